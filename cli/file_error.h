@@ -1,0 +1,20 @@
+// The one way in which reading or writing a particle file fails: a path and the reason, with the place in the
+// text where there is one.
+#pragma once
+#include <stdexcept>
+#include <string>
+
+namespace nbcc {
+
+struct FileError : std::runtime_error {
+  // what() is "path: reason".
+  FileError(const std::string& path, const std::string& reason)
+      : std::runtime_error(path + ": " + reason), path(path) {}
+  // what() is "path:line:column: reason", both counted from 1.
+  FileError(const std::string& path, long line, long column, const std::string& reason)
+      : std::runtime_error(path + ":" + std::to_string(line) + ":" + std::to_string(column) + ": " + reason),
+        path(path) {}
+  std::string path;
+};
+
+}  // namespace nbcc

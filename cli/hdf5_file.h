@@ -1,0 +1,26 @@
+// HDF5: one dataset for each column, in the root or in one group; attributes of that group.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/column_names.h"
+#include "cli/particle_table.h"
+
+namespace nbcc {
+
+// Reads the datasets of `group`, or, where that is "", of the root or else of the only group. Datasets are (N) or
+// (N, K) of any byte order; float32, float64 and integers up to int64 (widened like those of .npy). With `wanted`,
+// datasets of other names are left alone. Strings and single numbers, datasets or attributes, become attributes.
+// A lone dataset "data" is an unnamed table. Throws FileError.
+ParticleTable read_hdf5(const std::string& path, const std::string& group = "",
+                        const std::vector<ColumnName>& wanted = {});
+
+// The same from the bytes of a whole file; `name` stands in messages.
+ParticleTable decode_hdf5(std::string_view bytes, const std::string& name, const std::string& group = "",
+                          const std::vector<ColumnName>& wanted = {});
+
+// The whole file: contiguous datasets at the root, in the table's order. Throws FileError.
+std::string encode_hdf5(const ParticleTable& table, const std::string& path);
+
+}  // namespace nbcc

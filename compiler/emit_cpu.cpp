@@ -1,0 +1,401 @@
+// Optimized pipeline -> CPU kernel text. Doors: emit_cpu(), cpu_target(). The text's frame is templates/cpu_kernel.cpp.in;
+// here its holes are filled. Statements of the i-particles of one pass are written breadth first (t7_0, t7_1, then
+// t8_0, t8_1): independent work stands side by side, and the compiler keeps it so.
+#include "compiler/emit_cpu.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "compiler/cpu_expression.h"
+#include "compiler/diagnostic.h"
+#include "compiler/fill_template.h"
+#include "compiler/plan.h"
+
+namespace nbcc {
+namespace {
+
+// 128 terms per lane: their rounding errors in working precision stay near one unit, and the step to double costs
+// one or two operations in a hundred.
+constexpr int kTermsPerTile = 128;
+
+bool is_uniform(Binding b) { return b == Binding::Constant || b == Binding::Param; }
+
+std::string param_text(const Node& node, bool vector) { return fmt::format("({})(a->param[{}])", cpu_type(node.type, vector), node.payload); }
+
+const char* c_element(Element e) {
+  switch (e) {
+    case Element::Float: return "float";
+    case Element::Double: return "double";
+    case Element::Int32: return "int";
+    case Element::Int64: return "index";
+  }
+  return "";
+}
+
+class Emitter {
+ public:
+  Emitter(Pipeline& pipeline, const Options& options, Isa isa)
+      : pipeline_(pipeline), graph_(pipeline.pair), options_(options), isa_(isa), vectors_{isa, options.precision}, expressions_(vectors_), plan_(make_plan(pipeline, options)) {
+    block_ = choose_block();
+  }
+
+  KernelSource run() {
+    std::map<std::string, std::string> holes;
+    holes["title"] = fmt::format("{}: {}, {} precision, {} math", pipeline_.name, name(isa_), name(options_.precision), name(options_.math));
+    holes["lanes"] = std::to_string(vectors_.lanes());
+    holes["tile"] = std::to_string(tile());
+    holes["i_block"] = std::to_string(block_);
+    holes["types"] = types();
+    holes["prepare_uniform_i"] = prepare_uniform(plan_.i);
+    holes["prepare_i"] = prepare(plan_.i, "i");
+    holes["prepare_uniform_j"] = prepare_uniform(plan_.j);
+    holes["prepare_j"] = prepare(plan_.j, "j");
+    holes["uniform"] = uniform(plan_.uniform);
+    holes["load_i"] = load_i();
+    holes["clear"] = clear();
+    holes["pair"] = pair();
+    holes["flush"] = flush();
+    holes["finish"] = finish();
+    holes["functions"] = expressions_.functions();  // last: it knows by now which are used
+    return describe(fill_template("cpu_kernel.cpp", holes));
+  }
+
+ private:
+  int tile() const { return kTermsPerTile * vectors_.lanes(); }
+
+  // Two i-particles hide each other's latencies; more only where the registers hold all their values.
+  int choose_block() const {
+    int per_i = 0;
+    for (NodeId id : plan_.pair) per_i += graph_[id].op == Op::InputI || plan_.i.derived.count(id);
+    per_i += int(plan_.i.low.size() + pipeline_.contributions.size());
+    const int registers = isa_ == Isa::Avx512 || isa_ == Isa::Neon ? 32 : 16;
+    return per_i * 4 + 8 <= registers ? 4 : per_i * 2 + 4 <= registers ? 2 : 1;
+  }
+
+  std::string types() const {
+    std::string numbers;
+    for (int k = 0; k < vectors_.lanes(); ++k) numbers += fmt::format("{}{}", k ? ", " : "", k);
+    return fill_template("cpu_types.h", {{"real", vectors_.real()},
+                                         {"mask", options_.precision == Precision::Double ? "vindex" : "vint"},
+                                         {"lanes", std::to_string(vectors_.lanes())},
+                                         {"lane_numbers", numbers},
+                                         {"isa", fill_template(fmt::format("cpu_{}.h", name(isa_)), {})}});
+  }
+
+  // ---- node names and statements -------------------------------------------------------------------------------
+
+  bool per_i(NodeId id) const { return graph_[id].binding == Binding::I || graph_[id].binding == Binding::Pair; }
+  std::string node_name(NodeId id, int r) const { return per_i(id) ? fmt::format("t{}_{}", id, r) : fmt::format("t{}", id); }
+
+  std::string node_expression(NodeId id, int r) {
+    const Node& n = graph_[id];
+    if (n.op == Op::Const) return fmt::format("({})({})", cpu_type(n.type, true), cpu_literal(graph_.constant_value(id), n.type));
+    if (n.op == Op::Param) return param_text(n, true);
+    if (n.op == Op::Eq && is_self_test(n)) return fmt::format("to_mask(lane_numbers == (vint)(self_{}))", r);
+    if (plan_.two_float.count(id)) {
+      const auto part = [&](const char* suffix, int k) { return node_name(n.args[std::size_t(k)], r) + suffix; };
+      return fmt::format("({} - {}) + ({} - {})", part("", 0), part("", 1), part("l", 0), part("l", 1));
+    }
+    std::array<std::string, 3> args;
+    for (int k = 0; k < arity(n.op); ++k) args[std::size_t(k)] = node_name(n.args[std::size_t(k)], r);
+    return expressions_.operation(graph_, n, args, true);
+  }
+
+  std::string uniform(const std::vector<NodeId>& nodes) {
+    std::string text;
+    for (NodeId id : nodes) text += fmt::format("const {} t{} = {};\n", cpu_type(graph_[id].type, true), id, node_expression(id, 0));
+    return text;
+  }
+
+  // ---- prepare ------------------------------------------------------------------------------------------------
+
+  std::string prepare_uniform(const SidePlan& side) {
+    std::vector<NodeId> nodes;
+    std::copy_if(side.prepare.begin(), side.prepare.end(), std::back_inserter(nodes), [&](NodeId id) { return is_uniform(graph_[id].binding); });
+    return uniform(nodes);
+  }
+
+  std::string load(const char* side, int column, const std::vector<Column>& columns, const std::string& at) const {
+    const char* element = c_element(columns[std::size_t(column)].element);
+    return fmt::format("*(const v{}*)((const {}*)a->{}[{}] + {})", vector_name(columns[std::size_t(column)].element), element, side, column, at);
+  }
+  static const char* vector_name(Element e) {
+    return e == Element::Float ? "float" : e == Element::Double ? "double" : e == Element::Int32 ? "int" : "index";
+  }
+
+  std::string loaded(const char* side, const SidePlan& plan, int column, Type type, const std::string& at) const {
+    const std::string value = load(side, column, plan.columns, at);
+    return type == Type::Bool ? fmt::format("to_mask({} != 0)", value) : value;
+  }
+
+  std::string prepare(const SidePlan& side, const char* which) {
+    std::string text;
+    for (NodeId id : side.prepare) {
+      const Node& n = graph_[id];
+      if (is_uniform(n.binding)) continue;
+      std::string value;
+      if (n.op == Op::InputI || n.op == Op::InputJ) value = loaded(which, side, side.whole.at(int(n.payload)), n.type, which);
+      else if (n.op == Op::IIndex || n.op == Op::JIndex) value = index_vector(which);
+      else value = node_expression(id, 0);
+      text += fmt::format("const {} {} = {};\n", cpu_type(n.type, true), node_name(id, 0), value);
+    }
+    for (const auto& [id, column] : side.derived) {
+      const Column& c = side.columns[std::size_t(column)];
+      text += fmt::format("*(v{}*)(({}*)a->{}[{}] + {}) = {};\n", vector_name(c.element), c_element(c.element), which, column, which, node_name(id, 0));
+    }
+    return text;
+  }
+
+  static std::string index_vector(const std::string& side) {
+    return fmt::format("__builtin_convertvector(lane_numbers, vindex) + (vindex)({0} + a->{0}_offset)", side);
+  }
+
+  // ---- interact ------------------------------------------------------------------------------------------------
+
+  bool is_self_test(const Node& n) const {
+    const Op a = graph_[n.args[0]].op, b = graph_[n.args[1]].op;
+    return (a == Op::IIndex && b == Op::JIndex) || (a == Op::JIndex && b == Op::IIndex);
+  }
+  bool has_self_test() const {
+    return std::any_of(plan_.pair.begin(), plan_.pair.end(), [&](NodeId id) { return graph_[id].op == Op::Eq && is_self_test(graph_[id]); });
+  }
+  // Whether anything but a self test uses the leaf.
+  bool index_needed(Op leaf) const {
+    for (NodeId id : plan_.pair) {
+      const Node& n = graph_[id];
+      if ((n.op == Op::Eq && is_self_test(n)) || plan_.i.derived.count(id) || plan_.j.derived.count(id)) continue;
+      for (NodeId arg : n.args)
+        if (arg != kNone && graph_[arg].op == leaf) return true;
+    }
+    for (const Contribution& c : pipeline_.contributions)
+      if (graph_[c.value].op == leaf) return true;
+    return false;
+  }
+
+  std::string load_i() {
+    std::string text;
+    for (int r = 1; r < block_; ++r) text += fmt::format("const index i_{0} = i + {0} < i_end ? i + {0} : i_end - 1;\n", r);
+    const auto position = [](int r) { return r == 0 ? std::string("i") : fmt::format("i_{}", r); };
+    for (NodeId id : plan_.pair) {
+      const Node& n = graph_[id];
+      for (int r = 0; r < block_; ++r) {
+        const auto value = [&](int column) {
+          const Element e = plan_.i.columns[std::size_t(column)].element;
+          const std::string scalar = fmt::format("((const {}*)a->i[{}])[{}]", c_element(e), column, position(r));
+          return n.type == Type::Bool ? fmt::format("to_mask((vint)({}) != 0)", scalar) : fmt::format("({})({})", cpu_type(n.type, true), scalar);
+        };
+        const std::string type = cpu_type(n.type, true), id_name = node_name(id, r);
+        if (const auto derived = plan_.i.derived.find(id); derived != plan_.i.derived.end()) {
+          text += fmt::format("const {} {} = {};\n", type, id_name, value(derived->second));
+        } else if (n.op == Op::InputI) {
+          text += fmt::format("const {} {} = {};\n", type, id_name, value(plan_.i.whole.at(int(n.payload))));
+          if (const auto low = plan_.i.low.find(int(n.payload)); low != plan_.i.low.end()) text += fmt::format("const {} {}l = {};\n", type, id_name, value(low->second));
+        } else if (n.op == Op::IIndex && index_needed(Op::IIndex)) {
+          text += fmt::format("const vindex {} = (vindex)({} + a->i_offset);\n", id_name, position(r));
+        }
+      }
+    }
+    return text;
+  }
+
+  Reduction reduction(std::size_t output) const { return pipeline_.field_of(Role::Output, int(output)).reduction; }
+  static bool keeps_index(Reduction r) { return r == Reduction::ArgMin || r == Reduction::ArgMax; }
+  static bool is_minimum(Reduction r) { return r == Reduction::Min || r == Reduction::ArgMin; }
+  std::string sum_name(std::size_t k, int r) const { return fmt::format("sum{}_{}", k, r); }
+
+  std::string clear() {
+    std::string text;
+    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k)
+      for (int r = 0; r < block_; ++r) {
+        const std::string type = cpu_type(graph_[pipeline_.contributions[k].value].type, true);
+        const char* identity = reduction(k) == Reduction::Sum ? "0" : is_minimum(reduction(k)) ? "__builtin_inf()" : "-__builtin_inf()";
+        text += fmt::format("{0} {1} = ({0})({2});\n", type, sum_name(k, r), identity);
+        if (keeps_index(reduction(k))) text += fmt::format("vint arg{}_{} = (vint)(-1);\n", k, r);
+      }
+    return text;
+  }
+
+  std::string pair() {
+    std::string text;
+    if (has_self_test())
+      for (int r = 0; r < block_; ++r) {
+        // The lane that holds i itself, or none. Unsigned, so that one comparison serves both ends.
+        const std::string i = r == 0 ? "i" : fmt::format("i_{}", r);
+        text += fmt::format("const index lane_{0} = {1} + a->i_offset - (j + a->j_offset);\nconst int self_{0} = (unsigned long long)lane_{0} < {2} ? (int)lane_{0} : -1;\n", r, i, vectors_.lanes());
+      }
+    for (NodeId id : plan_.pair)
+      if (plan_.any_guard == kNone || plan_.before_guard.count(id)) text += pair_statement(id);
+    if (plan_.any_guard != kNone) {
+      // No pair of these passes the cutoff: the rest need not be computed.
+      std::string any;
+      for (int r = 0; r < block_; ++r) any += fmt::format("{}{}", r ? " | " : "", node_name(plan_.any_guard, r));
+      text += fmt::format("if (!any({})) return;\n", any);
+      for (NodeId id : plan_.pair)
+        if (!plan_.before_guard.count(id)) text += pair_statement(id);
+    }
+    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k)
+      for (int r = 0; r < block_; ++r) text += accumulate(k, r);
+    return text;
+  }
+
+  std::string pair_statement(NodeId id) {
+    const Node& n = graph_[id];
+    const std::string type = cpu_type(n.type, true);
+    if (n.op == Op::InputI || n.op == Op::IIndex || plan_.i.derived.count(id)) return "";
+    if (const auto derived = plan_.j.derived.find(id); derived != plan_.j.derived.end())
+      return fmt::format("const {} {} = {};\n", type, node_name(id, 0), loaded("j", plan_.j, derived->second, n.type, "j"));
+    if (n.op == Op::InputJ) {
+      std::string text = fmt::format("const {} {} = {};\n", type, node_name(id, 0), loaded("j", plan_.j, plan_.j.whole.at(int(n.payload)), n.type, "j"));
+      if (const auto low = plan_.j.low.find(int(n.payload)); low != plan_.j.low.end())
+        text += fmt::format("const {} {}l = {};\n", type, node_name(id, 0), load("j", low->second, plan_.j.columns, "j"));
+      return text;
+    }
+    if (n.op == Op::JIndex) return index_needed(Op::JIndex) ? fmt::format("const vindex {} = {};\n", node_name(id, 0), index_vector("j")) : "";
+    std::string text;
+    for (int r = 0; r < (per_i(id) ? block_ : 1); ++r) text += fmt::format("const {} {} = {};\n", type, node_name(id, r), node_expression(id, r));
+    return text;
+  }
+
+  // A product is fused into the sum; the compiler drops the product itself where nothing else needs it.
+  std::string accumulate(std::size_t k, int r) {
+    const Contribution& c = pipeline_.contributions[k];
+    const std::string sum = sum_name(k, r), value = node_name(c.value, r);
+    const std::string guard = c.guard == kNone ? "live" : fmt::format("live & {}", node_name(c.guard, r));
+    if (reduction(k) == Reduction::Sum) {
+      const Node& n = graph_[c.value];
+      const bool fuse = options_.math == Math::Fast && n.op == Op::Mul && n.binding == Binding::Pair;
+      const std::string next = fuse ? fmt::format("fused({}, {}, {})", node_name(n.args[0], r), node_name(n.args[1], r), sum) : fmt::format("{} + {}", sum, value);
+      return fmt::format("{0} = choose({1}, {2}, {0});\n", sum, guard, next);
+    }
+    if (!keeps_index(reduction(k))) return fmt::format("{0} = choose({1}, {2}({3}, {0}), {0});\n", sum, guard, is_minimum(reduction(k)) ? "minimum" : "maximum", value);
+    // Strictly better only: of equal values the lane keeps its first.
+    std::string text = fmt::format("const vmask better{0}_{1} = {2} & to_mask({3} {4} {5});\n", k, r, guard, value, is_minimum(reduction(k)) ? "<" : ">", sum);
+    text += fmt::format("{0} = choose(better{1}_{2}, {3}, {0});\n", sum, k, r, value);
+    text += fmt::format("arg{0}_{1} = choose(better{0}_{1}, lane_numbers + (vint)((int)(j - tile)), arg{0}_{1});\n", k, r);
+    return text;
+  }
+
+  std::string flush() {
+    std::string text;
+    for (int r = 0; r < block_; ++r) {
+      std::string one;
+      const std::string i = r == 0 ? "i" : fmt::format("i_{}", r);
+      for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) {
+        const std::string sum = sum_name(k, r);
+        if (reduction(k) == Reduction::Sum) {
+          one += fmt::format("a->acc[{}][{}] += total({});\n", k, i, sum);
+        } else if (!keeps_index(reduction(k))) {
+          one += fmt::format("for (int k = 0; k < {0}; ++k) a->acc[{1}][{2}] = {3}(a->acc[{1}][{2}], (double){4}[k]);\n", vectors_.lanes(), k, i, is_minimum(reduction(k)) ? "minimum" : "maximum", sum);
+        } else {
+          one += fmt::format("keep_best(a->acc[{0}] + {1}, a->arg[{0}] + {1}, {2}, arg{0}_{3}, tile + a->j_offset, {4});\n", k, i, sum, r, is_minimum(reduction(k)) ? "true" : "false");
+        }
+      }
+      text += r == 0 ? one : fmt::format("if (i + {} < i_end) {{\n{}}}\n", r, one);
+    }
+    return text;
+  }
+
+  // ---- finish --------------------------------------------------------------------------------------------------
+
+  std::string i_value(int component) const {
+    const auto read = [&](int column) { return fmt::format("((const {}*)a->i[{}])[i]", c_element(plan_.i.columns[std::size_t(column)].element), column); };
+    std::string value = read(plan_.i.whole.at(component));
+    if (const auto low = plan_.i.low.find(component); low != plan_.i.low.end()) value = fmt::format("(double){} + {}", value, read(low->second));
+    return value;
+  }
+
+  // Scalar statements in double precision: a few operations per particle, where accuracy costs nothing.
+  std::string scalar_statements(const Graph& graph, const std::vector<NodeId>& nodes, const char* prefix, const std::vector<std::string>& outputs) {
+    std::string text;
+    for (NodeId id : nodes) {
+      const Node& n = graph[id];
+      const std::string type = n.type == Type::Real ? "double" : cpu_type(n.type, false);
+      std::string value;
+      switch (n.op) {
+        case Op::Const: value = n.type == Type::Bool ? (graph.constant_value(id) != 0 ? "true" : "false") : cpu_literal(graph.constant_value(id), n.type); break;
+        case Op::Param: value = fmt::format("a->param[{}]", n.payload); break;
+        case Op::InputI: value = i_value(int(n.payload)); break;
+        case Op::IIndex: value = "i + a->i_offset"; break;
+        case Op::Output: value = outputs[std::size_t(n.payload)]; break;
+        default: {
+          std::array<std::string, 3> args;
+          for (int k = 0; k < arity(n.op); ++k) args[std::size_t(k)] = fmt::format("{}{}", prefix, n.args[std::size_t(k)]);
+          Node wide = n;
+          if (wide.type == Type::Real) wide.type = Type::Double;
+          value = expressions_.operation(graph, wide, args, false);
+        }
+      }
+      text += fmt::format("const {0} {1}{2} = ({0})({3});\n", type, prefix, id, value);
+    }
+    return text;
+  }
+
+  std::string finish() {
+    std::string text = scalar_statements(graph_, plan_.scales, "s", {});
+    std::vector<std::string> outputs;
+    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) {
+      const Contribution& c = pipeline_.contributions[k];
+      const std::string array = keeps_index(reduction(k)) ? "arg" : "acc";
+      if (c.scale != kNone) text += fmt::format("a->acc[{0}][i] *= s{1};\n", k, c.scale);
+      outputs.push_back(fmt::format("a->{}[{}][i]", array, k));
+    }
+    if (pipeline_.finished.empty()) return text;
+    const std::vector<bool> alive = reachable(pipeline_.finish, pipeline_.finished);
+    std::vector<NodeId> nodes;
+    for (NodeId id = 0; id < pipeline_.finish.size(); ++id)
+      if (alive[std::size_t(id)]) nodes.push_back(id);
+    text += scalar_statements(pipeline_.finish, nodes, "f", outputs);
+    for (std::size_t k = 0; k < outputs.size(); ++k) text += fmt::format("{} = (double)f{};\n", outputs[k], pipeline_.finished[k]);
+    return text;
+  }
+
+  KernelSource describe(std::string text) const {
+    KernelSource source;
+    source.pipeline = pipeline_.name;
+    source.text = std::move(text);
+    source.target = fmt::format("cpu-{}", name(isa_));
+    source.lanes = vectors_.lanes();
+    source.tile = tile();
+    source.i_block = block_;
+    source.i_columns = plan_.i.columns;
+    source.j_columns = plan_.j.columns;
+    for (const Field& f : pipeline_.fields) source.fields.push_back(layout_of(f));
+    source.params = pipeline_.components(Role::Param);
+    source.outputs = pipeline_.components(Role::Output);
+    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) source.reductions.push_back(FieldLayout::Reduction(int(reduction(k))));
+    source.has_finish = !pipeline_.finished.empty();
+    for (const Graph* g : {&pipeline_.pair, &pipeline_.finish})
+      for (NodeId id = 0; id < g->size(); ++id) {
+        source.uses_i_index = source.uses_i_index || (*g)[id].op == Op::IIndex;
+        source.uses_j_index = source.uses_j_index || (*g)[id].op == Op::JIndex;
+      }
+    source.operations = pipeline_.flops ? *pipeline_.flops : pipeline_.raw_operations;
+    return source;
+  }
+
+  Pipeline& pipeline_;
+  const Graph& graph_;
+  const Options& options_;
+  Isa isa_;
+  CpuVectors vectors_;
+  CpuExpressions expressions_;
+  Plan plan_;
+  int block_ = 1;
+};
+
+}  // namespace
+
+Target cpu_target(Isa isa) {
+  switch (isa) {
+    case Isa::Sse2: return {1.5 * 0x1p-12, 0, false};
+    case Isa::Avx2: return {1.5 * 0x1p-12, 0, true};
+    case Isa::Avx512: return {0x1p-14, 0x1p-14, true};
+    case Isa::Neon: return {0, 0, true};
+  }
+  throw InternalError("no such instruction set");
+}
+
+KernelSource emit_cpu(Pipeline pipeline, const Options& options, Isa isa) { return Emitter(pipeline, options, isa).run(); }
+
+}  // namespace nbcc

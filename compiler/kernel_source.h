@@ -1,0 +1,84 @@
+// A kernel as the compiler hands it to a device: its text, and how the runtime must lay out the particles for it.
+// Plain data; the only header of the compiler that the runtime includes (with options.h, for the enumerations' names).
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace nbcc {
+
+// Element types of packed columns and of callers' arrays.
+enum class Element : std::uint8_t { Float, Double, Int32, Int64 };
+constexpr std::int64_t size_of(Element e) { return e == Element::Float || e == Element::Int32 ? 4 : 8; }
+
+// One packed column of a particle set: n elements, 64-byte aligned, padded to a multiple of KernelSource::lanes.
+struct Column {
+  enum class Part : std::uint8_t {
+    Whole,    // the value, converted to `element`
+    High,     // float(value)
+    Low,      // float(value - float(value)): with High, a two-float value (mixed precision)
+    Derived,  // written by the kernel's prepare_i / prepare_j, not by the runtime
+  };
+  int component = -1;  // among the components of the role (InputI or InputJ); -1 for Derived
+  Element element = Element::Float;
+  Part part = Part::Whole;
+};
+
+// What a caller must know of a field. Mirrors compiler/ir.h's Field without its graph ids.
+struct FieldLayout {
+  enum class Role : std::uint8_t { InputI, InputJ, Param, Output };
+  enum class Reduction : std::uint8_t { Sum, Min, Max, ArgMin, ArgMax };
+  std::string name;
+  Role role = Role::InputI;
+  std::string type;        // as declared: "real", "vec3", "int", "float[4]", ...
+  bool integral = false;   // int, index or bool, or an argmin/argmax output
+  int length = 0, width = 1;
+  int first = 0;           // first component among its role
+  Reduction reduction = Reduction::Sum;
+  std::vector<double> defaults;
+  std::string comment;
+  int components() const { return width * (length == 0 ? 1 : length); }
+};
+
+struct KernelSource {
+  std::string pipeline;  // its name
+  std::string text;      // the whole of what the backend compiler sees; the cache key with `target`
+  std::string target;    // "cpu-avx2", "cuda-sm_90", ...; with the compile options that are not in the text
+  int lanes = 1;         // elements that one vector of the kernel holds; columns are padded to a multiple
+  int tile = 1;          // j-particles whose terms are summed in working precision before they join the double sum:
+                         // j ranges given to `interact` begin at a multiple of it
+  int i_block = 1;       // i-particles that one pass of the kernel holds in registers
+  std::vector<Column> i_columns, j_columns;  // packed columns, then derived ones
+  std::vector<FieldLayout> fields;           // in order of declaration
+  int params = 0;        // components of all params, handed over as doubles
+  int outputs = 0;       // components of all outputs
+  std::vector<FieldLayout::Reduction> reductions;  // per output component
+  bool has_finish = false;
+  bool uses_i_index = false, uses_j_index = false;
+  double operations = 0;  // per interaction: the stated convention, else the raw count
+};
+
+}  // namespace nbcc
+
+// The C interface of a CPU kernel (the text declares the same struct). All functions may be called from any thread;
+// ranges are half open. Sums live in acc: per output component c a double array acc[c] indexed like the i-particles
+// (0..ni-1) of this call's columns; ArgMin/ArgMax have the index as a double in arg[c] as well.
+extern "C" {
+struct nbcc_kernel_arguments {
+  const void* const* i;    // packed i columns
+  const void* const* j;    // packed j columns
+  const double* param;
+  double* const* acc;      // [output component][i]
+  double* const* arg;      // [output component][i]; null where the reduction keeps no index
+  std::int64_t i_offset, j_offset;  // what i_index and j_index add to the position in the columns
+};
+// Writes the derived columns of [begin, end); end is rounded up to whole vectors by the callee (columns are padded).
+using nbcc_prepare_function = void (*)(const nbcc_kernel_arguments*, std::int64_t begin, std::int64_t end);
+// Adds the terms of j in [j_begin, j_end) to the sums of i in [i_begin, i_end). j_begin is a multiple of `tile`;
+// j_end is one too, or the end of the set.
+using nbcc_interact_function = void (*)(const nbcc_kernel_arguments*, std::int64_t i_begin, std::int64_t i_end,
+                                        std::int64_t j_begin, std::int64_t j_end);
+// Applies post-sum factors and finish() in double precision to acc, in place.
+using nbcc_finish_function = void (*)(const nbcc_kernel_arguments*, std::int64_t i_begin, std::int64_t i_end);
+}
+// Exported by the text: nbcc_prepare_i, nbcc_prepare_j, nbcc_interact, nbcc_finish (all four, always).

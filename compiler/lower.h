@@ -1,0 +1,166 @@
+// The inside of lowering: Clang's tree, executed symbolically, becomes the IR. Private to lower*.cpp; parse.cpp uses
+// only lower().
+//
+// A variable holds a Value: one IR node per component. A statement changes values; an `if` executes both branches on
+// copies and joins them with Select; a `for` is executed as often as it says; a call executes the body. What is left
+// at the end are the contributions. Wrong text throws Rejected, which is caught per top-level statement, so that one
+// run reports every mistake; variables that the failed statement would have set are poisoned and stay silent.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/DeclCXX.h"
+#include "clang/AST/ExprCXX.h"
+#include "clang/AST/Stmt.h"
+#include "compiler/diagnostic.h"
+#include "compiler/ir.h"
+#include "compiler/screen.h"
+
+namespace nbcc {
+
+Pipeline lower(clang::ASTContext& context, const Screened& screened, const Source& source,
+               std::vector<Diagnostic>& diagnostics);
+
+namespace lowering {
+
+// Component states beside a node id.
+inline constexpr NodeId kUnset = -1;     // never assigned
+inline constexpr NodeId kHalfSet = -2;   // assigned in one branch of an if only
+inline constexpr NodeId kPoisoned = -3;  // its assignment was an error that has been reported
+
+struct Shape {
+  Type scalar = Type::Real;
+  int length = 0;  // 0: not an array
+  int width = 1;   // 2..4: a vector
+  int components() const { return width * (length == 0 ? 1 : length); }
+  bool is_scalar() const { return length == 0 && width == 1; }
+};
+
+struct Value {
+  Shape shape;
+  std::vector<NodeId> parts;
+};
+
+// A part of a variable that can be assigned.
+struct Place {
+  const clang::VarDecl* variable = nullptr;
+  int first = 0;
+  Shape shape;
+};
+
+// A mistake in the user's text. An empty message means that it has been reported already.
+struct Rejected {
+  clang::SourceLocation where;
+  std::string message;
+};
+
+struct Contributed {
+  NodeId guard, value;
+};
+
+// True if every way through the statement ends in a return.
+bool always_returns(const clang::Stmt* statement);
+
+class Lowering {
+ public:
+  Lowering(clang::ASTContext& context, const Screened& screened, const Source& source, std::vector<Diagnostic>& diagnostics)
+      : context_(context), screened_(screened), source_(source), diagnostics_(diagnostics) {}
+  Pipeline run();
+
+ private:
+  using Environment = std::map<const clang::VarDecl*, Value>;
+
+  // A function being inlined: what it has returned so far, under which guards, newest last.
+  struct Frame {
+    const clang::FunctionDecl* function;
+    NodeId path;  // the path's guard when it was called
+    std::vector<std::pair<NodeId, Value>> returned;
+  };
+
+  // lower.cpp: declarations and the pipeline as a whole
+  void declare(const clang::VarDecl* variable);
+  void declare_field(const clang::VarDecl* variable, llvm::StringRef annotation);
+  void declare_cunbody_arrays();
+  void lower_finish(const clang::FunctionDecl* function);
+  void combine_contributions();
+  void warn_unused();
+  Shape shape_of(clang::QualType type, clang::SourceLocation where);
+  Location location(clang::SourceLocation where) const;
+  void report(Severity severity, clang::SourceLocation where, std::string message);
+  void poison(const clang::Stmt* statement);
+  template <typename Action>
+  bool attempt(const clang::Stmt* statement, Action action);
+
+  // lower_statement.cpp
+  void execute(const clang::Stmt* statement);
+  void execute_if(const clang::IfStmt* statement);
+  void execute_for(const clang::ForStmt* statement);
+  void execute_return(const clang::ReturnStmt* statement);
+  void execute_expression(const clang::Expr* expression);
+  void define_local(const clang::VarDecl* variable);
+  void assign(const Place& place, Value value, clang::SourceLocation where);
+  void join(const Environment& yes, const Environment& no, NodeId condition, int line);
+  bool reduce(const clang::Expr* expression);
+  void reduce_sum(const Place& place, const clang::Expr* term, bool negative, clang::SourceLocation where);
+  bool reduce_by_call(const Place& place, const clang::Expr* right, clang::SourceLocation where);
+  void contribute(const Place& place, const Value& value, Reduction reduction, clang::SourceLocation where);
+  const Field* output_of(const clang::VarDecl* variable) const;
+
+  // lower_expression.cpp
+  Value evaluate(const clang::Expr* expression);
+  Value evaluate_binary(const clang::BinaryOperator* expression);
+  Value evaluate_unary(const clang::UnaryOperator* expression);
+  Value evaluate_conditional(const clang::ConditionalOperator* expression);
+  Value evaluate_construct(const clang::CXXConstructExpr* expression);
+  Value evaluate_operator_call(const clang::CXXOperatorCallExpr* expression);
+  Value read(const Place& place, clang::SourceLocation where);
+  Value read_variable(const clang::VarDecl* variable, clang::SourceLocation where);
+  Place place_of(const clang::Expr* expression);
+  Value arithmetic(Op op, const Value& a, const Value& b, clang::SourceLocation where);
+  Value convert(const Value& value, Shape shape, clang::SourceLocation where);
+  NodeId condition(const clang::Expr* expression);
+  std::int64_t constant_index(const clang::Expr* expression, int count, const std::string& what);
+  Place element(const Place& base, const clang::Expr* index, clang::SourceLocation where);
+
+  // lower_call.cpp
+  Value call(const clang::CallExpr* expression);
+  Value call_built_in(const clang::CallExpr* expression, const clang::FunctionDecl* function);
+  Value inline_function(const clang::CallExpr* expression, const clang::FunctionDecl* function);
+  void call_skip_if(const clang::CallExpr* expression);
+  void call_sincos(const clang::CallExpr* expression);
+  Value vector_function(const std::string& name, const std::vector<Value>& arguments, clang::SourceLocation where);
+
+  // Building nodes: folded at once, so that loop bounds and indices are constants when they are needed.
+  NodeId make(Op op, Type type, std::array<NodeId, 3> args, clang::SourceLocation where);
+  NodeId unary(Op op, NodeId a, clang::SourceLocation where);
+  NodeId binary(Op op, NodeId a, NodeId b, clang::SourceLocation where);
+  NodeId select(NodeId condition, NodeId yes, NodeId no, clang::SourceLocation where);
+  NodeId cast(NodeId a, Type type, clang::SourceLocation where);
+  NodeId both(NodeId guard_a, NodeId guard_b);  // and of two guards, kNone meaning always
+  NodeId transplant(NodeId id);                 // a node of `pair` that no j reaches, remade in `finish`
+
+  bool in_prelude(const clang::Decl* declaration) const;
+
+  clang::ASTContext& context_;
+  const Screened& screened_;
+  const Source& source_;
+  std::vector<Diagnostic>& diagnostics_;
+
+  Pipeline pipeline_;
+  Graph* graph_ = &pipeline_.pair;  // `finish` while finish() is lowered
+  Environment environment_;
+  std::map<const clang::VarDecl*, int> fields_;  // index in pipeline_.fields
+  std::map<const clang::VarDecl*, int> half_set_line_;
+  std::vector<std::vector<Contributed>> contributed_;
+  std::map<int, bool> written_;  // output fields
+  std::vector<Frame> frames_;
+  NodeId path_ = kNone;  // guard of the statement being executed
+  NodeId skip_ = kNone;  // the pair is skipped where this holds
+  bool finishing_ = false;
+  int executed_ = 0;  // statements so far, a bound on unrolling
+};
+
+}  // namespace lowering
+}  // namespace nbcc

@@ -1,0 +1,362 @@
+// Expressions -> Values, and left-hand sides -> Places. Part of lowering (lower.h); doors: evaluate(), place_of().
+// Clang has checked the types; its implicit numeric conversions are passed over, since `real` is a float only to it:
+// conversions are made anew by our own rule, the join of the operands' types.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "compiler/fold.h"
+#include "compiler/lower.h"
+
+namespace nbcc::lowering {
+
+NodeId Lowering::make(Op op, Type type, std::array<NodeId, 3> args, clang::SourceLocation where) {
+  Node node;
+  node.op = op;
+  node.type = type;
+  node.args = args;
+  node.where = location(where);
+  return fold_node(*graph_, node, args);
+}
+
+NodeId Lowering::unary(Op op, NodeId a, clang::SourceLocation where) {
+  return make(op, op == Op::Not ? Type::Bool : (*graph_)[a].type, {a, kNone, kNone}, where);
+}
+
+NodeId Lowering::binary(Op op, NodeId a, NodeId b, clang::SourceLocation where) {
+  const bool logic = op == Op::And || op == Op::Or;
+  Type type = logic ? Type::Bool : std::max((*graph_)[a].type, (*graph_)[b].type);
+  const bool comparison = op == Op::Lt || op == Op::Le || op == Op::Eq;
+  if (!logic && !comparison) type = std::max(type, Type::Int);
+  if (!logic) {
+    a = cast(a, type, where);
+    b = cast(b, type, where);
+  }
+  return make(op, comparison ? Type::Bool : type, {a, b, kNone}, where);
+}
+
+NodeId Lowering::select(NodeId condition, NodeId yes, NodeId no, clang::SourceLocation where) {
+  const Type type = std::max((*graph_)[yes].type, (*graph_)[no].type);
+  return make(Op::Select, type, {condition, cast(yes, type, where), cast(no, type, where)}, where);
+}
+
+NodeId Lowering::cast(NodeId a, Type type, clang::SourceLocation where) {
+  const Type from = (*graph_)[a].type;
+  if (from == type) return a;
+  if (type == Type::Bool) return unary(Op::Not, binary(Op::Eq, a, graph_->constant(0, from), where), where);
+  return make(Op::Cast, type, {a, kNone, kNone}, where);
+}
+
+// Conversion to a declared shape, as C++ does it: numbers to numbers, vectors and arrays only to their like.
+Value Lowering::convert(const Value& value, Shape shape, clang::SourceLocation where) {
+  if (value.shape.width != shape.width || value.shape.length != shape.length)
+    throw Rejected{where, fmt::format("a value with {} components cannot become one with {}", value.parts.size(), shape.components())};
+  Value result{shape, value.parts};
+  for (NodeId& part : result.parts)
+    if (part >= 0) part = cast(part, shape.scalar, where);
+  return result;
+}
+
+NodeId Lowering::condition(const clang::Expr* expression) {
+  const Value value = evaluate(expression);
+  if (!value.shape.is_scalar()) throw Rejected{expression->getExprLoc(), "a condition must be a single value"};
+  return cast(value.parts[0], Type::Bool, expression->getExprLoc());
+}
+
+// A node of the pair's graph that no j reaches (a local of i and params) may be used in finish(): it is made anew there.
+NodeId Lowering::transplant(NodeId id) {
+  const Node node = pipeline_.pair[id];
+  if (node.op == Op::Const) return graph_->constant(pipeline_.pair.constant_value(id), node.type, node.where);
+  if (arity(node.op) == 0) return graph_->leaf(node.op, node.payload, node.type, node.where);
+  std::array<NodeId, 3> args{kNone, kNone, kNone};
+  for (int k = 0; k < arity(node.op); ++k) args[std::size_t(k)] = transplant(node.args[std::size_t(k)]);
+  return graph_->make(node.op, node.type, args, node.where);
+}
+
+Value Lowering::read_variable(const clang::VarDecl* variable, clang::SourceLocation where) {
+  const clang::IdentifierInfo* identifier = variable->getIdentifier();
+  const std::string name = identifier ? identifier->getName().str() : "";
+  if (in_prelude(variable) && !fields_.count(variable)) {
+    if (finishing_ && name == "j_index") throw Rejected{where, "finish() runs after the sum: there is no j_index"};
+    if (name == "i_index" || name == "j_index") return {{Type::Index, 0, 1}, {graph_->leaf(name == "i_index" ? Op::IIndex : Op::JIndex, 0, Type::Index, location(where))}};
+    if (variable->getInit()) return convert(evaluate(variable->getInit()), {Type::Real, 0, 1}, where);
+    throw Rejected{where, fmt::format("'{}' has no elements in this pipeline", name)};
+  }
+  if (const auto found = fields_.find(variable); found != fields_.end() && !(finishing_ && output_of(variable))) {
+    const Field& field = pipeline_.fields[std::size_t(found->second)];
+    if (field.role == Role::Output) throw Rejected{where, fmt::format("output '{}' cannot be read here; only finish() may read outputs", field.name)};
+    if (field.role == Role::InputJ && finishing_) throw Rejected{where, fmt::format("finish() runs after the sum: it cannot read input_j '{}'", field.name)};
+    const Op op = field.role == Role::InputI ? Op::InputI : field.role == Role::InputJ ? Op::InputJ : Op::Param;
+    Value value{{field.type, field.length, field.width}, {}};
+    for (int c = 0; c < field.components(); ++c) value.parts.push_back(graph_->leaf(op, field.first + c, field.type, location(where)));
+    return value;
+  }
+  const auto found = environment_.find(variable);
+  if (found == environment_.end()) throw Rejected{where, fmt::format("'{}' cannot be read here", name)};
+  Value value = found->second;
+  if (finishing_ && !variable->isLocalVarDeclOrParm() && !output_of(variable)) {
+    for (NodeId& part : value.parts) {
+      if (part < 0) continue;
+      const Binding binding = pipeline_.pair[part].binding;
+      if (binding == Binding::J || binding == Binding::Pair) throw Rejected{where, fmt::format("finish() runs after the sum: it cannot read '{}', which belongs to a pair", name)};
+      part = transplant(part);
+    }
+  }
+  return value;
+}
+
+// A part of a variable, with the states of its components checked.
+Value Lowering::read(const Place& place, clang::SourceLocation where) {
+  const Value whole = read_variable(place.variable, where);
+  Value value{place.shape, {}};
+  for (int c = 0; c < place.shape.components(); ++c) {
+    const NodeId part = whole.parts[std::size_t(std::min<std::size_t>(std::size_t(place.first + c), whole.parts.size() - 1))];
+    const std::string name = place.variable->getName().str();
+    if (part == kPoisoned) throw Rejected{where, ""};
+    if (part == kUnset) throw Rejected{where, fmt::format("'{}' is read before it is set", name)};
+    if (part == kHalfSet)
+      throw Rejected{where, fmt::format("'{}' may be unset here: the if in line {} sets it in one branch only", name, half_set_line_[place.variable])};
+    value.parts.push_back(part);
+  }
+  return value;
+}
+
+std::int64_t Lowering::constant_index(const clang::Expr* expression, int count, const std::string& what) {
+  const Value index = evaluate(expression);
+  const clang::SourceLocation where = expression->getExprLoc();
+  if (!index.shape.is_scalar() || !graph_->is_constant(index.parts[0])) throw Rejected{where, fmt::format("the index of '{}' must be a constant", what)};
+  const double value = graph_->constant_value(index.parts[0]);
+  if (!(value >= 0 && value < count)) throw Rejected{where, fmt::format("index {} is out of range: '{}' has elements 0 to {}", value, what, count - 1)};
+  return std::int64_t(value);
+}
+
+Place Lowering::element(const Place& base, const clang::Expr* index, clang::SourceLocation where) {
+  const std::string name = base.variable->getName().str();
+  if (const auto field = fields_.find(base.variable); field != fields_.end() && pipeline_.dialect == Dialect::Cunbody) {
+    const Field& f = pipeline_.fields[std::size_t(field->second)];
+    const Value k = evaluate(index);
+    const char* side = f.role == Role::InputI ? "i fields" : f.role == Role::InputJ ? "j fields" : "outputs";
+    if (graph_->is_constant(k.parts[0])) {
+      const double value = graph_->constant_value(k.parts[0]);
+      if (!(value >= 0 && value < f.length)) throw Rejected{where, fmt::format("{}[{}] is out of range; this pipeline declares {} {} (0..{})", f.name, value, f.length, side, f.length - 1)};
+    }
+  }
+  if (base.shape.length > 0) {
+    const std::int64_t k = constant_index(index, base.shape.length, name);
+    return {base.variable, base.first + int(k) * base.shape.width, {base.shape.scalar, 0, base.shape.width}};
+  }
+  const std::int64_t k = constant_index(index, base.shape.width, name);
+  return {base.variable, base.first + int(k), {base.shape.scalar, 0, 1}};
+}
+
+Place Lowering::place_of(const clang::Expr* expression) {
+  expression = expression->IgnoreParenImpCasts();
+  const clang::SourceLocation where = expression->getExprLoc();
+  if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(expression)) {
+    if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl())) {
+      if (const auto field = fields_.find(variable); field != fields_.end()) {
+        const Field& f = pipeline_.fields[std::size_t(field->second)];
+        return {variable, 0, {f.type, f.length, f.width}};
+      }
+      if (const auto found = environment_.find(variable); found != environment_.end()) return {variable, 0, found->second.shape};
+      if (in_prelude(variable)) {
+        const bool index = variable->getName() == "i_index" || variable->getName() == "j_index";
+        if (index || variable->getInit()) return {variable, 0, {index ? Type::Index : Type::Real, 0, 1}};
+        // The array exists in the dialect, and its declared dimension is zero in this pipeline.
+        throw Rejected{where, fmt::format("'{}' has no elements in this pipeline", variable->getName().str())};
+      }
+      throw Rejected{where, fmt::format("'{}' cannot be used here", variable->getName().str())};
+    }
+    throw Rejected{where, fmt::format("'{}' is not a variable", reference->getDecl()->getNameAsString())};
+  }
+  if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(expression)) {
+    const Place base = place_of(member->getBase());
+    const int k = int(llvm::StringRef("xyzw").find(member->getMemberDecl()->getName()));
+    return {base.variable, base.first + k, {base.shape.scalar, 0, 1}};
+  }
+  if (const auto* subscript = llvm::dyn_cast<clang::ArraySubscriptExpr>(expression)) return element(place_of(subscript->getBase()), subscript->getIdx(), where);
+  if (const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(expression); call && call->getOperator() == clang::OO_Subscript)
+    return element(place_of(call->getArg(0)), call->getArg(1), where);
+  throw Rejected{where, "this cannot be assigned"};
+}
+
+Value Lowering::arithmetic(Op op, const Value& a, const Value& b, clang::SourceLocation where) {
+  const int width = std::max(a.shape.width, b.shape.width);
+  if (a.shape.length || b.shape.length) throw Rejected{where, "arithmetic on a whole array is not in the language; use its elements"};
+  Value result{{Type::Real, 0, width}, {}};
+  for (int c = 0; c < width; ++c) {
+    const NodeId pa = a.parts[std::size_t(a.shape.width == 1 ? 0 : c)], pb = b.parts[std::size_t(b.shape.width == 1 ? 0 : c)];
+    result.parts.push_back(binary(op, pa, pb, where));
+  }
+  result.shape.scalar = (*graph_)[result.parts[0]].type;
+  if (op == Op::Div && result.shape.scalar < Type::Float) {
+    if (graph_->is_constant(b.parts[0], 0)) throw Rejected{where, "integer division by zero"};
+    report(Severity::Warning, where, "this is an integer division, which drops the fraction");
+  }
+  return result;
+}
+
+Value Lowering::evaluate_unary(const clang::UnaryOperator* expression) {
+  const clang::SourceLocation where = expression->getExprLoc();
+  switch (expression->getOpcode()) {
+    case clang::UO_Plus: return evaluate(expression->getSubExpr());
+    case clang::UO_Minus: {
+      Value value = evaluate(expression->getSubExpr());
+      for (NodeId& part : value.parts) part = unary(Op::Neg, cast(part, std::max((*graph_)[part].type, Type::Int), where), where);
+      value.shape.scalar = (*graph_)[value.parts[0]].type;
+      return value;
+    }
+    case clang::UO_LNot: return {{Type::Bool, 0, 1}, {unary(Op::Not, condition(expression->getSubExpr()), where)}};
+    case clang::UO_AddrOf:
+    case clang::UO_Deref: throw Rejected{where, "a pointer is not in the language"};
+    case clang::UO_PreInc:
+    case clang::UO_PreDec:
+    case clang::UO_PostInc:
+    case clang::UO_PostDec: throw Rejected{where, "++ and -- must stand alone as a statement"};
+    default: throw Rejected{where, fmt::format("the operator '{}' is not in the language", clang::UnaryOperator::getOpcodeStr(expression->getOpcode()).str())};
+  }
+}
+
+Value Lowering::evaluate_binary(const clang::BinaryOperator* expression) {
+  const clang::SourceLocation where = expression->getOperatorLoc();
+  if (expression->isAssignmentOp()) throw Rejected{where, "an assignment must stand alone as a statement"};
+  const auto opcode = expression->getOpcode();
+  if (opcode == clang::BO_LAnd || opcode == clang::BO_LOr) {
+    const NodeId a = condition(expression->getLHS()), b = condition(expression->getRHS());
+    return {{Type::Bool, 0, 1}, {binary(opcode == clang::BO_LAnd ? Op::And : Op::Or, a, b, where)}};
+  }
+  const Value a = evaluate(expression->getLHS()), b = evaluate(expression->getRHS());
+  const auto comparison = [&](Op op, const Value& x, const Value& y) { return Value{{Type::Bool, 0, 1}, {binary(op, x.parts[0], y.parts[0], where)}}; };
+  switch (opcode) {
+    case clang::BO_Add: return arithmetic(Op::Add, a, b, where);
+    case clang::BO_Sub: return arithmetic(Op::Sub, a, b, where);
+    case clang::BO_Mul: return arithmetic(Op::Mul, a, b, where);
+    case clang::BO_Div: return arithmetic(Op::Div, a, b, where);
+    case clang::BO_Rem: return arithmetic(Op::Rem, a, b, where);
+    case clang::BO_LT: return comparison(Op::Lt, a, b);
+    case clang::BO_LE: return comparison(Op::Le, a, b);
+    case clang::BO_GT: return comparison(Op::Lt, b, a);
+    case clang::BO_GE: return comparison(Op::Le, b, a);
+    case clang::BO_EQ: return comparison(Op::Eq, a, b);
+    case clang::BO_NE: return {{Type::Bool, 0, 1}, {unary(Op::Not, comparison(Op::Eq, a, b).parts[0], where)}};
+    default: throw Rejected{where, fmt::format("the operator '{}' is not in the language", expression->getOpcodeStr().str())};
+  }
+}
+
+Value Lowering::evaluate_conditional(const clang::ConditionalOperator* expression) {
+  const clang::SourceLocation where = expression->getExprLoc();
+  const NodeId choose = condition(expression->getCond());
+  const Value yes = evaluate(expression->getTrueExpr()), no = evaluate(expression->getFalseExpr());
+  if (yes.parts.size() != no.parts.size()) throw Rejected{where, "the two values of ?: have different shapes"};
+  Value result = yes;
+  for (std::size_t c = 0; c < yes.parts.size(); ++c) result.parts[c] = select(choose, yes.parts[c], no.parts[c], where);
+  result.shape.scalar = (*graph_)[result.parts[0]].type;
+  return result;
+}
+
+// vec3(x, y, z), vec3(all), and the copies that Clang writes around vectors.
+Value Lowering::evaluate_construct(const clang::CXXConstructExpr* expression) {
+  const clang::SourceLocation where = expression->getExprLoc();
+  const Shape shape = shape_of(expression->getType(), where);
+  const unsigned count = expression->getNumArgs();
+  if (count == 0) throw Rejected{where, fmt::format("vec{0}() has no value; write vec{0}(0)", shape.width)};
+  const Value first = evaluate(expression->getArg(0));
+  if (count == 1 && first.shape.width == shape.width) return first;
+  Value result{shape, {}};
+  for (int c = 0; c < shape.width; ++c) {
+    const Value part = count == 1 || c == 0 ? first : evaluate(expression->getArg(unsigned(c)));
+    result.parts.push_back(cast(part.parts[0], Type::Real, where));
+  }
+  return result;
+}
+
+Value Lowering::evaluate_operator_call(const clang::CXXOperatorCallExpr* expression) {
+  const clang::SourceLocation where = expression->getOperatorLoc();
+  if (expression->getOperator() == clang::OO_Subscript) {
+    const clang::Expr* base = expression->getArg(0)->IgnoreParenImpCasts();
+    if (llvm::isa<clang::DeclRefExpr, clang::MemberExpr, clang::ArraySubscriptExpr, clang::CXXOperatorCallExpr>(base)) {
+      const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(base);
+      if (!call || call->getOperator() == clang::OO_Subscript) return read(place_of(expression), where);
+    }
+    const Value vector = evaluate(expression->getArg(0));
+    const std::int64_t k = constant_index(expression->getArg(1), vector.shape.width, "this vector");
+    return {{vector.shape.scalar, 0, 1}, {vector.parts[std::size_t(k)]}};
+  }
+  if (expression->isAssignmentOp()) throw Rejected{where, "an assignment must stand alone as a statement"};
+  const Value a = evaluate(expression->getArg(0));
+  if (expression->getNumArgs() == 1) {
+    Value result = a;
+    if (expression->getOperator() == clang::OO_Minus)
+      for (NodeId& part : result.parts) part = unary(Op::Neg, part, where);
+    return result;
+  }
+  const Value b = evaluate(expression->getArg(1));
+  switch (expression->getOperator()) {
+    case clang::OO_Plus: return arithmetic(Op::Add, a, b, where);
+    case clang::OO_Minus: return arithmetic(Op::Sub, a, b, where);
+    case clang::OO_Star: return arithmetic(Op::Mul, a, b, where);
+    case clang::OO_Slash: return arithmetic(Op::Div, a, b, where);
+    default: throw Rejected{where, fmt::format("the operator '{}' is not in the language", clang::getOperatorSpelling(expression->getOperator()))};
+  }
+}
+
+Value Lowering::evaluate(const clang::Expr* expression) {
+  const clang::SourceLocation where = expression->getExprLoc();
+  switch (expression->getStmtClass()) {
+    case clang::Stmt::ParenExprClass: return evaluate(llvm::cast<clang::ParenExpr>(expression)->getSubExpr());
+    case clang::Stmt::ConstantExprClass: return evaluate(llvm::cast<clang::ConstantExpr>(expression)->getSubExpr());
+    case clang::Stmt::ExprWithCleanupsClass: return evaluate(llvm::cast<clang::ExprWithCleanups>(expression)->getSubExpr());
+    case clang::Stmt::MaterializeTemporaryExprClass: return evaluate(llvm::cast<clang::MaterializeTemporaryExpr>(expression)->getSubExpr());
+    case clang::Stmt::CXXBindTemporaryExprClass: return evaluate(llvm::cast<clang::CXXBindTemporaryExpr>(expression)->getSubExpr());
+    case clang::Stmt::ImplicitCastExprClass: return evaluate(llvm::cast<clang::ImplicitCastExpr>(expression)->getSubExpr());
+    case clang::Stmt::CXXDefaultArgExprClass: return evaluate(llvm::cast<clang::CXXDefaultArgExpr>(expression)->getExpr());
+    case clang::Stmt::IntegerLiteralClass: {
+      const llvm::APInt value = llvm::cast<clang::IntegerLiteral>(expression)->getValue();
+      if (value.getActiveBits() > 53) throw Rejected{where, "this number is too large"};
+      const Type type = value.getActiveBits() > 31 ? Type::Index : Type::Int;
+      return {{type, 0, 1}, {graph_->constant(double(value.getZExtValue()), type, location(where))}};
+    }
+    case clang::Stmt::FloatingLiteralClass: {
+      const auto* literal = llvm::cast<clang::FloatingLiteral>(expression);
+      const bool is_float = literal->getType().getCanonicalType() == context_.FloatTy && pipeline_.dialect == Dialect::Named;
+      const Type type = is_float ? Type::Float : Type::Real;
+      return {{type, 0, 1}, {graph_->constant(literal->getValueAsApproximateDouble(), type, location(where))}};
+    }
+    case clang::Stmt::CXXBoolLiteralExprClass:
+      return {{Type::Bool, 0, 1}, {graph_->constant(llvm::cast<clang::CXXBoolLiteralExpr>(expression)->getValue() ? 1 : 0, Type::Bool)}};
+    case clang::Stmt::DeclRefExprClass: return read(place_of(expression), where);
+    case clang::Stmt::ArraySubscriptExprClass: return read(place_of(expression), where);
+    case clang::Stmt::MemberExprClass: {
+      const auto* member = llvm::cast<clang::MemberExpr>(expression);
+      const clang::Expr* base = member->getBase()->IgnoreParenImpCasts();
+      if (llvm::isa<clang::DeclRefExpr, clang::ArraySubscriptExpr>(base)) return read(place_of(expression), where);
+      const Value vector = evaluate(member->getBase());
+      const int k = int(llvm::StringRef("xyzw").find(member->getMemberDecl()->getName()));
+      return {{vector.shape.scalar, 0, 1}, {vector.parts[std::size_t(k)]}};
+    }
+    case clang::Stmt::UnaryOperatorClass: return evaluate_unary(llvm::cast<clang::UnaryOperator>(expression));
+    case clang::Stmt::CompoundAssignOperatorClass:
+    case clang::Stmt::BinaryOperatorClass: return evaluate_binary(llvm::cast<clang::BinaryOperator>(expression));
+    case clang::Stmt::ConditionalOperatorClass: return evaluate_conditional(llvm::cast<clang::ConditionalOperator>(expression));
+    case clang::Stmt::CXXTemporaryObjectExprClass:
+    case clang::Stmt::CXXConstructExprClass: return evaluate_construct(llvm::cast<clang::CXXConstructExpr>(expression));
+    case clang::Stmt::CXXOperatorCallExprClass: return evaluate_operator_call(llvm::cast<clang::CXXOperatorCallExpr>(expression));
+    case clang::Stmt::CallExprClass: return call(llvm::cast<clang::CallExpr>(expression));
+    case clang::Stmt::CStyleCastExprClass:
+    case clang::Stmt::CXXFunctionalCastExprClass:
+    case clang::Stmt::CXXStaticCastExprClass: {
+      const auto* explicit_cast = llvm::cast<clang::ExplicitCastExpr>(expression);
+      const Value value = evaluate(explicit_cast->getSubExpr());
+      return convert(value, shape_of(explicit_cast->getTypeAsWritten(), where), where);
+    }
+    case clang::Stmt::InitListExprClass: {
+      const auto* list = llvm::cast<clang::InitListExpr>(expression);
+      if (list->getNumInits() == 1) return evaluate(list->getInit(0));
+      throw Rejected{where, "a list in braces is only for initialising an array"};
+    }
+    case clang::Stmt::LambdaExprClass: throw Rejected{where, "a lambda is not in the language; write a function"};
+    default: throw Rejected{where, fmt::format("this expression ({}) is not in the language", expression->getStmtClassName())};
+  }
+}
+
+}  // namespace nbcc::lowering

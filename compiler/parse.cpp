@@ -1,0 +1,143 @@
+// Text -> Pipeline: the screen, then Clang's parser, then lowering. One door: parse(). This file owns the set-up of
+// Clang and the way its diagnostics become ours; what the tree means is in lower*.cpp.
+#include "compiler/parse.h"
+
+#include <fmt/core.h>
+
+#include "clang/AST/ASTConsumer.h"
+#include "clang/AST/ASTContext.h"
+#include "clang/Basic/TargetInfo.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Frontend/FrontendActions.h"
+#include "clang/Lex/PreprocessorOptions.h"
+#include "compiler/lower.h"
+#include "compiler/screen.h"
+#include "compiler/verify.h"
+#include "llvm/Support/VirtualFileSystem.h"
+#include "llvm/Support/thread.h"
+#include "templates/embedded.h"
+
+namespace nbcc {
+namespace {
+
+constexpr const char* kUserFile = "/pipeline.pipe";
+constexpr const char* kPrelude = "/prelude.h";
+
+// Deep expressions recurse in Clang and in lowering. The screen bounds their depth; this stack holds that bound.
+constexpr unsigned kStackBytes = 512u << 20;
+
+// Keeps what Clang says about the user's text. A note that points into the prelude would show a file that the user
+// has never seen, so it is dropped.
+class Collector : public clang::DiagnosticConsumer {
+ public:
+  explicit Collector(std::vector<Diagnostic>& diagnostics) : diagnostics_(diagnostics) {}
+
+  void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
+    clang::DiagnosticConsumer::HandleDiagnostic(level, info);
+    if (level < clang::DiagnosticsEngine::Note || level == clang::DiagnosticsEngine::Remark) return;
+    llvm::SmallString<128> message;
+    info.FormatDiagnostic(message);
+    Location where;
+    bool ours = false;
+    if (info.hasSourceManager() && info.getLocation().isValid()) {
+      const clang::SourceManager& manager = info.getSourceManager();
+      const clang::PresumedLoc place = manager.getPresumedLoc(manager.getExpansionLoc(info.getLocation()));
+      ours = place.isValid() && std::string_view(place.getFilename()) == kUserFile;
+      if (ours) where = {int(place.getLine()), int(place.getColumn())};
+    }
+    const bool note = level == clang::DiagnosticsEngine::Note;
+    if (note && (!ours || dropped_)) return;
+    const Severity severity = note ? Severity::Note : level == clang::DiagnosticsEngine::Warning ? Severity::Warning : Severity::Error;
+    dropped_ = severity == Severity::Warning;  // and the notes that follow it
+    if (severity == Severity::Warning) return;  // Clang's warnings are about C++; ours are about pipelines
+    diagnostics_.push_back({severity, where, message.str().str()});
+  }
+
+ private:
+  std::vector<Diagnostic>& diagnostics_;
+  bool dropped_ = false;
+};
+
+class Consumer : public clang::ASTConsumer {
+ public:
+  explicit Consumer(std::function<void(clang::ASTContext&)> use) : use_(std::move(use)) {}
+  void HandleTranslationUnit(clang::ASTContext& context) override { use_(context); }
+
+ private:
+  std::function<void(clang::ASTContext&)> use_;
+};
+
+class Action : public clang::ASTFrontendAction {
+ public:
+  explicit Action(std::function<void(clang::ASTContext&)> use) : use_(std::move(use)) {}
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&, llvm::StringRef) override {
+    return std::make_unique<Consumer>(use_);
+  }
+
+ private:
+  std::function<void(clang::ASTContext&)> use_;
+};
+
+// Clang over in-memory files: nothing of the user's disk is read, whatever the text says.
+void run_clang(const Source& source, Dialect dialect, std::vector<Diagnostic>& diagnostics, std::function<void(clang::ASTContext&)> use) {
+  auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+  files->setCurrentWorkingDirectory("/");
+  const std::string prelude = std::string(embedded_template("prelude.h")) +
+                              std::string(embedded_template(dialect == Dialect::Named ? "prelude_named.h" : "prelude_cunbody.h"));
+  files->addFile(kPrelude, 0, llvm::MemoryBuffer::getMemBufferCopy(prelude, kPrelude));
+  files->addFile(kUserFile, 0, llvm::MemoryBuffer::getMemBufferCopy(source.text, kUserFile));
+
+  Collector collector(diagnostics);
+  auto options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
+  auto engine = llvm::makeIntrusiveRefCnt<clang::DiagnosticsEngine>(llvm::makeIntrusiveRefCnt<clang::DiagnosticIDs>(), options, &collector, false);
+  const std::vector<const char*> arguments{"-fsyntax-only", "-x", "c++", "-std=c++20", "-nostdsysteminc", "-nobuiltininc", "-fno-builtin",
+                                           "-fincremental-extensions", "-ferror-limit", "20", "-include", kPrelude, kUserFile};
+  auto invocation = std::make_shared<clang::CompilerInvocation>();
+  if (!clang::CompilerInvocation::CreateFromArgs(*invocation, arguments, *engine)) throw InternalError("clang refused its own arguments");
+  // `0.1` is a real, not a double that drags the sum into double precision.
+  invocation->getLangOpts().SinglePrecisionConstants = true;
+
+  clang::CompilerInstance compiler;
+  compiler.setInvocation(std::move(invocation));
+  compiler.setDiagnostics(engine.get());
+  compiler.setFileManager(new clang::FileManager(clang::FileSystemOptions(), files));
+  Action action(std::move(use));
+  compiler.ExecuteAction(action);
+}
+
+bool has_errors(const std::vector<Diagnostic>& diagnostics) {
+  for (const Diagnostic& d : diagnostics)
+    if (d.severity == Severity::Error) return true;
+  return false;
+}
+
+}  // namespace
+
+Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings) {
+  const Screened screened = screen(source);
+  if (!screened.errors.empty()) throw CompileError(source, screened.errors);
+
+  std::vector<Diagnostic> diagnostics;
+  Pipeline pipeline;
+  std::exception_ptr failure;
+  llvm::thread worker(std::optional<unsigned>(kStackBytes), [&] {
+    try {
+      run_clang(source, screened.dialect, diagnostics, [&](clang::ASTContext& context) {
+        // Lowering a tree that Clang found wrong would only repeat its complaints in other words.
+        if (has_errors(diagnostics)) return;
+        pipeline = lower(context, screened, source, diagnostics);
+      });
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  });
+  worker.join();
+  if (failure) std::rethrow_exception(failure);
+  if (has_errors(diagnostics)) throw CompileError(source, diagnostics);
+  // From here on the pipeline is meant to be right: whatever verify finds is our own mistake.
+  verify(pipeline, "parse");
+  if (warnings) *warnings = std::move(diagnostics);
+  return pipeline;
+}
+
+}  // namespace nbcc

@@ -1,0 +1,38 @@
+// Which node is computed where, and which columns the particles need: what every backend must decide before it
+// writes a line. Read off the bindings; nothing is rewritten here.
+#pragma once
+#include <map>
+#include <set>
+#include <vector>
+
+#include "compiler/ir.h"
+#include "compiler/kernel_source.h"
+#include "compiler/options.h"
+
+namespace nbcc {
+
+// The columns of one side: packed ones first, then derived ones, in the order of KernelSource.
+struct SidePlan {
+  std::vector<Column> columns;
+  std::map<int, int> whole;         // component -> column (in mixed precision this is High where Low exists too)
+  std::map<int, int> low;           // component -> column
+  std::map<NodeId, int> derived;    // node computed once per particle -> column
+  std::vector<NodeId> prepare;      // nodes that prepare computes, in topological order (leaves included)
+};
+
+struct Plan {
+  SidePlan i, j;
+  std::vector<NodeId> uniform;  // of constants and params, needed in the pair loop; computed before it
+  std::vector<NodeId> pair;     // computed for each pair, in topological order; leaves that must be loaded included
+  std::set<NodeId> two_float;   // differences of an input_j and an input_i formed from high and low parts
+  NodeId any_guard = kNone;     // or of all guards, where skipping the rest of the work when no pair of a vector passes pays
+  std::set<NodeId> before_guard;  // what any_guard needs
+  std::vector<NodeId> scales;   // nodes of scale factors, in topological order (no j among them)
+};
+
+Plan make_plan(Pipeline& pipeline, const Options& options);
+
+Element element_of(Type type, Precision precision);
+FieldLayout layout_of(const Field& field);
+
+}  // namespace nbcc

@@ -1,0 +1,19 @@
+// A pipeline's text -> the kernel's source for a device: parse, optimize, plan, emit, in the order of the design's walk.
+#pragma once
+#include <string>
+
+#include "compiler/ir.h"
+#include "compiler/kernel_source.h"
+#include "compiler/options.h"
+#include "compiler/source.h"
+
+namespace nbcc {
+
+// Throws CompileError. With a dump folder ("": none) every stage is written there: NAME.pipe, NAME.ir, NAME.optimized
+// and NAME.cpu-ISA.cpp; a folder that cannot be written is passed over.
+KernelSource build_cpu_kernel(const Source& source, const Options& options, Isa isa, const std::string& dump_folder);
+
+// As above from a pipeline that has been parsed.
+KernelSource build_cpu_kernel(const Pipeline& pipeline, const Options& options, Isa isa, const std::string& dump_folder);
+
+}  // namespace nbcc

@@ -1,0 +1,87 @@
+// The functions of nbcc.h that need a compiler: opening a device, compiling a pipeline. Everything else of the C
+// interface is in runtime/c_api.cpp.
+#include <cstdlib>
+#include <new>
+
+#include "compiler/diagnostic.h"
+#include "jit/build_kernel.h"
+#include "jit/cpu_jit.h"
+#include "runtime/cpu_device.h"
+#include "runtime/handles.h"
+
+namespace nbcc {
+namespace {
+
+// Runs the body; every exception becomes a status with a message.
+template <typename Body>
+nbcc_status guarded(nbcc_error** error, Body body) noexcept {
+  try {
+    if (error) *error = nullptr;
+    body();
+    return NBCC_OK;
+  } catch (const CompileError& e) {
+    return fail(error, NBCC_ERROR_INPUT, e.what());
+  } catch (const SourceUnreadable& e) {
+    return fail(error, NBCC_ERROR_USAGE, e.what());
+  } catch (...) {
+    return fail_with_current_exception(error);
+  }
+}
+
+void require(const void* pointer, const char* what) {
+  if (!pointer) throw UsageError(std::string(what) + " is a null pointer");
+}
+
+Options compile_options(const nbcc_pipeline_options* given) {
+  const nbcc_pipeline_options o = read_options(given, nbcc_pipeline_options{sizeof(nbcc_pipeline_options), NBCC_SINGLE, NBCC_FAST, NBCC_ROOT_REFINED});
+  if (o.precision < NBCC_SINGLE || o.precision > NBCC_DOUBLE) throw UsageError("options: no such precision");
+  if (o.math < NBCC_FAST || o.math > NBCC_PRECISE) throw UsageError("options: no such math");
+  if (o.root < NBCC_ROOT_REFINED || o.root > NBCC_ROOT_EXACT) throw UsageError("options: no such root");
+  const RootMode root = o.root == NBCC_ROOT_REFINED ? RootMode::Refined : o.root == NBCC_ROOT_ESTIMATE ? RootMode::Estimate : RootMode::Exact;
+  return {Precision(o.precision), Math(o.math), root};
+}
+
+nbcc_pipeline* compile(nbcc_device* device, const Source& source, const nbcc_pipeline_options* options) {
+  auto* cpu = dynamic_cast<CpuDevice*>(device->device.get());
+  if (!cpu) throw UsageError("this device cannot compile pipelines");
+  KernelSource kernel = build_cpu_kernel(source, compile_options(options), cpu->isa(), cpu->dump_folder());
+  return new nbcc_pipeline{cpu->load(std::move(kernel))};
+}
+
+}  // namespace
+}  // namespace nbcc
+
+extern "C" {
+
+nbcc_status nbcc_device_open(const char* name, const nbcc_device_options* options, nbcc_device** device, nbcc_error** error) {
+  return nbcc::guarded(error, [&] {
+    nbcc::require(name, "name");
+    nbcc::require(device, "device");
+    if (std::string(name) != "cpu") throw nbcc::DeviceError("there is no device '" + std::string(name) + "'; there is cpu");
+    const nbcc_device_options o = nbcc::read_options(options, nbcc_device_options{sizeof(nbcc_device_options), 0, nullptr, nullptr, nullptr});
+    const nbcc::Isa isa = o.isa ? nbcc::isa_from_name(o.isa) : nbcc::detect_isa();
+    const char* dump = o.dump_dir ? o.dump_dir : std::getenv("NBCC_DUMP");
+    *device = new nbcc_device{std::make_shared<nbcc::CpuDevice>(o.threads, isa, nbcc::make_cpu_toolchain(),
+                                                                o.cache_dir ? o.cache_dir : nbcc::DiskCache::default_folder(), dump ? dump : "")};
+  });
+}
+
+nbcc_status nbcc_pipeline_from_text(nbcc_device* device, const char* text, const char* name, const nbcc_pipeline_options* options, nbcc_pipeline** pipeline, nbcc_error** error) {
+  return nbcc::guarded(error, [&] {
+    nbcc::require(device, "device");
+    nbcc::require(text, "text");
+    nbcc::require(pipeline, "pipeline");
+    *pipeline = nbcc::compile(device, {name ? name : "pipeline.pipe", text}, options);
+  });
+}
+
+nbcc_status nbcc_pipeline_from_file(nbcc_device* device, const char* path, const nbcc_pipeline_options* options, nbcc_pipeline** pipeline, nbcc_error** error) {
+  return nbcc::guarded(error, [&] {
+    nbcc::require(device, "device");
+    nbcc::require(path, "path");
+    nbcc::require(pipeline, "pipeline");
+    *pipeline = nbcc::compile(device, nbcc::read_source(path), options);
+  });
+}
+
+}  // extern "C"

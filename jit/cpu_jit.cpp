@@ -1,0 +1,147 @@
+// Kernel text -> relocatable object -> callable functions. Doors: make_cpu_toolchain(), cpu_assembly(). The only file
+// that knows LLVM. It caches nothing and chooses nothing: the target is named by the KernelSource.
+#include "jit/cpu_jit.h"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <mutex>
+
+#include "clang/Basic/TargetInfo.h"
+#include "clang/CodeGen/CodeGenAction.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Frontend/TextDiagnosticPrinter.h"
+#include "compiler/diagnostic.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/ExecutionEngine/Orc/ObjectTransformLayer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/VirtualFileSystem.h"
+#include "runtime/error.h"
+
+namespace nbcc {
+namespace {
+
+constexpr const char* kFile = "/kernel.cpp";
+
+void register_targets() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
+  });
+}
+
+// Contraction is off because the text says itself where a product and a sum are fused; the vector width is stated
+// because LLVM would rather split 512-bit vectors on some processors.
+std::vector<const char*> target_arguments(const std::string& target) {
+  if (target == "cpu-neon") return {"-triple", "aarch64-unknown-linux-gnu", "-target-cpu", "generic", "-target-feature", "+neon"};
+  if (target == "cpu-sse2") return {"-triple", "x86_64-unknown-linux-gnu", "-target-cpu", "x86-64"};
+  if (target == "cpu-avx2") return {"-triple", "x86_64-unknown-linux-gnu", "-target-cpu", "x86-64-v3"};
+  if (target == "cpu-avx512") return {"-triple", "x86_64-unknown-linux-gnu", "-target-cpu", "x86-64-v4", "-mprefer-vector-width=512"};
+  throw InternalError(fmt::format("no CPU target is named '{}'", target));
+}
+
+template <typename CodeGenAction>
+std::string run_clang(const KernelSource& source) {
+  register_targets();
+  auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+  files->setCurrentWorkingDirectory("/");
+  files->addFile(kFile, 0, llvm::MemoryBuffer::getMemBufferCopy(source.text, kFile));
+
+  std::string log;
+  llvm::raw_string_ostream log_stream(log);
+  auto options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
+  clang::TextDiagnosticPrinter printer(log_stream, options.get());
+  auto engine = llvm::makeIntrusiveRefCnt<clang::DiagnosticsEngine>(llvm::makeIntrusiveRefCnt<clang::DiagnosticIDs>(), options, &printer, false);
+  std::vector<const char*> arguments = target_arguments(source.target);
+  for (const char* argument : {"-emit-obj", "-x", "c++", "-std=c++20", "-nostdsysteminc", "-nobuiltininc", "-O3", "-ffp-contract=off",
+                               "-fwrapv", "-mrelocation-model", "pic", "-pic-level", "2", "-w", kFile})
+    arguments.push_back(argument);
+  auto invocation = std::make_shared<clang::CompilerInvocation>();
+  bool ok = clang::CompilerInvocation::CreateFromArgs(*invocation, arguments, *engine);
+
+  llvm::SmallVector<char, 0> bytes;
+  if (ok) {
+    clang::CompilerInstance compiler;
+    compiler.setInvocation(std::move(invocation));
+    compiler.setDiagnostics(engine.get());
+    compiler.setFileManager(new clang::FileManager(clang::FileSystemOptions(), files));
+    compiler.setOutputStream(std::make_unique<llvm::raw_svector_ostream>(bytes));
+    CodeGenAction action;
+    ok = compiler.ExecuteAction(action);
+  }
+  if (!ok) throw InternalError(fmt::format("the compiler refused the kernel text of '{}' for {}:\n{}", source.pipeline, source.target, log));
+  return {bytes.begin(), bytes.end()};
+}
+
+// What kernel text may call: vector mathematics by its ABI names, the scalar functions behind them, and the memory
+// functions that code generation itself inserts. Nothing else of this process can be reached.
+bool is_allowed(llvm::StringRef symbol) {
+  if (symbol.starts_with("_ZGV")) return true;
+  static constexpr std::array kNames{"memcpy", "memset", "memmove"};
+  if (std::any_of(kNames.begin(), kNames.end(), [&](const char* n) { return symbol == n; })) return true;
+  static constexpr std::array kScalars{"cbrt", "exp", "exp2", "log", "log2", "pow", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
+                                       "sinh", "cosh", "tanh", "erf", "erfc", "fma", "round", "trunc", "floor", "ceil"};
+  return std::any_of(kScalars.begin(), kScalars.end(), [&](llvm::StringRef n) { return symbol == n || (symbol.starts_with(n) && symbol.substr(n.size()) == "f"); });
+}
+
+template <typename T>
+T expect(llvm::Expected<T> value) {
+  if (!value) throw DeviceError(fmt::format("the kernel's object code cannot be loaded: {}", llvm::toString(value.takeError())));
+  return std::move(*value);
+}
+
+void expect(llvm::Error error) {
+  if (error) throw DeviceError(fmt::format("the kernel's object code cannot be loaded: {}", llvm::toString(std::move(error))));
+}
+
+struct LoadedCode : CpuCode {
+  std::unique_ptr<llvm::orc::LLJIT> jit;  // owns the memory that the functions lie in
+};
+
+class ClangToolchain : public CpuToolchain {
+ public:
+  std::string identity() const override { return "clang " LLVM_VERSION_STRING " -O3 -ffp-contract=off, object layout 1"; }
+  std::string compile(const KernelSource& source) const override { return run_clang<clang::EmitObjAction>(source); }
+
+  std::unique_ptr<CpuCode> load(const std::string& object) const override {
+    register_targets();
+    auto code = std::make_unique<LoadedCode>();
+    llvm::orc::LLJITBuilder builder;
+    builder.setJITTargetMachineBuilder(llvm::orc::JITTargetMachineBuilder(llvm::Triple("x86_64-unknown-linux-gnu")));
+    // No platform support: kernels have no constructors, no thread-local data and no exceptions.
+    builder.setPlatformSetUp(llvm::orc::setUpInactivePlatform);
+    builder.setLinkProcessSymbolsByDefault(false);
+    code->jit = expect(builder.create());
+    llvm::orc::JITDylib& library = code->jit->getMainJITDylib();
+    const char prefix = code->jit->getDataLayout().getGlobalPrefix();
+    const auto allow = [](const llvm::orc::SymbolStringPtr& symbol) { return is_allowed(*symbol); };
+    library.addGenerator(expect(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(prefix, allow)));
+    for (const char* name : {"libmvec.so.1", "libm.so.6"}) {
+      auto generator = llvm::orc::DynamicLibrarySearchGenerator::Load(name, prefix, allow);
+      if (generator) library.addGenerator(std::move(*generator));
+      else llvm::consumeError(generator.takeError());  // no such library: symbols that it would have given are reported below
+    }
+    expect(code->jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, "kernel.o")));
+    code->prepare_i = expect(code->jit->lookup("nbcc_prepare_i")).toPtr<nbcc_prepare_function>();
+    code->prepare_j = expect(code->jit->lookup("nbcc_prepare_j")).toPtr<nbcc_prepare_function>();
+    code->interact = expect(code->jit->lookup("nbcc_interact")).toPtr<nbcc_interact_function>();
+    code->finish = expect(code->jit->lookup("nbcc_finish")).toPtr<nbcc_finish_function>();
+    return code;
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<const CpuToolchain> make_cpu_toolchain() { return std::make_shared<ClangToolchain>(); }
+
+std::string cpu_assembly(const KernelSource& source) { return run_clang<clang::EmitAssemblyAction>(source); }
+
+}  // namespace nbcc

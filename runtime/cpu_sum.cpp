@@ -1,0 +1,374 @@
+// Turns a checked request into sums: packs, calls the kernel block by block, joins, unpacks. One door:
+// CpuSummation::run. Checks nothing, compiles nothing.
+//
+// One tile of packed j (a few KB) stays in the L1 cache while a block's 64 i-particles pass over it; eight tiles make a
+// segment, the unit that threads can share out when there are too few blocks to go round.
+#include "runtime/cpu_sum.h"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
+#include "fmt/format.h"
+#include "runtime/reduction.h"
+#include "runtime/thread_pool.h"
+
+namespace nbcc {
+namespace {
+
+// A kernel of some 20 operations does an interaction in about this time divided by its lanes (AVX2 at 2.5 GHz: 0.3 to
+// 0.5 ns). Only used to tell whether threads are worth waking.
+constexpr double kNanosecondsPerLane = 4.0;
+// Less work than this is done sooner than a sleeping thread has come back.
+constexpr double kWorthWaking = 20'000.0;
+constexpr double kPackNanoseconds = 1.0;  // one element
+// With at least so many blocks for each thread the last one costs at most an eighth of a thread's time.
+constexpr std::int64_t kBlocksPerThread = 8;
+// Partial sums of a wave of segments stay inside the second-level caches' reach.
+constexpr std::int64_t kPartialBytes = 16 << 20;
+constexpr std::int64_t kPackChunk = 8192;
+
+constexpr std::int64_t ceil_div(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
+
+// The kernel counts positions from 0, a block's rows begin at `origin`: the address of an element 0 that need not
+// exist.
+double* shifted(double* row, std::int64_t origin) {
+  return reinterpret_cast<double*>(reinterpret_cast<std::uintptr_t>(row) - std::uintptr_t(origin) * sizeof(double));
+}
+
+// The bytes from the lowest to behind the highest of particles [first, last] of a field, all components.
+struct Extent {
+  __int128 low, high;
+};
+Extent extent(const ArrayView& view, int components, std::int64_t first, std::int64_t last) {
+  const __int128 base = reinterpret_cast<std::uintptr_t>(view.data);
+  const __int128 a = __int128(first) * view.stride, b = __int128(last) * view.stride;
+  const __int128 c = __int128(components - 1) * view.component_stride;
+  return {base + std::min(a, b) + std::min<__int128>(c, 0),
+          base + std::max(a, b) + std::max<__int128>(c, 0) + size_of(view.element)};
+}
+
+// True when writing an output of some particles cannot change an input of the others: the arrays lie apart, or the two
+// are parts of one array of structs (or the same array), so that each particle's fields lie within its own stride.
+bool independent(const ArrayView& input, int inputs, const ArrayView& output, int outputs) {
+  const Extent all_in = extent(input, inputs, 0, input.count - 1),
+               all_out = extent(output, outputs, 0, output.count - 1);
+  if (all_in.high <= all_out.low || all_out.high <= all_in.low) return true;
+  if (input.stride != output.stride) return false;
+  const Extent in = extent(input, inputs, 0, 0), out = extent(output, outputs, 0, 0);
+  const __int128 stride = input.stride < 0 ? -__int128(input.stride) : __int128(input.stride);
+  return std::max(in.high, out.high) - std::min(in.low, out.low) <= stride;
+}
+
+bool outputs_spare_inputs(const KernelSource& source, const SumRequest& request) {
+  for (std::size_t in = 0; in < source.fields.size(); ++in) {
+    if (source.fields[in].role != FieldLayout::Role::InputI) continue;
+    for (std::size_t out = 0; out < source.fields.size(); ++out) {
+      if (source.fields[out].role != FieldLayout::Role::Output || !request.views[out].data) continue;
+      if (!independent(request.views[in], source.fields[in].components(), request.views[out],
+                       source.fields[out].components())) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+CpuSummation::CpuSummation(const KernelSource& source, const CpuCode& code, ThreadPool& pool)
+    : source_(source),
+      code_(code),
+      pool_(pool),
+      grain_(std::lcm<std::int64_t>(source.lanes, source.i_block)),
+      i_origins_(origins(source, FieldLayout::Role::InputI)),
+      j_origins_(origins(source, FieldLayout::Role::InputJ)),
+      rows_(source.outputs),
+      workers_(std::size_t(pool.threads())) {
+  for (const FieldLayout::Reduction reduction : source.reductions) {
+    index_row_.push_back(keeps_index(reduction) ? rows_++ : -1);
+  }
+}
+
+std::vector<CpuSummation::Origin> CpuSummation::origins(const KernelSource& source, FieldLayout::Role role) {
+  const auto find = [&](int wanted) -> Origin {
+    for (std::size_t f = 0; f < source.fields.size(); ++f) {
+      const int component = wanted - source.fields[f].first;
+      if (source.fields[f].role == role && component >= 0 && component < source.fields[f].components()) {
+        return {f, component};
+      }
+    }
+    throw std::logic_error(
+        fmt::format("kernel of '{}': no field has the packed component {}", source.pipeline, wanted));
+  };
+  std::vector<Origin> found;
+  for (const Column& column : role == FieldLayout::Role::InputI ? source.i_columns : source.j_columns) {
+    found.push_back(column.part == Column::Part::Derived ? Origin{0, 0} : find(column.component));
+  }
+  return found;
+}
+
+void CpuSummation::run(const SumRequest& request) {
+  segments_ = ceil_div(request.nj, kSegmentTiles * source_.tile);
+  nanoseconds_ = double(request.i_count) * double(request.nj) * kNanosecondsPerLane / source_.lanes;
+  block_ = block_size(request);
+  size_buffers(request);
+  prepare_j(request);
+  // All memory is there, and kernels do not fail: from here on outputs may be written.
+  taken_ = 0;
+  while (next_blocks(request)) {
+    if (shares_segments() && std::int64_t(blocks_.size()) < kBlocksPerThread * pool_.threads()) {
+      sum_by_segments(request);
+    } else {
+      sum_by_blocks(request);
+    }
+    write_outputs(request);
+  }
+}
+
+// Whether threads may take segments of a block, where there are few blocks.
+bool CpuSummation::shares_segments() const {
+  return pool_.threads() > 1 && segments_ > 1 && nanoseconds_ >= kWorthWaking;
+}
+
+// 64, unless that leaves threads without work.
+std::int64_t CpuSummation::block_size(const SumRequest& request) const {
+  const std::int64_t whole = round_up(kBlock, grain_);
+  const std::int64_t wanted = 2 * pool_.threads();
+  const std::int64_t segments = std::max<std::int64_t>(segments_, 1);
+  if (nanoseconds_ < kWorthWaking || ceil_div(request.i_count, whole) * segments >= wanted) return whole;
+  return std::min(whole, round_up(ceil_div(request.i_count, ceil_div(wanted, segments)), grain_));
+}
+
+void CpuSummation::size_buffers(const SumRequest& request) {
+  const bool by_index = request.i_list && source_.uses_i_index;
+  // Each run of consecutive indices begins a vector of its own; at worst every index does.
+  const std::int64_t most = by_index ? request.i_count * grain_ : round_up(request.i_count, grain_);
+  limit_ = outputs_spare_inputs(source_, request) ? kSuperblock : most;
+  const std::int64_t capacity = std::min(most, limit_ + round_up(block_, grain_));
+  // Rows a multiple of a page apart would fall into the same sets of the L1 cache; see PackedColumns.
+  row_stride_ = round_up(capacity, 512) + 72;
+  totals_.reserve(std::size_t(rows_ * row_stride_) * sizeof(double));
+  i_.reserve(source_.i_columns, capacity);
+  blocks_.reserve(std::size_t(capacity / grain_));
+  for (Worker& worker : workers_) {
+    worker.partial.reserve(std::size_t(rows_ * round_up(block_, 8)) * sizeof(double));
+    worker.acc.resize(source_.reductions.size());
+    worker.arg.resize(source_.reductions.size());
+  }
+  if (shares_segments()) {
+    const std::int64_t positions = std::min(capacity, kBlocksPerThread * pool_.threads() * block_);
+    part_stride_ = round_up(positions, 8);
+    const std::int64_t bytes = rows_ * part_stride_ * std::int64_t(sizeof(double));
+    wave_ = std::clamp<std::int64_t>(kPartialBytes / bytes, 1, segments_);
+    partials_.reserve(std::size_t(wave_ * bytes));
+  }
+  if (by_index) {
+    sorted_.assign(request.i_list, request.i_list + request.i_count);
+    std::sort(sorted_.begin(), sorted_.end());
+  }
+}
+
+void CpuSummation::prepare_j(const SumRequest& request) {
+  if (request.reuse == JReuse::Prepared || request.nj == 0) return;
+  const bool packed = request.reuse == JReuse::Packed;
+  const std::int64_t padded = round_up(request.nj, source_.lanes);
+  if (!packed) j_.reserve(source_.j_columns, padded);
+  nbcc_kernel_arguments arguments{};
+  arguments.i = i_.pointers();
+  arguments.j = j_.pointers();
+  arguments.param = request.params.data();
+  arguments.i_offset = request.i_offset;
+  arguments.j_offset = request.j_offset;
+  const std::int64_t chunk = round_up(kPackChunk, source_.lanes);
+  const double work = double(request.nj) * double(source_.j_columns.size()) * kPackNanoseconds;
+  for_each(ceil_div(request.nj, chunk), work, [&](std::int64_t k, int) {
+    const std::int64_t begin = k * chunk, end = std::min(begin + chunk, request.nj);
+    for (std::size_t c = 0; c < source_.j_columns.size() && !packed; ++c) {
+      const Column& column = source_.j_columns[c];
+      if (column.part == Column::Part::Derived) continue;
+      pack(request.views[j_origins_[c].field], j_origins_[c].component, {begin, nullptr, end - begin}, column,
+           j_.column(c) + begin * size_of(column.element));
+      if (end == request.nj) pad(column.element, j_.column(c), end, padded);
+    }
+    code_.prepare_j(&arguments, begin, end);
+  });
+}
+
+// Puts the next of the chosen i into blocks_, up to limit_ positions. False when there are none left.
+bool CpuSummation::next_blocks(const SumRequest& request) {
+  blocks_.clear();
+  const bool by_index = request.i_list && source_.uses_i_index;
+  std::int64_t position = 0;
+  while (taken_ < request.i_count && position < limit_) {
+    std::int64_t count = std::min(block_, request.i_count - taken_);
+    Picked picked{request.i_begin + taken_, nullptr, count};
+    std::int64_t i_offset = request.i_offset + picked.first - position;
+    if (by_index) {
+      const std::int64_t* const at = sorted_.data() + taken_;
+      for (std::int64_t k = 1; k < count; ++k) {
+        if (at[k] != at[k - 1] + 1) count = k;
+      }
+      picked = {at[0], nullptr, count};
+      i_offset = request.i_offset + at[0] - position;
+    } else if (request.i_list) {
+      picked = {0, request.i_list + taken_, count};
+      i_offset = request.i_offset;
+    }
+    blocks_.push_back({position, position + count, i_offset, picked});
+    position = round_up(position + count, grain_);
+    taken_ += count;
+  }
+  return !blocks_.empty();
+}
+
+void CpuSummation::sum_by_blocks(const SumRequest& request) {
+  for_each(std::int64_t(blocks_.size()), nanoseconds_, [&](std::int64_t b, int w) {
+    const Block& block = blocks_[std::size_t(b)];
+    Worker& worker = workers_[std::size_t(w)];
+    const Rows part{reinterpret_cast<double*>(worker.partial.data()), round_up(block_, 8), block.begin};
+    begin_block(request, block, worker);
+    for (std::int64_t segment = 0; segment < segments_; ++segment) {
+      sum_segment(request, block, segment, part, worker);
+      join(block, part, totals());
+    }
+    finish_block(request, block, worker);
+  });
+}
+
+// As sum_by_blocks, with every (block, segment) apart: the sums of a wave of segments are stored and joined in order.
+void CpuSummation::sum_by_segments(const SumRequest& request) {
+  const std::int64_t blocks = std::int64_t(blocks_.size());
+  double* const partials = reinterpret_cast<double*>(partials_.data());
+  const auto part = [&](std::int64_t k) { return Rows{partials + k * rows_ * part_stride_, part_stride_, 0}; };
+  const double join_work = double(blocks_.back().end * rows_);
+  for_each(blocks, join_work,
+           [&](std::int64_t b, int w) { begin_block(request, blocks_[std::size_t(b)], workers_[std::size_t(w)]); });
+  for (std::int64_t first = 0; first < segments_; first += wave_) {
+    const std::int64_t count = std::min(wave_, segments_ - first);
+    // Neighbouring items share a segment, so that threads read the same j at about the same time.
+    for_each(count * blocks, nanoseconds_, [&](std::int64_t item, int w) {
+      sum_segment(request, blocks_[std::size_t(item % blocks)], first + item / blocks, part(item / blocks),
+                  workers_[std::size_t(w)]);
+    });
+    for_each(blocks, join_work * double(count), [&](std::int64_t b, int) {
+      for (std::int64_t k = 0; k < count; ++k) join(blocks_[std::size_t(b)], part(k), totals());
+    });
+  }
+  for_each(blocks, join_work,
+           [&](std::int64_t b, int w) { finish_block(request, blocks_[std::size_t(b)], workers_[std::size_t(w)]); });
+}
+
+void CpuSummation::begin_block(const SumRequest& request, const Block& block, Worker& worker) {
+  const std::int64_t count = block.end - block.begin;
+  for (std::size_t c = 0; c < source_.i_columns.size(); ++c) {
+    const Column& column = source_.i_columns[c];
+    if (column.part == Column::Part::Derived) continue;
+    std::byte* const to = i_.column(c) + block.begin * size_of(column.element);
+    pack(request.views[i_origins_[c].field], i_origins_[c].component, block.picked, column, to);
+    pad(column.element, to, count, round_up(count, grain_));
+  }
+  reset(block, totals());
+  const nbcc_kernel_arguments given = arguments(request, block, totals(), worker);
+  code_.prepare_i(&given, block.begin, block.end);
+}
+
+void CpuSummation::sum_segment(const SumRequest& request, const Block& block, std::int64_t segment, const Rows& rows,
+                               Worker& worker) {
+  reset(block, rows);
+  const nbcc_kernel_arguments given = arguments(request, block, rows, worker);
+  const std::int64_t tile = source_.tile, begin = segment * kSegmentTiles * tile;
+  const std::int64_t end = std::min(begin + kSegmentTiles * tile, request.nj);
+  for (std::int64_t j = begin; j < end; j += tile) {
+    code_.interact(&given, block.begin, block.end, j, std::min(j + tile, end));
+  }
+}
+
+void CpuSummation::finish_block(const SumRequest& request, const Block& block, Worker& worker) {
+  const nbcc_kernel_arguments given = arguments(request, block, totals(), worker);
+  code_.finish(&given, block.begin, block.end);
+}
+
+// Whole vectors, since a kernel may read and write them.
+void CpuSummation::reset(const Block& block, const Rows& rows) const {
+  const std::int64_t count = round_up(block.end - block.begin, grain_), at = block.begin - rows.origin;
+  for (std::size_t c = 0; c < source_.reductions.size(); ++c) {
+    std::fill_n(rows.base + std::int64_t(c) * rows.stride + at, count, identity(source_.reductions[c]));
+    if (index_row_[c] >= 0) std::fill_n(rows.base + index_row_[c] * rows.stride + at, count, -1.0);
+  }
+}
+
+void CpuSummation::join(const Block& block, const Rows& part, const Rows& total) const {
+  using enum FieldLayout::Reduction;
+  const std::int64_t count = block.end - block.begin;
+  const auto in = [&](const Rows& rows, std::int64_t row) {
+    return rows.base + row * rows.stride + (block.begin - rows.origin);
+  };
+  for (std::size_t c = 0; c < source_.reductions.size(); ++c) {
+    const double* const from = in(part, std::int64_t(c));
+    double* const to = in(total, std::int64_t(c));
+    const FieldLayout::Reduction reduction = source_.reductions[c];
+    if (reduction == Sum) {
+      for (std::int64_t k = 0; k < count; ++k) to[k] += from[k];
+    } else if (reduction == Min) {
+      for (std::int64_t k = 0; k < count; ++k) to[k] = join_min(to[k], from[k]);
+    } else if (reduction == Max) {
+      for (std::int64_t k = 0; k < count; ++k) to[k] = join_max(to[k], from[k]);
+    } else {
+      const double* const from_index = in(part, index_row_[c]);
+      double* const to_index = in(total, index_row_[c]);
+      for (std::int64_t k = 0; k < count; ++k) {
+        if (reduction == ArgMin ? from[k] < to[k] : from[k] > to[k]) {
+          to[k] = from[k];
+          to_index[k] = from_index[k];
+        }
+      }
+    }
+  }
+}
+
+void CpuSummation::write_outputs(const SumRequest& request) {
+  const Rows from = totals();
+  const double work = double(blocks_.back().end * rows_) * kPackNanoseconds;
+  for_each(std::int64_t(blocks_.size()), work, [&](std::int64_t b, int) {
+    const Block& block = blocks_[std::size_t(b)];
+    for (std::size_t f = 0; f < source_.fields.size(); ++f) {
+      const FieldLayout& field = source_.fields[f];
+      const ArrayView& view = request.views[f];
+      if (field.role != FieldLayout::Role::Output || !view.data) continue;
+      for (int c = 0; c < field.components(); ++c) {
+        const std::int64_t index_row = index_row_[std::size_t(field.first + c)];
+        const std::int64_t row = index_row >= 0 ? index_row : field.first + c;
+        const double* const values = from.base + row * from.stride + block.begin;
+        if (request.accumulate) {
+          unpack_onto(values, view, c, block.picked, field.reduction);
+        } else {
+          unpack(values, view, c, block.picked);
+        }
+      }
+    }
+  });
+}
+
+nbcc_kernel_arguments CpuSummation::arguments(const SumRequest& request, const Block& block, const Rows& rows,
+                                              Worker& worker) const {
+  for (std::size_t c = 0; c < worker.acc.size(); ++c) {
+    worker.acc[c] = shifted(rows.base + std::int64_t(c) * rows.stride, rows.origin);
+    worker.arg[c] = index_row_[c] < 0 ? nullptr : shifted(rows.base + index_row_[c] * rows.stride, rows.origin);
+  }
+  return {i_.pointers(),     j_.pointers(),  request.params.data(), worker.acc.data(),
+          worker.arg.data(), block.i_offset, request.j_offset};
+}
+
+CpuSummation::Rows CpuSummation::totals() const { return {reinterpret_cast<double*>(totals_.data()), row_stride_, 0}; }
+
+void CpuSummation::for_each(std::int64_t count, double nanoseconds,
+                            const std::function<void(std::int64_t, int)>& body) {
+  if (nanoseconds >= kWorthWaking) {
+    pool_.parallel_for(count, body);
+  } else {
+    for (std::int64_t item = 0; item < count; ++item) body(item, 0);
+  }
+}
+
+}  // namespace nbcc

@@ -1,0 +1,59 @@
+// What the runtime asks of a device: turn a kernel's text into something that runs, and run sums with it.
+// A device is one file pair (cpu_device, ...); nothing outside of it knows which one it is.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "compiler/kernel_source.h"
+#include "runtime/pack.h"
+
+namespace nbcc {
+
+// How much of the packed j-particles of a sum's last run still holds.
+enum class JReuse : std::uint8_t {
+  None,      // the caller's arrays must be read again
+  Packed,    // the packed columns hold, the derived ones do not (a param or the offset has changed)
+  Prepared,  // everything holds
+};
+
+// One run, already checked: every bound view has the right count, every index lies inside its set.
+struct SumRequest {
+  std::span<const ArrayView> views;  // parallel to KernelSource::fields; an unwanted output has no data
+  std::span<const double> params;    // KernelSource::params values
+  std::int64_t nj = 0;
+  std::int64_t i_begin = 0, i_count = 0;  // the chosen i: a range, or
+  const std::int64_t* i_list = nullptr;   // i_count indices
+  std::int64_t i_offset = 0, j_offset = 0;
+  bool accumulate = false;
+  JReuse reuse = JReuse::None;
+};
+
+// The working memory of one sum on one device, kept from run to run. Used by one thread at a time.
+struct Summation {
+  virtual ~Summation() = default;
+  // Writes the outputs only when nothing can fail any more. Outputs may alias inputs.
+  virtual void run(const SumRequest& request) = 0;
+};
+
+// A kernel that is ready to run. Outlives the device that loaded it; may be shared by threads.
+struct Kernel {
+  explicit Kernel(KernelSource kernel_source) : source(std::move(kernel_source)) {}
+  virtual ~Kernel() = default;
+  // The kernel must outlive what it returns.
+  virtual std::unique_ptr<Summation> start() const = 0;
+
+  const KernelSource source;
+};
+
+class KernelDevice {
+ public:
+  virtual ~KernelDevice() = default;
+  virtual const std::string& name() const = 0;  // for people: "cpu, avx2, 2 threads"
+  // From memory, else from the disk cache, else compiled. Throws DeviceError, and InternalError when the device's
+  // compiler refuses the text.
+  virtual std::shared_ptr<const Kernel> load(KernelSource source) = 0;
+};
+
+}  // namespace nbcc

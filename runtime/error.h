@@ -1,0 +1,17 @@
+// The runtime's two ways to fail; the compiler's are in compiler/diagnostic.h.
+#pragma once
+#include <stdexcept>
+
+namespace nbcc {
+
+// Driver or toolchain: no device, out of memory, object code that does not load. The message carries their log.
+struct DeviceError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// The caller asked for something that cannot be: a field that is not there, counts that differ, a null pointer.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace nbcc

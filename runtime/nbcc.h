@@ -1,0 +1,148 @@
+/* nbcc's C interface: load a pipeline, bind particle arrays, sum over j for every i.
+ *
+ * Handles are opaque. A function that can fail returns an nbcc_status and, where its last argument is not null,
+ * an nbcc_error that tells why; free it with nbcc_error_free. There is no global state: different handles may be
+ * used from different threads at once, one nbcc_sum from one thread at a time. Nothing prints, nothing exits.
+ *
+ * Strings are UTF-8 and zero-terminated; those returned belong to the handle they were asked of.
+ * Functions marked [jit] are in libnbcc_jit, all others in libnbcc_runtime. */
+#ifndef NBCC_H
+#define NBCC_H
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define NBCC_VERSION_MAJOR 0
+#define NBCC_VERSION_MINOR 1
+#define NBCC_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define NBCC_API __attribute__((visibility("default")))
+#else
+#define NBCC_API
+#endif
+
+typedef enum nbcc_status {
+  NBCC_OK = 0,
+  NBCC_ERROR_INPUT = 1,     /* the pipeline's text has errors: the message holds the diagnostics */
+  NBCC_ERROR_USAGE = 2,     /* a wrong argument, an unbound field, a file that cannot be read */
+  NBCC_ERROR_DEVICE = 3,    /* no such device, or its toolchain failed */
+  NBCC_ERROR_INTERNAL = 101 /* a bug in nbcc; please report the message */
+} nbcc_status;
+
+typedef struct nbcc_error nbcc_error;
+NBCC_API const char* nbcc_error_message(const nbcc_error* error); /* "" for a null pointer */
+NBCC_API nbcc_status nbcc_error_status(const nbcc_error* error);
+NBCC_API void nbcc_error_free(nbcc_error* error); /* null is fine */
+
+/* ---- devices ------------------------------------------------------------------------------------------- */
+
+typedef struct nbcc_device nbcc_device;
+
+typedef struct nbcc_device_options {
+  size_t size;           /* sizeof(nbcc_device_options), so that the struct may grow */
+  int threads;           /* CPU: threads to use; 0 means all cores that this process may run on */
+  const char* isa;       /* CPU: "sse2", "avx2", "avx512"; null means the best that this machine has */
+  const char* cache_dir; /* compiled kernels; null means $NBCC_CACHE_DIR, $XDG_CACHE_HOME/nbcc or ~/.cache/nbcc; "" means none */
+  const char* dump_dir;  /* every stage is written here; null means $NBCC_DUMP, "" none */
+} nbcc_device_options;
+
+/* name: "cpu". options may be null. */
+NBCC_API nbcc_status nbcc_device_open(const char* name, const nbcc_device_options* options, nbcc_device** device, nbcc_error** error); /* [jit] */
+NBCC_API void nbcc_device_close(nbcc_device* device); /* pipelines opened on it stay valid */
+NBCC_API const char* nbcc_device_name(const nbcc_device* device); /* e.g. "cpu, avx2, 2 threads" */
+
+/* ---- pipelines ----------------------------------------------------------------------------------------- */
+
+typedef struct nbcc_pipeline nbcc_pipeline;
+
+typedef enum nbcc_precision { NBCC_SINGLE = 0, NBCC_MIXED = 1, NBCC_DOUBLE = 2 } nbcc_precision;
+typedef enum nbcc_math { NBCC_FAST = 0, NBCC_PRECISE = 1 } nbcc_math;
+typedef enum nbcc_root { NBCC_ROOT_REFINED = 0, NBCC_ROOT_ESTIMATE = 1, NBCC_ROOT_EXACT = 2 } nbcc_root;
+
+typedef struct nbcc_pipeline_options {
+  size_t size;
+  nbcc_precision precision;
+  nbcc_math math;
+  nbcc_root root;
+} nbcc_pipeline_options;
+
+/* Compiles a pipeline for a device. name appears in diagnostics as the file's name. options may be null. */
+NBCC_API nbcc_status nbcc_pipeline_from_text(nbcc_device* device, const char* text, const char* name, const nbcc_pipeline_options* options, nbcc_pipeline** pipeline, nbcc_error** error); /* [jit] */
+NBCC_API nbcc_status nbcc_pipeline_from_file(nbcc_device* device, const char* path, const nbcc_pipeline_options* options, nbcc_pipeline** pipeline, nbcc_error** error); /* [jit] */
+NBCC_API void nbcc_pipeline_close(nbcc_pipeline* pipeline); /* sums made of it stay valid */
+NBCC_API const char* nbcc_pipeline_name(const nbcc_pipeline* pipeline);
+/* Floating point operations per interaction: the convention stated in the file, else the raw count. */
+NBCC_API double nbcc_pipeline_operations(const nbcc_pipeline* pipeline);
+
+typedef enum nbcc_role { NBCC_INPUT_I = 0, NBCC_INPUT_J = 1, NBCC_PARAM = 2, NBCC_OUTPUT = 3 } nbcc_role;
+typedef enum nbcc_reduction { NBCC_SUM = 0, NBCC_MIN = 1, NBCC_MAX = 2, NBCC_ARGMIN = 3, NBCC_ARGMAX = 4 } nbcc_reduction;
+
+typedef struct nbcc_field {
+  const char* name;
+  nbcc_role role;
+  const char* type;    /* as declared: "real", "vec3", "int", "float[4]" */
+  const char* comment; /* what stands behind the declaration, or "" */
+  int components;      /* numbers per particle */
+  int integral;        /* 1: int, index or bool, or an argmin/argmax output */
+  nbcc_reduction reduction; /* of an output */
+  int default_count;   /* of a param: 0 or `components` */
+  const double* defaults;
+} nbcc_field;
+
+NBCC_API int nbcc_pipeline_field_count(const nbcc_pipeline* pipeline);
+/* Field k in order of declaration; 0 on success, -1 when there is none. */
+NBCC_API int nbcc_pipeline_field(const nbcc_pipeline* pipeline, int k, nbcc_field* field);
+
+/* ---- sums ---------------------------------------------------------------------------------------------- */
+
+typedef struct nbcc_sum nbcc_sum;
+
+typedef enum nbcc_element { NBCC_FLOAT = 0, NBCC_DOUBLE_ELEMENT = 1, NBCC_INT32 = 2, NBCC_INT64 = 3 } nbcc_element;
+
+/* count particles; component c of particle k is at data + k * stride + c * component_stride (bytes; may be
+ * negative). Structure of arrays and array of structures are both just strides. The memory stays the caller's
+ * and must outlive the runs that use it. */
+typedef struct nbcc_view {
+  void* data;
+  nbcc_element element;
+  int64_t count;
+  int64_t stride;
+  int64_t component_stride;
+} nbcc_view;
+
+NBCC_API nbcc_status nbcc_sum_create(nbcc_pipeline* pipeline, nbcc_sum** sum, nbcc_error** error);
+NBCC_API void nbcc_sum_destroy(nbcc_sum* sum);
+
+/* count values of a param (its number of components). */
+NBCC_API nbcc_status nbcc_sum_set_param(nbcc_sum* sum, const char* name, const double* values, int count, nbcc_error** error);
+/* An input or output array. All i-fields (inputs and outputs) have one count, all j-fields have one. Inputs are only read. */
+NBCC_API nbcc_status nbcc_sum_bind(nbcc_sum* sum, const char* name, const nbcc_view* view, nbcc_error** error);
+/* An output that is not wanted: it is not written and may be left unbound by this. */
+NBCC_API nbcc_status nbcc_sum_ignore(nbcc_sum* sum, const char* name, nbcc_error** error);
+/* What is added to i_index and j_index, when a set is a part of a larger one. */
+NBCC_API nbcc_status nbcc_sum_set_offsets(nbcc_sum* sum, int64_t i_offset, int64_t j_offset, nbcc_error** error);
+/* The number of particles, for a side whose fields are all absent from the pipeline (else it follows from the views). */
+NBCC_API nbcc_status nbcc_sum_set_counts(nbcc_sum* sum, int64_t ni, int64_t nj, nbcc_error** error);
+/* keep != 0: the j-particles are read and packed at the next run and then stay resident until they are bound
+ * again or nbcc_sum_j_changed is called. 0 (the start): every run reads them again. */
+NBCC_API nbcc_status nbcc_sum_keep_j(nbcc_sum* sum, int keep, nbcc_error** error);
+NBCC_API nbcc_status nbcc_sum_j_changed(nbcc_sum* sum, nbcc_error** error);
+
+typedef struct nbcc_run_options {
+  size_t size;
+  int64_t i_begin, i_count; /* a range of i; i_count < 0 means all from i_begin on */
+  const int64_t* i_list;    /* or i_count indices, in any order, each at most once; null: the range */
+  int accumulate;           /* 0: outputs are overwritten; 1: combined with what they hold by the output's reduction (not for argmin/argmax) */
+} nbcc_run_options;
+
+/* Sums over all j for the chosen i. options may be null: all i, overwritten. On failure no output was written. */
+NBCC_API nbcc_status nbcc_sum_run(nbcc_sum* sum, const nbcc_run_options* options, nbcc_error** error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,25 @@
+// The five reductions on doubles: what an empty one holds, and how two parts of one sum join.
+// Min and max hand NaN on; argmin and argmax never choose it, and keep the earlier of two equals.
+#pragma once
+#include <cmath>
+#include <limits>
+
+#include "compiler/kernel_source.h"
+
+namespace nbcc {
+
+constexpr bool keeps_index(FieldLayout::Reduction reduction) {
+  return reduction == FieldLayout::Reduction::ArgMin || reduction == FieldLayout::Reduction::ArgMax;
+}
+
+constexpr double identity(FieldLayout::Reduction reduction) {
+  using enum FieldLayout::Reduction;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (reduction == Sum) return 0.0;
+  return reduction == Min || reduction == ArgMin ? infinity : -infinity;
+}
+
+inline double join_min(double total, double part) { return part < total || std::isnan(part) ? part : total; }
+inline double join_max(double total, double part) { return part > total || std::isnan(part) ? part : total; }
+
+}  // namespace nbcc

@@ -1,0 +1,224 @@
+// Turns calls that name fields into a SumRequest without mistakes in it. One door: SumState::run. Touches no particle:
+// reading, summing and writing is the device's (Summation).
+#include "runtime/sum.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "fmt/format.h"
+#include "runtime/error.h"
+#include "runtime/reduction.h"
+
+namespace nbcc {
+namespace {
+
+using Role = FieldLayout::Role;
+
+std::string_view role_name(Role role) {
+  switch (role) {
+    case Role::InputI:
+      return "input_i";
+    case Role::InputJ:
+      return "input_j";
+    case Role::Param:
+      return "param";
+    case Role::Output:
+      break;
+  }
+  return "output";
+}
+
+std::string plural(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+void check_view(const FieldLayout& field, const std::string& quoted, const ArrayView& view) {
+  if (view.count < 0) throw UsageError(fmt::format("{}: its count must be 0 or more, got {}", quoted, view.count));
+  if (view.count > 0 && !view.data) {
+    throw UsageError(fmt::format("{}: no data (a null pointer) for {}", quoted, plural(view.count, "particle")));
+  }
+  if (field.components() > 1 && view.component_stride == 0 && view.count > 0) {
+    throw UsageError(fmt::format("{}: component_stride is 0, but the field has {}", quoted,
+                                 plural(field.components(), "component")));
+  }
+  if (field.role == Role::Output && view.count > 1 && view.stride == 0) {
+    throw UsageError(
+        fmt::format("{}: an output for {} cannot have a stride of 0", quoted, plural(view.count, "particle")));
+  }
+}
+
+}  // namespace
+
+SumState::SumState(std::shared_ptr<const Kernel> kernel)
+    : kernel_(std::move(kernel)),
+      summation_(kernel_->start()),
+      bound_(kernel_->source.fields.size()),
+      ignored_(kernel_->source.fields.size()),
+      params_(std::size_t(kernel_->source.params)),
+      param_set_(kernel_->source.fields.size()) {
+  for (std::size_t f = 0; f < kernel_->source.fields.size(); ++f) {
+    const FieldLayout& field = kernel_->source.fields[f];
+    if (field.role != Role::Param || field.defaults.empty()) continue;
+    std::copy(field.defaults.begin(), field.defaults.end(), params_.begin() + field.first);
+    param_set_[f] = true;
+  }
+}
+
+std::size_t SumState::find(std::string_view name) const {
+  const std::vector<FieldLayout>& fields = kernel_->source.fields;
+  std::string names;
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    if (fields[f].name == name) return f;
+    names += (f == 0 ? "" : ", ") + fields[f].name;
+  }
+  throw UsageError(
+      fmt::format("pipeline '{}' has no field '{}'; its fields are {}", kernel_->source.pipeline, name, names));
+}
+
+std::string SumState::quoted(std::size_t field) const {
+  return fmt::format("{} '{}' of pipeline '{}'", role_name(kernel_->source.fields[field].role),
+                     kernel_->source.fields[field].name, kernel_->source.pipeline);
+}
+
+void SumState::forget_j(JReuse at_most) { reuse_ = std::min(reuse_, at_most); }
+
+void SumState::set_param(std::string_view name, std::span<const double> values) {
+  const std::size_t f = find(name);
+  const FieldLayout& field = kernel_->source.fields[f];
+  if (field.role != Role::Param) throw UsageError(fmt::format("{} is not a param: bind an array to it", quoted(f)));
+  if (std::int64_t(values.size()) != field.components()) {
+    throw UsageError(fmt::format("{} takes {}, got {}", quoted(f), plural(field.components(), "value"), values.size()));
+  }
+  std::copy(values.begin(), values.end(), params_.begin() + field.first);
+  param_set_[f] = true;
+  // What prepare_j derives from the packed columns may depend on params.
+  forget_j(JReuse::Packed);
+}
+
+void SumState::bind(std::string_view name, const ArrayView& view) {
+  const std::size_t f = find(name);
+  const FieldLayout& field = kernel_->source.fields[f];
+  if (field.role == Role::Param) throw UsageError(fmt::format("{} takes values, not an array", quoted(f)));
+  check_view(field, quoted(f), view);
+  bound_[f] = view;
+  ignored_[f] = false;
+  if (field.role == Role::InputJ) forget_j(JReuse::None);
+}
+
+void SumState::ignore(std::string_view name) {
+  const std::size_t f = find(name);
+  if (kernel_->source.fields[f].role != Role::Output) {
+    throw UsageError(fmt::format("{} cannot be ignored: only outputs can", quoted(f)));
+  }
+  bound_[f].reset();
+  ignored_[f] = true;
+}
+
+void SumState::set_offsets(std::int64_t i_offset, std::int64_t j_offset) {
+  if (j_offset != j_offset_) forget_j(JReuse::Packed);
+  i_offset_ = i_offset;
+  j_offset_ = j_offset;
+}
+
+void SumState::set_counts(std::int64_t ni, std::int64_t nj) {
+  if (ni < 0 || nj < 0) throw UsageError(fmt::format("counts must be 0 or more, got ni = {} and nj = {}", ni, nj));
+  if (nj_ != nj) forget_j(JReuse::None);
+  ni_ = ni;
+  nj_ = nj;
+}
+
+void SumState::keep_j(bool keep) {
+  if (!keep) forget_j(JReuse::None);
+  keep_j_ = keep;
+}
+
+void SumState::j_changed() { forget_j(JReuse::None); }
+
+// The one count of a side's fields; checks that all of them are there.
+std::int64_t SumState::count_of(Side side) const {
+  const std::vector<FieldLayout>& fields = kernel_->source.fields;
+  std::optional<std::size_t> first;
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    const bool on_side = side == Side::J ? fields[f].role == Role::InputJ
+                                         : fields[f].role == Role::InputI || fields[f].role == Role::Output;
+    if (!on_side || ignored_[f]) continue;
+    if (!bound_[f]) throw UsageError(fmt::format("{} is not bound to an array", quoted(f)));
+    if (!first) first = f;
+    if (bound_[f]->count != bound_[*first]->count) {
+      throw UsageError(fmt::format("{} has {}, but {} has {}: all {}-fields must have the same count", quoted(f),
+                                   plural(bound_[f]->count, "particle"), quoted(*first), bound_[*first]->count,
+                                   side == Side::I ? 'i' : 'j'));
+    }
+  }
+  if (first) return bound_[*first]->count;
+  const std::optional<std::int64_t>& count = side == Side::I ? ni_ : nj_;
+  if (!count) {
+    throw UsageError(fmt::format("pipeline '{}': no bound field tells the number of {}-particles: set the counts",
+                                 kernel_->source.pipeline, side == Side::I ? 'i' : 'j'));
+  }
+  return *count;
+}
+
+void SumState::check_params() const {
+  for (std::size_t f = 0; f < kernel_->source.fields.size(); ++f) {
+    if (kernel_->source.fields[f].role == Role::Param && !param_set_[f]) {
+      throw UsageError(fmt::format("{} has no default and was not set", quoted(f)));
+    }
+  }
+}
+
+void SumState::check_accumulate() const {
+  for (std::size_t f = 0; f < kernel_->source.fields.size(); ++f) {
+    const FieldLayout& field = kernel_->source.fields[f];
+    if (field.role == Role::Output && !ignored_[f] && keeps_index(field.reduction)) {
+      throw UsageError(fmt::format("{} is an {} and cannot be accumulated: an index alone does not tell its value",
+                                   quoted(f), field.reduction == FieldLayout::Reduction::ArgMin ? "argmin" : "argmax"));
+    }
+  }
+}
+
+void SumState::check_choice(const RunChoice& choice, std::int64_t ni) const {
+  if (choice.i_list) {
+    if (choice.i_count < 0)
+      throw UsageError(fmt::format("i_list: its i_count must be 0 or more, got {}", choice.i_count));
+    for (std::int64_t k = 0; k < choice.i_count; ++k) {
+      if (choice.i_list[k] < 0 || choice.i_list[k] >= ni) {
+        throw UsageError(
+            fmt::format("i_list[{}] is {}, but there are {}", k, choice.i_list[k], plural(ni, "i-particle")));
+      }
+    }
+  } else if (choice.i_begin < 0 || choice.i_begin > ni || choice.i_count > ni - choice.i_begin) {
+    throw UsageError(fmt::format("the range of {} from {} on does not fit into {}",
+                                 choice.i_count < 0 ? "all i" : plural(choice.i_count, "i-particle"), choice.i_begin,
+                                 plural(ni, "i-particle")));
+  }
+}
+
+void SumState::run(const RunChoice& choice) {
+  const std::int64_t ni = count_of(Side::I), nj = count_of(Side::J);
+  check_params();
+  check_choice(choice, ni);
+  if (choice.accumulate) check_accumulate();
+
+  std::vector<ArrayView> views;
+  for (const std::optional<ArrayView>& view : bound_) views.push_back(view.value_or(ArrayView{}));
+  SumRequest request;
+  request.views = views;
+  request.params = params_;
+  request.nj = nj;
+  request.i_begin = choice.i_list ? 0 : choice.i_begin;
+  request.i_count = choice.i_count < 0 ? ni - choice.i_begin : choice.i_count;
+  request.i_list = choice.i_list;
+  request.i_offset = i_offset_;
+  request.j_offset = j_offset_;
+  request.accumulate = choice.accumulate;
+  request.reuse = std::exchange(reuse_, JReuse::None);
+  if (request.i_count == 0) {
+    reuse_ = request.reuse;
+    return;
+  }
+  summation_->run(request);
+  if (keep_j_) reuse_ = JReuse::Prepared;
+}
+
+}  // namespace nbcc

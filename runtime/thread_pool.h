@@ -1,0 +1,65 @@
+// Persistent threads that share the items of one loop with the thread that asks.
+// Tested by tests/unit/thread_pool_test.cpp.
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace nbcc {
+
+// Cores on which this process may run (its affinity mask), at least 1.
+int available_cores();
+
+class ThreadPool {
+ public:
+  // body(item, worker): worker is in [0, threads()) and different for those that run at the same time.
+  using Body = std::function<void(std::int64_t item, int worker)>;
+
+  explicit ThreadPool(int threads);  // counts the caller's; 0 means available_cores()
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int threads() const { return threads_; }
+
+  // Runs body for items 0..count-1, each once, in any order, and returns when all are done. The caller works too and
+  // never waits for a thread that has not begun. Called while another call is in progress (from another thread, or from
+  // a body), it runs all items on the calling thread. The first exception of a body is thrown here; items that had not
+  // begun by then are left out.
+  void parallel_for(std::int64_t count, const Body& body);
+
+ private:
+  void start_threads();
+  void work(int worker);
+  bool wait_for_job(std::uint64_t& seen);
+  bool joinable(std::uint64_t seen) const;
+  bool join(std::uint64_t& seen);
+  void take_items(int worker);
+  void wake(std::int64_t wanted);
+
+  const int threads_;
+  const bool spin_;
+  std::atomic_flag busy_;
+  std::vector<std::thread> workers_;
+
+  // The job; written by the caller while it is closed, read by those who have joined.
+  const Body* body_ = nullptr;
+  std::int64_t count_ = 0;
+  std::exception_ptr failure_;
+  std::atomic_flag failed_;
+  alignas(64) std::atomic<std::int64_t> next_{0};
+  // Bits 0..15: workers inside the job; bit 16: the job is open; above: the job's number.
+  alignas(64) std::atomic<std::uint64_t> state_{0};
+
+  std::mutex sleep_mutex_;
+  std::condition_variable sleep_;
+  std::atomic<int> sleepers_{0};
+  std::atomic<bool> stop_{false};
+};
+
+}  // namespace nbcc

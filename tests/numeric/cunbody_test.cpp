@@ -1,0 +1,64 @@
+// The dialect of numbered fields: the two interactions of CUNBODY-1 against a pair worked out by hand, and the original
+// listings against ours.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/experiment.h"
+#include "tests/support/oracle.h"
+#include "tests/support/random_particles.h"
+#include "tests/support/reference_data.h"
+#include "tests/support/tolerance.h"
+
+namespace nbcc::test {
+namespace {
+
+// j stands 3 along x and 4 along y of i: r = 5 without softening.
+TEST(Cunbody, GravityOfAPair) {
+  Particles p{.ni = 1, .nj = 1, .fields = {{"INPUT_I", {1, 1, 1, 0}}, {"INPUT_J", {4, 5, 1, 250}}}};
+  for (const nbcc_precision precision : {NBCC_SINGLE, NBCC_MIXED, NBCC_DOUBLE}) {
+    expect_within(sum("cunbody_gravity", p, {.precision = precision}).at("OUTPUT"), {6, 8, 0},
+                  8 * kRoundings * epsilon(precision), "acc");
+  }
+}
+
+TEST(Cunbody, HermiteOfAPair) {
+  const double eps2 = 1. / 65536, r2 = 25 + eps2, r = std::sqrt(r2), m = 250;
+  Particles p{.ni = 1, .nj = 1};
+  p.fields = {{"INPUT_I", {1, 1, 1, 0.5, 0, 0}}, {"INPUT_J", {4, 5, 1, 1.5, 0, 2, m}}};
+  // dx = (3, 4, 0), dv = (1, 0, 2), dx . dv = 3.
+  const double f = m / (r2 * r), t = 9 / r2;
+  const std::vector<double> expected{3 * f, 4 * f, 0, f * (1 - 3 * t), -4 * t * f, 2 * f, -m / r};
+  for (const nbcc_precision precision : {NBCC_SINGLE, NBCC_MIXED, NBCC_DOUBLE}) {
+    expect_within(sum("cunbody_hermite", p, {.precision = precision}).at("OUTPUT"), expected,
+                  m / r * kRoundings * epsilon(precision), "output");
+  }
+}
+
+TEST(Cunbody, AParticleActsOnItsOwnPotentialOnly) {
+  const Particles p{
+      .ni = 1, .nj = 1, .fields = {{"INPUT_I", {1, 2, 3, 4, 5, 6}}, {"INPUT_J", {1, 2, 3, 4, 5, 6, 0.5}}}};
+  expect_within(sum("cunbody_hermite", p).at("OUTPUT"), {0, 0, 0, 0, 0, 0, -128}, 1e-12, "output");
+}
+
+void expect_same_interaction(const std::string& ours, const std::string& original) {
+  const Oracle oracle(ours);
+  const Particles p = random_particles(oracle.pipeline(), 100, 300, /*seed=*/5);
+  for (const nbcc_precision precision : {NBCC_SINGLE, NBCC_MIXED, NBCC_DOUBLE}) {
+    expect_within(sum(original, p, {.precision = precision}).at("OUTPUT"), oracle(p).values.at("OUTPUT"),
+                  oracle.bounds(p, kRoundings * epsilon(precision)).at("OUTPUT"), original);
+  }
+}
+
+TEST(Cunbody, TheOriginalForceListing) {
+  NBCC_NEEDS_REFERENCE("../seed_pipelines/cunbody_force.pipe");
+  expect_same_interaction("cunbody_gravity", reference_path("../seed_pipelines/cunbody_force.pipe"));
+}
+
+TEST(Cunbody, TheOriginalHermiteListing) {
+  NBCC_NEEDS_REFERENCE("../seed_pipelines/cunbody_force_jerk_potential.pipe");
+  expect_same_interaction("cunbody_hermite", reference_path("../seed_pipelines/cunbody_force_jerk_potential.pipe"));
+}
+
+}  // namespace
+}  // namespace nbcc::test

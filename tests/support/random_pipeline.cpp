@@ -1,0 +1,413 @@
+// A seed becomes a pipeline's text by random_pipeline_text(), and particles for it by random_pipeline_input().
+// Statements are written here, expressions by random_expression. Nothing is parsed or run.
+#include "tests/support/random_pipeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "tests/support/random_expression.h"
+
+namespace nbcc::test {
+namespace {
+
+struct OutputField {
+  std::string name;
+  Reduction reduction = Reduction::Sum;
+  std::string type;
+  int width = 1;
+  bool negative = false;  // sums: the sign of every term
+};
+
+class PipelineAuthor {
+ public:
+  explicit PipelineAuthor(std::uint64_t seed) : random_(seed), expressions_(random_, scope_) {
+    text_ = fmt::format("// random pipeline {}\n", seed);
+  }
+
+  std::string write() {
+    fields();
+    for (int n = random_.below(3); n > 0; --n) helper_function();
+    if (random_.chance(30)) line("skip_if({});", expressions_.condition(1));
+    for (int n = random_.between(2, 7); n > 0; --n) statement(0);
+    for (const OutputField& output : outputs_) contribution(output);
+    if (random_.chance(50)) finish();
+    return std::move(text_);
+  }
+
+ private:
+  template <class... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    text_.append(std::size_t(2 * indent_), ' ');
+    text_ += fmt::format(format, std::forward<Args>(args)...) + '\n';
+  }
+
+  std::string fresh(const char* stem) { return fmt::format("{}{}", stem, counter_++); }
+
+  void fields() {
+    scope_.width = random_.between(2, 4);
+    const std::string vec = expressions_.vector_type();
+    line("input_i {} ai;  // position", vec);
+    line("input_j {} aj;", vec);
+    line("input_i real bi;");
+    line("input_j real bj;");
+    scope_.raw_vectors = {"ai", "aj"};
+    scope_.vector_differences = {"(aj - ai)", "(ai - aj)"};
+    scope_.raw = {"bi", "bj", "ai.x", "aj.y"};
+    scope_.differences = {"(bj - bi)", "(bi - bj)", "(aj.x - ai.y)", "(bi - aj.x)"};
+    scope_.integers = {"int(bj * 3.0 + 8.1)", "int(j_index % 7)", "int(i_index % 5)"};
+    optional_fields();
+    for (int n = random_.between(1, 4); n > 0; --n) output_field();
+  }
+
+  void optional_fields() {
+    if (random_.chance(50)) {
+      line("input_i int ki;");
+      line("input_j int kj;");
+      for (const char* text : {"ki", "kj", "(kj - ki)", "(ki * 3 % 5 + kj)", "(ki * kj / 2)"})
+        scope_.integers.push_back(text);
+    }
+    if (random_.chance(40)) {
+      line("input_j real cj[3];");
+      for (const char* text : {"cj[0]", "cj[1]", "cj[2]"}) scope_.raw.push_back(text);
+    }
+    if (random_.chance(30)) {
+      line("input_j double dj;");
+      scope_.differences.push_back("(real(dj) - bi)");
+    }
+    if (random_.chance(60)) {
+      line("param real p = {};", number(random_.between(1, 15) / 16.0));
+      scope_.raw.push_back("p");
+    }
+    if (random_.chance(30)) {
+      line("param {} u = {}({});", expressions_.vector_type(), expressions_.vector_type(), number(0.375));
+      scope_.raw_vectors.push_back("u");
+    }
+    if (random_.chance(30)) {
+      line("param int q = {};", random_.between(-4, 4));
+      scope_.integers.push_back("q");
+    }
+  }
+
+  void output_field() {
+    OutputField output;
+    output.name = fresh("out");
+    const int kind = random_.below(8);
+    static const std::vector<Reduction> reductions{Reduction::Sum,    Reduction::Sum, Reduction::Sum,
+                                                   Reduction::Min,    Reduction::Max, Reduction::ArgMin,
+                                                   Reduction::ArgMax, Reduction::Sum};
+    output.reduction = reductions[std::size_t(kind)];
+    output.type = "real";
+    if (output.reduction == Reduction::ArgMin || output.reduction == Reduction::ArgMax) {
+      output.type = "index";
+    } else if (kind == 7) {
+      output.type = random_.chance(50) ? "double" : "int";
+    } else if (random_.chance(40)) {
+      output.type = expressions_.vector_type();
+      output.width = scope_.width;
+    }
+    output.negative = random_.chance(40);
+    line("output({}) {} {};", name(output.reduction), output.type, output.name);
+    outputs_.push_back(output);
+  }
+
+  // A function of (x, y, c) that returns early in some of its branches.
+  void helper_function() {
+    const std::string name = fresh("helper");
+    HelperFunction f;
+    f.width = random_.chance(35) ? scope_.width : 1;
+    const std::string type = f.width == 1 ? "real" : expressions_.vector_type();
+    const std::string argument = f.width == 1 ? "real x" : "const " + type + "& x";
+    line("{} {}({}, real y, bool c) {{", type, name, argument);
+    ++indent_;
+    const std::vector<Local> outside =
+        std::exchange(scope_.locals, {{{"x", -2, 2, kArgumentError}, f.width}, {{"y", -2, 2, kArgumentError}, 1}});
+    scope_.conditions = {"c", "!c"};
+    f.result = expressions_.of_width(f.width, 2);
+    const Bounded other = expressions_.of_width(f.width, 2), last = expressions_.of_width(f.width, 1);
+    const std::string first_condition = expressions_.condition(1);
+    line("if ({}) {{", first_condition);
+    line("  return {};", f.result.text);
+    if (random_.chance(50)) {
+      line("}} else if ({}) {{", expressions_.condition(0));
+      line("  {} early = {};", type, other.text);
+      line("  return early;");
+    }
+    line("}}");
+    line("{} late = {};", type, last.text);
+    line("return late;");
+    f.result = either(either(f.result, other), last);
+    f.result.text = name;
+    scope_.locals = outside;
+    scope_.conditions.clear();
+    --indent_;
+    line("}}");
+    scope_.functions.push_back(f);
+  }
+
+  void statement(int depth) {
+    switch (random_.below(depth < 2 ? 10 : 5)) {
+      case 0:
+        return define(1);
+      case 1:
+        return define(scope_.width);
+      case 2:
+      case 3:
+        return reassign();
+      case 4:
+        return exact_locals();
+      case 5:
+        return loop();
+      case 6:
+        return local_array();
+      case 7:
+        return sine_and_cosine();
+      default:
+        return branch(depth);
+    }
+  }
+
+  void add_local(const std::string& name, Bounded value, int width) {
+    value.text = name;
+    scope_.locals.push_back({value, width});
+  }
+
+  void define(int width) {
+    const Bounded value = expressions_.of_width(width, 3);
+    const std::string name = fresh("v");
+    line("{} {} = {};", width == 1 ? "real" : expressions_.vector_type(), name, value.text);
+    add_local(name, value, width);
+  }
+
+  // A local variable that exists already takes another value.
+  void reassign() {
+    if (scope_.locals.empty()) return define(1);
+    const auto index = std::size_t(random_.below(int(scope_.locals.size())));
+    const Local old = scope_.locals[index];
+    const Bounded value = expressions_.of_width(old.width, 2);
+    Local changed = old;
+    const int kind = random_.below(4);
+    const Bounded added = sum(old.value, value);
+    if (kind == 0 && added.size() < 20 && added.error < 40) {
+      line("{} += {};", old.value.text, value.text);
+      changed.value = added;
+    } else if (kind == 1) {
+      line("{} *= 0.75;", old.value.text);
+      changed.value = product(old.value, literal(0.75));
+    } else if (kind == 2 && old.width > 1) {
+      const Bounded part = expressions_.scalar(2);
+      line("{}.y = {};", old.value.text, part.text);
+      changed.value = either(old.value, part);
+    } else {
+      line("{} = {};", old.value.text, value.text);
+      changed.value = value;
+    }
+    changed.value.text = old.value.text;
+    scope_.locals[index] = changed;
+  }
+
+  // Variables of the other types hold what every precision represents exactly, since the oracle does not round.
+  void exact_locals() {
+    const std::string name = fresh("e");
+    switch (random_.below(3)) {
+      case 0:
+        line("float {} = float(bj) - float(bi);", name);
+        return add_local(fmt::format("real({})", name), name, 2);
+      case 1:
+        line("double {} = double(bj) * double(0.5) - double(bi);", name);
+        return add_local(fmt::format("real({})", name), name, 2);
+      default:
+        line("int {} = {} % 7;", name, random_.pick(scope_.integers));
+        return add_local(fmt::format("(0.25 * real({}))", name), name, 2);
+    }
+  }
+
+  // Such a variable is not assigned again: a copy of the working precision stands for it.
+  void add_local(const std::string& text, const std::string& name, double size) {
+    line("real r_{} = {};", name, text);
+    scope_.locals.push_back({{"r_" + name, -size, size, 0}, 1});
+  }
+
+  void loop() {
+    const std::string name = fresh("v"), counter = fresh("n");
+    const int trips = random_.between(2, 4);
+    const Bounded term = expressions_.scalar(2);
+    Bounded value = literal(0.5);
+    line("real {} = 0.5;", name);
+    line("for (int {0} = 0; {0} < {1}; ++{0}) {{", counter, trips);
+    line("  {0} = 0.25 * {0} + 0.125 * {1} * aj[{2} % {3}] + 0.1 * real({2});", name, term.text, counter, scope_.width);
+    line("}}");
+    const Bounded step = sum(product(product(literal(0.125), term), {"", -1, 1, 0}), {"", 0, 0.4, 1});
+    for (int trip = 0; trip < trips; ++trip) value = either(value, sum(product(literal(0.25), value), step));
+    add_local(name, value, 1);
+  }
+
+  void local_array() {
+    const std::string array = fresh("t"), counter = fresh("n");
+    const Bounded first = within(expressions_.scalar(2), -4, 4), second = within(expressions_.scalar(1), -4, 4);
+    if (random_.chance(50)) {
+      line("real {}[3] = {{{}, {}, bi}};", array, first.text, second.text);
+    } else {
+      line("real {}[3];", array);
+      line("for (int {0} = 0; {0} < 3; {0}++) {1}[{0}] = bi;", counter, array);
+      line("{}[0] = {};", array, first.text);
+      line("{}[1] = {};", array, second.text);
+    }
+    const std::string name = fresh("v");
+    line("real {0} = {1}[0] - 0.5 * {1}[1] + {1}[2];", name, array);
+    Bounded total = sum(first, sum(product(literal(-0.5), second), {"", -1, 1, 0}));
+    add_local(name, total, 1);
+  }
+
+  void sine_and_cosine() {
+    const Bounded x = within(expressions_.scalar(2), -8, 8);
+    const std::string s = fresh("v"), c = fresh("v");
+    line("real {}, {};", s, c);
+    line("sincos({}, {}, {});", x.text, s, c);
+    for (const std::string& name : {s, c}) add_local(name, {"", -1, 1, x.error + 2}, 1);
+  }
+
+  // if / else if / else, each with some statements. What was known before holds the union of all branches after it.
+  void branch(int depth) {
+    if (scope_.locals.empty()) define(1);
+    const std::string unset = fresh("v");
+    const bool sets = random_.chance(40);  // a variable that every branch sets for the first time
+    const bool has_else = sets || random_.chance(60);
+    if (sets) line("real {};", unset);
+    const std::vector<Local> before = scope_.locals;
+    std::vector<Local> after = before;
+    Bounded value{"", 1e9, -1e9, 0};
+    const auto block = [&] {
+      ++indent_;
+      scope_.locals = before;
+      for (int n = random_.between(1, 3); n > 0; --n) statement(depth + 1);
+      if (sets) {
+        const Bounded here = expressions_.scalar(2);
+        line("{} = {};", unset, here.text);
+        value = either(value, here);
+      }
+      for (std::size_t k = 0; k < before.size(); ++k) after[k].value = either(after[k].value, scope_.locals[k].value);
+      scope_.locals = before;
+      --indent_;
+    };
+    line("if ({}) {{", expressions_.condition(1));
+    block();
+    if (random_.chance(35)) {
+      line("}} else if ({}) {{", expressions_.condition(1));
+      block();
+    }
+    if (has_else) {
+      line("}} else {{");
+      block();
+    }
+    line("}}");
+    scope_.locals = after;
+    if (sets) add_local(unset, value, 1);
+  }
+
+  void contribution(const OutputField& output) {
+    const bool guarded = random_.chance(35);
+    if (guarded) {
+      line("if ({}) {{", expressions_.condition(1));
+      ++indent_;
+    }
+    reduce(output);
+    if (!guarded) return;
+    --indent_;
+    if (random_.chance(40)) {
+      line("}} else {{");
+      ++indent_;
+      reduce(output);
+      --indent_;
+    }
+    line("}}");
+  }
+
+  // Moved to where every term is at least 1, so that its error is small against it.
+  std::string term(int width) {
+    const Bounded value = expressions_.of_width(width, 3);
+    const std::string shift = number(2.0 + double(int(value.size())));
+    return width == 1 ? fmt::format("{} + {}", value.text, shift)
+                      : fmt::format("{} + {}({})", value.text, expressions_.vector_type(), shift);
+  }
+
+  void reduce(const OutputField& output) {
+    const char* const assign = output.negative ? "-=" : "+=";
+    const std::string& name = output.name;
+    const std::string_view reduction = nbcc::name(output.reduction);
+    if (output.reduction == Reduction::ArgMin || output.reduction == Reduction::ArgMax) {
+      line("{0} = {1}({0}, {2});", name, reduction, expressions_.exact_measure());
+    } else if (output.reduction != Reduction::Sum) {
+      line("{0} = {1}({0}, {2});", name, reduction, term(output.width));
+    } else if (output.type == "int") {
+      line("{} {} {};", name, assign, random_.between(1, 3));
+    } else if (output.type == "double") {
+      line("{} {} double({});", name, assign, term(1));
+    } else if (output.width > 1 && random_.chance(30)) {
+      for (int k = 0; k < output.width; ++k) line("{}.{} {} {};", name, "xyzw"[k], assign, term(1));
+    } else {
+      line("{} {} ({});", name, assign, term(output.width));
+    }
+  }
+
+  void finish() {
+    line("void finish() {{");
+    ++indent_;
+    for (const OutputField& output : outputs_) {
+      if (output.type == "int" || output.type == "index" || random_.chance(30)) continue;
+      const bool scalar = output.width == 1 && output.type == "real";
+      if (scalar && random_.chance(40)) {
+        line("{0} = sqrt(fabs({0}) + 1.0);", output.name);
+      } else if (scalar && random_.chance(40)) {
+        line("if (bi < 0.25) {0} = 2.0 * {0};", output.name);
+      } else if (output.type == "double") {
+        line("{0} = {0} * double(0.5);", output.name);
+      } else {
+        line("{0} = (1.5 + 0.25 * bi) * {0};", output.name);
+      }
+    }
+    --indent_;
+    line("}}");
+  }
+
+  RandomSource random_;
+  Scope scope_;
+  ExpressionAuthor expressions_;
+  std::vector<OutputField> outputs_;
+  std::string text_;
+  int indent_ = 0, counter_ = 0;
+};
+
+double random_value(RandomSource& random, Type type) {
+  const bool integral = type == Type::Int || type == Type::Index;
+  return integral ? double(random.between(-4, 4)) : random.between(-1024, 1023) / 1024.0;
+}
+
+}  // namespace
+
+std::string random_pipeline_text(std::uint64_t seed) { return PipelineAuthor(seed).write(); }
+
+OracleInput random_pipeline_input(const Pipeline& pipeline, std::int64_t ni, std::int64_t nj, std::uint64_t seed) {
+  RandomSource random(seed);
+  OracleInput input;
+  input.ni = ni;
+  input.nj = nj;
+  for (const Field& field : pipeline.fields) {
+    if (field.role == Role::Output) continue;
+    for (int c = 0; c < field.components(); ++c) {
+      if (field.role == Role::Param) {
+        const bool given = !field.defaults.empty();
+        input.params.push_back(given ? field.defaults[std::size_t(c)] : random_value(random, field.type));
+        continue;
+      }
+      std::vector<double> column(std::size_t(field.role == Role::InputI ? ni : nj));
+      for (double& value : column) value = random_value(random, field.type);
+      (field.role == Role::InputI ? input.i : input.j).push_back(std::move(column));
+    }
+  }
+  return input;
+}
+
+}  // namespace nbcc::test

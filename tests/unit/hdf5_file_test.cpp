@@ -1,0 +1,184 @@
+#include "cli/hdf5_file.h"
+
+#include <gtest/gtest.h>
+#include <hdf5.h>
+
+#include <functional>
+
+#include "tests/support/particle_tables.h"
+#include "tests/support/scratch_folder.h"
+
+namespace nbcc {
+namespace {
+
+using test::error_of;
+
+// A file that somebody else made: `fill` adds what it likes.
+std::string make_file(const test::ScratchFolder& folder, const std::function<void(hid_t)>& fill) {
+  const std::string path = folder.path("a.h5");
+  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  fill(file);
+  H5Fclose(file);
+  return path;
+}
+
+// A dataset without values (HDF5 reads zeros).
+void add_dataset(hid_t place, const char* name, hid_t type, std::vector<hsize_t> shape, bool chunked = false) {
+  const hid_t space =
+      shape.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(int(shape.size()), shape.data(), nullptr);
+  const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+  if (chunked) {
+    const std::vector<hsize_t> chunk(shape.size(), 2);
+    H5Pset_chunk(creation, int(shape.size()), chunk.data());
+    H5Pset_deflate(creation, 4);
+  }
+  const hid_t dataset = H5Dcreate2(place, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+  H5Dclose(dataset);
+  H5Pclose(creation);
+  H5Sclose(space);
+}
+
+hid_t add_group(hid_t file, const char* name) { return H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT); }
+
+TEST(Hdf5File, WrittenTableComesBackInItsOrder) {
+  const ParticleTable table = decode_hdf5(encode_hdf5(test::mixed_table(), "a.h5"), "a.h5");
+  test::expect_same_columns(table, test::mixed_table());
+  EXPECT_EQ(table.attributes, test::mixed_table().attributes);
+}
+
+TEST(Hdf5File, UnnamedTableComesBack) {
+  test::expect_same_columns(decode_hdf5(encode_hdf5(test::unnamed_table(), "a.h5"), "a.h5"), test::unnamed_table());
+}
+
+TEST(Hdf5File, NoParticlesAreFine) {
+  ParticleTable table;
+  table.columns = {{"x", 3, std::vector<double>()}};
+  EXPECT_EQ(decode_hdf5(encode_hdf5(table, "a.h5"), "a.h5").column_names(), "x[3]");
+}
+
+TEST(Hdf5File, SameTableGivesSameBytes) {
+  EXPECT_EQ(encode_hdf5(test::mixed_table(), "a.h5"), encode_hdf5(test::mixed_table(), "b.h5"));
+}
+
+TEST(Hdf5File, EncodingTouchesNoFile) {
+  const test::ScratchFolder folder;
+  folder.write("a.h5", "mine");
+  encode_hdf5(test::mixed_table(), folder.path("a.h5"));
+  EXPECT_EQ(folder.read("a.h5"), "mine");
+}
+
+TEST(Hdf5File, ForeignNumberTypesAreWidened) {
+  const test::ScratchFolder folder;
+  const std::string path = make_file(folder, [](hid_t file) {
+    add_dataset(file, "a", H5T_STD_U16BE, {4});
+    add_dataset(file, "b", H5T_STD_U32LE, {4, 2});
+    add_dataset(file, "c", H5T_IEEE_F32BE, {4}, true);
+  });
+  const ParticleTable table = read_hdf5(path);
+  EXPECT_EQ(table.rows, 4);
+  ASSERT_EQ(table.column_names(), "a, b[2], c");
+  EXPECT_EQ(table.columns[0].type(), ElementType::Int32);
+  EXPECT_EQ(table.columns[1].type(), ElementType::Int64);
+  EXPECT_EQ(table.columns[2].type(), ElementType::Float);
+}
+
+TEST(Hdf5File, TheOnlyGroupIsRead) {
+  const test::ScratchFolder folder;
+  const std::string path = make_file(folder, [](hid_t file) {
+    H5Gclose(add_group(file, "Header"));
+    const hid_t group = add_group(file, "PartType1");
+    add_dataset(group, "Coordinates", H5T_NATIVE_DOUBLE, {2, 3});
+    H5Gclose(group);
+  });
+  EXPECT_EQ(read_hdf5(path).column_names(), "Coordinates[3]");
+}
+
+TEST(Hdf5File, SeveralGroupsNeedAName) {
+  const test::ScratchFolder folder;
+  const std::string path = make_file(folder, [](hid_t file) {
+    for (const char* name : {"PartType0", "PartType1"}) {
+      const hid_t group = add_group(file, name);
+      add_dataset(group, name, H5T_NATIVE_DOUBLE, {2});
+      H5Gclose(group);
+    }
+  });
+  EXPECT_EQ(error_of([&] { read_hdf5(path); }),
+            path + ": several groups hold datasets (PartType0, PartType1); name one: " + path + ":PartType0");
+  EXPECT_EQ(read_hdf5(path, "PartType1").column_names(), "PartType1");
+  EXPECT_EQ(error_of([&] { read_hdf5(path, "Stars"); }), path + ": there is no group 'Stars' in it");
+}
+
+TEST(Hdf5File, OnlyWantedDatasetsAreRead) {
+  const test::ScratchFolder folder;
+  const std::string path = make_file(folder, [](hid_t file) {
+    add_dataset(file, "m", H5T_NATIVE_DOUBLE, {2});
+    add_dataset(file, "grid", H5T_NATIVE_DOUBLE, {2, 2, 2});
+  });
+  EXPECT_EQ(read_hdf5(path, "", parse_columns("m")).column_names(), "m");
+}
+
+TEST(Hdf5File, LoneNumbersAreAttributes) {
+  const test::ScratchFolder folder;
+  const std::string path = make_file(folder, [](hid_t file) {
+    add_dataset(file, "m", H5T_NATIVE_DOUBLE, {2});
+    add_dataset(file, "time", H5T_NATIVE_INT, {});
+  });
+  const ParticleTable table = read_hdf5(path);
+  ASSERT_NE(table.find_attribute("time"), nullptr);
+  EXPECT_EQ(*table.find_attribute("time"), "0");
+}
+
+TEST(Hdf5File, ErrorsNameTheDataset) {
+  const test::ScratchFolder folder;
+  const struct {
+    hid_t type;
+    std::vector<hsize_t> shape;
+    bool chunked;
+    const char* reason;
+  } cases[] = {
+      {H5T_NATIVE_DOUBLE, {2, 2, 2}, false, "dataset 'x' has 3 dimensions; particles are (N) or (N, K)"},
+      {H5T_NATIVE_DOUBLE, {2, 0}, false, "dataset 'x' has rows of 0 numbers"},
+      {H5T_NATIVE_UINT64,
+       {2},
+       false,
+       "dataset 'x' holds unsigned 64-bit integers, which do not fit int64; store int64"},
+      {H5T_NATIVE_LDOUBLE, {2}, false, "dataset 'x' holds 128-bit floating point numbers; store float32 or float64"},
+      {H5T_C_S1, {2}, false, "dataset 'x' holds text, not numbers"},
+      {H5T_STD_REF_OBJ, {2}, false, "dataset 'x' holds neither floating point numbers nor integers"},
+      {H5T_NATIVE_DOUBLE,
+       {hsize_t{1} << 50},
+       true,
+       "dataset 'x' claims 1125899906842624 rows of 1 numbers, but only 0 bytes are stored for it"},
+      {H5T_NATIVE_DOUBLE,
+       {hsize_t{1} << 40, hsize_t{1} << 20},
+       true,
+       "dataset 'x' claims 1099511627776 rows of 1048576 numbers, but only 0 bytes are stored for it"},
+  };
+  for (const auto& [type, shape, chunked, reason] : cases) {
+    const std::string path = make_file(folder, [&](hid_t file) { add_dataset(file, "x", type, shape, chunked); });
+    EXPECT_EQ(error_of([&] { read_hdf5(path); }), path + ": " + reason);
+  }
+}
+
+TEST(Hdf5File, EmptyFileHasNoDatasets) {
+  const test::ScratchFolder folder;
+  const std::string path = make_file(folder, [](hid_t) {});
+  EXPECT_EQ(error_of([&] { read_hdf5(path); }), path + ": there are no datasets in it");
+}
+
+TEST(Hdf5File, WhatIsNotHdf5IsAnErrorAndPrintsNothing) {
+  const test::ScratchFolder folder;
+  const std::string path = folder.write("a.h5", "1 2 3\n");
+  testing::internal::CaptureStderr();
+  EXPECT_TRUE(error_of([&] { read_hdf5(path); }).starts_with(path + ": it cannot be opened as HDF5: "));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+TEST(Hdf5File, TruncationsAreErrors) {
+  const std::string bytes = encode_hdf5(test::mixed_table(), "a.h5");
+  for (std::size_t length = 1; length < bytes.size(); length += 97)
+    EXPECT_NE(error_of([&] { decode_hdf5(std::string_view(bytes).substr(0, length), "a.h5"); }), "") << length;
+}
+
+}  // namespace
+}  // namespace nbcc

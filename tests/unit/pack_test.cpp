@@ -1,0 +1,165 @@
+#include "runtime/pack.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+namespace nbcc {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+template <typename T>
+Element element_of() {
+  if constexpr (std::is_same_v<T, float>) return Element::Float;
+  if constexpr (std::is_same_v<T, double>) return Element::Double;
+  if constexpr (std::is_same_v<T, std::int32_t>) return Element::Int32;
+  return Element::Int64;
+}
+
+template <typename T>
+ArrayView array(std::vector<T>& values, int components = 1) {
+  const std::int64_t bytes = sizeof(T);
+  return {values.data(), element_of<T>(), std::int64_t(values.size()) / components, bytes * components, bytes};
+}
+
+template <typename To, typename From>
+std::vector<To> packed(std::vector<From> values, Column::Part part = Column::Part::Whole) {
+  std::vector<To> result(values.size());
+  pack(array(values), 0, {0, nullptr, std::int64_t(values.size())}, {0, element_of<To>(), part}, result.data());
+  return result;
+}
+
+TEST(Pack, ConvertsBetweenAllElementTypes) {
+  EXPECT_EQ(packed<float>(std::vector<double>{0.1, -2.0}), (std::vector<float>{0.1f, -2.0f}));
+  EXPECT_EQ(packed<double>(std::vector<float>{0.1f}), (std::vector<double>{double(0.1f)}));
+  EXPECT_EQ(packed<double>(std::vector<std::int64_t>{(1ll << 53) - 1}), (std::vector<double>{9007199254740991.0}));
+  EXPECT_EQ(packed<std::int64_t>(std::vector<std::int32_t>{-5, 7}), (std::vector<std::int64_t>{-5, 7}));
+  EXPECT_EQ(packed<std::int32_t>(std::vector<double>{2.9, -2.9}), (std::vector<std::int32_t>{2, -2}));
+}
+
+TEST(Pack, RealBeyondIntegerSaturates) {
+  const auto lowest = std::numeric_limits<std::int32_t>::min(), highest = std::numeric_limits<std::int32_t>::max();
+  EXPECT_EQ(packed<std::int32_t>(std::vector<double>{1e300, -kInfinity, kNaN, 2147483647.0, 2147483648.0}),
+            (std::vector<std::int32_t>{highest, lowest, 0, highest, highest}));
+  EXPECT_EQ(
+      packed<std::int64_t>(std::vector<float>{1e30f, -1e30f}),
+      (std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()}));
+  EXPECT_EQ(packed<std::int32_t>(std::vector<std::int64_t>{1ll << 40}), (std::vector<std::int32_t>{highest}));
+}
+
+TEST(Pack, HighAndLowMakeTwoFloats) {
+  const std::vector<double> values{M_PI, -1.0 / 3.0, 0.0, 1e-20};
+  const std::vector<float> high = packed<float>(values, Column::Part::High),
+                           low = packed<float>(values, Column::Part::Low);
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    EXPECT_EQ(high[k], float(values[k]));
+    EXPECT_NEAR(double(high[k]) + double(low[k]), values[k], 0x1p-48 * std::abs(values[k]));
+  }
+}
+
+TEST(Pack, InfinityHasNoLowPart) {
+  const std::vector<double> values{kInfinity, -kInfinity, 1e300};
+  EXPECT_EQ(packed<float>(values, Column::Part::Low), (std::vector<float>{0, 0, 0}));
+  EXPECT_TRUE(std::isnan(packed<float>(std::vector<double>{kNaN}, Column::Part::High)[0]));
+}
+
+TEST(Pack, FollowsStridesListsAndComponents) {
+  std::vector<double> rows{0, 1, 2, 10, 11, 12, 20, 21, 22};
+  const ArrayView view = array(rows, 3);
+  std::vector<double> out(2);
+  const Column column{0, Element::Double, Column::Part::Whole};
+  pack(view, 2, {1, nullptr, 2}, column, out.data());
+  EXPECT_EQ(out, (std::vector<double>{12, 22}));
+  const std::int64_t list[] = {2, 0};
+  pack(view, 1, {0, list, 2}, column, out.data());
+  EXPECT_EQ(out, (std::vector<double>{21, 1}));
+}
+
+TEST(Pack, StrideMayBeNegativeOrZero) {
+  std::vector<float> values{1, 2, 3};
+  std::vector<float> out(3);
+  const Column column{0, Element::Float, Column::Part::Whole};
+  pack({&values[2], Element::Float, 3, -4, 0}, 0, {0, nullptr, 3}, column, out.data());
+  EXPECT_EQ(out, (std::vector<float>{3, 2, 1}));
+  pack({&values[1], Element::Float, 3, 0, 0}, 0, {0, nullptr, 3}, column, out.data());
+  EXPECT_EQ(out, (std::vector<float>{2, 2, 2}));
+}
+
+TEST(Pack, ReadsUnalignedMembers) {
+  struct [[gnu::packed]] Particle {
+    char tag;
+    double mass;
+  };
+  Particle particles[] = {{'a', 1.5}, {'b', 2.5}};
+  std::vector<double> out(2);
+  pack({reinterpret_cast<char*>(particles) + 1, Element::Double, 2, sizeof(Particle), 0}, 0, {0, nullptr, 2},
+       {0, Element::Double, Column::Part::Whole}, out.data());
+  EXPECT_EQ(out, (std::vector<double>{1.5, 2.5}));
+}
+
+TEST(Pad, RepeatsTheLastElement) {
+  std::vector<float> column{1, 2, 3, -9, -9, -9, -9, -9};
+  pad(Element::Float, column.data(), 3, 8);
+  EXPECT_EQ(column, (std::vector<float>{1, 2, 3, 3, 3, 3, 3, 3}));
+  pad(Element::Float, column.data(), 0, 8);
+  EXPECT_EQ(column, std::vector<float>(8, 0.0f));
+}
+
+TEST(PackedColumns, AreAlignedAndApart) {
+  PackedColumns columns;
+  columns.reserve({{0, Element::Float, Column::Part::Whole}, {1, Element::Double, Column::Part::Whole}}, 1000);
+  for (const std::size_t k : {0u, 1u}) EXPECT_EQ(reinterpret_cast<std::uintptr_t>(columns.column(k)) % 64, 0u);
+  EXPECT_GE(columns.column(1) - columns.column(0), 4000);
+}
+
+TEST(PackedColumns, TooManyParticlesAreOutOfMemory) {
+  PackedColumns columns;
+  EXPECT_THROW(columns.reserve({{0, Element::Double, Column::Part::Whole}}, 1ll << 61), std::bad_alloc);
+}
+
+template <typename T>
+std::vector<T> unpacked(const std::vector<double>& values) {
+  std::vector<T> result(values.size());
+  unpack(values.data(), array(result), 0, {0, nullptr, std::int64_t(values.size())});
+  return result;
+}
+
+TEST(Unpack, RoundsToTheNearest) {
+  EXPECT_EQ(unpacked<float>({0.1, kInfinity}), (std::vector<float>{0.1f, float(kInfinity)}));
+  EXPECT_EQ(unpacked<std::int64_t>({-1.0, 2.5, 2.4, -2.5}), (std::vector<std::int64_t>{-1, 3, 2, -3}));
+  EXPECT_EQ(unpacked<std::int32_t>({kInfinity, kNaN}), (std::vector<std::int32_t>{2147483647, 0}));
+}
+
+TEST(Unpack, WritesThePickedOnesOnly) {
+  std::vector<double> out(6, -7.0);
+  const double values[] = {1, 2};
+  const std::int64_t list[] = {2, 0};
+  unpack(values, array(out, 2), 1, {0, list, 2});
+  EXPECT_EQ(out, (std::vector<double>{-7, 2, -7, -7, -7, 1}));
+}
+
+TEST(UnpackOnto, CombinesByTheReduction) {
+  using enum FieldLayout::Reduction;
+  const auto onto = [](double old, double value, FieldLayout::Reduction reduction) {
+    std::vector<double> out{old};
+    unpack_onto(&value, array(out), 0, {0, nullptr, 1}, reduction);
+    return out[0];
+  };
+  EXPECT_EQ(onto(1, 2, Sum), 3);
+  EXPECT_EQ(onto(1, 2, Min), 1);
+  EXPECT_EQ(onto(1, 2, Max), 2);
+  EXPECT_TRUE(std::isnan(onto(kNaN, 2, Min)));
+  EXPECT_TRUE(std::isnan(onto(1, kNaN, Max)));
+  std::vector<std::int32_t> whole{2147483647};
+  const double one = 1;
+  unpack_onto(&one, array(whole), 0, {0, nullptr, 1}, Sum);
+  EXPECT_EQ(whole[0], 2147483647);
+}
+
+}  // namespace
+}  // namespace nbcc

@@ -1,0 +1,153 @@
+#include "cli/text_table.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/support/particle_tables.h"
+
+namespace nbcc {
+namespace {
+
+using test::error_of;
+using Doubles = std::vector<double>;
+using Longs = std::vector<std::int64_t>;
+
+ParticleTable read(std::string_view text, std::string_view columns = "") {
+  return decode_text(text, "t.txt", columns.empty() ? std::vector<ColumnName>() : parse_columns(columns));
+}
+
+std::string fault(std::string_view text, std::string_view columns = "") {
+  return error_of([&] { read(text, columns); });
+}
+
+TEST(TextTable, WithoutNamesIsOneUnnamedColumn) {
+  const ParticleTable table = read("1 2 3\n4 5 6\n");
+  EXPECT_TRUE(table.unnamed);
+  EXPECT_EQ(table.column_names(), "data[3]");
+  EXPECT_EQ(std::get<Doubles>(table.columns[0].data), (Doubles{1, 2, 3, 4, 5, 6}));
+}
+
+TEST(TextTable, CommentAboveTheFirstRowNamesTheColumns) {
+  const ParticleTable table = read("# free words, more than the row has\n# id m x[3]\n7 0.5 1 2 3\n");
+  EXPECT_EQ(table.column_names(), "id, m, x[3]");
+  EXPECT_EQ(std::get<Longs>(table.find("id")->data), Longs{7});
+  EXPECT_EQ(std::get<Doubles>(table.find("x")->data), (Doubles{1, 2, 3}));
+}
+
+TEST(TextTable, CommentThatDoesNotFitTheRowIsJustAComment) {
+  EXPECT_TRUE(read("# positions and so on\n1 2 3\n").unnamed);
+}
+
+TEST(TextTable, FirstRowOfNamesIsACsvHeader) {
+  EXPECT_EQ(read("id,m,x,y,z,vx,vy,vz\n1,2,3,4,5,6,7,8\n").column_names(), "id, m, x[3], v[3]");
+  EXPECT_EQ(read("\"m\",\"x[0]\",\"x[1]\"\r\n1,2,3\r\n").column_names(), "m, x[2]");
+}
+
+TEST(TextTable, ColumnsOfTheCallerWin) {
+  const ParticleTable table = read("a b c d\n1 2 3 4\n", "m:float, _, x[2]");
+  EXPECT_EQ(table.column_names(), "m, x[2]");
+  EXPECT_EQ(std::get<std::vector<float>>(table.columns[0].data), std::vector<float>{1});
+  EXPECT_EQ(std::get<Doubles>(table.columns[1].data), (Doubles{3, 4}));
+}
+
+TEST(TextTable, ReadsNbabelRows) {
+  const ParticleTable table =
+      read("-1 0.0625 0.214835865608654947  -0.12 -0.26 0.75 0.15 -0.07\n", "id m x y z vx vy vz");
+  EXPECT_EQ(table.column_names(), "id, m, x[3], v[3]");
+  EXPECT_EQ(std::get<Doubles>(table.find("x")->data)[0], 0.214835865608654947);
+}
+
+TEST(TextTable, ReadsEverySpellingOfANumber) {
+  const ParticleTable table = read("+1.5 1.0D+02 2d-1 -inf nan 1e-999 .5 5.\n");
+  const auto& values = std::get<Doubles>(table.columns[0].data);
+  EXPECT_EQ((Doubles{values[0], values[1], values[2], values[3], values[5], values[6], values[7]}),
+            (Doubles{1.5, 100, 0.2, -std::numeric_limits<double>::infinity(), 0, 0.5, 5}));
+  EXPECT_TRUE(std::isnan(values[4]));
+}
+
+TEST(TextTable, WholeNumbersMayBeSpelledAsReals) {
+  EXPECT_EQ(std::get<Longs>(read("# id\n1.0\n2E+00\n9007199254740993\n").columns[0].data),
+            (Longs{1, 2, 9007199254740993}));
+}
+
+TEST(TextTable, SeparatorsBlankLinesAndCommentsMix) {
+  const ParticleTable table = read("\xef\xbb\xbf\n1, 2,\t3 # first\r\n\n  4 5 6  \r\n# end\n");
+  EXPECT_EQ(std::get<Doubles>(table.columns[0].data), (Doubles{1, 2, 3, 4, 5, 6}));
+}
+
+TEST(TextTable, KeysAndValuesAreAttributes) {
+  const ParticleTable table = read("# made by: nbcc make-ic\n# m\n1\n");
+  ASSERT_NE(table.find_attribute("made by"), nullptr);
+  EXPECT_EQ(*table.find_attribute("made by"), "nbcc make-ic");
+  EXPECT_EQ(table.column_names(), "m");
+}
+
+TEST(TextTable, HeaderWithoutRowsIsZeroParticles) {
+  const ParticleTable table = read("# id m x[3]\n");
+  EXPECT_EQ(table.rows, 0);
+  EXPECT_EQ(table.column_names(), "id, m, x[3]");
+  EXPECT_EQ(read("m,x\n").rows, 0);
+}
+
+TEST(TextTable, ErrorsNamePlaceAndReason) {
+  const struct {
+    std::string_view text, columns, expected;
+  } cases[] = {
+      {"", "", "t.txt: the file is empty"},
+      {"\n#\n", "", "t.txt: there are no numbers and no header line in it"},
+      {"1 2\n3 abc\n", "", "t.txt:2:3: 'abc' is not a number"},
+      {"1 2\n3 4x\n", "", "t.txt:2:3: '4x' is not a number"},
+      {"1 2\n3 +-4\n", "", "t.txt:2:3: '+-4' is not a number"},
+      {"I.A-1 0.5 0.25\n", "", "t.txt:1:1: 'I.A-1' is not a number"},
+      {"1 2 3\n\n4 5\n", "", "t.txt:3:3: this row has 2 values, but line 1 has 3"},
+      {"# x[3]\n1 2 3 4\n", "", "t.txt:2:7: this row has 4 values, but the header in line 1 names 3"},
+      {"m,x\n1\n", "", "t.txt:2:1: this row has 1 value, but the header in line 1 names 2"},
+      {"1 2\n", "x[3]", "t.txt:1:3: this row has 2 values, but --columns names 3"},
+      {"1,,2\n", "", "t.txt:1:3: a value is missing before this comma"},
+      {"1,2,\n", "", "t.txt:1:4: a value is missing after the last comma"},
+      {",1\n", "", "t.txt:1:1: a value is missing before this comma"},
+      {"1 1e999\n", "", "t.txt:1:3: '1e999' is beyond the range of double"},
+      {"# id\n1.5\n", "", "t.txt:2:1: '1.5' is not a whole number, but column 'id' is int64"},
+      {"# n:int32\n3000000000\n", "", "t.txt:2:1: '3000000000' is beyond the range of int32"},
+      {"m,\"a b\"\n1,2\n", "", "t.txt:1:3: '\"a' is neither a number nor the name of a column"},
+      {"m m\n1 2\n", "", "t.txt: two columns are called 'm'"},
+  };
+  for (const auto& [text, columns, expected] : cases) EXPECT_EQ(fault(text, columns), expected);
+}
+
+TEST(TextTable, BinaryDataIsCalledSo) {
+  EXPECT_EQ(fault(std::string_view("1 2\n3 \0 4\n", 10)),
+            "t.txt: it is binary data, not a text table (byte 6 is zero)");
+}
+
+TEST(TextTable, MalformedColumnsAreNamed) {
+  EXPECT_EQ(fault("1\n", "m,x[0x3]"),
+            "columns: 'x[0x3]' is not the name of a column; write name, name[3], name:int64 or _");
+  EXPECT_EQ(fault("1\n", "m,m"), "columns: 'm' is named twice");
+  EXPECT_EQ(fault("1\n", ","), "columns: ',' names no columns");
+}
+
+TEST(TextTable, AnyStyleComesBackAsItWas) {
+  for (const TextStyle style : {TextStyle::Plain, TextStyle::Csv, TextStyle::Tsv}) {
+    const ParticleTable table = read(encode_text(test::mixed_table(), style));
+    test::expect_same_columns(table, test::mixed_table());
+    EXPECT_EQ(table.attributes, test::mixed_table().attributes);
+    test::expect_same_columns(read(encode_text(test::unnamed_table(), style)), test::unnamed_table());
+  }
+}
+
+TEST(TextTable, WrittenHeaderNamesTypesOnlyWhereNeeded) {
+  EXPECT_EQ(encode_text(test::mixed_table()).substr(0, 77),
+            "# made by: a test: with a colon\n# seed: 42\n# id m x[3] h:float type:int32[2]\n");
+}
+
+TEST(TextTable, AttributeOfSeveralLinesStaysOneComment) {
+  ParticleTable table = test::unnamed_table();
+  table.attributes = {{"made by", "one\n2 3"}};
+  EXPECT_EQ(encode_text(table), "# made by: one 2 3\n1 2 3\n4 5 6\n");
+}
+
+}  // namespace
+}  // namespace nbcc
