@@ -139,7 +139,7 @@ hid_t memory_type(ElementType type) {
   return H5T_NATIVE_INT64;
 }
 
-std::string as_text(const Column& column) {
+std::string as_text(const ParticleColumn& column) {
   return std::visit([](const auto& values) { return fmt::format("{}", values.at(0)); }, column.data);
 }
 
@@ -148,14 +148,8 @@ template <class Read>
 std::optional<std::string> read_string(hid_t type, Read read) {
   const Handle memory(H5Tcopy(H5T_C_S1), H5Tclose);
   H5Tset_cset(memory, H5Tget_cset(type));
-  if (H5Tis_variable_str(type) > 0) {
-    H5Tset_size(memory, H5T_VARIABLE);
-    char* text = nullptr;
-    if (read(memory, &text) < 0 || !text) return std::nullopt;
-    const std::string result = text;
-    H5free_memory(text);
-    return result;
-  }
+  // HDF5 1.10 follows damaged addresses of strings of variable length without a check; such notes are passed over.
+  if (H5Tis_variable_str(type) != 0) return std::nullopt;
   // HDF5's own cap on an attribute is 64 KiB; longer text in a dataset is no note.
   const std::size_t size = H5Tget_size(type);
   if (size > (1u << 20)) return std::nullopt;
@@ -170,7 +164,7 @@ std::optional<std::string> read_scalar(hid_t type, Read read) {
   if (H5Tget_class(type) == H5T_STRING) return read_string(type, read);
   ElementType element;
   if (!type_fault(type, element).empty()) return std::nullopt;
-  Column value{"", 1, make_data(element, 1)};
+  ParticleColumn value{"", 1, make_data(element, 1)};
   if (read(memory_type(element), value.values()) < 0) return std::nullopt;
   return as_text(value);
 }
@@ -223,7 +217,7 @@ void read_dataset(hid_t group, const std::string& name, const std::string& path,
       (bytes > kUnstoredLimit && bytes / kLargestRatio > std::min<std::uint64_t>(stored, file_size)))
     throw FileError(path, fmt::format("{} claims {} rows of {} numbers, but only {} bytes are stored for it", label,
                                       shape[0], shape[1], stored));
-  Column column{name, static_cast<int>(shape[1]), make_data(element, count)};
+  ParticleColumn column{name, static_cast<int>(shape[1]), make_data(element, count)};
   if (count > 0 && read(memory_type(element), column.values()) < 0) fail(path, label + " cannot be read");
   if (table.columns.empty()) table.rows = column.rows();
   table.columns.push_back(std::move(column));
@@ -287,15 +281,14 @@ Handle memory_access(std::string_view image) {
 
 bool write_attribute(hid_t group, const std::string& key, const std::string& value) {
   const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
-  H5Tset_size(type, H5T_VARIABLE);
+  H5Tset_size(type, value.size() + 1);
   H5Tset_cset(type, H5T_CSET_UTF8);
   const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
   const Handle attribute(H5Acreate2(group, key.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-  const char* text = value.c_str();
-  return attribute.valid() && H5Awrite(attribute, type, &text) >= 0;
+  return attribute.valid() && H5Awrite(attribute, type, value.c_str()) >= 0;
 }
 
-bool write_dataset(hid_t group, const Column& column, bool unnamed) {
+bool write_dataset(hid_t group, const ParticleColumn& column, bool unnamed) {
   const hsize_t shape[2] = {static_cast<hsize_t>(column.rows()), static_cast<hsize_t>(column.components)};
   const Handle space(H5Screate_simple(column.components > 1 || unnamed ? 2 : 1, shape, nullptr), H5Sclose);
   const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
@@ -335,7 +328,7 @@ std::string encode_hdf5(const ParticleTable& table, const std::string& path) {
   const Handle root(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose);
   for (const auto& [key, value] : table.attributes)
     if (!write_attribute(root, key, value)) fail(path, fmt::format("attribute '{}' cannot be written", key));
-  for (const Column& column : table.columns)
+  for (const ParticleColumn& column : table.columns)
     if (!write_dataset(root, column, table.unnamed))
       fail(path, fmt::format("dataset '{}' cannot be written", column.name));
   if (H5Fflush(file, H5F_SCOPE_LOCAL) < 0) fail(path, "the HDF5 file cannot be made");

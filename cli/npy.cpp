@@ -80,9 +80,9 @@ void gather(const Layout& layout, std::vector<Value>& values) {
           load<Stored>(layout.first + row * layout.row_stride + c * layout.component_stride, layout.swapped));
 }
 
-Column read_column(const NpyField& field, const Layout& layout, const std::string& path) {
+ParticleColumn read_column(const NpyField& field, const Layout& layout, const std::string& path) {
   const ElementType type = column_type(field, path);
-  Column column{field.name, static_cast<int>(layout.components),
+  ParticleColumn column{field.name, static_cast<int>(layout.components),
                 make_data(type, static_cast<std::size_t>(layout.rows * layout.components))};
   if (auto* doubles = std::get_if<std::vector<double>>(&column.data)) {
     gather<double>(layout, *doubles);
@@ -226,7 +226,7 @@ std::string with_header(std::string_view type, const std::string& shape) {
 
 }  // namespace
 
-std::string encode_npy(const Column& column, bool always_two_dimensional) {
+std::string encode_npy(const ParticleColumn& column, bool always_two_dimensional) {
   constexpr std::string_view types[] = {"f8", "f4", "i4", "i8"};
   const bool flat = column.components == 1 && !always_two_dimensional;
   const std::string shape =

@@ -12,7 +12,7 @@ namespace nbcc {
 // One array as it stands in a file or in an archive.
 struct NpyArray {
   // One column without a name, or, of a structured dtype, one for each field.
-  std::vector<Column> columns;
+  std::vector<ParticleColumn> columns;
   bool structured = false;
   std::vector<std::string> strings;  // UTF-8; of an array of text, which has no columns
   bool text = false;
@@ -25,7 +25,7 @@ struct NpyArray {
 NpyArray decode_npy(std::string_view bytes, const std::string& path);
 
 // (N) for one component, (N, K) otherwise and where always_two_dimensional asks for it.
-std::string encode_npy(const Column& column, bool always_two_dimensional = false);
+std::string encode_npy(const ParticleColumn& column, bool always_two_dimensional = false);
 
 // A 0-d array that holds one string, as numpy.array("text") is.
 std::string encode_npy_string(std::string_view utf8);

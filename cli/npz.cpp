@@ -85,7 +85,7 @@ void take_provenance(std::string_view text, ParticleTable& table) {
   }
 }
 
-std::string as_text(const Column& column) {
+std::string as_text(const ParticleColumn& column) {
   return std::visit([](const auto& values) { return fmt::format("{}", values[0]); }, column.data);
 }
 
@@ -103,7 +103,7 @@ void add_array(NpyArray array, const std::string& name, ParticleTable& table) {
   }
   if (!array.structured) array.columns[0].name = name;
   if (table.columns.empty()) table.rows = array.rows;
-  for (Column& column : array.columns) table.columns.push_back(std::move(column));
+  for (ParticleColumn& column : array.columns) table.columns.push_back(std::move(column));
 }
 
 bool invented(std::string_view name) { return name == "arr_0" || name == "data"; }
@@ -188,7 +188,7 @@ ParticleTable decode_npz(std::string_view bytes, const std::string& path, const 
 
 std::string encode_npz(const ParticleTable& table, const std::string& path) {
   std::vector<std::pair<std::string, std::string>> members;
-  for (const Column& column : table.columns) {
+  for (const ParticleColumn& column : table.columns) {
     if (column.name == kProvenance && !table.attributes.empty())
       throw FileError(path, "a column cannot be called 'provenance' in .npz: that is where the file's origin stands");
     members.emplace_back(column.name + ".npy", encode_npy(column, table.unnamed));

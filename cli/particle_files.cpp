@@ -93,7 +93,7 @@ std::string read_bytes(const std::string& path) {
   return bytes + read_stream(file.get(), path);  // all of a pipe; nothing more of a regular file
 }
 
-Column retyped(Column column, ElementType type, const std::string& path) {
+ParticleColumn retyped(ParticleColumn column, ElementType type, const std::string& path) {
   if (column.type() == type) return column;
   try {
     return convert(column, type);
@@ -104,7 +104,7 @@ Column retyped(Column column, ElementType type, const std::string& path) {
 
 // A plain (N, K) array becomes the named columns that its K numbers are.
 ParticleTable split_columns(const ParticleTable& table, const std::vector<ColumnName>& names, const std::string& path) {
-  const Column& whole = table.columns[0];
+  const ParticleColumn& whole = table.columns[0];
   if (words_per_row(names) != whole.components)
     throw FileError(
         path, fmt::format("its rows have {} numbers, but --columns names {}", whole.components, words_per_row(names)));
@@ -114,7 +114,7 @@ ParticleTable split_columns(const ParticleTable& table, const std::vector<Column
   int first = 0;
   for (const ColumnName& name : names) {
     if (!name.name.empty()) {
-      Column part{name.name, name.components,
+      ParticleColumn part{name.name, name.components,
                   make_data(whole.type(), static_cast<std::size_t>(table.rows * name.components))};
       std::visit(
           [&](auto& to) {
@@ -137,7 +137,7 @@ ParticleTable pick_columns(ParticleTable table, const std::vector<ColumnName>& n
   for (const ColumnName& name : names) {
     if (name.name.empty()) continue;
     const auto column = std::find_if(table.columns.begin(), table.columns.end(),
-                                     [&](const Column& candidate) { return candidate.name == name.name; });
+                                     [&](const ParticleColumn& candidate) { return candidate.name == name.name; });
     if (column == table.columns.end()) throw FileError(path, fmt::format("there is no column '{}' in it", name.name));
     if (column->components != name.components)
       throw FileError(path, fmt::format("column '{}' has {} numbers per row, but --columns says {}", name.name,

@@ -26,7 +26,7 @@ bool fits(From value) {
 }
 
 template <class To, class From>
-void convert_values(const Column& column, const std::vector<From>& from, std::vector<To>& to) {
+void convert_values(const ParticleColumn& column, const std::vector<From>& from, std::vector<To>& to) {
   for (std::size_t k = 0; k < from.size(); ++k) {
     if (!fits<To>(from[k]))
       throw std::range_error(fmt::format("column '{}' holds {} in row {}, which is not an {}", column.name, from[k],
@@ -37,20 +37,20 @@ void convert_values(const Column& column, const std::vector<From>& from, std::ve
 
 }  // namespace
 
-std::int64_t Column::rows() const {
+std::int64_t ParticleColumn::rows() const {
   return std::visit([&](const auto& v) { return static_cast<std::int64_t>(v.size()) / components; }, data);
 }
 
-const void* Column::values() const {
+const void* ParticleColumn::values() const {
   return std::visit([](const auto& v) { return static_cast<const void*>(v.data()); }, data);
 }
 
-void* Column::values() {
+void* ParticleColumn::values() {
   return std::visit([](auto& v) { return static_cast<void*>(v.data()); }, data);
 }
 
-const Column* ParticleTable::find(std::string_view name) const {
-  for (const Column& column : columns)
+const ParticleColumn* ParticleTable::find(std::string_view name) const {
+  for (const ParticleColumn& column : columns)
     if (column.name == name) return &column;
   return nullptr;
 }
@@ -63,7 +63,7 @@ const std::string* ParticleTable::find_attribute(std::string_view key) const {
 
 std::string ParticleTable::column_names() const {
   std::string text;
-  for (const Column& column : columns) {
+  for (const ParticleColumn& column : columns) {
     text += (text.empty() ? "" : ", ") + column.name;
     if (column.components > 1) text += fmt::format("[{}]", column.components);
   }
@@ -91,8 +91,8 @@ ColumnData make_data(ElementType type, std::size_t count) {
   return std::vector<std::int64_t>(count);
 }
 
-Column convert(const Column& column, ElementType type) {
-  Column result{column.name, column.components, {}};
+ParticleColumn convert(const ParticleColumn& column, ElementType type) {
+  ParticleColumn result{column.name, column.components, {}};
   std::visit(
       [&](const auto& from) {
         result.data = make_data(type, from.size());
@@ -104,7 +104,7 @@ Column convert(const Column& column, ElementType type) {
 
 std::string table_fault(const ParticleTable& table) {
   for (std::size_t k = 0; k < table.columns.size(); ++k) {
-    const Column& column = table.columns[k];
+    const ParticleColumn& column = table.columns[k];
     if (column.name.empty()) return fmt::format("column {} has no name", k + 1);
     if (column.rows() != table.rows)
       return fmt::format("column '{}' has {} rows, but '{}' has {}", column.name, column.rows(), table.columns[0].name,

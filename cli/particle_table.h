@@ -15,7 +15,7 @@ enum class ElementType { Double, Float, Int32, Int64 };  // in the order of Colu
 using ColumnData =
     std::variant<std::vector<double>, std::vector<float>, std::vector<std::int32_t>, std::vector<std::int64_t>>;
 
-struct Column {
+struct ParticleColumn {
   std::string name;
   int components = 1;
   ColumnData data;
@@ -27,14 +27,14 @@ struct Column {
 };
 
 struct ParticleTable {
-  std::vector<Column> columns;
+  std::vector<ParticleColumn> columns;
   std::int64_t rows = 0;
   // Key and value, in order: "made by", "seed", "units" ... Keys hold letters, digits, spaces, '_' and '-'.
   std::vector<std::pair<std::string, std::string>> attributes;
   // A plain array without column names: exactly one column, called "data", of shape (rows, components).
   bool unnamed = false;
 
-  const Column* find(std::string_view name) const;                // null when there is none
+  const ParticleColumn* find(std::string_view name) const;                // null when there is none
   const std::string* find_attribute(std::string_view key) const;  // null when there is none
   // "id, m, x[3]": the columns as one writes them for --columns.
   std::string column_names() const;
@@ -47,7 +47,7 @@ ColumnData make_data(ElementType type, std::size_t count);
 
 // The column in another type. An integer type takes whole numbers within its range only; throws
 // std::range_error that names the first value and row that do not fit. Rounds to nearest towards float.
-Column convert(const Column& column, ElementType type);
+ParticleColumn convert(const ParticleColumn& column, ElementType type);
 
 // Why the table is not one (names missing or twice, lengths that differ), or "" when all is well.
 std::string table_fault(const ParticleTable& table);

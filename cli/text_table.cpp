@@ -240,7 +240,7 @@ class TextReader {
     ++table_.rows;
   }
 
-  void append(Column& column, std::size_t first, int count) {
+  void append(ParticleColumn& column, std::size_t first, int count) {
     std::visit(
         [&](auto& values) {
           for (int c = 0; c < count; ++c) {
@@ -258,7 +258,7 @@ class TextReader {
         column.data);
   }
 
-  [[noreturn]] void refuse(const Word& word, std::errc error, const Column& column) const {
+  [[noreturn]] void refuse(const Word& word, std::errc error, const ParticleColumn& column) const {
     const bool whole = column.type() == ElementType::Int32 || column.type() == ElementType::Int64;
     if (error == std::errc::result_out_of_range)
       fail(word.column, fmt::format("'{}' is beyond the range of {}", shown(word.text), element_name(column.type())));
@@ -305,7 +305,7 @@ std::string one_line(std::string text) {
 void put_header(std::string& text, const ParticleTable& table, TextStyle style) {
   if (style == TextStyle::Plain) {
     text += '#';
-    for (const Column& column : table.columns)
+    for (const ParticleColumn& column : table.columns)
       text += " " + spell_column(column.name, column.type(), column.components);
     text += '\n';
     return;
@@ -313,7 +313,7 @@ void put_header(std::string& text, const ParticleTable& table, TextStyle style) 
   // One name for each field, as programs that read CSV want it.
   const char separator = style == TextStyle::Csv ? ',' : '\t';
   bool first = true;
-  for (const Column& column : table.columns) {
+  for (const ParticleColumn& column : table.columns) {
     const std::string name = spell_column(column.name, column.type(), 1);
     for (int c = 0; c < column.components; ++c) {
       if (!first) text += separator;
@@ -337,7 +337,7 @@ std::string encode_text(const ParticleTable& table, TextStyle style) {
   const char separator = style == TextStyle::Plain ? ' ' : style == TextStyle::Csv ? ',' : '\t';
   for (std::int64_t row = 0; row < table.rows; ++row) {
     bool first = true;
-    for (const Column& column : table.columns)
+    for (const ParticleColumn& column : table.columns)
       std::visit(
           [&](const auto& values) {
             for (int c = 0; c < column.components; ++c) {

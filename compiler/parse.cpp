@@ -94,6 +94,7 @@ void run_clang(const Source& source, Dialect dialect, std::vector<Diagnostic>& d
                                            "-fincremental-extensions", "-ferror-limit", "20", "-include", kPrelude, kUserFile};
   auto invocation = std::make_shared<clang::CompilerInvocation>();
   if (!clang::CompilerInvocation::CreateFromArgs(*invocation, arguments, *engine)) throw InternalError("clang refused its own arguments");
+  invocation->getDiagnosticOpts().ShowCarets = false;  // else Clang counts its diagnostics on the process's stderr
   // `0.1` is a real, not a double that drags the sum into double precision.
   invocation->getLangOpts().SinglePrecisionConstants = true;
 

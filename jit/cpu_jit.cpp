@@ -58,15 +58,17 @@ std::string run_clang(const KernelSource& source) {
   std::string log;
   llvm::raw_string_ostream log_stream(log);
   auto options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
+  options->IgnoreWarnings = true;
   clang::TextDiagnosticPrinter printer(log_stream, options.get());
   auto engine = llvm::makeIntrusiveRefCnt<clang::DiagnosticsEngine>(llvm::makeIntrusiveRefCnt<clang::DiagnosticIDs>(), options, &printer, false);
   std::vector<const char*> arguments = target_arguments(source.target);
   for (const char* argument : {"-emit-obj", "-x", "c++", "-std=c++20", "-nostdsysteminc", "-nobuiltininc", "-O3", "-ffp-contract=off",
-                               "-fwrapv", "-mrelocation-model", "pic", "-pic-level", "2", "-w", kFile})
+                               "-fwrapv", "-mrelocation-model", "pic", "-pic-level", "2", kFile})
     arguments.push_back(argument);
   auto invocation = std::make_shared<clang::CompilerInvocation>();
   bool ok = clang::CompilerInvocation::CreateFromArgs(*invocation, arguments, *engine);
 
+  invocation->getDiagnosticOpts().ShowCarets = false;  // else Clang counts its diagnostics on the process's stderr
   llvm::SmallVector<char, 0> bytes;
   if (ok) {
     clang::CompilerInstance compiler;

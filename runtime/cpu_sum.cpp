@@ -19,8 +19,9 @@ namespace {
 // A kernel of some 20 operations does an interaction in about this time divided by its lanes (AVX2 at 2.5 GHz: 0.3 to
 // 0.5 ns). Only used to tell whether threads are worth waking.
 constexpr double kNanosecondsPerLane = 4.0;
-// Less work than this is done sooner than a sleeping thread has come back.
-constexpr double kWorthWaking = 20'000.0;
+// Less work than the first is not worth sharing; less than the second is done sooner than a sleeping thread has come
+// back (waking one costs the caller some 10 microseconds on a virtual machine).
+constexpr double kWorthSharing = 20'000.0, kWorthWaking = 60'000.0;
 constexpr double kPackNanoseconds = 1.0;  // one element
 // With at least so many blocks for each thread the last one costs at most an eighth of a thread's time.
 constexpr std::int64_t kBlocksPerThread = 8;
@@ -128,7 +129,7 @@ void CpuSummation::run(const SumRequest& request) {
 
 // Whether threads may take segments of a block, where there are few blocks.
 bool CpuSummation::shares_segments() const {
-  return pool_.threads() > 1 && segments_ > 1 && nanoseconds_ >= kWorthWaking;
+  return pool_.threads() > 1 && segments_ > 1 && nanoseconds_ >= kWorthSharing;
 }
 
 // 64, unless that leaves threads without work.
@@ -136,7 +137,7 @@ std::int64_t CpuSummation::block_size(const SumRequest& request) const {
   const std::int64_t whole = round_up(kBlock, grain_);
   const std::int64_t wanted = 2 * pool_.threads();
   const std::int64_t segments = std::max<std::int64_t>(segments_, 1);
-  if (nanoseconds_ < kWorthWaking || ceil_div(request.i_count, whole) * segments >= wanted) return whole;
+  if (nanoseconds_ < kWorthSharing || ceil_div(request.i_count, whole) * segments >= wanted) return whole;
   return std::min(whole, round_up(ceil_div(request.i_count, ceil_div(wanted, segments)), grain_));
 }
 
@@ -364,8 +365,8 @@ CpuSummation::Rows CpuSummation::totals() const { return {reinterpret_cast<doubl
 
 void CpuSummation::for_each(std::int64_t count, double nanoseconds,
                             const std::function<void(std::int64_t, int)>& body) {
-  if (nanoseconds >= kWorthWaking) {
-    pool_.parallel_for(count, body);
+  if (nanoseconds >= kWorthSharing) {
+    pool_.parallel_for(count, body, nanoseconds < kWorthWaking ? ThreadPool::Size::Small : ThreadPool::Size::Large);
   } else {
     for (std::int64_t item = 0; item < count; ++item) body(item, 0);
   }

@@ -6,7 +6,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <new>
 #include <system_error>
@@ -32,7 +31,8 @@ void pause() {
 #endif
 }
 
-// Keeps asking `done` for about kSpin.
+// Keeps asking `done` for about kSpin. Gives way between rounds: on a machine with more to do than cores, what we wait
+// for may be waiting for our core (measured: 80 instead of 30 microseconds for a small job).
 template <typename Done>
 bool spin_until(Done done) {
   const auto end = std::chrono::steady_clock::now() + kSpin;
@@ -41,6 +41,7 @@ bool spin_until(Done done) {
       if (done()) return true;
       pause();
     }
+    std::this_thread::yield();
   } while (std::chrono::steady_clock::now() < end);
   return done();
 }
@@ -88,7 +89,7 @@ void ThreadPool::start_threads() {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void ThreadPool::parallel_for(std::int64_t count, const Body& body) {
+void ThreadPool::parallel_for(std::int64_t count, const Body& body, Size size) {
   if (count <= 1 || threads_ == 1 || busy_.test_and_set(std::memory_order_acquire)) {
     for (std::int64_t item = 0; item < count; ++item) body(item, 0);
     return;
@@ -100,16 +101,16 @@ void ThreadPool::parallel_for(std::int64_t count, const Body& body) {
   failed_.clear();
   next_.store(0, std::memory_order_relaxed);
   state_.store((number_of(state_.load(std::memory_order_relaxed)) + 1) << 17 | kOpen, std::memory_order_seq_cst);
-  wake(count - 1);
+  if (size == Size::Large || std::chrono::steady_clock::now() - last_end_ < kSpin) wake(count - 1);
   take_items(0);
 
   // Closed from here on: only those that are inside still touch the job.
   state_.fetch_and(~kOpen, std::memory_order_acq_rel);
   const auto empty = [this] { return (state_.load(std::memory_order_acquire) & kInside) == 0; };
-  if (!spin_ || !spin_until(empty)) {
-    while (!empty()) std::this_thread::yield();
+  while (!spin_until(empty)) {
   }
   const std::exception_ptr failure = std::exchange(failure_, nullptr);
+  last_end_ = std::chrono::steady_clock::now();
   busy_.clear(std::memory_order_release);
   if (failure) std::rethrow_exception(failure);
 }

@@ -2,6 +2,7 @@
 // Tested by tests/unit/thread_pool_test.cpp.
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -30,8 +31,10 @@ class ThreadPool {
   // Runs body for items 0..count-1, each once, in any order, and returns when all are done. The caller works too and
   // never waits for a thread that has not begun. Called while another call is in progress (from another thread, or from
   // a body), it runs all items on the calling thread. The first exception of a body is thrown here; items that had not
-  // begun by then are left out.
-  void parallel_for(std::int64_t count, const Body& body);
+  // begun by then are left out. A small job (some tens of microseconds) is shared with workers that are awake, and
+  // wakes the others only when jobs follow each other so closely that they will stay awake.
+  enum class Size { Small, Large };
+  void parallel_for(std::int64_t count, const Body& body, Size size = Size::Large);
 
  private:
   void start_threads();
@@ -46,6 +49,7 @@ class ThreadPool {
   const bool spin_;
   std::atomic_flag busy_;
   std::vector<std::thread> workers_;
+  std::chrono::steady_clock::time_point last_end_{};  // of a job
 
   // The job; written by the caller while it is closed, read by those who have joined.
   const Body* body_ = nullptr;

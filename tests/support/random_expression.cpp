@@ -149,7 +149,8 @@ Bounded ExpressionAuthor::scalar(int depth) {
 
 Bounded ExpressionAuthor::try_scalar(int depth) {
   const int kind = random_.below(100);
-  if (kind < 40) return arithmetic(depth);
+  if (kind < 32) return arithmetic(depth);
+  if (kind < 45) return idiom(depth);
   if (kind < 65) return function(depth);
   if (kind < 80) return choice(depth);
   if (kind < 92) return of_vectors(depth);
@@ -175,6 +176,46 @@ Bounded ExpressionAuthor::arithmetic(int depth) {
     }
     default:
       return product(a, b);
+  }
+}
+
+// Forms that the passes rewrite.
+Bounded ExpressionAuthor::idiom(int depth) {
+  const Bounded a = scalar(depth), b = scalar(random_.below(depth + 1));
+  const auto spelled = [&](Bounded bounds, const char* format) {
+    bounds.text = fmt::format(fmt::runtime(format), a.text, b.text);
+    return bounds;
+  };
+  const Bounded negative = difference(literal(0), a);
+  switch (random_.below(12)) {
+    case 0:
+      return spelled(difference(a, b), "({} + (-{}))");
+    case 1:
+      return spelled(difference(b, a), "((-{}) + {})");
+    case 2:
+      return spelled(sum(a, b), "({} - (-{}))");
+    case 3:
+      return spelled(product(a, b), "((-{}) * (-{}))");
+    case 4:
+      return spelled(negative, "(0.0 - {})");
+    case 5:
+      return spelled(negative, "({} * -1.0)");
+    case 6:
+      return spelled(a, "(0.0 + {})");
+    case 7:
+      return spelled(a, "({} * 1.0)");
+    case 8:
+      return spelled(product(a, literal(0.25)), "({} / 4.0)");
+    case 9:
+      return spelled(a, "(-(-{}))");
+    case 10: {
+      const Bounded divisor = within(b, 0.25, 16), root{"sqrt(" + divisor.text + ")", 0.5, 4, divisor.error + 8};
+      return quotient(a, root);
+    }
+    default: {
+      const Bounded x = within(a, 0.5, 2);
+      return {fmt::format("(1.0 / ({0} * {0} * {0}))", x.text), 0.125, 8, 48 * x.error + 16};
+    }
   }
 }
 

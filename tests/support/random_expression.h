@@ -64,6 +64,7 @@ class ExpressionAuthor {
   Bounded exact_leaf();
   Bounded try_scalar(int depth);
   Bounded arithmetic(int depth);
+  Bounded idiom(int depth);
   Bounded function(int depth);
   Bounded choice(int depth);
   Bounded of_vectors(int depth);

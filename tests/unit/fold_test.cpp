@@ -4,10 +4,13 @@
 
 #include <cmath>
 #include <functional>
+#include <vector>
 
+#include "compiler/interpret.h"
 #include "compiler/print.h"
 #include "compiler/verify.h"
 #include "tests/support/hand_made.h"
+#include "tests/support/random_source.h"
 
 namespace nbcc {
 namespace {
@@ -216,6 +219,46 @@ TEST(fold, reaches_finish) {
   p.finished = {p.finish.binary(Op::Mul, p.finish.leaf(Op::Output, 0, Type::Real), p.finish.constant(1))};
   fold(p);
   EXPECT_EQ(p.finish[p.finished[0]].op, Op::Output);
+}
+
+// A random graph over x, y and a few constants. No division by what may be zero: the sign of zero is not kept.
+NodeId random_value(Graph& g, test::RandomSource& random) {
+  std::vector<NodeId> known{x(g), y(g)};
+  for (double value : {0.0, 1.0, -1.0, 2.0, 3.0}) known.push_back(c(g, value));
+  static const std::vector<Op> ops{Op::Neg, Op::Abs, Op::Add, Op::Sub, Op::Mul, Op::Min, Op::Max, Op::Div, Op::Select};
+  for (int n = 0; n < 12; ++n) {
+    const Op op = random.pick(ops);
+    const NodeId a = random.pick(known), b = random.pick(known), d = random.pick(known);
+    if (op == Op::Select) {
+      const NodeId less_than = g.binary(Op::Lt, a, b), not_less = g.unary(Op::Not, less_than);
+      known.push_back(g.select(g.binary(random.chance(50) ? Op::And : Op::Or, less_than, not_less), a, d));
+      known.push_back(g.select(not_less, b, d));
+    } else if (op == Op::Div) {
+      known.push_back(g.binary(op, a, c(g, random.between(1, 4))));
+    } else {
+      known.push_back(arity(op) == 1 ? g.unary(op, a) : g.binary(op, a, b));
+    }
+  }
+  NodeId value = known.back();
+  // All of them count: the later ones weigh more, so that no two cancel.
+  for (std::size_t k = 7; k < known.size(); ++k)
+    value = g.binary(Op::Add, g.binary(Op::Mul, value, c(g, 1.25)), known[k]);
+  return value;
+}
+
+TEST(fold, keeps_the_value_of_random_graphs) {
+  OracleInput input{.ni = 3, .nj = 1, .i = {{-1.5, NAN, INFINITY}}, .j = {{0.75}}, .params = {1}};
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    test::RandomSource random(seed);
+    Pipeline p = test::sum_of([&](Graph& g) { return random_value(g, random); });
+    const std::vector<double> before = interpret(p, input).values[0];
+    fold(p);
+    verify(p, "fold");
+    const std::vector<double> after = interpret(p, input).values[0];
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_TRUE(before[i] == after[i] || (std::isnan(before[i]) && std::isnan(after[i]))) << "seed " << seed;
+    }
+  }
 }
 
 }  // namespace

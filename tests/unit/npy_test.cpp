@@ -188,7 +188,7 @@ TEST(Npy, DamagedBytesNeverCrash) {
 }
 
 TEST(Npy, WrittenArraysComeBack) {
-  for (const Column& column : test::mixed_table().columns) {
+  for (const ParticleColumn& column : test::mixed_table().columns) {
     const NpyArray array = read(encode_npy(column));
     EXPECT_EQ(array.columns[0].data, column.data) << column.name;
     EXPECT_EQ(array.dimensions, column.components == 1 ? 1 : 2) << column.name;
@@ -197,7 +197,7 @@ TEST(Npy, WrittenArraysComeBack) {
 
 TEST(Npy, WrittenBytesAreNumpys) {
   if (std::endian::native == std::endian::little) {
-    const Column column{"x", 3, Doubles{1.5, 2, 3, 4, 5, -6}};
+    const ParticleColumn column{"x", 3, Doubles{1.5, 2, 3, 4, 5, -6}};
     EXPECT_EQ(encode_npy(column), npy(header("'<f8'", "(2, 3)"), raw<double>({1.5, 2, 3, 4, 5, -6})));
   }
   EXPECT_EQ(encode_npy({"x", 1, Doubles{1}}).size() % 64, 8u);

@@ -59,6 +59,16 @@ TEST(ThreadPool, SleepersAreWoken) {
   }
 }
 
+TEST(ThreadPool, SmallJobsAreDoneWithAndWithoutWorkers) {
+  ThreadPool pool(2);
+  std::atomic<std::int64_t> sum{0};
+  for (int round = 0; round < 200; ++round) {
+    pool.parallel_for(4, [&](std::int64_t item, int) { sum += item; }, ThreadPool::Size::Small);
+    if (round % 50 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(sum, 200 * 6);
+}
+
 TEST(ThreadPool, CarriesAnExceptionToTheCaller) {
   ThreadPool pool(3);
   for (int round = 0; round < 100; ++round) {

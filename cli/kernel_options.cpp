@@ -1,0 +1,58 @@
+// Declares the options for compiling and turns their words into the compiler's enumerations. Opens no device.
+#include "cli/kernel_options.h"
+
+#include <fmt/core.h>
+
+#include <CLI/Validators.hpp>
+
+#include "compiler/diagnostic.h"
+#include "runtime/cpu_device.h"
+
+namespace nbcc {
+namespace {
+
+// The enumerator whose name is `word`.
+template <typename Enumeration>
+Enumeration from_name(std::string_view word, std::initializer_list<Enumeration> all) {
+  for (const Enumeration one : all)
+    if (name(one) == word) return one;
+  throw InternalError(fmt::format("the command line let '{}' pass", word));
+}
+
+}  // namespace
+
+void declare_compile_options(CLI::App& app, KernelChoice& choice) {
+  app.add_option("--precision", choice.precision, "Working precision of the terms (sums are kept in double)")
+      ->check(CLI::IsMember({"single", "mixed", "double"}))
+      ->capture_default_str();
+  app.add_option("--math", choice.math, "Reassociated sums and reciprocal roots, or the order as written")
+      ->check(CLI::IsMember({"fast", "precise"}))
+      ->capture_default_str();
+  app.add_option("--root", choice.root, "Reciprocal square roots: estimate refined, bare estimate, or exact")
+      ->check(CLI::IsMember({"refined", "estimate", "exact"}))
+      ->capture_default_str();
+  app.add_option("--isa", choice.isa, "Instruction set of the CPU (default: the best that this machine has)")
+      ->check(CLI::IsMember({"sse2", "avx2", "avx512", "neon"}));
+}
+
+void declare_kernel_options(CLI::App& app, KernelChoice& choice) {
+  app.add_option("--device", choice.device, "Where to compute: cpu")->capture_default_str();
+  declare_compile_options(app, choice);
+  app.add_option("--threads", choice.threads, "Threads to use (default: all cores)")
+      ->check(CLI::Range(1, 65535).description(""));
+}
+
+Options compiler_options(const KernelChoice& choice) {
+  return {from_name(choice.precision, {Precision::Single, Precision::Mixed, Precision::Double}),
+          from_name(choice.math, {Math::Fast, Math::Precise}),
+          from_name(choice.root, {RootMode::Refined, RootMode::Estimate, RootMode::Exact})};
+}
+
+Isa compiler_isa(const KernelChoice& choice) { return choice.isa.empty() ? detect_isa() : isa_from_name(choice.isa); }
+
+std::string describe(const KernelChoice& choice) {
+  const std::string root = choice.root == "refined" ? "" : fmt::format(", {} roots", choice.root);
+  return fmt::format("{} precision, {} math{}", choice.precision, choice.math, root);
+}
+
+}  // namespace nbcc

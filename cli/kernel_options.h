@@ -1,0 +1,33 @@
+// The options that several subcommands share: for which device a pipeline is compiled, and how.
+#pragma once
+#include <CLI/App.hpp>
+#include <optional>
+#include <string>
+
+#include "compiler/options.h"
+
+namespace nbcc {
+
+struct KernelChoice {
+  std::string device = "cpu";
+  std::string precision = "single";
+  std::string math = "fast";
+  std::string root = "refined";
+  std::string isa;  // empty: the best of this machine
+  int threads = 0;  // 0: all cores
+  std::optional<std::string> cache_folder;  // not an option; "" for none
+};
+
+// --precision, --math, --root, --isa
+void declare_compile_options(CLI::App& app, KernelChoice& choice);
+// The same, --device and --threads.
+void declare_kernel_options(CLI::App& app, KernelChoice& choice);
+
+// What the compiler calls them. The words have been checked while the command line was read.
+Options compiler_options(const KernelChoice& choice);
+Isa compiler_isa(const KernelChoice& choice);
+
+// "single precision, fast math": for messages.
+std::string describe(const KernelChoice& choice);
+
+}  // namespace nbcc

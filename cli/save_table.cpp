@@ -1,0 +1,63 @@
+// Table -> file, by write_particles, undisturbed by signals. Doors: save_table() and the options that belong to it.
+#include "cli/save_table.h"
+
+#include <fmt/core.h>
+#include <signal.h>
+
+#include <CLI/Validators.hpp>
+#include <array>
+
+#include "runtime/nbcc.h"
+
+namespace nbcc {
+namespace {
+
+volatile sig_atomic_t pending_signal = 0;
+
+void remember_signal(int signal) { pending_signal = signal; }
+
+// For its lifetime the signals with which people end programs are put off; then the last of them is raised again. A
+// handler and not a mask, because the threads of a device would take what this thread masks.
+class SignalsPutOff {
+ public:
+  SignalsPutOff() {
+    struct sigaction action {};
+    action.sa_handler = remember_signal;
+    action.sa_flags = SA_RESTART;
+    for (std::size_t k = 0; k < kSignals.size(); ++k) sigaction(kSignals[k], &action, &before_[k]);
+  }
+  SignalsPutOff(const SignalsPutOff&) = delete;
+  SignalsPutOff& operator=(const SignalsPutOff&) = delete;
+  ~SignalsPutOff() {
+    for (std::size_t k = 0; k < kSignals.size(); ++k) sigaction(kSignals[k], &before_[k], nullptr);
+    if (pending_signal) raise(pending_signal);
+  }
+
+ private:
+  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, kSignals.size()> before_;
+};
+
+}  // namespace
+
+void declare_output_options(CLI::App& app, std::string& path, std::string& format, bool& force) {
+  app.add_option("-o,--output", path,
+                 "The file to make: .npz, .npy, .h5 or text (.csv, .tsv, any other ending); '-' is standard output")
+      ->required();
+  app.add_option("--format", format, "The format, whatever the ending says")
+      ->check(CLI::IsMember({"npz", "npy", "h5", "text", "csv", "tsv"}));
+  app.add_flag("--force", force, "Overwrite an existing file");
+}
+
+void save_table(const std::string& path, ParticleTable table, const WriteOptions& options,
+                const std::string& command_line) {
+  table.attributes.insert(
+      table.attributes.begin(),
+      {{"made by", fmt::format("nbcc {}.{}.{}", NBCC_VERSION_MAJOR, NBCC_VERSION_MINOR, NBCC_VERSION_PATCH)},
+       {"command", command_line}});
+  if (path == "-") return write_particles(path, table, options);  // a reader that has gone must be able to end us
+  const SignalsPutOff put_off;
+  write_particles(path, table, options);
+}
+
+}  // namespace nbcc
