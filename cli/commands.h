@@ -1,6 +1,6 @@
 // The subcommands, all of them in one place.
 #pragma once
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>  // all of it: App.hpp alone leaves vtables undefined
 #include <functional>
 #include <string>
 

@@ -39,6 +39,8 @@ class Handle {
 class Silence {
  public:
   Silence() {
+    // After a damaged file the library cannot close itself at exit and prints so; all that we open, we close.
+    H5dont_atexit();
     H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   }

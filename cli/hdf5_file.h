@@ -11,7 +11,8 @@ namespace nbcc {
 
 // Reads the datasets of `group`, or, where that is "", of the root or else of the only group. Datasets are (N) or
 // (N, K) of any byte order; float32, float64 and integers up to int64 (widened like those of .npy). With `wanted`,
-// datasets of other names are left alone. Strings and single numbers, datasets or attributes, become attributes.
+// datasets of other names are left alone. Single numbers and strings of fixed length, datasets or attributes, become
+// attributes; strings of variable length are passed over, because HDF5 1.10 crashes on damaged ones.
 // A lone dataset "data" is an unnamed table. Throws FileError.
 ParticleTable read_hdf5(const std::string& path, const std::string& group = "",
                         const std::vector<ColumnName>& wanted = {});

@@ -83,7 +83,7 @@ void gather(const Layout& layout, std::vector<Value>& values) {
 ParticleColumn read_column(const NpyField& field, const Layout& layout, const std::string& path) {
   const ElementType type = column_type(field, path);
   ParticleColumn column{field.name, static_cast<int>(layout.components),
-                make_data(type, static_cast<std::size_t>(layout.rows * layout.components))};
+                        make_data(type, static_cast<std::size_t>(layout.rows * layout.components))};
   if (auto* doubles = std::get_if<std::vector<double>>(&column.data)) {
     gather<double>(layout, *doubles);
   } else if (auto* floats = std::get_if<std::vector<float>>(&column.data)) {

@@ -115,7 +115,7 @@ ParticleTable split_columns(const ParticleTable& table, const std::vector<Column
   for (const ColumnName& name : names) {
     if (!name.name.empty()) {
       ParticleColumn part{name.name, name.components,
-                  make_data(whole.type(), static_cast<std::size_t>(table.rows * name.components))};
+                          make_data(whole.type(), static_cast<std::size_t>(table.rows * name.components))};
       std::visit(
           [&](auto& to) {
             const auto& from = std::get<std::decay_t<decltype(to)>>(whole.data);

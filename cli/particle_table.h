@@ -34,7 +34,7 @@ struct ParticleTable {
   // A plain array without column names: exactly one column, called "data", of shape (rows, components).
   bool unnamed = false;
 
-  const ParticleColumn* find(std::string_view name) const;                // null when there is none
+  const ParticleColumn* find(std::string_view name) const;        // null when there is none
   const std::string* find_attribute(std::string_view key) const;  // null when there is none
   // "id, m, x[3]": the columns as one writes them for --columns.
   std::string column_names() const;

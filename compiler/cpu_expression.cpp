@@ -52,6 +52,7 @@ std::string CpuExpressions::operation(const Graph& graph, const Node& node, cons
     case Op::Floor: return fmt::format("round_down({})", a);
     case Op::Ceil: return fmt::format("round_up({})", a);
     case Op::Trunc: return fmt::format("round_to_zero({})", a);
+    case Op::Rint: return fmt::format("round_to_even({})", a);
     case Op::Round: return fmt::format("round_half_away({})", a);
     case Op::Not: return vector ? fmt::format("~{}", a) : fmt::format("!{}", a);
     case Op::Cast: {
@@ -66,8 +67,14 @@ std::string CpuExpressions::operation(const Graph& graph, const Node& node, cons
     case Op::Mul: return fmt::format("{} * {}", a, b);
     case Op::Div: return floating ? fmt::format("{} / {}", a, b) : fmt::format("whole_quotient({}, {})", a, b);
     case Op::Rem: return fmt::format("whole_remainder({}, {})", a, b);
-    case Op::Min: return fmt::format("minimum({}, {})", a, b);
-    case Op::Max: return fmt::format("maximum({}, {})", a, b);
+    case Op::Min:
+    case Op::Max: {
+      const std::string f = node.op == Op::Min ? "minimum" : "maximum";
+      const auto is_number = [&](NodeId id) { return graph.is_constant(id) && !std::isnan(graph.constant_value(id)); };
+      if (is_number(node.args[0])) return fmt::format("{}_of_number({}, {})", f, a, b);
+      if (is_number(node.args[1])) return fmt::format("{}_of_number({}, {})", f, b, a);
+      return fmt::format("{}({}, {})", f, a, b);
+    }
     case Op::And: return fmt::format("{} & {}", a, b);
     case Op::Or: return fmt::format("{} | {}", a, b);
     case Op::Lt: return vector ? fmt::format("to_mask({} < {})", a, b) : fmt::format("{} < {}", a, b);

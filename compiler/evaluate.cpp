@@ -148,6 +148,8 @@ void evaluate_unary(Op op, const Each& each) {
       return each([](double a) { return std::ceil(a); });
     case Op::Round:
       return each([](double a) { return std::round(a); });
+    case Op::Rint:
+      return each([](double a) { return std::nearbyint(a); });
     case Op::Trunc:
       return each([](double a) { return std::trunc(a); });
     case Op::Not:

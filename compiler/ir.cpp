@@ -23,7 +23,7 @@ constexpr std::array<OpFacts, kOpCount> kOps{{
     {"exp", 1},          {"exp2", 1},  {"log", 1},     {"log2", 1},    {"sin", 1},      {"cos", 1},
     {"sinpi", 1},        {"cospi", 1}, {"tan", 1},     {"asin", 1},    {"acos", 1},     {"atan", 1},
     {"sinh", 1},         {"cosh", 1},  {"tanh", 1},    {"erf", 1},     {"erfc", 1},     {"floor", 1},
-    {"ceil", 1},         {"round", 1}, {"trunc", 1},   {"not", 1},     {"cast", 1},     {"rsqrt_estimate", 1},
+    {"ceil", 1},         {"round", 1}, {"rint", 1}, {"trunc", 1},   {"not", 1},     {"cast", 1},     {"rsqrt_estimate", 1},
     {"rcp_estimate", 1}, {"add", 2},   {"sub", 2},     {"mul", 2},     {"div", 2},      {"rem", 2},
     {"min", 2},          {"max", 2},   {"pow", 2},     {"atan2", 2},   {"copysign", 2}, {"and", 2},
     {"or", 2},           {"lt", 2},    {"le", 2},      {"eq", 2},      {"fma", 3},      {"select", 3},

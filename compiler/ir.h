@@ -43,7 +43,7 @@ enum class Op : std::uint8_t {
   Output,  // payload: output component; in `finish` only
   // one argument
   Neg, Abs, Sqrt, Rsqrt, Cbrt, Exp, Exp2, Log, Log2, Sin, Cos, SinPi, CosPi, Tan, Asin, Acos, Atan,
-  Sinh, Cosh, Tanh, Erf, Erfc, Floor, Ceil, Round, Trunc,
+  Sinh, Cosh, Tanh, Erf, Erfc, Floor, Ceil, Round, Rint, Trunc,
   Not,
   Cast,           // to the node's type; real to int truncates
   RsqrtEstimate,  // the target's estimate of 1/sqrt(x); appears after `rsqrt` has refined for a target

@@ -1,16 +1,16 @@
-// Clang's tree -> Pipeline: the top level. Fields are declared, statements executed in order, contributions joined,
-// finish() lowered last. One door: lower(). Expressions and statements are in the files beside this one.
+// Clang's tree -> Pipeline: the top level. Declarations and statements are taken in order, contributions joined, finish()
+// lowered last. One door: lower(). Fields, statements, reductions, expressions and calls are in the files beside this one.
 #include "compiler/lower.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-
 #include <cmath>
 
 #include "clang/AST/Attr.h"
 #include "clang/Basic/SourceManager.h"
-#include "clang/AST/Type.h"
+#include "clang/AST/DeclTemplate.h"
+#include "compiler/words.h"
 
 namespace nbcc {
 
@@ -28,7 +28,9 @@ Location Lowering::location(clang::SourceLocation where) const {
 }
 
 void Lowering::report(Severity severity, clang::SourceLocation where, std::string message) {
-  diagnostics_.push_back({severity, location(where), std::move(message)});
+  // A loop that is unrolled, or a function that is called twice, says the same again.
+  const Diagnostic diagnostic{severity, location(where), std::move(message)};
+  if (std::find(diagnostics_.begin(), diagnostics_.end(), diagnostic) == diagnostics_.end()) diagnostics_.push_back(diagnostic);
 }
 
 bool Lowering::in_prelude(const clang::Decl* declaration) const {
@@ -45,9 +47,10 @@ bool Lowering::attempt(const clang::Stmt* statement, Action action) {
     return true;
   } catch (const Rejected& rejected) {
     if (!rejected.message.empty()) report(Severity::Error, rejected.where, rejected.message);
-    if (statement) poison(statement);
+    while (!branches_.empty()) end_branch();
     path_ = kNone;
     frames_.clear();
+    if (statement) poison(statement);
     return false;
   }
 }
@@ -73,148 +76,29 @@ void Lowering::poison(const clang::Stmt* statement) {
     if (child) poison(child);
 }
 
-Shape Lowering::shape_of(clang::QualType type, clang::SourceLocation where) {
-  Shape shape;
-  type = type.getNonReferenceType();
-  if (const auto* array = context_.getAsConstantArrayType(type)) {
-    shape.length = int(array->getSize().getLimitedValue(1 << 20));
-    type = array->getElementType();
-    if (context_.getAsArrayType(type)) throw Rejected{where, "an array of arrays is not in the language"};
-    if (shape.length < 1 || shape.length > 1024) throw Rejected{where, fmt::format("an array may have 1 to 1024 elements, not {}", shape.length)};
-  } else if (context_.getAsArrayType(type)) {
-    throw Rejected{where, "an array needs a constant length"};
-  }
-  if (type->isAnyPointerType()) throw Rejected{where, "a pointer is not in the language"};
-  if (type->isReferenceType()) throw Rejected{where, "a reference is not in the language here"};
-  // Names before widths: `real` is a typedef of float to Clang, and the difference is ours.
-  for (clang::QualType t = type;;) {
-    if (const auto* named = t->getAs<clang::TypedefType>()) {
-      const llvm::StringRef name = named->getDecl()->getName();
-      if (name == "real") return shape.scalar = Type::Real, shape;
-      if (name == "index") return shape.scalar = Type::Index, shape;
-    }
-    const clang::QualType next = t.getSingleStepDesugaredType(context_);
-    if (next == t) break;
-    t = next;
-  }
-  const clang::QualType plain = type.getCanonicalType().getUnqualifiedType();
-  const bool cunbody = pipeline_.dialect == Dialect::Cunbody;
-  if (plain == context_.FloatTy) return shape.scalar = cunbody ? Type::Real : Type::Float, shape;
-  if (plain == context_.DoubleTy) return shape.scalar = Type::Double, shape;
-  if (plain == context_.IntTy) return shape.scalar = Type::Int, shape;
-  if (plain == context_.LongLongTy) return shape.scalar = Type::Index, shape;
-  if (plain == context_.BoolTy) return shape.scalar = Type::Bool, shape;
-  if (const auto* record = plain->getAsCXXRecordDecl()) {
-    const llvm::StringRef name = record->getName();
-    if (name == "vec2" || name == "vec3" || name == "vec4") return shape.width = name.back() - '0', shape;
-    if (record->isLambda()) throw Rejected{where, "a lambda is not in the language; write a function"};
-  }
-  throw Rejected{where, fmt::format("the type '{}' is not in the language", type.getAsString())};
+bool Lowering::failed() const {
+  return std::any_of(diagnostics_.begin(), diagnostics_.end(), [](const Diagnostic& d) { return d.severity == Severity::Error; });
 }
 
-static std::optional<Reduction> reduction_named(llvm::StringRef name) {
-  for (Reduction r : {Reduction::Sum, Reduction::Min, Reduction::Max, Reduction::ArgMin, Reduction::ArgMax})
-    if (std::string_view(name.data(), name.size()) == nbcc::name(r)) return r;
-  return std::nullopt;
-}
-
-void Lowering::declare_field(const clang::VarDecl* variable, llvm::StringRef annotation) {
-  const clang::SourceLocation where = variable->getLocation();
-  Field field;
-  field.name = variable->getName().str();
-  field.where = location(where);
-  if (auto comment = screened_.comments.find(field.where.line); comment != screened_.comments.end()) field.comment = comment->second;
-  if (annotation == "input_i") field.role = Role::InputI;
-  else if (annotation == "input_j") field.role = Role::InputJ;
-  else if (annotation == "param") field.role = Role::Param;
-  else {
-    field.role = Role::Output;
-    annotation.consume_front("output:");
-    const auto reduction = reduction_named(annotation);
-    if (!reduction) throw Rejected{where, fmt::format("'{}' is no reduction; there are sum, min, max, argmin and argmax", annotation.str())};
-    field.reduction = *reduction;
-  }
-  const Shape shape = shape_of(variable->getType(), where);
-  field.type = shape.scalar;
-  field.length = shape.length;
-  field.width = shape.width;
-  field.first = pipeline_.components(field.role);
-  const bool arg = field.role == Role::Output && (field.reduction == Reduction::ArgMin || field.reduction == Reduction::ArgMax);
-  if (arg && (field.type != Type::Index || field.components() != 1))
-    throw Rejected{where, fmt::format("an output({}) keeps a j_index: declare it as 'index'", name(field.reduction))};
-  if (field.role == Role::Output && field.type == Type::Bool) throw Rejected{where, "an output cannot be bool; declare it as 'int'"};
-
-  if (const clang::Expr* initial = variable->getInit(); initial && !llvm::isa<clang::CXXConstructExpr>(initial->IgnoreImplicit())) {
-    if (field.role != Role::Param) throw Rejected{where, fmt::format("{} '{}' cannot have an initial value", name(field.role), field.name)};
-  }
-  if (field.role == Role::Param && variable->getInit()) {
-    const auto* construct = llvm::dyn_cast<clang::CXXConstructExpr>(variable->getInit()->IgnoreImplicit());
-    if (!construct || construct->getNumArgs() > 0) {
-      const Value value = convert(evaluate(variable->getInit()), shape, where);
-      for (NodeId part : value.parts) {
-        if (part < 0 || !graph_->is_constant(part)) throw Rejected{where, fmt::format("the default of param '{}' is not a constant", field.name)};
-        field.defaults.push_back(graph_->constant_value(part));
-      }
-    }
-  }
-  fields_[variable] = int(pipeline_.fields.size());
-  pipeline_.fields.push_back(field);
-  if (field.role == Role::Output) contributed_.resize(std::size_t(pipeline_.components(Role::Output)));
-}
-
-// INPUT_I, INPUT_J and OUTPUT have as many components as the text states by IDIM, JDIM, FDIM, or uses.
-namespace {
-struct ArrayUse {
-  int largest = -1;
-};
-void find_indices(const clang::Stmt* statement, clang::ASTContext& context, std::map<std::string, ArrayUse>& uses) {
-  if (const auto* subscript = llvm::dyn_cast<clang::ArraySubscriptExpr>(statement))
-    if (const auto* base = llvm::dyn_cast<clang::DeclRefExpr>(subscript->getBase()->IgnoreParenImpCasts())) {
-      clang::Expr::EvalResult result;
-      if (!subscript->getIdx()->isValueDependent() && subscript->getIdx()->EvaluateAsInt(result, context)) {
-        ArrayUse& use = uses[base->getDecl()->getName().str()];
-        use.largest = std::max(use.largest, int(std::min<std::int64_t>(result.Val.getInt().getExtValue(), 9999)));
-      }
-    }
-  for (const clang::Stmt* child : statement->children())
-    if (child) find_indices(child, context, uses);
-}
-}  // namespace
-
-void Lowering::declare_cunbody_arrays() {
-  std::map<std::string, ArrayUse> uses;
-  std::map<std::string, const clang::VarDecl*> arrays;
-  for (const clang::Decl* declaration : context_.getTranslationUnitDecl()->decls()) {
-    if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration)) {
-      if (in_prelude(variable)) arrays[variable->getName().str()] = variable;
-      else if (variable->getInit()) find_indices(variable->getInit(), context_, uses);
-    }
-    if (const auto* top = llvm::dyn_cast<clang::TopLevelStmtDecl>(declaration)) find_indices(top->getStmt(), context_, uses);
-    if (const auto* function = llvm::dyn_cast<clang::FunctionDecl>(declaration); function && function->getBody()) find_indices(function->getBody(), context_, uses);
-  }
-  const auto add = [&](const char* array, Role role, const std::optional<int>& stated) {
-    Field field;
-    field.name = array;
-    field.role = role;
-    field.length = stated.value_or(uses[array].largest + 1);
-    if (field.length < 1) return;
-    fields_[arrays[array]] = int(pipeline_.fields.size());
-    pipeline_.fields.push_back(field);
-  };
-  add("INPUT_I", Role::InputI, screened_.idim);
-  add("INPUT_J", Role::InputJ, screened_.jdim);
-  add("OUTPUT", Role::Output, screened_.fdim);
-  contributed_.resize(std::size_t(pipeline_.components(Role::Output)));
-}
-
-void Lowering::declare(const clang::VarDecl* variable) {
-  const clang::SourceLocation where = variable->getLocation();
+void Lowering::declare(const clang::Decl* declaration) {
+  if (const auto* function = llvm::dyn_cast<clang::FunctionDecl>(declaration)) return declare_function(function);
+  if (llvm::isa<clang::FunctionTemplateDecl>(declaration)) throw Rejected{declaration->getLocation(), "a parameter needs a type; 'auto' is for variables"};
+  const auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration);
+  if (!variable) throw Rejected{declaration->getLocation(), fmt::format("a declaration of this kind ({}) is not in the language", declaration->getDeclKindName())};
   if (const auto* annotate = variable->getAttr<clang::AnnotateAttr>()) {
     llvm::StringRef annotation = annotate->getAnnotation();
     if (annotation.consume_front("nbcc:")) return declare_field(variable, annotation);
   }
   define_local(variable);
-  (void)where;
+}
+
+// Bodies are lowered where they are called.
+void Lowering::declare_function(const clang::FunctionDecl* function) {
+  const clang::SourceLocation where = function->getLocation();
+  const std::string name = function->getNameAsString();
+  if (is_built_in(name)) throw Rejected{where, fmt::format("'{}' is built in; choose another name", name)};
+  if (function->hasAttr<clang::AnnotateAttr>()) throw Rejected{where, fmt::format("'{}' is a function; only a variable can be a field", name)};
+  if (name == "finish" && !function->hasBody()) throw Rejected{where, "finish is declared but has no body; write 'void finish() { ... }'"};
 }
 
 Pipeline Lowering::run() {
@@ -225,19 +109,20 @@ Pipeline Lowering::run() {
   const clang::FunctionDecl* finish = nullptr;
   for (const clang::Decl* declaration : context_.getTranslationUnitDecl()->decls()) {
     if (declaration->isImplicit() || in_prelude(declaration) || llvm::isa<clang::EmptyDecl>(declaration)) continue;
-    if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration)) {
-      if (!attempt(nullptr, [&] { declare(variable); })) environment_[variable] = {{}, {kPoisoned}};
-    } else if (const auto* top = llvm::dyn_cast<clang::TopLevelStmtDecl>(declaration)) {
+    if (const auto* top = llvm::dyn_cast<clang::TopLevelStmtDecl>(declaration)) {
       attempt(top->getStmt(), [&] { execute(top->getStmt()); });
-    } else if (const auto* function = llvm::dyn_cast<clang::FunctionDecl>(declaration)) {
-      if (function->getName() == "finish" && function->isThisDeclarationADefinition()) finish = function;
-    } else {
-      report(Severity::Error, declaration->getLocation(), fmt::format("a declaration of this kind ({}) is not in the language", declaration->getDeclKindName()));
+    } else if (!attempt(nullptr, [&] { declare(declaration); })) {
+      if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration)) broken_.insert(variable);
     }
+    if (const auto* function = llvm::dyn_cast<clang::FunctionDecl>(declaration))
+      if (function->getName() == "finish" && function->isThisDeclarationADefinition()) finish = function;
   }
-  const auto failed = [&] { return std::any_of(diagnostics_.begin(), diagnostics_.end(), [](const Diagnostic& d) { return d.severity == Severity::Error; }); };
   if (pipeline_.components(Role::Output) == 0 && !failed())
     diagnostics_.push_back({Severity::Error, {}, "the pipeline has no output: declare one as 'output(sum) real name;', or write OUTPUT[k] += ..."});
+  if (measuring_) {
+    if (finish) attempt(nullptr, [&] { lower_finish(finish); });
+    return {};
+  }
   if (failed()) return std::move(pipeline_);
   combine_contributions();
   if (finish) attempt(nullptr, [&] { lower_finish(finish); });
@@ -279,7 +164,7 @@ void Lowering::lower_finish(const clang::FunctionDecl* function) {
     if (field.role != Role::Output) continue;
     Value value{{field.type, field.length, field.width}, {}};
     for (int c = 0; c < field.components(); ++c) value.parts.push_back(graph_->leaf(Op::Output, field.first + c, field.type));
-    environment_[variable] = value;
+    set(variable, value);
   }
   execute(function->getBody());
   pipeline_.finished.assign(std::size_t(pipeline_.components(Role::Output)), kNone);
@@ -292,33 +177,59 @@ void Lowering::lower_finish(const clang::FunctionDecl* function) {
 }
 
 void Lowering::warn_unused() {
-  std::vector<NodeId> roots = pipeline_.roots();
-  std::vector<bool> used(std::size_t(pipeline_.components(Role::InputI) + pipeline_.components(Role::InputJ) + pipeline_.components(Role::Param)), false);
-  const int i_first = 0, j_first = pipeline_.components(Role::InputI), param_first = j_first + pipeline_.components(Role::InputJ);
+  // Which components of the inputs and params are read.
+  std::map<Op, std::vector<bool>> used{{Op::InputI, {}}, {Op::InputJ, {}}, {Op::Param, {}}};
+  used[Op::InputI].resize(std::size_t(pipeline_.components(Role::InputI)));
+  used[Op::InputJ].resize(std::size_t(pipeline_.components(Role::InputJ)));
+  used[Op::Param].resize(std::size_t(pipeline_.components(Role::Param)));
   const auto mark = [&](const Graph& graph, const std::vector<NodeId>& from) {
     const std::vector<bool> alive = reachable(graph, from);
-    for (NodeId id = 0; id < graph.size(); ++id) {
-      if (!alive[std::size_t(id)]) continue;
-      const Node& node = graph[id];
-      if (node.op == Op::InputI) used[std::size_t(i_first + node.payload)] = true;
-      if (node.op == Op::InputJ) used[std::size_t(j_first + node.payload)] = true;
-      if (node.op == Op::Param) used[std::size_t(param_first + node.payload)] = true;
-    }
+    for (NodeId id = 0; id < graph.size(); ++id)
+      if (const auto found = used.find(graph[id].op); alive[std::size_t(id)] && found != used.end()) found->second[std::size_t(graph[id].payload)] = true;
   };
-  mark(pipeline_.pair, roots);
+  mark(pipeline_.pair, pipeline_.roots());
   mark(pipeline_.finish, pipeline_.finished);
-  for (std::size_t k = 0; k < pipeline_.fields.size(); ++k) {
-    const Field& field = pipeline_.fields[k];
+  for (int k = 0; k < int(pipeline_.fields.size()); ++k) {
+    const Field& field = pipeline_.fields[std::size_t(k)];
     if (field.role == Role::Output) {
-      if (!written_[int(k)] && pipeline_.dialect == Dialect::Named)
-        diagnostics_.push_back({Severity::Warning, field.where, fmt::format("output '{}' is never written", field.name)});
+      warn_unwritten(k);
       continue;
     }
-    const int first = (field.role == Role::InputI ? i_first : field.role == Role::InputJ ? j_first : param_first) + field.first;
-    bool any = false;
-    for (int c = 0; c < field.components(); ++c) any = any || used[std::size_t(first + c)];
-    if (!any) diagnostics_.push_back({Severity::Warning, field.where, fmt::format("{} '{}' is declared and never used", name(field.role), field.name)});
+    const auto& of_role = used[field.role == Role::InputI ? Op::InputI : field.role == Role::InputJ ? Op::InputJ : Op::Param];
+    const auto first = of_role.begin() + field.first;
+    if (std::none_of(first, first + field.components(), [](bool b) { return b; }))
+      diagnostics_.push_back({Severity::Warning, field.where, fmt::format("{} '{}' is declared and never used", name(field.role), field.name)});
   }
+  for (const clang::Decl* declaration : context_.getTranslationUnitDecl()->decls()) {
+    const auto* function = llvm::dyn_cast<clang::FunctionDecl>(declaration);
+    if (!function || in_prelude(function) || !function->isThisDeclarationADefinition() || function->getName() == "finish") continue;
+    if (!called_.count(function)) report(Severity::Warning, function->getLocation(), fmt::format("function '{}' is never called", function->getNameAsString()));
+  }
+}
+
+// An output is written by a contribution, or by finish().
+void Lowering::warn_unwritten(int index) {
+  const Field& field = pipeline_.fields[std::size_t(index)];
+  const auto written = [&](int component) {
+    if (!contributed_[std::size_t(component)].empty()) return true;
+    if (pipeline_.finished.empty()) return false;
+    const Node& result = pipeline_.finish[pipeline_.finished[std::size_t(component)]];
+    return result.op != Op::Output || result.payload != component;
+  };
+  int missing = 0, last = 0;
+  for (int k = 0; k < field.components(); ++k)
+    if (!written(field.first + k)) ++missing, last = k;
+  if (missing == 0) return;
+  const Shape shape{field.type, field.length, field.width};
+  const std::string what = missing == field.components() ? field.name : component_name(field.name, shape, last);
+  diagnostics_.push_back({Severity::Warning, field.where, fmt::format("output '{}' is never written", what)});
+}
+
+std::string component_name(const std::string& name, const Shape& shape, int k) {
+  std::string result = name;
+  if (shape.length > 0) result += fmt::format("[{}]", k / shape.width);
+  if (shape.width > 1) result += fmt::format(".{}", "xyzw"[k % shape.width]);
+  return result;
 }
 
 }  // namespace lowering

@@ -7,6 +7,7 @@
 // run reports every mistake; variables that the failed statement would have set are poisoned and stay silent.
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ namespace lowering {
 inline constexpr NodeId kUnset = -1;     // never assigned
 inline constexpr NodeId kHalfSet = -2;   // assigned in one branch of an if only
 inline constexpr NodeId kPoisoned = -3;  // its assignment was an error that has been reported
+
+inline constexpr int kCunbodyLength = 10000;  // of the arrays that the prelude declares
 
 struct Shape {
   Type scalar = Type::Real;
@@ -60,6 +63,9 @@ struct Contributed {
   NodeId guard, value;
 };
 
+// "v.z", "a[3]": the k-th component of something of this shape.
+std::string component_name(const std::string& name, const Shape& shape, int k);
+
 // True if every way through the statement ends in a return.
 bool always_returns(const clang::Stmt* statement);
 
@@ -70,7 +76,13 @@ class Lowering {
   Pipeline run();
 
  private:
-  using Environment = std::map<const clang::VarDecl*, Value>;
+  // Ordered by the place in the text, so that the same text makes the same graph in every run.
+  struct ByPlace {
+    bool operator()(const clang::VarDecl* a, const clang::VarDecl* b) const {
+      return std::pair(a->getLocation().getRawEncoding(), a) < std::pair(b->getLocation().getRawEncoding(), b);
+    }
+  };
+  using Environment = std::map<const clang::VarDecl*, Value, ByPlace>;
 
   // A function being inlined: what it has returned so far, under which guards, newest last.
   struct Frame {
@@ -80,18 +92,24 @@ class Lowering {
   };
 
   // lower.cpp: declarations and the pipeline as a whole
-  void declare(const clang::VarDecl* variable);
-  void declare_field(const clang::VarDecl* variable, llvm::StringRef annotation);
-  void declare_cunbody_arrays();
+  void declare(const clang::Decl* declaration);
+  void declare_function(const clang::FunctionDecl* function);
   void lower_finish(const clang::FunctionDecl* function);
   void combine_contributions();
   void warn_unused();
-  Shape shape_of(clang::QualType type, clang::SourceLocation where);
+  void warn_unwritten(int field);
+  bool failed() const;
   Location location(clang::SourceLocation where) const;
   void report(Severity severity, clang::SourceLocation where, std::string message);
   void poison(const clang::Stmt* statement);
   template <typename Action>
   bool attempt(const clang::Stmt* statement, Action action);
+
+  // lower_field.cpp
+  void declare_field(const clang::VarDecl* variable, llvm::StringRef annotation);
+  Field field_named(const clang::VarDecl* variable, llvm::StringRef annotation);
+  void declare_cunbody_arrays();
+  Shape shape_of(clang::QualType type, clang::SourceLocation where);
 
   // lower_statement.cpp
   void execute(const clang::Stmt* statement);
@@ -99,14 +117,23 @@ class Lowering {
   void execute_for(const clang::ForStmt* statement);
   void execute_return(const clang::ReturnStmt* statement);
   void execute_expression(const clang::Expr* expression);
+  bool execute_assignment(const clang::Expr* expression);
+  void execute_call(const clang::CallExpr* expression);
   void define_local(const clang::VarDecl* variable);
+  Value initial_value(const clang::VarDecl* variable, Shape shape);
   void assign(const Place& place, Value value, clang::SourceLocation where);
+  void set(const clang::VarDecl* variable, Value value);
+  Environment end_branch();
   void join(const Environment& yes, const Environment& no, NodeId condition, int line);
+
+  // lower_reduce.cpp
   bool reduce(const clang::Expr* expression);
   void reduce_sum(const Place& place, const clang::Expr* term, bool negative, clang::SourceLocation where);
   bool reduce_by_call(const Place& place, const clang::Expr* right, clang::SourceLocation where);
   void contribute(const Place& place, const Value& value, Reduction reduction, clang::SourceLocation where);
   const Field* output_of(const clang::VarDecl* variable) const;
+  bool is_place(const clang::Expr* expression, const Place& place);
+  std::string how_to_change(const Field& output) const;
 
   // lower_expression.cpp
   Value evaluate(const clang::Expr* expression);
@@ -117,9 +144,16 @@ class Lowering {
   Value evaluate_operator_call(const clang::CXXOperatorCallExpr* expression);
   Value read(const Place& place, clang::SourceLocation where);
   Value read_variable(const clang::VarDecl* variable, clang::SourceLocation where);
+  Value read_built_in(const clang::VarDecl* variable, clang::SourceLocation where);
+  Place place_of_variable(const clang::DeclRefExpr* reference);
   Place place_of(const clang::Expr* expression);
   Value arithmetic(Op op, const Value& a, const Value& b, clang::SourceLocation where);
-  Value convert(const Value& value, Shape shape, clang::SourceLocation where);
+  Value convert(const Value& value, Shape shape, clang::SourceLocation where);        // as an assignment does
+  Value convert_as_asked(const Value& value, Shape shape, clang::SourceLocation where);  // as a cast does
+  Value literal(const clang::Expr* expression);
+  Value evaluate_member(const clang::MemberExpr* expression);
+  Value evaluate_comparison(const clang::BinaryOperator* expression);
+  Value read_field(const Field& field, const Place& place, clang::SourceLocation where);
   NodeId condition(const clang::Expr* expression);
   std::int64_t constant_index(const clang::Expr* expression, int count, const std::string& what);
   Place element(const Place& base, const clang::Expr* index, clang::SourceLocation where);
@@ -127,7 +161,10 @@ class Lowering {
   // lower_call.cpp
   Value call(const clang::CallExpr* expression);
   Value call_built_in(const clang::CallExpr* expression, const clang::FunctionDecl* function);
+  Value scalar_function(const std::string& name, const std::vector<Value>& arguments, clang::SourceLocation where);
   Value inline_function(const clang::CallExpr* expression, const clang::FunctionDecl* function);
+  void bind_arguments(const clang::CallExpr* expression, const clang::FunctionDecl* definition);
+  Value join_returned(const Frame& frame, clang::SourceLocation where);
   void call_skip_if(const clang::CallExpr* expression);
   void call_sincos(const clang::CallExpr* expression);
   Value vector_function(const std::string& name, const std::vector<Value>& arguments, clang::SourceLocation where);
@@ -151,7 +188,11 @@ class Lowering {
   Pipeline pipeline_;
   Graph* graph_ = &pipeline_.pair;  // `finish` while finish() is lowered
   Environment environment_;
-  std::map<const clang::VarDecl*, int> fields_;  // index in pipeline_.fields
+  std::vector<Environment> branches_;  // of each if being executed: what its branch has changed, with the values before
+  std::map<const clang::VarDecl*, int, ByPlace> fields_;  // index in pipeline_.fields
+  std::set<const clang::VarDecl*> broken_;                // their declarations were errors that have been reported
+  std::set<const clang::FunctionDecl*> called_;
+  std::map<NodeId, NodeId> transplanted_;
   std::map<const clang::VarDecl*, int> half_set_line_;
   std::vector<std::vector<Contributed>> contributed_;
   std::map<int, bool> written_;  // output fields
@@ -159,7 +200,10 @@ class Lowering {
   NodeId path_ = kNone;  // guard of the statement being executed
   NodeId skip_ = kNone;  // the pair is skipped where this holds
   bool finishing_ = false;
-  int executed_ = 0;  // statements so far, a bound on unrolling
+  int executed_ = 0;   // statements so far, a bound on unrolling
+  int evaluated_ = 0;  // expressions so far, likewise
+  bool measuring_ = false;  // a first run to learn the dimensions of Cunbody's arrays
+  std::map<const clang::VarDecl*, int> largest_index_;
 };
 
 }  // namespace lowering

@@ -54,8 +54,9 @@ Value Lowering::call_built_in(const clang::CallExpr* expression, const clang::Fu
     return scalar(binary(*op, ordering ? a : real(a), ordering ? b : real(b), where));
   }
   if (name == "nearest_image") {
-    // dx - box * round(dx / box): the copy of dx that is nearest to 0 in a periodic box of this length.
-    return scalar(binary(Op::Sub, a, binary(Op::Mul, b, unary(Op::Round, binary(Op::Div, real(a), real(b), where), where), where), where));
+    // dx - box * rint(dx / box): the copy of dx that is nearest to 0 in a periodic box of this length. Of two that are
+    // equally near either will do, so the rounding is the one that processors have.
+    return scalar(binary(Op::Sub, a, binary(Op::Mul, b, unary(Op::Rint, binary(Op::Div, real(a), real(b), where), where), where), where));
   }
   const NodeId c = arguments.size() > 2 ? arguments[2].parts[0] : kNone;
   if (name == "fma") {
@@ -99,7 +100,7 @@ Value Lowering::vector_function(const std::string& name, const std::vector<Value
     const auto part = [&](std::size_t k) { return arguments[k].parts[std::size_t(arguments[k].shape.width == 1 ? 0 : c)]; };
     NodeId node = kNone;
     if (name == "select") node = select(cast(part(0), Type::Bool, where), part(1), part(2), where);
-    else if (name == "nearest_image") node = binary(Op::Sub, part(0), binary(Op::Mul, part(1), unary(Op::Round, binary(Op::Div, part(0), part(1), where), where), where), where);
+    else if (name == "nearest_image") node = binary(Op::Sub, part(0), binary(Op::Mul, part(1), unary(Op::Rint, binary(Op::Div, part(0), part(1), where), where), where), where);
     else if (name == "clamp") node = binary(Op::Min, binary(Op::Max, part(0), part(1), where), part(2), where);
     else if (const Op* op = find_op(std::begin(kUnary), std::end(kUnary), name)) node = unary(*op, part(0), where);
     else if (const Op* op2 = find_op(std::begin(kBinary), std::end(kBinary), name)) node = binary(*op2, part(0), part(1), where);

@@ -1,5 +1,10 @@
-// Statements -> changes of the environment and contributions. Part of lowering (lower.h); one door: execute().
+// Statements -> changes of the environment. Part of lowering (lower.h); one door: execute(). What changes an output is in
+// lower_reduce.cpp.
 #include <fmt/core.h>
+
+#include <algorithm>
+
+#include "clang/AST/Attr.h"
 
 #include "compiler/lower.h"
 
@@ -9,19 +14,14 @@ namespace {
 // More than any pipeline that a person writes; an unrolled loop that exceeds it would take minutes to compile.
 constexpr int kMaxStatements = 100'000;
 constexpr NodeId kMaxNodes = 200'000;
+constexpr int kMaxRounds = 10'000;
 
-const char* construct_name(const clang::Stmt* statement) {
+// What the screen cannot refuse by its first word.
+std::string construct_name(const clang::Stmt* statement) {
   switch (statement->getStmtClass()) {
-    case clang::Stmt::WhileStmtClass: return "a while loop";
-    case clang::Stmt::DoStmtClass: return "a do loop";
     case clang::Stmt::CXXForRangeStmtClass: return "a range-based for";
-    case clang::Stmt::SwitchStmtClass: return "switch";
-    case clang::Stmt::GotoStmtClass: return "goto";
     case clang::Stmt::LabelStmtClass: return "a label";
-    case clang::Stmt::BreakStmtClass: return "break";
-    case clang::Stmt::ContinueStmtClass: return "continue";
-    case clang::Stmt::CXXTryStmtClass: return "an exception";
-    default: return nullptr;
+    default: return statement->getStmtClassName();
   }
 }
 
@@ -53,7 +53,7 @@ void Lowering::execute(const clang::Stmt* statement) {
   if (const auto* declaration = llvm::dyn_cast<clang::DeclStmt>(statement)) {
     for (const clang::Decl* d : declaration->decls()) {
       const auto* variable = llvm::dyn_cast<clang::VarDecl>(d);
-      if (!variable) throw Rejected{d->getLocation(), "only variables can be declared inside a block"};
+      if (!variable) throw Rejected{d->getLocation(), "only variables can be declared inside a block; define functions at the top level"};
       define_local(variable);
     }
     return;
@@ -62,57 +62,77 @@ void Lowering::execute(const clang::Stmt* statement) {
   if (const auto* loop = llvm::dyn_cast<clang::ForStmt>(statement)) return execute_for(loop);
   if (const auto* back = llvm::dyn_cast<clang::ReturnStmt>(statement)) return execute_return(back);
   if (const auto* expression = llvm::dyn_cast<clang::Expr>(statement)) return execute_expression(expression);
-  const char* construct = construct_name(statement);
-  throw Rejected{statement->getBeginLoc(), fmt::format("{} is not in the language", construct ? construct : statement->getStmtClassName())};
+  throw Rejected{statement->getBeginLoc(), fmt::format("{} is not in the language", construct_name(statement))};
 }
 
 void Lowering::define_local(const clang::VarDecl* variable) {
   const clang::SourceLocation where = variable->getLocation();
-  if (variable->getType()->isReferenceType()) throw Rejected{where, "a reference is not in the language"};
+  if (variable->hasAttr<clang::AnnotateAttr>()) throw Rejected{where, "a field is declared at the top level, not inside a block"};
+  if (variable->getType()->isReferenceType()) throw Rejected{where, "a reference is not in the language; declare a variable"};
+  if (variable->getType()->getContainedAutoType() && variable->getInit()) return set(variable, evaluate(variable->getInit()));
+  set(variable, initial_value(variable, shape_of(variable->getType(), where)));
+}
+
+// What the declaration gives the variable; unset where it gives nothing.
+Value Lowering::initial_value(const clang::VarDecl* variable, Shape shape) {
+  const clang::SourceLocation where = variable->getLocation();
   const clang::Expr* initial = variable->getInit();
-  const bool is_auto = variable->getType()->getContainedAutoType() != nullptr;
-  if (is_auto && initial) {
-    environment_[variable] = evaluate(initial);
-    return;
-  }
-  const Shape shape = shape_of(variable->getType(), where);
   Value value{shape, std::vector<NodeId>(std::size_t(shape.components()), kUnset)};
-  if (initial) {
-    const auto* construct = llvm::dyn_cast<clang::CXXConstructExpr>(initial->IgnoreImplicit());
-    const bool default_vector = construct && construct->getNumArgs() == 0;
-    if (const auto* list = llvm::dyn_cast<clang::InitListExpr>(initial); list && shape.length > 0) {
-      // Elements that the list leaves out are zero, as in C++.
-      for (int k = 0; k < shape.components(); ++k) value.parts[std::size_t(k)] = graph_->constant(0, shape.scalar);
-      for (unsigned k = 0; k < list->getNumInits(); ++k) {
-        if (llvm::isa<clang::ImplicitValueInitExpr>(list->getInit(k))) continue;
-        const Value part = convert(evaluate(list->getInit(k)), {shape.scalar, 0, shape.width}, where);
-        for (int c = 0; c < shape.width; ++c) value.parts[k * std::size_t(shape.width) + std::size_t(c)] = part.parts[std::size_t(c)];
-      }
-    } else if (shape.length > 0) {
-      // An array of vectors without initializer: Clang calls the default constructor.
-    } else if (!default_vector) {
-      value = convert(evaluate(initial), shape, where);
-    }
+  if (!initial) return value;
+  // A vector without initialiser, or an array of them: Clang calls the default constructor.
+  const auto* construct = llvm::dyn_cast<clang::CXXConstructExpr>(initial->IgnoreImplicit());
+  if (construct && construct->getNumArgs() == 0) return value;
+  const auto* list = llvm::dyn_cast<clang::InitListExpr>(initial);
+  if (!list || shape.length == 0) return convert(evaluate(initial), shape, where);
+  // Elements that the list leaves out are zero, as in C++.
+  std::fill(value.parts.begin(), value.parts.end(), graph_->constant(0, shape.scalar));
+  for (unsigned k = 0; k < list->getNumInits(); ++k) {
+    const auto* empty = llvm::dyn_cast<clang::CXXConstructExpr>(list->getInit(k)->IgnoreImplicit());
+    if (llvm::isa<clang::ImplicitValueInitExpr>(list->getInit(k)) || (empty && empty->getNumArgs() == 0)) continue;
+    const Value element = convert(evaluate(list->getInit(k)), {shape.scalar, 0, shape.width}, where);
+    std::copy(element.parts.begin(), element.parts.end(), value.parts.begin() + k * unsigned(shape.width));
   }
-  environment_[variable] = value;
+  return value;
 }
 
 void Lowering::assign(const Place& place, Value value, clang::SourceLocation where) {
   const clang::VarDecl* variable = place.variable;
+  const std::string name = variable->getName().str();
   if (auto field = fields_.find(variable); field != fields_.end()) {
     const Field& f = pipeline_.fields[std::size_t(field->second)];
-    if (f.role != Role::Output) throw Rejected{where, fmt::format("{} '{}' is read only", name(f.role), f.name)};
-    if (!finishing_)
-      throw Rejected{where, f.reduction == Reduction::Sum ? fmt::format("output(sum) '{0}' is changed by '{0} += ...' or '{0} -= ...' only", f.name)
-                                                          : fmt::format("output({0}) '{1}' is changed by '{1} = {0}({1}, ...)' only", name(f.reduction), f.name)};
+    if (f.role != Role::Output) throw Rejected{where, fmt::format("{} '{}' is read only; copy it into a variable to change it", nbcc::name(f.role), f.name)};
+    if (!finishing_) throw Rejected{where, how_to_change(f)};
   }
-  auto found = environment_.find(variable);
-  if (found == environment_.end()) throw Rejected{where, fmt::format("'{}' cannot be assigned", variable->getName().str())};
+  const auto found = environment_.find(variable);
+  if (found == environment_.end()) throw Rejected{where, fmt::format("'{}' cannot be assigned", name)};
   if (!frames_.empty() && !variable->isLocalVarDeclOrParm())
-    throw Rejected{where, fmt::format("function '{}' may change its own variables only, not '{}'", frames_.back().function->getName().str(), variable->getName().str())};
-  if (variable->getType().isConstQualified()) throw Rejected{where, fmt::format("'{}' is const", variable->getName().str())};
+    throw Rejected{where, fmt::format("function '{}' may change its own variables only, not '{}'; return the value", frames_.back().function->getName().str(), name)};
+  if (finishing_ && !variable->isLocalVarDeclOrParm() && !output_of(variable))
+    throw Rejected{where, fmt::format("finish() may change outputs and its own variables only, not '{}'", name)};
+  if (variable->getType().isConstQualified()) throw Rejected{where, fmt::format("'{}' is const", name)};
   value = convert(value, place.shape, where);
-  for (int c = 0; c < place.shape.components(); ++c) found->second.parts[std::size_t(place.first + c)] = value.parts[std::size_t(c)];
+  Value whole = found->second;
+  std::copy(value.parts.begin(), value.parts.end(), whole.parts.begin() + place.first);
+  set(variable, std::move(whole));
+}
+
+// Every change of a variable goes through here, so that the branch of an if can be undone.
+void Lowering::set(const clang::VarDecl* variable, Value value) {
+  Value& present = environment_[variable];
+  if (!branches_.empty()) branches_.back().try_emplace(variable, present);
+  present = std::move(value);
+}
+
+// Puts back what was before the branch, and returns what the branch made of it. A variable that the branch declared
+// itself had no parts before.
+Lowering::Environment Lowering::end_branch() {
+  Environment changed = std::move(branches_.back());
+  branches_.pop_back();
+  for (auto& [variable, value] : changed) {
+    std::swap(environment_[variable], value);
+    if (environment_[variable].parts.empty()) environment_.erase(variable);
+  }
+  return changed;
 }
 
 NodeId Lowering::both(NodeId a, NodeId b) {
@@ -132,49 +152,56 @@ void Lowering::execute_if(const clang::IfStmt* statement) {
   }
   const NodeId outer = path_;
   const NodeId no = unary(Op::Not, yes, statement->getBeginLoc());
-  const Environment before = environment_;
+  branches_.emplace_back();
   path_ = both(outer, yes);
   execute(statement->getThen());
-  Environment after_yes = std::move(environment_);
-  environment_ = before;
+  const Environment after_yes = end_branch();
+  branches_.emplace_back();
   path_ = both(outer, no);
   if (statement->getElse()) execute(statement->getElse());
+  const Environment after_no = end_branch();
   path_ = outer;
-  const Environment after_no = std::move(environment_);
-  environment_ = before;
   // A branch that has returned no longer matters to what follows.
-  if (always_returns(statement->getThen())) environment_ = after_no;
-  else if (statement->getElse() && always_returns(statement->getElse())) environment_ = after_yes;
-  else join(after_yes, after_no, yes, location(statement->getBeginLoc()).line);
+  const bool yes_returns = always_returns(statement->getThen());
+  if (!yes_returns && !always_returns(statement->getElse())) return join(after_yes, after_no, yes, location(statement->getBeginLoc()).line);
+  for (const auto& [variable, value] : yes_returns ? after_no : after_yes)
+    if (environment_.count(variable)) set(variable, value);
 }
 
 void Lowering::join(const Environment& yes, const Environment& no, NodeId condition, int line) {
-  for (auto& [variable, value] : environment_) {
-    const Value& a = yes.at(variable);
-    const Value& b = no.at(variable);
-    for (std::size_t c = 0; c < value.parts.size(); ++c) {
+  Environment changed = yes;
+  changed.insert(no.begin(), no.end());
+  for (auto& [variable, value] : changed) {
+    const auto before = environment_.find(variable);
+    if (before == environment_.end()) continue;  // declared inside the branch
+    const auto in_yes = yes.find(variable), in_no = no.find(variable);
+    const Value& a = in_yes == yes.end() ? before->second : in_yes->second;
+    const Value& b = in_no == no.end() ? before->second : in_no->second;
+    Value joined = before->second;
+    for (std::size_t c = 0; c < joined.parts.size(); ++c) {
       const NodeId pa = a.parts[c], pb = b.parts[c];
-      if (pa == pb) value.parts[c] = pa;
-      else if (pa == kPoisoned || pb == kPoisoned) value.parts[c] = kPoisoned;
+      if (pa == pb) joined.parts[c] = pa;
+      else if (pa == kPoisoned || pb == kPoisoned) joined.parts[c] = kPoisoned;
       else if (pa < 0 || pb < 0) {
-        value.parts[c] = kHalfSet;
-        if (!half_set_line_.count(variable)) half_set_line_[variable] = line;
-      } else value.parts[c] = select(condition, pa, pb, {});
+        joined.parts[c] = kHalfSet;
+        if (pa != kHalfSet && pb != kHalfSet) half_set_line_[variable] = line;
+      } else joined.parts[c] = select(condition, pa, pb, {});
     }
+    set(variable, std::move(joined));
   }
 }
 
 void Lowering::execute_for(const clang::ForStmt* statement) {
   const clang::SourceLocation where = statement->getBeginLoc();
   if (statement->getInit()) execute(statement->getInit());
-  if (!statement->getCond()) throw Rejected{where, "this loop has no end: its trip count must be a constant"};
-  for (;;) {
+  if (!statement->getCond()) throw Rejected{where, "this loop has no end; write 'for (int k = 0; k < N; ++k)' with a constant N"};
+  for (int round = 0;; ++round) {
+    if (round == kMaxRounds) throw Rejected{where, fmt::format("this loop does not end within {} rounds; its trip count must be a constant", kMaxRounds)};
     const NodeId more = condition(statement->getCond());
-    if (!graph_->is_constant(more)) throw Rejected{statement->getCond()->getBeginLoc(), "the trip count of a for must be a constant: this condition depends on data"};
+    if (!graph_->is_constant(more)) throw Rejected{statement->getCond()->getBeginLoc(), "the trip count of a for must be a constant, and this condition depends on data"};
     if (graph_->constant_value(more) == 0) return;
     execute(statement->getBody());
     if (statement->getInc()) execute_expression(statement->getInc());
-    if (++executed_ > kMaxStatements) throw Rejected{where, fmt::format("this loop does not end within {} statements", kMaxStatements)};
   }
 }
 
@@ -190,157 +217,54 @@ void Lowering::execute_expression(const clang::Expr* expression) {
   expression = expression->IgnoreParens();
   if (const auto* cleanups = llvm::dyn_cast<clang::ExprWithCleanups>(expression)) return execute_expression(cleanups->getSubExpr());
   const clang::SourceLocation where = expression->getExprLoc();
+  if (const auto* b = llvm::dyn_cast<clang::BinaryOperator>(expression); b && b->getOpcode() == clang::BO_Comma) {
+    execute_expression(b->getLHS());
+    return execute_expression(b->getRHS());
+  }
   if (!finishing_ && reduce(expression)) return;
-  if (const auto* b = llvm::dyn_cast<clang::BinaryOperator>(expression)) {
-    if (b->getOpcode() == clang::BO_Comma) {
-      execute_expression(b->getLHS());
-      return execute_expression(b->getRHS());
-    }
-    if (b->isAssignmentOp()) {
-      const Place place = place_of(b->getLHS());
-      if (const auto* compound = llvm::dyn_cast<clang::CompoundAssignOperator>(b)) {
-        Op op;
-        switch (compound->getOpcode()) {
-          case clang::BO_AddAssign: op = Op::Add; break;
-          case clang::BO_SubAssign: op = Op::Sub; break;
-          case clang::BO_MulAssign: op = Op::Mul; break;
-          case clang::BO_DivAssign: op = Op::Div; break;
-          case clang::BO_RemAssign: op = Op::Rem; break;
-          default: throw Rejected{where, fmt::format("the operator '{}' is not in the language", compound->getOpcodeStr().str())};
-        }
-        return assign(place, arithmetic(op, read(place, where), evaluate(b->getRHS()), where), where);
-      }
-      return assign(place, evaluate(b->getRHS()), where);
-    }
-  }
-  if (const auto* c = llvm::dyn_cast<clang::CXXOperatorCallExpr>(expression)) {
-    const auto op = c->getOperator();
-    if (op == clang::OO_Equal) return assign(place_of(c->getArg(0)), evaluate(c->getArg(1)), where);
-    const bool compound = op == clang::OO_PlusEqual || op == clang::OO_MinusEqual || op == clang::OO_StarEqual || op == clang::OO_SlashEqual;
-    if (compound) {
-      const Place place = place_of(c->getArg(0));
-      const Op arithmetic_op = op == clang::OO_PlusEqual ? Op::Add : op == clang::OO_MinusEqual ? Op::Sub : op == clang::OO_StarEqual ? Op::Mul : Op::Div;
-      return assign(place, arithmetic(arithmetic_op, read(place, where), evaluate(c->getArg(1)), where), where);
-    }
-  }
+  if (execute_assignment(expression)) return;
   if (const auto* u = llvm::dyn_cast<clang::UnaryOperator>(expression); u && u->isIncrementDecrementOp()) {
     const Place place = place_of(u->getSubExpr());
     const Value one{{Type::Int, 0, 1}, {graph_->constant(1, Type::Int)}};
     return assign(place, arithmetic(u->isIncrementOp() ? Op::Add : Op::Sub, read(place, where), one, where), where);
   }
-  if (const auto* c = llvm::dyn_cast<clang::CallExpr>(expression); c && c->getDirectCallee() && !llvm::isa<clang::CXXOperatorCallExpr>(c)) {
-    const std::string callee = c->getDirectCallee()->getName().str();
-    if (callee == "skip_if") return call_skip_if(c);
-    if (callee == "sincos") return call_sincos(c);
-    if (callee == "finish") throw Rejected{where, "finish() is called by nbcc, once for each i after its sum"};
-  }
+  if (const auto* c = llvm::dyn_cast<clang::CallExpr>(expression); c && !llvm::isa<clang::CXXOperatorCallExpr>(c)) return execute_call(c);
   throw Rejected{expression->getBeginLoc(), "this statement has no effect"};
 }
 
-// ---- contributions ----------------------------------------------------------------------------------------------
-
-const Field* Lowering::output_of(const clang::VarDecl* variable) const {
-  const auto found = fields_.find(variable);
-  if (found == fields_.end()) return nullptr;
-  const Field& field = pipeline_.fields[std::size_t(found->second)];
-  return field.role == Role::Output ? &field : nullptr;
-}
-
-// `acc += e`, `acc -= e`, `m = max(m, e)`, `near = argmin(near, e)`. False if the expression changes no output.
-bool Lowering::reduce(const clang::Expr* expression) {
+// `a = e`, `a += e` and their like, of scalars and vectors. False if the expression is none of them.
+bool Lowering::execute_assignment(const clang::Expr* expression) {
+  const clang::SourceLocation where = expression->getExprLoc();
   const clang::Expr *left = nullptr, *right = nullptr;
-  enum { Plus, Minus, Assign, Other } kind = Other;
+  std::string sign;
   if (const auto* b = llvm::dyn_cast<clang::BinaryOperator>(expression); b && b->isAssignmentOp()) {
     left = b->getLHS();
     right = b->getRHS();
-    kind = b->getOpcode() == clang::BO_AddAssign ? Plus : b->getOpcode() == clang::BO_SubAssign ? Minus : b->getOpcode() == clang::BO_Assign ? Assign : Other;
-  } else if (const auto* c = llvm::dyn_cast<clang::CXXOperatorCallExpr>(expression); c && c->getNumArgs() == 2 && c->isAssignmentOp()) {
+    sign = b->getOpcodeStr().str();
+  } else if (const auto* c = llvm::dyn_cast<clang::CXXOperatorCallExpr>(expression); c && c->isAssignmentOp() && c->getNumArgs() == 2) {
     left = c->getArg(0);
     right = c->getArg(1);
-    kind = c->getOperator() == clang::OO_PlusEqual ? Plus : c->getOperator() == clang::OO_MinusEqual ? Minus : c->getOperator() == clang::OO_Equal ? Assign : Other;
+    sign = clang::getOperatorSpelling(c->getOperator());
+  } else {
+    return false;
   }
-  if (const auto* u = llvm::dyn_cast<clang::UnaryOperator>(expression); u && u->isIncrementDecrementOp()) {
-    const Place place = place_of(u->getSubExpr());
-    if (!output_of(place.variable)) return false;
-    const Value one{{Type::Real, 0, 1}, {graph_->constant(u->isIncrementOp() ? 1 : -1)}};
-    contribute(place, one, Reduction::Sum, expression->getExprLoc());
-    return true;
-  }
-  if (!left) return false;
   const Place place = place_of(left);
-  const Field* field = output_of(place.variable);
-  if (!field) return false;
-  const clang::SourceLocation where = expression->getExprLoc();
-  if (kind == Plus || kind == Minus) {
-    reduce_sum(place, right, kind == Minus, where);
-    return true;
-  }
-  if (kind == Assign && reduce_by_call(place, right, where)) return true;
-  if (field->reduction == Reduction::Sum) throw Rejected{where, fmt::format("output(sum) '{0}' is changed by '{0} += ...' or '{0} -= ...' only", field->name)};
-  throw Rejected{where, fmt::format("output({0}) '{1}' is changed by '{1} = {0}({1}, ...)' only", name(field->reduction), field->name)};
-}
-
-void Lowering::reduce_sum(const Place& place, const clang::Expr* term, bool negative, clang::SourceLocation where) {
-  Value value = evaluate(term);
-  if (negative)
-    for (NodeId& part : value.parts) part = unary(Op::Neg, part, where);
-  contribute(place, value, Reduction::Sum, where);
-}
-
-bool Lowering::reduce_by_call(const Place& place, const clang::Expr* right, clang::SourceLocation where) {
-  const clang::Expr* plain = right->IgnoreParenImpCasts();
-  while (const auto* construct = llvm::dyn_cast<clang::CXXConstructExpr>(plain)) {
-    if (construct->getNumArgs() != 1) return false;
-    plain = construct->getArg(0)->IgnoreImplicit()->IgnoreParenImpCasts();
-  }
-  const auto* call = llvm::dyn_cast<clang::CallExpr>(plain->IgnoreImplicit()->IgnoreParenImpCasts());
-  if (!call || !call->getDirectCallee() || !call->getDirectCallee()->getIdentifier() || call->getNumArgs() != 2) return false;
-  const std::string callee = call->getDirectCallee()->getName().str();
-  Reduction reduction;
-  if (callee == "min") reduction = Reduction::Min;
-  else if (callee == "max") reduction = Reduction::Max;
-  else if (callee == "argmin") reduction = Reduction::ArgMin;
-  else if (callee == "argmax") reduction = Reduction::ArgMax;
-  else return false;
-  const auto is_same_place = [&](const clang::Expr* e) {
-    const clang::Expr* p = e->IgnoreImplicit()->IgnoreParenImpCasts();
-    while (const auto* construct = llvm::dyn_cast<clang::CXXConstructExpr>(p)) {
-      if (construct->getNumArgs() != 1) return false;
-      p = construct->getArg(0)->IgnoreImplicit()->IgnoreParenImpCasts();
-    }
-    if (!llvm::isa<clang::DeclRefExpr, clang::MemberExpr, clang::ArraySubscriptExpr, clang::CXXOperatorCallExpr>(p)) return false;
-    if (const auto* o = llvm::dyn_cast<clang::CXXOperatorCallExpr>(p); o && o->getOperator() != clang::OO_Subscript) return false;
-    const Place other = place_of(p);
-    return other.variable == place.variable && other.first == place.first && other.shape.components() == place.shape.components();
-  };
-  const bool arg = reduction == Reduction::ArgMin || reduction == Reduction::ArgMax;
-  const clang::Expr* term = nullptr;
-  if (is_same_place(call->getArg(0))) term = call->getArg(1);
-  else if (!arg && is_same_place(call->getArg(1))) term = call->getArg(0);
-  else return false;
-  contribute(place, evaluate(term), reduction, where);
+  if (sign == "=") return assign(place, evaluate(right), where), true;
+  static const std::map<std::string, Op> ops{{"+=", Op::Add}, {"-=", Op::Sub}, {"*=", Op::Mul}, {"/=", Op::Div}, {"%=", Op::Rem}};
+  const auto op = ops.find(sign);
+  if (op == ops.end()) throw Rejected{where, fmt::format("the operator '{}' is not in the language", sign)};
+  assign(place, arithmetic(op->second, read(place, where), evaluate(right), where), where);
   return true;
 }
 
-void Lowering::contribute(const Place& place, const Value& value, Reduction reduction, clang::SourceLocation where) {
-  const Field& field = *output_of(place.variable);
-  if (!frames_.empty()) throw Rejected{where, fmt::format("output '{}' can only be changed at the top level, not in a function", field.name)};
-  if (field.reduction != reduction)
-    throw Rejected{where, fmt::format("output '{}' is declared output({}) and cannot take part in a {}", field.name, name(field.reduction), name(reduction))};
-  if (place.shape.components() != int(value.parts.size()) || place.shape.width != value.shape.width)
-    throw Rejected{where, fmt::format("output '{}' has {} components here, the value {}", field.name, place.shape.components(), value.parts.size())};
-  for (int c = 0; c < place.shape.components(); ++c) {
-    NodeId part = value.parts[std::size_t(c)];
-    // Whole numbers are summed in double, where they stay exact to 2^53; what is compared keeps its own precision.
-    const Type type = (*graph_)[part].type;
-    if (field.type == Type::Int || (field.type == Type::Index && reduction != Reduction::ArgMin && reduction != Reduction::ArgMax)) part = cast(cast(part, field.type, where), Type::Double, where);
-    else if (type < Type::Float) part = cast(part, Type::Real, where);
-    else if (field.type == Type::Double && reduction != Reduction::ArgMin && reduction != Reduction::ArgMax) part = cast(part, Type::Double, where);
-    else if (field.type == Type::Real && type == Type::Double) part = cast(part, Type::Real, where);
-    else if (type == Type::Float) part = cast(part, Type::Real, where);
-    contributed_[std::size_t(field.first + place.first + c)].push_back({path_, part});
-  }
-  written_[fields_.at(place.variable)] = true;
+void Lowering::execute_call(const clang::CallExpr* expression) {
+  const clang::FunctionDecl* function = expression->getDirectCallee();
+  const std::string name = function && function->getIdentifier() ? function->getName().str() : "";
+  if (name == "skip_if") return call_skip_if(expression);
+  if (name == "sincos") return call_sincos(expression);
+  if (name == "finish") throw Rejected{expression->getExprLoc(), "finish() is called by nbcc, once for each i after its sum"};
+  evaluate(expression);
+  throw Rejected{expression->getBeginLoc(), fmt::format("the value of '{}' is not used, so that this statement has no effect", name)};
 }
 
 }  // namespace nbcc::lowering

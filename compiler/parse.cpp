@@ -11,6 +11,7 @@
 #include "clang/Frontend/FrontendActions.h"
 #include "clang/Lex/PreprocessorOptions.h"
 #include "compiler/lower.h"
+#include "compiler/reword.h"
 #include "compiler/screen.h"
 #include "compiler/verify.h"
 #include "llvm/Support/VirtualFileSystem.h"
@@ -26,15 +27,16 @@ constexpr const char* kPrelude = "/prelude.h";
 // Deep expressions recurse in Clang and in lowering. The screen bounds their depth; this stack holds that bound.
 constexpr unsigned kStackBytes = 512u << 20;
 
-// Keeps what Clang says about the user's text. A note that points into the prelude would show a file that the user
-// has never seen, so it is dropped.
+// Keeps what Clang says about the user's text, in the language's own words. A note that points into the prelude would
+// show a file that the user has never seen, so it is dropped.
 class Collector : public clang::DiagnosticConsumer {
  public:
-  explicit Collector(std::vector<Diagnostic>& diagnostics) : diagnostics_(diagnostics) {}
+  Collector(const Source& source, std::vector<Diagnostic>& diagnostics) : source_(source), diagnostics_(diagnostics) {}
 
   void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
     clang::DiagnosticConsumer::HandleDiagnostic(level, info);
-    if (level < clang::DiagnosticsEngine::Note || level == clang::DiagnosticsEngine::Remark) return;
+    // Clang's warnings are about C++; ours are about pipelines.
+    if (level < clang::DiagnosticsEngine::Error && level != clang::DiagnosticsEngine::Note) return;
     llvm::SmallString<128> message;
     info.FormatDiagnostic(message);
     Location where;
@@ -45,17 +47,39 @@ class Collector : public clang::DiagnosticConsumer {
       ours = place.isValid() && std::string_view(place.getFilename()) == kUserFile;
       if (ours) where = {int(place.getLine()), int(place.getColumn())};
     }
-    const bool note = level == clang::DiagnosticsEngine::Note;
-    if (note && (!ours || dropped_)) return;
-    const Severity severity = note ? Severity::Note : level == clang::DiagnosticsEngine::Warning ? Severity::Warning : Severity::Error;
-    dropped_ = severity == Severity::Warning;  // and the notes that follow it
-    if (severity == Severity::Warning) return;  // Clang's warnings are about C++; ours are about pipelines
-    diagnostics_.push_back({severity, where, message.str().str()});
+    if (level == clang::DiagnosticsEngine::Note) return note(where, ours, message.str().str());
+    error(where, message.str().str());
   }
 
  private:
+  void note(Location where, bool ours, std::string message) {
+    if (dropped_ || diagnostics_.empty()) return;
+    Diagnostic& subject = diagnostics_.back();
+    if (!ours && subject.message.starts_with("redefinition of '")) {
+      const std::string name = subject.message.substr(17, subject.message.find('\'', 17) - 17);
+      subject.message = fmt::format("'{}' is built in; choose another name", name);
+      built_in_redefined_ = true;
+    }
+    // Flags of Clang's are of no use to those who do not run it.
+    if (ours && !message.starts_with("use -f")) diagnostics_.push_back({Severity::Note, where, std::move(message)});
+  }
+
+  void error(Location where, std::string message) {
+    // A parser that has lost its way goes on complaining for the rest of the line; a name that could not be declared is
+    // still the built-in one further down.
+    const bool lost = message.starts_with("expected ") && last_line_ == where.line;
+    const bool echo = built_in_redefined_ && message.starts_with("reference to overloaded function");
+    dropped_ = lost || echo;
+    if (dropped_) return;
+    last_line_ = where.line;
+    diagnostics_.push_back({Severity::Error, where, reword(std::move(message), source_.line(where.line), where.column)});
+  }
+
+  const Source& source_;
   std::vector<Diagnostic>& diagnostics_;
-  bool dropped_ = false;
+  bool dropped_ = false;  // the last error was, and its notes will be
+  bool built_in_redefined_ = false;
+  int last_line_ = -1;
 };
 
 class Consumer : public clang::ASTConsumer {
@@ -87,11 +111,11 @@ void run_clang(const Source& source, Dialect dialect, std::vector<Diagnostic>& d
   files->addFile(kPrelude, 0, llvm::MemoryBuffer::getMemBufferCopy(prelude, kPrelude));
   files->addFile(kUserFile, 0, llvm::MemoryBuffer::getMemBufferCopy(source.text, kUserFile));
 
-  Collector collector(diagnostics);
+  Collector collector(source, diagnostics);
   auto options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
   auto engine = llvm::makeIntrusiveRefCnt<clang::DiagnosticsEngine>(llvm::makeIntrusiveRefCnt<clang::DiagnosticIDs>(), options, &collector, false);
   const std::vector<const char*> arguments{"-fsyntax-only", "-x", "c++", "-std=c++20", "-nostdsysteminc", "-nobuiltininc", "-fno-builtin",
-                                           "-fincremental-extensions", "-ferror-limit", "20", "-include", kPrelude, kUserFile};
+                                           "-fincremental-extensions", "-ferror-limit", "20", "-w", "-Wno-c++11-narrowing", "-include", kPrelude, kUserFile};
   auto invocation = std::make_shared<clang::CompilerInvocation>();
   if (!clang::CompilerInvocation::CreateFromArgs(*invocation, arguments, *engine)) throw InternalError("clang refused its own arguments");
   invocation->getDiagnosticOpts().ShowCarets = false;  // else Clang counts its diagnostics on the process's stderr
@@ -99,6 +123,8 @@ void run_clang(const Source& source, Dialect dialect, std::vector<Diagnostic>& d
   invocation->getLangOpts().SinglePrecisionConstants = true;
 
   clang::CompilerInstance compiler;
+  // With carets it would also print "1 error generated." by itself.
+  invocation->getDiagnosticOpts().ShowCarets = false;
   compiler.setInvocation(std::move(invocation));
   compiler.setDiagnostics(engine.get());
   compiler.setFileManager(new clang::FileManager(clang::FileSystemOptions(), files));
@@ -126,7 +152,12 @@ Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings) {
       run_clang(source, screened.dialect, diagnostics, [&](clang::ASTContext& context) {
         // Lowering a tree that Clang found wrong would only repeat its complaints in other words.
         if (has_errors(diagnostics)) return;
-        pipeline = lower(context, screened, source, diagnostics);
+        // Caught here, since Clang's own frames are built without exceptions.
+        try {
+          pipeline = lower(context, screened, source, diagnostics);
+        } catch (...) {
+          failure = std::current_exception();
+        }
       });
     } catch (...) {
       failure = std::current_exception();

@@ -139,10 +139,13 @@ class Planner {
 
   // A guard that compares pair values of the particles (a cutoff) often fails for a whole vector of pairs; one that
   // tells the particle from itself, or r2 > 0, almost never does, and testing for it would cost more than it saves.
-  bool is_cutoff(NodeId id) const {
+  bool is_cutoff(NodeId id, bool negated = false) const {
     const Node& n = graph_[id];
-    if (n.op == Op::And || n.op == Op::Or) return is_cutoff(n.args[0]) || (n.op == Op::And && is_cutoff(n.args[1]));
-    if (n.op == Op::Not) return is_cutoff(n.args[0]);
+    if (n.op == Op::Not) return is_cutoff(n.args[0], !negated);
+    if (n.op == Op::And || n.op == Op::Or) {
+      const bool a = is_cutoff(n.args[0], negated), b = is_cutoff(n.args[1], negated);
+      return (n.op == Op::And) != negated ? a || b : a && b;
+    }
     if ((n.op != Op::Lt && n.op != Op::Le) || n.binding != Binding::Pair) return false;
     return !graph_.is_constant(n.args[0], 0) && !graph_.is_constant(n.args[1], 0);
   }

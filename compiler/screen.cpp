@@ -1,53 +1,45 @@
-// Text -> Screened. One door: screen(). A token is judged by itself and the few before it; what needs types or
-// scopes is left to Clang and to lowering.
+// Text -> Screened. One door: screen(). A token is judged by itself and the few before it in its statement; what needs
+// types or scopes is left to Clang and to lowering.
 #include "compiler/screen.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <string_view>
+
+#include "compiler/screen_directive.h"
+#include "compiler/words.h"
 
 namespace nbcc {
 namespace {
 
 // Generous for a text that people write, small enough that no pass can be made to crawl.
-constexpr std::size_t kMaxBytes = 1 << 20;
+constexpr std::size_t kMaxBytes = 1 << 18;
+constexpr int kMaxTokens = 200'000;
 constexpr int kMaxNesting = 200;                // Clang's own limit for brackets is 256
 constexpr int kMaxTokensPerStatement = 20'000;  // bounds the recursion of parsing one expression
+constexpr int kMaxElse = 1'000;                 // likewise of a chain of `else if`
+constexpr std::size_t kMaxErrors = 20;
 
-struct Excluded {
-  std::string_view word, what;
-};
-// The words of C++ that the language leaves out, with what to call the construct in the diagnostic.
-constexpr std::array kExcluded = std::to_array<Excluded>({
-    {"goto", "goto"}, {"while", "a while loop"}, {"do", "a do loop"}, {"new", "new"}, {"delete", "delete"},
-    {"class", "a class"}, {"struct", "a struct"}, {"union", "a union"}, {"enum", "an enumeration"},
-    {"template", "a template"}, {"typename", "a template"}, {"namespace", "a namespace"}, {"using", "using"},
-    {"throw", "an exception"}, {"try", "an exception"}, {"catch", "an exception"}, {"virtual", "virtual"},
-    {"operator", "an operator definition"}, {"import", "a module"}, {"export", "a module"}, {"module", "a module"},
-    {"asm", "inline assembly"}, {"extern", "extern"}, {"static", "static"}, {"thread_local", "thread_local"},
-    {"volatile", "volatile"}, {"mutable", "mutable"}, {"switch", "switch"}, {"case", "switch"},
-    {"typedef", "typedef"}, {"friend", "friend"}, {"sizeof", "sizeof"}, {"alignof", "alignof"},
-    {"decltype", "decltype"}, {"typeid", "typeid"}, {"reinterpret_cast", "reinterpret_cast"},
-    {"const_cast", "const_cast"}, {"dynamic_cast", "dynamic_cast"}, {"nullptr", "a pointer"}, {"this", "this"},
-    {"char", "the type char"}, {"short", "the type short"}, {"long", "the type long"},
-    {"unsigned", "an unsigned type"}, {"signed", "the type signed"}, {"wchar_t", "the type wchar_t"},
-    {"concept", "a concept"}, {"requires", "a concept"}, {"co_await", "a coroutine"}, {"co_yield", "a coroutine"},
-    {"co_return", "a coroutine"}, {"static_assert", "static_assert"}, {"noexcept", "noexcept"},
-    {"private", "a class"}, {"public", "a class"}, {"protected", "a class"},
-});
-
+bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)); }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word_start(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+bool is_word(char c) { return is_word_start(c) || is_digit(c); }
+
+template <class List>
+bool contains(const List& list, std::string_view word) {
+  return std::find(std::begin(list), std::end(list), word) != std::end(list);
+}
 
 class Screener {
  public:
-  explicit Screener(const Source& source) : source_(source), text_(source.text) {}
+  explicit Screener(const Source& source) : text_(source.text) {}
 
   Screened run() {
     if (refuse_as_a_whole()) return std::move(result_);
+    // A byte order mark is how some editors begin a UTF-8 file; Clang passes over it too.
+    if (text_.starts_with("\xef\xbb\xbf")) at_ = 3;
     while (at_ < text_.size() && !stopped_) step();
     if (!stopped_) finish();
     return std::move(result_);
@@ -57,11 +49,21 @@ class Screener {
   struct Open {
     char bracket;
     Location where;
+    bool function = false;  // the body of a function
+    int else_count = 0;     // of the `if` being read at this depth
+  };
+  struct Token {
+    std::string_view text;
+    Location where;
+  };
+  struct Seen {
+    std::string word;
+    Location where;
   };
 
   void error(Location where, std::string message) {
     result_.errors.push_back({Severity::Error, where, std::move(message)});
-    if (result_.errors.size() >= 20) stopped_ = true;
+    if (result_.errors.size() >= kMaxErrors) stopped_ = true;
   }
   // An error after which the rest of the text cannot be made sense of.
   void fatal(Location where, std::string message) {
@@ -87,11 +89,14 @@ class Screener {
     }
     for (std::size_t k = 0; k < text_.size(); ++k) {
       const auto c = static_cast<unsigned char>(text_[k]);
-      if (c >= 32 || c == '\n' || c == '\t' || c == '\r' || c == '\f') continue;
+      // Clang ends a line at a lone carriage return and we do not, so that what we took for a comment would be code.
+      const bool lone_return = c == '\r' && (k + 1 == text_.size() || text_[k + 1] != '\n');
+      if ((c >= 32 && c != 127 && !lone_return) || c == '\n' || c == '\t' || c == '\f' || (c == '\r' && !lone_return)) continue;
       const auto line = 1 + std::count(text_.begin(), text_.begin() + std::ptrdiff_t(k), '\n');
-      const auto start = text_.rfind('\n', k);
-      fatal({int(line), int(k - (start == std::string_view::npos ? 0 : start + 1)) + 1},
-            fmt::format("this is no text: byte 0x{:02x} is a control character", c));
+      const auto start = text_.substr(0, k).rfind('\n');
+      const Location where{int(line), int(k - (start == std::string_view::npos ? 0 : start + 1)) + 1};
+      fatal(where, lone_return ? "a carriage return without a line feed; end lines as Unix or Windows does"
+                               : fmt::format("this is no text: byte 0x{:02x} is a control character", c));
       return true;
     }
     return false;
@@ -99,142 +104,224 @@ class Screener {
 
   void step() {
     const char c = peek();
-    if (c == '\n' || std::isspace(static_cast<unsigned char>(c))) return advance();
+    if (is_space(c)) return advance();
     if (c == '/' && peek(1) == '/') return line_comment();
     if (c == '/' && peek(1) == '*') return block_comment();
     if (c == '#' && at_line_start_) return directive();
+    const bool first_in_line = at_line_start_;
     at_line_start_ = false;
-    ++tokens_;
-    if (++statement_tokens_ == kMaxTokensPerStatement)
-      return fatal(here(), fmt::format("this statement has more than {} tokens", kMaxTokensPerStatement));
-    if (is_word_start(c)) return word();
-    if (std::isdigit(static_cast<unsigned char>(c)) || (c == '.' && std::isdigit(static_cast<unsigned char>(peek(1)))))
-      return number();
-    punctuation(c);
+    const Location where = here();
+    const std::size_t begin = at_;
+    if (is_word_start(c)) {
+      while (is_word(peek())) advance();
+    } else if (is_digit(c) || (c == '.' && is_digit(peek(1)))) {
+      pass_number();
+    } else {
+      advance();
+    }
+    const Token token{text_.substr(begin, at_ - begin), where};
+    const int count = directives_.expansion(token.text);
+    tokens_ += count;
+    statement_tokens_ += count;
+    if (tokens_ > kMaxTokens) return fatal(where, fmt::format("the pipeline has more than {} tokens", kMaxTokens));
+    if (statement_tokens_ > kMaxTokensPerStatement)
+      return fatal(where, fmt::format("this statement has more than {} tokens; break it up with variables", kMaxTokensPerStatement));
+    if (is_word_start(c)) word(token, first_in_line);
+    else if (token.text.size() > 1) number(token);
+    else if (is_digit(c)) remember(token);
+    else punctuation(token);
+    previous_end_ = here();
   }
 
   void line_comment() {
     const std::size_t end = std::min(text_.find('\n', at_), text_.size());
     std::string_view comment = text_.substr(at_ + 2, end - at_ - 2);
     while (!comment.empty() && (comment.front() == ' ' || comment.front() == '/' || comment.front() == '<')) comment.remove_prefix(1);
-    while (!comment.empty() && std::isspace(static_cast<unsigned char>(comment.back()))) comment.remove_suffix(1);
+    while (!comment.empty() && is_space(comment.back())) comment.remove_suffix(1);
     if (!at_line_start_) result_.comments[line_] = std::string(comment);
     // A backslash at the end would continue the comment onto the next line and hide it from the reader's eye.
-    if (!comment.empty() && comment.back() == '\\') error(here(), "a comment ends in a backslash, which would swallow the next line");
+    if (!comment.empty() && comment.back() == '\\')
+      error(here(), "this comment ends in a backslash, which would swallow the next line; remove it");
     while (at_ < end) advance();
   }
 
   void block_comment() {
     const Location start = here();
     const std::size_t end = text_.find("*/", at_ + 2);
-    if (end == std::string_view::npos) return fatal(start, "this comment is not closed");
+    if (end == std::string_view::npos) return fatal(start, "this comment is not closed; end it with */");
     while (at_ < end + 2) advance();
   }
 
   void directive() {
     const Location where = here();
     const std::size_t end = std::min(text_.find('\n', at_), text_.size());
-    std::string_view rest = text_.substr(at_ + 1, end - at_ - 1);
-    if (const auto comment = rest.find("//"); comment != std::string_view::npos) rest = rest.substr(0, comment);
+    const std::string_view line = text_.substr(at_ + 1, end - at_ - 1);
     while (at_ < end) advance();
     at_line_start_ = false;
     ++tokens_;
-    const std::string name = take_word(rest);
-    if (name == "define") return define(where, rest);
-    if (name == "pragma") return pragma(where, rest);
-    if (name == "include") return error(where, "#include is not in the language: a pipeline is one file, and the mathematical functions are built in");
-    error(where, fmt::format("#{} is not in the language; only '#define NAME constant' and '#pragma flops N' are", name));
+    const std::string message = directives_.take(line, result_);
+    if (!message.empty()) error(where, message);
   }
 
-  static void skip_blanks(std::string_view& text) {
-    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
-  }
-  static std::string take_word(std::string_view& text) {
-    skip_blanks(text);
-    std::size_t n = 0;
-    while (n < text.size() && is_word(text[n])) ++n;
-    std::string word(text.substr(0, n));
-    text.remove_prefix(n);
-    return word;
-  }
+  // ---- words ----
 
-  void define(Location where, std::string_view rest) {
-    const std::string name = take_word(rest);
-    if (name.empty() || !is_word_start(name[0])) return error(where, "#define needs a name");
-    if (!rest.empty() && rest.front() == '(') return error(where, fmt::format("the macro '{}' has arguments; write a function instead", name));
-    skip_blanks(rest);
-    if (rest.empty()) return error(where, fmt::format("#define {} has no value; it must be a constant", name));
-    for (char c : rest) {
-      if (std::isalnum(static_cast<unsigned char>(c)) || std::string_view("_.+-*/() \t\r").find(c) != std::string_view::npos) continue;
-      return error(where, fmt::format("#define {} must be a constant: numbers, names, + - * / and parentheses", name));
+  void word(const Token& token, bool first_in_line) {
+    const std::string_view text = token.text;
+    const Location where = token.where;
+    if (text == "INPUT_I" || text == "INPUT_J" || text == "OUTPUT") first(first_array_, token);
+    const bool reserved = text.starts_with("__") || (text.size() > 1 && text[0] == '_' && std::isupper(static_cast<unsigned char>(text[1])));
+    if (reserved) return error(where, fmt::format("'{}' is reserved: names begin with a letter", text));
+    const ExcludedWord* excluded = find_excluded_word(text);
+    if (excluded && text == "while" && open_do_ > 0) {
+      --open_do_;
+    } else if (excluded && !(excluded->companion && !result_.errors.empty())) {
+      open_do_ += text == "do" ? 1 : 0;
+      error(where, fmt::format("{} is not in the language{}{}", excluded->what, excluded->remedy.empty() ? "" : "; ", excluded->remedy));
     }
-    std::optional<int>* dimension = name == "IDIM" ? &result_.idim : name == "JDIM" ? &result_.jdim : name == "FDIM" ? &result_.fdim : nullptr;
-    if (!dimension) return;
-    std::string digits;
-    for (char c : rest)
-      if (std::isdigit(static_cast<unsigned char>(c))) digits += c;
-      else if (c != '(' && c != ')' && !std::isspace(static_cast<unsigned char>(c))) return error(where, fmt::format("{} must be a number", name));
-    if (digits.empty() || digits.size() > 4) return error(where, fmt::format("{} must be a number from 1 to 9999", name));
-    *dimension = std::stoi(digits);
+    if (text == "return" && !in_function()) error(where, "return has no place outside a function");
+    if (text == "else" && ++else_count() > kMaxElse)
+      return fatal(where, fmt::format("this if has more than {} branches", kMaxElse));
+    if (contains(role_words(), text)) role(token, first_in_line);
+    remember(token);
+    if (open_.empty()) judge_declaration();
   }
 
-  void pragma(Location where, std::string_view rest) {
-    if (take_word(rest) != "flops") return error(where, "the only pragma of the language is '#pragma flops N'");
-    const std::string digits = take_word(rest);
-    skip_blanks(rest);
-    const bool number = !digits.empty() && digits.size() <= 6 && std::all_of(digits.begin(), digits.end(), [](unsigned char c) { return std::isdigit(c); });
-    if (!number || !rest.empty() || std::stoi(digits) == 0) return error(where, "#pragma flops needs one positive whole number, the operations of one interaction");
-    if (result_.flops) return error(where, "#pragma flops stands here a second time");
-    result_.flops = std::stoi(digits);
+  // Fields stand at the top level, each in a declaration of its own. `param` and `output` are ordinary names in
+  // Cunbody's dialect, so what is wrong here counts only if the file turns out to be of the other one.
+  void role(const Token& token, bool first_in_line) {
+    const bool certain = token.text != "param" && token.text != "output";
+    if (certain) first(first_role_, token);
+    else if (statement_.empty() && next_word_start(token)) first(first_weak_role_, token);
+    if (token.text == "output" && next_character() != '(') {
+      role_error(token.where, "'output' needs its reduction: output(sum), output(min), output(max), output(argmin) or output(argmax)");
+    } else if (!open_.empty()) {
+      role_error(token.where, fmt::format("'{}' declares a field; fields are declared at the top level, not inside a block or an expression", token.text));
+    } else if (!statement_.empty() && first_in_line) {
+      role_error(previous_end_, "expected ';' at the end of this statement");
+    } else if (!statement_.empty()) {
+      role_error(token.where, fmt::format("'{}' is a word of the language: it begins the declaration of a field and cannot stand here", token.text));
+    }
   }
+  void role_error(Location where, std::string message) { role_errors_.push_back({Severity::Error, where, std::move(message)}); }
 
-  void word() {
-    const Location where = here();
-    const std::size_t begin = at_;
-    while (is_word(peek())) advance();
-    const std::string_view text = text_.substr(begin, at_ - begin);
-    if (text == "INPUT_I" || text == "INPUT_J" || text == "OUTPUT") note_dialect(Dialect::Cunbody, where, text);
-    if (text == "input_i" || text == "input_j" || text == "output" || text == "param") note_dialect(Dialect::Named, where, text);
-    if (text == "output" && next_character() != '(') bare_output_ = where;
-    if (text.starts_with("__") ) return error(where, fmt::format("'{}' is reserved: names must not begin with two underscores", text));
-    const auto found = std::find_if(kExcluded.begin(), kExcluded.end(), [&](const Excluded& e) { return e.word == text; });
-    if (found != kExcluded.end()) error(where, fmt::format("{} is not in the language", found->what));
+  bool next_word_start(const Token& token) const { return token.text == "output" ? next_character() == '(' : is_word_start(next_character()); }
+
+  // `word type word` and `word(sum) type` can only be the declaration of a field. If the first word is no role, it is one
+  // misspelt, and Clang would report all of the consequences.
+  void judge_declaration() {
+    static constexpr std::string_view kMayBegin[] = {"const", "constexpr", "inline", "auto", "else", "return", "if", "for", "void"};
+    const std::string_view begin = statement_[0].text;
+    if (!is_word_start(begin[0]) || contains(role_words(), begin) || contains(type_words(), begin) || contains(kMayBegin, begin)) return;
+    if (find_excluded_word(begin)) return;
+    const bool plain = statement_.size() == 3 && contains(type_words(), statement_[1].text);
+    const bool output = statement_.size() == 5 && statement_[1].text == "(" && contains(reduction_words(), statement_[2].text) && statement_[3].text == ")" && contains(type_words(), statement_[4].text);
+    if (plain || output)
+      error(statement_[0].where, fmt::format("unknown word '{}'{}", begin, did_you_mean_or(begin, WordKind::Role, "; a field is declared by input_i, input_j, param or output(...)")));
+  }
+  static std::string did_you_mean_or(std::string_view word, WordKind kind, std::string otherwise) {
+    std::string result = did_you_mean(word, kind);
+    return result.empty() ? otherwise : result;
   }
 
   char next_character() const {
     std::size_t next = at_;
-    while (next < text_.size() && std::isspace(static_cast<unsigned char>(text_[next]))) ++next;
+    while (next < text_.size() && is_space(text_[next])) ++next;
     return next < text_.size() ? text_[next] : '\0';
   }
 
-  // `param` and `output` are ordinary names in Cunbody's dialect, so the mixture is judged at the end.
-  void note_dialect(Dialect dialect, Location where, std::string_view word) {
-    First& first = first_of_[int(dialect)];
-    const bool plain = word == "param" || word == "output";
-    if (first.word.empty() || (first.plain && !plain)) first = {std::string(word), where, plain};
+  static void first(std::optional<Seen>& slot, const Token& token) {
+    if (!slot) slot = {std::string(token.text), token.where};
   }
 
-  void number() {
-    while (is_word(peek()) || peek() == '.' || peek() == '\'' ||
-           ((peek() == '+' || peek() == '-') && std::string_view("eEpP").find(text_[at_ - 1]) != std::string_view::npos))
+  void remember(const Token& token) {
+    if (statement_.empty() && token.text != "else") else_count() = 0;
+    // Only how a statement begins is ever asked for.
+    if (statement_.size() < 5) statement_.push_back(token);
+    if (statement_.size() == 3 && open_.size() == 1 && statement_[0].text == "output" && statement_[1].text == "(" && !contains(reduction_words(), token.text))
+      role_error(token.where, fmt::format("'{}' is no reduction{}", token.text, did_you_mean_or(token.text, WordKind::Reduction, "; there are sum, min, max, argmin and argmax")));
+    if (statement_.size() == 4 && statement_[0].text == "output" && statement_[1].text == "(" && open_.size() == 1 && token.text == ",")
+      role_error(token.where, "an output has one reduction; declare an output for each");
+  }
+
+  // ---- numbers ----
+
+  void pass_number() {
+    while (is_word(peek()) || peek() == '.' || (peek() == '\'' && is_word(peek(1))) || ((peek() == '+' || peek() == '-') && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E')))
       advance();
   }
 
-  void punctuation(char c) {
-    const Location where = here();
-    advance();
-    if (c == '"' || c == '\'') return fatal(where, c == '"' ? "a string is not in the language" : "a character literal is not in the language");
+  void number(const Token& token) {
+    remember(token);
+    const std::string_view text = token.text;
+    if (text.find('\'') != std::string_view::npos) return error(token.where, fmt::format("{} has a digit separator, which is not in the language", text));
+    if (text.size() > 1 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X' || text[1] == 'b' || text[1] == 'B'))
+      return error(token.where, fmt::format("{} is not in the language; numbers are decimal", text));
+    std::size_t k = 0;
+    const auto digits = [&] {
+      const std::size_t begin = k;
+      while (k < text.size() && is_digit(text[k])) ++k;
+      return k > begin;
+    };
+    digits();
+    const bool whole = k < text.size() ? text[k] != '.' && text[k] != 'e' && text[k] != 'E' : true;
+    if (k < text.size() && text[k] == '.') ++k, digits();
+    if (k < text.size() && (text[k] == 'e' || text[k] == 'E')) {
+      ++k;
+      if (k < text.size() && (text[k] == '+' || text[k] == '-')) ++k;
+      if (!digits()) return error(token.where, fmt::format("{} has an exponent without digits", text));
+    }
+    if (k < text.size() && !whole && (text[k] == 'f' || text[k] == 'F')) ++k;
+    if (k < text.size() && text[k] == '.') return error(token.where, fmt::format("{} has two decimal points", text));
+    if (k < text.size()) return error(token.where, fmt::format("{} ends in '{}'; the only suffix of a number is f, for a float", text, text.substr(k)));
+    if (whole && text[0] == '0') error(token.where, fmt::format("{} begins with 0, which C++ takes for octal; write {}", text, without_zeros(text)));
+  }
+  static std::string_view without_zeros(std::string_view text) {
+    while (text.size() > 1 && text[0] == '0') text.remove_prefix(1);
+    return text;
+  }
+
+  // ---- punctuation ----
+
+  void punctuation(const Token& token) {
+    const char c = token.text[0];
+    const Location where = token.where;
+    if (c == '"') return fatal(where, "a string is not in the language");
+    if (c == '\'') return fatal(where, "a character literal is not in the language");
     if (c == '-' && peek() == '>') return error(where, "'->' is not in the language: there are no pointers");
-    if (c == ':' && peek() == ':') return error(where, "'::' is not in the language: there are no namespaces");
-    if (c == '\\') return error(where, "a backslash has no place here");
+    if (c == ':' && peek() == ':') return error(where, "'::' is not in the language: there are no namespaces; write the name alone");
+    if (c == '[' && peek() == '[') return error(where, "an attribute is not in the language");
+    // C++ takes these for brackets, which would not be counted here.
+    if ((c == '<' && (peek() == '%' || peek() == ':')) || ((c == '%' || c == ':') && peek() == '>') || (c == '%' && peek() == ':'))
+      return error(where, fmt::format("'{}{}' is not in the language; write the bracket itself", c, peek()));
+    if (c == '\\') return error(where, "a backslash has no place here; statements may run over several lines without it");
     if (c == '#') return error(where, "'#' may only begin a line");
     if (c == '@' || c == '`' || c == '$') return error(where, fmt::format("the character '{}' is not in the language", c));
-    if (c == ';') statement_tokens_ = 0;
-    if (c == '(' || c == '[' || c == '{') {
-      open_.push_back({c, where});
-      if (int(open_.size()) > kMaxNesting) fatal(where, fmt::format("brackets are nested deeper than {} levels", kMaxNesting));
-    }
-    if (c == ')' || c == ']' || c == '}') close(c, where);
+    if (static_cast<unsigned char>(c) >= 0x80) return foreign(where);
+    if (c == '(' || c == '[' || c == '{') open(c, where);
+    remember(token);
+    if (c == ')' || c == ']' || c == '}') return close(c, where);
+    if (c == ';' || c == '{') begin_statement();
+  }
+
+  void foreign(Location where) {
+    const std::size_t begin = at_ - 1;
+    while (static_cast<unsigned char>(peek()) >= 0x80) advance();
+    error(where, fmt::format("'{}' is not in the language: names and numbers are ASCII; other letters may stand in comments", text_.substr(begin, at_ - begin)));
+  }
+
+  void begin_statement() {
+    statement_tokens_ = 0;
+    if (open_.empty() || open_.back().bracket == '{') statement_.clear();
+  }
+
+  int& else_count() { return open_.empty() ? top_else_count_ : open_.back().else_count; }
+  bool in_function() const { return std::any_of(open_.begin(), open_.end(), [](const Open& o) { return o.function; }); }
+
+  void open(char c, Location where) {
+    static constexpr std::string_view kBlocks[] = {"if", "for", "else"};
+    const bool definition = c == '{' && !statement_.empty() && is_word_start(statement_[0].text[0]) && !contains(kBlocks, statement_[0].text);
+    open_.push_back({c, where, definition});
+    if (int(open_.size()) > kMaxNesting) fatal(where, fmt::format("brackets are nested deeper than {} levels; break the expression up with variables", kMaxNesting));
   }
 
   void close(char c, Location where) {
@@ -242,35 +329,36 @@ class Screener {
     const Open open = open_.back();
     open_.pop_back();
     const char wanted = open.bracket == '(' ? ')' : open.bracket == '[' ? ']' : '}';
-    if (c == wanted) return;
-    fatal(where, fmt::format("'{}' here, but '{}' of line {} is still open", c, open.bracket, open.where.line));
+    if (c != wanted) return fatal(where, fmt::format("'{}' here, but '{}' of line {} is still open", c, open.bracket, open.where.line));
+    if (c == '}') begin_statement();
   }
+
+  // ---- the end ----
 
   void finish() {
     if (!open_.empty()) return error(open_.back().where, fmt::format("'{}' is never closed", open_.back().bracket));
     if (tokens_ == 0) return error({}, "there is no pipeline in this file: it has no statement");
-    const First& cunbody = first_of_[int(Dialect::Cunbody)];
-    const First& named = first_of_[int(Dialect::Named)];
-    result_.dialect = cunbody.word.empty() ? Dialect::Named : Dialect::Cunbody;
-    if (cunbody.word.empty() && bare_output_)
-      error(*bare_output_, "'output' needs its reduction: output(sum), output(min), output(max), output(argmin) or output(argmax)");
-    if (!cunbody.word.empty() && !named.word.empty() && !named.plain)
-      error(named.where, fmt::format("'{}' and '{}' (line {}) are of two dialects: use INPUT_I, INPUT_J, OUTPUT or named fields, not both", named.word, cunbody.word, cunbody.where.line));
+    // Clang's incremental mode would take the last statement without it.
+    if (!statement_.empty()) error(previous_end_, "expected ';' at the end of this statement");
+    result_.dialect = first_array_ ? Dialect::Cunbody : Dialect::Named;
+    if (!first_array_) result_.errors.insert(result_.errors.end(), role_errors_.begin(), role_errors_.end());
+    const std::optional<Seen>& role = first_role_ ? first_role_ : first_weak_role_;
+    if (first_array_ && role)
+      error(role->where, fmt::format("'{}' and '{}' (line {}) are of two dialects: use INPUT_I, INPUT_J, OUTPUT or named fields, not both", role->word, first_array_->word, first_array_->where.line));
+    const auto place = [](const Diagnostic& d) { return std::pair(d.where.line, d.where.column); };
+    std::stable_sort(result_.errors.begin(), result_.errors.end(), [&](const Diagnostic& a, const Diagnostic& b) { return place(a) < place(b); });
   }
 
-  struct First {
-    std::string word;
-    Location where;
-    bool plain = false;
-  };
-  const Source& source_;
   std::string_view text_;
   std::size_t at_ = 0, line_start_ = 0;
-  int line_ = 1, tokens_ = 0, statement_tokens_ = 0;
+  int line_ = 1, tokens_ = 0, statement_tokens_ = 0, top_else_count_ = 0, open_do_ = 0;
   bool at_line_start_ = true, stopped_ = false;
+  std::vector<Token> statement_;  // how the present statement begins
+  Location previous_end_;         // behind the last token
   std::vector<Open> open_;
-  std::optional<Location> bare_output_;
-  First first_of_[2];
+  std::vector<Diagnostic> role_errors_;
+  std::optional<Seen> first_array_, first_role_, first_weak_role_;
+  Directives directives_;
   Screened result_;
 };
 

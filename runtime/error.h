@@ -7,11 +7,13 @@ namespace nbcc {
 // Driver or toolchain: no device, out of memory, object code that does not load. The message carries their log.
 struct DeviceError : std::runtime_error {
   using std::runtime_error::runtime_error;
+  ~DeviceError() override;
 };
 
 // The caller asked for something that cannot be: a field that is not there, counts that differ, a null pointer.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
+  ~UsageError() override;
 };
 
 }  // namespace nbcc

@@ -46,7 +46,7 @@ void expect_same_interaction(const std::string& ours, const std::string& origina
   const Particles p = random_particles(oracle.pipeline(), 100, 300, /*seed=*/5);
   for (const nbcc_precision precision : {NBCC_SINGLE, NBCC_MIXED, NBCC_DOUBLE}) {
     expect_within(sum(original, p, {.precision = precision}).at("OUTPUT"), oracle(p).values.at("OUTPUT"),
-                  oracle.bounds(p, kRoundings * epsilon(precision)).at("OUTPUT"), original);
+                  oracle.bounds(p, precision).at("OUTPUT"), original);
   }
 }
 

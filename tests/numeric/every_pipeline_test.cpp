@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <string>
@@ -41,8 +42,8 @@ struct Case {
 Case make_case(const Oracle& oracle, const std::string& name, Particles particles) {
   Case made{name, std::move(particles), {}, {}, {}};
   made.values = oracle(made.particles).values;
-  made.single_bounds = oracle.bounds(made.particles, kRoundings * epsilon(NBCC_SINGLE));
-  made.double_bounds = oracle.bounds(made.particles, kRoundings * epsilon(NBCC_DOUBLE));
+  made.single_bounds = oracle.bounds(made.particles, NBCC_SINGLE);
+  made.double_bounds = oracle.bounds(made.particles, NBCC_DOUBLE);
   return made;
 }
 
@@ -176,6 +177,41 @@ TEST_P(EveryPipeline, AnIParticleMayStandAnywhere) {
       for (std::size_t k = 0; k < ni; ++k) std::copy_n(&after.at(field)[k * width], width, &values[order[k] * width]);
     }
     expect_same_bits(before, back, describe(choice));
+  }
+}
+
+// Neither floating point policy may assume that NaN does not occur.
+TEST_P(EveryPipeline, ANaNOfJReachesWhatTheOracleSays) {
+  const Oracle oracle(GetParam());
+  Particles particles = random_particles(oracle.pipeline(), 50, 200, /*seed=*/43);
+  for (const Field& field : oracle.pipeline().fields) {
+    if (field.role == Role::InputJ) particles.fields.at(field.name)[std::size_t(77 * field.components())] = NAN;
+  }
+  const Case expected = make_case(oracle, "one j is NaN", particles);
+  for (const Choice& choice : choices_of_best_isa()) {
+    Summation device(GetParam(), choice);
+    expect_case(device, expected, choice.precision, describe(choice));
+  }
+}
+
+TEST_P(EveryPipeline, ANaNOfIDisturbsNoOther) {
+  const Oracle oracle(GetParam());
+  const std::size_t disturbed = 17;
+  const Particles particles = random_particles(oracle.pipeline(), 50, 200, /*seed=*/47);
+  Particles with_nan = particles;
+  for (const Field& field : oracle.pipeline().fields) {
+    const auto width = std::size_t(field.components());
+    if (field.role == Role::InputI) std::fill_n(&with_nan.fields.at(field.name)[disturbed * width], width, NAN);
+  }
+  for (const Choice& choice : choices_of_best_isa()) {
+    Summation device(GetParam(), choice);
+    const Values calm = device(particles);
+    Values got = device(with_nan);
+    for (auto& [field, values] : got) {
+      const std::size_t width = values.size() / 50;
+      std::copy_n(&calm.at(field)[disturbed * width], width, &values[disturbed * width]);
+    }
+    expect_same_bits(calm, got, describe(choice));
   }
 }
 

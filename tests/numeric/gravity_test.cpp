@@ -115,7 +115,7 @@ TEST(Gravity, NBabelForcesAgreeWithLongDouble) {
   const Oracle oracle("gravity_jerk");
   for (const nbcc_precision precision : {NBCC_MIXED, NBCC_DOUBLE}) {
     const Values out = sum("gravity_jerk", particles, {.precision = precision});
-    const Values bounds = oracle.bounds(particles, kRoundings * epsilon(precision));
+    const Values bounds = oracle.bounds(particles, precision);
     expect_within(out.at("acc"), acc, bounds.at("acc"), "acc");
     expect_within(out.at("jerk"), jerk, bounds.at("jerk"), "jerk");
     expect_within(out.at("pot"), pot, bounds.at("pot"), "pot");

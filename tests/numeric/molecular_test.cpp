@@ -138,7 +138,7 @@ void expect_pair_sums(const std::string& pipeline, const Particles& p, const std
   const Oracle oracle(pipeline);
   for (const nbcc_precision precision : {NBCC_SINGLE, NBCC_MIXED, NBCC_DOUBLE}) {
     const Values out = sum(pipeline, p, {.precision = precision});
-    const Values bounds = oracle.bounds(p, kRoundings * epsilon(precision));
+    const Values bounds = oracle.bounds(p, precision);
     expect_within(out.at("force"), force, bounds.at("force"), "force");
     expect_within(out.at("energy"), energy, bounds.at("energy"), "energy");
     if (out.contains("virial")) expect_within(out.at("virial"), virial, bounds.at("virial"), "virial");

@@ -170,7 +170,7 @@ TEST(SphForce, AgreesWithTheEquationsSpelledOut) {
   const Oracle oracle("sph_force");
   for (const nbcc_precision precision : {NBCC_SINGLE, NBCC_MIXED, NBCC_DOUBLE}) {
     const Values out = sum("sph_force", p, {.precision = precision});
-    const Values bounds = oracle.bounds(p, kRoundings * epsilon(precision));
+    const Values bounds = oracle.bounds(p, precision);
     expect_within(out.at("acc"), acc, bounds.at("acc"), "acc");
     expect_within(out.at("dudt"), dudt, bounds.at("dudt"), "dudt");
     expect_within(out.at("vsig"), vsig, bounds.at("vsig"), "vsig");

@@ -1,5 +1,5 @@
 // The interpreter's answer for a pipeline of the library and particles that a test makes, with the sizes of the terms
-// and what their rounding may do to the outputs after finish(). Its one door is Oracle.
+// and how far rounding may carry a device's answer from it. Its one door is Oracle.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -9,6 +9,8 @@
 #include "compiler/interpret.h"
 #include "compiler/parse.h"
 #include "tests/support/experiment.h"
+#include "tests/support/rounding.h"
+#include "tests/support/tolerance.h"
 
 namespace nbcc::test {
 
@@ -28,16 +30,17 @@ class Oracle {
     return rows_of(interpret(pipeline_, input), particles.ni);
   }
 
-  // How far each output may be from the oracle's if each reduction is wrong by `relative` times its magnitude and
-  // finish() by as much of its result. Outputs that finish() does not touch: relative * magnitude.
-  Values bounds(const Particles& particles, double relative) const {
+  // How far each output may be from the oracle's: the running errors of rounding.h, carried through finish().
+  Values bounds(const Particles& particles, nbcc_precision precision, Inputs inputs = Inputs::Exact) const {
     const OracleInput input = columns_of(particles);
-    Pipeline unfinished = pipeline_;
-    unfinished.finished.clear();
-    const OracleOutput raw = interpret(unfinished, input);
-    std::vector<std::vector<double>> bounds = raw.magnitudes;
-    for (auto& column : bounds) std::for_each(column.begin(), column.end(), [&](double& b) { b *= relative; });
-    if (!pipeline_.finished.empty()) bounds = finished_bounds(input, raw.values, bounds, relative);
+    const double scale = epsilon(precision) / epsilon(NBCC_SINGLE);
+    std::vector<std::vector<double>> bounds = reduction_errors(pipeline_, input, inputs);
+    for (auto& column : bounds) std::for_each(column.begin(), column.end(), [&](double& b) { b *= scale; });
+    if (!pipeline_.finished.empty()) {
+      Pipeline unfinished = pipeline_;
+      unfinished.finished.clear();
+      bounds = finished_bounds(input, interpret(unfinished, input).values, bounds, kRoundings * epsilon(precision));
+    }
     OracleOutput result{bounds, bounds};
     return rows_of(result, particles.ni).values;
   }

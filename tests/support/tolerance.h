@@ -1,11 +1,11 @@
 // How close is close enough, said once for all numeric tests.
 //
-// A device's sum may differ from the oracle's by kRoundings * epsilon * sum |term|. Each operation is good to 2 ulp;
-// the longest chains of the library have about ten operations between the exact differences and a term, and high powers
-// multiply the relative error of their base (r^-12 by 12, exp(-s) by s <= 10), which makes about 50. Sums add little: a
-// tile of 128 terms is summed in working precision (a few epsilon of sum |term|), tiles in double. 64 covers both and
-// is small enough that a dropped term of one pair in a hundred thousand, or a root without its refinement, fails in
-// single precision.
+// Against the oracle: Oracle::bounds, a running error analysis of the very pairs (rounding.h), nothing to choose.
+//
+// Against a closed form: kRoundings * epsilon * (sum |term|, which the test knows or takes from the oracle). Each
+// operation is good to 2 ulp and the longest chains of the library have about ten between the differences and a term;
+// high powers multiply the relative error of their base (r^-12 by 12, exp(-s) by s), which makes about 50. Sums add
+// little: a tile of 128 terms is summed in working precision, tiles in double. 64 covers both.
 #pragma once
 #include <gtest/gtest.h>
 

@@ -1,0 +1,124 @@
+// A pipeline and particle files -> a file of results. Doors: declare_run(), run_run(). What is where in the files is
+// decided in bind_particles.cpp, the sums are made in particle_sum.cpp.
+#include "cli/command_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "cli/exit_code.h"
+#include "cli/particle_sum.h"
+#include "cli/progress_bar.h"
+#include "cli/save_table.h"
+
+namespace nbcc {
+namespace {
+
+std::vector<ParamValue> parse_params(const std::vector<std::string>& texts) {
+  std::vector<ParamValue> params;
+  for (const std::string& text : texts) params.push_back(parse_param(text));
+  return params;
+}
+
+// In ranges of i that take about a fifth of a second each. The sums of an i do not depend on the range it is in.
+void run_with_progress(ParticleSum& sum, std::int64_t ni) {
+  ProgressBar bar;
+  if (!bar.wanted()) return sum.run();
+  using Clock = std::chrono::steady_clock;
+  sum.keep_j(true);
+  std::int64_t range = std::max<std::int64_t>(1024, ni / 256);
+  for (std::int64_t begin = 0; begin < ni;) {
+    const std::int64_t count = std::min(range, ni - begin);
+    const Clock::time_point start = Clock::now();
+    sum.run(begin, count);
+    begin += count;
+    bar.show(double(begin) / double(ni));
+    if (std::chrono::duration<double>(Clock::now() - start).count() < 0.1) range *= 2;
+  }
+}
+
+bool is_npy(const RunOptions& options) {
+  return options.format.empty() ? options.output.ends_with(".npy") : options.format == "npy";
+}
+
+// An .npy file has room for one array: the outputs side by side, in order of declaration.
+ParticleColumn side_by_side(const std::vector<ParticleColumn>& outputs, std::int64_t rows) {
+  ParticleColumn all{"data", 0, {}};
+  for (const ParticleColumn& output : outputs) all.components += output.components;
+  std::vector<double> values(std::size_t(rows * all.components));
+  int first = 0;
+  for (const ParticleColumn& output : outputs) {
+    for (int c = 0; c < output.components; ++c, ++first) {
+      const ColumnComponent from{&output, c};
+      for (std::int64_t row = 0; row < rows; ++row)
+        values[std::size_t(row * all.components + first)] = from.at(row);
+    }
+  }
+  all.data = std::move(values);
+  return all;
+}
+
+ParticleTable result_table(ParticleSum& sum, const ParticleTable& i_table, const RunOptions& options) {
+  ParticleTable table;
+  table.rows = i_table.rows;
+  std::vector<ParticleColumn> outputs = std::move(sum.outputs());
+  if (is_npy(options) && outputs.size() > 1) {
+    table.columns.push_back(side_by_side(outputs, table.rows));
+    table.unnamed = true;
+  } else {
+    const ParticleColumn* const id = is_npy(options) ? nullptr : i_table.find("id");
+    if (id && id->components == 1) table.columns.push_back(*id);
+    for (ParticleColumn& output : outputs) table.columns.push_back(std::move(output));
+  }
+  for (ParticleColumn& column : table.columns) {
+    if (options.single_output && column.type() == ElementType::Double) column = convert(column, ElementType::Float);
+  }
+  table.attributes = {{"pipeline", sum.pipeline_name()},
+                      {"device", sum.device_name()},
+                      {"arithmetic", describe(options.kernel)}};
+  for (const ParamValue& param : sum.params())
+    table.attributes.emplace_back("param " + param.name, fmt::format("{}", fmt::join(param.values, ", ")));
+  return table;
+}
+
+}  // namespace
+
+void declare_run(CLI::App& app, RunOptions& options) {
+  app.add_option("FILE", options.file, "A pipeline")->required()->type_name("");
+  declare_particle_source(app, options.particles);
+  app.add_option("--param", options.params, "A param's value, name=value or name=1,2,3; may be given several times")
+      ->type_name("NAME=VALUE")
+      ->take_all();
+  declare_kernel_options(app, options.kernel);
+  declare_output_options(app, options.output, options.format, options.force);
+  app.add_flag("--single-output", options.single_output, "Write the sums as 32-bit numbers (default: 64)");
+  app.footer(
+      "Particle files are .npz, .npy, HDF5 (.h5, or file.h5:group) and text tables. A field takes the column of its\n"
+      "name, or of its name without the trailing i or j. A plain array without names gives its columns to the fields\n"
+      "in order of declaration. The result has a row for each i, with its id where the file has one; an .npy result\n"
+      "is one array with the outputs side by side.\n"
+      "\nExamples:\n"
+      "  nbcc make-ic plummer --n 4096 -o plummer.npz\n"
+      "  nbcc run pipelines/gravity.pipe --i plummer.npz -o forces.npz\n"
+      "  nbcc run pipelines/gravity.pipe --i plummer.npz --param eps2=0 --precision double -o forces.txt\n"
+      "  nbcc run pipelines/gravity.pipe --i plummer.npz --bind xi=x,xj=x,mj=m -o - | head\n"
+      "  nbcc run pipelines/gravity.pipe --i - --columns x[3],m -o forces.h5 < table.txt");
+}
+
+int run_run(const RunOptions& options) {
+  const WriteOptions write{options.force, options.format};
+  check_writable(options.output, write);
+  const std::vector<ParamValue> params = parse_params(options.params);
+
+  ParticleSum sum(options.file, options.kernel);
+  sum.set_params(params);
+  const ParticleSource particles(options.particles);
+  const ParticleTable& i_table = *particles.i().table;
+  sum.bind(particles.bind(sum.inputs()), i_table.rows, particles.j().table->rows);
+  run_with_progress(sum, i_table.rows);
+  save_table(options.output, result_table(sum, i_table, options), write, options.command_line);
+  return kDone;
+}
+
+}  // namespace nbcc

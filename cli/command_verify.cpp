@@ -1,0 +1,211 @@
+// A pipeline and particles -> how far the device is from the oracle. Doors: declare_verify(), run_verify(). What error
+// may be is said in error_bound.cpp; the device's sums are made in particle_sum.cpp.
+#include "cli/command_verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/error_bound.h"
+#include "cli/exit_code.h"
+#include "cli/particle_sum.h"
+#include "cli/random_particles.h"
+#include "cli/standard_output.h"
+#include "compiler/parse.h"
+#include "runtime/error.h"
+
+namespace nbcc {
+namespace {
+
+// The oracle is slow: of larger sets so many i are compared, evenly spread.
+constexpr std::int64_t kSample = 256;
+
+std::vector<std::int64_t> sample_of(std::int64_t ni) {
+  const std::int64_t count = std::min(ni, kSample);
+  std::vector<std::int64_t> which;
+  for (std::int64_t k = 0; k < count; ++k) which.push_back(k * ni / count);
+  return which;
+}
+
+OracleInput oracle_input(const Pipeline& pipeline, const std::vector<BoundField>& bound,
+                         const std::vector<ParamValue>& params, std::int64_t ni, std::int64_t nj) {
+  OracleInput input;
+  input.ni = ni;
+  input.nj = nj;
+  for (const BoundField& field : bound) {
+    for (const ColumnComponent& from : field.from) {
+      std::vector<double>& column = (field.acts ? input.j : input.i).emplace_back();
+      const std::int64_t rows = field.acts ? nj : ni;
+      column.reserve(std::size_t(rows));
+      for (std::int64_t row = 0; row < rows; ++row) column.push_back(from.at(row));
+    }
+  }
+  for (const Field& field : pipeline.fields) {
+    if (field.role != Role::Param) continue;
+    for (const ParamValue& param : params)
+      if (param.name == field.name) input.params.insert(input.params.end(), param.values.begin(), param.values.end());
+  }
+  return input;
+}
+
+struct OutputReport {
+  std::string name;
+  bool exact = false;
+  double largest = 0, rms = 0;  // error over scale
+  double bound = 0;             // over scale as well, where the error comes nearest to it
+  double used = 0;              // the largest share of its bound that an error takes; above 1 is a failure
+  std::int64_t worst = -1;      // the i where it does
+  std::int64_t wrong = 0;       // numbers beyond their bound
+};
+
+// Equal infinities and NaN for NaN are right; anything else that is not finite is infinitely wrong.
+double error_of(double got, double expected) {
+  if (got == expected || (std::isnan(got) && std::isnan(expected))) return 0;
+  const double error = std::fabs(got - expected);
+  return std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
+}
+
+double ratio(double error, double scale) {
+  return error == 0 ? 0 : scale > 0 ? error / scale : std::numeric_limits<double>::infinity();
+}
+
+OutputReport compare(const Field& field, const ParticleColumn& got, const Expectation& expected,
+                     const std::vector<std::int64_t>& which) {
+  OutputReport report;
+  report.name = field.name;
+  report.exact = got.type() == ElementType::Int64;
+  double squares = 0;
+  for (int c = 0; c < field.components(); ++c) {
+    const auto component = std::size_t(field.first + c);
+    for (std::size_t k = 0; k < which.size(); ++k) {
+      const double error = error_of(ColumnComponent{&got, c}.at(which[k]), expected.values[component][k]);
+      const double scale = expected.scale[component][k], bound = expected.bound[component][k];
+      const double relative = ratio(error, scale), used = ratio(error, bound);
+      report.largest = std::max(report.largest, relative);
+      squares += relative * relative;
+      if (used > 1) ++report.wrong;
+      if (report.worst < 0 || used > report.used) {
+        report.used = used;
+        report.worst = which[k];
+        report.bound = scale > 0 ? bound / scale : 0;
+      }
+    }
+  }
+  const double count = double(which.size()) * field.components();
+  report.rms = count > 0 ? std::sqrt(squares / count) : 0;
+  return report;
+}
+
+std::string text_of(const std::vector<OutputReport>& reports, const ParticleSum& sum, const KernelChoice& kernel,
+                    std::int64_t ni, std::int64_t nj, std::size_t compared) {
+  std::string text = fmt::format("{} on {}, {}, {} x {} particles", sum.pipeline_name(), sum.device_name(),
+                                 describe(kernel), ni, nj);
+  text += std::int64_t(compared) < ni ? fmt::format(": {} of the i compared, evenly spread\n", compared)
+                                      : std::string(": all i compared\n");
+  text += "errors relative to the sum of |term|:\n";
+  text += fmt::format("{:<12} {:>10} {:>10} {:>10}\n", "output", "max", "rms", "bound");
+  for (const OutputReport& report : reports) {
+    const std::string verdict =
+        report.wrong == 0 ? "ok" : fmt::format("WRONG: {} beyond the bound, worst at i = {}", report.wrong, report.worst);
+    text += report.exact ? fmt::format("{:<12} {:>10} {:>10} {:>10}  {}\n", report.name, "-", "-", "exact", verdict)
+                         : fmt::format("{:<12} {:>10.2e} {:>10.2e} {:>10.2e}  {}\n", report.name, report.largest,
+                                       report.rms, report.bound, verdict);
+  }
+  return text;
+}
+
+std::string json_of(const std::vector<OutputReport>& reports, const ParticleSum& sum, const KernelChoice& kernel,
+                    std::int64_t ni, std::int64_t nj, std::size_t compared) {
+  using Json = nlohmann::ordered_json;
+  Json outputs = Json::array();
+  bool ok = true;
+  for (const OutputReport& report : reports) {
+    ok = ok && report.wrong == 0;
+    outputs.push_back({{"output", report.name},
+                       {"max_error", report.largest},
+                       {"rms_error", report.rms},
+                       {"bound", report.bound},
+                       {"wrong", report.wrong},
+                       {"worst_i", report.worst}});
+  }
+  const Json whole = {{"pipeline", sum.pipeline_name()}, {"device", sum.device_name()}, {"precision", kernel.precision},
+                      {"ni", ni},  {"nj", nj}, {"compared", compared}, {"ok", ok}, {"outputs", outputs}};
+  return whole.dump(2) + "\n";
+}
+
+// N or N,SEED.
+RandomSides random_sides(const std::vector<InputField>& fields, const std::string& words) {
+  const std::vector<std::string_view> parts = split(words, ',');
+  if (parts.empty() || parts.size() > 2) {
+    throw UsageError(fmt::format("--random: '{}' is not of the form N or N,SEED", words));
+  }
+  const std::int64_t seed = parts.size() == 2 ? parse_count(parts[1], "--random") : 1;
+  return random_particles(fields, parse_count(parts[0], "--random"), std::uint64_t(seed));
+}
+
+}  // namespace
+
+void declare_verify(CLI::App& app, VerifyOptions& options) {
+  app.add_option("FILE", options.file, "A pipeline")->required()->type_name("");
+  declare_particle_source(app, options.particles);
+  app.add_option("--random", options.random,
+                 "Particles made from the field list instead, N on each side (default: 1024,1)")
+      ->type_name("N[,SEED]");
+  app.add_option("--param", options.params, "A param's value, name=value or name=1,2,3; may be given several times")
+      ->type_name("NAME=VALUE")
+      ->take_all();
+  declare_kernel_options(app, options.kernel);
+  app.add_flag("--json", options.json, "An object on standard output");
+  app.footer(
+      "An error is held to 64 epsilon of the sum of |term|, plus what rounding the inputs to the working precision does.\n"
+      "The exit code is 1 when one is larger. Of more than 256 i, 256 are compared.\n"
+      "\nExamples:\n"
+      "  nbcc verify pipelines/gravity.pipe\n"
+      "  nbcc verify pipelines/lennard_jones.pipe --random 4096,7 --precision double\n"
+      "  nbcc verify pipelines/gravity.pipe --i plummer.npz --param eps2=0.01");
+}
+
+int run_verify(const VerifyOptions& options) {
+  const bool from_files = !options.particles.i.empty() || !options.particles.j.empty();
+  if (from_files && !options.random.empty()) throw UsageError("--random takes the place of --i and --j");
+  std::vector<ParamValue> params;
+  for (const std::string& text : options.params) params.push_back(parse_param(text));
+
+  const Pipeline pipeline = parse(read_source(options.file));
+  ParticleSum sum(options.file, options.kernel);
+  sum.set_params(params);
+  std::optional<ParticleSource> source;
+  std::optional<RandomSides> random;
+  std::vector<BoundField> bound;
+  std::int64_t ni = 0, nj = 0;
+  if (from_files) {
+    source.emplace(options.particles);
+    bound = source->bind(sum.inputs());
+    ni = source->i().table->rows;
+    nj = source->j().table->rows;
+  } else {
+    random = random_sides(sum.inputs(), options.random.empty() ? "1024" : options.random);
+    bound = bind_particles(sum.inputs(), {&random->i, "random particles"}, {&random->j, "random particles"}, {});
+    ni = nj = random->i.rows;
+  }
+
+  const std::vector<std::int64_t> which = sample_of(ni);
+  sum.bind(bound, ni, nj);
+  sum.run(which);
+  const Expectation expected = expect(pipeline, oracle_input(pipeline, bound, sum.params(), ni, nj), which,
+                                      compiler_options(options.kernel), compiler_isa(options.kernel));
+  std::vector<OutputReport> reports;
+  std::size_t output = 0;
+  for (const Field& field : pipeline.fields)
+    if (field.role == Role::Output) reports.push_back(compare(field, sum.outputs().at(output++), expected, which));
+  const auto report = options.json ? json_of : text_of;
+  write_standard_output(report(reports, sum, options.kernel, ni, nj, which.size()));
+  const bool ok = std::all_of(reports.begin(), reports.end(), [](const OutputReport& r) { return r.wrong == 0; });
+  return ok ? kDone : kInputWrong;
+}
+
+}  // namespace nbcc

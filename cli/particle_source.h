@@ -1,0 +1,40 @@
+// The particles of both sides of a sum, from one file or two.
+#pragma once
+#include <CLI/App.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/bind_particles.h"
+
+namespace nbcc {
+
+struct ParticleSourceOptions {
+  std::string i, j;  // paths; an empty one is the other's
+  std::string columns, columns_i, columns_j;
+  std::vector<std::string> bindings;
+};
+
+// --i, --j, --columns, --columns-i, --columns-j, --bind
+void declare_particle_source(CLI::App& app, ParticleSourceOptions& options);
+
+class ParticleSource {
+ public:
+  // Reads the files, one that serves both sides once. Throws FileError, UsageError.
+  explicit ParticleSource(const ParticleSourceOptions& options);
+  ParticleSource(const ParticleSource&) = delete;
+  ParticleSource& operator=(const ParticleSource&) = delete;
+
+  ParticleSide i() const { return {&i_table_, i_path_}; }
+  ParticleSide j() const { return {j_table_ ? &*j_table_ : &i_table_, j_path_}; }
+  // As bind_particles; says on standard error when numbers of a plain array are left over.
+  std::vector<BoundField> bind(const std::vector<InputField>& fields) const;
+
+ private:
+  ParticleTable i_table_;
+  std::optional<ParticleTable> j_table_;  // where it is not the same
+  std::string i_path_, j_path_;
+  std::vector<std::string> bindings_;
+};
+
+}  // namespace nbcc

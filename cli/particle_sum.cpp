@@ -1,0 +1,131 @@
+// Tables and bound fields -> calls of the C++ interface. The door is ParticleSum. Reads and writes no file.
+#include "cli/particle_sum.h"
+
+#include <deque>
+
+#include "runtime/nbcc.hpp"
+
+namespace nbcc {
+namespace {
+
+DeviceOptions device_options(const KernelChoice& choice) {
+  DeviceOptions options;
+  options.threads = choice.threads;
+  options.isa = choice.isa;
+  options.cache_dir = choice.cache_folder;
+  return options;
+}
+
+PipelineOptions pipeline_options(const KernelChoice& choice) {
+  PipelineOptions options;
+  options.precision = choice.precision == "double" ? NBCC_DOUBLE : choice.precision == "mixed" ? NBCC_MIXED : NBCC_SINGLE;
+  options.math = choice.math == "precise" ? NBCC_PRECISE : NBCC_FAST;
+  options.root = choice.root == "estimate" ? NBCC_ROOT_ESTIMATE
+                 : choice.root == "exact"  ? NBCC_ROOT_EXACT
+                                           : NBCC_ROOT_REFINED;
+  return options;
+}
+
+// A set may be empty, a view's pointer may not be null.
+template <typename T>
+T* not_null(T* pointer) {
+  static std::remove_const_t<T> nothing{};
+  return pointer ? pointer : &nothing;
+}
+
+bool consecutive(const BoundField& field) {
+  for (std::size_t c = 1; c < field.from.size(); ++c) {
+    if (field.from[c].column != field.from[0].column || field.from[c].component != field.from[0].component + int(c)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+View view_of(const ParticleColumn& column, int first) {
+  return std::visit(
+      [&](const auto& values) {
+        using T = typename std::decay_t<decltype(values)>::value_type;
+        const auto size = std::int64_t(sizeof(T));
+        const T* const data = values.empty() ? not_null<const T>(nullptr) : values.data() + first;
+        return view(data, column.rows(), size * column.components, size);
+      },
+      column.data);
+}
+
+}  // namespace
+
+struct ParticleSum::State {
+  Device device;
+  Pipeline pipeline;
+  std::vector<Field> fields;
+  std::vector<ParamValue> params;
+  Sum sum;
+  std::deque<std::vector<double>> gathered;  // fields whose components stand in several columns
+  std::vector<ParticleColumn> outputs;
+};
+
+ParticleSum::ParticleSum(const std::string& pipeline_file, const KernelChoice& choice) {
+  Device device(choice.device, device_options(choice));
+  Pipeline pipeline = Pipeline::from_file(device, pipeline_file, pipeline_options(choice));
+  std::vector<Field> fields = pipeline.fields();
+  Sum sum(pipeline);
+  state_.reset(new State{std::move(device), std::move(pipeline), std::move(fields), {}, std::move(sum), {}, {}});
+  for (const Field& field : state_->fields) {
+    if (field.role == NBCC_PARAM) state_->params.push_back({field.name, field.defaults});
+    if (field.role != NBCC_INPUT_I && field.role != NBCC_INPUT_J) continue;
+    inputs_.push_back({field.name, field.type, field.role == NBCC_INPUT_J, field.integral, field.components});
+  }
+}
+
+ParticleSum::~ParticleSum() = default;
+
+std::string ParticleSum::device_name() const { return state_->device.name(); }
+std::string ParticleSum::pipeline_name() const { return state_->pipeline.name(); }
+std::vector<ParamValue> ParticleSum::params() const { return state_->params; }
+
+void ParticleSum::set_params(const std::vector<ParamValue>& params) {
+  for (const ParamValue& given : params) {
+    state_->sum.set(given.name, given.values);
+    for (ParamValue& known : state_->params)
+      if (known.name == given.name) known.values = given.values;
+  }
+}
+
+void ParticleSum::bind(const std::vector<BoundField>& fields, std::int64_t ni, std::int64_t nj) {
+  State& state = *state_;
+  state.gathered.clear();
+  state.outputs.clear();
+  state.sum.counts(ni, nj);
+  for (const BoundField& field : fields) {
+    if (consecutive(field)) {
+      state.sum.bind(field.field, view_of(*field.from[0].column, field.from[0].component));
+      continue;
+    }
+    const std::int64_t rows = field.acts ? nj : ni;
+    std::vector<double>& values = state.gathered.emplace_back(std::size_t(rows) * field.from.size());
+    for (std::int64_t row = 0, k = 0; row < rows; ++row)
+      for (const ColumnComponent& component : field.from) values[std::size_t(k++)] = component.at(row);
+    const View where = rows == 0 ? view(not_null<const double>(nullptr), 0) : nbcc::rows(values, std::int64_t(field.from.size()));
+    state.sum.bind(field.field, where);
+  }
+  // All first, so that none moves once it is bound.
+  for (const Field& field : state.fields) {
+    if (field.role != NBCC_OUTPUT) continue;
+    const ElementType type = field.integral ? ElementType::Int64 : ElementType::Double;
+    state.outputs.push_back({field.name, field.components, make_data(type, std::size_t(ni * field.components))});
+  }
+  for (ParticleColumn& output : state.outputs) {
+    View where = view_of(output, 0);
+    where.read_only = false;
+    state.sum.bind(output.name, where);
+  }
+}
+
+void ParticleSum::keep_j(bool keep) { state_->sum.keep_j(keep); }
+void ParticleSum::run() { state_->sum.run(); }
+void ParticleSum::run(std::int64_t i_begin, std::int64_t i_count) { state_->sum.run(i_begin, i_count); }
+void ParticleSum::run(std::span<const std::int64_t> i_list) { state_->sum.run(i_list); }
+std::vector<ParticleColumn>& ParticleSum::outputs() { return state_->outputs; }
+
+}  // namespace nbcc

@@ -1,0 +1,46 @@
+// A pipeline on a device with a table's particles bound to it, as nbcc.hpp offers it to anyone; apart from it because
+// nbcc.hpp and the compiler's own headers have names in common.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/bind_particles.h"
+#include "cli/kernel_options.h"
+#include "cli/numbers.h"
+
+namespace nbcc {
+
+class ParticleSum {
+ public:
+  // Opens the device and compiles. Throws nbcc.hpp's Error, as all that follows.
+  ParticleSum(const std::string& pipeline_file, const KernelChoice& choice);
+  ~ParticleSum();
+
+  std::string device_name() const;
+  std::string pipeline_name() const;
+  const std::vector<InputField>& inputs() const { return inputs_; }
+  // Params with their values, defaults included: "eps2 = 0.0001".
+  std::vector<ParamValue> params() const;
+
+  void set_params(const std::vector<ParamValue>& params);
+  // The columns must outlive the runs. Makes the outputs, of ni rows.
+  void bind(const std::vector<BoundField>& fields, std::int64_t ni, std::int64_t nj);
+  void keep_j(bool keep);
+
+  void run();
+  void run(std::int64_t i_begin, std::int64_t i_count);
+  void run(std::span<const std::int64_t> i_list);
+
+  // One column for each output: double, or int64 where the output is integral.
+  std::vector<ParticleColumn>& outputs();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+  std::vector<InputField> inputs_;
+};
+
+}  // namespace nbcc

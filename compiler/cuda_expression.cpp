@@ -1,0 +1,144 @@
+// Nodes -> CUDA C++ expressions. Doors: cuda_type(), cuda_literal(), cuda_operation(). The functions that the expressions
+// call are NVRTC's built-in mathematics, which needs no header, and those of templates/cuda_types.cuh.in.
+#include "compiler/cuda_expression.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "compiler/diagnostic.h"
+
+namespace nbcc {
+namespace {
+
+bool is_integral(Type type) { return type == Type::Int || type == Type::Index; }
+
+// NVRTC's name: the IR's, with the f of C where the value is a float.
+std::string function_name(const Node& node, Type type) {
+  std::string base(name(node.op));
+  if (node.op == Op::Abs) base = "fabs";
+  return type == Type::Float ? base + "f" : base;
+}
+
+// Wraps, as the IR has it; signed overflow is undefined in C++.
+std::string wrapping(const char* symbol, const std::string& a, const std::string& b, Type type) {
+  const char* const whole = type == Type::Int ? "unsigned" : "unsigned long long";
+  return fmt::format("({0})(({1}){2} {3} ({1}){4})", type == Type::Int ? "int" : "index", whole, a, symbol, b);
+}
+
+std::string whole_number_operation(const Node& node, const std::string& a, const std::string& b) {
+  switch (node.op) {
+    case Op::Neg:
+      return wrapping("-", "0", a, node.type);
+    case Op::Abs:
+      return fmt::format("{} < 0 ? {} : {}", a, wrapping("-", "0", a, node.type), a);
+    case Op::Add:
+      return wrapping("+", a, b, node.type);
+    case Op::Sub:
+      return wrapping("-", a, b, node.type);
+    case Op::Mul:
+      return wrapping("*", a, b, node.type);
+    case Op::Div:
+      return fmt::format("whole_quotient({}, {})", a, b);
+    case Op::Rem:
+      return fmt::format("whole_remainder({}, {})", a, b);
+    default:
+      return "";
+  }
+}
+
+std::string inverse_root(Type type, const std::string& a) {
+  return type == Type::Float ? fmt::format("1.0f / sqrtf({})", a) : fmt::format("1.0 / sqrt({})", a);
+}
+
+std::string arithmetic(const Node& node, Type type, const std::string& a, const std::string& b, bool exact) {
+  switch (node.op) {
+    case Op::Neg:
+      return fmt::format("-{}", a);
+    case Op::Add:
+      return fmt::format("{} + {}", a, b);
+    case Op::Sub:
+      return fmt::format("{} - {}", a, b);
+    case Op::Mul:
+      return fmt::format("{} * {}", a, b);
+    case Op::Div:
+      return exact || type != Type::Float ? fmt::format("{} / {}", a, b) : fmt::format("quotient({}, {})", a, b);
+    case Op::Sqrt:
+      if (exact || type != Type::Float) break;
+      return fmt::format("square_root({})", a);
+    case Op::Rsqrt:
+      return inverse_root(type, a);
+    case Op::RsqrtEstimate:
+      // Outside the pair loop the estimate would save nothing; the correction that follows it finds nothing to do.
+      return exact ? inverse_root(type, a) : fmt::format("rsqrt_estimate({})", a);
+    default:
+      break;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string cuda_type(Type type, const CudaScalars& scalars) { return std::string(name(scalars.resolved(type))); }
+
+std::string cuda_literal(double value, Type type, const CudaScalars& scalars) {
+  const Type resolved = scalars.resolved(type);
+  if (resolved == Type::Bool) return value != 0 ? "true" : "false";
+  if (is_integral(resolved)) {
+    if (std::fabs(value) <= 0x1p53) return fmt::format("{}", std::int64_t(value));
+    return fmt::format("(index)({})", value);
+  }
+  const bool narrow = resolved == Type::Float;
+  const double rounded = narrow ? double(float(value)) : value;
+  if (std::isnan(rounded)) return narrow ? "__int_as_float(0x7fc00000)" : "__longlong_as_double(0x7ff8000000000000LL)";
+  if (std::isinf(rounded)) return std::string(rounded < 0 ? "-" : "") + (narrow ? "infinite_float()" : "infinite()");
+  std::string text = narrow ? fmt::format("{}", float(value)) : fmt::format("{}", value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return narrow ? text + "f" : text;
+}
+
+std::string cuda_operation(const Graph& graph, const Node& node, const std::array<std::string, 3>& args,
+                           const CudaScalars& scalars) {
+  const auto& [a, b, c] = args;
+  const Type type = scalars.resolved(node.type);
+  if (is_integral(type))
+    if (std::string text = whole_number_operation(node, a, b); !text.empty()) return text;
+  if (std::string text = arithmetic(node, type, a, b, scalars.exact); !text.empty()) return text;
+  switch (node.op) {
+    case Op::Not:
+      return fmt::format("!{}", a);
+    case Op::Cast:
+      if (type == Type::Bool) return fmt::format("{} != 0", a);
+      if (is_integral(type) && graph[node.args[0]].type >= Type::Float) return fmt::format("to_{}({})", name(type), a);
+      return fmt::format("({}){}", cuda_type(type, scalars), a);
+    case Op::Min:
+      return fmt::format("minimum({}, {})", a, b);
+    case Op::Max:
+      return fmt::format("maximum({}, {})", a, b);
+    case Op::And:
+      return fmt::format("{} && {}", a, b);
+    case Op::Or:
+      return fmt::format("{} || {}", a, b);
+    case Op::Lt:
+      return fmt::format("{} < {}", a, b);
+    case Op::Le:
+      return fmt::format("{} <= {}", a, b);
+    case Op::Eq:
+      return fmt::format("{} == {}", a, b);
+    case Op::Fma:
+      return fmt::format("{}({}, {}, {})", type == Type::Float ? "fmaf" : "fma", a, b, c);
+    case Op::Select:
+      return fmt::format("{} ? {} : {}", a, b, c);
+    case Op::Pow: case Op::Atan2: case Op::CopySign:
+      return fmt::format("{}({}, {})", function_name(node, type), a, b);
+    case Op::Abs: case Op::Sqrt: case Op::Cbrt: case Op::Exp: case Op::Exp2: case Op::Log: case Op::Log2: case Op::Sin:
+    case Op::Cos: case Op::SinPi: case Op::CosPi: case Op::Tan: case Op::Asin: case Op::Acos: case Op::Atan: case Op::Sinh:
+    case Op::Cosh: case Op::Tanh: case Op::Erf: case Op::Erfc: case Op::Floor: case Op::Ceil: case Op::Round: case Op::Rint: case Op::Trunc:
+      return fmt::format("{}({})", function_name(node, type), a);
+    default:
+      break;
+  }
+  throw InternalError(fmt::format("emit_cuda: no text for '{}'", name(node.op)));
+}
+
+}  // namespace nbcc

@@ -1,0 +1,25 @@
+// One IR node as a CUDA C++ expression over scalars. Part of emit_cuda.
+#pragma once
+#include <array>
+#include <string>
+
+#include "compiler/ir.h"
+
+namespace nbcc {
+
+// What fixes the meaning of an expression beyond its node.
+struct CudaScalars {
+  bool wide = false;   // Real is double, else float
+  bool exact = false;  // division and square root as IEEE 754 has them, else within 2 ulp
+  Type resolved(Type type) const { return type != Type::Real ? type : wide ? Type::Double : Type::Float; }
+};
+
+std::string cuda_type(Type type, const CudaScalars& scalars);
+std::string cuda_literal(double value, Type type, const CudaScalars& scalars);
+
+// The node's operation on the given argument texts, which must be names: an argument may appear twice. Leaves are not
+// its business.
+std::string cuda_operation(const Graph& graph, const Node& node, const std::array<std::string, 3>& args,
+                           const CudaScalars& scalars);
+
+}  // namespace nbcc

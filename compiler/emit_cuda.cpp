@@ -1,0 +1,459 @@
+// Optimized pipeline -> CUDA kernel text. Doors: emit_cuda(), cuda_target(). The text's frame is
+// templates/cuda_kernel.cu.in; here its holes are filled. A thread is scalar code: the loop over its i-particles is in the
+// text, and NVRTC writes it out. Does not choose the shape of the work for a device; it gives the macros' defaults.
+#include "compiler/emit_cuda.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "compiler/cuda_expression.h"
+#include "compiler/diagnostic.h"
+#include "compiler/fill_template.h"
+#include "compiler/plan.h"
+
+namespace nbcc {
+namespace {
+
+bool is_uniform(Binding b) { return b == Binding::Constant || b == Binding::Param; }
+bool is_index(Op op) { return op == Op::IIndex || op == Op::JIndex; }
+bool keeps_index(Reduction r) { return r == Reduction::ArgMin || r == Reduction::ArgMax; }
+bool is_minimum(Reduction r) { return r == Reduction::Min || r == Reduction::ArgMin; }
+
+const char* c_element(Element e) {
+  switch (e) {
+    case Element::Float:
+      return "float";
+    case Element::Double:
+      return "double";
+    case Element::Int32:
+      return "int";
+    case Element::Int64:
+      return "index";
+  }
+  return "";
+}
+
+std::string read_column(const char* side, const SidePlan& plan, int column) {
+  return fmt::format("((const {}*)a.{}[{}])[{}]", c_element(plan.columns[std::size_t(column)].element), side, column, side);
+}
+
+class CudaEmitter {
+ public:
+  CudaEmitter(Pipeline& pipeline, const Options& options)
+      : pipeline_(pipeline),
+        graph_(pipeline.pair),
+        options_(options),
+        plan_(make_plan(pipeline, options)),
+        // Square root and division are exact where the user asks for them in place of estimates.
+        scalars_{options.precision == Precision::Double,
+                 options.math == Math::Precise || options.root == RootMode::Exact} {
+    self_test_ = std::any_of(plan_.pair.begin(), plan_.pair.end(), [&](NodeId id) { return is_self_test(graph_[id]); });
+    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) slots_ += keeps_index(reduction(k)) ? 2 : 1;
+    collect_members();
+    choose_shape();
+  }
+
+  KernelSource run() {
+    std::map<std::string, std::string> holes;
+    holes["title"] = fmt::format("{}: cuda, {} precision, {} math", pipeline_.name, name(options_.precision),
+                                 name(options_.math));
+    holes["types"] = fill_template("cuda_types.cuh", {{"i_per_thread", std::to_string(i_per_thread_)},
+                                                      {"j_tile", std::to_string(j_tile_)},
+                                                      {"unroll", std::to_string(unroll_)}});
+    // An array of nothing is no C++.
+    const auto length = [](std::size_t n) { return std::to_string(std::max<std::size_t>(n, 1)); };
+    holes["i_columns"] = length(plan_.i.columns.size());
+    holes["j_columns"] = length(plan_.j.columns.size());
+    holes["outputs"] = length(pipeline_.contributions.size());
+    holes["slots"] = std::to_string(slots_);
+    holes["params"] = length(std::size_t(pipeline_.components(Role::Param)));
+    declare(holes);
+    holes["prepare_uniform_i"] = prepare_uniform(plan_.i);
+    holes["prepare_i"] = prepare(plan_.i, "i");
+    holes["prepare_uniform_j"] = prepare_uniform(plan_.j);
+    holes["prepare_j"] = prepare(plan_.j, "j");
+    holes["uniform"] = uniform(plan_.uniform);
+    holes["load_i"] = load_i();
+    holes["stage_j"] = stage_j();
+    holes["self_declaration"] = self_test_ ? "int self[NBCC_I_PER_THREAD];  // where in the tile i itself stands, or -1" : "";
+    holes["pair_j"] = pair_j();
+    holes["pair"] = pair();
+    sums(holes);
+    results(holes);
+    return describe(fill_template("cuda_kernel.cu", holes));
+  }
+
+ private:
+  // ---- what the loop reads -------------------------------------------------------------------------------------
+
+  // Columns that the pair loop reads: others serve prepare, common factors and finish() only.
+  void collect_members() {
+    for (NodeId id : plan_.pair) {
+      const Node& n = graph_[id];
+      add_member(i_members_, plan_.i, id, n, Op::InputI);
+      add_member(j_members_, plan_.j, id, n, Op::InputJ);
+    }
+  }
+  static void add_member(std::set<int>& members, const SidePlan& side, NodeId id, const Node& node, Op leaf) {
+    if (const auto derived = side.derived.find(id); derived != side.derived.end()) members.insert(derived->second);
+    if (node.op != leaf) return;
+    members.insert(side.whole.at(int(node.payload)));
+    if (const auto low = side.low.find(int(node.payload)); low != side.low.end()) members.insert(low->second);
+  }
+
+  // Measured shapes are the device's business. These are what a register file of 64 K words per multiprocessor, an
+  // instruction cache of some thousand instructions and 48 KiB of shared memory allow for.
+  void choose_shape() {
+    int words = scalars_.wide ? 4 * int(slots_) : 3 * int(slots_);
+    for (int column : i_members_) words += int(size_of(plan_.i.columns[std::size_t(column)].element)) / 4;
+    i_per_thread_ = words * 4 <= 64 ? 4 : words * 2 <= 80 ? 2 : 1;
+    const auto work = std::count_if(plan_.pair.begin(), plan_.pair.end(), [&](NodeId id) { return per_i(id); });
+    while (unroll_ > 1 && (int(work) + 1) * i_per_thread_ * unroll_ > 1024) unroll_ /= 2;
+    while (j_tile_ > 32 && j_bytes() * j_tile_ > 16384) j_tile_ /= 2;
+  }
+  int j_bytes() const {
+    int bytes = 0;
+    for (int column : j_members_) bytes += int(size_of(plan_.j.columns[std::size_t(column)].element));
+    return (bytes + 15) / 16 * 16;
+  }
+
+  std::string column_comment(const SidePlan& side, int column, Role role) const {
+    const Column& c = side.columns[std::size_t(column)];
+    if (c.part == Column::Part::Derived) {
+      for (const auto& [node, at] : side.derived)
+        if (at == column) return fmt::format("t{}", node);
+    }
+    const Field& field = pipeline_.field_of(role, c.component);
+    std::string text = field.name;
+    const int inside = c.component - field.first;
+    if (field.length) text += fmt::format("[{}]", inside / field.width);
+    if (field.width > 1) text += fmt::format(".{}", "xyzw"[inside % field.width]);
+    return text + (c.part == Column::Part::High ? ", upper part" : c.part == Column::Part::Low ? ", lower part" : "");
+  }
+
+  std::string members(const std::set<int>& columns, const SidePlan& side, Role role) const {
+    std::string text;
+    for (int column : columns)
+      text += fmt::format("{} c{};  // {}\n", c_element(side.columns[std::size_t(column)].element), column,
+                          column_comment(side, column, role));
+    return text;
+  }
+
+  void declare(std::map<std::string, std::string>& holes) const {
+    holes["i_members"] = members(i_members_, plan_.i, Role::InputI) + (i_index_needed() ? "index i;  // i_index\n" : "");
+    holes["j_members"] = members(j_members_, plan_.j, Role::InputJ);
+    // So that shared memory is read 16 bytes at a time; eight and less need no help.
+    const bool small = j_members_.size() < 2 || (j_members_.size() == 2 && !scalars_.wide);
+    holes["j_alignment"] = small ? "" : "__align__(16) ";
+    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) {
+      const bool summed = reduction(k) == Reduction::Sum;
+      const Type type = value_type(k);
+      if (summed) holes["tile_members"] += fmt::format("{} s{};\n", term_type(k), k);
+      if (keeps_index(reduction(k))) holes["tile_members"] += fmt::format("int k{};  // place in the tile, -1: none\n", k);
+      holes["sum_members"] += fmt::format("{} s{};\n", summed && type == Type::Float ? "TwoFloat" : summed ? "double" : extreme_type(k), k);
+      if (keeps_index(reduction(k))) holes["sum_members"] += fmt::format("index j{};  // -1: none\n", k);
+    }
+    holes["tile_members"];
+    holes["sum_members"];
+  }
+
+  // ---- nodes ---------------------------------------------------------------------------------------------------
+
+  Reduction reduction(std::size_t output) const { return pipeline_.field_of(Role::Output, int(output)).reduction; }
+  Type value_type(std::size_t k) const { return scalars_.resolved(graph_[pipeline_.contributions[k].value].type); }
+  // Whole numbers are summed in 64 bits; their extremes are kept in double, which has the infinity to begin with.
+  std::string term_type(std::size_t k) const { return value_type(k) < Type::Float ? "index" : cuda_type(value_type(k), scalars_); }
+  std::string extreme_type(std::size_t k) const { return value_type(k) < Type::Float ? "double" : cuda_type(value_type(k), scalars_); }
+
+  bool per_i(NodeId id) const { return graph_[id].binding == Binding::I || graph_[id].binding == Binding::Pair; }
+  bool is_self_test(const Node& n) const {
+    if (n.op != Op::Eq) return false;
+    const Op a = graph_[n.args[0]].op, b = graph_[n.args[1]].op;
+    return is_index(a) && is_index(b) && a != b;
+  }
+  // Whether anything of the pair loop but a self test uses i_index.
+  bool i_index_needed() const {
+    for (const Contribution& c : pipeline_.contributions)
+      if (graph_[c.value].op == Op::IIndex) return true;
+    return std::any_of(plan_.pair.begin(), plan_.pair.end(), [&](NodeId id) {
+      const Node& n = graph_[id];
+      if (is_self_test(n) || plan_.i.derived.count(id)) return false;
+      return std::any_of(n.args.begin(), n.args.end(), [&](NodeId arg) { return arg != kNone && graph_[arg].op == Op::IIndex; });
+    });
+  }
+
+  std::string statement(NodeId id, const std::string& value) const {
+    return fmt::format("const {} t{} = {};\n", cuda_type(graph_[id].type, scalars_), id, value);
+  }
+
+  std::string node_expression(NodeId id) const {
+    const Node& n = graph_[id];
+    if (n.op == Op::Const) return cuda_literal(graph_.constant_value(id), n.type, scalars_);
+    if (n.op == Op::Param) return fmt::format("({})a.param[{}]", cuda_type(n.type, scalars_), n.payload);
+    if (plan_.two_float.count(id)) return fmt::format("(t{0} - t{1}) + (t{0}l - t{1}l)", n.args[0], n.args[1]);
+    std::array<std::string, 3> args;
+    for (int k = 0; k < arity(n.op); ++k) args[std::size_t(k)] = fmt::format("t{}", n.args[std::size_t(k)]);
+    return cuda_operation(graph_, n, args, scalars_);
+  }
+
+  std::string uniform(const std::vector<NodeId>& nodes) const {
+    std::string text;
+    for (NodeId id : nodes) text += statement(id, node_expression(id));
+    return text;
+  }
+
+  // ---- prepare -------------------------------------------------------------------------------------------------
+
+  std::string prepare_uniform(const SidePlan& side) const {
+    std::vector<NodeId> nodes;
+    std::copy_if(side.prepare.begin(), side.prepare.end(), std::back_inserter(nodes), [&](NodeId id) { return is_uniform(graph_[id].binding); });
+    return uniform(nodes);
+  }
+
+  std::string prepare(const SidePlan& side, const char* which) const {
+    std::string text;
+    for (NodeId id : side.prepare) {
+      const Node& n = graph_[id];
+      if (is_uniform(n.binding)) continue;
+      if (n.op == Op::InputI || n.op == Op::InputJ)
+        text += statement(id, as_value(read_column(which, side, side.whole.at(int(n.payload))), n.type));
+      else if (is_index(n.op))
+        text += statement(id, fmt::format("{0} + a.{0}_offset", which));
+      else
+        text += statement(id, node_expression(id));
+    }
+    for (const auto& [id, column] : side.derived)
+      text += fmt::format("(({}*)a.{}[{}])[{}] = t{};\n", c_element(side.columns[std::size_t(column)].element), which, column, which, id);
+    return text;
+  }
+
+  // Conditions travel as whole numbers.
+  static std::string as_value(const std::string& text, Type type) { return type == Type::Bool ? text + " != 0" : text; }
+
+  // ---- the pair loop -------------------------------------------------------------------------------------------
+
+  std::string load_i() const {
+    std::string text;
+    for (int column : i_members_) text += fmt::format("own[r].c{} = {};\n", column, read_column("i", plan_.i, column));
+    if (i_index_needed()) text += "own[r].i = i + a.i_offset;\n";
+    return text;
+  }
+
+  // All loads before the first store, and the store in one piece.
+  std::string stage_j() const {
+    if (j_members_.empty()) return "";
+    std::string text = "JParticle other;\n";
+    for (int column : j_members_) text += fmt::format("other.c{} = {};\n", column, read_column("j", plan_.j, column));
+    return text + "staged[k] = other;\n";
+  }
+
+  // A leaf or derived value of the particle `from`; empty for other nodes.
+  std::string member_statement(NodeId id, const SidePlan& side, Op leaf, const char* from) const {
+    const Node& n = graph_[id];
+    if (const auto derived = side.derived.find(id); derived != side.derived.end()) return statement(id, fmt::format("{}.c{}", from, derived->second));
+    if (n.op != leaf) return "";
+    std::string text = statement(id, as_value(fmt::format("{}.c{}", from, side.whole.at(int(n.payload))), n.type));
+    if (const auto low = side.low.find(int(n.payload)); low != side.low.end())
+      text += fmt::format("const {} t{}l = {}.c{};\n", cuda_type(n.type, scalars_), id, from, low->second);
+    return text;
+  }
+
+  std::string pair_j() const {
+    std::string text = j_members_.empty() ? "" : "const JParticle other = staged[k];\n";
+    for (NodeId id : plan_.pair) {
+      const Node& n = graph_[id];
+      if (n.binding != Binding::J) continue;
+      if (const std::string member = member_statement(id, plan_.j, Op::InputJ, "other"); !member.empty()) text += member;
+      else text += statement(id, n.op == Op::JIndex ? "first_j + k + a.j_offset" : node_expression(id));
+    }
+    return text;
+  }
+
+  std::string pair_statement(NodeId id) const {
+    const Node& n = graph_[id];
+    if (!per_i(id)) return "";
+    if (n.op == Op::IIndex) return i_index_needed() ? statement(id, "own[r].i") : "";
+    if (is_self_test(n)) return statement(id, "k == self[r]");
+    if (const std::string member = member_statement(id, plan_.i, Op::InputI, "own[r]"); !member.empty()) return member;
+    return statement(id, node_expression(id));
+  }
+
+  std::string pair() const {
+    std::string text, rest;
+    for (NodeId id : plan_.pair) (plan_.any_guard == kNone || plan_.before_guard.count(id) ? text : rest) += pair_statement(id);
+    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) rest += accumulate(k);
+    if (plan_.any_guard == kNone) return text + rest;
+    // A warp whose 32 pairs all miss the cutoff passes over the region.
+    return text + fmt::format("if (t{}) {{\n{}}}\n", plan_.any_guard, indented(rest));
+  }
+
+  static std::string indented(const std::string& text) {
+    std::string result;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+      result += "  " + text.substr(at, end - at);
+      at = end;
+    }
+    return result;
+  }
+
+  // A product is fused into the sum; the compiler drops the product itself where nothing else needs it.
+  std::string accumulate(std::size_t k) const {
+    const Contribution& c = pipeline_.contributions[k];
+    const std::string condition = c.guard == kNone || c.guard == plan_.any_guard ? "" : fmt::format("t{}", c.guard);
+    const std::string value = fmt::format("t{}", c.value);
+    const std::string guarded = condition.empty() ? "" : fmt::format("if ({}) ", condition);
+    if (reduction(k) == Reduction::Sum) {
+      const Node& n = graph_[c.value];
+      const bool fuse = options_.math == Math::Fast && n.op == Op::Mul && n.binding == Binding::Pair && n.type >= Type::Float;
+      const std::string sum = fmt::format("part[r].s{}", k);
+      if (!fuse) return fmt::format("{}{} += {};\n", guarded, sum, value);
+      return fmt::format("{0}{1} = {2}(t{3}, t{4}, {1});\n", guarded, sum, value_type(k) == Type::Float ? "fmaf" : "fma", n.args[0], n.args[1]);
+    }
+    const std::string best = fmt::format("sum[r].s{}", k);
+    if (!keeps_index(reduction(k)))
+      return fmt::format("{0}{1} = {2}({1}, ({3}){4});\n", guarded, best, is_minimum(reduction(k)) ? "minimum" : "maximum", extreme_type(k), value);
+    // Strictly better only: of equal values the first stays.
+    return fmt::format("if ({0}{1} {2} {3}) {3} = {1}, part[r].k{4} = k;\n", condition.empty() ? "" : condition + " && ", value,
+                       is_minimum(reduction(k)) ? "<" : ">", best, k);
+  }
+
+  // ---- sums ----------------------------------------------------------------------------------------------------
+
+  void sums(std::map<std::string, std::string>& holes) const {
+    std::string &clear_sums = holes["clear_sums"], &clear_part = holes["clear_part"], &flush = holes["flush"], &store = holes["store"];
+    if (self_test_)
+      clear_part = "const index place = lesser(first_i + r * NBCC_THREADS, a.ni - 1) + a.i_offset - (first_j + a.j_offset);\n"
+                   "self[r] = place >= 0 && place < NBCC_J_TILE ? (int)place : -1;\n";
+    int slot = 0;
+    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) {
+      if (reduction(k) == Reduction::Sum) {
+        clear_sums += fmt::format("sum[r].s{} = {};\n", k, value_type(k) == Type::Float ? "TwoFloat{0.0f, 0.0f}" : "0.0");
+        clear_part += fmt::format("part[r].s{} = 0;\n", k);
+        flush += fmt::format("add(sum[r].s{0}, {1}part[r].s{0});\n", k, value_type(k) < Type::Float ? "(double)" : "");
+        store += fmt::format("partial[{0} * a.ni] = total(sum[r].s{1});\n", slot++, k);
+        continue;
+      }
+      const char* infinity = extreme_type(k) == "float" ? "infinite_float()" : "infinite()";
+      clear_sums += fmt::format("sum[r].s{} = {}{};\n", k, is_minimum(reduction(k)) ? "" : "-", infinity);
+      store += fmt::format("partial[{0} * a.ni] = sum[r].s{1};\n", slot++, k);
+      if (!keeps_index(reduction(k))) continue;
+      clear_sums += fmt::format("sum[r].j{} = -1;\n", k);
+      clear_part += fmt::format("part[r].k{} = -1;\n", k);
+      flush += fmt::format("if (part[r].k{0} >= 0) sum[r].j{0} = first_j + part[r].k{0} + a.j_offset;\n", k);
+      store += fmt::format("partial[{0} * a.ni] = (double)sum[r].j{1};\n", slot++, k);
+    }
+  }
+
+  // ---- results -------------------------------------------------------------------------------------------------
+
+  std::string result_name(std::size_t k) const { return fmt::format("{}{}", keeps_index(reduction(k)) ? "arg" : "acc", k); }
+
+  void results(std::map<std::string, std::string>& holes) const {
+    std::string &begin = holes["begin_results"], &join = holes["join"], &store = holes["store_results"];
+    int slot = 0;
+    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) {
+      const Reduction how = reduction(k);
+      const char* start = how == Reduction::Sum ? "0.0" : is_minimum(how) ? "infinite()" : "-infinite()";
+      begin += fmt::format("double acc{0} = a.first ? {1} : a.acc[{0}][i];\n", k, start);
+      store += fmt::format("a.acc[{0}][i] = acc{0};\n", k);
+      if (how == Reduction::Sum) join += fmt::format("acc{} += partial[{} * a.ni];\n", k, slot++);
+      else if (!keeps_index(how)) join += fmt::format("acc{0} = {1}(acc{0}, partial[{2} * a.ni]);\n", k, is_minimum(how) ? "minimum" : "maximum", slot++);
+      else {
+        begin += fmt::format("double arg{0} = a.first ? -1.0 : a.arg[{0}][i];\n", k);
+        store += fmt::format("a.arg[{0}][i] = arg{0};\n", k);
+        join += fmt::format("keep_best(acc{0}, arg{0}, partial[{1} * a.ni], partial[{2} * a.ni], {3});\n", k, slot, slot + 1, is_minimum(how) ? "true" : "false");
+        slot += 2;
+      }
+    }
+    holes["finish"] = finish();
+  }
+
+  std::string i_value(int component) const {
+    const std::string value = read_column("i", plan_.i, plan_.i.whole.at(component));
+    const auto low = plan_.i.low.find(component);
+    return low == plan_.i.low.end() ? value : fmt::format("(double){} + (double){}", value, read_column("i", plan_.i, low->second));
+  }
+
+  // In double precision and exact: a few operations per particle, where accuracy costs nothing.
+  std::string scalar_statements(const Graph& graph, const std::vector<NodeId>& nodes, const char* prefix) const {
+    const CudaScalars scalars{true, true};
+    std::string text;
+    for (NodeId id : nodes) {
+      const Node& n = graph[id];
+      const std::string type = cuda_type(n.type, scalars);
+      std::string value;
+      switch (n.op) {
+        case Op::Const: value = cuda_literal(graph.constant_value(id), n.type, scalars); break;
+        case Op::Param: value = fmt::format("({})a.param[{}]", type, n.payload); break;
+        case Op::InputI: value = as_value(i_value(int(n.payload)), n.type); break;
+        case Op::IIndex: value = "i + a.i_offset"; break;
+        case Op::Output: value = fmt::format("({}){}", type, result_name(std::size_t(n.payload))); break;
+        default: {
+          std::array<std::string, 3> args;
+          for (int k = 0; k < arity(n.op); ++k) args[std::size_t(k)] = fmt::format("{}{}", prefix, n.args[std::size_t(k)]);
+          value = cuda_operation(graph, n, args, scalars);
+        }
+      }
+      text += fmt::format("const {} {}{} = {};\n", type, prefix, id, value);
+    }
+    return text;
+  }
+
+  std::string finish() const {
+    std::string text = scalar_statements(graph_, plan_.scales, "s");
+    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k)
+      if (const NodeId scale = pipeline_.contributions[k].scale; scale != kNone) text += fmt::format("acc{} *= s{};\n", k, scale);
+    if (pipeline_.finished.empty()) return text;
+    const std::vector<bool> alive = reachable(pipeline_.finish, pipeline_.finished);
+    std::vector<NodeId> nodes;
+    for (NodeId id = 0; id < pipeline_.finish.size(); ++id)
+      if (alive[std::size_t(id)]) nodes.push_back(id);
+    text += scalar_statements(pipeline_.finish, nodes, "f");
+    for (std::size_t k = 0; k < pipeline_.finished.size(); ++k) text += fmt::format("{} = (double)f{};\n", result_name(k), pipeline_.finished[k]);
+    return text;
+  }
+
+  KernelSource describe(std::string text) const {
+    KernelSource source;
+    source.pipeline = pipeline_.name;
+    source.text = std::move(text);
+    source.target = "cuda";
+    source.tile = j_tile_;
+    source.i_block = i_per_thread_;
+    source.i_columns = plan_.i.columns;
+    source.j_columns = plan_.j.columns;
+    for (const Field& f : pipeline_.fields) source.fields.push_back(layout_of(f));
+    source.params = pipeline_.components(Role::Param);
+    source.outputs = pipeline_.components(Role::Output);
+    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) source.reductions.push_back(FieldLayout::Reduction(int(reduction(k))));
+    source.has_finish = !pipeline_.finished.empty();
+    for (const Graph* g : {&pipeline_.pair, &pipeline_.finish})
+      for (NodeId id = 0; id < g->size(); ++id) {
+        source.uses_i_index = source.uses_i_index || (*g)[id].op == Op::IIndex;
+        source.uses_j_index = source.uses_j_index || (*g)[id].op == Op::JIndex;
+      }
+    source.operations = pipeline_.flops ? *pipeline_.flops : pipeline_.raw_operations;
+    return source;
+  }
+
+  Pipeline& pipeline_;
+  const Graph& graph_;
+  const Options& options_;
+  Plan plan_;
+  CudaScalars scalars_;
+  std::set<int> i_members_, j_members_;  // columns that the pair loop reads
+  bool self_test_ = false;
+  std::size_t slots_ = 0;  // doubles that a part of the j-particles hands over for one i
+  int i_per_thread_ = 1, j_tile_ = 128, unroll_ = 16;
+};
+
+}  // namespace
+
+// The estimate for float needs no refinement; that for double gives 20 bits (rsqrt_estimate in cuda_types.cuh.in).
+Target cuda_target() { return {0x1.15p-23, 0x1p-19, true}; }
+
+KernelSource emit_cuda(Pipeline pipeline, const Options& options) { return CudaEmitter(pipeline, options).run(); }
+
+}  // namespace nbcc

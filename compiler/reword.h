@@ -1,0 +1,10 @@
+// What Clang says about a text, in the words of the language: Clang speaks of C++ classes, overloads and typedefs,
+// which the user has not written. Pure text; nothing of Clang is needed here.
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace nbcc {
+// `line` is the source line of the message and `column` (from 1) the place in it.
+std::string reword(std::string message, std::string_view line, int column);
+}  // namespace nbcc

@@ -1,0 +1,27 @@
+// The directives of the language: `#define NAME constant` and `#pragma flops N`. Part of the screen; knows what has
+// been defined, so that no macro can grow without bound or change the meaning of a word.
+#pragma once
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace nbcc {
+
+struct Screened;
+
+class Directives {
+ public:
+  // Takes the line behind '#'. Returns what is wrong with it, or nothing.
+  std::string take(std::string_view line, Screened& result);
+  // How many tokens the word stands for: 1, or those of the macro of that name.
+  int expansion(std::string_view word) const;
+
+ private:
+  std::string define(std::string_view rest, Screened& result);
+  std::string judge_value(const std::string& name, std::string_view value);
+
+  std::map<std::string, int, std::less<>> tokens_;  // of each macro, fully expanded
+  std::map<std::string, std::string, std::less<>> used_by_;  // a name that is no macro -> the macro that uses it
+};
+
+}  // namespace nbcc

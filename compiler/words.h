@@ -1,0 +1,30 @@
+// The words of the language, and those of C++ that it leaves out: data for the diagnostics.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace nbcc {
+
+struct ExcludedWord {
+  std::string_view word;
+  std::string_view what;    // how the diagnostic calls the construct
+  std::string_view remedy;  // what to write in its place; may be empty
+  bool companion = false;   // comes with another excluded word (`case` with `switch`), which says it all
+};
+const ExcludedWord* find_excluded_word(std::string_view word);
+
+std::span<const std::string_view> type_words();       // real, vec3, ...
+std::span<const std::string_view> role_words();       // input_i, ...
+std::span<const std::string_view> reduction_words();  // sum, ...
+bool is_built_in(std::string_view word);              // a function or constant of the prelude
+bool is_language_word(std::string_view word);         // any of these, or a keyword
+
+// How a built-in function is written: "pow(x, y), of two numbers". Empty if it is none.
+std::string signature(std::string_view built_in);
+
+// "; did you mean 'sqrt'?" for the nearest of the words that can stand where `word` was found, or nothing.
+enum class WordKind { Type, Role, Reduction, Value };
+std::string did_you_mean(std::string_view word, WordKind kind);
+
+}  // namespace nbcc
