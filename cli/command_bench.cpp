@@ -15,6 +15,7 @@
 #include "cli/pipeline_summary.h"
 #include "cli/random_particles.h"
 #include "cli/standard_output.h"
+#include "runtime/thread_pool.h"
 
 namespace nbcc {
 namespace {
@@ -76,7 +77,7 @@ Json json_of(const Row& row, const ParticleSum& sum, const PipelineSummary& summ
           {"device", sum.device_name()},
           {"precision", options.kernel.precision},
           {"math", options.kernel.math},
-          {"threads", options.kernel.threads},
+          {"threads", options.kernel.threads == 0 ? available_cores() : options.kernel.threads},
           {"resident_j", options.resident},
           {"ni", row.ni},
           {"nj", row.nj},

@@ -7,6 +7,7 @@
 #include "cli/replace_file.h"
 #include "cli/standard_output.h"
 #include "compiler/emit_cpu.h"
+#include "compiler/emit_cuda.h"
 #include "compiler/optimize.h"
 #include "compiler/parse.h"
 #include "compiler/print.h"
@@ -19,6 +20,7 @@ std::string text_of_stage(const EmitOptions& options) {
   const Pipeline pipeline = parse(read_source(options.file));
   if (options.stage == "ir") return print(pipeline);
   const Options how = compiler_options(options.kernel);
+  if (options.stage == "cuda") return emit_cuda(optimize(pipeline, how, cuda_target()), how).text;
   const Isa isa = compiler_isa(options.kernel);
   Pipeline optimized = optimize(pipeline, how, cpu_target(isa));
   if (options.stage == "optimized") return print(optimized);
@@ -31,9 +33,10 @@ std::string text_of_stage(const EmitOptions& options) {
 void declare_emit(CLI::App& app, EmitOptions& options) {
   app.add_option("FILE", options.file, "A pipeline")->required()->type_name("");
   app.add_option("--stage", options.stage,
-                 "ir: as parsed; optimized: after the passes; cpu: kernel text; asm: its machine code as assembly")
+                 "ir: as parsed; optimized: after the passes for the CPU; cpu: its kernel's text; asm: that text's machine "
+                 "code as assembly; cuda: the kernel's text for NVIDIA's GPUs")
       ->required()
-      ->check(CLI::IsMember({"ir", "optimized", "cpu", "asm"}));
+      ->check(CLI::IsMember({"ir", "optimized", "cpu", "asm", "cuda"}));
   app.add_option("-o,--output", options.output, "Where to write; '-' is standard output")->capture_default_str();
   app.add_flag("--force", options.force, "Overwrite an existing file");
   declare_compile_options(app, options.kernel);

@@ -1,102 +1,171 @@
-// The oracle's sums -> values, their scale, and how wrong a device may be. The doors are in the header. Runs nothing but
-// the interpreter.
+// The oracle's sums -> values, their scale, and how wrong a device may be. One door: expect(). Runs nothing but the
+// interpreter and the error analysis.
 #include "cli/error_bound.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
-#include "compiler/emit_cpu.h"
-#include "compiler/evaluate.h"
+#include "cli/running_error.h"
 
 namespace nbcc {
 namespace {
 
-// finish() for all asked i at once. `sums` are what the Output leaves read.
-Figures finish(const Pipeline& pipeline, const OracleInput& input, std::span<const std::int64_t> which,
-               const Figures& sums) {
-  if (pipeline.finished.empty()) return sums;
-  const Graph& graph = pipeline.finish;
-  const std::size_t count = which.size();
-  const std::vector<bool> needed = reachable(graph, pipeline.finished);
-  Figures values(needed.size());
-  for (NodeId id = 0; id < graph.size(); ++id) {
-    if (!needed[std::size_t(id)]) continue;
-    const Node& node = graph[id];
-    std::vector<double>& out = values[std::size_t(id)];
-    out.resize(count);
-    const auto component = std::size_t(node.payload);
-    for (std::size_t k = 0; k < count && arity(node.op) == 0; ++k) {
-      out[k] = node.op == Op::Const    ? graph.constant_value(id)
-               : node.op == Op::Param  ? input.params[component]
-               : node.op == Op::InputI ? input.i[component][std::size_t(which[k])]
-               : node.op == Op::IIndex ? double(which[k] + input.i_offset)
-                                       : sums[component][k];
-    }
-    if (arity(node.op) == 0) continue;
-    std::array<const double*, 3> args{};
-    for (int a = 0; a < arity(node.op); ++a) args[std::size_t(a)] = values[std::size_t(node.args[std::size_t(a)])].data();
-    evaluate(node.op, node.type, graph[node.args[0]].type, args, out.data(), int(count));
-  }
-  Figures finished;
-  for (const NodeId id : pipeline.finished) finished.push_back(values[std::size_t(id)]);
-  return finished;
+using Number = RunningError::Number;
+
+constexpr int kBatch = 256;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// A tile of 128 terms is added up in working precision: a rounding error for each term at worst, which would have to
+// be all of one sign; what is seen stays below 4.
+constexpr double kSumRoundings = 8;
+
+bool is_integral(const Field& field) {
+  return field.type == Type::Int || field.type == Type::Index || field.type == Type::Bool;
 }
 
-// How far the finished outputs move when each sum is wrong by its error, one at a time and either way.
-Figures moved_by(const Pipeline& pipeline, const OracleInput& input, std::span<const std::int64_t> which,
-                 const Figures& sums, const Figures& errors) {
-  if (pipeline.finished.empty()) return errors;
-  const Figures centre = finish(pipeline, input, which, sums);
-  Figures moved(sums.size(), std::vector<double>(which.size()));
-  for (std::size_t s = 0; s < sums.size(); ++s) {
-    Figures larger(sums.size(), std::vector<double>(which.size()));
-    for (const double sign : {-1.0, 1.0}) {
-      Figures there = sums;
-      for (std::size_t k = 0; k < which.size(); ++k) there[s][k] += sign * errors[s][k];
-      const Figures finished = finish(pipeline, input, which, there);
-      for (std::size_t c = 0; c < moved.size(); ++c) {
-        for (std::size_t k = 0; k < which.size(); ++k) {
-          const double change = std::fabs(finished[c][k] - centre[c][k]);
-          if (std::isfinite(change)) larger[c][k] = std::max(larger[c][k], change);
+// What the errors of its candidates make of one output component.
+class ReducedError {
+ public:
+  ReducedError(Reduction reduction, double sum_roundings) : reduction_(reduction), sum_roundings_(sum_roundings) {}
+
+  // A term that is there, or that may be there because its guard is uncertain.
+  void take(Number term, bool certain) {
+    if (reduction_ == Reduction::Sum) {
+      sum_ += certain ? term.error : std::fabs(term.value) + term.error;
+      magnitude_ += std::fabs(term.value);
+      return;
+    }
+    // Seen as a minimum: of a maximum the negatives.
+    const bool smallest = reduction_ == Reduction::Min || reduction_ == Reduction::ArgMin;
+    const double value = smallest ? term.value : -term.value;
+    if (certain) sure_ = std::min(sure_, value + term.error);
+    const double low = value - term.error;
+    if (low < lowest_) second_ = lowest_, lowest_ = low;
+    else second_ = std::min(second_, low);
+  }
+
+  double of(double value) const {
+    switch (reduction_) {
+      case Reduction::Sum:
+        return sum_ + sum_roundings_ * magnitude_;
+      case Reduction::Min:
+      case Reduction::Max: {
+        const double seen = reduction_ == Reduction::Min ? value : -value;
+        if (lowest_ == kInfinity) return 0;  // there is none
+        const double error = std::max(seen - lowest_, sure_ - seen);
+        return std::isnan(error) ? kInfinity : error;
+      }
+      default:
+        return second_ <= sure_ && second_ != kInfinity ? kInfinity : 0;
+    }
+  }
+
+ private:
+  Reduction reduction_;
+  double sum_roundings_;
+  double sum_ = 0, magnitude_ = 0;
+  double sure_ = kInfinity;                          // the minimum is not above it
+  double lowest_ = kInfinity, second_ = kInfinity;  // what the two lowest candidates may be
+};
+
+Number leaf_of(const OracleInput& input, const Node& leaf, std::int64_t i, std::int64_t j) {
+  const auto component = std::size_t(leaf.payload);
+  switch (leaf.op) {
+    case Op::Param:
+      return {input.params[component], 0};
+    case Op::InputI:
+      return {input.i[component][std::size_t(i)], 0};
+    case Op::InputJ:
+      return {input.j[component][std::size_t(j)], 0};
+    case Op::IIndex:
+      return {double(i + input.i_offset), 0};
+    default:
+      return {double(j + input.j_offset), 0};
+  }
+}
+
+// Errors of the sums before finish(), from exact inputs.
+Figures sum_errors(const Pipeline& pipeline, const OracleInput& input, std::span<const std::int64_t> which,
+                   const Figures& sums, const Options& options, Isa isa) {
+  Figures errors(sums.size(), std::vector<double>(which.size()));
+  RunningError pair(pipeline.pair, pipeline.roots(), options, isa, kBatch);
+  for (std::size_t k = 0; k < which.size(); ++k) {
+    std::vector<ReducedError> reduced;
+    for (std::size_t c = 0; c < sums.size(); ++c) {
+      const Field& field = pipeline.field_of(Role::Output, int(c));
+      reduced.emplace_back(field.reduction, is_integral(field) ? 0 : kSumRoundings * epsilon_of(options.precision));
+    }
+    for (std::int64_t first = 0; first < input.nj; first += kBatch) {
+      const int count = int(std::min<std::int64_t>(kBatch, input.nj - first));
+      pair.compute(count, [&](const Node& leaf, int at) { return leaf_of(input, leaf, which[k], first + at); });
+      for (std::size_t c = 0; c < sums.size(); ++c) {
+        const Contribution& contribution = pipeline.contributions[c];
+        for (int at = 0; at < count; ++at) {
+          const Number guard = contribution.guard == kNone ? Number{1, 0} : pair.at(contribution.guard, at);
+          if (guard.value == 0 && guard.error == 0) continue;
+          reduced[c].take(pair.at(contribution.value, at), guard.value != 0 && guard.error == 0);
         }
       }
     }
-    for (std::size_t c = 0; c < moved.size(); ++c)
-      for (std::size_t k = 0; k < which.size(); ++k) moved[c][k] += larger[c][k];
+    for (std::size_t c = 0; c < sums.size(); ++c) errors[c][k] = reduced[c].of(sums[c][k]);
   }
-  return moved;
+  return errors;
 }
 
-OracleInput rounded_to_float(OracleInput input) {
-  for (auto* side : {&input.i, &input.j})
-    for (auto& column : *side)
-      for (double& value : column) value = double(float(value));
+// Which inputs reach the device in float. Mixed precision keeps those of which it only forms j - i differences whole.
+std::vector<bool> rounded_components(const Pipeline& pipeline, Op leaf, const Options& options) {
+  const Graph& graph = pipeline.pair;
+  std::vector<bool> rounded(std::size_t(pipeline.components(leaf == Op::InputI ? Role::InputI : Role::InputJ)),
+                            options.precision == Precision::Single);
+  if (options.precision != Precision::Mixed) return rounded;
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    const Node& node = graph[id];
+    const bool difference = node.op == Op::Sub && arity(graph[node.args[0]].op) == 0 &&
+                            arity(graph[node.args[1]].op) == 0 && node.binding == Binding::Pair;
+    for (int a = 0; a < arity(node.op); ++a) {
+      const Node& argument = graph[node.args[std::size_t(a)]];
+      if (argument.op == leaf && !difference) rounded[std::size_t(argument.payload)] = true;
+    }
+  }
+  return rounded;
+}
+
+OracleInput rounded_input(const Pipeline& pipeline, OracleInput input, const Options& options) {
+  const auto round_side = [&](std::vector<std::vector<double>>& side, Op leaf) {
+    const std::vector<bool> rounded = rounded_components(pipeline, leaf, options);
+    for (std::size_t c = 0; c < side.size(); ++c)
+      for (double& value : side[c])
+        if (rounded[c]) value = double(float(value));
+  };
+  round_side(input.i, Op::InputI);
+  round_side(input.j, Op::InputJ);
   for (double& value : input.params) value = double(float(value));
   return input;
 }
 
-bool is_exact(const Field& field) {
-  return field.reduction == Reduction::ArgMin || field.reduction == Reduction::ArgMax || field.type == Type::Int ||
-         field.type == Type::Index || field.type == Type::Bool;
+// The sums with their errors -> the outputs with theirs.
+void finish(const Pipeline& pipeline, const OracleInput& input, std::span<const std::int64_t> which,
+            const Figures& sums, const Figures& errors, const Options& options, Isa isa, Figures& values,
+            Figures& bounds) {
+  values = sums;
+  bounds = errors;
+  if (pipeline.finished.empty()) return;
+  RunningError finished(pipeline.finish, pipeline.finished, options, isa, 1);
+  for (std::size_t k = 0; k < which.size(); ++k) {
+    finished.compute(1, [&](const Node& leaf, int) {
+      const auto component = std::size_t(leaf.payload);
+      return leaf.op == Op::Output ? Number{sums[component][k], errors[component][k]}
+                                   : leaf_of(input, leaf, which[k], 0);
+    });
+    for (std::size_t c = 0; c < values.size(); ++c) {
+      const Number number = finished.at(pipeline.finished[c], 0);
+      values[c][k] = number.value;
+      bounds[c][k] = number.error;
+    }
+  }
 }
 
 }  // namespace
-
-double epsilon_of(Precision precision) {
-  return precision == Precision::Double ? std::numeric_limits<double>::epsilon()
-                                        : double(std::numeric_limits<float>::epsilon());
-}
-
-double relative_bound(const Options& options, Isa isa) {
-  const double rounding = kRoundings * epsilon_of(options.precision);
-  if (options.root != RootMode::Estimate || options.math != Math::Fast) return rounding;
-  const Target target = cpu_target(isa);
-  const double estimate =
-      options.precision == Precision::Double ? target.rsqrt_error_double : target.rsqrt_error_float;
-  return rounding + 16 * estimate;  // 12 in r^-12, and some for what stands beside it
-}
 
 Expectation expect(const Pipeline& pipeline, const OracleInput& input, std::span<const std::int64_t> which,
                    const Options& options, Isa isa) {
@@ -104,38 +173,31 @@ Expectation expect(const Pipeline& pipeline, const OracleInput& input, std::span
   unfinished.finished.clear();
   const OracleOutput sums = interpret(unfinished, input, which);
   Expectation expected;
-  expected.values = finish(pipeline, input, which, sums.values);
 
-  const double relative = relative_bound(options, isa);
-  // Terms below the range of float vanish; that is as much as they can lack.
-  const double smallest =
-      options.precision == Precision::Double ? std::numeric_limits<double>::min() : double(std::numeric_limits<float>::min());
+  // A small error of every sum, carried through finish(), tells the outputs' scale.
+  const double small = epsilon_of(options.precision);
   Figures errors = sums.magnitudes;
   for (auto& column : errors)
-    for (double& error : column) error *= relative;
-  expected.scale = moved_by(pipeline, input, which, sums.values, errors);
-  for (auto& column : errors)
-    for (double& error : column) error += double(input.nj) * smallest;
-  if (options.precision == Precision::Single) {
-    const OracleOutput rounded = interpret(unfinished, rounded_to_float(input), which);
-    for (std::size_t c = 0; c < errors.size(); ++c) {
-      for (std::size_t k = 0; k < which.size(); ++k) {
-        const double shift = std::fabs(rounded.values[c][k] - sums.values[c][k]);
-        if (std::isfinite(shift)) errors[c][k] += shift;
-      }
-    }
-  }
-  expected.bound = moved_by(pipeline, input, which, sums.values, errors);
-  for (std::size_t c = 0; c < expected.bound.size(); ++c) {
-    const bool exact = is_exact(pipeline.field_of(Role::Output, int(c)));
+    for (double& error : column) error *= small;
+  finish(pipeline, input, which, sums.values, errors, options, isa, expected.values, expected.scale);
+  for (auto& column : expected.scale)
+    for (double& scale : column) scale /= small;
+
+  errors = sum_errors(pipeline, input, which, sums.values, options, isa);
+  const bool to_float = options.precision != Precision::Double;
+  const double smallest = to_float ? double(std::numeric_limits<float>::min()) : std::numeric_limits<double>::min();
+  const OracleOutput rounded =
+      to_float ? interpret(unfinished, rounded_input(pipeline, input, options), which) : sums;
+  for (std::size_t c = 0; c < errors.size(); ++c) {
+    const Field& field = pipeline.field_of(Role::Output, int(c));
+    const bool index = field.reduction == Reduction::ArgMin || field.reduction == Reduction::ArgMax;
     for (std::size_t k = 0; k < which.size(); ++k) {
-      expected.scale[c][k] /= relative;
-      double& bound = expected.bound[c][k];
-      if (exact) bound = 0;
-      // finish() itself rounds.
-      if (!exact && !pipeline.finished.empty()) bound += relative * std::fabs(expected.values[c][k]);
+      const double shift = std::fabs(rounded.values[c][k] - sums.values[c][k]);
+      if (shift > 0) errors[c][k] += index ? kInfinity : shift;
+      if (!index && !is_integral(field)) errors[c][k] += double(input.nj) * smallest;
     }
   }
+  finish(pipeline, input, which, sums.values, errors, options, isa, expected.values, expected.bound);
   return expected;
 }
 

@@ -3,6 +3,8 @@
 // door: contract().
 #include "compiler/contract.h"
 
+#include <algorithm>
+
 #include "compiler/rewrite.h"
 
 namespace nbcc {
@@ -45,19 +47,28 @@ class Contraction {
   void collect(NodeId id, bool negative, Type type, std::vector<Term>& terms) const {
     const Node& node = old_[id];
     if (uses_[std::size_t(id)] == 1 && is_sum(node) && node.type == type && !is_difference_of_particles(node)) {
-      collect(node.args[0], negative, type, terms);
-      collect(node.args[1], negative != (node.op == Op::Sub), type, terms);
+      open(node, negative, type, terms);
       return;
     }
     terms.push_back({id, negative});
+  }
+
+  // The parentheses of a - (b - c) stay where no product gains by opening them.
+  void open(const Node& node, bool negative, Type type, std::vector<Term>& terms) const {
+    collect(node.args[0], negative, type, terms);
+    const bool right_negative = negative != (node.op == Op::Sub);
+    std::vector<Term> right;
+    collect(node.args[1], right_negative, type, right);
+    const bool gains = std::any_of(right.begin(), right.end(), [&](const Term& t) { return is_product(t, type); });
+    if (gains) terms.insert(terms.end(), right.begin(), right.end());
+    else terms.push_back({node.args[1], right_negative});
   }
 
   NodeId remake(NodeId id) {
     const Node node = old_[id];
     if (is_sum(node)) {
       std::vector<Term> terms;
-      collect(node.args[0], false, node.type, terms);
-      collect(node.args[1], node.op == Op::Sub, node.type, terms);
+      open(node, false, node.type, terms);
       return build(terms, node);
     }
     std::array<NodeId, 3> args{kNone, kNone, kNone};

@@ -48,7 +48,7 @@ std::string CpuExpressions::operation(const Graph& graph, const Node& node, cons
     case Op::Abs: return built_in("abs");
     case Op::Sqrt: return fmt::format("__builtin_elementwise_sqrt({})", a);
     case Op::Rsqrt: return fmt::format("({})(1) / __builtin_elementwise_sqrt({})", type, a);
-    case Op::RsqrtEstimate: return fmt::format("rsqrt_estimate({})", a);
+    case Op::RsqrtEstimate: return vector ? fmt::format("rsqrt_estimate({})", a) : fmt::format("({})(1) / __builtin_elementwise_sqrt({})", type, a);
     case Op::Floor: return fmt::format("round_down({})", a);
     case Op::Ceil: return fmt::format("round_up({})", a);
     case Op::Trunc: return fmt::format("round_to_zero({})", a);

@@ -1,5 +1,5 @@
-// Nodes -> CUDA C++ expressions. Doors: cuda_type(), cuda_literal(), cuda_operation(). The functions that the expressions
-// call are NVRTC's built-in mathematics, which needs no header, and those of templates/cuda_types.cuh.in.
+// Nodes -> CUDA C++ expressions. Doors: cuda_type(), cuda_literal(), cuda_operation(). The functions that the
+// expressions call are NVRTC's built-in mathematics, which needs no header, and those of templates/cuda_types.cuh.in.
 #include "compiler/cuda_expression.h"
 
 #include <fmt/core.h>
@@ -51,7 +51,8 @@ std::string inverse_root(Type type, const std::string& a) {
   return type == Type::Float ? fmt::format("1.0f / sqrtf({})", a) : fmt::format("1.0 / sqrt({})", a);
 }
 
-std::string arithmetic(const Node& node, Type type, const std::string& a, const std::string& b, bool exact) {
+std::string arithmetic(const Graph& graph, const Node& node, Type type, const std::string& a, const std::string& b,
+                       bool exact) {
   switch (node.op) {
     case Op::Neg:
       return fmt::format("-{}", a);
@@ -62,7 +63,9 @@ std::string arithmetic(const Node& node, Type type, const std::string& a, const 
     case Op::Mul:
       return fmt::format("{} * {}", a, b);
     case Op::Div:
-      return exact || type != Type::Float ? fmt::format("{} / {}", a, b) : fmt::format("quotient({}, {})", a, b);
+      if (exact || type != Type::Float) return fmt::format("{} / {}", a, b);
+      return graph.is_constant(node.args[0], 1) ? fmt::format("reciprocal({})", b)
+                                                : fmt::format("quotient({}, {})", a, b);
     case Op::Sqrt:
       if (exact || type != Type::Float) break;
       return fmt::format("square_root({})", a);
@@ -103,7 +106,7 @@ std::string cuda_operation(const Graph& graph, const Node& node, const std::arra
   const Type type = scalars.resolved(node.type);
   if (is_integral(type))
     if (std::string text = whole_number_operation(node, a, b); !text.empty()) return text;
-  if (std::string text = arithmetic(node, type, a, b, scalars.exact); !text.empty()) return text;
+  if (std::string text = arithmetic(graph, node, type, a, b, scalars.exact); !text.empty()) return text;
   switch (node.op) {
     case Op::Not:
       return fmt::format("!{}", a);
@@ -129,13 +132,14 @@ std::string cuda_operation(const Graph& graph, const Node& node, const std::arra
       return fmt::format("{}({}, {}, {})", type == Type::Float ? "fmaf" : "fma", a, b, c);
     case Op::Select:
       return fmt::format("{} ? {} : {}", a, b, c);
-    case Op::Pow: case Op::Atan2: case Op::CopySign:
+    case Op::Pow:
+    case Op::Atan2:
+    case Op::CopySign:
       return fmt::format("{}({}, {})", function_name(node, type), a, b);
-    case Op::Abs: case Op::Sqrt: case Op::Cbrt: case Op::Exp: case Op::Exp2: case Op::Log: case Op::Log2: case Op::Sin:
-    case Op::Cos: case Op::SinPi: case Op::CosPi: case Op::Tan: case Op::Asin: case Op::Acos: case Op::Atan: case Op::Sinh:
-    case Op::Cosh: case Op::Tanh: case Op::Erf: case Op::Erfc: case Op::Floor: case Op::Ceil: case Op::Round: case Op::Rint: case Op::Trunc:
-      return fmt::format("{}({})", function_name(node, type), a);
+    case Op::RcpEstimate:
+      break;
     default:
+      if (arity(node.op) == 1 && type >= Type::Float) return fmt::format("{}({})", function_name(node, type), a);
       break;
   }
   throw InternalError(fmt::format("emit_cuda: no text for '{}'", name(node.op)));

@@ -21,7 +21,10 @@ constexpr int kTermsPerTile = 128;
 
 bool is_uniform(Binding b) { return b == Binding::Constant || b == Binding::Param; }
 
-std::string param_text(const Node& node, bool vector) { return fmt::format("({})(a->param[{}])", cpu_type(node.type, vector), node.payload); }
+std::string param_text(const Node& node, bool vector) {
+  if (node.type == Type::Bool && vector) return fmt::format("(vmask)(a->param[{}] != 0 ? -1 : 0)", node.payload);
+  return fmt::format("({})(a->param[{}])", cpu_type(node.type, vector), node.payload);
+}
 
 const char* c_element(Element e) {
   switch (e) {

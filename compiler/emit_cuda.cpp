@@ -1,6 +1,6 @@
 // Optimized pipeline -> CUDA kernel text. Doors: emit_cuda(), cuda_target(). The text's frame is
-// templates/cuda_kernel.cu.in; here its holes are filled. A thread is scalar code: the loop over its i-particles is in the
-// text, and NVRTC writes it out. Does not choose the shape of the work for a device; it gives the macros' defaults.
+// templates/cuda_kernel.cu.in; here its holes are filled. A thread is scalar code: the loop over its i-particles is in
+// the text, and NVRTC writes it out. Does not choose the shape of the work for a device; it gives the macros' defaults.
 #include "compiler/emit_cuda.h"
 
 #include <fmt/core.h>
@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "compiler/cuda_expression.h"
-#include "compiler/diagnostic.h"
+#include "compiler/describe.h"
 #include "compiler/fill_template.h"
 #include "compiler/plan.h"
 
@@ -35,7 +35,8 @@ const char* c_element(Element e) {
 }
 
 std::string read_column(const char* side, const SidePlan& plan, int column) {
-  return fmt::format("((const {}*)a.{}[{}])[{}]", c_element(plan.columns[std::size_t(column)].element), side, column, side);
+  return fmt::format("((const {}*)a.{}[{}])[{}]", c_element(plan.columns[std::size_t(column)].element), side, column,
+                     side);
 }
 
 class CudaEmitter {
@@ -48,7 +49,7 @@ class CudaEmitter {
         // Square root and division are exact where the user asks for them in place of estimates.
         scalars_{options.precision == Precision::Double,
                  options.math == Math::Precise || options.root == RootMode::Exact} {
-    self_test_ = std::any_of(plan_.pair.begin(), plan_.pair.end(), [&](NodeId id) { return is_self_test(graph_[id]); });
+    find_needed();
     for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) slots_ += keeps_index(reduction(k)) ? 2 : 1;
     collect_members();
     choose_shape();
@@ -56,8 +57,8 @@ class CudaEmitter {
 
   KernelSource run() {
     std::map<std::string, std::string> holes;
-    holes["title"] = fmt::format("{}: cuda, {} precision, {} math", pipeline_.name, name(options_.precision),
-                                 name(options_.math));
+    holes["title"] =
+        fmt::format("{}: cuda, {} precision, {} math", pipeline_.name, name(options_.precision), name(options_.math));
     holes["types"] = fill_template("cuda_types.cuh", {{"i_per_thread", std::to_string(i_per_thread_)},
                                                       {"j_tile", std::to_string(j_tile_)},
                                                       {"unroll", std::to_string(unroll_)}});
@@ -76,7 +77,8 @@ class CudaEmitter {
     holes["uniform"] = uniform(plan_.uniform);
     holes["load_i"] = load_i();
     holes["stage_j"] = stage_j();
-    holes["self_declaration"] = self_test_ ? "int self[NBCC_I_PER_THREAD];  // where in the tile i itself stands, or -1" : "";
+    holes["self_declaration"] =
+        self_test_ ? "int self[NBCC_I_PER_THREAD];  // where in the tile i itself stands, or -1" : "";
     holes["pair_j"] = pair_j();
     holes["pair"] = pair();
     sums(holes);
@@ -91,6 +93,7 @@ class CudaEmitter {
   void collect_members() {
     for (NodeId id : plan_.pair) {
       const Node& n = graph_[id];
+      if (!needed_.count(id)) continue;
       add_member(i_members_, plan_.i, id, n, Op::InputI);
       add_member(j_members_, plan_.j, id, n, Op::InputJ);
     }
@@ -108,7 +111,8 @@ class CudaEmitter {
     int words = scalars_.wide ? 4 * int(slots_) : 3 * int(slots_);
     for (int column : i_members_) words += int(size_of(plan_.i.columns[std::size_t(column)].element)) / 4;
     i_per_thread_ = words * 4 <= 64 ? 4 : words * 2 <= 80 ? 2 : 1;
-    const auto work = std::count_if(plan_.pair.begin(), plan_.pair.end(), [&](NodeId id) { return per_i(id); });
+    const auto work =
+        std::count_if(plan_.pair.begin(), plan_.pair.end(), [&](NodeId id) { return per_i(id) && needed_.count(id); });
     while (unroll_ > 1 && (int(work) + 1) * i_per_thread_ * unroll_ > 1024) unroll_ /= 2;
     while (j_tile_ > 32 && j_bytes() * j_tile_ > 16384) j_tile_ /= 2;
   }
@@ -141,7 +145,7 @@ class CudaEmitter {
   }
 
   void declare(std::map<std::string, std::string>& holes) const {
-    holes["i_members"] = members(i_members_, plan_.i, Role::InputI) + (i_index_needed() ? "index i;  // i_index\n" : "");
+    holes["i_members"] = members(i_members_, plan_.i, Role::InputI) + (i_index_ ? "index i;  // i_index\n" : "");
     holes["j_members"] = members(j_members_, plan_.j, Role::InputJ);
     // So that shared memory is read 16 bytes at a time; eight and less need no help.
     const bool small = j_members_.size() < 2 || (j_members_.size() == 2 && !scalars_.wide);
@@ -150,8 +154,13 @@ class CudaEmitter {
       const bool summed = reduction(k) == Reduction::Sum;
       const Type type = value_type(k);
       if (summed) holes["tile_members"] += fmt::format("{} s{};\n", term_type(k), k);
-      if (keeps_index(reduction(k))) holes["tile_members"] += fmt::format("int k{};  // place in the tile, -1: none\n", k);
-      holes["sum_members"] += fmt::format("{} s{};\n", summed && type == Type::Float ? "TwoFloat" : summed ? "double" : extreme_type(k), k);
+      if (keeps_index(reduction(k)))
+        holes["tile_members"] += fmt::format("int k{};  // place in the tile, -1: none\n", k);
+      holes["sum_members"] += fmt::format("{} s{};\n",
+                                          summed && type == Type::Float ? "TwoFloat"
+                                          : summed                      ? "double"
+                                                                        : extreme_type(k),
+                                          k);
       if (keeps_index(reduction(k))) holes["sum_members"] += fmt::format("index j{};  // -1: none\n", k);
     }
     holes["tile_members"];
@@ -163,8 +172,12 @@ class CudaEmitter {
   Reduction reduction(std::size_t output) const { return pipeline_.field_of(Role::Output, int(output)).reduction; }
   Type value_type(std::size_t k) const { return scalars_.resolved(graph_[pipeline_.contributions[k].value].type); }
   // Whole numbers are summed in 64 bits; their extremes are kept in double, which has the infinity to begin with.
-  std::string term_type(std::size_t k) const { return value_type(k) < Type::Float ? "index" : cuda_type(value_type(k), scalars_); }
-  std::string extreme_type(std::size_t k) const { return value_type(k) < Type::Float ? "double" : cuda_type(value_type(k), scalars_); }
+  std::string term_type(std::size_t k) const {
+    return value_type(k) < Type::Float ? "index" : cuda_type(value_type(k), scalars_);
+  }
+  std::string extreme_type(std::size_t k) const {
+    return value_type(k) < Type::Float ? "double" : cuda_type(value_type(k), scalars_);
+  }
 
   bool per_i(NodeId id) const { return graph_[id].binding == Binding::I || graph_[id].binding == Binding::Pair; }
   bool is_self_test(const Node& n) const {
@@ -172,15 +185,35 @@ class CudaEmitter {
     const Op a = graph_[n.args[0]].op, b = graph_[n.args[1]].op;
     return is_index(a) && is_index(b) && a != b;
   }
-  // Whether anything of the pair loop but a self test uses i_index.
-  bool i_index_needed() const {
-    for (const Contribution& c : pipeline_.contributions)
-      if (graph_[c.value].op == Op::IIndex) return true;
-    return std::any_of(plan_.pair.begin(), plan_.pair.end(), [&](NodeId id) {
-      const Node& n = graph_[id];
-      if (is_self_test(n) || plan_.i.derived.count(id)) return false;
-      return std::any_of(n.args.begin(), n.args.end(), [&](NodeId arg) { return arg != kNone && graph_[arg].op == Op::IIndex; });
-    });
+  bool derived(NodeId id) const { return plan_.i.derived.count(id) || plan_.j.derived.count(id); }
+  // A product is fused into the sum that it is added to.
+  bool fuses(std::size_t k) const {
+    const Node& n = graph_[pipeline_.contributions[k].value];
+    return reduction(k) == Reduction::Sum && options_.math == Math::Fast && n.op == Op::Mul &&
+           n.binding == Binding::Pair && n.type >= Type::Float;
+  }
+
+  // Nodes of the pair loop whose statements are written: a product that only a fused sum takes needs none, nor does an
+  // index that is only compared with the other.
+  void find_needed() {
+    if (plan_.any_guard != kNone) needed_.insert(plan_.any_guard);
+    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) {
+      const Contribution& c = pipeline_.contributions[k];
+      if (c.guard != kNone) needed_.insert(c.guard);
+      if (!fuses(k))
+        needed_.insert(c.value);
+      else
+        needed_.insert({graph_[c.value].args[0], graph_[c.value].args[1]});
+    }
+    for (auto id = plan_.pair.rbegin(); id != plan_.pair.rend(); ++id) {
+      if (!needed_.count(*id) || derived(*id)) continue;
+      const Node& n = graph_[*id];
+      self_test_ = self_test_ || is_self_test(n);
+      i_index_ = i_index_ || n.op == Op::IIndex;
+      if (is_self_test(n)) continue;
+      for (NodeId arg : n.args)
+        if (arg != kNone) needed_.insert(arg);
+    }
   }
 
   std::string statement(NodeId id, const std::string& value) const {
@@ -207,7 +240,8 @@ class CudaEmitter {
 
   std::string prepare_uniform(const SidePlan& side) const {
     std::vector<NodeId> nodes;
-    std::copy_if(side.prepare.begin(), side.prepare.end(), std::back_inserter(nodes), [&](NodeId id) { return is_uniform(graph_[id].binding); });
+    std::copy_if(side.prepare.begin(), side.prepare.end(), std::back_inserter(nodes),
+                 [&](NodeId id) { return is_uniform(graph_[id].binding); });
     return uniform(nodes);
   }
 
@@ -224,7 +258,8 @@ class CudaEmitter {
         text += statement(id, node_expression(id));
     }
     for (const auto& [id, column] : side.derived)
-      text += fmt::format("(({}*)a.{}[{}])[{}] = t{};\n", c_element(side.columns[std::size_t(column)].element), which, column, which, id);
+      text += fmt::format("(({}*)a.{}[{}])[{}] = t{};\n", c_element(side.columns[std::size_t(column)].element), which,
+                          column, which, id);
     return text;
   }
 
@@ -236,7 +271,7 @@ class CudaEmitter {
   std::string load_i() const {
     std::string text;
     for (int column : i_members_) text += fmt::format("own[r].c{} = {};\n", column, read_column("i", plan_.i, column));
-    if (i_index_needed()) text += "own[r].i = i + a.i_offset;\n";
+    if (i_index_) text += "own[r].i = i + a.i_offset;\n";
     return text;
   }
 
@@ -251,7 +286,8 @@ class CudaEmitter {
   // A leaf or derived value of the particle `from`; empty for other nodes.
   std::string member_statement(NodeId id, const SidePlan& side, Op leaf, const char* from) const {
     const Node& n = graph_[id];
-    if (const auto derived = side.derived.find(id); derived != side.derived.end()) return statement(id, fmt::format("{}.c{}", from, derived->second));
+    if (const auto derived = side.derived.find(id); derived != side.derived.end())
+      return statement(id, fmt::format("{}.c{}", from, derived->second));
     if (n.op != leaf) return "";
     std::string text = statement(id, as_value(fmt::format("{}.c{}", from, side.whole.at(int(n.payload))), n.type));
     if (const auto low = side.low.find(int(n.payload)); low != side.low.end())
@@ -263,17 +299,19 @@ class CudaEmitter {
     std::string text = j_members_.empty() ? "" : "const JParticle other = staged[k];\n";
     for (NodeId id : plan_.pair) {
       const Node& n = graph_[id];
-      if (n.binding != Binding::J) continue;
-      if (const std::string member = member_statement(id, plan_.j, Op::InputJ, "other"); !member.empty()) text += member;
-      else text += statement(id, n.op == Op::JIndex ? "first_j + k + a.j_offset" : node_expression(id));
+      if (n.binding != Binding::J || !needed_.count(id)) continue;
+      if (const std::string member = member_statement(id, plan_.j, Op::InputJ, "other"); !member.empty())
+        text += member;
+      else
+        text += statement(id, n.op == Op::JIndex ? "first_j + k + a.j_offset" : node_expression(id));
     }
     return text;
   }
 
   std::string pair_statement(NodeId id) const {
     const Node& n = graph_[id];
-    if (!per_i(id)) return "";
-    if (n.op == Op::IIndex) return i_index_needed() ? statement(id, "own[r].i") : "";
+    if (!per_i(id) || !needed_.count(id)) return "";
+    if (n.op == Op::IIndex) return statement(id, "own[r].i");
     if (is_self_test(n)) return statement(id, "k == self[r]");
     if (const std::string member = member_statement(id, plan_.i, Op::InputI, "own[r]"); !member.empty()) return member;
     return statement(id, node_expression(id));
@@ -281,7 +319,8 @@ class CudaEmitter {
 
   std::string pair() const {
     std::string text, rest;
-    for (NodeId id : plan_.pair) (plan_.any_guard == kNone || plan_.before_guard.count(id) ? text : rest) += pair_statement(id);
+    for (NodeId id : plan_.pair)
+      (plan_.any_guard == kNone || plan_.before_guard.count(id) ? text : rest) += pair_statement(id);
     for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) rest += accumulate(k);
     if (plan_.any_guard == kNone) return text + rest;
     // A warp whose 32 pairs all miss the cutoff passes over the region.
@@ -298,7 +337,6 @@ class CudaEmitter {
     return result;
   }
 
-  // A product is fused into the sum; the compiler drops the product itself where nothing else needs it.
   std::string accumulate(std::size_t k) const {
     const Contribution& c = pipeline_.contributions[k];
     const std::string condition = c.guard == kNone || c.guard == plan_.any_guard ? "" : fmt::format("t{}", c.guard);
@@ -306,30 +344,35 @@ class CudaEmitter {
     const std::string guarded = condition.empty() ? "" : fmt::format("if ({}) ", condition);
     if (reduction(k) == Reduction::Sum) {
       const Node& n = graph_[c.value];
-      const bool fuse = options_.math == Math::Fast && n.op == Op::Mul && n.binding == Binding::Pair && n.type >= Type::Float;
       const std::string sum = fmt::format("part[r].s{}", k);
-      if (!fuse) return fmt::format("{}{} += {};\n", guarded, sum, value);
-      return fmt::format("{0}{1} = {2}(t{3}, t{4}, {1});\n", guarded, sum, value_type(k) == Type::Float ? "fmaf" : "fma", n.args[0], n.args[1]);
+      if (!fuses(k)) return fmt::format("{}{} += {};\n", guarded, sum, value);
+      return fmt::format("{0}{1} = {2}(t{3}, t{4}, {1});\n", guarded, sum,
+                         value_type(k) == Type::Float ? "fmaf" : "fma", n.args[0], n.args[1]);
     }
     const std::string best = fmt::format("sum[r].s{}", k);
     if (!keeps_index(reduction(k)))
-      return fmt::format("{0}{1} = {2}({1}, ({3}){4});\n", guarded, best, is_minimum(reduction(k)) ? "minimum" : "maximum", extreme_type(k), value);
+      return fmt::format("{0}{1} = {2}({1}, ({3}){4});\n", guarded, best,
+                         is_minimum(reduction(k)) ? "minimum" : "maximum", extreme_type(k), value);
     // Strictly better only: of equal values the first stays.
-    return fmt::format("if ({0}{1} {2} {3}) {3} = {1}, part[r].k{4} = k;\n", condition.empty() ? "" : condition + " && ", value,
-                       is_minimum(reduction(k)) ? "<" : ">", best, k);
+    return fmt::format("if ({0}{1} {2} {3}) {3} = {1}, part[r].k{4} = k;\n",
+                       condition.empty() ? "" : condition + " && ", value, is_minimum(reduction(k)) ? "<" : ">", best,
+                       k);
   }
 
   // ---- sums ----------------------------------------------------------------------------------------------------
 
   void sums(std::map<std::string, std::string>& holes) const {
-    std::string &clear_sums = holes["clear_sums"], &clear_part = holes["clear_part"], &flush = holes["flush"], &store = holes["store"];
+    std::string &clear_sums = holes["clear_sums"], &clear_part = holes["clear_part"], &flush = holes["flush"],
+                &store = holes["store"];
     if (self_test_)
-      clear_part = "const index place = lesser(first_i + r * NBCC_THREADS, a.ni - 1) + a.i_offset - (first_j + a.j_offset);\n"
-                   "self[r] = place >= 0 && place < NBCC_J_TILE ? (int)place : -1;\n";
+      clear_part =
+          "const index place = lesser(first_i + r * NBCC_THREADS, a.ni - 1) + a.i_offset - (first_j + a.j_offset);\n"
+          "self[r] = place >= 0 && place < NBCC_J_TILE ? (int)place : -1;\n";
     int slot = 0;
     for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) {
       if (reduction(k) == Reduction::Sum) {
-        clear_sums += fmt::format("sum[r].s{} = {};\n", k, value_type(k) == Type::Float ? "TwoFloat{0.0f, 0.0f}" : "0.0");
+        clear_sums +=
+            fmt::format("sum[r].s{} = {};\n", k, value_type(k) == Type::Float ? "TwoFloat{0.0f, 0.0f}" : "0.0");
         clear_part += fmt::format("part[r].s{} = 0;\n", k);
         flush += fmt::format("add(sum[r].s{0}, {1}part[r].s{0});\n", k, value_type(k) < Type::Float ? "(double)" : "");
         store += fmt::format("partial[{0} * a.ni] = total(sum[r].s{1});\n", slot++, k);
@@ -348,7 +391,9 @@ class CudaEmitter {
 
   // ---- results -------------------------------------------------------------------------------------------------
 
-  std::string result_name(std::size_t k) const { return fmt::format("{}{}", keeps_index(reduction(k)) ? "arg" : "acc", k); }
+  std::string result_name(std::size_t k) const {
+    return fmt::format("{}{}", keeps_index(reduction(k)) ? "arg" : "acc", k);
+  }
 
   void results(std::map<std::string, std::string>& holes) const {
     std::string &begin = holes["begin_results"], &join = holes["join"], &store = holes["store_results"];
@@ -358,12 +403,16 @@ class CudaEmitter {
       const char* start = how == Reduction::Sum ? "0.0" : is_minimum(how) ? "infinite()" : "-infinite()";
       begin += fmt::format("double acc{0} = a.first ? {1} : a.acc[{0}][i];\n", k, start);
       store += fmt::format("a.acc[{0}][i] = acc{0};\n", k);
-      if (how == Reduction::Sum) join += fmt::format("acc{} += partial[{} * a.ni];\n", k, slot++);
-      else if (!keeps_index(how)) join += fmt::format("acc{0} = {1}(acc{0}, partial[{2} * a.ni]);\n", k, is_minimum(how) ? "minimum" : "maximum", slot++);
+      if (how == Reduction::Sum)
+        join += fmt::format("acc{} += partial[{} * a.ni];\n", k, slot++);
+      else if (!keeps_index(how))
+        join += fmt::format("acc{0} = {1}(acc{0}, partial[{2} * a.ni]);\n", k, is_minimum(how) ? "minimum" : "maximum",
+                            slot++);
       else {
         begin += fmt::format("double arg{0} = a.first ? -1.0 : a.arg[{0}][i];\n", k);
         store += fmt::format("a.arg[{0}][i] = arg{0};\n", k);
-        join += fmt::format("keep_best(acc{0}, arg{0}, partial[{1} * a.ni], partial[{2} * a.ni], {3});\n", k, slot, slot + 1, is_minimum(how) ? "true" : "false");
+        join += fmt::format("keep_best(acc{0}, arg{0}, partial[{1} * a.ni], partial[{2} * a.ni], {3});\n", k, slot,
+                            slot + 1, is_minimum(how) ? "true" : "false");
         slot += 2;
       }
     }
@@ -373,7 +422,9 @@ class CudaEmitter {
   std::string i_value(int component) const {
     const std::string value = read_column("i", plan_.i, plan_.i.whole.at(component));
     const auto low = plan_.i.low.find(component);
-    return low == plan_.i.low.end() ? value : fmt::format("(double){} + (double){}", value, read_column("i", plan_.i, low->second));
+    return low == plan_.i.low.end()
+               ? value
+               : fmt::format("(double){} + (double){}", value, read_column("i", plan_.i, low->second));
   }
 
   // In double precision and exact: a few operations per particle, where accuracy costs nothing.
@@ -385,14 +436,25 @@ class CudaEmitter {
       const std::string type = cuda_type(n.type, scalars);
       std::string value;
       switch (n.op) {
-        case Op::Const: value = cuda_literal(graph.constant_value(id), n.type, scalars); break;
-        case Op::Param: value = fmt::format("({})a.param[{}]", type, n.payload); break;
-        case Op::InputI: value = as_value(i_value(int(n.payload)), n.type); break;
-        case Op::IIndex: value = "i + a.i_offset"; break;
-        case Op::Output: value = fmt::format("({}){}", type, result_name(std::size_t(n.payload))); break;
+        case Op::Const:
+          value = cuda_literal(graph.constant_value(id), n.type, scalars);
+          break;
+        case Op::Param:
+          value = fmt::format("({})a.param[{}]", type, n.payload);
+          break;
+        case Op::InputI:
+          value = as_value(i_value(int(n.payload)), n.type);
+          break;
+        case Op::IIndex:
+          value = "i + a.i_offset";
+          break;
+        case Op::Output:
+          value = fmt::format("({}){}", type, result_name(std::size_t(n.payload)));
+          break;
         default: {
           std::array<std::string, 3> args;
-          for (int k = 0; k < arity(n.op); ++k) args[std::size_t(k)] = fmt::format("{}{}", prefix, n.args[std::size_t(k)]);
+          for (int k = 0; k < arity(n.op); ++k)
+            args[std::size_t(k)] = fmt::format("{}{}", prefix, n.args[std::size_t(k)]);
           value = cuda_operation(graph, n, args, scalars);
         }
       }
@@ -404,37 +466,25 @@ class CudaEmitter {
   std::string finish() const {
     std::string text = scalar_statements(graph_, plan_.scales, "s");
     for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k)
-      if (const NodeId scale = pipeline_.contributions[k].scale; scale != kNone) text += fmt::format("acc{} *= s{};\n", k, scale);
+      if (const NodeId scale = pipeline_.contributions[k].scale; scale != kNone)
+        text += fmt::format("acc{} *= s{};\n", k, scale);
     if (pipeline_.finished.empty()) return text;
     const std::vector<bool> alive = reachable(pipeline_.finish, pipeline_.finished);
     std::vector<NodeId> nodes;
     for (NodeId id = 0; id < pipeline_.finish.size(); ++id)
       if (alive[std::size_t(id)]) nodes.push_back(id);
     text += scalar_statements(pipeline_.finish, nodes, "f");
-    for (std::size_t k = 0; k < pipeline_.finished.size(); ++k) text += fmt::format("{} = (double)f{};\n", result_name(k), pipeline_.finished[k]);
+    for (std::size_t k = 0; k < pipeline_.finished.size(); ++k)
+      text += fmt::format("{} = (double)f{};\n", result_name(k), pipeline_.finished[k]);
     return text;
   }
 
   KernelSource describe(std::string text) const {
-    KernelSource source;
-    source.pipeline = pipeline_.name;
+    KernelSource source = describe_kernel(pipeline_, plan_);
     source.text = std::move(text);
     source.target = "cuda";
     source.tile = j_tile_;
     source.i_block = i_per_thread_;
-    source.i_columns = plan_.i.columns;
-    source.j_columns = plan_.j.columns;
-    for (const Field& f : pipeline_.fields) source.fields.push_back(layout_of(f));
-    source.params = pipeline_.components(Role::Param);
-    source.outputs = pipeline_.components(Role::Output);
-    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) source.reductions.push_back(FieldLayout::Reduction(int(reduction(k))));
-    source.has_finish = !pipeline_.finished.empty();
-    for (const Graph* g : {&pipeline_.pair, &pipeline_.finish})
-      for (NodeId id = 0; id < g->size(); ++id) {
-        source.uses_i_index = source.uses_i_index || (*g)[id].op == Op::IIndex;
-        source.uses_j_index = source.uses_j_index || (*g)[id].op == Op::JIndex;
-      }
-    source.operations = pipeline_.flops ? *pipeline_.flops : pipeline_.raw_operations;
     return source;
   }
 
@@ -444,7 +494,8 @@ class CudaEmitter {
   Plan plan_;
   CudaScalars scalars_;
   std::set<int> i_members_, j_members_;  // columns that the pair loop reads
-  bool self_test_ = false;
+  std::set<NodeId> needed_;              // nodes of the pair loop that have a statement
+  bool self_test_ = false, i_index_ = false;
   std::size_t slots_ = 0;  // doubles that a part of the j-particles hands over for one i
   int i_per_thread_ = 1, j_tile_ = 128, unroll_ = 16;
 };

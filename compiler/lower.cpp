@@ -70,7 +70,6 @@ void Lowering::poison(const clang::Stmt* statement) {
     if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl())) {
       if (auto found = environment_.find(variable); found != environment_.end())
         std::fill(found->second.parts.begin(), found->second.parts.end(), kPoisoned);
-      if (auto field = fields_.find(variable); field != fields_.end()) written_[field->second] = true;
     }
   for (const clang::Stmt* child : statement->children())
     if (child) poison(child);
@@ -203,7 +202,7 @@ void Lowering::warn_unused() {
   for (const clang::Decl* declaration : context_.getTranslationUnitDecl()->decls()) {
     const auto* function = llvm::dyn_cast<clang::FunctionDecl>(declaration);
     if (!function || in_prelude(function) || !function->isThisDeclarationADefinition() || function->getName() == "finish") continue;
-    if (!called_.count(function)) report(Severity::Warning, function->getLocation(), fmt::format("function '{}' is never called", function->getNameAsString()));
+    if (!called_.count(function->getCanonicalDecl())) report(Severity::Warning, function->getLocation(), fmt::format("function '{}' is never called", function->getNameAsString()));
   }
 }
 

@@ -195,7 +195,6 @@ class Lowering {
   std::map<NodeId, NodeId> transplanted_;
   std::map<const clang::VarDecl*, int> half_set_line_;
   std::vector<std::vector<Contributed>> contributed_;
-  std::map<int, bool> written_;  // output fields
   std::vector<Frame> frames_;
   NodeId path_ = kNone;  // guard of the statement being executed
   NodeId skip_ = kNone;  // the pair is skipped where this holds

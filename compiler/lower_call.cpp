@@ -42,7 +42,10 @@ Value Lowering::call_built_in(const clang::CallExpr* expression, const clang::Fu
   std::vector<Value> arguments;
   for (const clang::Expr* argument : expression->arguments()) arguments.push_back(evaluate(argument));
   const bool vectors = std::any_of(arguments.begin(), arguments.end(), [](const Value& v) { return v.shape.width > 1; });
-  if (vectors) return vector_function(name, arguments, where);
+  return vectors ? vector_function(name, arguments, where) : scalar_function(name, arguments, where);
+}
+
+Value Lowering::scalar_function(const std::string& name, const std::vector<Value>& arguments, clang::SourceLocation where) {
   const auto scalar = [&](NodeId node) { return Value{{(*graph_)[node].type, 0, 1}, {node}}; };
   // Functions of the real line take whole numbers as reals.
   const auto real = [&](NodeId node) { return (*graph_)[node].type < Type::Float ? cast(node, Type::Real, where) : node; };
@@ -97,7 +100,12 @@ Value Lowering::vector_function(const std::string& name, const std::vector<Value
     return {{Type::Real, 0, 3}, {minor(1, 2), minor(2, 0), minor(0, 1)}};
   }
   for (int c = 0; c < width; ++c) {
-    const auto part = [&](std::size_t k) { return arguments[k].parts[std::size_t(arguments[k].shape.width == 1 ? 0 : c)]; };
+    // Vectors are of real, whatever stands beside them.
+    const auto part = [&](std::size_t k) {
+      const bool single = arguments[k].shape.width == 1;
+      const NodeId node = arguments[k].parts[std::size_t(single ? 0 : c)];
+      return single && name != "select" ? cast(node, Type::Real, where) : node;
+    };
     NodeId node = kNone;
     if (name == "select") node = select(cast(part(0), Type::Bool, where), part(1), part(2), where);
     else if (name == "nearest_image") node = binary(Op::Sub, part(0), binary(Op::Mul, part(1), unary(Op::Rint, binary(Op::Div, part(0), part(1), where), where), where), where);
@@ -119,16 +127,8 @@ Value Lowering::inline_function(const clang::CallExpr* expression, const clang::
   for (const Frame& frame : frames_)
     if (frame.function == definition) throw Rejected{where, fmt::format("recursion is not in the language: '{}' calls itself", name)};
   if (definition->getReturnType()->isVoidType()) throw Rejected{where, fmt::format("function '{}' returns nothing, so that calling it has no effect", name)};
-
-  std::vector<std::pair<const clang::VarDecl*, Value>> bound;
-  for (unsigned k = 0; k < definition->getNumParams(); ++k) {
-    const clang::ParmVarDecl* parameter = definition->getParamDecl(k);
-    const clang::QualType type = parameter->getType();
-    if (type->isReferenceType() && !type.getNonReferenceType().isConstQualified())
-      throw Rejected{parameter->getLocation(), "a reference is not in the language, but for a const one as a parameter"};
-    bound.emplace_back(parameter, convert(evaluate(expression->getArg(k)), shape_of(type, parameter->getLocation()), where));
-  }
-  for (auto& [parameter, value] : bound) environment_[parameter] = std::move(value);
+  called_.insert(definition->getCanonicalDecl());
+  bind_arguments(expression, definition);
   const NodeId caller_path = path_;
   path_ = kNone;
   frames_.push_back({definition, caller_path, {}});
@@ -136,12 +136,33 @@ Value Lowering::inline_function(const clang::CallExpr* expression, const clang::
   const Frame frame = std::move(frames_.back());
   frames_.pop_back();
   path_ = caller_path;
+  return join_returned(frame, where);
+}
 
-  // The first return whose guard holds wins, so they are joined from the last backwards; the last must be certain.
-  const Shape shape = shape_of(definition->getReturnType(), definition->getLocation());
+void Lowering::bind_arguments(const clang::CallExpr* expression, const clang::FunctionDecl* definition) {
+  const clang::SourceLocation where = expression->getExprLoc();
+  std::vector<std::pair<const clang::VarDecl*, Value>> bound;
+  for (unsigned k = 0; k < definition->getNumParams(); ++k) {
+    const clang::ParmVarDecl* parameter = definition->getParamDecl(k);
+    const clang::QualType type = parameter->getType();
+    if (type->isReferenceType() && !type.getNonReferenceType().isConstQualified())
+      throw Rejected{parameter->getLocation(), "a reference is not in the language, but for a const one as a parameter; return the value"};
+    bound.emplace_back(parameter, convert(evaluate(expression->getArg(k)), shape_of(type, parameter->getLocation()), where));
+  }
+  // Only now, as an argument may itself call this function.
+  for (auto& [parameter, value] : bound) set(parameter, std::move(value));
+}
+
+// The first return whose guard holds wins, so they are joined from the last backwards; the last must be certain.
+Value Lowering::join_returned(const Frame& frame, clang::SourceLocation where) {
+  const clang::FunctionDecl* function = frame.function;
+  if (frame.returned.empty() || !always_returns(function->getBody()))
+    throw Rejected{function->getLocation(), fmt::format("function '{}' may end without a return", function->getName().str())};
+  const bool any_type = function->getDeclaredReturnType()->getContainedAutoType() != nullptr;
+  const Shape shape = any_type ? frame.returned.back().second.shape : shape_of(function->getReturnType(), function->getLocation());
   Value result;
   for (auto back = frame.returned.rbegin(); back != frame.returned.rend(); ++back) {
-    const Value value = convert(back->second, shape, where);
+    const Value value = any_type ? back->second : convert(back->second, shape, where);
     if (back == frame.returned.rbegin()) {
       result = value;
       continue;
@@ -149,7 +170,6 @@ Value Lowering::inline_function(const clang::CallExpr* expression, const clang::
     for (std::size_t c = 0; c < result.parts.size(); ++c)
       result.parts[c] = back->first == kNone ? value.parts[c] : select(back->first, value.parts[c], result.parts[c], where);
   }
-  if (result.parts.empty() || !always_returns(definition->getBody())) throw Rejected{definition->getLocation(), fmt::format("function '{}' may end without a return", name)};
   return result;
 }
 

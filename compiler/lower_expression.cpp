@@ -10,6 +10,11 @@
 
 namespace nbcc::lowering {
 
+namespace {
+// Far more than a pipeline has, and still well below a second.
+constexpr int kMaxExpressions = 1'000'000;
+}  // namespace
+
 NodeId Lowering::make(Op op, Type type, std::array<NodeId, 3> args, clang::SourceLocation where) {
   Node node;
   node.op = op;
@@ -47,8 +52,17 @@ NodeId Lowering::cast(NodeId a, Type type, clang::SourceLocation where) {
   return make(Op::Cast, type, {a, kNone, kNone}, where);
 }
 
-// Conversion to a declared shape, as C++ does it: numbers to numbers, vectors and arrays only to their like.
+// Conversion to a declared shape: numbers to numbers, vectors and arrays only to their like. What drops a fraction must
+// be asked for, since nobody wants it by mistake.
 Value Lowering::convert(const Value& value, Shape shape, clang::SourceLocation where) {
+  if (shape.scalar == Type::Int || shape.scalar == Type::Index)
+    for (NodeId part : value.parts)
+      if (part >= 0 && (*graph_)[part].type >= Type::Float)
+        throw Rejected{where, fmt::format("a {0} becomes an {1} by a cast only, which drops its fraction: {1}(...)", name((*graph_)[part].type), name(shape.scalar))};
+  return convert_as_asked(value, shape, where);
+}
+
+Value Lowering::convert_as_asked(const Value& value, Shape shape, clang::SourceLocation where) {
   if (value.shape.width != shape.width || value.shape.length != shape.length)
     throw Rejected{where, fmt::format("a value with {} components cannot become one with {}", value.parts.size(), shape.components())};
   Value result{shape, value.parts};
@@ -68,29 +82,34 @@ NodeId Lowering::transplant(NodeId id) {
   const Node node = pipeline_.pair[id];
   if (node.op == Op::Const) return graph_->constant(pipeline_.pair.constant_value(id), node.type, node.where);
   if (arity(node.op) == 0) return graph_->leaf(node.op, node.payload, node.type, node.where);
+  if (const auto done = transplanted_.find(id); done != transplanted_.end()) return done->second;
   std::array<NodeId, 3> args{kNone, kNone, kNone};
   for (int k = 0; k < arity(node.op); ++k) args[std::size_t(k)] = transplant(node.args[std::size_t(k)]);
-  return graph_->make(node.op, node.type, args, node.where);
+  return transplanted_[id] = graph_->make(node.op, node.type, args, node.where);
 }
 
+// i_index, j_index, pi and the other constants.
+Value Lowering::read_built_in(const clang::VarDecl* variable, clang::SourceLocation where) {
+  const llvm::StringRef name = variable->getName();
+  if (finishing_ && name == "j_index") throw Rejected{where, "finish() runs after the sum: there is no j_index"};
+  if (name == "i_index" || name == "j_index") return {{Type::Index, 0, 1}, {graph_->leaf(name == "i_index" ? Op::IIndex : Op::JIndex, 0, Type::Index, location(where))}};
+  if (variable->getInit()) return convert(evaluate(variable->getInit()), {Type::Real, 0, 1}, where);
+  throw Rejected{where, fmt::format("'{}' has no elements in this pipeline", name.str())};
+}
+
+Value Lowering::read_field(const Field& field, const Place& place, clang::SourceLocation where) {
+  if (field.role == Role::Output && pipeline_.dialect == Dialect::Cunbody) throw Rejected{where, "OUTPUT cannot be read here; only finish() may read outputs"};
+  if (field.role == Role::Output) throw Rejected{where, fmt::format("output '{}' cannot be read here; only finish() may read outputs", field.name)};
+  if (field.role == Role::InputJ && finishing_) throw Rejected{where, fmt::format("finish() runs after the sum: it cannot read input_j '{}'", field.name)};
+  const Op op = field.role == Role::InputI ? Op::InputI : field.role == Role::InputJ ? Op::InputJ : Op::Param;
+  Value value{place.shape, {}};
+  for (int c = 0; c < place.shape.components(); ++c) value.parts.push_back(graph_->leaf(op, field.first + place.first + c, field.type, location(where)));
+  return value;
+}
+
+// The whole of a variable of the user's that is no field, with the states of its components not yet judged.
 Value Lowering::read_variable(const clang::VarDecl* variable, clang::SourceLocation where) {
-  const clang::IdentifierInfo* identifier = variable->getIdentifier();
-  const std::string name = identifier ? identifier->getName().str() : "";
-  if (in_prelude(variable) && !fields_.count(variable)) {
-    if (finishing_ && name == "j_index") throw Rejected{where, "finish() runs after the sum: there is no j_index"};
-    if (name == "i_index" || name == "j_index") return {{Type::Index, 0, 1}, {graph_->leaf(name == "i_index" ? Op::IIndex : Op::JIndex, 0, Type::Index, location(where))}};
-    if (variable->getInit()) return convert(evaluate(variable->getInit()), {Type::Real, 0, 1}, where);
-    throw Rejected{where, fmt::format("'{}' has no elements in this pipeline", name)};
-  }
-  if (const auto found = fields_.find(variable); found != fields_.end() && !(finishing_ && output_of(variable))) {
-    const Field& field = pipeline_.fields[std::size_t(found->second)];
-    if (field.role == Role::Output) throw Rejected{where, fmt::format("output '{}' cannot be read here; only finish() may read outputs", field.name)};
-    if (field.role == Role::InputJ && finishing_) throw Rejected{where, fmt::format("finish() runs after the sum: it cannot read input_j '{}'", field.name)};
-    const Op op = field.role == Role::InputI ? Op::InputI : field.role == Role::InputJ ? Op::InputJ : Op::Param;
-    Value value{{field.type, field.length, field.width}, {}};
-    for (int c = 0; c < field.components(); ++c) value.parts.push_back(graph_->leaf(op, field.first + c, field.type, location(where)));
-    return value;
-  }
+  const std::string name = variable->getNameAsString();
   const auto found = environment_.find(variable);
   if (found == environment_.end()) throw Rejected{where, fmt::format("'{}' cannot be read here", name)};
   Value value = found->second;
@@ -107,15 +126,18 @@ Value Lowering::read_variable(const clang::VarDecl* variable, clang::SourceLocat
 
 // A part of a variable, with the states of its components checked.
 Value Lowering::read(const Place& place, clang::SourceLocation where) {
+  if (const auto found = fields_.find(place.variable); found != fields_.end() && !(finishing_ && output_of(place.variable)))
+    return read_field(pipeline_.fields[std::size_t(found->second)], place, where);
+  if (in_prelude(place.variable) && !fields_.count(place.variable)) return read_built_in(place.variable, where);
   const Value whole = read_variable(place.variable, where);
   Value value{place.shape, {}};
   for (int c = 0; c < place.shape.components(); ++c) {
-    const NodeId part = whole.parts[std::size_t(std::min<std::size_t>(std::size_t(place.first + c), whole.parts.size() - 1))];
-    const std::string name = place.variable->getName().str();
+    const NodeId part = whole.parts[std::size_t(place.first + c)];
+    const auto name = [&] { return component_name(place.variable->getName().str(), whole.shape, place.first + c); };
     if (part == kPoisoned) throw Rejected{where, ""};
-    if (part == kUnset) throw Rejected{where, fmt::format("'{}' is read before it is set", name)};
+    if (part == kUnset) throw Rejected{where, fmt::format("'{}' is read before it is set", name())};
     if (part == kHalfSet)
-      throw Rejected{where, fmt::format("'{}' may be unset here: the if in line {} sets it in one branch only", name, half_set_line_[place.variable])};
+      throw Rejected{where, fmt::format("'{}' may be unset here: the if in line {} sets it in one branch only", name(), half_set_line_[place.variable])};
     value.parts.push_back(part);
   }
   return value;
@@ -138,6 +160,7 @@ Place Lowering::element(const Place& base, const clang::Expr* index, clang::Sour
     const char* side = f.role == Role::InputI ? "i fields" : f.role == Role::InputJ ? "j fields" : "outputs";
     if (graph_->is_constant(k.parts[0])) {
       const double value = graph_->constant_value(k.parts[0]);
+      if (measuring_ && value >= 0 && value < f.length) largest_index_[base.variable] = std::max(largest_index_[base.variable], int(value));
       if (!(value >= 0 && value < f.length)) throw Rejected{where, fmt::format("{}[{}] is out of range; this pipeline declares {} {} (0..{})", f.name, value, f.length, side, f.length - 1)};
     }
   }
@@ -149,26 +172,27 @@ Place Lowering::element(const Place& base, const clang::Expr* index, clang::Sour
   return {base.variable, base.first + int(k), {base.shape.scalar, 0, 1}};
 }
 
+Place Lowering::place_of_variable(const clang::DeclRefExpr* reference) {
+  const clang::SourceLocation where = reference->getExprLoc();
+  const auto* variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl());
+  if (!variable) throw Rejected{where, fmt::format("'{}' is not a variable", reference->getDecl()->getNameAsString())};
+  if (broken_.count(variable)) throw Rejected{where, ""};
+  if (const auto field = fields_.find(variable); field != fields_.end()) {
+    const Field& f = pipeline_.fields[std::size_t(field->second)];
+    return {variable, 0, {f.type, f.length, f.width}};
+  }
+  if (const auto found = environment_.find(variable); found != environment_.end()) return {variable, 0, found->second.shape};
+  if (!in_prelude(variable)) throw Rejected{where, fmt::format("'{}' cannot be used here", variable->getName().str())};
+  const bool index = variable->getName() == "i_index" || variable->getName() == "j_index";
+  if (index || variable->getInit()) return {variable, 0, {index ? Type::Index : Type::Real, 0, 1}};
+  // An array of Cunbody's that is nowhere used with a good index.
+  return {variable, 0, {Type::Real, kCunbodyLength, 1}};
+}
+
 Place Lowering::place_of(const clang::Expr* expression) {
   expression = expression->IgnoreParenImpCasts();
   const clang::SourceLocation where = expression->getExprLoc();
-  if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(expression)) {
-    if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl())) {
-      if (const auto field = fields_.find(variable); field != fields_.end()) {
-        const Field& f = pipeline_.fields[std::size_t(field->second)];
-        return {variable, 0, {f.type, f.length, f.width}};
-      }
-      if (const auto found = environment_.find(variable); found != environment_.end()) return {variable, 0, found->second.shape};
-      if (in_prelude(variable)) {
-        const bool index = variable->getName() == "i_index" || variable->getName() == "j_index";
-        if (index || variable->getInit()) return {variable, 0, {index ? Type::Index : Type::Real, 0, 1}};
-        // The array exists in the dialect, and its declared dimension is zero in this pipeline.
-        throw Rejected{where, fmt::format("'{}' has no elements in this pipeline", variable->getName().str())};
-      }
-      throw Rejected{where, fmt::format("'{}' cannot be used here", variable->getName().str())};
-    }
-    throw Rejected{where, fmt::format("'{}' is not a variable", reference->getDecl()->getNameAsString())};
-  }
+  if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(expression)) return place_of_variable(reference);
   if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(expression)) {
     const Place base = place_of(member->getBase());
     const int k = int(llvm::StringRef("xyzw").find(member->getMemberDecl()->getName()));
@@ -177,7 +201,7 @@ Place Lowering::place_of(const clang::Expr* expression) {
   if (const auto* subscript = llvm::dyn_cast<clang::ArraySubscriptExpr>(expression)) return element(place_of(subscript->getBase()), subscript->getIdx(), where);
   if (const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(expression); call && call->getOperator() == clang::OO_Subscript)
     return element(place_of(call->getArg(0)), call->getArg(1), where);
-  throw Rejected{where, "this cannot be assigned"};
+  throw Rejected{where, "only a variable, an element or a component can be assigned"};
 }
 
 Value Lowering::arithmetic(Op op, const Value& a, const Value& b, clang::SourceLocation where) {
@@ -185,14 +209,15 @@ Value Lowering::arithmetic(Op op, const Value& a, const Value& b, clang::SourceL
   if (a.shape.length || b.shape.length) throw Rejected{where, "arithmetic on a whole array is not in the language; use its elements"};
   Value result{{Type::Real, 0, width}, {}};
   for (int c = 0; c < width; ++c) {
-    const NodeId pa = a.parts[std::size_t(a.shape.width == 1 ? 0 : c)], pb = b.parts[std::size_t(b.shape.width == 1 ? 0 : c)];
+    NodeId pa = a.parts[std::size_t(a.shape.width == 1 ? 0 : c)], pb = b.parts[std::size_t(b.shape.width == 1 ? 0 : c)];
+    // Vectors are of real, whatever they are multiplied by.
+    if (width > 1) pa = cast(pa, Type::Real, where), pb = cast(pb, Type::Real, where);
+    const bool whole = std::max((*graph_)[pa].type, (*graph_)[pb].type) < Type::Float;
+    if (whole && (op == Op::Div || op == Op::Rem) && graph_->is_constant(pb, 0)) throw Rejected{where, "integer division by zero"};
+    if (whole && op == Op::Div) report(Severity::Warning, where, "this is an integer division, which drops the fraction; write 1.0 for 1, or real(...)");
     result.parts.push_back(binary(op, pa, pb, where));
   }
   result.shape.scalar = (*graph_)[result.parts[0]].type;
-  if (op == Op::Div && result.shape.scalar < Type::Float) {
-    if (graph_->is_constant(b.parts[0], 0)) throw Rejected{where, "integer division by zero"};
-    report(Severity::Warning, where, "this is an integer division, which drops the fraction");
-  }
   return result;
 }
 
@@ -208,11 +233,11 @@ Value Lowering::evaluate_unary(const clang::UnaryOperator* expression) {
     }
     case clang::UO_LNot: return {{Type::Bool, 0, 1}, {unary(Op::Not, condition(expression->getSubExpr()), where)}};
     case clang::UO_AddrOf:
-    case clang::UO_Deref: throw Rejected{where, "a pointer is not in the language"};
+    case clang::UO_Deref: throw Rejected{where, "a pointer is not in the language; use an array and a constant index"};
     case clang::UO_PreInc:
     case clang::UO_PreDec:
     case clang::UO_PostInc:
-    case clang::UO_PostDec: throw Rejected{where, "++ and -- must stand alone as a statement"};
+    case clang::UO_PostDec: throw Rejected{where, "++ and -- must stand alone as a statement, or in the head of a for"};
     default: throw Rejected{where, fmt::format("the operator '{}' is not in the language", clang::UnaryOperator::getOpcodeStr(expression->getOpcode()).str())};
   }
 }
@@ -225,20 +250,36 @@ Value Lowering::evaluate_binary(const clang::BinaryOperator* expression) {
     const NodeId a = condition(expression->getLHS()), b = condition(expression->getRHS());
     return {{Type::Bool, 0, 1}, {binary(opcode == clang::BO_LAnd ? Op::And : Op::Or, a, b, where)}};
   }
+  if (expression->isComparisonOp()) return evaluate_comparison(expression);
+  if (opcode == clang::BO_Comma) throw Rejected{where, "a comma between values is not in the language; write one statement for each"};
   const Value a = evaluate(expression->getLHS()), b = evaluate(expression->getRHS());
-  const auto comparison = [&](Op op, const Value& x, const Value& y) { return Value{{Type::Bool, 0, 1}, {binary(op, x.parts[0], y.parts[0], where)}}; };
   switch (opcode) {
     case clang::BO_Add: return arithmetic(Op::Add, a, b, where);
     case clang::BO_Sub: return arithmetic(Op::Sub, a, b, where);
     case clang::BO_Mul: return arithmetic(Op::Mul, a, b, where);
     case clang::BO_Div: return arithmetic(Op::Div, a, b, where);
     case clang::BO_Rem: return arithmetic(Op::Rem, a, b, where);
-    case clang::BO_LT: return comparison(Op::Lt, a, b);
-    case clang::BO_LE: return comparison(Op::Le, a, b);
-    case clang::BO_GT: return comparison(Op::Lt, b, a);
-    case clang::BO_GE: return comparison(Op::Le, b, a);
-    case clang::BO_EQ: return comparison(Op::Eq, a, b);
-    case clang::BO_NE: return {{Type::Bool, 0, 1}, {unary(Op::Not, comparison(Op::Eq, a, b).parts[0], where)}};
+    default: throw Rejected{where, fmt::format("the operator '{}' is not in the language", expression->getOpcodeStr().str())};
+  }
+}
+
+Value Lowering::evaluate_comparison(const clang::BinaryOperator* expression) {
+  const clang::SourceLocation where = expression->getOperatorLoc();
+  for (const clang::Expr* side : {expression->getLHS(), expression->getRHS()}) {
+    const auto* inner = llvm::dyn_cast<clang::BinaryOperator>(side->IgnoreImpCasts());
+    if (inner && inner->isComparisonOp()) throw Rejected{where, "a comparison of a comparison; write a < b && b < c for a < b < c"};
+  }
+  const Value a = evaluate(expression->getLHS()), b = evaluate(expression->getRHS());
+  if (!a.shape.is_scalar() || !b.shape.is_scalar()) throw Rejected{where, "only single values can be compared"};
+  const NodeId x = a.parts[0], y = b.parts[0];
+  const auto truth = [](NodeId node) { return Value{{Type::Bool, 0, 1}, {node}}; };
+  switch (expression->getOpcode()) {
+    case clang::BO_LT: return truth(binary(Op::Lt, x, y, where));
+    case clang::BO_LE: return truth(binary(Op::Le, x, y, where));
+    case clang::BO_GT: return truth(binary(Op::Lt, y, x, where));
+    case clang::BO_GE: return truth(binary(Op::Le, y, x, where));
+    case clang::BO_EQ: return truth(binary(Op::Eq, x, y, where));
+    case clang::BO_NE: return truth(unary(Op::Not, binary(Op::Eq, x, y, where), where));
     default: throw Rejected{where, fmt::format("the operator '{}' is not in the language", expression->getOpcodeStr().str())};
   }
 }
@@ -300,8 +341,36 @@ Value Lowering::evaluate_operator_call(const clang::CXXOperatorCallExpr* express
   }
 }
 
+// A number as it is written, or the zero that int() and {} stand for.
+Value Lowering::literal(const clang::Expr* expression) {
+  const clang::SourceLocation where = expression->getExprLoc();
+  const auto scalar = [&](double value, Type type) { return Value{{type, 0, 1}, {graph_->constant(value, type, location(where))}}; };
+  if (const auto* integer = llvm::dyn_cast<clang::IntegerLiteral>(expression)) {
+    const llvm::APInt value = integer->getValue();
+    if (value.getActiveBits() > 53) throw Rejected{where, "this whole number is too large; write it with a decimal point"};
+    return scalar(double(value.getZExtValue()), value.getActiveBits() > 31 ? Type::Index : Type::Int);
+  }
+  if (const auto* number = llvm::dyn_cast<clang::FloatingLiteral>(expression)) {
+    const bool is_float = number->getType().getCanonicalType() == context_.FloatTy && pipeline_.dialect == Dialect::Named;
+    return scalar(number->getValueAsApproximateDouble(), is_float ? Type::Float : Type::Real);
+  }
+  if (const auto* truth = llvm::dyn_cast<clang::CXXBoolLiteralExpr>(expression)) return scalar(truth->getValue() ? 1 : 0, Type::Bool);
+  const Shape shape = shape_of(expression->getType(), where);
+  if (!shape.is_scalar()) throw Rejected{where, "this has no value"};
+  return scalar(0, shape.scalar);
+}
+
+Value Lowering::evaluate_member(const clang::MemberExpr* expression) {
+  const clang::Expr* base = expression->getBase()->IgnoreParenImpCasts();
+  if (llvm::isa<clang::DeclRefExpr, clang::ArraySubscriptExpr>(base)) return read(place_of(expression), expression->getExprLoc());
+  const Value vector = evaluate(expression->getBase());
+  const auto k = llvm::StringRef("xyzw").find(expression->getMemberDecl()->getName());
+  return {{vector.shape.scalar, 0, 1}, {vector.parts.at(k)}};
+}
+
 Value Lowering::evaluate(const clang::Expr* expression) {
   const clang::SourceLocation where = expression->getExprLoc();
+  if (++evaluated_ > kMaxExpressions) throw Rejected{where, fmt::format("the pipeline unrolls to more than {} expressions", kMaxExpressions)};
   switch (expression->getStmtClass()) {
     case clang::Stmt::ParenExprClass: return evaluate(llvm::cast<clang::ParenExpr>(expression)->getSubExpr());
     case clang::Stmt::ConstantExprClass: return evaluate(llvm::cast<clang::ConstantExpr>(expression)->getSubExpr());
@@ -310,30 +379,14 @@ Value Lowering::evaluate(const clang::Expr* expression) {
     case clang::Stmt::CXXBindTemporaryExprClass: return evaluate(llvm::cast<clang::CXXBindTemporaryExpr>(expression)->getSubExpr());
     case clang::Stmt::ImplicitCastExprClass: return evaluate(llvm::cast<clang::ImplicitCastExpr>(expression)->getSubExpr());
     case clang::Stmt::CXXDefaultArgExprClass: return evaluate(llvm::cast<clang::CXXDefaultArgExpr>(expression)->getExpr());
-    case clang::Stmt::IntegerLiteralClass: {
-      const llvm::APInt value = llvm::cast<clang::IntegerLiteral>(expression)->getValue();
-      if (value.getActiveBits() > 53) throw Rejected{where, "this number is too large"};
-      const Type type = value.getActiveBits() > 31 ? Type::Index : Type::Int;
-      return {{type, 0, 1}, {graph_->constant(double(value.getZExtValue()), type, location(where))}};
-    }
-    case clang::Stmt::FloatingLiteralClass: {
-      const auto* literal = llvm::cast<clang::FloatingLiteral>(expression);
-      const bool is_float = literal->getType().getCanonicalType() == context_.FloatTy && pipeline_.dialect == Dialect::Named;
-      const Type type = is_float ? Type::Float : Type::Real;
-      return {{type, 0, 1}, {graph_->constant(literal->getValueAsApproximateDouble(), type, location(where))}};
-    }
+    case clang::Stmt::IntegerLiteralClass:
+    case clang::Stmt::FloatingLiteralClass:
     case clang::Stmt::CXXBoolLiteralExprClass:
-      return {{Type::Bool, 0, 1}, {graph_->constant(llvm::cast<clang::CXXBoolLiteralExpr>(expression)->getValue() ? 1 : 0, Type::Bool)}};
+    case clang::Stmt::ImplicitValueInitExprClass:
+    case clang::Stmt::CXXScalarValueInitExprClass: return literal(expression);
     case clang::Stmt::DeclRefExprClass: return read(place_of(expression), where);
     case clang::Stmt::ArraySubscriptExprClass: return read(place_of(expression), where);
-    case clang::Stmt::MemberExprClass: {
-      const auto* member = llvm::cast<clang::MemberExpr>(expression);
-      const clang::Expr* base = member->getBase()->IgnoreParenImpCasts();
-      if (llvm::isa<clang::DeclRefExpr, clang::ArraySubscriptExpr>(base)) return read(place_of(expression), where);
-      const Value vector = evaluate(member->getBase());
-      const int k = int(llvm::StringRef("xyzw").find(member->getMemberDecl()->getName()));
-      return {{vector.shape.scalar, 0, 1}, {vector.parts[std::size_t(k)]}};
-    }
+    case clang::Stmt::MemberExprClass: return evaluate_member(llvm::cast<clang::MemberExpr>(expression));
     case clang::Stmt::UnaryOperatorClass: return evaluate_unary(llvm::cast<clang::UnaryOperator>(expression));
     case clang::Stmt::CompoundAssignOperatorClass:
     case clang::Stmt::BinaryOperatorClass: return evaluate_binary(llvm::cast<clang::BinaryOperator>(expression));
@@ -347,10 +400,11 @@ Value Lowering::evaluate(const clang::Expr* expression) {
     case clang::Stmt::CXXStaticCastExprClass: {
       const auto* explicit_cast = llvm::cast<clang::ExplicitCastExpr>(expression);
       const Value value = evaluate(explicit_cast->getSubExpr());
-      return convert(value, shape_of(explicit_cast->getTypeAsWritten(), where), where);
+      return convert_as_asked(value, shape_of(explicit_cast->getTypeAsWritten(), where), where);
     }
     case clang::Stmt::InitListExprClass: {
       const auto* list = llvm::cast<clang::InitListExpr>(expression);
+      if (list->getNumInits() == 0) return literal(list);
       if (list->getNumInits() == 1) return evaluate(list->getInit(0));
       throw Rejected{where, "a list in braces is only for initialising an array"};
     }

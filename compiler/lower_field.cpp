@@ -22,7 +22,7 @@ Shape Lowering::shape_of(clang::QualType type, clang::SourceLocation where) {
     throw Rejected{where, "an array needs a constant length"};
   }
   if (llvm::isa<clang::DecayedType>(type)) throw Rejected{where, "an array cannot be passed to a function; pass its elements"};
-  if (type->isAnyPointerType()) throw Rejected{where, "a pointer is not in the language"};
+  if (type->isAnyPointerType()) throw Rejected{where, "a pointer is not in the language; use an array and a constant index"};
   if (type->isReferenceType()) throw Rejected{where, "a reference is not in the language here"};
   // Names before widths: `real` is a typedef of float to Clang, and the difference is ours.
   for (clang::QualType t = type;;) {

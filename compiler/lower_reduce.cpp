@@ -119,7 +119,6 @@ void Lowering::contribute(const Place& place, const Value& value, Reduction redu
     else if (type != Type::Double || field.type == Type::Real) part = cast(part, Type::Real, where);
     contributed_[std::size_t(field.first + place.first + c)].push_back({path_, part});
   }
-  written_[fields_.at(place.variable)] = true;
 }
 
 }  // namespace nbcc::lowering

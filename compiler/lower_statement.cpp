@@ -82,7 +82,7 @@ Value Lowering::initial_value(const clang::VarDecl* variable, Shape shape) {
   // A vector without initialiser, or an array of them: Clang calls the default constructor.
   const auto* construct = llvm::dyn_cast<clang::CXXConstructExpr>(initial->IgnoreImplicit());
   if (construct && construct->getNumArgs() == 0) return value;
-  const auto* list = llvm::dyn_cast<clang::InitListExpr>(initial);
+  const auto* list = llvm::dyn_cast<clang::InitListExpr>(initial->IgnoreImplicit());
   if (!list || shape.length == 0) return convert(evaluate(initial), shape, where);
   // Elements that the list leaves out are zero, as in C++.
   std::fill(value.parts.begin(), value.parts.end(), graph_->constant(0, shape.scalar));

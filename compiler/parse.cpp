@@ -10,10 +10,12 @@
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendActions.h"
 #include "clang/Lex/PreprocessorOptions.h"
+#include "compiler/count_operations.h"
 #include "compiler/lower.h"
 #include "compiler/reword.h"
 #include "compiler/screen.h"
 #include "compiler/verify.h"
+#include "compiler/warn_singular.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include "llvm/Support/thread.h"
 #include "templates/embedded.h"
@@ -168,7 +170,11 @@ Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings) {
   if (has_errors(diagnostics)) throw CompileError(source, diagnostics);
   // From here on the pipeline is meant to be right: whatever verify finds is our own mistake.
   verify(pipeline, "parse");
-  if (warnings) *warnings = std::move(diagnostics);
+  pipeline.raw_operations = count_operations(pipeline);
+  if (warnings) {
+    *warnings = std::move(diagnostics);
+    if (auto singular = warn_singular(pipeline)) warnings->push_back(std::move(*singular));
+  }
   return pipeline;
 }
 

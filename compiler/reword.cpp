@@ -96,7 +96,7 @@ constexpr Rule kRules[] = {
     {"read-only variable is not assignable", "this is read only"},
     {"expression is not assignable", "only a variable, an element or a component can be assigned"},
     {"value of type", "a condition must be a single value, and this is a '{0}'"},
-    {"incompatible operand types", "the two values of ?: have different shapes, '{0}' and '{1}'"},
+    {"incompatible operand types", "the two values of ?: must be two numbers, or two vectors of one length"},
     {"expected ';' after", "expected ';' or an operator here"},
     {"expected ';' at end of declaration", "expected ';' or an operator here"},
     {"member reference base type", "a '{0}' has no components"},

@@ -73,7 +73,7 @@ class MonomialRewrite {
     const Node node = old_[id];
     if (is_floating(node.type)) {
       Monomial monomial;
-      if (read(node, monomial)) {
+      if (read(node, monomial) && is_ordinary(monomial.coefficient)) {
         monomials_[std::size_t(id)] = monomial;
         is_product_[std::size_t(id)] = true;
         return build(monomial, node.type, node.where);
@@ -83,6 +83,10 @@ class MonomialRewrite {
     for (int k = 0; k < arity(node.op); ++k) args[std::size_t(k)] = new_id_[std::size_t(node.args[std::size_t(k)])];
     return copy_node(target_, node, args);
   }
+
+  // Constants that have been joined may leave single precision's range although no product of the text did: 1e-30 * x
+  // and 1e-30 * y, with x and y large.
+  static bool is_ordinary(double coefficient) { return coefficient == 0 || (std::fabs(coefficient) > 1e-30 && std::fabs(coefficient) < 1e30); }
 
   // The node as a monomial of what stands below it; false if it is no product.
   bool read(const Node& node, Monomial& monomial) {
@@ -117,13 +121,13 @@ class MonomialRewrite {
     }
   }
 
-  // x^(twice/2). A power of a power is a power where that holds for every x that either accepts: when the inner one
-  // is odd halves (x >= 0 already) or the outer exponent is whole.
+  // x^(twice/2). A power of a power is a power where that holds for every x: when the outer exponent is whole, or when
+  // the inner one is odd or odd halves, so that both are NaN for x < 0. sqrt(x*x) is |x| and stays.
   bool root(NodeId a, int twice, Monomial& monomial) {
     const Monomial& inner = monomials_[std::size_t(a)];
     if (is_product_[std::size_t(a)] && inner.coefficient == 1 && inner.powers.size() == 1) {
       const auto [base, t] = inner.powers[0];
-      if ((t % 2 != 0 || twice % 2 == 0) && t * twice % 2 == 0 && std::abs(t * twice / 2) <= kMaxTwiceExponent) {
+      if ((t % 4 != 0 || twice % 2 == 0) && t * twice % 2 == 0 && std::abs(t * twice / 2) <= kMaxTwiceExponent) {
         monomial.multiply(base, t * twice / 2);
         return true;
       }
@@ -154,34 +158,37 @@ class MonomialRewrite {
     return atom;
   }
 
-  // U J pair powers I: constants and params join the j factors, which are made once per j; an i factor stands last,
-  // where `hoist` finds it.
+  // Factors of one binding stand together, so that their product is made once per particle: constants and params with
+  // the j factors (or the i factors if there are none), then what belongs to the pair, and an i factor last, where
+  // `hoist` finds it.
   NodeId build(const Monomial& monomial, Type type, Location where) {
-    std::vector<NodeId> factors;
-    const auto collect = [&](auto accept) {
-      for (const auto& [base, twice] : monomial.powers)
-        if (twice == 2 && accept(target_[base].binding)) factors.push_back(target_.cast(base, type, where));
-    };
-    collect([](Binding b) { return b <= Binding::Param; });
-    const bool has_j = std::any_of(monomial.powers.begin(), monomial.powers.end(), [&](const auto& p) { return p.second == 2 && target_[p.first].binding == Binding::J; });
-    if (!has_j) collect([](Binding b) { return b == Binding::I; });
-    collect([](Binding b) { return b == Binding::J; });
-    collect([](Binding b) { return b == Binding::Pair; });
-    for (const auto& [base, twice] : monomial.powers) {
-      if (twice == 2) continue;
-      const NodeId x = target_.cast(base, type, where);
-      if (twice == 0) {  // x/x is 1 but for 0, infinity and NaN, which must show
-        factors.push_back(target_.binary(Op::Div, x, x, where));
-        continue;
-      }
-      factors.push_back(target_.make(Op::Pow, type, {x, target_.constant(twice / 2.0, type), kNone}, where));
-    }
-    if (has_j) collect([](Binding b) { return b == Binding::I; });
-    if (factors.empty()) return target_.constant(monomial.coefficient, type, where);
+    const bool has_j = std::any_of(monomial.powers.begin(), monomial.powers.end(), [&](const auto& p) { return target_[p.first].binding == Binding::J; });
     NodeId product = kNone;
     if (monomial.coefficient != 1 && monomial.coefficient != -1) product = target_.constant(monomial.coefficient, type, where);
-    for (NodeId f : factors) product = product == kNone ? f : target_.binary(Op::Mul, product, f, where);
+    multiply_by(product, monomial, type, where, [](Binding b) { return b <= Binding::Param; });
+    multiply_by(product, monomial, type, where, [&](Binding b) { return b == (has_j ? Binding::J : Binding::I); });
+    multiply_by(product, monomial, type, where, [](Binding b) { return b == Binding::Pair; });
+    if (has_j) {
+      NodeId of_i = kNone;
+      multiply_by(of_i, monomial, type, where, [](Binding b) { return b == Binding::I; });
+      if (of_i != kNone) product = target_.binary(Op::Mul, product, of_i, where);
+    }
+    if (product == kNone) return target_.constant(monomial.coefficient, type, where);
     return monomial.coefficient == -1 ? target_.unary(Op::Neg, product, where) : product;
+  }
+
+  // Plain factors first, then powers, which stand as Pow nodes with a constant exponent.
+  template <typename Accept>
+  void multiply_by(NodeId& product, const Monomial& monomial, Type type, Location where, Accept accept) {
+    for (const bool plain : {true, false})
+      for (const auto& [base, twice] : monomial.powers) {
+        if ((twice == 2) != plain || !accept(target_[base].binding)) continue;
+        const NodeId x = target_.cast(base, type, where);
+        NodeId factor = x;
+        if (twice == 0) factor = target_.binary(Op::Div, x, x, where);  // 1 but for 0, infinity and NaN, which must show
+        else if (!plain) factor = target_.make(Op::Pow, type, {x, target_.constant(twice / 2.0, type), kNone}, where);
+        product = product == kNone ? factor : target_.binary(Op::Mul, product, factor, where);
+      }
   }
 
   const Graph& old_;

@@ -34,11 +34,13 @@ void require(const void* pointer, const char* what) {
 
 Options compile_options(const nbcc_pipeline_options* given) {
   const nbcc_pipeline_options o = read_options(given, nbcc_pipeline_options{sizeof(nbcc_pipeline_options), NBCC_SINGLE, NBCC_FAST, NBCC_ROOT_REFINED});
-  if (o.precision < NBCC_SINGLE || o.precision > NBCC_DOUBLE) throw UsageError("options: no such precision");
-  if (o.math < NBCC_FAST || o.math > NBCC_PRECISE) throw UsageError("options: no such math");
-  if (o.root < NBCC_ROOT_REFINED || o.root > NBCC_ROOT_EXACT) throw UsageError("options: no such root");
-  const RootMode root = o.root == NBCC_ROOT_REFINED ? RootMode::Refined : o.root == NBCC_ROOT_ESTIMATE ? RootMode::Estimate : RootMode::Exact;
-  return {Precision(o.precision), Math(o.math), root};
+  // Read as numbers: a caller in C may have put anything there.
+  const int precision = number_of(o.precision), math = number_of(o.math), root = number_of(o.root);
+  if (precision < NBCC_SINGLE || precision > NBCC_DOUBLE) throw UsageError("options: no such precision");
+  if (math < NBCC_FAST || math > NBCC_PRECISE) throw UsageError("options: no such math");
+  if (root < NBCC_ROOT_REFINED || root > NBCC_ROOT_EXACT) throw UsageError("options: no such root");
+  constexpr RootMode kRoots[] = {RootMode::Refined, RootMode::Estimate, RootMode::Exact};
+  return {Precision(precision), Math(math), kRoots[root]};
 }
 
 nbcc_pipeline* compile(nbcc_device* device, const Source& source, const nbcc_pipeline_options* options) {

@@ -48,6 +48,7 @@ struct Close {
   void operator()(nbcc_error* error) const { nbcc_error_free(error); }
 };
 
+// The call whose status it is must be a statement of its own: of two arguments either may be read first.
 inline void check(nbcc_status status, nbcc_error* error) {
   const std::unique_ptr<nbcc_error, Close> owner(error);
   if (status != NBCC_OK) throw Error(status, error ? nbcc_error_message(error) : "out of memory");
@@ -137,7 +138,8 @@ class Device {
     given.dump_dir = options.dump_dir ? options.dump_dir->c_str() : nullptr;
     nbcc_device* device = nullptr;
     nbcc_error* error = nullptr;
-    detail::check(nbcc_device_open(name.c_str(), &given, &device, &error), error);
+    const nbcc_status status = nbcc_device_open(name.c_str(), &given, &device, &error);
+    detail::check(status, error);
     handle_.reset(device);
   }
   // Takes over a device that was opened through nbcc.h.
@@ -176,14 +178,17 @@ class Pipeline {
     const nbcc_pipeline_options given = plain(options);
     nbcc_pipeline* pipeline = nullptr;
     nbcc_error* error = nullptr;
-    detail::check(nbcc_pipeline_from_text(device.get(), text.c_str(), name.c_str(), &given, &pipeline, &error), error);
+    const nbcc_status status =
+        nbcc_pipeline_from_text(device.get(), text.c_str(), name.c_str(), &given, &pipeline, &error);
+    detail::check(status, error);
     return Pipeline(pipeline);
   }
   static Pipeline from_file(const Device& device, const std::string& path, const PipelineOptions& options = {}) {
     const nbcc_pipeline_options given = plain(options);
     nbcc_pipeline* pipeline = nullptr;
     nbcc_error* error = nullptr;
-    detail::check(nbcc_pipeline_from_file(device.get(), path.c_str(), &given, &pipeline, &error), error);
+    const nbcc_status status = nbcc_pipeline_from_file(device.get(), path.c_str(), &given, &pipeline, &error);
+    detail::check(status, error);
     return Pipeline(pipeline);
   }
   // Takes over a pipeline that was opened through nbcc.h.
@@ -218,7 +223,8 @@ class Sum {
   explicit Sum(const Pipeline& pipeline) : fields_(pipeline.fields()) {
     nbcc_sum* sum = nullptr;
     nbcc_error* error = nullptr;
-    detail::check(nbcc_sum_create(pipeline.get(), &sum, &error), error);
+    const nbcc_status status = nbcc_sum_create(pipeline.get(), &sum, &error);
+    detail::check(status, error);
     handle_.reset(sum);
   }
 

@@ -55,9 +55,12 @@ struct Gravity {
 };
 
 constexpr Kernel kShapes[] = {
-    kernel<Gravity, 1, true>("gravity_acc", "1 vector of i"),   kernel<Gravity, 2, true>("gravity_acc", "2 vectors of i"),
-    kernel<Gravity, 4, true>("gravity_acc", "4 vectors of i"),  kernel<Gravity, 1, false>("gravity_acc", "vector of j, 1 i"),
-    kernel<Gravity, 2, false>("gravity_acc", "vector of j, 2 i"), kernel<Gravity, 4, false>("gravity_acc", "vector of j, 4 i"),
+    kernel<Gravity, 1, true>("gravity_acc", "1 vector of i"),
+    kernel<Gravity, 2, true>("gravity_acc", "2 vectors of i"),
+    kernel<Gravity, 4, true>("gravity_acc", "4 vectors of i"),
+    kernel<Gravity, 1, false>("gravity_acc", "vector of j, 1 i"),
+    kernel<Gravity, 2, false>("gravity_acc", "vector of j, 2 i"),
+    kernel<Gravity, 4, false>("gravity_acc", "vector of j, 4 i"),
 };
 
 }  // namespace

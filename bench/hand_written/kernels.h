@@ -1,6 +1,6 @@
 // Kernels written by hand for single processors, against which the generated ones are measured: what the bench program
-// sees of them. Every kernel exists once per instruction set (namespaces avx2 and avx512), in several shapes each; which
-// shape is fastest is left to a measurement, since it depends on the processor.
+// sees of them. Every kernel exists once per instruction set (namespaces avx2 and avx512), in several shapes each;
+// which shape is fastest is left to a measurement, since it depends on the processor.
 #pragma once
 #include <cstdint>
 
@@ -8,21 +8,21 @@ namespace hand_written {
 
 // Columns and params in the order in which the pipeline declares its components, in double precision.
 struct Problem {
-  std::int64_t ni, nj;           // nj: a multiple of kPadding
-  const double* const* i;        // [component][particle]
+  std::int64_t ni, nj;     // nj: a multiple of kPadding
+  const double* const* i;  // [component][particle]
   const double* const* j;
   const double* param;
-  double* const* sum;            // [output component][particle], room for ni rounded up to a multiple of kPadding
+  double* const* sum;  // [output component][particle], room for ni rounded up to a multiple of kPadding
 };
 
 // Particles are padded to a multiple of this.
 constexpr std::int64_t kPadding = 64;
 
 struct Kernel {
-  const char* pipeline;          // whose sums it forms
-  const char* shape;             // "2 vectors of i, broadcast j", ...
-  bool in_double;                // working precision
-  int i_numbers, j_numbers;      // per particle in the packed buffers
+  const char* pipeline;      // whose sums it forms
+  const char* shape;         // "2 vectors of i, broadcast j", ...
+  bool in_double;            // working precision
+  int i_numbers, j_numbers;  // per particle in the packed buffers
   // Conversion to the kernel's own layout and what depends on one particle alone; the buffers are 64-byte aligned and
   // have room for the padded number of particles in the working precision.
   void (*pack)(const Problem&, void* i, void* j);

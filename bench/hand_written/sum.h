@@ -34,8 +34,7 @@ struct Sum {
     for (std::int64_t k = 0; k < p.nj; ++k) {
       body.j_numbers(p, k, numbers);
       for (int f = 0; f < Body::kJ; ++f) {
-        const std::int64_t at =
-            kLanesOverI ? k * Body::kJ + f : (k / kLanes * Body::kJ + f) * kLanes + k % kLanes;
+        const std::int64_t at = kLanesOverI ? k * Body::kJ + f : (k / kLanes * Body::kJ + f) * kLanes + k % kLanes;
         static_cast<Element*>(packed_j)[at] = Element(numbers[f]);
       }
     }

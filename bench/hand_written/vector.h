@@ -22,8 +22,12 @@ NBCC_INLINE Float all(float x) { return (Float)_mm512_set1_ps(x); }
 NBCC_INLINE Double all(double x) { return (Double)_mm512_set1_pd(x); }
 NBCC_INLINE Float fma(Float a, Float b, Float c) { return (Float)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
 NBCC_INLINE Float fnma(Float a, Float b, Float c) { return (Float)_mm512_fnmadd_ps((__m512)a, (__m512)b, (__m512)c); }
-NBCC_INLINE Double fma(Double a, Double b, Double c) { return (Double)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c); }
-NBCC_INLINE Double fnma(Double a, Double b, Double c) { return (Double)_mm512_fnmadd_pd((__m512d)a, (__m512d)b, (__m512d)c); }
+NBCC_INLINE Double fma(Double a, Double b, Double c) {
+  return (Double)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+}
+NBCC_INLINE Double fnma(Double a, Double b, Double c) {
+  return (Double)_mm512_fnmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+}
 NBCC_INLINE Float minimum(Float a, Float b) { return (Float)_mm512_min_ps((__m512)a, (__m512)b); }
 NBCC_INLINE Float maximum(Float a, Float b) { return (Float)_mm512_max_ps((__m512)a, (__m512)b); }
 NBCC_INLINE Float nearest_whole(Float x) { return (Float)_mm512_roundscale_ps((__m512)x, 0); }
@@ -43,7 +47,9 @@ NBCC_INLINE Float choose(Mask m, Float a, Float b) { return (Float)_mm512_mask_m
 NBCC_INLINE Mask lane(std::int64_t k) { return (std::uint64_t)k < 16 ? (Mask)(1u << k) : (Mask)0; }
 
 NBCC_INLINE Double low_half(Float x) { return (Double)_mm512_cvtps_pd(_mm512_castps512_ps256((__m512)x)); }
-NBCC_INLINE Double high_half(Float x) { return (Double)_mm512_cvtps_pd(_mm256_castpd_ps(_mm512_extractf64x4_pd((__m512d)x, 1))); }
+NBCC_INLINE Double high_half(Float x) {
+  return (Double)_mm512_cvtps_pd(_mm256_castpd_ps(_mm512_extractf64x4_pd((__m512d)x, 1)));
+}
 #else
 #define NBCC_BENCH_ISA avx2
 namespace avx2 {
@@ -57,8 +63,12 @@ NBCC_INLINE Float all(float x) { return (Float)_mm256_set1_ps(x); }
 NBCC_INLINE Double all(double x) { return (Double)_mm256_set1_pd(x); }
 NBCC_INLINE Float fma(Float a, Float b, Float c) { return (Float)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
 NBCC_INLINE Float fnma(Float a, Float b, Float c) { return (Float)_mm256_fnmadd_ps((__m256)a, (__m256)b, (__m256)c); }
-NBCC_INLINE Double fma(Double a, Double b, Double c) { return (Double)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c); }
-NBCC_INLINE Double fnma(Double a, Double b, Double c) { return (Double)_mm256_fnmadd_pd((__m256d)a, (__m256d)b, (__m256d)c); }
+NBCC_INLINE Double fma(Double a, Double b, Double c) {
+  return (Double)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+}
+NBCC_INLINE Double fnma(Double a, Double b, Double c) {
+  return (Double)_mm256_fnmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+}
 NBCC_INLINE Float minimum(Float a, Float b) { return (Float)_mm256_min_ps((__m256)a, (__m256)b); }
 NBCC_INLINE Float maximum(Float a, Float b) { return (Float)_mm256_max_ps((__m256)a, (__m256)b); }
 NBCC_INLINE Float nearest_whole(Float x) {
@@ -68,7 +78,9 @@ NBCC_INLINE Float nearest_whole(Float x) {
 NBCC_INLINE Float rsqrt_estimate(Float x) { return (Float)_mm256_rsqrt_ps((__m256)x); }
 NBCC_INLINE Float reciprocal_estimate(Float x) { return (Float)_mm256_rcp_ps((__m256)x); }
 // There is none in double: x must be within the range of float.
-NBCC_INLINE Double rsqrt_estimate(Double x) { return (Double)_mm256_cvtps_pd(_mm_rsqrt_ps(_mm256_cvtpd_ps((__m256d)x))); }
+NBCC_INLINE Double rsqrt_estimate(Double x) {
+  return (Double)_mm256_cvtps_pd(_mm_rsqrt_ps(_mm256_cvtpd_ps((__m256d)x)));
+}
 NBCC_INLINE Double square_root(Double x) { return (Double)_mm256_sqrt_pd((__m256d)x); }
 
 NBCC_INLINE Mask less(Float a, Float b) { return (Mask)_mm256_cmp_ps((__m256)a, (__m256)b, _CMP_LT_OQ); }

@@ -1,0 +1,26 @@
+// Pipeline and Plan -> KernelSource without its text. One door: describe_kernel(). Knows no backend.
+#include "compiler/describe.h"
+
+namespace nbcc {
+
+KernelSource describe_kernel(const Pipeline& pipeline, const Plan& plan) {
+  KernelSource source;
+  source.pipeline = pipeline.name;
+  source.i_columns = plan.i.columns;
+  source.j_columns = plan.j.columns;
+  for (const Field& f : pipeline.fields) source.fields.push_back(layout_of(f));
+  source.params = pipeline.components(Role::Param);
+  source.outputs = pipeline.components(Role::Output);
+  for (int k = 0; k < source.outputs; ++k)
+    source.reductions.push_back(FieldLayout::Reduction(int(pipeline.field_of(Role::Output, k).reduction)));
+  source.has_finish = !pipeline.finished.empty();
+  for (const Graph* graph : {&pipeline.pair, &pipeline.finish})
+    for (NodeId id = 0; id < graph->size(); ++id) {
+      source.uses_i_index = source.uses_i_index || (*graph)[id].op == Op::IIndex;
+      source.uses_j_index = source.uses_j_index || (*graph)[id].op == Op::JIndex;
+    }
+  source.operations = pipeline.flops ? *pipeline.flops : pipeline.raw_operations;
+  return source;
+}
+
+}  // namespace nbcc

@@ -1,0 +1,108 @@
+// Random pipelines on the CPU device against the interpreter: every instruction set of this machine, every precision,
+// both floating point policies, with tails in i and j. A failure names the seed and prints the pipeline.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include "compiler/parse.h"
+#include "tests/support/cpu_run.h"
+#include "tests/support/random_pipeline.h"
+
+namespace nbcc::test {
+namespace {
+
+constexpr int kGroups = 15, kSeedsOfGroup = 10;
+constexpr std::int64_t kSizes[][2] = {{5, 37}, {3, 1000}, {1, 1}, {2, 0}};
+
+double epsilon(Precision precision) {
+  return precision == Precision::Double ? std::numeric_limits<double>::epsilon()
+                                        : double(std::numeric_limits<float>::epsilon());
+}
+
+// The kernel's text in a file, for who wants to look into it.
+std::string keep(const KernelSource& source, std::uint64_t seed, const std::string& which) {
+  const auto path = std::filesystem::temp_directory_path() / ("nbcc-random-" + std::to_string(seed) + "-" + which + ".cpp");
+  std::ofstream(path) << source.text;
+  return path.string();
+}
+
+// finish() of a random pipeline at most doubles an error, and rounds its own result (see random_pipeline.h).
+std::string first_difference(const CpuRun::Columns& got, const OracleOutput& expected, double relative) {
+  for (std::size_t c = 0; c < got.size(); ++c) {
+    for (std::size_t i = 0; i < got[c].size(); ++i) {
+      const double want = expected.values[c][i], is = got[c][i];
+      const double size = std::isfinite(expected.magnitudes[c][i]) ? 2 * expected.magnitudes[c][i] : 0;
+      if (is == want || std::fabs(is - want) <= relative * (size + std::fabs(want))) continue;
+      return "output " + std::to_string(c) + " of i " + std::to_string(i) + " is " + std::to_string(is) + ", not " +
+             std::to_string(want);
+    }
+  }
+  return "";
+}
+
+class RandomPipelines : public testing::TestWithParam<int> {};
+
+TEST_P(RandomPipelines, AgreeWithTheInterpreter) {
+  for (int k = 0; k < kSeedsOfGroup; ++k) {
+    const auto seed = std::uint64_t(GetParam() * kSeedsOfGroup + k);
+    const std::string text = random_pipeline_text(seed);
+    const Pipeline pipeline = parse({"random.pipe", text});
+    std::vector<OracleInput> inputs;
+    std::vector<OracleOutput> expected;
+    for (const auto& [ni, nj] : kSizes) {
+      inputs.push_back(random_pipeline_input(pipeline, ni, nj, seed));
+      expected.push_back(interpret(pipeline, inputs.back()));
+    }
+    // A seed takes half of the combinations, its neighbour the other half: compiling is what this test waits for.
+    int combination = int(seed);
+    for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double}) {
+      for (const Math math : {Math::Fast, Math::Precise}) {
+        if (++combination % 2 != 0) continue;
+        for (const Isa isa : runnable_isas()) {
+          const Options options{precision, math, RootMode::Refined};
+          const CpuRun run(pipeline, options, isa);
+          for (std::size_t s = 0; s < inputs.size(); ++s) {
+            const std::string wrong = first_difference(run(inputs[s]), expected[s], kRandomPipelineRoundings * epsilon(precision));
+            if (wrong.empty()) continue;
+            ADD_FAILURE() << "seed " << seed << ", " << describe(options, isa) << ", ni = " << inputs[s].ni
+                          << ", nj = " << inputs[s].nj << ": " << wrong << "\n"
+                          << keep(run.source(), seed, describe(options, isa)) << "\n"
+                          << text;
+            break;
+          }
+        }
+      }
+      ++combination;
+    }
+  }
+}
+
+// An i-particle's result has the same bits alone, among others and with any number of threads.
+TEST_P(RandomPipelines, AnIParticleDoesNotSeeTheOthers) {
+  const auto seed = std::uint64_t(1000 + GetParam());
+  const std::string text = random_pipeline_text(seed);
+  const Pipeline pipeline = parse({"random.pipe", text});
+  const OracleInput input = random_pipeline_input(pipeline, 67, 1500, seed);
+  const Options options{.precision = Precision(GetParam() % 3)};
+  const CpuRun run(pipeline, options, detect_isa()), threads(pipeline, options, detect_isa(), 2);
+  const CpuRun::Columns all = run(input), shared = threads(input);
+  for (const auto& [begin, count] : {std::pair<int, int>{66, 1}, {1, 2}, {33, 20}}) {
+    const CpuRun::Columns part = run(input, begin, count);
+    for (std::size_t c = 0; c < all.size(); ++c) {
+      EXPECT_EQ(std::memcmp(part[c].data(), all[c].data() + begin, std::size_t(count) * sizeof(double)), 0) << text;
+    }
+  }
+  for (std::size_t c = 0; c < all.size(); ++c) {
+    EXPECT_EQ(std::memcmp(shared[c].data(), all[c].data(), all[c].size() * sizeof(double)), 0) << text;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomPipelines, testing::Range(0, kGroups));
+
+}  // namespace
+}  // namespace nbcc::test
