@@ -20,7 +20,7 @@ Reference reference(const Particles& p, const std::vector<std::int64_t>& chosen)
   const double eps2 = p.params.at("eps2")[0];
   Reference result;
   for (const std::int64_t i : chosen) {
-    double a[3] = {}, potential = 0;
+    long double a[3] = {}, potential = 0;  // or the reference would have the rounding of 10^5 sums
     for (std::int64_t j = 0; j < p.n; ++j) {
       double d[3], r2 = eps2;
       for (int c = 0; c < 3; ++c) d[c] = x[std::size_t(3 * j + c)] - x[std::size_t(3 * i + c)], r2 += d[c] * d[c];
@@ -28,8 +28,8 @@ Reference reference(const Particles& p, const std::vector<std::int64_t>& chosen)
       for (int c = 0; c < 3; ++c) a[c] += w / r2 * d[c];
       potential -= w;
     }
-    result.acc.insert(result.acc.end(), a, a + 3);
-    result.pot.push_back(potential);
+    for (const long double c : a) result.acc.push_back(double(c));
+    result.pot.push_back(double(potential));
   }
   return result;
 }

@@ -144,10 +144,11 @@ class Binder {
     const ParticleColumn& data = side.table->columns.at(0);
     const int needed = numbers_of_side(fields_, field.acts);
     if (data.components < needed) {
-      throw UsageError(fmt::format("{} has {} number{} per particle, but the {}-fields need {} ({}); name its columns "
-                                   "with --columns or choose with --bind",
-                                   side.path, data.components, data.components == 1 ? "" : "s", field.acts ? 'j' : 'i',
-                                   needed, described_side(fields_, field.acts)));
+      throw UsageError(
+          fmt::format("{} has {} number{} per particle, but the {}-fields need {} ({}); name its columns "
+                      "with --columns or choose with --bind",
+                      side.path, data.components, data.components == 1 ? "" : "s", field.acts ? 'j' : 'i', needed,
+                      described_side(fields_, field.acts)));
     }
     fill(bound_[f], 0, data, first, field.components);
   }
@@ -160,8 +161,8 @@ class Binder {
     const ParticleColumn* column = side.table->find(field.name);
     if (!column) column = side.table->find(stem);
     if (!column) {
-      const std::string names = stem == field.name ? fmt::format("'{}'", stem)
-                                                   : fmt::format("'{}' or '{}'", field.name, stem);
+      const std::string names =
+          stem == field.name ? fmt::format("'{}'", stem) : fmt::format("'{}' or '{}'", field.name, stem);
       throw UsageError(fmt::format("{} '{}' finds no column {} in {}, which has {}; say --bind {}=COLUMN",
                                    field.acts ? "input_j" : "input_i", field.name, names, side.path,
                                    side.table->column_names(), field.name));
@@ -182,8 +183,9 @@ class Binder {
 }  // namespace
 
 double ColumnComponent::at(std::int64_t row) const {
-  return std::visit([&](const auto& values) { return double(values[std::size_t(row * column->components + component)]); },
-                    column->data);
+  return std::visit(
+      [&](const auto& values) { return double(values[std::size_t(row * column->components + component)]); },
+      column->data);
 }
 
 std::vector<BoundField> bind_particles(const std::vector<InputField>& fields, const ParticleSide& i,

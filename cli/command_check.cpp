@@ -41,9 +41,8 @@ std::string text_of(const PipelineSummary& pipeline, const CheckOptions& options
   text += fmt::format("  operations per interaction: {} as written", pipeline.raw_operations);
   if (pipeline.stated_operations) text += fmt::format(", {} by #pragma flops", *pipeline.stated_operations);
   const OperationCounts& counts = pipeline.operations;
-  text += fmt::format(
-      "\n  after optimization ({}): {} per pair, {} per i, {} per j, {} uniform", describe(options.kernel),
-      counts.per_pair, counts.per_i, counts.per_j, counts.uniform);
+  text += fmt::format("\n  after optimization ({}): {} per pair, {} per i, {} per j, {} uniform",
+                      describe(options.kernel), counts.per_pair, counts.per_i, counts.per_j, counts.uniform);
   if (counts.finish > 0) text += fmt::format(", {} in finish()", counts.finish);
   return text + "\n";
 }
@@ -77,10 +76,8 @@ Json json_of(const std::vector<Diagnostic>& diagnostics) {
     const char* const severity = d.severity == Severity::Error     ? "error"
                                  : d.severity == Severity::Warning ? "warning"
                                                                    : "note";
-    list.push_back({{"severity", severity},
-                    {"line", d.where.line},
-                    {"column", d.where.column},
-                    {"message", d.message}});
+    list.push_back(
+        {{"severity", severity}, {"line", d.where.line}, {"column", d.where.column}, {"message", d.message}});
   }
   return list;
 }

@@ -32,9 +32,10 @@ std::string text_of_stage(const EmitOptions& options) {
 
 void declare_emit(CLI::App& app, EmitOptions& options) {
   app.add_option("FILE", options.file, "A pipeline")->required()->type_name("");
-  app.add_option("--stage", options.stage,
-                 "ir: as parsed; optimized: after the passes for the CPU; cpu: its kernel's text; asm: that text's machine "
-                 "code as assembly; cuda: the kernel's text for NVIDIA's GPUs")
+  app.add_option(
+         "--stage", options.stage,
+         "ir: as parsed; optimized: after the passes for the CPU; cpu: its kernel's text; asm: that text's machine "
+         "code as assembly; cuda: the kernel's text for NVIDIA's GPUs")
       ->required()
       ->check(CLI::IsMember({"ir", "optimized", "cpu", "asm", "cuda"}));
   app.add_option("-o,--output", options.output, "Where to write; '-' is standard output")->capture_default_str();

@@ -44,8 +44,7 @@ void declare_info(CLI::App& app, InfoOptions& options) {
 }
 
 int run_info(const InfoOptions& options) {
-  const std::string version =
-      fmt::format("{}.{}.{}", NBCC_VERSION_MAJOR, NBCC_VERSION_MINOR, NBCC_VERSION_PATCH);
+  const std::string version = fmt::format("{}.{}.{}", NBCC_VERSION_MAJOR, NBCC_VERSION_MINOR, NBCC_VERSION_PATCH);
   const std::string toolchain = make_cpu_toolchain()->identity();
   const std::string isa(name(detect_isa()));
   const int cores = available_cores();
@@ -54,25 +53,26 @@ int run_info(const InfoOptions& options) {
   for (const DiskCache::Entry& entry : cache.list()) ++entries, bytes += entry.bytes;
   const std::string cuda = cuda_toolkit();
   if (options.json) {
-    const nlohmann::ordered_json report = {{"version", version},
-                                           {"toolchain", toolchain},
-                                           {"isa", isa},
-                                           {"cores", cores},
-                                           {"devices", {"cpu"}},
-                                           {"cache", {{"folder", cache.folder()}, {"entries", entries}, {"bytes", bytes}}},
-                                           {"cuda_toolkit", cuda.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(cuda)}};
+    const nlohmann::ordered_json report = {
+        {"version", version},
+        {"toolchain", toolchain},
+        {"isa", isa},
+        {"cores", cores},
+        {"devices", {"cpu"}},
+        {"cache", {{"folder", cache.folder()}, {"entries", entries}, {"bytes", bytes}}},
+        {"cuda_toolkit", cuda.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(cuda)}};
     write_standard_output(report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
     return kDone;
   }
-  write_standard_output(fmt::format("nbcc          {}\n"
-                                    "toolchain     {}\n"
-                                    "devices       cpu\n"
-                                    "CPU           {}, {} core{} for this process\n"
-                                    "cache         {}, {} kernel{}, {:.1f} MB\n"
-                                    "CUDA toolkit  {}\n",
-                                    version, toolchain, isa, cores, cores == 1 ? "" : "s",
-                                    cache.folder().empty() ? "none" : cache.folder(), entries, entries == 1 ? "" : "s",
-                                    double(bytes) * 1e-6, cuda.empty() ? "not found" : cuda));
+  write_standard_output(fmt::format(
+      "nbcc          {}\n"
+      "toolchain     {}\n"
+      "devices       cpu\n"
+      "CPU           {}, {} core{} for this process\n"
+      "cache         {}, {} kernel{}, {:.1f} MB\n"
+      "CUDA toolkit  {}\n",
+      version, toolchain, isa, cores, cores == 1 ? "" : "s", cache.folder().empty() ? "none" : cache.folder(), entries,
+      entries == 1 ? "" : "s", double(bytes) * 1e-6, cuda.empty() ? "not found" : cuda));
   return kDone;
 }
 

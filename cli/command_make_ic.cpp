@@ -35,8 +35,8 @@ void declare_make_ic(CLI::App& app, MakeIcOptions& options) {
 
 int run_make_ic(const MakeIcOptions& options) {
   check_writable(options.output, {options.force, options.format});
-  ParticleTable table = make_initial_conditions(options.kind, parse_count(options.count, "--n"), options.seed,
-                                                options.sampling);
+  ParticleTable table =
+      make_initial_conditions(options.kind, parse_count(options.count, "--n"), options.seed, options.sampling);
   save_table(options.output, std::move(table), {options.force, options.format}, options.command_line);
   return kDone;
 }

@@ -51,8 +51,7 @@ ParticleColumn side_by_side(const std::vector<ParticleColumn>& outputs, std::int
   for (const ParticleColumn& output : outputs) {
     for (int c = 0; c < output.components; ++c, ++first) {
       const ColumnComponent from{&output, c};
-      for (std::int64_t row = 0; row < rows; ++row)
-        values[std::size_t(row * all.components + first)] = from.at(row);
+      for (std::int64_t row = 0; row < rows; ++row) values[std::size_t(row * all.components + first)] = from.at(row);
     }
   }
   all.data = std::move(values);
@@ -74,9 +73,8 @@ ParticleTable result_table(ParticleSum& sum, const ParticleTable& i_table, const
   for (ParticleColumn& column : table.columns) {
     if (options.single_output && column.type() == ElementType::Double) column = convert(column, ElementType::Float);
   }
-  table.attributes = {{"pipeline", sum.pipeline_name()},
-                      {"device", sum.device_name()},
-                      {"arithmetic", describe(options.kernel)}};
+  table.attributes = {
+      {"pipeline", sum.pipeline_name()}, {"device", sum.device_name()}, {"arithmetic", describe(options.kernel)}};
   for (const ParamValue& param : sum.params())
     table.attributes.emplace_back("param " + param.name, fmt::format("{}", fmt::join(param.values, ", ")));
   return table;

@@ -110,19 +110,22 @@ OutputReport compare(const Field& field, const ParticleColumn& got, const Expect
 
 std::string text_of(const std::vector<OutputReport>& reports, const ParticleSum& sum, const KernelChoice& kernel,
                     std::int64_t ni, std::int64_t nj, std::size_t compared) {
-  std::string text = fmt::format("{} on {}, {}, {} x {} particles", sum.pipeline_name(), sum.device_name(),
-                                 describe(kernel), ni, nj);
+  std::string text =
+      fmt::format("{} on {}, {}, {} x {} particles", sum.pipeline_name(), sum.device_name(), describe(kernel), ni, nj);
   text += std::int64_t(compared) < ni ? fmt::format(": {} of the i compared, evenly spread\n", compared)
                                       : std::string(": all i compared\n");
-  text += "errors relative to the sum of |term|; the bound there; the largest share of its bound that an error takes:\n";
+  text +=
+      "errors relative to the sum of |term|; the bound there; the largest share of its bound that an error takes:\n";
   text += fmt::format("{:<12} {:>10} {:>10} {:>10} {:>7}\n", "output", "max", "rms", "bound", "share");
   for (const OutputReport& report : reports) {
-    std::string verdict =
-        report.wrong == 0 ? "ok" : fmt::format("WRONG: {} beyond the bound, worst at i = {}", report.wrong, report.worst);
+    std::string verdict = report.wrong == 0
+                              ? "ok"
+                              : fmt::format("WRONG: {} beyond the bound, worst at i = {}", report.wrong, report.worst);
     if (report.undecided > 0) verdict += fmt::format(" ({} left to rounding)", report.undecided);
-    text += report.exact ? fmt::format("{:<12} {:>10} {:>10} {:>10} {:>7}  {}\n", report.name, "-", "-", "exact", "", verdict)
-                         : fmt::format("{:<12} {:>10.2e} {:>10.2e} {:>10.2e} {:>6.1f}%  {}\n", report.name, report.largest,
-                                       report.rms, report.bound, 100 * report.used, verdict);
+    text += report.exact
+                ? fmt::format("{:<12} {:>10} {:>10} {:>10} {:>7}  {}\n", report.name, "-", "-", "exact", "", verdict)
+                : fmt::format("{:<12} {:>10.2e} {:>10.2e} {:>10.2e} {:>6.1f}%  {}\n", report.name, report.largest,
+                              report.rms, report.bound, 100 * report.used, verdict);
   }
   return text;
 }
@@ -143,8 +146,14 @@ std::string json_of(const std::vector<OutputReport>& reports, const ParticleSum&
                        {"undecided", report.undecided},
                        {"worst_i", report.worst}});
   }
-  const Json whole = {{"pipeline", sum.pipeline_name()}, {"device", sum.device_name()}, {"precision", kernel.precision},
-                      {"ni", ni},  {"nj", nj}, {"compared", compared}, {"ok", ok}, {"outputs", outputs}};
+  const Json whole = {{"pipeline", sum.pipeline_name()},
+                      {"device", sum.device_name()},
+                      {"precision", kernel.precision},
+                      {"ni", ni},
+                      {"nj", nj},
+                      {"compared", compared},
+                      {"ok", ok},
+                      {"outputs", outputs}};
   return whole.dump(2) + "\n";
 }
 
@@ -172,7 +181,8 @@ void declare_verify(CLI::App& app, VerifyOptions& options) {
   declare_kernel_options(app, options.kernel);
   app.add_flag("--json", options.json, "An object on standard output");
   app.footer(
-      "An error is held to what the roundings of all operations can add up to, followed term by term, and what rounding\n"
+      "An error is held to what the roundings of all operations can add up to, followed term by term, and what "
+      "rounding\n"
       "the inputs to the working precision does. The exit code is 1 when one is larger. Of more than 256 i, 256 are\n"
       "compared, and of sets with more than 40,000 j fewer, at least 16.\n"
       "\nExamples:\n"

@@ -22,7 +22,8 @@ namespace nbcc {
 void declare_commands(CLI::App& app, const std::string& command_line, std::function<int()>* chosen) {
   app.description("Turns the text of a pairwise interaction into fast sums over particles.");
   app.footer(
-      "Exit codes: 0 done, 1 the pipeline has errors or verify found some, 2 wrong use or a file that cannot be read or\n"
+      "Exit codes: 0 done, 1 the pipeline has errors or verify found some, 2 wrong use or a file that cannot be read "
+      "or\n"
       "written, 3 no device or a tool is missing, 101 a bug in nbcc.\n"
       "\nExamples:\n"
       "  nbcc make-ic plummer --n 16384 -o plummer.npz\n"
@@ -32,8 +33,8 @@ void declare_commands(CLI::App& app, const std::string& command_line, std::funct
                        fmt::format("nbcc {}.{}.{}", NBCC_VERSION_MAJOR, NBCC_VERSION_MINOR, NBCC_VERSION_PATCH));
   app.require_subcommand(0, 1);
 
-  const auto add = [&]<typename Options>(const char* name, const char* sentence,
-                                         void (*declare)(CLI::App&, Options&), int (*run)(const Options&)) {
+  const auto add = [&]<typename Options>(const char* name, const char* sentence, void (*declare)(CLI::App&, Options&),
+                                         int (*run)(const Options&)) {
     const auto options = std::make_shared<Options>();
     if constexpr (requires { options->command_line; }) options->command_line = command_line;
     if constexpr (requires { options->application; }) options->application = &app;
@@ -57,8 +58,9 @@ std::string spell_command_line(int count, const char* const* words) {
   for (int k = 0; k < count; ++k) {
     std::string word = words[k];
     if (k == 0) word = word.substr(word.find_last_of('/') + 1);
-    const bool plain = !word.empty() && word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                                               "0123456789_-+=./,:@%") == std::string::npos;
+    const bool plain = !word.empty() && word.find_first_not_of(
+                                            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                            "0123456789_-+=./,:@%") == std::string::npos;
     if (!plain) {
       std::string quoted = "'";
       for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);

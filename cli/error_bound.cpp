@@ -40,8 +40,10 @@ class ReducedError {
     const double value = smallest ? term.value : -term.value;
     if (certain) sure_ = std::min(sure_, value + term.error);
     const double low = value - term.error;
-    if (low < lowest_) second_ = lowest_, lowest_ = low;
-    else second_ = std::min(second_, low);
+    if (low < lowest_)
+      second_ = lowest_, lowest_ = low;
+    else
+      second_ = std::min(second_, low);
   }
 
   double of(double value) const {
@@ -64,7 +66,7 @@ class ReducedError {
   Reduction reduction_;
   double sum_roundings_;
   double sum_ = 0, magnitude_ = 0;
-  double sure_ = kInfinity;                          // the minimum is not above it
+  double sure_ = kInfinity;                         // the minimum is not above it
   double lowest_ = kInfinity, second_ = kInfinity;  // what the two lowest candidates may be
 };
 
@@ -174,8 +176,9 @@ Expectation expect(const Pipeline& pipeline, const OracleInput& input, std::span
   const OracleOutput sums = interpret(unfinished, input, which);
   Expectation expected;
 
-  // A small error of every sum, carried through finish(), tells the outputs' scale.
-  const double small = epsilon_of(options.precision);
+  // A small error of every sum, carried through finish(), tells the outputs' scale; so small that finish() is linear,
+  // and not so small that its own roundings show.
+  constexpr double small = 0x1p-10;
   Figures errors = sums.magnitudes;
   for (auto& column : errors)
     for (double& error : column) error *= small;
@@ -186,8 +189,7 @@ Expectation expect(const Pipeline& pipeline, const OracleInput& input, std::span
   errors = sum_errors(pipeline, input, which, sums.values, options, isa);
   const bool to_float = options.precision != Precision::Double;
   const double smallest = to_float ? double(std::numeric_limits<float>::min()) : std::numeric_limits<double>::min();
-  const OracleOutput rounded =
-      to_float ? interpret(unfinished, rounded_input(pipeline, input, options), which) : sums;
+  const OracleOutput rounded = to_float ? interpret(unfinished, rounded_input(pipeline, input, options), which) : sums;
   for (std::size_t c = 0; c < errors.size(); ++c) {
     const Field& field = pipeline.field_of(Role::Output, int(c));
     const bool index = field.reduction == Reduction::ArgMin || field.reduction == Reduction::ArgMax;

@@ -5,9 +5,9 @@ namespace nbcc {
 
 enum ExitCode {
   kDone = 0,
-  kInputWrong = 1,     // the pipeline's text has errors, or `verify` found some
-  kUsage = 2,          // a wrong option, or a file that cannot be read or written
-  kNoDevice = 3,       // no such device, or a tool that is not there
+  kInputWrong = 1,       // the pipeline's text has errors, or `verify` found some
+  kUsage = 2,            // a wrong option, or a file that cannot be read or written
+  kNoDevice = 3,         // no such device, or a tool that is not there
   kInternalError = 101,  // our bug
 };
 

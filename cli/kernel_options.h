@@ -13,8 +13,8 @@ struct KernelChoice {
   std::string precision = "single";
   std::string math = "fast";
   std::string root = "refined";
-  std::string isa;  // empty: the best of this machine
-  int threads = 0;  // 0: all cores
+  std::string isa;                          // empty: the best of this machine
+  int threads = 0;                          // 0: all cores
   std::optional<std::string> cache_folder;  // not an option; "" for none
 };
 

@@ -45,8 +45,9 @@ std::vector<BoundField> ParticleSource::bind(const std::vector<InputField>& fiel
   std::vector<BoundField> bound = bind_particles(fields, i(), j(), bindings_);
   const int unused = bindings_.empty() ? unused_numbers(fields, i(), j()) : 0;
   if (unused > 0) {
-    fmt::print(stderr, "nbcc: note: the last {} of each row are bound to no field; --columns or --bind tell which is "
-                       "which\n",
+    fmt::print(stderr,
+               "nbcc: note: the last {} of each row are bound to no field; --columns or --bind tell which is "
+               "which\n",
                unused == 1 ? "number" : fmt::format("{} numbers", unused));
   }
   return bound;

@@ -18,7 +18,9 @@ DeviceOptions device_options(const KernelChoice& choice) {
 
 PipelineOptions pipeline_options(const KernelChoice& choice) {
   PipelineOptions options;
-  options.precision = choice.precision == "double" ? NBCC_DOUBLE : choice.precision == "mixed" ? NBCC_MIXED : NBCC_SINGLE;
+  options.precision = choice.precision == "double"  ? NBCC_DOUBLE
+                      : choice.precision == "mixed" ? NBCC_MIXED
+                                                    : NBCC_SINGLE;
   options.math = choice.math == "precise" ? NBCC_PRECISE : NBCC_FAST;
   options.root = choice.root == "estimate" ? NBCC_ROOT_ESTIMATE
                  : choice.root == "exact"  ? NBCC_ROOT_EXACT
@@ -106,7 +108,8 @@ void ParticleSum::bind(const std::vector<BoundField>& fields, std::int64_t ni, s
     std::vector<double>& values = state.gathered.emplace_back(std::size_t(rows) * field.from.size());
     for (std::int64_t row = 0, k = 0; row < rows; ++row)
       for (const ColumnComponent& component : field.from) values[std::size_t(k++)] = component.at(row);
-    const View where = rows == 0 ? view(not_null<const double>(nullptr), 0) : nbcc::rows(values, std::int64_t(field.from.size()));
+    const View where =
+        rows == 0 ? view(not_null<const double>(nullptr), 0) : nbcc::rows(values, std::int64_t(field.from.size()));
     state.sum.bind(field.field, where);
   }
   // All first, so that none moves once it is bound.

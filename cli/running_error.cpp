@@ -59,14 +59,28 @@ double RunningError::epsilon(Type type) const {
 double RunningError::roundings(const Node& node) const {
   const double epsilon = this->epsilon(node.type);
   switch (node.op) {
-    case Op::Neg: case Op::Abs: case Op::Floor: case Op::Ceil: case Op::Round: case Op::Trunc: case Op::Min:
-    case Op::Max: case Op::CopySign: case Op::Select:
+    case Op::Neg:
+    case Op::Abs:
+    case Op::Floor:
+    case Op::Ceil:
+    case Op::Round:
+    case Op::Trunc:
+    case Op::Min:
+    case Op::Max:
+    case Op::CopySign:
+    case Op::Select:
       return 0;
-    case Op::Add: case Op::Sub: case Op::Cast: case Op::Fma:
+    case Op::Add:
+    case Op::Sub:
+    case Op::Cast:
+    case Op::Fma:
       return epsilon;
     case Op::Mul:
       return 2 * epsilon;
-    case Op::Div: case Op::Sqrt: case Op::Rsqrt: case Op::Cbrt:
+    case Op::Div:
+    case Op::Sqrt:
+    case Op::Rsqrt:
+    case Op::Cbrt:
       return 4 * epsilon + 2 * estimate_;
     case Op::Pow:
       return 16 * epsilon + 16 * estimate_;
@@ -108,8 +122,9 @@ void RunningError::compute_node(NodeId id, int count) {
       evaluate(node.op, node.type, type, changed, outcome_.data(), count);
       for (int k = 0; k < count; ++k) {
         if (error[std::size_t(k)] == 0) continue;
-        const double there = error[std::size_t(k)] == kInfinity && node.op != Op::Select ? kInfinity
-                                                                  : distance(outcome_[std::size_t(k)], values[k]);
+        const double there = error[std::size_t(k)] == kInfinity && node.op != Op::Select
+                                 ? kInfinity
+                                 : distance(outcome_[std::size_t(k)], values[k]);
         larger[std::size_t(k)] = std::max(larger[std::size_t(k)], there);
       }
     }
@@ -125,8 +140,7 @@ void RunningError::compute(int count, const Leaf& leaf) {
       continue;
     }
     for (int k = 0; k < count; ++k) {
-      const Number number =
-          graph_[id].op == Op::Const ? Number{graph_.constant_value(id), 0} : leaf(graph_[id], k);
+      const Number number = graph_[id].op == Op::Const ? Number{graph_.constant_value(id), 0} : leaf(graph_[id], k);
       values_[std::size_t(id)][std::size_t(k)] = number.value;
       errors_[std::size_t(id)][std::size_t(k)] = number.error;
     }

@@ -28,7 +28,9 @@ class RunningError {
 
   // Positions 0 .. count-1, at most width.
   void compute(int count, const Leaf& leaf);
-  Number at(NodeId id, int k) const { return {values_[std::size_t(id)][std::size_t(k)], errors_[std::size_t(id)][std::size_t(k)]}; }
+  Number at(NodeId id, int k) const {
+    return {values_[std::size_t(id)][std::size_t(k)], errors_[std::size_t(id)][std::size_t(k)]};
+  }
 
  private:
   void compute_node(NodeId id, int count);

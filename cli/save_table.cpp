@@ -21,7 +21,7 @@ void remember_signal(int signal) { pending_signal = signal; }
 class SignalsPutOff {
  public:
   SignalsPutOff() {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = remember_signal;
     action.sa_flags = SA_RESTART;
     for (std::size_t k = 0; k < kSignals.size(); ++k) sigaction(kSignals[k], &action, &before_[k]);

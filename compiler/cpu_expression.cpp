@@ -84,7 +84,7 @@ std::string CpuExpressions::operation(const Graph& graph, const Node& node, cons
     case Op::Select: return fmt::format("choose({}, {}, {})", a, b, c);
     case Op::CopySign: return fmt::format("with_sign({}, {})", a, b);
     case Op::SinPi: function("sin", vector, 1); return fmt::format("sin_pi({})", a);
-    case Op::CosPi: function("cos", vector, 1); return fmt::format("cos_pi({})", a);
+    case Op::CosPi: function("sin", vector, 1); return fmt::format("cos_pi({})", a);
     case Op::Pow: return call("pow", 2);
     case Op::Atan2: return call("atan2", 2);
     case Op::Cbrt: case Op::Exp: case Op::Exp2: case Op::Log: case Op::Log2: case Op::Sin: case Op::Cos: case Op::Tan:
@@ -136,14 +136,16 @@ std::string CpuExpressions::functions() const {
     text += fmt::format("extern \"C\" double {0}(double{1});\n", name, arguments == 1 ? "" : ", double");
     text += fmt::format("NBCC_INLINE double s_{0}(double x{1}) {{ return {0}(x{2}); }}\n", name, arguments == 1 ? "" : ", double y", arguments == 1 ? "" : ", y");
   }
-  // x = k + f with f in [-1/2, 1/2] exactly; an odd k turns the sign.
-  const auto pi_function = [&](const char* name, const char* base) {
-    const std::string body = "const {0} k = round_half_away(x), odd = k - round_down(k * ({0})(0.5)) * ({0})(2); return (({0})(1) - odd * ({0})(2)) * {1}_{2}((x - k) * ({0})(3.14159265358979323846));";
-    if (used_.count({base, 1})) text += fmt::format("template <typename T>\nNBCC_INLINE T {}(T x) {{ {} }}\n", name, fmt::format(fmt::runtime(body), "T", "v", base));
-    if (used_scalars_.count({base, 1})) text += fmt::format("NBCC_INLINE double {}(double x) {{ {} }}\n", name, fmt::format(fmt::runtime(body), "double", "s", base));
+  // x = k + f with f in [-1/2, 1/2] exactly; an odd k turns the sign. The cosine is the sine of what f lacks to 1/2,
+  // so that it too is exactly 0 where it should be.
+  const auto pi_functions = [&](const char* element, const char* head, const char* sine) {
+    for (const auto& [name, argument] : {std::pair("sin_pi", "f"), std::pair("cos_pi", "({0})(0.5) - __builtin_elementwise_abs(f)")}) {
+      const std::string reduced = fmt::format(fmt::runtime(argument), element);
+      text += fmt::format("{0}NBCC_INLINE {1} {2}({1} x) {{ const {1} k = round_half_away(x), odd = k - round_down(k * ({1})(0.5)) * ({1})(2), f = x - k; return (({1})(1) - odd * ({1})(2)) * {3}(({4}) * ({1})(3.14159265358979323846)); }}\n", head, element, name, sine, reduced);
+    }
   };
-  pi_function("sin_pi", "sin");
-  pi_function("cos_pi", "cos");
+  if (used_.count({"sin", 1})) pi_functions("T", "template <typename T>\n", "v_sin");
+  if (used_scalars_.count({"sin", 1})) pi_functions("double", "", "s_sin");
   return text;
 }
 

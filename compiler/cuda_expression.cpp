@@ -1,4 +1,4 @@
-// Nodes -> CUDA C++ expressions. Doors: cuda_type(), cuda_literal(), cuda_operation(). The functions that the
+// Nodes -> CUDA C++ expressions. Doors: cuda_operation() and the small ones beside it. The functions that the
 // expressions call are NVRTC's built-in mathematics, which needs no header, and those of templates/cuda_types.cuh.in.
 #include "compiler/cuda_expression.h"
 
@@ -99,6 +99,27 @@ std::string cuda_literal(double value, Type type, const CudaScalars& scalars) {
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   return narrow ? text + "f" : text;
 }
+
+std::string cuda_column(const char* side, const std::vector<Column>& columns, int column) {
+  return fmt::format("((const {}*)a.{}[{}])[{}]", cuda_element(columns[std::size_t(column)].element), side, column,
+                     side);
+}
+
+const char* cuda_element(Element element) {
+  switch (element) {
+    case Element::Float:
+      return "float";
+    case Element::Double:
+      return "double";
+    case Element::Int32:
+      return "int";
+    case Element::Int64:
+      return "index";
+  }
+  return "";
+}
+
+std::string cuda_from_packed(const std::string& text, Type type) { return type == Type::Bool ? text + " != 0" : text; }
 
 std::string cuda_operation(const Graph& graph, const Node& node, const std::array<std::string, 3>& args,
                            const CudaScalars& scalars) {

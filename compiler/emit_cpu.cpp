@@ -70,18 +70,34 @@ class Emitter {
   // Two i-particles share the loads of j, where the registers hold the values of both; with sixteen registers they do
   // not even for gravity, and one i at a time, whose iterations overlap all the same, is faster by a fifth.
   int choose_block() const {
-    if (getenv("NBCC_R")) return atoi(getenv("NBCC_R"));
     int per_i = 0;
     for (NodeId id : plan_.pair) per_i += graph_[id].op == Op::InputI || plan_.i.derived.count(id);
     per_i += int(plan_.i.low.size() + pipeline_.contributions.size());
-    const int registers = isa_ == Isa::Avx512 || isa_ == Isa::Neon ? 32 : 16;
-    return registers == 32 && per_i * 2 + 12 <= registers ? 2 : 1;
+    const bool many_registers = isa_ == Isa::Avx512 || isa_ == Isa::Neon;
+    // A cutoff is passed over only when it fails for every i of the pass, so that one i passes over more.
+    if (!many_registers || plan_.any_guard != kNone) return 1;
+    return per_i * 4 <= 24 ? 4 : per_i * 2 <= 28 ? 2 : 1;
+  }
+
+  // Statements that join the upper half of a vector to the lower until two lanes, s2, are left.
+  std::string halve(const char* join) const {
+    std::string text;
+    for (int n = vectors_.lanes() / 2; n >= 2; n /= 2) {
+      std::string low, high;
+      for (int k = 0; k < n; ++k) low += fmt::format(", {}", k), high += fmt::format(", {}", k + n);
+      const auto half = [&](const std::string& lanes) { return fmt::format("__builtin_shufflevector(s{0}, s{0}{1})", 2 * n, lanes); };
+      text += fmt::format("const auto s{} = {};\n", n, fmt::format(fmt::runtime(join), half(low), half(high)));
+    }
+    return text;
   }
 
   std::string types() const {
     std::string numbers;
     for (int k = 0; k < vectors_.lanes(); ++k) numbers += fmt::format("{}{}", k ? ", " : "", k);
     return fill_template("cpu_types.h", {{"real", vectors_.real()},
+                                         {"halve_total", halve("{} + {}")},
+                                         {"halve_smallest", halve("minimum({}, {})")},
+                                         {"halve_largest", halve("maximum({}, {})")},
                                          {"mask", options_.precision == Precision::Double ? "vindex" : "vint"},
                                          {"lanes", std::to_string(vectors_.lanes())},
                                          {"lane_numbers", numbers},
@@ -221,21 +237,26 @@ class Emitter {
     return text;
   }
 
+  // The lane that holds i itself, or none. Unsigned, so that one comparison serves both ends.
+  std::string find_self() const {
+    std::string text;
+    for (int r = 0; r < block_ && has_self_test(); ++r) {
+      const std::string i = r == 0 ? "i" : fmt::format("i_{}", r);
+      text += fmt::format("const index lane_{0} = {1} + a->i_offset - (j + a->j_offset);\nconst int self_{0} = (unsigned long long)lane_{0} < {2} ? (int)lane_{0} : -1;\n", r, i, vectors_.lanes());
+    }
+    return text;
+  }
+
   std::string pair() {
     std::string text;
-    if (has_self_test())
-      for (int r = 0; r < block_; ++r) {
-        // The lane that holds i itself, or none. Unsigned, so that one comparison serves both ends.
-        const std::string i = r == 0 ? "i" : fmt::format("i_{}", r);
-        text += fmt::format("const index lane_{0} = {1} + a->i_offset - (j + a->j_offset);\nconst int self_{0} = (unsigned long long)lane_{0} < {2} ? (int)lane_{0} : -1;\n", r, i, vectors_.lanes());
-      }
+    if (plan_.any_guard == kNone) text += find_self();
     for (NodeId id : plan_.pair)
       if (plan_.any_guard == kNone || plan_.before_guard.count(id)) text += pair_statement(id);
     if (plan_.any_guard != kNone) {
       // No pair of these passes the cutoff: the rest need not be computed.
       std::string any;
       for (int r = 0; r < block_; ++r) any += fmt::format("{}{}", r ? " | " : "", node_name(plan_.any_guard, r));
-      text += fmt::format("if (!any({})) return;\n", any);
+      text += fmt::format("if (!any({})) return;\n", any) + find_self();
       for (NodeId id : plan_.pair)
         if (!plan_.before_guard.count(id)) text += pair_statement(id);
     }
@@ -291,7 +312,8 @@ class Emitter {
         if (reduction(k) == Reduction::Sum) {
           one += fmt::format("a->acc[{}][{}] += total({});\n", k, i, sum);
         } else if (!keeps_index(reduction(k))) {
-          one += fmt::format("for (int k = 0; k < {0}; ++k) a->acc[{1}][{2}] = {3}(a->acc[{1}][{2}], (double){4}[k]);\n", vectors_.lanes(), k, i, is_minimum(reduction(k)) ? "minimum" : "maximum", sum);
+          const bool least = is_minimum(reduction(k));
+          one += fmt::format("a->acc[{0}][{1}] = {2}(a->acc[{0}][{1}], {3}({4}));\n", k, i, least ? "minimum" : "maximum", least ? "smallest" : "largest", sum);
         } else {
           one += fmt::format("keep_best(a->acc[{0}] + {1}, a->arg[{0}] + {1}, {2}, arg{0}_{3}, tile + a->j_offset, {4});\n", k, i, sum, r, is_minimum(reduction(k)) ? "true" : "false");
         }

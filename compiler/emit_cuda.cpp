@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "compiler/cuda_expression.h"
+#include "compiler/cuda_reduction.h"
 #include "compiler/describe.h"
 #include "compiler/fill_template.h"
 #include "compiler/plan.h"
@@ -17,27 +18,6 @@ namespace {
 
 bool is_uniform(Binding b) { return b == Binding::Constant || b == Binding::Param; }
 bool is_index(Op op) { return op == Op::IIndex || op == Op::JIndex; }
-bool keeps_index(Reduction r) { return r == Reduction::ArgMin || r == Reduction::ArgMax; }
-bool is_minimum(Reduction r) { return r == Reduction::Min || r == Reduction::ArgMin; }
-
-const char* c_element(Element e) {
-  switch (e) {
-    case Element::Float:
-      return "float";
-    case Element::Double:
-      return "double";
-    case Element::Int32:
-      return "int";
-    case Element::Int64:
-      return "index";
-  }
-  return "";
-}
-
-std::string read_column(const char* side, const SidePlan& plan, int column) {
-  return fmt::format("((const {}*)a.{}[{}])[{}]", c_element(plan.columns[std::size_t(column)].element), side, column,
-                     side);
-}
 
 class CudaEmitter {
  public:
@@ -82,7 +62,7 @@ class CudaEmitter {
     holes["pair_j"] = pair_j();
     holes["pair"] = pair();
     sums(holes);
-    results(holes);
+    fill_reduction(pipeline_, plan_, holes);
     return describe(fill_template("cuda_kernel.cu", holes));
   }
 
@@ -139,7 +119,7 @@ class CudaEmitter {
   std::string members(const std::set<int>& columns, const SidePlan& side, Role role) const {
     std::string text;
     for (int column : columns)
-      text += fmt::format("{} c{};  // {}\n", c_element(side.columns[std::size_t(column)].element), column,
+      text += fmt::format("{} c{};  // {}\n", cuda_element(side.columns[std::size_t(column)].element), column,
                           column_comment(side, column, role));
     return text;
   }
@@ -150,21 +130,15 @@ class CudaEmitter {
     // So that shared memory is read 16 bytes at a time; eight and less need no help.
     const bool small = j_members_.size() < 2 || (j_members_.size() == 2 && !scalars_.wide);
     holes["j_alignment"] = small ? "" : "__align__(16) ";
+    std::string &tile = holes["tile_members"], &sum = holes["sum_members"];
     for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) {
       const bool summed = reduction(k) == Reduction::Sum;
-      const Type type = value_type(k);
-      if (summed) holes["tile_members"] += fmt::format("{} s{};\n", term_type(k), k);
-      if (keeps_index(reduction(k)))
-        holes["tile_members"] += fmt::format("int k{};  // place in the tile, -1: none\n", k);
-      holes["sum_members"] += fmt::format("{} s{};\n",
-                                          summed && type == Type::Float ? "TwoFloat"
-                                          : summed                      ? "double"
-                                                                        : extreme_type(k),
-                                          k);
-      if (keeps_index(reduction(k))) holes["sum_members"] += fmt::format("index j{};  // -1: none\n", k);
+      if (summed) tile += fmt::format("{} s{};\n", term_type(k), k);
+      if (keeps_index(reduction(k))) tile += fmt::format("int k{};  // place in the tile, -1: none\n", k);
+      const std::string kept = !summed ? extreme_type(k) : value_type(k) == Type::Float ? "TwoFloat" : "double";
+      sum += fmt::format("{} s{};\n", kept, k);
+      if (keeps_index(reduction(k))) sum += fmt::format("index j{};  // -1: none\n", k);
     }
-    holes["tile_members"];
-    holes["sum_members"];
   }
 
   // ---- nodes ---------------------------------------------------------------------------------------------------
@@ -251,26 +225,25 @@ class CudaEmitter {
       const Node& n = graph_[id];
       if (is_uniform(n.binding)) continue;
       if (n.op == Op::InputI || n.op == Op::InputJ)
-        text += statement(id, as_value(read_column(which, side, side.whole.at(int(n.payload))), n.type));
+        text +=
+            statement(id, cuda_from_packed(cuda_column(which, side.columns, side.whole.at(int(n.payload))), n.type));
       else if (is_index(n.op))
         text += statement(id, fmt::format("{0} + a.{0}_offset", which));
       else
         text += statement(id, node_expression(id));
     }
     for (const auto& [id, column] : side.derived)
-      text += fmt::format("(({}*)a.{}[{}])[{}] = t{};\n", c_element(side.columns[std::size_t(column)].element), which,
-                          column, which, id);
+      text += fmt::format("(({}*)a.{}[{}])[{}] = t{};\n", cuda_element(side.columns[std::size_t(column)].element),
+                          which, column, which, id);
     return text;
   }
-
-  // Conditions travel as whole numbers.
-  static std::string as_value(const std::string& text, Type type) { return type == Type::Bool ? text + " != 0" : text; }
 
   // ---- the pair loop -------------------------------------------------------------------------------------------
 
   std::string load_i() const {
     std::string text;
-    for (int column : i_members_) text += fmt::format("own[r].c{} = {};\n", column, read_column("i", plan_.i, column));
+    for (int column : i_members_)
+      text += fmt::format("own[r].c{} = {};\n", column, cuda_column("i", plan_.i.columns, column));
     if (i_index_) text += "own[r].i = i + a.i_offset;\n";
     return text;
   }
@@ -279,7 +252,8 @@ class CudaEmitter {
   std::string stage_j() const {
     if (j_members_.empty()) return "";
     std::string text = "JParticle other;\n";
-    for (int column : j_members_) text += fmt::format("other.c{} = {};\n", column, read_column("j", plan_.j, column));
+    for (int column : j_members_)
+      text += fmt::format("other.c{} = {};\n", column, cuda_column("j", plan_.j.columns, column));
     return text + "staged[k] = other;\n";
   }
 
@@ -289,7 +263,8 @@ class CudaEmitter {
     if (const auto derived = side.derived.find(id); derived != side.derived.end())
       return statement(id, fmt::format("{}.c{}", from, derived->second));
     if (n.op != leaf) return "";
-    std::string text = statement(id, as_value(fmt::format("{}.c{}", from, side.whole.at(int(n.payload))), n.type));
+    std::string text =
+        statement(id, cuda_from_packed(fmt::format("{}.c{}", from, side.whole.at(int(n.payload))), n.type));
     if (const auto low = side.low.find(int(n.payload)); low != side.low.end())
       text += fmt::format("const {} t{}l = {}.c{};\n", cuda_type(n.type, scalars_), id, from, low->second);
     return text;
@@ -389,96 +364,6 @@ class CudaEmitter {
     }
   }
 
-  // ---- results -------------------------------------------------------------------------------------------------
-
-  std::string result_name(std::size_t k) const {
-    return fmt::format("{}{}", keeps_index(reduction(k)) ? "arg" : "acc", k);
-  }
-
-  void results(std::map<std::string, std::string>& holes) const {
-    std::string &begin = holes["begin_results"], &join = holes["join"], &store = holes["store_results"];
-    int slot = 0;
-    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) {
-      const Reduction how = reduction(k);
-      const char* start = how == Reduction::Sum ? "0.0" : is_minimum(how) ? "infinite()" : "-infinite()";
-      begin += fmt::format("double acc{0} = a.first ? {1} : a.acc[{0}][i];\n", k, start);
-      store += fmt::format("a.acc[{0}][i] = acc{0};\n", k);
-      if (how == Reduction::Sum)
-        join += fmt::format("acc{} += partial[{} * a.ni];\n", k, slot++);
-      else if (!keeps_index(how))
-        join += fmt::format("acc{0} = {1}(acc{0}, partial[{2} * a.ni]);\n", k, is_minimum(how) ? "minimum" : "maximum",
-                            slot++);
-      else {
-        begin += fmt::format("double arg{0} = a.first ? -1.0 : a.arg[{0}][i];\n", k);
-        store += fmt::format("a.arg[{0}][i] = arg{0};\n", k);
-        join += fmt::format("keep_best(acc{0}, arg{0}, partial[{1} * a.ni], partial[{2} * a.ni], {3});\n", k, slot,
-                            slot + 1, is_minimum(how) ? "true" : "false");
-        slot += 2;
-      }
-    }
-    holes["finish"] = finish();
-  }
-
-  std::string i_value(int component) const {
-    const std::string value = read_column("i", plan_.i, plan_.i.whole.at(component));
-    const auto low = plan_.i.low.find(component);
-    return low == plan_.i.low.end()
-               ? value
-               : fmt::format("(double){} + (double){}", value, read_column("i", plan_.i, low->second));
-  }
-
-  // In double precision and exact: a few operations per particle, where accuracy costs nothing.
-  std::string scalar_statements(const Graph& graph, const std::vector<NodeId>& nodes, const char* prefix) const {
-    const CudaScalars scalars{true, true};
-    std::string text;
-    for (NodeId id : nodes) {
-      const Node& n = graph[id];
-      const std::string type = cuda_type(n.type, scalars);
-      std::string value;
-      switch (n.op) {
-        case Op::Const:
-          value = cuda_literal(graph.constant_value(id), n.type, scalars);
-          break;
-        case Op::Param:
-          value = fmt::format("({})a.param[{}]", type, n.payload);
-          break;
-        case Op::InputI:
-          value = as_value(i_value(int(n.payload)), n.type);
-          break;
-        case Op::IIndex:
-          value = "i + a.i_offset";
-          break;
-        case Op::Output:
-          value = fmt::format("({}){}", type, result_name(std::size_t(n.payload)));
-          break;
-        default: {
-          std::array<std::string, 3> args;
-          for (int k = 0; k < arity(n.op); ++k)
-            args[std::size_t(k)] = fmt::format("{}{}", prefix, n.args[std::size_t(k)]);
-          value = cuda_operation(graph, n, args, scalars);
-        }
-      }
-      text += fmt::format("const {} {}{} = {};\n", type, prefix, id, value);
-    }
-    return text;
-  }
-
-  std::string finish() const {
-    std::string text = scalar_statements(graph_, plan_.scales, "s");
-    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k)
-      if (const NodeId scale = pipeline_.contributions[k].scale; scale != kNone)
-        text += fmt::format("acc{} *= s{};\n", k, scale);
-    if (pipeline_.finished.empty()) return text;
-    const std::vector<bool> alive = reachable(pipeline_.finish, pipeline_.finished);
-    std::vector<NodeId> nodes;
-    for (NodeId id = 0; id < pipeline_.finish.size(); ++id)
-      if (alive[std::size_t(id)]) nodes.push_back(id);
-    text += scalar_statements(pipeline_.finish, nodes, "f");
-    for (std::size_t k = 0; k < pipeline_.finished.size(); ++k)
-      text += fmt::format("{} = (double)f{};\n", result_name(k), pipeline_.finished[k]);
-    return text;
-  }
-
   KernelSource describe(std::string text) const {
     KernelSource source = describe_kernel(pipeline_, plan_);
     source.text = std::move(text);
@@ -502,8 +387,8 @@ class CudaEmitter {
 
 }  // namespace
 
-// The estimate for float needs no refinement; that for double gives 20 bits (rsqrt_estimate in cuda_types.cuh.in).
-Target cuda_target() { return {0x1.15p-23, 0x1p-19, true}; }
+// 2^-22.9, which needs no refinement, and 2^-20.03 rounded up: see rsqrt_estimate in templates/cuda_types.cuh.in.
+Target cuda_target() { return {0x1.13p-23, 0x1.8p-20, true}; }
 
 KernelSource emit_cuda(Pipeline pipeline, const Options& options) { return CudaEmitter(pipeline, options).run(); }
 

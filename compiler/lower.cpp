@@ -1,5 +1,6 @@
-// Clang's tree -> Pipeline: the top level. Declarations and statements are taken in order, contributions joined, finish()
-// lowered last. One door: lower(). Fields, statements, reductions, expressions and calls are in the files beside this one.
+// Clang's tree -> Pipeline: the top level. Declarations and statements are taken in order, contributions joined,
+// finish() lowered last. One door: lower(). Fields, statements, reductions, expressions and calls are in the files
+// beside this one.
 #include "compiler/lower.h"
 
 #include <fmt/core.h>
@@ -8,13 +9,14 @@
 #include <cmath>
 
 #include "clang/AST/Attr.h"
-#include "clang/Basic/SourceManager.h"
 #include "clang/AST/DeclTemplate.h"
+#include "clang/Basic/SourceManager.h"
 #include "compiler/words.h"
 
 namespace nbcc {
 
-Pipeline lower(clang::ASTContext& context, const Screened& screened, const Source& source, std::vector<Diagnostic>& diagnostics) {
+Pipeline lower(clang::ASTContext& context, const Screened& screened, const Source& source,
+               std::vector<Diagnostic>& diagnostics) {
   return lowering::Lowering(context, screened, source, diagnostics).run();
 }
 
@@ -30,7 +32,8 @@ Location Lowering::location(clang::SourceLocation where) const {
 void Lowering::report(Severity severity, clang::SourceLocation where, std::string message) {
   // A loop that is unrolled, or a function that is called twice, says the same again.
   const Diagnostic diagnostic{severity, location(where), std::move(message)};
-  if (std::find(diagnostics_.begin(), diagnostics_.end(), diagnostic) == diagnostics_.end()) diagnostics_.push_back(diagnostic);
+  if (std::find(diagnostics_.begin(), diagnostics_.end(), diagnostic) == diagnostics_.end())
+    diagnostics_.push_back(diagnostic);
 }
 
 bool Lowering::in_prelude(const clang::Decl* declaration) const {
@@ -58,13 +61,18 @@ bool Lowering::attempt(const clang::Stmt* statement, Action action) {
 void Lowering::poison(const clang::Stmt* statement) {
   const clang::Expr* target = nullptr;
   if (const auto* b = llvm::dyn_cast<clang::BinaryOperator>(statement); b && b->isAssignmentOp()) target = b->getLHS();
-  if (const auto* c = llvm::dyn_cast<clang::CXXOperatorCallExpr>(statement); c && c->isAssignmentOp()) target = c->getArg(0);
+  if (const auto* c = llvm::dyn_cast<clang::CXXOperatorCallExpr>(statement); c && c->isAssignmentOp())
+    target = c->getArg(0);
   while (target) {
     target = target->IgnoreParenImpCasts();
-    if (const auto* m = llvm::dyn_cast<clang::MemberExpr>(target)) target = m->getBase();
-    else if (const auto* s = llvm::dyn_cast<clang::ArraySubscriptExpr>(target)) target = s->getBase();
-    else if (const auto* o = llvm::dyn_cast<clang::CXXOperatorCallExpr>(target)) target = o->getArg(0);
-    else break;
+    if (const auto* m = llvm::dyn_cast<clang::MemberExpr>(target))
+      target = m->getBase();
+    else if (const auto* s = llvm::dyn_cast<clang::ArraySubscriptExpr>(target))
+      target = s->getBase();
+    else if (const auto* o = llvm::dyn_cast<clang::CXXOperatorCallExpr>(target))
+      target = o->getArg(0);
+    else
+      break;
   }
   if (const auto* reference = target ? llvm::dyn_cast<clang::DeclRefExpr>(target) : nullptr)
     if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl())) {
@@ -76,14 +84,18 @@ void Lowering::poison(const clang::Stmt* statement) {
 }
 
 bool Lowering::failed() const {
-  return std::any_of(diagnostics_.begin(), diagnostics_.end(), [](const Diagnostic& d) { return d.severity == Severity::Error; });
+  return std::any_of(diagnostics_.begin(), diagnostics_.end(),
+                     [](const Diagnostic& d) { return d.severity == Severity::Error; });
 }
 
 void Lowering::declare(const clang::Decl* declaration) {
   if (const auto* function = llvm::dyn_cast<clang::FunctionDecl>(declaration)) return declare_function(function);
-  if (llvm::isa<clang::FunctionTemplateDecl>(declaration)) throw Rejected{declaration->getLocation(), "a parameter needs a type; 'auto' is for variables"};
+  if (llvm::isa<clang::FunctionTemplateDecl>(declaration))
+    throw Rejected{declaration->getLocation(), "a parameter needs a type; 'auto' is for variables"};
   const auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration);
-  if (!variable) throw Rejected{declaration->getLocation(), fmt::format("a declaration of this kind ({}) is not in the language", declaration->getDeclKindName())};
+  if (!variable)
+    throw Rejected{declaration->getLocation(), fmt::format("a declaration of this kind ({}) is not in the language",
+                                                           declaration->getDeclKindName())};
   if (const auto* annotate = variable->getAttr<clang::AnnotateAttr>()) {
     llvm::StringRef annotation = annotate->getAnnotation();
     if (annotation.consume_front("nbcc:")) return declare_field(variable, annotation);
@@ -96,8 +108,10 @@ void Lowering::declare_function(const clang::FunctionDecl* function) {
   const clang::SourceLocation where = function->getLocation();
   const std::string name = function->getNameAsString();
   if (is_built_in(name)) throw Rejected{where, fmt::format("'{}' is built in; choose another name", name)};
-  if (function->hasAttr<clang::AnnotateAttr>()) throw Rejected{where, fmt::format("'{}' is a function; only a variable can be a field", name)};
-  if (name == "finish" && !function->hasBody()) throw Rejected{where, "finish is declared but has no body; write 'void finish() { ... }'"};
+  if (function->hasAttr<clang::AnnotateAttr>())
+    throw Rejected{where, fmt::format("'{}' is a function; only a variable can be a field", name)};
+  if (name == "finish" && !function->hasBody())
+    throw Rejected{where, "finish is declared but has no body; write 'void finish() { ... }'"};
 }
 
 Pipeline Lowering::run() {
@@ -117,7 +131,10 @@ Pipeline Lowering::run() {
       if (function->getName() == "finish" && function->isThisDeclarationADefinition()) finish = function;
   }
   if (pipeline_.components(Role::Output) == 0 && !failed())
-    diagnostics_.push_back({Severity::Error, {}, "the pipeline has no output: declare one as 'output(sum) real name;', or write OUTPUT[k] += ..."});
+    diagnostics_.push_back(
+        {Severity::Error,
+         {},
+         "the pipeline has no output: declare one as 'output(sum) real name;', or write OUTPUT[k] += ..."});
   if (measuring_) {
     if (finish) attempt(nullptr, [&] { lower_finish(finish); });
     return {};
@@ -135,7 +152,8 @@ void Lowering::combine_contributions() {
     const auto& parts = contributed_[std::size_t(component)];
     const Field& field = pipeline_.field_of(Role::Output, component);
     Contribution joined;
-    const bool same_guard = std::all_of(parts.begin(), parts.end(), [&](const Contributed& c) { return c.guard == parts[0].guard; });
+    const bool same_guard =
+        std::all_of(parts.begin(), parts.end(), [&](const Contributed& c) { return c.guard == parts[0].guard; });
     const bool maximum = field.reduction == Reduction::Max || field.reduction == Reduction::ArgMax;
     const double identity = field.reduction == Reduction::Sum ? 0 : maximum ? -HUGE_VAL : HUGE_VAL;
     for (const Contributed& part : parts) {
@@ -145,8 +163,10 @@ void Lowering::combine_contributions() {
       const Op op = field.reduction == Reduction::Sum ? Op::Add : maximum ? Op::Max : Op::Min;
       joined.value = joined.value == kNone ? value : binary(op, joined.value, value, {});
     }
-    if (parts.empty()) joined.value = graph_->constant(identity);  // never written; warned of below
-    else if (same_guard) joined.guard = parts[0].guard;
+    if (parts.empty())
+      joined.value = graph_->constant(identity);  // never written; warned of below
+    else if (same_guard)
+      joined.guard = parts[0].guard;
     if (skip_ != kNone) joined.guard = both(unary(Op::Not, skip_, {}), joined.guard);
     pipeline_.contributions.push_back(joined);
   }
@@ -154,7 +174,8 @@ void Lowering::combine_contributions() {
 
 void Lowering::lower_finish(const clang::FunctionDecl* function) {
   const clang::SourceLocation where = function->getLocation();
-  if (!function->getReturnType()->isVoidType() || function->getNumParams() != 0) throw Rejected{where, "finish is written 'void finish() { ... }'"};
+  if (!function->getReturnType()->isVoidType() || function->getNumParams() != 0)
+    throw Rejected{where, "finish is written 'void finish() { ... }'"};
   finishing_ = true;
   graph_ = &pipeline_.finish;
   path_ = kNone;
@@ -162,7 +183,8 @@ void Lowering::lower_finish(const clang::FunctionDecl* function) {
     const Field& field = pipeline_.fields[std::size_t(index)];
     if (field.role != Role::Output) continue;
     Value value{{field.type, field.length, field.width}, {}};
-    for (int c = 0; c < field.components(); ++c) value.parts.push_back(graph_->leaf(Op::Output, field.first + c, field.type));
+    for (int c = 0; c < field.components(); ++c)
+      value.parts.push_back(graph_->leaf(Op::Output, field.first + c, field.type));
     set(variable, value);
   }
   execute(function->getBody());
@@ -171,7 +193,8 @@ void Lowering::lower_finish(const clang::FunctionDecl* function) {
     const Field& field = pipeline_.fields[std::size_t(index)];
     if (field.role != Role::Output) continue;
     const Value value = read_variable(variable, where);
-    for (int c = 0; c < field.components(); ++c) pipeline_.finished[std::size_t(field.first + c)] = value.parts[std::size_t(c)];
+    for (int c = 0; c < field.components(); ++c)
+      pipeline_.finished[std::size_t(field.first + c)] = value.parts[std::size_t(c)];
   }
 }
 
@@ -184,7 +207,8 @@ void Lowering::warn_unused() {
   const auto mark = [&](const Graph& graph, const std::vector<NodeId>& from) {
     const std::vector<bool> alive = reachable(graph, from);
     for (NodeId id = 0; id < graph.size(); ++id)
-      if (const auto found = used.find(graph[id].op); alive[std::size_t(id)] && found != used.end()) found->second[std::size_t(graph[id].payload)] = true;
+      if (const auto found = used.find(graph[id].op); alive[std::size_t(id)] && found != used.end())
+        found->second[std::size_t(graph[id].payload)] = true;
   };
   mark(pipeline_.pair, pipeline_.roots());
   mark(pipeline_.finish, pipeline_.finished);
@@ -194,15 +218,22 @@ void Lowering::warn_unused() {
       warn_unwritten(k);
       continue;
     }
-    const auto& of_role = used[field.role == Role::InputI ? Op::InputI : field.role == Role::InputJ ? Op::InputJ : Op::Param];
+    const auto& of_role = used[field.role == Role::InputI   ? Op::InputI
+                               : field.role == Role::InputJ ? Op::InputJ
+                                                            : Op::Param];
     const auto first = of_role.begin() + field.first;
     if (std::none_of(first, first + field.components(), [](bool b) { return b; }))
-      diagnostics_.push_back({Severity::Warning, field.where, fmt::format("{} '{}' is declared and never used", name(field.role), field.name)});
+      diagnostics_.push_back({Severity::Warning, field.where,
+                              fmt::format("{} '{}' is declared and never used", name(field.role), field.name)});
   }
   for (const clang::Decl* declaration : context_.getTranslationUnitDecl()->decls()) {
     const auto* function = llvm::dyn_cast<clang::FunctionDecl>(declaration);
-    if (!function || in_prelude(function) || !function->isThisDeclarationADefinition() || function->getName() == "finish") continue;
-    if (!called_.count(function->getCanonicalDecl())) report(Severity::Warning, function->getLocation(), fmt::format("function '{}' is never called", function->getNameAsString()));
+    if (!function || in_prelude(function) || !function->isThisDeclarationADefinition() ||
+        function->getName() == "finish")
+      continue;
+    if (!called_.count(function->getCanonicalDecl()))
+      report(Severity::Warning, function->getLocation(),
+             fmt::format("function '{}' is never called", function->getNameAsString()));
   }
 }
 

@@ -71,7 +71,8 @@ bool always_returns(const clang::Stmt* statement);
 
 class Lowering {
  public:
-  Lowering(clang::ASTContext& context, const Screened& screened, const Source& source, std::vector<Diagnostic>& diagnostics)
+  Lowering(clang::ASTContext& context, const Screened& screened, const Source& source,
+           std::vector<Diagnostic>& diagnostics)
       : context_(context), screened_(screened), source_(source), diagnostics_(diagnostics) {}
   Pipeline run();
 
@@ -142,21 +143,24 @@ class Lowering {
   Value evaluate_conditional(const clang::ConditionalOperator* expression);
   Value evaluate_construct(const clang::CXXConstructExpr* expression);
   Value evaluate_operator_call(const clang::CXXOperatorCallExpr* expression);
-  Value read(const Place& place, clang::SourceLocation where);
-  Value read_variable(const clang::VarDecl* variable, clang::SourceLocation where);
-  Value read_built_in(const clang::VarDecl* variable, clang::SourceLocation where);
-  Place place_of_variable(const clang::DeclRefExpr* reference);
-  Place place_of(const clang::Expr* expression);
   Value arithmetic(Op op, const Value& a, const Value& b, clang::SourceLocation where);
-  Value convert(const Value& value, Shape shape, clang::SourceLocation where);        // as an assignment does
+  Value convert(const Value& value, Shape shape, clang::SourceLocation where);           // as an assignment does
   Value convert_as_asked(const Value& value, Shape shape, clang::SourceLocation where);  // as a cast does
   Value literal(const clang::Expr* expression);
   Value evaluate_member(const clang::MemberExpr* expression);
   Value evaluate_comparison(const clang::BinaryOperator* expression);
-  Value read_field(const Field& field, const Place& place, clang::SourceLocation where);
   NodeId condition(const clang::Expr* expression);
-  std::int64_t constant_index(const clang::Expr* expression, int count, const std::string& what);
+
+  // lower_place.cpp
+  Place place_of(const clang::Expr* expression);
+  Place place_of_variable(const clang::DeclRefExpr* reference);
   Place element(const Place& base, const clang::Expr* index, clang::SourceLocation where);
+  std::int64_t constant_index(const clang::Expr* expression, int count, const std::string& what);
+  Value read(const Place& place, clang::SourceLocation where);
+  Value read_field(const Field& field, const Place& place, clang::SourceLocation where);
+  Value read_variable(const clang::VarDecl* variable, clang::SourceLocation where);
+  Value read_built_in(const clang::VarDecl* variable, clang::SourceLocation where);
+  NodeId transplant(NodeId id);  // a node of `pair` that no j reaches, remade in `finish`
 
   // lower_call.cpp
   Value call(const clang::CallExpr* expression);
@@ -176,7 +180,6 @@ class Lowering {
   NodeId select(NodeId condition, NodeId yes, NodeId no, clang::SourceLocation where);
   NodeId cast(NodeId a, Type type, clang::SourceLocation where);
   NodeId both(NodeId guard_a, NodeId guard_b);  // and of two guards, kNone meaning always
-  NodeId transplant(NodeId id);                 // a node of `pair` that no j reaches, remade in `finish`
 
   bool in_prelude(const clang::Decl* declaration) const;
 
@@ -199,8 +202,8 @@ class Lowering {
   NodeId path_ = kNone;  // guard of the statement being executed
   NodeId skip_ = kNone;  // the pair is skipped where this holds
   bool finishing_ = false;
-  int executed_ = 0;   // statements so far, a bound on unrolling
-  int evaluated_ = 0;  // expressions so far, likewise
+  int executed_ = 0;        // statements so far, a bound on unrolling
+  int evaluated_ = 0;       // expressions so far, likewise
   bool measuring_ = false;  // a first run to learn the dimensions of Cunbody's arrays
   std::map<const clang::VarDecl*, int> largest_index_;
 };

@@ -1,6 +1,6 @@
-// Expressions -> Values, and left-hand sides -> Places. Part of lowering (lower.h); doors: evaluate(), place_of().
-// Clang has checked the types; its implicit numeric conversions are passed over, since `real` is a float only to it:
-// conversions are made anew by our own rule, the join of the operands' types.
+// Expressions -> Values. Part of lowering (lower.h); one door: evaluate(). Variables and their parts are in
+// lower_place.cpp. Clang has checked the types; its implicit numeric conversions are passed over, since `real` is a
+// float only to it: conversions are made anew by our own rule, the join of the operands' types.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -58,13 +58,15 @@ Value Lowering::convert(const Value& value, Shape shape, clang::SourceLocation w
   if (shape.scalar == Type::Int || shape.scalar == Type::Index)
     for (NodeId part : value.parts)
       if (part >= 0 && (*graph_)[part].type >= Type::Float)
-        throw Rejected{where, fmt::format("a {0} becomes an {1} by a cast only, which drops its fraction: {1}(...)", name((*graph_)[part].type), name(shape.scalar))};
+        throw Rejected{where, fmt::format("a {0} becomes an {1} by a cast only, which drops its fraction: {1}(...)",
+                                          name((*graph_)[part].type), name(shape.scalar))};
   return convert_as_asked(value, shape, where);
 }
 
 Value Lowering::convert_as_asked(const Value& value, Shape shape, clang::SourceLocation where) {
   if (value.shape.width != shape.width || value.shape.length != shape.length)
-    throw Rejected{where, fmt::format("a value with {} components cannot become one with {}", value.parts.size(), shape.components())};
+    throw Rejected{where, fmt::format("a value with {} components cannot become one with {}", value.parts.size(),
+                                      shape.components())};
   Value result{shape, value.parts};
   for (NodeId& part : result.parts)
     if (part >= 0) part = cast(part, shape.scalar, where);
@@ -77,144 +79,21 @@ NodeId Lowering::condition(const clang::Expr* expression) {
   return cast(value.parts[0], Type::Bool, expression->getExprLoc());
 }
 
-// A node of the pair's graph that no j reaches (a local of i and params) may be used in finish(): it is made anew there.
-NodeId Lowering::transplant(NodeId id) {
-  const Node node = pipeline_.pair[id];
-  if (node.op == Op::Const) return graph_->constant(pipeline_.pair.constant_value(id), node.type, node.where);
-  if (arity(node.op) == 0) return graph_->leaf(node.op, node.payload, node.type, node.where);
-  if (const auto done = transplanted_.find(id); done != transplanted_.end()) return done->second;
-  std::array<NodeId, 3> args{kNone, kNone, kNone};
-  for (int k = 0; k < arity(node.op); ++k) args[std::size_t(k)] = transplant(node.args[std::size_t(k)]);
-  return transplanted_[id] = graph_->make(node.op, node.type, args, node.where);
-}
-
-// i_index, j_index, pi and the other constants.
-Value Lowering::read_built_in(const clang::VarDecl* variable, clang::SourceLocation where) {
-  const llvm::StringRef name = variable->getName();
-  if (finishing_ && name == "j_index") throw Rejected{where, "finish() runs after the sum: there is no j_index"};
-  if (name == "i_index" || name == "j_index") return {{Type::Index, 0, 1}, {graph_->leaf(name == "i_index" ? Op::IIndex : Op::JIndex, 0, Type::Index, location(where))}};
-  if (variable->getInit()) return convert(evaluate(variable->getInit()), {Type::Real, 0, 1}, where);
-  throw Rejected{where, fmt::format("'{}' has no elements in this pipeline", name.str())};
-}
-
-Value Lowering::read_field(const Field& field, const Place& place, clang::SourceLocation where) {
-  if (field.role == Role::Output && pipeline_.dialect == Dialect::Cunbody) throw Rejected{where, "OUTPUT cannot be read here; only finish() may read outputs"};
-  if (field.role == Role::Output) throw Rejected{where, fmt::format("output '{}' cannot be read here; only finish() may read outputs", field.name)};
-  if (field.role == Role::InputJ && finishing_) throw Rejected{where, fmt::format("finish() runs after the sum: it cannot read input_j '{}'", field.name)};
-  const Op op = field.role == Role::InputI ? Op::InputI : field.role == Role::InputJ ? Op::InputJ : Op::Param;
-  Value value{place.shape, {}};
-  for (int c = 0; c < place.shape.components(); ++c) value.parts.push_back(graph_->leaf(op, field.first + place.first + c, field.type, location(where)));
-  return value;
-}
-
-// The whole of a variable of the user's that is no field, with the states of its components not yet judged.
-Value Lowering::read_variable(const clang::VarDecl* variable, clang::SourceLocation where) {
-  const std::string name = variable->getNameAsString();
-  const auto found = environment_.find(variable);
-  if (found == environment_.end()) throw Rejected{where, fmt::format("'{}' cannot be read here", name)};
-  Value value = found->second;
-  if (finishing_ && !variable->isLocalVarDeclOrParm() && !output_of(variable)) {
-    for (NodeId& part : value.parts) {
-      if (part < 0) continue;
-      const Binding binding = pipeline_.pair[part].binding;
-      if (binding == Binding::J || binding == Binding::Pair) throw Rejected{where, fmt::format("finish() runs after the sum: it cannot read '{}', which belongs to a pair", name)};
-      part = transplant(part);
-    }
-  }
-  return value;
-}
-
-// A part of a variable, with the states of its components checked.
-Value Lowering::read(const Place& place, clang::SourceLocation where) {
-  if (const auto found = fields_.find(place.variable); found != fields_.end() && !(finishing_ && output_of(place.variable)))
-    return read_field(pipeline_.fields[std::size_t(found->second)], place, where);
-  if (in_prelude(place.variable) && !fields_.count(place.variable)) return read_built_in(place.variable, where);
-  const Value whole = read_variable(place.variable, where);
-  Value value{place.shape, {}};
-  for (int c = 0; c < place.shape.components(); ++c) {
-    const NodeId part = whole.parts[std::size_t(place.first + c)];
-    const auto name = [&] { return component_name(place.variable->getName().str(), whole.shape, place.first + c); };
-    if (part == kPoisoned) throw Rejected{where, ""};
-    if (part == kUnset) throw Rejected{where, fmt::format("'{}' is read before it is set", name())};
-    if (part == kHalfSet)
-      throw Rejected{where, fmt::format("'{}' may be unset here: the if in line {} sets it in one branch only", name(), half_set_line_[place.variable])};
-    value.parts.push_back(part);
-  }
-  return value;
-}
-
-std::int64_t Lowering::constant_index(const clang::Expr* expression, int count, const std::string& what) {
-  const Value index = evaluate(expression);
-  const clang::SourceLocation where = expression->getExprLoc();
-  if (!index.shape.is_scalar() || !graph_->is_constant(index.parts[0])) throw Rejected{where, fmt::format("the index of '{}' must be a constant", what)};
-  const double value = graph_->constant_value(index.parts[0]);
-  if (!(value >= 0 && value < count)) throw Rejected{where, fmt::format("index {} is out of range: '{}' has elements 0 to {}", value, what, count - 1)};
-  return std::int64_t(value);
-}
-
-Place Lowering::element(const Place& base, const clang::Expr* index, clang::SourceLocation where) {
-  const std::string name = base.variable->getName().str();
-  if (const auto field = fields_.find(base.variable); field != fields_.end() && pipeline_.dialect == Dialect::Cunbody) {
-    const Field& f = pipeline_.fields[std::size_t(field->second)];
-    const Value k = evaluate(index);
-    const char* side = f.role == Role::InputI ? "i fields" : f.role == Role::InputJ ? "j fields" : "outputs";
-    if (graph_->is_constant(k.parts[0])) {
-      const double value = graph_->constant_value(k.parts[0]);
-      if (measuring_ && value >= 0 && value < f.length) largest_index_[base.variable] = std::max(largest_index_[base.variable], int(value));
-      if (!(value >= 0 && value < f.length)) throw Rejected{where, fmt::format("{}[{}] is out of range; this pipeline declares {} {} (0..{})", f.name, value, f.length, side, f.length - 1)};
-    }
-  }
-  if (base.shape.length > 0) {
-    const std::int64_t k = constant_index(index, base.shape.length, name);
-    return {base.variable, base.first + int(k) * base.shape.width, {base.shape.scalar, 0, base.shape.width}};
-  }
-  const std::int64_t k = constant_index(index, base.shape.width, name);
-  return {base.variable, base.first + int(k), {base.shape.scalar, 0, 1}};
-}
-
-Place Lowering::place_of_variable(const clang::DeclRefExpr* reference) {
-  const clang::SourceLocation where = reference->getExprLoc();
-  const auto* variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl());
-  if (!variable) throw Rejected{where, fmt::format("'{}' is not a variable", reference->getDecl()->getNameAsString())};
-  if (broken_.count(variable)) throw Rejected{where, ""};
-  if (const auto field = fields_.find(variable); field != fields_.end()) {
-    const Field& f = pipeline_.fields[std::size_t(field->second)];
-    return {variable, 0, {f.type, f.length, f.width}};
-  }
-  if (const auto found = environment_.find(variable); found != environment_.end()) return {variable, 0, found->second.shape};
-  if (!in_prelude(variable)) throw Rejected{where, fmt::format("'{}' cannot be used here", variable->getName().str())};
-  const bool index = variable->getName() == "i_index" || variable->getName() == "j_index";
-  if (index || variable->getInit()) return {variable, 0, {index ? Type::Index : Type::Real, 0, 1}};
-  // An array of Cunbody's that is nowhere used with a good index.
-  return {variable, 0, {Type::Real, kCunbodyLength, 1}};
-}
-
-Place Lowering::place_of(const clang::Expr* expression) {
-  expression = expression->IgnoreParenImpCasts();
-  const clang::SourceLocation where = expression->getExprLoc();
-  if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(expression)) return place_of_variable(reference);
-  if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(expression)) {
-    const Place base = place_of(member->getBase());
-    const int k = int(llvm::StringRef("xyzw").find(member->getMemberDecl()->getName()));
-    return {base.variable, base.first + k, {base.shape.scalar, 0, 1}};
-  }
-  if (const auto* subscript = llvm::dyn_cast<clang::ArraySubscriptExpr>(expression)) return element(place_of(subscript->getBase()), subscript->getIdx(), where);
-  if (const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(expression); call && call->getOperator() == clang::OO_Subscript)
-    return element(place_of(call->getArg(0)), call->getArg(1), where);
-  throw Rejected{where, "only a variable, an element or a component can be assigned"};
-}
-
 Value Lowering::arithmetic(Op op, const Value& a, const Value& b, clang::SourceLocation where) {
   const int width = std::max(a.shape.width, b.shape.width);
-  if (a.shape.length || b.shape.length) throw Rejected{where, "arithmetic on a whole array is not in the language; use its elements"};
+  if (a.shape.length || b.shape.length)
+    throw Rejected{where, "arithmetic on a whole array is not in the language; use its elements"};
   Value result{{Type::Real, 0, width}, {}};
   for (int c = 0; c < width; ++c) {
     NodeId pa = a.parts[std::size_t(a.shape.width == 1 ? 0 : c)], pb = b.parts[std::size_t(b.shape.width == 1 ? 0 : c)];
     // Vectors are of real, whatever they are multiplied by.
     if (width > 1) pa = cast(pa, Type::Real, where), pb = cast(pb, Type::Real, where);
     const bool whole = std::max((*graph_)[pa].type, (*graph_)[pb].type) < Type::Float;
-    if (whole && (op == Op::Div || op == Op::Rem) && graph_->is_constant(pb, 0)) throw Rejected{where, "integer division by zero"};
-    if (whole && op == Op::Div) report(Severity::Warning, where, "this is an integer division, which drops the fraction; write 1.0 for 1, or real(...)");
+    if (whole && (op == Op::Div || op == Op::Rem) && graph_->is_constant(pb, 0))
+      throw Rejected{where, "integer division by zero"};
+    if (whole && op == Op::Div)
+      report(Severity::Warning, where,
+             "this is an integer division, which drops the fraction; write 1.0 for 1, or real(...)");
     result.parts.push_back(binary(op, pa, pb, where));
   }
   result.shape.scalar = (*graph_)[result.parts[0]].type;
@@ -224,21 +103,28 @@ Value Lowering::arithmetic(Op op, const Value& a, const Value& b, clang::SourceL
 Value Lowering::evaluate_unary(const clang::UnaryOperator* expression) {
   const clang::SourceLocation where = expression->getExprLoc();
   switch (expression->getOpcode()) {
-    case clang::UO_Plus: return evaluate(expression->getSubExpr());
+    case clang::UO_Plus:
+      return evaluate(expression->getSubExpr());
     case clang::UO_Minus: {
       Value value = evaluate(expression->getSubExpr());
-      for (NodeId& part : value.parts) part = unary(Op::Neg, cast(part, std::max((*graph_)[part].type, Type::Int), where), where);
+      for (NodeId& part : value.parts)
+        part = unary(Op::Neg, cast(part, std::max((*graph_)[part].type, Type::Int), where), where);
       value.shape.scalar = (*graph_)[value.parts[0]].type;
       return value;
     }
-    case clang::UO_LNot: return {{Type::Bool, 0, 1}, {unary(Op::Not, condition(expression->getSubExpr()), where)}};
+    case clang::UO_LNot:
+      return {{Type::Bool, 0, 1}, {unary(Op::Not, condition(expression->getSubExpr()), where)}};
     case clang::UO_AddrOf:
-    case clang::UO_Deref: throw Rejected{where, "a pointer is not in the language; use an array and a constant index"};
+    case clang::UO_Deref:
+      throw Rejected{where, "a pointer is not in the language; use an array and a constant index"};
     case clang::UO_PreInc:
     case clang::UO_PreDec:
     case clang::UO_PostInc:
-    case clang::UO_PostDec: throw Rejected{where, "++ and -- must stand alone as a statement, or in the head of a for"};
-    default: throw Rejected{where, fmt::format("the operator '{}' is not in the language", clang::UnaryOperator::getOpcodeStr(expression->getOpcode()).str())};
+    case clang::UO_PostDec:
+      throw Rejected{where, "++ and -- must stand alone as a statement, or in the head of a for"};
+    default:
+      throw Rejected{where, fmt::format("the operator '{}' is not in the language",
+                                        clang::UnaryOperator::getOpcodeStr(expression->getOpcode()).str())};
   }
 }
 
@@ -251,15 +137,22 @@ Value Lowering::evaluate_binary(const clang::BinaryOperator* expression) {
     return {{Type::Bool, 0, 1}, {binary(opcode == clang::BO_LAnd ? Op::And : Op::Or, a, b, where)}};
   }
   if (expression->isComparisonOp()) return evaluate_comparison(expression);
-  if (opcode == clang::BO_Comma) throw Rejected{where, "a comma between values is not in the language; write one statement for each"};
+  if (opcode == clang::BO_Comma)
+    throw Rejected{where, "a comma between values is not in the language; write one statement for each"};
   const Value a = evaluate(expression->getLHS()), b = evaluate(expression->getRHS());
   switch (opcode) {
-    case clang::BO_Add: return arithmetic(Op::Add, a, b, where);
-    case clang::BO_Sub: return arithmetic(Op::Sub, a, b, where);
-    case clang::BO_Mul: return arithmetic(Op::Mul, a, b, where);
-    case clang::BO_Div: return arithmetic(Op::Div, a, b, where);
-    case clang::BO_Rem: return arithmetic(Op::Rem, a, b, where);
-    default: throw Rejected{where, fmt::format("the operator '{}' is not in the language", expression->getOpcodeStr().str())};
+    case clang::BO_Add:
+      return arithmetic(Op::Add, a, b, where);
+    case clang::BO_Sub:
+      return arithmetic(Op::Sub, a, b, where);
+    case clang::BO_Mul:
+      return arithmetic(Op::Mul, a, b, where);
+    case clang::BO_Div:
+      return arithmetic(Op::Div, a, b, where);
+    case clang::BO_Rem:
+      return arithmetic(Op::Rem, a, b, where);
+    default:
+      throw Rejected{where, fmt::format("the operator '{}' is not in the language", expression->getOpcodeStr().str())};
   }
 }
 
@@ -267,20 +160,28 @@ Value Lowering::evaluate_comparison(const clang::BinaryOperator* expression) {
   const clang::SourceLocation where = expression->getOperatorLoc();
   for (const clang::Expr* side : {expression->getLHS(), expression->getRHS()}) {
     const auto* inner = llvm::dyn_cast<clang::BinaryOperator>(side->IgnoreImpCasts());
-    if (inner && inner->isComparisonOp()) throw Rejected{where, "a comparison of a comparison; write a < b && b < c for a < b < c"};
+    if (inner && inner->isComparisonOp())
+      throw Rejected{where, "a comparison of a comparison; write a < b && b < c for a < b < c"};
   }
   const Value a = evaluate(expression->getLHS()), b = evaluate(expression->getRHS());
   if (!a.shape.is_scalar() || !b.shape.is_scalar()) throw Rejected{where, "only single values can be compared"};
   const NodeId x = a.parts[0], y = b.parts[0];
   const auto truth = [](NodeId node) { return Value{{Type::Bool, 0, 1}, {node}}; };
   switch (expression->getOpcode()) {
-    case clang::BO_LT: return truth(binary(Op::Lt, x, y, where));
-    case clang::BO_LE: return truth(binary(Op::Le, x, y, where));
-    case clang::BO_GT: return truth(binary(Op::Lt, y, x, where));
-    case clang::BO_GE: return truth(binary(Op::Le, y, x, where));
-    case clang::BO_EQ: return truth(binary(Op::Eq, x, y, where));
-    case clang::BO_NE: return truth(unary(Op::Not, binary(Op::Eq, x, y, where), where));
-    default: throw Rejected{where, fmt::format("the operator '{}' is not in the language", expression->getOpcodeStr().str())};
+    case clang::BO_LT:
+      return truth(binary(Op::Lt, x, y, where));
+    case clang::BO_LE:
+      return truth(binary(Op::Le, x, y, where));
+    case clang::BO_GT:
+      return truth(binary(Op::Lt, y, x, where));
+    case clang::BO_GE:
+      return truth(binary(Op::Le, y, x, where));
+    case clang::BO_EQ:
+      return truth(binary(Op::Eq, x, y, where));
+    case clang::BO_NE:
+      return truth(unary(Op::Not, binary(Op::Eq, x, y, where), where));
+    default:
+      throw Rejected{where, fmt::format("the operator '{}' is not in the language", expression->getOpcodeStr().str())};
   }
 }
 
@@ -333,28 +234,39 @@ Value Lowering::evaluate_operator_call(const clang::CXXOperatorCallExpr* express
   }
   const Value b = evaluate(expression->getArg(1));
   switch (expression->getOperator()) {
-    case clang::OO_Plus: return arithmetic(Op::Add, a, b, where);
-    case clang::OO_Minus: return arithmetic(Op::Sub, a, b, where);
-    case clang::OO_Star: return arithmetic(Op::Mul, a, b, where);
-    case clang::OO_Slash: return arithmetic(Op::Div, a, b, where);
-    default: throw Rejected{where, fmt::format("the operator '{}' is not in the language", clang::getOperatorSpelling(expression->getOperator()))};
+    case clang::OO_Plus:
+      return arithmetic(Op::Add, a, b, where);
+    case clang::OO_Minus:
+      return arithmetic(Op::Sub, a, b, where);
+    case clang::OO_Star:
+      return arithmetic(Op::Mul, a, b, where);
+    case clang::OO_Slash:
+      return arithmetic(Op::Div, a, b, where);
+    default:
+      throw Rejected{where, fmt::format("the operator '{}' is not in the language",
+                                        clang::getOperatorSpelling(expression->getOperator()))};
   }
 }
 
 // A number as it is written, or the zero that int() and {} stand for.
 Value Lowering::literal(const clang::Expr* expression) {
   const clang::SourceLocation where = expression->getExprLoc();
-  const auto scalar = [&](double value, Type type) { return Value{{type, 0, 1}, {graph_->constant(value, type, location(where))}}; };
+  const auto scalar = [&](double value, Type type) {
+    return Value{{type, 0, 1}, {graph_->constant(value, type, location(where))}};
+  };
   if (const auto* integer = llvm::dyn_cast<clang::IntegerLiteral>(expression)) {
     const llvm::APInt value = integer->getValue();
-    if (value.getActiveBits() > 53) throw Rejected{where, "this whole number is too large; write it with a decimal point"};
+    if (value.getActiveBits() > 53)
+      throw Rejected{where, "this whole number is too large; write it with a decimal point"};
     return scalar(double(value.getZExtValue()), value.getActiveBits() > 31 ? Type::Index : Type::Int);
   }
   if (const auto* number = llvm::dyn_cast<clang::FloatingLiteral>(expression)) {
-    const bool is_float = number->getType().getCanonicalType() == context_.FloatTy && pipeline_.dialect == Dialect::Named;
+    const bool is_float =
+        number->getType().getCanonicalType() == context_.FloatTy && pipeline_.dialect == Dialect::Named;
     return scalar(number->getValueAsApproximateDouble(), is_float ? Type::Float : Type::Real);
   }
-  if (const auto* truth = llvm::dyn_cast<clang::CXXBoolLiteralExpr>(expression)) return scalar(truth->getValue() ? 1 : 0, Type::Bool);
+  if (const auto* truth = llvm::dyn_cast<clang::CXXBoolLiteralExpr>(expression))
+    return scalar(truth->getValue() ? 1 : 0, Type::Bool);
   const Shape shape = shape_of(expression->getType(), where);
   if (!shape.is_scalar()) throw Rejected{where, "this has no value"};
   return scalar(0, shape.scalar);
@@ -362,7 +274,8 @@ Value Lowering::literal(const clang::Expr* expression) {
 
 Value Lowering::evaluate_member(const clang::MemberExpr* expression) {
   const clang::Expr* base = expression->getBase()->IgnoreParenImpCasts();
-  if (llvm::isa<clang::DeclRefExpr, clang::ArraySubscriptExpr>(base)) return read(place_of(expression), expression->getExprLoc());
+  if (llvm::isa<clang::DeclRefExpr, clang::ArraySubscriptExpr>(base))
+    return read(place_of(expression), expression->getExprLoc());
   const Value vector = evaluate(expression->getBase());
   const auto k = llvm::StringRef("xyzw").find(expression->getMemberDecl()->getName());
   return {{vector.shape.scalar, 0, 1}, {vector.parts.at(k)}};
@@ -370,31 +283,49 @@ Value Lowering::evaluate_member(const clang::MemberExpr* expression) {
 
 Value Lowering::evaluate(const clang::Expr* expression) {
   const clang::SourceLocation where = expression->getExprLoc();
-  if (++evaluated_ > kMaxExpressions) throw Rejected{where, fmt::format("the pipeline unrolls to more than {} expressions", kMaxExpressions)};
+  if (++evaluated_ > kMaxExpressions)
+    throw Rejected{where, fmt::format("the pipeline unrolls to more than {} expressions", kMaxExpressions)};
   switch (expression->getStmtClass()) {
-    case clang::Stmt::ParenExprClass: return evaluate(llvm::cast<clang::ParenExpr>(expression)->getSubExpr());
-    case clang::Stmt::ConstantExprClass: return evaluate(llvm::cast<clang::ConstantExpr>(expression)->getSubExpr());
-    case clang::Stmt::ExprWithCleanupsClass: return evaluate(llvm::cast<clang::ExprWithCleanups>(expression)->getSubExpr());
-    case clang::Stmt::MaterializeTemporaryExprClass: return evaluate(llvm::cast<clang::MaterializeTemporaryExpr>(expression)->getSubExpr());
-    case clang::Stmt::CXXBindTemporaryExprClass: return evaluate(llvm::cast<clang::CXXBindTemporaryExpr>(expression)->getSubExpr());
-    case clang::Stmt::ImplicitCastExprClass: return evaluate(llvm::cast<clang::ImplicitCastExpr>(expression)->getSubExpr());
-    case clang::Stmt::CXXDefaultArgExprClass: return evaluate(llvm::cast<clang::CXXDefaultArgExpr>(expression)->getExpr());
+    case clang::Stmt::ParenExprClass:
+      return evaluate(llvm::cast<clang::ParenExpr>(expression)->getSubExpr());
+    case clang::Stmt::ConstantExprClass:
+      return evaluate(llvm::cast<clang::ConstantExpr>(expression)->getSubExpr());
+    case clang::Stmt::ExprWithCleanupsClass:
+      return evaluate(llvm::cast<clang::ExprWithCleanups>(expression)->getSubExpr());
+    case clang::Stmt::MaterializeTemporaryExprClass:
+      return evaluate(llvm::cast<clang::MaterializeTemporaryExpr>(expression)->getSubExpr());
+    case clang::Stmt::CXXBindTemporaryExprClass:
+      return evaluate(llvm::cast<clang::CXXBindTemporaryExpr>(expression)->getSubExpr());
+    case clang::Stmt::ImplicitCastExprClass:
+      return evaluate(llvm::cast<clang::ImplicitCastExpr>(expression)->getSubExpr());
+    case clang::Stmt::CXXDefaultArgExprClass:
+      return evaluate(llvm::cast<clang::CXXDefaultArgExpr>(expression)->getExpr());
     case clang::Stmt::IntegerLiteralClass:
     case clang::Stmt::FloatingLiteralClass:
     case clang::Stmt::CXXBoolLiteralExprClass:
     case clang::Stmt::ImplicitValueInitExprClass:
-    case clang::Stmt::CXXScalarValueInitExprClass: return literal(expression);
-    case clang::Stmt::DeclRefExprClass: return read(place_of(expression), where);
-    case clang::Stmt::ArraySubscriptExprClass: return read(place_of(expression), where);
-    case clang::Stmt::MemberExprClass: return evaluate_member(llvm::cast<clang::MemberExpr>(expression));
-    case clang::Stmt::UnaryOperatorClass: return evaluate_unary(llvm::cast<clang::UnaryOperator>(expression));
+    case clang::Stmt::CXXScalarValueInitExprClass:
+      return literal(expression);
+    case clang::Stmt::DeclRefExprClass:
+      return read(place_of(expression), where);
+    case clang::Stmt::ArraySubscriptExprClass:
+      return read(place_of(expression), where);
+    case clang::Stmt::MemberExprClass:
+      return evaluate_member(llvm::cast<clang::MemberExpr>(expression));
+    case clang::Stmt::UnaryOperatorClass:
+      return evaluate_unary(llvm::cast<clang::UnaryOperator>(expression));
     case clang::Stmt::CompoundAssignOperatorClass:
-    case clang::Stmt::BinaryOperatorClass: return evaluate_binary(llvm::cast<clang::BinaryOperator>(expression));
-    case clang::Stmt::ConditionalOperatorClass: return evaluate_conditional(llvm::cast<clang::ConditionalOperator>(expression));
+    case clang::Stmt::BinaryOperatorClass:
+      return evaluate_binary(llvm::cast<clang::BinaryOperator>(expression));
+    case clang::Stmt::ConditionalOperatorClass:
+      return evaluate_conditional(llvm::cast<clang::ConditionalOperator>(expression));
     case clang::Stmt::CXXTemporaryObjectExprClass:
-    case clang::Stmt::CXXConstructExprClass: return evaluate_construct(llvm::cast<clang::CXXConstructExpr>(expression));
-    case clang::Stmt::CXXOperatorCallExprClass: return evaluate_operator_call(llvm::cast<clang::CXXOperatorCallExpr>(expression));
-    case clang::Stmt::CallExprClass: return call(llvm::cast<clang::CallExpr>(expression));
+    case clang::Stmt::CXXConstructExprClass:
+      return evaluate_construct(llvm::cast<clang::CXXConstructExpr>(expression));
+    case clang::Stmt::CXXOperatorCallExprClass:
+      return evaluate_operator_call(llvm::cast<clang::CXXOperatorCallExpr>(expression));
+    case clang::Stmt::CallExprClass:
+      return call(llvm::cast<clang::CallExpr>(expression));
     case clang::Stmt::CStyleCastExprClass:
     case clang::Stmt::CXXFunctionalCastExprClass:
     case clang::Stmt::CXXStaticCastExprClass: {
@@ -408,8 +339,10 @@ Value Lowering::evaluate(const clang::Expr* expression) {
       if (list->getNumInits() == 1) return evaluate(list->getInit(0));
       throw Rejected{where, "a list in braces is only for initialising an array"};
     }
-    case clang::Stmt::LambdaExprClass: throw Rejected{where, "a lambda is not in the language; write a function"};
-    default: throw Rejected{where, fmt::format("this expression ({}) is not in the language", expression->getStmtClassName())};
+    case clang::Stmt::LambdaExprClass:
+      throw Rejected{where, "a lambda is not in the language; write a function"};
+    default:
+      throw Rejected{where, fmt::format("this expression ({}) is not in the language", expression->getStmtClassName())};
   }
 }
 

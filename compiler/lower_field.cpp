@@ -17,12 +17,15 @@ Shape Lowering::shape_of(clang::QualType type, clang::SourceLocation where) {
     shape.length = int(array->getSize().getLimitedValue(1 << 20));
     type = array->getElementType();
     if (context_.getAsArrayType(type)) throw Rejected{where, "an array of arrays is not in the language"};
-    if (shape.length < 1 || shape.length > 1024) throw Rejected{where, fmt::format("an array may have 1 to 1024 elements, not {}", shape.length)};
+    if (shape.length < 1 || shape.length > 1024)
+      throw Rejected{where, fmt::format("an array may have 1 to 1024 elements, not {}", shape.length)};
   } else if (context_.getAsArrayType(type)) {
     throw Rejected{where, "an array needs a constant length"};
   }
-  if (llvm::isa<clang::DecayedType>(type)) throw Rejected{where, "an array cannot be passed to a function; pass its elements"};
-  if (type->isAnyPointerType()) throw Rejected{where, "a pointer is not in the language; use an array and a constant index"};
+  if (llvm::isa<clang::DecayedType>(type))
+    throw Rejected{where, "an array cannot be passed to a function; pass its elements"};
+  if (type->isAnyPointerType())
+    throw Rejected{where, "a pointer is not in the language; use an array and a constant index"};
   if (type->isReferenceType()) throw Rejected{where, "a reference is not in the language here"};
   // Names before widths: `real` is a typedef of float to Clang, and the difference is ours.
   for (clang::QualType t = type;;) {
@@ -61,15 +64,21 @@ Field Lowering::field_named(const clang::VarDecl* variable, llvm::StringRef anno
   Field field;
   field.name = variable->getName().str();
   field.where = location(where);
-  if (auto comment = screened_.comments.find(field.where.line); comment != screened_.comments.end()) field.comment = comment->second;
-  if (annotation == "input_i") field.role = Role::InputI;
-  else if (annotation == "input_j") field.role = Role::InputJ;
-  else if (annotation == "param") field.role = Role::Param;
+  if (auto comment = screened_.comments.find(field.where.line); comment != screened_.comments.end())
+    field.comment = comment->second;
+  if (annotation == "input_i")
+    field.role = Role::InputI;
+  else if (annotation == "input_j")
+    field.role = Role::InputJ;
+  else if (annotation == "param")
+    field.role = Role::Param;
   else {
     field.role = Role::Output;
     annotation.consume_front("output:");
     const auto reduction = reduction_named(annotation);
-    if (!reduction) throw Rejected{where, fmt::format("'{}' is no reduction; there are sum, min, max, argmin and argmax", annotation.str())};
+    if (!reduction)
+      throw Rejected{where,
+                     fmt::format("'{}' is no reduction; there are sum, min, max, argmin and argmax", annotation.str())};
     field.reduction = *reduction;
   }
   const Shape shape = shape_of(variable->getType(), where);
@@ -84,15 +93,20 @@ void Lowering::declare_field(const clang::VarDecl* variable, llvm::StringRef ann
   const clang::SourceLocation where = variable->getLocation();
   if (variable->isLocalVarDecl()) throw Rejected{where, "a field is declared at the top level, not inside a block"};
   Field field = field_named(variable, annotation);
-  const bool arg = field.role == Role::Output && (field.reduction == Reduction::ArgMin || field.reduction == Reduction::ArgMax);
+  const bool arg =
+      field.role == Role::Output && (field.reduction == Reduction::ArgMin || field.reduction == Reduction::ArgMax);
   if (arg && (field.type != Type::Index || field.components() != 1))
     throw Rejected{where, fmt::format("an output({}) keeps a j_index: declare it as 'index'", name(field.reduction))};
-  if (field.role == Role::Output && field.type == Type::Bool) throw Rejected{where, "an output cannot be bool; declare it as 'int'"};
+  if (field.role == Role::Output && field.type == Type::Bool)
+    throw Rejected{where, "an output cannot be bool; declare it as 'int'"};
   const Value initial = initial_value(variable, {field.type, field.length, field.width});
   if (initial.parts[0] != kUnset) {
-    if (field.role != Role::Param) throw Rejected{where, fmt::format("{} '{}' cannot have an initial value; only a param can", name(field.role), field.name)};
+    if (field.role != Role::Param)
+      throw Rejected{
+          where, fmt::format("{} '{}' cannot have an initial value; only a param can", name(field.role), field.name)};
     for (NodeId part : initial.parts) {
-      if (part < 0 || !graph_->is_constant(part)) throw Rejected{where, fmt::format("the default of param '{}' is not a constant", field.name)};
+      if (part < 0 || !graph_->is_constant(part))
+        throw Rejected{where, fmt::format("the default of param '{}' is not a constant", field.name)};
       field.defaults.push_back(graph_->constant_value(part));
     }
   }
@@ -101,12 +115,13 @@ void Lowering::declare_field(const clang::VarDecl* variable, llvm::StringRef ann
   if (field.role == Role::Output) contributed_.resize(std::size_t(pipeline_.components(Role::Output)));
 }
 
-// INPUT_I, INPUT_J and OUTPUT have as many components as the text states by IDIM, JDIM, FDIM. Where it does not, a first
-// run of the whole pipeline, with arrays of any length, tells the largest index used: it may come out of a loop.
+// INPUT_I, INPUT_J and OUTPUT have as many components as the text states by IDIM, JDIM, FDIM. Where it does not, a
+// first run of the whole pipeline, with arrays of any length, tells the largest index used: it may come out of a loop.
 void Lowering::declare_cunbody_arrays() {
   std::map<std::string, const clang::VarDecl*> arrays;
   for (const clang::Decl* declaration : context_.getTranslationUnitDecl()->decls())
-    if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration); variable && in_prelude(variable)) arrays[variable->getName().str()] = variable;
+    if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration); variable && in_prelude(variable))
+      arrays[variable->getName().str()] = variable;
   std::map<const clang::VarDecl*, int> largest;
   if (!measuring_) {
     std::vector<Diagnostic> unheard;

@@ -1,11 +1,10 @@
-// Statements -> changes of the environment. Part of lowering (lower.h); one door: execute(). What changes an output is in
-// lower_reduce.cpp.
+// Statements -> changes of the environment. Part of lowering (lower.h); one door: execute(). What changes an output is
+// in lower_reduce.cpp.
 #include <fmt/core.h>
 
 #include <algorithm>
 
 #include "clang/AST/Attr.h"
-
 #include "compiler/lower.h"
 
 namespace nbcc::lowering {
@@ -19,9 +18,12 @@ constexpr int kMaxRounds = 10'000;
 // What the screen cannot refuse by its first word.
 std::string construct_name(const clang::Stmt* statement) {
   switch (statement->getStmtClass()) {
-    case clang::Stmt::CXXForRangeStmtClass: return "a range-based for";
-    case clang::Stmt::LabelStmtClass: return "a label";
-    default: return statement->getStmtClassName();
+    case clang::Stmt::CXXForRangeStmtClass:
+      return "a range-based for";
+    case clang::Stmt::LabelStmtClass:
+      return "a label";
+    default:
+      return statement->getStmtClassName();
   }
 }
 
@@ -35,12 +37,16 @@ bool always_returns(const clang::Stmt* statement) {
       if (always_returns(s)) return true;
     return false;
   }
-  if (const auto* branch = llvm::dyn_cast<clang::IfStmt>(statement)) return always_returns(branch->getThen()) && always_returns(branch->getElse());
+  if (const auto* branch = llvm::dyn_cast<clang::IfStmt>(statement))
+    return always_returns(branch->getThen()) && always_returns(branch->getElse());
   return false;
 }
 void Lowering::execute(const clang::Stmt* statement) {
-  if (++executed_ > kMaxStatements) throw Rejected{statement->getBeginLoc(), fmt::format("the pipeline unrolls to more than {} statements", kMaxStatements)};
-  if (graph_->size() > kMaxNodes) throw Rejected{statement->getBeginLoc(), fmt::format("the pipeline unrolls to more than {} operations", kMaxNodes)};
+  if (++executed_ > kMaxStatements)
+    throw Rejected{statement->getBeginLoc(),
+                   fmt::format("the pipeline unrolls to more than {} statements", kMaxStatements)};
+  if (graph_->size() > kMaxNodes)
+    throw Rejected{statement->getBeginLoc(), fmt::format("the pipeline unrolls to more than {} operations", kMaxNodes)};
   if (llvm::isa<clang::NullStmt>(statement)) return;
   if (const auto* block = llvm::dyn_cast<clang::CompoundStmt>(statement)) {
     for (const clang::Stmt* s : block->body()) {
@@ -53,7 +59,9 @@ void Lowering::execute(const clang::Stmt* statement) {
   if (const auto* declaration = llvm::dyn_cast<clang::DeclStmt>(statement)) {
     for (const clang::Decl* d : declaration->decls()) {
       const auto* variable = llvm::dyn_cast<clang::VarDecl>(d);
-      if (!variable) throw Rejected{d->getLocation(), "only variables can be declared inside a block; define functions at the top level"};
+      if (!variable)
+        throw Rejected{d->getLocation(),
+                       "only variables can be declared inside a block; define functions at the top level"};
       define_local(variable);
     }
     return;
@@ -67,9 +75,12 @@ void Lowering::execute(const clang::Stmt* statement) {
 
 void Lowering::define_local(const clang::VarDecl* variable) {
   const clang::SourceLocation where = variable->getLocation();
-  if (variable->hasAttr<clang::AnnotateAttr>()) throw Rejected{where, "a field is declared at the top level, not inside a block"};
-  if (variable->getType()->isReferenceType()) throw Rejected{where, "a reference is not in the language; declare a variable"};
-  if (variable->getType()->getContainedAutoType() && variable->getInit()) return set(variable, evaluate(variable->getInit()));
+  if (variable->hasAttr<clang::AnnotateAttr>())
+    throw Rejected{where, "a field is declared at the top level, not inside a block"};
+  if (variable->getType()->isReferenceType())
+    throw Rejected{where, "a reference is not in the language; declare a variable"};
+  if (variable->getType()->getContainedAutoType() && variable->getInit())
+    return set(variable, evaluate(variable->getInit()));
   set(variable, initial_value(variable, shape_of(variable->getType(), where)));
 }
 
@@ -100,13 +111,16 @@ void Lowering::assign(const Place& place, Value value, clang::SourceLocation whe
   const std::string name = variable->getName().str();
   if (auto field = fields_.find(variable); field != fields_.end()) {
     const Field& f = pipeline_.fields[std::size_t(field->second)];
-    if (f.role != Role::Output) throw Rejected{where, fmt::format("{} '{}' is read only; copy it into a variable to change it", nbcc::name(f.role), f.name)};
+    if (f.role != Role::Output)
+      throw Rejected{
+          where, fmt::format("{} '{}' is read only; copy it into a variable to change it", nbcc::name(f.role), f.name)};
     if (!finishing_) throw Rejected{where, how_to_change(f)};
   }
   const auto found = environment_.find(variable);
   if (found == environment_.end()) throw Rejected{where, fmt::format("'{}' cannot be assigned", name)};
   if (!frames_.empty() && !variable->isLocalVarDeclOrParm())
-    throw Rejected{where, fmt::format("function '{}' may change its own variables only, not '{}'; return the value", frames_.back().function->getName().str(), name)};
+    throw Rejected{where, fmt::format("function '{}' may change its own variables only, not '{}'; return the value",
+                                      frames_.back().function->getName().str(), name)};
   if (finishing_ && !variable->isLocalVarDeclOrParm() && !output_of(variable))
     throw Rejected{where, fmt::format("finish() may change outputs and its own variables only, not '{}'", name)};
   if (variable->getType().isConstQualified()) throw Rejected{where, fmt::format("'{}' is const", name)};
@@ -142,8 +156,11 @@ NodeId Lowering::both(NodeId a, NodeId b) {
 }
 
 void Lowering::execute_if(const clang::IfStmt* statement) {
-  if (statement->getInit() || statement->getConditionVariable()) throw Rejected{statement->getBeginLoc(), "a declaration inside the condition of an if is not in the language"};
-  if (statement->isConstexpr()) throw Rejected{statement->getBeginLoc(), "if constexpr is not in the language; a plain if on a constant costs nothing"};
+  if (statement->getInit() || statement->getConditionVariable())
+    throw Rejected{statement->getBeginLoc(), "a declaration inside the condition of an if is not in the language"};
+  if (statement->isConstexpr())
+    throw Rejected{statement->getBeginLoc(),
+                   "if constexpr is not in the language; a plain if on a constant costs nothing"};
   const NodeId yes = condition(statement->getCond());
   if (graph_->is_constant(yes)) {
     const clang::Stmt* taken = graph_->constant_value(yes) != 0 ? statement->getThen() : statement->getElse();
@@ -163,7 +180,8 @@ void Lowering::execute_if(const clang::IfStmt* statement) {
   path_ = outer;
   // A branch that has returned no longer matters to what follows.
   const bool yes_returns = always_returns(statement->getThen());
-  if (!yes_returns && !always_returns(statement->getElse())) return join(after_yes, after_no, yes, location(statement->getBeginLoc()).line);
+  if (!yes_returns && !always_returns(statement->getElse()))
+    return join(after_yes, after_no, yes, location(statement->getBeginLoc()).line);
   for (const auto& [variable, value] : yes_returns ? after_no : after_yes)
     if (environment_.count(variable)) set(variable, value);
 }
@@ -180,12 +198,15 @@ void Lowering::join(const Environment& yes, const Environment& no, NodeId condit
     Value joined = before->second;
     for (std::size_t c = 0; c < joined.parts.size(); ++c) {
       const NodeId pa = a.parts[c], pb = b.parts[c];
-      if (pa == pb) joined.parts[c] = pa;
-      else if (pa == kPoisoned || pb == kPoisoned) joined.parts[c] = kPoisoned;
+      if (pa == pb)
+        joined.parts[c] = pa;
+      else if (pa == kPoisoned || pb == kPoisoned)
+        joined.parts[c] = kPoisoned;
       else if (pa < 0 || pb < 0) {
         joined.parts[c] = kHalfSet;
         if (pa != kHalfSet && pb != kHalfSet) half_set_line_[variable] = line;
-      } else joined.parts[c] = select(condition, pa, pb, {});
+      } else
+        joined.parts[c] = select(condition, pa, pb, {});
     }
     set(variable, std::move(joined));
   }
@@ -194,11 +215,16 @@ void Lowering::join(const Environment& yes, const Environment& no, NodeId condit
 void Lowering::execute_for(const clang::ForStmt* statement) {
   const clang::SourceLocation where = statement->getBeginLoc();
   if (statement->getInit()) execute(statement->getInit());
-  if (!statement->getCond()) throw Rejected{where, "this loop has no end; write 'for (int k = 0; k < N; ++k)' with a constant N"};
+  if (!statement->getCond())
+    throw Rejected{where, "this loop has no end; write 'for (int k = 0; k < N; ++k)' with a constant N"};
   for (int round = 0;; ++round) {
-    if (round == kMaxRounds) throw Rejected{where, fmt::format("this loop does not end within {} rounds; its trip count must be a constant", kMaxRounds)};
+    if (round == kMaxRounds)
+      throw Rejected{
+          where, fmt::format("this loop does not end within {} rounds; its trip count must be a constant", kMaxRounds)};
     const NodeId more = condition(statement->getCond());
-    if (!graph_->is_constant(more)) throw Rejected{statement->getCond()->getBeginLoc(), "the trip count of a for must be a constant, and this condition depends on data"};
+    if (!graph_->is_constant(more))
+      throw Rejected{statement->getCond()->getBeginLoc(),
+                     "the trip count of a for must be a constant, and this condition depends on data"};
     if (graph_->constant_value(more) == 0) return;
     execute(statement->getBody());
     if (statement->getInc()) execute_expression(statement->getInc());
@@ -206,16 +232,21 @@ void Lowering::execute_for(const clang::ForStmt* statement) {
 }
 
 void Lowering::execute_return(const clang::ReturnStmt* statement) {
-  if (frames_.empty()) throw Rejected{statement->getBeginLoc(), finishing_ ? "return is not allowed in finish()" : "return has no place outside a function"};
+  if (frames_.empty())
+    throw Rejected{statement->getBeginLoc(),
+                   finishing_ ? "return is not allowed in finish()" : "return has no place outside a function"};
   Frame& frame = frames_.back();
-  if (!statement->getRetValue()) throw Rejected{statement->getBeginLoc(), fmt::format("function '{}' must return a value", frame.function->getName().str())};
+  if (!statement->getRetValue())
+    throw Rejected{statement->getBeginLoc(),
+                   fmt::format("function '{}' must return a value", frame.function->getName().str())};
   Value value = evaluate(statement->getRetValue());
   frames_.back().returned.emplace_back(path_, std::move(value));
 }
 
 void Lowering::execute_expression(const clang::Expr* expression) {
   expression = expression->IgnoreParens();
-  if (const auto* cleanups = llvm::dyn_cast<clang::ExprWithCleanups>(expression)) return execute_expression(cleanups->getSubExpr());
+  if (const auto* cleanups = llvm::dyn_cast<clang::ExprWithCleanups>(expression))
+    return execute_expression(cleanups->getSubExpr());
   const clang::SourceLocation where = expression->getExprLoc();
   if (const auto* b = llvm::dyn_cast<clang::BinaryOperator>(expression); b && b->getOpcode() == clang::BO_Comma) {
     execute_expression(b->getLHS());
@@ -228,7 +259,8 @@ void Lowering::execute_expression(const clang::Expr* expression) {
     const Value one{{Type::Int, 0, 1}, {graph_->constant(1, Type::Int)}};
     return assign(place, arithmetic(u->isIncrementOp() ? Op::Add : Op::Sub, read(place, where), one, where), where);
   }
-  if (const auto* c = llvm::dyn_cast<clang::CallExpr>(expression); c && !llvm::isa<clang::CXXOperatorCallExpr>(c)) return execute_call(c);
+  if (const auto* c = llvm::dyn_cast<clang::CallExpr>(expression); c && !llvm::isa<clang::CXXOperatorCallExpr>(c))
+    return execute_call(c);
   throw Rejected{expression->getBeginLoc(), "this statement has no effect"};
 }
 
@@ -241,7 +273,8 @@ bool Lowering::execute_assignment(const clang::Expr* expression) {
     left = b->getLHS();
     right = b->getRHS();
     sign = b->getOpcodeStr().str();
-  } else if (const auto* c = llvm::dyn_cast<clang::CXXOperatorCallExpr>(expression); c && c->isAssignmentOp() && c->getNumArgs() == 2) {
+  } else if (const auto* c = llvm::dyn_cast<clang::CXXOperatorCallExpr>(expression);
+             c && c->isAssignmentOp() && c->getNumArgs() == 2) {
     left = c->getArg(0);
     right = c->getArg(1);
     sign = clang::getOperatorSpelling(c->getOperator());
@@ -250,7 +283,8 @@ bool Lowering::execute_assignment(const clang::Expr* expression) {
   }
   const Place place = place_of(left);
   if (sign == "=") return assign(place, evaluate(right), where), true;
-  static const std::map<std::string, Op> ops{{"+=", Op::Add}, {"-=", Op::Sub}, {"*=", Op::Mul}, {"/=", Op::Div}, {"%=", Op::Rem}};
+  static const std::map<std::string, Op> ops{
+      {"+=", Op::Add}, {"-=", Op::Sub}, {"*=", Op::Mul}, {"/=", Op::Div}, {"%=", Op::Rem}};
   const auto op = ops.find(sign);
   if (op == ops.end()) throw Rejected{where, fmt::format("the operator '{}' is not in the language", sign)};
   assign(place, arithmetic(op->second, read(place, where), evaluate(right), where), where);
@@ -262,9 +296,11 @@ void Lowering::execute_call(const clang::CallExpr* expression) {
   const std::string name = function && function->getIdentifier() ? function->getName().str() : "";
   if (name == "skip_if") return call_skip_if(expression);
   if (name == "sincos") return call_sincos(expression);
-  if (name == "finish") throw Rejected{expression->getExprLoc(), "finish() is called by nbcc, once for each i after its sum"};
+  if (name == "finish")
+    throw Rejected{expression->getExprLoc(), "finish() is called by nbcc, once for each i after its sum"};
   evaluate(expression);
-  throw Rejected{expression->getBeginLoc(), fmt::format("the value of '{}' is not used, so that this statement has no effect", name)};
+  throw Rejected{expression->getBeginLoc(),
+                 fmt::format("the value of '{}' is not used, so that this statement has no effect", name)};
 }
 
 }  // namespace nbcc::lowering

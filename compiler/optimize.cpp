@@ -1,6 +1,7 @@
 // Runs the passes. One door: optimize(). What each does is said in its own header; here is only the order, and why.
 #include "compiler/optimize.h"
 
+#include "compiler/absorb_guard.h"
 #include "compiler/contract.h"
 #include "compiler/cse.h"
 #include "compiler/dce.h"
@@ -26,6 +27,7 @@ Pipeline optimize(Pipeline pipeline, const Options& options, const Target& targe
     run("hoist", hoist);
     run("fold", fold);
     if (target.fused) run("contract", contract);
+    run("absorb_guard", absorb_guard);
     run("cse", cse);
     run("dce", dce);
   }

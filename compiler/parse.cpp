@@ -4,12 +4,16 @@
 
 #include <fmt/core.h>
 
+#include <set>
+
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/Basic/TargetInfo.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendActions.h"
-#include "clang/Lex/PreprocessorOptions.h"
+#include "clang/Lex/Preprocessor.h"
+#include "clang/Parse/Parser.h"
+#include "clang/Sema/Sema.h"
 #include "compiler/count_operations.h"
 #include "compiler/lower.h"
 #include "compiler/reword.h"
@@ -63,63 +67,95 @@ class Collector : public clang::DiagnosticConsumer {
       built_in_redefined_ = true;
     }
     // Flags of Clang's are of no use to those who do not run it.
-    if (ours && !message.starts_with("use -f")) diagnostics_.push_back({Severity::Note, where, std::move(message)});
+    if (ours && !message.starts_with("use -f"))
+      diagnostics_.push_back({Severity::Note, where, reword(std::move(message), {}, 0)});
   }
 
   void error(Location where, std::string message) {
-    // A parser that has lost its way goes on complaining for the rest of the line; a name that could not be declared is
-    // still the built-in one further down.
+    // A parser that has lost its way goes on complaining for the rest of the line.
     const bool lost = message.starts_with("expected ") && last_line_ == where.line;
-    const bool echo = built_in_redefined_ && message.starts_with("reference to overloaded function");
+    // A name that could not be declared is still the built-in one further down, and an unknown one stays unknown.
+    const bool echo = (built_in_redefined_ && message.starts_with("reference to overloaded function")) ||
+                      (message.starts_with("use of undeclared") && !unknown_.insert(message).second);
     dropped_ = lost || echo;
     if (dropped_) return;
     last_line_ = where.line;
-    diagnostics_.push_back({Severity::Error, where, reword(std::move(message), source_.line(where.line), where.column)});
+    diagnostics_.push_back(
+        {Severity::Error, where, reword(std::move(message), source_.line(where.line), where.column)});
   }
 
   const Source& source_;
   std::vector<Diagnostic>& diagnostics_;
   bool dropped_ = false;  // the last error was, and its notes will be
   bool built_in_redefined_ = false;
+  std::set<std::string> unknown_;
   int last_line_ = -1;
 };
 
-class Consumer : public clang::ASTConsumer {
- public:
-  explicit Consumer(std::function<void(clang::ASTContext&)> use) : use_(std::move(use)) {}
-  void HandleTranslationUnit(clang::ASTContext& context) override { use_(context); }
-
- private:
-  std::function<void(clang::ASTContext&)> use_;
-};
-
+// Parses the text and hands the tree to `use`.
 class Action : public clang::ASTFrontendAction {
  public:
   explicit Action(std::function<void(clang::ASTContext&)> use) : use_(std::move(use)) {}
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&, llvm::StringRef) override {
-    return std::make_unique<Consumer>(use_);
+    return std::make_unique<clang::ASTConsumer>();
   }
 
  private:
+  // What clang::ParseAST does, with one difference: a top-level statement that is wrong leaves Clang inside its scope,
+  // and a function that is defined twice further down makes it follow a null pointer. So it is led out each time.
+  void ExecuteAction() override {
+    clang::CompilerInstance& compiler = getCompilerInstance();
+    compiler.createSema(getTranslationUnitKind(), nullptr);
+    clang::Sema& sema = compiler.getSema();
+    clang::Parser parser(compiler.getPreprocessor(), sema, false);
+    compiler.getPreprocessor().EnterMainSourceFile();
+    parser.Initialize();
+    clang::Parser::DeclGroupPtrTy group;
+    clang::Sema::ModuleImportState imports = clang::Sema::ModuleImportState::FirstDecl;
+    bool end = parser.ParseFirstTopLevelDecl(group, imports);
+    while (!end) {
+      sema.CurContext = compiler.getASTContext().getTranslationUnitDecl();
+      end = parser.ParseTopLevelDecl(group, imports);
+    }
+    use_(compiler.getASTContext());
+  }
+
   std::function<void(clang::ASTContext&)> use_;
 };
 
 // Clang over in-memory files: nothing of the user's disk is read, whatever the text says.
-void run_clang(const Source& source, Dialect dialect, std::vector<Diagnostic>& diagnostics, std::function<void(clang::ASTContext&)> use) {
+void run_clang(const Source& source, Dialect dialect, std::vector<Diagnostic>& diagnostics,
+               std::function<void(clang::ASTContext&)> use) {
   auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   files->setCurrentWorkingDirectory("/");
-  const std::string prelude = std::string(embedded_template("prelude.h")) +
-                              std::string(embedded_template(dialect == Dialect::Named ? "prelude_named.h" : "prelude_cunbody.h"));
+  const std::string prelude =
+      std::string(embedded_template("prelude.h")) +
+      std::string(embedded_template(dialect == Dialect::Named ? "prelude_named.h" : "prelude_cunbody.h"));
   files->addFile(kPrelude, 0, llvm::MemoryBuffer::getMemBufferCopy(prelude, kPrelude));
   files->addFile(kUserFile, 0, llvm::MemoryBuffer::getMemBufferCopy(source.text, kUserFile));
 
   Collector collector(source, diagnostics);
   auto options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
-  auto engine = llvm::makeIntrusiveRefCnt<clang::DiagnosticsEngine>(llvm::makeIntrusiveRefCnt<clang::DiagnosticIDs>(), options, &collector, false);
-  const std::vector<const char*> arguments{"-fsyntax-only", "-x", "c++", "-std=c++20", "-nostdsysteminc", "-nobuiltininc", "-fno-builtin",
-                                           "-fincremental-extensions", "-ferror-limit", "20", "-w", "-Wno-c++11-narrowing", "-include", kPrelude, kUserFile};
+  auto engine = llvm::makeIntrusiveRefCnt<clang::DiagnosticsEngine>(llvm::makeIntrusiveRefCnt<clang::DiagnosticIDs>(),
+                                                                    options, &collector, false);
+  const std::vector<const char*> arguments{"-fsyntax-only",
+                                           "-x",
+                                           "c++",
+                                           "-std=c++20",
+                                           "-nostdsysteminc",
+                                           "-nobuiltininc",
+                                           "-fno-builtin",
+                                           "-fincremental-extensions",
+                                           "-ferror-limit",
+                                           "20",
+                                           "-w",
+                                           "-Wno-c++11-narrowing",
+                                           "-include",
+                                           kPrelude,
+                                           kUserFile};
   auto invocation = std::make_shared<clang::CompilerInvocation>();
-  if (!clang::CompilerInvocation::CreateFromArgs(*invocation, arguments, *engine)) throw InternalError("clang refused its own arguments");
+  if (!clang::CompilerInvocation::CreateFromArgs(*invocation, arguments, *engine))
+    throw InternalError("clang refused its own arguments");
   invocation->getDiagnosticOpts().ShowCarets = false;  // else Clang counts its diagnostics on the process's stderr
   // `0.1` is a real, not a double that drags the sum into double precision.
   invocation->getLangOpts().SinglePrecisionConstants = true;

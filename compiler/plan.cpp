@@ -137,24 +137,36 @@ class Planner {
 
   // ---- cutoffs ----
 
-  // A guard that compares pair values of the particles (a cutoff) often fails for a whole vector of pairs; one that
-  // tells the particle from itself, or r2 > 0, almost never does, and testing for it would cost more than it saves.
-  bool is_cutoff(NodeId id, bool negated = false) const {
-    const Node& n = graph_[id];
-    if (n.op == Op::Not) return is_cutoff(n.args[0], !negated);
-    if (n.op == Op::And || n.op == Op::Or) {
-      const bool a = is_cutoff(n.args[0], negated), b = is_cutoff(n.args[1], negated);
-      return (n.op == Op::And) != negated ? a || b : a && b;
-    }
+  // A condition that compares pair values of the particles (a cutoff) often fails for a whole vector of pairs; one
+  // that tells the particle from itself, or r2 > 0, almost never does, and testing for it would cost more than it saves.
+  bool is_cutoff(const Node& n) const {
     if ((n.op != Op::Lt && n.op != Op::Le) || n.binding != Binding::Pair) return false;
     return !graph_.is_constant(n.args[0], 0) && !graph_.is_constant(n.args[1], 0);
   }
 
+  // What of a guard is worth testing first: a weaker condition, made of cutoffs alone, that holds wherever the guard
+  // does. kNone: there is none.
+  NodeId cutoff_of(NodeId id, bool negated = false) {
+    const Node n = graph_[id];
+    if (n.op == Op::Not) return cutoff_of(n.args[0], !negated);
+    if (n.op == Op::And || n.op == Op::Or) {
+      const NodeId a = cutoff_of(n.args[0], negated), b = cutoff_of(n.args[1], negated);
+      const bool both = (n.op == Op::And) != negated;
+      if (a == kNone || b == kNone) return both ? (a == kNone ? b : a) : kNone;
+      return graph_.binary(both ? Op::And : Op::Or, a, b);
+    }
+    if (!is_cutoff(n)) return kNone;
+    return negated ? graph_.unary(Op::Not, id) : id;
+  }
+
   void choose_guard() {
-    for (const Contribution& c : pipeline_.contributions)
-      if (c.guard == kNone || !is_cutoff(c.guard)) return;
     NodeId any = kNone;
-    for (const Contribution& c : pipeline_.contributions) any = any == kNone || any == c.guard ? c.guard : graph_.binary(Op::Or, any, c.guard);
+    for (const Contribution& c : pipeline_.contributions) {
+      const NodeId cutoff = c.guard == kNone ? kNone : cutoff_of(c.guard);
+      if (cutoff == kNone) return;
+      any = any == kNone || any == cutoff ? cutoff : graph_.binary(Op::Or, any, cutoff);
+    }
+    if (any == kNone) return;
     const std::vector<bool> before = reachable(graph_, {any});
     const std::vector<bool> all = reachable(graph_, loop_roots());
     int saved = 0;

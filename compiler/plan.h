@@ -25,7 +25,7 @@ struct Plan {
   std::vector<NodeId> uniform;  // of constants and params, needed in the pair loop; computed before it
   std::vector<NodeId> pair;     // computed for each pair, in topological order; leaves that must be loaded included
   std::set<NodeId> two_float;   // differences of an input_j and an input_i formed from high and low parts
-  NodeId any_guard = kNone;     // or of all guards, where skipping the rest of the work when no pair of a vector passes pays
+  NodeId any_guard = kNone;     // holds wherever a guard does; kNone unless testing it first, for a whole vector of pairs, pays
   std::set<NodeId> before_guard;  // what any_guard needs
   std::vector<NodeId> scales;   // nodes of scale factors, in topological order (no j among them)
 };

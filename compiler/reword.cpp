@@ -37,7 +37,9 @@ std::string behind(std::string_view message, std::string_view mark) {
   return at == std::string_view::npos ? std::string(message) : std::string(message.substr(at + mark.size()));
 }
 
-bool is_vector(std::string_view type) { return type.find("vec") != std::string_view::npos && type.find('[') == std::string_view::npos; }
+bool is_vector(std::string_view type) {
+  return type.find("vec") != std::string_view::npos && type.find('[') == std::string_view::npos;
+}
 
 std::string components(std::string_view vector) {
   const char width = vector.empty() ? '3' : vector.back();
@@ -61,22 +63,26 @@ std::string operands(std::string_view message, std::string_view line, int column
     return "arithmetic on a whole array is not in the language; use its elements";
   if (a == "void" || b == "void") return "a function that returns nothing has no value; it stands alone as a statement";
   if (op.starts_with("'%")) return "'%' needs whole numbers, of type int or index";
-  if (op.starts_with("'<<") || op.starts_with("'>>") || op.starts_with("'&'") || op.starts_with("'|'") || op.starts_with("'^"))
-    return fmt::format("the operator {} is not in the language", op);
+  if (op.starts_with("'<<") || op.starts_with("'>>") || op.starts_with("'&'") || op.starts_with("'|'") ||
+      op.starts_with("'^"))
+    return fmt::format("the operator {} is not in the language{}", op,
+                       op.starts_with("'^") ? "; a power is written pow(x, y)" : "");
   return fmt::format("{} cannot combine '{}' and '{}'", op, a, b);
 }
 
 std::string conversion(const std::string& from, const std::string& to) {
   if (is_vector(to) && is_vector(from)) return fmt::format("a {} cannot become a {}", from, to);
   if (is_vector(to)) return fmt::format("a scalar cannot become a {0}; write {0}(s)", to);
-  if (is_vector(from)) return fmt::format("a {} cannot become a single {}; take one of its components, or dot(a, b)", from, to);
+  if (is_vector(from))
+    return fmt::format("a {} cannot become a single {}; take one of its components, or dot(a, b)", from, to);
   if (to.find('*') != std::string::npos) return "a pointer is not in the language";
   return fmt::format("a value of type '{}' cannot become one of type '{}'", from, to);
 }
 
 std::string unknown_type(const std::string& message) {
   const std::string suggestion = did_you_mean(quoted(message, 0), WordKind::Type);
-  return message + (suggestion.empty() ? "; the types are real, float, double, int, index, bool, vec2, vec3 and vec4" : suggestion);
+  return message + (suggestion.empty() ? "; the types are real, float, double, int, index, bool, vec2, vec3 and vec4"
+                                       : suggestion);
 }
 
 std::string no_match(const std::string& function) {
@@ -110,7 +116,8 @@ constexpr Rule kRules[] = {
     {"array type", "an array cannot be assigned as a whole; assign its elements"},
     {"function definition is not allowed here", "a function is defined at the top level, not inside a block"},
     {"default initialization of an object of const type", "a const variable needs a value"},
-    {"reference to overloaded function could not be resolved", "a function must be called, with its arguments in parentheses"},
+    {"reference to overloaded function could not be resolved",
+     "a function must be called, with its arguments in parentheses"},
     {"integer literal is too large", "this whole number is too large; write it with a decimal point"},
 };
 
@@ -121,18 +128,22 @@ std::string reword(std::string message, std::string_view line, int column) {
   const auto begins = [&](std::string_view text) { return message.starts_with(text); };
   const std::string first = quoted(message, 0), second = quoted(message, 1);
   // The prelude declares what is not in the language as deleted, each with what to say.
+  if (begins("candidate function not viable")) return behind(message, "viable: ");
   if (begins("overload resolution selected deleted operator")) return behind(message, "': ");
   if (begins("use of undeclared identifier") && message.find("did you mean") == std::string::npos)
     return message + did_you_mean(first, WordKind::Value);
   if (begins("unknown type name") && message.find("did you mean") == std::string::npos) return unknown_type(message);
-  if (begins("no member named")) return fmt::format("a {} has the components {}, and no '{}'", second, components(second), first);
+  if (begins("no member named") && is_built_in(first)) return fmt::format("'{0}' is a function; write {0}(v)", first);
+  if (begins("no member named"))
+    return fmt::format("a {} has the components {}, and no '{}'", second, components(second), first);
   if (begins("invalid operands to binary expression")) return operands(message, line, column);
   if (begins("no viable conversion from") || begins("cannot convert")) return conversion(first, second);
   if (begins("assigning to")) return conversion(second, first);
   if (begins("cannot initialize")) return conversion(second, first);
   if (begins("no matching constructor") || begins("no matching conversion")) {
     const std::string type = begins("no matching constructor") ? first : second;
-    return fmt::format("a {} is made of {} numbers, or of one for all components", type, type.empty() ? '?' : type.back());
+    return fmt::format("a {} is made of {} numbers, or of one for all components", type,
+                       type.empty() ? '?' : type.back());
   }
   if (begins("no matching function for call to")) return no_match(first);
   for (const Rule& rule : kRules)

@@ -29,7 +29,7 @@ std::vector<int> count_uses(const Graph& graph, const std::vector<NodeId>& roots
   return uses;
 }
 
-// coefficient * product of bases to half-integer powers; bases are ids of the new graph, in order of appearance.
+// coefficient * product of bases to half-integer powers; bases are ids of the old graph.
 struct Monomial {
   double coefficient = 1;
   std::vector<std::pair<NodeId, int>> powers;  // base, twice the exponent
@@ -60,25 +60,62 @@ class MonomialRewrite {
     std::vector<NodeId> old_roots;
     for (NodeId* root : roots) old_roots.push_back(*root);
     const std::vector<bool> alive = reachable(old_, old_roots);
+    for (NodeId id = 0; id < old_.size(); ++id)
+      if (alive[std::size_t(id)]) find_monomial(id);
+    const std::vector<bool> needed = find_needed(old_roots);
+    count_factors(needed);
     new_id_.assign(std::size_t(old_.size()), kNone);
     for (NodeId id = 0; id < old_.size(); ++id)
-      if (alive[std::size_t(id)]) new_id_[std::size_t(id)] = remake(id);
+      if (needed[std::size_t(id)]) new_id_[std::size_t(id)] = remake(id);
     for (NodeId* root : roots)
       if (*root != kNone) *root = new_id_[std::size_t(*root)];
     return std::move(target_);
   }
 
  private:
-  NodeId remake(NodeId id) {
-    const Node node = old_[id];
-    if (is_floating(node.type)) {
-      Monomial monomial;
-      if (read(node, monomial) && is_ordinary(monomial.coefficient)) {
-        monomials_[std::size_t(id)] = monomial;
-        is_product_[std::size_t(id)] = true;
-        return build(monomial, node.type, node.where);
+  void find_monomial(NodeId id) {
+    Monomial monomial;
+    if (!is_floating(old_[id].type) || !read(old_[id], monomial) || !is_ordinary(monomial.coefficient)) return;
+    monomials_[std::size_t(id)] = monomial;
+    is_product_[std::size_t(id)] = true;
+  }
+
+  // A product needs its bases, which are not all of its arguments: what has been opened is passed over.
+  std::vector<bool> find_needed(const std::vector<NodeId>& roots) const {
+    std::vector<bool> needed(std::size_t(old_.size()), false);
+    for (NodeId root : roots)
+      if (root != kNone) needed[std::size_t(root)] = true;
+    for (NodeId id = old_.size(); id-- > 0;) {
+      if (!needed[std::size_t(id)]) continue;
+      if (is_product_[std::size_t(id)]) {
+        for (const auto& [base, twice] : monomials_[std::size_t(id)].powers) needed[std::size_t(base)] = true;
+      } else {
+        for (NodeId arg : old_[id].args)
+          if (arg != kNone) needed[std::size_t(arg)] = true;
       }
     }
+    return needed;
+  }
+
+  // What many products share stands first in each of them, so that it is multiplied once: m r^-3 in m dx r^-3 and
+  // m dy r^-3, however they were written.
+  void count_factors(const std::vector<bool>& needed) {
+    for (NodeId id = 0; id < old_.size(); ++id)
+      if (needed[std::size_t(id)] && is_product_[std::size_t(id)])
+        for (const auto& factor : monomials_[std::size_t(id)].powers) ++shared_by_[factor];
+    for (NodeId id = 0; id < old_.size(); ++id)
+      if (needed[std::size_t(id)] && is_product_[std::size_t(id)])
+        std::sort(monomials_[std::size_t(id)].powers.begin(), monomials_[std::size_t(id)].powers.end(), [&](const auto& a, const auto& b) {
+          const int shared_a = shared_by_[a], shared_b = shared_by_[b];
+          if (shared_a != shared_b) return shared_a > shared_b;
+          const bool plain_a = a.second == 2, plain_b = b.second == 2;
+          return plain_a != plain_b ? plain_a : a < b;
+        });
+  }
+
+  NodeId remake(NodeId id) {
+    const Node& node = old_[id];
+    if (is_product_[std::size_t(id)]) return build(monomials_[std::size_t(id)], node.type, node.where);
     std::array<NodeId, 3> args{kNone, kNone, kNone};
     for (int k = 0; k < arity(node.op); ++k) args[std::size_t(k)] = new_id_[std::size_t(node.args[std::size_t(k)])];
     return copy_node(target_, node, args);
@@ -132,7 +169,7 @@ class MonomialRewrite {
         return true;
       }
     }
-    monomial.multiply(new_id_[std::size_t(a)], twice);
+    monomial.multiply(a, twice);
     return true;
   }
 
@@ -140,7 +177,7 @@ class MonomialRewrite {
     if (is_product_[std::size_t(id)]) return monomials_[std::size_t(id)];
     Monomial atom;
     if (old_.is_constant(id)) atom.coefficient = old_.constant_value(id);
-    else atom.powers.emplace_back(new_id_[std::size_t(id)], 2);
+    else atom.powers.emplace_back(id, 2);
     return atom;
   }
 
@@ -154,7 +191,7 @@ class MonomialRewrite {
     for (const auto& [base, twice] : inner.powers)
       if ((twice < 0 || twice % 2 != 0) && other.has(base)) return inner;
     Monomial atom;
-    atom.powers.emplace_back(new_id_[std::size_t(id)], 2);
+    atom.powers.emplace_back(id, 2);
     return atom;
   }
 
@@ -162,7 +199,7 @@ class MonomialRewrite {
   // the j factors (or the i factors if there are none), then what belongs to the pair, and an i factor last, where
   // `hoist` finds it.
   NodeId build(const Monomial& monomial, Type type, Location where) {
-    const bool has_j = std::any_of(monomial.powers.begin(), monomial.powers.end(), [&](const auto& p) { return target_[p.first].binding == Binding::J; });
+    const bool has_j = std::any_of(monomial.powers.begin(), monomial.powers.end(), [&](const auto& p) { return old_[p.first].binding == Binding::J; });
     NodeId product = kNone;
     if (monomial.coefficient != 1 && monomial.coefficient != -1) product = target_.constant(monomial.coefficient, type, where);
     multiply_by(product, monomial, type, where, [](Binding b) { return b <= Binding::Param; });
@@ -177,18 +214,17 @@ class MonomialRewrite {
     return monomial.coefficient == -1 ? target_.unary(Op::Neg, product, where) : product;
   }
 
-  // Plain factors first, then powers, which stand as Pow nodes with a constant exponent.
+  // Powers stand as Pow nodes with a constant exponent.
   template <typename Accept>
   void multiply_by(NodeId& product, const Monomial& monomial, Type type, Location where, Accept accept) {
-    for (const bool plain : {true, false})
-      for (const auto& [base, twice] : monomial.powers) {
-        if ((twice == 2) != plain || !accept(target_[base].binding)) continue;
-        const NodeId x = target_.cast(base, type, where);
-        NodeId factor = x;
-        if (twice == 0) factor = target_.binary(Op::Div, x, x, where);  // 1 but for 0, infinity and NaN, which must show
-        else if (!plain) factor = target_.make(Op::Pow, type, {x, target_.constant(twice / 2.0, type), kNone}, where);
-        product = product == kNone ? factor : target_.binary(Op::Mul, product, factor, where);
-      }
+    for (const auto& [base, twice] : monomial.powers) {
+      if (!accept(old_[base].binding)) continue;
+      const NodeId x = new_id_[std::size_t(base)];
+      NodeId factor = x;
+      if (twice == 0) factor = target_.binary(Op::Div, x, x, where);  // 1 but for 0, infinity and NaN, which must show
+      else if (twice != 2) factor = target_.make(Op::Pow, type, {x, target_.constant(twice / 2.0, type), kNone}, where);
+      product = product == kNone ? factor : target_.binary(Op::Mul, product, factor, where);
+    }
   }
 
   const Graph& old_;
@@ -196,11 +232,12 @@ class MonomialRewrite {
   std::vector<int> uses_;
   std::vector<Monomial> monomials_;
   std::vector<bool> is_product_;
+  std::map<std::pair<NodeId, int>, int> shared_by_;  // base, twice the exponent -> how many products have it
   std::vector<NodeId> new_id_;
 };
 
-// Second rewrite: each Pow(x, n/2) as a list of factors, which a product takes up one by one: m * (y u) becomes
-// (m y) u, and m y may be wanted elsewhere.
+// Second rewrite: each Pow(x, n/2) as a list of factors, which a product takes up one by one where no other product
+// wants the power: m * (y u) becomes (m y) u, and m y may be wanted elsewhere.
 class PowerRewrite {
  public:
   PowerRewrite(const Graph& old, const Options& options, const Target& target) : old_(old), options_(options), machine_(target) {}
@@ -209,6 +246,7 @@ class PowerRewrite {
     std::vector<NodeId> old_roots;
     for (NodeId* root : roots) old_roots.push_back(*root);
     const std::vector<bool> alive = reachable(old_, old_roots);
+    const std::vector<int> uses = count_uses(old_, old_roots);
     for (NodeId id = 0; id < old_.size(); ++id)
       if (alive[std::size_t(id)] && is_power(id)) wanted_[old_[id].args[0]].insert(twice(id));
     new_id_.assign(std::size_t(old_.size()), kNone);
@@ -216,7 +254,7 @@ class PowerRewrite {
       if (!alive[std::size_t(id)]) continue;
       const Node node = old_[id];
       if (is_power(id)) new_id_[std::size_t(id)] = product(kNone, power_factors(id), node.where);
-      else if (node.op == Op::Mul && is_power(node.args[1])) new_id_[std::size_t(id)] = product(new_id_[std::size_t(node.args[0])], power_factors(node.args[1]), node.where);
+      else if (node.op == Op::Mul && is_power(node.args[1]) && uses[std::size_t(node.args[1])] == 1) new_id_[std::size_t(id)] = product(new_id_[std::size_t(node.args[0])], power_factors(node.args[1]), node.where);
       else {
         std::array<NodeId, 3> args{kNone, kNone, kNone};
         for (int k = 0; k < arity(node.op); ++k) args[std::size_t(k)] = new_id_[std::size_t(node.args[std::size_t(k)])];
@@ -233,7 +271,7 @@ class PowerRewrite {
     const Node& node = old_[id];
     if (node.op != Op::Pow || !old_.is_constant(node.args[1])) return false;
     const double t = 2 * old_.constant_value(node.args[1]);
-    return t == std::floor(t) && std::fabs(t) <= kMaxTwiceExponent;
+    return t == std::floor(t) && t != 0 && std::fabs(t) <= kMaxTwiceExponent;
   }
   int twice(NodeId id) const { return int(2 * old_.constant_value(old_[id].args[1])); }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 #include <string_view>
 
 #include "compiler/screen_directive.h"
@@ -21,6 +22,7 @@ constexpr int kMaxNesting = 200;                // Clang's own limit for bracket
 constexpr int kMaxTokensPerStatement = 20'000;  // bounds the recursion of parsing one expression
 constexpr int kMaxElse = 1'000;                 // likewise of a chain of `else if`
 constexpr std::size_t kMaxErrors = 20;
+constexpr std::size_t kRemembered = 5;  // tokens of a statement's beginning
 
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -91,7 +93,8 @@ class Screener {
       const auto c = static_cast<unsigned char>(text_[k]);
       // Clang ends a line at a lone carriage return and we do not, so that what we took for a comment would be code.
       const bool lone_return = c == '\r' && (k + 1 == text_.size() || text_[k + 1] != '\n');
-      if ((c >= 32 && c != 127 && !lone_return) || c == '\n' || c == '\t' || c == '\f' || (c == '\r' && !lone_return)) continue;
+      if ((c >= 32 && c != 127 && !lone_return) || c == '\n' || c == '\t' || c == '\f' || (c == '\r' && !lone_return))
+        continue;
       const auto line = 1 + std::count(text_.begin(), text_.begin() + std::ptrdiff_t(k), '\n');
       const auto start = text_.substr(0, k).rfind('\n');
       const Location where{int(line), int(k - (start == std::string_view::npos ? 0 : start + 1)) + 1};
@@ -125,18 +128,24 @@ class Screener {
     statement_tokens_ += count;
     if (tokens_ > kMaxTokens) return fatal(where, fmt::format("the pipeline has more than {} tokens", kMaxTokens));
     if (statement_tokens_ > kMaxTokensPerStatement)
-      return fatal(where, fmt::format("this statement has more than {} tokens; break it up with variables", kMaxTokensPerStatement));
-    if (is_word_start(c)) word(token, first_in_line);
-    else if (token.text.size() > 1) number(token);
-    else if (is_digit(c)) remember(token);
-    else punctuation(token);
+      return fatal(where, fmt::format("this statement has more than {} tokens; break it up with variables",
+                                      kMaxTokensPerStatement));
+    if (is_word_start(c))
+      word(token, first_in_line);
+    else if (token.text.size() > 1)
+      number(token);
+    else if (is_digit(c))
+      remember(token);
+    else
+      punctuation(token);
     previous_end_ = here();
   }
 
   void line_comment() {
     const std::size_t end = std::min(text_.find('\n', at_), text_.size());
     std::string_view comment = text_.substr(at_ + 2, end - at_ - 2);
-    while (!comment.empty() && (comment.front() == ' ' || comment.front() == '/' || comment.front() == '<')) comment.remove_prefix(1);
+    while (!comment.empty() && (comment.front() == ' ' || comment.front() == '/' || comment.front() == '<'))
+      comment.remove_prefix(1);
     while (!comment.empty() && is_space(comment.back())) comment.remove_suffix(1);
     if (!at_line_start_) result_.comments[line_] = std::string(comment);
     // A backslash at the end would continue the comment onto the next line and hide it from the reader's eye.
@@ -169,54 +178,79 @@ class Screener {
     const std::string_view text = token.text;
     const Location where = token.where;
     if (text == "INPUT_I" || text == "INPUT_J" || text == "OUTPUT") first(first_array_, token);
-    const bool reserved = text.starts_with("__") || (text.size() > 1 && text[0] == '_' && std::isupper(static_cast<unsigned char>(text[1])));
+    const bool reserved = text.starts_with("__") ||
+                          (text.size() > 1 && text[0] == '_' && std::isupper(static_cast<unsigned char>(text[1])));
     if (reserved) return error(where, fmt::format("'{}' is reserved: names begin with a letter", text));
     const ExcludedWord* excluded = find_excluded_word(text);
     if (excluded && text == "while" && open_do_ > 0) {
       --open_do_;
     } else if (excluded && !(excluded->companion && !result_.errors.empty())) {
       open_do_ += text == "do" ? 1 : 0;
-      error(where, fmt::format("{} is not in the language{}{}", excluded->what, excluded->remedy.empty() ? "" : "; ", excluded->remedy));
+      error(where, fmt::format("{} is not in the language{}{}", excluded->what, excluded->remedy.empty() ? "" : "; ",
+                               excluded->remedy));
     }
     if (text == "return" && !in_function()) error(where, "return has no place outside a function");
     if (text == "else" && ++else_count() > kMaxElse)
       return fatal(where, fmt::format("this if has more than {} branches", kMaxElse));
     if (contains(role_words(), text)) role(token, first_in_line);
+    const bool early = statement_.size() < kRemembered;
     remember(token);
-    if (open_.empty()) judge_declaration();
+    if (open_.empty() && early) judge_declaration();
   }
 
   // Fields stand at the top level, each in a declaration of its own. `param` and `output` are ordinary names in
   // Cunbody's dialect, so what is wrong here counts only if the file turns out to be of the other one.
   void role(const Token& token, bool first_in_line) {
     const bool certain = token.text != "param" && token.text != "output";
-    if (certain) first(first_role_, token);
-    else if (statement_.empty() && next_word_start(token)) first(first_weak_role_, token);
+    if (certain)
+      first(first_role_, token);
+    else if (statement_.empty() && next_word_start(token))
+      first(first_weak_role_, token);
     if (token.text == "output" && next_character() != '(') {
-      role_error(token.where, "'output' needs its reduction: output(sum), output(min), output(max), output(argmin) or output(argmax)");
+      role_error(
+          token.where,
+          "'output' needs its reduction: output(sum), output(min), output(max), output(argmin) or output(argmax)");
     } else if (!open_.empty()) {
-      role_error(token.where, fmt::format("'{}' declares a field; fields are declared at the top level, not inside a block or an expression", token.text));
+      role_error(token.where,
+                 fmt::format(
+                     "'{}' declares a field; fields are declared at the top level, not inside a block or an expression",
+                     token.text));
     } else if (!statement_.empty() && first_in_line) {
       role_error(previous_end_, "expected ';' at the end of this statement");
-    } else if (!statement_.empty()) {
-      role_error(token.where, fmt::format("'{}' is a word of the language: it begins the declaration of a field and cannot stand here", token.text));
+    } else if (!statement_.empty() && misused_.insert(std::string(token.text)).second) {
+      role_error(
+          token.where,
+          fmt::format("'{}' is a word of the language: it begins the declaration of a field and cannot stand here",
+                      token.text));
     }
   }
-  void role_error(Location where, std::string message) { role_errors_.push_back({Severity::Error, where, std::move(message)}); }
+  void role_error(Location where, std::string message) {
+    role_errors_.push_back({Severity::Error, where, std::move(message)});
+  }
 
-  bool next_word_start(const Token& token) const { return token.text == "output" ? next_character() == '(' : is_word_start(next_character()); }
+  bool next_word_start(const Token& token) const {
+    return token.text == "output" ? next_character() == '(' : is_word_start(next_character());
+  }
 
-  // `word type word` and `word(sum) type` can only be the declaration of a field. If the first word is no role, it is one
-  // misspelt, and Clang would report all of the consequences.
+  // `word type word` and `word(sum) type` can only be the declaration of a field. If the first word is no role, it is
+  // one misspelt, and Clang would report all of the consequences.
   void judge_declaration() {
-    static constexpr std::string_view kMayBegin[] = {"const", "constexpr", "inline", "auto", "else", "return", "if", "for", "void"};
+    static constexpr std::string_view kMayBegin[] = {"const",  "constexpr", "inline", "auto", "else",
+                                                     "return", "if",        "for",    "void"};
     const std::string_view begin = statement_[0].text;
-    if (!is_word_start(begin[0]) || contains(role_words(), begin) || contains(type_words(), begin) || contains(kMayBegin, begin)) return;
+    if (!is_word_start(begin[0]) || contains(role_words(), begin) || contains(type_words(), begin) ||
+        contains(kMayBegin, begin))
+      return;
     if (find_excluded_word(begin)) return;
     const bool plain = statement_.size() == 3 && contains(type_words(), statement_[1].text);
-    const bool output = statement_.size() == 5 && statement_[1].text == "(" && contains(reduction_words(), statement_[2].text) && statement_[3].text == ")" && contains(type_words(), statement_[4].text);
+    const bool output = statement_.size() == 5 && statement_[1].text == "(" &&
+                        contains(reduction_words(), statement_[2].text) && statement_[3].text == ")" &&
+                        contains(type_words(), statement_[4].text);
     if (plain || output)
-      error(statement_[0].where, fmt::format("unknown word '{}'{}", begin, did_you_mean_or(begin, WordKind::Role, "; a field is declared by input_i, input_j, param or output(...)")));
+      error(statement_[0].where,
+            fmt::format("unknown word '{}'{}", begin,
+                        did_you_mean_or(begin, WordKind::Role,
+                                        "; a field is declared by input_i, input_j, param or output(...)")));
   }
   static std::string did_you_mean_or(std::string_view word, WordKind kind, std::string otherwise) {
     std::string result = did_you_mean(word, kind);
@@ -236,24 +270,31 @@ class Screener {
   void remember(const Token& token) {
     if (statement_.empty() && token.text != "else") else_count() = 0;
     // Only how a statement begins is ever asked for.
-    if (statement_.size() < 5) statement_.push_back(token);
-    if (statement_.size() == 3 && open_.size() == 1 && statement_[0].text == "output" && statement_[1].text == "(" && !contains(reduction_words(), token.text))
-      role_error(token.where, fmt::format("'{}' is no reduction{}", token.text, did_you_mean_or(token.text, WordKind::Reduction, "; there are sum, min, max, argmin and argmax")));
-    if (statement_.size() == 4 && statement_[0].text == "output" && statement_[1].text == "(" && open_.size() == 1 && token.text == ",")
+    if (statement_.size() == kRemembered) return;
+    statement_.push_back(token);
+    if (statement_.size() == 3 && open_.size() == 1 && statement_[0].text == "output" && statement_[1].text == "(" &&
+        !contains(reduction_words(), token.text))
+      role_error(token.where, fmt::format("'{}' is no reduction{}", token.text,
+                                          did_you_mean_or(token.text, WordKind::Reduction,
+                                                          "; there are sum, min, max, argmin and argmax")));
+    if (statement_.size() == 4 && statement_[0].text == "output" && statement_[1].text == "(" && open_.size() == 1 &&
+        token.text == ",")
       role_error(token.where, "an output has one reduction; declare an output for each");
   }
 
   // ---- numbers ----
 
   void pass_number() {
-    while (is_word(peek()) || peek() == '.' || (peek() == '\'' && is_word(peek(1))) || ((peek() == '+' || peek() == '-') && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E')))
+    while (is_word(peek()) || peek() == '.' || (peek() == '\'' && is_word(peek(1))) ||
+           ((peek() == '+' || peek() == '-') && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E')))
       advance();
   }
 
   void number(const Token& token) {
     remember(token);
     const std::string_view text = token.text;
-    if (text.find('\'') != std::string_view::npos) return error(token.where, fmt::format("{} has a digit separator, which is not in the language", text));
+    if (text.find('\'') != std::string_view::npos)
+      return error(token.where, fmt::format("{} has a digit separator, which is not in the language", text));
     if (text.size() > 1 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X' || text[1] == 'b' || text[1] == 'B'))
       return error(token.where, fmt::format("{} is not in the language; numbers are decimal", text));
     std::size_t k = 0;
@@ -272,8 +313,12 @@ class Screener {
     }
     if (k < text.size() && !whole && (text[k] == 'f' || text[k] == 'F')) ++k;
     if (k < text.size() && text[k] == '.') return error(token.where, fmt::format("{} has two decimal points", text));
-    if (k < text.size()) return error(token.where, fmt::format("{} ends in '{}'; the only suffix of a number is f, for a float", text, text.substr(k)));
-    if (whole && text[0] == '0') error(token.where, fmt::format("{} begins with 0, which C++ takes for octal; write {}", text, without_zeros(text)));
+    if (k < text.size())
+      return error(token.where,
+                   fmt::format("{} ends in '{}'; the only suffix of a number is f, for a float", text, text.substr(k)));
+    if (whole && text[0] == '0')
+      error(token.where,
+            fmt::format("{} begins with 0, which C++ takes for octal; write {}", text, without_zeros(text)));
   }
   static std::string_view without_zeros(std::string_view text) {
     while (text.size() > 1 && text[0] == '0') text.remove_prefix(1);
@@ -288,14 +333,18 @@ class Screener {
     if (c == '"') return fatal(where, "a string is not in the language");
     if (c == '\'') return fatal(where, "a character literal is not in the language");
     if (c == '-' && peek() == '>') return error(where, "'->' is not in the language: there are no pointers");
-    if (c == ':' && peek() == ':') return error(where, "'::' is not in the language: there are no namespaces; write the name alone");
-    if (c == '[' && peek() == '[') return error(where, "an attribute is not in the language");
+    if (c == ':' && peek() == ':')
+      return error(where, "'::' is not in the language: there are no namespaces; write the name alone");
+    if (c == '[' && peek() == '[') return fatal(where, "an attribute is not in the language; leave it out");
     // C++ takes these for brackets, which would not be counted here.
-    if ((c == '<' && (peek() == '%' || peek() == ':')) || ((c == '%' || c == ':') && peek() == '>') || (c == '%' && peek() == ':'))
-      return error(where, fmt::format("'{}{}' is not in the language; write the bracket itself", c, peek()));
-    if (c == '\\') return error(where, "a backslash has no place here; statements may run over several lines without it");
+    if ((c == '<' && (peek() == '%' || peek() == ':')) || ((c == '%' || c == ':') && peek() == '>') ||
+        (c == '%' && peek() == ':'))
+      return fatal(where, fmt::format("'{}{}' is not in the language; write the bracket itself", c, peek()));
+    if (c == '\\')
+      return error(where, "a backslash has no place here; statements may run over several lines without it");
     if (c == '#') return error(where, "'#' may only begin a line");
-    if (c == '@' || c == '`' || c == '$') return error(where, fmt::format("the character '{}' is not in the language", c));
+    if (c == '@' || c == '`' || c == '$')
+      return error(where, fmt::format("the character '{}' is not in the language", c));
     if (static_cast<unsigned char>(c) >= 0x80) return foreign(where);
     if (c == '(' || c == '[' || c == '{') open(c, where);
     remember(token);
@@ -306,7 +355,9 @@ class Screener {
   void foreign(Location where) {
     const std::size_t begin = at_ - 1;
     while (static_cast<unsigned char>(peek()) >= 0x80) advance();
-    error(where, fmt::format("'{}' is not in the language: names and numbers are ASCII; other letters may stand in comments", text_.substr(begin, at_ - begin)));
+    error(where,
+          fmt::format("'{}' is not in the language: names and numbers are ASCII; other letters may stand in comments",
+                      text_.substr(begin, at_ - begin)));
   }
 
   void begin_statement() {
@@ -315,13 +366,18 @@ class Screener {
   }
 
   int& else_count() { return open_.empty() ? top_else_count_ : open_.back().else_count; }
-  bool in_function() const { return std::any_of(open_.begin(), open_.end(), [](const Open& o) { return o.function; }); }
+  bool in_function() const {
+    return std::any_of(open_.begin(), open_.end(), [](const Open& o) { return o.function; });
+  }
 
   void open(char c, Location where) {
     static constexpr std::string_view kBlocks[] = {"if", "for", "else"};
-    const bool definition = c == '{' && !statement_.empty() && is_word_start(statement_[0].text[0]) && !contains(kBlocks, statement_[0].text);
+    const bool definition = c == '{' && !statement_.empty() && is_word_start(statement_[0].text[0]) &&
+                            !contains(kBlocks, statement_[0].text);
     open_.push_back({c, where, definition});
-    if (int(open_.size()) > kMaxNesting) fatal(where, fmt::format("brackets are nested deeper than {} levels; break the expression up with variables", kMaxNesting));
+    if (int(open_.size()) > kMaxNesting)
+      fatal(where, fmt::format("brackets are nested deeper than {} levels; break the expression up with variables",
+                               kMaxNesting));
   }
 
   void close(char c, Location where) {
@@ -329,7 +385,9 @@ class Screener {
     const Open open = open_.back();
     open_.pop_back();
     const char wanted = open.bracket == '(' ? ')' : open.bracket == '[' ? ']' : '}';
-    if (c != wanted) return fatal(where, fmt::format("'{}' here, but '{}' of line {} is still open", c, open.bracket, open.where.line));
+    if (c != wanted)
+      return fatal(where,
+                   fmt::format("'{}' here, but '{}' of line {} is still open", c, open.bracket, open.where.line));
     if (c == '}') begin_statement();
   }
 
@@ -344,9 +402,13 @@ class Screener {
     if (!first_array_) result_.errors.insert(result_.errors.end(), role_errors_.begin(), role_errors_.end());
     const std::optional<Seen>& role = first_role_ ? first_role_ : first_weak_role_;
     if (first_array_ && role)
-      error(role->where, fmt::format("'{}' and '{}' (line {}) are of two dialects: use INPUT_I, INPUT_J, OUTPUT or named fields, not both", role->word, first_array_->word, first_array_->where.line));
+      error(role->where,
+            fmt::format(
+                "'{}' and '{}' (line {}) are of two dialects: use INPUT_I, INPUT_J, OUTPUT or named fields, not both",
+                role->word, first_array_->word, first_array_->where.line));
     const auto place = [](const Diagnostic& d) { return std::pair(d.where.line, d.where.column); };
-    std::stable_sort(result_.errors.begin(), result_.errors.end(), [&](const Diagnostic& a, const Diagnostic& b) { return place(a) < place(b); });
+    std::stable_sort(result_.errors.begin(), result_.errors.end(),
+                     [&](const Diagnostic& a, const Diagnostic& b) { return place(a) < place(b); });
   }
 
   std::string_view text_;
@@ -357,6 +419,7 @@ class Screener {
   Location previous_end_;         // behind the last token
   std::vector<Open> open_;
   std::vector<Diagnostic> role_errors_;
+  std::set<std::string> misused_;  // roles that stood where they cannot
   std::optional<Seen> first_array_, first_role_, first_weak_role_;
   Directives directives_;
   Screened result_;

@@ -16,10 +16,10 @@ namespace nbcc {
 
 struct Screened {
   Dialect dialect = Dialect::Named;
-  std::optional<int> flops;                           // #pragma flops N
-  std::unordered_map<int, std::string> comments;      // line -> the // comment that ends it
-  std::optional<int> idim, jdim, fdim;                // #define IDIM (4), in Cunbody's dialect
-  std::vector<Diagnostic> errors;                     // if any, the text must not be parsed
+  std::optional<int> flops;                       // #pragma flops N
+  std::unordered_map<int, std::string> comments;  // line -> the // comment that ends it
+  std::optional<int> idim, jdim, fdim;            // #define IDIM (4), in Cunbody's dialect
+  std::vector<Diagnostic> errors;                 // if any, the text must not be parsed
 };
 
 Screened screen(const Source& source);

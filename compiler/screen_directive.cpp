@@ -64,7 +64,8 @@ std::string Directives::take(std::string_view line, Screened& result) {
   if (name == "define") return define(line, result);
   if (name == "pragma") return pragma(line, result);
   if (name == "include" || name == "import")
-    return fmt::format("#{} is not in the language: a pipeline is one file, and the mathematical functions are built in", name);
+    return fmt::format(
+        "#{} is not in the language: a pipeline is one file, and the mathematical functions are built in", name);
   return fmt::format("#{} is not in the language; only '#define NAME constant' and '#pragma flops N' are", name);
 }
 
@@ -72,10 +73,13 @@ std::string Directives::define(std::string_view rest, Screened& result) {
   const std::string name = take_word(rest);
   if (name.empty() || !is_word_start(name[0])) return "#define needs a name";
   if (name.starts_with("_")) return fmt::format("#define {}: a name begins with a letter", name);
-  if (is_language_word(name) || find_excluded_word(name)) return fmt::format("'{}' is a word of the language and cannot be defined anew", name);
+  if (is_language_word(name) || find_excluded_word(name))
+    return fmt::format("'{}' is a word of the language and cannot be defined anew", name);
   if (tokens_.contains(name)) return fmt::format("'{}' is defined a second time", name);
-  if (const auto user = used_by_.find(name); user != used_by_.end()) return fmt::format("'{}' is defined here, behind its use in '#define {}'; define it before", name, user->second);
-  if (!rest.empty() && rest.front() == '(') return fmt::format("the macro '{}' has arguments; write a function instead", name);
+  if (const auto user = used_by_.find(name); user != used_by_.end())
+    return fmt::format("'{}' is defined here, behind its use in '#define {}'; define it before", name, user->second);
+  if (!rest.empty() && rest.front() == '(')
+    return fmt::format("the macro '{}' has arguments; write a function instead", name);
   skip_blanks(rest);
   if (rest.empty()) return fmt::format("#define {} has no value; it must be a constant", name);
   std::string wrong = judge_value(name, rest);
@@ -86,7 +90,9 @@ std::string Directives::define(std::string_view rest, Screened& result) {
                                                    : nullptr;
   if (!dimension) return {};
   *dimension = whole_number(rest);
-  return dimension->value_or(0) >= 1 && dimension->value_or(0) <= 9999 ? std::string() : fmt::format("{} must be a number from 1 to 9999", name);
+  return dimension->value_or(0) >= 1 && dimension->value_or(0) <= 9999
+             ? std::string()
+             : fmt::format("{} must be a number from 1 to 9999", name);
 }
 
 std::string Directives::judge_value(const std::string& name, std::string_view value) {
@@ -95,7 +101,8 @@ std::string Directives::judge_value(const std::string& name, std::string_view va
     const char c = value.front();
     if (is_word_start(c)) {
       const std::string word = take_word(value);
-      if (find_excluded_word(word) || word == "return" || word == "if" || word == "else" || word == "for" || word.starts_with("_"))
+      if (find_excluded_word(word) || word == "return" || word == "if" || word == "else" || word == "for" ||
+          word.starts_with("_"))
         return fmt::format("#define {}: '{}' is no constant", name, word);
       tokens += expansion(word);
       if (!tokens_.contains(word)) used_by_.emplace(word, name);
@@ -103,7 +110,10 @@ std::string Directives::judge_value(const std::string& name, std::string_view va
     }
     if (is_digit(c) || c == '.') {
       std::size_t n = 1;
-      while (n < value.size() && (is_word(value[n]) || value[n] == '.' || ((value[n] == '+' || value[n] == '-') && (value[n - 1] == 'e' || value[n - 1] == 'E')))) ++n;
+      while (n < value.size() &&
+             (is_word(value[n]) || value[n] == '.' ||
+              ((value[n] == '+' || value[n] == '-') && (value[n - 1] == 'e' || value[n - 1] == 'E'))))
+        ++n;
       value.remove_prefix(n);
       ++tokens;
       continue;

@@ -20,7 +20,7 @@ class Directives {
   std::string define(std::string_view rest, Screened& result);
   std::string judge_value(const std::string& name, std::string_view value);
 
-  std::map<std::string, int, std::less<>> tokens_;  // of each macro, fully expanded
+  std::map<std::string, int, std::less<>> tokens_;           // of each macro, fully expanded
   std::map<std::string, std::string, std::less<>> used_by_;  // a name that is no macro -> the macro that uses it
 };
 

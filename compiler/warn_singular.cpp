@@ -1,5 +1,5 @@
-// Pipeline -> a warning of a singular self pair. One door: warn_singular(). It proves nothing: the interpreter is run on
-// a few random pairs, so a singularity that only some parameters have may be missed.
+// Pipeline -> a warning of a singular self pair. One door: warn_singular(). It proves nothing: the interpreter is run
+// on a few random pairs, so a singularity that only some parameters have may be missed.
 #include "compiler/warn_singular.h"
 
 #include <fmt/core.h>

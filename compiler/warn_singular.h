@@ -6,7 +6,7 @@
 #include "compiler/ir.h"
 
 namespace nbcc {
-// A warning if an output's contribution is not finite for i == j, although it is for other pairs. Nothing for a pipeline
-// whose i and j have no fields in common, such as xi and xj: its sets are of different things.
+// A warning if an output's contribution is not finite for i == j, although it is for other pairs. Nothing for a
+// pipeline whose i and j have no fields in common, such as xi and xj: its sets are of different things.
 std::optional<Diagnostic> warn_singular(const Pipeline& pipeline);
 }  // namespace nbcc

@@ -122,9 +122,9 @@ constexpr std::array kConstants =
 
 // What other languages call our words; too far from them to be found by spelling.
 constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
-    {"M_PI", "pi"},     {"PI", "pi"},        {"M_E", "euler"},  {"fmin", "min"},    {"fmax", "max"},
-    {"fminf", "min"},   {"fmaxf", "max"},    {"ln", "log"},     {"float2", "vec2"}, {"float3", "vec3"},
-    {"float4", "vec4"}, {"double3", "vec3"}, {"norm", "length"}, {"mag", "length"},  {"int64_t", "index"},
+    {"M_PI", "pi"},     {"PI", "pi"},        {"M_E", "euler"},    {"fmin", "min"},    {"fmax", "max"},
+    {"fminf", "min"},   {"fmaxf", "max"},    {"ln", "log"},       {"float2", "vec2"}, {"float3", "vec3"},
+    {"float4", "vec4"}, {"double3", "vec3"}, {"norm", "length"},  {"mag", "length"},  {"int64_t", "index"},
     {"int32_t", "int"}, {"size_t", "index"}, {"boolean", "bool"}, {"integer", "int"}, {"mix", "select"}};
 
 std::vector<std::string_view> functions() {
@@ -153,7 +153,8 @@ int distance(std::string_view a, std::string_view b) {
         continue;
       }
       d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
     }
   }
   return d[a.size()][b.size()];
@@ -194,7 +195,8 @@ bool is_language_word(std::string_view word) {
 
 std::string signature(std::string_view built_in) {
   for (const Form& form : kForms) {
-    if (!contains(functions(), built_in) || fmt::format(" {} ", form.names).find(fmt::format(" {} ", built_in)) == std::string::npos)
+    if (!contains(functions(), built_in) ||
+        fmt::format(" {} ", form.names).find(fmt::format(" {} ", built_in)) == std::string::npos)
       continue;
     std::string result;
     for (char c : form.form) result += c == '@' ? std::string(built_in) : std::string(1, c);

@@ -2,7 +2,8 @@
 //
 // m r^-3 is formed from the estimate y of 1/r without ever refining y: with h = 1 - r^2 y^2 it is m y^3 (1 - h)^(-3/2),
 // whose series needs h to the first power for 14 bits and to the second for 12. The leading coefficient of the series
-// is taken out and applied to the finished sum; what remains costs one operation less.
+// is taken out and applied to the finished sum; what remains costs one operation less. The factor applied is the
+// inverse of the rounded constant, or every sum would be wrong by its rounding.
 #include "bench/hand_written/sum.h"
 
 namespace hand_written::NBCC_BENCH_ISA {
@@ -15,13 +16,17 @@ struct Gravity {
 
   explicit Gravity(const double* param) : eps2(all(float(param[0]))) {}
 #ifdef __AVX512F__
-  static double scale(int) { return 1.5; }
-  NBCC_INLINE Float series(Float r2, Float y2) { return fnma(r2, y2, all(float(5.0 / 3))); }
+  // 1 + 3/2 h = 3/2 (5/3 - r^2 y^2)
+  static constexpr float kConstant = float(5.0 / 3);
+  static double scale(int) { return 1 / (double(kConstant) - 1); }
+  NBCC_INLINE Float series(Float r2, Float y2) { return fnma(r2, y2, all(kConstant)); }
 #else
-  static double scale(int) { return 1.875; }
+  // 1 + 3/2 h + 15/8 h^2 = 15/8 (8/15 + h (4/5 + h))
+  static constexpr float kConstant = float(8.0 / 15);
+  static double scale(int) { return 1 / double(kConstant); }
   NBCC_INLINE Float series(Float r2, Float y2) {
     const Float h = fnma(r2, y2, all(1.0f));
-    return fma(h, h + all(0.8f), all(float(1 / 1.875)));
+    return fma(h, h + all(0.8f), all(kConstant));
   }
 #endif
 

@@ -12,7 +12,7 @@ constexpr int kTermsPerTile = 128;
 
 NBCC_INLINE std::int64_t padded(std::int64_t n) { return (n + kPadding - 1) / kPadding * kPadding; }
 
-// Body: Vector, kI, kJ (numbers per particle), kSums, kMaximum (the sum that is a maximum, or -1), kBlockable;
+// Body: Vector, kI, kJ (numbers per particle), kSums, kMaximum (the sum that is a maximum, or -1);
 //   Body(const double* param); scale(k): the factor of sum k that is applied at the end;
 //   i_numbers(problem, particle, out), j_numbers(...): what the body wants to know of a particle;
 //   add(i, j, sums, self): self(r) gives the lane in which i-particles r meet themselves.
@@ -40,7 +40,9 @@ struct Sum {
     }
   }
 
-  static void run(const Problem& p, const void* packed_i, const void* packed_j) {
+  // An aligned stack frame: Clang spills vectors to where they may straddle cache lines otherwise.
+  __attribute__((force_align_arg_pointer)) static void run(const Problem& p, const void* packed_i,
+                                                           const void* packed_j) {
     const Body body(p.param);
     const auto* i = static_cast<const Element*>(packed_i);
     const auto* j = static_cast<const Element*>(packed_j);

@@ -26,7 +26,8 @@ double epsilon(Precision precision) {
 
 // The kernel's text in a file, for who wants to look into it.
 std::string keep(const KernelSource& source, std::uint64_t seed, const std::string& which) {
-  const auto path = std::filesystem::temp_directory_path() / ("nbcc-random-" + std::to_string(seed) + "-" + which + ".cpp");
+  const auto path =
+      std::filesystem::temp_directory_path() / ("nbcc-random-" + std::to_string(seed) + "-" + which + ".cpp");
   std::ofstream(path) << source.text;
   return path.string();
 }
@@ -67,7 +68,8 @@ TEST_P(RandomPipelines, AgreeWithTheInterpreter) {
           const Options options{precision, math, RootMode::Refined};
           const CpuRun run(pipeline, options, isa);
           for (std::size_t s = 0; s < inputs.size(); ++s) {
-            const std::string wrong = first_difference(run(inputs[s]), expected[s], kRandomPipelineRoundings * epsilon(precision));
+            const std::string wrong =
+                first_difference(run(inputs[s]), expected[s], kRandomPipelineRoundings * epsilon(precision));
             if (wrong.empty()) continue;
             ADD_FAILURE() << "seed " << seed << ", " << describe(options, isa) << ", ni = " << inputs[s].ni
                           << ", nj = " << inputs[s].nj << ": " << wrong << "\n"

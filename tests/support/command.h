@@ -2,9 +2,7 @@
 #pragma once
 #include <sys/wait.h>
 
-#include <cstdio>
-#include <fstream>
-#include <sstream>
+#include <cstdlib>
 #include <string>
 
 #include "tests/support/scratch_folder.h"
@@ -16,31 +14,23 @@ struct Outcome {
   std::string out, err;
 };
 
-inline std::string content_of(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
-
-// $nbcc in the command line is the command, $pipelines the folder of pipelines; the cache is the folder's own.
-class CommandFolder {
+// In the lines $nbcc is the command and $pipelines the library's folder. The kernel cache is the tests' own.
+class Shell : public ScratchFolder {
  public:
-  Outcome shell(const std::string& line) const {
-    const std::string folder = this->folder();
-    const std::string whole = "cd '" + folder + "' && export NBCC_CACHE_DIR='" + folder + "/cache' nbcc='" NBCC_COMMAND
-                              "' pipelines='" NBCC_SOURCE_DIR "/pipelines' && { " + line + "\n} >.out 2>.err";
-    const int status = std::system(whole.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), content_of(folder + "/.out"),
-            content_of(folder + "/.err")};
+  Outcome line(const std::string& words) const {
+    const std::string whole = "cd '" + path("") +
+                              "' && export NBCC_CACHE_DIR='" NBCC_BINARY_DIR "/test-cache' nbcc='" NBCC_COMMAND
+                              "' pipelines='" NBCC_SOURCE_DIR "/pipelines'\n" +
+                              words;
+    const std::string streams = " >'" + streams_.path("out") + "' 2>'" + streams_.path("err") + "'";
+    const int status = std::system(("( " + whole + "\n)" + streams).c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), streams_.read("out"),
+            streams_.read("err")};
   }
-  Outcome operator()(const std::string& words) const { return shell("$nbcc " + words); }
-
-  void write(const std::string& name, const std::string& text) const { std::ofstream(file(name)) << text; }
-  std::string file(const std::string& name) const { return folder() + "/" + name; }
-  std::string folder() const;
+  Outcome nbcc(const std::string& words) const { return line("\"$nbcc\" " + words); }
 
  private:
-  ScratchFolder scratch_;
+  ScratchFolder streams_;
 };
 
 }  // namespace nbcc::test

@@ -39,7 +39,8 @@ class CpuRun {
   using Columns = std::vector<std::vector<double>>;  // [output component][chosen i]
 
   CpuRun(const Pipeline& pipeline, const Options& options, Isa isa, int threads = 1)
-      : device_(threads, isa, make_cpu_toolchain(), "", ""), kernel_(device_.load(build_cpu_kernel(pipeline, options, isa, ""))) {}
+      : device_(threads, isa, make_cpu_toolchain(), "", ""),
+        kernel_(device_.load(build_cpu_kernel(pipeline, options, isa, ""))) {}
 
   const KernelSource& source() const { return kernel_->source; }
 

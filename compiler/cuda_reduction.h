@@ -1,0 +1,18 @@
+// The text of nbcc_reduce: partial results of one i-particle become its results. Part of emit_cuda.
+#pragma once
+#include <map>
+#include <string>
+
+#include "compiler/ir.h"
+#include "compiler/plan.h"
+
+namespace nbcc {
+
+constexpr bool keeps_index(Reduction r) { return r == Reduction::ArgMin || r == Reduction::ArgMax; }
+constexpr bool is_minimum(Reduction r) { return r == Reduction::Min || r == Reduction::ArgMin; }
+
+// Sets the holes begin_results, join, finish and store_results. Each part of the j-particles hands over one number per
+// output, in their order, and the index behind it where the reduction keeps one.
+void fill_reduction(const Pipeline& pipeline, const Plan& plan, std::map<std::string, std::string>& holes);
+
+}  // namespace nbcc

@@ -1,0 +1,170 @@
+// gravity: avx2, single precision, fast math
+//
+// A vector holds 8 j-particles; one pass of the pair function holds 1 i-particles in registers.
+// real is the working precision; an elementwise condition is a vector of all-ones or zero integers of real's width.
+typedef float real;
+typedef long long index;
+typedef float vfloat __attribute__((ext_vector_type(8)));
+typedef double vdouble __attribute__((ext_vector_type(8)));
+typedef int vint __attribute__((ext_vector_type(8)));
+typedef index vindex __attribute__((ext_vector_type(8)));
+typedef long vlong __attribute__((ext_vector_type(8)));  // what comparing doubles gives
+typedef vfloat vreal;
+typedef vint vmask;
+
+#define NBCC_INLINE static inline __attribute__((always_inline))
+
+static const vmask all_lanes = (vmask)(-1);
+static const vint lane_numbers = {0, 1, 2, 3, 4, 5, 6, 7};
+NBCC_INLINE vmask to_mask(vint x) { return __builtin_convertvector(x, vmask); }
+NBCC_INLINE vmask to_mask(vlong x) { return __builtin_convertvector(x, vmask); }
+NBCC_INLINE vmask to_mask(vindex x) { return __builtin_convertvector(x, vmask); }
+NBCC_INLINE bool to_mask(bool x) { return x; }
+NBCC_INLINE vmask lanes_below(index n) { return to_mask(lane_numbers < (vint)((int)n)); }
+NBCC_INLINE vfloat choose(vmask m, vfloat a, vfloat b) { return __builtin_convertvector(m, vint) ? a : b; }
+NBCC_INLINE vdouble choose(vmask m, vdouble a, vdouble b) { return __builtin_convertvector(m, vindex) ? a : b; }
+NBCC_INLINE vint choose(vmask m, vint a, vint b) { return __builtin_convertvector(m, vint) ? a : b; }
+NBCC_INLINE vindex choose(vmask m, vindex a, vindex b) { return __builtin_convertvector(m, vindex) ? a : b; }
+template <typename T>
+NBCC_INLINE T choose(bool m, T a, T b) { return m ? a : b; }
+// The first argument must not be NaN; NaN in the second gives NaN. One instruction where the order is the processor's.
+template <typename T>
+NBCC_INLINE T minimum_of_number(T a, T b) { return choose(to_mask(a < b), a, b); }
+template <typename T>
+NBCC_INLINE T maximum_of_number(T a, T b) { return choose(to_mask(a > b), a, b); }
+// NaN in either argument gives NaN.
+template <typename T>
+NBCC_INLINE T minimum(T a, T b) { return choose(to_mask(a != a), a, minimum_of_number(a, b)); }
+template <typename T>
+NBCC_INLINE T maximum(T a, T b) { return choose(to_mask(a != a), a, maximum_of_number(a, b)); }
+NBCC_INLINE bool any(vmask m) { return __builtin_reduce_or(m) != 0; }
+
+template <typename T>
+NBCC_INLINE T with_sign(T x, T sign) { return __builtin_elementwise_copysign(x, sign); }
+// Division by zero gives 0 and -1 turns the sign: a processor would stop the whole program instead.
+template <typename T>
+NBCC_INLINE T whole_quotient(T a, T b) {
+  const T divisor = choose(to_mask((b == 0) | (b == -1)), (T)(1), b);
+  return choose(to_mask(b == 0), (T)(0), choose(to_mask(b == -1), (T)(0) - a, a / divisor));
+}
+template <typename T>
+NBCC_INLINE T whole_remainder(T a, T b) { return choose(to_mask(b == 0), (T)(0), a - whole_quotient(a, b) * b); }
+// The sum of all lanes, in double and in a fixed order.
+NBCC_INLINE double total(vdouble s8) {
+  const auto s4 = __builtin_shufflevector(s8, s8, 0, 1, 2, 3) + __builtin_shufflevector(s8, s8, 4, 5, 6, 7);
+  const auto s2 = __builtin_shufflevector(s4, s4, 0, 1) + __builtin_shufflevector(s4, s4, 2, 3);
+  return s2[0] + s2[1];
+}
+NBCC_INLINE double total(vfloat x) { return total(__builtin_convertvector(x, vdouble)); }
+// Joins the best of each lane to the best so far; of equal values the lowest j wins.
+template <typename T>
+NBCC_INLINE void keep_best(double* best, double* arg, T value, vint position, index first, bool smallest) {
+  for (int k = 0; k < 8; ++k) {
+    if (position[k] < 0) continue;
+    const double v = value[k], j = (double)(first + position[k]);
+    const bool better = smallest ? v < *best : v > *best;
+    if (better || (v == *best && (*arg < 0 || j < *arg))) *best = v, *arg = j;
+  }
+}
+template <typename T>
+NBCC_INLINE T fused(T a, T b, T c) { return __builtin_elementwise_fma(a, b, c); }
+template <typename T>
+NBCC_INLINE T round_down(T x) { return __builtin_elementwise_floor(x); }
+template <typename T>
+NBCC_INLINE T round_up(T x) { return __builtin_elementwise_ceil(x); }
+template <typename T>
+NBCC_INLINE T round_to_zero(T x) { return __builtin_elementwise_trunc(x); }
+template <typename T>
+NBCC_INLINE T round_to_even(T x) { return __builtin_elementwise_rint(x); }
+template <typename T>
+NBCC_INLINE T round_half_away(T x) { return __builtin_elementwise_round(x); }
+// 12 bits
+typedef float p8 __attribute__((ext_vector_type(8)));
+NBCC_INLINE p8 rsqrt_estimate(p8 x) { return __builtin_ia32_rsqrtps256(x); }
+
+struct Arguments {
+  const void* const* i;
+  const void* const* j;
+  const double* param;
+  double* const* acc;
+  double* const* arg;
+  index i_offset, j_offset;
+};
+
+
+// Writes the columns that depend on i alone.
+extern "C" void nbcc_prepare_i(const Arguments* a, index begin, index end) {
+  for (index i = begin; i < end; i += 8) {
+  }
+}
+
+// Writes the columns that depend on j alone.
+extern "C" void nbcc_prepare_j(const Arguments* a, index begin, index end) {
+  for (index j = begin; j < end; j += 8) {
+  }
+}
+
+extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, index j_begin, index j_end) {
+  const vreal t9 = (vreal)(a->param[0]);
+  const vreal t15 = (vreal)(1.0);
+  const vreal t18 = (vreal)(0.375);
+  const vreal t19 = (vreal)(0.5);
+  for (index i = i_begin; i < i_end; i += 1) {
+    // The last pass repeats the last i rather than reading beyond it; the repetition is not stored.
+    const vreal t3_0 = (vreal)(((const float*)a->i[0])[i]);
+    const vreal t4_0 = (vreal)(((const float*)a->i[1])[i]);
+    const vreal t5_0 = (vreal)(((const float*)a->i[2])[i]);
+    for (index tile = j_begin; tile < j_end; tile += 1024) {
+      const index tile_end = tile + 1024 < j_end ? tile + 1024 : j_end;
+      const index whole = tile + (tile_end - tile) / 8 * 8;
+      // Terms of one tile are summed in working precision, tiles in double.
+      vreal sum0_0 = (vreal)(0);
+      vreal sum1_0 = (vreal)(0);
+      vreal sum2_0 = (vreal)(0);
+      vreal sum3_0 = (vreal)(0);
+      const auto pair = [&](const index j, const vmask live) __attribute__((always_inline)) {
+        const vreal t0 = *(const vfloat*)((const float*)a->j[0] + j);
+        const vreal t1 = *(const vfloat*)((const float*)a->j[1] + j);
+        const vreal t2 = *(const vfloat*)((const float*)a->j[2] + j);
+        const vreal t6_0 = t0 - t3_0;
+        const vreal t7_0 = t1 - t4_0;
+        const vreal t8_0 = t2 - t5_0;
+        const vreal t10_0 = fused(t8_0, t8_0, t9);
+        const vreal t11_0 = fused(t7_0, t7_0, t10_0);
+        const vreal t12_0 = fused(t6_0, t6_0, t11_0);
+        const vreal t13_0 = rsqrt_estimate(t12_0);
+        const vreal t14_0 = t13_0 * t13_0;
+        const vreal t16_0 = -t12_0;
+        const vreal t17_0 = fused(t14_0, t16_0, t15);
+        const vreal t20_0 = fused(t17_0, t18, t19);
+        const vreal t21_0 = t13_0 * t17_0;
+        const vreal t22_0 = fused(t20_0, t21_0, t13_0);
+        const vreal t23 = *(const vfloat*)((const float*)a->j[3] + j);
+        const vreal t24_0 = t22_0 * t23;
+        const vreal t25_0 = t22_0 * t22_0;
+        const vreal t26_0 = t24_0 * t25_0;
+        const vreal t27_0 = t6_0 * t26_0;
+        const vreal t28_0 = t7_0 * t26_0;
+        const vreal t29_0 = t8_0 * t26_0;
+        sum0_0 = choose(live, fused(t6_0, t26_0, sum0_0), sum0_0);
+        sum1_0 = choose(live, fused(t7_0, t26_0, sum1_0), sum1_0);
+        sum2_0 = choose(live, fused(t8_0, t26_0, sum2_0), sum2_0);
+        sum3_0 = choose(live, fused(t22_0, t23, sum3_0), sum3_0);
+      };
+      for (index j = tile; j < whole; j += 8) pair(j, all_lanes);
+      if (whole < tile_end) pair(whole, lanes_below(tile_end - whole));
+      a->acc[0][i] += total(sum0_0);
+      a->acc[1][i] += total(sum1_0);
+      a->acc[2][i] += total(sum2_0);
+      a->acc[3][i] += total(sum3_0);
+    }
+  }
+}
+
+// What is done once per i after its sum: common factors, then finish().
+extern "C" void nbcc_finish(const Arguments* a, index i_begin, index i_end) {
+  for (index i = i_begin; i < i_end; ++i) {
+    const double s30 = (double)(-1.0);
+    a->acc[3][i] *= s30;
+  }
+}

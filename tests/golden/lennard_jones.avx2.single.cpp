@@ -1,0 +1,236 @@
+// lennard_jones: avx2, single precision, fast math
+//
+// A vector holds 8 j-particles; one pass of the pair function holds 1 i-particles in registers.
+// real is the working precision; an elementwise condition is a vector of all-ones or zero integers of real's width.
+typedef float real;
+typedef long long index;
+typedef float vfloat __attribute__((ext_vector_type(8)));
+typedef double vdouble __attribute__((ext_vector_type(8)));
+typedef int vint __attribute__((ext_vector_type(8)));
+typedef index vindex __attribute__((ext_vector_type(8)));
+typedef long vlong __attribute__((ext_vector_type(8)));  // what comparing doubles gives
+typedef vfloat vreal;
+typedef vint vmask;
+
+#define NBCC_INLINE static inline __attribute__((always_inline))
+
+static const vmask all_lanes = (vmask)(-1);
+static const vint lane_numbers = {0, 1, 2, 3, 4, 5, 6, 7};
+NBCC_INLINE vmask to_mask(vint x) { return __builtin_convertvector(x, vmask); }
+NBCC_INLINE vmask to_mask(vlong x) { return __builtin_convertvector(x, vmask); }
+NBCC_INLINE vmask to_mask(vindex x) { return __builtin_convertvector(x, vmask); }
+NBCC_INLINE bool to_mask(bool x) { return x; }
+NBCC_INLINE vmask lanes_below(index n) { return to_mask(lane_numbers < (vint)((int)n)); }
+NBCC_INLINE vfloat choose(vmask m, vfloat a, vfloat b) { return __builtin_convertvector(m, vint) ? a : b; }
+NBCC_INLINE vdouble choose(vmask m, vdouble a, vdouble b) { return __builtin_convertvector(m, vindex) ? a : b; }
+NBCC_INLINE vint choose(vmask m, vint a, vint b) { return __builtin_convertvector(m, vint) ? a : b; }
+NBCC_INLINE vindex choose(vmask m, vindex a, vindex b) { return __builtin_convertvector(m, vindex) ? a : b; }
+template <typename T>
+NBCC_INLINE T choose(bool m, T a, T b) { return m ? a : b; }
+// The first argument must not be NaN; NaN in the second gives NaN. One instruction where the order is the processor's.
+template <typename T>
+NBCC_INLINE T minimum_of_number(T a, T b) { return choose(to_mask(a < b), a, b); }
+template <typename T>
+NBCC_INLINE T maximum_of_number(T a, T b) { return choose(to_mask(a > b), a, b); }
+// NaN in either argument gives NaN.
+template <typename T>
+NBCC_INLINE T minimum(T a, T b) { return choose(to_mask(a != a), a, minimum_of_number(a, b)); }
+template <typename T>
+NBCC_INLINE T maximum(T a, T b) { return choose(to_mask(a != a), a, maximum_of_number(a, b)); }
+NBCC_INLINE bool any(vmask m) { return __builtin_reduce_or(m) != 0; }
+
+template <typename T>
+NBCC_INLINE T with_sign(T x, T sign) { return __builtin_elementwise_copysign(x, sign); }
+// Division by zero gives 0 and -1 turns the sign: a processor would stop the whole program instead.
+template <typename T>
+NBCC_INLINE T whole_quotient(T a, T b) {
+  const T divisor = choose(to_mask((b == 0) | (b == -1)), (T)(1), b);
+  return choose(to_mask(b == 0), (T)(0), choose(to_mask(b == -1), (T)(0) - a, a / divisor));
+}
+template <typename T>
+NBCC_INLINE T whole_remainder(T a, T b) { return choose(to_mask(b == 0), (T)(0), a - whole_quotient(a, b) * b); }
+// The sum of all lanes, in double and in a fixed order.
+NBCC_INLINE double total(vdouble s8) {
+  const auto s4 = __builtin_shufflevector(s8, s8, 0, 1, 2, 3) + __builtin_shufflevector(s8, s8, 4, 5, 6, 7);
+  const auto s2 = __builtin_shufflevector(s4, s4, 0, 1) + __builtin_shufflevector(s4, s4, 2, 3);
+  return s2[0] + s2[1];
+}
+NBCC_INLINE double total(vfloat x) { return total(__builtin_convertvector(x, vdouble)); }
+// Joins the best of each lane to the best so far; of equal values the lowest j wins.
+template <typename T>
+NBCC_INLINE void keep_best(double* best, double* arg, T value, vint position, index first, bool smallest) {
+  for (int k = 0; k < 8; ++k) {
+    if (position[k] < 0) continue;
+    const double v = value[k], j = (double)(first + position[k]);
+    const bool better = smallest ? v < *best : v > *best;
+    if (better || (v == *best && (*arg < 0 || j < *arg))) *best = v, *arg = j;
+  }
+}
+template <typename T>
+NBCC_INLINE T fused(T a, T b, T c) { return __builtin_elementwise_fma(a, b, c); }
+template <typename T>
+NBCC_INLINE T round_down(T x) { return __builtin_elementwise_floor(x); }
+template <typename T>
+NBCC_INLINE T round_up(T x) { return __builtin_elementwise_ceil(x); }
+template <typename T>
+NBCC_INLINE T round_to_zero(T x) { return __builtin_elementwise_trunc(x); }
+template <typename T>
+NBCC_INLINE T round_to_even(T x) { return __builtin_elementwise_rint(x); }
+template <typename T>
+NBCC_INLINE T round_half_away(T x) { return __builtin_elementwise_round(x); }
+// 12 bits
+typedef float p8 __attribute__((ext_vector_type(8)));
+NBCC_INLINE p8 rsqrt_estimate(p8 x) { return __builtin_ia32_rsqrtps256(x); }
+
+struct Arguments {
+  const void* const* i;
+  const void* const* j;
+  const double* param;
+  double* const* acc;
+  double* const* arg;
+  index i_offset, j_offset;
+};
+
+
+// Writes the columns that depend on i alone.
+extern "C" void nbcc_prepare_i(const Arguments* a, index begin, index end) {
+  for (index i = begin; i < end; i += 8) {
+  }
+}
+
+// Writes the columns that depend on j alone.
+extern "C" void nbcc_prepare_j(const Arguments* a, index begin, index end) {
+  for (index j = begin; j < end; j += 8) {
+  }
+}
+
+extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, index j_begin, index j_end) {
+  const vreal t0 = (vreal)(1.0);
+  const vreal t10 = (vreal)(a->param[4]);
+  const vreal t11 = (vreal)(a->param[5]);
+  const vreal t12 = (vreal)(a->param[6]);
+  const vreal t13 = t0 / t10;
+  const vreal t16 = -t10;
+  const vreal t18 = t0 / t11;
+  const vreal t21 = -t11;
+  const vreal t23 = t0 / t12;
+  const vreal t26 = -t12;
+  const vreal t28 = (vreal)(2.0);
+  const vreal t35 = (vreal)(a->param[2]);
+  const vreal t36 = t35 * t35;
+  const vreal t39 = (vreal)(a->param[0]);
+  const vreal t40 = t39 * t39;
+  const vreal t41 = t40 * t40;
+  const vreal t42 = t40 * t41;
+  const vreal t43 = t0 / t35;
+  const vreal t44 = t43 * t43;
+  const vreal t45 = t44 * t44;
+  const vreal t46 = t42 * t44;
+  const vreal t47 = t45 * t46;
+  const vreal t54 = -t0;
+  const vreal t58 = (vreal)(a->param[3]);
+  const vreal t59 = t47 * t58;
+  const vreal t60 = t47 - t0;
+  const vreal t61 = -t59;
+  const vreal t62 = t60 * t61;
+  for (index i = i_begin; i < i_end; i += 1) {
+    // The last pass repeats the last i rather than reading beyond it; the repetition is not stored.
+    const vreal t4_0 = (vreal)(((const float*)a->i[0])[i]);
+    const vreal t5_0 = (vreal)(((const float*)a->i[1])[i]);
+    const vreal t6_0 = (vreal)(((const float*)a->i[2])[i]);
+    for (index tile = j_begin; tile < j_end; tile += 1024) {
+      const index tile_end = tile + 1024 < j_end ? tile + 1024 : j_end;
+      const index whole = tile + (tile_end - tile) / 8 * 8;
+      // Terms of one tile are summed in working precision, tiles in double.
+      vreal sum0_0 = (vreal)(0);
+      vreal sum1_0 = (vreal)(0);
+      vreal sum2_0 = (vreal)(0);
+      vreal sum3_0 = (vreal)(0);
+      vreal sum4_0 = (vreal)(0);
+      const auto pair = [&](const index j, const vmask live) __attribute__((always_inline)) {
+        const vreal t1 = *(const vfloat*)((const float*)a->j[0] + j);
+        const vreal t2 = *(const vfloat*)((const float*)a->j[1] + j);
+        const vreal t3 = *(const vfloat*)((const float*)a->j[2] + j);
+        const vreal t7_0 = t1 - t4_0;
+        const vreal t8_0 = t2 - t5_0;
+        const vreal t9_0 = t3 - t6_0;
+        const vreal t14_0 = t7_0 * t13;
+        const vreal t15_0 = round_to_even(t14_0);
+        const vreal t17_0 = fused(t15_0, t16, t7_0);
+        const vreal t19_0 = t8_0 * t18;
+        const vreal t20_0 = round_to_even(t19_0);
+        const vreal t22_0 = fused(t20_0, t21, t8_0);
+        const vreal t24_0 = t9_0 * t23;
+        const vreal t25_0 = round_to_even(t24_0);
+        const vreal t27_0 = fused(t25_0, t26, t9_0);
+        const vreal t29_0 = t27_0 * t27_0;
+        const vreal t30_0 = fused(t22_0, t22_0, t29_0);
+        const vreal t31_0 = fused(t17_0, t17_0, t30_0);
+        const vmask t37_0 = to_mask(t36 <= t31_0);
+        const vmask t86_0 = ~t37_0;
+        if (!any(t86_0)) return;
+        const index lane_0 = i + a->i_offset - (j + a->j_offset);
+        const int self_0 = (unsigned long long)lane_0 < 8 ? (int)lane_0 : -1;
+        const vmask t34_0 = to_mask(lane_numbers == (vint)(self_0));
+        const vmask t38_0 = t34_0 | t37_0;
+        const vreal t48_0 = t0 / t31_0;
+        const vreal t49_0 = t48_0 * t48_0;
+        const vreal t50_0 = t48_0 * t49_0;
+        const vreal t51_0 = t42 * t48_0;
+        const vreal t52_0 = t49_0 * t51_0;
+        const vreal t55_0 = fused(t52_0, t28, t54);
+        const vreal t57_0 = t52_0 - t0;
+        const vreal t63_0 = fused(t52_0, t57_0, t62);
+        const vmask t64_0 = ~t38_0;
+        const vreal t65_0 = t50_0 * t55_0;
+        const vreal t66_0 = t48_0 * t65_0;
+        const vreal t67_0 = t17_0 * t66_0;
+        const vreal t76_0 = t22_0 * t66_0;
+        const vreal t77_0 = t27_0 * t66_0;
+        sum0_0 = choose(live & t64_0, fused(t17_0, t66_0, sum0_0), sum0_0);
+        sum1_0 = choose(live & t64_0, fused(t22_0, t66_0, sum1_0), sum1_0);
+        sum2_0 = choose(live & t64_0, fused(t27_0, t66_0, sum2_0), sum2_0);
+        sum3_0 = choose(live & t64_0, sum3_0 + t63_0, sum3_0);
+        sum4_0 = choose(live & t64_0, fused(t50_0, t55_0, sum4_0), sum4_0);
+      };
+      for (index j = tile; j < whole; j += 8) pair(j, all_lanes);
+      if (whole < tile_end) pair(whole, lanes_below(tile_end - whole));
+      a->acc[0][i] += total(sum0_0);
+      a->acc[1][i] += total(sum1_0);
+      a->acc[2][i] += total(sum2_0);
+      a->acc[3][i] += total(sum3_0);
+      a->acc[4][i] += total(sum4_0);
+    }
+  }
+}
+
+// What is done once per i after its sum: common factors, then finish().
+extern "C" void nbcc_finish(const Arguments* a, index i_begin, index i_end) {
+  for (index i = i_begin; i < i_end; ++i) {
+    const double s28 = (double)(2.0);
+    const double s39 = (double)(a->param[0]);
+    const double s53 = (double)(a->param[1]);
+    const double s56 = (double)(s53 * s28);
+    const double s68 = (double)(-24.0);
+    const double s69 = (double)(s39 * s68);
+    const double s70 = (double)(s39 * s69);
+    const double s71 = (double)(s39 * s70);
+    const double s72 = (double)(s39 * s71);
+    const double s73 = (double)(s39 * s72);
+    const double s74 = (double)(s39 * s73);
+    const double s75 = (double)(s53 * s74);
+    const double s78 = (double)(12.0);
+    const double s79 = (double)(s39 * s78);
+    const double s80 = (double)(s39 * s79);
+    const double s81 = (double)(s39 * s80);
+    const double s82 = (double)(s39 * s81);
+    const double s83 = (double)(s39 * s82);
+    const double s84 = (double)(s39 * s83);
+    const double s85 = (double)(s53 * s84);
+    a->acc[0][i] *= s75;
+    a->acc[1][i] *= s75;
+    a->acc[2][i] *= s75;
+    a->acc[3][i] *= s56;
+    a->acc[4][i] *= s85;
+  }
+}

@@ -1,0 +1,310 @@
+// The error of every function of the language as kernels compute it, in units in the last place against long double,
+// and what the functions do with NaN, infinities and halves. The table of errors is printed, so that the reference can
+// quote it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "compiler/parse.h"
+#include "tests/support/cpu_run.h"
+#include "tests/support/random_source.h"
+
+namespace nbcc::test {
+namespace {
+
+using Real = long double;
+
+struct Function {
+  const char* text;  // of x and y
+  std::function<Real(Real, Real)> exact;
+  double low, high;  // x; spread evenly in the logarithm if low > 0
+  double y_low, y_high;
+  double single_fast, single_precise, double_fast, double_precise;  // bounds in ulp
+};
+
+Real sine_of_pi_times(Real x) {
+  const Real r = std::remainder(x, Real(2));
+  return std::sin(std::numbers::pi_v<Real> * (std::fabs(r) > 0.5L ? std::copysign(Real(1), r) - r : r));
+}
+Real cosine_of_pi_times(Real x) { return sine_of_pi_times(0.5L - std::fabs(std::remainder(x, Real(2)))); }
+
+#define EXACT(expression) []([[maybe_unused]] Real x, [[maybe_unused]] Real y) -> Real { return expression; }
+
+// libmvec promises 4 ulp. The functions that are made here: a root or quotient in fast mathematics 2, in precise 0.5
+// (rsqrt: two roundings, of a root up to a whole ulp after the division).
+const Function kFunctions[] = {
+    {"1.0 / x", EXACT(1 / x), 1e-30, 1e30, 1, 1, 2, 0.5, 2, 0.5},
+    {"x / y", EXACT(x / y), -1e3, 1e3, 1e-6, 1e6, 2, 0.5, 2, 0.5},
+    {"sqrt(x)", EXACT(std::sqrt(x)), 1e-30, 1e30, 1, 1, 2, 0.5, 2, 0.5},
+    {"rsqrt(x)", EXACT(1 / std::sqrt(x)), 1e-30, 1e30, 1, 1, 2, 1.5, 2, 1.5},
+    {"x * sqrt(y) / (y * y)", EXACT(x / (y * std::sqrt(y))), -1, 1, 1e-6, 1e6, 4, 3, 4, 3},
+    {"cbrt(x)", EXACT(std::cbrt(x)), 1e-30, 1e30, 1, 1, 4, 4, 4, 4},
+    {"exp(x)", EXACT(std::exp(x)), -80, 80, 1, 1, 4, 4, 4, 4},
+    {"exp2(x)", EXACT(std::exp2(x)), -120, 120, 1, 1, 4, 4, 4, 4},
+    {"log(x)", EXACT(std::log(x)), 1e-30, 1e30, 1, 1, 4, 4, 4, 4},
+    {"log(y)", EXACT(std::log(y)), 1, 1, 0.5, 2, 4, 4, 4, 4},
+    {"log2(x)", EXACT(std::log2(x)), 1e-30, 1e30, 1, 1, 4, 4, 4, 4},
+    {"pow(y, x)", EXACT(std::pow(y, x)), -10, 10, 1e-3, 1e3, 4, 4, 4, 4},
+    {"sin(x)", EXACT(std::sin(x)), -1000, 1000, 1, 1, 4, 4, 4, 4},
+    {"cos(x)", EXACT(std::cos(x)), -1000, 1000, 1, 1, 4, 4, 4, 4},
+    {"sinpi(x)", EXACT(sine_of_pi_times(x)), -100, 100, 1, 1, 4, 4, 4, 4},
+    {"cospi(x)", EXACT(cosine_of_pi_times(x)), -100, 100, 1, 1, 4, 4, 4, 4},
+    {"tan(x)", EXACT(std::tan(x)), -1000, 1000, 1, 1, 4, 4, 4, 4},
+    {"asin(x)", EXACT(std::asin(x)), -1, 1, 1, 1, 4, 4, 4, 4},
+    {"acos(x)", EXACT(std::acos(x)), -1, 1, 1, 1, 4, 4, 4, 4},
+    {"atan(x)", EXACT(std::atan(x)), -20, 20, 1, 1, 4, 4, 4, 4},
+    {"atan2(x, y)", EXACT(std::atan2(x, y)), -10, 10, -10, 10, 4, 4, 4, 4},
+    {"sinh(x)", EXACT(std::sinh(x)), -80, 80, 1, 1, 4, 4, 4, 4},
+    {"cosh(x)", EXACT(std::cosh(x)), -80, 80, 1, 1, 4, 4, 4, 4},
+    {"tanh(x)", EXACT(std::tanh(x)), -10, 10, 1, 1, 4, 4, 4, 4},
+    {"erf(x)", EXACT(std::erf(x)), -4, 4, 1, 1, 4, 4, 4, 4},
+    {"erfc(x)", EXACT(std::erfc(x)), -4, 9, 1, 1, 4, 4, 4, 4},
+    {"fma(x, y, 1.0)", EXACT(x* y + 1), -1, 1, 1e-3, 0.5, 1, 1, 1, 1},
+    {"floor(x)", EXACT(std::floor(x)), -1e6, 1e6, 1, 1, 0, 0, 0, 0},
+    {"ceil(x)", EXACT(std::ceil(x)), -1e6, 1e6, 1, 1, 0, 0, 0, 0},
+    {"round(x)", EXACT(std::round(x)), -1e6, 1e6, 1, 1, 0, 0, 0, 0},
+    {"trunc(x)", EXACT(std::trunc(x)), -1e6, 1e6, 1, 1, 0, 0, 0, 0},
+};
+constexpr std::size_t kCount = std::size(kFunctions);
+constexpr int kArguments = 20000;
+
+// The maximum over the one j is the value itself, as it stands in a register.
+std::string table_text() {
+  std::string text, sums;
+  for (std::size_t k = 0; k < kCount; ++k) {
+    const std::string n = std::to_string(k);
+    text += "input_i real x" + n + "; input_i real y" + n + "; output(max) real o" + n + ";\n";
+    sums += "{ real x = x" + n + "; real y = y" + n + "; o" + n + " = max(o" + n + ", " + kFunctions[k].text + "); }\n";
+  }
+  return text + "input_j real one;\n" + sums;
+}
+
+double spread(RandomSource& random, double low, double high, bool single) {
+  const double u = double(random.next() >> 11) * 0x1p-53;
+  const double x = low > 0 ? low * std::pow(high / low, u) : low + (high - low) * u;
+  return single ? double(float(x)) : x;
+}
+
+double units(double got, Real exact, bool single) {
+  if (Real(got) == exact) return 0;
+  const Real size = std::fabs(exact);
+  const Real ulp = single ? std::max<Real>(std::ldexp(Real(1), std::ilogb(size) - 23), 0x1p-149L)
+                          : std::ldexp(Real(1), std::ilogb(size) - 52);
+  const double error = double(std::fabs(Real(got) - exact) / ulp);
+  return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+}
+
+std::vector<double> measured(Isa isa, const Options& options) {
+  const bool single = options.precision != Precision::Double;
+  OracleInput input;
+  input.ni = kArguments;
+  input.nj = 1;
+  input.j = {{1.0}};
+  RandomSource random(7);
+  for (const Function& f : kFunctions) {
+    std::vector<double> x(kArguments), y(kArguments);
+    for (double& v : x) v = spread(random, f.low, f.high, single);
+    for (double& v : y) v = spread(random, f.y_low, f.y_high, single);
+    input.i.push_back(x);
+    input.i.push_back(y);
+  }
+  const CpuRun::Columns got = CpuRun(parse({"functions.pipe", table_text()}), options, isa)(input);
+  std::vector<double> worst(kCount, 0);
+  for (std::size_t k = 0; k < kCount; ++k) {
+    for (std::size_t i = 0; i < std::size_t(kArguments); ++i) {
+      const Real exact = kFunctions[k].exact(input.i[2 * k][i], input.i[2 * k + 1][i]);
+      worst[k] = std::max(worst[k], units(got[k][i], exact, single));
+    }
+  }
+  return worst;
+}
+
+TEST(accuracy, every_function_is_within_its_bound) {
+  struct Run {
+    std::string name;
+    Isa isa;
+    Options options;
+    double Function::* bound;
+    std::vector<double> worst;
+  };
+  std::vector<Run> runs;
+  for (const Isa isa : runnable_isas()) {
+    const std::string n(name(isa));
+    runs.push_back({n + " single fast", isa, {Precision::Single, Math::Fast}, &Function::single_fast, {}});
+    runs.push_back({n + " single precise", isa, {Precision::Single, Math::Precise}, &Function::single_precise, {}});
+    runs.push_back({n + " double fast", isa, {Precision::Double, Math::Fast}, &Function::double_fast, {}});
+    runs.push_back({n + " double precise", isa, {Precision::Double, Math::Precise}, &Function::double_precise, {}});
+  }
+  std::printf("largest error in ulp over %d arguments\n%-24s", kArguments, "");
+  for (Run& run : runs) {
+    run.worst = measured(run.isa, run.options);
+    std::printf("%20s", run.name.c_str());
+  }
+  std::printf("\n");
+  for (std::size_t k = 0; k < kCount; ++k) {
+    std::printf("%-24s", kFunctions[k].text);
+    for (const Run& run : runs) {
+      std::printf("%20.2f", run.worst[k]);
+      EXPECT_LE(run.worst[k], kFunctions[k].*run.bound) << kFunctions[k].text << ", " << run.name;
+    }
+    std::printf("\n");
+  }
+}
+
+// ---- single values: the result for each x (i) with one y (j) ----
+
+std::vector<Options> all_options() {
+  std::vector<Options> all;
+  for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double}) {
+    for (const Math math : {Math::Fast, Math::Precise}) all.push_back({precision, math});
+  }
+  return all;
+}
+
+CpuRun::Columns values(const std::string& expression, const Options& options, Isa isa, std::vector<double> x,
+                       double y) {
+  const Pipeline pipeline = parse(
+      {"value.pipe", "input_i real x; input_j real y; output(max) real o; output(sum) real s;\nreal v = " + expression +
+                         ";\no = max(o, v); s += v;"});
+  OracleInput input;
+  input.ni = std::int64_t(x.size());
+  input.nj = 1;
+  input.i = {std::move(x)};
+  input.j = {{y}};
+  return CpuRun(pipeline, options, isa)(input);
+}
+
+void expect_values(const std::string& expression, const std::vector<double>& x, double y,
+                   const std::vector<double>& expected) {
+  for (const Isa isa : runnable_isas()) {
+    for (const Options& options : all_options()) {
+      for (const std::vector<double>& got : values(expression, options, isa, x, y)) {
+        for (std::size_t k = 0; k < x.size(); ++k) {
+          const bool same = got[k] == expected[k] || (std::isnan(got[k]) && std::isnan(expected[k]));
+          EXPECT_TRUE(same) << expression << " of " << x[k] << ", " << y << " in " << describe(options, isa) << ": "
+                            << got[k] << ", not " << expected[k];
+        }
+      }
+    }
+  }
+}
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+TEST(accuracy, halves_round_away_from_zero) {
+  const double below = double(std::nextafter(0.5f, 0.0f));
+  expect_values("round(x * y)",
+                {-0.5, 0.5, below, -below, 1.5, 2.5, -2.5, 0x1p22 + 0.5, -0x1p22 - 0.5, 0x1p23 + 1, 0x1p30}, 1,
+                {-1, 1, 0, 0, 2, 3, -3, 0x1p22 + 1, -0x1p22 - 1, 0x1p23 + 1, 0x1p30});
+}
+
+TEST(accuracy, whole_numbers_of_any_size_stay) {
+  const std::vector<double> whole = {0,           1,          -1,     0x1p23 - 1, 0x1p23, 0x1p23 + 1,
+                                     -0x1p23 - 1, 0x1p24 + 2, 0x1p60, kInf,       -kInf,  kNan};
+  for (const char* f : {"floor(x * y)", "ceil(x * y)", "round(x * y)", "trunc(x * y)"})
+    expect_values(f, whole, 1, whole);
+}
+
+TEST(accuracy, floor_ceil_and_trunc_go_their_ways) {
+  expect_values("floor(x * y)", {-0.5, 0.5, -1.5, 1.5, -1e-20, 4194303.5}, 1, {-1, 0, -2, 1, -1, 4194303});
+  expect_values("ceil(x * y)", {-0.5, 0.5, -1.5, 1.5, 1e-20, 4194303.5}, 1, {0, 1, -1, 2, 1, 4194304});
+  expect_values("trunc(x * y)", {-0.5, 0.5, -1.5, 1.5, -1e-20, -4194303.5}, 1, {0, 0, -1, 1, 0, -4194303});
+}
+
+// The ones may be off by an ulp, as the vector library's sine is.
+TEST(accuracy, sine_and_cosine_of_pi_have_exact_zeros) {
+  expect_values("sinpi(x * y)", {0, 1, -1, 2, 1001}, 1, {0, 0, 0, 0, 0});
+  expect_values("cospi(x * y)", {0.5, -0.5, 1.5, 2.5, 1001.5}, 1, {0, 0, 0, 0, 0});
+}
+
+TEST(accuracy, minimum_and_maximum_hand_nan_on) {
+  for (const char* f : {"min(x, y)", "max(x, y)", "min(y, x)", "max(y, x)"}) {
+    expect_values(f, {kNan, 1}, kNan, {kNan, kNan});
+    expect_values(f, {kNan}, 1, {kNan});
+  }
+  for (const char* f : {"min(x * y, 2.0)", "max(2.0, x * y)", "clamp(x * y, -1.0, 1.0)"})
+    expect_values(f, {kNan}, 1, {kNan});
+  expect_values("min(x, y)", {-kInf, kInf, 3}, 2, {-kInf, 2, 2});
+}
+
+TEST(accuracy, roots_of_zero_and_negative_numbers) {
+  expect_values("sqrt(x * y)", {0, 4, -1, kInf, kNan}, 1, {0, 2, kNan, kInf, kNan});
+  expect_values("x / y", {1, -1, 0, kInf}, 0, {kInf, -kInf, kNan, kInf});
+}
+
+// ---- particles that are no numbers ----
+
+const char* const kCutoff =
+    "input_i vec3 xi; input_j vec3 xj; input_j real mj; output(sum) vec3 acc; output(sum) real n; output(argmin) index "
+    "near;\n"
+    "vec3 dx = xj - xi; real r2 = dot(dx, dx); real s = exp(-r2) / (r2 * sqrt(r2 + 0.01) + 0.01);\n"
+    "if (r2 < 2.25) { acc += mj * s * dx; n += 1.0; near = argmin(near, r2); }";
+
+OracleInput particles(std::int64_t ni, std::int64_t nj) {
+  RandomSource random(11);
+  OracleInput input;
+  input.ni = ni;
+  input.nj = nj;
+  input.i.resize(3);
+  input.j.resize(4);
+  for (auto& column : input.i)
+    for (std::int64_t k = 0; k < ni; ++k) column.push_back(random.between(-1000, 1000) / 500.0);
+  for (auto& column : input.j)
+    for (std::int64_t k = 0; k < nj; ++k) column.push_back(random.between(-1000, 1000) / 500.0);
+  return input;
+}
+
+void expect_same_but(const CpuRun::Columns& a, const CpuRun::Columns& b, std::size_t but, const std::string& what) {
+  for (std::size_t c = 0; c < a.size(); ++c) {
+    for (std::size_t i = 0; i < a[c].size(); ++i) {
+      if (i == but) continue;
+      EXPECT_EQ(std::memcmp(&a[c][i], &b[c][i], sizeof(double)), 0) << what << ", i = " << i;
+    }
+  }
+}
+
+TEST(accuracy, a_bad_i_particle_disturbs_no_other) {
+  const Pipeline pipeline = parse({"cutoff.pipe", kCutoff});
+  const OracleInput good = particles(37, 300);
+  for (const Isa isa : runnable_isas()) {
+    for (const Options& options : all_options()) {
+      const CpuRun run(pipeline, options, isa, 2);
+      const CpuRun::Columns expected = run(good);
+      for (const double bad : {kNan, kInf}) {
+        OracleInput input = good;
+        input.i[1][17] = bad;
+        expect_same_but(run(input), expected, 17, describe(options, isa));
+      }
+    }
+  }
+}
+
+// It is beyond every cutoff: NaN compares false, infinity is far away.
+TEST(accuracy, a_bad_j_particle_beyond_the_cutoff_disturbs_nobody) {
+  const Pipeline pipeline = parse({"cutoff.pipe", kCutoff});
+  OracleInput good = particles(37, 300);
+  good.j[1][123] = 1e6;
+  for (const Isa isa : runnable_isas()) {
+    for (const Options& options : all_options()) {
+      const CpuRun run(pipeline, options, isa, 2);
+      const CpuRun::Columns expected = run(good);
+      for (const double bad : {kNan, kInf}) {
+        OracleInput input = good;
+        input.j[1][123] = bad;
+        expect_same_but(run(input), expected, std::size_t(-1), describe(options, isa));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nbcc::test

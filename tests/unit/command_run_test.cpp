@@ -1,0 +1,209 @@
+// `nbcc run`: which file formats, which binding, what is written, and that nothing is ever half written.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/particle_files.h"
+#include "tests/support/command.h"
+
+namespace nbcc::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Doubles = std::vector<double>;
+
+// A shell with a Plummer sphere of 200 in plummer.npz.
+class CommandRun : public testing::Test, public Shell {
+ protected:
+  CommandRun() { EXPECT_EQ(nbcc("make-ic plummer --n 200 --seed 3 -o plummer.npz").code, 0); }
+
+  // The outputs of a run, by name, or the message.
+  Doubles column(const std::string& name, const std::string& file) const {
+    const ParticleTable table = read_particles(path(file));
+    const ParticleColumn* const found = table.find(name);
+    if (!found) {
+      ADD_FAILURE() << file << " has no column " << name << " but " << table.column_names();
+      return {};
+    }
+    return std::get<Doubles>(convert(*found, ElementType::Double).data);
+  }
+
+  Doubles acc_of(const std::string& words, const std::string& file = "out.npz", const std::string& name = "acc") const {
+    const Outcome outcome = nbcc("run $pipelines/gravity.pipe " + words + " --force -o " + file);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, IsEmpty());
+    return outcome.code == 0 ? column(name, file) : Doubles();
+  }
+};
+
+TEST_F(CommandRun, WritesOutputsWithIdsAndProvenance) {
+  acc_of("--i plummer.npz --param eps2=0.01");
+  const ParticleTable table = read_particles(path("out.npz"));
+  EXPECT_EQ(table.column_names(), "id, acc[3], pot");
+  EXPECT_EQ(table.rows, 200);
+  EXPECT_EQ(table.columns[1].type(), ElementType::Double);
+  acc_of("--i plummer.npz --param eps2=0.01", "out.txt");
+  const std::string text = read("out.txt"), header = text.substr(0, text.find("# id acc[3] pot\n"));
+  EXPECT_THAT(header, HasSubstr("/gravity.pipe --i plummer.npz --param eps2=0.01 --force -o out.txt\n"));
+  EXPECT_THAT(header, HasSubstr("# param eps2: 0.01\n"));
+}
+
+TEST_F(CommandRun, EveryFormatInAndOutGivesTheSameNumbers) {
+  const Doubles expected = acc_of("--i plummer.npz");
+  ASSERT_EQ(expected.size(), 600u);
+  for (const std::string format : {"txt", "csv", "h5", "npz"}) {
+    ASSERT_EQ(nbcc("make-ic plummer --n 200 --seed 3 --force -o in." + format).code, 0);
+    EXPECT_EQ(acc_of("--i in." + format, "out." + format), expected) << format;
+  }
+}
+
+TEST_F(CommandRun, ReadsStandardInputAndWritesStandardOutput) {
+  const Outcome outcome = line(
+      "\"$nbcc\" run $pipelines/gravity.pipe --i - -o - < plummer.npz > piped.txt && "
+      "\"$nbcc\" run $pipelines/gravity.pipe --j plummer.npz -o - --format npz > piped.npz");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const Doubles expected = acc_of("--i plummer.npz");
+  EXPECT_EQ(column("acc", "piped.txt"), expected);
+  EXPECT_EQ(column("acc", "piped.npz"), expected);
+}
+
+TEST_F(CommandRun, BindsByNameAndByOverride) {
+  const Doubles expected = acc_of("--i plummer.npz");
+  EXPECT_EQ(acc_of("--i plummer.npz --bind xi=x,xj=x --bind mj=m"), expected);
+  ASSERT_EQ(line("\"$nbcc\" make-ic plummer --n 200 --seed 3 -o - | grep -v '^#' > bare.txt").code, 0);
+  EXPECT_EQ(acc_of("--i bare.txt --columns id,m,x[3],v[3]"), expected);
+  EXPECT_EQ(acc_of("--i bare.txt --columns _,m,east,north,up,_[3] --bind xi[0]=east,xi[1]=north,xi[2]=up "
+                   "--bind xj[0]=east,xj[1]=north,xj[2]=up"),
+            expected);
+  EXPECT_EQ(acc_of("--i bare.txt --bind xi=data[2],xj=data[2],mj=data[1]"), expected);
+}
+
+TEST_F(CommandRun, BindsAPlainArrayInOrderOfDeclaration) {
+  write("plain.txt", "0 0 0 2\n1 0 0 3\n");
+  const Doubles softened = acc_of("--i plain.txt --param eps2=1e-12");
+  EXPECT_NEAR(softened[0], 3, 1e-5);
+  EXPECT_NEAR(softened[3], -2, 1e-5);
+  const Outcome narrow = nbcc("run $pipelines/gravity_jerk.pipe --i plain.txt -o new.npz");
+  EXPECT_EQ(narrow.code, 2);
+  EXPECT_THAT(narrow.err, HasSubstr("4 numbers per particle"));
+  write("wide.txt", "0 0 0 2 9\n1 0 0 3 9\n");
+  EXPECT_THAT(nbcc("run $pipelines/gravity.pipe --i wide.txt -o new.npz").err, HasSubstr("the last number"));
+}
+
+TEST_F(CommandRun, BothDialectsGiveTheSameSums) {
+  // Columns of the i: position and softening length squared; of the j: position and mass.
+  ASSERT_EQ(line("\"$nbcc\" make-ic plummer --n 200 --seed 3 -o - | grep -v '^#' > rows.txt; "
+                 "awk '{print $3, $4, $5, 1e-4}' rows.txt > i.txt; awk '{print $3, $4, $5, $2}' rows.txt > j.txt")
+                .code,
+            0);
+  ASSERT_EQ(nbcc("run $pipelines/cunbody_gravity.pipe --i i.txt --j j.txt --precision double -o a.npy").code, 0);
+  const ParticleTable a = read_particles(path("a.npy"));
+  ASSERT_EQ(a.column_names(), "data[3]") << "the acceleration";
+  const auto& numbers = std::get<Doubles>(a.columns[0].data);
+  ASSERT_EQ(nbcc("run $pipelines/gravity.pipe --i plummer.npz --precision double --param eps2=1e-4 -o b.npz").code, 0);
+  const Doubles b = column("acc", "b.npz");
+  for (std::size_t k = 0; k < b.size(); ++k) EXPECT_NEAR(numbers[k], b[k], 1e-12 * std::abs(b[k]) + 1e-12) << k;
+  // Numbered fields take named columns piece by piece.
+  ASSERT_EQ(nbcc("run $pipelines/cunbody_gravity.pipe --i i.txt --j plummer.npz --bind INPUT_J[0]=x,INPUT_J[3]=m "
+                 "--precision double -o c.npz")
+                .code,
+            0);
+  EXPECT_EQ(column("OUTPUT", "c.npz"), numbers);
+}
+
+TEST_F(CommandRun, AnNpyFileHoldsTheOutputsSideBySide) {
+  acc_of("--i plummer.npz");
+  const Doubles acc = column("acc", "out.npz"), pot = column("pot", "out.npz");
+  const Doubles all = acc_of("--i plummer.npz", "out.npy", "data");
+  ASSERT_EQ(all.size(), 800u);
+  EXPECT_EQ(all[4 * 7], acc[3 * 7]);
+  EXPECT_EQ(all[4 * 7 + 3], pot[7]);
+}
+
+TEST_F(CommandRun, WritesSingleNumbersOnRequest) {
+  const Doubles whole = acc_of("--i plummer.npz"), single = acc_of("--i plummer.npz --single-output");
+  EXPECT_EQ(read_particles(path("out.npz")).find("acc")->type(), ElementType::Float);
+  EXPECT_EQ(single[5], double(float(whole[5])));
+}
+
+TEST_F(CommandRun, IntegralOutputsStayIntegers) {
+  ASSERT_EQ(nbcc("run $pipelines/nearest_neighbour.pipe --i plummer.npz -o near.npz").code, 0);
+  EXPECT_EQ(read_particles(path("near.npz")).find("near")->type(), ElementType::Int64);
+}
+
+TEST_F(CommandRun, DifferentSetsOnTheTwoSides) {
+  write("i.txt", "# id xi[3]\n7 0 0 0\n");
+  write("j.txt", "# xj[3] mj\n2 0 0 8\n0 4 0 16\n");
+  const Doubles acc = acc_of("--i i.txt --j j.txt --param eps2=0 --precision double");
+  ASSERT_EQ(acc.size(), 3u);
+  EXPECT_NEAR(acc[0], 2, 1e-12);
+  EXPECT_NEAR(acc[1], 1, 1e-12);
+  EXPECT_EQ(column("id", "out.npz"), Doubles{7});
+}
+
+TEST_F(CommandRun, EmptySetsAreFine) {
+  write("none.txt", "# x[3] m\n");
+  EXPECT_THAT(acc_of("--i none.txt"), IsEmpty());
+  EXPECT_EQ(acc_of("--i plummer.npz --j none.txt"), Doubles(600));
+}
+
+TEST_F(CommandRun, ThreadsAndTerminalsDoNotChangeTheNumbers) {
+  const Doubles expected = acc_of("--i plummer.npz --threads 1");
+  EXPECT_EQ(acc_of("--i plummer.npz --threads 3"), expected);
+  // On a terminal the i come in ranges, for the progress bar.
+  if (line("command -v script").code != 0) GTEST_SKIP() << "no script(1) here to make a terminal with";
+  ASSERT_EQ(nbcc("make-ic plummer --n 3000 -o many.npz").code, 0);
+  EXPECT_EQ(line("script -qec '\"$nbcc\" run $pipelines/gravity.pipe --i many.npz -o tty.npz' /dev/null").code, 0);
+  EXPECT_EQ(column("acc", "tty.npz"), acc_of("--i many.npz"));
+}
+
+TEST_F(CommandRun, RefusesToOverwriteWithoutForce) {
+  write("old.npz", "mine");
+  const Outcome refused = nbcc("run $pipelines/gravity.pipe --i plummer.npz -o old.npz");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--force"));
+  EXPECT_EQ(read("old.npz"), "mine");
+  EXPECT_EQ(nbcc("run $pipelines/gravity.pipe --i plummer.npz -o old.npz --force").code, 0);
+  EXPECT_EQ(read_particles(path("old.npz")).rows, 200);
+}
+
+TEST_F(CommandRun, AnInterruptLeavesNothingBehind) {
+  ASSERT_EQ(nbcc("make-ic cube --n 300000 -o big.npz").code, 0);
+  const int before = count();
+  // 9e10 pairs take far longer than the half second. SIGTERM, because a shell's background jobs ignore SIGINT.
+  const Outcome outcome =
+      line("\"$nbcc\" run $pipelines/gravity.pipe --i big.npz -o new.npz & sleep 0.5; kill -TERM $!; wait $!");
+  EXPECT_GT(outcome.code, 128);
+  EXPECT_EQ(count(), before);
+}
+
+struct BadBinding {
+  const char* words;
+  const char* message;
+};
+
+class RunRefuses : public CommandRun, public testing::WithParamInterface<BadBinding> {};
+
+TEST_P(RunRefuses, AndSaysWhatIsThere) {
+  const Outcome outcome =
+      nbcc(std::string("run $pipelines/gravity.pipe --i plummer.npz -o new.npz ") + GetParam().words);
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr(GetParam().message));
+  EXPECT_EQ(count(), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    CommandRun, RunRefuses,
+    testing::Values(BadBinding{"--bind q=x", "there is no input 'q'; there are xi[3] and xj[3], mj"},
+                    BadBinding{"--bind xi=y", "there is no column 'y' in plummer.npz, which has id, m, x[3], v[3]"},
+                    BadBinding{"--bind mj=x", "do not fit mj"}, BadBinding{"--bind xi", "is not of the form"},
+                    BadBinding{"--bind xi[0]=m", "only 1 of the 3 components of 'xi'"},
+                    BadBinding{"--bind xi=x[2]", "has 3 numbers per particle (from 0 on)"},
+                    BadBinding{"--columns x[3]", "finds no column 'mj' or 'm' in plummer.npz, which has x[3]"},
+                    BadBinding{"--param eps=1", "has no field 'eps'; its fields are xi, xj, mj, eps2"},
+                    BadBinding{"--param eps2=1,2", "takes 1 value, got 2"},
+                    BadBinding{"--param eps2=small", "'small' is not a number"},
+                    BadBinding{"--columns id,m,x[3", "x[3"}));
+
+}  // namespace
+}  // namespace nbcc::test

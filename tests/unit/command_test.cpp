@@ -1,0 +1,261 @@
+// The command from outside: exit codes, what goes to which stream, help, and the subcommands that read no particles.
+// Those that do are in command_run_test.cpp and command_verify_test.cpp.
+#include "tests/support/command.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+
+namespace nbcc::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr const char* kSound =
+    "input_i real xi;\ninput_j real xj;  // where\noutput(sum) real s;\ns += (xj - xi) * 2.0;\n";
+constexpr const char* kBroken = "input_i real xi;\ninput_j real xj;\noutput(sum) real s;\ns += xk - xi;\n";
+
+std::vector<std::string> subcommand_names() {
+  CLI::App app("", "nbcc");
+  std::function<int()> chosen;
+  declare_commands(app, "", &chosen);
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+  return names;
+}
+
+TEST(Command, HelpAndVersionGoToStandardOutput) {
+  const Shell shell;
+  const Outcome help = shell.nbcc("--help"), version = shell.nbcc("--version");
+  EXPECT_EQ(help.code, 0);
+  EXPECT_THAT(help.out, HasSubstr("make-ic"));
+  EXPECT_THAT(help.err, IsEmpty());
+  EXPECT_EQ(version.code, 0);
+  EXPECT_THAT(version.out, StartsWith("nbcc 0."));
+}
+
+TEST(Command, EachSubcommandsHelpEndsWithExamplesOfIt) {
+  const Shell shell;
+  for (const std::string& name : subcommand_names()) {
+    const Outcome help = shell.nbcc(name + " --help");
+    EXPECT_EQ(help.code, 0) << name;
+    const std::size_t examples = help.out.find("Examples:");
+    ASSERT_NE(examples, std::string::npos) << name;
+    EXPECT_THAT(help.out.substr(examples), HasSubstr("nbcc " + name)) << name;
+  }
+}
+
+TEST(Command, NothingToDoIsWrongUse) {
+  const Outcome outcome = Shell().nbcc("");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_THAT(outcome.err, HasSubstr("Usage"));
+}
+
+class WrongUse : public testing::TestWithParam<const char*> {};
+
+TEST_P(WrongUse, ExitsWithTwoAndSaysSoOnStandardError) {
+  const Shell shell;
+  shell.write("sound.pipe", kSound);
+  shell.write("old.txt", "kept\n");
+  const Outcome outcome = shell.nbcc(GetParam());
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_THAT(outcome.err, Not(IsEmpty()));
+  EXPECT_EQ(shell.read("old.txt"), "kept\n");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Command, WrongUse,
+    testing::Values("frobnicate", "check", "check missing.pipe", "check .", "emit sound.pipe",
+                    "emit sound.pipe --stage wasm", "emit sound.pipe --stage ir -o old.txt",
+                    "emit sound.pipe --stage ir -o no/such/folder.txt", "emit missing.pipe --stage ir",
+                    "run sound.pipe -o new.txt", "run sound.pipe --i missing.npz -o new.txt",
+                    "run sound.pipe --i sound.pipe", "run sound.pipe --i old.txt -o old.txt",
+                    "run sound.pipe --i old.txt -o - --param nothing", "run sound.pipe --precision half --i a -o b",
+                    "run sound.pipe --threads 0 --i a -o b", "verify sound.pipe --random many",
+                    "verify sound.pipe --random 10 --i old.txt", "verify sound.pipe --param eps=1",
+                    "bench sound.pipe --n 0", "bench sound.pipe --n 8..4", "bench sound.pipe --repeat 1",
+                    "make-ic plummer -o new.npz", "make-ic blob -o new.npz", "make-ic two-body --n 3 -o new.npz",
+                    "make-ic two-body -o old.txt", "cache", "cache burn", "completion", "completion tcsh"));
+
+TEST(Command, AnErrorInTheTextExitsWithOne) {
+  const Shell shell;
+  shell.write("broken.pipe", kBroken);
+  shell.write("x.txt", "# xi xj\n1 2\n");
+  for (const char* words : {"check broken.pipe", "emit broken.pipe --stage cpu", "run broken.pipe --i x.txt -o new.txt",
+                            "verify broken.pipe", "bench broken.pipe"}) {
+    const Outcome outcome = shell.nbcc(words);
+    EXPECT_EQ(outcome.code, 1) << words;
+    EXPECT_THAT(outcome.out, IsEmpty()) << words;
+    EXPECT_THAT(outcome.err, StartsWith("broken.pipe:4:6: error:")) << words;
+  }
+  EXPECT_EQ(shell.count(), 2);
+}
+
+TEST(Command, AMissingDeviceOrToolExitsWithThree) {
+  const Shell shell;
+  shell.write("sound.pipe", kSound);
+  shell.write("x.txt", "# xi xj\n1 2\n");
+  const Outcome device = shell.nbcc("run sound.pipe --i x.txt --device abacus -o new.txt");
+  EXPECT_EQ(device.code, 3);
+  EXPECT_THAT(device.err, HasSubstr("abacus"));
+  const Outcome tool = shell.line("PATH=/nowhere; \"$nbcc\" bench sound.pipe --n 16 --plot new.png");
+  EXPECT_EQ(tool.code, 3);
+  EXPECT_THAT(tool.err, HasSubstr("gnuplot"));
+  EXPECT_EQ(shell.count(), 2);
+}
+
+TEST(Command, AFullDiskIsNoticed) {
+  const Shell shell;
+  EXPECT_EQ(shell.nbcc("--help > /dev/full").code, 2);
+  EXPECT_EQ(shell.nbcc("info > /dev/full").code, 2);
+}
+
+TEST(Command, AReaderThatLeavesIsNoTrouble) {
+  const Shell shell;
+  const Outcome outcome = shell.line("\"$nbcc\" emit $pipelines/gravity.pipe --stage asm | head -n 1");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.err, IsEmpty());
+}
+
+TEST(Command, CheckSaysWhatAPipelineIs) {
+  const Shell shell;
+  shell.write("sound.pipe", kSound);
+  const Outcome text = shell.nbcc("check sound.pipe");
+  EXPECT_EQ(text.code, 0);
+  EXPECT_THAT(text.out, HasSubstr("input_j        real  xj  where"));
+  EXPECT_THAT(text.out, HasSubstr("output(sum)    real  s"));
+  EXPECT_THAT(text.out, HasSubstr("operations per interaction: 3 as written"));
+}
+
+TEST(Command, CheckGoesOnAfterAnError) {
+  const Shell shell;
+  shell.write("sound.pipe", kSound);
+  shell.write("broken.pipe", kBroken);
+  const Outcome outcome = shell.nbcc("check broken.pipe missing.pipe sound.pipe --json");
+  EXPECT_EQ(outcome.code, 2);
+  const json reports = json::parse(outcome.out);
+  ASSERT_EQ(reports.size(), 3u);
+  EXPECT_EQ(reports[0]["ok"], false);
+  EXPECT_EQ(reports[0]["diagnostics"][0]["line"], 4);
+  EXPECT_EQ(reports[1]["ok"], false);
+  EXPECT_EQ(reports[2]["ok"], true);
+  EXPECT_EQ(reports[2]["fields"][1]["comment"], "where");
+}
+
+TEST(Command, CheckCountsOperationsByHowOftenTheyAreDone) {
+  const json report = json::parse(Shell().nbcc("check $pipelines/gravity.pipe --json").out)[0];
+  EXPECT_EQ(report["operations"]["raw"], 20);  // 3 -, 3 *, 3 +, rsqrt, 3 * for the prefactors, 3 *, and 4 sums
+  EXPECT_EQ(report["operations"]["stated"], 38);
+  EXPECT_GT(report["operations"]["per_pair"], 10);
+  EXPECT_EQ(report["operations"]["finish"], 0);
+}
+
+TEST(Command, EveryPipelineOfTheLibraryIsSound) {
+  const Outcome outcome = Shell().nbcc("check $pipelines/*.pipe");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.err, IsEmpty());
+}
+
+TEST(Command, EmitShowsEachStage) {
+  const Shell shell;
+  const auto stage = [&](const std::string& words) {
+    const Outcome outcome = shell.nbcc("emit $pipelines/gravity.pipe --stage " + words);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return outcome.out;
+  };
+  EXPECT_THAT(stage("ir"), HasSubstr("rsqrt.real"));
+  EXPECT_THAT(stage("optimized --isa avx512"), HasSubstr("rsqrt_estimate"));
+  EXPECT_THAT(stage("optimized --math precise"), Not(HasSubstr("estimate")));
+  EXPECT_THAT(stage("cpu --isa sse2"), HasSubstr("nbcc_interact"));
+  EXPECT_THAT(stage("asm --isa neon"), HasSubstr("fmla"));
+  EXPECT_THAT(stage("cuda"), HasSubstr("__global__"));
+}
+
+TEST(Command, EmitWritesAFile) {
+  const Shell shell;
+  const Outcome outcome = shell.nbcc("emit $pipelines/gravity.pipe --stage ir -o ir.txt");
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_EQ(shell.read("ir.txt"), shell.nbcc("emit $pipelines/gravity.pipe --stage ir").out);
+}
+
+TEST(Command, BenchReportsAListOfObjects) {
+  const Outcome outcome = Shell().nbcc("bench $pipelines/gravity.pipe --n 64..128,300 --threads 1 --json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json rows = json::parse(outcome.out);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0]["nj"], 64);
+  EXPECT_EQ(rows[2]["ni"], 300);
+  EXPECT_EQ(rows[1]["threads"], 1);
+  for (const char* key : {"seconds", "interactions_per_s", "gflops", "compile_seconds", "compile_seconds_cached"}) {
+    EXPECT_GT(rows[1][key].get<double>(), 0.0) << key;
+  }
+}
+
+TEST(Command, InfoAndCacheReportAsJson) {
+  const Shell shell;
+  const json info = json::parse(shell.nbcc("info --json").out);
+  EXPECT_GE(info["cores"].get<int>(), 1);
+  EXPECT_THAT(info["toolchain"].get<std::string>(), HasSubstr("19.1"));
+  const Outcome cache = shell.line(
+      "export NBCC_CACHE_DIR=$PWD/cache; \"$nbcc\" make-ic two-body -o two.npz && "
+      "\"$nbcc\" run $pipelines/gravity.pipe --i two.npz -o out.npz && \"$nbcc\" cache list --json");
+  const json listing = json::parse(cache.out);
+  ASSERT_EQ(listing["entries"].size(), 1u);
+  EXPECT_THAT(listing["entries"][0]["kernel"].get<std::string>(), StartsWith("gravity, cpu-"));
+  EXPECT_EQ(shell.line("export NBCC_CACHE_DIR=$PWD/cache; \"$nbcc\" cache clear; \"$nbcc\" cache list").out, "");
+}
+
+TEST(Command, CompletionKnowsSubcommandsOptionsAndChoices) {
+  const Shell shell;
+  const auto by_bash = [&](const std::string& words, int at) {
+    shell.write("complete.bash", "source <(\"$nbcc\" completion bash)\nCOMP_WORDS=(" + words +
+                                     ")\nCOMP_CWORD=" + std::to_string(at) + "\n_nbcc\necho ${COMPREPLY[*]}\n");
+    return shell.line("bash complete.bash").out;
+  };
+  EXPECT_EQ(by_bash("nbcc ver", 1), "verify\n");
+  EXPECT_EQ(by_bash("nbcc run --single", 2), "--single-output\n");
+  EXPECT_EQ(by_bash("nbcc run a.pipe --precision d", 4), "double\n");
+  EXPECT_EQ(by_bash("nbcc make-ic plum", 2), "plummer\n");
+  EXPECT_EQ(by_bash("nbcc check complete.b", 2), "complete.bash\n");
+  for (const char* other : {"zsh", "fish"}) {
+    const Outcome script = shell.nbcc(std::string("completion ") + other);
+    for (const std::string& name : subcommand_names()) EXPECT_THAT(script.out, HasSubstr(name)) << other;
+  }
+}
+
+TEST(Command, TheManualNamesEverySubcommandAndOption) {
+  std::ifstream file(NBCC_SOURCE_DIR "/docs/nbcc.1");
+  std::string manual((std::istreambuf_iterator<char>(file)), {});
+  std::erase(manual, '\\');  // "\-\-stage" is "--stage"
+  CLI::App app("", "nbcc");
+  std::function<int()> chosen;
+  declare_commands(app, "", &chosen);
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
+    const std::size_t begin = manual.find(".SS nbcc " + command->get_name());
+    ASSERT_NE(begin, std::string::npos) << command->get_name();
+    const std::string section = manual.substr(begin, manual.find("\n.S", begin + 1) - begin);
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& name : option->get_lnames()) {
+        if (name == "help") continue;
+        EXPECT_THAT(section, HasSubstr("--" + name)) << command->get_name();
+      }
+    }
+  }
+}
+
+TEST(Command, SpellsItsWordsForAShell) {
+  const char* const words[] = {"/usr/bin/nbcc", "run", "a b.pipe", "--param", "x=1,2", "it's", ""};
+  EXPECT_EQ(spell_command_line(7, words), "nbcc run 'a b.pipe' --param x=1,2 'it'\\''s' ''");
+}
+
+}  // namespace
+}  // namespace nbcc::test

@@ -1,0 +1,64 @@
+// `nbcc verify`: right kernels pass, wrong sums do not, and what it says about it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/command.h"
+
+namespace nbcc::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+TEST(CommandVerify, PassesOnTheLibraryInEveryPrecision) {
+  const Shell shell;
+  // sph_density has a finish(), lennard_jones high powers and a cutoff, nearest_neighbour an argmin.
+  for (const char* name : {"gravity", "sph_density", "lennard_jones", "nearest_neighbour", "cunbody_hermite"}) {
+    for (const char* precision : {"single", "mixed", "double"}) {
+      const Outcome outcome =
+          shell.nbcc(std::string("verify $pipelines/") + name + ".pipe --random 300,5 --precision " + precision);
+      EXPECT_EQ(outcome.code, 0) << name << " " << precision << "\n" << outcome.out << outcome.err;
+    }
+  }
+}
+
+TEST(CommandVerify, ReportsErrorsAndBoundsOfEachOutput) {
+  const Outcome outcome = Shell().nbcc("verify $pipelines/gravity.pipe --random 1000 --json");
+  const json report = json::parse(outcome.out);
+  EXPECT_EQ(report["compared"], 256);
+  EXPECT_EQ(report["ok"], true);
+  ASSERT_EQ(report["outputs"].size(), 2u);
+  for (const json& output : report["outputs"]) {
+    EXPECT_GT(output["rms_error"], 0.0);
+    EXPECT_GE(output["max_error"], output["rms_error"]);
+    EXPECT_LT(output["max_error"], output["bound"]);
+    // A bound that a broken kernel could meet would be none.
+    EXPECT_LT(output["bound"], 1e-4);
+  }
+}
+
+TEST(CommandVerify, ComparesParticlesFromFiles) {
+  const Shell shell;
+  ASSERT_EQ(shell.nbcc("make-ic plummer --n 400 -o plummer.npz").code, 0);
+  const Outcome outcome =
+      shell.nbcc("verify $pipelines/gravity.pipe --i plummer.npz --param eps2=0.01 --precision mixed");
+  EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("256 of the i compared"));
+}
+
+// A sum beyond the range of single precision is wrong there and right in double precision.
+TEST(CommandVerify, FailsWhereSinglePrecisionOverflows) {
+  const Shell shell;
+  shell.write("huge.pipe",
+              "input_i real xi;\ninput_j real xj;\noutput(sum) real s;\n"
+              "real d = xj - xi + 2.0e4;\nreal d2 = d * d;\nreal d4 = d2 * d2;\nreal d8 = d4 * d4;\ns += d8 * d2;\n");
+  const Outcome single = shell.nbcc("verify huge.pipe --random 50");
+  EXPECT_EQ(single.code, 1);
+  EXPECT_THAT(single.out, HasSubstr("WRONG"));
+  EXPECT_EQ(shell.nbcc("verify huge.pipe --random 50 --precision double").code, 0);
+}
+
+}  // namespace
+}  // namespace nbcc::test

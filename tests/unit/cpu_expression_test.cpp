@@ -1,0 +1,65 @@
+#include "compiler/cpu_expression.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+namespace nbcc {
+namespace {
+
+TEST(cpu_expression, types) {
+  EXPECT_EQ(cpu_type(Type::Real, true), "vreal");
+  EXPECT_EQ(cpu_type(Type::Bool, true), "vmask");
+  EXPECT_EQ(cpu_type(Type::Bool, false), "bool");
+  EXPECT_EQ(cpu_type(Type::Index, false), "index");
+}
+
+TEST(cpu_expression, lanes_fill_a_register) {
+  EXPECT_EQ((CpuVectors{Isa::Sse2, Precision::Single}.lanes()), 4);
+  EXPECT_EQ((CpuVectors{Isa::Avx512, Precision::Mixed}.lanes()), 16);
+  EXPECT_EQ((CpuVectors{Isa::Avx2, Precision::Double}.lanes()), 4);
+}
+
+TEST(cpu_expression, literals_are_read_back_as_the_same_number) {
+  for (const double x :
+       {0.0, 1.0, -2.0, 0.1, 1.0 / 3, 1e300, 5e-324, 123456789012345678.0, 1e16, -0x1.fffffffffffffp-3}) {
+    const std::string text = cpu_literal(x, Type::Real);
+    EXPECT_EQ(std::strtod(text.c_str(), nullptr), x) << text;
+    EXPECT_NE(text.find_first_of(".e"), std::string::npos) << text << " would be an integer";
+  }
+}
+
+TEST(cpu_expression, literals_of_other_types) {
+  EXPECT_EQ(cpu_literal(7, Type::Int), "7");
+  EXPECT_EQ(cpu_literal(-9007199254740992.0, Type::Index), "-9007199254740992");
+  EXPECT_EQ(cpu_literal(1, Type::Bool), "-1");
+  EXPECT_EQ(cpu_literal(std::numeric_limits<double>::infinity(), Type::Real), "__builtin_inf()");
+  EXPECT_EQ(cpu_literal(-std::numeric_limits<double>::infinity(), Type::Real), "-__builtin_inf()");
+  EXPECT_EQ(cpu_literal(std::nan(""), Type::Real), "__builtin_nan(\"\")");
+}
+
+std::string functions_after(Op op, Isa isa, Precision precision) {
+  Graph graph;
+  const NodeId id = graph.unary(op, graph.leaf(Op::InputJ, 0, Type::Real));
+  CpuExpressions expressions({isa, precision});
+  expressions.operation(graph, graph[id], {"x", "", ""}, true);
+  return expressions.functions();
+}
+
+// The vector library's names by its ABI: the letter of the instruction set, then the lanes.
+TEST(cpu_expression, declares_the_vector_function_of_the_instruction_set) {
+  EXPECT_NE(functions_after(Op::Exp, Isa::Sse2, Precision::Single).find("_ZGVbN4v_expf("), std::string::npos);
+  EXPECT_NE(functions_after(Op::Exp, Isa::Avx2, Precision::Single).find("_ZGVdN8v_expf("), std::string::npos);
+  EXPECT_NE(functions_after(Op::Exp, Isa::Avx512, Precision::Single).find("_ZGVeN16v_expf("), std::string::npos);
+  EXPECT_NE(functions_after(Op::Exp, Isa::Avx2, Precision::Double).find("_ZGVdN4v_exp("), std::string::npos);
+}
+
+TEST(cpu_expression, declares_what_is_used_and_nothing_else) {
+  EXPECT_EQ(functions_after(Op::Sqrt, Isa::Avx2, Precision::Single), "");
+  EXPECT_EQ(functions_after(Op::Exp, Isa::Avx2, Precision::Single).find("log"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace nbcc

@@ -1,0 +1,114 @@
+#include "jit/cpu_jit.h"
+
+#include <elf.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <string>
+
+#include "compiler/diagnostic.h"
+#include "compiler/parse.h"
+#include "jit/build_kernel.h"
+#include "runtime/error.h"
+#include "tests/support/random_pipeline.h"
+
+namespace nbcc {
+namespace {
+
+int machine_of(const std::string& object) {
+  Elf64_Ehdr header{};
+  if (object.size() < sizeof header) return EM_NONE;
+  std::memcpy(&header, object.data(), sizeof header);
+  return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_type == ET_REL ? header.e_machine : EM_NONE;
+}
+
+void expect_objects(const Pipeline& pipeline, const Options& options, const std::string& what) {
+  const auto toolchain = make_cpu_toolchain();
+  EXPECT_EQ(machine_of(toolchain->compile(build_cpu_kernel(pipeline, options, Isa::Neon, ""))), EM_AARCH64) << what;
+  EXPECT_EQ(machine_of(toolchain->compile(build_cpu_kernel(pipeline, options, Isa::Avx512, ""))), EM_X86_64) << what;
+}
+
+Options some_options(std::uint64_t k) {
+  return {.precision = Precision(k % 3), .math = k % 2 ? Math::Fast : Math::Precise};
+}
+
+// Where no machine can run them, kernels are at least accepted, and are for the machine that they name.
+TEST(cpu_jit, the_library_compiles_for_machines_that_this_is_not) {
+  std::uint64_t k = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(NBCC_SOURCE_DIR) + "/pipelines")) {
+    if (entry.path().extension() != ".pipe") continue;
+    const Pipeline pipeline = parse(read_source(entry.path()));
+    expect_objects(pipeline, {}, entry.path().stem());
+    expect_objects(pipeline, some_options(++k), entry.path().stem());
+  }
+}
+
+TEST(cpu_jit, random_pipelines_compile_for_machines_that_this_is_not) {
+  for (std::uint64_t seed = 5000; seed < 5020; ++seed) {
+    const std::string text = test::random_pipeline_text(seed);
+    expect_objects(parse({"random.pipe", text}), some_options(seed), text);
+  }
+}
+
+KernelSource small_kernel() {
+  return build_cpu_kernel(
+      Source{"small.pipe", "input_i real xi; input_j real xj; output(sum) real s;\ns += sqrt(xj * xj + xi * xi);"}, {},
+      Isa::Sse2, "");
+}
+
+TEST(cpu_jit, assembly_has_the_kernels_functions) {
+  const std::string text = cpu_assembly(small_kernel());
+  for (const char* name : {"nbcc_prepare_i:", "nbcc_prepare_j:", "nbcc_interact:", "nbcc_finish:", "sqrtps"})
+    EXPECT_NE(text.find(name), std::string::npos) << name;
+}
+
+TEST(cpu_jit, refused_text_is_our_bug_and_quotes_the_compiler) {
+  KernelSource source = small_kernel();
+  source.text = "int f() { return not_there; }\n";
+  try {
+    make_cpu_toolchain()->compile(source);
+    FAIL() << "accepted";
+  } catch (const InternalError& e) {
+    EXPECT_NE(std::string(e.what()).find("not_there"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("'small'"), std::string::npos) << e.what();
+  }
+}
+
+TEST(cpu_jit, an_unknown_target_is_refused) {
+  KernelSource source = small_kernel();
+  source.target = "cpu-vax";
+  EXPECT_THROW(make_cpu_toolchain()->compile(source), InternalError);
+}
+
+TEST(cpu_jit, what_is_no_object_is_a_device_error) {
+  EXPECT_THROW(make_cpu_toolchain()->load("not an object"), DeviceError);
+  EXPECT_THROW(make_cpu_toolchain()->load(""), DeviceError);
+  std::string cut = make_cpu_toolchain()->compile(small_kernel());
+  cut.resize(cut.size() / 2);
+  EXPECT_THROW(make_cpu_toolchain()->load(cut), DeviceError);
+}
+
+// A kernel may call mathematics and nothing else of the process that it is loaded into.
+TEST(cpu_jit, kernels_cannot_reach_the_process) {
+  KernelSource source = small_kernel();
+  source.text += "extern \"C\" int system(const char*);\nextern \"C\" int escape() { return system(\"true\"); }\n";
+  const std::string object = make_cpu_toolchain()->compile(source);
+  testing::internal::CaptureStderr();
+  try {
+    make_cpu_toolchain()->load(object);
+    ADD_FAILURE() << "loaded";
+  } catch (const DeviceError& e) {
+    EXPECT_NE(std::string(e.what()).find("system"), std::string::npos) << e.what();
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+TEST(cpu_jit, loaded_code_has_all_four_functions) {
+  const auto toolchain = make_cpu_toolchain();
+  const auto code = toolchain->load(toolchain->compile(small_kernel()));
+  EXPECT_TRUE(code->prepare_i && code->prepare_j && code->interact && code->finish);
+}
+
+}  // namespace
+}  // namespace nbcc

@@ -1,0 +1,320 @@
+// The CUDA text: what must and must not stand in it, and that NVRTC takes it, for every pipeline of the library. What
+// it computes is the business of the tests that run it.
+#include "compiler/emit_cuda.h"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "compiler/optimize.h"
+#include "compiler/parse.h"
+
+namespace nbcc {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+KernelSource emit(const Pipeline& pipeline, const Options& options) {
+  return emit_cuda(optimize(pipeline, options, cuda_target()), options);
+}
+
+Pipeline parse_text(const std::string& text) { return parse(Source{"test.pipe", text}); }
+
+Pipeline from_library(const std::string& name) {
+  return parse(read_source(std::string(NBCC_SOURCE_DIR) + "/pipelines/" + name + ".pipe"));
+}
+
+// The kernel of that name, up to the next.
+std::string kernel(const KernelSource& source, const std::string& name) {
+  const std::size_t at = source.text.find(name + "(const __grid_constant__ Arguments a)");
+  EXPECT_NE(at, std::string::npos) << name;
+  return source.text.substr(at, source.text.find("extern \"C\"", at) - at);
+}
+
+int count(const std::string& text, const std::string& what) {
+  int n = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+  return n;
+}
+
+constexpr Precision kPrecisions[] = {Precision::Single, Precision::Mixed, Precision::Double};
+
+TEST(emit_cuda, exports_its_kernels_and_needs_no_header) {
+  const KernelSource source = emit(from_library("gravity"), {});
+  for (const char* name : {"nbcc_prepare_i", "nbcc_prepare_j", "nbcc_interact", "nbcc_reduce"}) kernel(source, name);
+  EXPECT_THAT(source.text, Not(HasSubstr("#include")));
+  EXPECT_EQ(source.target, "cuda");
+}
+
+TEST(emit_cuda, every_macro_of_the_shape_may_be_set_from_outside) {
+  const KernelSource source = emit(from_library("gravity"), {});
+  for (const char* macro : {"NBCC_THREADS", "NBCC_I_PER_THREAD", "NBCC_J_TILE", "NBCC_UNROLL"})
+    EXPECT_THAT(source.text, HasSubstr(std::string("#ifndef ") + macro + "\n#define " + macro + " "));
+}
+
+TEST(emit_cuda, the_tile_is_read_between_two_barriers) {
+  const std::string text = kernel(emit(from_library("gravity"), {}), "nbcc_interact");
+  ASSERT_EQ(count(text, "__syncthreads();"), 2);
+  const std::size_t first = text.find("__syncthreads();"), second = text.rfind("__syncthreads();");
+  EXPECT_LT(text.find("staged[k] = other;"), first);
+  EXPECT_GT(text.find("= staged[k];"), first);
+  EXPECT_LT(text.find("= staged[k];"), second);
+}
+
+// Three differences, three terms of r2, one root, three products and three terms of the sums: nothing refines what is
+// within 2 ulp.
+TEST(emit_cuda, single_gravity_is_thirteen_operations) {
+  const std::string text = kernel(emit(from_library("gravity_acc"), {}), "nbcc_interact");
+  EXPECT_EQ(count(text, "rsqrt_estimate("), 1);
+  EXPECT_EQ(count(text, "= fmaf("), 6);
+  EXPECT_EQ(count(text, "const float t"), 4 + 3 + 3 + 3 + 1 + 3 + 1);  // j, i, differences, r2, root, products; eps2
+}
+
+TEST(emit_cuda, double_refines_its_seed) {
+  const std::string text = kernel(emit(from_library("gravity_acc"), {Precision::Double}), "nbcc_interact");
+  EXPECT_EQ(count(text, "rsqrt_estimate("), 1);
+  EXPECT_EQ(count(text, "= fma("), 6 + 3);  // 1 - x y^2, and two of its powers
+  EXPECT_THAT(text, Not(HasSubstr("float")));
+}
+
+TEST(emit_cuda, roots_are_exact_where_asked) {
+  for (const Options& options : {Options{Precision::Single, Math::Precise}, Options{.root = RootMode::Exact}}) {
+    const std::string text = kernel(emit(from_library("gravity_acc"), options), "nbcc_interact");
+    EXPECT_THAT(text, Not(HasSubstr("rsqrt_estimate")));
+    EXPECT_THAT(text, HasSubstr("sqrtf("));
+    EXPECT_THAT(text, Not(HasSubstr("square_root(")));
+  }
+}
+
+TEST(emit_cuda, mixed_subtracts_upper_and_lower_parts) {
+  const KernelSource source = emit(from_library("gravity_acc"), {Precision::Mixed});
+  EXPECT_EQ(count(kernel(source, "nbcc_interact"), "l);\n"), 3);  // (t0 - t1) + (t0l - t1l)
+  ASSERT_EQ(source.i_columns.size(), 6u);
+  EXPECT_EQ(source.i_columns[0].part, Column::Part::High);
+  EXPECT_EQ(source.i_columns[1].part, Column::Part::Low);
+}
+
+TEST(emit_cuda, tiles_of_floats_are_summed_in_two_floats) {
+  EXPECT_THAT(emit(from_library("gravity_acc"), {}).text, HasSubstr("TwoFloat s0;"));
+  EXPECT_THAT(emit(from_library("gravity_acc"), {Precision::Double}).text, HasSubstr("double s0;"));
+}
+
+TEST(emit_cuda, a_cutoff_makes_a_region_and_a_self_test_does_not) {
+  EXPECT_EQ(count(kernel(emit(from_library("lennard_jones"), {}), "nbcc_interact"), ") {\n          const "), 1);
+  const std::string text = kernel(emit(from_library("nearest_neighbour"), {}), "nbcc_interact");
+  EXPECT_THAT(text, HasSubstr("k == self[r]"));
+  EXPECT_THAT(text, Not(HasSubstr(") {\n          const ")));
+}
+
+TEST(emit_cuda, whole_sets_of_indices_are_64_bits) {
+  const KernelSource source = emit(parse_text("output(sum) real s;\n"
+                                              "s += i_index < j_index ? 1.0 : 2.0;\n"),
+                                   {});
+  EXPECT_THAT(source.text, HasSubstr("own[r].i = i + a.i_offset;"));
+  EXPECT_THAT(source.text, HasSubstr(" = first_j + k + a.j_offset;"));
+  EXPECT_TRUE(source.uses_i_index && source.uses_j_index);
+}
+
+const char* const kAllReductions = R"(
+input_i real xi;
+input_j real xj;
+output(sum) real s;
+output(min) real low;
+output(max) real high;
+output(argmin) index nearest;
+output(argmax) index farthest;
+real d = fabs(xj - xi);
+s += d;
+low = min(low, d);
+high = max(high, d);
+nearest = argmin(nearest, d);
+farthest = argmax(farthest, d);
+void finish() { s = s / (1.0 + high); }
+)";
+
+TEST(emit_cuda, every_reduction_joins_its_parts) {
+  const std::string text = kernel(emit(parse_text(kAllReductions), {}), "nbcc_reduce");
+  EXPECT_THAT(text, HasSubstr("acc0 += partial[0 * a.ni];"));
+  EXPECT_THAT(text, HasSubstr("acc1 = minimum(acc1, partial[1 * a.ni]);"));
+  EXPECT_THAT(text, HasSubstr("acc2 = maximum(acc2, partial[2 * a.ni]);"));
+  EXPECT_THAT(text, HasSubstr("keep_best(acc3, arg3, partial[3 * a.ni], partial[4 * a.ni], true);"));
+  EXPECT_THAT(text, HasSubstr("keep_best(acc4, arg4, partial[5 * a.ni], partial[6 * a.ni], false);"));
+}
+
+TEST(emit_cuda, finish_is_double_and_runs_after_the_last_part_only) {
+  const KernelSource source = emit(parse_text(kAllReductions), {});
+  const std::string text = kernel(source, "nbcc_reduce");
+  EXPECT_TRUE(source.has_finish);
+  EXPECT_THAT(text, Not(HasSubstr("quotient(")));
+  EXPECT_GT(text.find("acc0 = (double)f"), text.find("if (a.last) {"));
+}
+
+// ---- NVRTC, where it is installed
+// ------------------------------------------------------------------------------------
+
+class Nvrtc {
+ public:
+  Nvrtc() {
+    std::vector<std::string> places{"/usr/local/cuda/lib64/libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"};
+    if (const char* home = std::getenv("CUDA_HOME"))
+      places.insert(places.begin(), std::string(home) + "/lib64/libnvrtc.so");
+    for (const std::string& place : places)
+      if (!library_) library_ = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library_) return;
+    find(create_, "nvrtcCreateProgram");
+    find(compile_, "nvrtcCompileProgram");
+    find(log_size_, "nvrtcGetProgramLogSize");
+    find(log_, "nvrtcGetProgramLog");
+    find(destroy_, "nvrtcDestroyProgram");
+  }
+  explicit operator bool() const { return library_ != nullptr; }
+
+  struct Result {
+    bool compiled = false;
+    std::string log;
+  };
+  Result operator()(const std::string& text, std::vector<std::string> options) const {
+    options.insert(options.end(), {"--std=c++17", "--fmad=false", "--ptxas-options=-v"});
+    std::vector<const char*> arguments;
+    for (const std::string& option : options) arguments.push_back(option.c_str());
+    void* program = nullptr;
+    Result result;
+    if (create_(&program, text.c_str(), "kernel.cu", 0, nullptr, nullptr) != 0) return result;
+    result.compiled = compile_(program, int(arguments.size()), arguments.data()) == 0;
+    std::size_t bytes = 0;
+    log_size_(program, &bytes);
+    result.log.resize(bytes);
+    log_(program, result.log.data());
+    destroy_(&program);
+    return result;
+  }
+
+ private:
+  template <typename Function>
+  void find(Function*& function, const char* name) {
+    function = reinterpret_cast<Function*>(::dlsym(library_, name));
+    if (!function) throw std::runtime_error(std::string("this NVRTC has no ") + name);
+  }
+
+  void* library_ = nullptr;
+  int (*create_)(void**, const char*, const char*, int, const char* const*, const char* const*) = nullptr;
+  int (*compile_)(void*, int, const char* const*) = nullptr;
+  int (*log_size_)(void*, std::size_t*) = nullptr;
+  int (*log_)(void*, char*) = nullptr;
+  int (*destroy_)(void**) = nullptr;
+};
+
+const Nvrtc& nvrtc() {
+  static const Nvrtc the;
+  return the;
+}
+
+#define NBCC_NEEDS_NVRTC() \
+  if (!nvrtc()) GTEST_SKIP() << "NVRTC is not installed: the CUDA text is not compiled here"
+
+struct Job {
+  std::string name, text;
+  std::vector<std::string> options;
+  bool assembled = true;  // down to the device's own instructions, of which the log tells
+};
+
+// A kernel that spills registers fails, and so does a warning.
+void expect_compiles(const std::vector<Job>& jobs) {
+  for (const Job& job : jobs) {
+    const Nvrtc::Result result = nvrtc()(job.text, job.options);
+    EXPECT_TRUE(result.compiled) << job.name << "\n" << result.log;
+    EXPECT_THAT(result.log, Not(HasSubstr("warning"))) << job.name;
+    const int functions = count(result.log, "bytes spill stores"), clean = count(result.log, " 0 bytes spill stores");
+    EXPECT_GE(functions, job.assembled ? 4 : 0) << job.name << "\n" << result.log;
+    EXPECT_EQ(functions, clean) << job.name << " spills\n" << result.log;
+  }
+}
+
+TEST(emit_cuda, nvrtc_takes_every_pipeline_in_every_precision) {
+  NBCC_NEEDS_NVRTC();
+  std::vector<Job> jobs;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(NBCC_SOURCE_DIR) + "/pipelines")) {
+    if (entry.path().extension() != ".pipe") continue;
+    const Pipeline pipeline = parse(read_source(entry.path().string()));
+    for (const Precision precision : kPrecisions) {
+      const std::string name = pipeline.name + ", " + std::string(nbcc::name(precision));
+      const std::string text = emit(pipeline, {precision}).text;
+      jobs.push_back({name + ", sm_90", text, {"--gpu-architecture=sm_90"}});
+      // With no loop written out and to PTX only: a tenth of the time.
+      jobs.push_back({name + ", compute_75",
+                      text,
+                      {"--gpu-architecture=compute_75", "-DNBCC_UNROLL=1", "-DNBCC_I_PER_THREAD=1"},
+                      false});
+    }
+  }
+  ASSERT_FALSE(jobs.empty());
+  expect_compiles(jobs);
+}
+
+// What the library does not use: every function, every type, every reduction, whole numbers, conditions as inputs.
+const char* const kEverything = R"(
+input_i real a;
+input_i bool flag;
+input_i double da;
+input_j real b;
+input_j int n;
+input_j index m;
+input_j float f;
+param real p[2] = {1, 2};
+output(sum) real s;
+output(sum) real t;
+output(sum) real whole;
+output(min) real low;
+output(argmax) index far;
+real x = fabs(b - a) + p[0];
+s += sqrt(x) + rsqrt(x) + cbrt(x) + exp(x) + exp2(x) + log(x) + log2(x) + sin(x) + cos(x) + sinpi(x) + cospi(x) + tan(x);
+s += asin(x) + acos(x) + atan(x) + sinh(x) + cosh(x) + tanh(x) + erf(x) + erfc(x) + floor(x) + ceil(x) + round(x) + trunc(x);
+t += pow(x, b) + atan2(x, b) + copysign(x, b) + min(x, b) + max(x, b) + fma(x, b, a) + x / b;
+t += sqrt(da) + real(f) * 2 + (flag && n > 3 ? 1.0 : 0.0);
+int k = n / 3 + n % 5 - n * n;
+index q = m / 7 + m % 9 + abs(m) - index(n) + index(x);
+whole += real(k) + real(q) + (i_index < j_index ? 1.0 : 0.0);
+low = min(low, x);
+if (n > 0) far = argmax(far, x);
+void finish() { t = t * a + pow(fabs(s), 0.25); }
+)";
+
+TEST(emit_cuda, nvrtc_takes_the_whole_language) {
+  NBCC_NEEDS_NVRTC();
+  std::vector<Job> jobs;
+  const Pipeline everything = parse_text(kEverything), reductions = parse_text(kAllReductions);
+  const Pipeline nothing = parse_text("output(sum) real s;\ns += 1.0;\n");
+  for (const Precision precision : kPrecisions) {
+    for (const Math math : {Math::Fast, Math::Precise}) {
+      const std::string name = std::string(nbcc::name(precision)) + ", " + std::string(nbcc::name(math));
+      for (const Pipeline* pipeline : {&everything, &reductions, &nothing})
+        jobs.push_back({pipeline->name + ", " + name,
+                        emit(*pipeline, {precision, math}).text,
+                        {"--gpu-architecture=sm_75", "-DNBCC_UNROLL=1", "-DNBCC_I_PER_THREAD=1"}});
+    }
+  }
+  expect_compiles(jobs);
+}
+
+TEST(emit_cuda, nvrtc_takes_other_shapes) {
+  NBCC_NEEDS_NVRTC();
+  const std::string text = emit(from_library("sph_force"), {}).text;
+  expect_compiles({{"small",
+                    text,
+                    {"--gpu-architecture=sm_90", "-DNBCC_THREADS=32", "-DNBCC_I_PER_THREAD=1", "-DNBCC_J_TILE=7",
+                     "-DNBCC_UNROLL=3"}},
+                   {"large",
+                    text,
+                    {"--gpu-architecture=sm_90", "-DNBCC_THREADS=256", "-DNBCC_I_PER_THREAD=2", "-DNBCC_J_TILE=512",
+                     "-DNBCC_UNROLL=4"}}});
+}
+
+}  // namespace
+}  // namespace nbcc

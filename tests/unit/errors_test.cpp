@@ -1,0 +1,167 @@
+// Every mistake in tests/errors says exactly what its first lines expect, no more and no less; and what no file can
+// hold is refused in time.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "compiler/parse.h"
+#include "tests/support/scratch_folder.h"
+
+namespace nbcc {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+std::vector<std::filesystem::path> mistakes() {
+  std::vector<std::filesystem::path> result;
+  for (const auto& entry : std::filesystem::directory_iterator(NBCC_SOURCE_DIR "/tests/errors"))
+    if (entry.path().extension() == ".pipe") result.push_back(entry.path());
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+// Errors and warnings as "line:column: severity: message"; notes only explain them.
+Lines said_of(const Source& source) {
+  std::vector<Diagnostic> diagnostics;
+  try {
+    parse(source, &diagnostics);
+  } catch (const CompileError& error) {
+    diagnostics = error.diagnostics;
+  }
+  Lines result;
+  for (const Diagnostic& d : diagnostics) {
+    if (d.severity == Severity::Note) continue;
+    const char* severity = d.severity == Severity::Error ? "error" : "warning";
+    result.push_back(std::to_string(d.where.line) + ":" + std::to_string(d.where.column) + ": " + severity + ": " +
+                     d.message);
+  }
+  return result;
+}
+
+Lines said_of(const std::string& text) { return said_of(Source{"p.pipe", text}); }
+
+Lines expected_of(const Source& source) {
+  const std::string mark = "// expect: ";
+  Lines result;
+  for (int line = 1; source.line(line).starts_with(mark); ++line)
+    result.emplace_back(source.line(line).substr(mark.size()));
+  return result;
+}
+
+class mistake : public testing::TestWithParam<std::filesystem::path> {};
+
+TEST_P(mistake, is_said_exactly) {
+  const Source source = read_source(GetParam().string());
+  const Lines expected = expected_of(source);
+  ASSERT_FALSE(expected.empty()) << "the first line must be '// expect: ...'";
+  EXPECT_EQ(said_of(source), expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(errors, mistake, testing::ValuesIn(mistakes()),
+                         [](const auto& info) { return info.param.stem().string(); });
+
+TEST(errors, are_many) { EXPECT_GE(mistakes().size(), 50u); }
+
+// ---- what is too large, too deep or no text: an error, in time ----
+
+std::string times(int n, const std::string& text) {
+  std::string result;
+  for (int k = 0; k < n; ++k) result += text;
+  return result;
+}
+
+std::string first_said_in_time(const std::string& text) {
+  const auto start = std::chrono::steady_clock::now();
+  const Lines said = said_of(text);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+  return said.empty() ? "" : said[0];
+}
+
+const std::string kEnd = "input_j real xj;\noutput(sum) real s;\ns += xj;\n";
+
+TEST(errors, parentheses_10000_deep) {
+  EXPECT_EQ(first_said_in_time("real a = " + times(10'000, "(") + "1" + times(10'000, ")") + ";\n" + kEnd),
+            "1:210: error: brackets are nested deeper than 200 levels; break the expression up with variables");
+}
+
+TEST(errors, braces_10000_deep) {
+  EXPECT_EQ(first_said_in_time(times(10'000, "{") + times(10'000, "}") + kEnd),
+            "1:201: error: brackets are nested deeper than 200 levels; break the expression up with variables");
+}
+
+TEST(errors, minus_signs_30000) {
+  EXPECT_EQ(first_said_in_time("real a = " + times(30'000, "- ") + "1;\n" + kEnd),
+            "1:40004: error: this statement has more than 20000 tokens; break it up with variables");
+}
+
+TEST(errors, else_5000_times) {
+  EXPECT_EQ(first_said_in_time("real a;\nif (1 > 2) a = 1;" + times(5'000, "else if (1 > 2) a = 2;\n") + kEnd),
+            "1002:1: error: this if has more than 1000 branches");
+}
+
+TEST(errors, file_of_10_megabytes) {
+  EXPECT_EQ(first_said_in_time(times(10 << 20, " ")),
+            "0:0: error: the file has 10485760 bytes; a pipeline may have 262144 at most");
+}
+
+TEST(errors, nul_byte) {
+  EXPECT_EQ(first_said_in_time("real a;\n" + std::string(1, '\0')),
+            "2:1: error: this is no text: byte 0x00 is a control character");
+}
+
+TEST(errors, program_in_place_of_a_pipeline) {
+  EXPECT_EQ(first_said_in_time("\x7f"
+                               "ELF\x02\x01\x01"),
+            "1:1: error: this is no text: byte 0x7f is a control character");
+}
+
+TEST(errors, old_line_ends) {
+  EXPECT_EQ(first_said_in_time("// a\r{"),
+            "1:5: error: a carriage return without a line feed; end lines as Unix or Windows does");
+}
+
+TEST(errors, byte_that_is_no_utf8) { EXPECT_EQ(first_said_in_time("real \xff;\n").substr(0, 11), "1:6: error:"); }
+
+// Each is within the limits of the screen and would be slow if a pass were not linear.
+TEST(large, many_ifs_over_many_variables) {
+  std::string text = kEnd;
+  for (int k = 0; k < 2'000; ++k) text += "real v" + std::to_string(k) + " = xj;\n";
+  for (int k = 0; k < 2'000; ++k) text += "if (xj > 1) v" + std::to_string(k) + " = 2;\n";
+  EXPECT_EQ(first_said_in_time(text), "");
+}
+
+TEST(large, functions_that_call_each_other_twice) {
+  std::string text = "real f0(real x) { return x + 1; }\n";
+  for (int k = 1; k < 30; ++k) {
+    const std::string before = "f" + std::to_string(k - 1);
+    text += "real f" + std::to_string(k) + "(real x) { return " + before + "(x) * " + before + "(x + 1); }\n";
+  }
+  EXPECT_NE(first_said_in_time(text + kEnd + "s += f29(xj);\n").find("the pipeline unrolls to more than"),
+            std::string::npos);
+}
+
+TEST(large, ifs_nested_in_one_another_without_braces) {
+  EXPECT_EQ(first_said_in_time(kEnd + times(3'000, "if (xj > 1) ") + "s += 1;\n"), "");
+}
+
+TEST(large, sum_of_5000_terms) { EXPECT_EQ(first_said_in_time(kEnd + "s += xj" + times(5'000, " + xj") + ";\n"), ""); }
+
+TEST(large, conditional_2000_deep) {
+  EXPECT_EQ(first_said_in_time(kEnd + "s += " + times(2'000, "xj > 1 ? 2 : ") + "3;\n"), "");
+}
+
+// ---- what is no file ----
+
+TEST(errors, missing_file) { EXPECT_THROW(read_source("/nowhere/gravity.pipe"), SourceUnreadable); }
+
+TEST(errors, folder) {
+  const test::ScratchFolder folder;
+  EXPECT_THROW(read_source(folder.path("")), SourceUnreadable);
+}
+
+}  // namespace
+}  // namespace nbcc

@@ -1,0 +1,53 @@
+// Whole kernels, compared exactly with tests/golden/: a change of the emitted text shows in review. Set
+// NBCC_UPDATE_GOLDEN=1 to have the files written anew.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "compiler/parse.h"
+#include "jit/build_kernel.h"
+
+namespace nbcc {
+namespace {
+
+struct Case {
+  const char* pipeline;
+  Isa isa;
+  Precision precision;
+};
+
+const Case kCases[] = {
+    {"gravity", Isa::Avx2, Precision::Single},
+    {"lennard_jones", Isa::Avx2, Precision::Single},      // a cutoff that skips whole vectors
+    {"nearest_neighbour", Isa::Sse2, Precision::Double},  // argmin
+    {"gravity_jerk", Isa::Avx512, Precision::Mixed},      // two-float differences
+};
+
+std::string contents(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(golden, kernels_are_as_reviewed) {
+  const std::string root = NBCC_SOURCE_DIR;
+  const char* const update = std::getenv("NBCC_UPDATE_GOLDEN");
+  for (const Case& c : kCases) {
+    const std::string text = build_cpu_kernel(read_source(root + "/pipelines/" + c.pipeline + ".pipe"),
+                                              {.precision = c.precision}, c.isa, "")
+                                 .text;
+    const std::string path = root + "/tests/golden/" + c.pipeline + "." + std::string(name(c.isa)) + "." +
+                             std::string(name(c.precision)) + ".cpp";
+    if (update && std::string(update) == "1") std::ofstream(path, std::ios::binary) << text;
+    const std::string expected = contents(path);
+    ASSERT_FALSE(expected.empty()) << path << " is missing; NBCC_UPDATE_GOLDEN=1 writes it";
+    EXPECT_TRUE(text == expected) << path
+                                  << " differs from what is emitted now; NBCC_UPDATE_GOLDEN=1 rewrites it. Now:\n"
+                                  << text;
+  }
+}
+
+}  // namespace
+}  // namespace nbcc

@@ -1,0 +1,42 @@
+// Numbers as people write them on a command line.
+#include "cli/numbers.h"
+
+#include <gtest/gtest.h>
+
+#include "runtime/error.h"
+
+namespace nbcc::test {
+namespace {
+
+using Counts = std::vector<std::int64_t>;
+
+TEST(Numbers, CountsMayHaveExponents) {
+  EXPECT_EQ(parse_count("16384", "--n"), 16384);
+  EXPECT_EQ(parse_count("1e6", "--n"), 1000000);
+  EXPECT_EQ(parse_count("2.5e3", "--n"), 2500);
+  for (const char* wrong : {"", "-1", "1.5", "1e30", "nan", "12x", "0x10"}) {
+    EXPECT_THROW(parse_count(wrong, "--n"), UsageError) << wrong;
+  }
+}
+
+TEST(Numbers, RangesDouble) {
+  EXPECT_EQ(parse_counts("1024..8192", "--n"), (Counts{1024, 2048, 4096, 8192}));
+  EXPECT_EQ(parse_counts("3..20", "--n"), (Counts{3, 6, 12}));
+  EXPECT_EQ(parse_counts("7,1e3,2..4", "--n"), (Counts{7, 1000, 2, 4}));
+  for (const char* wrong : {"", "0", "8..4", "1,,2", "1,", "4..", "..4"}) {
+    EXPECT_THROW(parse_counts(wrong, "--n"), UsageError) << wrong;
+  }
+}
+
+TEST(Numbers, ParamsHaveOneValueOrSeveral) {
+  const ParamValue one = parse_param("eps2=1e-4"), three = parse_param("box=10,-2,+3.5");
+  EXPECT_EQ(one.name, "eps2");
+  EXPECT_EQ(one.values, std::vector<double>{1e-4});
+  EXPECT_EQ(three.values, (std::vector<double>{10, -2, 3.5}));
+  for (const char* wrong : {"", "eps2", "=1", "eps2=", "eps2=x", "box=1,,2"}) {
+    EXPECT_THROW(parse_param(wrong), UsageError) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace nbcc::test

@@ -1,0 +1,48 @@
+#include "compiler/warn_singular.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "compiler/parse.h"
+
+namespace nbcc {
+namespace {
+
+bool warns(const std::string& text) { return warn_singular(parse(Source{"p.pipe", text})).has_value(); }
+
+const std::string kFields =
+    "input_i vec3 xi;\ninput_j vec3 xj;\nparam real eps2 = 0;\nparam real soft = 0.01;\n"
+    "output(sum) real s;\nvec3 d = xj - xi;\nreal r2 = dot(d, d);\n";
+
+TEST(warn_singular, of_a_bare_inverse_distance) { EXPECT_TRUE(warns(kFields + "s += rsqrt(r2);")); }
+TEST(warn_singular, of_nan_as_of_infinity) { EXPECT_TRUE(warns(kFields + "s += d.x / sqrt(r2);")); }
+TEST(warn_singular, of_a_softening_that_is_zero) { EXPECT_TRUE(warns(kFields + "s += rsqrt(r2 + eps2);")); }
+TEST(warn_singular, not_of_a_softened_pair) { EXPECT_FALSE(warns(kFields + "s += rsqrt(r2 + soft);")); }
+TEST(warn_singular, not_if_the_self_pair_is_skipped) {
+  EXPECT_FALSE(warns(kFields + "skip_if(i_index == j_index);\ns += rsqrt(r2);"));
+}
+TEST(warn_singular, not_if_the_distance_guards) { EXPECT_FALSE(warns(kFields + "if (r2 > 0) s += rsqrt(r2);")); }
+TEST(warn_singular, not_if_a_select_guards) { EXPECT_FALSE(warns(kFields + "s += r2 > 0 ? rsqrt(r2) : 0;")); }
+
+TEST(warn_singular, not_of_sets_of_different_things) {
+  EXPECT_FALSE(
+      warns("input_i vec3 grid;\ninput_j vec3 xj;\noutput(sum) real s;\nvec3 d = xj - grid;\ns += rsqrt(dot(d, d));"));
+}
+
+TEST(warn_singular, names_the_output) {
+  const auto warning = warn_singular(parse(Source{"p.pipe", kFields + "s += rsqrt(r2);"}));
+  ASSERT_TRUE(warning);
+  EXPECT_EQ(warning->where, (Location{5, 18}));
+  EXPECT_EQ(
+      warning->message,
+      "the pair is singular at i == j: 's' is infinite or NaN there; soften it, or write skip_if(i_index == j_index)");
+}
+
+TEST(warn_singular, no_pipeline_of_the_library_is_singular) {
+  for (const auto& entry : std::filesystem::directory_iterator(NBCC_SOURCE_DIR "/pipelines"))
+    EXPECT_FALSE(warn_singular(parse(read_source(entry.path().string())))) << entry.path();
+}
+
+}  // namespace
+}  // namespace nbcc
