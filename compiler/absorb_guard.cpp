@@ -28,13 +28,16 @@ class Absorption {
   bool sets_apart(NodeId id, bool negated) const {
     const Node& n = graph_[id];
     if (n.op == Op::Not) return sets_apart(n.args[0], !negated);
-    if (n.op == Op::And || n.op == Op::Or) return (n.op == Op::And) != negated && sets_apart(n.args[0], negated) && sets_apart(n.args[1], negated);
+    if (n.op == Op::And || n.op == Op::Or)
+      return (n.op == Op::And) != negated && sets_apart(n.args[0], negated) && sets_apart(n.args[1], negated);
     return n.op == Op::Eq && negated;
   }
 
   bool all_are_sums_under_one_guard() const {
     for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k)
-      if (pipeline_.contributions[k].guard != guard_ || pipeline_.field_of(Role::Output, int(k)).reduction != Reduction::Sum) return false;
+      if (pipeline_.contributions[k].guard != guard_ ||
+          pipeline_.field_of(Role::Output, int(k)).reduction != Reduction::Sum)
+        return false;
     return true;
   }
 
@@ -59,23 +62,35 @@ class Absorption {
         continue;
       }
       switch (n.op) {
-        case Op::Mul: vanishes[self] = at(vanishes, 0) || at(vanishes, 1); break;
+        case Op::Mul:
+          vanishes[self] = at(vanishes, 0) || at(vanishes, 1);
+          break;
         case Op::Add:
-        case Op::Sub: vanishes[self] = at(vanishes, 0) && at(vanishes, 1); break;
-        case Op::Fma: vanishes[self] = (at(vanishes, 0) || at(vanishes, 1)) && at(vanishes, 2); break;
-        case Op::Neg: vanishes[self] = at(vanishes, 0); break;
+        case Op::Sub:
+          vanishes[self] = at(vanishes, 0) && at(vanishes, 1);
+          break;
+        case Op::Fma:
+          vanishes[self] = (at(vanishes, 0) || at(vanishes, 1)) && at(vanishes, 2);
+          break;
+        case Op::Neg:
+          vanishes[self] = at(vanishes, 0);
+          break;
         case Op::Cast:
         case Op::Abs:
         case Op::Min:
         case Op::Max:
-        case Op::Select: break;
-        default: all_finite = arity(n.op) == 0; break;
+        case Op::Select:
+          break;
+        default:
+          all_finite = arity(n.op) == 0;
+          break;
       }
       // What is made once per particle or is a constant is taken as it is, like an input.
       finite[self] = all_finite || n.binding != Binding::Pair;
     }
-    return std::all_of(pipeline_.contributions.begin(), pipeline_.contributions.end(),
-                       [&](const Contribution& c) { return vanishes[std::size_t(c.value)] && finite[std::size_t(c.value)]; });
+    return std::all_of(pipeline_.contributions.begin(), pipeline_.contributions.end(), [&](const Contribution& c) {
+      return vanishes[std::size_t(c.value)] && finite[std::size_t(c.value)];
+    });
   }
 
   void replace(NodeId zero) {

@@ -17,7 +17,8 @@ struct Term {
 
 class Contraction {
  public:
-  Contraction(const Graph& old, const std::vector<NodeId>& roots) : old_(old), alive_(reachable(old, roots)), uses_(std::size_t(old.size()), 0) {
+  Contraction(const Graph& old, const std::vector<NodeId>& roots)
+      : old_(old), alive_(reachable(old, roots)), uses_(std::size_t(old.size()), 0) {
     for (NodeId id = 0; id < old_.size(); ++id)
       if (alive_[std::size_t(id)])
         for (NodeId arg : old_[id].args)
@@ -41,7 +42,8 @@ class Contraction {
   // xj - xi: exact when the particles are near each other, which is what makes the far-off origin harmless. A third
   // term must not come between them.
   bool is_difference_of_particles(const Node& node) const {
-    return node.op == Op::Sub && node.binding == Binding::Pair && old_[node.args[0]].binding != Binding::Pair && old_[node.args[1]].binding != Binding::Pair;
+    return node.op == Op::Sub && node.binding == Binding::Pair && old_[node.args[0]].binding != Binding::Pair &&
+           old_[node.args[1]].binding != Binding::Pair;
   }
 
   void collect(NodeId id, bool negative, Type type, std::vector<Term>& terms) const {
@@ -60,8 +62,10 @@ class Contraction {
     std::vector<Term> right;
     collect(node.args[1], right_negative, type, right);
     const bool gains = std::any_of(right.begin(), right.end(), [&](const Term& t) { return is_product(t, type); });
-    if (gains) terms.insert(terms.end(), right.begin(), right.end());
-    else terms.push_back({node.args[1], right_negative});
+    if (gains)
+      terms.insert(terms.end(), right.begin(), right.end());
+    else
+      terms.push_back({node.args[1], right_negative});
   }
 
   NodeId remake(NodeId id) {
@@ -105,7 +109,8 @@ class Contraction {
       NodeId a = new_id_[std::size_t(product.args[0])];
       const NodeId b = new_id_[std::size_t(product.args[1])];
       if (term->negative) a = target_.unary(Op::Neg, a, node.where);
-      sum = sum == kNone ? target_.binary(Op::Mul, a, b, product.where) : target_.make(Op::Fma, node.type, {a, b, sum}, node.where);
+      sum = sum == kNone ? target_.binary(Op::Mul, a, b, product.where)
+                         : target_.make(Op::Fma, node.type, {a, b, sum}, node.where);
     }
     return sum;
   }

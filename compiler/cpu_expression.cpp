@@ -26,7 +26,8 @@ std::string cpu_literal(double value, Type type) {
   if (type == Type::Bool) return value != 0 ? "-1" : "0";
   if (type < Type::Float) return fmt::format("{}", std::int64_t(value));
   // Written as a double of full precision: the conversion to the node's type rounds once.
-  return fmt::format("{}", value).find_first_of(".en") == std::string::npos ? fmt::format("{}.0", value) : fmt::format("{}", value);
+  return fmt::format("{}", value).find_first_of(".en") == std::string::npos ? fmt::format("{}.0", value)
+                                                                            : fmt::format("{}", value);
 }
 
 std::string CpuExpressions::function(const std::string& name, bool vector, int arguments) {
@@ -34,7 +35,8 @@ std::string CpuExpressions::function(const std::string& name, bool vector, int a
   return (vector ? "v_" : "s_") + name;
 }
 
-std::string CpuExpressions::operation(const Graph& graph, const Node& node, const std::array<std::string, 3>& args, bool vector) {
+std::string CpuExpressions::operation(const Graph& graph, const Node& node, const std::array<std::string, 3>& args,
+                                      bool vector) {
   const auto& [a, b, c] = args;
   const std::string type = cpu_type(node.type, vector);
   const auto call = [&](const char* name, int arguments = 1) {
@@ -44,17 +46,29 @@ std::string CpuExpressions::operation(const Graph& graph, const Node& node, cons
   const auto built_in = [&](const char* name) { return fmt::format("__builtin_elementwise_{}({})", name, a); };
   const bool floating = node.type >= Type::Float;
   switch (node.op) {
-    case Op::Neg: return fmt::format("-{}", a);
-    case Op::Abs: return built_in("abs");
-    case Op::Sqrt: return fmt::format("__builtin_elementwise_sqrt({})", a);
-    case Op::Rsqrt: return fmt::format("({})(1) / __builtin_elementwise_sqrt({})", type, a);
-    case Op::RsqrtEstimate: return vector ? fmt::format("rsqrt_estimate({})", a) : fmt::format("({})(1) / __builtin_elementwise_sqrt({})", type, a);
-    case Op::Floor: return fmt::format("round_down({})", a);
-    case Op::Ceil: return fmt::format("round_up({})", a);
-    case Op::Trunc: return fmt::format("round_to_zero({})", a);
-    case Op::Rint: return fmt::format("round_to_even({})", a);
-    case Op::Round: return fmt::format("round_half_away({})", a);
-    case Op::Not: return vector ? fmt::format("~{}", a) : fmt::format("!{}", a);
+    case Op::Neg:
+      return fmt::format("-{}", a);
+    case Op::Abs:
+      return built_in("abs");
+    case Op::Sqrt:
+      return fmt::format("__builtin_elementwise_sqrt({})", a);
+    case Op::Rsqrt:
+      return fmt::format("({})(1) / __builtin_elementwise_sqrt({})", type, a);
+    case Op::RsqrtEstimate:
+      return vector ? fmt::format("rsqrt_estimate({})", a)
+                    : fmt::format("({})(1) / __builtin_elementwise_sqrt({})", type, a);
+    case Op::Floor:
+      return fmt::format("round_down({})", a);
+    case Op::Ceil:
+      return fmt::format("round_up({})", a);
+    case Op::Trunc:
+      return fmt::format("round_to_zero({})", a);
+    case Op::Rint:
+      return fmt::format("round_to_even({})", a);
+    case Op::Round:
+      return fmt::format("round_half_away({})", a);
+    case Op::Not:
+      return vector ? fmt::format("~{}", a) : fmt::format("!{}", a);
     case Op::Cast: {
       const Type from = graph[node.args[0]].type;
       if (!vector) return fmt::format("({})({})", type, a);
@@ -62,11 +76,16 @@ std::string CpuExpressions::operation(const Graph& graph, const Node& node, cons
       if (node.type == Type::Bool) return fmt::format("to_mask({} != 0)", a);
       return fmt::format("__builtin_convertvector({}, {})", a, type);
     }
-    case Op::Add: return fmt::format("{} + {}", a, b);
-    case Op::Sub: return fmt::format("{} - {}", a, b);
-    case Op::Mul: return fmt::format("{} * {}", a, b);
-    case Op::Div: return floating ? fmt::format("{} / {}", a, b) : fmt::format("whole_quotient({}, {})", a, b);
-    case Op::Rem: return fmt::format("whole_remainder({}, {})", a, b);
+    case Op::Add:
+      return fmt::format("{} + {}", a, b);
+    case Op::Sub:
+      return fmt::format("{} - {}", a, b);
+    case Op::Mul:
+      return fmt::format("{} * {}", a, b);
+    case Op::Div:
+      return floating ? fmt::format("{} / {}", a, b) : fmt::format("whole_quotient({}, {})", a, b);
+    case Op::Rem:
+      return fmt::format("whole_remainder({}, {})", a, b);
     case Op::Min:
     case Op::Max: {
       const std::string f = node.op == Op::Min ? "minimum" : "maximum";
@@ -75,22 +94,51 @@ std::string CpuExpressions::operation(const Graph& graph, const Node& node, cons
       if (is_number(node.args[1])) return fmt::format("{}_of_number({}, {})", f, b, a);
       return fmt::format("{}({}, {})", f, a, b);
     }
-    case Op::And: return fmt::format("{} & {}", a, b);
-    case Op::Or: return fmt::format("{} | {}", a, b);
-    case Op::Lt: return vector ? fmt::format("to_mask({} < {})", a, b) : fmt::format("{} < {}", a, b);
-    case Op::Le: return vector ? fmt::format("to_mask({} <= {})", a, b) : fmt::format("{} <= {}", a, b);
-    case Op::Eq: return vector ? fmt::format("to_mask({} == {})", a, b) : fmt::format("{} == {}", a, b);
-    case Op::Fma: return fmt::format("fused({}, {}, {})", a, b, c);
-    case Op::Select: return fmt::format("choose({}, {}, {})", a, b, c);
-    case Op::CopySign: return fmt::format("with_sign({}, {})", a, b);
-    case Op::SinPi: function("sin", vector, 1); return fmt::format("sin_pi({})", a);
-    case Op::CosPi: function("sin", vector, 1); return fmt::format("cos_pi({})", a);
-    case Op::Pow: return call("pow", 2);
-    case Op::Atan2: return call("atan2", 2);
-    case Op::Cbrt: case Op::Exp: case Op::Exp2: case Op::Log: case Op::Log2: case Op::Sin: case Op::Cos: case Op::Tan:
-    case Op::Asin: case Op::Acos: case Op::Atan: case Op::Sinh: case Op::Cosh: case Op::Tanh: case Op::Erf: case Op::Erfc:
+    case Op::And:
+      return fmt::format("{} & {}", a, b);
+    case Op::Or:
+      return fmt::format("{} | {}", a, b);
+    case Op::Lt:
+      return vector ? fmt::format("to_mask({} < {})", a, b) : fmt::format("{} < {}", a, b);
+    case Op::Le:
+      return vector ? fmt::format("to_mask({} <= {})", a, b) : fmt::format("{} <= {}", a, b);
+    case Op::Eq:
+      return vector ? fmt::format("to_mask({} == {})", a, b) : fmt::format("{} == {}", a, b);
+    case Op::Fma:
+      return fmt::format("fused({}, {}, {})", a, b, c);
+    case Op::Select:
+      return fmt::format("choose({}, {}, {})", a, b, c);
+    case Op::CopySign:
+      return fmt::format("with_sign({}, {})", a, b);
+    case Op::SinPi:
+      function("sin", vector, 1);
+      return fmt::format("sin_pi({})", a);
+    case Op::CosPi:
+      function("sin", vector, 1);
+      return fmt::format("cos_pi({})", a);
+    case Op::Pow:
+      return call("pow", 2);
+    case Op::Atan2:
+      return call("atan2", 2);
+    case Op::Cbrt:
+    case Op::Exp:
+    case Op::Exp2:
+    case Op::Log:
+    case Op::Log2:
+    case Op::Sin:
+    case Op::Cos:
+    case Op::Tan:
+    case Op::Asin:
+    case Op::Acos:
+    case Op::Atan:
+    case Op::Sinh:
+    case Op::Cosh:
+    case Op::Tanh:
+    case Op::Erf:
+    case Op::Erfc:
       return call(std::string(name(node.op)).c_str());
-    default: break;
+    default:
+      break;
   }
   throw InternalError(fmt::format("emit_cpu: no text for '{}'", name(node.op)));
 }
@@ -107,12 +155,16 @@ std::string CpuExpressions::function_text(const std::string& name, const std::st
   std::string text;
   if (lanes < native) {
     // Half a register of floats in a kernel of doubles: by way of double, which loses nothing.
-    return fmt::format("NBCC_INLINE {0} v_{1}({2}) {{ return __builtin_convertvector(v_{1}({3}), {0}); }}\n", vector, name, parameters,
-                       arguments == 1 ? "__builtin_convertvector(x, vdouble)" : "__builtin_convertvector(x, vdouble), __builtin_convertvector(y, vdouble)");
+    return fmt::format("NBCC_INLINE {0} v_{1}({2}) {{ return __builtin_convertvector(v_{1}({3}), {0}); }}\n", vector,
+                       name, parameters,
+                       arguments == 1 ? "__builtin_convertvector(x, vdouble)"
+                                      : "__builtin_convertvector(x, vdouble), __builtin_convertvector(y, vdouble)");
   }
   if (vectors_.isa == Isa::Neon) {
     text += fmt::format("extern \"C\" {0} {1}({0}{2});\n", element, scalar, arguments == 1 ? "" : ", " + element);
-    text += fmt::format("NBCC_INLINE {0} v_{1}({2}) {{ {0} r; for (int k = 0; k < {3}; ++k) r[k] = {4}(x[k]{5}); return r; }}\n", vector, name, parameters, lanes, scalar, arguments == 1 ? "" : ", y[k]");
+    text += fmt::format(
+        "NBCC_INLINE {0} v_{1}({2}) {{ {0} r; for (int k = 0; k < {3}; ++k) r[k] = {4}(x[k]{5}); return r; }}\n",
+        vector, name, parameters, lanes, scalar, arguments == 1 ? "" : ", y[k]");
     return text;
   }
   const std::string symbol = fmt::format("_ZGV{}N{}{}_{}", letter, native, arguments == 1 ? "v" : "vv", scalar);
@@ -120,28 +172,38 @@ std::string CpuExpressions::function_text(const std::string& name, const std::st
   text += fmt::format("typedef {} {} __attribute__((ext_vector_type({})));\n", element, piece, native);
   text += fmt::format("extern \"C\" {0} {1}({0}{2});\n", piece, symbol, arguments == 1 ? "" : ", " + piece);
   if (native == lanes) {
-    text += fmt::format("NBCC_INLINE {} v_{}({}) {{ return {}(x{}); }}\n", vector, name, parameters, symbol, arguments == 1 ? "" : ", y");
+    text += fmt::format("NBCC_INLINE {} v_{}({}) {{ return {}(x{}); }}\n", vector, name, parameters, symbol,
+                        arguments == 1 ? "" : ", y");
     return text;
   }
-  text += fmt::format("NBCC_INLINE {0} v_{1}({2}) {{\n  union {{ {0} whole; {3} part[{4}]; }} a, b;\n  a.whole = x;\n", vector, name, parameters, piece, lanes / native);
+  text += fmt::format("NBCC_INLINE {0} v_{1}({2}) {{\n  union {{ {0} whole; {3} part[{4}]; }} a, b;\n  a.whole = x;\n",
+                      vector, name, parameters, piece, lanes / native);
   if (arguments == 2) text += "  b.whole = y;\n";
-  text += fmt::format("  for (int k = 0; k < {0}; ++k) a.part[k] = {1}(a.part[k]{2});\n  (void)b;\n  return a.whole;\n}}\n", lanes / native, symbol, arguments == 1 ? "" : ", b.part[k]");
+  text +=
+      fmt::format("  for (int k = 0; k < {0}; ++k) a.part[k] = {1}(a.part[k]{2});\n  (void)b;\n  return a.whole;\n}}\n",
+                  lanes / native, symbol, arguments == 1 ? "" : ", b.part[k]");
   return text;
 }
 
 std::string CpuExpressions::functions() const {
   std::string text;
-  for (const auto& [name, arguments] : used_) text += function_text(name, "double", arguments) + function_text(name, "float", arguments);
+  for (const auto& [name, arguments] : used_)
+    text += function_text(name, "double", arguments) + function_text(name, "float", arguments);
   for (const auto& [name, arguments] : used_scalars_) {
     text += fmt::format("extern \"C\" double {0}(double{1});\n", name, arguments == 1 ? "" : ", double");
-    text += fmt::format("NBCC_INLINE double s_{0}(double x{1}) {{ return {0}(x{2}); }}\n", name, arguments == 1 ? "" : ", double y", arguments == 1 ? "" : ", y");
+    text += fmt::format("NBCC_INLINE double s_{0}(double x{1}) {{ return {0}(x{2}); }}\n", name,
+                        arguments == 1 ? "" : ", double y", arguments == 1 ? "" : ", y");
   }
   // x = k + f with f in [-1/2, 1/2] exactly; an odd k turns the sign. The cosine is the sine of what f lacks to 1/2,
   // so that it too is exactly 0 where it should be.
   const auto pi_functions = [&](const char* element, const char* head, const char* sine) {
-    for (const auto& [name, argument] : {std::pair("sin_pi", "f"), std::pair("cos_pi", "({0})(0.5) - __builtin_elementwise_abs(f)")}) {
+    for (const auto& [name, argument] :
+         {std::pair("sin_pi", "f"), std::pair("cos_pi", "({0})(0.5) - __builtin_elementwise_abs(f)")}) {
       const std::string reduced = fmt::format(fmt::runtime(argument), element);
-      text += fmt::format("{0}NBCC_INLINE {1} {2}({1} x) {{ const {1} k = round_half_away(x), odd = k - round_down(k * ({1})(0.5)) * ({1})(2), f = x - k; return (({1})(1) - odd * ({1})(2)) * {3}(({4}) * ({1})(3.14159265358979323846)); }}\n", head, element, name, sine, reduced);
+      text += fmt::format(
+          "{0}NBCC_INLINE {1} {2}({1} x) {{ const {1} k = round_half_away(x), odd = k - round_down(k * ({1})(0.5)) * "
+          "({1})(2), f = x - k; return (({1})(1) - odd * ({1})(2)) * {3}(({4}) * ({1})(3.14159265358979323846)); }}\n",
+          head, element, name, sine, reduced);
     }
   };
   if (used_.count({"sin", 1})) pi_functions("T", "template <typename T>\n", "v_sin");

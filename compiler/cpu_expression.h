@@ -13,7 +13,7 @@ namespace nbcc {
 struct CpuVectors {
   Isa isa = Isa::Avx2;
   Precision precision = Precision::Single;
-  int lanes() const;            // of one vector of reals
+  int lanes() const;  // of one vector of reals
   const char* real() const { return precision == Precision::Double ? "double" : "float"; }
 };
 

@@ -94,7 +94,7 @@ class ReductionText {
     std::string text = scalar_statements(pipeline_.pair, plan_.scales, "s");
     for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k)
       if (const NodeId scale = pipeline_.contributions[k].scale; scale != kNone)
-        text += fmt::format("acc{} *= s{};\n", k, scale);
+        text += fmt::format("acc{0} = scaled(acc{0}, s{1});\n", k, scale);
     if (pipeline_.finished.empty()) return text;
     const std::vector<bool> alive = reachable(pipeline_.finish, pipeline_.finished);
     std::vector<NodeId> nodes;

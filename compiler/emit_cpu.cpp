@@ -1,6 +1,6 @@
-// Optimized pipeline -> CPU kernel text. Doors: emit_cpu(), cpu_target(). The text's frame is templates/cpu_kernel.cpp.in;
-// here its holes are filled. Statements of the i-particles of one pass are written breadth first (t7_0, t7_1, then
-// t8_0, t8_1): independent work stands side by side, and the compiler keeps it so.
+// Optimized pipeline -> CPU kernel text. Doors: emit_cpu(), cpu_target(). The text's frame is
+// templates/cpu_kernel.cpp.in; here its holes are filled. Statements of the i-particles of one pass are written breadth
+// first (t7_0, t7_1, then t8_0, t8_1): independent work stands side by side, and the compiler keeps it so.
 #include "compiler/emit_cpu.h"
 
 #include <fmt/core.h>
@@ -28,10 +28,14 @@ std::string param_text(const Node& node, bool vector) {
 
 const char* c_element(Element e) {
   switch (e) {
-    case Element::Float: return "float";
-    case Element::Double: return "double";
-    case Element::Int32: return "int";
-    case Element::Int64: return "index";
+    case Element::Float:
+      return "float";
+    case Element::Double:
+      return "double";
+    case Element::Int32:
+      return "int";
+    case Element::Int64:
+      return "index";
   }
   return "";
 }
@@ -39,13 +43,20 @@ const char* c_element(Element e) {
 class Emitter {
  public:
   Emitter(Pipeline& pipeline, const Options& options, Isa isa)
-      : pipeline_(pipeline), graph_(pipeline.pair), options_(options), isa_(isa), vectors_{isa, options.precision}, expressions_(vectors_), plan_(make_plan(pipeline, options)) {
+      : pipeline_(pipeline),
+        graph_(pipeline.pair),
+        options_(options),
+        isa_(isa),
+        vectors_{isa, options.precision},
+        expressions_(vectors_),
+        plan_(make_plan(pipeline, options)) {
     block_ = choose_block();
   }
 
   KernelSource run() {
     std::map<std::string, std::string> holes;
-    holes["title"] = fmt::format("{}: {}, {} precision, {} math", pipeline_.name, name(isa_), name(options_.precision), name(options_.math));
+    holes["title"] = fmt::format("{}: {}, {} precision, {} math", pipeline_.name, name(isa_), name(options_.precision),
+                                 name(options_.math));
     holes["lanes"] = std::to_string(vectors_.lanes());
     holes["tile"] = std::to_string(tile());
     holes["i_block"] = std::to_string(block_);
@@ -85,7 +96,9 @@ class Emitter {
     for (int n = vectors_.lanes() / 2; n >= 2; n /= 2) {
       std::string low, high;
       for (int k = 0; k < n; ++k) low += fmt::format(", {}", k), high += fmt::format(", {}", k + n);
-      const auto half = [&](const std::string& lanes) { return fmt::format("__builtin_shufflevector(s{0}, s{0}{1})", 2 * n, lanes); };
+      const auto half = [&](const std::string& lanes) {
+        return fmt::format("__builtin_shufflevector(s{0}, s{0}{1})", 2 * n, lanes);
+      };
       text += fmt::format("const auto s{} = {};\n", n, fmt::format(fmt::runtime(join), half(low), half(high)));
     }
     return text;
@@ -107,11 +120,14 @@ class Emitter {
   // ---- node names and statements -------------------------------------------------------------------------------
 
   bool per_i(NodeId id) const { return graph_[id].binding == Binding::I || graph_[id].binding == Binding::Pair; }
-  std::string node_name(NodeId id, int r) const { return per_i(id) ? fmt::format("t{}_{}", id, r) : fmt::format("t{}", id); }
+  std::string node_name(NodeId id, int r) const {
+    return per_i(id) ? fmt::format("t{}_{}", id, r) : fmt::format("t{}", id);
+  }
 
   std::string node_expression(NodeId id, int r) {
     const Node& n = graph_[id];
-    if (n.op == Op::Const) return fmt::format("({})({})", cpu_type(n.type, true), cpu_literal(graph_.constant_value(id), n.type));
+    if (n.op == Op::Const)
+      return fmt::format("({})({})", cpu_type(n.type, true), cpu_literal(graph_.constant_value(id), n.type));
     if (n.op == Op::Param) return param_text(n, true);
     if (n.op == Op::Eq && is_self_test(n)) return fmt::format("to_mask(lane_numbers == (vint)(self_{}))", r);
     if (plan_.two_float.count(id)) {
@@ -125,7 +141,8 @@ class Emitter {
 
   std::string uniform(const std::vector<NodeId>& nodes) {
     std::string text;
-    for (NodeId id : nodes) text += fmt::format("const {} t{} = {};\n", cpu_type(graph_[id].type, true), id, node_expression(id, 0));
+    for (NodeId id : nodes)
+      text += fmt::format("const {} t{} = {};\n", cpu_type(graph_[id].type, true), id, node_expression(id, 0));
     return text;
   }
 
@@ -133,13 +150,15 @@ class Emitter {
 
   std::string prepare_uniform(const SidePlan& side) {
     std::vector<NodeId> nodes;
-    std::copy_if(side.prepare.begin(), side.prepare.end(), std::back_inserter(nodes), [&](NodeId id) { return is_uniform(graph_[id].binding); });
+    std::copy_if(side.prepare.begin(), side.prepare.end(), std::back_inserter(nodes),
+                 [&](NodeId id) { return is_uniform(graph_[id].binding); });
     return uniform(nodes);
   }
 
   std::string load(const char* side, int column, const std::vector<Column>& columns, const std::string& at) const {
     const char* element = c_element(columns[std::size_t(column)].element);
-    return fmt::format("*(const v{}*)((const {}*)a->{}[{}] + {})", vector_name(columns[std::size_t(column)].element), element, side, column, at);
+    return fmt::format("*(const v{}*)((const {}*)a->{}[{}] + {})", vector_name(columns[std::size_t(column)].element),
+                       element, side, column, at);
   }
   static const char* vector_name(Element e) {
     return e == Element::Float ? "float" : e == Element::Double ? "double" : e == Element::Int32 ? "int" : "index";
@@ -156,14 +175,18 @@ class Emitter {
       const Node& n = graph_[id];
       if (is_uniform(n.binding)) continue;
       std::string value;
-      if (n.op == Op::InputI || n.op == Op::InputJ) value = loaded(which, side, side.whole.at(int(n.payload)), n.type, which);
-      else if (n.op == Op::IIndex || n.op == Op::JIndex) value = index_vector(which);
-      else value = node_expression(id, 0);
+      if (n.op == Op::InputI || n.op == Op::InputJ)
+        value = loaded(which, side, side.whole.at(int(n.payload)), n.type, which);
+      else if (n.op == Op::IIndex || n.op == Op::JIndex)
+        value = index_vector(which);
+      else
+        value = node_expression(id, 0);
       text += fmt::format("const {} {} = {};\n", cpu_type(n.type, true), node_name(id, 0), value);
     }
     for (const auto& [id, column] : side.derived) {
       const Column& c = side.columns[std::size_t(column)];
-      text += fmt::format("*(v{}*)(({}*)a->{}[{}] + {}) = {};\n", vector_name(c.element), c_element(c.element), which, column, which, node_name(id, 0));
+      text += fmt::format("*(v{}*)(({}*)a->{}[{}] + {}) = {};\n", vector_name(c.element), c_element(c.element), which,
+                          column, which, node_name(id, 0));
     }
     return text;
   }
@@ -179,7 +202,8 @@ class Emitter {
     return (a == Op::IIndex && b == Op::JIndex) || (a == Op::JIndex && b == Op::IIndex);
   }
   bool has_self_test() const {
-    return std::any_of(plan_.pair.begin(), plan_.pair.end(), [&](NodeId id) { return graph_[id].op == Op::Eq && is_self_test(graph_[id]); });
+    return std::any_of(plan_.pair.begin(), plan_.pair.end(),
+                       [&](NodeId id) { return graph_[id].op == Op::Eq && is_self_test(graph_[id]); });
   }
   // Whether anything but a self test uses the leaf.
   bool index_needed(Op leaf) const {
@@ -196,7 +220,8 @@ class Emitter {
 
   std::string load_i() {
     std::string text;
-    for (int r = 1; r < block_; ++r) text += fmt::format("const index i_{0} = i + {0} < i_end ? i + {0} : i_end - 1;\n", r);
+    for (int r = 1; r < block_; ++r)
+      text += fmt::format("const index i_{0} = i + {0} < i_end ? i + {0} : i_end - 1;\n", r);
     const auto position = [](int r) { return r == 0 ? std::string("i") : fmt::format("i_{}", r); };
     for (NodeId id : plan_.pair) {
       const Node& n = graph_[id];
@@ -204,14 +229,16 @@ class Emitter {
         const auto value = [&](int column) {
           const Element e = plan_.i.columns[std::size_t(column)].element;
           const std::string scalar = fmt::format("((const {}*)a->i[{}])[{}]", c_element(e), column, position(r));
-          return n.type == Type::Bool ? fmt::format("to_mask((vint)({}) != 0)", scalar) : fmt::format("({})({})", cpu_type(n.type, true), scalar);
+          return n.type == Type::Bool ? fmt::format("to_mask((vint)({}) != 0)", scalar)
+                                      : fmt::format("({})({})", cpu_type(n.type, true), scalar);
         };
         const std::string type = cpu_type(n.type, true), id_name = node_name(id, r);
         if (const auto derived = plan_.i.derived.find(id); derived != plan_.i.derived.end()) {
           text += fmt::format("const {} {} = {};\n", type, id_name, value(derived->second));
         } else if (n.op == Op::InputI) {
           text += fmt::format("const {} {} = {};\n", type, id_name, value(plan_.i.whole.at(int(n.payload))));
-          if (const auto low = plan_.i.low.find(int(n.payload)); low != plan_.i.low.end()) text += fmt::format("const {} {}l = {};\n", type, id_name, value(low->second));
+          if (const auto low = plan_.i.low.find(int(n.payload)); low != plan_.i.low.end())
+            text += fmt::format("const {} {}l = {};\n", type, id_name, value(low->second));
         } else if (n.op == Op::IIndex && index_needed(Op::IIndex)) {
           text += fmt::format("const vindex {} = (vindex)({} + a->i_offset);\n", id_name, position(r));
         }
@@ -230,7 +257,9 @@ class Emitter {
     for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k)
       for (int r = 0; r < block_; ++r) {
         const std::string type = cpu_type(graph_[pipeline_.contributions[k].value].type, true);
-        const char* identity = reduction(k) == Reduction::Sum ? "0" : is_minimum(reduction(k)) ? "__builtin_inf()" : "-__builtin_inf()";
+        const char* identity = reduction(k) == Reduction::Sum ? "0"
+                               : is_minimum(reduction(k))     ? "__builtin_inf()"
+                                                              : "-__builtin_inf()";
         text += fmt::format("{0} {1} = ({0})({2});\n", type, sum_name(k, r), identity);
         if (keeps_index(reduction(k))) text += fmt::format("vint arg{}_{} = (vint)(-1);\n", k, r);
       }
@@ -242,7 +271,10 @@ class Emitter {
     std::string text;
     for (int r = 0; r < block_ && has_self_test(); ++r) {
       const std::string i = r == 0 ? "i" : fmt::format("i_{}", r);
-      text += fmt::format("const index lane_{0} = {1} + a->i_offset - (j + a->j_offset);\nconst int self_{0} = (unsigned long long)lane_{0} < {2} ? (int)lane_{0} : -1;\n", r, i, vectors_.lanes());
+      text += fmt::format(
+          "const index lane_{0} = {1} + a->i_offset - (j + a->j_offset);\nconst int self_{0} = (unsigned long "
+          "long)lane_{0} < {2} ? (int)lane_{0} : -1;\n",
+          r, i, vectors_.lanes());
     }
     return text;
   }
@@ -270,16 +302,22 @@ class Emitter {
     const std::string type = cpu_type(n.type, true);
     if (n.op == Op::InputI || n.op == Op::IIndex || plan_.i.derived.count(id)) return "";
     if (const auto derived = plan_.j.derived.find(id); derived != plan_.j.derived.end())
-      return fmt::format("const {} {} = {};\n", type, node_name(id, 0), loaded("j", plan_.j, derived->second, n.type, "j"));
+      return fmt::format("const {} {} = {};\n", type, node_name(id, 0),
+                         loaded("j", plan_.j, derived->second, n.type, "j"));
     if (n.op == Op::InputJ) {
-      std::string text = fmt::format("const {} {} = {};\n", type, node_name(id, 0), loaded("j", plan_.j, plan_.j.whole.at(int(n.payload)), n.type, "j"));
+      std::string text = fmt::format("const {} {} = {};\n", type, node_name(id, 0),
+                                     loaded("j", plan_.j, plan_.j.whole.at(int(n.payload)), n.type, "j"));
       if (const auto low = plan_.j.low.find(int(n.payload)); low != plan_.j.low.end())
-        text += fmt::format("const {} {}l = {};\n", type, node_name(id, 0), load("j", low->second, plan_.j.columns, "j"));
+        text +=
+            fmt::format("const {} {}l = {};\n", type, node_name(id, 0), load("j", low->second, plan_.j.columns, "j"));
       return text;
     }
-    if (n.op == Op::JIndex) return index_needed(Op::JIndex) ? fmt::format("const vindex {} = {};\n", node_name(id, 0), index_vector("j")) : "";
+    if (n.op == Op::JIndex)
+      return index_needed(Op::JIndex) ? fmt::format("const vindex {} = {};\n", node_name(id, 0), index_vector("j"))
+                                      : "";
     std::string text;
-    for (int r = 0; r < (per_i(id) ? block_ : 1); ++r) text += fmt::format("const {} {} = {};\n", type, node_name(id, r), node_expression(id, r));
+    for (int r = 0; r < (per_i(id) ? block_ : 1); ++r)
+      text += fmt::format("const {} {} = {};\n", type, node_name(id, r), node_expression(id, r));
     return text;
   }
 
@@ -291,14 +329,20 @@ class Emitter {
     if (reduction(k) == Reduction::Sum) {
       const Node& n = graph_[c.value];
       const bool fuse = options_.math == Math::Fast && n.op == Op::Mul && n.binding == Binding::Pair;
-      const std::string next = fuse ? fmt::format("fused({}, {}, {})", node_name(n.args[0], r), node_name(n.args[1], r), sum) : fmt::format("{} + {}", sum, value);
+      const std::string next =
+          fuse ? fmt::format("fused({}, {}, {})", node_name(n.args[0], r), node_name(n.args[1], r), sum)
+               : fmt::format("{} + {}", sum, value);
       return fmt::format("{0} = choose({1}, {2}, {0});\n", sum, guard, next);
     }
-    if (!keeps_index(reduction(k))) return fmt::format("{0} = choose({1}, {2}({3}, {0}), {0});\n", sum, guard, is_minimum(reduction(k)) ? "minimum" : "maximum", value);
+    if (!keeps_index(reduction(k)))
+      return fmt::format("{0} = choose({1}, {2}({3}, {0}), {0});\n", sum, guard,
+                         is_minimum(reduction(k)) ? "minimum" : "maximum", value);
     // Strictly better only: of equal values the lane keeps its first.
-    std::string text = fmt::format("const vmask better{0}_{1} = {2} & to_mask({3} {4} {5});\n", k, r, guard, value, is_minimum(reduction(k)) ? "<" : ">", sum);
+    std::string text = fmt::format("const vmask better{0}_{1} = {2} & to_mask({3} {4} {5});\n", k, r, guard, value,
+                                   is_minimum(reduction(k)) ? "<" : ">", sum);
     text += fmt::format("{0} = choose(better{1}_{2}, {3}, {0});\n", sum, k, r, value);
-    text += fmt::format("arg{0}_{1} = choose(better{0}_{1}, lane_numbers + (vint)((int)(j - tile)), arg{0}_{1});\n", k, r);
+    text +=
+        fmt::format("arg{0}_{1} = choose(better{0}_{1}, lane_numbers + (vint)((int)(j - tile)), arg{0}_{1});\n", k, r);
     return text;
   }
 
@@ -313,9 +357,12 @@ class Emitter {
           one += fmt::format("a->acc[{}][{}] += total({});\n", k, i, sum);
         } else if (!keeps_index(reduction(k))) {
           const bool least = is_minimum(reduction(k));
-          one += fmt::format("a->acc[{0}][{1}] = {2}(a->acc[{0}][{1}], {3}({4}));\n", k, i, least ? "minimum" : "maximum", least ? "smallest" : "largest", sum);
+          one += fmt::format("a->acc[{0}][{1}] = {2}(a->acc[{0}][{1}], {3}({4}));\n", k, i,
+                             least ? "minimum" : "maximum", least ? "smallest" : "largest", sum);
         } else {
-          one += fmt::format("keep_best(a->acc[{0}] + {1}, a->arg[{0}] + {1}, {2}, arg{0}_{3}, tile + a->j_offset, {4});\n", k, i, sum, r, is_minimum(reduction(k)) ? "true" : "false");
+          one += fmt::format(
+              "keep_best(a->acc[{0}] + {1}, a->arg[{0}] + {1}, {2}, arg{0}_{3}, tile + a->j_offset, {4});\n", k, i, sum,
+              r, is_minimum(reduction(k)) ? "true" : "false");
         }
       }
       text += r == 0 ? one : fmt::format("if (i + {} < i_end) {{\n{}}}\n", r, one);
@@ -326,28 +373,44 @@ class Emitter {
   // ---- finish --------------------------------------------------------------------------------------------------
 
   std::string i_value(int component) const {
-    const auto read = [&](int column) { return fmt::format("((const {}*)a->i[{}])[i]", c_element(plan_.i.columns[std::size_t(column)].element), column); };
+    const auto read = [&](int column) {
+      return fmt::format("((const {}*)a->i[{}])[i]", c_element(plan_.i.columns[std::size_t(column)].element), column);
+    };
     std::string value = read(plan_.i.whole.at(component));
-    if (const auto low = plan_.i.low.find(component); low != plan_.i.low.end()) value = fmt::format("(double){} + {}", value, read(low->second));
+    if (const auto low = plan_.i.low.find(component); low != plan_.i.low.end())
+      value = fmt::format("(double){} + {}", value, read(low->second));
     return value;
   }
 
   // Scalar statements in double precision: a few operations per particle, where accuracy costs nothing.
-  std::string scalar_statements(const Graph& graph, const std::vector<NodeId>& nodes, const char* prefix, const std::vector<std::string>& outputs) {
+  std::string scalar_statements(const Graph& graph, const std::vector<NodeId>& nodes, const char* prefix,
+                                const std::vector<std::string>& outputs) {
     std::string text;
     for (NodeId id : nodes) {
       const Node& n = graph[id];
       const std::string type = n.type == Type::Real ? "double" : cpu_type(n.type, false);
       std::string value;
       switch (n.op) {
-        case Op::Const: value = n.type == Type::Bool ? (graph.constant_value(id) != 0 ? "true" : "false") : cpu_literal(graph.constant_value(id), n.type); break;
-        case Op::Param: value = fmt::format("a->param[{}]", n.payload); break;
-        case Op::InputI: value = i_value(int(n.payload)); break;
-        case Op::IIndex: value = "i + a->i_offset"; break;
-        case Op::Output: value = outputs[std::size_t(n.payload)]; break;
+        case Op::Const:
+          value = n.type == Type::Bool ? (graph.constant_value(id) != 0 ? "true" : "false")
+                                       : cpu_literal(graph.constant_value(id), n.type);
+          break;
+        case Op::Param:
+          value = fmt::format("a->param[{}]", n.payload);
+          break;
+        case Op::InputI:
+          value = i_value(int(n.payload));
+          break;
+        case Op::IIndex:
+          value = "i + a->i_offset";
+          break;
+        case Op::Output:
+          value = outputs[std::size_t(n.payload)];
+          break;
         default: {
           std::array<std::string, 3> args;
-          for (int k = 0; k < arity(n.op); ++k) args[std::size_t(k)] = fmt::format("{}{}", prefix, n.args[std::size_t(k)]);
+          for (int k = 0; k < arity(n.op); ++k)
+            args[std::size_t(k)] = fmt::format("{}{}", prefix, n.args[std::size_t(k)]);
           Node wide = n;
           if (wide.type == Type::Real) wide.type = Type::Double;
           value = expressions_.operation(graph, wide, args, false);
@@ -364,7 +427,7 @@ class Emitter {
     for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) {
       const Contribution& c = pipeline_.contributions[k];
       const std::string array = keeps_index(reduction(k)) ? "arg" : "acc";
-      if (c.scale != kNone) text += fmt::format("a->acc[{0}][i] *= s{1};\n", k, c.scale);
+      if (c.scale != kNone) text += fmt::format("a->acc[{0}][i] = scaled(a->acc[{0}][i], s{1});\n", k, c.scale);
       outputs.push_back(fmt::format("a->{}[{}][i]", array, k));
     }
     if (pipeline_.finished.empty()) return text;
@@ -373,7 +436,8 @@ class Emitter {
     for (NodeId id = 0; id < pipeline_.finish.size(); ++id)
       if (alive[std::size_t(id)]) nodes.push_back(id);
     text += scalar_statements(pipeline_.finish, nodes, "f", outputs);
-    for (std::size_t k = 0; k < outputs.size(); ++k) text += fmt::format("{} = (double)f{};\n", outputs[k], pipeline_.finished[k]);
+    for (std::size_t k = 0; k < outputs.size(); ++k)
+      text += fmt::format("{} = (double)f{};\n", outputs[k], pipeline_.finished[k]);
     return text;
   }
 
@@ -390,7 +454,8 @@ class Emitter {
     for (const Field& f : pipeline_.fields) source.fields.push_back(layout_of(f));
     source.params = pipeline_.components(Role::Param);
     source.outputs = pipeline_.components(Role::Output);
-    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) source.reductions.push_back(FieldLayout::Reduction(int(reduction(k))));
+    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k)
+      source.reductions.push_back(FieldLayout::Reduction(int(reduction(k))));
     source.has_finish = !pipeline_.finished.empty();
     for (const Graph* g : {&pipeline_.pair, &pipeline_.finish})
       for (NodeId id = 0; id < g->size(); ++id) {
@@ -415,14 +480,20 @@ class Emitter {
 
 Target cpu_target(Isa isa) {
   switch (isa) {
-    case Isa::Sse2: return {1.5 * 0x1p-12, 0, false};
-    case Isa::Avx2: return {1.5 * 0x1p-12, 0, true};
-    case Isa::Avx512: return {0x1p-14, 0x1p-14, true};
-    case Isa::Neon: return {0, 0, true};
+    case Isa::Sse2:
+      return {1.5 * 0x1p-12, 0, false};
+    case Isa::Avx2:
+      return {1.5 * 0x1p-12, 0, true};
+    case Isa::Avx512:
+      return {0x1p-14, 0x1p-14, true};
+    case Isa::Neon:
+      return {0, 0, true};
   }
   throw InternalError("no such instruction set");
 }
 
-KernelSource emit_cpu(Pipeline pipeline, const Options& options, Isa isa) { return Emitter(pipeline, options, isa).run(); }
+KernelSource emit_cpu(Pipeline pipeline, const Options& options, Isa isa) {
+  return Emitter(pipeline, options, isa).run();
+}
 
 }  // namespace nbcc

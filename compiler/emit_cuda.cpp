@@ -93,7 +93,9 @@ class CudaEmitter {
     i_per_thread_ = words * 4 <= 64 ? 4 : words * 2 <= 80 ? 2 : 1;
     const auto work =
         std::count_if(plan_.pair.begin(), plan_.pair.end(), [&](NodeId id) { return per_i(id) && needed_.count(id); });
-    while (unroll_ > 1 && (int(work) + 1) * i_per_thread_ * unroll_ > 1024) unroll_ /= 2;
+    // The compiler loads ahead what it has written out: a double occupies two registers while it waits.
+    const int longest = scalars_.wide ? 512 : 1024;
+    while (unroll_ > 1 && (int(work) + 1) * i_per_thread_ * unroll_ > longest) unroll_ /= 2;
     while (j_tile_ > 32 && j_bytes() * j_tile_ > 16384) j_tile_ /= 2;
   }
   int j_bytes() const {

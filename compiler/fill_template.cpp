@@ -41,7 +41,8 @@ std::string fill_text(std::string_view name, std::string_view text, const std::m
     const std::size_t previous_line = text.rfind('\n', open);
     const std::size_t line_start = previous_line == std::string_view::npos ? 0 : previous_line + 1;
     const std::string_view before = text.substr(line_start, open - line_start);
-    const bool alone = before.find_first_not_of(' ') == std::string_view::npos && close + 1 < text.size() && text[close + 1] == '\n';
+    const bool alone =
+        before.find_first_not_of(' ') == std::string_view::npos && close + 1 < text.size() && text[close + 1] == '\n';
     if (alone && value->second.empty()) {
       result += text.substr(at, line_start - at);
       at = close + 2;

@@ -80,7 +80,9 @@ void hoist(Pipeline& pipeline) {
   Splitter splitter(pipeline.pair);
   for (std::size_t k = 0; k < pipeline.contributions.size(); ++k) {
     Contribution& c = pipeline.contributions[k];
-    if (pipeline.field_of(Role::Output, int(k)).reduction != Reduction::Sum || pipeline.pair[c.value].type < Type::Float) continue;
+    if (pipeline.field_of(Role::Output, int(k)).reduction != Reduction::Sum ||
+        pipeline.pair[c.value].type < Type::Float)
+      continue;
     const Split s = splitter.split(c.value);
     // A sum of a constant (a count) keeps its value: there is nothing left to sum otherwise.
     if (s.core == kNone || (s.constant == 1 && s.factors.empty())) continue;

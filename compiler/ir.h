@@ -42,14 +42,53 @@ enum class Op : std::uint8_t {
   JIndex,
   Output,  // payload: output component; in `finish` only
   // one argument
-  Neg, Abs, Sqrt, Rsqrt, Cbrt, Exp, Exp2, Log, Log2, Sin, Cos, SinPi, CosPi, Tan, Asin, Acos, Atan,
-  Sinh, Cosh, Tanh, Erf, Erfc, Floor, Ceil, Round, Rint, Trunc,
+  Neg,
+  Abs,
+  Sqrt,
+  Rsqrt,
+  Cbrt,
+  Exp,
+  Exp2,
+  Log,
+  Log2,
+  Sin,
+  Cos,
+  SinPi,
+  CosPi,
+  Tan,
+  Asin,
+  Acos,
+  Atan,
+  Sinh,
+  Cosh,
+  Tanh,
+  Erf,
+  Erfc,
+  Floor,
+  Ceil,
+  Round,
+  Rint,
+  Trunc,
   Not,
   Cast,           // to the node's type; real to int truncates
   RsqrtEstimate,  // the target's estimate of 1/sqrt(x); appears after `rsqrt` has refined for a target
   RcpEstimate,    // the target's estimate of 1/x; likewise
   // two arguments
-  Add, Sub, Mul, Div, Rem, Min, Max, Pow, Atan2, CopySign, And, Or, Lt, Le, Eq,
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Rem,
+  Min,
+  Max,
+  Pow,
+  Atan2,
+  CopySign,
+  And,
+  Or,
+  Lt,
+  Le,
+  Eq,
   // three arguments
   Fma,     // a*b + c with one rounding (where the target has it)
   Select,  // a ? b : c
@@ -111,12 +150,12 @@ struct Field {
   std::string name;
   Role role = Role::InputI;
   Type type = Type::Real;
-  int length = 0;          // 0: not an array
-  int width = 1;           // 1: scalar; 2..4: vec2..vec4
-  int first = 0;           // its first component among all components of its role
+  int length = 0;                        // 0: not an array
+  int width = 1;                         // 1: scalar; 2..4: vec2..vec4
+  int first = 0;                         // its first component among all components of its role
   Reduction reduction = Reduction::Sum;  // of an output
   std::vector<double> defaults;          // of a param: empty, or one per component
-  std::string comment;     // what the user wrote behind the declaration
+  std::string comment;                   // what the user wrote behind the declaration
   Location where;
   int components() const { return width * (length == 0 ? 1 : length); }
 };
@@ -126,7 +165,8 @@ struct Field {
 struct Contribution {
   NodeId value = kNone;
   NodeId guard = kNone;
-  NodeId scale = kNone;  // param- or i-bound factor (or constant) applied once after the sum; kNone: 1. Made by `hoist`.
+  NodeId scale =
+      kNone;  // param- or i-bound factor (or constant) applied once after the sum; kNone: 1. Made by `hoist`.
 };
 
 enum class Dialect : std::uint8_t { Cunbody, Named };
@@ -134,18 +174,18 @@ enum class Dialect : std::uint8_t { Cunbody, Named };
 struct Pipeline {
   std::string name;
   Dialect dialect = Dialect::Named;
-  std::vector<Field> fields;  // in order of declaration
-  Graph pair;                                // of i- and j-inputs
-  std::vector<Contribution> contributions;   // one per output component
-  Graph finish;                              // of outputs, i-inputs and params
-  std::vector<NodeId> finished;              // one per output component, or empty without finish()
-  std::optional<int> flops;                  // #pragma flops
-  int raw_operations = 0;                    // arithmetic operations per interaction as written, after cse and dce
+  std::vector<Field> fields;                // in order of declaration
+  Graph pair;                               // of i- and j-inputs
+  std::vector<Contribution> contributions;  // one per output component
+  Graph finish;                             // of outputs, i-inputs and params
+  std::vector<NodeId> finished;             // one per output component, or empty without finish()
+  std::optional<int> flops;                 // #pragma flops
+  int raw_operations = 0;                   // arithmetic operations per interaction as written, after cse and dce
 
   int components(Role role) const;
   const Field* find(std::string_view field) const;
   const Field& field_of(Role role, int component) const;  // the field that holds this component of its role
-  std::vector<NodeId> roots() const;  // of `pair`: values, guards and scales
+  std::vector<NodeId> roots() const;                      // of `pair`: values, guards and scales
 };
 
 }  // namespace nbcc

@@ -30,10 +30,10 @@ struct FieldLayout {
   enum class Reduction : std::uint8_t { Sum, Min, Max, ArgMin, ArgMax };
   std::string name;
   Role role = Role::InputI;
-  std::string type;        // as declared: "real", "vec3", "int", "float[4]", ...
-  bool integral = false;   // int, index or bool, or an argmin/argmax output
+  std::string type;       // as declared: "real", "vec3", "int", "float[4]", ...
+  bool integral = false;  // int, index or bool, or an argmin/argmax output
   int length = 0, width = 1;
-  int first = 0;           // first component among its role
+  int first = 0;  // first component among its role
   Reduction reduction = Reduction::Sum;
   std::vector<double> defaults;
   std::string comment;
@@ -48,10 +48,10 @@ struct KernelSource {
   int tile = 1;          // j-particles whose terms are summed in working precision before they join the double sum:
                          // j ranges given to `interact` begin at a multiple of it
   int i_block = 1;       // i-particles that one pass of the kernel holds in registers
-  std::vector<Column> i_columns, j_columns;  // packed columns, then derived ones
-  std::vector<FieldLayout> fields;           // in order of declaration
-  int params = 0;        // components of all params, handed over as doubles
-  int outputs = 0;       // components of all outputs
+  std::vector<Column> i_columns, j_columns;        // packed columns, then derived ones
+  std::vector<FieldLayout> fields;                 // in order of declaration
+  int params = 0;                                  // components of all params, handed over as doubles
+  int outputs = 0;                                 // components of all outputs
   std::vector<FieldLayout::Reduction> reductions;  // per output component
   bool has_finish = false;
   bool uses_i_index = false, uses_j_index = false;
@@ -65,11 +65,11 @@ struct KernelSource {
 // (0..ni-1) of this call's columns; ArgMin/ArgMax have the index as a double in arg[c] as well.
 extern "C" {
 struct nbcc_kernel_arguments {
-  const void* const* i;    // packed i columns
-  const void* const* j;    // packed j columns
+  const void* const* i;  // packed i columns
+  const void* const* j;  // packed j columns
   const double* param;
-  double* const* acc;      // [output component][i]
-  double* const* arg;      // [output component][i]; null where the reduction keeps no index
+  double* const* acc;               // [output component][i]
+  double* const* arg;               // [output component][i]; null where the reduction keeps no index
   std::int64_t i_offset, j_offset;  // what i_index and j_index add to the position in the columns
 };
 // Writes the derived columns of [begin, end); end is rounded up to whole vectors by the callee (columns are padded).

@@ -123,7 +123,8 @@ class Planner {
     std::set<int> wanted;
     const std::vector<bool> alive = reachable(pipeline_.finish, pipeline_.finished);
     for (NodeId id = 0; id < pipeline_.finish.size(); ++id)
-      if (alive[std::size_t(id)] && pipeline_.finish[id].op == Op::InputI) wanted.insert(int(pipeline_.finish[id].payload));
+      if (alive[std::size_t(id)] && pipeline_.finish[id].op == Op::InputI)
+        wanted.insert(int(pipeline_.finish[id].payload));
     SidePlan& side = plan_.i;
     std::vector<Column> derived;
     const std::size_t packed = side.columns.size() - side.derived.size();
@@ -138,7 +139,8 @@ class Planner {
   // ---- cutoffs ----
 
   // A condition that compares pair values of the particles (a cutoff) often fails for a whole vector of pairs; one
-  // that tells the particle from itself, or r2 > 0, almost never does, and testing for it would cost more than it saves.
+  // that tells the particle from itself, or r2 > 0, almost never does, and testing for it would cost more than it
+  // saves.
   bool is_cutoff(const Node& n) const {
     if ((n.op != Op::Lt && n.op != Op::Le) || n.binding != Binding::Pair) return false;
     return !graph_.is_constant(n.args[0], 0) && !graph_.is_constant(n.args[1], 0);
@@ -192,11 +194,16 @@ Plan make_plan(Pipeline& pipeline, const Options& options) { return Planner(pipe
 Element element_of(Type type, Precision precision) {
   switch (type) {
     case Type::Bool:
-    case Type::Int: return Element::Int32;
-    case Type::Index: return Element::Int64;
-    case Type::Float: return Element::Float;
-    case Type::Real: return precision == Precision::Double ? Element::Double : Element::Float;
-    case Type::Double: return Element::Double;
+    case Type::Int:
+      return Element::Int32;
+    case Type::Index:
+      return Element::Int64;
+    case Type::Float:
+      return Element::Float;
+    case Type::Real:
+      return precision == Precision::Double ? Element::Double : Element::Float;
+    case Type::Double:
+      return Element::Double;
   }
   return Element::Double;
 }

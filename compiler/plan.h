@@ -14,10 +14,10 @@ namespace nbcc {
 // The columns of one side: packed ones first, then derived ones, in the order of KernelSource.
 struct SidePlan {
   std::vector<Column> columns;
-  std::map<int, int> whole;         // component -> column (in mixed precision this is High where Low exists too)
-  std::map<int, int> low;           // component -> column
-  std::map<NodeId, int> derived;    // node computed once per particle -> column
-  std::vector<NodeId> prepare;      // nodes that prepare computes, in topological order (leaves included)
+  std::map<int, int> whole;       // component -> column (in mixed precision this is High where Low exists too)
+  std::map<int, int> low;         // component -> column
+  std::map<NodeId, int> derived;  // node computed once per particle -> column
+  std::vector<NodeId> prepare;    // nodes that prepare computes, in topological order (leaves included)
 };
 
 struct Plan {
@@ -25,9 +25,10 @@ struct Plan {
   std::vector<NodeId> uniform;  // of constants and params, needed in the pair loop; computed before it
   std::vector<NodeId> pair;     // computed for each pair, in topological order; leaves that must be loaded included
   std::set<NodeId> two_float;   // differences of an input_j and an input_i formed from high and low parts
-  NodeId any_guard = kNone;     // holds wherever a guard does; kNone unless testing it first, for a whole vector of pairs, pays
+  NodeId any_guard =
+      kNone;  // holds wherever a guard does; kNone unless testing it first, for a whole vector of pairs, pays
   std::set<NodeId> before_guard;  // what any_guard needs
-  std::vector<NodeId> scales;   // nodes of scale factors, in topological order (no j among them)
+  std::vector<NodeId> scales;     // nodes of scale factors, in topological order (no j among them)
 };
 
 Plan make_plan(Pipeline& pipeline, const Options& options);

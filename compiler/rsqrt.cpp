@@ -1,5 +1,6 @@
 // Two rewrites: products become monomials whose powers are Pow nodes with a constant exponent (half-integers), then
-// each base's Pow nodes are made together, since what is cheapest depends on which powers are wanted. One door: rsqrt().
+// each base's Pow nodes are made together, since what is cheapest depends on which powers are wanted. One door:
+// rsqrt().
 #include "compiler/rsqrt.h"
 
 #include <algorithm>
@@ -54,7 +55,8 @@ struct Monomial {
 // First rewrite: products to monomials.
 class MonomialRewrite {
  public:
-  MonomialRewrite(const Graph& old, std::vector<int> uses) : old_(old), uses_(std::move(uses)), monomials_(uses_.size()), is_product_(uses_.size(), false) {}
+  MonomialRewrite(const Graph& old, std::vector<int> uses)
+      : old_(old), uses_(std::move(uses)), monomials_(uses_.size()), is_product_(uses_.size(), false) {}
 
   Graph run(std::vector<NodeId*> roots) {
     std::vector<NodeId> old_roots;
@@ -105,12 +107,13 @@ class MonomialRewrite {
         for (const auto& factor : monomials_[std::size_t(id)].powers) ++shared_by_[factor];
     for (NodeId id = 0; id < old_.size(); ++id)
       if (needed[std::size_t(id)] && is_product_[std::size_t(id)])
-        std::sort(monomials_[std::size_t(id)].powers.begin(), monomials_[std::size_t(id)].powers.end(), [&](const auto& a, const auto& b) {
-          const int shared_a = shared_by_[a], shared_b = shared_by_[b];
-          if (shared_a != shared_b) return shared_a > shared_b;
-          const bool plain_a = a.second == 2, plain_b = b.second == 2;
-          return plain_a != plain_b ? plain_a : a < b;
-        });
+        std::sort(monomials_[std::size_t(id)].powers.begin(), monomials_[std::size_t(id)].powers.end(),
+                  [&](const auto& a, const auto& b) {
+                    const int shared_a = shared_by_[a], shared_b = shared_by_[b];
+                    if (shared_a != shared_b) return shared_a > shared_b;
+                    const bool plain_a = a.second == 2, plain_b = b.second == 2;
+                    return plain_a != plain_b ? plain_a : a < b;
+                  });
   }
 
   NodeId remake(NodeId id) {
@@ -123,7 +126,9 @@ class MonomialRewrite {
 
   // Constants that have been joined may leave single precision's range although no product of the text did: 1e-30 * x
   // and 1e-30 * y, with x and y large.
-  static bool is_ordinary(double coefficient) { return coefficient == 0 || (std::fabs(coefficient) > 1e-30 && std::fabs(coefficient) < 1e30); }
+  static bool is_ordinary(double coefficient) {
+    return coefficient == 0 || (std::fabs(coefficient) > 1e-30 && std::fabs(coefficient) < 1e30);
+  }
 
   // The node as a monomial of what stands below it; false if it is no product.
   bool read(const Node& node, Monomial& monomial) {
@@ -146,15 +151,18 @@ class MonomialRewrite {
         monomial.multiply(right, -1);
         return true;
       }
-      case Op::Sqrt: return root(a, 1, monomial);
-      case Op::Rsqrt: return root(a, -1, monomial);
+      case Op::Sqrt:
+        return root(a, 1, monomial);
+      case Op::Rsqrt:
+        return root(a, -1, monomial);
       case Op::Pow: {
         if (!old_.is_constant(b)) return false;
         const double twice = 2 * old_.constant_value(b);
         if (twice != std::floor(twice) || std::fabs(twice) > kMaxTwiceExponent || twice == 0) return false;
         return root(a, int(twice), monomial);
       }
-      default: return false;
+      default:
+        return false;
     }
   }
 
@@ -176,8 +184,10 @@ class MonomialRewrite {
   Monomial own(NodeId id) const {
     if (is_product_[std::size_t(id)]) return monomials_[std::size_t(id)];
     Monomial atom;
-    if (old_.is_constant(id)) atom.coefficient = old_.constant_value(id);
-    else atom.powers.emplace_back(id, 2);
+    if (old_.is_constant(id))
+      atom.coefficient = old_.constant_value(id);
+    else
+      atom.powers.emplace_back(id, 2);
     return atom;
   }
 
@@ -199,9 +209,11 @@ class MonomialRewrite {
   // the j factors (or the i factors if there are none), then what belongs to the pair, and an i factor last, where
   // `hoist` finds it.
   NodeId build(const Monomial& monomial, Type type, Location where) {
-    const bool has_j = std::any_of(monomial.powers.begin(), monomial.powers.end(), [&](const auto& p) { return old_[p.first].binding == Binding::J; });
+    const bool has_j = std::any_of(monomial.powers.begin(), monomial.powers.end(),
+                                   [&](const auto& p) { return old_[p.first].binding == Binding::J; });
     NodeId product = kNone;
-    if (monomial.coefficient != 1 && monomial.coefficient != -1) product = target_.constant(monomial.coefficient, type, where);
+    if (monomial.coefficient != 1 && monomial.coefficient != -1)
+      product = target_.constant(monomial.coefficient, type, where);
     multiply_by(product, monomial, type, where, [](Binding b) { return b <= Binding::Param; });
     multiply_by(product, monomial, type, where, [&](Binding b) { return b == (has_j ? Binding::J : Binding::I); });
     multiply_by(product, monomial, type, where, [](Binding b) { return b == Binding::Pair; });
@@ -221,8 +233,10 @@ class MonomialRewrite {
       if (!accept(old_[base].binding)) continue;
       const NodeId x = new_id_[std::size_t(base)];
       NodeId factor = x;
-      if (twice == 0) factor = target_.binary(Op::Div, x, x, where);  // 1 but for 0, infinity and NaN, which must show
-      else if (twice != 2) factor = target_.make(Op::Pow, type, {x, target_.constant(twice / 2.0, type), kNone}, where);
+      if (twice == 0)
+        factor = target_.binary(Op::Div, x, x, where);  // 1 but for 0, infinity and NaN, which must show
+      else if (twice != 2)
+        factor = target_.make(Op::Pow, type, {x, target_.constant(twice / 2.0, type), kNone}, where);
       product = product == kNone ? factor : target_.binary(Op::Mul, product, factor, where);
     }
   }
@@ -240,7 +254,8 @@ class MonomialRewrite {
 // wants the power: m * (y u) becomes (m y) u, and m y may be wanted elsewhere.
 class PowerRewrite {
  public:
-  PowerRewrite(const Graph& old, const Options& options, const Target& target) : old_(old), options_(options), machine_(target) {}
+  PowerRewrite(const Graph& old, const Options& options, const Target& target)
+      : old_(old), options_(options), machine_(target) {}
 
   Graph run(std::vector<NodeId*> roots) {
     std::vector<NodeId> old_roots;
@@ -253,8 +268,10 @@ class PowerRewrite {
     for (NodeId id = 0; id < old_.size(); ++id) {
       if (!alive[std::size_t(id)]) continue;
       const Node node = old_[id];
-      if (is_power(id)) new_id_[std::size_t(id)] = product(kNone, power_factors(id), node.where);
-      else if (node.op == Op::Mul && is_power(node.args[1]) && uses[std::size_t(node.args[1])] == 1) new_id_[std::size_t(id)] = product(new_id_[std::size_t(node.args[0])], power_factors(node.args[1]), node.where);
+      if (is_power(id))
+        new_id_[std::size_t(id)] = product(kNone, power_factors(id), node.where);
+      else if (node.op == Op::Mul && is_power(node.args[1]) && uses[std::size_t(node.args[1])] == 1)
+        new_id_[std::size_t(id)] = product(new_id_[std::size_t(node.args[0])], power_factors(node.args[1]), node.where);
       else {
         std::array<NodeId, 3> args{kNone, kNone, kNone};
         for (int k = 0; k < arity(node.op); ++k) args[std::size_t(k)] = new_id_[std::size_t(node.args[std::size_t(k)])];

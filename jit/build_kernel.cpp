@@ -29,7 +29,8 @@ KernelSource build_cpu_kernel(const Source& source, const Options& options, Isa 
   return build_cpu_kernel(pipeline, options, isa, dump_folder);
 }
 
-KernelSource build_cpu_kernel(const Pipeline& pipeline, const Options& options, Isa isa, const std::string& dump_folder) {
+KernelSource build_cpu_kernel(const Pipeline& pipeline, const Options& options, Isa isa,
+                              const std::string& dump_folder) {
   dump(dump_folder, pipeline.name + ".ir", print(pipeline));
   const Pipeline optimized = optimize(pipeline, options, cpu_target(isa));
   dump(dump_folder, pipeline.name + ".optimized", print(optimized));

@@ -1,4 +1,5 @@
-// A pipeline's text -> the kernel's source for a device: parse, optimize, plan, emit, in the order of the design's walk.
+// A pipeline's text -> the kernel's source for a device: parse, optimize, plan, emit, in the order of the design's
+// walk.
 #pragma once
 #include <string>
 
@@ -14,6 +15,7 @@ namespace nbcc {
 KernelSource build_cpu_kernel(const Source& source, const Options& options, Isa isa, const std::string& dump_folder);
 
 // As above from a pipeline that has been parsed.
-KernelSource build_cpu_kernel(const Pipeline& pipeline, const Options& options, Isa isa, const std::string& dump_folder);
+KernelSource build_cpu_kernel(const Pipeline& pipeline, const Options& options, Isa isa,
+                              const std::string& dump_folder);
 
 }  // namespace nbcc

@@ -33,7 +33,8 @@ void require(const void* pointer, const char* what) {
 }
 
 Options compile_options(const nbcc_pipeline_options* given) {
-  const nbcc_pipeline_options o = read_options(given, nbcc_pipeline_options{sizeof(nbcc_pipeline_options), NBCC_SINGLE, NBCC_FAST, NBCC_ROOT_REFINED});
+  const nbcc_pipeline_options o = read_options(
+      given, nbcc_pipeline_options{sizeof(nbcc_pipeline_options), NBCC_SINGLE, NBCC_FAST, NBCC_ROOT_REFINED});
   // Read as numbers: a caller in C may have put anything there.
   const int precision = number_of(o.precision), math = number_of(o.math), root = number_of(o.root);
   if (precision < NBCC_SINGLE || precision > NBCC_DOUBLE) throw UsageError("options: no such precision");
@@ -55,20 +56,26 @@ nbcc_pipeline* compile(nbcc_device* device, const Source& source, const nbcc_pip
 
 extern "C" {
 
-nbcc_status nbcc_device_open(const char* name, const nbcc_device_options* options, nbcc_device** device, nbcc_error** error) {
+nbcc_status nbcc_device_open(const char* name, const nbcc_device_options* options, nbcc_device** device,
+                             nbcc_error** error) {
   return nbcc::guarded(error, [&] {
     nbcc::require(name, "name");
     nbcc::require(device, "device");
-    if (std::string(name) != "cpu") throw nbcc::DeviceError("there is no device '" + std::string(name) + "'; there is cpu");
-    const nbcc_device_options o = nbcc::read_options(options, nbcc_device_options{sizeof(nbcc_device_options), 0, nullptr, nullptr, nullptr});
+    if (std::string(name) != "cpu")
+      throw nbcc::DeviceError("there is no device '" + std::string(name) + "'; there is cpu");
+    const nbcc_device_options o =
+        nbcc::read_options(options, nbcc_device_options{sizeof(nbcc_device_options), 0, nullptr, nullptr, nullptr});
     const nbcc::Isa isa = o.isa ? nbcc::isa_from_name(o.isa) : nbcc::detect_isa();
     const char* dump = o.dump_dir ? o.dump_dir : std::getenv("NBCC_DUMP");
-    *device = new nbcc_device{std::make_shared<nbcc::CpuDevice>(o.threads, isa, nbcc::make_cpu_toolchain(),
-                                                                o.cache_dir ? o.cache_dir : nbcc::DiskCache::default_folder(), dump ? dump : "")};
+    *device = new nbcc_device{std::make_shared<nbcc::CpuDevice>(
+        o.threads, isa, nbcc::make_cpu_toolchain(), o.cache_dir ? o.cache_dir : nbcc::DiskCache::default_folder(),
+        dump ? dump : "")};
   });
 }
 
-nbcc_status nbcc_pipeline_from_text(nbcc_device* device, const char* text, const char* name, const nbcc_pipeline_options* options, nbcc_pipeline** pipeline, nbcc_error** error) {
+nbcc_status nbcc_pipeline_from_text(nbcc_device* device, const char* text, const char* name,
+                                    const nbcc_pipeline_options* options, nbcc_pipeline** pipeline,
+                                    nbcc_error** error) {
   return nbcc::guarded(error, [&] {
     nbcc::require(device, "device");
     nbcc::require(text, "text");
@@ -77,7 +84,8 @@ nbcc_status nbcc_pipeline_from_text(nbcc_device* device, const char* text, const
   });
 }
 
-nbcc_status nbcc_pipeline_from_file(nbcc_device* device, const char* path, const nbcc_pipeline_options* options, nbcc_pipeline** pipeline, nbcc_error** error) {
+nbcc_status nbcc_pipeline_from_file(nbcc_device* device, const char* path, const nbcc_pipeline_options* options,
+                                    nbcc_pipeline** pipeline, nbcc_error** error) {
   return nbcc::guarded(error, [&] {
     nbcc::require(device, "device");
     nbcc::require(path, "path");

@@ -42,10 +42,12 @@ void register_targets() {
 // Contraction is off because the text says itself where a product and a sum are fused; the vector width is stated
 // because LLVM would rather split 512-bit vectors on some processors.
 std::vector<const char*> target_arguments(const std::string& target) {
-  if (target == "cpu-neon") return {"-triple", "aarch64-unknown-linux-gnu", "-target-cpu", "generic", "-target-feature", "+neon"};
+  if (target == "cpu-neon")
+    return {"-triple", "aarch64-unknown-linux-gnu", "-target-cpu", "generic", "-target-feature", "+neon"};
   if (target == "cpu-sse2") return {"-triple", "x86_64-unknown-linux-gnu", "-target-cpu", "x86-64"};
   if (target == "cpu-avx2") return {"-triple", "x86_64-unknown-linux-gnu", "-target-cpu", "x86-64-v3"};
-  if (target == "cpu-avx512") return {"-triple", "x86_64-unknown-linux-gnu", "-target-cpu", "x86-64-v4", "-mprefer-vector-width=512"};
+  if (target == "cpu-avx512")
+    return {"-triple", "x86_64-unknown-linux-gnu", "-target-cpu", "x86-64-v4", "-mprefer-vector-width=512"};
   throw InternalError(fmt::format("no CPU target is named '{}'", target));
 }
 
@@ -61,10 +63,12 @@ std::string run_clang(const KernelSource& source) {
   auto options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
   options->IgnoreWarnings = true;
   clang::TextDiagnosticPrinter printer(log_stream, options.get());
-  auto engine = llvm::makeIntrusiveRefCnt<clang::DiagnosticsEngine>(llvm::makeIntrusiveRefCnt<clang::DiagnosticIDs>(), options, &printer, false);
+  auto engine = llvm::makeIntrusiveRefCnt<clang::DiagnosticsEngine>(llvm::makeIntrusiveRefCnt<clang::DiagnosticIDs>(),
+                                                                    options, &printer, false);
   std::vector<const char*> arguments = target_arguments(source.target);
-  for (const char* argument : {"-emit-obj", "-x", "c++", "-std=c++20", "-nostdsysteminc", "-nobuiltininc", "-O3", "-ffp-contract=off",
-                               "-fwrapv", "-mstackrealign", "-mrelocation-model", "pic", "-pic-level", "2", kFile})
+  for (const char* argument :
+       {"-emit-obj", "-x", "c++", "-std=c++20", "-nostdsysteminc", "-nobuiltininc", "-O3", "-ffp-contract=off",
+        "-fwrapv", "-mstackrealign", "-mrelocation-model", "pic", "-pic-level", "2", kFile})
     arguments.push_back(argument);
   auto invocation = std::make_shared<clang::CompilerInvocation>();
   bool ok = clang::CompilerInvocation::CreateFromArgs(*invocation, arguments, *engine);
@@ -80,7 +84,9 @@ std::string run_clang(const KernelSource& source) {
     CodeGenAction action;
     ok = compiler.ExecuteAction(action);
   }
-  if (!ok) throw InternalError(fmt::format("the compiler refused the kernel text of '{}' for {}:\n{}", source.pipeline, source.target, log));
+  if (!ok)
+    throw InternalError(
+        fmt::format("the compiler refused the kernel text of '{}' for {}:\n{}", source.pipeline, source.target, log));
   return {bytes.begin(), bytes.end()};
 }
 
@@ -90,19 +96,24 @@ bool is_allowed(llvm::StringRef symbol) {
   if (symbol.starts_with("_ZGV")) return true;
   static constexpr std::array kNames{"memcpy", "memset", "memmove"};
   if (std::any_of(kNames.begin(), kNames.end(), [&](const char* n) { return symbol == n; })) return true;
-  static constexpr std::array kScalars{"cbrt", "exp", "exp2", "log", "log2", "pow", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
-                                       "sinh", "cosh", "tanh", "erf", "erfc", "fma", "round", "trunc", "floor", "ceil"};
-  return std::any_of(kScalars.begin(), kScalars.end(), [&](llvm::StringRef n) { return symbol == n || (symbol.starts_with(n) && symbol.substr(n.size()) == "f"); });
+  static constexpr std::array kScalars{"cbrt", "exp",  "exp2", "log",   "log2",  "pow",   "sin",  "cos",
+                                       "tan",  "asin", "acos", "atan",  "atan2", "sinh",  "cosh", "tanh",
+                                       "erf",  "erfc", "fma",  "round", "trunc", "floor", "ceil"};
+  return std::any_of(kScalars.begin(), kScalars.end(), [&](llvm::StringRef n) {
+    return symbol == n || (symbol.starts_with(n) && symbol.substr(n.size()) == "f");
+  });
 }
 
 template <typename T>
 T expect(llvm::Expected<T> value) {
-  if (!value) throw DeviceError(fmt::format("the kernel's object code cannot be loaded: {}", llvm::toString(value.takeError())));
+  if (!value)
+    throw DeviceError(fmt::format("the kernel's object code cannot be loaded: {}", llvm::toString(value.takeError())));
   return std::move(*value);
 }
 
 void expect(llvm::Error error) {
-  if (error) throw DeviceError(fmt::format("the kernel's object code cannot be loaded: {}", llvm::toString(std::move(error))));
+  if (error)
+    throw DeviceError(fmt::format("the kernel's object code cannot be loaded: {}", llvm::toString(std::move(error))));
 }
 
 struct LoadedCode : CpuCode {
@@ -111,7 +122,9 @@ struct LoadedCode : CpuCode {
 
 class ClangToolchain : public CpuToolchain {
  public:
-  std::string identity() const override { return "clang " LLVM_VERSION_STRING " -O3 -ffp-contract=off, -mstackrealign"; }
+  std::string identity() const override {
+    return "clang " LLVM_VERSION_STRING " -O3 -ffp-contract=off, -mstackrealign";
+  }
   std::string compile(const KernelSource& source) const override { return run_clang<clang::EmitObjAction>(source); }
 
   std::unique_ptr<CpuCode> load(const std::string& object) const override {
@@ -123,22 +136,34 @@ class ClangToolchain : public CpuToolchain {
     builder.setPlatformSetUp(llvm::orc::setUpInactivePlatform);
     builder.setLinkProcessSymbolsByDefault(false);
     code->jit = expect(builder.create());
-    // lookup() returns the error as well; without this LLVM prints it on stderr.
-    code->jit->getExecutionSession().setErrorReporter([](llvm::Error error) { llvm::consumeError(std::move(error)); });
+    // What LLVM would print on stderr: it names the symbol that is missing, where lookup()'s own error does not.
+    const auto log = std::make_shared<std::string>();
+    code->jit->getExecutionSession().setErrorReporter(
+        [log](llvm::Error error) { *log += llvm::toString(std::move(error)) + "\n"; });
     llvm::orc::JITDylib& library = code->jit->getMainJITDylib();
     const char prefix = code->jit->getDataLayout().getGlobalPrefix();
     const auto allow = [](const llvm::orc::SymbolStringPtr& symbol) { return is_allowed(*symbol); };
     library.addGenerator(expect(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(prefix, allow)));
     for (const char* name : {"libmvec.so.1", "libm.so.6"}) {
       auto generator = llvm::orc::DynamicLibrarySearchGenerator::Load(name, prefix, allow);
-      if (generator) library.addGenerator(std::move(*generator));
-      else llvm::consumeError(generator.takeError());  // no such library: symbols that it would have given are reported below
+      if (generator)
+        library.addGenerator(std::move(*generator));
+      else
+        llvm::consumeError(
+            generator.takeError());  // no such library: symbols that it would have given are reported below
     }
     expect(code->jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, "kernel.o")));
-    code->prepare_i = expect(code->jit->lookup("nbcc_prepare_i")).toPtr<nbcc_prepare_function>();
-    code->prepare_j = expect(code->jit->lookup("nbcc_prepare_j")).toPtr<nbcc_prepare_function>();
-    code->interact = expect(code->jit->lookup("nbcc_interact")).toPtr<nbcc_interact_function>();
-    code->finish = expect(code->jit->lookup("nbcc_finish")).toPtr<nbcc_finish_function>();
+    const auto find = [&](const char* name) {
+      auto address = code->jit->lookup(name);
+      if (!address)
+        throw DeviceError(fmt::format("the kernel's object code cannot be loaded: {}\n{}",
+                                      llvm::toString(address.takeError()), *log));
+      return *address;
+    };
+    code->prepare_i = find("nbcc_prepare_i").toPtr<nbcc_prepare_function>();
+    code->prepare_j = find("nbcc_prepare_j").toPtr<nbcc_prepare_function>();
+    code->interact = find("nbcc_interact").toPtr<nbcc_interact_function>();
+    code->finish = find("nbcc_finish").toPtr<nbcc_finish_function>();
     return code;
   }
 };

@@ -19,7 +19,8 @@ struct CpuToolchain {
   virtual ~CpuToolchain() = default;
   // Names everything besides text and target that decides what compile() makes (compiler version, flags).
   virtual std::string identity() const = 0;
-  // Kernel text -> relocatable object code (the bytes that the disk cache keeps). Throws InternalError if the text is refused.
+  // Kernel text -> relocatable object code (the bytes that the disk cache keeps). Throws InternalError if the text is
+  // refused.
   virtual std::string compile(const KernelSource& source) const = 0;
   // Maps object code. Throws DeviceError when the bytes are no such object.
   virtual std::unique_ptr<CpuCode> load(const std::string& object) const = 0;

@@ -46,13 +46,15 @@ typedef struct nbcc_device_options {
   size_t size;           /* sizeof(nbcc_device_options), so that the struct may grow */
   int threads;           /* CPU: threads to use; 0 means all cores that this process may run on */
   const char* isa;       /* CPU: "sse2", "avx2", "avx512"; null means the best that this machine has */
-  const char* cache_dir; /* compiled kernels; null means $NBCC_CACHE_DIR, $XDG_CACHE_HOME/nbcc or ~/.cache/nbcc; "" means none */
+  const char* cache_dir; /* compiled kernels; null means $NBCC_CACHE_DIR, $XDG_CACHE_HOME/nbcc or ~/.cache/nbcc; ""
+                            means none */
   const char* dump_dir;  /* every stage is written here; null means $NBCC_DUMP, "" none */
 } nbcc_device_options;
 
 /* name: "cpu". options may be null. */
-NBCC_API nbcc_status nbcc_device_open(const char* name, const nbcc_device_options* options, nbcc_device** device, nbcc_error** error); /* [jit] */
-NBCC_API void nbcc_device_close(nbcc_device* device); /* pipelines opened on it stay valid */
+NBCC_API nbcc_status nbcc_device_open(const char* name, const nbcc_device_options* options, nbcc_device** device,
+                                      nbcc_error** error);        /* [jit] */
+NBCC_API void nbcc_device_close(nbcc_device* device);             /* pipelines opened on it stay valid */
 NBCC_API const char* nbcc_device_name(const nbcc_device* device); /* e.g. "cpu, avx2, 2 threads" */
 
 /* ---- pipelines ----------------------------------------------------------------------------------------- */
@@ -71,25 +73,35 @@ typedef struct nbcc_pipeline_options {
 } nbcc_pipeline_options;
 
 /* Compiles a pipeline for a device. name appears in diagnostics as the file's name. options may be null. */
-NBCC_API nbcc_status nbcc_pipeline_from_text(nbcc_device* device, const char* text, const char* name, const nbcc_pipeline_options* options, nbcc_pipeline** pipeline, nbcc_error** error); /* [jit] */
-NBCC_API nbcc_status nbcc_pipeline_from_file(nbcc_device* device, const char* path, const nbcc_pipeline_options* options, nbcc_pipeline** pipeline, nbcc_error** error); /* [jit] */
-NBCC_API void nbcc_pipeline_close(nbcc_pipeline* pipeline); /* sums made of it stay valid */
+NBCC_API nbcc_status nbcc_pipeline_from_text(nbcc_device* device, const char* text, const char* name,
+                                             const nbcc_pipeline_options* options, nbcc_pipeline** pipeline,
+                                             nbcc_error** error); /* [jit] */
+NBCC_API nbcc_status nbcc_pipeline_from_file(nbcc_device* device, const char* path,
+                                             const nbcc_pipeline_options* options, nbcc_pipeline** pipeline,
+                                             nbcc_error** error); /* [jit] */
+NBCC_API void nbcc_pipeline_close(nbcc_pipeline* pipeline);       /* sums made of it stay valid */
 NBCC_API const char* nbcc_pipeline_name(const nbcc_pipeline* pipeline);
 /* Floating point operations per interaction: the convention stated in the file, else the raw count. */
 NBCC_API double nbcc_pipeline_operations(const nbcc_pipeline* pipeline);
 
 typedef enum nbcc_role { NBCC_INPUT_I = 0, NBCC_INPUT_J = 1, NBCC_PARAM = 2, NBCC_OUTPUT = 3 } nbcc_role;
-typedef enum nbcc_reduction { NBCC_SUM = 0, NBCC_MIN = 1, NBCC_MAX = 2, NBCC_ARGMIN = 3, NBCC_ARGMAX = 4 } nbcc_reduction;
+typedef enum nbcc_reduction {
+  NBCC_SUM = 0,
+  NBCC_MIN = 1,
+  NBCC_MAX = 2,
+  NBCC_ARGMIN = 3,
+  NBCC_ARGMAX = 4
+} nbcc_reduction;
 
 typedef struct nbcc_field {
   const char* name;
   nbcc_role role;
-  const char* type;    /* as declared: "real", "vec3", "int", "float[4]" */
-  const char* comment; /* what stands behind the declaration, or "" */
-  int components;      /* numbers per particle */
-  int integral;        /* 1: int, index or bool, or an argmin/argmax output */
+  const char* type;         /* as declared: "real", "vec3", "int", "float[4]" */
+  const char* comment;      /* what stands behind the declaration, or "" */
+  int components;           /* numbers per particle */
+  int integral;             /* 1: int, index or bool, or an argmin/argmax output */
   nbcc_reduction reduction; /* of an output */
-  int default_count;   /* of a param: 0 or `components` */
+  int default_count;        /* of a param: 0 or `components` */
   const double* defaults;
 } nbcc_field;
 
@@ -118,14 +130,17 @@ NBCC_API nbcc_status nbcc_sum_create(nbcc_pipeline* pipeline, nbcc_sum** sum, nb
 NBCC_API void nbcc_sum_destroy(nbcc_sum* sum);
 
 /* count values of a param (its number of components). */
-NBCC_API nbcc_status nbcc_sum_set_param(nbcc_sum* sum, const char* name, const double* values, int count, nbcc_error** error);
-/* An input or output array. All i-fields (inputs and outputs) have one count, all j-fields have one. Inputs are only read. */
+NBCC_API nbcc_status nbcc_sum_set_param(nbcc_sum* sum, const char* name, const double* values, int count,
+                                        nbcc_error** error);
+/* An input or output array. All i-fields (inputs and outputs) have one count, all j-fields have one. Inputs are only
+ * read. */
 NBCC_API nbcc_status nbcc_sum_bind(nbcc_sum* sum, const char* name, const nbcc_view* view, nbcc_error** error);
 /* An output that is not wanted: it is not written and may be left unbound by this. */
 NBCC_API nbcc_status nbcc_sum_ignore(nbcc_sum* sum, const char* name, nbcc_error** error);
 /* What is added to i_index and j_index, when a set is a part of a larger one. */
 NBCC_API nbcc_status nbcc_sum_set_offsets(nbcc_sum* sum, int64_t i_offset, int64_t j_offset, nbcc_error** error);
-/* The number of particles, for a side whose fields are all absent from the pipeline (else it follows from the views). */
+/* The number of particles, for a side whose fields are all absent from the pipeline (else it follows from the views).
+ */
 NBCC_API nbcc_status nbcc_sum_set_counts(nbcc_sum* sum, int64_t ni, int64_t nj, nbcc_error** error);
 /* keep != 0: the j-particles are read and packed at the next run and then stay resident until they are bound
  * again or nbcc_sum_j_changed is called. 0 (the start): every run reads them again. */
@@ -136,7 +151,8 @@ typedef struct nbcc_run_options {
   size_t size;
   int64_t i_begin, i_count; /* a range of i; i_count < 0 means all from i_begin on */
   const int64_t* i_list;    /* or i_count indices, in any order, each at most once; null: the range */
-  int accumulate;           /* 0: outputs are overwritten; 1: combined with what they hold by the output's reduction (not for argmin/argmax) */
+  int accumulate; /* 0: outputs are overwritten; 1: combined with what they hold by the output's reduction (not for
+                     argmin/argmax) */
 } nbcc_run_options;
 
 /* Sums over all j for the chosen i. options may be null: all i, overwritten. On failure no output was written. */

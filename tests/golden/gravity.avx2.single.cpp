@@ -29,14 +29,14 @@ template <typename T>
 NBCC_INLINE T choose(bool m, T a, T b) { return m ? a : b; }
 // The first argument must not be NaN; NaN in the second gives NaN. One instruction where the order is the processor's.
 template <typename T>
-NBCC_INLINE T minimum_of_number(T a, T b) { return choose(to_mask(a < b), a, b); }
+NBCC_INLINE T minimum_of_number(T a, T b) { return a < b ? a : b; }
 template <typename T>
-NBCC_INLINE T maximum_of_number(T a, T b) { return choose(to_mask(a > b), a, b); }
+NBCC_INLINE T maximum_of_number(T a, T b) { return a > b ? a : b; }
 // NaN in either argument gives NaN.
 template <typename T>
-NBCC_INLINE T minimum(T a, T b) { return choose(to_mask(a != a), a, minimum_of_number(a, b)); }
+NBCC_INLINE T minimum(T a, T b) { return a != a ? a : minimum_of_number(a, b); }
 template <typename T>
-NBCC_INLINE T maximum(T a, T b) { return choose(to_mask(a != a), a, maximum_of_number(a, b)); }
+NBCC_INLINE T maximum(T a, T b) { return a != a ? a : maximum_of_number(a, b); }
 NBCC_INLINE bool any(vmask m) { return __builtin_reduce_or(m) != 0; }
 
 template <typename T>
@@ -49,20 +49,36 @@ NBCC_INLINE T whole_quotient(T a, T b) {
 }
 template <typename T>
 NBCC_INLINE T whole_remainder(T a, T b) { return choose(to_mask(b == 0), (T)(0), a - whole_quotient(a, b) * b); }
-// The sum of all lanes, in double and in a fixed order.
+// All lanes in one, always in the same order: the upper half joins the lower until two are left.
 NBCC_INLINE double total(vdouble s8) {
   const auto s4 = __builtin_shufflevector(s8, s8, 0, 1, 2, 3) + __builtin_shufflevector(s8, s8, 4, 5, 6, 7);
   const auto s2 = __builtin_shufflevector(s4, s4, 0, 1) + __builtin_shufflevector(s4, s4, 2, 3);
   return s2[0] + s2[1];
 }
 NBCC_INLINE double total(vfloat x) { return total(__builtin_convertvector(x, vdouble)); }
+template <typename T>
+NBCC_INLINE double smallest(T s8) {
+  const auto s4 = minimum(__builtin_shufflevector(s8, s8, 0, 1, 2, 3), __builtin_shufflevector(s8, s8, 4, 5, 6, 7));
+  const auto s2 = minimum(__builtin_shufflevector(s4, s4, 0, 1), __builtin_shufflevector(s4, s4, 2, 3));
+  return minimum(s2[0], s2[1]);
+}
+template <typename T>
+NBCC_INLINE double largest(T s8) {
+  const auto s4 = maximum(__builtin_shufflevector(s8, s8, 0, 1, 2, 3), __builtin_shufflevector(s8, s8, 4, 5, 6, 7));
+  const auto s2 = maximum(__builtin_shufflevector(s4, s4, 0, 1), __builtin_shufflevector(s4, s4, 2, 3));
+  return maximum(s2[0], s2[1]);
+}
+// The factor that left a sum. A sum without terms is 0 whatever the factor, even infinity.
+NBCC_INLINE double scaled(double sum, double factor) { return sum == 0 ? sum : sum * factor; }
 // Joins the best of each lane to the best so far; of equal values the lowest j wins.
 template <typename T>
-NBCC_INLINE void keep_best(double* best, double* arg, T value, vint position, index first, bool smallest) {
+NBCC_INLINE void keep_best(double* best, double* arg, T value, vint position, index first, bool least) {
+  // Seldom does a tile hold a better one than all tiles before it.
+  if (least ? smallest(value) > *best : largest(value) < *best) return;
   for (int k = 0; k < 8; ++k) {
     if (position[k] < 0) continue;
     const double v = value[k], j = (double)(first + position[k]);
-    const bool better = smallest ? v < *best : v > *best;
+    const bool better = least ? v < *best : v > *best;
     if (better || (v == *best && (*arg < 0 || j < *arg))) *best = v, *arg = j;
   }
 }
@@ -106,9 +122,9 @@ extern "C" void nbcc_prepare_j(const Arguments* a, index begin, index end) {
 
 extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, index j_begin, index j_end) {
   const vreal t9 = (vreal)(a->param[0]);
-  const vreal t15 = (vreal)(1.0);
-  const vreal t18 = (vreal)(0.375);
-  const vreal t19 = (vreal)(0.5);
+  const vreal t16 = (vreal)(1.0);
+  const vreal t19 = (vreal)(0.375);
+  const vreal t20 = (vreal)(0.5);
   for (index i = i_begin; i < i_end; i += 1) {
     // The last pass repeats the last i rather than reading beyond it; the repetition is not stored.
     const vreal t3_0 = (vreal)(((const float*)a->i[0])[i]);
@@ -132,16 +148,16 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
         const vreal t10_0 = fused(t8_0, t8_0, t9);
         const vreal t11_0 = fused(t7_0, t7_0, t10_0);
         const vreal t12_0 = fused(t6_0, t6_0, t11_0);
-        const vreal t13_0 = rsqrt_estimate(t12_0);
-        const vreal t14_0 = t13_0 * t13_0;
-        const vreal t16_0 = -t12_0;
-        const vreal t17_0 = fused(t14_0, t16_0, t15);
-        const vreal t20_0 = fused(t17_0, t18, t19);
-        const vreal t21_0 = t13_0 * t17_0;
-        const vreal t22_0 = fused(t20_0, t21_0, t13_0);
-        const vreal t23 = *(const vfloat*)((const float*)a->j[3] + j);
-        const vreal t24_0 = t22_0 * t23;
-        const vreal t25_0 = t22_0 * t22_0;
+        const vreal t13 = *(const vfloat*)((const float*)a->j[3] + j);
+        const vreal t14_0 = rsqrt_estimate(t12_0);
+        const vreal t15_0 = t14_0 * t14_0;
+        const vreal t17_0 = -t12_0;
+        const vreal t18_0 = fused(t15_0, t17_0, t16);
+        const vreal t21_0 = fused(t18_0, t19, t20);
+        const vreal t22_0 = t14_0 * t18_0;
+        const vreal t23_0 = fused(t21_0, t22_0, t14_0);
+        const vreal t24_0 = t13 * t23_0;
+        const vreal t25_0 = t23_0 * t23_0;
         const vreal t26_0 = t24_0 * t25_0;
         const vreal t27_0 = t6_0 * t26_0;
         const vreal t28_0 = t7_0 * t26_0;
@@ -149,7 +165,7 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
         sum0_0 = choose(live, fused(t6_0, t26_0, sum0_0), sum0_0);
         sum1_0 = choose(live, fused(t7_0, t26_0, sum1_0), sum1_0);
         sum2_0 = choose(live, fused(t8_0, t26_0, sum2_0), sum2_0);
-        sum3_0 = choose(live, fused(t22_0, t23, sum3_0), sum3_0);
+        sum3_0 = choose(live, fused(t13, t23_0, sum3_0), sum3_0);
       };
       for (index j = tile; j < whole; j += 8) pair(j, all_lanes);
       if (whole < tile_end) pair(whole, lanes_below(tile_end - whole));
@@ -165,6 +181,6 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
 extern "C" void nbcc_finish(const Arguments* a, index i_begin, index i_end) {
   for (index i = i_begin; i < i_end; ++i) {
     const double s30 = (double)(-1.0);
-    a->acc[3][i] *= s30;
+    a->acc[3][i] = scaled(a->acc[3][i], s30);
   }
 }

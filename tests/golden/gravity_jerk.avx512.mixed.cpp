@@ -29,14 +29,14 @@ template <typename T>
 NBCC_INLINE T choose(bool m, T a, T b) { return m ? a : b; }
 // The first argument must not be NaN; NaN in the second gives NaN. One instruction where the order is the processor's.
 template <typename T>
-NBCC_INLINE T minimum_of_number(T a, T b) { return choose(to_mask(a < b), a, b); }
+NBCC_INLINE T minimum_of_number(T a, T b) { return a < b ? a : b; }
 template <typename T>
-NBCC_INLINE T maximum_of_number(T a, T b) { return choose(to_mask(a > b), a, b); }
+NBCC_INLINE T maximum_of_number(T a, T b) { return a > b ? a : b; }
 // NaN in either argument gives NaN.
 template <typename T>
-NBCC_INLINE T minimum(T a, T b) { return choose(to_mask(a != a), a, minimum_of_number(a, b)); }
+NBCC_INLINE T minimum(T a, T b) { return a != a ? a : minimum_of_number(a, b); }
 template <typename T>
-NBCC_INLINE T maximum(T a, T b) { return choose(to_mask(a != a), a, maximum_of_number(a, b)); }
+NBCC_INLINE T maximum(T a, T b) { return a != a ? a : maximum_of_number(a, b); }
 NBCC_INLINE bool any(vmask m) { return __builtin_reduce_or(m) != 0; }
 
 template <typename T>
@@ -49,7 +49,7 @@ NBCC_INLINE T whole_quotient(T a, T b) {
 }
 template <typename T>
 NBCC_INLINE T whole_remainder(T a, T b) { return choose(to_mask(b == 0), (T)(0), a - whole_quotient(a, b) * b); }
-// The sum of all lanes, in double and in a fixed order.
+// All lanes in one, always in the same order: the upper half joins the lower until two are left.
 NBCC_INLINE double total(vdouble s16) {
   const auto s8 = __builtin_shufflevector(s16, s16, 0, 1, 2, 3, 4, 5, 6, 7) + __builtin_shufflevector(s16, s16, 8, 9, 10, 11, 12, 13, 14, 15);
   const auto s4 = __builtin_shufflevector(s8, s8, 0, 1, 2, 3) + __builtin_shufflevector(s8, s8, 4, 5, 6, 7);
@@ -57,13 +57,31 @@ NBCC_INLINE double total(vdouble s16) {
   return s2[0] + s2[1];
 }
 NBCC_INLINE double total(vfloat x) { return total(__builtin_convertvector(x, vdouble)); }
+template <typename T>
+NBCC_INLINE double smallest(T s16) {
+  const auto s8 = minimum(__builtin_shufflevector(s16, s16, 0, 1, 2, 3, 4, 5, 6, 7), __builtin_shufflevector(s16, s16, 8, 9, 10, 11, 12, 13, 14, 15));
+  const auto s4 = minimum(__builtin_shufflevector(s8, s8, 0, 1, 2, 3), __builtin_shufflevector(s8, s8, 4, 5, 6, 7));
+  const auto s2 = minimum(__builtin_shufflevector(s4, s4, 0, 1), __builtin_shufflevector(s4, s4, 2, 3));
+  return minimum(s2[0], s2[1]);
+}
+template <typename T>
+NBCC_INLINE double largest(T s16) {
+  const auto s8 = maximum(__builtin_shufflevector(s16, s16, 0, 1, 2, 3, 4, 5, 6, 7), __builtin_shufflevector(s16, s16, 8, 9, 10, 11, 12, 13, 14, 15));
+  const auto s4 = maximum(__builtin_shufflevector(s8, s8, 0, 1, 2, 3), __builtin_shufflevector(s8, s8, 4, 5, 6, 7));
+  const auto s2 = maximum(__builtin_shufflevector(s4, s4, 0, 1), __builtin_shufflevector(s4, s4, 2, 3));
+  return maximum(s2[0], s2[1]);
+}
+// The factor that left a sum. A sum without terms is 0 whatever the factor, even infinity.
+NBCC_INLINE double scaled(double sum, double factor) { return sum == 0 ? sum : sum * factor; }
 // Joins the best of each lane to the best so far; of equal values the lowest j wins.
 template <typename T>
-NBCC_INLINE void keep_best(double* best, double* arg, T value, vint position, index first, bool smallest) {
+NBCC_INLINE void keep_best(double* best, double* arg, T value, vint position, index first, bool least) {
+  // Seldom does a tile hold a better one than all tiles before it.
+  if (least ? smallest(value) > *best : largest(value) < *best) return;
   for (int k = 0; k < 16; ++k) {
     if (position[k] < 0) continue;
     const double v = value[k], j = (double)(first + position[k]);
-    const bool better = smallest ? v < *best : v > *best;
+    const bool better = least ? v < *best : v > *best;
     if (better || (v == *best && (*arg < 0 || j < *arg))) *best = v, *arg = j;
   }
 }
@@ -108,11 +126,11 @@ extern "C" void nbcc_prepare_j(const Arguments* a, index begin, index end) {
 }
 
 extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, index j_begin, index j_end) {
-  const vreal t21 = (vreal)(0.0);
-  const vreal t23 = (vreal)(a->param[0]);
-  const vreal t27 = (vreal)(1.0);
-  const vreal t30 = (vreal)(0.5);
-  const vreal t38 = (vreal)(3.0);
+  const vreal t12 = (vreal)(0.0);
+  const vreal t24 = (vreal)(a->param[0]);
+  const vreal t30 = (vreal)(1.0);
+  const vreal t33 = (vreal)(0.5);
+  const vreal t42 = (vreal)(3.0);
   for (index i = i_begin; i < i_end; i += 1) {
     // The last pass repeats the last i rather than reading beyond it; the repetition is not stored.
     const vreal t3_0 = (vreal)(((const float*)a->i[0])[i]);
@@ -121,12 +139,12 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
     const vreal t4_0l = (vreal)(((const float*)a->i[3])[i]);
     const vreal t5_0 = (vreal)(((const float*)a->i[4])[i]);
     const vreal t5_0l = (vreal)(((const float*)a->i[5])[i]);
-    const vreal t12_0 = (vreal)(((const float*)a->i[6])[i]);
-    const vreal t12_0l = (vreal)(((const float*)a->i[7])[i]);
-    const vreal t13_0 = (vreal)(((const float*)a->i[8])[i]);
-    const vreal t13_0l = (vreal)(((const float*)a->i[9])[i]);
-    const vreal t14_0 = (vreal)(((const float*)a->i[10])[i]);
-    const vreal t14_0l = (vreal)(((const float*)a->i[11])[i]);
+    const vreal t18_0 = (vreal)(((const float*)a->i[6])[i]);
+    const vreal t18_0l = (vreal)(((const float*)a->i[7])[i]);
+    const vreal t19_0 = (vreal)(((const float*)a->i[8])[i]);
+    const vreal t19_0l = (vreal)(((const float*)a->i[9])[i]);
+    const vreal t20_0 = (vreal)(((const float*)a->i[10])[i]);
+    const vreal t20_0l = (vreal)(((const float*)a->i[11])[i]);
     for (index tile = j_begin; tile < j_end; tile += 2048) {
       const index tile_end = tile + 2048 < j_end ? tile + 2048 : j_end;
       const index whole = tile + (tile_end - tile) / 16 * 16;
@@ -148,55 +166,56 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
         const vreal t6_0 = (t0 - t3_0) + (t0l - t3_0l);
         const vreal t7_0 = (t1 - t4_0) + (t1l - t4_0l);
         const vreal t8_0 = (t2 - t5_0) + (t2l - t5_0l);
-        const vreal t9 = *(const vfloat*)((const float*)a->j[6] + j);
-        const vreal t9l = *(const vfloat*)((const float*)a->j[7] + j);
-        const vreal t10 = *(const vfloat*)((const float*)a->j[8] + j);
-        const vreal t10l = *(const vfloat*)((const float*)a->j[9] + j);
-        const vreal t11 = *(const vfloat*)((const float*)a->j[10] + j);
-        const vreal t11l = *(const vfloat*)((const float*)a->j[11] + j);
-        const vreal t15_0 = (t9 - t12_0) + (t9l - t12_0l);
-        const vreal t16_0 = (t10 - t13_0) + (t10l - t13_0l);
-        const vreal t17_0 = (t11 - t14_0) + (t11l - t14_0l);
-        const vreal t18_0 = t8_0 * t8_0;
-        const vreal t19_0 = fused(t7_0, t7_0, t18_0);
-        const vreal t20_0 = fused(t6_0, t6_0, t19_0);
-        const vmask t22_0 = to_mask(t20_0 == t21);
-        const vreal t24_0 = t20_0 + t23;
-        const vreal t25_0 = rsqrt_estimate(t24_0);
-        const vreal t26_0 = t25_0 * t25_0;
-        const vreal t28_0 = -t24_0;
-        const vreal t29_0 = fused(t26_0, t28_0, t27);
-        const vreal t31_0 = t25_0 * t29_0;
-        const vreal t32_0 = fused(t31_0, t30, t25_0);
-        const vreal t34_0 = t32_0 * t32_0;
-        const vreal t35 = *(const vfloat*)((const float*)a->j[12] + j);
-        const vreal t36_0 = t32_0 * t35;
-        const vreal t37_0 = t34_0 * t36_0;
-        const vreal t39_0 = t8_0 * t17_0;
-        const vreal t40_0 = fused(t7_0, t16_0, t39_0);
-        const vreal t41_0 = fused(t6_0, t15_0, t40_0);
-        const vreal t42_0 = t41_0 * t38;
-        const vreal t43_0 = t34_0 * t42_0;
-        const vreal t44_0 = t6_0 * t37_0;
-        const vreal t45_0 = t7_0 * t37_0;
-        const vreal t46_0 = t8_0 * t37_0;
-        const vreal t47_0 = -t6_0;
-        const vreal t48_0 = fused(t43_0, t47_0, t15_0);
-        const vreal t49_0 = -t7_0;
-        const vreal t50_0 = fused(t43_0, t49_0, t16_0);
-        const vreal t51_0 = -t8_0;
-        const vreal t52_0 = fused(t43_0, t51_0, t17_0);
-        const vreal t53_0 = t37_0 * t48_0;
-        const vreal t54_0 = t37_0 * t50_0;
-        const vreal t55_0 = t37_0 * t52_0;
-        const vmask t56_0 = ~t22_0;
-        sum0_0 = choose(live & t56_0, fused(t6_0, t37_0, sum0_0), sum0_0);
-        sum1_0 = choose(live & t56_0, fused(t7_0, t37_0, sum1_0), sum1_0);
-        sum2_0 = choose(live & t56_0, fused(t8_0, t37_0, sum2_0), sum2_0);
-        sum3_0 = choose(live & t56_0, fused(t37_0, t48_0, sum3_0), sum3_0);
-        sum4_0 = choose(live & t56_0, fused(t37_0, t50_0, sum4_0), sum4_0);
-        sum5_0 = choose(live & t56_0, fused(t37_0, t52_0, sum5_0), sum5_0);
-        sum6_0 = choose(live & t56_0, fused(t32_0, t35, sum6_0), sum6_0);
+        const vreal t9_0 = t8_0 * t8_0;
+        const vreal t10_0 = fused(t7_0, t7_0, t9_0);
+        const vreal t11_0 = fused(t6_0, t6_0, t10_0);
+        const vmask t13_0 = to_mask(t11_0 == t12);
+        const vmask t14_0 = ~t13_0;
+        const vreal t15 = *(const vfloat*)((const float*)a->j[6] + j);
+        const vreal t15l = *(const vfloat*)((const float*)a->j[7] + j);
+        const vreal t16 = *(const vfloat*)((const float*)a->j[8] + j);
+        const vreal t16l = *(const vfloat*)((const float*)a->j[9] + j);
+        const vreal t17 = *(const vfloat*)((const float*)a->j[10] + j);
+        const vreal t17l = *(const vfloat*)((const float*)a->j[11] + j);
+        const vreal t21_0 = (t15 - t18_0) + (t15l - t18_0l);
+        const vreal t22_0 = (t16 - t19_0) + (t16l - t19_0l);
+        const vreal t23_0 = (t17 - t20_0) + (t17l - t20_0l);
+        const vreal t25_0 = t11_0 + t24;
+        const vreal t26 = *(const vfloat*)((const float*)a->j[12] + j);
+        const vreal t27_0 = rsqrt_estimate(t25_0);
+        const vreal t28_0 = choose(t14_0, t27_0, t12);
+        const vreal t29_0 = t28_0 * t28_0;
+        const vreal t31_0 = -t25_0;
+        const vreal t32_0 = fused(t29_0, t31_0, t30);
+        const vreal t34_0 = t28_0 * t32_0;
+        const vreal t35_0 = fused(t34_0, t33, t28_0);
+        const vreal t36_0 = t26 * t35_0;
+        const vreal t37_0 = t35_0 * t35_0;
+        const vreal t38_0 = t36_0 * t37_0;
+        const vreal t39_0 = t8_0 * t23_0;
+        const vreal t40_0 = fused(t7_0, t22_0, t39_0);
+        const vreal t41_0 = fused(t6_0, t21_0, t40_0);
+        const vreal t43_0 = t41_0 * t42;
+        const vreal t45_0 = t37_0 * t43_0;
+        const vreal t46_0 = t6_0 * t38_0;
+        const vreal t47_0 = t7_0 * t38_0;
+        const vreal t48_0 = t8_0 * t38_0;
+        const vreal t49_0 = -t6_0;
+        const vreal t50_0 = fused(t45_0, t49_0, t21_0);
+        const vreal t51_0 = -t7_0;
+        const vreal t52_0 = fused(t45_0, t51_0, t22_0);
+        const vreal t53_0 = -t8_0;
+        const vreal t54_0 = fused(t45_0, t53_0, t23_0);
+        const vreal t55_0 = t38_0 * t50_0;
+        const vreal t56_0 = t38_0 * t52_0;
+        const vreal t57_0 = t38_0 * t54_0;
+        sum0_0 = choose(live, fused(t6_0, t38_0, sum0_0), sum0_0);
+        sum1_0 = choose(live, fused(t7_0, t38_0, sum1_0), sum1_0);
+        sum2_0 = choose(live, fused(t8_0, t38_0, sum2_0), sum2_0);
+        sum3_0 = choose(live, fused(t38_0, t50_0, sum3_0), sum3_0);
+        sum4_0 = choose(live, fused(t38_0, t52_0, sum4_0), sum4_0);
+        sum5_0 = choose(live, fused(t38_0, t54_0, sum5_0), sum5_0);
+        sum6_0 = choose(live, fused(t26, t35_0, sum6_0), sum6_0);
       };
       for (index j = tile; j < whole; j += 16) pair(j, all_lanes);
       if (whole < tile_end) pair(whole, lanes_below(tile_end - whole));
@@ -214,7 +233,7 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
 // What is done once per i after its sum: common factors, then finish().
 extern "C" void nbcc_finish(const Arguments* a, index i_begin, index i_end) {
   for (index i = i_begin; i < i_end; ++i) {
-    const double s33 = (double)(-1.0);
-    a->acc[6][i] *= s33;
+    const double s44 = (double)(-1.0);
+    a->acc[6][i] = scaled(a->acc[6][i], s44);
   }
 }

@@ -29,14 +29,14 @@ template <typename T>
 NBCC_INLINE T choose(bool m, T a, T b) { return m ? a : b; }
 // The first argument must not be NaN; NaN in the second gives NaN. One instruction where the order is the processor's.
 template <typename T>
-NBCC_INLINE T minimum_of_number(T a, T b) { return choose(to_mask(a < b), a, b); }
+NBCC_INLINE T minimum_of_number(T a, T b) { return a < b ? a : b; }
 template <typename T>
-NBCC_INLINE T maximum_of_number(T a, T b) { return choose(to_mask(a > b), a, b); }
+NBCC_INLINE T maximum_of_number(T a, T b) { return a > b ? a : b; }
 // NaN in either argument gives NaN.
 template <typename T>
-NBCC_INLINE T minimum(T a, T b) { return choose(to_mask(a != a), a, minimum_of_number(a, b)); }
+NBCC_INLINE T minimum(T a, T b) { return a != a ? a : minimum_of_number(a, b); }
 template <typename T>
-NBCC_INLINE T maximum(T a, T b) { return choose(to_mask(a != a), a, maximum_of_number(a, b)); }
+NBCC_INLINE T maximum(T a, T b) { return a != a ? a : maximum_of_number(a, b); }
 NBCC_INLINE bool any(vmask m) { return __builtin_reduce_or(m) != 0; }
 
 template <typename T>
@@ -49,20 +49,36 @@ NBCC_INLINE T whole_quotient(T a, T b) {
 }
 template <typename T>
 NBCC_INLINE T whole_remainder(T a, T b) { return choose(to_mask(b == 0), (T)(0), a - whole_quotient(a, b) * b); }
-// The sum of all lanes, in double and in a fixed order.
+// All lanes in one, always in the same order: the upper half joins the lower until two are left.
 NBCC_INLINE double total(vdouble s8) {
   const auto s4 = __builtin_shufflevector(s8, s8, 0, 1, 2, 3) + __builtin_shufflevector(s8, s8, 4, 5, 6, 7);
   const auto s2 = __builtin_shufflevector(s4, s4, 0, 1) + __builtin_shufflevector(s4, s4, 2, 3);
   return s2[0] + s2[1];
 }
 NBCC_INLINE double total(vfloat x) { return total(__builtin_convertvector(x, vdouble)); }
+template <typename T>
+NBCC_INLINE double smallest(T s8) {
+  const auto s4 = minimum(__builtin_shufflevector(s8, s8, 0, 1, 2, 3), __builtin_shufflevector(s8, s8, 4, 5, 6, 7));
+  const auto s2 = minimum(__builtin_shufflevector(s4, s4, 0, 1), __builtin_shufflevector(s4, s4, 2, 3));
+  return minimum(s2[0], s2[1]);
+}
+template <typename T>
+NBCC_INLINE double largest(T s8) {
+  const auto s4 = maximum(__builtin_shufflevector(s8, s8, 0, 1, 2, 3), __builtin_shufflevector(s8, s8, 4, 5, 6, 7));
+  const auto s2 = maximum(__builtin_shufflevector(s4, s4, 0, 1), __builtin_shufflevector(s4, s4, 2, 3));
+  return maximum(s2[0], s2[1]);
+}
+// The factor that left a sum. A sum without terms is 0 whatever the factor, even infinity.
+NBCC_INLINE double scaled(double sum, double factor) { return sum == 0 ? sum : sum * factor; }
 // Joins the best of each lane to the best so far; of equal values the lowest j wins.
 template <typename T>
-NBCC_INLINE void keep_best(double* best, double* arg, T value, vint position, index first, bool smallest) {
+NBCC_INLINE void keep_best(double* best, double* arg, T value, vint position, index first, bool least) {
+  // Seldom does a tile hold a better one than all tiles before it.
+  if (least ? smallest(value) > *best : largest(value) < *best) return;
   for (int k = 0; k < 8; ++k) {
     if (position[k] < 0) continue;
     const double v = value[k], j = (double)(first + position[k]);
-    const bool better = smallest ? v < *best : v > *best;
+    const bool better = least ? v < *best : v > *best;
     if (better || (v == *best && (*arg < 0 || j < *arg))) *best = v, *arg = j;
   }
 }
@@ -128,11 +144,11 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
   const vreal t46 = t42 * t44;
   const vreal t47 = t45 * t46;
   const vreal t54 = -t0;
-  const vreal t58 = (vreal)(a->param[3]);
-  const vreal t59 = t47 * t58;
-  const vreal t60 = t47 - t0;
-  const vreal t61 = -t59;
-  const vreal t62 = t60 * t61;
+  const vreal t57 = (vreal)(a->param[3]);
+  const vreal t58 = t47 - t0;
+  const vreal t59 = t47 * t57;
+  const vreal t60 = -t59;
+  const vreal t61 = t58 * t60;
   for (index i = i_begin; i < i_end; i += 1) {
     // The last pass repeats the last i rather than reading beyond it; the repetition is not stored.
     const vreal t4_0 = (vreal)(((const float*)a->i[0])[i]);
@@ -179,8 +195,8 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
         const vreal t51_0 = t42 * t48_0;
         const vreal t52_0 = t49_0 * t51_0;
         const vreal t55_0 = fused(t52_0, t28, t54);
-        const vreal t57_0 = t52_0 - t0;
-        const vreal t63_0 = fused(t52_0, t57_0, t62);
+        const vreal t56_0 = t52_0 - t0;
+        const vreal t62_0 = fused(t52_0, t56_0, t61);
         const vmask t64_0 = ~t38_0;
         const vreal t65_0 = t50_0 * t55_0;
         const vreal t66_0 = t48_0 * t65_0;
@@ -190,7 +206,7 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
         sum0_0 = choose(live & t64_0, fused(t17_0, t66_0, sum0_0), sum0_0);
         sum1_0 = choose(live & t64_0, fused(t22_0, t66_0, sum1_0), sum1_0);
         sum2_0 = choose(live & t64_0, fused(t27_0, t66_0, sum2_0), sum2_0);
-        sum3_0 = choose(live & t64_0, sum3_0 + t63_0, sum3_0);
+        sum3_0 = choose(live & t64_0, sum3_0 + t62_0, sum3_0);
         sum4_0 = choose(live & t64_0, fused(t50_0, t55_0, sum4_0), sum4_0);
       };
       for (index j = tile; j < whole; j += 8) pair(j, all_lanes);
@@ -210,7 +226,7 @@ extern "C" void nbcc_finish(const Arguments* a, index i_begin, index i_end) {
     const double s28 = (double)(2.0);
     const double s39 = (double)(a->param[0]);
     const double s53 = (double)(a->param[1]);
-    const double s56 = (double)(s53 * s28);
+    const double s63 = (double)(s53 * s28);
     const double s68 = (double)(-24.0);
     const double s69 = (double)(s39 * s68);
     const double s70 = (double)(s39 * s69);
@@ -227,10 +243,10 @@ extern "C" void nbcc_finish(const Arguments* a, index i_begin, index i_end) {
     const double s83 = (double)(s39 * s82);
     const double s84 = (double)(s39 * s83);
     const double s85 = (double)(s53 * s84);
-    a->acc[0][i] *= s75;
-    a->acc[1][i] *= s75;
-    a->acc[2][i] *= s75;
-    a->acc[3][i] *= s56;
-    a->acc[4][i] *= s85;
+    a->acc[0][i] = scaled(a->acc[0][i], s75);
+    a->acc[1][i] = scaled(a->acc[1][i], s75);
+    a->acc[2][i] = scaled(a->acc[2][i], s75);
+    a->acc[3][i] = scaled(a->acc[3][i], s63);
+    a->acc[4][i] = scaled(a->acc[4][i], s85);
   }
 }

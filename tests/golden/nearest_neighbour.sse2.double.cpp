@@ -29,14 +29,14 @@ template <typename T>
 NBCC_INLINE T choose(bool m, T a, T b) { return m ? a : b; }
 // The first argument must not be NaN; NaN in the second gives NaN. One instruction where the order is the processor's.
 template <typename T>
-NBCC_INLINE T minimum_of_number(T a, T b) { return choose(to_mask(a < b), a, b); }
+NBCC_INLINE T minimum_of_number(T a, T b) { return a < b ? a : b; }
 template <typename T>
-NBCC_INLINE T maximum_of_number(T a, T b) { return choose(to_mask(a > b), a, b); }
+NBCC_INLINE T maximum_of_number(T a, T b) { return a > b ? a : b; }
 // NaN in either argument gives NaN.
 template <typename T>
-NBCC_INLINE T minimum(T a, T b) { return choose(to_mask(a != a), a, minimum_of_number(a, b)); }
+NBCC_INLINE T minimum(T a, T b) { return a != a ? a : minimum_of_number(a, b); }
 template <typename T>
-NBCC_INLINE T maximum(T a, T b) { return choose(to_mask(a != a), a, maximum_of_number(a, b)); }
+NBCC_INLINE T maximum(T a, T b) { return a != a ? a : maximum_of_number(a, b); }
 NBCC_INLINE bool any(vmask m) { return __builtin_reduce_or(m) != 0; }
 
 template <typename T>
@@ -49,18 +49,30 @@ NBCC_INLINE T whole_quotient(T a, T b) {
 }
 template <typename T>
 NBCC_INLINE T whole_remainder(T a, T b) { return choose(to_mask(b == 0), (T)(0), a - whole_quotient(a, b) * b); }
-// The sum of all lanes, in double and in a fixed order.
+// All lanes in one, always in the same order: the upper half joins the lower until two are left.
 NBCC_INLINE double total(vdouble s2) {
   return s2[0] + s2[1];
 }
 NBCC_INLINE double total(vfloat x) { return total(__builtin_convertvector(x, vdouble)); }
+template <typename T>
+NBCC_INLINE double smallest(T s2) {
+  return minimum(s2[0], s2[1]);
+}
+template <typename T>
+NBCC_INLINE double largest(T s2) {
+  return maximum(s2[0], s2[1]);
+}
+// The factor that left a sum. A sum without terms is 0 whatever the factor, even infinity.
+NBCC_INLINE double scaled(double sum, double factor) { return sum == 0 ? sum : sum * factor; }
 // Joins the best of each lane to the best so far; of equal values the lowest j wins.
 template <typename T>
-NBCC_INLINE void keep_best(double* best, double* arg, T value, vint position, index first, bool smallest) {
+NBCC_INLINE void keep_best(double* best, double* arg, T value, vint position, index first, bool least) {
+  // Seldom does a tile hold a better one than all tiles before it.
+  if (least ? smallest(value) > *best : largest(value) < *best) return;
   for (int k = 0; k < 2; ++k) {
     if (position[k] < 0) continue;
     const double v = value[k], j = (double)(first + position[k]);
-    const bool better = smallest ? v < *best : v > *best;
+    const bool better = least ? v < *best : v > *best;
     if (better || (v == *best && (*arg < 0 || j < *arg))) *best = v, *arg = j;
   }
 }
@@ -165,7 +177,7 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
       for (index j = tile; j < whole; j += 2) pair(j, all_lanes);
       if (whole < tile_end) pair(whole, lanes_below(tile_end - whole));
       keep_best(a->acc[0] + i, a->arg[0] + i, sum0_0, arg0_0, tile + a->j_offset, true);
-      for (int k = 0; k < 2; ++k) a->acc[1][i] = minimum(a->acc[1][i], (double)sum1_0[k]);
+      a->acc[1][i] = minimum(a->acc[1][i], smallest(sum1_0));
     }
   }
 }

@@ -14,11 +14,14 @@ TEST(CountOperations, CountsEachPairOperationAndReduction) {
 }
 
 TEST(CountOperations, EqualExpressionsCountOnce) {
-  EXPECT_EQ(count("input_i real a; input_j real b; output(sum) real s; output(sum) real t; s += sqrt(a * b); t += sqrt(a * b);"), 4);
+  EXPECT_EQ(count("input_i real a; input_j real b; output(sum) real s; output(sum) real t; s += sqrt(a * b); t += "
+                  "sqrt(a * b);"),
+            4);
 }
 
 TEST(CountOperations, WhatDependsOnOneSideIsFree) {
-  EXPECT_EQ(count("input_i real a; input_j real b; param real p = 2.0; output(sum) real s; s += exp(a * p) * (b * b);"), 2);
+  EXPECT_EQ(count("input_i real a; input_j real b; param real p = 2.0; output(sum) real s; s += exp(a * p) * (b * b);"),
+            2);
 }
 
 TEST(CountOperations, SelectionsAndComparisonsAreFree) {

@@ -195,6 +195,15 @@ const char* const kGravity =
     "input_i vec3 xi; input_j vec3 xj; input_j real mj; output(sum) vec3 acc;\nvec3 dx = xj - xi; real r2 = dot(dx, "
     "dx) + 0.01; acc += mj / (r2 * sqrt(r2)) * dx;";
 
+// The factor 1/hi leaves the sum; no pair passes.
+TEST(emit_cpu, an_empty_sum_times_an_infinite_factor_is_zero) {
+  const Pipeline pipeline =
+      parse({"t.pipe", "input_i real hi; input_j real xj; output(sum) real s; if (xj > 2.0) s += (1.0 / hi) * xj;"});
+  const CpuRun run(pipeline, {}, detect_isa());
+  EXPECT_EQ(run({1, 1, {{0}}, {{1}}, {}})[0][0], 0);
+  EXPECT_EQ(run({1, 1, {{0}}, {{3}}, {}})[0][0], HUGE_VAL);
+}
+
 TEST(emit_cpu, lanes_fill_a_register) {
   const int single[] = {4, 8, 16, 4}, wide[] = {2, 4, 8, 2};
   for (std::size_t k = 0; k < 4; ++k) {

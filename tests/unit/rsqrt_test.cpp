@@ -245,15 +245,15 @@ const Case kCases[] = {
      kRough,
      {.root = RootMode::Exact},
      "s += (1e-20 * (xi - xj)) * (1e-20 * (mj - hi));",
-     "%0 = const.real 1e-20\n"
-     "%1 = input_i.real 0\n"
-     "%2 = input_j.real 0\n"
-     "%3 = sub.real %1 %2\n"
-     "%4 = mul.real %0 %3\n"
+     "%0 = input_i.real 0\n"
+     "%1 = input_j.real 0\n"
+     "%2 = sub.real %0 %1\n"
+     "%3 = const.real 1e-20\n"
+     "%4 = mul.real %3 %2\n"
      "%5 = input_j.real 1\n"
      "%6 = input_i.real 1\n"
      "%7 = sub.real %5 %6\n"
-     "%8 = mul.real %0 %7\n"
+     "%8 = mul.real %3 %7\n"
      "%9 = mul.real %4 %8\n"
      "s += %9\n"},
     {"i_factor_stands_last",
