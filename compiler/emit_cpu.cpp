@@ -78,15 +78,16 @@ class Emitter {
  private:
   int tile() const { return kTermsPerTile * vectors_.lanes(); }
 
-  // Two i-particles share the loads of j, where the registers hold the values of both; with sixteen registers they do
-  // not even for gravity, and one i at a time, whose iterations overlap all the same, is faster by a fifth.
+  // Several i-particles share the loads of j, where the registers hold the values of all; with sixteen registers they
+  // do not even for gravity, and one i at a time, whose iterations overlap all the same, is faster by a fifth.
   int choose_block() const {
     int per_i = 0;
     for (NodeId id : plan_.pair) per_i += graph_[id].op == Op::InputI || plan_.i.derived.count(id);
     per_i += int(plan_.i.low.size() + pipeline_.contributions.size());
     const bool many_registers = isa_ == Isa::Avx512 || isa_ == Isa::Neon;
-    // A cutoff is passed over only when it fails for every i of the pass, so that one i passes over more.
-    if (!many_registers || plan_.any_guard != kNone) return 1;
+    // What is seldom reached behind a cutoff needs no registers; four would pass over too few.
+    if (plan_.any_guard != kNone) return 2;
+    if (!many_registers) return 1;
     return per_i * 4 <= 24 ? 4 : per_i * 2 <= 28 ? 2 : 1;
   }
 

@@ -1,6 +1,6 @@
 // lennard_jones: avx2, single precision, fast math
 //
-// A vector holds 8 j-particles; one pass of the pair function holds 1 i-particles in registers.
+// A vector holds 8 j-particles; one pass of the pair function holds 2 i-particles in registers.
 // real is the working precision; an elementwise condition is a vector of all-ones or zero integers of real's width.
 typedef float real;
 typedef long long index;
@@ -149,65 +149,114 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
   const vreal t59 = t47 * t57;
   const vreal t60 = -t59;
   const vreal t61 = t58 * t60;
-  for (index i = i_begin; i < i_end; i += 1) {
+  for (index i = i_begin; i < i_end; i += 2) {
     // The last pass repeats the last i rather than reading beyond it; the repetition is not stored.
+    const index i_1 = i + 1 < i_end ? i + 1 : i_end - 1;
     const vreal t4_0 = (vreal)(((const float*)a->i[0])[i]);
+    const vreal t4_1 = (vreal)(((const float*)a->i[0])[i_1]);
     const vreal t5_0 = (vreal)(((const float*)a->i[1])[i]);
+    const vreal t5_1 = (vreal)(((const float*)a->i[1])[i_1]);
     const vreal t6_0 = (vreal)(((const float*)a->i[2])[i]);
+    const vreal t6_1 = (vreal)(((const float*)a->i[2])[i_1]);
     for (index tile = j_begin; tile < j_end; tile += 1024) {
       const index tile_end = tile + 1024 < j_end ? tile + 1024 : j_end;
       const index whole = tile + (tile_end - tile) / 8 * 8;
       // Terms of one tile are summed in working precision, tiles in double.
       vreal sum0_0 = (vreal)(0);
+      vreal sum0_1 = (vreal)(0);
       vreal sum1_0 = (vreal)(0);
+      vreal sum1_1 = (vreal)(0);
       vreal sum2_0 = (vreal)(0);
+      vreal sum2_1 = (vreal)(0);
       vreal sum3_0 = (vreal)(0);
+      vreal sum3_1 = (vreal)(0);
       vreal sum4_0 = (vreal)(0);
+      vreal sum4_1 = (vreal)(0);
       const auto pair = [&](const index j, const vmask live) __attribute__((always_inline)) {
         const vreal t1 = *(const vfloat*)((const float*)a->j[0] + j);
         const vreal t2 = *(const vfloat*)((const float*)a->j[1] + j);
         const vreal t3 = *(const vfloat*)((const float*)a->j[2] + j);
         const vreal t7_0 = t1 - t4_0;
+        const vreal t7_1 = t1 - t4_1;
         const vreal t8_0 = t2 - t5_0;
+        const vreal t8_1 = t2 - t5_1;
         const vreal t9_0 = t3 - t6_0;
+        const vreal t9_1 = t3 - t6_1;
         const vreal t14_0 = t7_0 * t13;
+        const vreal t14_1 = t7_1 * t13;
         const vreal t15_0 = round_to_even(t14_0);
+        const vreal t15_1 = round_to_even(t14_1);
         const vreal t17_0 = fused(t15_0, t16, t7_0);
+        const vreal t17_1 = fused(t15_1, t16, t7_1);
         const vreal t19_0 = t8_0 * t18;
+        const vreal t19_1 = t8_1 * t18;
         const vreal t20_0 = round_to_even(t19_0);
+        const vreal t20_1 = round_to_even(t19_1);
         const vreal t22_0 = fused(t20_0, t21, t8_0);
+        const vreal t22_1 = fused(t20_1, t21, t8_1);
         const vreal t24_0 = t9_0 * t23;
+        const vreal t24_1 = t9_1 * t23;
         const vreal t25_0 = round_to_even(t24_0);
+        const vreal t25_1 = round_to_even(t24_1);
         const vreal t27_0 = fused(t25_0, t26, t9_0);
+        const vreal t27_1 = fused(t25_1, t26, t9_1);
         const vreal t29_0 = t27_0 * t27_0;
+        const vreal t29_1 = t27_1 * t27_1;
         const vreal t30_0 = fused(t22_0, t22_0, t29_0);
+        const vreal t30_1 = fused(t22_1, t22_1, t29_1);
         const vreal t31_0 = fused(t17_0, t17_0, t30_0);
+        const vreal t31_1 = fused(t17_1, t17_1, t30_1);
         const vmask t37_0 = to_mask(t36 <= t31_0);
+        const vmask t37_1 = to_mask(t36 <= t31_1);
         const vmask t86_0 = ~t37_0;
-        if (!any(t86_0)) return;
+        const vmask t86_1 = ~t37_1;
+        if (!any(t86_0 | t86_1)) return;
         const index lane_0 = i + a->i_offset - (j + a->j_offset);
         const int self_0 = (unsigned long long)lane_0 < 8 ? (int)lane_0 : -1;
+        const index lane_1 = i_1 + a->i_offset - (j + a->j_offset);
+        const int self_1 = (unsigned long long)lane_1 < 8 ? (int)lane_1 : -1;
         const vmask t34_0 = to_mask(lane_numbers == (vint)(self_0));
+        const vmask t34_1 = to_mask(lane_numbers == (vint)(self_1));
         const vmask t38_0 = t34_0 | t37_0;
+        const vmask t38_1 = t34_1 | t37_1;
         const vreal t48_0 = t0 / t31_0;
+        const vreal t48_1 = t0 / t31_1;
         const vreal t49_0 = t48_0 * t48_0;
+        const vreal t49_1 = t48_1 * t48_1;
         const vreal t50_0 = t48_0 * t49_0;
+        const vreal t50_1 = t48_1 * t49_1;
         const vreal t51_0 = t42 * t48_0;
+        const vreal t51_1 = t42 * t48_1;
         const vreal t52_0 = t49_0 * t51_0;
+        const vreal t52_1 = t49_1 * t51_1;
         const vreal t55_0 = fused(t52_0, t28, t54);
+        const vreal t55_1 = fused(t52_1, t28, t54);
         const vreal t56_0 = t52_0 - t0;
+        const vreal t56_1 = t52_1 - t0;
         const vreal t62_0 = fused(t52_0, t56_0, t61);
+        const vreal t62_1 = fused(t52_1, t56_1, t61);
         const vmask t64_0 = ~t38_0;
+        const vmask t64_1 = ~t38_1;
         const vreal t65_0 = t50_0 * t55_0;
+        const vreal t65_1 = t50_1 * t55_1;
         const vreal t66_0 = t48_0 * t65_0;
+        const vreal t66_1 = t48_1 * t65_1;
         const vreal t67_0 = t17_0 * t66_0;
+        const vreal t67_1 = t17_1 * t66_1;
         const vreal t76_0 = t22_0 * t66_0;
+        const vreal t76_1 = t22_1 * t66_1;
         const vreal t77_0 = t27_0 * t66_0;
+        const vreal t77_1 = t27_1 * t66_1;
         sum0_0 = choose(live & t64_0, fused(t17_0, t66_0, sum0_0), sum0_0);
+        sum0_1 = choose(live & t64_1, fused(t17_1, t66_1, sum0_1), sum0_1);
         sum1_0 = choose(live & t64_0, fused(t22_0, t66_0, sum1_0), sum1_0);
+        sum1_1 = choose(live & t64_1, fused(t22_1, t66_1, sum1_1), sum1_1);
         sum2_0 = choose(live & t64_0, fused(t27_0, t66_0, sum2_0), sum2_0);
+        sum2_1 = choose(live & t64_1, fused(t27_1, t66_1, sum2_1), sum2_1);
         sum3_0 = choose(live & t64_0, sum3_0 + t62_0, sum3_0);
+        sum3_1 = choose(live & t64_1, sum3_1 + t62_1, sum3_1);
         sum4_0 = choose(live & t64_0, fused(t50_0, t55_0, sum4_0), sum4_0);
+        sum4_1 = choose(live & t64_1, fused(t50_1, t55_1, sum4_1), sum4_1);
       };
       for (index j = tile; j < whole; j += 8) pair(j, all_lanes);
       if (whole < tile_end) pair(whole, lanes_below(tile_end - whole));
@@ -216,6 +265,13 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
       a->acc[2][i] += total(sum2_0);
       a->acc[3][i] += total(sum3_0);
       a->acc[4][i] += total(sum4_0);
+      if (i + 1 < i_end) {
+      a->acc[0][i_1] += total(sum0_1);
+      a->acc[1][i_1] += total(sum1_1);
+      a->acc[2][i_1] += total(sum2_1);
+      a->acc[3][i_1] += total(sum3_1);
+      a->acc[4][i_1] += total(sum4_1);
+      }
     }
   }
 }
