@@ -157,8 +157,6 @@ std::string cuda_operation(const Graph& graph, const Node& node, const std::arra
     case Op::Atan2:
     case Op::CopySign:
       return fmt::format("{}({}, {})", function_name(node, type), a, b);
-    case Op::RcpEstimate:
-      break;
     default:
       if (arity(node.op) == 1 && type >= Type::Float) return fmt::format("{}({})", function_name(node, type), a);
       break;

@@ -104,8 +104,6 @@ void evaluate_unary(Op op, const Each& each) {
     case Op::Rsqrt:
     case Op::RsqrtEstimate:
       return each([](double a) { return 1.0 / std::sqrt(a); });
-    case Op::RcpEstimate:
-      return each([](double a) { return 1.0 / a; });
     case Op::Cbrt:
       return each([](double a) { return std::cbrt(a); });
     case Op::Exp:

@@ -55,8 +55,8 @@ class Folder {
   NodeId argument(NodeId id, int k = 0) const { return target_[id].args[std::size_t(k)]; }
 
   std::optional<double> constant_result(Op op, Type type, const std::array<NodeId, 3>& args) const {
-    // Estimates are the target's, and differ from one to the next.
-    if (op == Op::RsqrtEstimate || op == Op::RcpEstimate) return std::nullopt;
+    // The estimate is the target's, and differs from one to the next.
+    if (op == Op::RsqrtEstimate) return std::nullopt;
     std::array<double, 3> values{};
     std::array<const double*, 3> pointers{};
     for (std::size_t k = 0; k < std::size_t(arity(op)); ++k) {

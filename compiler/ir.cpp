@@ -55,7 +55,6 @@ constexpr std::array<OpFacts, kOpCount> kOps{{
     {"not", 1},
     {"cast", 1},
     {"rsqrt_estimate", 1},
-    {"rcp_estimate", 1},
     {"add", 2},
     {"sub", 2},
     {"mul", 2},

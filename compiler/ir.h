@@ -66,13 +66,12 @@ enum class Op : std::uint8_t {
   Erfc,
   Floor,
   Ceil,
-  Round,
-  Rint,
+  Round,  // halves away from zero
+  Rint,   // halves to the even neighbour
   Trunc,
   Not,
   Cast,           // to the node's type; real to int truncates
   RsqrtEstimate,  // the target's estimate of 1/sqrt(x); appears after `rsqrt` has refined for a target
-  RcpEstimate,    // the target's estimate of 1/x; likewise
   // two arguments
   Add,
   Sub,
