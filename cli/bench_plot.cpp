@@ -3,39 +3,18 @@
 #include "cli/bench_plot.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "cli/find_program.h"
 #include "cli/replace_file.h"
+#include "cli/temporary_folder.h"
 #include "runtime/error.h"
 
 namespace nbcc {
 namespace {
-
-// A folder of our own that is gone at the end.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "nbcc-plot-XXXXXX").string();
-    if (!mkdtemp(pattern.data())) throw DeviceError("no temporary folder can be made for the plot");
-    path_ = pattern;
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string file(const char* name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 // gnuplot's single quotes know no escape but their doubling.
 std::string quoted(const std::string& text) {
@@ -52,7 +31,7 @@ void check_can_plot(const std::string& path, bool force) {
 }
 
 void plot(const std::string& path, const std::string& title, const std::vector<PlotPoint>& points, bool force) {
-  const ScratchFolder scratch;
+  const TemporaryFolder scratch;
   const std::string picture = scratch.file("plot.png"), script = scratch.file("plot.gp");
   std::string text = fmt::format(
       "set terminal pngcairo size 900,600\nset output {}\nset title {} noenhanced\nset logscale xy\n"

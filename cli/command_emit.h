@@ -1,9 +1,10 @@
-// nbcc emit: every stage of a pipeline's way to machine code, as text.
+// nbcc emit: every stage of a pipeline's way to machine code.
 #pragma once
 #include <CLI/App.hpp>
 #include <string>
 
 #include "cli/kernel_options.h"
+#include "runtime/cuda_compiler.h"
 
 namespace nbcc {
 
@@ -13,6 +14,8 @@ struct EmitOptions {
   std::string output = "-";
   bool force = false;
   KernelChoice kernel;
+  std::string architecture;  // empty: the first GPU's
+  CudaShape shape;
 };
 
 void declare_emit(CLI::App& app, EmitOptions& options);

@@ -10,11 +10,14 @@
 #include <vector>
 
 #include "cli/exit_code.h"
+#include "cli/find_gpus.h"
 #include "cli/find_program.h"
 #include "cli/standard_output.h"
 #include "jit/cpu_jit.h"
 #include "runtime/cpu_device.h"
+#include "runtime/cuda_compiler.h"
 #include "runtime/disk_cache.h"
+#include "runtime/error.h"
 #include "runtime/nbcc.h"
 #include "runtime/thread_pool.h"
 
@@ -33,6 +36,126 @@ std::string cuda_toolkit() {
   return compiler.empty() ? "" : std::filesystem::path(compiler).parent_path().parent_path().string();
 }
 
+using Json = nlohmann::ordered_json;
+
+// null for nothing.
+Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+// 13010 -> "13.1", "" for 0
+std::string cuda_version(int version) {
+  return version == 0 ? "" : fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+struct Nvrtc {
+  int version = 0;
+  std::vector<std::string> architectures;
+  std::string problem;  // why there is none
+};
+
+Nvrtc find_nvrtc() {
+  Nvrtc found;
+  try {
+    const std::shared_ptr<const CudaCompiler> compiler = make_nvrtc();
+    found.version = compiler->version();
+    found.architectures = compiler->architectures();
+  } catch (const DeviceError& e) {
+    found.problem = e.what();
+  }
+  return found;
+}
+
+std::vector<std::string> devices_with(const Gpus& gpus) {
+  std::vector<std::string> devices = {"cpu"};
+  for (std::size_t k = 0; k < gpus.list.size(); ++k) devices.push_back(fmt::format("cuda:{}", k));
+  return devices;
+}
+
+struct Report {
+  std::string version, toolchain, isa, cache_folder, cuda_toolkit;
+  int cores = 0;
+  std::int64_t cache_entries = 0, cache_bytes = 0;
+  Gpus gpus;
+  Nvrtc nvrtc;
+};
+
+Report make_report() {
+  Report report;
+  report.version = fmt::format("{}.{}.{}", NBCC_VERSION_MAJOR, NBCC_VERSION_MINOR, NBCC_VERSION_PATCH);
+  report.toolchain = make_cpu_toolchain()->identity();
+  report.isa = name(detect_isa());
+  report.cores = available_cores();
+  const DiskCache cache(DiskCache::default_folder());
+  report.cache_folder = cache.folder();
+  for (const DiskCache::Entry& entry : cache.list()) ++report.cache_entries, report.cache_bytes += entry.bytes;
+  report.cuda_toolkit = cuda_toolkit();
+  report.gpus = find_gpus();
+  report.nvrtc = find_nvrtc();
+  return report;
+}
+
+std::string as_json(const Report& report) {
+  Json gpus = Json::array();
+  for (const Gpu& gpu : report.gpus.list) {
+    gpus.push_back({{"name", gpu.name},
+                    {"compute_capability", fmt::format("{}.{}", gpu.major, gpu.minor)},
+                    {"architecture", gpu.architecture()},
+                    {"memory_bytes", gpu.bytes}});
+  }
+  const Json cuda = {
+      {"driver", text_or_null(cuda_version(report.gpus.driver_version))},
+      {"gpus", gpus},
+      {"gpus_problem", text_or_null(report.gpus.problem)},
+      {"nvrtc", text_or_null(cuda_version(report.nvrtc.version))},
+      {"architectures", report.nvrtc.architectures},
+      {"nvrtc_problem", text_or_null(report.nvrtc.problem)},
+  };
+  const Json object = {
+      {"version", report.version},
+      {"toolchain", report.toolchain},
+      {"isa", report.isa},
+      {"cores", report.cores},
+      {"devices", devices_with(report.gpus)},
+      {"cache", {{"folder", report.cache_folder}, {"entries", report.cache_entries}, {"bytes", report.cache_bytes}}},
+      {"cuda_toolkit", text_or_null(report.cuda_toolkit)},
+      {"cuda", cuda}};
+  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+// Later lines stand under the first.
+std::string indented(const std::string& text) {
+  std::string result;
+  for (const char c : text) result += c == '\n' ? std::string("\n              ") : std::string(1, c);
+  return result;
+}
+
+std::string as_text(const Report& report) {
+  std::string gpus;
+  for (const Gpu& gpu : report.gpus.list) {
+    gpus += fmt::format("{}{}, compute capability {}.{}, {:.1f} GB", gpus.empty() ? "" : "\n", gpu.name, gpu.major,
+                        gpu.minor, double(gpu.bytes) * 1e-9);
+  }
+  if (!report.gpus.list.empty()) {
+    gpus += fmt::format("\nthe driver is for CUDA {}", cuda_version(report.gpus.driver_version));
+  }
+  const std::string nvrtc =
+      fmt::format("{}, for {}", cuda_version(report.nvrtc.version), fmt::join(report.nvrtc.architectures, " "));
+  return fmt::format(
+      "nbcc          {}\n"
+      "toolchain     {}\n"
+      "devices       {}\n"
+      "CPU           {}, {} core{} for this process\n"
+      "cache         {}, {} kernel{}, {:.1f} MB\n"
+      "GPUs          {}\n"
+      "NVRTC         {}\n"
+      "CUDA toolkit  {}\n",
+      report.version, report.toolchain, fmt::join(devices_with(report.gpus), ", "), report.isa, report.cores,
+      report.cores == 1 ? "" : "s", report.cache_folder.empty() ? "none" : report.cache_folder, report.cache_entries,
+      report.cache_entries == 1 ? "" : "s", double(report.cache_bytes) * 1e-6,
+      indented(gpus.empty() ? "none: " + report.gpus.problem : gpus),
+      indented(report.nvrtc.problem.empty() ? nvrtc : "none: " + report.nvrtc.problem),
+      report.cuda_toolkit.empty() ? "not found" : report.cuda_toolkit);
+}
+
 }  // namespace
 
 void declare_info(CLI::App& app, InfoOptions& options) {
@@ -44,35 +167,8 @@ void declare_info(CLI::App& app, InfoOptions& options) {
 }
 
 int run_info(const InfoOptions& options) {
-  const std::string version = fmt::format("{}.{}.{}", NBCC_VERSION_MAJOR, NBCC_VERSION_MINOR, NBCC_VERSION_PATCH);
-  const std::string toolchain = make_cpu_toolchain()->identity();
-  const std::string isa(name(detect_isa()));
-  const int cores = available_cores();
-  const DiskCache cache(DiskCache::default_folder());
-  std::int64_t entries = 0, bytes = 0;
-  for (const DiskCache::Entry& entry : cache.list()) ++entries, bytes += entry.bytes;
-  const std::string cuda = cuda_toolkit();
-  if (options.json) {
-    const nlohmann::ordered_json report = {
-        {"version", version},
-        {"toolchain", toolchain},
-        {"isa", isa},
-        {"cores", cores},
-        {"devices", {"cpu"}},
-        {"cache", {{"folder", cache.folder()}, {"entries", entries}, {"bytes", bytes}}},
-        {"cuda_toolkit", cuda.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(cuda)}};
-    write_standard_output(report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
-    return kDone;
-  }
-  write_standard_output(fmt::format(
-      "nbcc          {}\n"
-      "toolchain     {}\n"
-      "devices       cpu\n"
-      "CPU           {}, {} core{} for this process\n"
-      "cache         {}, {} kernel{}, {:.1f} MB\n"
-      "CUDA toolkit  {}\n",
-      version, toolchain, isa, cores, cores == 1 ? "" : "s", cache.folder().empty() ? "none" : cache.folder(), entries,
-      entries == 1 ? "" : "s", double(bytes) * 1e-6, cuda.empty() ? "not found" : cuda));
+  const Report report = make_report();
+  write_standard_output(options.json ? as_json(report) : as_text(report));
   return kDone;
 }
 

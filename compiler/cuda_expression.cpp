@@ -100,9 +100,8 @@ std::string cuda_literal(double value, Type type, const CudaScalars& scalars) {
   return narrow ? text + "f" : text;
 }
 
-std::string cuda_column(const char* side, const std::vector<Column>& columns, int column) {
-  return fmt::format("((const {}*)a.{}[{}])[{}]", cuda_element(columns[std::size_t(column)].element), side, column,
-                     side);
+std::string cuda_component(const char* type, const char* side, int component) {
+  return fmt::format("component<{0}>(a.{1}[{2}], {1})", type, side, component);
 }
 
 const char* cuda_element(Element element) {
@@ -119,7 +118,7 @@ const char* cuda_element(Element element) {
   return "";
 }
 
-std::string cuda_from_packed(const std::string& text, Type type) { return type == Type::Bool ? text + " != 0" : text; }
+std::string cuda_from_loaded(const std::string& text, Type type) { return type == Type::Bool ? text + " != 0" : text; }
 
 std::string cuda_operation(const Graph& graph, const Node& node, const std::array<std::string, 3>& args,
                            const CudaScalars& scalars) {

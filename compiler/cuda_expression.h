@@ -2,7 +2,6 @@
 #pragma once
 #include <array>
 #include <string>
-#include <vector>
 
 #include "compiler/ir.h"
 #include "compiler/kernel_source.h"
@@ -19,11 +18,11 @@ struct CudaScalars {
 std::string cuda_type(Type type, const CudaScalars& scalars);
 std::string cuda_literal(double value, Type type, const CudaScalars& scalars);
 
-// Element k of a packed column, k being the side's letter: i or j.
-std::string cuda_column(const char* side, const std::vector<Column>& columns, int column);
 const char* cuda_element(Element element);
-// Conditions are packed as whole numbers.
-std::string cuda_from_packed(const std::string& text, Type type);
+// Component `component` of a side's particle, both named by the side's letter: i or j.
+std::string cuda_component(const char* type, const char* side, int component);
+// Conditions are loaded as whole numbers.
+std::string cuda_from_loaded(const std::string& text, Type type);
 
 // The node's operation on the given argument texts, which must be names: an argument may appear twice. Leaves are not
 // its business.

@@ -1,5 +1,5 @@
-// Pipeline and Plan -> the holes of nbcc_reduce. One door: fill_reduction(). Scalar statements in double precision and
-// with exact division: a few operations per particle, where accuracy costs nothing.
+// Pipeline and Plan -> the holes of Found and of what is done with it. One door: fill_reduction(). Scalar statements in
+// double precision and with exact division: a few operations per particle, where accuracy costs nothing.
 #include "compiler/cuda_reduction.h"
 
 #include <fmt/core.h>
@@ -19,41 +19,48 @@ class ReductionText {
   ReductionText(const Pipeline& pipeline, const Plan& plan) : pipeline_(pipeline), plan_(plan) {}
 
   void fill(std::map<std::string, std::string>& holes) const {
-    std::string &begin = holes["begin_results"], &join = holes["join"], &store = holes["store_results"];
+    const char* const names[] = {"found_members", "clear_found", "total", "join", "keep", "kept", "finish"};
+    for (const char* name : names) holes[name] = "";
     int slot = 0;
     for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) {
       const Reduction how = reduction(k);
       const char* start = how == Reduction::Sum ? "0.0" : is_minimum(how) ? "infinite()" : "-infinite()";
-      begin += fmt::format("double acc{0} = a.first ? {1} : a.acc[{0}][i];\n", k, start);
-      store += fmt::format("a.acc[{0}][i] = acc{0};\n", k);
+      number(holes, fmt::format("acc{}", k), start, slot++);
       if (how == Reduction::Sum)
-        join += fmt::format("acc{} += partial[{} * a.ni];\n", k, slot++);
+        holes["total"] += fmt::format("part.acc{0} = total(sum.s{0});\n", k);
+      else
+        holes["total"] += fmt::format("part.acc{0} = sum.s{0};\n", k);
+      if (how == Reduction::Sum)
+        holes["join"] += fmt::format("all.acc{0} += part.acc{0};\n", k);
       else if (!keeps_index(how))
-        join += fmt::format("acc{0} = {1}(acc{0}, partial[{2} * a.ni]);\n", k, is_minimum(how) ? "minimum" : "maximum",
-                            slot++);
+        holes["join"] +=
+            fmt::format("all.acc{0} = {1}(all.acc{0}, part.acc{0});\n", k, is_minimum(how) ? "minimum" : "maximum");
       else {
-        begin += fmt::format("double arg{0} = a.first ? -1.0 : a.arg[{0}][i];\n", k);
-        store += fmt::format("a.arg[{0}][i] = arg{0};\n", k);
-        join += fmt::format("keep_best(acc{0}, arg{0}, partial[{1} * a.ni], partial[{2} * a.ni], {3});\n", k, slot,
-                            slot + 1, is_minimum(how) ? "true" : "false");
-        slot += 2;
+        number(holes, fmt::format("arg{}", k), "-1.0", slot++);
+        holes["total"] += fmt::format("part.arg{0} = (double)sum.j{0};\n", k);
+        holes["join"] += fmt::format("keep_best(all.acc{0}, all.arg{0}, part.acc{0}, part.arg{0}, {1});\n", k,
+                                     is_minimum(how) ? "true" : "false");
       }
     }
     holes["finish"] = finish();
+    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k)
+      holes["finish"] += fmt::format("store(a.out[{}], i, {}, {});\n", k, result_name(k), combination(k));
   }
 
  private:
   Reduction reduction(std::size_t output) const { return pipeline_.field_of(Role::Output, int(output)).reduction; }
   std::string result_name(std::size_t k) const {
-    return fmt::format("{}{}", keeps_index(reduction(k)) ? "arg" : "acc", k);
+    return fmt::format("all.{}{}", keeps_index(reduction(k)) ? "arg" : "acc", k);
+  }
+  const char* combination(std::size_t k) const {
+    return reduction(k) == Reduction::Sum ? "kSum" : is_minimum(reduction(k)) ? "kMinimum" : "kMaximum";
   }
 
-  std::string i_value(int component) const {
-    const std::string value = cuda_column("i", plan_.i.columns, plan_.i.whole.at(component));
-    const auto low = plan_.i.low.find(component);
-    return low == plan_.i.low.end()
-               ? value
-               : fmt::format("(double){} + (double){}", value, cuda_column("i", plan_.i.columns, low->second));
+  static void number(std::map<std::string, std::string>& holes, const std::string& name, const char* start, int slot) {
+    holes["found_members"] += fmt::format("double {};\n", name);
+    holes["clear_found"] += fmt::format("all.{} = {};\n", name, start);
+    holes["keep"] += fmt::format("place[{} * ni] = all.{};\n", slot, name);
+    holes["kept"] += fmt::format("all.{} = place[{} * ni];\n", name, slot);
   }
 
   std::string scalar_statements(const Graph& graph, const std::vector<NodeId>& nodes, const char* prefix) const {
@@ -70,7 +77,8 @@ class ReductionText {
           value = fmt::format("({})a.param[{}]", type, n.payload);
           break;
         case Op::InputI:
-          value = cuda_from_packed(i_value(int(n.payload)), n.type);
+          value =
+              cuda_from_loaded(cuda_component(n.type >= Type::Float ? "double" : "index", "i", int(n.payload)), n.type);
           break;
         case Op::IIndex:
           value = "i + a.i_offset";
@@ -94,7 +102,7 @@ class ReductionText {
     std::string text = scalar_statements(pipeline_.pair, plan_.scales, "s");
     for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k)
       if (const NodeId scale = pipeline_.contributions[k].scale; scale != kNone)
-        text += fmt::format("acc{0} = scaled(acc{0}, s{1});\n", k, scale);
+        text += fmt::format("all.acc{0} = scaled(all.acc{0}, s{1});\n", k, scale);
     if (pipeline_.finished.empty()) return text;
     const std::vector<bool> alive = reachable(pipeline_.finish, pipeline_.finished);
     std::vector<NodeId> nodes;

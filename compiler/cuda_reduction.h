@@ -1,4 +1,4 @@
-// The text of nbcc_reduce: partial results of one i-particle become its results. Part of emit_cuda.
+// What parts of the j-particles found for one i-particle becomes its results. Part of emit_cuda.
 #pragma once
 #include <map>
 #include <string>
@@ -11,8 +11,8 @@ namespace nbcc {
 constexpr bool keeps_index(Reduction r) { return r == Reduction::ArgMin || r == Reduction::ArgMax; }
 constexpr bool is_minimum(Reduction r) { return r == Reduction::Min || r == Reduction::ArgMin; }
 
-// Sets the holes begin_results, join, finish and store_results. Each part of the j-particles hands over one number per
-// output, in their order, and the index behind it where the reduction keeps one.
+// Sets the holes of Found: its members (one number per output, in their order, and the index behind it where the
+// reduction keeps one), how parts join, and how the whole becomes what the caller asked for.
 void fill_reduction(const Pipeline& pipeline, const Plan& plan, std::map<std::string, std::string>& holes);
 
 }  // namespace nbcc

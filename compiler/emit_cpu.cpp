@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "compiler/cpu_expression.h"
+#include "compiler/describe.h"
 #include "compiler/diagnostic.h"
 #include "compiler/fill_template.h"
 #include "compiler/plan.h"
@@ -335,8 +336,9 @@ class Emitter {
                : fmt::format("{} + {}", sum, value);
       return fmt::format("{0} = choose({1}, {2}, {0});\n", sum, guard, next);
     }
+    // A NaN in the sum stays; a NaN in the value comes through the _of_number form, which is one instruction.
     if (!keeps_index(reduction(k)))
-      return fmt::format("{0} = choose({1}, {2}({3}, {0}), {0});\n", sum, guard,
+      return fmt::format("{0} = choose({1} & to_mask({0} == {0}), {2}_of_number({0}, {3}), {0});\n", sum, guard,
                          is_minimum(reduction(k)) ? "minimum" : "maximum", value);
     // Strictly better only: of equal values the lane keeps its first.
     std::string text = fmt::format("const vmask better{0}_{1} = {2} & to_mask({3} {4} {5});\n", k, r, guard, value,
@@ -443,27 +445,12 @@ class Emitter {
   }
 
   KernelSource describe(std::string text) const {
-    KernelSource source;
-    source.pipeline = pipeline_.name;
+    KernelSource source = describe_kernel(pipeline_, plan_);
     source.text = std::move(text);
     source.target = fmt::format("cpu-{}", name(isa_));
     source.lanes = vectors_.lanes();
     source.tile = tile();
     source.i_block = block_;
-    source.i_columns = plan_.i.columns;
-    source.j_columns = plan_.j.columns;
-    for (const Field& f : pipeline_.fields) source.fields.push_back(layout_of(f));
-    source.params = pipeline_.components(Role::Param);
-    source.outputs = pipeline_.components(Role::Output);
-    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k)
-      source.reductions.push_back(FieldLayout::Reduction(int(reduction(k))));
-    source.has_finish = !pipeline_.finished.empty();
-    for (const Graph* g : {&pipeline_.pair, &pipeline_.finish})
-      for (NodeId id = 0; id < g->size(); ++id) {
-        source.uses_i_index = source.uses_i_index || (*g)[id].op == Op::IIndex;
-        source.uses_j_index = source.uses_j_index || (*g)[id].op == Op::JIndex;
-      }
-    source.operations = pipeline_.flops ? *pipeline_.flops : pipeline_.raw_operations;
     return source;
   }
 

@@ -44,17 +44,13 @@ class CudaEmitter {
                                                       {"unroll", std::to_string(unroll_)}});
     // An array of nothing is no C++.
     const auto length = [](std::size_t n) { return std::to_string(std::max<std::size_t>(n, 1)); };
-    holes["i_columns"] = length(plan_.i.columns.size());
-    holes["j_columns"] = length(plan_.j.columns.size());
+    holes["i_components"] = length(std::size_t(pipeline_.components(Role::InputI)));
+    holes["j_components"] = length(std::size_t(pipeline_.components(Role::InputJ)));
     holes["outputs"] = length(pipeline_.contributions.size());
     holes["slots"] = std::to_string(slots_);
     holes["params"] = length(std::size_t(pipeline_.components(Role::Param)));
     declare(holes);
-    holes["prepare_uniform_i"] = prepare_uniform(plan_.i);
-    holes["prepare_i"] = prepare(plan_.i, "i");
-    holes["prepare_uniform_j"] = prepare_uniform(plan_.j);
-    holes["prepare_j"] = prepare(plan_.j, "j");
-    holes["uniform"] = uniform(plan_.uniform);
+    holes["uniform"] = uniform();
     holes["load_i"] = load_i();
     holes["stage_j"] = stage_j();
     holes["self_declaration"] =
@@ -86,15 +82,20 @@ class CudaEmitter {
   }
 
   // Measured shapes are the device's business. These are what a register file of 64 K words per multiprocessor, an
-  // instruction cache of some thousand instructions and 48 KiB of shared memory allow for.
+  // instruction cache of some thousand instructions and 48 KiB of shared memory allow for; on an H200 they were the
+  // best of those tried for gravity with and without jerk in all precisions.
   void choose_shape() {
     int words = scalars_.wide ? 4 * int(slots_) : 3 * int(slots_);
     for (int column : i_members_) words += int(size_of(plan_.i.columns[std::size_t(column)].element)) / 4;
-    i_per_thread_ = words * 4 <= 64 ? 4 : words * 2 <= 80 ? 2 : 1;
+    // What stands behind a cutoff is long and wants registers of its own.
+    const int most = plan_.any_guard == kNone && !scalars_.wide ? 112 : 64;
+    i_per_thread_ = words * 4 <= most ? 4 : words * 2 <= 80 ? 2 : 1;
     const auto work =
         std::count_if(plan_.pair.begin(), plan_.pair.end(), [&](NodeId id) { return per_i(id) && needed_.count(id); });
-    // The compiler loads ahead what it has written out: a double occupies two registers while it waits.
-    const int longest = scalars_.wide ? 512 : 1024;
+    // The compiler loads ahead what it has written out: a double, or a value in two parts, occupies two registers while
+    // it waits.
+    const bool heavy = options_.precision == Precision::Mixed || plan_.any_guard != kNone;
+    const int longest = scalars_.wide ? 512 : heavy ? 1024 : 2048;
     while (unroll_ > 1 && (int(work) + 1) * i_per_thread_ * unroll_ > longest) unroll_ /= 2;
     while (j_tile_ > 32 && j_bytes() * j_tile_ > 16384) j_tile_ /= 2;
   }
@@ -206,57 +207,76 @@ class CudaEmitter {
     return cuda_operation(graph_, n, args, scalars_);
   }
 
-  std::string uniform(const std::vector<NodeId>& nodes) const {
+  // Of constants and params: for the loop, and for what each particle's own values are derived from.
+  std::string uniform() const {
+    std::set<NodeId> nodes(plan_.uniform.begin(), plan_.uniform.end());
+    for (const SidePlan* side : {&plan_.i, &plan_.j})
+      for (NodeId id : side->prepare)
+        if (is_uniform(graph_[id].binding)) nodes.insert(id);
     std::string text;
     for (NodeId id : nodes) text += statement(id, node_expression(id));
     return text;
   }
 
-  // ---- prepare -------------------------------------------------------------------------------------------------
+  // ---- from the caller's arrays ---------------------------------------------------------------------------------
 
-  std::string prepare_uniform(const SidePlan& side) const {
-    std::vector<NodeId> nodes;
-    std::copy_if(side.prepare.begin(), side.prepare.end(), std::back_inserter(nodes),
-                 [&](NodeId id) { return is_uniform(graph_[id].binding); });
-    return uniform(nodes);
+  // Columns of one particle, as locals c0, c1, ...: what its struct keeps, and what its derived values are made of.
+  std::string load_columns(const SidePlan& side, const char* letter, const std::set<int>& members) const {
+    std::set<int> wanted = members;
+    for (NodeId id : side.prepare)
+      if (graph_[id].op == Op::InputI || graph_[id].op == Op::InputJ)
+        wanted.insert(side.whole.at(int(graph_[id].payload)));
+    std::string text;
+    for (int column : wanted) {
+      const Column& c = side.columns[std::size_t(column)];
+      const auto low = side.low.find(c.component);
+      if (c.part == Column::Part::Whole)
+        text += fmt::format("const {} c{} = {};\n", cuda_element(c.element), column,
+                            cuda_component(cuda_element(c.element), letter, c.component));
+      if (c.part != Column::Part::High) continue;
+      text += fmt::format("const double w{} = {};\n", column, cuda_component("double", letter, c.component));
+      text += fmt::format("const float c{0} = (float)w{0}, c{1} = lower_part(w{0});\n", column, low->second);
+    }
+    return text;
   }
 
-  std::string prepare(const SidePlan& side, const char* which) const {
+  // Values that depend on one particle alone, into the particle's struct.
+  std::string derive(const SidePlan& side, const char* letter) const {
     std::string text;
     for (NodeId id : side.prepare) {
       const Node& n = graph_[id];
       if (is_uniform(n.binding)) continue;
       if (n.op == Op::InputI || n.op == Op::InputJ)
-        text +=
-            statement(id, cuda_from_packed(cuda_column(which, side.columns, side.whole.at(int(n.payload))), n.type));
+        text += statement(id, cuda_from_loaded(fmt::format("c{}", side.whole.at(int(n.payload))), n.type));
       else if (is_index(n.op))
-        text += statement(id, fmt::format("{0} + a.{0}_offset", which));
+        text += statement(id, fmt::format("{0} + a.{0}_offset", letter));
       else
         text += statement(id, node_expression(id));
     }
+    return text;
+  }
+
+  std::string load_particle(const SidePlan& side, const char* letter, const std::set<int>& members,
+                            const char* particle) const {
+    std::string text = load_columns(side, letter, members) + derive(side, letter);
+    for (int column : members)
+      if (side.columns[std::size_t(column)].part != Column::Part::Derived)
+        text += fmt::format("{}.c{} = c{};\n", particle, column, column);
     for (const auto& [id, column] : side.derived)
-      text += fmt::format("(({}*)a.{}[{}])[{}] = t{};\n", cuda_element(side.columns[std::size_t(column)].element),
-                          which, column, which, id);
+      if (members.count(column)) text += fmt::format("{}.c{} = t{};\n", particle, column, id);
     return text;
   }
 
   // ---- the pair loop -------------------------------------------------------------------------------------------
 
   std::string load_i() const {
-    std::string text;
-    for (int column : i_members_)
-      text += fmt::format("own[r].c{} = {};\n", column, cuda_column("i", plan_.i.columns, column));
-    if (i_index_) text += "own[r].i = i + a.i_offset;\n";
-    return text;
+    return load_particle(plan_.i, "i", i_members_, "own[r]") + (i_index_ ? "own[r].i = i + a.i_offset;\n" : "");
   }
 
   // All loads before the first store, and the store in one piece.
   std::string stage_j() const {
     if (j_members_.empty()) return "";
-    std::string text = "JParticle other;\n";
-    for (int column : j_members_)
-      text += fmt::format("other.c{} = {};\n", column, cuda_column("j", plan_.j.columns, column));
-    return text + "staged[k] = other;\n";
+    return "JParticle other;\n" + load_particle(plan_.j, "j", j_members_, "other") + "staged[k] = other;\n";
   }
 
   // A leaf or derived value of the particle `from`; empty for other nodes.
@@ -266,7 +286,7 @@ class CudaEmitter {
       return statement(id, fmt::format("{}.c{}", from, derived->second));
     if (n.op != leaf) return "";
     std::string text =
-        statement(id, cuda_from_packed(fmt::format("{}.c{}", from, side.whole.at(int(n.payload))), n.type));
+        statement(id, cuda_from_loaded(fmt::format("{}.c{}", from, side.whole.at(int(n.payload))), n.type));
     if (const auto low = side.low.find(int(n.payload)); low != side.low.end())
       text += fmt::format("const {} t{}l = {}.c{};\n", cuda_type(n.type, scalars_), id, from, low->second);
     return text;
@@ -339,30 +359,26 @@ class CudaEmitter {
   // ---- sums ----------------------------------------------------------------------------------------------------
 
   void sums(std::map<std::string, std::string>& holes) const {
-    std::string &clear_sums = holes["clear_sums"], &clear_part = holes["clear_part"], &flush = holes["flush"],
-                &store = holes["store"];
+    std::string &clear_sums = holes["clear_sums"], &clear_part = holes["clear_part"], &flush = holes["flush"];
     if (self_test_)
       clear_part =
-          "const index place = lesser(first_i + r * NBCC_THREADS, a.ni - 1) + a.i_offset - (first_j + a.j_offset);\n"
+          "const index own_index = i_particle(a, lesser(first_i + r * NBCC_THREADS, a.ni - 1)) + a.i_offset;\n"
+          "const index place = own_index - (first_j + a.j_offset);\n"
           "self[r] = place >= 0 && place < NBCC_J_TILE ? (int)place : -1;\n";
-    int slot = 0;
     for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) {
       if (reduction(k) == Reduction::Sum) {
         clear_sums +=
             fmt::format("sum[r].s{} = {};\n", k, value_type(k) == Type::Float ? "TwoFloat{0.0f, 0.0f}" : "0.0");
         clear_part += fmt::format("part[r].s{} = 0;\n", k);
         flush += fmt::format("add(sum[r].s{0}, {1}part[r].s{0});\n", k, value_type(k) < Type::Float ? "(double)" : "");
-        store += fmt::format("partial[{0} * a.ni] = total(sum[r].s{1});\n", slot++, k);
         continue;
       }
       const char* infinity = extreme_type(k) == "float" ? "infinite_float()" : "infinite()";
       clear_sums += fmt::format("sum[r].s{} = {}{};\n", k, is_minimum(reduction(k)) ? "" : "-", infinity);
-      store += fmt::format("partial[{0} * a.ni] = sum[r].s{1};\n", slot++, k);
       if (!keeps_index(reduction(k))) continue;
       clear_sums += fmt::format("sum[r].j{} = -1;\n", k);
       clear_part += fmt::format("part[r].k{} = -1;\n", k);
       flush += fmt::format("if (part[r].k{0} >= 0) sum[r].j{0} = first_j + part[r].k{0} + a.j_offset;\n", k);
-      store += fmt::format("partial[{0} * a.ni] = (double)sum[r].j{1};\n", slot++, k);
     }
   }
 
@@ -370,9 +386,21 @@ class CudaEmitter {
     KernelSource source = describe_kernel(pipeline_, plan_);
     source.text = std::move(text);
     source.target = "cuda";
+    source.i_columns = transferred(source.i_columns);
+    source.j_columns = transferred(source.j_columns);
     source.tile = j_tile_;
     source.i_block = i_per_thread_;
     return source;
+  }
+
+  // The kernel makes the two parts of a value, and what is derived from it, by itself.
+  static std::vector<Column> transferred(const std::vector<Column>& columns) {
+    std::vector<Column> wanted;
+    for (const Column& c : columns) {
+      if (c.part == Column::Part::Whole) wanted.push_back(c);
+      if (c.part == Column::Part::High) wanted.push_back({c.component, Element::Double, Column::Part::Whole});
+    }
+    return wanted;
   }
 
   Pipeline& pipeline_;
@@ -384,7 +412,7 @@ class CudaEmitter {
   std::set<NodeId> needed_;              // nodes of the pair loop that have a statement
   bool self_test_ = false, i_index_ = false;
   std::size_t slots_ = 0;  // doubles that a part of the j-particles hands over for one i
-  int i_per_thread_ = 1, j_tile_ = 128, unroll_ = 16;
+  int i_per_thread_ = 1, j_tile_ = 128, unroll_ = 32;
 };
 
 }  // namespace

@@ -412,8 +412,11 @@ class PowerRewrite {
     const NodeId y = target_.unary(Op::RsqrtEstimate, x, where_);
     const std::vector<double> c = correction(1, type);
     if (c.size() == 1) return y;
-    const NodeId u = multiply(y, y);
-    const NodeId e = fma(target_.unary(Op::Neg, x, where_), u, constant(1, type));
+    // 1 - x y^2. The squares of an estimate of few bits all round the same way, and a sum over such roots is off by
+    // that; x y rounds either way, but is worth it only where its product with y is not rounded too.
+    const NodeId one = constant(1, type);
+    const NodeId e = machine_.fused ? fma(target_.unary(Op::Neg, y, where_), multiply(x, y), one)
+                                    : fma(target_.unary(Op::Neg, x, where_), multiply(y, y), one);
     // y + y e (c1 + c2 e + ...): the correction is small, so that its own rounding does not matter.
     const NodeId small = polynomial({c.begin() + 1, c.end()}, e, type);
     return fma(multiply(y, e), small, y);

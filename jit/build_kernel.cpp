@@ -1,4 +1,4 @@
-// Text -> KernelSource. One door: build_cpu_kernel(). It decides nothing: each stage is a call.
+// Text -> KernelSource. Doors: build_cpu_kernel(), build_cuda_kernel(). It decides nothing: each stage is a call.
 #include "jit/build_kernel.h"
 
 #include <fmt/core.h>
@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "compiler/emit_cpu.h"
+#include "compiler/emit_cuda.h"
 #include "compiler/optimize.h"
 #include "compiler/parse.h"
 #include "compiler/print.h"
@@ -21,21 +22,40 @@ void dump(const std::string& folder, const std::string& file, const std::string&
   std::ofstream(std::filesystem::path(folder) / file, std::ios::binary) << text;
 }
 
+Pipeline parse_and_dump(const Source& source, const std::string& folder) {
+  Pipeline pipeline = parse(source);
+  dump(folder, pipeline.name + ".pipe", source.text);
+  return pipeline;
+}
+
+Pipeline optimize_and_dump(const Pipeline& pipeline, const Options& options, const Target& target,
+                           const std::string& folder) {
+  dump(folder, pipeline.name + ".ir", print(pipeline));
+  Pipeline optimized = optimize(pipeline, options, target);
+  dump(folder, pipeline.name + ".optimized", print(optimized));
+  return optimized;
+}
+
 }  // namespace
 
 KernelSource build_cpu_kernel(const Source& source, const Options& options, Isa isa, const std::string& dump_folder) {
-  const Pipeline pipeline = parse(source);
-  dump(dump_folder, pipeline.name + ".pipe", source.text);
-  return build_cpu_kernel(pipeline, options, isa, dump_folder);
+  return build_cpu_kernel(parse_and_dump(source, dump_folder), options, isa, dump_folder);
 }
 
 KernelSource build_cpu_kernel(const Pipeline& pipeline, const Options& options, Isa isa,
                               const std::string& dump_folder) {
-  dump(dump_folder, pipeline.name + ".ir", print(pipeline));
-  const Pipeline optimized = optimize(pipeline, options, cpu_target(isa));
-  dump(dump_folder, pipeline.name + ".optimized", print(optimized));
-  KernelSource kernel = emit_cpu(optimized, options, isa);
+  KernelSource kernel = emit_cpu(optimize_and_dump(pipeline, options, cpu_target(isa), dump_folder), options, isa);
   dump(dump_folder, fmt::format("{}.{}.cpp", pipeline.name, kernel.target), kernel.text);
+  return kernel;
+}
+
+KernelSource build_cuda_kernel(const Source& source, const Options& options, const std::string& dump_folder) {
+  return build_cuda_kernel(parse_and_dump(source, dump_folder), options, dump_folder);
+}
+
+KernelSource build_cuda_kernel(const Pipeline& pipeline, const Options& options, const std::string& dump_folder) {
+  KernelSource kernel = emit_cuda(optimize_and_dump(pipeline, options, cuda_target(), dump_folder), options);
+  dump(dump_folder, fmt::format("{}.{}.cu", pipeline.name, kernel.target), kernel.text);
   return kernel;
 }
 

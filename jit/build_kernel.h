@@ -18,4 +18,8 @@ KernelSource build_cpu_kernel(const Source& source, const Options& options, Isa 
 KernelSource build_cpu_kernel(const Pipeline& pipeline, const Options& options, Isa isa,
                               const std::string& dump_folder);
 
+// The same for CUDA GPUs of any architecture; the text is dumped as NAME.cuda.cu.
+KernelSource build_cuda_kernel(const Source& source, const Options& options, const std::string& dump_folder);
+KernelSource build_cuda_kernel(const Pipeline& pipeline, const Options& options, const std::string& dump_folder);
+
 }  // namespace nbcc

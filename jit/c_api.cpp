@@ -1,12 +1,15 @@
 // The functions of nbcc.h that need a compiler: opening a device, compiling a pipeline. Everything else of the C
 // interface is in runtime/c_api.cpp.
+#include <charconv>
 #include <cstdlib>
 #include <new>
+#include <string_view>
 
 #include "compiler/diagnostic.h"
 #include "jit/build_kernel.h"
 #include "jit/cpu_jit.h"
 #include "runtime/cpu_device.h"
+#include "runtime/cuda_device.h"
 #include "runtime/handles.h"
 
 namespace nbcc {
@@ -45,10 +48,39 @@ Options compile_options(const nbcc_pipeline_options* given) {
 }
 
 nbcc_pipeline* compile(nbcc_device* device, const Source& source, const nbcc_pipeline_options* options) {
-  auto* cpu = dynamic_cast<CpuDevice*>(device->device.get());
-  if (!cpu) throw UsageError("this device cannot compile pipelines");
-  KernelSource kernel = build_cpu_kernel(source, compile_options(options), cpu->isa(), cpu->dump_folder());
-  return new nbcc_pipeline{cpu->load(std::move(kernel))};
+  KernelDevice* const opened = device->device.get();
+  if (const auto* cpu = dynamic_cast<const CpuDevice*>(opened)) {
+    return new nbcc_pipeline{
+        opened->load(build_cpu_kernel(source, compile_options(options), cpu->isa(), cpu->dump_folder()))};
+  }
+  if (const auto* cuda = dynamic_cast<const CudaDevice*>(opened)) {
+    return new nbcc_pipeline{opened->load(build_cuda_kernel(source, compile_options(options), cuda->dump_folder()))};
+  }
+  throw UsageError("this device cannot compile pipelines");
+}
+
+// "cuda" is the first, "cuda:N" the one of that number; -1 for any other name.
+int cuda_ordinal(std::string_view name) {
+  if (name == "cuda") return 0;
+  if (!name.starts_with("cuda:")) return -1;
+  int ordinal = -1;
+  const char* const end = name.data() + name.size();
+  const auto [read, error] = std::from_chars(name.data() + 5, end, ordinal);
+  return error == std::errc() && read == end ? ordinal : -1;
+}
+
+std::shared_ptr<KernelDevice> open_device(std::string_view name, const nbcc_device_options& o) {
+  const char* const dump = o.dump_dir ? o.dump_dir : std::getenv("NBCC_DUMP");
+  const std::string cache_folder = o.cache_dir ? o.cache_dir : DiskCache::default_folder();
+  const std::string dump_folder = dump ? dump : "";
+  if (name == "cpu") {
+    const Isa isa = o.isa ? isa_from_name(o.isa) : detect_isa();
+    return std::make_shared<CpuDevice>(o.threads, isa, make_cpu_toolchain(), cache_folder, dump_folder);
+  }
+  if (const int ordinal = cuda_ordinal(name); ordinal >= 0) {
+    return std::make_shared<CudaDevice>(cuda_driver(), make_nvrtc(), ordinal, cache_folder, dump_folder);
+  }
+  throw DeviceError("there is no device '" + std::string(name) + "'; there are cpu, cuda and cuda:0, cuda:1, ...");
 }
 
 }  // namespace
@@ -61,15 +93,9 @@ nbcc_status nbcc_device_open(const char* name, const nbcc_device_options* option
   return nbcc::guarded(error, [&] {
     nbcc::require(name, "name");
     nbcc::require(device, "device");
-    if (std::string(name) != "cpu")
-      throw nbcc::DeviceError("there is no device '" + std::string(name) + "'; there is cpu");
-    const nbcc_device_options o =
-        nbcc::read_options(options, nbcc_device_options{sizeof(nbcc_device_options), 0, nullptr, nullptr, nullptr});
-    const nbcc::Isa isa = o.isa ? nbcc::isa_from_name(o.isa) : nbcc::detect_isa();
-    const char* dump = o.dump_dir ? o.dump_dir : std::getenv("NBCC_DUMP");
-    *device = new nbcc_device{std::make_shared<nbcc::CpuDevice>(
-        o.threads, isa, nbcc::make_cpu_toolchain(), o.cache_dir ? o.cache_dir : nbcc::DiskCache::default_folder(),
-        dump ? dump : "")};
+    *device = new nbcc_device{nbcc::open_device(
+        name,
+        nbcc::read_options(options, nbcc_device_options{sizeof(nbcc_device_options), 0, nullptr, nullptr, nullptr}))};
   });
 }
 

@@ -163,10 +163,14 @@ nbcc_status nbcc_sum_j_changed(nbcc_sum* sum, nbcc_error** error) {
 
 nbcc_status nbcc_sum_run(nbcc_sum* sum, const nbcc_run_options* options, nbcc_error** error) {
   return guarded(error, [&] {
-    const nbcc_run_options all{sizeof(nbcc_run_options), 0, -1, nullptr, 0};
+    const nbcc_run_options all{sizeof(nbcc_run_options), 0, -1, nullptr, 0, nullptr};
     const nbcc_run_options chosen = nbcc::read_options(options, all);
-    nbcc::state_of(sum).run({chosen.i_begin, chosen.i_count, chosen.i_list, chosen.accumulate != 0});
+    nbcc::state_of(sum).run({chosen.i_begin, chosen.i_count, chosen.i_list, chosen.accumulate != 0, chosen.stream});
   });
+}
+
+nbcc_status nbcc_sum_wait(nbcc_sum* sum, nbcc_error** error) {
+  return guarded(error, [&] { nbcc::state_of(sum).wait(); });
 }
 
 }  // extern "C"

@@ -2,19 +2,12 @@
 // toolchain. One door: CpuDevice::load. Does not compile by itself and does not run sums (cpu_sum.cpp does).
 #include "runtime/cpu_device.h"
 
-#include <sys/stat.h>
-#include <xxhash.h>
-
-#include <algorithm>
 #include <array>
-#include <cctype>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <utility>
 
 #include "fmt/format.h"
 #include "runtime/cpu_sum.h"
+#include "runtime/dump.h"
 #include "runtime/error.h"
 #include "runtime/thread_pool.h"
 
@@ -60,23 +53,6 @@ bool has(Isa isa) {
 // The first line is what a listing of the cache shows.
 std::string cache_key(const KernelSource& source, const CpuToolchain& toolchain) {
   return fmt::format("{}, {}\n{}\n{}", source.pipeline, source.target, toolchain.identity(), source.text);
-}
-
-void write_dump(const std::string& path, const std::string& content) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(content.data(), std::streamsize(content.size())).flush();
-  if (!file) throw DeviceError(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
-}
-
-// Path of a kernel's dumped files, without their ending. The hash keeps apart what differs in options only.
-std::string dump_stem(const std::string& folder, const KernelSource& source, const std::string& key) {
-  if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) {
-    throw DeviceError(fmt::format("cannot make the dump folder {}: {}", folder, std::strerror(errno)));
-  }
-  std::string name = source.pipeline + "-" + source.target;
-  std::replace_if(
-      name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c) && c != '-' && c != '_'; }, '_');
-  return fmt::format("{}/{}-{:08x}", folder, name, std::uint32_t(XXH3_64bits(key.data(), key.size())));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "fmt/format.h"
+#include "runtime/overlap.h"
 #include "runtime/reduction.h"
 #include "runtime/thread_pool.h"
 
@@ -35,30 +36,6 @@ constexpr std::int64_t ceil_div(std::int64_t n, std::int64_t d) { return (n + d 
 // exist.
 double* shifted(double* row, std::int64_t origin) {
   return reinterpret_cast<double*>(reinterpret_cast<std::uintptr_t>(row) - std::uintptr_t(origin) * sizeof(double));
-}
-
-// The bytes from the lowest to behind the highest of particles [first, last] of a field, all components.
-struct Extent {
-  __int128 low, high;
-};
-Extent extent(const ArrayView& view, int components, std::int64_t first, std::int64_t last) {
-  const __int128 base = reinterpret_cast<std::uintptr_t>(view.data);
-  const __int128 a = __int128(first) * view.stride, b = __int128(last) * view.stride;
-  const __int128 c = __int128(components - 1) * view.component_stride;
-  return {base + std::min(a, b) + std::min<__int128>(c, 0),
-          base + std::max(a, b) + std::max<__int128>(c, 0) + size_of(view.element)};
-}
-
-// True when writing an output of some particles cannot change an input of the others: the arrays lie apart, or the two
-// are parts of one array of structs (or the same array), so that each particle's fields lie within its own stride.
-bool independent(const ArrayView& input, int inputs, const ArrayView& output, int outputs) {
-  const Extent all_in = extent(input, inputs, 0, input.count - 1),
-               all_out = extent(output, outputs, 0, output.count - 1);
-  if (all_in.high <= all_out.low || all_out.high <= all_in.low) return true;
-  if (input.stride != output.stride) return false;
-  const Extent in = extent(input, inputs, 0, 0), out = extent(output, outputs, 0, 0);
-  const __int128 stride = input.stride < 0 ? -__int128(input.stride) : __int128(input.stride);
-  return std::max(in.high, out.high) - std::min(in.low, out.low) <= stride;
 }
 
 bool outputs_spare_inputs(const KernelSource& source, const SumRequest& request) {

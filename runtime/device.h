@@ -28,13 +28,21 @@ struct SumRequest {
   std::int64_t i_offset = 0, j_offset = 0;
   bool accumulate = false;
   JReuse reuse = JReuse::None;
+  bool keep_j = false;        // what is made of the j-particles now will be asked for again
+  std::uint64_t binding = 0;  // another number whenever `views` has changed
+  void* stream = nullptr;     // of a GPU: the caller's stream, null for the legacy default one
 };
 
 // The working memory of one sum on one device, kept from run to run. Used by one thread at a time.
 struct Summation {
   virtual ~Summation() = default;
-  // Writes the outputs only when nothing can fail any more. Outputs may alias inputs.
+  // Writes the outputs only when nothing can fail any more. Outputs may alias inputs. A device that computes by itself
+  // may return before the work is done where it alone knows the outputs' memory.
   virtual void run(const SumRequest& request) = 0;
+  // Returns when the work of all runs is done. Throws DeviceError if it failed.
+  virtual void wait() {}
+  // Whether the indices of a list can be read, and so checked, here.
+  virtual bool can_read(const std::int64_t* list) const { return list != nullptr; }
 };
 
 // A kernel that is ready to run. Outlives the device that loaded it; may be shared by threads.

@@ -5,4 +5,5 @@
 namespace nbcc {
 DeviceError::~DeviceError() = default;
 UsageError::~UsageError() = default;
+TextRefused::~TextRefused() = default;
 }  // namespace nbcc

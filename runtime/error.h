@@ -1,4 +1,4 @@
-// The runtime's two ways to fail; the compiler's are in compiler/diagnostic.h.
+// The runtime's ways to fail; the compiler's are in compiler/diagnostic.h.
 #pragma once
 #include <stdexcept>
 
@@ -14,6 +14,13 @@ struct DeviceError : std::runtime_error {
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
   ~UsageError() override;
+};
+
+// Our bug: a device's compiler refused the text that ours emitted. To the runtime what InternalError is to the
+// compiler, of which it knows nothing. The message carries the log.
+struct TextRefused : std::logic_error {
+  using std::logic_error::logic_error;
+  ~TextRefused() override;
 };
 
 }  // namespace nbcc

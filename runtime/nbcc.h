@@ -51,11 +51,14 @@ typedef struct nbcc_device_options {
   const char* dump_dir;  /* every stage is written here; null means $NBCC_DUMP, "" none */
 } nbcc_device_options;
 
-/* name: "cpu". options may be null. */
+/* name: "cpu", or a CUDA GPU: "cuda:0", "cuda:1", ..., "cuda" for the first. Each GPU is used through its primary
+ * context, as programs of the CUDA runtime use it; the caller's current context is left as it was. options may be null.
+ */
 NBCC_API nbcc_status nbcc_device_open(const char* name, const nbcc_device_options* options, nbcc_device** device,
-                                      nbcc_error** error);        /* [jit] */
-NBCC_API void nbcc_device_close(nbcc_device* device);             /* pipelines opened on it stay valid */
-NBCC_API const char* nbcc_device_name(const nbcc_device* device); /* e.g. "cpu, avx2, 2 threads" */
+                                      nbcc_error** error); /* [jit] */
+NBCC_API void nbcc_device_close(nbcc_device* device);      /* pipelines opened on it stay valid */
+NBCC_API const char* nbcc_device_name(
+    const nbcc_device* device); /* e.g. "cpu, avx2, 2 threads", "cuda:0, NVIDIA H200, sm_90" */
 
 /* ---- pipelines ----------------------------------------------------------------------------------------- */
 
@@ -117,7 +120,10 @@ typedef enum nbcc_element { NBCC_FLOAT = 0, NBCC_DOUBLE_ELEMENT = 1, NBCC_INT32 
 
 /* count particles; component c of particle k is at data + k * stride + c * component_stride (bytes; may be
  * negative). Structure of arrays and array of structures are both just strides. The memory stays the caller's
- * and must outlive the runs that use it. */
+ * and must outlive the runs that use it.
+ *
+ * On a GPU each array may be in memory of the host, or of this GPU, or managed; which it is, nbcc finds out when it is
+ * bound. Arrays on the device are read and written where they are, and must be aligned to their elements. */
 typedef struct nbcc_view {
   void* data;
   nbcc_element element;
@@ -143,20 +149,33 @@ NBCC_API nbcc_status nbcc_sum_set_offsets(nbcc_sum* sum, int64_t i_offset, int64
  */
 NBCC_API nbcc_status nbcc_sum_set_counts(nbcc_sum* sum, int64_t ni, int64_t nj, nbcc_error** error);
 /* keep != 0: the j-particles are read and packed at the next run and then stay resident until they are bound
- * again or nbcc_sum_j_changed is called. 0 (the start): every run reads them again. */
+ * again or nbcc_sum_j_changed is called. 0 (the start): every run reads them again. Arrays on a GPU are read where they
+ * are by every run. */
 NBCC_API nbcc_status nbcc_sum_keep_j(nbcc_sum* sum, int keep, nbcc_error** error);
 NBCC_API nbcc_status nbcc_sum_j_changed(nbcc_sum* sum, nbcc_error** error);
 
 typedef struct nbcc_run_options {
   size_t size;
   int64_t i_begin, i_count; /* a range of i; i_count < 0 means all from i_begin on */
-  const int64_t* i_list;    /* or i_count indices, in any order, each at most once; null: the range */
+  const int64_t* i_list;    /* or i_count indices, in any order, each at most once; null: the range. On a GPU the list
+                               may be on the device; it is then used as it is, unchecked */
   int accumulate; /* 0: outputs are overwritten; 1: combined with what they hold by the output's reduction (not for
                      argmin/argmax) */
+  void* stream;   /* of a GPU: a CUstream or cudaStream_t of its primary context; null: the legacy default stream, which
+                     waits for what other (blocking) streams were given before, so that arrays which the caller's kernels
+                     have just written in the default stream are read when they are ready */
 } nbcc_run_options;
 
-/* Sums over all j for the chosen i. options may be null: all i, overwritten. On failure no output was written. */
+/* Sums over all j for the chosen i. options may be null: all i, overwritten. On failure no output was written.
+ *
+ * On a GPU a run whose arrays are all on the device returns when its work is in the stream: the outputs are there when
+ * the stream has come to its end, or nbcc_sum_wait returns. A run with an array of the host returns when its outputs
+ * are there. Runs of one sum in different streams do their work one after the other. A stream that is captured into a
+ * graph takes runs from arrays on the device only, of a size that has been run before; the graph uses the sum's working
+ * memory, so the sum must outlive it and must not run while it does. */
 NBCC_API nbcc_status nbcc_sum_run(nbcc_sum* sum, const nbcc_run_options* options, nbcc_error** error);
+/* Returns when the work of all runs of this sum is done. */
+NBCC_API nbcc_status nbcc_sum_wait(nbcc_sum* sum, nbcc_error** error);
 
 #ifdef __cplusplus
 }

@@ -128,7 +128,8 @@ struct DeviceOptions {
 
 class Device {
  public:
-  // Throws Error: NBCC_ERROR_DEVICE without such a device, NBCC_ERROR_USAGE for options that make no sense.
+  // "cpu", "cuda" or "cuda:N". Throws Error: NBCC_ERROR_DEVICE without such a device, NBCC_ERROR_USAGE for options that
+  // make no sense.
   explicit Device(const std::string& name = "cpu", const DeviceOptions& options = {}) {
     nbcc_device_options given{};
     given.size = sizeof given;
@@ -145,7 +146,9 @@ class Device {
   // Takes over a device that was opened through nbcc.h.
   explicit Device(nbcc_device* device) : handle_(device) {}
 
-  std::string name() const { return nbcc_device_name(handle_.get()); }  // "cpu, avx2, 2 threads"
+  std::string name() const {
+    return nbcc_device_name(handle_.get());
+  }  // "cpu, avx2, 2 threads", "cuda:0, NVIDIA H200, sm_90"
   nbcc_device* get() const { return handle_.get(); }
 
  private:
@@ -269,6 +272,12 @@ class Sum {
   Sum& j_changed() {
     return call([&](nbcc_sum* s, nbcc_error** e) { return nbcc_sum_j_changed(s, e); });
   }
+  // Of a GPU: the CUstream or cudaStream_t, of its primary context, that the runs from now on are put into; null, as at
+  // first, is the legacy default stream.
+  Sum& stream(void* stream) {
+    stream_ = stream;
+    return *this;
+  }
 
   // Sums over all j: for all i, for a range of i, for the i of a list (in any order, each at most once). The results of
   // particle k stand at k in the outputs, whichever i are asked for.
@@ -279,6 +288,12 @@ class Sum {
   Sum& accumulate() { return start(0, -1, nullptr, 1); }
   Sum& accumulate(std::int64_t i_begin, std::int64_t i_count) { return start(i_begin, checked(i_count), nullptr, 1); }
   Sum& accumulate(std::span<const std::int64_t> i_list) { return start_list(i_list, 1); }
+  // The same with a list of `count` indices in memory of the GPU, which are used as they are, unchecked.
+  Sum& run_device_list(const std::int64_t* i_list, std::int64_t count) { return start(0, checked(count), i_list, 0); }
+  // A run whose arrays are all on a GPU returns when its work is in the stream; this returns when all work is done.
+  Sum& wait() {
+    return call([&](nbcc_sum* s, nbcc_error** e) { return nbcc_sum_wait(s, e); });
+  }
 
   nbcc_sum* get() const { return handle_.get(); }
 
@@ -291,7 +306,7 @@ class Sum {
     return *this;
   }
   Sum& start(std::int64_t begin, std::int64_t count, const std::int64_t* list, int accumulate) {
-    const nbcc_run_options options{sizeof(nbcc_run_options), begin, count, list, accumulate};
+    const nbcc_run_options options{sizeof(nbcc_run_options), begin, count, list, accumulate, stream_};
     return call([&](nbcc_sum* s, nbcc_error** e) { return nbcc_sum_run(s, &options, e); });
   }
   Sum& start_list(std::span<const std::int64_t> list, int accumulate) {
@@ -311,6 +326,7 @@ class Sum {
   }
 
   std::vector<Field> fields_;
+  void* stream_ = nullptr;
   std::unique_ptr<nbcc_sum, detail::Close> handle_;
 };
 

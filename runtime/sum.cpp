@@ -52,6 +52,7 @@ void check_view(const FieldLayout& field, const std::string& quoted, const Array
 SumState::SumState(std::shared_ptr<const Kernel> kernel)
     : kernel_(std::move(kernel)),
       summation_(kernel_->start()),
+      views_(kernel_->source.fields.size()),
       bound_(kernel_->source.fields.size()),
       ignored_(kernel_->source.fields.size()),
       params_(std::size_t(kernel_->source.params)),
@@ -100,8 +101,10 @@ void SumState::bind(std::string_view name, const ArrayView& view) {
   const FieldLayout& field = kernel_->source.fields[f];
   if (field.role == Role::Param) throw UsageError(fmt::format("{} takes values, not an array", quoted(f)));
   check_view(field, quoted(f), view);
-  bound_[f] = view;
+  views_[f] = view;
+  bound_[f] = true;
   ignored_[f] = false;
+  ++binding_;
   if (field.role == Role::InputJ) forget_j(JReuse::None);
 }
 
@@ -110,8 +113,10 @@ void SumState::ignore(std::string_view name) {
   if (kernel_->source.fields[f].role != Role::Output) {
     throw UsageError(fmt::format("{} cannot be ignored: only outputs can", quoted(f)));
   }
-  bound_[f].reset();
+  views_[f] = {};
+  bound_[f] = false;
   ignored_[f] = true;
+  ++binding_;
 }
 
 void SumState::set_offsets(std::int64_t i_offset, std::int64_t j_offset) {
@@ -144,13 +149,13 @@ std::int64_t SumState::count_of(Side side) const {
     if (!on_side || ignored_[f]) continue;
     if (!bound_[f]) throw UsageError(fmt::format("{} is not bound to an array", quoted(f)));
     if (!first) first = f;
-    if (bound_[f]->count != bound_[*first]->count) {
+    if (views_[f].count != views_[*first].count) {
       throw UsageError(fmt::format("{} has {}, but {} has {}: all {}-fields must have the same count", quoted(f),
-                                   plural(bound_[f]->count, "particle"), quoted(*first), bound_[*first]->count,
+                                   plural(views_[f].count, "particle"), quoted(*first), views_[*first].count,
                                    side == Side::I ? 'i' : 'j'));
     }
   }
-  if (first) return bound_[*first]->count;
+  if (first) return views_[*first].count;
   const std::optional<std::int64_t>& count = side == Side::I ? ni_ : nj_;
   if (!count) {
     throw UsageError(fmt::format("pipeline '{}': no bound field tells the number of {}-particles: set the counts",
@@ -181,6 +186,7 @@ void SumState::check_choice(const RunChoice& choice, std::int64_t ni) const {
   if (choice.i_list) {
     if (choice.i_count < 0)
       throw UsageError(fmt::format("i_list: its i_count must be 0 or more, got {}", choice.i_count));
+    if (!summation_->can_read(choice.i_list)) return;
     for (std::int64_t k = 0; k < choice.i_count; ++k) {
       if (choice.i_list[k] < 0 || choice.i_list[k] >= ni) {
         throw UsageError(
@@ -200,10 +206,9 @@ void SumState::run(const RunChoice& choice) {
   check_choice(choice, ni);
   if (choice.accumulate) check_accumulate();
 
-  std::vector<ArrayView> views;
-  for (const std::optional<ArrayView>& view : bound_) views.push_back(view.value_or(ArrayView{}));
   SumRequest request;
-  request.views = views;
+  request.views = views_;
+  request.binding = binding_;
   request.params = params_;
   request.nj = nj;
   request.i_begin = choice.i_list ? 0 : choice.i_begin;
@@ -212,6 +217,8 @@ void SumState::run(const RunChoice& choice) {
   request.i_offset = i_offset_;
   request.j_offset = j_offset_;
   request.accumulate = choice.accumulate;
+  request.keep_j = keep_j_;
+  request.stream = choice.stream;
   request.reuse = std::exchange(reuse_, JReuse::None);
   if (request.i_count == 0) {
     reuse_ = request.reuse;
@@ -220,5 +227,7 @@ void SumState::run(const RunChoice& choice) {
   summation_->run(request);
   if (keep_j_) reuse_ = JReuse::Prepared;
 }
+
+void SumState::wait() { summation_->wait(); }
 
 }  // namespace nbcc

@@ -19,6 +19,7 @@ struct RunChoice {
   std::int64_t i_begin = 0, i_count = -1;  // i_count < 0: all from i_begin on
   const std::int64_t* i_list = nullptr;    // i_count indices, each at most once
   bool accumulate = false;
+  void* stream = nullptr;  // of a GPU
 };
 
 // Every function throws UsageError; the message names the field, what was expected and what came.
@@ -34,6 +35,7 @@ class SumState {
   void keep_j(bool keep);
   void j_changed();
   void run(const RunChoice& choice = {});
+  void wait();  // for the work of all runs
 
  private:
   enum class Side : std::uint8_t { I, J };
@@ -47,8 +49,9 @@ class SumState {
 
   std::shared_ptr<const Kernel> kernel_;
   std::unique_ptr<Summation> summation_;
-  std::vector<std::optional<ArrayView>> bound_;  // parallel to the kernel's fields
-  std::vector<bool> ignored_;
+  std::vector<ArrayView> views_;  // parallel to the kernel's fields
+  std::vector<bool> bound_, ignored_;
+  std::uint64_t binding_ = 1;  // counts the changes of views_
   std::vector<double> params_;
   std::vector<bool> param_set_;  // per field
   std::optional<std::int64_t> ni_, nj_;

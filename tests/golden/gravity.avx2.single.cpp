@@ -122,7 +122,7 @@ extern "C" void nbcc_prepare_j(const Arguments* a, index begin, index end) {
 
 extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, index j_begin, index j_end) {
   const vreal t9 = (vreal)(a->param[0]);
-  const vreal t16 = (vreal)(1.0);
+  const vreal t15 = (vreal)(1.0);
   const vreal t19 = (vreal)(0.375);
   const vreal t20 = (vreal)(0.5);
   for (index i = i_begin; i < i_end; i += 1) {
@@ -150,9 +150,9 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
         const vreal t12_0 = fused(t6_0, t6_0, t11_0);
         const vreal t13 = *(const vfloat*)((const float*)a->j[3] + j);
         const vreal t14_0 = rsqrt_estimate(t12_0);
-        const vreal t15_0 = t14_0 * t14_0;
-        const vreal t17_0 = -t12_0;
-        const vreal t18_0 = fused(t15_0, t17_0, t16);
+        const vreal t16_0 = t12_0 * t14_0;
+        const vreal t17_0 = -t14_0;
+        const vreal t18_0 = fused(t16_0, t17_0, t15);
         const vreal t21_0 = fused(t18_0, t19, t20);
         const vreal t22_0 = t14_0 * t18_0;
         const vreal t23_0 = fused(t21_0, t22_0, t14_0);

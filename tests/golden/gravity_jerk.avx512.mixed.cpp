@@ -128,7 +128,7 @@ extern "C" void nbcc_prepare_j(const Arguments* a, index begin, index end) {
 extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, index j_begin, index j_end) {
   const vreal t12 = (vreal)(0.0);
   const vreal t24 = (vreal)(a->param[0]);
-  const vreal t30 = (vreal)(1.0);
+  const vreal t29 = (vreal)(1.0);
   const vreal t33 = (vreal)(0.5);
   const vreal t42 = (vreal)(3.0);
   for (index i = i_begin; i < i_end; i += 1) {
@@ -184,9 +184,9 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
         const vreal t26 = *(const vfloat*)((const float*)a->j[12] + j);
         const vreal t27_0 = rsqrt_estimate(t25_0);
         const vreal t28_0 = choose(t14_0, t27_0, t12);
-        const vreal t29_0 = t28_0 * t28_0;
-        const vreal t31_0 = -t25_0;
-        const vreal t32_0 = fused(t29_0, t31_0, t30);
+        const vreal t30_0 = t25_0 * t28_0;
+        const vreal t31_0 = -t28_0;
+        const vreal t32_0 = fused(t30_0, t31_0, t29);
         const vreal t34_0 = t28_0 * t32_0;
         const vreal t35_0 = fused(t34_0, t33, t28_0);
         const vreal t36_0 = t26 * t35_0;

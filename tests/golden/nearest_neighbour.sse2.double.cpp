@@ -172,7 +172,7 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
         const vmask better0_0 = live & t22_0 & to_mask(t21_0 < sum0_0);
         sum0_0 = choose(better0_0, t21_0, sum0_0);
         arg0_0 = choose(better0_0, lane_numbers + (vint)((int)(j - tile)), arg0_0);
-        sum1_0 = choose(live & t22_0, minimum(t21_0, sum1_0), sum1_0);
+        sum1_0 = choose(live & t22_0 & to_mask(sum1_0 == sum1_0), minimum_of_number(sum1_0, t21_0), sum1_0);
       };
       for (index j = tile; j < whole; j += 2) pair(j, all_lanes);
       if (whole < tile_end) pair(whole, lanes_below(tile_end - whole));

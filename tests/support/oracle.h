@@ -20,6 +20,32 @@ class Oracle {
 
   const Pipeline& pipeline() const { return pipeline_; }
 
+  // The particles and parameters as interpret() takes them.
+  OracleInput columns_of(const Particles& particles) const {
+    OracleInput input;
+    input.ni = particles.ni;
+    input.nj = particles.nj;
+    input.i_offset = particles.i_offset;
+    input.j_offset = particles.j_offset;
+    for (const Field& field : pipeline_.fields) {
+      if (field.role == Role::Output) continue;
+      if (field.role == Role::Param) {
+        const auto given = particles.params.find(field.name);
+        const std::vector<double>& values = given == particles.params.end() ? field.defaults : given->second;
+        input.params.insert(input.params.end(), values.begin(), values.end());
+        continue;
+      }
+      const std::vector<double>& values = particles.fields.at(field.name);
+      const auto width = std::size_t(field.components());
+      auto& side = field.role == Role::InputI ? input.i : input.j;
+      for (std::size_t c = 0; c < width; ++c) {
+        auto& column = side.emplace_back();
+        for (std::size_t k = c; k < values.size(); k += width) column.push_back(values[k]);
+      }
+    }
+    return input;
+  }
+
   struct Answer {
     Values values;      // as a run's
     Values magnitudes;  // sum of |term| of a sum, |value| of a minimum or maximum; before finish()
@@ -46,31 +72,6 @@ class Oracle {
   }
 
  private:
-  OracleInput columns_of(const Particles& particles) const {
-    OracleInput input;
-    input.ni = particles.ni;
-    input.nj = particles.nj;
-    input.i_offset = particles.i_offset;
-    input.j_offset = particles.j_offset;
-    for (const Field& field : pipeline_.fields) {
-      if (field.role == Role::Output) continue;
-      if (field.role == Role::Param) {
-        const auto given = particles.params.find(field.name);
-        const std::vector<double>& values = given == particles.params.end() ? field.defaults : given->second;
-        input.params.insert(input.params.end(), values.begin(), values.end());
-        continue;
-      }
-      const std::vector<double>& values = particles.fields.at(field.name);
-      const auto width = std::size_t(field.components());
-      auto& side = field.role == Role::InputI ? input.i : input.j;
-      for (std::size_t c = 0; c < width; ++c) {
-        auto& column = side.emplace_back();
-        for (std::size_t k = c; k < values.size(); k += width) column.push_back(values[k]);
-      }
-    }
-    return input;
-  }
-
   Answer rows_of(const OracleOutput& output, std::int64_t ni) const {
     Answer answer;
     for (const Field& field : pipeline_.fields) {

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -77,6 +78,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values("frobnicate", "check", "check missing.pipe", "check .", "emit sound.pipe",
                     "emit sound.pipe --stage wasm", "emit sound.pipe --stage ir -o old.txt",
                     "emit sound.pipe --stage ir -o no/such/folder.txt", "emit missing.pipe --stage ir",
+                    "emit sound.pipe --stage cpu --arch sm_90", "emit sound.pipe --stage ptx --j-tile 0",
+                    "emit sound.pipe --stage cuda --unroll 4", "emit sound.pipe --stage cubin -o old.txt",
                     "run sound.pipe -o new.txt", "run sound.pipe --i missing.npz -o new.txt",
                     "run sound.pipe --i sound.pipe", "run sound.pipe --i old.txt -o old.txt",
                     "run sound.pipe --i old.txt -o - --param nothing", "run sound.pipe --precision half --i a -o b",
@@ -180,6 +183,65 @@ TEST(Command, EmitShowsEachStage) {
   EXPECT_THAT(stage("cuda"), HasSubstr("__global__"));
 }
 
+bool has_nvrtc() { return json::parse(Shell().nbcc("info --json").out)["cuda"]["nvrtc"].is_string(); }
+
+TEST(Command, EmitCompilesForAnyGpu) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC";
+  const Shell shell;
+  const Outcome ptx = shell.nbcc("emit $pipelines/gravity.pipe --stage ptx --arch sm_80");
+  EXPECT_EQ(ptx.code, 0) << ptx.err;
+  EXPECT_THAT(ptx.out, HasSubstr(".target sm_80"));
+  EXPECT_THAT(ptx.out, HasSubstr(".entry nbcc_interact"));
+  const Outcome narrow = shell.nbcc("emit $pipelines/gravity.pipe --stage ptx --arch sm_80 --threads-per-block 64");
+  EXPECT_EQ(narrow.code, 0) << narrow.err;
+  EXPECT_NE(narrow.out, ptx.out);
+  const Outcome cubin = shell.nbcc("emit $pipelines/gravity.pipe --stage cubin -o gravity.cubin");
+  EXPECT_EQ(cubin.code, 0) << cubin.err;
+  EXPECT_THAT(shell.read("gravity.cubin"), StartsWith("\177ELF"));
+  const Outcome unknown = shell.nbcc("emit $pipelines/gravity.pipe --stage cubin --arch sm_12 -o none.cubin");
+  EXPECT_EQ(unknown.code, 3);
+  EXPECT_THAT(unknown.err, HasSubstr("sm_80"));
+  EXPECT_EQ(shell.count(), 1);
+}
+
+TEST(Command, EmitKeepsACubinFromATerminal) {
+  const Shell shell;
+  const Outcome outcome =
+      shell.line("script --quiet --return --command '\"$nbcc\" emit $pipelines/gravity.pipe --stage cubin' /dev/null");
+  if (outcome.code == 127) GTEST_SKIP() << "no program to make a terminal with";
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.out, HasSubstr("a cubin is binary"));
+}
+
+// A stand-in for the toolkit's program: what is given to it and what it says, not what it knows of machine code.
+TEST(Command, EmitShowsSassThroughTheToolkit) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC";
+  const Shell shell;
+  shell.write("nvdisasm", "#!/bin/sh\necho \"read $(head -c 4 \"$2\" | tail -c 3) with $1\"\n");
+  const std::string sass = "\"$nbcc\" emit $pipelines/gravity.pipe --stage sass --arch sm_80";
+  const Outcome shown = shell.line("chmod +x nvdisasm; PATH=$PWD:$PATH; " + sass);
+  EXPECT_EQ(shown.code, 0) << shown.err;
+  EXPECT_EQ(shown.out, "read ELF with -c\n");
+  shell.write("nvdisasm", "#!/bin/sh\necho 'sm_80 is beyond me' >&2\nexit 1\n");
+  const Outcome failed = shell.line("chmod +x nvdisasm; PATH=$PWD:$PATH; " + sass);
+  EXPECT_EQ(failed.code, 3);
+  EXPECT_THAT(failed.err, HasSubstr("sm_80 is beyond me"));
+}
+
+TEST(Command, EmitSaysWhereADisassemblerWasLookedFor) {
+  for (const char* tool : {"/usr/local/cuda/bin/nvdisasm", "/usr/local/cuda/bin/cuobjdump", "/opt/cuda/bin/nvdisasm"}) {
+    if (std::filesystem::exists(tool)) GTEST_SKIP() << tool << " is there";
+  }
+  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC";
+  const Outcome outcome = Shell().line(
+      "PATH=/nowhere; CUDA_PATH=/no/toolkit; export CUDA_PATH; "
+      "\"$nbcc\" emit $pipelines/gravity.pipe --stage sass");
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("nvdisasm"));
+  EXPECT_THAT(outcome.err, HasSubstr("/no/toolkit/bin"));
+  EXPECT_THAT(outcome.err, HasSubstr("/usr/local/cuda/bin"));
+}
+
 TEST(Command, EmitWritesAFile) {
   const Shell shell;
   const Outcome outcome = shell.nbcc("emit $pipelines/gravity.pipe --stage ir -o ir.txt");
@@ -205,6 +267,11 @@ TEST(Command, InfoAndCacheReportAsJson) {
   const json info = json::parse(shell.nbcc("info --json").out);
   EXPECT_GE(info["cores"].get<int>(), 1);
   EXPECT_THAT(info["toolchain"].get<std::string>(), HasSubstr("19.1"));
+  const json& cuda = info["cuda"];
+  EXPECT_NE(cuda["gpus"].empty(), cuda["gpus_problem"].is_null());
+  EXPECT_NE(cuda["nvrtc"].is_null(), cuda["nvrtc_problem"].is_null());
+  EXPECT_EQ(cuda["nvrtc"].is_null(), cuda["architectures"].empty());
+  for (const json& gpu : cuda["gpus"]) EXPECT_THAT(gpu["architecture"].get<std::string>(), StartsWith("sm_"));
   const Outcome cache = shell.line(
       "export NBCC_CACHE_DIR=$PWD/cache; \"$nbcc\" make-ic two-body -o two.npz && "
       "\"$nbcc\" run $pipelines/gravity.pipe --i two.npz -o out.npz && \"$nbcc\" cache list --json");

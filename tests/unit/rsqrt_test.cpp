@@ -166,10 +166,10 @@ const Case kCases[] = {
      "%1 = input_j.real 0\n"
      "%2 = sub.real %0 %1\n"
      "%3 = rsqrt_estimate.real %2\n"
-     "%4 = mul.real %3 %3\n"
-     "%5 = const.real 1\n"
-     "%6 = neg.real %2\n"
-     "%7 = fma.real %6 %4 %5\n"
+     "%4 = const.real 1\n"
+     "%5 = mul.real %2 %3\n"
+     "%6 = neg.real %3\n"
+     "%7 = fma.real %6 %5 %4\n"
      "%8 = const.real 0.5\n"
      "%9 = mul.real %3 %7\n"
      "%10 = fma.real %9 %8 %3\n"
@@ -177,6 +177,27 @@ const Case kCases[] = {
      "%12 = mul.real %10 %11\n"
      "%13 = sub.real %12 %10\n"
      "s += %13\n"},
+    {"refined_without_fused_operations",
+     {1.5 * 0x1p-12, 0, false},
+     {},
+     "real ri = rsqrt(xi - xj); s += ri * ri * ri - ri;",
+     "%0 = input_i.real 0\n"
+     "%1 = input_j.real 0\n"
+     "%2 = sub.real %0 %1\n"
+     "%3 = rsqrt_estimate.real %2\n"
+     "%4 = const.real 1\n"
+     "%5 = mul.real %3 %3\n"
+     "%6 = neg.real %2\n"
+     "%7 = fma.real %6 %5 %4\n"
+     "%8 = const.real 0.375\n"
+     "%9 = const.real 0.5\n"
+     "%10 = fma.real %7 %8 %9\n"
+     "%11 = mul.real %3 %7\n"
+     "%12 = fma.real %11 %10 %3\n"
+     "%13 = mul.real %12 %12\n"
+     "%14 = mul.real %12 %13\n"
+     "%15 = sub.real %14 %12\n"
+     "s += %15\n"},
     {"root_and_inverse_divide",
      kFine,
      {},

@@ -1,0 +1,92 @@
+// The functions of the CUDA driver that nbcc calls, as a table that is filled when they are first wanted: one binary
+// serves machines with and without a GPU, and builds without the toolkit. Tests fill a table of their own.
+// Tested by tests/unit/cuda_driver_test.cpp.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace nbcc {
+
+// The driver's opaque types under names of our own, and its numbers (they are part of its binary interface).
+struct CudaContext;
+struct CudaStream;
+struct CudaEvent;
+struct CudaModule;
+struct CudaFunction;
+using CudaDevicePointer = std::uint64_t;
+using CudaResult = int;
+
+constexpr CudaResult kCudaSuccess = 0, kCudaOutOfMemory = 2, kCudaNoDevice = 100, kCudaNotReady = 600;
+constexpr int kCudaMultiprocessors = 16, kCudaMajor = 75, kCudaMinor = 76, kCudaSharedPerMultiprocessor = 81,
+              kCudaRegistersPerMultiprocessor = 82, kCudaThreadsPerMultiprocessor = 39;  // cuDeviceGetAttribute
+constexpr int kCudaMemoryType = 2, kCudaDeviceOrdinal = 9, kCudaIsManaged = 8;           // cuPointerGetAttribute
+constexpr int kCudaLocalBytes = 3, kCudaRegisters = 4;                                   // cuFuncGetAttribute
+constexpr unsigned kCudaHostMemory = 1, kCudaDeviceMemory = 2;                           // values of kCudaMemoryType
+constexpr unsigned kCudaNonBlocking = 1;                                                 // cuStreamCreate
+constexpr unsigned kCudaNoTiming = 2;                                                    // cuEventCreate
+
+// Members are called as the driver's functions are, less `cu`; the arguments are theirs.
+struct CudaDriver {
+  CudaResult (*init)(unsigned flags);
+  CudaResult (*driver_get_version)(int* version);
+  CudaResult (*get_error_name)(CudaResult error, const char** text);
+  CudaResult (*get_error_string)(CudaResult error, const char** text);
+
+  CudaResult (*device_get_count)(int* count);
+  CudaResult (*device_get)(int* device, int ordinal);
+  CudaResult (*device_get_name)(char* name, int length, int device);
+  CudaResult (*device_get_attribute)(int* value, int attribute, int device);
+  CudaResult (*device_total_mem)(std::size_t* bytes, int device);
+
+  CudaResult (*device_primary_ctx_retain)(CudaContext** context, int device);
+  CudaResult (*device_primary_ctx_release)(int device);
+  CudaResult (*ctx_push_current)(CudaContext* context);
+  CudaResult (*ctx_pop_current)(CudaContext** context);
+  CudaResult (*ctx_get_current)(CudaContext** context);
+
+  CudaResult (*mem_get_info)(std::size_t* free, std::size_t* total);
+  CudaResult (*mem_alloc)(CudaDevicePointer* pointer, std::size_t bytes);
+  CudaResult (*mem_free)(CudaDevicePointer pointer);
+  CudaResult (*mem_host_alloc)(void** pointer, std::size_t bytes, unsigned flags);
+  CudaResult (*mem_free_host)(void* pointer);
+  CudaResult (*memcpy_htod_async)(CudaDevicePointer to, const void* from, std::size_t bytes, CudaStream* stream);
+  CudaResult (*memcpy_dtoh_async)(void* to, CudaDevicePointer from, std::size_t bytes, CudaStream* stream);
+  CudaResult (*memset_d32_async)(CudaDevicePointer to, unsigned value, std::size_t count, CudaStream* stream);
+  CudaResult (*pointer_get_attribute)(void* value, int attribute, CudaDevicePointer pointer);
+
+  CudaResult (*stream_create)(CudaStream** stream, unsigned flags);
+  CudaResult (*stream_destroy)(CudaStream* stream);
+  CudaResult (*stream_synchronize)(CudaStream* stream);
+  CudaResult (*stream_wait_event)(CudaStream* stream, CudaEvent* event, unsigned flags);
+  CudaResult (*stream_is_capturing)(CudaStream* stream, int* status);  // 0: no
+  CudaResult (*event_create)(CudaEvent** event, unsigned flags);
+  CudaResult (*event_destroy)(CudaEvent* event);
+  CudaResult (*event_record)(CudaEvent* event, CudaStream* stream);
+  CudaResult (*event_synchronize)(CudaEvent* event);
+  CudaResult (*event_query)(CudaEvent* event);
+  CudaResult (*event_elapsed_time)(float* milliseconds, CudaEvent* start, CudaEvent* end);
+
+  CudaResult (*module_load_data)(CudaModule** module, const void* image);
+  CudaResult (*module_unload)(CudaModule* module);
+  CudaResult (*module_get_function)(CudaFunction** function, CudaModule* module, const char* name);
+  CudaResult (*func_get_attribute)(int* value, int attribute, CudaFunction* function);
+  CudaResult (*occupancy_max_active_blocks_per_multiprocessor)(int* blocks, CudaFunction* function, int threads,
+                                                               std::size_t shared_bytes);
+  CudaResult (*launch_kernel)(CudaFunction* function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                              unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                              CudaStream* stream, void** arguments, void** extra);
+};
+
+// The driver of this machine, opened and initialised once. Throws DeviceError: what is missing and where it was looked
+// for (libcuda.so.1 by the loader's own rules), or that there is no GPU.
+const CudaDriver& cuda_driver();
+
+// The same from the first of these libraries that the loader finds; each call opens anew.
+CudaDriver open_cuda_driver(const std::vector<std::string>& libraries);
+
+// Throws DeviceError unless `result` is success: "WHAT: CUDA_ERROR_NAME: its text".
+void check(const CudaDriver& driver, CudaResult result, const std::string& what);
+
+}  // namespace nbcc

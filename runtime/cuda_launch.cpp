@@ -1,0 +1,137 @@
+// Pieces of a run -> launches. Door: CudaLauncher. Where arrays lie and which pieces there are is decided elsewhere.
+#include "runtime/cuda_launch.h"
+
+#include <algorithm>
+#include <new>
+
+#include "fmt/format.h"
+#include "runtime/cuda_split.h"
+#include "runtime/error.h"
+#include "runtime/reduction.h"
+
+namespace nbcc {
+namespace {
+
+constexpr std::int64_t kMostParts = 65535;  // gridDim.y
+
+int components_of(const KernelSource& source, FieldLayout::Role role) {
+  int count = 0;
+  for (const FieldLayout& field : source.fields) {
+    if (field.role == role) count += field.components();
+  }
+  return std::max(count, 1);
+}
+
+std::int64_t ceil_div(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
+
+// The next `count` values of the argument, begun as their type says.
+template <typename T>
+T* place(std::byte*& at, int count) {
+  T* const first = reinterpret_cast<T*>(at);
+  for (int k = 0; k < count; ++k, at += sizeof(T)) new (at) T{};
+  return first;
+}
+
+}  // namespace
+
+CudaArguments::CudaArguments(const KernelSource& source) {
+  const int i = components_of(source, FieldLayout::Role::InputI), j = components_of(source, FieldLayout::Role::InputJ);
+  const int outputs = std::max(source.outputs, 1), params = std::max(source.params, 1);
+  bytes_ =
+      std::make_unique<std::byte[]>(std::size_t(i + j) * sizeof(CudaView) + std::size_t(outputs) * sizeof(CudaOutput) +
+                                    std::size_t(params) * sizeof(double) + sizeof(CudaRun));
+  std::byte* at = bytes_.get();
+  i_ = place<CudaView>(at, i);
+  j_ = place<CudaView>(at, j);
+  outputs_ = place<CudaOutput>(at, outputs);
+  params_ = place<double>(at, params);
+  run_ = place<CudaRun>(at, 1);
+}
+
+int CudaLauncher::slots_of(const KernelSource& source) {
+  const auto indices = std::count_if(source.reductions.begin(), source.reductions.end(), keeps_index);
+  return int(source.reductions.size()) + int(indices);
+}
+
+void CudaLauncher::cut_for(std::int64_t ni, std::int64_t nj, bool may_load) {
+  if (ni == ni_ && nj == nj_) return;
+  const CudaProgram& given = kernel_.program();
+  const CudaTuning& tuning = kernel_.tuning();
+  CudaSplitQuestion question;
+  question.multiprocessors = kernel_.gpu().multiprocessors();
+  question.blocks_per_multiprocessor = given.blocks_per_multiprocessor();
+  question.threads = given.shape().threads;
+  question.i_per_thread = given.shape().i_per_thread;
+  if (tuning.shape.i_per_thread > 0) question.fewest_i_per_thread = tuning.shape.i_per_thread;
+  question.tile = given.shape().j_tile;
+  question.slots = slots();
+  question.ni = ni;
+  question.nj = nj;
+  const CudaSplit split = choose_split(question);
+  const CudaProgram* const program = kernel_.program(split.i_per_thread, may_load);
+  if (!program) {
+    throw DeviceError(
+        "a kernel for this number of particles is not loaded yet, which cannot be done while a stream is "
+        "captured: run once before the capture");
+  }
+  program_ = program;
+  parts_ = int(std::min<std::int64_t>(tuning.parts > 0 ? tuning.parts : split.parts, kMostParts));
+  i_per_block_ = std::int64_t(program->shape().threads) * program->shape().i_per_thread;
+  ni_ = ni;
+  nj_ = nj;
+}
+
+bool CudaLauncher::has_room(std::int64_t ni) const {
+  return std::size_t(ni * bytes_per_i()) <= partial_.bytes() &&
+         std::size_t(ceil_div(ni, i_per_block_)) * sizeof(unsigned) <= arrived_.bytes();
+}
+
+bool CudaLauncher::reserve(std::int64_t ni, CudaStream* stream) {
+  if (!partial_.reserve(std::size_t(ni * bytes_per_i()))) return false;
+  const std::size_t before = arrived_.bytes();
+  if (!arrived_.reserve(std::size_t(ceil_div(ni, i_per_block_)) * sizeof(unsigned))) return false;
+  if (arrived_.bytes() == before) return true;
+  const CudaGpu& gpu = kernel_.gpu();
+  try {
+    gpu.require(gpu.driver().memset_d32_async(arrived_.data(), 0, arrived_.bytes() / sizeof(unsigned), stream),
+                "clearing memory of the GPU");
+  } catch (...) {
+    // Never taken for cleared.
+    arrived_.release();
+    throw;
+  }
+  return true;
+}
+
+void CudaLauncher::release() {
+  partial_.release();
+  arrived_.release();
+}
+
+void CudaLauncher::keep_old() {
+  partial_.keep_old();
+  arrived_.keep_old();
+}
+
+void CudaLauncher::launch(const CudaPiece& piece, CudaStream* stream) {
+  CudaRun& run = arguments_.run();
+  run.running = piece.running;
+  run.partial = partial_.data();
+  run.arrived = arrived_.data();
+  run.i_list = piece.i_list;
+  run.i_begin = piece.i_begin;
+  run.ni = piece.ni;
+  run.j_begin = piece.j_begin;
+  run.nj = piece.nj;
+  run.first = piece.first ? 1 : 0;
+  run.last = piece.last ? 1 : 0;
+  const std::int64_t tiles = ceil_div(piece.nj, program_->shape().j_tile);
+  const auto parts = unsigned(std::clamp<std::int64_t>(tiles, 1, parts_));
+  void* arguments[] = {arguments_.data()};
+  const CudaGpu& gpu = kernel_.gpu();
+  gpu.require(gpu.driver().launch_kernel(program_->function(), unsigned(ceil_div(piece.ni, i_per_block_)), parts, 1,
+                                         unsigned(program_->shape().threads), 1, 1, 0, stream, arguments, nullptr),
+              "launching nbcc_interact");
+}
+
+}  // namespace nbcc

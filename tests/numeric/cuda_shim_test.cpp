@@ -1,0 +1,279 @@
+// The CUDA text of every pipeline, and of random ones, run on the shim against the oracle: every precision, tails in i
+// and j, splits and chunks of j, in more than one order of blocks and threads. And the proof that these cases would
+// notice: texts with one mistake each fail in at least one of them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "cli/error_bound.h"
+#include "compiler/emit_cuda.h"
+#include "compiler/optimize.h"
+#include "compiler/parse.h"
+#include "tests/support/cuda_text_run.h"
+#include "tests/support/oracle.h"
+#include "tests/support/random_particles.h"
+#include "tests/support/random_pipeline.h"
+
+namespace nbcc::test {
+namespace {
+
+// Small, so that few particles make several blocks, tiles and passes of the staging loop.
+constexpr CudaShape kShape{.threads = 8, .i_per_thread = 2, .j_tile = 16, .unroll = 2};
+constexpr ShimOrder kForward{}, kBackward{ShimOrder::Kind::Backward}, kShuffled{ShimOrder::Kind::Shuffled, 7};
+constexpr std::int64_t kSizes[][2] = {{37, 0}, {37, 1}, {1, 2}, {16, 31}, {37, 127}, {17, 128}, {1, 129}, {37, 300}};
+
+KernelSource emit(const Pipeline& pipeline, const Options& options) {
+  return emit_cuda(optimize(pipeline, options, cuda_target()), options);
+}
+
+struct Case {
+  OracleInput input;
+  Expectation expected;
+};
+
+Case make_case(const Pipeline& pipeline, const OracleInput& input, const Options& options) {
+  std::vector<std::int64_t> all(std::size_t(input.ni));
+  std::iota(all.begin(), all.end(), 0);
+  return {input, expect(pipeline, input, all, options, Isa::Avx2)};
+}
+
+// Why the columns are not what was expected; empty: they are.
+std::string difference(const CudaTextRun::Columns& got, const Expectation& expected) {
+  for (std::size_t c = 0; c < expected.values.size(); ++c) {
+    for (std::size_t i = 0; i < expected.values[c].size(); ++i) {
+      const double is = got[c][i], want = expected.values[c][i], bound = expected.bound[c][i];
+      if (is == want || (std::isnan(is) && std::isnan(want)) || std::fabs(is - want) <= bound) continue;
+      return "output " + std::to_string(c) + " of i " + std::to_string(i) + " is " + std::to_string(is) + ", not " +
+             std::to_string(want) + " within " + std::to_string(bound);
+    }
+  }
+  return "";
+}
+
+bool same_bits(const CudaTextRun::Columns& a, const CudaTextRun::Columns& b) {
+  for (std::size_t c = 0; c < a.size(); ++c) {
+    if (std::memcmp(a[c].data(), b[c].data(), a[c].size() * sizeof(double)) != 0) return false;
+  }
+  return true;
+}
+
+const CudaTextChoice kChoices[] = {{.parts = 1}, {.parts = 3, .records = true}, {.parts = 2, .chunks = 2}};
+
+// Every case in every choice; why one of them failed, with the shim's own failures, or "".
+std::string first_failure(CudaShim& shim, CudaTextRun& run, const std::vector<Case>& cases) {
+  for (const Case& one : cases) {
+    for (const CudaTextChoice& choice : kChoices) {
+      const std::string where = std::to_string(one.input.ni) + " x " + std::to_string(one.input.nj) + ", parts " +
+                                std::to_string(choice.parts) + ": ";
+      try {
+        const std::string wrong = difference(run(one.input, choice), one.expected);
+        if (!wrong.empty()) return where + wrong;
+      } catch (const std::runtime_error& refused) {
+        std::string text = where + refused.what();
+        for (const std::string& failure : shim.take_failures()) text += "; " + failure;
+        return text;
+      }
+    }
+  }
+  return "";
+}
+
+void set_orders(CudaShim& shim, ShimOrder order) {
+  shim.set_block_order(order);
+  shim.set_thread_order(order);
+}
+
+// ---- right texts
+// -----------------------------------------------------------------------------------------------------
+
+std::vector<std::string> library() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(NBCC_SOURCE_DIR) + "/pipelines")) {
+    if (entry.path().extension() == ".pipe") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<Case> cases_of(const Oracle& oracle, const Options& options) {
+  std::vector<Case> cases;
+  for (const auto& [ni, nj] : kSizes) {
+    const Particles particles = random_particles(oracle.pipeline(), ni, nj, std::uint64_t(ni * 7919 + nj));
+    cases.push_back(make_case(oracle.pipeline(), oracle.columns_of(particles), options));
+  }
+  Particles shifted = random_particles(oracle.pipeline(), 20, 40, /*seed=*/29);
+  shifted.i_offset = 1000;
+  shifted.j_offset = 990;
+  cases.push_back(make_case(oracle.pipeline(), oracle.columns_of(shifted), options));
+  return cases;
+}
+
+class CudaText : public testing::TestWithParam<std::string> {};
+
+TEST_P(CudaText, AgreesWithTheOracle) {
+  const Oracle oracle(GetParam());
+  for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double}) {
+    for (const Math math : {Math::Fast, Math::Precise}) {
+      // The policies differ in the expressions only, not in what surrounds them.
+      if (math == Math::Precise && precision == Precision::Mixed) continue;
+      const Options options{.precision = precision, .math = math};
+      CudaShim shim;
+      CudaTextRun run(shim, emit(oracle.pipeline(), options), kShape);
+      EXPECT_EQ(first_failure(shim, run, cases_of(oracle, options)), "") << name(precision) << ", " << name(math);
+    }
+  }
+}
+
+// Whoever comes last joins the parts, in their own order.
+TEST_P(CudaText, HasTheSameBitsInEveryOrder) {
+  const Oracle oracle(GetParam());
+  CudaShim shim;
+  CudaTextRun run(shim, emit(oracle.pipeline(), {}), kShape);
+  const OracleInput input = oracle.columns_of(random_particles(oracle.pipeline(), 40, 150, /*seed=*/3));
+  for (const CudaTextChoice& choice : kChoices) {
+    set_orders(shim, kForward);
+    const CudaTextRun::Columns forward = run(input, choice);
+    for (const ShimOrder order : {kBackward, kShuffled}) {
+      set_orders(shim, order);
+      EXPECT_TRUE(same_bits(run(input, choice), forward)) << "parts " << choice.parts;
+    }
+  }
+}
+
+// A list of i gives each what it has among all.
+TEST_P(CudaText, DoesAsWellWithChosenI) {
+  const Oracle oracle(GetParam());
+  CudaShim shim;
+  CudaTextRun run(shim, emit(oracle.pipeline(), {}), kShape);
+  const OracleInput input = oracle.columns_of(random_particles(oracle.pipeline(), 40, 60, /*seed=*/5));
+  for (const unsigned parts : {1u, 2u}) {
+    const CudaTextChoice some{.parts = parts, .list = {39, 0, 17, 3, 21}};
+    CudaTextRun::Columns chosen = run(input, {.parts = parts});
+    for (std::vector<double>& column : chosen) {
+      std::vector<double> taken;
+      for (const std::int64_t i : some.list) taken.push_back(column[std::size_t(i)]);
+      column = taken;
+    }
+    EXPECT_TRUE(same_bits(run(input, some), chosen)) << "parts " << parts;
+  }
+}
+
+std::string by_name(const testing::TestParamInfo<std::string>& info) { return info.param; }
+INSTANTIATE_TEST_SUITE_P(Library, CudaText, testing::ValuesIn(library()), by_name);
+
+TEST(CudaTextOutputs, JoinWhatTheyHeldBefore) {
+  const Oracle gravity("gravity");
+  CudaShim shim;
+  CudaTextRun run(shim, emit(gravity.pipeline(), {}), kShape);
+  const OracleInput input = gravity.columns_of(random_particles(gravity.pipeline(), 20, 30, /*seed=*/5));
+  const CudaTextRun::Columns alone = run(input), onto = run(input, {.parts = 2, .onto = true});
+  for (std::size_t c = 0; c < alone.size(); ++c) {
+    for (std::size_t i = 0; i < alone[c].size(); ++i)
+      EXPECT_NEAR(onto[c][i], alone[c][i] + 1, 1e-5 * std::fabs(alone[c][i]));
+  }
+}
+
+// The shape that the text itself asks for, which no macro changes.
+TEST(CudaTextShape, MayBeTheTextsOwn) {
+  const Oracle gravity("gravity");
+  CudaShim shim;
+  const KernelSource source = emit(gravity.pipeline(), {});
+  CudaTextRun run(shim, source, {.threads = 128, .i_per_thread = source.i_block, .j_tile = source.tile});
+  EXPECT_EQ(first_failure(shim, run, cases_of(gravity, {})), "");
+}
+
+// The shim's estimate of a root is no better than a GPU's.
+TEST(CudaTextRoots, ShowThatNobodyRefinedThem) {
+  const Oracle gravity("gravity");
+  const Options refined{.precision = Precision::Double};
+  CudaShim shim;
+  CudaTextRun run(shim, emit(gravity.pipeline(), {.precision = Precision::Double, .root = RootMode::Estimate}), kShape);
+  EXPECT_NE(first_failure(shim, run, cases_of(gravity, refined)), "");
+}
+
+class RandomCudaTexts : public testing::TestWithParam<int> {};
+
+TEST_P(RandomCudaTexts, AgreeWithTheInterpreter) {
+  const auto seed = std::uint64_t(GetParam());
+  const std::string text = random_pipeline_text(seed);
+  const Pipeline pipeline = parse({"random.pipe", text});
+  const Options options{.precision = Precision(seed % 3), .math = Math(seed / 3 % 2)};
+  std::vector<Case> cases;
+  for (const auto& [ni, nj] : {std::pair{37, 45}, {3, 129}, {17, 1}, {1, 0}})
+    cases.push_back(make_case(pipeline, random_pipeline_input(pipeline, ni, nj, seed), options));
+  CudaShim shim;
+  CudaTextRun run(shim, emit(pipeline, options), kShape);
+  EXPECT_EQ(first_failure(shim, run, cases), "") << name(options.precision) << ", " << name(options.math) << "\n"
+                                                 << text;
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomCudaTexts, testing::Range(0, 24));
+
+// ---- texts with a mistake
+// --------------------------------------------------------------------------------------------
+
+struct Mistake {
+  const char *what, *right, *wrong;
+};
+
+constexpr Mistake kMistakes[] = {
+    {"NoBarrierAfterStaging", "    __syncthreads();\n    TileSums", "    TileSums"},
+    {"NoBarrierBeforeTheNextTile",
+     "    // The next tile must not overwrite what a slower thread still reads.\n    __syncthreads();", ""},
+    {"NoBarrierBeforeTheLastIsKnown", "  __syncthreads();\n  return last;", "  return last;"},
+    {"OnePairTooMany", "for (int k = 0; k < count; ++k)", "for (int k = 0; k <= count; ++k)"},
+    {"OneJTooFewStaged", "k < count; k += NBCC_THREADS", "k < count - 1; k += NBCC_THREADS"},
+    {"CountOfTheLastTileTooLarge", "lesser(a.nj - tile * NBCC_J_TILE, (index)NBCC_J_TILE)",
+     "lesser(a.nj - tile * NBCC_J_TILE + 1, (index)NBCC_J_TILE)"},
+    {"OneTileTooFew", "(a.nj + NBCC_J_TILE - 1) / NBCC_J_TILE", "a.nj / NBCC_J_TILE"},
+    {"JOfTheThreadAndNotOfTheTile", "const index j = first_j + k;", "const index j = a.j_begin + k;"},
+    {"JOfTheWrongThread", "const index j = first_j + k;", "const index j = first_j + threadIdx.x;"},
+    {"TileOfI", "const index j = first_j + k;", "const index j = first_i + k;"},
+    {"BlocksOfIOverlap", "(index)blockIdx.x * (NBCC_THREADS * NBCC_I_PER_THREAD)", "(index)blockIdx.x * NBCC_THREADS"},
+    {"PartsOfJOverlap", "tile_end = tiles * (blockIdx.y + 1) / gridDim.y", "tile_end = tiles"},
+    {"ArrivedIsNotReset", "if (last) *arrived = 0;", ""},
+    {"TheLastButOneToArriveJoins", "== gridDim.y - 1;", "== gridDim.y - 2;"},
+    {"TheFirstToArriveJoins", "if (gridDim.y > 1 && !last_to_arrive(a.arrived + blockIdx.x)) return;",
+     "if (blockIdx.y > 0) return;"},
+    {"LastPartForgotten", "p < gridDim.y; ++p", "p + 1 < gridDim.y; ++p"},
+    {"FirstPartForgotten", "unsigned p = 0; p < gridDim.y", "unsigned p = 1; p < gridDim.y"},
+    {"ChunksBegunAnew", "a.first ? nothing()", "true ? nothing()"},
+    {"ResultsWhereTheyAreNotTheirs", "const index place = first_i + r * NBCC_THREADS;",
+     "const index place = first_i + r;"},
+    {"OnePlaceTooMany", "if (place < a.ni)", "if (place <= a.ni)"},
+};
+
+class CudaMistake : public testing::TestWithParam<Mistake> {};
+
+// In gravity, whose sums show everything but what adds nothing.
+TEST_P(CudaMistake, IsNoticed) {
+  const Oracle gravity("gravity");
+  KernelSource source = emit(gravity.pipeline(), {});
+  const std::size_t at = source.text.find(GetParam().right);
+  ASSERT_NE(at, std::string::npos) << "the text has no such line any more";
+  source.text.replace(at, std::strlen(GetParam().right), GetParam().wrong);
+  const std::vector<Case> cases = cases_of(gravity, {});
+  std::string noticed;
+  for (const ShimOrder order : {kForward, kBackward}) {
+    CudaShim shim;
+    set_orders(shim, order);
+    {
+      CudaTextRun run(shim, source, kShape);
+      noticed += first_failure(shim, run, cases);
+    }
+    shim.take_failures();
+  }
+  EXPECT_NE(noticed, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Text, CudaMistake, testing::ValuesIn(kMistakes),
+                         [](const testing::TestParamInfo<Mistake>& info) { return info.param.what; });
+
+}  // namespace
+}  // namespace nbcc::test

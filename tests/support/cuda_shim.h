@@ -1,0 +1,110 @@
+// A machine with GPUs, made of this CPU: a table of driver functions and a compiler that together run the same CUDA
+// text, so that templates, launch arithmetic and the runtime's use of the driver are tested where there is no GPU.
+//
+// Threads of a block are fibres that change places at __syncthreads() only, blocks run one after the other, both in an
+// order that a test chooses. All memory begins as NaN: device memory, pinned memory, __shared__ memory of every block.
+// What no correct program does is a failure of the test: copies and writes beyond a block's end, freeing what is not
+// there or freeing it twice, leaks, calls without a context, contexts pushed and not popped, a barrier that some
+// threads of a block miss. What a driver refuses is refused with its number.
+//
+//   CudaShim shim;                                 // first of all, so that it is destroyed last
+//   shim.fail("mem_alloc", 3, kCudaOutOfMemory);   // the third from now on
+//   ... shim.driver(), shim.compiler() ...
+//   EXPECT_EQ(shim.calls("launch_kernel"), 1);
+//
+// Not seen: races between blocks, and what a warp does in lockstep. Shuffles, textures and dynamic shared memory are
+// not there. Reads beyond the end of a block give NaN and are not reported. Tested by tests/unit/cuda_shim_test.cpp
+// and, on the text of every pipeline, by tests/numeric/cuda_shim_test.cpp.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/cuda_compiler.h"
+#include "runtime/cuda_driver.h"
+
+namespace nbcc::test {
+
+// The order in which blocks of a grid, or threads of a block between two barriers, take their turns.
+struct ShimOrder {
+  enum class Kind : std::uint8_t { Forward, Backward, Shuffled };
+  Kind kind = Kind::Forward;
+  std::uint64_t seed = 0;  // of Shuffled
+};
+
+class ShimMachine;
+
+class CudaShim {
+ public:
+  // One at a time in a process.
+  CudaShim();
+  CudaShim(const CudaShim&) = delete;
+  CudaShim& operator=(const CudaShim&) = delete;
+  // Reports failures that were not taken, and leaks, to GoogleTest.
+  ~CudaShim();
+
+  const CudaDriver& driver() const;
+  std::shared_ptr<const CudaCompiler> compiler() const;
+
+  // Of the machine; to be changed before its devices are opened. Two devices alike.
+  struct Device {
+    std::string name = "Shim GPU";
+    std::size_t memory = std::size_t(1) << 30;  // bytes; an allocation beyond it is out of memory
+    int major = 9, minor = 0;
+    int multiprocessors = 4;
+    int shared_per_multiprocessor = 228 << 10, registers_per_multiprocessor = 65536, threads_per_multiprocessor = 2048;
+    int registers = 64, local_bytes = 0;  // of every function
+  };
+  void set_device(const Device& device);
+  void set_device_count(int count);  // at most 8; 0: cuDeviceGetCount finds none
+  void set_driver_version(int version);
+
+  void set_block_order(ShimOrder order);
+  void set_thread_order(ShimOrder order);
+
+  // Copies, memsets and launches are done when something waits for them (a synchronisation, a query, a free), no
+  // sooner: who forgets to wait, or to let one stream wait for another, reads what was there before. Copies from and to
+  // memory that is not pinned are done at once, as the driver may. Off at first: everything is done at once.
+  void set_lazy(bool lazy);
+
+  // Work given to `stream` is recorded, as under cuStreamBeginCapture; what a capture forbids is refused (900).
+  void begin_capture(CudaStream* stream);
+  void end_capture(CudaStream* stream);
+  // Does everything recorded since begin_capture(), in order; any number of times.
+  void replay(CudaStream* stream);
+
+  // Calls of a function since the beginning or the last forget_calls(); `function` is CudaDriver's name of it. Those
+  // that failed count as well.
+  int calls(std::string_view function) const;
+  void forget_calls();
+  // Lets the k-th call of `function` from now on (1: the next) return `result` without doing anything; those after it
+  // are done again.
+  void fail(std::string_view function, int k, CudaResult result);
+  // ... and every later call as well, until succeed() is called.
+  void fail_from(std::string_view function, int k, CudaResult result);
+  void succeed(std::string_view function);
+
+  // Bytes of device memory that are allocated now, of all devices, and the most since the beginning.
+  std::size_t allocated() const;
+  std::size_t peak_allocated() const;
+  // The dimensions of the last launch: grid x, y, z, block x, y, z.
+  std::vector<unsigned> last_launch() const;
+
+  // Failures so far, one sentence each; they are then forgotten, so that the destructor does not report them.
+  std::vector<std::string> take_failures();
+
+ private:
+  std::unique_ptr<ShimMachine> machine_;
+};
+
+// Text -> an image that the shim's module_load_data takes. Texts that were compiled before in this process are not
+// compiled again. Knows sm_75, sm_80, sm_90 and sm_100. Throws DeviceError where clang++-19 is missing.
+std::shared_ptr<const CudaCompiler> make_shim_compiler();
+// How many texts make_shim_compiler()'s compilers were asked for, and how many they really compiled, in this process.
+int shim_compile_requests();
+int shim_compilations();
+
+}  // namespace nbcc::test

@@ -1,0 +1,127 @@
+// A kernel and its launch -> its blocks, one after the other, each with its threads as fibres. Doors: CudaModule,
+// run_grid(). Blocks of one launch never overlap, and a thread is interrupted at barriers only.
+#include "tests/support/cuda_shim_grid.h"
+
+#include <dlfcn.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <random>
+
+namespace nbcc {
+
+CudaModule::~CudaModule() {
+  if (handle_) dlclose(handle_);
+}
+
+bool CudaModule::open(std::string_view object) {
+  handle_ = dlopen(folder_.write("module.so", object).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle_) return false;
+  thread = static_cast<Index*>(dlsym(handle_, "nbcc_shim_thread"));
+  block = static_cast<Index*>(dlsym(handle_, "nbcc_shim_block"));
+  threads = static_cast<Index*>(dlsym(handle_, "nbcc_shim_threads"));
+  blocks = static_cast<Index*>(dlsym(handle_, "nbcc_shim_blocks"));
+  barrier = static_cast<void (**)(int)>(dlsym(handle_, "nbcc_shim_barrier"));
+  const auto edge = [&](const char* name) {
+    const auto function = reinterpret_cast<char* (*)()>(dlsym(handle_, name));
+    return function ? function() : nullptr;
+  };
+  shared_begin = edge("nbcc_shim_shared_begin");
+  shared_end = edge("nbcc_shim_shared_end");
+  return thread && block && threads && blocks && barrier;
+}
+
+CudaFunction* CudaModule::find(const char* name) {
+  for (const auto& function : functions) {
+    if (function->name == name) return function.get();
+  }
+  const auto symbol = [&](const char* of) { return dlsym(handle_, fmt::format("nbcc_shim_{}_{}", of, name).c_str()); };
+  CudaFunction found{name, this, reinterpret_cast<void (*)(void**)>(symbol("call")),
+                     reinterpret_cast<int (*)(int)>(symbol("size")), reinterpret_cast<int (*)()>(symbol("bounds"))};
+  if (!found.call || !found.size || !found.bounds) return nullptr;
+  functions.push_back(std::make_unique<CudaFunction>(found));
+  return functions.back().get();
+}
+
+}  // namespace nbcc
+
+namespace nbcc::test {
+namespace {
+
+// Where the barrier of the text finds those that are to wait.
+thread_local Fibres* fibres_of_launch = nullptr;
+void barrier(int line) { fibres_of_launch->wait(line); }
+
+CudaModule::Index index_of(std::size_t k, const std::array<unsigned, 3>& of) {
+  return {unsigned(k % of[0]), unsigned(k / of[0] % of[1]), unsigned(k / of[0] / of[1])};
+}
+
+std::vector<int> ordered(std::size_t count, ShimOrder order, int round) {
+  std::vector<int> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  if (order.kind == ShimOrder::Kind::Backward) std::reverse(numbers.begin(), numbers.end());
+  if (order.kind == ShimOrder::Kind::Shuffled) {
+    std::mt19937_64 random(order.seed + std::uint64_t(round) * 1000003);
+    std::shuffle(numbers.begin(), numbers.end(), random);
+  }
+  return numbers;
+}
+
+class BlockScript final : public FibreScript {
+ public:
+  BlockScript(const ShimLaunch& launch, ShimOrder order) : launch_(launch), order_(order) {
+    for (const auto& argument : launch.arguments) arguments_.push_back(const_cast<std::byte*>(argument.data()));
+  }
+
+  void body(int) override { launch_.function->call(arguments_.data()); }
+  std::vector<int> turns(int round) override { return ordered(threads(), order_, round); }
+  void before_turn(int k) override { *launch_.function->module->thread = index_of(std::size_t(k), launch_.threads); }
+  bool meet(const std::vector<int>& tags) override {
+    const auto ended = std::count(tags.begin(), tags.end(), -1);
+    const int line = *std::max_element(tags.begin(), tags.end());
+    const auto here = std::count(tags.begin(), tags.end(), line);
+    const auto elsewhere = std::find_if(tags.begin(), tags.end(), [&](int tag) { return tag >= 0 && tag != line; });
+    if (ended)
+      failure = fmt::format("{} threads of {} have left the kernel while others wait at the barrier of line {}", ended,
+                            tags.size(), line);
+    else if (elsewhere != tags.end())
+      failure = fmt::format("{} threads of {} wait at the barrier of line {}, others at that of line {}", here,
+                            tags.size(), line, *elsewhere);
+    return failure.empty();
+  }
+
+  std::size_t threads() const { return std::size_t(launch_.threads[0]) * launch_.threads[1] * launch_.threads[2]; }
+
+  std::string failure;
+
+ private:
+  const ShimLaunch& launch_;
+  ShimOrder order_;
+  std::vector<void*> arguments_;
+};
+
+}  // namespace
+
+std::string run_grid(Fibres& fibres, const ShimLaunch& launch, ShimOrder block_order, ShimOrder thread_order) {
+  const CudaModule& module = *launch.function->module;
+  fibres_of_launch = &fibres;
+  *module.barrier = barrier;
+  *module.threads = {launch.threads[0], launch.threads[1], launch.threads[2]};
+  *module.blocks = {launch.blocks[0], launch.blocks[1], launch.blocks[2]};
+  const std::size_t blocks = std::size_t(launch.blocks[0]) * launch.blocks[1] * launch.blocks[2];
+  for (const int b : ordered(blocks, block_order, 0)) {
+    *module.block = index_of(std::size_t(b), launch.blocks);
+    if (module.shared_begin)
+      std::memset(module.shared_begin, 0xff, std::size_t(module.shared_end - module.shared_begin));
+    BlockScript script(launch, thread_order);
+    fibres.run(int(script.threads()), script);
+    if (!script.failure.empty())
+      return fmt::format("{}, block ({}, {}): {}", launch.function->name, module.block->x, module.block->y,
+                         script.failure);
+  }
+  return "";
+}
+
+}  // namespace nbcc::test

@@ -1,0 +1,190 @@
+// What NVRTC has built in, as C++ for Clang on this CPU: put before the CUDA text. Blocks and threads take turns in one
+// thread of the process, so that the places they read their numbers from are plain variables, which the shim sets
+// whenever it changes from one thread to another.
+#pragma once
+
+namespace nbcc::test {
+
+inline constexpr char kShimPrelude[] = R"prelude(
+struct uint3 { unsigned x, y, z; };
+struct dim3 { unsigned x, y, z; };
+struct float2 { float x, y; };
+struct float4 { float x, y, z, w; } __attribute__((aligned(16)));
+struct double2 { double x, y; } __attribute__((aligned(16)));
+struct int2 { int x, y; };
+struct int4 { int x, y, z, w; } __attribute__((aligned(16)));
+
+// Written by the shim.
+extern "C" {
+__attribute__((visibility("default"))) uint3 nbcc_shim_thread, nbcc_shim_block;
+__attribute__((visibility("default"))) dim3 nbcc_shim_threads, nbcc_shim_blocks;
+__attribute__((visibility("default"))) void (*nbcc_shim_barrier)(int line);
+}
+#define threadIdx nbcc_shim_thread
+#define blockIdx nbcc_shim_block
+#define blockDim nbcc_shim_threads
+#define gridDim nbcc_shim_blocks
+#define warpSize 32
+
+#define __global__ __attribute__((visibility("default")))
+#define __device__
+#define __host__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+// One copy serves all blocks, which run one after the other. `used`: what other threads do to it between two of a
+// thread's own instructions is not to be reasoned away.
+#define __shared__ static __attribute__((used, section("nbcc_shared")))
+#define __constant__ static
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __align__(n) __attribute__((aligned(n)))
+#define __restrict__ __restrict
+
+#define __syncthreads() nbcc_shim_barrier(__LINE__)
+static inline void __threadfence() {}
+static inline void __threadfence_block() {}
+static inline unsigned atomicAdd(unsigned* at, unsigned value) {
+  const unsigned before = *at;
+  *at = before + value;
+  return before;
+}
+static inline int atomicAdd(int* at, int value) {
+  const int before = *at;
+  *at = before + value;
+  return before;
+}
+static inline unsigned atomicExch(unsigned* at, unsigned value) {
+  const unsigned before = *at;
+  *at = value;
+  return before;
+}
+// Counts up to `last` and begins again at 0.
+static inline unsigned atomicInc(unsigned* at, unsigned last) {
+  const unsigned before = *at;
+  *at = before >= last ? 0 : before + 1;
+  return before;
+}
+
+static inline float __int_as_float(int bits) { return __builtin_bit_cast(float, bits); }
+static inline float __uint_as_float(unsigned bits) { return __builtin_bit_cast(float, bits); }
+static inline int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
+static inline unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }
+static inline double __longlong_as_double(long long bits) { return __builtin_bit_cast(double, bits); }
+static inline long long __double_as_longlong(double x) { return __builtin_bit_cast(long long, x); }
+template <typename T>
+static inline T __ldg(const T* at) { return *at; }
+template <typename T>
+static inline T __ldcg(const T* at) { return *at; }
+template <typename T>
+static inline T __ldcs(const T* at) { return *at; }
+template <typename T>
+static inline void __stcg(T* at, T value) { *at = value; }
+
+#define NBCC_SHIM_FUNCTION(name)  \
+  extern "C" double name(double) noexcept; \
+  extern "C" float name##f(float) noexcept;
+NBCC_SHIM_FUNCTION(sqrt) NBCC_SHIM_FUNCTION(cbrt) NBCC_SHIM_FUNCTION(exp) NBCC_SHIM_FUNCTION(exp2)
+NBCC_SHIM_FUNCTION(expm1) NBCC_SHIM_FUNCTION(log) NBCC_SHIM_FUNCTION(log2) NBCC_SHIM_FUNCTION(log10)
+NBCC_SHIM_FUNCTION(log1p) NBCC_SHIM_FUNCTION(sin) NBCC_SHIM_FUNCTION(cos) NBCC_SHIM_FUNCTION(tan)
+NBCC_SHIM_FUNCTION(asin) NBCC_SHIM_FUNCTION(acos) NBCC_SHIM_FUNCTION(atan) NBCC_SHIM_FUNCTION(sinh)
+NBCC_SHIM_FUNCTION(cosh) NBCC_SHIM_FUNCTION(tanh) NBCC_SHIM_FUNCTION(erf) NBCC_SHIM_FUNCTION(erfc)
+NBCC_SHIM_FUNCTION(floor) NBCC_SHIM_FUNCTION(ceil) NBCC_SHIM_FUNCTION(round) NBCC_SHIM_FUNCTION(trunc)
+NBCC_SHIM_FUNCTION(rint) NBCC_SHIM_FUNCTION(fabs)
+#undef NBCC_SHIM_FUNCTION
+#define NBCC_SHIM_FUNCTION(name)  \
+  extern "C" double name(double, double) noexcept; \
+  extern "C" float name##f(float, float) noexcept;
+NBCC_SHIM_FUNCTION(pow) NBCC_SHIM_FUNCTION(atan2) NBCC_SHIM_FUNCTION(copysign) NBCC_SHIM_FUNCTION(fmin)
+NBCC_SHIM_FUNCTION(fmax) NBCC_SHIM_FUNCTION(fmod) NBCC_SHIM_FUNCTION(hypot)
+#undef NBCC_SHIM_FUNCTION
+extern "C" double fma(double, double, double) noexcept;
+extern "C" float fmaf(float, float, float) noexcept;
+extern "C" void sincos(double, double*, double*) noexcept;
+extern "C" void sincosf(float, float*, float*) noexcept;
+static inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
+static inline double __fma_rn(double a, double b, double c) { return fma(a, b, c); }
+
+static inline float rsqrtf(float x) { return (float)(1 / sqrt((double)x)); }
+static inline double rsqrt(double x) { return 1 / sqrt(x); }
+
+// sin(pi x) of |x| <= 1/4 and cos(pi x) are as good as sin and cos; what is whole is taken away exactly before.
+static inline double nbcc_shim_half_turns(double x, double* quarter) {
+  const double whole = 2 * floor(x / 2 + 0.5);  // x - whole is in [-1, 1)
+  const double rest = x - whole;
+  *quarter = rint(2 * rest);
+  return (rest - *quarter / 2) * 3.14159265358979323846;
+}
+static inline double sinpi(double x) {
+  double quarter;
+  const double angle = nbcc_shim_half_turns(x, &quarter);
+  if (quarter == 0) return sin(angle);
+  if (quarter == 1) return cos(angle);
+  if (quarter == -1) return -cos(angle);
+  return angle == angle ? -sin(angle) : angle;
+}
+static inline double cospi(double x) {
+  double quarter;
+  const double angle = nbcc_shim_half_turns(x, &quarter);
+  if (quarter == 0) return cos(angle);
+  if (quarter == 1) return -sin(angle);
+  if (quarter == -1) return sin(angle);
+  return angle == angle ? -cos(angle) : angle;
+}
+static inline float sinpif(float x) { return (float)sinpi(x); }
+static inline float cospif(float x) { return (float)cospi(x); }
+
+// The text's estimates, which it writes as instructions of the GPU, with errors like theirs: float within 2^-23 of the
+// true value (GPU: 2^-22.9 to 2 ulp), and never by chance exact.
+#define NBCC_ESTIMATES
+static inline float nbcc_shim_flushed(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0.0f, x) : x; }
+static inline float nbcc_shim_blurred(double exact) {
+  const double sign = __double_as_longlong(exact) & 1 ? 0x1p-24 : -0x1p-24;
+  return nbcc_shim_flushed((float)(exact * (1 + sign)));
+}
+static inline float rsqrt_estimate(float x) { return nbcc_shim_blurred(1 / sqrt((double)nbcc_shim_flushed(x))); }
+// Reads and writes the upper halves only, as the GPU does: up to 2^-20 off.
+static inline double rsqrt_estimate(double x) {
+  if (fabs(x) < 0x1p-1022) x = copysign(0.0, x);
+  const long long upper = (long long)0xffffffff00000000ull;
+  const double y = 1 / sqrt(__longlong_as_double(__double_as_longlong(x) & upper));
+  return __longlong_as_double((__double_as_longlong(y) + 0x80000000ll) & upper);
+}
+static inline float quotient(float a, float b) {
+  return nbcc_shim_blurred((double)nbcc_shim_flushed(a) / (double)nbcc_shim_flushed(b));
+}
+static inline float reciprocal(float x) { return nbcc_shim_blurred(1 / (double)nbcc_shim_flushed(x)); }
+static inline float square_root(float x) { return nbcc_shim_blurred(sqrt((double)nbcc_shim_flushed(x))); }
+#line 1 "kernel.cu"
+)prelude";
+
+// Behind the CUDA text: calls a kernel with its arguments where cuLaunchKernel's list says that they are, and tells how
+// large they are.
+inline constexpr char kShimPostlude[] = R"postlude(
+template <int... N>
+struct nbcc_shim_numbers {};
+template <typename T, T... N>
+using nbcc_shim_sequence = nbcc_shim_numbers<N...>;
+template <typename... A, int... N>
+static void nbcc_shim_call(void (*kernel)(A...), void** at, nbcc_shim_numbers<N...>) { kernel(*(A*)at[N]...); }
+template <typename... A>
+static void nbcc_shim_call(void (*kernel)(A...), void** at) {
+  nbcc_shim_call(kernel, at, __make_integer_seq<nbcc_shim_sequence, int, sizeof...(A)>());
+}
+template <typename... A>
+static int nbcc_shim_size(void (*)(A...), int k) {
+  const int sizes[] = {(int)sizeof(A)..., -1};
+  return sizes[k];
+}
+extern "C" {
+extern char __start_nbcc_shared[] __attribute__((weak, visibility("hidden")));
+extern char __stop_nbcc_shared[] __attribute__((weak, visibility("hidden")));
+__attribute__((visibility("default"))) char* nbcc_shim_shared_begin() { return __start_nbcc_shared; }
+__attribute__((visibility("default"))) char* nbcc_shim_shared_end() { return __stop_nbcc_shared; }
+}
+#define NBCC_SHIM_KERNEL(name, bounds)                                                                               \
+  extern "C" __attribute__((visibility("default"))) void nbcc_shim_call_##name(void** at) { nbcc_shim_call(name, at); } \
+  extern "C" __attribute__((visibility("default"))) int nbcc_shim_size_##name(int k) { return nbcc_shim_size(name, k); } \
+  extern "C" __attribute__((visibility("default"))) int nbcc_shim_bounds_##name() { return bounds; }
+)postlude";
+
+}  // namespace nbcc::test

@@ -1,0 +1,266 @@
+// The driver's functions for streams, events, copies and launches. One door: ShimMachine. Streams never run beside each
+// other: their work is done in the calling thread, at once or when somebody waits for it.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "tests/support/cuda_shim_machine.h"
+
+namespace nbcc::test {
+namespace {
+
+void* pointer_of(CudaDevicePointer pointer) { return reinterpret_cast<void*>(pointer); }
+
+}  // namespace
+
+// ---- work
+// ------------------------------------------------------------------------------------------------------------
+
+CudaStream* ShimMachine::resolve(CudaStream* stream) {
+  const CudaContext* const context = current();
+  if (!context) return nullptr;
+  if (!stream) return &default_streams_[context->device];
+  if (std::any_of(streams_.begin(), streams_.end(), [&](const auto& s) { return s.get() == stream; })) return stream;
+  fail("a stream is used that is not there", 0);
+  return nullptr;
+}
+
+bool ShimMachine::capturing() const {
+  return std::any_of(streams_.begin(), streams_.end(), [](const auto& s) { return s->capturing; });
+}
+
+CudaResult ShimMachine::give(CudaStream* stream, bool at_once, std::function<CudaResult()> work) {
+  if (stream->capturing) return stream->recorded.push_back(std::move(work)), kCudaSuccess;
+  const bool is_default = stream == &default_streams_[stream->device];
+  if (is_default) {
+    for (const auto& other : streams_) {
+      if (other->blocking && other->device == stream->device) drain(other.get());
+    }
+  } else if (stream->blocking) {
+    drain(&default_streams_[stream->device]);
+  }
+  stream->waiting.push_back(std::move(work));
+  return lazy && !at_once ? kCudaSuccess : drain(stream);
+}
+
+// An error is told once, to who waits first.
+CudaResult ShimMachine::drain(CudaStream* stream) {
+  while (!stream->waiting.empty()) {
+    const std::function<CudaResult()> work = std::move(stream->waiting.front());
+    stream->waiting.pop_front();
+    if (const CudaResult error = work(); error && !stream->error) stream->error = error;
+  }
+  return std::exchange(stream->error, kCudaSuccess);
+}
+
+void ShimMachine::drain_all() {
+  const auto keep_error = [&](CudaStream& stream) { stream.error = drain(&stream); };
+  for (CudaStream& stream : default_streams_) keep_error(stream);
+  for (const auto& stream : streams_) keep_error(*stream);
+}
+
+void ShimMachine::begin_capture(CudaStream* stream) {
+  stream->recorded.clear();
+  stream->capturing = true;
+}
+void ShimMachine::end_capture(CudaStream* stream) { stream->capturing = false; }
+void ShimMachine::replay(CudaStream* stream) {
+  for (const auto& work : stream->recorded) give(stream, false, work);
+}
+
+// ---- streams and events
+// ----------------------------------------------------------------------------------------------
+
+CudaResult ShimMachine::stream_create(CudaStream** stream, unsigned flags) {
+  const CudaContext* const context = current();
+  if (!context) return kShimInvalidContext;
+  auto made = std::make_unique<CudaStream>();
+  made->device = context->device;
+  made->blocking = !(flags & kCudaNonBlocking);
+  *stream = made.get();
+  streams_.push_back(std::move(made));
+  return kCudaSuccess;
+}
+
+CudaResult ShimMachine::stream_destroy(CudaStream* stream) {
+  if (!stream || !resolve(stream)) return kShimInvalidHandle;
+  drain(stream);
+  std::erase_if(streams_, [&](const auto& s) { return s.get() == stream; });
+  return kCudaSuccess;
+}
+
+CudaResult ShimMachine::stream_synchronize(CudaStream* stream) {
+  CudaStream* const here = resolve(stream);
+  if (!here) return kShimInvalidHandle;
+  return here->capturing ? kShimCaptureForbids : drain(here);
+}
+
+CudaResult ShimMachine::stream_is_capturing(CudaStream* stream, int* status) {
+  const CudaStream* const here = resolve(stream);
+  if (!here) return kShimInvalidHandle;
+  return *status = here->capturing, kCudaSuccess;
+}
+
+bool ShimMachine::is_event(const CudaEvent* event) {
+  if (std::any_of(events_.begin(), events_.end(), [&](const auto& e) { return e.get() == event; })) return true;
+  return fail("an event is used that is not there", false);
+}
+
+CudaResult ShimMachine::event_create(CudaEvent** event, unsigned flags) {
+  if (!current()) return kShimInvalidContext;
+  events_.push_back(std::make_unique<CudaEvent>());
+  *event = events_.back().get();
+  (*event)->timed = !(flags & kCudaNoTiming);
+  return kCudaSuccess;
+}
+
+CudaResult ShimMachine::event_destroy(CudaEvent* event) {
+  if (!current()) return kShimInvalidContext;
+  if (!is_event(event)) return kShimInvalidHandle;
+  drain_all();
+  std::erase_if(events_, [&](const auto& e) { return e.get() == event; });
+  return kCudaSuccess;
+}
+
+CudaResult ShimMachine::event_record(CudaEvent* event, CudaStream* stream) {
+  CudaStream* const here = resolve(stream);
+  if (!here || !is_event(event)) return kShimInvalidHandle;
+  if (!here->capturing) event->stream = here;
+  const std::uint64_t number = here->capturing ? event->recorded : ++event->recorded;
+  return give(here, false, [event, number] {
+    event->reached = std::max(event->reached, number);
+    event->time = std::chrono::steady_clock::now();
+    return kCudaSuccess;
+  });
+}
+
+// Does what stands before the record in the event's stream.
+void ShimMachine::reach(CudaEvent* event, std::uint64_t number) {
+  while (event->reached < number) {
+    const std::function<CudaResult()> work = std::move(event->stream->waiting.front());
+    event->stream->waiting.pop_front();
+    if (const CudaResult error = work()) event->stream->error = error;
+  }
+}
+
+CudaResult ShimMachine::stream_wait_event(CudaStream* stream, CudaEvent* event, unsigned) {
+  CudaStream* const here = resolve(stream);
+  if (!here || !is_event(event)) return kShimInvalidHandle;
+  return give(here, false, [this, event, number = event->recorded] {
+    reach(event, number);
+    return kCudaSuccess;
+  });
+}
+
+CudaResult ShimMachine::event_synchronize(CudaEvent* event) {
+  if (!current()) return kShimInvalidContext;
+  if (!is_event(event)) return kShimInvalidHandle;
+  if (capturing()) return kShimCaptureForbids;
+  reach(event, event->recorded);
+  return event->stream ? std::exchange(event->stream->error, kCudaSuccess) : kCudaSuccess;
+}
+
+// Whoever asks again and again sees it come.
+CudaResult ShimMachine::event_query(CudaEvent* event) {
+  if (!current()) return kShimInvalidContext;
+  if (!is_event(event)) return kShimInvalidHandle;
+  if (capturing()) return kShimCaptureForbids;
+  if (event->reached == event->recorded) return kCudaSuccess;
+  reach(event, event->recorded);
+  return kCudaNotReady;
+}
+
+CudaResult ShimMachine::event_elapsed_time(float* milliseconds, CudaEvent* start, CudaEvent* end) {
+  if (!is_event(start) || !is_event(end) || !start->timed || !end->timed) return kShimInvalidHandle;
+  if (!start->recorded || !end->recorded) return kShimInvalidHandle;
+  if (start->reached < start->recorded || end->reached < end->recorded) return kCudaNotReady;
+  *milliseconds = std::chrono::duration<float, std::milli>(end->time - start->time).count();
+  return kCudaSuccess;
+}
+
+// ---- copies
+// ----------------------------------------------------------------------------------------------------------
+
+// A block of pinned memory or a caller's own memory, of which the shim knows nothing.
+std::string ShimMachine::check_host(const void* at, std::size_t bytes, const char* what) const {
+  const ShimMemory::Block* const block = memory.find(at);
+  if (!block) return "";
+  if (block->kind == ShimMemory::Kind::Device) return fmt::format("{}: {} is device memory, not the host's", what, at);
+  return memory.check_inside(at, bytes, what);
+}
+
+std::string ShimMachine::check_device(const void* at, std::size_t bytes, const char* what) const {
+  const ShimMemory::Block* const block = memory.find(at);
+  if (block && block->kind != ShimMemory::Kind::Device)
+    return fmt::format("{}: {} is the host's memory, not a device's", what, at);
+  return memory.check_inside(at, bytes, what);
+}
+
+CudaResult ShimMachine::memcpy_htod_async(CudaDevicePointer to, const void* from, std::size_t bytes,
+                                          CudaStream* stream) {
+  CudaStream* const here = resolve(stream);
+  if (!here) return kShimInvalidHandle;
+  if (bytes == 0) return kCudaSuccess;
+  std::string failure = check_device(pointer_of(to), bytes, "memcpy_htod");
+  if (failure.empty()) failure = check_host(from, bytes, "memcpy_htod");
+  if (!failure.empty()) return fail(failure, kShimInvalidValue);
+  return give(here, !memory.find(from), [=] { return std::memcpy(pointer_of(to), from, bytes), kCudaSuccess; });
+}
+
+CudaResult ShimMachine::memcpy_dtoh_async(void* to, CudaDevicePointer from, std::size_t bytes, CudaStream* stream) {
+  CudaStream* const here = resolve(stream);
+  if (!here) return kShimInvalidHandle;
+  if (bytes == 0) return kCudaSuccess;
+  std::string failure = check_device(pointer_of(from), bytes, "memcpy_dtoh");
+  if (failure.empty()) failure = check_host(to, bytes, "memcpy_dtoh");
+  if (!failure.empty()) return fail(failure, kShimInvalidValue);
+  return give(here, !memory.find(to), [=] { return std::memcpy(to, pointer_of(from), bytes), kCudaSuccess; });
+}
+
+CudaResult ShimMachine::memset_d32_async(CudaDevicePointer to, unsigned value, std::size_t count, CudaStream* stream) {
+  CudaStream* const here = resolve(stream);
+  if (!here) return kShimInvalidHandle;
+  if (count == 0) return kCudaSuccess;
+  if (to % 4) return kShimInvalidValue;
+  const std::string failure = check_device(pointer_of(to), 4 * count, "memset_d32");
+  if (!failure.empty()) return fail(failure, kShimInvalidValue);
+  return give(here, false,
+              [=] { return std::fill_n(static_cast<unsigned*>(pointer_of(to)), count, value), kCudaSuccess; });
+}
+
+// ---- launches
+// --------------------------------------------------------------------------------------------------------
+
+CudaResult ShimMachine::launch(const ShimLaunch& launch) {
+  std::string failure = run_grid(fibres_, launch, block_order, thread_order);
+  if (failure.empty()) failure = memory.check_margins();
+  return fail(failure, failure.empty() ? kCudaSuccess : kShimLaunchFailed);
+}
+
+CudaResult ShimMachine::launch_kernel(CudaFunction* function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                      unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                                      CudaStream* stream, void** arguments, void** extra) {
+  CudaStream* const here = resolve(stream);
+  if (!here || !is_loaded(function)) return kShimInvalidHandle;
+  if (function->module->device != here->device)
+    return fail(
+        fmt::format("{} of device {} is launched on device {}", function->name, function->module->device, here->device),
+        kShimInvalidHandle);
+  last_launch = {grid_x, grid_y, grid_z, block_x, block_y, block_z};
+  if (std::find(last_launch.begin(), last_launch.end(), 0u) != last_launch.end()) return kShimInvalidValue;
+  const std::uint64_t threads = std::uint64_t(block_x) * block_y * block_z;
+  const int bounds = function->bounds();
+  if (grid_y > 65535 || grid_z > 65535 || threads > 1024 || (bounds && threads > std::uint64_t(bounds)))
+    return kShimInvalidValue;
+  if (shared_bytes || extra) return fail("the shim has no dynamic shared memory and no `extra`", kShimInvalidValue);
+  ShimLaunch launch{function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, {}};
+  for (int k = 0; function->size(k) >= 0; ++k) {
+    const auto* const from = static_cast<const std::byte*>(arguments[k]);
+    launch.arguments.emplace_back(from, from + function->size(k));
+  }
+  return give(here, false, [this, launch = std::move(launch)] { return this->launch(launch); });
+}
+
+}  // namespace nbcc::test
