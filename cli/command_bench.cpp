@@ -15,6 +15,7 @@
 #include "cli/pipeline_summary.h"
 #include "cli/random_particles.h"
 #include "cli/standard_output.h"
+#include "runtime/cuda_device.h"
 #include "runtime/thread_pool.h"
 
 namespace nbcc {
@@ -40,13 +41,19 @@ struct Times {
 };
 
 Times measure(ParticleSum& sum, int repeat) {
-  sum.run();  // warm-up: memory, threads, resident j
-  const double once = timed([&] { sum.run(); });
+  // Warm-up: memory, threads, resident j, the kernel in the shape for this size.
+  sum.run();
+  sum.wait();
+  const double once = timed([&] {
+    sum.run();
+    sum.wait();
+  });
   const int inner = std::max(1, int(kShortestSample / std::max(once, 1e-7)));
   std::vector<double> samples;
   for (int k = 0; k < repeat; ++k) {
     const double whole = timed([&] {
       for (int run = 0; run < inner; ++run) sum.run();
+      sum.wait();
     });
     samples.push_back(whole / inner);
   }
@@ -62,9 +69,27 @@ struct Row {
   double interactions_per_s() const { return double(ni) * double(nj) / times.median; }
 };
 
+bool on_device(const BenchOptions& options) {
+  return cuda_ordinal(options.kernel.device).has_value() && !options.host_arrays;
+}
+
+// As a program on a GPU would have them: in the working precision.
+void to_working_precision(ParticleTable& table, const BenchOptions& options) {
+  for (ParticleColumn& column : table.columns) {
+    if (options.kernel.precision == "single" && column.type() == ElementType::Double) {
+      column = convert(column, ElementType::Float);
+    }
+  }
+}
+
 Row bench_one(ParticleSum& sum, std::int64_t ni, std::int64_t nj, const BenchOptions& options) {
   RandomSides i_sides = random_particles(sum.inputs(), ni, 1), j_sides = random_particles(sum.inputs(), nj, 2);
-  sum.bind(bind_particles(sum.inputs(), {&i_sides.i, "i"}, {&j_sides.j, "j"}, {}), ni, nj);
+  if (on_device(options)) {
+    to_working_precision(i_sides.i, options);
+    to_working_precision(j_sides.j, options);
+  }
+  sum.bind(bind_particles(sum.inputs(), {&i_sides.i, "i"}, {&j_sides.j, "j"}, {}), ni, nj,
+           on_device(options) ? ParticleSum::Arrays::OfDevice : ParticleSum::Arrays::OfHost);
   sum.keep_j(options.resident);
   return {ni, nj, measure(sum, options.repeat)};
 }
@@ -79,6 +104,7 @@ Json json_of(const Row& row, const ParticleSum& sum, const PipelineSummary& summ
           {"math", options.kernel.math},
           {"threads", options.kernel.threads == 0 ? available_cores() : options.kernel.threads},
           {"resident_j", options.resident},
+          {"arrays", on_device(options) ? "device" : "host"},
           {"ni", row.ni},
           {"nj", row.nj},
           {"repeat", options.repeat},
@@ -96,8 +122,11 @@ Json json_of(const Row& row, const ParticleSum& sum, const PipelineSummary& summ
 
 std::string heading(const ParticleSum& sum, const PipelineSummary& summary, const BenchOptions& options, double cold,
                     double cached) {
-  std::string text = fmt::format("{} on {}, {}, j {}\n", summary.name, sum.device_name(), describe(options.kernel),
-                                 options.resident ? "resident" : "packed in every run");
+  const char* const arrays = on_device(options) ? "arrays on the device"
+                             : options.resident ? "j resident"
+                                                : "j packed in every run";
+  std::string text =
+      fmt::format("{} on {}, {}, {}\n", summary.name, sum.device_name(), describe(options.kernel), arrays);
   text += fmt::format("compiled in {:.1f} ms, from the cache in {:.1f} ms; operations per interaction: ", 1e3 * cold,
                       1e3 * cached);
   if (summary.stated_operations) text += fmt::format("{} stated, ", *summary.stated_operations);
@@ -133,11 +162,14 @@ void declare_bench(CLI::App& app, BenchOptions& options) {
       ->check(CLI::Range(5, 10000).description(""))
       ->capture_default_str();
   app.add_flag("--resident", options.resident, "Keep the j-particles packed between runs, as when only i change");
+  app.add_flag("--host-arrays", options.host_arrays,
+               "On a GPU: arrays of the host, copied in every run (default: arrays on the device)");
   app.add_flag("--json", options.json, "A list of objects on standard output, one for each number of particles");
   app.add_option("--plot", options.plot, "Draw interactions/s over N into a PNG file, with gnuplot")->type_name("FILE");
   app.add_flag("--force", options.force, "Overwrite an existing plot");
   app.footer(
-      "The particles are random, from the field list. Times are of whole runs, packing included.\n"
+      "The particles are random, from the field list. Times are of whole runs, packing included. On a GPU\n"
+      "arrays are on the device, in the working precision, and the time is that of many runs and one wait.\n"
       "\nExamples:\n"
       "  nbcc bench pipelines/gravity.pipe\n"
       "  nbcc bench pipelines/gravity.pipe --n 1024,16384 --threads 1 --precision double --json\n"
@@ -159,7 +191,7 @@ int run_bench(const BenchOptions& options) {
   const double cached = timed([&] { ParticleSum(options.file, options.kernel); });
   sum.set_params(params);
   const PipelineSummary summary =
-      summarize(read_source(options.file), compiler_options(options.kernel), compiler_isa(options.kernel));
+      summarize(read_source(options.file), compiler_options(options.kernel), compiler_target(options.kernel));
 
   Json report = Json::array();
   std::vector<PlotPoint> points;

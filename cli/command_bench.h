@@ -14,6 +14,7 @@ struct BenchOptions {
   std::string count_i;  // empty: as many as j
   int repeat = 5;
   bool resident = false;
+  bool host_arrays = false;
   std::vector<std::string> params;
   KernelChoice kernel;
   bool json = false;

@@ -87,7 +87,8 @@ int check_file(const std::string& file, const CheckOptions& options, Json& repor
   report = {{"file", file}, {"ok", false}};
   try {
     const Source source = read_source(file);
-    const PipelineSummary summary = summarize(source, compiler_options(options.kernel), compiler_isa(options.kernel));
+    const PipelineSummary summary =
+        summarize(source, compiler_options(options.kernel), compiler_target(options.kernel));
     fmt::print(stderr, "{}", render(source, summary.warnings));
     report["ok"] = true;
     report["diagnostics"] = json_of(summary.warnings);

@@ -219,7 +219,7 @@ int run_verify(const VerifyOptions& options) {
   sum.bind(bound, ni, nj);
   sum.run(which);
   const Expectation expected = expect(pipeline, oracle_input(pipeline, bound, sum.params(), ni, nj), which,
-                                      compiler_options(options.kernel), compiler_isa(options.kernel));
+                                      compiler_options(options.kernel), compiler_target(options.kernel));
   std::vector<OutputReport> reports;
   std::size_t output = 0;
   for (const Field& field : pipeline.fields)

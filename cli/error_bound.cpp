@@ -88,9 +88,9 @@ Number leaf_of(const OracleInput& input, const Node& leaf, std::int64_t i, std::
 
 // Errors of the sums before finish(), from exact inputs.
 Figures sum_errors(const Pipeline& pipeline, const OracleInput& input, std::span<const std::int64_t> which,
-                   const Figures& sums, const Options& options, Isa isa) {
+                   const Figures& sums, const Options& options, const Target& target) {
   Figures errors(sums.size(), std::vector<double>(which.size()));
-  RunningError pair(pipeline.pair, pipeline.roots(), options, isa, kBatch);
+  RunningError pair(pipeline.pair, pipeline.roots(), options, target, kBatch);
   for (std::size_t k = 0; k < which.size(); ++k) {
     std::vector<ReducedError> reduced;
     for (std::size_t c = 0; c < sums.size(); ++c) {
@@ -147,12 +147,12 @@ OracleInput rounded_input(const Pipeline& pipeline, OracleInput input, const Opt
 
 // The sums with their errors -> the outputs with theirs.
 void finish(const Pipeline& pipeline, const OracleInput& input, std::span<const std::int64_t> which,
-            const Figures& sums, const Figures& errors, const Options& options, Isa isa, Figures& values,
+            const Figures& sums, const Figures& errors, const Options& options, const Target& target, Figures& values,
             Figures& bounds) {
   values = sums;
   bounds = errors;
   if (pipeline.finished.empty()) return;
-  RunningError finished(pipeline.finish, pipeline.finished, options, isa, 1);
+  RunningError finished(pipeline.finish, pipeline.finished, options, target, 1);
   for (std::size_t k = 0; k < which.size(); ++k) {
     finished.compute(1, [&](const Node& leaf, int) {
       const auto component = std::size_t(leaf.payload);
@@ -170,7 +170,7 @@ void finish(const Pipeline& pipeline, const OracleInput& input, std::span<const 
 }  // namespace
 
 Expectation expect(const Pipeline& pipeline, const OracleInput& input, std::span<const std::int64_t> which,
-                   const Options& options, Isa isa) {
+                   const Options& options, const Target& target) {
   Pipeline unfinished = pipeline;
   unfinished.finished.clear();
   const OracleOutput sums = interpret(unfinished, input, which);
@@ -182,11 +182,11 @@ Expectation expect(const Pipeline& pipeline, const OracleInput& input, std::span
   Figures errors = sums.magnitudes;
   for (auto& column : errors)
     for (double& error : column) error *= small;
-  finish(pipeline, input, which, sums.values, errors, options, isa, expected.values, expected.scale);
+  finish(pipeline, input, which, sums.values, errors, options, target, expected.values, expected.scale);
   for (auto& column : expected.scale)
     for (double& scale : column) scale /= small;
 
-  errors = sum_errors(pipeline, input, which, sums.values, options, isa);
+  errors = sum_errors(pipeline, input, which, sums.values, options, target);
   const bool to_float = options.precision != Precision::Double;
   const double smallest = to_float ? double(std::numeric_limits<float>::min()) : std::numeric_limits<double>::min();
   const OracleOutput rounded = to_float ? interpret(unfinished, rounded_input(pipeline, input, options), which) : sums;
@@ -199,7 +199,7 @@ Expectation expect(const Pipeline& pipeline, const OracleInput& input, std::span
       if (!index && !is_integral(field)) errors[c][k] += double(input.nj) * smallest;
     }
   }
-  finish(pipeline, input, which, sums.values, errors, options, isa, expected.values, expected.bound);
+  finish(pipeline, input, which, sums.values, errors, options, target, expected.values, expected.bound);
   return expected;
 }
 

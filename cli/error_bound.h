@@ -12,6 +12,7 @@
 #include "compiler/interpret.h"
 #include "compiler/ir.h"
 #include "compiler/options.h"
+#include "compiler/target.h"
 
 namespace nbcc {
 
@@ -28,6 +29,6 @@ struct Expectation {
 
 // The oracle's answer for the i in `which`.
 Expectation expect(const Pipeline& pipeline, const OracleInput& input, std::span<const std::int64_t> which,
-                   const Options& options, Isa isa);
+                   const Options& options, const Target& target);
 
 }  // namespace nbcc

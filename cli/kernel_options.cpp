@@ -6,7 +6,10 @@
 #include <CLI/Validators.hpp>
 
 #include "compiler/diagnostic.h"
+#include "compiler/emit_cpu.h"
+#include "compiler/emit_cuda.h"
 #include "runtime/cpu_device.h"
+#include "runtime/cuda_device.h"
 
 namespace nbcc {
 namespace {
@@ -17,6 +20,14 @@ Enumeration from_name(std::string_view word, std::initializer_list<Enumeration> 
   for (const Enumeration one : all)
     if (name(one) == word) return one;
   throw InternalError(fmt::format("the command line let '{}' pass", word));
+}
+
+CLI::Validator is_device() {
+  return {[](const std::string& word) {
+            if (word == "cpu" || cuda_ordinal(word)) return std::string();
+            return fmt::format("'{}' is no device; there are cpu, cuda, and cuda:0, cuda:1, ...", word);
+          },
+          ""};
 }
 
 }  // namespace
@@ -36,7 +47,10 @@ void declare_compile_options(CLI::App& app, KernelChoice& choice) {
 }
 
 void declare_kernel_options(CLI::App& app, KernelChoice& choice) {
-  app.add_option("--device", choice.device, "Where to compute: cpu")->capture_default_str();
+  app.add_option("--device", choice.device, "Where to compute: cpu, cuda (the first GPU) or cuda:N")
+      ->check(is_device())
+      ->type_name("DEVICE")
+      ->capture_default_str();
   declare_compile_options(app, choice);
   app.add_option("--threads", choice.threads, "Threads to use (default: all cores)")
       ->check(CLI::Range(1, 65535).description(""));
@@ -49,6 +63,10 @@ Options compiler_options(const KernelChoice& choice) {
 }
 
 Isa compiler_isa(const KernelChoice& choice) { return choice.isa.empty() ? detect_isa() : isa_from_name(choice.isa); }
+
+Target compiler_target(const KernelChoice& choice) {
+  return cuda_ordinal(choice.device) ? cuda_target() : cpu_target(compiler_isa(choice));
+}
 
 std::string describe(const KernelChoice& choice) {
   const std::string root = choice.root == "refined" ? "" : fmt::format(", {} roots", choice.root);

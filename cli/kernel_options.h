@@ -5,11 +5,12 @@
 #include <string>
 
 #include "compiler/options.h"
+#include "compiler/target.h"
 
 namespace nbcc {
 
 struct KernelChoice {
-  std::string device = "cpu";
+  std::string device = "cpu";  // or "cuda", "cuda:N"
   std::string precision = "single";
   std::string math = "fast";
   std::string root = "refined";
@@ -26,6 +27,7 @@ void declare_kernel_options(CLI::App& app, KernelChoice& choice);
 // What the compiler calls them. The words have been checked while the command line was read.
 Options compiler_options(const KernelChoice& choice);
 Isa compiler_isa(const KernelChoice& choice);
+Target compiler_target(const KernelChoice& choice);
 
 // "single precision, fast math": for messages.
 std::string describe(const KernelChoice& choice);

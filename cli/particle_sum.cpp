@@ -3,6 +3,7 @@
 
 #include <deque>
 
+#include "cli/device_arrays.h"
 #include "runtime/nbcc.hpp"
 
 namespace nbcc {
@@ -65,6 +66,7 @@ struct ParticleSum::State {
   Sum sum;
   std::deque<std::vector<double>> gathered;  // fields whose components stand in several columns
   std::vector<ParticleColumn> outputs;
+  std::optional<DeviceArrays> on_device;
 };
 
 ParticleSum::ParticleSum(const std::string& pipeline_file, const KernelChoice& choice) {
@@ -72,7 +74,8 @@ ParticleSum::ParticleSum(const std::string& pipeline_file, const KernelChoice& c
   Pipeline pipeline = Pipeline::from_file(device, pipeline_file, pipeline_options(choice));
   std::vector<Field> fields = pipeline.fields();
   Sum sum(pipeline);
-  state_.reset(new State{std::move(device), std::move(pipeline), std::move(fields), {}, std::move(sum), {}, {}});
+  state_.reset(new State{std::move(device), std::move(pipeline), std::move(fields), {}, std::move(sum), {}, {}, {}});
+  if (const std::optional<int> ordinal = cuda_ordinal(choice.device)) state_->on_device.emplace(*ordinal);
   for (const Field& field : state_->fields) {
     if (field.role == NBCC_PARAM) state_->params.push_back({field.name, field.defaults});
     if (field.role != NBCC_INPUT_I && field.role != NBCC_INPUT_J) continue;
@@ -94,14 +97,20 @@ void ParticleSum::set_params(const std::vector<ParamValue>& params) {
   }
 }
 
-void ParticleSum::bind(const std::vector<BoundField>& fields, std::int64_t ni, std::int64_t nj) {
+void ParticleSum::bind(const std::vector<BoundField>& fields, std::int64_t ni, std::int64_t nj, Arrays arrays) {
   State& state = *state_;
+  if (state.on_device) state.on_device->clear();
+  const auto place = [&](View where, int components) {
+    if (arrays == Arrays::OfDevice) where.where.data = state.on_device->copy_of(where.where, components);
+    return where;
+  };
   state.gathered.clear();
   state.outputs.clear();
   state.sum.counts(ni, nj);
   for (const BoundField& field : fields) {
     if (consecutive(field)) {
-      state.sum.bind(field.field, view_of(*field.from[0].column, field.from[0].component));
+      const View where = view_of(*field.from[0].column, field.from[0].component);
+      state.sum.bind(field.field, place(where, int(field.from.size())));
       continue;
     }
     const std::int64_t rows = field.acts ? nj : ni;
@@ -110,7 +119,7 @@ void ParticleSum::bind(const std::vector<BoundField>& fields, std::int64_t ni, s
       for (const ColumnComponent& component : field.from) values[std::size_t(k++)] = component.at(row);
     const View where =
         rows == 0 ? view(not_null<const double>(nullptr), 0) : nbcc::rows(values, std::int64_t(field.from.size()));
-    state.sum.bind(field.field, where);
+    state.sum.bind(field.field, place(where, int(field.from.size())));
   }
   // All first, so that none moves once it is bound.
   for (const Field& field : state.fields) {
@@ -121,7 +130,7 @@ void ParticleSum::bind(const std::vector<BoundField>& fields, std::int64_t ni, s
   for (ParticleColumn& output : state.outputs) {
     View where = view_of(output, 0);
     where.read_only = false;
-    state.sum.bind(output.name, where);
+    state.sum.bind(output.name, place(where, output.components));
   }
 }
 
@@ -129,6 +138,7 @@ void ParticleSum::keep_j(bool keep) { state_->sum.keep_j(keep); }
 void ParticleSum::run() { state_->sum.run(); }
 void ParticleSum::run(std::int64_t i_begin, std::int64_t i_count) { state_->sum.run(i_begin, i_count); }
 void ParticleSum::run(std::span<const std::int64_t> i_list) { state_->sum.run(i_list); }
+void ParticleSum::wait() { state_->sum.wait(); }
 std::vector<ParticleColumn>& ParticleSum::outputs() { return state_->outputs; }
 
 }  // namespace nbcc

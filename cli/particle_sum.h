@@ -26,13 +26,16 @@ class ParticleSum {
   std::vector<ParamValue> params() const;
 
   void set_params(const std::vector<ParamValue>& params);
-  // The columns must outlive the runs. Makes the outputs, of ni rows.
-  void bind(const std::vector<BoundField>& fields, std::int64_t ni, std::int64_t nj);
+  enum class Arrays { OfHost, OfDevice };
+  // The columns must outlive the runs. Makes the outputs, of ni rows. OfDevice: copies of the columns in the GPU's
+  // memory are bound, and outputs() stays as it was made.
+  void bind(const std::vector<BoundField>& fields, std::int64_t ni, std::int64_t nj, Arrays arrays = Arrays::OfHost);
   void keep_j(bool keep);
 
   void run();
   void run(std::int64_t i_begin, std::int64_t i_count);
   void run(std::span<const std::int64_t> i_list);
+  void wait();
 
   // One column for each output: double, or int64 where the output is integral.
   std::vector<ParticleColumn>& outputs();

@@ -1,7 +1,6 @@
 // Source -> PipelineSummary, by parsing and optimizing. One door: summarize(). Prints nothing.
 #include "cli/pipeline_summary.h"
 
-#include "compiler/emit_cpu.h"
 #include "compiler/optimize.h"
 #include "compiler/parse.h"
 #include "compiler/plan.h"
@@ -52,7 +51,7 @@ OperationCounts count_operations(const Pipeline& pipeline) {
 
 }  // namespace
 
-PipelineSummary summarize(const Source& source, const Options& options, Isa isa) {
+PipelineSummary summarize(const Source& source, const Options& options, const Target& target) {
   PipelineSummary summary;
   const Pipeline pipeline = parse(source, &summary.warnings);
   summary.name = pipeline.name;
@@ -60,7 +59,7 @@ PipelineSummary summarize(const Source& source, const Options& options, Isa isa)
   for (const Field& field : pipeline.fields) summary.fields.push_back(describe(field));
   summary.raw_operations = pipeline.raw_operations;
   summary.stated_operations = pipeline.flops;
-  summary.operations = count_operations(optimize(pipeline, options, cpu_target(isa)));
+  summary.operations = count_operations(optimize(pipeline, options, target));
   return summary;
 }
 

@@ -7,6 +7,7 @@
 #include "compiler/diagnostic.h"
 #include "compiler/options.h"
 #include "compiler/source.h"
+#include "compiler/target.h"
 
 namespace nbcc {
 
@@ -40,6 +41,6 @@ struct PipelineSummary {
 };
 
 // Throws CompileError.
-PipelineSummary summarize(const Source& source, const Options& options, Isa isa);
+PipelineSummary summarize(const Source& source, const Options& options, const Target& target);
 
 }  // namespace nbcc

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "compiler/emit_cpu.h"
 #include "compiler/evaluate.h"
 
 namespace nbcc {
@@ -30,8 +29,8 @@ double epsilon_of(Precision precision) {
                                         : double(std::numeric_limits<float>::epsilon());
 }
 
-RunningError::RunningError(const Graph& graph, const std::vector<NodeId>& roots, const Options& options, Isa isa,
-                           int width)
+RunningError::RunningError(const Graph& graph, const std::vector<NodeId>& roots, const Options& options,
+                           const Target& target, int width)
     : graph_(graph), options_(options), needed_(reachable(graph, roots)) {
   values_.resize(needed_.size());
   errors_.resize(needed_.size());
@@ -43,7 +42,6 @@ RunningError::RunningError(const Graph& graph, const std::vector<NodeId>& roots,
     errors_[id].resize(std::size_t(width));
   }
   if (options.root == RootMode::Estimate && options.math == Math::Fast) {
-    const Target target = cpu_target(isa);
     estimate_ = options.precision == Precision::Double ? target.rsqrt_error_double : target.rsqrt_error_float;
   }
 }

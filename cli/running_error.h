@@ -11,6 +11,7 @@
 
 #include "compiler/ir.h"
 #include "compiler/options.h"
+#include "compiler/target.h"
 
 namespace nbcc {
 
@@ -24,7 +25,8 @@ class RunningError {
   };
   using Leaf = std::function<Number(const Node& leaf, int k)>;
 
-  RunningError(const Graph& graph, const std::vector<NodeId>& roots, const Options& options, Isa isa, int width);
+  RunningError(const Graph& graph, const std::vector<NodeId>& roots, const Options& options, const Target& target,
+               int width);
 
   // Positions 0 .. count-1, at most width.
   void compute(int count, const Leaf& leaf);

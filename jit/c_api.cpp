@@ -1,8 +1,8 @@
 // The functions of nbcc.h that need a compiler: opening a device, compiling a pipeline. Everything else of the C
 // interface is in runtime/c_api.cpp.
-#include <charconv>
 #include <cstdlib>
 #include <new>
+#include <optional>
 #include <string_view>
 
 #include "compiler/diagnostic.h"
@@ -59,16 +59,6 @@ nbcc_pipeline* compile(nbcc_device* device, const Source& source, const nbcc_pip
   throw UsageError("this device cannot compile pipelines");
 }
 
-// "cuda" is the first, "cuda:N" the one of that number; -1 for any other name.
-int cuda_ordinal(std::string_view name) {
-  if (name == "cuda") return 0;
-  if (!name.starts_with("cuda:")) return -1;
-  int ordinal = -1;
-  const char* const end = name.data() + name.size();
-  const auto [read, error] = std::from_chars(name.data() + 5, end, ordinal);
-  return error == std::errc() && read == end ? ordinal : -1;
-}
-
 std::shared_ptr<KernelDevice> open_device(std::string_view name, const nbcc_device_options& o) {
   const char* const dump = o.dump_dir ? o.dump_dir : std::getenv("NBCC_DUMP");
   const std::string cache_folder = o.cache_dir ? o.cache_dir : DiskCache::default_folder();
@@ -77,8 +67,8 @@ std::shared_ptr<KernelDevice> open_device(std::string_view name, const nbcc_devi
     const Isa isa = o.isa ? isa_from_name(o.isa) : detect_isa();
     return std::make_shared<CpuDevice>(o.threads, isa, make_cpu_toolchain(), cache_folder, dump_folder);
   }
-  if (const int ordinal = cuda_ordinal(name); ordinal >= 0) {
-    return std::make_shared<CudaDevice>(cuda_driver(), make_nvrtc(), ordinal, cache_folder, dump_folder);
+  if (const std::optional<int> ordinal = cuda_ordinal(name)) {
+    return std::make_shared<CudaDevice>(cuda_driver(), make_nvrtc(), *ordinal, cache_folder, dump_folder);
   }
   throw DeviceError("there is no device '" + std::string(name) + "'; there are cpu, cuda and cuda:0, cuda:1, ...");
 }

@@ -1,13 +1,26 @@
-// An ordinal -> a device; kernel text -> a Kernel of it. Doors: CudaDevice, CudaKernel. Compiling and caching is
+// An ordinal -> a device; kernel text -> a Kernel of it. Doors: cuda_ordinal(), CudaDevice,
+// CudaKernel. Compiling and caching is
 // cuda_loader.cpp's, summing cuda_sum.cpp's.
 #include "runtime/cuda_device.h"
 
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 #include "fmt/format.h"
 #include "runtime/cuda_sum.h"
 
 namespace nbcc {
+
+std::optional<int> cuda_ordinal(std::string_view name) {
+  if (name == "cuda") return 0;
+  if (!name.starts_with("cuda:")) return {};
+  int ordinal = -1;
+  const char* const end = name.data() + name.size();
+  const auto [read, error] = std::from_chars(name.data() + 5, end, ordinal);
+  if (error != std::errc() || read != end || ordinal < 0) return {};
+  return ordinal;
+}
 
 CudaKernel::CudaKernel(KernelSource kernel_source, std::shared_ptr<CudaLoader> loader, const CudaTuning& tuning)
     : Kernel(std::move(kernel_source)),

@@ -4,12 +4,17 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "runtime/cuda_loader.h"
 #include "runtime/device.h"
 
 namespace nbcc {
+
+// Of a device's name: "cuda" is the first, "cuda:N" the one of that number; nothing for any other name.
+std::optional<int> cuda_ordinal(std::string_view name);
 
 // What takes the place of the device's own choices; zeros leave them.
 struct CudaTuning {

@@ -3,8 +3,8 @@
 //
 // Three streams: copies to the GPU, the caller's with the launches, copies back. Chunks of i are the outer loop, chunks
 // of j the inner one; each kind of memory is there twice, and an event says when one of the two is free again. Outputs
-// are written when the last result is back. So that this holds for outputs on the device as well, they are stored by
-// the last launch of all: i is then one chunk, and where there are outputs of both kinds, that launch stands alone.
+// are written when everything else has succeeded. So that this holds for outputs on the device as well, a launch of its
+// own stores them at the very end; i is then one chunk.
 #include "runtime/cuda_stage.h"
 
 #include <algorithm>
@@ -108,9 +108,10 @@ void CudaStaging::run(const SumRequest& request, const std::int64_t* list, CudaS
   fetch(request, stream);
   Plan plan = make_plan(request, list);
   size_memory(request, plan, stream);
-  point_outputs_on_device(request, !places_.host_outputs);
+  point_outputs_on_device(request, false);
   pipe(request, plan, list, stream);
   wait_for_all(stream);
+  if (places_.device_outputs) publish(request, plan, stream);
   guard.dismiss();
   resident_ = request.keep_j && !j_parts_.empty() && request.nj > 0;
   unpack_outputs(request, plan, list);
@@ -132,8 +133,6 @@ CudaStaging::Plan CudaStaging::make_plan(const SumRequest& request, const std::i
     plan.lowest = *low;
     plan.rows = *high - *low + 1;
   }
-  const bool mixed = places_.host_outputs && places_.device_outputs;
-  plan.finish_apart = mixed || (places_.outputs_touch_j && request.nj > 0);
   // The cut follows from ni and nj, so that it is the same however much memory there is.
   launcher_.cut_for(request.i_count, j_parts_.empty() ? request.nj : std::min(request.nj, kCudaJChunk), true);
   return plan;
@@ -175,7 +174,7 @@ void CudaStaging::size_memory(const SumRequest& request, Plan& plan, CudaStream*
           asked.whole_i || asked.whole_j ? " (what is kept on the device cannot be taken in chunks)" : "", free,
           total));
     }
-    plan.several_launches = plan.finish_apart || plan.chunks.j_chunk < asked.nj;
+    plan.several_launches = places_.device_outputs || plan.chunks.j_chunk < asked.nj;
     if (reserve(request, plan, stream)) return;
     release(resident_);
     budget = plan.chunks.bytes - 1;  // one step smaller
@@ -260,7 +259,6 @@ void CudaStaging::pipe(const SumRequest& request, const Plan& plan, const std::i
     waiting[std::size_t(chunk.buffer)] = chunk;
   }
   for (int last = std::max(0, number - 2); last < number; ++last) collect(plan, waiting[std::size_t(last % 2)]);
-  if (places_.host_outputs && places_.device_outputs) publish(request, plan, chunk, stream);
 }
 
 void CudaStaging::send_list(const SumRequest& request, const std::int64_t* list, CudaStream* stream) {
@@ -357,13 +355,13 @@ void CudaStaging::sum_chunk(const SumRequest& request, const Plan& plan, const I
     now.j_begin = begin;
     now.nj = end - begin;
     now.first = begin == 0;
-    now.last = end == request.nj && !plan.finish_apart;
+    now.last = end == request.nj && !places_.device_outputs;
     launcher_.launch(now, stream);
     if (!plan.chunks.whole_j) j_done_[std::size_t(buffer)].record(stream);
     begin = end;
     buffer = 1 - buffer;
   } while (begin < request.nj);
-  if (plan.finish_apart) launch_finish(plan, chunk, stream);
+  if (places_.device_outputs && places_.host_outputs) launch_finish(plan, chunk, stream);
   i_done_[std::size_t(chunk.buffer)].record(stream);
 }
 
@@ -400,11 +398,14 @@ void CudaStaging::collect(const Plan& plan, const IChunk& chunk) {
   }
 }
 
-// Outputs on the device, when all others are back.
-void CudaStaging::publish(const SumRequest& request, const Plan& plan, const IChunk& chunk, CudaStream* stream) {
+// Stores the outputs on the device. The only launch whose work may still be under way when the run returns.
+void CudaStaging::publish(const SumRequest& request, const Plan& plan, CudaStream* stream) {
   for (const Part& part : out_parts_) launcher_.arguments().output(part.of_role).data = 0;
   point_outputs_on_device(request, true);
-  launch_finish(plan, chunk, stream);
+  IChunk all;
+  all.end = request.i_count;
+  all.first_row = plan.lowest;
+  launch_finish(plan, all, stream);
 }
 
 void CudaStaging::point_outputs_on_device(const SumRequest& request, bool wanted) {

@@ -18,8 +18,9 @@ class CudaStaging {
 
   // Other arrays are bound now.
   void bind(const CudaPlaces& places);
-  // Returns when the outputs are there. `list` is request.i_list in memory of the host. When this throws, no output has
-  // been written and nothing is under way any more.
+  // Returns when the outputs on the host are there; those on the device are when `stream` has come so far. `list` is
+  // request.i_list in memory of the host. Nothing of an earlier run may be under way. When this throws, no output has
+  // been written, and nothing is under way any more.
   void run(const SumRequest& request, const std::int64_t* list, CudaStream* stream);
 
  private:
@@ -38,7 +39,6 @@ class CudaStaging {
     // the chosen ones, as if they were the set.
     bool by_list = false;
     std::int64_t lowest = 0;  // particle of the columns' first row, where nothing is chosen by a list
-    bool finish_apart = false;
     bool several_launches = false;
   };
   struct IChunk {
@@ -66,7 +66,7 @@ class CudaStaging {
   void launch_finish(const Plan& plan, const IChunk& chunk, CudaStream* stream);
   void receive(const Plan& plan, const IChunk& chunk);
   void collect(const Plan& plan, const IChunk& chunk);
-  void publish(const SumRequest& request, const Plan& plan, const IChunk& chunk, CudaStream* stream);
+  void publish(const SumRequest& request, const Plan& plan, CudaStream* stream);
   void unpack_outputs(const SumRequest& request, const Plan& plan, const std::int64_t* list);
   void wait_for_all(CudaStream* stream) const;
   CudaPiece piece(const Plan& plan, const IChunk& chunk) const;

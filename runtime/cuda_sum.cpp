@@ -105,6 +105,8 @@ void CudaSummation::run(const SumRequest& request) {
 
   std::vector<std::int64_t> fetched;
   const std::int64_t* list = request.i_list;
+  // Memory that earlier runs still use may be given back.
+  wait_for_work();
   begin_in(stream);
   if (device_list) {
     fetched.resize(std::size_t(request.i_count));
@@ -116,7 +118,7 @@ void CudaSummation::run(const SumRequest& request) {
     check_list(kernel_.source, request, list);
   }
   staging_.run(request, list, stream);
-  under_way_ = false;
+  end_in(stream);
 }
 
 // The argument's views of arrays on the device; those that pass through memory of the staging are set there, run by

@@ -169,10 +169,10 @@ typedef struct nbcc_run_options {
 /* Sums over all j for the chosen i. options may be null: all i, overwritten. On failure no output was written.
  *
  * On a GPU a run whose arrays are all on the device returns when its work is in the stream: the outputs are there when
- * the stream has come to its end, or nbcc_sum_wait returns. A run with an array of the host returns when its outputs
- * are there. Runs of one sum in different streams do their work one after the other. A stream that is captured into a
- * graph takes runs from arrays on the device only, of a size that has been run before; the graph uses the sum's working
- * memory, so the sum must outlive it and must not run while it does. */
+ * the stream has come so far, or nbcc_sum_wait returns. A run with an array of the host returns when it has read its
+ * inputs there and written its outputs there. Runs of one sum in different streams do their work one after the other. A
+ * stream that is captured into a graph takes runs from arrays on the device only, of a size that has been run before;
+ * the graph uses the sum's working memory, so the sum must outlive it and must not run while it does. */
 NBCC_API nbcc_status nbcc_sum_run(nbcc_sum* sum, const nbcc_run_options* options, nbcc_error** error);
 /* Returns when the work of all runs of this sum is done. */
 NBCC_API nbcc_status nbcc_sum_wait(nbcc_sum* sum, nbcc_error** error);

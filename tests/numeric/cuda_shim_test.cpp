@@ -40,7 +40,7 @@ struct Case {
 Case make_case(const Pipeline& pipeline, const OracleInput& input, const Options& options) {
   std::vector<std::int64_t> all(std::size_t(input.ni));
   std::iota(all.begin(), all.end(), 0);
-  return {input, expect(pipeline, input, all, options, Isa::Avx2)};
+  return {input, expect(pipeline, input, all, options, cuda_target())};
 }
 
 // Why the columns are not what was expected; empty: they are.

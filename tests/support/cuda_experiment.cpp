@@ -57,28 +57,6 @@ std::shared_ptr<const Kernel> load_experiment(CudaDevice& device, bool self) {
   return device.load(build_cuda_kernel(Source{"experiment.pipe", text}, Options{}, ""));
 }
 
-DeviceArray::DeviceArray(const CudaGpu& gpu, std::size_t bytes) : gpu_(gpu) {
-  const CudaCurrent current(gpu_);
-  gpu_.require(gpu_.driver().mem_alloc(&data_, bytes + 8), "allocating for a test");
-}
-
-DeviceArray::~DeviceArray() {
-  const CudaCurrent current(gpu_);
-  gpu_.driver().mem_free(data_);
-}
-
-void DeviceArray::put(const void* from, std::size_t bytes) {
-  const CudaCurrent current(gpu_);
-  gpu_.require(gpu_.driver().memcpy_htod_async(data_, from, bytes, nullptr), "copying for a test");
-  gpu_.require(gpu_.driver().stream_synchronize(nullptr), "copying for a test");
-}
-
-void DeviceArray::get(void* to, std::size_t bytes) const {
-  const CudaCurrent current(gpu_);
-  gpu_.require(gpu_.driver().memcpy_dtoh_async(to, data_, bytes, nullptr), "copying for a test");
-  gpu_.require(gpu_.driver().stream_synchronize(nullptr), "copying for a test");
-}
-
 Numbers random_experiment(std::int64_t ni, std::int64_t nj, std::uint64_t seed) {
   std::mt19937_64 engine(seed);
   const auto draw = [&](std::int64_t count, double low, double high) {

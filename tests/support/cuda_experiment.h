@@ -12,27 +12,12 @@
 
 #include "runtime/cuda_device.h"
 #include "runtime/sum.h"
+#include "tests/support/device_array.h"
 
 namespace nbcc::test {
 
 // Without `self` no i is any j; with it, pairs of equal index are skipped.
 std::shared_ptr<const Kernel> load_experiment(CudaDevice& device, bool self = false);
-
-// Bytes on the GPU, freed at the end. Copies are done when the functions return.
-class DeviceArray {
- public:
-  DeviceArray(const CudaGpu& gpu, std::size_t bytes);
-  ~DeviceArray();
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
-  void put(const void* from, std::size_t bytes);
-  void get(void* to, std::size_t bytes) const;
-  void* data() const { return reinterpret_cast<void*>(data_); }
-
- private:
-  const CudaGpu& gpu_;
-  CudaDevicePointer data_ = 0;
-};
 
 // Field -> numbers, component by component within a particle. `near` holds whole numbers.
 using Numbers = std::map<std::string, std::vector<double>>;

@@ -3,12 +3,15 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "runtime/cuda_device.h"
 #include "runtime/nbcc.h"
+#include "tests/support/device_array.h"
 
 namespace nbcc::test {
 
@@ -42,6 +45,8 @@ struct Choice {
   nbcc_math math = NBCC_FAST;
   std::string isa{};  // empty: the best
   int threads = 2;
+  std::string device = "cpu";
+  bool arrays_on_device = false;  // of a GPU: copies in its memory are bound
 };
 
 // A bare name is one of the library's.
@@ -73,12 +78,13 @@ class Summation {
     options.math = choice.math;
     nbcc_error* error = nullptr;
     nbcc_device* device = nullptr;
-    require(nbcc_device_open("cpu", &device_options, &device, &error), error);
+    require(nbcc_device_open(choice.device.c_str(), &device_options, &device, &error), error);
     const nbcc_status opened =
         nbcc_pipeline_from_file(device, pipeline_path(pipeline).c_str(), &options, &pipeline_, &error);
     nbcc_device_close(device);
     require(opened, error);
     require(nbcc_sum_create(pipeline_, &sum_, &error), error);
+    if (choice.arrays_on_device) gpu_ = std::make_unique<CudaGpu>(cuda_driver(), cuda_ordinal(choice.device).value());
   }
   Summation(const Summation&) = delete;
   Summation& operator=(const Summation&) = delete;
@@ -91,6 +97,7 @@ class Summation {
   Values operator()(const Particles& particles) {
     Values outputs;
     std::map<std::string, std::vector<std::int64_t>> indices;  // of integral outputs
+    copies_.clear();
     nbcc_error* error = nullptr;
     require(nbcc_sum_set_counts(sum_, particles.ni, particles.nj, &error), error);
     require(nbcc_sum_set_offsets(sum_, particles.i_offset, particles.j_offset, &error), error);
@@ -114,6 +121,10 @@ class Summation {
       }
     }
     require(nbcc_sum_run(sum_, nullptr, &error), error);
+    require(nbcc_sum_wait(sum_, &error), error);
+    for (const Copy& copy : copies_) {
+      if (copy.is_output) copy.there->get(copy.here, copy.bytes);
+    }
     for (const auto& [name, values] : indices) outputs[name].assign(values.begin(), values.end());
     return outputs;
   }
@@ -124,6 +135,12 @@ class Summation {
     static T nothing{};  // a set may be empty, a view's pointer may not be null
     const auto stride = std::int64_t(sizeof(T)) * field.components;
     nbcc_view view{values.empty() ? &nothing : values.data(), element, count, stride, std::int64_t(sizeof(T))};
+    if (gpu_) {
+      const std::size_t bytes = sizeof(T) * values.size();
+      copies_.push_back({std::make_unique<DeviceArray>(*gpu_, bytes), view.data, bytes, field.role == NBCC_OUTPUT});
+      copies_.back().there->put(view.data, bytes);
+      view.data = copies_.back().there->data();
+    }
     nbcc_error* error = nullptr;
     require(nbcc_sum_bind(sum_, field.name, &view, &error), error);
   }
@@ -139,8 +156,18 @@ class Summation {
     bind(field, const_cast<std::vector<double>&>(given->second), count, NBCC_DOUBLE_ELEMENT);
   }
 
+  // An array of the test's, and the one that is bound in its place.
+  struct Copy {
+    std::unique_ptr<DeviceArray> there;
+    void* here;
+    std::size_t bytes;
+    bool is_output;
+  };
+
   nbcc_pipeline* pipeline_ = nullptr;
   nbcc_sum* sum_ = nullptr;
+  std::unique_ptr<CudaGpu> gpu_;
+  std::vector<Copy> copies_;
 };
 
 // One run; for several of one pipeline keep the Summation.

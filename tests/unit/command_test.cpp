@@ -103,13 +103,23 @@ TEST(Command, AnErrorInTheTextExitsWithOne) {
   EXPECT_EQ(shell.count(), 2);
 }
 
+TEST(Command, AWordThatIsNoDeviceIsRefused) {
+  const Shell shell;
+  shell.write("sound.pipe", kSound);
+  for (const std::string word : {"abacus", "cuda:", "cuda:x", "gpu"}) {
+    const Outcome outcome = shell.nbcc("bench sound.pipe --n 16 --device " + word);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err, testing::AllOf(HasSubstr("'" + word + "'"), HasSubstr("cuda:0")));
+  }
+}
+
 TEST(Command, AMissingDeviceOrToolExitsWithThree) {
   const Shell shell;
   shell.write("sound.pipe", kSound);
   shell.write("x.txt", "# xi xj\n1 2\n");
-  const Outcome device = shell.nbcc("run sound.pipe --i x.txt --device abacus -o new.txt");
+  const Outcome device = shell.nbcc("run sound.pipe --i x.txt --device cuda:99 -o new.txt");
   EXPECT_EQ(device.code, 3);
-  EXPECT_THAT(device.err, HasSubstr("abacus"));
+  EXPECT_THAT(device.err, testing::AnyOf(HasSubstr("cuda:99"), HasSubstr("NVIDIA driver"), HasSubstr("NVRTC")));
   const Outcome tool = shell.line("PATH=/nowhere; \"$nbcc\" bench sound.pipe --n 16 --plot new.png");
   EXPECT_EQ(tool.code, 3);
   EXPECT_THAT(tool.err, HasSubstr("gnuplot"));

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "compiler/emit_cpu.h"
 #include "compiler/parse.h"
 
 namespace nbcc::test {
@@ -22,7 +23,7 @@ Expectation expected(const std::string& body, std::vector<double> xi, std::vecto
   input.j = {std::move(xj)};
   std::vector<std::int64_t> which;
   for (std::int64_t k = 0; k < input.ni; ++k) which.push_back(k);
-  return expect(pipeline, input, which, options, Isa::Avx2);
+  return expect(pipeline, input, which, options, cpu_target(Isa::Avx2));
 }
 
 TEST(ErrorBound, IsAFewRoundingsOfTheTerms) {

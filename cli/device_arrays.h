@@ -1,0 +1,27 @@
+// Copies of arrays in a GPU's memory.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "runtime/cuda_device.h"
+#include "runtime/cuda_memory.h"
+#include "runtime/nbcc.h"
+
+namespace nbcc {
+
+class DeviceArrays {
+ public:
+  // Throws DeviceError.
+  explicit DeviceArrays(int ordinal);
+  ~DeviceArrays();
+
+  // Where the copy of the bytes from view.data on stands. Strides must not be negative.
+  void* copy_of(const nbcc_view& view, int components);
+  void clear();
+
+ private:
+  std::unique_ptr<const CudaGpu> gpu_;
+  std::vector<std::unique_ptr<CudaBuffer>> buffers_;
+};
+
+}  // namespace nbcc
