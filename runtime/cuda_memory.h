@@ -1,5 +1,5 @@
 // A GPU with its primary context, and owners of what lives in it. All calls go through the driver's table.
-// Tested by tests/unit/cuda_memory_test.cpp.
+// Tested by tests/unit/cuda_sum_test.cpp and cuda_stage_test.cpp.
 #pragma once
 #include <cstddef>
 #include <string>
