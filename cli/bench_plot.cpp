@@ -10,7 +10,7 @@
 
 #include "cli/find_program.h"
 #include "cli/replace_file.h"
-#include "cli/temporary_folder.h"
+#include "jit/temporary_folder.h"
 #include "runtime/error.h"
 
 namespace nbcc {

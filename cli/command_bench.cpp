@@ -5,63 +5,20 @@
 #include <fmt/format.h>
 
 #include <CLI/Validators.hpp>
-#include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "cli/bench_plot.h"
+#include "cli/bench_sweep.h"
 #include "cli/exit_code.h"
-#include "cli/particle_sum.h"
+#include "cli/measure_sum.h"
 #include "cli/pipeline_summary.h"
-#include "cli/random_particles.h"
 #include "cli/standard_output.h"
-#include "runtime/cuda_device.h"
 #include "runtime/thread_pool.h"
 
 namespace nbcc {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Clock = std::chrono::steady_clock;
-
-// Runs shorter than this are repeated within one sample: the clock and the waking of threads would show.
-constexpr double kShortestSample = 5e-3;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-template <typename Action>
-double timed(Action action) {
-  const Clock::time_point start = Clock::now();
-  action();
-  return seconds_since(start);
-}
-
-struct Times {
-  double median = 0, fastest = 0, slowest = 0;
-};
-
-Times measure(ParticleSum& sum, int repeat) {
-  // Warm-up: memory, threads, resident j, the kernel in the shape for this size.
-  sum.run();
-  sum.wait();
-  const double once = timed([&] {
-    sum.run();
-    sum.wait();
-  });
-  const int inner = std::max(1, int(kShortestSample / std::max(once, 1e-7)));
-  std::vector<double> samples;
-  for (int k = 0; k < repeat; ++k) {
-    const double whole = timed([&] {
-      for (int run = 0; run < inner; ++run) sum.run();
-      sum.wait();
-    });
-    samples.push_back(whole / inner);
-  }
-  std::sort(samples.begin(), samples.end());
-  const std::size_t middle = samples.size() / 2;
-  const double median = samples.size() % 2 == 1 ? samples[middle] : (samples[middle - 1] + samples[middle]) / 2;
-  return {median, samples.front(), samples.back()};
-}
 
 struct Row {
   std::int64_t ni = 0, nj = 0;
@@ -69,27 +26,11 @@ struct Row {
   double interactions_per_s() const { return double(ni) * double(nj) / times.median; }
 };
 
-bool on_device(const BenchOptions& options) {
-  return cuda_ordinal(options.kernel.device).has_value() && !options.host_arrays;
-}
-
-// As a program on a GPU would have them: in the working precision.
-void to_working_precision(ParticleTable& table, const BenchOptions& options) {
-  for (ParticleColumn& column : table.columns) {
-    if (options.kernel.precision == "single" && column.type() == ElementType::Double) {
-      column = convert(column, ElementType::Float);
-    }
-  }
-}
+bool on_device(const BenchOptions& options) { return is_gpu(options.kernel) && !options.host_arrays; }
 
 Row bench_one(ParticleSum& sum, std::int64_t ni, std::int64_t nj, const BenchOptions& options) {
-  RandomSides i_sides = random_particles(sum.inputs(), ni, 1), j_sides = random_particles(sum.inputs(), nj, 2);
-  if (on_device(options)) {
-    to_working_precision(i_sides.i, options);
-    to_working_precision(j_sides.j, options);
-  }
-  sum.bind(bind_particles(sum.inputs(), {&i_sides.i, "i"}, {&j_sides.j, "j"}, {}), ni, nj,
-           on_device(options) ? ParticleSum::Arrays::OfDevice : ParticleSum::Arrays::OfHost);
+  const RandomBinding particles(sum, ni, nj, options.kernel,
+                                on_device(options) ? ParticleSum::Arrays::OfDevice : ParticleSum::Arrays::OfHost);
   sum.keep_j(options.resident);
   return {ni, nj, measure(sum, options.repeat)};
 }
@@ -161,22 +102,34 @@ void declare_bench(CLI::App& app, BenchOptions& options) {
   app.add_option("--repeat", options.repeat, "Samples, of which the median is shown")
       ->check(CLI::Range(5, 10000).description(""))
       ->capture_default_str();
-  app.add_flag("--resident", options.resident, "Keep the j-particles packed between runs, as when only i change");
-  app.add_flag("--host-arrays", options.host_arrays,
-               "On a GPU: arrays of the host, copied in every run (default: arrays on the device)");
+  CLI::Option* const resident =
+      app.add_flag("--resident", options.resident, "Keep the j-particles packed between runs, as when only i change");
+  CLI::Option* const host_arrays =
+      app.add_flag("--host-arrays", options.host_arrays,
+                   "On a GPU: arrays of the host, copied in every run (default: arrays on the device)");
   app.add_flag("--json", options.json, "A list of objects on standard output, one for each number of particles");
-  app.add_option("--plot", options.plot, "Draw interactions/s over N into a PNG file, with gnuplot")->type_name("FILE");
+  CLI::Option* const plotted =
+      app.add_option("--plot", options.plot, "Draw interactions/s over N into a PNG file, with gnuplot")
+          ->type_name("FILE");
   app.add_flag("--force", options.force, "Overwrite an existing plot");
+  app.add_flag("--sweep", options.sweep,
+               "On a GPU: tables of interactions/s against N for each block size, unrolling and number of threads that "
+               "share i-particles")
+      ->excludes(resident)
+      ->excludes(host_arrays)
+      ->excludes(plotted);
   app.footer(
       "The particles are random, from the field list. Times are of whole runs, packing included. On a GPU\n"
       "arrays are on the device, in the working precision, and the time is that of many runs and one wait.\n"
       "\nExamples:\n"
       "  nbcc bench pipelines/gravity.pipe\n"
       "  nbcc bench pipelines/gravity.pipe --n 1024,16384 --threads 1 --precision double --json\n"
-      "  nbcc bench pipelines/gravity.pipe --n 1024..16384 --plot gravity.png");
+      "  nbcc bench pipelines/gravity.pipe --n 1024..16384 --plot gravity.png\n"
+      "  nbcc bench pipelines/gravity.pipe --device cuda --sweep --n 1024..262144");
 }
 
 int run_bench(const BenchOptions& options) {
+  if (options.sweep) return run_sweep(options);
   const std::vector<std::int64_t> counts = parse_counts(options.counts, "--n");
   const std::int64_t ni = options.count_i.empty() ? 0 : parse_counts(options.count_i, "--ni").front();
   std::vector<ParamValue> params;

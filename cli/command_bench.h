@@ -17,6 +17,7 @@ struct BenchOptions {
   bool host_arrays = false;
   std::vector<std::string> params;
   KernelChoice kernel;
+  bool sweep = false;
   bool json = false;
   std::string plot;
   bool force = false;

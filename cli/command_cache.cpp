@@ -9,41 +9,101 @@
 
 #include "cli/exit_code.h"
 #include "cli/standard_output.h"
+#include "runtime/cuda_tunings.h"
 #include "runtime/disk_cache.h"
 
 namespace nbcc {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string when(std::time_t time) { return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(time)); }
+
+std::string counted(int number, const char* what) {
+  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+}
+
+int clear(const CacheOptions& options, const DiskCache& kernels, const CudaTunings& tunings) {
+  std::string removed;
+  if (options.only != "tunings") removed = counted(kernels.clear(), "kernel");
+  if (options.only != "kernels") removed += (removed.empty() ? "" : " and ") + counted(tunings.clear(), "tuning");
+  fmt::print(stderr, "removed {} from {}\n", removed, kernels.folder());
+  return kDone;
+}
+
+// "2048..4095": the numbers of a size class.
+std::string numbers_of(int size_class) {
+  return fmt::format("{}..{}", std::int64_t(1) << size_class, (std::int64_t(2) << size_class) - 1);
+}
+
+std::string text_of(const CudaTunings::Entry& entry) {
+  std::string text = fmt::format("{}     tuning  {}, {}\n", when(entry.modified), entry.kernel, entry.gpu);
+  for (const auto& [size, tuned] : entry.table.all()) {
+    const std::string cut = tuned.tuning == CudaTuning{} ? "the model's choice" : describe(tuned.tuning);
+    text += fmt::format("  ni {}, nj {}: {}, {:.4g} G/s, {:+.1f}%\n", numbers_of(size.i), numbers_of(size.j), cut,
+                        tuned.rate * 1e-9, 100 * (tuned.gain() - 1));
+  }
+  return text;
+}
+
+Json json_of(const CudaTunings::Entry& entry) {
+  Json choices = Json::array();
+  for (const auto& [size, tuned] : entry.table.all()) {
+    const CudaShape& shape = tuned.tuning.shape;
+    choices.push_back({{"ni_from", std::int64_t(1) << size.i},
+                       {"nj_from", std::int64_t(1) << size.j},
+                       {"threads", shape.threads},
+                       {"i_per_thread", shape.i_per_thread},
+                       {"j_tile", shape.j_tile},
+                       {"unroll", shape.unroll},
+                       {"lanes", shape.lanes},
+                       {"parts", tuned.tuning.parts},
+                       {"interactions_per_s", tuned.rate},
+                       {"model_interactions_per_s", tuned.model_rate}});
+  }
+  return {{"name", entry.name}, {"pipeline", entry.pipeline}, {"kernel", entry.kernel},
+          {"gpu", entry.gpu},   {"modified", entry.modified}, {"choices", choices}};
+}
+
+}  // namespace
 
 void declare_cache(CLI::App& app, CacheOptions& options) {
   app.add_option("ACTION", options.action, "list: newest first; clear: remove all")
       ->required()
       ->check(CLI::IsMember({"list", "clear"}));
+  app.add_option("--only", options.only, "Kernels, or what `nbcc tune` has found (default: both)")
+      ->check(CLI::IsMember({"kernels", "tunings"}));
   app.add_flag("--json", options.json, "list: an object on standard output");
   app.footer(
-      "The folder is $NBCC_CACHE_DIR, else $XDG_CACHE_HOME/nbcc, else ~/.cache/nbcc.\n"
+      "The folder is $NBCC_CACHE_DIR, else $XDG_CACHE_HOME/nbcc, else ~/.cache/nbcc; tunings are in its folder "
+      "tunings.\n"
       "\nExamples:\n"
       "  nbcc cache list\n"
-      "  nbcc cache clear");
+      "  nbcc cache clear --only kernels");
 }
 
 int run_cache(const CacheOptions& options) {
-  const DiskCache cache(DiskCache::default_folder());
-  if (options.action == "clear") {
-    const int removed = cache.clear();
-    fmt::print(stderr, "removed {} kernel{} from {}\n", removed, removed == 1 ? "" : "s", cache.folder());
-    return kDone;
-  }
-  nlohmann::ordered_json entries = nlohmann::ordered_json::array();
+  const DiskCache kernels(DiskCache::default_folder());
+  const CudaTunings tunings(DiskCache::default_folder());
+  if (options.action == "clear") return clear(options, kernels, tunings);
+  Json report = {{"folder", kernels.folder()}};
   std::string text;
-  for (const DiskCache::Entry& entry : cache.list()) {
-    const std::string when = fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(entry.modified));
-    entries.push_back(
-        {{"name", entry.name}, {"kernel", entry.first_line}, {"bytes", entry.bytes}, {"modified", entry.modified}});
-    text += fmt::format("{}  {:>9}  {}\n", when, entry.bytes, entry.first_line);
+  if (options.only != "tunings") {
+    report["entries"] = Json::array();
+    for (const DiskCache::Entry& entry : kernels.list()) {
+      report["entries"].push_back(
+          {{"name", entry.name}, {"kernel", entry.first_line}, {"bytes", entry.bytes}, {"modified", entry.modified}});
+      text += fmt::format("{}  {:>9}  {}\n", when(entry.modified), entry.bytes, entry.first_line);
+    }
   }
-  if (options.json) {
-    const nlohmann::ordered_json report = {{"folder", cache.folder()}, {"entries", entries}};
-    text = report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  if (options.only != "kernels") {
+    report["tunings"] = Json::array();
+    for (const CudaTunings::Entry& entry : tunings.list()) {
+      report["tunings"].push_back(json_of(entry));
+      text += text_of(entry);
+    }
   }
+  if (options.json) text = report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   write_standard_output(text);
   return kDone;
 }

@@ -1,4 +1,4 @@
-// nbcc cache: the compiled kernels on disk.
+// nbcc cache: what is kept on disk, compiled kernels and tunings.
 #pragma once
 #include <CLI/App.hpp>
 #include <string>
@@ -7,6 +7,7 @@ namespace nbcc {
 
 struct CacheOptions {
   std::string action;  // "list" or "clear"
+  std::string only;    // "kernels", "tunings"; empty: both
   bool json = false;
 };
 

@@ -88,6 +88,7 @@ void declare_emit(CLI::App& app, EmitOptions& options) {
   add_number("--i-per-thread", options.shape.i_per_thread, 64, "... i-particles that a thread holds in registers");
   add_number("--j-tile", options.shape.j_tile, 65536, "... j-particles in shared memory at a time");
   add_number("--unroll", options.shape.unroll, 1024, "... passes of the pair loop written out");
+  add_number("--lanes", options.shape.lanes, 1024, "... threads that share i-particles and divide the j among them");
   app.footer(
       "Examples:\n"
       "  nbcc emit pipelines/gravity.pipe --stage optimized\n"

@@ -9,11 +9,14 @@
 #include "cli/command_bench.h"
 #include "cli/command_cache.h"
 #include "cli/command_check.h"
+#include "cli/command_compile.h"
 #include "cli/command_completion.h"
 #include "cli/command_emit.h"
 #include "cli/command_info.h"
+#include "cli/command_inspect.h"
 #include "cli/command_make_ic.h"
 #include "cli/command_run.h"
+#include "cli/command_tune.h"
 #include "cli/command_verify.h"
 #include "runtime/nbcc.h"
 
@@ -44,12 +47,15 @@ void declare_commands(CLI::App& app, const std::string& command_line, std::funct
   };
   add("check", "Say what is wrong with pipelines, and what they are", declare_check, run_check);
   add("emit", "Show a stage of a pipeline's way to machine code", declare_emit, run_emit);
+  add("compile", "Make a library of pipelines, for C, C++ and Fortran", declare_compile, run_compile);
+  add("inspect", "Show what a library made by compile holds", declare_inspect, run_inspect);
   add("run", "Sum a pipeline over particles from files", declare_run, run_run);
   add("verify", "Compare a device's sums with the double-precision oracle", declare_verify, run_verify);
   add("bench", "Measure how fast a pipeline runs", declare_bench, run_bench);
+  add("tune", "Find the fastest kernels for a GPU, and keep them for later runs", declare_tune, run_tune);
   add("make-ic", "Make a set of particles to begin with", declare_make_ic, run_make_ic);
   add("info", "Show what this nbcc is and what it finds on this machine", declare_info, run_info);
-  add("cache", "List or remove the compiled kernels on disk", declare_cache, run_cache);
+  add("cache", "List or remove the compiled kernels and the tunings on disk", declare_cache, run_cache);
   add("completion", "Print a script that completes nbcc's words in a shell", declare_completion, run_completion);
 }
 

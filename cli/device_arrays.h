@@ -3,7 +3,6 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/cuda_device.h"
 #include "runtime/cuda_memory.h"
 #include "runtime/nbcc.h"
 
@@ -11,16 +10,14 @@ namespace nbcc {
 
 class DeviceArrays {
  public:
-  // Throws DeviceError.
-  explicit DeviceArrays(int ordinal);
-  ~DeviceArrays();
+  explicit DeviceArrays(const CudaGpu& gpu) : gpu_(gpu) {}  // must outlive this object
 
-  // Where the copy of the bytes from view.data on stands. Strides must not be negative.
+  // Where the copy of the bytes from view.data on stands. Strides must not be negative. Throws DeviceError.
   void* copy_of(const nbcc_view& view, int components);
   void clear();
 
  private:
-  std::unique_ptr<const CudaGpu> gpu_;
+  const CudaGpu& gpu_;
   std::vector<std::unique_ptr<CudaBuffer>> buffers_;
 };
 

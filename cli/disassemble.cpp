@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "cli/find_program.h"
-#include "cli/temporary_folder.h"
+#include "jit/temporary_folder.h"
 #include "runtime/error.h"
 
 namespace nbcc {

@@ -30,9 +30,16 @@ CLI::Validator is_device() {
           ""};
 }
 
+void declare_device(CLI::App& app, KernelChoice& choice) {
+  app.add_option("--device", choice.device, "Where to compute: cpu, cuda (the first GPU) or cuda:N")
+      ->check(is_device())
+      ->type_name("DEVICE")
+      ->capture_default_str();
+}
+
 }  // namespace
 
-void declare_compile_options(CLI::App& app, KernelChoice& choice) {
+void declare_arithmetic(CLI::App& app, KernelChoice& choice) {
   app.add_option("--precision", choice.precision, "Working precision of the terms (sums are kept in double)")
       ->check(CLI::IsMember({"single", "mixed", "double"}))
       ->capture_default_str();
@@ -42,18 +49,24 @@ void declare_compile_options(CLI::App& app, KernelChoice& choice) {
   app.add_option("--root", choice.root, "Reciprocal square roots: estimate refined, bare estimate, or exact")
       ->check(CLI::IsMember({"refined", "estimate", "exact"}))
       ->capture_default_str();
+}
+
+void declare_compile_options(CLI::App& app, KernelChoice& choice) {
+  declare_arithmetic(app, choice);
   app.add_option("--isa", choice.isa, "Instruction set of the CPU (default: the best that this machine has)")
       ->check(CLI::IsMember({"sse2", "avx2", "avx512", "neon"}));
 }
 
 void declare_kernel_options(CLI::App& app, KernelChoice& choice) {
-  app.add_option("--device", choice.device, "Where to compute: cpu, cuda (the first GPU) or cuda:N")
-      ->check(is_device())
-      ->type_name("DEVICE")
-      ->capture_default_str();
+  declare_device(app, choice);
   declare_compile_options(app, choice);
   app.add_option("--threads", choice.threads, "Threads to use (default: all cores)")
       ->check(CLI::Range(1, 65535).description(""));
+}
+
+void declare_gpu_options(CLI::App& app, KernelChoice& choice) {
+  declare_device(app, choice);
+  declare_arithmetic(app, choice);
 }
 
 Options compiler_options(const KernelChoice& choice) {

@@ -19,10 +19,14 @@ struct KernelChoice {
   std::optional<std::string> cache_folder;  // not an option; "" for none
 };
 
-// --precision, --math, --root, --isa
+// --precision, --math, --root
+void declare_arithmetic(CLI::App& app, KernelChoice& choice);
+// The same and --isa.
 void declare_compile_options(CLI::App& app, KernelChoice& choice);
-// The same, --device and --threads.
+// All of these, --device and --threads.
 void declare_kernel_options(CLI::App& app, KernelChoice& choice);
+// --device, --precision, --math, --root: for what concerns GPUs alone.
+void declare_gpu_options(CLI::App& app, KernelChoice& choice);
 
 // What the compiler calls them. The words have been checked while the command line was read.
 Options compiler_options(const KernelChoice& choice);

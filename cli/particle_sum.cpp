@@ -4,6 +4,8 @@
 #include <deque>
 
 #include "cli/device_arrays.h"
+#include "runtime/cuda_device.h"
+#include "runtime/handles.h"
 #include "runtime/nbcc.hpp"
 
 namespace nbcc {
@@ -67,15 +69,29 @@ struct ParticleSum::State {
   std::deque<std::vector<double>> gathered;  // fields whose components stand in several columns
   std::vector<ParticleColumn> outputs;
   std::optional<DeviceArrays> on_device;
+  // What the sum has been told, for another one in its place.
+  std::vector<std::pair<std::string, View>> bound;
+  std::int64_t ni = 0, nj = 0;
+  bool keeps_j = false;
+
+  void bind(const std::string& field, const View& where) {
+    sum.bind(field, where);
+    bound.emplace_back(field, where);
+  }
 };
 
-ParticleSum::ParticleSum(const std::string& pipeline_file, const KernelChoice& choice) {
-  Device device(choice.device, device_options(choice));
+ParticleSum::ParticleSum(const std::string& pipeline_file, const KernelChoice& choice)
+    : ParticleSum(Device(choice.device, device_options(choice)).get()->device, pipeline_file, choice) {}
+
+ParticleSum::ParticleSum(const std::shared_ptr<KernelDevice>& opened, const std::string& pipeline_file,
+                         const KernelChoice& choice) {
+  Device device(new nbcc_device{opened});
   Pipeline pipeline = Pipeline::from_file(device, pipeline_file, pipeline_options(choice));
   std::vector<Field> fields = pipeline.fields();
   Sum sum(pipeline);
-  state_.reset(new State{std::move(device), std::move(pipeline), std::move(fields), {}, std::move(sum), {}, {}, {}});
-  if (const std::optional<int> ordinal = cuda_ordinal(choice.device)) state_->on_device.emplace(*ordinal);
+  state_.reset(
+      new State{std::move(device), std::move(pipeline), std::move(fields), {}, std::move(sum), {}, {}, {}, {}});
+  if (const auto* cuda = dynamic_cast<const CudaDevice*>(opened.get())) state_->on_device.emplace(cuda->gpu());
   for (const Field& field : state_->fields) {
     if (field.role == NBCC_PARAM) state_->params.push_back({field.name, field.defaults});
     if (field.role != NBCC_INPUT_I && field.role != NBCC_INPUT_J) continue;
@@ -106,11 +122,14 @@ void ParticleSum::bind(const std::vector<BoundField>& fields, std::int64_t ni, s
   };
   state.gathered.clear();
   state.outputs.clear();
+  state.bound.clear();
+  state.ni = ni;
+  state.nj = nj;
   state.sum.counts(ni, nj);
   for (const BoundField& field : fields) {
     if (consecutive(field)) {
       const View where = view_of(*field.from[0].column, field.from[0].component);
-      state.sum.bind(field.field, place(where, int(field.from.size())));
+      state.bind(field.field, place(where, int(field.from.size())));
       continue;
     }
     const std::int64_t rows = field.acts ? nj : ni;
@@ -119,7 +138,7 @@ void ParticleSum::bind(const std::vector<BoundField>& fields, std::int64_t ni, s
       for (const ColumnComponent& component : field.from) values[std::size_t(k++)] = component.at(row);
     const View where =
         rows == 0 ? view(not_null<const double>(nullptr), 0) : nbcc::rows(values, std::int64_t(field.from.size()));
-    state.sum.bind(field.field, place(where, int(field.from.size())));
+    state.bind(field.field, place(where, int(field.from.size())));
   }
   // All first, so that none moves once it is bound.
   for (const Field& field : state.fields) {
@@ -130,15 +149,39 @@ void ParticleSum::bind(const std::vector<BoundField>& fields, std::int64_t ni, s
   for (ParticleColumn& output : state.outputs) {
     View where = view_of(output, 0);
     where.read_only = false;
-    state.sum.bind(output.name, place(where, output.components));
+    state.bind(output.name, place(where, output.components));
   }
 }
 
-void ParticleSum::keep_j(bool keep) { state_->sum.keep_j(keep); }
+void ParticleSum::keep_j(bool keep) {
+  state_->sum.keep_j(keep);
+  state_->keeps_j = keep;
+}
 void ParticleSum::run() { state_->sum.run(); }
 void ParticleSum::run(std::int64_t i_begin, std::int64_t i_count) { state_->sum.run(i_begin, i_count); }
 void ParticleSum::run(std::span<const std::int64_t> i_list) { state_->sum.run(i_list); }
 void ParticleSum::wait() { state_->sum.wait(); }
+void ParticleSum::cut(const CudaTuning& tuning) {
+  State& state = *state_;
+  auto& device = dynamic_cast<CudaDevice&>(*state.device.get()->device);
+  device.set_tunings(CudaTunings());
+  device.set_tuning(tuning);
+  Pipeline pipeline(new nbcc_pipeline{device.load(cuda_kernel().source)});
+  Sum sum(pipeline);
+  sum.counts(state.ni, state.nj);
+  for (const ParamValue& param : state.params) {
+    if (!param.values.empty()) sum.set(param.name, param.values);
+  }
+  for (const auto& [field, where] : state.bound) sum.bind(field, where);
+  sum.keep_j(state.keeps_j);
+  state.sum = std::move(sum);
+  state.pipeline = std::move(pipeline);
+}
+
+const CudaKernel& ParticleSum::cuda_kernel() const {
+  return dynamic_cast<const CudaKernel&>(*state_->pipeline.get()->kernel);
+}
+
 std::vector<ParticleColumn>& ParticleSum::outputs() { return state_->outputs; }
 
 }  // namespace nbcc

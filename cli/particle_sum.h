@@ -13,10 +13,17 @@
 
 namespace nbcc {
 
+class CudaKernel;
+class KernelDevice;
+struct CudaTuning;
+
 class ParticleSum {
  public:
   // Opens the device and compiles. Throws nbcc.hpp's Error, as all that follows.
   ParticleSum(const std::string& pipeline_file, const KernelChoice& choice);
+  // On a device that is open already.
+  ParticleSum(const std::shared_ptr<KernelDevice>& device, const std::string& pipeline_file,
+              const KernelChoice& choice);
   ~ParticleSum();
 
   std::string device_name() const;
@@ -36,6 +43,11 @@ class ParticleSum {
   void run(std::int64_t i_begin, std::int64_t i_count);
   void run(std::span<const std::int64_t> i_list);
   void wait();
+
+  // On a GPU: how the sum is cut from now on; what is bound stays so. Zeros leave the choice to the model, and what
+  // `nbcc tune` has kept is not asked any more. Throws TextRefused, DeviceError: there can be no such kernel.
+  void cut(const CudaTuning& tuning);
+  const CudaKernel& cuda_kernel() const;  // as it is cut now
 
   // One column for each output: double, or int64 where the output is integral.
   std::vector<ParticleColumn>& outputs();

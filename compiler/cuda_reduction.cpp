@@ -104,11 +104,7 @@ class ReductionText {
       if (const NodeId scale = pipeline_.contributions[k].scale; scale != kNone)
         text += fmt::format("all.acc{0} = scaled(all.acc{0}, s{1});\n", k, scale);
     if (pipeline_.finished.empty()) return text;
-    const std::vector<bool> alive = reachable(pipeline_.finish, pipeline_.finished);
-    std::vector<NodeId> nodes;
-    for (NodeId id = 0; id < pipeline_.finish.size(); ++id)
-      if (alive[std::size_t(id)]) nodes.push_back(id);
-    text += scalar_statements(pipeline_.finish, nodes, "f");
+    text += scalar_statements(pipeline_.finish, plan_.finish, "f");
     for (std::size_t k = 0; k < pipeline_.finished.size(); ++k)
       text += fmt::format("{} = (double)f{};\n", result_name(k), pipeline_.finished[k]);
     return text;

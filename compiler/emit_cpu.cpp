@@ -20,8 +20,6 @@ namespace {
 // one or two operations in a hundred.
 constexpr int kTermsPerTile = 128;
 
-bool is_uniform(Binding b) { return b == Binding::Constant || b == Binding::Param; }
-
 std::string param_text(const Node& node, bool vector) {
   if (node.type == Type::Bool && vector) return fmt::format("(vmask)(a->param[{}] != 0 ? -1 : 0)", node.payload);
   return fmt::format("({})(a->param[{}])", cpu_type(node.type, vector), node.payload);
@@ -131,7 +129,7 @@ class Emitter {
     if (n.op == Op::Const)
       return fmt::format("({})({})", cpu_type(n.type, true), cpu_literal(graph_.constant_value(id), n.type));
     if (n.op == Op::Param) return param_text(n, true);
-    if (n.op == Op::Eq && is_self_test(n)) return fmt::format("to_mask(lane_numbers == (vint)(self_{}))", r);
+    if (is_self_test(graph_, n)) return fmt::format("to_mask(lane_numbers == (vint)(self_{}))", r);
     if (plan_.two_float.count(id)) {
       const auto part = [&](const char* suffix, int k) { return node_name(n.args[std::size_t(k)], r) + suffix; };
       return fmt::format("({} - {}) + ({} - {})", part("", 0), part("", 1), part("l", 0), part("l", 1));
@@ -199,19 +197,15 @@ class Emitter {
 
   // ---- interact ------------------------------------------------------------------------------------------------
 
-  bool is_self_test(const Node& n) const {
-    const Op a = graph_[n.args[0]].op, b = graph_[n.args[1]].op;
-    return (a == Op::IIndex && b == Op::JIndex) || (a == Op::JIndex && b == Op::IIndex);
-  }
   bool has_self_test() const {
     return std::any_of(plan_.pair.begin(), plan_.pair.end(),
-                       [&](NodeId id) { return graph_[id].op == Op::Eq && is_self_test(graph_[id]); });
+                       [&](NodeId id) { return is_self_test(graph_, graph_[id]); });
   }
   // Whether anything but a self test uses the leaf.
   bool index_needed(Op leaf) const {
     for (NodeId id : plan_.pair) {
       const Node& n = graph_[id];
-      if ((n.op == Op::Eq && is_self_test(n)) || plan_.i.derived.count(id) || plan_.j.derived.count(id)) continue;
+      if (is_self_test(graph_, n) || plan_.i.derived.count(id) || plan_.j.derived.count(id)) continue;
       for (NodeId arg : n.args)
         if (arg != kNone && graph_[arg].op == leaf) return true;
     }
@@ -434,11 +428,7 @@ class Emitter {
       outputs.push_back(fmt::format("a->{}[{}][i]", array, k));
     }
     if (pipeline_.finished.empty()) return text;
-    const std::vector<bool> alive = reachable(pipeline_.finish, pipeline_.finished);
-    std::vector<NodeId> nodes;
-    for (NodeId id = 0; id < pipeline_.finish.size(); ++id)
-      if (alive[std::size_t(id)]) nodes.push_back(id);
-    text += scalar_statements(pipeline_.finish, nodes, "f", outputs);
+    text += scalar_statements(pipeline_.finish, plan_.finish, "f", outputs);
     for (std::size_t k = 0; k < outputs.size(); ++k)
       text += fmt::format("{} = (double)f{};\n", outputs[k], pipeline_.finished[k]);
     return text;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "compiler/cuda_cutoff.h"
 #include "compiler/cuda_expression.h"
 #include "compiler/cuda_reduction.h"
 #include "compiler/describe.h"
@@ -16,8 +17,9 @@
 namespace nbcc {
 namespace {
 
-bool is_uniform(Binding b) { return b == Binding::Constant || b == Binding::Param; }
 bool is_index(Op op) { return op == Op::IIndex || op == Op::JIndex; }
+
+constexpr int kSharedBytes = 47 << 10;  // of a block, on every GPU, and a little for the rest
 
 class CudaEmitter {
  public:
@@ -39,9 +41,11 @@ class CudaEmitter {
     std::map<std::string, std::string> holes;
     holes["title"] =
         fmt::format("{}: cuda, {} precision, {} math", pipeline_.name, name(options_.precision), name(options_.math));
-    holes["types"] = fill_template("cuda_types.cuh", {{"i_per_thread", std::to_string(i_per_thread_)},
+    holes["types"] = fill_template("cuda_types.cuh", {{"threads", std::to_string(threads_)},
+                                                      {"i_per_thread", std::to_string(i_per_thread_)},
                                                       {"j_tile", std::to_string(j_tile_)},
-                                                      {"unroll", std::to_string(unroll_)}});
+                                                      {"unroll", std::to_string(unroll_)},
+                                                      {"resident", std::to_string(resident_)}});
     // An array of nothing is no C++.
     const auto length = [](std::size_t n) { return std::to_string(std::max<std::size_t>(n, 1)); };
     holes["i_components"] = length(std::size_t(pipeline_.components(Role::InputI)));
@@ -55,8 +59,7 @@ class CudaEmitter {
     holes["stage_j"] = stage_j();
     holes["self_declaration"] =
         self_test_ ? "int self[NBCC_I_PER_THREAD];  // where in the tile i itself stands, or -1" : "";
-    holes["pair_j"] = pair_j();
-    holes["pair"] = pair();
+    holes["pair_loop"] = pair_loop();
     sums(holes);
     fill_reduction(pipeline_, plan_, holes);
     return describe(fill_template("cuda_kernel.cu", holes));
@@ -87,17 +90,32 @@ class CudaEmitter {
   void choose_shape() {
     int words = scalars_.wide ? 4 * int(slots_) : 3 * int(slots_);
     for (int column : i_members_) words += int(size_of(plan_.i.columns[std::size_t(column)].element)) / 4;
-    // What stands behind a cutoff is long and wants registers of its own.
-    const int most = plan_.any_guard == kNone && !scalars_.wide ? 112 : 64;
+    const int most = scalars_.wide ? 64 : plan_.any_guard != kNone ? 96 : 112;
     i_per_thread_ = words * 4 <= most ? 4 : words * 2 <= 80 ? 2 : 1;
-    const auto work =
-        std::count_if(plan_.pair.begin(), plan_.pair.end(), [&](NodeId id) { return per_i(id) && needed_.count(id); });
+    // What is written out: of a loop that looks for hits, the looking.
+    int written = 1, moves = 0;
+    for (NodeId id : plan_.pair) {
+      if (!per_i(id) || !needed_.count(id)) continue;
+      if (plan_.any_guard != kNone && !plan_.before_guard.count(id)) continue;
+      const Op op = graph_[id].op;
+      ++written;
+      moves += op == Op::InputI || op == Op::IIndex || op == Op::Neg;
+    }
+    pair_statements_ = written - moves + (plan_.any_guard == kNone ? int(slots_) : 1);
     // The compiler loads ahead what it has written out: a double, or a value in two parts, occupies two registers while
     // it waits.
-    const bool heavy = options_.precision == Precision::Mixed || plan_.any_guard != kNone;
-    const int longest = scalars_.wide ? 512 : heavy ? 1024 : 2048;
-    while (unroll_ > 1 && (int(work) + 1) * i_per_thread_ * unroll_ > longest) unroll_ /= 2;
+    const int longest = scalars_.wide ? 512 : options_.precision == Precision::Mixed ? 1024 : 2048;
+    while (unroll_ > 1 && written * i_per_thread_ * unroll_ > longest) unroll_ /= 2;
+    // Hits come one at a time, and a thread waits for each: there more threads are worth more than registers. And there
+    // are few of them, so that a sum over a longer tile has no more terms.
+    if (plan_.any_guard != kNone) {
+      j_tile_ = 256;
+      if (!scalars_.wide) resident_ = 512;
+    }
     while (j_tile_ > 32 && j_bytes() * j_tile_ > 16384) j_tile_ /= 2;
+    // Below 32 much of the GPU is idle: with outputs by the hundred, that is what it takes to run at all.
+    const int hits = plan_.any_guard == kNone ? 0 : 4 * (j_tile_ / 32 + 1);  // bytes
+    while (threads_ > 1 && (8 * int(slots_) + hits) * threads_ * i_per_thread_ > kSharedBytes) threads_ /= 2;
   }
   int j_bytes() const {
     int bytes = 0;
@@ -157,17 +175,20 @@ class CudaEmitter {
   }
 
   bool per_i(NodeId id) const { return graph_[id].binding == Binding::I || graph_[id].binding == Binding::Pair; }
-  bool is_self_test(const Node& n) const {
-    if (n.op != Op::Eq) return false;
-    const Op a = graph_[n.args[0]].op, b = graph_[n.args[1]].op;
-    return is_index(a) && is_index(b) && a != b;
-  }
   bool derived(NodeId id) const { return plan_.i.derived.count(id) || plan_.j.derived.count(id); }
   // A product is fused into the sum that it is added to.
   bool fuses(std::size_t k) const {
     const Node& n = graph_[pipeline_.contributions[k].value];
     return reduction(k) == Reduction::Sum && options_.math == Math::Fast && n.op == Op::Mul &&
            n.binding == Binding::Pair && n.type >= Type::Float;
+  }
+
+  // To the nearest whole number; a product needs no statement of its own for it.
+  bool rounds(const Node& n) const {
+    return n.op == Op::Rint && options_.math == Math::Fast && scalars_.resolved(n.type) == Type::Float;
+  }
+  bool rounds_product(const Node& n) const {
+    return rounds(n) && graph_[n.args[0]].op == Op::Mul && graph_[n.args[0]].binding == Binding::Pair;
   }
 
   // Nodes of the pair loop whose statements are written: a product that only a fused sum takes needs none, nor does an
@@ -185,10 +206,11 @@ class CudaEmitter {
     for (auto id = plan_.pair.rbegin(); id != plan_.pair.rend(); ++id) {
       if (!needed_.count(*id) || derived(*id)) continue;
       const Node& n = graph_[*id];
-      self_test_ = self_test_ || is_self_test(n);
+      self_test_ = self_test_ || is_self_test(graph_, n);
       i_index_ = i_index_ || n.op == Op::IIndex;
-      if (is_self_test(n)) continue;
-      for (NodeId arg : n.args)
+      if (is_self_test(graph_, n)) continue;
+      const Node& read = rounds_product(n) ? graph_[n.args[0]] : n;
+      for (NodeId arg : read.args)
         if (arg != kNone) needed_.insert(arg);
     }
   }
@@ -202,6 +224,11 @@ class CudaEmitter {
     if (n.op == Op::Const) return cuda_literal(graph_.constant_value(id), n.type, scalars_);
     if (n.op == Op::Param) return fmt::format("({})a.param[{}]", cuda_type(n.type, scalars_), n.payload);
     if (plan_.two_float.count(id)) return fmt::format("(t{0} - t{1}) + (t{0}l - t{1}l)", n.args[0], n.args[1]);
+    if (rounds_product(n)) {
+      const Node& product = graph_[n.args[0]];
+      return fmt::format("nearest_whole_product(t{}, t{})", product.args[0], product.args[1]);
+    }
+    if (rounds(n)) return fmt::format("nearest_whole(t{})", n.args[0]);
     std::array<std::string, 3> args;
     for (int k = 0; k < arity(n.op); ++k) args[std::size_t(k)] = fmt::format("t{}", n.args[std::size_t(k)]);
     return cuda_operation(graph_, n, args, scalars_);
@@ -292,11 +319,35 @@ class CudaEmitter {
     return text;
   }
 
-  std::string pair_j() const {
+  std::string pair_loop() const {
+    if (plan_.any_guard == kNone)
+      return fill_template("cuda_pair_loop.cuh", {{"pair_j", pair_j(false)}, {"pair", pair()}});
+    const CutoffWord word = cutoff_word(graph_, plan_.any_guard, scalars_);
+    const std::vector<bool> read = reachable(graph_, {word.reads.begin(), word.reads.end()});
+    std::string test;
+    for (NodeId id : plan_.pair)
+      if (read[std::size_t(id)]) test += is_larger(id) ? larger(id) : pair_statement(id);
+    test += fmt::format("misses[r] = __funnelshift_l({}, misses[r], 1);\n", word.text);
+    return fill_template("cuda_pair_loop_cutoff.cuh",
+                         {{"test_j", pair_j(true)}, {"test", test}, {"pair_j", pair_j(false)}, {"pair", pair()}});
+  }
+
+  // The larger of two floats, as `max` means it. Where NaN only has to be noticed there is an instruction for it.
+  bool is_larger(NodeId id) const {
+    const Node& n = graph_[id];
+    if (n.op != Op::Select || n.binding != Binding::Pair || scalars_.resolved(n.type) != Type::Float) return false;
+    const Node& test = graph_[n.args[0]];
+    return test.op == Op::Lt && test.args[0] == n.args[2] && test.args[1] == n.args[1];
+  }
+  std::string larger(NodeId id) const {
+    return statement(id, fmt::format("larger(t{}, t{})", graph_[id].args[1], graph_[id].args[2]));
+  }
+
+  std::string pair_j(bool for_test) const {
     std::string text = j_members_.empty() ? "" : "const JParticle other = staged[k];\n";
     for (NodeId id : plan_.pair) {
       const Node& n = graph_[id];
-      if (n.binding != Binding::J || !needed_.count(id)) continue;
+      if (n.binding != Binding::J || !needed_.count(id) || (for_test && !plan_.before_guard.count(id))) continue;
       if (const std::string member = member_statement(id, plan_.j, Op::InputJ, "other"); !member.empty())
         text += member;
       else
@@ -309,7 +360,7 @@ class CudaEmitter {
     const Node& n = graph_[id];
     if (!per_i(id) || !needed_.count(id)) return "";
     if (n.op == Op::IIndex) return statement(id, "own[r].i");
-    if (is_self_test(n)) return statement(id, "k == self[r]");
+    if (is_self_test(graph_, n)) return statement(id, "k == self[r]");
     if (const std::string member = member_statement(id, plan_.i, Op::InputI, "own[r]"); !member.empty()) return member;
     return statement(id, node_expression(id));
   }
@@ -320,7 +371,6 @@ class CudaEmitter {
       (plan_.any_guard == kNone || plan_.before_guard.count(id) ? text : rest) += pair_statement(id);
     for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) rest += accumulate(k);
     if (plan_.any_guard == kNone) return text + rest;
-    // A warp whose 32 pairs all miss the cutoff passes over the region.
     return text + fmt::format("if (t{}) {{\n{}}}\n", plan_.any_guard, indented(rest));
   }
 
@@ -362,7 +412,7 @@ class CudaEmitter {
     std::string &clear_sums = holes["clear_sums"], &clear_part = holes["clear_part"], &flush = holes["flush"];
     if (self_test_)
       clear_part =
-          "const index own_index = i_particle(a, lesser(first_i + r * NBCC_THREADS, a.ni - 1)) + a.i_offset;\n"
+          "const index own_index = i_particle(a, lesser(first_i + r * kColumns, a.ni - 1)) + a.i_offset;\n"
           "const index place = own_index - (first_j + a.j_offset);\n"
           "self[r] = place >= 0 && place < NBCC_J_TILE ? (int)place : -1;\n";
     for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) {
@@ -390,6 +440,9 @@ class CudaEmitter {
     source.j_columns = transferred(source.j_columns);
     source.tile = j_tile_;
     source.i_block = i_per_thread_;
+    source.threads = threads_;
+    source.staged_bytes = j_bytes();
+    source.pair_statements = pair_statements_;
     return source;
   }
 
@@ -412,7 +465,7 @@ class CudaEmitter {
   std::set<NodeId> needed_;              // nodes of the pair loop that have a statement
   bool self_test_ = false, i_index_ = false;
   std::size_t slots_ = 0;  // doubles that a part of the j-particles hands over for one i
-  int i_per_thread_ = 1, j_tile_ = 128, unroll_ = 32;
+  int i_per_thread_ = 1, j_tile_ = 128, unroll_ = 32, threads_ = 128, resident_ = 0, pair_statements_ = 0;
 };
 
 }  // namespace

@@ -11,12 +11,13 @@
 namespace nbcc {
 namespace {
 
-// The value with every line but the first indented by `indent`; empty lines stay empty.
+// The value with every line but the first indented by `indent`; empty lines and the preprocessor's stay as they are.
+// are.
 std::string indented(const std::string& value, std::string_view indent) {
   std::string result;
   for (std::size_t k = 0; k < value.size(); ++k) {
     result += value[k];
-    if (value[k] == '\n' && k + 1 < value.size() && value[k + 1] != '\n') result += indent;
+    if (value[k] == '\n' && k + 1 < value.size() && value[k + 1] != '\n' && value[k + 1] != '#') result += indent;
   }
   while (!result.empty() && result.back() == '\n') result.pop_back();
   return result;

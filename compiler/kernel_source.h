@@ -56,6 +56,10 @@ struct KernelSource {
   bool has_finish = false;
   bool uses_i_index = false, uses_j_index = false;
   double operations = 0;  // per interaction: the stated convention, else the raw count
+  // CUDA's only, of the shape that the text itself asks for and of the work:
+  int threads = 0;          // of a block
+  int staged_bytes = 0;     // of shared memory, for each j of a tile
+  int pair_statements = 0;  // of the pair loop, for one i: about the instructions that an interaction takes
 };
 
 }  // namespace nbcc

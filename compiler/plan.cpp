@@ -8,7 +8,6 @@
 namespace nbcc {
 namespace {
 
-bool is_uniform(Binding b) { return b == Binding::Constant || b == Binding::Param; }
 bool is_leaf(Op op) { return arity(op) == 0; }
 
 class Planner {
@@ -20,7 +19,7 @@ class Planner {
     find_stages();
     plan_side(plan_.i, Binding::I, Op::InputI);
     plan_side(plan_.j, Binding::J, Op::InputJ);
-    add_finish_columns();
+    plan_finish();
     return std::move(plan_);
   }
 
@@ -119,12 +118,14 @@ class Planner {
   }
 
   // finish() may read i inputs that no pair needs. Derived columns are moved behind what is added.
-  void add_finish_columns() {
+  void plan_finish() {
     std::set<int> wanted;
     const std::vector<bool> alive = reachable(pipeline_.finish, pipeline_.finished);
-    for (NodeId id = 0; id < pipeline_.finish.size(); ++id)
-      if (alive[std::size_t(id)] && pipeline_.finish[id].op == Op::InputI)
-        wanted.insert(int(pipeline_.finish[id].payload));
+    for (NodeId id = 0; id < pipeline_.finish.size(); ++id) {
+      if (!alive[std::size_t(id)]) continue;
+      plan_.finish.push_back(id);
+      if (pipeline_.finish[id].op == Op::InputI) wanted.insert(int(pipeline_.finish[id].payload));
+    }
     SidePlan& side = plan_.i;
     std::vector<Column> derived;
     const std::size_t packed = side.columns.size() - side.derived.size();
@@ -222,6 +223,14 @@ FieldLayout layout_of(const Field& field) {
   layout.defaults = field.defaults;
   layout.comment = field.comment;
   return layout;
+}
+
+bool is_uniform(Binding binding) { return binding == Binding::Constant || binding == Binding::Param; }
+
+bool is_self_test(const Graph& graph, const Node& node) {
+  if (node.op != Op::Eq) return false;
+  const Op a = graph[node.args[0]].op, b = graph[node.args[1]].op;
+  return (a == Op::IIndex && b == Op::JIndex) || (a == Op::JIndex && b == Op::IIndex);
 }
 
 }  // namespace nbcc

@@ -29,11 +29,16 @@ struct Plan {
       kNone;  // holds wherever a guard does; kNone unless testing it first, for a whole vector of pairs, pays
   std::set<NodeId> before_guard;  // what any_guard needs
   std::vector<NodeId> scales;     // nodes of scale factors, in topological order (no j among them)
+  std::vector<NodeId> finish;     // nodes of the finish graph that finish() needs, in topological order
 };
 
 Plan make_plan(Pipeline& pipeline, const Options& options);
 
 Element element_of(Type type, Precision precision);
 FieldLayout layout_of(const Field& field);
+
+bool is_uniform(Binding binding);  // the same for all particles
+// The comparison i_index == j_index, for which kernels keep where in a tile i itself stands.
+bool is_self_test(const Graph& graph, const Node& node);
 
 }  // namespace nbcc

@@ -1,39 +1,15 @@
-// The functions of nbcc.h that need a compiler: opening a device, compiling a pipeline. Everything else of the C
-// interface is in runtime/c_api.cpp.
-#include <cstdlib>
+// The functions of nbcc.h that need a compiler: compiling a pipeline. What is told of texts alone is
+// in c_api_report.cpp, everything else of the C interface in runtime/c_api.cpp.
 #include <new>
-#include <optional>
-#include <string_view>
 
-#include "compiler/diagnostic.h"
 #include "jit/build_kernel.h"
+#include "jit/c_api_guard.h"
 #include "jit/cpu_jit.h"
 #include "runtime/cpu_device.h"
 #include "runtime/cuda_device.h"
 #include "runtime/handles.h"
 
 namespace nbcc {
-namespace {
-
-// Runs the body; every exception becomes a status with a message.
-template <typename Body>
-nbcc_status guarded(nbcc_error** error, Body body) noexcept {
-  try {
-    if (error) *error = nullptr;
-    body();
-    return NBCC_OK;
-  } catch (const CompileError& e) {
-    return fail(error, NBCC_ERROR_INPUT, e.what());
-  } catch (const SourceUnreadable& e) {
-    return fail(error, NBCC_ERROR_USAGE, e.what());
-  } catch (...) {
-    return fail_with_current_exception(error);
-  }
-}
-
-void require(const void* pointer, const char* what) {
-  if (!pointer) throw UsageError(std::string(what) + " is a null pointer");
-}
 
 Options compile_options(const nbcc_pipeline_options* given) {
   const nbcc_pipeline_options o = read_options(
@@ -47,9 +23,12 @@ Options compile_options(const nbcc_pipeline_options* given) {
   return {Precision(precision), Math(math), kRoots[root]};
 }
 
+namespace {
+
 nbcc_pipeline* compile(nbcc_device* device, const Source& source, const nbcc_pipeline_options* options) {
   KernelDevice* const opened = device->device.get();
-  if (const auto* cpu = dynamic_cast<const CpuDevice*>(opened)) {
+  if (auto* const cpu = dynamic_cast<CpuDevice*>(opened)) {
+    cpu->provide(make_cpu_toolchain());
     return new nbcc_pipeline{
         opened->load(build_cpu_kernel(source, compile_options(options), cpu->isa(), cpu->dump_folder()))};
   }
@@ -59,40 +38,15 @@ nbcc_pipeline* compile(nbcc_device* device, const Source& source, const nbcc_pip
   throw UsageError("this device cannot compile pipelines");
 }
 
-std::shared_ptr<KernelDevice> open_device(std::string_view name, const nbcc_device_options& o) {
-  const char* const dump = o.dump_dir ? o.dump_dir : std::getenv("NBCC_DUMP");
-  const std::string cache_folder = o.cache_dir ? o.cache_dir : DiskCache::default_folder();
-  const std::string dump_folder = dump ? dump : "";
-  if (name == "cpu") {
-    const Isa isa = o.isa ? isa_from_name(o.isa) : detect_isa();
-    return std::make_shared<CpuDevice>(o.threads, isa, make_cpu_toolchain(), cache_folder, dump_folder);
-  }
-  if (const std::optional<int> ordinal = cuda_ordinal(name)) {
-    return std::make_shared<CudaDevice>(cuda_driver(), make_nvrtc(), *ordinal, cache_folder, dump_folder);
-  }
-  throw DeviceError("there is no device '" + std::string(name) + "'; there are cpu, cuda and cuda:0, cuda:1, ...");
-}
-
 }  // namespace
 }  // namespace nbcc
 
 extern "C" {
 
-nbcc_status nbcc_device_open(const char* name, const nbcc_device_options* options, nbcc_device** device,
-                             nbcc_error** error) {
-  return nbcc::guarded(error, [&] {
-    nbcc::require(name, "name");
-    nbcc::require(device, "device");
-    *device = new nbcc_device{nbcc::open_device(
-        name,
-        nbcc::read_options(options, nbcc_device_options{sizeof(nbcc_device_options), 0, nullptr, nullptr, nullptr}))};
-  });
-}
-
 nbcc_status nbcc_pipeline_from_text(nbcc_device* device, const char* text, const char* name,
                                     const nbcc_pipeline_options* options, nbcc_pipeline** pipeline,
                                     nbcc_error** error) {
-  return nbcc::guarded(error, [&] {
+  return nbcc::guarded_compile(error, [&] {
     nbcc::require(device, "device");
     nbcc::require(text, "text");
     nbcc::require(pipeline, "pipeline");
@@ -102,7 +56,7 @@ nbcc_status nbcc_pipeline_from_text(nbcc_device* device, const char* text, const
 
 nbcc_status nbcc_pipeline_from_file(nbcc_device* device, const char* path, const nbcc_pipeline_options* options,
                                     nbcc_pipeline** pipeline, nbcc_error** error) {
-  return nbcc::guarded(error, [&] {
+  return nbcc::guarded_compile(error, [&] {
     nbcc::require(device, "device");
     nbcc::require(path, "path");
     nbcc::require(pipeline, "pipeline");

@@ -1,47 +1,25 @@
-// Kernel text -> relocatable object -> callable functions. Doors: make_cpu_toolchain(), cpu_assembly(). The only file
-// that knows LLVM. It caches nothing and chooses nothing: the target is named by the KernelSource.
+// Kernel text -> relocatable object -> callable functions. Doors: make_cpu_toolchain(), cpu_assembly(), cpu_object().
+// It caches nothing and chooses nothing: the target is named by the KernelSource.
 #include "jit/cpu_jit.h"
 
 #include <fmt/core.h>
 
 #include <array>
-#include <mutex>
 
-#include "clang/Basic/TargetInfo.h"
-#include "clang/CodeGen/CodeGenAction.h"
-#include "clang/Frontend/CompilerInstance.h"
-#include "clang/Frontend/TextDiagnosticPrinter.h"
 #include "compiler/diagnostic.h"
+#include "jit/clang_compile.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/ExecutionEngine/Orc/ObjectTransformLayer.h"
-#include "llvm/Support/TargetSelect.h"
-#include "llvm/Support/VirtualFileSystem.h"
 #include "runtime/error.h"
 
 namespace nbcc {
 namespace {
 
-constexpr const char* kFile = "/kernel.cpp";
-
-void register_targets() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86Target();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86AsmPrinter();
-    LLVMInitializeAArch64TargetInfo();
-    LLVMInitializeAArch64Target();
-    LLVMInitializeAArch64TargetMC();
-    LLVMInitializeAArch64AsmPrinter();
-  });
-}
-
 // The stack is realigned because Clang would else spill vectors to unaligned places, which costs up to half the speed.
 // Contraction is off because the text says itself where a product and a sum are fused; the vector width is stated
 // because LLVM would rather split 512-bit vectors on some processors.
-std::vector<const char*> target_arguments(const std::string& target) {
+std::vector<std::string> target_arguments(const std::string& target) {
   if (target == "cpu-neon")
     return {"-triple", "aarch64-unknown-linux-gnu", "-target-cpu", "generic", "-target-feature", "+neon"};
   if (target == "cpu-sse2") return {"-triple", "x86_64-unknown-linux-gnu", "-target-cpu", "x86-64"};
@@ -51,43 +29,18 @@ std::vector<const char*> target_arguments(const std::string& target) {
   throw InternalError(fmt::format("no CPU target is named '{}'", target));
 }
 
-template <typename CodeGenAction>
-std::string run_clang(const KernelSource& source) {
-  register_targets();
-  auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
-  files->setCurrentWorkingDirectory("/");
-  files->addFile(kFile, 0, llvm::MemoryBuffer::getMemBufferCopy(source.text, kFile));
-
-  std::string log;
-  llvm::raw_string_ostream log_stream(log);
-  auto options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
-  options->IgnoreWarnings = true;
-  clang::TextDiagnosticPrinter printer(log_stream, options.get());
-  auto engine = llvm::makeIntrusiveRefCnt<clang::DiagnosticsEngine>(llvm::makeIntrusiveRefCnt<clang::DiagnosticIDs>(),
-                                                                    options, &printer, false);
-  std::vector<const char*> arguments = target_arguments(source.target);
+std::string compile_kernel(const KernelSource& source, ClangForm form, const std::vector<std::string>& more = {}) {
+  ClangJob job{{{"/kernel.cpp", source.text}}, "/kernel.cpp", target_arguments(source.target)};
   for (const char* argument :
-       {"-emit-obj", "-x", "c++", "-std=c++20", "-nostdsysteminc", "-nobuiltininc", "-O3", "-ffp-contract=off",
-        "-fwrapv", "-mstackrealign", "-mrelocation-model", "pic", "-pic-level", "2", kFile})
-    arguments.push_back(argument);
-  auto invocation = std::make_shared<clang::CompilerInvocation>();
-  bool ok = clang::CompilerInvocation::CreateFromArgs(*invocation, arguments, *engine);
-
-  invocation->getDiagnosticOpts().ShowCarets = false;  // else Clang counts its diagnostics on the process's stderr
-  llvm::SmallVector<char, 0> bytes;
-  if (ok) {
-    clang::CompilerInstance compiler;
-    compiler.setInvocation(std::move(invocation));
-    compiler.setDiagnostics(engine.get());
-    compiler.setFileManager(new clang::FileManager(clang::FileSystemOptions(), files));
-    compiler.setOutputStream(std::make_unique<llvm::raw_svector_ostream>(bytes));
-    CodeGenAction action;
-    ok = compiler.ExecuteAction(action);
-  }
-  if (!ok)
-    throw InternalError(
-        fmt::format("the compiler refused the kernel text of '{}' for {}:\n{}", source.pipeline, source.target, log));
-  return {bytes.begin(), bytes.end()};
+       {"-x", "c++", "-std=c++20", "-nostdsysteminc", "-nobuiltininc", "-O3", "-ffp-contract=off", "-fwrapv",
+        "-mstackrealign", "-mrelocation-model", "pic", "-pic-level", "2"})
+    job.arguments.push_back(argument);
+  job.arguments.insert(job.arguments.end(), more.begin(), more.end());
+  ClangResult result = compile_in_memory(job, form);
+  if (!result.ok)
+    throw InternalError(fmt::format("the compiler refused the kernel text of '{}' for {}:\n{}", source.pipeline,
+                                    source.target, result.log));
+  return std::move(result.bytes);
 }
 
 // What kernel text may call: vector mathematics by its ABI names, the scalar functions behind them, and the memory
@@ -125,10 +78,10 @@ class ClangToolchain : public CpuToolchain {
   std::string identity() const override {
     return "clang " LLVM_VERSION_STRING " -O3 -ffp-contract=off, -mstackrealign";
   }
-  std::string compile(const KernelSource& source) const override { return run_clang<clang::EmitObjAction>(source); }
+  std::string compile(const KernelSource& source) const override { return compile_kernel(source, ClangForm::Object); }
 
   std::unique_ptr<CpuCode> load(const std::string& object) const override {
-    register_targets();
+    register_llvm_targets();
     auto code = std::make_unique<LoadedCode>();
     llvm::orc::LLJITBuilder builder;
     builder.setJITTargetMachineBuilder(llvm::orc::JITTargetMachineBuilder(llvm::Triple("x86_64-unknown-linux-gnu")));
@@ -172,6 +125,13 @@ class ClangToolchain : public CpuToolchain {
 
 std::shared_ptr<const CpuToolchain> make_cpu_toolchain() { return std::make_shared<ClangToolchain>(); }
 
-std::string cpu_assembly(const KernelSource& source) { return run_clang<clang::EmitAssemblyAction>(source); }
+std::string cpu_assembly(const KernelSource& source) { return compile_kernel(source, ClangForm::Assembly); }
+
+std::string cpu_object(const KernelSource& source, const std::string& prefix) {
+  std::vector<std::string> more{"-fvisibility=hidden"};
+  for (const char* function : {"prepare_i", "prepare_j", "interact", "finish"})
+    more.push_back(fmt::format("-Dnbcc_{}={}_{}", function, prefix, function));
+  return compile_kernel(source, ClangForm::Object, more);
+}
 
 }  // namespace nbcc

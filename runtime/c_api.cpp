@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "runtime/cuda_driver.h"
 #include "runtime/handles.h"
 
 namespace nbcc {
@@ -90,8 +91,22 @@ const char* nbcc_error_message(const nbcc_error* error) { return error ? error->
 nbcc_status nbcc_error_status(const nbcc_error* error) { return error ? error->status : NBCC_OK; }
 void nbcc_error_free(nbcc_error* error) { delete error; }
 
+const char* nbcc_version(void) {
+  static const std::string version =
+      fmt::format("{}.{}.{}", NBCC_VERSION_MAJOR, NBCC_VERSION_MINOR, NBCC_VERSION_PATCH);
+  return version.c_str();
+}
+
 void nbcc_device_close(nbcc_device* device) { delete device; }
 const char* nbcc_device_name(const nbcc_device* device) { return device ? device->device->name().c_str() : ""; }
+
+nbcc_status nbcc_cuda_count(int* count, nbcc_error** error) {
+  return guarded(error, [&] {
+    nbcc::checked(count, "the place for the count") = 0;
+    const nbcc::CudaDriver& driver = nbcc::cuda_driver();
+    nbcc::check(driver, driver.device_get_count(count), "cuDeviceGetCount");
+  });
+}
 
 void nbcc_pipeline_close(nbcc_pipeline* pipeline) { delete pipeline; }
 const char* nbcc_pipeline_name(const nbcc_pipeline* pipeline) {

@@ -1,5 +1,6 @@
 // Turns kernel text into a Kernel that runs on this machine's cores: from memory, from the disk cache, or through the
-// toolchain. One door: CpuDevice::load. Does not compile by itself and does not run sums (cpu_sum.cpp does).
+// toolchain. Doors: CpuDevice::load, CpuDevice::adopt for code that is there already. Does not compile by itself and
+// does not run sums (cpu_sum.cpp does).
 #include "runtime/cpu_device.h"
 
 #include <array>
@@ -90,8 +91,23 @@ CpuDevice::~CpuDevice() = default;
 
 int CpuDevice::threads() const { return pool_->threads(); }
 
+void CpuDevice::provide(const std::shared_ptr<const CpuToolchain>& toolchain) {
+  std::lock_guard lock(mutex_);
+  if (!toolchain_) toolchain_ = toolchain;
+}
+
+std::shared_ptr<const Kernel> CpuDevice::adopt(KernelSource source, std::shared_ptr<const CpuCode> code) {
+  return std::make_shared<CpuKernel>(std::move(source), std::move(code), pool_);
+}
+
 std::shared_ptr<const Kernel> CpuDevice::load(KernelSource source) {
-  const std::string key = cache_key(source, *toolchain_);
+  std::shared_ptr<const CpuToolchain> toolchain;
+  {
+    std::lock_guard lock(mutex_);
+    toolchain = toolchain_;
+  }
+  if (!toolchain) throw UsageError(fmt::format("{}: it has no compiler for kernel texts", name_));
+  const std::string key = cache_key(source, *toolchain);
   std::shared_ptr<Loaded> loaded;
   {
     std::lock_guard lock(mutex_);
@@ -102,13 +118,14 @@ std::shared_ptr<const Kernel> CpuDevice::load(KernelSource source) {
   std::shared_ptr<const CpuCode> code;
   {
     std::lock_guard lock(loaded->mutex);
-    if (!loaded->code) loaded->code = load_code(source, key);
+    if (!loaded->code) loaded->code = load_code(source, key, *toolchain);
     code = loaded->code;
   }
-  return std::make_shared<CpuKernel>(std::move(source), std::move(code), pool_);
+  return adopt(std::move(source), std::move(code));
 }
 
-std::shared_ptr<const CpuCode> CpuDevice::load_code(const KernelSource& source, const std::string& key) {
+std::shared_ptr<const CpuCode> CpuDevice::load_code(const KernelSource& source, const std::string& key,
+                                                    const CpuToolchain& toolchain) {
   std::string stem;
   if (!dump_folder_.empty()) {
     // Before anything can fail, so that there is something to look at when it does.
@@ -118,18 +135,18 @@ std::shared_ptr<const CpuCode> CpuDevice::load_code(const KernelSource& source, 
   bool compiled = false;
   const auto compile = [&] {
     compiled = true;
-    return toolchain_->compile(source);
+    return toolchain.compile(source);
   };
   std::string object = cache_.get_or_make(key, compile);
   std::shared_ptr<const CpuCode> code;
   try {
-    code = toolchain_->load(object);
+    code = toolchain.load(object);
   } catch (const DeviceError&) {
     if (compiled) throw;
     // Whole, but no object of this toolchain: as good as a broken entry.
     cache_.remove(key);
     object = cache_.get_or_make(key, compile);
-    code = toolchain_->load(object);
+    code = toolchain.load(object);
   }
   if (!stem.empty()) write_dump(stem + ".o", object);
   return code;

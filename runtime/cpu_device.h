@@ -22,14 +22,20 @@ Isa isa_from_name(std::string_view name);
 
 class CpuDevice final : public KernelDevice {
  public:
-  // threads: 0 means all available cores. cache_folder, dump_folder: "" means none. Throws UsageError for a negative
-  // number of threads and DeviceError for an instruction set that this machine does not have.
+  // threads: 0 means all available cores. toolchain: null where there is none, or not yet. cache_folder, dump_folder:
+  // "" means none. Throws UsageError for a negative number of threads and DeviceError for an instruction set that this
+  // machine does not have.
   CpuDevice(int threads, Isa isa, std::shared_ptr<const CpuToolchain> toolchain, std::string cache_folder,
             std::string dump_folder);
   ~CpuDevice() override;
 
   const std::string& name() const override { return name_; }
+  // Throws UsageError without a toolchain.
   std::shared_ptr<const Kernel> load(KernelSource source) override;
+  // A kernel whose code is there already, to run on this device's threads.
+  std::shared_ptr<const Kernel> adopt(KernelSource source, std::shared_ptr<const CpuCode> code);
+  // For a device that was opened without one; does nothing if it has one.
+  void provide(const std::shared_ptr<const CpuToolchain>& toolchain);
 
   Isa isa() const { return isa_; }
   int threads() const;
@@ -42,7 +48,8 @@ class CpuDevice final : public KernelDevice {
     std::mutex mutex;
     std::shared_ptr<const CpuCode> code;
   };
-  std::shared_ptr<const CpuCode> load_code(const KernelSource& source, const std::string& key);
+  std::shared_ptr<const CpuCode> load_code(const KernelSource& source, const std::string& key,
+                                           const CpuToolchain& toolchain);
 
   Isa isa_;
   std::shared_ptr<const CpuToolchain> toolchain_;

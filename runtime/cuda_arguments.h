@@ -6,10 +6,10 @@
 //   double     param[max(1, param components)]
 //   CudaRun    run
 //
-// Launched with a grid of (blocks of i, parts of j) and shape.threads threads per block; a block takes threads *
-// i_per_thread of the i. `partial` (always there, also with one part) holds parts * slots * ni doubles (slots: one per
+// Launched with a grid of (blocks of i, parts of j) and shape.threads threads per block; a block takes threads /
+// lanes * i_per_thread of the i. With more than one part `partial` holds parts * slots * ni doubles (slots: one per
 // output component and one more for each argmin and argmax), and `arrived` one unsigned per block of i, which must be
-// zero before the launch and is zero after it (not read with one part).
+// zero before the launch and is zero after it; with one neither is touched.
 #pragma once
 #include <cstdint>
 

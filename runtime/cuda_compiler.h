@@ -2,6 +2,7 @@
 // tests bring one that compiles the same text for the CPU.
 // Tested by tests/unit/cuda_compiler_test.cpp.
 #pragma once
+#include <compare>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,13 +15,15 @@ struct CudaShape {
   int i_per_thread = 0;  // i-particles that a thread holds in registers
   int j_tile = 0;        // j-particles staged in shared memory at a time
   int unroll = 0;        // passes of the pair loop written out
-  bool operator==(const CudaShape&) const = default;
+  int lanes = 0;         // threads of a block that share i-particles and divide the j-particles among them
+  auto operator<=>(const CudaShape&) const = default;
 };
 
 struct CudaCode {
   std::string image;  // cubin or PTX
   // From the assembler's report on nbcc_interact; a cubin's only. 0 where it does not say.
   int registers = 0, spilled_bytes = 0;
+  std::string log = {};  // warnings, and that report
 };
 
 struct CudaCompiler {

@@ -3,12 +3,15 @@
 // cuda_loader.cpp's, summing cuda_sum.cpp's.
 #include "runtime/cuda_device.h"
 
+#include <algorithm>
 #include <charconv>
 #include <system_error>
 #include <utility>
 
 #include "fmt/format.h"
 #include "runtime/cuda_sum.h"
+#include "runtime/error.h"
+#include "runtime/reduction.h"
 
 namespace nbcc {
 
@@ -22,26 +25,83 @@ std::optional<int> cuda_ordinal(std::string_view name) {
   return ordinal;
 }
 
-CudaKernel::CudaKernel(KernelSource kernel_source, std::shared_ptr<CudaLoader> loader, const CudaTuning& tuning)
+namespace {
+
+CudaTuningSubject subject_of(const KernelSource& source, const CudaGpu& gpu) {
+  return {source.pipeline, source.text, gpu.model(), gpu.multiprocessors()};
+}
+
+}  // namespace
+
+CudaKernel::CudaKernel(KernelSource kernel_source, std::shared_ptr<CudaLoader> loader, const CudaTuning& tuning,
+                       CudaTuningTable tuned)
     : Kernel(std::move(kernel_source)),
       loader_(std::move(loader)),
       tuning_(tuning),
+      tuned_(std::move(tuned)),
       program_(loader_->load(source, tuning_.shape)) {
-  variants_[program_->shape().i_per_thread] = program_;
+  variants_[program_->shape()] = program_;
 }
 
 std::unique_ptr<Summation> CudaKernel::start() const { return std::make_unique<CudaSummation>(*this); }
 
-const CudaProgram* CudaKernel::program(int i_per_thread, bool may_load) const {
+const CudaProgram* CudaKernel::program(const CudaShape& shape, bool may_load) const {
   std::lock_guard lock(mutex_);
-  std::shared_ptr<const CudaProgram>& found = variants_[i_per_thread];
-  if (!found && may_load) {
-    CudaShape shape = tuning_.shape;
-    shape.i_per_thread = i_per_thread;
-    found = loader_->load(source, shape);
-  }
+  std::shared_ptr<const CudaProgram>& found = variants_[shape];
+  if (!found && may_load) found = loader_->load(source, shape);
   return found.get();
 }
+
+CudaCut CudaKernel::cut(std::int64_t ni, std::int64_t nj, bool may_load) const {
+  if (const std::optional<CudaCut> tuned = tuned_cut(ni, nj, may_load)) return *tuned;
+  const CudaTuning choice = model_choice(ni, nj);
+  return {program(choice.shape, may_load), choice.parts};
+}
+
+std::optional<CudaCut> CudaKernel::tuned_cut(std::int64_t ni, std::int64_t nj, bool may_load) const {
+  const std::optional<CudaTuning> choice = tuned_.find(ni, nj);
+  if (!choice || *choice == CudaTuning{}) return {};
+  {
+    const std::lock_guard lock(mutex_);
+    if (impossible_.contains(choice->shape)) return {};
+  }
+  const CudaProgram* found = nullptr;
+  try {
+    found = program(choice->shape, may_load);
+  } catch (const TextRefused&) {
+    // Another compiler than the one it was measured with, or a file that someone has changed.
+  } catch (const DeviceError&) {
+  }
+  if (!found && may_load) {
+    const std::lock_guard lock(mutex_);
+    impossible_.insert(choice->shape);
+    return {};
+  }
+  if (!found || choice->parts > 0) return CudaCut{found, choice->parts};
+  return CudaCut{found, choose_split(question(*found, ni, nj, true)).parts};
+}
+
+CudaTuning CudaKernel::model_choice(std::int64_t ni, std::int64_t nj) const {
+  const CudaSplit split = choose_split(question(*program_, ni, nj, tuning_.shape != CudaShape{}));
+  return {split.shape, tuning_.parts > 0 ? tuning_.parts : split.parts};
+}
+
+CudaSplitQuestion CudaKernel::question(const CudaProgram& given, std::int64_t ni, std::int64_t nj,
+                                       bool only_this_shape) const {
+  CudaSplitQuestion question;
+  question.multiprocessors = gpu().multiprocessors();
+  question.shape = given.shape();
+  question.blocks_per_multiprocessor = given.blocks_per_multiprocessor();
+  question.only_this_shape = only_this_shape;
+  question.slots = slots_of(source);
+  question.pair_statements = source.pair_statements;
+  question.staged_bytes = source.staged_bytes;
+  question.ni = ni;
+  question.nj = nj;
+  return question;
+}
+
+CudaTuningSubject CudaKernel::tuning_subject() const { return subject_of(source, gpu()); }
 
 CudaDevice::CudaDevice(const CudaDriver& driver, std::shared_ptr<const CudaCompiler> compiler, int ordinal,
                        std::string cache_folder, std::string dump_folder)
@@ -51,7 +111,9 @@ CudaDevice::CudaDevice(const CudaDriver& driver, std::shared_ptr<const CudaCompi
 
 std::shared_ptr<const Kernel> CudaDevice::load(KernelSource source) {
   source.target = "cuda-" + arch();
-  return std::make_shared<CudaKernel>(std::move(source), loader_, tuning_);
+  CudaTuningTable tuned;
+  if (tuning_ == CudaTuning{}) tuned = tunings_.read(subject_of(source, gpu()));
+  return std::make_shared<CudaKernel>(std::move(source), loader_, tuning_, std::move(tuned));
 }
 
 }  // namespace nbcc

@@ -5,10 +5,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
 #include "runtime/cuda_loader.h"
+#include "runtime/cuda_split.h"
+#include "runtime/cuda_tunings.h"
 #include "runtime/device.h"
 
 namespace nbcc {
@@ -16,30 +19,41 @@ namespace nbcc {
 // Of a device's name: "cuda" is the first, "cuda:N" the one of that number; nothing for any other name.
 std::optional<int> cuda_ordinal(std::string_view name);
 
-// What takes the place of the device's own choices; zeros leave them.
-struct CudaTuning {
-  CudaShape shape;
-  int parts = 0;  // of j
+// How a sum of some size is launched.
+struct CudaCut {
+  const CudaProgram* program = nullptr;  // null: it would have to be compiled or loaded first, and may not be
+  int parts = 1;                         // of j
 };
 
 class CudaKernel final : public Kernel {
  public:
-  CudaKernel(KernelSource source, std::shared_ptr<CudaLoader> loader, const CudaTuning& tuning);
+  // `tuning` takes the place of `tuned`, what has been measured, and that of the model.
+  CudaKernel(KernelSource source, std::shared_ptr<CudaLoader> loader, const CudaTuning& tuning,
+             CudaTuningTable tuned = {});
   std::unique_ptr<Summation> start() const override;
 
   const CudaGpu& gpu() const { return loader_->gpu(); }
-  const CudaTuning& tuning() const { return tuning_; }
-  // With as many i per thread as the text or the tuning says.
+  // In the shape that the text or the tuning says.
   const CudaProgram& program() const { return *program_; }
-  // With another number; null if it would have to be compiled or loaded first, and that is not allowed.
-  const CudaProgram* program(int i_per_thread, bool may_load) const;
+  // For a sum over nj for ni. A measured cut that cannot be compiled or loaded is tried once, then the model decides.
+  CudaCut cut(std::int64_t ni, std::int64_t nj, bool may_load) const;
+  // What the model, where it was not told otherwise, finds fastest.
+  CudaTuning model_choice(std::int64_t ni, std::int64_t nj) const;
+  // What measured cuts of this kernel are kept under.
+  CudaTuningSubject tuning_subject() const;
 
  private:
+  const CudaProgram* program(const CudaShape& shape, bool may_load) const;
+  CudaSplitQuestion question(const CudaProgram& given, std::int64_t ni, std::int64_t nj, bool only_this_shape) const;
+  std::optional<CudaCut> tuned_cut(std::int64_t ni, std::int64_t nj, bool may_load) const;
+
   std::shared_ptr<CudaLoader> loader_;
   CudaTuning tuning_;
+  CudaTuningTable tuned_;
   std::shared_ptr<const CudaProgram> program_;
   mutable std::mutex mutex_;
-  mutable std::map<int, std::shared_ptr<const CudaProgram>> variants_;  // by i per thread
+  mutable std::map<CudaShape, std::shared_ptr<const CudaProgram>> variants_;
+  mutable std::set<CudaShape> impossible_;
 };
 
 class CudaDevice final : public KernelDevice {
@@ -55,13 +69,18 @@ class CudaDevice final : public KernelDevice {
   const std::string& arch() const { return loader_->gpu().architecture(); }  // "sm_90"
   const CudaGpu& gpu() const { return loader_->gpu(); }
   const std::string& dump_folder() const { return loader_->dump_folder(); }
-  // Of kernels that are loaded from now on.
+  const std::string& cache_folder() const { return loader_->cache_folder(); }
+  // Both of kernels that are loaded from now on. Zeros of `tuning` leave the choice; where all are zero, what is found
+  // among `tunings` decides, at first nothing.
   void set_tuning(const CudaTuning& tuning) { tuning_ = tuning; }
+  void set_tunings(CudaTunings tunings) { tunings_ = std::move(tunings); }
+  const CudaTunings& tunings() const { return tunings_; }
 
  private:
   std::shared_ptr<CudaLoader> loader_;
   std::string name_;
   CudaTuning tuning_;
+  CudaTunings tunings_;
 };
 
 }  // namespace nbcc

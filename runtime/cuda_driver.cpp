@@ -73,13 +73,14 @@ CudaDriver fill(const Library& library) {
 
   library.take(driver.mem_get_info, "cuMemGetInfo_v2");
   library.take(driver.mem_alloc, "cuMemAlloc_v2");
+  library.take(driver.mem_alloc_managed, "cuMemAllocManaged");
   library.take(driver.mem_free, "cuMemFree_v2");
   library.take(driver.mem_host_alloc, "cuMemHostAlloc");
   library.take(driver.mem_free_host, "cuMemFreeHost");
   library.take(driver.memcpy_htod_async, "cuMemcpyHtoDAsync_v2");
   library.take(driver.memcpy_dtoh_async, "cuMemcpyDtoHAsync_v2");
   library.take(driver.memset_d32_async, "cuMemsetD32Async");
-  library.take(driver.pointer_get_attribute, "cuPointerGetAttribute");
+  library.take(driver.pointer_get_attributes, "cuPointerGetAttributes");
 
   library.take(driver.stream_create, "cuStreamCreate");
   library.take(driver.stream_destroy, "cuStreamDestroy_v2");

@@ -1,5 +1,5 @@
-// The functions of the CUDA driver that nbcc calls, as a table that is filled when they are first wanted: one binary
-// serves machines with and without a GPU, and builds without the toolkit. Tests fill a table of their own.
+// The functions of the CUDA driver that nbcc and its tests call, as a table that is filled when they are first wanted:
+// one binary serves machines with and without a GPU, and builds without the toolkit. Tests fill a table of their own.
 // Tested by tests/unit/cuda_driver_test.cpp.
 #pragma once
 #include <cstddef>
@@ -21,9 +21,10 @@ using CudaResult = int;
 constexpr CudaResult kCudaSuccess = 0, kCudaOutOfMemory = 2, kCudaNoDevice = 100, kCudaNotReady = 600;
 constexpr int kCudaMultiprocessors = 16, kCudaMajor = 75, kCudaMinor = 76, kCudaSharedPerMultiprocessor = 81,
               kCudaRegistersPerMultiprocessor = 82, kCudaThreadsPerMultiprocessor = 39;  // cuDeviceGetAttribute
-constexpr int kCudaMemoryType = 2, kCudaDeviceOrdinal = 9, kCudaIsManaged = 8;           // cuPointerGetAttribute
+constexpr int kCudaMemoryType = 2, kCudaDeviceOrdinal = 9, kCudaIsManaged = 8;           // cuPointerGetAttributes
 constexpr int kCudaLocalBytes = 3, kCudaRegisters = 4;                                   // cuFuncGetAttribute
 constexpr unsigned kCudaHostMemory = 1, kCudaDeviceMemory = 2;                           // values of kCudaMemoryType
+constexpr unsigned kCudaGlobal = 1;                                                      // cuMemAllocManaged
 constexpr unsigned kCudaNonBlocking = 1;                                                 // cuStreamCreate
 constexpr unsigned kCudaNoTiming = 2;                                                    // cuEventCreate
 
@@ -48,13 +49,15 @@ struct CudaDriver {
 
   CudaResult (*mem_get_info)(std::size_t* free, std::size_t* total);
   CudaResult (*mem_alloc)(CudaDevicePointer* pointer, std::size_t bytes);
-  CudaResult (*mem_free)(CudaDevicePointer pointer);
+  CudaResult (*mem_alloc_managed)(CudaDevicePointer* pointer, std::size_t bytes, unsigned flags);
+  CudaResult (*mem_free)(CudaDevicePointer pointer);  // of either kind
   CudaResult (*mem_host_alloc)(void** pointer, std::size_t bytes, unsigned flags);
   CudaResult (*mem_free_host)(void* pointer);
   CudaResult (*memcpy_htod_async)(CudaDevicePointer to, const void* from, std::size_t bytes, CudaStream* stream);
   CudaResult (*memcpy_dtoh_async)(void* to, CudaDevicePointer from, std::size_t bytes, CudaStream* stream);
   CudaResult (*memset_d32_async)(CudaDevicePointer to, unsigned value, std::size_t count, CudaStream* stream);
-  CudaResult (*pointer_get_attribute)(void* value, int attribute, CudaDevicePointer pointer);
+  // No error for memory that the driver does not know: the type of it is 0.
+  CudaResult (*pointer_get_attributes)(unsigned count, int* attributes, void** values, CudaDevicePointer pointer);
 
   CudaResult (*stream_create)(CudaStream** stream, unsigned flags);
   CudaResult (*stream_destroy)(CudaStream* stream);

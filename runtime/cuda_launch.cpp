@@ -5,9 +5,7 @@
 #include <new>
 
 #include "fmt/format.h"
-#include "runtime/cuda_split.h"
 #include "runtime/error.h"
-#include "runtime/reduction.h"
 
 namespace nbcc {
 namespace {
@@ -48,35 +46,18 @@ CudaArguments::CudaArguments(const KernelSource& source) {
   run_ = place<CudaRun>(at, 1);
 }
 
-int CudaLauncher::slots_of(const KernelSource& source) {
-  const auto indices = std::count_if(source.reductions.begin(), source.reductions.end(), keeps_index);
-  return int(source.reductions.size()) + int(indices);
-}
-
 void CudaLauncher::cut_for(std::int64_t ni, std::int64_t nj, bool may_load) {
   if (ni == ni_ && nj == nj_) return;
-  const CudaProgram& given = kernel_.program();
-  const CudaTuning& tuning = kernel_.tuning();
-  CudaSplitQuestion question;
-  question.multiprocessors = kernel_.gpu().multiprocessors();
-  question.blocks_per_multiprocessor = given.blocks_per_multiprocessor();
-  question.threads = given.shape().threads;
-  question.i_per_thread = given.shape().i_per_thread;
-  if (tuning.shape.i_per_thread > 0) question.fewest_i_per_thread = tuning.shape.i_per_thread;
-  question.tile = given.shape().j_tile;
-  question.slots = slots();
-  question.ni = ni;
-  question.nj = nj;
-  const CudaSplit split = choose_split(question);
-  const CudaProgram* const program = kernel_.program(split.i_per_thread, may_load);
+  const auto [program, parts] = kernel_.cut(ni, nj, may_load);
   if (!program) {
     throw DeviceError(
         "a kernel for this number of particles is not loaded yet, which cannot be done while a stream is "
         "captured: run once before the capture");
   }
   program_ = program;
-  parts_ = int(std::min<std::int64_t>(tuning.parts > 0 ? tuning.parts : split.parts, kMostParts));
-  i_per_block_ = std::int64_t(program->shape().threads) * program->shape().i_per_thread;
+  parts_ = int(std::min<std::int64_t>(parts, kMostParts));
+  const CudaShape& shape = program->shape();
+  i_per_block_ = std::int64_t(shape.threads) / shape.lanes * shape.i_per_thread;
   ni_ = ni;
   nj_ = nj;
 }

@@ -8,6 +8,7 @@
 #include "runtime/cuda_arguments.h"
 #include "runtime/cuda_device.h"
 #include "runtime/cuda_memory.h"
+#include "runtime/reduction.h"
 
 namespace nbcc {
 
@@ -72,8 +73,6 @@ class CudaLauncher {
   std::int64_t i_per_block_ = 1;
   int parts_ = 1;
   CudaBuffer partial_, arrived_;
-
-  static int slots_of(const KernelSource& source);
 };
 
 }  // namespace nbcc

@@ -12,8 +12,6 @@
 namespace nbcc {
 namespace {
 
-constexpr int kThreads = 128;  // of a block, where the shape does not say
-
 // The driver's numbers for: invalid image, no binary for this GPU, invalid PTX, PTX of a version it does not know,
 // invalid source. The image is to blame, and not the GPU's state.
 constexpr CudaResult kBadImage[] = {200, 209, 218, 222, 300};
@@ -31,8 +29,9 @@ int number_of_architecture(const std::string& name) {
 }
 
 CudaShape resolved(const CudaShape& shape, const KernelSource& source) {
-  return {shape.threads > 0 ? shape.threads : kThreads, shape.i_per_thread > 0 ? shape.i_per_thread : source.i_block,
-          shape.j_tile > 0 ? shape.j_tile : source.tile, shape.unroll};
+  return {shape.threads > 0 ? shape.threads : source.threads,
+          shape.i_per_thread > 0 ? shape.i_per_thread : source.i_block, shape.j_tile > 0 ? shape.j_tile : source.tile,
+          shape.unroll, std::max(shape.lanes, 1)};
 }
 
 std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
@@ -96,10 +95,10 @@ CudaLoader::CudaLoader(std::shared_ptr<const CudaGpu> gpu, std::shared_ptr<const
 
 // The first line is what a listing of the cache shows.
 std::string CudaLoader::key_of(const KernelSource& source, const CudaShape& shape) const {
-  return fmt::format("{}, {}\n{}, {} {}\nthreads {}, i per thread {}, j tile {}, unroll {}\n{}", source.pipeline,
-                     source.target, compiler_->identity(), compiled_for_,
+  return fmt::format("{}, {}\n{}, {} {}\nthreads {}, i per thread {}, j tile {}, unroll {}, lanes {}\n{}",
+                     source.pipeline, source.target, compiler_->identity(), compiled_for_,
                      form_ == CudaCompiler::Form::Ptx ? "PTX" : "cubin", shape.threads, shape.i_per_thread,
-                     shape.j_tile, shape.unroll, source.text);
+                     shape.j_tile, shape.unroll, shape.lanes, source.text);
 }
 
 std::shared_ptr<const CudaProgram> CudaLoader::load(const KernelSource& source, const CudaShape& shape) {

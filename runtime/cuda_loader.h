@@ -22,7 +22,7 @@ class CudaProgram {
   CudaProgram& operator=(const CudaProgram&) = delete;
 
   CudaFunction* function() const { return function_; }
-  const CudaShape& shape() const { return shape_; }  // threads, i_per_thread and j_tile are never 0
+  const CudaShape& shape() const { return shape_; }  // nothing but unroll is ever 0
   int blocks_per_multiprocessor() const { return blocks_; }
 
  private:
@@ -44,6 +44,7 @@ class CudaLoader {
 
   const CudaGpu& gpu() const { return *gpu_; }
   const std::string& dump_folder() const { return dump_folder_; }
+  const std::string& cache_folder() const { return cache_.folder(); }
 
  private:
   // Each program is compiled by one thread while others that want the same one wait for it, and no others.

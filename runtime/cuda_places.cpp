@@ -13,12 +13,6 @@ namespace {
 
 using Role = FieldLayout::Role;
 
-// Nothing: the driver does not know this address. Written into eight zero bytes, whatever the attribute's width.
-bool attribute(const CudaGpu& gpu, int which, CudaDevicePointer pointer, std::int64_t& value) {
-  value = 0;
-  return gpu.driver().pointer_get_attribute(&value, which, pointer) == kCudaSuccess;
-}
-
 bool is_read(const KernelSource& source, const FieldLayout& field) {
   const std::vector<Column>& columns = field.role == Role::InputI ? source.i_columns : source.j_columns;
   return std::any_of(columns.begin(), columns.end(), [&](const Column& column) {
@@ -62,12 +56,15 @@ void find_overlaps(const KernelSource& source, std::span<const ArrayView> views,
 }  // namespace
 
 CudaPlace place_of(const CudaGpu& gpu, const void* data, const char* what) {
-  const CudaDevicePointer pointer = reinterpret_cast<std::uintptr_t>(data);
-  std::int64_t type = 0, managed = 0, ordinal = 0;
-  if (!attribute(gpu, kCudaMemoryType, pointer, type)) return CudaPlace::Host;
-  if (attribute(gpu, kCudaIsManaged, pointer, managed) && (managed & 0xff) != 0) return CudaPlace::Device;
+  // Zeros, and wider than what the driver writes.
+  std::int64_t type = 0, ordinal = 0, managed = 0;
+  int which[] = {kCudaMemoryType, kCudaDeviceOrdinal, kCudaIsManaged};
+  void* values[] = {&type, &ordinal, &managed};
+  gpu.require(gpu.driver().pointer_get_attributes(3, which, values, reinterpret_cast<std::uintptr_t>(data)),
+              "asking where an array lies");
+  if (managed != 0) return CudaPlace::Device;
   if (type != std::int64_t(kCudaDeviceMemory)) return CudaPlace::Host;
-  if (attribute(gpu, kCudaDeviceOrdinal, pointer, ordinal) && ordinal != gpu.ordinal()) {
+  if (ordinal != gpu.ordinal()) {
     throw UsageError(
         fmt::format("{} lies in the memory of cuda:{}, but the sum runs on cuda:{}", what, ordinal, gpu.ordinal()));
   }

@@ -111,7 +111,10 @@ void CudaStaging::run(const SumRequest& request, const std::int64_t* list, CudaS
   point_outputs_on_device(request, false);
   pipe(request, plan, list, stream);
   wait_for_all(stream);
-  if (places_.device_outputs) publish(request, plan, stream);
+  if (places_.device_outputs) {
+    publish(request, plan, stream);
+    gpu_.require(gpu_.driver().stream_synchronize(stream), "waiting for the GPU");
+  }
   guard.dismiss();
   resident_ = request.keep_j && !j_parts_.empty() && request.nj > 0;
   unpack_outputs(request, plan, list);
@@ -241,7 +244,10 @@ void CudaStaging::fetch(const SumRequest& request, CudaStream* stream) {
 }
 
 void CudaStaging::pipe(const SumRequest& request, const Plan& plan, const std::int64_t* list, CudaStream* stream) {
-  if (plan.by_list) send_list(request, list, stream);
+  if (plan.by_list) {
+    send_list(request, list, stream);
+    clear_results(plan, stream);
+  }
   std::array<IChunk, 2> waiting{};  // whose results are on their way
   const std::int64_t step = plan.by_list ? request.i_count : plan.chunks.i_chunk;
   int number = 0;
@@ -267,6 +273,15 @@ void CudaStaging::send_list(const SumRequest& request, const std::int64_t* list,
   std::memcpy(pinned_list_.data(), list, bytes);
   gpu_.require(gpu_.driver().memcpy_htod_async(list_.data(), pinned_list_.data(), bytes, stream),
                "copying the list of i to the GPU");
+}
+
+// Rows that the list passes over are copied with the others: so that nothing is copied which nobody wrote.
+void CudaStaging::clear_results(const Plan& plan, CudaStream* stream) {
+  const std::int64_t bytes = std::int64_t(out_parts_.size()) * column_bytes(plan.chunks.i_chunk, Element::Double);
+  if (bytes == 0) return;
+  gpu_.require(
+      gpu_.driver().memset_d32_async(results_[0].data(), 0, std::size_t(bytes) / sizeof(std::uint32_t), stream),
+      "clearing memory of the GPU");
 }
 
 // Columns of a chunk of i, and where its results go, into the argument.
@@ -398,7 +413,7 @@ void CudaStaging::collect(const Plan& plan, const IChunk& chunk) {
   }
 }
 
-// Stores the outputs on the device. The only launch whose work may still be under way when the run returns.
+// Stores the outputs on the device.
 void CudaStaging::publish(const SumRequest& request, const Plan& plan, CudaStream* stream) {
   for (const Part& part : out_parts_) launcher_.arguments().output(part.of_role).data = 0;
   point_outputs_on_device(request, true);

@@ -18,9 +18,9 @@ class CudaStaging {
 
   // Other arrays are bound now.
   void bind(const CudaPlaces& places);
-  // Returns when the outputs on the host are there; those on the device are when `stream` has come so far. `list` is
-  // request.i_list in memory of the host. Nothing of an earlier run may be under way. When this throws, no output has
-  // been written, and nothing is under way any more.
+  // Nothing of an earlier run may be under way, and nothing of this one is when it returns or throws. `list` is
+  // request.i_list in memory of the host. When this throws, no output on the host has been written, and none on the
+  // device unless the GPU failed in the last launch, which stores them all.
   void run(const SumRequest& request, const std::int64_t* list, CudaStream* stream);
 
  private:
@@ -56,6 +56,7 @@ class CudaStaging {
   void fetch(const SumRequest& request, CudaStream* stream);
   void pipe(const SumRequest& request, const Plan& plan, const std::int64_t* list, CudaStream* stream);
   void send_list(const SumRequest& request, const std::int64_t* list, CudaStream* stream);
+  void clear_results(const Plan& plan, CudaStream* stream);
   void send_i(const SumRequest& request, const Plan& plan, const IChunk& chunk, const std::int64_t* list,
               CudaStream* stream);
   void send_j(const SumRequest& request, const Plan& plan, std::int64_t begin, std::int64_t end, int buffer,

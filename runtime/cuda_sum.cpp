@@ -107,7 +107,6 @@ void CudaSummation::run(const SumRequest& request) {
   const std::int64_t* list = request.i_list;
   // Memory that earlier runs still use may be given back.
   wait_for_work();
-  begin_in(stream);
   if (device_list) {
     fetched.resize(std::size_t(request.i_count));
     gpu_.require(gpu_.driver().memcpy_dtoh_async(fetched.data(), reinterpret_cast<std::uintptr_t>(list),
@@ -118,7 +117,6 @@ void CudaSummation::run(const SumRequest& request) {
     check_list(kernel_.source, request, list);
   }
   staging_.run(request, list, stream);
-  end_in(stream);
 }
 
 // The argument's views of arrays on the device; those that pass through memory of the staging are set there, run by
@@ -145,19 +143,30 @@ void CudaSummation::bind(const SumRequest& request) {
 }
 
 void CudaSummation::run_on_device(const SumRequest& request, bool list_on_device, CudaStream* stream, bool capturing) {
-  const bool finish_apart = places_.outputs_touch_j && request.nj > 0;
   const bool send = request.i_list && !list_on_device;
   launcher_.cut_for(request.i_count, request.nj, !capturing);
-  const std::int64_t piece = size_memory(request.i_count, finish_apart, send, stream, capturing);
-  if (!capturing) begin_in(stream);
+  const std::int64_t piece = size_memory(request.i_count, finish_apart(request), send, stream, capturing);
+  // Kernels and memory are there before the first launch: between two pieces nothing can fail but the GPU itself.
+  if (capturing) return launch_all(request, list_on_device, piece, stream);
+  begin_in(stream);
+  try {
+    launch_all(request, list_on_device, piece, stream);
+  } catch (...) {
+    end_after_failure(stream);
+    throw;
+  }
+  end_in(stream);
+}
+
+void CudaSummation::launch_all(const SumRequest& request, bool list_on_device, std::int64_t piece, CudaStream* stream) {
   CudaDevicePointer list = reinterpret_cast<std::uintptr_t>(request.i_list);
-  if (send) list = send_list(request, stream);
+  if (request.i_list && !list_on_device) list = send_list(request, stream);
   for (int c = 0; c < kernel_.source.outputs; ++c) {
     launcher_.arguments().output(c).onto = request.accumulate ? 1 : 0;
   }
-  launch_pieces(request, list, piece, true, !finish_apart, request.nj, stream);
-  if (finish_apart) launch_pieces(request, list, piece, false, true, 0, stream);
-  if (!capturing) end_in(stream);
+  const bool apart = finish_apart(request);
+  launch_pieces(request, list, piece, true, !apart, request.nj, stream);
+  if (apart) launch_pieces(request, list, piece, false, true, 0, stream);
 }
 
 // Working memory for a run, with launches of as many i as there is memory for. Returns that number.
@@ -231,8 +240,23 @@ void CudaSummation::begin_in(CudaStream* stream) {
 
 void CudaSummation::end_in(CudaStream* stream) {
   if (lives_for_ever(stream)) return;
-  mark_.record(stream);
-  marked_ = true;
+  try {
+    mark_.record(stream);
+    marked_ = true;
+  } catch (const DeviceError&) {
+    // The results are on their way, so the run has not failed; but who waits later may find the stream gone.
+    gpu_.require(gpu_.driver().stream_synchronize(stream), "waiting for the GPU");
+    under_way_ = false;
+  }
+}
+
+void CudaSummation::end_after_failure(CudaStream* stream) noexcept {
+  try {
+    end_in(stream);
+  } catch (...) {
+    // What failed first is told; a GPU that has failed uses no memory any more.
+    under_way_ = false;
+  }
 }
 
 }  // namespace nbcc

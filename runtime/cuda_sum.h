@@ -25,12 +25,16 @@ class CudaSummation final : public Summation {
  private:
   void bind(const SumRequest& request);
   void run_on_device(const SumRequest& request, bool list_on_device, CudaStream* stream, bool capturing);
+  void launch_all(const SumRequest& request, bool list_on_device, std::int64_t piece, CudaStream* stream);
+  // Results may be stored only when all j have been read.
+  bool finish_apart(const SumRequest& request) const { return places_.outputs_touch_j && request.nj > 0; }
   std::int64_t size_memory(std::int64_t ni, bool finish_apart, bool list, CudaStream* stream, bool capturing);
   CudaDevicePointer send_list(const SumRequest& request, CudaStream* stream);
   void launch_pieces(const SumRequest& request, CudaDevicePointer list, std::int64_t piece, bool first, bool last,
                      std::int64_t nj, CudaStream* stream);
   void begin_in(CudaStream* stream);
   void end_in(CudaStream* stream);
+  void end_after_failure(CudaStream* stream) noexcept;
   void wait_for_work();
 
   const CudaKernel& kernel_;
@@ -42,7 +46,6 @@ class CudaSummation final : public Summation {
   CudaStaging staging_;
 
   std::uint64_t binding_ = 0;  // of places_ and of the argument
-  bool direct_ = false;        // the argument holds the views of arrays on the device
   CudaPlaces places_;
 
   // The stream of the last run, and whether its work may still be under way.

@@ -36,8 +36,9 @@ struct SumRequest {
 // The working memory of one sum on one device, kept from run to run. Used by one thread at a time.
 struct Summation {
   virtual ~Summation() = default;
-  // Writes the outputs only when nothing can fail any more. Outputs may alias inputs. A device that computes by itself
-  // may return before the work is done where it alone knows the outputs' memory.
+  // Writes the outputs only when nothing can fail any more, or nothing but the device itself where it stores them.
+  // Outputs may alias inputs. A device that computes by itself may return before the work is done where all arrays are
+  // in its memory.
   virtual void run(const SumRequest& request) = 0;
   // Returns when the work of all runs is done. Throws DeviceError if it failed.
   virtual void wait() {}
@@ -59,8 +60,8 @@ class KernelDevice {
  public:
   virtual ~KernelDevice() = default;
   virtual const std::string& name() const = 0;  // for people: "cpu, avx2, 2 threads"
-  // From memory, else from the disk cache, else compiled. Throws DeviceError, and InternalError when the device's
-  // compiler refuses the text.
+  // From memory, else from the disk cache, else compiled. Throws DeviceError, and where the device's compiler refuses
+  // the text InternalError (CPU) or TextRefused (CUDA).
   virtual std::shared_ptr<const Kernel> load(KernelSource source) = 0;
 };
 

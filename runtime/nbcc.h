@@ -38,6 +38,12 @@ NBCC_API const char* nbcc_error_message(const nbcc_error* error); /* "" for a nu
 NBCC_API nbcc_status nbcc_error_status(const nbcc_error* error);
 NBCC_API void nbcc_error_free(nbcc_error* error); /* null is fine */
 
+/* What went wrong in this thread's last failure of a function that has no nbcc_error** to tell it by, as those of
+ * compiled pipelines; "" if there was none. Belongs to the thread, until its next failure. */
+NBCC_API const char* nbcc_last_error(void);
+
+NBCC_API const char* nbcc_version(void); /* of the library, as "0.1.0" */
+
 /* ---- devices ------------------------------------------------------------------------------------------- */
 
 typedef struct nbcc_device nbcc_device;
@@ -55,10 +61,12 @@ typedef struct nbcc_device_options {
  * context, as programs of the CUDA runtime use it; the caller's current context is left as it was. options may be null.
  */
 NBCC_API nbcc_status nbcc_device_open(const char* name, const nbcc_device_options* options, nbcc_device** device,
-                                      nbcc_error** error); /* [jit] */
-NBCC_API void nbcc_device_close(nbcc_device* device);      /* pipelines opened on it stay valid */
+                                      nbcc_error** error);
+NBCC_API void nbcc_device_close(nbcc_device* device); /* pipelines opened on it stay valid */
 NBCC_API const char* nbcc_device_name(
     const nbcc_device* device); /* e.g. "cpu, avx2, 2 threads", "cuda:0, NVIDIA H200, sm_90" */
+/* How many GPUs the CUDA driver shows. Where there is none the status is NBCC_ERROR_DEVICE, the error tells why. */
+NBCC_API nbcc_status nbcc_cuda_count(int* count, nbcc_error** error);
 
 /* ---- pipelines ----------------------------------------------------------------------------------------- */
 
@@ -111,6 +119,35 @@ typedef struct nbcc_field {
 NBCC_API int nbcc_pipeline_field_count(const nbcc_pipeline* pipeline);
 /* Field k in order of declaration; 0 on success, -1 when there is none. */
 NBCC_API int nbcc_pipeline_field(const nbcc_pipeline* pipeline, int k, nbcc_field* field);
+
+/* ---- texts ---------------------------------------------------------------------------------------------- */
+
+/* What nbcc has to say about a pipeline's text, without a device: a text, and what is wrong in the pipeline's. */
+typedef struct nbcc_report nbcc_report;
+
+typedef enum nbcc_severity { NBCC_SEVERITY_NOTE = 0, NBCC_SEVERITY_WARNING = 1, NBCC_SEVERITY_ERROR = 2 } nbcc_severity;
+
+typedef struct nbcc_diagnostic {
+  nbcc_severity severity;
+  int line, column;     /* in the pipeline's text, from 1 (columns in bytes); 0: the text as a whole */
+  const char* message;  /* "use of undeclared identifier 'r3'" */
+  const char* rendered; /* as it is printed: file:line:column: error: message, the source line, a caret */
+} nbcc_diagnostic;
+
+/* Errors and warnings of a text; the report's text is all of them, rendered. With errors the status is NBCC_ERROR_INPUT
+ * and there is a report all the same. */
+NBCC_API nbcc_status nbcc_check_text(const char* text, const char* name, nbcc_report** report,
+                                     nbcc_error** error); /* [jit] */
+/* A stage of the text's way to a kernel: "ir", "optimized" (for the CPU), "cpu", "asm", "cuda". isa: null means the
+ * best that this machine has. options may be null. The diagnostics are the warnings. */
+NBCC_API nbcc_status nbcc_emit_text(const char* text, const char* name, const char* stage,
+                                    const nbcc_pipeline_options* options, const char* isa, nbcc_report** report,
+                                    nbcc_error** error);              /* [jit] */
+NBCC_API const char* nbcc_report_text(const nbcc_report* report);     /* [jit] "" for a null pointer */
+NBCC_API int nbcc_report_diagnostic_count(const nbcc_report* report); /* [jit] */
+/* Diagnostic k in the order of the text; 0 on success, -1 when there is none. */
+NBCC_API int nbcc_report_diagnostic(const nbcc_report* report, int k, nbcc_diagnostic* diagnostic); /* [jit] */
+NBCC_API void nbcc_report_free(nbcc_report* report); /* [jit] null is fine */
 
 /* ---- sums ---------------------------------------------------------------------------------------------- */
 
@@ -166,13 +203,20 @@ typedef struct nbcc_run_options {
                      have just written in the default stream are read when they are ready */
 } nbcc_run_options;
 
-/* Sums over all j for the chosen i. options may be null: all i, overwritten. On failure no output was written.
+/* Sums over all j for the chosen i. options may be null: all i, overwritten.
+ *
+ * On failure no output was written, with one exception: a GPU that fails while it stores results into arrays on the
+ * device leaves some of them stored. All that can be refused is refused before: wrong arguments, missing memory, a
+ * kernel that cannot be compiled or loaded. Outputs on the host are written last and are always as they were. Where the
+ * GPU's memory makes a run from device arrays go in pieces of i, each piece is stored when it is summed; the GPU may
+ * then fail in a later one. With arrays on the host as well, one launch at the end stores all outputs on the device.
  *
  * On a GPU a run whose arrays are all on the device returns when its work is in the stream: the outputs are there when
- * the stream has come so far, or nbcc_sum_wait returns. A run with an array of the host returns when it has read its
- * inputs there and written its outputs there. Runs of one sum in different streams do their work one after the other. A
- * stream that is captured into a graph takes runs from arrays on the device only, of a size that has been run before;
- * the graph uses the sum's working memory, so the sum must outlive it and must not run while it does. */
+ * the stream has come so far, or nbcc_sum_wait returns; a failure of the work is told by nbcc_sum_wait, or by whatever
+ * waits for the stream. A run with an array of the host returns when all of its work is done, in whatever stream and
+ * for outputs on either side. Runs of one sum in different streams do their work one after the other. A stream that is
+ * captured into a graph takes runs from arrays on the device only, of a size that has been run before; the graph uses
+ * the sum's working memory, so the sum must outlive it and must not run while it does. */
 NBCC_API nbcc_status nbcc_sum_run(nbcc_sum* sum, const nbcc_run_options* options, nbcc_error** error);
 /* Returns when the work of all runs of this sum is done. */
 NBCC_API nbcc_status nbcc_sum_wait(nbcc_sum* sum, nbcc_error** error);

@@ -12,7 +12,9 @@
 //
 // The inline namespace keeps these names apart, for the linker, from those inside of nbcc.
 #pragma once
+#include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <ranges>
@@ -119,6 +121,66 @@ View columns(R&& array, std::int64_t width) {
   return result;
 }
 
+// What the functions of compiled pipelines take: Width numbers for each particle, one particle after the other. Made of
+// contiguous ranges (a vector, array, span) of T or, where Width is not 1, of std::array<T, Width>; T is const for an
+// input. The memory stays the caller's.
+template <ArrayElement T, int Width>
+class Rows {
+ public:
+  using Row = std::array<std::remove_const_t<T>, Width>;
+
+  // An output that is not wanted.
+  Rows() = default;
+
+  // Throws Error if this is not a whole number of rows.
+  template <ArrayRange R>
+    requires std::is_convertible_v<std::remove_reference_t<std::ranges::range_reference_t<R>> (*)[], T (*)[]>
+  Rows(R&& numbers) : data_(std::ranges::data(numbers)), count_(rows(numbers, Width).where.count), is_wanted_(true) {}
+
+  template <std::ranges::contiguous_range R>
+    requires std::ranges::sized_range<R> && std::ranges::borrowed_range<R> &&
+                 std::is_same_v<std::ranges::range_value_t<R>, Row> &&
+                 (std::is_const_v<T> || !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>)
+  Rows(R&& array)
+      : data_(reinterpret_cast<T*>(std::ranges::data(array))),
+        count_(std::int64_t(std::ranges::size(array))),
+        is_wanted_(true) {}
+
+  T* data() const { return data_; }
+  std::int64_t count() const { return count_; }  // particles
+  bool is_wanted() const { return is_wanted_; }
+
+ private:
+  T* data_ = nullptr;
+  std::int64_t count_ = 0;
+  bool is_wanted_ = false;
+};
+
+namespace detail {
+
+struct RowCount {
+  const char* argument;
+  std::int64_t count;
+  bool is_wanted;
+};
+
+// The one number of particles of a side's arguments.
+inline std::int64_t count_of(const char* pipeline, std::initializer_list<RowCount> arguments) {
+  const RowCount* first = nullptr;
+  for (const RowCount& one : arguments) {
+    if (!one.is_wanted) continue;
+    if (!first) first = &one;
+    if (one.count != first->count) {
+      throw Error(NBCC_ERROR_USAGE, std::string(pipeline) + ": '" + one.argument + "' has " +
+                                        std::to_string(one.count) + " particles, but '" + first->argument + "' has " +
+                                        std::to_string(first->count));
+    }
+  }
+  return first ? first->count : 0;
+}
+
+}  // namespace detail
+
 struct DeviceOptions {
   int threads = 0;    // 0: all cores that this process may run on
   std::string isa{};  // "sse2", "avx2", "avx512"; empty: the best that this machine has
@@ -219,8 +281,9 @@ class Pipeline {
 };
 
 // A pipeline with arrays bound to its fields. Outputs are overwritten by run() and combined with what they hold, by
-// the output's reduction, by accumulate(). On failure no output was written. Outputs may be the same arrays as inputs.
-// All functions throw Error with NBCC_ERROR_USAGE, the message naming the field, what was expected and what came.
+// the output's reduction, by accumulate(). On failure no output was written (nbcc.h, nbcc_sum_run: how far that goes on
+// a GPU). Outputs may be the same arrays as inputs. All functions throw Error with NBCC_ERROR_USAGE, the message naming
+// the field, what was expected and what came.
 class Sum {
  public:
   explicit Sum(const Pipeline& pipeline) : fields_(pipeline.fields()) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <utility>
 
 #include "fmt/format.h"
 #include "runtime/error.h"
@@ -153,6 +154,7 @@ std::vector<std::string> options_for(const std::string& architecture, const Cuda
   define("NBCC_I_PER_THREAD", shape.i_per_thread);
   define("NBCC_J_TILE", shape.j_tile);
   define("NBCC_UNROLL", shape.unroll);
+  define("NBCC_LANES", shape.lanes);
   return options;
 }
 
@@ -181,6 +183,7 @@ CudaCode Nvrtc::compile(const std::string& text, const std::string& architecture
     code.image = get(handle.program, nvrtc_.get_cubin_size, nvrtc_.get_cubin, "nvrtcGetCUBIN");
     read_assembler_report(log, code);
   }
+  code.log = std::move(log);
   return code;
 }
 

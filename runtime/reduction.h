@@ -1,6 +1,7 @@
-// The five reductions on doubles: what an empty one holds, and how two parts of one sum join.
+// The five reductions on doubles: what an empty one holds, what they take, and how two parts of one sum join.
 // Min and max hand NaN on; argmin and argmax never choose it, and keep the earlier of two equals.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -10,6 +11,12 @@ namespace nbcc {
 
 constexpr bool keeps_index(FieldLayout::Reduction reduction) {
   return reduction == FieldLayout::Reduction::ArgMin || reduction == FieldLayout::Reduction::ArgMax;
+}
+
+// Doubles that hold what was found for one i.
+inline int slots_of(const KernelSource& source) {
+  const auto indices = std::count_if(source.reductions.begin(), source.reductions.end(), keeps_index);
+  return int(source.reductions.size()) + int(indices);
 }
 
 constexpr double identity(FieldLayout::Reduction reduction) {

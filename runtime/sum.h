@@ -37,6 +37,8 @@ class SumState {
   void run(const RunChoice& choice = {});
   void wait();  // for the work of all runs
 
+  const std::vector<FieldLayout>& fields() const { return kernel_->source.fields; }
+
  private:
   enum class Side : std::uint8_t { I, J };
   std::size_t find(std::string_view name) const;

@@ -13,6 +13,10 @@ stands behind its fence:
     pipe fails [NAME] a pipeline with errors, or with warnings only
     cpp NAME, c NAME  a complete program; compiled and run here, unless a later script of the page names its file
     cmake [NAME]      a file for later scripts of the page
+    fortran NAME      one too
+    python [NAME]     a program, run by a Python that has NumPy, with the package of bindings/python. needs:MODULE (which
+                      may be said several times): only where that module can be used. A page without such a Python, or
+                      module, goes on after the block and what it would have printed
     text output       what the block before has printed; `...` stands for anything, alone on a line for any lines
     text, console     not run: a drawing, a formula, a command that changes the machine
 """
@@ -28,6 +32,11 @@ import tempfile
 FENCE = re.compile(r"^(```+)[ \t]*([^`\n]*)\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
 SECONDS = 60  # of one block
+PROBES = {"cupy": "import cupy; cupy.zeros(1)"}  # a module that can be imported and yet not used
+
+
+class Skipped(Exception):
+    pass
 
 
 class Failure(Exception):
@@ -40,12 +49,15 @@ class Block:
         self.kind = words[0] if words else ""
         self.fails = "fails" in words[1:]
         self.output = "output" in words[1:]
-        names = [word for word in words[1:] if word not in ("fails", "output")]
+        self.needs = [word[len("needs:"):] for word in words[1:] if word.startswith("needs:")]
+        names = [word for word in words[1:] if word not in ("fails", "output") and not word.startswith("needs:")]
         self.name = names[0] if names else ""
         self.body = match.group(3)
         self.line = text.count("\n", 0, match.start()) + 1
         if self.kind == "pipe" and not self.name:
             self.name = f"example_{index}.pipe"
+        if self.kind == "python" and not self.name:
+            self.name = f"example_{index}.py"
         if self.kind == "cmake" and not self.name:
             self.name = "CMakeLists.txt"
 
@@ -99,6 +111,9 @@ class Page:
             "NBCC_CACHE_DIR": str(scratch / "cache"),
             "NBCC_HOME": str(source),
             "NBCC_BUILD": str(build),
+            "PYTHONPATH": str(source / "bindings" / "python"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "NBCC_LIBRARY": str(build / "lib" / "libnbcc_jit.so"),
         }
 
     def call(self, words):
@@ -125,6 +140,13 @@ class Page:
                    "-lm", "-pthread", "-o", program])
         return self.must([f"./{program}"])
 
+    def run_python(self, block):
+        probe = "; ".join(PROBES.get(module, f"import {module}") for module in ["numpy", *block.needs])
+        for interpreter in ("python3", "/usr/bin/python3"):
+            if self.call([interpreter, "-c", probe])[0] == 0:
+                return self.must([interpreter, block.name], block.fails)
+        raise Skipped
+
     def run(self, block, later):
         """What the block prints."""
         if block.kind == "sh":
@@ -142,7 +164,9 @@ class Page:
                 raise Failure("a program needs the name of its file behind the fence")
             used = any(other.kind == "sh" and block.name in other.body for other in later)
             return "" if used else self.build_and_run(block.name)
-        if block.kind in ("cmake", "text", "console"):
+        if block.kind == "python":
+            return self.run_python(block)
+        if block.kind in ("cmake", "fortran", "text", "console"):
             return ""
         raise Failure(f"'{block.kind}' is no kind of block that this test knows")
 
@@ -156,10 +180,12 @@ class Page:
         for k, block in enumerate(blocks):
             try:
                 if block.kind == "text" and block.output:
-                    if not expected_pattern(block.body).fullmatch(plain(printed)):
+                    if printed is not None and not expected_pattern(block.body).fullmatch(plain(printed)):
                         raise Failure(f"the block before printed something else:\n{printed}")
                 else:
                     printed = self.run(block, blocks[k + 1:])
+            except Skipped:
+                printed = None
             except Failure as failure:
                 found.append(f"{where}:{block.line}: {failure}")
                 break

@@ -25,6 +25,9 @@ namespace {
 
 // Small, so that few particles make several blocks, tiles and passes of the staging loop.
 constexpr CudaShape kShape{.threads = 8, .i_per_thread = 2, .j_tile = 16, .unroll = 2};
+constexpr CudaShape kLanes{.threads = 8, .i_per_thread = 1, .j_tile = 16, .unroll = 2, .lanes = 4};
+constexpr CudaShape kBoth{.threads = 8, .i_per_thread = 4, .j_tile = 16, .unroll = 2, .lanes = 2};
+constexpr CudaShape kShapes[] = {kBoth, kShape, kLanes};
 constexpr ShimOrder kForward{}, kBackward{ShimOrder::Kind::Backward}, kShuffled{ShimOrder::Kind::Shuffled, 7};
 constexpr std::int64_t kSizes[][2] = {{37, 0}, {37, 1}, {1, 2}, {16, 31}, {37, 127}, {17, 128}, {1, 129}, {37, 300}};
 
@@ -124,7 +127,7 @@ TEST_P(CudaText, AgreesWithTheOracle) {
       if (math == Math::Precise && precision == Precision::Mixed) continue;
       const Options options{.precision = precision, .math = math};
       CudaShim shim;
-      CudaTextRun run(shim, emit(oracle.pipeline(), options), kShape);
+      CudaTextRun run(shim, emit(oracle.pipeline(), options), kShapes[int(precision)]);
       EXPECT_EQ(first_failure(shim, run, cases_of(oracle, options)), "") << name(precision) << ", " << name(math);
     }
   }
@@ -134,7 +137,7 @@ TEST_P(CudaText, AgreesWithTheOracle) {
 TEST_P(CudaText, HasTheSameBitsInEveryOrder) {
   const Oracle oracle(GetParam());
   CudaShim shim;
-  CudaTextRun run(shim, emit(oracle.pipeline(), {}), kShape);
+  CudaTextRun run(shim, emit(oracle.pipeline(), {}), kBoth);
   const OracleInput input = oracle.columns_of(random_particles(oracle.pipeline(), 40, 150, /*seed=*/3));
   for (const CudaTextChoice& choice : kChoices) {
     set_orders(shim, kForward);
@@ -208,7 +211,7 @@ TEST_P(RandomCudaTexts, AgreeWithTheInterpreter) {
   for (const auto& [ni, nj] : {std::pair{37, 45}, {3, 129}, {17, 1}, {1, 0}})
     cases.push_back(make_case(pipeline, random_pipeline_input(pipeline, ni, nj, seed), options));
   CudaShim shim;
-  CudaTextRun run(shim, emit(pipeline, options), kShape);
+  CudaTextRun run(shim, emit(pipeline, options), kShapes[seed / 6 % 3]);
   EXPECT_EQ(first_failure(shim, run, cases), "") << name(options.precision) << ", " << name(options.math) << "\n"
                                                  << text;
 }
@@ -227,7 +230,15 @@ constexpr Mistake kMistakes[] = {
     {"NoBarrierBeforeTheNextTile",
      "    // The next tile must not overwrite what a slower thread still reads.\n    __syncthreads();", ""},
     {"NoBarrierBeforeTheLastIsKnown", "  __syncthreads();\n  return last;", "  return last;"},
-    {"OnePairTooMany", "for (int k = 0; k < count; ++k)", "for (int k = 0; k <= count; ++k)"},
+    {"OnePairTooMany", "for (int k = begin; k < end; ++k)", "for (int k = begin; k <= end; ++k)"},
+    {"LanesMissTheRest", "(count + NBCC_LANES - 1) / NBCC_LANES", "count / NBCC_LANES"},
+    {"LanesOverlap", "begin = lane * stretch", "begin = 0"},
+    {"LastLaneBeyondTheTile", "lesser(begin + stretch, count)", "begin + stretch"},
+    {"NoBarrierBeforeTheLanesJoin", "kWidth);\n  }\n  __syncthreads();\n  if (gridDim.y > 1)",
+     "kWidth);\n  }\n  if (gridDim.y > 1)"},
+    {"LastLaneForgotten", "lane < NBCC_LANES; ++lane) join", "lane + 1 < NBCC_LANES; ++lane) join"},
+    {"LanesInOnePlace", "&room.found[lane][0]", "&room.found[0][0]"},
+    {"OneLaneJoinsForAll", "int r = lane; r < NBCC_I_PER_THREAD; r += NBCC_LANES", "int r = lane; r < 1; ++r"},
     {"OneJTooFewStaged", "k < count; k += NBCC_THREADS", "k < count - 1; k += NBCC_THREADS"},
     {"CountOfTheLastTileTooLarge", "lesser(a.nj - tile * NBCC_J_TILE, (index)NBCC_J_TILE)",
      "lesser(a.nj - tile * NBCC_J_TILE + 1, (index)NBCC_J_TILE)"},
@@ -235,17 +246,16 @@ constexpr Mistake kMistakes[] = {
     {"JOfTheThreadAndNotOfTheTile", "const index j = first_j + k;", "const index j = a.j_begin + k;"},
     {"JOfTheWrongThread", "const index j = first_j + k;", "const index j = first_j + threadIdx.x;"},
     {"TileOfI", "const index j = first_j + k;", "const index j = first_i + k;"},
-    {"BlocksOfIOverlap", "(index)blockIdx.x * (NBCC_THREADS * NBCC_I_PER_THREAD)", "(index)blockIdx.x * NBCC_THREADS"},
+    {"BlocksOfIOverlap", "(index)blockIdx.x * kWidth", "(index)blockIdx.x * kColumns"},
     {"PartsOfJOverlap", "tile_end = tiles * (blockIdx.y + 1) / gridDim.y", "tile_end = tiles"},
     {"ArrivedIsNotReset", "if (last) *arrived = 0;", ""},
     {"TheLastButOneToArriveJoins", "== gridDim.y - 1;", "== gridDim.y - 2;"},
-    {"TheFirstToArriveJoins", "if (gridDim.y > 1 && !last_to_arrive(a.arrived + blockIdx.x)) return;",
-     "if (blockIdx.y > 0) return;"},
-    {"LastPartForgotten", "p < gridDim.y; ++p", "p + 1 < gridDim.y; ++p"},
-    {"FirstPartForgotten", "unsigned p = 0; p < gridDim.y", "unsigned p = 1; p < gridDim.y"},
+    {"TheFirstToArriveJoins", "if (!last_to_arrive(a.arrived + blockIdx.x)) return;", "if (blockIdx.y > 0) return;"},
+    {"LastPartForgotten", "gridDim.y * (lane + 1) / NBCC_LANES", "(gridDim.y - 1) * (lane + 1) / NBCC_LANES"},
+    {"FirstPartForgotten", "begin = gridDim.y * lane / NBCC_LANES", "begin = 1 + gridDim.y * lane / NBCC_LANES"},
+    {"NoBarrierAfterThePartsJoin", "    __syncthreads();\n  }\n#pragma unroll 1", "  }\n#pragma unroll 1"},
     {"ChunksBegunAnew", "a.first ? nothing()", "true ? nothing()"},
-    {"ResultsWhereTheyAreNotTheirs", "const index place = first_i + r * NBCC_THREADS;",
-     "const index place = first_i + r;"},
+    {"ResultsWhereTheyAreNotTheirs", "const index place = first_i + r * kColumns;", "const index place = first_i + r;"},
     {"OnePlaceTooMany", "if (place < a.ni)", "if (place <= a.ni)"},
 };
 
@@ -264,7 +274,7 @@ TEST_P(CudaMistake, IsNoticed) {
     CudaShim shim;
     set_orders(shim, order);
     {
-      CudaTextRun run(shim, source, kShape);
+      CudaTextRun run(shim, source, kBoth);
       noticed += first_failure(shim, run, cases);
     }
     shim.take_failures();

@@ -2,7 +2,6 @@
 // both floating point policies, with tails in i and j. A failure names the seed and prints the pipeline.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -32,20 +31,6 @@ std::string keep(const KernelSource& source, std::uint64_t seed, const std::stri
   return path.string();
 }
 
-// finish() of a random pipeline at most doubles an error, and rounds its own result (see random_pipeline.h).
-std::string first_difference(const CpuRun::Columns& got, const OracleOutput& expected, double relative) {
-  for (std::size_t c = 0; c < got.size(); ++c) {
-    for (std::size_t i = 0; i < got[c].size(); ++i) {
-      const double want = expected.values[c][i], is = got[c][i];
-      const double size = std::isfinite(expected.magnitudes[c][i]) ? 2 * expected.magnitudes[c][i] : 0;
-      if (is == want || std::fabs(is - want) <= relative * (size + std::fabs(want))) continue;
-      return "output " + std::to_string(c) + " of i " + std::to_string(i) + " is " + std::to_string(is) + ", not " +
-             std::to_string(want);
-    }
-  }
-  return "";
-}
-
 class RandomPipelines : public testing::TestWithParam<int> {};
 
 TEST_P(RandomPipelines, AgreeWithTheInterpreter) {
@@ -68,8 +53,7 @@ TEST_P(RandomPipelines, AgreeWithTheInterpreter) {
           const Options options{precision, math, RootMode::Refined};
           const CpuRun run(pipeline, options, isa);
           for (std::size_t s = 0; s < inputs.size(); ++s) {
-            const std::string wrong =
-                first_difference(run(inputs[s]), expected[s], kRandomPipelineRoundings * epsilon(precision));
+            const std::string wrong = random_pipeline_difference(run(inputs[s]), expected[s], epsilon(precision));
             if (wrong.empty()) continue;
             ADD_FAILURE() << "seed " << seed << ", " << describe(options, isa) << ", ni = " << inputs[s].ni
                           << ", nj = " << inputs[s].nj << ": " << wrong << "\n"

@@ -25,7 +25,8 @@ double two_sample_statistic(const std::vector<double>& first, const std::vector<
   p.fields["xi"] = x;
   p.ni = p.nj = std::int64_t(x.size());
   double largest = 0;
-  for (const double d : sum("ks_statistic", p, choice).at("d")) largest = std::max(largest, std::fabs(d));
+  const Values found = sum("ks_statistic", p, choice);
+  for (const double d : found.at("d")) largest = std::max(largest, std::fabs(d));
   return largest;
 }
 

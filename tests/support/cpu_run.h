@@ -3,16 +3,14 @@
 #pragma once
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "compiler/interpret.h"
 #include "compiler/ir.h"
 #include "compiler/options.h"
 #include "jit/build_kernel.h"
 #include "jit/cpu_jit.h"
 #include "runtime/cpu_device.h"
-#include "runtime/sum.h"
+#include "tests/support/kernel_run.h"
 
 namespace nbcc::test {
 
@@ -36,7 +34,7 @@ inline std::string describe(const Options& options, Isa isa) {
 
 class CpuRun {
  public:
-  using Columns = std::vector<std::vector<double>>;  // [output component][chosen i]
+  using Columns = test::Columns;
 
   CpuRun(const Pipeline& pipeline, const Options& options, Isa isa, int threads = 1)
       : device_(threads, isa, make_cpu_toolchain(), "", ""),
@@ -46,45 +44,7 @@ class CpuRun {
 
   // For all i, or for `count` from `begin` on.
   Columns operator()(const OracleInput& input, std::int64_t begin = 0, std::int64_t count = -1) const {
-    SumState sum(kernel_);
-    sum.set_counts(input.ni, input.nj);
-    sum.set_offsets(input.i_offset, input.j_offset);
-    std::vector<std::vector<double>> held;  // a field's components, one after the other
-    std::vector<std::pair<std::size_t, const FieldLayout*>> outputs;
-    for (const FieldLayout& field : source().fields) {
-      const auto first = std::size_t(field.first), components = std::size_t(field.components());
-      if (field.role == FieldLayout::Role::Param) {
-        sum.set_param(field.name, {input.params.data() + first, components});
-        continue;
-      }
-      const bool of_j = field.role == FieldLayout::Role::InputJ, output = field.role == FieldLayout::Role::Output;
-      const std::int64_t n = of_j ? input.nj : input.ni;
-      std::vector<double>& column = held.emplace_back();
-      column.reserve(std::size_t(n) * components + 1);
-      if (output) {
-        column.assign(std::size_t(n) * components, 0.0);
-        outputs.emplace_back(held.size() - 1, &field);
-      } else {
-        for (std::size_t c = first; c < first + components; ++c) {
-          const std::vector<double>& from = of_j ? input.j[c] : input.i[c];
-          column.insert(column.end(), from.begin(), from.end());
-        }
-      }
-      sum.bind(field.name, {column.data(), Element::Double, n, 8, 8 * n});
-    }
-    RunChoice choice;
-    choice.i_begin = begin;
-    choice.i_count = count;
-    sum.run(choice);
-    Columns columns;
-    const std::int64_t taken = count < 0 ? input.ni - begin : count;
-    for (const auto& [at, field] : outputs) {
-      for (std::int64_t c = 0; c < field->components(); ++c) {
-        const double* const from = held[at].data() + c * input.ni + begin;
-        columns.emplace_back(from, from + taken);
-      }
-    }
-    return columns;
+    return run_kernel(kernel_, input, {begin, count, nullptr});
   }
 
  private:

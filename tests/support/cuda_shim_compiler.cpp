@@ -65,10 +65,11 @@ std::vector<std::string> command(const CudaShape& shape, const std::string& sour
       // Casts that saturate, as the GPU's do.
       "-fno-strict-float-cast-overflow", "-fwrapv", "-fno-exceptions", "-fno-rtti", "-fno-unroll-loops", "-nostdinc",
       "-fPIC", "-shared", "-nostdlib", "-fvisibility=hidden"};
-  const std::array<std::pair<const char*, int>, 4> macros{{{"NBCC_THREADS", shape.threads},
+  const std::array<std::pair<const char*, int>, 5> macros{{{"NBCC_THREADS", shape.threads},
                                                            {"NBCC_I_PER_THREAD", shape.i_per_thread},
                                                            {"NBCC_J_TILE", shape.j_tile},
-                                                           {"NBCC_UNROLL", shape.unroll}}};
+                                                           {"NBCC_UNROLL", shape.unroll},
+                                                           {"NBCC_LANES", shape.lanes}}};
   for (const auto& [name, value] : macros) {
     if (value) words.push_back(fmt::format("-D{}={}", name, value));
   }
@@ -104,7 +105,7 @@ std::string compile_here(const std::string& text, const CudaShape& shape) {
 
 struct Compiled {
   std::mutex mutex;
-  std::map<std::pair<std::string, std::array<int, 4>>, std::string> images;
+  std::map<std::pair<std::string, CudaShape>, std::string> images;
   int requests = 0, made = 0;
 };
 
@@ -125,7 +126,7 @@ class ShimCompiler final : public CudaCompiler {
     Compiled& all = compiled();
     const std::lock_guard lock(all.mutex);
     ++all.requests;
-    std::string& image = all.images[{text, {shape.threads, shape.i_per_thread, shape.j_tile, shape.unroll}}];
+    std::string& image = all.images[{text, shape}];
     if (image.empty()) image = compile_here(text, shape), ++all.made;
     return {image, 64, 0};
   }

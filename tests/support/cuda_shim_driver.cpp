@@ -39,8 +39,9 @@ struct Entry<name, method> {
   F(init) F(driver_get_version) F(get_error_name) F(get_error_string) F(device_get_count) F(device_get) \
   F(device_get_name) F(device_get_attribute) F(device_total_mem) F(device_primary_ctx_retain) \
   F(device_primary_ctx_release) F(ctx_push_current) F(ctx_pop_current) F(ctx_get_current) F(mem_get_info) \
-  F(mem_alloc) F(mem_free) F(mem_host_alloc) F(mem_free_host) F(memcpy_htod_async) F(memcpy_dtoh_async) \
-  F(memset_d32_async) F(pointer_get_attribute) F(stream_create) F(stream_destroy) F(stream_synchronize) \
+  F(mem_alloc) F(mem_alloc_managed) F(mem_free) F(mem_host_alloc) F(mem_free_host) F(memcpy_htod_async) \
+  F(memcpy_dtoh_async) F(memset_d32_async) F(pointer_get_attributes) F(stream_create) F(stream_destroy) \
+  F(stream_synchronize) \
   F(stream_wait_event) F(stream_is_capturing) F(event_create) F(event_destroy) F(event_record) \
   F(event_synchronize) F(event_query) F(event_elapsed_time) F(module_load_data) F(module_unload) \
   F(module_get_function) F(func_get_attribute) F(occupancy_max_active_blocks_per_multiprocessor) \
@@ -108,8 +109,7 @@ void CudaShim::succeed(std::string_view function) { machine_->plans.erase(known(
 
 std::size_t CudaShim::allocated() const {
   std::size_t bytes = 0;
-  for (int device = 0; device < kShimDevices; ++device)
-    bytes += machine_->memory.bytes_of(ShimMemory::Kind::Device, device);
+  for (int device = 0; device < kShimDevices; ++device) bytes += machine_->memory.bytes_of_device(device);
   return bytes;
 }
 std::size_t CudaShim::peak_allocated() const { return machine_->peak; }

@@ -189,21 +189,29 @@ CudaResult ShimMachine::mem_get_info(std::size_t* free, std::size_t* total) {
   const CudaContext* const context = current();
   if (!context) return kShimInvalidContext;
   *total = kind.memory;
-  *free = kind.memory - std::min(kind.memory, memory.bytes_of(ShimMemory::Kind::Device, context->device));
+  *free = kind.memory - std::min(kind.memory, memory.bytes_of_device(context->device));
   return kCudaSuccess;
 }
 
-CudaResult ShimMachine::mem_alloc(CudaDevicePointer* pointer, std::size_t bytes) {
+CudaResult ShimMachine::allocate(ShimMemory::Kind kind_of_memory, CudaDevicePointer* pointer, std::size_t bytes) {
   std::size_t free = 0, total = 0;
   if (const CudaResult error = mem_get_info(&free, &total)) return error;
   if (capturing()) return kShimCaptureForbids;
   if (bytes == 0) return kShimInvalidValue;
   if (bytes > free) return kCudaOutOfMemory;
-  *pointer = reinterpret_cast<CudaDevicePointer>(memory.allocate(ShimMemory::Kind::Device, current()->device, bytes));
+  *pointer = reinterpret_cast<CudaDevicePointer>(memory.allocate(kind_of_memory, current()->device, bytes));
   std::size_t all = 0;
-  for (int device = 0; device < devices; ++device) all += memory.bytes_of(ShimMemory::Kind::Device, device);
+  for (int device = 0; device < devices; ++device) all += memory.bytes_of_device(device);
   peak = std::max(peak, all);
   return kCudaSuccess;
+}
+
+CudaResult ShimMachine::mem_alloc(CudaDevicePointer* pointer, std::size_t bytes) {
+  return allocate(ShimMemory::Kind::Device, pointer, bytes);
+}
+
+CudaResult ShimMachine::mem_alloc_managed(CudaDevicePointer* pointer, std::size_t bytes, unsigned flags) {
+  return flags == kCudaGlobal ? allocate(ShimMemory::Kind::Managed, pointer, bytes) : kShimInvalidValue;
 }
 
 CudaResult ShimMachine::mem_free(CudaDevicePointer pointer) {
@@ -211,7 +219,10 @@ CudaResult ShimMachine::mem_free(CudaDevicePointer pointer) {
   if (capturing()) return kShimCaptureForbids;
   if (!pointer) return kCudaSuccess;
   drain_all();
-  const std::string failure = memory.release(ShimMemory::Kind::Device, pointer_of(pointer));
+  const ShimMemory::Block* const block = memory.find(pointer_of(pointer));
+  const bool managed = block && block->kind == ShimMemory::Kind::Managed;
+  const std::string failure =
+      memory.release(managed ? ShimMemory::Kind::Managed : ShimMemory::Kind::Device, pointer_of(pointer));
   return fail(failure, failure.empty() ? kCudaSuccess : kShimInvalidValue);
 }
 
@@ -232,13 +243,23 @@ CudaResult ShimMachine::mem_free_host(void* pointer) {
   return fail(failure, failure.empty() ? kCudaSuccess : kShimInvalidValue);
 }
 
-CudaResult ShimMachine::pointer_get_attribute(void* value, int attribute, CudaDevicePointer pointer) {
+CudaResult ShimMachine::pointer_get_attributes(unsigned count, int* attributes, void** values,
+                                               CudaDevicePointer pointer) {
+  if (!current()) return kShimInvalidContext;
   const ShimMemory::Block* const block = memory.find(pointer_of(pointer));
-  if (!block) return kShimInvalidValue;
-  if (attribute == kCudaMemoryType) return *static_cast<unsigned*>(value) = unsigned(block->kind), kCudaSuccess;
-  if (attribute == kCudaDeviceOrdinal) return *static_cast<int*>(value) = block->device, kCudaSuccess;
-  if (attribute == kCudaIsManaged) return *static_cast<bool*>(value) = false, kCudaSuccess;
-  return kShimInvalidValue;
+  const bool pinned = block && block->kind == ShimMemory::Kind::Pinned;
+  for (unsigned k = 0; k < count; ++k) {
+    if (attributes[k] == kCudaMemoryType) {
+      *static_cast<unsigned*>(values[k]) = block ? (pinned ? kCudaHostMemory : kCudaDeviceMemory) : 0;
+    } else if (attributes[k] == kCudaDeviceOrdinal) {
+      *static_cast<int*>(values[k]) = block ? block->device : -2;
+    } else if (attributes[k] == kCudaIsManaged) {
+      *static_cast<bool*>(values[k]) = block && block->kind == ShimMemory::Kind::Managed;
+    } else {
+      return kShimInvalidValue;
+    }
+  }
+  return kCudaSuccess;
 }
 
 // ---- modules

@@ -99,13 +99,14 @@ class ShimMachine {
   CudaResult ctx_get_current(CudaContext** context);
   CudaResult mem_get_info(std::size_t* free, std::size_t* total);
   CudaResult mem_alloc(CudaDevicePointer* pointer, std::size_t bytes);
+  CudaResult mem_alloc_managed(CudaDevicePointer* pointer, std::size_t bytes, unsigned flags);
   CudaResult mem_free(CudaDevicePointer pointer);
   CudaResult mem_host_alloc(void** pointer, std::size_t bytes, unsigned flags);
   CudaResult mem_free_host(void* pointer);
   CudaResult memcpy_htod_async(CudaDevicePointer to, const void* from, std::size_t bytes, CudaStream* stream);
   CudaResult memcpy_dtoh_async(void* to, CudaDevicePointer from, std::size_t bytes, CudaStream* stream);
   CudaResult memset_d32_async(CudaDevicePointer to, unsigned value, std::size_t count, CudaStream* stream);
-  CudaResult pointer_get_attribute(void* value, int attribute, CudaDevicePointer pointer);
+  CudaResult pointer_get_attributes(unsigned count, int* attributes, void** values, CudaDevicePointer pointer);
   CudaResult stream_create(CudaStream** stream, unsigned flags);
   CudaResult stream_destroy(CudaStream* stream);
   CudaResult stream_synchronize(CudaStream* stream);
@@ -137,6 +138,7 @@ class ShimMachine {
   bool is_event(const CudaEvent* event);
   bool is_loaded(const CudaFunction* function);
 
+  CudaResult allocate(ShimMemory::Kind kind, CudaDevicePointer* pointer, std::size_t bytes);
   bool capturing() const;
   std::string check_host(const void* at, std::size_t bytes, const char* what) const;
   std::string check_device(const void* at, std::size_t bytes, const char* what) const;

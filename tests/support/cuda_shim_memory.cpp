@@ -15,7 +15,10 @@ constexpr std::size_t kMargin = 256;  // also the alignment that the driver prom
 constexpr int kNaN = 0xff;            // as every byte, of floats and doubles alike
 constexpr std::size_t kReleasedBlocks = 256;
 
-std::string name(ShimMemory::Kind kind) { return kind == ShimMemory::Kind::Device ? "device" : "pinned"; }
+std::string name(ShimMemory::Kind kind) {
+  constexpr const char* kNames[] = {"pinned", "device", "managed"};
+  return kNames[int(kind)];
+}
 
 bool untouched(const std::byte* at) {
   return std::all_of(at, at + kMargin, [](std::byte b) { return b == std::byte(kNaN); });
@@ -49,10 +52,10 @@ const ShimMemory::Block* ShimMemory::find(const void* at) const {
   return byte < block.begin + block.bytes ? &block : nullptr;
 }
 
-std::size_t ShimMemory::bytes_of(Kind kind, int device) const {
+std::size_t ShimMemory::bytes_of_device(int device) const {
   std::size_t bytes = 0;
   for (const auto& [begin, block] : blocks_) {
-    if (block.kind == kind && block.device == device) bytes += block.bytes;
+    if (block.kind != Kind::Pinned && block.device == device) bytes += block.bytes;
   }
   return bytes;
 }

@@ -2,6 +2,7 @@
 // beyond an end and give NaN to who read there.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -11,7 +12,7 @@ namespace nbcc::test {
 
 class ShimMemory {
  public:
-  enum class Kind : unsigned { Pinned = 1, Device = 2 };  // values of kCudaMemoryType
+  enum class Kind : std::uint8_t { Pinned, Device, Managed };  // managed memory is one device's, and the host's as well
   struct Block {
     Kind kind;
     int device;
@@ -23,7 +24,7 @@ class ShimMemory {
   void* allocate(Kind kind, int device, std::size_t bytes);
   // The block that byte lies in; null: memory of others.
   const Block* find(const void* at) const;
-  std::size_t bytes_of(Kind kind, int device) const;
+  std::size_t bytes_of_device(int device) const;
 
   // These give a failure as a sentence, or "".
   std::string release(Kind kind, void* at);

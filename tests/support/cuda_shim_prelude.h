@@ -69,6 +69,11 @@ static inline float __int_as_float(int bits) { return __builtin_bit_cast(float, 
 static inline float __uint_as_float(unsigned bits) { return __builtin_bit_cast(float, bits); }
 static inline int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
 static inline unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }
+static inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned by) {
+  const unsigned long long both = (unsigned long long)high << 32 | low;
+  return (unsigned)(both << (by & 31) >> 32);
+}
+static inline int __clz(unsigned x) { return x == 0 ? 32 : __builtin_clz(x); }
 static inline double __longlong_as_double(long long bits) { return __builtin_bit_cast(double, bits); }
 static inline long long __double_as_longlong(double x) { return __builtin_bit_cast(long long, x); }
 template <typename T>
@@ -133,9 +138,9 @@ static inline double cospi(double x) {
 static inline float sinpif(float x) { return (float)sinpi(x); }
 static inline float cospif(float x) { return (float)cospi(x); }
 
-// The text's estimates, which it writes as instructions of the GPU, with errors like theirs: float within 2^-23 of the
+// What the text writes as instructions of the GPU. Estimates have errors like theirs: float within 2^-23 of the
 // true value (GPU: 2^-22.9 to 2 ulp), and never by chance exact.
-#define NBCC_ESTIMATES
+#define NBCC_OTHER_MACHINE
 static inline float nbcc_shim_flushed(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0.0f, x) : x; }
 static inline float nbcc_shim_blurred(double exact) {
   const double sign = __double_as_longlong(exact) & 1 ? 0x1p-24 : -0x1p-24;
@@ -154,6 +159,9 @@ static inline float quotient(float a, float b) {
 }
 static inline float reciprocal(float x) { return nbcc_shim_blurred(1 / (double)nbcc_shim_flushed(x)); }
 static inline float square_root(float x) { return nbcc_shim_blurred(sqrt((double)nbcc_shim_flushed(x))); }
+static inline unsigned sign(float x) { return x < 0 ? 0x80000000u : 0u; }
+static inline float larger(float a, float b) { return a < b ? b : a != a || b != b ? a + b : a; }
+static inline unsigned arrive(unsigned* counter) { return atomicAdd(counter, 1u); }
 #line 1 "kernel.cu"
 )prelude";
 

@@ -13,6 +13,16 @@ namespace {
 
 void* pointer_of(CudaDevicePointer pointer) { return reinterpret_cast<void*>(pointer); }
 
+// Doubles among which is one that still is what all memory begins as.
+bool holds_unwritten(const void* from, std::size_t bytes) {
+  std::uint64_t word = 0;
+  for (std::size_t at = 0; at + sizeof word <= bytes; at += sizeof word) {
+    std::memcpy(&word, static_cast<const std::byte*>(from) + at, sizeof word);
+    if (word == ~std::uint64_t(0)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 // ---- work
@@ -193,7 +203,7 @@ std::string ShimMachine::check_host(const void* at, std::size_t bytes, const cha
 
 std::string ShimMachine::check_device(const void* at, std::size_t bytes, const char* what) const {
   const ShimMemory::Block* const block = memory.find(at);
-  if (block && block->kind != ShimMemory::Kind::Device)
+  if (block && block->kind == ShimMemory::Kind::Pinned)
     return fmt::format("{}: {} is the host's memory, not a device's", what, at);
   return memory.check_inside(at, bytes, what);
 }
@@ -216,7 +226,13 @@ CudaResult ShimMachine::memcpy_dtoh_async(void* to, CudaDevicePointer from, std:
   std::string failure = check_device(pointer_of(from), bytes, "memcpy_dtoh");
   if (failure.empty()) failure = check_host(to, bytes, "memcpy_dtoh");
   if (!failure.empty()) return fail(failure, kShimInvalidValue);
-  return give(here, !memory.find(to), [=] { return std::memcpy(to, pointer_of(from), bytes), kCudaSuccess; });
+  const bool pinned = memory.find(to);
+  return give(here, !pinned, [=, this] {
+    // A caller's own array may hold the index -1, which looks the same.
+    if (pinned && holds_unwritten(pointer_of(from), bytes))
+      fail(fmt::format("memcpy_dtoh: of {} bytes some were never written", bytes), 0);
+    return std::memcpy(to, pointer_of(from), bytes), kCudaSuccess;
+  });
 }
 
 CudaResult ShimMachine::memset_d32_async(CudaDevicePointer to, unsigned value, std::size_t count, CudaStream* stream) {

@@ -104,7 +104,7 @@ std::vector<CudaView> CudaTextRun::views(FieldLayout::Role role, const std::vect
 }
 
 void CudaTextRun::launch(std::vector<std::uint64_t> arguments, std::int64_t ni, unsigned parts) {
-  const std::int64_t block = std::int64_t(shape_.threads) * shape_.i_per_thread;
+  const std::int64_t block = std::int64_t(shape_.threads / std::max(shape_.lanes, 1)) * shape_.i_per_thread;
   void* list[] = {arguments.data()};
   require(driver_.launch_kernel(function_, unsigned((ni + block - 1) / block), parts, 1, unsigned(shape_.threads), 1, 1,
                                 0, nullptr, list, nullptr));

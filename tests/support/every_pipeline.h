@@ -17,7 +17,7 @@ namespace nbcc::test {
 
 inline std::vector<std::string> library() {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(NBCC_SOURCE_DIR) + "/pipelines")) {
+  for (const auto& entry : std::filesystem::directory_iterator(source_folder() + "/pipelines")) {
     if (entry.path().extension() == ".pipe") names.push_back(entry.path().stem().string());
   }
   std::sort(names.begin(), names.end());

@@ -2,6 +2,7 @@
 // Its one door is Summation. Does not know what the right answer is: that is oracle.h's or the test's own.
 #pragma once
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -49,10 +50,16 @@ struct Choice {
   bool arrays_on_device = false;  // of a GPU: copies in its memory are bound
 };
 
+// Where pipelines/ is: tests may run on another machine than the one that built them.
+inline std::string source_folder() {
+  const char* const given = std::getenv("NBCC_SOURCE_DIR");
+  return given ? given : NBCC_SOURCE_DIR;
+}
+
 // A bare name is one of the library's.
 inline std::string pipeline_path(const std::string& name) {
   if (name.find('/') != std::string::npos) return name;
-  return std::string(NBCC_SOURCE_DIR) + "/pipelines/" + name + ".pipe";
+  return source_folder() + "/pipelines/" + name + ".pipe";
 }
 
 inline void require(nbcc_status status, nbcc_error* error) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -408,6 +409,22 @@ OracleInput random_pipeline_input(const Pipeline& pipeline, std::int64_t ni, std
     }
   }
   return input;
+}
+
+// finish() of a random pipeline at most doubles an error, and rounds its own result.
+std::string random_pipeline_difference(const std::vector<std::vector<double>>& got, const OracleOutput& expected,
+                                       double epsilon) {
+  const double relative = kRandomPipelineRoundings * epsilon;
+  for (std::size_t c = 0; c < got.size(); ++c) {
+    for (std::size_t i = 0; i < got[c].size(); ++i) {
+      const double want = expected.values[c][i], is = got[c][i];
+      const double size = std::isfinite(expected.magnitudes[c][i]) ? 2 * expected.magnitudes[c][i] : 0;
+      if (is == want || std::fabs(is - want) <= relative * (size + std::fabs(want))) continue;
+      return "output " + std::to_string(c) + " of i " + std::to_string(i) + " is " + std::to_string(is) + ", not " +
+             std::to_string(want);
+    }
+  }
+  return "";
 }
 
 }  // namespace nbcc::test

@@ -13,6 +13,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "compiler/interpret.h"
 #include "compiler/ir.h"
@@ -26,5 +27,9 @@ std::string random_pipeline_text(std::uint64_t seed);
 
 // Particles and params on which that pipeline is well behaved.
 OracleInput random_pipeline_input(const Pipeline& pipeline, std::int64_t ni, std::int64_t nj, std::uint64_t seed);
+
+// Where a device of that epsilon went astray; "": nowhere.
+std::string random_pipeline_difference(const std::vector<std::vector<double>>& got, const OracleOutput& expected,
+                                       double epsilon);
 
 }  // namespace nbcc::test

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "runtime/cuda_tunings.h"
 
 namespace nbcc::test {
 namespace {
@@ -87,7 +88,11 @@ INSTANTIATE_TEST_SUITE_P(
                     "verify sound.pipe --random 10 --i old.txt", "verify sound.pipe --param eps=1",
                     "bench sound.pipe --n 0", "bench sound.pipe --n 8..4", "bench sound.pipe --repeat 1",
                     "make-ic plummer -o new.npz", "make-ic blob -o new.npz", "make-ic two-body --n 3 -o new.npz",
-                    "make-ic two-body -o old.txt", "cache", "cache burn", "completion", "completion tcsh"));
+                    "make-ic two-body -o old.txt", "cache", "cache burn", "cache list --only socks", "tune",
+                    "tune sound.pipe --device cpu", "tune sound.pipe --n 0", "tune sound.pipe --budget 0",
+                    "tune sound.pipe --param eps", "bench sound.pipe --sweep",
+                    "bench sound.pipe --device cuda --sweep --host-arrays",
+                    "bench sound.pipe --device cuda --sweep --plot new.png", "completion", "completion tcsh"));
 
 TEST(Command, AnErrorInTheTextExitsWithOne) {
   const Shell shell;
@@ -289,6 +294,39 @@ TEST(Command, InfoAndCacheReportAsJson) {
   ASSERT_EQ(listing["entries"].size(), 1u);
   EXPECT_THAT(listing["entries"][0]["kernel"].get<std::string>(), StartsWith("gravity, cpu-"));
   EXPECT_EQ(shell.line("export NBCC_CACHE_DIR=$PWD/cache; \"$nbcc\" cache clear; \"$nbcc\" cache list").out, "");
+}
+
+TEST(Command, CacheKnowsTunings) {
+  const Shell shell;
+  const CudaTuningSubject subject{"gravity", "// gravity: cuda, single precision, fast math\n", "NVIDIA H200", 132};
+  const CudaTunings tunings(shell.path("cache"));
+  tunings.store(subject, {11, 17}, {{{128, 1, 128, 16, 2}, 8}, 5e11, 4e11});
+  tunings.store(subject, {12, 17}, {{}, 5e11, 5e11});
+  const std::string cache = "export NBCC_CACHE_DIR=$PWD/cache; \"$nbcc\" cache ";
+  const Outcome text = shell.line(cache + "list");
+  EXPECT_THAT(text.out, HasSubstr("tuning  gravity: cuda, single precision, fast math, NVIDIA H200, 132 multiproc"));
+  EXPECT_THAT(text.out, HasSubstr("ni 2048..4095, nj 131072..262143: 128 threads, 1 i, tile 128, unroll 16, lanes 2, "
+                                  "parts 8, 500 G/s, +25.0%\n"));
+  EXPECT_THAT(text.out, HasSubstr("ni 4096..8191, nj 131072..262143: the model's choice, 500 G/s"));
+  const json listing = json::parse(shell.line(cache + "list --json").out);
+  EXPECT_EQ(listing["tunings"][0]["choices"][0]["ni_from"], 2048);
+  EXPECT_EQ(listing["tunings"][0]["choices"][0]["lanes"], 2);
+  EXPECT_THAT(shell.line(cache + "list --only kernels").out, IsEmpty());
+  shell.line(cache + "clear --only kernels");
+  EXPECT_EQ(tunings.list().size(), 1u);
+  EXPECT_THAT(shell.line(cache + "clear").err, HasSubstr("removed 0 kernels and 1 tuning from"));
+  EXPECT_TRUE(tunings.list().empty());
+}
+
+TEST(Command, TuningIsForGpus) {
+  const Shell shell;
+  shell.write("sound.pipe", kSound);
+  for (const char* words : {"tune sound.pipe --device cpu", "bench sound.pipe --sweep --n 16"}) {
+    const Outcome outcome = shell.nbcc(words);
+    EXPECT_EQ(outcome.code, 2) << words;
+    EXPECT_THAT(outcome.err, testing::AllOf(HasSubstr("GPU"), HasSubstr("--device"))) << words;
+  }
+  EXPECT_EQ(shell.nbcc("tune sound.pipe --n 16 --device cuda:99").code, 3);
 }
 
 TEST(Command, CompletionKnowsSubcommandsOptionsAndChoices) {

@@ -82,7 +82,7 @@ TEST_F(CudaSumTest, ASecondSmallRunIsOneLaunchAndNothingElse) {
   for (const char* function :
        {"mem_alloc", "mem_host_alloc", "mem_free", "mem_get_info", "memcpy_htod_async", "memcpy_dtoh_async",
         "memset_d32_async", "stream_synchronize", "event_synchronize", "event_record", "stream_wait_event",
-        "module_load_data", "pointer_get_attribute", "stream_is_capturing"}) {
+        "module_load_data", "pointer_get_attributes", "stream_is_capturing"}) {
     EXPECT_EQ(shim_.calls(function), 0) << function;
   }
 }
@@ -347,8 +347,8 @@ TEST_F(CudaSumTest, AFailureAtAnyCallLeavesOutputsAndDeviceAsTheyWere) {
   CudaExperiment sound(device_->gpu(), kernel, inputs);
   sound.sum.run();
   int failed = 0;
-  for (const char* function : {"ctx_get_current", "ctx_push_current", "mem_alloc", "memset_d32_async", "launch_kernel",
-                               "mem_free", "event_record"}) {
+  for (const char* function : {"ctx_get_current", "ctx_push_current", "pointer_get_attributes", "mem_alloc",
+                               "memset_d32_async", "launch_kernel", "mem_free", "event_record"}) {
     for (int k = 1; k < 4; ++k) {
       CudaExperiment experiment(device_->gpu(), kernel, inputs);
       const Numbers before = experiment.outputs();
@@ -379,6 +379,65 @@ TEST_F(CudaSumTest, WithLittleMemoryManyISumInPiecesAndToTheSameBits) {
   pieces.sum.run();
   EXPECT_GE(shim_.calls("launch_kernel"), 2);
   EXPECT_EQ(pieces.outputs(), whole.outputs());
+}
+
+// What runtime/nbcc.h says of a run in pieces.
+TEST_F(CudaSumTest, APieceThatCannotBeLaunchedIsNotStoredNorAreThoseAfterIt) {
+  const auto kernel = test::load_experiment(*device_);
+  const Numbers inputs = test::random_experiment(3000, 1000);
+  CudaExperiment whole(device_->gpu(), kernel, inputs), pieces(device_->gpu(), kernel, inputs);
+  whole.sum.run();
+  shim_.fail("mem_alloc", 1, kCudaOutOfMemory);
+  shim_.fail("launch_kernel", 2, 999);
+  EXPECT_THROW(pieces.sum.run(), DeviceError);
+  const std::vector<double> got = pieces.get("pot"), all = whole.get("pot");
+  const auto stored = std::size_t(std::find(got.begin(), got.end(), -7) - got.begin());
+  EXPECT_GT(stored, 0U);
+  EXPECT_TRUE(std::equal(got.begin(), got.begin() + std::ptrdiff_t(stored), all.begin()));
+  EXPECT_EQ(std::count(got.begin(), got.end(), -7), std::ptrdiff_t(got.size() - stored));
+  pieces.sum.run();
+  EXPECT_EQ(pieces.outputs(), whole.outputs());
+}
+
+TEST_F(CudaSumTest, AFailureInAStreamThatIsThenDestroyedLeavesTheSumUsable) {
+  const Numbers inputs = test::random_experiment(100, 300);
+  CudaExperiment experiment(device_->gpu(), test::load_experiment(*device_), inputs);
+  CudaStream* const stream = make_stream();
+  shim_.fail("launch_kernel", 1, 999);
+  EXPECT_THROW(experiment.sum.run({.stream = stream}), DeviceError);
+  destroy(stream);
+  experiment.sum.run();
+  expect_close(experiment.outputs(), test::expected_sums(inputs));
+}
+
+TEST_F(CudaSumTest, ARunWhoseEndCannotBeMarkedWaitsForIt) {
+  shim_.set_lazy(true);
+  const Numbers inputs = test::random_experiment(100, 300);
+  CudaExperiment experiment(device_->gpu(), test::load_experiment(*device_), inputs);
+  CudaStream* const stream = make_stream();
+  shim_.fail("event_record", 1, 999);
+  experiment.sum.run({.stream = stream});
+  expect_close(experiment.outputs(), test::expected_sums(inputs));
+  destroy(stream);
+  experiment.sum.wait();
+}
+
+TEST_F(CudaSumTest, ManagedMemoryIsReadAndWrittenWhereItIs) {
+  const Numbers inputs = test::random_experiment(50, 70);
+  CudaExperiment experiment(device_->gpu(), test::load_experiment(*device_), inputs);
+  CudaDevicePointer memory = 0;
+  const CudaCurrent current(device_->gpu());
+  ASSERT_EQ(shim_.driver().mem_alloc_managed(&memory, 50 * 8, kCudaGlobal), kCudaSuccess);
+  auto* const pot = reinterpret_cast<double*>(memory);
+  ArrayView view = experiment.view("pot");
+  view.data = pot;
+  experiment.sum.bind("pot", view);
+  experiment.sum.run();
+  shim_.forget_calls();
+  experiment.sum.run();
+  EXPECT_EQ(shim_.calls("memcpy_dtoh_async"), 0);
+  expect_close({{"pot", {pot, pot + 50}}}, {{"pot", test::expected_sums(inputs).at("pot")}});
+  shim_.driver().mem_free(memory);
 }
 
 TEST_F(CudaSumTest, WithoutMemoryTheErrorSaysHowMuchIsNeeded) {

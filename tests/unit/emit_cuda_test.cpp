@@ -1,19 +1,19 @@
-// The CUDA text: what must and must not stand in it, and that NVRTC takes it, for every pipeline of the library. What
-// it computes is the business of the tests that run it.
+// The CUDA text: what must and must not stand in it, and that NVRTC takes the whole language. Every pipeline of the
+// library goes through NVRTC in cuda_registers_test.cpp; what the text computes is the business of the tests that run
+// it.
 #include "compiler/emit_cuda.h"
 
-#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <stdexcept>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "compiler/optimize.h"
 #include "compiler/parse.h"
+#include "runtime/cuda_compiler.h"
+#include "runtime/error.h"
 
 namespace nbcc {
 namespace {
@@ -62,11 +62,12 @@ TEST(emit_cuda, every_macro_of_the_shape_may_be_set_from_outside) {
 
 TEST(emit_cuda, the_tile_is_read_between_two_barriers) {
   const std::string text = kernel(emit(from_library("gravity"), {}), "nbcc_interact");
-  ASSERT_EQ(count(text, "__syncthreads();"), 2);
-  const std::size_t first = text.find("__syncthreads();"), second = text.rfind("__syncthreads();");
-  EXPECT_LT(text.find("staged[k] = other;"), first);
-  EXPECT_GT(text.find("= staged[k];"), first);
-  EXPECT_LT(text.find("= staged[k];"), second);
+  const std::size_t stored = text.find("staged[k] = other;"), read = text.find("= staged[k];");
+  const std::size_t added = text.find("add(sum[r].s0,");
+  ASSERT_LT(stored, read);
+  ASSERT_LT(read, added);
+  EXPECT_LT(text.find("__syncthreads();", stored), read);
+  EXPECT_LT(text.find("__syncthreads();", read), added);
 }
 
 // Three differences, three terms of r2, one root, three products and three terms of the sums: nothing refines what is
@@ -111,11 +112,23 @@ TEST(emit_cuda, tiles_of_floats_are_summed_in_two_floats) {
   EXPECT_THAT(emit(from_library("gravity_acc"), {Precision::Double}).text, HasSubstr("double s0;"));
 }
 
-TEST(emit_cuda, a_cutoff_makes_a_region_and_a_self_test_does_not) {
-  EXPECT_EQ(count(kernel(emit(from_library("lennard_jones"), {}), "nbcc_interact"), ") {\n          const "), 1);
+TEST(emit_cuda, a_cutoff_is_looked_for_first_and_a_self_test_is_not) {
+  const std::string cutoff = kernel(emit(from_library("lennard_jones"), {}), "nbcc_interact");
+  EXPECT_EQ(count(cutoff, "misses[r] = __funnelshift_l(sign(fmaf("), 1);
+  // What stands behind it is computed for hits only.
+  const std::size_t looking = cutoff.find("misses[r] = 0"), hits = cutoff.find("while (left == 0");
+  EXPECT_EQ(count(cutoff.substr(looking, hits - looking), "reciprocal("), 0);
+  EXPECT_EQ(count(cutoff.substr(hits), "reciprocal("), 1);
   const std::string text = kernel(emit(from_library("nearest_neighbour"), {}), "nbcc_interact");
   EXPECT_THAT(text, HasSubstr("k == self[r]"));
-  EXPECT_THAT(text, Not(HasSubstr(") {\n          const ")));
+  EXPECT_THAT(text, Not(HasSubstr("misses[")));
+}
+
+TEST(emit_cuda, the_nearest_image_is_rounded_by_additions) {
+  const std::string fast = kernel(emit(from_library("lennard_jones"), {}), "nbcc_interact");
+  EXPECT_THAT(fast, HasSubstr("nearest_whole_product("));
+  EXPECT_THAT(fast, Not(HasSubstr("rint")));
+  EXPECT_THAT(kernel(emit(from_library("lennard_jones"), {.math = Math::Precise}), "nbcc_interact"), HasSubstr("rint"));
 }
 
 TEST(emit_cuda, whole_sets_of_indices_are_64_bits) {
@@ -161,8 +174,7 @@ TEST(emit_cuda, what_a_part_keeps_is_read_back_in_the_same_order) {
     EXPECT_THAT(text, HasSubstr(at + " = " + number + ";"));
     EXPECT_THAT(text, HasSubstr(number + " = " + at + ";"));
   }
-  EXPECT_EQ(count(text, "blockIdx.y * 7 * a.ni"), 1);
-  EXPECT_EQ(count(text, "(index)p * 7 * a.ni"), 1);
+  EXPECT_THAT(text, HasSubstr("constexpr int kSlots = 7;"));
 }
 
 TEST(emit_cuda, finish_is_double_and_runs_after_the_last_part_only) {
@@ -190,103 +202,35 @@ TEST(emit_cuda, derived_values_are_made_where_a_particle_is_loaded) {
 // ---- NVRTC, where it is installed
 // ------------------------------------------------------------------------------------
 
-class Nvrtc {
- public:
-  Nvrtc() {
-    std::vector<std::string> places{"/usr/local/cuda/lib64/libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"};
-    if (const char* home = std::getenv("CUDA_HOME"))
-      places.insert(places.begin(), std::string(home) + "/lib64/libnvrtc.so");
-    for (const std::string& place : places)
-      if (!library_) library_ = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library_) return;
-    find(create_, "nvrtcCreateProgram");
-    find(compile_, "nvrtcCompileProgram");
-    find(log_size_, "nvrtcGetProgramLogSize");
-    find(log_, "nvrtcGetProgramLog");
-    find(destroy_, "nvrtcDestroyProgram");
-  }
-  explicit operator bool() const { return library_ != nullptr; }
-
-  struct Result {
-    bool compiled = false;
-    std::string log;
-  };
-  Result operator()(const std::string& text, std::vector<std::string> options) const {
-    options.insert(options.end(), {"--std=c++17", "--fmad=false", "--ptxas-options=-v"});
-    std::vector<const char*> arguments;
-    for (const std::string& option : options) arguments.push_back(option.c_str());
-    void* program = nullptr;
-    Result result;
-    if (create_(&program, text.c_str(), "kernel.cu", 0, nullptr, nullptr) != 0) return result;
-    result.compiled = compile_(program, int(arguments.size()), arguments.data()) == 0;
-    std::size_t bytes = 0;
-    log_size_(program, &bytes);
-    result.log.resize(bytes);
-    log_(program, result.log.data());
-    destroy_(&program);
-    return result;
-  }
-
- private:
-  template <typename Function>
-  void find(Function*& function, const char* name) {
-    function = reinterpret_cast<Function*>(::dlsym(library_, name));
-    if (!function) throw std::runtime_error(std::string("this NVRTC has no ") + name);
-  }
-
-  void* library_ = nullptr;
-  int (*create_)(void**, const char*, const char*, int, const char* const*, const char* const*) = nullptr;
-  int (*compile_)(void*, int, const char* const*) = nullptr;
-  int (*log_size_)(void*, std::size_t*) = nullptr;
-  int (*log_)(void*, char*) = nullptr;
-  int (*destroy_)(void**) = nullptr;
-};
-
-const Nvrtc& nvrtc() {
-  static const Nvrtc the;
-  return the;
+// Null where it is not.
+const CudaCompiler* nvrtc() {
+  static const std::shared_ptr<const CudaCompiler> the = [] {
+    try {
+      return make_nvrtc();
+    } catch (const DeviceError&) {
+      return std::shared_ptr<const CudaCompiler>();
+    }
+  }();
+  return the.get();
 }
 
 #define NBCC_NEEDS_NVRTC() \
   if (!nvrtc()) GTEST_SKIP() << "NVRTC is not installed: the CUDA text is not compiled here"
 
 struct Job {
-  std::string name, text;
-  std::vector<std::string> options;
-  bool assembled = true;  // down to the device's own instructions, of which the log tells
+  std::string name, text, architecture;
+  CudaShape shape;
 };
 
 // A kernel that spills registers fails, and so does a warning.
 void expect_compiles(const std::vector<Job>& jobs) {
   for (const Job& job : jobs) {
-    const Nvrtc::Result result = nvrtc()(job.text, job.options);
-    EXPECT_TRUE(result.compiled) << job.name << "\n" << result.log;
-    EXPECT_THAT(result.log, Not(HasSubstr("warning"))) << job.name;
-    const int functions = count(result.log, "bytes spill stores"), clean = count(result.log, " 0 bytes spill stores");
-    EXPECT_GE(functions, job.assembled ? 1 : 0) << job.name << "\n" << result.log;
-    EXPECT_EQ(functions, clean) << job.name << " spills\n" << result.log;
+    CudaCode code;
+    ASSERT_NO_THROW(code = nvrtc()->compile(job.text, job.architecture, job.shape)) << job.name;
+    EXPECT_THAT(code.log, Not(HasSubstr("warning"))) << job.name;
+    EXPECT_GT(code.registers, 0) << job.name << "\n" << code.log;
+    EXPECT_EQ(code.spilled_bytes, 0) << job.name << "\n" << code.log;
   }
-}
-
-TEST(emit_cuda, nvrtc_takes_every_pipeline_in_every_precision) {
-  NBCC_NEEDS_NVRTC();
-  std::vector<Job> jobs;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(NBCC_SOURCE_DIR) + "/pipelines")) {
-    if (entry.path().extension() != ".pipe") continue;
-    const Pipeline pipeline = parse(read_source(entry.path().string()));
-    for (const Precision precision : kPrecisions) {
-      const std::string name = pipeline.name + ", " + std::string(nbcc::name(precision));
-      const std::string text = emit(pipeline, {precision}).text;
-      jobs.push_back({name + ", sm_90", text, {"--gpu-architecture=sm_90"}});
-      // With no loop written out and to PTX only: a tenth of the time.
-      jobs.push_back({name + ", compute_75",
-                      text,
-                      {"--gpu-architecture=compute_75", "-DNBCC_UNROLL=1", "-DNBCC_I_PER_THREAD=1"},
-                      false});
-    }
-  }
-  ASSERT_FALSE(jobs.empty());
-  expect_compiles(jobs);
 }
 
 // What the library does not use: every function, every type, every reduction, whole numbers, conditions as inputs.
@@ -328,7 +272,8 @@ TEST(emit_cuda, nvrtc_takes_the_whole_language) {
       for (const Pipeline* pipeline : {&everything, &reductions, &nothing})
         jobs.push_back({pipeline->name + ", " + name,
                         emit(*pipeline, {precision, math}).text,
-                        {"--gpu-architecture=sm_75", "-DNBCC_UNROLL=1", "-DNBCC_I_PER_THREAD=1"}});
+                        "sm_75",
+                        {.i_per_thread = 1, .unroll = 1}});
     }
   }
   expect_compiles(jobs);
@@ -337,14 +282,8 @@ TEST(emit_cuda, nvrtc_takes_the_whole_language) {
 TEST(emit_cuda, nvrtc_takes_other_shapes) {
   NBCC_NEEDS_NVRTC();
   const std::string text = emit(from_library("sph_force"), {}).text;
-  expect_compiles({{"small",
-                    text,
-                    {"--gpu-architecture=sm_90", "-DNBCC_THREADS=32", "-DNBCC_I_PER_THREAD=1", "-DNBCC_J_TILE=7",
-                     "-DNBCC_UNROLL=3"}},
-                   {"large",
-                    text,
-                    {"--gpu-architecture=sm_90", "-DNBCC_THREADS=256", "-DNBCC_I_PER_THREAD=2", "-DNBCC_J_TILE=512",
-                     "-DNBCC_UNROLL=4"}}});
+  expect_compiles({{"small", text, "sm_90", {.threads = 32, .i_per_thread = 1, .j_tile = 7, .unroll = 3}},
+                   {"large", text, "sm_90", {.threads = 256, .i_per_thread = 2, .j_tile = 256, .unroll = 4}}});
 }
 
 }  // namespace

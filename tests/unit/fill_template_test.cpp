@@ -19,6 +19,7 @@ const Case kCases[] = {
     {"inside_a_line", "for @{n} of @{n}s\n", {{"n", "8"}}, "for 8 of 8s\n"},
     {"lines_are_indented", "{\n  @{body}\n}\n", {{"body", "a;\nb;\n"}}, "{\n  a;\n  b;\n}\n"},
     {"empty_lines_stay_empty", "  @{body}\n", {{"body", "a;\n\nb;"}}, "  a;\n\n  b;\n"},
+    {"pragmas_stay_at_the_margin", "  @{body}\n", {{"body", "a;\n#pragma x\nb;"}}, "  a;\n#pragma x\n  b;\n"},
     {"an_empty_value_takes_its_line_along", "{\n  @{body}\n}\n", {{"body", ""}}, "{\n}\n"},
     {"an_empty_value_inside_a_line", "f(@{args});\n", {{"args", ""}}, "f();\n"},
     {"values_are_not_looked_at_again", "@{a}\n", {{"a", "@{b}"}}, "@{b}\n"},

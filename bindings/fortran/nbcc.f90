@@ -1,0 +1,125 @@
+! nbcc's C interface for Fortran, as far as sums of compiled pipelines need it: devices, sums, runs, errors. What each
+! function does is said in nbcc.h, under the same name. Compile this file with your program.
+!
+!   use nbcc
+!   use forces                        ! made by nbcc compile --fortran
+!   type(c_ptr) :: device, pipeline, sum, error
+!   if (nbcc_device_open("cuda"//c_null_char, device=device, error=error) /= NBCC_OK) print *, nbcc_error_text(error)
+!   if (gravity_open(device, pipeline, error) /= NBCC_OK) ...
+!   if (nbcc_sum_create(pipeline, sum, error) /= NBCC_OK) ...
+!   if (gravity_bind(sum, n, x, n, x, m, eps2, acc, pot, error) /= NBCC_OK) ...
+!   if (nbcc_sum_run(sum, error=error) /= NBCC_OK) ...
+!
+! Handles are type(c_ptr). Names of devices and of fields end with c_null_char.
+module nbcc
+  use, intrinsic :: iso_c_binding
+  implicit none
+  private
+
+  integer(c_int), parameter, public :: NBCC_OK = 0, NBCC_ERROR_INPUT = 1, NBCC_ERROR_USAGE = 2, NBCC_ERROR_DEVICE = 3, &
+    NBCC_ERROR_INTERNAL = 101
+
+  type, bind(C), public :: nbcc_device_options
+    integer(c_size_t) :: size = 40             ! of this type
+    integer(c_int) :: threads = 0
+    type(c_ptr) :: isa = c_null_ptr, cache_dir = c_null_ptr, dump_dir = c_null_ptr
+  end type
+
+  type, bind(C), public :: nbcc_run_options
+    integer(c_size_t) :: size = 48             ! of this type
+    integer(c_int64_t) :: i_begin = 0, i_count = -1
+    type(c_ptr) :: i_list = c_null_ptr
+    integer(c_int) :: accumulate = 0
+    type(c_ptr) :: stream = c_null_ptr
+  end type
+
+  public :: nbcc_device_open, nbcc_device_close, nbcc_pipeline_close
+  public :: nbcc_sum_create, nbcc_sum_destroy, nbcc_sum_run, nbcc_sum_wait
+  public :: nbcc_sum_keep_j, nbcc_sum_j_changed, nbcc_sum_set_offsets
+  public :: nbcc_error_free, nbcc_error_text
+
+  interface
+    integer(c_int) function nbcc_device_open(name, options, device, error) bind(C)
+      import
+      character(kind=c_char), intent(in) :: name(*)
+      type(nbcc_device_options), intent(in), optional :: options
+      type(c_ptr), intent(out) :: device
+      type(c_ptr), intent(out), optional :: error
+    end function
+    subroutine nbcc_device_close(device) bind(C)
+      import
+      type(c_ptr), value :: device
+    end subroutine
+    subroutine nbcc_pipeline_close(pipeline) bind(C)
+      import
+      type(c_ptr), value :: pipeline
+    end subroutine
+    integer(c_int) function nbcc_sum_create(pipeline, sum, error) bind(C)
+      import
+      type(c_ptr), value :: pipeline
+      type(c_ptr), intent(out) :: sum
+      type(c_ptr), intent(out), optional :: error
+    end function
+    subroutine nbcc_sum_destroy(sum) bind(C)
+      import
+      type(c_ptr), value :: sum
+    end subroutine
+    integer(c_int) function nbcc_sum_run(sum, options, error) bind(C)
+      import
+      type(c_ptr), value :: sum
+      type(nbcc_run_options), intent(in), optional :: options
+      type(c_ptr), intent(out), optional :: error
+    end function
+    integer(c_int) function nbcc_sum_wait(sum, error) bind(C)
+      import
+      type(c_ptr), value :: sum
+      type(c_ptr), intent(out), optional :: error
+    end function
+    integer(c_int) function nbcc_sum_keep_j(sum, keep, error) bind(C)
+      import
+      type(c_ptr), value :: sum
+      integer(c_int), value :: keep
+      type(c_ptr), intent(out), optional :: error
+    end function
+    integer(c_int) function nbcc_sum_j_changed(sum, error) bind(C)
+      import
+      type(c_ptr), value :: sum
+      type(c_ptr), intent(out), optional :: error
+    end function
+    integer(c_int) function nbcc_sum_set_offsets(sum, i_offset, j_offset, error) bind(C)
+      import
+      type(c_ptr), value :: sum
+      integer(c_int64_t), value :: i_offset, j_offset
+      type(c_ptr), intent(out), optional :: error
+    end function
+    subroutine nbcc_error_free(error) bind(C)
+      import
+      type(c_ptr), value :: error
+    end subroutine
+    type(c_ptr) function message_of(error) bind(C, name="nbcc_error_message")
+      import
+      type(c_ptr), value :: error
+    end function
+    integer(c_size_t) function length_of(text) bind(C, name="strlen")
+      import
+      type(c_ptr), value :: text
+    end function
+  end interface
+
+contains
+
+  ! What an error says; "" for a null pointer. The error itself stays to be freed.
+  function nbcc_error_text(error) result(message)
+    type(c_ptr), intent(in) :: error
+    character(len=:), allocatable :: message
+    character(kind=c_char), pointer :: text(:)
+    type(c_ptr) :: address
+    integer :: k
+    address = message_of(error)
+    call c_f_pointer(address, text, [length_of(address)])
+    allocate (character(len=size(text)) :: message)
+    do k = 1, size(text)
+      message(k:k) = text(k)
+    end do
+  end function
+end module

@@ -1,0 +1,73 @@
+"""nbcc: sums of pairwise interactions, from a text of ten lines, on CPUs and CUDA GPUs.
+
+    import nbcc
+
+    gravity = nbcc.compile("gravity.pipe")
+    acc, pot = gravity(x, xj=x, mj=m, eps2=1e-4)
+
+Arrays may be NumPy's, CuPy's, PyTorch's, JAX's, or anything else that speaks DLPack, the CUDA array interface or the
+buffer protocol; they are read where they are, and results are of the same library. `help(nbcc.compile)` and
+`help(nbcc.Pipeline.__call__)` tell the rest.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Dict
+
+from . import _library
+from ._errors import (
+    CompileError,
+    DeviceError,
+    Diagnostic,
+    Error,
+    ErrorPlace,
+    InternalError,
+    PipelineWarning,
+    UsageError,
+    decode,
+)
+from ._handles import DeviceChoice, Field, open_device
+from ._pipeline import BoundPipeline, Pipeline, check, compile
+
+__version__ = "0.1.0"
+__all__ = [
+    "BoundPipeline",
+    "CompileError",
+    "DeviceError",
+    "Diagnostic",
+    "Error",
+    "Field",
+    "InternalError",
+    "Pipeline",
+    "PipelineWarning",
+    "UsageError",
+    "check",
+    "compile",
+    "info",
+]
+
+
+def info() -> Dict[str, Any]:
+    """The library and the devices of this machine, as plain data.
+
+    version, library: of libnbcc_jit, and its path. devices: their names, as `compile` takes them. cpu: in words.
+    cuda_problem: why there is no GPU, "" if there is one.
+    """
+    count, place = ctypes.c_int(), ErrorPlace()
+    status = _library.lib.nbcc_cuda_count(ctypes.addressof(count), place.address)
+    problem = place.take() if status else "" if count.value else "the CUDA driver shows no GPU"
+    return {
+        "version": decode(_library.lib.nbcc_version()),
+        "library": _library.path,
+        "devices": ["cpu"] + [f"cuda:{k}" for k in range(count.value)],
+        "cpu": open_device("cpu", DeviceChoice()).description,
+        "cuda_problem": problem,
+    }
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext nbcc` makes the cell magic %%pipe known."""
+    from ._magic import register
+
+    register(shell)

@@ -1,0 +1,499 @@
+"""A call's arguments -> one run of an nbcc_sum. The door is `Caller`, which knows a pipeline and is called like a
+function. What is wrong with an argument is said here, with the argument's name; sums are the library's.
+"""
+
+from __future__ import annotations
+
+import array
+import ctypes
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from . import _library
+from ._arrays import CPU, DOUBLE, ELEMENT_SIZES, FLOAT, INT64, Array, describe, ndarray, plain_numpy
+from ._family import Family
+from ._handles import INPUT_I, INPUT_J, OUTPUT, PARAM, Field, Kernel, Options, Sum, View, device_name
+from ._library import RunOptions
+from ._numbers import numbers
+from ._overlap import share_memory
+from ._results import Result, new_numpy, new_result
+from ._streams import LEGACY, Order, handle_of
+
+_MISSING: Any = object()
+
+
+class _Inputs(NamedTuple):
+    """What a call has found out about its inputs."""
+
+    views: List[Tuple[int, Field, View]]
+    like: Optional[Array]  # the first one: results are of its library; None: NumPy's
+    kept: List[Array]  # until the run has begun
+    order: Order
+    device: str
+    ni: Optional[int]
+    nj: Optional[int]
+
+
+class Caller:
+    """A pipeline that is called with its inputs; what is held by it already need not be given."""
+
+    def __init__(self, family: Family) -> None:
+        self._family = family
+        # By field: what need not be given. _MISSING where it must be.
+        self._held: List[Any] = [_MISSING if field.default is None else field.default for field in family.fields]
+        self._idle: Dict[Kernel, List[Sum]] = {}
+        self._resident = False
+        self._version = 0
+
+    # ---- the arguments -------------------------------------------------------------------------------------
+
+    def _match(self, positional: Sequence[Any], named: Mapping[str, Any]) -> List[Any]:
+        """Values by field. Raises TypeError for what is missing, unknown or given twice."""
+        family = self._family
+        values = list(self._held)
+        if positional:
+            free = [k for k in family.arguments.values() if self._held[k] is _MISSING or family.fields[k].role == PARAM]
+            if len(positional) > len(free):
+                names = ", ".join(family.fields[k].name for k in free)
+                raise TypeError(
+                    f"{family.name}() takes at most {len(free)} positional arguments ({names}), got {len(positional)}"
+                )
+            for k, value in zip(free, positional):
+                values[k] = value
+                if family.fields[k].name in named:
+                    raise TypeError(f"{family.name}() got '{family.fields[k].name}' twice, by position and by name")
+        for name, value in named.items():
+            k = family.arguments.get(name, -1)
+            if k < 0:
+                raise TypeError(
+                    f"{family.name}() has no input and no param '{name}'; it has {', '.join(family.arguments)}"
+                )
+            if self._resident and family.fields[k].role == INPUT_J:
+                raise TypeError(f"{family.name}(): '{name}' is bound already; bind again for another")
+            values[k] = value
+        for k in family.arguments.values():
+            if values[k] is _MISSING:
+                raise TypeError(f"{family.name}() lacks its {family.fields[k]}")
+        return values
+
+    def _wrong(self, kind: type, field: Field, message: str) -> Exception:
+        made: Exception = kind(f"{self._family.name}(): '{field.name}' ({field.role} {field.type}): {message}")
+        return made
+
+    def _described(self, field: Field, value: Any, order: Order) -> Array:
+        if type(value) is Array:  # held, and described when it was bound
+            return value
+        try:
+            found = describe(value, order, convert=field.role != OUTPUT)
+        except TypeError as error:
+            raise self._wrong(TypeError, field, str(error)) from error
+        if found.element < 0:
+            raise self._wrong(TypeError, field, f"expected float32, float64, int32 or int64, got {found.dtype}")
+        if field.role == OUTPUT:
+            if found.readonly:
+                raise self._wrong(ValueError, field, "expected an array that can be written, got a read-only one")
+            if not field.integral and found.element > DOUBLE:
+                raise self._wrong(TypeError, field, f"expected float32 or float64, got {found.dtype}")
+        elif field.integral and found.element <= DOUBLE and found.shape != (0,):
+            raise self._wrong(TypeError, field, f"expected int32 or int64, got {found.dtype}")
+        return found
+
+    def _view(self, field: Field, found: Array) -> View:
+        shape, strides, element = found.shape, found.strides, found.element
+        rank = len(shape)
+        if rank == 1 and field.components == 1:
+            return (found.pointer, element, shape[0], strides[0], ELEMENT_SIZES[element], found.device)
+        if rank == 2 and shape[1] == field.components:
+            return (found.pointer, element, shape[0], strides[0], strides[1], found.device)
+        if shape == (0,):  # an empty list has neither rows nor a type
+            return (found.pointer, element, 0, 0, ELEMENT_SIZES[element], found.device)
+        # (N, 2, 3) of two vectors: one stride from number to number must do.
+        if rank == 3 and shape[1:] == field.shape and (strides[1] == shape[2] * strides[2] or shape[0] == 0):
+            return (found.pointer, element, shape[0], strides[0], strides[2], found.device)
+        expected = "(N, " + ", ".join(map(str, field.shape)) + ")" if field.shape else "(N,)"
+        hint = ""
+        if rank == 2 and shape[0] == field.components and field.components > 1:
+            hint = "; .T of it has that shape"
+        elif rank == 3 and shape[1:] == field.shape:
+            hint = f" with strides {strides}, where a particle's numbers are not evenly spaced"
+        raise self._wrong(ValueError, field, f"expected shape {expected}, got {shape}{hint}")
+
+    def _param(self, field: Field, value: Any) -> Tuple[float, ...]:
+        if value is field.default:
+            return field.default or ()
+        try:
+            values = numbers(value)
+        except TypeError as error:
+            raise self._wrong(TypeError, field, f"expected numbers, got {type(value).__name__}: {error}") from None
+        if len(values) != field.components:
+            wanted = "1 number" if field.components == 1 else f"{field.components} numbers"
+            raise self._wrong(ValueError, field, f"expected {wanted}, got {len(values)}")
+        return values
+
+    def _seen(self, field: Field, value: Any, order: Order) -> Tuple[View, Optional[Array]]:
+        """Where an input or output lies. If it is not a plain array of NumPy's, its description too, which keeps what
+        had to be made to read it: a DLPack capsule, the copy of a list."""
+        if type(value) is ndarray:
+            pointer, element = plain_numpy(value)
+            shape = value.shape
+            if element >= 0 and (element > DOUBLE) == field.integral:
+                strides = value.strides
+                if len(shape) == 2:
+                    if shape[1] == field.components:
+                        return (pointer, element, shape[0], strides[0], strides[1], CPU), None
+                elif len(shape) == 1 and field.components == 1:
+                    return (pointer, element, shape[0], strides[0], ELEMENT_SIZES[element], CPU), None
+        found = self._described(field, value, order)
+        return self._view(field, found), found
+
+    def _inputs(
+        self, values: List[Any], device: Optional[str], stream: Any, ni: Optional[int], nj: Optional[int]
+    ) -> _Inputs:
+        family = self._family
+        order = Order(None if stream is None else handle_of(stream))
+        views: List[Tuple[int, Field, View]] = []
+        like: Optional[Array] = None
+        kept: List[Array] = []
+        for k, field in family.inputs:
+            view, found = self._seen(field, values[k], order)
+            views.append((k, field, view))
+            if found is not None:
+                kept.append(found)
+                if k == family.like and found.library != "numpy":
+                    like = found
+            count = view[2]
+            if field.role == INPUT_I:
+                if ni is None:
+                    ni = count
+                elif count != ni:
+                    raise self._wrong_count(field, count, ni, views)
+            elif nj is None:
+                nj = count
+            elif count != nj:
+                raise self._wrong_count(field, count, nj, views)
+        if device is None:
+            device = self._common_device(views)
+        else:
+            for _, field, view in views:
+                self._check_device(field, view, device)
+        if stream is not None and device == CPU:
+            raise ValueError(f"{family.name}(): stream= is for GPUs, but the sum runs on the CPU")
+        return _Inputs(views, like, kept, order, device, ni, nj)
+
+    def _common_device(self, views: List[Tuple[int, Field, View]]) -> str:
+        if not views:
+            return CPU
+        device = views[0][2][5]
+        for _, field, view in views:
+            if view[5] != device:
+                raise self._wrong(
+                    ValueError,
+                    field,
+                    f"expected an array on {device}, where '{views[0][1].name}' lies, got one on {view[5]}; "
+                    "device= allows both",
+                )
+        return device
+
+    def _wrong_count(self, field: Field, found: int, expected: int, views: List[Tuple[int, Field, View]]) -> Exception:
+        """views: what was counted before."""
+        side = "j" if field.role == INPUT_J else "i"
+        others = [
+            other.name for _, other, _ in views if (other.role == INPUT_J) == (side == "j") and other is not field
+        ]
+        who = f"'{others[0]}'" if others else f"n{side}"
+        return self._wrong(ValueError, field, f"expected {expected} {side}-particles, as {who} has, got {found}")
+
+    def _check_whole(self, **numbers_by_name: Any) -> None:
+        for name, number in numbers_by_name.items():
+            if number is None:
+                continue
+            if not hasattr(number, "__index__"):
+                raise TypeError(f"{self._family.name}(): {name}: expected an integer, got {type(number).__name__}")
+            if not -(2**63) <= number < 2**63 or (name in ("ni", "nj") and number < 0):
+                raise ValueError(f"{self._family.name}(): {name}: expected a number of particles, got {number}")
+
+    def _check_device(self, field: Field, view: View, device: str) -> None:
+        if view[5] not in (CPU, device):
+            alternative = "" if device == CPU else " or the CPU"
+            raise self._wrong(ValueError, field, f"expected an array on {device}{alternative}, got one on {view[5]}")
+
+    # ---- the outputs ---------------------------------------------------------------------------------------
+
+    def _wanted(self, outputs: Any) -> List[Tuple[int, Field]]:
+        every = self._family.outputs
+        if outputs is None:
+            return every
+        names = [outputs] if isinstance(outputs, str) else list(outputs)
+        known = [field.name for _, field in every]
+        for name in names:
+            if name not in known:
+                raise ValueError(
+                    f"{self._family.name}(): outputs: there is no output {name!r}, only {', '.join(known)}"
+                )
+        if not names:
+            raise ValueError(f"{self._family.name}(): outputs: expected at least one of {', '.join(known)}")
+        return [(k, field) for k, field in every if field.name in names]
+
+    def _given_outputs(self, out: Any, wanted: List[Tuple[int, Field]]) -> Dict[int, Any]:
+        if out is None:
+            return {}
+        names = [field.name for _, field in wanted]
+        if isinstance(out, Mapping):
+            for name in out:
+                if name not in names:
+                    raise TypeError(
+                        f"{self._family.name}(): out: there is no output {name!r} to write, only {', '.join(names)}"
+                    )
+            return {k: out[field.name] for k, field in wanted if out.get(field.name) is not None}
+        if isinstance(out, (tuple, list)):
+            if len(out) != len(wanted):
+                raise TypeError(
+                    f"{self._family.name}(): out: expected {len(wanted)} arrays ({', '.join(names)}), got {len(out)}"
+                )
+            return {k: value for (k, _), value in zip(wanted, out) if value is not None}
+        if len(wanted) != 1:
+            raise TypeError(
+                f"{self._family.name}(): out: expected a tuple or a dict of {len(wanted)} arrays "
+                f"({', '.join(names)}), got {type(out).__name__}"
+            )
+        return {wanted[0][0]: out}
+
+    def _results(
+        self, inputs: _Inputs, ni: int, wanted: List[Tuple[int, Field]], given: Dict[int, Any], double: bool
+    ) -> List[Tuple[int, Result, View]]:
+        results: List[Tuple[int, Result, View]] = []
+        real = DOUBLE if double else _real_element(inputs.views)
+        for k, field in wanted:
+            if k in given:
+                view, found = self._seen(field, given[k], inputs.order)
+                if view[2] != ni:
+                    raise self._wrong_count(field, view[2], ni, inputs.views)
+                self._check_device(field, view, inputs.device)
+                if found is not None:
+                    inputs.kept.append(found)
+                results.append((k, Result(given[k]), view))
+                continue
+            shape, element = (ni, *field.shape), INT64 if field.integral else real
+            if inputs.like is None and ni > 0 and ndarray.__module__ == "numpy":
+                value = new_numpy(shape, element)
+                size = ELEMENT_SIZES[element]
+                view = (plain_numpy(value)[0], element, ni, size * field.components, size, CPU)
+                results.append((k, Result(value), view))
+                continue
+            try:
+                made, where = new_result(inputs.like, shape, element, inputs.order)
+            except TypeError as error:
+                raise TypeError(f"{self._family.name}(): {error}") from error
+            inputs.kept.append(where)
+            results.append((k, made, self._view(field, where)))
+        if len(given) > 1:
+            self._check_apart([(self._family.fields[k], view) for k, _, view in results if k in given])
+        return results
+
+    def _check_apart(self, written: List[Tuple[Field, View]]) -> None:
+        for at, (field, view) in enumerate(written):
+            for other_field, other in written[:at]:
+                if share_memory(field, view, other_field, other):
+                    raise self._wrong(ValueError, field, f"shares memory with output '{other_field.name}'")
+
+    # ---- the run -------------------------------------------------------------------------------------------
+
+    def __call__(
+        self,
+        /,  # a field may be called self
+        *arrays: Any,
+        out: Any = None,
+        outputs: Any = None,
+        accumulate: bool = False,
+        i: Any = None,
+        ni: Optional[int] = None,
+        nj: Optional[int] = None,
+        i_offset: int = 0,
+        j_offset: int = 0,
+        device: Any = None,
+        stream: Any = None,
+        precision: Optional[str] = None,
+        math: Optional[str] = None,
+        root: Optional[str] = None,
+        **fields: Any,
+    ) -> Any:
+        """Sums over all j for every i.
+
+        arrays, fields: the pipeline's inputs and params, by position in the order of their declaration or by name.
+            An input is an array of float32, float64, int32 or int64 with one row for each particle: shape (N,) for a
+            scalar, (N, 3) for a vec3, whatever its strides, on the CPU or a CUDA GPU; it is read where it is. Units
+            are those that the pipeline's text states. A param is a number, or one number for each component.
+        out: arrays for the results: one, a tuple in the order of the outputs, or a dict by name. None among them: a
+            new array.
+        outputs: the names of the outputs that are wanted; the others are not summed up. All, if not given.
+        accumulate: results are combined with what `out` holds, by the output's reduction.
+        i: only these i-particles, a slice or indices (each at most once); the result of particle k stands at k of
+            `out`.
+        ni, nj: the number of particles, where the pipeline has no input (or output) that tells it.
+        i_offset, j_offset: added to i_index and j_index, where a set is a part of a larger one.
+        device: "cpu" or "cuda:N"; without it where the arrays lie, or what `compile` was told.
+        stream: of a GPU: an integer, or a stream of CuPy, PyTorch or Numba; without it the one in which the arrays'
+            library works.
+        precision, math, root: as for `compile`.
+
+        Returns the outputs in order of declaration, one by itself, several as a named tuple. They are of the library
+        of the first input, and lie where it does; float32 if all inputs of real numbers are, and precision is not
+        "double"; int64 for indices.
+
+        Raises TypeError or ValueError, with the argument's name, what was expected and what came; DeviceError.
+        """
+        family = self._family
+        values = self._match(arrays, fields)
+        options = family.options
+        if precision is not None or math is not None or root is not None:
+            options = Options(precision or options.precision, math or options.math, root or options.root).checked()
+        if i_offset or j_offset or ni is not None or nj is not None:
+            self._check_whole(i_offset=i_offset, j_offset=j_offset, ni=ni, nj=nj)
+        where = family.device if device is None else device_name(device)
+        inputs = self._inputs(values, where, stream, ni, nj)
+        wanted = family.outputs if outputs is None else self._wanted(outputs)
+        given = {} if out is None else self._given_outputs(out, wanted)
+        if (accumulate or i is not None) and len(given) < len(wanted):
+            lacking = next(field.name for k, field in wanted if k not in given)
+            raise TypeError(f"{family.name}(): {'accumulate=' if accumulate else 'i='} needs out=, for '{lacking}' too")
+        if inputs.ni is None or inputs.nj is None:
+            inputs = self._counted(inputs, wanted, given)
+        results = self._results(inputs, inputs.ni or 0, wanted, given, options.precision == "double")
+        run = self._run_options(inputs, accumulate, i)
+        params = [(k, self._param(field, values[k])) for k, field in family.params]
+        self._run(family.kernel(inputs.device, options), inputs, results, params, (i_offset, j_offset), run)
+        return self._handed_out(results)
+
+    def _run(
+        self,
+        kernel: Kernel,
+        inputs: _Inputs,
+        results: List[Tuple[int, Result, View]],
+        params: List[Tuple[int, Tuple[float, ...]]],
+        offsets: Tuple[int, int],
+        run: Optional[RunOptions],
+    ) -> None:
+        idle = self._idle.get(kernel)
+        if idle is None:
+            idle = self._idle.setdefault(kernel, [])
+        # A sum is taken out while it is used: by each thread its own, and by a call inside of a call as well.
+        try:
+            used = idle.pop()
+        except IndexError:
+            used = self._new_sum(kernel)
+        try:
+            if used.version != self._version:
+                used.j_changed()
+                used.version = self._version
+            for k, _, view in inputs.views:
+                used.bind(k, view)
+            for k, _, view in results:
+                used.bind(k, view)
+            if len(results) < len(self._family.outputs):
+                wanted = [k for k, _, _ in results]
+                for k, _ in self._family.outputs:
+                    if k not in wanted:
+                        used.ignore(k)
+            for k, values in params:
+                used.set_param(k, values)
+            used.set_offsets(*offsets)
+            if self._family.counts_are_given:
+                used.set_counts(inputs.ni or 0, inputs.nj or 0)
+            used.run(run)
+            for _, result, _ in results:
+                if result.wait:
+                    used.wait()
+        finally:
+            idle.append(used)
+
+    def _counted(self, inputs: _Inputs, wanted: List[Tuple[int, Field]], given: Dict[int, Any]) -> _Inputs:
+        """Without an input of a side, outputs or ni= and nj= tell how many particles it has."""
+        if inputs.nj is None:
+            raise TypeError(f"{self._family.name}() has no input_j: nj= must tell the number of j-particles")
+        for k, field in wanted:
+            if k in given:
+                return inputs._replace(ni=self._seen(field, given[k], inputs.order)[0][2])
+        raise TypeError(f"{self._family.name}() has no input_i: ni= or out= must tell the number of i-particles")
+
+    def _handed_out(self, results: List[Tuple[int, Result, View]]) -> Any:
+        values = [result.convert() if result.convert else result.value for _, result, _ in results]
+        if len(values) == 1:
+            return values[0]
+        family = self._family
+        if len(values) == len(family.outputs):
+            return family.result(*values)
+        return family.result_type(tuple(family.fields[k].name for k, _, _ in results))(*values)
+
+    def _new_sum(self, kernel: Kernel) -> Sum:
+        made = Sum(kernel)
+        made.version = self._version
+        if self._resident:
+            made.keep_j()
+        return made
+
+    def _run_options(self, inputs: _Inputs, accumulate: bool, i: Any) -> Optional[RunOptions]:
+        """None: all i, overwritten."""
+        stream = LEGACY if inputs.device == CPU else inputs.order.settle("", 0)
+        if i is None and not accumulate and stream == LEGACY:
+            return None
+        options = RunOptions(ctypes.sizeof(RunOptions), 0, -1, None, bool(accumulate), None)
+        if stream != LEGACY:
+            options.stream = stream
+        if i is not None:
+            self._choose(options, i, inputs)
+        return options
+
+    def _choose(self, options: RunOptions, i: Any, inputs: _Inputs) -> None:
+        name = self._family.name
+        if isinstance(i, slice):
+            if i.step not in (None, 1) or (i.start or 0) < 0 or (i.stop is not None and i.stop < (i.start or 0)):
+                raise ValueError(f"{name}(): i: expected a slice forward from 0 or more, got {i}")
+            options.i_begin = i.start or 0
+            options.i_count = -1 if i.stop is None else i.stop - options.i_begin
+            return
+        if isinstance(i, range):
+            i = list(i)
+        try:
+            found = describe(i, inputs.order)
+        except TypeError as error:
+            raise TypeError(f"{name}(): i: expected a slice or indices; {error}") from error
+        if isinstance(i, (list, tuple)) and not i:
+            found = describe(array.array("q"), inputs.order)  # of an empty list the type says nothing
+        if len(found.shape) != 1 or found.element != INT64 or found.strides[0] != 8:
+            raise TypeError(
+                f"{name}(): i: expected contiguous int64 of shape (N,), got {found.dtype} of shape {found.shape} "
+                f"with strides {found.strides}"
+            )
+        if found.device not in (CPU, inputs.device):
+            raise ValueError(f"{name}(): i: expected indices on {inputs.device}, got some on {found.device}")
+        options.i_count = found.shape[0]
+        # An empty list is a list too, and not the range that a null pointer means.
+        options.i_list = found.pointer or ctypes.addressof(options)
+        inputs.kept.append(found)
+
+    def wait(self) -> None:
+        """Returns when all work on GPUs that this object's calls have begun is done.
+
+        Raises DeviceError if some of it failed. There is no need of it for results of CuPy, PyTorch and the like,
+        whose own operations come after ours in the same stream.
+        """
+        for kernel, idle in list(self._idle.items()):
+            if kernel.generation != _library.generation:
+                continue
+            taken: List[Sum] = []
+            try:
+                while idle:
+                    taken.append(idle.pop())
+                for used in taken:
+                    used.wait()
+            finally:
+                idle.extend(taken)
+
+
+def _real_element(views: List[Tuple[int, Field, View]]) -> int:
+    """float32 if all inputs of real numbers are; float64 without any."""
+    single = False
+    for _, _, view in views:
+        if view[1] == DOUBLE:
+            return DOUBLE
+        single = single or view[1] == FLOAT
+    return FLOAT if single else DOUBLE

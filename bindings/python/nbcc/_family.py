@@ -1,0 +1,60 @@
+"""A pipeline's text, and the kernels that are made of it as they are needed. The door is `Family`."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from . import _library
+from ._handles import CPU, INPUT_I, INPUT_J, OUTPUT, PARAM, DeviceChoice, Kernel, Options, open_device
+
+
+class Family:
+    """A pipeline's text, and the kernels that have been made of it."""
+
+    def __init__(self, text: bytes, filename: str, options: Options, device: Optional[str], choice: DeviceChoice):
+        self.text = text
+        self.filename = filename
+        self.options = options
+        self.device = device
+        self._choice = choice
+        self._kernels: Dict[Tuple[int, str, Options], Kernel] = {}
+        first = self.kernel(device or CPU, options)
+        self.name = first.name
+        self.fields = first.fields
+        self.operations = first.operations
+        self.inputs = [(k, field) for k, field in enumerate(self.fields) if field.role in (INPUT_I, INPUT_J)]
+        self.params = [(k, field) for k, field in enumerate(self.fields) if field.role == PARAM]
+        self.outputs = [(k, field) for k, field in enumerate(self.fields) if field.role == OUTPUT]
+        # The input after which results are made: the first of i, or else the first.
+        ranked = sorted(self.inputs, key=lambda one: one[1].role != INPUT_I)
+        self.like = ranked[0][0] if ranked else -1
+        # No field tells the number of particles of a side.
+        self.counts_are_given = {field.role for _, field in self.inputs} != {INPUT_I, INPUT_J}
+        self.arguments = {field.name: k for k, field in enumerate(self.fields) if field.role != OUTPUT}
+        self._result_types: Dict[Tuple[str, ...], Callable[..., Any]] = {}
+        self.result = self.result_type(tuple(field.name for _, field in self.outputs))
+
+    def kernel(self, device: str, options: Options) -> Kernel:
+        """Compiled when it is first asked for. Raises DeviceError."""
+        key = (_library.generation, device, options)
+        found = self._kernels.get(key)
+        if found is None:
+            made = Kernel(open_device(device, self._choice), self.text, self.filename, options)
+            # Two threads may come here at once; one kernel is then for both.
+            found = self._kernels.setdefault(key, made)
+        return found
+
+    def kernels(self) -> List[Tuple[str, Options, Kernel]]:
+        return [
+            (device, options, kernel)
+            for (generation, device, options), kernel in self._kernels.items()
+            if generation == _library.generation
+        ]
+
+    def result_type(self, names: Tuple[str, ...]) -> Callable[..., Any]:
+        made = self._result_types.get(names)
+        if made is None:
+            # A name that Python reserves becomes _0, _1, ...
+            made = self._result_types.setdefault(names, namedtuple(f"{self.name}_result", names, rename=True))
+        return made

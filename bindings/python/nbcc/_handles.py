@@ -1,0 +1,286 @@
+"""Owners of the C interface's handles: devices, kernels (a pipeline compiled for a device) and sums.
+
+The doors are `open_device`, `Kernel` and `Sum`. Checks no array: `_call` does, before it binds one.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import struct
+from typing import Any, ClassVar, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from . import _library
+from ._errors import ErrorPlace, check, decode
+from ._library import DeviceOptions, FieldStruct, PipelineOptions, RunOptions, lib
+
+PRECISIONS = ("single", "mixed", "double")
+MATHS = ("fast", "precise")
+ROOTS = ("refined", "estimate", "exact")
+INPUT_I, INPUT_J, PARAM, OUTPUT = "input_i", "input_j", "param", "output"
+_ROLES = (INPUT_I, INPUT_J, PARAM, OUTPUT)
+_REDUCTIONS = ("sum", "min", "max", "argmin", "argmax")
+
+
+class Options(NamedTuple):
+    """What a kernel is compiled with; see docs/how_to/choose_precision.md."""
+
+    precision: str = "single"
+    math: str = "fast"
+    root: str = "refined"
+
+    def checked(self) -> Options:
+        for name, value, known in (
+            ("precision", self.precision, PRECISIONS),
+            ("math", self.math, MATHS),
+            ("root", self.root, ROOTS),
+        ):
+            if value not in known:
+                raise ValueError(f"{name}: expected {', '.join(map(repr, known))}, got {value!r}")
+        return self
+
+    def as_struct(self) -> PipelineOptions:
+        return PipelineOptions(
+            ctypes.sizeof(PipelineOptions),
+            PRECISIONS.index(self.precision),
+            MATHS.index(self.math),
+            ROOTS.index(self.root),
+        )
+
+
+class DeviceChoice(NamedTuple):
+    """threads, isa: of the CPU. cache_dir: of compiled kernels; "" for none, None for the usual one."""
+
+    threads: int = 0
+    isa: Optional[str] = None
+    cache_dir: Optional[str] = None
+
+
+class Field(NamedTuple):
+    """A field of a pipeline, as its text declares it.
+
+    role: "input_i", "input_j", "param" or "output". shape: of one particle's numbers, () for a scalar. integral: int,
+    index, bool, and outputs that are indices. reduction: of an output. default: of a param, one number for each
+    component; None where it has none.
+    """
+
+    name: str
+    role: str
+    type: str
+    shape: Tuple[int, ...]
+    components: int
+    integral: bool
+    reduction: Optional[str]
+    default: Optional[Tuple[float, ...]]
+    comment: str
+
+    def __str__(self) -> str:
+        return f"{self.role} {self.type} {self.name}"
+
+
+class _Handle:
+    """Closes its handle when it is collected, in the process that opened it."""
+
+    __slots__ = ("pointer", "generation")
+    _close: ClassVar[Any]
+
+    def __init__(self) -> None:
+        self.pointer = ctypes.c_void_p()
+        self.generation = _library.generation
+
+    # The module is an argument, since at the interpreter's end its global name may be gone.
+    def __del__(self, library: Any = _library) -> None:
+        if self.pointer and self.generation == library.generation:
+            type(self)._close(self.pointer)
+
+
+class Device(_Handle):
+    __slots__ = ("name", "description")
+    _close = lib.nbcc_device_close
+
+    def __init__(self, name: str, choice: DeviceChoice) -> None:
+        super().__init__()
+        self.name = name
+        options = DeviceOptions(
+            ctypes.sizeof(DeviceOptions),
+            choice.threads,
+            choice.isa.encode() if choice.isa is not None else None,
+            os.fsencode(choice.cache_dir) if choice.cache_dir is not None else None,
+            None,
+        )
+        place = ErrorPlace()
+        check(
+            lib.nbcc_device_open(
+                name.encode(), ctypes.addressof(options), ctypes.addressof(self.pointer), place.address
+            ),
+            place,
+        )
+        self.description = decode(lib.nbcc_device_name(self.pointer))
+
+
+_devices: Dict[Tuple[int, str, DeviceChoice], Device] = {}
+
+
+def open_device(name: str, choice: DeviceChoice) -> Device:
+    """One for all who want the same, so that they share its threads and its kernels. Raises DeviceError."""
+    key = (_library.generation, name, choice)
+    # Two threads may come here at once; setdefault then keeps one device for both.
+    return _devices.get(key) or _devices.setdefault(key, Device(name, choice))
+
+
+def device_name(device: Any) -> str:
+    """ "cpu" or "cuda:N", of a string, or of an object (PyTorch's, say) whose string is one. Raises ValueError."""
+    text = str(device)
+    if text in ("cuda", "gpu"):
+        return "cuda:0"
+    if text == CPU or re.fullmatch(r"cuda:\d{1,4}", text):
+        return text
+    raise ValueError(f"device: expected 'cpu', 'cuda' or 'cuda:N', got {text!r}")
+
+
+CPU = "cpu"
+
+
+class Kernel(_Handle):
+    """A pipeline, compiled for a device."""
+
+    __slots__ = ("device", "name", "operations", "fields")
+    _close = lib.nbcc_pipeline_close
+
+    def __init__(self, device: Device, text: bytes, filename: str, options: Options) -> None:
+        super().__init__()
+        self.device = device
+        made_with = options.as_struct()
+        place = ErrorPlace()
+        check(
+            lib.nbcc_pipeline_from_text(
+                device.pointer,
+                text,
+                os.fsencode(filename),
+                ctypes.addressof(made_with),
+                ctypes.addressof(self.pointer),
+                place.address,
+            ),
+            place,
+        )
+        self.name = decode(lib.nbcc_pipeline_name(self.pointer))
+        self.operations: float = lib.nbcc_pipeline_operations(self.pointer)
+        self.fields = _fields_of(self.pointer)
+
+
+def _fields_of(pipeline: ctypes.c_void_p) -> Tuple[Field, ...]:
+    fields = []
+    one = FieldStruct()
+    for k in range(lib.nbcc_pipeline_field_count(pipeline)):
+        lib.nbcc_pipeline_field(pipeline, k, ctypes.addressof(one))
+        role, type_ = _ROLES[one.role], decode(one.type)
+        fields.append(
+            Field(
+                name=decode(one.name),
+                role=role,
+                type=type_,
+                shape=_shape_of(type_, one.components),
+                components=one.components,
+                integral=bool(one.integral),
+                reduction=_REDUCTIONS[one.reduction] if role == OUTPUT else None,
+                default=tuple(one.defaults[: one.default_count]) if one.default_count else None,
+                comment=decode(one.comment),
+            )
+        )
+    return tuple(fields)
+
+
+def _shape_of(type_: str, components: int) -> Tuple[int, ...]:
+    """Of "real" (), of "vec3" (3,), of "float[4]" (4,), of "vec3[2]" (2, 3)."""
+    match = re.fullmatch(r"(?:vec(\d)|\w+)(?:\[(\d+)\])?", type_)
+    if not match:
+        return (components,) if components > 1 else ()
+    return tuple(int(number) for number in (match.group(2), match.group(1)) if number)
+
+
+# data, element, count, stride, component_stride of nbcc_view, with its padding.
+_VIEW = struct.Struct("@Pi4xqqq")
+View = Tuple[int, int, int, int, int, str]  # those five, and the device: equal only if the same memory is meant
+
+
+_IGNORED: View = (0, 0, 0, 0, 0, "")
+
+
+class Sum(_Handle):
+    """An nbcc_sum, that remembers what is bound to it: binding the same again would cost time, and on a GPU a look at
+    where the memory lies. Used by one call at a time."""
+
+    __slots__ = ("place", "version", "_kernel", "_names", "_bound", "_params", "_offsets", "_counts", "_view", "_at")
+    _close = lib.nbcc_sum_destroy
+
+    def __init__(self, kernel: Kernel) -> None:
+        super().__init__()
+        self.place = ErrorPlace()
+        self.version = 0  # of the resident j, see _call.Caller
+        self._kernel = kernel
+        self._names = [field.name.encode() for field in kernel.fields]
+        self._bound: List[Optional[View]] = [None] * len(kernel.fields)
+        self._params: List[Optional[Sequence[float]]] = [field.default for field in kernel.fields]
+        self._offsets = (0, 0)
+        self._counts: Optional[Tuple[int, int]] = None
+        self._view = ctypes.create_string_buffer(_VIEW.size)
+        self._at = ctypes.addressof(self._view)
+        check(lib.nbcc_sum_create(kernel.pointer, ctypes.addressof(self.pointer), self.place.address), self.place)
+
+    def bind(self, k: int, view: View) -> None:
+        if self._bound[k] == view:
+            return
+        self._bound[k] = None
+        _VIEW.pack_into(self._view, 0, view[0], view[1], view[2], view[3], view[4])
+        status = lib.nbcc_sum_bind(self.pointer, self._names[k], self._at, self.place.address)
+        if status:
+            self.place.throw(status)
+        self._bound[k] = view
+
+    def ignore(self, k: int) -> None:
+        if self._bound[k] == _IGNORED:
+            return
+        check(lib.nbcc_sum_ignore(self.pointer, self._names[k], self.place.address), self.place)
+        self._bound[k] = _IGNORED
+
+    def set_param(self, k: int, values: Sequence[float]) -> None:
+        if self._params[k] == values:
+            return
+        self._params[k] = None
+        numbers = (ctypes.c_double * len(values))(*values)
+        check(
+            lib.nbcc_sum_set_param(
+                self.pointer, self._names[k], ctypes.addressof(numbers), len(values), self.place.address
+            ),
+            self.place,
+        )
+        self._params[k] = values
+
+    def set_offsets(self, i_offset: int, j_offset: int) -> None:
+        if self._offsets == (i_offset, j_offset):
+            return
+        check(lib.nbcc_sum_set_offsets(self.pointer, i_offset, j_offset, self.place.address), self.place)
+        self._offsets = (i_offset, j_offset)
+
+    def set_counts(self, ni: int, nj: int) -> None:
+        if self._counts == (ni, nj):
+            return
+        check(lib.nbcc_sum_set_counts(self.pointer, ni, nj, self.place.address), self.place)
+        self._counts = (ni, nj)
+
+    def keep_j(self) -> None:
+        check(lib.nbcc_sum_keep_j(self.pointer, 1, self.place.address), self.place)
+
+    def j_changed(self) -> None:
+        check(lib.nbcc_sum_j_changed(self.pointer, self.place.address), self.place)
+
+    def run(self, options: Optional[RunOptions]) -> None:
+        status = lib.nbcc_sum_run(
+            self.pointer, None if options is None else ctypes.addressof(options), self.place.address
+        )
+        if status:
+            self.place.throw(status)
+
+    def wait(self) -> None:
+        check(lib.nbcc_sum_wait(self.pointer, self.place.address), self.place)

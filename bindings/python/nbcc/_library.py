@@ -1,0 +1,156 @@
+"""Finds libnbcc_jit and declares what this package calls of it (runtime/nbcc.h).
+
+The door is `lib`, the loaded library. Its functions are called with the GIL released, as ctypes.CDLL does. No status is
+looked at here: `_errors.check` does that.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import POINTER, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
+from pathlib import Path
+from typing import List
+
+# The versions of the interface that this package was written for.
+MAJOR, MINOR = 0, 1
+
+
+class DeviceOptions(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("threads", c_int),
+        ("isa", c_char_p),
+        ("cache_dir", c_char_p),
+        ("dump_dir", c_char_p),
+    ]
+
+
+class PipelineOptions(ctypes.Structure):
+    _fields_ = [("size", c_size_t), ("precision", c_int), ("math", c_int), ("root", c_int)]
+
+
+class FieldStruct(ctypes.Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("role", c_int),
+        ("type", c_char_p),
+        ("comment", c_char_p),
+        ("components", c_int),
+        ("integral", c_int),
+        ("reduction", c_int),
+        ("default_count", c_int),
+        ("defaults", POINTER(c_double)),
+    ]
+
+
+class DiagnosticStruct(ctypes.Structure):
+    _fields_ = [
+        ("severity", c_int),
+        ("line", c_int),
+        ("column", c_int),
+        ("message", c_char_p),
+        ("rendered", c_char_p),
+    ]
+
+
+class RunOptions(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("i_begin", c_int64),
+        ("i_count", c_int64),
+        ("i_list", c_void_p),
+        ("accumulate", c_int),
+        ("stream", c_void_p),
+    ]
+
+
+# Handles and places for them are c_void_p throughout: integers on the Python side, which is the cheapest to pass.
+_P = c_void_p
+_FUNCTIONS = {
+    "nbcc_version": (c_char_p, []),
+    "nbcc_error_message": (c_char_p, [_P]),
+    "nbcc_error_free": (None, [_P]),
+    "nbcc_device_open": (c_int, [c_char_p, _P, _P, _P]),
+    "nbcc_device_close": (None, [_P]),
+    "nbcc_device_name": (c_char_p, [_P]),
+    "nbcc_cuda_count": (c_int, [_P, _P]),
+    "nbcc_pipeline_from_text": (c_int, [_P, c_char_p, c_char_p, _P, _P, _P]),
+    "nbcc_pipeline_close": (None, [_P]),
+    "nbcc_pipeline_name": (c_char_p, [_P]),
+    "nbcc_pipeline_operations": (c_double, [_P]),
+    "nbcc_pipeline_field_count": (c_int, [_P]),
+    "nbcc_pipeline_field": (c_int, [_P, c_int, _P]),
+    "nbcc_check_text": (c_int, [c_char_p, c_char_p, _P, _P]),
+    "nbcc_emit_text": (c_int, [c_char_p, c_char_p, c_char_p, _P, c_char_p, _P, _P]),
+    "nbcc_report_text": (c_char_p, [_P]),
+    "nbcc_report_diagnostic_count": (c_int, [_P]),
+    "nbcc_report_diagnostic": (c_int, [_P, c_int, _P]),
+    "nbcc_report_free": (None, [_P]),
+    "nbcc_sum_create": (c_int, [_P, _P, _P]),
+    "nbcc_sum_destroy": (None, [_P]),
+    "nbcc_sum_set_param": (c_int, [_P, c_char_p, _P, c_int, _P]),
+    "nbcc_sum_bind": (c_int, [_P, c_char_p, _P, _P]),
+    "nbcc_sum_ignore": (c_int, [_P, c_char_p, _P]),
+    "nbcc_sum_set_offsets": (c_int, [_P, c_int64, c_int64, _P]),
+    "nbcc_sum_set_counts": (c_int, [_P, c_int64, c_int64, _P]),
+    "nbcc_sum_keep_j": (c_int, [_P, c_int, _P]),
+    "nbcc_sum_j_changed": (c_int, [_P, _P]),
+    "nbcc_sum_run": (c_int, [_P, _P, _P]),
+    "nbcc_sum_wait": (c_int, [_P, _P]),
+}
+
+
+def candidates() -> List[str]:
+    """Where the library is looked for, in this order."""
+    named = os.environ.get("NBCC_LIBRARY")
+    if named:
+        return [named]
+    beside = Path(__file__).with_name("libnbcc_jit.so")
+    return ([str(beside)] if beside.exists() else []) + ["libnbcc_jit.so.0", "libnbcc_jit.so"]
+
+
+def _declare(loaded: ctypes.CDLL, place: str) -> ctypes.CDLL:
+    for name, (result, arguments) in _FUNCTIONS.items():
+        try:
+            function = getattr(loaded, name)
+        except AttributeError:
+            raise ImportError(f"{place} is not the libnbcc_jit of this package: it has no function {name}") from None
+        function.restype = result
+        function.argtypes = arguments
+    version = loaded.nbcc_version().decode()
+    if version.split(".")[:2] != [str(MAJOR), str(MINOR)]:
+        raise ImportError(f"{place} is nbcc {version}, but this package needs {MAJOR}.{MINOR}")
+    return loaded
+
+
+def _load() -> ctypes.CDLL:
+    problems = []
+    for place in candidates():
+        try:
+            loaded = ctypes.CDLL(place)
+        except OSError as error:
+            problems.append(str(error))
+            continue
+        return _declare(loaded, place)
+    raise ImportError(
+        "nbcc's library could not be loaded:\n  "
+        + "\n  ".join(problems)
+        + "\nNBCC_LIBRARY may name it; it needs LLVM 19 (Debian: libllvm19 libclang-cpp19)"
+    )
+
+
+lib = _load()
+path: str = lib._name
+
+# Threads do not survive a fork, and CUDA does not either: what was made before one is neither used nor closed in the
+# child, but made again there. `generation` counts the forks that lie behind this process.
+generation = 0
+
+
+def _after_fork() -> None:
+    global generation
+    generation += 1
+
+
+os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,258 @@
+"""Texts -> callable pipelines. The doors are `compile` and `check`."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import warnings
+from typing import Any, Dict, List, Optional, Tuple, Union
+
+from ._call import Caller
+from ._errors import INPUT, CompileError, Diagnostic, ErrorPlace, PipelineWarning, decode, diagnostics_of
+from ._family import Family
+from ._handles import INPUT_J, OUTPUT, PARAM, DeviceChoice, Field, Options, View, device_name
+from ._library import lib
+from ._streams import Order, handle_of
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+class Pipeline(Caller):
+    """A compiled pipeline; calling it sums over all j for every i, see `__call__`. Made by `compile`.
+
+    One object may be called from several threads at once: each call has a sum of its own, and the GIL is released
+    while it runs.
+    """
+
+    def __init__(self, family: Family) -> None:
+        super().__init__(family)
+
+    @property
+    def name(self) -> str:
+        """The file's name without folder and ending."""
+        return self._family.name
+
+    @property
+    def filename(self) -> str:
+        """As it stands in diagnostics."""
+        return self._family.filename
+
+    @property
+    def text(self) -> str:
+        """The pipeline's text."""
+        return decode(self._family.text)
+
+    @property
+    def fields(self) -> Tuple[Field, ...]:
+        """All fields in order of declaration."""
+        return self._family.fields
+
+    @property
+    def operations(self) -> float:
+        """Floating point operations per interaction: those that the text states by #pragma flops, else as written."""
+        return self._family.operations
+
+    def info(self) -> Dict[str, Any]:
+        """What there is to know of the pipeline, as plain data: name, filename, operations, options, fields (a list of
+        dicts) and kernels (those compiled by now: device, description, options)."""
+        return {
+            "name": self.name,
+            "filename": self.filename,
+            "operations": self.operations,
+            "options": self._family.options._asdict(),
+            "fields": [field._asdict() for field in self.fields],
+            "kernels": [
+                {"device": device, "description": kernel.device.description, "options": options._asdict()}
+                for device, options, kernel in self._family.kernels()
+            ],
+        }
+
+    def source(self, stage: str = "cpu", isa: Optional[str] = None) -> str:
+        """A stage of the text's way to a kernel, with this pipeline's options.
+
+        stage: "ir" (as parsed), "optimized" (after the passes for the CPU), "cpu" (the kernel's C++ text), "asm" (its
+        machine code as assembly), "cuda" (the kernel's text for NVIDIA's GPUs). isa: "sse2", "avx2", "avx512"; the best
+        of this machine if not given. Raises UsageError.
+        """
+        options = self._family.options.as_struct()
+        report, place = ctypes.c_void_p(), ErrorPlace()
+        status = lib.nbcc_emit_text(
+            self._family.text,
+            os.fsencode(self.filename),
+            str(stage).encode(),
+            ctypes.addressof(options),
+            isa.encode() if isa is not None else None,
+            ctypes.addressof(report),
+            place.address,
+        )
+        if status:
+            place.throw(status)
+        try:
+            return decode(lib.nbcc_report_text(report))
+        finally:
+            lib.nbcc_report_free(report)
+
+    def bind(self, /, *arrays: Any, stream: Any = None, **fields: Any) -> BoundPipeline:
+        """The pipeline with its j-particles given once and for all: `bound = p.bind(xj=..., mj=...)`, `bound(xi)`.
+
+        The arrays are read when they are first needed, and then stay packed, on a GPU in its memory, until
+        `bound.j_changed()` is called. (Arrays on the GPU are read where they are by each call, and not copied.)
+        Positional arguments are the inputs of j in order of declaration. Params may be given too; they are then
+        defaults. Raises TypeError and ValueError as calls do.
+        """
+        return BoundPipeline(self._family, arrays, fields, stream)
+
+    def __repr__(self) -> str:
+        options = self._family.options
+        inputs = [_signature(field) for field in self.fields if field.role != OUTPUT]
+        outputs = [f"{field.name}: {field.reduction} {field.type}" for field in self.fields if field.role == OUTPUT]
+        where = ", ".join(sorted({device for device, _, _ in self._family.kernels()})) or "not compiled in this process"
+        return (
+            f"<nbcc pipeline {self.name}({', '.join(inputs)}) -> {', '.join(outputs)}; "
+            f"{options.precision}, {options.math}; {where}>"
+        )
+
+
+class BoundPipeline(Caller):
+    """A pipeline that holds its j-particles. Made by `Pipeline.bind`; called with what is left, see `Pipeline`."""
+
+    def __init__(self, family: Family, arrays: Tuple[Any, ...], fields: Dict[str, Any], stream: Any) -> None:
+        super().__init__(family)
+        sources = [k for k, field in enumerate(family.fields) if field.role == INPUT_J]
+        if not sources:
+            raise TypeError(f"{family.name}() has no input_j: there is nothing to bind")
+        if len(arrays) > len(sources):
+            raise TypeError(f"{family.name}.bind() takes at most {len(sources)} arrays, got {len(arrays)}")
+        given = dict(zip((family.fields[k].name for k in sources), arrays))
+        for name, value in fields.items():
+            k = family.arguments.get(name, -1)
+            if k < 0 or family.fields[k].role not in (INPUT_J, PARAM):
+                known = [field.name for field in family.fields if field.role in (INPUT_J, PARAM)]
+                raise TypeError(f"{family.name}.bind() has no input_j and no param '{name}'; it has {', '.join(known)}")
+            if name in given:
+                raise TypeError(f"{family.name}.bind() got '{name}' twice, by position and by name")
+            given[name] = value
+        for k in sources:
+            if family.fields[k].name not in given:
+                raise TypeError(f"{family.name}.bind() lacks its {family.fields[k]}")
+        self._given = {family.arguments[name]: value for name, value in given.items()}
+        self._describe(stream)
+        self._resident = True
+
+    def _describe(self, stream: Any) -> None:
+        order = Order(None if stream is None else handle_of(stream))
+        counted: List[Tuple[int, Field, View]] = []
+        for k, value in self._given.items():
+            field = self._family.fields[k]
+            if field.role == PARAM:
+                self._held[k] = self._param(field, value)
+                continue
+            self._held[k] = self._described(field, value, order)
+            view = self._view(field, self._held[k])
+            counted.append((k, field, view))
+            if view[2] != counted[0][2][2]:
+                raise self._wrong_count(field, view[2], counted[0][2][2], counted)
+
+    def j_changed(self, stream: Any = None) -> None:
+        """What the bound arrays hold has changed: the next call reads them again. stream: of a GPU, in which they were
+        written, if it is not the one in which their library works."""
+        self._describe(stream)
+        self._version += 1
+
+    def __repr__(self) -> str:
+        bound = ", ".join(self._family.fields[k].name for k in self._given)
+        free = [_signature(f) for f in self._family.fields if f.role not in (OUTPUT, INPUT_J)]
+        return f"<nbcc pipeline {self._family.name}({', '.join(free)}) with {bound} bound>"
+
+
+def _signature(field: Field) -> str:
+    side = {"input_i": "[ni]", "input_j": "[nj]"}.get(field.role, "")
+    text = f"{field.name}: {field.type}{side}"
+    if field.role == PARAM and field.default is not None:
+        numbers = [f"{number:g}" for number in field.default]
+        text += " = " + (numbers[0] if len(numbers) == 1 else f"({', '.join(numbers)})")
+    return text
+
+
+def _text_of(path: Optional[Path], source: Optional[Union[str, bytes]], name: Optional[str]) -> Tuple[bytes, str]:
+    if (path is None) == (source is None):
+        raise TypeError("expected either a path or source=, not " + ("both" if path is not None else "neither"))
+    if path is not None:
+        with open(path, "rb") as file:
+            text = file.read()
+        filename = name or os.fspath(path)
+    else:
+        text = source.encode() if isinstance(source, str) else bytes(source or b"")
+        filename = name or "pipeline.pipe"
+    if b"\0" in text:
+        line = text[: text.index(b"\0")].count(b"\n") + 1
+        message = "a NUL byte: this is no text"
+        raise CompileError(filename, [Diagnostic("error", line, 0, message, f"{filename}:{line}: error: {message}\n")])
+    return text, filename
+
+
+def _diagnostics(text: bytes, filename: str) -> List[Diagnostic]:
+    report, place = ctypes.c_void_p(), ErrorPlace()
+    status = lib.nbcc_check_text(text, os.fsencode(filename), ctypes.addressof(report), place.address)
+    try:
+        if status == INPUT:
+            place.take()  # the report says the same in parts
+        elif status:
+            place.throw(status)
+        return diagnostics_of(report)
+    finally:
+        lib.nbcc_report_free(report)
+
+
+def check(
+    path: Optional[Path] = None, *, source: Optional[Union[str, bytes]] = None, name: Optional[str] = None
+) -> List[Diagnostic]:
+    """Everything that is wrong or doubtful in a pipeline's text; an empty list if nothing is. Compiles nothing.
+
+    path: of a .pipe file. source: the text itself, instead. name: what diagnostics call it. Raises OSError for a file
+    that cannot be read.
+    """
+    try:
+        text, filename = _text_of(path, source, name)
+    except CompileError as error:
+        return error.diagnostics
+    return _diagnostics(text, filename)
+
+
+def compile(
+    path: Optional[Path] = None,
+    *,
+    source: Optional[Union[str, bytes]] = None,
+    name: Optional[str] = None,
+    device: Any = None,
+    precision: str = "single",
+    math: str = "fast",
+    root: str = "refined",
+    threads: int = 0,
+    isa: Optional[str] = None,
+    cache_dir: Optional[Path] = None,
+) -> Pipeline:
+    """Compiles a pipeline, and returns it as something to be called.
+
+    path: of a .pipe file. source: the text itself, instead.
+    name: what diagnostics call the text, and of which the pipeline's name is made; the path, or "pipeline.pipe".
+    device: "cpu", "cuda" or "cuda:N" for all calls. Without it a call runs where its arrays lie: the kernel for the CPU
+        is made now, those for GPUs when they are first needed.
+    precision: "single", "mixed" or "double"; math: "fast" or "precise"; root: "refined", "estimate" or "exact".
+        What they mean for results: docs/how_to/choose_precision.md.
+    threads: of the CPU; 0: all cores that this process may run on. isa: "sse2", "avx2", "avx512"; None: the best.
+    cache_dir: of compiled kernels; "" for none; None: as the environment says.
+
+    Raises CompileError with every diagnostic of the text; OSError for a file that cannot be read; DeviceError;
+    ValueError for an option. Doubtful places in the text are PipelineWarnings.
+    """
+    text, filename = _text_of(path, source, name)
+    options = Options(precision, math, root).checked()
+    where = None if device is None else device_name(device)
+    diagnostics = _diagnostics(text, filename)
+    if any(diagnostic.severity == "error" for diagnostic in diagnostics):
+        raise CompileError(filename, diagnostics)
+    for diagnostic in diagnostics:
+        warnings.warn(str(diagnostic).rstrip("\n"), PipelineWarning, stacklevel=2)
+    choice = DeviceChoice(threads, isa, None if cache_dir is None else os.fspath(cache_dir))
+    return Pipeline(Family(text, filename, options, where, choice))

@@ -1,0 +1,95 @@
+"""New arrays for results: of the caller's library, on the caller's device. The door is `new_result`.
+
+NumPy's where the caller's library has none of its own; where there is no NumPy either, array.array for numbers and
+memoryview for rows of numbers.
+"""
+
+from __future__ import annotations
+
+import array
+import math
+import sys
+from typing import Any, Callable, NamedTuple, Optional, Tuple
+
+from . import _arrays
+from ._arrays import CPU, DOUBLE, ELEMENT_NAMES, ELEMENT_SIZES, FLOAT, INT64, Array, describe
+from ._dlpack import contiguous
+from ._streams import Order
+
+_CODES = {FLOAT: "f", DOUBLE: "d", INT64: "q"}
+
+
+class Result(NamedTuple):
+    value: Any  # what the caller gets
+    # Where what the caller gets can be made only of what was written.
+    convert: Optional[Callable[[], Any]] = None
+    # The caller's library does not know of our stream, so the work must be done before it gets the result.
+    wait: bool = False
+
+
+def new_result(like: Optional[Array], shape: Tuple[int, ...], element: int, order: Order) -> Tuple[Result, Array]:
+    """The result, and where it is to be written. like: an input of the call; None: NumPy's.
+
+    Raises TypeError for an array of a GPU whose library is not known here.
+    """
+    if like is None:
+        return _of_host(shape, element)
+    if like.library == "torch":
+        torch = sys.modules["torch"]
+        exemplar = like.owner[0] if isinstance(like.owner, tuple) else like.owner
+        value = torch.empty(shape, dtype=getattr(torch, ELEMENT_NAMES[element]), device=exemplar.device)
+        return Result(value), describe(value, order, convert=False)
+    if like.library == "jax":
+        return _of_jax(like, shape, element, order)
+    if like.device == CPU:
+        return _of_host(shape, element)
+    if like.library == "cupy":
+        cupy = sys.modules["cupy"]
+        with cupy.cuda.Device(int(like.device[5:])):
+            value = cupy.empty(shape, dtype=ELEMENT_NAMES[element])
+            return Result(value), describe(value, order, convert=False)
+    raise TypeError(f"results of arrays of '{like.library}' on a GPU need out=: nbcc does not know how to make them")
+
+
+def _of_host(shape: Tuple[int, ...], element: int) -> Tuple[Result, Array]:
+    numpy = _arrays.numpy
+    if numpy is not None:
+        value = new_numpy(shape, element)
+        return Result(value), describe(value, Order(None))
+    count = math.prod(shape)
+    flat = array.array(_CODES[element], bytes(count * ELEMENT_SIZES[element]))
+    where = Array(
+        flat.buffer_info()[0],
+        element,
+        ELEMENT_NAMES[element],
+        shape,
+        contiguous(shape, ELEMENT_SIZES[element]),
+        False,
+        CPU,
+        "builtins",
+        flat,
+    )
+    # A memoryview has no shape with a zero in it.
+    rows = len(shape) > 1 and count > 0
+    code: Any = _CODES[element]
+    return Result(memoryview(flat).cast("B").cast(code, shape) if rows else flat), where
+
+
+def new_numpy(shape: Tuple[int, ...], element: int) -> Any:
+    return _arrays.numpy.empty(shape, _NUMPY_TYPES[element])
+
+
+_NUMPY_TYPES = [_arrays.numpy.dtype(name) for name in ELEMENT_NAMES] if _arrays.numpy is not None else []
+
+
+def _of_jax(like: Array, shape: Tuple[int, ...], element: int, order: Order) -> Tuple[Result, Array]:
+    """JAX's arrays never change. On the CPU the result is summed into an array of NumPy's, of which JAX then makes its
+    own. On a GPU it is summed into a new array of JAX's that nobody has seen yet."""
+    jax = sys.modules["jax"]
+    if like.device == CPU:
+        result, where = _of_host(shape, element)
+        return result._replace(convert=lambda: jax.numpy.asarray(result.value)), where
+    exemplar = like.owner[0] if isinstance(like.owner, tuple) else like.owner
+    dtype = jax.dtypes.canonicalize_dtype(ELEMENT_NAMES[element])
+    value = jax.device_put(jax.numpy.empty(shape, dtype), next(iter(exemplar.devices()))).block_until_ready()
+    return Result(value, wait=True), describe(value, order, convert=False)._replace(readonly=False)

@@ -1,0 +1,130 @@
+// A pipeline -> tables of its rate over N and one number of the kernel's shape. Doors: run_sweep(), sweep(). What has
+// been tuned is left aside.
+#include "cli/bench_sweep.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/exit_code.h"
+#include "cli/measure_sum.h"
+#include "cli/progress_bar.h"
+#include "cli/standard_output.h"
+#include "runtime/cuda_device.h"
+#include "runtime/error.h"
+
+namespace nbcc {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct SweepTable {
+  const char* choice;  // its name in JSON
+  const char* title;
+  int CudaShape::* member;
+  std::vector<int> values;
+};
+
+const std::vector<SweepTable>& sweep_tables() {
+  static const std::vector<SweepTable> tables = {
+      {"threads", "threads of a block", &CudaShape::threads, {32, 64, 128, 256, 512}},
+      {"unroll", "passes of the pair loop written out", &CudaShape::unroll, {1, 2, 4, 8, 16, 32}},
+      {"lanes", "threads that share i-particles and divide the j among them", &CudaShape::lanes, {1, 2, 4, 8, 16, 32}}};
+  return tables;
+}
+
+struct SweepRow {
+  std::int64_t ni = 0, nj = 0;
+  std::vector<std::optional<Times>> times;  // by value; nothing: such a kernel cannot be
+};
+
+SweepRow sweep_row(ParticleSum& sum, const SweepTable& table, std::int64_t ni, std::int64_t nj,
+                   const BenchOptions& options) {
+  const RandomBinding particles(sum, ni, nj, options.kernel, ParticleSum::Arrays::OfDevice);
+  SweepRow row{ni, nj, {}};
+  sum.cut({});
+  const CudaShape model = sum.cuda_kernel().model_choice(ni, nj).shape;
+  ProgressBar progress;
+  for (const int value : table.values) {
+    progress.show(double(row.times.size()) / double(table.values.size()));
+    CudaShape shape = model;
+    shape.*table.member = value;
+    // As the model has it: the tile grows with the lanes, so that each has as many terms to add.
+    if (table.member == &CudaShape::lanes) shape.j_tile = sum.cuda_kernel().source.tile * std::min(value, 4);
+    row.times.push_back(measure_cut(sum, {shape, 0}, options.repeat));
+  }
+  return row;
+}
+
+std::string heading(const SweepTable& table) {
+  std::string text = fmt::format("\n{}\n{:>9} {:>9}", table.title, "ni", "nj");
+  for (const int value : table.values) text += fmt::format(" {:>8}", value);
+  return text + "\n";
+}
+
+std::string line_of(const SweepRow& row) {
+  std::string text = fmt::format("{:>9} {:>9}", row.ni, row.nj);
+  for (const std::optional<Times>& times : row.times) {
+    text += times ? fmt::format(" {:>8.4g}", double(row.ni) * double(row.nj) / times->median * 1e-9)
+                  : fmt::format(" {:>8}", "-");
+  }
+  return text + "\n";
+}
+
+void add(Json& report, const SweepRow& row, const SweepTable& table, const ParticleSum& sum,
+         const BenchOptions& options) {
+  for (std::size_t k = 0; k < row.times.size(); ++k) {
+    const std::optional<Times>& times = row.times[k];
+    report.push_back({{"pipeline", sum.pipeline_name()},
+                      {"device", sum.device_name()},
+                      {"precision", options.kernel.precision},
+                      {"math", options.kernel.math},
+                      {"choice", table.choice},
+                      {"value", table.values[k]},
+                      {"ni", row.ni},
+                      {"nj", row.nj},
+                      {"seconds", times ? Json(times->median) : Json()},
+                      {"interactions_per_s", times ? Json(double(row.ni) * double(row.nj) / times->median) : Json()}});
+  }
+}
+
+}  // namespace
+
+int run_sweep(const BenchOptions& options) {
+  if (!is_gpu(options.kernel)) {
+    throw UsageError("--sweep: only kernels of a GPU have shapes to choose from; --device takes cuda, cuda:0, ...");
+  }
+  // Most of these kernels will not be wanted again.
+  KernelChoice trial = options.kernel;
+  trial.cache_folder = "";
+  return sweep(options, [&] { return std::make_unique<ParticleSum>(options.file, trial); });
+}
+
+int sweep(const BenchOptions& options, const std::function<std::unique_ptr<ParticleSum>()>& open) {
+  const std::vector<std::int64_t> counts = parse_counts(options.counts, "--n");
+  const std::int64_t ni = options.count_i.empty() ? 0 : parse_counts(options.count_i, "--ni").front();
+  std::vector<ParamValue> params;
+  for (const std::string& text : options.params) params.push_back(parse_param(text));
+
+  const std::unique_ptr<ParticleSum> opened = open();
+  ParticleSum& sum = *opened;
+  sum.set_params(params);
+  Json report = Json::array();
+  if (!options.json) {
+    write_standard_output(fmt::format("{} on {}, {}, arrays on the device; G interactions/s\n", sum.pipeline_name(),
+                                      sum.device_name(), describe(options.kernel)));
+  }
+  for (const SweepTable& table : sweep_tables()) {
+    if (!options.json) write_standard_output(heading(table));
+    for (const std::int64_t n : counts) {
+      const SweepRow row = sweep_row(sum, table, ni == 0 ? n : ni, n, options);
+      if (!options.json) write_standard_output(line_of(row));
+      add(report, row, table, sum, options);
+    }
+  }
+  if (options.json) write_standard_output(report.dump(2) + "\n");
+  return kDone;
+}
+
+}  // namespace nbcc

@@ -1,0 +1,155 @@
+// Pipeline files -> a library's file and, beside it, the files that it is used by. Doors: declare_compile(),
+// run_compile(). What they contain is jit/build_library.cpp's; nothing is written before all of it is made.
+#include "cli/command_compile.h"
+
+#include <fmt/format.h>
+
+#include <CLI/Validators.hpp>
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/exit_code.h"
+#include "cli/replace_file.h"
+#include "jit/build_library.h"
+#include "runtime/cpu_device.h"
+#include "runtime/error.h"
+
+namespace nbcc {
+namespace {
+
+// "a::b", of names that C++ takes.
+std::string problem_of_namespace(const std::string& name) {
+  bool begins = true;
+  for (std::size_t k = 0; k < name.size(); ++k) {
+    const char c = name[k];
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    if (!begins && name.compare(k, 2, "::") == 0 && k + 2 < name.size()) {
+      begins = true;
+      ++k;
+    } else if (letter || (!begins && c >= '0' && c <= '9')) {
+      begins = false;
+    } else {
+      begins = true;
+      break;
+    }
+  }
+  return begins ? fmt::format("'{}' is no C++ namespace", name) : "";
+}
+
+std::vector<Isa> isas_of(const CompileOptions& options) {
+  if (options.isas.empty()) {
+    if (detect_isa() == Isa::Neon) return {Isa::Neon};
+    return {Isa::Avx512, Isa::Avx2, Isa::Sse2};
+  }
+  std::vector<Isa> isas;
+  for (const std::string& name : options.isas) isas.push_back(isa_from_name(name));
+  // The best first, each once: the order in which they are asked for when the library is loaded.
+  std::sort(isas.begin(), isas.end(), [](Isa a, Isa b) { return int(a) > int(b); });
+  isas.erase(std::unique(isas.begin(), isas.end()), isas.end());
+  return isas;
+}
+
+std::vector<std::string> architectures_of(const CompileOptions& options, const CudaCompiler& compiler) {
+  const std::vector<std::string> known = compiler.architectures();
+  for (const std::string& name : options.architectures) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw UsageError(fmt::format("--arch: {} does not compile for '{}'; it knows {}",
+                                   compiler.identity().substr(0, compiler.identity().find(',')), name,
+                                   fmt::join(known, ", ")));
+    }
+  }
+  // In the compiler's order, each once.
+  std::vector<std::string> chosen;
+  for (const std::string& name : known) {
+    if (std::count(options.architectures.begin(), options.architectures.end(), name) > 0) chosen.push_back(name);
+  }
+  return chosen;
+}
+
+void check_output(const CompileOptions& options) {
+  const std::string ending = options.is_static ? ".a" : ".so";
+  const std::filesystem::path path(options.output);
+  if (path.extension() != ending || path.stem().empty()) {
+    throw UsageError(fmt::format("-o {}: a {} library's file ends in '{}'", options.output,
+                                 options.is_static ? "static" : "shared", ending));
+  }
+}
+
+struct File {
+  std::string path;
+  const std::string* bytes;
+};
+
+std::string beside(const std::string& library, const std::string& name) {
+  return (std::filesystem::path(library).parent_path() / name).string();
+}
+
+}  // namespace
+
+void declare_compile(CLI::App& app, CompileOptions& options) {
+  app.add_option("FILE", options.files, "Pipelines; each becomes a function that is called as its file")
+      ->required()
+      ->type_name("");
+  app.add_option("-o,--output", options.output,
+                 "The library: libNAME.so, or libNAME.a with --static; NAME.h and NAME.hpp are written beside it")
+      ->required();
+  app.add_flag("--force", options.force, "Overwrite existing files");
+  declare_arithmetic(app, options.kernel);
+  app.add_option("--isa", options.isas,
+                 "Instruction sets, separated by commas, of which the best that a machine has is used "
+                 "(default: avx512,avx2,sse2)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"sse2", "avx2", "avx512", "neon"}));
+  app.add_option("--arch", options.architectures,
+                 "Architectures of GPUs to compile for, as sm_80,sm_90; needs NVRTC. Without, GPUs are served by the "
+                 "kernel's text, and NVRTC is needed where the library is used")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_flag("--static", options.is_static, "An archive in place of a shared library");
+  app.add_flag("--fortran", options.fortran, "NAME.f90 as well, a module");
+  app.add_option("--cxx-namespace", options.cxx_namespace, "Of NAME.hpp (default: NAME)")
+      ->check(CLI::Validator(problem_of_namespace, ""));
+  app.add_option(
+         "--rpath", options.rpath,
+         "Folders where the loader looks for libnbcc_runtime first, separated by colons; $ORIGIN is that of the "
+         "library")
+      ->delimiter(':')
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  app.footer(
+      "Examples:\n"
+      "  nbcc compile pipelines/gravity.pipe pipelines/lennard_jones.pipe -o libforces.so --fortran\n"
+      "  nbcc compile pipelines/gravity.pipe -o libgravity.so --arch sm_80,sm_90 --precision double\n"
+      "  nbcc compile pipelines/gravity.pipe -o libgravity.a --static --isa avx2,sse2");
+}
+
+int run_compile(const CompileOptions& options) {
+  check_output(options);
+  const std::string name = library_name(std::filesystem::path(options.output).filename().string());
+  LibraryFiles made;
+  std::vector<File> files{{beside(options.output, name + ".h"), &made.c_header},
+                          {beside(options.output, name + ".hpp"), &made.cpp_header}};
+  if (options.fortran) files.push_back({beside(options.output, name + ".f90"), &made.fortran_module});
+  files.push_back({options.output, &made.library});
+  for (const File& file : files) check_replaceable(file.path, options.force);
+
+  LibraryRequest request;
+  for (const std::string& file : options.files) request.sources.push_back(read_source(file));
+  request.options = compiler_options(options.kernel);
+  request.file_name = std::filesystem::path(options.output).filename().string();
+  request.is_static = options.is_static;
+  request.isas = isas_of(options);
+  request.cxx_namespace = options.cxx_namespace;
+  request.rpath = options.rpath;
+  if (!options.architectures.empty()) {
+    request.cuda_compiler = make_nvrtc();
+    request.architectures = architectures_of(options, *request.cuda_compiler);
+  }
+  made = build_library(request);
+  // From here on everything is made, and only a disk can fail. The library comes last: where it is, all of it is.
+  for (const File& file : files) replace_file(file.path, *file.bytes, options.force);
+  return kDone;
+}
+
+}  // namespace nbcc

@@ -1,0 +1,168 @@
+// A compiled library -> a summary of its pipelines, as text or JSON. Doors: declare_inspect(), run_inspect(). Reads the
+// file's sections; loads and runs nothing of it, so that libraries for other machines can be looked at as well.
+#include "cli/command_inspect.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cli/exit_code.h"
+#include "cli/file_error.h"
+#include "cli/standard_output.h"
+#include "jit/callers.h"
+#include "jit/read_library.h"
+#include "runtime/error.h"
+#include "runtime/image.h"
+
+namespace nbcc {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  if (!file.is_open() || file.bad()) throw FileError(path, "cannot be read");
+  return bytes;
+}
+
+std::string role_of(const FieldLayout& field) {
+  constexpr const char* kRoles[] = {"input_i", "input_j", "param", "output"};
+  constexpr const char* kReductions[] = {"sum", "min", "max", "argmin", "argmax"};
+  const std::string role = kRoles[int(field.role)];
+  return field.role == FieldLayout::Role::Output ? fmt::format("{}({})", role, kReductions[int(field.reduction)])
+                                                 : role;
+}
+
+std::string isa_of(const KernelSource& kernel) { return kernel.target.substr(kernel.target.find('-') + 1); }
+
+std::string toolkit_of(const CudaImage& image) {
+  return fmt::format("{}.{}", image.toolkit / 1000, image.toolkit % 1000 / 10);
+}
+
+// "sm_90" or "PTX of sm_90", with the number of shapes and their bytes.
+struct Code {
+  int shapes = 0;
+  std::size_t bytes = 0;
+  std::string toolkit;
+};
+std::map<std::pair<bool, std::string>, Code> codes_of(const PipelineImage& image) {
+  std::map<std::pair<bool, std::string>, Code> codes;
+  for (const CudaImage& one : image.cuda_images) {
+    Code& code = codes[{one.ptx, one.architecture}];
+    ++code.shapes;
+    code.bytes += one.bytes.size();
+    code.toolkit = toolkit_of(one);
+  }
+  return codes;
+}
+
+std::string text_of(const PipelineImage& image) {
+  std::string text = fmt::format("{}: {}, {} precision, {} math, {} roots\n", image.cuda.pipeline, image.made_by,
+                                 image.precision, image.math, image.root);
+  std::size_t roles = 0, types = 0, names = 0;
+  for (const FieldLayout& field : image.cuda.fields) {
+    roles = std::max(roles, role_of(field).size());
+    types = std::max(types, field.type.size());
+    names = std::max(names, field.name.size());
+  }
+  for (const FieldLayout& field : image.cuda.fields) {
+    std::string line =
+        fmt::format("  {:<{}}  {:<{}}  {:<{}}", role_of(field), roles, field.type, types, field.name, names);
+    if (!field.defaults.empty()) line += fmt::format(" = {}", fmt::join(field.defaults, ", "));
+    if (!field.comment.empty()) line += "  " + field.comment;
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  std::vector<std::string> isas;
+  for (const KernelSource& kernel : image.cpu) isas.push_back(isa_of(kernel));
+  text += fmt::format("  CPU: {}\n", isas.empty() ? "none" : fmt::format("{}", fmt::join(isas, ", ")));
+  for (const auto& [what, code] : codes_of(image)) {
+    text += fmt::format("  GPU: {}{}, {} shape{}, {} bytes, by CUDA {}\n", what.first ? "PTX of " : "", what.second,
+                        code.shapes, code.shapes == 1 ? "" : "s", code.bytes, code.toolkit);
+  }
+  return text + fmt::format("  GPU: text, {} bytes\n", image.cuda.text.size());
+}
+
+Json json_of(const PipelineImage& image) {
+  Json fields = Json::array();
+  for (const FieldLayout& field : image.cuda.fields) {
+    Json entry = {
+        {"name", field.name}, {"role", role_of(field)}, {"type", field.type}, {"components", field.components()}};
+    if (!field.defaults.empty()) entry["default"] = field.defaults;
+    if (!field.comment.empty()) entry["comment"] = field.comment;
+    fields.push_back(entry);
+  }
+  Json cpu = Json::array(), cuda = Json::array();
+  for (const KernelSource& kernel : image.cpu) cpu.push_back(isa_of(kernel));
+  for (const CudaImage& one : image.cuda_images) {
+    cuda.push_back({{"architecture", one.architecture},
+                    {"form", one.ptx ? "ptx" : "cubin"},
+                    {"shape",
+                     {{"threads", one.shape.threads},
+                      {"i_per_thread", one.shape.i_per_thread},
+                      {"j_tile", one.shape.j_tile},
+                      {"unroll", one.shape.unroll},
+                      {"lanes", one.shape.lanes}}},
+                    {"bytes", one.bytes.size()},
+                    {"cuda", toolkit_of(one)}});
+  }
+  return {{"pipeline", image.cuda.pipeline},
+          {"made_by", image.made_by},
+          {"precision", image.precision},
+          {"math", image.math},
+          {"root", image.root},
+          {"operations", image.cuda.operations},
+          {"fields", fields},
+          {"cpu", cpu},
+          {"cuda", cuda},
+          {"cuda_text_bytes", image.cuda.text.size()}};
+}
+
+std::vector<PipelineImage> images_of(const std::string& path, const std::string& bytes) {
+  std::vector<PipelineImage> images;
+  try {
+    for (const std::string& section : sections_of_library(bytes, kImageSectionPrefix)) {
+      images.push_back(read_image(section));
+    }
+  } catch (const UsageError& e) {
+    throw FileError(path, e.what());
+  }
+  if (images.empty()) throw FileError(path, "holds no pipelines");
+  return images;
+}
+
+}  // namespace
+
+void declare_inspect(CLI::App& app, InspectOptions& options) {
+  app.add_option("FILE", options.file, "A library, shared or static, or a program that a static one is part of")
+      ->required()
+      ->type_name("");
+  app.add_flag("--json", options.json, "An object on standard output");
+  app.footer(
+      "Examples:\n"
+      "  nbcc inspect libforces.so\n"
+      "  nbcc inspect --json libforces.a");
+}
+
+int run_inspect(const InspectOptions& options) {
+  const std::string bytes = content_of(options.file);
+  const std::vector<PipelineImage> images = images_of(options.file, bytes);
+  if (options.json) {
+    Json pipelines = Json::array();
+    for (const PipelineImage& image : images) pipelines.push_back(json_of(image));
+    const Json report = {{"file", options.file}, {"bytes", bytes.size()}, {"pipelines", pipelines}};
+    write_standard_output(report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    return kDone;
+  }
+  std::string text = fmt::format("{}: {} bytes, {} pipeline{}\n", options.file, bytes.size(), images.size(),
+                                 images.size() == 1 ? "" : "s");
+  for (const PipelineImage& image : images) text += "\n" + text_of(image);
+  write_standard_output(text);
+  return kDone;
+}
+
+}  // namespace nbcc

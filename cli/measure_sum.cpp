@@ -1,0 +1,90 @@
+// Runs of a sum -> seconds. Doors: measure() and RandomBinding. Measures through the interface that anyone uses, and
+// prints nothing.
+#include "cli/measure_sum.h"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "runtime/cuda_device.h"
+#include "runtime/error.h"
+#include "runtime/nbcc.hpp"
+
+namespace nbcc {
+namespace {
+
+// Runs shorter than this are repeated within one sample: the clock and the waking of threads would show.
+constexpr double kShortestSample = 5e-3;
+
+void to_working_precision(ParticleTable& table, const KernelChoice& choice) {
+  for (ParticleColumn& column : table.columns) {
+    if (choice.precision == "single" && column.type() == ElementType::Double) {
+      column = convert(column, ElementType::Float);
+    }
+  }
+}
+
+}  // namespace
+
+double timed(const std::function<void()>& action) {
+  const auto start = std::chrono::steady_clock::now();
+  action();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+Times measure(ParticleSum& sum, int repeat) {
+  // Warm-up: memory, threads, resident j, the kernel in the shape for this size.
+  sum.run();
+  sum.wait();
+  const double once = timed([&] {
+    sum.run();
+    sum.wait();
+  });
+  const int inner = std::max(1, int(kShortestSample / std::max(once, 1e-7)));
+  std::vector<double> samples;
+  for (int k = 0; k < repeat; ++k) {
+    const double whole = timed([&] {
+      for (int run = 0; run < inner; ++run) sum.run();
+      sum.wait();
+    });
+    samples.push_back(whole / inner);
+  }
+  std::sort(samples.begin(), samples.end());
+  const std::size_t middle = samples.size() / 2;
+  const double median = samples.size() % 2 == 1 ? samples[middle] : (samples[middle - 1] + samples[middle]) / 2;
+  return {median, samples.front(), samples.back()};
+}
+
+std::optional<Times> measure_cut(ParticleSum& sum, const CudaTuning& cut, int repeat,
+                                 const std::function<bool()>& worth_it) {
+  try {
+    sum.cut(cut);
+    if (!worth_it()) return {};
+  } catch (const TextRefused&) {
+    return {};  // too much shared memory
+  } catch (const DeviceError&) {
+    return {};
+  }
+  try {
+    return measure(sum, repeat);
+  } catch (const Error& e) {
+    // Too many threads for its registers, no memory for its parts; or a kernel for these numbers of particles that the
+    // compiler refuses.
+    if (e.status() == NBCC_ERROR_DEVICE || e.status() == NBCC_ERROR_INTERNAL) return {};
+    throw;
+  }
+}
+
+bool is_gpu(const KernelChoice& choice) { return cuda_ordinal(choice.device).has_value(); }
+
+RandomBinding::RandomBinding(ParticleSum& sum, std::int64_t ni, std::int64_t nj, const KernelChoice& choice,
+                             ParticleSum::Arrays arrays)
+    : i_sides_(random_particles(sum.inputs(), ni, 1)), j_sides_(random_particles(sum.inputs(), nj, 2)) {
+  if (arrays == ParticleSum::Arrays::OfDevice) {
+    to_working_precision(i_sides_.i, choice);
+    to_working_precision(j_sides_.j, choice);
+  }
+  sum.bind(bind_particles(sum.inputs(), {&i_sides_.i, "i"}, {&j_sides_.j, "j"}, {}), ni, nj, arrays);
+}
+
+}  // namespace nbcc

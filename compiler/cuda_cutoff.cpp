@@ -1,0 +1,77 @@
+// The condition of a cutoff -> a word whose highest bit tells of misses. One door: cutoff_word(). The sign of a
+// difference is such a bit: shifting it into a word takes one instruction where a condition would take three, and the
+// difference itself takes none where one side of it is a sum of products, which may as well begin with the other.
+#include "compiler/cuda_cutoff.h"
+
+#include <fmt/core.h>
+
+namespace nbcc {
+namespace {
+
+class CutoffText {
+ public:
+  CutoffText(const Graph& graph, const CudaScalars& scalars) : graph_(graph), scalars_(scalars) {}
+
+  std::string misses(NodeId id, bool negated) {
+    const Node& n = graph_[id];
+    if (n.op == Op::Not) return misses(n.args[0], !negated);
+    if (n.op == Op::And || n.op == Op::Or) {
+      const bool both = (n.op == Op::And) != negated;
+      const std::string a = misses(n.args[0], negated), b = misses(n.args[1], negated);
+      return fmt::format("({} {} {})", a, both ? "|" : "&", b);
+    }
+    if (!is_float_comparison(n)) {
+      reads_.insert(id);
+      return fmt::format("(t{} ? {} : {})", id, negated ? "0x80000000u" : "0u", negated ? "0u" : "0x80000000u");
+    }
+    if (negated) return below(n.args[0], n.args[1]);
+    return n.op == Op::Lt ? "~" + below(n.args[0], n.args[1]) : below(n.args[1], n.args[0]);
+  }
+
+  std::set<NodeId> reads() const { return reads_; }
+
+ private:
+  bool is_float_comparison(const Node& n) const {
+    return (n.op == Op::Lt || n.op == Op::Le) && scalars_.resolved(graph_[n.args[0]].type) == Type::Float &&
+           scalars_.resolved(graph_[n.args[1]].type) == Type::Float;
+  }
+
+  // The highest bit: a < b.
+  std::string below(NodeId a, NodeId b) {
+    if (is_chain(b)) return fmt::format("sign({})", chain(b, "-", name(a)));
+    if (is_chain(a)) return fmt::format("sign({})", chain(a, "", "-" + name(b)));
+    return fmt::format("sign({} - {})", name(a), name(b));
+  }
+
+  bool is_chain(NodeId id) const {
+    const Node& n = graph_[id];
+    return n.binding == Binding::Pair && (n.op == Op::Fma || n.op == Op::Mul);
+  }
+  // start + node, or start - node.
+  std::string chain(NodeId id, const char* minus, const std::string& start) {
+    const Node& n = graph_[id];
+    if (!is_chain(id)) return fmt::format("{} {} {}", start, *minus ? "-" : "+", name(id));
+    const std::string from = n.op == Op::Mul ? start : chain(n.args[2], minus, start);
+    return fmt::format("fmaf({}{}, {}, {})", minus, name(n.args[0]), name(n.args[1]), from);
+  }
+  std::string name(NodeId id) {
+    reads_.insert(id);
+    return fmt::format("t{}", id);
+  }
+
+  const Graph& graph_;
+  const CudaScalars& scalars_;
+  std::set<NodeId> reads_;
+};
+
+}  // namespace
+
+CutoffWord cutoff_word(const Graph& graph, NodeId cutoff, const CudaScalars& scalars) {
+  CutoffText text(graph, scalars);
+  CutoffWord word;
+  word.text = text.misses(cutoff, false);
+  word.reads = text.reads();
+  return word;
+}
+
+}  // namespace nbcc

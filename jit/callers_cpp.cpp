@@ -1,0 +1,110 @@
+// Signatures -> the header for C++, over that for C. Door: cpp_header(). Compiles nothing.
+#include <fmt/format.h>
+
+#include "compiler/fill_template.h"
+#include "jit/callers.h"
+
+namespace nbcc {
+namespace {
+
+std::string number_type(Argument::Number number, const std::string& real) {
+  if (number == Argument::Number::Real) return real;
+  return number == Argument::Number::Int32 ? "std::int32_t" : "std::int64_t";
+}
+
+bool is_count(const Argument& argument) {
+  return argument.kind == Argument::Kind::CountI || argument.kind == Argument::Kind::CountJ;
+}
+
+// Counts are those of the rows, but for a side that has none.
+bool has_rows(const Signature& signature, bool on_i) {
+  for (const Argument& argument : signature.arguments) {
+    if (argument.is_array() && argument.on_i() == on_i) return true;
+  }
+  return false;
+}
+
+std::string declaration(const Argument& argument, const std::string& real) {
+  if (argument.is_array()) {
+    const bool is_output = argument.kind == Argument::Kind::Output;
+    return fmt::format("nbcc::Rows<{}{}, {}> {}", is_output ? "" : "const ", number_type(argument.number, real),
+                       argument.width(), argument.name);
+  }
+  const std::string type = number_type(argument.number, "double");
+  if (argument.shape.empty()) return fmt::format("{} {}", type, argument.name);
+  return fmt::format("const std::array<{}, {}>& {}", type, argument.width(), argument.name);
+}
+
+// As the C function takes it.
+std::string passed(const Argument& argument, const std::string& real) {
+  if (is_count(argument)) return argument.name;
+  if (argument.shape.empty()) return argument.is_array() ? argument.name + ".data()" : argument.name;
+  std::string rows;  // the type that a pointer to an array points to
+  for (std::size_t k = argument.is_array() ? 0 : 1; k < argument.shape.size(); ++k) {
+    rows += fmt::format("[{}]", argument.shape[k]);
+  }
+  if (!argument.is_array() && rows.empty()) return argument.name + ".data()";
+  const bool is_output = argument.kind == Argument::Kind::Output;
+  const std::string type = number_type(argument.number, argument.is_array() ? real : "double");
+  return fmt::format("reinterpret_cast<{}{} (*){}>({}.data())", is_output ? "" : "const ", type, rows, argument.name);
+}
+
+std::string count_of_side(const Signature& signature, bool on_i) {
+  std::vector<std::string> rows;
+  for (const Argument& argument : signature.arguments) {
+    if (!argument.is_array() || argument.on_i() != on_i) continue;
+    // An input has to be there, be it of no particles.
+    const std::string wanted = argument.kind == Argument::Kind::Output ? argument.name + ".is_wanted()" : "true";
+    rows.push_back(fmt::format("{{\"{0}\", {0}.count(), {1}}}", argument.name, wanted));
+  }
+  return wrapped(
+      fmt::format("  const std::int64_t n{} = nbcc::detail::count_of(\"{}\", {{", on_i ? 'i' : 'j', signature.pipeline),
+      rows, "});\n", std::string(6, ' '));
+}
+
+std::string function_of(const Signature& signature, const std::string& real) {
+  std::vector<std::string> declarations, values;
+  for (const Argument& argument : signature.arguments) {
+    if (!is_count(argument) || !has_rows(signature, argument.kind == Argument::Kind::CountI)) {
+      declarations.push_back(declaration(argument, real));
+    }
+    values.push_back(passed(argument, real));
+  }
+  std::string text = wrapped(fmt::format("inline void {}(", signature.pipeline), declarations, ") {\n", "    ");
+  if (has_rows(signature, true)) text += count_of_side(signature, true);
+  if (has_rows(signature, false)) text += count_of_side(signature, false);
+  const std::string function = signature.pipeline + (real == "float" ? "_f" : "");
+  text += wrapped(fmt::format("  const int status_of_call = ::{}(", function), values, ");\n", std::string(6, ' '));
+  return text +
+         "  if (status_of_call != NBCC_OK) throw nbcc::Error(nbcc_status(status_of_call), nbcc_last_error());\n}\n";
+}
+
+std::string opening_of(const Signature& signature) {
+  return fmt::format(
+      "inline nbcc::Pipeline {0}_open(const nbcc::Device& device) {{\n"
+      "  nbcc_pipeline* pipeline = nullptr;\n"
+      "  nbcc_error* error = nullptr;\n"
+      "  const nbcc_status status = ::{0}_open(device.get(), &pipeline, &error);\n"
+      "  nbcc::detail::check(status, error);\n"
+      "  return nbcc::Pipeline(pipeline);\n"
+      "}}",
+      signature.pipeline);
+}
+
+}  // namespace
+
+std::string cpp_header(const LibraryText& library) {
+  std::string text;
+  for (const Signature& signature : library.signatures) {
+    const std::string title = signature.description.empty() ? signature.pipeline : signature.description.front();
+    text += (text.empty() ? "// " : "\n\n// ") + title + "\n";
+    text += function_of(signature, "double");
+    if (signature.has_flavours()) text += function_of(signature, "float");
+    text += opening_of(signature);
+  }
+  return fill_template(
+      "library.hpp",
+      {{"name", library.name}, {"made", library.made}, {"namespace", library.cxx_namespace}, {"functions", text}});
+}
+
+}  // namespace nbcc

@@ -1,0 +1,130 @@
+// Object code -> a library's bytes. Doors: link_shared_library(), make_archive(). The linker reads and writes files, in
+// a temporary folder that is gone afterwards; nothing of its path is in the library. Compiles nothing but the stand-in
+// for the runtime.
+#include "jit/link_library.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <link.h>
+
+#include <fstream>
+#include <iterator>
+#include <mutex>
+
+#include "compiler/diagnostic.h"
+#include "jit/clang_compile.h"
+#include "jit/temporary_folder.h"
+#include "lld/Common/Driver.h"
+#include "llvm/Object/ArchiveWriter.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Host.h"
+#include "runtime/error.h"
+
+LLD_HAS_DRIVER(elf)
+
+namespace nbcc {
+namespace {
+
+void write_file(const std::string& path, const std::string& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file << bytes;
+  file.close();
+  if (!file) throw DeviceError(fmt::format("{}: cannot be written", path));
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void run_linker(const std::vector<std::string>& options) {
+  // LLD keeps its state in globals.
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  std::vector<const char*> words{"ld.lld", "--threads=1"};
+  for (const std::string& option : options) words.push_back(option.c_str());
+  std::string out, log;
+  llvm::raw_string_ostream out_stream(out), log_stream(log);
+  const lld::Result result = lld::lldMain(words, out_stream, log_stream, {{lld::Gnu, &lld::elf::link}});
+  if (result.retCode == 0) return;
+  if (log.find("undefined symbol") != std::string::npos) {
+    throw InternalError(fmt::format("a compiled library would call what is not there:\n{}", log));
+  }
+  throw DeviceError(fmt::format("linking the library failed:\n{}", log));
+}
+
+// A shared object with a library's name and functions that do nothing: all that the linker must know of the library,
+// so that the library itself need not be on this machine.
+void make_stand_in(const std::string& path, const TemporaryFolder& scratch, const LinkRequest& request) {
+  std::string text;
+  for (const std::string& function : request.runtime_functions) text += fmt::format("void {}(void) {{}}\n", function);
+  const ClangResult compiled = compile_in_memory(
+      {{{"/stand_in.c", text}},
+       "/stand_in.c",
+       {"-triple", llvm::sys::getDefaultTargetTriple(), "-x", "c", "-mrelocation-model", "pic", "-pic-level", "2"}},
+      ClangForm::Object);
+  if (!compiled.ok) throw InternalError("the compiler refused the runtime's stand-in:\n" + compiled.log);
+  const std::string object = scratch.file("stand_in.o");
+  write_file(object, compiled.bytes);
+  run_linker({"-shared", "--soname=" + request.runtime_soname, "-o", path, object});
+}
+
+// Where the loader of this process has a library of the C library's; "" if there is none, as libmvec on old systems.
+// Its symbols' versions are those that the made library will ask for, as with any linker.
+std::string path_of(const char* soname) {
+  void* const handle = ::dlopen(soname, RTLD_LAZY | RTLD_LOCAL);
+  if (!handle) return {};
+  struct link_map* map = nullptr;
+  std::string path;
+  if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map) path = map->l_name;
+  ::dlclose(handle);
+  return path;
+}
+
+}  // namespace
+
+std::string link_shared_library(const LinkRequest& request) {
+  const TemporaryFolder scratch;
+  const std::string result = scratch.file("library.so"), stand_in = scratch.file("runtime.so");
+  std::vector<std::string> options{"-shared",
+                                   "--soname=" + request.soname,
+                                   "-o",
+                                   result,
+                                   "-z",
+                                   "defs",
+                                   "-z",
+                                   "now",
+                                   "--hash-style=gnu",
+                                   "--build-id=sha1",
+                                   "--eh-frame-hdr"};
+  for (const std::string& folder : request.rpath) options.push_back("--rpath=" + folder);
+  for (const LibraryObject& object : request.objects) {
+    options.push_back(scratch.file(object.name.c_str()));
+    write_file(options.back(), object.bytes);
+  }
+  if (!request.runtime_functions.empty()) {
+    make_stand_in(stand_in, scratch, request);
+    options.push_back(stand_in);
+  }
+  options.emplace_back("--as-needed");
+  for (const char* soname : {"libmvec.so.1", "libm.so.6", "libc.so.6"}) {
+    if (const std::string path = path_of(soname); !path.empty()) options.push_back(path);
+  }
+  run_linker(options);
+  return read_file(result);
+}
+
+std::string make_archive(const std::vector<LibraryObject>& objects) {
+  std::vector<llvm::NewArchiveMember> members;
+  for (const LibraryObject& object : objects) {
+    members.emplace_back(llvm::MemoryBufferRef(object.bytes, object.name));
+    members.back().MemberName = object.name;
+  }
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> archive =
+      llvm::writeArchiveToBuffer(members, llvm::SymtabWritingMode::NormalSymtab, llvm::object::Archive::K_GNU,
+                                 /*Deterministic=*/true, /*Thin=*/false);
+  if (!archive) throw DeviceError("making the archive failed: " + llvm::toString(archive.takeError()));
+  return (*archive)->getBuffer().str();
+}
+
+}  // namespace nbcc

@@ -1,0 +1,17 @@
+// The arrays of a compiled pipeline's typed functions: which element type each field has.
+#pragma once
+#include "compiler/kernel_source.h"
+
+namespace nbcc {
+
+// `real` is the flavour's: Float or Double, of all fields that hold no whole numbers. An index has 64 bits, be it a
+// field of that type or what an argmin finds; int and bool have 32.
+inline Element typed_element(const FieldLayout& field, Element real) {
+  if (!field.integral) return real;
+  const bool keeps_index =
+      field.role == FieldLayout::Role::Output &&
+      (field.reduction == FieldLayout::Reduction::ArgMin || field.reduction == FieldLayout::Reduction::ArgMax);
+  return keeps_index || field.type.starts_with("index") ? Element::Int64 : Element::Int32;
+}
+
+}  // namespace nbcc

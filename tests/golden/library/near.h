@@ -1,0 +1,83 @@
+/* near.h: made by nbcc from gravity.pipe, nearest_neighbour.pipe (single precision, fast math); do not edit.
+ *
+ * Each pipeline P is a function P() of the pipeline's own fields in order of declaration. It sums over all j-particles
+ * for every i-particle, on all cores of the CPU, and overwrites the outputs. Before the first field of the i-particles
+ * (inputs and outputs) stands their number ni, before the first of the j-particles theirs, nj. An array has a row for
+ * each particle; a null pointer in an output's place is an output that is not wanted. P_f() is the same for arrays of
+ * float. Sums are carried out in the precision that the library was compiled with, whatever the arrays hold.
+ *
+ * The value is 0 (NBCC_OK) or says what went wrong, and then no output was written: NBCC_ERROR_USAGE for a negative
+ * count or a null pointer, NBCC_ERROR_DEVICE for lack of memory, or of a processor that the library has a kernel for;
+ * nbcc_last_error() tells it in words. Different threads may call at once. The first call starts the threads that all
+ * later ones use.
+ *
+ * For anything else, as GPUs, streams, particles that stay packed, sums that are added to what is there, or a number of
+ * threads: P_open() is the pipeline on a device of nbcc_device_open(), P_bind() and P_bind_f() bind all arrays of a sum
+ * of nbcc_sum_create() at once, nbcc_sum_run() runs it. See nbcc.h. */
+#ifndef NBCC_LIBRARY_NEAR_H
+#define NBCC_LIBRARY_NEAR_H
+#include <nbcc/nbcc.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* gravity.pipe: softened Newtonian gravity, G = 1
+ *
+ *   acc_i = sum_j m_j (x_j - x_i) / (|x_j - x_i|^2 + eps2)^(3/2),   pot_i = -sum_j m_j / (|x_j - x_i|^2 + eps2)^(1/2)
+ *
+ * Units: any in which G = 1 (Henon units: M = 1, E = -1/4). pot is per unit of the receiving mass.
+ * The pair of a particle with itself adds nothing to acc and -m_i/eps to pot; potential.pipe leaves it out.
+ * Flops: 38 an interaction, the convention of Hamada & Iitaka (2007), counted with square root and division.
+ * Literature: L. Greengard & V. Rokhlin, J. Comput. Phys. 73 (1987) 325; S. J. Aarseth, Gravitational N-Body
+ * Simulations (2003); T. Hamada & T. Iitaka, The Chamomile Scheme, arXiv:astro-ph/0703100.
+ *
+ *   ni          number of i-particles
+ *   xi[ni][3]   position of the receiving particle
+ *   nj          number of j-particles
+ *   xj[nj][3]   position of the acting particle
+ *   mj[nj]      its mass
+ *   eps2        softening length squared; uniform, may be changed at run time; in the pipeline 0.0001
+ *   acc[ni][3]  acceleration
+ *   pot[ni]     potential
+ */
+NBCC_API int gravity(int64_t ni, const double (*xi)[3], int64_t nj, const double (*xj)[3], const double* mj,
+    double eps2, double (*acc)[3], double* pot);
+NBCC_API int gravity_f(int64_t ni, const float (*xi)[3], int64_t nj, const float (*xj)[3], const float* mj, double eps2,
+    float (*acc)[3], float* pot);
+NBCC_API nbcc_status gravity_open(nbcc_device* device, nbcc_pipeline** pipeline, nbcc_error** error);
+NBCC_API nbcc_status gravity_bind(nbcc_sum* sum, int64_t ni, const double (*xi)[3], int64_t nj, const double (*xj)[3],
+    const double* mj, double eps2, double (*acc)[3], double* pot, nbcc_error** error);
+NBCC_API nbcc_status gravity_bind_f(nbcc_sum* sum, int64_t ni, const float (*xi)[3], int64_t nj, const float (*xj)[3],
+    const float* mj, double eps2, float (*acc)[3], float* pot, nbcc_error** error);
+
+/* nearest_neighbour.pipe: for every i the nearest j and its distance
+ *
+ *   near_i = argmin_j |x_j - x_i|,   dist_i = |x_near - x_i|
+ *
+ * Of equal distances the lowest j wins; without any j the answers are -1 and infinity.
+ * Units: dist in those of xi. self = 0 is for queries into another set, where equal indices mean nothing.
+ * Literature: F. P. Preparata & M. I. Shamos, Computational Geometry (1985), chapter 5.
+ *
+ *   ni         number of i-particles
+ *   xi[ni][3]  position of the asking particle
+ *   nj         number of j-particles
+ *   xj[nj][3]  position of a candidate
+ *   self       1: i and j are one set, and no particle is its own neighbour; 0: two sets; in the pipeline 1
+ *   near[ni]   index of the nearest
+ *   dist[ni]   its distance
+ */
+NBCC_API int nearest_neighbour(int64_t ni, const double (*xi)[3], int64_t nj, const double (*xj)[3], int32_t self,
+    int64_t* near, double* dist);
+NBCC_API int nearest_neighbour_f(int64_t ni, const float (*xi)[3], int64_t nj, const float (*xj)[3], int32_t self,
+    int64_t* near, float* dist);
+NBCC_API nbcc_status nearest_neighbour_open(nbcc_device* device, nbcc_pipeline** pipeline, nbcc_error** error);
+NBCC_API nbcc_status nearest_neighbour_bind(nbcc_sum* sum, int64_t ni, const double (*xi)[3], int64_t nj,
+    const double (*xj)[3], int32_t self, int64_t* near, double* dist, nbcc_error** error);
+NBCC_API nbcc_status nearest_neighbour_bind_f(nbcc_sum* sum, int64_t ni, const float (*xi)[3], int64_t nj,
+    const float (*xj)[3], int32_t self, int64_t* near, float* dist, nbcc_error** error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,70 @@
+// near.hpp: made by nbcc from gravity.pipe, nearest_neighbour.pipe (single precision, fast math); do not edit.
+//
+// The functions of near.h with arrays that know their lengths. nbcc::Rows<T, n> is made of any contiguous range (a
+// span, vector, array) of T or, where n is not 1, of std::array<T, n>; const where it is an input. The numbers of
+// particles are those of the rows. {} is an output that is not wanted. On failure nbcc::Error is thrown and no output
+// was written. P_open() is the pipeline P for nbcc::Sum, on any device.
+#pragma once
+#include <nbcc/nbcc.hpp>
+
+#include "near.h"
+
+namespace near {
+
+// gravity.pipe: softened Newtonian gravity, G = 1
+inline void gravity(nbcc::Rows<const double, 3> xi, nbcc::Rows<const double, 3> xj, nbcc::Rows<const double, 1> mj,
+    double eps2, nbcc::Rows<double, 3> acc, nbcc::Rows<double, 1> pot) {
+  const std::int64_t ni = nbcc::detail::count_of("gravity", {{"xi", xi.count(), true},
+      {"acc", acc.count(), acc.is_wanted()}, {"pot", pot.count(), pot.is_wanted()}});
+  const std::int64_t nj = nbcc::detail::count_of("gravity", {{"xj", xj.count(), true}, {"mj", mj.count(), true}});
+  const int status_of_call = ::gravity(ni, reinterpret_cast<const double (*)[3]>(xi.data()), nj,
+      reinterpret_cast<const double (*)[3]>(xj.data()), mj.data(), eps2, reinterpret_cast<double (*)[3]>(acc.data()),
+      pot.data());
+  if (status_of_call != NBCC_OK) throw nbcc::Error(nbcc_status(status_of_call), nbcc_last_error());
+}
+inline void gravity(nbcc::Rows<const float, 3> xi, nbcc::Rows<const float, 3> xj, nbcc::Rows<const float, 1> mj,
+    double eps2, nbcc::Rows<float, 3> acc, nbcc::Rows<float, 1> pot) {
+  const std::int64_t ni = nbcc::detail::count_of("gravity", {{"xi", xi.count(), true},
+      {"acc", acc.count(), acc.is_wanted()}, {"pot", pot.count(), pot.is_wanted()}});
+  const std::int64_t nj = nbcc::detail::count_of("gravity", {{"xj", xj.count(), true}, {"mj", mj.count(), true}});
+  const int status_of_call = ::gravity_f(ni, reinterpret_cast<const float (*)[3]>(xi.data()), nj,
+      reinterpret_cast<const float (*)[3]>(xj.data()), mj.data(), eps2, reinterpret_cast<float (*)[3]>(acc.data()),
+      pot.data());
+  if (status_of_call != NBCC_OK) throw nbcc::Error(nbcc_status(status_of_call), nbcc_last_error());
+}
+inline nbcc::Pipeline gravity_open(const nbcc::Device& device) {
+  nbcc_pipeline* pipeline = nullptr;
+  nbcc_error* error = nullptr;
+  const nbcc_status status = ::gravity_open(device.get(), &pipeline, &error);
+  nbcc::detail::check(status, error);
+  return nbcc::Pipeline(pipeline);
+}
+
+// nearest_neighbour.pipe: for every i the nearest j and its distance
+inline void nearest_neighbour(nbcc::Rows<const double, 3> xi, nbcc::Rows<const double, 3> xj, std::int32_t self,
+    nbcc::Rows<std::int64_t, 1> near, nbcc::Rows<double, 1> dist) {
+  const std::int64_t ni = nbcc::detail::count_of("nearest_neighbour", {{"xi", xi.count(), true},
+      {"near", near.count(), near.is_wanted()}, {"dist", dist.count(), dist.is_wanted()}});
+  const std::int64_t nj = nbcc::detail::count_of("nearest_neighbour", {{"xj", xj.count(), true}});
+  const int status_of_call = ::nearest_neighbour(ni, reinterpret_cast<const double (*)[3]>(xi.data()), nj,
+      reinterpret_cast<const double (*)[3]>(xj.data()), self, near.data(), dist.data());
+  if (status_of_call != NBCC_OK) throw nbcc::Error(nbcc_status(status_of_call), nbcc_last_error());
+}
+inline void nearest_neighbour(nbcc::Rows<const float, 3> xi, nbcc::Rows<const float, 3> xj, std::int32_t self,
+    nbcc::Rows<std::int64_t, 1> near, nbcc::Rows<float, 1> dist) {
+  const std::int64_t ni = nbcc::detail::count_of("nearest_neighbour", {{"xi", xi.count(), true},
+      {"near", near.count(), near.is_wanted()}, {"dist", dist.count(), dist.is_wanted()}});
+  const std::int64_t nj = nbcc::detail::count_of("nearest_neighbour", {{"xj", xj.count(), true}});
+  const int status_of_call = ::nearest_neighbour_f(ni, reinterpret_cast<const float (*)[3]>(xi.data()), nj,
+      reinterpret_cast<const float (*)[3]>(xj.data()), self, near.data(), dist.data());
+  if (status_of_call != NBCC_OK) throw nbcc::Error(nbcc_status(status_of_call), nbcc_last_error());
+}
+inline nbcc::Pipeline nearest_neighbour_open(const nbcc::Device& device) {
+  nbcc_pipeline* pipeline = nullptr;
+  nbcc_error* error = nullptr;
+  const nbcc_status status = ::nearest_neighbour_open(device.get(), &pipeline, &error);
+  nbcc::detail::check(status, error);
+  return nbcc::Pipeline(pipeline);
+}
+
+}  // namespace near

@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# Everything that needs a GPU, from binaries that were built elsewhere; a line for each part, and the exit code 1 if one
+# of them failed (77: there is no GPU).
+#
+#   tests/gpu/run_all.sh BINARIES [LOGS]
+#
+# BINARIES   the folder with nbcc and numeric_tests (build/bin of the machine that built them)
+# LOGS       where the full output of each part goes; default: a new folder in $TMPDIR
+#
+# Needs the NVIDIA driver and NVRTC (a CUDA toolkit or its pip wheel). The shared libraries that the binaries are linked
+# to (LLVM, Clang, HDF5, fmt, libzip) must be there or be named by $LD_LIBRARY_PATH. Pipelines are those of the checkout
+# that this script lies in. compute-sanitizer is used where $PATH, $CUDA_HOME or /usr/local/cuda has it; else its parts
+# are skipped.
+set -u
+if [ $# -lt 1 ] || [ ! -x "$1/nbcc" ] || [ ! -x "$1/numeric_tests" ]; then
+  sed -n '2,/^set -u/{/^set -u/d;s/^# \{0,1\}//;p}' "$0" >&2
+  exit 2
+fi
+binaries=$(cd "$1" && pwd)
+NBCC_SOURCE_DIR=$(cd "$(dirname "$0")/../.." && pwd)
+logs=${2:-$(mktemp -d "${TMPDIR:-/tmp}/nbcc-gpu.XXXXXX")}
+mkdir -p "$logs/cache" || exit 2
+NBCC_CACHE_DIR=$logs/cache
+export NBCC_SOURCE_DIR NBCC_CACHE_DIR
+failed=0
+
+line() { printf '%-44s %-8s %6s  %s\n' "$1" "$2" "$3" "$4"; }
+
+# part NAME COMMAND...: runs it and prints its line, with the last that it wrote as the remark.
+part() {
+  local name=$1 log=$logs/${1//[^a-z0-9]/_}.txt begin=$SECONDS result=passed
+  shift
+  "$@" >"$log" 2>&1 || {
+    result=FAILED
+    failed=1
+  }
+  line "$name" "$result" $((SECONDS - begin)) "$(grep -v '^[[:space:]]*$' "$log" | tail -n 1 | cut -c 1-100)"
+}
+
+# Googletest's own sharding: compiling, not the GPU, is what they wait for.
+gpu_tests() {
+  local shards=$(( ($(nproc) + 1) / 2 )) k code=0 pids=()
+  [ "$shards" -gt 8 ] && shards=8
+  for ((k = 0; k < shards; ++k)); do
+    GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$k "$binaries/numeric_tests" --gtest_filter='*OnGpu*' \
+      >"$logs/numeric_tests.$k.txt" 2>&1 &
+    pids+=($!)
+  done
+  for k in "${pids[@]}"; do wait "$k" || code=1; done
+  cat "$logs"/numeric_tests.*.txt
+  for k in OK SKIPPED FAILED; do
+    printf '%s %s  ' "$(cat "$logs"/numeric_tests.*.txt | grep -c "^\[ *$k *\] .*(")" "$k"
+  done
+  return "$code"
+}
+
+find_sanitizer() {
+  local place
+  for place in "$(command -v compute-sanitizer)" "${CUDA_HOME:-/usr/local/cuda}/bin/compute-sanitizer" \
+    /usr/local/cuda/bin/compute-sanitizer; do
+    [ -x "$place" ] && echo "$place" && return
+  done
+}
+
+if "$binaries/nbcc" info | grep '^GPUs *none' >&2; then exit 77; fi
+"$binaries/nbcc" info | grep '^GPU\|^NVRTC'
+line part result seconds remark
+part 'numeric_tests *OnGpu*' gpu_tests
+sanitizer=$(find_sanitizer)
+for tool in memcheck racecheck initcheck synccheck; do
+  for pipeline in gravity lennard_jones nearest_neighbour sph_force; do
+    if [ -z "$sanitizer" ]; then
+      line "$tool, $pipeline" skipped 0 'there is no compute-sanitizer'
+      continue
+    fi
+    # Arrays of the host; of 1000 i, 256 are chosen by a list.
+    part "$tool, $pipeline" "$sanitizer" --tool "$tool" --error-exitcode 9 "$binaries/nbcc" verify \
+      "$NBCC_SOURCE_DIR/pipelines/$pipeline.pipe" --device cuda --precision mixed --random 1000,3
+  done
+done
+# Arrays of the device, lists, and both kinds in one run.
+for tool in memcheck initcheck; do
+  [ -z "$sanitizer" ] ||
+    part "$tool, arrays on either side" "$sanitizer" --tool "$tool" --error-exitcode 9 "$binaries/numeric_tests" \
+      --gtest_filter='SumsOnGpu.*'
+done
+echo "logs: $logs"
+exit $failed

@@ -1,0 +1,99 @@
+// Compiled libraries on the first GPU: their machine code, PTX and text give the bits of a pipeline that is compiled
+// there. Skipped, with the reason, where there is no GPU or no NVRTC.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "jit/build_kernel.h"
+#include "jit/build_library.h"
+#include "jit/callers.h"
+#include "jit/read_library.h"
+#include "runtime/error.h"
+#include "runtime/image_kernel.h"
+#include "runtime/sum.h"
+#include "tests/support/random_source.h"
+
+namespace nbcc::test {
+namespace {
+
+class CompiledLibraryOnGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      compiler_ = make_nvrtc();
+      device_ = std::make_unique<CudaDevice>(cuda_driver(), compiler_, 0, "", "");
+    } catch (const DeviceError& e) {
+      GTEST_SKIP() << e.what();
+    }
+  }
+
+  // What a library for these architectures says of gravity.
+  PipelineImage image_for(const std::vector<std::string>& architectures) const {
+    LibraryRequest request;
+    request.sources = {gravity_};
+    request.isas = {Isa::Sse2};
+    request.architectures = architectures;
+    request.cuda_compiler = compiler_;
+    return read_image(sections_of_library(build_library(request).library, kImageSectionPrefix).at(0));
+  }
+
+  // Of so many particles, from arrays on the host; one bit pattern for each number.
+  static std::vector<double> sums(const std::shared_ptr<const Kernel>& kernel, std::int64_t n) {
+    RandomSource random(7);
+    std::vector<double> x(std::size_t(3 * n)), m(std::size_t(n), 1.0 / double(n)), acc(x.size()), pot(m.size());
+    for (double& value : x) value = double(random.next() >> 11) / 9007199254740992.0;
+    SumState sum(kernel);
+    const auto bind = [&](const char* field, std::vector<double>& values) {
+      const std::int64_t bytes = std::int64_t(values.size()) / n * 8;
+      sum.bind(field, {values.data(), Element::Double, n, bytes, 8});
+    };
+    bind("xi", x);
+    bind("xj", x);
+    bind("mj", m);
+    bind("acc", acc);
+    bind("pot", pot);
+    sum.run();
+    acc.insert(acc.end(), pot.begin(), pot.end());
+    return acc;
+  }
+
+  void expect_same_sums(const PipelineImage& image, const OpenCompiler& compiler, std::int64_t n) {
+    const std::vector<double> held = sums(load_image(*device_, image, compiler), n);
+    const std::vector<double> now = sums(device_->load(build_cuda_kernel(gravity_, {}, "")), n);
+    EXPECT_EQ(std::memcmp(held.data(), now.data(), held.size() * sizeof(double)), 0) << n;
+    EXPECT_NE(held[0], 0);
+  }
+
+  static std::shared_ptr<const CudaCompiler> no_compiler() { throw DeviceError("none is allowed here"); }
+
+  const Source gravity_ = read_source(NBCC_SOURCE_DIR "/pipelines/gravity.pipe");
+  std::shared_ptr<const CudaCompiler> compiler_;
+  std::unique_ptr<CudaDevice> device_;
+};
+
+// Few particles and many, for which the model cuts differently.
+TEST_F(CompiledLibraryOnGpu, MachineCodeIsThatOfNow) {
+  const PipelineImage image = image_for({device_->arch()});
+  for (const std::int64_t n : {31, 2048, 20000}) expect_same_sums(image, no_compiler, n);
+}
+
+TEST_F(CompiledLibraryOnGpu, PtxIsTranslatedByTheDriver) {
+  PipelineImage image = image_for({compiler_->architectures().front()});
+  std::erase_if(image.cuda_images, [](const CudaImage& one) { return !one.ptx; });
+  ASSERT_EQ(image.cuda_images.size(), 1U);
+  const std::vector<double> held = sums(load_image(*device_, image, no_compiler), 2048);
+  const std::vector<double> now = sums(device_->load(build_cuda_kernel(gravity_, {}, "")), 2048);
+  // The one shape that is there cuts the sum otherwise: the order of its terms is another.
+  for (std::size_t k = 0; k < held.size(); ++k) EXPECT_NEAR(held[k], now[k], 1e-4 * (1 + std::abs(now[k]))) << k;
+}
+
+TEST_F(CompiledLibraryOnGpu, TheTextIsCompiledByNvrtc) {
+  const PipelineImage image = image_for({});
+  expect_same_sums(image, [this] { return compiler_; }, 2048);
+}
+
+}  // namespace
+}  // namespace nbcc::test

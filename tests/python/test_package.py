@@ -1,0 +1,81 @@
+"""The package by itself: without NumPy, with a wrong library, its types."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import nbcc
+from conftest import PIPELINES
+
+PACKAGE = pathlib.Path(nbcc.__file__).parent
+
+WITHOUT_NUMPY = f"""
+import sys
+sys.modules["numpy"] = None  # importing it fails
+import array, nbcc
+gravity = nbcc.compile({str(PIPELINES / "gravity.pipe")!r}, precision="double")
+rows = lambda values: memoryview(array.array("d", values)).cast("B").cast("d", (len(values) // 3, 3))
+x = rows([0, 0, 0, 1, 0, 0])
+acc, pot = gravity(x, x, array.array("d", [1, 2]), eps2=0.0625)
+assert acc.shape == (2, 3) and acc.format == "d", acc
+assert abs(acc[0, 0] - 2 / 1.0625**1.5) < 1e-12 and acc.tolist()[1][1:] == [0, 0], acc.tolist()
+assert type(pot) is array.array and abs(pot[0] + 4 + 2 / 1.0625**0.5) < 1e-12, pot
+acc, pot = gravity([(0, 0, 0), (1, 0, 0)], xj=[[0, 0, 0], [1, 0, 0]], mj=[1, 2], eps2=0.0625)
+assert abs(acc[0, 0] - 2 / 1.0625**1.5) < 1e-12
+single = gravity(*[memoryview(array.array("f", [0, 0, 0])).cast("B").cast("f", (1, 3))] * 2, array.array("f", [1]),
+                 precision="single")
+assert single.pot.typecode == "f"
+empty = gravity([], x, [1, 2])
+assert len(empty.acc) == 0 and len(empty.pot) == 0
+nearest = nbcc.compile({str(PIPELINES / "nearest_neighbour.pipe")!r})
+assert nearest(x, x).near.tolist() == [1, 0]
+"""
+
+
+def python(code, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, timeout=60
+    )
+
+
+def test_without_numpy():
+    done = python(WITHOUT_NUMPY)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_library_that_is_not_there():
+    done = python("import nbcc", NBCC_LIBRARY="/nonexistent/libnbcc_jit.so")
+    assert done.returncode != 0
+    assert "ImportError: nbcc's library could not be loaded:" in done.stderr
+    assert "/nonexistent/libnbcc_jit.so" in done.stderr and "NBCC_LIBRARY may name it" in done.stderr
+
+
+def test_a_library_that_is_another():
+    done = python("import nbcc", NBCC_LIBRARY="libm.so.6")
+    assert (
+        "ImportError: libm.so.6 is not the libnbcc_jit of this package: it has no function nbcc_version" in done.stderr
+    )
+
+
+def test_docstrings():
+    for name in nbcc.__all__:
+        public = getattr(nbcc, name)
+        assert public.__doc__, name
+        members = vars(public).items() if isinstance(public, type) and issubclass(public, nbcc.Pipeline) else ()
+        for member, value in members:
+            assert member.startswith("_") or value.__doc__, f"{name}.{member}"
+    assert "Raises" in nbcc.compile.__doc__ and "Raises" in nbcc.Pipeline.__call__.__doc__
+
+
+def test_types():
+    pytest.importorskip("mypy")
+    assert (PACKAGE / "py.typed").exists()
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.devnull, str(PACKAGE)],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout

@@ -1,0 +1,353 @@
+"""Arrays that are not NumPy's: buffers, lists, DLPack, the CUDA array interface; and GPU calls as far as they can be
+followed without a GPU: objects that say they lie on one, summed by the CPU's kernel."""
+
+import array
+import ctypes
+import gc
+import sys
+import types as python_types
+
+import numpy as np
+import pytest
+
+import nbcc
+from conftest import EPS2, Cloud, Gravity
+from nbcc import _arrays, _streams
+from nbcc._family import Family
+
+N = 40
+CLOUD = Cloud(N)
+
+
+class Dlpack:
+    """A NumPy array that shows nothing but DLPack."""
+
+    def __init__(self, inner, device=(1, 0), versioned=True):
+        self.inner, self.device, self.versioned, self.streams = inner, device, versioned, []
+
+    def __dlpack_device__(self):
+        return self.device
+
+    def __dlpack__(self, **options):
+        if not self.versioned and "max_version" in options:
+            raise TypeError("unexpected keyword argument 'max_version'")
+        self.streams.append(options.pop("stream", None))
+        if "max_version" in options and not versioned_numpy():
+            options.pop("max_version")
+        return self.inner.__dlpack__(**options)
+
+
+def versioned_numpy():
+    return int(np.__version__.split(".")[0]) >= 2 and np.lib.NumpyVersion(np.__version__) >= "2.1.0"
+
+
+class Cuda:
+    """A NumPy array that says it lies on a GPU, as CuPy's and Numba's do."""
+
+    def __init__(self, inner, stream=None, version=3, readonly=False, mask=None):
+        self.inner = inner
+        interface = dict(inner.__array_interface__)
+        self.__cuda_array_interface__ = {
+            "shape": interface["shape"],
+            "typestr": interface["typestr"],
+            "data": (interface["data"][0] if inner.size else 0, readonly),
+            "strides": interface["strides"],
+            "version": version,
+            "mask": mask,
+        }
+        if version >= 3:
+            self.__cuda_array_interface__["stream"] = stream
+
+
+@pytest.fixture
+def summed_by_the_cpu(monkeypatch):
+    """Kernels "for a GPU" are the CPU's: the memory is the host's after all. Gives the devices asked for."""
+    asked = []
+    real = Family.kernel
+
+    def kernel(self, device, options):
+        asked.append(device)
+        return real(self, "cpu", options)
+
+    monkeypatch.setattr(Family, "kernel", kernel)
+    return asked
+
+
+@pytest.fixture
+def waited_for(monkeypatch):
+    streams = []
+    monkeypatch.setattr(_streams, "_synchronize", lambda stream, ordinal: streams.append(stream))
+    return streams
+
+
+def outputs(wrap):
+    inner = (np.zeros((N, 3)), np.zeros(N))
+    return inner, tuple(wrap(one) for one in inner)
+
+
+# ---- on the CPU -------------------------------------------------------------------------------------------
+
+
+def test_array_array_and_memoryview(gravity):
+    x = memoryview(array.array("d", CLOUD.x.ravel())).cast("B").cast("d", (N, 3))
+    m = array.array("f", CLOUD.m)
+    result = gravity(x, x, m, EPS2)
+    assert isinstance(result.acc, np.ndarray)
+    Gravity(CLOUD.x, CLOUD.x, CLOUD.m).check(*result)
+    pot = array.array("d", bytes(8 * N))
+    assert gravity(x, x, m, EPS2, out={"pot": pot}).pot is pot
+    assert list(pot) == list(result.pot)
+
+
+def test_other_buffers(gravity):
+    m = (ctypes.c_double * N)(*CLOUD.m)
+    shuffled = memoryview(np.repeat(CLOUD.m, 3))[::-3][::-1]
+    expected = gravity(CLOUD.x, CLOUD.x, CLOUD.m)
+    assert np.array_equal(gravity(CLOUD.x, CLOUD.x, m).acc, expected.acc)
+    assert np.array_equal(gravity(CLOUD.x, CLOUD.x, shuffled).acc, expected.acc)
+    read_only = memoryview(array.array("d", CLOUD.m).tobytes()).cast("d")
+    assert np.array_equal(gravity(CLOUD.x, CLOUD.x, read_only).acc, expected.acc)
+    with pytest.raises(ValueError, match="read-only"):
+        gravity(CLOUD.x, CLOUD.x, m, out={"pot": read_only})
+
+
+def test_lists_and_tuples(gravity, nearest):
+    x, m = CLOUD.x.tolist(), tuple(CLOUD.m)
+    Gravity(CLOUD.x, CLOUD.x, CLOUD.m).check(*gravity(x, x, m, EPS2))
+    assert nearest([(0, 0, 0)], [(3, 0, 0), (1, 0, 0)], self=0).near == [1]
+    assert gravity([], x, m).acc.shape == (0, 3)
+    assert (gravity(x, [], []).pot == 0).all()
+
+
+def test_what_numpy_knows_how_to_read(gravity):
+    class Table:
+        def __array__(self, dtype=None, copy=None):
+            return CLOUD.m.copy()
+
+    gc.collect()
+    Gravity(CLOUD.x, CLOUD.x, CLOUD.m).check(*gravity(CLOUD.x, CLOUD.x, Table(), EPS2))
+
+
+@pytest.mark.parametrize("versioned", [True, False])
+def test_dlpack(gravity, versioned):
+    x = Dlpack(np.asfortranarray(CLOUD.x), versioned=versioned)
+    m = Dlpack(np.repeat(CLOUD.m, 2)[::2], versioned=versioned)
+    result = gravity(x, x, m, EPS2)
+    Gravity(CLOUD.x, CLOUD.x, CLOUD.m).check(*result)
+    assert x.streams == [None, None]
+    inner, wrapped = outputs(Dlpack)
+    assert gravity(x, x, m, EPS2, out=wrapped).acc is wrapped[0]
+    assert np.array_equal(inner[0], result.acc) and np.array_equal(inner[1], result.pot)
+    with pytest.raises(TypeError, match="got uint16"):
+        gravity(Dlpack(CLOUD.x.astype("u2")), x, m)
+
+
+def test_dlpack_that_is_refused(gravity):
+    class Refuses(Dlpack):
+        @property
+        def __cuda_array_interface__(self):
+            raise RuntimeError("as PyTorch does")
+
+        def __dlpack__(self, **options):
+            raise BufferError("it requires a gradient")
+
+    with pytest.raises(TypeError, match="'mj' .*: its library does not hand it out: it requires a gradient"):
+        gravity(CLOUD.x, CLOUD.x, Refuses(CLOUD.m))
+    with pytest.raises(
+        TypeError, match="'mj' .*: expected an array of the CPU or a CUDA GPU, got one on DLPack's device type 10"
+    ):
+        gravity(CLOUD.x, CLOUD.x, Dlpack(CLOUD.m, device=(10, 0)))
+
+
+def test_capsules_are_released(gravity):
+    before = sys.getrefcount(CLOUD.m)
+    for _ in range(5):
+        gravity(CLOUD.x, CLOUD.x, Dlpack(CLOUD.m))
+    gc.collect()
+    after = sys.getrefcount(CLOUD.m)  # not within the assertion, which keeps references of its own
+    assert after == before
+
+
+# ---- as if on a GPU ---------------------------------------------------------------------------------------
+
+
+def test_cuda_array_interface(gravity, summed_by_the_cpu):
+    x, m = Cuda(np.asfortranarray(CLOUD.x)), Cuda(np.repeat(CLOUD.m, 2)[::2])
+    inner, wrapped = outputs(Cuda)
+    result = gravity(x, x, m, EPS2, out=wrapped)
+    assert result.acc is wrapped[0] and summed_by_the_cpu == ["cuda:0"]
+    Gravity(CLOUD.x, CLOUD.x, CLOUD.m).check(*inner)
+    with pytest.raises(TypeError, match="'xi' .*got <f2"):
+        gravity(Cuda(CLOUD.x.astype("f2")), x, m, out=wrapped)
+    with pytest.raises(TypeError, match="'xi' .*expected an array without a mask"):
+        gravity(Cuda(CLOUD.x, mask=x), x, m, out=wrapped)
+    with pytest.raises(ValueError, match="'acc' .*read-only"):
+        gravity(x, x, m, out=(Cuda(inner[0], readonly=True), wrapped[1]))
+    with pytest.raises(TypeError, match="results of arrays of 'test_protocols' on a GPU need out="):
+        gravity(x, x, m)
+
+
+def test_the_gpu_is_that_of_the_arrays(gravity, summed_by_the_cpu):
+    arrays = [Dlpack(one, device=(2, 3)) for one in (CLOUD.x, CLOUD.x, CLOUD.m)]
+    gravity(*arrays, EPS2, out=outputs(lambda one: Dlpack(one, device=(2, 3)))[1])
+    gravity(*arrays, EPS2, out=outputs(lambda one: one)[1])
+    assert summed_by_the_cpu == ["cuda:3", "cuda:3"]
+
+
+def test_arrays_on_different_devices(gravity, summed_by_the_cpu):
+    x, m = Cuda(CLOUD.x), CLOUD.m
+    out = outputs(lambda one: one)[1]
+    with pytest.raises(
+        ValueError, match="'mj' .*: expected an array on cuda:0, where 'xi' lies, got one on cpu; device= "
+    ):
+        gravity(x, x, m, out=out)
+    gravity(x, x, m, out=out, device="cuda")
+    assert summed_by_the_cpu == ["cuda:0"]
+    with pytest.raises(ValueError, match="'xi' .*: expected an array on cpu, got one on cuda:0"):
+        gravity(x, x, m, out=out, device="cpu")
+    with pytest.raises(ValueError, match="'xi' .*: expected an array on cuda:1 or the CPU, got one on cuda:0"):
+        gravity(x, x, m, out=out, device="cuda:1")
+    with pytest.raises(ValueError, match="'acc' .*: expected an array on cpu, got one on cuda:0"):
+        gravity(CLOUD.x, CLOUD.x, m, out=outputs(Cuda)[1])
+
+
+@pytest.mark.skipif("cuda:0" in nbcc.info()["devices"], reason="there is a GPU")
+def test_without_a_driver_the_error_says_so(gravity):
+    with pytest.raises(nbcc.DeviceError, match="driver|GPU"):
+        gravity(CLOUD.x, CLOUD.x, CLOUD.m, device="cuda")
+
+
+def streams_of_runs(monkeypatch):
+    runs = []
+    real = nbcc._handles.Sum.run
+
+    def run(self, options):
+        runs.append(None if options is None else options.stream)
+        real(self, options)
+
+    monkeypatch.setattr(nbcc._handles.Sum, "run", run)
+    return runs
+
+
+def test_the_stream_of_the_arrays(gravity, summed_by_the_cpu, waited_for, monkeypatch):
+    runs = streams_of_runs(monkeypatch)
+    out = outputs(Cuda)[1]
+
+    def call(streams, **options):
+        x, y, m = (Cuda(one, stream=s) for one, s in zip((CLOUD.x, CLOUD.x, CLOUD.m), streams))
+        gravity(x, y, m, out=out, **options)
+        waits = list(waited_for)
+        waited_for.clear()
+        return runs.pop(), waits
+
+    assert call([None, None, None]) == (None, [])  # nothing to wait for: the legacy default stream
+    assert call([1, 1, 1]) == (None, [])
+    assert call([2, 2, 2]) == (2, [])
+    assert call([None, 77, 77]) == (77, [])
+    assert call([77, 88, None]) == (77, [88])
+    assert call([77, 77, 77], stream=99) == (99, [77, 77, 77])
+    assert call([1, 1, 1], stream=0) == (None, [])
+
+
+def test_dlpack_is_told_the_stream(gravity, summed_by_the_cpu, monkeypatch):
+    runs = streams_of_runs(monkeypatch)
+    arrays = [Dlpack(one, device=(2, 0)) for one in (CLOUD.x, CLOUD.x, CLOUD.m)]
+    out = outputs(lambda one: Dlpack(one, device=(2, 0)))[1]
+    gravity(*arrays, out=out)
+    gravity(*arrays, out=out, stream=99)
+    assert [one.streams for one in arrays] == [[1, 99]] * 3
+    assert runs == [None, 99]
+
+
+def test_stream_objects():
+    Named = python_types.SimpleNamespace
+    assert _streams.handle_of(5) == 5
+    assert _streams.handle_of(0) == _streams.LEGACY
+    assert _streams.handle_of(Named(cuda_stream=6)) == 6
+    assert _streams.handle_of(Named(ptr=7)) == 7
+    assert _streams.handle_of(Named(handle=ctypes.c_void_p(8))) == 8
+    assert _streams.handle_of(Named(handle=ctypes.c_void_p())) == _streams.LEGACY
+    assert _streams.handle_of(Named(__cuda_stream__=lambda: (0, 9))) == 9
+    for wrong in (None, True, 1.5, "a", Named()):
+        with pytest.raises(TypeError, match="stream: expected an integer or a stream object"):
+            _streams.handle_of(wrong)
+
+
+def test_version_2_of_the_interface_gives_way_to_dlpack():
+    """It does not tell the stream; DLPack does."""
+
+    class Both(Cuda, Dlpack):
+        def __init__(self, inner, version):
+            Dlpack.__init__(self, inner, device=(2, 0))
+            Cuda.__init__(self, inner, version=version)
+
+    for version, asked in ((2, [1]), (3, [])):
+        both = Both(CLOUD.m, version)
+        found = _arrays.describe(both, _streams.Order(None))
+        assert (found.device, both.streams) == ("cuda:0", asked)
+        assert found.pointer == CLOUD.m.ctypes.data
+
+
+@pytest.fixture
+def cupy(monkeypatch):
+    """As much of CuPy as is asked for results."""
+    module = python_types.ModuleType("cupy")
+    used = []
+
+    class ndarray(Cuda):
+        pass
+
+    class Device:
+        def __init__(self, ordinal):
+            used.append(ordinal)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+    ndarray.__module__ = "cupy"
+    module.ndarray, module.used = ndarray, used
+    module.empty = lambda shape, dtype: ndarray(np.empty(shape, dtype))
+    module.cuda = python_types.SimpleNamespace(Device=Device)
+    monkeypatch.setitem(sys.modules, "cupy", module)
+    return module
+
+
+def test_results_are_of_the_callers_library(gravity, nearest, summed_by_the_cpu, cupy):
+    x, m = cupy.ndarray(CLOUD.x), cupy.ndarray(CLOUD.m)
+    result = gravity(x, x, m, EPS2)
+    assert type(result.acc) is cupy.ndarray and cupy.used == [0, 0]
+    Gravity(CLOUD.x, CLOUD.x, CLOUD.m).check(result.acc.inner, result.pot.inner)
+    assert nearest(x, x).near.inner.dtype == np.int64
+
+
+# ---- the libraries themselves, where they are --------------------------------------------------------------
+
+
+def test_torch(gravity):
+    torch = pytest.importorskip("torch")
+    x, m = torch.from_numpy(CLOUD.x), torch.from_numpy(CLOUD.m)
+    result = gravity(x, x, m, EPS2)
+    assert isinstance(result.acc, torch.Tensor) and result.acc.dtype == torch.float64
+    Gravity(CLOUD.x, CLOUD.x, CLOUD.m).check(result.acc.numpy(), result.pot.numpy())
+    assert gravity(x.float(), x.float(), m.float()).pot.dtype == torch.float32
+    transposed = x.T.contiguous().T
+    assert torch.equal(gravity(transposed, x, m, torch.tensor(EPS2)).acc, result.acc)
+    acc = torch.zeros(N, 3, dtype=torch.float64)
+    assert gravity(x, x, m, EPS2, out={"acc": acc}).acc is acc and torch.equal(acc, result.acc)
+    with pytest.raises(TypeError, match="'xi' .*float16"):
+        gravity(x.half(), x, m)
+    with pytest.raises(TypeError, match="'mj' .*requires? grad"):
+        gravity(x, x, m.clone().requires_grad_())
+
+
+def test_jax(gravity):
+    jax = pytest.importorskip("jax")
+    x, m = jax.numpy.asarray(CLOUD.x), jax.numpy.asarray(CLOUD.m)
+    result = gravity(x, x, m, EPS2)
+    assert isinstance(result.acc, jax.Array)
+    Gravity(CLOUD.x, CLOUD.x, CLOUD.m).check(np.asarray(result.acc), np.asarray(result.pot))
+    with pytest.raises(ValueError, match="'acc' .*read-only"):
+        gravity(x, x, m, out={"acc": x})

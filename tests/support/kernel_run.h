@@ -1,0 +1,77 @@
+// A loaded kernel run on an oracle's input, below the C interface: from arrays of doubles, one for each component, of
+// the host or of a GPU. Its one door is run_kernel().
+#pragma once
+#include <deque>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "compiler/interpret.h"
+#include "runtime/sum.h"
+#include "tests/support/device_array.h"
+
+namespace nbcc::test {
+
+using Columns = std::vector<std::vector<double>>;  // [output component][chosen i]
+
+struct KernelRunChoice {
+  std::int64_t begin = 0, count = -1;  // of i; all from `begin` on
+  const CudaGpu* arrays_on = nullptr;  // null: the host's
+};
+
+inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const OracleInput& input,
+                          const KernelRunChoice& choice = {}) {
+  SumState sum(kernel);
+  sum.set_counts(input.ni, input.nj);
+  sum.set_offsets(input.i_offset, input.j_offset);
+  struct Array {
+    std::vector<double> here;  // a field's components, one after the other
+    std::unique_ptr<DeviceArray> there;
+    const FieldLayout& field;
+  };
+  std::deque<Array> arrays;
+  for (const FieldLayout& field : kernel->source.fields) {
+    const auto first = std::size_t(field.first), components = std::size_t(field.components());
+    if (field.role == FieldLayout::Role::Param) {
+      sum.set_param(field.name, {input.params.data() + first, components});
+      continue;
+    }
+    const bool of_j = field.role == FieldLayout::Role::InputJ;
+    const std::int64_t n = of_j ? input.nj : input.ni;
+    Array& array = arrays.emplace_back(Array{{}, nullptr, field});
+    array.here.reserve(std::size_t(n) * components + 1);
+    if (field.role == FieldLayout::Role::Output) {
+      array.here.assign(std::size_t(n) * components, 0.0);
+    } else {
+      for (std::size_t c = first; c < first + components; ++c) {
+        const std::vector<double>& from = of_j ? input.j[c] : input.i[c];
+        array.here.insert(array.here.end(), from.begin(), from.end());
+      }
+    }
+    void* data = array.here.data();
+    if (choice.arrays_on) {
+      array.there = std::make_unique<DeviceArray>(*choice.arrays_on, 8 * array.here.size());
+      array.there->put(data, 8 * array.here.size());
+      data = array.there->data();
+    }
+    sum.bind(field.name, {data, Element::Double, n, 8, 8 * n});
+  }
+  RunChoice run;
+  run.i_begin = choice.begin;
+  run.i_count = choice.count;
+  sum.run(run);
+  sum.wait();
+  Columns columns;
+  const std::int64_t taken = choice.count < 0 ? input.ni - choice.begin : choice.count;
+  for (Array& array : arrays) {
+    if (array.field.role != FieldLayout::Role::Output) continue;
+    if (array.there) array.there->get(array.here.data(), 8 * array.here.size());
+    for (std::int64_t c = 0; c < array.field.components(); ++c) {
+      const double* const from = array.here.data() + c * input.ni + choice.begin;
+      columns.emplace_back(from, from + taken);
+    }
+  }
+  return columns;
+}
+
+}  // namespace nbcc::test

@@ -1,0 +1,93 @@
+// The headers and the module of a library, compared exactly with tests/golden/library/: what users see changes in
+// review alone. Set NBCC_UPDATE_GOLDEN=1 to have the files written anew.
+#include "jit/callers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "jit/build_kernel.h"
+
+namespace nbcc {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+LibraryText library() {
+  LibraryText text;
+  text.name = text.cxx_namespace = text.module = "near";
+  text.made = "nbcc from gravity.pipe, nearest_neighbour.pipe (single precision, fast math)";
+  for (const char* name : {"gravity", "nearest_neighbour"}) {
+    const Source source = read_source(std::string(NBCC_SOURCE_DIR) + "/pipelines/" + name + ".pipe");
+    text.signatures.push_back(signature_of(source, build_cuda_kernel(source, {}, "")));
+  }
+  return text;
+}
+
+void expect_golden(const std::string& file, const std::string& text) {
+  const std::string path = std::string(NBCC_SOURCE_DIR) + "/tests/golden/library/" + file;
+  const char* const update = std::getenv("NBCC_UPDATE_GOLDEN");
+  if (update && std::string(update) == "1") std::ofstream(path, std::ios::binary) << text;
+  std::ifstream in(path, std::ios::binary);
+  const std::string expected{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_TRUE(text == expected) << path << " differs from what is written now; NBCC_UPDATE_GOLDEN=1 rewrites it. Now:\n"
+                                << text;
+}
+
+TEST(Callers, AreAsReviewed) {
+  expect_golden("near.h", c_header(library()));
+  expect_golden("near.hpp", cpp_header(library()));
+  expect_golden("near.f90", fortran_module(library()));
+}
+
+// Else there would be two functions of one name and the same arguments.
+TEST(Callers, WithoutRealArraysThereIsOneFlavour) {
+  const Source source{"tally.pipe", "input_j int k;\nparam real p = 2;\noutput(sum) int n;\nn += k * int(p);\n"};
+  LibraryText text = library();
+  text.signatures = {signature_of(source, build_cuda_kernel(source, {}, ""))};
+  EXPECT_THAT(cpp_header(text), Not(HasSubstr("tally_f(")));
+  EXPECT_THAT(fortran_module(text), Not(HasSubstr("tally_float")));
+  EXPECT_THAT(c_header(text), HasSubstr("tally_f("));
+}
+
+// A pipeline's comments come from somebody else's text.
+TEST(Callers, CommentsStayComments) {
+  LibraryText text = library();
+  text.signatures.resize(1);
+  text.signatures[0].description = {"ends */ int evil; /* begins"};
+  text.signatures[0].arguments[1].comment = "here */ too";
+  text.made = "nbcc from a*/b.pipe";
+  const std::string header = c_header(text);
+  EXPECT_THAT(header, HasSubstr("ends * / int evil; / * begins"));
+  EXPECT_THAT(header, HasSubstr("here * / too"));
+  EXPECT_THAT(header, Not(HasSubstr("a*/b")));
+}
+
+TEST(Callers, LinesOfFortranStayWithinTheStandard) {
+  LibraryText text = library();
+  text.signatures[0].pipeline = std::string(40, 'g');
+  text.signatures[0].arguments[1].comment = std::string(300, 'x');
+  std::string line;
+  for (std::istringstream lines(fortran_module(text)); std::getline(lines, line);) {
+    const bool is_comment = line.find_first_not_of(' ') == line.find('!');
+    EXPECT_LE(is_comment ? 0 : line.size(), 132U) << line;
+  }
+}
+
+TEST(Callers, LinesAreWrapped) {
+  const std::vector<std::string> words(30, "double word");
+  const std::string text = wrapped("int f(", words, ");", "    ");
+  EXPECT_THAT(text, HasSubstr(",\n    double word, "));
+  std::string line;
+  for (std::istringstream lines(text); std::getline(lines, line);) EXPECT_LE(line.size(), 120U);
+  EXPECT_EQ(wrapped("int f(", {}, ")", "  "), "int f()");
+  EXPECT_EQ(wrapped("f(", {"a", "b"}, ")", "  "), "f(a, b)");
+}
+
+}  // namespace
+}  // namespace nbcc

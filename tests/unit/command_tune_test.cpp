@@ -1,0 +1,149 @@
+// `nbcc tune` and `nbcc bench --sweep` on the shim's GPU, whose times say nothing: what is measured, shown and kept.
+#include "cli/command_tune.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/bench_sweep.h"
+#include "cli/random_particles.h"
+#include "runtime/cuda_device.h"
+#include "tests/support/command.h"
+#include "tests/support/cuda_shim.h"
+
+namespace nbcc::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+constexpr const char* kText =
+    "input_i real xi;\ninput_j real xj;\nparam real eps2 = 1.0;\noutput(sum) real s;\n"
+    "real dx = xj - xi;\ns += dx * rsqrt(dx * dx + eps2);\n";
+
+class CommandTune : public testing::Test {
+ protected:
+  CommandTune() {
+    options_.file = folder_.write("small.pipe", kText);
+    options_.counts = "40";
+    options_.budget = 1;  // a second: the shim's compiler makes three kernels or so
+    options_.json = true;
+  }
+
+  std::function<std::unique_ptr<ParticleSum>()> opener() {
+    return [this] {
+      const auto device = std::make_shared<CudaDevice>(shim_.driver(), shim_.compiler(), 0, "", "");
+      return std::make_unique<ParticleSum>(device, options_.file, options_.kernel);
+    };
+  }
+  json tune() {
+    testing::internal::CaptureStdout();
+    const int code = nbcc::tune(options_, folder_.path("cache"), opener());
+    const std::string out = testing::internal::GetCapturedStdout();
+    EXPECT_EQ(code, 0);
+    return options_.json ? json::parse(out) : json(out);
+  }
+  std::vector<CudaTunings::Entry> kept() const { return CudaTunings(folder_.path("cache")).list(); }
+
+  CudaShim shim_;
+  ScratchFolder folder_;
+  TuneOptions options_;
+};
+
+TEST_F(CommandTune, MeasuresAndKeepsWhatItFinds) {
+  const json rows = tune();
+  ASSERT_EQ(rows.size(), 1u);
+  const json& row = rows[0];
+  EXPECT_EQ(row["pipeline"], "small");
+  EXPECT_EQ(row["ni"], 40);
+  EXPECT_GE(row["measured"].get<int>(), 1);
+  for (const char* number : {"threads", "i_per_thread", "j_tile", "unroll", "lanes", "parts"}) {
+    EXPECT_GT(row["model"][number].get<int>(), 0) << number;
+  }
+  EXPECT_GT(row["model_interactions_per_s"].get<double>(), 0.0);
+  // Where there is no time for all kernels, what is faster is kept, but not that nothing is.
+  const bool unfinished = row["out_of_time"], same = row["best"].is_null();
+  EXPECT_EQ(row["outcome"], !unfinished ? "kept" : same ? "out of time" : "kept, out of time");
+  ASSERT_EQ(kept().size(), unfinished && same ? 0u : 1u);
+  if (kept().empty()) return;
+  const CudaTuned* const tuned = kept()[0].table.measured({5, 5});
+  ASSERT_NE(tuned, nullptr);
+  EXPECT_EQ(tuned->tuning == CudaTuning{}, same);
+  EXPECT_EQ(tuned->gain() >= 1.02, !same);
+}
+
+TEST_F(CommandTune, WhatIsKnownIsNotMeasuredAgainUnlessForced) {
+  const std::unique_ptr<ParticleSum> sum = opener()();
+  const CudaTuning choice{{64, 2, 64, 8, 1}, 3};
+  CudaTunings(folder_.path("cache")).store(sum->cuda_kernel().tuning_subject(), {5, 5}, {choice, 3e9, 2e9});
+  const json known = tune()[0];
+  EXPECT_EQ(known["measured"], 0);
+  EXPECT_EQ(known["outcome"], "known");
+  EXPECT_EQ(known["best"]["parts"], 3);
+  EXPECT_EQ(known["gain"], 1.5);
+  options_.force = true;
+  EXPECT_GT(tune()[0]["measured"].get<int>(), 0);
+}
+
+TEST_F(CommandTune, WhatCannotBeKeptIsSaid) {
+  folder_.write("cache", "in the way");
+  const json row = tune()[0];
+  EXPECT_THAT(row["outcome"].get<std::string>(), testing::AnyOf("out of time", "cannot be kept"));
+}
+
+TEST_F(CommandTune, ADryRunKeepsNothing) {
+  options_.dry_run = true;
+  EXPECT_GT(tune()[0]["measured"].get<int>(), 0);
+  EXPECT_TRUE(kept().empty());
+}
+
+TEST_F(CommandTune, ATableHasALineForEachSize) {
+  options_.json = false;
+  options_.dry_run = true;
+  options_.counts = "30,40";
+  const std::string text = tune();
+  EXPECT_THAT(text, HasSubstr("small on cuda:0, Shim GPU, sm_90, single precision, fast math"));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5) << text;
+}
+
+TEST_F(CommandTune, SweepsBlocksUnrollingAndLanes) {
+  BenchOptions options;
+  options.file = options_.file;
+  options.counts = "40";
+  options.json = true;
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(sweep(options, opener()), 0);
+  const json cells = json::parse(testing::internal::GetCapturedStdout());
+  std::set<std::pair<std::string, int>> seen;
+  for (const json& cell : cells) {
+    seen.emplace(cell["choice"], cell["value"]);
+    EXPECT_EQ(cell["nj"], 40);
+    EXPECT_GT(cell["interactions_per_s"].get<double>(), 0.0) << cell;
+  }
+  EXPECT_EQ(seen.size(), cells.size());
+  EXPECT_TRUE(seen.contains({"threads", 32}) && seen.contains({"threads", 512}));
+  EXPECT_TRUE(seen.contains({"unroll", 1}) && seen.contains({"unroll", 32}));
+  EXPECT_TRUE(seen.contains({"lanes", 1}) && seen.contains({"lanes", 32}));
+}
+
+TEST_F(CommandTune, AnotherCutGivesTheSameSum) {
+  const auto device = std::make_shared<CudaDevice>(shim_.driver(), shim_.compiler(), 0, "", "");
+  ParticleSum sum(device, options_.file, options_.kernel);
+  sum.set_params({{"eps2", {0.25}}});
+  const RandomSides i = random_particles(sum.inputs(), 50, 1), j = random_particles(sum.inputs(), 300, 2);
+  sum.bind(bind_particles(sum.inputs(), {&i.i, "i"}, {&j.j, "j"}, {}), 50, 300);
+  sum.run();
+  sum.wait();
+  const auto before = std::get<std::vector<double>>(sum.outputs()[0].data);
+  sum.cut({{64, 1, 64, 4, 1}, 2});
+  EXPECT_EQ(sum.cuda_kernel().program().shape().threads, 64);
+  auto& after = std::get<std::vector<double>>(sum.outputs()[0].data);
+  std::fill(after.begin(), after.end(), -7.0);
+  sum.run();
+  sum.wait();
+  for (std::size_t k = 0; k < before.size(); ++k) EXPECT_NEAR(after[k], before[k], 1e-4);
+}
+
+}  // namespace
+}  // namespace nbcc::test

@@ -1,0 +1,235 @@
+// Compiled pipelines as bytes, and which of their codes a device takes.
+#include "runtime/image.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "jit/build_kernel.h"
+#include "jit/cpu_jit.h"
+#include "runtime/error.h"
+#include "runtime/image_kernel.h"
+#include "runtime/sum.h"
+#include "tests/support/cuda_experiment.h"
+#include "tests/support/cuda_shim.h"
+
+namespace nbcc {
+namespace {
+
+using testing::HasSubstr;
+
+const Source kPull{"pull.pipe",
+                   "input_i real xi;\ninput_j real xj;\nparam real p = 2;\noutput(sum) real s;\ns += (xj - xi) * p;\n"};
+
+PipelineImage image_of_pull() {
+  PipelineImage image;
+  image.made_by = "nbcc 7";
+  image.precision = "single";
+  for (const Isa isa : {Isa::Avx512, Isa::Avx2, Isa::Sse2}) {
+    image.cpu.push_back(build_cpu_kernel(kPull, {}, isa, ""));
+    image.cpu.back().text.clear();
+  }
+  image.cuda = build_cuda_kernel(kPull, {}, "");
+  return image;
+}
+
+TEST(Image, WhatIsWrittenIsWhatIsRead) {
+  PipelineImage image = image_of_pull();
+  image.cuda_images = {{"sm_90", {64, 2, 256, 0, 4}, true, 13010, std::string("\0bytes\n", 7)}};
+  const std::string bytes = write_image(image);
+  const PipelineImage again = read_image(bytes);
+  EXPECT_EQ(write_image(again), bytes);
+  EXPECT_EQ(again.made_by, "nbcc 7");
+  ASSERT_EQ(again.cpu.size(), 3U);
+  EXPECT_EQ(again.cpu[1].target, "cpu-avx2");
+  EXPECT_EQ(again.cpu[1].lanes, 8);
+  EXPECT_EQ(again.cpu[1].fields[2].defaults, std::vector<double>{2});
+  EXPECT_EQ(again.cpu[1].i_columns.size(), image.cpu[1].i_columns.size());
+  EXPECT_EQ(again.cuda.text, image.cuda.text);
+  EXPECT_EQ(again.cuda.threads, image.cuda.threads);
+  EXPECT_EQ(again.cuda.pair_statements, image.cuda.pair_statements);
+  EXPECT_EQ(again.cuda_images[0].shape, (CudaShape{64, 2, 256, 0, 4}));
+  EXPECT_EQ(again.cuda_images[0].bytes, std::string("\0bytes\n", 7));
+}
+
+TEST(Image, BytesThatAreCutOffAreRefused) {
+  PipelineImage image = image_of_pull();
+  image.cuda.text = "short";
+  const std::string bytes = write_image(image);
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    EXPECT_THROW(read_image(bytes.substr(0, length)), UsageError) << length;
+  }
+  EXPECT_THROW(read_image(bytes + "x"), UsageError);
+}
+
+// Whatever a byte becomes, reading ends, with an image or with a UsageError.
+TEST(Image, DamagedBytesDoNoHarm) {
+  PipelineImage image = image_of_pull();
+  image.cuda.text = "short";
+  const std::string bytes = write_image(image);
+  int refused = 0;
+  for (std::size_t k = 0; k < bytes.size(); ++k) {
+    std::string damaged = bytes;
+    damaged[k] = char(damaged[k] ^ 0x80);
+    try {
+      read_image(damaged);
+    } catch (const UsageError&) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 20);
+}
+
+TEST(Image, AnotherVersionIsNamed) {
+  std::string bytes = write_image(image_of_pull());
+  bytes[std::string("nbcc pipeline\n").size()] = 99;
+  try {
+    read_image(bytes);
+    FAIL();
+  } catch (const UsageError& e) {
+    EXPECT_THAT(e.what(), HasSubstr("a newer nbcc"));
+  }
+}
+
+// ---- on the CPU
+
+void nothing() {}
+nbcc_image_kernel kernel_for(const char* isa) { return {isa, nothing, nothing, nothing, nothing}; }
+
+std::string target_taken(Isa device_isa, const std::vector<nbcc_image_kernel>& kernels) {
+  CpuDevice device(1, device_isa, nullptr, "", "");
+  return load_image(device, image_of_pull(), kernels)->source.target;
+}
+
+TEST(ImageOnCpu, TheBestInstructionSetOfTheDeviceIsTaken) {
+  if (detect_isa() == Isa::Neon) GTEST_SKIP() << "not an x86 processor";
+  const std::vector<nbcc_image_kernel> all{kernel_for("avx512"), kernel_for("avx2"), kernel_for("sse2")};
+  EXPECT_EQ(target_taken(Isa::Sse2, all), "cpu-sse2");
+  if (detect_isa() == Isa::Sse2) GTEST_SKIP() << "the rest needs AVX2";
+  EXPECT_EQ(target_taken(Isa::Avx2, all), "cpu-avx2");
+  EXPECT_EQ(target_taken(Isa::Avx2, {kernel_for("avx512"), kernel_for("sse2")}), "cpu-sse2");
+}
+
+TEST(ImageOnCpu, WhereNoneIsThereTheErrorSaysWhichThereAre) {
+  if (detect_isa() == Isa::Neon) GTEST_SKIP() << "not an x86 processor";
+  try {
+    target_taken(Isa::Sse2, {kernel_for("avx512"), kernel_for("avx2")});
+    FAIL();
+  } catch (const DeviceError& e) {
+    EXPECT_THAT(e.what(), HasSubstr("avx512, avx2"));
+    EXPECT_THAT(e.what(), HasSubstr("cpu, sse2"));
+  }
+}
+
+TEST(ImageOnCpu, ADeviceWithoutACompilerSaysSoOnlyWhenATextComes) {
+  CpuDevice device(1, detect_isa(), nullptr, "", "");
+  EXPECT_THROW(device.load(build_cpu_kernel(kPull, {}, detect_isa(), "")), UsageError);
+  device.provide(make_cpu_toolchain());
+  EXPECT_NO_THROW(device.load(build_cpu_kernel(kPull, {}, detect_isa(), "")));
+}
+
+// ---- on a GPU, which is the shim's
+
+// Nothing is compiled where code is there; what else is asked for is counted.
+class ImageOnShim : public testing::Test {
+ protected:
+  ImageOnShim() : image_(image_of_pull()) {}
+
+  void hold(const std::string& architecture, bool ptx = false, int toolkit = 12000) {
+    for (const CudaShape& shape : usual_shapes(image_.cuda)) hold(architecture, shape, ptx, toolkit);
+  }
+  void hold(const std::string& architecture, const CudaShape& shape, bool ptx, int toolkit) {
+    image_.cuda_images.push_back(
+        {architecture, shape, ptx, toolkit, shim_.compiler()->compile(image_.cuda.text, "sm_90", shape).image});
+  }
+  void set_architecture(int major, int minor) {
+    test::CudaShim::Device kind;
+    kind.major = major;
+    kind.minor = minor;
+    shim_.set_device(kind);
+  }
+
+  // The sum over j of (xj - xi) * 2 for two i-particles, in the shim.
+  std::vector<double> run() {
+    CudaDevice device(shim_.driver(), shim_.compiler(), 0, "", "");
+    const std::shared_ptr<const Kernel> kernel = load_image(device, image_, [this] {
+      ++compilers_asked_for_;
+      if (!has_compiler_) throw DeviceError("no NVRTC here");
+      return shim_.compiler();
+    });
+    double xi[2] = {1, 2}, xj[3] = {10, 20, 30}, s[2] = {0, 0};
+    SumState sum(kernel);
+    sum.bind("xi", {xi, Element::Double, 2, 8, 8});
+    sum.bind("xj", {xj, Element::Double, 3, 8, 8});
+    sum.bind("s", {s, Element::Double, 2, 8, 8});
+    sum.run();
+    return {s[0], s[1]};
+  }
+
+  test::CudaShim shim_;
+  PipelineImage image_;
+  bool has_compiler_ = false;
+  int compilers_asked_for_ = 0;
+};
+
+const std::vector<double> kSums{2 * (60 - 3), 2 * (60 - 6)};
+
+TEST_F(ImageOnShim, CodeForItsArchitectureNeedsNoCompiler) {
+  hold("sm_90");
+  EXPECT_EQ(run(), kSums);
+  EXPECT_EQ(compilers_asked_for_, 0);
+}
+
+TEST_F(ImageOnShim, CodeOfTheSameGenerationRunsOnLaterOnes) {
+  set_architecture(8, 9);
+  hold("sm_80");
+  EXPECT_EQ(run(), kSums);
+  EXPECT_EQ(compilers_asked_for_, 0);
+}
+
+TEST_F(ImageOnShim, CodeForLaterOnesDoesNotRunOnEarlierOnes) {
+  set_architecture(8, 0);
+  hold("sm_86");
+  hold("sm_90", true);
+  EXPECT_THROW(run(), DeviceError);
+  has_compiler_ = true;
+  EXPECT_EQ(run(), kSums);
+  EXPECT_GT(compilers_asked_for_, 0);
+}
+
+TEST_F(ImageOnShim, PtxServesNewerGenerations) {
+  set_architecture(10, 0);
+  hold("sm_80");
+  EXPECT_THROW(run(), DeviceError);
+  hold("sm_90", true);
+  compilers_asked_for_ = 0;
+  EXPECT_EQ(run(), kSums);
+  EXPECT_EQ(compilers_asked_for_, 0);
+}
+
+TEST_F(ImageOnShim, OneShapeIsEnoughWhereThereIsNoCompiler) {
+  hold("sm_90", usual_shapes(image_.cuda).front(), false, 12000);
+  EXPECT_EQ(run(), kSums);
+}
+
+TEST_F(ImageOnShim, CodeOfANewerToolkitThanTheDriversIsPassedOver) {
+  shim_.set_driver_version(12040);
+  hold("sm_90", false, 13000);
+  try {
+    run();
+    FAIL();
+  } catch (const DeviceError& e) {
+    EXPECT_THAT(e.what(), HasSubstr("CUDA 13.0"));
+    EXPECT_THAT(e.what(), HasSubstr("no NVRTC here"));
+  }
+  hold("sm_90", false, 12060);
+  EXPECT_EQ(run(), kSums);
+}
+
+TEST_F(ImageOnShim, WithoutCodeTheTextIsCompiledWhereNvrtcIs) {
+  EXPECT_THROW(run(), DeviceError);
+  has_compiler_ = true;
+  EXPECT_EQ(run(), kSums);
+}
+
+}  // namespace
+}  // namespace nbcc

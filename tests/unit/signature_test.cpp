@@ -1,0 +1,84 @@
+// Fields -> arguments, in order; names that cannot be functions.
+#include "jit/signature.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "jit/build_kernel.h"
+#include "runtime/error.h"
+
+namespace nbcc {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Signature signature(const std::string& text) {
+  const Source source{"it.pipe", text};
+  return signature_of(source, build_cuda_kernel(source, {}, ""));
+}
+
+std::vector<std::string> names(const Signature& signature) {
+  std::vector<std::string> names;
+  for (const Argument& argument : signature.arguments) names.push_back(argument.name);
+  return names;
+}
+
+TEST(Signature, CountsStandBeforeTheFirstFieldOfTheirSide) {
+  EXPECT_THAT(
+      names(signature("param real p = 1;\ninput_j real m;\noutput(sum) real s;\ninput_i real x;\ns += m * x * p;\n")),
+      ElementsAre("p", "nj", "m", "ni", "s", "x"));
+}
+
+TEST(Signature, TheCountOfASideWithoutFieldsComesFirst) {
+  EXPECT_THAT(names(signature("output(sum) real s;\ns += 1.0;\n")), ElementsAre("nj", "ni", "s"));
+}
+
+TEST(Signature, ShapesNumbersAndComments) {
+  const Signature made = signature(
+      "// What it is.\n//\n//   more\ninput_i vec3 x;  // where\ninput_j int k;\ninput_j float w[4];\nparam index p = "
+      "3;\n"
+      "output(argmin) index near;\nnear = argmin(near, x.x * w[1] * real(k) + real(p));\n");
+  EXPECT_THAT(made.description, ElementsAre("What it is.", "", "  more"));
+  ASSERT_EQ(made.arguments.size(), 7U);
+  EXPECT_THAT(made.arguments[1].shape, ElementsAre(3));
+  EXPECT_EQ(made.arguments[1].comment, "where");
+  EXPECT_EQ(made.arguments[3].number, Argument::Number::Int32);
+  EXPECT_EQ(made.arguments[4].number, Argument::Number::Real);
+  EXPECT_THAT(made.arguments[4].shape, ElementsAre(4));
+  EXPECT_EQ(made.arguments[5].number, Argument::Number::Int64);
+  EXPECT_THAT(made.arguments[5].comment, HasSubstr("3"));
+  EXPECT_EQ(made.arguments[6].number, Argument::Number::Int64);
+}
+
+TEST(Signature, ArgumentsHaveOneNameEach) {
+  EXPECT_THAT(
+      names(signature("input_i real ni;\ninput_i real it;\ninput_i real NI;\ninput_j real error;\noutput(sum) real s;\n"
+                      "s += ni * it * NI * error;\n")),
+      ElementsAre("ni", "ni_", "it_", "NI__", "nj", "error_", "s"));
+}
+
+std::string refusal(const std::vector<std::string>& pipelines) {
+  std::vector<Signature> signatures;
+  for (const std::string& name : pipelines) signatures.push_back({name, {}, {}});
+  try {
+    check_names(signatures);
+  } catch (const UsageError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Signature, NamesThatCannotBeFunctions) {
+  EXPECT_EQ(refusal({"gravity", "lennard_jones"}), "");
+  EXPECT_THAT(refusal({"double"}), HasSubstr("a word of C or C++"));
+  EXPECT_THAT(refusal({"restrict"}), HasSubstr("a word of C or C++"));
+  EXPECT_THAT(refusal({"exp"}), HasSubstr("C has one of that name"));
+  EXPECT_THAT(refusal({"nbcc_sum_run"}), HasSubstr("nbcc's own"));
+  EXPECT_THAT(refusal({"a", "b", "a"}), HasSubstr("two pipelines 'a'"));
+  EXPECT_THAT(refusal({"a", "A"}), HasSubstr("capitals do not count"));
+  EXPECT_THAT(refusal({"a_f", "a"}), HasSubstr("would both have a function 'a_f'"));
+}
+
+}  // namespace
+}  // namespace nbcc
