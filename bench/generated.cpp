@@ -8,7 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "bench/embedded_pipelines.h"
+#include "bench/embedded_texts.h"
 
 namespace nbcc::bench {
 

@@ -1,4 +1,4 @@
-// Works -> times. Doors: compare(), clock_gigahertz().
+// Works -> times. Doors: compare(), comparison_of(), clock_gigahertz().
 #include "bench/measure.h"
 
 #include <algorithm>
@@ -50,6 +50,18 @@ double clock_gigahertz() {
 #endif
 }
 
+Comparison comparison_of(const std::vector<std::vector<double>>& samples) {
+  Comparison result;
+  for (const std::vector<double>& of_work : samples) {
+    const auto [best, worst] = std::minmax_element(of_work.begin(), of_work.end());
+    result.times.push_back({median(of_work), *best, *worst});
+    std::vector<double> ratios;
+    for (std::size_t k = 0; k < of_work.size(); ++k) ratios.push_back(samples[0][k] / of_work[k]);
+    result.ratios.push_back(median(ratios));
+  }
+  return result;
+}
+
 Comparison compare(const std::vector<Work>& works, int rounds) {
   std::vector<int> repetitions;
   for (const Work& work : works) repetitions.push_back(repetitions_for(work));
@@ -62,15 +74,8 @@ Comparison compare(const std::vector<Work>& works, int rounds) {
     }
     clocks.push_back(clock_gigahertz());
   }
-  Comparison result;
+  Comparison result = comparison_of(samples);
   result.gigahertz = median(clocks);
-  for (const std::vector<double>& of_work : samples) {
-    const auto [best, worst] = std::minmax_element(of_work.begin(), of_work.end());
-    result.times.push_back({median(of_work), *best, *worst});
-    std::vector<double> ratios;
-    for (std::size_t k = 0; k < of_work.size(); ++k) ratios.push_back(samples[0][k] / of_work[k]);
-    result.ratios.push_back(median(ratios));
-  }
   return result;
 }
 

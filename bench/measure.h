@@ -21,6 +21,9 @@ struct Comparison {
   double gigahertz = 0;        // of the core that ran them, median over the rounds
 };
 
+// Of samples[work][round], seconds of one run; no gigahertz.
+Comparison comparison_of(const std::vector<std::vector<double>>& samples);
+
 // A round runs each work in turn, the next round in the opposite order; short works are repeated until a sample takes
 // a hundredth of a second. The works run on the calling thread first, to warm up.
 Comparison compare(const std::vector<Work>& works, int rounds);
