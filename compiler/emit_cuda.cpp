@@ -19,7 +19,7 @@ namespace {
 
 bool is_index(Op op) { return op == Op::IIndex || op == Op::JIndex; }
 
-constexpr int kSharedBytes = 47 << 10;  // of a block, on every GPU, and a little for the rest
+constexpr int kSharedBytes = 47 << 10;  // of a block, on every GPU, less what else a kernel needs
 
 class CudaEmitter {
  public:
@@ -114,8 +114,7 @@ class CudaEmitter {
     }
     while (j_tile_ > 32 && j_bytes() * j_tile_ > 16384) j_tile_ /= 2;
     // Below 32 much of the GPU is idle: with outputs by the hundred, that is what it takes to run at all.
-    const int hits = plan_.any_guard == kNone ? 0 : 4 * (j_tile_ / 32 + 1);  // bytes
-    while (threads_ > 1 && (8 * int(slots_) + hits) * threads_ * i_per_thread_ > kSharedBytes) threads_ /= 2;
+    while (threads_ > 1 && 8 * int(slots_) * threads_ * i_per_thread_ > kSharedBytes) threads_ /= 2;
   }
   int j_bytes() const {
     int bytes = 0;

@@ -53,11 +53,9 @@ int resident_blocks(const CudaSplitQuestion& q, const CudaShape& shape) {
 }
 
 bool fits(const CudaSplitQuestion& q, const CudaShape& shape) {
-  const std::int64_t own = std::int64_t(shape.threads) * shape.i_per_thread, found = 8 * q.slots * own;
-  // A bit for each j of a lane, which kernels with a cutoff need.
-  const std::int64_t hits = 4 * (shape.j_tile / shape.lanes / 32 + 1) * own;
+  const std::int64_t found = std::int64_t(8) * q.slots * shape.threads * shape.i_per_thread;
   return shape.threads <= 1024 && shape.threads % shape.lanes == 0 && shape.i_per_thread >= 1 &&
-         std::max(found, std::int64_t(shape.j_tile) * q.staged_bytes) + hits <= kSharedBytes;
+         std::max(found, std::int64_t(shape.j_tile) * q.staged_bytes) <= kSharedBytes;
 }
 
 }  // namespace

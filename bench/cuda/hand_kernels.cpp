@@ -159,6 +159,9 @@ std::vector<HandFamily> all_families() {
     sph.row = 8;
     sph.maximum = 4;
   }
+  add("hits in a list, all within the box", "lennard_jones", "lennard_jones", NBCC_SINGLE,
+      {"-DBY_LIST=1", "-DIN_BOX=1"}, kListShapes, lennard_jones)
+      .row = 8;
   return all;
 }
 

@@ -116,7 +116,7 @@ TEST(emit_cuda, a_cutoff_is_looked_for_first_and_a_self_test_is_not) {
   const std::string cutoff = kernel(emit(from_library("lennard_jones"), {}), "nbcc_interact");
   EXPECT_EQ(count(cutoff, "misses[r] = __funnelshift_l(sign(fmaf("), 1);
   // What stands behind it is computed for hits only.
-  const std::size_t looking = cutoff.find("misses[r] = 0"), hits = cutoff.find("while (left == 0");
+  const std::size_t looking = cutoff.find("misses[r] = 0"), hits = cutoff.find("while (hits != 0");
   EXPECT_EQ(count(cutoff.substr(looking, hits - looking), "reciprocal("), 0);
   EXPECT_EQ(count(cutoff.substr(hits), "reciprocal("), 1);
   const std::string text = kernel(emit(from_library("nearest_neighbour"), {}), "nbcc_interact");

@@ -4,7 +4,8 @@
 // Every pair's distance is formed, few pairs are within the cutoff. BY_LIST: the sign of r^2 - rc^2 is shifted into a
 // word for 32 j-particles, whose set bits are worked off afterwards: lanes of a warp that meet different particles then
 // work at the same time. Otherwise the GROUP pairs of a j-particle group are tested together, and worked off one by one.
-// Particles stand within the box, so that |d| < box and the nearest image is |d| or box - |d| away.
+// Particles may stand anywhere, as with the generated kernel. With all of them within the box, which IN_BOX takes for
+// granted, |d| < box and the nearest image is |d| or box - |d| away, in half of the instructions.
 // i, j: position, 0. Params: sigma, eps, rc, shift, box.
 struct Params {
   double value[8];
@@ -18,11 +19,19 @@ struct Liquid {
   float bx, by, bz, per_x, per_y, per_z, cutoff2, sigma2, shift;
 };
 
-static __device__ __forceinline__ float nearest(float d, float box) { return fminf(fabsf(d), box - fabsf(d)); }
+#if IN_BOX
+static __device__ __forceinline__ float nearest(float d, float box, float) { return fminf(fabsf(d), box - fabsf(d)); }
+#else
+// Adding and taking off 1.5 2^23 rounds to a whole number.
+static __device__ __forceinline__ float nearest(float d, float box, float per_box) {
+  return fmaf(-box, __fadd_rn(__fmaf_rn(d, per_box, 12582912.0f), -12582912.0f), d);
+}
+#endif
 
 // r^2 - rc^2: below 0 within the cutoff.
 static __device__ __forceinline__ float excess(const Liquid& q, float4 j, float x, float y, float z) {
-  const float dx = nearest(j.x - x, q.bx), dy = nearest(j.y - y, q.by), dz = nearest(j.z - z, q.bz);
+  const float dx = nearest(j.x - x, q.bx, q.per_x), dy = nearest(j.y - y, q.by, q.per_y),
+              dz = nearest(j.z - z, q.bz, q.per_z);
   return fmaf(dx, dx, fmaf(dy, dy, fmaf(dz, dz, -q.cutoff2)));
 }
 
