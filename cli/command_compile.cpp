@@ -108,6 +108,10 @@ void declare_compile(CLI::App& app, CompileOptions& options) {
       ->allow_extra_args(false);
   app.add_flag("--static", options.is_static, "An archive in place of a shared library");
   app.add_flag("--fortran", options.fortran, "NAME.f90 as well, a module");
+  app.add_option("--api", options.api,
+                 "Functions of another program's interface as well. cunbody: cunbody_api() of CUNBODY-1, and "
+                 "cunbody_api.h, for one pipeline in its dialect")
+      ->check(CLI::IsMember({"cunbody"}));
   app.add_option("--cxx-namespace", options.cxx_namespace, "Of NAME.hpp (default: NAME)")
       ->check(CLI::Validator(problem_of_namespace, ""));
   app.add_option(
@@ -121,7 +125,8 @@ void declare_compile(CLI::App& app, CompileOptions& options) {
       "Examples:\n"
       "  nbcc compile pipelines/gravity.pipe pipelines/lennard_jones.pipe -o libforces.so --fortran\n"
       "  nbcc compile pipelines/gravity.pipe -o libgravity.so --arch sm_80,sm_90 --precision double\n"
-      "  nbcc compile pipelines/gravity.pipe -o libgravity.a --static --isa avx2,sse2");
+      "  nbcc compile pipelines/gravity.pipe -o libgravity.a --static --isa avx2,sse2\n"
+      "  nbcc compile pipelines/cunbody_gravity.pipe -o libnbody.so --api cunbody");
 }
 
 int run_compile(const CompileOptions& options) {
@@ -131,12 +136,14 @@ int run_compile(const CompileOptions& options) {
   std::vector<File> files{{beside(options.output, name + ".h"), &made.c_header},
                           {beside(options.output, name + ".hpp"), &made.cpp_header}};
   if (options.fortran) files.push_back({beside(options.output, name + ".f90"), &made.fortran_module});
+  if (options.api == "cunbody") files.push_back({beside(options.output, "cunbody_api.h"), &made.cunbody_header});
   files.push_back({options.output, &made.library});
   for (const File& file : files) check_replaceable(file.path, options.force);
 
   LibraryRequest request;
   for (const std::string& file : options.files) request.sources.push_back(read_source(file));
   request.options = compiler_options(options.kernel);
+  if (options.api == "cunbody") request.api = Api::Cunbody;
   request.file_name = std::filesystem::path(options.output).filename().string();
   request.is_static = options.is_static;
   request.isas = isas_of(options);

@@ -16,6 +16,7 @@ struct CompileOptions {
   std::vector<std::string> isas;
   std::vector<std::string> architectures;
   bool is_static = false, fortran = false;
+  std::string api;
   std::string cxx_namespace;
   std::vector<std::string> rpath{"$ORIGIN"};
 };

@@ -6,6 +6,7 @@
 #   MATH fast|precise
 #   ROOT refined|estimate|exact
 #   CXX_NAMESPACE name           of TARGET.hpp
+#   API cunbody                  cunbody_api.h as well, and its functions
 #   STATIC                       an archive in place of a shared library
 #   FORTRAN                      TARGET_fortran as well: a library with the module, and the module nbcc with it, for
 #                                projects with Fortran enabled
@@ -13,7 +14,7 @@
 # Link with TARGET: that brings TARGET.h, TARGET.hpp and nbcc::runtime along. It is made again when a pipeline or nbcc
 # has changed. The files are in ${CMAKE_CURRENT_BINARY_DIR}/TARGET.
 function(nbcc_add_pipeline target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;FORTRAN" "PRECISION;MATH;ROOT;CXX_NAMESPACE" "SOURCES;ARCH;ISA")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;FORTRAN" "PRECISION;MATH;ROOT;CXX_NAMESPACE;API" "SOURCES;ARCH;ISA")
   if(NOT arg_SOURCES)
     message(FATAL_ERROR "nbcc_add_pipeline(${target}): SOURCES are missing")
   endif()
@@ -39,6 +40,9 @@ function(nbcc_add_pipeline target)
     list(APPEND words --fortran)
     list(APPEND made ${folder}/${target}.f90)
   endif()
+  if(arg_API STREQUAL cunbody)
+    list(APPEND made ${folder}/cunbody_api.h)
+  endif()
   foreach(option ARCH ISA)
     if(arg_${option})
       string(TOLOWER ${option} name)
@@ -46,7 +50,7 @@ function(nbcc_add_pipeline target)
       list(APPEND words --${name} ${value})
     endif()
   endforeach()
-  foreach(option PRECISION MATH ROOT CXX_NAMESPACE)
+  foreach(option PRECISION MATH ROOT CXX_NAMESPACE API)
     if(arg_${option})
       string(TOLOWER ${option} name)
       string(REPLACE "_" "-" name ${name})

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "compiler/parse.h"
 #include "jit/build_kernel.h"
@@ -52,6 +53,7 @@ std::vector<CudaImage> cuda_images(const LibraryRequest& request, const KernelSo
 
 struct Built {
   Signature signature;
+  std::optional<CunbodyApi> cunbody;
   std::vector<LibraryObject> objects;
   std::string description;
 };
@@ -59,6 +61,7 @@ struct Built {
 Built build_pipeline(const LibraryRequest& request, const Source& source) {
   const Pipeline pipeline = parse(source);
   Built built;
+  if (request.api == Api::Cunbody) built.cunbody = cunbody_of(source, pipeline);
   PipelineImage image;
   image.made_by = version();
   image.precision = name(request.options.precision);
@@ -91,6 +94,7 @@ LibraryObject compile_functions(const LibraryText& text, const LibraryRequest& r
                {"/include/nbcc_image.h", std::string(embedded_template("nbcc_image.h"))},
                {"/include/stddef.h", "typedef __SIZE_TYPE__ size_t;\n"},
                {"/include/stdint.h", "typedef __INT32_TYPE__ int32_t;\ntypedef __INT64_TYPE__ int64_t;\n"}};
+  if (text.cunbody) job.files["/cunbody_api.h"] = cunbody_header(text);
   for (const Built& built : pipelines) job.files["/" + built.signature.pipeline + ".image"] = built.description;
   const std::string triple =
       request.isas.front() == Isa::Neon ? "aarch64-unknown-linux-gnu" : "x86_64-unknown-linux-gnu";
@@ -115,7 +119,11 @@ LibraryObject compile_functions(const LibraryText& text, const LibraryRequest& r
 }
 
 // A namespace or module cannot have the name of a function that is in it.
-std::string name_of_module(const std::string& library, const std::vector<Signature>& signatures) {
+std::string name_of_module(const std::string& library, const std::vector<Signature>& signatures, Api api) {
+  if (api == Api::Cunbody) {
+    const std::vector<std::string> functions = cunbody_names();
+    if (std::count(functions.begin(), functions.end(), library) > 0) return library + "_library";
+  }
   for (const Signature& signature : signatures) {
     const std::vector<std::string> functions = function_names(signature.pipeline);
     if (std::count(functions.begin(), functions.end(), library) > 0) return library + "_library";
@@ -125,6 +133,15 @@ std::string name_of_module(const std::string& library, const std::vector<Signatu
 
 void check_request(const LibraryRequest& request) {
   if (request.sources.empty()) throw UsageError("a library needs a pipeline");
+  if (request.api == Api::Cunbody) {
+    if (request.sources.size() > 1) {
+      throw UsageError(
+          fmt::format("a library with CUNBODY-1's interface is of one pipeline, got {}: a program has one "
+                      "cunbody_api()",
+                      request.sources.size()));
+    }
+    check_cunbody_names(request.sources.front().name());
+  }
   if (request.isas.empty()) throw UsageError("a library needs an instruction set");
   const bool neon = std::count(request.isas.begin(), request.isas.end(), Isa::Neon) > 0;
   if (neon && request.isas.size() > 1) throw UsageError("neon and sse2, avx2, avx512 cannot be in one library");
@@ -167,22 +184,25 @@ LibraryFiles build_library(const LibraryRequest& request) {
   text.made = fmt::format("{} from {} ({} precision, {} math)", version(), files, name(request.options.precision),
                           name(request.options.math));
   for (const Built& built : pipelines) text.signatures.push_back(built.signature);
-  text.module = name_of_module(text.name, text.signatures);
+  text.cunbody = pipelines.front().cunbody;
+  text.module = name_of_module(text.name, text.signatures, request.api);
   text.cxx_namespace = request.cxx_namespace.empty() ? text.module : request.cxx_namespace;
 
   std::vector<LibraryObject> objects{compile_functions(text, request, pipelines)};
   for (Built& built : pipelines) {
     std::move(built.objects.begin(), built.objects.end(), std::back_inserter(objects));
   }
-  LibraryFiles result{text.name, {}, c_header(text), cpp_header(text), fortran_module(text)};
+  LibraryFiles result{text.name, {}, c_header(text), cpp_header(text), fortran_module(text), {}};
+  if (text.cunbody) result.cunbody_header = cunbody_header(text);
   if (request.is_static) {
     result.library = make_archive(objects);
   } else {
-    result.library = link_shared_library({std::move(objects),
-                                          request.file_name,
-                                          kRuntimeSoname,
-                                          {"nbcc_image_run", "nbcc_pipeline_from_image", "nbcc_sum_bind_arrays"},
-                                          request.rpath});
+    result.library =
+        link_shared_library({std::move(objects),
+                             request.file_name,
+                             kRuntimeSoname,
+                             {"nbcc_image_run", "nbcc_last_error", "nbcc_pipeline_from_image", "nbcc_sum_bind_arrays"},
+                             request.rpath});
   }
   return result;
 }

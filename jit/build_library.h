@@ -1,6 +1,7 @@
 // Pipelines' texts -> a library with their kernels and the files that it is used by.
 // Tested by tests/unit/build_library_test.cpp and tests/library.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,9 +12,13 @@
 
 namespace nbcc {
 
+// Functions that a library has besides those of its pipelines' own fields.
+enum class Api : std::uint8_t { Fields, Cunbody };  // none; CUNBODY-1's, of one pipeline in its dialect
+
 struct LibraryRequest {
   std::vector<Source> sources;
   Options options;
+  Api api = Api::Fields;
   std::string file_name = "libpipelines.so";          // what the library's file will be called; without a folder
   bool is_static = false;                             // an archive, else a shared library
   std::vector<Isa> isas;                              // at least one
@@ -27,6 +32,7 @@ struct LibraryFiles {
   std::string name;     // "forces" of libforces.so: what the other files are called
   std::string library;  // all of these are the files' contents
   std::string c_header, cpp_header, fortran_module;
+  std::string cunbody_header;  // cunbody_api.h, of Api::Cunbody
 };
 
 // The same request gives the same bytes (with the same nbcc, NVRTC and C library). Throws CompileError, UsageError for

@@ -42,13 +42,6 @@ std::vector<std::string> declarations(const Signature& signature, const std::str
   return result;
 }
 
-// Behind which nothing is hidden and nothing ends too early.
-std::string inside_comment(std::string text) {
-  for (std::size_t at; (at = text.find("*/")) != std::string::npos;) text.insert(at + 1, " ");
-  for (std::size_t at; (at = text.find("/*")) != std::string::npos;) text.insert(at + 1, " ");
-  return text;
-}
-
 // How an argument is written in the table of its function: "xi[ni][3]".
 std::string in_table(const Argument& argument) {
   const std::string rows = !argument.is_array() ? "" : argument.on_i() ? "[ni]" : "[nj]";
@@ -155,6 +148,12 @@ std::string image_of(const Signature& signature, const std::vector<Isa>& isas) {
 
 }  // namespace
 
+std::string inside_comment(std::string text) {
+  for (std::size_t at; (at = text.find("*/")) != std::string::npos;) text.insert(at + 1, " ");
+  for (std::size_t at; (at = text.find("/*")) != std::string::npos;) text.insert(at + 1, " ");
+  return text;
+}
+
 std::string wrapped(const std::string& begin, const std::vector<std::string>& words, const std::string& end,
                     const std::string& indent, const std::string& line_end) {
   constexpr std::size_t kColumns = 120;
@@ -183,6 +182,9 @@ std::string c_header(const LibraryText& library) {
     for (const Function& function : functions_of(signature)) text += function.prototype + ";\n";
     text.pop_back();
   }
+  if (library.cunbody) {
+    if (const std::string prototypes = cunbody_prototypes(library); !prototypes.empty()) text += "\n\n" + prototypes;
+  }
   return fill_template("library.h", {{"name", library.name},
                                      {"made", inside_comment(library.made)},
                                      {"guard", capitals(library.name)},
@@ -197,6 +199,7 @@ std::string library_source(const LibraryText& library, const std::vector<Isa>& i
       text += function.prototype + " {\n" + function.body + "}\n";
     }
   }
+  if (library.cunbody) text += cunbody_source(library);
   return fill_template("library.c", {{"name", library.name},
                                      {"made", inside_comment(library.made)},
                                      {"section", kImageSectionPrefix},

@@ -103,6 +103,11 @@ std::string fortran_module(const LibraryText& library) {
       names += fmt::format("public :: {}{}\n", fortran_name(signature.pipeline), suffix);
     }
   }
+  if (library.cunbody) {
+    interfaces += "\n" + cunbody_interfaces(library);
+    names += "public :: cunbody_api\n";
+    if (library.cunbody->has_force()) names += "public :: force\n";
+  }
   return fill_template("library.f90", {{"name", library.name},
                                        {"made", library.made},
                                        {"module", fortran_name(library.module)},

@@ -30,13 +30,13 @@ constexpr std::array kWords = std::to_array<std::string_view>(
 
 // Functions that C's library has and compilers know: declaring them otherwise is an error.
 constexpr std::array kFunctions = std::to_array<std::string_view>(
-    {"abort",     "abs",      "acos",   "acosh",   "asin",   "asinh",  "atan", "atan2",  "atanh", "calloc", "cbrt",
-     "ceil",      "copysign", "cos",    "cosh",    "div",    "erf",    "erfc", "exit",   "exp",   "exp2",   "expm1",
-     "fabs",      "fdim",     "floor",  "fma",     "fmax",   "fmin",   "fmod", "free",   "frexp", "gamma",  "hypot",
-     "index",     "j0",       "j1",     "jn",      "ldexp",  "lgamma", "log",  "log10",  "log1p", "log2",   "logb",
-     "main",      "malloc",   "memcpy", "memmove", "memset", "modf",   "pow",  "printf", "puts",  "rand",   "realloc",
-     "remainder", "rint",     "round",  "signal",  "sin",    "sinh",   "sqrt", "strlen", "tan",   "tanh",   "tgamma",
-     "time",      "trunc",    "y0",     "y1",      "yn"});
+    {"abort",   "abs",       "acos",   "acosh",  "asin",    "asinh",   "atan",   "atan2", "atanh",  "calloc", "cbrt",
+     "ceil",    "copysign",  "cos",    "cosh",   "div",     "dprintf", "erf",    "erfc",  "exit",   "exp",    "exp2",
+     "expm1",   "fabs",      "fdim",   "floor",  "fma",     "fmax",    "fmin",   "fmod",  "free",   "frexp",  "gamma",
+     "hypot",   "index",     "j0",     "j1",     "jn",      "ldexp",   "lgamma", "log",   "log10",  "log1p",  "log2",
+     "logb",    "main",      "malloc", "memcpy", "memmove", "memset",  "modf",   "pow",   "printf", "puts",   "rand",
+     "realloc", "remainder", "rint",   "round",  "signal",  "sin",     "sinh",   "sqrt",  "strlen", "tan",    "tanh",
+     "tgamma",  "time",      "trunc",  "y0",     "y1",      "yn"});
 
 template <std::size_t N>
 bool is_one_of(const std::array<std::string_view, N>& words, std::string_view word) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
+#include <stdexcept>
 #include <utility>
 
 #include "fmt/format.h"
@@ -32,6 +34,17 @@ CudaShape resolved(const CudaShape& shape, const KernelSource& source) {
   return {shape.threads > 0 ? shape.threads : source.threads,
           shape.i_per_thread > 0 ? shape.i_per_thread : source.i_block, shape.j_tile > 0 ? shape.j_tile : source.tile,
           shape.unroll, std::max(shape.lanes, 1)};
+}
+
+// Where a text that was refused can be looked at, without its ending; "" if it can be kept nowhere.
+std::string keep_refused(const KernelSource& source, const std::string& key) {
+  try {
+    const std::string stem = dump_stem(std::filesystem::temp_directory_path().string(), source, key);
+    write_dump(stem + ".cu", source.text);
+    return stem;
+  } catch (const std::runtime_error&) {
+    return "";
+  }
 }
 
 std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
@@ -129,6 +142,8 @@ std::shared_ptr<const CudaProgram> CudaLoader::make(const KernelSource& source, 
     try {
       return compile(source, shape);
     } catch (const TextRefused& e) {
+      // In a shape of somebody's choice it may be that which is refused; else the bug is ours.
+      if (stem.empty() && shape == CudaShape{}) stem = keep_refused(source, key);
       if (stem.empty()) throw;
       throw TextRefused(fmt::format("{}\nthe text is in {}.cu", e.what(), stem));
     }

@@ -194,6 +194,22 @@ TEST_F(CudaDeviceTest, DumpsTextAndImageAndNamesTheTextThatIsRefused) {
   }
 }
 
+TEST_F(CudaDeviceTest, ATextThatIsRefusedIsKeptToBeLookedAt) {
+  compiler_->refuses = true;
+  CudaDevice device = open();
+  try {
+    test::load_experiment(device, true);
+    ADD_FAILURE() << "no error";
+  } catch (const TextRefused& e) {
+    const std::string message = e.what(), place = fs::temp_directory_path().string();
+    const std::size_t at = message.find(place + "/experiment-cuda-sm_90-");
+    ASSERT_NE(at, std::string::npos) << message;
+    const std::string file = message.substr(at);
+    EXPECT_GT(fs::file_size(file), 0u);
+    fs::remove(file);
+  }
+}
+
 TEST_F(CudaDeviceTest, ThreadsThatLoadOneKernelCompileOnce) {
   CudaDevice device = open();
   std::vector<std::thread> threads;

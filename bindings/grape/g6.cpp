@@ -1,0 +1,239 @@
+// Turns the C names of GRAPE-6's interface into calls of Cluster: cluster numbers, the environment, arrays, return
+// values. Its doors are the functions of nbcc_g6.h without an underscore. It computes nothing.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bindings/grape/cluster.h"
+#include "bindings/grape/nbcc_g6.h"
+
+namespace nbcc::g6 {
+namespace {
+
+constexpr int kPipes = 48;
+
+// The interface has no handles, so the clusters are the process's.
+struct Clusters {
+  std::mutex mutex;
+  std::map<int, std::unique_ptr<Cluster>> open;
+};
+
+// Never destroyed: programs end without g6_close, when the driver of a GPU may have ended before.
+Clusters& clusters() {
+  static Clusters* const all = new Clusters;
+  return *all;
+}
+
+thread_local std::string last_error;
+
+template <typename Function>
+int guarded(Function function) noexcept {
+  try {
+    return function();
+  } catch (const std::exception& error) {
+    last_error = error.what();
+  } catch (...) {
+    last_error = "unknown failure";
+  }
+  return -1;
+}
+
+Cluster& cluster(int id) {
+  const std::lock_guard lock(clusters().mutex);
+  const auto found = clusters().open.find(id);
+  if (found == clusters().open.end()) {
+    throw Error(NBCC_ERROR_USAGE, "cluster " + std::to_string(id) + " is not open");
+  }
+  return *found->second;
+}
+
+std::string environment(const char* name, const char* otherwise) {
+  const char* const value = std::getenv(name);
+  return value && *value ? value : otherwise;
+}
+
+// Of "a,b,c" entry number id, over again from the first.
+std::string device_of(int id) {
+  const std::string all = environment("NBCC_DEVICE", "cpu");
+  const auto count = std::ranges::count(all, ',') + 1;
+  std::size_t begin = 0;
+  for (auto k = id % count; k > 0; --k) begin = all.find(',', begin) + 1;
+  return all.substr(begin, all.find(',', begin) - begin);
+}
+
+nbcc_precision precision() {
+  const std::string name = environment("NBCC_PRECISION", "mixed");
+  if (name == "single") return NBCC_SINGLE;
+  if (name == "mixed") return NBCC_MIXED;
+  if (name == "double") return NBCC_DOUBLE;
+  throw Error(NBCC_ERROR_USAGE, "NBCC_PRECISION is '" + name + "'; it may be single, mixed or double");
+}
+
+int open_cluster(int id) {
+  if (id < 0) throw Error(NBCC_ERROR_USAGE, "cluster " + std::to_string(id) + ": clusters are numbered from 0");
+  const std::lock_guard lock(clusters().mutex);
+  std::unique_ptr<Cluster>& place = clusters().open[id];
+  if (place) return 0;
+  try {
+    place = std::make_unique<Cluster>(device_of(id), precision());
+  } catch (...) {
+    clusters().open.erase(id);
+    throw;
+  }
+  return 0;
+}
+
+int close_cluster(int id) {
+  std::unique_ptr<Cluster> closed;  // before the lock: its end may take a while
+  const std::lock_guard lock(clusters().mutex);
+  const auto found = clusters().open.find(id);
+  if (found == clusters().open.end()) {
+    throw Error(NBCC_ERROR_USAGE, "cluster " + std::to_string(id) + " is not open");
+  }
+  closed = std::move(found->second);
+  clusters().open.erase(found);
+  return 0;
+}
+
+Vec3 vec3(const double from[3]) { return {from[0], from[1], from[2]}; }
+
+// nearest may be null.
+int results(int id, int ni, double acc[][3], double jerk[][3], double pot[], int nearest[]) {
+  const int status = guarded([&] {
+    const std::vector<Force> forces = cluster(id).forces();
+    if (forces.size() != std::size_t(std::max(ni, 0))) {
+      throw Error(NBCC_ERROR_USAGE,
+                  "ni is " + std::to_string(ni) + ", but g6calc_firsthalf was given " + std::to_string(forces.size()));
+    }
+    for (int i = 0; i < ni; ++i) {
+      const Force& force = forces[std::size_t(i)];
+      std::ranges::copy(force.acc, acc[i]);
+      std::ranges::copy(force.jerk, jerk[i]);
+      pot[i] = force.pot;
+      if (nearest) nearest[i] = force.nearest;
+    }
+    return 0;
+  });
+  if (status == 0) return 0;
+  // Many programs do not look at the return value.
+  for (int i = 0; i < ni; ++i) {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    std::fill_n(acc[i], 3, nan);
+    std::fill_n(jerk[i], 3, nan);
+    pot[i] = nan;
+    if (nearest) nearest[i] = -1;
+  }
+  return status;
+}
+
+}  // namespace
+}  // namespace nbcc::g6
+
+using nbcc::Error;
+using namespace nbcc::g6;
+
+extern "C" {
+
+const char* nbcc_g6_last_error(void) { return last_error.c_str(); }
+
+int g6_open(int clusterid) {
+  return guarded([&] { return open_cluster(clusterid); });
+}
+
+int g6_close(int clusterid) {
+  return guarded([&] { return close_cluster(clusterid); });
+}
+
+int g6_reset(int clusterid) {
+  return guarded([&] {
+    cluster(clusterid).forget();
+    return 0;
+  });
+}
+
+int g6_reset_fofpga(int clusterid) { return g6_reset(clusterid); }
+
+int g6_npipes(void) {
+  const char* const given = std::getenv("NBCC_G6_PIPES");
+  const std::string_view text = given ? given : "";
+  int pipes = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), pipes);
+  return failure == std::errc() && end == text.data() + text.size() && pipes > 0 ? pipes : kPipes;
+}
+
+int g6_set_tunit(int) { return 0; }
+int g6_set_xunit(int) { return 0; }
+int g6_set_neighbour_list_sort_mode(int) { return 0; }
+int g6_initialize_jp_buffer(int, int) { return 0; }
+int g6_flush_jp_buffer(int) { return 0; }
+int g6_setup_njdata(int, int) { return 0; }
+
+int g6_set_j_particle(int clusterid, int address, int index, double tj, double, double mass, const double k18[3],
+                      const double j6[3], const double a2[3], const double v[3], const double x[3]) {
+  return guarded([&] {
+    cluster(clusterid).set_j(address, {true, index, tj, mass, vec3(k18), vec3(j6), vec3(a2), vec3(v), vec3(x)});
+    return 0;
+  });
+}
+
+int g6_set_ti(int clusterid, double ti) {
+  return guarded([&] {
+    cluster(clusterid).set_time(ti);
+    return 0;
+  });
+}
+
+void g6calc_firsthalf(int clusterid, int nj, int ni, const int index[], const double xi[][3], const double vi[][3],
+                      const double[][3], const double[][3], const double[], double eps2, const double h2[]) {
+  guarded([&] {
+    Cluster& calculating = cluster(clusterid);
+    // Whatever fails from here on, the results before are not taken for these.
+    calculating.forget();
+    std::vector<IParticle> particles;
+    particles.reserve(std::size_t(std::max(ni, 0)));
+    for (int i = 0; i < ni; ++i) particles.push_back({index[i], h2[i], vec3(xi[i]), vec3(vi[i])});
+    calculating.start(nj, eps2, std::move(particles));
+    return 0;
+  });
+}
+
+int g6calc_lasthalf(int clusterid, int, int ni, const int[], const double[][3], const double[][3], double,
+                    const double[], double acc[][3], double jerk[][3], double pot[]) {
+  return results(clusterid, ni, acc, jerk, pot, nullptr);
+}
+
+int g6calc_lasthalf2(int clusterid, int, int ni, const int[], const double[][3], const double[][3], double,
+                     const double[], double acc[][3], double jerk[][3], double pot[], int nnbindex[]) {
+  return results(clusterid, ni, acc, jerk, pot, nnbindex);
+}
+
+int g6_read_neighbour_list(int clusterid) {
+  return guarded([&] {
+    cluster(clusterid).neighbours();
+    return 0;
+  });
+}
+
+int g6_get_neighbour_list(int clusterid, int ipipe, int maxlength, int* nblen, int nbl[]) {
+  return guarded([&] {
+    const std::vector<std::vector<int>>& lists = cluster(clusterid).neighbours();
+    if (ipipe < 0 || std::size_t(ipipe) >= lists.size()) {
+      throw Error(NBCC_ERROR_USAGE, "ipipe is " + std::to_string(ipipe) + ", but g6calc_firsthalf was given " +
+                                        std::to_string(lists.size()) + " particles");
+    }
+    const std::vector<int>& list = lists[std::size_t(ipipe)];
+    const std::size_t room = std::size_t(std::max(maxlength, 0));
+    std::copy_n(list.begin(), std::min(room, list.size()), nbl);
+    *nblen = int(list.size());
+    return list.size() > room ? 1 : 0;
+  });
+}
+}
