@@ -325,6 +325,7 @@ std::string encode_hdf5(const ParticleTable& table, const std::string& path) {
   const Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   H5Pset_link_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
   H5Pset_attr_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+  H5Pset_obj_track_times(creation, 0);
   const Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access), H5Fclose);
   if (!file.valid()) fail(path, "the HDF5 file cannot be made");
   const Handle root(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose);
