@@ -247,14 +247,7 @@ Json json_of(const TuneRow& row, const ParticleSum& sum, const TuneOptions& opti
 
 void declare_tune(CLI::App& app, TuneOptions& options) {
   app.add_option("FILE", options.file, "A pipeline")->required()->type_name("");
-  app.add_option("-n,--n", options.counts, "Numbers of particles: 4096, 1e5, 1024,3000 or 1024..65536 (doubling)")
-      ->type_name("LIST")
-      ->capture_default_str();
-  app.add_option("--ni", options.count_i, "So many i-particles with each of these (default: as many as j)")
-      ->type_name("N");
-  app.add_option("--param", options.params, "A param's value, name=value or name=1,2,3; may be given several times")
-      ->type_name("NAME=VALUE")
-      ->take_all();
+  declare_sizes(app, options.counts, options.count_i, options.params);
   declare_gpu_options(app, options.kernel);
   app.add_option("--budget", options.budget, "Seconds that all of it may take, more or less")
       ->check(CLI::Range(1.0, 1e6).description(""))

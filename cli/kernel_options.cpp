@@ -69,6 +69,16 @@ void declare_gpu_options(CLI::App& app, KernelChoice& choice) {
   declare_arithmetic(app, choice);
 }
 
+void declare_sizes(CLI::App& app, std::string& counts, std::string& count_i, std::vector<std::string>& params) {
+  app.add_option("-n,--n", counts, "Numbers of particles: 4096, 1e5, 1024,3000 or 1024..65536 (doubling)")
+      ->type_name("LIST")
+      ->capture_default_str();
+  app.add_option("--ni", count_i, "So many i-particles with each of these (default: as many as j)")->type_name("N");
+  app.add_option("--param", params, "A param's value, name=value or name=1,2,3; may be given several times")
+      ->type_name("NAME=VALUE")
+      ->take_all();
+}
+
 Options compiler_options(const KernelChoice& choice) {
   return {from_name(choice.precision, {Precision::Single, Precision::Mixed, Precision::Double}),
           from_name(choice.math, {Math::Fast, Math::Precise}),

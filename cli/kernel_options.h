@@ -3,6 +3,7 @@
 #include <CLI/App.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "compiler/options.h"
 #include "compiler/target.h"
@@ -27,6 +28,8 @@ void declare_compile_options(CLI::App& app, KernelChoice& choice);
 void declare_kernel_options(CLI::App& app, KernelChoice& choice);
 // --device, --precision, --math, --root: for what concerns GPUs alone.
 void declare_gpu_options(CLI::App& app, KernelChoice& choice);
+// --n, --ni, --param: of which sums times are taken.
+void declare_sizes(CLI::App& app, std::string& counts, std::string& count_i, std::vector<std::string>& params);
 
 // What the compiler calls them. The words have been checked while the command line was read.
 Options compiler_options(const KernelChoice& choice);

@@ -206,7 +206,7 @@ std::string encode_npz(const ParticleTable& table, const std::string& path) {
     zip_source_keep(target.get());  // the archive owns one reference, `target` the other
     for (const auto& [name, bytes] : members) add_member(archive.get(), name, bytes);
     if (zip_close(archive.get()) != 0) throw std::runtime_error(zip_strerror(archive.get()));
-    archive.release();
+    archive.release();  // NOLINT(bugprone-unused-return-value): zip_close() has freed it
     return bytes_of(target.get());
   } catch (const std::runtime_error& failure) {
     throw FileError(path, fmt::format("the .npz archive cannot be made: {}", failure.what()));

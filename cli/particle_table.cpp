@@ -18,7 +18,8 @@ bool fits(From value) {
     return true;
   } else if constexpr (std::is_floating_point_v<From>) {
     // 2^63 as a double is the first value beyond, while the largest int64 itself is not a double.
-    constexpr double beyond = 2.0 * static_cast<double>(std::numeric_limits<To>::max() / 2 + 1);
+    constexpr To half = std::numeric_limits<To>::max() / 2 + 1;
+    constexpr double beyond = 2.0 * static_cast<double>(half);
     return value >= -beyond && value < beyond && value == std::floor(value);
   } else {
     return value >= std::numeric_limits<To>::min() && value <= std::numeric_limits<To>::max();

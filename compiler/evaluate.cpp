@@ -55,7 +55,8 @@ double convert(double x, Type to, Type from) {
 double quotient(std::int64_t a, std::int64_t b, Type type) {
   if (b == 0) return 0;
   if (b == -1) return wrap(0 - std::uint64_t(a), type);
-  return double(a / b);
+  const std::int64_t whole = a / b;
+  return double(whole);
 }
 
 double remainder_of(std::int64_t a, std::int64_t b) { return b == 0 || b == -1 ? 0 : double(a % b); }

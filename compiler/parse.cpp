@@ -127,7 +127,7 @@ class Action : public clang::ASTFrontendAction {
 void run_clang(const Source& source, Dialect dialect, std::vector<Diagnostic>& diagnostics,
                std::function<void(clang::ASTContext&)> use) {
   auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
-  files->setCurrentWorkingDirectory("/");
+  if (files->setCurrentWorkingDirectory("/")) throw InternalError("files in memory have no root");
   const std::string prelude =
       std::string(embedded_template("prelude.h")) +
       std::string(embedded_template(dialect == Dialect::Named ? "prelude_named.h" : "prelude_cunbody.h"));

@@ -8,6 +8,7 @@
 #include "clang/CodeGen/CodeGenAction.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/TextDiagnosticPrinter.h"
+#include "compiler/diagnostic.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/VirtualFileSystem.h"
 
@@ -18,7 +19,7 @@ template <typename CodeGenAction>
 ClangResult run_clang(const ClangJob& job, const char* form) {
   register_llvm_targets();
   auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
-  static_cast<void>(files->setCurrentWorkingDirectory("/"));  // which is there
+  if (files->setCurrentWorkingDirectory("/")) throw InternalError("files in memory have no root");
   for (const auto& [path, text] : job.files)
     files->addFile(path, 0, llvm::MemoryBuffer::getMemBuffer(text, path, /*RequiresNullTerminator=*/true));
 

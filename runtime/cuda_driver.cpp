@@ -19,7 +19,8 @@ class Library {
   explicit Library(const std::vector<std::string>& names) {
     std::string problems;
     for (const std::string& name : names) {
-      if ((handle_ = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL))) {
+      handle_ = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+      if (handle_) {
         name_ = name;
         return;
       }

@@ -7,9 +7,9 @@
 // to be joined at the end through the GPU's memory, lanes through shared memory, which costs far less; but lanes make
 // tiles larger.
 //
-// The constants are a fit to the times of gravity, with and without its derivative, on an H200: 29 pairs of sizes from
-// 8 x 131072 to 262144 x 262144 in all shapes and parts that make sense. What the model chooses took at most 6% more
-// time than the best of them (11% with 1024 particles and fewer), 2% on the average.
+// The constants are a fit to the times of gravity, with and without its derivative, on an H200: 28 cases from 8 x
+// 131072 to 262144 x 262144 particles, in all shapes and parts that make sense. What the model chooses took at most 6%
+// more time than the best of them (12% with 1024 particles and fewer), 2% on the average.
 #include "runtime/cuda_split.h"
 
 #include <algorithm>
