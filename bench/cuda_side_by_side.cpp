@@ -10,6 +10,7 @@
 
 #include "bench/cuda/contest.h"
 #include "bench/cuda/device_line.h"
+#include "bench/cuda/host_time.h"
 #include "bench/embedded_texts.h"
 
 namespace nbcc::bench {
@@ -19,7 +20,7 @@ using Counts = std::vector<std::int64_t>;
 
 struct Section {
   const char* name;
-  const char* pipeline;
+  const char* pipeline;  // null: the host's time
   nbcc_precision precision;
   Particles (*particles)(std::int64_t n);
   Counts counts;
@@ -42,6 +43,7 @@ const Section kSections[] = {
     {"double", "gravity_acc", NBCC_DOUBLE, plummer, kFewer, "accelerations only, double precision"},
     {"lennard_jones", "lennard_jones", NBCC_SINGLE, liquid_of, kCubes, "cutoff 3 in a periodic box, density 1"},
     {"sph_force", "sph_force", NBCC_SINGLE, gas_of, kCubes, "about 60 neighbours each"},
+    {"launch", nullptr, NBCC_SINGLE, nullptr, {}, "the host's time for a run that it does not wait for"},
 };
 
 void print_usage() {
@@ -128,6 +130,7 @@ int compile_all(const Arguments& arguments) {
   Report report;
   bool spilled = false;
   for (const Section* section : arguments.sections) {
+    if (!section->pipeline) continue;
     std::vector<Row> rows;
     for (const HandFamily& family : hand_families(section->pipeline, section->precision))
       for (const HandShape& shape : family.shapes) {
@@ -158,6 +161,10 @@ int measure(const Arguments& arguments) {
   bool failed = false;
   for (const Section* section : arguments.sections) {
     try {
+      if (!section->pipeline) {
+        report.table(section->name, fmt::format("{}: {}", section->name, section->what), host_times(gpu));
+        continue;
+      }
       Contest contest(gpu, section->pipeline, section->precision);
       std::vector<Row> rows;
       for (const std::int64_t n : arguments.counts.empty() ? section->counts : arguments.counts)

@@ -3,23 +3,24 @@
 // the text, and NVRTC writes it out. Does not choose the shape of the work for a device; it gives the macros' defaults.
 #include "compiler/emit_cuda.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
 #include "compiler/cuda_cutoff.h"
 #include "compiler/cuda_expression.h"
 #include "compiler/cuda_reduction.h"
+#include "compiler/cuda_shape.h"
+#include "compiler/cuda_statement.h"
 #include "compiler/describe.h"
 #include "compiler/fill_template.h"
 #include "compiler/plan.h"
+#include "compiler/same_place.h"
 
 namespace nbcc {
 namespace {
 
 bool is_index(Op op) { return op == Op::IIndex || op == Op::JIndex; }
-
-constexpr int kSharedBytes = 47 << 10;  // of a block, on every GPU, less what else a kernel needs
 
 class CudaEmitter {
  public:
@@ -30,7 +31,8 @@ class CudaEmitter {
         plan_(make_plan(pipeline, options)),
         // Square root and division are exact where the user asks for them in place of estimates.
         scalars_{options.precision == Precision::Double,
-                 options.math == Math::Precise || options.root == RootMode::Exact} {
+                 options.math == Math::Precise || options.root == RootMode::Exact},
+        statements_(graph_, plan_, options_, scalars_) {
     find_needed();
     for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) slots_ += keeps_index(reduction(k)) ? 2 : 1;
     collect_members();
@@ -41,11 +43,11 @@ class CudaEmitter {
     std::map<std::string, std::string> holes;
     holes["title"] =
         fmt::format("{}: cuda, {} precision, {} math", pipeline_.name, name(options_.precision), name(options_.math));
-    holes["types"] = fill_template("cuda_types.cuh", {{"threads", std::to_string(threads_)},
-                                                      {"i_per_thread", std::to_string(i_per_thread_)},
-                                                      {"j_tile", std::to_string(j_tile_)},
-                                                      {"unroll", std::to_string(unroll_)},
-                                                      {"resident", std::to_string(resident_)}});
+    holes["types"] = fill_template("cuda_types.cuh", {{"threads", std::to_string(shape_.threads)},
+                                                      {"i_per_thread", std::to_string(shape_.i_per_thread)},
+                                                      {"j_tile", std::to_string(shape_.j_tile)},
+                                                      {"unroll", std::to_string(shape_.unroll)},
+                                                      {"resident", std::to_string(shape_.resident)}});
     // An array of nothing is no C++.
     const auto length = [](std::size_t n) { return std::to_string(std::max<std::size_t>(n, 1)); };
     holes["i_components"] = length(std::size_t(pipeline_.components(Role::InputI)));
@@ -55,6 +57,9 @@ class CudaEmitter {
     holes["params"] = length(std::size_t(pipeline_.components(Role::Param)));
     declare(holes);
     holes["uniform"] = uniform();
+    holes["group"] = plan_.any_guard == kNone
+                         ? "1"
+                         : "NBCC_J_TILE >= 32 * NBCC_LANES ? 32 : (NBCC_J_TILE + NBCC_LANES - 1) / NBCC_LANES";
     holes["load_i"] = load_i();
     holes["stage_j"] = stage_j();
     holes["self_declaration"] =
@@ -76,6 +81,18 @@ class CudaEmitter {
       add_member(i_members_, plan_.i, id, n, Op::InputI);
       add_member(j_members_, plan_.j, id, n, Op::InputJ);
     }
+    if (plan_.any_guard == kNone) return;
+    const std::set<int> looked_at = members_looked_at(plan_.i, Op::InputI);
+    std::erase_if(i_members_, [&](int column) {
+      if (!looked_at.count(column)) i_rest_.insert(column);
+      return i_rest_.count(column) != 0;
+    });
+  }
+  // What of one particle tells whether a pair is within the cutoff.
+  std::set<int> members_looked_at(const SidePlan& side, Op leaf) const {
+    std::set<int> members;
+    for (NodeId id : looked_at_) add_member(members, side, id, graph_[id], leaf);
+    return members;
   }
   static void add_member(std::set<int>& members, const SidePlan& side, NodeId id, const Node& node, Op leaf) {
     if (const auto derived = side.derived.find(id); derived != side.derived.end()) members.insert(derived->second);
@@ -84,42 +101,39 @@ class CudaEmitter {
     if (const auto low = side.low.find(int(node.payload)); low != side.low.end()) members.insert(low->second);
   }
 
-  // Measured shapes are the device's business. These are what a register file of 64 K words per multiprocessor, an
-  // instruction cache of some thousand instructions and 48 KiB of shared memory allow for; on an H200 they were the
-  // best of those tried for gravity with and without jerk in all precisions.
   void choose_shape() {
-    int words = scalars_.wide ? 4 * int(slots_) : 3 * int(slots_);
-    for (int column : i_members_) words += int(size_of(plan_.i.columns[std::size_t(column)].element)) / 4;
-    const int most = scalars_.wide ? 64 : plan_.any_guard != kNone ? 96 : 112;
-    i_per_thread_ = words * 4 <= most ? 4 : words * 2 <= 80 ? 2 : 1;
-    // What is written out: of a loop that looks for hits, the looking.
     int written = 1, moves = 0;
     for (NodeId id : plan_.pair) {
       if (!per_i(id) || !needed_.count(id)) continue;
-      if (plan_.any_guard != kNone && !plan_.before_guard.count(id)) continue;
+      if (plan_.any_guard != kNone && !looked_at_.count(id)) continue;
       const Op op = graph_[id].op;
       ++written;
       moves += op == Op::InputI || op == Op::IIndex || op == Op::Neg;
     }
     pair_statements_ = written - moves + (plan_.any_guard == kNone ? int(slots_) : 1);
-    // The compiler loads ahead what it has written out: a double, or a value in two parts, occupies two registers while
-    // it waits.
-    const int longest = scalars_.wide ? 512 : options_.precision == Precision::Mixed ? 1024 : 2048;
-    while (unroll_ > 1 && written * i_per_thread_ * unroll_ > longest) unroll_ /= 2;
-    // Hits come one at a time, and a thread waits for each: there more threads are worth more than registers. And there
-    // are few of them, so that a sum over a longer tile has no more terms.
-    if (plan_.any_guard != kNone) {
-      j_tile_ = 256;
-      if (!scalars_.wide) resident_ = 512;
-    }
-    while (j_tile_ > 32 && j_bytes() * j_tile_ > 16384) j_tile_ /= 2;
-    // Below 32 much of the GPU is idle: with outputs by the hundred, that is what it takes to run at all.
-    while (threads_ > 1 && 8 * int(slots_) * threads_ * i_per_thread_ > kSharedBytes) threads_ /= 2;
+    shape_ = default_shape({options_.precision, plan_.any_guard != kNone, int(slots_),
+                            bytes_of(i_members_, plan_.i) / 4, written, staged_bytes(), rest_bytes()});
   }
-  int j_bytes() const {
+  static int bytes_of(const std::set<int>& columns, const SidePlan& side) {
     int bytes = 0;
-    for (int column : j_members_) bytes += int(size_of(plan_.j.columns[std::size_t(column)].element));
-    return (bytes + 15) / 16 * 16;
+    for (int column : columns) bytes += int(size_of(side.columns[std::size_t(column)].element));
+    return bytes;
+  }
+  // Behind a cutoff each thread reads a particle of its own. With an odd number of 16 bytes from one to the next, any
+  // eight in a row lie in different banks.
+  static bool spreads_banks(int bytes) { return bytes > 0 && (bytes + 15) / 16 % 2 == 0; }
+  static int spread(int bytes) { return (bytes + 15) / 16 * 16 + (spreads_banks(bytes) ? 16 : 0); }
+  int j_bytes() const { return bytes_of(j_members_, plan_.j); }
+  int staged_bytes() const { return plan_.any_guard == kNone ? (j_bytes() + 15) / 16 * 16 : spread(j_bytes()); }
+  int rest_bytes() const { return spread(bytes_of(i_rest_, plan_.i)); }
+
+  // What the looking reads stands together.
+  std::vector<int> j_order() const {
+    const std::set<int> first = members_looked_at(plan_.j, Op::InputJ);
+    std::vector<int> order(first.begin(), first.end());
+    for (int column : j_members_)
+      if (!first.count(column)) order.push_back(column);
+    return order;
   }
 
   std::string column_comment(const SidePlan& side, int column, Role role) const {
@@ -136,7 +150,8 @@ class CudaEmitter {
     return text + (c.part == Column::Part::High ? ", upper part" : c.part == Column::Part::Low ? ", lower part" : "");
   }
 
-  std::string members(const std::set<int>& columns, const SidePlan& side, Role role) const {
+  template <typename Columns>
+  std::string members(const Columns& columns, const SidePlan& side, Role role) const {
     std::string text;
     for (int column : columns)
       text += fmt::format("{} c{};  // {}\n", cuda_element(side.columns[std::size_t(column)].element), column,
@@ -146,7 +161,17 @@ class CudaEmitter {
 
   void declare(std::map<std::string, std::string>& holes) const {
     holes["i_members"] = members(i_members_, plan_.i, Role::InputI) + (i_index_ ? "index i;  // i_index\n" : "");
-    holes["j_members"] = members(j_members_, plan_.j, Role::InputJ);
+    holes["j_members"] = members(j_order(), plan_.j, Role::InputJ);
+    const char* const unread =
+        "__align__(16) int unread[4];  // so that particles read at the same time lie in different banks\n";
+    if (plan_.any_guard != kNone && spreads_banks(j_bytes())) holes["j_members"] += unread;
+    holes["i_rest"] = holes["declare_rest"] = "";
+    if (!i_rest_.empty()) {
+      std::string rest = members(i_rest_, plan_.i, Role::InputI);
+      if (spreads_banks(bytes_of(i_rest_, plan_.i))) rest += unread;
+      holes["i_rest"] = fill_template("cuda_rest.cuh", {{"members", rest}});
+      holes["declare_rest"] = "__shared__ IRest rest[kWidth];  // read behind the barrier of the first tile";
+    }
     // So that shared memory is read 16 bytes at a time; eight and less need no help.
     const bool small = j_members_.size() < 2 || (j_members_.size() == 2 && !scalars_.wide);
     holes["j_alignment"] = small ? "" : "__align__(16) ";
@@ -182,14 +207,6 @@ class CudaEmitter {
            n.binding == Binding::Pair && n.type >= Type::Float;
   }
 
-  // To the nearest whole number; a product needs no statement of its own for it.
-  bool rounds(const Node& n) const {
-    return n.op == Op::Rint && options_.math == Math::Fast && scalars_.resolved(n.type) == Type::Float;
-  }
-  bool rounds_product(const Node& n) const {
-    return rounds(n) && graph_[n.args[0]].op == Op::Mul && graph_[n.args[0]].binding == Binding::Pair;
-  }
-
   // Nodes of the pair loop whose statements are written: a product that only a fused sum takes needs none, nor does an
   // index that is only compared with the other.
   void find_needed() {
@@ -207,30 +224,22 @@ class CudaEmitter {
       const Node& n = graph_[*id];
       self_test_ = self_test_ || is_self_test(graph_, n);
       i_index_ = i_index_ || n.op == Op::IIndex;
-      if (is_self_test(graph_, n)) continue;
-      const Node& read = rounds_product(n) ? graph_[n.args[0]] : n;
-      for (NodeId arg : read.args)
-        if (arg != kNone) needed_.insert(arg);
+      const std::vector<NodeId> read = statements_.reads(*id);
+      needed_.insert(read.begin(), read.end());
+      if (const std::vector<NodeId> tested = differences_tested(graph_, *id); tested.size() > 1)
+        for (NodeId d : tested)
+          minuends_.insert({graph_[graph_[d].args[0]].op, int(graph_[graph_[d].args[0]].payload)});
     }
-  }
-
-  std::string statement(NodeId id, const std::string& value) const {
-    return fmt::format("const {} t{} = {};\n", cuda_type(graph_[id].type, scalars_), id, value);
-  }
-
-  std::string node_expression(NodeId id) const {
-    const Node& n = graph_[id];
-    if (n.op == Op::Const) return cuda_literal(graph_.constant_value(id), n.type, scalars_);
-    if (n.op == Op::Param) return fmt::format("({})a.param[{}]", cuda_type(n.type, scalars_), n.payload);
-    if (plan_.two_float.count(id)) return fmt::format("(t{0} - t{1}) + (t{0}l - t{1}l)", n.args[0], n.args[1]);
-    if (rounds_product(n)) {
-      const Node& product = graph_[n.args[0]];
-      return fmt::format("nearest_whole_product(t{}, t{})", product.args[0], product.args[1]);
+    if (plan_.any_guard == kNone) return;
+    word_ = cutoff_word(graph_, plan_.any_guard, scalars_);
+    for (std::vector<NodeId> open(word_.reads.begin(), word_.reads.end()); !open.empty();) {
+      const NodeId id = open.back();
+      open.pop_back();
+      if (!looked_at_.insert(id).second || derived(id)) continue;
+      std::vector<NodeId> read = statements_.reads(id);
+      if (statements_.is_larger(id)) read = {graph_[id].args[1], graph_[id].args[2]};
+      open.insert(open.end(), read.begin(), read.end());
     }
-    if (rounds(n)) return fmt::format("nearest_whole(t{})", n.args[0]);
-    std::array<std::string, 3> args;
-    for (int k = 0; k < arity(n.op); ++k) args[std::size_t(k)] = fmt::format("t{}", n.args[std::size_t(k)]);
-    return cuda_operation(graph_, n, args, scalars_);
   }
 
   // Of constants and params: for the loop, and for what each particle's own values are derived from.
@@ -240,7 +249,7 @@ class CudaEmitter {
       for (NodeId id : side->prepare)
         if (is_uniform(graph_[id].binding)) nodes.insert(id);
     std::string text;
-    for (NodeId id : nodes) text += statement(id, node_expression(id));
+    for (NodeId id : nodes) text += statements_.computed(id);
     return text;
   }
 
@@ -273,46 +282,64 @@ class CudaEmitter {
       const Node& n = graph_[id];
       if (is_uniform(n.binding)) continue;
       if (n.op == Op::InputI || n.op == Op::InputJ)
-        text += statement(id, cuda_from_loaded(fmt::format("c{}", side.whole.at(int(n.payload))), n.type));
+        text += statements_.statement(id, cuda_from_loaded(fmt::format("c{}", side.whole.at(int(n.payload))), n.type));
       else if (is_index(n.op))
-        text += statement(id, fmt::format("{0} + a.{0}_offset", letter));
+        text += statements_.statement(id, fmt::format("{0} + a.{0}_offset", letter));
       else
-        text += statement(id, node_expression(id));
+        text += statements_.computed(id);
     }
     return text;
   }
 
-  std::string load_particle(const SidePlan& side, const char* letter, const std::set<int>& members,
-                            const char* particle) const {
-    std::string text = load_columns(side, letter, members) + derive(side, letter);
+  std::string load_particle(const SidePlan& side, const char* letter, const std::set<int>& members) const {
+    return load_columns(side, letter, members) + derive(side, letter);
+  }
+  std::string fill(const SidePlan& side, const std::set<int>& members, const char* particle) const {
+    std::string text;
     for (int column : members)
       if (side.columns[std::size_t(column)].part != Column::Part::Derived)
-        text += fmt::format("{}.c{} = c{};\n", particle, column, column);
+        text += fmt::format("{}.c{} = c{}{};\n", particle, column, column, no_negative_zero(side, column));
     for (const auto& [id, column] : side.derived)
       if (members.count(column)) text += fmt::format("{}.c{} = t{};\n", particle, column, id);
     return text;
   }
 
+  // all_zero() looks at bits: the difference of a -0 and a 0 would be -0, all other differences of equals are 0. With
+  // lower parts it is always 0, since that of -0 is 0.
+  std::string no_negative_zero(const SidePlan& side, int column) const {
+    const Column& c = side.columns[std::size_t(column)];
+    if (c.part != Column::Part::Whole || !minuends_.count({&side == &plan_.i ? Op::InputI : Op::InputJ, c.component}))
+      return "";
+    return c.element == Element::Double ? " + 0.0" : " + 0.0f";
+  }
+
   // ---- the pair loop -------------------------------------------------------------------------------------------
 
   std::string load_i() const {
-    return load_particle(plan_.i, "i", i_members_, "own[r]") + (i_index_ ? "own[r].i = i + a.i_offset;\n" : "");
+    std::set<int> all = i_members_;
+    all.insert(i_rest_.begin(), i_rest_.end());
+    std::string text = load_particle(plan_.i, "i", all) + fill(plan_.i, i_members_, "own[r]");
+    if (i_index_) text += "own[r].i = i + a.i_offset;\n";
+    if (!i_rest_.empty())
+      text += "IRest mine;\n" + fill(plan_.i, i_rest_, "mine") + "if (lane == 0) rest[column + r * kColumns] = mine;\n";
+    return text;
   }
 
   // All loads before the first store, and the store in one piece.
   std::string stage_j() const {
     if (j_members_.empty()) return "";
-    return "JParticle other;\n" + load_particle(plan_.j, "j", j_members_, "other") + "staged[k] = other;\n";
+    return "JParticle other;\n" + load_particle(plan_.j, "j", j_members_) + fill(plan_.j, j_members_, "other") +
+           "staged[k] = other;\n";
   }
 
   // A leaf or derived value of the particle `from`; empty for other nodes.
   std::string member_statement(NodeId id, const SidePlan& side, Op leaf, const char* from) const {
     const Node& n = graph_[id];
     if (const auto derived = side.derived.find(id); derived != side.derived.end())
-      return statement(id, fmt::format("{}.c{}", from, derived->second));
+      return statements_.statement(id, fmt::format("{}.c{}", from, derived->second));
     if (n.op != leaf) return "";
     std::string text =
-        statement(id, cuda_from_loaded(fmt::format("{}.c{}", from, side.whole.at(int(n.payload))), n.type));
+        statements_.statement(id, cuda_from_loaded(fmt::format("{}.c{}", from, side.whole.at(int(n.payload))), n.type));
     if (const auto low = side.low.find(int(n.payload)); low != side.low.end())
       text += fmt::format("const {} t{}l = {}.c{};\n", cuda_type(n.type, scalars_), id, from, low->second);
     return text;
@@ -321,36 +348,24 @@ class CudaEmitter {
   std::string pair_loop() const {
     if (plan_.any_guard == kNone)
       return fill_template("cuda_pair_loop.cuh", {{"pair_j", pair_j(false)}, {"pair", pair()}});
-    const CutoffWord word = cutoff_word(graph_, plan_.any_guard, scalars_);
-    const std::vector<bool> read = reachable(graph_, {word.reads.begin(), word.reads.end()});
     std::string test;
     for (NodeId id : plan_.pair)
-      if (read[std::size_t(id)]) test += is_larger(id) ? larger(id) : pair_statement(id);
-    test += fmt::format("misses[r] = __funnelshift_l({}, misses[r], 1);\n", word.text);
+      if (looked_at_.count(id))
+        test += statements_.is_larger(id) ? statements_.computed_larger(id) : pair_statement(id);
+    test += fmt::format("misses[r] = __funnelshift_l({}, misses[r], 1);\n", word_.text);
     return fill_template("cuda_pair_loop_cutoff.cuh",
                          {{"test_j", pair_j(true)}, {"test", test}, {"pair_j", pair_j(false)}, {"pair", pair()}});
-  }
-
-  // The larger of two floats, as `max` means it. Where NaN only has to be noticed there is an instruction for it.
-  bool is_larger(NodeId id) const {
-    const Node& n = graph_[id];
-    if (n.op != Op::Select || n.binding != Binding::Pair || scalars_.resolved(n.type) != Type::Float) return false;
-    const Node& test = graph_[n.args[0]];
-    return test.op == Op::Lt && test.args[0] == n.args[2] && test.args[1] == n.args[1];
-  }
-  std::string larger(NodeId id) const {
-    return statement(id, fmt::format("larger(t{}, t{})", graph_[id].args[1], graph_[id].args[2]));
   }
 
   std::string pair_j(bool for_test) const {
     std::string text = j_members_.empty() ? "" : "const JParticle other = staged[k];\n";
     for (NodeId id : plan_.pair) {
       const Node& n = graph_[id];
-      if (n.binding != Binding::J || !needed_.count(id) || (for_test && !plan_.before_guard.count(id))) continue;
+      if (n.binding != Binding::J || !needed_.count(id) || (for_test && !looked_at_.count(id))) continue;
       if (const std::string member = member_statement(id, plan_.j, Op::InputJ, "other"); !member.empty())
         text += member;
       else
-        text += statement(id, n.op == Op::JIndex ? "first_j + k + a.j_offset" : node_expression(id));
+        text += n.op == Op::JIndex ? statements_.statement(id, "first_j + k + a.j_offset") : statements_.computed(id);
     }
     return text;
   }
@@ -358,39 +373,39 @@ class CudaEmitter {
   std::string pair_statement(NodeId id) const {
     const Node& n = graph_[id];
     if (!per_i(id) || !needed_.count(id)) return "";
-    if (n.op == Op::IIndex) return statement(id, "own[r].i");
-    if (is_self_test(graph_, n)) return statement(id, "k == self[r]");
-    if (const std::string member = member_statement(id, plan_.i, Op::InputI, "own[r]"); !member.empty()) return member;
-    return statement(id, node_expression(id));
+    if (n.op == Op::IIndex) return statements_.statement(id, "own[r].i");
+    if (is_self_test(graph_, n)) return statements_.statement(id, "k == self[r]");
+    if (const std::string member = member_statement(id, plan_.i, Op::InputI, of_i(id)); !member.empty()) return member;
+    return statements_.computed(id);
+  }
+
+  // Where a value of the i-particle is kept.
+  const char* of_i(NodeId id) const {
+    std::set<int> columns;
+    add_member(columns, plan_.i, id, graph_[id], Op::InputI);
+    return !columns.empty() && i_rest_.count(*columns.begin()) ? "mine" : "own[r]";
   }
 
   std::string pair() const {
-    std::string text, rest;
-    for (NodeId id : plan_.pair)
-      (plan_.any_guard == kNone || plan_.before_guard.count(id) ? text : rest) += pair_statement(id);
-    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) rest += accumulate(k);
-    if (plan_.any_guard == kNone) return text + rest;
-    return text + fmt::format("if (t{}) {{\n{}}}\n", plan_.any_guard, indented(rest));
-  }
-
-  static std::string indented(const std::string& text) {
-    std::string result;
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
-      result += "  " + text.substr(at, end - at);
-      at = end;
-    }
-    return result;
+    std::string text = i_rest_.empty() ? "" : "const IRest mine = rest[column + r * kColumns];\n";
+    for (NodeId id : plan_.pair) text += pair_statement(id);
+    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) text += accumulate(k);
+    return text;
   }
 
   std::string accumulate(std::size_t k) const {
     const Contribution& c = pipeline_.contributions[k];
-    const std::string condition = c.guard == kNone || c.guard == plan_.any_guard ? "" : fmt::format("t{}", c.guard);
+    // A hit is tested once more, since its bit does not tell a pair on the cutoff from one within. No branch is worth
+    // that.
+    const std::string condition = c.guard == kNone ? "" : fmt::format("t{}", c.guard);
     const std::string value = fmt::format("t{}", c.value);
     const std::string guarded = condition.empty() ? "" : fmt::format("if ({}) ", condition);
     if (reduction(k) == Reduction::Sum) {
       const Node& n = graph_[c.value];
       const std::string sum = fmt::format("part[r].s{}", k);
+      if (!condition.empty() && value_type(k) >= Type::Float)
+        return fuses(k) ? fmt::format("add_product_if({}, t{}, t{}, {});\n", condition, n.args[0], n.args[1], sum)
+                        : fmt::format("add_if({}, {}, {});\n", condition, value, sum);
       if (!fuses(k)) return fmt::format("{}{} += {};\n", guarded, sum, value);
       return fmt::format("{0}{1} = {2}(t{3}, t{4}, {1});\n", guarded, sum,
                          value_type(k) == Type::Float ? "fmaf" : "fma", n.args[0], n.args[1]);
@@ -437,10 +452,11 @@ class CudaEmitter {
     source.target = "cuda";
     source.i_columns = transferred(source.i_columns);
     source.j_columns = transferred(source.j_columns);
-    source.tile = j_tile_;
-    source.i_block = i_per_thread_;
-    source.threads = threads_;
-    source.staged_bytes = j_bytes();
+    source.tile = shape_.j_tile;
+    source.i_block = shape_.i_per_thread;
+    source.threads = shape_.threads;
+    source.staged_bytes = staged_bytes();
+    source.rest_bytes = rest_bytes();
     source.pair_statements = pair_statements_;
     return source;
   }
@@ -460,17 +476,23 @@ class CudaEmitter {
   const Options& options_;
   Plan plan_;
   CudaScalars scalars_;
+  CudaStatements statements_;
   std::set<int> i_members_, j_members_;  // columns that the pair loop reads
+  std::set<int> i_rest_;                 // those of i that it reads for hits only
   std::set<NodeId> needed_;              // nodes of the pair loop that have a statement
+  CutoffWord word_;
+  std::set<NodeId> looked_at_;             // ... and of what looks who is within the cutoff
+  std::set<std::pair<Op, int>> minuends_;  // components from which all_zero()'s numbers are subtracted
   bool self_test_ = false, i_index_ = false;
   std::size_t slots_ = 0;  // doubles that a part of the j-particles hands over for one i
-  int i_per_thread_ = 1, j_tile_ = 128, unroll_ = 32, threads_ = 128, resident_ = 0, pair_statements_ = 0;
+  int pair_statements_ = 0;
+  CudaDefaults shape_;
 };
 
 }  // namespace
 
 // 2^-22.9, which needs no refinement, and 2^-20.03 rounded up: see rsqrt_estimate in templates/cuda_types.cuh.in.
-Target cuda_target() { return {0x1.13p-23, 0x1.8p-20, true}; }
+Target cuda_target() { return {0x1.13p-23, 0x1.8p-20, true, true}; }
 
 KernelSource emit_cuda(Pipeline pipeline, const Options& options) { return CudaEmitter(pipeline, options).run(); }
 

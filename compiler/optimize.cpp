@@ -8,6 +8,7 @@
 #include "compiler/fold.h"
 #include "compiler/hoist.h"
 #include "compiler/rsqrt.h"
+#include "compiler/same_place.h"
 #include "compiler/verify.h"
 
 namespace nbcc {
@@ -26,8 +27,10 @@ Pipeline optimize(Pipeline pipeline, const Options& options, const Target& targe
     run("rsqrt", [&](Pipeline& p) { rsqrt(p, options, target); });
     run("hoist", hoist);
     run("fold", fold);
+    // Before r2 is part of a longer sum.
+    if (target.predicated) run("same_place", same_place);
     if (target.fused) run("contract", contract);
-    run("absorb_guard", absorb_guard);
+    if (!target.predicated) run("absorb_guard", absorb_guard);
     run("cse", cse);
     run("dce", dce);
   }

@@ -8,7 +8,8 @@ struct Target {
   // 0: there is no such estimate, and square root and division are used.
   double rsqrt_error_float = 0;
   double rsqrt_error_double = 0;
-  bool fused = true;  // has a fused multiply-add
+  bool fused = true;        // has a fused multiply-add
+  bool predicated = false;  // any instruction may be made conditional, at no cost beyond the condition's
 };
 
 }  // namespace nbcc

@@ -96,6 +96,7 @@ CudaSplitQuestion CudaKernel::question(const CudaProgram& given, std::int64_t ni
   question.slots = slots_of(source);
   question.pair_statements = source.pair_statements;
   question.staged_bytes = source.staged_bytes;
+  question.rest_bytes = source.rest_bytes;
   question.ni = ni;
   question.nj = nj;
   return question;

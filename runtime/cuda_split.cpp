@@ -54,8 +54,9 @@ int resident_blocks(const CudaSplitQuestion& q, const CudaShape& shape) {
 
 bool fits(const CudaSplitQuestion& q, const CudaShape& shape) {
   const std::int64_t found = std::int64_t(8) * q.slots * shape.threads * shape.i_per_thread;
+  const std::int64_t rest = std::int64_t(q.rest_bytes) * shape.threads / shape.lanes * shape.i_per_thread;
   return shape.threads <= 1024 && shape.threads % shape.lanes == 0 && shape.i_per_thread >= 1 &&
-         std::max(found, std::int64_t(shape.j_tile) * q.staged_bytes) <= kSharedBytes;
+         std::max(found, std::int64_t(shape.j_tile) * q.staged_bytes) + rest <= kSharedBytes;
 }
 
 }  // namespace
@@ -74,7 +75,12 @@ std::vector<CudaShape> candidate_shapes(const CudaSplitQuestion& q) {
     while (shape.j_tile > q.shape.j_tile && !fits(q, shape)) shape.j_tile /= 2;
     if (fits(q, shape)) shapes.push_back(shape);
   };
-  if (q.shape.i_per_thread > 1) with_lanes(q.shape.i_per_thread / 2, 4);
+  if (q.shape.i_per_thread > 1) {
+    CudaShape narrower = q.shape;
+    narrower.i_per_thread /= 2;
+    if (fits(q, narrower)) shapes.push_back(narrower);
+    with_lanes(q.shape.i_per_thread / 2, 4);
+  }
   for (const int lanes : {2, 8, 32}) with_lanes(1, lanes);
   return shapes;
 }

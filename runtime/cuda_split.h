@@ -16,6 +16,7 @@ struct CudaSplitQuestion {
   int slots = 1;             // doubles that a part leaves for each i
   int pair_statements = 20;  // of an interaction
   int staged_bytes = 16;     // of shared memory, for each j of a tile
+  int rest_bytes = 0;        // ... and for each i of a block
   std::int64_t ni = 1, nj = 0;
 };
 

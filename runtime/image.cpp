@@ -139,9 +139,7 @@ void members_of(Archive& archive, Value& value)
   item(archive, value.operations);
   item(archive, value.threads);
   item(archive, value.staged_bytes);
-  item(archive, value.pair_statements);
-  item(archive, value.threads);
-  item(archive, value.staged_bytes);
+  item(archive, value.rest_bytes);
   item(archive, value.pair_statements);
 }
 

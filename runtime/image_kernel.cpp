@@ -178,6 +178,7 @@ std::vector<CudaShape> usual_shapes(const KernelSource& cuda) {
   question.shape = whole({}, cuda);
   question.slots = slots_of(cuda);
   question.staged_bytes = cuda.staged_bytes;
+  question.rest_bytes = cuda.rest_bytes;
   return candidate_shapes(question);
 }
 

@@ -19,39 +19,28 @@ fi
 binaries=$(cd "$1" && pwd)
 NBCC_SOURCE_DIR=$(cd "$(dirname "$0")/../.." && pwd)
 logs=${2:-$(mktemp -d "${TMPDIR:-/tmp}/nbcc-gpu.XXXXXX")}
-mkdir -p "$logs/cache" || exit 2
+mkdir -p "$logs/cache" && rm -f "$logs/failed" || exit 2
 NBCC_CACHE_DIR=$logs/cache
 export NBCC_SOURCE_DIR NBCC_CACHE_DIR
-failed=0
 
 line() { printf '%-44s %-8s %6s  %s\n' "$1" "$2" "$3" "$4"; }
 
-# part NAME COMMAND...: runs it and prints its line, with the last that it wrote as the remark.
+# part NAME COMMAND...: runs it in the background, at most `at_once` of them, and prints its line when it ends, with the
+# last that it wrote as the remark. Compiling, not the GPU, is what most of them wait for.
+at_once=$(( ($(nproc) + 1) / 2 ))
+[ "$at_once" -gt 8 ] && at_once=8
 part() {
+  while [ "$(jobs -rp | wc -l)" -ge "$at_once" ]; do wait -n; done
+  run_part "$@" &
+}
+run_part() {
   local name=$1 log=$logs/${1//[^a-z0-9]/_}.txt begin=$SECONDS result=passed
   shift
   "$@" >"$log" 2>&1 || {
     result=FAILED
-    failed=1
+    echo "$name" >>"$logs/failed"
   }
   line "$name" "$result" $((SECONDS - begin)) "$(grep -v '^[[:space:]]*$' "$log" | tail -n 1 | cut -c 1-100)"
-}
-
-# Googletest's own sharding: compiling, not the GPU, is what they wait for.
-gpu_tests() {
-  local shards=$(( ($(nproc) + 1) / 2 )) k code=0 pids=()
-  [ "$shards" -gt 8 ] && shards=8
-  for ((k = 0; k < shards; ++k)); do
-    GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$k "$binaries/numeric_tests" --gtest_filter='*OnGpu*' \
-      >"$logs/numeric_tests.$k.txt" 2>&1 &
-    pids+=($!)
-  done
-  for k in "${pids[@]}"; do wait "$k" || code=1; done
-  cat "$logs"/numeric_tests.*.txt
-  for k in OK SKIPPED FAILED; do
-    printf '%s %s  ' "$(cat "$logs"/numeric_tests.*.txt | grep -c "^\[ *$k *\] .*(")" "$k"
-  done
-  return "$code"
 }
 
 find_sanitizer() {
@@ -65,7 +54,11 @@ find_sanitizer() {
 if "$binaries/nbcc" info | grep '^GPUs *none' >&2; then exit 77; fi
 "$binaries/nbcc" info | grep '^GPU\|^NVRTC'
 line part result seconds remark
-part 'numeric_tests *OnGpu*' gpu_tests
+# In googletest's own shards.
+for ((shard = 0; shard < at_once; ++shard)); do
+  part "numeric_tests *OnGpu*, $((shard + 1)) of $at_once" env GTEST_TOTAL_SHARDS="$at_once" GTEST_SHARD_INDEX="$shard" \
+    "$binaries/numeric_tests" --gtest_filter='*OnGpu*'
+done
 sanitizer=$(find_sanitizer)
 for tool in memcheck racecheck initcheck synccheck; do
   for pipeline in gravity lennard_jones nearest_neighbour sph_force; do
@@ -84,5 +77,6 @@ for tool in memcheck initcheck; do
     part "$tool, arrays on either side" "$sanitizer" --tool "$tool" --error-exitcode 9 "$binaries/numeric_tests" \
       --gtest_filter='SumsOnGpu.*'
 done
+wait
 echo "logs: $logs"
-exit $failed
+[ ! -e "$logs/failed" ]

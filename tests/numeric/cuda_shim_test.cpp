@@ -231,7 +231,7 @@ constexpr Mistake kMistakes[] = {
      "    // The next tile must not overwrite what a slower thread still reads.\n    __syncthreads();", ""},
     {"NoBarrierBeforeTheLastIsKnown", "  __syncthreads();\n  return last;", "  return last;"},
     {"OnePairTooMany", "for (int k = begin; k < end; ++k)", "for (int k = begin; k <= end; ++k)"},
-    {"LanesMissTheRest", "(count + NBCC_LANES - 1) / NBCC_LANES", "count / NBCC_LANES"},
+    {"LanesMissTheRest", "(count + NBCC_LANES * kGroup - 1) / (NBCC_LANES * kGroup)", "count / (NBCC_LANES * kGroup)"},
     {"LanesOverlap", "begin = lane * stretch", "begin = 0"},
     {"LastLaneBeyondTheTile", "lesser(begin + stretch, count)", "begin + stretch"},
     {"NoBarrierBeforeTheLanesJoin", "kWidth);\n  }\n  __syncthreads();\n  if (gridDim.y > 1)",
@@ -261,29 +261,77 @@ constexpr Mistake kMistakes[] = {
 
 class CudaMistake : public testing::TestWithParam<Mistake> {};
 
-// In gravity, whose sums show everything but what adds nothing.
-TEST_P(CudaMistake, IsNoticed) {
-  const Oracle gravity("gravity");
-  KernelSource source = emit(gravity.pipeline(), {});
-  const std::size_t at = source.text.find(GetParam().right);
-  ASSERT_NE(at, std::string::npos) << "the text has no such line any more";
-  source.text.replace(at, std::strlen(GetParam().right), GetParam().wrong);
-  const std::vector<Case> cases = cases_of(gravity, {});
-  std::string noticed;
+KernelSource with_mistake(KernelSource source, const Mistake& mistake) {
+  const std::size_t at = source.text.find(mistake.right);
+  EXPECT_NE(at, std::string::npos) << "the text has no such line any more";
+  if (at != std::string::npos) source.text.replace(at, std::strlen(mistake.right), mistake.wrong);
+  return source;
+}
+
+// What any of the cases shows, the threads running in the one order or in the other.
+std::string noticed(const KernelSource& source, const std::vector<Case>& cases) {
+  std::string all;
   for (const ShimOrder order : {kForward, kBackward}) {
     CudaShim shim;
     set_orders(shim, order);
     {
       CudaTextRun run(shim, source, kBoth);
-      noticed += first_failure(shim, run, cases);
+      all += first_failure(shim, run, cases);
     }
     shim.take_failures();
   }
-  EXPECT_NE(noticed, "");
+  return all;
+}
+
+// In gravity, whose sums show everything but what adds nothing.
+TEST_P(CudaMistake, IsNoticed) {
+  const Oracle gravity("gravity");
+  EXPECT_NE(noticed(with_mistake(emit(gravity.pipeline(), {}), GetParam()), cases_of(gravity, {})), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Text, CudaMistake, testing::ValuesIn(kMistakes),
                          [](const testing::TestParamInfo<Mistake>& info) { return info.param.what; });
+
+constexpr Mistake kCutoffMistakes[] = {
+    {"OldOnesBehindTheEndAreHits", " & there;", ";"},
+    {"OneOfTheGroupForgotten", "~0u << (32 - lesser", "~1u << (32 - lesser"},
+    {"BitsOneOff", "misses[r] << (32 - kGroup)", "misses[r] << (31 - kGroup)"},
+    {"HitsAreMisses", "unsigned hits = ~(", "unsigned hits = ("},
+    {"OneHitOnly", "hits ^= 0x80000000u >> member;", "hits = 0;"},
+    {"TheRestOfTheWrongI", "mine = rest[column + r * kColumns];", "mine = rest[column];"},
+    {"TheRestOfOneLane", "if (lane == 0) rest[", "if (lane == 0 && r == 0) rest["},
+};
+
+class CudaCutoffMistake : public testing::TestWithParam<Mistake> {};
+
+// In SPH, where a hit needs more of both particles than the looking does.
+TEST_P(CudaCutoffMistake, IsNoticed) {
+  const Oracle sph("sph_force");
+  EXPECT_NE(noticed(with_mistake(emit(sph.pipeline(), {}), GetParam()), cases_of(sph, {})), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Text, CudaCutoffMistake, testing::ValuesIn(kCutoffMistakes),
+                         [](const testing::TestParamInfo<Mistake>& info) { return info.param.what; });
+
+// ---- where two zeros meet
+// --------------------------------------------------------------------------------------------
+
+// The test for the same place looks at bits, and -0 has other bits than 0.
+TEST(CudaZeros, ParticlesAtZeroOfEitherSignAreAtTheSamePlace) {
+  const Pipeline pipeline = parse({"zeros.pipe",
+                                   "input_i vec3 xi; input_j vec3 xj; output(sum) real pot;\n"
+                                   "vec3 d = xj - xi; real r2 = dot(d, d); skip_if(r2 == 0.0); pot += rsqrt(r2);\n"});
+  const OracleInput input{2, 3, {{0, -0.0}, {-0.0, 0}, {0, 0}}, {{-0.0, 0, 4}, {0, -0.0, 0}, {0, 0, 0}}, {}};
+  for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double}) {
+    const Options options{precision};
+    const std::vector<Case> cases{make_case(pipeline, input, options)};
+    const KernelSource source = emit(pipeline, options);
+    EXPECT_EQ(noticed(source, cases), "") << name(precision);
+    if (precision == Precision::Mixed) continue;  // there lower parts make it 0
+    const Mistake mistake{"", precision == Precision::Double ? "c0 + 0.0;" : "c0 + 0.0f;", "c0;"};
+    EXPECT_NE(noticed(with_mistake(source, mistake), cases), "") << name(precision);
+  }
+}
 
 }  // namespace
 }  // namespace nbcc::test

@@ -161,6 +161,22 @@ static inline float reciprocal(float x) { return nbcc_shim_blurred(1 / (double)n
 static inline float square_root(float x) { return nbcc_shim_blurred(sqrt((double)nbcc_shim_flushed(x))); }
 static inline unsigned sign(float x) { return x < 0 ? 0x80000000u : 0u; }
 static inline float larger(float a, float b) { return a < b ? b : a != a || b != b ? a + b : a; }
+static inline long long nbcc_shim_bits(float x) { return __builtin_bit_cast(int, x); }
+static inline long long nbcc_shim_bits(double x) { return __builtin_bit_cast(long long, x); }
+template <typename... T>
+static inline bool all_zero(T... x) {
+  return ((nbcc_shim_bits(x) == 0) && ...);
+}
+template <typename T>
+static inline void add_if(bool counts, T x, T& sum) {
+  if (counts) sum += x;
+}
+static inline void add_product_if(bool counts, float a, float b, float& sum) {
+  if (counts) sum = fmaf(a, b, sum);
+}
+static inline void add_product_if(bool counts, double a, double b, double& sum) {
+  if (counts) sum = fma(a, b, sum);
+}
 static inline unsigned arrive(unsigned* counter) { return atomicAdd(counter, 1u); }
 #line 1 "kernel.cu"
 )prelude";

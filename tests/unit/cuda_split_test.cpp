@@ -80,18 +80,21 @@ TEST(cuda_split, the_shape_may_be_given) {
 
 TEST(cuda_split, candidates_have_room_in_shared_memory) {
   for (const int slots : {1, 7, 20, 40, 100}) {
-    for (const int staged_bytes : {4, 48, 200}) {
-      CudaSplitQuestion question = h200(2048, 2048);
-      question.slots = slots;
-      question.staged_bytes = staged_bytes;
-      const std::vector<CudaShape> shapes = candidate_shapes(question);
-      EXPECT_EQ(shapes.front(), question.shape);
-      for (std::size_t k = 1; k < shapes.size(); ++k) {
-        EXPECT_LE(8 * slots * shapes[k].threads * shapes[k].i_per_thread, 48 << 10);
-        EXPECT_LE(staged_bytes * shapes[k].j_tile, 48 << 10);
-        EXPECT_EQ(shapes[k].threads % shapes[k].lanes, 0);
+    for (const int staged_bytes : {4, 48, 200})
+      for (const int rest_bytes : {0, 48}) {
+        CudaSplitQuestion question = h200(2048, 2048);
+        question.slots = slots;
+        question.staged_bytes = staged_bytes;
+        question.rest_bytes = rest_bytes;
+        const std::vector<CudaShape> shapes = candidate_shapes(question);
+        EXPECT_EQ(shapes.front(), question.shape);
+        for (std::size_t k = 1; k < shapes.size(); ++k) {
+          const int rest = rest_bytes * shapes[k].threads / shapes[k].lanes * shapes[k].i_per_thread;
+          EXPECT_LE(8 * slots * shapes[k].threads * shapes[k].i_per_thread + rest, 48 << 10);
+          EXPECT_LE(staged_bytes * shapes[k].j_tile + rest, 48 << 10);
+          EXPECT_EQ(shapes[k].threads % shapes[k].lanes, 0);
+        }
       }
-    }
   }
 }
 

@@ -124,6 +124,35 @@ TEST(emit_cuda, a_cutoff_is_looked_for_first_and_a_self_test_is_not) {
   EXPECT_THAT(text, Not(HasSubstr("misses[")));
 }
 
+TEST(emit_cuda, what_sets_a_pair_apart_is_a_predicate) {
+  const std::string text = kernel(emit(from_library("gravity_jerk"), {}), "nbcc_interact");
+  EXPECT_EQ(count(text, "= all_zero("), 1);
+  EXPECT_EQ(count(text, "add_product_if("), 7);
+  EXPECT_EQ(count(text, "c0 + 0.0f;"), 1);  // xj, which xi is subtracted from
+  EXPECT_EQ(count(text, "other.c0 = c0 + 0.0f;"), 1);
+  EXPECT_EQ(count(text, "c3 + 0.0f;"), 0);
+  const std::string precise = kernel(emit(from_library("gravity_jerk"), {.math = Math::Precise}), "nbcc_interact");
+  EXPECT_EQ(count(precise, "all_zero("), 0);
+  EXPECT_EQ(count(precise, "add_if("), 7);
+}
+
+TEST(emit_cuda, behind_a_cutoff_only_hits_read_the_rest_of_a_particle) {
+  const KernelSource source = emit(from_library("sph_force"), {});
+  const std::string text = kernel(source, "nbcc_interact");
+  EXPECT_THAT(source.text, HasSubstr("struct __align__(16) IRest {"));
+  const std::size_t looking = text.find("misses[r] = 0"), hits = text.find("while (hits != 0");
+  EXPECT_EQ(count(text.substr(looking, hits - looking), "mine."), 0);
+  EXPECT_GT(count(text.substr(hits), "= mine."), 5);
+  EXPECT_EQ(count(text.substr(hits), "= own[r]."), 4);  // place and reach
+  // Five times 16 bytes and three: an odd number spreads particles over the banks.
+  EXPECT_EQ(source.staged_bytes, 80);
+  EXPECT_EQ(source.rest_bytes, 48);
+  // What the looking reads is the first 16 bytes.
+  const std::size_t members = source.text.find("JParticle {");
+  EXPECT_LT(source.text.find("// t", members), source.text.find("// vj.x", members));
+  EXPECT_EQ(emit(from_library("gravity"), {}).rest_bytes, 0);
+}
+
 TEST(emit_cuda, the_nearest_image_is_rounded_by_additions) {
   const std::string fast = kernel(emit(from_library("lennard_jones"), {}), "nbcc_interact");
   EXPECT_THAT(fast, HasSubstr("nearest_whole_product("));

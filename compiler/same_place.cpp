@@ -1,0 +1,68 @@
+// x == 0 -> all differences == 0, where x is a sum of their squares. Doors: same_place(), differences_tested().
+#include "compiler/same_place.h"
+
+#include <optional>
+
+#include "compiler/rewrite.h"
+
+namespace nbcc {
+namespace {
+
+// xj - xi or xi - xj, of the particles' own numbers.
+bool is_difference(const Graph& graph, NodeId id) {
+  const Node& n = graph[id];
+  if (n.op != Op::Sub || n.type < Type::Float) return false;
+  const Op a = graph[n.args[0]].op, b = graph[n.args[1]].op;
+  return (a == Op::InputI && b == Op::InputJ) || (a == Op::InputJ && b == Op::InputI);
+}
+
+// Of two or three differences, whose squares `id` is the sum of.
+std::optional<std::vector<NodeId>> squared(const Graph& graph, NodeId id) {
+  const Node& n = graph[id];
+  if (n.op == Op::Mul && n.args[0] == n.args[1] && is_difference(graph, n.args[0])) return {{n.args[0]}};
+  if (n.op != Op::Add) return {};
+  std::optional<std::vector<NodeId>> all = squared(graph, n.args[0]);
+  const std::optional<std::vector<NodeId>> rest = squared(graph, n.args[1]);
+  if (!all || !rest || all->size() + rest->size() > 3) return {};
+  all->insert(all->end(), rest->begin(), rest->end());
+  return all;
+}
+
+// The other side of a comparison with 0.
+NodeId compared_with_zero(const Graph& graph, Op op, NodeId a, NodeId b) {
+  if (op != Op::Eq) return kNone;
+  return graph.is_constant(b, 0) ? a : graph.is_constant(a, 0) ? b : kNone;
+}
+
+}  // namespace
+
+void same_place(Pipeline& pipeline) {
+  rewrite(pipeline, [](Graph& target, const Node& old, std::array<NodeId, 3> args) {
+    const NodeId x = compared_with_zero(target, old.op, args[0], args[1]);
+    const auto differences = x == kNone ? std::nullopt : squared(target, x);
+    if (!differences || differences->size() < 2) return copy_node(target, old, args);
+    NodeId all = kNone;
+    for (NodeId d : *differences) {
+      const NodeId zero = target.constant(0, target[d].type);
+      const NodeId test = target.binary(Op::Eq, d, zero, old.where);
+      all = all == kNone ? test : target.binary(Op::And, all, test, old.where);
+    }
+    return all;
+  });
+}
+
+std::vector<NodeId> differences_tested(const Graph& graph, NodeId id) {
+  const Node& n = graph[id];
+  if (n.op == Op::And) {
+    std::vector<NodeId> all = differences_tested(graph, n.args[0]);
+    const std::vector<NodeId> rest = differences_tested(graph, n.args[1]);
+    if (all.empty() || rest.empty() || all.size() + rest.size() > 3) return {};
+    all.insert(all.end(), rest.begin(), rest.end());
+    return all;
+  }
+  const NodeId x = compared_with_zero(graph, n.op, n.args[0], n.args[1]);
+  if (x == kNone || !is_difference(graph, x)) return {};
+  return {x};
+}
+
+}  // namespace nbcc

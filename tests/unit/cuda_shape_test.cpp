@@ -1,0 +1,46 @@
+#include "compiler/cuda_shape.h"
+
+#include <gtest/gtest.h>
+
+namespace nbcc {
+namespace {
+
+TEST(CudaShape, HeavierParticlesAreFewerPerThread) {
+  CudaNeeds needs;
+  int last = 4;
+  for (needs.slots = 1; needs.slots <= 40; ++needs.slots) {
+    const int now = default_shape(needs).i_per_thread;
+    EXPECT_LE(now, last) << needs.slots;
+    last = now;
+  }
+  EXPECT_EQ(default_shape({}).i_per_thread, 4);
+  EXPECT_EQ(last, 1);
+}
+
+TEST(CudaShape, LongLoopsAreWrittenOutLess) {
+  EXPECT_EQ(default_shape({.written = 10}).unroll, 32);
+  EXPECT_LT(default_shape({.written = 100}).unroll, 32);
+  EXPECT_EQ(default_shape({.written = 100000}).unroll, 1);
+  EXPECT_LT(default_shape({.precision = Precision::Double, .written = 16}).unroll,
+            default_shape({.written = 16}).unroll);
+}
+
+TEST(CudaShape, WhatABlockHoldsFitsIntoSharedMemory) {
+  for (const bool cutoff : {false, true}) {
+    for (const int slots : {1, 3, 7, 30, 300}) {
+      for (const int staged : {0, 16, 80, 400}) {
+        for (const int rest : {0, 48, 160}) {
+          const CudaDefaults shape =
+              default_shape({.cutoff = cutoff, .slots = slots, .staged_bytes = staged, .rest_bytes = rest});
+          const int width = shape.threads * shape.i_per_thread;
+          EXPECT_LE(8 * slots * width + rest * width, 48 << 10);
+          EXPECT_LE(staged * shape.j_tile + rest * width, 48 << 10);
+          EXPECT_GE(shape.threads, 1);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nbcc
