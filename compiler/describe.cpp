@@ -19,6 +19,7 @@ KernelSource describe_kernel(const Pipeline& pipeline, const Plan& plan) {
       source.uses_i_index = source.uses_i_index || (*graph)[id].op == Op::IIndex;
       source.uses_j_index = source.uses_j_index || (*graph)[id].op == Op::JIndex;
     }
+  for (NodeId id = 0; id < pipeline.pair.size(); ++id) source.lines.push_back(pipeline.pair[id].where.line);
   source.operations = pipeline.flops ? *pipeline.flops : pipeline.raw_operations;
   return source;
 }

@@ -55,7 +55,8 @@ struct KernelSource {
   std::vector<FieldLayout::Reduction> reductions;  // per output component
   bool has_finish = false;
   bool uses_i_index = false, uses_j_index = false;
-  double operations = 0;  // per interaction: the stated convention, else the raw count
+  std::vector<int> lines;  // of the pipeline's text, where node 0, 1, ... comes from; 0: from none
+  double operations = 0;   // per interaction: the stated convention, else the raw count
   // CUDA's only, of the shape that the text itself asks for and of the work:
   int threads = 0;          // of a block
   int staged_bytes = 0;     // of shared memory, for each j of a tile

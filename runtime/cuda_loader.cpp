@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "runtime/blame.h"
 #include "runtime/dump.h"
 #include "runtime/error.h"
 
@@ -144,8 +145,8 @@ std::shared_ptr<const CudaProgram> CudaLoader::make(const KernelSource& source, 
     } catch (const TextRefused& e) {
       // In a shape of somebody's choice it may be that which is refused; else the bug is ours.
       if (stem.empty() && shape == CudaShape{}) stem = keep_refused(source, key);
-      if (stem.empty()) throw;
-      throw TextRefused(fmt::format("{}\nthe text is in {}.cu", e.what(), stem));
+      const std::string place = stem.empty() ? "" : fmt::format("the text is in {}.cu", stem);
+      throw TextRefused(fmt::format("{}\n{}{}", e.what(), blame(source, e.what()), place));
     }
   };
   std::string image = cache_.get_or_make(key, make_image);

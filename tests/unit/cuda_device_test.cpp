@@ -32,8 +32,14 @@ struct CountingCompiler final : CudaCompiler {
     last_architecture = architecture;
     last_form = form;
     if (broken) return {"not an image", 0, 0};
-    if (refuses) throw TextRefused("the log");
+    if (refuses) throw TextRefused("the log\n" + refused_line(text) + ": error: no");
     return inner->compile(text, inner->architectures().back(), shape, form);
+  }
+
+  // NVRTC's way to say where the first value is defined.
+  static std::string refused_line(const std::string& text) {
+    const std::size_t at = text.find("const float t");
+    return "kernel.cu(" + std::to_string(1 + std::count(text.begin(), text.begin() + std::ptrdiff_t(at), '\n')) + ")";
   }
 
   std::shared_ptr<const CudaCompiler> inner;
@@ -202,6 +208,7 @@ TEST_F(CudaDeviceTest, ATextThatIsRefusedIsKeptToBeLookedAt) {
     ADD_FAILURE() << "no error";
   } catch (const TextRefused& e) {
     const std::string message = e.what(), place = fs::temp_directory_path().string();
+    EXPECT_THAT(message, HasSubstr("of pipeline 'experiment'")) << message;
     const std::size_t at = message.find(place + "/experiment-cuda-sm_90-");
     ASSERT_NE(at, std::string::npos) << message;
     const std::string file = message.substr(at);
