@@ -457,6 +457,7 @@ class CudaEmitter {
     source.threads = shape_.threads;
     source.staged_bytes = staged_bytes();
     source.rest_bytes = rest_bytes();
+    source.cutoff = plan_.any_guard != kNone;
     source.pair_statements = pair_statements_;
     return source;
   }

@@ -61,6 +61,7 @@ struct KernelSource {
   int threads = 0;          // of a block
   int staged_bytes = 0;     // of shared memory, for each j of a tile
   int rest_bytes = 0;       // ... and for each i of a block, beside these
+  bool cutoff = false;      // the pair loop looks for hits first
   int pair_statements = 0;  // of the pair loop, for one i: about the instructions that an interaction takes
 };
 

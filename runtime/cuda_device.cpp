@@ -97,6 +97,7 @@ CudaSplitQuestion CudaKernel::question(const CudaProgram& given, std::int64_t ni
   question.pair_statements = source.pair_statements;
   question.staged_bytes = source.staged_bytes;
   question.rest_bytes = source.rest_bytes;
+  question.cutoff = source.cutoff;
   question.ni = ni;
   question.nj = nj;
   return question;

@@ -9,7 +9,8 @@
 //
 // The constants are a fit to the times of gravity, with and without its derivative, on an H200: 28 cases from 8 x
 // 131072 to 262144 x 262144 particles, in all shapes and parts that make sense. What the model chooses took at most 6%
-// more time than the best of them (12% with 1024 particles and fewer), 2% on the average.
+// more time than the best of them (12% with 1024 particles and fewer), 2% on the average. kWorkOff is what tells the
+// fastest shape for SPH's forces of 4096 particles from others.
 #include "runtime/cuda_split.h"
 
 #include <algorithm>
@@ -23,6 +24,7 @@ constexpr double kFlush = 7;       // joining the sum of a tile, for each i and 
 constexpr double kStage = 30;      // one j into shared memory, for one thread
 constexpr double kTile = 420;      // waiting for memory and at the barriers of a tile
 constexpr double kBlock = 4640;    // launch, loading i, storing what was found
+constexpr double kWorkOff = 1000;  // where there is a cutoff: for each i of a thread, whose hits have code of their own
 constexpr double kLane = 23.6;     // joining what a lane has found, for each slot
 constexpr double kJoin = 2100;     // the last block's wait for the others, if there are several parts
 constexpr double kJoinPart = 274;  // a slot of four parts, which are fetched together
@@ -98,7 +100,7 @@ double split_cost(const CudaSplitQuestion& q, const CudaSplit& split) {
   const auto time = [&](double together) {
     const double warps = together * shape.threads / 32;
     return warps * passes * per_tile / kIssue / busy(warps, shape.i_per_thread) + passes * kTile + kBlock +
-           kLane * shape.lanes * q.slots;
+           (q.cutoff ? kWorkOff * shape.i_per_thread : 0) + kLane * shape.lanes * q.slots;
   };
   const double resident = resident_blocks(q, shape), rounds = blocks / (resident * q.multiprocessors);
   double cost =

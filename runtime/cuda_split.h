@@ -17,6 +17,7 @@ struct CudaSplitQuestion {
   int pair_statements = 20;  // of an interaction
   int staged_bytes = 16;     // of shared memory, for each j of a tile
   int rest_bytes = 0;        // ... and for each i of a block
+  bool cutoff = false;       // the pair loop looks for hits first, and works them off one by one
   std::int64_t ni = 1, nj = 0;
 };
 

@@ -140,6 +140,7 @@ void members_of(Archive& archive, Value& value)
   item(archive, value.threads);
   item(archive, value.staged_bytes);
   item(archive, value.rest_bytes);
+  item(archive, value.cutoff);
   item(archive, value.pair_statements);
 }
 

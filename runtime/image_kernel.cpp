@@ -179,6 +179,7 @@ std::vector<CudaShape> usual_shapes(const KernelSource& cuda) {
   question.slots = slots_of(cuda);
   question.staged_bytes = cuda.staged_bytes;
   question.rest_bytes = cuda.rest_bytes;
+  question.cutoff = cuda.cutoff;
   return candidate_shapes(question);
 }
 

@@ -27,8 +27,8 @@ line() { printf '%-44s %-8s %6s  %s\n' "$1" "$2" "$3" "$4"; }
 
 # part NAME COMMAND...: runs it in the background, at most `at_once` of them, and prints its line when it ends, with the
 # last that it wrote as the remark. Compiling, not the GPU, is what most of them wait for.
-at_once=$(( ($(nproc) + 1) / 2 ))
-[ "$at_once" -gt 8 ] && at_once=8
+at_once=$(( ($(nproc) + 3) / 4 ))  # more would only take turns on the GPU
+[ "$at_once" -gt 4 ] && at_once=4
 part() {
   while [ "$(jobs -rp | wc -l)" -ge "$at_once" ]; do wait -n; done
   run_part "$@" &
