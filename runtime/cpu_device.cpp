@@ -4,6 +4,8 @@
 #include "runtime/cpu_device.h"
 
 #include <array>
+#include <cstring>
+#include <new>
 #include <utility>
 
 #include "fmt/format.h"
@@ -23,6 +25,8 @@ struct CpuKernel final : Kernel {
   std::shared_ptr<const CpuCode> code;
   std::shared_ptr<ThreadPool> pool;
 };
+
+constexpr std::align_val_t kMemoryAlignment{64};
 
 constexpr std::array<std::pair<Isa, std::string_view>, 4> kIsaNames{
     {{Isa::Sse2, "sse2"}, {Isa::Avx2, "avx2"}, {Isa::Avx512, "avx512"}, {Isa::Neon, "neon"}}};
@@ -151,5 +155,10 @@ std::shared_ptr<const CpuCode> CpuDevice::load_code(const KernelSource& source, 
   if (!stem.empty()) write_dump(stem + ".o", object);
   return code;
 }
+
+void* CpuDevice::allocate(std::size_t bytes) { return ::operator new(bytes, kMemoryAlignment); }
+void CpuDevice::release(void* memory) noexcept { ::operator delete(memory, kMemoryAlignment); }
+void CpuDevice::write(void* to, const void* from_host, std::size_t bytes) { std::memmove(to, from_host, bytes); }
+void CpuDevice::read(void* to_host, const void* from, std::size_t bytes) { std::memmove(to_host, from, bytes); }
 
 }  // namespace nbcc

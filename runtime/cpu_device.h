@@ -32,6 +32,10 @@ class CpuDevice final : public KernelDevice {
   const std::string& name() const override { return name_; }
   // Throws UsageError without a toolchain.
   std::shared_ptr<const Kernel> load(KernelSource source) override;
+  void* allocate(std::size_t bytes) override;
+  void release(void* memory) noexcept override;
+  void write(void* to, const void* from_host, std::size_t bytes) override;
+  void read(void* to_host, const void* from, std::size_t bytes) override;
   // A kernel whose code is there already, to run on this device's threads.
   std::shared_ptr<const Kernel> adopt(KernelSource source, std::shared_ptr<const CpuCode> code);
   // For a device that was opened without one; does nothing if it has one.

@@ -118,4 +118,35 @@ std::shared_ptr<const Kernel> CudaDevice::load(KernelSource source) {
   return std::make_shared<CudaKernel>(std::move(source), loader_, tuning_, std::move(tuned));
 }
 
+void* CudaDevice::allocate(std::size_t bytes) {
+  const CudaCurrent current(gpu());
+  CudaDevicePointer memory = 0;
+  // The driver refuses to allocate nothing.
+  gpu().require(gpu().driver().mem_alloc(&memory, std::max<std::size_t>(bytes, 1)), "allocating memory of the GPU");
+  return reinterpret_cast<void*>(memory);
+}
+
+void CudaDevice::release(void* memory) noexcept {
+  try {
+    const CudaCurrent current(gpu());
+    gpu().driver().mem_free(reinterpret_cast<CudaDevicePointer>(memory));
+  } catch (...) {
+    // The driver has ended, and the memory with it.
+  }
+}
+
+void CudaDevice::write(void* to, const void* from_host, std::size_t bytes) {
+  const CudaCurrent current(gpu());
+  gpu().require(gpu().driver().memcpy_htod_async(reinterpret_cast<CudaDevicePointer>(to), from_host, bytes, nullptr),
+                "copying to the GPU");
+  gpu().require(gpu().driver().stream_synchronize(nullptr), "copying to the GPU");
+}
+
+void CudaDevice::read(void* to_host, const void* from, std::size_t bytes) {
+  const CudaCurrent current(gpu());
+  gpu().require(gpu().driver().memcpy_dtoh_async(to_host, reinterpret_cast<CudaDevicePointer>(from), bytes, nullptr),
+                "copying from the GPU");
+  gpu().require(gpu().driver().stream_synchronize(nullptr), "copying from the GPU");
+}
+
 }  // namespace nbcc

@@ -1,6 +1,7 @@
 // What the runtime asks of a device: turn a kernel's text into something that runs, and run sums with it.
 // A device is one file pair (cpu_device, ...); nothing outside of it knows which one it is.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -63,6 +64,15 @@ class KernelDevice {
   // From memory, else from the disk cache, else compiled. Throws DeviceError, and where the device's compiler refuses
   // the text InternalError (CPU) or TextRefused (CUDA).
   virtual std::shared_ptr<const Kernel> load(KernelSource source) = 0;
+
+  // Memory whose arrays runs read and write where they are, aligned to 64 bytes at least; for 0 bytes not null either.
+  // Throws DeviceError without so much of it.
+  virtual void* allocate(std::size_t bytes) = 0;
+  virtual void release(void* memory) noexcept = 0;
+  // Between that memory and the host's: begin when what runs were given before in the default stream is done, and
+  // return when done themselves. Throw DeviceError.
+  virtual void write(void* to, const void* from_host, std::size_t bytes) = 0;
+  virtual void read(void* to_host, const void* from, std::size_t bytes) = 0;
 };
 
 }  // namespace nbcc

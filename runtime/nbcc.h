@@ -68,6 +68,18 @@ NBCC_API const char* nbcc_device_name(
 /* How many GPUs the CUDA driver shows. Where there is none the status is NBCC_ERROR_DEVICE, the error tells why. */
 NBCC_API nbcc_status nbcc_cuda_count(int* count, nbcc_error** error);
 
+/* Memory of the device, for arrays that runs read and write where they are; on the CPU it is the host's. Aligned to 64
+ * bytes at least, its contents are not set; of 0 bytes it is not null either. The device must be open still when it is
+ * freed, and no run may use it any more. Null is fine. */
+NBCC_API nbcc_status nbcc_device_allocate(nbcc_device* device, size_t bytes, void** memory, nbcc_error** error);
+NBCC_API void nbcc_device_free(nbcc_device* device, void* memory);
+/* Copies between the host and such memory, or any other of this GPU. They begin when what the legacy default stream was
+ * given before is done, and return when they are done. */
+NBCC_API nbcc_status nbcc_device_write(nbcc_device* device, void* to, const void* from_host, size_t bytes,
+                                       nbcc_error** error);
+NBCC_API nbcc_status nbcc_device_read(nbcc_device* device, void* to_host, const void* from, size_t bytes,
+                                      nbcc_error** error);
+
 /* ---- pipelines ----------------------------------------------------------------------------------------- */
 
 typedef struct nbcc_pipeline nbcc_pipeline;

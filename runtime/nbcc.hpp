@@ -13,6 +13,7 @@
 // The inline namespace keeps these names apart, for the linker, from those inside of nbcc.
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -215,6 +216,51 @@ class Device {
 
  private:
   std::unique_ptr<nbcc_device, detail::Close> handle_;
+};
+
+// Memory of a device, for arrays that runs read and write where they are; on the CPU it is the host's. Its contents are
+// not set. The device must outlive it. All functions throw Error.
+class DeviceMemory {
+ public:
+  DeviceMemory(const Device& device, std::size_t bytes) : device_(device.get()), bytes_(bytes) {
+    nbcc_error* error = nullptr;
+    const nbcc_status status = nbcc_device_allocate(device_, bytes, &data_, &error);
+    detail::check(status, error);
+  }
+  ~DeviceMemory() { nbcc_device_free(device_, data_); }
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  void* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+
+  // `bytes` bytes from or to the host, `offset` bytes behind the beginning. What the default stream was given before is
+  // done first; they return when they are done.
+  void write(std::size_t offset, const void* from_host, std::size_t bytes) {
+    check_range(offset, bytes);
+    nbcc_error* error = nullptr;
+    const nbcc_status status =
+        nbcc_device_write(device_, static_cast<std::byte*>(data_) + offset, from_host, bytes, &error);
+    detail::check(status, error);
+  }
+  void read(std::size_t offset, void* to_host, std::size_t bytes) const {
+    check_range(offset, bytes);
+    nbcc_error* error = nullptr;
+    const nbcc_status status =
+        nbcc_device_read(device_, to_host, static_cast<const std::byte*>(data_) + offset, bytes, &error);
+    detail::check(status, error);
+  }
+
+ private:
+  void check_range(std::size_t offset, std::size_t bytes) const {
+    if (offset <= bytes_ && bytes <= bytes_ - offset) return;
+    throw Error(NBCC_ERROR_USAGE, std::to_string(bytes) + " bytes from " + std::to_string(offset) + " on of " +
+                                      std::to_string(bytes_) + " bytes of a device's memory");
+  }
+
+  nbcc_device* device_;
+  std::size_t bytes_;
+  void* data_ = nullptr;
 };
 
 struct PipelineOptions {

@@ -1,11 +1,13 @@
 // Turns j-particles, a time and i-particles into forces and neighbours, the sums in a thread of their own. Its one door
 // is Cluster. It knows no names of GRAPE's interface and no cluster numbers, which are g6.cpp's.
 //
-// Prediction and neighbour lists are made by the host; sums, with the nearest neighbour, by the device.
+// Prediction and sums, with the nearest neighbour, are made by the device; neighbour lists by the host.
 #include "bindings/grape/cluster.h"
 
 #include <algorithm>
 #include <utility>
+
+#include "bindings/grape/pipeline_texts.h"
 
 namespace nbcc::g6 {
 namespace {
@@ -14,9 +16,10 @@ Error usage(const std::string& message) { return Error(NBCC_ERROR_USAGE, message
 
 }  // namespace
 
-Cluster::Cluster(const std::string& device, nbcc_precision precision)
-    : device_(device),
-      pipeline_(Pipeline::from_text(device_, kPipelineText, "g6.pipe", {.precision = precision})),
+Cluster::Cluster(Device device, nbcc_precision precision)
+    : device_(std::move(device)),
+      j_(device_),
+      pipeline_(Pipeline::from_text(device_, grape::kForceText, "g6.pipe", {.precision = precision})),
       sum_(pipeline_) {
   // A block of time steps larger than the pipes takes several sums at one time.
   sum_.keep_j();
@@ -43,38 +46,12 @@ void Cluster::forget() {
 void Cluster::set_j(int address, const JParticle& particle) {
   settle();
   if (address < 0) throw usage("address " + std::to_string(address) + " of a j-particle: addresses begin at 0");
-  if (std::size_t(address) >= j_.size()) j_.resize(std::size_t(address) + 1);
-  j_[std::size_t(address)] = particle;
-  is_predicted_ = false;
+  j_.set(std::size_t(address), particle);
 }
 
 void Cluster::set_time(double time) {
   settle();
-  if (time != time_) is_predicted_ = false;
   time_ = time;
-}
-
-void Cluster::predict(int nj) {
-  if (is_predicted_ && predicted_.size() == std::size_t(nj)) return;
-  predicted_.resize(std::size_t(nj));
-  for (std::size_t j = 0; j < predicted_.size(); ++j) {
-    const JParticle& from = j_[j];
-    const double dt = time_ - from.time;
-    Predicted& to = predicted_[j];
-    to.index = from.index;
-    to.mass = from.mass;
-    for (std::size_t c = 0; c < 3; ++c) {
-      to.x[c] = from.x[c] + dt * (from.v[c] + dt * (from.a2[c] + dt * (from.j6[c] + 0.75 * dt * from.k18[c])));
-      to.v[c] = from.v[c] + dt * (2 * from.a2[c] + 3 * dt * (from.j6[c] + dt * from.k18[c]));
-    }
-  }
-  // A bound range has an address, also when it is empty.
-  static constexpr Predicted none{};
-  const Predicted* const first = predicted_.empty() ? &none : predicted_.data();
-  constexpr std::int64_t stride = sizeof(Predicted);
-  sum_.bind("xj", view(first->x.data(), nj, stride)).bind("vj", view(first->v.data(), nj, stride));
-  sum_.bind("mj", view(&first->mass, nj, stride)).bind("idj", view(&first->index, nj, stride));
-  is_predicted_ = true;
 }
 
 void Cluster::bind_i() {
@@ -94,14 +71,13 @@ void Cluster::start(int nj, double eps2, std::vector<IParticle> i) noexcept {
     results_.clear();
     has_lists_ = false;
     if (nj < 0) throw usage("nj is " + std::to_string(nj));
-    for (int j = 0; j < nj; ++j) {
-      if (std::size_t(j) >= j_.size() || !j_[std::size_t(j)].is_set) {
-        throw usage("nj is " + std::to_string(nj) + ", but no j-particle was set at address " + std::to_string(j));
-      }
+    if (const std::size_t set = j_.leading(); set < std::size_t(nj)) {
+      throw usage("nj is " + std::to_string(nj) + ", but no j-particle was set at address " + std::to_string(set));
     }
     sum_.set("eps2", eps2);
     work_ = std::async(std::launch::async, [this, nj] {
-      predict(nj);
+      // What was bound lies where it did, but is another.
+      if (j_.predict(time_, std::size_t(nj))) j_.bind_to(sum_);
       if (i_.empty()) return;
       bind_i();
       sum_.run();
@@ -124,7 +100,7 @@ std::vector<Force> Cluster::forces() {
   std::vector<Force> forces;
   forces.reserve(results_.size());
   for (const Result& r : results_) {
-    forces.push_back({r.acc, r.jerk, r.pot, r.near < 0 ? -1 : predicted_[std::size_t(r.near)].index});
+    forces.push_back({r.acc, r.jerk, r.pot, r.near < 0 ? -1 : j_.index(std::size_t(r.near))});
   }
   return forces;
 }
@@ -133,11 +109,14 @@ const std::vector<std::vector<int>>& Cluster::neighbours() {
   check_calculated();
   if (has_lists_) return lists_;
   lists_.assign(i_.size(), {});
+  const std::vector<Predicted> predicted = j_.predicted();
   for (std::size_t i = 0; i < i_.size(); ++i) {
     const IParticle& one = i_[i];
-    for (const Predicted& other : predicted_) {
-      const double dx = other.x[0] - one.x[0], dy = other.x[1] - one.x[1], dz = other.x[2] - one.x[2];
-      if (dx * dx + dy * dy + dz * dz <= one.h2 && other.index != one.index) lists_[i].push_back(other.index);
+    for (std::size_t j = 0; j < predicted.size(); ++j) {
+      const Vec3& x = predicted[j].x;
+      const double dx = x[0] - one.x[0], dy = x[1] - one.x[1], dz = x[2] - one.x[2];
+      const int index = j_.index(j);
+      if (dx * dx + dy * dy + dz * dz <= one.h2 && index != one.index) lists_[i].push_back(index);
     }
     std::ranges::sort(lists_[i]);
   }

@@ -5,25 +5,12 @@
 #include <cstdint>
 #include <exception>
 #include <future>
-#include <string>
 #include <vector>
 
+#include "bindings/grape/j_memory.h"
 #include "runtime/nbcc.hpp"
 
 namespace nbcc::g6 {
-
-using Vec3 = std::array<double, 3>;
-
-// g6.pipe, as it was when the library was built.
-extern const char* const kPipelineText;
-
-// As the caller gave it, at its own time. is_set: an address that was never written holds none.
-struct JParticle {
-  bool is_set = false;
-  int index = 0;
-  double time = 0, mass = 0;
-  Vec3 k18{}, j6{}, a2{}, v{}, x{};
-};
 
 struct IParticle {
   int index = 0;
@@ -39,7 +26,7 @@ struct Force {
 
 class Cluster {
  public:
-  Cluster(const std::string& device, nbcc_precision precision);
+  Cluster(Device device, nbcc_precision precision);
   ~Cluster();
 
   void set_j(int address, const JParticle& particle);
@@ -53,12 +40,6 @@ class Cluster {
   void forget();
 
  private:
-  // What the pipeline reads of a j-particle. It stays as it was for the last start(), whatever the caller writes.
-  struct Predicted {
-    int index;
-    double mass;
-    Vec3 x, v;
-  };
   struct Result {
     Vec3 acc, jerk;
     double pot;
@@ -68,14 +49,11 @@ class Cluster {
   void settle();
   void check_calculated();
   void bind_i();
-  void predict(int nj);
 
   Device device_;
+  JMemory j_;
   Pipeline pipeline_;
   Sum sum_;
-  std::vector<JParticle> j_;
-  std::vector<Predicted> predicted_;
-  bool is_predicted_ = false;  // predicted_ is j_ at time_
   double time_ = 0;
   std::vector<IParticle> i_;
   std::vector<Result> results_;

@@ -1,18 +1,15 @@
 // Turns the C names of GRAPE-6's interface into calls of Cluster: cluster numbers, the environment, arrays, return
 // values. Its doors are the functions of nbcc_g6.h without an underscore. It computes nothing.
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "bindings/grape/cluster.h"
+#include "bindings/grape/environment.h"
 #include "bindings/grape/nbcc_g6.h"
 
 namespace nbcc::g6 {
@@ -55,35 +52,13 @@ Cluster& cluster(int id) {
   return *found->second;
 }
 
-std::string environment(const char* name, const char* otherwise) {
-  const char* const value = std::getenv(name);
-  return value && *value ? value : otherwise;
-}
-
-// Of "a,b,c" entry number id, over again from the first.
-std::string device_of(int id) {
-  const std::string all = environment("NBCC_DEVICE", "cpu");
-  const auto count = std::ranges::count(all, ',') + 1;
-  std::size_t begin = 0;
-  for (auto k = id % count; k > 0; --k) begin = all.find(',', begin) + 1;
-  return all.substr(begin, all.find(',', begin) - begin);
-}
-
-nbcc_precision precision() {
-  const std::string name = environment("NBCC_PRECISION", "mixed");
-  if (name == "single") return NBCC_SINGLE;
-  if (name == "mixed") return NBCC_MIXED;
-  if (name == "double") return NBCC_DOUBLE;
-  throw Error(NBCC_ERROR_USAGE, "NBCC_PRECISION is '" + name + "'; it may be single, mixed or double");
-}
-
 int open_cluster(int id) {
   if (id < 0) throw Error(NBCC_ERROR_USAGE, "cluster " + std::to_string(id) + ": clusters are numbered from 0");
   const std::lock_guard lock(clusters().mutex);
   std::unique_ptr<Cluster>& place = clusters().open[id];
   if (place) return 0;
   try {
-    place = std::make_unique<Cluster>(device_of(id), precision());
+    place = std::make_unique<Cluster>(Device(grape::device_of(id)), grape::precision());
   } catch (...) {
     clusters().open.erase(id);
     throw;
@@ -161,13 +136,7 @@ int g6_reset(int clusterid) {
 
 int g6_reset_fofpga(int clusterid) { return g6_reset(clusterid); }
 
-int g6_npipes(void) {
-  const char* const given = std::getenv("NBCC_G6_PIPES");
-  const std::string_view text = given ? given : "";
-  int pipes = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), pipes);
-  return failure == std::errc() && end == text.data() + text.size() && pipes > 0 ? pipes : kPipes;
-}
+int g6_npipes(void) { return nbcc::grape::count_of("NBCC_G6_PIPES", kPipes); }
 
 int g6_set_tunit(int) { return 0; }
 int g6_set_xunit(int) { return 0; }

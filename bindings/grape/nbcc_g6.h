@@ -10,12 +10,15 @@
  *   acc = sum m_j x_ij / r^3,   jerk = sum m_j (v_ij / r^3 - 3 (x_ij . v_ij) x_ij / r^5),   pot = -sum m_j / r
  *   x_ij = xp_j - x_i, v_ij = vp_j - v_i, r^2 = |x_ij|^2 + eps2, G = 1
  *
- * xp_j and vp_j are the j-particle predicted to ti. A j-particle whose index is that of the i-particle is left out,
- * from neighbours as well; one with another index in the same place with eps2 = 0 adds nothing.
+ * xp_j and vp_j are the j-particle predicted to ti, by the device. A j-particle whose index is that of the i-particle
+ * is left out, from neighbours as well; one with another index in the same place with eps2 = 0 adds nothing.
  *
- *   $NBCC_DEVICE     "cpu" (default), "cuda", "cuda:1"; of several, "cuda:0,cuda:1", cluster k takes number k, over
- * again $NBCC_PRECISION  "mixed" (default), "double", "single" $NBCC_G6_PIPES   what g6_npipes answers; 48 by default,
- * as GRAPE-6
+ *   $NBCC_DEVICE     "cpu" (default), "cuda", "cuda:1"; of several, "cuda:0,cuda:1", cluster k takes number k,
+ *                    over again from the first
+ *
+ *   $NBCC_PRECISION  "mixed" (default), "double", "single"
+ *
+ *   $NBCC_G6_PIPES   what g6_npipes answers; 48 by default, as GRAPE-6
  *
  * The first two are read by g6_open. Functions that return an int return 0 when all went well and a negative number
  * when not; nbcc_g6_last_error says why. Nothing prints, nothing exits. One cluster is used from one thread at a time,

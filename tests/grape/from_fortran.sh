@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compiles a Fortran program against libnbcc_g6 and runs it. Usage: from_fortran.sh PROGRAM.f LIBNBCC_G6 LIBNBCC_JIT
+# Compiles a Fortran program against libnbcc_g6 or _g5 and runs it. Usage: from_fortran.sh PROGRAM.f LIBRARY LIBNBCC_JIT
 set -euo pipefail
 command -v gfortran >/dev/null || { echo "there is no gfortran: skipped"; exit 77; }
 scratch=$(mktemp -d)

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bindings/grape/nbcc_g6.h"
+#include "tests/grape/variable.h"
 
 namespace nbcc {
 namespace {
@@ -344,11 +345,10 @@ TEST(g6, the_environment_names_device_precision_and_pipes) {
   setenv("NBCC_PRECISION", "quadruple", 1);
   EXPECT_LT(g6_open(0), 0);
   unsetenv("NBCC_PRECISION");
-  setenv("NBCC_DEVICE", "cpu,abacus", 1);
+  const test::Variable devices("NBCC_DEVICE", "cpu,abacus");
   EXPECT_EQ(g6_open(0), 0) << nbcc_g6_last_error();
   EXPECT_LT(g6_open(1), 0);
   EXPECT_EQ(g6_open(2), 0) << nbcc_g6_last_error();
-  unsetenv("NBCC_DEVICE");
   EXPECT_EQ(g6_close(0), 0);
   EXPECT_LT(g6_close(1), 0);
   EXPECT_EQ(g6_close(2), 0);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
@@ -12,9 +13,11 @@
 #include <vector>
 
 #include "runtime/cpu_device.h"
+#include "runtime/cuda_device.h"
 #include "runtime/handles.h"
 #include "runtime/nbcc.h"
 #include "runtime/nbcc.hpp"
+#include "tests/support/cuda_shim.h"
 #include "tests/support/fake_toolchain.h"
 
 namespace {
@@ -242,6 +245,53 @@ TEST(CApi, SumsOfOnePipelineRunOnSeveralThreads) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+void write_and_read_memory_of(const nbcc::Device& device) {
+  nbcc::DeviceMemory memory(device, 4 * sizeof(double));
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.data()) % 64, 0U);
+  const std::array<double, 4> numbers{1, 2, 3, 4};
+  const double seven = 7;
+  memory.write(0, numbers.data(), sizeof numbers);
+  memory.write(2 * sizeof(double), &seven, sizeof seven);
+  std::array<double, 3> read{};
+  memory.read(sizeof(double), read.data(), sizeof read);
+  EXPECT_EQ(read, (std::array<double, 3>{2, 7, 4}));
+  memory.write(4 * sizeof(double), nullptr, 0);
+  EXPECT_EQ(message([&] { memory.write(25, numbers.data(), 8); }, NBCC_ERROR_USAGE),
+            "8 bytes from 25 on of 32 bytes of a device's memory");
+  EXPECT_NE(nbcc::DeviceMemory(device, 0).data(), nullptr);
+}
+
+TEST(CApi, MemoryOfTheCpuIsTheHosts) {
+  const nbcc::Device device("cpu");
+  write_and_read_memory_of(device);
+  const nbcc::DeviceMemory memory(device, sizeof(double));
+  const double one = 1;
+  ASSERT_EQ(nbcc_device_write(device.get(), memory.data(), &one, sizeof one, nullptr), NBCC_OK);
+  EXPECT_EQ(*static_cast<const double*>(memory.data()), 1);
+}
+
+TEST(CApi, MemoryOfAGpuIsWrittenAndReadAndGivenBack) {
+  nbcc::test::CudaShim shim;  // which reports leaks
+  const nbcc::Device device(
+      new nbcc_device{std::make_shared<nbcc::CudaDevice>(shim.driver(), shim.compiler(), 0, "", "")});
+  write_and_read_memory_of(device);
+  EXPECT_EQ(shim.allocated(), 0U);
+  shim.fail("mem_alloc", 1, nbcc::kCudaOutOfMemory);
+  EXPECT_NE(message([&] { nbcc::DeviceMemory(device, 8); }, NBCC_ERROR_DEVICE).find("allocating memory of the GPU"),
+            std::string::npos);
+}
+
+TEST(CApi, MemoryOfNoDeviceIsRefused) {
+  const nbcc::Device device("cpu");
+  double number = 0;
+  void* memory = &number;
+  EXPECT_EQ(nbcc_device_allocate(nullptr, 8, &memory, nullptr), NBCC_ERROR_USAGE);
+  EXPECT_EQ(nbcc_device_allocate(device.get(), 8, nullptr, nullptr), NBCC_ERROR_USAGE);
+  EXPECT_EQ(nbcc_device_write(device.get(), nullptr, &number, 8, nullptr), NBCC_ERROR_USAGE);
+  EXPECT_EQ(nbcc_device_read(device.get(), &number, nullptr, 8, nullptr), NBCC_ERROR_USAGE);
+  nbcc_device_free(device.get(), nullptr);
 }
 
 }  // namespace

@@ -1,0 +1,43 @@
+// Turns variables of the environment into a device's name, a precision, a count. Its doors are the functions of its
+// header. It opens nothing.
+#include "bindings/grape/environment.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+namespace nbcc::grape {
+namespace {
+
+std::string value_of(const char* name, const char* otherwise) {
+  const char* const value = std::getenv(name);
+  return value && *value ? value : otherwise;
+}
+
+}  // namespace
+
+std::string device_of(int id) {
+  const std::string all = value_of("NBCC_DEVICE", "cpu");
+  const auto count = std::ranges::count(all, ',') + 1;
+  std::size_t begin = 0;
+  for (auto k = id % count; k > 0; --k) begin = all.find(',', begin) + 1;
+  return all.substr(begin, all.find(',', begin) - begin);
+}
+
+nbcc_precision precision() {
+  const std::string name = value_of("NBCC_PRECISION", "mixed");
+  if (name == "single") return NBCC_SINGLE;
+  if (name == "mixed") return NBCC_MIXED;
+  if (name == "double") return NBCC_DOUBLE;
+  throw Error(NBCC_ERROR_USAGE, "NBCC_PRECISION is '" + name + "'; it may be single, mixed or double");
+}
+
+int count_of(const char* variable, int otherwise) {
+  const std::string text = value_of(variable, "");
+  int count = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), count);
+  return failure == std::errc() && end == text.data() + text.size() && count > 0 ? count : otherwise;
+}
+
+}  // namespace nbcc::grape
