@@ -110,8 +110,14 @@ void declare_compile(CLI::App& app, CompileOptions& options) {
   app.add_flag("--fortran", options.fortran, "NAME.f90 as well, a module");
   app.add_option("--api", options.api,
                  "Functions of another program's interface as well. cunbody: cunbody_api() of CUNBODY-1, and "
-                 "cunbody_api.h, for one pipeline in its dialect")
-      ->check(CLI::IsMember({"cunbody"}));
+                 "cunbody_api.h, for one pipeline in its dialect. fdps: NAME_fdps.hpp, functors for FDPS")
+      ->check(CLI::IsMember({"cunbody", "fdps"}));
+  app.add_option(
+         "--class-map", options.class_map,
+         "With --api fdps: the member of the program's classes that holds each field, as xi=pos,xj=pos,mj=mass; "
+         "mj=m:mass is the first of both that a class has")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--cxx-namespace", options.cxx_namespace, "Of NAME.hpp (default: NAME)")
       ->check(CLI::Validator(problem_of_namespace, ""));
   app.add_option(
@@ -126,17 +132,24 @@ void declare_compile(CLI::App& app, CompileOptions& options) {
       "  nbcc compile pipelines/gravity.pipe pipelines/lennard_jones.pipe -o libforces.so --fortran\n"
       "  nbcc compile pipelines/gravity.pipe -o libgravity.so --arch sm_80,sm_90 --precision double\n"
       "  nbcc compile pipelines/gravity.pipe -o libgravity.a --static --isa avx2,sse2\n"
-      "  nbcc compile pipelines/cunbody_gravity.pipe -o libnbody.so --api cunbody");
+      "  nbcc compile pipelines/cunbody_gravity.pipe -o libnbody.so --api cunbody\n"
+      "  nbcc compile pipelines/gravity.pipe -o libforces.so --api fdps "
+      "--class-map xi=pos,xj=pos,mj=mass,acc=acc,pot=pot");
 }
 
 int run_compile(const CompileOptions& options) {
   check_output(options);
+  if ((options.api == "fdps") == options.class_map.empty()) {
+    throw UsageError(options.class_map.empty() ? "--api fdps needs --class-map, as xi=pos,xj=pos,mj=mass"
+                                               : "--class-map goes with --api fdps");
+  }
   const std::string name = library_name(std::filesystem::path(options.output).filename().string());
   LibraryFiles made;
   std::vector<File> files{{beside(options.output, name + ".h"), &made.c_header},
                           {beside(options.output, name + ".hpp"), &made.cpp_header}};
   if (options.fortran) files.push_back({beside(options.output, name + ".f90"), &made.fortran_module});
   if (options.api == "cunbody") files.push_back({beside(options.output, "cunbody_api.h"), &made.cunbody_header});
+  if (options.api == "fdps") files.push_back({beside(options.output, name + "_fdps.hpp"), &made.fdps_header});
   files.push_back({options.output, &made.library});
   for (const File& file : files) check_replaceable(file.path, options.force);
 
@@ -144,6 +157,10 @@ int run_compile(const CompileOptions& options) {
   for (const std::string& file : options.files) request.sources.push_back(read_source(file));
   request.options = compiler_options(options.kernel);
   if (options.api == "cunbody") request.api = Api::Cunbody;
+  if (options.api == "fdps") {
+    request.api = Api::Fdps;
+    request.class_map = class_map_from(options.class_map);
+  }
   request.file_name = std::filesystem::path(options.output).filename().string();
   request.is_static = options.is_static;
   request.isas = isas_of(options);

@@ -17,6 +17,7 @@ struct CompileOptions {
   std::vector<std::string> architectures;
   bool is_static = false, fortran = false;
   std::string api;
+  std::vector<std::string> class_map;
   std::string cxx_namespace;
   std::vector<std::string> rpath{"$ORIGIN"};
 };

@@ -7,6 +7,8 @@
 #   ROOT refined|estimate|exact
 #   CXX_NAMESPACE name           of TARGET.hpp
 #   API cunbody                  cunbody_api.h as well, and its functions
+#   API fdps                     TARGET_fdps.hpp as well, with
+#   CLASS_MAP xi=pos xj=pos ...  the members of the program's classes
 #   STATIC                       an archive in place of a shared library
 #   FORTRAN                      TARGET_fortran as well: a library with the module, and the module nbcc with it, for
 #                                projects with Fortran enabled
@@ -14,7 +16,7 @@
 # Link with TARGET: that brings TARGET.h, TARGET.hpp and nbcc::runtime along. It is made again when a pipeline or nbcc
 # has changed. The files are in ${CMAKE_CURRENT_BINARY_DIR}/TARGET.
 function(nbcc_add_pipeline target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;FORTRAN" "PRECISION;MATH;ROOT;CXX_NAMESPACE;API" "SOURCES;ARCH;ISA")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;FORTRAN" "PRECISION;MATH;ROOT;CXX_NAMESPACE;API" "SOURCES;ARCH;ISA;CLASS_MAP")
   if(NOT arg_SOURCES)
     message(FATAL_ERROR "nbcc_add_pipeline(${target}): SOURCES are missing")
   endif()
@@ -42,10 +44,13 @@ function(nbcc_add_pipeline target)
   endif()
   if(arg_API STREQUAL cunbody)
     list(APPEND made ${folder}/cunbody_api.h)
+  elseif(arg_API STREQUAL fdps)
+    list(APPEND made ${folder}/${target}_fdps.hpp)
   endif()
-  foreach(option ARCH ISA)
+  foreach(option ARCH ISA CLASS_MAP)
     if(arg_${option})
       string(TOLOWER ${option} name)
+      string(REPLACE "_" "-" name ${name})
       string(REPLACE ";" "," value "${arg_${option}}")
       list(APPEND words --${name} ${value})
     endif()

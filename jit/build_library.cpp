@@ -54,6 +54,7 @@ std::vector<CudaImage> cuda_images(const LibraryRequest& request, const KernelSo
 struct Built {
   Signature signature;
   std::optional<CunbodyApi> cunbody;
+  std::optional<FdpsFunctor> fdps;
   std::vector<LibraryObject> objects;
   std::string description;
 };
@@ -77,6 +78,7 @@ Built build_pipeline(const LibraryRequest& request, const Source& source) {
   image.cuda = build_cuda_kernel(pipeline, request.options, "");
   image.cuda_images = cuda_images(request, image.cuda);
   built.signature = signature_of(source, image.cuda);
+  if (request.api == Api::Fdps) built.fdps = fdps_functor(source, pipeline, image.cuda, request.class_map);
   built.description = write_image(image);
   return built;
 }
@@ -174,6 +176,12 @@ LibraryFiles build_library(const LibraryRequest& request) {
   std::vector<Built> pipelines;
   for (const Source& source : request.sources) pipelines.push_back(build_pipeline(request, source));
 
+  std::vector<FdpsFunctor> functors;
+  for (const Built& built : pipelines) {
+    if (built.fdps) functors.push_back(*built.fdps);
+  }
+  if (request.api == Api::Fdps) check_class_map(request.class_map, functors);
+
   LibraryText text;
   text.name = library_name(request.file_name);
   std::string files;
@@ -192,8 +200,9 @@ LibraryFiles build_library(const LibraryRequest& request) {
   for (Built& built : pipelines) {
     std::move(built.objects.begin(), built.objects.end(), std::back_inserter(objects));
   }
-  LibraryFiles result{text.name, {}, c_header(text), cpp_header(text), fortran_module(text), {}};
+  LibraryFiles result{text.name, {}, c_header(text), cpp_header(text), fortran_module(text), {}, {}};
   if (text.cunbody) result.cunbody_header = cunbody_header(text);
+  if (request.api == Api::Fdps) result.fdps_header = fdps_header(text, functors);
   if (request.is_static) {
     result.library = make_archive(objects);
   } else {

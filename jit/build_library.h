@@ -8,17 +8,23 @@
 
 #include "compiler/options.h"
 #include "compiler/source.h"
+#include "jit/callers_fdps.h"
 #include "runtime/cuda_compiler.h"
 
 namespace nbcc {
 
 // Functions that a library has besides those of its pipelines' own fields.
-enum class Api : std::uint8_t { Fields, Cunbody };  // none; CUNBODY-1's, of one pipeline in its dialect
+enum class Api : std::uint8_t {
+  Fields,   // none
+  Cunbody,  // CUNBODY-1's, of one pipeline in its dialect
+  Fdps,     // functors for FDPS
+};
 
 struct LibraryRequest {
   std::vector<Source> sources;
   Options options;
   Api api = Api::Fields;
+  ClassMap class_map;                                 // of Api::Fdps
   std::string file_name = "libpipelines.so";          // what the library's file will be called; without a folder
   bool is_static = false;                             // an archive, else a shared library
   std::vector<Isa> isas;                              // at least one
@@ -33,6 +39,7 @@ struct LibraryFiles {
   std::string library;  // all of these are the files' contents
   std::string c_header, cpp_header, fortran_module;
   std::string cunbody_header;  // cunbody_api.h, of Api::Cunbody
+  std::string fdps_header;     // NAME_fdps.hpp, of Api::Fdps
 };
 
 // The same request gives the same bytes (with the same nbcc, NVRTC and C library). Throws CompileError, UsageError for
