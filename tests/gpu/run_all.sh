@@ -4,13 +4,14 @@
 #
 #   tests/gpu/run_all.sh BINARIES [LOGS]
 #
-# BINARIES   the folder with nbcc and numeric_tests (build/bin of the machine that built them)
+# BINARIES   the folder with nbcc and numeric_tests (build/bin of the machine that built them); g6_tests and g5_tests are
+#            run where they are there as well, with their libraries where the linker left them or in BINARIES, ../lib
 # LOGS       where the full output of each part goes; default: a new folder in $TMPDIR
 #
 # Needs the NVIDIA driver and NVRTC (a CUDA toolkit or its pip wheel). The shared libraries that the binaries are linked
 # to (LLVM, Clang, HDF5, fmt, libzip) must be there or be named by $LD_LIBRARY_PATH. Pipelines are those of the checkout
 # that this script lies in. compute-sanitizer is used where $PATH, $CUDA_HOME or /usr/local/cuda has it; else its parts
-# are skipped.
+# are skipped. The Python package is tested on libnbcc_jit.so of BINARIES or ../lib, where python3 has NumPy and pytest.
 set -u
 if [ $# -lt 1 ] || [ ! -x "$1/nbcc" ] || [ ! -x "$1/numeric_tests" ]; then
   sed -n '2,/^set -u/{/^set -u/d;s/^# \{0,1\}//;p}' "$0" >&2
@@ -51,13 +52,42 @@ find_sanitizer() {
   done
 }
 
+find_library() {
+  local place
+  for place in "$binaries" "$binaries/../lib"; do
+    [ -e "$place/libnbcc_jit.so" ] && echo "$place/libnbcc_jit.so" && return
+  done
+}
+
+find_python() {
+  local candidate
+  for candidate in "${PYTHON:-python3}" python3 /usr/bin/python3; do
+    "$candidate" -c 'import numpy, pytest' 2>/dev/null && echo "$candidate" && return
+  done
+}
+
 if "$binaries/nbcc" info | grep '^GPUs *none' >&2; then exit 77; fi
 "$binaries/nbcc" info | grep '^GPU\|^NVRTC'
 line part result seconds remark
-# In googletest's own shards.
-for ((shard = 0; shard < at_once; ++shard)); do
-  part "numeric_tests *OnGpu*, $((shard + 1)) of $at_once" env GTEST_TOTAL_SHARDS="$at_once" GTEST_SHARD_INDEX="$shard" \
-    "$binaries/numeric_tests" --gtest_filter='*OnGpu*'
+# Callers: the Python package of the checkout, and GRAPE's interfaces.
+jit=$(find_library)
+python=$(find_python)
+if [ -z "$jit" ]; then
+  line 'Python, test_gpu.py' skipped 0 "there is no libnbcc_jit.so in BINARIES or ../lib"
+elif [ -z "$python" ]; then
+  line 'Python, test_gpu.py' skipped 0 'no python3 here has NumPy and pytest'
+else
+  part 'Python, test_gpu.py' env PYTHONPATH="$NBCC_SOURCE_DIR/bindings/python" NBCC_LIBRARY="$jit" \
+    PYTHONDONTWRITEBYTECODE=1 "$python" -m pytest -q -p no:cacheprovider "$NBCC_SOURCE_DIR/tests/python/test_gpu.py"
+fi
+for program in g6_tests g5_tests; do
+  if [ -x "$binaries/$program" ]; then
+    # Some set the environment themselves and ask for the CPU.
+    part "$program on the GPU" env NBCC_DEVICE=cuda LD_LIBRARY_PATH="$binaries:$binaries/../lib:${LD_LIBRARY_PATH:-}" \
+      "$binaries/$program" --gtest_filter='-*environment*'
+  else
+    line "$program on the GPU" skipped 0 "there is no $program in BINARIES"
+  fi
 done
 sanitizer=$(find_sanitizer)
 for tool in memcheck racecheck initcheck synccheck; do
@@ -76,6 +106,11 @@ for tool in memcheck initcheck; do
   [ -z "$sanitizer" ] ||
     part "$tool, arrays on either side" "$sanitizer" --tool "$tool" --error-exitcode 9 "$binaries/numeric_tests" \
       --gtest_filter='SumsOnGpu.*'
+done
+# In googletest's own shards.
+for ((shard = 0; shard < at_once; ++shard)); do
+  part "numeric_tests *OnGpu*, $((shard + 1)) of $at_once" env GTEST_TOTAL_SHARDS="$at_once" GTEST_SHARD_INDEX="$shard" \
+    "$binaries/numeric_tests" --gtest_filter='*OnGpu*'
 done
 wait
 echo "logs: $logs"

@@ -1,0 +1,76 @@
+# The same numeric cases from every language: what the interpreter says of pipelines of the library at awkward sizes,
+# and of particles that are NaN, is written into a file, which programs in C, C++ and Fortran read and compare with the
+# functions of a compiled library, in each precision and for arrays of double and of float. The Python package does the
+# same for every pipeline there is. And what each of them says to wrong arguments.
+#
+#   cmake -DBUILD=nbcc's build folder -DSOURCE=nbcc's source -DSCRATCH=an empty folder to be -P cases.cmake
+cmake_minimum_required(VERSION 3.22)
+include(${CMAKE_CURRENT_LIST_DIR}/cunbody/common.cmake)
+if(NOT c_compiler)
+  message("skipped: there is no C compiler")
+  return()
+endif()
+find_program(cpp_compiler NAMES c++ g++ clang++)
+find_program(fortran_compiler NAMES gfortran)
+set(programs ${SOURCE}/tests/library/cases)
+# Those that the programs know: vectors and numbers on either side, params of one and of three numbers and whole ones,
+# sums, a maximum, a minimum with finish(), an index.
+set(names gravity lennard_jones nearest_neighbour sph_force ks_statistic)
+
+file(REMOVE_RECURSE ${SCRATCH})
+file(MAKE_DIRECTORY ${SCRATCH})
+must(${BUILD}/bin/write_cases ${SCRATCH}/cases.txt ${names})
+list(TRANSFORM names PREPEND ${SOURCE}/pipelines/ OUTPUT_VARIABLE pipelines)
+list(TRANSFORM pipelines APPEND .pipe)
+foreach(precision single mixed double)
+  file(MAKE_DIRECTORY ${SCRATCH}/${precision})
+  must(${BUILD}/bin/nbcc compile ${pipelines} --fortran --precision ${precision} -o ${precision}/libcases.so)
+endforeach()
+
+# Which of the libraries of one name a program takes, it is told when it runs.
+set(library -Lsingle -lcases ${runtime})
+must(${c_compiler} -std=c11 ${strict} -Isingle -I${BUILD}/include ${programs}/from_c.c -o from_c ${library})
+set(made from_c)
+if(cpp_compiler)
+  must(${cpp_compiler} -std=c++20 ${strict} -Isingle -I${BUILD}/include ${programs}/from_cpp.cpp -o from_cpp ${library})
+  list(APPEND made from_cpp)
+endif()
+if(fortran_compiler)
+  must(${fortran_compiler} -I${programs} ${SOURCE}/bindings/fortran/nbcc.f90 single/cases.f90 ${programs}/from_fortran.f90
+    -o from_fortran ${library})
+  list(APPEND made from_fortran)
+endif()
+foreach(precision single mixed double)
+  set(ENV{LD_LIBRARY_PATH} ${SCRATCH}/${precision})
+  foreach(program IN LISTS made)
+    must(${SCRATCH}/${program} cases.txt ${precision})
+  endforeach()
+endforeach()
+unset(ENV{LD_LIBRARY_PATH})
+
+# Bounds that hold for anything would prove nothing.
+set(ENV{LD_LIBRARY_PATH} ${SCRATCH}/single)
+execute_process(COMMAND ${SCRATCH}/from_c cases.txt double WORKING_DIRECTORY ${SCRATCH} OUTPUT_QUIET RESULT_VARIABLE code)
+if(NOT code EQUAL 1)
+  message(FATAL_ERROR "single precision passes for double: ${code}")
+endif()
+unset(ENV{LD_LIBRARY_PATH})
+
+foreach(candidate $ENV{PYTHON} python3 /usr/bin/python3)
+  execute_process(COMMAND ${candidate} -c "import numpy" RESULT_VARIABLE code OUTPUT_QUIET ERROR_QUIET)
+  if(code EQUAL 0)
+    set(python ${candidate})
+    break()
+  endif()
+endforeach()
+if(python)
+  file(GLOB every_pipeline ${SOURCE}/pipelines/*.pipe)
+  list(TRANSFORM every_pipeline REPLACE "^.*/([^/]*)\\.pipe$" "\\1")
+  must(${BUILD}/bin/write_cases ${SCRATCH}/every.txt ${every_pipeline})
+  set(ENV{PYTHONPATH} ${SOURCE}/bindings/python)
+  set(ENV{PYTHONDONTWRITEBYTECODE} 1)
+  set(ENV{NBCC_LIBRARY} ${BUILD}/lib/libnbcc_jit.so)
+  set(ENV{NBCC_CACHE_DIR} ${SCRATCH}/cache)
+  must(${python} ${programs}/from_python.py every.txt ${SOURCE}/pipelines)
+endif()
+file(REMOVE_RECURSE ${SCRATCH})
