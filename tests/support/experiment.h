@@ -1,6 +1,7 @@
 // A pipeline of the library run on particles that a test makes, through the C interface, as a user would.
 // Its one door is Summation. Does not know what the right answer is: that is oracle.h's or the test's own.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -102,8 +103,8 @@ class Summation {
 
   // All outputs for all i. Throws std::runtime_error with the runtime's message.
   Values operator()(const Particles& particles) {
-    Values outputs;
-    std::map<std::string, std::vector<std::int64_t>> indices;  // of integral outputs
+    outputs_.clear();
+    indices_.clear();
     copies_.clear();
     nbcc_error* error = nullptr;
     require(nbcc_sum_set_counts(sum_, particles.ni, particles.nj, &error), error);
@@ -119,21 +120,31 @@ class Summation {
       } else if (field.role == NBCC_OUTPUT) {
         const auto size = std::size_t(particles.ni * field.components);
         if (field.integral) {
-          bind(field, indices[name] = std::vector<std::int64_t>(size), particles.ni, NBCC_INT64);
+          bind(field, indices_[name] = std::vector<std::int64_t>(size), particles.ni, NBCC_INT64);
         } else {
-          bind(field, outputs[name] = std::vector<double>(size), particles.ni, NBCC_DOUBLE_ELEMENT);
+          bind(field, outputs_[name] = std::vector<double>(size), particles.ni, NBCC_DOUBLE_ELEMENT);
         }
       } else {
         bind_input(field, particles);
       }
     }
+    return again();
+  }
+
+  // The same particles once more, in the arrays that they stand in. What the last run stored is overwritten before.
+  Values again() {
+    for (auto& [name, values] : outputs_) std::fill(values.begin(), values.end(), -1e300);
+    for (auto& [name, values] : indices_) std::fill(values.begin(), values.end(), -2);
+    for (const Copy& copy : copies_)
+      if (copy.is_output) copy.there->put(copy.here, copy.bytes);
+    nbcc_error* error = nullptr;
     require(nbcc_sum_run(sum_, nullptr, &error), error);
     require(nbcc_sum_wait(sum_, &error), error);
-    for (const Copy& copy : copies_) {
+    for (const Copy& copy : copies_)
       if (copy.is_output) copy.there->get(copy.here, copy.bytes);
-    }
-    for (const auto& [name, values] : indices) outputs[name].assign(values.begin(), values.end());
-    return outputs;
+    Values all = outputs_;
+    for (const auto& [name, values] : indices_) all[name].assign(values.begin(), values.end());
+    return all;
   }
 
  private:
@@ -175,6 +186,8 @@ class Summation {
   nbcc_sum* sum_ = nullptr;
   std::unique_ptr<CudaGpu> gpu_;
   std::vector<Copy> copies_;
+  Values outputs_;                                            // as they are bound
+  std::map<std::string, std::vector<std::int64_t>> indices_;  // of integral outputs
 };
 
 // One run; for several of one pipeline keep the Summation.

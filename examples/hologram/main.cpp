@@ -1,0 +1,127 @@
+// A computer generated hologram of the letters "nbcc", and what one sees in it.
+//
+// The object is a cloud of points that shine with one laser's light. Their waves, summed at each pixel of a plate 10 cm
+// away, are the hologram: with a plane reference wave, the plate is as bright as the real part of that sum. To look at
+// it, every pixel is taken for a source in its turn, and their waves are summed where the object was. Both are the same
+// interaction, points on pixels and pixels on points.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <sstream>
+
+#include "examples/support/picture.h"
+#include "runtime/nbcc.hpp"
+
+namespace {
+
+constexpr double kDistance = 0.1;  // metres
+
+struct Points {
+  std::vector<double> x;  // x y z of each
+  std::size_t size() const { return x.size() / 3; }
+};
+
+// Letters of 5 x 7 dots, 0.1 mm apart.
+Points letters() {
+  const char* const dots[7] = {
+      "..... #.... ..... .....", "..... #.... ..... .....", "#.##. #.##. .###. .###.", "##..# ##..# #.... #....",
+      "#...# #...# #.... #....", "#...# #...# #...# #...#", "#...# ####. .###. .###.",
+  };
+  Points points;
+  for (int row = 0; row < 7; ++row)
+    for (int column = 0; dots[row][column]; ++column)
+      if (dots[row][column] == '#')
+        points.x.insert(points.x.end(), {1e-4 * (column - 11), 1e-4 * (3 - row), kDistance});
+  return points;
+}
+
+Points one_point(double x, double y) { return {{x, y, kDistance}}; }
+
+// The centres of n x n squares that fill one of side `side`, at height z.
+Points grid(int n, double side, double z) {
+  Points points;
+  for (int row = 0; row < n; ++row)
+    for (int column = 0; column < n; ++column)
+      points.x.insert(points.x.end(), {side * ((column + 0.5) / n - 0.5), side * ((row + 0.5) / n - 0.5), z});
+  return points;
+}
+
+struct Wave {
+  std::vector<double> re, im;
+};
+
+Wave light(const nbcc::Pipeline& hologram, const Points& at, const Points& of, const std::vector<double>& amplitudes) {
+  Wave wave{std::vector<double>(at.size()), std::vector<double>(at.size())};
+  nbcc::Sum sum(hologram);
+  sum.set("z0", kDistance).bind("xi", at.x).bind("xj", of.x).bind("aj", amplitudes);
+  sum.bind("re", wave.re).bind("im", wave.im).run().wait();
+  return wave;
+}
+
+void draw(const std::string& path, const Points& at, const std::vector<double>& values, const char* title) {
+  std::ostringstream script;
+  script << "$values << EOD\n";
+  for (std::size_t k = 0; k < at.size(); ++k)
+    script << 1e3 * at.x[3 * k] << ' ' << 1e3 * at.x[3 * k + 1] << ' ' << values[k] << '\n';
+  script << "EOD\nset title '" << title << "'\nset size ratio -1\nset autoscale fix\nset palette gray\nunset colorbox\n"
+         << "set xlabel 'mm'\nplot $values using 1:2:3 with image notitle\n";
+  std::printf("wrote %s\n", examples::draw(path, script.str()).c_str());
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  CLI::App app("Hologram of a cloud of points, and its reconstruction");
+  int pixels = 256, seen = 160;
+  double side = 3.0;
+  std::vector<double> point;
+  std::string device = "cpu", picture;
+  app.add_option("--pixels", pixels, "Pixels along a side of the plate")
+      ->check(CLI::Range(16, 4096))
+      ->capture_default_str();
+  app.add_option("--side", side, "The plate's side, mm")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--seen", seen, "Pixels along a side of what is seen in it")
+      ->check(CLI::Range(16, 4096))
+      ->capture_default_str();
+  app.add_option("--point", point, "One point at x and y, mm, in place of the letters")->expected(2);
+  app.add_option("--device", device, "cpu, cuda or cuda:N")->capture_default_str();
+  app.add_option("--picture", picture, "NAME: draw NAME-hologram.png and NAME-seen.png");
+  CLI11_PARSE(app, count, words);
+  try {
+    const nbcc::Device where(device);
+    const nbcc::Pipeline hologram =
+        nbcc::Pipeline::from_file(where, NBCC_SOURCE_DIR "/pipelines/hologram.pipe", {.precision = NBCC_MIXED});
+
+    const Points object = point.empty() ? letters() : one_point(1e-3 * point[0], 1e-3 * point[1]);
+    const Points plate = grid(pixels, 1e-3 * side, 0);
+    const Wave on_plate = light(hologram, plate, object, std::vector<double>(object.size(), 1));
+
+    const Points view = grid(seen, 2.56e-3, kDistance);
+    Wave in_view = light(hologram, view, plate, on_plate.re);
+    std::vector<double> brightness(view.size());
+    for (std::size_t k = 0; k < view.size(); ++k)
+      brightness[k] = in_view.re[k] * in_view.re[k] + in_view.im[k] * in_view.im[k];
+
+    // How much brighter it is where the object is than anywhere.
+    Wave on_object = light(hologram, object, plate, on_plate.re);
+    double mean = 0, of_object = 0;
+    for (const double b : brightness) mean += b / double(view.size());
+    for (std::size_t k = 0; k < object.size(); ++k)
+      of_object += (on_object.re[k] * on_object.re[k] + on_object.im[k] * on_object.im[k]) / double(object.size());
+    const std::size_t best = std::size_t(std::max_element(brightness.begin(), brightness.end()) - brightness.begin());
+    std::printf("%zu points, %zu pixels of the plate, %zu of the view\n", object.size(), plate.size(), view.size());
+    std::printf("brightest at %.3f %.3f mm\n", 1e3 * view.x[3 * best], 1e3 * view.x[3 * best + 1]);
+    std::printf("the object's points are %.0f times as bright as the view on the average\n", of_object / mean);
+    if (!picture.empty()) {
+      draw(picture + "-hologram.png", plate, on_plate.re, "hologram");
+      draw(picture + "-seen.png", view, brightness, "what is seen in it");
+    }
+  } catch (const nbcc::Error& error) {
+    std::fprintf(stderr, "hologram: %s\n", error.what());
+    return error.status();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "hologram: %s\n", error.what());
+    return 1;
+  }
+}

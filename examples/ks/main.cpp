@@ -1,0 +1,142 @@
+// Are two samples from one distribution? Kolmogorov and Smirnov's statistic D, and Peacock's in the plane.
+//
+// Both compare, at many points, what shares of the samples lie to one side. With weights +1/n1 and -1/n2 that is one
+// sum over the pooled sample: a pairwise interaction, though nothing attracts anything.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include "examples/support/picture.h"
+#include "runtime/nbcc.hpp"
+
+namespace {
+
+// Rows of one or two numbers.
+struct Sample {
+  std::vector<double> numbers;
+  int columns = 1;
+  std::size_t size() const { return numbers.size() / std::size_t(columns); }
+};
+
+Sample read(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw std::runtime_error("cannot read '" + path + "'");
+  Sample sample;
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::vector<double> row;
+    for (double x; words >> x;) row.push_back(x);
+    if (!words.eof()) throw std::runtime_error(path + ":" + std::to_string(number) + ": not a number");
+    if (row.empty()) continue;
+    if (sample.numbers.empty()) sample.columns = int(row.size());
+    if (row.size() > 2 || int(row.size()) != sample.columns)
+      throw std::runtime_error(path + ":" + std::to_string(number) + ": rows have one number, or all have two");
+    sample.numbers.insert(sample.numbers.end(), row.begin(), row.end());
+  }
+  if (sample.numbers.empty()) throw std::runtime_error("'" + path + "' holds no numbers");
+  return sample;
+}
+
+// Of the distribution that D sqrt(n1 n2 / (n1 + n2)) has for large samples (Smirnov 1948).
+double probability_of_more(double d, double n1, double n2) {
+  const double t = d * std::sqrt(n1 * n2 / (n1 + n2));
+  if (t < 0.2) return 1;  // to all digits of a double; the series needs ever more terms there
+  double sum = 0;
+  for (int k = 1; k < 100; ++k) sum += (k % 2 ? 2 : -2) * std::exp(-2.0 * k * k * t * t);
+  return std::clamp(sum, 0.0, 1.0);
+}
+
+double largest(const std::vector<double>& d) {
+  double most = 0;
+  for (const double x : d) most = std::max(most, std::fabs(x));
+  return most;
+}
+
+// Where the samples are compared: at their members; in the plane, at every pair of coordinates.
+std::vector<double> places(const Sample& pooled) {
+  if (pooled.columns == 1) return pooled.numbers;
+  std::vector<double> pairs;
+  for (std::size_t a = 0; a < pooled.size(); ++a)
+    for (std::size_t b = 0; b < pooled.size(); ++b)
+      pairs.insert(pairs.end(), {pooled.numbers[2 * a], pooled.numbers[2 * b + 1]});
+  return pairs;
+}
+
+void draw(const std::string& path, const Sample& pooled, std::size_t n1, double d) {
+  std::ostringstream script;
+  const auto data = [&](const char* name, std::size_t from, std::size_t to) {
+    script << "$" << name << " << EOD\n";
+    for (std::size_t k = from; k < to; ++k) {
+      for (int c = 0; c < pooled.columns; ++c)
+        script << pooled.numbers[k * std::size_t(pooled.columns) + std::size_t(c)] << ' ';
+      script << "\n";
+    }
+    script << "EOD\n";
+  };
+  data("first", 0, n1);
+  data("second", n1, pooled.size());
+  script << "set title 'D = " << d << "'\nset key left top\n";
+  if (pooled.columns == 1)
+    script << "set ylabel 'share of the sample that is not above x'\nset xlabel 'x'\nset yrange [0:1]\n"
+              "plot $first using 1:(1.0/"
+           << n1 << ") smooth cumulative with steps lw 2 title 'first', $second using 1:(1.0/" << pooled.size() - n1
+           << ") smooth cumulative with steps lw 2 title 'second'\n";
+  else
+    script << "plot $first with points pt 7 title 'first', $second with points pt 6 title 'second'\n";
+  std::printf("wrote %s\n", examples::draw(path, script.str()).c_str());
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  CLI::App app("Kolmogorov-Smirnov test of two samples: text files with a number, or two, in a line");
+  std::string first, second, device = "cpu", picture;
+  app.add_option("FIRST", first, "A sample")->required();
+  app.add_option("SECOND", second, "The other sample")->required();
+  app.add_option("--device", device, "cpu, cuda or cuda:N")->capture_default_str();
+  app.add_option("--picture", picture, "A PNG file of both samples");
+  CLI11_PARSE(app, count, words);
+  try {
+    Sample pooled = read(first);
+    const Sample other = read(second);
+    if (pooled.columns != other.columns) throw std::runtime_error("one sample is in the plane, the other is not");
+    const double n1 = double(pooled.size()), n2 = double(other.size());
+    pooled.numbers.insert(pooled.numbers.end(), other.numbers.begin(), other.numbers.end());
+    // Whole numbers, whose sums are exact: n1 n2 times the weights above.
+    std::vector<double> weights(pooled.size(), -n1);
+    std::fill_n(weights.begin(), std::size_t(n1), n2);
+
+    // In double precision: single would take numbers for equal that are not.
+    const bool plane = pooled.columns == 2;
+    const nbcc::Device where(device);
+    const nbcc::Pipeline pipeline = nbcc::Pipeline::from_file(
+        where, plane ? NBCC_SOURCE_DIR "/examples/ks/peacock.pipe" : NBCC_SOURCE_DIR "/pipelines/ks_statistic.pipe",
+        {.precision = NBCC_DOUBLE});
+    nbcc::Sum sum(pipeline);
+    const std::vector<double> at = places(pooled);
+    std::vector<std::vector<double>> differences(plane ? 4 : 1,
+                                                 std::vector<double>(at.size() / std::size_t(pooled.columns)));
+    std::size_t k = 0;
+    for (const nbcc::Field& field : pipeline.fields())
+      if (field.role == NBCC_OUTPUT) sum.bind(field.name, differences[k++]);
+    sum.bind("xi", at).bind("xj", pooled.numbers).bind("wj", weights).run().wait();
+
+    double d = 0;
+    for (const std::vector<double>& of_quadrant : differences) d = std::max(d, largest(of_quadrant));
+    d /= n1 * n2;
+    std::printf("D = %.15g\n", d);
+    if (!plane)
+      std::printf("p = %.6g (large samples: D as large or larger by chance)\n", probability_of_more(d, n1, n2));
+    if (!picture.empty()) draw(picture, pooled, std::size_t(n1), d);
+  } catch (const nbcc::Error& error) {
+    std::fprintf(stderr, "ks: %s\n", error.what());
+    return error.status();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "ks: %s\n", error.what());
+    return 1;
+  }
+}
