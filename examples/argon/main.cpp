@@ -6,6 +6,7 @@
 // the full potential are taken from the same atoms, with what lies beyond the cutoff added for a uniform fluid. Units
 // are reduced: sigma, epsilon and the atom's mass are 1 (argon: 0.3405 nm, 119.8 K).
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <numbers>
