@@ -3,6 +3,7 @@
 #
 #   cmake -DBUILD=nbcc's build folder -DSOURCE=nbcc's source -DSCRATCH=an empty folder to be -P fdps.cmake
 cmake_minimum_required(VERSION 3.22)
+include(${CMAKE_CURRENT_LIST_DIR}/must.cmake)
 find_program(compiler NAMES c++ g++ clang++)
 if(NOT compiler)
   message("skipped: there is no C++ compiler")
@@ -12,17 +13,6 @@ set(programs ${SOURCE}/tests/library/fdps)
 # Of the sum of the terms' lengths: some ten roundings of single precision, some hundreds of double.
 set(bound_single 2e-6)
 set(bound_double 1e-13)
-
-function(must)
-  execute_process(COMMAND ${ARGV} WORKING_DIRECTORY ${SCRATCH} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE out)
-  if(NOT code EQUAL 0)
-    string(REPLACE ";" " " words "${ARGV}")
-    message(FATAL_ERROR "${words}\nended with ${code}:\n${out}")
-  endif()
-  if(out)
-    message(STATUS "${out}")
-  endif()
-endfunction()
 
 file(REMOVE_RECURSE ${SCRATCH})
 file(MAKE_DIRECTORY ${SCRATCH})

@@ -8,16 +8,7 @@ find_program(c_compiler NAMES cc gcc clang)
 set(runtime -L${BUILD}/lib -lnbcc_runtime -lm -Wl,-rpath,${SCRATCH}:${BUILD}/lib)
 set(strict -Wall -Wextra -Werror)
 
-function(must)
-  execute_process(COMMAND ${ARGV} WORKING_DIRECTORY ${SCRATCH} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE out)
-  if(NOT code EQUAL 0)
-    string(REPLACE ";" " " words "${ARGV}")
-    message(FATAL_ERROR "${words}\nended with ${code}:\n${out}")
-  endif()
-  if(out)
-    message(STATUS "${out}")
-  endif()
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/../must.cmake)
 
 # In a fresh folder: libnbody.so, libnbody.a and what they are used by.
 macro(make_libraries pipeline precision)

@@ -1,0 +1,11 @@
+# must(COMMAND...): runs it in SCRATCH and shows what it says; the test has failed if it fails.
+function(must)
+  execute_process(COMMAND ${ARGV} WORKING_DIRECTORY ${SCRATCH} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  if(NOT code EQUAL 0)
+    string(REPLACE ";" " " words "${ARGV}")
+    message(FATAL_ERROR "${words}\nended with ${code}:\n${out}")
+  endif()
+  if(out)
+    message(STATUS "${out}")
+  endif()
+endfunction()
