@@ -125,11 +125,14 @@ int main(int count, char** words) {
       if (field.role == NBCC_OUTPUT) sum.bind(field.name, differences[k++]);
     sum.bind("xi", at).bind("xj", pooled.numbers).bind("wj", weights).run().wait();
 
-    double d = 0;
-    for (const std::vector<double>& of_quadrant : differences) d = std::max(d, largest(of_quadrant));
-    d /= n1 * n2;
+    std::vector<double> d_of;  // the line's, or each quadrant's
+    for (const std::vector<double>& difference : differences) d_of.push_back(largest(difference) / (n1 * n2));
+    const double d = *std::max_element(d_of.begin(), d_of.end());
     std::printf("D = %.15g\n", d);
-    if (!plane)
+    if (plane)
+      std::printf("quadrants: lower left %.6f, lower right %.6f, upper left %.6f, upper right %.6f\n", d_of[0], d_of[1],
+                  d_of[2], d_of[3]);
+    else
       std::printf("p = %.6g (large samples: D as large or larger by chance)\n", probability_of_more(d, n1, n2));
     if (!picture.empty()) draw(picture, pooled, std::size_t(n1), d);
   } catch (const nbcc::Error& error) {

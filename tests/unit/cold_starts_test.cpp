@@ -30,6 +30,7 @@
 
 #include "runtime/cuda_device.h"
 #include "runtime/disk_cache.h"
+#include "tests/support/child_process.h"
 #include "tests/support/cuda_experiment.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/scratch_folder.h"
@@ -44,19 +45,6 @@ using testing::SizeIs;
 
 constexpr int kAtOnce = 8;
 constexpr int kCannotBeTried = 77;
-
-// Runs `body` in a process of its own; its return value is the exit status.
-pid_t start(const std::function<int()>& body) {
-  const pid_t child = ::fork();
-  if (child == 0) ::_exit(body());
-  return child;
-}
-
-int finish(pid_t child) {
-  int status = -1;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 // The names of files that come to be in a folder: made there, or renamed to what they are now. A file that replaces
 // another counts again, which a listing would not show.

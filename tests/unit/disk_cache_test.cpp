@@ -17,10 +17,14 @@
 #include <stdexcept>
 #include <thread>
 
+#include "tests/support/child_process.h"
+
 namespace nbcc {
 namespace {
 
 namespace fs = std::filesystem;
+using test::finish;
+using test::start;
 
 class DiskCacheTest : public testing::Test {
  protected:
@@ -49,19 +53,6 @@ class DiskCacheTest : public testing::Test {
 
   fs::path root_;
 };
-
-// Runs `body` in a process of its own; its return value is the exit status.
-pid_t start(const std::function<int()>& body) {
-  const pid_t child = ::fork();
-  if (child == 0) ::_exit(body());
-  return child;
-}
-
-int finish(pid_t child) {
-  int status = -1;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 TEST_F(DiskCacheTest, KeepsValues) {
   const DiskCache cache(folder());
