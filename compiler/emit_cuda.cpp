@@ -12,6 +12,7 @@
 #include "compiler/cuda_reduction.h"
 #include "compiler/cuda_shape.h"
 #include "compiler/cuda_statement.h"
+#include "compiler/cuda_struct.h"
 #include "compiler/describe.h"
 #include "compiler/fill_template.h"
 #include "compiler/plan.h"
@@ -111,30 +112,19 @@ class CudaEmitter {
       moves += op == Op::InputI || op == Op::IIndex || op == Op::Neg;
     }
     pair_statements_ = written - moves + (plan_.any_guard == kNone ? int(slots_) : 1);
-    shape_ = default_shape({options_.precision, plan_.any_guard != kNone, int(slots_),
-                            bytes_of(i_members_, plan_.i) / 4, written, staged_bytes(), rest_bytes()});
+    shape_ = default_shape({options_.precision, plan_.any_guard != kNone, int(slots_), i_bytes() / 4, written,
+                            staged_bytes(), spread(rest_bytes())});
   }
-  static int bytes_of(const std::set<int>& columns, const SidePlan& side) {
-    int bytes = 0;
-    for (int column : columns) bytes += int(size_of(side.columns[std::size_t(column)].element));
-    return bytes;
-  }
-  // Behind a cutoff each thread reads a particle of its own. With an odd number of 16 bytes from one to the next, any
-  // eight in a row lie in different banks.
-  static bool spreads_banks(int bytes) { return bytes > 0 && (bytes + 15) / 16 % 2 == 0; }
-  static int spread(int bytes) { return (bytes + 15) / 16 * 16 + (spreads_banks(bytes) ? 16 : 0); }
-  int j_bytes() const { return bytes_of(j_members_, plan_.j); }
-  int staged_bytes() const { return plan_.any_guard == kNone ? (j_bytes() + 15) / 16 * 16 : spread(j_bytes()); }
-  int rest_bytes() const { return spread(bytes_of(i_rest_, plan_.i)); }
 
   // What the looking reads stands together.
   std::vector<int> j_order() const {
-    const std::set<int> first = members_looked_at(plan_.j, Op::InputJ);
-    std::vector<int> order(first.begin(), first.end());
-    for (int column : j_members_)
-      if (!first.count(column)) order.push_back(column);
-    return order;
+    return struct_order(j_members_, members_looked_at(plan_.j, Op::InputJ), plan_.j.columns);
   }
+  std::vector<int> rest_order() const { return struct_order(i_rest_, {}, plan_.i.columns); }
+  int i_bytes() const { return struct_bytes({i_members_.begin(), i_members_.end()}, plan_.i.columns); }
+  int j_bytes() const { return struct_bytes(j_order(), plan_.j.columns); }
+  int staged_bytes() const { return plan_.any_guard == kNone ? in_sixteens(j_bytes()) : spread(j_bytes()); }
+  int rest_bytes() const { return struct_bytes(rest_order(), plan_.i.columns); }
 
   std::string column_comment(const SidePlan& side, int column, Role role) const {
     const Column& c = side.columns[std::size_t(column)];
@@ -164,11 +154,11 @@ class CudaEmitter {
     holes["j_members"] = members(j_order(), plan_.j, Role::InputJ);
     const char* const unread =
         "__align__(16) int unread[4];  // so that particles read at the same time lie in different banks\n";
-    if (plan_.any_guard != kNone && spreads_banks(j_bytes())) holes["j_members"] += unread;
+    if (plan_.any_guard != kNone && needs_spreading(j_bytes())) holes["j_members"] += unread;
     holes["i_rest"] = holes["declare_rest"] = "";
     if (!i_rest_.empty()) {
-      std::string rest = members(i_rest_, plan_.i, Role::InputI);
-      if (spreads_banks(bytes_of(i_rest_, plan_.i))) rest += unread;
+      std::string rest = members(rest_order(), plan_.i, Role::InputI);
+      if (needs_spreading(rest_bytes())) rest += unread;
       holes["i_rest"] = fill_template("cuda_rest.cuh", {{"members", rest}});
       holes["declare_rest"] = "__shared__ IRest rest[kWidth];  // read behind the barrier of the first tile";
     }
@@ -456,7 +446,7 @@ class CudaEmitter {
     source.i_block = shape_.i_per_thread;
     source.threads = shape_.threads;
     source.staged_bytes = staged_bytes();
-    source.rest_bytes = rest_bytes();
+    source.rest_bytes = spread(rest_bytes());
     source.cutoff = plan_.any_guard != kNone;
     source.pair_statements = pair_statements_;
     return source;

@@ -9,8 +9,10 @@
 //
 // The constants are a fit to the times of gravity, with and without its derivative, on an H200: 28 cases from 8 x
 // 131072 to 262144 x 262144 particles, in all shapes and parts that make sense. What the model chooses took at most 6%
-// more time than the best of them (12% with 1024 particles and fewer), 2% on the average. kWorkOff is what tells the
-// fastest shape for SPH's forces of 4096 particles from others.
+// more time than the best of them (12% with 1024 particles and fewer), 2% on the average. Behind a cutoff, where hits
+// lie in few tiles and blocks are as unlike as can be, four constants are others: a fit to Lennard-Jones and SPH's
+// forces with 4096 to 262144 particles on the same GPU, where the choice takes at most 7% more than the best, 2% on the
+// average.
 #include "runtime/cuda_split.h"
 
 #include <algorithm>
@@ -24,7 +26,6 @@ constexpr double kFlush = 7;       // joining the sum of a tile, for each i and 
 constexpr double kStage = 30;      // one j into shared memory, for one thread
 constexpr double kTile = 420;      // waiting for memory and at the barriers of a tile
 constexpr double kBlock = 4640;    // launch, loading i, storing what was found
-constexpr double kWorkOff = 1000;  // where there is a cutoff: for each i of a thread, whose hits have code of their own
 constexpr double kLane = 23.6;     // joining what a lane has found, for each slot
 constexpr double kJoin = 2100;     // the last block's wait for the others, if there are several parts
 constexpr double kJoinPart = 274;  // a slot of four parts, which are fetched together
@@ -33,7 +34,12 @@ constexpr double kJoinPart = 274;  // a slot of four parts, which are fetched to
 constexpr double kWarpPerI = 0.94, kHalfBusy = 1.785, kBusyPower = 0.804;
 // Rounds of blocks run into each other; this share of one is lost at the end.
 constexpr double kEnd = 0.114;
-constexpr double kIssue = 4;  // warps that a multiprocessor serves in a cycle
+// Behind a cutoff.
+constexpr double kWorkOff = 1000;   // for each i of a thread, whose hits have code of their own
+constexpr double kTileHits = 1200;  // in place of kTile
+constexpr double kEndHits = 0.5;    // in place of kEnd: the block with the most hits comes last
+constexpr double kUneven = 0.75;    // where all blocks are resident at once: what the busiest has to do beyond the mean
+constexpr double kIssue = 4;        // warps that a multiprocessor serves in a cycle
 
 constexpr int kParts[] = {1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256};
 constexpr std::int64_t kPartialBytes = std::int64_t(256) << 20;
@@ -99,12 +105,14 @@ double split_cost(const CudaSplitQuestion& q, const CudaSplit& split) {
   const double passes = double(ceil_div(tiles, split.parts));
   const auto time = [&](double together) {
     const double warps = together * shape.threads / 32;
-    return warps * passes * per_tile / kIssue / busy(warps, shape.i_per_thread) + passes * kTile + kBlock +
-           (q.cutoff ? kWorkOff * shape.i_per_thread : 0) + kLane * shape.lanes * q.slots;
+    return warps * passes * per_tile / kIssue / busy(warps, shape.i_per_thread) +
+           passes * (q.cutoff ? kTileHits : kTile) + kBlock + (q.cutoff ? kWorkOff * shape.i_per_thread : 0) +
+           kLane * shape.lanes * q.slots;
   };
   const double resident = resident_blocks(q, shape), rounds = blocks / (resident * q.multiprocessors);
-  double cost =
-      rounds <= 1 ? time(double(ceil_div(std::int64_t(blocks), q.multiprocessors))) : time(resident) * (rounds + kEnd);
+  double cost = rounds <= 1
+                    ? time(double(ceil_div(std::int64_t(blocks), q.multiprocessors))) * (q.cutoff ? 1 + kUneven : 1)
+                    : time(resident) * (rounds + (q.cutoff ? kEndHits : kEnd));
   if (split.parts > 1) {
     const std::int64_t fetches = ceil_div(ceil_div(split.parts, shape.lanes), 4);
     cost += kJoin + kJoinPart * double(fetches * q.slots);

@@ -41,7 +41,10 @@ run_part() {
     result=FAILED
     echo "$name" >>"$logs/failed"
   }
-  line "$name" "$result" $((SECONDS - begin)) "$(grep -v '^[[:space:]]*$' "$log" | tail -n 1 | cut -c 1-100)"
+  # What failed first, else the last line.
+  local remark
+  [ $result = FAILED ] && remark=$(grep -m 1 '^\[  FAILED  \]\|^FAILED' "$log")
+  line "$name" "$result" $((SECONDS - begin)) "$(echo "${remark:-$(grep -v '^[[:space:]]*$' "$log" | tail -n 1)}" | cut -c 1-100)"
 }
 
 find_sanitizer() {

@@ -24,6 +24,22 @@
 namespace nbcc::test {
 namespace {
 
+// A GPU's context lives as long as one device of it is open. Making it takes a second, and every test opens devices.
+class GpuKeptOpen : public testing::Environment {
+ public:
+  void SetUp() override {
+    try {
+      device_.emplace(cuda_driver(), make_nvrtc(), 0, "", "");
+    } catch (const DeviceError&) {  // the tests skip themselves
+    }
+  }
+  void TearDown() override { device_.reset(); }
+
+ private:
+  std::optional<CudaDevice> device_;
+};
+const testing::Environment* const kGpuKeptOpen = testing::AddGlobalTestEnvironment(new GpuKeptOpen);
+
 class EveryPipelineOnGpu : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
