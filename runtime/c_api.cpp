@@ -1,5 +1,7 @@
 // Turns the C interface's calls into those of SumState and Kernel, and every exception into a status. The doors are
 // nbcc.h's functions but those marked [jit]. Nothing is computed here.
+#include <algorithm>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <span>
@@ -174,6 +176,23 @@ nbcc_status nbcc_sum_keep_j(nbcc_sum* sum, int keep, nbcc_error** error) {
 
 nbcc_status nbcc_sum_j_changed(nbcc_sum* sum, nbcc_error** error) {
   return guarded(error, [&] { nbcc::state_of(sum).j_changed(); });
+}
+
+nbcc_status nbcc_sum_set_cuda_shape(nbcc_sum* sum, const nbcc_cuda_shape* shape, nbcc_error** error) {
+  return guarded(error, [&] {
+    const nbcc_cuda_shape s = nbcc::read_options(shape, nbcc_cuda_shape{sizeof(nbcc_cuda_shape), 0, 0, 0, 0, 0, 0});
+    nbcc::state_of(sum).set_cut({{s.threads, s.i_per_thread, s.j_tile, s.unroll, s.lanes}, s.parts});
+  });
+}
+
+nbcc_status nbcc_sum_get_cuda_shape(nbcc_sum* sum, int64_t ni, int64_t nj, nbcc_cuda_shape* shape, nbcc_error** error) {
+  return guarded(error, [&] {
+    const std::size_t size = nbcc::checked(shape, "the place for the shape").size;
+    if (size < sizeof(size_t)) throw nbcc::UsageError("shape: `size` must be the size of the struct");
+    const auto [of, parts] = nbcc::state_of(sum).cut(ni, nj);
+    const nbcc_cuda_shape found{size, of.threads, of.i_per_thread, of.j_tile, of.unroll, of.lanes, parts};
+    std::memcpy(shape, &found, std::min(size, sizeof found));
+  });
 }
 
 nbcc_status nbcc_sum_run(nbcc_sum* sum, const nbcc_run_options* options, nbcc_error** error) {

@@ -52,19 +52,43 @@ const CudaProgram* CudaKernel::program(const CudaShape& shape, bool may_load) co
   return found.get();
 }
 
-CudaCut CudaKernel::cut(std::int64_t ni, std::int64_t nj, bool may_load) const {
+CudaCut CudaKernel::cut(std::int64_t ni, std::int64_t nj, bool may_load, const CudaTuning& told) const {
+  if (told != CudaTuning{}) return told_cut(ni, nj, may_load, told);
   if (const std::optional<CudaCut> tuned = tuned_cut(ni, nj, may_load)) return *tuned;
   const CudaTuning choice = model_choice(ni, nj);
   return {program(choice.shape, may_load), choice.parts};
 }
 
-std::optional<CudaCut> CudaKernel::tuned_cut(std::int64_t ni, std::int64_t nj, bool may_load) const {
+CudaCut CudaKernel::told_cut(std::int64_t ni, std::int64_t nj, bool may_load, const CudaTuning& told) const {
+  CudaTuning cut = tuned_choice(ni, nj).value_or(model_choice(ni, nj));
+  const CudaShape chosen = cut.shape;
+  for (int CudaShape::* const member :
+       {&CudaShape::threads, &CudaShape::i_per_thread, &CudaShape::j_tile, &CudaShape::unroll, &CudaShape::lanes}) {
+    if (told.shape.*member > 0) cut.shape.*member = told.shape.*member;
+  }
+  if (cut.shape != chosen || told.parts > 0) cut.parts = told.parts;
+  try {
+    const CudaProgram* const found = program(cut.shape, may_load);
+    if (found && cut.parts == 0) cut.parts = choose_split(question(*found, ni, nj, true)).parts;
+    return {found, cut.parts};
+  } catch (const TextRefused& e) {
+    throw UsageError(fmt::format("pipeline '{}' has no kernel of the shape asked for, {}: {}", source.pipeline,
+                                 describe({cut.shape, told.parts}), e.what()));
+  }
+}
+
+// Nothing: none was measured, the model was found best, or the kernel cannot be.
+std::optional<CudaTuning> CudaKernel::tuned_choice(std::int64_t ni, std::int64_t nj) const {
   const std::optional<CudaTuning> choice = tuned_.find(ni, nj);
   if (!choice || *choice == CudaTuning{}) return {};
-  {
-    const std::lock_guard lock(mutex_);
-    if (impossible_.contains(choice->shape)) return {};
-  }
+  const std::lock_guard lock(mutex_);
+  if (impossible_.contains(choice->shape)) return {};
+  return choice;
+}
+
+std::optional<CudaCut> CudaKernel::tuned_cut(std::int64_t ni, std::int64_t nj, bool may_load) const {
+  const std::optional<CudaTuning> choice = tuned_choice(ni, nj);
+  if (!choice) return {};
   const CudaProgram* found = nullptr;
   try {
     found = program(choice->shape, may_load);

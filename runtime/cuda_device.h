@@ -36,7 +36,8 @@ class CudaKernel final : public Kernel {
   // In the shape that the text or the tuning says.
   const CudaProgram& program() const { return *program_; }
   // For a sum over nj for ni. A measured cut that cannot be compiled or loaded is tried once, then the model decides.
-  CudaCut cut(std::int64_t ni, std::int64_t nj, bool may_load) const;
+  // The numbers of `told` that are not 0 are taken as they are; throws UsageError if the compiler refuses them.
+  CudaCut cut(std::int64_t ni, std::int64_t nj, bool may_load, const CudaTuning& told = {}) const;
   // What the model, where it was not told otherwise, finds fastest.
   CudaTuning model_choice(std::int64_t ni, std::int64_t nj) const;
   // What measured cuts of this kernel are kept under.
@@ -45,7 +46,9 @@ class CudaKernel final : public Kernel {
  private:
   const CudaProgram* program(const CudaShape& shape, bool may_load) const;
   CudaSplitQuestion question(const CudaProgram& given, std::int64_t ni, std::int64_t nj, bool only_this_shape) const;
+  std::optional<CudaTuning> tuned_choice(std::int64_t ni, std::int64_t nj) const;
   std::optional<CudaCut> tuned_cut(std::int64_t ni, std::int64_t nj, bool may_load) const;
+  CudaCut told_cut(std::int64_t ni, std::int64_t nj, bool may_load, const CudaTuning& told) const;
 
   std::shared_ptr<CudaLoader> loader_;
   CudaTuning tuning_;

@@ -46,9 +46,14 @@ CudaArguments::CudaArguments(const KernelSource& source) {
   run_ = place<CudaRun>(at, 1);
 }
 
+void CudaLauncher::set_cut(const CudaTuning& told) {
+  told_ = told;
+  ni_ = nj_ = -1;
+}
+
 void CudaLauncher::cut_for(std::int64_t ni, std::int64_t nj, bool may_load) {
   if (ni == ni_ && nj == nj_) return;
-  const auto [program, parts] = kernel_.cut(ni, nj, may_load);
+  const auto [program, parts] = kernel_.cut(ni, nj, may_load, told_);
   if (!program) {
     throw DeviceError(
         "a kernel for this number of particles is not loaded yet, which cannot be done while a stream is "
@@ -60,6 +65,11 @@ void CudaLauncher::cut_for(std::int64_t ni, std::int64_t nj, bool may_load) {
   i_per_block_ = std::int64_t(shape.threads) / shape.lanes * shape.i_per_thread;
   ni_ = ni;
   nj_ = nj;
+}
+
+CudaTuning CudaLauncher::cut() const {
+  const std::int64_t tiles = ceil_div(nj_, program_->shape().j_tile);
+  return {program_->shape(), int(std::clamp<std::int64_t>(tiles, 1, parts_))};
 }
 
 bool CudaLauncher::has_room(std::int64_t ni) const {

@@ -47,9 +47,13 @@ class CudaLauncher {
 
   CudaArguments& arguments() { return arguments_; }
 
+  // What the caller chooses of the cuts from now on; zeros leave the choice.
+  void set_cut(const CudaTuning& told);
   // Cuts for a sum over nj for ni; launches of pieces of them keep the cut, so that no result depends on the pieces.
-  // Throws DeviceError if a kernel would have to be loaded and that is not allowed.
+  // Throws DeviceError if a kernel would have to be loaded and that is not allowed, UsageError if there can be no
+  // kernel of the shape that the caller chose.
   void cut_for(std::int64_t ni, std::int64_t nj, bool may_load);
+  CudaTuning cut() const;  // that cut_for() found
   std::int64_t i_per_block() const { return i_per_block_; }
   // Of memory for each i, in a launch.
   std::int64_t bytes_per_i() const { return parts_ * slots() * std::int64_t(sizeof(double)); }
@@ -68,6 +72,7 @@ class CudaLauncher {
   const CudaKernel& kernel_;
   CudaArguments arguments_;
   int slots_ = slots_of(kernel_.source);
+  CudaTuning told_;
   std::int64_t ni_ = -1, nj_ = -1;  // what the cut is for
   const CudaProgram* program_ = nullptr;
   std::int64_t i_per_block_ = 1;

@@ -82,6 +82,12 @@ bool CudaSummation::can_read(const std::int64_t* list) const {
   return place_of(gpu_, list, "i_list") == CudaPlace::Host;
 }
 
+CudaTuning CudaSummation::cut(std::int64_t ni, std::int64_t nj) {
+  const CudaCurrent current(gpu_);
+  launcher_.cut_for(ni, nj, true);
+  return launcher_.cut();
+}
+
 void CudaSummation::run(const SumRequest& request) {
   const CudaCurrent current(gpu_);
   auto* const stream = static_cast<CudaStream*>(request.stream);

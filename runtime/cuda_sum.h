@@ -21,6 +21,8 @@ class CudaSummation final : public Summation {
   void run(const SumRequest& request) override;
   void wait() override;
   bool can_read(const std::int64_t* list) const override;
+  void set_cut(const CudaTuning& cut) override { launcher_.set_cut(cut); }
+  CudaTuning cut(std::int64_t ni, std::int64_t nj) override;
 
  private:
   void bind(const SumRequest& request);

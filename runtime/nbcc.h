@@ -203,6 +203,28 @@ NBCC_API nbcc_status nbcc_sum_set_counts(nbcc_sum* sum, int64_t ni, int64_t nj, 
 NBCC_API nbcc_status nbcc_sum_keep_j(nbcc_sum* sum, int keep, nbcc_error** error);
 NBCC_API nbcc_status nbcc_sum_j_changed(nbcc_sum* sum, nbcc_error** error);
 
+/* How a kernel of a GPU is cut. 0: what nbcc chooses for the number of particles, by what `nbcc tune` has measured or
+ * else by its model of the GPU. */
+typedef struct nbcc_cuda_shape {
+  size_t size;
+  int threads;      /* of a block */
+  int i_per_thread; /* i-particles that a thread holds in registers */
+  int j_tile;       /* j-particles staged in shared memory at a time */
+  int unroll;       /* passes of the pair loop written out */
+  int lanes;        /* threads of a block that share i-particles and divide the j-particles among them */
+  int parts;        /* of j, which different blocks take */
+} nbcc_cuda_shape;
+
+/* For the runs from now on, each of which compiles its kernel when there is none of that shape yet. Null, as at first:
+ * nbcc chooses. The last bits of results depend on it. A shape in which this pipeline cannot be compiled is refused, as
+ * NBCC_ERROR_USAGE, by the run or by nbcc_sum_get_cuda_shape. Accepted on the CPU, without effect. */
+NBCC_API nbcc_status nbcc_sum_set_cuda_shape(nbcc_sum* sum, const nbcc_cuda_shape* shape, nbcc_error** error);
+/* The shape in which a run from arrays on the device, over nj for ni, is done; compiles the kernel if there is none of
+ * it yet. shape->size is the caller's to set. unroll is 0 where the text's own is used, which depends on the pipeline.
+ * On the CPU all numbers are 0. */
+NBCC_API nbcc_status nbcc_sum_get_cuda_shape(nbcc_sum* sum, int64_t ni, int64_t nj, nbcc_cuda_shape* shape,
+                                             nbcc_error** error);
+
 typedef struct nbcc_run_options {
   size_t size;
   int64_t i_begin, i_count; /* a range of i; i_count < 0 means all from i_begin on */

@@ -326,6 +326,12 @@ class Pipeline {
   std::unique_ptr<nbcc_pipeline, detail::Close> handle_;
 };
 
+// How a kernel of a GPU is cut; see nbcc_cuda_shape. 0: what nbcc chooses for the number of particles.
+struct KernelShape {
+  int threads = 0, i_per_thread = 0, j_tile = 0, unroll = 0, lanes = 0, parts = 0;
+  bool operator==(const KernelShape&) const = default;
+};
+
 // A pipeline with arrays bound to its fields. Outputs are overwritten by run() and combined with what they hold, by
 // the output's reduction, by accumulate(). On failure no output was written (nbcc.h, nbcc_sum_run: how far that goes on
 // a GPU). Outputs may be the same arrays as inputs. All functions throw Error with NBCC_ERROR_USAGE, the message naming
@@ -380,6 +386,20 @@ class Sum {
   }
   Sum& j_changed() {
     return call([&](nbcc_sum* s, nbcc_error** e) { return nbcc_sum_j_changed(s, e); });
+  }
+  // Of a GPU: the shape of the runs from now on, which compile their kernel when there is none of it yet. On the CPU
+  // without effect. Where this pipeline has no kernel of such a shape, the run or the function below throws.
+  Sum& shape(const KernelShape& chosen) {
+    const nbcc_cuda_shape given{sizeof given,  chosen.threads, chosen.i_per_thread, chosen.j_tile,
+                                chosen.unroll, chosen.lanes,   chosen.parts};
+    return call([&](nbcc_sum* s, nbcc_error** e) { return nbcc_sum_set_cuda_shape(s, &given, e); });
+  }
+  // The shape of a run from arrays on the device, over nj for ni; zeros on the CPU.
+  KernelShape shape(std::int64_t ni, std::int64_t nj) {
+    nbcc_cuda_shape found{};
+    found.size = sizeof found;
+    call([&](nbcc_sum* s, nbcc_error** e) { return nbcc_sum_get_cuda_shape(s, ni, nj, &found, e); });
+    return {found.threads, found.i_per_thread, found.j_tile, found.unroll, found.lanes, found.parts};
   }
   // Of a GPU: the CUstream or cudaStream_t, of its primary context, that the runs from now on are put into; null, as at
   // first, is the legacy default stream.

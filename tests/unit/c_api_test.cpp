@@ -247,6 +247,15 @@ TEST(CApi, SumsOfOnePipelineRunOnSeveralThreads) {
   for (std::thread& thread : threads) thread.join();
 }
 
+TEST(CApi, AShapeOfKernelsIsWithoutEffectOnTheCpu) {
+  Pair pair;
+  nbcc::Sum sum = pair.sum(fake_pipeline());
+  sum.shape({.threads = 64, .lanes = 3}).run();
+  EXPECT_NEAR(pair.acc[0], 3.0 / 4, 1e-15);
+  EXPECT_EQ(sum.shape(2, 2), nbcc::KernelShape{});
+  EXPECT_NE(message([&] { sum.shape({.unroll = -1}); }, NBCC_ERROR_USAGE).find("unroll"), std::string::npos);
+}
+
 void write_and_read_memory_of(const nbcc::Device& device) {
   nbcc::DeviceMemory memory(device, 4 * sizeof(double));
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.data()) % 64, 0U);

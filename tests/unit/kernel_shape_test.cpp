@@ -1,0 +1,194 @@
+// The shape of a GPU's kernel as a caller chooses it, through nbcc.h and nbcc.hpp.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/cuda_device.h"
+#include "runtime/handles.h"
+#include "runtime/nbcc.hpp"
+#include "tests/support/cuda_experiment.h"
+#include "tests/support/cuda_shim.h"
+#include "tests/support/scratch_folder.h"
+
+namespace {
+
+using nbcc::KernelShape;
+using nbcc::test::Numbers;
+using testing::HasSubstr;
+
+constexpr std::int64_t kNi = 300, kNj = 1000;
+
+std::string message(nbcc_status status, const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const nbcc::Error& e) {
+    EXPECT_EQ(e.status(), status);
+    return e.what();
+  }
+  return "no error";
+}
+
+class KernelShapeTest : public testing::Test {
+ protected:
+  KernelShapeTest()
+      : cuda_(std::make_shared<nbcc::CudaDevice>(shim_.driver(), shim_.compiler(), 0, "", "")),
+        device_(new nbcc_device{cuda_}),
+        inputs_(nbcc::test::random_experiment(kNi, kNj)),
+        expected_(nbcc::test::expected_sums(inputs_).at("pot")) {}
+
+  nbcc::Sum sum() {
+    const nbcc::Pipeline pipeline(new nbcc_pipeline{nbcc::test::load_experiment(*cuda_)});
+    nbcc::Sum made(pipeline);
+    for (const auto& [field, numbers] : inputs_) {
+      const int width = field == "xi" || field == "xj" ? 3 : 1;
+      nbcc::DeviceMemory& memory = allocate(numbers.size());
+      memory.write(0, numbers.data(), memory.bytes());
+      made.bind(field, view(memory, width));
+    }
+    pot_ = &allocate(std::size_t(kNi));
+    made.bind("pot", view(*pot_, 1)).ignore("acc").ignore("near").ignore("far");
+    return made;
+  }
+  // How the run was launched. Its results are what they should be.
+  std::vector<unsigned> run(nbcc::Sum& sum) {
+    sum.run().wait();
+    std::vector<double> got(std::size_t{kNi});
+    pot_->read(0, got.data(), pot_->bytes());
+    for (std::size_t k = 0; k < got.size(); ++k) {
+      EXPECT_NEAR(got[k], expected_[k], 2e-6 * std::fabs(expected_[k]));
+    }
+    return shim_.last_launch();
+  }
+
+  nbcc::test::CudaShim shim_;
+  std::shared_ptr<nbcc::CudaDevice> cuda_;
+  nbcc::Device device_;
+
+ private:
+  nbcc::DeviceMemory& allocate(std::size_t numbers) {
+    return *memory_.emplace_back(std::make_unique<nbcc::DeviceMemory>(device_, numbers * sizeof(double)));
+  }
+  static nbcc::View view(const nbcc::DeviceMemory& memory, int width) {
+    const std::int64_t stride = width * std::int64_t(sizeof(double));
+    return nbcc::view(static_cast<double*>(memory.data()), std::int64_t(memory.bytes()) / stride, stride);
+  }
+  Numbers inputs_;
+  std::vector<double> expected_;
+  std::vector<std::unique_ptr<nbcc::DeviceMemory>> memory_;
+  nbcc::DeviceMemory* pot_ = nullptr;
+};
+
+TEST_F(KernelShapeTest, EveryNumberIsTakenAsItIs) {
+  nbcc::Sum sum = this->sum();
+  const KernelShape chosen{64, 2, 128, 8, 2, 3};
+  EXPECT_EQ(run(sum.shape(chosen)), (std::vector<unsigned>{5, 3, 1, 64, 1, 1}));
+  EXPECT_EQ(sum.shape(kNi, kNj), chosen);
+}
+
+TEST_F(KernelShapeTest, NoChoiceIsTheModelsAgain) {
+  nbcc::Sum sum = this->sum();
+  const std::vector<unsigned> model = run(sum);
+  const KernelShape shape = sum.shape(kNi, kNj);
+  EXPECT_EQ(unsigned(shape.threads), model[3]);
+  EXPECT_EQ(unsigned(shape.parts), model[1]);
+  EXPECT_NE(run(sum.shape({.threads = 64, .parts = 2})), model);
+  EXPECT_EQ(run(sum.shape({})), model);
+  EXPECT_EQ(sum.shape(kNi, kNj), shape);
+}
+
+TEST_F(KernelShapeTest, WhatIsNotChosenIsAsItWouldBe) {
+  nbcc::Sum sum = this->sum();
+  KernelShape expected = sum.shape(kNi, kNj);
+  expected.unroll = 2;
+  KernelShape got = sum.shape({.unroll = 2}).shape(kNi, kNj);
+  EXPECT_GE(got.parts, 1);
+  got.parts = expected.parts;
+  EXPECT_EQ(got, expected);
+  run(sum);
+  expected = sum.shape({}).shape(kNi, kNj);
+  ASSERT_NE(expected.parts, 2);
+  expected.parts = 2;
+  EXPECT_EQ(sum.shape({.parts = 2}).shape(kNi, kNj), expected);
+  EXPECT_EQ(run(sum)[1], 2U);
+}
+
+TEST_F(KernelShapeTest, WhatIsNotChosenIsAsItWasMeasured) {
+  nbcc::test::ScratchFolder scratch;
+  const nbcc::CudaTunings tunings(scratch.path("cache"));
+  const auto kernel = nbcc::test::load_experiment(*cuda_);
+  const nbcc::CudaTuning measured{{64, 2, 128, 8, 1}, 3};
+  ASSERT_TRUE(tunings.store(dynamic_cast<const nbcc::CudaKernel&>(*kernel).tuning_subject(), nbcc::size_class(kNi, kNj),
+                            {measured, 2e9, 1e9}));
+  cuda_->set_tunings(tunings);
+  nbcc::Sum sum = this->sum();
+  EXPECT_EQ(sum.shape(kNi, kNj), (KernelShape{64, 2, 128, 8, 1, 3}));
+  EXPECT_EQ(run(sum.shape({.threads = 128}))[3], 128U);
+  EXPECT_EQ(sum.shape(kNi, kNj).i_per_thread, 2);
+}
+
+TEST_F(KernelShapeTest, PartsAreNoMoreThanTiles) {
+  nbcc::Sum sum = this->sum();
+  EXPECT_EQ(sum.shape({.j_tile = 512, .parts = 100}).shape(kNi, kNj).parts, 2);
+  EXPECT_EQ(run(sum)[1], 2U);
+}
+
+TEST_F(KernelShapeTest, SumsOfOneKernelHaveShapesOfTheirOwn) {
+  nbcc::Sum one = sum();
+  const KernelShape before = one.shape(kNi, kNj);
+  nbcc::Sum(sum()).shape({.threads = 32});
+  EXPECT_EQ(one.shape(kNi, kNj), before);
+}
+
+TEST_F(KernelShapeTest, ANumberThatCanNotBeIsRefusedAtOnce) {
+  nbcc::Sum sum = this->sum();
+  const KernelShape before = sum.shape(kNi, kNj);
+  EXPECT_EQ(message(NBCC_ERROR_USAGE, [&] { sum.shape({.threads = 2048}); }),
+            "the shape of a kernel: threads must be from 1 to 1024, or 0 for no choice; got 2048");
+  EXPECT_THAT(message(NBCC_ERROR_USAGE, [&] { sum.shape({.parts = -1}); }), HasSubstr("parts must be"));
+  EXPECT_EQ(sum.shape(kNi, kNj), before);
+}
+
+TEST_F(KernelShapeTest, AShapeThatTheCompilerRefusesIsAnErrorOfTheRun) {
+  nbcc::Sum sum = this->sum();
+  sum.shape({.threads = 64, .lanes = 3});
+  EXPECT_THAT(message(NBCC_ERROR_USAGE, [&] { sum.run(); }),
+              testing::AllOf(HasSubstr("pipeline 'experiment' has no kernel of the shape asked for, 64 threads"),
+                             HasSubstr("lanes 3"), HasSubstr("lanes divide the threads of a block")));
+  EXPECT_THAT(message(NBCC_ERROR_USAGE, [&] { sum.shape(kNi, kNj); }), HasSubstr("lanes 3"));
+  run(sum.shape({}));
+}
+
+TEST_F(KernelShapeTest, TheCallersStructMayBeAnOlderOne) {
+  nbcc::Sum sum = this->sum();
+  nbcc_cuda_shape shape{};
+  shape.size = offsetof(nbcc_cuda_shape, i_per_thread);
+  shape.threads = 32;
+  shape.parts = -1;  // beyond what the size says
+  ASSERT_EQ(nbcc_sum_set_cuda_shape(sum.get(), &shape, nullptr), NBCC_OK);
+  shape.threads = 0;
+  ASSERT_EQ(nbcc_sum_get_cuda_shape(sum.get(), kNi, kNj, &shape, nullptr), NBCC_OK);
+  EXPECT_EQ(shape.threads, 32);
+  EXPECT_EQ(shape.parts, -1);
+  ASSERT_EQ(nbcc_sum_set_cuda_shape(sum.get(), nullptr, nullptr), NBCC_OK);
+  EXPECT_NE(sum.shape(kNi, kNj).threads, 32);
+}
+
+TEST_F(KernelShapeTest, WrongCallsAreRefused) {
+  nbcc::Sum sum = this->sum();
+  nbcc_cuda_shape shape{};
+  EXPECT_EQ(nbcc_sum_set_cuda_shape(nullptr, &shape, nullptr), NBCC_ERROR_USAGE);
+  EXPECT_EQ(nbcc_sum_set_cuda_shape(sum.get(), &shape, nullptr), NBCC_ERROR_USAGE);  // without a size
+  EXPECT_EQ(nbcc_sum_get_cuda_shape(sum.get(), 1, 1, &shape, nullptr), NBCC_ERROR_USAGE);
+  shape.size = sizeof shape;
+  EXPECT_EQ(nbcc_sum_get_cuda_shape(nullptr, 1, 1, &shape, nullptr), NBCC_ERROR_USAGE);
+  EXPECT_EQ(nbcc_sum_get_cuda_shape(sum.get(), 1, 1, nullptr, nullptr), NBCC_ERROR_USAGE);
+  EXPECT_THAT(message(NBCC_ERROR_USAGE, [&] { sum.shape(0, 1); }), HasSubstr("got 0 and 1"));
+}
+
+}  // namespace
