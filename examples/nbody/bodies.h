@@ -1,22 +1,12 @@
-// Bodies on the host, and the files that they come from and go to.
+// Files that the bodies of a simulation go to, and come back from.
 #pragma once
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "examples/support/bodies.h"
+
 namespace examples {
-
-struct Bodies {
-  std::vector<double> mass, x, v;  // x and v: three numbers of each, one body after the other
-  std::int64_t count() const { return std::int64_t(mass.size()); }
-};
-
-// A text file as `nbcc make-ic` writes it: a line "# ... m x[3] v[3]" names the columns; without one they are m, x, y,
-// z, vx, vy, vz. Throws std::runtime_error with file and line.
-Bodies read_bodies(const std::string& path);
-
-// So that the centre of mass rests in the origin.
-void rest_in_the_origin(Bodies& bodies);
 
 // A snapshot in HDF5 with the names that GADGET uses (group PartType1: Coordinates, Velocities, Masses, ParticleIDs;
 // group Header), which yt and others open. Replaces an old file as a whole. Throws std::runtime_error.
@@ -27,8 +17,8 @@ void write_snapshot(const std::string& path, const Bodies& bodies, double time);
 struct Checkpoint {
   std::int64_t step = 0;
   double dt = 0;
-  Bodies bodies;
-  std::vector<double> acceleration;
+  Bodies bodies{};
+  std::vector<double> acceleration{};
 };
 void write_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 Checkpoint read_checkpoint(const std::string& path);

@@ -1,14 +1,12 @@
+// Bodies on the host -> bodies on a device that move there. Doors: Simulation, open_sum(). Writes no files.
 #include "examples/nbody/simulation.h"
 
 namespace examples {
-namespace {
 
-nbcc::Sum open(const nbcc::Device& device, const char* name, nbcc_precision precision) {
+nbcc::Sum open_sum(const nbcc::Device& device, const char* name, nbcc_precision precision) {
   const std::string path = std::string(NBCC_SOURCE_DIR "/examples/") + name;
   return nbcc::Sum(nbcc::Pipeline::from_file(device, path, {.precision = precision}));
 }
-
-}  // namespace
 
 Simulation::Simulation(const nbcc::Device& device, const Checkpoint& start, const Settings& settings)
     : device_(device),
@@ -21,9 +19,9 @@ Simulation::Simulation(const nbcc::Device& device, const Checkpoint& start, cons
       v_(field(3)),
       a_(field(3)),
       potential_(field(1)),
-      force_(open(device, "nbody/force.pipe", settings.precision)),
-      exact_(open(device, "nbody/force.pipe", NBCC_DOUBLE)),
-      advance_(open(device, "support/advance.pipe", NBCC_DOUBLE)) {
+      force_(open_sum(device, "nbody/force.pipe", settings.precision)),
+      exact_(open_sum(device, "nbody/force.pipe", NBCC_DOUBLE)),
+      advance_(open_sum(device, "support/advance.pipe", NBCC_DOUBLE)) {
   write(m_, mass_);
   write(x_, start.bodies.x);
   write(v_, start.bodies.v);
@@ -42,8 +40,7 @@ Simulation::Simulation(const nbcc::Device& device, const Checkpoint& start, cons
 }
 
 // What a step needs is put into the device's stream; nobody waits for it.
-void Simulation::step() {
-  const double dt = settings_.dt;
+void Simulation::step(double dt) {
   const bool verlet = settings_.damping == 1;
   advance(verlet ? dt / 2 : dt, dt, settings_.damping);
   force_.run();
@@ -55,7 +52,7 @@ void Simulation::advance(double kick, double drift, double damping) {
   advance_.set("kick", kick).set("drift", drift).set("damping", damping).run();
 }
 
-Checkpoint Simulation::state() { return {steps_, settings_.dt, {mass_, read(x_, 3), read(v_, 3)}, read(a_, 3)}; }
+Checkpoint Simulation::state() { return {steps_, 0, {mass_, read(x_, 3), read(v_, 3)}, read(a_, 3)}; }
 
 Totals Simulation::totals() {
   exact_.run();

@@ -1,0 +1,147 @@
+// An experiment's name -> its table, and a picture. Its doors are run_experiment() and measure().
+#include "examples/hermite/experiments.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include "examples/hermite/model.h"
+#include "examples/hermite/report.h"
+#include "examples/support/picture.h"
+#include "examples/support/plummer.h"
+
+namespace examples {
+namespace {
+
+constexpr double kEnd = 0.25;
+constexpr std::int64_t kFirst = 256;
+
+using Precisions = std::array<nbcc_precision, 3>;
+constexpr Precisions kPrecisions{NBCC_SINGLE, NBCC_MIXED, NBCC_DOUBLE};
+
+long long whole(std::int64_t number) { return static_cast<long long>(number); }
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.8g", value);
+  return text;
+}
+
+void print_head(const nbcc::Device& device, const HermiteSettings& settings) {
+  std::printf("# Plummer spheres to t = %g on %s, order %d, eps = %g\n", kEnd, device.name().c_str(), settings.order,
+              settings.eps);
+}
+
+void table2(const nbcc::Device& device, const HermiteSettings& settings, const ExperimentSettings& experiment) {
+  print_head(device, settings);
+  std::printf("# %s precision, eta = %g\n#%9s %10s %10s %10s %10s %10s %12s %10s\n", name_of(settings.precision),
+              settings.eta, "bodies", "seconds", "blocks", "mean block", "steps each", "G pairs/s", "Gflop/s", "dE/E");
+  for (std::int64_t count = kFirst; count <= experiment.largest; count *= 2) {
+    const Measured run = measure(device, count, settings);
+    const Statistics& all = run.statistics;
+    const double rate = 1e-9 * double(all.steps()) * double(count) / all.seconds().sum();
+    // 60 or 97 an interaction: the convention of Nitadori & Makino (2008).
+    std::printf("%10lld %10.4f %10lld %10.2f %10.2f %10.4f %12.3f %10.2e\n", whole(count), all.seconds().sum(),
+                whole(all.blocks()), all.mean_block(), double(all.steps()) / double(count), rate,
+                rate * (settings.order == 6 ? 97 : 60), run.error);
+    std::fflush(stdout);
+  }
+}
+
+void figure2(const nbcc::Device& device, HermiteSettings settings, const ExperimentSettings& experiment) {
+  print_head(device, settings);
+  std::printf("#%9s %10s %12s %12s %12s\n", "bodies", "eta", "single", "mixed", "double");
+  std::string data, plots;
+  for (const std::int64_t count : experiment.sizes) {
+    data += "$n" + std::to_string(count) + " << EOD\n";
+    for (const double eta : experiment.etas) {
+      settings.eta = eta;
+      std::printf("%10lld %10g", whole(count), eta);
+      data += number(eta);
+      for (const nbcc_precision precision : kPrecisions) {
+        settings.precision = precision;
+        const double error = std::fabs(measure(device, count, settings).error);
+        std::printf(" %12.3e", error);
+        std::fflush(stdout);
+        data += " " + number(error);
+      }
+      std::printf("\n");
+      data += "\n";
+    }
+    data += "EOD\n";
+    for (std::size_t k = 0; k < kPrecisions.size(); ++k) {
+      plots += std::string(plots.empty() ? "plot " : ", ") + "$n" + std::to_string(count) +
+               " using 1:" + std::to_string(k + 2) + " with linespoints lw 2 dt " +
+               (count == experiment.sizes.front() ? "1" : "2") + " lc " + std::to_string(k + 1) + " title '" +
+               std::to_string(count) + ", " + name_of(kPrecisions[k]) + "'";
+    }
+  }
+  if (experiment.picture.empty()) return;
+  std::printf(
+      "picture: %s\n",
+      draw(experiment.picture, data +
+                                   "set logscale xy\nset format y '10^{%L}'\nset xlabel 'eta'\nset key bottom right\n"
+                                   "set ylabel 'relative error of the energy at t = 1/4'\n" +
+                                   plots + "\n")
+          .c_str());
+}
+
+void print_cost(const char* name, const Cost& cost) {
+  std::printf("%-14s %12.3e %12.3e %12.3e %12.3e\n", name, cost.each, cost.per_i, cost.per_j, cost.per_pair);
+}
+
+std::string row_of(std::int64_t count, const Seconds& seconds, const Seconds& modelled) {
+  return number(double(count)) + " " + number(seconds.sum()) + " " + number(modelled.sum()) + " " +
+         number(modelled.host) + " " + number(modelled.communication) + " " + number(modelled.calculation) + "\n";
+}
+
+void model(const nbcc::Device& device, const HermiteSettings& settings, const ExperimentSettings& experiment) {
+  std::vector<Statistics> runs;
+  for (std::int64_t count = kFirst; count <= experiment.largest; count *= 2)
+    runs.push_back(measure(device, count, settings).statistics);
+  const Model fitted = fit_model(runs);
+  print_head(device, settings);
+  std::printf("# %s precision, eta = %g; seconds of a block of n of N bodies\n", name_of(settings.precision),
+              settings.eta);
+  std::printf("#%13s %12s %12s %12s %12s\n", "", "each", "n", "N", "n N");
+  print_cost("host", fitted.host);
+  print_cost("communication", fitted.communication);
+  print_cost("calculation", fitted.calculation);
+  std::printf("#%9s %12s %12s %12s %14s %12s\n", "bodies", "measured", "model", "host", "communication", "calculation");
+  std::string data = "$seconds << EOD\n";
+  for (const Statistics& run : runs) {
+    const Seconds modelled = fitted.of(run);
+    std::printf("%10lld %12.5f %12.5f %12.5f %14.5f %12.5f\n", whole(run.count()), run.seconds().sum(), modelled.sum(),
+                modelled.host, modelled.communication, modelled.calculation);
+    data += row_of(run.count(), run.seconds(), modelled);
+  }
+  if (experiment.picture.empty()) return;
+  std::printf("picture: %s\n",
+              draw(experiment.picture,
+                   data + "EOD\nset logscale xy\nset format y '10^{%L}'\nset xlabel 'bodies'\nset key top left\n"
+                          "set ylabel 'seconds for a quarter of a unit of time'\n"
+                          "plot $seconds using 1:2 with points pt 7 ps 2 lc rgb 'black' title 'measured', "
+                          "'' using 1:3 with lines lw 2 lc rgb 'black' title 'model', "
+                          "'' using 1:6 with lines lw 2 dt 2 title 'calculation', "
+                          "'' using 1:5 with lines lw 2 dt 3 title 'communication', "
+                          "'' using 1:4 with lines lw 2 dt 4 title 'host'\n")
+                  .c_str());
+}
+
+}  // namespace
+
+Measured measure(const nbcc::Device& device, std::int64_t count, HermiteSettings settings) {
+  settings.largest = step_that_divides(kEnd, settings.largest);
+  Hermite system(device, plummer(count, 1), settings);
+  const double before = system.energies().sum();
+  system.go_to(kEnd);
+  return {(system.energies().sum() - before) / std::fabs(before), system.statistics()};
+}
+
+void run_experiment(const std::string& name, const nbcc::Device& device, const HermiteSettings& settings,
+                    const ExperimentSettings& experiment) {
+  if (name == "table2") table2(device, settings, experiment);
+  if (name == "figure2") figure2(device, settings, experiment);
+  if (name == "model") model(device, settings, experiment);
+}
+
+}  // namespace examples

@@ -1,0 +1,182 @@
+// Blocks of bodies -> the same bodies, a step later. Its door is Hermite. Who is moved when is decided in
+// block_steps.cpp.
+#include "examples/hermite/hermite.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <string>
+
+namespace examples {
+namespace {
+
+nbcc::Sum open(const nbcc::Device& device, const std::string& name, nbcc_precision precision) {
+  return nbcc::Sum(nbcc::Pipeline::from_file(device, NBCC_SOURCE_DIR "/" + name, {.precision = precision}));
+}
+
+double length(const std::vector<double>& of, std::size_t particle) {
+  return std::hypot(of[3 * particle], of[3 * particle + 1], of[3 * particle + 2]);
+}
+
+// Tells how long it is since it was last asked.
+class Watch {
+ public:
+  double lap() {
+    const Clock::time_point before = std::exchange(last_, Clock::now());
+    return std::chrono::duration<double>(last_ - before).count();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point last_ = Clock::now();
+};
+
+}  // namespace
+
+double step_that_divides(double interval, double longest) {
+  return interval / std::ceil(interval / longest * (1 - 1e-12));
+}
+
+Hermite::Hermite(const nbcc::Device& device, const Bodies& bodies, const HermiteSettings& settings)
+    : settings_(settings),
+      mass_(bodies.mass),
+      wanted_(mass_.size()),
+      blocks_(bodies.count(), settings.largest, settings.finest),
+      statistics_(bodies.count()),
+      m_(device, bodies.count(), 1),
+      t_(device, bodies.count(), 1),
+      x_(device, bodies.count(), 3),
+      v_(device, bodies.count(), 3),
+      a_(device, bodies.count(), 3),
+      j_(device, bodies.count(), 3),
+      s_(device, bodies.count(), 3),
+      c_(device, settings.order == 6 ? bodies.count() : 0, 3),
+      x_now_(device, bodies.count(), 3),
+      v_now_(device, bodies.count(), 3),
+      a_now_(device, bodies.count(), 3),
+      a_new_(device, bodies.count(), 3),
+      j_new_(device, bodies.count(), 3),
+      s_new_(device, bodies.count(), 3),
+      potential_(device, bodies.count(), 1),
+      step_(device, bodies.count(), 1),
+      list_(device, bodies.count(), 1),
+      predict_(open(device, "examples/hermite/predict" + std::to_string(settings.order) + ".pipe", NBCC_DOUBLE)),
+      force_(open(device, settings.order == 6 ? "pipelines/gravity_snap.pipe" : "pipelines/gravity_jerk.pipe",
+                  settings.precision)),
+      correct_(open(device, "examples/hermite/correct" + std::to_string(settings.order) + ".pipe", NBCC_DOUBLE)),
+      exact_(open(device, "pipelines/gravity_jerk.pipe", NBCC_DOUBLE)) {
+  bind();
+  compile();
+  m_.write(bodies.mass);
+  x_.write(bodies.x);
+  v_.write(bodies.v);
+  start(device);
+}
+
+void Hermite::bind() {
+  const std::int64_t count = statistics_.count();
+  predict_.bind("x0", x_.view()).bind("v0", v_.view()).bind("a0", a_.view()).bind("j0", j_.view());
+  predict_.bind("t0", t_.view()).bind("x", x_now_.view()).bind("v", v_now_.view());
+  force_.bind("xi", x_now_.view()).bind("vi", v_now_.view());
+  force_.bind("xj", x_now_.view()).bind("vj", v_now_.view()).bind("mj", m_.view());
+  force_.bind("acc", a_new_.view()).bind("jerk", j_new_.view());
+  correct_.bind("x0", x_.view()).bind("v0", v_.view()).bind("a0", a_.view()).bind("j0", j_.view());
+  correct_.bind("t0", t_.view()).bind("a1", a_new_.view()).bind("j1", j_new_.view());
+  correct_.bind("x", x_.view()).bind("v", v_.view()).bind("a", a_.view()).bind("j", j_.view());
+  correct_.bind("t", t_.view()).bind("step", step_.view());
+  if (settings_.order == 6) {
+    predict_.bind("s0", s_.view()).bind("c0", c_.view()).bind("a", a_now_.view());
+    force_.bind("ai", a_now_.view()).bind("aj", a_now_.view()).bind("snap", s_new_.view());
+    correct_.bind("s0", s_.view()).bind("s1", s_new_.view()).bind("s", s_.view()).bind("c", c_.view());
+  } else {
+    force_.bind("pot", potential_.view());
+    correct_.bind("p1", potential_.view()).set("mass", std::accumulate(mass_.begin(), mass_.end(), 0.0));
+  }
+  exact_.bind("xi", x_.view()).bind("vi", v_.view()).bind("xj", x_.view()).bind("vj", v_.view());
+  exact_.bind("mj", m_.view()).bind("pot", potential_.view()).ignore("acc").ignore("jerk");
+  for (nbcc::Sum* sum : {&force_, &exact_}) sum->set("eps2", settings_.eps * settings_.eps);
+  for (nbcc::Sum* sum : {&predict_, &correct_}) sum->set("unit", blocks_.tick()).counts(count, 0);
+  // Where a step is so short that rounding is all that tells the forces of its ends apart, steps must not become
+  // shorter still for that.
+  const double noise = settings_.precision == NBCC_SINGLE  ? 0x1p-19
+                       : settings_.precision == NBCC_MIXED ? 0x1p-23
+                                                           : 0x1p-50;
+  correct_.set("eta", settings_.eta).set("noise", noise);
+}
+
+// A GPU's kernels are cut for the size of a block, and compiled when they are first wanted: here, where nobody measures
+// the time, for bodies that are not yet there.
+void Hermite::compile() {
+  const std::int64_t count = statistics_.count();
+  predict_.set("now", 0).run();
+  for (std::int64_t block = 1; block < 2 * count; block *= 2) {
+    force_.run(0, std::min(block, count));
+    correct_.set("now", 1).run(0, std::min(block, count));
+  }
+  correct_.wait();
+  for (Numbers* field : {&t_, &x_, &v_, &a_, &j_, &s_, &c_}) field->clear();
+}
+
+// What the scheme takes from the step before, at time 0 for all, in double.
+void Hermite::start(const nbcc::Device& device) {
+  nbcc::Sum sum = open(device, "pipelines/gravity_snap.pipe", NBCC_DOUBLE);
+  sum.bind("xi", x_.view()).bind("vi", v_.view()).bind("ai", a_.view());
+  sum.bind("xj", x_.view()).bind("vj", v_.view()).bind("aj", a_.view()).bind("mj", m_.view());
+  sum.bind("acc", a_new_.view()).bind("jerk", j_new_.view()).bind("snap", s_new_.view());
+  sum.set("eps2", settings_.eps * settings_.eps).run().wait();
+  // The snap needs accelerations, which the same sum has told.
+  a_.write(a_new_.all());
+  sum.run().wait();
+  j_.write(j_new_.all());
+  s_.write(s_new_.all());
+  const std::vector<double> a = a_.all(), j = j_.all(), s = s_.all();
+  const double eta = settings_.eta_start > 0 ? settings_.eta_start : settings_.eta / 10;
+  for (std::size_t k = 0; k < wanted_.size(); ++k) {
+    const double acc = length(a, k), jerk = length(j, k), snap = length(s, k);
+    // Where one of them happens to be near 0, their ratio tells no time; this one does.
+    const double time = snap > 0 ? std::sqrt(acc / snap + jerk * jerk / (snap * snap)) : settings_.largest;
+    wanted_[k] = float(eta * std::clamp(jerk > 0 ? acc / jerk : 4 * time, time / 4, 4 * time));
+  }
+  blocks_.begin(wanted_);
+}
+
+void Hermite::go_to(double time) {
+  const std::int64_t last = std::llround(time / blocks_.tick());
+  while (blocks_.next() <= last) take_block();
+}
+
+void Hermite::take_block() {
+  Watch watch;
+  Seconds took;
+  blocks_.go();
+  const auto count = std::int64_t(blocks_.block().size());
+  const double now = double(blocks_.now());
+  took.host = watch.lap();
+  list_.write(blocks_.block());
+  took.communication = watch.lap();
+  predict_.set("now", now).run();
+  force_.run_device_list(list_.data(), count);
+  correct_.set("now", now).run_device_list(list_.data(), count).wait();
+  took.calculation = watch.lap();
+  // The results of particle k stand at k, whichever are asked for.
+  step_.read(wanted_);
+  took.communication += watch.lap();
+  blocks_.end_block(wanted_);
+  took.host += watch.lap();
+  statistics_.add(blocks_.block(), took);
+}
+
+Energies Hermite::energies() {
+  exact_.run().wait();
+  const std::vector<double> v = v_.all(), potential = potential_.all();
+  Energies all;
+  for (std::size_t k = 0; k < mass_.size(); ++k) {
+    const double speed = length(v, k);
+    all.kinetic += 0.5 * mass_[k] * speed * speed;
+    all.potential += 0.5 * mass_[k] * potential[k];
+  }
+  return all;
+}
+
+}  // namespace examples

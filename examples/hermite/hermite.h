@@ -1,0 +1,70 @@
+// A system of gravitating bodies under the Hermite scheme, of fourth or sixth order, with individual block time steps.
+//
+// All that is known of the bodies stays on the device, where they are predicted, pulled and corrected. Of each block
+// the host sends the list of those that are moved, and gets the steps that they want next.
+#pragma once
+#include "examples/hermite/block_steps.h"
+#include "examples/hermite/field.h"
+#include "examples/hermite/statistics.h"
+#include "examples/support/bodies.h"
+
+namespace examples {
+
+struct HermiteSettings {
+  int order = 4;                          // or 6
+  nbcc_precision precision = NBCC_MIXED;  // of the force; all else is double
+  double eps = 1.0 / 256;                 // softening length
+  double eta = 0.01;                      // accuracy of the steps, within the root
+  double eta_start = 0;                   // of the first ones, eta_start |a| / |jerk|; 0: a tenth of eta
+  double largest = 1.0 / 8;               // step
+  int finest = 30;                        // the smallest step is 2^finest times smaller; 0: all share one step
+};
+
+// The largest of the steps that are not longer than `longest` and divide `interval`.
+double step_that_divides(double interval, double longest);
+
+struct Energies {
+  double kinetic = 0, potential = 0;
+  double sum() const { return kinetic + potential; }
+};
+
+class Hermite {
+ public:
+  // Starts at time 0. All functions throw nbcc::Error.
+  Hermite(const nbcc::Device& device, const Bodies& bodies, const HermiteSettings& settings);
+
+  // Through all blocks up to `time`, a whole number of largest steps, where all bodies meet.
+  void go_to(double time);
+  double time() const { return double(blocks_.now()) * blocks_.tick(); }
+  const Statistics& statistics() const { return statistics_; }
+
+  // When all bodies have met.
+  Bodies bodies() const { return {mass_, x_.all(), v_.all()}; }
+  Energies energies();  // in double
+  std::vector<double> accelerations() const { return a_.all(); }
+  std::vector<double> jerks() const { return j_.all(); }
+  std::vector<double> snaps() const { return s_.all(); }  // fourth order: those of time 0
+
+ private:
+  void bind();
+  void compile();
+  void start(const nbcc::Device& device);
+  void take_block();
+
+  HermiteSettings settings_;
+  std::vector<double> mass_;
+  std::vector<float> wanted_;
+  BlockSteps blocks_;
+  Statistics statistics_;
+
+  using Numbers = Field<double>;
+  // Of every particle at its own time t: position and its first five derivatives.
+  Numbers m_, t_, x_, v_, a_, j_, s_, c_;
+  // Now: predicted, and what is summed from it.
+  Numbers x_now_, v_now_, a_now_, a_new_, j_new_, s_new_, potential_;
+  Field<float> step_;
+  Field<std::int64_t> list_;
+  nbcc::Sum predict_, force_, correct_, exact_;
+};
+
+}  // namespace examples

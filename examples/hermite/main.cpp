@@ -1,0 +1,76 @@
+// Gravitating bodies under the Hermite scheme with individual block time steps, as in S. Portegies Zwart, R. Belleman &
+// P. Geldof, New Astronomy 12 (2007) 641. Here a run is put together; the scheme is in hermite.cpp, the paper's
+// experiments are in experiments.cpp and model.cpp.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "examples/hermite/options.h"
+#include "examples/hermite/report.h"
+
+namespace {
+
+void print_forces(const examples::Hermite& system) {
+  std::printf("# a[3] jerk[3] snap[3]\n");
+  const std::vector<double> a = system.accelerations(), j = system.jerks(), s = system.snaps();
+  for (std::size_t k = 0; k < a.size(); k += 3) {
+    std::printf("%.16g %.16g %.16g %.16g %.16g %.16g %.16g %.16g %.16g\n", a[k], a[k + 1], a[k + 2], j[k], j[k + 1],
+                j[k + 2], s[k], s[k + 1], s[k + 2]);
+  }
+}
+
+double farthest(const examples::Bodies& from, const examples::Bodies& to) {
+  double most = 0;
+  for (std::size_t k = 0; k < from.x.size(); k += 3)
+    most = std::fmax(most, std::hypot(to.x[k] - from.x[k], to.x[k + 1] - from.x[k + 1], to.x[k + 2] - from.x[k + 2]));
+  return most;
+}
+
+void simulate(examples::Options& options) {
+  examples::HermiteSettings& settings = options.settings;
+  examples::Bodies bodies = examples::read_bodies(options.bodies);
+  if (options.at_rest) examples::rest_in_the_origin(bodies);
+  // All bodies meet for every report, since the largest step divides the time between two of them.
+  const double reports = options.every > 0 ? std::fmax(1, std::round(options.end / options.every)) : 1;
+  const double every = options.end / reports;
+  const bool is_fixed = options.fixed_step > 0;
+  settings.largest = examples::step_that_divides(every, is_fixed ? options.fixed_step : settings.largest);
+  if (options.smallest_step > 0)
+    settings.finest = int(std::clamp(std::ceil(std::log2(settings.largest / options.smallest_step)), 0.0, 40.0));
+  if (is_fixed) settings.finest = 0;
+
+  const nbcc::Device device(options.device);
+  examples::Hermite system(device, bodies, settings);
+  if (options.tells_forces) return print_forces(system);
+  examples::Report report(device.name(), bodies.count(), settings, options.is_json, options.is_long);
+  report.add(0, system.energies());
+  for (double k = 1; k <= reports; ++k) {
+    system.go_to(k * every);
+    report.add(system.time(), system.energies());
+  }
+  const examples::Bodies last = system.bodies();
+  report.end(system.statistics(), options.tells_return ? farthest(bodies, last) : -1);
+  if (!options.output.empty()) examples::write_bodies(options.output, last);
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  int exit_code = 0;
+  std::optional<examples::Options> options = examples::parse_options(count, words, exit_code);
+  if (!options) return exit_code;
+  try {
+    if (options->experiment.empty())
+      simulate(*options);
+    else
+      examples::run_experiment(options->experiment, nbcc::Device(options->device), options->settings,
+                               options->of_experiment);
+    return 0;
+  } catch (const nbcc::Error& error) {
+    std::fprintf(stderr, "hermite: %s\n", error.what());
+    return error.status();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "hermite: %s\n", error.what());
+    return 1;
+  }
+}

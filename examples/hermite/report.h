@@ -1,0 +1,27 @@
+// What a run prints: a table for people, or JSON.
+#pragma once
+#include <string>
+
+#include "examples/hermite/hermite.h"
+
+namespace examples {
+
+const char* name_of(nbcc_precision precision);
+
+class Report {
+ public:
+  // Begins with what is run. is_long: blocks and steps are told at the end; JSON tells all.
+  Report(const std::string& device, std::int64_t count, const HermiteSettings& settings, bool is_json, bool is_long);
+
+  void add(double time, const Energies& energies);
+  // distance: of the body that is farthest from where it began; not told if it is negative.
+  void end(const Statistics& statistics, double distance);
+
+ private:
+  void end_json(const Statistics& statistics, double distance) const;
+
+  bool is_json_, is_long_, is_first_ = true;
+  Energies start_;
+};
+
+}  // namespace examples

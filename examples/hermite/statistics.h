@@ -1,0 +1,44 @@
+// What blocks a run was made of, and what they took.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace examples {
+
+struct Seconds {
+  double host = 0;           // finding blocks
+  double communication = 0;  // lists of blocks to the device, steps back
+  double calculation = 0;    // prediction, forces, correction
+  double sum() const { return host + communication + calculation; }
+  Seconds& operator+=(const Seconds& other);
+};
+
+// Blocks of 2^k to 2^(k+1) - 1 particles.
+struct BlockBin {
+  std::int64_t blocks = 0, particles = 0;
+  Seconds seconds;
+};
+
+class Statistics {
+ public:
+  explicit Statistics(std::int64_t count) : steps_(std::size_t(count)) {}
+
+  void add(const std::vector<std::int64_t>& block, const Seconds& took);
+
+  std::int64_t count() const { return std::int64_t(steps_.size()); }
+  std::int64_t blocks() const { return total_.blocks; }
+  std::int64_t steps() const { return total_.particles; }  // of all particles
+  std::int64_t fewest() const;                             // steps of one particle
+  std::int64_t most() const;
+  double mean_block() const { return total_.blocks > 0 ? double(total_.particles) / double(total_.blocks) : 0; }
+  const Seconds& seconds() const { return total_.seconds; }
+  const std::array<BlockBin, 40>& bins() const { return bins_; }
+
+ private:
+  BlockBin total_;
+  std::array<BlockBin, 40> bins_{};
+  std::vector<std::int64_t> steps_;
+};
+
+}  // namespace examples

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# test.sh HERMITE NBCC CASE: "known" are systems whose motion is known; "nbabel" and "threebody" are published ones, whose
+# files stand beside the project (../shared/validation): without them the case is skipped.
+set -euo pipefail
+hermite=$(realpath "$1") nbcc=$(realpath "$2") case=$3
+files=$(dirname "$(realpath "$0")")/../../../shared/validation
+cd "$(mktemp -d)"
+trap 'rm -rf "$PWD"' EXIT
+fail() { echo "FAILED: $*"; exit 1; }
+run() { "$hermite" "$@" --eps 0 --precision double; }
+# Of a run's output on standard input: the error of the energy in its last report, and how far from the start it ends.
+energy_error() { awk '/^ +[0-9]+[.]/ { e = $3 } END { print e < 0 ? -e : e }'; }
+distance() { awk '/^farthest/ { print $NF }'; }
+below() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 < b + 0) }' || fail "$3: $1 is not below $2"; }
+
+known() {
+  # A circular pair: acc = -x, jerk = -v, snap = x; at time 4 it has turned by 4.
+  printf '0.5 0.5 0 0 0 0.5 0\n0.5 -0.5 0 0 0 -0.5 0\n' >pair.txt
+  run pair.txt --forces | tail -2 | tr '\n' ' ' |
+    awk '{ for (k = 1; k <= 18; ++k) if (($k - want(k))^2 > 1e-28) exit 1 }
+         function want(k) { return k == 1 || k == 5 || k == 16 ? -0.5 : k == 7 || k == 10 || k == 14 ? 0.5 : 0 }' ||
+    fail "forces of a circular pair"
+  for order in 4 6; do
+    for step in 0.1 0.05; do
+      run pair.txt --end 4 --fixed-step $step --order $order --output turned.txt >/dev/null
+      awk 'END { print sqrt(($2 + 0.5 * cos(4))^2 + ($3 + 0.5 * sin(4))^2) }' turned.txt
+    done | tr '\n' ' ' | awk -v order=$order '{ r = log($1 / $2) / log(2); print "order", r; exit !(r > order - 0.3 && r < order + 0.7) }' ||
+      fail "half the step does not divide the error by 2^$order"
+  done
+
+  "$nbcc" make-ic figure-eight -o eight.txt
+  run eight.txt --end 6.32591398 --eta 0.001 --return >eight.out
+  below "$(energy_error <eight.out)" 1e-9 "energy of the figure eight"
+  below "$(distance <eight.out)" 1e-7 "the figure eight returns"
+
+  # Burrau's problem: masses 3, 4, 5 at rest in the corners of a triangle; E = -769/60.
+  printf '3 1 3 0 0 0 0\n4 -2 -1 0 0 0 0\n5 1 -1 0 0 0 0\n' >burrau.txt
+  run burrau.txt --forces | awk 'NR == 2 { a = $1 + 12 / 125; b = $2 + 0.4405 } END { exit !(a^2 + b^2 < 1e-28) }' ||
+    fail "forces of the Pythagorean problem"
+  for order in 4 6; do
+    run burrau.txt --end 5 --eta 0.001 --order $order --json >burrau.json
+    grep -q '"time": 0, "energy": -12.816666666666' burrau.json || fail "energy of the Pythagorean problem"
+    below "$(sed -n 's/.*"time": 5,.*"error": -\{0,1\}\([^,]*\),.*/\1/p' burrau.json)" 1e-7 "order $order to t = 5"
+  done
+
+  # The precision of the force is not what limits the energy here.
+  "$nbcc" make-ic plummer --n 128 --seed 2 -o plummer.txt
+  for precision in single mixed double; do
+    "$hermite" plummer.txt --rest --end 0.25 --eta 0.0025 --precision $precision --statistics >$precision.out
+    below "$(energy_error <$precision.out)" 5e-8 "energy in $precision precision"
+  done
+  awk '/^ *[0-9]+ - / { blocks += $4; steps += $5 } /^blocks:/ { want = $2 + 0 } END { exit !(blocks == want && steps > 128) }' \
+    double.out || fail "the histogram has all blocks"
+
+  printf '1 0 0 0 0 0 0\n1 0 0 x 0 0 0\n' >bad.txt
+  code=0
+  run bad.txt 2>bad.err || code=$?
+  [ $code -eq 1 ] && grep -q 'bad.txt:2: this is not a number' bad.err || fail "$code $(cat bad.err)"
+  code=0
+  run 2>/dev/null || code=$?
+  [ $code -eq 2 ] || fail "nothing to do is a usage error"
+}
+
+nbabel() {
+  for size in 16 64; do
+    run "$files/nbabel/input$size" --end 1 --eta 0.001 >out
+    awk '/^ / { exit !(($2 + 0.25)^2 < 1e-24) }' out || fail "NBabel's $size bodies have E = -1/4"
+    below "$(energy_error <out)" 1e-8 "energy of NBabel's $size bodies"
+  done
+}
+
+threebody() {
+  grep -v '^#' "$files/threebody/li_liao_first4.txt" >orbits.txt
+  while read -r name v1 v2 period; do
+    awk -v a="$v1" -v b="$v2" 'BEGIN {
+      printf "1 -1 0 0 %.17g %.17g 0\n1 1 0 0 %.17g %.17g 0\n1 0 0 0 %.17g %.17g 0\n", a, b, a, b, -2 * a, -2 * b }' >orbit.txt
+    for order in 4 6; do
+      below "$(run orbit.txt --end "$period" --order $order --eta 0.0001 --return | distance)" 1e-6 "$name, order $order"
+    done
+  done <orbits.txt
+}
+
+[ "$case" = known ] || [ -d "$files" ] || { echo "no $files: skipped"; exit 77; }
+$case
+echo "all is well"

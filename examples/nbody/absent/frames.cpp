@@ -1,0 +1,17 @@
+// In place of draw/ where the libraries for it were not found.
+#include "examples/nbody/frames.h"
+
+#include "examples/nbody/missing.h"
+
+namespace examples {
+
+struct Frames::State {};
+
+Frames::Frames(const FrameChoice&, const nbcc::Device&, const Bodies&) {
+  throw Missing("built without --frames and --movie: they need libegl-dev, libgl-dev and libpng-dev");
+}
+Frames::~Frames() = default;
+void Frames::add(const Simulation&) {}
+void Frames::finish() {}
+
+}  // namespace examples

@@ -1,0 +1,145 @@
+// Runs of the force -> tables. One door: print_benchmark(). Bodies lie where a simulation has them, in the device's
+// memory, and each figure is the median of several samples.
+#include "examples/nbody/benchmark.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <optional>
+
+#include "examples/nbody/simulation.h"
+#include "examples/support/plummer.h"
+
+namespace examples {
+namespace {
+
+constexpr double kOperations = 20;  // of an interaction, as the chapter counts
+constexpr int kSamples = 5;
+constexpr double kShortestSample = 0.02;  // s
+
+double seconds_of(Simulation& simulation, int runs) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (int k = 0; k < runs; ++k) simulation.sum_forces();
+  simulation.wait();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// Interactions per second.
+double rate(Simulation& simulation, std::int64_t count) {
+  seconds_of(simulation, 1);  // compiles what is not compiled yet, and wakes the device
+  const int runs = std::max(1, int(kShortestSample / std::max(seconds_of(simulation, 1), 1e-7)));
+  std::vector<double> samples;
+  for (int k = 0; k < kSamples; ++k) samples.push_back(seconds_of(simulation, runs) / runs);
+  std::nth_element(samples.begin(), samples.begin() + kSamples / 2, samples.end());
+  return double(count) * double(count) / samples[kSamples / 2];
+}
+
+// Nothing: there is no such kernel, or the GPU has not the registers for it.
+std::optional<double> rate(Simulation& simulation, std::int64_t count, const nbcc::KernelShape& shape) {
+  try {
+    simulation.set_shape(shape);
+    return rate(simulation, count);
+  } catch (const nbcc::Error& error) {
+    if (error.status() != NBCC_ERROR_USAGE && error.status() != NBCC_ERROR_DEVICE) throw;
+    return {};
+  }
+}
+
+void print_figures(std::int64_t count, const char* more, std::optional<double> rate) {
+  if (rate)
+    std::printf("%9lld %12s %16.4g %12.5g", static_cast<long long>(count), more, *rate * 1e-9,
+                *rate * 1e-9 * kOperations);
+  else
+    std::printf("%9lld %12s %16s %12s", static_cast<long long>(count), more, "-", "-");
+}
+
+void print_heading(const char* title, const char* more) {
+  std::printf("\n# %s\n#%8s %12s %16s %12s\n", title, "N", more, "G interact./s", "GFLOP/s");
+}
+
+class Benchmark {
+ public:
+  Benchmark(const std::string& device, nbcc_precision precision) : device_(device) { settings_.precision = precision; }
+
+  void against_instruction_set(const std::vector<std::int64_t>& counts) {
+    print_heading("Performance against N and instruction set", "set");
+    for (const char* isa : {"sse2", "avx2", "avx512"}) {
+      std::optional<nbcc::Device> device;
+      try {
+        device.emplace(device_, nbcc::DeviceOptions{.isa = isa});
+      } catch (const nbcc::Error& error) {
+        if (error.status() != NBCC_ERROR_DEVICE) throw;
+        continue;  // this machine has it not
+      }
+      for (const std::int64_t count : counts) {
+        Simulation simulation(*device, {.bodies = plummer(count, 1)}, settings_);
+        print_figures(count, isa, rate(simulation, count));
+        std::printf("\n");
+        std::fflush(stdout);
+      }
+    }
+  }
+
+  void against_count(const nbcc::Device& device, const std::vector<std::int64_t>& counts) {
+    print_heading("Performance against N, in the shapes that nbcc chooses", "block size");
+    for (const std::int64_t count : counts) {
+      Simulation simulation(device, {.bodies = plummer(count, 1)}, settings_);
+      const double found = rate(simulation, count);
+      const nbcc::KernelShape shape = simulation.shape();
+      print_figures(count, std::to_string(shape.threads).c_str(), found);
+      std::printf("   %d bodies a thread, %d threads a body, %d parts\n", shape.i_per_thread, shape.lanes, shape.parts);
+      std::fflush(stdout);
+    }
+  }
+
+  // One number of the shape; the others are what nbcc chooses for N.
+  void against_shape(const nbcc::Device& device, const std::vector<std::int64_t>& counts, const char* title,
+                     const char* name, int nbcc::KernelShape::* member, const std::vector<int>& values) {
+    print_heading(title, name);
+    for (const std::int64_t count : counts) {
+      Simulation simulation(device, {.bodies = plummer(count, 1)}, settings_);
+      for (const int value : values) {
+        nbcc::KernelShape shape;
+        shape.*member = value;
+        // The tile grows with the lanes, so that each has as many terms to add.
+        if (member == &nbcc::KernelShape::lanes) shape.j_tile = kTile * std::min(value, 4);
+        print_figures(count, std::to_string(value).c_str(), rate(simulation, count, shape));
+        std::printf("\n");
+        std::fflush(stdout);
+      }
+    }
+  }
+
+ private:
+  static constexpr int kTile = 128;
+  std::string device_;
+  Settings settings_;
+};
+
+}  // namespace
+
+void print_benchmark(const std::string& name, nbcc_precision precision, const std::vector<std::int64_t>& counts) {
+  const nbcc::Device device(name);
+  Benchmark benchmark(name, precision);
+  const auto or_else = [&](std::vector<std::int64_t> usual) { return counts.empty() ? usual : counts; };
+  std::printf("# The force of N bodies on each other on %s, %s precision; GFLOP/s at %g operations\n",
+              device.name().c_str(),
+              precision == NBCC_SINGLE  ? "single"
+              : precision == NBCC_MIXED ? "mixed"
+                                        : "double",
+              kOperations);
+  if (device.name().starts_with("cpu"))
+    return benchmark.against_instruction_set(or_else({256, 512, 1024, 2048, 4096, 8192, 16384}));
+
+  using Shape = nbcc::KernelShape;
+  benchmark.against_count(device, or_else({1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144, 524288}));
+  const std::vector<std::int64_t> few = or_else({1024, 4096, 16384, 65536});
+  benchmark.against_shape(device, few, "Performance against the block size", "threads", &Shape::threads,
+                          {32, 64, 128, 256, 512});
+  benchmark.against_shape(device, few, "Performance against the unrolling of the loop over bodies", "unrolled",
+                          &Shape::unroll, {1, 2, 4, 8, 16, 32});
+  benchmark.against_shape(device, few, "Performance against the threads that share a body", "threads/body",
+                          &Shape::lanes, {1, 2, 4, 8, 16, 32});
+}
+
+}  // namespace examples

@@ -1,0 +1,15 @@
+// The rate of the force, as the figures of GPU Gems 3, chapter 31, show it: against the number of bodies and, on a GPU,
+// against the shape of the kernel.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/nbcc.h"
+
+namespace examples {
+
+// Prints the tables. counts: numbers of bodies; none: those that suit the device. Throws nbcc::Error.
+void print_benchmark(const std::string& device, nbcc_precision precision, const std::vector<std::int64_t>& counts);
+
+}  // namespace examples

@@ -1,0 +1,78 @@
+// A simulation -> pictures in a folder or a movie. One door: Frames.
+#include "examples/nbody/frames.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <numbers>
+#include <optional>
+#include <stdexcept>
+#include <system_error>
+
+#include "examples/nbody/draw/movie.h"
+#include "examples/nbody/draw/offscreen.h"
+#include "examples/nbody/draw/vertices.h"
+
+namespace examples {
+namespace {
+
+constexpr int kPerSecond = 25;
+
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw std::runtime_error("cannot make the folder '" + folder + "': " + error.message());
+}
+
+Camera camera_of(const FrameChoice& choice, const Bodies& bodies) {
+  Camera camera = camera_for(bodies);
+  constexpr double degree = std::numbers::pi / 180;
+  camera.orbit(choice.orbit[0] * degree, choice.orbit[1] * degree);
+  return camera;
+}
+
+}  // namespace
+
+struct Frames::State {
+  State(const FrameChoice& chosen, const nbcc::Device& device, const Bodies& start)
+      : choice(chosen),
+        screen(open_offscreen(cuda_ordinal(device), chosen.size[0], chosen.size[1])),
+        sprites(screen->gl(), start.count()),
+        vertices(screen->gl(), device, sprites),
+        camera(camera_of(chosen, start)),
+        look(look_for(start, camera)) {}
+
+  FrameChoice choice;
+  std::unique_ptr<Offscreen> screen;
+  Sprites sprites;
+  Vertices vertices;
+  Camera camera;
+  SpriteLook look;
+  std::optional<Movie> movie;
+  int number = 0;
+};
+
+Frames::Frames(const FrameChoice& choice, const nbcc::Device& device, const Bodies& start)
+    : state_(std::make_unique<State>(choice, device, start)) {
+  if (!choice.folder.empty()) make_folder(choice.folder);
+  if (!choice.movie.empty()) state_->movie.emplace(choice.movie, choice.size[0], choice.size[1], kPerSecond);
+  std::fprintf(stderr, "nbody: %s draws; %s\n", state_->screen->renderer().c_str(), state_->vertices.path().c_str());
+}
+
+Frames::~Frames() = default;
+
+void Frames::add(const Simulation& simulation) {
+  State& s = *state_;
+  s.vertices.update(simulation);
+  s.sprites.draw(s.camera, s.look, s.screen->width(), s.screen->height());
+  const Image image = s.screen->read();
+  char name[32];
+  std::snprintf(name, sizeof name, "/frame-%04d.png", s.number++);
+  if (!s.choice.folder.empty()) write_png(s.choice.folder + name, image);
+  if (s.movie) s.movie->add(image);
+}
+
+void Frames::finish() {
+  if (state_->movie) state_->movie->finish();
+}
+
+}  // namespace examples

@@ -1,0 +1,53 @@
+// A simulation's positions and velocities -> the buffer of the sprites, by sprites.pipe. One door: Vertices. Draws
+// nothing.
+#include "examples/nbody/draw/vertices.h"
+
+#include <cstdlib>
+#include <stdexcept>
+
+namespace examples {
+namespace {
+
+constexpr std::int64_t kStride = 4 * std::int64_t(sizeof(float));
+
+}  // namespace
+
+std::optional<int> cuda_ordinal(const nbcc::Device& device) {
+  const std::string name = device.name();
+  if (!name.starts_with("cuda:")) return {};
+  return std::atoi(name.c_str() + 5);
+}
+
+Vertices::Vertices(const Gl& gl, const nbcc::Device& device, const Sprites& sprites)
+    : gl_(gl), sprites_(sprites), sum_(open_sum(device, "nbody/sprites.pipe", NBCC_SINGLE)) {
+  sum_.counts(sprites.count(), 0);
+  if (const std::optional<int> ordinal = cuda_ordinal(device)) {
+    try {
+      shared_ = std::make_unique<SharedBuffer>(gl, sprites.buffer(), *ordinal);
+      shared_->map();
+      shared_->unmap();
+      path_ = "positions stay on the GPU";
+      return;
+    } catch (const std::runtime_error& error) {
+      shared_.reset();
+      path_ += std::string(" (") + error.what() + ")";
+    }
+  }
+  host_.resize(std::size_t(4 * sprites.count()));
+}
+
+void Vertices::update(const Simulation& simulation) {
+  sum_.bind("xi", simulation.positions()).bind("vi", simulation.velocities());
+  if (shared_) return update_shared();
+  sum_.bind("sprite", nbcc::view(host_.data(), sprites_.count(), kStride)).run();
+  gl_.BindBuffer(GL_ARRAY_BUFFER, sprites_.buffer());
+  gl_.BufferSubData(GL_ARRAY_BUFFER, 0, std::ptrdiff_t(host_.size() * sizeof(float)), host_.data());
+}
+
+void Vertices::update_shared() {
+  float* const buffer = static_cast<float*>(shared_->map());
+  sum_.bind("sprite", nbcc::view(buffer, sprites_.count(), kStride)).run();
+  shared_->unmap();
+}
+
+}  // namespace examples

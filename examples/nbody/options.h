@@ -1,0 +1,32 @@
+// What the user wants.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "examples/nbody/frames.h"
+#include "examples/nbody/simulation.h"
+#include "examples/nbody/viewer.h"
+
+namespace examples {
+
+struct Options {
+  std::string bodies, device = "cpu", precision = "single", checkpoint, snapshots;
+  Settings settings;
+  double dt = 1.0 / 1024, end = 1, every = 0.125;
+  bool at_rest = false, restart = false, quiet = false;
+
+  FrameChoice frames;
+  double frame_every = 0;  // 0: as `every`
+  bool wants_frames() const { return !frames.folder.empty() || !frames.movie.empty(); }
+
+  bool viewer = false;
+  ViewerChoice view;
+
+  bool benchmark = false;
+  std::vector<std::int64_t> counts;  // of bodies, for the benchmark
+};
+
+// False: there is nothing left to do, and the program's exit code is `code`.
+bool parse(int count, char** words, Options& options, int& code);
+
+}  // namespace examples

@@ -1,0 +1,38 @@
+# What nbody draws with, each part where its libraries are. Contexts of OpenGL and CUDA's driver are opened at run time:
+# only headers are needed of EGL and OpenGL.
+pkg_check_modules(PNG IMPORTED_TARGET libpng)
+pkg_check_modules(GLFW IMPORTED_TARGET glfw3)
+pkg_check_modules(IMGUI IMPORTED_TARGET imgui)
+find_path(GL_HEADERS NAMES GL/glcorearb.h)
+find_path(EGL_HEADERS NAMES EGL/eglext.h)
+set(folder ${CMAKE_CURRENT_SOURCE_DIR}/nbody)
+
+if(PNG_FOUND AND GL_HEADERS AND EGL_HEADERS)
+  file(GLOB drawing CONFIGURE_DEPENDS ${folder}/draw/*.cpp)
+  add_library(nbody_drawing STATIC ${drawing})
+  target_link_libraries(nbody_drawing PUBLIC example_support nbcc_jit PkgConfig::PNG ${CMAKE_DL_LIBS})
+  target_link_libraries(example_nbody PRIVATE nbody_drawing)
+else()
+  target_sources(example_nbody PRIVATE ${folder}/absent/frames.cpp)
+endif()
+
+if(TARGET nbody_drawing AND GLFW_FOUND AND IMGUI_FOUND)
+  file(GLOB window CONFIGURE_DEPENDS ${folder}/viewer/*.cpp)
+  target_sources(example_nbody PRIVATE ${window})
+  target_link_libraries(example_nbody PRIVATE PkgConfig::GLFW PkgConfig::IMGUI)
+else()
+  target_sources(example_nbody PRIVATE ${folder}/absent/viewer.cpp)
+endif()
+
+# Drawn in software. Where a library or Xvfb is missing, the tests that need it are skipped.
+if(TARGET nbody_drawing)
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+  file(GLOB tests CONFIGURE_DEPENDS ${folder}/tests/*_test.cpp)
+  add_executable(nbody_tests ${tests} ${folder}/simulation.cpp)
+  target_link_libraries(nbody_tests PRIVATE nbody_drawing GTest::gtest_main)
+  target_compile_definitions(nbody_tests PRIVATE NBODY="$<TARGET_FILE:example_nbody>" NBCC_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  add_dependencies(nbody_tests example_nbody)
+  gtest_discover_tests(nbody_tests TEST_PREFIX "examples.nbody." DISCOVERY_TIMEOUT 60
+                       PROPERTIES ENVIRONMENT NBCC_CACHE_DIR=${PROJECT_BINARY_DIR}/test-cache)
+endif()

@@ -1,0 +1,193 @@
+// The program's own pictures: frames, a movie, the window.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "examples/nbody/draw/image.h"
+
+namespace examples {
+namespace {
+
+namespace fs = std::filesystem;
+
+class PicturesTest : public testing::Test {
+ protected:
+  PicturesTest() { fs::create_directories(folder_); }
+  ~PicturesTest() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name)) << text;
+    return path(name);
+  }
+  // Its exit code; what it writes is in output_ and errors_.
+  int run(const std::string& command) {
+    const int status = std::system((command + " >" + path("out") + " 2>" + path("err")).c_str());
+    const auto read = [&](const char* name) {
+      std::ostringstream text;
+      text << std::ifstream(path(name)).rdbuf();
+      return text.str();
+    };
+    output_ = read("out");
+    errors_ = read("err");
+    return WEXITSTATUS(status);
+  }
+  bool has(const std::string& program) { return run("command -v " + program) == 0; }
+  // True: this machine cannot do it, and the program says so.
+  bool is_missing(int code) const { return code == 3 && errors_.find("nbody: ") == 0; }
+
+  fs::path folder_ = fs::temp_directory_path() / ("nbody_pictures." + std::to_string(getpid()));
+  std::string output_, errors_;
+};
+
+struct Colour {
+  long red = 0, green = 0, blue = 0;
+  long light() const { return red + green + blue; }
+};
+// All light of a part of a picture, of which the corners are given in its width and height.
+Colour light(const Image& image, double left, double top, double right, double bottom) {
+  Colour sum;
+  for (int y = int(top * image.height); y < int(bottom * image.height); ++y) {
+    for (int x = int(left * image.width); x < int(right * image.width); ++x) {
+      const std::uint8_t* const p = &image.rgb[std::size_t(3 * (y * image.width + x))];
+      sum.red += p[0];
+      sum.green += p[1];
+      sum.blue += p[2];
+    }
+  }
+  return sum;
+}
+
+// Two bodies at rest on the left, a fast one on the right; in so short a time none feels another.
+constexpr const char* kBodies = "# m x[3] v[3]\n1 -1 0.2 0 0 0 0\n1 -1 -0.2 0 0 0 0\n2 1 0 0 0 40 0\n";
+
+TEST_F(PicturesTest, FramesShowTheBodies) {
+  const std::string bodies = write("bodies.txt", kBodies);
+  const int code = run(NBODY " " + bodies +
+                       " --quiet --dt 0.001 --end 0.004 --every 0.004 --frame-every 0.002 --size 240 160 --frames " +
+                       path("frames"));
+  if (is_missing(code)) GTEST_SKIP() << errors_;
+  ASSERT_EQ(code, 0) << errors_;
+  EXPECT_NE(errors_.find(" draws; positions pass through the host\n"), std::string::npos) << errors_;
+  for (const char* name : {"frames/frame-0000.png", "frames/frame-0001.png", "frames/frame-0002.png"}) {
+    const Image image = read_png(path(name));
+    EXPECT_EQ(image.width, 240);
+    EXPECT_EQ(image.height, 160);
+    // Those at rest are blue, the fast one red.
+    const Colour left = light(image, 0, 0, 0.5, 1), right = light(image, 0.5, 0, 1, 1);
+    EXPECT_GT(left.blue, 2 * left.red);
+    EXPECT_GT(right.red, 2 * right.blue);
+    // All are inside, and the border is black.
+    EXPECT_GT(light(image, 0.05, 0.05, 0.95, 0.95).light(), 500);
+    EXPECT_EQ(light(image, 0, 0, 1, 0.05).light() + light(image, 0, 0.95, 1, 1).light(), 0);
+    EXPECT_EQ(light(image, 0, 0, 0.05, 1).light() + light(image, 0.95, 0, 1, 1).light(), 0);
+  }
+  EXPECT_FALSE(fs::exists(path("frames/frame-0003.png")));
+  // It moves upwards.
+  const auto height = [&](const char* name) {
+    const Image image = read_png(path(name));
+    double sum = 0, all = 0;
+    for (int y = 0; y < image.height; ++y) {
+      const double row = double(light(image, 0.5, double(y) / image.height, 1, (y + 1.001) / image.height).light());
+      sum += row * y;
+      all += row;
+    }
+    return -sum / all;
+  };
+  EXPECT_GT(height("frames/frame-0002.png"), height("frames/frame-0000.png") + 2);
+}
+
+TEST_F(PicturesTest, AMovieHasEveryFrame) {
+  if (!has("ffmpeg") || !has("ffprobe")) GTEST_SKIP() << "there is no ffmpeg";
+  const std::string bodies = write("bodies.txt", kBodies);
+  const int code =
+      run(NBODY " " + bodies + " --quiet --end 0.5 --frame-every 0.0625 --size 64 48 --movie " + path("bodies.mp4"));
+  if (is_missing(code)) GTEST_SKIP() << errors_;
+  ASSERT_EQ(code, 0) << errors_;
+  ASSERT_EQ(run("ffprobe -v error -count_frames -show_entries stream=width,height,nb_read_frames -of csv=p=0 " +
+                path("bodies.mp4")),
+            0);
+  EXPECT_EQ(output_, "64,48,9\n");
+}
+
+TEST_F(PicturesTest, WhatCannotBeIsSaid) {
+  const std::string bodies = write("bodies.txt", kBodies);
+  EXPECT_EQ(run(NBODY " " + bodies + " --movie x.mp4 --size 63 48"), 2);
+  EXPECT_EQ(errors_, "nbody: a movie needs an even --size\n");
+  EXPECT_EQ(run("DISPLAY= WAYLAND_DISPLAY= " NBODY " " + bodies + " --viewer"), 3);
+  EXPECT_EQ(errors_.find("nbody: "), 0U) << errors_;
+  const int code = run("PATH=/nowhere " NBODY " " + bodies + " --quiet --movie " + path("bodies.mp4"));
+  EXPECT_EQ(code, 3);
+  write("file", "");
+  if (run(NBODY " " + bodies + " --quiet --frames " + path("file/frames")) != 3) {
+    EXPECT_NE(errors_.find("cannot make the folder"), std::string::npos) << errors_;
+  }
+}
+
+class ViewerTest : public PicturesTest {
+ protected:
+  // The picture after so many; empty where there is no window.
+  Image watch(const std::string& options) {
+    const std::string bodies = write("bodies.txt", kBodies), shot = path("shot.png");
+    const int code = run("xvfb-run -a -s '-screen 0 800x600x24' " NBODY " " + bodies +
+                         " --dt 1e-5 --viewer --size 720 480 --screenshot " + shot + " " + options);
+    if (is_missing(code)) return {};
+    EXPECT_EQ(code, 0) << errors_;
+    return code == 0 ? read_png(shot) : Image();
+  }
+  void SetUp() override {
+    if (!has("xvfb-run")) GTEST_SKIP() << "there is no xvfb-run";
+  }
+};
+
+// Light without colour, as text has it, in the part of the window where the controls are.
+int grey_pixels(const Image& image) {
+  int count = 0;
+  for (int y = 0; y < image.height / 2; ++y) {
+    for (int x = 0; x < image.width / 2; ++x) {
+      const std::uint8_t* const p = &image.rgb[std::size_t(3 * (y * image.width + x))];
+      count += p[0] > 200 && p[0] == p[1] && p[1] == p[2];
+    }
+  }
+  return count;
+}
+
+TEST_F(ViewerTest, ShowsBodiesAndControls) {
+  const Image image = watch("--pictures 3");
+  if (image.width == 0) GTEST_SKIP() << errors_;
+  EXPECT_EQ(image.width, 720);
+  EXPECT_EQ(image.height, 480);
+  EXPECT_GT(grey_pixels(image), 500);
+  // The body on the right is beside the controls.
+  const Colour right = light(image, 0.5, 0, 1, 1);
+  EXPECT_GT(right.red, 2 * right.blue);
+  EXPECT_GT(right.light(), 500);
+  EXPECT_EQ(light(image, 0.95, 0, 1, 1).light(), 0);
+}
+
+TEST_F(ViewerTest, KeysAreObeyed) {
+  const Image moving = watch("--pictures 60");
+  if (moving.width == 0) GTEST_SKIP() << errors_;
+  const Image paused = watch("--pictures 60 --keys ' '"), faster = watch("--pictures 60 --keys '++++'");
+  const auto height = [](const Image& image) {
+    for (int y = 0; y < image.height; ++y)
+      if (light(image, 0.6, double(y) / image.height, 1, (y + 1.001) / image.height).light() > 0) return -y;
+    return -image.height;
+  };
+  EXPECT_GT(height(faster), height(moving));
+  EXPECT_GT(height(moving), height(paused));
+  // Ends at once; the next simulator of the CPU goes on from where the bodies are.
+  EXPECT_EQ(watch("--keys q").width, 720);
+  const Image other = watch("--pictures 60 --keys ' ss.'");
+  EXPECT_LE(std::abs(height(other) - height(paused)), 1);
+}
+
+}  // namespace
+}  // namespace examples

@@ -1,0 +1,64 @@
+// Controls <-> Dear ImGui. Doors: Controls::press(), draw_panel(). Simulates nothing.
+#include "examples/nbody/viewer/panel.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+
+namespace examples {
+namespace {
+
+constexpr double kRange = 64;  // of the time step, both ways
+
+void draw_simulators(Controls& controls, const std::vector<Simulator>& simulators) {
+  if (!ImGui::BeginCombo("simulator (s)", simulators[std::size_t(controls.simulator)].label.c_str())) return;
+  for (int k = 0; k < int(simulators.size()); ++k) {
+    if (ImGui::Selectable(simulators[std::size_t(k)].label.c_str(), k == controls.simulator)) controls.simulator = k;
+  }
+  ImGui::EndCombo();
+}
+
+// ImGui takes what is smaller than the last digit shown for zero.
+void slide(const char* label, double& value, double least, double most, const char* format = "%.4f") {
+  ImGui::SliderScalar(label, ImGuiDataType_Double, &value, &least, &most, format, ImGuiSliderFlags_Logarithmic);
+}
+
+}  // namespace
+
+void Controls::press(char key, int simulators) {
+  if (key == ' ') paused = !paused;
+  if (key == '.') paused = one_step = true;
+  if (key == 's') simulator = (simulator + 1) % simulators;
+  if (key == '+') dt = std::min(2 * dt, first_dt * kRange);
+  if (key == '-') dt = std::max(dt / 2, first_dt / kRange);
+  if (key == 'r') reset_camera = true;
+  if (key == 'q' || key == '\x1b') quit = true;
+}
+
+void draw_panel(Controls& controls, const Telling& telling, const std::vector<Simulator>& simulators) {
+  ImGui::SetNextWindowPos({10, 10}, ImGuiCond_FirstUseEver);
+  ImGui::Begin("n-body", nullptr, ImGuiWindowFlags_AlwaysAutoResize);
+  ImGui::Text("%lld bodies, t = %.4f", static_cast<long long>(telling.bodies), telling.time);
+  ImGui::Text("%.1f pictures/s", telling.pictures_per_second);
+  ImGui::Text("%.4g G interactions/s, %.4g GFLOP/s", 1e-9 * telling.interactions_per_second,
+              20e-9 * telling.interactions_per_second);
+  ImGui::TextUnformatted(telling.device.c_str());
+  ImGui::TextUnformatted(telling.path.c_str());
+  if (!telling.problem.empty()) ImGui::TextColored({1, 0.4F, 0.3F, 1}, "%s", telling.problem.c_str());
+  ImGui::Separator();
+  ImGui::PushItemWidth(180);
+  draw_simulators(controls, simulators);
+  ImGui::Checkbox("pause (space)", &controls.paused);
+  ImGui::SameLine();
+  if (ImGui::Button("one step (.)")) controls.paused = controls.one_step = true;
+  slide("time step (+ -)", controls.dt, controls.first_dt / kRange, controls.first_dt * kRange, "%.9f");
+  ImGui::SliderInt("steps per picture", &controls.steps, 1, 64);
+  slide("size of a body", controls.look.radius, 1e-4, 10);
+  slide("brightness", controls.look.brightness, 0.01, 4);
+  slide("speed drawn red", controls.look.fast, 1e-3, 1e3);
+  if (ImGui::Button("camera back (r)")) controls.reset_camera = true;
+  ImGui::PopItemWidth();
+  ImGui::End();
+}
+
+}  // namespace examples

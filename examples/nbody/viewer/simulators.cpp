@@ -1,0 +1,56 @@
+// This machine -> a list of simulators; one of them -> bodies at work. Doors: simulators_here(), Running.
+#include "examples/nbody/viewer/simulators.h"
+
+#include <algorithm>
+
+namespace examples {
+namespace {
+
+void add_cpu(std::vector<Simulator>& all) {
+  all.push_back({"CPU", "cpu", {}, {}});
+  all.push_back({"CPU, one thread", "cpu", {.threads = 1}, {}});
+  for (const char* isa : {"avx512", "avx2", "sse2"}) {
+    try {
+      nbcc::Device("cpu", {.isa = isa});
+      all.push_back({std::string("CPU, ") + isa, "cpu", {.isa = isa}, {}});
+    } catch (const nbcc::Error&) {
+      // This machine has it not.
+    }
+  }
+}
+
+void add_gpus(std::vector<Simulator>& all) {
+  int count = 0;
+  if (nbcc_cuda_count(&count, nullptr) != NBCC_OK) return;
+  for (int k = 0; k < count; ++k) {
+    const std::string device = "cuda:" + std::to_string(k), label = "GPU " + std::to_string(k);
+    all.push_back({label, device, {}, {}});
+    for (const int threads : {64, 128, 256, 512})
+      all.push_back({label + ", blocks of " + std::to_string(threads), device, {}, {.threads = threads}});
+  }
+}
+
+}  // namespace
+
+std::vector<Simulator> simulators_here(const std::string& device) {
+  std::vector<Simulator> all;
+  add_cpu(all);
+  add_gpus(all);
+  const std::string wanted = device == "cuda" ? "cuda:0" : device;
+  const auto first = std::find_if(all.begin(), all.end(), [&](const Simulator& one) { return one.device == wanted; });
+  if (first == all.end())
+    all.insert(all.begin(), {device, device, {}, {}});  // opening it will tell what is wrong
+  else
+    std::rotate(all.begin(), first, all.end());
+  return all;
+}
+
+Running::Running(const Simulator& simulator, const Checkpoint& start, const Settings& settings, const Gl& gl,
+                 const Sprites& sprites)
+    : device_(simulator.device, simulator.options),
+      simulation_(device_, start, settings),
+      vertices_(gl, device_, sprites) {
+  simulation_.set_shape(simulator.shape);
+}
+
+}  // namespace examples
