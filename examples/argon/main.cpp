@@ -5,7 +5,6 @@
 // freely. Forces come from the potential with a linear force shift, which conserves the energy; energy and pressure of
 // the full potential are taken from the same atoms, with what lies beyond the cutoff added for a uniform fluid. Units
 // are reduced: sigma, epsilon and the atom's mass are 1 (argon: 0.3405 nm, 119.8 K).
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -13,7 +12,9 @@
 #include <random>
 #include <sstream>
 
+#include "examples/support/failure.h"
 #include "examples/support/picture.h"
+#include "examples/support/program.h"
 #include "runtime/nbcc.hpp"
 
 namespace {
@@ -157,29 +158,28 @@ void draw(const std::string& path, const Numbers& g) {
 }  // namespace
 
 int main(int count, char** words) {
-  CLI::App app("Molecular dynamics of a Lennard-Jones liquid");
+  CLI::App app("Molecular dynamics of a Lennard-Jones liquid", "argon");
   Fluid fluid;
   int melt = 2000, steps = 10000;
   std::string device = "cpu", picture;
   app.add_option("--cells", fluid.cells, "Lattice cells along a side, of 4 atoms each")
       ->check(CLI::Range(2, 100))
       ->capture_default_str();
-  app.add_option("--density", fluid.density, "Atoms per sigma^3")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--density", fluid.density, "Atoms per sigma^3")->check(examples::positive())->capture_default_str();
   app.add_option("--temperature", fluid.temperature, "In epsilon / k")
-      ->check(CLI::PositiveNumber)
+      ->check(examples::positive())
       ->capture_default_str();
-  app.add_option("--dt", fluid.dt, "Time step")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--dt", fluid.dt, "Time step")->check(examples::positive())->capture_default_str();
   app.add_option("--cutoff", fluid.rc, "Cutoff, at most half of the box")
-      ->check(CLI::PositiveNumber)
+      ->check(examples::positive())
       ->capture_default_str();
   app.add_option("--melt", melt, "Steps while velocities are scaled")->capture_default_str();
   app.add_option("--steps", steps, "Steps that are measured")->check(CLI::Range(100, 100000000))->capture_default_str();
-  app.add_option("--device", device, "cpu, cuda or cuda:N")->capture_default_str();
+  examples::add_device(app, device);
   app.add_option("--picture", picture, "A PNG file of the radial distribution function");
-  CLI11_PARSE(app, count, words);
-  try {
+  return examples::run_program(app, count, words, [&] {
     if (fluid.rc > fluid.box() / 2)
-      throw std::runtime_error("the cutoff is more than half of the box, " + std::to_string(fluid.box() / 2));
+      throw examples::UsageError("the cutoff is more than half of the box, " + std::to_string(fluid.box() / 2));
     const nbcc::Device where(device);
     Atoms atoms(where, fluid);
     for (int k = 0; k < melt; ++k) {
@@ -213,11 +213,5 @@ int main(int count, char** words) {
     const std::size_t peak = std::size_t(std::max_element(g.begin(), g.end()) - g.begin());
     std::printf("g(r): first maximum %.2f at r = %.3f\n", g[peak], Atoms::kWidth * (double(peak) + 0.5));
     if (!picture.empty()) draw(picture, g);
-  } catch (const nbcc::Error& error) {
-    std::fprintf(stderr, "argon: %s\n", error.what());
-    return error.status();
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "argon: %s\n", error.what());
-    return 1;
-  }
+  });
 }

@@ -5,7 +5,6 @@
 // The charge crowds at the edges, as d^(-1/3) of the distance from one, so that panels are smaller there. Nobody knows
 // the capacitance in closed form; 0.660678 4 pi eps0 side is a value on which several methods agree (C.-O. Hwang & M.
 // Mascagni, J. Appl. Phys. 95 (2004) 3798, and others).
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
 #include <numbers>
@@ -13,6 +12,7 @@
 #include <sstream>
 
 #include "examples/support/picture.h"
+#include "examples/support/program.h"
 #include "runtime/nbcc.hpp"
 
 namespace {
@@ -97,16 +97,15 @@ void draw(const std::string& path, const Panels& panels, const Numbers& sigma) {
 }  // namespace
 
 int main(int count, char** words) {
-  CLI::App app("Capacitance of a cube by boundary elements");
+  CLI::App app("Capacitance of a cube by boundary elements", "capacitance");
   std::vector<int> sizes{4, 8, 16};
   std::string device = "cpu", picture;
   app.add_option("--panels", sizes, "Panels along an edge, one or several numbers")
       ->check(CLI::Range(1, 200))
       ->capture_default_str();
-  app.add_option("--device", device, "cpu, cuda or cuda:N")->capture_default_str();
+  examples::add_device(app, device);
   app.add_option("--picture", picture, "A PNG file of the charge density, with the last of these numbers");
-  CLI11_PARSE(app, count, words);
-  try {
+  return examples::run_program(app, count, words, [&] {
     const nbcc::Device where(device);
     const nbcc::Pipeline potential = nbcc::Pipeline::from_file(
         where, NBCC_SOURCE_DIR "/examples/capacitance/panel.pipe", {.precision = NBCC_DOUBLE});
@@ -125,11 +124,5 @@ int main(int count, char** words) {
       std::printf("%8d %8zu %10d %22.6f %10.1e\n", n, panels.size(), products, charge, charge - kPublished);
       if (!picture.empty() && n == sizes.back()) draw(picture, panels, sigma);
     }
-  } catch (const nbcc::Error& error) {
-    std::fprintf(stderr, "capacitance: %s\n", error.what());
-    return error.status();
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "capacitance: %s\n", error.what());
-    return 1;
-  }
+  });
 }

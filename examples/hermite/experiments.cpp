@@ -5,9 +5,10 @@
 #include <cstdio>
 
 #include "examples/hermite/model.h"
-#include "examples/hermite/report.h"
+#include "examples/support/energy.h"
 #include "examples/support/picture.h"
 #include "examples/support/plummer.h"
+#include "examples/support/program.h"
 
 namespace examples {
 namespace {
@@ -134,7 +135,7 @@ Measured measure(const nbcc::Device& device, std::int64_t count, HermiteSettings
   Hermite system(device, plummer(count, 1), settings);
   const double before = system.energies().sum();
   system.go_to(kEnd);
-  return {(system.energies().sum() - before) / std::fabs(before), system.statistics()};
+  return {energy_error(system.energies().sum(), before, kEnd), system.statistics()};
 }
 
 void run_experiment(const std::string& name, const nbcc::Device& device, const HermiteSettings& settings,

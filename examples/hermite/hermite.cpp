@@ -5,18 +5,23 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <numeric>
 #include <string>
+#include <utility>
+
+#include "examples/support/open_sum.h"
 
 namespace examples {
 namespace {
 
-nbcc::Sum open(const nbcc::Device& device, const std::string& name, nbcc_precision precision) {
-  return nbcc::Sum(nbcc::Pipeline::from_file(device, NBCC_SOURCE_DIR "/" + name, {.precision = precision}));
-}
-
 double length(const std::vector<double>& of, std::size_t particle) {
   return std::hypot(of[3 * particle], of[3 * particle + 1], of[3 * particle + 2]);
+}
+
+// Not 0, by which the correction divides, even where nobody pulls.
+double total_mass(const std::vector<double>& mass) {
+  double sum = 0;
+  for (const double m : mass) sum += std::fabs(m);
+  return std::max(sum, 1e-300);
 }
 
 // Tells how long it is since it was last asked.
@@ -61,11 +66,11 @@ Hermite::Hermite(const nbcc::Device& device, const Bodies& bodies, const Hermite
       potential_(device, bodies.count(), 1),
       step_(device, bodies.count(), 1),
       list_(device, bodies.count(), 1),
-      predict_(open(device, "examples/hermite/predict" + std::to_string(settings.order) + ".pipe", NBCC_DOUBLE)),
-      force_(open(device, settings.order == 6 ? "pipelines/gravity_snap.pipe" : "pipelines/gravity_jerk.pipe",
-                  settings.precision)),
-      correct_(open(device, "examples/hermite/correct" + std::to_string(settings.order) + ".pipe", NBCC_DOUBLE)),
-      exact_(open(device, "pipelines/gravity_jerk.pipe", NBCC_DOUBLE)) {
+      predict_(open_sum(device, "examples/hermite/predict" + std::to_string(settings.order) + ".pipe", NBCC_DOUBLE)),
+      force_(open_sum(device, settings.order == 6 ? "pipelines/gravity_snap.pipe" : "pipelines/gravity_jerk.pipe",
+                      settings.precision)),
+      correct_(open_sum(device, "examples/hermite/correct" + std::to_string(settings.order) + ".pipe", NBCC_DOUBLE)),
+      exact_(open_sum(device, "pipelines/gravity_jerk.pipe", NBCC_DOUBLE)) {
   bind();
   compile();
   m_.write(bodies.mass);
@@ -91,7 +96,7 @@ void Hermite::bind() {
     correct_.bind("s0", s_.view()).bind("s1", s_new_.view()).bind("s", s_.view()).bind("c", c_.view());
   } else {
     force_.bind("pot", potential_.view());
-    correct_.bind("p1", potential_.view()).set("mass", std::accumulate(mass_.begin(), mass_.end(), 0.0));
+    correct_.bind("p1", potential_.view()).set("mass", total_mass(mass_));
   }
   exact_.bind("xi", x_.view()).bind("vi", v_.view()).bind("xj", x_.view()).bind("vj", v_.view());
   exact_.bind("mj", m_.view()).bind("pot", potential_.view()).ignore("acc").ignore("jerk");
@@ -110,17 +115,17 @@ void Hermite::bind() {
 void Hermite::compile() {
   const std::int64_t count = statistics_.count();
   predict_.set("now", 0).run();
-  for (std::int64_t block = 1; block < 2 * count; block *= 2) {
+  for (std::int64_t block = 1;; block += block / 4 + 1) {
     force_.run(0, std::min(block, count));
     correct_.set("now", 1).run(0, std::min(block, count));
+    if (block >= count) break;
   }
   correct_.wait();
   for (Numbers* field : {&t_, &x_, &v_, &a_, &j_, &s_, &c_}) field->clear();
 }
 
-// What the scheme takes from the step before, at time 0 for all, in double.
 void Hermite::start(const nbcc::Device& device) {
-  nbcc::Sum sum = open(device, "pipelines/gravity_snap.pipe", NBCC_DOUBLE);
+  nbcc::Sum sum = open_sum(device, "pipelines/gravity_snap.pipe", NBCC_DOUBLE);
   sum.bind("xi", x_.view()).bind("vi", v_.view()).bind("ai", a_.view());
   sum.bind("xj", x_.view()).bind("vj", v_.view()).bind("aj", a_.view()).bind("mj", m_.view());
   sum.bind("acc", a_new_.view()).bind("jerk", j_new_.view()).bind("snap", s_new_.view());
@@ -142,7 +147,8 @@ void Hermite::start(const nbcc::Device& device) {
 }
 
 void Hermite::go_to(double time) {
-  const std::int64_t last = std::llround(time / blocks_.tick());
+  // By largest steps: far from 0, a time in ticks is rounded to one at which nobody meets.
+  const std::int64_t last = std::llround(time / settings_.largest) << settings_.finest;
   while (blocks_.next() <= last) take_block();
 }
 

@@ -4,9 +4,9 @@
 // the host sends the list of those that are moved, and gets the steps that they want next.
 #pragma once
 #include "examples/hermite/block_steps.h"
-#include "examples/hermite/field.h"
 #include "examples/hermite/statistics.h"
 #include "examples/support/bodies.h"
+#include "examples/support/device_array.h"
 
 namespace examples {
 
@@ -57,13 +57,13 @@ class Hermite {
   BlockSteps blocks_;
   Statistics statistics_;
 
-  using Numbers = Field<double>;
+  using Numbers = DeviceArray<double>;
   // Of every particle at its own time t: position and its first five derivatives.
   Numbers m_, t_, x_, v_, a_, j_, s_, c_;
   // Now: predicted, and what is summed from it.
   Numbers x_now_, v_now_, a_now_, a_new_, j_new_, s_new_, potential_;
-  Field<float> step_;
-  Field<std::int64_t> list_;
+  DeviceArray<float> step_;
+  DeviceArray<std::int64_t> list_;
   nbcc::Sum predict_, force_, correct_, exact_;
 };
 

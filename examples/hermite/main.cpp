@@ -7,6 +7,9 @@
 
 #include "examples/hermite/options.h"
 #include "examples/hermite/report.h"
+#include "examples/support/failure.h"
+#include "examples/support/program.h"
+#include "examples/support/replace_file.h"
 
 namespace {
 
@@ -38,6 +41,10 @@ void simulate(examples::Options& options) {
   if (options.smallest_step > 0)
     settings.finest = int(std::clamp(std::ceil(std::log2(settings.largest / options.smallest_step)), 0.0, 40.0));
   if (is_fixed) settings.finest = 0;
+  // Times are whole numbers of smallest steps, as a double counts them.
+  const double finest = std::floor(53 - std::log2(options.end / settings.largest));
+  if (!(finest >= 1)) throw examples::UsageError("there are too many steps up to --end");
+  settings.finest = std::min(settings.finest, int(std::min(finest, 52.0)));
 
   const nbcc::Device device(options.device);
   examples::Hermite system(device, bodies, settings);
@@ -56,21 +63,17 @@ void simulate(examples::Options& options) {
 }  // namespace
 
 int main(int count, char** words) {
-  int exit_code = 0;
-  std::optional<examples::Options> options = examples::parse_options(count, words, exit_code);
-  if (!options) return exit_code;
-  try {
-    if (options->experiment.empty())
-      simulate(*options);
+  CLI::App app("Direct N-body simulation with the Hermite scheme and block time steps", "hermite");
+  examples::Options options;
+  examples::add_options(app, options);
+  return examples::run_program(app, count, words, [&] {
+    examples::require_sense(options);
+    for (const std::string& file : {options.output, options.of_experiment.picture})
+      if (!file.empty()) examples::require_place_for(file);
+    if (options.experiment.empty())
+      simulate(options);
     else
-      examples::run_experiment(options->experiment, nbcc::Device(options->device), options->settings,
-                               options->of_experiment);
-    return 0;
-  } catch (const nbcc::Error& error) {
-    std::fprintf(stderr, "hermite: %s\n", error.what());
-    return error.status();
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "hermite: %s\n", error.what());
-    return 1;
-  }
+      examples::run_experiment(options.experiment, nbcc::Device(options.device), options.settings,
+                               options.of_experiment);
+  });
 }

@@ -1,37 +1,32 @@
-// Words of the command line -> Options. Its door is parse_options().
+// Words of the command line -> Options. Its doors are add_options() and require_sense().
 #include "examples/hermite/options.h"
 
-#include <CLI/CLI.hpp>
-#include <cstdio>
-#include <map>
+#include "examples/support/failure.h"
+#include "examples/support/program.h"
 
 namespace examples {
-namespace {
 
-void describe(CLI::App& app, Options& options) {
-  static const std::map<std::string, nbcc_precision> precisions{
-      {"single", NBCC_SINGLE}, {"mixed", NBCC_MIXED}, {"double", NBCC_DOUBLE}};
+void add_options(CLI::App& app, Options& options) {
   HermiteSettings& settings = options.settings;
   ExperimentSettings& experiment = options.of_experiment;
-  const auto positive = [&](const char* name, double& value, const char* text) {
-    return app.add_option(name, value, text)->check(CLI::PositiveNumber);
+  const auto add_positive = [&](const char* name, double& value, const char* text) {
+    return app.add_option(name, value, text)->check(positive());
   };
   auto* const bodies =
       app.add_option("BODIES", options.bodies, "A text file of bodies, as `nbcc make-ic` or NBabel make it");
-  positive("--end", options.end, "Time to stop at")->capture_default_str();
-  positive("--every", options.every, "Time between reports [--end]");
-  positive("--eta", settings.eta, "Accuracy of the steps")->capture_default_str();
-  positive("--eta-start", settings.eta_start, "Of the first ones: this times |a| / |jerk| [a tenth of eta]");
-  positive("--largest-step", settings.largest, "No step is longer")->capture_default_str();
-  positive("--smallest-step", options.smallest_step, "No step is shorter [2^-30 of the largest]");
-  positive("--fixed-step", options.fixed_step, "All bodies take this step, or one that divides --every");
-  app.add_option("--eps", settings.eps, "Softening length")->check(CLI::NonNegativeNumber)->capture_default_str();
+  add_positive("--end", options.end, "Time to stop at")->capture_default_str();
+  add_positive("--every", options.every, "Time between reports, made to divide --end [--end]");
+  add_positive("--eta", settings.eta, "Accuracy of the steps")->capture_default_str();
+  add_positive("--eta-start", settings.eta_start, "Of the first ones: this times |a| / |jerk| [a tenth of eta]");
+  add_positive("--largest-step", settings.largest, "No step is longer")->capture_default_str();
+  add_positive("--smallest-step", options.smallest_step, "No step is shorter [2^-30 of the largest]");
+  add_positive("--fixed-step", options.fixed_step, "All bodies take this step, or one that divides --every");
+  app.add_option("--eps", settings.eps, "Softening length")->check(not_negative())->capture_default_str();
   app.add_option("--order", settings.order, "4: acceleration and jerk; 6: snap too")
       ->check(CLI::IsMember({4, 6}))
       ->capture_default_str();
-  app.add_option("--precision", settings.precision, "Of the force: single, mixed or double [mixed]")
-      ->transform(CLI::CheckedTransformer(precisions).description(""));
-  app.add_option("--device", options.device, "cpu, cuda or cuda:N")->capture_default_str();
+  add_precision(app, settings.precision, "Of the force");
+  add_device(app, options.device);
   app.add_flag("--rest", options.at_rest, "Let the centre of mass rest in the origin");
   app.add_flag("--json", options.is_json, "Report in JSON");
   app.add_flag("--statistics", options.is_long, "Blocks, steps and seconds, too");
@@ -50,27 +45,14 @@ void describe(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_option("--etas", experiment.etas, "figure2: accuracies")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
   app.add_option("--picture", experiment.picture, "figure2, model: draw this PNG file");
 }
 
-}  // namespace
-
-std::optional<Options> parse_options(int count, char** words, int& exit_code) {
-  Options options;
-  CLI::App app("Direct N-body simulation with the Hermite scheme and block time steps");
-  describe(app, options);
-  try {
-    app.parse(count, words);
-  } catch (const CLI::ParseError& error) {
-    exit_code = app.exit(error) == 0 ? 0 : 2;
-    return {};
-  }
-  if (options.bodies.empty() != options.experiment.empty()) return options;
-  std::fprintf(stderr, "hermite: give bodies to start with, or an experiment\n");
-  exit_code = 2;
-  return {};
+void require_sense(const Options& options) {
+  if (options.bodies.empty() == options.experiment.empty())
+    throw UsageError("give bodies to start with, or an experiment");
 }
 
 }  // namespace examples

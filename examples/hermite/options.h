@@ -1,9 +1,12 @@
 // What the command line asks for.
 #pragma once
-#include <optional>
 #include <string>
 
 #include "examples/hermite/experiments.h"
+
+namespace CLI {
+class App;
+}
 
 namespace examples {
 
@@ -15,7 +18,8 @@ struct Options {
   bool at_rest = false, is_json = false, is_long = false, tells_return = false, tells_forces = false;
 };
 
-// Nothing if the program is to end with exit_code: after --help, or a mistake, which has been told.
-std::optional<Options> parse_options(int count, char** words, int& exit_code);
+void add_options(CLI::App& app, Options& options);
+// Throws UsageError if they do not go together.
+void require_sense(const Options& options);
 
 }  // namespace examples

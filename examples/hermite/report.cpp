@@ -1,8 +1,10 @@
 // Energies and statistics of a run -> text on standard output. Its door is Report.
 #include "examples/hermite/report.h"
 
-#include <cmath>
 #include <cstdio>
+
+#include "examples/support/energy.h"
+#include "examples/support/program.h"
 
 namespace examples {
 namespace {
@@ -14,10 +16,6 @@ double steps_per_particle(const Statistics& statistics) {
 }
 
 }  // namespace
-
-const char* name_of(nbcc_precision precision) {
-  return precision == NBCC_SINGLE ? "single" : precision == NBCC_MIXED ? "mixed" : "double";
-}
 
 Report::Report(const std::string& device, std::int64_t count, const HermiteSettings& settings, bool is_json,
                bool is_long)
@@ -33,7 +31,7 @@ Report::Report(const std::string& device, std::int64_t count, const HermiteSetti
 
 void Report::add(double time, const Energies& energies) {
   if (is_first_) start_ = energies;
-  const double error = (energies.sum() - start_.sum()) / std::fabs(start_.sum());
+  const double error = energy_error(energies.sum(), start_.sum(), time);
   if (is_json_)
     std::printf(
         "%s\n    {\"time\": %.17g, \"energy\": %.17g, \"error\": %.6e, \"kinetic\": %.17g, \"potential\": %.17g}",

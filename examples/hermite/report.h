@@ -6,13 +6,12 @@
 
 namespace examples {
 
-const char* name_of(nbcc_precision precision);
-
 class Report {
  public:
   // Begins with what is run. is_long: blocks and steps are told at the end; JSON tells all.
   Report(const std::string& device, std::int64_t count, const HermiteSettings& settings, bool is_json, bool is_long);
 
+  // Throws std::runtime_error if the energy is no number.
   void add(double time, const Energies& energies);
   // distance: of the body that is farthest from where it began; not told if it is negative.
   void end(const Statistics& statistics, double distance);

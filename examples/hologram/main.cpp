@@ -4,13 +4,13 @@
 // away, are the hologram: with a plane reference wave, the plate is as bright as the real part of that sum. To look at
 // it, every pixel is taken for a source in its turn, and their waves are summed where the object was. Both are the same
 // interaction, points on pixels and pixels on points.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <sstream>
 
 #include "examples/support/picture.h"
+#include "examples/support/program.h"
 #include "runtime/nbcc.hpp"
 
 namespace {
@@ -72,7 +72,7 @@ void draw(const std::string& path, const Points& at, const std::vector<double>& 
 }  // namespace
 
 int main(int count, char** words) {
-  CLI::App app("Hologram of a cloud of points, and its reconstruction");
+  CLI::App app("Hologram of a cloud of points, and its reconstruction", "hologram");
   int pixels = 256, seen = 160;
   double side = 3.0;
   std::vector<double> point;
@@ -80,15 +80,14 @@ int main(int count, char** words) {
   app.add_option("--pixels", pixels, "Pixels along a side of the plate")
       ->check(CLI::Range(16, 4096))
       ->capture_default_str();
-  app.add_option("--side", side, "The plate's side, mm")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--side", side, "The plate's side, mm")->check(examples::positive())->capture_default_str();
   app.add_option("--seen", seen, "Pixels along a side of what is seen in it")
       ->check(CLI::Range(16, 4096))
       ->capture_default_str();
   app.add_option("--point", point, "One point at x and y, mm, in place of the letters")->expected(2);
-  app.add_option("--device", device, "cpu, cuda or cuda:N")->capture_default_str();
+  examples::add_device(app, device);
   app.add_option("--picture", picture, "NAME: draw NAME-hologram.png and NAME-seen.png");
-  CLI11_PARSE(app, count, words);
-  try {
+  return examples::run_program(app, count, words, [&] {
     const nbcc::Device where(device);
     const nbcc::Pipeline hologram =
         nbcc::Pipeline::from_file(where, NBCC_SOURCE_DIR "/pipelines/hologram.pipe", {.precision = NBCC_MIXED});
@@ -117,11 +116,5 @@ int main(int count, char** words) {
       draw(picture + "-hologram.png", plate, on_plate.re, "hologram");
       draw(picture + "-seen.png", view, brightness, "what is seen in it");
     }
-  } catch (const nbcc::Error& error) {
-    std::fprintf(stderr, "hologram: %s\n", error.what());
-    return error.status();
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "hologram: %s\n", error.what());
-    return 1;
-  }
+  });
 }

@@ -2,14 +2,16 @@
 //
 // Both compare, at many points, what shares of the samples lie to one side. With weights +1/n1 and -1/n2 that is one
 // sum over the pooled sample: a pairwise interaction, though nothing attracts anything.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
 
+#include "examples/support/failure.h"
 #include "examples/support/picture.h"
+#include "examples/support/program.h"
+#include "examples/support/words.h"
 #include "runtime/nbcc.hpp"
 
 namespace {
@@ -23,14 +25,16 @@ struct Sample {
 
 Sample read(const std::string& path) {
   std::ifstream file(path);
-  if (!file) throw std::runtime_error("cannot read '" + path + "'");
+  if (!file) throw examples::UsageError("cannot read '" + path + "'");
   Sample sample;
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
-    std::istringstream words(line.substr(0, line.find('#')));
     std::vector<double> row;
-    for (double x; words >> x;) row.push_back(x);
-    if (!words.eof()) throw std::runtime_error(path + ":" + std::to_string(number) + ": not a number");
+    for (const std::string& word : examples::split(line).words) {
+      const std::optional<double> x = examples::number_in(word);
+      if (!x) throw std::runtime_error(path + ":" + std::to_string(number) + ": this is not a number: '" + word + "'");
+      row.push_back(*x);
+    }
     if (row.empty()) continue;
     if (sample.numbers.empty()) sample.columns = int(row.size());
     if (row.size() > 2 || int(row.size()) != sample.columns)
@@ -93,14 +97,13 @@ void draw(const std::string& path, const Sample& pooled, std::size_t n1, double 
 }  // namespace
 
 int main(int count, char** words) {
-  CLI::App app("Kolmogorov-Smirnov test of two samples: text files with a number, or two, in a line");
+  CLI::App app("Kolmogorov-Smirnov test of two samples: text files with a number, or two, in a line", "ks");
   std::string first, second, device = "cpu", picture;
   app.add_option("FIRST", first, "A sample")->required();
   app.add_option("SECOND", second, "The other sample")->required();
-  app.add_option("--device", device, "cpu, cuda or cuda:N")->capture_default_str();
+  examples::add_device(app, device);
   app.add_option("--picture", picture, "A PNG file of both samples");
-  CLI11_PARSE(app, count, words);
-  try {
+  return examples::run_program(app, count, words, [&] {
     Sample pooled = read(first);
     const Sample other = read(second);
     if (pooled.columns != other.columns) throw std::runtime_error("one sample is in the plane, the other is not");
@@ -135,11 +138,5 @@ int main(int count, char** words) {
     else
       std::printf("p = %.6g (large samples: D as large or larger by chance)\n", probability_of_more(d, n1, n2));
     if (!picture.empty()) draw(picture, pooled, std::size_t(n1), d);
-  } catch (const nbcc::Error& error) {
-    std::fprintf(stderr, "ks: %s\n", error.what());
-    return error.status();
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "ks: %s\n", error.what());
-    return 1;
-  }
+  });
 }

@@ -9,6 +9,7 @@
 
 #include "examples/nbody/simulation.h"
 #include "examples/support/plummer.h"
+#include "examples/support/program.h"
 
 namespace examples {
 namespace {
@@ -123,11 +124,7 @@ void print_benchmark(const std::string& name, nbcc_precision precision, const st
   Benchmark benchmark(name, precision);
   const auto or_else = [&](std::vector<std::int64_t> usual) { return counts.empty() ? usual : counts; };
   std::printf("# The force of N bodies on each other on %s, %s precision; GFLOP/s at %g operations\n",
-              device.name().c_str(),
-              precision == NBCC_SINGLE  ? "single"
-              : precision == NBCC_MIXED ? "mixed"
-                                        : "double",
-              kOperations);
+              device.name().c_str(), name_of(precision), kOperations);
   if (device.name().starts_with("cpu"))
     return benchmark.against_instruction_set(or_else({256, 512, 1024, 2048, 4096, 8192, 16384}));
 

@@ -1,14 +1,28 @@
-#include "examples/nbody/bodies.h"
+// Checkpoints <-> files, in the machine's own order of bytes. Doors: write_checkpoint(), read_checkpoint().
+#include "examples/nbody/checkpoint.h"
 
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
 
+#include "examples/support/failure.h"
+#include "examples/support/replace_file.h"
+
 namespace examples {
 namespace {
 
-constexpr char kMagic[8] = {'n', 'b', 'o', 'd', 'y', ' ', '1', '\n'};
+// A program with another Head has another number here.
+constexpr char kMagic[8] = {'n', 'b', 'o', 'd', 'y', ' ', '2', '\n'};
+
+struct Head {
+  char magic[8] = {};
+  std::int64_t count = 0, step = 0, precision = 0;
+  double dt = 0, eps = 0, damping = 0;
+  Totals first;
+};
+static_assert(std::is_trivially_copyable_v<Head> && sizeof(Head) == 8 * (1 + 3 + 3 + 8));
 
 template <typename T>
 void put(std::ostream& out, const T* values, std::size_t count) {
@@ -19,46 +33,54 @@ void get(std::istream& in, T* values, std::size_t count) {
   in.read(reinterpret_cast<char*>(values), std::streamsize(sizeof(T) * count));
 }
 
+bool is_sane(const Head& head) {
+  return head.count >= 1 && head.step >= 0 && head.precision >= NBCC_SINGLE && head.precision <= NBCC_DOUBLE &&
+         std::isfinite(head.dt) && head.dt > 0 && std::isfinite(head.eps) && head.eps >= 0 && head.damping >= 0 &&
+         head.damping <= 1;
+}
+
 }  // namespace
 
 void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
-  const std::string draft = path + ".new";
-  {
+  const State& state = checkpoint.state;
+  const Settings& settings = checkpoint.settings;
+  Head head{{},           state.bodies.count(), state.step,      settings.precision, checkpoint.dt,
+            settings.eps, settings.damping,     checkpoint.first};
+  std::memcpy(head.magic, kMagic, sizeof kMagic);
+  replace_file(path, [&](const std::string& draft) {
     std::ofstream out(draft, std::ios::binary);
-    const std::int64_t count = checkpoint.bodies.count();
-    put(out, kMagic, sizeof kMagic);
-    put(out, &count, 1);
-    put(out, &checkpoint.step, 1);
-    put(out, &checkpoint.dt, 1);
-    for (const std::vector<double>* all :
-         {&checkpoint.bodies.mass, &checkpoint.bodies.x, &checkpoint.bodies.v, &checkpoint.acceleration})
+    put(out, &head, 1);
+    for (const std::vector<double>* all : {&state.bodies.mass, &state.bodies.x, &state.bodies.v, &state.acceleration})
       put(out, all->data(), all->size());
-    if (!out.flush()) throw std::runtime_error("cannot write '" + draft + "'");
-  }
-  std::filesystem::rename(draft, path);
+    if (!out.flush()) throw UsageError("cannot write '" + path + "'");
+  });
 }
 
 Checkpoint read_checkpoint(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw std::runtime_error("cannot read '" + path + "'");
-  char magic[sizeof kMagic] = {};
-  std::int64_t count = 0;
-  Checkpoint checkpoint;
-  get(in, magic, sizeof magic);
-  get(in, &count, 1);
-  get(in, &checkpoint.step, 1);
-  get(in, &checkpoint.dt, 1);
-  const std::uintmax_t head = sizeof magic + 3 * 8, bytes = std::filesystem::file_size(path);
-  if (!in || std::memcmp(magic, kMagic, sizeof magic) != 0 || count < 1 ||
-      bytes != head + 10 * sizeof(double) * std::uintmax_t(count))
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
+  if (!in || error) throw UsageError("cannot read '" + path + "'");
+  Head head;
+  get(in, &head, 1);
+  // All but the number of the version.
+  if (std::memcmp(head.magic, kMagic, 6) == 0 && std::memcmp(head.magic, kMagic, sizeof kMagic) != 0)
+    throw std::runtime_error("'" + path + "' is a checkpoint of another version of this program");
+  constexpr std::uintmax_t each = 10 * sizeof(double);
+  if (!in || std::memcmp(head.magic, kMagic, sizeof kMagic) != 0 || !is_sane(head) ||
+      (bytes - sizeof head) % each != 0 || (bytes - sizeof head) / each != std::uintmax_t(head.count))
     throw std::runtime_error("'" + path + "' is no checkpoint of this program, or not a whole one");
-  checkpoint.bodies.mass.resize(std::size_t(count));
-  for (std::vector<double>* all : {&checkpoint.bodies.x, &checkpoint.bodies.v, &checkpoint.acceleration})
-    all->resize(3 * std::size_t(count));
-  for (std::vector<double>* all :
-       {&checkpoint.bodies.mass, &checkpoint.bodies.x, &checkpoint.bodies.v, &checkpoint.acceleration})
+  Checkpoint checkpoint{{.step = head.step},
+                        {.eps = head.eps, .precision = nbcc_precision(head.precision), .damping = head.damping},
+                        head.dt,
+                        head.first};
+  State& state = checkpoint.state;
+  state.bodies.mass.resize(std::size_t(head.count));
+  for (std::vector<double>* all : {&state.bodies.x, &state.bodies.v, &state.acceleration})
+    all->resize(3 * std::size_t(head.count));
+  for (std::vector<double>* all : {&state.bodies.mass, &state.bodies.x, &state.bodies.v, &state.acceleration})
     get(in, all->data(), all->size());
-  if (!in) throw std::runtime_error("cannot read '" + path + "'");
+  if (!in) throw UsageError("cannot read '" + path + "'");
   return checkpoint;
 }
 

@@ -18,7 +18,7 @@ struct FrameChoice {
 class Frames {
  public:
   // Says once, in standard error, what draws and which way the positions take. Throws Missing where nothing draws or
-  // this build cannot, nbcc::Error, and std::runtime_error for files that cannot be written, as all functions.
+  // this build cannot, nbcc::Error, and UsageError for files that cannot be written, as all functions.
   Frames(const FrameChoice& choice, const nbcc::Device& device, const Bodies& start);
   ~Frames();
 

@@ -7,15 +7,21 @@
 #include <cmath>
 #include <cstdio>
 #include <optional>
+#include <utility>
 
 #include "examples/nbody/benchmark.h"
-#include "examples/nbody/missing.h"
+#include "examples/nbody/checkpoint.h"
 #include "examples/nbody/options.h"
-#include "examples/nbody/simulation.h"
+#include "examples/nbody/snapshot.h"
+#include "examples/support/energy.h"
+#include "examples/support/failure.h"
+#include "examples/support/program.h"
 
 namespace {
 
+using examples::Checkpoint;
 using examples::Options;
+using examples::State;
 using examples::Totals;
 
 double length(const std::array<double, 3>& a, const std::array<double, 3>& b) {
@@ -24,7 +30,7 @@ double length(const std::array<double, 3>& a, const std::array<double, 3>& b) {
 
 void report(double time, const Totals& now, const Totals& first) {
   std::printf("%10.4f %16.12f %11.3e %11.3e %11.3e\n", time, now.energy(),
-              (now.energy() - first.energy()) / std::fabs(first.energy()), length(now.momentum, first.momentum),
+              examples::energy_error(now.energy(), first.energy(), time), length(now.momentum, first.momentum),
               length(now.angular_momentum, first.angular_momentum));
   std::fflush(stdout);
 }
@@ -36,48 +42,56 @@ void progress(double share, double rate) {
 
 void clear_progress() { std::fprintf(stderr, "\r%80s\r", ""); }
 
-examples::Checkpoint beginning(Options& options) {
-  if (options.restart) {
-    examples::Checkpoint start = examples::read_checkpoint(options.checkpoint);
-    options.dt = start.dt;
-    return start;
-  }
-  examples::Checkpoint start;
-  start.dt = options.dt;
-  start.bodies = examples::read_bodies(options.bodies);
-  if (options.at_rest) examples::rest_in_the_origin(start.bodies);
+// Of a restart, what the run was begun with counts.
+Checkpoint beginning(const Options& options) {
+  if (options.restart) return examples::read_checkpoint(options.checkpoint);
+  Checkpoint start{{}, options.settings, options.dt, {}};
+  start.state.bodies = examples::read_bodies(options.bodies);
+  if (options.at_rest) examples::rest_in_the_origin(start.state.bodies);
   return start;
 }
 
-void save(const Options& options, examples::Simulation& simulation, std::int64_t number) {
-  examples::Checkpoint state = simulation.state();
-  state.dt = options.dt;
-  if (!options.checkpoint.empty()) examples::write_checkpoint(options.checkpoint, state);
+void save(const Options& options, examples::Simulation& simulation, Checkpoint& run, std::int64_t number) {
+  if (options.checkpoint.empty() && options.snapshots.empty()) return;
+  run.state = simulation.state();
+  if (!options.checkpoint.empty()) examples::write_checkpoint(options.checkpoint, run);
+  if (options.snapshots.empty()) return;
   char ending[32];
   std::snprintf(ending, sizeof ending, "-%04lld.hdf5", static_cast<long long>(number));
-  if (!options.snapshots.empty())
-    examples::write_snapshot(options.snapshots + ending, state.bodies, double(state.step) * options.dt);
+  examples::write_snapshot(options.snapshots + ending, run.state.bodies, double(run.state.step) * run.dt);
 }
 
+// As they can be counted.
+std::int64_t steps_in(double time, double dt) {
+  if (!(time / dt < 0x1p53)) throw examples::UsageError("there are too many steps up to --end");
+  return std::llround(time / dt);
+}
+// Steps between two events of which there may be one at the end alone.
+std::int64_t stride_of(double time, double end, double dt) {
+  return std::max<std::int64_t>(1, steps_in(std::min(time, end), dt));
+}
 std::int64_t multiple_after(std::int64_t step, std::int64_t stride) { return (step / stride + 1) * stride; }
-std::int64_t steps_in(double time, double dt) { return std::max<std::int64_t>(1, std::llround(time / dt)); }
 
-void simulate(const examples::Checkpoint& start, const Options& options) {
+void simulate(Checkpoint run, const Options& options) {
   using Clock = std::chrono::steady_clock;
   const nbcc::Device device(options.device);
-  examples::Simulation simulation(device, start, options.settings);
-  const double dt = options.dt, pairs = double(start.bodies.count()) * double(start.bodies.count());
-  const auto last = std::int64_t(std::llround(options.end / dt));
-  const std::int64_t stride = steps_in(options.every, dt);
-  const std::int64_t frame_stride = options.wants_frames() ? steps_in(options.frame_every, dt) : last;
+  const State start = std::exchange(run.state, {});
+  examples::Simulation simulation(device, start, run.settings);
+  const double dt = run.dt, pairs = double(start.bodies.count()) * double(start.bodies.count());
+  const std::int64_t last = steps_in(options.end, dt), stride = stride_of(options.every, options.end, dt);
+  const std::int64_t frame_stride = options.wants_frames() ? stride_of(options.frame_every, options.end, dt) : last;
   std::optional<examples::Frames> frames;
   if (options.wants_frames()) frames.emplace(options.frames, device, start.bodies);
 
   std::printf("# %lld bodies on %s, %s precision, dt = %g, eps = %g\n", static_cast<long long>(start.bodies.count()),
-              device.name().c_str(), options.precision.c_str(), dt, options.settings.eps);
+              device.name().c_str(), examples::name_of(run.settings.precision), dt, run.settings.eps);
   std::printf("#%9s %16s %11s %11s %11s\n", "time", "energy", "dE/E", "d momentum", "d ang. mom.");
-  const Totals first = simulation.totals();
-  report(double(start.step) * dt, first, first);
+  if (!options.restart) run.first = simulation.totals();
+  const auto tell_and_save = [&](std::int64_t number) {
+    report(double(simulation.steps()) * dt, simulation.totals(), run.first);
+    if (simulation.steps() > start.step || !options.restart) save(options, simulation, run, number);
+  };
+  tell_and_save(0);
   if (frames) frames->add(simulation);
   while (simulation.steps() < last) {
     const auto begin = Clock::now();
@@ -91,8 +105,7 @@ void simulate(const examples::Checkpoint& start, const Options& options) {
     if (frames && (next % frame_stride == 0 || next == last)) frames->add(simulation);
     if (next % stride != 0 && next != last) continue;
     if (!options.quiet) clear_progress();
-    report(double(next) * dt, simulation.totals(), first);
-    save(options, simulation, (next + stride - 1) / stride);
+    tell_and_save((next + stride - 1) / stride);
   }
   if (frames) frames->finish();
 }
@@ -100,28 +113,16 @@ void simulate(const examples::Checkpoint& start, const Options& options) {
 }  // namespace
 
 int main(int count, char** words) {
+  CLI::App app("Direct N-body simulation", "nbody");
   Options options;
-  int code = 0;
-  if (!parse(count, words, options, code)) return code;
-  try {
-    if (options.benchmark) {
-      examples::print_benchmark(options.device, options.settings.precision, options.counts);
-      return 0;
-    }
-    const examples::Checkpoint start = beginning(options);
+  examples::add_options(app, options);
+  return examples::run_program(app, count, words, [&] {
+    examples::complete(options);
+    if (options.benchmark) return examples::print_benchmark(options.device, options.settings.precision, options.counts);
+    Checkpoint start = beginning(options);
     if (options.viewer)
-      examples::show({start, options.device, options.settings}, options.view, options.frames);
+      examples::show({start.state, start.dt, options.device, start.settings}, options.view, options.frames);
     else
-      simulate(start, options);
-    return 0;
-  } catch (const examples::Missing& error) {
-    std::fprintf(stderr, "nbody: %s\n", error.what());
-    return 3;
-  } catch (const nbcc::Error& error) {
-    std::fprintf(stderr, "nbody: %s\n", error.what());
-    return error.status();
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "nbody: %s\n", error.what());
-    return 1;
-  }
+      simulate(std::move(start), options);
+  });
 }

@@ -1,8 +1,8 @@
-// A command line -> Options. One door: parse(). Opens no file.
+// A command line -> Options. Doors: add_options(), complete(). Opens no file.
 #include "examples/nbody/options.h"
 
-#include <CLI/CLI.hpp>
-#include <cstdio>
+#include "examples/support/failure.h"
+#include "examples/support/program.h"
 
 namespace examples {
 namespace {
@@ -10,26 +10,25 @@ namespace {
 void declare_run(CLI::App& app, Options& options) {
   app.add_option("BODIES", options.bodies,
                  "A text file of bodies, as `nbcc make-ic plummer --n 1024 -o bodies.txt` makes it");
-  app.add_option("--end", options.end, "Time to stop at")->capture_default_str();
-  app.add_option("--dt", options.dt, "Time step")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--eps", options.settings.eps, "Softening length")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  app.add_option("--damping", options.settings.damping,
-                 "Of the velocity in each step: 1 is leapfrog, less the damped scheme")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  app.add_option("--precision", options.precision, "Of the force")
-      ->check(CLI::IsMember({"single", "mixed", "double"}))
-      ->capture_default_str();
-  app.add_option("--device", options.device, "cpu, cuda or cuda:N")->capture_default_str();
-  app.add_flag("--rest", options.at_rest, "Let the centre of mass rest in the origin");
+  app.add_option("--end", options.end, "Time to stop at")->check(not_negative())->capture_default_str();
+  CLI::Option* const of_checkpoint[] = {
+      app.add_option("--dt", options.dt, "Time step")->check(positive())->capture_default_str(),
+      app.add_option("--eps", options.settings.eps, "Softening length")->check(not_negative())->capture_default_str(),
+      app.add_option("--damping", options.settings.damping,
+                     "Of the velocity in each step: 1 is leapfrog, less the damped scheme")
+          ->check(finite() & CLI::Range(0.0, 1.0))
+          ->capture_default_str(),
+      add_precision(app, options.settings.precision, "Of the force"),
+      app.add_flag("--rest", options.at_rest, "Let the centre of mass rest in the origin")};
+  add_device(app, options.device);
   app.add_option("--every", options.every, "Time between reports, snapshots and checkpoints")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
   app.add_option("--snapshots", options.snapshots, "NAME: write NAME-0000.hdf5, NAME-0001.hdf5, ...");
   app.add_option("--checkpoint", options.checkpoint, "A file to go on from, written at every report");
-  app.add_flag("--restart", options.restart, "Go on from the checkpoint")->needs("--checkpoint");
+  CLI::Option* const restart =
+      app.add_flag("--restart", options.restart, "Go on from the checkpoint, as it was begun")->needs("--checkpoint");
+  for (CLI::Option* option : of_checkpoint) restart->excludes(option);
   app.add_flag("--quiet", options.quiet, "No progress bar");
 }
 
@@ -39,7 +38,7 @@ void declare_benchmark(CLI::App& app, Options& options) {
       ->group("Benchmark");
   app.add_option("--n", options.counts, "Numbers of bodies, as 1024,4096,16384")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1 << 24))
       ->needs("--benchmark")
       ->group("Benchmark");
 }
@@ -50,13 +49,14 @@ void declare_pictures(CLI::App& app, Options& options) {
                           "A folder for frame-0000.png, frame-0001.png, ..., drawn without a window"));
   pictures(app.add_option("--movie", options.frames.movie, "A movie of the frames, as cluster.mp4, by ffmpeg"));
   pictures(app.add_option("--frame-every", options.frame_every, "Time between two frames; 0: as --every"))
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative())
       ->capture_default_str();
   pictures(app.add_option("--size", options.frames.size, "Width and height of pictures and window, in pixels"))
       ->check(CLI::Range(16, 8192))
       ->capture_default_str();
   pictures(app.add_option("--orbit", options.frames.orbit,
                           "Degrees by which the camera is moved around the bodies: to the right, upwards"))
+      ->check(finite())
       ->capture_default_str();
 }
 
@@ -72,38 +72,35 @@ void declare_viewer(CLI::App& app, Options& options) {
       ->needs(flag);
 }
 
-// "" if the options go together.
+// Of what does not go together, the reason; "" if all does.
 const char* conflict(const Options& options) {
   if (!options.frames.movie.empty() && (options.frames.size[0] % 2 != 0 || options.frames.size[1] % 2 != 0))
     return "a movie needs an even --size";
-  if (!options.benchmark && options.bodies.empty() != options.restart)
-    return "give bodies to start with, or a checkpoint and --restart";
+  if (options.benchmark) {
+    const bool runs = !options.bodies.empty() || options.restart || options.viewer || options.wants_frames();
+    return runs ? "--benchmark runs no simulation: give no bodies, and nothing to write" : "";
+  }
+  if (options.bodies.empty() != options.restart) return "give bodies to start with, or a checkpoint and --restart";
+  const bool writes = !options.snapshots.empty() || (!options.checkpoint.empty() && !options.restart);
+  if (options.viewer && (writes || options.wants_frames()))
+    return "--viewer writes nothing but --screenshot: give no --frames, --movie, --snapshots or new --checkpoint";
+  if (!options.viewer && !options.restart && options.end > 0 && options.end < options.dt / 2)
+    return "--dt is longer than --end";
   return "";
 }
 
 }  // namespace
 
-bool parse(int count, char** words, Options& options, int& code) {
-  CLI::App app("Direct N-body simulation");
+void add_options(CLI::App& app, Options& options) {
   declare_run(app, options);
   declare_pictures(app, options);
   declare_viewer(app, options);
   declare_benchmark(app, options);
-  try {
-    app.parse(count, words);
-  } catch (const CLI::ParseError& error) {
-    code = app.exit(error) == 0 ? 0 : 2;
-    return false;
-  }
-  options.settings.precision = options.precision == "single"  ? NBCC_SINGLE
-                               : options.precision == "mixed" ? NBCC_MIXED
-                                                              : NBCC_DOUBLE;
+}
+
+void complete(Options& options) {
   if (options.frame_every == 0) options.frame_every = options.every;
-  const std::string problem = conflict(options);
-  if (problem.empty()) return true;
-  std::fprintf(stderr, "nbody: %s\n", problem.c_str());
-  code = 2;
-  return false;
+  if (const std::string problem = conflict(options); !problem.empty()) throw UsageError(problem);
 }
 
 }  // namespace examples

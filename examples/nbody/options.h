@@ -7,10 +7,14 @@
 #include "examples/nbody/simulation.h"
 #include "examples/nbody/viewer.h"
 
+namespace CLI {
+class App;
+}
+
 namespace examples {
 
 struct Options {
-  std::string bodies, device = "cpu", precision = "single", checkpoint, snapshots;
+  std::string bodies, device = "cpu", checkpoint, snapshots;
   Settings settings;
   double dt = 1.0 / 1024, end = 1, every = 0.125;
   bool at_rest = false, restart = false, quiet = false;
@@ -26,7 +30,8 @@ struct Options {
   std::vector<std::int64_t> counts;  // of bodies, for the benchmark
 };
 
-// False: there is nothing left to do, and the program's exit code is `code`.
-bool parse(int count, char** words, Options& options, int& code);
+void add_options(CLI::App& app, Options& options);
+// What is not given, but follows. Throws UsageError if they do not go together.
+void complete(Options& options);
 
 }  // namespace examples

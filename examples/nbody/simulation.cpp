@@ -1,42 +1,38 @@
-// Bodies on the host -> bodies on a device that move there. Doors: Simulation, open_sum(). Writes no files.
+// Bodies on the host -> bodies on a device that move there. Its door is Simulation. Writes no files.
 #include "examples/nbody/simulation.h"
+
+#include "examples/support/open_sum.h"
 
 namespace examples {
 
-nbcc::Sum open_sum(const nbcc::Device& device, const char* name, nbcc_precision precision) {
-  const std::string path = std::string(NBCC_SOURCE_DIR "/examples/") + name;
-  return nbcc::Sum(nbcc::Pipeline::from_file(device, path, {.precision = precision}));
-}
-
-Simulation::Simulation(const nbcc::Device& device, const Checkpoint& start, const Settings& settings)
-    : device_(device),
-      settings_(settings),
+Simulation::Simulation(const nbcc::Device& device, const State& start, const Settings& settings)
+    : settings_(settings),
       count_(start.bodies.count()),
       steps_(start.step),
       mass_(start.bodies.mass),
-      m_(field(1)),
-      x_(field(3)),
-      v_(field(3)),
-      a_(field(3)),
-      potential_(field(1)),
-      force_(open_sum(device, "nbody/force.pipe", settings.precision)),
-      exact_(open_sum(device, "nbody/force.pipe", NBCC_DOUBLE)),
-      advance_(open_sum(device, "support/advance.pipe", NBCC_DOUBLE)) {
-  write(m_, mass_);
-  write(x_, start.bodies.x);
-  write(v_, start.bodies.v);
+      m_(device, count_),
+      x_(device, count_, 3),
+      v_(device, count_, 3),
+      a_(device, count_, 3),
+      potential_(device, count_),
+      force_(open_sum(device, "examples/nbody/force.pipe", settings.precision)),
+      exact_(open_sum(device, "examples/nbody/force.pipe", NBCC_DOUBLE)),
+      advance_(open_sum(device, "examples/support/advance.pipe", NBCC_DOUBLE)) {
+  m_.write(mass_);
+  x_.write(start.bodies.x);
+  v_.write(start.bodies.v);
   for (nbcc::Sum* sum : {&force_, &exact_}) {
-    sum->bind("xi", view(x_, 3)).bind("xj", view(x_, 3)).bind("mj", view(m_, 1));
+    sum->bind("xi", x_.view()).bind("xj", x_.view()).bind("mj", m_.view());
     sum->set("eps2", settings.eps * settings.eps);
   }
-  force_.bind("acc", view(a_, 3)).ignore("pot");
-  exact_.bind("pot", view(potential_, 1)).ignore("acc");
-  advance_.bind("xi", view(x_, 3)).bind("vi", view(v_, 3)).bind("ai", view(a_, 3));
-  advance_.bind("x", view(x_, 3)).bind("v", view(v_, 3)).counts(count_, 0);
+  force_.bind("acc", a_.view()).ignore("pot");
+  exact_.bind("pot", potential_.view()).ignore("acc");
+  advance_.bind("xi", x_.view()).bind("vi", v_.view()).bind("ai", a_.view());
+  advance_.bind("x", x_.view()).bind("v", v_.view()).counts(count_, 0);
   if (start.acceleration.empty())
     force_.run();
   else
-    write(a_, start.acceleration);
+    a_.write(start.acceleration);
 }
 
 // What a step needs is put into the device's stream; nobody waits for it.
@@ -52,11 +48,11 @@ void Simulation::advance(double kick, double drift, double damping) {
   advance_.set("kick", kick).set("drift", drift).set("damping", damping).run();
 }
 
-Checkpoint Simulation::state() { return {steps_, 0, {mass_, read(x_, 3), read(v_, 3)}, read(a_, 3)}; }
+State Simulation::state() const { return {steps_, {mass_, x_.all(), v_.all()}, a_.all()}; }
 
 Totals Simulation::totals() {
   exact_.run();
-  const std::vector<double> x = read(x_, 3), v = read(v_, 3), potential = read(potential_, 1);
+  const std::vector<double> x = x_.all(), v = v_.all(), potential = potential_.all();
   Totals all;
   for (std::size_t k = 0; k < mass_.size(); ++k) {
     const double m = mass_[k], *const r = &x[3 * k], *const u = &v[3 * k];
@@ -69,21 +65,6 @@ Totals Simulation::totals() {
     }
   }
   return all;
-}
-
-Simulation::Field Simulation::field(int width) const {
-  return std::make_unique<nbcc::DeviceMemory>(device_, sizeof(double) * std::size_t(width * count_));
-}
-void Simulation::write(const Field& to, const std::vector<double>& from) {
-  to->write(0, from.data(), sizeof(double) * from.size());
-}
-std::vector<double> Simulation::read(const Field& from, int width) {
-  std::vector<double> values(std::size_t(width * count_));
-  from->read(0, values.data(), sizeof(double) * values.size());
-  return values;
-}
-nbcc::View Simulation::view(const Field& of, int width) const {
-  return nbcc::view(static_cast<double*>(of->data()), count_, width * std::int64_t(sizeof(double)));
 }
 
 }  // namespace examples

@@ -1,11 +1,12 @@
 // Bodies -> an HDF5 file as GADGET-2 and its successors write them (V. Springel, User guide for GADGET-2, section 6).
+#include "examples/nbody/snapshot.h"
+
 #include <hdf5.h>
 
-#include <filesystem>
 #include <numeric>
-#include <stdexcept>
 
-#include "examples/nbody/bodies.h"
+#include "examples/support/failure.h"
+#include "examples/support/replace_file.h"
 
 namespace examples {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 class Handle {
  public:
   Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {
-    if (id < 0) throw std::runtime_error("HDF5 refuses");
+    if (id < 0) throw UsageError("HDF5 refuses");
   }
   ~Handle() { close_(id_); }
   Handle(const Handle&) = delete;
@@ -27,7 +28,7 @@ class Handle {
 };
 
 void require(herr_t status) {
-  if (status < 0) throw std::runtime_error("HDF5 refuses");
+  if (status < 0) throw UsageError("HDF5 refuses");
 }
 
 void attribute(hid_t group, const char* name, hid_t type, const void* values, hsize_t count) {
@@ -61,28 +62,29 @@ void write_header(hid_t file, std::int64_t count, double time) {
     attribute(header, name, H5T_NATIVE_INT32, &none, 1);
 }
 
+void write(const std::string& path, const Bodies& bodies, double time) {
+  const Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+  write_header(file, bodies.count(), time);
+  const Handle group(H5Gcreate2(file, "PartType1", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+  const auto n = hsize_t(bodies.count());
+  std::vector<std::uint64_t> ids(bodies.mass.size());
+  std::iota(ids.begin(), ids.end(), 1);
+  dataset(group, "Coordinates", H5T_NATIVE_DOUBLE, bodies.x.data(), n, 3);
+  dataset(group, "Velocities", H5T_NATIVE_DOUBLE, bodies.v.data(), n, 3);
+  dataset(group, "Masses", H5T_NATIVE_DOUBLE, bodies.mass.data(), n, 1);
+  dataset(group, "ParticleIDs", H5T_NATIVE_UINT64, ids.data(), n, 1);
+  require(H5Fflush(file, H5F_SCOPE_LOCAL));  // closing would not tell that the disk is full
+}
+
 }  // namespace
 
 void write_snapshot(const std::string& path, const Bodies& bodies, double time) {
-  const std::string draft = path + ".new";
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // its own messages are for programmers
   try {
-    const Handle file(H5Fcreate(draft.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
-    write_header(file, bodies.count(), time);
-    const Handle group(H5Gcreate2(file, "PartType1", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
-    const auto n = hsize_t(bodies.count());
-    std::vector<std::uint64_t> ids(bodies.mass.size());
-    std::iota(ids.begin(), ids.end(), 1);
-    dataset(group, "Coordinates", H5T_NATIVE_DOUBLE, bodies.x.data(), n, 3);
-    dataset(group, "Velocities", H5T_NATIVE_DOUBLE, bodies.v.data(), n, 3);
-    dataset(group, "Masses", H5T_NATIVE_DOUBLE, bodies.mass.data(), n, 1);
-    dataset(group, "ParticleIDs", H5T_NATIVE_UINT64, ids.data(), n, 1);
-  } catch (const std::runtime_error&) {
-    std::error_code ignored;
-    std::filesystem::remove(draft, ignored);
-    throw std::runtime_error("cannot write '" + path + "'");
+    replace_file(path, [&](const std::string& draft) { write(draft, bodies, time); });
+  } catch (const UsageError&) {
+    throw UsageError("cannot write '" + path + "'");
   }
-  std::filesystem::rename(draft, path);
 }
 
 }  // namespace examples

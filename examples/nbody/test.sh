@@ -18,26 +18,57 @@ run=("$nbody" plummer.txt --rest --end 0.5 --every 0.0625 --quiet)
 # On a busy machine it may have ended before it is killed; not every time.
 for attempt in 1 2 3 4 5 6 7 8; do
   rm -f killed.chk
-  "${run[@]}" --checkpoint killed.chk >/dev/null &
-  while [ ! -s killed.chk ]; do sleep 0.01; done
+  "${run[@]}" --checkpoint killed.chk >killed.out &
+  while [ "$(grep -c '^ ' killed.out)" -lt 3 ]; do sleep 0.01; done
   kill -9 $! 2>/dev/null || true
   wait $! 2>/dev/null || true
   cmp -s whole.chk killed.chk || break
 done
 cmp -s whole.chk killed.chk && fail "every run had ended before it was killed"
-"$nbody" --restart --checkpoint killed.chk --end 0.5 --every 0.0625 --quiet >/dev/null
+"$nbody" --restart --checkpoint killed.chk --end 0.5 --every 0.0625 --quiet >restart.out
 cmp whole.chk killed.chk || fail "a run that was killed ends otherwise"
-[ "$(ls whole-*.hdf5 | wc -l)" -eq 8 ] || fail "eight snapshots"
+[ "$(tail -1 whole.out)" = "$(tail -1 restart.out)" ] || fail "drifts are told against the beginning"
+[ "$(ls whole-*.hdf5 | wc -l)" -eq 9 ] || fail "nine snapshots"
 
 [ "$(head -c 4 whole-0008.hdf5 | tail -c 3)" = HDF ] || fail "a snapshot is HDF5"
 
 "$nbody" plummer.txt --damping 0.99 --end 0.25 --every 0.25 --quiet | awk '/^ / {k[n++] = $2} END {exit !(k[1] < k[0])}' ||
   fail "damping takes energy away"
 
+refused() {  # refused STATUS WORDS OPTIONS...
+  local status=0 expected=$1 words=$2; shift 2
+  "$nbody" --quiet "$@" >said 2>&1 || status=$?
+  [ $status = "$expected" ] && grep -q -- "$words" said || fail "status $status by $*: $(cat said)"
+}
 printf '1 0 0 0 0 0 0\n1 0 0 x 0 0 0\n' >bad.txt
-"$nbody" bad.txt --quiet 2>bad.err && fail "a bad file is refused"
-grep -q 'bad.txt:2: this is not a number' bad.err || fail "$(cat bad.err)"
+refused 1 'bad.txt:2: this is not a number' bad.txt
+refused 2 "cannot read 'none.txt'" none.txt
 head -c 100 whole.chk >cut.chk
-"$nbody" --restart --checkpoint cut.chk --quiet 2>cut.err && fail "half a checkpoint is refused"
-grep -q 'not a whole one' cut.err || fail "$(cat cut.err)"
+refused 1 'not a whole one' --restart --checkpoint cut.chk
+(printf 'nbody 1\n'; tail -c +9 whole.chk) >old.chk
+refused 1 'of another version' --restart --checkpoint old.chk
+refused 2 'excludes' --restart --checkpoint whole.chk --eps 0
+refused 2 "cannot write './no/x'" eight.txt --checkpoint ./no/x
+refused 2 "cannot write './no/x-0000.hdf5'" eight.txt --snapshots ./no/x
+refused 2 'not a number above 0' eight.txt --dt nan
+refused 2 'too many steps' eight.txt --end 1e300
+refused 3 'frobnicator' eight.txt --device frobnicator
+[ -z "$(ls -- *.new 2>/dev/null)" ] || fail "a draft was left"
+
+# Bodies at one place, or one alone, pull nobody; what an energy of 0 is off by is no share of it.
+printf '1 0 0 0 0 0 0\n1 0 0 0 0 0 0\n' >same.txt
+"$nbody" same.txt --eps 0 --end 0.01 --quiet | awk '/^ / {n++; if ($2 != 0 || $3 != "0.000e+00") exit 1} END {exit n != 2}' ||
+  fail "two bodies at one place"
+
+# What others write: names of columns, an id, commas, Fortran's exponents, comments.
+"$nbody" eight.txt --end 0 --precision double --quiet | grep '^ ' >eight.energy
+awk '!/^#/ {printf "%s,%s,%s\t%s,%s,%s,  %s,%s ! body\r\n", $3, $4, $5, $6, $7, $8, $2, $1}' eight.txt |
+  sed '1i \ # X Y Z (AU) VX VY VZ mass[sun] id\n\n % from elsewhere' | sed 's/e\([-+]\)/D\1/g' >other.txt
+"$nbody" other.txt --end 0 --precision double --quiet | grep '^ ' | cmp - eight.energy || fail "columns in another order"
+awk '!/^#/ {print -1, $2, $3, $4, $5, $6, $7, $8}' eight.txt >ids.txt
+"$nbody" ids.txt --end 0 --precision double --quiet | grep '^ ' | cmp - eight.energy || fail "an id before each body"
+echo '0.5 1 0 0 0 0 0 0' >eight_numbers.txt
+refused 1 'eight_numbers.txt:1: .* no id' eight_numbers.txt
+printf '# m x[3] v[3]\n1 0 0 0 0 0 0 9\n' >nine.txt
+refused 1 'nine.txt:2: 8 words, where a body has 7 by the names in line 1' nine.txt
 echo "all is well"

@@ -14,7 +14,8 @@ struct ViewerChoice {
 };
 
 struct ViewerStart {
-  Checkpoint state;  // with its time step
+  State state;
+  double dt;  // time step
   std::string device;
   Settings settings;
 };

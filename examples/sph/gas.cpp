@@ -8,21 +8,18 @@
 #include <stdexcept>
 #include <string>
 
+#include "examples/support/open_sum.h"
+
 namespace examples {
 namespace {
 
-nbcc::Sum open(const nbcc::Device& device, const char* name, nbcc_precision precision) {
-  const std::string path = std::string(NBCC_SOURCE_DIR "/") + name;
-  return nbcc::Sum(nbcc::Pipeline::from_file(device, path, {.precision = precision}));
-}
-
 struct Binding {
   const char* field;
-  const Column& column;
+  const DeviceArray<double>& array;
 };
 
 void bind(nbcc::Sum& sum, std::initializer_list<Binding> all) {
-  for (const Binding& one : all) sum.bind(one.field, nbcc::View(one.column));
+  for (const Binding& one : all) sum.bind(one.field, one.array.view());
 }
 
 }  // namespace
@@ -36,25 +33,9 @@ void Particles::add(double m, const std::array<double, 3>& at, const std::array<
   h.push_back(smoothing);
 }
 
-Column::Column(const nbcc::Device& device, std::size_t count, int width)
-    : count_(count), width_(width), memory_(device, sizeof(double) * count * std::size_t(width)) {
-  write(std::vector<double>(count * std::size_t(width)));
-}
-
-std::vector<double> Column::read() const {
-  std::vector<double> numbers(count_ * std::size_t(width_));
-  memory_.read(0, numbers.data(), memory_.bytes());
-  return numbers;
-}
-
-nbcc::View Column::view(std::size_t first, std::size_t count) const {
-  double* const data = static_cast<double*>(memory_.data()) + first * std::size_t(width_);
-  return nbcc::view(data, std::int64_t(count), width_ * std::int64_t(sizeof(double)));
-}
-
 Gas::Gas(const nbcc::Device& device, const Particles& start, const GasSettings& settings)
     : settings_(settings),
-      count_(start.count()),
+      count_(std::int64_t(start.count())),
       m_(device, count_),
       x_(device, count_, 3),
       v_(device, count_, 3),
@@ -72,12 +53,12 @@ Gas::Gas(const nbcc::Device& device, const Particles& start, const GasSettings& 
       vsig_(device, count_),
       change_(device, count_),
       totals_(device, 6),
-      density_(open(device, "examples/sph/density.pipe", settings.precision)),
-      force_(open(device, "examples/sph/force.pipe", settings.precision)),
-      gravity_(open(device, "pipelines/gravity_acc.pipe", settings.precision)),
-      potential_(open(device, "pipelines/potential.pipe", NBCC_DOUBLE)),
-      advance_(open(device, "examples/sph/advance.pipe", NBCC_DOUBLE)),
-      total_(open(device, "examples/sph/totals.pipe", NBCC_DOUBLE)) {
+      density_(open_sum(device, "examples/sph/density.pipe", settings.precision)),
+      force_(open_sum(device, "examples/sph/force.pipe", settings.precision)),
+      gravity_(open_sum(device, "pipelines/gravity_acc.pipe", settings.precision)),
+      potential_(open_sum(device, "pipelines/potential.pipe", NBCC_DOUBLE)),
+      advance_(open_sum(device, "examples/sph/advance.pipe", NBCC_DOUBLE)),
+      total_(open_sum(device, "examples/sph/totals.pipe", NBCC_DOUBLE)) {
   m_.write(start.mass);
   x_.write(start.x);
   v_.write(start.v);
@@ -95,11 +76,11 @@ Gas::Gas(const nbcc::Device& device, const Particles& start, const GasSettings& 
   bind(potential_, {{"xi", x_}, {"xj", x_}, {"mj", m_}, {"pot", pot_}});
   bind(advance_, {{"xi", x_}, {"vi", v_}, {"ai", acc_}, {"ui", u_}, {"dudti", dudt_}});
   bind(advance_, {{"x", x_}, {"v", v_}, {"u", u_}, {"v_ahead", v_ahead_}, {"u_ahead", u_ahead_}});
-  advance_.counts(std::int64_t(count_), 0);
+  advance_.counts(count_, 0);
   bind(total_, {{"mj", m_}, {"vj", v_}, {"aj", acc_}, {"uj", u_}, {"potj", pot_}});
   bind(total_, {{"hj", h_}, {"vsigj", vsig_}, {"changej", change_}});
   const char* const numbers[] = {"step", "change", "reach", "kinetic", "thermal", "potential"};
-  for (std::size_t k = 0; k < 6; ++k) total_.bind(numbers[k], totals_.view(k, 1));
+  for (std::size_t k = 0; k < 6; ++k) total_.bind(numbers[k], nbcc::view(totals_.data() + k, 1));
   for (nbcc::Sum* sum : {&density_, &force_, &advance_}) sum->set("box", settings.box);
   for (nbcc::Sum* sum : {&gravity_, &potential_}) sum->set("eps2", settings.eps * settings.eps);
   density_.set("eta", settings.eta).set("gamma", settings.gamma);
@@ -113,8 +94,7 @@ Gas::Gas(const nbcc::Device& device, const Particles& start, const GasSettings& 
 void Gas::step(double until) {
   const bool is_last = time_ + now_.step >= until;
   const double dt = is_last ? until - time_ : now_.step;
-  if (!(dt > 0))
-    throw std::runtime_error("the time step is " + std::to_string(dt) + " at time " + std::to_string(time_));
+  if (!(time_ + dt > time_)) throw std::runtime_error("time stands still at " + std::to_string(time_));
   advance(dt / 2, dt);
   evaluate(1e-3);
   advance(dt / 2, 0);
@@ -147,7 +127,7 @@ void Gas::advance(double kick, double drift) { advance_.set("kick", kick).set("d
 
 void Gas::add_up() {
   total_.run();
-  const std::vector<double> all = totals_.read();
+  const std::vector<double> all = totals_.all();
   now_ = {all[0], all[1], all[2], all[3], all[4], all[5]};
 }
 
@@ -157,6 +137,6 @@ Totals Gas::totals() {
   return now_;
 }
 
-Particles Gas::particles() const { return {m_.read(), x_.read(), v_.read(), u_.read(), h_.read(), rho_.read()}; }
+Particles Gas::particles() const { return {m_.all(), x_.all(), v_.all(), u_.all(), h_.all(), rho_.all()}; }
 
 }  // namespace examples

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "runtime/nbcc.hpp"
+#include "examples/support/device_array.h"
 
 namespace examples {
 
@@ -38,21 +38,6 @@ struct Totals {
   double energy() const { return kinetic + thermal + potential; }
 };
 
-// Numbers on the device, `width` for each particle.
-class Column {
- public:
-  Column(const nbcc::Device& device, std::size_t count, int width = 1);  // zeros
-  void write(const std::vector<double>& from) { memory_.write(0, from.data(), memory_.bytes()); }
-  std::vector<double> read() const;
-  nbcc::View view(std::size_t first, std::size_t count) const;
-  operator nbcc::View() const { return view(0, count_); }
-
- private:
-  std::size_t count_;
-  int width_;
-  nbcc::DeviceMemory memory_;
-};
-
 // Kick, drift, kick, with one step for all. All functions throw nbcc::Error, or std::runtime_error where the gas cannot
 // go on.
 class Gas {
@@ -75,10 +60,11 @@ class Gas {
   void add_up();
 
   GasSettings settings_;
-  std::size_t count_;
+  std::int64_t count_;
   double time_ = 0;
   std::int64_t steps_ = 0;
   Totals now_;
+  using Column = DeviceArray<double>;
   Column m_, x_, v_, u_, v_ahead_, u_ahead_, acc_, dudt_, pot_;
   Column h_, rho_, omega_, pres_, sound_, vsig_, change_, totals_;
   nbcc::Sum density_, force_, gravity_, potential_, advance_, total_;

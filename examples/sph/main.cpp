@@ -2,31 +2,26 @@
 //
 // The gas stays on the device (gas.h): density, forces, gravity and the steps of the integrator are sums, and the host
 // sees the six numbers of totals.pipe at each step.
-#include <CLI/CLI.hpp>
-#include <cstdio>
-
 #include "examples/sph/programs.h"
+#include "examples/support/program.h"
+#include "examples/support/replace_file.h"
 
 namespace {
 
 using namespace examples;
 
 void add_gas(CLI::App& app, GasSettings& gas, std::string& device) {
-  app.add_option("--device", device, "cpu, cuda or cuda:N")->capture_default_str();
-  const std::map<std::string, nbcc_precision> names{
-      {"single", NBCC_SINGLE}, {"mixed", NBCC_MIXED}, {"double", NBCC_DOUBLE}};
-  app.add_option("--precision", gas.precision, "Of the sums' terms: single, mixed (default) or double")
-      ->transform(CLI::CheckedTransformer(names))
-      ->default_str("mixed");
+  add_device(app, device);
+  add_precision(app, gas.precision, "Of the sums' terms");
   app.add_option("--gamma", gas.gamma, "Ratio of specific heats")->check(CLI::Range(1.01, 10.0))->capture_default_str();
   app.add_option("--eta", gas.eta, "Smoothing lengths per distance of neighbours")
       ->check(CLI::Range(1.0, 2.0))
       ->capture_default_str();
   app.add_option("--alpha", gas.alpha, "Viscosity; twice that is its quadratic part")
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative())
       ->capture_default_str();
   app.add_option("--conductivity", gas.conductivity, "Of thermal energy at jumps of pressure")
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative())
       ->capture_default_str();
   app.add_option("--courant", gas.courant, "Share of a smoothing length that a signal goes in a step")
       ->check(CLI::Range(0.001, 1.0))
@@ -39,7 +34,8 @@ void add_state(CLI::App& app, const std::string& name, GasState& state, bool mov
   };
   app.add_option_function<std::vector<double>>(name, take,
                                                std::string("Density") + (moves ? ", velocity" : "") + " and pressure")
-      ->expected(moves ? 3 : 2);
+      ->expected(moves ? 3 : 2)
+      ->check(finite());
 }
 
 CLI::App* add_sod(CLI::App& app, SodOptions& options) {
@@ -53,7 +49,7 @@ CLI::App* add_sod(CLI::App& app, SodOptions& options) {
   tube->add_option("--across", options.across, "Cells across the tube, on the left")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  tube->add_option("--end", options.end, "Time to stop at")->check(CLI::PositiveNumber)->capture_default_str();
+  tube->add_option("--end", options.end, "Time to stop at")->check(positive())->capture_default_str();
   tube->add_option("--profile", options.profile, "A text file of all particles, beside the exact solution");
   tube->add_option("--picture", options.picture, "A PNG file of that");
   return tube;
@@ -65,17 +61,15 @@ CLI::App* add_evrard(CLI::App& app, EvrardOptions& options) {
   options.gas.conductivity = 0;  // where gravity holds the gas, a slope of pressure is no jump
   options.gas.has_gravity = true;
   add_gas(*ball, options.gas, options.device);
-  ball->add_option("--eps", options.gas.eps, "Softening length of gravity")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  ball->add_option("--eps", options.gas.eps, "Softening length of gravity")->check(positive())->capture_default_str();
   ball->add_option("--cells", options.cells, "Cells of two particles along the diameter")
       ->check(CLI::Range(4, 1024))
       ->capture_default_str();
-  ball->add_option("--end", options.end, "Time to stop at")->check(CLI::PositiveNumber)->capture_default_str();
-  ball->add_option("--every", options.every, "Time between reports")->check(CLI::PositiveNumber)->capture_default_str();
+  ball->add_option("--end", options.end, "Time to stop at")->check(positive())->capture_default_str();
+  ball->add_option("--every", options.every, "Time between reports")->check(positive())->capture_default_str();
   ball->add_option("--picture", options.picture, "A PNG file of the energies, and of the radial profile at ...");
   ball->add_option("--profile-at", options.profile_at, "... this time, if it is reached")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
   return ball;
 }
@@ -94,15 +88,13 @@ CLI::App* add_wave(CLI::App& app, WaveOptions& options) {
   sound->add_option("--amplitude", options.amplitude, "Of the velocity")
       ->check(CLI::Range(0.0, 0.1))
       ->capture_default_str();
-  sound->add_option("--end", options.end, "Periods to follow the wave for")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  sound->add_option("--end", options.end, "Periods to follow the wave for")->check(positive())->capture_default_str();
   return sound;
 }
 
 CLI::App* add_riemann(CLI::App& app, RiemannOptions& options) {
   CLI::App* const exact = app.add_subcommand("riemann", "The exact solution of a shock tube whose gases may move");
-  exact->add_option("--gamma", options.gamma, "Ratio of specific heats")->capture_default_str();
+  exact->add_option("--gamma", options.gamma, "Ratio of specific heats")->check(positive())->capture_default_str();
   add_state(*exact, "--left", options.left, true);
   add_state(*exact, "--right", options.right, true);
   return exact;
@@ -111,7 +103,7 @@ CLI::App* add_riemann(CLI::App& app, RiemannOptions& options) {
 }  // namespace
 
 int main(int count, char** words) {
-  CLI::App app("Smoothed particle hydrodynamics");
+  CLI::App app("Smoothed particle hydrodynamics", "sph");
   app.require_subcommand(1);
   SodOptions for_sod;
   EvrardOptions for_evrard;
@@ -121,13 +113,10 @@ int main(int count, char** words) {
   const CLI::App* const is_evrard = add_evrard(app, for_evrard);
   const CLI::App* const is_wave = add_wave(app, for_wave);
   add_riemann(app, for_riemann);
-  try {
-    app.parse(count, words);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-  for (GasSettings* gas : {&for_sod.gas, &for_evrard.gas, &for_wave.gas}) gas->beta = 2 * gas->alpha;
-  try {
+  return run_program(app, count, words, [&] {
+    for (GasSettings* gas : {&for_sod.gas, &for_evrard.gas, &for_wave.gas}) gas->beta = 2 * gas->alpha;
+    for (const std::string& file : {for_sod.profile, for_sod.picture, for_evrard.picture})
+      if (!file.empty()) require_place_for(file);
     if (*is_sod)
       sod(for_sod);
     else if (*is_evrard)
@@ -136,11 +125,5 @@ int main(int count, char** words) {
       wave(for_wave);
     else
       riemann(for_riemann);
-  } catch (const nbcc::Error& error) {
-    std::fprintf(stderr, "sph: %s\n", error.what());
-    return error.status();
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "sph: %s\n", error.what());
-    return 1;
-  }
+  });
 }

@@ -1,4 +1,5 @@
-// What the program `sph` can do; each prints its report. All throw nbcc::Error or std::runtime_error.
+// What the program `sph` can do; each prints its report. All throw nbcc::Error, UsageError, or std::runtime_error where
+// the gas cannot go on.
 #pragma once
 #include <string>
 #include <vector>

@@ -7,7 +7,8 @@
 #include "examples/sph/riemann.h"
 
 #include <cmath>
-#include <stdexcept>
+
+#include "examples/support/failure.h"
 
 namespace examples {
 namespace {
@@ -66,11 +67,11 @@ Riemann::Wave wave(const GasState& ahead, double p, double v, double gamma, doub
 
 Riemann::Riemann(const GasState& left, const GasState& right, double gamma)
     : ahead_left_(left), ahead_right_(right), gamma_(gamma) {
-  if (!(gamma > 1)) throw std::runtime_error("gamma must be more than 1");
+  if (!(gamma > 1)) throw UsageError("gamma must be more than 1");
   for (const GasState* s : {&left, &right})
-    if (!(s->rho > 0 && s->p > 0)) throw std::runtime_error("density and pressure must be more than 0");
+    if (!(s->rho > 0 && s->p > 0)) throw UsageError("density and pressure must be more than 0");
   if (right.v - left.v >= 2 / (gamma - 1) * (sound(left, gamma) + sound(right, gamma)))
-    throw std::runtime_error("the states part so fast that a vacuum opens between them");
+    throw UsageError("the states part so fast that a vacuum opens between them");
   p_ = pressure_between(left, right, gamma);
   v_ = (left.v + right.v + jump(right, p_, gamma).velocity - jump(left, p_, gamma).velocity) / 2;
   left_ = wave(left, p_, v_, gamma, -1);

@@ -9,7 +9,7 @@ struct GasState {
 
 class Riemann {
  public:
-  // Throws std::runtime_error for states that are none, or that part so fast that a vacuum opens between them.
+  // Throws UsageError for states that are none, or that part so fast that a vacuum opens between them.
   Riemann(const GasState& left, const GasState& right, double gamma);
 
   // Between the two waves lie two states of one pressure and velocity, which a contact separates.

@@ -9,7 +9,9 @@
 #include <sstream>
 
 #include "examples/sph/programs.h"
+#include "examples/support/failure.h"
 #include "examples/support/picture.h"
+#include "examples/support/replace_file.h"
 
 namespace examples {
 namespace {
@@ -17,9 +19,12 @@ namespace {
 // The wall stands at 1/2; the tube goes from 0 to about 1, where the mirrors are.
 constexpr double kWall = 0.5;
 
+constexpr double kMost = 1e9;  // particles
+
 struct Tube {
   Particles particles;
   std::array<double, 3> box;
+  double right_end() const { return box[0] / 2; }
 };
 
 Tube fill(const SodOptions& options) {
@@ -33,9 +38,13 @@ Tube fill(const SodOptions& options) {
     tube.particles.add(mass, {at[0] - kWall, at[1] - width / 2, at[2] - width / 2}, {}, energy * left.p / left.rho,
                        eta * std::cbrt(mass / left.rho));
   // On the right as many across as make the cells nearest to cubes, and along whatever gives the density.
-  const int across = std::max(1, int(std::lround(options.across * std::cbrt(right.rho / left.rho))));
+  const double wide = std::round(options.across * std::cbrt(right.rho / left.rho));
+  const int across = int(std::clamp(wide, 1.0, std::sqrt(kMost)));
   const double b = width / across, along = 2 * mass / (right.rho * b * b);
-  const int cells = std::max(1, int(std::lround(2 * kWall / along)));
+  const double layers = std::fmax(1, std::round(2 * kWall / along));
+  if (!(2 * layers * across * across < kMost))
+    throw UsageError("the gas on the right is too dense for so many particles");
+  const int cells = int(layers);
   for (const auto& at : lattice({cells, across, across}, {cells * along, width, width}, true))
     tube.particles.add(mass, {kWall + at[0], at[1] - width / 2, at[2] - width / 2}, {}, energy * right.p / right.rho,
                        eta * std::cbrt(mass / right.rho));
@@ -77,15 +86,17 @@ std::array<double, 4> errors(const std::vector<Row>& rows) {
 }
 
 void write(const std::string& path, const std::vector<Row>& rows) {
-  std::ofstream out(path);
-  out << "# x rho v p u, and the exact rho v p u\n";
-  for (const Row& row : rows) {
-    out << row.x;
-    for (const double y : row.here) out << ' ' << y;
-    for (const double y : row.exact) out << ' ' << y;
-    out << '\n';
-  }
-  if (!out.flush()) throw std::runtime_error("cannot write '" + path + "'");
+  replace_file(path, [&](const std::string& draft) {
+    std::ofstream out(draft);
+    out << "# x rho v p u, and the exact rho v p u\n";
+    for (const Row& row : rows) {
+      out << row.x;
+      for (const double y : row.here) out << ' ' << y;
+      for (const double y : row.exact) out << ' ' << y;
+      out << '\n';
+    }
+    if (!out.flush()) throw UsageError("cannot write '" + path + "'");
+  });
   std::printf("wrote %s\n", path.c_str());
 }
 
@@ -113,9 +124,9 @@ void draw(const std::string& path, const std::vector<Row>& rows, const Riemann& 
 void sod(const SodOptions& options) {
   const double gamma = options.gas.gamma;
   const Riemann exact(options.left, options.right, gamma);
-  if (options.end * std::max(-exact.left().head, exact.right().head) > kWall)
-    throw std::runtime_error("the waves are past the ends of the tube at that time");
   const Tube tube = fill(options);
+  if (options.end * -exact.left().head > kWall || options.end * exact.right().head > tube.right_end() - kWall)
+    throw UsageError("the waves are past the ends of the tube at that time");
   GasSettings settings = options.gas;
   settings.box = tube.box;
   const nbcc::Device device(options.device);

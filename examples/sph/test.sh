@@ -16,7 +16,7 @@ refused() {  # refused STATUS WORDS COMMAND...
   [ $status = "$expected" ] && grep -q -- "$words" said || fail "status $status by $*: $(cat said)"
 }
 
-# Sod's tube, and the other patterns of waves with E. F. Toro's numbers (tests 2, 3 and 5 of his book's chapter 4).
+# Sod's tube, and the other patterns of waves with E. F. Toro's numbers (tests 2 to 5 of his book's chapter 4).
 says "pressure 0.303130178051, velocity 0.927452620049" "$sph" riemann
 says "left: rarefaction .* density behind it 0.426319428178" "$sph" riemann
 says "right: shock of speed 1.752155732.* density behind it 0.265573711705" "$sph" riemann
@@ -24,8 +24,11 @@ says "pressure 0.00189" "$sph" riemann --left 1 -2 0.4 --right 1 2 0.4
 says "right: rarefaction .* density behind it 0.0218" "$sph" riemann --left 1 -2 0.4 --right 1 2 0.4
 says "pressure 460.89[34].*, velocity 19.597[45]" "$sph" riemann --left 1 0 1000 --right 1 0 0.01
 says "pressure 1691.6[45].*, velocity 8.689" "$sph" riemann --left 5.99924 19.5975 460.894 --right 5.99242 -6.19633 46.095
+says "pressure 46.09[45].*, velocity -6.1963[23]" "$sph" riemann --left 1 0 0.01 --right 1 0 100
+says "right: rarefaction .* density behind it 0.5751[12]" "$sph" riemann --left 1 0 0.01 --right 1 0 100
+says "right: shock .* density behind it 31.042[56]" "$sph" riemann --left 5.99924 19.5975 460.894 --right 5.99242 -6.19633 46.095
 says "left: shock .* density behind it 14.282" "$sph" riemann --left 5.99924 19.5975 460.894 --right 5.99242 -6.19633 46.095
-refused 1 vacuum "$sph" riemann --left 1 -10 0.4 --right 1 10 0.4
+refused 2 vacuum "$sph" riemann --left 1 -10 0.4 --right 1 10 0.4
 
 # The cubic lattice with h = 1.2 distances: eta is what leads there.
 says "density 1.000809548358 to 1.000809548358" \
@@ -33,6 +36,8 @@ says "density 1.000809548358 to 1.000809548358" \
 
 "$sph" wave | tee wave.out
 awk '/frequency/ {e = $NF < 0 ? -$NF : $NF; seen = 1} END {exit !(seen && e < 1e-3)}' wave.out || fail "the frequency of a wave"
+
+"$sph" wave --end 0.05 | grep -q 'time 0.05 in' || fail "part of a period"
 
 for cells in 16 32; do "$sph" sod --cells $cells --profile $cells.txt; done | tee sod.out
 awk '/^density/ {d[n++] = $NF} /^energy/ {e = $NF < 0 ? -$NF : $NF; if (e > 1e-4) exit 1}
@@ -45,10 +50,13 @@ awk '/^ / {n += 0; k[n] = $2; u[n] = $3; w[n] = $4; d = $6 < 0 ? -$6 : $6; if (d
      END {exit !(n == 3 && k[0] == 0 && u[0] == 0.05 && w[0] < -0.65 && w[0] > -0.6667 && u[2] > 0.7)}' evrard.out ||
   fail "the energies of the collapse"
 
-refused 1 "past the ends" "$sph" sod --end 0.4
+refused 2 "past the ends" "$sph" sod --end 0.4
 refused 1 "more cells across" "$sph" sod --cells 16 --across 4
-refused 1 "pressure must be" "$sph" sod --left 1 -1
+refused 2 "pressure must be" "$sph" sod --left 1 -1
 refused 2 "subcommand" "$sph"
+refused 2 "not a number" "$sph" riemann --left 1 nan 1
+refused 2 "too dense" "$sph" sod --right 1e9 1
+refused 2 "cannot write './no/x'" "$sph" sod --profile ./no/x
 refused 2 "courant" "$sph" sod --courant 2
 refused 3 "frobnicator" "$sph" sod --device frobnicator
 echo "all is well"

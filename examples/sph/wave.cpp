@@ -5,6 +5,7 @@
 #include <complex>
 #include <cstdio>
 #include <numbers>
+#include <string>
 
 #include "examples/sph/programs.h"
 
@@ -20,12 +21,19 @@ std::complex<double> component(const Particles& gas) {
   return 2.0 * sum / double(gas.count());
 }
 
+// Twelve digits behind the point or, of what is as small as they are, twelve of its own.
+std::string shown(double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, value != 0 && std::fabs(value) < 1e-6 ? "%.12g" : "%.12f", value);
+  return text;
+}
+
 void describe(const char* name, const Riemann::Wave& wave) {
   if (wave.is_shock)
-    std::printf("%s: shock of speed %.12f, density behind it %.12f\n", name, wave.head, wave.rho);
+    std::printf("%s: shock of speed %.12f, density behind it %s\n", name, wave.head, shown(wave.rho).c_str());
   else
-    std::printf("%s: rarefaction of speeds %.12f to %.12f, density behind it %.12f\n", name, wave.head, wave.tail,
-                wave.rho);
+    std::printf("%s: rarefaction of speeds %.12f to %.12f, density behind it %s\n", name, wave.head, wave.tail,
+                shown(wave.rho).c_str());
 }
 
 }  // namespace
@@ -51,12 +59,13 @@ void wave(const WaveOptions& options) {
   std::printf("%zu particles on %s, density %.12f to %.12f\n", start.count(), device.name().c_str(), *least, *most);
   if (options.amplitude == 0) return;
 
-  // The phase turns by less than half of a turn in 16 parts of a period.
+  // In a sixteenth of a period the phase turns by less than half of a turn.
   double turned = 0;
   const std::complex<double> began = component(first);
   std::complex<double> before = began;
-  for (int part = 1; part <= std::lround(16 * options.end); ++part) {
-    while (gas.time() < part / 16.0) gas.step(part / 16.0);
+  for (double part = 1; gas.time() < options.end; ++part) {
+    const double until = std::min(part / 16, options.end);
+    while (gas.time() < until) gas.step(until);
     const std::complex<double> now = component(gas.particles());
     turned -= std::arg(now / before);
     before = now;
@@ -69,7 +78,7 @@ void wave(const WaveOptions& options) {
 
 void riemann(const RiemannOptions& options) {
   const Riemann exact(options.left, options.right, options.gamma);
-  std::printf("between the waves: pressure %.12f, velocity %.12f\n", exact.p(), exact.v());
+  std::printf("between the waves: pressure %s, velocity %.12f\n", shown(exact.p()).c_str(), exact.v());
   describe("left", exact.left());
   describe("right", exact.right());
 }

@@ -11,15 +11,17 @@ struct Bodies {
   std::int64_t count() const { return std::int64_t(mass.size()); }
 };
 
-// A text file as `nbcc make-ic` writes it: a line "# ... m x[3] v[3]" names the columns; without one they are m, x, y,
-// z, vx, vy, vz, and in lines of eight numbers an id stands before them, as in the files of NBabel. Throws
-// std::runtime_error with file and line.
+// A text file with a line for each body. Words are parted by blanks, tabs or commas; what stands behind #, % or ! is a
+// comment. A comment before the first body, or a line of words, may name the columns, as `nbcc make-ic` does: "m x[3]
+// v[3]" or "m x y z vx vy vz" in any order, with others between them. Without names the seven numbers of a body stand
+// in that order, and in lines of eight an id stands before them, as in the files of NBabel. Throws UsageError if the
+// file cannot be read, std::runtime_error with file and line if it is wrong.
 Bodies read_bodies(const std::string& path);
 
-// So that read_bodies() gives the same bits again. Throws std::runtime_error.
+// So that read_bodies() gives the same bits again. Throws UsageError.
 void write_bodies(const std::string& path, const Bodies& bodies);
 
-// So that the centre of mass rests in the origin.
+// So that the centre of mass rests in the origin. Throws UsageError where the masses add up to 0.
 void rest_in_the_origin(Bodies& bodies);
 
 }  // namespace examples

@@ -1,7 +1,7 @@
 // In place of viewer/ where the libraries for it were not found.
 #include "examples/nbody/viewer.h"
 
-#include "examples/nbody/missing.h"
+#include "examples/support/failure.h"
 
 namespace examples {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <array>
 
-#include "examples/nbody/bodies.h"
+#include "examples/support/bodies.h"
 
 namespace examples {
 

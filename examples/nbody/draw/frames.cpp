@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <numbers>
 #include <optional>
-#include <stdexcept>
 #include <system_error>
 
 #include "examples/nbody/draw/movie.h"
 #include "examples/nbody/draw/offscreen.h"
 #include "examples/nbody/draw/vertices.h"
+#include "examples/support/failure.h"
 
 namespace examples {
 namespace {
@@ -20,7 +20,7 @@ constexpr int kPerSecond = 25;
 void make_folder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) throw std::runtime_error("cannot make the folder '" + folder + "': " + error.message());
+  if (error) throw UsageError("cannot make the folder '" + folder + "': " + error.message());
 }
 
 Camera camera_of(const FrameChoice& choice, const Bodies& bodies) {

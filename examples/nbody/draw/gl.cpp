@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "examples/nbody/missing.h"
+#include "examples/support/failure.h"
 
 namespace examples {
 

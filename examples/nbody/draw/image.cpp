@@ -5,6 +5,9 @@
 
 #include <stdexcept>
 
+#include "examples/support/failure.h"
+#include "examples/support/replace_file.h"
+
 namespace examples {
 
 void write_png(const std::string& path, const Image& image) {
@@ -13,8 +16,10 @@ void write_png(const std::string& path, const Image& image) {
   file.width = png_uint_32(image.width);
   file.height = png_uint_32(image.height);
   file.format = PNG_FORMAT_RGB;
-  if (!png_image_write_to_file(&file, path.c_str(), 0, image.rgb.data(), 0, nullptr))
-    throw std::runtime_error("cannot write '" + path + "': " + file.message);
+  replace_file(path, [&](const std::string& draft) {
+    if (!png_image_write_to_file(&file, draft.c_str(), 0, image.rgb.data(), 0, nullptr))
+      throw UsageError("cannot write '" + path + "': " + file.message);
+  });
 }
 
 Image read_png(const std::string& path) {

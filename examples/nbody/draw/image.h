@@ -11,7 +11,7 @@ struct Image {
   std::vector<std::uint8_t> rgb;  // from the upper left, row by row
 };
 
-// Both throw std::runtime_error with the file's name.
+// Throw UsageError and std::runtime_error with the file's name.
 void write_png(const std::string& path, const Image& image);
 Image read_png(const std::string& path);
 

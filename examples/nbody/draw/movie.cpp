@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "examples/nbody/missing.h"
+#include "examples/support/failure.h"
 
 extern char** environ;
 
@@ -50,14 +50,14 @@ void Movie::add(const Image& image) {
   for (std::size_t left = image.rgb.size(); left > 0;) {
     const ssize_t sent = send(to_ffmpeg_, at, left, MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) throw std::runtime_error("ffmpeg cannot write '" + path_ + "'");
+    if (sent <= 0) throw UsageError("ffmpeg cannot write '" + path_ + "'");
     at += sent;
     left -= std::size_t(sent);
   }
 }
 
 void Movie::finish() {
-  if (!end()) throw std::runtime_error("ffmpeg cannot write '" + path_ + "'");
+  if (!end()) throw UsageError("ffmpeg cannot write '" + path_ + "'");
 }
 
 bool Movie::end() {

@@ -17,7 +17,7 @@ class Movie {
   Movie(const Movie&) = delete;
   Movie& operator=(const Movie&) = delete;
 
-  // Both throw std::runtime_error; what ffmpeg has to say of it is in standard error.
+  // Both throw UsageError; what ffmpeg has to say of it is in standard error.
   void add(const Image& image);
   void finish();
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "examples/nbody/missing.h"
+#include "examples/support/failure.h"
 
 namespace examples {
 namespace {

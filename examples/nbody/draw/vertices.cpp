@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "examples/support/open_sum.h"
+
 namespace examples {
 namespace {
 
@@ -19,7 +21,7 @@ std::optional<int> cuda_ordinal(const nbcc::Device& device) {
 }
 
 Vertices::Vertices(const Gl& gl, const nbcc::Device& device, const Sprites& sprites)
-    : gl_(gl), sprites_(sprites), sum_(open_sum(device, "nbody/sprites.pipe", NBCC_SINGLE)) {
+    : gl_(gl), sprites_(sprites), sum_(open_sum(device, "examples/nbody/sprites.pipe", NBCC_SINGLE)) {
   sum_.counts(sprites.count(), 0);
   if (const std::optional<int> ordinal = cuda_ordinal(device)) {
     try {

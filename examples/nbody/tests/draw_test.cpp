@@ -12,7 +12,7 @@
 #include "examples/nbody/draw/camera.h"
 #include "examples/nbody/draw/offscreen.h"
 #include "examples/nbody/draw/sprites.h"
-#include "examples/nbody/missing.h"
+#include "examples/support/failure.h"
 
 namespace examples {
 namespace {

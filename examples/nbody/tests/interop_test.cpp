@@ -9,7 +9,7 @@
 
 #include "examples/nbody/draw/offscreen.h"
 #include "examples/nbody/draw/vertices.h"
-#include "examples/nbody/missing.h"
+#include "examples/support/failure.h"
 #include "examples/support/plummer.h"
 
 namespace examples {

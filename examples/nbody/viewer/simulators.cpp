@@ -45,7 +45,7 @@ std::vector<Simulator> simulators_here(const std::string& device) {
   return all;
 }
 
-Running::Running(const Simulator& simulator, const Checkpoint& start, const Settings& settings, const Gl& gl,
+Running::Running(const Simulator& simulator, const State& start, const Settings& settings, const Gl& gl,
                  const Sprites& sprites)
     : device_(simulator.device, simulator.options),
       simulation_(device_, start, settings),

@@ -21,7 +21,7 @@ std::vector<Simulator> simulators_here(const std::string& device);
 // Bodies at work in one of them, and on their way to the picture.
 class Running {
  public:
-  Running(const Simulator& simulator, const Checkpoint& start, const Settings& settings, const Gl& gl,
+  Running(const Simulator& simulator, const State& start, const Settings& settings, const Gl& gl,
           const Sprites& sprites);
 
   Simulation& simulation() { return simulation_; }

@@ -47,10 +47,10 @@ class Viewer {
         first_camera_(camera_for(start.state.bodies)) {
     first_camera_.orbit(look.orbit[0] * kDegree, look.orbit[1] * kDegree);
     camera_ = first_camera_;
-    controls_.dt = controls_.first_dt = start.state.dt;
+    controls_.dt = controls_.first_dt = start.dt;
     controls_.look = look_for(start.state.bodies, camera_);
     telling_.bodies = start.state.bodies.count();
-    telling_.time = double(start.state.step) * start.state.dt;
+    telling_.time = double(start.state.step) * start.dt;
     run_on(0, start.state);
   }
 
@@ -72,7 +72,7 @@ class Viewer {
  private:
   static constexpr double kDegree = std::numbers::pi / 180;
 
-  void run_on(int simulator, const Checkpoint& state) {
+  void run_on(int simulator, const State& state) {
     running_ =
         std::make_unique<Running>(simulators_[std::size_t(simulator)], state, start_.settings, window_.gl(), sprites_);
     current_ = simulator;
@@ -83,7 +83,7 @@ class Viewer {
   // The bodies go on where they are. If the new simulator cannot be, they stay with the old one.
   void switch_simulator() {
     telling_.problem.clear();
-    const Checkpoint state = running_->simulation().state();
+    const State state = running_->simulation().state();
     running_.reset();  // a buffer is shared with one GPU's memory at a time
     try {
       run_on(controls_.simulator, state);

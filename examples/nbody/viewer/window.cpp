@@ -8,7 +8,7 @@
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
-#include "examples/nbody/missing.h"
+#include "examples/support/failure.h"
 
 namespace examples {
 namespace {

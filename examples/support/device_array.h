@@ -1,4 +1,4 @@
-// Numbers of every particle, in the memory of a device.
+// Numbers of every particle, in the memory of a device, where sums read and write them.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -8,18 +8,18 @@
 namespace examples {
 
 template <typename T>
-class Field {
+class DeviceArray {
  public:
   // `width` numbers of each particle, all of them 0.
-  Field(const nbcc::Device& device, std::int64_t count, int width)
+  DeviceArray(const nbcc::Device& device, std::int64_t count, int width = 1)
       : count_(count), width_(width), memory_(device, sizeof(T) * std::size_t(width * count)) {
     clear();
   }
 
-  nbcc::View view() const {
-    return nbcc::view(static_cast<T*>(memory_.data()), count_, width_ * std::int64_t(sizeof(T)));
-  }
+  // For Sum::bind().
+  nbcc::View view() const { return nbcc::view(data(), count_, width_ * std::int64_t(sizeof(T))); }
   T* data() const { return static_cast<T*>(memory_.data()); }
+
   // The first ones, as many as there are.
   void write(const std::vector<T>& values) { memory_.write(0, values.data(), sizeof(T) * values.size()); }
   void read(std::vector<T>& values) const { memory_.read(0, values.data(), sizeof(T) * values.size()); }
