@@ -38,6 +38,15 @@ double* shifted(double* row, std::int64_t origin) {
   return reinterpret_cast<double*>(reinterpret_cast<std::uintptr_t>(row) - std::uintptr_t(origin) * sizeof(double));
 }
 
+// The positions from `begin` + `count` to before `begin` + `padded`.
+void pad_side(const std::vector<Column>& columns, const PackedColumns& packed, std::int64_t begin, std::int64_t count,
+              std::int64_t padded) {
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    if (columns[c].part == Column::Part::Derived) continue;
+    pad(columns[c].element, packed.column(c) + begin * size_of(columns[c].element), count, padded);
+  }
+}
+
 bool outputs_spare_inputs(const KernelSource& source, const SumRequest& request) {
   for (std::size_t in = 0; in < source.fields.size(); ++in) {
     if (source.fields[in].role != FieldLayout::Role::InputI) continue;
@@ -73,26 +82,60 @@ std::vector<CpuSummation::Origin> CpuSummation::origins(const KernelSource& sour
     for (std::size_t f = 0; f < source.fields.size(); ++f) {
       const int component = wanted - source.fields[f].first;
       if (source.fields[f].role == role && component >= 0 && component < source.fields[f].components()) {
-        return {f, component};
+        return {f, component, false};
       }
     }
     throw std::logic_error(
         fmt::format("kernel of '{}': no field has the packed component {}", source.pipeline, wanted));
   };
+  const std::vector<Column>& columns = role == FieldLayout::Role::InputI ? source.i_columns : source.j_columns;
   std::vector<Origin> found;
-  for (const Column& column : role == FieldLayout::Role::InputI ? source.i_columns : source.j_columns) {
-    found.push_back(column.part == Column::Part::Derived ? Origin{0, 0} : find(column.component));
+  for (const Column& column : columns) {
+    found.push_back(column.part == Column::Part::Derived ? Origin{} : find(column.component));
+  }
+  const auto follows = [&](std::size_t c, std::size_t d) {
+    return columns[d].part == Column::Part::Whole && columns[d].element == columns[c].element &&
+           found[d].field == found[c].field && found[d].component == found[c].component + int(d - c);
+  };
+  for (std::size_t c = 0; c + 3 <= columns.size(); ++c) {
+    found[c].begins_three = follows(c, c) && follows(c, c + 1) && follows(c, c + 2);
+    if (found[c].begins_three) c += 2;
   }
   return found;
 }
 
+// The picked particles to positions from `position` on.
+void CpuSummation::pack_side(const SumRequest& request, const std::vector<Column>& columns,
+                             const std::vector<Origin>& origins, const Picked& picked, const PackedColumns& to,
+                             std::int64_t position) {
+  const auto place = [&](std::size_t c) { return to.column(c) + position * size_of(columns[c].element); };
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    if (columns[c].part == Column::Part::Derived) continue;
+    const Origin& origin = origins[c];
+    const ArrayView& view = request.views[origin.field];
+    if (origin.begins_three) {
+      pack_three(view, origin.component, picked, columns[c].element, {place(c), place(c + 1), place(c + 2)});
+      c += 2;
+    } else {
+      pack(view, origin.component, picked, columns[c], place(c));
+    }
+  }
+}
+
 void CpuSummation::run(const SumRequest& request) {
   segments_ = ceil_div(request.nj, kSegmentTiles * source_.tile);
-  nanoseconds_ = double(request.i_count) * double(request.nj) * kNanosecondsPerLane / source_.lanes;
+  const double elements = double(source_.i_columns.size()) + 2 * double(rows_);
+  nanoseconds_ = double(request.i_count) *
+                 (double(request.nj) * kNanosecondsPerLane / source_.lanes + elements * kPackNanoseconds);
   block_ = block_size(request);
+  stores_at_once_ = may_store_at_once(request);
   size_buffers(request);
   prepare_j(request);
   // All memory is there, and kernels do not fail: from here on outputs may be written.
+  if (stores_at_once_) {
+    sum_and_store_blocks(request);
+    return;
+  }
   taken_ = 0;
   while (next_blocks(request)) {
     if (shares_segments() && std::int64_t(blocks_.size()) < kBlocksPerThread * pool_.threads()) {
@@ -109,6 +152,13 @@ bool CpuSummation::shares_segments() const {
   return pool_.threads() > 1 && segments_ > 1 && nanoseconds_ >= kWorthSharing;
 }
 
+// Whether results of a block may be stored while others have not been packed, so that a thread can use the same memory,
+// which is in its caches, for all of its blocks. Not where two of the chosen i may be one particle.
+bool CpuSummation::may_store_at_once(const SumRequest& request) const {
+  if (request.i_list || !outputs_spare_inputs(source_, request)) return false;
+  return !shares_segments() || ceil_div(request.i_count, block_) >= kBlocksPerThread * pool_.threads();
+}
+
 // 64, unless that leaves threads without work.
 std::int64_t CpuSummation::block_size(const SumRequest& request) const {
   const std::int64_t whole = round_up(kBlock, grain_);
@@ -123,7 +173,8 @@ void CpuSummation::size_buffers(const SumRequest& request) {
   // Each run of consecutive indices begins a vector of its own; at worst every index does.
   const std::int64_t most = by_index ? request.i_count * grain_ : round_up(request.i_count, grain_);
   limit_ = outputs_spare_inputs(source_, request) ? kSuperblock : most;
-  const std::int64_t capacity = std::min(most, limit_ + round_up(block_, grain_));
+  const std::int64_t capacity =
+      stores_at_once_ ? block_ * pool_.threads() : std::min(most, limit_ + round_up(block_, grain_));
   // Rows a multiple of a page apart would fall into the same sets of the L1 cache; see PackedColumns.
   row_stride_ = round_up(capacity, 512) + 72;
   totals_.reserve(std::size_t(rows_ * row_stride_) * sizeof(double));
@@ -162,12 +213,9 @@ void CpuSummation::prepare_j(const SumRequest& request) {
   const double work = double(request.nj) * double(source_.j_columns.size()) * kPackNanoseconds;
   for_each(ceil_div(request.nj, chunk), work, [&](std::int64_t k, int) {
     const std::int64_t begin = k * chunk, end = std::min(begin + chunk, request.nj);
-    for (std::size_t c = 0; c < source_.j_columns.size() && !packed; ++c) {
-      const Column& column = source_.j_columns[c];
-      if (column.part == Column::Part::Derived) continue;
-      pack(request.views[j_origins_[c].field], j_origins_[c].component, {begin, nullptr, end - begin}, column,
-           j_.column(c) + begin * size_of(column.element));
-      if (end == request.nj) pad(column.element, j_.column(c), end, padded);
+    if (!packed) {
+      pack_side(request, source_.j_columns, j_origins_, {begin, nullptr, end - begin}, j_, begin);
+      if (end == request.nj) pad_side(source_.j_columns, j_, 0, end, padded);
     }
     code_.prepare_j(&arguments, begin, end);
   });
@@ -200,18 +248,29 @@ bool CpuSummation::next_blocks(const SumRequest& request) {
   return !blocks_.empty();
 }
 
-void CpuSummation::sum_by_blocks(const SumRequest& request) {
-  for_each(std::int64_t(blocks_.size()), nanoseconds_, [&](std::int64_t b, int w) {
-    const Block& block = blocks_[std::size_t(b)];
-    Worker& worker = workers_[std::size_t(w)];
-    const Rows part{reinterpret_cast<double*>(worker.partial.data()), round_up(block_, 8), block.begin};
-    begin_block(request, block, worker);
-    for (std::int64_t segment = 0; segment < segments_; ++segment) {
-      sum_segment(request, block, segment, part, worker);
-      join(block, part, totals());
-    }
-    finish_block(request, block, worker);
+void CpuSummation::sum_and_store_blocks(const SumRequest& request) {
+  for_each(ceil_div(request.i_count, block_), nanoseconds_, [&](std::int64_t b, int w) {
+    const std::int64_t taken = b * block_, count = std::min(block_, request.i_count - taken);
+    const std::int64_t first = request.i_begin + taken, position = w * block_;
+    const Block block{position, position + count, request.i_offset + first - position, {first, nullptr, count}};
+    sum_block(request, block, workers_[std::size_t(w)]);
+    store_block(request, block);
   });
+}
+
+void CpuSummation::sum_by_blocks(const SumRequest& request) {
+  for_each(std::int64_t(blocks_.size()), nanoseconds_,
+           [&](std::int64_t b, int w) { sum_block(request, blocks_[std::size_t(b)], workers_[std::size_t(w)]); });
+}
+
+void CpuSummation::sum_block(const SumRequest& request, const Block& block, Worker& worker) {
+  const Rows part{reinterpret_cast<double*>(worker.partial.data()), round_up(block_, 8), block.begin};
+  begin_block(request, block, worker);
+  for (std::int64_t segment = 0; segment < segments_; ++segment) {
+    sum_segment(request, block, segment, part, worker);
+    join(block, part, totals());
+  }
+  finish_block(request, block, worker);
 }
 
 // As sum_by_blocks, with every (block, segment) apart: the sums of a wave of segments are stored and joined in order.
@@ -239,13 +298,8 @@ void CpuSummation::sum_by_segments(const SumRequest& request) {
 
 void CpuSummation::begin_block(const SumRequest& request, const Block& block, Worker& worker) {
   const std::int64_t count = block.end - block.begin;
-  for (std::size_t c = 0; c < source_.i_columns.size(); ++c) {
-    const Column& column = source_.i_columns[c];
-    if (column.part == Column::Part::Derived) continue;
-    std::byte* const to = i_.column(c) + block.begin * size_of(column.element);
-    pack(request.views[i_origins_[c].field], i_origins_[c].component, block.picked, column, to);
-    pad(column.element, to, count, round_up(count, grain_));
-  }
+  pack_side(request, source_.i_columns, i_origins_, block.picked, i_, block.begin);
+  pad_side(source_.i_columns, i_, block.begin, count, round_up(count, grain_));
   reset(block, totals());
   const nbcc_kernel_arguments given = arguments(request, block, totals(), worker);
   code_.prepare_i(&given, block.begin, block.end);
@@ -306,26 +360,34 @@ void CpuSummation::join(const Block& block, const Rows& part, const Rows& total)
 }
 
 void CpuSummation::write_outputs(const SumRequest& request) {
-  const Rows from = totals();
   const double work = double(blocks_.back().end * rows_) * kPackNanoseconds;
-  for_each(std::int64_t(blocks_.size()), work, [&](std::int64_t b, int) {
-    const Block& block = blocks_[std::size_t(b)];
-    for (std::size_t f = 0; f < source_.fields.size(); ++f) {
-      const FieldLayout& field = source_.fields[f];
-      const ArrayView& view = request.views[f];
-      if (field.role != FieldLayout::Role::Output || !view.data) continue;
-      for (int c = 0; c < field.components(); ++c) {
-        const std::int64_t index_row = index_row_[std::size_t(field.first + c)];
-        const std::int64_t row = index_row >= 0 ? index_row : field.first + c;
-        const double* const values = from.base + row * from.stride + block.begin;
-        if (request.accumulate) {
-          unpack_onto(values, view, c, block.picked, field.reduction);
-        } else {
-          unpack(values, view, c, block.picked);
-        }
+  for_each(std::int64_t(blocks_.size()), work,
+           [&](std::int64_t b, int) { store_block(request, blocks_[std::size_t(b)]); });
+}
+
+void CpuSummation::store_block(const SumRequest& request, const Block& block) const {
+  const Rows from = totals();
+  for (std::size_t f = 0; f < source_.fields.size(); ++f) {
+    const FieldLayout& field = source_.fields[f];
+    const ArrayView& view = request.views[f];
+    if (field.role != FieldLayout::Role::Output || !view.data) continue;
+    const auto values = [&](int c) {
+      const std::int64_t index_row = index_row_[std::size_t(field.first + c)];
+      const std::int64_t row = index_row >= 0 ? index_row : field.first + c;
+      return from.base + row * from.stride + block.begin;
+    };
+    if (!request.accumulate && field.components() == 3) {
+      unpack_three({values(0), values(1), values(2)}, view, 0, block.picked);
+      continue;
+    }
+    for (int c = 0; c < field.components(); ++c) {
+      if (request.accumulate) {
+        unpack_onto(values(c), view, c, block.picked, field.reduction);
+      } else {
+        unpack(values(c), view, c, block.picked);
       }
     }
-  });
+  }
 }
 
 nbcc_kernel_arguments CpuSummation::arguments(const SumRequest& request, const Block& block, const Rows& rows,

@@ -24,7 +24,8 @@ class CpuSummation final : public Summation {
   // The shape of the work, in i-particles and in tiles; public for the tests.
   static constexpr std::int64_t kBlock = 64;
   static constexpr std::int64_t kSegmentTiles = 8;
-  // i-particles (in packed positions) that are in work at once; bounds the memory of a run.
+  // i-particles (in packed positions) that are in work at once, where their results cannot be stored block by block;
+  // bounds the memory of a run.
   static constexpr std::int64_t kSuperblock = 1 << 20;
 
  private:
@@ -47,26 +48,34 @@ class CpuSummation final : public Summation {
 
   // Where a packed column comes from; parallel to the kernel's columns.
   struct Origin {
-    std::size_t field;
-    int component;
+    std::size_t field = 0;
+    int component = 0;
+    bool begins_three = false;  // this column and the next two are of a vector's components, whole and of one element
   };
   static std::vector<Origin> origins(const KernelSource& source, FieldLayout::Role role);
 
+  static void pack_side(const SumRequest& request, const std::vector<Column>& columns,
+                        const std::vector<Origin>& origins, const Picked& picked, const PackedColumns& to,
+                        std::int64_t position);
   void prepare_j(const SumRequest& request);
   void size_buffers(const SumRequest& request);
   bool shares_segments() const;
   std::int64_t block_size(const SumRequest& request) const;
+  bool may_store_at_once(const SumRequest& request) const;
   bool next_blocks(const SumRequest& request);
+  void sum_and_store_blocks(const SumRequest& request);
   void sum_by_blocks(const SumRequest& request);
   void sum_by_segments(const SumRequest& request);
   void write_outputs(const SumRequest& request);
 
+  void sum_block(const SumRequest& request, const Block& block, Worker& worker);
   void begin_block(const SumRequest& request, const Block& block, Worker& worker);
   void sum_segment(const SumRequest& request, const Block& block, std::int64_t segment, const Rows& rows,
                    Worker& worker);
   void reset(const Block& block, const Rows& rows) const;
   void join(const Block& block, const Rows& part, const Rows& total) const;
   void finish_block(const SumRequest& request, const Block& block, Worker& worker);
+  void store_block(const SumRequest& request, const Block& block) const;
   nbcc_kernel_arguments arguments(const SumRequest& request, const Block& block, const Rows& rows,
                                   Worker& worker) const;
   Rows totals() const;
@@ -88,6 +97,7 @@ class CpuSummation final : public Summation {
   std::vector<std::int64_t> sorted_;  // i_list in order, where the kernel needs i_index
 
   // Of the run in progress.
+  bool stores_at_once_ = false;              // each thread works in positions of its own, a block at a time
   std::int64_t block_ = 0, limit_ = 0;       // i-particles in a block; positions in work at once
   std::int64_t row_stride_ = 0;              // of totals_
   std::int64_t part_stride_ = 0, wave_ = 0;  // of partials_: positions of a row; segments that it holds

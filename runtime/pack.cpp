@@ -72,17 +72,19 @@ std::byte* component_of(const ArrayView& view, int component) {
 }
 
 // The three ways to find the next element; `contiguous` is apart because only there do loads become vector loads.
+// Count and stride are copied, since what is stored could change them for all the compiler knows.
 template <typename From, typename Take>
 void for_each_picked(const ArrayView& view, int component, const Picked& picked, Take take) {
   std::byte* const base = component_of(view, component);
+  const std::int64_t count = picked.count, stride = view.stride;
   if (picked.list) {
-    for (std::int64_t k = 0; k < picked.count; ++k) take(k, base + picked.list[k] * view.stride);
-  } else if (view.stride == std::int64_t(sizeof(From))) {
+    for (std::int64_t k = 0; k < count; ++k) take(k, base + picked.list[k] * stride);
+  } else if (stride == std::int64_t(sizeof(From))) {
     std::byte* const from = base + picked.first * std::int64_t(sizeof(From));
-    for (std::int64_t k = 0; k < picked.count; ++k) take(k, from + k * std::int64_t(sizeof(From)));
+    for (std::int64_t k = 0; k < count; ++k) take(k, from + k * std::int64_t(sizeof(From)));
   } else {
-    std::byte* const from = base + picked.first * view.stride;
-    for (std::int64_t k = 0; k < picked.count; ++k) take(k, from + k * view.stride);
+    std::byte* const from = base + picked.first * stride;
+    for (std::int64_t k = 0; k < count; ++k) take(k, from + k * stride);
   }
 }
 
@@ -171,6 +173,23 @@ void pack(const ArrayView& view, int component, const Picked& picked, const Colu
   });
 }
 
+void pack_three(const ArrayView& view, int component, const Picked& picked, Element element,
+                const std::array<void*, 3>& to) {
+  with_type(view.element, [&]<typename From>() {
+    with_type(element, [&]<typename To>() {
+      To* const x = static_cast<To*>(to[0]);
+      To* const y = static_cast<To*>(to[1]);
+      To* const z = static_cast<To*>(to[2]);
+      const std::int64_t next = view.component_stride;
+      for_each_picked<From>(view, component, picked, [=](std::int64_t k, const std::byte* from) {
+        x[k] = convert<To>(load<From>(from));
+        y[k] = convert<To>(load<From>(from + next));
+        z[k] = convert<To>(load<From>(from + 2 * next));
+      });
+    });
+  });
+}
+
 void pad(Element element, void* column, std::int64_t count, std::int64_t padded) {
   with_type(element, [&]<typename T>() {
     T* const values = static_cast<T*>(column);
@@ -183,6 +202,19 @@ void unpack(const double* values, const ArrayView& view, int component, const Pi
   with_type(view.element, [&]<typename T>() {
     for_each_picked<T>(view, component, picked,
                        [values](std::int64_t k, std::byte* to) { store(to, round_to<T>(values[k])); });
+  });
+}
+
+void unpack_three(const std::array<const double*, 3>& values, const ArrayView& view, int component,
+                  const Picked& picked) {
+  with_type(view.element, [&]<typename T>() {
+    const auto [x, y, z] = values;
+    const std::int64_t next = view.component_stride;
+    for_each_picked<T>(view, component, picked, [x, y, z, next](std::int64_t k, std::byte* to) {
+      store(to, round_to<T>(x[k]));
+      store(to + next, round_to<T>(y[k]));
+      store(to + 2 * next, round_to<T>(z[k]));
+    });
   });
 }
 

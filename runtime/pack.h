@@ -1,6 +1,7 @@
 // The caller's strided arrays, and the packed columns that kernels read.
 // Tested by tests/unit/pack_test.cpp.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -63,6 +64,11 @@ class PackedColumns {
 // sum is infinite and not NaN.
 void pack(const ArrayView& view, int component, const Picked& picked, const Column& column, void* to);
 
+// Components `component` to `component` + 2 to three whole columns of one element, as three calls would; each row is
+// read once.
+void pack_three(const ArrayView& view, int component, const Picked& picked, Element element,
+                const std::array<void*, 3>& to);
+
 // Fills elements [count, padded) with the last element, or with 0 when there is none, so that the lanes behind the end
 // compute with ordinary numbers.
 void pad(Element element, void* column, std::int64_t count, std::int64_t padded);
@@ -70,6 +76,9 @@ void pad(Element element, void* column, std::int64_t count, std::int64_t padded)
 // The opposite direction: values[k] to component `component` of the k-th picked particle. Integers are rounded to the
 // nearest and saturate; NaN gives 0.
 void unpack(const double* values, const ArrayView& view, int component, const Picked& picked);
+// Three components from `component` on, each row written once.
+void unpack_three(const std::array<const double*, 3>& values, const ArrayView& view, int component,
+                  const Picked& picked);
 // As unpack(), combined with what stands there by the reduction (Sum, Min or Max).
 void unpack_onto(const double* values, const ArrayView& view, int component, const Picked& picked,
                  FieldLayout::Reduction reduction);

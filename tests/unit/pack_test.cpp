@@ -102,6 +102,39 @@ TEST(Pack, ReadsUnalignedMembers) {
   EXPECT_EQ(out, (std::vector<double>{1.5, 2.5}));
 }
 
+// Vectors of four numbers, of which the last three are packed, forward, by a list and backward.
+template <typename From, typename To>
+void expect_three_as_one_by_one() {
+  std::vector<From> rows;
+  for (int k = 0; k < 40; ++k) rows.push_back(From(k % 7 * 1.25 - 2));
+  ArrayView forward = array(rows, 4), backward = forward;
+  backward.data = &rows[36];
+  backward.stride = -backward.stride;
+  const std::int64_t list[] = {9, 0, 3, 3, 5};
+  const Picked consecutive{2, nullptr, 7}, listed{0, list, 5};
+  const Element element = element_of<To>();
+  for (const ArrayView& view : {forward, backward}) {
+    for (const Picked& picked : {consecutive, listed}) {
+      std::vector<To> together[3], apart[3];
+      for (int c = 0; c < 3; ++c) {
+        together[c].assign(8, To(99));
+        apart[c].assign(8, To(99));
+        pack(view, c + 1, picked, {0, element, Column::Part::Whole}, apart[c].data());
+      }
+      pack_three(view, 1, picked, element, {together[0].data(), together[1].data(), together[2].data()});
+      for (int c = 0; c < 3; ++c) EXPECT_EQ(together[c], apart[c]) << c;
+    }
+  }
+}
+
+TEST(PackThree, IsAsThreeCalls) {
+  expect_three_as_one_by_one<double, double>();
+  expect_three_as_one_by_one<double, float>();
+  expect_three_as_one_by_one<float, double>();
+  expect_three_as_one_by_one<std::int32_t, float>();
+  expect_three_as_one_by_one<double, std::int64_t>();
+}
+
 TEST(Pad, RepeatsTheLastElement) {
   std::vector<float> column{1, 2, 3, -9, -9, -9, -9, -9};
   pad(Element::Float, column.data(), 3, 8);
@@ -141,6 +174,24 @@ TEST(Unpack, WritesThePickedOnesOnly) {
   const std::int64_t list[] = {2, 0};
   unpack(values, array(out, 2), 1, {0, list, 2});
   EXPECT_EQ(out, (std::vector<double>{-7, 2, -7, -7, -7, 1}));
+}
+
+TEST(UnpackThree, IsAsThreeCalls) {
+  const double values[3][2] = {{1.5, 2.5}, {-3.5, kNaN}, {5, kInfinity}};
+  const std::int64_t list[] = {2, 0};
+  const auto expect_same = [&]<typename T>(T untouched) {
+    for (const Picked& picked : {Picked{1, nullptr, 2}, Picked{0, list, 2}}) {
+      std::vector<T> together(12, untouched), apart(12, untouched);
+      unpack_three({values[0], values[1], values[2]}, array(together, 4), 1, picked);
+      for (int c = 0; c < 3; ++c) unpack(values[c], array(apart, 4), c + 1, picked);
+      EXPECT_EQ(std::memcmp(together.data(), apart.data(), 12 * sizeof(T)), 0);
+      EXPECT_EQ(together[0], untouched);
+      EXPECT_NE(together[picked.list ? 1 : 5], untouched);
+    }
+  };
+  expect_same(-7.0);
+  expect_same(-7.0f);
+  expect_same(std::int32_t(-7));
 }
 
 TEST(UnpackOnto, CombinesByTheReduction) {

@@ -247,6 +247,22 @@ TEST(Sum, OutputsMayBeTheInputs) {
   EXPECT_EQ(copy.xi, expected.acc);
 }
 
+TEST(Sum, AnIThatIsChosenTwiceIsReadBeforeItIsWritten) {
+  Sets sets(500, 64), copy = sets;
+  const Results expected = sum_of(sets);
+  std::vector<std::int64_t> list(600);
+  for (std::size_t k = 0; k < list.size(); ++k) list[k] = std::int64_t(k % 500);
+  Results results(500);
+  SumState sum(kernel(2));
+  bind(sum, copy, results);
+  sum.bind("acc", view(copy.xi, 3));
+  RunChoice choice;
+  choice.i_list = list.data();
+  choice.i_count = std::int64_t(list.size());
+  sum.run(choice);
+  EXPECT_EQ(copy.xi, expected.acc);
+}
+
 // More i than are in work at once, read from one array and written one place further along it.
 TEST(Sum, OutputsMayOverlapOtherParticlesInputs) {
   constexpr std::int64_t n = CpuSummation::kSuperblock + 100;
