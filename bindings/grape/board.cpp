@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <limits>
 
+#include "bindings/grape/given.h"
+
 namespace nbcc::g5 {
 namespace {
 
-Error usage(const std::string& message) { return Error(NBCC_ERROR_USAGE, message); }
+using grape::check_count, grape::check_given;
 
-void check_count(const char* name, int count) {
-  if (count < 0) throw usage(std::string(name) + " is " + std::to_string(count));
-}
+Error usage(const std::string& message) { return Error(NBCC_ERROR_USAGE, message); }
 
 // What was never written is no number, and so are forces from it.
 template <typename T>
@@ -59,6 +59,7 @@ void Board::check_addresses(int address, int count) const {
 void Board::set_positions(int address, int count, const double x[][3]) {
   setting(Positions, [&] {
     check_addresses(address, count);
+    check_given("xj", x, count);
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     const std::size_t first = std::size_t(address);
     reach(x_, first + std::size_t(count), {nan, nan, nan});
@@ -70,6 +71,7 @@ void Board::set_positions(int address, int count, const double x[][3]) {
 void Board::set_masses(int address, int count, const double mass[]) {
   setting(Masses, [&] {
     check_addresses(address, count);
+    check_given("mj", mass, count);
     const std::size_t first = std::size_t(address);
     reach(mass_, first + std::size_t(count), std::numeric_limits<double>::quiet_NaN());
     std::copy_n(mass, count, mass_.begin() + std::ptrdiff_t(first));
@@ -95,6 +97,7 @@ void Board::set_softening(double eps2) {
 void Board::set_softenings(int ni, const double eps2[]) {
   setting(Softening, [&] {
     check_count("ni", ni);
+    check_given("the array of softenings", eps2, ni);
     eps2s_.assign(eps2, eps2 + ni);
   });
 }
@@ -103,6 +106,7 @@ void Board::set_i(int ni, const double x[][3]) {
   setting(Targets, [&] {
     is_started_ = false;
     check_count("ni", ni);
+    check_given("xi", x, ni);
     i_.resize(std::size_t(ni));
     for (std::size_t k = 0; k < i_.size(); ++k) i_[k].x = {x[k][0], x[k][1], x[k][2]};
   });

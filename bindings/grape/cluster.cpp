@@ -88,6 +88,11 @@ void Cluster::start(int nj, double eps2, std::vector<IParticle> i) noexcept {
   }
 }
 
+void Cluster::fail(std::exception_ptr why) {
+  forget();
+  failure_ = std::move(why);
+}
+
 // From here on results_ are those of the last start().
 void Cluster::check_calculated() {
   settle();

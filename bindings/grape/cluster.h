@@ -33,6 +33,8 @@ class Cluster {
   void set_time(double time);
   // Starts the sums over the addresses below nj. Throws nothing: what is wrong is told by forces().
   void start(int nj, double eps2, std::vector<IParticle> i) noexcept;
+  // Takes the place of a start() that could not be made: forces() tells why.
+  void fail(std::exception_ptr why);
   // The results of the last start().
   std::vector<Force> forces();
   // Of the last start(), each in ascending order of indices.

@@ -11,6 +11,7 @@
 
 #include "bindings/grape/board.h"
 #include "bindings/grape/environment.h"
+#include "bindings/grape/given.h"
 #include "bindings/grape/nbcc_g5.h"
 #include "bindings/grape/pipeline_texts.h"
 
@@ -157,9 +158,9 @@ void g5_set_range(double xmin, double xmax, double mmin) {
 void g5_get_range(double* xmin, double* xmax, double* mmin) {
   Machine& m = machine();
   const std::lock_guard lock(m.mutex);
-  *xmin = m.range[0];
-  *xmax = m.range[1];
-  *mmin = m.range[2];
+  if (xmin) *xmin = m.range[0];
+  if (xmax) *xmax = m.range[1];
+  if (mmin) *mmin = m.range[2];
 }
 
 void g5_set_eta(double) {}
@@ -206,7 +207,7 @@ void g5_set_eps2MC(int devid, int ni, const double eps2[]) {
 }
 
 void g5_set_epsMC(int devid, int ni, const double eps[]) {
-  on_board(devid, [&](Board& one) { one.set_softenings(ni, squares(ni, eps).data()); });
+  on_board(devid, [&](Board& one) { one.set_softenings(ni, eps ? squares(ni, eps).data() : nullptr); });
 }
 
 void g5_set_xiMC(int devid, int ni, const double xi[][3]) {
@@ -219,6 +220,8 @@ void g5_runMC(int devid) {
 
 void g5_get_forceMC(int devid, int ni, double a[][3], double p[]) {
   const bool is_given = guarded([&] {
+    nbcc::grape::check_given("a", a, ni);
+    nbcc::grape::check_given("p", p, ni);
     const std::span<const Force> forces = board(devid).forces(ni);
     for (std::size_t k = 0; k < forces.size(); ++k) {
       std::ranges::copy(forces[k].acc, a[k]);
@@ -228,8 +231,8 @@ void g5_get_forceMC(int devid, int ni, double a[][3], double p[]) {
   if (is_given) return;
   for (int k = 0; k < ni; ++k) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-    std::fill_n(a[k], 3, nan);
-    p[k] = nan;
+    if (a) std::fill_n(a[k], 3, nan);
+    if (p) p[k] = nan;
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "bindings/grape/cluster.h"
 #include "bindings/grape/environment.h"
+#include "bindings/grape/given.h"
 #include "bindings/grape/nbcc_g6.h"
 
 namespace nbcc::g6 {
@@ -80,11 +81,28 @@ int close_cluster(int id) {
 
 Vec3 vec3(const double from[3]) { return {from[0], from[1], from[2]}; }
 
+std::vector<IParticle> i_particles(int ni, const int index[], const double xi[][3], const double vi[][3],
+                                   const double h2[]) {
+  grape::check_count("ni", ni);
+  grape::check_given("index", index, ni);
+  grape::check_given("xi", xi, ni);
+  grape::check_given("vi", vi, ni);
+  grape::check_given("h2", h2, ni);
+  std::vector<IParticle> particles;
+  particles.reserve(std::size_t(ni));
+  for (int i = 0; i < ni; ++i) particles.push_back({index[i], h2[i], vec3(xi[i]), vec3(vi[i])});
+  return particles;
+}
+
 // nearest may be null.
 int results(int id, int ni, double acc[][3], double jerk[][3], double pot[], int nearest[]) {
   const int status = guarded([&] {
+    grape::check_count("ni", ni);
+    grape::check_given("acc", acc, ni);
+    grape::check_given("jerk", jerk, ni);
+    grape::check_given("pot", pot, ni);
     const std::vector<Force> forces = cluster(id).forces();
-    if (forces.size() != std::size_t(std::max(ni, 0))) {
+    if (forces.size() != std::size_t(ni)) {
       throw Error(NBCC_ERROR_USAGE,
                   "ni is " + std::to_string(ni) + ", but g6calc_firsthalf was given " + std::to_string(forces.size()));
     }
@@ -101,9 +119,9 @@ int results(int id, int ni, double acc[][3], double jerk[][3], double pot[], int
   // Many programs do not look at the return value.
   for (int i = 0; i < ni; ++i) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-    std::fill_n(acc[i], 3, nan);
-    std::fill_n(jerk[i], 3, nan);
-    pot[i] = nan;
+    if (acc) std::fill_n(acc[i], 3, nan);
+    if (jerk) std::fill_n(jerk[i], 3, nan);
+    if (pot) pot[i] = nan;
     if (nearest) nearest[i] = -1;
   }
   return status;
@@ -148,6 +166,9 @@ int g6_setup_njdata(int, int) { return 0; }
 int g6_set_j_particle(int clusterid, int address, int index, double tj, double, double mass, const double k18[3],
                       const double j6[3], const double a2[3], const double v[3], const double x[3]) {
   return guarded([&] {
+    for (const double* const vector : {k18, j6, a2, v, x}) {
+      nbcc::grape::check_given("a vector of the j-particle", vector);
+    }
     cluster(clusterid).set_j(address, {true, index, tj, mass, vec3(k18), vec3(j6), vec3(a2), vec3(v), vec3(x)});
     return 0;
   });
@@ -166,10 +187,12 @@ void g6calc_firsthalf(int clusterid, int nj, int ni, const int index[], const do
     Cluster& calculating = cluster(clusterid);
     // Whatever fails from here on, the results before are not taken for these.
     calculating.forget();
-    std::vector<IParticle> particles;
-    particles.reserve(std::size_t(std::max(ni, 0)));
-    for (int i = 0; i < ni; ++i) particles.push_back({index[i], h2[i], vec3(xi[i]), vec3(vi[i])});
-    calculating.start(nj, eps2, std::move(particles));
+    try {
+      calculating.start(nj, eps2, i_particles(ni, index, xi, vi, h2));
+    } catch (...) {
+      calculating.fail(std::current_exception());
+      throw;
+    }
     return 0;
   });
 }
@@ -193,6 +216,8 @@ int g6_read_neighbour_list(int clusterid) {
 
 int g6_get_neighbour_list(int clusterid, int ipipe, int maxlength, int* nblen, int nbl[]) {
   return guarded([&] {
+    nbcc::grape::check_given("nblen", nblen);
+    nbcc::grape::check_given("nbl", nbl, maxlength);
     const std::vector<std::vector<int>>& lists = cluster(clusterid).neighbours();
     if (ipipe < 0 || std::size_t(ipipe) >= lists.size()) {
       throw Error(NBCC_ERROR_USAGE, "ipipe is " + std::to_string(ipipe) + ", but g6calc_firsthalf was given " +

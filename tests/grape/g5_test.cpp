@@ -271,6 +271,73 @@ TEST_F(g5, what_is_refused_is_told_by_the_forces_until_it_is_set_rightly) {
   expect_refused("cutoff");
 }
 
+TEST_F(g5, null_pointers_are_refused_and_nothing_is_read_through_them) {
+  open();
+  Bodies all(5, 10);
+  const auto set_rightly = [&] {
+    load(all);
+    g5_set_eps_to_all(0.1);
+    expect_forces(on(all.x), all, 5, all.x, std::vector<double>(5, 0.01), 1e-12);
+  };
+  const auto expect_refused = [&](const std::string& message) {
+    EXPECT_TRUE(all_nan(on(all.x)));
+    EXPECT_NE(last_error().find(message + " is a null pointer"), std::string::npos) << last_error();
+    set_rightly();
+  };
+  set_rightly();
+  g5_set_xj(0, 5, nullptr);
+  expect_refused("xj");
+  g5_set_mj(0, 5, nullptr);
+  expect_refused("mj");
+  g5_set_xmj(0, 5, nullptr, nullptr);
+  expect_refused("xj");
+  g5_set_eps(5, nullptr);
+  expect_refused("the array of softenings");
+  g5_set_eps2(5, nullptr);
+  expect_refused("the array of softenings");
+  Forces forces(5);
+  g5_calculate_force_on_x(nullptr, rows(forces.a), forces.p.data(), 5);
+  EXPECT_TRUE(all_nan(forces));
+  set_rightly();
+  forces = Forces(5);
+  g5_calculate_force_on_x(rows(all.x), rows(forces.a), nullptr, 5);
+  EXPECT_NE(last_error().find("p is a null pointer"), std::string::npos) << last_error();
+  EXPECT_TRUE(std::isnan(forces.a[4][2]));
+  g5_calculate_force_on_x(rows(all.x), nullptr, forces.p.data(), 5);
+  EXPECT_TRUE(std::isnan(forces.p[4]));
+  g5_get_force(-1, nullptr, nullptr);
+  EXPECT_NE(last_error().find("ni is -1"), std::string::npos) << last_error();
+  g5_get_range(nullptr, nullptr, nullptr);
+  // Of nothing there need be no array.
+  g5_set_xmj(0, 0, nullptr, nullptr);
+  g5_calculate_force_on_x(nullptr, nullptr, nullptr, 0);
+  set_rightly();
+}
+
+TEST_F(g5, what_is_nan_disturbs_nothing_else) {
+  open();
+  Bodies all(70, 11);
+  load(all);
+  g5_set_eps_to_all(0.1);
+  const Forces expected = on(all.x);
+  std::vector<Vec3> at = all.x;
+  at[17][1] = NAN;
+  const Forces got = on(at);
+  EXPECT_TRUE(std::isnan(got.a[17][0]) && std::isnan(got.a[17][2]) && std::isnan(got.p[17]));
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    if (i == 17) continue;
+    EXPECT_EQ(got.a[i], expected.a[i]) << i;
+    EXPECT_EQ(got.p[i], expected.p[i]) << i;
+  }
+  std::vector<double> mass = all.mass;
+  mass[40] = NAN;
+  g5_set_mj(0, all.count(), mass.data());
+  EXPECT_TRUE(all_nan(on(all.x)));
+  // What lies behind n is not summed over.
+  g5_set_n(40);
+  expect_forces(on(all.x), all, 40, all.x, std::vector<double>(70, 0.01), 1e-12);
+}
+
 TEST_F(g5, forces_are_of_a_run_of_these_particles) {
   open();
   Bodies all(5, 9);

@@ -334,6 +334,94 @@ TEST(g6, what_fails_is_told_and_gives_no_forces) {
   EXPECT_EQ(block.last(5, 4, 0), 0) << "the j-particles are there still";
 }
 
+TEST(g6, null_pointers_and_negative_counts_are_refused) {
+  const std::vector<Body> all = bodies(4, 10);
+  const Opened id(0);
+  load(id, all);
+  ASSERT_EQ(g6_set_ti(id, 0.3), 0);
+  Block block = block_of(all, 0.3);
+  const auto x = reinterpret_cast<double(*)[3]>(block.x.data()), acc = reinterpret_cast<double(*)[3]>(block.acc.data());
+  const int* const index = block.index.data();
+  double* const pot = block.pot.data();
+  const auto expect_failure = [&](int status, const std::string& message) {
+    EXPECT_LT(status, 0);
+    EXPECT_EQ(nbcc_g6_last_error(), message);
+  };
+  // What firsthalf refuses is told by lasthalf, which many programs alone look at.
+  const auto start = [&](int ni, const int* i, const double(*at)[3], const double(*v)[3], const double* h2) {
+    g6calc_firsthalf(id, 4, ni, i, at, v, nullptr, nullptr, nullptr, 0.01, h2);
+    return block.last(id, 4, 0.01);
+  };
+  const double* const h2 = block.h2.data();
+  EXPECT_EQ(start(4, index, x, x, h2), 0) << nbcc_g6_last_error();
+  expect_failure(start(4, nullptr, x, x, h2), "index is a null pointer");
+  expect_failure(start(4, index, nullptr, x, h2), "xi is a null pointer");
+  expect_failure(start(4, index, x, nullptr, h2), "vi is a null pointer");
+  expect_failure(start(4, index, x, x, nullptr), "h2 is a null pointer");
+  EXPECT_TRUE(std::isnan(block.acc[3][2]) && std::isnan(block.jerk[0][0]) && std::isnan(block.pot[1]));
+  expect_failure(start(-1, index, x, x, h2), "ni is -1");
+  g6calc_firsthalf(id, -2, 4, index, x, x, nullptr, nullptr, nullptr, 0.01, h2);
+  expect_failure(block.last(id, -2, 0.01), "nj is -2");
+  EXPECT_EQ(start(4, index, x, x, h2), 0) << nbcc_g6_last_error();
+
+  const auto last = [&](int ni, double(*a)[3], double(*j)[3], double* p) {
+    return g6calc_lasthalf(id, 4, ni, index, x, x, 0.01, h2, a, j, p);
+  };
+  expect_failure(last(4, nullptr, acc, pot), "acc is a null pointer");
+  expect_failure(last(4, acc, nullptr, pot), "jerk is a null pointer");
+  expect_failure(last(4, acc, acc, nullptr), "pot is a null pointer");
+  EXPECT_TRUE(std::isnan(block.acc[3][2]));
+  expect_failure(last(-1, acc, acc, pot), "ni is -1");
+  EXPECT_EQ(block.last(id, 4, 0.01), 0) << "the results are there still";
+
+  int count = 0;
+  expect_failure(g6_get_neighbour_list(id, 0, 4, nullptr, &count), "nblen is a null pointer");
+  expect_failure(g6_get_neighbour_list(id, 0, 4, &count, nullptr), "nbl is a null pointer");
+  const double* const v = x[0];
+  expect_failure(g6_set_j_particle(id, 0, 1, 0, 0, 1, v, v, nullptr, v, v),
+                 "a vector of the j-particle is a null pointer");
+  expect_failure(g6_set_j_particle(id, 0, 1, 0, 0, 1, v, v, v, v, nullptr),
+                 "a vector of the j-particle is a null pointer");
+  EXPECT_EQ(start(4, index, x, x, h2), 0) << nbcc_g6_last_error();
+}
+
+TEST(g6, what_is_nan_disturbs_nothing_else) {
+  const std::vector<Body> all = bodies(40, 12);
+  const Opened id(0);
+  load(id, all);
+  ASSERT_EQ(g6_set_ti(id, 0.4), 0);
+  const auto sum = [&](Block& block, int nj) {
+    block.first(id, nj, 1e-3);
+    ASSERT_EQ(block.last(id, nj, 1e-3), 0) << nbcc_g6_last_error();
+  };
+  Block expected = block_of(all, 0.4), block = block_of(all, 0.4);
+  sum(expected, 40);
+  block.x[17][0] = NAN;
+  sum(block, 40);
+  EXPECT_TRUE(std::isnan(block.acc[17][1]) && std::isnan(block.jerk[17][2]) && std::isnan(block.pot[17]));
+  EXPECT_EQ(block.nearest[17], -1);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i == 17) continue;
+    EXPECT_EQ(block.acc[i], expected.acc[i]) << i;
+    EXPECT_EQ(block.jerk[i], expected.jerk[i]) << i;
+    EXPECT_EQ(block.nearest[i], expected.nearest[i]) << i;
+  }
+  // A j-particle that is nowhere is nobody's neighbour, and in every sum but its own.
+  std::vector<Body> lost = all;
+  lost[39].x[2] = NAN;
+  load(id, lost);
+  block = block_of(all, 0.4);
+  sum(block, 40);
+  for (std::size_t i = 0; i < 39; ++i) {
+    EXPECT_TRUE(std::isnan(block.acc[i][2]) && std::isnan(block.pot[i])) << i;
+    EXPECT_NE(block.nearest[i], all[39].index) << i;
+    EXPECT_NE(block.nearest[i], -1) << i;
+  }
+  EXPECT_EQ(block.acc[39], expected.acc[39]);
+  sum(block, 39);
+  expect_forces(block, {all.begin(), all.begin() + 39}, 0.4, 1e-3, 1e-5);
+}
+
 TEST(g6, the_environment_names_device_precision_and_pipes) {
   unsetenv("NBCC_G6_PIPES");
   EXPECT_EQ(g6_npipes(), 48);

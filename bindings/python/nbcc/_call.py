@@ -236,6 +236,12 @@ class Caller:
     def _given_outputs(self, out: Any, wanted: List[Tuple[int, Field]]) -> Dict[int, Any]:
         if out is None:
             return {}
+        # The tuple first: whether it is a Mapping takes a microsecond to ask.
+        if isinstance(out, (tuple, list)):
+            if len(out) != len(wanted):
+                names = ", ".join(field.name for _, field in wanted)
+                raise TypeError(f"{self._family.name}(): out: expected {len(wanted)} arrays ({names}), got {len(out)}")
+            return {k: value for (k, _), value in zip(wanted, out) if value is not None}
         names = [field.name for _, field in wanted]
         if isinstance(out, Mapping):
             for name in out:
@@ -244,12 +250,6 @@ class Caller:
                         f"{self._family.name}(): out: there is no output {name!r} to write, only {', '.join(names)}"
                     )
             return {k: out[field.name] for k, field in wanted if out.get(field.name) is not None}
-        if isinstance(out, (tuple, list)):
-            if len(out) != len(wanted):
-                raise TypeError(
-                    f"{self._family.name}(): out: expected {len(wanted)} arrays ({', '.join(names)}), got {len(out)}"
-                )
-            return {k: value for (k, _), value in zip(wanted, out) if value is not None}
         if len(wanted) != 1:
             raise TypeError(
                 f"{self._family.name}(): out: expected a tuple or a dict of {len(wanted)} arrays "

@@ -222,8 +222,44 @@ void test_edges() {
   expect(force.acc.x == 0 && force.pot == 0, "nothing adds nothing");
   gravity(&i, 1, &j, 1, &force);
   expect(std::abs(force.acc.x - 2) < 1e-3 && force.n_neighbours == 7, "one pair, and its neighbours in memory");
+}
+
+void test_wrong_arguments() {
+  const forces::gravity_functor gravity;
+  Epi i{};
+  Epj j{};
+  Force force;
+  force.clear();
+  Epi* const no_i = nullptr;
+  Epj* const no_j = nullptr;
   expect(thrown([&] { gravity(&i, 1, &j, -1, &force); }).find("nj = -1") != std::string::npos,
          "a negative count throws");
+  expect(thrown([&] { gravity(&i, -1, &j, 1, &force); }).find("ni = -1") != std::string::npos,
+         "so does one of i-particles");
+  expect(thrown([&] { gravity(no_i, 1, &j, 1, &force); }) == "a null pointer in place of i-particles",
+         "no i-particles");
+  expect(thrown([&] { gravity(&i, 1, no_j, 1, &force); }) == "a null pointer in place of j-particles",
+         "no j-particles");
+  expect(thrown([&] { gravity(&i, 1, &j, 1, static_cast<Force*>(nullptr)); }) == "a null pointer in place of results",
+         "no results");
+  expect(force.acc.x == 0 && force.pot == 0, "mistakes add nothing");
+}
+
+// What is NaN passes through, and nothing else is disturbed.
+void test_nan() {
+  const forces::gravity_functor gravity{kEps2};
+  auto tree = random_tree<Epi, Epj, Force>();
+  tree.calcForce(gravity, gravity, 2);
+  const std::vector<Force> before = tree.force;
+  const PS::S32 lost = tree.groups[0].first;
+  tree.epi[lost].pos.y = NAN;
+  tree.calcForce(gravity, gravity, 2);
+  bool same = true;
+  for (std::size_t k = 0; k < before.size(); ++k) {
+    if (PS::S32(k) != lost) same &= tree.force[k].acc.x == before[k].acc.x && tree.force[k].pot == before[k].pot;
+  }
+  expect(same, "other particles than one that is NaN have the same forces");
+  expect(std::isnan(tree.force[lost].acc.x) && std::isnan(tree.force[lost].pot), "what is NaN has forces that are NaN");
 }
 
 void test_tags() {
@@ -251,14 +287,26 @@ void test_tags() {
   walk.dispatch(0, 1, &epi, &one, &epj, &one);
   expect(!thrown([&] { walk.retrieve(0, 1, &none, &out); }).empty(), "other walks cannot be retrieved");
 
-  // What fails while retrieve() waits is told by it.
-  const forces::gravity_multiwalk late({}, "cpu", true);
   const PS::S32 negative = -1;
-  expect(!thrown([&] {
-            late.dispatch(0, 1, &epi, &one, &epj, &negative);
-            late.retrieve(0, 1, &one, &out);
-          }).empty(),
-         "a negative count in a walk throws");
+  Epi* const no_epi = nullptr;
+  Force* no_out = nullptr;
+  for (const bool overlap : {false, true}) {
+    const forces::gravity_multiwalk wrong({}, "cpu", overlap);
+    const auto said = [&](const Epi* const* i, const PS::S32* ni, const PS::S32* nj) {
+      return thrown([&] { wrong.dispatch(0, 1, i, ni, &epj, nj); });
+    };
+    expect(said(&epi, &one, &negative) == "MultiWalk: a walk of -1 j-particles", "a negative count in a walk throws");
+    expect(said(&epi, &negative, &one) == "MultiWalk: a walk of -1 i-particles", "so does one of i-particles");
+    expect(said(&no_epi, &one, &one) == "a null pointer in place of i-particles", "so does a null pointer");
+    expect(!thrown([&] { wrong.dispatch(0, negative, &epi, &one, &epj, &one); }).empty(), "so do -1 walks");
+    wrong.dispatch(0, 1, &epi, &one, &epj, &one);
+    expect(thrown([&] { wrong.retrieve(0, 1, &one, &no_out); }) == "a null pointer in place of results",
+           "so do results that are nowhere");
+    wrong.dispatch(0, 1, &epi, &one, &epj, &one);
+    force.clear();
+    wrong.retrieve(0, 1, &one, &out);
+    expect(std::abs(force.acc.x - 2) < 1e-3, "a walk after mistakes");
+  }
   expect(!thrown([] { forces::gravity_multiwalk({}, "cuda:99"); }).empty(), "a device that is not there throws");
 }
 
@@ -272,6 +320,8 @@ int main(int argc, char** argv) {
   test_classes<Full, Full, Full>("one class", bound);
   test_classes<LightEpi, LightEpj, LightForce>("float", std::max(bound, 2e-6));
   test_edges();
+  test_wrong_arguments();
+  test_nan();
   test_tags();
   return failures;
 }

@@ -80,6 +80,7 @@ bool is_right(const Tree& tree) {
 
 int main() {
   Tree tree = random_tree();
+  tree.force.resize(tree.epi.size());
   mine::lists::near_functor near;
   expect(near.shift == std::array<double, 3>{0, 0, 0.5}, "a param of three numbers begins with its default");
   std::string said;
@@ -89,6 +90,19 @@ int main() {
     said = error.what();
   }
   expect(said == "near: param 'scale' has no default and was not set", "a param without default has to be set");
+  // What fails while retrieve() waits is told by it.
+  said.clear();
+  const mine::lists::near_multiwalk late(near, "cpu", true);
+  const Particle* const particle = tree.epi.data();
+  Found* const found = tree.force.data();
+  const PS::S32 one = 1;
+  late.dispatch(0, 1, &particle, &one, &particle, &one);
+  try {
+    late.retrieve(0, 1, &one, &found);
+  } catch (const std::exception& error) {
+    said = error.what();
+  }
+  expect(said == "near: param 'scale' has no default and was not set", "nor does one in a walk");
   near.scale = 2;
   tree.calcForce(near, 3);
   expect(is_right(tree), "functors");
