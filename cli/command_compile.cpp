@@ -165,6 +165,7 @@ int run_compile(const CompileOptions& options) {
   request.is_static = options.is_static;
   request.isas = isas_of(options);
   request.cxx_namespace = options.cxx_namespace;
+  request.for_fortran = options.fortran;
   request.rpath = options.rpath;
   if (!options.architectures.empty()) {
     request.cuda_compiler = make_nvrtc();

@@ -120,17 +120,44 @@ LibraryObject compile_functions(const LibraryText& text, const LibraryRequest& r
   return {text.name + ".o", std::move(compiled.bytes)};
 }
 
-// A namespace or module cannot have the name of a function that is in it.
-std::string name_of_module(const std::string& library, const std::vector<Signature>& signatures, Api api) {
-  if (api == Api::Cunbody) {
-    const std::vector<std::string> functions = cunbody_names();
-    if (std::count(functions.begin(), functions.end(), library) > 0) return library + "_library";
-  }
+bool is_function(const std::string& name, const std::vector<Signature>& signatures, Api api) {
+  std::vector<std::string> functions = api == Api::Cunbody ? cunbody_names() : std::vector<std::string>();
   for (const Signature& signature : signatures) {
-    const std::vector<std::string> functions = function_names(signature.pipeline);
-    if (std::count(functions.begin(), functions.end(), library) > 0) return library + "_library";
+    const std::vector<std::string> more = function_names(signature.pipeline);
+    functions.insert(functions.end(), more.begin(), more.end());
   }
-  return library;
+  return std::count(functions.begin(), functions.end(), name) > 0;
+}
+
+// A namespace or module cannot have the name of a function that is in it, and nbcc has a module of its own.
+std::string name_of_module(const std::string& library, const std::vector<Signature>& signatures, Api api) {
+  const bool is_free = library != "nbcc" && !is_word(library) && !is_function(library, signatures, api);
+  return is_free ? library : library + "_library";
+}
+
+// "a::b": what functions are called in C is there beside its first part.
+void check_namespace(const std::string& name, const std::vector<Signature>& signatures, Api api) {
+  for (std::size_t begin = 0; begin < name.size();) {
+    const std::size_t end = std::min(name.find("::", begin), name.size());
+    const std::string part = name.substr(begin, end - begin);
+    if (is_word(part)) throw UsageError(fmt::format("namespace '{}': '{}' is a word of C++", name, part));
+    if (begin == 0 && is_function(part, signatures, api)) {
+      throw UsageError(fmt::format("namespace '{}': the library has a function '{}'", name, part));
+    }
+    begin = end + 2;
+  }
+}
+
+// In a comment of one line.
+std::string file_names(const std::vector<Source>& sources) {
+  std::string names;
+  for (const Source& source : sources) {
+    names += (names.empty() ? "" : ", ") + source.path.substr(source.path.rfind('/') + 1);
+  }
+  for (char& c : names) {
+    if (static_cast<unsigned char>(c) < ' ') c = '?';
+  }
+  return names;
 }
 
 void check_request(const LibraryRequest& request) {
@@ -172,6 +199,7 @@ LibraryFiles build_library(const LibraryRequest& request) {
   std::vector<Signature> names;
   for (const Source& source : request.sources) names.push_back({source.name(), {}, {}});
   check_names(names);
+  check_namespace(request.cxx_namespace, names, request.api);
 
   std::vector<Built> pipelines;
   for (const Source& source : request.sources) pipelines.push_back(build_pipeline(request, source));
@@ -184,14 +212,10 @@ LibraryFiles build_library(const LibraryRequest& request) {
 
   LibraryText text;
   text.name = library_name(request.file_name);
-  std::string files;
-  for (const Source& source : request.sources) {
-    const std::string file = source.path.substr(source.path.rfind('/') + 1);
-    files += (files.empty() ? "" : ", ") + file;
-  }
-  text.made = fmt::format("{} from {} ({} precision, {} math)", version(), files, name(request.options.precision),
-                          name(request.options.math));
+  text.made = fmt::format("{} from {} ({} precision, {} math)", version(), file_names(request.sources),
+                          name(request.options.precision), name(request.options.math));
   for (const Built& built : pipelines) text.signatures.push_back(built.signature);
+  if (request.for_fortran) check_fortran_names(text.signatures);
   text.cunbody = pipelines.front().cunbody;
   text.module = name_of_module(text.name, text.signatures, request.api);
   text.cxx_namespace = request.cxx_namespace.empty() ? text.module : request.cxx_namespace;

@@ -31,6 +31,7 @@ struct LibraryRequest {
   std::vector<std::string> architectures;             // of GPUs: "sm_90"
   std::shared_ptr<const CudaCompiler> cuda_compiler;  // null if there are no architectures
   std::string cxx_namespace;                          // empty: the library's name
+  bool for_fortran = false;                           // whether names must suit it as well
   std::vector<std::string> rpath;
 };
 

@@ -71,7 +71,8 @@ struct Function {
   std::string prototype, body;
 };
 
-// The arrays and params in the order of the fields, as nbcc_image.h wants them.
+// The arrays and params in the order of the fields, as nbcc_image.h wants them. What is not the user's begins with
+// nbcc_, as no argument does (see signature_of()) and no pipeline.
 std::string body_of(const Signature& signature, const std::string& call) {
   std::string text;
   std::vector<std::string> places;
@@ -80,18 +81,19 @@ std::string body_of(const Signature& signature, const std::string& call) {
     if (argument.kind != Argument::Kind::Param) {
       places.push_back(argument.name);
     } else if (argument.shape.empty()) {
-      text += fmt::format("  const double value_of_{0} = (double){0};\n", argument.name);
-      places.push_back("&value_of_" + argument.name);
+      text += fmt::format("  const double nbcc_value_of_{0} = (double){0};\n", argument.name);
+      places.push_back("&nbcc_value_of_" + argument.name);
     } else if (argument.number == Argument::Number::Real) {
       places.push_back(argument.name);
     } else {
-      text += fmt::format("  double values_of_{}[{}];\n", argument.name, argument.width());
-      text += fmt::format("  for (int k = 0; k < {1}; ++k) values_of_{0}[k] = (double)(&{0}{2})[k];\n", argument.name,
-                          argument.width(), argument.shape.size() > 1 ? "[0][0]" : "[0]");
-      places.push_back("values_of_" + argument.name);
+      text += fmt::format("  double nbcc_values_of_{}[{}];\n", argument.name, argument.width());
+      text += fmt::format(
+          "  for (int nbcc_k = 0; nbcc_k < {1}; ++nbcc_k) nbcc_values_of_{0}[nbcc_k] = (double)(&{0}{2})[nbcc_k];\n",
+          argument.name, argument.width(), argument.shape.size() > 1 ? "[0][0]" : "[0]");
+      places.push_back("nbcc_values_of_" + argument.name);
     }
   }
-  text += wrapped("  const void* const arrays_of_call[] = {", places, "};\n", std::string(6, ' '));
+  text += wrapped("  const void* const nbcc_arrays[] = {", places, "};\n", std::string(6, ' '));
   return text + fmt::format("  return {};\n", call);
 }
 
@@ -105,17 +107,17 @@ std::vector<Function> functions_of(const Signature& signature) {
     const std::string suffix = real[0] == 'f' ? "_f" : "";
     add("NBCC_API int", name + suffix, declarations(signature, real),
         body_of(signature,
-                fmt::format("(int)nbcc_image_run(&image_of_{}, {}, ni, nj, arrays_of_call)", name, element)));
+                fmt::format("(int)nbcc_image_run(&nbcc_image_of_{}, {}, ni, nj, nbcc_arrays)", name, element)));
   }
   add("NBCC_API nbcc_status", name + "_open", {"nbcc_device* device", "nbcc_pipeline** pipeline", "nbcc_error** error"},
-      fmt::format("  return nbcc_pipeline_from_image(device, &image_of_{}, pipeline, error);\n", name));
+      fmt::format("  return nbcc_pipeline_from_image(device, &nbcc_image_of_{}, pipeline, error);\n", name));
   for (const auto& [real, element] : flavours) {
     std::vector<std::string> arguments{"nbcc_sum* sum"};
     for (std::string& one : declarations(signature, real)) arguments.push_back(std::move(one));
     arguments.emplace_back("nbcc_error** error");
     const std::string suffix = real[0] == 'f' ? "_bind_f" : "_bind";
     add("NBCC_API nbcc_status", name + suffix, arguments,
-        body_of(signature, fmt::format("nbcc_sum_bind_arrays(sum, {}, ni, nj, arrays_of_call, error)", element)));
+        body_of(signature, fmt::format("nbcc_sum_bind_arrays(sum, {}, ni, nj, nbcc_arrays, error)", element)));
   }
   return functions;
 }
@@ -129,7 +131,8 @@ std::string capitals(std::string name) {
 std::string image_of(const Signature& signature, const std::vector<Isa>& isas) {
   const std::string& name = signature.pipeline;
   std::string text = fmt::format(
-      "\nDESCRIPTION(\"{0}\") static const unsigned char description_of_{0}[] = {{\n#embed \"{0}.image\"\n}};\n", name);
+      "\nDESCRIPTION(\"{0}\") static const unsigned char nbcc_description_of_{0}[] = {{\n#embed \"{0}.image\"\n}};\n",
+      name);
   std::string table;
   for (const Isa isa : isas) {
     const std::string prefix = kernel_prefix(name, isa);
@@ -138,11 +141,11 @@ std::string image_of(const Signature& signature, const std::vector<Isa>& isas) {
     table += fmt::format("    {{\"{1}\", {0}_prepare_i, {0}_prepare_j, {0}_interact, {0}_finish}},\n", prefix,
                          nbcc::name(isa));
   }
-  text += fmt::format("static const nbcc_image_kernel kernels_of_{}[] = {{\n{}}};\n", name, table);
-  text += fmt::format("static void* calls_of_{};\n", name);
+  text += fmt::format("static const nbcc_image_kernel nbcc_kernels_of_{}[] = {{\n{}}};\n", name, table);
+  text += fmt::format("static void* nbcc_calls_of_{};\n", name);
   return text + fmt::format(
-                    "static const nbcc_image image_of_{0} = {{sizeof(nbcc_image), description_of_{0}, "
-                    "sizeof description_of_{0}, kernels_of_{0}, {1}, &calls_of_{0}}};\n\n",
+                    "static const nbcc_image nbcc_image_of_{0} = {{sizeof(nbcc_image), nbcc_description_of_{0}, "
+                    "sizeof nbcc_description_of_{0}, nbcc_kernels_of_{0}, {1}, &nbcc_calls_of_{0}}};\n\n",
                     name, isas.size());
 }
 

@@ -74,9 +74,10 @@ std::string function_of(const Signature& signature, const std::string& real) {
   if (has_rows(signature, true)) text += count_of_side(signature, true);
   if (has_rows(signature, false)) text += count_of_side(signature, false);
   const std::string function = signature.pipeline + (real == "float" ? "_f" : "");
-  text += wrapped(fmt::format("  const int status_of_call = ::{}(", function), values, ");\n", std::string(6, ' '));
+  text += wrapped(fmt::format("  const int nbcc_result = ::{}(", function), values, ");\n", std::string(6, ' '));
   return text +
-         "  if (status_of_call != NBCC_OK) throw nbcc::Error(nbcc_status(status_of_call), nbcc_last_error());\n}\n";
+         "  if (nbcc_result != NBCC_OK) throw nbcc::Error(nbcc_status(nbcc_result), "
+         "nbcc_last_error());\n}\n";
 }
 
 std::string opening_of(const Signature& signature) {

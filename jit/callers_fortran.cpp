@@ -60,8 +60,8 @@ std::string function_of(const Signature& signature, const std::string& real, boo
   std::vector<std::string> names;
   for (const Argument& argument : signature.arguments) names.push_back(fortran_name(argument.name));
   if (binds) names.insert(names.begin(), "sum"), names.emplace_back("error");
-  const std::string name =
-      fortran_name(signature.pipeline) + (binds ? "_bind" : "") + (real == "c_float" ? "_float" : "_double");
+  // Of the flavours of one function; another pipeline may be called gravity_double.
+  const std::string name = (real == "c_float" ? "nbcc_f_" : "nbcc_d_") + signature.pipeline + (binds ? "_bind" : "");
   const std::string c_name = signature.pipeline + (binds ? "_bind" : "") + (real == "c_float" ? "_f" : "");
   std::string text = wrapped(fmt::format("  integer(c_int) function {}(", name), names,
                              fmt::format(") &\n      bind(C, name=\"{}\")\n", c_name), "      ", " &");

@@ -1,13 +1,14 @@
-// KernelSource and text -> Signature. Doors: signature_of(), check_names(). Writes no declaration: callers_*.cpp do.
+// KernelSource and text -> Signature. Doors: signature_of(), check_names(), check_fortran_names(). Writes no
+// declaration: callers_*.cpp do.
 #include "jit/signature.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "runtime/error.h"
@@ -16,31 +17,28 @@
 namespace nbcc {
 namespace {
 
-// Words of C and C++ that a file's name can be. What else they have, pipelines cannot use as names of fields either.
-constexpr std::array kWords = std::to_array<std::string_view>(
-    {"alignas", "alignof",  "and",       "asm",       "auto",      "bool",     "break",    "case",    "catch",
-     "char",    "class",    "concept",   "const",     "constexpr", "continue", "decltype", "default", "delete",
-     "do",      "double",   "else",      "enum",      "explicit",  "export",   "extern",   "false",   "float",
-     "for",     "friend",   "goto",      "if",        "import",    "inline",   "int",      "int32_t", "int64_t",
-     "long",    "module",   "mutable",   "namespace", "new",       "noexcept", "not",      "nullptr", "operator",
-     "or",      "private",  "protected", "public",    "register",  "requires", "restrict", "return",  "short",
-     "signed",  "sizeof",   "static",    "struct",    "switch",    "template", "this",     "throw",   "true",
-     "try",     "typedef",  "typeid",    "typename",  "typeof",    "union",    "unsigned", "using",   "virtual",
-     "void",    "volatile", "while",     "xor"});
+// Words of C and C++ that a file's name can be, with types and macros that are there without an include or by nbcc.h's.
+// What else they have, pipelines cannot use as names of fields either.
+constexpr std::string_view kWords =
+    " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class"
+    " co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype"
+    " default delete do double dynamic_cast else enum explicit export extern false float for friend goto if import"
+    " inline int int16_t int32_t int64_t int8_t intmax_t intptr_t linux long max_align_t module mutable namespace"
+    " new noexcept not not_eq NULL nullptr nullptr_t offsetof operator or or_eq private protected ptrdiff_t public"
+    " register reinterpret_cast requires restrict return short signed size_t sizeof static static_assert"
+    " static_cast std struct switch template this thread_local throw true try typedef typeid typename typeof"
+    " uint16_t uint32_t uint64_t uint8_t uintmax_t uintptr_t union unix unsigned using virtual void volatile"
+    " wchar_t while xor xor_eq ";
 
 // Functions that C's library has and compilers know: declaring them otherwise is an error.
-constexpr std::array kFunctions = std::to_array<std::string_view>(
-    {"abort",   "abs",       "acos",   "acosh",  "asin",    "asinh",   "atan",   "atan2", "atanh",  "calloc", "cbrt",
-     "ceil",    "copysign",  "cos",    "cosh",   "div",     "dprintf", "erf",    "erfc",  "exit",   "exp",    "exp2",
-     "expm1",   "fabs",      "fdim",   "floor",  "fma",     "fmax",    "fmin",   "fmod",  "free",   "frexp",  "gamma",
-     "hypot",   "index",     "j0",     "j1",     "jn",      "ldexp",   "lgamma", "log",   "log10",  "log1p",  "log2",
-     "logb",    "main",      "malloc", "memcpy", "memmove", "memset",  "modf",   "pow",   "printf", "puts",   "rand",
-     "realloc", "remainder", "rint",   "round",  "signal",  "sin",     "sinh",   "sqrt",  "strlen", "tan",    "tanh",
-     "tgamma",  "time",      "trunc",  "y0",     "y1",      "yn"});
+constexpr std::string_view kFunctions =
+    " abort abs acos acosh asin asinh atan atan2 atanh calloc cbrt ceil copysign cos cosh div dprintf erf erfc"
+    " exit exp exp2 expm1 fabs fdim floor fma fmax fmin fmod free frexp gamma hypot index j0 j1 jn ldexp lgamma"
+    " log log10 log1p log2 logb main malloc memcpy memmove memset modf pow printf puts rand realloc remainder rint"
+    " round signal sin sinh sqrt strlen tan tanh tgamma time trunc y0 y1 yn ";
 
-template <std::size_t N>
-bool is_one_of(const std::array<std::string_view, N>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+bool is_one_of(std::string_view words, const std::string& word) {
+  return words.find(" " + word + " ") != std::string_view::npos;
 }
 
 std::string lower(std::string word) {
@@ -93,16 +91,22 @@ Argument count(Argument::Kind kind) {
   return {kind, std::string("n") + side, Argument::Number::Int64, {}, fmt::format("number of {}-particles", side)};
 }
 
+// What begins so is nbcc's, in declarations and in the functions' bodies.
+bool is_ours(const std::string& name) { return lower(name).starts_with("nbcc_") && !name.ends_with('_'); }
+
 // Two arguments may not have one name; in Fortran capitals do not count.
 void make_names_unique(const std::string& pipeline, std::vector<Argument>& arguments) {
-  // What P_bind() has besides the fields.
-  std::set<std::string> taken{lower(pipeline), "sum", "error"};
+  // What P_bind() has besides the fields; what Fortran's declarations are made of.
+  std::set<std::string> taken{lower(pipeline), "sum",     "error",    "c_int", "c_int32_t",
+                              "c_int64_t",     "c_float", "c_double", "c_ptr"};
   for (Argument& argument : arguments) {
     if (argument.kind == Argument::Kind::CountI || argument.kind == Argument::Kind::CountJ) taken.insert(argument.name);
   }
   for (Argument& argument : arguments) {
     if (argument.kind == Argument::Kind::CountI || argument.kind == Argument::Kind::CountJ) continue;
-    while (is_one_of(kWords, argument.name) || !taken.insert(lower(argument.name)).second) argument.name += '_';
+    while (is_ours(argument.name) || is_one_of(kWords, argument.name) || !taken.insert(lower(argument.name)).second) {
+      argument.name += '_';
+    }
   }
 }
 
@@ -139,6 +143,30 @@ Signature signature_of(const Source& source, const KernelSource& kernel) {
   return signature;
 }
 
+bool is_word(const std::string& name) { return is_one_of(kWords, name); }
+
+void check_fortran_names(const std::vector<Signature>& signatures) {
+  // 63, of which nbcc_d_ and _bind are ours.
+  constexpr std::size_t kLongest = 63, kLongestPipeline = 51;
+  for (const Signature& signature : signatures) {
+    const std::string& name = signature.pipeline;
+    if (lower(name).starts_with("c_")) {
+      throw UsageError(
+          fmt::format("pipeline '{}' cannot be a function in Fortran: names of iso_c_binding begin so", name));
+    }
+    if (name.size() > kLongestPipeline) {
+      throw UsageError(
+          fmt::format("pipeline '{}' cannot be a function in Fortran: its name has {} characters, and {} fit", name,
+                      name.size(), kLongestPipeline));
+    }
+    for (const Argument& argument : signature.arguments) {
+      if (argument.name.size() <= kLongest) continue;
+      throw UsageError(fmt::format("pipeline '{}': Fortran has no names of more than {} characters, as '{}'", name,
+                                   kLongest, argument.name));
+    }
+  }
+}
+
 std::vector<std::string> function_names(const std::string& pipeline) {
   return {pipeline, pipeline + "_f", pipeline + "_open", pipeline + "_bind", pipeline + "_bind_f"};
 }
@@ -148,16 +176,15 @@ void check_names(const std::vector<Signature>& signatures) {
   for (const Signature& signature : signatures) {
     const std::string& name = signature.pipeline;
     const std::string remedy = "; a pipeline's name is that of its file";
-    if (is_one_of(kWords, name)) {
+    if (is_word(name)) {
       throw UsageError(
           fmt::format("pipeline '{}' cannot be a function: '{}' is a word of C or C++{}", name, name, remedy));
     }
     if (is_one_of(kFunctions, name)) {
       throw UsageError(fmt::format("pipeline '{}' cannot be a function: C has one of that name{}", name, remedy));
     }
-    if (lower(name).starts_with("nbcc_")) {
-      throw UsageError(
-          fmt::format("pipeline '{}' cannot be a function: nbcc's own begin with 'nbcc_'{}", name, remedy));
+    if (lower(name) == "nbcc" || lower(name).starts_with("nbcc_")) {
+      throw UsageError(fmt::format("pipeline '{}' cannot be a function: nbcc's own names begin so{}", name, remedy));
     }
     for (const std::string& function : function_names(name)) {
       const auto [at, is_new] = owner.emplace(lower(function), name);

@@ -39,6 +39,12 @@ Signature signature_of(const Source& source, const KernelSource& kernel);
 // one name twice (in Fortran, where capitals do not count, as well).
 void check_names(const std::vector<Signature>& signatures);
 
+// Throws UsageError where Fortran could not have the names of the pipelines' functions or of their arguments.
+void check_fortran_names(const std::vector<Signature>& signatures);
+
+// Of C or C++, so that nothing of the user's can be called so.
+bool is_word(const std::string& name);
+
 // The names that a pipeline's functions have in C, its own first.
 std::vector<std::string> function_names(const std::string& pipeline);
 

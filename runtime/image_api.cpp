@@ -1,14 +1,17 @@
 // Compiled pipelines through the C interface. Doors: the functions of nbcc_image.h and nbcc_last_error(). What runs a
 // sum is what runs it for a pipeline that was compiled here; only the way to its kernel is another.
 #include <atomic>
+#include <cstdlib>
 #include <mutex>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "fmt/format.h"
 #include "runtime/handles.h"
 #include "runtime/image_kernel.h"
+#include "runtime/open_device.h"
 #include "runtime/typed_array.h"
 
 namespace nbcc {
@@ -72,22 +75,27 @@ void require_arrays(const void* const* arrays) {
   if (!arrays) throw UsageError("arrays is a null pointer");
 }
 
-// What calls without handles run on: all cores, for all compiled pipelines of the process together. Never closed, since
-// no moment is known after which nobody calls.
-CpuDevice& every_core() {
-  static CpuDevice* const device = new CpuDevice(0, detect_isa(), nullptr, "", "");
-  return *device;
+// What calls without handles run on, for all compiled pipelines of the process together: the first device that
+// $NBCC_DEVICE names, else all cores. Never closed, since no moment is known after which nobody calls.
+KernelDevice& device_of_calls() {
+  static auto* const device = new std::shared_ptr([] {
+    const char* const variable = std::getenv("NBCC_DEVICE");
+    const std::string_view names = variable && *variable ? variable : "cpu";
+    return open_device(names.substr(0, names.find(',')), {sizeof(nbcc_device_options), 0, nullptr, nullptr, nullptr});
+  }());
+  return **device;
 }
 
-// A pipeline on all cores, with the sums that no call uses just now.
+// A pipeline there, with the sums that no call uses just now.
 class Calls {
  public:
-  explicit Calls(const nbcc_image& image) : kernel_(load(every_core(), image)) {}
+  explicit Calls(const nbcc_image& image) : kernel_(load(device_of_calls(), image)) {}
 
   void run(Element real, std::int64_t ni, std::int64_t nj, const void* const* arrays) {
     std::unique_ptr<SumState> sum = take();
     bind_arrays(*sum, kernel_->source.fields, real, ni, nj, arrays);
     sum->run();
+    sum->wait();
     // One that has failed is not used again: what it still holds of the call is not worth knowing.
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(sum));

@@ -40,8 +40,9 @@ NBCC_API nbcc_status nbcc_pipeline_from_image(nbcc_device* device, const nbcc_im
 /* Binds every field of a sum. */
 NBCC_API nbcc_status nbcc_sum_bind_arrays(nbcc_sum* sum, nbcc_element real, int64_t ni, int64_t nj,
                                           const void* const* arrays, nbcc_error** error);
-/* Sums on all cores of the CPU. What this needs besides the arrays is made by the first call and kept until the process
- * ends: threads, and working memory for as many calls as there were at once. Of a failure nbcc_last_error() tells. */
+/* Sums on the device that NBCC_DEVICE of the environment names ("cuda", "cuda:1", ...), else on all cores of the CPU.
+ * What this needs besides the arrays is made by the first call and kept until the process ends: threads or a GPU's
+ * context, and working memory for as many calls as there were at once. Of a failure nbcc_last_error() tells. */
 NBCC_API nbcc_status nbcc_image_run(const nbcc_image* image, nbcc_element real, int64_t ni, int64_t nj,
                                     const void* const* arrays);
 

@@ -1,5 +1,6 @@
-// A name and options -> a device. Door: nbcc_device_open() of nbcc.h. A device that is opened here runs compiled
-// pipelines; what it needs to compile texts it gets with the first text (CPU), or has if NVRTC is there (GPU).
+// A name and options -> a device. Doors: open_device(), and nbcc_device_open() of nbcc.h.
+#include "runtime/open_device.h"
+
 #include <cstdlib>
 #include <optional>
 #include <string_view>
@@ -34,6 +35,8 @@ std::shared_ptr<const CudaCompiler> compiler_for(const CudaDriver& driver, int o
   }
 }
 
+}  // namespace
+
 std::shared_ptr<KernelDevice> open_device(std::string_view name, const nbcc_device_options& o) {
   const char* const dump = o.dump_dir ? o.dump_dir : std::getenv("NBCC_DUMP");
   const std::string cache_folder = o.cache_dir ? o.cache_dir : DiskCache::default_folder();
@@ -53,7 +56,6 @@ std::shared_ptr<KernelDevice> open_device(std::string_view name, const nbcc_devi
   throw DeviceError("there is no device '" + std::string(name) + "'; there are cpu, cuda and cuda:0, cuda:1, ...");
 }
 
-}  // namespace
 }  // namespace nbcc
 
 extern "C" nbcc_status nbcc_device_open(const char* name, const nbcc_device_options* options, nbcc_device** device,

@@ -93,6 +93,20 @@ TEST(BuildLibrary, EveryPipelineBecomesAFunction) {
   EXPECT_EQ(sections_of_library(files.library, kImageSectionPrefix).size(), count);
 }
 
+// ... whatever its fields are called: as what stands in the functions' bodies, words of languages, the other side's
+// count.
+TEST(BuildLibrary, NamesOfFieldsHideNothing) {
+  const Source source{"names.pipe",
+                      "input_i vec3 lambda;\ninput_i int end[2];\ninput_j real nbcc_arrays;\ninput_j vec2 self[2];\n"
+                      "param int k[3] = {1, 2, 3};\nparam int nbcc_k = 3;\nparam vec3 nj[2] = {vec3(1), vec3(2)};\n"
+                      "output(argmin) index device;\noutput(sum) int restrict;\noutput(max) real pipeline[2];\n"
+                      "output(sum) real nbcc_result;\n"
+                      "device = argmin(device, nbcc_arrays + lambda.x);\nrestrict += end[0] + k[2] + nbcc_k;\n"
+                      "pipeline[1] = max(pipeline[1], self[1].y + nj[1].x);\nnbcc_result += 1.0;\n"};
+  const LibraryFiles files = build_library(request_of({source}, {every_isa().back()}));
+  EXPECT_THAT(files.c_header, HasSubstr("const int32_t k[3], int32_t nbcc_k_, const double nj_[2][3],"));
+}
+
 TEST(BuildLibrary, WhatIsNoLibraryIsRefused) {
   EXPECT_THROW(sections_of_library("", ".nbcc."), UsageError);
   EXPECT_THROW(sections_of_library("text", ".nbcc."), UsageError);
@@ -122,6 +136,15 @@ TEST(BuildLibrary, AModuleDoesNotHaveTheNameOfAFunction) {
   EXPECT_THAT(files.cpp_header, HasSubstr("namespace gravity_library {"));
   request.cxx_namespace = "my::own";
   EXPECT_THAT(build_library(request).cpp_header, HasSubstr("namespace my::own {"));
+  for (const char* const name : {"gravity", "gravity_open::own", "my::class"}) {
+    request.cxx_namespace = name;
+    EXPECT_THROW(build_library(request), UsageError) << name;
+  }
+  request.cxx_namespace.clear();
+  for (const char* const name : {"class", "nbcc"}) {
+    request.file_name = std::string("lib") + name + ".so";
+    EXPECT_THAT(build_library(request).cpp_header, HasSubstr("namespace " + std::string(name) + "_library {"));
+  }
 }
 
 // ---- a library that is loaded. This program holds a runtime of its own; the library brings the shared one along.

@@ -58,6 +58,12 @@ TEST(Signature, ArgumentsHaveOneNameEach) {
       ElementsAre("ni", "ni_", "it_", "NI__", "nj", "error_", "s"));
 }
 
+TEST(Signature, ArgumentsHideNothingOfOurs) {
+  EXPECT_THAT(names(signature("input_i real nbcc_arrays;\ninput_j real c_double;\ninput_j real linux;\n"
+                              "output(sum) real nbcc_error;\nnbcc_error += nbcc_arrays * c_double * linux;\n")),
+              ElementsAre("ni", "nbcc_arrays_", "nj", "c_double_", "linux_", "nbcc_error_"));
+}
+
 std::string refusal(const std::vector<std::string>& pipelines) {
   std::vector<Signature> signatures;
   for (const std::string& name : pipelines) signatures.push_back({name, {}, {}});
@@ -74,10 +80,28 @@ TEST(Signature, NamesThatCannotBeFunctions) {
   EXPECT_THAT(refusal({"double"}), HasSubstr("a word of C or C++"));
   EXPECT_THAT(refusal({"restrict"}), HasSubstr("a word of C or C++"));
   EXPECT_THAT(refusal({"exp"}), HasSubstr("C has one of that name"));
+  EXPECT_THAT(refusal({"bitand"}), HasSubstr("a word of C or C++"));
+  EXPECT_THAT(refusal({"std"}), HasSubstr("a word of C or C++"));
   EXPECT_THAT(refusal({"nbcc_sum_run"}), HasSubstr("nbcc's own"));
+  EXPECT_THAT(refusal({"nbcc"}), HasSubstr("nbcc's own"));
   EXPECT_THAT(refusal({"a", "b", "a"}), HasSubstr("two pipelines 'a'"));
   EXPECT_THAT(refusal({"a", "A"}), HasSubstr("capitals do not count"));
   EXPECT_THAT(refusal({"a_f", "a"}), HasSubstr("would both have a function 'a_f'"));
+}
+
+TEST(Signature, NamesThatFortranCannotHave) {
+  const auto refused = [](const std::string& pipeline, const std::string& argument) -> std::string {
+    try {
+      check_fortran_names({{pipeline, {}, {{Argument::Kind::InputI, argument, Argument::Number::Real, {}, ""}}}});
+    } catch (const UsageError& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refused(std::string(51, 'p'), std::string(63, 'x')), "");
+  EXPECT_THAT(refused(std::string(52, 'p'), "x"), HasSubstr("52 characters, and 51 fit"));
+  EXPECT_THAT(refused("p", std::string(64, 'x')), HasSubstr("more than 63 characters"));
+  EXPECT_THAT(refused("C_int", "x"), HasSubstr("names of iso_c_binding"));
 }
 
 }  // namespace

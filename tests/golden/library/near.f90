@@ -1,7 +1,8 @@
 ! near.f90: made by nbcc from gravity.pipe, nearest_neighbour.pipe (single precision, fast math); do not edit.
 !
 ! Each pipeline is a function of its own fields in order of declaration, for arrays of either real(c_double) or
-! real(c_float). It sums over all j-particles for every i-particle, on all cores of the CPU, and overwrites the outputs.
+! real(c_float). It sums over all j-particles for every i-particle, on all cores of the CPU or on the GPU that NBCC_DEVICE
+! of the environment names (cuda, cuda:1), and overwrites the outputs.
 ! Before the first field of the i-particles (inputs and outputs) stands their number ni, before the first of the
 ! j-particles theirs, nj. The last index of an array is the particle's. An output may be left out if those behind it are
 ! left out as well or are given by name.
@@ -41,7 +42,7 @@ module near
   !   acc(3, ni)  acceleration
   !   pot(ni)     potential
   interface gravity
-    integer(c_int) function gravity_double(ni, xi, nj, xj, mj, eps2, acc, pot) &
+    integer(c_int) function nbcc_d_gravity(ni, xi, nj, xj, mj, eps2, acc, pot) &
         bind(C, name="gravity")
       import
       integer(c_int64_t), value :: ni
@@ -53,7 +54,7 @@ module near
       real(c_double), intent(inout), optional :: acc(3, *)
       real(c_double), intent(inout), optional :: pot(*)
     end function
-    integer(c_int) function gravity_float(ni, xi, nj, xj, mj, eps2, acc, pot) &
+    integer(c_int) function nbcc_f_gravity(ni, xi, nj, xj, mj, eps2, acc, pot) &
         bind(C, name="gravity_f")
       import
       integer(c_int64_t), value :: ni
@@ -67,7 +68,7 @@ module near
     end function
   end interface
   interface gravity_bind
-    integer(c_int) function gravity_bind_double(sum, ni, xi, nj, xj, mj, eps2, acc, pot, &
+    integer(c_int) function nbcc_d_gravity_bind(sum, ni, xi, nj, xj, mj, eps2, acc, pot, &
         error) &
         bind(C, name="gravity_bind")
       import
@@ -82,7 +83,7 @@ module near
       real(c_double), intent(inout), optional :: pot(*)
       type(c_ptr), intent(out), optional :: error
     end function
-    integer(c_int) function gravity_bind_float(sum, ni, xi, nj, xj, mj, eps2, acc, pot, &
+    integer(c_int) function nbcc_f_gravity_bind(sum, ni, xi, nj, xj, mj, eps2, acc, pot, &
         error) &
         bind(C, name="gravity_bind_f")
       import
@@ -124,7 +125,7 @@ module near
   !   near(ni)   index of the nearest
   !   dist(ni)   its distance
   interface nearest_neighbour
-    integer(c_int) function nearest_neighbour_double(ni, xi, nj, xj, self, near, &
+    integer(c_int) function nbcc_d_nearest_neighbour(ni, xi, nj, xj, self, near, &
         dist) &
         bind(C, name="nearest_neighbour")
       import
@@ -136,7 +137,7 @@ module near
       integer(c_int64_t), intent(inout), optional :: near(*)
       real(c_double), intent(inout), optional :: dist(*)
     end function
-    integer(c_int) function nearest_neighbour_float(ni, xi, nj, xj, self, near, &
+    integer(c_int) function nbcc_f_nearest_neighbour(ni, xi, nj, xj, self, near, &
         dist) &
         bind(C, name="nearest_neighbour_f")
       import
@@ -150,7 +151,7 @@ module near
     end function
   end interface
   interface nearest_neighbour_bind
-    integer(c_int) function nearest_neighbour_bind_double(sum, ni, xi, nj, xj, self, near, dist, &
+    integer(c_int) function nbcc_d_nearest_neighbour_bind(sum, ni, xi, nj, xj, self, near, dist, &
         error) &
         bind(C, name="nearest_neighbour_bind")
       import
@@ -164,7 +165,7 @@ module near
       real(c_double), intent(inout), optional :: dist(*)
       type(c_ptr), intent(out), optional :: error
     end function
-    integer(c_int) function nearest_neighbour_bind_float(sum, ni, xi, nj, xj, self, near, dist, &
+    integer(c_int) function nbcc_f_nearest_neighbour_bind(sum, ni, xi, nj, xj, self, near, dist, &
         error) &
         bind(C, name="nearest_neighbour_bind_f")
       import
@@ -193,7 +194,7 @@ module near
     type(c_ptr) function nbcc_last_error_text() bind(C, name="nbcc_last_error")
       import
     end function
-    integer(c_size_t) function length_of(text) bind(C, name="strlen")
+    integer(c_size_t) function nbcc_length_of(text) bind(C, name="strlen")
       import
       type(c_ptr), value :: text
     end function
@@ -208,7 +209,7 @@ contains
     type(c_ptr) :: address
     integer :: k
     address = nbcc_last_error_text()
-    call c_f_pointer(address, text, [length_of(address)])
+    call c_f_pointer(address, text, [nbcc_length_of(address)])
     allocate (character(len=size(text)) :: message)
     do k = 1, size(text)
       message(k:k) = text(k)

@@ -1,15 +1,16 @@
 /* near.h: made by nbcc from gravity.pipe, nearest_neighbour.pipe (single precision, fast math); do not edit.
  *
  * Each pipeline P is a function P() of the pipeline's own fields in order of declaration. It sums over all j-particles
- * for every i-particle, on all cores of the CPU, and overwrites the outputs. Before the first field of the i-particles
- * (inputs and outputs) stands their number ni, before the first of the j-particles theirs, nj. An array has a row for
- * each particle; a null pointer in an output's place is an output that is not wanted. P_f() is the same for arrays of
- * float. Sums are carried out in the precision that the library was compiled with, whatever the arrays hold.
+ * for every i-particle, on all cores of the CPU or on the GPU that NBCC_DEVICE of the environment names (cuda, cuda:1),
+ * and overwrites the outputs. Before the first field of the i-particles (inputs and outputs) stands their number ni,
+ * before the first of the j-particles theirs, nj. An array has a row for each particle; a null pointer in an output's
+ * place is an output that is not wanted. P_f() is the same for arrays of float. Sums are carried out in the precision
+ * that the library was compiled with, whatever the arrays hold.
  *
  * The value is 0 (NBCC_OK) or says what went wrong, and then no output was written: NBCC_ERROR_USAGE for a negative
- * count or a null pointer, NBCC_ERROR_DEVICE for lack of memory, or of a processor that the library has a kernel for;
- * nbcc_last_error() tells it in words. Different threads may call at once. The first call starts the threads that all
- * later ones use.
+ * count or a null pointer, NBCC_ERROR_DEVICE for lack of memory, of the device that was named, or of a processor that
+ * the library has a kernel for; nbcc_last_error() tells it in words. Different threads may call at once. The first call
+ * starts the threads that all later ones use, or opens the GPU.
  *
  * For anything else, as GPUs, streams, particles that stay packed, sums that are added to what is there, or a number of
  * threads: P_open() is the pipeline on a device of nbcc_device_open(), P_bind() and P_bind_f() bind all arrays of a sum

@@ -17,20 +17,20 @@ inline void gravity(nbcc::Rows<const double, 3> xi, nbcc::Rows<const double, 3> 
   const std::int64_t ni = nbcc::detail::count_of("gravity", {{"xi", xi.count(), true},
       {"acc", acc.count(), acc.is_wanted()}, {"pot", pot.count(), pot.is_wanted()}});
   const std::int64_t nj = nbcc::detail::count_of("gravity", {{"xj", xj.count(), true}, {"mj", mj.count(), true}});
-  const int status_of_call = ::gravity(ni, reinterpret_cast<const double (*)[3]>(xi.data()), nj,
+  const int nbcc_result = ::gravity(ni, reinterpret_cast<const double (*)[3]>(xi.data()), nj,
       reinterpret_cast<const double (*)[3]>(xj.data()), mj.data(), eps2, reinterpret_cast<double (*)[3]>(acc.data()),
       pot.data());
-  if (status_of_call != NBCC_OK) throw nbcc::Error(nbcc_status(status_of_call), nbcc_last_error());
+  if (nbcc_result != NBCC_OK) throw nbcc::Error(nbcc_status(nbcc_result), nbcc_last_error());
 }
 inline void gravity(nbcc::Rows<const float, 3> xi, nbcc::Rows<const float, 3> xj, nbcc::Rows<const float, 1> mj,
     double eps2, nbcc::Rows<float, 3> acc, nbcc::Rows<float, 1> pot) {
   const std::int64_t ni = nbcc::detail::count_of("gravity", {{"xi", xi.count(), true},
       {"acc", acc.count(), acc.is_wanted()}, {"pot", pot.count(), pot.is_wanted()}});
   const std::int64_t nj = nbcc::detail::count_of("gravity", {{"xj", xj.count(), true}, {"mj", mj.count(), true}});
-  const int status_of_call = ::gravity_f(ni, reinterpret_cast<const float (*)[3]>(xi.data()), nj,
+  const int nbcc_result = ::gravity_f(ni, reinterpret_cast<const float (*)[3]>(xi.data()), nj,
       reinterpret_cast<const float (*)[3]>(xj.data()), mj.data(), eps2, reinterpret_cast<float (*)[3]>(acc.data()),
       pot.data());
-  if (status_of_call != NBCC_OK) throw nbcc::Error(nbcc_status(status_of_call), nbcc_last_error());
+  if (nbcc_result != NBCC_OK) throw nbcc::Error(nbcc_status(nbcc_result), nbcc_last_error());
 }
 inline nbcc::Pipeline gravity_open(const nbcc::Device& device) {
   nbcc_pipeline* pipeline = nullptr;
@@ -46,18 +46,18 @@ inline void nearest_neighbour(nbcc::Rows<const double, 3> xi, nbcc::Rows<const d
   const std::int64_t ni = nbcc::detail::count_of("nearest_neighbour", {{"xi", xi.count(), true},
       {"near", near.count(), near.is_wanted()}, {"dist", dist.count(), dist.is_wanted()}});
   const std::int64_t nj = nbcc::detail::count_of("nearest_neighbour", {{"xj", xj.count(), true}});
-  const int status_of_call = ::nearest_neighbour(ni, reinterpret_cast<const double (*)[3]>(xi.data()), nj,
+  const int nbcc_result = ::nearest_neighbour(ni, reinterpret_cast<const double (*)[3]>(xi.data()), nj,
       reinterpret_cast<const double (*)[3]>(xj.data()), self, near.data(), dist.data());
-  if (status_of_call != NBCC_OK) throw nbcc::Error(nbcc_status(status_of_call), nbcc_last_error());
+  if (nbcc_result != NBCC_OK) throw nbcc::Error(nbcc_status(nbcc_result), nbcc_last_error());
 }
 inline void nearest_neighbour(nbcc::Rows<const float, 3> xi, nbcc::Rows<const float, 3> xj, std::int32_t self,
     nbcc::Rows<std::int64_t, 1> near, nbcc::Rows<float, 1> dist) {
   const std::int64_t ni = nbcc::detail::count_of("nearest_neighbour", {{"xi", xi.count(), true},
       {"near", near.count(), near.is_wanted()}, {"dist", dist.count(), dist.is_wanted()}});
   const std::int64_t nj = nbcc::detail::count_of("nearest_neighbour", {{"xj", xj.count(), true}});
-  const int status_of_call = ::nearest_neighbour_f(ni, reinterpret_cast<const float (*)[3]>(xi.data()), nj,
+  const int nbcc_result = ::nearest_neighbour_f(ni, reinterpret_cast<const float (*)[3]>(xi.data()), nj,
       reinterpret_cast<const float (*)[3]>(xj.data()), self, near.data(), dist.data());
-  if (status_of_call != NBCC_OK) throw nbcc::Error(nbcc_status(status_of_call), nbcc_last_error());
+  if (nbcc_result != NBCC_OK) throw nbcc::Error(nbcc_status(nbcc_result), nbcc_last_error());
 }
 inline nbcc::Pipeline nearest_neighbour_open(const nbcc::Device& device) {
   nbcc_pipeline* pipeline = nullptr;
