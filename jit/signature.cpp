@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <map>
 #include <set>
@@ -39,6 +40,20 @@ constexpr std::string_view kFunctions =
 
 bool is_one_of(std::string_view words, const std::string& word) {
   return words.find(" " + word + " ") != std::string_view::npos;
+}
+
+// C and C++ keep such names for themselves.
+bool is_kept_by_c(const std::string& name) {
+  return name.starts_with("__") || (name.size() > 1 && name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z');
+}
+
+// Of <stdint.h>, which nbcc.h includes.
+bool is_macro(const std::string& name) {
+  const auto begins = [&](const char* with) { return name.starts_with(with); };
+  const auto ends = [&](const char* with) { return name.ends_with(with); };
+  return std::ranges::any_of(std::array{"INT", "UINT", "SIZE_", "PTRDIFF_", "WCHAR_", "WINT_", "SIG_ATOMIC_"},
+                             begins) &&
+         std::ranges::any_of(std::array{"_MAX", "_MIN", "_WIDTH", "_C"}, ends);
 }
 
 std::string lower(std::string word) {
@@ -104,7 +119,8 @@ void make_names_unique(const std::string& pipeline, std::vector<Argument>& argum
   }
   for (Argument& argument : arguments) {
     if (argument.kind == Argument::Kind::CountI || argument.kind == Argument::Kind::CountJ) continue;
-    while (is_ours(argument.name) || is_one_of(kWords, argument.name) || !taken.insert(lower(argument.name)).second) {
+    while (is_ours(argument.name) || is_one_of(kWords, argument.name) || is_macro(argument.name) ||
+           !taken.insert(lower(argument.name)).second) {
       argument.name += '_';
     }
   }
@@ -143,7 +159,7 @@ Signature signature_of(const Source& source, const KernelSource& kernel) {
   return signature;
 }
 
-bool is_word(const std::string& name) { return is_one_of(kWords, name); }
+bool is_word(const std::string& name) { return is_one_of(kWords, name) || is_kept_by_c(name) || is_macro(name); }
 
 void check_fortran_names(const std::vector<Signature>& signatures) {
   // 63, of which nbcc_d_ and _bind are ours.

@@ -82,6 +82,8 @@ TEST(Signature, NamesThatCannotBeFunctions) {
   EXPECT_THAT(refusal({"exp"}), HasSubstr("C has one of that name"));
   EXPECT_THAT(refusal({"bitand"}), HasSubstr("a word of C or C++"));
   EXPECT_THAT(refusal({"std"}), HasSubstr("a word of C or C++"));
+  EXPECT_THAT(refusal({"__attribute__"}), HasSubstr("a word of C or C++"));
+  EXPECT_THAT(refusal({"INT64_MAX"}), HasSubstr("a word of C or C++"));
   EXPECT_THAT(refusal({"nbcc_sum_run"}), HasSubstr("nbcc's own"));
   EXPECT_THAT(refusal({"nbcc"}), HasSubstr("nbcc's own"));
   EXPECT_THAT(refusal({"a", "b", "a"}), HasSubstr("two pipelines 'a'"));
