@@ -4,8 +4,9 @@
 #
 #   tests/gpu/run_all.sh BINARIES [LOGS]
 #
-# BINARIES   the folder with nbcc and numeric_tests (build/bin of the machine that built them); g6_tests and g5_tests are
-#            run where they are there as well, with their libraries where the linker left them or in BINARIES, ../lib
+# BINARIES   the folder with nbcc and numeric_tests (build/bin of the machine that built them); g6_tests, g5_tests,
+#            nbody_tests and cunbody_table are run where they are there as well, with their libraries where the linker left
+#            them or in BINARIES, ../lib
 # LOGS       where the full output of each part goes; default: a new folder in $TMPDIR
 #
 # Needs the NVIDIA driver and NVRTC (a CUDA toolkit or its pip wheel). The shared libraries that the binaries are linked
@@ -92,6 +93,19 @@ for program in g6_tests g5_tests; do
     line "$program on the GPU" skipped 0 "there is no $program in BINARIES"
   fi
 done
+# CUNBODY-1's calls, and the sharing of buffers with OpenGL, which needs the driver's EGL.
+table=$binaries/examples/cunbody_table
+[ -x "$table" ] || table=$binaries/cunbody_table
+if [ -x "$table" ]; then
+  part 'cunbody_table on the GPU' env NBCC_DEVICE=cuda bash -c '"$1" 4096 | grep "4096 .*e-0[78] .*e-0[78]"' _ "$table"
+else
+  line 'cunbody_table on the GPU' skipped 0 'there is no cunbody_table in BINARIES'
+fi
+if [ -x "$binaries/nbody_tests" ]; then
+  part 'nbody_tests, drawing by EGL' "$binaries/nbody_tests" --gtest_filter='Interop*:*EGL'
+else
+  line 'nbody_tests, drawing by EGL' skipped 0 'there is no nbody_tests in BINARIES'
+fi
 sanitizer=$(find_sanitizer)
 for tool in memcheck racecheck initcheck synccheck; do
   for pipeline in gravity lennard_jones nearest_neighbour sph_force; do
