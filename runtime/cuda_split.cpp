@@ -28,7 +28,7 @@ constexpr double kTile = 420;      // waiting for memory and at the barriers of 
 constexpr double kBlock = 4640;    // launch, loading i, storing what was found
 constexpr double kLane = 23.6;     // joining what a lane has found, for each slot
 constexpr double kJoin = 2100;     // the last block's wait for the others, if there are several parts
-constexpr double kJoinPart = 274;  // a slot of four parts, which are fetched together
+constexpr double kJoinPart = 274;  // a slot of four parts, fetched together; measured before some fetched eight
 // A multiprocessor with x warps does 1 / (1 + (kHalfBusy / x)^kBusyPower) of what it can do; an i more per thread
 // counts as so much of a warp more.
 constexpr double kWarpPerI = 0.94, kHalfBusy = 1.785, kBusyPower = 0.804;

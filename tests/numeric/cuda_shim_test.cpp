@@ -66,7 +66,9 @@ bool same_bits(const CudaTextRun::Columns& a, const CudaTextRun::Columns& b) {
   return true;
 }
 
-const CudaTextChoice kChoices[] = {{.parts = 1}, {.parts = 3, .records = true}, {.parts = 2, .chunks = 2}};
+// Eleven parts are more than are fetched at a time, and not a multiple of it.
+const CudaTextChoice kChoices[] = {
+    {.parts = 1}, {.parts = 3, .records = true}, {.parts = 2, .chunks = 2}, {.parts = 11}};
 
 // Every case in every choice; why one of them failed, with the shim's own failures, or "".
 std::string first_failure(CudaShim& shim, CudaTextRun& run, const std::vector<Case>& cases) {

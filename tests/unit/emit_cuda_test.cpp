@@ -136,6 +136,22 @@ TEST(emit_cuda, what_sets_a_pair_apart_is_a_predicate) {
   EXPECT_EQ(count(precise, "add_if("), 7);
 }
 
+// Three whole numbers tell who is within reach, and so stand in front; the double behind them begins at a multiple
+// of 8. So 52 bytes are read, where the members' own are 48; room for an odd number of 16.
+TEST(emit_cuda, bytes_of_a_tile_include_what_is_left_empty) {
+  const KernelSource source =
+      emit(parse_text("input_i int ai, bi, ci;\n"
+                      "input_j int aj, bj, cj, dj;\n"
+                      "input_j real pj, qj, rj, sj;\n"
+                      "output(sum) real out;\n"
+                      "int off = (ai - aj) * (ai - aj) + (bi - bj) * (bi - bj) + (ci - cj);\n"
+                      "skip_if(off > 9);\n"
+                      "real far = sqrt(pj * pj + qj * qj * off + rj * off * off + sj * (dj + off));\n"
+                      "out += far * exp(-far);\n"),
+           {.precision = Precision::Double});
+  EXPECT_EQ(source.staged_bytes, 80) << source.text;
+}
+
 TEST(emit_cuda, behind_a_cutoff_only_hits_read_the_rest_of_a_particle) {
   const KernelSource source = emit(from_library("sph_force"), {});
   const std::string text = kernel(source, "nbcc_interact");
