@@ -19,7 +19,8 @@ class ReductionText {
   ReductionText(const Pipeline& pipeline, const Plan& plan) : pipeline_(pipeline), plan_(plan) {}
 
   void fill(std::map<std::string, std::string>& holes) const {
-    const char* const names[] = {"found_members", "clear_found", "total", "join", "keep", "kept", "finish"};
+    const char* const names[] = {"found_members", "clear_found", "total",     "join",        "keep",
+                                 "kept",          "finish",      "all_plain", "store_plain", "store"};
     for (const char* name : names) holes[name] = "";
     int slot = 0;
     for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) {
@@ -43,8 +44,11 @@ class ReductionText {
       }
     }
     holes["finish"] = finish();
-    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k)
-      holes["finish"] += fmt::format("store(a.out[{}], i, {}, {});\n", k, result_name(k), combination(k));
+    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) {
+      holes["all_plain"] += fmt::format("{}is_plain(a.out[{}])", k == 0 ? "" : " & ", k);
+      holes["store_plain"] += fmt::format("store_plain(a.out[{}], i, {});\n", k, result_name(k));
+      holes["store"] += fmt::format("store(a.out[{}], i, {}, {});\n", k, result_name(k), combination(k));
+    }
   }
 
  private:

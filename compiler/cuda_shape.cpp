@@ -3,6 +3,8 @@
 // of those tried for gravity with and without jerk in all precisions, for Lennard-Jones and for SPH.
 #include "compiler/cuda_shape.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace nbcc {
@@ -10,7 +12,14 @@ namespace {
 
 constexpr int kSharedBytes = 47 << 10;  // of a block, on every GPU, less what else a kernel needs
 constexpr int kTileBytes = 20 << 10;
-constexpr int kShortLook = 10;  // statements
+constexpr int kShortLook = 10;        // statements
+constexpr int kRegisters = 64 << 10;  // of a multiprocessor
+constexpr int kOtherRegisters = 25;   // of a thread, for other things than particles
+
+// That one i takes of a thread.
+int words_of_i(const CudaNeeds& needs) {
+  return (needs.precision == Precision::Double ? 4 : 3) * needs.slots + needs.i_words;
+}
 
 int shared_bytes(const CudaNeeds& needs, const CudaDefaults& shape) {
   const int width = shape.threads * shape.i_per_thread;
@@ -22,15 +31,13 @@ int shared_bytes(const CudaNeeds& needs, const CudaDefaults& shape) {
 CudaDefaults default_shape(const CudaNeeds& needs) {
   const bool wide = needs.precision == Precision::Double;
   CudaDefaults shape;
-  const int words = (wide ? 4 : 3) * needs.slots + needs.i_words;
+  const int words = words_of_i(needs);
   shape.i_per_thread = words * 4 <= (wide ? 64 : needs.cutoff ? 96 : 112) ? 4 : words * 2 <= 80 ? 2 : 1;
-  // Hits come one at a time, and a thread waits for each: there more threads are worth more than registers. A short
-  // look pays for reading j from shared memory only with many i at hand. And hits are few, so that a sum over a longer
-  // tile has no more terms.
+  // A short look pays for reading j from shared memory only with many i at hand. And hits are few, so that a sum over a
+  // longer tile has no more terms.
   if (needs.cutoff) {
     if (needs.written > kShortLook || needs.precision != Precision::Single)
       shape.i_per_thread = std::min(shape.i_per_thread, 2);
-    if (!wide) shape.resident = shape.i_per_thread > 2 ? 512 : 768;
     shape.j_tile = 256;
   }
   // The compiler loads ahead what it has written out: a double, or a value in two parts, occupies two registers while
@@ -41,6 +48,21 @@ CudaDefaults default_shape(const CudaNeeds& needs) {
   // Below 32 much of the GPU is idle: with outputs by the hundred, that is what it takes to run at all.
   while (shape.threads > 1 && shared_bytes(needs, shape) > kSharedBytes) shape.threads /= 2;
   return shape;
+}
+
+int resident_threads(const CudaNeeds& needs, int i_per_thread) {
+  if (!needs.cutoff || needs.precision == Precision::Double) return 0;
+  // Hits come one at a time, and a thread waits for each: there more threads are worth more than registers, as long as
+  // none has to be spilled. Above 1024 the compiler must, now and then.
+  if (i_per_thread > 2) return 512;
+  const int registers = kOtherRegisters + needs.hit_words + i_per_thread * words_of_i(needs);
+  return std::clamp(kRegisters / registers / 128 * 128, 512, 1024);
+}
+
+std::string resident_threads_text(const CudaNeeds& needs) {
+  const auto with = [&](int i_per_thread) { return resident_threads(needs, i_per_thread); };
+  if (with(1) == with(4)) return std::to_string(with(1));
+  return fmt::format("(NBCC_I_PER_THREAD > 2 ? {} : NBCC_I_PER_THREAD > 1 ? {} : {})", with(4), with(2), with(1));
 }
 
 }  // namespace nbcc

@@ -1,6 +1,8 @@
 // The shape that a CUDA text asks for by itself, from what its kernel has to hold. Part of emit_cuda; the runtime,
 // which knows the GPU and the sizes, varies it. Tested by tests/unit/cuda_shape_test.cpp.
 #pragma once
+#include <string>
+
 #include "compiler/options.h"
 
 namespace nbcc {
@@ -14,13 +16,19 @@ struct CudaNeeds {
   int written = 20;      // statements of the pair loop that are written out; of one with a cutoff, the looking
   int staged_bytes = 0;  // of shared memory, for each j of a tile
   int rest_bytes = 0;    // ... and for each i of a block, beside these
+  int hit_words = 0;     // registers for what a hit reads from shared memory
 };
 
 struct CudaDefaults {
   int threads = 128, i_per_thread = 1, j_tile = 128, unroll = 32;
-  int resident = 0;  // threads that a multiprocessor has registers for, at least; 0: as the compiler likes
 };
 
 CudaDefaults default_shape(const CudaNeeds& needs);
+
+// Threads that a multiprocessor is to have registers for, at least, with so many i per thread; 0: as many registers as
+// the compiler likes.
+int resident_threads(const CudaNeeds& needs, int i_per_thread);
+// The same as an expression of NBCC_I_PER_THREAD.
+std::string resident_threads_text(const CudaNeeds& needs);
 
 }  // namespace nbcc

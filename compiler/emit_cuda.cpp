@@ -48,7 +48,7 @@ class CudaEmitter {
                                                       {"i_per_thread", std::to_string(shape_.i_per_thread)},
                                                       {"j_tile", std::to_string(shape_.j_tile)},
                                                       {"unroll", std::to_string(shape_.unroll)},
-                                                      {"resident", std::to_string(shape_.resident)}});
+                                                      {"resident", resident_threads_text(needs_)}});
     // An array of nothing is no C++.
     const auto length = [](std::size_t n) { return std::to_string(std::max<std::size_t>(n, 1)); };
     holes["i_components"] = length(std::size_t(pipeline_.components(Role::InputI)));
@@ -57,7 +57,13 @@ class CudaEmitter {
     holes["slots"] = std::to_string(slots_);
     holes["params"] = length(std::size_t(pipeline_.components(Role::Param)));
     declare(holes);
+    const bool wide = options_.precision != Precision::Single;
+    holes["plain"] = wide ? "double" : "float";
+    holes["plain_element"] = wide ? "kDouble" : "kFloat";
     holes["uniform"] = uniform();
+    holes["in_groups"] = plan_.any_guard == kNone ? "false" : "true";
+    holes["order"] = plan_.any_guard == kNone ? "" : fill_template("cuda_order.cuh", {});
+    holes["part_of_block"] = plan_.any_guard == kNone ? "blockIdx.y" : "part_of_block()";
     holes["group"] = plan_.any_guard == kNone
                          ? "1"
                          : "NBCC_J_TILE >= 32 * NBCC_LANES ? 32 : (NBCC_J_TILE + NBCC_LANES - 1) / NBCC_LANES";
@@ -112,8 +118,9 @@ class CudaEmitter {
       moves += op == Op::InputI || op == Op::IIndex || op == Op::Neg;
     }
     pair_statements_ = written - moves + (plan_.any_guard == kNone ? int(slots_) : 1);
-    shape_ = default_shape({options_.precision, plan_.any_guard != kNone, int(slots_), i_bytes() / 4, written,
-                            staged_bytes(), spread(rest_bytes())});
+    needs_ = {options_.precision,   plan_.any_guard != kNone,      int(slots_), i_bytes() / 4, written, staged_bytes(),
+              spread(rest_bytes()), (j_bytes() + rest_bytes()) / 4};
+    shape_ = default_shape(needs_);
   }
 
   // What the looking reads stands together.
@@ -477,6 +484,7 @@ class CudaEmitter {
   bool self_test_ = false, i_index_ = false;
   std::size_t slots_ = 0;  // doubles that a part of the j-particles hands over for one i
   int pair_statements_ = 0;
+  CudaNeeds needs_;
   CudaDefaults shape_;
 };
 

@@ -8,8 +8,8 @@
 //
 // Launched with a grid of (blocks of i, parts of j) and shape.threads threads per block; a block takes threads /
 // lanes * i_per_thread of the i. With more than one part `partial` holds parts * slots * ni doubles (slots: one per
-// output component and one more for each argmin and argmax), and `arrived` one unsigned per block of i, which must be
-// zero before the launch and is zero after it; with one neither is touched.
+// output component and one more for each argmin and argmax), and `arrived` parts unsigned per block of i, which must be
+// zero before the launch and are zero after it; with one neither is touched.
 #pragma once
 #include <cstdint>
 

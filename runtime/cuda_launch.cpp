@@ -72,15 +72,18 @@ CudaTuning CudaLauncher::cut() const {
   return {program_->shape(), int(std::clamp<std::int64_t>(tiles, 1, parts_))};
 }
 
+std::size_t CudaLauncher::arrived_bytes(std::int64_t ni) const {
+  return std::size_t(ceil_div(ni, i_per_block_) * parts_) * sizeof(unsigned);
+}
+
 bool CudaLauncher::has_room(std::int64_t ni) const {
-  return std::size_t(ni * bytes_per_i()) <= partial_.bytes() &&
-         std::size_t(ceil_div(ni, i_per_block_)) * sizeof(unsigned) <= arrived_.bytes();
+  return std::size_t(ni * bytes_per_i()) <= partial_.bytes() && arrived_bytes(ni) <= arrived_.bytes();
 }
 
 bool CudaLauncher::reserve(std::int64_t ni, CudaStream* stream) {
   if (!partial_.reserve(std::size_t(ni * bytes_per_i()))) return false;
   const std::size_t before = arrived_.bytes();
-  if (!arrived_.reserve(std::size_t(ceil_div(ni, i_per_block_)) * sizeof(unsigned))) return false;
+  if (!arrived_.reserve(arrived_bytes(ni))) return false;
   if (arrived_.bytes() == before) return true;
   const CudaGpu& gpu = kernel_.gpu();
   try {

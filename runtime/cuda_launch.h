@@ -69,6 +69,8 @@ class CudaLauncher {
   void launch(const CudaPiece& piece, CudaStream* stream);
 
  private:
+  std::size_t arrived_bytes(std::int64_t ni) const;
+
   const CudaKernel& kernel_;
   CudaArguments arguments_;
   int slots_ = slots_of(kernel_.source);

@@ -11,8 +11,8 @@
 // 131072 to 262144 x 262144 particles, in all shapes and parts that make sense. What the model chooses took at most 6%
 // more time than the best of them (12% with 1024 particles and fewer), 2% on the average. Behind a cutoff, where hits
 // lie in few tiles and blocks are as unlike as can be, four constants are others: a fit to Lennard-Jones and SPH's
-// forces with 4096 to 262144 particles on the same GPU, where the choice takes at most 7% more than the best, 2% on the
-// average.
+// densities and forces with 4096 to 262144 particles on the same GPU, where the choice takes at most 6% more than the
+// best, 1% on the average.
 #include "runtime/cuda_split.h"
 
 #include <algorithm>
@@ -36,10 +36,12 @@ constexpr double kWarpPerI = 0.94, kHalfBusy = 1.785, kBusyPower = 0.804;
 constexpr double kEnd = 0.114;
 // Behind a cutoff.
 constexpr double kWorkOff = 1000;   // for each i of a thread, whose hits have code of their own
-constexpr double kTileHits = 1200;  // in place of kTile
-constexpr double kEndHits = 0.5;    // in place of kEnd: the block with the most hits comes last
-constexpr double kUneven = 0.75;    // where all blocks are resident at once: what the busiest has to do beyond the mean
+constexpr double kTileHits = 1600;  // in place of kTile
+constexpr double kEndHits = 0.5;    // in place of kEnd
+constexpr double kUneven = 0.3;     // where all blocks are resident at once: what the busiest has to do beyond the mean
 constexpr double kIssue = 4;        // warps that a multiprocessor serves in a cycle
+
+constexpr int kTogether = 16;  // parts that a kernel joins at a time, for each lane; without a cutoff all
 
 constexpr int kParts[] = {1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256};
 constexpr std::int64_t kPartialBytes = std::int64_t(256) << 20;
@@ -89,6 +91,14 @@ std::vector<CudaShape> candidate_shapes(const CudaSplitQuestion& q) {
     if (fits(q, narrower)) shapes.push_back(narrower);
     with_lanes(q.shape.i_per_thread / 2, 4);
   }
+  // Short tiles share out few of them more evenly.
+  if (q.cutoff && q.shape.j_tile > 128) {
+    for (std::size_t k = shapes.size(); k-- > 0;) {
+      if (shapes[k].lanes > 1) continue;
+      shapes.push_back(shapes[k]);
+      shapes.back().j_tile /= 2;
+    }
+  }
   for (const int lanes : {2, 8, 32}) with_lanes(1, lanes);
   return shapes;
 }
@@ -113,8 +123,9 @@ double split_cost(const CudaSplitQuestion& q, const CudaSplit& split) {
   double cost = rounds <= 1
                     ? time(double(ceil_div(std::int64_t(blocks), q.multiprocessors))) * (q.cutoff ? 1 + kUneven : 1)
                     : time(resident) * (rounds + (q.cutoff ? kEndHits : kEnd));
-  if (split.parts > 1) {
-    const std::int64_t fetches = ceil_div(ceil_div(split.parts, shape.lanes), 4);
+  const int most = q.cutoff ? kTogether * shape.lanes : split.parts;
+  for (int left = split.parts; left > 1; left = int(ceil_div(left, most))) {
+    const std::int64_t fetches = ceil_div(ceil_div(std::min(left, most), shape.lanes), 4);
     cost += kJoin + kJoinPart * double(fetches * q.slots);
   }
   return cost;

@@ -43,6 +43,8 @@ struct Functions {
 constexpr const char* kOptions[] = {"--std=c++17", "--fmad=false", "--ftz=false", "--prec-div=true",
                                     "--prec-sqrt=true"};
 
+constexpr int kMostRegisters = 255;  // of a thread
+
 // The newest first. CUDA 11.2 to 11.8 share one name.
 constexpr const char* kLibraries[] = {"libnvrtc.so.15", "libnvrtc.so.14",   "libnvrtc.so.13",
                                       "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"};
@@ -130,6 +132,8 @@ class Nvrtc final : public CudaCompiler {
   std::string builtins() const {
     return fmt::format("{}/libnvrtc-builtins.so.{}.{}", path_.substr(0, path_.rfind('/')), major_, minor_);
   }
+  CudaCode compile_with(const std::vector<std::string>& options, const std::string& text,
+                        const std::string& architecture, Form form) const;
   [[noreturn]] void fail(int result, const std::string& log, const std::string& architecture) const;
 
   Functions nvrtc_;
@@ -138,7 +142,8 @@ class Nvrtc final : public CudaCompiler {
   std::vector<std::string> architectures_;
 };
 
-std::vector<std::string> options_for(const std::string& architecture, const CudaShape& shape, CudaCompiler::Form form) {
+std::vector<std::string> options_for(const std::string& architecture, const CudaShape& shape, CudaCompiler::Form form,
+                                     int fewer_resident) {
   std::vector<std::string> options(std::begin(kOptions), std::end(kOptions));
   if (form == CudaCompiler::Form::Ptx) {
     // The assembler has no part in it.
@@ -155,6 +160,7 @@ std::vector<std::string> options_for(const std::string& architecture, const Cuda
   define("NBCC_J_TILE", shape.j_tile);
   define("NBCC_UNROLL", shape.unroll);
   define("NBCC_LANES", shape.lanes);
+  define("NBCC_FEWER_RESIDENT", fewer_resident);
   return options;
 }
 
@@ -164,7 +170,22 @@ CudaCode Nvrtc::compile(const std::string& text, const std::string& architecture
     throw DeviceError(fmt::format("NVRTC {}.{} ({}) does not compile for '{}'; it knows {}", major_, minor_, path_,
                                   architecture, fmt::join(architectures_, ", ")));
   }
-  const std::vector<std::string> options = options_for(architecture, shape, form);
+  const auto attempt = [&](int fewer_resident) {
+    return compile_with(options_for(architecture, shape, form, fewer_resident), text, architecture, form);
+  };
+  CudaCode code = attempt(0);
+  // The text asks for room for as many threads as its kind does well with. Where that leaves a thread too few
+  // registers, fewer threads are better, if they help.
+  for (int fewer = 128; code.spilled_bytes > 0 && code.registers < kMostRegisters && fewer <= 512; fewer += 128) {
+    CudaCode other = attempt(fewer);
+    if (other.spilled_bytes >= code.spilled_bytes) break;
+    code = std::move(other);
+  }
+  return code;
+}
+
+CudaCode Nvrtc::compile_with(const std::vector<std::string>& options, const std::string& text,
+                             const std::string& architecture, Form form) const {
   std::vector<const char*> words;
   for (const std::string& option : options) words.push_back(option.c_str());
 

@@ -66,9 +66,10 @@ bool same_bits(const CudaTextRun::Columns& a, const CudaTextRun::Columns& b) {
   return true;
 }
 
-// Eleven parts are more than are fetched at a time, and not a multiple of it.
+// So many parts that groups of them are joined first, of which the last is not full and not a multiple of what is
+// fetched at a time.
 const CudaTextChoice kChoices[] = {
-    {.parts = 1}, {.parts = 3, .records = true}, {.parts = 2, .chunks = 2}, {.parts = 11}};
+    {.parts = 1}, {.parts = 3, .records = true}, {.parts = 2, .chunks = 2}, {.parts = 43}};
 
 // Every case in every choice; why one of them failed, with the shim's own failures, or "".
 std::string first_failure(CudaShim& shim, CudaTextRun& run, const std::vector<Case>& cases) {
@@ -236,8 +237,8 @@ constexpr Mistake kMistakes[] = {
     {"LanesMissTheRest", "(count + NBCC_LANES * kGroup - 1) / (NBCC_LANES * kGroup)", "count / (NBCC_LANES * kGroup)"},
     {"LanesOverlap", "begin = lane * stretch", "begin = 0"},
     {"LastLaneBeyondTheTile", "lesser(begin + stretch, count)", "begin + stretch"},
-    {"NoBarrierBeforeTheLanesJoin", "kWidth);\n  }\n  __syncthreads();\n  if (gridDim.y > 1)",
-     "kWidth);\n  }\n  if (gridDim.y > 1)"},
+    {"NoBarrierBeforeTheLanesJoin", "kWidth);\n  }\n  __syncthreads();\n  // Neighbouring",
+     "kWidth);\n  }\n  // Neighbouring"},
     {"LastLaneForgotten", "lane < NBCC_LANES; ++lane) join", "lane + 1 < NBCC_LANES; ++lane) join"},
     {"LanesInOnePlace", "&room.found[lane][0]", "&room.found[0][0]"},
     {"OneLaneJoinsForAll", "int r = lane; r < NBCC_I_PER_THREAD; r += NBCC_LANES", "int r = lane; r < 1; ++r"},
@@ -251,10 +252,11 @@ constexpr Mistake kMistakes[] = {
     {"BlocksOfIOverlap", "(index)blockIdx.x * kWidth", "(index)blockIdx.x * kColumns"},
     {"PartsOfJOverlap", "tile_end = tiles * (blockIdx.y + 1) / gridDim.y", "tile_end = tiles"},
     {"ArrivedIsNotReset", "if (last) *arrived = 0;", ""},
-    {"TheLastButOneToArriveJoins", "== gridDim.y - 1;", "== gridDim.y - 2;"},
-    {"TheFirstToArriveJoins", "if (!last_to_arrive(a.arrived + blockIdx.x)) return;", "if (blockIdx.y > 0) return;"},
-    {"LastPartForgotten", "gridDim.y * (lane + 1) / NBCC_LANES", "(gridDim.y - 1) * (lane + 1) / NBCC_LANES"},
-    {"FirstPartForgotten", "begin = gridDim.y * lane / NBCC_LANES", "begin = 1 + gridDim.y * lane / NBCC_LANES"},
+    {"TheLastButOneToArriveJoins", "== group - 1;", "== group - 2;"},
+    {"TheFirstToArriveJoins", "if (!last_to_arrive(arrived + mine, count)) return;", "if (blockIdx.y > 0) return;"},
+    {"LastPartForgotten", "count * (lane + 1) / NBCC_LANES", "(count - 1) * (lane + 1) / NBCC_LANES"},
+    {"FirstPartForgotten", "first + count * lane / NBCC_LANES", "first + 1 + count * lane / NBCC_LANES"},
+    {"EveryFetchOfTheFirstPart", "(p + k) * apart", "p * apart"},
     {"NoBarrierAfterThePartsJoin", "    __syncthreads();\n  }\n#pragma unroll 1", "  }\n#pragma unroll 1"},
     {"ChunksBegunAnew", "a.first ? nothing()", "true ? nothing()"},
     {"ResultsWhereTheyAreNotTheirs", "const index place = first_i + r * kColumns;", "const index place = first_i + r;"},
@@ -302,6 +304,12 @@ constexpr Mistake kCutoffMistakes[] = {
     {"OneHitOnly", "hits ^= 0x80000000u >> member;", "hits = 0;"},
     {"TheRestOfTheWrongI", "mine = rest[column + r * kColumns];", "mine = rest[column];"},
     {"TheRestOfOneLane", "if (lane == 0) rest[", "if (lane == 0 && r == 0) rest["},
+    {"GroupsJoinWhereTheirPartsStood", "apart *= kTogether", "apart *= 1"},
+    {"GroupsOverlap", "first = mine * kTogether", "first = mine"},
+    {"LastGroupTakenForFull", "lesser(kTogether, parts - first) : parts", "lesser(kTogether, parts) : parts"},
+    {"GroupsCountWhereTheirPartsDid", "arrived += parts;", ""},
+    {"LastGroupForgotten", "(parts + kTogether - 1) / kTogether", "parts / kTogether"},
+    {"TwoBlocksTakeOnePart", "(blockIdx.y % 2 ? gridDim.y - step : step)", "step"},
 };
 
 class CudaCutoffMistake : public testing::TestWithParam<Mistake> {};

@@ -125,7 +125,7 @@ CudaTextRun::Columns CudaTextRun::operator()(const OracleInput& input, const Cud
   CudaRun run;
   run.running = allocate(slots(source_) * std::size_t(chosen) * 8);
   run.partial = allocate(choice.parts * slots(source_) * std::size_t(chosen) * 8);
-  run.arrived = upload(std::vector<unsigned>(std::size_t(chosen)));
+  run.arrived = upload(std::vector<unsigned>(std::size_t(chosen) * choice.parts));
   run.i_list = upload(choice.list);
   run.ni = chosen;
   run.i_offset = input.i_offset;
@@ -151,9 +151,10 @@ CudaTextRun::Columns CudaTextRun::operator()(const OracleInput& input, const Cud
     auto& chosen_only = columns.emplace_back();
     for (const std::int64_t i : choice.list) chosen_only.push_back(all[std::size_t(i)]);
   }
-  std::vector<unsigned> arrived(std::size_t(chosen), 1);
+  std::vector<unsigned> arrived(std::size_t(chosen) * choice.parts, 1);
   require(driver_.memcpy_dtoh_async(arrived.data(), run.arrived, 4 * arrived.size(), nullptr));
-  if (std::count(arrived.begin(), arrived.end(), 0u) != chosen) throw std::runtime_error("`arrived` is not 0 again");
+  if (std::ranges::any_of(arrived, [](unsigned left) { return left != 0; }))
+    throw std::runtime_error("`arrived` is not 0 again");
   free_blocks();
   return columns;
 }

@@ -77,6 +77,22 @@ TEST_P(CudaRegisters, SufficeOnEveryArchitecture) {
   write_table(GetParam(), lines);
 }
 
+// Room asked for more threads than there are registers for: fewer get it.
+TEST(CudaRegisters, AreNotSpilledForTheSakeOfMoreThreads) {
+  std::shared_ptr<const CudaCompiler> nvrtc;
+  try {
+    nvrtc = make_nvrtc();
+  } catch (const DeviceError& e) {
+    GTEST_SKIP() << e.what();
+  }
+  const Pipeline pipeline = parse(read_source(std::string(NBCC_SOURCE_DIR) + "/pipelines/sph_force.pipe"));
+  const std::string text = emit_cuda(optimize(pipeline, {}, cuda_target()), {}).text;
+  const CudaShape shape{.threads = 128, .i_per_thread = 2, .j_tile = 256, .unroll = 0, .lanes = 1};
+  const CudaCode code = nvrtc->compile("#define NBCC_RESIDENT 1024\n" + text, "sm_90", shape);
+  EXPECT_EQ(code.spilled_bytes, 0);
+  EXPECT_GT(code.registers, 64);
+}
+
 std::string by_name(const testing::TestParamInfo<std::string>& info) { return info.param; }
 INSTANTIATE_TEST_SUITE_P(Library, CudaRegisters, testing::ValuesIn(library()), by_name);
 

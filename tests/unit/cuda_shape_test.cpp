@@ -25,6 +25,17 @@ TEST(CudaShape, LongLoopsAreWrittenOutLess) {
             default_shape({.written = 16}).unroll);
 }
 
+TEST(CudaShape, BehindACutoffThreadsAreAsManyAsTheirRegistersAllow) {
+  const CudaNeeds lennard_jones{.cutoff = true, .slots = 5, .i_words = 3, .hit_words = 3};
+  const CudaNeeds sph_force{.cutoff = true, .slots = 5, .i_words = 4, .hit_words = 23};
+  EXPECT_EQ(resident_threads(lennard_jones, 2), 1024);
+  EXPECT_EQ(resident_threads(sph_force, 2), 640);
+  EXPECT_EQ(resident_threads(sph_force, 4), 512);
+  EXPECT_EQ(resident_threads_text(sph_force), "(NBCC_I_PER_THREAD > 2 ? 512 : NBCC_I_PER_THREAD > 1 ? 640 : 896)");
+  EXPECT_EQ(resident_threads({.slots = 5}, 2), 0);
+  EXPECT_EQ(resident_threads_text({.slots = 5}), "0");
+}
+
 TEST(CudaShape, WhatABlockHoldsFitsIntoSharedMemory) {
   for (const bool cutoff : {false, true}) {
     for (const int slots : {1, 3, 7, 30, 300}) {

@@ -46,11 +46,12 @@ TEST(cuda_split, table) {
   }
 }
 
-// Hits lie in few tiles: only small parts keep all multiprocessors busy to the end.
+// Hits lie in few tiles: what keeps all multiprocessors busy to the end are small parts, or as many blocks as are
+// resident at once, of short tiles where there are few.
 TEST(cuda_split, behind_a_cutoff) {
   CudaSplitQuestion lennard_jones = h200(1, 1);
   lennard_jones.shape = {.threads = 128, .i_per_thread = 2, .j_tile = 256, .unroll = 0, .lanes = 1};
-  lennard_jones.blocks_per_multiprocessor = 6;
+  lennard_jones.blocks_per_multiprocessor = 8;
   lennard_jones.slots = 5;
   lennard_jones.pair_statements = 11;
   lennard_jones.cutoff = true;
@@ -60,20 +61,22 @@ TEST(cuda_split, behind_a_cutoff) {
   sph_force.pair_statements = 7;
   sph_force.staged_bytes = 80;
   sph_force.rest_bytes = 48;
-  const auto expect = [](CudaSplitQuestion question, std::int64_t n, int i_per_thread, int lanes, int least_parts) {
+  const auto expect = [](CudaSplitQuestion question, std::int64_t n, int i_per_thread, int lanes, int tile,
+                         int least_parts) {
     question.ni = question.nj = n;
     const CudaSplit split = choose_split(question);
     SCOPED_TRACE(std::to_string(n) + ": " + what(split));
     EXPECT_EQ(split.shape.i_per_thread, i_per_thread);
     EXPECT_EQ(split.shape.lanes, lanes);
+    EXPECT_EQ(split.shape.j_tile, tile);
     EXPECT_GE(split.parts, least_parts);
   };
-  expect(lennard_jones, 4096, 1, 2, 8);
-  expect(lennard_jones, 13824, 1, 1, 16);
-  expect(lennard_jones, 262144, 2, 1, 16);
-  expect(sph_force, 4096, 1, 2, 8);
-  expect(sph_force, 13824, 2, 1, 16);
-  expect(sph_force, 64000, 4, 1, 24);
+  expect(lennard_jones, 4096, 1, 2, 512, 8);
+  expect(lennard_jones, 13824, 2, 1, 128, 12);
+  expect(lennard_jones, 262144, 2, 1, 256, 16);
+  expect(sph_force, 4096, 1, 2, 512, 8);
+  expect(sph_force, 13824, 2, 1, 128, 12);
+  expect(sph_force, 64000, 4, 1, 256, 24);
 }
 
 TEST(cuda_split, nothing_to_share_out_is_one_part) {
