@@ -136,6 +136,21 @@ TEST_P(CudaText, AgreesWithTheOracle) {
   }
 }
 
+// Results of the usual element and begun anew take a shorter way than others.
+TEST_P(CudaText, HasTheSameResultsForEveryElement) {
+  const Oracle oracle(GetParam());
+  const OracleInput input = oracle.columns_of(random_particles(oracle.pipeline(), 40, 150, /*seed=*/5));
+  for (const Precision precision : {Precision::Single, Precision::Double}) {
+    CudaShim shim;
+    CudaTextRun run(shim, emit(oracle.pipeline(), {.precision = precision}), kShape);
+    CudaTextRun::Columns in_doubles = run(input);
+    for (auto& column : in_doubles) {
+      for (double& value : column) value = double(float(value));
+    }
+    EXPECT_TRUE(same_bits(run(input, {.output = Element::Float}), in_doubles)) << name(precision);
+  }
+}
+
 // Whoever comes last joins the parts, in their own order.
 TEST_P(CudaText, HasTheSameBitsInEveryOrder) {
   const Oracle oracle(GetParam());

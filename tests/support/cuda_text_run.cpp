@@ -117,8 +117,10 @@ CudaTextRun::Columns CudaTextRun::operator()(const OracleInput& input, const Cud
   const std::int64_t chosen = choice.list.empty() ? input.ni : std::int64_t(choice.list.size());
   std::vector<CudaOutput> outputs;
   const std::vector<double> before(std::size_t(input.ni), choice.onto ? 1.0 : NAN);
+  const bool narrow = choice.output == Element::Float;
   for (std::size_t c = 0; c < source_.reductions.size(); ++c)
-    outputs.push_back({upload(before), 8, std::int64_t(Element::Double), choice.onto});
+    outputs.push_back({narrow ? upload(std::vector<float>(before.begin(), before.end())) : upload(before),
+                       size_of(choice.output), std::int64_t(choice.output), choice.onto});
   append_all(head, outputs);
   append_all(head, input.params);
 
@@ -143,7 +145,10 @@ CudaTextRun::Columns CudaTextRun::operator()(const OracleInput& input, const Cud
   Columns columns;
   for (const CudaOutput& output : outputs) {
     std::vector<double> all(std::size_t(input.ni));
-    require(driver_.memcpy_dtoh_async(all.data(), output.data, 8 * all.size(), nullptr));
+    std::vector<float> in_floats(all.size());
+    void* const to = narrow ? static_cast<void*>(in_floats.data()) : all.data();
+    require(driver_.memcpy_dtoh_async(to, output.data, std::size_t(size_of(choice.output)) * all.size(), nullptr));
+    if (narrow) all.assign(in_floats.begin(), in_floats.end());
     if (choice.list.empty()) {
       columns.push_back(all);
       continue;

@@ -18,6 +18,7 @@ struct CudaTextChoice {
   bool records = false;              // inputs as records of doubles; else columns of what the kernel computes with
   std::vector<std::int64_t> list{};  // the chosen i; empty: all
   bool onto = false;                 // outputs hold 1 before, and are combined with it
+  Element output = Element::Double;  // Float or Double
 };
 
 class CudaTextRun {
