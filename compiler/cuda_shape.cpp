@@ -53,10 +53,10 @@ CudaDefaults default_shape(const CudaNeeds& needs) {
 int resident_threads(const CudaNeeds& needs, int i_per_thread) {
   if (!needs.cutoff || needs.precision == Precision::Double) return 0;
   // Hits come one at a time, and a thread waits for each: there more threads are worth more than registers, as long as
-  // none has to be spilled. Above 1024 the compiler must, now and then.
-  if (i_per_thread > 2) return 512;
+  // none has to be spilled. Above 1024 the compiler must, now and then; below 512 there is nothing to be gained.
   const int registers = kOtherRegisters + needs.hit_words + i_per_thread * words_of_i(needs);
-  return std::clamp(kRegisters / registers / 128 * 128, 512, 1024);
+  const int threads = kRegisters / registers / 128 * 128;
+  return threads < 512 ? 0 : std::min(threads, i_per_thread > 2 ? 512 : 1024);
 }
 
 std::string resident_threads_text(const CudaNeeds& needs) {

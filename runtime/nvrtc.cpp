@@ -176,7 +176,7 @@ CudaCode Nvrtc::compile(const std::string& text, const std::string& architecture
   CudaCode code = attempt(0);
   // The text asks for room for as many threads as its kind does well with. Where that leaves a thread too few
   // registers, fewer threads are better, if they help.
-  for (int fewer = 128; code.spilled_bytes > 0 && code.registers < kMostRegisters && fewer <= 512; fewer += 128) {
+  for (int fewer = 128; code.spilled_bytes > 0 && code.registers < kMostRegisters && fewer <= 256; fewer += 128) {
     CudaCode other = attempt(fewer);
     if (other.spilled_bytes >= code.spilled_bytes) break;
     code = std::move(other);

@@ -32,6 +32,7 @@ TEST(CudaShape, BehindACutoffThreadsAreAsManyAsTheirRegistersAllow) {
   EXPECT_EQ(resident_threads(sph_force, 2), 640);
   EXPECT_EQ(resident_threads(sph_force, 4), 512);
   EXPECT_EQ(resident_threads_text(sph_force), "(NBCC_I_PER_THREAD > 2 ? 512 : NBCC_I_PER_THREAD > 1 ? 640 : 896)");
+  EXPECT_EQ(resident_threads_text({.cutoff = true, .slots = 80}), "0");
   EXPECT_EQ(resident_threads({.slots = 5}, 2), 0);
   EXPECT_EQ(resident_threads_text({.slots = 5}), "0");
 }
