@@ -53,7 +53,7 @@ CudaDefaults default_shape(const CudaNeeds& needs) {
 int resident_threads(const CudaNeeds& needs, int i_per_thread) {
   if (!needs.cutoff || needs.precision == Precision::Double) return 0;
   // Hits come one at a time, and a thread waits for each: there more threads are worth more than registers, as long as
-  // none has to be spilled. Above 1024 the compiler must, now and then; below 512 there is nothing to be gained.
+  // none has to be spilled. Above 1024 the compiler must, now and then; where not even 512 fit, it has its way.
   const int registers = kOtherRegisters + needs.hit_words + i_per_thread * words_of_i(needs);
   const int threads = kRegisters / registers / 128 * 128;
   return threads < 512 ? 0 : std::min(threads, i_per_thread > 2 ? 512 : 1024);

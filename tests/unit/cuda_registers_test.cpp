@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,7 +17,7 @@
 #include "compiler/parse.h"
 #include "fmt/format.h"
 #include "runtime/cuda_compiler.h"
-#include "runtime/error.h"
+#include "tests/support/installed_nvrtc.h"
 
 namespace nbcc {
 namespace {
@@ -49,12 +48,8 @@ void write_table(const std::string& pipeline, const std::string& lines) {
 class CudaRegisters : public testing::TestWithParam<std::string> {};
 
 TEST_P(CudaRegisters, SufficeOnEveryArchitecture) {
-  std::shared_ptr<const CudaCompiler> nvrtc;
-  try {
-    nvrtc = make_nvrtc();
-  } catch (const DeviceError& e) {
-    GTEST_SKIP() << e.what();
-  }
+  NBCC_NEEDS_NVRTC();
+  const CudaCompiler* const nvrtc = test::installed_nvrtc();
   const std::vector<std::string> known = nvrtc->architectures();
   const Pipeline pipeline = parse(read_source(std::string(NBCC_SOURCE_DIR) + "/pipelines/" + GetParam() + ".pipe"));
   std::string lines;
@@ -79,12 +74,8 @@ TEST_P(CudaRegisters, SufficeOnEveryArchitecture) {
 
 // Room asked for more threads than there are registers for: fewer get it.
 TEST(CudaRegisters, AreNotSpilledForTheSakeOfMoreThreads) {
-  std::shared_ptr<const CudaCompiler> nvrtc;
-  try {
-    nvrtc = make_nvrtc();
-  } catch (const DeviceError& e) {
-    GTEST_SKIP() << e.what();
-  }
+  NBCC_NEEDS_NVRTC();
+  const CudaCompiler* const nvrtc = test::installed_nvrtc();
   const Pipeline pipeline = parse(read_source(std::string(NBCC_SOURCE_DIR) + "/pipelines/sph_force.pipe"));
   const std::string text = emit_cuda(optimize(pipeline, {}, cuda_target()), {}).text;
   const CudaShape shape{.threads = 128, .i_per_thread = 2, .j_tile = 256, .unroll = 0, .lanes = 1};

@@ -6,14 +6,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "compiler/optimize.h"
 #include "compiler/parse.h"
 #include "runtime/cuda_compiler.h"
-#include "runtime/error.h"
+#include "tests/support/installed_nvrtc.h"
 
 namespace nbcc {
 namespace {
@@ -247,20 +246,7 @@ TEST(emit_cuda, derived_values_are_made_where_a_particle_is_loaded) {
 // ---- NVRTC, where it is installed
 // ------------------------------------------------------------------------------------
 
-// Null where it is not.
-const CudaCompiler* nvrtc() {
-  static const std::shared_ptr<const CudaCompiler> the = [] {
-    try {
-      return make_nvrtc();
-    } catch (const DeviceError&) {
-      return std::shared_ptr<const CudaCompiler>();
-    }
-  }();
-  return the.get();
-}
-
-#define NBCC_NEEDS_NVRTC() \
-  if (!nvrtc()) GTEST_SKIP() << "NVRTC is not installed: the CUDA text is not compiled here"
+using test::installed_nvrtc;
 
 struct Job {
   std::string name, text, architecture;
@@ -271,7 +257,7 @@ struct Job {
 void expect_compiles(const std::vector<Job>& jobs) {
   for (const Job& job : jobs) {
     CudaCode code;
-    ASSERT_NO_THROW(code = nvrtc()->compile(job.text, job.architecture, job.shape)) << job.name;
+    ASSERT_NO_THROW(code = installed_nvrtc()->compile(job.text, job.architecture, job.shape)) << job.name;
     EXPECT_THAT(code.log, Not(HasSubstr("warning"))) << job.name;
     EXPECT_GT(code.registers, 0) << job.name << "\n" << code.log;
     EXPECT_EQ(code.spilled_bytes, 0) << job.name << "\n" << code.log;

@@ -10,6 +10,15 @@ module case_file
 
 contains
 
+  ! The arguments of such a program: the file of cases, which is opened, and the precision.
+  subroutine open_cases()
+    character(len=1024) :: path
+    if (command_argument_count() /= 2) error stop 2
+    call get_command_argument(1, path)
+    call get_command_argument(2, precision)
+    open (unit, file=path, action="read", status="old")
+  end subroutine
+
   subroutine expect(is_so, what)
     logical, intent(in) :: is_so
     character(len=*), intent(in) :: what

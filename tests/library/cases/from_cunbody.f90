@@ -6,11 +6,7 @@ program from_cunbody
   use case_file
   use nbody, only: force, cunbody_api
   implicit none
-  character(len=1024) :: path
-  if (command_argument_count() /= 2) error stop 2
-  call get_command_argument(1, path)
-  call get_command_argument(2, precision)
-  open (unit, file=path, action="read", status="old")
+  call open_cases()
   do while (next_case())
     if (pipeline == "gravity") then
       call run_force()

@@ -47,11 +47,7 @@ program from_fortran
   use cases_of_double, only: run_all_of_double => run_all
   use cases_of_float, only: run_all_of_float => run_all
   implicit none
-  character(len=1024) :: path
-  if (command_argument_count() /= 2) error stop 2
-  call get_command_argument(1, path)
-  call get_command_argument(2, precision)
-  open (unit, file=path, action="read", status="old")
+  call open_cases()
   call run_all_of_double()
   rewind (unit)
   call run_all_of_float()
