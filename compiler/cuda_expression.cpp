@@ -104,6 +104,32 @@ std::string cuda_component(const char* type, const char* side, int component) {
   return fmt::format("component<{0}>(a.{1}[{2}], {1})", type, side, component);
 }
 
+bool is_function(Op op) {
+  switch (op) {
+    case Op::Neg:
+    case Op::Abs:
+    case Op::Not:
+    case Op::Cast:
+    case Op::RsqrtEstimate:
+    case Op::Rint:  // nearest_whole()
+    case Op::Add:
+    case Op::Sub:
+    case Op::Mul:
+    case Op::Min:
+    case Op::Max:
+    case Op::And:
+    case Op::Or:
+    case Op::Lt:
+    case Op::Le:
+    case Op::Eq:
+    case Op::Fma:
+    case Op::Select:
+      return false;
+    default:
+      return arity(op) > 0;
+  }
+}
+
 const char* cuda_element(Element element) {
   switch (element) {
     case Element::Float:

@@ -51,17 +51,21 @@ CudaDefaults default_shape(const CudaNeeds& needs) {
 }
 
 int resident_threads(const CudaNeeds& needs, int i_per_thread) {
-  if (!needs.cutoff || needs.precision == Precision::Double) return 0;
+  if (needs.precision == Precision::Double) return 0;
+  const int registers = kOtherRegisters + needs.pair_words + i_per_thread * words_of_i(needs);
+  const int threads = kRegisters / registers / 128 * 128;
   // Hits come one at a time, and a thread waits for each: there more threads are worth more than registers, as long as
   // none has to be spilled. Above 1024 the compiler must, now and then; where not even 512 fit, it has its way.
-  const int registers = kOtherRegisters + needs.hit_words + i_per_thread * words_of_i(needs);
-  const int threads = kRegisters / registers / 128 * 128;
-  return threads < 512 ? 0 : std::min(threads, i_per_thread > 2 ? 512 : 1024);
+  if (needs.cutoff) return threads < 512 ? 0 : std::min(threads, i_per_thread > 2 ? 512 : 1024);
+  // For plain arithmetic with several i per thread the compiler, left alone, takes some registers more than it makes
+  // good use of. Functions it computes side by side, each with registers of its own.
+  const int enough = i_per_thread > 2 ? 512 : 640;
+  const bool few = needs.plain && needs.precision == Precision::Single && threads >= enough;
+  return few && i_per_thread > 1 ? enough : 0;
 }
-
 std::string resident_threads_text(const CudaNeeds& needs) {
   const auto with = [&](int i_per_thread) { return resident_threads(needs, i_per_thread); };
-  if (with(1) == with(4)) return std::to_string(with(1));
+  if (with(1) == with(2) && with(1) == with(4)) return std::to_string(with(1));
   return fmt::format("(NBCC_I_PER_THREAD > 2 ? {} : NBCC_I_PER_THREAD > 1 ? {} : {})", with(4), with(2), with(1));
 }
 

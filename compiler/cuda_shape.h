@@ -16,7 +16,8 @@ struct CudaNeeds {
   int written = 20;      // statements of the pair loop that are written out; of one with a cutoff, the looking
   int staged_bytes = 0;  // of shared memory, for each j of a tile
   int rest_bytes = 0;    // ... and for each i of a block, beside these
-  int hit_words = 0;     // registers for what a hit reads from shared memory
+  int pair_words = 0;    // registers for what a pair reads from shared memory
+  bool plain = true;     // sums of what single instructions give: no functions, no extremes
 };
 
 struct CudaDefaults {

@@ -9,6 +9,8 @@
 
 #include "compiler/cuda_cutoff.h"
 #include "compiler/cuda_expression.h"
+#include "compiler/cuda_load.h"
+#include "compiler/cuda_rare_pairs.h"
 #include "compiler/cuda_reduction.h"
 #include "compiler/cuda_shape.h"
 #include "compiler/cuda_statement.h"
@@ -21,8 +23,6 @@
 namespace nbcc {
 namespace {
 
-bool is_index(Op op) { return op == Op::IIndex || op == Op::JIndex; }
-
 class CudaEmitter {
  public:
   CudaEmitter(Pipeline& pipeline, const Options& options)
@@ -33,8 +33,11 @@ class CudaEmitter {
         // Square root and division are exact where the user asks for them in place of estimates.
         scalars_{options.precision == Precision::Double,
                  options.math == Math::Precise || options.root == RootMode::Exact},
-        statements_(graph_, plan_, options_, scalars_) {
-    find_needed();
+        statements_(graph_, plan_, options_, scalars_),
+        rare_(find_rare_pairs(pipeline, plan_)) {
+    needed_ = find_needed(true);
+    needed_mostly_ = find_needed(false);
+    look_at_cutoff();
     for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) slots_ += keeps_index(reduction(k)) ? 2 : 1;
     collect_members();
     choose_shape();
@@ -69,8 +72,7 @@ class CudaEmitter {
                          : "NBCC_J_TILE >= 32 * NBCC_LANES ? 32 : (NBCC_J_TILE + NBCC_LANES - 1) / NBCC_LANES";
     holes["load_i"] = load_i();
     holes["stage_j"] = stage_j();
-    holes["self_declaration"] =
-        self_test_ ? "int self[NBCC_I_PER_THREAD];  // where in the tile i itself stands, or -1" : "";
+    look_for_rare(holes);
     holes["pair_loop"] = pair_loop();
     sums(holes);
     fill_reduction(pipeline_, plan_, holes);
@@ -109,17 +111,25 @@ class CudaEmitter {
   }
 
   void choose_shape() {
-    int written = 1, moves = 0;
+    needs_ = {.precision = options_.precision,
+              .cutoff = plan_.any_guard != kNone,
+              .slots = int(slots_),
+              .i_words = i_bytes() / 4,
+              .written = 1,
+              .staged_bytes = staged_bytes(),
+              .rest_bytes = block_bytes_of_i(),
+              .pair_words = (j_bytes() + rest_bytes()) / 4};
+    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k)
+      needs_.plain = needs_.plain && reduction(k) == Reduction::Sum;
+    pair_statements_ = needs_.cutoff ? 2 : 1 + int(slots_);
     for (NodeId id : plan_.pair) {
       if (!per_i(id) || !needed_.count(id)) continue;
-      if (plan_.any_guard != kNone && !looked_at_.count(id)) continue;
       const Op op = graph_[id].op;
-      ++written;
-      moves += op == Op::InputI || op == Op::IIndex || op == Op::Neg;
+      needs_.plain = needs_.plain && !is_function(op);
+      if (needs_.cutoff && !looked_at_.count(id)) continue;
+      ++needs_.written;
+      pair_statements_ += op != Op::InputI && op != Op::IIndex && op != Op::Neg && needed_mostly_.count(id);
     }
-    pair_statements_ = written - moves + (plan_.any_guard == kNone ? int(slots_) : 1);
-    needs_ = {options_.precision,   plan_.any_guard != kNone,      int(slots_), i_bytes() / 4, written, staged_bytes(),
-              spread(rest_bytes()), (j_bytes() + rest_bytes()) / 4};
     shape_ = default_shape(needs_);
   }
 
@@ -132,6 +142,8 @@ class CudaEmitter {
   int j_bytes() const { return struct_bytes(j_order(), plan_.j.columns); }
   int staged_bytes() const { return plan_.any_guard == kNone ? in_sixteens(j_bytes()) : spread(j_bytes()); }
   int rest_bytes() const { return struct_bytes(rest_order(), plan_.i.columns); }
+  // Of shared memory, beside the tile: templates/cuda_places.cuh.in takes four words.
+  int block_bytes_of_i() const { return spread(rest_bytes()) + (rare_.differences.empty() ? 0 : 16); }
 
   std::string column_comment(const SidePlan& side, int column, Role role) const {
     const Column& c = side.columns[std::size_t(column)];
@@ -197,6 +209,9 @@ class CudaEmitter {
 
   bool per_i(NodeId id) const { return graph_[id].binding == Binding::I || graph_[id].binding == Binding::Pair; }
   bool derived(NodeId id) const { return plan_.i.derived.count(id) || plan_.j.derived.count(id); }
+  bool is_tested(const Contribution& c, bool with_rare) const {
+    return c.guard != kNone && (with_rare || !rare_.guards.count(c.guard));
+  }
   // A product is fused into the sum that it is added to.
   bool fuses(std::size_t k) const {
     const Node& n = graph_[pipeline_.contributions[k].value];
@@ -205,28 +220,33 @@ class CudaEmitter {
   }
 
   // Nodes of the pair loop whose statements are written: a product that only a fused sum takes needs none, nor does an
-  // index that is only compared with the other.
-  void find_needed() {
-    if (plan_.any_guard != kNone) needed_.insert(plan_.any_guard);
+  // index that is only compared with the other. Without what only tells rare pairs, if they are not there.
+  std::set<NodeId> find_needed(bool with_rare) {
+    std::set<NodeId> needed;
+    if (plan_.any_guard != kNone) needed.insert(plan_.any_guard);
     for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) {
       const Contribution& c = pipeline_.contributions[k];
-      if (c.guard != kNone) needed_.insert(c.guard);
+      if (is_tested(c, with_rare)) needed.insert(c.guard);
       if (!fuses(k))
-        needed_.insert(c.value);
+        needed.insert(c.value);
       else
-        needed_.insert({graph_[c.value].args[0], graph_[c.value].args[1]});
+        needed.insert({graph_[c.value].args[0], graph_[c.value].args[1]});
     }
     for (auto id = plan_.pair.rbegin(); id != plan_.pair.rend(); ++id) {
-      if (!needed_.count(*id) || derived(*id)) continue;
+      if (!needed.count(*id) || derived(*id)) continue;
       const Node& n = graph_[*id];
       self_test_ = self_test_ || is_self_test(graph_, n);
       i_index_ = i_index_ || n.op == Op::IIndex;
       const std::vector<NodeId> read = statements_.reads(*id);
-      needed_.insert(read.begin(), read.end());
+      needed.insert(read.begin(), read.end());
       if (const std::vector<NodeId> tested = differences_tested(graph_, *id); tested.size() > 1)
         for (NodeId d : tested)
           minuends_.insert({graph_[graph_[d].args[0]].op, int(graph_[graph_[d].args[0]].payload)});
     }
+    return needed;
+  }
+
+  void look_at_cutoff() {
     if (plan_.any_guard == kNone) return;
     word_ = cutoff_word(graph_, plan_.any_guard, scalars_);
     for (std::vector<NodeId> open(word_.reads.begin(), word_.reads.end()); !open.empty();) {
@@ -250,64 +270,22 @@ class CudaEmitter {
     return text;
   }
 
-  // ---- from the caller's arrays ---------------------------------------------------------------------------------
+  // ---- rare pairs ----------------------------------------------------------------------------------------------
 
-  // Columns of one particle, as locals c0, c1, ...: what its struct keeps, and what its derived values are made of.
-  std::string load_columns(const SidePlan& side, const char* letter, const std::set<int>& members) const {
-    std::set<int> wanted = members;
-    for (NodeId id : side.prepare)
-      if (graph_[id].op == Op::InputI || graph_[id].op == Op::InputJ)
-        wanted.insert(side.whole.at(int(graph_[id].payload)));
-    std::string text;
-    for (int column : wanted) {
-      const Column& c = side.columns[std::size_t(column)];
-      const auto low = side.low.find(c.component);
-      if (c.part == Column::Part::Whole)
-        text += fmt::format("const {} c{} = {};\n", cuda_element(c.element), column,
-                            cuda_component(cuda_element(c.element), letter, c.component));
-      if (c.part != Column::Part::High) continue;
-      text += fmt::format("const double w{} = {};\n", column, cuda_component("double", letter, c.component));
-      text += fmt::format("const float c{0} = (float)w{0}, c{1} = lower_part(w{0});\n", column, low->second);
-    }
-    return text;
-  }
-
-  // Values that depend on one particle alone, into the particle's struct.
-  std::string derive(const SidePlan& side, const char* letter) const {
-    std::string text;
-    for (NodeId id : side.prepare) {
-      const Node& n = graph_[id];
-      if (is_uniform(n.binding)) continue;
-      if (n.op == Op::InputI || n.op == Op::InputJ)
-        text += statements_.statement(id, cuda_from_loaded(fmt::format("c{}", side.whole.at(int(n.payload))), n.type));
-      else if (is_index(n.op))
-        text += statements_.statement(id, fmt::format("{0} + a.{0}_offset", letter));
-      else
-        text += statements_.computed(id);
-    }
-    return text;
-  }
-
-  std::string load_particle(const SidePlan& side, const char* letter, const std::set<int>& members) const {
-    return load_columns(side, letter, members) + derive(side, letter);
-  }
-  std::string fill(const SidePlan& side, const std::set<int>& members, const char* particle) const {
-    std::string text;
-    for (int column : members)
-      if (side.columns[std::size_t(column)].part != Column::Part::Derived)
-        text += fmt::format("{}.c{} = c{}{};\n", particle, column, column, no_negative_zero(side, column));
-    for (const auto& [id, column] : side.derived)
-      if (members.count(column)) text += fmt::format("{}.c{} = t{};\n", particle, column, id);
-    return text;
-  }
-
-  // all_zero() looks at bits: the difference of a -0 and a 0 would be -0, all other differences of equals are 0. With
-  // lower parts it is always 0, since that of -0 is 0.
-  std::string no_negative_zero(const SidePlan& side, int column) const {
-    const Column& c = side.columns[std::size_t(column)];
-    if (c.part != Column::Part::Whole || !minuends_.count({&side == &plan_.i ? Op::InputI : Op::InputJ, c.component}))
-      return "";
-    return c.element == Element::Double ? " + 0.0" : " + 0.0f";
+  void look_for_rare(std::map<std::string, std::string>& holes) const {
+    const bool two_loops = !rare_.guards.empty(), places = !rare_.differences.empty();
+    const auto hash = [&](const SidePlan& side, Op leaf, const char* particle) {
+      return hash_of_place(graph_, rare_, side, leaf, particle);
+    };
+    holes["rare"] = two_loops ? fill_template("cuda_rare.cuh", {}) : "";
+    holes["places"] = places ? fill_template("cuda_places.cuh", {{"own", hash(plan_.i, Op::InputI, "own[r]")},
+                                                                 {"other", hash(plan_.j, Op::InputJ, "other")}})
+                             : "";
+    holes["note_places"] = places ? fill_template("cuda_note_places.cuh", {}) : "";
+    holes["may_be_rare"] = places ? "bool may_be_rare = !looks;" : two_loops ? "bool may_be_rare = false;" : "";
+    const char* const look = two_loops && rare_.self ? "may_be_rare |= self[r] >= 0;" : "";
+    holes["find_self"] = self_test_ ? fill_template("cuda_self.cuh", {{"look", look}}) : "";
+    holes["staged"] = two_loops ? "const bool has_rare = any_thread(may_be_rare);" : "__syncthreads();";
   }
 
   // ---- the pair loop -------------------------------------------------------------------------------------------
@@ -315,18 +293,20 @@ class CudaEmitter {
   std::string load_i() const {
     std::set<int> all = i_members_;
     all.insert(i_rest_.begin(), i_rest_.end());
-    std::string text = load_particle(plan_.i, "i", all) + fill(plan_.i, i_members_, "own[r]");
+    std::string text = load_.particle(plan_.i, "i", all) + load_.fill(plan_.i, i_members_, "own[r]");
     if (i_index_) text += "own[r].i = i + a.i_offset;\n";
     if (!i_rest_.empty())
-      text += "IRest mine;\n" + fill(plan_.i, i_rest_, "mine") + "if (lane == 0) rest[column + r * kColumns] = mine;\n";
+      text += "IRest mine;\n" + load_.fill(plan_.i, i_rest_, "mine") +
+              "if (lane == 0) rest[column + r * kColumns] = mine;\n";
     return text;
   }
 
   // All loads before the first store, and the store in one piece.
   std::string stage_j() const {
     if (j_members_.empty()) return "";
-    return "JParticle other;\n" + load_particle(plan_.j, "j", j_members_) + fill(plan_.j, j_members_, "other") +
-           "staged[k] = other;\n";
+    return "JParticle other;\n" + load_.particle(plan_.j, "j", j_members_) + load_.fill(plan_.j, j_members_, "other") +
+           "staged[k] = other;\n" +
+           (rare_.differences.empty() ? "" : "if (looks) may_be_rare |= may_be_noted(noted, other);\n");
   }
 
   // A leaf or derived value of the particle `from`; empty for other nodes.
@@ -343,22 +323,26 @@ class CudaEmitter {
   }
 
   std::string pair_loop() const {
+    const auto all_pairs = [this](bool with_rare) {
+      return fill_template("cuda_pair_loop.cuh", {{"pair_j", pair_j(false, with_rare)}, {"pair", pair(with_rare)}});
+    };
+    if (plan_.any_guard == kNone && rare_.guards.empty()) return all_pairs(true);
     if (plan_.any_guard == kNone)
-      return fill_template("cuda_pair_loop.cuh", {{"pair_j", pair_j(false)}, {"pair", pair()}});
+      return fill_template("cuda_two_loops.cuh", {{"with_test", all_pairs(true)}, {"without_test", all_pairs(false)}});
     std::string test;
     for (NodeId id : plan_.pair)
       if (looked_at_.count(id))
         test += statements_.is_larger(id) ? statements_.computed_larger(id) : pair_statement(id);
     test += fmt::format("misses[r] = __funnelshift_l({}, misses[r], 1);\n", word_.text);
     return fill_template("cuda_pair_loop_cutoff.cuh",
-                         {{"test_j", pair_j(true)}, {"test", test}, {"pair_j", pair_j(false)}, {"pair", pair()}});
+                         {{"test_j", pair_j(true)}, {"test", test}, {"pair_j", pair_j(false)}, {"pair", pair(true)}});
   }
 
-  std::string pair_j(bool for_test) const {
+  std::string pair_j(bool for_test, bool with_rare = true) const {
     std::string text = j_members_.empty() ? "" : "const JParticle other = staged[k];\n";
     for (NodeId id : plan_.pair) {
       const Node& n = graph_[id];
-      if (n.binding != Binding::J || !needed_.count(id) || (for_test && !looked_at_.count(id))) continue;
+      if (n.binding != Binding::J || !needed(with_rare).count(id) || (for_test && !looked_at_.count(id))) continue;
       if (const std::string member = member_statement(id, plan_.j, Op::InputJ, "other"); !member.empty())
         text += member;
       else
@@ -367,9 +351,10 @@ class CudaEmitter {
     return text;
   }
 
-  std::string pair_statement(NodeId id) const {
+  const std::set<NodeId>& needed(bool with_rare) const { return with_rare ? needed_ : needed_mostly_; }
+  std::string pair_statement(NodeId id, bool with_rare = true) const {
     const Node& n = graph_[id];
-    if (!per_i(id) || !needed_.count(id)) return "";
+    if (!per_i(id) || !needed(with_rare).count(id)) return "";
     if (n.op == Op::IIndex) return statements_.statement(id, "own[r].i");
     if (is_self_test(graph_, n)) return statements_.statement(id, "k == self[r]");
     if (const std::string member = member_statement(id, plan_.i, Op::InputI, of_i(id)); !member.empty()) return member;
@@ -383,18 +368,18 @@ class CudaEmitter {
     return !columns.empty() && i_rest_.count(*columns.begin()) ? "mine" : "own[r]";
   }
 
-  std::string pair() const {
+  std::string pair(bool with_rare) const {
     std::string text = i_rest_.empty() ? "" : "const IRest mine = rest[column + r * kColumns];\n";
-    for (NodeId id : plan_.pair) text += pair_statement(id);
-    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) text += accumulate(k);
+    for (NodeId id : plan_.pair) text += pair_statement(id, with_rare);
+    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) text += accumulate(k, with_rare);
     return text;
   }
 
-  std::string accumulate(std::size_t k) const {
+  std::string accumulate(std::size_t k, bool with_rare) const {
     const Contribution& c = pipeline_.contributions[k];
     // A hit is tested once more, since its bit does not tell a pair on the cutoff from one within. No branch is worth
     // that.
-    const std::string condition = c.guard == kNone ? "" : fmt::format("t{}", c.guard);
+    const std::string condition = is_tested(c, with_rare) ? fmt::format("t{}", c.guard) : "";
     const std::string value = fmt::format("t{}", c.value);
     const std::string guarded = condition.empty() ? "" : fmt::format("if ({}) ", condition);
     if (reduction(k) == Reduction::Sum) {
@@ -421,11 +406,6 @@ class CudaEmitter {
 
   void sums(std::map<std::string, std::string>& holes) const {
     std::string &clear_sums = holes["clear_sums"], &clear_part = holes["clear_part"], &flush = holes["flush"];
-    if (self_test_)
-      clear_part =
-          "const index own_index = i_particle(a, lesser(first_i + r * kColumns, a.ni - 1)) + a.i_offset;\n"
-          "const index place = own_index - (first_j + a.j_offset);\n"
-          "self[r] = place >= 0 && place < NBCC_J_TILE ? (int)place : -1;\n";
     for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) {
       if (reduction(k) == Reduction::Sum) {
         clear_sums +=
@@ -453,7 +433,7 @@ class CudaEmitter {
     source.i_block = shape_.i_per_thread;
     source.threads = shape_.threads;
     source.staged_bytes = staged_bytes();
-    source.rest_bytes = spread(rest_bytes());
+    source.rest_bytes = block_bytes_of_i();
     source.cutoff = plan_.any_guard != kNone;
     source.pair_statements = pair_statements_;
     return source;
@@ -475,13 +455,16 @@ class CudaEmitter {
   Plan plan_;
   CudaScalars scalars_;
   CudaStatements statements_;
+  RarePairs rare_;
   std::set<int> i_members_, j_members_;  // columns that the pair loop reads
   std::set<int> i_rest_;                 // those of i that it reads for hits only
   std::set<NodeId> needed_;              // nodes of the pair loop that have a statement
+  std::set<NodeId> needed_mostly_;       // ... where no pair is rare
   CutoffWord word_;
   std::set<NodeId> looked_at_;             // ... and of what looks who is within the cutoff
   std::set<std::pair<Op, int>> minuends_;  // components from which all_zero()'s numbers are subtracted
   bool self_test_ = false, i_index_ = false;
+  CudaLoad load_{graph_, plan_, statements_, minuends_};
   std::size_t slots_ = 0;  // doubles that a part of the j-particles hands over for one i
   int pair_statements_ = 0;
   CudaNeeds needs_;

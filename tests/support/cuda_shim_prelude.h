@@ -41,11 +41,28 @@ __attribute__((visibility("default"))) void (*nbcc_shim_barrier)(int line);
 #define __restrict__ __restrict
 
 #define __syncthreads() nbcc_shim_barrier(__LINE__)
+// Nobody may come back and add to it before all have read it and one has cleared it.
+static inline int nbcc_shim_or(int mine, int line) {
+  static bool any;
+  any |= mine != 0;
+  nbcc_shim_barrier(line);
+  const bool found = any;
+  nbcc_shim_barrier(line);
+  any = false;
+  nbcc_shim_barrier(line);
+  return found;
+}
+#define __syncthreads_or(mine) nbcc_shim_or(mine, __LINE__)
 static inline void __threadfence() {}
 static inline void __threadfence_block() {}
 static inline unsigned atomicAdd(unsigned* at, unsigned value) {
   const unsigned before = *at;
   *at = before + value;
+  return before;
+}
+static inline unsigned atomicOr(unsigned* at, unsigned value) {
+  const unsigned before = *at;
+  *at = before | value;
   return before;
 }
 static inline int atomicAdd(int* at, int value) {

@@ -26,15 +26,24 @@ TEST(CudaShape, LongLoopsAreWrittenOutLess) {
 }
 
 TEST(CudaShape, BehindACutoffThreadsAreAsManyAsTheirRegistersAllow) {
-  const CudaNeeds lennard_jones{.cutoff = true, .slots = 5, .i_words = 3, .hit_words = 3};
-  const CudaNeeds sph_force{.cutoff = true, .slots = 5, .i_words = 4, .hit_words = 23};
+  const CudaNeeds lennard_jones{.cutoff = true, .slots = 5, .i_words = 3, .pair_words = 3};
+  const CudaNeeds sph_force{.cutoff = true, .slots = 5, .i_words = 4, .pair_words = 23};
   EXPECT_EQ(resident_threads(lennard_jones, 2), 1024);
   EXPECT_EQ(resident_threads(sph_force, 2), 640);
   EXPECT_EQ(resident_threads(sph_force, 4), 512);
   EXPECT_EQ(resident_threads_text(sph_force), "(NBCC_I_PER_THREAD > 2 ? 512 : NBCC_I_PER_THREAD > 1 ? 640 : 896)");
   EXPECT_EQ(resident_threads_text({.cutoff = true, .slots = 80}), "0");
-  EXPECT_EQ(resident_threads({.slots = 5}, 2), 0);
-  EXPECT_EQ(resident_threads_text({.slots = 5}), "0");
+}
+
+TEST(CudaShape, PlainArithmeticWithSeveralIPerThreadGetsFewerRegistersThanTheCompilerWouldTake) {
+  const CudaNeeds gravity{.slots = 3, .i_words = 3, .pair_words = 4};
+  EXPECT_EQ(resident_threads_text(gravity), "(NBCC_I_PER_THREAD > 2 ? 512 : NBCC_I_PER_THREAD > 1 ? 640 : 0)");
+  const CudaNeeds gravity_jerk{.slots = 7, .i_words = 6, .pair_words = 7};
+  EXPECT_EQ(resident_threads_text(gravity_jerk), "(NBCC_I_PER_THREAD > 2 ? 0 : NBCC_I_PER_THREAD > 1 ? 640 : 0)");
+  EXPECT_EQ(resident_threads_text({.slots = 3, .plain = false}), "0");
+  EXPECT_EQ(resident_threads_text({.precision = Precision::Mixed, .slots = 3}), "0");
+  EXPECT_EQ(resident_threads_text({.precision = Precision::Double, .slots = 3}), "0");
+  EXPECT_EQ(resident_threads_text({.slots = 30}), "0");
 }
 
 TEST(CudaShape, WhatABlockHoldsFitsIntoSharedMemory) {
