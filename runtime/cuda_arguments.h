@@ -43,8 +43,9 @@ struct CudaRun {
   std::int64_t nj = 0;  // j of this launch, 0 or more: particles [j_begin, j_begin + nj)
   std::int64_t j_begin = 0;
   std::int64_t i_offset = 0, j_offset = 0;  // added to a particle's index to give i_index, j_index
-  std::int64_t first = 1;                   // nonzero: sums begin anew; zero: they go on with `running`
-  std::int64_t last = 1;  // nonzero: common factors, finish(), results stored; zero: sums are left in `running`
+  std::int64_t short_parts = 0;  // so many of the last parts of j have one tile each; the others share what is left
+  std::int64_t first = 1;        // nonzero: sums begin anew; zero: they go on with `running`
+  std::int64_t last = 1;         // nonzero: common factors, finish(), results stored; zero: sums are left in `running`
 };
 
 }  // namespace nbcc

@@ -53,6 +53,14 @@ const CudaProgram* CudaKernel::program(const CudaShape& shape, bool may_load) co
 }
 
 CudaCut CudaKernel::cut(std::int64_t ni, std::int64_t nj, bool may_load, const CudaTuning& told) const {
+  CudaCut found = find_cut(ni, nj, may_load, told);
+  if (found.program)
+    found.short_parts =
+        nbcc::short_parts(question(*found.program, ni, nj, true), {found.program->shape(), found.parts});
+  return found;
+}
+
+CudaCut CudaKernel::find_cut(std::int64_t ni, std::int64_t nj, bool may_load, const CudaTuning& told) const {
   if (told != CudaTuning{}) return told_cut(ni, nj, may_load, told);
   if (const std::optional<CudaCut> tuned = tuned_cut(ni, nj, may_load)) return *tuned;
   const CudaTuning choice = model_choice(ni, nj);

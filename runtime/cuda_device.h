@@ -23,6 +23,7 @@ std::optional<int> cuda_ordinal(std::string_view name);
 struct CudaCut {
   const CudaProgram* program = nullptr;  // null: it would have to be compiled or loaded first, and may not be
   int parts = 1;                         // of j
+  int short_parts = 0;                   // of them, one tile each
 };
 
 class CudaKernel final : public Kernel {
@@ -47,6 +48,7 @@ class CudaKernel final : public Kernel {
   const CudaProgram* program(const CudaShape& shape, bool may_load) const;
   CudaSplitQuestion question(const CudaProgram& given, std::int64_t ni, std::int64_t nj, bool only_this_shape) const;
   std::optional<CudaTuning> tuned_choice(std::int64_t ni, std::int64_t nj) const;
+  CudaCut find_cut(std::int64_t ni, std::int64_t nj, bool may_load, const CudaTuning& told) const;
   std::optional<CudaCut> tuned_cut(std::int64_t ni, std::int64_t nj, bool may_load) const;
   CudaCut told_cut(std::int64_t ni, std::int64_t nj, bool may_load, const CudaTuning& told) const;
 

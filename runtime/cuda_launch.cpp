@@ -53,7 +53,7 @@ void CudaLauncher::set_cut(const CudaTuning& told) {
 
 void CudaLauncher::cut_for(std::int64_t ni, std::int64_t nj, bool may_load) {
   if (ni == ni_ && nj == nj_) return;
-  const auto [program, parts] = kernel_.cut(ni, nj, may_load, told_);
+  const auto [program, parts, short_parts] = kernel_.cut(ni, nj, may_load, told_);
   if (!program) {
     throw DeviceError(
         "a kernel for this number of particles is not loaded yet, which cannot be done while a stream is "
@@ -61,6 +61,7 @@ void CudaLauncher::cut_for(std::int64_t ni, std::int64_t nj, bool may_load) {
   }
   program_ = program;
   parts_ = int(std::min<std::int64_t>(parts, kMostParts));
+  short_parts_ = parts_ == parts ? short_parts : 0;
   const CudaShape& shape = program->shape();
   i_per_block_ = std::int64_t(shape.threads) / shape.lanes * shape.i_per_thread;
   ni_ = ni;
@@ -121,6 +122,8 @@ void CudaLauncher::launch(const CudaPiece& piece, CudaStream* stream) {
   run.last = piece.last ? 1 : 0;
   const std::int64_t tiles = ceil_div(piece.nj, program_->shape().j_tile);
   const auto parts = unsigned(std::clamp<std::int64_t>(tiles, 1, parts_));
+  // As long as the others are longer: the last chunk of j may have few tiles.
+  run.short_parts = tiles - short_parts_ > parts_ - short_parts_ ? short_parts_ : 0;
   void* arguments[] = {arguments_.data()};
   const CudaGpu& gpu = kernel_.gpu();
   gpu.require(gpu.driver().launch_kernel(program_->function(), unsigned(ceil_div(piece.ni, i_per_block_)), parts, 1,

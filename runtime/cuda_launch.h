@@ -78,7 +78,7 @@ class CudaLauncher {
   std::int64_t ni_ = -1, nj_ = -1;  // what the cut is for
   const CudaProgram* program_ = nullptr;
   std::int64_t i_per_block_ = 1;
-  int parts_ = 1;
+  int parts_ = 1, short_parts_ = 0;
   CudaBuffer partial_, arrived_;
 };
 

@@ -31,6 +31,10 @@ struct CudaSplit {
 // follows from it. parts is at most the number of tiles, and small enough for what parts leave to stay within 256 MB.
 CudaSplit choose_split(const CudaSplitQuestion& question);
 
+// How many of the parts are to have one tile each, in a kernel without a cutoff. Whole rounds of resident blocks share
+// the tiles evenly; the blocks of what parts there are beyond fill the gaps at the end. 0: all parts are alike.
+int short_parts(const CudaSplitQuestion& question, const CudaSplit& split);
+
 // The shapes that choose_split() chooses from, the text's own first: few, since each is compiled when it first wins.
 std::vector<CudaShape> candidate_shapes(const CudaSplitQuestion& question);
 

@@ -68,8 +68,11 @@ bool same_bits(const CudaTextRun::Columns& a, const CudaTextRun::Columns& b) {
 
 // So many parts that groups of them are joined first, of which the last is not full and not a multiple of what is
 // fetched at a time.
-const CudaTextChoice kChoices[] = {
-    {.parts = 1}, {.parts = 3, .records = true}, {.parts = 2, .chunks = 2}, {.parts = 43}};
+const CudaTextChoice kChoices[] = {{.parts = 1},
+                                   {.parts = 3, .records = true},
+                                   {.parts = 2, .chunks = 2},
+                                   {.parts = 43},
+                                   {.parts = 5, .short_parts = 2}};
 
 // Every case in every choice; why one of them failed, with the shim's own failures, or "".
 std::string first_failure(CudaShim& shim, CudaTextRun& run, const std::vector<Case>& cases) {
@@ -265,7 +268,8 @@ constexpr Mistake kMistakes[] = {
     {"JOfTheWrongThread", "const index j = first_j + k;", "const index j = first_j + threadIdx.x;"},
     {"TileOfI", "const index j = first_j + k;", "const index j = first_i + k;"},
     {"BlocksOfIOverlap", "(index)blockIdx.x * kWidth", "(index)blockIdx.x * kColumns"},
-    {"PartsOfJOverlap", "tile_end = tiles * (blockIdx.y + 1) / gridDim.y", "tile_end = tiles"},
+    {"PartsOfJOverlap", "first_tile_of(blockIdx.y + 1, tiles", "first_tile_of(gridDim.y, tiles"},
+    {"LastTileForgotten", "tiles - (gridDim.y - part)", "tiles - 1 - (gridDim.y - part)"},
     {"ArrivedIsNotReset", "if (last) *arrived = 0;", ""},
     {"TheLastButOneToArriveJoins", "== group - 1;", "== group - 2;"},
     {"TheFirstToArriveJoins", "if (!last_to_arrive(arrived + mine, count)) return;", "if (blockIdx.y > 0) return;"},

@@ -135,6 +135,8 @@ CudaTextRun::Columns CudaTextRun::operator()(const OracleInput& input, const Cud
   for (int c = 0; chosen > 0 && c < choice.chunks; ++c) {
     run.j_begin = input.nj * c / choice.chunks;
     run.nj = input.nj * (c + 1) / choice.chunks - run.j_begin;
+    const std::int64_t tiles = (run.nj + shape_.j_tile - 1) / shape_.j_tile;
+    run.short_parts = tiles > choice.parts ? choice.short_parts : 0;
     run.first = c == 0;
     run.last = c == choice.chunks - 1;
     std::vector<std::uint64_t> arguments = head;

@@ -14,6 +14,7 @@ namespace nbcc::test {
 
 struct CudaTextChoice {
   unsigned parts = 1;                // of j, in one launch
+  unsigned short_parts = 0;          // of them, one tile each, where there are enough
   int chunks = 1;                    // of j, one launch each
   bool records = false;              // inputs as records of doubles; else columns of what the kernel computes with
   std::vector<std::int64_t> list{};  // the chosen i; empty: all

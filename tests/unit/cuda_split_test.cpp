@@ -79,6 +79,25 @@ TEST(cuda_split, behind_a_cutoff) {
   expect(sph_force, 64000, 4, 1, 256, 24);
 }
 
+// 64 blocks of i, of which 528 are resident at once: 8, 16, 24 and 33 parts fill whole rounds.
+TEST(cuda_split, parts_beyond_whole_rounds_are_short) {
+  const CudaSplitQuestion question = h200(32768, 32768);
+  const auto of = [&](int parts) { return short_parts(question, {question.shape, parts}); };
+  EXPECT_EQ(of(6), 0);
+  EXPECT_EQ(of(8), 0);
+  EXPECT_EQ(of(10), 2);
+  EXPECT_EQ(of(16), 0);
+  EXPECT_EQ(of(20), 4);
+  EXPECT_EQ(of(36), 3);
+  // The others have to be longer than one tile; of rounds that are not filled there is none.
+  EXPECT_EQ(short_parts(h200(32768, 32 * 128), {question.shape, 20}), 0);
+  EXPECT_EQ(short_parts(h200(40960, 40960), {question.shape, 10}), 0);
+  CudaSplitQuestion cutoff = question;
+  cutoff.cutoff = true;
+  EXPECT_EQ(short_parts(cutoff, {question.shape, 10}), 0);
+  EXPECT_EQ(short_parts(h200(0, 1000), {question.shape, 10}), 0);
+}
+
 TEST(cuda_split, nothing_to_share_out_is_one_part) {
   EXPECT_EQ(choose_split(h200(1, 0)).parts, 1);
   EXPECT_EQ(choose_split(h200(1, 100)).parts, 1);
