@@ -44,9 +44,9 @@ constexpr Fit kWithHits{30, 1600, 4640, 2100, 274, 0.94, 1.785, 0.804, 0.5};
 // Without a cutoff.
 constexpr double kFilled = 0.95;     // of the places for blocks in some rounds, at least, so that these are whole
 constexpr double kEndShort = 0.173;  // in place of `end`: of a round of parts of one tile
-constexpr double kAgain = 0.05;      // of what a block costs once, where other blocks work meanwhile
+constexpr double kAgain = 0.6;       // of what a block costs once, where other blocks work meanwhile
 // Blocks of one round do the same at the same time, such as waiting: this share is lost, divided by the rounds.
-constexpr double kInStep = 0.032;
+constexpr double kInStep = 0.06;
 // More blocks than this ran so much faster, whatever their number. Measured; why is not known.
 constexpr double kMany = 4096, kManyGain = 1.025;
 
@@ -56,8 +56,7 @@ constexpr double kUneven = 0.3;    // where all blocks are resident at once: wha
 
 constexpr int kTogether = 16;  // parts that a kernel joins at a time, for each lane; without a cutoff all
 
-constexpr int kParts[] = {1,  2,  3,  4,  6,  8,  10, 12, 14, 16, 18,  20,  22,
-                          24, 28, 32, 36, 40, 48, 56, 64, 80, 96, 128, 192, 256};
+constexpr int kParts[] = {1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 36, 40, 48, 56, 64, 80, 96, 128, 192, 256};
 constexpr int kPartsWithHits[] = {1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256};
 constexpr std::int64_t kPartialBytes = std::int64_t(256) << 20;
 constexpr std::int64_t kSharedBytes = 47 << 10;

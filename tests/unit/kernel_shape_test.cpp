@@ -112,10 +112,10 @@ TEST_F(KernelShapeTest, WhatIsNotChosenIsAsItWouldBe) {
   EXPECT_EQ(got, expected);
   run(sum);
   expected = sum.shape({}).shape(kNi, kNj);
-  ASSERT_NE(expected.parts, 2);
-  expected.parts = 2;
-  EXPECT_EQ(sum.shape({.parts = 2}).shape(kNi, kNj), expected);
-  EXPECT_EQ(run(sum)[1], 2U);
+  const int other = expected.parts == 2 ? 1 : 2;
+  expected.parts = other;
+  EXPECT_EQ(sum.shape({.parts = other}).shape(kNi, kNj), expected);
+  EXPECT_EQ(run(sum)[1], unsigned(other));
 }
 
 TEST_F(KernelShapeTest, WhatIsNotChosenIsAsItWasMeasured) {
