@@ -123,7 +123,7 @@ void CudaLauncher::launch(const CudaPiece& piece, CudaStream* stream) {
   const std::int64_t tiles = ceil_div(piece.nj, program_->shape().j_tile);
   const auto parts = unsigned(std::clamp<std::int64_t>(tiles, 1, parts_));
   // As long as the others are longer: the last chunk of j may have few tiles.
-  run.short_parts = tiles - short_parts_ > parts_ - short_parts_ ? short_parts_ : 0;
+  run.short_parts = tiles > parts_ ? short_parts_ : 0;
   void* arguments[] = {arguments_.data()};
   const CudaGpu& gpu = kernel_.gpu();
   gpu.require(gpu.driver().launch_kernel(program_->function(), unsigned(ceil_div(piece.ni, i_per_block_)), parts, 1,

@@ -1,5 +1,5 @@
 // Launches of nbcc_interact: the argument, the cut of the work and the memory that parts of j need.
-// Tested by tests/unit/cuda_sum_test.cpp.
+// Tested by tests/unit/cuda_sum_test.cpp and cuda_launch_test.cpp.
 #pragma once
 #include <cstddef>
 #include <cstdint>
