@@ -18,6 +18,7 @@ struct CudaNeeds {
   int rest_bytes = 0;    // ... and for each i of a block, beside these
   int pair_words = 0;    // registers for what a pair reads from shared memory
   bool plain = true;     // sums of what single instructions give: no functions, no extremes
+  bool guarded = false;  // some pairs do not count
 };
 
 struct CudaDefaults {

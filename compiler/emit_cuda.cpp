@@ -119,8 +119,10 @@ class CudaEmitter {
               .staged_bytes = staged_bytes(),
               .rest_bytes = block_bytes_of_i(),
               .pair_words = (j_bytes() + rest_bytes()) / 4};
-    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k)
+    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) {
       needs_.plain = needs_.plain && reduction(k) == Reduction::Sum;
+      needs_.guarded = needs_.guarded || pipeline_.contributions[k].guard != kNone;
+    }
     pair_statements_ = needs_.cutoff ? 2 : 1 + int(slots_);
     for (NodeId id : plan_.pair) {
       if (!per_i(id) || !needed_.count(id)) continue;

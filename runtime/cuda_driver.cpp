@@ -36,8 +36,12 @@ class Library {
   const std::string& name() const { return name_; }
 
   template <typename Function>
-  void take(Function*& member, const char* symbol) const {
+  void take_if_there(Function*& member, const char* symbol) const {
     member = reinterpret_cast<Function*>(::dlsym(handle_, symbol));
+  }
+  template <typename Function>
+  void take(Function*& member, const char* symbol) const {
+    take_if_there(member, symbol);
     if (!member) {
       throw DeviceError(fmt::format(
           "the NVIDIA driver ({}) is too old: it lacks {}; nbcc wants one of CUDA 11.0 or later", name_, symbol));
@@ -101,6 +105,7 @@ CudaDriver fill(const Library& library) {
   library.take(driver.func_get_attribute, "cuFuncGetAttribute");
   library.take(driver.occupancy_max_active_blocks_per_multiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   library.take(driver.launch_kernel, "cuLaunchKernel");
+  library.take_if_there(driver.launch_kernel_ex, "cuLaunchKernelEx");
   return driver;
 }
 

@@ -22,11 +22,28 @@ constexpr CudaResult kCudaSuccess = 0, kCudaOutOfMemory = 2, kCudaNoDevice = 100
 constexpr int kCudaMultiprocessors = 16, kCudaMajor = 75, kCudaMinor = 76, kCudaSharedPerMultiprocessor = 81,
               kCudaRegistersPerMultiprocessor = 82, kCudaThreadsPerMultiprocessor = 39;  // cuDeviceGetAttribute
 constexpr int kCudaMemoryType = 2, kCudaDeviceOrdinal = 9, kCudaIsManaged = 8;           // cuPointerGetAttributes
-constexpr int kCudaLocalBytes = 3, kCudaRegisters = 4;                                   // cuFuncGetAttribute
+constexpr int kCudaLocalBytes = 3, kCudaRegisters = 4, kCudaPtxVersion = 5;              // cuFuncGetAttribute
 constexpr unsigned kCudaHostMemory = 1, kCudaDeviceMemory = 2;                           // values of kCudaMemoryType
 constexpr unsigned kCudaGlobal = 1;                                                      // cuMemAllocManaged
 constexpr unsigned kCudaNonBlocking = 1;                                                 // cuStreamCreate
 constexpr unsigned kCudaNoTiming = 2;                                                    // cuEventCreate
+
+// Of cuLaunchKernelEx.
+struct CudaLaunchAttribute {
+  int id;
+  int padding;
+  union {
+    int value;
+    char room[64];
+  };
+};
+struct CudaLaunchConfig {
+  unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes;
+  CudaStream* stream;
+  CudaLaunchAttribute* attributes;
+  unsigned attribute_count;
+};
+constexpr int kCudaProgrammaticStreamSerialization = 6;  // CudaLaunchAttribute::id
 
 // Members are called as the driver's functions are, less `cu`; the arguments are theirs.
 struct CudaDriver {
@@ -80,6 +97,9 @@ struct CudaDriver {
   CudaResult (*launch_kernel)(CudaFunction* function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                               unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                               CudaStream* stream, void** arguments, void** extra);
+  // Null in drivers older than CUDA 11.8.
+  CudaResult (*launch_kernel_ex)(const CudaLaunchConfig* config, CudaFunction* function, void** arguments,
+                                 void** extra);
 };
 
 // The driver of this machine, opened and initialised once. Throws DeviceError: what is missing and where it was looked

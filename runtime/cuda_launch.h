@@ -70,6 +70,7 @@ class CudaLauncher {
 
  private:
   std::size_t arrived_bytes(std::int64_t ni) const;
+  void launch(unsigned blocks, unsigned parts, CudaStream* stream);
 
   const CudaKernel& kernel_;
   CudaArguments arguments_;

@@ -19,6 +19,9 @@ namespace {
 // invalid source. The image is to blame, and not the GPU's state.
 constexpr CudaResult kBadImage[] = {200, 209, 218, 222, 300};
 
+// From this architecture on the text waits for earlier launches (templates/cuda_types.cuh.in).
+constexpr int kFirstThatWaits = 90;
+
 struct BadImage : DeviceError {
   using DeviceError::DeviceError;
 };
@@ -69,6 +72,11 @@ CudaProgram::CudaProgram(std::shared_ptr<const CudaGpu> gpu, const std::string& 
     gpu_->require(driver.module_get_function(&function_, module_, "nbcc_interact"), "looking for nbcc_interact");
     gpu_->require(driver.occupancy_max_active_blocks_per_multiprocessor(&blocks_, function_, shape_.threads, 0),
                   "asking for the kernel's occupancy");
+    // Not the GPU's architecture: the code may be older, in a library.
+    int version = 0;
+    gpu_->require(driver.func_get_attribute(&version, kCudaPtxVersion, function_),
+                  "asking for the kernel's architecture");
+    waits_ = version >= kFirstThatWaits;
   } catch (...) {
     driver.module_unload(module_);
     throw;

@@ -24,6 +24,8 @@ class CudaProgram {
   CudaFunction* function() const { return function_; }
   const CudaShape& shape() const { return shape_; }  // nothing but unroll is ever 0
   int blocks_per_multiprocessor() const { return blocks_; }
+  // The code lets earlier launches of its stream come to their end before it touches memory.
+  bool waits() const { return waits_; }
 
  private:
   std::shared_ptr<const CudaGpu> gpu_;
@@ -31,6 +33,7 @@ class CudaProgram {
   CudaModule* module_ = nullptr;
   CudaFunction* function_ = nullptr;
   int blocks_ = 1;
+  bool waits_ = false;
 };
 
 class CudaLoader {

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kMagic = "nbcc pipeline\n";
 // Goes up with every change of members_of() and of what they mean, and of what kernels take for granted
 // (kernel_source.h, cuda_arguments.h).
-constexpr std::uint32_t kVersion = 3;
+constexpr std::uint32_t kVersion = 4;
 
 class Writer {
  public:

@@ -5,13 +5,13 @@
 // order that a test chooses. All memory begins as NaN: device memory, pinned memory, __shared__ memory of every block.
 // What no correct program does is a failure of the test: copies and writes beyond a block's end, copies into pinned
 // memory of doubles that nobody wrote, freeing what is not there or freeing it twice, leaks, calls without a context,
-// contexts pushed and not popped, a barrier that some threads of a block miss. What a driver refuses is refused with
-// its number.
+// contexts pushed and not popped, a barrier that some threads of a block miss, a kernel that is launched early and does
+// not wait for earlier launches. What a driver refuses is refused with its number.
 //
 //   CudaShim shim;                                 // first of all, so that it is destroyed last
 //   shim.fail("mem_alloc", 3, kCudaOutOfMemory);   // the third from now on
 //   ... shim.driver(), shim.compiler() ...
-//   EXPECT_EQ(shim.calls("launch_kernel"), 1);
+//   EXPECT_EQ(shim.calls("launch_kernel_ex"), 1);
 //
 // Not seen: races between blocks, and what a warp does in lockstep. Shuffles, textures and dynamic shared memory are
 // not there. Reads beyond the end of a block give NaN and are not reported. Tested by tests/unit/cuda_shim*_test.cpp
@@ -58,6 +58,7 @@ class CudaShim {
     int multiprocessors = 4;
     int shared_per_multiprocessor = 228 << 10, registers_per_multiprocessor = 65536, threads_per_multiprocessor = 2048;
     int registers = 64, local_bytes = 0;  // of every function
+    int ptx_version = 0;                  // of every function, 80 for compute_80; 0: the device's own
   };
   void set_device(const Device& device);
   void set_device_count(int count);  // at most 8; 0: cuDeviceGetCount finds none
@@ -68,7 +69,9 @@ class CudaShim {
 
   // Copies, memsets and launches are done when something waits for them (a synchronisation, a query, a free), no
   // sooner: who forgets to wait, or to let one stream wait for another, reads what was there before. Copies from and to
-  // memory that is not pinned are done at once, as the driver may. Off at first: everything is done at once.
+  // memory that is not pinned are done at once, as the driver may. Of two launches in a row, or with records of
+  // events between them, the second, if it may begin early, runs up to where it waits before the first does anything.
+  // Off at first: everything is done at once.
   void set_lazy(bool lazy);
 
   // Work given to `stream` is recorded, as under cuStreamBeginCapture; what a capture forbids is refused (900).

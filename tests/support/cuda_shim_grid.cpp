@@ -9,6 +9,7 @@
 #include <cstring>
 #include <numeric>
 #include <random>
+#include <utility>
 
 namespace nbcc {
 
@@ -24,13 +25,14 @@ bool CudaModule::open(std::string_view object) {
   threads = static_cast<Index*>(dlsym(handle_, "nbcc_shim_threads"));
   blocks = static_cast<Index*>(dlsym(handle_, "nbcc_shim_blocks"));
   barrier = static_cast<void (**)(int)>(dlsym(handle_, "nbcc_shim_barrier"));
+  wait = static_cast<void (**)()>(dlsym(handle_, "nbcc_shim_wait"));
   const auto edge = [&](const char* name) {
     const auto function = reinterpret_cast<char* (*)()>(dlsym(handle_, name));
     return function ? function() : nullptr;
   };
   shared_begin = edge("nbcc_shim_shared_begin");
   shared_end = edge("nbcc_shim_shared_end");
-  return thread && block && threads && blocks && barrier;
+  return thread && block && threads && blocks && barrier && wait;
 }
 
 CudaFunction* CudaModule::find(const char* name) {
@@ -50,9 +52,29 @@ CudaFunction* CudaModule::find(const char* name) {
 namespace nbcc::test {
 namespace {
 
-// Where the barrier of the text finds those that are to wait.
-thread_local Fibres* fibres_of_launch = nullptr;
-void barrier(int line) { fibres_of_launch->wait(line); }
+// What the text's barrier and its waiting for earlier launches find here.
+struct Running {
+  Fibres& fibres;
+  const CudaModule& module;
+  const std::function<void()>& earlier;
+  bool waited = false;
+};
+thread_local Running* running = nullptr;
+
+void barrier(int line) { running->fibres.wait(line); }
+
+// An earlier launch may be of the same module, which has one set of variables for whoever runs.
+void wait() {
+  if (std::exchange(running->waited, true) || !running->earlier) return;
+  Running* const here = running;
+  const CudaModule& module = here->module;
+  const CudaModule::Index kept[] = {*module.thread, *module.block, *module.threads, *module.blocks};
+  const std::vector<char> shared(module.shared_begin, module.shared_end);
+  here->earlier();
+  std::copy(shared.begin(), shared.end(), module.shared_begin);
+  *module.thread = kept[0], *module.block = kept[1], *module.threads = kept[2], *module.blocks = kept[3];
+  running = here;
+}
 
 CudaModule::Index index_of(std::size_t k, const std::array<unsigned, 3>& of) {
   return {unsigned(k % of[0]), unsigned(k / of[0] % of[1]), unsigned(k / of[0] / of[1])};
@@ -104,10 +126,13 @@ class BlockScript final : public FibreScript {
 
 }  // namespace
 
-std::string run_grid(Fibres& fibres, const ShimLaunch& launch, ShimOrder block_order, ShimOrder thread_order) {
+std::string run_grid(Fibres& fibres, const ShimLaunch& launch, ShimOrder block_order, ShimOrder thread_order,
+                     const std::function<void()>& earlier) {
   const CudaModule& module = *launch.function->module;
-  fibres_of_launch = &fibres;
+  Running now{fibres, module, earlier};
+  running = &now;
   *module.barrier = barrier;
+  *module.wait = wait;
   *module.threads = {launch.threads[0], launch.threads[1], launch.threads[2]};
   *module.blocks = {launch.blocks[0], launch.blocks[1], launch.blocks[2]};
   const std::size_t blocks = std::size_t(launch.blocks[0]) * launch.blocks[1] * launch.blocks[2];
@@ -121,6 +146,8 @@ std::string run_grid(Fibres& fibres, const ShimLaunch& launch, ShimOrder block_o
       return fmt::format("{}, block ({}, {}): {}", launch.function->name, module.block->x, module.block->y,
                          script.failure);
   }
+  if (launch.early && !now.waited)
+    return fmt::format("{} was launched early and waits for no earlier launch", launch.function->name);
   return "";
 }
 

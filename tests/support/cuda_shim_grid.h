@@ -1,6 +1,7 @@
 // A shared object made by the shim's compiler, and the grids of its kernels.
 #pragma once
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -36,6 +37,7 @@ struct CudaModule {
   };
   Index *thread = nullptr, *block = nullptr, *threads = nullptr, *blocks = nullptr;  // the text's variables
   void (**barrier)(int line) = nullptr;
+  void (**wait)() = nullptr;  // for earlier launches
   char *shared_begin = nullptr, *shared_end = nullptr;
   int device = 0;
   std::vector<std::unique_ptr<CudaFunction>> functions;
@@ -53,9 +55,12 @@ struct ShimLaunch {
   const CudaFunction* function;
   std::array<unsigned, 3> blocks, threads;
   std::vector<std::vector<std::byte>> arguments;  // copies, as the driver takes them
+  bool early;                                     // before what stands before it in the stream is done
 };
 
-// Runs every thread of every block. A failure as a sentence, or ""; after one, no further block is run.
-std::string run_grid(Fibres& fibres, const ShimLaunch& launch, ShimOrder block_order, ShimOrder thread_order);
+// Runs every thread of every block. A failure as a sentence, or ""; after one, no further block is run. What stands
+// before an early launch, `earlier`, is done when the first of its threads waits for it; none doing so is a failure.
+std::string run_grid(Fibres& fibres, const ShimLaunch& launch, ShimOrder block_order, ShimOrder thread_order,
+                     const std::function<void()>& earlier);
 
 }  // namespace nbcc::test

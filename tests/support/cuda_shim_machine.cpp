@@ -305,6 +305,9 @@ bool ShimMachine::is_loaded(const CudaFunction* function) {
 CudaResult ShimMachine::func_get_attribute(int* value, int attribute, CudaFunction* function) {
   if (!is_loaded(function)) return kShimInvalidHandle;
   if (attribute == kCudaRegisters) return *value = kind.registers, kCudaSuccess;
+  if (attribute == kCudaPtxVersion) {
+    return *value = kind.ptx_version ? kind.ptx_version : 10 * kind.major + kind.minor, kCudaSuccess;
+  }
   if (attribute == kCudaLocalBytes) return *value = kind.local_bytes, kCudaSuccess;
   return kShimInvalidValue;
 }

@@ -24,13 +24,20 @@ struct CudaContext {
   int retained = 0;
 };
 
+// For a stream. Exactly one of `work` and `launch`.
+struct ShimWork {
+  std::function<CudaResult()> work;
+  std::shared_ptr<const test::ShimLaunch> launch;
+  bool marks = false;  // records an event, which keeps no later launch from beginning early
+};
+
 struct CudaStream {
   int device = 0;
   bool blocking = false;  // takes turns with the default stream
   bool capturing = false;
-  std::deque<std::function<CudaResult()>> waiting;
-  std::vector<std::function<CudaResult()>> recorded;  // by a capture
-  CudaResult error = kCudaSuccess;                    // of work that was given earlier
+  std::deque<ShimWork> waiting;
+  std::vector<ShimWork> recorded;   // by a capture
+  CudaResult error = kCudaSuccess;  // of work that was given earlier
 };
 
 struct CudaEvent {
@@ -127,6 +134,7 @@ class ShimMachine {
   CudaResult launch_kernel(CudaFunction* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                            unsigned block_y, unsigned block_z, unsigned shared_bytes, CudaStream* stream,
                            void** arguments, void** extra);
+  CudaResult launch_kernel_ex(const CudaLaunchConfig* config, CudaFunction* function, void** arguments, void** extra);
 
  private:
   const std::uint64_t number_;  // of this machine, from 1 on
@@ -145,10 +153,16 @@ class ShimMachine {
 
   // Work for a stream: done at once, kept until someone waits, or recorded.
   CudaResult give(CudaStream* stream, bool at_once, std::function<CudaResult()> work);
+  CudaResult give(CudaStream* stream, bool at_once, ShimWork work);
   CudaResult drain(CudaStream* stream);
+  CudaResult do_next(CudaStream* stream);
+  // A launch that may begin early goes ahead of as much before it as it may.
+  CudaResult do_next_unordered(CudaStream* stream);
   void drain_all();
   void reach(CudaEvent* event, std::uint64_t number);
-  CudaResult launch(const ShimLaunch& launch);
+  CudaResult launch(const ShimLaunch& launch, Fibres& fibres, const std::function<void()>& earlier);
+  CudaResult give_launch(const CudaLaunchConfig& config, bool early, CudaFunction* function, void** arguments,
+                         void** extra);
 
   CudaContext contexts_[kShimDevices];
   CudaStream default_streams_[kShimDevices];
@@ -156,7 +170,7 @@ class ShimMachine {
   std::vector<std::unique_ptr<CudaEvent>> events_;
   std::vector<std::unique_ptr<CudaModule>> modules_;
   long pushed_ = 0;  // of all threads, less those that were popped
-  Fibres fibres_;
+  Fibres fibres_, fibres_of_earlier_;
 };
 
 }  // namespace nbcc::test

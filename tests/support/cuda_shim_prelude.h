@@ -19,6 +19,7 @@ extern "C" {
 __attribute__((visibility("default"))) uint3 nbcc_shim_thread, nbcc_shim_block;
 __attribute__((visibility("default"))) dim3 nbcc_shim_threads, nbcc_shim_blocks;
 __attribute__((visibility("default"))) void (*nbcc_shim_barrier)(int line);
+__attribute__((visibility("default"))) void (*nbcc_shim_wait)();
 }
 #define threadIdx nbcc_shim_thread
 #define blockIdx nbcc_shim_block
@@ -195,6 +196,7 @@ static inline void add_product_if(bool counts, double a, double b, double& sum) 
   if (counts) sum = fma(a, b, sum);
 }
 static inline unsigned arrive(unsigned* counter) { return atomicAdd(counter, 1u); }
+static inline void wait_for_earlier_launches() { nbcc_shim_wait(); }
 #line 1 "kernel.cu"
 )prelude";
 

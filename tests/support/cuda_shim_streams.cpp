@@ -42,6 +42,10 @@ bool ShimMachine::capturing() const {
 }
 
 CudaResult ShimMachine::give(CudaStream* stream, bool at_once, std::function<CudaResult()> work) {
+  return give(stream, at_once, ShimWork{std::move(work), nullptr, false});
+}
+
+CudaResult ShimMachine::give(CudaStream* stream, bool at_once, ShimWork work) {
   if (stream->capturing) return stream->recorded.push_back(std::move(work)), kCudaSuccess;
   const bool is_default = stream == &default_streams_[stream->device];
   if (is_default) {
@@ -58,11 +62,31 @@ CudaResult ShimMachine::give(CudaStream* stream, bool at_once, std::function<Cud
 // An error is told once, to who waits first.
 CudaResult ShimMachine::drain(CudaStream* stream) {
   while (!stream->waiting.empty()) {
-    const std::function<CudaResult()> work = std::move(stream->waiting.front());
-    stream->waiting.pop_front();
-    if (const CudaResult error = work(); error && !stream->error) stream->error = error;
+    if (const CudaResult error = do_next_unordered(stream); error && !stream->error) stream->error = error;
   }
   return std::exchange(stream->error, kCudaSuccess);
+}
+
+CudaResult ShimMachine::do_next(CudaStream* stream) {
+  const ShimWork next = std::move(stream->waiting.front());
+  stream->waiting.pop_front();
+  return next.launch ? launch(*next.launch, fibres_, {}) : next.work();
+}
+
+CudaResult ShimMachine::do_next_unordered(CudaStream* stream) {
+  std::deque<ShimWork>& waiting = stream->waiting;
+  if (!waiting.front().launch) return do_next(stream);
+  const auto later = std::find_if(waiting.begin() + 1, waiting.end(), [](const ShimWork& work) { return !work.marks; });
+  if (later == waiting.end() || !later->launch || !later->launch->early) return do_next(stream);
+  const std::vector<ShimWork> before(waiting.begin(), later);
+  const ShimWork early = *later;
+  waiting.erase(waiting.begin(), later + 1);
+  CudaResult error = kCudaSuccess;
+  const CudaResult last = launch(*early.launch, fibres_, [&] {
+    error = launch(*before.front().launch, fibres_of_earlier_, {});
+    for (std::size_t k = 1; k < before.size(); ++k) before[k].work();
+  });
+  return error ? error : last;
 }
 
 void ShimMachine::drain_all() {
@@ -77,7 +101,7 @@ void ShimMachine::begin_capture(CudaStream* stream) {
 }
 void ShimMachine::end_capture(CudaStream* stream) { stream->capturing = false; }
 void ShimMachine::replay(CudaStream* stream) {
-  for (const auto& work : stream->recorded) give(stream, false, work);
+  for (const ShimWork& one : stream->recorded) give(stream, false, one);
 }
 
 // ---- streams and events
@@ -139,19 +163,18 @@ CudaResult ShimMachine::event_record(CudaEvent* event, CudaStream* stream) {
   if (!here || !is_event(event)) return kShimInvalidHandle;
   if (!here->capturing) event->stream = here;
   const std::uint64_t number = here->capturing ? event->recorded : ++event->recorded;
-  return give(here, false, [event, number] {
+  const auto reached = [event, number] {
     event->reached = std::max(event->reached, number);
     event->time = std::chrono::steady_clock::now();
     return kCudaSuccess;
-  });
+  };
+  return give(here, false, ShimWork{reached, nullptr, true});
 }
 
 // Does what stands before the record in the event's stream.
 void ShimMachine::reach(CudaEvent* event, std::uint64_t number) {
   while (event->reached < number) {
-    const std::function<CudaResult()> work = std::move(event->stream->waiting.front());
-    event->stream->waiting.pop_front();
-    if (const CudaResult error = work()) event->stream->error = error;
+    if (const CudaResult error = do_next(event->stream)) event->stream->error = error;
   }
 }
 
@@ -249,34 +272,58 @@ CudaResult ShimMachine::memset_d32_async(CudaDevicePointer to, unsigned value, s
 // ---- launches
 // --------------------------------------------------------------------------------------------------------
 
-CudaResult ShimMachine::launch(const ShimLaunch& launch) {
-  std::string failure = run_grid(fibres_, launch, block_order, thread_order);
+CudaResult ShimMachine::launch(const ShimLaunch& launch, Fibres& fibres, const std::function<void()>& earlier) {
+  std::string failure = run_grid(fibres, launch, block_order, thread_order, earlier);
   if (failure.empty()) failure = memory.check_margins();
   return fail(failure, failure.empty() ? kCudaSuccess : kShimLaunchFailed);
 }
 
-CudaResult ShimMachine::launch_kernel(CudaFunction* function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                                      unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
-                                      CudaStream* stream, void** arguments, void** extra) {
-  CudaStream* const here = resolve(stream);
+CudaResult ShimMachine::give_launch(const CudaLaunchConfig& config, bool early, CudaFunction* function,
+                                    void** arguments, void** extra) {
+  CudaStream* const here = resolve(config.stream);
   if (!here || !is_loaded(function)) return kShimInvalidHandle;
   if (function->module->device != here->device)
     return fail(
         fmt::format("{} of device {} is launched on device {}", function->name, function->module->device, here->device),
         kShimInvalidHandle);
-  last_launch = {grid_x, grid_y, grid_z, block_x, block_y, block_z};
+  last_launch = {config.grid_x, config.grid_y, config.grid_z, config.block_x, config.block_y, config.block_z};
   if (std::find(last_launch.begin(), last_launch.end(), 0u) != last_launch.end()) return kShimInvalidValue;
-  const std::uint64_t threads = std::uint64_t(block_x) * block_y * block_z;
+  const std::uint64_t threads = std::uint64_t(config.block_x) * config.block_y * config.block_z;
   const int bounds = function->bounds();
-  if (grid_y > 65535 || grid_z > 65535 || threads > 1024 || (bounds && threads > std::uint64_t(bounds)))
+  if (config.grid_y > 65535 || config.grid_z > 65535 || threads > 1024 || (bounds && threads > std::uint64_t(bounds)))
     return kShimInvalidValue;
-  if (shared_bytes || extra) return fail("the shim has no dynamic shared memory and no `extra`", kShimInvalidValue);
-  ShimLaunch launch{function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, {}};
+  if (config.shared_bytes || extra)
+    return fail("the shim has no dynamic shared memory and no `extra`", kShimInvalidValue);
+  auto launch = std::make_shared<ShimLaunch>(ShimLaunch{function,
+                                                        {config.grid_x, config.grid_y, config.grid_z},
+                                                        {config.block_x, config.block_y, config.block_z},
+                                                        {},
+                                                        early});
   for (int k = 0; function->size(k) >= 0; ++k) {
     const auto* const from = static_cast<const std::byte*>(arguments[k]);
-    launch.arguments.emplace_back(from, from + function->size(k));
+    launch->arguments.emplace_back(from, from + function->size(k));
   }
-  return give(here, false, [this, launch = std::move(launch)] { return this->launch(launch); });
+  return give(here, false, ShimWork{{}, std::move(launch), false});
+}
+
+CudaResult ShimMachine::launch_kernel(CudaFunction* function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                      unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                                      CudaStream* stream, void** arguments, void** extra) {
+  return give_launch({grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, nullptr, 0}, false,
+                     function, arguments, extra);
+}
+
+CudaResult ShimMachine::launch_kernel_ex(const CudaLaunchConfig* config, CudaFunction* function, void** arguments,
+                                         void** extra) {
+  bool early = false;
+  for (unsigned k = 0; k < config->attribute_count; ++k) {
+    const CudaLaunchAttribute& attribute = config->attributes[k];
+    if (attribute.id != kCudaProgrammaticStreamSerialization)
+      return fail(fmt::format("the shim does not know launch attribute {}", attribute.id), kShimInvalidValue);
+    early = attribute.value != 0;
+  }
+  if (early && kind.major < 9) return fail("this GPU launches nothing early", kShimInvalidValue);
+  return give_launch(*config, early, function, arguments, extra);
 }
 
 }  // namespace nbcc::test

@@ -1,10 +1,16 @@
 #include "runtime/cuda_launch.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "runtime/cuda_split.h"
+#include "runtime/error.h"
 #include "tests/support/cuda_experiment.h"
 #include "tests/support/cuda_shim.h"
 
@@ -45,6 +51,77 @@ TEST(CudaLaunch, PartsBeyondWholeRoundsTakeOneTileEach) {
   EXPECT_EQ(short_parts_with(nj), 1);
   // A chunk of as many tiles as parts has none longer than others.
   EXPECT_EQ(short_parts_with(5 * 16), 0);
+}
+
+// ---- launches that begin early
+
+KernelSource edited(KernelSource source, const std::string& old, const std::string& text) {
+  const std::size_t at = source.text.find(old);
+  if (at == std::string::npos) throw std::logic_error("not in the text: " + old);
+  source.text.replace(at, old.size(), text);
+  return source;
+}
+
+// Two sums in a row, the first of which writes what the second reads as masses. Throws what waiting for them throws.
+std::vector<double> chained(test::CudaShim& shim, CudaDevice& device, const std::shared_ptr<const Kernel>& kernel) {
+  const test::Numbers inputs = test::random_experiment(40, 40);
+  test::CudaExperiment first(device.gpu(), kernel, inputs), second(device.gpu(), kernel, inputs);
+  second.sum.bind("mj", first.view("pot"));
+  CudaQueue queue(device.gpu());
+  CudaStream* const stream = [&] {
+    const CudaCurrent current(device.gpu());
+    return queue.get();
+  }();
+  // The first runs clear memory between their launches.
+  first.sum.run({.stream = stream});
+  second.sum.run({.stream = stream});
+  second.sum.wait();
+  first.put("pot", std::vector<double>(40, -7.0));
+  shim.set_lazy(true);
+  first.sum.run({.stream = stream});
+  second.sum.run({.stream = stream});
+  shim.set_lazy(false);
+  {
+    const CudaCurrent current(device.gpu());
+    queue.wait();
+  }
+  return second.get("pot");
+}
+
+TEST(CudaLaunch, SeesWhatTheLaunchBeforeItHasWritten) {
+  test::CudaShim shim;
+  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
+  const auto kernel = test::load_experiment(device);
+  test::Numbers inputs = test::random_experiment(40, 40);
+  inputs["mj"] = test::expected_sums(inputs).at("pot");
+  const std::vector<double> expected = test::expected_sums(inputs).at("pot"), got = chained(shim, device, kernel);
+  for (std::size_t k = 0; k < expected.size(); ++k) EXPECT_NEAR(got[k], expected[k], 1e-4 * std::abs(expected[k]));
+
+  const KernelSource& source = dynamic_cast<const CudaKernel&>(*kernel).source;
+  const std::string wait = "  wait_for_earlier_launches();\n", join = "  // Neighbouring parts are joined";
+  EXPECT_NE(chained(shim, device, device.load(edited(edited(source, wait, ""), join, wait + join))), got);
+  EXPECT_THAT(shim.take_failures(), testing::IsEmpty());
+  EXPECT_THROW(chained(shim, device, device.load(edited(source, wait, ""))), DeviceError);
+  EXPECT_THAT(shim.take_failures(), testing::Contains(testing::HasSubstr("waits for no earlier launch")));
+}
+
+// Neither code for older GPUs, which does not wait, nor a driver of before CUDA 12.3 or without the function.
+TEST(CudaLaunch, BeginsEarlyOnlyWhereTheCodeWaitsAndTheDriverCan) {
+  const auto calls = [](const char* function, int ptx_version, int driver_version, bool has_function) {
+    test::CudaShim shim;
+    shim.set_device({.ptx_version = ptx_version});
+    shim.set_driver_version(driver_version);
+    CudaDriver driver = shim.driver();
+    if (!has_function) driver.launch_kernel_ex = nullptr;
+    CudaDevice device(driver, shim.compiler(), 0, "", "");
+    test::CudaExperiment experiment(device.gpu(), test::load_experiment(device), test::random_experiment(4, 4));
+    experiment.sum.run();
+    return shim.calls(function);
+  };
+  EXPECT_EQ(calls("launch_kernel_ex", 90, 12030, true), 1);
+  EXPECT_EQ(calls("launch_kernel", 89, 12030, true), 1);
+  EXPECT_EQ(calls("launch_kernel", 90, 12020, true), 1);
+  EXPECT_EQ(calls("launch_kernel", 90, 12030, false), 1);
 }
 
 }  // namespace

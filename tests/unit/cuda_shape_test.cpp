@@ -38,7 +38,9 @@ TEST(CudaShape, BehindACutoffThreadsAreAsManyAsTheirRegistersAllow) {
 TEST(CudaShape, PlainArithmeticWithSeveralIPerThreadGetsFewerRegistersThanTheCompilerWouldTake) {
   const CudaNeeds gravity{.slots = 3, .i_words = 3, .pair_words = 4};
   EXPECT_EQ(resident_threads_text(gravity), "(NBCC_I_PER_THREAD > 2 ? 512 : NBCC_I_PER_THREAD > 1 ? 640 : 0)");
-  const CudaNeeds gravity_jerk{.slots = 7, .i_words = 6, .pair_words = 7};
+  CudaNeeds gravity_jerk{.slots = 7, .i_words = 6, .pair_words = 7};
+  EXPECT_EQ(resident_threads_text(gravity_jerk), "(NBCC_I_PER_THREAD > 2 ? 0 : NBCC_I_PER_THREAD > 1 ? 768 : 0)");
+  gravity_jerk.guarded = true;
   EXPECT_EQ(resident_threads_text(gravity_jerk), "(NBCC_I_PER_THREAD > 2 ? 0 : NBCC_I_PER_THREAD > 1 ? 640 : 0)");
   EXPECT_EQ(resident_threads_text({.slots = 3, .plain = false}), "0");
   EXPECT_EQ(resident_threads_text({.precision = Precision::Mixed, .slots = 3}), "0");

@@ -395,6 +395,35 @@ TEST_F(cuda_shim_streams, a_late_failure_is_told_to_who_waits) {
   EXPECT_EQ(shim.take_failures().size(), 1u);
 }
 
+// Numbers to numbers and back, the second time early.
+TEST_F(cuda_shim_streams, an_early_launch_sees_the_one_before_it_only_after_it_has_waited) {
+  const std::string good = replaced(kReverse, "  __shared__", "  wait_for_earlier_launches();\n  __shared__");
+  const std::string late = replaced(kReverse, "  __sync", "  wait_for_earlier_launches();\n  __sync");
+  const FromTo there{numbers(64), block(4 * 64)}, back{there.to, block(4 * 64)};
+  const auto early = [&](CudaFunction* kernel) {
+    CudaLaunchAttribute attribute{kCudaProgrammaticStreamSerialization, 0, {1}};
+    const CudaLaunchConfig config{2, 1, 1, kThreads, 1, 1, 0, streams[0], &attribute, 1};
+    FromTo arguments = back;
+    void* list[] = {&arguments};
+    return driver.launch_kernel_ex(&config, kernel, list, nullptr);
+  };
+  const auto after_both = [&](const std::string& text) {
+    ok(driver.memset_d32_async(there.to, 0, 64, streams[0]));
+    ok(launch(function(good, "reverse"), there, 2, streams[0]));
+    ok(driver.event_record(event, streams[0]));
+    ok(early(function(text, "reverse")));
+    driver.stream_synchronize(streams[0]);
+    return read(back.to, 64)[31];
+  };
+  EXPECT_EQ(after_both(late), 31);
+  shim.set_lazy(true);
+  EXPECT_EQ(after_both(good), 31);
+  EXPECT_EQ(after_both(late), 0);
+  EXPECT_THAT(shim.take_failures(), IsEmpty());
+  after_both(kReverse);
+  EXPECT_THAT(shim.take_failures(), ElementsAre(HasSubstr("waits for no earlier launch")));
+}
+
 TEST_F(cuda_shim_streams, a_capture_is_replayed_with_the_arguments_of_then) {
   const FromTo arguments{numbers(64), block(4 * 64)};
   CudaFunction* const kernel = function(kReverse, "reverse");

@@ -171,7 +171,7 @@ TEST_F(CudaStageTest, ManyJPassInChunks) {
   CudaExperiment experiment(gpu(), kernel, inputs, kAllFields);
   shim_.forget_calls();
   experiment.sum.run();
-  EXPECT_EQ(shim_.calls("launch_kernel"), 2);
+  EXPECT_EQ(shim_.calls("launch_kernel_ex"), 2);
   const Numbers once = experiment.outputs();
   expect_close(once, test::expected_sums(inputs), 2e-5);
   experiment.sum.keep_j(true);
@@ -193,7 +193,7 @@ TEST_F(CudaStageTest, WithLittleMemoryIPassesInChunksAndToTheSameBits) {
   CudaExperiment experiment(gpu(), test::load_experiment(*device_), inputs, kAllFields);
   shim_.forget_calls();
   experiment.sum.run();
-  EXPECT_GT(shim_.calls("launch_kernel"), 1);
+  EXPECT_GT(shim_.calls("launch_kernel_ex"), 1);
   EXPECT_EQ(experiment.outputs(), whole);
 }
 
@@ -285,8 +285,8 @@ TEST_F(CudaStageTest, AFailureAtAnyCallLeavesOutputsAndDeviceAsTheyWere) {
   for (const std::set<std::string>& on_host : everywhere) {
     for (const char* function :
          {"mem_get_info", "mem_alloc", "mem_host_alloc", "memcpy_htod_async", "memcpy_dtoh_async", "memset_d32_async",
-          "launch_kernel", "stream_create", "stream_synchronize", "stream_wait_event", "event_create", "event_record",
-          "event_synchronize"}) {
+          "launch_kernel_ex", "stream_create", "stream_synchronize", "stream_wait_event", "event_create",
+          "event_record", "event_synchronize"}) {
       int failed = 0;
       for (int k = 1; k < 7; ++k) {
         CudaExperiment experiment(gpu(), kernel, inputs, on_host);

@@ -70,7 +70,7 @@ TEST_F(CudaSumTest, EmptySetsGiveEmptySums) {
   CudaExperiment without_i(device_->gpu(), kernel, test::random_experiment(0, 40));
   shim_.forget_calls();
   without_i.sum.run();
-  EXPECT_EQ(shim_.calls("launch_kernel"), 0);
+  EXPECT_EQ(shim_.calls("launch_kernel_ex"), 0);
 }
 
 TEST_F(CudaSumTest, ASecondSmallRunIsOneLaunchAndNothingElse) {
@@ -78,7 +78,7 @@ TEST_F(CudaSumTest, ASecondSmallRunIsOneLaunchAndNothingElse) {
   experiment.sum.run();
   shim_.forget_calls();
   experiment.sum.run();
-  EXPECT_EQ(shim_.calls("launch_kernel"), 1);
+  EXPECT_EQ(shim_.calls("launch_kernel_ex"), 1);
   for (const char* function :
        {"mem_alloc", "mem_host_alloc", "mem_free", "mem_get_info", "memcpy_htod_async", "memcpy_dtoh_async",
         "memset_d32_async", "stream_synchronize", "event_synchronize", "event_record", "stream_wait_event",
@@ -238,7 +238,7 @@ TEST_F(CudaSumTest, AnOutputMayBeAnInputOfTheSameParticles) {
   experiment.sum.bind("acc", experiment.view("xi"));
   shim_.forget_calls();
   experiment.sum.run();
-  EXPECT_EQ(shim_.calls("launch_kernel"), 1);
+  EXPECT_EQ(shim_.calls("launch_kernel_ex"), 1);
   const Numbers expected = test::expected_sums(inputs);
   expect_close({{"acc", experiment.get("xi")}}, {{"acc", expected.at("acc")}});
 }
@@ -249,7 +249,7 @@ TEST_F(CudaSumTest, AnOutputMayBeAnInputOfJ) {
   experiment.sum.bind("acc", experiment.view("xj"));
   shim_.forget_calls();
   experiment.sum.run();
-  EXPECT_EQ(shim_.calls("launch_kernel"), 2);
+  EXPECT_EQ(shim_.calls("launch_kernel_ex"), 2);
   const Numbers expected = test::expected_sums(inputs);
   expect_close({{"acc", experiment.get("xj")}, {"pot", experiment.get("pot")}},
                {{"acc", expected.at("acc")}, {"pot", expected.at("pot")}});
@@ -348,7 +348,7 @@ TEST_F(CudaSumTest, AFailureAtAnyCallLeavesOutputsAndDeviceAsTheyWere) {
   sound.sum.run();
   int failed = 0;
   for (const char* function : {"ctx_get_current", "ctx_push_current", "pointer_get_attributes", "mem_alloc",
-                               "memset_d32_async", "launch_kernel", "mem_free", "event_record"}) {
+                               "memset_d32_async", "launch_kernel_ex", "mem_free", "event_record"}) {
     for (int k = 1; k < 4; ++k) {
       CudaExperiment experiment(device_->gpu(), kernel, inputs);
       const Numbers before = experiment.outputs();
@@ -377,7 +377,7 @@ TEST_F(CudaSumTest, WithLittleMemoryManyISumInPiecesAndToTheSameBits) {
   shim_.fail("mem_alloc", 1, kCudaOutOfMemory);
   shim_.forget_calls();
   pieces.sum.run();
-  EXPECT_GE(shim_.calls("launch_kernel"), 2);
+  EXPECT_GE(shim_.calls("launch_kernel_ex"), 2);
   EXPECT_EQ(pieces.outputs(), whole.outputs());
 }
 
@@ -388,7 +388,7 @@ TEST_F(CudaSumTest, APieceThatCannotBeLaunchedIsNotStoredNorAreThoseAfterIt) {
   CudaExperiment whole(device_->gpu(), kernel, inputs), pieces(device_->gpu(), kernel, inputs);
   whole.sum.run();
   shim_.fail("mem_alloc", 1, kCudaOutOfMemory);
-  shim_.fail("launch_kernel", 2, 999);
+  shim_.fail("launch_kernel_ex", 2, 999);
   EXPECT_THROW(pieces.sum.run(), DeviceError);
   const std::vector<double> got = pieces.get("pot"), all = whole.get("pot");
   const auto stored = std::size_t(std::find(got.begin(), got.end(), -7) - got.begin());
@@ -403,7 +403,7 @@ TEST_F(CudaSumTest, AFailureInAStreamThatIsThenDestroyedLeavesTheSumUsable) {
   const Numbers inputs = test::random_experiment(100, 300);
   CudaExperiment experiment(device_->gpu(), test::load_experiment(*device_), inputs);
   CudaStream* const stream = make_stream();
-  shim_.fail("launch_kernel", 1, 999);
+  shim_.fail("launch_kernel_ex", 1, 999);
   EXPECT_THROW(experiment.sum.run({.stream = stream}), DeviceError);
   destroy(stream);
   experiment.sum.run();
