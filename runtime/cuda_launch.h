@@ -66,6 +66,8 @@ class CudaLauncher {
   void keep_old();
   std::size_t bytes() const { return partial_.bytes() + arrived_.bytes(); }
 
+  // Launches from now on are captured into a graph.
+  void set_capturing(bool capturing) { capturing_ = capturing; }
   void launch(const CudaPiece& piece, CudaStream* stream);
 
  private:
@@ -80,6 +82,7 @@ class CudaLauncher {
   const CudaProgram* program_ = nullptr;
   std::int64_t i_per_block_ = 1;
   int parts_ = 1, short_parts_ = 0;
+  bool capturing_ = false;
   CudaBuffer partial_, arrived_;
 };
 

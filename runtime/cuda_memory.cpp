@@ -10,8 +10,6 @@
 namespace nbcc {
 namespace {
 
-constexpr int kEarlyLaunchesInGraphs = 12030;  // CUDA 12.3
-
 // For destructors: does `free` in the GPU's context if that can be had.
 template <typename Free>
 void in_context(const CudaGpu& gpu, Free free) noexcept {
@@ -44,9 +42,6 @@ CudaGpu::CudaGpu(const CudaDriver& driver, int ordinal) : driver_(driver), ordin
   };
   architecture_ = fmt::format("sm_{}{}", attribute(kCudaMajor), attribute(kCudaMinor));
   multiprocessors_ = attribute(kCudaMultiprocessors);
-  int version = 0;
-  require(driver_.driver_get_version(&version), "asking for the driver's version");
-  launches_early_ = driver_.launch_kernel_ex && version >= kEarlyLaunchesInGraphs;
   require(driver_.device_primary_ctx_retain(&context_, device_), "opening the GPU's primary context");
 }
 

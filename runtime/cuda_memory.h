@@ -25,9 +25,6 @@ class CudaGpu {
   const std::string& model() const { return model_; }                // "NVIDIA H200"
   const std::string& architecture() const { return architecture_; }  // "sm_90"
   int multiprocessors() const { return multiprocessors_; }
-  // Whether the driver launches a kernel before the one that stands before it in the stream has come to its end (CUDA:
-  // programmatic dependent launch), in captured graphs as well. The kernel must know, and wait.
-  bool launches_early() const { return launches_early_; }
 
   // Throws DeviceError unless `result` is success. A plain pointer: nothing is built when all is well.
   void require(CudaResult result, const char* what) const {
@@ -40,7 +37,6 @@ class CudaGpu {
   CudaContext* context_ = nullptr;
   std::string model_, architecture_;
   int multiprocessors_ = 1;
-  bool launches_early_ = false;
 };
 
 // The GPU's context is the current one of this thread as long as this lives; then the caller's is again.

@@ -95,6 +95,7 @@ void CudaSummation::run(const SumRequest& request) {
   if (can_be_captured(stream)) {
     gpu_.require(gpu_.driver().stream_is_capturing(stream, &capturing), "asking whether the stream is captured");
   }
+  launcher_.set_capturing(capturing != 0);
   if (request.binding != binding_) bind(request);
   if (!request.params.empty()) {
     std::memcpy(launcher_.arguments().params(), request.params.data(), request.params.size() * sizeof(double));

@@ -1,6 +1,9 @@
 // Runs in a row on the first GPU, each of which reads what the one before it wrote, while nobody waits in between: in
 // one stream, from stream to stream by events, and captured into a graph. What is launched before the launch ahead of
 // it has ended must not show. Skipped, with the reason, where there is no GPU.
+//
+// A kernel that lets the next one begin at once and waits for none fails where one stream takes all. That it forgets to
+// wait, and nothing else, need not show on a GPU; tests/unit/cuda_launch_test.cpp sees that.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 

@@ -105,23 +105,31 @@ TEST(CudaLaunch, SeesWhatTheLaunchBeforeItHasWritten) {
   EXPECT_THAT(shim.take_failures(), testing::Contains(testing::HasSubstr("waits for no earlier launch")));
 }
 
-// Neither code for older GPUs, which does not wait, nor a driver of before CUDA 12.3 or without the function.
+// Not code for older GPUs, which does not wait, nor by a driver without the function, nor into a graph.
 TEST(CudaLaunch, BeginsEarlyOnlyWhereTheCodeWaitsAndTheDriverCan) {
-  const auto calls = [](const char* function, int ptx_version, int driver_version, bool has_function) {
+  const auto early_launches = [](int ptx_version, bool has_function, bool captured) {
     test::CudaShim shim;
     shim.set_device({.ptx_version = ptx_version});
-    shim.set_driver_version(driver_version);
     CudaDriver driver = shim.driver();
     if (!has_function) driver.launch_kernel_ex = nullptr;
     CudaDevice device(driver, shim.compiler(), 0, "", "");
     test::CudaExperiment experiment(device.gpu(), test::load_experiment(device), test::random_experiment(4, 4));
-    experiment.sum.run();
-    return shim.calls(function);
+    CudaQueue queue(device.gpu());
+    const CudaCurrent current(device.gpu());
+    experiment.sum.run({.stream = queue.get()});
+    experiment.sum.wait();
+    shim.forget_calls();
+    if (captured) shim.begin_capture(queue.get());
+    experiment.sum.run({.stream = queue.get()});
+    if (captured) shim.end_capture(queue.get());
+    experiment.sum.wait();
+    EXPECT_EQ(shim.calls("launch_kernel") + shim.calls("launch_kernel_ex"), 1);
+    return shim.calls("launch_kernel_ex");
   };
-  EXPECT_EQ(calls("launch_kernel_ex", 90, 12030, true), 1);
-  EXPECT_EQ(calls("launch_kernel", 89, 12030, true), 1);
-  EXPECT_EQ(calls("launch_kernel", 90, 12020, true), 1);
-  EXPECT_EQ(calls("launch_kernel", 90, 12030, false), 1);
+  EXPECT_EQ(early_launches(90, true, false), 1);
+  EXPECT_EQ(early_launches(89, true, false), 0);
+  EXPECT_EQ(early_launches(90, false, false), 0);
+  EXPECT_EQ(early_launches(90, true, true), 0);
 }
 
 }  // namespace
