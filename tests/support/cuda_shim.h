@@ -70,8 +70,9 @@ class CudaShim {
   // Copies, memsets and launches are done when something waits for them (a synchronisation, a query, a free), no
   // sooner: who forgets to wait, or to let one stream wait for another, reads what was there before. Copies from and to
   // memory that is not pinned are done at once, as the driver may. Of two launches in a row, or with records of
-  // events between them, the second, if it may begin early, runs up to where it waits before the first does anything.
-  // Off at first: everything is done at once.
+  // events between them, the second, if it may begin early, runs up to where it waits before the first does anything
+  // (when a synchronisation does all that waits, not when an event is waited for). Off at first: everything is done at
+  // once.
   void set_lazy(bool lazy);
 
   // Work given to `stream` is recorded, as under cuStreamBeginCapture; what a capture forbids is refused (900).

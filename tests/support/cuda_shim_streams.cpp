@@ -82,10 +82,14 @@ CudaResult ShimMachine::do_next_unordered(CudaStream* stream) {
   const ShimWork early = *later;
   waiting.erase(waiting.begin(), later + 1);
   CudaResult error = kCudaSuccess;
-  const CudaResult last = launch(*early.launch, fibres_, [&] {
+  bool done = false;
+  const auto do_before = [&] {
+    done = true;
     error = launch(*before.front().launch, fibres_of_earlier_, {});
     for (std::size_t k = 1; k < before.size(); ++k) before[k].work();
-  });
+  };
+  const CudaResult last = launch(*early.launch, fibres_, do_before);
+  if (!done) do_before();  // it failed, or did not wait
   return error ? error : last;
 }
 
