@@ -125,6 +125,9 @@ CudaResult ShimMachine::stream_create(CudaStream** stream, unsigned flags) {
 CudaResult ShimMachine::stream_destroy(CudaStream* stream) {
   if (!stream || !resolve(stream)) return kShimInvalidHandle;
   drain(stream);
+  for (const auto& event : events_) {
+    if (event->stream == stream) event->stream = nullptr;  // which it has reached
+  }
   std::erase_if(streams_, [&](const auto& s) { return s.get() == stream; });
   return kCudaSuccess;
 }
