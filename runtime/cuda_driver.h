@@ -29,7 +29,7 @@ constexpr unsigned kCudaNonBlocking = 1;                                        
 constexpr unsigned kCudaNoTiming = 2;                                                    // cuEventCreate
 
 // Of cuLaunchKernelEx.
-struct CudaLaunchAttribute {
+struct alignas(8) CudaLaunchAttribute {
   int id;
   int padding;
   union {
@@ -97,7 +97,7 @@ struct CudaDriver {
   CudaResult (*launch_kernel)(CudaFunction* function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                               unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                               CudaStream* stream, void** arguments, void** extra);
-  // Null in drivers older than CUDA 11.8.
+  // Null in drivers older than CUDA 11.6.
   CudaResult (*launch_kernel_ex)(const CudaLaunchConfig* config, CudaFunction* function, void** arguments,
                                  void** extra);
 };

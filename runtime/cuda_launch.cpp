@@ -133,7 +133,7 @@ void CudaLauncher::launch(unsigned blocks, unsigned parts, CudaStream* stream) {
   const CudaGpu& gpu = kernel_.gpu();
   CudaResult result = kCudaSuccess;
   // Programmatic dependent launch: the GPU gets ready while the launch before comes to its end, which with few
-  // particles is a fifth of the time. Graphs have ways of their own, and other drivers do not capture such launches.
+  // particles is a fifth of the time. Not into graphs: docs/decisions/early_launches.md.
   if (gpu.driver().launch_kernel_ex && program_->waits() && !capturing_) {
     CudaLaunchAttribute early{};
     early.id = kCudaProgrammaticStreamSerialization;

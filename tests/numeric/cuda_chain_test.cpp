@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/cuda_device.h"
 #include "runtime/error.h"
 #include "tests/support/cuda_experiment.h"
+#include "tests/support/on_gpu.h"
 
 namespace nbcc::test {
 namespace {
@@ -50,26 +50,23 @@ class Graphs {
 constexpr int kRounds = 12;
 
 // Two sums, the potentials of each of which are the masses of the other.
-class ChainsOnGpu : public testing::TestWithParam<std::int64_t> {
+class ChainsOnGpu : public OnGpu, public testing::WithParamInterface<std::int64_t> {
  protected:
   void SetUp() override {
-    try {
-      device_.emplace(cuda_driver(), make_nvrtc(), 0, "", "");
-    } catch (const DeviceError& e) {
-      GTEST_SKIP() << e.what();
-    }
+    OnGpu::SetUp();
+    if (IsSkipped()) return;
     const std::int64_t n = GetParam();
     Numbers inputs = random_experiment(n, n);
     // Masses stay within bounds.
     for (double& factor : inputs["hi"]) factor = -1 / double(n);
     masses_ = inputs.at("mj");
     const auto kernel = load_experiment(*device_);
-    a_.emplace(device_->gpu(), kernel, inputs);
-    b_.emplace(device_->gpu(), kernel, inputs);
+    a_.emplace(gpu(), kernel, inputs);
+    b_.emplace(gpu(), kernel, inputs);
     b_->sum.bind("mj", a_->view("pot"));
     b_->sum.bind("pot", a_->view("mj"));
-    current_.emplace(device_->gpu());
-    one_.emplace(device_->gpu()), other_.emplace(device_->gpu());
+    current_.emplace(gpu());
+    one_.emplace(gpu()), other_.emplace(gpu());
     // Kernels and memory are there before anything is captured.
     b_->sum.run();
     a_->sum.run();
@@ -90,7 +87,6 @@ class ChainsOnGpu : public testing::TestWithParam<std::int64_t> {
     return {a_->get("pot"), b_->get("acc")};
   }
 
-  std::optional<CudaDevice> device_;
   std::optional<CudaExperiment> a_, b_;
   std::vector<double> masses_;
   std::optional<CudaCurrent> current_;
@@ -113,7 +109,7 @@ TEST_P(ChainsOnGpu, GiveTheSameBitsWhetherSomebodyWaitsOrNot) {
     EXPECT_EQ(after([&] { in(one); }), expected) << "a stream";
   }
 
-  CudaMark a_done(device_->gpu()), b_done(device_->gpu());
+  CudaMark a_done(gpu()), b_done(gpu());
   const auto between = [&] {
     for (int k = 0; k < kRounds; ++k) {
       a_->sum.run({.stream = one});

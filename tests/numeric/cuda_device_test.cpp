@@ -19,6 +19,7 @@
 #include "tests/support/cuda_shim.h"
 #include "tests/support/every_pipeline.h"
 #include "tests/support/kernel_run.h"
+#include "tests/support/on_gpu.h"
 #include "tests/support/random_pipeline.h"
 
 namespace nbcc::test {
@@ -153,19 +154,7 @@ INSTANTIATE_TEST_SUITE_P(Seeds, RandomPipelinesOnShim, testing::Range(200, 206))
 
 // ---- what an array may be
 
-class SumsOnGpu : public testing::Test {
- protected:
-  void SetUp() override {
-    try {
-      device_.emplace(cuda_driver(), make_nvrtc(), 0, "", "");
-    } catch (const DeviceError& e) {
-      GTEST_SKIP() << e.what();
-    }
-  }
-  const CudaGpu& gpu() const { return device_->gpu(); }
-
-  std::optional<CudaDevice> device_;
-};
+class SumsOnGpu : public OnGpu {};
 
 TEST_F(SumsOnGpu, AnyFieldMayBeOnEitherSide) {
   const auto kernel = load_experiment(*device_);

@@ -137,6 +137,11 @@ TEST(emit_cuda, what_sets_a_pair_apart_is_a_predicate) {
 
 // Three whole numbers tell who is within reach, and so stand in front; the double behind them begins at a multiple
 // of 8. So 52 bytes are read, where the members' own are 48; room for an odd number of 16.
+TEST(emit_cuda, room_for_threads_depends_on_whether_a_pair_may_be_left_out) {
+  EXPECT_THAT(emit(from_library("gravity_jerk"), {}).text, HasSubstr("NBCC_I_PER_THREAD > 1 ? 640"));
+  EXPECT_THAT(emit(from_library("cunbody_hermite"), {}).text, HasSubstr("NBCC_I_PER_THREAD > 1 ? 768"));
+}
+
 TEST(emit_cuda, bytes_of_a_tile_include_what_is_left_empty) {
   const KernelSource source =
       emit(parse_text("input_i int ai, bi, ci;\n"
