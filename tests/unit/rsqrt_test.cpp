@@ -69,10 +69,11 @@ const Case kCases[] = {
      "%3 = input_j.real 1\n"
      "%4 = const.real 1\n"
      "%5 = sqrt.real %2\n"
-     "%6 = mul.real %2 %5\n"
-     "%7 = div.real %4 %6\n"
-     "%8 = mul.real %3 %7\n"
-     "s += %8\n"},
+     "%6 = div.real %4 %5\n"
+     "%7 = mul.real %6 %6\n"
+     "%8 = mul.real %3 %6\n"
+     "%9 = mul.real %8 %7\n"
+     "s += %9\n"},
     {"raw_estimate",
      kRough,
      {.root = RootMode::Estimate},
@@ -96,10 +97,11 @@ const Case kCases[] = {
      "%3 = input_j.real 1\n"
      "%4 = const.real 1\n"
      "%5 = sqrt.real %2\n"
-     "%6 = mul.real %2 %5\n"
-     "%7 = div.real %4 %6\n"
-     "%8 = mul.real %3 %7\n"
-     "s += %8\n"},
+     "%6 = div.real %4 %5\n"
+     "%7 = mul.real %6 %6\n"
+     "%8 = mul.real %3 %6\n"
+     "%9 = mul.real %8 %7\n"
+     "s += %9\n"},
     {"double_takes_more_terms",
      kFine,
      {.precision = Precision::Double},
@@ -280,7 +282,7 @@ const Case kCases[] = {
     {"i_factor_stands_last",
      kRough,
      {.root = RootMode::Exact},
-     "s += hi * mj * (xi - xj);",
+     "s += hi * (mj * (xi - xj));",
      "%0 = input_i.real 1\n"
      "%1 = input_j.real 1\n"
      "%2 = input_i.real 0\n"
@@ -289,6 +291,46 @@ const Case kCases[] = {
      "%5 = mul.real %1 %4\n"
      "%6 = mul.real %5 %0\n"
      "s += %6\n"},
+    {"product_that_the_text_does_not_form_is_not_formed",
+     kRough,
+     {.root = RootMode::Exact},
+     "s += hi * mj * (xi - xj);",
+     "%0 = input_i.real 1\n"
+     "%1 = input_j.real 1\n"
+     "%2 = input_i.real 0\n"
+     "%3 = input_j.real 0\n"
+     "%4 = sub.real %2 %3\n"
+     "%5 = mul.real %1 %0\n"
+     "%6 = mul.real %5 %4\n"
+     "s += %6\n"},
+    {"quotient_stays_together_in_its_powers",
+     kRough,
+     {.root = RootMode::Exact},
+     "real q = p / (xi - xj); s += q * q * q;",
+     "%0 = param.real 0\n"
+     "%1 = input_i.real 0\n"
+     "%2 = input_j.real 0\n"
+     "%3 = sub.real %1 %2\n"
+     "%4 = const.real 1\n"
+     "%5 = div.real %4 %3\n"
+     "%6 = mul.real %0 %5\n"
+     "%7 = mul.real %6 %6\n"
+     "%8 = mul.real %6 %7\n"
+     "s += %8\n"},
+    {"power_that_the_text_does_not_form_is_taken_up_piece_by_piece",
+     kRough,
+     {.root = RootMode::Exact},
+     "real x = xi - xj; s += mj / x / x / x;",
+     "%0 = input_i.real 0\n"
+     "%1 = input_j.real 0\n"
+     "%2 = sub.real %0 %1\n"
+     "%3 = input_j.real 1\n"
+     "%4 = const.real 1\n"
+     "%5 = div.real %4 %2\n"
+     "%6 = mul.real %3 %5\n"
+     "%7 = mul.real %6 %5\n"
+     "%8 = mul.real %7 %5\n"
+     "s += %8\n"},
     {"shared_product_stays_shared",
      kRough,
      {.root = RootMode::Exact},
