@@ -50,6 +50,9 @@ class Emitter {
         expressions_(vectors_),
         plan_(make_plan(pipeline, options)) {
     block_ = choose_block();
+    for (const Contribution& c : pipeline_.contributions)
+      if (c.guard != kNone && plan_.any_guard == kNone && sets_pairs_apart(graph_, c.guard))
+        rare_guards_.insert(c.guard);
   }
 
   KernelSource run() {
@@ -288,9 +291,22 @@ class Emitter {
       for (NodeId id : plan_.pair)
         if (!plan_.before_guard.count(id)) text += pair_statement(id);
     }
-    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k)
-      for (int r = 0; r < block_; ++r) text += accumulate(k, r);
-    return text;
+    return text + accumulate_all();
+  }
+
+  // Where guards set single pairs apart, nearly all vectors are without one: these add their terms unconditionally.
+  std::string accumulate_all() const {
+    std::string counted = "live";
+    for (const NodeId guard : rare_guards_)
+      for (int r = 0; r < (per_i(guard) ? block_ : 1); ++r) counted += " & " + node_name(guard, r);
+    const auto all = [this](bool every_pair_counts) {
+      std::string text;
+      for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k)
+        for (int r = 0; r < block_; ++r) text += accumulate(k, r, every_pair_counts);
+      return text;
+    };
+    if (rare_guards_.empty()) return all(false);
+    return fmt::format("if (__builtin_expect(all({}), true)) {{\n{}}} else {{\n{}}}\n", counted, all(true), all(false));
   }
 
   std::string pair_statement(NodeId id) {
@@ -318,10 +334,12 @@ class Emitter {
   }
 
   // A product is fused into the sum; the compiler drops the product itself where nothing else needs it.
-  std::string accumulate(std::size_t k, int r) {
+  std::string accumulate(std::size_t k, int r, bool every_pair_counts) const {
     const Contribution& c = pipeline_.contributions[k];
     const std::string sum = sum_name(k, r), value = node_name(c.value, r);
-    const std::string guard = c.guard == kNone ? "live" : fmt::format("live & {}", node_name(c.guard, r));
+    const bool guarded = c.guard != kNone && !(every_pair_counts && rare_guards_.count(c.guard));
+    const std::string pairs = every_pair_counts ? "all_lanes" : "live";
+    const std::string guard = guarded ? fmt::format("{} & {}", pairs, node_name(c.guard, r)) : pairs;
     if (reduction(k) == Reduction::Sum) {
       const Node& n = graph_[c.value];
       const bool fuse = options_.math == Math::Fast && n.op == Op::Mul && n.binding == Binding::Pair;
@@ -452,6 +470,7 @@ class Emitter {
   CpuExpressions expressions_;
   Plan plan_;
   int block_ = 1;
+  std::set<NodeId> rare_guards_;  // hold but for single pairs
 };
 
 }  // namespace

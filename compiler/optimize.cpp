@@ -1,7 +1,6 @@
 // Runs the passes. One door: optimize(). What each does is said in its own header; here is only the order, and why.
 #include "compiler/optimize.h"
 
-#include "compiler/absorb_guard.h"
 #include "compiler/contract.h"
 #include "compiler/cse.h"
 #include "compiler/dce.h"
@@ -30,7 +29,6 @@ Pipeline optimize(Pipeline pipeline, const Options& options, const Target& targe
     // Before r2 is part of a longer sum.
     if (target.predicated) run("same_place", same_place);
     if (target.fused) run("contract", contract);
-    if (!target.predicated) run("absorb_guard", absorb_guard);
     run("cse", cse);
     run("dce", dce);
   }

@@ -188,7 +188,18 @@ class Planner {
   std::vector<NodeId> derived_i_, derived_j_;
 };
 
+bool sets_apart(const Graph& graph, NodeId id, bool negated) {
+  const Node& n = graph[id];
+  if (n.op == Op::Not) return sets_apart(graph, n.args[0], !negated);
+  if (n.op == Op::And || n.op == Op::Or)
+    return (n.op == Op::And) != negated && sets_apart(graph, n.args[0], negated) &&
+           sets_apart(graph, n.args[1], negated);
+  return n.op == Op::Eq && negated;
+}
+
 }  // namespace
+
+bool sets_pairs_apart(const Graph& graph, NodeId condition) { return sets_apart(graph, condition, false); }
 
 Plan make_plan(Pipeline& pipeline, const Options& options) { return Planner(pipeline, options).run(); }
 

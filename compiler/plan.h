@@ -38,6 +38,8 @@ Element element_of(Type type, Precision precision);
 FieldLayout layout_of(const Field& field);
 
 bool is_uniform(Binding binding);  // the same for all particles
+// A condition that fails for single pairs only, such as a particle and itself: made of equalities that must not hold.
+bool sets_pairs_apart(const Graph& graph, NodeId condition);
 // The comparison i_index == j_index, for which kernels keep where in a tile i itself stands.
 bool is_self_test(const Graph& graph, const Node& node);
 

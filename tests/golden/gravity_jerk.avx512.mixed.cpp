@@ -38,6 +38,7 @@ NBCC_INLINE T minimum(T a, T b) { return a != a ? a : minimum_of_number(a, b); }
 template <typename T>
 NBCC_INLINE T maximum(T a, T b) { return a != a ? a : maximum_of_number(a, b); }
 NBCC_INLINE bool any(vmask m) { return __builtin_reduce_or(m) != 0; }
+NBCC_INLINE bool all(vmask m) { return !any(~m); }
 
 template <typename T>
 NBCC_INLINE T with_sign(T x, T sign) { return __builtin_elementwise_copysign(x, sign); }
@@ -126,11 +127,11 @@ extern "C" void nbcc_prepare_j(const Arguments* a, index begin, index end) {
 }
 
 extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, index j_begin, index j_end) {
-  const vreal t12 = (vreal)(0.0);
-  const vreal t24 = (vreal)(a->param[0]);
-  const vreal t29 = (vreal)(1.0);
-  const vreal t33 = (vreal)(0.5);
-  const vreal t42 = (vreal)(3.0);
+  const vreal t21 = (vreal)(0.0);
+  const vreal t23 = (vreal)(a->param[0]);
+  const vreal t27 = (vreal)(1.0);
+  const vreal t31 = (vreal)(0.5);
+  const vreal t40 = (vreal)(3.0);
   for (index i = i_begin; i < i_end; i += 1) {
     // The last pass repeats the last i rather than reading beyond it; the repetition is not stored.
     const vreal t3_0 = (vreal)(((const float*)a->i[0])[i]);
@@ -139,12 +140,12 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
     const vreal t4_0l = (vreal)(((const float*)a->i[3])[i]);
     const vreal t5_0 = (vreal)(((const float*)a->i[4])[i]);
     const vreal t5_0l = (vreal)(((const float*)a->i[5])[i]);
-    const vreal t18_0 = (vreal)(((const float*)a->i[6])[i]);
-    const vreal t18_0l = (vreal)(((const float*)a->i[7])[i]);
-    const vreal t19_0 = (vreal)(((const float*)a->i[8])[i]);
-    const vreal t19_0l = (vreal)(((const float*)a->i[9])[i]);
-    const vreal t20_0 = (vreal)(((const float*)a->i[10])[i]);
-    const vreal t20_0l = (vreal)(((const float*)a->i[11])[i]);
+    const vreal t12_0 = (vreal)(((const float*)a->i[6])[i]);
+    const vreal t12_0l = (vreal)(((const float*)a->i[7])[i]);
+    const vreal t13_0 = (vreal)(((const float*)a->i[8])[i]);
+    const vreal t13_0l = (vreal)(((const float*)a->i[9])[i]);
+    const vreal t14_0 = (vreal)(((const float*)a->i[10])[i]);
+    const vreal t14_0l = (vreal)(((const float*)a->i[11])[i]);
     for (index tile = j_begin; tile < j_end; tile += 2048) {
       const index tile_end = tile + 2048 < j_end ? tile + 2048 : j_end;
       const index whole = tile + (tile_end - tile) / 16 * 16;
@@ -166,56 +167,65 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
         const vreal t6_0 = (t0 - t3_0) + (t0l - t3_0l);
         const vreal t7_0 = (t1 - t4_0) + (t1l - t4_0l);
         const vreal t8_0 = (t2 - t5_0) + (t2l - t5_0l);
-        const vreal t9_0 = t8_0 * t8_0;
-        const vreal t10_0 = fused(t7_0, t7_0, t9_0);
-        const vreal t11_0 = fused(t6_0, t6_0, t10_0);
-        const vmask t13_0 = to_mask(t11_0 == t12);
-        const vmask t14_0 = ~t13_0;
-        const vreal t15 = *(const vfloat*)((const float*)a->j[6] + j);
-        const vreal t15l = *(const vfloat*)((const float*)a->j[7] + j);
-        const vreal t16 = *(const vfloat*)((const float*)a->j[8] + j);
-        const vreal t16l = *(const vfloat*)((const float*)a->j[9] + j);
-        const vreal t17 = *(const vfloat*)((const float*)a->j[10] + j);
-        const vreal t17l = *(const vfloat*)((const float*)a->j[11] + j);
-        const vreal t21_0 = (t15 - t18_0) + (t15l - t18_0l);
-        const vreal t22_0 = (t16 - t19_0) + (t16l - t19_0l);
-        const vreal t23_0 = (t17 - t20_0) + (t17l - t20_0l);
-        const vreal t25_0 = t11_0 + t24;
-        const vreal t26 = *(const vfloat*)((const float*)a->j[12] + j);
-        const vreal t27_0 = rsqrt_estimate(t25_0);
-        const vreal t28_0 = choose(t14_0, t27_0, t12);
-        const vreal t30_0 = t25_0 * t28_0;
-        const vreal t31_0 = -t28_0;
-        const vreal t32_0 = fused(t30_0, t31_0, t29);
-        const vreal t34_0 = t28_0 * t32_0;
-        const vreal t35_0 = fused(t34_0, t33, t28_0);
-        const vreal t36_0 = t26 * t35_0;
-        const vreal t37_0 = t35_0 * t35_0;
-        const vreal t38_0 = t36_0 * t37_0;
-        const vreal t39_0 = t8_0 * t23_0;
-        const vreal t40_0 = fused(t7_0, t22_0, t39_0);
-        const vreal t41_0 = fused(t6_0, t21_0, t40_0);
-        const vreal t43_0 = t41_0 * t42;
-        const vreal t45_0 = t37_0 * t43_0;
-        const vreal t46_0 = t6_0 * t38_0;
-        const vreal t47_0 = t7_0 * t38_0;
-        const vreal t48_0 = t8_0 * t38_0;
-        const vreal t49_0 = -t6_0;
-        const vreal t50_0 = fused(t45_0, t49_0, t21_0);
-        const vreal t51_0 = -t7_0;
-        const vreal t52_0 = fused(t45_0, t51_0, t22_0);
-        const vreal t53_0 = -t8_0;
-        const vreal t54_0 = fused(t45_0, t53_0, t23_0);
-        const vreal t55_0 = t38_0 * t50_0;
-        const vreal t56_0 = t38_0 * t52_0;
-        const vreal t57_0 = t38_0 * t54_0;
-        sum0_0 = choose(live, fused(t6_0, t38_0, sum0_0), sum0_0);
-        sum1_0 = choose(live, fused(t7_0, t38_0, sum1_0), sum1_0);
-        sum2_0 = choose(live, fused(t8_0, t38_0, sum2_0), sum2_0);
-        sum3_0 = choose(live, fused(t38_0, t50_0, sum3_0), sum3_0);
-        sum4_0 = choose(live, fused(t38_0, t52_0, sum4_0), sum4_0);
-        sum5_0 = choose(live, fused(t38_0, t54_0, sum5_0), sum5_0);
-        sum6_0 = choose(live, fused(t26, t35_0, sum6_0), sum6_0);
+        const vreal t9 = *(const vfloat*)((const float*)a->j[6] + j);
+        const vreal t9l = *(const vfloat*)((const float*)a->j[7] + j);
+        const vreal t10 = *(const vfloat*)((const float*)a->j[8] + j);
+        const vreal t10l = *(const vfloat*)((const float*)a->j[9] + j);
+        const vreal t11 = *(const vfloat*)((const float*)a->j[10] + j);
+        const vreal t11l = *(const vfloat*)((const float*)a->j[11] + j);
+        const vreal t15_0 = (t9 - t12_0) + (t9l - t12_0l);
+        const vreal t16_0 = (t10 - t13_0) + (t10l - t13_0l);
+        const vreal t17_0 = (t11 - t14_0) + (t11l - t14_0l);
+        const vreal t18_0 = t8_0 * t8_0;
+        const vreal t19_0 = fused(t7_0, t7_0, t18_0);
+        const vreal t20_0 = fused(t6_0, t6_0, t19_0);
+        const vmask t22_0 = to_mask(t20_0 == t21);
+        const vreal t24_0 = t20_0 + t23;
+        const vreal t25 = *(const vfloat*)((const float*)a->j[12] + j);
+        const vreal t26_0 = rsqrt_estimate(t24_0);
+        const vreal t28_0 = t24_0 * t26_0;
+        const vreal t29_0 = -t26_0;
+        const vreal t30_0 = fused(t28_0, t29_0, t27);
+        const vreal t32_0 = t26_0 * t30_0;
+        const vreal t33_0 = fused(t32_0, t31, t26_0);
+        const vreal t34_0 = t25 * t33_0;
+        const vreal t35_0 = t33_0 * t33_0;
+        const vreal t36_0 = t34_0 * t35_0;
+        const vreal t37_0 = t8_0 * t17_0;
+        const vreal t38_0 = fused(t7_0, t16_0, t37_0);
+        const vreal t39_0 = fused(t6_0, t15_0, t38_0);
+        const vreal t41_0 = t39_0 * t40;
+        const vreal t43_0 = t35_0 * t41_0;
+        const vreal t44_0 = t6_0 * t36_0;
+        const vreal t45_0 = t7_0 * t36_0;
+        const vreal t46_0 = t8_0 * t36_0;
+        const vreal t47_0 = -t6_0;
+        const vreal t48_0 = fused(t43_0, t47_0, t15_0);
+        const vreal t49_0 = -t7_0;
+        const vreal t50_0 = fused(t43_0, t49_0, t16_0);
+        const vreal t51_0 = -t8_0;
+        const vreal t52_0 = fused(t43_0, t51_0, t17_0);
+        const vreal t53_0 = t36_0 * t48_0;
+        const vreal t54_0 = t36_0 * t50_0;
+        const vreal t55_0 = t36_0 * t52_0;
+        const vmask t56_0 = ~t22_0;
+        if (__builtin_expect(all(live & t56_0), true)) {
+        sum0_0 = choose(all_lanes, fused(t6_0, t36_0, sum0_0), sum0_0);
+        sum1_0 = choose(all_lanes, fused(t7_0, t36_0, sum1_0), sum1_0);
+        sum2_0 = choose(all_lanes, fused(t8_0, t36_0, sum2_0), sum2_0);
+        sum3_0 = choose(all_lanes, fused(t36_0, t48_0, sum3_0), sum3_0);
+        sum4_0 = choose(all_lanes, fused(t36_0, t50_0, sum4_0), sum4_0);
+        sum5_0 = choose(all_lanes, fused(t36_0, t52_0, sum5_0), sum5_0);
+        sum6_0 = choose(all_lanes, fused(t25, t33_0, sum6_0), sum6_0);
+        } else {
+        sum0_0 = choose(live & t56_0, fused(t6_0, t36_0, sum0_0), sum0_0);
+        sum1_0 = choose(live & t56_0, fused(t7_0, t36_0, sum1_0), sum1_0);
+        sum2_0 = choose(live & t56_0, fused(t8_0, t36_0, sum2_0), sum2_0);
+        sum3_0 = choose(live & t56_0, fused(t36_0, t48_0, sum3_0), sum3_0);
+        sum4_0 = choose(live & t56_0, fused(t36_0, t50_0, sum4_0), sum4_0);
+        sum5_0 = choose(live & t56_0, fused(t36_0, t52_0, sum5_0), sum5_0);
+        sum6_0 = choose(live & t56_0, fused(t25, t33_0, sum6_0), sum6_0);
+        }
       };
       for (index j = tile; j < whole; j += 16) pair(j, all_lanes);
       if (whole < tile_end) pair(whole, lanes_below(tile_end - whole));
@@ -233,7 +243,7 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
 // What is done once per i after its sum: common factors, then finish().
 extern "C" void nbcc_finish(const Arguments* a, index i_begin, index i_end) {
   for (index i = i_begin; i < i_end; ++i) {
-    const double s44 = (double)(-1.0);
-    a->acc[6][i] = scaled(a->acc[6][i], s44);
+    const double s42 = (double)(-1.0);
+    a->acc[6][i] = scaled(a->acc[6][i], s42);
   }
 }

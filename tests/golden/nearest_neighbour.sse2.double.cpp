@@ -38,6 +38,7 @@ NBCC_INLINE T minimum(T a, T b) { return a != a ? a : minimum_of_number(a, b); }
 template <typename T>
 NBCC_INLINE T maximum(T a, T b) { return a != a ? a : maximum_of_number(a, b); }
 NBCC_INLINE bool any(vmask m) { return __builtin_reduce_or(m) != 0; }
+NBCC_INLINE bool all(vmask m) { return !any(~m); }
 
 template <typename T>
 NBCC_INLINE T with_sign(T x, T sign) { return __builtin_elementwise_copysign(x, sign); }

@@ -56,6 +56,12 @@ std::vector<std::string> library_of_differences() {
   return names;
 }
 
+// The i field that belongs to a j field: xi to xj, INPUT_I to INPUT_J.
+std::string partner_of(std::string field) {
+  --field.back();
+  return field;
+}
+
 std::vector<Choice> choices_of_best_isa() {
   std::vector<Choice> choices;
   for (const nbcc_precision precision : {NBCC_SINGLE, NBCC_MIXED, NBCC_DOUBLE}) {
@@ -129,6 +135,23 @@ TEST_P(EveryPipeline, ANaNOfJReachesWhatTheOracleSays) {
   for (const Choice& choice : choices_of_best_isa()) {
     Summation device(GetParam(), choice);
     expect_case(device, expected, choice.precision, describe(choice));
+  }
+}
+
+// What a particle brings to a pair that is left out does not reach it: its own mass may be anything.
+TEST_P(EveryPipeline, ASkippedPairLeavesNothing) {
+  const Oracle oracle(GetParam());
+  for (const double odd : {NAN, INFINITY}) {
+    Particles particles = random_set(oracle.pipeline(), 100, /*seed=*/53);
+    for (const Field& field : oracle.pipeline().fields) {
+      const bool of_j_alone = field.role == Role::InputJ && oracle.pipeline().find(partner_of(field.name)) == nullptr;
+      if (of_j_alone) particles.fields.at(field.name)[std::size_t(61 * field.components())] = odd;
+    }
+    const Case expected = make_case(oracle, "a particle's own mass is no number", particles);
+    for (const Choice& choice : choices_of_best_isa()) {
+      Summation device(GetParam(), choice);
+      expect_case(device, expected, choice.precision, describe(choice));
+    }
   }
 }
 

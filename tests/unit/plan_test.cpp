@@ -107,6 +107,25 @@ TEST(plan, does_not_branch_where_it_would_not_pay) {
   EXPECT_FALSE(branches("if (r2 < rc2) { s += r2; t += 1.0; }"));
 }
 
+// Whether the guard of a text's sum is one that fails for single pairs only.
+bool sets_apart(const std::string& condition) {
+  const Pipeline p = parse({"case.pipe",
+                            "input_i real xi; input_j real xj; param real rc = 1.0; output(sum) real s;\n"
+                            "real d = xj - xi; skip_if(" +
+                                condition + "); s += 1.0 / d;"});
+  return sets_pairs_apart(p.pair, p.contributions[0].guard);
+}
+
+TEST(plan, equalities_set_pairs_apart) {
+  for (const char* condition : {"d == 0.0", "i_index == j_index", "i_index == j_index || d == 0.0"})
+    EXPECT_TRUE(sets_apart(condition)) << condition;
+}
+
+TEST(plan, cutoffs_and_opposite_conditions_do_not) {
+  for (const char* condition : {"d > rc", "d != 0.0", "d == 0.0 || d > rc", "d == 0.0 && i_index == j_index"})
+    EXPECT_FALSE(sets_apart(condition)) << condition;
+}
+
 TEST(plan, layout_names_the_declared_type) {
   const Pipeline p = parse(
       {"a.pipe",
