@@ -10,7 +10,8 @@ namespace {
 
 class CutoffText {
  public:
-  CutoffText(const Graph& graph, const CudaScalars& scalars) : graph_(graph), scalars_(scalars) {}
+  CutoffText(const Graph& graph, const Plan& plan, const CudaScalars& scalars)
+      : graph_(graph), plan_(plan), scalars_(scalars) {}
 
   std::string misses(NodeId id, bool negated) {
     const Node& n = graph_[id];
@@ -45,7 +46,7 @@ class CutoffText {
 
   bool is_chain(NodeId id) const {
     const Node& n = graph_[id];
-    return n.binding == Binding::Pair && (n.op == Op::Fma || n.op == Op::Mul);
+    return n.binding == Binding::Pair && (n.op == Op::Fma || n.op == Op::Mul) && !plan_.image_shifts.count(id);
   }
   // start + node, or start - node.
   std::string chain(NodeId id, const char* minus, const std::string& start) {
@@ -60,14 +61,15 @@ class CutoffText {
   }
 
   const Graph& graph_;
+  const Plan& plan_;
   const CudaScalars& scalars_;
   std::set<NodeId> reads_;
 };
 
 }  // namespace
 
-CutoffWord cutoff_word(const Graph& graph, NodeId cutoff, const CudaScalars& scalars) {
-  CutoffText text(graph, scalars);
+CutoffWord cutoff_word(const Graph& graph, const Plan& plan, NodeId cutoff, const CudaScalars& scalars) {
+  CutoffText text(graph, plan, scalars);
   CutoffWord word;
   word.text = text.misses(cutoff, false);
   word.reads = text.reads();

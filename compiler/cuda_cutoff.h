@@ -6,6 +6,7 @@
 
 #include "compiler/cuda_expression.h"
 #include "compiler/ir.h"
+#include "compiler/plan.h"
 
 namespace nbcc {
 
@@ -15,6 +16,6 @@ struct CutoffWord {
 };
 
 // `cutoff` is made of comparisons by And, Or and Not. The bit may be 0 where the cutoff does not hold, at equality.
-CutoffWord cutoff_word(const Graph& graph, NodeId cutoff, const CudaScalars& scalars);
+CutoffWord cutoff_word(const Graph& graph, const Plan& plan, NodeId cutoff, const CudaScalars& scalars);
 
 }  // namespace nbcc

@@ -16,7 +16,7 @@ class CudaStatements {
   CudaStatements(const Graph& graph, const Plan& plan, const Options& options, const CudaScalars& scalars)
       : graph_(graph), plan_(plan), options_(options), scalars_(scalars) {}
 
-  std::string computed(NodeId id) const { return statement(id, expression(id)); }
+  std::string computed(NodeId id) const;
   std::string statement(NodeId id, const std::string& value) const;
   // The nodes that computed() names; none for a comparison of i with j, which the text keeps track of itself.
   std::vector<NodeId> reads(NodeId id) const;
@@ -28,6 +28,7 @@ class CudaStatements {
 
  private:
   std::string expression(NodeId id) const;
+  std::string low_part_of_length(NodeId id) const;
   bool rounds(const Node& node) const;
   bool rounds_product(const Node& node) const;
 

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "compiler/cpu_expression.h"
 #include "compiler/describe.h"
@@ -133,6 +134,12 @@ class Emitter {
       return fmt::format("({})({})", cpu_type(n.type, true), cpu_literal(graph_.constant_value(id), n.type));
     if (n.op == Op::Param) return param_text(n, true);
     if (is_self_test(graph_, n)) return fmt::format("to_mask(lane_numbers == (vint)(self_{}))", r);
+    if (plan_.is_shifted(id)) return fmt::format("{0}s + {0}e", node_name(id, r));
+    if (const auto shift = plan_.image_shifts.find(id); shift != plan_.image_shifts.end()) {
+      const auto& [difference, whole, length, added] = shift->second;
+      const std::string d = node_name(difference, r), n = (added ? "" : "-") + node_name(whole, r);
+      return fmt::format("fused({0}, {1}, {2}s) + fused({0}, {1}l, {2}e)", n, node_name(length, r), d);
+    }
     if (plan_.two_float.count(id)) {
       const auto part = [&](const char* suffix, int k) { return node_name(n.args[std::size_t(k)], r) + suffix; };
       return fmt::format("({} - {}) + ({} - {})", part("", 0), part("", 1), part("l", 0), part("l", 1));
@@ -145,8 +152,21 @@ class Emitter {
   std::string uniform(const std::vector<NodeId>& nodes) {
     std::string text;
     for (NodeId id : nodes)
-      text += fmt::format("const {} t{} = {};\n", cpu_type(graph_[id].type, true), id, node_expression(id, 0));
+      text += fmt::format("const {} t{} = {};\n", cpu_type(graph_[id].type, true), id, node_expression(id, 0)) +
+              low_part_of_length(id);
     return text;
+  }
+
+  // What a length that images are shifted by lacks in working precision, if it is a param or a constant.
+  std::string low_part_of_length(NodeId id) const {
+    if (!plan_.is_length(id)) return "";
+    const Node& n = graph_[id];
+    const Node& bare = n.op == Op::Neg ? graph_[n.args[0]] : n;
+    std::string whole = "0.0";
+    if (bare.op == Op::Param) whole = fmt::format("a->param[{}]", bare.payload);
+    if (bare.op == Op::Const) whole = cpu_literal(std::bit_cast<double>(bare.payload), Type::Double);
+    return fmt::format("const vreal t{0}l = (vreal)({1}(real)({2} - (double)(real)({2})));\n", id,
+                       n.op == Op::Neg ? "-" : "", whole);
   }
 
   // ---- prepare ------------------------------------------------------------------------------------------------
@@ -328,8 +348,12 @@ class Emitter {
       return index_needed(Op::JIndex) ? fmt::format("const vindex {} = {};\n", node_name(id, 0), index_vector("j"))
                                       : "";
     std::string text;
-    for (int r = 0; r < (per_i(id) ? block_ : 1); ++r)
+    for (int r = 0; r < (per_i(id) ? block_ : 1); ++r) {
+      if (plan_.is_shifted(id))
+        text += fmt::format("const vreal {0}s = {1} - {2}, {0}e = lost({1}, {2}, {0}s) + ({1}l - {2}l);\n",
+                            node_name(id, r), node_name(n.args[0], r), node_name(n.args[1], r));
       text += fmt::format("const {} {} = {};\n", type, node_name(id, r), node_expression(id, r));
+    }
     return text;
   }
 

@@ -250,7 +250,7 @@ class CudaEmitter {
 
   void look_at_cutoff() {
     if (plan_.any_guard == kNone) return;
-    word_ = cutoff_word(graph_, plan_.any_guard, scalars_);
+    word_ = cutoff_word(graph_, plan_, plan_.any_guard, scalars_);
     for (std::vector<NodeId> open(word_.reads.begin(), word_.reads.end()); !open.empty();) {
       const NodeId id = open.back();
       open.pop_back();

@@ -59,7 +59,9 @@ class Planner {
         continue;
       }
       if (!in_loop[at] || is_derived(id)) continue;
-      if (is_two_float(n)) plan_.two_float.insert(id);
+      if (is_two_float(id)) plan_.two_float.insert(id);
+      if (const auto shift = image_shift(graph_, id); shift && is_two_float(shift->difference))
+        plan_.image_shifts.emplace(id, *shift);
       for (NodeId arg : n.args)
         if (arg != kNone) in_loop[std::size_t(arg)] = true;
     }
@@ -76,10 +78,9 @@ class Planner {
       if (scale[std::size_t(id)]) plan_.scales.push_back(id);
   }
 
-  bool is_two_float(const Node& n) const {
-    if (options_.precision != Precision::Mixed || n.op != Op::Sub || n.type != Type::Real) return false;
-    const Op a = graph_[n.args[0]].op, b = graph_[n.args[1]].op;
-    return (a == Op::InputJ && b == Op::InputI) || (a == Op::InputI && b == Op::InputJ);
+  bool is_two_float(NodeId id) const {
+    const Node& n = graph_[id];
+    return options_.precision == Precision::Mixed && n.type == Type::Real && is_input_difference(graph_, id);
   }
 
   void plan_side(SidePlan& side, Binding binding, Op leaf) {
@@ -198,6 +199,15 @@ bool sets_apart(const Graph& graph, NodeId id, bool negated) {
 }
 
 }  // namespace
+
+bool Plan::is_shifted(NodeId difference) const {
+  return std::any_of(image_shifts.begin(), image_shifts.end(),
+                     [&](const auto& s) { return s.second.difference == difference; });
+}
+
+bool Plan::is_length(NodeId id) const {
+  return std::any_of(image_shifts.begin(), image_shifts.end(), [&](const auto& s) { return s.second.length == id; });
+}
 
 bool sets_pairs_apart(const Graph& graph, NodeId condition) { return sets_apart(graph, condition, false); }
 

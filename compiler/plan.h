@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "compiler/image_shift.h"
 #include "compiler/ir.h"
 #include "compiler/kernel_source.h"
 #include "compiler/options.h"
@@ -25,11 +26,17 @@ struct Plan {
   std::vector<NodeId> uniform;  // of constants and params, needed in the pair loop; computed before it
   std::vector<NodeId> pair;     // computed for each pair, in topological order; leaves that must be loaded included
   std::set<NodeId> two_float;   // differences of an input_j and an input_i formed from high and low parts
+  // Of those, nodes that are the nearest image of one; it keeps what its own rounding loses for them, and the length
+  // has a low part.
+  std::map<NodeId, ImageShift> image_shifts;
   NodeId any_guard =
       kNone;  // holds wherever a guard does; kNone unless testing it first, for a whole vector of pairs, pays
   std::set<NodeId> before_guard;  // what any_guard needs
   std::vector<NodeId> scales;     // nodes of scale factors, in topological order (no j among them)
   std::vector<NodeId> finish;     // nodes of the finish graph that finish() needs, in topological order
+
+  bool is_shifted(NodeId difference) const;  // whether an image shift is made of it
+  bool is_length(NodeId id) const;           // whether an image shift is by it
 };
 
 Plan make_plan(Pipeline& pipeline, const Options& options);

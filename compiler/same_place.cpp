@@ -3,23 +3,16 @@
 
 #include <optional>
 
+#include "compiler/image_shift.h"
 #include "compiler/rewrite.h"
 
 namespace nbcc {
 namespace {
 
-// xj - xi or xi - xj, of the particles' own numbers.
-bool is_difference(const Graph& graph, NodeId id) {
-  const Node& n = graph[id];
-  if (n.op != Op::Sub || n.type < Type::Float) return false;
-  const Op a = graph[n.args[0]].op, b = graph[n.args[1]].op;
-  return (a == Op::InputI && b == Op::InputJ) || (a == Op::InputJ && b == Op::InputI);
-}
-
 // Of two or three differences, whose squares `id` is the sum of.
 std::optional<std::vector<NodeId>> squared(const Graph& graph, NodeId id) {
   const Node& n = graph[id];
-  if (n.op == Op::Mul && n.args[0] == n.args[1] && is_difference(graph, n.args[0])) return {{n.args[0]}};
+  if (n.op == Op::Mul && n.args[0] == n.args[1] && is_input_difference(graph, n.args[0])) return {{n.args[0]}};
   if (n.op != Op::Add) return {};
   std::optional<std::vector<NodeId>> all = squared(graph, n.args[0]);
   const std::optional<std::vector<NodeId>> rest = squared(graph, n.args[1]);
@@ -61,7 +54,7 @@ std::vector<NodeId> differences_tested(const Graph& graph, NodeId id) {
     return all;
   }
   const NodeId x = compared_with_zero(graph, n.op, n.args[0], n.args[1]);
-  if (x == kNone || !is_difference(graph, x)) return {};
+  if (x == kNone || !is_input_difference(graph, x)) return {};
   return {x};
 }
 

@@ -40,6 +40,13 @@ NBCC_INLINE T maximum(T a, T b) { return a != a ? a : maximum_of_number(a, b); }
 NBCC_INLINE bool any(vmask m) { return __builtin_reduce_or(m) != 0; }
 NBCC_INLINE bool all(vmask m) { return !any(~m); }
 
+// What the rounded difference s of a and b lacks, exactly.
+template <typename T>
+NBCC_INLINE T lost(T a, T b, T s) {
+  const T of_b = a - s, of_a = s + of_b;
+  return (a - of_a) + (of_b - b);
+}
+
 template <typename T>
 NBCC_INLINE T with_sign(T x, T sign) { return __builtin_elementwise_copysign(x, sign); }
 // Division by zero gives 0 and -1 turns the sign: a processor would stop the whole program instead.

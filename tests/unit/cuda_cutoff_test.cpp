@@ -19,7 +19,7 @@ struct Pair {
                         graph.leaf(Op::InputI, component, Type::Real));
   }
   std::string word(NodeId cutoff, const CudaScalars& scalars = kFloat) {
-    return cutoff_word(graph, cutoff, scalars).text;
+    return cutoff_word(graph, {}, cutoff, scalars).text;
   }
 };
 
@@ -57,14 +57,14 @@ TEST(cuda_cutoff, conditions_join) {
 TEST(cuda_cutoff, doubles_are_compared) {
   Pair p;
   const NodeId cutoff = p.graph.binary(Op::Lt, p.squares, p.limit);
-  const CutoffWord word = cutoff_word(p.graph, cutoff, kDouble);
+  const CutoffWord word = cutoff_word(p.graph, {}, cutoff, kDouble);
   EXPECT_EQ(word.text, fmt::format("(t{} ? 0u : 0x80000000u)", cutoff));
   EXPECT_EQ(word.reads, std::set<NodeId>{cutoff});
 }
 
 TEST(cuda_cutoff, what_is_read_is_told) {
   Pair p;
-  const CutoffWord word = cutoff_word(p.graph, p.graph.binary(Op::Lt, p.squares, p.limit), kFloat);
+  const CutoffWord word = cutoff_word(p.graph, {}, p.graph.binary(Op::Lt, p.squares, p.limit), kFloat);
   EXPECT_EQ(word.reads, (std::set<NodeId>{p.x, p.y, p.limit}));
 }
 
