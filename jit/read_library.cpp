@@ -1,13 +1,25 @@
-// Object files and archives -> sections. One door: sections_of_library(). Loads and runs nothing.
+// Object files and archives -> sections. One door: sections_of_library(). Loads and runs nothing, and reads only the
+// bytes at hand, whatever they say of themselves: LLVM's own reader of archives follows the size of a member that is
+// cut off beyond the end, so that members are found here.
 #include "jit/read_library.h"
 
-#include "llvm/Object/Archive.h"
-#include "llvm/Object/ObjectFile.h"
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "runtime/error.h"
 
 namespace nbcc {
 namespace {
+
+constexpr std::string_view kArchive = "!<arch>\n", kObject =
+                                                       "\x7f"
+                                                       "ELF";
+// Of the header of a member: 60 bytes, of which ten say its size and the last two are these.
+constexpr std::size_t kHeaderBytes = 60, kSizeAt = 48, kSizeDigits = 10;
+constexpr std::string_view kHeaderEnd = "`\n";
 
 [[noreturn]] void refuse(llvm::Error error) { throw UsageError("is no library: " + llvm::toString(std::move(error))); }
 
@@ -17,34 +29,49 @@ T expect(llvm::Expected<T> value) {
   return std::move(*value);
 }
 
-void add_sections(const llvm::object::ObjectFile& object, llvm::StringRef prefix, std::vector<std::string>& found) {
-  for (const llvm::object::SectionRef& section : object.sections()) {
+// Bytes that are no object, as an archive's table of symbols, have no sections.
+void add_sections(std::string_view bytes, llvm::StringRef prefix, std::vector<std::string>& found) {
+  if (!bytes.starts_with(kObject)) return;
+  const std::string aligned(bytes);  // members begin at even places
+  const auto object = expect(llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(aligned, "library")));
+  std::size_t taken = 0;
+  for (const llvm::object::SectionRef& section : object->sections()) {
     llvm::Expected<llvm::StringRef> name = section.getName();
     if (!name) {
       llvm::consumeError(name.takeError());  // a section without a name is none of ours
       continue;
     }
-    if (name->starts_with(prefix)) found.push_back(expect(section.getContents()).str());
+    if (!name->starts_with(prefix)) continue;
+    found.push_back(expect(section.getContents()).str());
+    taken += found.back().size();
+    if (taken > bytes.size()) throw UsageError("is no library: its sections are larger than itself");
   }
+}
+
+std::string_view take_member(std::string_view& rest) {
+  std::size_t size = 0;
+  const bool whole = rest.size() >= kHeaderBytes && rest.substr(kHeaderBytes - 2, 2) == kHeaderEnd;
+  const char* const digits = rest.data() + kSizeAt;
+  if (!whole || std::from_chars(digits, digits + kSizeDigits, size).ec != std::errc() ||
+      size > rest.size() - kHeaderBytes) {
+    throw UsageError("is no library: the archive is damaged or cut off");
+  }
+  const std::string_view member = rest.substr(kHeaderBytes, size);
+  // Members begin at even places; behind the last one the filling may be missing.
+  rest.remove_prefix(std::min(rest.size(), kHeaderBytes + size + size % 2));
+  return member;
 }
 
 }  // namespace
 
 std::vector<std::string> sections_of_library(const std::string& bytes, const std::string& prefix) {
   std::vector<std::string> found;
-  const llvm::MemoryBufferRef buffer(bytes, "library");
-  const std::unique_ptr<llvm::object::Binary> binary = expect(llvm::object::createBinary(buffer));
-  if (const auto* archive = llvm::dyn_cast<llvm::object::Archive>(binary.get())) {
-    llvm::Error problem = llvm::Error::success();
-    for (const llvm::object::Archive::Child& child : archive->children(problem)) {
-      const std::unique_ptr<llvm::object::Binary> member = expect(child.getAsBinary());
-      if (const auto* object = llvm::dyn_cast<llvm::object::ObjectFile>(member.get())) {
-        add_sections(*object, prefix, found);
-      }
-    }
-    if (problem) refuse(std::move(problem));
-  } else if (const auto* object = llvm::dyn_cast<llvm::object::ObjectFile>(binary.get())) {
-    add_sections(*object, prefix, found);
+  std::string_view rest = bytes;
+  if (rest.starts_with(kObject)) {
+    add_sections(rest, prefix, found);
+  } else if (rest.starts_with(kArchive)) {
+    rest.remove_prefix(kArchive.size());
+    while (!rest.empty()) add_sections(take_member(rest), prefix, found);
   } else {
     throw UsageError("is no library");
   }

@@ -1,6 +1,9 @@
 // PipelineImage <-> bytes. Doors: write_image(), read_image(). Both walk the same list of members (members_of), so that
-// what is written is what is read; numbers are little-endian. Runs nothing and knows no files.
+// what is written is what is read; numbers are little-endian. A checksum stands before them, since what they say (a
+// column's component, the lanes of a vector) is believed by all that runs the kernels. Runs nothing and knows no files.
 #include "runtime/image.h"
+
+#include <xxhash.h>
 
 #include <bit>
 #include <cstdint>
@@ -16,7 +19,7 @@ namespace {
 constexpr std::string_view kMagic = "nbcc pipeline\n";
 // Goes up with every change of members_of() and of what they mean, and of what kernels take for granted
 // (kernel_source.h, cuda_arguments.h).
-constexpr std::uint32_t kVersion = 4;
+constexpr std::uint32_t kVersion = 5;
 
 class Writer {
  public:
@@ -31,10 +34,10 @@ class Writer {
     number(std::uint64_t(value.size()));
     bytes += value;
   }
-  template <typename T>
-  std::size_t length(const std::vector<T>& list) {
-    number(std::uint64_t(list.size()));
-    return list.size();
+  template <typename T, typename Each>
+  void list(const std::vector<T>& values, Each each) {
+    number(std::uint64_t(values.size()));
+    for (const T& value : values) each(value);
   }
 
  private:
@@ -55,11 +58,10 @@ class Reader {
     value = std::bit_cast<T>(bits);
   }
   void text(std::string& value) { value = take(size()); }
-  template <typename T>
-  std::size_t length(std::vector<T>& list) {
-    const std::size_t count = size();
-    list.resize(count);
-    return count;
+  // One after the other, so that a wrong number of them asks for no more memory than the bytes can fill.
+  template <typename T, typename Each>
+  void list(std::vector<T>& values, Each each) {
+    for (std::size_t rest = size(); rest > 0; --rest) each(values.emplace_back());
   }
   std::string_view take(std::size_t count) {
     if (count > rest_.size()) throw UsageError("the description of a compiled pipeline is cut off");
@@ -67,13 +69,13 @@ class Reader {
     rest_.remove_prefix(count);
     return taken;
   }
-  bool at_end() const { return rest_.empty(); }
+  std::string_view rest() const { return rest_; }
 
  private:
   template <typename T>
   using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t,
                                   std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint8_t>>;
-  // Of something whose every element takes a byte at least, which bounds the memory that wrong bytes can ask for.
+  // Of something whose every element takes a byte at least.
   std::size_t size() {
     std::uint64_t count = 0;
     number(count);
@@ -197,21 +199,23 @@ void item(Archive& archive, Value& value) {
   } else if constexpr (std::is_same_v<Plain, std::string>) {
     archive.text(value);
   } else if constexpr (IsVector<Plain>::value) {
-    const std::size_t count = archive.length(value);
-    for (std::size_t k = 0; k < count; ++k) item(archive, value[k]);
+    archive.list(value, [&](auto& one) { item(archive, one); });
   } else {
     members_of(archive, value);
   }
 }
 
+std::uint64_t checksum(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+
 }  // namespace
 
 std::string write_image(const PipelineImage& image) {
-  Writer writer;
-  writer.bytes = kMagic;
-  writer.number(kVersion);
-  item(writer, image);
-  return std::move(writer.bytes);
+  Writer head, body;
+  item(body, image);
+  head.bytes = kMagic;
+  head.number(kVersion);
+  head.number(checksum(body.bytes));
+  return head.bytes + body.bytes;
 }
 
 PipelineImage read_image(std::string_view bytes) {
@@ -224,9 +228,14 @@ PipelineImage read_image(std::string_view bytes) {
     throw UsageError(fmt::format("the pipeline was compiled by {} nbcc: its description has form {}, this one reads {}",
                                  version > kVersion ? "a newer" : "an older", version, kVersion));
   }
+  std::uint64_t expected = 0;
+  reader.number(expected);
+  if (checksum(reader.rest()) != expected) {
+    throw UsageError("the description of a compiled pipeline is damaged or cut off");
+  }
   PipelineImage image;
   item(reader, image);
-  if (!reader.at_end()) throw UsageError("the description of a compiled pipeline has something behind its end");
+  if (!reader.rest().empty()) throw UsageError("the description of a compiled pipeline has something behind its end");
   return image;
 }
 
