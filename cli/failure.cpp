@@ -12,6 +12,7 @@
 #include "cli/exit_code.h"
 #include "cli/file_error.h"
 #include "compiler/diagnostic.h"
+#include "compiler/own_stack.h"
 #include "compiler/source.h"
 #include "runtime/error.h"
 #include "runtime/nbcc.hpp"
@@ -55,6 +56,8 @@ int report_failure() {
   } catch (const UsageError& e) {
     return said(kUsage, e.what());
   } catch (const DeviceError& e) {
+    return said(kNoDevice, e.what());
+  } catch (const StackRefused& e) {
     return said(kNoDevice, e.what());
   } catch (const std::bad_alloc&) {
     return said(kNoDevice, "out of memory");

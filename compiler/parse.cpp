@@ -16,12 +16,12 @@
 #include "clang/Sema/Sema.h"
 #include "compiler/count_operations.h"
 #include "compiler/lower.h"
+#include "compiler/own_stack.h"
 #include "compiler/reword.h"
 #include "compiler/screen.h"
 #include "compiler/verify.h"
 #include "compiler/warn_singular.h"
 #include "llvm/Support/VirtualFileSystem.h"
-#include "llvm/Support/thread.h"
 #include "templates/embedded.h"
 
 namespace nbcc {
@@ -31,7 +31,7 @@ constexpr const char* kUserFile = "/pipeline.pipe";
 constexpr const char* kPrelude = "/prelude.h";
 
 // Deep expressions recurse in Clang and in lowering. The screen bounds their depth; this stack holds that bound.
-constexpr unsigned kStackBytes = 512u << 20;
+constexpr std::size_t kStackBytes = std::size_t(512) << 20;
 
 // Keeps what Clang says about the user's text, in the language's own words. A note that points into the prelude would
 // show a file that the user has never seen, so it is dropped.
@@ -185,23 +185,18 @@ Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings) {
   std::vector<Diagnostic> diagnostics;
   Pipeline pipeline;
   std::exception_ptr failure;
-  llvm::thread worker(std::optional<unsigned>(kStackBytes), [&] {
-    try {
-      run_clang(source, screened.dialect, diagnostics, [&](clang::ASTContext& context) {
-        // Lowering a tree that Clang found wrong would only repeat its complaints in other words.
-        if (has_errors(diagnostics)) return;
-        // Caught here, since Clang's own frames are built without exceptions.
-        try {
-          pipeline = lower(context, screened, source, diagnostics);
-        } catch (...) {
-          failure = std::current_exception();
-        }
-      });
-    } catch (...) {
-      failure = std::current_exception();
-    }
+  run_on_own_stack(kStackBytes, [&] {
+    run_clang(source, screened.dialect, diagnostics, [&](clang::ASTContext& context) {
+      // Lowering a tree that Clang found wrong would only repeat its complaints in other words.
+      if (has_errors(diagnostics)) return;
+      // Caught here, since Clang's own frames are built without exceptions.
+      try {
+        pipeline = lower(context, screened, source, diagnostics);
+      } catch (...) {
+        failure = std::current_exception();
+      }
+    });
   });
-  worker.join();
   if (failure) std::rethrow_exception(failure);
   if (has_errors(diagnostics)) throw CompileError(source, diagnostics);
   // From here on the pipeline is meant to be right: whatever verify finds is our own mistake.

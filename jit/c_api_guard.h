@@ -4,6 +4,7 @@
 
 #include "compiler/diagnostic.h"
 #include "compiler/options.h"
+#include "compiler/own_stack.h"
 #include "compiler/source.h"
 #include "runtime/handles.h"
 
@@ -20,6 +21,8 @@ nbcc_status guarded_compile(nbcc_error** error, Body body) noexcept {
     return fail(error, NBCC_ERROR_INPUT, e.what());
   } catch (const SourceUnreadable& e) {
     return fail(error, NBCC_ERROR_USAGE, e.what());
+  } catch (const StackRefused& e) {
+    return fail(error, NBCC_ERROR_DEVICE, e.what());
   } catch (...) {
     return fail_with_current_exception(error);
   }

@@ -139,7 +139,8 @@ void Board::start() noexcept {
     prepare();
     is_started_ = true;
     if (i_.empty()) return;
-    work_ = std::async(std::launch::async, [this] {
+    // Where the system gives no thread, the one that asks for the forces makes them.
+    work_ = std::async(std::launch::async | std::launch::deferred, [this] {
       if (!is_j_bound_) {
         // A bound range has an address, also when it is empty.
         static constexpr double none = 0;

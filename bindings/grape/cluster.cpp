@@ -75,7 +75,8 @@ void Cluster::start(int nj, double eps2, std::vector<IParticle> i) noexcept {
       throw usage("nj is " + std::to_string(nj) + ", but no j-particle was set at address " + std::to_string(set));
     }
     sum_.set("eps2", eps2);
-    work_ = std::async(std::launch::async, [this, nj] {
+    // Where the system gives no thread, the one that asks for the forces makes them.
+    work_ = std::async(std::launch::async | std::launch::deferred, [this, nj] {
       // What was bound lies where it did, but is another.
       if (j_.predict(time_, std::size_t(nj))) j_.bind_to(sum_);
       if (i_.empty()) return;
