@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -81,7 +82,9 @@ struct Report {
 Report make_report() {
   Report report;
   report.version = fmt::format("{}.{}.{}", NBCC_VERSION_MAJOR, NBCC_VERSION_MINOR, NBCC_VERSION_PATCH);
+  // Without what it is told of each target.
   report.toolchain = make_cpu_toolchain()->identity();
+  report.toolchain.resize(std::min(report.toolchain.size(), report.toolchain.find(';')));
   report.isa = name(detect_isa());
   report.cores = available_cores();
   const DiskCache cache(DiskCache::default_folder());

@@ -2,6 +2,7 @@
 // What a subcommand does is in command_<name>.cpp.
 #include <fmt/core.h>
 
+#include <csignal>
 #include <cstdio>
 #include <sstream>
 
@@ -11,6 +12,9 @@
 #include "cli/standard_output.h"
 
 int main(int argc, char** argv) {
+  // A result that outgrows the limit on the size of files (ulimit -f) is an error of that file, not the end of the
+  // command.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     CLI::App app("", "nbcc");
     std::function<int()> chosen;

@@ -4,7 +4,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
+#include <string_view>
+#include <utility>
 
 #include "compiler/diagnostic.h"
 #include "jit/clang_compile.h"
@@ -16,25 +19,39 @@
 namespace nbcc {
 namespace {
 
-// The stack is realigned because Clang would else spill vectors to unaligned places, which costs up to half the speed.
-// Contraction is off because the text says itself where a product and a sum are fused; the vector width is stated
-// because LLVM would rather split 512-bit vectors on some processors.
-std::vector<std::string> target_arguments(const std::string& target) {
-  if (target == "cpu-neon")
-    return {"-triple", "aarch64-unknown-linux-gnu", "-target-cpu", "generic", "-target-feature", "+neon"};
-  if (target == "cpu-sse2") return {"-triple", "x86_64-unknown-linux-gnu", "-target-cpu", "x86-64"};
-  if (target == "cpu-avx2") return {"-triple", "x86_64-unknown-linux-gnu", "-target-cpu", "x86-64-v3"};
-  if (target == "cpu-avx512")
-    return {"-triple", "x86_64-unknown-linux-gnu", "-target-cpu", "x86-64-v4", "-mprefer-vector-width=512"};
-  throw InternalError(fmt::format("no CPU target is named '{}'", target));
+// What Clang is told of every kernel, and of each target. The stack is realigned because Clang would else spill vectors
+// to unaligned places, which costs up to half the speed. Contraction is off because the text says itself where a
+// product and a sum are fused; the vector width is stated because LLVM would rather split 512-bit vectors on some
+// processors. Both lists are part of the cache's key as they stand here.
+constexpr std::string_view kArguments =
+    "-x c++ -std=c++20 -nostdsysteminc -nobuiltininc -O3 -ffp-contract=off -fwrapv -mstackrealign "
+    "-mrelocation-model pic -pic-level 2";
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kTargets{
+    {{"cpu-neon", "-triple aarch64-unknown-linux-gnu -target-cpu generic -target-feature +neon"},
+     {"cpu-sse2", "-triple x86_64-unknown-linux-gnu -target-cpu x86-64"},
+     {"cpu-avx2", "-triple x86_64-unknown-linux-gnu -target-cpu x86-64-v3"},
+     {"cpu-avx512", "-triple x86_64-unknown-linux-gnu -target-cpu x86-64-v4 -mprefer-vector-width=512"}}};
+
+void add_words(std::string_view text, std::vector<std::string>& words) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    words.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+std::vector<std::string> arguments_for(const std::string& target) {
+  const auto* const found =
+      std::find_if(kTargets.begin(), kTargets.end(), [&](const auto& known) { return known.first == target; });
+  if (found == kTargets.end()) throw InternalError(fmt::format("no CPU target is named '{}'", target));
+  std::vector<std::string> words;
+  add_words(found->second, words);
+  add_words(kArguments, words);
+  return words;
 }
 
 std::string compile_kernel(const KernelSource& source, ClangForm form, const std::vector<std::string>& more = {}) {
-  ClangJob job{{{"/kernel.cpp", source.text}}, "/kernel.cpp", target_arguments(source.target)};
-  for (const char* argument :
-       {"-x", "c++", "-std=c++20", "-nostdsysteminc", "-nobuiltininc", "-O3", "-ffp-contract=off", "-fwrapv",
-        "-mstackrealign", "-mrelocation-model", "pic", "-pic-level", "2"})
-    job.arguments.push_back(argument);
+  ClangJob job{{{"/kernel.cpp", source.text}}, "/kernel.cpp", arguments_for(source.target)};
   job.arguments.insert(job.arguments.end(), more.begin(), more.end());
   ClangResult result = compile_in_memory(job, form);
   if (!result.ok)
@@ -76,7 +93,9 @@ struct LoadedCode : CpuCode {
 class ClangToolchain : public CpuToolchain {
  public:
   std::string identity() const override {
-    return "clang " LLVM_VERSION_STRING " -O3 -ffp-contract=off, -mstackrealign";
+    std::string all = fmt::format("clang " LLVM_VERSION_STRING " {}", kArguments);
+    for (const auto& [target, arguments] : kTargets) all += fmt::format("; {}: {}", target, arguments);
+    return all;
   }
   std::string compile(const KernelSource& source) const override { return compile_kernel(source, ClangForm::Object); }
 

@@ -19,6 +19,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Host.h"
 #include "runtime/error.h"
+#include "runtime/file_size_signal.h"
 
 LLD_HAS_DRIVER(elf)
 
@@ -84,6 +85,7 @@ std::string path_of(const char* soname) {
 }  // namespace
 
 std::string link_shared_library(const LinkRequest& request) {
+  const FileSizeSignalHeld held;
   const TemporaryFolder scratch;
   const std::string result = scratch.file("library.so"), stand_in = scratch.file("runtime.so");
   std::vector<std::string> options{"-shared",

@@ -30,7 +30,7 @@ namespace nbcc {
 namespace {
 
 constexpr std::string_view kFirstLine = "nbcc tunings 1";
-constexpr std::string_view kSuffix = ".tuning", kLock = "writing.lock";
+constexpr std::string_view kSuffix = ".tuning";
 // A file of every size class from 1 to 2^40 has less than 200 kB.
 constexpr std::size_t kMostBytes = std::size_t(1) << 20;
 constexpr auto kWaitForWriter = std::chrono::seconds(2);
@@ -198,16 +198,16 @@ CudaTunings::CudaTunings(const std::string& cache_folder)
 
 CudaTuningTable CudaTunings::read(const CudaTuningSubject& subject) const {
   return quietly([&] {
-    const OwnFolder folder = OwnFolder::open(folder_);
+    const OwnFolder folder = OwnFolder::open(folder_, kSuffix);
     return folder ? read_table(folder, subject) : CudaTuningTable();
   });
 }
 
 bool CudaTunings::store(const CudaTuningSubject& subject, CudaSizeClass size, const CudaTuned& tuned) const {
   return quietly([&] {
-    const OwnFolder folder = OwnFolder::make(folder_);
+    const OwnFolder folder = OwnFolder::make(folder_, kSuffix);
     if (!folder) return false;
-    OwnLock lock(folder, std::string(kLock));
+    OwnLock lock(folder, file_name(subject));
     wait_for(lock);
     CudaTuningTable table = read_table(folder, subject);
     table.set(size, tuned);
@@ -221,11 +221,10 @@ bool CudaTunings::store(const CudaTuningSubject& subject, CudaSizeClass size, co
 std::vector<CudaTunings::Entry> CudaTunings::list() const {
   return quietly([&] {
     std::vector<Entry> entries;
-    const OwnFolder folder = OwnFolder::open(folder_);
+    const OwnFolder folder = OwnFolder::open(folder_, kSuffix);
     if (!folder) return entries;
-    for (const std::string& name : folder.names()) {
+    for (const std::string& name : folder.entries()) {
       OwnFolder::Status status;
-      if (!name.ends_with(kSuffix)) continue;
       std::optional<Content> content = read_file(folder, name, status);
       if (!content) continue;
       entries.push_back({name, without_word(content->pipeline_line), without_word(content->gpu_line), content->kernel,
@@ -240,15 +239,8 @@ std::vector<CudaTunings::Entry> CudaTunings::list() const {
 
 int CudaTunings::clear() const {
   return quietly([&] {
-    int removed = 0;
-    const OwnFolder folder = OwnFolder::open(folder_);
-    if (!folder) return removed;
-    for (const std::string& name : folder.names()) {
-      const bool tuning = name.ends_with(kSuffix);
-      if (!tuning && name != kLock && !name.ends_with(kTemporarySuffix)) continue;
-      if (folder.remove(name) && tuning) ++removed;
-    }
-    return removed;
+    const OwnFolder folder = OwnFolder::open(folder_, kSuffix);
+    return folder ? folder.clear() : 0;
   });
 }
 

@@ -2,9 +2,9 @@
 // Does not know what a value is, has no limit of size, and never lets its own trouble out: whatever goes wrong here
 // is a miss.
 //
-// An entry is one file, named by the key's hash: Header, key, value. It is written to a temporary file and renamed, so
-// that it is there whole or not at all. What is wrong with an entry's *content* deletes it; what goes wrong while
-// reading (an I/O error) deletes nothing.
+// An entry is one file of the folder `kernels`, named by the key's hash: Header, key, value. It is written to a
+// temporary file and renamed, so that it is there whole or not at all. What is wrong with an entry's *content* deletes
+// it; what goes wrong while reading (an I/O error) deletes nothing.
 #include "runtime/disk_cache.h"
 
 #include <xxhash.h>
@@ -22,7 +22,7 @@
 namespace nbcc {
 namespace {
 
-constexpr std::string_view kEntrySuffix = ".kernel", kLockSuffix = ".lock";
+constexpr std::string_view kEntrySuffix = ".kernel";
 constexpr std::uint32_t kVersion = 1;
 
 struct Header {
@@ -34,9 +34,9 @@ struct Header {
 };
 static_assert(sizeof(Header) == 40);
 
-std::string hashed(const std::string& key) {
+std::string entry_name(const std::string& key) {
   const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+  return fmt::format("{:016x}{:016x}{}", hash.high64, hash.low64, kEntrySuffix);
 }
 
 std::uint64_t checksum(Header header, std::string_view key_and_value) {
@@ -57,8 +57,6 @@ std::optional<std::string> value_of(std::string_view entry, std::string_view key
   if (header.checksum != checksum(header, rest) || rest.substr(0, header.key_bytes) != key) return {};
   return std::string(rest.substr(header.key_bytes));
 }
-
-std::string entry_name(const std::string& key) { return hashed(key) + std::string(kEntrySuffix); }
 
 std::optional<std::string> read_entry(const OwnFolder& folder, const std::string& key) {
   OwnFolder::Status status;
@@ -82,7 +80,8 @@ void write_entry(const OwnFolder& folder, const std::string& key, const std::str
 
 }  // namespace
 
-DiskCache::DiskCache(std::string folder) : folder_(std::move(folder)) {}
+DiskCache::DiskCache(std::string folder)
+    : folder_(std::move(folder)), kernels_(folder_.empty() ? "" : folder_ + "/kernels") {}
 
 std::string DiskCache::default_folder() {
   const auto variable = [](const char* name) {
@@ -98,7 +97,7 @@ std::string DiskCache::default_folder() {
 
 std::optional<std::string> DiskCache::lookup(const std::string& key) const {
   return quietly([&]() -> std::optional<std::string> {
-    const OwnFolder folder = OwnFolder::open(folder_);
+    const OwnFolder folder = OwnFolder::open(kernels_, kEntrySuffix);
     if (!folder) return {};
     return read_entry(folder, key);
   });
@@ -106,23 +105,23 @@ std::optional<std::string> DiskCache::lookup(const std::string& key) const {
 
 void DiskCache::store(const std::string& key, const std::string& value) const {
   quietly([&] {
-    if (const OwnFolder folder = OwnFolder::make(folder_)) write_entry(folder, key, value);
+    if (const OwnFolder folder = OwnFolder::make(kernels_, kEntrySuffix)) write_entry(folder, key, value);
   });
 }
 
 void DiskCache::remove(const std::string& key) const {
   quietly([&] {
-    if (const OwnFolder folder = OwnFolder::open(folder_)) folder.remove(entry_name(key));
+    if (const OwnFolder folder = OwnFolder::open(kernels_, kEntrySuffix)) folder.remove(entry_name(key));
   });
 }
 
 std::string DiskCache::get_or_make(const std::string& key, const std::function<std::string()>& make) const {
   if (std::optional<std::string> value = lookup(key)) return *std::move(value);
-  const OwnFolder folder = quietly([&] { return OwnFolder::make(folder_); });
+  const OwnFolder folder = quietly([&] { return OwnFolder::make(kernels_, kEntrySuffix); });
   if (!folder) return make();
 
   // Held while the value is made.
-  OwnLock lock(folder, hashed(key) + std::string(kLockSuffix));
+  OwnLock lock(folder, entry_name(key));
   const auto deadline = std::chrono::steady_clock::now() + wait_limit_;
   auto wait = std::chrono::milliseconds(1);
   for (;;) {
@@ -143,12 +142,11 @@ std::string DiskCache::get_or_make(const std::string& key, const std::function<s
 std::vector<DiskCache::Entry> DiskCache::list() const {
   return quietly([&] {
     std::vector<Entry> entries;
-    const OwnFolder folder = OwnFolder::open(folder_);
+    const OwnFolder folder = OwnFolder::open(kernels_, kEntrySuffix);
     if (!folder) return entries;
-    for (const std::string& name : folder.names()) {
+    for (const std::string& name : folder.entries()) {
       OwnFolder::Status status;
       Header header;
-      if (!name.ends_with(kEntrySuffix)) continue;
       const OwnFile file = folder.open_file(name, status);
       const std::optional<std::string> begin = file ? file.read(sizeof header + 512) : std::nullopt;
       if (!begin || begin->size() < sizeof header) continue;
@@ -166,15 +164,8 @@ std::vector<DiskCache::Entry> DiskCache::list() const {
 
 int DiskCache::clear() const {
   return quietly([&] {
-    int removed = 0;
-    const OwnFolder folder = OwnFolder::open(folder_);
-    if (!folder) return removed;
-    for (const std::string& name : folder.names()) {
-      const bool entry = name.ends_with(kEntrySuffix);
-      if (!entry && !name.ends_with(kLockSuffix) && !name.ends_with(kTemporarySuffix)) continue;
-      if (folder.remove(name) && entry) ++removed;
-    }
-    return removed;
+    const OwnFolder folder = OwnFolder::open(kernels_, kEntrySuffix);
+    return folder ? folder.clear() : 0;
   });
 }
 

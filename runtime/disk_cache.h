@@ -1,6 +1,6 @@
-// Compiled kernels on disk. A cache that cannot be used (no folder, read-only, full, someone else's) is no error:
-// everything is then a miss. Safe among processes and threads.
-// Tested by tests/unit/disk_cache_test.cpp.
+// Compiled kernels on disk. A cache that cannot be used (no folder, read-only, full, someone else's, one that others
+// may write) is no error: everything is then a miss. Safe among processes and threads. Whatever else lies in the folder
+// is left alone. Tested by tests/unit/disk_cache_test.cpp.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -14,7 +14,8 @@ namespace nbcc {
 
 class DiskCache {
  public:
-  // "" is a cache that keeps nothing. The folder is made (0700) when something is stored.
+  // "" is a cache that keeps nothing. Kernels are in a folder of their own in it, `kernels`; both are made (0700) when
+  // something is stored.
   explicit DiskCache(std::string folder);
 
   // $NBCC_CACHE_DIR, else $XDG_CACHE_HOME/nbcc, else ~/.cache/nbcc; "" when none of these is set.
@@ -40,7 +41,7 @@ class DiskCache {
   int clear() const;                // the number of entries removed
 
  private:
-  std::string folder_;
+  std::string folder_, kernels_;
   std::chrono::milliseconds wait_limit_ = std::chrono::seconds(60);
 };
 

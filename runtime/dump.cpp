@@ -14,6 +14,7 @@
 
 #include "fmt/format.h"
 #include "runtime/error.h"
+#include "runtime/file_size_signal.h"
 
 namespace nbcc {
 
@@ -28,6 +29,7 @@ std::string dump_stem(const std::string& folder, const KernelSource& source, con
 }
 
 void write_dump(const std::string& path, const std::string& content) {
+  const FileSizeSignalHeld held;
   std::ofstream file(path, std::ios::binary);
   file.write(content.data(), std::streamsize(content.size())).flush();
   if (!file) throw DeviceError(fmt::format("cannot write {}: {}", path, std::strerror(errno)));

@@ -7,11 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <memory>
 
 #include "fmt/format.h"
+#include "runtime/file_size_signal.h"
 
 namespace nbcc {
 namespace {
@@ -19,7 +22,63 @@ namespace {
 // A temporary file of this age has lost its writer.
 constexpr std::time_t kAbandonedSeconds = 3600;
 
+constexpr std::string_view kLockSuffix = ".lock", kTemporarySuffix = ".tmp";
+constexpr std::size_t kHashDigits = 16;
+
 bool is_mine(const struct stat& status) { return status.st_uid == ::geteuid(); }
+
+// Loading an entry is executing it, so that whoever may write one, or move one here, could run what he likes.
+bool others_may_write(const struct stat& status) { return (status.st_mode & (S_IWGRP | S_IWOTH)) != 0; }
+
+// Whether anybody could put another folder in this one's place: where a folder of this user's above it may be written
+// by all, who may then rename what lies in it. (With the sticky bit, as /tmp has it, nobody may.) Those of other users
+// are their affair, and a group that shares a folder is one's own choice.
+bool is_way_open(const std::string& path) {
+  const std::unique_ptr<char, void (*)(void*)> resolved(::realpath(path.c_str(), nullptr), &std::free);
+  if (!resolved) return true;
+  const std::string whole = resolved.get();
+  for (std::size_t end = whole.rfind('/'); end != std::string::npos && end > 0; end = whole.rfind('/', end - 1)) {
+    struct stat status;
+    if (::stat(whole.substr(0, end).c_str(), &status) != 0) return true;
+    if (is_mine(status) && (status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0) return true;
+  }
+  return false;
+}
+
+bool is_entry(std::string_view name, std::string_view suffix) {
+  if (!name.ends_with(suffix) || name.size() < suffix.size() + kHashDigits) return false;
+  const std::string_view digits = name.substr(name.size() - suffix.size() - kHashDigits, kHashDigits);
+  return digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+bool is_lock(std::string_view name, std::string_view suffix) {
+  return name.ends_with(kLockSuffix) && is_entry(name.substr(0, name.size() - kLockSuffix.size()), suffix);
+}
+
+std::string temporary_name(const std::string& entry) {
+  static std::atomic<unsigned> counter{0};
+  return fmt::format("{}.{}-{}{}", entry, ::getpid(), counter++, kTemporarySuffix);
+}
+
+// As temporary_name() makes them: behind the entry's name a point, a number, a hyphen and a number.
+bool is_temporary(std::string_view name, std::string_view suffix) {
+  if (!name.ends_with(kTemporarySuffix)) return false;
+  name.remove_suffix(kTemporarySuffix.size());
+  const std::size_t point = name.rfind('.');
+  if (point == std::string_view::npos || !is_entry(name.substr(0, point), suffix)) return false;
+  const std::string_view numbers = name.substr(point + 1);
+  return std::count(numbers.begin(), numbers.end(), '-') == 1 &&
+         numbers.find_first_not_of("0123456789-") == std::string_view::npos;
+}
+
+std::vector<std::string> names_in(const OwnFolder& folder) {
+  std::vector<std::string> found;
+  DIR* const directory = ::fdopendir(::openat(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory) return found;
+  const std::unique_ptr<DIR, int (*)(DIR*)> closing(directory, &::closedir);
+  while (const dirent* entry = ::readdir(directory)) found.emplace_back(entry->d_name);
+  return found;
+}
 
 bool write_all(const OwnFile& file, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -31,11 +90,11 @@ bool write_all(const OwnFile& file, std::string_view bytes) {
   return true;
 }
 
-void remove_abandoned(const OwnFolder& folder) {
+void remove_abandoned(const OwnFolder& folder, std::string_view suffix) {
   const std::time_t now = std::time(nullptr);
-  for (const std::string& name : folder.names()) {
+  for (const std::string& name : names_in(folder)) {
     struct stat status;
-    if (!name.ends_with(kTemporarySuffix)) continue;
+    if (!is_temporary(name, suffix)) continue;
     if (::fstatat(folder.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !is_mine(status)) continue;
     if (now - status.st_mtime > kAbandonedSeconds) ::unlinkat(folder.get(), name.c_str(), 0);
   }
@@ -61,46 +120,47 @@ std::optional<std::string> OwnFile::read(std::size_t most) const {
   return bytes;
 }
 
-OwnFolder OwnFolder::open(const std::string& path) {
+OwnFolder OwnFolder::open(const std::string& path, std::string_view suffix) {
   OwnFolder folder;
   if (path.empty()) return folder;
   OwnFile opened(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   struct stat status;
-  if (opened && ::fstat(opened.get(), &status) == 0 && is_mine(status)) folder.opened_ = std::move(opened);
+  if (!opened || ::fstat(opened.get(), &status) != 0 || !is_mine(status) || others_may_write(status)) return folder;
+  if (is_way_open(path)) return folder;
+  folder.opened_ = std::move(opened);
+  folder.suffix_ = suffix;
   return folder;
 }
 
-OwnFolder OwnFolder::make(const std::string& path) {
-  if (OwnFolder there = open(path)) return there;
+OwnFolder OwnFolder::make(const std::string& path, std::string_view suffix) {
+  if (OwnFolder there = open(path, suffix)) return there;
   for (std::size_t end = path.find('/', 1); end != std::string::npos; end = path.find('/', end + 1)) {
     ::mkdir(path.substr(0, end).c_str(), 0700);
   }
   if (!path.empty()) ::mkdir(path.c_str(), 0700);
-  return open(path);
+  return open(path, suffix);
 }
 
 // O_NONBLOCK: a pipe of that name must not hold us up.
 OwnFile OwnFolder::open_file(const std::string& name, Status& status) const {
   OwnFile file(::openat(get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat found;
-  if (!file || ::fstat(file.get(), &found) != 0 || !S_ISREG(found.st_mode) || !is_mine(found)) return OwnFile();
+  if (!file || ::fstat(file.get(), &found) != 0 || !S_ISREG(found.st_mode)) return OwnFile();
+  if (!is_mine(found) || others_may_write(found)) return OwnFile();
   status = {std::size_t(found.st_size), found.st_mtime};
   return file;
 }
 
-std::vector<std::string> OwnFolder::names() const {
-  std::vector<std::string> found;
-  DIR* const directory = ::fdopendir(::openat(get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!directory) return found;
-  const std::unique_ptr<DIR, int (*)(DIR*)> closing(directory, &::closedir);
-  while (const dirent* entry = ::readdir(directory)) found.emplace_back(entry->d_name);
+std::vector<std::string> OwnFolder::entries() const {
+  std::vector<std::string> found = names_in(*this);
+  std::erase_if(found, [this](const std::string& name) { return !is_entry(name, suffix_); });
   return found;
 }
 
 bool OwnFolder::replace(const std::string& name, std::initializer_list<std::string_view> parts) const {
-  static std::atomic<unsigned> counter{0};
-  remove_abandoned(*this);
-  const std::string temporary = fmt::format("{}.{}-{}{}", name, ::getpid(), counter++, kTemporarySuffix);
+  remove_abandoned(*this, suffix_);
+  const std::string temporary = temporary_name(name);
+  const FileSizeSignalHeld held;
   bool written = true;
   {
     const OwnFile file(::openat(get(), temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
@@ -118,6 +178,19 @@ bool OwnFolder::remove(const std::string& name) const {
   if (::fstatat(get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !is_mine(status)) return false;
   return ::unlinkat(get(), name.c_str(), 0) == 0;
 }
+
+int OwnFolder::clear() const {
+  int removed = 0;
+  for (const std::string& name : names_in(*this)) {
+    const bool entry = is_entry(name, suffix_);
+    if (!entry && !is_lock(name, suffix_) && !is_temporary(name, suffix_)) continue;
+    if (remove(name) && entry) ++removed;
+  }
+  return removed;
+}
+
+OwnLock::OwnLock(const OwnFolder& folder, const std::string& entry)
+    : folder_(folder), name_(entry + std::string(kLockSuffix)) {}
 
 OwnLock::~OwnLock() {
   if (file_) ::unlinkat(folder_.get(), name_.c_str(), 0);

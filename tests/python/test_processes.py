@@ -50,7 +50,7 @@ def expected(tmp_path_factory):
 
 def entries(folder):
     """name -> file number of each kernel there: who replaces one makes a new file."""
-    return {file.name: file.stat().st_ino for file in folder.glob("*.kernel")}
+    return {file.name: file.stat().st_ino for file in (folder / "kernels").glob("*.kernel")}
 
 
 def test_all_begin_at_once(tmp_path, expected):
@@ -58,7 +58,7 @@ def test_all_begin_at_once(tmp_path, expected):
     for process in processes:
         assert result(process) == expected
     # One kernel, and nothing that was left on the way.
-    assert [file.suffix for file in (tmp_path / "cache").iterdir()] == [".kernel"]
+    assert [file.suffix for file in (tmp_path / "cache" / "kernels").iterdir()] == [".kernel"]
 
 
 def test_killed_at_any_moment(tmp_path, expected):

@@ -89,11 +89,13 @@ class Arrivals {
   int events_;
 };
 
+std::string kernels_in(const std::string& cache) { return cache + "/kernels"; }
+
 // Each entry of a cache by name, with the file that it is: whoever replaces an entry makes a new file.
 std::map<std::string, ino_t> entries_of(const std::string& cache) {
   std::map<std::string, ino_t> entries;
   std::error_code missing;
-  for (const auto& entry : fs::directory_iterator(cache, missing)) {
+  for (const auto& entry : fs::directory_iterator(kernels_in(cache), missing)) {
     struct stat status;
     if (entry.path().extension() == ".kernel" && ::stat(entry.path().c_str(), &status) == 0) {
       entries[entry.path().filename().string()] = status.st_ino;
@@ -116,7 +118,7 @@ class ColdStarts : public testing::Test {
   std::string fresh_cache() { return scratch_.path("cache" + std::to_string(++caches_)); }
   std::string empty_cache() {
     const std::string cache = fresh_cache();
-    fs::create_directory(cache);
+    fs::create_directories(kernels_in(cache));
     return cache;
   }
 
@@ -181,13 +183,13 @@ class ColdStarts : public testing::Test {
 TEST_F(ColdStarts, AtOnceOnAnEmptyCacheCompileOnce) {
   for (int round = 0; round < 3; ++round) {
     const std::string cache = empty_cache();
-    Arrivals arrivals(cache);
+    Arrivals arrivals(kernels_in(cache));
     std::vector<Run> runs;
     for (int k = 0; k < kAtOnce; ++k) runs.push_back(start_run("run" + std::to_string(k), cache));
     for (const Run& run : runs) EXPECT_EQ(result_of(run), warm_);
     EXPECT_EQ(arrivals.count(".kernel"), 1);
     EXPECT_THAT(entries_of(cache), SizeIs(1));
-    EXPECT_EQ(std::distance(fs::directory_iterator(cache), {}), 1) << "locks or temporary files were left";
+    EXPECT_EQ(std::distance(fs::directory_iterator(kernels_in(cache)), {}), 1) << "locks or temporary files were left";
   }
 }
 
@@ -197,7 +199,7 @@ TEST_F(ColdStarts, AtOnceWithoutACacheFolder) {
   std::vector<Run> runs;
   for (int k = 0; k < kAtOnce; ++k) runs.push_back(start_run("run" + std::to_string(k), cache));
   for (const Run& run : runs) EXPECT_EQ(result_of(run), warm_);
-  EXPECT_EQ(std::distance(fs::directory_iterator(cache), {}), 1);
+  EXPECT_EQ(std::distance(fs::directory_iterator(kernels_in(cache)), {}), 1);
 }
 
 TEST_F(ColdStarts, KilledAtAnyMomentLeaveNoBrokenEntry) {
@@ -222,7 +224,7 @@ TEST_F(ColdStarts, KilledWhileTheyStoreLeaveNoBrokenEntry) {
   int renamed = 0;
   for (int round = 0; round < 16; ++round) {
     const std::string cache = empty_cache();
-    Arrivals arrivals(cache);
+    Arrivals arrivals(kernels_in(cache));
     const Run run = start_run("killed", cache);
     if (round % 2 == 0) {
       EXPECT_TRUE(arrivals.meets(".tmp"));
@@ -242,7 +244,7 @@ TEST_F(ColdStarts, KilledWhileTheyStoreLeaveNoBrokenEntry) {
 TEST_F(ColdStarts, TheOthersGoOnWhenTheCompilingOneIsKilled) {
   for (int round = 0; round < 5; ++round) {
     const std::string cache = empty_cache();
-    Arrivals arrivals(cache);
+    Arrivals arrivals(kernels_in(cache));
     const Run first = start_run("killed", cache);
     EXPECT_TRUE(arrivals.meets(".lock"));
     std::vector<Run> runs;
@@ -361,8 +363,8 @@ TEST_F(ColdStartsOnTheShim, KilledLeaveNoBrokenEntry) {
   std::mt19937 random(7);
   for (int round = 0; round < 8; ++round) {
     const std::string name = "cache" + std::to_string(round), cache = scratch_.path(name);
-    fs::create_directory(cache);
-    Arrivals arrivals(cache);
+    fs::create_directories(kernels_in(cache));
+    Arrivals arrivals(kernels_in(cache));
     const pid_t child = start([&] { return sum_on(name); });
     EXPECT_TRUE(arrivals.meets(round % 2 == 0 ? ".lock" : ".tmp"));
     std::this_thread::sleep_for(microseconds(random() % 500));

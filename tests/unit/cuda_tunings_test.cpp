@@ -172,8 +172,8 @@ TEST_F(CudaTuningsTest, WritersAtOnceLoseNothing) {
 
 TEST_F(CudaTuningsTest, AWriterThatHangsHoldsNobodyUpForLong) {
   tunings_.store(kGravity, {11, 11}, kFew);
-  const OwnFolder folder = OwnFolder::open(tunings_.folder());
-  OwnLock lock(folder, "writing.lock");
+  const OwnFolder folder = OwnFolder::open(tunings_.folder(), ".tuning");
+  OwnLock lock(folder, only_file().filename().string());
   ASSERT_EQ(lock.try_take(), OwnLock::State::Held);
   EXPECT_TRUE(tunings_.store(kGravity, {12, 12}, kFew));
   EXPECT_THAT(tunings_.read(kGravity).all(), SizeIs(2));

@@ -38,10 +38,11 @@ class DiskCacheTest : public testing::Test {
   }
 
   std::string folder() const { return (root_ / "a" / "cache").string(); }
+  std::string kernels() const { return folder() + "/kernels"; }
   std::vector<fs::path> files(const std::string& ending) const {
     std::vector<fs::path> found;
-    if (!fs::exists(folder())) return found;
-    for (const auto& entry : fs::directory_iterator(folder())) {
+    if (!fs::exists(kernels())) return found;
+    for (const auto& entry : fs::directory_iterator(kernels())) {
       if (entry.path().string().ends_with(ending)) found.push_back(entry.path());
     }
     return found;
@@ -69,9 +70,11 @@ TEST_F(DiskCacheTest, KeepsValues) {
 
 TEST_F(DiskCacheTest, FolderIsTheUsersAlone) {
   DiskCache(folder()).store("key", "value");
-  struct stat status;
-  ASSERT_EQ(::stat(folder().c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 0777, 0700u);
+  for (const std::string& made : {folder(), kernels()}) {
+    struct stat status;
+    ASSERT_EQ(::stat(made.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0700u);
+  }
 }
 
 TEST_F(DiskCacheTest, MakesOnceAndLeavesNoLock) {
@@ -166,7 +169,7 @@ TEST_F(DiskCacheTest, AKilledWriterLeavesWholeEntries) {
 TEST_F(DiskCacheTest, AbandonedTemporaryFilesGo) {
   const DiskCache cache(folder());
   cache.store("key", "value");
-  const std::string left = folder() + "/0123.77-0.tmp", fresh = folder() + "/0123.78-0.tmp";
+  const std::string left = only_entry().string() + ".77-0.tmp", fresh = only_entry().string() + ".78-0.tmp";
   std::ofstream(left) << "half";
   std::ofstream(fresh) << "half";
   fs::last_write_time(left, fs::file_time_type::clock::now() - std::chrono::hours(2));
@@ -276,27 +279,45 @@ TEST_F(DiskCacheTest, AReadOnlyFolderIsReadAndNotWritten) {
     if (::geteuid() == 0 && ::setuid(nobody) != 0) return 1;
     const DiskCache cache(folder());
     cache.store("key", "value");
-    fs::permissions(folder(), fs::perms::owner_read | fs::perms::owner_exec);
+    fs::permissions(kernels(), fs::perms::owner_read | fs::perms::owner_exec);
     if (cache.lookup("key") != "value") return 2;
     if (cache.get_or_make("other", [] { return std::string("made"); }) != "made") return 3;
     if (cache.lookup("other")) return 4;
-    fs::permissions(folder(), fs::perms::owner_all);
+    fs::permissions(kernels(), fs::perms::owner_all);
     return 0;
   });
   EXPECT_EQ(finish(child), 0);
 }
 
 TEST_F(DiskCacheTest, AFullDiskMeansNoCaching) {
-  // A limit on the size of files stops a write in its middle, as a full disk does.
+  // A limit on the size of files stops a write in its middle, as a full disk does. Its signal, which the program has
+  // said nothing of, would end it.
   const pid_t child = start([&] {
     const rlimit limit{1000, 1000};
-    ::signal(SIGXFSZ, SIG_IGN);
+    ::signal(SIGXFSZ, SIG_DFL);
     if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return 2;
     const std::string value = DiskCache(folder()).get_or_make("key", [] { return std::string(5000, 'v'); });
     return value.size() == 5000 ? 0 : 1;
   });
   EXPECT_EQ(finish(child), 0);
   EXPECT_TRUE(files("").empty());
+}
+
+TEST_F(DiskCacheTest, HowTheProgramTakesTheSignalOfLargeFilesStays) {
+  const pid_t child = start([&] {
+    const rlimit limit{1000, 1000};
+    ::signal(SIGXFSZ, SIG_DFL);
+    if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return 2;
+    DiskCache(folder()).store("key", std::string(5000, 'v'));
+    sigset_t blocked, pending;
+    ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+    ::sigpending(&pending);
+    if (::sigismember(&blocked, SIGXFSZ) || ::sigismember(&pending, SIGXFSZ)) return 3;
+    struct sigaction action;
+    ::sigaction(SIGXFSZ, nullptr, &action);
+    return action.sa_handler == SIG_DFL ? 0 : 4;
+  });
+  EXPECT_EQ(finish(child), 0);
 }
 
 TEST_F(DiskCacheTest, EntriesAndFoldersOfOthersAreIgnored) {
@@ -311,8 +332,65 @@ TEST_F(DiskCacheTest, EntriesAndFoldersOfOthersAreIgnored) {
   EXPECT_TRUE(fs::exists(only_entry()));
   cache.store("key", "own");
   EXPECT_EQ(cache.lookup("key"), "own");
-  ASSERT_EQ(::chown(folder().c_str(), nobody, nobody), 0);
+  ASSERT_EQ(::chown(kernels().c_str(), nobody, nobody), 0);
   EXPECT_FALSE(cache.lookup("key"));
+}
+
+// Loading an entry is executing it.
+TEST_F(DiskCacheTest, AnEntryThatOthersMayWriteIsPassedOver) {
+  const DiskCache cache(folder());
+  for (const unsigned mode : {0602u, 0620u}) {
+    cache.store("key", "planted");
+    ASSERT_EQ(::chmod(only_entry().c_str(), mode), 0);
+    EXPECT_FALSE(cache.lookup("key"));
+    EXPECT_TRUE(cache.list().empty());
+    EXPECT_EQ(cache.get_or_make("key", [] { return std::string("made"); }), "made");
+    EXPECT_EQ(cache.lookup("key"), "made") << "it is replaced";
+  }
+}
+
+TEST_F(DiskCacheTest, AFolderThatOthersMayWriteIsPassedOver) {
+  const DiskCache cache(folder());
+  cache.store("key", "planted");
+  for (const unsigned mode : {0702u, 0720u}) {
+    ASSERT_EQ(::chmod(kernels().c_str(), mode), 0);
+    EXPECT_FALSE(cache.lookup("key"));
+    EXPECT_EQ(cache.clear(), 0);
+  }
+}
+
+// Who may write a folder above may put another one in the place of ours.
+TEST_F(DiskCacheTest, TheFoldersAboveAreLookedAt) {
+  const DiskCache cache(folder());
+  cache.store("key", "value");
+  for (const fs::path& above : {fs::path(folder()), root_ / "a"}) {
+    ASSERT_EQ(::chmod(above.c_str(), 0777), 0);
+    EXPECT_FALSE(cache.lookup("key")) << above;
+    ASSERT_EQ(::chmod(above.c_str(), 01777), 0);
+    EXPECT_TRUE(cache.lookup("key")) << "as /tmp is";
+    // A folder that one shares with a group is not made useless.
+    ASSERT_EQ(::chmod(above.c_str(), 0775), 0);
+    EXPECT_TRUE(cache.lookup("key"));
+  }
+}
+
+// NBCC_CACHE_DIR may name a folder that holds more.
+TEST_F(DiskCacheTest, FilesOfTheUsersStay) {
+  const DiskCache cache(folder());
+  cache.store("key", "value");
+  std::vector<std::string> theirs;
+  for (const std::string& in : {folder(), kernels()}) {
+    for (const char* name : {"thesis.tmp", "index.lock", "linux.kernel", "0123.77-0.tmp", ".kernel",
+                             "0123456789abcdef.tmp", "0123456789abcdef.lock", "0123456789abcdef.kernel.old.tmp"})
+      theirs.push_back(in + "/" + name);
+  }
+  for (const std::string& path : theirs) {
+    std::ofstream(path) << "the user's";
+    fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  }
+  cache.store("other", "value");
+  EXPECT_EQ(cache.clear(), 2);
+  for (const std::string& path : theirs) EXPECT_TRUE(fs::exists(path)) << path;
 }
 
 TEST_F(DiskCacheTest, ASymbolicLinkIsNoEntry) {
@@ -336,10 +414,9 @@ TEST_F(DiskCacheTest, ListsAndClears) {
   EXPECT_EQ(lines, (std::vector<std::string>{"gravity, cpu-avx2", "one line"}));
   EXPECT_GT(entries[0].bytes, 40);
   EXPECT_NEAR(double(entries[0].modified), double(std::time(nullptr)), 60.0);
-  std::ofstream(folder() + "/notes.txt") << "the user's";
   EXPECT_EQ(cache.clear(), 2);
   EXPECT_TRUE(cache.list().empty());
-  EXPECT_TRUE(fs::exists(folder() + "/notes.txt"));
+  EXPECT_TRUE(files("").empty());
 }
 
 TEST(DiskCacheFolder, ComesFromTheEnvironment) {
