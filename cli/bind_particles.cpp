@@ -72,6 +72,13 @@ int numbers_of_side(const std::vector<InputField>& fields, bool acts) {
   return numbers;
 }
 
+// "x" of xi and xj.
+std::string stem_of(const InputField& field) {
+  std::string stem = field.name;
+  if (stem.size() > 1 && stem.back() == (field.acts ? 'j' : 'i')) stem.pop_back();
+  return stem;
+}
+
 void fill(BoundField& bound, int first, const ParticleColumn& column, int column_first, int count) {
   for (int k = 0; k < count; ++k) bound.from[std::size_t(first + k)] = {&column, column_first + k};
 }
@@ -156,8 +163,7 @@ class Binder {
   void bind_by_name(std::size_t f) {
     const InputField& field = fields_[f];
     const ParticleSide& side = side_of(field);
-    std::string stem = field.name;
-    if (stem.size() > 1 && stem.back() == (field.acts ? 'j' : 'i')) stem.pop_back();
+    const std::string stem = stem_of(field);
     const ParticleColumn* column = side.table->find(field.name);
     if (!column) column = side.table->find(stem);
     if (!column) {
@@ -193,6 +199,26 @@ std::vector<BoundField> bind_particles(const std::vector<InputField>& fields, co
   Binder binder(fields, i, j);
   for (const Override& given : parse_overrides(overrides)) binder.apply(given);
   return binder.finish();
+}
+
+ColumnChoice columns_asked_for(const std::vector<InputField>& fields, bool acts,
+                               const std::vector<std::string>& texts) {
+  ColumnChoice choice;
+  choice.all = false;
+  const std::vector<Override> overrides = parse_overrides(texts);
+  for (const InputField& field : fields) {
+    if (field.acts != acts) continue;
+    bool given = false;
+    for (const Override& one : overrides) {
+      if (one.field.name != field.name) continue;
+      given = true;
+      choice.names.push_back(one.column.name);
+    }
+    if (given) continue;
+    choice.names.push_back(field.name);
+    choice.names.push_back(stem_of(field));
+  }
+  return choice;
 }
 
 int unused_numbers(const std::vector<InputField>& fields, const ParticleSide& i, const ParticleSide& j) {

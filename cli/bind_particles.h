@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/column_choice.h"
 #include "cli/particle_table.h"
 
 namespace nbcc {
@@ -47,6 +48,10 @@ struct ParticleSide {
 // Throws UsageError that names the field, and the columns that there are.
 std::vector<BoundField> bind_particles(const std::vector<InputField>& fields, const ParticleSide& i,
                                        const ParticleSide& j, const std::vector<std::string>& overrides);
+
+// The columns that bind_particles() may look for on one side: i, or j where `acts`.
+ColumnChoice columns_asked_for(const std::vector<InputField>& fields, bool acts,
+                               const std::vector<std::string>& overrides);
 
 // Numbers in each row of a plain array that no field takes, where neither side takes them; 0 for tables with names.
 int unused_numbers(const std::vector<InputField>& fields, const ParticleSide& i, const ParticleSide& j);

@@ -5,13 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/exit_code.h"
 #include "cli/file_error.h"
+#include "cli/read_input.h"
 #include "cli/standard_output.h"
 #include "jit/callers.h"
 #include "jit/read_library.h"
@@ -22,13 +21,6 @@ namespace nbcc {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  if (!file.is_open() || file.bad()) throw FileError(path, "cannot be read");
-  return bytes;
-}
 
 std::string role_of(const FieldLayout& field) {
   constexpr const char* kRoles[] = {"input_i", "input_j", "param", "output"};
@@ -149,7 +141,7 @@ void declare_inspect(CLI::App& app, InspectOptions& options) {
 }
 
 int run_inspect(const InspectOptions& options) {
-  const std::string bytes = content_of(options.file);
+  const std::string bytes = read_input(options.file, "a library");
   const std::vector<PipelineImage> images = images_of(options.file, bytes);
   if (options.json) {
     Json pipelines = Json::array();

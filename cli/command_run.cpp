@@ -112,7 +112,7 @@ int run_run(const RunOptions& options) {
 
   ParticleSum sum(options.file, options.kernel);
   sum.set_params(params);
-  const ParticleSource particles(options.particles);
+  const ParticleSource particles(options.particles, sum.inputs());
   const ParticleTable& i_table = *particles.i().table;
   sum.bind(particles.bind(sum.inputs()), i_table.rows, particles.j().table->rows);
   run_with_progress(sum, i_table.rows, options.kernel.device);

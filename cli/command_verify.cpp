@@ -205,7 +205,7 @@ int run_verify(const VerifyOptions& options) {
   std::vector<BoundField> bound;
   std::int64_t ni = 0, nj = 0;
   if (from_files) {
-    source.emplace(options.particles);
+    source.emplace(options.particles, sum.inputs());
     bound = source->bind(sum.inputs());
     ni = source->i().table->rows;
     nj = source->j().table->rows;

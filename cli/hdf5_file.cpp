@@ -225,6 +225,21 @@ void read_dataset(hid_t group, const std::string& name, const std::string& path,
   table.columns.push_back(std::move(column));
 }
 
+// What a dataset would be as a column; whether its numbers are such as are read. Nothing for single values and text.
+std::optional<std::pair<ColumnOfFile, bool>> shape_of(hid_t group, const std::string& name) {
+  const Handle dataset(H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!dataset.valid()) return {};
+  const Handle space(H5Dget_space(dataset), H5Sclose);
+  const Handle type(H5Dget_type(dataset), H5Tclose);
+  const int dimensions = H5Sget_simple_extent_ndims(space);
+  if (dimensions < 1 || dimensions > 2 || H5Tget_class(type) == H5T_STRING) return {};
+  hsize_t shape[2] = {0, 1};
+  H5Sget_simple_extent_dims(space, shape, nullptr);
+  ElementType element;
+  return {{{name, static_cast<std::int64_t>(shape[1]), static_cast<std::int64_t>(shape[0])},
+           type_fault(type, element).empty()}};
+}
+
 // The group that holds the particles.
 Handle open_group(hid_t file, const std::string& name, const std::string& path) {
   if (!name.empty()) {
@@ -252,7 +267,7 @@ Handle open_group(hid_t file, const std::string& name, const std::string& path) 
 }
 
 ParticleTable read_open_file(const Handle& file, const std::string& path, const std::string& name,
-                             const std::vector<ColumnName>& wanted) {
+                             const ColumnChoice& choice) {
   if (!file.valid()) fail(path, "it cannot be opened as HDF5");
   const Handle group = open_group(file, name, path);
   ParticleTable table;
@@ -260,13 +275,21 @@ ParticleTable read_open_file(const Handle& file, const std::string& path, const 
   const std::vector<Link> links = links_of(group, path);
   const bool lone =
       std::count_if(links.begin(), links.end(), [](const Link& link) { return link.type == H5O_TYPE_DATASET; }) == 1;
+  // Those that are welcome have to fit the others.
+  std::vector<std::pair<ColumnOfFile, bool>> welcome;
   for (const Link& link : links) {
-    const auto matches = [&](const ColumnName& column) { return column.name == link.name; };
     if (link.type != H5O_TYPE_DATASET) continue;
-    if (!wanted.empty() && !(lone && link.name == "data") && std::none_of(wanted.begin(), wanted.end(), matches))
-      continue;
-    read_dataset(group, link.name, path, table);
+    std::optional<std::pair<ColumnOfFile, bool>> shape;
+    if (!choice.all) shape = shape_of(group, link.name);
+    if (shape) table.in_file.push_back(shape->first);
+    if (choice.takes(link.name) || (lone && link.name == "data"))
+      read_dataset(group, link.name, path, table);
+    else if (shape && choice.welcomes(link.name))
+      welcome.push_back(*shape);
   }
+  for (const auto& [column, readable] : welcome)
+    if (readable && !table.columns.empty() && column.rows == table.rows) read_dataset(group, column.name, path, table);
+  if (table.columns.empty() && !table.in_file.empty()) table.rows = table.in_file.front().rows;
   table.unnamed = lone && table.columns.size() == 1 && table.columns[0].name == "data";
   return table;
 }
@@ -305,18 +328,18 @@ bool write_dataset(hid_t group, const ParticleColumn& column, bool unnamed) {
 
 }  // namespace
 
-ParticleTable read_hdf5(const std::string& path, const std::string& group, const std::vector<ColumnName>& wanted) {
+ParticleTable read_hdf5(const std::string& path, const std::string& group, const ColumnChoice& choice) {
   const Silence silence;
   const Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
-  return read_open_file(file, path, group, wanted);
+  return read_open_file(file, path, group, choice);
 }
 
 ParticleTable decode_hdf5(std::string_view bytes, const std::string& name, const std::string& group,
-                          const std::vector<ColumnName>& wanted) {
+                          const ColumnChoice& choice) {
   const Silence silence;
   const Handle access = memory_access(bytes);
   const Handle file(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access), H5Fclose);
-  return read_open_file(file, name, group, wanted);
+  return read_open_file(file, name, group, choice);
 }
 
 std::string encode_hdf5(const ParticleTable& table, const std::string& path) {

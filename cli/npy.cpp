@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "cli/file_error.h"
 #include "cli/npy_header.h"
@@ -23,8 +24,10 @@ std::string field_label(const NpyField& field) {
   return field.name.empty() ? "it" : fmt::format("field '{}'", field.name);
 }
 
-// The element type that a column of this field gets; throws for what is not a number that fits one.
-ElementType column_type(const NpyField& field, const std::string& path) {
+bool is_text(const NpyField& field) { return field.kind == 'U' || field.kind == 'S' || field.kind == 'a'; }
+
+// The element type that a column of this field gets; nothing for what is not a number that fits one.
+std::optional<ElementType> type_of(const NpyField& field) {
   if (field.kind == 'f' && field.size == 8) return ElementType::Double;
   if (field.kind == 'f' && field.size == 4) return ElementType::Float;
   if (field.kind == 'i' && field.size == 8) return ElementType::Int64;
@@ -32,20 +35,27 @@ ElementType column_type(const NpyField& field, const std::string& path) {
   if (field.kind == 'b' && field.size == 1) return ElementType::Int32;
   if (field.kind == 'i' && (field.size == 4 || field.size == 2 || field.size == 1)) return ElementType::Int32;
   if (field.kind == 'u' && (field.size == 2 || field.size == 1)) return ElementType::Int32;
+  return {};
+}
+
+std::string fault_of(const NpyField& field) {
+  if (type_of(field)) return "";
   const std::string label = field_label(field);
-  std::string reason = fmt::format("{} holds '{}', which is not a number that is read here", label, field.type);
   if (field.kind == 'f')
-    reason =
-        fmt::format("{} holds {}-bit floating point numbers; store float32 or float64 (astype)", label, field.size * 8);
-  else if (field.kind == 'u')
-    reason = fmt::format("{} holds unsigned 64-bit integers, which do not fit int64; store int64 (astype)", label);
-  else if (field.kind == 'c')
-    reason = fmt::format("{} holds complex numbers; store real and imaginary parts as two columns", label);
-  else if (field.kind == 'O')
-    reason = fmt::format("{} holds Python objects (a pickle), which are not read", label);
-  else if (field.kind == 'U' || field.kind == 'S' || field.kind == 'a')
-    reason = fmt::format("{} holds text, not numbers", label);
-  throw FileError(path, reason);
+    return fmt::format("{} holds {}-bit floating point numbers; store float32 or float64 (astype)", label,
+                       field.size * 8);
+  if (field.kind == 'u')
+    return fmt::format("{} holds unsigned 64-bit integers, which do not fit int64; store int64 (astype)", label);
+  if (field.kind == 'c')
+    return fmt::format("{} holds complex numbers; store real and imaginary parts as two columns", label);
+  if (field.kind == 'O') return fmt::format("{} holds Python objects (a pickle), which are not read", label);
+  if (is_text(field)) return fmt::format("{} holds text, not numbers", label);
+  return fmt::format("{} holds '{}', which is not a number that is read here", label, field.type);
+}
+
+ElementType column_type(const NpyField& field, const std::string& path) {
+  if (const std::optional<ElementType> type = type_of(field)) return *type;
+  throw FileError(path, fault_of(field));
 }
 
 template <class Stored>
@@ -173,7 +183,7 @@ std::int64_t checked_row_bytes(const NpyHeader& header, std::size_t available, c
 
 }  // namespace
 
-NpyArray decode_npy(std::string_view bytes, const std::string& path) {
+NpyArray decode_npy(std::string_view bytes, const std::string& path, const ColumnChoice& choice) {
   const NpyHeader header = take_npy_header(bytes, path);
   for (const NpyField& field : header.fields)
     if (field.kind == 'O') column_type(field, path);  // a pickle has another length than its dtype: say why first
@@ -186,7 +196,7 @@ NpyArray decode_npy(std::string_view bytes, const std::string& path) {
   const std::int64_t width = array.dimensions > 1 ? header.shape[1] : 1;
   if (!header.structured) {
     const NpyField& field = header.fields[0];
-    array.text = field.kind == 'U' || field.kind == 'S' || field.kind == 'a';
+    array.text = is_text(field);
     if (array.text && array.dimensions < 2 && (field.size > 0 || array.rows <= 1)) {
       for (std::int64_t k = 0; k < array.rows; ++k)
         array.strings.push_back(read_string(field, bytes.data() + k * field.size));
@@ -199,13 +209,30 @@ NpyArray decode_npy(std::string_view bytes, const std::string& path) {
                                         path));
     return array;
   }
-  for (const NpyField& field : header.fields)
-    if (field.kind != 'V' || !field.name.empty())  // unnamed 'V' pads an aligned record
-      array.columns.push_back(read_column(
-          field, {bytes.data() + field.offset, array.rows, field.components, row_bytes, field.size, field.swapped},
-          path));
-  if (array.columns.empty()) throw FileError(path, "its records have no fields");
+  for (const NpyField& field : header.fields) {
+    if (field.kind == 'V' && field.name.empty()) continue;  // pads an aligned record
+    if (!choice.all) array.in_file.push_back({field.name, field.components, array.rows});
+    if (!choice.takes(field.name) && !(choice.welcomes(field.name) && fault_of(field).empty())) continue;
+    array.columns.push_back(read_column(
+        field, {bytes.data() + field.offset, array.rows, field.components, row_bytes, field.size, field.swapped},
+        path));
+  }
+  if (array.columns.empty() && array.in_file.empty()) throw FileError(path, "its records have no fields");
   return array;
+}
+
+std::vector<NpyShape> shapes_of_npy(std::string_view begin, const std::string& name, const std::string& path) {
+  const NpyHeader header = take_npy_header(begin, path);
+  std::vector<NpyShape> shapes;
+  if (header.shape.empty()) return shapes;
+  const bool flat = header.shape.size() == 1, fits = flat || (header.shape.size() == 2 && !header.structured);
+  for (const NpyField& field : header.fields) {
+    if (is_text(field) || (field.kind == 'V' && field.name.empty())) continue;
+    const std::int64_t components = header.structured ? field.components : flat ? 1 : header.shape[1];
+    shapes.push_back({{header.structured ? field.name : name, components, header.shape[0]},
+                      fits && components >= 1 && fault_of(field).empty()});
+  }
+  return shapes;
 }
 
 namespace {

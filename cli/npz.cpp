@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
+#include <tuple>
 
 #include "cli/file_error.h"
 #include "cli/npy.h"
@@ -44,7 +44,10 @@ Archive open_archive(std::string_view bytes, const std::string& path) {
   return Archive(archive);
 }
 
-std::string read_member(zip_t* archive, std::size_t archive_size, zip_uint64_t index, const std::string& path) {
+// A header that tells of more fields than that is of no column of ours.
+constexpr zip_uint64_t kHeaderReach = 1 << 16;
+
+zip_stat_t credible_size(zip_t* archive, std::size_t archive_size, zip_uint64_t index, const std::string& path) {
   zip_stat_t status;
   if (zip_stat_index(archive, index, 0, &status) != 0)
     throw FileError(path, fmt::format("it cannot be read: {}", zip_strerror(archive)));
@@ -52,23 +55,52 @@ std::string read_member(zip_t* archive, std::size_t archive_size, zip_uint64_t i
   if ((status.valid & needed) != needed || status.comp_size > archive_size ||
       status.size / kLargestRatio > status.comp_size + 1)
     throw FileError(path, "its size in the archive's directory cannot be true");
-  std::string bytes;
-  const std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> file(zip_fopen_index(archive, index, 0), zip_fclose);
+  return status;
+}
+
+using MemberFile = std::unique_ptr<zip_file_t, int (*)(zip_file_t*)>;
+
+MemberFile open_member(zip_t* archive, zip_uint64_t index, const std::string& path) {
+  MemberFile file(zip_fopen_index(archive, index, 0), zip_fclose);
   if (!file) throw FileError(path, fmt::format("it cannot be unpacked: {}", zip_strerror(archive)));
-  bytes.resize(status.size);
+  return file;
+}
+
+// As many bytes as there is room for, or fewer at the end.
+std::size_t unpack(zip_file_t* file, char* to, std::size_t room, const std::string& path) {
   std::size_t filled = 0;
-  // One more read than needed: libzip compares the checksum when it meets the end.
-  for (char beyond;;) {
-    const bool full = filled == bytes.size();
-    const zip_int64_t count =
-        full ? zip_fread(file.get(), &beyond, 1) : zip_fread(file.get(), bytes.data() + filled, bytes.size() - filled);
-    if (count < 0) throw FileError(path, fmt::format("it cannot be unpacked: {}", zip_file_strerror(file.get())));
-    if (full && count > 0) throw FileError(path, "it is longer than the archive's directory says");
+  while (filled < room) {
+    const zip_int64_t count = zip_fread(file, to + filled, room - filled);
+    if (count < 0) throw FileError(path, fmt::format("it cannot be unpacked: {}", zip_file_strerror(file)));
     if (count == 0) break;
     filled += static_cast<std::size_t>(count);
   }
-  if (filled < bytes.size()) throw FileError(path, "it is truncated within the archive");
+  return filled;
+}
+
+std::string read_member(zip_t* archive, std::size_t archive_size, zip_uint64_t index, const std::string& path) {
+  const zip_stat_t status = credible_size(archive, archive_size, index, path);
+  const MemberFile file = open_member(archive, index, path);
+  std::string bytes(status.size, '\0');
+  if (unpack(file.get(), bytes.data(), bytes.size(), path) < bytes.size())
+    throw FileError(path, "it is truncated within the archive");
+  // One more read than needed: libzip compares the checksum when it meets the end.
+  char beyond;
+  if (unpack(file.get(), &beyond, 1, path) > 0) throw FileError(path, "it is longer than the archive's directory says");
   return bytes;
+}
+
+// What its header says, if that can be read.
+std::vector<NpyShape> read_shapes(zip_t* archive, zip_uint64_t index, const std::string& name,
+                                  const std::string& path) {
+  try {
+    std::string begin(kHeaderReach, '\0');
+    const MemberFile file = open_member(archive, index, path);
+    begin.resize(unpack(file.get(), begin.data(), begin.size(), path));
+    return shapes_of_npy(begin, name, path);
+  } catch (const FileError&) {
+    return {};
+  }
 }
 
 // The lines that encode_npz wrote.
@@ -167,20 +199,35 @@ struct FreeSource {
 
 }  // namespace
 
-ParticleTable decode_npz(std::string_view bytes, const std::string& path, const std::vector<ColumnName>& wanted) {
+ParticleTable decode_npz(std::string_view bytes, const std::string& path, const ColumnChoice& choice) {
   const Archive archive = open_archive(bytes, path);
   const auto members = members_of(archive.get(), path);
   const auto is_array = [](const auto& member) { return member.second != kProvenance; };
   const bool lone = std::count_if(members.begin(), members.end(), is_array) == 1;
   ParticleTable table;
+  const auto label_of = [&](const std::string& name) { return fmt::format("{} (member {}.npy)", path, name); };
+  const auto take = [&](zip_uint64_t index, const std::string& name) {
+    const std::string label = label_of(name);
+    add_array(decode_npy(read_member(archive.get(), bytes.size(), index, label), label, choice), name, table);
+  };
+  // Those that are welcome have to fit the others.
+  std::vector<std::tuple<zip_uint64_t, std::string, NpyShape>> welcome;
   for (const auto& [index, name] : members) {
-    const auto matches = [&name = name](const ColumnName& column) { return column.name == name; };
-    if (!wanted.empty() && name != kProvenance && !(lone && invented(name)) &&
-        std::none_of(wanted.begin(), wanted.end(), matches))
-      continue;
-    const std::string label = fmt::format("{} (member {}.npy)", path, name);
-    add_array(decode_npy(read_member(archive.get(), bytes.size(), index, label), label), name, table);
+    std::vector<NpyShape> shapes;
+    if (!choice.all && name != kProvenance) shapes = read_shapes(archive.get(), index, name, label_of(name));
+    for (const NpyShape& shape : shapes) table.in_file.push_back(shape.column);
+    const auto is_taken = [&](const NpyShape& shape) { return choice.takes(shape.column.name); };
+    const auto is_welcome = [&](const NpyShape& shape) { return choice.welcomes(shape.column.name); };
+    if (choice.takes(name) || name == kProvenance || (lone && invented(name)) ||
+        std::any_of(shapes.begin(), shapes.end(), is_taken)) {
+      take(index, name);
+    } else if (const auto found = std::find_if(shapes.begin(), shapes.end(), is_welcome); found != shapes.end()) {
+      welcome.emplace_back(index, name, *found);
+    }
   }
+  for (const auto& [index, name, shape] : welcome)
+    if (shape.readable && !table.columns.empty() && shape.column.rows == table.rows) take(index, name);
+  if (table.columns.empty() && !table.in_file.empty()) table.rows = table.in_file.front().rows;
   table.unnamed = lone && table.columns.size() == 1 && invented(table.columns[0].name);
   if (table.unnamed) table.columns[0].name = "data";
   return table;

@@ -3,7 +3,6 @@
 #include "cli/particle_files.h"
 
 #include <fmt/core.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,7 +10,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <memory>
 #include <new>
 #include <stdexcept>
 
@@ -19,11 +17,14 @@
 #include "cli/hdf5_file.h"
 #include "cli/npy.h"
 #include "cli/npz.h"
+#include "cli/read_input.h"
 #include "cli/replace_file.h"
 #include "cli/text_table.h"
 
 namespace nbcc {
 namespace {
+
+constexpr const char* kWhat = "a particle file";
 
 enum class Format { Npy, Npz, Hdf5, Text, Csv, Tsv };
 
@@ -56,41 +57,6 @@ Format output_format(const std::string& path, const WriteOptions& options) {
     if (options.format == name) return format;
   throw FileError(display_name(path, "standard output"),
                   fmt::format("'{}' is not a format; there are npy, npz, h5, text, csv and tsv", options.format));
-}
-
-std::string read_stream(std::FILE* file, const std::string& name) {
-  std::string bytes;
-  for (;;) {
-    constexpr std::size_t piece = 1 << 20;
-    const std::size_t filled = bytes.size();
-    bytes.resize(filled + piece);
-    const std::size_t count = std::fread(bytes.data() + filled, 1, piece, file);
-    bytes.resize(filled + count);
-    if (count < piece) break;
-  }
-  if (std::ferror(file)) throw FileError(name, fmt::format("cannot be read: {}", std::strerror(errno)));
-  return bytes;
-}
-
-void check_readable(const std::string& path) {
-  struct stat status;
-  if (stat(path.c_str(), &status) != 0) throw FileError(path, fmt::format("cannot be read: {}", std::strerror(errno)));
-  if (S_ISDIR(status.st_mode)) throw FileError(path, "is a folder, not a particle file");
-  if (access(path.c_str(), R_OK) != 0) throw FileError(path, fmt::format("cannot be read: {}", std::strerror(errno)));
-}
-
-std::string read_bytes(const std::string& path) {
-  if (path == "-") return read_stream(stdin, "standard input");
-  check_readable(path);
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
-  if (!file) throw FileError(path, fmt::format("cannot be read: {}", std::strerror(errno)));
-  struct stat status;
-  std::string bytes;
-  if (fstat(fileno(file.get()), &status) == 0 && S_ISREG(status.st_mode)) {
-    bytes.resize(static_cast<std::size_t>(status.st_size));
-    bytes.resize(std::fread(bytes.data(), 1, bytes.size(), file.get()));
-  }
-  return bytes + read_stream(file.get(), path);  // all of a pipe; nothing more of a regular file
 }
 
 ParticleColumn retyped(ParticleColumn column, ElementType type, const std::string& path) {
@@ -149,12 +115,13 @@ ParticleTable pick_columns(ParticleTable table, const std::vector<ColumnName>& n
   return result;
 }
 
-ParticleTable npy_table(std::string_view bytes, const std::string& path) {
-  NpyArray array = decode_npy(bytes, path);
+ParticleTable npy_table(std::string_view bytes, const std::string& path, const ColumnChoice& choice) {
+  NpyArray array = decode_npy(bytes, path, choice);
   if (array.text) throw FileError(path, "it holds text, not numbers");
   ParticleTable table;
   table.rows = array.rows;
   table.columns = std::move(array.columns);
+  table.in_file = std::move(array.in_file);
   table.unnamed = !array.structured;
   if (table.unnamed) table.columns[0].name = "data";
   return table;
@@ -177,14 +144,14 @@ ParticleTable with_columns(ParticleTable table, const std::vector<ColumnName>& n
 }
 
 ParticleTable decode(std::string_view bytes, Format format, const std::string& name, const std::string& group,
-                     const std::vector<ColumnName>& columns) {
+                     const std::vector<ColumnName>& columns, const ColumnChoice& choice) {
   switch (format) {
     case Format::Npy:
-      return with_columns(npy_table(bytes, name), columns, name);
+      return with_columns(npy_table(bytes, name, choice), columns, name);
     case Format::Npz:
-      return with_columns(decode_npz(bytes, name, columns), columns, name);
+      return with_columns(decode_npz(bytes, name, choice), columns, name);
     case Format::Hdf5:
-      return with_columns(decode_hdf5(bytes, name, group, columns), columns, name);
+      return with_columns(decode_hdf5(bytes, name, group, choice), columns, name);
     default:
       break;
   }
@@ -224,18 +191,18 @@ std::string encode(const ParticleTable& table, Format format, const std::string&
 }
 
 ParticleTable read_table(const std::string& path, const std::string& name, std::string group,
-                         const std::vector<ColumnName>& columns) {
+                         const std::vector<ColumnName>& columns, const ColumnChoice& choice) {
   if (path == "-") {
-    const std::string bytes = read_bytes(path);
-    return decode(bytes, format_by_bytes(bytes), name, group, columns);
+    const std::string bytes = read_input(path, kWhat);
+    return decode(bytes, format_by_bytes(bytes), name, group, columns, choice);
   }
   std::string file = path;
   take_group(file, group);
   if (format_by_ending(file) != Format::Hdf5)
-    return decode(read_bytes(file), format_by_ending(file), file, group, columns);
+    return decode(read_input(file, kWhat), format_by_ending(file), file, group, columns, choice);
   // By name and not by its bytes: a snapshot may be larger than memory, of which a few columns are wanted.
-  check_readable(file);
-  return with_columns(read_hdf5(file, group, columns), columns, file);
+  check_readable_in_place(file, kWhat);
+  return with_columns(read_hdf5(file, group, choice), columns, file);
 }
 
 }  // namespace
@@ -245,7 +212,8 @@ ParticleTable read_particles(const std::string& path, const ReadOptions& options
       options.columns.empty() ? std::vector<ColumnName>() : parse_columns(options.columns);
   const std::string name = display_name(path, "standard input");
   try {
-    ParticleTable table = read_table(path, name, options.group, columns);
+    const ColumnChoice choice = columns.empty() ? options.choice : ColumnChoice(columns);
+    ParticleTable table = read_table(path, name, options.group, columns, choice);
     if (const std::string fault = table_fault(table); !fault.empty()) throw FileError(name, fault);
     return table;
   } catch (const std::bad_alloc&) {

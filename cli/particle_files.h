@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/column_choice.h"
 #include "cli/file_error.h"
 #include "cli/particle_table.h"
 
@@ -18,6 +19,8 @@ struct ReadOptions {
   std::string columns;
   // HDF5: the group to read, "" for the root or the only group. A path "file.h5:group" says the same.
   std::string group;
+  // Where `columns` is "", of a file that names its own arrays: those that are read.
+  ColumnChoice choice{};
 };
 
 struct WriteOptions {

@@ -25,7 +25,7 @@ void declare_particle_source(CLI::App& app, ParticleSourceOptions& options) {
       ->take_all();
 }
 
-ParticleSource::ParticleSource(const ParticleSourceOptions& options)
+ParticleSource::ParticleSource(const ParticleSourceOptions& options, const std::vector<InputField>& fields)
     : i_path_(options.i.empty() ? options.j : options.i),
       j_path_(options.j.empty() ? options.i : options.j),
       bindings_(options.bindings) {
@@ -35,8 +35,12 @@ ParticleSource::ParticleSource(const ParticleSourceOptions& options)
   if (i_path_ == "-" && j_path_ == "-" && i_columns != j_columns) {
     throw UsageError("standard input can be read once only: --columns-i and --columns-j need files");
   }
-  i_table_ = read_particles(i_path_, {i_columns, ""});
-  if (i_path_ != j_path_ || i_columns != j_columns) j_table_ = read_particles(j_path_, {j_columns, ""});
+  const bool shared = i_path_ == j_path_ && i_columns == j_columns;
+  ColumnChoice of_i = columns_asked_for(fields, false, bindings_), of_j = columns_asked_for(fields, true, bindings_);
+  if (shared) of_i.names.insert(of_i.names.end(), of_j.names.begin(), of_j.names.end());
+  of_i.welcome = "id";
+  i_table_ = read_particles(i_path_, {i_columns, "", of_i});
+  if (!shared) j_table_ = read_particles(j_path_, {j_columns, "", of_j});
   for (std::string* path : {&i_path_, &j_path_})
     if (*path == "-") *path = "standard input";
 }

@@ -20,8 +20,9 @@ void declare_particle_source(CLI::App& app, ParticleSourceOptions& options);
 
 class ParticleSource {
  public:
-  // Reads the files, one that serves both sides once. Throws FileError, UsageError.
-  explicit ParticleSource(const ParticleSourceOptions& options);
+  // Reads the files, one that serves both sides once, and of those that name their arrays only what these fields may
+  // be bound to, and the ids of the i-particles. Throws FileError, UsageError.
+  ParticleSource(const ParticleSourceOptions& options, const std::vector<InputField>& fields);
   ParticleSource(const ParticleSource&) = delete;
   ParticleSource& operator=(const ParticleSource&) = delete;
 

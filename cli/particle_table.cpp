@@ -64,10 +64,13 @@ const std::string* ParticleTable::find_attribute(std::string_view key) const {
 
 std::string ParticleTable::column_names() const {
   std::string text;
-  for (const ParticleColumn& column : columns) {
-    text += (text.empty() ? "" : ", ") + column.name;
-    if (column.components > 1) text += fmt::format("[{}]", column.components);
-  }
+  const auto add = [&](const std::string& name, std::int64_t components) {
+    text += (text.empty() ? "" : ", ") + name;
+    if (components > 1) text += fmt::format("[{}]", components);
+  };
+  for (const ColumnOfFile& column : in_file) add(column.name, column.components);
+  if (in_file.empty())
+    for (const ParticleColumn& column : columns) add(column.name, column.components);
   return text;
 }
 
@@ -104,6 +107,14 @@ ParticleColumn convert(const ParticleColumn& column, ElementType type) {
 }
 
 std::string table_fault(const ParticleTable& table) {
+  if (table.columns.empty() && !table.in_file.empty()) {
+    const ColumnOfFile& first = table.in_file.front();
+    for (const ColumnOfFile& other : table.in_file)
+      if (other.rows != first.rows)
+        return fmt::format("how many particles there are is not to be seen: column '{}' has {} rows, but '{}' has {}",
+                           other.name, other.rows, first.name, first.rows);
+    return "";
+  }
   for (std::size_t k = 0; k < table.columns.size(); ++k) {
     const ParticleColumn& column = table.columns[k];
     if (column.name.empty()) return fmt::format("column {} has no name", k + 1);

@@ -26,9 +26,16 @@ struct ParticleColumn {
   void* values();
 };
 
+// A column as it stands in a file of which not all was read.
+struct ColumnOfFile {
+  std::string name;
+  std::int64_t components = 1, rows = 0;
+};
+
 struct ParticleTable {
   std::vector<ParticleColumn> columns;
-  std::int64_t rows = 0;
+  std::vector<ColumnOfFile> in_file;  // all of them, in the file's order, where not all were asked for; else none
+  std::int64_t rows = 0;              // of the columns; where there are none, of those in the file
   // Key and value, in order: "made by", "seed", "units" ... Keys hold letters, digits, spaces, '_' and '-'.
   std::vector<std::pair<std::string, std::string>> attributes;
   // A plain array without column names: exactly one column, called "data", of shape (rows, components).
@@ -36,7 +43,7 @@ struct ParticleTable {
 
   const ParticleColumn* find(std::string_view name) const;        // null when there is none
   const std::string* find_attribute(std::string_view key) const;  // null when there is none
-  // "id, m, x[3]": the columns as one writes them for --columns.
+  // "id, m, x[3]": the columns, of the file where it has more, as one writes them for --columns.
   std::string column_names() const;
 };
 

@@ -97,8 +97,10 @@ class TextReader {
     if (const std::size_t zero = bytes_.find('\0'); zero != std::string_view::npos)
       throw FileError(path_, fmt::format("it is binary data, not a text table (byte {} is zero)", zero));
     if (bytes_.starts_with("\xef\xbb\xbf")) bytes_.remove_prefix(3);
+    // Old programs end lines by CR alone.
+    const char line_end = bytes_.find('\n') == std::string_view::npos ? '\r' : '\n';
     for (std::size_t at = 0; at < bytes_.size();) {
-      const std::size_t end = std::min(bytes_.find('\n', at), bytes_.size());
+      const std::size_t end = std::min(bytes_.find(line_end, at), bytes_.size());
       ++line_;
       read_line(bytes_.substr(at, end - at));
       at = end + 1;

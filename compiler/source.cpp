@@ -3,21 +3,16 @@
 #include "compiler/source.h"
 
 #include <cctype>
-#include <cerrno>
-#include <cstdio>
 #include <filesystem>
-#include <memory>
-#include <system_error>
+#include <utility>
+
+#include "compiler/read_file.h"
 
 namespace nbcc {
 namespace {
 
 // Far more than the compiler accepts as a pipeline; reading stops here so that an endless device ends too.
 constexpr std::size_t kReadLimit = std::size_t(16) << 20;
-
-[[noreturn]] void refuse(const std::string& path, int reason) {
-  throw SourceUnreadable("cannot read " + path + ": " + std::generic_category().message(reason));
-}
 
 }  // namespace
 
@@ -47,21 +42,9 @@ std::string_view Source::line(int number) const {
 SourceUnreadable::~SourceUnreadable() = default;
 
 Source read_source(const std::string& path) {
-  const auto close = [](std::FILE* file) { std::fclose(file); };
-  errno = 0;
-  const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path.c_str(), "rb"), close);
-  if (!file) refuse(path, errno);
-  Source source{.path = path, .text = {}};
-  char block[1 << 16];
-  while (source.text.size() < kReadLimit) {
-    errno = 0;
-    const std::size_t count = std::fread(block, 1, sizeof block, file.get());
-    source.text.append(block, count);
-    // A folder can be opened but not read, so it is refused here.
-    if (std::ferror(file.get())) refuse(path, errno);
-    if (count < sizeof block) break;
-  }
-  return source;
+  FileContent content = read_file(path, kReadLimit);
+  if (!content.problem.empty()) throw SourceUnreadable("cannot read " + path + ": " + content.problem);
+  return {.path = path, .text = std::move(content.bytes)};
 }
 
 }  // namespace nbcc

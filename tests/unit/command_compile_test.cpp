@@ -44,6 +44,16 @@ TEST(CommandCompile, InspectListsWhatIsInside) {
   EXPECT_GT(gravity["cuda_text_bytes"], 1000);
 }
 
+TEST(CommandCompile, InspectReadsNoDevicesAndNoDamagedArchives) {
+  const Shell shell;
+  EXPECT_THAT(shell.nbcc("inspect /dev/zero").err, HasSubstr("/dev/zero: is a device, not a library"));
+  const Outcome cut = shell.line(
+      "\"$nbcc\" compile \"$pipelines\"/gravity.pipe -o libg.a --static && head -c 20000 libg.a > cut.a && "
+      "\"$nbcc\" inspect cut.a");
+  EXPECT_EQ(cut.code, 2);
+  EXPECT_THAT(cut.err, HasSubstr("cut.a: is no library: the archive is damaged or cut off"));
+}
+
 // A list takes one word, not those behind it as well.
 TEST(CommandCompile, FilesMayStandBehindTheOptions) {
   const Shell shell;

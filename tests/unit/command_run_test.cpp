@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/npz.h"
 #include "cli/particle_files.h"
 #include "tests/support/command.h"
 
@@ -55,6 +56,32 @@ TEST_F(CommandRun, EveryFormatInAndOutGivesTheSameNumbers) {
     ASSERT_EQ(nbcc("make-ic plummer --n 200 --seed 3 --force -o in." + format).code, 0);
     EXPECT_EQ(acc_of("--i in." + format, "out." + format), expected) << format;
   }
+}
+
+// The manual: columns that no field asks for are left alone.
+TEST_F(CommandRun, ColumnsThatNoFieldAsksForDoNotMatter) {
+  const Doubles expected = acc_of("--i plummer.npz");
+  ParticleTable table = read_particles(path("plummer.npz"));
+  table.columns.push_back({"steps", 1, std::vector<std::int32_t>(7)});
+  const std::string odd = encode_npz(table, "odd.npz");
+  write("odd.npz", odd);
+  EXPECT_EQ(acc_of("--i odd.npz"), expected);
+  EXPECT_EQ(acc_of("--i odd.npz --bind xi=x,xj=x,mj=m"), expected);
+  const Outcome absent = nbcc("run $pipelines/gravity.pipe --i odd.npz --bind mj=mass -o no.npz");
+  EXPECT_EQ(absent.code, 2);
+  EXPECT_THAT(absent.err, HasSubstr("steps"));
+}
+
+TEST_F(CommandRun, APipeThatNobodyWritesToIsNamed) {
+  const Outcome outcome = line("mkfifo lonely; \"$nbcc\" check lonely");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("cannot read lonely: it is a pipe"));
+}
+
+TEST_F(CommandRun, AResultBeyondTheLimitOfFilesIsAnErrorOfThatFile) {
+  const Outcome outcome = line("ulimit -f 1; \"$nbcc\" run $pipelines/gravity.pipe --i plummer.npz -o out.npz");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("out.npz: cannot be written: File too large"));
 }
 
 TEST_F(CommandRun, ReadsStandardInputAndWritesStandardOutput) {

@@ -133,6 +133,33 @@ TEST(ParticleFiles, UnreadablePathsAreErrors) {
             folder.path("d.h5") + ": is a folder, not a particle file");
 }
 
+TEST(ParticleFiles, DevicesAreNoParticleFiles) {
+  EXPECT_EQ(error_of([] { read_particles("/dev/zero"); }), "/dev/zero: is a device, not a particle file");
+  EXPECT_EQ(with_input("/dev/zero", [] { return error_of([] { read_particles("-"); }); }),
+            "standard input: is a device, not a particle file");
+}
+
+TEST(ParticleFiles, WhatIsReadInPlaceIsNoPipe) {
+  const ScratchFolder folder;
+  ASSERT_EQ(mkfifo(folder.path("a.h5").c_str(), 0600), 0);
+  EXPECT_EQ(error_of([&] { read_particles(folder.path("a.h5")); }),
+            folder.path("a.h5") + ": is a pipe; a particle file of this format has to be stored in a file");
+}
+
+// In HDF5 and in records as in .npz, of which npz_test.cpp has more.
+TEST(ParticleFiles, ColumnsThatNobodyAsksForAreLeftOut) {
+  const ScratchFolder folder;
+  write_particles(folder.path("a.h5"), test::mixed_table());
+  ReadOptions options;
+  options.choice.all = false;
+  options.choice.names = {"m"};
+  options.choice.welcome = "id";
+  const ParticleTable table = read_particles(folder.path("a.h5"), options);
+  ASSERT_EQ(table.columns.size(), 2u);
+  EXPECT_EQ(table.columns[0].name + table.columns[1].name, "mid");
+  EXPECT_EQ(table.column_names(), "id, m, x[3], h, type[2]") << "as messages list them";
+}
+
 TEST(ParticleFiles, WrongEndingsAreNamed) {
   const ScratchFolder folder;
   write_particles(folder.path("a.npy"), test::unnamed_table());

@@ -45,6 +45,13 @@ TEST(TextTable, FirstRowOfNamesIsACsvHeader) {
   EXPECT_EQ(read("\"m\",\"x[0]\",\"x[1]\"\r\n1,2,3\r\n").column_names(), "m, x[2]");
 }
 
+TEST(TextTable, LinesMayEndByCrAlone) {
+  const ParticleTable table = read("# m x[2]\r1 2 3\r4 5 6\r");
+  EXPECT_EQ(table.column_names(), "m, x[2]");
+  EXPECT_EQ(table.rows, 2);
+  EXPECT_EQ(fault("1 2\r3 a\r"), "t.txt:2:3: 'a' is not a number");
+}
+
 TEST(TextTable, ColumnsOfTheCallerWin) {
   const ParticleTable table = read("a b c d\n1 2 3 4\n", "m:float, _, x[2]");
   EXPECT_EQ(table.column_names(), "m, x[2]");
