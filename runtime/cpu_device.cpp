@@ -4,7 +4,9 @@
 #include "runtime/cpu_device.h"
 
 #include <array>
+#include <cstddef>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <utility>
 
@@ -156,7 +158,11 @@ std::shared_ptr<const CpuCode> CpuDevice::load_code(const KernelSource& source, 
   return code;
 }
 
-void* CpuDevice::allocate(std::size_t bytes) { return ::operator new(bytes, kMemoryAlignment); }
+void* CpuDevice::allocate(std::size_t bytes) {
+  // Rounded up to the alignment, sizes near the largest would wrap around to none at all.
+  if (bytes > std::size_t(std::numeric_limits<std::ptrdiff_t>::max())) throw std::bad_alloc();
+  return ::operator new(bytes, kMemoryAlignment);
+}
 void CpuDevice::release(void* memory) noexcept { ::operator delete(memory, kMemoryAlignment); }
 void CpuDevice::write(void* to, const void* from_host, std::size_t bytes) { std::memmove(to, from_host, bytes); }
 void CpuDevice::read(void* to_host, const void* from, std::size_t bytes) { std::memmove(to_host, from, bytes); }

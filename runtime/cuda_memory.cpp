@@ -3,6 +3,7 @@
 #include "runtime/cuda_memory.h"
 
 #include <array>
+#include <limits>
 
 #include "fmt/format.h"
 #include "runtime/error.h"
@@ -71,6 +72,7 @@ CudaBuffer::~CudaBuffer() {
 bool CudaBuffer::reserve(std::size_t bytes) {
   if (bytes <= bytes_) return true;
   release();
+  if (bytes > std::numeric_limits<std::size_t>::max() - 255) return false;
   // The driver's allocations begin at multiples of 256 bytes anyway.
   const std::size_t rounded = (bytes + 255) / 256 * 256;
   const CudaResult result = gpu_.driver().mem_alloc(&data_, rounded);

@@ -3,6 +3,7 @@
 #include "runtime/sum.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "fmt/format.h"
@@ -27,6 +28,9 @@ std::string_view role_name(Role role) {
   }
   return "output";
 }
+
+// More than any machine holds, and few enough that bytes of arrays, packed or not, can be counted in 64 bits.
+constexpr std::int64_t kMostParticles = std::int64_t(1) << 40;
 
 std::string plural(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
@@ -224,6 +228,7 @@ void SumState::check_choice(const RunChoice& choice, std::int64_t ni) const {
 
 void SumState::run(const RunChoice& choice) {
   const std::int64_t ni = count_of(Side::I), nj = count_of(Side::J);
+  if (std::max({ni, nj, choice.i_count}) > kMostParticles) throw std::bad_alloc();
   check_params();
   check_choice(choice, ni);
   if (choice.accumulate) check_accumulate();

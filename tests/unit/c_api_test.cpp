@@ -292,6 +292,20 @@ TEST(CApi, MemoryOfAGpuIsWrittenAndReadAndGivenBack) {
             std::string::npos);
 }
 
+TEST(CApi, MoreMemoryThanThereAreAddressesIsRefused) {
+  nbcc::test::CudaShim shim;
+  const nbcc::Device devices[] = {
+      nbcc::Device("cpu"),
+      nbcc::Device(new nbcc_device{std::make_shared<nbcc::CudaDevice>(shim.driver(), shim.compiler(), 0, "", "")})};
+  for (const nbcc::Device& device : devices) {
+    for (const std::size_t bytes : {SIZE_MAX, SIZE_MAX - 63, SIZE_MAX / 2 + 1}) {
+      void* memory = &shim;
+      EXPECT_EQ(nbcc_device_allocate(device.get(), bytes, &memory, nullptr), NBCC_ERROR_DEVICE) << bytes;
+      EXPECT_EQ(memory, nullptr);
+    }
+  }
+}
+
 TEST(CApi, MemoryOfNoDeviceIsRefused) {
   const nbcc::Device device("cpu");
   double number = 0;

@@ -413,6 +413,16 @@ TEST_F(SumErrors, Views) {
   EXPECT_EQ(message([&] { sum.set_counts(-1, 3); }), "counts must be 0 or more, got ni = -1 and nj = 3");
 }
 
+// Bytes of so many would not be counted in 64 bits.
+TEST_F(SumErrors, CountsBeyondAllMemory) {
+  constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t list[] = {0};
+  EXPECT_THROW(sum.run({0, all, list, false}), std::bad_alloc);
+  sum.bind("xj", {sets.xj.data(), Element::Double, all, 0, 8});
+  sum.bind("mj", {sets.mj.data(), Element::Float, all, 0, 4});
+  EXPECT_THROW(sum.run(), std::bad_alloc);
+}
+
 TEST_F(SumErrors, Choices) {
   const std::int64_t list[] = {0, 10}, negative[] = {-1};
   EXPECT_EQ(run_message({0, 2, list, false}), "i_list[1] is 10, but there are 10 i-particles");
