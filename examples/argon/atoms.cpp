@@ -7,6 +7,8 @@
 #include <numbers>
 #include <random>
 
+#include "examples/support/open_sum.h"
+
 namespace examples {
 namespace {
 
@@ -62,7 +64,7 @@ Atoms::Atoms(const nbcc::Device& device, const Fluid& fluid)
 }
 
 nbcc::Sum Atoms::open(const nbcc::Device& device, const char* path) {
-  nbcc::Sum sum(nbcc::Pipeline::from_file(device, std::string(NBCC_SOURCE_DIR "/") + path, {.precision = NBCC_MIXED}));
+  nbcc::Sum sum = examples::open_sum(device, path, NBCC_MIXED);
   const double box[3] = {fluid_.box(), fluid_.box(), fluid_.box()};
   sum.set("box", box).bind("xi", x_).bind("xj", x_);
   return sum;

@@ -11,6 +11,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "examples/support/open_sum.h"
 #include "examples/support/picture.h"
 #include "examples/support/program.h"
 #include "runtime/nbcc.hpp"
@@ -107,8 +108,7 @@ int main(int count, char** words) {
   app.add_option("--picture", picture, "A PNG file of the charge density, with the last of these numbers");
   return examples::run_program(app, count, words, [&] {
     const nbcc::Device where(device);
-    const nbcc::Pipeline potential = nbcc::Pipeline::from_file(
-        where, NBCC_SOURCE_DIR "/examples/capacitance/panel.pipe", {.precision = NBCC_DOUBLE});
+    const nbcc::Pipeline potential = examples::open_pipeline(where, "examples/capacitance/panel.pipe", NBCC_DOUBLE);
     std::printf("%8s %8s %10s %22s %10s\n", "n", "panels", "products", "C / (4 pi eps0 side)", "error");
     for (const int n : sizes) {
       const Panels panels = cube(n);

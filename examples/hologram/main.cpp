@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <sstream>
 
+#include "examples/support/open_sum.h"
 #include "examples/support/picture.h"
 #include "examples/support/program.h"
 #include "runtime/nbcc.hpp"
@@ -89,8 +90,7 @@ int main(int count, char** words) {
   app.add_option("--picture", picture, "NAME: draw NAME-hologram.png and NAME-seen.png");
   return examples::run_program(app, count, words, [&] {
     const nbcc::Device where(device);
-    const nbcc::Pipeline hologram =
-        nbcc::Pipeline::from_file(where, NBCC_SOURCE_DIR "/pipelines/hologram.pipe", {.precision = NBCC_MIXED});
+    const nbcc::Pipeline hologram = examples::open_pipeline(where, "pipelines/hologram.pipe", NBCC_MIXED);
 
     const Points object = point.empty() ? letters() : one_point(1e-3 * point[0], 1e-3 * point[1]);
     const Points plate = grid(pixels, 1e-3 * side, 0);

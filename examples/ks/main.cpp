@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "examples/support/failure.h"
+#include "examples/support/open_sum.h"
 #include "examples/support/picture.h"
 #include "examples/support/program.h"
 #include "examples/support/words.h"
@@ -116,9 +117,8 @@ int main(int count, char** words) {
     // In double precision: single would take numbers for equal that are not.
     const bool plane = pooled.columns == 2;
     const nbcc::Device where(device);
-    const nbcc::Pipeline pipeline = nbcc::Pipeline::from_file(
-        where, plane ? NBCC_SOURCE_DIR "/examples/ks/peacock.pipe" : NBCC_SOURCE_DIR "/pipelines/ks_statistic.pipe",
-        {.precision = NBCC_DOUBLE});
+    const nbcc::Pipeline pipeline =
+        examples::open_pipeline(where, plane ? "examples/ks/peacock.pipe" : "pipelines/ks_statistic.pipe", NBCC_DOUBLE);
     nbcc::Sum sum(pipeline);
     const std::vector<double> at = places(pooled);
     std::vector<std::vector<double>> differences(plane ? 4 : 1,

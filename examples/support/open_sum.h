@@ -2,13 +2,19 @@
 #pragma once
 #include <string>
 
+#include "examples/support/pipeline_text.h"
 #include "runtime/nbcc.hpp"
 
 namespace examples {
 
-// The sum of a pipeline, as "pipelines/gravity_jerk.pipe". Throws nbcc::Error.
+// A pipeline, as "pipelines/gravity_jerk.pipe". Throws nbcc::Error.
+inline nbcc::Pipeline open_pipeline(const nbcc::Device& device, const std::string& file, nbcc_precision precision) {
+  return nbcc::Pipeline::from_text(device, pipeline_text(file), file, {.precision = precision});
+}
+
+// The sum of one.
 inline nbcc::Sum open_sum(const nbcc::Device& device, const std::string& file, nbcc_precision precision) {
-  return nbcc::Sum(nbcc::Pipeline::from_file(device, NBCC_SOURCE_DIR "/" + file, {.precision = precision}));
+  return nbcc::Sum(open_pipeline(device, file, precision));
 }
 
 }  // namespace examples

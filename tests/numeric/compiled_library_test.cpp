@@ -15,6 +15,7 @@
 #include "runtime/image_kernel.h"
 #include "runtime/sum.h"
 #include "tests/support/random_source.h"
+#include "tests/support/source_folder.h"
 
 namespace nbcc::test {
 namespace {
@@ -69,7 +70,7 @@ class CompiledLibraryOnGpu : public testing::Test {
 
   static std::shared_ptr<const CudaCompiler> no_compiler() { throw DeviceError("none is allowed here"); }
 
-  const Source gravity_ = read_source(NBCC_SOURCE_DIR "/pipelines/gravity.pipe");
+  const Source gravity_ = read_source(test::source_folder() + "/pipelines/gravity.pipe");
   std::shared_ptr<const CudaCompiler> compiler_;
   std::unique_ptr<CudaDevice> device_;
 };

@@ -19,6 +19,7 @@
 #include "tests/support/oracle.h"
 #include "tests/support/random_particles.h"
 #include "tests/support/random_pipeline.h"
+#include "tests/support/source_folder.h"
 
 namespace nbcc::test {
 namespace {
@@ -103,7 +104,7 @@ void set_orders(CudaShim& shim, ShimOrder order) {
 
 std::vector<std::string> library() {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(NBCC_SOURCE_DIR) + "/pipelines")) {
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/pipelines")) {
     if (entry.path().extension() == ".pipe") names.push_back(entry.path().stem().string());
   }
   std::sort(names.begin(), names.end());

@@ -14,6 +14,7 @@
 #include "runtime/cuda_device.h"
 #include "runtime/nbcc.h"
 #include "tests/support/device_array.h"
+#include "tests/support/source_folder.h"
 
 namespace nbcc::test {
 
@@ -50,12 +51,6 @@ struct Choice {
   std::string device = "cpu";
   bool arrays_on_device = false;  // of a GPU: copies in its memory are bound
 };
-
-// Where pipelines/ is: tests may run on another machine than the one that built them.
-inline std::string source_folder() {
-  const char* const given = std::getenv("NBCC_SOURCE_DIR");
-  return given ? given : NBCC_SOURCE_DIR;
-}
 
 // A bare name is one of the library's.
 inline std::string pipeline_path(const std::string& name) {

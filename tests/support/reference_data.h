@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/source_folder.h"
+
 namespace nbcc::test {
 
-inline std::string reference_path(const std::string& name) {
-  return std::string(NBCC_SOURCE_DIR) + "/../shared/validation/" + name;
-}
+inline std::string reference_path(const std::string& name) { return source_folder() + "/../shared/validation/" + name; }
 
 // Rows of numbers; lines that begin with # are left out.
 inline std::vector<std::vector<double>> read_rows(const std::string& path) {
