@@ -163,6 +163,7 @@ void* CpuDevice::allocate(std::size_t bytes) {
   if (bytes > std::size_t(std::numeric_limits<std::ptrdiff_t>::max())) throw std::bad_alloc();
   return ::operator new(bytes, kMemoryAlignment);
 }
+void* CpuDevice::allocate_shared(std::size_t bytes) { return allocate(bytes); }
 void CpuDevice::release(void* memory) noexcept { ::operator delete(memory, kMemoryAlignment); }
 void CpuDevice::write(void* to, const void* from_host, std::size_t bytes) { std::memmove(to, from_host, bytes); }
 void CpuDevice::read(void* to_host, const void* from, std::size_t bytes) { std::memmove(to_host, from, bytes); }

@@ -33,6 +33,7 @@ class CpuDevice final : public KernelDevice {
   // Throws UsageError without a toolchain.
   std::shared_ptr<const Kernel> load(KernelSource source) override;
   void* allocate(std::size_t bytes) override;
+  void* allocate_shared(std::size_t bytes) override;
   void release(void* memory) noexcept override;
   void write(void* to, const void* from_host, std::size_t bytes) override;
   void read(void* to_host, const void* from, std::size_t bytes) override;

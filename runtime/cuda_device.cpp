@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -158,10 +159,23 @@ void* CudaDevice::allocate(std::size_t bytes) {
   return reinterpret_cast<void*>(memory);
 }
 
+void* CudaDevice::allocate_shared(std::size_t bytes) {
+  const CudaCurrent current(gpu());
+  void* memory = nullptr;
+  const std::size_t some = std::max<std::size_t>(bytes, 1);
+  // With unified addresses, which all systems of 64 bits have, the GPU finds it where the host does.
+  gpu().require(gpu().driver().mem_host_alloc(&memory, some, 0), "allocating pinned memory of the host");
+  gpu().share(memory, some);
+  return memory;
+}
+
 void CudaDevice::release(void* memory) noexcept {
   try {
     const CudaCurrent current(gpu());
-    gpu().driver().mem_free(reinterpret_cast<CudaDevicePointer>(memory));
+    if (gpu().unshare(memory))
+      gpu().driver().mem_free_host(memory);
+    else
+      gpu().driver().mem_free(reinterpret_cast<CudaDevicePointer>(memory));
   } catch (...) {
     // The driver has ended, and the memory with it.
   }
@@ -169,6 +183,11 @@ void CudaDevice::release(void* memory) noexcept {
 
 void CudaDevice::write(void* to, const void* from_host, std::size_t bytes) {
   const CudaCurrent current(gpu());
+  if (gpu().shares(to)) {
+    gpu().require(gpu().driver().stream_synchronize(nullptr), "waiting for the GPU");
+    std::memmove(to, from_host, bytes);
+    return;
+  }
   gpu().require(gpu().driver().memcpy_htod_async(reinterpret_cast<CudaDevicePointer>(to), from_host, bytes, nullptr),
                 "copying to the GPU");
   gpu().require(gpu().driver().stream_synchronize(nullptr), "copying to the GPU");
@@ -176,6 +195,11 @@ void CudaDevice::write(void* to, const void* from_host, std::size_t bytes) {
 
 void CudaDevice::read(void* to_host, const void* from, std::size_t bytes) {
   const CudaCurrent current(gpu());
+  if (gpu().shares(from)) {
+    gpu().require(gpu().driver().stream_synchronize(nullptr), "waiting for the GPU");
+    std::memmove(to_host, from, bytes);
+    return;
+  }
   gpu().require(gpu().driver().memcpy_dtoh_async(to_host, reinterpret_cast<CudaDevicePointer>(from), bytes, nullptr),
                 "copying from the GPU");
   gpu().require(gpu().driver().stream_synchronize(nullptr), "copying from the GPU");

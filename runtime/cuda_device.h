@@ -71,6 +71,7 @@ class CudaDevice final : public KernelDevice {
   const std::string& name() const override { return name_; }  // "cuda:0, NVIDIA H200, sm_90"
   std::shared_ptr<const Kernel> load(KernelSource source) override;
   void* allocate(std::size_t bytes) override;
+  void* allocate_shared(std::size_t bytes) override;
   void release(void* memory) noexcept override;
   void write(void* to, const void* from_host, std::size_t bytes) override;
   void read(void* to_host, const void* from, std::size_t bytes) override;

@@ -3,6 +3,7 @@
 #include "runtime/cuda_memory.h"
 
 #include <array>
+#include <iterator>
 #include <limits>
 
 #include "fmt/format.h"
@@ -47,6 +48,25 @@ CudaGpu::CudaGpu(const CudaDriver& driver, int ordinal) : driver_(driver), ordin
 }
 
 CudaGpu::~CudaGpu() { driver_.device_primary_ctx_release(device_); }
+
+void CudaGpu::share(const void* begin, std::size_t bytes) const {
+  const std::lock_guard lock(shared_mutex_);
+  shared_[reinterpret_cast<std::uintptr_t>(begin)] = bytes;
+}
+
+bool CudaGpu::unshare(const void* begin) const {
+  const std::lock_guard lock(shared_mutex_);
+  return shared_.erase(reinterpret_cast<std::uintptr_t>(begin)) > 0;
+}
+
+bool CudaGpu::shares(const void* at) const {
+  const std::lock_guard lock(shared_mutex_);
+  const auto address = reinterpret_cast<std::uintptr_t>(at);
+  const auto behind = shared_.upper_bound(address);
+  if (behind == shared_.begin()) return false;
+  const auto& [begin, bytes] = *std::prev(behind);
+  return address - begin < bytes;
+}
 
 CudaCurrent::CudaCurrent(const CudaGpu& gpu) : gpu_(gpu) {
   CudaContext* now = nullptr;

@@ -2,6 +2,9 @@
 // Tested by tests/unit/cuda_sum_test.cpp and cuda_stage_test.cpp.
 #pragma once
 #include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -26,6 +29,11 @@ class CudaGpu {
   const std::string& architecture() const { return architecture_; }  // "sm_90"
   int multiprocessors() const { return multiprocessors_; }
 
+  // Pinned memory of the host that counts as the GPU's own: kernels read and write it where it is. Any thread may ask.
+  void share(const void* begin, std::size_t bytes) const;
+  bool unshare(const void* begin) const;  // false: none begins there
+  bool shares(const void* at) const;
+
   // Throws DeviceError unless `result` is success. A plain pointer: nothing is built when all is well.
   void require(CudaResult result, const char* what) const {
     if (result != kCudaSuccess) check(driver_, result, what);
@@ -37,6 +45,8 @@ class CudaGpu {
   CudaContext* context_ = nullptr;
   std::string model_, architecture_;
   int multiprocessors_ = 1;
+  mutable std::mutex shared_mutex_;
+  mutable std::map<std::uintptr_t, std::size_t> shared_;  // bytes, by where they begin
 };
 
 // The GPU's context is the current one of this thread as long as this lives; then the caller's is again.

@@ -56,6 +56,7 @@ void find_overlaps(const KernelSource& source, std::span<const ArrayView> views,
 }  // namespace
 
 CudaPlace place_of(const CudaGpu& gpu, const void* data, const char* what) {
+  if (gpu.shares(data)) return CudaPlace::Device;
   // Zeros, and wider than what the driver writes.
   std::int64_t type = 0, ordinal = 0, managed = 0;
   int which[] = {kCudaMemoryType, kCudaDeviceOrdinal, kCudaIsManaged};

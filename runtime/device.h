@@ -73,9 +73,11 @@ class KernelDevice {
   // Memory whose arrays runs read and write where they are, aligned to 64 bytes at least; for 0 bytes not null either.
   // Throws DeviceError without so much of it.
   virtual void* allocate(std::size_t bytes) = 0;
+  // The same of the host's memory, which the caller reads and writes as well.
+  virtual void* allocate_shared(std::size_t bytes) = 0;
   virtual void release(void* memory) noexcept = 0;
-  // Between that memory and the host's: begin when what runs were given before in the default stream is done, and
-  // return when done themselves. Throw DeviceError.
+  // Between either kind of memory and the host's: begin when what runs were given before in the default stream is done,
+  // and return when done themselves. Throw DeviceError.
   virtual void write(void* to, const void* from_host, std::size_t bytes) = 0;
   virtual void read(void* to_host, const void* from, std::size_t bytes) = 0;
 };

@@ -1,5 +1,5 @@
 // Turns the C interface's calls for memory of a device into those of KernelDevice. The doors are nbcc_device_allocate,
-// _free, _write and _read of nbcc.h. It knows no sums.
+// _allocate_shared, _free, _write and _read of nbcc.h. It knows no sums.
 #include "runtime/handles.h"
 
 namespace nbcc {
@@ -33,6 +33,14 @@ nbcc_status nbcc_device_allocate(nbcc_device* device, size_t bytes, void** memor
     if (!memory) throw nbcc::UsageError("the place for the memory is a null pointer");
     *memory = nullptr;
     *memory = on.allocate(bytes);
+  });
+}
+
+nbcc_status nbcc_device_allocate_shared(nbcc_device* device, size_t bytes, void** memory, nbcc_error** error) {
+  return nbcc::with(device, error, [&](nbcc::KernelDevice& on) {
+    if (!memory) throw nbcc::UsageError("the place for the memory is a null pointer");
+    *memory = nullptr;
+    *memory = on.allocate_shared(bytes);
   });
 }
 

@@ -72,7 +72,11 @@ NBCC_API nbcc_status nbcc_cuda_count(int* count, nbcc_error** error);
  * bytes at least, its contents are not set; of 0 bytes it is not null either. The device must be open still when it is
  * freed, and no run may use it any more. Null is fine. */
 NBCC_API nbcc_status nbcc_device_allocate(nbcc_device* device, size_t bytes, void** memory, nbcc_error** error);
-NBCC_API void nbcc_device_free(nbcc_device* device, void* memory);
+/* Memory of the host in which a GPU reads and writes arrays, and lists of i, over the bus, where they are: for the few
+ * numbers that both want after every run, without a copy. It counts as the device's. The host sees what a run has
+ * written when it has waited for it, and may write what the next run reads then. On the CPU as nbcc_device_allocate. */
+NBCC_API nbcc_status nbcc_device_allocate_shared(nbcc_device* device, size_t bytes, void** memory, nbcc_error** error);
+NBCC_API void nbcc_device_free(nbcc_device* device, void* memory); /* of either kind */
 /* Copies between the host and such memory, or any other of this GPU. They begin when what the legacy default stream was
  * given before is done, and return when they are done. */
 NBCC_API nbcc_status nbcc_device_write(nbcc_device* device, void* to, const void* from_host, size_t bytes,

@@ -222,9 +222,12 @@ class Device {
 // not set. The device must outlive it. All functions throw Error.
 class DeviceMemory {
  public:
-  DeviceMemory(const Device& device, std::size_t bytes) : device_(device.get()), bytes_(bytes) {
+  // shared: memory of the host, which the device reads and writes over the bus, and the caller at data(); see
+  // nbcc_device_allocate_shared.
+  DeviceMemory(const Device& device, std::size_t bytes, bool shared = false) : device_(device.get()), bytes_(bytes) {
     nbcc_error* error = nullptr;
-    const nbcc_status status = nbcc_device_allocate(device_, bytes, &data_, &error);
+    const auto allocate = shared ? nbcc_device_allocate_shared : nbcc_device_allocate;
+    const nbcc_status status = allocate(device_, bytes, &data_, &error);
     detail::check(status, error);
   }
   ~DeviceMemory() { nbcc_device_free(device_, data_); }
