@@ -5,49 +5,46 @@
 
 namespace examples {
 
-BlockSteps::BlockSteps(std::int64_t count, double largest, int finest)
-    : finest_(finest),
-      tick_(std::ldexp(largest, -finest)),
-      largest_(largest),
-      level_(std::size_t(count)),
-      members_(std::size_t(finest) + 1) {}
+BlockSteps::BlockSteps(double largest, int finest) : finest_(finest), members_(std::size_t(finest) + 1) {
+  for (int level = 0; level <= finest; ++level) steps_.push_back(std::ldexp(largest, -level));
+}
 
 void BlockSteps::begin(std::span<const float> wanted) {
-  for (std::size_t k = 0; k < level_.size(); ++k) put(std::int64_t(k), level_below(wanted[k], 0));
+  for (std::size_t k = 0; k < wanted.size(); ++k)
+    members_[std::size_t(level_below(wanted[k], 0))].push_back(std::int64_t(k));
   find_finest();
 }
 
 void BlockSteps::take(std::int64_t time) {
   now_ = time;
   block_.clear();
-  for (int level = finest_used_; level >= 0 && now_ % step(level) == 0; --level) {
+  parts_.clear();
+  for (int level = finest_used_; level >= 0 && now_ % ticks(level) == 0; --level) {
     std::vector<std::int64_t>& members = members_[std::size_t(level)];
     block_.insert(block_.end(), members.begin(), members.end());
+    parts_.push_back({level, block_.size()});
     members.clear();
   }
 }
 
+// A few nanoseconds for each particle: with many of them the device waits for this.
 void BlockSteps::end_block(std::span<const float> wanted) {
-  for (const std::int64_t particle : block_) {
-    int level = level_[std::size_t(particle)];
-    const double step_now = std::ldexp(largest_, -level), wants = wanted[std::size_t(particle)];
-    if (wants < step_now)
-      level = level_below(wants, level);
-    else if (wants >= 2 * step_now && level > 0 && now_ % step(level - 1) == 0)
-      --level;
-    put(particle, level);
+  std::size_t k = 0;
+  for (const auto& [level, end] : parts_) {
+    const double step = steps_[std::size_t(level)];
+    const bool may_grow = level > 0 && now_ % ticks(level - 1) == 0;
+    for (; k < end; ++k) {
+      const double wants = wanted[k];
+      const int then = wants < step ? level_below(wants, level) : may_grow && wants >= 2 * step ? level - 1 : level;
+      members_[std::size_t(then)].push_back(block_[k]);
+    }
   }
   find_finest();
 }
 
-void BlockSteps::put(std::int64_t particle, int level) {
-  level_[std::size_t(particle)] = std::uint8_t(level);
-  members_[std::size_t(level)].push_back(particle);
-}
-
 // The first level from `level` on whose step is not more than is wanted, or the last.
 int BlockSteps::level_below(double wanted, int level) const {
-  while (level < finest_ && std::ldexp(largest_, -level) > wanted) ++level;
+  while (level < finest_ && steps_[std::size_t(level)] > wanted) ++level;
   return level;
 }
 

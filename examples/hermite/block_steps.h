@@ -12,34 +12,37 @@ namespace examples {
 class BlockSteps {
  public:
   // All particles at time 0. Times are whole numbers of ticks; the largest step is 2^finest of them, the smallest one.
-  BlockSteps(std::int64_t count, double largest, int finest);
+  BlockSteps(double largest, int finest);
 
-  double tick() const { return tick_; }  // in the unit of `largest`
+  double tick() const { return steps_.back(); }  // in the unit of `largest`
   std::int64_t now() const { return now_; }
 
   // At time 0, once: the steps to begin with, of all particles.
   void begin(std::span<const float> wanted);
   // When the next block ends.
-  std::int64_t next() const { return (now_ / step(finest_used_) + 1) * step(finest_used_); }
-  // Goes there. From here on block() tells who is to be moved; they are then given the steps that they want (of
-  // particle k at k). A step grows by a factor of two at most, and where its multiples allow it.
+  std::int64_t next() const { return (now_ / ticks(finest_used_) + 1) * ticks(finest_used_); }
+  // Goes there. From here on block() tells who is to be moved; they are then given the steps that they want, in the
+  // order of the block. A step grows by a factor of two at most, and where its multiples allow it.
   void go() { take(next()); }
   const std::vector<std::int64_t>& block() const { return block_; }
   void end_block(std::span<const float> wanted);
 
  private:
-  std::int64_t step(int level) const { return std::int64_t(1) << (finest_ - level); }
+  struct Part {
+    int level;
+    std::size_t end;  // in the block
+  };
+  std::int64_t ticks(int level) const { return std::int64_t(1) << (finest_ - level); }
   void take(std::int64_t time);
-  void put(std::int64_t particle, int level);
   int level_below(double wanted, int level) const;
   void find_finest();
 
   int finest_, finest_used_ = 0;
-  double tick_, largest_;
   std::int64_t now_ = 0;
-  std::vector<std::uint8_t> level_;                 // of a particle
+  std::vector<double> steps_;                       // of a level
   std::vector<std::vector<std::int64_t>> members_;  // of a level
   std::vector<std::int64_t> block_;
+  std::vector<Part> parts_;  // the levels that it is made of
 };
 
 }  // namespace examples

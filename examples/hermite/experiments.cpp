@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <optional>
 
 #include "examples/hermite/model.h"
 #include "examples/support/energy.h"
@@ -45,6 +46,44 @@ void table2(const nbcc::Device& device, const HermiteSettings& settings, const E
                 whole(all.blocks()), all.mean_block(), double(all.steps()) / double(count), rate,
                 rate * (settings.order == 6 ? 97 : 60), run.error);
     std::fflush(stdout);
+  }
+}
+
+void print_phases(const Seconds& seconds) {
+  std::printf(" %9.4f %9.4f %10.4f %9.4f %10.4f %9.4f", seconds.host, seconds.list, seconds.prediction, seconds.force,
+              seconds.correction, seconds.steps);
+}
+
+double rate_of_force(const BlockBin& bin, std::int64_t count) {
+  return 1e-9 * double(bin.particles) * double(count) / bin.seconds.force;
+}
+
+// Where the time goes. Each part is waited for by itself, which costs more than the run that is not watched.
+void phases(const nbcc::Device& device, HermiteSettings settings, const ExperimentSettings& experiment) {
+  print_head(device, settings);
+  std::printf("# %s precision, eta = %g; seconds of each part, waited for one by one; G pairs/s of the force\n",
+              name_of(settings.precision), settings.eta);
+  const char* const parts = "      host      list prediction     force correction     steps";
+  std::printf("#%9s %9s %9s%s %9s %9s\n", "bodies", "seconds", "watched", parts, "blocks", "G pairs/s");
+  std::optional<Statistics> last;
+  for (std::int64_t count = kFirst; count <= experiment.largest; count *= 2) {
+    settings.apart = false;
+    const double seconds = measure(device, count, settings).statistics.seconds().sum();
+    settings.apart = true;
+    last.emplace(measure(device, count, settings).statistics);
+    std::printf("%10lld %9.4f %9.4f", whole(count), seconds, last->seconds().sum());
+    print_phases(last->seconds());
+    std::printf(" %9lld %9.3g\n", whole(last->blocks()), rate_of_force(last->total(), count));
+    std::fflush(stdout);
+  }
+  std::printf("# the blocks of %lld bodies\n#%19s %9s%s %12s %9s\n", whole(last->count()), "bodies in a block",
+              "blocks", parts, "steps taken", "G pairs/s");
+  for (std::size_t k = 0; k < last->bins().size(); ++k) {
+    const BlockBin& bin = last->bins()[k];
+    if (bin.blocks == 0) continue;
+    std::printf("%9llu -%9llu %9lld", 1ULL << k, (2ULL << k) - 1, whole(bin.blocks));
+    print_phases(bin.seconds);
+    std::printf(" %12lld %9.3g\n", whole(bin.particles), rate_of_force(bin, last->count()));
   }
 }
 
@@ -92,7 +131,23 @@ void print_cost(const char* name, const Cost& cost) {
 
 std::string row_of(std::int64_t count, const Seconds& seconds, const Seconds& modelled) {
   return number(double(count)) + " " + number(seconds.sum()) + " " + number(modelled.sum()) + " " +
-         number(modelled.host) + " " + number(modelled.communication) + " " + number(modelled.calculation) + "\n";
+         number(modelled.host) + " " + number(modelled.communication()) + " " + number(modelled.calculation()) + "\n";
+}
+
+void print_law(const char* name, const PowerLaw& law) {
+  std::printf("%-28s %.4g N^%.3f, within %.0f%%\n", name, law.factor, law.exponent, 100 * law.farthest);
+}
+
+// The paper's equations 14 and 17, as power laws.
+void print_laws(const std::vector<Statistics>& runs) {
+  std::vector<Point> bodies, blocks;
+  for (const Statistics& run : runs) {
+    bodies.push_back({double(run.count()), run.mean_block()});
+    blocks.push_back({double(run.count()), double(run.blocks()) / kEnd});
+  }
+  if (runs.size() < 2) return;
+  print_law("bodies in a block:", fit_power_law(bodies));
+  print_law("blocks in a unit of time:", fit_power_law(blocks));
 }
 
 void model(const nbcc::Device& device, const HermiteSettings& settings, const ExperimentSettings& experiment) {
@@ -112,9 +167,10 @@ void model(const nbcc::Device& device, const HermiteSettings& settings, const Ex
   for (const Statistics& run : runs) {
     const Seconds modelled = fitted.of(run);
     std::printf("%10lld %12.5f %12.5f %12.5f %14.5f %12.5f\n", whole(run.count()), run.seconds().sum(), modelled.sum(),
-                modelled.host, modelled.communication, modelled.calculation);
+                modelled.host, modelled.communication(), modelled.calculation());
     data += row_of(run.count(), run.seconds(), modelled);
   }
+  print_laws(runs);
   if (experiment.picture.empty()) return;
   std::printf("picture: %s\n",
               draw(experiment.picture,
@@ -142,6 +198,7 @@ void run_experiment(const std::string& name, const nbcc::Device& device, const H
                     const ExperimentSettings& experiment) {
   if (name == "table2") table2(device, settings, experiment);
   if (name == "figure2") figure2(device, settings, experiment);
+  if (name == "phases") phases(device, settings, experiment);
   if (name == "model") model(device, settings, experiment);
 }
 

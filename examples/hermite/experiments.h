@@ -15,8 +15,8 @@ struct ExperimentSettings {
   std::string picture;
 };
 
-// table2, figure2 or model, printed as a table. Throws nbcc::Error, and std::runtime_error if the picture cannot be
-// written.
+// table2, phases, figure2 or model, printed as a table. Throws nbcc::Error, and std::runtime_error if the picture
+// cannot be written.
 void run_experiment(const std::string& name, const nbcc::Device& device, const HermiteSettings& settings,
                     const ExperimentSettings& experiment);
 

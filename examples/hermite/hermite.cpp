@@ -47,7 +47,7 @@ Hermite::Hermite(const nbcc::Device& device, const Bodies& bodies, const Hermite
     : settings_(settings),
       mass_(bodies.mass),
       wanted_(mass_.size()),
-      blocks_(bodies.count(), settings.largest, settings.finest),
+      blocks_(settings.largest, settings.finest),
       statistics_(bodies.count()),
       m_(device, bodies.count(), 1),
       t_(device, bodies.count(), 1),
@@ -64,13 +64,18 @@ Hermite::Hermite(const nbcc::Device& device, const Bodies& bodies, const Hermite
       j_new_(device, bodies.count(), 3),
       s_new_(device, bodies.count(), 3),
       potential_(device, bodies.count(), 1),
-      step_(device, bodies.count(), 1),
-      list_(device, bodies.count(), 1),
+      step_(device, bodies.count(), 1, true),
+      block_(device, bodies.count(), 1, true),
       predict_(open_sum(device, "examples/hermite/predict" + std::to_string(settings.order) + ".pipe", NBCC_DOUBLE)),
       force_(open_sum(device, settings.order == 6 ? "pipelines/gravity_snap.pipe" : "pipelines/gravity_jerk.pipe",
                       settings.precision)),
       correct_(open_sum(device, "examples/hermite/correct" + std::to_string(settings.order) + ".pipe", NBCC_DOUBLE)),
       exact_(open_sum(device, "pipelines/gravity_jerk.pipe", NBCC_DOUBLE)) {
+  if (!device.name().starts_with("cpu")) {
+    list_.emplace(device, bodies.count());
+    send_.emplace(open_sum(device, "examples/hermite/send.pipe", NBCC_DOUBLE));
+    send_->bind("from", block_.view()).bind("to", list_->view()).counts(bodies.count(), 0);
+  }
   bind();
   compile();
   m_.write(bodies.mass);
@@ -116,6 +121,7 @@ void Hermite::compile() {
   const std::int64_t count = statistics_.count();
   predict_.set("now", 0).run();
   for (std::int64_t block = 1;; block += block / 4 + 1) {
+    if (send_) send_->run(0, std::min(block, count));
     force_.run(0, std::min(block, count));
     correct_.set("now", 1).run(0, std::min(block, count));
     if (block >= count) break;
@@ -155,22 +161,50 @@ void Hermite::go_to(double time) {
 void Hermite::take_block() {
   Watch watch;
   Seconds took;
-  blocks_.go();
-  const auto count = std::int64_t(blocks_.block().size());
-  const double now = double(blocks_.now());
-  took.host = watch.lap();
-  list_.write(blocks_.block());
-  took.communication = watch.lap();
+  const double now = double(blocks_.next());
+  // Of all, so that it can begin while the block is found.
   predict_.set("now", now).run();
-  force_.run_device_list(list_.data(), count);
-  correct_.set("now", now).run_device_list(list_.data(), count).wait();
-  took.calculation = watch.lap();
-  // The results of particle k stand at k, whichever are asked for.
-  step_.read(wanted_);
-  took.communication += watch.lap();
+  wait_if_apart(predict_);
+  took.prediction = watch.lap();
+  blocks_.go();
+  const std::vector<std::int64_t>& block = blocks_.block();
+  const auto count = std::int64_t(block.size());
+  took.host = watch.lap();
+  const std::int64_t* const list = send(block);
+  took.list = watch.lap();
+  force_.run_device_list(list, count);
+  wait_if_apart(force_);
+  took.force = watch.lap();
+  correct_.set("now", now).run_device_list(list, count);
+  statistics_.count(block);
+  correct_.wait();
+  took.correction = watch.lap();
+  fetch_steps(block);
+  took.steps = watch.lap();
   blocks_.end_block(wanted_);
   took.host += watch.lap();
-  statistics_.add(blocks_.block(), took);
+  statistics_.add(block.size(), took);
+}
+
+// Where the device finds the list. A GPU copies it to itself: many of its threads read it, and at the end of the bus it
+// would be far from them.
+const std::int64_t* Hermite::send(const std::vector<std::int64_t>& block) {
+  std::ranges::copy(block, block_.data());
+  if (!send_) return block_.data();
+  send_->run(0, std::int64_t(block.size()));
+  wait_if_apart(*send_);
+  return list_->data();
+}
+
+// The results of particle k stand at k, whichever are asked for.
+void Hermite::fetch_steps(const std::vector<std::int64_t>& block) {
+  const float* const steps = step_.data();
+  wanted_.resize(block.size());
+  std::ranges::transform(block, wanted_.begin(), [=](std::int64_t particle) { return steps[particle]; });
+}
+
+void Hermite::wait_if_apart(nbcc::Sum& sum) {
+  if (settings_.apart) sum.wait();
 }
 
 Energies Hermite::energies() {

@@ -1,8 +1,11 @@
 // A system of gravitating bodies under the Hermite scheme, of fourth or sixth order, with individual block time steps.
 //
 // All that is known of the bodies stays on the device, where they are predicted, pulled and corrected. Of each block
-// the host sends the list of those that are moved, and gets the steps that they want next.
+// the host sends the list of those that are moved, and gets the steps that they want next: both stand in memory that
+// the two share, so that nothing is copied but the numbers of the block, and the device is waited for once.
 #pragma once
+#include <optional>
+
 #include "examples/hermite/block_steps.h"
 #include "examples/hermite/statistics.h"
 #include "examples/support/bodies.h"
@@ -18,6 +21,7 @@ struct HermiteSettings {
   double eta_start = 0;                   // of the first ones, eta_start |a| / |jerk|; 0: a tenth of eta
   double largest = 1.0 / 8;               // step
   int finest = 30;                        // the smallest step is 2^finest times smaller; 0: all share one step
+  bool apart = false;  // wait for prediction, forces and correction one by one, to see what each takes
 };
 
 // The largest of the steps that are not longer than `longest` and divide `interval`.
@@ -50,10 +54,13 @@ class Hermite {
   void compile();
   void start(const nbcc::Device& device);
   void take_block();
+  const std::int64_t* send(const std::vector<std::int64_t>& block);
+  void fetch_steps(const std::vector<std::int64_t>& block);
+  void wait_if_apart(nbcc::Sum& sum);
 
   HermiteSettings settings_;
   std::vector<double> mass_;
-  std::vector<float> wanted_;
+  std::vector<float> wanted_;  // by those of the block, in its order
   BlockSteps blocks_;
   Statistics statistics_;
 
@@ -62,9 +69,12 @@ class Hermite {
   Numbers m_, t_, x_, v_, a_, j_, s_, c_;
   // Now: predicted, and what is summed from it.
   Numbers x_now_, v_now_, a_now_, a_new_, j_new_, s_new_, potential_;
-  DeviceArray<float> step_;
-  DeviceArray<std::int64_t> list_;
+  DeviceArray<float> step_;          // shared
+  DeviceArray<std::int64_t> block_;  // shared: who is moved
   nbcc::Sum predict_, force_, correct_, exact_;
+  // Of a GPU: the same list in its own memory, and how it comes there.
+  std::optional<DeviceArray<std::int64_t>> list_;
+  std::optional<nbcc::Sum> send_;
 };
 
 }  // namespace examples

@@ -1,4 +1,4 @@
-// Blocks that were measured -> a formula of what they take. Its door is fit_model().
+// Blocks that were measured -> a formula of what they take. Its doors are fit_model() and fit_power_law().
 #include "examples/hermite/model.h"
 
 #include <cmath>
@@ -79,11 +79,29 @@ double Cost::of(const Statistics& run) const {
 Seconds Model::of(const Statistics& run) const { return {host.of(run), communication.of(run), calculation.of(run)}; }
 
 Model fit_model(const std::vector<Statistics>& runs) {
-  const auto part = [&](double Seconds::* member, const Used& used) {
-    return fit(samples_of(runs, [=](const Seconds& seconds) { return seconds.*member; }), used);
-  };
-  return {part(&Seconds::host, {true, true, false, false}), part(&Seconds::communication, {true, true, true, false}),
-          part(&Seconds::calculation, {true, false, true, true})};
+  const auto part = [&](double (*of)(const Seconds&), const Used& used) { return fit(samples_of(runs, of), used); };
+  return {part([](const Seconds& seconds) { return seconds.host; }, {true, true, false, false}),
+          part([](const Seconds& seconds) { return seconds.communication(); }, {true, true, true, false}),
+          part([](const Seconds& seconds) { return seconds.calculation(); }, {true, false, true, true})};
+}
+
+PowerLaw fit_power_law(const std::vector<Point>& points) {
+  double x = 0, y = 0, xx = 0, xy = 0;
+  for (const Point& point : points) {
+    x += std::log(point.x) / double(points.size());
+    y += std::log(point.y) / double(points.size());
+  }
+  for (const Point& point : points) {
+    const double apart = std::log(point.x) - x;
+    xx += apart * apart;
+    xy += apart * (std::log(point.y) - y);
+  }
+  PowerLaw law;
+  law.exponent = xy / xx;
+  law.factor = std::exp(y - law.exponent * x);
+  for (const Point& point : points)
+    law.farthest = std::fmax(law.farthest, std::fabs(point.y / (law.factor * std::pow(point.x, law.exponent)) - 1));
+  return law;
 }
 
 }  // namespace examples

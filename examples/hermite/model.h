@@ -24,4 +24,14 @@ struct Model {
 // Least squares of relative errors over all sizes of blocks in all runs, without negative costs.
 Model fit_model(const std::vector<Statistics>& runs);
 
+struct Point {
+  double x, y;
+};
+struct PowerLaw {
+  double factor = 0, exponent = 0;
+  double farthest = 0;  // of the points, relative
+};
+// Least squares of the logarithms of at least two points.
+PowerLaw fit_power_law(const std::vector<Point>& points);
+
 }  // namespace examples

@@ -52,7 +52,7 @@ void Report::end(const Statistics& statistics, double distance) {
               whole(statistics.fewest()), whole(statistics.most()));
   const Seconds& took = statistics.seconds();
   std::printf("seconds: %.4f; host %.4f, communication %.4f, calculation %.4f\n", took.sum(), took.host,
-              took.communication, took.calculation);
+              took.communication(), took.calculation());
   std::printf("#%19s %10s %14s %10s\n", "bodies in a block", "blocks", "steps", "seconds");
   for (std::size_t k = 0; k < statistics.bins().size(); ++k) {
     const BlockBin& bin = statistics.bins()[k];
@@ -70,7 +70,7 @@ void Report::end_json(const Statistics& statistics, double distance) const {
   std::printf("  \"steps_of_a_body\": {\"mean\": %.6g, \"fewest\": %lld, \"most\": %lld},\n",
               steps_per_particle(statistics), whole(statistics.fewest()), whole(statistics.most()));
   std::printf("  \"seconds\": {\"host\": %.6g, \"communication\": %.6g, \"calculation\": %.6g},\n  \"histogram\": [",
-              took.host, took.communication, took.calculation);
+              took.host, took.communication(), took.calculation());
   bool first = true;
   for (std::size_t k = 0; k < statistics.bins().size(); ++k) {
     const BlockBin& bin = statistics.bins()[k];

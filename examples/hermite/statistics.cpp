@@ -7,19 +7,25 @@ namespace examples {
 
 Seconds& Seconds::operator+=(const Seconds& other) {
   host += other.host;
-  communication += other.communication;
-  calculation += other.calculation;
+  prediction += other.prediction;
+  force += other.force;
+  correction += other.correction;
+  list += other.list;
+  steps += other.steps;
   return *this;
 }
 
-void Statistics::add(const std::vector<std::int64_t>& block, const Seconds& took) {
-  const auto size = std::uint64_t(block.size());
+void Statistics::count(const std::vector<std::int64_t>& block) {
+  for (const std::int64_t particle : block) ++steps_[std::size_t(particle)];
+}
+
+void Statistics::add(std::size_t block_size, const Seconds& took) {
+  const auto size = std::uint64_t(block_size);
   for (BlockBin* bin : {&total_, &bins_[std::size_t(std::bit_width(size) - 1)]}) {
     ++bin->blocks;
     bin->particles += std::int64_t(size);
     bin->seconds += took;
   }
-  for (const std::int64_t particle : block) ++steps_[std::size_t(particle)];
 }
 
 std::int64_t Statistics::fewest() const { return *std::ranges::min_element(steps_); }

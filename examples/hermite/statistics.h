@@ -7,10 +7,15 @@
 namespace examples {
 
 struct Seconds {
-  double host = 0;           // finding blocks
-  double communication = 0;  // lists of blocks to the device, steps back
-  double calculation = 0;    // prediction, forces, correction
-  double sum() const { return host + communication + calculation; }
+  double host = 0;  // finding blocks
+  // On the device. A GPU is waited for once, so that all that it does is in the last one; HermiteSettings::apart says
+  // otherwise.
+  double prediction = 0, force = 0, correction = 0;
+  double list = 0, steps = 0;  // lists of blocks to the device, steps back
+
+  double communication() const { return list + steps; }
+  double calculation() const { return prediction + force + correction; }
+  double sum() const { return host + communication() + calculation(); }
   Seconds& operator+=(const Seconds& other);
 };
 
@@ -24,7 +29,8 @@ class Statistics {
  public:
   explicit Statistics(std::int64_t count) : steps_(std::size_t(count)) {}
 
-  void add(const std::vector<std::int64_t>& block, const Seconds& took);
+  void count(const std::vector<std::int64_t>& block);
+  void add(std::size_t block_size, const Seconds& took);
 
   std::int64_t count() const { return std::int64_t(steps_.size()); }
   std::int64_t blocks() const { return total_.blocks; }
@@ -33,6 +39,7 @@ class Statistics {
   std::int64_t most() const;
   double mean_block() const { return total_.blocks > 0 ? double(total_.particles) / double(total_.blocks) : 0; }
   const Seconds& seconds() const { return total_.seconds; }
+  const BlockBin& total() const { return total_; }
   const std::array<BlockBin, 40>& bins() const { return bins_; }
 
  private:

@@ -10,9 +10,10 @@ namespace examples {
 template <typename T>
 class DeviceArray {
  public:
-  // `width` numbers of each particle, all of them 0.
-  DeviceArray(const nbcc::Device& device, std::int64_t count, int width = 1)
-      : count_(count), width_(width), memory_(device, sizeof(T) * std::size_t(width * count)) {
+  // `width` numbers of each particle, all of them 0. shared: in memory of the host, which reads and writes them at
+  // data() when no run does, and a GPU over the bus.
+  DeviceArray(const nbcc::Device& device, std::int64_t count, int width = 1, bool shared = false)
+      : count_(count), width_(width), memory_(device, sizeof(T) * std::size_t(width * count), shared) {
     clear();
   }
 
