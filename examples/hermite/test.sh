@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# test.sh HERMITE NBCC CASE: "known" are systems whose motion is known; "experiments" are the paper's, as they are printed;
-# "nbabel" and "threebody" are published ones, whose
+# test.sh HERMITE NBCC CASE: "known" are systems whose motion is known; "experiments" are the paper's, as they are printed
+# and drawn; "nbabel" and "threebody" are published ones, whose
 # files stand beside the project (../shared/validation): without them the case is skipped.
 set -euo pipefail
 hermite=$(realpath "$1") nbcc=$(realpath "$2") case=$3
-files=$(dirname "$(realpath "$0")")/../../../shared/validation
+here=$(dirname "$(realpath "$0")")
+files=$here/../../../shared/validation
 cd "$(mktemp -d)"
 trap 'rm -rf "$PWD"' EXIT
 fail() { echo "FAILED: $*"; exit 1; }
@@ -97,6 +98,23 @@ experiments() {
   "$hermite" --experiment model --largest 512 >model.txt
   grep -Eq '^bodies in a block: +[0-9.]+ N\^[0-9.]+, within [0-9]+%$' model.txt || fail "fit of the mean block"
   grep -Eq '^blocks in a unit of time: +[0-9.]+ N\^-?[0-9.]+, within [0-9]+%$' model.txt || fail "fit of the blocks"
+
+  # At 256 bodies the other device takes half of the time.
+  printf '256 0.5\n' >host.txt
+  printf '# bodies seconds\n256 0.25 1 2\n512 0.5 1 2\n' >other.txt
+  python3 "$here/charts.py" --times times.svg --speed-up speed.svg --host here here=host.txt there=other.txt
+  for figure in times.svg speed.svg; do
+    python3 -c "import sys, xml.dom.minidom as m; m.parse(sys.argv[1])" $figure || fail "$figure is no XML"
+  done
+  # Those of 2007: four devices, three of them over the fourth. Ours: two devices, of one of them 2 points; one speed-up.
+  [ "$(grep -c '<polyline' times.svg)" = 6 ] || fail "curves of times.svg"
+  [ "$(grep -c '<polyline' speed.svg)" = 4 ] || fail "curves of speed.svg"
+  [ "$(grep -c '<circle' times.svg)" = $((1 + 2 + 9 + 12 + 9 + 9)) ] || fail "points of times.svg"
+  [ "$(grep -c '<circle' speed.svg)" = $((1 + 3 * 9)) ] || fail "points of speed.svg"
+  python3 "$here/charts.py" --times times.svg a=table.txt || fail "charts.py reads what table2 prints"
+  local status=0
+  python3 "$here/charts.py" --times times.svg a=none.txt 2>said || status=$?
+  [ $status = 2 ] && grep -q none.txt said || fail "status $status for a table that is not there"
 }
 
 nbabel() {
