@@ -24,6 +24,13 @@ double total_mass(const std::vector<double>& mass) {
   return std::max(sum, 1e-300);
 }
 
+const std::string kJerkMixed = "examples/hermite/jerk_mixed.pipe";
+
+std::string force_of(const HermiteSettings& settings) {
+  if (settings.order == 6) return "pipelines/gravity_snap.pipe";
+  return settings.precision == NBCC_MIXED && settings.eps > 0 ? kJerkMixed : "pipelines/gravity_jerk.pipe";
+}
+
 // Tells how long it is since it was last asked.
 class Watch {
  public:
@@ -67,8 +74,7 @@ Hermite::Hermite(const nbcc::Device& device, const Bodies& bodies, const Hermite
       step_(device, bodies.count(), 1, true),
       block_(device, bodies.count(), 1, true),
       predict_(open_sum(device, "examples/hermite/predict" + std::to_string(settings.order) + ".pipe", NBCC_DOUBLE)),
-      force_(open_sum(device, settings.order == 6 ? "pipelines/gravity_snap.pipe" : "pipelines/gravity_jerk.pipe",
-                      settings.precision)),
+      force_(open_sum(device, force_of(settings), settings.precision)),
       correct_(open_sum(device, "examples/hermite/correct" + std::to_string(settings.order) + ".pipe", NBCC_DOUBLE)),
       exact_(open_sum(device, "pipelines/gravity_jerk.pipe", NBCC_DOUBLE)) {
   if (!device.name().starts_with("cpu")) {
@@ -101,6 +107,7 @@ void Hermite::bind() {
     correct_.bind("s0", s_.view()).bind("s1", s_new_.view()).bind("s", s_.view()).bind("c", c_.view());
   } else {
     force_.bind("pot", potential_.view());
+    if (force_of(settings_) == kJerkMixed) force_.bind("mi", m_.view());
     correct_.bind("p1", potential_.view()).set("mass", total_mass(mass_));
   }
   exact_.bind("xi", x_.view()).bind("vi", v_.view()).bind("xj", x_.view()).bind("vj", v_.view());
