@@ -30,7 +30,8 @@ import sys
 import tempfile
 
 FENCE = re.compile(r"^(```+)[ \t]*([^`\n]*)\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
+# Of a picture that is a link, both; of HTML, what it refers to.
+LINK = re.compile(r"""(?:\]\(|\b(?:href|src)=")([^)"\s]+)[)"]""")
 SECONDS = 60  # of one block
 PROBES = {"cupy": "import cupy; cupy.zeros(1)"}  # a module that can be imported and yet not used
 
