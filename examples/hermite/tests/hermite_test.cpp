@@ -40,7 +40,8 @@ TEST_P(HermiteTest, BodiesMoveAsOnTheCpu) {
   shim_.set_lazy(true);
   settings_.precision = NBCC_DOUBLE;
   const Bodies start = plummer(kCount, 1);
-  Hermite there(gpu_, start, settings_), here(nbcc::Device("cpu"), start, settings_);
+  const nbcc::Device cpu("cpu");
+  Hermite there(gpu_, start, settings_), here(cpu, start, settings_);
   there.go_to(0.125);
   here.go_to(0.125);
   EXPECT_EQ(there.statistics().steps(), here.statistics().steps());
