@@ -224,6 +224,10 @@ class Emitter {
     return std::any_of(plan_.pair.begin(), plan_.pair.end(),
                        [&](NodeId id) { return is_self_test(graph_, graph_[id]); });
   }
+  bool guard_tests_self() const {
+    return std::any_of(plan_.before_guard.begin(), plan_.before_guard.end(),
+                       [&](NodeId id) { return is_self_test(graph_, graph_[id]); });
+  }
   // Whether anything but a self test uses the leaf.
   bool index_needed(Op leaf) const {
     for (NodeId id : plan_.pair) {
@@ -300,14 +304,16 @@ class Emitter {
 
   std::string pair() {
     std::string text;
-    if (plan_.any_guard == kNone) text += find_self();
+    const bool self_first = plan_.any_guard == kNone || guard_tests_self();
+    if (self_first) text += find_self();
     for (NodeId id : plan_.pair)
       if (plan_.any_guard == kNone || plan_.before_guard.count(id)) text += pair_statement(id);
     if (plan_.any_guard != kNone) {
       // No pair of these passes the cutoff: the rest need not be computed.
       std::string any;
       for (int r = 0; r < block_; ++r) any += fmt::format("{}{}", r ? " | " : "", node_name(plan_.any_guard, r));
-      text += fmt::format("if (!any({})) return;\n", any) + find_self();
+      text += fmt::format("if (!any({})) return;\n", any);
+      if (!self_first) text += find_self();
       for (NodeId id : plan_.pair)
         if (!plan_.before_guard.count(id)) text += pair_statement(id);
     }

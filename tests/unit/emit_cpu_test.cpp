@@ -233,6 +233,18 @@ TEST(emit_cpu, operations_are_the_stated_ones) {
       38);
 }
 
+// Where the particle stands in a vector must be known before the cutoff is tested, if the cutoff asks for it.
+TEST(emit_cpu, a_cutoff_may_tell_the_particle_from_itself) {
+  const std::string text =
+      emitted(
+          "input_i vec3 xi; input_j vec3 xj; param real rc = 1; output(sum) vec3 f;\nvec3 d = xj - xi;\n"
+          "real r2 = i_index == j_index ? 1e30 : dot(d, d);\nskip_if(r2 >= rc * rc);\nf += d / (r2 * r2 * sqrt(r2));",
+          {}, Isa::Avx2)
+          .text;
+  EXPECT_LT(text.find("const int self_0"), text.find("(vint)(self_0)"));
+  EXPECT_LT(text.find("(vint)(self_0)"), text.find("if (!any("));
+}
+
 TEST(emit_cpu, precise_text_has_no_estimate) {
   EXPECT_EQ(emitted(kGravity, {.math = Math::Precise}, Isa::Avx2).text.find("= rsqrt_estimate("), std::string::npos);
   EXPECT_NE(emitted(kGravity, {}, Isa::Avx2).text.find("= rsqrt_estimate("), std::string::npos);
