@@ -66,7 +66,9 @@ ParamValue parse_param(std::string_view text) {
   }
   ParamValue param{std::string(text.substr(0, equals)), {}};
   for (const std::string_view word : split(text.substr(equals + 1), ',')) {
-    const std::optional<double> value = parse_double(word);
+    const bool truth = word == "true" || word == "false";
+    param.truth = param.truth || truth;
+    const std::optional<double> value = truth ? std::optional<double>(word == "true") : parse_double(word);
     if (!value) throw UsageError(fmt::format("--param {}: '{}' is not a number", param.name, word));
     param.values.push_back(*value);
   }

@@ -16,9 +16,10 @@ std::vector<std::int64_t> parse_counts(std::string_view text, std::string_view w
 struct ParamValue {
   std::string name;
   std::vector<double> values;
+  bool truth = false;  // one of them was written as true or false, which only a bool takes
 };
 
-// eps2=1e-4, box=10,10,12. Throws UsageError.
+// eps2=1e-4, box=10,10,12, periodic=true. Throws UsageError.
 ParamValue parse_param(std::string_view text);
 
 // What stands between the separators; "" has no parts.

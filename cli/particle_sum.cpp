@@ -1,10 +1,13 @@
 // Tables and bound fields -> calls of the C++ interface. The door is ParticleSum. Reads and writes no file.
 #include "cli/particle_sum.h"
 
+#include <fmt/core.h>
+
 #include <deque>
 
 #include "cli/device_arrays.h"
 #include "runtime/cuda_device.h"
+#include "runtime/error.h"
 #include "runtime/handles.h"
 #include "runtime/nbcc.hpp"
 
@@ -107,6 +110,11 @@ std::vector<ParamValue> ParticleSum::params() const { return state_->params; }
 
 void ParticleSum::set_params(const std::vector<ParamValue>& params) {
   for (const ParamValue& given : params) {
+    for (const Field& field : state_->fields) {
+      if (given.truth && field.name == given.name && !field.type.starts_with("bool"))
+        throw UsageError(
+            fmt::format("--param {}: only a bool is true or false, and it is of type {}", given.name, field.type));
+    }
     state_->sum.set(given.name, given.values);
     for (ParamValue& known : state_->params)
       if (known.name == given.name) known.values = given.values;

@@ -3,6 +3,7 @@
 #include "runtime/sum.h"
 
 #include <algorithm>
+#include <cmath>
 #include <new>
 #include <utility>
 
@@ -34,6 +35,19 @@ constexpr std::int64_t kMostParticles = std::int64_t(1) << 40;
 
 std::string plural(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+// Params are handed over as doubles. What is no value of the param's type would become another number unsaid; of whole
+// numbers beyond 2^53 a double leaves out some, so that one cannot know which was meant.
+void check_param(const FieldLayout& field, const std::string& quoted, double value) {
+  const std::string type = field.type.substr(0, field.type.find('['));
+  const double largest = type == "bool" ? 1 : type == "int" ? 2147483647 : 9007199254740991;
+  const double smallest = type == "bool" ? 0 : type == "int" ? -largest - 1 : -largest;
+  if (type != "bool" && type != "int" && type != "index") return;
+  if (value >= smallest && value <= largest && std::trunc(value) == value) return;
+  throw UsageError(type == "bool" ? fmt::format("{} is a bool: it must be 0 or 1, got {}", quoted, value)
+                                  : fmt::format("{} is an {}: it must be a whole number from {} to {}, got {}", quoted,
+                                                type, std::int64_t(smallest), std::int64_t(largest), value));
 }
 
 void check_view(const FieldLayout& field, const std::string& quoted, const ArrayView& view) {
@@ -94,6 +108,7 @@ void SumState::set_param(std::string_view name, std::span<const double> values) 
   if (std::int64_t(values.size()) != field.components()) {
     throw UsageError(fmt::format("{} takes {}, got {}", quoted(f), plural(field.components(), "value"), values.size()));
   }
+  for (const double value : values) check_param(field, quoted(f), value);
   std::copy(values.begin(), values.end(), params_.begin() + field.first);
   param_set_[f] = true;
   // What prepare_j derives from the packed columns may depend on params.

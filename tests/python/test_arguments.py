@@ -205,6 +205,13 @@ def test_a_param_without_default(types):
         types(np.zeros((1, 2, 2)), np.zeros(1, int), np.zeros((1, 2)), np.zeros(1, int))
 
 
+def test_a_param_of_whole_numbers_is_whole(types):
+    fields = (np.zeros((1, 2, 2)), np.zeros(1, int), np.zeros((1, 2)), np.zeros(1, int))
+    for wrong, shown in ((2.5, "2.5"), (2**31, "2147483648"), (float("nan"), "nan")):
+        with pytest.raises(nbcc.UsageError, match=f"'scale' of .* is an int: it must be a whole number .*, got {shown}"):
+            types(*fields, shift=(0, 0), scale=wrong)
+
+
 def test_an_index_cannot_be_accumulated(nearest):
     with pytest.raises(nbcc.UsageError, match="cannot be accumulated"):
         nearest(X, X, accumulate=True, out=(np.zeros(N, int), np.zeros(N)))

@@ -230,6 +230,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BadBinding{"--param eps=1", "has no field 'eps'; its fields are xi, xj, mj, eps2"},
                     BadBinding{"--param eps2=1,2", "takes 1 value, got 2"},
                     BadBinding{"--param eps2=small", "'small' is not a number"},
+                    BadBinding{"--param eps2=true", "only a bool is true or false, and it is of type real"},
                     BadBinding{"--columns id,m,x[3", "x[3"}));
 
 }  // namespace

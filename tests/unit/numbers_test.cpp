@@ -33,6 +33,10 @@ TEST(Numbers, ParamsHaveOneValueOrSeveral) {
   EXPECT_EQ(one.name, "eps2");
   EXPECT_EQ(one.values, std::vector<double>{1e-4});
   EXPECT_EQ(three.values, (std::vector<double>{10, -2, 3.5}));
+  const ParamValue truth = parse_param("periodic=true,false");
+  EXPECT_EQ(truth.values, (std::vector<double>{1, 0}));
+  EXPECT_TRUE(truth.truth);
+  EXPECT_FALSE(one.truth);
   for (const char* wrong : {"", "eps2", "=1", "eps2=", "eps2=x", "box=1,,2"}) {
     EXPECT_THROW(parse_param(wrong), UsageError) << wrong;
   }
