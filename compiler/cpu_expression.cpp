@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "compiler/diagnostic.h"
+#include "compiler/whole_number.h"
 
 namespace nbcc {
 
@@ -24,7 +25,7 @@ std::string cpu_literal(double value, Type type) {
   if (std::isnan(value)) return "__builtin_nan(\"\")";
   if (std::isinf(value)) return value > 0 ? "__builtin_inf()" : "-__builtin_inf()";
   if (type == Type::Bool) return value != 0 ? "-1" : "0";
-  if (type < Type::Float) return fmt::format("{}", std::int64_t(value));
+  if (type < Type::Float) return whole_literal(value);
   // Written as a double of full precision: the conversion to the node's type rounds once.
   return fmt::format("{}", value).find_first_of(".en") == std::string::npos ? fmt::format("{}.0", value)
                                                                             : fmt::format("{}", value);

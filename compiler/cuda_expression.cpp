@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "compiler/diagnostic.h"
+#include "compiler/whole_number.h"
 
 namespace nbcc {
 namespace {
@@ -87,10 +88,7 @@ std::string cuda_type(Type type, const CudaScalars& scalars) { return std::strin
 std::string cuda_literal(double value, Type type, const CudaScalars& scalars) {
   const Type resolved = scalars.resolved(type);
   if (resolved == Type::Bool) return value != 0 ? "true" : "false";
-  if (is_integral(resolved)) {
-    if (std::fabs(value) <= 0x1p53) return fmt::format("{}", std::int64_t(value));
-    return fmt::format("(index)({})", value);
-  }
+  if (is_integral(resolved)) return whole_literal(value);
   const bool narrow = resolved == Type::Float;
   const double rounded = narrow ? double(float(value)) : value;
   if (std::isnan(rounded)) return narrow ? "__int_as_float(0x7fc00000)" : "__longlong_as_double(0x7ff8000000000000LL)";

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/cuda_expression.h"
+#include "compiler/whole_number.h"
 
 namespace nbcc {
 namespace {
@@ -26,7 +27,10 @@ class ReductionText {
     for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) {
       const Reduction how = reduction(k);
       const char* start = how == Reduction::Sum ? "0.0" : is_minimum(how) ? "infinite()" : "-infinite()";
-      number(holes, fmt::format("acc{}", k), start, slot++);
+      if (is_whole_extreme(pipeline_, k))
+        whole_number(holes, fmt::format("acc{}", k), no_candidate(how), slot++);
+      else
+        number(holes, fmt::format("acc{}", k), start, slot++);
       if (how == Reduction::Sum)
         holes["total"] += fmt::format("part.acc{0} = total(sum.s{0});\n", k);
       else
@@ -53,6 +57,7 @@ class ReductionText {
 
  private:
   Reduction reduction(std::size_t output) const { return pipeline_.field_of(Role::Output, int(output)).reduction; }
+  bool in_64_bits(std::size_t k) const { return !keeps_index(reduction(k)) && is_whole_extreme(pipeline_, k); }
   std::string result_name(std::size_t k) const {
     return fmt::format("all.{}{}", keeps_index(reduction(k)) ? "arg" : "acc", k);
   }
@@ -65,6 +70,14 @@ class ReductionText {
     holes["clear_found"] += fmt::format("all.{} = {};\n", name, start);
     holes["keep"] += fmt::format("place[{} * ni] = all.{};\n", slot, name);
     holes["kept"] += fmt::format("all.{} = place[{} * ni];\n", name, slot);
+  }
+
+  static void whole_number(std::map<std::string, std::string>& holes, const std::string& name, const std::string& start,
+                           int slot) {
+    holes["found_members"] += fmt::format("index {};\n", name);
+    holes["clear_found"] += fmt::format("all.{} = {};\n", name, start);
+    holes["keep"] += fmt::format("place[{} * ni] = double_of_bits(all.{});\n", slot, name);
+    holes["kept"] += fmt::format("all.{} = bits_of_double(place[{} * ni]);\n", name, slot);
   }
 
   std::string scalar_statements(const Graph& graph, const std::vector<NodeId>& nodes, const char* prefix) const {
@@ -88,7 +101,9 @@ class ReductionText {
           value = "i + a.i_offset";
           break;
         case Op::Output:
-          value = fmt::format("({}){}", type, result_name(std::size_t(n.payload)));
+          value = n.type == Type::Index && !in_64_bits(std::size_t(n.payload))
+                      ? fmt::format("to_index({})", result_name(std::size_t(n.payload)))
+                      : fmt::format("({}){}", type, result_name(std::size_t(n.payload)));
           break;
         default: {
           std::array<std::string, 3> args;
@@ -110,7 +125,9 @@ class ReductionText {
     if (pipeline_.finished.empty()) return text;
     text += scalar_statements(pipeline_.finish, plan_.finish, "f");
     for (std::size_t k = 0; k < pipeline_.finished.size(); ++k)
-      text += fmt::format("{} = (double)f{};\n", result_name(k), pipeline_.finished[k]);
+      if (!is_untouched(pipeline_, k))
+        text +=
+            fmt::format("{} = ({})f{};\n", result_name(k), in_64_bits(k) ? "index" : "double", pipeline_.finished[k]);
     return text;
   }
 

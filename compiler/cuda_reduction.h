@@ -8,9 +8,6 @@
 
 namespace nbcc {
 
-constexpr bool keeps_index(Reduction r) { return r == Reduction::ArgMin || r == Reduction::ArgMax; }
-constexpr bool is_minimum(Reduction r) { return r == Reduction::Min || r == Reduction::ArgMin; }
-
 // Sets the holes of Found: its members (one number per output, in their order, and the index behind it where the
 // reduction keeps one), how parts join, and how the whole becomes what the caller asked for.
 void fill_reduction(const Pipeline& pipeline, const Plan& plan, std::map<std::string, std::string>& holes);

@@ -1,6 +1,8 @@
 // Pipeline and Plan -> KernelSource without its text. One door: describe_kernel(). Knows no backend.
 #include "compiler/describe.h"
 
+#include "compiler/whole_number.h"
+
 namespace nbcc {
 
 KernelSource describe_kernel(const Pipeline& pipeline, const Plan& plan) {
@@ -13,6 +15,8 @@ KernelSource describe_kernel(const Pipeline& pipeline, const Plan& plan) {
   source.outputs = pipeline.components(Role::Output);
   for (int k = 0; k < source.outputs; ++k)
     source.reductions.push_back(FieldLayout::Reduction(int(pipeline.field_of(Role::Output, k).reduction)));
+  for (std::size_t k = 0; k < std::size_t(source.outputs); ++k)
+    source.held_in.push_back(is_whole_extreme(pipeline, k) ? Element::Int64 : Element::Double);
   source.has_finish = !pipeline.finished.empty();
   for (const Graph* graph : {&pipeline.pair, &pipeline.finish})
     for (NodeId id = 0; id < graph->size(); ++id) {

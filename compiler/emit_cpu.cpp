@@ -9,10 +9,12 @@
 #include <bit>
 
 #include "compiler/cpu_expression.h"
+#include "compiler/cpu_finish.h"
 #include "compiler/describe.h"
 #include "compiler/diagnostic.h"
 #include "compiler/fill_template.h"
 #include "compiler/plan.h"
+#include "compiler/whole_number.h"
 
 namespace nbcc {
 namespace {
@@ -24,20 +26,6 @@ constexpr int kTermsPerTile = 128;
 std::string param_text(const Node& node, bool vector) {
   if (node.type == Type::Bool && vector) return fmt::format("(vmask)(a->param[{}] != 0 ? -1 : 0)", node.payload);
   return fmt::format("({})(a->param[{}])", cpu_type(node.type, vector), node.payload);
-}
-
-const char* c_element(Element e) {
-  switch (e) {
-    case Element::Float:
-      return "float";
-    case Element::Double:
-      return "double";
-    case Element::Int32:
-      return "int";
-    case Element::Int64:
-      return "index";
-  }
-  return "";
 }
 
 class Emitter {
@@ -73,7 +61,8 @@ class Emitter {
     holes["clear"] = clear();
     holes["pair"] = pair();
     holes["flush"] = flush();
-    holes["finish"] = finish();
+    holes["finish"] = cpu_finish(pipeline_, plan_, expressions_);
+    holes["whole_numbers"] = whole_numbers();
     holes["functions"] = expressions_.functions();  // last: it knows by now which are used
     return describe(fill_template("cpu_kernel.cpp", holes));
   }
@@ -106,6 +95,17 @@ class Emitter {
       text += fmt::format("const auto s{} = {};\n", n, fmt::format(fmt::runtime(join), half(low), half(high)));
     }
     return text;
+  }
+
+  // Functions for whole numbers, where there are any.
+  std::string whole_numbers() const {
+    bool any = false;
+    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) any = any || is_whole(k);
+    for (NodeId id : plan_.finish) {
+      const Node& n = pipeline_.finish[id];
+      any = any || (n.op == Op::Output && n.type == Type::Index && reduction(std::size_t(n.payload)) == Reduction::Sum);
+    }
+    return any ? fill_template("cpu_whole_numbers.h", {{"lanes", std::to_string(vectors_.lanes())}}) : "";
   }
 
   std::string types() const {
@@ -271,8 +271,7 @@ class Emitter {
   }
 
   Reduction reduction(std::size_t output) const { return pipeline_.field_of(Role::Output, int(output)).reduction; }
-  static bool keeps_index(Reduction r) { return r == Reduction::ArgMin || r == Reduction::ArgMax; }
-  static bool is_minimum(Reduction r) { return r == Reduction::Min || r == Reduction::ArgMin; }
+  bool is_whole(std::size_t output) const { return is_whole_extreme(pipeline_, output); }
   std::string sum_name(std::size_t k, int r) const { return fmt::format("sum{}_{}", k, r); }
 
   std::string clear() {
@@ -280,9 +279,10 @@ class Emitter {
     for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k)
       for (int r = 0; r < block_; ++r) {
         const std::string type = cpu_type(graph_[pipeline_.contributions[k].value].type, true);
-        const char* identity = reduction(k) == Reduction::Sum ? "0"
-                               : is_minimum(reduction(k))     ? "__builtin_inf()"
-                                                              : "-__builtin_inf()";
+        const std::string identity = reduction(k) == Reduction::Sum ? "0"
+                                     : is_whole(k)                  ? no_candidate(reduction(k))
+                                     : is_minimum(reduction(k))     ? "__builtin_inf()"
+                                                                    : "-__builtin_inf()";
         text += fmt::format("{0} {1} = ({0})({2});\n", type, sum_name(k, r), identity);
         if (keeps_index(reduction(k))) text += fmt::format("vint arg{}_{} = (vint)(-1);\n", k, r);
       }
@@ -378,6 +378,7 @@ class Emitter {
                : fmt::format("{} + {}", sum, value);
       return fmt::format("{0} = choose({1}, {2}, {0});\n", sum, guard, next);
     }
+    if (is_whole(k)) return accumulate_whole(k, r, guard);
     // A NaN in the sum stays; a NaN in the value comes through the _of_number form, which is one instruction.
     if (!keeps_index(reduction(k)))
       return fmt::format("{0} = choose({1} & to_mask({0} == {0}), {2}_of_number({0}, {3}), {0});\n", sum, guard,
@@ -391,6 +392,19 @@ class Emitter {
     return text;
   }
 
+  // No whole number is worse than all: the first candidate of an arg is taken whatever it is.
+  std::string accumulate_whole(std::size_t k, int r, const std::string& guard) const {
+    const std::string sum = sum_name(k, r), value = node_name(pipeline_.contributions[k].value, r);
+    const char* const sign = is_minimum(reduction(k)) ? "<" : ">";
+    if (!keeps_index(reduction(k)))
+      return fmt::format("{0} = choose({1} & to_mask({2} {3} {0}), {2}, {0});\n", sum, guard, value, sign);
+    return fmt::format(
+        "const vmask better{0}_{1} = {2} & (to_mask({3} {4} {5}) | to_mask(arg{0}_{1} < 0));\n"
+        "{5} = choose(better{0}_{1}, {3}, {5});\n"
+        "arg{0}_{1} = choose(better{0}_{1}, lane_numbers + (vint)((int)(j - tile)), arg{0}_{1});\n",
+        k, r, guard, value, sign, sum);
+  }
+
   std::string flush() {
     std::string text;
     for (int r = 0; r < block_; ++r) {
@@ -400,85 +414,21 @@ class Emitter {
         const std::string sum = sum_name(k, r);
         if (reduction(k) == Reduction::Sum) {
           one += fmt::format("a->acc[{}][{}] += total({});\n", k, i, sum);
+        } else if (is_whole(k) && !keeps_index(reduction(k))) {
+          one += fmt::format("keep_{}((index*)a->acc[{}] + {}, {});\n",
+                             is_minimum(reduction(k)) ? "smallest" : "largest", k, i, sum);
         } else if (!keeps_index(reduction(k))) {
           const bool least = is_minimum(reduction(k));
           one += fmt::format("a->acc[{0}][{1}] = {2}(a->acc[{0}][{1}], {3}({4}));\n", k, i,
                              least ? "minimum" : "maximum", least ? "smallest" : "largest", sum);
         } else {
           one += fmt::format(
-              "keep_best(a->acc[{0}] + {1}, a->arg[{0}] + {1}, {2}, arg{0}_{3}, tile + a->j_offset, {4});\n", k, i, sum,
-              r, is_minimum(reduction(k)) ? "true" : "false");
+              "keep_best({5}a->acc[{0}] + {1}, a->arg[{0}] + {1}, {2}, arg{0}_{3}, tile + a->j_offset, {4});\n", k, i,
+              sum, r, is_minimum(reduction(k)) ? "true" : "false", is_whole(k) ? "(index*)" : "");
         }
       }
       text += r == 0 ? one : fmt::format("if (i + {} < i_end) {{\n{}}}\n", r, one);
     }
-    return text;
-  }
-
-  // ---- finish --------------------------------------------------------------------------------------------------
-
-  std::string i_value(int component) const {
-    const auto read = [&](int column) {
-      return fmt::format("((const {}*)a->i[{}])[i]", c_element(plan_.i.columns[std::size_t(column)].element), column);
-    };
-    std::string value = read(plan_.i.whole.at(component));
-    if (const auto low = plan_.i.low.find(component); low != plan_.i.low.end())
-      value = fmt::format("(double){} + {}", value, read(low->second));
-    return value;
-  }
-
-  // Scalar statements in double precision: a few operations per particle, where accuracy costs nothing.
-  std::string scalar_statements(const Graph& graph, const std::vector<NodeId>& nodes, const char* prefix,
-                                const std::vector<std::string>& outputs) {
-    std::string text;
-    for (NodeId id : nodes) {
-      const Node& n = graph[id];
-      const std::string type = n.type == Type::Real ? "double" : cpu_type(n.type, false);
-      std::string value;
-      switch (n.op) {
-        case Op::Const:
-          value = n.type == Type::Bool ? (graph.constant_value(id) != 0 ? "true" : "false")
-                                       : cpu_literal(graph.constant_value(id), n.type);
-          break;
-        case Op::Param:
-          value = fmt::format("a->param[{}]", n.payload);
-          break;
-        case Op::InputI:
-          value = i_value(int(n.payload));
-          break;
-        case Op::IIndex:
-          value = "i + a->i_offset";
-          break;
-        case Op::Output:
-          value = outputs[std::size_t(n.payload)];
-          break;
-        default: {
-          std::array<std::string, 3> args;
-          for (int k = 0; k < arity(n.op); ++k)
-            args[std::size_t(k)] = fmt::format("{}{}", prefix, n.args[std::size_t(k)]);
-          Node wide = n;
-          if (wide.type == Type::Real) wide.type = Type::Double;
-          value = expressions_.operation(graph, wide, args, false);
-        }
-      }
-      text += fmt::format("const {0} {1}{2} = ({0})({3});\n", type, prefix, id, value);
-    }
-    return text;
-  }
-
-  std::string finish() {
-    std::string text = scalar_statements(graph_, plan_.scales, "s", {});
-    std::vector<std::string> outputs;
-    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) {
-      const Contribution& c = pipeline_.contributions[k];
-      const std::string array = keeps_index(reduction(k)) ? "arg" : "acc";
-      if (c.scale != kNone) text += fmt::format("a->acc[{0}][i] = scaled(a->acc[{0}][i], s{1});\n", k, c.scale);
-      outputs.push_back(fmt::format("a->{}[{}][i]", array, k));
-    }
-    if (pipeline_.finished.empty()) return text;
-    text += scalar_statements(pipeline_.finish, plan_.finish, "f", outputs);
-    for (std::size_t k = 0; k < outputs.size(); ++k)
-      text += fmt::format("{} = (double)f{};\n", outputs[k], pipeline_.finished[k]);
     return text;
   }
 

@@ -19,6 +19,7 @@
 #include "compiler/fill_template.h"
 #include "compiler/plan.h"
 #include "compiler/same_place.h"
+#include "compiler/whole_number.h"
 
 namespace nbcc {
 namespace {
@@ -64,6 +65,9 @@ class CudaEmitter {
     holes["plain"] = wide ? "double" : "float";
     holes["plain_element"] = wide ? "kDouble" : "kFloat";
     holes["uniform"] = uniform();
+    holes["whole_numbers"] = "";
+    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k)
+      if (is_whole(k)) holes["whole_numbers"] = fill_template("cuda_whole_numbers.cuh", {});
     holes["in_groups"] = plan_.any_guard == kNone ? "false" : "true";
     holes["order"] = plan_.any_guard == kNone ? "" : fill_template("cuda_order.cuh", {});
     holes["part_of_block"] = plan_.any_guard == kNone ? "blockIdx.y" : "part_of_block()";
@@ -189,9 +193,9 @@ class CudaEmitter {
     std::string &tile = holes["tile_members"], &sum = holes["sum_members"];
     for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) {
       const bool summed = reduction(k) == Reduction::Sum;
-      if (summed) tile += fmt::format("{} s{};\n", term_type(k), k);
+      if (summed) tile += fmt::format("{} s{};\n", value_type_text(k), k);
       if (keeps_index(reduction(k))) tile += fmt::format("int k{};  // place in the tile, -1: none\n", k);
-      const std::string kept = !summed ? extreme_type(k) : value_type(k) == Type::Float ? "TwoFloat" : "double";
+      const std::string kept = !summed ? value_type_text(k) : value_type(k) == Type::Float ? "TwoFloat" : "double";
       sum += fmt::format("{} s{};\n", kept, k);
       if (keeps_index(reduction(k))) sum += fmt::format("index j{};  // -1: none\n", k);
     }
@@ -201,13 +205,8 @@ class CudaEmitter {
 
   Reduction reduction(std::size_t output) const { return pipeline_.field_of(Role::Output, int(output)).reduction; }
   Type value_type(std::size_t k) const { return scalars_.resolved(graph_[pipeline_.contributions[k].value].type); }
-  // Whole numbers are summed in 64 bits; their extremes are kept in double, which has the infinity to begin with.
-  std::string term_type(std::size_t k) const {
-    return value_type(k) < Type::Float ? "index" : cuda_type(value_type(k), scalars_);
-  }
-  std::string extreme_type(std::size_t k) const {
-    return value_type(k) < Type::Float ? "double" : cuda_type(value_type(k), scalars_);
-  }
+  bool is_whole(std::size_t k) const { return is_whole_extreme(pipeline_, k); }
+  std::string value_type_text(std::size_t k) const { return cuda_type(value_type(k), scalars_); }
 
   bool per_i(NodeId id) const { return graph_[id].binding == Binding::I || graph_[id].binding == Binding::Pair; }
   bool derived(NodeId id) const { return plan_.i.derived.count(id) || plan_.j.derived.count(id); }
@@ -387,21 +386,22 @@ class CudaEmitter {
     if (reduction(k) == Reduction::Sum) {
       const Node& n = graph_[c.value];
       const std::string sum = fmt::format("part[r].s{}", k);
-      if (!condition.empty() && value_type(k) >= Type::Float)
+      if (!condition.empty())
         return fuses(k) ? fmt::format("add_product_if({}, t{}, t{}, {});\n", condition, n.args[0], n.args[1], sum)
                         : fmt::format("add_if({}, {}, {});\n", condition, value, sum);
-      if (!fuses(k)) return fmt::format("{}{} += {};\n", guarded, sum, value);
-      return fmt::format("{0}{1} = {2}(t{3}, t{4}, {1});\n", guarded, sum,
-                         value_type(k) == Type::Float ? "fmaf" : "fma", n.args[0], n.args[1]);
+      if (!fuses(k)) return fmt::format("{} += {};\n", sum, value);
+      return fmt::format("{0} = {1}(t{2}, t{3}, {0});\n", sum, value_type(k) == Type::Float ? "fmaf" : "fma", n.args[0],
+                         n.args[1]);
     }
     const std::string best = fmt::format("sum[r].s{}", k);
     if (!keeps_index(reduction(k)))
       return fmt::format("{0}{1} = {2}({1}, ({3}){4});\n", guarded, best,
-                         is_minimum(reduction(k)) ? "minimum" : "maximum", extreme_type(k), value);
-    // Strictly better only: of equal values the first stays.
-    return fmt::format("if ({0}{1} {2} {3}) {3} = {1}, part[r].k{4} = k;\n",
-                       condition.empty() ? "" : condition + " && ", value, is_minimum(reduction(k)) ? "<" : ">", best,
-                       k);
+                         is_minimum(reduction(k)) ? "minimum" : "maximum", value_type_text(k), value);
+    // Strictly better only: of equal values the first stays. No whole number is worse than all, as infinity is.
+    std::string better = fmt::format("{} {} {}", value, is_minimum(reduction(k)) ? "<" : ">", best);
+    if (is_whole(k)) better = fmt::format("({0} | (part[r].k{1} & sum[r].j{1}) < 0)", better, k);
+    return fmt::format("if ({}{}) {} = {}, part[r].k{} = k;\n", condition.empty() ? "" : condition + " && ", better,
+                       best, value, k);
   }
 
   // ---- sums ----------------------------------------------------------------------------------------------------
@@ -413,11 +413,13 @@ class CudaEmitter {
         clear_sums +=
             fmt::format("sum[r].s{} = {};\n", k, value_type(k) == Type::Float ? "TwoFloat{0.0f, 0.0f}" : "0.0");
         clear_part += fmt::format("part[r].s{} = 0;\n", k);
-        flush += fmt::format("add(sum[r].s{0}, {1}part[r].s{0});\n", k, value_type(k) < Type::Float ? "(double)" : "");
+        flush += fmt::format("add(sum[r].s{0}, part[r].s{0});\n", k);
         continue;
       }
-      const char* infinity = extreme_type(k) == "float" ? "infinite_float()" : "infinite()";
-      clear_sums += fmt::format("sum[r].s{} = {}{};\n", k, is_minimum(reduction(k)) ? "" : "-", infinity);
+      const char* infinity = value_type(k) == Type::Float ? "infinite_float()" : "infinite()";
+      const std::string none =
+          is_whole(k) ? no_candidate(reduction(k)) : fmt::format("{}{}", is_minimum(reduction(k)) ? "" : "-", infinity);
+      clear_sums += fmt::format("sum[r].s{} = {};\n", k, none);
       if (!keeps_index(reduction(k))) continue;
       clear_sums += fmt::format("sum[r].j{} = -1;\n", k);
       clear_part += fmt::format("part[r].k{} = -1;\n", k);

@@ -33,9 +33,10 @@ class CompensatedSum {
 // One output component while j passes.
 class Reducer {
  public:
-  explicit Reducer(Reduction reduction) : reduction_(reduction) {
-    const bool smallest = reduction == Reduction::Min || reduction == Reduction::ArgMin;
-    extreme_ = smallest ? kInfinity : -kInfinity;
+  // Without a candidate a minimum of whole numbers is the largest that there is, 2^63 - 1, which is 2^63 as a double.
+  Reducer(Reduction reduction, bool whole) : reduction_(reduction) {
+    const double none = whole && !keeps_index(reduction) ? 0x1p63 : kInfinity;
+    extreme_ = is_minimum(reduction) ? none : -none;
   }
 
   void take(double x, double j_index) {
@@ -158,7 +159,8 @@ void reduce(const Contribution& contribution, const Evaluator& pair, Reducer& re
 std::vector<Reducer> fresh_reducers(const Pipeline& pipeline) {
   std::vector<Reducer> reducers;
   for (std::size_t c = 0; c < pipeline.contributions.size(); ++c) {
-    reducers.emplace_back(pipeline.field_of(Role::Output, int(c)).reduction);
+    const Field& field = pipeline.field_of(Role::Output, int(c));
+    reducers.emplace_back(field.reduction, field.type == Type::Int || field.type == Type::Index);
   }
   return reducers;
 }

@@ -24,7 +24,8 @@ struct OracleOutput {
 };
 
 // Evaluates the i-particles `which` (indices into 0..ni-1; empty means all). An empty sum is 0; an empty min is
-// +inf, max -inf, argmin and argmax -1. Sums are accumulated with compensation, in order of j.
+// +inf, max -inf (of whole numbers the largest and the smallest of 64 bits), argmin and argmax -1. Sums are accumulated
+// with compensation, in order of j.
 OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::span<const std::int64_t> which = {});
 
 }  // namespace nbcc

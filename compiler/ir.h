@@ -34,13 +34,13 @@ constexpr Binding join(Binding a, Binding b) { return Binding(std::uint8_t(a) | 
 
 enum class Op : std::uint8_t {
   // leaves; Node::payload names the constant's bits or the component number
-  Const,   // payload: the double's bits (all types; Int and Index constants are exact to 2^53)
+  Const,   // payload: the double's bits (all types; Int and Index constants are exact to 2^53, and 2^63 is one less)
   Param,   // payload: component among all params
   InputI,  // payload: component among all i inputs
   InputJ,  // payload: component among all j inputs
   IIndex,  // the i-particle's index in the caller's set plus the caller's offset
   JIndex,
-  Output,  // payload: output component; in `finish` only
+  Output,  // payload: output component; in `finish` only. Of its result_type().
   // one argument
   Neg,
   Abs,
@@ -141,6 +141,8 @@ std::vector<bool> reachable(const Graph& graph, const std::vector<NodeId>& roots
 
 enum class Role : std::uint8_t { InputI, InputJ, Param, Output };
 enum class Reduction : std::uint8_t { Sum, Min, Max, ArgMin, ArgMax };
+constexpr bool keeps_index(Reduction r) { return r == Reduction::ArgMin || r == Reduction::ArgMax; }
+constexpr bool is_minimum(Reduction r) { return r == Reduction::Min || r == Reduction::ArgMin; }
 std::string_view name(Role role);            // "input_i", ...
 std::string_view name(Reduction reduction);  // "sum", ...
 
@@ -160,13 +162,16 @@ struct Field {
 };
 
 // What each pair adds to one output component: if guard (kNone: always) then reduce(output, value).
-// ArgMin and ArgMax compare `value` and keep the j_index.
+// ArgMin and ArgMax compare `value` and keep the j_index. Extremes of whole numbers are of type Index, sums are not.
 struct Contribution {
   NodeId value = kNone;
   NodeId guard = kNone;
   NodeId scale =
       kNone;  // param- or i-bound factor (or constant) applied once after the sum; kNone: 1. Made by `hoist`.
 };
+
+// What finish() reads of an output: a result of whole numbers has 64 bits, since a sum of ints may be beyond 32.
+constexpr Type result_type(const Field& output) { return output.type == Type::Int ? Type::Index : output.type; }
 
 enum class Dialect : std::uint8_t { Cunbody, Named };
 

@@ -53,6 +53,9 @@ struct KernelSource {
   int params = 0;                                  // components of all params, handed over as doubles
   int outputs = 0;                                 // components of all outputs
   std::vector<FieldLayout::Reduction> reductions;  // per output component
+  // What `acc` holds of an output component: Double; Int64, bit by bit, of an extreme of whole numbers or an index
+  // chosen by one.
+  std::vector<Element> held_in;
   bool has_finish = false;
   bool uses_i_index = false, uses_j_index = false;
   std::vector<int> lines;  // of the pipeline's text, where node 0, 1, ... comes from; 0: from none
@@ -69,7 +72,8 @@ struct KernelSource {
 
 // The C interface of a CPU kernel (the text declares the same struct). All functions may be called from any thread;
 // ranges are half open. Sums live in acc: per output component c a double array acc[c] indexed like the i-particles
-// (0..ni-1) of this call's columns; ArgMin/ArgMax have the index as a double in arg[c] as well.
+// (0..ni-1) of this call's columns, as KernelSource::held_in says; ArgMin/ArgMax have the index as a double in arg[c]
+// as well.
 extern "C" {
 struct nbcc_kernel_arguments {
   const void* const* i;  // packed i columns

@@ -149,27 +149,58 @@ Pipeline Lowering::run() {
 // Several contributions to one output become one: under one guard where they share it, else each selected by its own.
 void Lowering::combine_contributions() {
   for (int component = 0; component < int(contributed_.size()); ++component) {
-    const auto& parts = contributed_[std::size_t(component)];
+    auto& parts = contributed_[std::size_t(component)];
     const Field& field = pipeline_.field_of(Role::Output, component);
-    Contribution joined;
-    const bool same_guard =
-        std::all_of(parts.begin(), parts.end(), [&](const Contributed& c) { return c.guard == parts[0].guard; });
+    const auto has_guard = [&](const Contributed& c) { return c.guard == parts[0].guard; };
+    const auto is_whole = [&](const Contributed& c) { return (*graph_)[c.value].type == Type::Index; };
     const bool maximum = field.reduction == Reduction::Max || field.reduction == Reduction::ArgMax;
-    const double identity = field.reduction == Reduction::Sum ? 0 : maximum ? -HUGE_VAL : HUGE_VAL;
-    for (const Contributed& part : parts) {
-      NodeId value = part.value;
-      if (!same_guard && part.guard != kNone)
-        value = select(part.guard, value, graph_->constant(identity, (*graph_)[value].type), {});
-      const Op op = field.reduction == Reduction::Sum ? Op::Add : maximum ? Op::Max : Op::Min;
-      joined.value = joined.value == kNone ? value : binary(op, joined.value, value, {});
-    }
-    if (parts.empty())
-      joined.value = graph_->constant(identity);  // never written; warned of below
-    else if (same_guard)
+    const Op op = field.reduction == Reduction::Sum ? Op::Add : maximum ? Op::Max : Op::Min;
+    // Whole numbers beside real ones: floats would round them.
+    if (std::any_of(parts.begin(), parts.end(), is_whole) && !std::all_of(parts.begin(), parts.end(), is_whole))
+      for (Contributed& part : parts) part.value = cast(part.value, Type::Double, {});
+    Contribution joined;
+    if (parts.empty()) {
+      joined.value = never_written(field);  // warned of below
+    } else if (std::all_of(parts.begin(), parts.end(), has_guard)) {
+      for (const Contributed& part : parts)
+        joined.value = joined.value == kNone ? part.value : binary(op, joined.value, part.value, {});
       joined.guard = parts[0].guard;
+    } else if (std::all_of(parts.begin(), parts.end(), is_whole)) {
+      joined = combine_whole(parts, op);
+    } else {
+      const double identity = field.reduction == Reduction::Sum ? 0 : maximum ? -HUGE_VAL : HUGE_VAL;
+      for (const Contributed& part : parts) {
+        NodeId value = part.value;
+        if (part.guard != kNone)
+          value = select(part.guard, value, graph_->constant(identity, (*graph_)[value].type), {});
+        joined.value = joined.value == kNone ? value : binary(op, joined.value, value, {});
+      }
+    }
     if (skip_ != kNone) joined.guard = both(unary(Op::Not, skip_, {}), joined.guard);
     pipeline_.contributions.push_back(joined);
   }
+}
+
+// No whole number stands for none, as infinity does: what is there is told by the guards alone.
+Contribution Lowering::combine_whole(const std::vector<Contributed>& parts, Op op) {
+  Contribution joined{parts[0].value, parts[0].guard};
+  for (std::size_t k = 1; k < parts.size(); ++k) {
+    const auto& [guard, value] = parts[k];
+    NodeId best = binary(op, joined.value, value, {});
+    if (guard != kNone) best = select(guard, best, joined.value, {});
+    joined.value = joined.guard == kNone ? best : select(joined.guard, best, value, {});
+    joined.guard = joined.guard == kNone || guard == kNone ? kNone : binary(Op::Or, joined.guard, guard, {});
+  }
+  return joined;
+}
+
+NodeId Lowering::never_written(const Field& field) {
+  const bool maximum = field.reduction == Reduction::Max || field.reduction == Reduction::ArgMax;
+  if (field.reduction == Reduction::Sum) return graph_->constant(0);
+  const bool arg = field.reduction == Reduction::ArgMin || field.reduction == Reduction::ArgMax;
+  if (!arg && (field.type == Type::Int || field.type == Type::Index))
+    return graph_->constant(maximum ? -0x1p63 : 0x1p63, Type::Index);
+  return graph_->constant(maximum ? -HUGE_VAL : HUGE_VAL);
 }
 
 void Lowering::lower_finish(const clang::FunctionDecl* function) {
@@ -182,9 +213,9 @@ void Lowering::lower_finish(const clang::FunctionDecl* function) {
   for (const auto& [variable, index] : fields_) {
     const Field& field = pipeline_.fields[std::size_t(index)];
     if (field.role != Role::Output) continue;
-    Value value{{field.type, field.length, field.width}, {}};
+    Value value{{result_type(field), field.length, field.width}, {}};
     for (int c = 0; c < field.components(); ++c)
-      value.parts.push_back(graph_->leaf(Op::Output, field.first + c, field.type));
+      value.parts.push_back(graph_->leaf(Op::Output, field.first + c, result_type(field)));
     set(variable, value);
   }
   execute(function->getBody());

@@ -97,6 +97,8 @@ class Lowering {
   void declare_function(const clang::FunctionDecl* function);
   void lower_finish(const clang::FunctionDecl* function);
   void combine_contributions();
+  Contribution combine_whole(const std::vector<Contributed>& parts, Op op);
+  NodeId never_written(const Field& field);
   void warn_unused();
   void warn_unwritten(int field);
   bool failed() const;

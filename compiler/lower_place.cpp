@@ -126,7 +126,8 @@ Place Lowering::place_of_variable(const clang::DeclRefExpr* reference) {
   if (broken_.count(variable)) throw Rejected{where, ""};
   if (const auto field = fields_.find(variable); field != fields_.end()) {
     const Field& f = pipeline_.fields[std::size_t(field->second)];
-    return {variable, 0, {f.type, f.length, f.width}};
+    const bool result = finishing_ && f.role == Role::Output;
+    return {variable, 0, {result ? result_type(f) : f.type, f.length, f.width}};
   }
   if (const auto found = environment_.find(variable); found != environment_.end())
     return {variable, 0, found->second.shape};

@@ -129,15 +129,18 @@ void Lowering::contribute(const Place& place, const Value& value, Reduction redu
                                       place.shape.components(), value.parts.size())};
   for (int c = 0; c < place.shape.components(); ++c) {
     NodeId part = value.parts[std::size_t(c)];
-    // Whole numbers are summed in double, where they stay exact to 2^53; what is compared keeps its own precision.
+    // Whole numbers are summed in double, where they stay exact to 2^53, and compared in 64 bits; what else is compared
+    // keeps its own precision.
     const Type type = (*graph_)[part].type;
     const bool whole = field.type == Type::Int || field.type == Type::Index;
     const bool arg = reduction == Reduction::ArgMin || reduction == Reduction::ArgMax;
     if (whole && !arg && type >= Type::Float)
       throw Rejected{where, fmt::format("output '{0}' is {1} and the value is not; write {1}(...) to drop its fraction",
                                         field.name, name(field.type))};
-    if (whole && !arg)
+    if (whole && reduction == Reduction::Sum)
       part = cast(cast(part, field.type, where), Type::Double, where);
+    else if (whole && (!arg || type < Type::Float))
+      part = cast(arg ? part : cast(part, field.type, where), Type::Index, where);
     else if (field.type == Type::Double && !arg)
       part = cast(part, Type::Double, where);
     else if (type != Type::Double || field.type == Type::Real)

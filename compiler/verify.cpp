@@ -74,7 +74,8 @@ std::string wrong_constant(const Node& node) {
 std::string wrong_leaf(const Pipeline& pipeline, const Node& node, bool in_finish) {
   const auto component_of = [&](Role role) -> std::string {
     if (node.payload < 0 || node.payload >= pipeline.components(role)) return "its component does not exist";
-    if (pipeline.field_of(role, int(node.payload)).type != node.type) return "its type is not its field's";
+    const Field& field = pipeline.field_of(role, int(node.payload));
+    if ((role == Role::Output ? result_type(field) : field.type) != node.type) return "its type is not its field's";
     return {};
   };
   switch (node.op) {

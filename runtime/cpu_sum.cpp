@@ -47,6 +47,20 @@ void pad_side(const std::vector<Column>& columns, const PackedColumns& packed, s
   }
 }
 
+// As the loops of CpuSummation::join; the indices are of an argmin or argmax, else null. The first candidate is taken
+// whatever it is, since no whole number is worse than all.
+void join_whole(const std::int64_t* from, std::int64_t* to, FieldLayout::Reduction reduction, std::int64_t count,
+                const double* from_index, double* to_index) {
+  using enum FieldLayout::Reduction;
+  const bool least = reduction == Min || reduction == ArgMin;
+  for (std::int64_t k = 0; k < count; ++k) {
+    if (from_index && from_index[k] < 0) continue;
+    if (!(least ? from[k] < to[k] : from[k] > to[k]) && !(to_index && to_index[k] < 0)) continue;
+    to[k] = from[k];
+    if (to_index) to_index[k] = from_index[k];
+  }
+}
+
 bool outputs_spare_inputs(const KernelSource& source, const SumRequest& request) {
   for (std::size_t in = 0; in < source.fields.size(); ++in) {
     if (source.fields[in].role != FieldLayout::Role::InputI) continue;
@@ -325,7 +339,11 @@ void CpuSummation::finish_block(const SumRequest& request, const Block& block, W
 void CpuSummation::reset(const Block& block, const Rows& rows) const {
   const std::int64_t count = round_up(block.end - block.begin, grain_), at = block.begin - rows.origin;
   for (std::size_t c = 0; c < source_.reductions.size(); ++c) {
-    std::fill_n(rows.base + std::int64_t(c) * rows.stride + at, count, identity(source_.reductions[c]));
+    double* const row = rows.base + std::int64_t(c) * rows.stride + at;
+    if (source_.held_in[c] == Element::Int64)
+      std::fill_n(reinterpret_cast<std::int64_t*>(row), count, whole_identity(source_.reductions[c]));
+    else
+      std::fill_n(row, count, identity(source_.reductions[c]));
     if (index_row_[c] >= 0) std::fill_n(rows.base + index_row_[c] * rows.stride + at, count, -1.0);
   }
 }
@@ -340,7 +358,11 @@ void CpuSummation::join(const Block& block, const Rows& part, const Rows& total)
     const double* const from = in(part, std::int64_t(c));
     double* const to = in(total, std::int64_t(c));
     const FieldLayout::Reduction reduction = source_.reductions[c];
-    if (reduction == Sum) {
+    if (source_.held_in[c] == Element::Int64) {
+      join_whole(reinterpret_cast<const std::int64_t*>(from), reinterpret_cast<std::int64_t*>(to), reduction, count,
+                 keeps_index(reduction) ? in(part, index_row_[c]) : nullptr,
+                 keeps_index(reduction) ? in(total, index_row_[c]) : nullptr);
+    } else if (reduction == Sum) {
       for (std::int64_t k = 0; k < count; ++k) to[k] += from[k];
     } else if (reduction == Min) {
       for (std::int64_t k = 0; k < count; ++k) to[k] = join_min(to[k], from[k]);
@@ -376,6 +398,16 @@ void CpuSummation::store_block(const SumRequest& request, const Block& block) co
       const std::int64_t row = index_row >= 0 ? index_row : field.first + c;
       return from.base + row * from.stride + block.begin;
     };
+    if (results_are_whole(source_, std::size_t(field.first))) {
+      for (int c = 0; c < field.components(); ++c) {
+        const auto* const whole = reinterpret_cast<const std::int64_t*>(values(c));
+        if (request.accumulate)
+          unpack_onto(whole, view, c, block.picked, field.reduction);
+        else
+          unpack(whole, view, c, block.picked);
+      }
+      continue;
+    }
     if (!request.accumulate && field.components() == 3) {
       unpack_three({values(0), values(1), values(2)}, view, 0, block.picked);
       continue;

@@ -14,6 +14,7 @@
 #include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/overlap.h"
+#include "runtime/reduction.h"
 
 namespace nbcc {
 namespace {
@@ -309,7 +310,9 @@ void CudaStaging::send_i(const SumRequest& request, const Plan& plan, const IChu
     const std::int64_t row = std::int64_t(k) * column_bytes(plan.chunks.i_chunk, Element::Double);
     launcher_.arguments().output(out_parts_[k].of_role) = {
         results_[b].data() + std::uint64_t(row - chunk.first_row * std::int64_t(sizeof(double))), sizeof(double),
-        std::int64_t(Element::Double), 0};
+        std::int64_t(results_are_whole(kernel_.source, std::size_t(out_parts_[k].of_role)) ? Element::Int64
+                                                                                           : Element::Double),
+        0};
   }
   i_sent_[b].record(in_.get());
   i_sent_[b].hold(stream);
@@ -451,11 +454,16 @@ void CudaStaging::unpack_outputs(const SumRequest& request, const Plan& plan, co
       values = chosen;
     }
     const ArrayView& view = request.views[part.field];
-    if (request.accumulate) {
-      unpack_onto(values, view, part.component, picked, kernel_.source.fields[part.field].reduction);
-    } else {
-      unpack(values, view, part.component, picked);
-    }
+    const auto store = [&](const auto* results) {
+      if (request.accumulate)
+        unpack_onto(results, view, part.component, picked, kernel_.source.fields[part.field].reduction);
+      else
+        unpack(results, view, part.component, picked);
+    };
+    if (results_are_whole(kernel_.source, std::size_t(part.of_role)))
+      store(reinterpret_cast<const std::int64_t*>(values));
+    else
+      store(values);
   }
 }
 

@@ -136,6 +136,7 @@ void members_of(Archive& archive, Value& value)
   item(archive, value.params);
   item(archive, value.outputs);
   item(archive, value.reductions);
+  item(archive, value.held_in);
   item(archive, value.has_finish);
   item(archive, value.uses_i_index);
   item(archive, value.uses_j_index);

@@ -100,6 +100,13 @@ void store(std::byte* to, To value) {
   std::memcpy(to, &value, sizeof value);
 }
 
+// NaN stays.
+template <typename T>
+T joined(T old, std::int64_t value, FieldLayout::Reduction reduction) {
+  const T part = convert<T>(value);
+  return (reduction == FieldLayout::Reduction::Min ? part < old : part > old) ? part : old;
+}
+
 template <typename To>
 To round_to(double value) {
   if constexpr (std::is_integral_v<To>) return convert<To>(std::round(value));
@@ -205,6 +212,13 @@ void unpack(const double* values, const ArrayView& view, int component, const Pi
   });
 }
 
+void unpack(const std::int64_t* values, const ArrayView& view, int component, const Picked& picked) {
+  with_type(view.element, [&]<typename T>() {
+    for_each_picked<T>(view, component, picked,
+                       [values](std::int64_t k, std::byte* to) { store(to, convert<T>(values[k])); });
+  });
+}
+
 void unpack_three(const std::array<const double*, 3>& values, const ArrayView& view, int component,
                   const Picked& picked) {
   with_type(view.element, [&]<typename T>() {
@@ -219,6 +233,15 @@ void unpack_three(const std::array<const double*, 3>& values, const ArrayView& v
 }
 
 void unpack_onto(const double* values, const ArrayView& view, int component, const Picked& picked,
+                 FieldLayout::Reduction reduction) {
+  with_type(view.element, [&]<typename T>() {
+    for_each_picked<T>(view, component, picked, [values, reduction](std::int64_t k, std::byte* to) {
+      store(to, joined(load<T>(to), values[k], reduction));
+    });
+  });
+}
+
+void unpack_onto(const std::int64_t* values, const ArrayView& view, int component, const Picked& picked,
                  FieldLayout::Reduction reduction) {
   with_type(view.element, [&]<typename T>() {
     for_each_picked<T>(view, component, picked, [values, reduction](std::int64_t k, std::byte* to) {

@@ -76,11 +76,14 @@ void pad(Element element, void* column, std::int64_t count, std::int64_t padded)
 // The opposite direction: values[k] to component `component` of the k-th picked particle. Integers are rounded to the
 // nearest and saturate; NaN gives 0.
 void unpack(const double* values, const ArrayView& view, int component, const Picked& picked);
+void unpack(const std::int64_t* values, const ArrayView& view, int component, const Picked& picked);
 // Three components from `component` on, each row written once.
 void unpack_three(const std::array<const double*, 3>& values, const ArrayView& view, int component,
                   const Picked& picked);
 // As unpack(), combined with what stands there by the reduction (Sum, Min or Max).
 void unpack_onto(const double* values, const ArrayView& view, int component, const Picked& picked,
+                 FieldLayout::Reduction reduction);
+void unpack_onto(const std::int64_t* values, const ArrayView& view, int component, const Picked& picked,
                  FieldLayout::Reduction reduction);
 
 }  // namespace nbcc

@@ -196,7 +196,6 @@ extern "C" void nbcc_finish(const Arguments* a, index i_begin, index i_end) {
     const index f0 = (index)(a->arg[0][i]);
     const double f1 = (double)(a->acc[1][i]);
     const double f2 = (double)(__builtin_elementwise_sqrt(f1));
-    a->arg[0][i] = (double)f0;
     a->acc[1][i] = (double)f2;
   }
 }
