@@ -15,9 +15,10 @@ using Number = RunningError::Number;
 
 constexpr int kBatch = 256;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// A tile of 128 terms is added up in working precision: a rounding error for each term at worst, which would have to
-// be all of one sign; what is seen stays below 4.
-constexpr double kSumRoundings = 8;
+// A tile of 128 terms is added up in working precision, and every addition may round all that there is by half an
+// epsilon. Where terms are equal, or small beside the first, all errors are indeed of one sign. What is beyond the
+// tiles is one rounding.
+double sum_roundings(std::int64_t terms) { return 0.5 * double(std::min<std::int64_t>(terms, 128)) + 1; }
 
 bool is_integral(const Field& field) {
   return field.type == Type::Int || field.type == Type::Index || field.type == Type::Bool;
@@ -95,7 +96,8 @@ Figures sum_errors(const Pipeline& pipeline, const OracleInput& input, std::span
     std::vector<ReducedError> reduced;
     for (std::size_t c = 0; c < sums.size(); ++c) {
       const Field& field = pipeline.field_of(Role::Output, int(c));
-      reduced.emplace_back(field.reduction, is_integral(field) ? 0 : kSumRoundings * epsilon_of(options.precision));
+      reduced.emplace_back(field.reduction,
+                           is_integral(field) ? 0 : sum_roundings(input.nj) * epsilon_of(options.precision));
     }
     for (std::int64_t first = 0; first < input.nj; first += kBatch) {
       const int count = int(std::min<std::int64_t>(kBatch, input.nj - first));
@@ -114,34 +116,48 @@ Figures sum_errors(const Pipeline& pipeline, const OracleInput& input, std::span
   return errors;
 }
 
-// Which inputs reach the device in float. Mixed precision keeps those of which it only forms j - i differences whole.
-std::vector<bool> rounded_components(const Pipeline& pipeline, Op leaf, const Options& options) {
+// Real numbers of which mixed precision does not only form j - i differences, which it keeps whole.
+std::vector<bool> used_alone(const Pipeline& pipeline, Op leaf) {
   const Graph& graph = pipeline.pair;
-  std::vector<bool> rounded(std::size_t(pipeline.components(leaf == Op::InputI ? Role::InputI : Role::InputJ)),
-                            options.precision == Precision::Single);
-  if (options.precision != Precision::Mixed) return rounded;
+  std::vector<bool> alone(std::size_t(pipeline.components(leaf == Op::InputI ? Role::InputI : Role::InputJ)));
   for (NodeId id = 0; id < graph.size(); ++id) {
     const Node& node = graph[id];
     const bool difference = node.op == Op::Sub && arity(graph[node.args[0]].op) == 0 &&
                             arity(graph[node.args[1]].op) == 0 && node.binding == Binding::Pair;
     for (int a = 0; a < arity(node.op); ++a) {
       const Node& argument = graph[node.args[std::size_t(a)]];
-      if (argument.op == leaf && !difference) rounded[std::size_t(argument.payload)] = true;
+      if (argument.op == leaf && !difference) alone[std::size_t(argument.payload)] = true;
     }
   }
-  return rounded;
+  return alone;
+}
+
+// What reaches the device in float: floats always, real numbers where the precision says so.
+bool is_rounded(Type type, Precision precision) {
+  return type == Type::Float || (type == Type::Real && precision != Precision::Double);
+}
+
+bool rounds_any(const Pipeline& pipeline, const Options& options) {
+  return std::any_of(pipeline.fields.begin(), pipeline.fields.end(),
+                     [&](const Field& field) { return is_rounded(field.type, options.precision); });
 }
 
 OracleInput rounded_input(const Pipeline& pipeline, OracleInput input, const Options& options) {
-  const auto round_side = [&](std::vector<std::vector<double>>& side, Op leaf) {
-    const std::vector<bool> rounded = rounded_components(pipeline, leaf, options);
-    for (std::size_t c = 0; c < side.size(); ++c)
-      for (double& value : side[c])
-        if (rounded[c]) value = double(float(value));
-  };
-  round_side(input.i, Op::InputI);
-  round_side(input.j, Op::InputJ);
-  for (double& value : input.params) value = double(float(value));
+  const std::vector<bool> i_alone = used_alone(pipeline, Op::InputI), j_alone = used_alone(pipeline, Op::InputJ);
+  for (const Field& field : pipeline.fields) {
+    if (field.role == Role::Output || !is_rounded(field.type, options.precision)) continue;
+    for (int k = field.first; k < field.first + field.components(); ++k) {
+      const auto c = std::size_t(k);
+      if (field.role == Role::Param) {
+        input.params[c] = double(float(input.params[c]));
+        continue;
+      }
+      const bool of_i = field.role == Role::InputI;
+      const bool whole = options.precision == Precision::Mixed && field.type == Type::Real;
+      if (whole && !(of_i ? i_alone : j_alone)[c]) continue;
+      for (double& value : (of_i ? input.i : input.j)[c]) value = double(float(value));
+    }
+  }
   return input;
 }
 
@@ -189,7 +205,8 @@ Expectation expect(const Pipeline& pipeline, const OracleInput& input, std::span
   errors = sum_errors(pipeline, input, which, sums.values, options, target);
   const bool to_float = options.precision != Precision::Double;
   const double smallest = to_float ? double(std::numeric_limits<float>::min()) : std::numeric_limits<double>::min();
-  const OracleOutput rounded = to_float ? interpret(unfinished, rounded_input(pipeline, input, options), which) : sums;
+  const OracleOutput rounded =
+      rounds_any(pipeline, options) ? interpret(unfinished, rounded_input(pipeline, input, options), which) : sums;
   for (std::size_t c = 0; c < errors.size(); ++c) {
     const Field& field = pipeline.field_of(Role::Output, int(c));
     const bool index = field.reduction == Reduction::ArgMin || field.reduction == Reduction::ArgMax;

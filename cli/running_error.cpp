@@ -20,6 +20,9 @@ double distance(double a, double b) {
   return std::isnan(difference) ? kInfinity : difference;
 }
 
+// Of an index beyond 2^53, which the oracle's doubles round.
+double unrepresented(double index) { return std::fabs(index) > 0x1p53 ? std::fabs(index) * 0x1p-53 : 0; }
+
 bool is_integral(Type type) { return type == Type::Bool || type == Type::Int || type == Type::Index; }
 
 }  // namespace
@@ -34,7 +37,7 @@ RunningError::RunningError(const Graph& graph, const std::vector<NodeId>& roots,
     : graph_(graph), options_(options), needed_(reachable(graph, roots)) {
   values_.resize(needed_.size());
   errors_.resize(needed_.size());
-  moved_.resize(std::size_t(width));
+  for (std::vector<double>& moved : moved_) moved.resize(std::size_t(width));
   outcome_.resize(std::size_t(width));
   for (std::size_t id = 0; id < needed_.size(); ++id) {
     if (!needed_[id]) continue;
@@ -109,25 +112,55 @@ void RunningError::compute_node(NodeId id, int count) {
     const double size = sum ? std::fabs(args[0][k]) + std::fabs(args[1][k]) : std::fabs(values[k]);
     errors[k] = roundings == 0 || std::isnan(size) ? 0 : roundings * size;
   }
-  for (int a = 0; a < arguments; ++a) {
+  add_argument_errors(id, args, count);
+  if (node.type == Type::Index)
+    for (int k = 0; k < count; ++k) errors[k] += unrepresented(values[k]);
+}
+
+// All arguments are moved together, since two that follow from one uncertain condition are wrong together: of a product
+// of both, the product of the errors may be all that there is.
+void RunningError::add_argument_errors(NodeId id, const std::array<const double*, 3>& args, int count) {
+  const Node& node = graph_[id];
+  const Type type = graph_[node.args[0]].type;
+  std::vector<int> uncertain;
+  for (int a = 0; a < arity(node.op); ++a) {
     const std::vector<double>& error = errors_[std::size_t(node.args[std::size_t(a)])];
-    if (std::all_of(error.begin(), error.begin() + count, [](double e) { return e == 0; })) continue;
-    std::array<const double*, 3> changed = args;
-    std::vector<double> larger(std::size_t(count), 0.0);
-    for (const double sign : {-1.0, 1.0}) {
-      for (int k = 0; k < count; ++k) moved_[std::size_t(k)] = args[std::size_t(a)][k] + sign * error[std::size_t(k)];
-      changed[std::size_t(a)] = moved_.data();
-      evaluate(node.op, node.type, type, changed, outcome_.data(), count);
-      for (int k = 0; k < count; ++k) {
-        if (error[std::size_t(k)] == 0) continue;
-        const double there = error[std::size_t(k)] == kInfinity && node.op != Op::Select
-                                 ? kInfinity
-                                 : distance(outcome_[std::size_t(k)], values[k]);
-        larger[std::size_t(k)] = std::max(larger[std::size_t(k)], there);
-      }
-    }
-    for (int k = 0; k < count; ++k) errors[k] += larger[std::size_t(k)];
+    if (std::any_of(error.begin(), error.begin() + count, [](double e) { return e != 0; })) uncertain.push_back(a);
   }
+  if (uncertain.empty()) return;
+  std::vector<double> larger(std::size_t(count), 0.0);
+  for (unsigned corner = 0; corner < 1u << uncertain.size(); ++corner) {
+    std::array<const double*, 3> changed = args;
+    for (std::size_t n = 0; n < uncertain.size(); ++n) {
+      const auto a = std::size_t(uncertain[n]);
+      const bool up = (corner >> n & 1) != 0, condition = graph_[node.args[a]].type == Type::Bool;
+      const std::vector<double>& error = errors_[std::size_t(node.args[a])];
+      for (std::size_t k = 0; k < std::size_t(count); ++k)
+        moved_[a][k] =
+            condition ? double((args[a][k] != 0) != (up && error[k] != 0)) : args[a][k] + (up ? error[k] : -error[k]);
+      changed[a] = moved_[a].data();
+    }
+    evaluate(node.op, node.type, type, changed, outcome_.data(), count);
+    for (std::size_t k = 0; k < std::size_t(count); ++k)
+      larger[k] = std::max(larger[k], distance(outcome_[k], values_[std::size_t(id)][k]));
+  }
+  for (std::size_t k = 0; k < std::size_t(count); ++k) {
+    const auto error_of = [&](int a) { return errors_[std::size_t(node.args[std::size_t(a)])][k]; };
+    const bool lost = node.op != Op::Select &&
+                      std::any_of(uncertain.begin(), uncertain.end(), [&](int a) { return error_of(a) == kInfinity; });
+    // Between its two ends such a divisor is 0.
+    const bool divides_by_zero =
+        node.op == Op::Div && node.type >= Type::Float && error_of(1) > 0 && std::fabs(args[1][k]) <= error_of(1);
+    errors_[std::size_t(id)][k] += lost || divides_by_zero ? kInfinity : larger[k];
+  }
+}
+
+// A constant is rounded to the precision in which it is used.
+double RunningError::leaf_error(const Node& leaf, const Number& number) const {
+  if (leaf.type == Type::Index) return number.error + unrepresented(number.value);
+  const bool narrow = !is_integral(leaf.type) && epsilon(leaf.type) > std::numeric_limits<double>::epsilon();
+  if (leaf.op != Op::Const || !narrow) return number.error;
+  return distance(double(float(number.value)), number.value);
 }
 
 void RunningError::compute(int count, const Leaf& leaf) {
@@ -140,7 +173,7 @@ void RunningError::compute(int count, const Leaf& leaf) {
     for (int k = 0; k < count; ++k) {
       const Number number = graph_[id].op == Op::Const ? Number{graph_.constant_value(id), 0} : leaf(graph_[id], k);
       values_[std::size_t(id)][std::size_t(k)] = number.value;
-      errors_[std::size_t(id)][std::size_t(k)] = number.error;
+      errors_[std::size_t(id)][std::size_t(k)] = leaf_error(graph_[id], number);
     }
   }
 }

@@ -1,11 +1,12 @@
 // How wrong a graph's values may be, node by node, when each operation rounds: a running error analysis in double
 // precision beside the values themselves.
 //
-// The error of a node is what its arguments' errors do to it (tried out, one argument at a time, upwards and downwards)
-// and the rounding of its own operation. So a comparison is uncertain where its sides are closer than their errors, a
-// choice by an uncertain comparison may be wrong by the difference of its branches, and a rounded quotient by a whole
-// step: nothing has to be said about any operation but how well it is rounded.
+// The error of a node is what its arguments' errors do to it (tried out, all arguments together, each upwards and
+// downwards) and the rounding of its own operation. So a comparison is uncertain where its sides are closer than their
+// errors, a choice by an uncertain comparison may be wrong by the difference of its branches, and a rounded quotient by
+// a whole step: nothing has to be said about any operation but how well it is rounded.
 #pragma once
+#include <array>
 #include <functional>
 #include <vector>
 
@@ -36,6 +37,8 @@ class RunningError {
 
  private:
   void compute_node(NodeId id, int count);
+  void add_argument_errors(NodeId id, const std::array<const double*, 3>& args, int count);
+  double leaf_error(const Node& leaf, const Number& number) const;
   double roundings(const Node& node) const;  // relative to the result
   double epsilon(Type type) const;
 
@@ -44,7 +47,8 @@ class RunningError {
   double estimate_ = 0;  // relative error of a bare estimate of a root
   std::vector<bool> needed_;
   std::vector<std::vector<double>> values_, errors_;  // [node][k]
-  std::vector<double> moved_, outcome_;
+  std::array<std::vector<double>, 3> moved_;
+  std::vector<double> outcome_;
 };
 
 }  // namespace nbcc

@@ -48,6 +48,26 @@ TEST(CommandVerify, ComparesParticlesFromFiles) {
   EXPECT_THAT(outcome.out, HasSubstr("256 of the i compared"));
 }
 
+TEST(CommandVerify, SaysNothingIsWrongWhereNothingIs) {
+  const Shell shell;
+  const std::string fields = "input_i real xi;\ninput_j real xj;\n";
+  const char* const bodies[] = {
+      "output(min) int o;\noutput(max) index p;\nif (xj > 5.0) { o = min(o, 1); p = max(p, 1); }",
+      "output(min) real o;\nreal y = xj - xi;\no = min(o, max(y * y, 0.01));",
+      "output(sum) float o;\no += float(xj) * float(xi);",
+      "output(sum) real o;\nif (xj <= xi) o += 0.1;",
+      "output(sum) real o;\nreal r = xj * 3.0 / 3.0;\nreal a = r < xj ? 4.0 : 0.0, b = r < xj ? 5.0 : 0.0;\no += a * "
+      "b;",
+  };
+  for (const char* body : bodies) {
+    shell.write("right.pipe", fields + body + "\n");
+    for (const char* precision : {"single", "double"}) {
+      const Outcome outcome = shell.nbcc(std::string("verify right.pipe --random 3000 --precision ") + precision);
+      EXPECT_EQ(outcome.code, 0) << body << "\n" << precision << "\n" << outcome.out << outcome.err;
+    }
+  }
+}
+
 // A sum beyond the range of single precision is wrong there and right in double precision.
 TEST(CommandVerify, FailsWhereSinglePrecisionOverflows) {
   const Shell shell;

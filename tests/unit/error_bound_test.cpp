@@ -86,5 +86,67 @@ TEST(ErrorBound, ABareEstimateIsAllowedMore) {
   EXPECT_GT(expected(body, {0}, {1}, estimate).bound[0][0], 20 * expected(body, {0}, {1}).bound[0][0]);
 }
 
+// Each is a sign of a bound that was none; what is wrong by a term is beyond it all the same.
+
+TEST(ErrorBound, EqualTermsRoundAllTheSameWay) {
+  const std::string body = "output(sum) real s;\nif (xj <= xi) s += 0.1;";
+  std::vector<double> xj;
+  for (int k = 0; k < 3000; ++k) xj.push_back(k);
+  const Expectation e = expected(body, {2999}, xj);
+  float lane = 0;
+  for (int k = 0; k < 128; ++k) lane += 0.1f;
+  EXPECT_GE(e.bound[0][0] / 3000, std::fabs(lane - 12.8) / 128);
+  EXPECT_LT(e.bound[0][0], 0.1);
+}
+
+TEST(ErrorBound, AConstantIsRounded) {
+  const Expectation e = expected("output(min) real s;\ns = min(s, max(xj * xj, 0.01));", {0}, {0, 0.5});
+  EXPECT_GE(e.bound[0][0], std::fabs(double(0.01f) - 0.01));
+  EXPECT_LT(e.bound[0][0], 1e-8);
+}
+
+TEST(ErrorBound, WholeExtremesWithoutACandidateAreTheLastNumbers) {
+  const Expectation e = expected("output(min) int s;\noutput(max) index t;\ns = min(s, 1);\nt = max(t, 1);", {0}, {});
+  EXPECT_EQ(e.values[0][0], 0x1p63);
+  EXPECT_EQ(e.values[1][0], -0x1p63);
+}
+
+TEST(ErrorBound, AConditionMayBeWrongTwice) {
+  // 3 * 0.3 is above 0.9 in float and below it in double.
+  const std::string twice =
+      "output(sum) real s;\nreal r = xj * 0.3;\nreal a = r > 0.9 ? 4.0 : 0.0;\nreal b = r > 0.9 ? 5.0 : 0.0;\ns += a * "
+      "b;";
+  EXPECT_GE(expected(twice, {0}, {3}).bound[0][0], 20);
+  EXPECT_LT(expected(twice, {0}, {2}).bound[0][0], 1e-4);
+}
+
+TEST(ErrorBound, BothSidesOfAComparisonAreUncertain) {
+  const std::string body = "output(sum) real s;\nreal r = xj * 1.1 * 1.1, q = xi * 1.1 * 1.1;\nif (r < q) s += 1.0;";
+  EXPECT_GE(expected(body, {1}, {1 + 6 * kEpsilon}).bound[0][0], 1);
+}
+
+TEST(ErrorBound, ADivisorMayBeZero) {
+  const std::string body = "output(sum) real s;\nreal r = sqrt(xj) * sqrt(xj) - xj;\ns += 1.0 / (r + 1e-9);";
+  EXPECT_TRUE(std::isinf(expected(body, {0}, {0.3}).bound[0][0]));
+}
+
+TEST(ErrorBound, AFloatIsOneInDoublePrecision) {
+  const Pipeline pipeline = parse({"test.pipe", "input_j float x;\noutput(sum) float s;\ns += x;"});
+  const std::vector<std::int64_t> which{0};
+  const OracleInput input{.ni = 1, .nj = 2, .i = {}, .j = {{0.1, 0.7}}, .params = {}};
+  const Expectation e = expect(pipeline, input, which, {.precision = Precision::Double}, cpu_target(Isa::Avx2));
+  EXPECT_GE(e.bound[0][0], std::fabs(double(0.1f) + double(0.7f) - e.values[0][0]));
+  EXPECT_LT(e.bound[0][0], 1e-6);
+}
+
+// The oracle's doubles make 0 of it.
+TEST(ErrorBound, IndicesBeyondDoublesAreUncertain) {
+  const std::string body =
+      "output(min) index s;\nindex n = index(xj) * 4503599627370496 + 1;\n"
+      "s = min(s, n - index(xj) * 4503599627370496);";
+  EXPECT_GE(expected(body, {0}, {4}).bound[0][0], 1);
+  EXPECT_EQ(expected(body, {0}, {1}).bound[0][0], 0);
+}
+
 }  // namespace
 }  // namespace nbcc::test
