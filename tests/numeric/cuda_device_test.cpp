@@ -121,7 +121,7 @@ void expect_agreement(CudaDevice& device, std::uint64_t seed) {
     const OracleOutput expected = interpret(pipeline, input);
     for (const CudaGpu* const arrays_on : {static_cast<const CudaGpu*>(nullptr), &device.gpu()}) {
       const Columns got = run_kernel(kernel, input, {.arrays_on = arrays_on});
-      EXPECT_EQ(random_pipeline_difference(got, expected, epsilon), "")
+      EXPECT_EQ(random_pipeline_difference(pipeline, got, expected, epsilon), "")
           << "seed " << seed << ", " << name(options.precision) << ", " << name(options.math) << ", " << ni << " x "
           << nj << (arrays_on ? ", arrays there\n" : ", arrays here\n") << text;
     }

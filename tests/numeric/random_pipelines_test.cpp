@@ -31,6 +31,31 @@ std::string keep(const KernelSource& source, std::uint64_t seed, const std::stri
   return path.string();
 }
 
+struct Case {
+  OracleInput input;
+  OracleOutput expected;
+};
+
+std::vector<Case> cases_of(const Pipeline& pipeline, std::uint64_t seed) {
+  std::vector<Case> cases;
+  for (const auto& [ni, nj] : kSizes) {
+    const OracleInput input = random_pipeline_input(pipeline, ni, nj, seed);
+    cases.push_back({input, interpret(pipeline, input)});
+  }
+  return cases;
+}
+
+// A pair that is left out leaves no trace, whatever its particles hold: the i alone that leaves out a j full of NaN or
+// infinity. Empty where it does not.
+std::vector<Case> poisoned_cases_of(const Pipeline& pipeline, std::uint64_t seed) {
+  std::vector<Case> cases;
+  for (const double poison : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    OracleInput input = with_poison(pipeline, random_pipeline_input(pipeline, 1, 37, seed), poison);
+    if (adds_nothing(pipeline, input, 0, 0)) cases.push_back({input, interpret(pipeline, input)});
+  }
+  return cases;
+}
+
 class RandomPipelines : public testing::TestWithParam<int> {};
 
 TEST_P(RandomPipelines, AgreeWithTheInterpreter) {
@@ -38,12 +63,8 @@ TEST_P(RandomPipelines, AgreeWithTheInterpreter) {
     const auto seed = std::uint64_t(GetParam() * kSeedsOfGroup + k);
     const std::string text = random_pipeline_text(seed);
     const Pipeline pipeline = parse({"random.pipe", text});
-    std::vector<OracleInput> inputs;
-    std::vector<OracleOutput> expected;
-    for (const auto& [ni, nj] : kSizes) {
-      inputs.push_back(random_pipeline_input(pipeline, ni, nj, seed));
-      expected.push_back(interpret(pipeline, inputs.back()));
-    }
+    std::vector<Case> cases = cases_of(pipeline, seed);
+    for (Case& poisoned : poisoned_cases_of(pipeline, seed)) cases.push_back(std::move(poisoned));
     // A seed takes half of the combinations, its neighbour the other half: compiling is what this test waits for.
     int combination = int(seed);
     for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double}) {
@@ -52,11 +73,11 @@ TEST_P(RandomPipelines, AgreeWithTheInterpreter) {
         for (const Isa isa : runnable_isas()) {
           const Options options{precision, math, RootMode::Refined};
           const CpuRun run(pipeline, options, isa);
-          for (std::size_t s = 0; s < inputs.size(); ++s) {
-            const std::string wrong = random_pipeline_difference(run(inputs[s]), expected[s], epsilon(precision));
+          for (const auto& [input, expected] : cases) {
+            const std::string wrong = random_pipeline_difference(pipeline, run(input), expected, epsilon(precision));
             if (wrong.empty()) continue;
-            ADD_FAILURE() << "seed " << seed << ", " << describe(options, isa) << ", ni = " << inputs[s].ni
-                          << ", nj = " << inputs[s].nj << ": " << wrong << "\n"
+            ADD_FAILURE() << "seed " << seed << ", " << describe(options, isa) << ", ni = " << input.ni
+                          << ", nj = " << input.nj << ": " << wrong << "\n"
                           << keep(run.source(), seed, describe(options, isa)) << "\n"
                           << text;
             break;

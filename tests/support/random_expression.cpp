@@ -343,7 +343,7 @@ std::string ExpressionAuthor::condition(int depth) {
   static const std::vector<std::string> orders{"<", "<=", ">", ">=", "<", ">", "==", "!="};
   const std::string order = random_.pick(orders);
   // Drawn one by one: the order in which a call's arguments are evaluated differs between compilers.
-  const int kind = random_.below(7), small = random_.between(-3, 3), divisor = random_.between(2, 5);
+  const int kind = random_.below(8), small = random_.between(-3, 3), divisor = random_.between(2, 5);
   const std::string raw = random_.pick(scope_.raw), other = random_.pick(scope_.raw);
   const std::string difference = random_.pick(scope_.differences), integer = random_.pick(scope_.integers);
   switch (kind) {
@@ -360,6 +360,8 @@ std::string ExpressionAuthor::condition(int depth) {
       return fmt::format("({} {} {})", raw, order, number(0.25 * small));
     case 5:
       return fmt::format("({} {} {})", difference, order, number(0.375 * small));
+    case 6:
+      return fmt::format("((i_index == j_index ? {} : {}) {} {})", other, difference, order, number(0.375 * small));
     default:
       return fmt::format("({} {} {})", raw, order, other);
   }
@@ -375,6 +377,12 @@ std::string ExpressionAuthor::exact_measure() {
     default:
       return fmt::format("{0} * {0}", d);
   }
+}
+
+std::string ExpressionAuthor::whole_measure(bool index) {
+  const std::string integer = random_.pick(scope_.integers);
+  return index ? fmt::format("index({}) * 1000000007 + (j_index * 5 % 31)", integer)
+               : fmt::format("{} + 16777217", integer);
 }
 
 }  // namespace nbcc::test

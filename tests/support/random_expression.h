@@ -57,6 +57,8 @@ class ExpressionAuthor {
   std::string condition(int depth);
   // Exact in single precision and not negative, so that devices agree on which j is nearest.
   std::string exact_measure();
+  // Of type int or index, and so large that single precision rounds it.
+  std::string whole_measure(bool index);
   std::string vector_type() const;
 
  private:

@@ -1,5 +1,5 @@
-// A seed becomes a pipeline's text by random_pipeline_text(), and particles for it by random_pipeline_input().
-// Statements are written here, expressions by random_expression. Nothing is parsed or run.
+// A seed becomes a pipeline's text by random_pipeline_text(). Statements are written here, expressions by
+// random_expression. Nothing is parsed or run.
 #include "tests/support/random_pipeline.h"
 
 #include <fmt/format.h>
@@ -30,10 +30,16 @@ class PipelineAuthor {
 
   std::string write() {
     fields();
-    for (int n = random_.below(3); n > 0; --n) helper_function();
-    if (random_.chance(30)) line("skip_if({});", expressions_.condition(1));
-    for (int n = random_.between(2, 7); n > 0; --n) statement(0);
-    for (const OutputField& output : outputs_) contribution(output);
+    if (random_.chance(12)) {
+      near_field();
+    } else {
+      for (int n = random_.between(1, 4); n > 0; --n) output_field();
+      for (int n = random_.below(3); n > 0; --n) helper_function();
+      if (random_.chance(30)) line("skip_if({});", expressions_.condition(1));
+      if (random_.chance(30)) cutoffs();
+      for (int n = random_.between(2, 7); n > 0; --n) statement(0);
+      for (const OutputField& output : outputs_) contribution(output);
+    }
     if (random_.chance(50)) finish();
     return std::move(text_);
   }
@@ -60,7 +66,6 @@ class PipelineAuthor {
     scope_.differences = {"(bj - bi)", "(bi - bj)", "(aj.x - ai.y)", "(bi - aj.x)"};
     scope_.integers = {"int(bj * 3.0 + 8.1)", "int(j_index % 7)", "int(i_index % 5)"};
     optional_fields();
-    for (int n = random_.between(1, 4); n > 0; --n) output_field();
   }
 
   void optional_fields() {
@@ -104,7 +109,10 @@ class PipelineAuthor {
     if (output.reduction == Reduction::ArgMin || output.reduction == Reduction::ArgMax) {
       output.type = "index";
     } else if (kind == 7) {
-      output.type = random_.chance(50) ? "double" : "int";
+      static const std::vector<std::string> types{"double", "int", "int", "index"};
+      output.type = random_.pick(types);
+    } else if (output.reduction != Reduction::Sum && random_.chance(35)) {
+      output.type = random_.chance(50) ? "int" : "index";
     } else if (random_.chance(40)) {
       output.type = expressions_.vector_type();
       output.width = scope_.width;
@@ -112,6 +120,39 @@ class PipelineAuthor {
     output.negative = random_.chance(40);
     line("output({}) {} {};", name(output.reduction), output.type, output.name);
     outputs_.push_back(output);
+  }
+
+  // Sums over all pairs but those of a particle with itself, or of two at one place, and nothing else that is
+  // conditional: what makes such a pair's term 0 must not let its other factors in. A distance is at most 4.
+  void near_field() {
+    const std::string d = fresh("d"), w = fresh("w"), difference = random_.pick(scope_.vector_differences);
+    line("real {0} = dot({1}, {1});", d, difference);
+    for (int n = random_.between(1, 3); n > 0; --n) {
+      outputs_.push_back({fresh("out"), Reduction::Sum, "real", 1, random_.chance(40)});
+      line("output(sum) real {};", outputs_.back().name);
+    }
+    if (random_.chance(50))
+      line("skip_if(i_index == j_index);");
+    else
+      line("skip_if({} == 0.0);", d);
+    line("real {} = {}({});", w, random_.chance(50) ? "rsqrt" : "1.0 / sqrt", d);
+    for (const OutputField& output : outputs_)
+      line("{} {} ({} + {}) * {};", output.name, output.negative ? "-=" : "+=", random_.pick(scope_.raw), number(9.0),
+           w);
+  }
+
+  // One distance and what is beyond it; a particle may be as far as nothing else from itself.
+  void cutoffs() {
+    const std::string d = fresh("d"), measure = expressions_.exact_measure();
+    line("real {} = {};", d, random_.chance(50) ? "i_index == j_index ? 20.0 : " + measure : measure);
+    scope_.locals.push_back({{d, 0, 20, 0}, 1});
+    for (int n = random_.between(1, 2); n > 0; --n) {
+      const std::string beyond = fmt::format("{} >= {}", d, number(0.25 * random_.between(1, 12)));
+      if (random_.chance(70))
+        line("skip_if({});", beyond);
+      else
+        line("skip_if({} || {});", beyond, expressions_.condition(1));
+    }
   }
 
   // A function of (x, y, c) that returns early in some of its branches.
@@ -339,11 +380,16 @@ class PipelineAuthor {
     const std::string& name = output.name;
     const std::string_view reduction = nbcc::name(output.reduction);
     if (output.reduction == Reduction::ArgMin || output.reduction == Reduction::ArgMax) {
-      line("{0} = {1}({0}, {2});", name, reduction, expressions_.exact_measure());
+      line("{0} = {1}({0}, {2});", name, reduction,
+           random_.chance(60) ? expressions_.exact_measure() : expressions_.whole_measure(random_.chance(50)));
+    } else if (output.reduction != Reduction::Sum && output.type != "real" && output.width == 1) {
+      line("{0} = {1}({0}, {2});", name, reduction, expressions_.whole_measure(output.type == "index"));
     } else if (output.reduction != Reduction::Sum) {
       line("{0} = {1}({0}, {2});", name, reduction, term(output.width));
     } else if (output.type == "int") {
-      line("{} {} {};", name, assign, random_.between(1, 3));
+      line("{} {} {};", name, assign, random_.between(1, 3) * (random_.chance(50) ? 1 : 500000000));
+    } else if (output.type == "index") {
+      line("{} {} j_index * 1000003 + {};", name, assign, random_.between(1, 3));
     } else if (output.type == "double") {
       line("{} {} double({});", name, assign, term(1));
     } else if (output.width > 1 && random_.chance(30)) {
@@ -354,23 +400,43 @@ class PipelineAuthor {
   }
 
   void finish() {
+    if (random_.chance(20)) return line("void finish() {{}}");
     line("void finish() {{");
     ++indent_;
     for (const OutputField& output : outputs_) {
-      if (output.type == "int" || output.type == "index" || random_.chance(30)) continue;
-      const bool scalar = output.width == 1 && output.type == "real";
-      if (scalar && random_.chance(40)) {
-        line("{0} = sqrt(fabs({0}) + 1.0);", output.name);
-      } else if (scalar && random_.chance(40)) {
-        line("if (bi < 0.25) {0} = 2.0 * {0};", output.name);
-      } else if (output.type == "double") {
-        line("{0} = {0} * double(0.5);", output.name);
-      } else {
-        line("{0} = (1.5 + 0.25 * bi) * {0};", output.name);
-      }
+      if (random_.chance(30)) continue;
+      if (output.type == "int" || output.type == "index")
+        finish_whole(output);
+      else
+        finish_real(output);
     }
     --indent_;
     line("}}");
+  }
+
+  void finish_whole(const OutputField& output) {
+    if (output.reduction == Reduction::ArgMin || output.reduction == Reduction::ArgMax)
+      return line("if ({0} > 2) {0} = {0} + 5;", output.name);
+    if (random_.chance(50)) return line("{0} = {0} / 2;", output.name);
+    return line("{0} = {0};", output.name);
+  }
+
+  void finish_real(const OutputField& output) {
+    std::vector<std::string> counts;
+    for (const OutputField& other : outputs_)
+      if (other.type == "int" || other.type == "index") counts.push_back(other.name);
+    const bool scalar = output.width == 1 && output.type == "real";
+    if (scalar && !counts.empty() && random_.chance(60)) {
+      line("{0} = {0} + 0.001 * real({1});", output.name, random_.pick(counts));
+    } else if (scalar && random_.chance(40)) {
+      line("{0} = sqrt(fabs({0}) + 1.0);", output.name);
+    } else if (scalar && random_.chance(40)) {
+      line("if (bi < 0.25) {0} = 2.0 * {0};", output.name);
+    } else if (output.type == "double") {
+      line("{0} = {0} * double(0.5);", output.name);
+    } else {
+      line("{0} = (1.5 + 0.25 * bi) * {0};", output.name);
+    }
   }
 
   RandomSource random_;
@@ -381,50 +447,8 @@ class PipelineAuthor {
   int indent_ = 0, counter_ = 0;
 };
 
-double random_value(RandomSource& random, Type type) {
-  const bool integral = type == Type::Int || type == Type::Index;
-  return integral ? double(random.between(-4, 4)) : random.between(-1024, 1023) / 1024.0;
-}
-
 }  // namespace
 
 std::string random_pipeline_text(std::uint64_t seed) { return PipelineAuthor(seed).write(); }
-
-OracleInput random_pipeline_input(const Pipeline& pipeline, std::int64_t ni, std::int64_t nj, std::uint64_t seed) {
-  RandomSource random(seed);
-  OracleInput input;
-  input.ni = ni;
-  input.nj = nj;
-  for (const Field& field : pipeline.fields) {
-    if (field.role == Role::Output) continue;
-    for (int c = 0; c < field.components(); ++c) {
-      if (field.role == Role::Param) {
-        const bool given = !field.defaults.empty();
-        input.params.push_back(given ? field.defaults[std::size_t(c)] : random_value(random, field.type));
-        continue;
-      }
-      std::vector<double> column(std::size_t(field.role == Role::InputI ? ni : nj));
-      for (double& value : column) value = random_value(random, field.type);
-      (field.role == Role::InputI ? input.i : input.j).push_back(std::move(column));
-    }
-  }
-  return input;
-}
-
-// finish() of a random pipeline at most doubles an error, and rounds its own result.
-std::string random_pipeline_difference(const std::vector<std::vector<double>>& got, const OracleOutput& expected,
-                                       double epsilon) {
-  const double relative = kRandomPipelineRoundings * epsilon;
-  for (std::size_t c = 0; c < got.size(); ++c) {
-    for (std::size_t i = 0; i < got[c].size(); ++i) {
-      const double want = expected.values[c][i], is = got[c][i];
-      const double size = std::isfinite(expected.magnitudes[c][i]) ? 2 * expected.magnitudes[c][i] : 0;
-      if (is == want || std::fabs(is - want) <= relative * (size + std::fabs(want))) continue;
-      return "output " + std::to_string(c) + " of i " + std::to_string(i) + " is " + std::to_string(is) + ", not " +
-             std::to_string(want);
-    }
-  }
-  return "";
-}
 
 }  // namespace nbcc::test

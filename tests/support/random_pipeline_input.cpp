@@ -1,0 +1,89 @@
+// A random pipeline and a seed -> particles for it, and a device's results -> where they are wrong. Doors:
+// random_pipeline_input() and those beside it in the header. Writes no text.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "tests/support/random_pipeline.h"
+#include "tests/support/random_source.h"
+
+namespace nbcc::test {
+namespace {
+
+double random_value(RandomSource& random, Type type) {
+  const bool integral = type == Type::Int || type == Type::Index;
+  return integral ? double(random.between(-4, 4)) : random.between(-1024, 1023) / 1024.0;
+}
+
+}  // namespace
+
+OracleInput random_pipeline_input(const Pipeline& pipeline, std::int64_t ni, std::int64_t nj, std::uint64_t seed) {
+  RandomSource random(seed);
+  OracleInput input;
+  input.ni = ni;
+  input.nj = nj;
+  for (const Field& field : pipeline.fields) {
+    if (field.role == Role::Output) continue;
+    for (int c = 0; c < field.components(); ++c) {
+      if (field.role == Role::Param) {
+        const bool given = !field.defaults.empty();
+        input.params.push_back(given ? field.defaults[std::size_t(c)] : random_value(random, field.type));
+        continue;
+      }
+      std::vector<double> column(std::size_t(field.role == Role::InputI ? ni : nj));
+      for (double& value : column) value = random_value(random, field.type);
+      (field.role == Role::InputI ? input.i : input.j).push_back(std::move(column));
+    }
+  }
+  return input;
+}
+
+OracleInput with_poison(const Pipeline& pipeline, OracleInput input, double poison) {
+  const auto at = std::size_t(std::min(input.ni, input.nj) - 1);
+  for (const Field& field : pipeline.fields) {
+    if (field.role != Role::InputJ) continue;
+    const Field* const own = field.name == "aj" ? pipeline.find("ai") : nullptr;
+    for (int c = 0; c < field.components(); ++c) {
+      double& value = input.j[std::size_t(field.first + c)][at];
+      if (own)
+        value = input.i[std::size_t(own->first + c)][at];
+      else if (field.type == Type::Real)
+        value = poison;
+    }
+  }
+  return input;
+}
+
+bool adds_nothing(const Pipeline& pipeline, const OracleInput& input, std::int64_t i, std::int64_t j) {
+  Pipeline sums = pipeline;
+  sums.finished.clear();
+  OracleInput one = input;
+  one.nj = 1;
+  one.j_offset += j;
+  for (auto& column : one.j) column = {column[std::size_t(j)]};
+  const std::vector<std::int64_t> which{i};
+  const OracleOutput with = interpret(sums, one, which);
+  one.nj = 0;
+  for (auto& column : one.j) column.clear();
+  const OracleOutput without = interpret(sums, one, which);
+  return with.values == without.values && with.magnitudes == without.magnitudes;
+}
+
+// finish() of a random pipeline at most doubles an error, and rounds its own result.
+std::string random_pipeline_difference(const Pipeline& pipeline, const std::vector<std::vector<double>>& got,
+                                       const OracleOutput& expected, double epsilon) {
+  for (std::size_t c = 0; c < got.size(); ++c) {
+    const Type type = pipeline.field_of(Role::Output, int(c)).type;
+    const double relative = type == Type::Int || type == Type::Index ? 0 : kRandomPipelineRoundings * epsilon;
+    for (std::size_t i = 0; i < got[c].size(); ++i) {
+      const double want = expected.values[c][i], is = got[c][i];
+      const double size = std::isfinite(expected.magnitudes[c][i]) ? 2 * expected.magnitudes[c][i] : 0;
+      if (is == want || std::fabs(is - want) <= relative * (size + std::fabs(want))) continue;
+      return "output " + std::to_string(c) + " of i " + std::to_string(i) + " is " + std::to_string(is) + ", not " +
+             std::to_string(want);
+    }
+  }
+  return "";
+}
+
+}  // namespace nbcc::test
