@@ -56,7 +56,7 @@ class ReductionText {
   }
 
  private:
-  Reduction reduction(std::size_t output) const { return pipeline_.field_of(Role::Output, int(output)).reduction; }
+  Reduction reduction(std::size_t output) const { return outputs_[output]->reduction; }
   bool in_64_bits(std::size_t k) const { return !keeps_index(reduction(k)) && is_whole_extreme(pipeline_, k); }
   std::string result_name(std::size_t k) const {
     return fmt::format("all.{}{}", keeps_index(reduction(k)) ? "arg" : "acc", k);
@@ -133,6 +133,7 @@ class ReductionText {
 
   const Pipeline& pipeline_;
   const Plan& plan_;
+  std::vector<const Field*> outputs_ = pipeline_.fields_of(Role::Output);
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ std::string CudaStatements::statement(NodeId id, const std::string& value) const
 std::string CudaStatements::computed(NodeId id) const {
   const Node& n = graph_[id];
   std::string before;
-  if (plan_.is_shifted(id))
+  if (plan_.shifted.count(id))
     before = fmt::format("const float t{0}s = t{1} - t{2}, t{0}e = lost(t{1}, t{2}, t{0}s) + (t{1}l - t{2}l);\n", id,
                          n.args[0], n.args[1]);
   return before + statement(id, expression(id)) + low_part_of_length(id);
@@ -23,7 +23,7 @@ std::string CudaStatements::computed(NodeId id) const {
 
 // What a length that images are shifted by lacks in a float, if it is a param or a constant.
 std::string CudaStatements::low_part_of_length(NodeId id) const {
-  if (!plan_.is_length(id)) return "";
+  if (!plan_.shift_lengths.count(id)) return "";
   const Node& n = graph_[id];
   const NodeId bare = n.op == Op::Neg ? n.args[0] : id;
   std::string low = "0.0f";
@@ -47,7 +47,7 @@ std::string CudaStatements::expression(NodeId id) const {
   const Node& n = graph_[id];
   if (n.op == Op::Const) return cuda_literal(graph_.constant_value(id), n.type, scalars_);
   if (n.op == Op::Param) return fmt::format("({})a.param[{}]", cuda_type(n.type, scalars_), n.payload);
-  if (plan_.is_shifted(id)) return fmt::format("t{0}s + t{0}e", id);
+  if (plan_.shifted.count(id)) return fmt::format("t{0}s + t{0}e", id);
   if (const auto shift = plan_.image_shifts.find(id); shift != plan_.image_shifts.end()) {
     const auto& [difference, whole, length, added] = shift->second;
     return fmt::format("fmaf({0}t{1}, t{2}, t{3}s) + fmaf({0}t{1}, t{2}l, t{3}e)", added ? "" : "-", whole, length,

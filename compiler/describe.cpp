@@ -13,8 +13,8 @@ KernelSource describe_kernel(const Pipeline& pipeline, const Plan& plan) {
   for (const Field& f : pipeline.fields) source.fields.push_back(layout_of(f));
   source.params = pipeline.components(Role::Param);
   source.outputs = pipeline.components(Role::Output);
-  for (int k = 0; k < source.outputs; ++k)
-    source.reductions.push_back(FieldLayout::Reduction(int(pipeline.field_of(Role::Output, k).reduction)));
+  for (const Field* output : pipeline.fields_of(Role::Output))
+    source.reductions.push_back(FieldLayout::Reduction(int(output->reduction)));
   for (std::size_t k = 0; k < std::size_t(source.outputs); ++k)
     source.held_in.push_back(is_whole_extreme(pipeline, k) ? Element::Int64 : Element::Double);
   source.has_finish = !pipeline.finished.empty();

@@ -23,6 +23,9 @@ namespace {
 // one or two operations in a hundred.
 constexpr int kTermsPerTile = 128;
 
+// Of a pair: several times what the largest pipeline of the library has.
+constexpr std::size_t kManyOperations = 500;
+
 std::string param_text(const Node& node, bool vector) {
   if (node.type == Type::Bool && vector) return fmt::format("(vmask)(a->param[{}] != 0 ? -1 : 0)", node.payload);
   return fmt::format("({})(a->param[{}])", cpu_type(node.type, vector), node.payload);
@@ -39,9 +42,10 @@ class Emitter {
         expressions_(vectors_),
         plan_(make_plan(pipeline, options)) {
     block_ = choose_block();
+    if (plan_.any_guard != kNone) return;
+    const std::vector<bool> apart = sets_pairs_apart(graph_);
     for (const Contribution& c : pipeline_.contributions)
-      if (c.guard != kNone && plan_.any_guard == kNone && sets_pairs_apart(graph_, c.guard))
-        rare_guards_.insert(c.guard);
+      if (c.guard != kNone && apart[std::size_t(c.guard)]) rare_guards_.insert(c.guard);
   }
 
   KernelSource run() {
@@ -76,6 +80,8 @@ class Emitter {
     int per_i = 0;
     for (NodeId id : plan_.pair) per_i += graph_[id].op == Op::InputI || plan_.i.derived.count(id);
     per_i += int(plan_.i.low.size() + pipeline_.contributions.size());
+    // No register holds what so many operations leave, and Clang's time grows with the square of their number.
+    if (plan_.pair.size() > kManyOperations) return 1;
     const bool many_registers = isa_ == Isa::Avx512 || isa_ == Isa::Neon;
     // What is seldom reached behind a cutoff needs no registers; four would pass over too few.
     if (plan_.any_guard != kNone) return 2;
@@ -134,7 +140,7 @@ class Emitter {
       return fmt::format("({})({})", cpu_type(n.type, true), cpu_literal(graph_.constant_value(id), n.type));
     if (n.op == Op::Param) return param_text(n, true);
     if (is_self_test(graph_, n)) return fmt::format("to_mask(lane_numbers == (vint)(self_{}))", r);
-    if (plan_.is_shifted(id)) return fmt::format("{0}s + {0}e", node_name(id, r));
+    if (plan_.shifted.count(id)) return fmt::format("{0}s + {0}e", node_name(id, r));
     if (const auto shift = plan_.image_shifts.find(id); shift != plan_.image_shifts.end()) {
       const auto& [difference, whole, length, added] = shift->second;
       const std::string d = node_name(difference, r), n = (added ? "" : "-") + node_name(whole, r);
@@ -159,7 +165,7 @@ class Emitter {
 
   // What a length that images are shifted by lacks in working precision, if it is a param or a constant.
   std::string low_part_of_length(NodeId id) const {
-    if (!plan_.is_length(id)) return "";
+    if (!plan_.shift_lengths.count(id)) return "";
     const Node& n = graph_[id];
     const Node& bare = n.op == Op::Neg ? graph_[n.args[0]] : n;
     std::string whole = "0.0";
@@ -270,7 +276,7 @@ class Emitter {
     return text;
   }
 
-  Reduction reduction(std::size_t output) const { return pipeline_.field_of(Role::Output, int(output)).reduction; }
+  Reduction reduction(std::size_t output) const { return outputs_[output]->reduction; }
   bool is_whole(std::size_t output) const { return is_whole_extreme(pipeline_, output); }
   std::string sum_name(std::size_t k, int r) const { return fmt::format("sum{}_{}", k, r); }
 
@@ -355,7 +361,7 @@ class Emitter {
                                       : "";
     std::string text;
     for (int r = 0; r < (per_i(id) ? block_ : 1); ++r) {
-      if (plan_.is_shifted(id))
+      if (plan_.shifted.count(id))
         text += fmt::format("const vreal {0}s = {1} - {2}, {0}e = lost({1}, {2}, {0}s) + ({1}l - {2}l);\n",
                             node_name(id, r), node_name(n.args[0], r), node_name(n.args[1], r));
       text += fmt::format("const {} {} = {};\n", type, node_name(id, r), node_expression(id, r));
@@ -449,6 +455,7 @@ class Emitter {
   CpuVectors vectors_;
   CpuExpressions expressions_;
   Plan plan_;
+  std::vector<const Field*> outputs_ = pipeline_.fields_of(Role::Output);
   int block_ = 1;
   std::set<NodeId> rare_guards_;  // hold but for single pairs
 };

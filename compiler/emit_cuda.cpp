@@ -151,13 +151,7 @@ class CudaEmitter {
   // Of shared memory, beside the tile: templates/cuda_places.cuh.in takes four words.
   int block_bytes_of_i() const { return spread(rest_bytes()) + (rare_.differences.empty() ? 0 : 16); }
 
-  std::string column_comment(const SidePlan& side, int column, Role role) const {
-    const Column& c = side.columns[std::size_t(column)];
-    if (c.part == Column::Part::Derived) {
-      for (const auto& [node, at] : side.derived)
-        if (at == column) return fmt::format("t{}", node);
-    }
-    const Field& field = pipeline_.field_of(role, c.component);
+  static std::string column_comment(const Column& c, const Field& field) {
     std::string text = field.name;
     const int inside = c.component - field.first;
     if (field.length) text += fmt::format("[{}]", inside / field.width);
@@ -167,10 +161,16 @@ class CudaEmitter {
 
   template <typename Columns>
   std::string members(const Columns& columns, const SidePlan& side, Role role) const {
+    const std::vector<const Field*> fields = pipeline_.fields_of(role);
+    std::map<int, NodeId> derived;
+    for (const auto& [node, column] : side.derived) derived[column] = node;
     std::string text;
-    for (int column : columns)
-      text += fmt::format("{} c{};  // {}\n", cuda_element(side.columns[std::size_t(column)].element), column,
-                          column_comment(side, column, role));
+    for (int column : columns) {
+      const Column& c = side.columns[std::size_t(column)];
+      text += fmt::format("{} c{};  // {}\n", cuda_element(c.element), column,
+                          c.part == Column::Part::Derived ? fmt::format("t{}", derived.at(column))
+                                                          : column_comment(c, *fields[std::size_t(c.component)]));
+    }
     return text;
   }
 
@@ -203,7 +203,7 @@ class CudaEmitter {
 
   // ---- nodes ---------------------------------------------------------------------------------------------------
 
-  Reduction reduction(std::size_t output) const { return pipeline_.field_of(Role::Output, int(output)).reduction; }
+  Reduction reduction(std::size_t output) const { return outputs_[output]->reduction; }
   Type value_type(std::size_t k) const { return scalars_.resolved(graph_[pipeline_.contributions[k].value].type); }
   bool is_whole(std::size_t k) const { return is_whole_extreme(pipeline_, k); }
   std::string value_type_text(std::size_t k) const { return cuda_type(value_type(k), scalars_); }
@@ -456,6 +456,7 @@ class CudaEmitter {
   Pipeline& pipeline_;
   const Graph& graph_;
   const Options& options_;
+  std::vector<const Field*> outputs_ = pipeline_.fields_of(Role::Output);
   Plan plan_;
   CudaScalars scalars_;
   CudaStatements statements_;

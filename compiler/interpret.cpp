@@ -158,10 +158,8 @@ void reduce(const Contribution& contribution, const Evaluator& pair, Reducer& re
 
 std::vector<Reducer> fresh_reducers(const Pipeline& pipeline) {
   std::vector<Reducer> reducers;
-  for (std::size_t c = 0; c < pipeline.contributions.size(); ++c) {
-    const Field& field = pipeline.field_of(Role::Output, int(c));
-    reducers.emplace_back(field.reduction, field.type == Type::Int || field.type == Type::Index);
-  }
+  for (const Field* output : pipeline.fields_of(Role::Output))
+    reducers.emplace_back(output->reduction, output->type == Type::Int || output->type == Type::Index);
   return reducers;
 }
 

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "compiler/diagnostic.h"
+#include "compiler/limits.h"
 
 namespace nbcc {
 namespace {
@@ -146,16 +147,28 @@ std::string_view name(Reduction reduction) {
   return names[std::size_t(reduction)];
 }
 
+// Linear probing, at most half full.
 NodeId Graph::intern(Node node) {
-  const std::uint64_t key = hash(node);
-  const auto [begin, end] = by_hash_.equal_range(key);
-  for (auto it = begin; it != end; ++it) {
-    if (same((*this)[it->second], node)) return it->second;
-  }
+  if (2 * nodes_.size() >= slots_.size()) grow();
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t slot = hash(node) & mask;
+  for (; slots_[slot] != kNone; slot = (slot + 1) & mask)
+    if (same((*this)[slots_[slot]], node)) return slots_[slot];
+  if (size() >= kMaxNodesInWork) throw TooManyNodes();
   const NodeId id = size();
   nodes_.push_back(node);
-  by_hash_.emplace(key, id);
+  slots_[slot] = id;
   return id;
+}
+
+void Graph::grow() {
+  slots_.assign(std::max<std::size_t>(64, 2 * slots_.size()), kNone);
+  const std::size_t mask = slots_.size() - 1;
+  for (NodeId id = 0; id < size(); ++id) {
+    std::size_t slot = hash((*this)[id]) & mask;
+    while (slots_[slot] != kNone) slot = (slot + 1) & mask;
+    slots_[slot] = id;
+  }
 }
 
 NodeId Graph::constant(double value, Type type, Location where) {
@@ -231,6 +244,14 @@ const Field& Pipeline::field_of(Role role, int component) const {
     if (field.role == role && holds) return field;
   }
   throw InternalError("no " + std::string(nbcc::name(role)) + " field holds component " + std::to_string(component));
+}
+
+std::vector<const Field*> Pipeline::fields_of(Role role) const {
+  std::vector<const Field*> result;
+  for (const Field& field : fields) {
+    if (field.role == role) result.insert(result.end(), std::size_t(field.components()), &field);
+  }
+  return result;
 }
 
 std::vector<NodeId> Pipeline::roots() const {

@@ -19,7 +19,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "compiler/source.h"
@@ -132,8 +131,9 @@ class Graph {
 
  private:
   NodeId intern(Node node);
+  void grow();
   std::vector<Node> nodes_;
-  std::unordered_multimap<std::uint64_t, NodeId> by_hash_;
+  std::vector<NodeId> slots_;  // by hash, a power of two of them; kNone: free
 };
 
 // True for each node from which one of `roots` can be reached (the others are dead). kNone roots are ignored.
@@ -189,6 +189,7 @@ struct Pipeline {
   int components(Role role) const;
   const Field* find(std::string_view field) const;
   const Field& field_of(Role role, int component) const;  // the field that holds this component of its role
+  std::vector<const Field*> fields_of(Role role) const;   // the same of every component: for loops over them
   std::vector<NodeId> roots() const;                      // of `pair`: values, guards and scales
 };
 

@@ -1,20 +1,47 @@
 // Runs the passes. One door: optimize(). What each does is said in its own header; here is only the order, and why.
 #include "compiler/optimize.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
+
 #include "compiler/contract.h"
 #include "compiler/cse.h"
 #include "compiler/dce.h"
+#include "compiler/diagnostic.h"
 #include "compiler/fold.h"
 #include "compiler/hoist.h"
+#include "compiler/limits.h"
+#include "compiler/own_stack.h"
 #include "compiler/rsqrt.h"
 #include "compiler/same_place.h"
 #include "compiler/verify.h"
 
 namespace nbcc {
 
-Pipeline optimize(Pipeline pipeline, const Options& options, const Target& target) {
+namespace {
+
+[[noreturn]] void refuse_size(const std::string& name) {
+  throw CompileError(
+      Source{name, {}},
+      {{Severity::Error,
+        {},
+        fmt::format("the pipeline grows beyond {} operations when it is optimized; break it up, or leave "
+                    "its sums and products as they are written (precise mathematics)",
+                    kMaxNodes)}});
+}
+
+bool is_too_large(const Graph& graph, const std::vector<NodeId>& roots) {
+  if (graph.size() <= kMaxNodes) return false;
+  const std::vector<bool> needed = reachable(graph, roots);
+  return std::count(needed.begin(), needed.end(), true) > kMaxNodes;
+}
+
+void run_passes(Pipeline& pipeline, const Options& options, const Target& target) {
   const auto run = [&](const char* name, auto pass) {
     pass(pipeline);
+    if (is_too_large(pipeline.pair, pipeline.roots()) || is_too_large(pipeline.finish, pipeline.finished))
+      throw TooManyNodes();
     verify(pipeline, name);
   };
   run("fold", fold);
@@ -31,6 +58,17 @@ Pipeline optimize(Pipeline pipeline, const Options& options, const Target& targe
     if (target.fused) run("contract", contract);
     run("cse", cse);
     run("dce", dce);
+  }
+}
+
+}  // namespace
+
+Pipeline optimize(Pipeline pipeline, const Options& options, const Target& target) {
+  try {
+    // Passes follow chains of operations to their ends.
+    run_on_own_stack(kDeepStack, [&] { run_passes(pipeline, options, target); });
+  } catch (const TooManyNodes&) {
+    refuse_size(pipeline.name);
   }
   return pipeline;
 }

@@ -14,6 +14,10 @@ struct StackRefused : std::runtime_error {
   ~StackRefused() override;
 };
 
+// Holds the deepest chain within the limits of the language (compiler/limits.h): Clang takes some 4 KB of it for each
+// variable that is initialised by the one before.
+inline constexpr std::size_t kDeepStack = std::size_t(512) << 20;
+
 // Runs the body on a thread that has so much of a stack, and returns when it has ended; what it throws is thrown here.
 // Throws StackRefused before it has begun. A stack takes address space; memory only as far as it is used.
 void run_on_own_stack(std::size_t bytes, const std::function<void()>& body);

@@ -31,7 +31,6 @@ constexpr const char* kUserFile = "/pipeline.pipe";
 constexpr const char* kPrelude = "/prelude.h";
 
 // Deep expressions recurse in Clang and in lowering. The screen bounds their depth; this stack holds that bound.
-constexpr std::size_t kStackBytes = std::size_t(512) << 20;
 
 // Keeps what Clang says about the user's text, in the language's own words. A note that points into the prelude would
 // show a file that the user has never seen, so it is dropped.
@@ -185,7 +184,7 @@ Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings) {
   std::vector<Diagnostic> diagnostics;
   Pipeline pipeline;
   std::exception_ptr failure;
-  run_on_own_stack(kStackBytes, [&] {
+  run_on_own_stack(kDeepStack, [&] {
     run_clang(source, screened.dialect, diagnostics, [&](clang::ASTContext& context) {
       // Lowering a tree that Clang found wrong would only repeat its complaints in other words.
       if (has_errors(diagnostics)) return;

@@ -4,6 +4,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
+
+#include "compiler/own_stack.h"
 
 namespace nbcc {
 namespace {
@@ -12,7 +15,12 @@ bool is_leaf(Op op) { return arity(op) == 0; }
 
 class Planner {
  public:
-  Planner(Pipeline& pipeline, const Options& options) : pipeline_(pipeline), graph_(pipeline.pair), options_(options) {}
+  Planner(Pipeline& pipeline, const Options& options)
+      : pipeline_(pipeline),
+        graph_(pipeline.pair),
+        options_(options),
+        inputs_i_(pipeline.fields_of(Role::InputI)),
+        inputs_j_(pipeline.fields_of(Role::InputJ)) {}
 
   Plan run() {
     choose_guard();
@@ -61,7 +69,7 @@ class Planner {
       if (!in_loop[at] || is_derived(id)) continue;
       if (is_two_float(id)) plan_.two_float.insert(id);
       if (const auto shift = image_shift(graph_, id); shift && is_two_float(shift->difference))
-        plan_.image_shifts.emplace(id, *shift);
+        add_shift(id, *shift);
       for (NodeId arg : n.args)
         if (arg != kNone) in_loop[std::size_t(arg)] = true;
     }
@@ -76,6 +84,12 @@ class Planner {
     const std::vector<bool> scale = reachable(graph_, scale_roots);
     for (NodeId id = 0; id < graph_.size(); ++id)
       if (scale[std::size_t(id)]) plan_.scales.push_back(id);
+  }
+
+  void add_shift(NodeId id, const ImageShift& shift) {
+    plan_.image_shifts.emplace(id, shift);
+    plan_.shifted.insert(shift.difference);
+    plan_.shift_lengths.insert(shift.length);
   }
 
   bool is_two_float(NodeId id) const {
@@ -110,7 +124,8 @@ class Planner {
 
   void add_column(SidePlan& side, int component, Role role, bool two_float) {
     if (side.whole.count(component)) return;
-    const Element element = element_of(pipeline_.field_of(role, component).type, options_.precision);
+    const Field& field = *(role == Role::InputI ? inputs_i_ : inputs_j_)[std::size_t(component)];
+    const Element element = element_of(field.type, options_.precision);
     side.whole[component] = int(side.columns.size());
     side.columns.push_back({component, element, two_float ? Column::Part::High : Column::Part::Whole});
     if (!two_float) return;
@@ -149,8 +164,13 @@ class Planner {
   }
 
   // What of a guard is worth testing first: a weaker condition, made of cutoffs alone, that holds wherever the guard
-  // does. kNone: there is none.
+  // does. kNone: there is none. Conditions share parts, so what has been found is kept.
   NodeId cutoff_of(NodeId id, bool negated = false) {
+    if (const auto known = cutoffs_.find({id, negated}); known != cutoffs_.end()) return known->second;
+    return cutoffs_[{id, negated}] = find_cutoff(id, negated);
+  }
+
+  NodeId find_cutoff(NodeId id, bool negated) {
     const Node n = graph_[id];
     if (n.op == Op::Not) return cutoff_of(n.args[0], !negated);
     if (n.op == Op::And || n.op == Op::Or) {
@@ -185,33 +205,39 @@ class Planner {
   Pipeline& pipeline_;
   Graph& graph_;
   const Options& options_;
+  std::vector<const Field*> inputs_i_, inputs_j_;
+  std::map<std::pair<NodeId, bool>, NodeId> cutoffs_;
   Plan plan_;
   std::vector<NodeId> derived_i_, derived_j_;
 };
 
-bool sets_apart(const Graph& graph, NodeId id, bool negated) {
-  const Node& n = graph[id];
-  if (n.op == Op::Not) return sets_apart(graph, n.args[0], !negated);
-  if (n.op == Op::And || n.op == Op::Or)
-    return (n.op == Op::And) != negated && sets_apart(graph, n.args[0], negated) &&
-           sets_apart(graph, n.args[1], negated);
-  return n.op == Op::Eq && negated;
-}
-
 }  // namespace
 
-bool Plan::is_shifted(NodeId difference) const {
-  return std::any_of(image_shifts.begin(), image_shifts.end(),
-                     [&](const auto& s) { return s.second.difference == difference; });
+std::vector<bool> sets_pairs_apart(const Graph& graph) {
+  std::vector<bool> sets_apart(std::size_t(graph.size()), false);
+  std::vector<bool> negation_does(sets_apart);
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    const Node& n = graph[id];
+    const auto both = [&](const std::vector<bool>& of) {
+      return of[std::size_t(n.args[0])] && of[std::size_t(n.args[1])];
+    };
+    const auto at = std::size_t(id);
+    if (n.op == Op::Eq) negation_does[at] = true;
+    if (n.op == Op::And) sets_apart[at] = both(sets_apart);
+    if (n.op == Op::Or) negation_does[at] = both(negation_does);
+    if (n.op != Op::Not) continue;
+    sets_apart[at] = negation_does[std::size_t(n.args[0])];
+    negation_does[at] = sets_apart[std::size_t(n.args[0])];
+  }
+  return sets_apart;
 }
 
-bool Plan::is_length(NodeId id) const {
-  return std::any_of(image_shifts.begin(), image_shifts.end(), [&](const auto& s) { return s.second.length == id; });
+Plan make_plan(Pipeline& pipeline, const Options& options) {
+  Plan plan;
+  // A guard is followed down to its comparisons.
+  run_on_own_stack(kDeepStack, [&] { plan = Planner(pipeline, options).run(); });
+  return plan;
 }
-
-bool sets_pairs_apart(const Graph& graph, NodeId condition) { return sets_apart(graph, condition, false); }
-
-Plan make_plan(Pipeline& pipeline, const Options& options) { return Planner(pipeline, options).run(); }
 
 Element element_of(Type type, Precision precision) {
   switch (type) {

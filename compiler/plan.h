@@ -26,17 +26,15 @@ struct Plan {
   std::vector<NodeId> uniform;  // of constants and params, needed in the pair loop; computed before it
   std::vector<NodeId> pair;     // computed for each pair, in topological order; leaves that must be loaded included
   std::set<NodeId> two_float;   // differences of an input_j and an input_i formed from high and low parts
-  // Of those, nodes that are the nearest image of one; it keeps what its own rounding loses for them, and the length
+  // Nodes that are the nearest image of such a difference: it keeps what its own rounding loses for them, and the length
   // has a low part.
   std::map<NodeId, ImageShift> image_shifts;
+  std::set<NodeId> shifted, shift_lengths;  // those differences and lengths
   NodeId any_guard =
       kNone;  // holds wherever a guard does; kNone unless testing it first, for a whole vector of pairs, pays
   std::set<NodeId> before_guard;  // what any_guard needs
   std::vector<NodeId> scales;     // nodes of scale factors, in topological order (no j among them)
   std::vector<NodeId> finish;     // nodes of the finish graph that finish() needs, in topological order
-
-  bool is_shifted(NodeId difference) const;  // whether an image shift is made of it
-  bool is_length(NodeId id) const;           // whether an image shift is by it
 };
 
 Plan make_plan(Pipeline& pipeline, const Options& options);
@@ -45,8 +43,9 @@ Element element_of(Type type, Precision precision);
 FieldLayout layout_of(const Field& field);
 
 bool is_uniform(Binding binding);  // the same for all particles
-// A condition that fails for single pairs only, such as a particle and itself: made of equalities that must not hold.
-bool sets_pairs_apart(const Graph& graph, NodeId condition);
+// By node: whether it is a condition that fails for single pairs only, such as a particle and itself. Such conditions
+// are made of equalities that must not hold.
+std::vector<bool> sets_pairs_apart(const Graph& graph);
 // The comparison i_index == j_index, for which kernels keep where in a tile i itself stands.
 bool is_self_test(const Graph& graph, const Node& node);
 

@@ -30,10 +30,13 @@ std::string component_name(const Field& field, int component) {
   return result;
 }
 
-std::string leaf_name(const Pipeline& pipeline, const Node& node) {
+// Of each component of each role, by Role: the field that holds it.
+using Components = std::array<std::vector<const Field*>, 4>;
+
+std::string leaf_name(const Components& components, const Node& node) {
   const auto of = [&](Role role) {
-    const int component = int(node.payload);
-    return ", " + component_name(pipeline.field_of(role, component), component);
+    const auto component = std::size_t(node.payload);
+    return ", " + component_name(*components[std::size_t(role)].at(component), int(component));
   };
   switch (node.op) {
     case Op::Param:
@@ -49,8 +52,8 @@ std::string leaf_name(const Pipeline& pipeline, const Node& node) {
   }
 }
 
-// `pipeline` may be null: leaves are then known by number only.
-std::string print_nodes(const Graph& graph, const Names& names, const Pipeline* pipeline) {
+// `components` may be null: leaves are then known by number only.
+std::string print_nodes(const Graph& graph, const Names& names, const Components* components) {
   std::string result;
   for (NodeId id = 0; id < graph.size(); ++id) {
     const Node& node = graph[id];
@@ -58,7 +61,7 @@ std::string print_nodes(const Graph& graph, const Names& names, const Pipeline* 
     std::array<NodeId, 3> args = node.args;
     for (NodeId& arg : args) arg = arg == kNone ? kNone : names[std::size_t(arg)];
     const std::string text = fmt::format("  %{} = {}", names[std::size_t(id)], print_operation(node, args));
-    const std::string field = pipeline == nullptr ? std::string() : leaf_name(*pipeline, node);
+    const std::string field = components == nullptr ? std::string() : leaf_name(*components, node);
     fmt::format_to(std::back_inserter(result), "{:<28} ; {}{}\n", text, name(node.binding), field);
   }
   return result;
@@ -108,19 +111,20 @@ std::string print(const Pipeline& pipeline) {
   for (const Field& field : pipeline.fields) result += print_field(field);
   if (pipeline.flops) result += fmt::format("flops {}\n", *pipeline.flops);
 
-  const auto output = [&](std::size_t component) {
-    return component_name(pipeline.field_of(Role::Output, int(component)), int(component));
-  };
+  Components components;
+  for (const Role role : {Role::InputI, Role::InputJ, Role::Param, Role::Output})
+    components[std::size_t(role)] = pipeline.fields_of(role);
+  const std::vector<const Field*>& outputs = components[std::size_t(Role::Output)];
+  const auto output = [&](std::size_t component) { return component_name(*outputs.at(component), int(component)); };
   const Names pair = number(pipeline.pair, pipeline.roots());
-  result += "pair\n" + print_nodes(pipeline.pair, pair, &pipeline);
+  result += "pair\n" + print_nodes(pipeline.pair, pair, &components);
   for (std::size_t c = 0; c < pipeline.contributions.size(); ++c) {
-    const Reduction reduction = pipeline.field_of(Role::Output, int(c)).reduction;
-    result += print_contribution(output(c), reduction, pipeline.contributions[c], pair);
+    result += print_contribution(output(c), outputs.at(c)->reduction, pipeline.contributions[c], pair);
   }
   if (pipeline.finished.empty()) return result;
 
   const Names finish = number(pipeline.finish, pipeline.finished);
-  result += "finish\n" + print_nodes(pipeline.finish, finish, &pipeline);
+  result += "finish\n" + print_nodes(pipeline.finish, finish, &components);
   for (std::size_t c = 0; c < pipeline.finished.size(); ++c) {
     result += fmt::format("  {} = %{}\n", output(c), finish[std::size_t(pipeline.finished[c])]);
   }

@@ -9,14 +9,16 @@
 namespace nbcc {
 namespace {
 
-// Of two or three differences, whose squares `id` is the sum of.
-std::optional<std::vector<NodeId>> squared(const Graph& graph, NodeId id) {
+constexpr int kMost = 3;  // differences: a place has as many coordinates at most
+
+// Of two or three differences, whose squares `id` is the sum of. Looks no deeper than `additions`.
+std::optional<std::vector<NodeId>> squared(const Graph& graph, NodeId id, int additions = kMost - 1) {
   const Node& n = graph[id];
   if (n.op == Op::Mul && n.args[0] == n.args[1] && is_input_difference(graph, n.args[0])) return {{n.args[0]}};
-  if (n.op != Op::Add) return {};
-  std::optional<std::vector<NodeId>> all = squared(graph, n.args[0]);
-  const std::optional<std::vector<NodeId>> rest = squared(graph, n.args[1]);
-  if (!all || !rest || all->size() + rest->size() > 3) return {};
+  if (n.op != Op::Add || additions == 0) return {};
+  std::optional<std::vector<NodeId>> all = squared(graph, n.args[0], additions - 1);
+  const std::optional<std::vector<NodeId>> rest = squared(graph, n.args[1], additions - 1);
+  if (!all || !rest || all->size() + rest->size() > kMost) return {};
   all->insert(all->end(), rest->begin(), rest->end());
   return all;
 }
@@ -44,12 +46,14 @@ void same_place(Pipeline& pipeline) {
   });
 }
 
-std::vector<NodeId> differences_tested(const Graph& graph, NodeId id) {
+namespace {
+// Looks no deeper than `joints`: conditions may be chains of thousands, and this is asked of each link.
+std::vector<NodeId> tested(const Graph& graph, NodeId id, int joints) {
   const Node& n = graph[id];
-  if (n.op == Op::And) {
-    std::vector<NodeId> all = differences_tested(graph, n.args[0]);
-    const std::vector<NodeId> rest = differences_tested(graph, n.args[1]);
-    if (all.empty() || rest.empty() || all.size() + rest.size() > 3) return {};
+  if (n.op == Op::And && joints > 0) {
+    std::vector<NodeId> all = tested(graph, n.args[0], joints - 1);
+    const std::vector<NodeId> rest = tested(graph, n.args[1], joints - 1);
+    if (all.empty() || rest.empty() || all.size() + rest.size() > kMost) return {};
     all.insert(all.end(), rest.begin(), rest.end());
     return all;
   }
@@ -57,5 +61,8 @@ std::vector<NodeId> differences_tested(const Graph& graph, NodeId id) {
   if (x == kNone || !is_input_difference(graph, x)) return {};
   return {x};
 }
+}  // namespace
+
+std::vector<NodeId> differences_tested(const Graph& graph, NodeId id) { return tested(graph, id, kMost - 1); }
 
 }  // namespace nbcc

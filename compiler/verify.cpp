@@ -70,11 +70,15 @@ std::string wrong_constant(const Node& node) {
   return {};
 }
 
+// Of each component of each role, by Role: the field that holds it.
+using Components = std::array<std::vector<const Field*>, 4>;
+
 // Empty, or what is wrong with a leaf in the pair graph or in finish().
-std::string wrong_leaf(const Pipeline& pipeline, const Node& node, bool in_finish) {
+std::string wrong_leaf(const Components& components, const Node& node, bool in_finish) {
   const auto component_of = [&](Role role) -> std::string {
-    if (node.payload < 0 || node.payload >= pipeline.components(role)) return "its component does not exist";
-    const Field& field = pipeline.field_of(role, int(node.payload));
+    const std::vector<const Field*>& fields = components[std::size_t(role)];
+    if (node.payload < 0 || node.payload >= std::int64_t(fields.size())) return "its component does not exist";
+    const Field& field = *fields[std::size_t(node.payload)];
     if ((role == Role::Output ? result_type(field) : field.type) != node.type) return "its type is not its field's";
     return {};
   };
@@ -103,7 +107,7 @@ Binding joined_binding(const Graph& graph, const Node& node) {
   return binding;
 }
 
-std::string wrong_node(const Pipeline& pipeline, const Graph& graph, NodeId id, bool in_finish) {
+std::string wrong_node(const Components& components, const Graph& graph, NodeId id, bool in_finish) {
   const Node& node = graph[id];
   for (int k = 0; k < 3; ++k) {
     const NodeId arg = node.args[std::size_t(k)];
@@ -111,7 +115,7 @@ std::string wrong_node(const Pipeline& pipeline, const Graph& graph, NodeId id, 
     if (used && (arg < 0 || arg >= id)) return "an argument does not stand before its user";
     if (!used && arg != kNone) return "it has too many arguments";
   }
-  std::string wrong = arity(node.op) == 0 ? wrong_leaf(pipeline, node, in_finish) : wrong_types(graph, node);
+  std::string wrong = arity(node.op) == 0 ? wrong_leaf(components, node, in_finish) : wrong_types(graph, node);
   if (wrong.empty() && arity(node.op) > 0 && node.binding != joined_binding(graph, node))
     wrong = "its binding is not the join of its arguments'";
   return wrong;
@@ -120,7 +124,10 @@ std::string wrong_node(const Pipeline& pipeline, const Graph& graph, NodeId id, 
 // Collects where it is, so that each check says only what is wrong.
 class Checker {
  public:
-  Checker(const Pipeline& pipeline, std::string_view after) : pipeline_(pipeline), after_(after) {}
+  Checker(const Pipeline& pipeline, std::string_view after) : pipeline_(pipeline), after_(after) {
+    for (const Role role : {Role::InputI, Role::InputJ, Role::Param, Role::Output})
+      components_[std::size_t(role)] = pipeline.fields_of(role);
+  }
 
   void fields() const {
     std::array<int, 4> next{};
@@ -136,7 +143,7 @@ class Checker {
 
   void graph(const Graph& graph, bool in_finish) const {
     for (NodeId id = 0; id < graph.size(); ++id) {
-      const std::string wrong = wrong_node(pipeline_, graph, id, in_finish);
+      const std::string wrong = wrong_node(components_, graph, id, in_finish);
       if (!wrong.empty()) fail(text(graph, id, in_finish), wrong);
     }
   }
@@ -175,7 +182,7 @@ class Checker {
     const bool on_j = join(node.binding, Binding::I) == Binding::Pair;
     require(!on_j, what, "its scale depends on j");
     require(is_number(node.type), what, "its scale is a bool");
-    require(pipeline_.field_of(Role::Output, int(c)).reduction == Reduction::Sum, what, "only a sum has a scale");
+    require(components_[std::size_t(Role::Output)][c]->reduction == Reduction::Sum, what, "only a sum has a scale");
   }
 
   static std::string text(const Graph& graph, NodeId id, bool in_finish) {
@@ -192,6 +199,7 @@ class Checker {
 
   const Pipeline& pipeline_;
   std::string_view after_;
+  Components components_;
 };
 
 }  // namespace

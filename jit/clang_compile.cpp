@@ -9,6 +9,7 @@
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/TextDiagnosticPrinter.h"
 #include "compiler/diagnostic.h"
+#include "compiler/own_stack.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/VirtualFileSystem.h"
 
@@ -55,8 +56,13 @@ ClangResult run_clang(const ClangJob& job, const char* form) {
 }  // namespace
 
 ClangResult compile_in_memory(const ClangJob& job, ClangForm form) {
-  return form == ClangForm::Object ? run_clang<clang::EmitObjAction>(job, "-emit-obj")
-                                   : run_clang<clang::EmitAssemblyAction>(job, "-S");
+  ClangResult result;
+  // Clang follows what a constant is initialised with, which may be the one before, and so on.
+  run_on_own_stack(kDeepStack, [&] {
+    result = form == ClangForm::Object ? run_clang<clang::EmitObjAction>(job, "-emit-obj")
+                                       : run_clang<clang::EmitAssemblyAction>(job, "-S");
+  });
+  return result;
 }
 
 void register_llvm_targets() {

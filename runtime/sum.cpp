@@ -85,11 +85,10 @@ SumState::SumState(std::shared_ptr<const Kernel> kernel)
 
 std::size_t SumState::find(std::string_view name) const {
   const std::vector<FieldLayout>& fields = kernel_->source.fields;
-  std::string names;
-  for (std::size_t f = 0; f < fields.size(); ++f) {
+  for (std::size_t f = 0; f < fields.size(); ++f)
     if (fields[f].name == name) return f;
-    names += (f == 0 ? "" : ", ") + fields[f].name;
-  }
+  std::string names;
+  for (const FieldLayout& field : fields) names += (names.empty() ? "" : ", ") + field.name;
   throw UsageError(
       fmt::format("pipeline '{}' has no field '{}'; its fields are {}", kernel_->source.pipeline, name, names));
 }

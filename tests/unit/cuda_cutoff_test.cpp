@@ -53,6 +53,25 @@ TEST(cuda_cutoff, conditions_join) {
   EXPECT_EQ(p.word(p.graph.binary(Op::Or, a, b)), fmt::format("({} & {})", first, second));
 }
 
+// The text of a condition repeats the parts that it shares: doubled 40 times it would never end.
+TEST(cuda_cutoff, a_long_condition_is_computed_as_any_other) {
+  Pair p;
+  NodeId any = p.graph.binary(Op::Le, p.x, p.limit);
+  for (int k = 0; k < 40; ++k) {
+    const NodeId a = p.graph.binary(Op::Lt, p.y, p.graph.constant(k)),
+                 b = p.graph.binary(Op::Lt, p.x, p.graph.constant(k));
+    any = p.graph.binary(Op::Or, p.graph.binary(Op::And, any, a), p.graph.binary(Op::And, any, b));
+  }
+  EXPECT_EQ(p.word(any), fmt::format("(t{} ? 0u : 0x80000000u)", any));
+}
+
+TEST(cuda_cutoff, a_long_sum_is_not_one_expression) {
+  Pair p;
+  NodeId sum = p.squares;
+  for (int k = 0; k < 1000; ++k) sum = p.graph.make(Op::Fma, Type::Real, {p.x, p.y, sum});
+  EXPECT_LT(p.word(p.graph.binary(Op::Lt, sum, p.limit)).size(), 2000u);
+}
+
 // The sign of a double's NaN is not known.
 TEST(cuda_cutoff, doubles_are_compared) {
   Pair p;

@@ -197,6 +197,16 @@ TEST(optimize, keeps_the_meaning_of_the_library) {
   }
 }
 
+// Within the limit as it is written; each root becomes an estimate and its correction.
+TEST(optimize, refuses_what_grows_beyond_the_limit) {
+  const Pipeline pipeline = parse(
+      {"p.pipe",
+       "input_j real y;\noutput(max) real o;\n"
+       "for (int k = 0; k < 3; ++k) for (int l = 0; l < 10000; ++l) o = max(o, 1 / sqrt(y * (k * 10000 + l) + 1));"});
+  EXPECT_NO_THROW(optimize(pipeline, {Precision::Single, Math::Precise}, cpu_target(Isa::Avx2)));
+  EXPECT_THROW(optimize(pipeline, {Precision::Single, Math::Fast}, cpu_target(Isa::Avx2)), CompileError);
+}
+
 TEST(optimize, keeps_the_meaning_of_random_pipelines) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const Pipeline pipeline = parse({"random.pipe", test::random_pipeline_text(seed)});

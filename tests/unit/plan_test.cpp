@@ -113,7 +113,7 @@ bool sets_apart(const std::string& condition) {
                             "input_i real xi; input_j real xj; param real rc = 1.0; output(sum) real s;\n"
                             "real d = xj - xi; skip_if(" +
                                 condition + "); s += 1.0 / d;"});
-  return sets_pairs_apart(p.pair, p.contributions[0].guard);
+  return sets_pairs_apart(p.pair)[std::size_t(p.contributions[0].guard)];
 }
 
 TEST(plan, equalities_set_pairs_apart) {
@@ -124,6 +124,13 @@ TEST(plan, equalities_set_pairs_apart) {
 TEST(plan, cutoffs_and_opposite_conditions_do_not) {
   for (const char* condition : {"d > rc", "d != 0.0", "d == 0.0 || d > rc", "d == 0.0 && i_index == j_index"})
     EXPECT_FALSE(sets_apart(condition)) << condition;
+}
+
+// Written out, this condition has 2^40 comparisons.
+TEST(plan, a_condition_of_shared_parts_is_followed_once) {
+  std::string text = "bool c = r2 < rc2;\n";
+  for (int k = 0; k < 40; ++k) text += "c = (c || d.x < 0.5) && (c || d.y < " + std::to_string(k) + ".5);\n";
+  EXPECT_TRUE(branches((text + "if (c) { s += exp(-r2) * (r2 + 1.0) * (r2 + 2.0); t += r2 * r2 + r2; }").c_str()));
 }
 
 TEST(plan, layout_names_the_declared_type) {

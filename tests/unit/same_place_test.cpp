@@ -56,6 +56,19 @@ TEST(SamePlace, TheDifferencesAreFoundAgain) {
   EXPECT_TRUE(differences_tested(pipeline.pair, pipeline.contributions[0].value).empty());
 }
 
+// Sums and conditions whose parts are shared are not followed to the end of every path.
+TEST(SamePlace, LooksNoDeeperThanAPlaceHasCoordinates) {
+  Pipeline pipeline = test::cleaned(kCases[0].text);
+  Graph& graph = pipeline.pair;
+  NodeId sum = graph[graph[pipeline.contributions[0].guard].args[0]].args[0], test = graph.binary(Op::Eq, sum, sum);
+  ASSERT_EQ(graph[sum].op, Op::Add);
+  for (int k = 0; k < 60; ++k) sum = graph.binary(Op::Add, sum, sum), test = graph.binary(Op::And, test, test);
+  pipeline.contributions[0].guard = graph.binary(Op::Eq, sum, graph.constant(0));
+  EXPECT_TRUE(differences_tested(graph, test).empty());
+  same_place(pipeline);
+  EXPECT_EQ(count(pipeline.pair, Op::Eq, pipeline), 1);
+}
+
 TEST(SamePlace, KeepsTheOraclesAnswer) {
   const std::string text = kCases[0].text;
   const OracleInput input{1, 3, {{1}, {2}}, {{1, 1, 4}, {2, 5, 2}}, {7}};
