@@ -9,7 +9,6 @@
 #include <cmath>
 
 #include "clang/AST/Attr.h"
-#include "clang/AST/DeclTemplate.h"
 #include "clang/Basic/SourceManager.h"
 #include "compiler/words.h"
 
@@ -22,6 +21,12 @@ Pipeline lower(clang::ASTContext& context, const Screened& screened, const Sourc
 
 namespace lowering {
 
+namespace {
+// Nobody reads more, and a text of wrong lines alone is refused at once.
+constexpr int kMaxErrors = 20;
+constexpr std::size_t kMaxWarnings = 100;
+}  // namespace
+
 Location Lowering::location(clang::SourceLocation where) const {
   if (where.isInvalid()) return {};
   const clang::SourceManager& manager = context_.getSourceManager();
@@ -30,10 +35,12 @@ Location Lowering::location(clang::SourceLocation where) const {
 }
 
 void Lowering::report(Severity severity, clang::SourceLocation where, std::string message) {
+  Diagnostic diagnostic{severity, location(where), std::move(message)};
+  if (severity == Severity::Warning && said_.size() >= kMaxWarnings) return;
   // A loop that is unrolled, or a function that is called twice, says the same again.
-  const Diagnostic diagnostic{severity, location(where), std::move(message)};
-  if (std::find(diagnostics_.begin(), diagnostics_.end(), diagnostic) == diagnostics_.end())
-    diagnostics_.push_back(diagnostic);
+  if (!said_.emplace(diagnostic.where.line, diagnostic.where.column, diagnostic.message).second) return;
+  errors_ += severity == Severity::Error;
+  diagnostics_.push_back(std::move(diagnostic));
 }
 
 bool Lowering::in_prelude(const clang::Decl* declaration) const {
@@ -90,8 +97,6 @@ bool Lowering::failed() const {
 
 void Lowering::declare(const clang::Decl* declaration) {
   if (const auto* function = llvm::dyn_cast<clang::FunctionDecl>(declaration)) return declare_function(function);
-  if (llvm::isa<clang::FunctionTemplateDecl>(declaration))
-    throw Rejected{declaration->getLocation(), "a parameter needs a type; 'auto' is for variables"};
   const auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration);
   if (!variable)
     throw Rejected{declaration->getLocation(), fmt::format("a declaration of this kind ({}) is not in the language",
@@ -121,6 +126,7 @@ Pipeline Lowering::run() {
   if (pipeline_.dialect == Dialect::Cunbody) declare_cunbody_arrays();
   const clang::FunctionDecl* finish = nullptr;
   for (const clang::Decl* declaration : context_.getTranslationUnitDecl()->decls()) {
+    if (errors_ >= kMaxErrors) break;
     if (declaration->isImplicit() || in_prelude(declaration) || llvm::isa<clang::EmptyDecl>(declaration)) continue;
     if (const auto* top = llvm::dyn_cast<clang::TopLevelStmtDecl>(declaration)) {
       attempt(top->getStmt(), [&] { execute(top->getStmt()); });
@@ -244,6 +250,7 @@ void Lowering::warn_unused() {
   mark(pipeline_.pair, pipeline_.roots());
   mark(pipeline_.finish, pipeline_.finished);
   for (int k = 0; k < int(pipeline_.fields.size()); ++k) {
+    if (diagnostics_.size() >= kMaxWarnings) return;
     const Field& field = pipeline_.fields[std::size_t(k)];
     if (field.role == Role::Output) {
       warn_unwritten(k);

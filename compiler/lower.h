@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "clang/AST/ASTContext.h"
@@ -149,6 +150,7 @@ class Lowering {
   Value convert(const Value& value, Shape shape, clang::SourceLocation where);           // as an assignment does
   Value convert_as_asked(const Value& value, Shape shape, clang::SourceLocation where);  // as a cast does
   Value literal(const clang::Expr* expression);
+  void warn_of_range(const clang::FloatingLiteral* number);
   Value evaluate_member(const clang::MemberExpr* expression);
   Value evaluate_comparison(const clang::BinaryOperator* expression);
   NodeId condition(const clang::Expr* expression);
@@ -199,6 +201,8 @@ class Lowering {
   std::set<const clang::FunctionDecl*> called_;
   std::map<NodeId, NodeId> transplanted_;
   std::map<const clang::VarDecl*, int> half_set_line_;
+  std::set<std::tuple<int, int, std::string>> said_;  // of report()
+  int errors_ = 0;
   std::vector<std::vector<Contributed>> contributed_;
   std::vector<Frame> frames_;
   NodeId path_ = kNone;  // guard of the statement being executed

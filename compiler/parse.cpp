@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <set>
+#include <vector>
 
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/ASTContext.h"
@@ -29,8 +30,6 @@ namespace {
 
 constexpr const char* kUserFile = "/pipeline.pipe";
 constexpr const char* kPrelude = "/prelude.h";
-
-// Deep expressions recurse in Clang and in lowering. The screen bounds their depth; this stack holds that bound.
 
 // Keeps what Clang says about the user's text, in the language's own words. A note that points into the prelude would
 // show a file that the user has never seen, so it is dropped.
@@ -100,25 +99,50 @@ class Action : public clang::ASTFrontendAction {
   }
 
  private:
-  // What clang::ParseAST does, with one difference: a top-level statement that is wrong leaves Clang inside its scope,
-  // and a function that is defined twice further down makes it follow a null pointer. So it is led out each time.
+  // What clang::ParseAST does, with these differences: a top-level statement that is wrong leaves Clang inside its
+  // scope, and a function that is defined twice further down makes it follow a null pointer, so it is led out each
+  // time; and nothing is parsed any more once Clang has said that it saw too many mistakes.
   void ExecuteAction() override {
     clang::CompilerInstance& compiler = getCompilerInstance();
     compiler.createSema(getTranslationUnitKind(), nullptr);
     clang::Sema& sema = compiler.getSema();
     clang::Parser parser(compiler.getPreprocessor(), sema, false);
     compiler.getPreprocessor().EnterMainSourceFile();
+    end_in_end_of_file(compiler.getPreprocessor());
     parser.Initialize();
     clang::Parser::DeclGroupPtrTy group;
     clang::Sema::ModuleImportState imports = clang::Sema::ModuleImportState::FirstDecl;
     bool end = parser.ParseFirstTopLevelDecl(group, imports);
-    while (!end) {
+    while (!end && !compiler.getDiagnostics().hasFatalErrorOccurred()) {
       sema.CurContext = compiler.getASTContext().getTranslationUnitDecl();
       end = parser.ParseTopLevelDecl(group, imports);
     }
     use_(compiler.getASTContext());
   }
 
+  // In its incremental mode, which statements at the top level need, Clang has a token of its own for the end of the
+  // text, and inside a block or parentheses its parser does not know that it is the last: where what it passes over
+  // after a mistake holds their end, it complains of that token for ever. So it gets the tokens with the end of file
+  // behind them, at which everything in it stops.
+  static void end_in_end_of_file(clang::Preprocessor& preprocessor) {
+    std::vector<clang::Token> tokens;
+    clang::Token token;
+    for (preprocessor.Lex(token); !token.isOneOf(clang::tok::eof, clang::tok::annot_repl_input_end);
+         preprocessor.Lex(token))
+      tokens.push_back(token);
+    clang::Token end;
+    end.startToken();
+    end.setKind(clang::tok::eof);
+    end.setLocation(token.getLocation());
+    // Looking ahead, the parser may take the end for one token, and then for another.
+    tokens.insert(tokens.end(), kEnds, end);
+    auto stream = std::make_unique<clang::Token[]>(tokens.size());
+    std::copy(tokens.begin(), tokens.end(), stream.get());
+    preprocessor.EnterTokenStream(std::move(stream), unsigned(tokens.size()), /*DisableMacroExpansion=*/true,
+                                  /*IsReinject=*/false);
+  }
+
+  static constexpr int kEnds = 64;
   std::function<void(clang::ASTContext&)> use_;
 };
 
@@ -137,21 +161,11 @@ void run_clang(const Source& source, Dialect dialect, std::vector<Diagnostic>& d
   auto options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
   auto engine = llvm::makeIntrusiveRefCnt<clang::DiagnosticsEngine>(llvm::makeIntrusiveRefCnt<clang::DiagnosticIDs>(),
                                                                     options, &collector, false);
-  const std::vector<const char*> arguments{"-fsyntax-only",
-                                           "-x",
-                                           "c++",
-                                           "-std=c++20",
-                                           "-nostdsysteminc",
-                                           "-nobuiltininc",
-                                           "-fno-builtin",
-                                           "-fincremental-extensions",
-                                           "-ferror-limit",
-                                           "20",
-                                           "-w",
-                                           "-Wno-c++11-narrowing",
-                                           "-include",
-                                           kPrelude,
-                                           kUserFile};
+  const std::vector<const char*> arguments{
+      "-fsyntax-only", "-x", "c++", "-std=c++20", "-nostdsysteminc", "-nobuiltininc", "-fno-builtin",
+      "-fincremental-extensions", "-ferror-limit", "20",
+      // What Clang evaluates and instantiates by itself: the lengths of arrays, and calls of the prelude's functions.
+      "-fconstexpr-steps=2000", "-ftemplate-depth=64", "-w", "-Wno-c++11-narrowing", "-include", kPrelude, kUserFile};
   auto invocation = std::make_shared<clang::CompilerInvocation>();
   if (!clang::CompilerInvocation::CreateFromArgs(*invocation, arguments, *engine))
     throw InternalError("clang refused its own arguments");
@@ -184,6 +198,7 @@ Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings) {
   std::vector<Diagnostic> diagnostics;
   Pipeline pipeline;
   std::exception_ptr failure;
+  // Deep expressions recurse in Clang and in lowering; the screen bounds their depth.
   run_on_own_stack(kDeepStack, [&] {
     run_clang(source, screened.dialect, diagnostics, [&](clang::ASTContext& context) {
       // Lowering a tree that Clang found wrong would only repeat its complaints in other words.

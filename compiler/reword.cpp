@@ -65,8 +65,7 @@ std::string operands(std::string_view message, std::string_view line, int column
   if (op.starts_with("'%")) return "'%' needs whole numbers, of type int or index";
   if (op.starts_with("'<<") || op.starts_with("'>>") || op.starts_with("'&'") || op.starts_with("'|'") ||
       op.starts_with("'^"))
-    return fmt::format("the operator {} is not in the language{}", op,
-                       op.starts_with("'^") ? "; a power is written pow(x, y)" : "");
+    return refused_operator(op.substr(1, op.size() - 2));
   return fmt::format("{} cannot combine '{}' and '{}'", op, a, b);
 }
 
@@ -75,7 +74,7 @@ std::string conversion(const std::string& from, const std::string& to) {
   if (is_vector(to)) return fmt::format("a scalar cannot become a {0}; write {0}(s)", to);
   if (is_vector(from))
     return fmt::format("a {} cannot become a single {}; take one of its components, or dot(a, b)", from, to);
-  if (to.find('*') != std::string::npos) return "a pointer is not in the language";
+  if (to.find('*') != std::string::npos) return "a pointer is not in the language; use an array and a constant index";
   return fmt::format("a value of type '{}' cannot become one of type '{}'", from, to);
 }
 
@@ -118,6 +117,7 @@ constexpr Rule kRules[] = {
     {"default initialization of an object of const type", "a const variable needs a value"},
     {"reference to overloaded function could not be resolved",
      "a function must be called, with its arguments in parentheses"},
+    {"indirection requires pointer", "a pointer is not in the language; use an array and a constant index"},
     {"integer literal is too large", "this whole number is too large; write it with a decimal point"},
 };
 

@@ -51,8 +51,9 @@ class Screener {
   struct Open {
     char bracket;
     Location where;
-    bool function = false;  // the body of a function
-    int else_count = 0;     // of the `if` being read at this depth
+    std::string_view before;  // the token in front of it
+    bool function = false;    // the body of a function
+    int else_count = 0;       // of the `if` being read at this depth
   };
   struct Token {
     std::string_view text;
@@ -123,6 +124,8 @@ class Screener {
       advance();
     }
     const Token token{text_.substr(begin, at_ - begin), where};
+    judge_head(token);
+    if (stopped_) return;
     const int count = directives_.expansion(token.text);
     tokens_ += count;
     statement_tokens_ += count;
@@ -139,6 +142,7 @@ class Screener {
     else
       punctuation(token);
     previous_end_ = here();
+    previous_ = token.text;
   }
 
   void line_comment() {
@@ -172,6 +176,15 @@ class Screener {
     if (!message.empty()) error(where, message);
   }
 
+  // What Clang gives up inside a block makes it pass over the block's end.
+  void judge_head(const Token& token) {
+    const bool may_be_parenthesis = token.text == "(" || directives_.expansion(token.text) > 1;
+    if ((previous_ == "if" && !may_be_parenthesis && token.text != "constexpr") ||
+        (previous_ == "for" && !may_be_parenthesis))
+      error(token.where, fmt::format("expected '(' after '{}'", previous_));
+    if (previous_ == "else" && token.text == "}") error(token.where, "expected a statement after 'else'");
+  }
+
   // ---- words ----
 
   void word(const Token& token, bool first_in_line) {
@@ -189,6 +202,7 @@ class Screener {
       error(where, fmt::format("{} is not in the language{}{}", excluded->what, excluded->remedy.empty() ? "" : "; ",
                                excluded->remedy));
     }
+    if (text == "auto" && is_parameter()) error(where, "a parameter needs a type; 'auto' is for variables");
     if (text == "return" && !in_function()) error(where, "return has no place outside a function");
     if (text == "else" && ++else_count() > kMaxElse)
       return fatal(where, fmt::format("this if has more than {} branches", kMaxElse));
@@ -293,6 +307,9 @@ class Screener {
   void number(const Token& token) {
     remember(token);
     const std::string_view text = token.text;
+    if (text.size() > kMaxNumber)
+      return fatal(token.where,
+                   fmt::format("this number has {} characters; a number may have {} at most", text.size(), kMaxNumber));
     if (text.find('\'') != std::string_view::npos)
       return error(token.where, fmt::format("{} has a digit separator, which is not in the language", text));
     if (text.size() > 1 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X' || text[1] == 'b' || text[1] == 'B'))
@@ -336,6 +353,9 @@ class Screener {
     if (c == ':' && peek() == ':')
       return error(where, "'::' is not in the language: there are no namespaces; write the name alone");
     if (c == '[' && peek() == '[') return fatal(where, "an attribute is not in the language; leave it out");
+    if (c == '[' && !behind_operand()) error(where, "a lambda is not in the language; write a function");
+    if (c == '*' && peek() == '*' && previous_ != "*" && !contains(type_words(), previous_))
+      error(where, refused_operator("**"));
     // C++ takes these for brackets, which would not be counted here.
     if ((c == '<' && (peek() == '%' || peek() == ':')) || ((c == '%' || c == ':') && peek() == '>') ||
         (c == '%' && peek() == ':'))
@@ -365,6 +385,17 @@ class Screener {
     if (open_.empty() || open_.back().bracket == '{') statement_.clear();
   }
 
+  // Whether the last token ends an operand, so that '[' behind it chooses an element.
+  bool behind_operand() const {
+    if (previous_.empty() || previous_ == "return" || previous_ == "else") return false;
+    return is_word(previous_[0]) || previous_ == ")" || previous_ == "]";
+  }
+  bool is_parameter() const {
+    if (open_.empty() || open_.back().bracket != '(') return false;
+    const std::string_view before = open_.back().before;
+    return !before.empty() && is_word_start(before[0]) && before != "for" && before != "if";
+  }
+
   int& else_count() { return open_.empty() ? top_else_count_ : open_.back().else_count; }
   bool in_function() const {
     return std::any_of(open_.begin(), open_.end(), [](const Open& o) { return o.function; });
@@ -374,7 +405,7 @@ class Screener {
     static constexpr std::string_view kBlocks[] = {"if", "for", "else"};
     const bool definition = c == '{' && !statement_.empty() && is_word_start(statement_[0].text[0]) &&
                             !contains(kBlocks, statement_[0].text);
-    open_.push_back({c, where, definition});
+    open_.push_back({c, where, previous_, definition});
     if (int(open_.size()) > kMaxNesting)
       fatal(where, fmt::format("brackets are nested deeper than {} levels; break the expression up with variables",
                                kMaxNesting));
@@ -417,6 +448,7 @@ class Screener {
   bool at_line_start_ = true, stopped_ = false;
   std::vector<Token> statement_;  // how the present statement begins
   Location previous_end_;         // behind the last token
+  std::string_view previous_;     // the last token
   std::vector<Open> open_;
   std::vector<Diagnostic> role_errors_;
   std::set<std::string> misused_;  // roles that stood where they cannot

@@ -114,6 +114,8 @@ std::string Directives::judge_value(const std::string& name, std::string_view va
              (is_word(value[n]) || value[n] == '.' ||
               ((value[n] == '+' || value[n] == '-') && (value[n - 1] == 'e' || value[n - 1] == 'E'))))
         ++n;
+      if (n > kMaxNumber)
+        return fmt::format("#define {}: a number of {} characters; it may have {} at most", name, n, kMaxNumber);
       value.remove_prefix(n);
       ++tokens;
       continue;

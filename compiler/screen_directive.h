@@ -9,6 +9,9 @@ namespace nbcc {
 
 struct Screened;
 
+// Characters of a number: every one of 64 bits can be written out, and Clang's arithmetic breaks at some 16000 digits.
+inline constexpr std::size_t kMaxNumber = 1'000;
+
 class Directives {
  public:
   // Takes the line behind '#'. Returns what is wrong with it, or nothing.

@@ -193,6 +193,20 @@ bool is_language_word(std::string_view word) {
          contains(kKeywords, word);
 }
 
+std::string refused_operator(std::string_view op) {
+  // Operators on bits stand for something else where they are used on numbers and conditions.
+  constexpr std::pair<std::string_view, std::string_view> kRemedies[] = {
+      {"^", "a power is written pow(x, y)"},    {"**", "a power is written pow(x, y)"},
+      {"&", "write && between conditions"},     {"|", "write || between conditions"},
+      {"~", "write ! in front of a condition"}, {"<<", "multiply by a power of 2"},
+      {">>", "divide by a power of 2"}};
+  const std::string_view bare = op.size() > 1 && op.ends_with('=') ? op.substr(0, op.size() - 1) : op;
+  std::string result = fmt::format("the operator '{}' is not in the language", op);
+  for (const auto& [name, remedy] : kRemedies)
+    if (bare == name) result += fmt::format("; {}", remedy);
+  return result;
+}
+
 std::string signature(std::string_view built_in) {
   for (const Form& form : kForms) {
     if (!contains(functions(), built_in) ||

@@ -20,6 +20,9 @@ std::span<const std::string_view> reduction_words();  // sum, ...
 bool is_built_in(std::string_view word);              // a function or constant of the prelude
 bool is_language_word(std::string_view word);         // any of these, or a keyword
 
+// What is said of an operator of C++ that the language leaves out, and what to write in its place.
+std::string refused_operator(std::string_view op);
+
 // How a built-in function is written: "pow(x, y), of two numbers". Empty if it is none.
 std::string signature(std::string_view built_in);
 

@@ -126,6 +126,31 @@ TEST(errors, old_line_ends) {
 
 TEST(errors, byte_that_is_no_utf8) { EXPECT_EQ(first_said_in_time("real \xff;\n").substr(0, 11), "1:6: error:"); }
 
+TEST(errors, number_of_40000_digits) {
+  EXPECT_EQ(first_said_in_time("real a = 0." + times(40'000, "1") + ";\n" + kEnd),
+            "1:10: error: this number has 40002 characters; a number may have 1000 at most");
+}
+
+TEST(errors, macro_of_40000_digits) {
+  EXPECT_EQ(first_said_in_time("#define A 0." + times(40'000, "1") + "\nreal a = A;\n" + kEnd),
+            "1:1: error: #define A: a number of 40002 characters; it may have 1000 at most");
+}
+
+// What Clang passes over behind the first mistake holds the end of the block.
+TEST(errors, block_whose_end_is_passed_over) {
+  EXPECT_EQ(first_said_in_time(kEnd + "if (xj > 1) { if constexpr }\n"), "4:28: error: expected '(' after 'if'");
+}
+
+TEST(errors, mistakes_in_10000_lines) {
+  EXPECT_EQ(said_of(kEnd + times(10'000, "s = 1;\n")).size(), 20u);
+  EXPECT_LE(said_of(kEnd + times(10'000, "s += yj;\n")).size(), 21u);
+}
+
+TEST(errors, warnings_in_5000_lines) {
+  const Lines said = said_of(kEnd + times(5'000, "s += 7 / 2;\n"));
+  EXPECT_EQ(said.size(), 100u);
+}
+
 // Each is within the limits of the screen and would be slow if a pass were not linear.
 TEST(large, many_ifs_over_many_variables) {
   std::string text = kEnd;
