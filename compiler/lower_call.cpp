@@ -147,7 +147,10 @@ Value Lowering::inline_function(const clang::CallExpr* expression, const clang::
     throw Rejected{where, fmt::format("function '{}' is declared but has no body", name)};
   for (const Frame& frame : frames_)
     if (frame.function == definition)
-      throw Rejected{where, fmt::format("recursion is not in the language: '{}' calls itself", name)};
+      throw Rejected{where,
+                     fmt::format("recursion is not in the language: '{}' calls itself; write a for with a constant "
+                                 "trip count",
+                                 name)};
   if (definition->getReturnType()->isVoidType())
     throw Rejected{where, fmt::format("function '{}' returns nothing, so that calling it has no effect", name)};
   called_.insert(definition->getCanonicalDecl());

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 
+#include "clang/Basic/SourceManager.h"
+#include "clang/Lex/Lexer.h"
 #include "compiler/fold.h"
 #include "compiler/lower.h"
+#include "compiler/words.h"
 
 namespace nbcc::lowering {
 
@@ -123,8 +126,7 @@ Value Lowering::evaluate_unary(const clang::UnaryOperator* expression) {
     case clang::UO_PostDec:
       throw Rejected{where, "++ and -- must stand alone as a statement, or in the head of a for"};
     default:
-      throw Rejected{where, fmt::format("the operator '{}' is not in the language",
-                                        clang::UnaryOperator::getOpcodeStr(expression->getOpcode()).str())};
+      throw Rejected{where, refused_operator(clang::UnaryOperator::getOpcodeStr(expression->getOpcode()).str())};
   }
 }
 
@@ -152,7 +154,7 @@ Value Lowering::evaluate_binary(const clang::BinaryOperator* expression) {
     case clang::BO_Rem:
       return arithmetic(Op::Rem, a, b, where);
     default:
-      throw Rejected{where, fmt::format("the operator '{}' is not in the language", expression->getOpcodeStr().str())};
+      throw Rejected{where, refused_operator(expression->getOpcodeStr().str())};
   }
 }
 
@@ -181,7 +183,7 @@ Value Lowering::evaluate_comparison(const clang::BinaryOperator* expression) {
     case clang::BO_NE:
       return truth(unary(Op::Not, binary(Op::Eq, x, y, where), where));
     default:
-      throw Rejected{where, fmt::format("the operator '{}' is not in the language", expression->getOpcodeStr().str())};
+      throw Rejected{where, refused_operator(expression->getOpcodeStr().str())};
   }
 }
 
@@ -243,9 +245,28 @@ Value Lowering::evaluate_operator_call(const clang::CXXOperatorCallExpr* express
     case clang::OO_Slash:
       return arithmetic(Op::Div, a, b, where);
     default:
-      throw Rejected{where, fmt::format("the operator '{}' is not in the language",
-                                        clang::getOperatorSpelling(expression->getOperator()))};
+      throw Rejected{where, refused_operator(clang::getOperatorSpelling(expression->getOperator()))};
   }
+}
+
+// What is written beyond the range of its type is infinite or zero.
+void Lowering::warn_of_range(const clang::FloatingLiteral* number) {
+  const llvm::APFloat value = number->getValue();
+  if (!value.isInfinity() && !value.isZero()) return;
+  const clang::SourceManager& manager = context_.getSourceManager();
+  const clang::SourceLocation spelt = manager.getSpellingLoc(number->getLocation());
+  const llvm::StringRef text =
+      clang::Lexer::getSourceText(clang::CharSourceRange::getTokenRange(spelt, spelt), manager, context_.getLangOpts());
+  const bool is_float = &value.getSemantics() == &llvm::APFloat::IEEEsingle();
+  const std::string shown = text.size() > 40 ? text.take_front(40).str() + "..." : text.str();
+  if (value.isInfinity())
+    report(Severity::Warning, number->getLocation(),
+           fmt::format("{} is infinite: the largest {} is {}", shown, is_float ? "float" : "number",
+                       is_float ? "3.4e38" : "1.8e308"));
+  else if (text.take_until([](char c) { return c == 'e' || c == 'E'; }).find_first_of("123456789") != text.npos)
+    report(Severity::Warning, number->getLocation(),
+           fmt::format("{} is 0: the smallest {} is {}", shown, is_float ? "float" : "number",
+                       is_float ? "1.4e-45" : "4.9e-324"));
 }
 
 // A number as it is written, or the zero that int() and {} stand for.
@@ -256,13 +277,18 @@ Value Lowering::literal(const clang::Expr* expression) {
   };
   if (const auto* integer = llvm::dyn_cast<clang::IntegerLiteral>(expression)) {
     const llvm::APInt value = integer->getValue();
-    if (value.getActiveBits() > 53)
-      throw Rejected{where, "this whole number is too large; write it with a decimal point"};
-    return scalar(double(value.getZExtValue()), value.getActiveBits() > 31 ? Type::Index : Type::Int);
+    const double nearest = value.roundToDouble();
+    if (nearest >= 0x1p63) throw Rejected{where, "this whole number is too large; write it with a decimal point"};
+    if (std::uint64_t(nearest) != value.getZExtValue())
+      report(Severity::Warning, where,
+             fmt::format("{} is not kept exactly: beyond 2^53 a constant is the nearest double, here {}",
+                         value.getZExtValue(), std::uint64_t(nearest)));
+    return scalar(nearest, value.getActiveBits() > 31 ? Type::Index : Type::Int);
   }
   if (const auto* number = llvm::dyn_cast<clang::FloatingLiteral>(expression)) {
     const bool is_float =
         number->getType().getCanonicalType() == context_.FloatTy && pipeline_.dialect == Dialect::Named;
+    warn_of_range(number);
     return scalar(number->getValueAsApproximateDouble(), is_float ? Type::Float : Type::Real);
   }
   if (const auto* truth = llvm::dyn_cast<clang::CXXBoolLiteralExpr>(expression))

@@ -16,7 +16,8 @@ Shape Lowering::shape_of(clang::QualType type, clang::SourceLocation where) {
   if (const auto* array = context_.getAsConstantArrayType(type)) {
     shape.length = int(array->getSize().getLimitedValue(1 << 20));
     type = array->getElementType();
-    if (context_.getAsArrayType(type)) throw Rejected{where, "an array of arrays is not in the language"};
+    if (context_.getAsArrayType(type))
+      throw Rejected{where, "an array of arrays is not in the language; use one array, and a[i * n + k] for a[i][k]"};
     if (shape.length < 1 || shape.length > 1024)
       throw Rejected{where, fmt::format("an array may have 1 to 1024 elements, not {}", shape.length)};
   } else if (context_.getAsArrayType(type)) {
@@ -26,7 +27,7 @@ Shape Lowering::shape_of(clang::QualType type, clang::SourceLocation where) {
     throw Rejected{where, "an array cannot be passed to a function; pass its elements"};
   if (type->isAnyPointerType())
     throw Rejected{where, "a pointer is not in the language; use an array and a constant index"};
-  if (type->isReferenceType()) throw Rejected{where, "a reference is not in the language here"};
+  if (type->isReferenceType()) throw Rejected{where, "a reference is not in the language; declare a variable"};
   // Names before widths: `real` is a typedef of float to Clang, and the difference is ours.
   for (clang::QualType t = type;;) {
     if (const auto* named = t->getAs<clang::TypedefType>()) {
@@ -106,7 +107,9 @@ void Lowering::declare_field(const clang::VarDecl* variable, llvm::StringRef ann
           where, fmt::format("{} '{}' cannot have an initial value; only a param can", name(field.role), field.name)};
     for (NodeId part : initial.parts) {
       if (part < 0 || !graph_->is_constant(part))
-        throw Rejected{where, fmt::format("the default of param '{}' is not a constant", field.name)};
+        throw Rejected{where,
+                       fmt::format("the default of param '{}' is not a constant; compute it in a variable of its own",
+                                   field.name)};
       field.defaults.push_back(graph_->constant_value(part));
     }
   }

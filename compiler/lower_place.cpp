@@ -89,7 +89,10 @@ std::int64_t Lowering::constant_index(const clang::Expr* expression, int count, 
   const Value index = evaluate(expression);
   const clang::SourceLocation where = expression->getExprLoc();
   if (!index.shape.is_scalar() || !graph_->is_constant(index.parts[0]))
-    throw Rejected{where, fmt::format("the index of '{}' must be a constant", what)};
+    throw Rejected{where,
+                   fmt::format("the index of '{}' must be a constant; to choose by data, go through the elements: "
+                               "for (int k = 0; k < {}; ++k) and in it if (k == ...)",
+                               what, count)};
   const double value = graph_->constant_value(index.parts[0]);
   if (!(value >= 0 && value < count))
     throw Rejected{where, fmt::format("index {} is out of range: '{}' has elements 0 to {}", value, what, count - 1)};

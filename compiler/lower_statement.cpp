@@ -5,14 +5,15 @@
 #include <algorithm>
 
 #include "clang/AST/Attr.h"
+#include "compiler/limits.h"
 #include "compiler/lower.h"
+#include "compiler/words.h"
 
 namespace nbcc::lowering {
 
 namespace {
 // More than any pipeline that a person writes; an unrolled loop that exceeds it would take minutes to compile.
 constexpr int kMaxStatements = 100'000;
-constexpr NodeId kMaxNodes = 200'000;
 constexpr int kMaxRounds = 10'000;
 
 // What the screen cannot refuse by its first word.
@@ -157,7 +158,9 @@ NodeId Lowering::both(NodeId a, NodeId b) {
 
 void Lowering::execute_if(const clang::IfStmt* statement) {
   if (statement->getInit() || statement->getConditionVariable())
-    throw Rejected{statement->getBeginLoc(), "a declaration inside the condition of an if is not in the language"};
+    throw Rejected{
+        statement->getBeginLoc(),
+        "a declaration inside the condition of an if is not in the language; declare the variable before it"};
   if (statement->isConstexpr())
     throw Rejected{statement->getBeginLoc(),
                    "if constexpr is not in the language; a plain if on a constant costs nothing"};
@@ -218,14 +221,14 @@ void Lowering::execute_for(const clang::ForStmt* statement) {
   if (!statement->getCond())
     throw Rejected{where, "this loop has no end; write 'for (int k = 0; k < N; ++k)' with a constant N"};
   for (int round = 0;; ++round) {
-    if (round == kMaxRounds)
-      throw Rejected{
-          where, fmt::format("this loop does not end within {} rounds; its trip count must be a constant", kMaxRounds)};
     const NodeId more = condition(statement->getCond());
     if (!graph_->is_constant(more))
       throw Rejected{statement->getCond()->getBeginLoc(),
                      "the trip count of a for must be a constant, and this condition depends on data"};
     if (graph_->constant_value(more) == 0) return;
+    if (round == kMaxRounds)
+      throw Rejected{
+          where, fmt::format("this loop does not end within {} rounds; its trip count must be a constant", kMaxRounds)};
     execute(statement->getBody());
     if (statement->getInc()) execute_expression(statement->getInc());
   }
@@ -233,8 +236,8 @@ void Lowering::execute_for(const clang::ForStmt* statement) {
 
 void Lowering::execute_return(const clang::ReturnStmt* statement) {
   if (frames_.empty())
-    throw Rejected{statement->getBeginLoc(),
-                   finishing_ ? "return is not allowed in finish()" : "return has no place outside a function"};
+    throw Rejected{statement->getBeginLoc(), finishing_ ? "return is not allowed in finish(); put the rest under an if"
+                                                        : "return has no place outside a function"};
   Frame& frame = frames_.back();
   if (!statement->getRetValue())
     throw Rejected{statement->getBeginLoc(),
@@ -286,7 +289,7 @@ bool Lowering::execute_assignment(const clang::Expr* expression) {
   static const std::map<std::string, Op> ops{
       {"+=", Op::Add}, {"-=", Op::Sub}, {"*=", Op::Mul}, {"/=", Op::Div}, {"%=", Op::Rem}};
   const auto op = ops.find(sign);
-  if (op == ops.end()) throw Rejected{where, fmt::format("the operator '{}' is not in the language", sign)};
+  if (op == ops.end()) throw Rejected{where, refused_operator(sign)};
   assign(place, arithmetic(op->second, read(place, where), evaluate(right), where), where);
   return true;
 }

@@ -82,6 +82,10 @@ TEST(parse_for, is_unrolled) {
       });
 }
 
+TEST(parse_for, may_have_as_many_rounds_as_the_limit_says) {
+  EXPECT_EQ(of_pair("real a = 0; for (int k = 0; k < 10000; ++k) a += 1; s += a;", 0, 0), 10000);
+}
+
 TEST(parse_skip_if, leaves_the_pair_out_wherever_it_stands) {
   expect_same("s += 1;\nif (xi > 0.5) skip_if(xj < 0);\nskip_if(xi == xj);\ns += xj;",
               [](double xi, double xj) { return (xi > 0.5 && xj < 0) || xi == xj ? 0 : 1 + xj; });
