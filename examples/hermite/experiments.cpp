@@ -36,7 +36,8 @@ void print_head(const nbcc::Device& device, const HermiteSettings& settings) {
 void table2(const nbcc::Device& device, const HermiteSettings& settings, const ExperimentSettings& experiment) {
   print_head(device, settings);
   std::printf("# %s precision, eta = %g\n#%9s %10s %10s %10s %10s %10s %12s %10s\n", name_of(settings.precision),
-              settings.eta, "bodies", "seconds", "blocks", "mean block", "steps each", "G pairs/s", "Gflop/s", "dE/E");
+              settings.eta, "bodies", "seconds", "blocks", "mean block", "steps each", "G pairs/s", "Gflop/s",
+              "dE/|E|");
   for (std::int64_t count = kFirst; count <= experiment.largest; count *= 2) {
     const Measured run = measure(device, count, settings);
     const Statistics& all = run.statistics;

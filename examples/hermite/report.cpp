@@ -26,7 +26,7 @@ Report::Report(const std::string& device, std::int64_t count, const HermiteSetti
               : "# %lld bodies on %s, %s precision, order %d, eta = %g, eps = %g, steps up to %g\n";
   std::printf(format, whole(count), device.c_str(), name_of(settings.precision), settings.order, settings.eta,
               settings.eps, settings.largest);
-  if (!is_json) std::printf("#%9s %18s %11s %14s %14s\n", "time", "energy", "dE/E", "kinetic", "potential");
+  if (!is_json) std::printf("#%9s %18s %11s %14s %14s\n", "time", "energy", "dE/|E|", "kinetic", "potential");
 }
 
 void Report::add(double time, const Energies& energies) {

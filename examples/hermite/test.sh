@@ -34,6 +34,9 @@ known() {
   run eight.txt --end 6.32591398 --eta 0.001 --return >eight.out
   below "$(energy_error <eight.out)" 1e-9 "energy of the figure eight"
   below "$(distance <eight.out)" 1e-7 "the figure eight returns"
+  awk 'BEGIN { n = 0 } $1 == "#" && $2 == "time" { name = $4 } /^ / { e[n] = $2; told[n++] = $3 }
+       END { change = e[n - 1] - e[0]; exit !(name == "dE/|E|" && e[0] < 0 && told[n - 1] * change >= 0) }' eight.out ||
+    fail "the change of the energy is not what its column says"
 
   # Burrau's problem: masses 3, 4, 5 at rest in the corners of a triangle; E = -769/60.
   printf '3 1 3 0 0 0 0\n4 -2 -1 0 0 0 0\n5 1 -1 0 0 0 0\n' >burrau.txt

@@ -85,7 +85,7 @@ void simulate(Checkpoint run, const Options& options) {
 
   std::printf("# %lld bodies on %s, %s precision, dt = %g, eps = %g\n", static_cast<long long>(start.bodies.count()),
               device.name().c_str(), examples::name_of(run.settings.precision), dt, run.settings.eps);
-  std::printf("#%9s %16s %11s %11s %11s\n", "time", "energy", "dE/E", "d momentum", "d ang. mom.");
+  std::printf("#%9s %16s %11s %11s %11s\n", "time", "energy", "dE/|E|", "d momentum", "d ang. mom.");
   if (!options.restart) run.first = simulation.totals();
   const auto tell_and_save = [&](std::int64_t number) {
     report(double(simulation.steps()) * dt, simulation.totals(), run.first);

@@ -35,6 +35,12 @@ cmp whole.chk killed.chk || fail "a run that was killed ends otherwise"
 "$nbody" plummer.txt --damping 0.99 --end 0.25 --every 0.25 --quiet | awk '/^ / {k[n++] = $2} END {exit !(k[1] < k[0])}' ||
   fail "damping takes energy away"
 
+# The error of a bound system has the sign that its column's name says: energy is lost, and E is below 0.
+"$nbody" plummer.txt --damping 0.99 --end 0.25 --every 0.25 --quiet |
+  awk 'BEGIN {n = 0} $1 == "#" && $2 == "time" {name = $4} /^ / {e[n] = $2; told[n++] = $3}
+       END {share = (e[1] - e[0]) / (name == "dE/|E|" ? -e[0] : name == "dE/E" ? e[0] : 0)
+            exit !(e[0] < 0 && (told[1] / share - 1)^2 < 1e-4)}' || fail "the change of the energy is not what its column says"
+
 refused() {  # refused STATUS WORDS OPTIONS...
   local status=0 expected=$1 words=$2; shift 2
   "$nbody" --quiet "$@" >said 2>&1 || status=$?

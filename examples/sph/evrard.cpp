@@ -72,7 +72,7 @@ void evrard(const EvrardOptions& options) {
   const nbcc::Device device(options.device);
   Gas gas(device, start, options.gas);
   std::printf("# %zu particles on %s\n", start.count(), device.name().c_str());
-  std::printf("# %6s %10s %10s %10s %10s %10s\n", "time", "kinetic", "thermal", "potential", "total", "dE/E");
+  std::printf("# %6s %10s %10s %10s %10s %10s\n", "time", "kinetic", "thermal", "potential", "total", "dE/|E|");
   std::vector<Report> reports;
   Particles profile;
   double hottest = 0, when = 0, at = 0;

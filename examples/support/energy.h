@@ -6,8 +6,9 @@
 
 namespace examples {
 
-// As a share of the first one or, where that is 0, the difference. Throws std::runtime_error if bodies are so far from
-// each other, or so close, that their energy at `time` is no number.
+// (energy - first) / |first|, so that a bound system that loses energy has a negative error; where `first` is 0, the
+// difference. Throws std::runtime_error if bodies are so far from each other, or so close, that their energy at `time`
+// is no number.
 inline double energy_error(double energy, double first, double time) {
   if (!std::isfinite(energy)) throw std::runtime_error("the energy is no number at time " + std::to_string(time));
   return first == 0 ? energy : (energy - first) / std::fabs(first);
