@@ -11,6 +11,7 @@
 
 #include "examples/nbody/benchmark.h"
 #include "examples/nbody/checkpoint.h"
+#include "examples/nbody/compare.h"
 #include "examples/nbody/options.h"
 #include "examples/nbody/snapshot.h"
 #include "examples/support/energy.h"
@@ -120,6 +121,10 @@ int main(int count, char** words) {
     examples::complete(options);
     if (options.benchmark) return examples::print_benchmark(options.device, options.settings.precision, options.counts);
     Checkpoint start = beginning(options);
+    if (options.compare) {
+      const std::int64_t steps = steps_in(options.end, start.dt) - start.state.step;
+      return examples::print_comparison(options.device, start.state, start.settings, start.dt, steps);
+    }
     if (options.viewer)
       examples::show({start.state, start.dt, options.device, start.settings}, options.view, options.frames);
     else

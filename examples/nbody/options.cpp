@@ -30,6 +30,8 @@ void declare_run(CLI::App& app, Options& options) {
       app.add_flag("--restart", options.restart, "Go on from the checkpoint, as it was begun")->needs("--checkpoint");
   for (CLI::Option* option : of_checkpoint) restart->excludes(option);
   app.add_flag("--quiet", options.quiet, "No progress bar");
+  app.add_flag("--compare", options.compare,
+               "Move the bodies by every simulator of this machine up to --end, and print how far they are apart");
 }
 
 void declare_benchmark(CLI::App& app, Options& options) {
@@ -84,6 +86,8 @@ const char* conflict(const Options& options) {
   const bool writes = !options.snapshots.empty() || (!options.checkpoint.empty() && !options.restart);
   if (options.viewer && (writes || options.wants_frames()))
     return "--viewer writes nothing but --screenshot: give no --frames, --movie, --snapshots or new --checkpoint";
+  if (options.compare && (writes || options.viewer || options.wants_frames()))
+    return "--compare writes nothing: give no --viewer, --frames, --movie, --snapshots or new --checkpoint";
   if (!options.viewer && !options.restart && options.end > 0 && options.end < options.dt / 2)
     return "--dt is longer than --end";
   return "";

@@ -26,6 +26,8 @@ struct Options {
   bool viewer = false;
   ViewerChoice view;
 
+  bool compare = false;  // simulators
+
   bool benchmark = false;
   std::vector<std::int64_t> counts;  // of bodies, for the benchmark
 };

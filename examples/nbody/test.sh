@@ -41,6 +41,15 @@ cmp whole.chk killed.chk || fail "a run that was killed ends otherwise"
        END {share = (e[1] - e[0]) / (name == "dE/|E|" ? -e[0] : name == "dE/E" ? e[0] : 0)
             exit !(e[0] < 0 && (told[1] / share - 1)^2 < 1e-4)}' || fail "the change of the energy is not what its column says"
 
+# Simulators are compared body by body: threads change no bit, instruction sets the last bits alone.
+"$nbody" plummer.txt --compare --end 0.005 --dt 0.001 | tee compared.out
+awk '/^# 512 bodies after 5 steps of 0.001, single precision/ {told = 1}
+     /^CPU, one thread / {same = $(NF - 1) == 0 && $NF == 0}
+     /^CPU, sse2 / {near = $(NF - 1) < 1e-5 && $NF < 1e-5 && $NF > 0}
+     END {exit !(told && same && near)}' compared.out || fail "simulators are apart"
+"$nbody" plummer.txt --compare --end 0.005 --dt 0.001 --precision double |
+  awk '/^CPU, sse2 / {near = $(NF - 1) < 1e-12 && $NF < 1e-12} END {exit !near}' || fail "simulators are apart in double precision"
+
 refused() {  # refused STATUS WORDS OPTIONS...
   local status=0 expected=$1 words=$2; shift 2
   "$nbody" --quiet "$@" >said 2>&1 || status=$?
@@ -59,6 +68,7 @@ refused 2 "cannot write './no/x-0000.hdf5'" eight.txt --snapshots ./no/x
 refused 2 'not a number above 0' eight.txt --dt nan
 refused 2 'too many steps' eight.txt --end 1e300
 refused 3 'frobnicator' eight.txt --device frobnicator
+refused 2 'compare writes nothing' eight.txt --compare --checkpoint none.chk
 [ -z "$(ls -- *.new 2>/dev/null)" ] || fail "a draft was left"
 
 # Bodies at one place, or one alone, pull nobody; what an energy of 0 is off by is no share of it.

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "examples/nbody/draw/sprites.h"
-#include "examples/nbody/viewer/simulators.h"
+#include "examples/nbody/simulators.h"
 
 namespace examples {
 

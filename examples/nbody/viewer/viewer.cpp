@@ -10,6 +10,7 @@
 
 #include "examples/nbody/draw/offscreen.h"
 #include "examples/nbody/viewer/panel.h"
+#include "examples/nbody/viewer/running.h"
 #include "examples/nbody/viewer/window.h"
 
 namespace examples {

@@ -1,22 +1,12 @@
-// What the same bodies can be simulated by: this machine's CPU in several ways, its GPUs with several sizes of blocks.
+// A simulator whose bodies are drawn.
 #pragma once
-#include <memory>
 #include <string>
-#include <vector>
 
 #include "examples/nbody/draw/vertices.h"
 #include "examples/nbody/simulation.h"
+#include "examples/nbody/simulators.h"
 
 namespace examples {
-
-struct Simulator {
-  std::string label, device;
-  nbcc::DeviceOptions options;
-  nbcc::KernelShape shape;
-};
-
-// Those of `device` first, so that a simulation begins with what was asked for.
-std::vector<Simulator> simulators_here(const std::string& device);
 
 // Bodies at work in one of them, and on their way to the picture.
 class Running {

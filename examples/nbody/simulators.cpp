@@ -1,5 +1,5 @@
-// This machine -> a list of simulators; one of them -> bodies at work. Doors: simulators_here(), Running.
-#include "examples/nbody/viewer/simulators.h"
+// This machine -> a list of simulators. The door is simulators_here().
+#include "examples/nbody/simulators.h"
 
 #include <algorithm>
 
@@ -43,14 +43,6 @@ std::vector<Simulator> simulators_here(const std::string& device) {
   else
     std::rotate(all.begin(), first, all.end());
   return all;
-}
-
-Running::Running(const Simulator& simulator, const State& start, const Settings& settings, const Gl& gl,
-                 const Sprites& sprites)
-    : device_(simulator.device, simulator.options),
-      simulation_(device_, start, settings),
-      vertices_(gl, device_, sprites) {
-  simulation_.set_shape(simulator.shape);
 }
 
 }  // namespace examples

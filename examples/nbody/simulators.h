@@ -1,0 +1,19 @@
+// What the same bodies can be simulated by: this machine's CPU in several ways, its GPUs with several sizes of blocks.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "runtime/nbcc.hpp"
+
+namespace examples {
+
+struct Simulator {
+  std::string label, device;
+  nbcc::DeviceOptions options;
+  nbcc::KernelShape shape;
+};
+
+// Those of `device` first, so that a simulation begins with what was asked for.
+std::vector<Simulator> simulators_here(const std::string& device);
+
+}  // namespace examples
