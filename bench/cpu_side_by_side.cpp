@@ -30,6 +30,7 @@ constexpr Section kSections[] = {
     {"precisions", measure_precisions, "single, mixed, double; fast, precise"},
     {"roots", measure_roots, "estimate, refined, exact"},
     {"spellings", measure_spellings, "equivalent formulas"},
+    {"portable", measure_portable, "a loop in portable C against the generated kernel"},
     {"functions", measure_functions, "exp, erfc, sinpi against scalar libm"},
     {"accuracy", measure_accuracy, "errors on a Plummer sphere"},
 };

@@ -13,6 +13,7 @@ void measure_threads(const Setup& setup, Report& report);
 void measure_precisions(const Setup& setup, Report& report);
 void measure_roots(const Setup& setup, Report& report);
 void measure_spellings(const Setup& setup, Report& report);
+void measure_portable(const Setup& setup, Report& report);
 void measure_functions(const Setup& setup, Report& report);
 void measure_accuracy(const Setup& setup, Report& report);
 
