@@ -15,15 +15,16 @@ namespace nbcc::bench {
 namespace {
 
 // Of a GeForce 8800 GTX. The largest relative errors with sums over all j at once (DIRECT) and with the Chamomile
-// scheme (table 2), and the seconds of one force calculation (table 3).
+// scheme (table 2), the seconds of one force calculation and GFLOP/s at 38 operations an interaction, which are not
+// always what follows from the rounded seconds (table 3).
 struct Published {
   std::int64_t n;
-  double direct, chamomile, seconds;
+  double direct, chamomile, seconds, gflops;
 };
 constexpr Published kPublished[] = {
-    {2048, 2.2e-6, 5.4e-7, 9.21e-4},  {4096, 3.0e-6, 3.3e-7, 2.99e-3}, {8192, 5.4e-6, 5.0e-7, 1.08e-2},
-    {16384, 7.0e-6, 4.3e-7, 4.14e-2}, {32768, 1.2e-5, 6.8e-7, 0.162},  {65536, 1.4e-5, 1.0e-6, 0.642},
-    {131072, 2.2e-5, 1.5e-6, 2.548},
+    {2048, 2.2e-6, 5.4e-7, 9.21e-4, 173},  {4096, 3.0e-6, 3.3e-7, 2.99e-3, 213}, {8192, 5.4e-6, 5.0e-7, 1.08e-2, 235},
+    {16384, 7.0e-6, 4.3e-7, 4.14e-2, 246}, {32768, 1.2e-5, 6.8e-7, 0.162, 251},  {65536, 1.4e-5, 1.0e-6, 0.642, 254},
+    {131072, 2.2e-5, 1.5e-6, 2.548, 256},
 };
 constexpr double kTheirFlops = 38, kFlops = 20;  // per interaction; the second as GPU Gems 3, chapter 31, counts
 
@@ -114,7 +115,7 @@ class Study {
             {"seconds,_arrays_of_the_host", from_host},
             {"GFLOP/s_at_38,_host", kTheirFlops * interactions / from_host},
             {"paper_seconds", published.seconds},
-            {"paper_GFLOP/s_at_38", kTheirFlops * interactions / published.seconds},
+            {"paper_GFLOP/s_at_38", published.gflops},
             {"times_as_fast", published.seconds / seconds}};
   }
 

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""The papers' numbers are the same wherever they stand, and what is derived from them follows from them.
+
+    papers.py SOURCE_FOLDER
+"""
+import math
+import pathlib
+import re
+import sys
+
+
+def rows_after(text, mark):
+    """The rows of the first table behind `mark`, without its head, by their first cell."""
+    lines = text[text.index(mark):].split("\n")
+    first = next(k for k, line in enumerate(lines) if line.startswith("|"))
+    rows = {}
+    for line in lines[first + 2:]:
+        if not line.startswith("|"):
+            break
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        rows[cells[0]] = cells[1:]
+    return rows
+
+
+def follows(printed, value):
+    """Whether `printed` is `value` rounded to the digits that it has."""
+    digits = len(re.sub(r"e.*|\.", "", printed).lstrip("0"))
+    return abs(float(printed) - value) <= 0.51 * 10.0 ** (math.floor(math.log10(value)) - digits + 1)
+
+
+def hamada_iitaka(papers, results, program):
+    errors = rows_after(papers, "**Table 2**, the largest relative error")
+    speed = rows_after(papers, "**Table 3**, time and speed")
+    measured = rows_after(results, "Accuracy and speed as in tables 2 and 3")
+    published = re.findall(r"\{(\d+), ([\d.e-]+), ([\d.e-]+), ([\d.e-]+), (\d+)\}", program)
+    if len(published) != len(speed):
+        yield f"{len(published)} rows in bench/hamada_iitaka.cpp, {len(speed)} in docs/papers.md"
+    for n, *numbers in published:
+        if numbers != [errors[n][0], errors[n][2], speed[n][0], speed[n][1]]:
+            yield f"Hamada & Iitaka, N = {n}: not the numbers of bench/hamada_iitaka.cpp in docs/papers.md"
+        if [numbers[0], numbers[1], numbers[3]] != [measured[n][1], measured[n][3], measured[n][8]]:
+            yield f"Hamada & Iitaka, N = {n}: not the numbers of bench/hamada_iitaka.cpp in bench/RESULTS.md"
+        if not follows(speed[n][4], 1e-9 * int(n) ** 2 / float(numbers[2])):
+            yield f"Hamada & Iitaka, N = {n}: interactions a second do not follow from the seconds"
+
+
+def portegies_zwart(papers):
+    times = rows_after(papers, "**Table 2**, seconds.")
+    ratios = rows_after(papers, "**Speed-up** (the paper's figure 4")
+    # Columns of the times: what is slower in the ratio, what is faster.
+    pairs = [(3, 1), (3, 2), (3, 0), (1, 0), (5, 4)]
+    for n, row in ratios.items():
+        for ratio, (slow, fast) in zip(row, pairs):
+            if ratio and not follows(ratio, float(times[n][slow]) / float(times[n][fast])):
+                yield f"Portegies Zwart, N = {n}: {ratio} is not {times[n][slow]} / {times[n][fast]}"
+
+
+def main(source):
+    papers, results, program = ((source / name).read_text(encoding="utf-8")
+                                for name in ("docs/papers.md", "bench/RESULTS.md", "bench/hamada_iitaka.cpp"))
+    faults = [*hamada_iitaka(papers, results, program), *portegies_zwart(papers)]
+    for fault in faults:
+        print(fault)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1])))
