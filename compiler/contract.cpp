@@ -3,7 +3,8 @@
 // door: contract().
 #include "compiler/contract.h"
 
-#include <algorithm>
+#include <map>
+#include <vector>
 
 #include "compiler/rewrite.h"
 
@@ -28,9 +29,10 @@ class Contraction {
   }
 
   Graph run(const std::vector<NodeId*>& roots) {
+    find_terms();
     new_id_.assign(std::size_t(old_.size()), kNone);
     for (NodeId id = 0; id < old_.size(); ++id)
-      if (alive_[std::size_t(id)]) new_id_[std::size_t(id)] = remake(id);
+      if (alive_[std::size_t(id)] && !opened_[std::size_t(id)]) new_id_[std::size_t(id)] = remake(id);
     for (NodeId* root : roots)
       if (*root != kNone) *root = new_id_[std::size_t(*root)];
     return std::move(target_);
@@ -46,35 +48,52 @@ class Contraction {
            old_[node.args[1]].binding != Binding::Pair;
   }
 
-  void collect(NodeId id, bool negative, Type type, std::vector<Term>& terms) const {
+  // The terms of a sum, and the additions that were opened on the way to them, which nobody else needs.
+  struct Sum {
+    std::vector<Term> terms;
+    std::vector<NodeId> opened;
+  };
+
+  // Users stand behind their arguments: a sum that its user has opened is known as such when its turn comes.
+  void find_terms() {
+    opened_.assign(std::size_t(old_.size()), false);
+    for (NodeId id = old_.size(); id-- > 0;) {
+      if (!alive_[std::size_t(id)] || opened_[std::size_t(id)] || !is_sum(old_[id])) continue;
+      Sum sum;
+      open(old_[id], false, old_[id].type, sum);
+      for (const NodeId inner : sum.opened) opened_[std::size_t(inner)] = true;
+      terms_[id] = std::move(sum.terms);
+    }
+  }
+
+  // Both return whether a product is among the terms that they add.
+  bool collect(NodeId id, bool negative, Type type, Sum& sum) const {
     const Node& node = old_[id];
     if (uses_[std::size_t(id)] == 1 && is_sum(node) && node.type == type && !is_difference_of_particles(node)) {
-      open(node, negative, type, terms);
-      return;
+      sum.opened.push_back(id);
+      return open(node, negative, type, sum);
     }
-    terms.push_back({id, negative});
+    sum.terms.push_back({id, negative});
+    return is_product(sum.terms.back(), type);
   }
 
   // The parentheses of a - (b - c) stay where no product gains by opening them.
-  void open(const Node& node, bool negative, Type type, std::vector<Term>& terms) const {
-    collect(node.args[0], negative, type, terms);
+  bool open(const Node& node, bool negative, Type type, Sum& sum) const {
+    const bool left_gains = collect(node.args[0], negative, type, sum);
+    const std::size_t terms = sum.terms.size(), opened = sum.opened.size();
     const bool right_negative = negative != (node.op == Op::Sub);
-    std::vector<Term> right;
-    collect(node.args[1], right_negative, type, right);
-    const bool gains = std::any_of(right.begin(), right.end(), [&](const Term& t) { return is_product(t, type); });
-    if (gains)
-      terms.insert(terms.end(), right.begin(), right.end());
-    else
-      terms.push_back({node.args[1], right_negative});
+    const bool right_gains = collect(node.args[1], right_negative, type, sum);
+    if (!right_gains) {
+      sum.terms.resize(terms);
+      sum.terms.push_back({node.args[1], right_negative});
+      sum.opened.resize(opened);
+    }
+    return left_gains || right_gains;
   }
 
   NodeId remake(NodeId id) {
     const Node node = old_[id];
-    if (is_sum(node)) {
-      std::vector<Term> terms;
-      open(node, false, node.type, terms);
-      return build(terms, node);
-    }
+    if (is_sum(node)) return build(terms_.at(id), node);
     std::array<NodeId, 3> args{kNone, kNone, kNone};
     for (int k = 0; k < arity(node.op); ++k) args[std::size_t(k)] = new_id_[std::size_t(node.args[std::size_t(k)])];
     return copy_node(target_, node, args);
@@ -118,6 +137,8 @@ class Contraction {
   const Graph& old_;
   std::vector<bool> alive_;
   std::vector<int> uses_;
+  std::map<NodeId, std::vector<Term>> terms_;  // of the sums that are built
+  std::vector<bool> opened_;                   // by their users; not built
   std::vector<NodeId> new_id_;
   Graph target_;
 };
