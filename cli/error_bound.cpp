@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "cli/running_error.h"
 
@@ -142,14 +143,40 @@ bool rounds_any(const Pipeline& pipeline, const Options& options) {
                      [&](const Field& field) { return is_rounded(field.type, options.precision); });
 }
 
+// By param: whether it is but the length of a periodic box, of which mixed precision keeps a low part. Its quotient
+// with the difference decides how many lengths are taken off, and no more.
+std::vector<bool> lengths_of_images(const Pipeline& pipeline) {
+  const Graph& graph = pipeline.pair;
+  std::set<NodeId> users;
+  std::set<std::int64_t> lengths;
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    const auto shift = image_shift(graph, id);
+    if (!shift || graph[shift->length].op != Op::Param) continue;
+    lengths.insert(graph[shift->length].payload);
+    users.insert({graph[id].args[1], graph[shift->whole].args[0]});
+  }
+  std::vector<bool> only(std::size_t(pipeline.components(Role::Param)), false);
+  for (const std::int64_t c : lengths) only[std::size_t(c)] = true;
+  const std::vector<bool> needed = reachable(graph, pipeline.roots());
+  for (NodeId id = 0; id < graph.size(); ++id)
+    for (const NodeId arg : graph[id].args)
+      if (needed[std::size_t(id)] && arg != kNone && graph[arg].op == Op::Param && !users.count(id))
+        only[std::size_t(graph[arg].payload)] = false;
+  for (NodeId id = 0; id < pipeline.finish.size(); ++id)
+    if (pipeline.finish[id].op == Op::Param) only[std::size_t(pipeline.finish[id].payload)] = false;
+  return only;
+}
+
 OracleInput rounded_input(const Pipeline& pipeline, OracleInput input, const Options& options) {
+  const std::vector<bool> lengths = lengths_of_images(pipeline);
   const std::vector<bool> i_alone = used_alone(pipeline, Op::InputI), j_alone = used_alone(pipeline, Op::InputJ);
   for (const Field& field : pipeline.fields) {
     if (field.role == Role::Output || !is_rounded(field.type, options.precision)) continue;
     for (int k = field.first; k < field.first + field.components(); ++k) {
       const auto c = std::size_t(k);
       if (field.role == Role::Param) {
-        input.params[c] = double(float(input.params[c]));
+        const bool kept = options.precision == Precision::Mixed && lengths[c];
+        if (!kept) input.params[c] = double(float(input.params[c]));
         continue;
       }
       const bool of_i = field.role == Role::InputI;

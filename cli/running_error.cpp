@@ -34,7 +34,7 @@ double epsilon_of(Precision precision) {
 
 RunningError::RunningError(const Graph& graph, const std::vector<NodeId>& roots, const Options& options,
                            const Target& target, int width)
-    : graph_(graph), options_(options), needed_(reachable(graph, roots)) {
+    : graph_(graph), options_(options), fused_(target.fused), needed_(reachable(graph, roots)) {
   values_.resize(needed_.size());
   errors_.resize(needed_.size());
   for (std::vector<double>& moved : moved_) moved.resize(std::size_t(width));
@@ -65,6 +65,7 @@ double RunningError::roundings(const Node& node) const {
     case Op::Floor:
     case Op::Ceil:
     case Op::Round:
+    case Op::Rint:
     case Op::Trunc:
     case Op::Min:
     case Op::Max:
@@ -104,6 +105,8 @@ void RunningError::compute_node(NodeId id, int count) {
   double* const values = values_[std::size_t(id)].data();
   double* const errors = errors_[std::size_t(id)].data();
   evaluate(node.op, node.type, type, args, values, count);
+  if (options_.precision == Precision::Mixed)
+    if (const auto shift = image_shift(graph_, id)) return bound_image(id, *shift, count);
 
   // Sums may be reassociated, which moves the rounding of one term into another; a difference of inputs stays.
   const bool sum = (node.op == Op::Add || node.op == Op::Sub) && !of_leaves;
@@ -115,6 +118,24 @@ void RunningError::compute_node(NodeId id, int count) {
   add_argument_errors(id, args, count);
   if (node.type == Type::Index)
     for (int k = 0; k < count; ++k) errors[k] += unrepresented(values[k]);
+}
+
+// The nearest image of a difference of inputs is exact in mixed precision, but for its own rounding and that of the
+// lower parts; unless the number of lengths to take off is uncertain.
+void RunningError::bound_image(NodeId id, const ImageShift& shift, int count) {
+  const double epsilon = epsilon_of(Precision::Mixed);
+  const auto column = [](const std::vector<std::vector<double>>& of, NodeId node) {
+    return of[std::size_t(node)].data();
+  };
+  for (int k = 0; k < count; ++k) {
+    const double lengths = std::fabs(column(values_, shift.whole)[k] * column(values_, shift.length)[k]);
+    // Of three lengths and more the product has no fused operation to be exact in.
+    const double product = !fused_ && std::fabs(column(values_, shift.whole)[k]) > 2 ? epsilon * lengths : 0;
+    const double lower = epsilon * epsilon * (std::fabs(column(values_, shift.difference)[k]) + lengths) + product;
+    errors_[std::size_t(id)][std::size_t(k)] =
+        epsilon * std::fabs(column(values_, id)[k]) + lower +
+        std::fabs(column(errors_, shift.whole)[k] * column(values_, shift.length)[k]);
+  }
 }
 
 // All arguments are moved together, since two that follow from one uncertain condition are wrong together: of a product

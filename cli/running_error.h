@@ -10,6 +10,7 @@
 #include <functional>
 #include <vector>
 
+#include "compiler/image_shift.h"
 #include "compiler/ir.h"
 #include "compiler/options.h"
 #include "compiler/target.h"
@@ -37,6 +38,7 @@ class RunningError {
 
  private:
   void compute_node(NodeId id, int count);
+  void bound_image(NodeId id, const ImageShift& shift, int count);
   void add_argument_errors(NodeId id, const std::array<const double*, 3>& args, int count);
   double leaf_error(const Node& leaf, const Number& number) const;
   double roundings(const Node& node) const;  // relative to the result
@@ -44,6 +46,7 @@ class RunningError {
 
   const Graph& graph_;
   Options options_;
+  bool fused_;
   double estimate_ = 0;  // relative error of a bare estimate of a root
   std::vector<bool> needed_;
   std::vector<std::vector<double>> values_, errors_;  // [node][k]

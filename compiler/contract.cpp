@@ -56,6 +56,7 @@ class Contraction {
 
   // Users stand behind their arguments: a sum that its user has opened is known as such when its turn comes.
   void find_terms() {
+    find_gains();
     opened_.assign(std::size_t(old_.size()), false);
     for (NodeId id = old_.size(); id-- > 0;) {
       if (!alive_[std::size_t(id)] || opened_[std::size_t(id)] || !is_sum(old_[id])) continue;
@@ -66,29 +67,36 @@ class Contraction {
     }
   }
 
-  // Both return whether a product is among the terms that they add.
-  bool collect(NodeId id, bool negative, Type type, Sum& sum) const {
+  // Which sums have a product among the terms that they can be opened to.
+  void find_gains() {
+    gains_.assign(std::size_t(old_.size()), false);
+    for (NodeId id = 0; id < old_.size(); ++id)
+      if (alive_[std::size_t(id)] && is_sum(old_[id]))
+        gains_[std::size_t(id)] = gains(old_[id].args[0], old_[id].type) || gains(old_[id].args[1], old_[id].type);
+  }
+  bool gains(NodeId id, Type type) const {
+    return opens(id, type) ? gains_[std::size_t(id)] : is_product({id, false}, type);
+  }
+
+  bool opens(NodeId id, Type type) const {
     const Node& node = old_[id];
-    if (uses_[std::size_t(id)] == 1 && is_sum(node) && node.type == type && !is_difference_of_particles(node)) {
-      sum.opened.push_back(id);
-      return open(node, negative, type, sum);
-    }
-    sum.terms.push_back({id, negative});
-    return is_product(sum.terms.back(), type);
+    return uses_[std::size_t(id)] == 1 && is_sum(node) && node.type == type && !is_difference_of_particles(node);
+  }
+
+  void collect(NodeId id, bool negative, Type type, Sum& sum) const {
+    if (!opens(id, type)) return sum.terms.push_back({id, negative});
+    sum.opened.push_back(id);
+    open(old_[id], negative, type, sum);
   }
 
   // The parentheses of a - (b - c) stay where no product gains by opening them.
-  bool open(const Node& node, bool negative, Type type, Sum& sum) const {
-    const bool left_gains = collect(node.args[0], negative, type, sum);
-    const std::size_t terms = sum.terms.size(), opened = sum.opened.size();
+  void open(const Node& node, bool negative, Type type, Sum& sum) const {
+    collect(node.args[0], negative, type, sum);
     const bool right_negative = negative != (node.op == Op::Sub);
-    const bool right_gains = collect(node.args[1], right_negative, type, sum);
-    if (!right_gains) {
-      sum.terms.resize(terms);
+    if (gains(node.args[1], type))
+      collect(node.args[1], right_negative, type, sum);
+    else
       sum.terms.push_back({node.args[1], right_negative});
-      sum.opened.resize(opened);
-    }
-    return left_gains || right_gains;
   }
 
   NodeId remake(NodeId id) {
@@ -138,7 +146,8 @@ class Contraction {
   std::vector<bool> alive_;
   std::vector<int> uses_;
   std::map<NodeId, std::vector<Term>> terms_;  // of the sums that are built
-  std::vector<bool> opened_;                   // by their users; not built
+  std::vector<bool> gains_;
+  std::vector<bool> opened_;  // by their users; not built
   std::vector<NodeId> new_id_;
   Graph target_;
 };

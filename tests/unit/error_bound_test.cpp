@@ -34,6 +34,19 @@ TEST(ErrorBound, IsAFewRoundingsOfTheTerms) {
   EXPECT_LE(e.bound[0][0], 20 * 6 * kEpsilon);
 }
 
+// Across the edge of a periodic box mixed precision is as exact as elsewhere, and the bound says so.
+TEST(ErrorBound, IsTightForNearestImagesInMixedPrecision) {
+  const std::string body = "param real box = 9.7;\noutput(sum) real s;\ns += nearest_image(xj - xi, box);";
+  const Pipeline pipeline = parse({"test.pipe", "input_i real xi;\ninput_j real xj;\n" + body});
+  const OracleInput input{.ni = 1, .nj = 1, .i = {{2e-4}}, .j = {{9.6999}}, .params = {9.7}};
+  const std::int64_t first = 0;
+  const auto bound = [&](Precision precision) {
+    return expect(pipeline, input, {&first, 1}, {.precision = precision}, cpu_target(Isa::Avx2)).bound[0][0];
+  };
+  EXPECT_LE(bound(Precision::Mixed), 40 * kEpsilon * 3e-4);
+  EXPECT_GE(bound(Precision::Single), 4 * kEpsilon);
+}
+
 TEST(ErrorBound, GrowsWithTheConditionOfATerm) {
   // exp(-40 x): an error of one rounding in 40 x is 40 in the result.
   const Expectation steep = expected("output(sum) real s;\ns += exp(-40.0 * (xj - xi) * (xj - xi));", {0}, {1});
