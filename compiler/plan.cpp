@@ -68,8 +68,7 @@ class Planner {
       }
       if (!in_loop[at] || is_derived(id)) continue;
       if (is_two_float(id)) plan_.two_float.insert(id);
-      if (const auto shift = image_shift(graph_, id); shift && is_two_float(shift->difference))
-        add_shift(id, *shift);
+      if (const auto shift = image_shift(graph_, id); shift && is_two_float(shift->difference)) add_shift(id, *shift);
       for (NodeId arg : n.args)
         if (arg != kNone) in_loop[std::size_t(arg)] = true;
     }

@@ -26,8 +26,8 @@ struct Plan {
   std::vector<NodeId> uniform;  // of constants and params, needed in the pair loop; computed before it
   std::vector<NodeId> pair;     // computed for each pair, in topological order; leaves that must be loaded included
   std::set<NodeId> two_float;   // differences of an input_j and an input_i formed from high and low parts
-  // Nodes that are the nearest image of such a difference: it keeps what its own rounding loses for them, and the length
-  // has a low part.
+  // Nodes that are the nearest image of such a difference: it keeps what its own rounding loses for them, and the
+  // length has a low part.
   std::map<NodeId, ImageShift> image_shifts;
   std::set<NodeId> shifted, shift_lengths;  // those differences and lengths
   NodeId any_guard =

@@ -30,9 +30,7 @@ void expect_shifts(const std::string& statements, int expected) {
 TEST(ImageShift, OfEachComponent) { expect_shifts("s += nearest_image(xj - xi, box);", 3); }
 TEST(ImageShift, ByOneLength) { expect_shifts("s += nearest_image(xj - xi, 10.0);", 3); }
 TEST(ImageShift, ByALengthThatIsComputed) { expect_shifts("s += nearest_image(xj - xi, 2.0 * half);", 3); }
-TEST(ImageShift, WrittenOut) {
-  expect_shifts("vec3 d = xj - xi; d.x = d.x - box.x * round(d.x / box.x); s += d;", 1);
-}
+TEST(ImageShift, WrittenOut) { expect_shifts("vec3 d = xj - xi; d.x = d.x - box.x * round(d.x / box.x); s += d;", 1); }
 TEST(ImageShift, NotOfAnotherDifference) { expect_shifts("s += nearest_image(2.0 * xj - xi, box);", 0); }
 TEST(ImageShift, NotByWhatIsNotWhole) { expect_shifts("vec3 d = xj - xi; d.x = d.x - box.x * d.y; s += d;", 0); }
 
