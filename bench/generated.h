@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/particles.h"
-#include "runtime/nbcc.hpp"
+#include "runtime/api/nbcc.hpp"
 
 namespace nbcc::bench {
 

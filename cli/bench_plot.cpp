@@ -9,8 +9,8 @@
 #include <iterator>
 
 #include "cli/find_program.h"
-#include "cli/replace_file.h"
 #include "jit/temporary_folder.h"
+#include "particles/replace_file.h"
 #include "runtime/error.h"
 
 namespace nbcc {

@@ -11,7 +11,7 @@
 #include "cli/measure_sum.h"
 #include "cli/progress_bar.h"
 #include "cli/standard_output.h"
-#include "runtime/cuda_device.h"
+#include "runtime/cuda/cuda_device.h"
 #include "runtime/error.h"
 
 namespace nbcc {

@@ -13,7 +13,7 @@
 #include "cli/measure_sum.h"
 #include "cli/pipeline_summary.h"
 #include "cli/standard_output.h"
-#include "runtime/thread_pool.h"
+#include "runtime/cpu/thread_pool.h"
 
 namespace nbcc {
 namespace {

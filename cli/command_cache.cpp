@@ -9,8 +9,8 @@
 
 #include "cli/exit_code.h"
 #include "cli/standard_output.h"
-#include "runtime/cuda_tunings.h"
-#include "runtime/disk_cache.h"
+#include "runtime/cache/disk_cache.h"
+#include "runtime/cuda/cuda_tunings.h"
 
 namespace nbcc {
 namespace {

@@ -9,9 +9,9 @@
 #include <filesystem>
 
 #include "cli/exit_code.h"
-#include "cli/replace_file.h"
 #include "jit/build_library.h"
-#include "runtime/cpu_device.h"
+#include "particles/replace_file.h"
+#include "runtime/cpu/cpu_device.h"
 #include "runtime/error.h"
 
 namespace nbcc {

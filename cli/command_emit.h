@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/kernel_options.h"
-#include "runtime/cuda_compiler.h"
+#include "runtime/cuda/cuda_compiler.h"
 
 namespace nbcc {
 

@@ -15,12 +15,12 @@
 #include "cli/find_program.h"
 #include "cli/standard_output.h"
 #include "jit/cpu_jit.h"
-#include "runtime/cpu_device.h"
-#include "runtime/cuda_compiler.h"
-#include "runtime/disk_cache.h"
+#include "runtime/api/nbcc.h"
+#include "runtime/cache/disk_cache.h"
+#include "runtime/cpu/cpu_device.h"
+#include "runtime/cpu/thread_pool.h"
+#include "runtime/cuda/cuda_compiler.h"
 #include "runtime/error.h"
-#include "runtime/nbcc.h"
-#include "runtime/thread_pool.h"
 
 namespace nbcc {
 namespace {

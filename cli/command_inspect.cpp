@@ -9,13 +9,13 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/exit_code.h"
-#include "cli/file_error.h"
-#include "cli/read_input.h"
 #include "cli/standard_output.h"
 #include "jit/callers.h"
 #include "jit/read_library.h"
+#include "particles/file_error.h"
+#include "particles/read_input.h"
 #include "runtime/error.h"
-#include "runtime/image.h"
+#include "runtime/image/image.h"
 
 namespace nbcc {
 namespace {

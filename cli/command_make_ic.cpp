@@ -7,8 +7,8 @@
 #include <CLI/Validators.hpp>
 
 #include "cli/exit_code.h"
-#include "cli/numbers.h"
 #include "cli/save_table.h"
+#include "particles/numbers.h"
 
 namespace nbcc {
 

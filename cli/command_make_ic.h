@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/initial_conditions.h"
+#include "particles/initial_conditions.h"
 
 namespace nbcc {
 

@@ -15,8 +15,8 @@
 #include "cli/progress_bar.h"
 #include "cli/standard_output.h"
 #include "cli/tune_search.h"
-#include "runtime/cuda_device.h"
-#include "runtime/disk_cache.h"
+#include "runtime/cache/disk_cache.h"
+#include "runtime/cuda/cuda_device.h"
 #include "runtime/error.h"
 
 namespace nbcc {

@@ -10,12 +10,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "cli/error_bound.h"
 #include "cli/exit_code.h"
 #include "cli/particle_sum.h"
-#include "cli/random_particles.h"
 #include "cli/standard_output.h"
-#include "compiler/parse.h"
+#include "compiler/source/parse.h"
+#include "particles/error_bound.h"
+#include "particles/random_particles.h"
 #include "runtime/error.h"
 
 namespace nbcc {

@@ -18,7 +18,7 @@
 #include "cli/command_run.h"
 #include "cli/command_tune.h"
 #include "cli/command_verify.h"
-#include "runtime/nbcc.h"
+#include "runtime/api/nbcc.h"
 
 namespace nbcc {
 

@@ -3,8 +3,8 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/cuda_memory.h"
-#include "runtime/nbcc.h"
+#include "runtime/api/nbcc.h"
+#include "runtime/cuda/cuda_memory.h"
 
 namespace nbcc {
 

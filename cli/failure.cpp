@@ -10,12 +10,12 @@
 #include <string_view>
 
 #include "cli/exit_code.h"
-#include "cli/file_error.h"
-#include "compiler/diagnostic.h"
-#include "compiler/own_stack.h"
-#include "compiler/source.h"
+#include "compiler/text/diagnostic.h"
+#include "compiler/text/own_stack.h"
+#include "compiler/text/source.h"
+#include "particles/file_error.h"
+#include "runtime/api/nbcc.hpp"
 #include "runtime/error.h"
-#include "runtime/nbcc.hpp"
 
 namespace nbcc {
 namespace {

@@ -1,7 +1,7 @@
 // The CUDA driver -> a list of its GPUs. One door: find_gpus(). That there are none is an answer and no failure.
 #include "cli/find_gpus.h"
 
-#include "runtime/cuda_driver.h"
+#include "runtime/cuda/cuda_driver.h"
 #include "runtime/error.h"
 
 namespace nbcc {

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "cli/numbers.h"
+#include "particles/numbers.h"
 
 namespace nbcc {
 

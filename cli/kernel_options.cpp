@@ -5,11 +5,11 @@
 
 #include <CLI/Validators.hpp>
 
-#include "compiler/diagnostic.h"
-#include "compiler/emit_cpu.h"
-#include "compiler/emit_cuda.h"
-#include "runtime/cpu_device.h"
-#include "runtime/cuda_device.h"
+#include "compiler/emit/cpu/emit_cpu.h"
+#include "compiler/emit/cuda/emit_cuda.h"
+#include "compiler/text/diagnostic.h"
+#include "runtime/cpu/cpu_device.h"
+#include "runtime/cuda/cuda_device.h"
 
 namespace nbcc {
 namespace {

@@ -6,9 +6,9 @@
 #include <chrono>
 #include <vector>
 
-#include "runtime/cuda_device.h"
+#include "runtime/api/nbcc.hpp"
+#include "runtime/cuda/cuda_device.h"
 #include "runtime/error.h"
-#include "runtime/nbcc.hpp"
 
 namespace nbcc {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "cli/particle_sum.h"
-#include "cli/random_particles.h"
+#include "particles/random_particles.h"
 
 namespace nbcc {
 

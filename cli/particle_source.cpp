@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-#include "cli/particle_files.h"
+#include "particles/particle_files.h"
 #include "runtime/error.h"
 
 namespace nbcc {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/bind_particles.h"
+#include "particles/bind_particles.h"
 
 namespace nbcc {
 

@@ -6,10 +6,10 @@
 #include <deque>
 
 #include "cli/device_arrays.h"
-#include "runtime/cuda_device.h"
+#include "runtime/api/handles.h"
+#include "runtime/api/nbcc.hpp"
+#include "runtime/cuda/cuda_device.h"
 #include "runtime/error.h"
-#include "runtime/handles.h"
-#include "runtime/nbcc.hpp"
 
 namespace nbcc {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/bind_particles.h"
 #include "cli/kernel_options.h"
-#include "cli/numbers.h"
+#include "particles/bind_particles.h"
+#include "particles/numbers.h"
 
 namespace nbcc {
 

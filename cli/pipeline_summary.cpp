@@ -1,9 +1,9 @@
 // Source -> PipelineSummary, by parsing and optimizing. One door: summarize(). Prints nothing.
 #include "cli/pipeline_summary.h"
 
-#include "compiler/optimize.h"
-#include "compiler/parse.h"
-#include "compiler/plan.h"
+#include "compiler/emit/plan.h"
+#include "compiler/passes/optimize.h"
+#include "compiler/source/parse.h"
 
 namespace nbcc {
 namespace {

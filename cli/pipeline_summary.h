@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "compiler/diagnostic.h"
 #include "compiler/options.h"
-#include "compiler/source.h"
 #include "compiler/target.h"
+#include "compiler/text/diagnostic.h"
+#include "compiler/text/source.h"
 
 namespace nbcc {
 

@@ -7,7 +7,7 @@
 #include <CLI/Validators.hpp>
 #include <array>
 
-#include "runtime/nbcc.h"
+#include "runtime/api/nbcc.h"
 
 namespace nbcc {
 namespace {

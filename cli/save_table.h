@@ -3,7 +3,7 @@
 #include <CLI/App.hpp>
 #include <string>
 
-#include "cli/particle_files.h"
+#include "particles/particle_files.h"
 
 namespace nbcc {
 

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "cli/file_error.h"
+#include "particles/file_error.h"
 
 namespace nbcc {
 

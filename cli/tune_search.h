@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/cuda_tunings.h"
+#include "runtime/cuda/cuda_tunings.h"
 
 namespace nbcc {
 

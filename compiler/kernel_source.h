@@ -24,7 +24,7 @@ struct Column {
   Part part = Part::Whole;
 };
 
-// What a caller must know of a field. Mirrors compiler/ir.h's Field without its graph ids.
+// What a caller must know of a field. Mirrors compiler/ir/ir.h's Field without its graph ids.
 struct FieldLayout {
   enum class Role : std::uint8_t { InputI, InputJ, Param, Output };
   enum class Reduction : std::uint8_t { Sum, Min, Max, ArgMin, ArgMax };

@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "compiler/emit_cpu.h"
-#include "compiler/emit_cuda.h"
-#include "compiler/optimize.h"
-#include "compiler/parse.h"
-#include "compiler/print.h"
+#include "compiler/emit/cpu/emit_cpu.h"
+#include "compiler/emit/cuda/emit_cuda.h"
+#include "compiler/ir/print.h"
+#include "compiler/passes/optimize.h"
+#include "compiler/source/parse.h"
 
 namespace nbcc {
 namespace {

@@ -3,10 +3,10 @@
 #pragma once
 #include <string>
 
-#include "compiler/ir.h"
+#include "compiler/ir/ir.h"
 #include "compiler/kernel_source.h"
 #include "compiler/options.h"
-#include "compiler/source.h"
+#include "compiler/text/source.h"
 
 namespace nbcc {
 

@@ -7,16 +7,16 @@
 #include <algorithm>
 #include <optional>
 
-#include "compiler/parse.h"
+#include "compiler/source/parse.h"
 #include "jit/build_kernel.h"
 #include "jit/callers.h"
 #include "jit/clang_compile.h"
 #include "jit/cpu_jit.h"
 #include "jit/link_library.h"
+#include "runtime/api/nbcc.h"
 #include "runtime/error.h"
-#include "runtime/image.h"
-#include "runtime/image_kernel.h"
-#include "runtime/nbcc.h"
+#include "runtime/image/image.h"
+#include "runtime/image/image_kernel.h"
 #include "templates/embedded.h"
 
 namespace nbcc {
@@ -92,7 +92,7 @@ LibraryObject compile_functions(const LibraryText& text, const LibraryRequest& r
   job.files = {{job.main, library_source(text, request.isas)},
                {"/" + text.name + ".h", c_header(text)},
                {"/include/nbcc/nbcc.h", nbcc_h},
-               {"/include/runtime/nbcc.h", nbcc_h},
+               {"/include/runtime/api/nbcc.h", nbcc_h},
                {"/include/nbcc_image.h", std::string(embedded_template("nbcc_image.h"))},
                {"/include/stddef.h", "typedef __SIZE_TYPE__ size_t;\n"},
                {"/include/stdint.h", "typedef __INT32_TYPE__ int32_t;\ntypedef __INT64_TYPE__ int64_t;\n"}};

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "compiler/options.h"
-#include "compiler/source.h"
+#include "compiler/text/source.h"
 #include "jit/callers_fdps.h"
-#include "runtime/cuda_compiler.h"
+#include "runtime/cuda/cuda_compiler.h"
 
 namespace nbcc {
 

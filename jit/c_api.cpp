@@ -1,13 +1,13 @@
 // The functions of nbcc.h that need a compiler: compiling a pipeline. What is told of texts alone is
-// in c_api_report.cpp, everything else of the C interface in runtime/c_api.cpp.
+// in c_api_report.cpp, everything else of the C interface in runtime/api/c_api.cpp.
 #include <new>
 
 #include "jit/build_kernel.h"
 #include "jit/c_api_guard.h"
 #include "jit/cpu_jit.h"
-#include "runtime/cpu_device.h"
-#include "runtime/cuda_device.h"
-#include "runtime/handles.h"
+#include "runtime/api/handles.h"
+#include "runtime/cpu/cpu_device.h"
+#include "runtime/cuda/cuda_device.h"
 
 namespace nbcc {
 

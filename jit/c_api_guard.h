@@ -2,11 +2,11 @@
 #pragma once
 #include <string>
 
-#include "compiler/diagnostic.h"
 #include "compiler/options.h"
-#include "compiler/own_stack.h"
-#include "compiler/source.h"
-#include "runtime/handles.h"
+#include "compiler/text/diagnostic.h"
+#include "compiler/text/own_stack.h"
+#include "compiler/text/source.h"
+#include "runtime/api/handles.h"
 
 namespace nbcc {
 

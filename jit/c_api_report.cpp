@@ -5,14 +5,14 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/emit_cpu.h"
-#include "compiler/emit_cuda.h"
-#include "compiler/optimize.h"
-#include "compiler/parse.h"
-#include "compiler/print.h"
+#include "compiler/emit/cpu/emit_cpu.h"
+#include "compiler/emit/cuda/emit_cuda.h"
+#include "compiler/ir/print.h"
+#include "compiler/passes/optimize.h"
+#include "compiler/source/parse.h"
 #include "jit/c_api_guard.h"
 #include "jit/cpu_jit.h"
-#include "runtime/cpu_device.h"
+#include "runtime/cpu/cpu_device.h"
 
 struct nbcc_report {
   std::string text;

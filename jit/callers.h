@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ir.h"
+#include "compiler/ir/ir.h"
 #include "compiler/options.h"
-#include "compiler/source.h"
+#include "compiler/text/source.h"
 #include "jit/signature.h"
 
 namespace nbcc {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "compiler/fill_template.h"
+#include "compiler/text/fill_template.h"
 #include "jit/callers.h"
 
 namespace nbcc {

@@ -1,7 +1,7 @@
 // Signatures -> the header for C++, over that for C. Door: cpp_header(). Compiles nothing.
 #include <fmt/format.h>
 
-#include "compiler/fill_template.h"
+#include "compiler/text/fill_template.h"
 #include "jit/callers.h"
 
 namespace nbcc {

@@ -8,8 +8,8 @@
 #include <cctype>
 #include <map>
 
-#include "compiler/diagnostic.h"
-#include "compiler/fill_template.h"
+#include "compiler/text/diagnostic.h"
+#include "compiler/text/fill_template.h"
 #include "jit/callers.h"
 #include "runtime/error.h"
 

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cctype>
 
-#include "compiler/diagnostic.h"
-#include "compiler/fill_template.h"
+#include "compiler/text/diagnostic.h"
+#include "compiler/text/fill_template.h"
 #include "runtime/error.h"
 
 namespace nbcc {

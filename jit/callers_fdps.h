@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ir.h"
+#include "compiler/ir/ir.h"
 #include "compiler/kernel_source.h"
-#include "compiler/source.h"
+#include "compiler/text/source.h"
 #include "jit/callers.h"
 
 namespace nbcc {

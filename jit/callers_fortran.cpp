@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compiler/fill_template.h"
+#include "compiler/text/fill_template.h"
 #include "jit/callers.h"
 
 namespace nbcc {

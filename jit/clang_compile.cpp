@@ -8,8 +8,8 @@
 #include "clang/CodeGen/CodeGenAction.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/TextDiagnosticPrinter.h"
-#include "compiler/diagnostic.h"
-#include "compiler/own_stack.h"
+#include "compiler/text/diagnostic.h"
+#include "compiler/text/own_stack.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/VirtualFileSystem.h"
 

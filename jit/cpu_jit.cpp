@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "compiler/diagnostic.h"
+#include "compiler/text/diagnostic.h"
 #include "jit/clang_compile.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "compiler/options.h"
-#include "runtime/cpu_toolchain.h"
+#include "runtime/cpu/cpu_toolchain.h"
 
 namespace nbcc {
 

@@ -11,15 +11,15 @@
 #include <iterator>
 #include <mutex>
 
-#include "compiler/diagnostic.h"
+#include "compiler/text/diagnostic.h"
 #include "jit/clang_compile.h"
 #include "jit/temporary_folder.h"
 #include "lld/Common/Driver.h"
 #include "llvm/Object/ArchiveWriter.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Host.h"
+#include "runtime/cache/file_size_signal.h"
 #include "runtime/error.h"
-#include "runtime/file_size_signal.h"
 
 LLD_HAS_DRIVER(elf)
 

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <utility>
 
+#include "runtime/api/typed_array.h"
 #include "runtime/error.h"
-#include "runtime/typed_array.h"
 
 namespace nbcc {
 namespace {

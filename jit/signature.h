@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compiler/kernel_source.h"
-#include "compiler/source.h"
+#include "compiler/text/source.h"
 
 namespace nbcc {
 

@@ -1,4 +1,4 @@
-// The runtime's ways to fail; the compiler's are in compiler/diagnostic.h.
+// The runtime's ways to fail; the compiler's are in compiler/text/diagnostic.h.
 #pragma once
 #include <stdexcept>
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "bench/particles.h"
-#include "runtime/cuda_memory.h"
-#include "runtime/nbcc.hpp"
+#include "runtime/api/nbcc.hpp"
+#include "runtime/cuda/cuda_memory.h"
 
 namespace nbcc::bench {
 

@@ -8,8 +8,8 @@
 #include <charconv>
 #include <stdexcept>
 
-#include "runtime/cuda_compiler.h"
-#include "runtime/nvrtc.h"
+#include "runtime/cuda/cuda_compiler.h"
+#include "runtime/cuda/nvrtc.h"
 
 namespace nbcc::bench {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/particles.h"
-#include "runtime/nbcc.h"
+#include "runtime/api/nbcc.h"
 
 namespace nbcc::bench {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/nbcc.hpp"
+#include "runtime/api/nbcc.hpp"
 
 namespace nbcc::g5 {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bindings/grape/j_memory.h"
-#include "runtime/nbcc.hpp"
+#include "runtime/api/nbcc.hpp"
 
 namespace nbcc::g6 {
 

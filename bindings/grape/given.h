@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-#include "runtime/nbcc.hpp"
+#include "runtime/api/nbcc.hpp"
 
 namespace nbcc::grape {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/nbcc.hpp"
+#include "runtime/api/nbcc.hpp"
 
 namespace nbcc::g6 {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/nbcc.hpp"
+#include "runtime/api/nbcc.hpp"
 
 namespace examples {
 

@@ -12,7 +12,7 @@
 #include "examples/support/open_sum.h"
 #include "examples/support/picture.h"
 #include "examples/support/program.h"
-#include "runtime/nbcc.hpp"
+#include "runtime/api/nbcc.hpp"
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include "examples/support/picture.h"
 #include "examples/support/program.h"
 #include "examples/support/words.h"
-#include "runtime/nbcc.hpp"
+#include "runtime/api/nbcc.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/nbcc.h"
+#include "runtime/api/nbcc.h"
 
 namespace examples {
 

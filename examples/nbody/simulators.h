@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/nbcc.hpp"
+#include "runtime/api/nbcc.hpp"
 
 namespace examples {
 

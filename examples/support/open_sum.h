@@ -3,7 +3,7 @@
 #include <string>
 
 #include "examples/support/pipeline_text.h"
-#include "runtime/nbcc.hpp"
+#include "runtime/api/nbcc.hpp"
 
 namespace examples {
 

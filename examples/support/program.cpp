@@ -6,7 +6,7 @@
 #include <new>
 
 #include "examples/support/failure.h"
-#include "runtime/nbcc.hpp"
+#include "runtime/api/nbcc.hpp"
 
 namespace examples {
 namespace {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "runtime/nbcc.h"
+#include "runtime/api/nbcc.h"
 
 namespace examples {
 

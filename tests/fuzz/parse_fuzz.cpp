@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "compiler/parse.h"
+#include "compiler/source/parse.h"
 
 // Clang's library is not instrumented, so that AddressSanitizer mistakes what it does with shared containers.
 extern "C" const char* __asan_default_options() { return "detect_container_overflow=0"; }

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "bindings/grape/cluster.h"
-#include "runtime/cuda_device.h"
-#include "runtime/handles.h"
+#include "runtime/api/handles.h"
+#include "runtime/cuda/cuda_device.h"
 #include "tests/support/cuda_shim.h"
 
 namespace nbcc {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/parse.h"
+#include "compiler/source/parse.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/random_source.h"
 

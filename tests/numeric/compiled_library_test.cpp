@@ -12,8 +12,8 @@
 #include "jit/callers.h"
 #include "jit/read_library.h"
 #include "runtime/error.h"
-#include "runtime/image_kernel.h"
-#include "runtime/sum.h"
+#include "runtime/image/image_kernel.h"
+#include "runtime/sum/sum.h"
 #include "tests/support/random_source.h"
 #include "tests/support/source_folder.h"
 

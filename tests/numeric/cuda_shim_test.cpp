@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/error_bound.h"
-#include "compiler/emit_cuda.h"
-#include "compiler/optimize.h"
-#include "compiler/parse.h"
+#include "compiler/emit/cuda/emit_cuda.h"
+#include "compiler/passes/optimize.h"
+#include "compiler/source/parse.h"
+#include "particles/error_bound.h"
 #include "tests/support/cuda_text_run.h"
 #include "tests/support/oracle.h"
 #include "tests/support/random_particles.h"

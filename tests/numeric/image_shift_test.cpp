@@ -5,9 +5,9 @@
 #include <cmath>
 #include <string>
 
-#include "compiler/emit_cuda.h"
-#include "compiler/optimize.h"
-#include "compiler/parse.h"
+#include "compiler/emit/cuda/emit_cuda.h"
+#include "compiler/passes/optimize.h"
+#include "compiler/source/parse.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_text_run.h"
 

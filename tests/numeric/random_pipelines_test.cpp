@@ -8,7 +8,7 @@
 #include <limits>
 #include <string>
 
-#include "compiler/parse.h"
+#include "compiler/source/parse.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/random_pipeline.h"
 

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "cli/error_bound.h"
-#include "cli/running_error.h"
-#include "compiler/emit_cpu.h"
-#include "compiler/parse.h"
-#include "compiler/print.h"
+#include "compiler/emit/cpu/emit_cpu.h"
+#include "compiler/ir/print.h"
+#include "compiler/source/parse.h"
+#include "particles/error_bound.h"
+#include "particles/running_error.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/every_pipeline.h"
 #include "tests/support/random_source.h"

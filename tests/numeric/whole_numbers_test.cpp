@@ -10,10 +10,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "compiler/parse.h"
+#include "compiler/source/parse.h"
 #include "jit/build_kernel.h"
-#include "runtime/cuda_device.h"
-#include "runtime/sum.h"
+#include "runtime/cuda/cuda_device.h"
+#include "runtime/sum/sum.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
 

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ir.h"
+#include "compiler/ir/ir.h"
 #include "compiler/options.h"
 #include "jit/build_kernel.h"
 #include "jit/cpu_jit.h"
-#include "runtime/cpu_device.h"
+#include "runtime/cpu/cpu_device.h"
 #include "tests/support/kernel_run.h"
 
 namespace nbcc::test {

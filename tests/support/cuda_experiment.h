@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cuda_device.h"
-#include "runtime/sum.h"
+#include "runtime/cuda/cuda_device.h"
+#include "runtime/sum/sum.h"
 #include "tests/support/device_array.h"
 
 namespace nbcc::test {

@@ -24,8 +24,8 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/cuda_compiler.h"
-#include "runtime/cuda_driver.h"
+#include "runtime/cuda/cuda_compiler.h"
+#include "runtime/cuda/cuda_driver.h"
 
 namespace nbcc::test {
 

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "runtime/pack.h"
+#include "runtime/sum/pack.h"
 
 namespace nbcc::test {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/interpret.h"
+#include "compiler/ir/interpret.h"
 #include "compiler/kernel_source.h"
-#include "runtime/cuda_arguments.h"
+#include "runtime/cuda/cuda_arguments.h"
 #include "tests/support/cuda_shim.h"
 
 namespace nbcc::test {

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/cuda_device.h"
-#include "runtime/nbcc.h"
+#include "runtime/api/nbcc.h"
+#include "runtime/cuda/cuda_device.h"
 #include "tests/support/device_array.h"
 #include "tests/support/source_folder.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cpu_toolchain.h"
+#include "runtime/cpu/cpu_toolchain.h"
 
 namespace nbcc::test {
 

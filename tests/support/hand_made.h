@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ir.h"
+#include "compiler/ir/ir.h"
 
 namespace nbcc::test {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/interpret.h"
-#include "runtime/sum.h"
+#include "compiler/ir/interpret.h"
+#include "runtime/sum/sum.h"
 #include "tests/support/device_array.h"
 
 namespace nbcc::test {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/interpret.h"
-#include "compiler/parse.h"
+#include "compiler/ir/interpret.h"
+#include "compiler/source/parse.h"
 #include "tests/support/experiment.h"
 #include "tests/support/rounding.h"
 #include "tests/support/tolerance.h"

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "cli/file_error.h"
-#include "cli/particle_table.h"
+#include "particles/file_error.h"
+#include "particles/particle_table.h"
 
 namespace nbcc::test {
 

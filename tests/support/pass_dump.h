@@ -2,12 +2,12 @@
 #pragma once
 #include <string>
 
-#include "compiler/cse.h"
-#include "compiler/dce.h"
-#include "compiler/fold.h"
-#include "compiler/parse.h"
-#include "compiler/print.h"
-#include "compiler/verify.h"
+#include "compiler/ir/print.h"
+#include "compiler/ir/verify.h"
+#include "compiler/passes/cse.h"
+#include "compiler/passes/dce.h"
+#include "compiler/passes/fold.h"
+#include "compiler/source/parse.h"
 
 namespace nbcc::test {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ir.h"
+#include "compiler/ir/ir.h"
 #include "tests/support/experiment.h"
 
 namespace nbcc::test {

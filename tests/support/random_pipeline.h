@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/interpret.h"
-#include "compiler/ir.h"
+#include "compiler/ir/interpret.h"
+#include "compiler/ir/ir.h"
 
 namespace nbcc::test {
 

@@ -10,8 +10,8 @@
 #include <limits>
 #include <vector>
 
-#include "compiler/evaluate.h"
-#include "compiler/interpret.h"
+#include "compiler/ir/evaluate.h"
+#include "compiler/ir/interpret.h"
 
 namespace nbcc::test {
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/nbcc.h"
+#include "runtime/api/nbcc.h"
 #include "tests/support/experiment.h"
 
 namespace nbcc::test {

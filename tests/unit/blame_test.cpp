@@ -1,4 +1,4 @@
-#include "runtime/blame.h"
+#include "runtime/cuda/blame.h"
 
 #include <gtest/gtest.h>
 

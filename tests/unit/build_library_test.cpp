@@ -9,14 +9,14 @@
 #include <filesystem>
 #include <thread>
 
-#include "compiler/diagnostic.h"
+#include "compiler/text/diagnostic.h"
 #include "jit/callers.h"
 #include "jit/read_library.h"
-#include "runtime/cpu_device.h"
+#include "runtime/api/nbcc.h"
+#include "runtime/cpu/cpu_device.h"
 #include "runtime/error.h"
-#include "runtime/image.h"
-#include "runtime/nbcc.h"
-#include "runtime/sum.h"
+#include "runtime/image/image.h"
+#include "runtime/sum/sum.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/scratch_folder.h"

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 
-#include "runtime/nbcc.h"
+#include "runtime/api/nbcc.h"
 
 namespace {
 

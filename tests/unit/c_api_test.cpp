@@ -12,11 +12,11 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/cpu_device.h"
-#include "runtime/cuda_device.h"
-#include "runtime/handles.h"
-#include "runtime/nbcc.h"
-#include "runtime/nbcc.hpp"
+#include "runtime/api/handles.h"
+#include "runtime/api/nbcc.h"
+#include "runtime/api/nbcc.hpp"
+#include "runtime/cpu/cpu_device.h"
+#include "runtime/cuda/cuda_device.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/fake_toolchain.h"
 

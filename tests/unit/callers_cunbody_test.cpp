@@ -3,11 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compiler/diagnostic.h"
-#include "compiler/parse.h"
+#include "compiler/source/parse.h"
+#include "compiler/text/diagnostic.h"
 #include "jit/build_library.h"
 #include "jit/callers.h"
-#include "runtime/cpu_device.h"
+#include "runtime/cpu/cpu_device.h"
 #include "runtime/error.h"
 #include "tests/support/command.h"
 

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 
-#include "compiler/emit_cpu.h"
-#include "compiler/optimize.h"
-#include "compiler/parse.h"
+#include "compiler/emit/cpu/emit_cpu.h"
+#include "compiler/passes/optimize.h"
+#include "compiler/source/parse.h"
 #include "jit/cpu_jit.h"
 
 namespace nbcc {

@@ -28,8 +28,8 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/cuda_device.h"
-#include "runtime/disk_cache.h"
+#include "runtime/cache/disk_cache.h"
+#include "runtime/cuda/cuda_device.h"
 #include "tests/support/child_process.h"
 #include "tests/support/cuda_experiment.h"
 #include "tests/support/cuda_shim.h"

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/npz.h"
-#include "cli/particle_files.h"
+#include "particles/npz.h"
+#include "particles/particle_files.h"
 #include "tests/support/command.h"
 
 namespace nbcc::test {

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "runtime/cuda_tunings.h"
+#include "runtime/cuda/cuda_tunings.h"
 
 namespace nbcc::test {
 namespace {

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/bench_sweep.h"
-#include "cli/random_particles.h"
-#include "runtime/cuda_device.h"
+#include "particles/random_particles.h"
+#include "runtime/cuda/cuda_device.h"
 #include "tests/support/command.h"
 #include "tests/support/cuda_shim.h"
 

@@ -1,4 +1,4 @@
-#include "compiler/contract.h"
+#include "compiler/passes/contract.h"
 
 #include <gtest/gtest.h>
 

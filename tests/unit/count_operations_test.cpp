@@ -1,8 +1,8 @@
-#include "compiler/count_operations.h"
+#include "compiler/ir/count_operations.h"
 
 #include <gtest/gtest.h>
 
-#include "compiler/parse.h"
+#include "compiler/source/parse.h"
 
 namespace nbcc {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/cpu_device.h"
+#include "runtime/cpu/cpu_device.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "compiler/cpu_expression.h"
+#include "compiler/emit/cpu/cpu_expression.h"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <string>
 
-#include "compiler/diagnostic.h"
-#include "compiler/parse.h"
+#include "compiler/source/parse.h"
+#include "compiler/text/diagnostic.h"
 #include "jit/build_kernel.h"
 #include "runtime/error.h"
 #include "tests/support/random_pipeline.h"

@@ -1,4 +1,4 @@
-#include "compiler/cse.h"
+#include "compiler/passes/cse.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/cuda_chunks.h"
+#include "runtime/cuda/cuda_chunks.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // NVRTC: where it is looked for, what it makes of a small kernel, and how it says no. What compiles is skipped on
 // machines without it.
-#include "runtime/cuda_compiler.h"
+#include "runtime/cuda/cuda_compiler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "runtime/cuda/nvrtc.h"
 #include "runtime/error.h"
-#include "runtime/nvrtc.h"
 #include "tests/support/scratch_folder.h"
 
 namespace nbcc {

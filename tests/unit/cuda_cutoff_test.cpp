@@ -1,4 +1,4 @@
-#include "compiler/cuda_cutoff.h"
+#include "compiler/emit/cuda/cuda_cutoff.h"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Opening GPUs, and loading kernels for them: memory, disk cache, compiler.
-#include "runtime/cuda_device.h"
+#include "runtime/cuda/cuda_device.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

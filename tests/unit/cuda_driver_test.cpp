@@ -1,5 +1,5 @@
 // The driver's table: what is said where there is no driver, and what its errors become. Needs no GPU and no driver.
-#include "runtime/cuda_driver.h"
+#include "runtime/cuda/cuda_driver.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

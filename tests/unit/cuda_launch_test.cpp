@@ -1,4 +1,4 @@
-#include "runtime/cuda_launch.h"
+#include "runtime/cuda/cuda_launch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cuda_split.h"
+#include "runtime/cuda/cuda_split.h"
 #include "runtime/error.h"
 #include "tests/support/cuda_experiment.h"
 #include "tests/support/cuda_shim.h"

@@ -1,12 +1,12 @@
-#include "compiler/cuda_rare_pairs.h"
+#include "compiler/emit/cuda/cuda_rare_pairs.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "compiler/emit_cuda.h"
-#include "compiler/optimize.h"
-#include "compiler/parse.h"
+#include "compiler/emit/cuda/emit_cuda.h"
+#include "compiler/passes/optimize.h"
+#include "compiler/source/parse.h"
 
 namespace nbcc {
 namespace {

@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "compiler/emit_cuda.h"
-#include "compiler/optimize.h"
-#include "compiler/parse.h"
+#include "compiler/emit/cuda/emit_cuda.h"
+#include "compiler/passes/optimize.h"
+#include "compiler/source/parse.h"
 #include "fmt/format.h"
-#include "runtime/cuda_compiler.h"
+#include "runtime/cuda/cuda_compiler.h"
 #include "tests/support/installed_nvrtc.h"
 
 namespace nbcc {

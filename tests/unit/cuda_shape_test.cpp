@@ -1,4 +1,4 @@
-#include "compiler/cuda_shape.h"
+#include "compiler/emit/cuda/cuda_shape.h"
 
 #include <gtest/gtest.h>
 

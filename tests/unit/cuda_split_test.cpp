@@ -1,4 +1,4 @@
-#include "runtime/cuda_split.h"
+#include "runtime/cuda/cuda_split.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Sums with arrays of the host. All work of the shim is done as late as a driver may do it.
-#include "runtime/cuda_stage.h"
+#include "runtime/cuda/cuda_stage.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The order and size of structs against the compiler's own layout.
-#include "compiler/cuda_struct.h"
+#include "compiler/emit/cuda/cuda_struct.h"
 
 #include <gtest/gtest.h>
 

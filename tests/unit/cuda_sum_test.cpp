@@ -1,5 +1,5 @@
 // Sums from arrays on the device: one launch, no copies, in the caller's stream.
-#include "runtime/cuda_sum.h"
+#include "runtime/cuda/cuda_sum.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -381,7 +381,7 @@ TEST_F(CudaSumTest, WithLittleMemoryManyISumInPiecesAndToTheSameBits) {
   EXPECT_EQ(pieces.outputs(), whole.outputs());
 }
 
-// What runtime/nbcc.h says of a run in pieces.
+// What runtime/api/nbcc.h says of a run in pieces.
 TEST_F(CudaSumTest, APieceThatCannotBeLaunchedIsNotStoredNorAreThoseAfterIt) {
   const auto kernel = test::load_experiment(*device_);
   const Numbers inputs = test::random_experiment(3000, 1000);

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "runtime/cuda_device.h"
-#include "runtime/cuda_tunings.h"
+#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/cuda_tunings.h"
 #include "runtime/error.h"
 #include "tests/support/cuda_experiment.h"
 #include "tests/support/cuda_shim.h"

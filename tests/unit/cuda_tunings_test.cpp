@@ -1,4 +1,4 @@
-#include "runtime/cuda_tunings.h"
+#include "runtime/cuda/cuda_tunings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "runtime/own_folder.h"
+#include "runtime/cache/own_folder.h"
 #include "tests/support/scratch_folder.h"
 
 namespace nbcc {

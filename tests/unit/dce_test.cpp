@@ -1,4 +1,4 @@
-#include "compiler/dce.h"
+#include "compiler/passes/dce.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/disk_cache.h"
+#include "runtime/cache/disk_cache.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "compiler/emit_cpu.h"
+#include "compiler/emit/cpu/emit_cpu.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/optimize.h"
-#include "compiler/parse.h"
+#include "compiler/passes/optimize.h"
+#include "compiler/source/parse.h"
 #include "tests/support/cpu_run.h"
 
 namespace nbcc {

@@ -1,7 +1,7 @@
 // The CUDA text: what must and must not stand in it, and that NVRTC takes the whole language. Every pipeline of the
 // library goes through NVRTC in cuda_registers_test.cpp; what the text computes is the business of the tests that run
 // it.
-#include "compiler/emit_cuda.h"
+#include "compiler/emit/cuda/emit_cuda.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/optimize.h"
-#include "compiler/parse.h"
-#include "runtime/cuda_compiler.h"
+#include "compiler/passes/optimize.h"
+#include "compiler/source/parse.h"
+#include "runtime/cuda/cuda_compiler.h"
 #include "tests/support/installed_nvrtc.h"
 
 namespace nbcc {

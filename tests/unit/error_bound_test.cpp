@@ -1,12 +1,12 @@
 // How wrong a device may be: what the bound must allow, and what it must not.
-#include "cli/error_bound.h"
+#include "particles/error_bound.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "compiler/emit_cpu.h"
-#include "compiler/parse.h"
+#include "compiler/emit/cpu/emit_cpu.h"
+#include "compiler/source/parse.h"
 
 namespace nbcc::test {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/parse.h"
+#include "compiler/source/parse.h"
 #include "tests/support/scratch_folder.h"
 
 namespace nbcc {

@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "cli/exit_code.h"
-#include "cli/file_error.h"
-#include "compiler/diagnostic.h"
+#include "compiler/text/diagnostic.h"
+#include "particles/file_error.h"
+#include "runtime/api/nbcc.hpp"
 #include "runtime/error.h"
-#include "runtime/nbcc.hpp"
 
 namespace nbcc::test {
 namespace {

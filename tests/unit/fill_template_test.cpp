@@ -1,8 +1,8 @@
-#include "compiler/fill_template.h"
+#include "compiler/text/fill_template.h"
 
 #include <gtest/gtest.h>
 
-#include "compiler/diagnostic.h"
+#include "compiler/text/diagnostic.h"
 
 namespace nbcc {
 namespace {

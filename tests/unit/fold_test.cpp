@@ -1,4 +1,4 @@
-#include "compiler/fold.h"
+#include "compiler/passes/fold.h"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 #include <functional>
 #include <vector>
 
-#include "compiler/interpret.h"
-#include "compiler/print.h"
-#include "compiler/verify.h"
+#include "compiler/ir/interpret.h"
+#include "compiler/ir/print.h"
+#include "compiler/ir/verify.h"
 #include "tests/support/hand_made.h"
 #include "tests/support/random_source.h"
 

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <string>
 
-#include "compiler/parse.h"
+#include "compiler/source/parse.h"
 #include "jit/build_kernel.h"
 
 namespace nbcc {

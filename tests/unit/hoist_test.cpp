@@ -1,4 +1,4 @@
-#include "compiler/hoist.h"
+#include "compiler/passes/hoist.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "compiler/image_shift.h"
+#include "compiler/passes/image_shift.h"
 
 #include <gtest/gtest.h>
 
-#include "compiler/emit_cpu.h"
-#include "compiler/optimize.h"
-#include "compiler/parse.h"
+#include "compiler/emit/cpu/emit_cpu.h"
+#include "compiler/passes/optimize.h"
+#include "compiler/source/parse.h"
 
 namespace nbcc {
 namespace {

@@ -1,5 +1,5 @@
 // Compiled pipelines as bytes, and which of their codes a device takes.
-#include "runtime/image.h"
+#include "runtime/image/image.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include "jit/build_kernel.h"
 #include "jit/cpu_jit.h"
 #include "runtime/error.h"
-#include "runtime/image_kernel.h"
-#include "runtime/sum.h"
+#include "runtime/image/image_kernel.h"
+#include "runtime/sum/sum.h"
 #include "tests/support/cuda_experiment.h"
 #include "tests/support/cuda_shim.h"
 

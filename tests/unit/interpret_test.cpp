@@ -1,4 +1,4 @@
-#include "compiler/interpret.h"
+#include "compiler/ir/interpret.h"
 
 #include <gtest/gtest.h>
 

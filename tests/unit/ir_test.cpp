@@ -1,4 +1,4 @@
-#include "compiler/ir.h"
+#include "compiler/ir/ir.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "compiler/diagnostic.h"
+#include "compiler/text/diagnostic.h"
 #include "tests/support/hand_made.h"
 
 namespace nbcc {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cuda_device.h"
-#include "runtime/handles.h"
-#include "runtime/nbcc.hpp"
+#include "runtime/api/handles.h"
+#include "runtime/api/nbcc.hpp"
+#include "runtime/cuda/cuda_device.h"
 #include "tests/support/cuda_experiment.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/scratch_folder.h"

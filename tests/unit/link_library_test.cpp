@@ -7,9 +7,9 @@
 
 #include <cmath>
 
-#include "compiler/diagnostic.h"
+#include "compiler/text/diagnostic.h"
 #include "jit/clang_compile.h"
-#include "runtime/cpu_device.h"
+#include "runtime/cpu/cpu_device.h"
 #include "tests/support/scratch_folder.h"
 
 namespace nbcc {

@@ -1,4 +1,4 @@
-#include "compiler/magnitudes.h"
+#include "compiler/passes/magnitudes.h"
 
 #include <gtest/gtest.h>
 

@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/cuda_device.h"
-#include "runtime/handles.h"
-#include "runtime/nbcc.hpp"
+#include "runtime/api/handles.h"
+#include "runtime/api/nbcc.hpp"
+#include "runtime/cuda/cuda_device.h"
 #include "tests/support/cuda_experiment.h"
 #include "tests/support/cuda_shim.h"
 

@@ -1,4 +1,4 @@
-#include "cli/npy.h"
+#include "particles/npy.h"
 
 #include <gtest/gtest.h>
 

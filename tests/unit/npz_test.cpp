@@ -1,8 +1,8 @@
-#include "cli/npz.h"
+#include "particles/npz.h"
 
 #include <gtest/gtest.h>
 
-#include "cli/npy.h"
+#include "particles/npy.h"
 #include "tests/support/particle_tables.h"
 
 namespace nbcc {

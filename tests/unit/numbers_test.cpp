@@ -1,5 +1,5 @@
 // Numbers as people write them on a command line.
-#include "cli/numbers.h"
+#include "particles/numbers.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "compiler/optimize.h"
+#include "compiler/passes/optimize.h"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "compiler/emit_cpu.h"
-#include "compiler/interpret.h"
-#include "compiler/parse.h"
-#include "compiler/print.h"
+#include "compiler/emit/cpu/emit_cpu.h"
+#include "compiler/ir/interpret.h"
+#include "compiler/ir/print.h"
+#include "compiler/source/parse.h"
 #include "tests/support/random_particles.h"
 #include "tests/support/random_pipeline.h"
 

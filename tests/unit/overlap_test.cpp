@@ -1,4 +1,4 @@
-#include "runtime/overlap.h"
+#include "runtime/sum/overlap.h"
 
 #include <gtest/gtest.h>
 

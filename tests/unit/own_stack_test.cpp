@@ -1,5 +1,5 @@
 // Stacks and threads that are refused: an error where the text cannot be compiled without, else work goes on.
-#include "compiler/own_stack.h"
+#include "compiler/text/own_stack.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "runtime/nbcc.hpp"
-#include "runtime/thread_pool.h"
+#include "runtime/api/nbcc.hpp"
+#include "runtime/cpu/thread_pool.h"
 #include "tests/support/limits.h"
 
 namespace nbcc {

@@ -1,4 +1,4 @@
-#include "runtime/pack.h"
+#include "runtime/sum/pack.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/parse.h"
+#include "compiler/source/parse.h"
 
 namespace nbcc {
 namespace {

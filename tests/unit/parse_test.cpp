@@ -1,5 +1,5 @@
 // What a text means: as IR where the shape matters, else as numbers, by the interpreter against C++ written by hand.
-#include "compiler/parse.h"
+#include "compiler/source/parse.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <functional>
 #include <string>
 
-#include "compiler/interpret.h"
-#include "compiler/print.h"
+#include "compiler/ir/interpret.h"
+#include "compiler/ir/print.h"
 
 namespace nbcc {
 namespace {

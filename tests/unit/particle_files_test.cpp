@@ -1,4 +1,4 @@
-#include "cli/particle_files.h"
+#include "particles/particle_files.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

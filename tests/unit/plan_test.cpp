@@ -1,12 +1,12 @@
-#include "compiler/plan.h"
+#include "compiler/emit/plan.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "compiler/emit_cpu.h"
-#include "compiler/optimize.h"
-#include "compiler/parse.h"
+#include "compiler/emit/cpu/emit_cpu.h"
+#include "compiler/passes/optimize.h"
+#include "compiler/source/parse.h"
 
 namespace nbcc {
 namespace {

@@ -1,4 +1,4 @@
-#include "compiler/print.h"
+#include "compiler/ir/print.h"
 
 #include <gtest/gtest.h>
 

@@ -4,12 +4,12 @@
 
 #include <cmath>
 
-#include "compiler/cse.h"
-#include "compiler/dce.h"
-#include "compiler/fold.h"
-#include "compiler/interpret.h"
-#include "compiler/parse.h"
-#include "compiler/verify.h"
+#include "compiler/ir/interpret.h"
+#include "compiler/ir/verify.h"
+#include "compiler/passes/cse.h"
+#include "compiler/passes/dce.h"
+#include "compiler/passes/fold.h"
+#include "compiler/source/parse.h"
 #include "tests/support/random_source.h"
 
 namespace nbcc::test {

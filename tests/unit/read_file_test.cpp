@@ -1,4 +1,4 @@
-#include "compiler/read_file.h"
+#include "compiler/text/read_file.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -8,9 +8,9 @@
 
 #include "jit/build_library.h"
 #include "jit/callers.h"
-#include "runtime/cpu_device.h"
+#include "runtime/cpu/cpu_device.h"
 #include "runtime/error.h"
-#include "runtime/image.h"
+#include "runtime/image/image.h"
 
 namespace nbcc {
 namespace {

@@ -1,4 +1,4 @@
-#include "compiler/rsqrt.h"
+#include "compiler/passes/rsqrt.h"
 
 #include <gtest/gtest.h>
 

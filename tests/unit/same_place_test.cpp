@@ -1,13 +1,13 @@
-#include "compiler/same_place.h"
+#include "compiler/passes/same_place.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
 
-#include "compiler/emit_cuda.h"
-#include "compiler/interpret.h"
-#include "compiler/optimize.h"
+#include "compiler/emit/cuda/emit_cuda.h"
+#include "compiler/ir/interpret.h"
+#include "compiler/passes/optimize.h"
 #include "tests/support/pass_dump.h"
 
 namespace nbcc {

@@ -1,4 +1,4 @@
-#include "runtime/sum.h"
+#include "runtime/sum/sum.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <numeric>
 #include <random>
 
-#include "runtime/cpu_device.h"
-#include "runtime/cpu_sum.h"
+#include "runtime/cpu/cpu_device.h"
+#include "runtime/cpu/cpu_sum.h"
 #include "runtime/error.h"
 #include "tests/support/fake_toolchain.h"
 

@@ -1,4 +1,4 @@
-#include "cli/text_table.h"
+#include "particles/text_table.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "compiler/verify.h"
+#include "compiler/ir/verify.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
 
-#include "compiler/diagnostic.h"
+#include "compiler/text/diagnostic.h"
 #include "tests/support/hand_made.h"
 
 namespace nbcc {

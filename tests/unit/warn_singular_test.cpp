@@ -1,10 +1,10 @@
-#include "compiler/warn_singular.h"
+#include "compiler/source/warn_singular.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
-#include "compiler/parse.h"
+#include "compiler/source/parse.h"
 
 namespace nbcc {
 namespace {

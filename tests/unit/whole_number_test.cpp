@@ -1,8 +1,8 @@
-#include "compiler/whole_number.h"
+#include "compiler/emit/whole_number.h"
 
 #include <gtest/gtest.h>
 
-#include "compiler/parse.h"
+#include "compiler/source/parse.h"
 
 namespace nbcc {
 namespace {

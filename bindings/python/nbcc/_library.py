@@ -1,4 +1,4 @@
-"""Finds libnbcc_jit and declares what this package calls of it (runtime/nbcc.h).
+"""Finds libnbcc_jit and declares what this package calls of it (runtime/api/nbcc.h).
 
 The door is `lib`, the loaded library. Its functions are called with the GIL released, as ctypes.CDLL does. No status is
 looked at here: `_errors.check` does that.

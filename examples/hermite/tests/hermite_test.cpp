@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "examples/support/plummer.h"
-#include "runtime/cuda_device.h"
-#include "runtime/handles.h"
+#include "runtime/api/handles.h"
+#include "runtime/cuda/cuda_device.h"
 #include "tests/support/cuda_shim.h"
 
 namespace examples {

@@ -1,0 +1,215 @@
+// Nodes -> C++ expressions over scalars or ext_vector_type vectors. Doors: CpuExpressions, cpu_type(), cpu_literal().
+// Mathematical functions beyond the instruction set are glibc's vector library (libmvec), by their ABI names.
+#include "compiler/emit/cpu/cpu_expression.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "compiler/emit/whole_number.h"
+#include "compiler/text/diagnostic.h"
+
+namespace nbcc {
+
+int CpuVectors::lanes() const {
+  const int bytes = isa == Isa::Avx512 ? 64 : isa == Isa::Avx2 ? 32 : 16;
+  return bytes / (precision == Precision::Double ? 8 : 4);
+}
+
+std::string cpu_type(Type type, bool vector) {
+  if (type == Type::Bool) return vector ? "vmask" : "bool";
+  return (vector ? "v" : "") + std::string(name(type));
+}
+
+std::string cpu_literal(double value, Type type) {
+  if (std::isnan(value)) return "__builtin_nan(\"\")";
+  if (std::isinf(value)) return value > 0 ? "__builtin_inf()" : "-__builtin_inf()";
+  if (type == Type::Bool) return value != 0 ? "-1" : "0";
+  if (type < Type::Float) return whole_literal(value);
+  // Written as a double of full precision: the conversion to the node's type rounds once.
+  return fmt::format("{}", value).find_first_of(".en") == std::string::npos ? fmt::format("{}.0", value)
+                                                                            : fmt::format("{}", value);
+}
+
+std::string CpuExpressions::function(const std::string& name, bool vector, int arguments) {
+  (vector ? used_ : used_scalars_).insert({name, arguments});
+  return (vector ? "v_" : "s_") + name;
+}
+
+std::string CpuExpressions::operation(const Graph& graph, const Node& node, const std::array<std::string, 3>& args,
+                                      bool vector) {
+  const auto& [a, b, c] = args;
+  const std::string type = cpu_type(node.type, vector);
+  const auto call = [&](const char* name, int arguments = 1) {
+    const std::string f = function(name, vector, arguments);
+    return arguments == 1 ? fmt::format("{}({})", f, a) : fmt::format("{}({}, {})", f, a, b);
+  };
+  const auto built_in = [&](const char* name) { return fmt::format("__builtin_elementwise_{}({})", name, a); };
+  const bool floating = node.type >= Type::Float;
+  switch (node.op) {
+    case Op::Neg:
+      return fmt::format("-{}", a);
+    case Op::Abs:
+      return built_in("abs");
+    case Op::Sqrt:
+      return fmt::format("__builtin_elementwise_sqrt({})", a);
+    case Op::Rsqrt:
+      return fmt::format("({})(1) / __builtin_elementwise_sqrt({})", type, a);
+    case Op::RsqrtEstimate:
+      return vector ? fmt::format("rsqrt_estimate({})", a)
+                    : fmt::format("({})(1) / __builtin_elementwise_sqrt({})", type, a);
+    case Op::Floor:
+      return fmt::format("round_down({})", a);
+    case Op::Ceil:
+      return fmt::format("round_up({})", a);
+    case Op::Trunc:
+      return fmt::format("round_to_zero({})", a);
+    case Op::Rint:
+      return fmt::format("round_to_even({})", a);
+    case Op::Round:
+      return fmt::format("round_half_away({})", a);
+    case Op::Not:
+      return vector ? fmt::format("~{}", a) : fmt::format("!{}", a);
+    case Op::Cast: {
+      const Type from = graph[node.args[0]].type;
+      if (!vector) return fmt::format("({})({})", type, a);
+      if (from == Type::Bool) return fmt::format("choose({}, ({})(1), ({})(0))", a, type, type);
+      if (node.type == Type::Bool) return fmt::format("to_mask({} != 0)", a);
+      return fmt::format("__builtin_convertvector({}, {})", a, type);
+    }
+    case Op::Add:
+      return fmt::format("{} + {}", a, b);
+    case Op::Sub:
+      return fmt::format("{} - {}", a, b);
+    case Op::Mul:
+      return fmt::format("{} * {}", a, b);
+    case Op::Div:
+      return floating ? fmt::format("{} / {}", a, b) : fmt::format("whole_quotient({}, {})", a, b);
+    case Op::Rem:
+      return fmt::format("whole_remainder({}, {})", a, b);
+    case Op::Min:
+    case Op::Max: {
+      const std::string f = node.op == Op::Min ? "minimum" : "maximum";
+      const auto is_number = [&](NodeId id) { return graph.is_constant(id) && !std::isnan(graph.constant_value(id)); };
+      if (is_number(node.args[0])) return fmt::format("{}_of_number({}, {})", f, a, b);
+      if (is_number(node.args[1])) return fmt::format("{}_of_number({}, {})", f, b, a);
+      return fmt::format("{}({}, {})", f, a, b);
+    }
+    case Op::And:
+      return fmt::format("{} & {}", a, b);
+    case Op::Or:
+      return fmt::format("{} | {}", a, b);
+    case Op::Lt:
+      return vector ? fmt::format("to_mask({} < {})", a, b) : fmt::format("{} < {}", a, b);
+    case Op::Le:
+      return vector ? fmt::format("to_mask({} <= {})", a, b) : fmt::format("{} <= {}", a, b);
+    case Op::Eq:
+      return vector ? fmt::format("to_mask({} == {})", a, b) : fmt::format("{} == {}", a, b);
+    case Op::Fma:
+      return fmt::format("fused({}, {}, {})", a, b, c);
+    case Op::Select:
+      return fmt::format("choose({}, {}, {})", a, b, c);
+    case Op::CopySign:
+      return fmt::format("with_sign({}, {})", a, b);
+    case Op::SinPi:
+      function("sin", vector, 1);
+      return fmt::format("sin_pi({})", a);
+    case Op::CosPi:
+      function("sin", vector, 1);
+      return fmt::format("cos_pi({})", a);
+    case Op::Pow:
+      return call("pow", 2);
+    case Op::Atan2:
+      return call("atan2", 2);
+    case Op::Cbrt:
+    case Op::Exp:
+    case Op::Exp2:
+    case Op::Log:
+    case Op::Log2:
+    case Op::Sin:
+    case Op::Cos:
+    case Op::Tan:
+    case Op::Asin:
+    case Op::Acos:
+    case Op::Atan:
+    case Op::Sinh:
+    case Op::Cosh:
+    case Op::Tanh:
+    case Op::Erf:
+    case Op::Erfc:
+      return call(std::string(name(node.op)).c_str());
+    default:
+      break;
+  }
+  throw InternalError(fmt::format("emit_cpu: no text for '{}'", name(node.op)));
+}
+
+// libmvec's names: _ZGV, the instruction set's letter, N (no mask), the lanes, a v per argument, the function.
+std::string CpuExpressions::function_text(const std::string& name, const std::string& element, int arguments) const {
+  const bool wide = element == "double";
+  const int lanes = vectors_.lanes();
+  const int native = (vectors_.isa == Isa::Avx512 ? 64 : vectors_.isa == Isa::Avx2 ? 32 : 16) / (wide ? 8 : 4);
+  const char letter = vectors_.isa == Isa::Avx512 ? 'e' : vectors_.isa == Isa::Avx2 ? 'd' : 'b';
+  const std::string scalar = name + (wide ? "" : "f");
+  const std::string vector = "v" + element;
+  const std::string parameters = arguments == 1 ? vector + " x" : vector + " x, " + vector + " y";
+  std::string text;
+  if (lanes < native) {
+    // Half a register of floats in a kernel of doubles: by way of double, which loses nothing.
+    return fmt::format("NBCC_INLINE {0} v_{1}({2}) {{ return __builtin_convertvector(v_{1}({3}), {0}); }}\n", vector,
+                       name, parameters,
+                       arguments == 1 ? "__builtin_convertvector(x, vdouble)"
+                                      : "__builtin_convertvector(x, vdouble), __builtin_convertvector(y, vdouble)");
+  }
+  if (vectors_.isa == Isa::Neon) {
+    text += fmt::format("extern \"C\" {0} {1}({0}{2});\n", element, scalar, arguments == 1 ? "" : ", " + element);
+    text += fmt::format(
+        "NBCC_INLINE {0} v_{1}({2}) {{ {0} r; for (int k = 0; k < {3}; ++k) r[k] = {4}(x[k]{5}); return r; }}\n",
+        vector, name, parameters, lanes, scalar, arguments == 1 ? "" : ", y[k]");
+    return text;
+  }
+  const std::string symbol = fmt::format("_ZGV{}N{}{}_{}", letter, native, arguments == 1 ? "v" : "vv", scalar);
+  const std::string piece = fmt::format("p{}_{}", element, native);
+  text += fmt::format("typedef {} {} __attribute__((ext_vector_type({})));\n", element, piece, native);
+  text += fmt::format("extern \"C\" {0} {1}({0}{2});\n", piece, symbol, arguments == 1 ? "" : ", " + piece);
+  if (native == lanes) {
+    text += fmt::format("NBCC_INLINE {} v_{}({}) {{ return {}(x{}); }}\n", vector, name, parameters, symbol,
+                        arguments == 1 ? "" : ", y");
+    return text;
+  }
+  text += fmt::format("NBCC_INLINE {0} v_{1}({2}) {{\n  union {{ {0} whole; {3} part[{4}]; }} a, b;\n  a.whole = x;\n",
+                      vector, name, parameters, piece, lanes / native);
+  if (arguments == 2) text += "  b.whole = y;\n";
+  text +=
+      fmt::format("  for (int k = 0; k < {0}; ++k) a.part[k] = {1}(a.part[k]{2});\n  (void)b;\n  return a.whole;\n}}\n",
+                  lanes / native, symbol, arguments == 1 ? "" : ", b.part[k]");
+  return text;
+}
+
+std::string CpuExpressions::functions() const {
+  std::string text;
+  for (const auto& [name, arguments] : used_)
+    text += function_text(name, "double", arguments) + function_text(name, "float", arguments);
+  for (const auto& [name, arguments] : used_scalars_) {
+    text += fmt::format("extern \"C\" double {0}(double{1});\n", name, arguments == 1 ? "" : ", double");
+    text += fmt::format("NBCC_INLINE double s_{0}(double x{1}) {{ return {0}(x{2}); }}\n", name,
+                        arguments == 1 ? "" : ", double y", arguments == 1 ? "" : ", y");
+  }
+  // x = k + f with f in [-1/2, 1/2] exactly; an odd k turns the sign. The cosine is the sine of what f lacks to 1/2,
+  // so that it too is exactly 0 where it should be.
+  const auto pi_functions = [&](const char* element, const char* head, const char* sine) {
+    for (const auto& [name, argument] :
+         {std::pair("sin_pi", "f"), std::pair("cos_pi", "({0})(0.5) - __builtin_elementwise_abs(f)")}) {
+      const std::string reduced = fmt::format(fmt::runtime(argument), element);
+      text += fmt::format(
+          "{0}NBCC_INLINE {1} {2}({1} x) {{ const {1} k = round_half_away(x), odd = k - round_down(k * ({1})(0.5)) * "
+          "({1})(2), f = x - k; return (({1})(1) - odd * ({1})(2)) * {3}(({4}) * ({1})(3.14159265358979323846)); }}\n",
+          head, element, name, sine, reduced);
+    }
+  };
+  if (used_.count({"sin", 1})) pi_functions("T", "template <typename T>\n", "v_sin");
+  if (used_scalars_.count({"sin", 1})) pi_functions("double", "", "s_sin");
+  return text;
+}
+
+}  // namespace nbcc

@@ -1,0 +1,40 @@
+// One IR node as a C++ expression, and the vector functions that such expressions need. Part of emit_cpu.
+#pragma once
+#include <array>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "compiler/ir/ir.h"
+#include "compiler/options.h"
+
+namespace nbcc {
+
+struct CpuVectors {
+  Isa isa = Isa::Avx2;
+  Precision precision = Precision::Single;
+  int lanes() const;  // of one vector of reals
+  const char* real() const { return precision == Precision::Double ? "double" : "float"; }
+};
+
+// "vreal", "vint", ... or the scalar type's name.
+std::string cpu_type(Type type, bool vector);
+std::string cpu_literal(double value, Type type);
+
+class CpuExpressions {
+ public:
+  explicit CpuExpressions(const CpuVectors& vectors) : vectors_(vectors) {}
+  // The node's operation on the given argument texts; leaves are not its business, Const is.
+  std::string operation(const Graph& graph, const Node& node, const std::array<std::string, 3>& args, bool vector);
+  // Declarations of all mathematical functions used so far.
+  std::string functions() const;
+
+ private:
+  std::string function(const std::string& name, bool vector, int arguments);
+  std::string function_text(const std::string& name, const std::string& element, int arguments) const;
+  CpuVectors vectors_;
+  std::set<std::pair<std::string, int>> used_;  // of vectors: name, number of arguments
+  std::set<std::pair<std::string, int>> used_scalars_;
+};
+
+}  // namespace nbcc

@@ -1,0 +1,15 @@
+// Pipeline -> KernelSource for the CPU: C++ text in Clang's vector extensions, one lane per j-particle.
+#pragma once
+#include "compiler/ir/ir.h"
+#include "compiler/kernel_source.h"
+#include "compiler/options.h"
+#include "compiler/target.h"
+
+namespace nbcc {
+
+Target cpu_target(Isa isa);
+
+// `pipeline` is what optimize() made for cpu_target(isa) and the same options.
+KernelSource emit_cpu(Pipeline pipeline, const Options& options, Isa isa);
+
+}  // namespace nbcc

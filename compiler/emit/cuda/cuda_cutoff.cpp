@@ -1,0 +1,98 @@
+// The condition of a cutoff -> a word whose highest bit tells of misses. One door: cutoff_word(). The sign of a
+// difference is such a bit: shifting it into a word takes one instruction where a condition would take three, and the
+// difference itself takes none where one side of it is a sum of products, which may as well begin with the other.
+#include "compiler/emit/cuda/cuda_cutoff.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace nbcc {
+namespace {
+
+// What is longer is computed as any condition is: an expression in the text repeats the parts that it shares, and
+// compilers bound how deep it may be.
+constexpr int kMostComparisons = 32;
+constexpr int kMostProducts = 32;  // of one sum, likewise
+
+class CutoffText {
+ public:
+  CutoffText(const Graph& graph, const Plan& plan, const CudaScalars& scalars)
+      : graph_(graph), plan_(plan), scalars_(scalars), comparisons_(std::size_t(graph.size()), 1) {
+    for (NodeId id = 0; id < graph.size(); ++id) {
+      const Node& n = graph[id];
+      int& count = comparisons_[std::size_t(id)];
+      if (n.op == Op::Not) count = comparisons(n.args[0]);
+      if (n.op == Op::And || n.op == Op::Or)
+        count = std::min(kMostComparisons + 1, comparisons(n.args[0]) + comparisons(n.args[1]));
+    }
+  }
+
+  std::string misses(NodeId id, bool negated) {
+    const Node& n = graph_[id];
+    if (n.op == Op::Not) return misses(n.args[0], !negated);
+    if ((n.op == Op::And || n.op == Op::Or) && comparisons(id) <= kMostComparisons) {
+      const bool both = (n.op == Op::And) != negated;
+      const std::string a = misses(n.args[0], negated), b = misses(n.args[1], negated);
+      return fmt::format("({} {} {})", a, both ? "|" : "&", b);
+    }
+    if (!is_float_comparison(n)) {
+      reads_.insert(id);
+      return fmt::format("(t{} ? {} : {})", id, negated ? "0x80000000u" : "0u", negated ? "0u" : "0x80000000u");
+    }
+    if (negated) return below(n.args[0], n.args[1]);
+    return n.op == Op::Lt ? "~" + below(n.args[0], n.args[1]) : below(n.args[1], n.args[0]);
+  }
+
+  std::set<NodeId> reads() const { return reads_; }
+
+ private:
+  int comparisons(NodeId id) const { return comparisons_[std::size_t(id)]; }
+
+  bool is_float_comparison(const Node& n) const {
+    return (n.op == Op::Lt || n.op == Op::Le) && scalars_.resolved(graph_[n.args[0]].type) == Type::Float &&
+           scalars_.resolved(graph_[n.args[1]].type) == Type::Float;
+  }
+
+  // The highest bit: a < b.
+  std::string below(NodeId a, NodeId b) {
+    if (is_chain(b)) return fmt::format("sign({})", chain(b, "-", name(a)));
+    if (is_chain(a)) return fmt::format("sign({})", chain(a, "", "-" + name(b)));
+    return fmt::format("sign({} - {})", name(a), name(b));
+  }
+
+  bool is_chain(NodeId id) const {
+    const Node& n = graph_[id];
+    return n.binding == Binding::Pair && (n.op == Op::Fma || n.op == Op::Mul) && !plan_.image_shifts.count(id);
+  }
+  // start + node, or start - node.
+  std::string chain(NodeId id, const char* minus, const std::string& start, int products = kMostProducts) {
+    const Node& n = graph_[id];
+    if (products == 0 || !is_chain(id)) return fmt::format("{} {} {}", start, *minus ? "-" : "+", name(id));
+    const std::string from = n.op == Op::Mul ? start : chain(n.args[2], minus, start, products - 1);
+    return fmt::format("fmaf({}{}, {}, {})", minus, name(n.args[0]), name(n.args[1]), from);
+  }
+  std::string name(NodeId id) {
+    reads_.insert(id);
+    return fmt::format("t{}", id);
+  }
+
+  const Graph& graph_;
+  const Plan& plan_;
+  const CudaScalars& scalars_;
+  std::vector<int> comparisons_;  // that the condition is written with, each as often as it is reached
+  std::set<NodeId> reads_;
+};
+
+}  // namespace
+
+CutoffWord cutoff_word(const Graph& graph, const Plan& plan, NodeId cutoff, const CudaScalars& scalars) {
+  CutoffText text(graph, plan, scalars);
+  CutoffWord word;
+  word.text = text.misses(cutoff, false);
+  word.reads = text.reads();
+  return word;
+}
+
+}  // namespace nbcc

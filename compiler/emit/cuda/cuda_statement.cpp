@@ -1,0 +1,87 @@
+// Node -> statement. Where one statement can do the work of several nodes, it names their arguments in place of its
+// own.
+#include "compiler/emit/cuda/cuda_statement.h"
+
+#include <fmt/format.h>
+
+#include "compiler/passes/same_place.h"
+
+namespace nbcc {
+
+std::string CudaStatements::statement(NodeId id, const std::string& value) const {
+  return fmt::format("const {} t{} = {};\n", cuda_type(graph_[id].type, scalars_), id, value);
+}
+
+std::string CudaStatements::computed(NodeId id) const {
+  const Node& n = graph_[id];
+  std::string before;
+  if (plan_.shifted.count(id))
+    before = fmt::format("const float t{0}s = t{1} - t{2}, t{0}e = lost(t{1}, t{2}, t{0}s) + (t{1}l - t{2}l);\n", id,
+                         n.args[0], n.args[1]);
+  return before + statement(id, expression(id)) + low_part_of_length(id);
+}
+
+// What a length that images are shifted by lacks in a float, if it is a param or a constant.
+std::string CudaStatements::low_part_of_length(NodeId id) const {
+  if (!plan_.shift_lengths.count(id)) return "";
+  const Node& n = graph_[id];
+  const NodeId bare = n.op == Op::Neg ? n.args[0] : id;
+  std::string low = "0.0f";
+  if (graph_[bare].op == Op::Param) low = fmt::format("lower_part(a.param[{}])", graph_[bare].payload);
+  if (graph_.is_constant(bare))
+    low = fmt::format("lower_part({})", cuda_literal(graph_.constant_value(bare), Type::Double, scalars_));
+  return fmt::format("const float t{}l = {}{};\n", id, n.op == Op::Neg ? "-" : "", low);
+}
+
+std::vector<NodeId> CudaStatements::reads(NodeId id) const {
+  const Node& n = graph_[id];
+  if (is_self_test(graph_, n)) return {};
+  if (const std::vector<NodeId> tested = differences_tested(graph_, id); tested.size() > 1) return tested;
+  std::vector<NodeId> nodes;
+  for (NodeId arg : rounds_product(n) ? graph_[n.args[0]].args : n.args)
+    if (arg != kNone) nodes.push_back(arg);
+  return nodes;
+}
+
+std::string CudaStatements::expression(NodeId id) const {
+  const Node& n = graph_[id];
+  if (n.op == Op::Const) return cuda_literal(graph_.constant_value(id), n.type, scalars_);
+  if (n.op == Op::Param) return fmt::format("({})a.param[{}]", cuda_type(n.type, scalars_), n.payload);
+  if (plan_.shifted.count(id)) return fmt::format("t{0}s + t{0}e", id);
+  if (const auto shift = plan_.image_shifts.find(id); shift != plan_.image_shifts.end()) {
+    const auto& [difference, whole, length, added] = shift->second;
+    return fmt::format("fmaf({0}t{1}, t{2}, t{3}s) + fmaf({0}t{1}, t{2}l, t{3}e)", added ? "" : "-", whole, length,
+                       difference);
+  }
+  if (plan_.two_float.count(id)) return fmt::format("(t{0} - t{1}) + (t{0}l - t{1}l)", n.args[0], n.args[1]);
+  if (rounds_product(n)) {
+    const Node& product = graph_[n.args[0]];
+    return fmt::format("nearest_whole_product(t{}, t{})", product.args[0], product.args[1]);
+  }
+  if (rounds(n)) return fmt::format("nearest_whole(t{})", n.args[0]);
+  if (const std::vector<NodeId> tested = differences_tested(graph_, id); tested.size() > 1)
+    return fmt::format("all_zero(t{})", fmt::join(tested, ", t"));
+  std::array<std::string, 3> args;
+  for (int k = 0; k < arity(n.op); ++k) args[std::size_t(k)] = fmt::format("t{}", n.args[std::size_t(k)]);
+  return cuda_operation(graph_, n, args, scalars_);
+}
+
+// To the nearest whole number; a product needs no statement of its own for it.
+bool CudaStatements::rounds(const Node& n) const {
+  return n.op == Op::Rint && options_.math == Math::Fast && scalars_.resolved(n.type) == Type::Float;
+}
+bool CudaStatements::rounds_product(const Node& n) const {
+  return rounds(n) && graph_[n.args[0]].op == Op::Mul && graph_[n.args[0]].binding == Binding::Pair;
+}
+
+bool CudaStatements::is_larger(NodeId id) const {
+  const Node& n = graph_[id];
+  if (n.op != Op::Select || n.binding != Binding::Pair || scalars_.resolved(n.type) != Type::Float) return false;
+  const Node& test = graph_[n.args[0]];
+  return test.op == Op::Lt && test.args[0] == n.args[2] && test.args[1] == n.args[1];
+}
+std::string CudaStatements::computed_larger(NodeId id) const {
+  return statement(id, fmt::format("larger(t{}, t{})", graph_[id].args[1], graph_[id].args[2]));
+}
+
+}  // namespace nbcc

@@ -1,0 +1,17 @@
+// Pipeline -> KernelSource for NVIDIA's GPUs: CUDA text for NVRTC, any architecture from sm_75 on, compiled with
+// --fmad=false and no header. What the text exports and how its kernels are launched is said at its head.
+#pragma once
+#include "compiler/ir/ir.h"
+#include "compiler/kernel_source.h"
+#include "compiler/options.h"
+#include "compiler/target.h"
+
+namespace nbcc {
+
+Target cuda_target();
+
+// `pipeline` is what optimize() made for cuda_target() and the same options. In the result `target` is "cuda", to which
+// the device adds its architecture; `tile` and `i_block` are the text's defaults, which its macros override.
+KernelSource emit_cuda(Pipeline pipeline, const Options& options);
+
+}  // namespace nbcc

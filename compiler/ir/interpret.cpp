@@ -1,0 +1,222 @@
+// A Pipeline and its particles become the sums for every i, by interpret(). Node by node over a batch of j, which keeps
+// the loops simple and the columns in cache; no operation is rounded to less than double, and nothing is rewritten.
+#include "compiler/ir/interpret.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include "compiler/ir/evaluate.h"
+
+namespace nbcc {
+namespace {
+
+constexpr int kBatch = 256;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Neumaier's compensated sum. Once the sum is infinite or NaN, what was lost is inf - inf and does not count.
+class CompensatedSum {
+ public:
+  void add(double x) {
+    const double next = sum_ + x;
+    lost_ += std::fabs(sum_) >= std::fabs(x) ? (sum_ - next) + x : (x - next) + sum_;
+    sum_ = next;
+  }
+  double value() const { return std::isfinite(sum_) ? sum_ + lost_ : sum_; }
+
+ private:
+  double sum_ = 0, lost_ = 0;
+};
+
+// One output component while j passes.
+class Reducer {
+ public:
+  // Without a candidate a minimum of whole numbers is the largest that there is, 2^63 - 1, which is 2^63 as a double.
+  Reducer(Reduction reduction, bool whole) : reduction_(reduction) {
+    const double none = whole && !keeps_index(reduction) ? 0x1p63 : kInfinity;
+    extreme_ = is_minimum(reduction) ? none : -none;
+  }
+
+  void take(double x, double j_index) {
+    switch (reduction_) {
+      case Reduction::Sum:
+        sum_.add(x);
+        magnitude_ += std::fabs(x);
+        return;
+      case Reduction::Min:
+        if (x < extreme_ || std::isnan(x)) extreme_ = x;
+        return;
+      case Reduction::Max:
+        if (x > extreme_ || std::isnan(x)) extreme_ = x;
+        return;
+      // A strict comparison keeps the lowest j of equal values and never takes NaN.
+      case Reduction::ArgMin:
+        if (x < extreme_) extreme_ = x, index_ = j_index;
+        return;
+      case Reduction::ArgMax:
+        if (x > extreme_) extreme_ = x, index_ = j_index;
+        return;
+    }
+  }
+
+  double value(double scale) const {
+    if (reduction_ == Reduction::Sum) return sum_.value() * scale;
+    return reduction_ == Reduction::Min || reduction_ == Reduction::Max ? extreme_ : index_;
+  }
+
+  double magnitude(double scale) const {
+    return reduction_ == Reduction::Sum ? magnitude_ * std::fabs(scale) : std::fabs(value(scale));
+  }
+
+ private:
+  Reduction reduction_;
+  CompensatedSum sum_;
+  double magnitude_ = 0, extreme_ = 0, index_ = -1;
+};
+
+// A graph's values for one i and up to `width` j at a time. Nodes are evaluated in three stages, each as seldom as
+// its binding allows: what depends on params only, on i, on j.
+class Evaluator {
+ public:
+  Evaluator(const Graph& graph, const std::vector<NodeId>& roots, const OracleInput& input, int width)
+      : graph_(graph), input_(input), width_(width) {
+    const std::vector<bool> needed = reachable(graph, roots);
+    values_.resize(needed.size());
+    for (NodeId id = 0; id < graph.size(); ++id) {
+      if (!needed[std::size_t(id)]) continue;
+      values_[std::size_t(id)].resize(std::size_t(width));
+      stage_of(graph[id].binding).push_back(id);
+    }
+    for (NodeId id : constant_) evaluate_node(id, 0, width_);
+  }
+
+  // `outputs` are what Output leaves read; the pair graph has none.
+  void set_i(std::int64_t i, const std::vector<double>* outputs = nullptr) {
+    i_ = i;
+    outputs_ = outputs;
+    for (NodeId id : of_i_) evaluate_node(id, 0, width_);
+  }
+
+  void set_j(std::int64_t j, int count) {
+    for (NodeId id : of_j_) evaluate_node(id, j, count);
+  }
+
+  const double* operator[](NodeId id) const { return values_[std::size_t(id)].data(); }
+
+ private:
+  std::vector<NodeId>& stage_of(Binding binding) {
+    if (binding == Binding::Constant || binding == Binding::Param) return constant_;
+    return binding == Binding::I ? of_i_ : of_j_;
+  }
+
+  void evaluate_node(NodeId id, std::int64_t j, int count) {
+    const Node& node = graph_[id];
+    double* out = values_[std::size_t(id)].data();
+    const auto component = std::size_t(node.payload);
+    switch (node.op) {
+      case Op::Const:
+        return void(std::fill_n(out, count, graph_.constant_value(id)));
+      case Op::Param:
+        return void(std::fill_n(out, count, input_.params.at(component)));
+      case Op::InputI:
+        return void(std::fill_n(out, count, input_.i.at(component).at(std::size_t(i_))));
+      case Op::InputJ:
+        return void(std::copy_n(input_.j.at(component).begin() + j, count, out));
+      case Op::IIndex:
+        return void(std::fill_n(out, count, double(i_ + input_.i_offset)));
+      case Op::JIndex:
+        for (int k = 0; k < count; ++k) out[k] = double(j + k + input_.j_offset);
+        return;
+      case Op::Output:
+        return void(std::fill_n(out, count, outputs_->at(component)));
+      default:
+        break;
+    }
+    std::array<const double*, 3> args{};
+    for (int k = 0; k < arity(node.op); ++k) args[std::size_t(k)] = (*this)[node.args[std::size_t(k)]];
+    evaluate(node.op, node.type, graph_[node.args[0]].type, args, out, count);
+  }
+
+  const Graph& graph_;
+  const OracleInput& input_;
+  int width_;
+  std::int64_t i_ = 0;
+  const std::vector<double>* outputs_ = nullptr;
+  std::vector<std::vector<double>> values_;  // [node][k]
+  std::vector<NodeId> constant_, of_i_, of_j_;
+};
+
+void reduce(const Contribution& contribution, const Evaluator& pair, Reducer& reducer, double first_index, int count) {
+  const double* value = pair[contribution.value];
+  const double* guard = contribution.guard == kNone ? nullptr : pair[contribution.guard];
+  for (int k = 0; k < count; ++k) {
+    if (guard == nullptr || guard[k] != 0) reducer.take(value[k], first_index + k);
+  }
+}
+
+std::vector<Reducer> fresh_reducers(const Pipeline& pipeline) {
+  std::vector<Reducer> reducers;
+  for (const Field* output : pipeline.fields_of(Role::Output))
+    reducers.emplace_back(output->reduction, output->type == Type::Int || output->type == Type::Index);
+  return reducers;
+}
+
+void check(const Pipeline& pipeline, const OracleInput& input) {
+  const auto check_side = [&](Role role, const std::vector<std::vector<double>>& columns, std::int64_t count) {
+    const std::string side(name(role));
+    if (int(columns.size()) != pipeline.components(role))
+      throw std::invalid_argument(side + ": wrong number of columns");
+    for (const auto& column : columns) {
+      if (std::int64_t(column.size()) != count) throw std::invalid_argument(side + ": a column has the wrong length");
+    }
+  };
+  check_side(Role::InputI, input.i, input.ni);
+  check_side(Role::InputJ, input.j, input.nj);
+  if (int(input.params.size()) != pipeline.components(Role::Param)) {
+    throw std::invalid_argument("param: wrong number of values");
+  }
+}
+
+}  // namespace
+
+OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::span<const std::int64_t> which) {
+  check(pipeline, input);
+  const std::int64_t asked = which.empty() ? input.ni : std::int64_t(which.size());
+  const std::size_t outputs = pipeline.contributions.size();
+  const int width = int(std::clamp<std::int64_t>(input.nj, 1, kBatch));
+  Evaluator pair(pipeline.pair, pipeline.roots(), input, width);
+  Evaluator finish(pipeline.finish, pipeline.finished, input, 1);
+
+  OracleOutput result;
+  result.values.assign(outputs, std::vector<double>(std::size_t(asked)));
+  result.magnitudes = result.values;
+  std::vector<double> reduced(outputs);
+  for (std::int64_t k = 0; k < asked; ++k) {
+    const std::int64_t i = which.empty() ? k : which[std::size_t(k)];
+    if (i < 0 || i >= input.ni) throw std::out_of_range("there is no i-particle " + std::to_string(i));
+    pair.set_i(i);
+    std::vector<Reducer> reducers = fresh_reducers(pipeline);
+    for (std::int64_t j = 0; j < input.nj; j += width) {
+      const int count = int(std::min<std::int64_t>(width, input.nj - j));
+      pair.set_j(j, count);
+      for (std::size_t c = 0; c < outputs; ++c) {
+        reduce(pipeline.contributions[c], pair, reducers[c], double(j + input.j_offset), count);
+      }
+    }
+    for (std::size_t c = 0; c < outputs; ++c) {
+      const NodeId scale_node = pipeline.contributions[c].scale;
+      const double scale = scale_node == kNone ? 1.0 : pair[scale_node][0];
+      reduced[c] = reducers[c].value(scale);
+      result.values[c][std::size_t(k)] = reduced[c];
+      result.magnitudes[c][std::size_t(k)] = reducers[c].magnitude(scale);
+    }
+    if (pipeline.finished.empty()) continue;
+    finish.set_i(i, &reduced);
+    for (std::size_t c = 0; c < outputs; ++c) result.values[c][std::size_t(k)] = finish[pipeline.finished[c]][0];
+  }
+  return result;
+}
+
+}  // namespace nbcc

@@ -1,0 +1,267 @@
+// The graph of scalar operations: interns nodes, so that equal expressions become one node as they are built,
+// and answers questions about a Pipeline's fields. Its doors are the members of Graph and Pipeline.
+// It simplifies nothing (fold does) and checks nothing (verify does).
+#include "compiler/ir/ir.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "compiler/text/diagnostic.h"
+#include "compiler/text/limits.h"
+
+namespace nbcc {
+namespace {
+
+struct OpFacts {
+  std::string_view name;
+  int arity;
+};
+
+// In the order of Op.
+constexpr std::array<OpFacts, kOpCount> kOps{{
+    {"const", 0},
+    {"param", 0},
+    {"input_i", 0},
+    {"input_j", 0},
+    {"i_index", 0},
+    {"j_index", 0},
+    {"output", 0},
+    {"neg", 1},
+    {"abs", 1},
+    {"sqrt", 1},
+    {"rsqrt", 1},
+    {"cbrt", 1},
+    {"exp", 1},
+    {"exp2", 1},
+    {"log", 1},
+    {"log2", 1},
+    {"sin", 1},
+    {"cos", 1},
+    {"sinpi", 1},
+    {"cospi", 1},
+    {"tan", 1},
+    {"asin", 1},
+    {"acos", 1},
+    {"atan", 1},
+    {"sinh", 1},
+    {"cosh", 1},
+    {"tanh", 1},
+    {"erf", 1},
+    {"erfc", 1},
+    {"floor", 1},
+    {"ceil", 1},
+    {"round", 1},
+    {"rint", 1},
+    {"trunc", 1},
+    {"not", 1},
+    {"cast", 1},
+    {"rsqrt_estimate", 1},
+    {"add", 2},
+    {"sub", 2},
+    {"mul", 2},
+    {"div", 2},
+    {"rem", 2},
+    {"min", 2},
+    {"max", 2},
+    {"pow", 2},
+    {"atan2", 2},
+    {"copysign", 2},
+    {"and", 2},
+    {"or", 2},
+    {"lt", 2},
+    {"le", 2},
+    {"eq", 2},
+    {"fma", 3},
+    {"select", 3},
+}};
+static_assert(kOps.back().name == "select");
+
+Binding binding_of_leaf(Op op) {
+  switch (op) {
+    case Op::Param:
+      return Binding::Param;
+    case Op::InputI:
+    case Op::IIndex:
+    case Op::Output:
+      return Binding::I;
+    case Op::InputJ:
+    case Op::JIndex:
+      return Binding::J;
+    default:
+      return Binding::Constant;
+  }
+}
+
+bool gives_bool(Op op) {
+  return op == Op::Not || op == Op::And || op == Op::Or || op == Op::Lt || op == Op::Le || op == Op::Eq;
+}
+
+std::uint64_t hash(const Node& node) {
+  std::uint64_t h = (std::uint64_t(node.op) << 8) | std::uint64_t(node.type);
+  const auto mix = [&h](std::uint64_t word) {
+    h = (h ^ word) * 0x9e3779b97f4a7c15u;
+    h ^= h >> 32;
+  };
+  for (NodeId arg : node.args) mix(std::uint64_t(arg));
+  mix(std::uint64_t(node.payload));
+  return h;
+}
+
+bool same(const Node& a, const Node& b) {
+  return a.op == b.op && a.type == b.type && a.args == b.args && a.payload == b.payload;
+}
+
+}  // namespace
+
+std::string_view name(Op op) { return kOps[std::size_t(op)].name; }
+int arity(Op op) { return kOps[std::size_t(op)].arity; }
+
+std::string_view name(Type type) {
+  constexpr std::array<std::string_view, 6> names{"bool", "int", "index", "float", "real", "double"};
+  return names[std::size_t(type)];
+}
+
+std::string_view name(Binding binding) {
+  switch (binding) {
+    case Binding::Constant:
+      return "constant";
+    case Binding::Param:
+      return "param";
+    case Binding::I:
+      return "i";
+    case Binding::J:
+      return "j";
+    case Binding::Pair:
+      return "pair";
+  }
+  return "unknown";
+}
+
+std::string_view name(Role role) {
+  constexpr std::array<std::string_view, 4> names{"input_i", "input_j", "param", "output"};
+  return names[std::size_t(role)];
+}
+
+std::string_view name(Reduction reduction) {
+  constexpr std::array<std::string_view, 5> names{"sum", "min", "max", "argmin", "argmax"};
+  return names[std::size_t(reduction)];
+}
+
+// Linear probing, at most half full.
+NodeId Graph::intern(Node node) {
+  if (2 * nodes_.size() >= slots_.size()) grow();
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t slot = hash(node) & mask;
+  for (; slots_[slot] != kNone; slot = (slot + 1) & mask)
+    if (same((*this)[slots_[slot]], node)) return slots_[slot];
+  if (size() >= kMaxNodesInWork) throw TooManyNodes();
+  const NodeId id = size();
+  nodes_.push_back(node);
+  slots_[slot] = id;
+  return id;
+}
+
+void Graph::grow() {
+  slots_.assign(std::max<std::size_t>(64, 2 * slots_.size()), kNone);
+  const std::size_t mask = slots_.size() - 1;
+  for (NodeId id = 0; id < size(); ++id) {
+    std::size_t slot = hash((*this)[id]) & mask;
+    while (slots_[slot] != kNone) slot = (slot + 1) & mask;
+    slots_[slot] = id;
+  }
+}
+
+NodeId Graph::constant(double value, Type type, Location where) {
+  return leaf(Op::Const, std::bit_cast<std::int64_t>(value), type, where);
+}
+
+NodeId Graph::leaf(Op op, std::int64_t payload, Type type, Location where) {
+  return intern({.op = op, .type = type, .binding = binding_of_leaf(op), .payload = payload, .where = where});
+}
+
+NodeId Graph::make(Op op, Type type, std::array<NodeId, 3> args, Location where) {
+  Node node{.op = op, .type = type, .args = args, .where = where};
+  for (NodeId arg : args) {
+    // Out-of-range arguments are left for the verifier, which can say which pass made them.
+    if (arg >= 0 && arg < size()) node.binding = join(node.binding, (*this)[arg].binding);
+  }
+  return intern(node);
+}
+
+NodeId Graph::unary(Op op, NodeId a, Location where) {
+  return make(op, gives_bool(op) ? Type::Bool : (*this)[a].type, {a, kNone, kNone}, where);
+}
+
+NodeId Graph::binary(Op op, NodeId a, NodeId b, Location where) {
+  const Type joined = std::max((*this)[a].type, (*this)[b].type);
+  return make(op, gives_bool(op) ? Type::Bool : joined, {a, b, kNone}, where);
+}
+
+NodeId Graph::select(NodeId condition, NodeId yes, NodeId no, Location where) {
+  return make(Op::Select, std::max((*this)[yes].type, (*this)[no].type), {condition, yes, no}, where);
+}
+
+NodeId Graph::cast(NodeId a, Type type, Location where) {
+  if ((*this)[a].type == type) return a;
+  return make(Op::Cast, type, {a, kNone, kNone}, where);
+}
+
+bool Graph::is_constant(NodeId id, double value) const { return is_constant(id) && constant_value(id) == value; }
+
+double Graph::constant_value(NodeId id) const { return std::bit_cast<double>((*this)[id].payload); }
+
+std::vector<bool> reachable(const Graph& graph, const std::vector<NodeId>& roots) {
+  std::vector<bool> needed(std::size_t(graph.size()), false);
+  for (NodeId root : roots) {
+    if (root != kNone) needed[std::size_t(root)] = true;
+  }
+  // Arguments stand before their users, so one walk from the end meets every user before its arguments.
+  for (NodeId id = graph.size() - 1; id >= 0; --id) {
+    if (!needed[std::size_t(id)]) continue;
+    for (NodeId arg : graph[id].args) {
+      if (arg != kNone) needed[std::size_t(arg)] = true;
+    }
+  }
+  return needed;
+}
+
+int Pipeline::components(Role role) const {
+  int count = 0;
+  for (const Field& field : fields) {
+    if (field.role == role) count += field.components();
+  }
+  return count;
+}
+
+const Field* Pipeline::find(std::string_view field) const {
+  const auto it = std::find_if(fields.begin(), fields.end(), [&](const Field& f) { return f.name == field; });
+  return it == fields.end() ? nullptr : &*it;
+}
+
+const Field& Pipeline::field_of(Role role, int component) const {
+  for (const Field& field : fields) {
+    const bool holds = component >= field.first && component < field.first + field.components();
+    if (field.role == role && holds) return field;
+  }
+  throw InternalError("no " + std::string(nbcc::name(role)) + " field holds component " + std::to_string(component));
+}
+
+std::vector<const Field*> Pipeline::fields_of(Role role) const {
+  std::vector<const Field*> result;
+  for (const Field& field : fields) {
+    if (field.role == role) result.insert(result.end(), std::size_t(field.components()), &field);
+  }
+  return result;
+}
+
+std::vector<NodeId> Pipeline::roots() const {
+  std::vector<NodeId> result;
+  for (const Contribution& contribution : contributions) {
+    for (NodeId root : {contribution.value, contribution.guard, contribution.scale}) {
+      if (root != kNone) result.push_back(root);
+    }
+  }
+  return result;
+}
+
+}  // namespace nbcc

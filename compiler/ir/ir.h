@@ -1,0 +1,196 @@
+// The intermediate representation: what a pipeline means, as a graph of scalar operations.
+//
+// A Graph is a list of hash-consed nodes in topological order (arguments stand before their users), so that
+// equal expressions are one node by construction. There is no control flow: `if` has become Select, and a
+// guard on each contribution. Vectors and arrays have become their components.
+//
+// Semantics, before any node:
+//  - Real is the working precision; it stays abstract here and is fixed by the emitter (single and mixed:
+//    float; double: double). Float and Double are exactly themselves. Int has 32 bits, Index 64, both wrap.
+//  - A node's type is the join of its arguments' (Bool < Int < Index < Float < Real < Double) unless the op says
+//    otherwise; a conversion is an explicit Cast. Comparisons and logic give Bool; there is no implicit bool.
+//  - NaN and infinity occur: comparisons with NaN are false, Min and Max give NaN if either argument is NaN,
+//    Select never mixes in the argument it did not choose.
+//  - The graph fixes values up to rounding. Which roundings happen (reassociation, fused operations, estimates)
+//    is decided by the passes under --math, and is visible as ops (Fma, RsqrtEstimate, ...).
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/text/source.h"
+
+namespace nbcc {
+
+enum class Type : std::uint8_t { Bool, Int, Index, Float, Real, Double };
+
+// What a value depends on. A join of two bindings is the bitwise or of the numbers; Constant < Param < I, J < Pair.
+enum class Binding : std::uint8_t { Constant = 0, Param = 1, I = 3, J = 5, Pair = 7 };
+constexpr Binding join(Binding a, Binding b) { return Binding(std::uint8_t(a) | std::uint8_t(b)); }
+
+enum class Op : std::uint8_t {
+  // leaves; Node::payload names the constant's bits or the component number
+  Const,   // payload: the double's bits (all types; Int and Index constants are exact to 2^53, and 2^63 is one less)
+  Param,   // payload: component among all params
+  InputI,  // payload: component among all i inputs
+  InputJ,  // payload: component among all j inputs
+  IIndex,  // the i-particle's index in the caller's set plus the caller's offset
+  JIndex,
+  Output,  // payload: output component; in `finish` only. Of its result_type().
+  // one argument
+  Neg,
+  Abs,
+  Sqrt,
+  Rsqrt,
+  Cbrt,
+  Exp,
+  Exp2,
+  Log,
+  Log2,
+  Sin,
+  Cos,
+  SinPi,
+  CosPi,
+  Tan,
+  Asin,
+  Acos,
+  Atan,
+  Sinh,
+  Cosh,
+  Tanh,
+  Erf,
+  Erfc,
+  Floor,
+  Ceil,
+  Round,  // halves away from zero
+  Rint,   // halves to the even neighbour
+  Trunc,
+  Not,
+  Cast,           // to the node's type; real to int truncates
+  RsqrtEstimate,  // the target's estimate of 1/sqrt(x); appears after `rsqrt` has refined for a target
+  // two arguments
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Rem,
+  Min,
+  Max,
+  Pow,
+  Atan2,
+  CopySign,
+  And,
+  Or,
+  Lt,
+  Le,
+  Eq,
+  // three arguments
+  Fma,     // a*b + c with one rounding (where the target has it)
+  Select,  // a ? b : c
+};
+inline constexpr int kOpCount = int(Op::Select) + 1;
+
+std::string_view name(Op op);  // lower case, as the printer writes it: "add", "rsqrt_estimate"
+int arity(Op op);
+std::string_view name(Type type);  // "bool", "int", "index", "float", "real", "double"
+std::string_view name(Binding binding);
+
+using NodeId = std::int32_t;
+inline constexpr NodeId kNone = -1;
+
+struct Node {
+  Op op = Op::Const;
+  Type type = Type::Real;
+  Binding binding = Binding::Constant;
+  std::array<NodeId, 3> args{kNone, kNone, kNone};
+  std::int64_t payload = 0;
+  Location where;  // the first place in the user's text that made this node; no part of its identity
+};
+
+class Graph {
+ public:
+  // Each adds a node or finds the equal one. Argument types must be right (the verifier checks); the type of
+  // make() is given, binding is computed.
+  NodeId constant(double value, Type type = Type::Real, Location where = {});
+  NodeId leaf(Op op, std::int64_t payload, Type type, Location where = {});
+  NodeId make(Op op, Type type, std::array<NodeId, 3> args, Location where = {});
+  // As make() with the joined argument type (Bool for comparisons and logic).
+  NodeId unary(Op op, NodeId a, Location where = {});
+  NodeId binary(Op op, NodeId a, NodeId b, Location where = {});
+  NodeId select(NodeId condition, NodeId yes, NodeId no, Location where = {});
+  NodeId cast(NodeId a, Type type, Location where = {});  // a itself if it has that type
+
+  const Node& operator[](NodeId id) const { return nodes_[std::size_t(id)]; }
+  NodeId size() const { return NodeId(nodes_.size()); }
+  bool is_constant(NodeId id) const { return (*this)[id].op == Op::Const; }
+  bool is_constant(NodeId id, double value) const;
+  double constant_value(NodeId id) const;  // of a Const node
+
+ private:
+  NodeId intern(Node node);
+  void grow();
+  std::vector<Node> nodes_;
+  std::vector<NodeId> slots_;  // by hash, a power of two of them; kNone: free
+};
+
+// True for each node from which one of `roots` can be reached (the others are dead). kNone roots are ignored.
+std::vector<bool> reachable(const Graph& graph, const std::vector<NodeId>& roots);
+
+enum class Role : std::uint8_t { InputI, InputJ, Param, Output };
+enum class Reduction : std::uint8_t { Sum, Min, Max, ArgMin, ArgMax };
+constexpr bool keeps_index(Reduction r) { return r == Reduction::ArgMin || r == Reduction::ArgMax; }
+constexpr bool is_minimum(Reduction r) { return r == Reduction::Min || r == Reduction::ArgMin; }
+std::string_view name(Role role);            // "input_i", ...
+std::string_view name(Reduction reduction);  // "sum", ...
+
+// A named field of the pipeline: scalar, vector of `width`, or array of `length` of either.
+struct Field {
+  std::string name;
+  Role role = Role::InputI;
+  Type type = Type::Real;
+  int length = 0;                        // 0: not an array
+  int width = 1;                         // 1: scalar; 2..4: vec2..vec4
+  int first = 0;                         // its first component among all components of its role
+  Reduction reduction = Reduction::Sum;  // of an output
+  std::vector<double> defaults;          // of a param: empty, or one per component
+  std::string comment;                   // what the user wrote behind the declaration
+  Location where;
+  int components() const { return width * (length == 0 ? 1 : length); }
+};
+
+// What each pair adds to one output component: if guard (kNone: always) then reduce(output, value).
+// ArgMin and ArgMax compare `value` and keep the j_index. Extremes of whole numbers are of type Index, sums are not.
+struct Contribution {
+  NodeId value = kNone;
+  NodeId guard = kNone;
+  NodeId scale =
+      kNone;  // param- or i-bound factor (or constant) applied once after the sum; kNone: 1. Made by `hoist`.
+};
+
+// What finish() reads of an output: a result of whole numbers has 64 bits, since a sum of ints may be beyond 32.
+constexpr Type result_type(const Field& output) { return output.type == Type::Int ? Type::Index : output.type; }
+
+enum class Dialect : std::uint8_t { Cunbody, Named };
+
+struct Pipeline {
+  std::string name;
+  Dialect dialect = Dialect::Named;
+  std::vector<Field> fields;                // in order of declaration
+  Graph pair;                               // of i- and j-inputs
+  std::vector<Contribution> contributions;  // one per output component
+  Graph finish;                             // of outputs, i-inputs and params
+  std::vector<NodeId> finished;             // one per output component, or empty without finish()
+  std::optional<int> flops;                 // #pragma flops
+  int raw_operations = 0;                   // arithmetic operations per interaction as written, after cse and dce
+
+  int components(Role role) const;
+  const Field* find(std::string_view field) const;
+  const Field& field_of(Role role, int component) const;  // the field that holds this component of its role
+  std::vector<const Field*> fields_of(Role role) const;   // the same of every component: for loops over them
+  std::vector<NodeId> roots() const;                      // of `pair`: values, guards and scales
+};
+
+}  // namespace nbcc

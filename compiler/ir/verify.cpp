@@ -1,0 +1,216 @@
+// Checks that a Pipeline keeps what ir.h promises, by verify(). It changes nothing and says nothing of what the user
+// may write: everything that it finds is our bug.
+#include "compiler/ir/verify.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+
+#include "compiler/ir/print.h"
+#include "compiler/text/diagnostic.h"
+
+namespace nbcc {
+namespace {
+
+bool is_floating(Type type) { return type == Type::Float || type == Type::Real || type == Type::Double; }
+bool is_integral(Type type) { return type == Type::Int || type == Type::Index; }
+bool is_number(Type type) { return type != Type::Bool; }
+
+// Empty, or what is wrong with the types of a node whose arguments exist. Arguments of one node have one type; only
+// Select's condition and Cast differ.
+std::string wrong_types(const Graph& graph, const Node& node) {
+  const auto type_of = [&](int k) { return graph[node.args[std::size_t(k)]].type; };
+  const auto all_are = [&](Type type) {
+    for (int k = 0; k < arity(node.op); ++k) {
+      if (type_of(k) != type) return false;
+    }
+    return true;
+  };
+  const char* const kUnlike = "its arguments and its type differ";
+  switch (node.op) {
+    case Op::Cast:
+      return {};
+    case Op::Not:
+    case Op::And:
+    case Op::Or:
+      return node.type == Type::Bool && all_are(Type::Bool) ? "" : "logic is of bool";
+    case Op::Lt:
+    case Op::Le:
+    case Op::Eq:
+      if (node.type != Type::Bool) return "a comparison gives bool";
+      return all_are(type_of(0)) ? "" : "its arguments differ in type";
+    case Op::Select:
+      if (type_of(0) != Type::Bool) return "its condition is not bool";
+      return type_of(1) == node.type && type_of(2) == node.type ? "" : kUnlike;
+    case Op::Neg:
+    case Op::Abs:
+    case Op::Add:
+    case Op::Sub:
+    case Op::Mul:
+    case Op::Div:
+    case Op::Min:
+    case Op::Max:
+      if (!is_number(node.type)) return "arithmetic on bool";
+      return all_are(node.type) ? "" : kUnlike;
+    case Op::Rem:
+      if (!is_integral(node.type)) return "a remainder is of int or index";
+      return all_are(node.type) ? "" : kUnlike;
+    default:
+      if (!is_floating(node.type)) return "a function of floating point numbers is of another type";
+      return all_are(node.type) ? "" : kUnlike;
+  }
+}
+
+std::string wrong_constant(const Node& node) {
+  const double value = std::bit_cast<double>(node.payload);
+  if (node.type == Type::Bool && value != 0 && value != 1) return "a bool constant is 0 or 1";
+  if (is_integral(node.type) && std::trunc(value) != value) return "an integer constant has a fraction";
+  if (node.type == Type::Int && std::fabs(value) > 2147483648.0) return "an int constant exceeds 32 bits";
+  return {};
+}
+
+// Of each component of each role, by Role: the field that holds it.
+using Components = std::array<std::vector<const Field*>, 4>;
+
+// Empty, or what is wrong with a leaf in the pair graph or in finish().
+std::string wrong_leaf(const Components& components, const Node& node, bool in_finish) {
+  const auto component_of = [&](Role role) -> std::string {
+    const std::vector<const Field*>& fields = components[std::size_t(role)];
+    if (node.payload < 0 || node.payload >= std::int64_t(fields.size())) return "its component does not exist";
+    const Field& field = *fields[std::size_t(node.payload)];
+    if ((role == Role::Output ? result_type(field) : field.type) != node.type) return "its type is not its field's";
+    return {};
+  };
+  switch (node.op) {
+    case Op::Const:
+      return wrong_constant(node);
+    case Op::Param:
+      return component_of(Role::Param);
+    case Op::InputI:
+      return component_of(Role::InputI);
+    case Op::InputJ:
+      return in_finish ? "finish() knows no j-particle" : component_of(Role::InputJ);
+    case Op::Output:
+      return in_finish ? component_of(Role::Output) : "an output is read before finish()";
+    case Op::JIndex:
+      if (in_finish) return "finish() knows no j-particle";
+      [[fallthrough]];
+    default:
+      return node.type == Type::Index ? "" : "an index is of type index";
+  }
+}
+
+Binding joined_binding(const Graph& graph, const Node& node) {
+  Binding binding = Binding::Constant;
+  for (int k = 0; k < arity(node.op); ++k) binding = join(binding, graph[node.args[std::size_t(k)]].binding);
+  return binding;
+}
+
+std::string wrong_node(const Components& components, const Graph& graph, NodeId id, bool in_finish) {
+  const Node& node = graph[id];
+  for (int k = 0; k < 3; ++k) {
+    const NodeId arg = node.args[std::size_t(k)];
+    const bool used = k < arity(node.op);
+    if (used && (arg < 0 || arg >= id)) return "an argument does not stand before its user";
+    if (!used && arg != kNone) return "it has too many arguments";
+  }
+  std::string wrong = arity(node.op) == 0 ? wrong_leaf(components, node, in_finish) : wrong_types(graph, node);
+  if (wrong.empty() && arity(node.op) > 0 && node.binding != joined_binding(graph, node))
+    wrong = "its binding is not the join of its arguments'";
+  return wrong;
+}
+
+// Collects where it is, so that each check says only what is wrong.
+class Checker {
+ public:
+  Checker(const Pipeline& pipeline, std::string_view after) : pipeline_(pipeline), after_(after) {
+    for (const Role role : {Role::InputI, Role::InputJ, Role::Param, Role::Output})
+      components_[std::size_t(role)] = pipeline.fields_of(role);
+  }
+
+  void fields() const {
+    std::array<int, 4> next{};
+    for (const Field& field : pipeline_.fields) {
+      int& first = next[std::size_t(field.role)];
+      require(field.width >= 1 && field.width <= 4 && field.length >= 0, field.name, "its shape is impossible");
+      require(field.first == first, field.name, "its first component does not follow the field before it");
+      require(field.defaults.empty() || int(field.defaults.size()) == field.components(), field.name,
+              "it has not one default per component");
+      first += field.components();
+    }
+  }
+
+  void graph(const Graph& graph, bool in_finish) const {
+    for (NodeId id = 0; id < graph.size(); ++id) {
+      const std::string wrong = wrong_node(components_, graph, id, in_finish);
+      if (!wrong.empty()) fail(text(graph, id, in_finish), wrong);
+    }
+  }
+
+  void contributions() const {
+    const Graph& pair = pipeline_.pair;
+    require(int(pipeline_.contributions.size()) == pipeline_.components(Role::Output), "pair",
+            "it has not one contribution per output component");
+    for (std::size_t c = 0; c < pipeline_.contributions.size(); ++c) {
+      const Contribution& contribution = pipeline_.contributions[c];
+      const std::string what = fmt::format("contribution {}", c);
+      for (NodeId root : {contribution.value, contribution.guard, contribution.scale}) {
+        require(root >= kNone && root < pair.size(), what, "it names a node that does not exist");
+      }
+      require(contribution.value != kNone, what, "it has no value");
+      require(is_number(pair[contribution.value].type), what, "its value is a bool");
+      if (contribution.guard != kNone)
+        require(pair[contribution.guard].type == Type::Bool, what, "its guard is not bool");
+      if (contribution.scale != kNone) scale(c, what);
+    }
+  }
+
+  void finished() const {
+    const std::vector<NodeId>& roots = pipeline_.finished;
+    require(roots.empty() || int(roots.size()) == pipeline_.components(Role::Output), "finish",
+            "it has not one result per output component");
+    for (NodeId root : roots) {
+      require(root >= 0 && root < pipeline_.finish.size(), "finish", "a result names a node that does not exist");
+      require(is_number(pipeline_.finish[root].type), "finish", "a result is a bool");
+    }
+  }
+
+ private:
+  void scale(std::size_t c, const std::string& what) const {
+    const Node& node = pipeline_.pair[pipeline_.contributions[c].scale];
+    const bool on_j = join(node.binding, Binding::I) == Binding::Pair;
+    require(!on_j, what, "its scale depends on j");
+    require(is_number(node.type), what, "its scale is a bool");
+    require(components_[std::size_t(Role::Output)][c]->reduction == Reduction::Sum, what, "only a sum has a scale");
+  }
+
+  static std::string text(const Graph& graph, NodeId id, bool in_finish) {
+    return fmt::format("{} %{} = {}", in_finish ? "finish" : "pair", id, print_operation(graph[id], graph[id].args));
+  }
+
+  [[noreturn]] void fail(const std::string& what, std::string_view wrong) const {
+    throw InternalError(fmt::format("after {}: {}: {}", after_, what, wrong));
+  }
+
+  void require(bool holds, const std::string& what, std::string_view wrong) const {
+    if (!holds) fail(what, wrong);
+  }
+
+  const Pipeline& pipeline_;
+  std::string_view after_;
+  Components components_;
+};
+
+}  // namespace
+
+void verify(const Pipeline& pipeline, std::string_view after) {
+  const Checker check(pipeline, after);
+  check.fields();
+  check.graph(pipeline.pair, false);
+  check.graph(pipeline.finish, true);
+  check.contributions();
+  check.finished();
+}
+
+}  // namespace nbcc

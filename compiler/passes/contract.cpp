@@ -1,0 +1,164 @@
+// An addition is opened down to terms that others use too, then built anew: bare terms first, in the order of the
+// text (an error-free transformation that a user wrote stays one), products fused on from the last to the first. One
+// door: contract().
+#include "compiler/passes/contract.h"
+
+#include <map>
+#include <vector>
+
+#include "compiler/ir/rewrite.h"
+
+namespace nbcc {
+namespace {
+
+struct Term {
+  NodeId node;  // in the old graph
+  bool negative;
+};
+
+class Contraction {
+ public:
+  Contraction(const Graph& old, const std::vector<NodeId>& roots)
+      : old_(old), alive_(reachable(old, roots)), uses_(std::size_t(old.size()), 0) {
+    for (NodeId id = 0; id < old_.size(); ++id)
+      if (alive_[std::size_t(id)])
+        for (NodeId arg : old_[id].args)
+          if (arg != kNone) ++uses_[std::size_t(arg)];
+    for (NodeId root : roots)
+      if (root != kNone) ++uses_[std::size_t(root)];
+  }
+
+  Graph run(const std::vector<NodeId*>& roots) {
+    find_terms();
+    new_id_.assign(std::size_t(old_.size()), kNone);
+    for (NodeId id = 0; id < old_.size(); ++id)
+      if (alive_[std::size_t(id)] && !opened_[std::size_t(id)]) new_id_[std::size_t(id)] = remake(id);
+    for (NodeId* root : roots)
+      if (*root != kNone) *root = new_id_[std::size_t(*root)];
+    return std::move(target_);
+  }
+
+ private:
+  bool is_sum(const Node& node) const { return (node.op == Op::Add || node.op == Op::Sub) && node.type >= Type::Float; }
+
+  // xj - xi: exact when the particles are near each other, which is what makes the far-off origin harmless. A third
+  // term must not come between them.
+  bool is_difference_of_particles(const Node& node) const {
+    return node.op == Op::Sub && node.binding == Binding::Pair && old_[node.args[0]].binding != Binding::Pair &&
+           old_[node.args[1]].binding != Binding::Pair;
+  }
+
+  // The terms of a sum, and the additions that were opened on the way to them, which nobody else needs.
+  struct Sum {
+    std::vector<Term> terms;
+    std::vector<NodeId> opened;
+  };
+
+  // Users stand behind their arguments: a sum that its user has opened is known as such when its turn comes.
+  void find_terms() {
+    find_gains();
+    opened_.assign(std::size_t(old_.size()), false);
+    for (NodeId id = old_.size(); id-- > 0;) {
+      if (!alive_[std::size_t(id)] || opened_[std::size_t(id)] || !is_sum(old_[id])) continue;
+      Sum sum;
+      open(old_[id], false, old_[id].type, sum);
+      for (const NodeId inner : sum.opened) opened_[std::size_t(inner)] = true;
+      terms_[id] = std::move(sum.terms);
+    }
+  }
+
+  // Which sums have a product among the terms that they can be opened to.
+  void find_gains() {
+    gains_.assign(std::size_t(old_.size()), false);
+    for (NodeId id = 0; id < old_.size(); ++id)
+      if (alive_[std::size_t(id)] && is_sum(old_[id]))
+        gains_[std::size_t(id)] = gains(old_[id].args[0], old_[id].type) || gains(old_[id].args[1], old_[id].type);
+  }
+  bool gains(NodeId id, Type type) const {
+    return opens(id, type) ? gains_[std::size_t(id)] : is_product({id, false}, type);
+  }
+
+  bool opens(NodeId id, Type type) const {
+    const Node& node = old_[id];
+    return uses_[std::size_t(id)] == 1 && is_sum(node) && node.type == type && !is_difference_of_particles(node);
+  }
+
+  void collect(NodeId id, bool negative, Type type, Sum& sum) const {
+    if (!opens(id, type)) return sum.terms.push_back({id, negative});
+    sum.opened.push_back(id);
+    open(old_[id], negative, type, sum);
+  }
+
+  // The parentheses of a - (b - c) stay where no product gains by opening them.
+  void open(const Node& node, bool negative, Type type, Sum& sum) const {
+    collect(node.args[0], negative, type, sum);
+    const bool right_negative = negative != (node.op == Op::Sub);
+    if (gains(node.args[1], type))
+      collect(node.args[1], right_negative, type, sum);
+    else
+      sum.terms.push_back({node.args[1], right_negative});
+  }
+
+  NodeId remake(NodeId id) {
+    const Node node = old_[id];
+    if (is_sum(node)) return build(terms_.at(id), node);
+    std::array<NodeId, 3> args{kNone, kNone, kNone};
+    for (int k = 0; k < arity(node.op); ++k) args[std::size_t(k)] = new_id_[std::size_t(node.args[std::size_t(k)])];
+    return copy_node(target_, node, args);
+  }
+
+  // A product that only this sum uses; one that others need exists anyway and is cheaper added than fused again.
+  bool is_product(const Term& term, Type type) const {
+    const Node& node = old_[term.node];
+    return node.op == Op::Mul && node.type == type && uses_[std::size_t(term.node)] == 1;
+  }
+
+  NodeId build(const std::vector<Term>& terms, const Node& node) {
+    NodeId sum = kNone;
+    bool sum_negative = false;
+    for (const Term& term : terms) {
+      if (is_product(term, node.type)) continue;
+      const NodeId next = new_id_[std::size_t(term.node)];
+      if (sum == kNone) {
+        sum = next;
+        sum_negative = term.negative;
+      } else if (sum_negative && !term.negative) {
+        sum = target_.binary(Op::Sub, next, sum, node.where);
+        sum_negative = false;
+      } else {
+        sum = target_.binary(term.negative == sum_negative ? Op::Add : Op::Sub, sum, next, node.where);
+      }
+    }
+    if (sum != kNone && sum_negative) sum = target_.unary(Op::Neg, sum, node.where);
+    for (auto term = terms.rbegin(); term != terms.rend(); ++term) {
+      if (!is_product(*term, node.type)) continue;
+      const Node& product = old_[term->node];
+      NodeId a = new_id_[std::size_t(product.args[0])];
+      const NodeId b = new_id_[std::size_t(product.args[1])];
+      if (term->negative) a = target_.unary(Op::Neg, a, node.where);
+      sum = sum == kNone ? target_.binary(Op::Mul, a, b, product.where)
+                         : target_.make(Op::Fma, node.type, {a, b, sum}, node.where);
+    }
+    return sum;
+  }
+
+  const Graph& old_;
+  std::vector<bool> alive_;
+  std::vector<int> uses_;
+  std::map<NodeId, std::vector<Term>> terms_;  // of the sums that are built
+  std::vector<bool> gains_;
+  std::vector<bool> opened_;  // by their users; not built
+  std::vector<NodeId> new_id_;
+  Graph target_;
+};
+
+}  // namespace
+
+void contract(Pipeline& pipeline) {
+  std::vector<NodeId*> roots;
+  for (Contribution& c : pipeline.contributions)
+    for (NodeId* root : {&c.value, &c.guard, &c.scale}) roots.push_back(root);
+  pipeline.pair = Contraction(pipeline.pair, pipeline.roots()).run(roots);
+}
+
+}  // namespace nbcc

@@ -1,0 +1,109 @@
+// Each Sum's value is split into (scale, core). One door: hoist(). Products are searched to any depth; of an addition
+// only a factor that all its terms share comes out. A factor that may be of any size leaves a product only where what
+// is left is a value that was there already, so that no term leaves the range that the text keeps; small constants
+// leave any product.
+#include "compiler/passes/hoist.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "compiler/ir/rewrite.h"
+
+namespace nbcc {
+namespace {
+
+// constant * product of nodes (each without j), and the rest.
+struct Split {
+  double constant = 1;
+  std::vector<NodeId> factors;  // sorted
+  NodeId core = kNone;          // kNone: 1
+};
+
+// What leaves a product that is new may make its terms as much larger or smaller.
+bool is_small(double constant) { return std::fabs(constant) >= 0x1p-16 && std::fabs(constant) <= 0x1p16; }
+
+class Splitter {
+ public:
+  Splitter(Graph& graph, const std::vector<NodeId>& roots) : graph_(graph) {
+    const std::vector<bool> alive = reachable(graph, roots);
+    known_.resize(alive.size());
+    for (NodeId id = 0; id < NodeId(alive.size()); ++id)
+      if (alive[std::size_t(id)]) known_[std::size_t(id)] = compute(id);
+  }
+
+  const Split& split(NodeId id) const { return known_[std::size_t(id)]; }
+
+  NodeId scale(const Split& s, Type type) {
+    NodeId product = s.constant != 1 || s.factors.empty() ? graph_.constant(s.constant, type) : kNone;
+    for (NodeId f : s.factors) product = product == kNone ? f : graph_.binary(Op::Mul, product, f);
+    return product;
+  }
+
+ private:
+  static bool without_j(Binding b) { return b == Binding::Constant || b == Binding::Param || b == Binding::I; }
+
+  Split compute(NodeId id) {
+    const Node node = graph_[id];
+    if (node.type < Type::Float) return {1, {}, id};
+    if (graph_.is_constant(id)) return {graph_.constant_value(id), {}, kNone};
+    if (node.op == Op::Neg) {
+      Split s = split(node.args[0]);
+      s.constant = -s.constant;
+      return s;
+    }
+    if (node.op == Op::Mul) return split_product(id, node);
+    if (node.op == Op::Add || node.op == Op::Sub) return split_sum(id, node);
+    if (without_j(node.binding)) return {1, {id}, kNone};
+    return {1, {}, id};
+  }
+
+  Split split_product(NodeId id, const Node& node) {
+    Split a = split(node.args[0]);
+    const Split& b = split(node.args[1]);
+    a.constant *= b.constant;
+    if (a.core != kNone && b.core != kNone) {
+      if (!a.factors.empty() || !b.factors.empty() || !is_small(a.constant)) return {1, {}, id};
+      a.core = graph_.binary(Op::Mul, a.core, b.core, node.where);
+      return a;
+    }
+    if (a.core == kNone) a.core = b.core;
+    a.factors.insert(a.factors.end(), b.factors.begin(), b.factors.end());
+    std::sort(a.factors.begin(), a.factors.end());
+    return a;
+  }
+
+  Split split_sum(NodeId id, const Node& node) {
+    const Split &a = split(node.args[0]), &b = split(node.args[1]);
+    if (without_j(node.binding)) return {1, {id}, kNone};
+    if (a.core == kNone || b.core == kNone || a.factors != b.factors) return {1, {}, id};
+    if (a.constant != b.constant && a.constant != -b.constant) return {1, {}, id};
+    if (a.constant == 1 && a.factors.empty() && b.constant == 1) return {1, {}, id};
+    const bool same = (a.constant == b.constant) == (node.op == Op::Add);
+    return {a.constant, a.factors, graph_.binary(same ? Op::Add : Op::Sub, a.core, b.core, node.where)};
+  }
+
+  Graph& graph_;
+  std::vector<Split> known_;
+};
+
+}  // namespace
+
+void hoist(Pipeline& pipeline) {
+  Splitter splitter(pipeline.pair, pipeline.roots());
+  for (std::size_t k = 0; k < pipeline.contributions.size(); ++k) {
+    Contribution& c = pipeline.contributions[k];
+    if (pipeline.field_of(Role::Output, int(k)).reduction != Reduction::Sum ||
+        pipeline.pair[c.value].type < Type::Float)
+      continue;
+    const Split& s = splitter.split(c.value);
+    // A sum of a constant (a count) keeps its value: there is nothing left to sum otherwise.
+    if (s.core == kNone || (s.constant == 1 && s.factors.empty())) continue;
+    const Type type = pipeline.pair[c.value].type;
+    const NodeId scale = splitter.scale(s, type);
+    c.scale = c.scale == kNone ? scale : pipeline.pair.binary(Op::Mul, c.scale, scale);
+    c.value = s.core;
+  }
+}
+
+}  // namespace nbcc

@@ -1,0 +1,76 @@
+// Runs the passes. One door: optimize(). What each does is said in its own header; here is only the order, and why.
+#include "compiler/passes/optimize.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "compiler/ir/verify.h"
+#include "compiler/passes/contract.h"
+#include "compiler/passes/cse.h"
+#include "compiler/passes/dce.h"
+#include "compiler/passes/fold.h"
+#include "compiler/passes/hoist.h"
+#include "compiler/passes/rsqrt.h"
+#include "compiler/passes/same_place.h"
+#include "compiler/text/diagnostic.h"
+#include "compiler/text/limits.h"
+#include "compiler/text/own_stack.h"
+
+namespace nbcc {
+
+namespace {
+
+[[noreturn]] void refuse_size(const std::string& name) {
+  throw CompileError(
+      Source{name, {}},
+      {{Severity::Error,
+        {},
+        fmt::format("the pipeline grows beyond {} operations when it is optimized; break it up, or leave "
+                    "its sums and products as they are written (precise mathematics)",
+                    kMaxNodes)}});
+}
+
+bool is_too_large(const Graph& graph, const std::vector<NodeId>& roots) {
+  if (graph.size() <= kMaxNodes) return false;
+  const std::vector<bool> needed = reachable(graph, roots);
+  return std::count(needed.begin(), needed.end(), true) > kMaxNodes;
+}
+
+void run_passes(Pipeline& pipeline, const Options& options, const Target& target) {
+  const auto run = [&](const char* name, auto pass) {
+    pass(pipeline);
+    if (is_too_large(pipeline.pair, pipeline.roots()) || is_too_large(pipeline.finish, pipeline.finished))
+      throw TooManyNodes();
+    verify(pipeline, name);
+  };
+  run("fold", fold);
+  run("cse", cse);
+  run("dce", dce);
+  if (options.math == Math::Fast) {
+    // Powers before sums: a refined root brings products that the sums then fuse. Factors leave the sums before the
+    // terms are fused, since a factor inside an Fma is no longer seen.
+    run("rsqrt", [&](Pipeline& p) { rsqrt(p, options, target); });
+    run("hoist", hoist);
+    run("fold", fold);
+    // Before r2 is part of a longer sum.
+    if (target.predicated) run("same_place", same_place);
+    if (target.fused) run("contract", contract);
+    run("cse", cse);
+    run("dce", dce);
+  }
+}
+
+}  // namespace
+
+Pipeline optimize(Pipeline pipeline, const Options& options, const Target& target) {
+  try {
+    // Passes follow chains of operations to their ends.
+    run_on_own_stack(kDeepStack, [&] { run_passes(pipeline, options, target); });
+  } catch (const TooManyNodes&) {
+    refuse_size(pipeline.name);
+  }
+  return pipeline;
+}
+
+}  // namespace nbcc

@@ -1,0 +1,214 @@
+// Two rewrites: products become monomials whose powers are Pow nodes with a constant exponent (monomials.h), then each
+// base's Pow nodes are made together, since what is cheapest depends on which powers are wanted. One door: rsqrt().
+#include "compiler/passes/rsqrt.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "compiler/ir/rewrite.h"
+#include "compiler/passes/monomials.h"
+
+namespace nbcc {
+namespace {
+
+// Second rewrite: each Pow(x, n/2) as a list of factors, which a product takes up one by one where no other product
+// wants the power: m * (y u) becomes (m y) u, and m y may be wanted elsewhere. So it does, too, where the power by
+// itself might leave the range of the text.
+class PowerRewrite {
+ public:
+  PowerRewrite(const Monomials& monomials, const Options& options, const Target& target)
+      : old_(monomials.graph), widest_(monomials.widest_power), options_(options), machine_(target) {}
+
+  Graph run(std::vector<NodeId*> roots) {
+    std::vector<NodeId> old_roots;
+    for (NodeId* root : roots) old_roots.push_back(*root);
+    const std::vector<bool> alive = reachable(old_, old_roots);
+    const std::vector<int> uses = count_uses(old_, old_roots);
+    for (NodeId id = 0; id < old_.size(); ++id)
+      if (alive[std::size_t(id)] && is_power(id)) wanted_[old_[id].args[0]].insert(twice(id));
+    new_id_.assign(std::size_t(old_.size()), kNone);
+    for (NodeId id = 0; id < old_.size(); ++id) {
+      if (!alive[std::size_t(id)]) continue;
+      const Node node = old_[id];
+      const auto taken_up = [&](NodeId power) { return uses[std::size_t(power)] == 1 || !stands_alone(power); };
+      if (is_power(id)) {
+        if (stands_alone(id)) new_id_[std::size_t(id)] = product(kNone, power_factors(id, true), node.where);
+      } else if (node.op == Op::Mul && is_power(node.args[1]) && taken_up(node.args[1])) {
+        const bool once = uses[std::size_t(node.args[1])] == 1;
+        new_id_[std::size_t(id)] =
+            product(new_id_[std::size_t(node.args[0])], power_factors(node.args[1], once), node.where);
+      } else {
+        std::array<NodeId, 3> args{kNone, kNone, kNone};
+        for (int k = 0; k < arity(node.op); ++k) args[std::size_t(k)] = new_id_[std::size_t(node.args[std::size_t(k)])];
+        new_id_[std::size_t(id)] = copy_node(target_, node, args);
+      }
+    }
+    for (NodeId* root : roots)
+      if (*root != kNone) *root = new_id_[std::size_t(*root)];
+    return std::move(target_);
+  }
+
+ private:
+  bool is_power(NodeId id) const {
+    const Node& node = old_[id];
+    if (node.op != Op::Pow || !old_.is_constant(node.args[1])) return false;
+    const double t = 2 * old_.constant_value(node.args[1]);
+    return t == std::floor(t) && t != 0 && std::fabs(t) <= kMaxTwiceExponent;
+  }
+  int twice(NodeId id) const { return int(2 * old_.constant_value(old_[id].args[1])); }
+  double widest(NodeId power) const { return widest_[std::size_t(old_[power].args[0])]; }
+  bool stands_alone(NodeId power) const { return std::abs(twice(power)) <= 2 * widest(power); }
+
+  NodeId product(NodeId first, const std::vector<NodeId>& factors, Location where) {
+    for (NodeId f : factors) first = first == kNone ? f : target_.binary(Op::Mul, first, f, where);
+    return first;
+  }
+
+  // Of the vectors that the kernel works in; values of another width are few, and made by square root and division.
+  double estimate_error(Type type) const {
+    const bool wide = options_.precision == Precision::Double;
+    if (type == (wide ? Type::Float : Type::Double)) return 0;
+    return wide ? machine_.rsqrt_error_double : machine_.rsqrt_error_float;
+  }
+  double rounding(Type type) const {
+    const bool wide = type == Type::Double || (type == Type::Real && options_.precision == Precision::Double);
+    return wide ? 0x1p-53 : 0x1p-24;
+  }
+
+  NodeId multiply(NodeId a, NodeId b) { return target_.binary(Op::Mul, a, b, where_); }
+  NodeId constant(double value, Type type) { return target_.constant(value, type, where_); }
+  NodeId fma(NodeId a, NodeId b, NodeId c) { return target_.make(Op::Fma, target_[a].type, {a, b, c}, where_); }
+
+  // x^n for whole n > 0, as products of squares, of which none is beyond x^widest.
+  void whole_power(NodeId x, int n, double widest, std::vector<NodeId>& factors) {
+    int exponent = 1;
+    for (; n > 0 && 2 * exponent <= widest; exponent *= 2) {
+      if (n / exponent % 2) factors.push_back(x), n -= exponent;
+      if (n > exponent) x = multiply(x, x);
+    }
+    for (; n > 0; n -= exponent) factors.push_back(x);
+  }
+
+  // `once`: by one product only, which makes it worth to fuse the correction of an estimate into the power.
+  std::vector<NodeId> power_factors(NodeId id, bool once) {
+    const Node node = old_[id];
+    where_ = node.where;
+    const NodeId x = new_id_[std::size_t(node.args[0])];
+    const std::set<int>& wanted = wanted_[node.args[0]];
+    const int t = twice(id);
+    const double widest = this->widest(id);
+    std::vector<NodeId> factors;
+    const bool roots = std::any_of(wanted.begin(), wanted.end(), [](int w) { return w % 2 != 0; });
+    const bool positive_root = std::any_of(wanted.begin(), wanted.end(), [](int w) { return w % 2 != 0 && w > 0; });
+    const bool estimated = roots && !positive_root && options_.root != RootMode::Exact && estimate_error(node.type) > 0;
+    const int negative = int(std::count_if(wanted.begin(), wanted.end(), [](int w) { return w < 0; }));
+    if (t > 0) {
+      if (t % 2 != 0) factors.push_back(target_.unary(Op::Sqrt, x, where_));
+      whole_power(x, t / 2, widest, factors);
+    } else if (!estimated) {
+      exact_inverse(x, -t, roots, widest, factors);
+    } else if (negative == 1 && once) {
+      fused_inverse(x, -t, widest, factors);
+    } else {
+      const NodeId y = refined(x);
+      if (-t % 2 != 0) factors.push_back(y);
+      if (-t > 1) whole_power(multiply(y, y), -t / 2, widest, factors);
+    }
+    return factors;
+  }
+
+  // x^(-n/2) by division. One division serves all powers of this x.
+  void exact_inverse(NodeId x, int n, bool roots, double widest, std::vector<NodeId>& factors) {
+    const Type type = target_[x].type;
+    const NodeId one = constant(1, type);
+    if (!roots) {
+      const NodeId inverse = target_.binary(Op::Div, one, x, where_);
+      return whole_power(inverse, n / 2, widest, factors);
+    }
+    const NodeId root = target_.unary(Op::Sqrt, x, where_);
+    const NodeId inverse = target_.binary(Op::Div, one, root, where_);
+    if (n % 2 != 0) factors.push_back(inverse);
+    if (n > 1) whole_power(multiply(inverse, inverse), n / 2, widest, factors);
+  }
+
+  // Coefficients of (1-e)^(-n/2): 1, n/2, n/2 (n/2+1)/2, ...; as many as the estimate's error asks for.
+  std::vector<double> correction(int n, Type type) const {
+    // Within 2 ulp as it is, which is what fast mathematics allows an operation.
+    const bool good = estimate_error(type) <= 4 * rounding(type);
+    if (good || options_.root == RootMode::Estimate) return {1};
+    const double e = 2.2 * estimate_error(type);  // 1 - x y^2 for the worst y
+    std::vector<double> c{1};
+    double power = 1;
+    for (int k = 1; k < 12; ++k) {
+      c.push_back(c.back() * (n / 2.0 + k - 1) / k);
+      power *= e;
+      const double next = c.back() * (n / 2.0 + k) / (k + 1) * power * e;
+      if (next < 1.2 * rounding(type)) break;
+    }
+    return c;
+  }
+
+  // 1 + c1 e + c2 e^2 + ... by Horner's rule
+  NodeId polynomial(const std::vector<double>& c, NodeId e, Type type) {
+    NodeId p = constant(c.back(), type);
+    for (std::size_t k = c.size() - 1; k-- > 0;) p = fma(e, p, constant(c[k], type));
+    return p;
+  }
+
+  void fused_inverse(NodeId x, int n, double widest, std::vector<NodeId>& factors) {
+    const Type type = target_[x].type;
+    const NodeId y = target_.unary(Op::RsqrtEstimate, x, where_);
+    const std::vector<double> c = correction(n, type);
+    const NodeId u = n > 1 || c.size() > 1 ? multiply(y, y) : kNone;
+    if (n % 2 != 0) factors.push_back(y);
+    if (n > 1) whole_power(u, n / 2, widest, factors);
+    if (c.size() == 1) return;
+    if (c.size() == 2) {
+      // 1 + c1 (1 - x u) = c1 ((1 + 1/c1) - x u): one operation, and a factor that leaves the sum.
+      factors.push_back(fma(target_.unary(Op::Neg, x, where_), u, constant(1 + 1 / c[1], type)));
+      factors.push_back(constant(c[1], type));
+      return;
+    }
+    const NodeId e = fma(target_.unary(Op::Neg, x, where_), u, constant(1, type));
+    factors.push_back(polynomial(c, e, type));
+  }
+
+  // 1/sqrt(x) in working precision
+  NodeId refined(NodeId x) {
+    const Type type = target_[x].type;
+    const NodeId y = target_.unary(Op::RsqrtEstimate, x, where_);
+    const std::vector<double> c = correction(1, type);
+    if (c.size() == 1) return y;
+    // 1 - x y^2. The squares of an estimate of few bits all round the same way, and a sum over such roots is off by
+    // that; x y rounds either way, but is worth it only where its product with y is not rounded too.
+    const NodeId one = constant(1, type);
+    const NodeId e = machine_.fused ? fma(target_.unary(Op::Neg, y, where_), multiply(x, y), one)
+                                    : fma(target_.unary(Op::Neg, x, where_), multiply(y, y), one);
+    // y + y e (c1 + c2 e + ...): the correction is small, so that its own rounding does not matter.
+    const NodeId small = polynomial({c.begin() + 1, c.end()}, e, type);
+    return fma(multiply(y, e), small, y);
+  }
+
+  const Graph& old_;
+  const std::vector<double>& widest_;
+  const Options& options_;
+  const Target& machine_;
+  Graph target_;
+  std::map<NodeId, std::set<int>> wanted_;
+  std::vector<NodeId> new_id_;
+  Location where_;
+};
+
+}  // namespace
+
+void rsqrt(Pipeline& pipeline, const Options& options, const Target& target) {
+  std::vector<NodeId*> roots;
+  for (Contribution& c : pipeline.contributions)
+    for (NodeId* root : {&c.value, &c.guard, &c.scale}) roots.push_back(root);
+  const Monomials monomials = form_monomials(pipeline.pair, roots);
+  pipeline.pair = PowerRewrite(monomials, options, target).run(roots);
+}
+
+}  // namespace nbcc

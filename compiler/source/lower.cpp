@@ -1,0 +1,304 @@
+// Clang's tree -> Pipeline: the top level. Declarations and statements are taken in order, contributions joined,
+// finish() lowered last. One door: lower(). Fields, statements, reductions, expressions and calls are in the files
+// beside this one.
+#include "compiler/source/lower.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "clang/AST/Attr.h"
+#include "clang/Basic/SourceManager.h"
+#include "compiler/source/vocabulary.h"
+
+namespace nbcc {
+
+Pipeline lower(clang::ASTContext& context, const Screened& screened, const Source& source,
+               std::vector<Diagnostic>& diagnostics) {
+  return lowering::Lowering(context, screened, source, diagnostics).run();
+}
+
+namespace lowering {
+
+namespace {
+// Nobody reads more, and a text of wrong lines alone is refused at once.
+constexpr int kMaxErrors = 20;
+constexpr std::size_t kMaxWarnings = 100;
+}  // namespace
+
+Location Lowering::location(clang::SourceLocation where) const {
+  if (where.isInvalid()) return {};
+  const clang::SourceManager& manager = context_.getSourceManager();
+  const clang::PresumedLoc place = manager.getPresumedLoc(manager.getExpansionLoc(where));
+  return place.isValid() ? Location{int(place.getLine()), int(place.getColumn())} : Location{};
+}
+
+void Lowering::report(Severity severity, clang::SourceLocation where, std::string message) {
+  Diagnostic diagnostic{severity, location(where), std::move(message)};
+  if (severity == Severity::Warning && said_.size() >= kMaxWarnings) return;
+  // A loop that is unrolled, or a function that is called twice, says the same again.
+  if (!said_.emplace(diagnostic.where.line, diagnostic.where.column, diagnostic.message).second) return;
+  errors_ += severity == Severity::Error;
+  diagnostics_.push_back(std::move(diagnostic));
+}
+
+bool Lowering::in_prelude(const clang::Decl* declaration) const {
+  const clang::SourceManager& manager = context_.getSourceManager();
+  return !manager.isInMainFile(manager.getExpansionLoc(declaration->getLocation()));
+}
+
+// Runs the action for one top-level statement; a rejection becomes a diagnostic, and what the statement would have
+// set is poisoned.
+template <typename Action>
+bool Lowering::attempt(const clang::Stmt* statement, Action action) {
+  try {
+    action();
+    return true;
+  } catch (const Rejected& rejected) {
+    if (!rejected.message.empty()) report(Severity::Error, rejected.where, rejected.message);
+    while (!branches_.empty()) end_branch();
+    path_ = kNone;
+    frames_.clear();
+    if (statement) poison(statement);
+    return false;
+  }
+}
+
+void Lowering::poison(const clang::Stmt* statement) {
+  const clang::Expr* target = nullptr;
+  if (const auto* b = llvm::dyn_cast<clang::BinaryOperator>(statement); b && b->isAssignmentOp()) target = b->getLHS();
+  if (const auto* c = llvm::dyn_cast<clang::CXXOperatorCallExpr>(statement); c && c->isAssignmentOp())
+    target = c->getArg(0);
+  while (target) {
+    target = target->IgnoreParenImpCasts();
+    if (const auto* m = llvm::dyn_cast<clang::MemberExpr>(target))
+      target = m->getBase();
+    else if (const auto* s = llvm::dyn_cast<clang::ArraySubscriptExpr>(target))
+      target = s->getBase();
+    else if (const auto* o = llvm::dyn_cast<clang::CXXOperatorCallExpr>(target))
+      target = o->getArg(0);
+    else
+      break;
+  }
+  if (const auto* reference = target ? llvm::dyn_cast<clang::DeclRefExpr>(target) : nullptr)
+    if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl())) {
+      if (auto found = environment_.find(variable); found != environment_.end())
+        std::fill(found->second.parts.begin(), found->second.parts.end(), kPoisoned);
+    }
+  for (const clang::Stmt* child : statement->children())
+    if (child) poison(child);
+}
+
+bool Lowering::failed() const {
+  return std::any_of(diagnostics_.begin(), diagnostics_.end(),
+                     [](const Diagnostic& d) { return d.severity == Severity::Error; });
+}
+
+void Lowering::declare(const clang::Decl* declaration) {
+  if (const auto* function = llvm::dyn_cast<clang::FunctionDecl>(declaration)) return declare_function(function);
+  const auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration);
+  if (!variable)
+    throw Rejected{declaration->getLocation(), fmt::format("a declaration of this kind ({}) is not in the language",
+                                                           declaration->getDeclKindName())};
+  if (const auto* annotate = variable->getAttr<clang::AnnotateAttr>()) {
+    llvm::StringRef annotation = annotate->getAnnotation();
+    if (annotation.consume_front("nbcc:")) return declare_field(variable, annotation);
+  }
+  define_local(variable);
+}
+
+// Bodies are lowered where they are called.
+void Lowering::declare_function(const clang::FunctionDecl* function) {
+  const clang::SourceLocation where = function->getLocation();
+  const std::string name = function->getNameAsString();
+  if (is_built_in(name)) throw Rejected{where, fmt::format("'{}' is built in; choose another name", name)};
+  if (function->hasAttr<clang::AnnotateAttr>())
+    throw Rejected{where, fmt::format("'{}' is a function; only a variable can be a field", name)};
+  if (name == "finish" && !function->hasBody())
+    throw Rejected{where, "finish is declared but has no body; write 'void finish() { ... }'"};
+}
+
+Pipeline Lowering::run() {
+  pipeline_.name = source_.name();
+  pipeline_.dialect = screened_.dialect;
+  pipeline_.flops = screened_.flops;
+  if (pipeline_.dialect == Dialect::Cunbody) declare_cunbody_arrays();
+  const clang::FunctionDecl* finish = nullptr;
+  for (const clang::Decl* declaration : context_.getTranslationUnitDecl()->decls()) {
+    if (errors_ >= kMaxErrors) break;
+    if (declaration->isImplicit() || in_prelude(declaration) || llvm::isa<clang::EmptyDecl>(declaration)) continue;
+    if (const auto* top = llvm::dyn_cast<clang::TopLevelStmtDecl>(declaration)) {
+      attempt(top->getStmt(), [&] { execute(top->getStmt()); });
+    } else if (!attempt(nullptr, [&] { declare(declaration); })) {
+      if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration)) broken_.insert(variable);
+    }
+    if (const auto* function = llvm::dyn_cast<clang::FunctionDecl>(declaration))
+      if (function->getName() == "finish" && function->isThisDeclarationADefinition()) finish = function;
+  }
+  if (pipeline_.components(Role::Output) == 0 && !failed())
+    diagnostics_.push_back(
+        {Severity::Error,
+         {},
+         "the pipeline has no output: declare one as 'output(sum) real name;', or write OUTPUT[k] += ..."});
+  if (measuring_) {
+    if (finish) attempt(nullptr, [&] { lower_finish(finish); });
+    return {};
+  }
+  if (failed()) return std::move(pipeline_);
+  combine_contributions();
+  if (finish) attempt(nullptr, [&] { lower_finish(finish); });
+  if (!failed()) warn_unused();
+  return std::move(pipeline_);
+}
+
+// Several contributions to one output become one: under one guard where they share it, else each selected by its own.
+void Lowering::combine_contributions() {
+  for (int component = 0; component < int(contributed_.size()); ++component) {
+    auto& parts = contributed_[std::size_t(component)];
+    const Field& field = pipeline_.field_of(Role::Output, component);
+    const auto has_guard = [&](const Contributed& c) { return c.guard == parts[0].guard; };
+    const auto is_whole = [&](const Contributed& c) { return (*graph_)[c.value].type == Type::Index; };
+    const bool maximum = field.reduction == Reduction::Max || field.reduction == Reduction::ArgMax;
+    const Op op = field.reduction == Reduction::Sum ? Op::Add : maximum ? Op::Max : Op::Min;
+    // Whole numbers beside real ones: floats would round them.
+    if (std::any_of(parts.begin(), parts.end(), is_whole) && !std::all_of(parts.begin(), parts.end(), is_whole))
+      for (Contributed& part : parts) part.value = cast(part.value, Type::Double, {});
+    Contribution joined;
+    if (parts.empty()) {
+      joined.value = never_written(field);  // warned of below
+    } else if (std::all_of(parts.begin(), parts.end(), has_guard)) {
+      for (const Contributed& part : parts)
+        joined.value = joined.value == kNone ? part.value : binary(op, joined.value, part.value, {});
+      joined.guard = parts[0].guard;
+    } else if (std::all_of(parts.begin(), parts.end(), is_whole)) {
+      joined = combine_whole(parts, op);
+    } else {
+      const double identity = field.reduction == Reduction::Sum ? 0 : maximum ? -HUGE_VAL : HUGE_VAL;
+      for (const Contributed& part : parts) {
+        NodeId value = part.value;
+        if (part.guard != kNone)
+          value = select(part.guard, value, graph_->constant(identity, (*graph_)[value].type), {});
+        joined.value = joined.value == kNone ? value : binary(op, joined.value, value, {});
+      }
+    }
+    if (skip_ != kNone) joined.guard = both(unary(Op::Not, skip_, {}), joined.guard);
+    pipeline_.contributions.push_back(joined);
+  }
+}
+
+// No whole number stands for none, as infinity does: what is there is told by the guards alone.
+Contribution Lowering::combine_whole(const std::vector<Contributed>& parts, Op op) {
+  Contribution joined{parts[0].value, parts[0].guard};
+  for (std::size_t k = 1; k < parts.size(); ++k) {
+    const auto& [guard, value] = parts[k];
+    NodeId best = binary(op, joined.value, value, {});
+    if (guard != kNone) best = select(guard, best, joined.value, {});
+    joined.value = joined.guard == kNone ? best : select(joined.guard, best, value, {});
+    joined.guard = joined.guard == kNone || guard == kNone ? kNone : binary(Op::Or, joined.guard, guard, {});
+  }
+  return joined;
+}
+
+NodeId Lowering::never_written(const Field& field) {
+  const bool maximum = field.reduction == Reduction::Max || field.reduction == Reduction::ArgMax;
+  if (field.reduction == Reduction::Sum) return graph_->constant(0);
+  const bool arg = field.reduction == Reduction::ArgMin || field.reduction == Reduction::ArgMax;
+  if (!arg && (field.type == Type::Int || field.type == Type::Index))
+    return graph_->constant(maximum ? -0x1p63 : 0x1p63, Type::Index);
+  return graph_->constant(maximum ? -HUGE_VAL : HUGE_VAL);
+}
+
+void Lowering::lower_finish(const clang::FunctionDecl* function) {
+  const clang::SourceLocation where = function->getLocation();
+  if (!function->getReturnType()->isVoidType() || function->getNumParams() != 0)
+    throw Rejected{where, "finish is written 'void finish() { ... }'"};
+  finishing_ = true;
+  graph_ = &pipeline_.finish;
+  path_ = kNone;
+  for (const auto& [variable, index] : fields_) {
+    const Field& field = pipeline_.fields[std::size_t(index)];
+    if (field.role != Role::Output) continue;
+    Value value{{result_type(field), field.length, field.width}, {}};
+    for (int c = 0; c < field.components(); ++c)
+      value.parts.push_back(graph_->leaf(Op::Output, field.first + c, result_type(field)));
+    set(variable, value);
+  }
+  execute(function->getBody());
+  pipeline_.finished.assign(std::size_t(pipeline_.components(Role::Output)), kNone);
+  for (const auto& [variable, index] : fields_) {
+    const Field& field = pipeline_.fields[std::size_t(index)];
+    if (field.role != Role::Output) continue;
+    const Value value = read_variable(variable, where);
+    for (int c = 0; c < field.components(); ++c)
+      pipeline_.finished[std::size_t(field.first + c)] = value.parts[std::size_t(c)];
+  }
+}
+
+void Lowering::warn_unused() {
+  // Which components of the inputs and params are read.
+  std::map<Op, std::vector<bool>> used{{Op::InputI, {}}, {Op::InputJ, {}}, {Op::Param, {}}};
+  used[Op::InputI].resize(std::size_t(pipeline_.components(Role::InputI)));
+  used[Op::InputJ].resize(std::size_t(pipeline_.components(Role::InputJ)));
+  used[Op::Param].resize(std::size_t(pipeline_.components(Role::Param)));
+  const auto mark = [&](const Graph& graph, const std::vector<NodeId>& from) {
+    const std::vector<bool> alive = reachable(graph, from);
+    for (NodeId id = 0; id < graph.size(); ++id)
+      if (const auto found = used.find(graph[id].op); alive[std::size_t(id)] && found != used.end())
+        found->second[std::size_t(graph[id].payload)] = true;
+  };
+  mark(pipeline_.pair, pipeline_.roots());
+  mark(pipeline_.finish, pipeline_.finished);
+  for (int k = 0; k < int(pipeline_.fields.size()); ++k) {
+    if (diagnostics_.size() >= kMaxWarnings) return;
+    const Field& field = pipeline_.fields[std::size_t(k)];
+    if (field.role == Role::Output) {
+      warn_unwritten(k);
+      continue;
+    }
+    const auto& of_role = used[field.role == Role::InputI   ? Op::InputI
+                               : field.role == Role::InputJ ? Op::InputJ
+                                                            : Op::Param];
+    const auto first = of_role.begin() + field.first;
+    if (std::none_of(first, first + field.components(), [](bool b) { return b; }))
+      diagnostics_.push_back({Severity::Warning, field.where,
+                              fmt::format("{} '{}' is declared and never used", name(field.role), field.name)});
+  }
+  for (const clang::Decl* declaration : context_.getTranslationUnitDecl()->decls()) {
+    const auto* function = llvm::dyn_cast<clang::FunctionDecl>(declaration);
+    if (!function || in_prelude(function) || !function->isThisDeclarationADefinition() ||
+        function->getName() == "finish")
+      continue;
+    if (!called_.count(function->getCanonicalDecl()))
+      report(Severity::Warning, function->getLocation(),
+             fmt::format("function '{}' is never called", function->getNameAsString()));
+  }
+}
+
+// An output is written by a contribution, or by finish().
+void Lowering::warn_unwritten(int index) {
+  const Field& field = pipeline_.fields[std::size_t(index)];
+  const auto written = [&](int component) {
+    if (!contributed_[std::size_t(component)].empty()) return true;
+    if (pipeline_.finished.empty()) return false;
+    const Node& result = pipeline_.finish[pipeline_.finished[std::size_t(component)]];
+    return result.op != Op::Output || result.payload != component;
+  };
+  int missing = 0, last = 0;
+  for (int k = 0; k < field.components(); ++k)
+    if (!written(field.first + k)) ++missing, last = k;
+  if (missing == 0) return;
+  const Shape shape{field.type, field.length, field.width};
+  const std::string what = missing == field.components() ? field.name : component_name(field.name, shape, last);
+  diagnostics_.push_back({Severity::Warning, field.where, fmt::format("output '{}' is never written", what)});
+}
+
+std::string component_name(const std::string& name, const Shape& shape, int k) {
+  std::string result = name;
+  if (shape.length > 0) result += fmt::format("[{}]", k / shape.width);
+  if (shape.width > 1) result += fmt::format(".{}", "xyzw"[k % shape.width]);
+  return result;
+}
+
+}  // namespace lowering
+}  // namespace nbcc

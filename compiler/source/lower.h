@@ -1,0 +1,218 @@
+// The inside of lowering: Clang's tree, executed symbolically, becomes the IR. Private to lower*.cpp; parse.cpp uses
+// only lower().
+//
+// A variable holds a Value: one IR node per component. A statement changes values; an `if` executes both branches on
+// copies and joins them with Select; a `for` is executed as often as it says; a call executes the body. What is left
+// at the end are the contributions. Wrong text throws Rejected, which is caught per top-level statement, so that one
+// run reports every mistake; variables that the failed statement would have set are poisoned and stay silent.
+#pragma once
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/DeclCXX.h"
+#include "clang/AST/ExprCXX.h"
+#include "clang/AST/Stmt.h"
+#include "compiler/ir/ir.h"
+#include "compiler/source/prescan.h"
+#include "compiler/text/diagnostic.h"
+
+namespace nbcc {
+
+Pipeline lower(clang::ASTContext& context, const Screened& screened, const Source& source,
+               std::vector<Diagnostic>& diagnostics);
+
+namespace lowering {
+
+// Component states beside a node id.
+inline constexpr NodeId kUnset = -1;     // never assigned
+inline constexpr NodeId kHalfSet = -2;   // assigned in one branch of an if only
+inline constexpr NodeId kPoisoned = -3;  // its assignment was an error that has been reported
+
+inline constexpr int kCunbodyLength = 10000;  // of the arrays that the prelude declares
+
+struct Shape {
+  Type scalar = Type::Real;
+  int length = 0;  // 0: not an array
+  int width = 1;   // 2..4: a vector
+  int components() const { return width * (length == 0 ? 1 : length); }
+  bool is_scalar() const { return length == 0 && width == 1; }
+};
+
+struct Value {
+  Shape shape;
+  std::vector<NodeId> parts;
+};
+
+// A part of a variable that can be assigned.
+struct Place {
+  const clang::VarDecl* variable = nullptr;
+  int first = 0;
+  Shape shape;
+};
+
+// A mistake in the user's text. An empty message means that it has been reported already.
+struct Rejected {
+  clang::SourceLocation where;
+  std::string message;
+};
+
+struct Contributed {
+  NodeId guard, value;
+};
+
+// "v.z", "a[3]": the k-th component of something of this shape.
+std::string component_name(const std::string& name, const Shape& shape, int k);
+
+// True if every way through the statement ends in a return.
+bool always_returns(const clang::Stmt* statement);
+
+class Lowering {
+ public:
+  Lowering(clang::ASTContext& context, const Screened& screened, const Source& source,
+           std::vector<Diagnostic>& diagnostics)
+      : context_(context), screened_(screened), source_(source), diagnostics_(diagnostics) {}
+  Pipeline run();
+
+ private:
+  // Ordered by the place in the text, so that the same text makes the same graph in every run.
+  struct ByPlace {
+    bool operator()(const clang::VarDecl* a, const clang::VarDecl* b) const {
+      return std::pair(a->getLocation().getRawEncoding(), a) < std::pair(b->getLocation().getRawEncoding(), b);
+    }
+  };
+  using Environment = std::map<const clang::VarDecl*, Value, ByPlace>;
+
+  // A function being inlined: what it has returned so far, under which guards, newest last.
+  struct Frame {
+    const clang::FunctionDecl* function;
+    NodeId path;  // the path's guard when it was called
+    std::vector<std::pair<NodeId, Value>> returned;
+  };
+
+  // lower.cpp: declarations and the pipeline as a whole
+  void declare(const clang::Decl* declaration);
+  void declare_function(const clang::FunctionDecl* function);
+  void lower_finish(const clang::FunctionDecl* function);
+  void combine_contributions();
+  Contribution combine_whole(const std::vector<Contributed>& parts, Op op);
+  NodeId never_written(const Field& field);
+  void warn_unused();
+  void warn_unwritten(int field);
+  bool failed() const;
+  Location location(clang::SourceLocation where) const;
+  void report(Severity severity, clang::SourceLocation where, std::string message);
+  void poison(const clang::Stmt* statement);
+  template <typename Action>
+  bool attempt(const clang::Stmt* statement, Action action);
+
+  // lower_field.cpp
+  void declare_field(const clang::VarDecl* variable, llvm::StringRef annotation);
+  Field field_named(const clang::VarDecl* variable, llvm::StringRef annotation);
+  void declare_cunbody_arrays();
+  Shape shape_of(clang::QualType type, clang::SourceLocation where);
+
+  // lower_statement.cpp
+  void execute(const clang::Stmt* statement);
+  void execute_if(const clang::IfStmt* statement);
+  void execute_for(const clang::ForStmt* statement);
+  void execute_return(const clang::ReturnStmt* statement);
+  void execute_expression(const clang::Expr* expression);
+  bool execute_assignment(const clang::Expr* expression);
+  void execute_call(const clang::CallExpr* expression);
+  void define_local(const clang::VarDecl* variable);
+  Value initial_value(const clang::VarDecl* variable, Shape shape);
+  void assign(const Place& place, Value value, clang::SourceLocation where);
+  void set(const clang::VarDecl* variable, Value value);
+  Environment end_branch();
+  void join(const Environment& yes, const Environment& no, NodeId condition, int line);
+
+  // lower_reduce.cpp
+  bool reduce(const clang::Expr* expression);
+  void reduce_sum(const Place& place, const clang::Expr* term, bool negative, clang::SourceLocation where);
+  bool reduce_by_call(const Place& place, const clang::Expr* right, clang::SourceLocation where);
+  void contribute(const Place& place, const Value& value, Reduction reduction, clang::SourceLocation where);
+  const Field* output_of(const clang::VarDecl* variable) const;
+  bool is_place(const clang::Expr* expression, const Place& place);
+  std::string how_to_change(const Field& output) const;
+
+  // lower_expression.cpp
+  Value evaluate(const clang::Expr* expression);
+  Value evaluate_binary(const clang::BinaryOperator* expression);
+  Value evaluate_unary(const clang::UnaryOperator* expression);
+  Value evaluate_conditional(const clang::ConditionalOperator* expression);
+  Value evaluate_construct(const clang::CXXConstructExpr* expression);
+  Value evaluate_operator_call(const clang::CXXOperatorCallExpr* expression);
+  Value arithmetic(Op op, const Value& a, const Value& b, clang::SourceLocation where);
+  Value convert(const Value& value, Shape shape, clang::SourceLocation where);           // as an assignment does
+  Value convert_as_asked(const Value& value, Shape shape, clang::SourceLocation where);  // as a cast does
+  Value literal(const clang::Expr* expression);
+  void warn_of_range(const clang::FloatingLiteral* number);
+  Value evaluate_member(const clang::MemberExpr* expression);
+  Value evaluate_comparison(const clang::BinaryOperator* expression);
+  NodeId condition(const clang::Expr* expression);
+
+  // lower_place.cpp
+  Place place_of(const clang::Expr* expression);
+  Place place_of_variable(const clang::DeclRefExpr* reference);
+  Place element(const Place& base, const clang::Expr* index, clang::SourceLocation where);
+  std::int64_t constant_index(const clang::Expr* expression, int count, const std::string& what);
+  Value read(const Place& place, clang::SourceLocation where);
+  Value read_field(const Field& field, const Place& place, clang::SourceLocation where);
+  Value read_variable(const clang::VarDecl* variable, clang::SourceLocation where);
+  Value read_built_in(const clang::VarDecl* variable, clang::SourceLocation where);
+  NodeId transplant(NodeId id);  // a node of `pair` that no j reaches, remade in `finish`
+
+  // lower_call.cpp
+  Value call(const clang::CallExpr* expression);
+  Value call_built_in(const clang::CallExpr* expression, const clang::FunctionDecl* function);
+  Value scalar_function(const std::string& name, const std::vector<Value>& arguments, clang::SourceLocation where);
+  Value inline_function(const clang::CallExpr* expression, const clang::FunctionDecl* function);
+  void bind_arguments(const clang::CallExpr* expression, const clang::FunctionDecl* definition);
+  Value join_returned(const Frame& frame, clang::SourceLocation where);
+  void call_skip_if(const clang::CallExpr* expression);
+  void call_sincos(const clang::CallExpr* expression);
+  Value vector_function(const std::string& name, const std::vector<Value>& arguments, clang::SourceLocation where);
+
+  // Building nodes: folded at once, so that loop bounds and indices are constants when they are needed.
+  NodeId make(Op op, Type type, std::array<NodeId, 3> args, clang::SourceLocation where);
+  NodeId unary(Op op, NodeId a, clang::SourceLocation where);
+  NodeId binary(Op op, NodeId a, NodeId b, clang::SourceLocation where);
+  NodeId select(NodeId condition, NodeId yes, NodeId no, clang::SourceLocation where);
+  NodeId cast(NodeId a, Type type, clang::SourceLocation where);
+  NodeId both(NodeId guard_a, NodeId guard_b);  // and of two guards, kNone meaning always
+
+  bool in_prelude(const clang::Decl* declaration) const;
+
+  clang::ASTContext& context_;
+  const Screened& screened_;
+  const Source& source_;
+  std::vector<Diagnostic>& diagnostics_;
+
+  Pipeline pipeline_;
+  Graph* graph_ = &pipeline_.pair;  // `finish` while finish() is lowered
+  Environment environment_;
+  std::vector<Environment> branches_;  // of each if being executed: what its branch has changed, with the values before
+  std::map<const clang::VarDecl*, int, ByPlace> fields_;  // index in pipeline_.fields
+  std::set<const clang::VarDecl*> broken_;                // their declarations were errors that have been reported
+  std::set<const clang::FunctionDecl*> called_;
+  std::map<NodeId, NodeId> transplanted_;
+  std::map<const clang::VarDecl*, int> half_set_line_;
+  std::set<std::tuple<int, int, std::string>> said_;  // of report()
+  int errors_ = 0;
+  std::vector<std::vector<Contributed>> contributed_;
+  std::vector<Frame> frames_;
+  NodeId path_ = kNone;  // guard of the statement being executed
+  NodeId skip_ = kNone;  // the pair is skipped where this holds
+  bool finishing_ = false;
+  int executed_ = 0;        // statements so far, a bound on unrolling
+  int evaluated_ = 0;       // expressions so far, likewise
+  bool measuring_ = false;  // a first run to learn the dimensions of Cunbody's arrays
+  std::map<const clang::VarDecl*, int> largest_index_;
+};
+
+}  // namespace lowering
+}  // namespace nbcc

@@ -1,0 +1,154 @@
+// Declarations of fields -> Field, and Clang's types -> Shape. Part of lowering (lower.h); doors: declare_field(),
+// declare_cunbody_arrays(), shape_of().
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "clang/AST/Attr.h"
+#include "clang/AST/Type.h"
+#include "compiler/source/lower.h"
+
+namespace nbcc::lowering {
+
+Shape Lowering::shape_of(clang::QualType type, clang::SourceLocation where) {
+  Shape shape;
+  type = type.getNonReferenceType();
+  if (const auto* array = context_.getAsConstantArrayType(type)) {
+    shape.length = int(array->getSize().getLimitedValue(1 << 20));
+    type = array->getElementType();
+    if (context_.getAsArrayType(type))
+      throw Rejected{where, "an array of arrays is not in the language; use one array, and a[i * n + k] for a[i][k]"};
+    if (shape.length < 1 || shape.length > 1024)
+      throw Rejected{where, fmt::format("an array may have 1 to 1024 elements, not {}", shape.length)};
+  } else if (context_.getAsArrayType(type)) {
+    throw Rejected{where, "an array needs a constant length"};
+  }
+  if (llvm::isa<clang::DecayedType>(type))
+    throw Rejected{where, "an array cannot be passed to a function; pass its elements"};
+  if (type->isAnyPointerType())
+    throw Rejected{where, "a pointer is not in the language; use an array and a constant index"};
+  if (type->isReferenceType()) throw Rejected{where, "a reference is not in the language; declare a variable"};
+  // Names before widths: `real` is a typedef of float to Clang, and the difference is ours.
+  for (clang::QualType t = type;;) {
+    if (const auto* named = t->getAs<clang::TypedefType>()) {
+      const llvm::StringRef name = named->getDecl()->getName();
+      if (name == "real") return shape.scalar = Type::Real, shape;
+      if (name == "index") return shape.scalar = Type::Index, shape;
+    }
+    const clang::QualType next = t.getSingleStepDesugaredType(context_);
+    if (next == t) break;
+    t = next;
+  }
+  const clang::QualType plain = type.getCanonicalType().getUnqualifiedType();
+  const bool cunbody = pipeline_.dialect == Dialect::Cunbody;
+  if (plain == context_.FloatTy) return shape.scalar = cunbody ? Type::Real : Type::Float, shape;
+  if (plain == context_.DoubleTy) return shape.scalar = Type::Double, shape;
+  if (plain == context_.IntTy) return shape.scalar = Type::Int, shape;
+  if (plain == context_.LongLongTy) return shape.scalar = Type::Index, shape;
+  if (plain == context_.BoolTy) return shape.scalar = Type::Bool, shape;
+  if (const auto* record = plain->getAsCXXRecordDecl()) {
+    const llvm::StringRef name = record->getName();
+    if (name == "vec2" || name == "vec3" || name == "vec4") return shape.width = name.back() - '0', shape;
+  }
+  throw Rejected{where, fmt::format("the type '{}' is not in the language", type.getAsString())};
+}
+
+static std::optional<Reduction> reduction_named(llvm::StringRef name) {
+  for (Reduction r : {Reduction::Sum, Reduction::Min, Reduction::Max, Reduction::ArgMin, Reduction::ArgMax})
+    if (std::string_view(name.data(), name.size()) == nbcc::name(r)) return r;
+  return std::nullopt;
+}
+
+// `annotation` is what the prelude's macro left: "input_i", "input_j", "param", "output:max".
+Field Lowering::field_named(const clang::VarDecl* variable, llvm::StringRef annotation) {
+  const clang::SourceLocation where = variable->getLocation();
+  Field field;
+  field.name = variable->getName().str();
+  field.where = location(where);
+  if (auto comment = screened_.comments.find(field.where.line); comment != screened_.comments.end())
+    field.comment = comment->second;
+  if (annotation == "input_i")
+    field.role = Role::InputI;
+  else if (annotation == "input_j")
+    field.role = Role::InputJ;
+  else if (annotation == "param")
+    field.role = Role::Param;
+  else {
+    field.role = Role::Output;
+    annotation.consume_front("output:");
+    const auto reduction = reduction_named(annotation);
+    if (!reduction)
+      throw Rejected{where,
+                     fmt::format("'{}' is no reduction; there are sum, min, max, argmin and argmax", annotation.str())};
+    field.reduction = *reduction;
+  }
+  const Shape shape = shape_of(variable->getType(), where);
+  field.type = shape.scalar;
+  field.length = shape.length;
+  field.width = shape.width;
+  field.first = pipeline_.components(field.role);
+  return field;
+}
+
+void Lowering::declare_field(const clang::VarDecl* variable, llvm::StringRef annotation) {
+  const clang::SourceLocation where = variable->getLocation();
+  if (variable->isLocalVarDecl()) throw Rejected{where, "a field is declared at the top level, not inside a block"};
+  Field field = field_named(variable, annotation);
+  const bool arg =
+      field.role == Role::Output && (field.reduction == Reduction::ArgMin || field.reduction == Reduction::ArgMax);
+  if (arg && (field.type != Type::Index || field.components() != 1))
+    throw Rejected{where, fmt::format("an output({}) keeps a j_index: declare it as 'index'", name(field.reduction))};
+  if (field.role == Role::Output && field.type == Type::Bool)
+    throw Rejected{where, "an output cannot be bool; declare it as 'int'"};
+  const Value initial = initial_value(variable, {field.type, field.length, field.width});
+  if (initial.parts[0] != kUnset) {
+    if (field.role != Role::Param)
+      throw Rejected{
+          where, fmt::format("{} '{}' cannot have an initial value; only a param can", name(field.role), field.name)};
+    for (NodeId part : initial.parts) {
+      if (part < 0 || !graph_->is_constant(part))
+        throw Rejected{where,
+                       fmt::format("the default of param '{}' is not a constant; compute it in a variable of its own",
+                                   field.name)};
+      field.defaults.push_back(graph_->constant_value(part));
+    }
+  }
+  fields_[variable] = int(pipeline_.fields.size());
+  pipeline_.fields.push_back(field);
+  if (field.role == Role::Output) contributed_.resize(std::size_t(pipeline_.components(Role::Output)));
+}
+
+// INPUT_I, INPUT_J and OUTPUT have as many components as the text states by IDIM, JDIM, FDIM. Where it does not, a
+// first run of the whole pipeline, with arrays of any length, tells the largest index used: it may come out of a loop.
+void Lowering::declare_cunbody_arrays() {
+  std::map<std::string, const clang::VarDecl*> arrays;
+  for (const clang::Decl* declaration : context_.getTranslationUnitDecl()->decls())
+    if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration); variable && in_prelude(variable))
+      arrays[variable->getName().str()] = variable;
+  std::map<const clang::VarDecl*, int> largest;
+  if (!measuring_) {
+    std::vector<Diagnostic> unheard;
+    Lowering measure(context_, screened_, source_, unheard);
+    measure.measuring_ = true;
+    measure.run();
+    largest = measure.largest_index_;
+  }
+  const auto add = [&](const char* array, Role role, const std::optional<int>& stated) {
+    const clang::VarDecl* variable = arrays.at(array);
+    const auto found = largest.find(variable);
+    const int used = found == largest.end() ? 0 : found->second + 1;
+    Field field;
+    field.name = array;
+    field.role = role;
+    field.length = stated.value_or(measuring_ ? kCunbodyLength : used);
+    if (field.length < 1) return;
+    fields_[variable] = int(pipeline_.fields.size());
+    pipeline_.fields.push_back(field);
+  };
+  add("INPUT_I", Role::InputI, screened_.idim);
+  add("INPUT_J", Role::InputJ, screened_.jdim);
+  add("OUTPUT", Role::Output, screened_.fdim);
+  contributed_.resize(std::size_t(pipeline_.components(Role::Output)));
+}
+
+}  // namespace nbcc::lowering

@@ -1,0 +1,161 @@
+// Names, components and elements -> Places, and Places -> what they hold. Part of lowering (lower.h); doors:
+// place_of(), read(), constant_index().
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "compiler/source/lower.h"
+
+namespace nbcc::lowering {
+
+// A node of the pair's graph that no j reaches (a local of i and params) may be used in finish(): it is made anew
+// there.
+NodeId Lowering::transplant(NodeId id) {
+  const Node node = pipeline_.pair[id];
+  if (node.op == Op::Const) return graph_->constant(pipeline_.pair.constant_value(id), node.type, node.where);
+  if (arity(node.op) == 0) return graph_->leaf(node.op, node.payload, node.type, node.where);
+  if (const auto done = transplanted_.find(id); done != transplanted_.end()) return done->second;
+  std::array<NodeId, 3> args{kNone, kNone, kNone};
+  for (int k = 0; k < arity(node.op); ++k) args[std::size_t(k)] = transplant(node.args[std::size_t(k)]);
+  return transplanted_[id] = graph_->make(node.op, node.type, args, node.where);
+}
+
+// i_index, j_index, pi and the other constants.
+Value Lowering::read_built_in(const clang::VarDecl* variable, clang::SourceLocation where) {
+  const llvm::StringRef name = variable->getName();
+  if (finishing_ && name == "j_index") throw Rejected{where, "finish() runs after the sum: there is no j_index"};
+  if (name == "i_index" || name == "j_index")
+    return {{Type::Index, 0, 1},
+            {graph_->leaf(name == "i_index" ? Op::IIndex : Op::JIndex, 0, Type::Index, location(where))}};
+  if (variable->getInit()) return convert(evaluate(variable->getInit()), {Type::Real, 0, 1}, where);
+  throw Rejected{where, fmt::format("'{}' has no elements in this pipeline", name.str())};
+}
+
+Value Lowering::read_field(const Field& field, const Place& place, clang::SourceLocation where) {
+  if (field.role == Role::Output && pipeline_.dialect == Dialect::Cunbody)
+    throw Rejected{where, "OUTPUT cannot be read here; only finish() may read outputs"};
+  if (field.role == Role::Output)
+    throw Rejected{where, fmt::format("output '{}' cannot be read here; only finish() may read outputs", field.name)};
+  if (field.role == Role::InputJ && finishing_)
+    throw Rejected{where, fmt::format("finish() runs after the sum: it cannot read input_j '{}'", field.name)};
+  const Op op = field.role == Role::InputI ? Op::InputI : field.role == Role::InputJ ? Op::InputJ : Op::Param;
+  Value value{place.shape, {}};
+  for (int c = 0; c < place.shape.components(); ++c)
+    value.parts.push_back(graph_->leaf(op, field.first + place.first + c, field.type, location(where)));
+  return value;
+}
+
+// The whole of a variable of the user's that is no field, with the states of its components not yet judged.
+Value Lowering::read_variable(const clang::VarDecl* variable, clang::SourceLocation where) {
+  const std::string name = variable->getNameAsString();
+  const auto found = environment_.find(variable);
+  if (found == environment_.end()) throw Rejected{where, fmt::format("'{}' cannot be read here", name)};
+  Value value = found->second;
+  if (finishing_ && !variable->isLocalVarDeclOrParm() && !output_of(variable)) {
+    for (NodeId& part : value.parts) {
+      if (part < 0) continue;
+      const Binding binding = pipeline_.pair[part].binding;
+      if (binding == Binding::J || binding == Binding::Pair)
+        throw Rejected{where,
+                       fmt::format("finish() runs after the sum: it cannot read '{}', which belongs to a pair", name)};
+      part = transplant(part);
+    }
+  }
+  return value;
+}
+
+// A part of a variable, with the states of its components checked.
+Value Lowering::read(const Place& place, clang::SourceLocation where) {
+  if (const auto found = fields_.find(place.variable);
+      found != fields_.end() && !(finishing_ && output_of(place.variable)))
+    return read_field(pipeline_.fields[std::size_t(found->second)], place, where);
+  if (in_prelude(place.variable) && !fields_.count(place.variable)) return read_built_in(place.variable, where);
+  const Value whole = read_variable(place.variable, where);
+  Value value{place.shape, {}};
+  for (int c = 0; c < place.shape.components(); ++c) {
+    const NodeId part = whole.parts[std::size_t(place.first + c)];
+    const auto name = [&] { return component_name(place.variable->getName().str(), whole.shape, place.first + c); };
+    if (part == kPoisoned) throw Rejected{where, ""};
+    if (part == kUnset) throw Rejected{where, fmt::format("'{}' is read before it is set", name())};
+    if (part == kHalfSet)
+      throw Rejected{where, fmt::format("'{}' may be unset here: the if in line {} sets it in one branch only", name(),
+                                        half_set_line_[place.variable])};
+    value.parts.push_back(part);
+  }
+  return value;
+}
+
+std::int64_t Lowering::constant_index(const clang::Expr* expression, int count, const std::string& what) {
+  const Value index = evaluate(expression);
+  const clang::SourceLocation where = expression->getExprLoc();
+  if (!index.shape.is_scalar() || !graph_->is_constant(index.parts[0]))
+    throw Rejected{where,
+                   fmt::format("the index of '{}' must be a constant; to choose by data, go through the elements: "
+                               "for (int k = 0; k < {}; ++k) and in it if (k == ...)",
+                               what, count)};
+  const double value = graph_->constant_value(index.parts[0]);
+  if (!(value >= 0 && value < count))
+    throw Rejected{where, fmt::format("index {} is out of range: '{}' has elements 0 to {}", value, what, count - 1)};
+  return std::int64_t(value);
+}
+
+Place Lowering::element(const Place& base, const clang::Expr* index, clang::SourceLocation where) {
+  const std::string name = base.variable->getName().str();
+  if (const auto field = fields_.find(base.variable); field != fields_.end() && pipeline_.dialect == Dialect::Cunbody) {
+    const Field& f = pipeline_.fields[std::size_t(field->second)];
+    const Value k = evaluate(index);
+    const char* side = f.role == Role::InputI ? "i fields" : f.role == Role::InputJ ? "j fields" : "outputs";
+    if (graph_->is_constant(k.parts[0])) {
+      const double value = graph_->constant_value(k.parts[0]);
+      if (measuring_ && value >= 0 && value < f.length)
+        largest_index_[base.variable] = std::max(largest_index_[base.variable], int(value));
+      if (!(value >= 0 && value < f.length))
+        throw Rejected{where, fmt::format("{}[{}] is out of range; this pipeline declares {} {} (0..{})", f.name, value,
+                                          f.length, side, f.length - 1)};
+    }
+  }
+  if (base.shape.length > 0) {
+    const std::int64_t k = constant_index(index, base.shape.length, name);
+    return {base.variable, base.first + int(k) * base.shape.width, {base.shape.scalar, 0, base.shape.width}};
+  }
+  const std::int64_t k = constant_index(index, base.shape.width, name);
+  return {base.variable, base.first + int(k), {base.shape.scalar, 0, 1}};
+}
+
+Place Lowering::place_of_variable(const clang::DeclRefExpr* reference) {
+  const clang::SourceLocation where = reference->getExprLoc();
+  const auto* variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl());
+  if (!variable) throw Rejected{where, fmt::format("'{}' is not a variable", reference->getDecl()->getNameAsString())};
+  if (broken_.count(variable)) throw Rejected{where, ""};
+  if (const auto field = fields_.find(variable); field != fields_.end()) {
+    const Field& f = pipeline_.fields[std::size_t(field->second)];
+    const bool result = finishing_ && f.role == Role::Output;
+    return {variable, 0, {result ? result_type(f) : f.type, f.length, f.width}};
+  }
+  if (const auto found = environment_.find(variable); found != environment_.end())
+    return {variable, 0, found->second.shape};
+  if (!in_prelude(variable)) throw Rejected{where, fmt::format("'{}' cannot be used here", variable->getName().str())};
+  const bool index = variable->getName() == "i_index" || variable->getName() == "j_index";
+  if (index || variable->getInit()) return {variable, 0, {index ? Type::Index : Type::Real, 0, 1}};
+  // An array of Cunbody's that is nowhere used with a good index.
+  return {variable, 0, {Type::Real, kCunbodyLength, 1}};
+}
+
+Place Lowering::place_of(const clang::Expr* expression) {
+  expression = expression->IgnoreParenImpCasts();
+  const clang::SourceLocation where = expression->getExprLoc();
+  if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(expression)) return place_of_variable(reference);
+  if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(expression)) {
+    const Place base = place_of(member->getBase());
+    const int k = int(llvm::StringRef("xyzw").find(member->getMemberDecl()->getName()));
+    return {base.variable, base.first + k, {base.shape.scalar, 0, 1}};
+  }
+  if (const auto* subscript = llvm::dyn_cast<clang::ArraySubscriptExpr>(expression))
+    return element(place_of(subscript->getBase()), subscript->getIdx(), where);
+  if (const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(expression);
+      call && call->getOperator() == clang::OO_Subscript)
+    return element(place_of(call->getArg(0)), call->getArg(1), where);
+  throw Rejected{where, "only a variable, an element or a component can be assigned"};
+}
+
+}  // namespace nbcc::lowering

@@ -1,0 +1,309 @@
+// Statements -> changes of the environment. Part of lowering (lower.h); one door: execute(). What changes an output is
+// in lower_reduce.cpp.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "clang/AST/Attr.h"
+#include "compiler/source/lower.h"
+#include "compiler/source/vocabulary.h"
+#include "compiler/text/limits.h"
+
+namespace nbcc::lowering {
+
+namespace {
+// More than any pipeline that a person writes; an unrolled loop that exceeds it would take minutes to compile.
+constexpr int kMaxStatements = 100'000;
+constexpr int kMaxRounds = 10'000;
+
+// What the screen cannot refuse by its first word.
+std::string construct_name(const clang::Stmt* statement) {
+  switch (statement->getStmtClass()) {
+    case clang::Stmt::CXXForRangeStmtClass:
+      return "a range-based for";
+    case clang::Stmt::LabelStmtClass:
+      return "a label";
+    default:
+      return statement->getStmtClassName();
+  }
+}
+
+}  // namespace
+
+bool always_returns(const clang::Stmt* statement) {
+  if (!statement) return false;
+  if (llvm::isa<clang::ReturnStmt>(statement)) return true;
+  if (const auto* block = llvm::dyn_cast<clang::CompoundStmt>(statement)) {
+    for (const clang::Stmt* s : block->body())
+      if (always_returns(s)) return true;
+    return false;
+  }
+  if (const auto* branch = llvm::dyn_cast<clang::IfStmt>(statement))
+    return always_returns(branch->getThen()) && always_returns(branch->getElse());
+  return false;
+}
+void Lowering::execute(const clang::Stmt* statement) {
+  if (++executed_ > kMaxStatements)
+    throw Rejected{statement->getBeginLoc(),
+                   fmt::format("the pipeline unrolls to more than {} statements", kMaxStatements)};
+  if (graph_->size() > kMaxNodes)
+    throw Rejected{statement->getBeginLoc(), fmt::format("the pipeline unrolls to more than {} operations", kMaxNodes)};
+  if (llvm::isa<clang::NullStmt>(statement)) return;
+  if (const auto* block = llvm::dyn_cast<clang::CompoundStmt>(statement)) {
+    for (const clang::Stmt* s : block->body()) {
+      execute(s);
+      // What stands behind an unconditional return is never reached.
+      if (always_returns(s)) return;
+    }
+    return;
+  }
+  if (const auto* declaration = llvm::dyn_cast<clang::DeclStmt>(statement)) {
+    for (const clang::Decl* d : declaration->decls()) {
+      const auto* variable = llvm::dyn_cast<clang::VarDecl>(d);
+      if (!variable)
+        throw Rejected{d->getLocation(),
+                       "only variables can be declared inside a block; define functions at the top level"};
+      define_local(variable);
+    }
+    return;
+  }
+  if (const auto* branch = llvm::dyn_cast<clang::IfStmt>(statement)) return execute_if(branch);
+  if (const auto* loop = llvm::dyn_cast<clang::ForStmt>(statement)) return execute_for(loop);
+  if (const auto* back = llvm::dyn_cast<clang::ReturnStmt>(statement)) return execute_return(back);
+  if (const auto* expression = llvm::dyn_cast<clang::Expr>(statement)) return execute_expression(expression);
+  throw Rejected{statement->getBeginLoc(), fmt::format("{} is not in the language", construct_name(statement))};
+}
+
+void Lowering::define_local(const clang::VarDecl* variable) {
+  const clang::SourceLocation where = variable->getLocation();
+  if (variable->hasAttr<clang::AnnotateAttr>())
+    throw Rejected{where, "a field is declared at the top level, not inside a block"};
+  if (variable->getType()->isReferenceType())
+    throw Rejected{where, "a reference is not in the language; declare a variable"};
+  if (variable->getType()->getContainedAutoType() && variable->getInit())
+    return set(variable, evaluate(variable->getInit()));
+  set(variable, initial_value(variable, shape_of(variable->getType(), where)));
+}
+
+// What the declaration gives the variable; unset where it gives nothing.
+Value Lowering::initial_value(const clang::VarDecl* variable, Shape shape) {
+  const clang::SourceLocation where = variable->getLocation();
+  const clang::Expr* initial = variable->getInit();
+  Value value{shape, std::vector<NodeId>(std::size_t(shape.components()), kUnset)};
+  if (!initial) return value;
+  // A vector without initialiser, or an array of them: Clang calls the default constructor.
+  const auto* construct = llvm::dyn_cast<clang::CXXConstructExpr>(initial->IgnoreImplicit());
+  if (construct && construct->getNumArgs() == 0) return value;
+  const auto* list = llvm::dyn_cast<clang::InitListExpr>(initial->IgnoreImplicit());
+  if (!list || shape.length == 0) return convert(evaluate(initial), shape, where);
+  // Elements that the list leaves out are zero, as in C++.
+  std::fill(value.parts.begin(), value.parts.end(), graph_->constant(0, shape.scalar));
+  for (unsigned k = 0; k < list->getNumInits(); ++k) {
+    const auto* empty = llvm::dyn_cast<clang::CXXConstructExpr>(list->getInit(k)->IgnoreImplicit());
+    if (llvm::isa<clang::ImplicitValueInitExpr>(list->getInit(k)) || (empty && empty->getNumArgs() == 0)) continue;
+    const Value element = convert(evaluate(list->getInit(k)), {shape.scalar, 0, shape.width}, where);
+    std::copy(element.parts.begin(), element.parts.end(), value.parts.begin() + k * unsigned(shape.width));
+  }
+  return value;
+}
+
+void Lowering::assign(const Place& place, Value value, clang::SourceLocation where) {
+  const clang::VarDecl* variable = place.variable;
+  const std::string name = variable->getName().str();
+  if (auto field = fields_.find(variable); field != fields_.end()) {
+    const Field& f = pipeline_.fields[std::size_t(field->second)];
+    if (f.role != Role::Output)
+      throw Rejected{
+          where, fmt::format("{} '{}' is read only; copy it into a variable to change it", nbcc::name(f.role), f.name)};
+    if (!finishing_) throw Rejected{where, how_to_change(f)};
+  }
+  const auto found = environment_.find(variable);
+  if (found == environment_.end()) throw Rejected{where, fmt::format("'{}' cannot be assigned", name)};
+  if (!frames_.empty() && !variable->isLocalVarDeclOrParm())
+    throw Rejected{where, fmt::format("function '{}' may change its own variables only, not '{}'; return the value",
+                                      frames_.back().function->getName().str(), name)};
+  if (finishing_ && !variable->isLocalVarDeclOrParm() && !output_of(variable))
+    throw Rejected{where, fmt::format("finish() may change outputs and its own variables only, not '{}'", name)};
+  if (variable->getType().isConstQualified()) throw Rejected{where, fmt::format("'{}' is const", name)};
+  value = convert(value, place.shape, where);
+  Value whole = found->second;
+  std::copy(value.parts.begin(), value.parts.end(), whole.parts.begin() + place.first);
+  set(variable, std::move(whole));
+}
+
+// Every change of a variable goes through here, so that the branch of an if can be undone.
+void Lowering::set(const clang::VarDecl* variable, Value value) {
+  Value& present = environment_[variable];
+  if (!branches_.empty()) branches_.back().try_emplace(variable, present);
+  present = std::move(value);
+}
+
+// Puts back what was before the branch, and returns what the branch made of it. A variable that the branch declared
+// itself had no parts before.
+Lowering::Environment Lowering::end_branch() {
+  Environment changed = std::move(branches_.back());
+  branches_.pop_back();
+  for (auto& [variable, value] : changed) {
+    std::swap(environment_[variable], value);
+    if (environment_[variable].parts.empty()) environment_.erase(variable);
+  }
+  return changed;
+}
+
+NodeId Lowering::both(NodeId a, NodeId b) {
+  if (a == kNone) return b;
+  if (b == kNone) return a;
+  return binary(Op::And, a, b, {});
+}
+
+void Lowering::execute_if(const clang::IfStmt* statement) {
+  if (statement->getInit() || statement->getConditionVariable())
+    throw Rejected{
+        statement->getBeginLoc(),
+        "a declaration inside the condition of an if is not in the language; declare the variable before it"};
+  if (statement->isConstexpr())
+    throw Rejected{statement->getBeginLoc(),
+                   "if constexpr is not in the language; a plain if on a constant costs nothing"};
+  const NodeId yes = condition(statement->getCond());
+  if (graph_->is_constant(yes)) {
+    const clang::Stmt* taken = graph_->constant_value(yes) != 0 ? statement->getThen() : statement->getElse();
+    if (taken) execute(taken);
+    return;
+  }
+  const NodeId outer = path_;
+  const NodeId no = unary(Op::Not, yes, statement->getBeginLoc());
+  branches_.emplace_back();
+  path_ = both(outer, yes);
+  execute(statement->getThen());
+  const Environment after_yes = end_branch();
+  branches_.emplace_back();
+  path_ = both(outer, no);
+  if (statement->getElse()) execute(statement->getElse());
+  const Environment after_no = end_branch();
+  path_ = outer;
+  // A branch that has returned no longer matters to what follows.
+  const bool yes_returns = always_returns(statement->getThen());
+  if (!yes_returns && !always_returns(statement->getElse()))
+    return join(after_yes, after_no, yes, location(statement->getBeginLoc()).line);
+  for (const auto& [variable, value] : yes_returns ? after_no : after_yes)
+    if (environment_.count(variable)) set(variable, value);
+}
+
+void Lowering::join(const Environment& yes, const Environment& no, NodeId condition, int line) {
+  Environment changed = yes;
+  changed.insert(no.begin(), no.end());
+  for (auto& [variable, value] : changed) {
+    const auto before = environment_.find(variable);
+    if (before == environment_.end()) continue;  // declared inside the branch
+    const auto in_yes = yes.find(variable), in_no = no.find(variable);
+    const Value& a = in_yes == yes.end() ? before->second : in_yes->second;
+    const Value& b = in_no == no.end() ? before->second : in_no->second;
+    Value joined = before->second;
+    for (std::size_t c = 0; c < joined.parts.size(); ++c) {
+      const NodeId pa = a.parts[c], pb = b.parts[c];
+      if (pa == pb)
+        joined.parts[c] = pa;
+      else if (pa == kPoisoned || pb == kPoisoned)
+        joined.parts[c] = kPoisoned;
+      else if (pa < 0 || pb < 0) {
+        joined.parts[c] = kHalfSet;
+        if (pa != kHalfSet && pb != kHalfSet) half_set_line_[variable] = line;
+      } else
+        joined.parts[c] = select(condition, pa, pb, {});
+    }
+    set(variable, std::move(joined));
+  }
+}
+
+void Lowering::execute_for(const clang::ForStmt* statement) {
+  const clang::SourceLocation where = statement->getBeginLoc();
+  if (statement->getInit()) execute(statement->getInit());
+  if (!statement->getCond())
+    throw Rejected{where, "this loop has no end; write 'for (int k = 0; k < N; ++k)' with a constant N"};
+  for (int round = 0;; ++round) {
+    const NodeId more = condition(statement->getCond());
+    if (!graph_->is_constant(more))
+      throw Rejected{statement->getCond()->getBeginLoc(),
+                     "the trip count of a for must be a constant, and this condition depends on data"};
+    if (graph_->constant_value(more) == 0) return;
+    if (round == kMaxRounds)
+      throw Rejected{
+          where, fmt::format("this loop does not end within {} rounds; its trip count must be a constant", kMaxRounds)};
+    execute(statement->getBody());
+    if (statement->getInc()) execute_expression(statement->getInc());
+  }
+}
+
+void Lowering::execute_return(const clang::ReturnStmt* statement) {
+  if (frames_.empty())
+    throw Rejected{statement->getBeginLoc(), finishing_ ? "return is not allowed in finish(); put the rest under an if"
+                                                        : "return has no place outside a function"};
+  Frame& frame = frames_.back();
+  if (!statement->getRetValue())
+    throw Rejected{statement->getBeginLoc(),
+                   fmt::format("function '{}' must return a value", frame.function->getName().str())};
+  Value value = evaluate(statement->getRetValue());
+  frames_.back().returned.emplace_back(path_, std::move(value));
+}
+
+void Lowering::execute_expression(const clang::Expr* expression) {
+  expression = expression->IgnoreParens();
+  if (const auto* cleanups = llvm::dyn_cast<clang::ExprWithCleanups>(expression))
+    return execute_expression(cleanups->getSubExpr());
+  const clang::SourceLocation where = expression->getExprLoc();
+  if (const auto* b = llvm::dyn_cast<clang::BinaryOperator>(expression); b && b->getOpcode() == clang::BO_Comma) {
+    execute_expression(b->getLHS());
+    return execute_expression(b->getRHS());
+  }
+  if (!finishing_ && reduce(expression)) return;
+  if (execute_assignment(expression)) return;
+  if (const auto* u = llvm::dyn_cast<clang::UnaryOperator>(expression); u && u->isIncrementDecrementOp()) {
+    const Place place = place_of(u->getSubExpr());
+    const Value one{{Type::Int, 0, 1}, {graph_->constant(1, Type::Int)}};
+    return assign(place, arithmetic(u->isIncrementOp() ? Op::Add : Op::Sub, read(place, where), one, where), where);
+  }
+  if (const auto* c = llvm::dyn_cast<clang::CallExpr>(expression); c && !llvm::isa<clang::CXXOperatorCallExpr>(c))
+    return execute_call(c);
+  throw Rejected{expression->getBeginLoc(), "this statement has no effect"};
+}
+
+// `a = e`, `a += e` and their like, of scalars and vectors. False if the expression is none of them.
+bool Lowering::execute_assignment(const clang::Expr* expression) {
+  const clang::SourceLocation where = expression->getExprLoc();
+  const clang::Expr *left = nullptr, *right = nullptr;
+  std::string sign;
+  if (const auto* b = llvm::dyn_cast<clang::BinaryOperator>(expression); b && b->isAssignmentOp()) {
+    left = b->getLHS();
+    right = b->getRHS();
+    sign = b->getOpcodeStr().str();
+  } else if (const auto* c = llvm::dyn_cast<clang::CXXOperatorCallExpr>(expression);
+             c && c->isAssignmentOp() && c->getNumArgs() == 2) {
+    left = c->getArg(0);
+    right = c->getArg(1);
+    sign = clang::getOperatorSpelling(c->getOperator());
+  } else {
+    return false;
+  }
+  const Place place = place_of(left);
+  if (sign == "=") return assign(place, evaluate(right), where), true;
+  static const std::map<std::string, Op> ops{
+      {"+=", Op::Add}, {"-=", Op::Sub}, {"*=", Op::Mul}, {"/=", Op::Div}, {"%=", Op::Rem}};
+  const auto op = ops.find(sign);
+  if (op == ops.end()) throw Rejected{where, refused_operator(sign)};
+  assign(place, arithmetic(op->second, read(place, where), evaluate(right), where), where);
+  return true;
+}
+
+void Lowering::execute_call(const clang::CallExpr* expression) {
+  const clang::FunctionDecl* function = expression->getDirectCallee();
+  const std::string name = function && function->getIdentifier() ? function->getName().str() : "";
+  if (name == "skip_if") return call_skip_if(expression);
+  if (name == "sincos") return call_sincos(expression);
+  if (name == "finish")
+    throw Rejected{expression->getExprLoc(), "finish() is called by nbcc, once for each i after its sum"};
+  evaluate(expression);
+  throw Rejected{expression->getBeginLoc(),
+                 fmt::format("the value of '{}' is not used, so that this statement has no effect", name)};
+}
+
+}  // namespace nbcc::lowering

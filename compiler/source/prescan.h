@@ -1,0 +1,27 @@
+// The first look at a text, before Clang sees it: a small raw lexer that refuses what must not reach the parser
+// (binary data, absurd size or nesting, unbalanced delimiters, on which Clang's incremental mode never returns,
+// every directive but `#define NAME constant` and `#pragma flops N`), names the words of C++ that the language leaves
+// out, and learns what the parser needs beforehand: the dialect, the flop convention, the comments behind declarations.
+// Knows tokens, not grammar.
+#pragma once
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/ir/ir.h"
+#include "compiler/text/diagnostic.h"
+
+namespace nbcc {
+
+struct Screened {
+  Dialect dialect = Dialect::Named;
+  std::optional<int> flops;                       // #pragma flops N
+  std::unordered_map<int, std::string> comments;  // line -> the // comment that ends it
+  std::optional<int> idim, jdim, fdim;            // #define IDIM (4), in Cunbody's dialect
+  std::vector<Diagnostic> errors;                 // if any, the text must not be parsed
+};
+
+Screened screen(const Source& source);
+
+}  // namespace nbcc

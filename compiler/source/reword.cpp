@@ -1,0 +1,154 @@
+// Clang's message -> ours. One door: reword(). A message that is known by none of the rules is passed on as it is.
+#include "compiler/source/reword.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "compiler/source/vocabulary.h"
+
+namespace nbcc {
+namespace {
+
+// `real` is a typedef and `vec3` a class only to Clang.
+std::string without_aka(std::string message) {
+  for (std::size_t at; (at = message.find(" (aka '")) != std::string::npos;) {
+    const std::size_t end = message.find("')", at);
+    if (end == std::string::npos) break;
+    message.erase(at, end + 2 - at);
+  }
+  return message;
+}
+
+// The n-th text (from 0) in quotes.
+std::string quoted(std::string_view message, int n) {
+  for (;; --n) {
+    const std::size_t begin = message.find('\'');
+    if (begin == std::string_view::npos) return {};
+    const std::size_t end = message.find('\'', begin + 1);
+    if (end == std::string_view::npos) return {};
+    if (n == 0) return std::string(message.substr(begin + 1, end - begin - 1));
+    message.remove_prefix(end + 1);
+  }
+}
+
+std::string behind(std::string_view message, std::string_view mark) {
+  const std::size_t at = message.find(mark);
+  return at == std::string_view::npos ? std::string(message) : std::string(message.substr(at + mark.size()));
+}
+
+bool is_vector(std::string_view type) {
+  return type.find("vec") != std::string_view::npos && type.find('[') == std::string_view::npos;
+}
+
+std::string components(std::string_view vector) {
+  const char width = vector.empty() ? '3' : vector.back();
+  return width == '2' ? "x and y" : width == '3' ? "x, y and z" : "x, y, z and w";
+}
+
+std::string operator_at(std::string_view line, int column) {
+  std::string result;
+  for (std::size_t k = std::size_t(std::max(column, 1)) - 1; k < line.size() && result.size() < 3; ++k) {
+    if (std::string_view("+-*/%<>=!&|^~").find(line[k]) == std::string_view::npos) break;
+    // `a*-b`: the second sign begins the operand.
+    if (!result.empty() && line[k] != '=' && line[k] != result[0]) break;
+    result += line[k];
+  }
+  return result.empty() ? "this operator" : fmt::format("'{}'", result);
+}
+
+std::string operands(std::string_view message, std::string_view line, int column) {
+  const std::string a = quoted(message, 0), b = quoted(message, 1), op = operator_at(line, column);
+  if (a.find('[') != std::string::npos || b.find('[') != std::string::npos)
+    return "arithmetic on a whole array is not in the language; use its elements";
+  if (a == "void" || b == "void") return "a function that returns nothing has no value; it stands alone as a statement";
+  if (op.starts_with("'%")) return "'%' needs whole numbers, of type int or index";
+  if (op.starts_with("'<<") || op.starts_with("'>>") || op.starts_with("'&'") || op.starts_with("'|'") ||
+      op.starts_with("'^"))
+    return refused_operator(op.substr(1, op.size() - 2));
+  return fmt::format("{} cannot combine '{}' and '{}'", op, a, b);
+}
+
+std::string conversion(const std::string& from, const std::string& to) {
+  if (is_vector(to) && is_vector(from)) return fmt::format("a {} cannot become a {}", from, to);
+  if (is_vector(to)) return fmt::format("a scalar cannot become a {0}; write {0}(s)", to);
+  if (is_vector(from))
+    return fmt::format("a {} cannot become a single {}; take one of its components, or dot(a, b)", from, to);
+  if (to.find('*') != std::string::npos) return "a pointer is not in the language; use an array and a constant index";
+  return fmt::format("a value of type '{}' cannot become one of type '{}'", from, to);
+}
+
+std::string unknown_type(const std::string& message) {
+  const std::string suggestion = did_you_mean(quoted(message, 0), WordKind::Type);
+  return message + (suggestion.empty() ? "; the types are real, float, double, int, index, bool, vec2, vec3 and vec4"
+                                       : suggestion);
+}
+
+std::string no_match(const std::string& function) {
+  const std::string form = signature(function);
+  if (form.empty()) return fmt::format("the arguments do not fit the function '{}'", function);
+  return fmt::format("the arguments do not fit '{}': it is written {}", function, form);
+}
+
+struct Rule {
+  std::string_view begins;
+  std::string_view says;  // a fixed text; {0} and {1} stand for the first quoted texts
+};
+constexpr Rule kRules[] = {
+    {"cannot assign to variable", "'{0}' is read only"},
+    {"cannot assign to non-static data member", "'{0}' belongs to something that is read only"},
+    {"cannot assign to return value", "this is read only"},
+    {"read-only variable is not assignable", "this is read only"},
+    {"expression is not assignable", "only a variable, an element or a component can be assigned"},
+    {"value of type", "a condition must be a single value, and this is a '{0}'"},
+    {"incompatible operand types", "the two values of ?: must be two numbers, or two vectors of one length"},
+    {"expected ';' after", "expected ';' or an operator here"},
+    {"expected ';' at end of declaration", "expected ';' or an operator here"},
+    {"member reference base type", "a '{0}' has no components"},
+    {"called object type", "only functions can be called, and this is a '{0}'"},
+    {"subscripted value is not", "only an array or a vector has elements"},
+    {"array subscript is not an integer", "an index must be a whole number, of type int or index"},
+    {"cannot combine with previous", "expected a name, and this is a second type"},
+    {"variable has incomplete type", "a variable cannot be '{0}'"},
+    {"variable length array declaration", "an array needs a constant length"},
+    {"definition of variable with array type needs", "an array needs a constant length"},
+    {"array type", "an array cannot be assigned as a whole; assign its elements"},
+    {"function definition is not allowed here", "a function is defined at the top level, not inside a block"},
+    {"default initialization of an object of const type", "a const variable needs a value"},
+    {"reference to overloaded function could not be resolved",
+     "a function must be called, with its arguments in parentheses"},
+    {"indirection requires pointer", "a pointer is not in the language; use an array and a constant index"},
+    {"integer literal is too large", "this whole number is too large; write it with a decimal point"},
+};
+
+}  // namespace
+
+std::string reword(std::string message, std::string_view line, int column) {
+  message = without_aka(std::move(message));
+  const auto begins = [&](std::string_view text) { return message.starts_with(text); };
+  const std::string first = quoted(message, 0), second = quoted(message, 1);
+  // The prelude declares what is not in the language as deleted, each with what to say.
+  if (begins("candidate function not viable")) return behind(message, "viable: ");
+  if (begins("overload resolution selected deleted operator")) return behind(message, "': ");
+  if (begins("use of undeclared identifier") && message.find("did you mean") == std::string::npos)
+    return message + did_you_mean(first, WordKind::Value);
+  if (begins("unknown type name") && message.find("did you mean") == std::string::npos) return unknown_type(message);
+  if (begins("no member named") && is_built_in(first)) return fmt::format("'{0}' is a function; write {0}(v)", first);
+  if (begins("no member named"))
+    return fmt::format("a {} has the components {}, and no '{}'", second, components(second), first);
+  if (begins("invalid operands to binary expression")) return operands(message, line, column);
+  if (begins("no viable conversion from") || begins("cannot convert")) return conversion(first, second);
+  if (begins("assigning to")) return conversion(second, first);
+  if (begins("cannot initialize")) return conversion(second, first);
+  if (begins("no matching constructor") || begins("no matching conversion")) {
+    const std::string type = begins("no matching constructor") ? first : second;
+    return fmt::format("a {} is made of {} numbers, or of one for all components", type,
+                       type.empty() ? '?' : type.back());
+  }
+  if (begins("no matching function for call to")) return no_match(first);
+  for (const Rule& rule : kRules)
+    if (begins(rule.begins)) return fmt::format(fmt::runtime(rule.says), first, second);
+  return message;
+}
+
+}  // namespace nbcc

@@ -1,0 +1,242 @@
+// Words -> what diagnostics say about them. Doors: the functions of words.h. Knows no grammar and no text.
+#include "compiler/source/vocabulary.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace nbcc {
+namespace {
+
+constexpr std::string_view kWhole = "whole numbers are int (32 bits) and index (64 bits)";
+constexpr std::string_view kNumbers = "the types are real, float, double, int, index, bool, vec2, vec3 and vec4";
+constexpr std::string_view kLoop = "write a for with a constant trip count";
+constexpr std::string_view kFunction = "write a function for each type";
+constexpr std::string_view kVariables = "use single variables or arrays";
+constexpr std::string_view kBranch = "write if and else if";
+constexpr std::string_view kCast = "write a cast as real(x) or static_cast<real>(x)";
+
+constexpr std::array kExcluded = std::to_array<ExcludedWord>({
+    {"goto", "goto", "write if and else"},
+    {"while", "a while loop", kLoop},
+    {"do", "a do loop", kLoop},
+    {"break", "break", "put the rest of the loop's body under an if"},
+    {"continue", "continue", "put the rest of the loop's body under an if"},
+    {"switch", "switch", kBranch},
+    {"case", "switch", kBranch, true},
+    {"default", "switch", kBranch, true},
+    {"new", "new", "use a local array of constant length"},
+    {"delete", "delete", "there is nothing to free"},
+    {"class", "a class", kVariables},
+    {"struct", "a struct", kVariables},
+    {"union", "a union", kVariables},
+    {"enum", "an enumeration", "use #define of a constant"},
+    {"private", "a class", kVariables, true},
+    {"public", "a class", kVariables, true},
+    {"protected", "a class", kVariables, true},
+    {"virtual", "virtual", kVariables, true},
+    {"friend", "friend", kVariables, true},
+    {"explicit", "explicit", kVariables, true},
+    {"this", "this", kVariables},
+    {"template", "a template", kFunction},
+    {"typename", "a template", kFunction, true},
+    {"concept", "a concept", kFunction, true},
+    {"requires", "a concept", kFunction, true},
+    {"namespace", "a namespace", "all names of a pipeline are in one"},
+    {"using", "using", "write the name itself"},
+    {"typedef", "typedef", "write the type itself"},
+    {"throw", "an exception", "leave a pair out with skip_if(condition)"},
+    {"try", "an exception", "leave a pair out with skip_if(condition)"},
+    {"catch", "an exception", "leave a pair out with skip_if(condition)", true},
+    {"noexcept", "noexcept", "leave it out"},
+    {"operator", "an operator definition", "write a function"},
+    {"import", "a module", "a pipeline is one file"},
+    {"export", "a module", "a pipeline is one file"},
+    {"module", "a module", "a pipeline is one file"},
+    {"asm", "inline assembly", "the compiler chooses the instructions"},
+    {"extern", "extern", "leave it out"},
+    {"static", "static", "nothing lives longer than one pair"},
+    {"register", "register", "leave it out"},
+    {"thread_local", "thread_local", "nothing lives longer than one pair"},
+    {"volatile", "volatile", "leave it out"},
+    {"mutable", "mutable", "leave it out"},
+    {"constinit", "constinit", "write const"},
+    {"consteval", "consteval", "leave it out"},
+    {"alignas", "alignas", "leave it out"},
+    {"sizeof", "sizeof", ""},
+    {"alignof", "alignof", ""},
+    {"typeid", "typeid", ""},
+    {"decltype", "decltype", "write the type itself, or auto"},
+    {"reinterpret_cast", "reinterpret_cast", kCast},
+    {"const_cast", "const_cast", kCast},
+    {"dynamic_cast", "dynamic_cast", kCast},
+    {"nullptr", "a pointer", "use an array and a constant index"},
+    {"char", "the type char", kWhole},
+    {"short", "the type short", kWhole},
+    {"long", "the type long", kWhole},
+    {"unsigned", "an unsigned type", kWhole},
+    {"signed", "the type signed", kWhole},
+    {"wchar_t", "the type wchar_t", kNumbers},
+    {"char8_t", "the type char8_t", kNumbers},
+    {"char16_t", "the type char16_t", kNumbers},
+    {"char32_t", "the type char32_t", kNumbers},
+    {"co_await", "a coroutine", ""},
+    {"co_yield", "a coroutine", ""},
+    {"co_return", "a coroutine", ""},
+    {"static_assert", "static_assert", ""},
+});
+
+constexpr std::array kTypes =
+    std::to_array<std::string_view>({"real", "float", "double", "int", "index", "bool", "vec2", "vec3", "vec4"});
+constexpr std::array kRoles = std::to_array<std::string_view>({"input_i", "input_j", "param", "output"});
+constexpr std::array kReductions = std::to_array<std::string_view>({"sum", "min", "max", "argmin", "argmax"});
+constexpr std::array kKeywords = std::to_array<std::string_view>(
+    {"if", "else", "for", "return", "const", "constexpr", "auto", "void", "inline", "true", "false", "static_cast",
+     "and", "or", "not", "INPUT_I", "INPUT_J", "OUTPUT", "finish"});
+
+struct Form {
+  std::string_view names, form;
+};
+// '@' stands for the function's name. The names of one form are separated by blanks.
+constexpr std::array kForms = std::to_array<Form>({
+    {"sqrt rsqrt cbrt exp exp2 log log2 sin cos sinpi cospi tan asin acos atan sinh cosh tanh erf erfc",
+     "@(x), of one number"},
+    {"floor ceil round trunc fabs abs", "@(x), of one number or vector"},
+    {"min max", "@(a, b), of two numbers or two vectors of one length"},
+    {"pow atan2 copysign", "@(x, y), of two numbers"},
+    {"fma", "@(a, b, c), of three numbers, for a * b + c"},
+    {"clamp", "@(x, low, high), of three numbers or three vectors of one length"},
+    {"select", "@(condition, yes, no), of two numbers or two vectors of one length"},
+    {"sincos", "@(x, s, c), where s and c are variables of one type"},
+    {"dot", "@(a, b), of two vectors of one length"},
+    {"cross", "@(a, b), of two vec3 or two vec2"},
+    {"length normalize", "@(v), of one vector"},
+    {"nearest_image", "@(dx, box), of two numbers, two vectors, or a vector and a number"},
+    {"argmin argmax", "near = @(near, value), with an output(@) index near"},
+    {"skip_if", "@(condition)"},
+});
+constexpr std::array kConstants =
+    std::to_array<std::string_view>({"pi", "two_pi", "sqrt_pi", "euler", "i_index", "j_index"});
+
+// What other languages call our words; too far from them to be found by spelling.
+constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
+    {"M_PI", "pi"},     {"PI", "pi"},        {"M_E", "euler"},    {"fmin", "min"},    {"fmax", "max"},
+    {"fminf", "min"},   {"fmaxf", "max"},    {"ln", "log"},       {"float2", "vec2"}, {"float3", "vec3"},
+    {"float4", "vec4"}, {"double3", "vec3"}, {"norm", "length"},  {"mag", "length"},  {"int64_t", "index"},
+    {"int32_t", "int"}, {"size_t", "index"}, {"boolean", "bool"}, {"integer", "int"}, {"mix", "select"}};
+
+std::vector<std::string_view> functions() {
+  std::vector<std::string_view> result;
+  for (const Form& form : kForms)
+    for (std::string_view rest = form.names; !rest.empty();) {
+      const std::size_t end = std::min(rest.find(' '), rest.size());
+      result.push_back(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  return result;
+}
+
+template <class List>
+bool contains(const List& list, std::string_view word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+// Edits (insert, delete, replace, swap of neighbours) that make one word of the other.
+int distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<int>> d(a.size() + 1, std::vector<int>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        d[i][j] = int(i + j);
+        continue;
+      }
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  }
+  return d[a.size()][b.size()];
+}
+
+std::vector<std::string_view> candidates(WordKind kind) {
+  switch (kind) {
+    case WordKind::Type:
+      return {kTypes.begin(), kTypes.end()};
+    case WordKind::Role:
+      return {kRoles.begin(), kRoles.end()};
+    case WordKind::Reduction:
+      return {kReductions.begin(), kReductions.end()};
+    case WordKind::Value:
+      break;
+  }
+  std::vector<std::string_view> result = functions();
+  result.insert(result.end(), kConstants.begin(), kConstants.end());
+  result.insert(result.end(), kTypes.begin(), kTypes.end());
+  return result;
+}
+
+}  // namespace
+
+const ExcludedWord* find_excluded_word(std::string_view word) {
+  const auto found = std::find_if(kExcluded.begin(), kExcluded.end(), [&](const auto& e) { return e.word == word; });
+  return found == kExcluded.end() ? nullptr : &*found;
+}
+
+std::span<const std::string_view> type_words() { return kTypes; }
+std::span<const std::string_view> role_words() { return kRoles; }
+std::span<const std::string_view> reduction_words() { return kReductions; }
+bool is_built_in(std::string_view word) { return contains(functions(), word) || contains(kConstants, word); }
+bool is_language_word(std::string_view word) {
+  return is_built_in(word) || contains(kTypes, word) || contains(kRoles, word) || contains(kReductions, word) ||
+         contains(kKeywords, word);
+}
+
+std::string refused_operator(std::string_view op) {
+  // Operators on bits stand for something else where they are used on numbers and conditions.
+  constexpr std::pair<std::string_view, std::string_view> kRemedies[] = {
+      {"^", "a power is written pow(x, y)"},    {"**", "a power is written pow(x, y)"},
+      {"&", "write && between conditions"},     {"|", "write || between conditions"},
+      {"~", "write ! in front of a condition"}, {"<<", "multiply by a power of 2"},
+      {">>", "divide by a power of 2"}};
+  const std::string_view bare = op.size() > 1 && op.ends_with('=') ? op.substr(0, op.size() - 1) : op;
+  std::string result = fmt::format("the operator '{}' is not in the language", op);
+  for (const auto& [name, remedy] : kRemedies)
+    if (bare == name) result += fmt::format("; {}", remedy);
+  return result;
+}
+
+std::string signature(std::string_view built_in) {
+  for (const Form& form : kForms) {
+    if (!contains(functions(), built_in) ||
+        fmt::format(" {} ", form.names).find(fmt::format(" {} ", built_in)) == std::string::npos)
+      continue;
+    std::string result;
+    for (char c : form.form) result += c == '@' ? std::string(built_in) : std::string(1, c);
+    return result;
+  }
+  return {};
+}
+
+std::string did_you_mean(std::string_view word, WordKind kind) {
+  // A long word is compared with nothing: the table of distances would grow with its length.
+  constexpr std::size_t kLongest = 24;
+  if (word.size() > kLongest) return {};
+  const std::vector<std::string_view> words = candidates(kind);
+  for (const auto& [alias, meant] : kAliases)
+    if (alias == word && contains(words, meant)) return fmt::format("; did you mean '{}'?", meant);
+  // Words of one or two letters have too many neighbours.
+  if (word.size() <= 2) return {};
+  int allowed = word.size() <= 6 ? 1 : 2;
+  std::string_view nearest;
+  for (std::string_view candidate : words) {
+    const int d = distance(word, candidate);
+    if (d > allowed) continue;
+    allowed = d - 1;
+    nearest = candidate;
+  }
+  return nearest.empty() ? std::string() : fmt::format("; did you mean '{}'?", nearest);
+}
+
+}  // namespace nbcc

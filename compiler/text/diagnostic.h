@@ -1,0 +1,40 @@
+// What is wrong with the user's text, and how it is said. Every error of a run is collected; rendering is
+// Clang's form: `file:line:col: error: message`, the source line, a caret.
+#pragma once
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "compiler/text/source.h"
+
+namespace nbcc {
+
+enum class Severity { Note, Warning, Error };
+
+struct Diagnostic {
+  Severity severity = Severity::Error;
+  Location where;
+  std::string message;
+  bool operator==(const Diagnostic&) const = default;
+};
+
+// One diagnostic as text, ending in a newline. Tabs in the source line are kept so that the caret stands under them.
+std::string render(const Source& source, const Diagnostic& diagnostic);
+std::string render(const Source& source, const std::vector<Diagnostic>& diagnostics);
+
+// The user's text is wrong. what() is the rendered text of all diagnostics (warnings included, in order).
+struct CompileError : std::runtime_error {
+  CompileError(const Source& source, std::vector<Diagnostic> diagnostics);
+  ~CompileError() override;  // not inline, see below
+  std::vector<Diagnostic> diagnostics;
+};
+
+// Our bug: an invariant of the compiler does not hold, or a backend compiler refused the text that we emitted.
+struct InternalError : std::logic_error {
+  using std::logic_error::logic_error;
+  // Here and above a destructor in diagnostic.cpp, which thereby has the only vtable: one from a file that Clang's
+  // headers oblige to -fno-rtti would lack its type, and typeid of a caught error would crash.
+  ~InternalError() override;
+};
+
+}  // namespace nbcc

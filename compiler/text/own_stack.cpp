@@ -1,0 +1,69 @@
+// A call -> the same call on a thread with a stack of a given size. One door: run_on_own_stack(). By pthreads, since
+// std::thread has no size and LLVM's thread ends the whole program where the system refuses one.
+#include "compiler/text/own_stack.h"
+
+#include <fmt/core.h>
+#include <pthread.h>
+
+#include <exception>
+#include <system_error>
+
+namespace nbcc {
+namespace {
+
+struct Call {
+  const std::function<void()>& body;
+  std::exception_ptr failure;
+};
+
+void* run(void* argument) {
+  Call& call = *static_cast<Call*>(argument);
+  try {
+    call.body();
+  } catch (...) {
+    call.failure = std::current_exception();
+  }
+  return nullptr;
+}
+
+class Attributes {
+ public:
+  explicit Attributes(std::size_t bytes) : fault_(pthread_attr_init(&attributes_)) {
+    initialised_ = fault_ == 0;
+    if (initialised_) fault_ = pthread_attr_setstacksize(&attributes_, bytes);
+  }
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+  ~Attributes() {
+    if (initialised_) pthread_attr_destroy(&attributes_);
+  }
+  int fault() const { return fault_; }
+  const pthread_attr_t* get() const { return &attributes_; }
+
+ private:
+  pthread_attr_t attributes_;
+  int fault_;
+  bool initialised_;
+};
+
+}  // namespace
+
+StackRefused::~StackRefused() = default;
+
+void run_on_own_stack(std::size_t bytes, const std::function<void()>& body) {
+  Call call{body, {}};
+  const Attributes attributes(bytes);
+  pthread_t thread{};
+  int fault = attributes.fault();
+  if (fault == 0) fault = pthread_create(&thread, attributes.get(), &run, &call);
+  if (fault != 0) {
+    throw StackRefused(fmt::format(
+        "compiling takes a thread with a stack of {} MiB of address space, which the system refuses: {} (its limits: "
+        "ulimit -u, ulimit -v)",
+        bytes >> 20, std::generic_category().message(fault)));
+  }
+  pthread_join(thread, nullptr);
+  if (call.failure) std::rethrow_exception(call.failure);
+}
+
+}  // namespace nbcc

@@ -1,0 +1,87 @@
+// A path or a descriptor -> bytes. Doors: read_file(), read_descriptor(). Judges neither what they are nor what kind of
+// file they come from.
+#include "compiler/text/read_file.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <thread>
+
+namespace nbcc {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kPiece = std::size_t(1) << 20;
+
+std::string system_words(int error) { return std::generic_category().message(error); }
+
+// Room for all of a regular file and one byte more, with which its end is met; else for the next piece.
+std::size_t first_room(const struct stat& status, std::size_t most) {
+  if (!S_ISREG(status.st_mode) || status.st_size < 0) return std::min(kPiece, most);
+  return std::min(std::max(std::size_t(status.st_size), std::size_t(1) << 12), most);
+}
+
+}  // namespace
+
+FileContent read_descriptor(int file, std::size_t most, std::chrono::milliseconds patience) {
+  FileContent content;
+  struct stat status;
+  if (::fstat(file, &status) != 0) return content.problem = system_words(errno), content;
+  // A pipe that is read without waiting answers 0, as at its end, as long as nobody has it open for writing.
+  bool is_awaited = S_ISFIFO(status.st_mode) && (::fcntl(file, F_GETFL) & O_NONBLOCK) != 0;
+  const Clock::time_point deadline = Clock::now() + patience;
+  std::size_t filled = 0, room = first_room(status, most);
+  ++most;  // a byte that is not kept tells that there is more
+  for (;;) {
+    if (filled == content.bytes.size()) content.bytes.resize(std::min(most, filled + room + 1)), room = kPiece;
+    const ssize_t count = ::read(file, content.bytes.data() + filled, content.bytes.size() - filled);
+    if (count > 0) {
+      is_awaited = false;
+      filled += std::size_t(count);
+      if (filled < most) continue;
+      break;
+    }
+    if (count == 0 && !is_awaited) break;
+    if (count == 0) {
+      if (Clock::now() >= deadline) {
+        content.problem = fmt::format("it is a pipe, and for {:.3g} seconds nobody has opened it for writing",
+                                      std::chrono::duration<double>(patience).count());
+        break;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    } else if (errno == EAGAIN) {
+      is_awaited = false;  // somebody has it open
+      pollfd ready{file, POLLIN, 0};
+      ::poll(&ready, 1, -1);
+    } else if (errno != EINTR) {
+      content.problem = system_words(errno);
+      break;
+    }
+  }
+  content.is_whole = filled < most;
+  content.bytes.resize(std::min(filled, most - 1));
+  return content;
+}
+
+FileContent read_file(const std::string& path, std::size_t most, std::chrono::milliseconds patience) {
+  // Opened without waiting: else a pipe would hold us up here until it has a writer.
+  const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return {{}, false, system_words(errno)};
+  try {
+    FileContent content = read_descriptor(file, most, patience);
+    ::close(file);
+    return content;
+  } catch (...) {
+    ::close(file);
+    throw;
+  }
+}
+
+}  // namespace nbcc

@@ -1,0 +1,50 @@
+// A path becomes a Source by read_source(), the one door; Source answers for its name and its lines.
+// It judges neither the size nor the content of what it read.
+#include "compiler/text/source.h"
+
+#include <cctype>
+#include <filesystem>
+#include <utility>
+
+#include "compiler/text/read_file.h"
+
+namespace nbcc {
+namespace {
+
+// Far more than the compiler accepts as a pipeline; reading stops here so that an endless device ends too.
+constexpr std::size_t kReadLimit = std::size_t(16) << 20;
+
+}  // namespace
+
+std::string Source::name() const {
+  std::string result = std::filesystem::path(path).stem().string();
+  for (char& c : result) {
+    if (!std::isalnum(static_cast<unsigned char>(c)) || static_cast<unsigned char>(c) >= 0x80) c = '_';
+  }
+  if (result.empty()) return "pipeline";
+  if (std::isdigit(static_cast<unsigned char>(result.front()))) result.insert(result.begin(), '_');
+  return result;
+}
+
+std::string_view Source::line(int number) const {
+  std::string_view rest = text;
+  for (int k = 1; k < number; ++k) {
+    const std::size_t end = rest.find('\n');
+    if (end == std::string_view::npos) return {};
+    rest.remove_prefix(end + 1);
+  }
+  if (number < 1) return {};
+  rest = rest.substr(0, rest.find('\n'));
+  if (rest.ends_with('\r')) rest.remove_suffix(1);
+  return rest;
+}
+
+SourceUnreadable::~SourceUnreadable() = default;
+
+Source read_source(const std::string& path) {
+  FileContent content = read_file(path, kReadLimit);
+  if (!content.problem.empty()) throw SourceUnreadable("cannot read " + path + ": " + content.problem);
+  return {.path = path, .text = std::move(content.bytes)};
+}
+
+}  // namespace nbcc

@@ -1,0 +1,233 @@
+// Fields and tables -> for each component of each field the column that it comes from. Doors: bind_particles(),
+// unused_numbers(). Copies no particle.
+#include "particles/bind_particles.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "particles/numbers.h"
+#include "runtime/error.h"
+
+namespace nbcc {
+namespace {
+
+// "name" or "name[k]"
+struct Place {
+  std::string name;
+  std::optional<int> index;
+};
+
+Place parse_place(std::string_view text, std::string_view whole) {
+  const auto refuse = [&] {
+    return UsageError(fmt::format("--bind: '{}' is not of the form field=column (as xi=x or INPUT_J[3]=m)", whole));
+  };
+  Place place;
+  const std::size_t open = text.find('[');
+  place.name = text.substr(0, open);
+  if (place.name.empty()) throw refuse();
+  if (open == std::string_view::npos) return place;
+  int index = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data() + open + 1, last, index);
+  if (error != std::errc() || end != last - 1 || *end != ']' || index < 0) throw refuse();
+  place.index = index;
+  return place;
+}
+
+struct Override {
+  Place field, column;
+  std::string text;
+};
+
+std::vector<Override> parse_overrides(const std::vector<std::string>& texts) {
+  std::vector<Override> overrides;
+  for (const std::string& text : texts) {
+    for (const std::string_view part : split(text, ',')) {
+      const std::size_t equals = part.find('=');
+      const std::string_view column = equals == std::string_view::npos ? "" : part.substr(equals + 1);
+      overrides.push_back({parse_place(part.substr(0, equals), part), parse_place(column, part), std::string(part)});
+    }
+  }
+  return overrides;
+}
+
+std::string describe(const InputField& field) {
+  return field.components == 1 ? field.name : fmt::format("{}[{}]", field.name, field.components);
+}
+
+std::string described_side(const std::vector<InputField>& fields, bool acts) {
+  std::string text;
+  for (const InputField& field : fields)
+    if (field.acts == acts) text += (text.empty() ? "" : ", ") + describe(field);
+  return text;
+}
+
+int numbers_of_side(const std::vector<InputField>& fields, bool acts) {
+  int numbers = 0;
+  for (const InputField& field : fields)
+    if (field.acts == acts) numbers += field.components;
+  return numbers;
+}
+
+// "x" of xi and xj.
+std::string stem_of(const InputField& field) {
+  std::string stem = field.name;
+  if (stem.size() > 1 && stem.back() == (field.acts ? 'j' : 'i')) stem.pop_back();
+  return stem;
+}
+
+void fill(BoundField& bound, int first, const ParticleColumn& column, int column_first, int count) {
+  for (int k = 0; k < count; ++k) bound.from[std::size_t(first + k)] = {&column, column_first + k};
+}
+
+class Binder {
+ public:
+  Binder(const std::vector<InputField>& fields, const ParticleSide& i, const ParticleSide& j)
+      : fields_(fields), i_(i), j_(j) {
+    for (const InputField& field : fields) {
+      bound_.push_back({field.name, field.acts, std::vector<ColumnComponent>(std::size_t(field.components))});
+    }
+  }
+
+  void apply(const Override& given) {
+    const auto field = std::find_if(fields_.begin(), fields_.end(),
+                                    [&](const InputField& candidate) { return candidate.name == given.field.name; });
+    if (field == fields_.end()) {
+      throw UsageError(fmt::format("--bind {}: there is no input '{}'; there are {}{}{}", given.text, given.field.name,
+                                   described_side(fields_, false), numbers_of_side(fields_, false) ? " and " : "",
+                                   described_side(fields_, true)));
+    }
+    const ParticleSide& side = side_of(*field);
+    const ParticleColumn* const column = side.table->find(given.column.name);
+    if (!column) {
+      throw UsageError(fmt::format("--bind {}: there is no column '{}' in {}, which has {}", given.text,
+                                   given.column.name, side.path, side.table->column_names()));
+    }
+    const int first = given.field.index.value_or(0), column_first = given.column.index.value_or(0);
+    const bool one = given.field.index && given.column.index;
+    const int count = one ? 1 : given.column.index ? field->components : column->components;
+    if (first + count > field->components || (!given.field.index && count != field->components)) {
+      throw UsageError(fmt::format("--bind {}: {} has {} number{} per particle, which do not fit {}", given.text,
+                                   given.column.name, count, count == 1 ? "" : "s", describe(*field)));
+    }
+    if (column_first + count > column->components) {
+      throw UsageError(fmt::format("--bind {}: column '{}' has {} number{} per particle (from 0 on)", given.text,
+                                   given.column.name, column->components, column->components == 1 ? "" : "s"));
+    }
+    fill(bound_[std::size_t(field - fields_.begin())], first, *column, column_first, count);
+  }
+
+  std::vector<BoundField> finish() {
+    int next[2] = {0, 0};  // of a plain array, for i and for j
+    for (std::size_t f = 0; f < fields_.size(); ++f) {
+      const InputField& field = fields_[f];
+      const int first = next[field.acts];
+      next[field.acts] += field.components;
+      const auto open = std::count_if(bound_[f].from.begin(), bound_[f].from.end(),
+                                      [](const ColumnComponent& component) { return !component.column; });
+      if (open == 0) continue;
+      if (open < field.components) {
+        throw UsageError(fmt::format("--bind gives only {} of the {} components of '{}'", field.components - open,
+                                     field.components, field.name));
+      }
+      if (side_of(field).table->unnamed) {
+        bind_by_order(f, first);
+      } else {
+        bind_by_name(f);
+      }
+    }
+    return std::move(bound_);
+  }
+
+ private:
+  const ParticleSide& side_of(const InputField& field) const { return field.acts ? j_ : i_; }
+
+  void bind_by_order(std::size_t f, int first) {
+    const InputField& field = fields_[f];
+    const ParticleSide& side = side_of(field);
+    const ParticleColumn& data = side.table->columns.at(0);
+    const int needed = numbers_of_side(fields_, field.acts);
+    if (data.components < needed) {
+      throw UsageError(
+          fmt::format("{} has {} number{} per particle, but the {}-fields need {} ({}); name its columns "
+                      "with --columns or choose with --bind",
+                      side.path, data.components, data.components == 1 ? "" : "s", field.acts ? 'j' : 'i', needed,
+                      described_side(fields_, field.acts)));
+    }
+    fill(bound_[f], 0, data, first, field.components);
+  }
+
+  void bind_by_name(std::size_t f) {
+    const InputField& field = fields_[f];
+    const ParticleSide& side = side_of(field);
+    const std::string stem = stem_of(field);
+    const ParticleColumn* column = side.table->find(field.name);
+    if (!column) column = side.table->find(stem);
+    if (!column) {
+      const std::string names =
+          stem == field.name ? fmt::format("'{}'", stem) : fmt::format("'{}' or '{}'", field.name, stem);
+      throw UsageError(fmt::format("{} '{}' finds no column {} in {}, which has {}; say --bind {}=COLUMN",
+                                   field.acts ? "input_j" : "input_i", field.name, names, side.path,
+                                   side.table->column_names(), field.name));
+    }
+    if (column->components != field.components) {
+      throw UsageError(fmt::format("{} '{}' is a {} with {} number{} per particle, but column '{}' of {} has {}",
+                                   field.acts ? "input_j" : "input_i", field.name, field.type, field.components,
+                                   field.components == 1 ? "" : "s", column->name, side.path, column->components));
+    }
+    fill(bound_[f], 0, *column, 0, field.components);
+  }
+
+  const std::vector<InputField>& fields_;
+  const ParticleSide &i_, &j_;
+  std::vector<BoundField> bound_;
+};
+
+}  // namespace
+
+double ColumnComponent::at(std::int64_t row) const {
+  return std::visit(
+      [&](const auto& values) { return double(values[std::size_t(row * column->components + component)]); },
+      column->data);
+}
+
+std::vector<BoundField> bind_particles(const std::vector<InputField>& fields, const ParticleSide& i,
+                                       const ParticleSide& j, const std::vector<std::string>& overrides) {
+  Binder binder(fields, i, j);
+  for (const Override& given : parse_overrides(overrides)) binder.apply(given);
+  return binder.finish();
+}
+
+ColumnChoice columns_asked_for(const std::vector<InputField>& fields, bool acts,
+                               const std::vector<std::string>& texts) {
+  ColumnChoice choice;
+  choice.all = false;
+  const std::vector<Override> overrides = parse_overrides(texts);
+  for (const InputField& field : fields) {
+    if (field.acts != acts) continue;
+    bool given = false;
+    for (const Override& one : overrides) {
+      if (one.field.name != field.name) continue;
+      given = true;
+      choice.names.push_back(one.column.name);
+    }
+    if (given) continue;
+    choice.names.push_back(field.name);
+    choice.names.push_back(stem_of(field));
+  }
+  return choice;
+}
+
+int unused_numbers(const std::vector<InputField>& fields, const ParticleSide& i, const ParticleSide& j) {
+  const auto unused = [&](const ParticleSide& side, int taken) {
+    return side.table->unnamed ? std::max(0, side.table->columns.at(0).components - taken) : 0;
+  };
+  const int by_i = numbers_of_side(fields, false), by_j = numbers_of_side(fields, true);
+  if (i.table == j.table) return unused(i, std::max(by_i, by_j));
+  return std::max(unused(i, by_i), unused(j, by_j));
+}
+
+}  // namespace nbcc

@@ -1,0 +1,28 @@
+// Which columns of a file that names its arrays (.npz, HDF5, structured .npy) are read. The others need not be such
+// that they could be: they may have any type, length and size.
+#pragma once
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "particles/column_names.h"
+
+namespace nbcc {
+
+struct ColumnChoice {
+  bool all = true;
+  std::vector<std::string> names;  // where not all
+  std::string welcome;             // as well, if it is a column of numbers as long as the others; "" is none
+
+  ColumnChoice() = default;
+  // Those of --columns, of which none means all.
+  ColumnChoice(const std::vector<ColumnName>& columns) : all(columns.empty()) {
+    for (const ColumnName& column : columns) names.push_back(column.name);
+  }
+
+  bool takes(std::string_view name) const { return all || std::find(names.begin(), names.end(), name) != names.end(); }
+  bool welcomes(std::string_view name) const { return !takes(name) && !welcome.empty() && name == welcome; }
+};
+
+}  // namespace nbcc

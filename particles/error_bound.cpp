@@ -1,0 +1,250 @@
+// The oracle's sums -> values, their scale, and how wrong a device may be. One door: expect(). Runs nothing but the
+// interpreter and the error analysis.
+#include "particles/error_bound.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "particles/running_error.h"
+
+namespace nbcc {
+namespace {
+
+using Number = RunningError::Number;
+
+constexpr int kBatch = 256;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// A tile of 128 terms is added up in working precision, and every addition may round all that there is by half an
+// epsilon. Where terms are equal, or small beside the first, all errors are indeed of one sign. What is beyond the
+// tiles is one rounding.
+double sum_roundings(std::int64_t terms) { return 0.5 * double(std::min<std::int64_t>(terms, 128)) + 1; }
+
+bool is_integral(const Field& field) {
+  return field.type == Type::Int || field.type == Type::Index || field.type == Type::Bool;
+}
+
+// What the errors of its candidates make of one output component.
+class ReducedError {
+ public:
+  ReducedError(Reduction reduction, double sum_roundings) : reduction_(reduction), sum_roundings_(sum_roundings) {}
+
+  // A term that is there, or that may be there because its guard is uncertain.
+  void take(Number term, bool certain) {
+    if (reduction_ == Reduction::Sum) {
+      sum_ += certain ? term.error : std::fabs(term.value) + term.error;
+      magnitude_ += std::fabs(term.value);
+      return;
+    }
+    // Seen as a minimum: of a maximum the negatives.
+    const bool smallest = reduction_ == Reduction::Min || reduction_ == Reduction::ArgMin;
+    const double value = smallest ? term.value : -term.value;
+    if (certain) sure_ = std::min(sure_, value + term.error);
+    const double low = value - term.error;
+    if (low < lowest_)
+      second_ = lowest_, lowest_ = low;
+    else
+      second_ = std::min(second_, low);
+  }
+
+  double of(double value) const {
+    switch (reduction_) {
+      case Reduction::Sum:
+        return sum_ + sum_roundings_ * magnitude_;
+      case Reduction::Min:
+      case Reduction::Max: {
+        const double seen = reduction_ == Reduction::Min ? value : -value;
+        if (lowest_ == kInfinity) return 0;  // there is none
+        const double error = std::max(seen - lowest_, sure_ - seen);
+        return std::isnan(error) ? kInfinity : error;
+      }
+      default:
+        return second_ <= sure_ && second_ != kInfinity ? kInfinity : 0;
+    }
+  }
+
+ private:
+  Reduction reduction_;
+  double sum_roundings_;
+  double sum_ = 0, magnitude_ = 0;
+  double sure_ = kInfinity;                         // the minimum is not above it
+  double lowest_ = kInfinity, second_ = kInfinity;  // what the two lowest candidates may be
+};
+
+Number leaf_of(const OracleInput& input, const Node& leaf, std::int64_t i, std::int64_t j) {
+  const auto component = std::size_t(leaf.payload);
+  switch (leaf.op) {
+    case Op::Param:
+      return {input.params[component], 0};
+    case Op::InputI:
+      return {input.i[component][std::size_t(i)], 0};
+    case Op::InputJ:
+      return {input.j[component][std::size_t(j)], 0};
+    case Op::IIndex:
+      return {double(i + input.i_offset), 0};
+    default:
+      return {double(j + input.j_offset), 0};
+  }
+}
+
+// Errors of the sums before finish(), from exact inputs.
+Figures sum_errors(const Pipeline& pipeline, const OracleInput& input, std::span<const std::int64_t> which,
+                   const Figures& sums, const Options& options, const Target& target) {
+  Figures errors(sums.size(), std::vector<double>(which.size()));
+  RunningError pair(pipeline.pair, pipeline.roots(), options, target, kBatch);
+  for (std::size_t k = 0; k < which.size(); ++k) {
+    std::vector<ReducedError> reduced;
+    for (std::size_t c = 0; c < sums.size(); ++c) {
+      const Field& field = pipeline.field_of(Role::Output, int(c));
+      reduced.emplace_back(field.reduction,
+                           is_integral(field) ? 0 : sum_roundings(input.nj) * epsilon_of(options.precision));
+    }
+    for (std::int64_t first = 0; first < input.nj; first += kBatch) {
+      const int count = int(std::min<std::int64_t>(kBatch, input.nj - first));
+      pair.compute(count, [&](const Node& leaf, int at) { return leaf_of(input, leaf, which[k], first + at); });
+      for (std::size_t c = 0; c < sums.size(); ++c) {
+        const Contribution& contribution = pipeline.contributions[c];
+        for (int at = 0; at < count; ++at) {
+          const Number guard = contribution.guard == kNone ? Number{1, 0} : pair.at(contribution.guard, at);
+          if (guard.value == 0 && guard.error == 0) continue;
+          reduced[c].take(pair.at(contribution.value, at), guard.value != 0 && guard.error == 0);
+        }
+      }
+    }
+    for (std::size_t c = 0; c < sums.size(); ++c) errors[c][k] = reduced[c].of(sums[c][k]);
+  }
+  return errors;
+}
+
+// Real numbers of which mixed precision does not only form j - i differences, which it keeps whole.
+std::vector<bool> used_alone(const Pipeline& pipeline, Op leaf) {
+  const Graph& graph = pipeline.pair;
+  std::vector<bool> alone(std::size_t(pipeline.components(leaf == Op::InputI ? Role::InputI : Role::InputJ)));
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    const Node& node = graph[id];
+    const bool difference = node.op == Op::Sub && arity(graph[node.args[0]].op) == 0 &&
+                            arity(graph[node.args[1]].op) == 0 && node.binding == Binding::Pair;
+    for (int a = 0; a < arity(node.op); ++a) {
+      const Node& argument = graph[node.args[std::size_t(a)]];
+      if (argument.op == leaf && !difference) alone[std::size_t(argument.payload)] = true;
+    }
+  }
+  return alone;
+}
+
+// What reaches the device in float: floats always, real numbers where the precision says so.
+bool is_rounded(Type type, Precision precision) {
+  return type == Type::Float || (type == Type::Real && precision != Precision::Double);
+}
+
+bool rounds_any(const Pipeline& pipeline, const Options& options) {
+  return std::any_of(pipeline.fields.begin(), pipeline.fields.end(),
+                     [&](const Field& field) { return is_rounded(field.type, options.precision); });
+}
+
+// By param: whether it is but the length of a periodic box, of which mixed precision keeps a low part. Its quotient
+// with the difference decides how many lengths are taken off, and no more.
+std::vector<bool> lengths_of_images(const Pipeline& pipeline) {
+  const Graph& graph = pipeline.pair;
+  std::set<NodeId> users;
+  std::set<std::int64_t> lengths;
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    const auto shift = image_shift(graph, id);
+    if (!shift || graph[shift->length].op != Op::Param) continue;
+    lengths.insert(graph[shift->length].payload);
+    users.insert({graph[id].args[1], graph[shift->whole].args[0]});
+  }
+  std::vector<bool> only(std::size_t(pipeline.components(Role::Param)), false);
+  for (const std::int64_t c : lengths) only[std::size_t(c)] = true;
+  const std::vector<bool> needed = reachable(graph, pipeline.roots());
+  for (NodeId id = 0; id < graph.size(); ++id)
+    for (const NodeId arg : graph[id].args)
+      if (needed[std::size_t(id)] && arg != kNone && graph[arg].op == Op::Param && !users.count(id))
+        only[std::size_t(graph[arg].payload)] = false;
+  for (NodeId id = 0; id < pipeline.finish.size(); ++id)
+    if (pipeline.finish[id].op == Op::Param) only[std::size_t(pipeline.finish[id].payload)] = false;
+  return only;
+}
+
+OracleInput rounded_input(const Pipeline& pipeline, OracleInput input, const Options& options) {
+  const std::vector<bool> lengths = lengths_of_images(pipeline);
+  const std::vector<bool> i_alone = used_alone(pipeline, Op::InputI), j_alone = used_alone(pipeline, Op::InputJ);
+  for (const Field& field : pipeline.fields) {
+    if (field.role == Role::Output || !is_rounded(field.type, options.precision)) continue;
+    for (int k = field.first; k < field.first + field.components(); ++k) {
+      const auto c = std::size_t(k);
+      if (field.role == Role::Param) {
+        const bool kept = options.precision == Precision::Mixed && lengths[c];
+        if (!kept) input.params[c] = double(float(input.params[c]));
+        continue;
+      }
+      const bool of_i = field.role == Role::InputI;
+      const bool whole = options.precision == Precision::Mixed && field.type == Type::Real;
+      if (whole && !(of_i ? i_alone : j_alone)[c]) continue;
+      for (double& value : (of_i ? input.i : input.j)[c]) value = double(float(value));
+    }
+  }
+  return input;
+}
+
+// The sums with their errors -> the outputs with theirs.
+void finish(const Pipeline& pipeline, const OracleInput& input, std::span<const std::int64_t> which,
+            const Figures& sums, const Figures& errors, const Options& options, const Target& target, Figures& values,
+            Figures& bounds) {
+  values = sums;
+  bounds = errors;
+  if (pipeline.finished.empty()) return;
+  RunningError finished(pipeline.finish, pipeline.finished, options, target, 1);
+  for (std::size_t k = 0; k < which.size(); ++k) {
+    finished.compute(1, [&](const Node& leaf, int) {
+      const auto component = std::size_t(leaf.payload);
+      return leaf.op == Op::Output ? Number{sums[component][k], errors[component][k]}
+                                   : leaf_of(input, leaf, which[k], 0);
+    });
+    for (std::size_t c = 0; c < values.size(); ++c) {
+      const Number number = finished.at(pipeline.finished[c], 0);
+      values[c][k] = number.value;
+      bounds[c][k] = number.error;
+    }
+  }
+}
+
+}  // namespace
+
+Expectation expect(const Pipeline& pipeline, const OracleInput& input, std::span<const std::int64_t> which,
+                   const Options& options, const Target& target) {
+  Pipeline unfinished = pipeline;
+  unfinished.finished.clear();
+  const OracleOutput sums = interpret(unfinished, input, which);
+  Expectation expected;
+
+  // A small error of every sum, carried through finish(), tells the outputs' scale; so small that finish() is linear,
+  // and not so small that its own roundings show.
+  constexpr double small = 0x1p-10;
+  Figures errors = sums.magnitudes;
+  for (auto& column : errors)
+    for (double& error : column) error *= small;
+  finish(pipeline, input, which, sums.values, errors, options, target, expected.values, expected.scale);
+  for (auto& column : expected.scale)
+    for (double& scale : column) scale /= small;
+
+  errors = sum_errors(pipeline, input, which, sums.values, options, target);
+  const bool to_float = options.precision != Precision::Double;
+  const double smallest = to_float ? double(std::numeric_limits<float>::min()) : std::numeric_limits<double>::min();
+  const OracleOutput rounded =
+      rounds_any(pipeline, options) ? interpret(unfinished, rounded_input(pipeline, input, options), which) : sums;
+  for (std::size_t c = 0; c < errors.size(); ++c) {
+    const Field& field = pipeline.field_of(Role::Output, int(c));
+    const bool index = field.reduction == Reduction::ArgMin || field.reduction == Reduction::ArgMax;
+    for (std::size_t k = 0; k < which.size(); ++k) {
+      const double shift = std::fabs(rounded.values[c][k] - sums.values[c][k]);
+      if (shift > 0) errors[c][k] += index ? kInfinity : shift;
+      if (!index && !is_integral(field)) errors[c][k] += double(input.nj) * smallest;
+    }
+  }
+  finish(pipeline, input, which, sums.values, errors, options, target, expected.values, expected.bound);
+  return expected;
+}
+
+}  // namespace nbcc

@@ -1,0 +1,368 @@
+// Turns HDF5 into a table and back; its doors are read_hdf5, decode_hdf5 and encode_hdf5. Writes to memory only.
+// HDF5 prints its error stack by default: here the stack is silenced and its innermost line put into the exception.
+#include "particles/hdf5_file.h"
+
+#include <fmt/core.h>
+#include <hdf5.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "particles/file_error.h"
+
+namespace nbcc {
+namespace {
+
+// What a dataset claims beyond what is stored for it has to come from fill values or compression; above this size
+// it has to be credible.
+constexpr std::uint64_t kUnstoredLimit = 64u << 20;
+constexpr std::uint64_t kLargestRatio = 2000;
+
+class Handle {
+ public:
+  Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Handle& operator=(Handle&&) = delete;
+  ~Handle() {
+    if (id_ >= 0) close_(id_);
+  }
+  operator hid_t() const { return id_; }
+  bool valid() const { return id_ >= 0; }
+
+ private:
+  hid_t id_;
+  herr_t (*close_)(hid_t);
+};
+
+class Silence {
+ public:
+  Silence() {
+    // After a damaged file the library cannot close itself at exit and prints so; all that we open, we close.
+    H5dont_atexit();
+    H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  }
+  Silence(const Silence&) = delete;
+  Silence& operator=(const Silence&) = delete;
+  ~Silence() { H5Eset_auto2(H5E_DEFAULT, function_, data_); }
+
+ private:
+  H5E_auto2_t function_ = nullptr;
+  void* data_ = nullptr;
+};
+
+std::string innermost_error() {
+  std::string text = "HDF5 gives no reason";
+  H5Ewalk2(
+      H5E_DEFAULT, H5E_WALK_UPWARD,
+      [](unsigned depth, const H5E_error2_t* error, void* out) -> herr_t {
+        if (depth == 0 && error->desc) *static_cast<std::string*>(out) = error->desc;
+        return 0;
+      },
+      &text);
+  return text;
+}
+
+[[noreturn]] void fail(const std::string& path, const std::string& what) {
+  throw FileError(path, fmt::format("{}: {}", what, innermost_error()));
+}
+
+struct Link {
+  std::string name;
+  H5O_type_t type;
+};
+
+std::vector<Link> links_of(hid_t group, const std::string& path) {
+  const Handle plist(H5Gget_create_plist(group), H5Pclose);
+  unsigned order = 0;
+  H5Pget_link_creation_order(plist, &order);
+  const H5_index_t index = order & H5P_CRT_ORDER_TRACKED ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
+  std::vector<Link> links;
+  hsize_t at = 0;
+  const herr_t done = H5Literate(
+      group, index, H5_ITER_INC, &at,
+      [](hid_t parent, const char* name, const H5L_info_t*, void* out) -> herr_t {
+        H5O_info_t info;
+        // A dangling link is not an object of ours.
+        if (H5Oget_info_by_name2(parent, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) >= 0)
+          static_cast<std::vector<Link>*>(out)->push_back({name, info.type});
+        return 0;
+      },
+      &links);
+  if (done < 0) fail(path, "its contents cannot be listed");
+  return links;
+}
+
+bool has_datasets(const std::vector<Link>& links) {
+  return std::any_of(links.begin(), links.end(), [](const Link& link) { return link.type == H5O_TYPE_DATASET; });
+}
+
+// "" when the type is one of the four that we hold, after widening.
+std::string type_fault(hid_t type, ElementType& element) {
+  const std::size_t size = H5Tget_size(type);
+  switch (H5Tget_class(type)) {
+    case H5T_FLOAT:
+      if (size != 4 && size != 8)
+        return fmt::format("holds {}-bit floating point numbers; store float32 or float64", size * 8);
+      element = size == 8 ? ElementType::Double : ElementType::Float;
+      return "";
+    case H5T_INTEGER: {
+      const bool is_signed = H5Tget_sign(type) != H5T_SGN_NONE;
+      if (size > 8 || (size == 8 && !is_signed))
+        return fmt::format("holds {}signed {}-bit integers, which do not fit int64; store int64", is_signed ? "" : "un",
+                           size * 8);
+      element = size < 4 || (size == 4 && is_signed) ? ElementType::Int32 : ElementType::Int64;
+      return "";
+    }
+    case H5T_ENUM:  // h5py's booleans
+      return type_fault(Handle(H5Tget_super(type), H5Tclose), element);
+    case H5T_COMPOUND:
+      return "holds records (a compound type); store a dataset for each column";
+    case H5T_STRING:
+      return "holds text, not numbers";
+    default:
+      return "holds neither floating point numbers nor integers";
+  }
+}
+
+hid_t memory_type(ElementType type) {
+  switch (type) {
+    case ElementType::Double:
+      return H5T_NATIVE_DOUBLE;
+    case ElementType::Float:
+      return H5T_NATIVE_FLOAT;
+    case ElementType::Int32:
+      return H5T_NATIVE_INT32;
+    case ElementType::Int64:
+      break;
+  }
+  return H5T_NATIVE_INT64;
+}
+
+std::string as_text(const ParticleColumn& column) {
+  return std::visit([](const auto& values) { return fmt::format("{}", values.at(0)); }, column.data);
+}
+
+// Reads one dataset or attribute; `read` is H5Dread or H5Aread with the rest of its arguments filled in.
+template <class Read>
+std::optional<std::string> read_string(hid_t type, Read read) {
+  const Handle memory(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_cset(memory, H5Tget_cset(type));
+  // HDF5 1.10 follows damaged addresses of strings of variable length without a check; such notes are passed over.
+  if (H5Tis_variable_str(type) != 0) return std::nullopt;
+  // HDF5's own cap on an attribute is 64 KiB; longer text in a dataset is no note.
+  const std::size_t size = H5Tget_size(type);
+  if (size > (1u << 20)) return std::nullopt;
+  std::string text(size + 1, '\0');
+  H5Tset_size(memory, size + 1);
+  if (read(memory, text.data()) < 0) return std::nullopt;
+  return text.substr(0, text.find('\0'));
+}
+
+template <class Read>
+std::optional<std::string> read_scalar(hid_t type, Read read) {
+  if (H5Tget_class(type) == H5T_STRING) return read_string(type, read);
+  ElementType element;
+  if (!type_fault(type, element).empty()) return std::nullopt;
+  ParticleColumn value{"", 1, make_data(element, 1)};
+  if (read(memory_type(element), value.values()) < 0) return std::nullopt;
+  return as_text(value);
+}
+
+// Attributes that are not one string or number (dimension scales and the like) say nothing about where the file
+// came from, and are passed over.
+void read_attributes(hid_t group, ParticleTable& table) {
+  H5Aiterate2(
+      group, H5_INDEX_CRT_ORDER, H5_ITER_INC, nullptr,
+      [](hid_t parent, const char* name, const H5A_info_t*, void* out) -> herr_t {
+        const Handle attribute(H5Aopen(parent, name, H5P_DEFAULT), H5Aclose);
+        const Handle space(H5Aget_space(attribute), H5Sclose);
+        const Handle type(H5Aget_type(attribute), H5Tclose);
+        if (!attribute.valid() || !space.valid() || !type.valid() || H5Sget_simple_extent_npoints(space) != 1) return 0;
+        const auto text = read_scalar(type, [&](hid_t memory, void* to) { return H5Aread(attribute, memory, to); });
+        if (text) static_cast<ParticleTable*>(out)->attributes.emplace_back(name, *text);
+        return 0;
+      },
+      &table);
+}
+
+void read_dataset(hid_t group, const std::string& name, const std::string& path, ParticleTable& table) {
+  const std::string label = fmt::format("dataset '{}'", name);
+  const Handle dataset(H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!dataset.valid()) fail(path, label + " cannot be opened");
+  const Handle space(H5Dget_space(dataset), H5Sclose);
+  const Handle type(H5Dget_type(dataset), H5Tclose);
+  const auto read = [&](hid_t memory, void* to) { return H5Dread(dataset, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, to); };
+  const int dimensions = H5Sget_simple_extent_ndims(space);
+  if (dimensions == 0) {
+    if (const auto text = read_scalar(type, read)) table.attributes.emplace_back(name, *text);
+    return;
+  }
+  ElementType element;
+  if (const std::string fault = type_fault(type, element); !fault.empty())
+    throw FileError(path, fmt::format("{} {}", label, fault));
+  if (dimensions < 0 || dimensions > 2)
+    throw FileError(path, fmt::format("{} has {} dimensions; particles are (N) or (N, K)", label, dimensions));
+  hsize_t shape[2] = {0, 1};
+  H5Sget_simple_extent_dims(space, shape, nullptr);
+  std::uint64_t count = 0, bytes = 0;
+  if (shape[1] < 1 || shape[1] > 0x7fffffff)
+    throw FileError(path, fmt::format("{} has rows of {} numbers", label, shape[1]));
+  const auto stored = static_cast<std::uint64_t>(H5Dget_storage_size(dataset));
+  const Handle file(H5Iget_file_id(dataset), H5Fclose);
+  hsize_t file_size = 0;
+  H5Fget_filesize(file, &file_size);
+  if (__builtin_mul_overflow(shape[0], shape[1], &count) ||
+      __builtin_mul_overflow(count, static_cast<std::uint64_t>(element_size(element)), &bytes) ||
+      (bytes > kUnstoredLimit && bytes / kLargestRatio > std::min<std::uint64_t>(stored, file_size)))
+    throw FileError(path, fmt::format("{} claims {} rows of {} numbers, but only {} bytes are stored for it", label,
+                                      shape[0], shape[1], stored));
+  ParticleColumn column{name, static_cast<int>(shape[1]), make_data(element, count)};
+  if (count > 0 && read(memory_type(element), column.values()) < 0) fail(path, label + " cannot be read");
+  if (table.columns.empty()) table.rows = column.rows();
+  table.columns.push_back(std::move(column));
+}
+
+// What a dataset would be as a column; whether its numbers are such as are read. Nothing for single values and text.
+std::optional<std::pair<ColumnOfFile, bool>> shape_of(hid_t group, const std::string& name) {
+  const Handle dataset(H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!dataset.valid()) return {};
+  const Handle space(H5Dget_space(dataset), H5Sclose);
+  const Handle type(H5Dget_type(dataset), H5Tclose);
+  const int dimensions = H5Sget_simple_extent_ndims(space);
+  if (dimensions < 1 || dimensions > 2 || H5Tget_class(type) == H5T_STRING) return {};
+  hsize_t shape[2] = {0, 1};
+  H5Sget_simple_extent_dims(space, shape, nullptr);
+  ElementType element;
+  return {{{name, static_cast<std::int64_t>(shape[1]), static_cast<std::int64_t>(shape[0])},
+           type_fault(type, element).empty()}};
+}
+
+// The group that holds the particles.
+Handle open_group(hid_t file, const std::string& name, const std::string& path) {
+  if (!name.empty()) {
+    Handle group(H5Gopen2(file, name.c_str(), H5P_DEFAULT), H5Gclose);
+    if (!group.valid()) throw FileError(path, fmt::format("there is no group '{}' in it", name));
+    return group;
+  }
+  Handle root(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose);
+  if (!root.valid()) fail(path, "its root group cannot be opened");
+  const std::vector<Link> links = links_of(root, path);
+  if (has_datasets(links)) return root;
+  std::vector<std::string> groups;
+  for (const Link& link : links) {
+    if (link.type != H5O_TYPE_GROUP) continue;
+    const Handle group(H5Gopen2(root, link.name.c_str(), H5P_DEFAULT), H5Gclose);
+    if (group.valid() && has_datasets(links_of(group, path))) groups.push_back(link.name);
+  }
+  if (groups.empty()) throw FileError(path, "there are no datasets in it");
+  if (groups.size() > 1) {
+    std::string names;
+    for (const std::string& group : groups) names += (names.empty() ? "" : ", ") + group;
+    throw FileError(path, fmt::format("several groups hold datasets ({}); name one: {}:{}", names, path, groups[0]));
+  }
+  return Handle(H5Gopen2(root, groups[0].c_str(), H5P_DEFAULT), H5Gclose);
+}
+
+ParticleTable read_open_file(const Handle& file, const std::string& path, const std::string& name,
+                             const ColumnChoice& choice) {
+  if (!file.valid()) fail(path, "it cannot be opened as HDF5");
+  const Handle group = open_group(file, name, path);
+  ParticleTable table;
+  read_attributes(group, table);
+  const std::vector<Link> links = links_of(group, path);
+  const bool lone =
+      std::count_if(links.begin(), links.end(), [](const Link& link) { return link.type == H5O_TYPE_DATASET; }) == 1;
+  // Those that are welcome have to fit the others.
+  std::vector<std::pair<ColumnOfFile, bool>> welcome;
+  for (const Link& link : links) {
+    if (link.type != H5O_TYPE_DATASET) continue;
+    std::optional<std::pair<ColumnOfFile, bool>> shape;
+    if (!choice.all) shape = shape_of(group, link.name);
+    if (shape) table.in_file.push_back(shape->first);
+    if (choice.takes(link.name) || (lone && link.name == "data"))
+      read_dataset(group, link.name, path, table);
+    else if (shape && choice.welcomes(link.name))
+      welcome.push_back(*shape);
+  }
+  for (const auto& [column, readable] : welcome)
+    if (readable && !table.columns.empty() && column.rows == table.rows) read_dataset(group, column.name, path, table);
+  if (table.columns.empty() && !table.in_file.empty()) table.rows = table.in_file.front().rows;
+  table.unnamed = lone && table.columns.size() == 1 && table.columns[0].name == "data";
+  return table;
+}
+
+// The whole file lives in memory; `image` is what it starts from, none for a new one.
+Handle memory_access(std::string_view image) {
+  Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  constexpr std::size_t growth = 1 << 20;
+  H5Pset_fapl_core(access, growth, 0);
+  // HDF5 copies the image, in spite of the pointer to non-const.
+  if (!image.empty()) H5Pset_file_image(access, const_cast<char*>(image.data()), image.size());
+  return access;
+}
+
+bool write_attribute(hid_t group, const std::string& key, const std::string& value) {
+  const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type, value.size() + 1);
+  H5Tset_cset(type, H5T_CSET_UTF8);
+  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+  const Handle attribute(H5Acreate2(group, key.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  return attribute.valid() && H5Awrite(attribute, type, value.c_str()) >= 0;
+}
+
+bool write_dataset(hid_t group, const ParticleColumn& column, bool unnamed) {
+  const hsize_t shape[2] = {static_cast<hsize_t>(column.rows()), static_cast<hsize_t>(column.components)};
+  const Handle space(H5Screate_simple(column.components > 1 || unnamed ? 2 : 1, shape, nullptr), H5Sclose);
+  const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  // Without a time of birth the same table gives the same bytes.
+  H5Pset_obj_track_times(creation, 0);
+  const hid_t type = memory_type(column.type());
+  const Handle dataset(H5Dcreate2(group, column.name.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT),
+                       H5Dclose);
+  return dataset.valid() &&
+         (column.rows() == 0 || H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, column.values()) >= 0);
+}
+
+}  // namespace
+
+ParticleTable read_hdf5(const std::string& path, const std::string& group, const ColumnChoice& choice) {
+  const Silence silence;
+  const Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  return read_open_file(file, path, group, choice);
+}
+
+ParticleTable decode_hdf5(std::string_view bytes, const std::string& name, const std::string& group,
+                          const ColumnChoice& choice) {
+  const Silence silence;
+  const Handle access = memory_access(bytes);
+  const Handle file(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access), H5Fclose);
+  return read_open_file(file, name, group, choice);
+}
+
+std::string encode_hdf5(const ParticleTable& table, const std::string& path) {
+  const Silence silence;
+  const Handle access = memory_access({});
+  const Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+  H5Pset_link_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+  H5Pset_attr_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+  H5Pset_obj_track_times(creation, 0);
+  const Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access), H5Fclose);
+  if (!file.valid()) fail(path, "the HDF5 file cannot be made");
+  const Handle root(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose);
+  for (const auto& [key, value] : table.attributes)
+    if (!write_attribute(root, key, value)) fail(path, fmt::format("attribute '{}' cannot be written", key));
+  for (const ParticleColumn& column : table.columns)
+    if (!write_dataset(root, column, table.unnamed))
+      fail(path, fmt::format("dataset '{}' cannot be written", column.name));
+  if (H5Fflush(file, H5F_SCOPE_LOCAL) < 0) fail(path, "the HDF5 file cannot be made");
+  const ssize_t size = H5Fget_file_image(file, nullptr, 0);
+  std::string bytes(static_cast<std::size_t>(std::max<ssize_t>(size, 0)), '\0');
+  if (size <= 0 || H5Fget_file_image(file, bytes.data(), bytes.size()) != size)
+    fail(path, "the HDF5 file cannot be made");
+  return bytes;
+}
+
+}  // namespace nbcc

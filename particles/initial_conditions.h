@@ -1,0 +1,34 @@
+// Particle sets made from nothing: the same kind, number and seed give the same numbers on every machine, because
+// the generator is our own and the sampling uses only operations that IEEE 754 rounds exactly.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "particles/particle_table.h"
+
+namespace nbcc {
+
+struct InitialConditionKind {
+  std::string_view name;
+  std::string_view summary;  // one line for help texts
+  int particles;             // 0: as many as one asks for
+};
+
+// plummer, cube, two-body, figure-eight, solar-system.
+const std::vector<InitialConditionKind>& initial_condition_kinds();
+
+struct InitialConditionOptions {
+  // plummer: scale to K = 1/4 and U = -1/2 exactly (a direct sum over all pairs), rather than leave the sample's own.
+  bool scale_to_virial = true;
+  // plummer: no particle starts farther out than this, in Henon units; 22.8 holds 99.9% of the mass.
+  double truncation_radius = 22.8;
+};
+
+// Columns id (int64), m, x[3], v[3] (double); units, seed and G in the attributes. n = 0 means the kind's own
+// number. Throws UsageError for an unknown kind, an n that the kind cannot have, or a bad option.
+ParticleTable make_initial_conditions(std::string_view kind, std::int64_t n, std::uint64_t seed,
+                                      const InitialConditionOptions& options = {});
+
+}  // namespace nbcc

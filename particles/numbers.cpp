@@ -1,0 +1,78 @@
+// Words of the command line -> numbers. The doors are in the header. Knows no pipelines: whether a param of that name
+// exists is not asked here.
+#include "particles/numbers.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "runtime/error.h"
+
+namespace nbcc {
+namespace {
+
+constexpr double kLargestWhole = 9007199254740992.0;  // 2^53: beyond it doubles leave out whole numbers
+
+std::optional<double> parse_double(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const std::size_t at = text.find(separator);
+    parts.push_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+    if (text.empty()) parts.push_back(text);
+  }
+  return parts;
+}
+
+std::int64_t parse_count(std::string_view text, std::string_view what) {
+  const std::optional<double> value = parse_double(text);
+  if (!value || !(*value >= 0 && *value <= kLargestWhole) || *value != std::floor(*value)) {
+    throw UsageError(fmt::format("{}: '{}' is not a whole number, 0 or more (as 16384 or 1e6)", what, text));
+  }
+  return std::int64_t(*value);
+}
+
+std::vector<std::int64_t> parse_counts(std::string_view text, std::string_view what) {
+  std::vector<std::int64_t> counts;
+  for (const std::string_view part : split(text, ',')) {
+    const std::size_t dots = part.find("..");
+    const std::int64_t first = parse_count(part.substr(0, dots), what);
+    const std::int64_t last = dots == std::string_view::npos ? first : parse_count(part.substr(dots + 2), what);
+    if (first < 1) throw UsageError(fmt::format("{}: '{}' must be at least 1", what, part));
+    if (last < first) throw UsageError(fmt::format("{}: the range '{}' ends before it begins", what, part));
+    for (std::int64_t n = first; n <= last; n *= 2) counts.push_back(n);
+  }
+  if (counts.empty()) throw UsageError(fmt::format("{}: no number is given", what));
+  return counts;
+}
+
+ParamValue parse_param(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0 || equals + 1 == text.size()) {
+    throw UsageError(fmt::format("--param: '{}' is not of the form name=value (as eps2=1e-4 or box=10,10,10)", text));
+  }
+  ParamValue param{std::string(text.substr(0, equals)), {}};
+  for (const std::string_view word : split(text.substr(equals + 1), ',')) {
+    const bool truth = word == "true" || word == "false";
+    param.truth = param.truth || truth;
+    const std::optional<double> value = truth ? std::optional<double>(word == "true") : parse_double(word);
+    if (!value) throw UsageError(fmt::format("--param {}: '{}' is not a number", param.name, word));
+    param.values.push_back(*value);
+  }
+  return param;
+}
+
+}  // namespace nbcc

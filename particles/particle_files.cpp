@@ -1,0 +1,244 @@
+// Turns a path into a table of particles and a table into a file; its doors are read_particles and write_particles.
+// Chooses the format and sees to columns, overwriting and the standard streams; each format is its own file.
+#include "particles/particle_files.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+
+#include "particles/column_names.h"
+#include "particles/hdf5_file.h"
+#include "particles/npy.h"
+#include "particles/npz.h"
+#include "particles/read_input.h"
+#include "particles/replace_file.h"
+#include "particles/text_table.h"
+
+namespace nbcc {
+namespace {
+
+constexpr const char* kWhat = "a particle file";
+
+enum class Format { Npy, Npz, Hdf5, Text, Csv, Tsv };
+
+Format format_by_ending(const std::string& path) {
+  const std::size_t slash = path.find_last_of('/'), dot = path.find_last_of('.');
+  if (dot == std::string::npos || (slash != std::string::npos && dot < slash)) return Format::Text;
+  std::string ending = path.substr(dot + 1);
+  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (ending == "npy") return Format::Npy;
+  if (ending == "npz") return Format::Npz;
+  if (ending == "h5" || ending == "hdf5") return Format::Hdf5;
+  return ending == "csv" ? Format::Csv : ending == "tsv" ? Format::Tsv : Format::Text;
+}
+
+Format format_by_bytes(std::string_view bytes) {
+  using namespace std::string_view_literals;
+  if (bytes.starts_with("\x93NUMPY"sv)) return Format::Npy;
+  if (bytes.starts_with("PK\x03\x04"sv) || bytes.starts_with("PK\x05\x06"sv)) return Format::Npz;
+  return bytes.starts_with("\x89HDF\r\n\x1a\n"sv) ? Format::Hdf5 : Format::Text;
+}
+
+std::string display_name(const std::string& path, const char* stream) { return path == "-" ? stream : path; }
+
+Format output_format(const std::string& path, const WriteOptions& options) {
+  if (options.format.empty()) return path == "-" ? Format::Text : format_by_ending(path);
+  constexpr std::pair<std::string_view, Format> formats[] = {
+      {"npy", Format::Npy},   {"npz", Format::Npz},  {"h5", Format::Hdf5}, {"hdf5", Format::Hdf5},
+      {"text", Format::Text}, {"txt", Format::Text}, {"csv", Format::Csv}, {"tsv", Format::Tsv}};
+  for (const auto& [name, format] : formats)
+    if (options.format == name) return format;
+  throw FileError(display_name(path, "standard output"),
+                  fmt::format("'{}' is not a format; there are npy, npz, h5, text, csv and tsv", options.format));
+}
+
+ParticleColumn retyped(ParticleColumn column, ElementType type, const std::string& path) {
+  if (column.type() == type) return column;
+  try {
+    return convert(column, type);
+  } catch (const std::range_error& fault) {
+    throw FileError(path, fault.what());
+  }
+}
+
+// A plain (N, K) array becomes the named columns that its K numbers are.
+ParticleTable split_columns(const ParticleTable& table, const std::vector<ColumnName>& names, const std::string& path) {
+  const ParticleColumn& whole = table.columns[0];
+  if (words_per_row(names) != whole.components)
+    throw FileError(
+        path, fmt::format("its rows have {} numbers, but --columns names {}", whole.components, words_per_row(names)));
+  ParticleTable result;
+  result.rows = table.rows;
+  result.attributes = table.attributes;
+  int first = 0;
+  for (const ColumnName& name : names) {
+    if (!name.name.empty()) {
+      ParticleColumn part{name.name, name.components,
+                          make_data(whole.type(), static_cast<std::size_t>(table.rows * name.components))};
+      std::visit(
+          [&](auto& to) {
+            const auto& from = std::get<std::decay_t<decltype(to)>>(whole.data);
+            for (std::int64_t row = 0; row < table.rows; ++row)
+              std::copy_n(from.begin() + row * whole.components + first, name.components,
+                          to.begin() + row * name.components);
+          },
+          part.data);
+      result.columns.push_back(retyped(std::move(part), name.type_or(whole.type()), path));
+    }
+    first += name.components;
+  }
+  return result;
+}
+
+ParticleTable pick_columns(ParticleTable table, const std::vector<ColumnName>& names, const std::string& path) {
+  ParticleTable result;
+  result.attributes = std::move(table.attributes);
+  for (const ColumnName& name : names) {
+    if (name.name.empty()) continue;
+    const auto column = std::find_if(table.columns.begin(), table.columns.end(),
+                                     [&](const ParticleColumn& candidate) { return candidate.name == name.name; });
+    if (column == table.columns.end()) throw FileError(path, fmt::format("there is no column '{}' in it", name.name));
+    if (column->components != name.components)
+      throw FileError(path, fmt::format("column '{}' has {} numbers per row, but --columns says {}", name.name,
+                                        column->components, name.components));
+    const ElementType type = name.type.value_or(column->type());
+    result.columns.push_back(retyped(std::move(*column), type, path));
+  }
+  if (!result.columns.empty()) result.rows = result.columns[0].rows();
+  return result;
+}
+
+ParticleTable npy_table(std::string_view bytes, const std::string& path, const ColumnChoice& choice) {
+  NpyArray array = decode_npy(bytes, path, choice);
+  if (array.text) throw FileError(path, "it holds text, not numbers");
+  ParticleTable table;
+  table.rows = array.rows;
+  table.columns = std::move(array.columns);
+  table.in_file = std::move(array.in_file);
+  table.unnamed = !array.structured;
+  if (table.unnamed) table.columns[0].name = "data";
+  return table;
+}
+
+// "snapshot.h5:PartType1" is a file and a group, unless there is a file of that very name.
+void take_group(std::string& path, std::string& group) {
+  if (!group.empty() || access(path.c_str(), F_OK) == 0) return;
+  for (const std::string_view ending : {".h5:", ".hdf5:"})
+    if (const std::size_t at = path.find(ending); at != std::string::npos) {
+      group = path.substr(at + ending.size());
+      path.resize(at + ending.size() - 1);
+      return;
+    }
+}
+
+ParticleTable with_columns(ParticleTable table, const std::vector<ColumnName>& names, const std::string& path) {
+  if (names.empty()) return table;
+  return table.unnamed ? split_columns(table, names, path) : pick_columns(std::move(table), names, path);
+}
+
+ParticleTable decode(std::string_view bytes, Format format, const std::string& name, const std::string& group,
+                     const std::vector<ColumnName>& columns, const ColumnChoice& choice) {
+  switch (format) {
+    case Format::Npy:
+      return with_columns(npy_table(bytes, name, choice), columns, name);
+    case Format::Npz:
+      return with_columns(decode_npz(bytes, name, choice), columns, name);
+    case Format::Hdf5:
+      return with_columns(decode_hdf5(bytes, name, group, choice), columns, name);
+    default:
+      break;
+  }
+  switch (format_by_bytes(bytes)) {
+    case Format::Npy:
+      throw FileError(name, "it is an .npy array, but its name does not end in .npy");
+    case Format::Npz:
+      throw FileError(name, "it is a zip archive, but its name does not end in .npz");
+    case Format::Hdf5:
+      throw FileError(name, "it is an HDF5 file, but its name does not end in .h5 or .hdf5");
+    default:
+      return decode_text(bytes, name, columns);
+  }
+}
+
+std::string encode(const ParticleTable& table, Format format, const std::string& path) {
+  switch (format) {
+    case Format::Npy:
+      if (table.columns.size() > 1)
+        throw FileError(path,
+                        fmt::format("an .npy file holds one array, but there are {} columns ({}); use .npz, .h5 or "
+                                    "text",
+                                    table.columns.size(), table.column_names()));
+      return encode_npy(table.columns[0], table.unnamed);
+    case Format::Npz:
+      return encode_npz(table, path);
+    case Format::Hdf5:
+      return encode_hdf5(table, path);
+    case Format::Csv:
+      return encode_text(table, TextStyle::Csv);
+    case Format::Tsv:
+      return encode_text(table, TextStyle::Tsv);
+    case Format::Text:
+      break;
+  }
+  return encode_text(table, TextStyle::Plain);
+}
+
+ParticleTable read_table(const std::string& path, const std::string& name, std::string group,
+                         const std::vector<ColumnName>& columns, const ColumnChoice& choice) {
+  if (path == "-") {
+    const std::string bytes = read_input(path, kWhat);
+    return decode(bytes, format_by_bytes(bytes), name, group, columns, choice);
+  }
+  std::string file = path;
+  take_group(file, group);
+  if (format_by_ending(file) != Format::Hdf5)
+    return decode(read_input(file, kWhat), format_by_ending(file), file, group, columns, choice);
+  // By name and not by its bytes: a snapshot may be larger than memory, of which a few columns are wanted.
+  check_readable_in_place(file, kWhat);
+  return with_columns(read_hdf5(file, group, choice), columns, file);
+}
+
+}  // namespace
+
+ParticleTable read_particles(const std::string& path, const ReadOptions& options) {
+  const std::vector<ColumnName> columns =
+      options.columns.empty() ? std::vector<ColumnName>() : parse_columns(options.columns);
+  const std::string name = display_name(path, "standard input");
+  try {
+    const ColumnChoice choice = columns.empty() ? options.choice : ColumnChoice(columns);
+    ParticleTable table = read_table(path, name, options.group, columns, choice);
+    if (const std::string fault = table_fault(table); !fault.empty()) throw FileError(name, fault);
+    return table;
+  } catch (const std::bad_alloc&) {
+    throw FileError(name, "there is not enough memory for it");
+  } catch (const std::length_error&) {
+    throw FileError(name, "there is not enough memory for it");
+  }
+}
+
+void check_writable(const std::string& path, const WriteOptions& options) {
+  output_format(path, options);
+  if (path != "-") check_replaceable(path, options.force);
+}
+
+void write_particles(const std::string& path, const ParticleTable& table, const WriteOptions& options) {
+  const std::string name = display_name(path, "standard output");
+  const Format format = output_format(path, options);
+  if (const std::string fault = table_fault(table); !fault.empty()) throw FileError(name, fault);
+  if (path != "-") {
+    check_replaceable(path, options.force);
+    return replace_file(path, encode(table, format, name), options.force);
+  }
+  const std::string bytes = encode(table, format, name);
+  if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size() || std::fflush(stdout) != 0)
+    throw FileError(name, fmt::format("cannot be written: {}", std::strerror(errno)));
+}
+
+}  // namespace nbcc

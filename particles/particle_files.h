@@ -1,0 +1,42 @@
+// Particle files by name: `read_particles` turns a path into a table, `write_particles` a table into a file.
+//
+// The format follows from the ending: .npy, .npz, .h5 or .hdf5; everything else is text (.csv is written with
+// commas, .tsv with tabs). "-" is standard input, whose format is told from its first bytes, or standard output.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "particles/column_choice.h"
+#include "particles/file_error.h"
+#include "particles/particle_table.h"
+
+namespace nbcc {
+
+struct ReadOptions {
+  // "id,m,x[3],v[3]": names for the columns of a text table or a plain array ('_' skips one; a list that names
+  // the columns overrides the header of a text table). In a file that names its own arrays (.npz, HDF5,
+  // structured .npy) it picks those columns. "name:float" also sets the element type. "" takes what the file says.
+  std::string columns;
+  // HDF5: the group to read, "" for the root or the only group. A path "file.h5:group" says the same.
+  std::string group;
+  // Where `columns` is "", of a file that names its own arrays: those that are read.
+  ColumnChoice choice{};
+};
+
+struct WriteOptions {
+  bool force = false;  // overwrite an existing file
+  // "npy", "npz", "h5", "text", "csv" or "tsv"; "" means by the ending, and text on standard output.
+  std::string format;
+};
+
+// Throws FileError; a fault in `columns` itself is a UsageError.
+ParticleTable read_particles(const std::string& path, const ReadOptions& options = {});
+
+// The whole file appears at once, or not at all. The table's attributes are recorded in it, except in .npy, which
+// has no place for them. Throws FileError.
+void write_particles(const std::string& path, const ParticleTable& table, const WriteOptions& options = {});
+
+// Throws what write_particles would throw before it writes: so that a long run need not end in "file exists".
+void check_writable(const std::string& path, const WriteOptions& options = {});
+
+}  // namespace nbcc

@@ -1,0 +1,210 @@
+// Turns the C interface's calls into those of SumState and Kernel, and every exception into a status. The doors are
+// nbcc.h's functions but those marked [jit]. Nothing is computed here.
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <span>
+#include <utility>
+
+#include "fmt/format.h"
+#include "runtime/api/handles.h"
+#include "runtime/cuda/cuda_driver.h"
+
+namespace nbcc {
+
+nbcc_status fail(nbcc_error** error, nbcc_status status, const std::string& message) noexcept {
+  if (error) {
+    try {
+      *error = new nbcc_error{status, message};
+    } catch (...) {
+      *error = nullptr;
+    }
+  }
+  return status;
+}
+
+nbcc_status fail_with_current_exception(nbcc_error** error) noexcept {
+  try {
+    try {
+      throw;
+    } catch (const UsageError& e) {
+      return fail(error, NBCC_ERROR_USAGE, e.what());
+    } catch (const DeviceError& e) {
+      return fail(error, NBCC_ERROR_DEVICE, e.what());
+    } catch (const std::bad_alloc&) {
+      return fail(error, NBCC_ERROR_DEVICE, "out of memory");
+    } catch (const std::exception& e) {
+      return fail(error, NBCC_ERROR_INTERNAL, fmt::format("internal error: {}", e.what()));
+    }
+  } catch (...) {
+    return fail(error, NBCC_ERROR_INTERNAL, "internal error: an exception of unknown type");
+  }
+}
+
+namespace {
+
+template <typename Body>
+nbcc_status guarded(nbcc_error** error, Body body) noexcept {
+  if (error) *error = nullptr;
+  try {
+    body();
+    return NBCC_OK;
+  } catch (...) {
+    return fail_with_current_exception(error);
+  }
+}
+
+template <typename T>
+T& checked(T* pointer, const char* what) {
+  if (!pointer) throw UsageError(fmt::format("{} is a null pointer", what));
+  return *pointer;
+}
+
+SumState& state_of(nbcc_sum* sum) { return checked(sum, "sum").state; }
+
+std::string_view name_of(const char* name) { return &checked(name, "name"); }
+
+ArrayView view_of(const nbcc_view& view) {
+  const int element = number_of(view.element);
+  if (element < NBCC_FLOAT || element > NBCC_INT64) {
+    throw UsageError(fmt::format("view: {} is no element type", element));
+  }
+  return {view.data, Element(element), view.count, view.stride, view.component_stride};
+}
+
+// The enumerations of the interface and of the runtime have the same numbers.
+static_assert(int(Element::Float) == NBCC_FLOAT && int(Element::Double) == NBCC_DOUBLE_ELEMENT &&
+              int(Element::Int32) == NBCC_INT32 && int(Element::Int64) == NBCC_INT64);
+static_assert(int(FieldLayout::Role::InputI) == NBCC_INPUT_I && int(FieldLayout::Role::InputJ) == NBCC_INPUT_J &&
+              int(FieldLayout::Role::Param) == NBCC_PARAM && int(FieldLayout::Role::Output) == NBCC_OUTPUT);
+static_assert(int(FieldLayout::Reduction::Sum) == NBCC_SUM && int(FieldLayout::Reduction::Min) == NBCC_MIN &&
+              int(FieldLayout::Reduction::Max) == NBCC_MAX && int(FieldLayout::Reduction::ArgMin) == NBCC_ARGMIN &&
+              int(FieldLayout::Reduction::ArgMax) == NBCC_ARGMAX);
+
+}  // namespace
+}  // namespace nbcc
+
+using nbcc::guarded;
+
+extern "C" {
+
+const char* nbcc_error_message(const nbcc_error* error) { return error ? error->message.c_str() : ""; }
+nbcc_status nbcc_error_status(const nbcc_error* error) { return error ? error->status : NBCC_OK; }
+void nbcc_error_free(nbcc_error* error) { delete error; }
+
+const char* nbcc_version(void) {
+  static const std::string version =
+      fmt::format("{}.{}.{}", NBCC_VERSION_MAJOR, NBCC_VERSION_MINOR, NBCC_VERSION_PATCH);
+  return version.c_str();
+}
+
+void nbcc_device_close(nbcc_device* device) { delete device; }
+const char* nbcc_device_name(const nbcc_device* device) { return device ? device->device->name().c_str() : ""; }
+
+nbcc_status nbcc_cuda_count(int* count, nbcc_error** error) {
+  return guarded(error, [&] {
+    nbcc::checked(count, "the place for the count") = 0;
+    const nbcc::CudaDriver& driver = nbcc::cuda_driver();
+    nbcc::check(driver, driver.device_get_count(count), "cuDeviceGetCount");
+  });
+}
+
+void nbcc_pipeline_close(nbcc_pipeline* pipeline) { delete pipeline; }
+const char* nbcc_pipeline_name(const nbcc_pipeline* pipeline) {
+  return pipeline ? pipeline->kernel->source.pipeline.c_str() : "";
+}
+double nbcc_pipeline_operations(const nbcc_pipeline* pipeline) {
+  return pipeline ? pipeline->kernel->source.operations : 0.0;
+}
+int nbcc_pipeline_field_count(const nbcc_pipeline* pipeline) {
+  return pipeline ? int(pipeline->kernel->source.fields.size()) : 0;
+}
+
+int nbcc_pipeline_field(const nbcc_pipeline* pipeline, int k, nbcc_field* field) {
+  if (!field || k < 0 || k >= nbcc_pipeline_field_count(pipeline)) return -1;
+  const nbcc::FieldLayout& layout = pipeline->kernel->source.fields[std::size_t(k)];
+  *field = {layout.name.c_str(),
+            nbcc_role(layout.role),
+            layout.type.c_str(),
+            layout.comment.c_str(),
+            layout.components(),
+            layout.integral ? 1 : 0,
+            nbcc_reduction(layout.reduction),
+            int(layout.defaults.size()),
+            layout.defaults.data()};
+  return 0;
+}
+
+nbcc_status nbcc_sum_create(nbcc_pipeline* pipeline, nbcc_sum** sum, nbcc_error** error) {
+  return guarded(error, [&] {
+    nbcc::checked(sum, "the place for the sum") = nullptr;
+    *sum = new nbcc_sum{nbcc::SumState(nbcc::checked(pipeline, "pipeline").kernel)};
+  });
+}
+void nbcc_sum_destroy(nbcc_sum* sum) { delete sum; }
+
+nbcc_status nbcc_sum_set_param(nbcc_sum* sum, const char* name, const double* values, int count, nbcc_error** error) {
+  return guarded(error, [&] {
+    if (count < 0)
+      throw nbcc::UsageError(fmt::format("param '{}': count must not be negative, got {}", nbcc::name_of(name), count));
+    if (count > 0) nbcc::checked(values, "values");
+    nbcc::state_of(sum).set_param(nbcc::name_of(name), std::span(values, std::size_t(count)));
+  });
+}
+
+nbcc_status nbcc_sum_bind(nbcc_sum* sum, const char* name, const nbcc_view* view, nbcc_error** error) {
+  return guarded(error,
+                 [&] { nbcc::state_of(sum).bind(nbcc::name_of(name), nbcc::view_of(nbcc::checked(view, "view"))); });
+}
+
+nbcc_status nbcc_sum_ignore(nbcc_sum* sum, const char* name, nbcc_error** error) {
+  return guarded(error, [&] { nbcc::state_of(sum).ignore(nbcc::name_of(name)); });
+}
+
+nbcc_status nbcc_sum_set_offsets(nbcc_sum* sum, int64_t i_offset, int64_t j_offset, nbcc_error** error) {
+  return guarded(error, [&] { nbcc::state_of(sum).set_offsets(i_offset, j_offset); });
+}
+
+nbcc_status nbcc_sum_set_counts(nbcc_sum* sum, int64_t ni, int64_t nj, nbcc_error** error) {
+  return guarded(error, [&] { nbcc::state_of(sum).set_counts(ni, nj); });
+}
+
+nbcc_status nbcc_sum_keep_j(nbcc_sum* sum, int keep, nbcc_error** error) {
+  return guarded(error, [&] { nbcc::state_of(sum).keep_j(keep != 0); });
+}
+
+nbcc_status nbcc_sum_j_changed(nbcc_sum* sum, nbcc_error** error) {
+  return guarded(error, [&] { nbcc::state_of(sum).j_changed(); });
+}
+
+nbcc_status nbcc_sum_set_cuda_shape(nbcc_sum* sum, const nbcc_cuda_shape* shape, nbcc_error** error) {
+  return guarded(error, [&] {
+    const nbcc_cuda_shape s = nbcc::read_options(shape, nbcc_cuda_shape{sizeof(nbcc_cuda_shape), 0, 0, 0, 0, 0, 0});
+    nbcc::state_of(sum).set_cut({{s.threads, s.i_per_thread, s.j_tile, s.unroll, s.lanes}, s.parts});
+  });
+}
+
+nbcc_status nbcc_sum_get_cuda_shape(nbcc_sum* sum, int64_t ni, int64_t nj, nbcc_cuda_shape* shape, nbcc_error** error) {
+  return guarded(error, [&] {
+    const std::size_t size = nbcc::checked(shape, "the place for the shape").size;
+    if (size < sizeof(size_t)) throw nbcc::UsageError("shape: `size` must be the size of the struct");
+    const auto [of, parts] = nbcc::state_of(sum).cut(ni, nj);
+    const nbcc_cuda_shape found{size, of.threads, of.i_per_thread, of.j_tile, of.unroll, of.lanes, parts};
+    std::memcpy(shape, &found, std::min(size, sizeof found));
+  });
+}
+
+nbcc_status nbcc_sum_run(nbcc_sum* sum, const nbcc_run_options* options, nbcc_error** error) {
+  return guarded(error, [&] {
+    const nbcc_run_options all{sizeof(nbcc_run_options), 0, -1, nullptr, 0, nullptr};
+    const nbcc_run_options chosen = nbcc::read_options(options, all);
+    nbcc::state_of(sum).run({chosen.i_begin, chosen.i_count, chosen.i_list, chosen.accumulate != 0, chosen.stream});
+  });
+}
+
+nbcc_status nbcc_sum_wait(nbcc_sum* sum, nbcc_error** error) {
+  return guarded(error, [&] { nbcc::state_of(sum).wait(); });
+}
+
+}  // extern "C"

@@ -1,0 +1,466 @@
+// nbcc's C++ interface: nbcc.h with owners, spans and exceptions. Header only; link with libnbcc_jit.
+//
+//   nbcc::Device device("cpu");
+//   nbcc::Pipeline gravity = nbcc::Pipeline::from_file(device, "gravity.pipe");
+//   nbcc::Sum(gravity).set("eps2", 1e-4)
+//       .bind("xi", x).bind("xj", x).bind("mj", m)      // std::vector<double> x(3 * n), m(n)
+//       .bind("acc", acc).bind("pot", pot)
+//       .run();
+//
+// Quantities have the units of the caller's arrays; nbcc adds none. Everything that can fail throws nbcc::Error.
+// Different objects may be used from different threads at once, one Sum from one thread at a time.
+//
+// The inline namespace keeps these names apart, for the linker, from those inside of nbcc.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "runtime/api/nbcc.h"
+
+namespace nbcc {
+inline namespace v0 {
+
+// What an nbcc_status other than NBCC_OK becomes. what() is the whole message, with all diagnostics of a pipeline's
+// text.
+class Error : public std::runtime_error {
+ public:
+  Error(nbcc_status status, const std::string& message) : std::runtime_error(message), status_(status) {}
+  nbcc_status status() const noexcept { return status_; }
+
+ private:
+  nbcc_status status_;
+};
+
+namespace detail {
+
+struct Close {
+  void operator()(nbcc_device* device) const { nbcc_device_close(device); }
+  void operator()(nbcc_pipeline* pipeline) const { nbcc_pipeline_close(pipeline); }
+  void operator()(nbcc_sum* sum) const { nbcc_sum_destroy(sum); }
+  void operator()(nbcc_error* error) const { nbcc_error_free(error); }
+};
+
+// The call whose status it is must be a statement of its own: of two arguments either may be read first.
+inline void check(nbcc_status status, nbcc_error* error) {
+  const std::unique_ptr<nbcc_error, Close> owner(error);
+  if (status != NBCC_OK) throw Error(status, error ? nbcc_error_message(error) : "out of memory");
+}
+
+template <typename T>
+struct ElementOf;
+template <>
+struct ElementOf<float> : std::integral_constant<nbcc_element, NBCC_FLOAT> {};
+template <>
+struct ElementOf<double> : std::integral_constant<nbcc_element, NBCC_DOUBLE_ELEMENT> {};
+template <typename T>
+  requires(std::is_integral_v<T> && std::is_signed_v<T> && sizeof(T) == 4)
+struct ElementOf<T> : std::integral_constant<nbcc_element, NBCC_INT32> {};
+template <typename T>
+  requires(std::is_integral_v<T> && std::is_signed_v<T> && sizeof(T) == 8)
+struct ElementOf<T> : std::integral_constant<nbcc_element, NBCC_INT64> {};
+
+}  // namespace detail
+
+// The types that arrays may have: float, double, 32- and 64-bit signed integers, const or not.
+template <typename T>
+concept ArrayElement = requires { detail::ElementOf<std::remove_cv_t<T>>::value; };
+
+// A contiguous range whose memory outlives the expression that it stands in: a vector, array or span by name.
+template <typename R>
+concept ArrayRange =
+    std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && std::ranges::borrowed_range<R> &&
+    ArrayElement<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
+
+// Where the components of a field's particles stand. The memory stays the caller's and must outlive the runs that use
+// it.
+struct View {
+  nbcc_view where{};
+  bool read_only = false;
+};
+
+// `count` particles, from *first on; strides in bytes. Without strides: one number per particle, one after the other.
+// A member of an array of structs: view(&p[0].x, n, sizeof(P)); a vector of three such members one after the other
+// needs nothing more, others give the distance between the components.
+template <ArrayElement T>
+View view(T* first, std::int64_t count, std::int64_t stride = sizeof(T), std::int64_t component_stride = sizeof(T)) {
+  using Plain = std::remove_cv_t<T>;
+  return {{const_cast<Plain*>(first), detail::ElementOf<Plain>::value, count, stride, component_stride},
+          std::is_const_v<T>};
+}
+
+// An (N, width) array in row-major order: the components of a particle stand together. Throws Error if `array` is not
+// a whole number of rows.
+template <ArrayRange R>
+View rows(R&& array, std::int64_t width) {
+  const std::int64_t size = std::int64_t(std::ranges::size(array));
+  if (width < 1 || size % width != 0) {
+    throw Error(NBCC_ERROR_USAGE, "an array of " + std::to_string(size) + " numbers has no whole number of rows of " +
+                                      std::to_string(width));
+  }
+  constexpr std::int64_t bytes = sizeof(std::ranges::range_value_t<R>);
+  return view(std::ranges::data(array), size / width, width * bytes, bytes);
+}
+
+// A (width, N) array in row-major order: all first components, then all second ones. Throws as rows().
+template <ArrayRange R>
+View columns(R&& array, std::int64_t width) {
+  View result = rows(array, width);
+  constexpr std::int64_t bytes = sizeof(std::ranges::range_value_t<R>);
+  result.where.stride = bytes;
+  result.where.component_stride = result.where.count * bytes;
+  return result;
+}
+
+// What the functions of compiled pipelines take: Width numbers for each particle, one particle after the other. Made of
+// contiguous ranges (a vector, array, span) of T or, where Width is not 1, of std::array<T, Width>; T is const for an
+// input. The memory stays the caller's.
+template <ArrayElement T, int Width>
+class Rows {
+ public:
+  using Row = std::array<std::remove_const_t<T>, Width>;
+
+  // An output that is not wanted.
+  Rows() = default;
+
+  // Throws Error if this is not a whole number of rows.
+  template <ArrayRange R>
+    requires std::is_convertible_v<std::remove_reference_t<std::ranges::range_reference_t<R>> (*)[], T (*)[]>
+  Rows(R&& numbers) : data_(std::ranges::data(numbers)), count_(rows(numbers, Width).where.count), is_wanted_(true) {}
+
+  template <std::ranges::contiguous_range R>
+    requires std::ranges::sized_range<R> && std::ranges::borrowed_range<R> &&
+                 std::is_same_v<std::ranges::range_value_t<R>, Row> &&
+                 (std::is_const_v<T> || !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>)
+  Rows(R&& array)
+      : data_(reinterpret_cast<T*>(std::ranges::data(array))),
+        count_(std::int64_t(std::ranges::size(array))),
+        is_wanted_(true) {}
+
+  T* data() const { return data_; }
+  std::int64_t count() const { return count_; }  // particles
+  bool is_wanted() const { return is_wanted_; }
+
+ private:
+  T* data_ = nullptr;
+  std::int64_t count_ = 0;
+  bool is_wanted_ = false;
+};
+
+namespace detail {
+
+struct RowCount {
+  const char* argument;
+  std::int64_t count;
+  bool is_wanted;
+};
+
+// The one number of particles of a side's arguments.
+inline std::int64_t count_of(const char* pipeline, std::initializer_list<RowCount> arguments) {
+  const RowCount* first = nullptr;
+  for (const RowCount& one : arguments) {
+    if (!one.is_wanted) continue;
+    if (!first) first = &one;
+    if (one.count != first->count) {
+      throw Error(NBCC_ERROR_USAGE, std::string(pipeline) + ": '" + one.argument + "' has " +
+                                        std::to_string(one.count) + " particles, but '" + first->argument + "' has " +
+                                        std::to_string(first->count));
+    }
+  }
+  return first ? first->count : 0;
+}
+
+}  // namespace detail
+
+struct DeviceOptions {
+  int threads = 0;    // 0: all cores that this process may run on
+  std::string isa{};  // "sse2", "avx2", "avx512"; empty: the best that this machine has
+  // Folders; "" means none. Without a value: $NBCC_CACHE_DIR, $XDG_CACHE_HOME/nbcc or ~/.cache/nbcc, and $NBCC_DUMP.
+  std::optional<std::string> cache_dir{}, dump_dir{};
+};
+
+class Device {
+ public:
+  // "cpu", "cuda" or "cuda:N". Throws Error: NBCC_ERROR_DEVICE without such a device, NBCC_ERROR_USAGE for options that
+  // make no sense.
+  explicit Device(const std::string& name = "cpu", const DeviceOptions& options = {}) {
+    nbcc_device_options given{};
+    given.size = sizeof given;
+    given.threads = options.threads;
+    given.isa = options.isa.empty() ? nullptr : options.isa.c_str();
+    given.cache_dir = options.cache_dir ? options.cache_dir->c_str() : nullptr;
+    given.dump_dir = options.dump_dir ? options.dump_dir->c_str() : nullptr;
+    nbcc_device* device = nullptr;
+    nbcc_error* error = nullptr;
+    const nbcc_status status = nbcc_device_open(name.c_str(), &given, &device, &error);
+    detail::check(status, error);
+    handle_.reset(device);
+  }
+  // Takes over a device that was opened through nbcc.h.
+  explicit Device(nbcc_device* device) : handle_(device) {}
+
+  std::string name() const {
+    return nbcc_device_name(handle_.get());
+  }  // "cpu, avx2, 2 threads", "cuda:0, NVIDIA H200, sm_90"
+  nbcc_device* get() const { return handle_.get(); }
+
+ private:
+  std::unique_ptr<nbcc_device, detail::Close> handle_;
+};
+
+// Memory of a device, for arrays that runs read and write where they are; on the CPU it is the host's. Its contents are
+// not set. The device must outlive it. All functions throw Error.
+class DeviceMemory {
+ public:
+  // shared: memory of the host, which the device reads and writes over the bus, and the caller at data(); see
+  // nbcc_device_allocate_shared.
+  DeviceMemory(const Device& device, std::size_t bytes, bool shared = false) : device_(device.get()), bytes_(bytes) {
+    nbcc_error* error = nullptr;
+    const auto allocate = shared ? nbcc_device_allocate_shared : nbcc_device_allocate;
+    const nbcc_status status = allocate(device_, bytes, &data_, &error);
+    detail::check(status, error);
+  }
+  ~DeviceMemory() { nbcc_device_free(device_, data_); }
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  void* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+
+  // `bytes` bytes from or to the host, `offset` bytes behind the beginning. What the default stream was given before is
+  // done first; they return when they are done.
+  void write(std::size_t offset, const void* from_host, std::size_t bytes) {
+    check_range(offset, bytes);
+    nbcc_error* error = nullptr;
+    const nbcc_status status =
+        nbcc_device_write(device_, static_cast<std::byte*>(data_) + offset, from_host, bytes, &error);
+    detail::check(status, error);
+  }
+  void read(std::size_t offset, void* to_host, std::size_t bytes) const {
+    check_range(offset, bytes);
+    nbcc_error* error = nullptr;
+    const nbcc_status status =
+        nbcc_device_read(device_, to_host, static_cast<const std::byte*>(data_) + offset, bytes, &error);
+    detail::check(status, error);
+  }
+
+ private:
+  void check_range(std::size_t offset, std::size_t bytes) const {
+    if (offset <= bytes_ && bytes <= bytes_ - offset) return;
+    throw Error(NBCC_ERROR_USAGE, std::to_string(bytes) + " bytes from " + std::to_string(offset) + " on of " +
+                                      std::to_string(bytes_) + " bytes of a device's memory");
+  }
+
+  nbcc_device* device_;
+  std::size_t bytes_;
+  void* data_ = nullptr;
+};
+
+struct PipelineOptions {
+  nbcc_precision precision = NBCC_SINGLE;
+  nbcc_math math = NBCC_FAST;
+  nbcc_root root = NBCC_ROOT_REFINED;
+};
+
+struct Field {
+  std::string name;
+  nbcc_role role = NBCC_INPUT_I;
+  std::string type;     // as declared: "real", "vec3", "int", "float[4]"
+  std::string comment;  // what stands behind the declaration
+  int components = 1;   // numbers per particle
+  bool integral = false;
+  nbcc_reduction reduction = NBCC_SUM;  // of an output
+  std::vector<double> defaults;         // of a param: empty, or one per component
+};
+
+class Pipeline {
+ public:
+  // Both throw Error: NBCC_ERROR_INPUT with the diagnostics if the text is wrong, NBCC_ERROR_USAGE if the file cannot
+  // be read. `name` stands for the file's name in diagnostics.
+  static Pipeline from_text(const Device& device, const std::string& text, const std::string& name = "pipeline",
+                            const PipelineOptions& options = {}) {
+    const nbcc_pipeline_options given = plain(options);
+    nbcc_pipeline* pipeline = nullptr;
+    nbcc_error* error = nullptr;
+    const nbcc_status status =
+        nbcc_pipeline_from_text(device.get(), text.c_str(), name.c_str(), &given, &pipeline, &error);
+    detail::check(status, error);
+    return Pipeline(pipeline);
+  }
+  static Pipeline from_file(const Device& device, const std::string& path, const PipelineOptions& options = {}) {
+    const nbcc_pipeline_options given = plain(options);
+    nbcc_pipeline* pipeline = nullptr;
+    nbcc_error* error = nullptr;
+    const nbcc_status status = nbcc_pipeline_from_file(device.get(), path.c_str(), &given, &pipeline, &error);
+    detail::check(status, error);
+    return Pipeline(pipeline);
+  }
+  // Takes over a pipeline that was opened through nbcc.h.
+  explicit Pipeline(nbcc_pipeline* pipeline) : handle_(pipeline) {}
+
+  std::string name() const { return nbcc_pipeline_name(handle_.get()); }
+  // Floating point operations per interaction: the convention stated in the file, else the raw count.
+  double operations() const { return nbcc_pipeline_operations(handle_.get()); }
+  std::vector<Field> fields() const {  // in order of declaration
+    std::vector<Field> fields;
+    nbcc_field f;
+    for (int k = 0; nbcc_pipeline_field(handle_.get(), k, &f) == 0; ++k) {
+      fields.push_back({f.name, f.role, f.type, f.comment, f.components, f.integral != 0, f.reduction,
+                        std::vector<double>(f.defaults, f.defaults + f.default_count)});
+    }
+    return fields;
+  }
+  nbcc_pipeline* get() const { return handle_.get(); }
+
+ private:
+  static nbcc_pipeline_options plain(const PipelineOptions& options) {
+    return {sizeof(nbcc_pipeline_options), options.precision, options.math, options.root};
+  }
+  std::unique_ptr<nbcc_pipeline, detail::Close> handle_;
+};
+
+// How a kernel of a GPU is cut; see nbcc_cuda_shape. 0: what nbcc chooses for the number of particles.
+struct KernelShape {
+  int threads = 0, i_per_thread = 0, j_tile = 0, unroll = 0, lanes = 0, parts = 0;
+  bool operator==(const KernelShape&) const = default;
+};
+
+// A pipeline with arrays bound to its fields. Outputs are overwritten by run() and combined with what they hold, by
+// the output's reduction, by accumulate(). On failure no output was written (nbcc.h, nbcc_sum_run: how far that goes on
+// a GPU). Outputs may be the same arrays as inputs. All functions throw Error with NBCC_ERROR_USAGE, the message naming
+// the field, what was expected and what came.
+class Sum {
+ public:
+  explicit Sum(const Pipeline& pipeline) : fields_(pipeline.fields()) {
+    nbcc_sum* sum = nullptr;
+    nbcc_error* error = nullptr;
+    const nbcc_status status = nbcc_sum_create(pipeline.get(), &sum, &error);
+    detail::check(status, error);
+    handle_.reset(sum);
+  }
+
+  // A param: one value, or one per component.
+  Sum& set(const std::string& param, double value) { return set(param, std::span<const double>(&value, 1)); }
+  Sum& set(const std::string& param, std::span<const double> values) {
+    return call([&](nbcc_sum* s, nbcc_error** e) {
+      return nbcc_sum_set_param(s, param.c_str(), values.data(), int(values.size()), e);
+    });
+  }
+
+  // An array for an input or an output. Every i-field has one count of particles, every j-field one.
+  Sum& bind(const std::string& field, const View& array) {
+    const Field* const known = find(field);
+    if (array.read_only && known && known->role == NBCC_OUTPUT) {
+      throw Error(NBCC_ERROR_USAGE, "output '" + field + "' cannot be bound to a const array");
+    }
+    return call([&](nbcc_sum* s, nbcc_error** e) { return nbcc_sum_bind(s, field.c_str(), &array.where, e); });
+  }
+  // A contiguous array of shape (N), or (N, components) in row-major order for a field with several components.
+  template <ArrayRange R>
+  Sum& bind(const std::string& field, R&& array) {
+    const Field* const known = find(field);
+    return bind(field, rows(array, known ? known->components : 1));
+  }
+  // An output that is not wanted; it needs no array.
+  Sum& ignore(const std::string& output) {
+    return call([&](nbcc_sum* s, nbcc_error** e) { return nbcc_sum_ignore(s, output.c_str(), e); });
+  }
+  // What is added to i_index and j_index where the bound sets are parts of larger ones.
+  Sum& offsets(std::int64_t i_offset, std::int64_t j_offset) {
+    return call([&](nbcc_sum* s, nbcc_error** e) { return nbcc_sum_set_offsets(s, i_offset, j_offset, e); });
+  }
+  // For a side none of whose fields the pipeline has; otherwise the bound arrays tell.
+  Sum& counts(std::int64_t ni, std::int64_t nj) {
+    return call([&](nbcc_sum* s, nbcc_error** e) { return nbcc_sum_set_counts(s, ni, nj, e); });
+  }
+  // Whether the j-particles, once read by a run, stay packed until one of their fields is bound again or j_changed().
+  Sum& keep_j(bool keep = true) {
+    return call([&](nbcc_sum* s, nbcc_error** e) { return nbcc_sum_keep_j(s, keep ? 1 : 0, e); });
+  }
+  Sum& j_changed() {
+    return call([&](nbcc_sum* s, nbcc_error** e) { return nbcc_sum_j_changed(s, e); });
+  }
+  // Of a GPU: the shape of the runs from now on, which compile their kernel when there is none of it yet. On the CPU
+  // without effect. Where this pipeline has no kernel of such a shape, the run or the function below throws.
+  Sum& shape(const KernelShape& chosen) {
+    const nbcc_cuda_shape given{sizeof given,  chosen.threads, chosen.i_per_thread, chosen.j_tile,
+                                chosen.unroll, chosen.lanes,   chosen.parts};
+    return call([&](nbcc_sum* s, nbcc_error** e) { return nbcc_sum_set_cuda_shape(s, &given, e); });
+  }
+  // The shape of a run from arrays on the device, over nj for ni; zeros on the CPU.
+  KernelShape shape(std::int64_t ni, std::int64_t nj) {
+    nbcc_cuda_shape found{};
+    found.size = sizeof found;
+    call([&](nbcc_sum* s, nbcc_error** e) { return nbcc_sum_get_cuda_shape(s, ni, nj, &found, e); });
+    return {found.threads, found.i_per_thread, found.j_tile, found.unroll, found.lanes, found.parts};
+  }
+  // Of a GPU: the CUstream or cudaStream_t, of its primary context, that the runs from now on are put into; null, as at
+  // first, is the legacy default stream.
+  Sum& stream(void* stream) {
+    stream_ = stream;
+    return *this;
+  }
+
+  // Sums over all j: for all i, for a range of i, for the i of a list (in any order, each at most once). The results of
+  // particle k stand at k in the outputs, whichever i are asked for.
+  Sum& run() { return start(0, -1, nullptr, 0); }
+  Sum& run(std::int64_t i_begin, std::int64_t i_count) { return start(i_begin, checked(i_count), nullptr, 0); }
+  Sum& run(std::span<const std::int64_t> i_list) { return start_list(i_list, 0); }
+  // As run(), combined with what the outputs hold: added, or the minimum or maximum. Not for argmin and argmax.
+  Sum& accumulate() { return start(0, -1, nullptr, 1); }
+  Sum& accumulate(std::int64_t i_begin, std::int64_t i_count) { return start(i_begin, checked(i_count), nullptr, 1); }
+  Sum& accumulate(std::span<const std::int64_t> i_list) { return start_list(i_list, 1); }
+  // The same with a list of `count` indices in memory of the GPU, which are used as they are, unchecked.
+  Sum& run_device_list(const std::int64_t* i_list, std::int64_t count) { return start(0, checked(count), i_list, 0); }
+  // A run whose arrays are all on a GPU returns when its work is in the stream; this returns when all work is done.
+  Sum& wait() {
+    return call([&](nbcc_sum* s, nbcc_error** e) { return nbcc_sum_wait(s, e); });
+  }
+
+  nbcc_sum* get() const { return handle_.get(); }
+
+ private:
+  template <typename Function>
+  Sum& call(Function function) {
+    nbcc_error* error = nullptr;
+    const nbcc_status status = function(handle_.get(), &error);
+    detail::check(status, error);
+    return *this;
+  }
+  Sum& start(std::int64_t begin, std::int64_t count, const std::int64_t* list, int accumulate) {
+    const nbcc_run_options options{sizeof(nbcc_run_options), begin, count, list, accumulate, stream_};
+    return call([&](nbcc_sum* s, nbcc_error** e) { return nbcc_sum_run(s, &options, e); });
+  }
+  Sum& start_list(std::span<const std::int64_t> list, int accumulate) {
+    // A null list would mean the range: an empty span has to stay a list.
+    static constexpr std::int64_t none = 0;
+    return start(0, std::int64_t(list.size()), list.empty() ? &none : list.data(), accumulate);
+  }
+  static std::int64_t checked(std::int64_t count) {
+    if (count < 0) throw Error(NBCC_ERROR_USAGE, "a range of i has a count of " + std::to_string(count));
+    return count;
+  }
+  const Field* find(const std::string& name) const {
+    for (const Field& field : fields_) {
+      if (field.name == name) return &field;
+    }
+    return nullptr;
+  }
+
+  std::vector<Field> fields_;
+  void* stream_ = nullptr;
+  std::unique_ptr<nbcc_sum, detail::Close> handle_;
+};
+
+}  // namespace v0
+}  // namespace nbcc

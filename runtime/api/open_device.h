@@ -1,0 +1,16 @@
+// Devices by name: "cpu", "cuda", "cuda:N".
+// Tested by tests/unit/c_api_test.cpp.
+#pragma once
+#include <memory>
+#include <string_view>
+
+#include "runtime/api/nbcc.h"
+#include "runtime/sum/device.h"
+
+namespace nbcc {
+
+// The device runs compiled pipelines; what it needs to compile texts it gets with the first text (CPU), or has if NVRTC
+// is there (GPU). Throws DeviceError, also for a name that no device has.
+std::shared_ptr<KernelDevice> open_device(std::string_view name, const nbcc_device_options& options);
+
+}  // namespace nbcc

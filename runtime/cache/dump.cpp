@@ -1,0 +1,38 @@
+// A kernel's text or object -> a file with a telling name. Doors: dump_stem(), write_dump(). Decides nothing about
+// when.
+#include "runtime/cache/dump.h"
+
+#include <sys/stat.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+
+#include "fmt/format.h"
+#include "runtime/cache/file_size_signal.h"
+#include "runtime/error.h"
+
+namespace nbcc {
+
+std::string dump_stem(const std::string& folder, const KernelSource& source, const std::string& key) {
+  if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) {
+    throw DeviceError(fmt::format("cannot make the dump folder {}: {}", folder, std::strerror(errno)));
+  }
+  std::string name = source.pipeline + "-" + source.target;
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c) && c != '-' && c != '_'; }, '_');
+  return fmt::format("{}/{}-{:08x}", folder, name, std::uint32_t(XXH3_64bits(key.data(), key.size())));
+}
+
+void write_dump(const std::string& path, const std::string& content) {
+  const FileSizeSignalHeld held;
+  std::ofstream file(path, std::ios::binary);
+  file.write(content.data(), std::streamsize(content.size())).flush();
+  if (!file) throw DeviceError(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+}
+
+}  // namespace nbcc

@@ -1,0 +1,171 @@
+// Turns kernel text into a Kernel that runs on this machine's cores: from memory, from the disk cache, or through the
+// toolchain. Doors: CpuDevice::load, CpuDevice::adopt for code that is there already. Does not compile by itself and
+// does not run sums (cpu_sum.cpp does).
+#include "runtime/cpu/cpu_device.h"
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <utility>
+
+#include "fmt/format.h"
+#include "runtime/cache/dump.h"
+#include "runtime/cpu/cpu_sum.h"
+#include "runtime/cpu/thread_pool.h"
+#include "runtime/error.h"
+
+namespace nbcc {
+namespace {
+
+struct CpuKernel final : Kernel {
+  CpuKernel(KernelSource kernel_source, std::shared_ptr<const CpuCode> kernel_code, std::shared_ptr<ThreadPool> threads)
+      : Kernel(std::move(kernel_source)), code(std::move(kernel_code)), pool(std::move(threads)) {}
+  std::unique_ptr<Summation> start() const override { return std::make_unique<CpuSummation>(source, *code, *pool); }
+
+  std::shared_ptr<const CpuCode> code;
+  std::shared_ptr<ThreadPool> pool;
+};
+
+constexpr std::align_val_t kMemoryAlignment{64};
+
+constexpr std::array<std::pair<Isa, std::string_view>, 4> kIsaNames{
+    {{Isa::Sse2, "sse2"}, {Isa::Avx2, "avx2"}, {Isa::Avx512, "avx512"}, {Isa::Neon, "neon"}}};
+
+std::string_view isa_name(Isa isa) {
+  for (const auto& [known, name] : kIsaNames) {
+    if (known == isa) return name;
+  }
+  return "unknown";
+}
+
+// __builtin_cpu_supports also asks whether the operating system saves the wide registers.
+bool has(Isa isa) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (isa == Isa::Sse2) return true;
+  if (isa == Isa::Avx2) return avx2;
+  return isa == Isa::Avx512 && avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+#elif defined(__aarch64__)
+  return isa == Isa::Neon;
+#else
+  static_cast<void>(isa);
+  return false;
+#endif
+}
+
+// The first line is what a listing of the cache shows.
+std::string cache_key(const KernelSource& source, const CpuToolchain& toolchain) {
+  return fmt::format("{}, {}\n{}\n{}", source.pipeline, source.target, toolchain.identity(), source.text);
+}
+
+}  // namespace
+
+Isa detect_isa() {
+  for (const Isa isa : {Isa::Avx512, Isa::Avx2, Isa::Neon}) {
+    if (has(isa)) return isa;
+  }
+  return Isa::Sse2;
+}
+
+Isa isa_from_name(std::string_view name) {
+  for (const auto& [isa, known] : kIsaNames) {
+    if (known == name) return isa;
+  }
+  throw UsageError(fmt::format("unknown instruction set '{}'; known are sse2, avx2, avx512 and neon", name));
+}
+
+CpuDevice::CpuDevice(int threads, Isa isa, std::shared_ptr<const CpuToolchain> toolchain, std::string cache_folder,
+                     std::string dump_folder)
+    : isa_(isa),
+      toolchain_(std::move(toolchain)),
+      cache_(std::move(cache_folder)),
+      dump_folder_(std::move(dump_folder)) {
+  if (threads < 0) throw UsageError(fmt::format("threads: expected 0 (all cores) or more, got {}", threads));
+  if (!has(isa)) {
+    throw DeviceError(
+        fmt::format("this machine does not have {}; its best is {}", isa_name(isa), isa_name(detect_isa())));
+  }
+  pool_ = std::make_shared<ThreadPool>(threads);
+  name_ = fmt::format("cpu, {}, {} thread{}", isa_name(isa), pool_->threads(), pool_->threads() == 1 ? "" : "s");
+}
+
+CpuDevice::~CpuDevice() = default;
+
+int CpuDevice::threads() const { return pool_->threads(); }
+
+void CpuDevice::provide(const std::shared_ptr<const CpuToolchain>& toolchain) {
+  std::lock_guard lock(mutex_);
+  if (!toolchain_) toolchain_ = toolchain;
+}
+
+std::shared_ptr<const Kernel> CpuDevice::adopt(KernelSource source, std::shared_ptr<const CpuCode> code) {
+  return std::make_shared<CpuKernel>(std::move(source), std::move(code), pool_);
+}
+
+std::shared_ptr<const Kernel> CpuDevice::load(KernelSource source) {
+  std::shared_ptr<const CpuToolchain> toolchain;
+  {
+    std::lock_guard lock(mutex_);
+    toolchain = toolchain_;
+  }
+  if (!toolchain) throw UsageError(fmt::format("{}: it has no compiler for kernel texts", name_));
+  const std::string key = cache_key(source, *toolchain);
+  std::shared_ptr<Loaded> loaded;
+  {
+    std::lock_guard lock(mutex_);
+    std::shared_ptr<Loaded>& entry = loaded_[key];
+    if (!entry) entry = std::make_shared<Loaded>();
+    loaded = entry;
+  }
+  std::shared_ptr<const CpuCode> code;
+  {
+    std::lock_guard lock(loaded->mutex);
+    if (!loaded->code) loaded->code = load_code(source, key, *toolchain);
+    code = loaded->code;
+  }
+  return adopt(std::move(source), std::move(code));
+}
+
+std::shared_ptr<const CpuCode> CpuDevice::load_code(const KernelSource& source, const std::string& key,
+                                                    const CpuToolchain& toolchain) {
+  std::string stem;
+  if (!dump_folder_.empty()) {
+    // Before anything can fail, so that there is something to look at when it does.
+    stem = dump_stem(dump_folder_, source, key);
+    write_dump(stem + ".cpp", source.text);
+  }
+  bool compiled = false;
+  const auto compile = [&] {
+    compiled = true;
+    return toolchain.compile(source);
+  };
+  std::string object = cache_.get_or_make(key, compile);
+  std::shared_ptr<const CpuCode> code;
+  try {
+    code = toolchain.load(object);
+  } catch (const DeviceError&) {
+    if (compiled) throw;
+    // Whole, but no object of this toolchain: as good as a broken entry.
+    cache_.remove(key);
+    object = cache_.get_or_make(key, compile);
+    code = toolchain.load(object);
+  }
+  if (!stem.empty()) write_dump(stem + ".o", object);
+  return code;
+}
+
+void* CpuDevice::allocate(std::size_t bytes) {
+  // Rounded up to the alignment, sizes near the largest would wrap around to none at all.
+  if (bytes > std::size_t(std::numeric_limits<std::ptrdiff_t>::max())) throw std::bad_alloc();
+  return ::operator new(bytes, kMemoryAlignment);
+}
+void* CpuDevice::allocate_shared(std::size_t bytes) { return allocate(bytes); }
+void CpuDevice::release(void* memory) noexcept { ::operator delete(memory, kMemoryAlignment); }
+void CpuDevice::write(void* to, const void* from_host, std::size_t bytes) { std::memmove(to, from_host, bytes); }
+void CpuDevice::read(void* to_host, const void* from, std::size_t bytes) { std::memmove(to_host, from, bytes); }
+
+}  // namespace nbcc

@@ -1,0 +1,69 @@
+// The CPU as a device.
+#pragma once
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "compiler/options.h"
+#include "runtime/cache/disk_cache.h"
+#include "runtime/cpu/cpu_toolchain.h"
+#include "runtime/sum/device.h"
+
+namespace nbcc {
+
+class ThreadPool;
+
+// The widest instruction set that both this processor and its operating system offer.
+Isa detect_isa();
+// "sse2", "avx2", "avx512", "neon"; throws UsageError for anything else.
+Isa isa_from_name(std::string_view name);
+
+class CpuDevice final : public KernelDevice {
+ public:
+  // threads: 0 means all available cores. toolchain: null where there is none, or not yet. cache_folder, dump_folder:
+  // "" means none. Throws UsageError for a negative number of threads and DeviceError for an instruction set that this
+  // machine does not have.
+  CpuDevice(int threads, Isa isa, std::shared_ptr<const CpuToolchain> toolchain, std::string cache_folder,
+            std::string dump_folder);
+  ~CpuDevice() override;
+
+  const std::string& name() const override { return name_; }
+  // Throws UsageError without a toolchain.
+  std::shared_ptr<const Kernel> load(KernelSource source) override;
+  void* allocate(std::size_t bytes) override;
+  void* allocate_shared(std::size_t bytes) override;
+  void release(void* memory) noexcept override;
+  void write(void* to, const void* from_host, std::size_t bytes) override;
+  void read(void* to_host, const void* from, std::size_t bytes) override;
+  // A kernel whose code is there already, to run on this device's threads.
+  std::shared_ptr<const Kernel> adopt(KernelSource source, std::shared_ptr<const CpuCode> code);
+  // For a device that was opened without one; does nothing if it has one.
+  void provide(const std::shared_ptr<const CpuToolchain>& toolchain);
+
+  Isa isa() const { return isa_; }
+  int threads() const;
+  const std::string& dump_folder() const { return dump_folder_; }
+  const DiskCache& cache() const { return cache_; }
+
+ private:
+  // Each kernel is compiled by one thread while others that want the same one wait for it, and no others.
+  struct Loaded {
+    std::mutex mutex;
+    std::shared_ptr<const CpuCode> code;
+  };
+  std::shared_ptr<const CpuCode> load_code(const KernelSource& source, const std::string& key,
+                                           const CpuToolchain& toolchain);
+
+  Isa isa_;
+  std::shared_ptr<const CpuToolchain> toolchain_;
+  std::shared_ptr<ThreadPool> pool_;
+  DiskCache cache_;
+  std::string dump_folder_;
+  std::string name_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<Loaded>> loaded_;
+};
+
+}  // namespace nbcc

@@ -1,0 +1,51 @@
+// Log -> lines. The text's values are called t0, t1, ... after the nodes that they are, and a node knows its line.
+#include "runtime/cuda/blame.h"
+
+#include <cstdlib>
+#include <regex>
+#include <set>
+
+#include "fmt/format.h"
+
+namespace nbcc {
+namespace {
+
+std::string line_of(const std::string& text, int number) {
+  std::size_t begin = 0;
+  for (int k = 1; k < number; ++k) {
+    begin = text.find('\n', begin);
+    if (begin == std::string::npos) return "";
+    ++begin;
+  }
+  const std::string line = text.substr(begin, text.find('\n', begin) - begin);
+  const std::size_t first = line.find_first_not_of(' ');
+  return first == std::string::npos ? "" : line.substr(first);
+}
+
+// Of the first value that the line names, which is the one that it defines if it defines one; 0: of none.
+int pipeline_line(const KernelSource& source, const std::string& line) {
+  static const std::regex value("\\bt([0-9]+)");
+  std::smatch found;
+  if (!std::regex_search(line, found, value)) return 0;
+  const std::size_t node = std::strtoull(found[1].str().c_str(), nullptr, 10);
+  return node < source.lines.size() ? source.lines[node] : 0;
+}
+
+}  // namespace
+
+std::string blame(const KernelSource& source, const std::string& log) {
+  static const std::regex error("\\(([0-9]+)\\): (?:catastrophic )?error");
+  std::string text;
+  std::set<int> said;
+  for (std::sregex_iterator at(log.begin(), log.end(), error), end; at != end; ++at) {
+    const int number = std::atoi((*at)[1].str().c_str());
+    const std::string line = line_of(source.text, number);
+    if (line.empty() || !said.insert(number).second) continue;
+    text += fmt::format("line {} of the text is: {}\n", number, line);
+    if (const int origin = pipeline_line(source, line); origin > 0)
+      text += fmt::format("  from line {} of pipeline '{}'\n", origin, source.pipeline);
+  }
+  return text;
+}
+
+}  // namespace nbcc

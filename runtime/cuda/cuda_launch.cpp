@@ -1,0 +1,150 @@
+// Pieces of a run -> launches. Door: CudaLauncher. Where arrays lie and which pieces there are is decided elsewhere.
+#include "runtime/cuda/cuda_launch.h"
+
+#include <algorithm>
+#include <new>
+
+#include "fmt/format.h"
+#include "runtime/error.h"
+
+namespace nbcc {
+namespace {
+
+constexpr std::int64_t kMostParts = 65535;  // gridDim.y
+
+int components_of(const KernelSource& source, FieldLayout::Role role) {
+  int count = 0;
+  for (const FieldLayout& field : source.fields) {
+    if (field.role == role) count += field.components();
+  }
+  return std::max(count, 1);
+}
+
+std::int64_t ceil_div(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
+
+// The next `count` values of the argument, begun as their type says.
+template <typename T>
+T* place(std::byte*& at, int count) {
+  T* const first = reinterpret_cast<T*>(at);
+  for (int k = 0; k < count; ++k, at += sizeof(T)) new (at) T{};
+  return first;
+}
+
+}  // namespace
+
+CudaArguments::CudaArguments(const KernelSource& source) {
+  const int i = components_of(source, FieldLayout::Role::InputI), j = components_of(source, FieldLayout::Role::InputJ);
+  const int outputs = std::max(source.outputs, 1), params = std::max(source.params, 1);
+  bytes_ =
+      std::make_unique<std::byte[]>(std::size_t(i + j) * sizeof(CudaView) + std::size_t(outputs) * sizeof(CudaOutput) +
+                                    std::size_t(params) * sizeof(double) + sizeof(CudaRun));
+  std::byte* at = bytes_.get();
+  i_ = place<CudaView>(at, i);
+  j_ = place<CudaView>(at, j);
+  outputs_ = place<CudaOutput>(at, outputs);
+  params_ = place<double>(at, params);
+  run_ = place<CudaRun>(at, 1);
+}
+
+void CudaLauncher::set_cut(const CudaTuning& told) {
+  told_ = told;
+  ni_ = nj_ = -1;
+}
+
+void CudaLauncher::cut_for(std::int64_t ni, std::int64_t nj, bool may_load) {
+  if (ni == ni_ && nj == nj_) return;
+  const auto [program, parts, short_parts] = kernel_.cut(ni, nj, may_load, told_);
+  if (!program) {
+    throw DeviceError(
+        "a kernel for this number of particles is not loaded yet, which cannot be done while a stream is "
+        "captured: run once before the capture");
+  }
+  program_ = program;
+  parts_ = int(std::min<std::int64_t>(parts, kMostParts));
+  short_parts_ = parts_ == parts ? short_parts : 0;
+  const CudaShape& shape = program->shape();
+  i_per_block_ = std::int64_t(shape.threads) / shape.lanes * shape.i_per_thread;
+  ni_ = ni;
+  nj_ = nj;
+}
+
+CudaTuning CudaLauncher::cut() const {
+  const std::int64_t tiles = ceil_div(nj_, program_->shape().j_tile);
+  return {program_->shape(), int(std::clamp<std::int64_t>(tiles, 1, parts_))};
+}
+
+std::size_t CudaLauncher::arrived_bytes(std::int64_t ni) const {
+  return std::size_t(ceil_div(ni, i_per_block_) * parts_) * sizeof(unsigned);
+}
+
+bool CudaLauncher::has_room(std::int64_t ni) const {
+  return std::size_t(ni * bytes_per_i()) <= partial_.bytes() && arrived_bytes(ni) <= arrived_.bytes();
+}
+
+bool CudaLauncher::reserve(std::int64_t ni, CudaStream* stream) {
+  if (!partial_.reserve(std::size_t(ni * bytes_per_i()))) return false;
+  const std::size_t before = arrived_.bytes();
+  if (!arrived_.reserve(arrived_bytes(ni))) return false;
+  if (arrived_.bytes() == before) return true;
+  const CudaGpu& gpu = kernel_.gpu();
+  try {
+    gpu.require(gpu.driver().memset_d32_async(arrived_.data(), 0, arrived_.bytes() / sizeof(unsigned), stream),
+                "clearing memory of the GPU");
+  } catch (...) {
+    // Never taken for cleared.
+    arrived_.release();
+    throw;
+  }
+  return true;
+}
+
+void CudaLauncher::release() {
+  partial_.release();
+  arrived_.release();
+}
+
+void CudaLauncher::keep_old() {
+  partial_.keep_old();
+  arrived_.keep_old();
+}
+
+void CudaLauncher::launch(const CudaPiece& piece, CudaStream* stream) {
+  CudaRun& run = arguments_.run();
+  run.running = piece.running;
+  run.partial = partial_.data();
+  run.arrived = arrived_.data();
+  run.i_list = piece.i_list;
+  run.i_begin = piece.i_begin;
+  run.ni = piece.ni;
+  run.j_begin = piece.j_begin;
+  run.nj = piece.nj;
+  run.first = piece.first ? 1 : 0;
+  run.last = piece.last ? 1 : 0;
+  const std::int64_t tiles = ceil_div(piece.nj, program_->shape().j_tile);
+  const auto parts = unsigned(std::clamp<std::int64_t>(tiles, 1, parts_));
+  // As long as the others are longer: the last chunk of j may have few tiles.
+  run.short_parts = tiles > parts_ ? short_parts_ : 0;
+  launch(unsigned(ceil_div(piece.ni, i_per_block_)), parts, stream);
+}
+
+void CudaLauncher::launch(unsigned blocks, unsigned parts, CudaStream* stream) {
+  void* arguments[] = {arguments_.data()};
+  const auto threads = unsigned(program_->shape().threads);
+  const CudaGpu& gpu = kernel_.gpu();
+  CudaResult result = kCudaSuccess;
+  // Programmatic dependent launch: the GPU gets ready while the launch before comes to its end, which with few
+  // particles is a fifth of the time. Not into graphs: docs/decisions/early_launches.md.
+  if (gpu.driver().launch_kernel_ex && program_->waits() && !capturing_) {
+    CudaLaunchAttribute early{};
+    early.id = kCudaProgrammaticStreamSerialization;
+    early.value = 1;
+    const CudaLaunchConfig config{blocks, parts, 1, threads, 1, 1, 0, stream, &early, 1};
+    result = gpu.driver().launch_kernel_ex(&config, program_->function(), arguments, nullptr);
+  } else {
+    result = gpu.driver().launch_kernel(program_->function(), blocks, parts, 1, threads, 1, 1, 0, stream, arguments,
+                                        nullptr);
+  }
+  gpu.require(result, "launching nbcc_interact");
+}
+
+}  // namespace nbcc

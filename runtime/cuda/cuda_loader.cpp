@@ -1,0 +1,202 @@
+// Kernel text and shape -> a function on a GPU. One door: CudaLoader::load. Launches nothing.
+#include "runtime/cuda/cuda_loader.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <stdexcept>
+#include <utility>
+
+#include "fmt/format.h"
+#include "runtime/cache/dump.h"
+#include "runtime/cuda/blame.h"
+#include "runtime/error.h"
+
+namespace nbcc {
+namespace {
+
+// The driver's numbers for: invalid image, no binary for this GPU, invalid PTX, PTX of a version it does not know,
+// invalid source. The image is to blame, and not the GPU's state.
+constexpr CudaResult kBadImage[] = {200, 209, 218, 222, 300};
+
+// From this architecture on the text waits for earlier launches (templates/cuda_types.cuh.in).
+constexpr int kFirstThatWaits = 90;
+
+struct BadImage : DeviceError {
+  using DeviceError::DeviceError;
+};
+
+// "sm_90" -> 90, "sm_120a" -> 120.
+int number_of_architecture(const std::string& name) {
+  int number = 0;
+  const std::size_t digits = std::min(name.find_first_of("0123456789"), name.size());
+  std::from_chars(name.data() + digits, name.data() + name.size(), number);
+  return number;
+}
+
+CudaShape resolved(const CudaShape& shape, const KernelSource& source) {
+  return {shape.threads > 0 ? shape.threads : source.threads,
+          shape.i_per_thread > 0 ? shape.i_per_thread : source.i_block, shape.j_tile > 0 ? shape.j_tile : source.tile,
+          shape.unroll, std::max(shape.lanes, 1)};
+}
+
+// Where a text that was refused can be looked at, without its ending; "" if it can be kept nowhere.
+std::string keep_refused(const KernelSource& source, const std::string& key) {
+  try {
+    const std::string stem = dump_stem(std::filesystem::temp_directory_path().string(), source, key);
+    write_dump(stem + ".cu", source.text);
+    return stem;
+  } catch (const std::runtime_error&) {
+    return "";
+  }
+}
+
+std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+
+}  // namespace
+
+CudaProgram::CudaProgram(std::shared_ptr<const CudaGpu> gpu, const std::string& image, const CudaShape& shape)
+    : gpu_(std::move(gpu)), shape_(shape) {
+  const CudaDriver& driver = gpu_->driver();
+  const CudaCurrent current(*gpu_);
+  const CudaResult result = driver.module_load_data(&module_, image.data());
+  if (std::find(std::begin(kBadImage), std::end(kBadImage), result) != std::end(kBadImage)) {
+    try {
+      check(driver, result, "loading a kernel");
+    } catch (const DeviceError& e) {
+      throw BadImage(e.what());
+    }
+  }
+  gpu_->require(result, "loading a kernel");
+  try {
+    gpu_->require(driver.module_get_function(&function_, module_, "nbcc_interact"), "looking for nbcc_interact");
+    gpu_->require(driver.occupancy_max_active_blocks_per_multiprocessor(&blocks_, function_, shape_.threads, 0),
+                  "asking for the kernel's occupancy");
+    // Not the GPU's architecture: the code may be older, in a library.
+    int version = 0;
+    gpu_->require(driver.func_get_attribute(&version, kCudaPtxVersion, function_),
+                  "asking for the kernel's architecture");
+    waits_ = version >= kFirstThatWaits;
+  } catch (...) {
+    driver.module_unload(module_);
+    throw;
+  }
+  blocks_ = std::max(blocks_, 1);
+}
+
+CudaProgram::~CudaProgram() {
+  try {
+    const CudaCurrent current(*gpu_);
+    gpu_->driver().module_unload(module_);
+  } catch (...) {
+    // A context that is gone has taken the module with it.
+  }
+}
+
+CudaLoader::CudaLoader(std::shared_ptr<const CudaGpu> gpu, std::shared_ptr<const CudaCompiler> compiler,
+                       std::string cache_folder, std::string dump_folder)
+    : gpu_(std::move(gpu)),
+      compiler_(std::move(compiler)),
+      cache_(std::move(cache_folder)),
+      dump_folder_(std::move(dump_folder)) {
+  const int wanted = number_of_architecture(gpu_->architecture());
+  for (const std::string& known : compiler_->architectures()) {
+    if (number_of_architecture(known) <= wanted) compiled_for_ = known;
+  }
+  if (compiled_for_.empty()) {
+    const std::vector<std::string> known = compiler_->architectures();
+    throw DeviceError(
+        fmt::format("cuda:{}, {}, is {}, which {} does not know any more (the oldest is {}): an older "
+                    "CUDA toolkit, named by $CUDA_HOME, may",
+                    gpu_->ordinal(), gpu_->model(), gpu_->architecture(), compiler_->identity(),
+                    known.empty() ? "none" : known.front()));
+  }
+  // The driver translates PTX for what is newer than the compiler.
+  if (number_of_architecture(compiled_for_) != wanted) form_ = CudaCompiler::Form::Ptx;
+}
+
+// The first line is what a listing of the cache shows.
+std::string CudaLoader::key_of(const KernelSource& source, const CudaShape& shape) const {
+  return fmt::format("{}, {}\n{}, {} {}\nthreads {}, i per thread {}, j tile {}, unroll {}, lanes {}\n{}",
+                     source.pipeline, source.target, compiler_->identity(), compiled_for_,
+                     form_ == CudaCompiler::Form::Ptx ? "PTX" : "cubin", shape.threads, shape.i_per_thread,
+                     shape.j_tile, shape.unroll, shape.lanes, source.text);
+}
+
+std::shared_ptr<const CudaProgram> CudaLoader::load(const KernelSource& source, const CudaShape& shape) {
+  const std::string key = key_of(source, shape);
+  std::shared_ptr<Loaded> loaded;
+  {
+    std::lock_guard lock(mutex_);
+    std::shared_ptr<Loaded>& entry = loaded_[key];
+    if (!entry) entry = std::make_shared<Loaded>();
+    loaded = entry;
+  }
+  std::lock_guard lock(loaded->mutex);
+  if (!loaded->program) loaded->program = make(source, shape, key);
+  return loaded->program;
+}
+
+std::shared_ptr<const CudaProgram> CudaLoader::make(const KernelSource& source, const CudaShape& shape,
+                                                    const std::string& key) {
+  std::string stem;
+  if (!dump_folder_.empty()) {
+    // Before anything can fail, so that there is something to look at when it does.
+    stem = dump_stem(dump_folder_, source, key);
+    write_dump(stem + ".cu", source.text);
+  }
+  bool compiled = false;
+  const auto make_image = [&] {
+    compiled = true;
+    try {
+      return compile(source, shape);
+    } catch (const TextRefused& e) {
+      // In a shape of somebody's choice it may be that which is refused; else the bug is ours.
+      if (stem.empty() && shape == CudaShape{}) stem = keep_refused(source, key);
+      const std::string place = stem.empty() ? "" : fmt::format("the text is in {}.cu", stem);
+      throw TextRefused(fmt::format("{}\n{}{}", e.what(), blame(source, e.what()), place));
+    }
+  };
+  std::string image = cache_.get_or_make(key, make_image);
+  std::shared_ptr<const CudaProgram> program;
+  try {
+    program = open(source, shape, image);
+  } catch (const BadImage& e) {
+    // Whole, but nothing that this driver loads: as good as a broken entry.
+    cache_.remove(key);
+    if (compiled) fail_to_open(source, e.what());
+    image = make_image();
+    try {
+      program = open(source, shape, image);
+    } catch (const BadImage& again) {
+      fail_to_open(source, again.what());
+    }
+    cache_.store(key, image);
+  }
+  if (!stem.empty()) write_dump(stem + (form_ == CudaCompiler::Form::Ptx ? ".ptx" : ".cubin"), image);
+  return program;
+}
+
+std::shared_ptr<const CudaProgram> CudaLoader::open(const KernelSource& source, const CudaShape& shape,
+                                                    const std::string& image) const {
+  return std::make_shared<const CudaProgram>(gpu_, image, resolved(shape, source));
+}
+
+std::string CudaLoader::compile(const KernelSource& source, const CudaShape& shape) const {
+  return compiler_->compile(source.text, compiled_for_, shape, form_).image;
+}
+
+void CudaLoader::fail_to_open(const KernelSource& source, const std::string& problem) const {
+  int driver = 0;
+  gpu_->require(gpu_->driver().driver_get_version(&driver), "asking for the driver's version");
+  std::string text = fmt::format("kernel '{}' for {}: {}", source.pipeline, compiled_for_, problem);
+  if (driver < compiler_->version()) {
+    text += fmt::format(
+        "; the driver is of CUDA {} and older than {}, which compiled the kernel: update the driver, or name an older "
+        "CUDA toolkit by $CUDA_HOME",
+        version_text(driver), compiler_->identity());
+  }
+  throw DeviceError(text);
+}
+
+}  // namespace nbcc

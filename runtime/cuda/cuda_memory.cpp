@@ -1,0 +1,165 @@
+// An ordinal -> a GPU with a context, and owners of memory, events and streams in it. Doors: CudaGpu, CudaCurrent and
+// the owners. Knows no kernels. Destructors ask the driver and pass over what it answers: there is nobody to tell.
+#include "runtime/cuda/cuda_memory.h"
+
+#include <array>
+#include <iterator>
+#include <limits>
+
+#include "fmt/format.h"
+#include "runtime/error.h"
+
+namespace nbcc {
+namespace {
+
+// For destructors: does `free` in the GPU's context if that can be had.
+template <typename Free>
+void in_context(const CudaGpu& gpu, Free free) noexcept {
+  try {
+    const CudaCurrent current(gpu);
+    free(gpu.driver());
+  } catch (...) {
+  }
+}
+
+}  // namespace
+
+CudaGpu::CudaGpu(const CudaDriver& driver, int ordinal) : driver_(driver), ordinal_(ordinal) {
+  int count = 0;
+  require(driver_.device_get_count(&count), "counting the GPUs");
+  if (ordinal < 0 || ordinal >= count) {
+    throw DeviceError(count == 0 ? "there is no GPU here"
+                                 : fmt::format("there is no device cuda:{}; there {} cuda:0{}", ordinal,
+                                               count == 1 ? "is" : "are",
+                                               count == 1 ? "" : fmt::format(" to cuda:{}", count - 1)));
+  }
+  require(driver_.device_get(&device_, ordinal), "opening the GPU");
+  std::array<char, 256> name{};
+  require(driver_.device_get_name(name.data(), int(name.size()) - 1, device_), "reading the GPU's name");
+  model_ = name.data();
+  const auto attribute = [&](int which) {
+    int value = 0;
+    require(driver_.device_get_attribute(&value, which, device_), "reading the GPU's properties");
+    return value;
+  };
+  architecture_ = fmt::format("sm_{}{}", attribute(kCudaMajor), attribute(kCudaMinor));
+  multiprocessors_ = attribute(kCudaMultiprocessors);
+  require(driver_.device_primary_ctx_retain(&context_, device_), "opening the GPU's primary context");
+}
+
+CudaGpu::~CudaGpu() { driver_.device_primary_ctx_release(device_); }
+
+void CudaGpu::share(const void* begin, std::size_t bytes) const {
+  const std::lock_guard lock(shared_mutex_);
+  shared_[reinterpret_cast<std::uintptr_t>(begin)] = bytes;
+}
+
+bool CudaGpu::unshare(const void* begin) const {
+  const std::lock_guard lock(shared_mutex_);
+  return shared_.erase(reinterpret_cast<std::uintptr_t>(begin)) > 0;
+}
+
+bool CudaGpu::shares(const void* at) const {
+  const std::lock_guard lock(shared_mutex_);
+  const auto address = reinterpret_cast<std::uintptr_t>(at);
+  const auto behind = shared_.upper_bound(address);
+  if (behind == shared_.begin()) return false;
+  const auto& [begin, bytes] = *std::prev(behind);
+  return address - begin < bytes;
+}
+
+CudaCurrent::CudaCurrent(const CudaGpu& gpu) : gpu_(gpu) {
+  CudaContext* now = nullptr;
+  gpu.require(gpu.driver().ctx_get_current(&now), "asking for the current context");
+  if (now == gpu.context()) return;
+  gpu.require(gpu.driver().ctx_push_current(gpu.context()), "making the GPU's context current");
+  pushed_ = true;
+}
+
+CudaCurrent::~CudaCurrent() {
+  CudaContext* popped = nullptr;
+  if (pushed_) gpu_.driver().ctx_pop_current(&popped);
+}
+
+CudaBuffer::~CudaBuffer() {
+  if (data_ != 0) old_.push_back(data_);
+  if (old_.empty()) return;
+  in_context(gpu_, [&](const CudaDriver& driver) {
+    for (const CudaDevicePointer pointer : old_) driver.mem_free(pointer);
+  });
+}
+
+bool CudaBuffer::reserve(std::size_t bytes) {
+  if (bytes <= bytes_) return true;
+  release();
+  if (bytes > std::numeric_limits<std::size_t>::max() - 255) return false;
+  // The driver's allocations begin at multiples of 256 bytes anyway.
+  const std::size_t rounded = (bytes + 255) / 256 * 256;
+  const CudaResult result = gpu_.driver().mem_alloc(&data_, rounded);
+  if (result != kCudaSuccess) data_ = 0;
+  if (result == kCudaOutOfMemory) return false;
+  gpu_.require(result, "allocating memory of the GPU");
+  bytes_ = rounded;
+  return true;
+}
+
+void CudaBuffer::release() {
+  if (data_ == 0) return;
+  const CudaDevicePointer pointer = data_;
+  if (keeps_old_) {
+    old_.push_back(pointer);
+    data_ = 0;
+    bytes_ = 0;
+    return;
+  }
+  data_ = 0;
+  bytes_ = 0;
+  gpu_.require(gpu_.driver().mem_free(pointer), "freeing memory of the GPU");
+}
+
+CudaPinned::~CudaPinned() {
+  if (data_) in_context(gpu_, [&](const CudaDriver& driver) { driver.mem_free_host(data_); });
+}
+
+void CudaPinned::reserve(std::size_t bytes) {
+  if (bytes <= bytes_) return;
+  if (data_) gpu_.driver().mem_free_host(data_);
+  data_ = nullptr;
+  bytes_ = 0;
+  void* made = nullptr;
+  gpu_.require(gpu_.driver().mem_host_alloc(&made, bytes, 0), "allocating pinned memory of the host");
+  data_ = made;
+  bytes_ = bytes;
+}
+
+CudaMark::~CudaMark() {
+  if (event_) in_context(gpu_, [&](const CudaDriver& driver) { driver.event_destroy(event_); });
+}
+
+void CudaMark::record(CudaStream* stream) {
+  if (!event_) gpu_.require(gpu_.driver().event_create(&event_, kCudaNoTiming), "making an event");
+  gpu_.require(gpu_.driver().event_record(event_, stream), "recording an event");
+}
+
+void CudaMark::hold(CudaStream* stream) const {
+  if (event_) gpu_.require(gpu_.driver().stream_wait_event(stream, event_, 0), "letting a stream wait for an event");
+}
+
+void CudaMark::wait() const {
+  if (event_) gpu_.require(gpu_.driver().event_synchronize(event_), "waiting for the GPU");
+}
+
+CudaQueue::~CudaQueue() {
+  if (stream_) in_context(gpu_, [&](const CudaDriver& driver) { driver.stream_destroy(stream_); });
+}
+
+CudaStream* CudaQueue::get() {
+  if (!stream_) gpu_.require(gpu_.driver().stream_create(&stream_, kCudaNonBlocking), "making a stream");
+  return stream_;
+}
+
+void CudaQueue::wait() const {
+  if (stream_) gpu_.require(gpu_.driver().stream_synchronize(stream_), "waiting for the GPU");
+}
+
+}  // namespace nbcc

@@ -1,0 +1,141 @@
+// A GPU with its primary context, and owners of what lives in it. All calls go through the driver's table.
+// Tested by tests/unit/cuda_sum_test.cpp and cuda_stage_test.cpp.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "runtime/cuda/cuda_driver.h"
+
+namespace nbcc {
+
+// One GPU, its primary context retained: the one that programs of the CUDA runtime use, so that their pointers and
+// streams are ours as well. Outlives everything below.
+class CudaGpu {
+ public:
+  // Throws DeviceError: there is no such GPU.
+  CudaGpu(const CudaDriver& driver, int ordinal);
+  ~CudaGpu();
+  CudaGpu(const CudaGpu&) = delete;
+  CudaGpu& operator=(const CudaGpu&) = delete;
+
+  const CudaDriver& driver() const { return driver_; }
+  CudaContext* context() const { return context_; }
+  int ordinal() const { return ordinal_; }
+  const std::string& model() const { return model_; }                // "NVIDIA H200"
+  const std::string& architecture() const { return architecture_; }  // "sm_90"
+  int multiprocessors() const { return multiprocessors_; }
+
+  // Pinned memory of the host that counts as the GPU's own: kernels read and write it where it is. Any thread may ask.
+  void share(const void* begin, std::size_t bytes) const;
+  bool unshare(const void* begin) const;  // false: none begins there
+  bool shares(const void* at) const;
+
+  // Throws DeviceError unless `result` is success. A plain pointer: nothing is built when all is well.
+  void require(CudaResult result, const char* what) const {
+    if (result != kCudaSuccess) check(driver_, result, what);
+  }
+
+ private:
+  const CudaDriver& driver_;
+  int ordinal_ = 0, device_ = 0;
+  CudaContext* context_ = nullptr;
+  std::string model_, architecture_;
+  int multiprocessors_ = 1;
+  mutable std::mutex shared_mutex_;
+  mutable std::map<std::uintptr_t, std::size_t> shared_;  // bytes, by where they begin
+};
+
+// The GPU's context is the current one of this thread as long as this lives; then the caller's is again.
+class CudaCurrent {
+ public:
+  explicit CudaCurrent(const CudaGpu& gpu);
+  ~CudaCurrent();
+  CudaCurrent(const CudaCurrent&) = delete;
+  CudaCurrent& operator=(const CudaCurrent&) = delete;
+
+ private:
+  const CudaGpu& gpu_;
+  bool pushed_ = false;
+};
+
+// Memory of the GPU that only grows; growing loses the contents. Nothing may use the old memory any more, except after
+// keep_old(). Call with the context current.
+class CudaBuffer {
+ public:
+  explicit CudaBuffer(const CudaGpu& gpu) : gpu_(gpu) {}
+  ~CudaBuffer();
+  CudaBuffer(const CudaBuffer&) = delete;
+  CudaBuffer& operator=(const CudaBuffer&) = delete;
+
+  // False: the GPU has not so much memory, and the buffer is empty. Throws DeviceError for anything else.
+  [[nodiscard]] bool reserve(std::size_t bytes);
+  void release();
+  // From now on memory that was handed out stays until the end: a captured graph knows its address.
+  void keep_old() { keeps_old_ = true; }
+  CudaDevicePointer data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  const CudaGpu& gpu_;
+  CudaDevicePointer data_ = 0;
+  std::size_t bytes_ = 0;
+  bool keeps_old_ = false;
+  std::vector<CudaDevicePointer> old_;
+};
+
+// Memory of the host that the GPU copies from and to by itself. Only grows; growing loses the contents.
+class CudaPinned {
+ public:
+  explicit CudaPinned(const CudaGpu& gpu) : gpu_(gpu) {}
+  ~CudaPinned();
+  CudaPinned(const CudaPinned&) = delete;
+  CudaPinned& operator=(const CudaPinned&) = delete;
+
+  void reserve(std::size_t bytes);
+  std::byte* data() const { return static_cast<std::byte*>(data_); }
+
+ private:
+  const CudaGpu& gpu_;
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+// A point in a stream. Made at the first record().
+class CudaMark {
+ public:
+  explicit CudaMark(const CudaGpu& gpu) : gpu_(gpu) {}
+  ~CudaMark();
+  CudaMark(const CudaMark&) = delete;
+  CudaMark& operator=(const CudaMark&) = delete;
+
+  void record(CudaStream* stream);
+  // Both do nothing before the first record().
+  void hold(CudaStream* stream) const;  // what the stream is given from now on comes after the mark
+  void wait() const;                    // until all before the mark is done
+
+ private:
+  const CudaGpu& gpu_;
+  CudaEvent* event_ = nullptr;
+};
+
+// A stream of our own that waits for no other. Made at the first get().
+class CudaQueue {
+ public:
+  explicit CudaQueue(const CudaGpu& gpu) : gpu_(gpu) {}
+  ~CudaQueue();
+  CudaQueue(const CudaQueue&) = delete;
+  CudaQueue& operator=(const CudaQueue&) = delete;
+
+  CudaStream* get();
+  void wait() const;
+
+ private:
+  const CudaGpu& gpu_;
+  CudaStream* stream_ = nullptr;
+};
+
+}  // namespace nbcc

@@ -1,0 +1,269 @@
+// A checked request -> work in a stream. One door: CudaSummation. Does not compile, and packs nothing (cuda_stage.cpp).
+//
+// Between two runs of one sum in different streams stands an event, since they use the same working memory. It is
+// recorded with each run in a stream of the caller's, who may destroy it at any time; the legacy default stream stays,
+// so there it is recorded only when somebody waits.
+#include "runtime/cuda/cuda_sum.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "fmt/format.h"
+#include "runtime/error.h"
+
+namespace nbcc {
+namespace {
+
+using Role = FieldLayout::Role;
+
+// What parts of j leave behind may take so much at a time; more i-particles go in several launches.
+constexpr std::int64_t kPartialBytes = std::int64_t(1) << 30;
+
+// Handles that stand for streams which always exist: null and 1 for the legacy default stream, 2 for the thread's.
+bool lives_for_ever(CudaStream* stream) { return reinterpret_cast<std::uintptr_t>(stream) <= 2; }
+bool can_be_captured(CudaStream* stream) { return reinterpret_cast<std::uintptr_t>(stream) > 1; }
+
+std::uint64_t address_of(const ArrayView& view, int component) {
+  return reinterpret_cast<std::uintptr_t>(view.data) + std::uint64_t(component * view.component_stride);
+}
+
+// As SumState checks a list that it can read.
+void check_list(const KernelSource& source, const SumRequest& request, const std::int64_t* list) {
+  for (std::size_t f = 0; f < source.fields.size(); ++f) {
+    const bool of_i = source.fields[f].role == Role::InputI || source.fields[f].role == Role::Output;
+    if (!of_i || !request.views[f].data) continue;
+    for (std::int64_t k = 0; k < request.i_count; ++k) {
+      if (list[k] >= 0 && list[k] < request.views[f].count) continue;
+      throw UsageError(
+          fmt::format("i_list[{}] is {}, but there are {} i-particles", k, list[k], request.views[f].count));
+    }
+    return;
+  }
+}
+
+}  // namespace
+
+CudaSummation::CudaSummation(const CudaKernel& kernel)
+    : kernel_(kernel),
+      gpu_(kernel.gpu()),
+      launcher_(kernel),
+      running_(gpu_),
+      list_(gpu_),
+      pinned_list_(gpu_),
+      list_sent_(gpu_),
+      staging_(kernel, launcher_),
+      mark_(gpu_) {}
+
+CudaSummation::~CudaSummation() {
+  try {
+    wait();
+  } catch (...) {
+    // A GPU that has failed uses no memory any more.
+  }
+}
+
+void CudaSummation::wait() {
+  if (!under_way_) return;
+  const CudaCurrent current(gpu_);
+  wait_for_work();
+}
+
+void CudaSummation::wait_for_work() {
+  if (!under_way_) return;
+  if (!marked_) mark_.record(stream_);
+  marked_ = true;
+  mark_.wait();
+  under_way_ = false;
+}
+
+bool CudaSummation::can_read(const std::int64_t* list) const {
+  if (!list) return false;
+  const CudaCurrent current(gpu_);
+  return place_of(gpu_, list, "i_list") == CudaPlace::Host;
+}
+
+CudaTuning CudaSummation::cut(std::int64_t ni, std::int64_t nj) {
+  const CudaCurrent current(gpu_);
+  launcher_.cut_for(ni, nj, true);
+  return launcher_.cut();
+}
+
+void CudaSummation::run(const SumRequest& request) {
+  const CudaCurrent current(gpu_);
+  auto* const stream = static_cast<CudaStream*>(request.stream);
+  int capturing = 0;
+  if (can_be_captured(stream)) {
+    gpu_.require(gpu_.driver().stream_is_capturing(stream, &capturing), "asking whether the stream is captured");
+  }
+  launcher_.set_capturing(capturing != 0);
+  if (request.binding != binding_) bind(request);
+  if (!request.params.empty()) {
+    std::memcpy(launcher_.arguments().params(), request.params.data(), request.params.size() * sizeof(double));
+  }
+  launcher_.arguments().run().i_offset = request.i_offset;
+  launcher_.arguments().run().j_offset = request.j_offset;
+
+  const bool device_list = request.i_list && place_of(gpu_, request.i_list, "i_list") == CudaPlace::Device;
+  const bool host_list = request.i_list && !device_list;
+  if (capturing != 0 && (host_list || !places_.all_on_device())) {
+    throw DeviceError("a run that is captured must find all its arrays, and the list of i, on the device");
+  }
+  if (places_.all_on_device()) return run_on_device(request, device_list, stream, capturing != 0);
+
+  std::vector<std::int64_t> fetched;
+  const std::int64_t* list = request.i_list;
+  // Memory that earlier runs still use may be given back.
+  wait_for_work();
+  if (device_list) {
+    fetched.resize(std::size_t(request.i_count));
+    gpu_.require(gpu_.driver().memcpy_dtoh_async(fetched.data(), reinterpret_cast<std::uintptr_t>(list),
+                                                 fetched.size() * sizeof(std::int64_t), stream),
+                 "copying the list of i from the GPU");
+    gpu_.require(gpu_.driver().stream_synchronize(stream), "waiting for the GPU");
+    list = fetched.data();
+    check_list(kernel_.source, request, list);
+  }
+  staging_.run(request, list, stream);
+}
+
+// The argument's views of arrays on the device; those that pass through memory of the staging are set there, run by
+// run.
+void CudaSummation::bind(const SumRequest& request) {
+  const KernelSource& source = kernel_.source;
+  binding_ = 0;
+  places_ = find_places(gpu_, source, request.views);
+  CudaArguments& arguments = launcher_.arguments();
+  for (std::size_t f = 0; f < source.fields.size(); ++f) {
+    const FieldLayout& field = source.fields[f];
+    const ArrayView& view = request.views[f];
+    const bool here = places_.of[f] == CudaPlace::Device;
+    for (int c = 0; c < field.components() && field.role != Role::Param; ++c) {
+      const std::uint64_t data = here ? address_of(view, c) : 0;
+      const auto element = std::int64_t(view.element);
+      if (field.role == Role::InputI) arguments.i(field.first + c) = {data, view.stride, element};
+      if (field.role == Role::InputJ) arguments.j(field.first + c) = {data, view.stride, element};
+      if (field.role == Role::Output) arguments.output(field.first + c) = {data, view.stride, element, 0};
+    }
+  }
+  staging_.bind(places_);
+  binding_ = request.binding;
+}
+
+void CudaSummation::run_on_device(const SumRequest& request, bool list_on_device, CudaStream* stream, bool capturing) {
+  const bool send = request.i_list && !list_on_device;
+  launcher_.cut_for(request.i_count, request.nj, !capturing);
+  const std::int64_t piece = size_memory(request.i_count, finish_apart(request), send, stream, capturing);
+  // Kernels and memory are there before the first launch: between two pieces nothing can fail but the GPU itself.
+  if (capturing) return launch_all(request, list_on_device, piece, stream);
+  begin_in(stream);
+  try {
+    launch_all(request, list_on_device, piece, stream);
+  } catch (...) {
+    end_after_failure(stream);
+    throw;
+  }
+  end_in(stream);
+}
+
+void CudaSummation::launch_all(const SumRequest& request, bool list_on_device, std::int64_t piece, CudaStream* stream) {
+  CudaDevicePointer list = reinterpret_cast<std::uintptr_t>(request.i_list);
+  if (request.i_list && !list_on_device) list = send_list(request, stream);
+  for (int c = 0; c < kernel_.source.outputs; ++c) {
+    launcher_.arguments().output(c).onto = request.accumulate ? 1 : 0;
+  }
+  const bool apart = finish_apart(request);
+  launch_pieces(request, list, piece, true, !apart, request.nj, stream);
+  if (apart) launch_pieces(request, list, piece, false, true, 0, stream);
+}
+
+// Working memory for a run, with launches of as many i as there is memory for. Returns that number.
+std::int64_t CudaSummation::size_memory(std::int64_t ni, bool finish_apart, bool list, CudaStream* stream,
+                                        bool capturing) {
+  const std::int64_t grain = launcher_.i_per_block();
+  std::int64_t piece = std::min(ni, std::max(grain, kPartialBytes / launcher_.bytes_per_i() / grain * grain));
+  const std::size_t running = finish_apart ? std::size_t(ni * launcher_.slots()) * sizeof(double) : 0;
+  const std::size_t indices = list ? std::size_t(ni) * sizeof(std::int64_t) : 0;
+  if (launcher_.has_room(piece) && running <= running_.bytes() && indices <= list_.bytes()) {
+    if (capturing) {
+      launcher_.keep_old();
+      running_.keep_old();
+    }
+    return piece;
+  }
+  if (capturing) {
+    throw DeviceError(
+        "working memory must grow, which cannot be done while a stream is captured: run once before the capture");
+  }
+  // Earlier runs may still use what is given back now.
+  wait_for_work();
+  const auto fail = [](std::size_t bytes) {
+    throw DeviceError(fmt::format("out of memory of the GPU: {} bytes are needed at least", bytes));
+  };
+  if (!running_.reserve(running)) fail(running);
+  if (!list_.reserve(indices)) fail(indices);
+  while (!launcher_.reserve(piece, stream)) {
+    if (piece <= grain) fail(std::size_t(piece * launcher_.bytes_per_i()));
+    piece = std::max(grain, piece / 2 / grain * grain);
+  }
+  return piece;
+}
+
+CudaDevicePointer CudaSummation::send_list(const SumRequest& request, CudaStream* stream) {
+  const std::size_t bytes = std::size_t(request.i_count) * sizeof(std::int64_t);
+  list_sent_.wait();  // the list of an earlier run may still be on its way
+  pinned_list_.reserve(bytes);
+  std::memcpy(pinned_list_.data(), request.i_list, bytes);
+  gpu_.require(gpu_.driver().memcpy_htod_async(list_.data(), pinned_list_.data(), bytes, stream),
+               "copying the list of i to the GPU");
+  list_sent_.record(stream);
+  return list_.data();
+}
+
+void CudaSummation::launch_pieces(const SumRequest& request, CudaDevicePointer list, std::int64_t piece, bool first,
+                                  bool last, std::int64_t nj, CudaStream* stream) {
+  for (std::int64_t begin = 0; begin < request.i_count; begin += piece) {
+    CudaPiece now;
+    now.i_begin = request.i_begin + begin;
+    now.ni = std::min(piece, request.i_count - begin);
+    now.i_list = list == 0 ? 0 : list + std::uint64_t(begin) * sizeof(std::int64_t);
+    now.nj = nj;
+    now.first = first;
+    now.last = last;
+    if (!first || !last) now.running = running_.data() + std::uint64_t(begin * launcher_.slots()) * sizeof(double);
+    launcher_.launch(now, stream);
+  }
+}
+
+// What is given to `stream` from here on comes after the last run.
+void CudaSummation::begin_in(CudaStream* stream) {
+  if (under_way_ && stream != stream_) {
+    if (!marked_) mark_.record(stream_);
+    mark_.hold(stream);
+  }
+  stream_ = stream;
+  under_way_ = true;
+  marked_ = false;
+}
+
+void CudaSummation::end_in(CudaStream* stream) {
+  if (lives_for_ever(stream)) return;
+  try {
+    mark_.record(stream);
+    marked_ = true;
+  } catch (const DeviceError&) {
+    // The results are on their way, so the run has not failed; but who waits later may find the stream gone.
+    gpu_.require(gpu_.driver().stream_synchronize(stream), "waiting for the GPU");
+    under_way_ = false;
+  }
+}
+
+void CudaSummation::end_after_failure(CudaStream* stream) noexcept {
+  try {
+    end_in(stream);
+  } catch (...) {
+    // What failed first is told; a GPU that has failed uses no memory any more.
+    under_way_ = false;
+  }
+}
+
+}  // namespace nbcc

@@ -1,0 +1,109 @@
+// The environment and the folders of this machine -> where NVRTC may be. One door: nvrtc_places(). Opens no library.
+#include <glob.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "fmt/format.h"
+#include "runtime/cuda/nvrtc.h"
+
+namespace nbcc {
+namespace {
+
+#if defined(__aarch64__)
+constexpr const char* kTarget = "targets/sbsa-linux/lib";
+#else
+constexpr const char* kTarget = "targets/x86_64-linux/lib";
+#endif
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value ? value : "";
+}
+
+bool is_folder(const std::string& path) {
+  struct stat status;
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+// The paths that fit, the highest version first.
+std::vector<std::string> matches(const std::string& pattern) {
+  std::vector<std::string> found;
+  ::glob_t paths{};
+  if (::glob(pattern.c_str(), 0, nullptr, &paths) == 0) found.assign(paths.gl_pathv, paths.gl_pathv + paths.gl_pathc);
+  ::globfree(&paths);
+  // "cuda-9.2" is older than "cuda-13.0": a longer number is a higher one.
+  std::sort(found.begin(), found.end(), [](const std::string& a, const std::string& b) {
+    return a.size() != b.size() ? a.size() > b.size() : a > b;
+  });
+  return found;
+}
+
+void add_toolkit(LibraryPlace& place, const std::string& root) {
+  for (const char* folder : {"lib64", "lib", kTarget}) {
+    const std::string path = root + "/" + folder;
+    if (is_folder(path)) place.folders.push_back(path);
+  }
+}
+
+// NVIDIA's wheels: nvidia-cuda-nvrtc-cu11 and -cu12, and nvidia-cuda-nvrtc from CUDA 13 on.
+void add_wheels(LibraryPlace& place, const std::string& prefix) {
+  for (const char* packages : {"site-packages", "dist-packages"}) {
+    for (const char* wheel : {"nvidia/cu1[3-9]/lib", "nvidia/cuda_nvrtc/lib"}) {
+      for (const std::string& path : matches(fmt::format("{}/lib/python3*/{}/{}", prefix, packages, wheel))) {
+        place.folders.push_back(path);
+      }
+    }
+  }
+}
+
+LibraryPlace toolkit_of_variable(const char* name) {
+  const std::string root = variable(name);
+  LibraryPlace place{fmt::format("${}{}", name, root.empty() ? " (not set)" : " = " + root), {}};
+  if (!root.empty()) add_toolkit(place, root);
+  return place;
+}
+
+LibraryPlace toolkit_of_pattern(const std::string& pattern) {
+  LibraryPlace place{pattern, {}};
+  for (const std::string& root : matches(pattern)) add_toolkit(place, root);
+  return place;
+}
+
+LibraryPlace wheels_of_variable(const char* name) {
+  const std::string prefix = variable(name);
+  LibraryPlace place{fmt::format("${}{}", name, prefix.empty() ? " (not set)" : " = " + prefix), {}};
+  if (prefix.empty()) return place;
+  add_wheels(place, prefix);
+  // Conda's own packages put their libraries here.
+  if (is_folder(prefix + "/lib")) place.folders.push_back(prefix + "/lib");
+  return place;
+}
+
+LibraryPlace wheels_of_pattern(const std::string& pattern) {
+  LibraryPlace place{pattern + "/lib/python3*/{site,dist}-packages/nvidia", {}};
+  for (const std::string& prefix : matches(pattern)) add_wheels(place, prefix);
+  return place;
+}
+
+}  // namespace
+
+// What the user has named comes first, then what an administrator has installed, then what came along with a Python
+// package.
+std::vector<LibraryPlace> nvrtc_places() {
+  std::vector<LibraryPlace> places = {
+      toolkit_of_variable("CUDA_HOME"),      toolkit_of_variable("CUDA_PATH"),
+      toolkit_of_pattern("/usr/local/cuda"), toolkit_of_pattern("/usr/local/cuda-*"),
+      toolkit_of_pattern("/opt/cuda"),       {"the loader's own rules ($LD_LIBRARY_PATH, ldconfig)", {""}},
+      wheels_of_variable("VIRTUAL_ENV"),     wheels_of_variable("CONDA_PREFIX")};
+  const std::string home = variable("HOME");
+  if (!home.empty()) {
+    places.push_back(wheels_of_pattern(home + "/.local"));
+    places.push_back(wheels_of_pattern(home + "/.pyenv/versions/*"));
+  }
+  for (const char* prefix : {"/usr/local", "/usr"}) places.push_back(wheels_of_pattern(prefix));
+  return places;
+}
+
+}  // namespace nbcc

@@ -1,0 +1,35 @@
+// A pipeline as a compiled library holds it: what the runtime must know of its kernels, and its code for GPUs; the CPU
+// kernels themselves are functions of the library. One string of bytes, the same for every machine.
+// Tested by tests/unit/image_test.cpp.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/kernel_source.h"
+#include "runtime/cuda/cuda_compiler.h"
+
+namespace nbcc {
+
+// A kernel compiled for one architecture of GPUs, in one shape.
+struct CudaImage {
+  std::string architecture;  // "sm_90"
+  CudaShape shape;           // nothing but unroll is 0
+  bool ptx = false;          // else a cubin
+  int toolkit = 0;           // 13000: made by CUDA 13.0
+  std::string bytes;
+};
+
+struct PipelineImage {
+  std::string made_by;  // "nbcc 0.1.0"
+  std::string precision, math, root;
+  std::vector<KernelSource> cpu;  // one for each instruction set, the best first; without texts
+  KernelSource cuda;              // with its text
+  std::vector<CudaImage> cuda_images;
+};
+
+std::string write_image(const PipelineImage& image);
+// Throws UsageError: these are no such bytes, or of another version of their form.
+PipelineImage read_image(std::string_view bytes);
+
+}  // namespace nbcc

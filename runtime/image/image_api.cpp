@@ -1,0 +1,190 @@
+// Compiled pipelines through the C interface. Doors: the functions of nbcc_image.h and nbcc_last_error(). What runs a
+// sum is what runs it for a pipeline that was compiled here; only the way to its kernel is another.
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "runtime/api/handles.h"
+#include "runtime/api/open_device.h"
+#include "runtime/api/typed_array.h"
+#include "runtime/image/image_kernel.h"
+
+namespace nbcc {
+namespace {
+
+// Of this thread's last failure in a function without an nbcc_error**.
+thread_local std::string last_error;
+
+const nbcc_image& checked_image(const nbcc_image* image) {
+  if (!image) throw UsageError("image is a null pointer");
+  if (image->size < sizeof(nbcc_image)) throw UsageError("the library was compiled by an older nbcc");
+  return *image;
+}
+
+PipelineImage read_image(const nbcc_image& image) {
+  return nbcc::read_image({static_cast<const char*>(image.description), image.description_size});
+}
+
+std::span<const nbcc_image_kernel> kernels_of(const nbcc_image& image) {
+  return {image.kernels, std::size_t(image.kernel_count)};
+}
+
+std::shared_ptr<const Kernel> load(KernelDevice& device, const nbcc_image& image) {
+  if (auto* const cpu = dynamic_cast<CpuDevice*>(&device))
+    return load_image(*cpu, read_image(image), kernels_of(image));
+  if (const auto* cuda = dynamic_cast<const CudaDevice*>(&device)) {
+    return load_image(*cuda, read_image(image), make_nvrtc);
+  }
+  throw UsageError("this device does not run compiled pipelines");
+}
+
+// Sets and binds every field; `arrays` as nbcc_image.h says.
+void bind_arrays(SumState& sum, const std::vector<FieldLayout>& fields, Element real, std::int64_t ni, std::int64_t nj,
+                 const void* const* arrays) {
+  sum.set_counts(ni, nj);
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    const FieldLayout& field = fields[f];
+    if (field.role == FieldLayout::Role::Param) {
+      if (!arrays[f]) throw UsageError(fmt::format("param '{}' is a null pointer", field.name));
+      sum.set_param(field.name, {static_cast<const double*>(arrays[f]), std::size_t(field.components())});
+      continue;
+    }
+    if (field.role == FieldLayout::Role::Output && !arrays[f]) {
+      sum.ignore(field.name);
+      continue;
+    }
+    const Element element = typed_element(field, real);
+    const std::int64_t bytes = size_of(element);
+    sum.bind(field.name, {const_cast<void*>(arrays[f]), element, field.role == FieldLayout::Role::InputJ ? nj : ni,
+                          field.components() * bytes, bytes});
+  }
+}
+
+Element real_element(nbcc_element real) {
+  if (number_of(real) == NBCC_FLOAT) return Element::Float;
+  if (number_of(real) == NBCC_DOUBLE_ELEMENT) return Element::Double;
+  throw UsageError("real numbers are NBCC_FLOAT or NBCC_DOUBLE_ELEMENT");
+}
+
+void require_arrays(const void* const* arrays) {
+  if (!arrays) throw UsageError("arrays is a null pointer");
+}
+
+// What calls without handles run on, for all compiled pipelines of the process together: the first device that
+// $NBCC_DEVICE names, else all cores. Never closed, since no moment is known after which nobody calls.
+KernelDevice& device_of_calls() {
+  static auto* const device = new std::shared_ptr([] {
+    const char* const variable = std::getenv("NBCC_DEVICE");
+    const std::string_view names = variable && *variable ? variable : "cpu";
+    return open_device(names.substr(0, names.find(',')), {sizeof(nbcc_device_options), 0, nullptr, nullptr, nullptr});
+  }());
+  return **device;
+}
+
+// A pipeline there, with the sums that no call uses just now.
+class Calls {
+ public:
+  explicit Calls(const nbcc_image& image) : kernel_(load(device_of_calls(), image)) {}
+
+  void run(Element real, std::int64_t ni, std::int64_t nj, const void* const* arrays) {
+    std::unique_ptr<SumState> sum = take();
+    bind_arrays(*sum, kernel_->source.fields, real, ni, nj, arrays);
+    sum->run();
+    sum->wait();
+    // One that has failed is not used again: what it still holds of the call is not worth knowing.
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(sum));
+  }
+
+ private:
+  std::unique_ptr<SumState> take() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        std::unique_ptr<SumState> sum = std::move(idle_.back());
+        idle_.pop_back();
+        return sum;
+      }
+    }
+    return std::make_unique<SumState>(kernel_);
+  }
+
+  std::shared_ptr<const Kernel> kernel_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<SumState>> idle_;
+};
+
+Calls& calls_of(const nbcc_image& image) {
+  const std::atomic_ref<void*> place(*image.calls);
+  if (void* const known = place.load(std::memory_order_acquire)) return *static_cast<Calls*>(known);
+  auto made = std::make_unique<Calls>(image);
+  void* expected = nullptr;
+  // Another thread may have been faster.
+  if (!place.compare_exchange_strong(expected, made.get())) return *static_cast<Calls*>(expected);
+  return *made.release();
+}
+
+nbcc_status keep_error(nbcc_error* error) {
+  const nbcc_status status = nbcc_error_status(error);
+  try {
+    last_error = nbcc_error_message(error);
+  } catch (...) {
+    last_error.clear();
+  }
+  nbcc_error_free(error);
+  return status;
+}
+
+}  // namespace
+}  // namespace nbcc
+
+extern "C" {
+
+const char* nbcc_last_error(void) { return nbcc::last_error.c_str(); }
+
+nbcc_status nbcc_pipeline_from_image(nbcc_device* device, const nbcc_image* image, nbcc_pipeline** pipeline,
+                                     nbcc_error** error) {
+  if (error) *error = nullptr;
+  try {
+    if (!device) throw nbcc::UsageError("device is a null pointer");
+    if (!pipeline) throw nbcc::UsageError("pipeline is a null pointer");
+    *pipeline = new nbcc_pipeline{nbcc::load(*device->device, nbcc::checked_image(image))};
+    return NBCC_OK;
+  } catch (...) {
+    return nbcc::fail_with_current_exception(error);
+  }
+}
+
+nbcc_status nbcc_sum_bind_arrays(nbcc_sum* sum, nbcc_element real, int64_t ni, int64_t nj, const void* const* arrays,
+                                 nbcc_error** error) {
+  if (error) *error = nullptr;
+  try {
+    if (!sum) throw nbcc::UsageError("sum is a null pointer");
+    nbcc::require_arrays(arrays);
+    nbcc::bind_arrays(sum->state, sum->state.fields(), nbcc::real_element(real), ni, nj, arrays);
+    return NBCC_OK;
+  } catch (...) {
+    return nbcc::fail_with_current_exception(error);
+  }
+}
+
+nbcc_status nbcc_image_run(const nbcc_image* image, nbcc_element real, int64_t ni, int64_t nj,
+                           const void* const* arrays) {
+  try {
+    nbcc::require_arrays(arrays);
+    nbcc::calls_of(nbcc::checked_image(image)).run(nbcc::real_element(real), ni, nj, arrays);
+    return NBCC_OK;
+  } catch (...) {
+    nbcc_error* error = nullptr;
+    const nbcc_status status = nbcc::fail_with_current_exception(&error);
+    // Without memory for the message there is none.
+    return error ? nbcc::keep_error(error) : status;
+  }
+}
+
+}  // extern "C"

@@ -1,0 +1,207 @@
+// A compiled pipeline's codes -> a Kernel. Doors: load_image(), for either kind of device. Reads no bytes (image.cpp
+// does) and runs nothing.
+#include "runtime/image/image_kernel.h"
+
+#include <algorithm>
+#include <charconv>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "fmt/format.h"
+#include "runtime/cache/disk_cache.h"
+#include "runtime/cuda/cuda_split.h"
+#include "runtime/error.h"
+#include "runtime/sum/reduction.h"
+
+namespace nbcc {
+namespace {
+
+// Whether a processor with `has` runs code for `needs`.
+bool contains(Isa has, Isa needs) {
+  if (has == Isa::Neon || needs == Isa::Neon) return has == needs;
+  return int(has) >= int(needs);
+}
+
+// "sm_90" -> {9, 0}, "sm_103a" -> {10, 3}: generation and step.
+struct Architecture {
+  int generation = 0, step = 0;
+};
+
+Architecture architecture_of(const std::string& name) {
+  int number = 0;
+  const std::size_t digits = std::min(name.find_first_of("0123456789"), name.size());
+  std::from_chars(name.data() + digits, name.data() + name.size(), number);
+  return {number / 10, number % 10};
+}
+
+bool is_whole(const Architecture& a, const Architecture& b) { return a.generation == b.generation && a.step == b.step; }
+
+// A name with a letter, as sm_90a, is of that one architecture alone.
+bool is_specific(const std::string& name) { return !name.empty() && (name.back() < '0' || name.back() > '9'); }
+
+bool runs_cubin(const std::string& gpu, const std::string& cubin) {
+  const Architecture has = architecture_of(gpu), needs = architecture_of(cubin);
+  if (is_specific(cubin)) return is_whole(has, needs);
+  return has.generation == needs.generation && has.step >= needs.step;
+}
+
+bool runs_ptx(const std::string& gpu, const std::string& ptx) {
+  const Architecture has = architecture_of(gpu), needs = architecture_of(ptx);
+  if (is_specific(ptx)) return is_whole(has, needs);
+  return has.generation > needs.generation || (has.generation == needs.generation && has.step >= needs.step);
+}
+
+// What zeros of a shape leave is what the text says.
+CudaShape whole(const CudaShape& shape, const KernelSource& text) {
+  return {shape.threads > 0 ? shape.threads : text.threads, shape.i_per_thread > 0 ? shape.i_per_thread : text.i_block,
+          shape.j_tile > 0 ? shape.j_tile : text.tile, shape.unroll, std::max(shape.lanes, 1)};
+}
+
+// To the CUDA device a compiled pipeline is a compiler that knows one text and has compiled it before. What it has not
+// (another shape, a GPU that none of its codes is for) it leaves to NVRTC.
+class ImageCompiler final : public CudaCompiler {
+ public:
+  ImageCompiler(const PipelineImage& image, std::string gpu, int driver_version, std::string cache_folder,
+                OpenCompiler open)
+      : gpu_(std::move(gpu)), text_(image.cuda), open_(std::move(open)), cache_(std::move(cache_folder)) {
+    for (const CudaImage& one : image.cuda_images) {
+      // A driver loads code of its own major version and of those before it.
+      if (one.toolkit / 1000 > driver_version / 1000) {
+        too_new_ = std::max(too_new_, one.toolkit);
+        continue;
+      }
+      if (one.ptx ? runs_ptx(gpu_, one.architecture) : runs_cubin(gpu_, one.architecture)) usable_.push_back(one);
+    }
+    // Machine code before PTX, the nearest architecture first.
+    std::stable_sort(usable_.begin(), usable_.end(), [](const CudaImage& a, const CudaImage& b) {
+      if (a.ptx != b.ptx) return b.ptx;
+      const Architecture x = architecture_of(a.architecture), y = architecture_of(b.architecture);
+      return std::pair(x.generation, x.step) > std::pair(y.generation, y.step);
+    });
+  }
+
+  std::string identity() const override { return "a compiled library"; }
+  // Always the GPU's own: whether that is machine code or PTX, the driver sees by itself.
+  std::vector<std::string> architectures() const override { return {gpu_}; }
+
+  bool holds(const CudaShape& shape) const { return find(shape) != nullptr; }
+  bool can_compile() const {
+    try {
+      nvrtc();
+      return true;
+    } catch (const DeviceError&) {
+      return false;
+    }
+  }
+
+  CudaCode compile(const std::string& text, const std::string& architecture, const CudaShape& shape,
+                   Form) const override {
+    if (const CudaImage* const found = find(shape)) return {found->bytes};
+    const std::shared_ptr<const CudaCompiler> compiler = nvrtc();
+    // As CudaLoader chooses for a text.
+    const std::vector<std::string> known = compiler->architectures();
+    std::string target;
+    for (const std::string& one : known) {
+      if (runs_ptx(architecture, one)) target = one;
+    }
+    if (target.empty()) {
+      throw DeviceError(fmt::format("{} does not know {} any more", compiler->identity(), architecture));
+    }
+    const Form form = runs_cubin(architecture, target) ? Form::Cubin : Form::Ptx;
+    const std::string key = fmt::format("{}\n{}, {}\nthreads {}, i per thread {}, j tile {}, unroll {}, lanes {}\n{}",
+                                        architecture, compiler->identity(), target, shape.threads, shape.i_per_thread,
+                                        shape.j_tile, shape.unroll, shape.lanes, text);
+    return {cache_.get_or_make(key, [&] { return compiler->compile(text, target, shape, form).image; })};
+  }
+
+ private:
+  const CudaImage* find(const CudaShape& shape) const {
+    const CudaShape wanted = whole(shape, text_);
+    const auto found =
+        std::find_if(usable_.begin(), usable_.end(), [&](const CudaImage& one) { return one.shape == wanted; });
+    return found == usable_.end() ? nullptr : &*found;
+  }
+
+  std::shared_ptr<const CudaCompiler> nvrtc() const {
+    const std::lock_guard lock(mutex_);
+    if (opened_) return opened_;
+    try {
+      opened_ = open_();
+    } catch (const DeviceError& e) {
+      std::string reason = fmt::format("the library holds no code for {}", gpu_);
+      if (too_new_ > 0 && usable_.empty()) {
+        reason = fmt::format("the library's code is of CUDA {}.{}, which this driver is too old for", too_new_ / 1000,
+                             too_new_ % 1000 / 10);
+      }
+      throw DeviceError(fmt::format("{}, and compiling its text needs NVRTC: {}", reason, e.what()));
+    }
+    return opened_;
+  }
+
+  std::string gpu_;
+  const KernelSource text_;
+  int too_new_ = 0;
+  std::vector<CudaImage> usable_;
+  OpenCompiler open_;
+  DiskCache cache_;
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<const CudaCompiler> opened_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Kernel> load_image(CpuDevice& device, const PipelineImage& image,
+                                         std::span<const nbcc_image_kernel> kernels) {
+  std::string held;
+  for (const nbcc_image_kernel& kernel : kernels) {
+    held += (held.empty() ? "" : ", ") + std::string(kernel.isa);
+    if (!contains(device.isa(), isa_from_name(kernel.isa))) continue;
+    const std::string target = std::string("cpu-") + kernel.isa;
+    const auto source =
+        std::find_if(image.cpu.begin(), image.cpu.end(), [&](const KernelSource& one) { return one.target == target; });
+    if (source == image.cpu.end()) throw UsageError("the library's kernels and their descriptions do not agree");
+    auto code = std::make_shared<CpuCode>();
+    code->prepare_i = reinterpret_cast<nbcc_prepare_function>(kernel.prepare_i);
+    code->prepare_j = reinterpret_cast<nbcc_prepare_function>(kernel.prepare_j);
+    code->interact = reinterpret_cast<nbcc_interact_function>(kernel.interact);
+    code->finish = reinterpret_cast<nbcc_finish_function>(kernel.finish);
+    return device.adopt(*source, std::move(code));
+  }
+  const std::string& name = image.cpu.empty() ? image.cuda.pipeline : image.cpu.front().pipeline;
+  throw DeviceError(fmt::format("pipeline '{}' was compiled for {}; {} has none of them", name,
+                                held.empty() ? "no CPU" : held, device.name()));
+}
+
+std::vector<CudaShape> usual_shapes(const KernelSource& cuda) {
+  CudaSplitQuestion question;
+  question.shape = whole({}, cuda);
+  question.slots = slots_of(cuda);
+  question.staged_bytes = cuda.staged_bytes;
+  question.rest_bytes = cuda.rest_bytes;
+  question.cutoff = cuda.cutoff;
+  return candidate_shapes(question);
+}
+
+std::shared_ptr<const Kernel> load_image(const CudaDevice& device, const PipelineImage& image, OpenCompiler compiler) {
+  const CudaGpu& gpu = device.gpu();
+  int driver_version = 0;
+  gpu.require(gpu.driver().driver_get_version(&driver_version), "asking for the driver's version");
+  const auto codes = std::make_shared<const ImageCompiler>(image, gpu.architecture(), driver_version,
+                                                           device.cache_folder(), std::move(compiler));
+  // A device of its own, which shares the GPU's primary context with all others, since a device has one compiler. It
+  // keeps nothing on disk: what is there to keep is in the library.
+  CudaDevice own(gpu.driver(), codes, gpu.ordinal(), "", device.dump_folder());
+  own.set_tunings(device.tunings());
+  const std::vector<CudaShape> shapes = usual_shapes(image.cuda);
+  const bool holds_all = std::all_of(shapes.begin(), shapes.end(), [&](const CudaShape& s) { return codes->holds(s); });
+  if (!holds_all && codes->holds(shapes.front()) && !codes->can_compile()) {
+    // Sums of any size have to make do with the one shape that is there.
+    CudaTuning tuning;
+    tuning.shape = shapes.front();
+    own.set_tuning(tuning);
+  }
+  return own.load(image.cuda);
+}
+
+}  // namespace nbcc

@@ -1,0 +1,85 @@
+// What the runtime asks of a device: turn a kernel's text into something that runs, and run sums with it.
+// A device is one file pair (cpu_device, ...); nothing outside of it knows which one it is.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "compiler/kernel_source.h"
+#include "runtime/cuda/cuda_tunings.h"
+#include "runtime/sum/pack.h"
+
+namespace nbcc {
+
+// How much of the packed j-particles of a sum's last run still holds.
+enum class JReuse : std::uint8_t {
+  None,      // the caller's arrays must be read again
+  Packed,    // the packed columns hold, the derived ones do not (a param or the offset has changed)
+  Prepared,  // everything holds
+};
+
+// One run, already checked: every bound view has the right count, every index lies inside its set.
+struct SumRequest {
+  std::span<const ArrayView> views;  // parallel to KernelSource::fields; an unwanted output has no data
+  std::span<const double> params;    // KernelSource::params values
+  std::int64_t nj = 0;
+  std::int64_t i_begin = 0, i_count = 0;  // the chosen i: a range, or
+  const std::int64_t* i_list = nullptr;   // i_count indices
+  std::int64_t i_offset = 0, j_offset = 0;
+  bool accumulate = false;
+  JReuse reuse = JReuse::None;
+  bool keep_j = false;        // what is made of the j-particles now will be asked for again
+  std::uint64_t binding = 0;  // another number whenever `views` has changed
+  void* stream = nullptr;     // of a GPU: the caller's stream, null for the legacy default one
+};
+
+// The working memory of one sum on one device, kept from run to run. Used by one thread at a time.
+struct Summation {
+  virtual ~Summation() = default;
+  // Writes the outputs only when nothing can fail any more, or nothing but the device itself where it stores them.
+  // Outputs may alias inputs. A device that computes by itself may return before the work is done where all arrays are
+  // in its memory.
+  virtual void run(const SumRequest& request) = 0;
+  // Returns when the work of all runs is done. Throws DeviceError if it failed.
+  virtual void wait() {}
+  // Whether the indices of a list can be read, and so checked, here.
+  virtual bool can_read(const std::int64_t* list) const { return list != nullptr; }
+  // How runs are cut from now on; zeros leave the choice to the device. Only GPUs have one.
+  virtual void set_cut(const CudaTuning&) {}
+  // How a run of this size is cut, all zeros where there is no choice. Throws UsageError: there can be no such kernel.
+  virtual CudaTuning cut(std::int64_t /*ni*/, std::int64_t /*nj*/) { return {}; }
+};
+
+// A kernel that is ready to run. Outlives the device that loaded it; may be shared by threads.
+struct Kernel {
+  explicit Kernel(KernelSource kernel_source) : source(std::move(kernel_source)) {}
+  virtual ~Kernel() = default;
+  // The kernel must outlive what it returns.
+  virtual std::unique_ptr<Summation> start() const = 0;
+
+  const KernelSource source;
+};
+
+class KernelDevice {
+ public:
+  virtual ~KernelDevice() = default;
+  virtual const std::string& name() const = 0;  // for people: "cpu, avx2, 2 threads"
+  // From memory, else from the disk cache, else compiled. Throws DeviceError, and where the device's compiler refuses
+  // the text InternalError (CPU) or TextRefused (CUDA).
+  virtual std::shared_ptr<const Kernel> load(KernelSource source) = 0;
+
+  // Memory whose arrays runs read and write where they are, aligned to 64 bytes at least; for 0 bytes not null either.
+  // Throws DeviceError without so much of it.
+  virtual void* allocate(std::size_t bytes) = 0;
+  // The same of the host's memory, which the caller reads and writes as well.
+  virtual void* allocate_shared(std::size_t bytes) = 0;
+  virtual void release(void* memory) noexcept = 0;
+  // Between either kind of memory and the host's: begin when what runs were given before in the default stream is done,
+  // and return when done themselves. Throw DeviceError.
+  virtual void write(void* to, const void* from_host, std::size_t bytes) = 0;
+  virtual void read(void* to_host, const void* from, std::size_t bytes) = 0;
+};
+
+}  // namespace nbcc

@@ -1,0 +1,274 @@
+// Turns calls that name fields into a SumRequest without mistakes in it. One door: SumState::run. Touches no particle:
+// reading, summing and writing is the device's (Summation).
+#include "runtime/sum/sum.h"
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <utility>
+
+#include "fmt/format.h"
+#include "runtime/error.h"
+#include "runtime/sum/reduction.h"
+
+namespace nbcc {
+namespace {
+
+using Role = FieldLayout::Role;
+
+std::string_view role_name(Role role) {
+  switch (role) {
+    case Role::InputI:
+      return "input_i";
+    case Role::InputJ:
+      return "input_j";
+    case Role::Param:
+      return "param";
+    case Role::Output:
+      break;
+  }
+  return "output";
+}
+
+// More than any machine holds, and few enough that bytes of arrays, packed or not, can be counted in 64 bits.
+constexpr std::int64_t kMostParticles = std::int64_t(1) << 40;
+
+std::string plural(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+// Params are handed over as doubles. What is no value of the param's type would become another number unsaid; of whole
+// numbers beyond 2^53 a double leaves out some, so that one cannot know which was meant.
+void check_param(const FieldLayout& field, const std::string& quoted, double value) {
+  const std::string type = field.type.substr(0, field.type.find('['));
+  const double largest = type == "bool" ? 1 : type == "int" ? 2147483647 : 9007199254740991;
+  const double smallest = type == "bool" ? 0 : type == "int" ? -largest - 1 : -largest;
+  if (type != "bool" && type != "int" && type != "index") return;
+  if (value >= smallest && value <= largest && std::trunc(value) == value) return;
+  throw UsageError(type == "bool" ? fmt::format("{} is a bool: it must be 0 or 1, got {}", quoted, value)
+                                  : fmt::format("{} is an {}: it must be a whole number from {} to {}, got {}", quoted,
+                                                type, std::int64_t(smallest), std::int64_t(largest), value));
+}
+
+void check_view(const FieldLayout& field, const std::string& quoted, const ArrayView& view) {
+  if (view.count < 0) throw UsageError(fmt::format("{}: its count must be 0 or more, got {}", quoted, view.count));
+  if (view.count > 0 && !view.data) {
+    throw UsageError(fmt::format("{}: no data (a null pointer) for {}", quoted, plural(view.count, "particle")));
+  }
+  if (field.components() > 1 && view.component_stride == 0 && view.count > 0) {
+    throw UsageError(fmt::format("{}: component_stride is 0, but the field has {}", quoted,
+                                 plural(field.components(), "component")));
+  }
+  if (field.role == Role::Output && view.count > 1 && view.stride == 0) {
+    throw UsageError(
+        fmt::format("{}: an output for {} cannot have a stride of 0", quoted, plural(view.count, "particle")));
+  }
+}
+
+}  // namespace
+
+SumState::SumState(std::shared_ptr<const Kernel> kernel)
+    : kernel_(std::move(kernel)),
+      summation_(kernel_->start()),
+      views_(kernel_->source.fields.size()),
+      bound_(kernel_->source.fields.size()),
+      ignored_(kernel_->source.fields.size()),
+      params_(std::size_t(kernel_->source.params)),
+      param_set_(kernel_->source.fields.size()) {
+  for (std::size_t f = 0; f < kernel_->source.fields.size(); ++f) {
+    const FieldLayout& field = kernel_->source.fields[f];
+    if (field.role != Role::Param || field.defaults.empty()) continue;
+    std::copy(field.defaults.begin(), field.defaults.end(), params_.begin() + field.first);
+    param_set_[f] = true;
+  }
+}
+
+std::size_t SumState::find(std::string_view name) const {
+  const std::vector<FieldLayout>& fields = kernel_->source.fields;
+  for (std::size_t f = 0; f < fields.size(); ++f)
+    if (fields[f].name == name) return f;
+  std::string names;
+  for (const FieldLayout& field : fields) names += (names.empty() ? "" : ", ") + field.name;
+  throw UsageError(
+      fmt::format("pipeline '{}' has no field '{}'; its fields are {}", kernel_->source.pipeline, name, names));
+}
+
+std::string SumState::quoted(std::size_t field) const {
+  return fmt::format("{} '{}' of pipeline '{}'", role_name(kernel_->source.fields[field].role),
+                     kernel_->source.fields[field].name, kernel_->source.pipeline);
+}
+
+void SumState::forget_j(JReuse at_most) { reuse_ = std::min(reuse_, at_most); }
+
+void SumState::set_param(std::string_view name, std::span<const double> values) {
+  const std::size_t f = find(name);
+  const FieldLayout& field = kernel_->source.fields[f];
+  if (field.role != Role::Param) throw UsageError(fmt::format("{} is not a param: bind an array to it", quoted(f)));
+  if (std::int64_t(values.size()) != field.components()) {
+    throw UsageError(fmt::format("{} takes {}, got {}", quoted(f), plural(field.components(), "value"), values.size()));
+  }
+  for (const double value : values) check_param(field, quoted(f), value);
+  std::copy(values.begin(), values.end(), params_.begin() + field.first);
+  param_set_[f] = true;
+  // What prepare_j derives from the packed columns may depend on params.
+  forget_j(JReuse::Packed);
+}
+
+void SumState::bind(std::string_view name, const ArrayView& view) {
+  const std::size_t f = find(name);
+  const FieldLayout& field = kernel_->source.fields[f];
+  if (field.role == Role::Param) throw UsageError(fmt::format("{} takes values, not an array", quoted(f)));
+  check_view(field, quoted(f), view);
+  views_[f] = view;
+  bound_[f] = true;
+  ignored_[f] = false;
+  ++binding_;
+  if (field.role == Role::InputJ) forget_j(JReuse::None);
+}
+
+void SumState::ignore(std::string_view name) {
+  const std::size_t f = find(name);
+  if (kernel_->source.fields[f].role != Role::Output) {
+    throw UsageError(fmt::format("{} cannot be ignored: only outputs can", quoted(f)));
+  }
+  views_[f] = {};
+  bound_[f] = false;
+  ignored_[f] = true;
+  ++binding_;
+}
+
+void SumState::set_offsets(std::int64_t i_offset, std::int64_t j_offset) {
+  if (j_offset != j_offset_) forget_j(JReuse::Packed);
+  i_offset_ = i_offset;
+  j_offset_ = j_offset;
+}
+
+void SumState::set_counts(std::int64_t ni, std::int64_t nj) {
+  if (ni < 0 || nj < 0) throw UsageError(fmt::format("counts must be 0 or more, got ni = {} and nj = {}", ni, nj));
+  if (nj_ != nj) forget_j(JReuse::None);
+  ni_ = ni;
+  nj_ = nj;
+}
+
+void SumState::keep_j(bool keep) {
+  if (!keep) forget_j(JReuse::None);
+  keep_j_ = keep;
+}
+
+void SumState::j_changed() { forget_j(JReuse::None); }
+
+void SumState::set_cut(const CudaTuning& cut) {
+  const auto check = [](const char* name, int number, int largest) {
+    if (number >= 0 && number <= largest) return;
+    throw UsageError(fmt::format("the shape of a kernel: {} must be from 1 to {}, or 0 for no choice; got {}", name,
+                                 largest, number));
+  };
+  check("threads", cut.shape.threads, 1024);
+  check("i_per_thread", cut.shape.i_per_thread, 64);
+  check("j_tile", cut.shape.j_tile, 65536);
+  check("unroll", cut.shape.unroll, 1024);
+  check("lanes", cut.shape.lanes, 1024);
+  check("parts", cut.parts, 65535);
+  summation_->set_cut(cut);
+}
+
+CudaTuning SumState::cut(std::int64_t ni, std::int64_t nj) {
+  if (ni < 1 || nj < 0) {
+    throw UsageError(fmt::format("a sum that is cut needs ni from 1 on and nj from 0 on, got {} and {}", ni, nj));
+  }
+  return summation_->cut(ni, nj);
+}
+
+// The one count of a side's fields; checks that all of them are there.
+std::int64_t SumState::count_of(Side side) const {
+  const std::vector<FieldLayout>& fields = kernel_->source.fields;
+  std::optional<std::size_t> first;
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    const bool on_side = side == Side::J ? fields[f].role == Role::InputJ
+                                         : fields[f].role == Role::InputI || fields[f].role == Role::Output;
+    if (!on_side || ignored_[f]) continue;
+    if (!bound_[f]) throw UsageError(fmt::format("{} is not bound to an array", quoted(f)));
+    if (!first) first = f;
+    if (views_[f].count != views_[*first].count) {
+      throw UsageError(fmt::format("{} has {}, but {} has {}: all {}-fields must have the same count", quoted(f),
+                                   plural(views_[f].count, "particle"), quoted(*first), views_[*first].count,
+                                   side == Side::I ? 'i' : 'j'));
+    }
+  }
+  if (first) return views_[*first].count;
+  const std::optional<std::int64_t>& count = side == Side::I ? ni_ : nj_;
+  if (!count) {
+    throw UsageError(fmt::format("pipeline '{}': no bound field tells the number of {}-particles: set the counts",
+                                 kernel_->source.pipeline, side == Side::I ? 'i' : 'j'));
+  }
+  return *count;
+}
+
+void SumState::check_params() const {
+  for (std::size_t f = 0; f < kernel_->source.fields.size(); ++f) {
+    if (kernel_->source.fields[f].role == Role::Param && !param_set_[f]) {
+      throw UsageError(fmt::format("{} has no default and was not set", quoted(f)));
+    }
+  }
+}
+
+void SumState::check_accumulate() const {
+  for (std::size_t f = 0; f < kernel_->source.fields.size(); ++f) {
+    const FieldLayout& field = kernel_->source.fields[f];
+    if (field.role == Role::Output && !ignored_[f] && keeps_index(field.reduction)) {
+      throw UsageError(fmt::format("{} is an {} and cannot be accumulated: an index alone does not tell its value",
+                                   quoted(f), field.reduction == FieldLayout::Reduction::ArgMin ? "argmin" : "argmax"));
+    }
+  }
+}
+
+void SumState::check_choice(const RunChoice& choice, std::int64_t ni) const {
+  if (choice.i_list) {
+    if (choice.i_count < 0)
+      throw UsageError(fmt::format("i_list: its i_count must be 0 or more, got {}", choice.i_count));
+    if (!summation_->can_read(choice.i_list)) return;
+    for (std::int64_t k = 0; k < choice.i_count; ++k) {
+      if (choice.i_list[k] < 0 || choice.i_list[k] >= ni) {
+        throw UsageError(
+            fmt::format("i_list[{}] is {}, but there are {}", k, choice.i_list[k], plural(ni, "i-particle")));
+      }
+    }
+  } else if (choice.i_begin < 0 || choice.i_begin > ni || choice.i_count > ni - choice.i_begin) {
+    throw UsageError(fmt::format("the range of {} from {} on does not fit into {}",
+                                 choice.i_count < 0 ? "all i" : plural(choice.i_count, "i-particle"), choice.i_begin,
+                                 plural(ni, "i-particle")));
+  }
+}
+
+void SumState::run(const RunChoice& choice) {
+  const std::int64_t ni = count_of(Side::I), nj = count_of(Side::J);
+  if (std::max({ni, nj, choice.i_count}) > kMostParticles) throw std::bad_alloc();
+  check_params();
+  check_choice(choice, ni);
+  if (choice.accumulate) check_accumulate();
+
+  SumRequest request;
+  request.views = views_;
+  request.binding = binding_;
+  request.params = params_;
+  request.nj = nj;
+  request.i_begin = choice.i_list ? 0 : choice.i_begin;
+  request.i_count = choice.i_count < 0 ? ni - choice.i_begin : choice.i_count;
+  request.i_list = choice.i_list;
+  request.i_offset = i_offset_;
+  request.j_offset = j_offset_;
+  request.accumulate = choice.accumulate;
+  request.keep_j = keep_j_;
+  request.stream = choice.stream;
+  request.reuse = std::exchange(reuse_, JReuse::None);
+  if (request.i_count == 0) {
+    reuse_ = request.reuse;
+    return;
+  }
+  summation_->run(request);
+  if (keep_j_) reuse_ = JReuse::Prepared;
+}
+
+void SumState::wait() { summation_->wait(); }
+
+}  // namespace nbcc
