@@ -159,7 +159,7 @@ std::vector<std::string> options_for(const std::string& architecture, const Cuda
   define("NBCC_I_PER_THREAD", shape.i_per_thread);
   define("NBCC_J_TILE", shape.j_tile);
   define("NBCC_UNROLL", shape.unroll);
-  define("NBCC_LANES", shape.lanes);
+  define("NBCC_J_SLICES", shape.lanes);
   define("NBCC_FEWER_RESIDENT", fewer_resident);
   return options;
 }

@@ -69,7 +69,7 @@ std::vector<std::string> command(const CudaShape& shape, const std::string& sour
                                                            {"NBCC_I_PER_THREAD", shape.i_per_thread},
                                                            {"NBCC_J_TILE", shape.j_tile},
                                                            {"NBCC_UNROLL", shape.unroll},
-                                                           {"NBCC_LANES", shape.lanes}}};
+                                                           {"NBCC_J_SLICES", shape.lanes}}};
   for (const auto& [name, value] : macros) {
     if (value) words.push_back(fmt::format("-D{}={}", name, value));
   }

@@ -73,7 +73,7 @@ class CudaEmitter {
     holes["part_of_block"] = plan_.any_guard == kNone ? "blockIdx.y" : "part_of_block()";
     holes["group"] = plan_.any_guard == kNone
                          ? "1"
-                         : "NBCC_J_TILE >= 32 * NBCC_LANES ? 32 : (NBCC_J_TILE + NBCC_LANES - 1) / NBCC_LANES";
+                         : "NBCC_J_TILE >= 32 * NBCC_J_SLICES ? 32 : (NBCC_J_TILE + NBCC_J_SLICES - 1) / NBCC_J_SLICES";
     holes["load_i"] = load_i();
     holes["stage_j"] = stage_j();
     look_for_rare(holes);
