@@ -3,7 +3,6 @@
 // does not run sums (cpu_sum.cpp does).
 #include "runtime/cpu/cpu_device.h"
 
-#include <array>
 #include <cstddef>
 #include <cstring>
 #include <limits>
@@ -29,16 +28,6 @@ struct CpuKernel final : Kernel {
 };
 
 constexpr std::align_val_t kMemoryAlignment{64};
-
-constexpr std::array<std::pair<Isa, std::string_view>, 4> kIsaNames{
-    {{Isa::Sse2, "sse2"}, {Isa::Avx2, "avx2"}, {Isa::Avx512, "avx512"}, {Isa::Neon, "neon"}}};
-
-std::string_view isa_name(Isa isa) {
-  for (const auto& [known, name] : kIsaNames) {
-    if (known == isa) return name;
-  }
-  return "unknown";
-}
 
 // __builtin_cpu_supports also asks whether the operating system saves the wide registers.
 bool has(Isa isa) {
@@ -72,8 +61,8 @@ Isa detect_isa() {
 }
 
 Isa isa_from_name(std::string_view name) {
-  for (const auto& [isa, known] : kIsaNames) {
-    if (known == name) return isa;
+  for (const Isa isa : {Isa::Sse2, Isa::Avx2, Isa::Avx512, Isa::Neon}) {
+    if (nbcc::name(isa) == name) return isa;
   }
   throw UsageError(fmt::format("unknown instruction set '{}'; known are sse2, avx2, avx512 and neon", name));
 }
@@ -87,10 +76,10 @@ CpuDevice::CpuDevice(int threads, Isa isa, std::shared_ptr<const CpuToolchain> t
   if (threads < 0) throw UsageError(fmt::format("threads: expected 0 (all cores) or more, got {}", threads));
   if (!has(isa)) {
     throw DeviceError(
-        fmt::format("this machine does not have {}; its best is {}", isa_name(isa), isa_name(detect_isa())));
+        fmt::format("this machine does not have {}; its best is {}", nbcc::name(isa), nbcc::name(detect_isa())));
   }
   pool_ = std::make_shared<ThreadPool>(threads);
-  name_ = fmt::format("cpu, {}, {} thread{}", isa_name(isa), pool_->threads(), pool_->threads() == 1 ? "" : "s");
+  name_ = fmt::format("cpu, {}, {} thread{}", nbcc::name(isa), pool_->threads(), pool_->threads() == 1 ? "" : "s");
 }
 
 CpuDevice::~CpuDevice() = default;

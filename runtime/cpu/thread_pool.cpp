@@ -80,8 +80,7 @@ void ThreadPool::start_threads() {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     workers_.reserve(std::size_t(threads_ - 1));
-    while (int(workers_.size()) < threads_ - 1)
-      workers_.emplace_back(&ThreadPool::work, this, int(workers_.size()) + 1);
+    while (int(workers_.size()) < threads_ - 1) workers_.emplace_back(&ThreadPool::work, this);
   } catch (const std::system_error&) {
     // The system gives no more threads: those that exist, or the caller alone, do the work.
   } catch (const std::bad_alloc&) {
@@ -91,7 +90,7 @@ void ThreadPool::start_threads() {
 
 void ThreadPool::parallel_for(std::int64_t count, const Body& body, Size size) {
   if (count <= 1 || threads_ == 1 || busy_.test_and_set(std::memory_order_acquire)) {
-    for (std::int64_t item = 0; item < count; ++item) body(item, 0);
+    for (std::int64_t item = 0; item < count; ++item) body(item);
     return;
   }
   if (workers_.empty()) start_threads();
@@ -102,7 +101,7 @@ void ThreadPool::parallel_for(std::int64_t count, const Body& body, Size size) {
   next_.store(0, std::memory_order_relaxed);
   state_.store((number_of(state_.load(std::memory_order_relaxed)) + 1) << 17 | kOpen, std::memory_order_seq_cst);
   if (size == Size::Large || std::chrono::steady_clock::now() - last_end_ < kSpin) wake(count - 1);
-  take_items(0);
+  take_items();
 
   // Closed from here on: only those that are inside still touch the job.
   state_.fetch_and(~kOpen, std::memory_order_acq_rel);
@@ -130,12 +129,12 @@ void ThreadPool::wake(std::int64_t wanted) {
   }
 }
 
-void ThreadPool::take_items(int worker) {
+void ThreadPool::take_items() {
   for (;;) {
     const std::int64_t item = next_.fetch_add(1, std::memory_order_relaxed);
     if (item >= count_) return;
     try {
-      (*body_)(item, worker);
+      (*body_)(item);
     } catch (...) {
       if (!failed_.test_and_set()) failure_ = std::current_exception();
       next_.store(count_, std::memory_order_relaxed);
@@ -171,11 +170,11 @@ bool ThreadPool::wait_for_job(std::uint64_t& seen) {
   return !stop_;
 }
 
-void ThreadPool::work(int worker) {
+void ThreadPool::work() {
   std::uint64_t seen = 0;
   while (wait_for_job(seen)) {
     if (!join(seen)) continue;
-    take_items(worker);
+    take_items();
     state_.fetch_sub(1, std::memory_order_release);
   }
 }

@@ -18,8 +18,7 @@ int available_cores();
 
 class ThreadPool {
  public:
-  // body(item, worker): worker is in [0, threads()) and different for those that run at the same time.
-  using Body = std::function<void(std::int64_t item, int worker)>;
+  using Body = std::function<void(std::int64_t item)>;
 
   explicit ThreadPool(int threads);  // counts the caller's; 0 means available_cores()
   ~ThreadPool();
@@ -38,11 +37,11 @@ class ThreadPool {
 
  private:
   void start_threads();
-  void work(int worker);
+  void work();
   bool wait_for_job(std::uint64_t& seen);
   bool joinable(std::uint64_t seen) const;
   bool join(std::uint64_t& seen);
-  void take_items(int worker);
+  void take_items();
   void wake(std::int64_t wanted);
 
   const int threads_;

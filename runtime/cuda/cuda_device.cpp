@@ -126,7 +126,7 @@ CudaSplitQuestion CudaKernel::question(const CudaProgram& given, std::int64_t ni
   question.shape = given.shape();
   question.blocks_per_multiprocessor = given.blocks_per_multiprocessor();
   question.only_this_shape = only_this_shape;
-  question.slots = slots_of(source);
+  question.slots = accumulators_of(source);
   question.pair_statements = source.pair_statements;
   question.staged_bytes = source.staged_bytes;
   question.rest_bytes = source.rest_bytes;

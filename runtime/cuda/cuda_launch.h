@@ -76,7 +76,7 @@ class CudaLauncher {
 
   const CudaKernel& kernel_;
   CudaArguments arguments_;
-  int slots_ = slots_of(kernel_.source);
+  int slots_ = accumulators_of(kernel_.source);
   CudaTuning told_;
   std::int64_t ni_ = -1, nj_ = -1;  // what the cut is for
   const CudaProgram* program_ = nullptr;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "fmt/format.h"
 #include "runtime/error.h"
@@ -454,11 +455,9 @@ void CudaStaging::unpack_outputs(const SumRequest& request, const Plan& plan, co
       values = chosen;
     }
     const ArrayView& view = request.views[part.field];
+    const std::optional accumulate(kernel_.source.fields[part.field].reduction);
     const auto store = [&](const auto* results) {
-      if (request.accumulate)
-        unpack_onto(results, view, part.component, picked, kernel_.source.fields[part.field].reduction);
-      else
-        unpack(results, view, part.component, picked);
+      unpack(results, view, part.component, picked, request.accumulate ? accumulate : std::nullopt);
     };
     if (results_are_whole(kernel_.source, std::size_t(part.of_role)))
       store(reinterpret_cast<const std::int64_t*>(values));

@@ -88,7 +88,7 @@ CudaTuning CudaSummation::cut(std::int64_t ni, std::int64_t nj) {
   return launcher_.cut();
 }
 
-void CudaSummation::run(const SumRequest& request) {
+void CudaSummation::run(const SumRequest& request, AllPairs) {
   const CudaCurrent current(gpu_);
   auto* const stream = static_cast<CudaStream*>(request.stream);
   int capturing = 0;

@@ -18,7 +18,7 @@ class CudaSummation final : public Summation {
  public:
   explicit CudaSummation(const CudaKernel& kernel);  // must outlive this object
   ~CudaSummation() override;
-  void run(const SumRequest& request) override;
+  void run(const SumRequest& request, AllPairs pairs) override;
   void wait() override;
   bool can_read(const std::int64_t* list) const override;
   void set_cut(const CudaTuning& cut) override { launcher_.set_cut(cut); }

@@ -176,7 +176,7 @@ std::shared_ptr<const Kernel> load_image(CpuDevice& device, const PipelineImage&
 std::vector<CudaShape> usual_shapes(const KernelSource& cuda) {
   CudaSplitQuestion question;
   question.shape = whole({}, cuda);
-  question.slots = slots_of(cuda);
+  question.slots = accumulators_of(cuda);
   question.staged_bytes = cuda.staged_bytes;
   question.rest_bytes = cuda.rest_bytes;
   question.cutoff = cuda.cutoff;

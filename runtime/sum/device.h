@@ -9,6 +9,7 @@
 
 #include "compiler/kernel_source.h"
 #include "runtime/cuda/cuda_tunings.h"
+#include "runtime/sum/dispatch.h"
 #include "runtime/sum/pack.h"
 
 namespace nbcc {
@@ -38,10 +39,10 @@ struct SumRequest {
 // The working memory of one sum on one device, kept from run to run. Used by one thread at a time.
 struct Summation {
   virtual ~Summation() = default;
-  // Writes the outputs only when nothing can fail any more, or nothing but the device itself where it stores them.
-  // Outputs may alias inputs. A device that computes by itself may return before the work is done where all arrays are
-  // in its memory.
-  virtual void run(const SumRequest& request) = 0;
+  // Sums over the pairs that dispatch() has found. Writes the outputs only when nothing can fail any more, or nothing
+  // but the device itself where it stores them. Outputs may alias inputs. A device that computes by itself may return
+  // before the work is done where all arrays are in its memory.
+  virtual void run(const SumRequest& request, AllPairs pairs) = 0;
   // Returns when the work of all runs is done. Throws DeviceError if it failed.
   virtual void wait() {}
   // Whether the indices of a list can be read, and so checked, here.

@@ -2,14 +2,16 @@
 // Checks nothing: counts and indices were checked before. Does not know which particles belong to which block.
 #include "runtime/sum/pack.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <new>
+#include <stdexcept>
 #include <type_traits>
-#include <utility>
 
+#include "fmt/format.h"
 #include "runtime/sum/reduction.h"
 
 namespace nbcc {
@@ -100,33 +102,24 @@ void store(std::byte* to, To value) {
   std::memcpy(to, &value, sizeof value);
 }
 
-// NaN stays.
-template <typename T>
-T joined(T old, std::int64_t value, FieldLayout::Reduction reduction) {
-  const T part = convert<T>(value);
-  return (reduction == FieldLayout::Reduction::Min ? part < old : part > old) ? part : old;
+template <typename To, typename From>
+To rounded(From value) {
+  if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) return convert<To>(std::round(value));
+  return convert<To>(value);
 }
 
-template <typename To>
-To round_to(double value) {
-  if constexpr (std::is_integral_v<To>) return convert<To>(std::round(value));
-  return To(value);
-}
-
-template <typename T>
-T joined(T old, double value, FieldLayout::Reduction reduction) {
-  using enum FieldLayout::Reduction;
-  if constexpr (std::is_integral_v<T>) {
-    const T part = round_to<T>(value);
-    if (reduction == Min) return part < old ? part : old;
-    if (reduction == Max) return part > old ? part : old;
-    T sum;
-    if (!__builtin_add_overflow(old, part, &sum)) return sum;
-    return part < 0 ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
+template <typename T, typename Value>
+T accumulated(FieldLayout::Reduction reduction, T old, Value value) {
+  if constexpr (std::is_floating_point_v<T> && std::is_floating_point_v<Value>) {
+    return T(combined(reduction, double(old), value));
   } else {
-    if (reduction == Min) return T(join_min(double(old), value));
-    if (reduction == Max) return T(join_max(double(old), value));
-    return T(double(old) + value);
+    const T partial = rounded<T>(value);
+    if constexpr (std::is_integral_v<T>) {
+      T sum = 0;
+      if (reduction == FieldLayout::Reduction::Sum && __builtin_add_overflow(old, partial, &sum))
+        return partial < 0 ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
+    }
+    return combined(reduction, old, partial);
   }
 }
 
@@ -146,24 +139,54 @@ void AlignedBuffer::reserve(std::size_t bytes) {
   bytes_ = rounded;
 }
 
-void PackedColumns::reserve(const std::vector<Column>& columns, std::int64_t capacity) {
+PackedSide::PackedSide(const KernelSource& source, FieldLayout::Role side)
+    : columns_(side == FieldLayout::Role::InputI ? source.i_columns : source.j_columns) {
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    if (columns_[c].part == Column::Part::Derived) continue;
+    const int wanted = columns_[c].component;
+    const auto field = std::find_if(source.fields.begin(), source.fields.end(), [&](const FieldLayout& f) {
+      return f.role == side && wanted >= f.first && wanted < f.first + f.components();
+    });
+    if (field == source.fields.end()) {
+      throw std::logic_error(
+          fmt::format("kernel of '{}': no field has the packed component {}", source.pipeline, wanted));
+    }
+    packed_.push_back({c, std::size_t(field - source.fields.begin()), wanted - field->first});
+  }
+}
+
+void PackedSide::reserve(std::int64_t capacity) {
   // Columns that begin at the same offset of a page fall into the same sets of an 8-way L1 cache and push each other
   // out; ten cache lines between them leave room for a tile of 160 floats of each.
-  constexpr std::size_t page = 4096, stagger = 640;
-  std::vector<std::size_t> offsets;
-  std::size_t bytes = 0;
-  for (const Column& column : columns) {
-    std::size_t column_bytes = 0;
-    if (__builtin_mul_overflow(std::size_t(capacity), std::size_t(size_of(column.element)), &column_bytes) ||
-        column_bytes > std::size_t(1) << 60) {
-      throw std::bad_alloc();
-    }
+  constexpr std::int64_t page = 4096, stagger = 640;
+  if (capacity > std::int64_t(1) << 56) throw std::bad_alloc();
+  std::vector<std::int64_t> offsets;
+  std::int64_t bytes = 0;
+  for (const Column& column : columns_) {
     offsets.push_back(bytes);
-    bytes += std::size_t(round_up(std::int64_t(column_bytes), page)) + stagger;
+    if (__builtin_add_overflow(bytes, round_up(capacity * size_of(column.element), page) + stagger, &bytes))
+      throw std::bad_alloc();
   }
-  memory_.reserve(bytes);
+  memory_.reserve(std::size_t(bytes));
   pointers_.clear();
-  for (const std::size_t offset : offsets) pointers_.push_back(memory_.data() + offset);
+  for (const std::int64_t offset : offsets) pointers_.push_back(memory_.data() + offset);
+}
+
+void* PackedSide::at(const Packed& packed, std::int64_t position) const {
+  return static_cast<std::byte*>(pointers_[packed.column]) + position * size_of(columns_[packed.column].element);
+}
+
+void PackedSide::pack(std::span<const ArrayView> views, const Picked& picked, std::int64_t position) const {
+  for (const Packed& p : packed_) nbcc::pack(views[p.field], p.component, picked, columns_[p.column], at(p, position));
+}
+
+void PackedSide::pad(std::int64_t position, std::int64_t count, std::int64_t padded) const {
+  for (const Packed& p : packed_) {
+    with_type(columns_[p.column].element, [&]<typename T>() {
+      T* const values = static_cast<T*>(at(p, position));
+      std::fill(values + count, values + padded, count > 0 ? values[count - 1] : T(0));
+    });
+  }
 }
 
 void pack(const ArrayView& view, int component, const Picked& picked, const Column& column, void* to) {
@@ -180,74 +203,17 @@ void pack(const ArrayView& view, int component, const Picked& picked, const Colu
   });
 }
 
-void pack_three(const ArrayView& view, int component, const Picked& picked, Element element,
-                const std::array<void*, 3>& to) {
-  with_type(view.element, [&]<typename From>() {
-    with_type(element, [&]<typename To>() {
-      To* const x = static_cast<To*>(to[0]);
-      To* const y = static_cast<To*>(to[1]);
-      To* const z = static_cast<To*>(to[2]);
-      const std::int64_t next = view.component_stride;
-      for_each_picked<From>(view, component, picked, [=](std::int64_t k, const std::byte* from) {
-        x[k] = convert<To>(load<From>(from));
-        y[k] = convert<To>(load<From>(from + next));
-        z[k] = convert<To>(load<From>(from + 2 * next));
-      });
+template <typename Value>
+void unpack(const Value* values, const ArrayView& view, int component, const Picked& picked,
+            std::optional<FieldLayout::Reduction> accumulate) {
+  with_type(view.element, [&]<typename T>() {
+    for_each_picked<T>(view, component, picked, [values, accumulate](std::int64_t k, std::byte* to) {
+      store(to, accumulate ? accumulated(*accumulate, load<T>(to), values[k]) : rounded<T>(values[k]));
     });
   });
 }
 
-void pad(Element element, void* column, std::int64_t count, std::int64_t padded) {
-  with_type(element, [&]<typename T>() {
-    T* const values = static_cast<T*>(column);
-    const T filling = count > 0 ? values[count - 1] : T(0);
-    for (std::int64_t k = count; k < padded; ++k) values[k] = filling;
-  });
-}
-
-void unpack(const double* values, const ArrayView& view, int component, const Picked& picked) {
-  with_type(view.element, [&]<typename T>() {
-    for_each_picked<T>(view, component, picked,
-                       [values](std::int64_t k, std::byte* to) { store(to, round_to<T>(values[k])); });
-  });
-}
-
-void unpack(const std::int64_t* values, const ArrayView& view, int component, const Picked& picked) {
-  with_type(view.element, [&]<typename T>() {
-    for_each_picked<T>(view, component, picked,
-                       [values](std::int64_t k, std::byte* to) { store(to, convert<T>(values[k])); });
-  });
-}
-
-void unpack_three(const std::array<const double*, 3>& values, const ArrayView& view, int component,
-                  const Picked& picked) {
-  with_type(view.element, [&]<typename T>() {
-    const auto [x, y, z] = values;
-    const std::int64_t next = view.component_stride;
-    for_each_picked<T>(view, component, picked, [x, y, z, next](std::int64_t k, std::byte* to) {
-      store(to, round_to<T>(x[k]));
-      store(to + next, round_to<T>(y[k]));
-      store(to + 2 * next, round_to<T>(z[k]));
-    });
-  });
-}
-
-void unpack_onto(const double* values, const ArrayView& view, int component, const Picked& picked,
-                 FieldLayout::Reduction reduction) {
-  with_type(view.element, [&]<typename T>() {
-    for_each_picked<T>(view, component, picked, [values, reduction](std::int64_t k, std::byte* to) {
-      store(to, joined(load<T>(to), values[k], reduction));
-    });
-  });
-}
-
-void unpack_onto(const std::int64_t* values, const ArrayView& view, int component, const Picked& picked,
-                 FieldLayout::Reduction reduction) {
-  with_type(view.element, [&]<typename T>() {
-    for_each_picked<T>(view, component, picked, [values, reduction](std::int64_t k, std::byte* to) {
-      store(to, joined(load<T>(to), values[k], reduction));
-    });
-  });
-}
+template void unpack(const double*, const ArrayView&, int, const Picked&, std::optional<FieldLayout::Reduction>);
+template void unpack(const std::int64_t*, const ArrayView&, int, const Picked&, std::optional<FieldLayout::Reduction>);
 
 }  // namespace nbcc

@@ -1,10 +1,11 @@
 // The caller's strided arrays, and the packed columns that kernels read.
 // Tested by tests/unit/pack_test.cpp.
 #pragma once
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "compiler/kernel_source.h"
@@ -46,15 +47,29 @@ class AlignedBuffer {
   std::size_t bytes_ = 0;
 };
 
-// The columns of one side of a kernel, each 64-byte aligned.
-class PackedColumns {
+// One side of a kernel, i or j: its columns, each 64-byte aligned, and the caller's fields that they are packed from.
+class PackedSide {
  public:
+  // `source` must outlive this object.
+  PackedSide(const KernelSource& source, FieldLayout::Role side);
   // Room for `capacity` particles in every column; the contents are lost.
-  void reserve(const std::vector<Column>& columns, std::int64_t capacity);
-  const void* const* pointers() const { return pointers_.data(); }
-  std::byte* column(std::size_t k) const { return static_cast<std::byte*>(pointers_[k]); }
+  void reserve(std::int64_t capacity);
+  // The picked particles to `position` and behind. `views` are parallel to the kernel's fields.
+  void pack(std::span<const ArrayView> views, const Picked& picked, std::int64_t position) const;
+  // Fills [position + count, position + padded) with the last of the `count` particles at `position`, so that what a
+  // vector holds behind the end computes with ordinary numbers.
+  void pad(std::int64_t position, std::int64_t count, std::int64_t padded) const;
+  const void* const* columns() const { return pointers_.data(); }
 
  private:
+  struct Packed {
+    std::size_t column, field;
+    int component;
+  };
+  void* at(const Packed& packed, std::int64_t position) const;
+
+  const std::vector<Column>& columns_;
+  std::vector<Packed> packed_;  // all but the derived ones
   AlignedBuffer memory_;
   std::vector<void*> pointers_;
 };
@@ -64,26 +79,11 @@ class PackedColumns {
 // sum is infinite and not NaN.
 void pack(const ArrayView& view, int component, const Picked& picked, const Column& column, void* to);
 
-// Components `component` to `component` + 2 to three whole columns of one element, as three calls would; each row is
-// read once.
-void pack_three(const ArrayView& view, int component, const Picked& picked, Element element,
-                const std::array<void*, 3>& to);
-
-// Fills elements [count, padded) with the last element, or with 0 when there is none, so that the lanes behind the end
-// compute with ordinary numbers.
-void pad(Element element, void* column, std::int64_t count, std::int64_t padded);
-
-// The opposite direction: values[k] to component `component` of the k-th picked particle. Integers are rounded to the
-// nearest and saturate; NaN gives 0.
-void unpack(const double* values, const ArrayView& view, int component, const Picked& picked);
-void unpack(const std::int64_t* values, const ArrayView& view, int component, const Picked& picked);
-// Three components from `component` on, each row written once.
-void unpack_three(const std::array<const double*, 3>& values, const ArrayView& view, int component,
-                  const Picked& picked);
-// As unpack(), combined with what stands there by the reduction (Sum, Min or Max).
-void unpack_onto(const double* values, const ArrayView& view, int component, const Picked& picked,
-                 FieldLayout::Reduction reduction);
-void unpack_onto(const std::int64_t* values, const ArrayView& view, int component, const Picked& picked,
-                 FieldLayout::Reduction reduction);
+// The opposite direction: values[k] (of double or std::int64_t) to component `component` of the k-th picked particle,
+// by `accumulate` (Sum, Min or Max) combined with what stands there. Integers are rounded to the nearest and saturate;
+// NaN gives 0.
+template <typename Value>
+void unpack(const Value* values, const ArrayView& view, int component, const Picked& picked,
+            std::optional<FieldLayout::Reduction> accumulate = {});
 
 }  // namespace nbcc

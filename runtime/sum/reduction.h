@@ -1,5 +1,5 @@
-// The five reductions on doubles: what an empty one holds, what they take, and how two parts of one sum join.
-// Min and max hand NaN on; argmin and argmax never choose it, and keep the earlier of two equals.
+// The five reductions: what an empty one holds, and how a partial result combines with the total. Min and max hand NaN
+// on; argmin and argmax never choose it, and keep the earlier of two equals.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -14,32 +14,43 @@ constexpr bool keeps_index(FieldLayout::Reduction reduction) {
   return reduction == FieldLayout::Reduction::ArgMin || reduction == FieldLayout::Reduction::ArgMax;
 }
 
-// Doubles that hold what was found for one i.
-inline int slots_of(const KernelSource& source) {
+constexpr bool is_least(FieldLayout::Reduction reduction) {
+  return reduction == FieldLayout::Reduction::Min || reduction == FieldLayout::Reduction::ArgMin;
+}
+
+// Doubles that hold what one i has accumulated.
+inline int accumulators_of(const KernelSource& source) {
   const auto indices = std::count_if(source.reductions.begin(), source.reductions.end(), keeps_index);
   return int(source.reductions.size()) + int(indices);
 }
 
-constexpr double identity(FieldLayout::Reduction reduction) {
-  using enum FieldLayout::Reduction;
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  if (reduction == Sum) return 0.0;
-  return reduction == Min || reduction == ArgMin ? infinity : -infinity;
+// Whole numbers have no infinity.
+template <typename T>
+constexpr T identity(FieldLayout::Reduction reduction) {
+  using Limits = std::numeric_limits<T>;
+  if (reduction == FieldLayout::Reduction::Sum) return T(0);
+  if constexpr (Limits::has_infinity) return is_least(reduction) ? Limits::infinity() : -Limits::infinity();
+  return is_least(reduction) ? Limits::max() : Limits::min();
 }
 
-// Of whole numbers, which have no infinity.
-constexpr std::int64_t whole_identity(FieldLayout::Reduction reduction) {
-  using enum FieldLayout::Reduction;
-  return reduction == Min || reduction == ArgMin ? std::numeric_limits<std::int64_t>::max()
-                                                 : std::numeric_limits<std::int64_t>::min();
+template <typename T>
+bool is_better(FieldLayout::Reduction reduction, T value, T best) {
+  return is_least(reduction) ? value < best : value > best;
+}
+
+// Of a sum, minimum or maximum.
+template <typename T>
+T combined(FieldLayout::Reduction reduction, T total, T partial) {
+  if (reduction == FieldLayout::Reduction::Sum) return total + partial;
+  if constexpr (std::numeric_limits<T>::has_quiet_NaN) {
+    if (std::isnan(partial)) return partial;
+  }
+  return is_better(reduction, partial, total) ? partial : total;
 }
 
 // Whether the results of an output component are 64-bit whole numbers; chosen indices are kept as doubles.
 inline bool results_are_whole(const KernelSource& source, std::size_t output) {
   return source.held_in[output] == Element::Int64 && !keeps_index(source.reductions[output]);
 }
-
-inline double join_min(double total, double part) { return part < total || std::isnan(part) ? part : total; }
-inline double join_max(double total, double part) { return part > total || std::isnan(part) ? part : total; }
 
 }  // namespace nbcc

@@ -265,7 +265,7 @@ void SumState::run(const RunChoice& choice) {
     reuse_ = request.reuse;
     return;
   }
-  summation_->run(request);
+  std::visit([&](const auto pairs) { summation_->run(request, pairs); }, dispatch());
   if (keep_j_) reuse_ = JReuse::Prepared;
 }
 

@@ -54,7 +54,7 @@ TEST(ThreadPool, WithoutThreadsTheCallerDoesTheWork) {
   EXPECT_EQ(test::without_threads([] {
               std::atomic<int> done{0};
               ThreadPool pool(4);
-              for (int k = 0; k < 3; ++k) pool.parallel_for(100, [&](std::int64_t, int) { ++done; });
+              for (int k = 0; k < 3; ++k) pool.parallel_for(100, [&](std::int64_t) { ++done; });
               return done == 300 ? 0 : 1;
             }),
             0);

@@ -102,57 +102,40 @@ TEST(Pack, ReadsUnalignedMembers) {
   EXPECT_EQ(out, (std::vector<double>{1.5, 2.5}));
 }
 
-// Vectors of four numbers, of which the last three are packed, forward, by a list and backward.
-template <typename From, typename To>
-void expect_three_as_one_by_one() {
-  std::vector<From> rows;
-  for (int k = 0; k < 40; ++k) rows.push_back(From(k % 7 * 1.25 - 2));
-  ArrayView forward = array(rows, 4), backward = forward;
-  backward.data = &rows[36];
-  backward.stride = -backward.stride;
-  const std::int64_t list[] = {9, 0, 3, 3, 5};
-  const Picked consecutive{2, nullptr, 7}, listed{0, list, 5};
-  const Element element = element_of<To>();
-  for (const ArrayView& view : {forward, backward}) {
-    for (const Picked& picked : {consecutive, listed}) {
-      std::vector<To> together[3], apart[3];
-      for (int c = 0; c < 3; ++c) {
-        together[c].assign(8, To(99));
-        apart[c].assign(8, To(99));
-        pack(view, c + 1, picked, {0, element, Column::Part::Whole}, apart[c].data());
-      }
-      pack_three(view, 1, picked, element, {together[0].data(), together[1].data(), together[2].data()});
-      for (int c = 0; c < 3; ++c) EXPECT_EQ(together[c], apart[c]) << c;
-    }
-  }
+KernelSource source_of(const std::vector<Column>& columns) {
+  KernelSource source;
+  source.i_columns = columns;
+  source.fields.resize(2);
+  source.fields[0].role = FieldLayout::Role::InputJ;
+  source.fields[1].width = 2;
+  return source;
 }
 
-TEST(PackThree, IsAsThreeCalls) {
-  expect_three_as_one_by_one<double, double>();
-  expect_three_as_one_by_one<double, float>();
-  expect_three_as_one_by_one<float, double>();
-  expect_three_as_one_by_one<std::int32_t, float>();
-  expect_three_as_one_by_one<double, std::int64_t>();
+TEST(PackedSide, HasTheFieldsOfItsSideAndPadsWithTheLast) {
+  const KernelSource source = source_of({{1, Element::Float, Column::Part::Whole},
+                                         {-1, Element::Double, Column::Part::Derived},
+                                         {0, Element::Double, Column::Part::Whole}});
+  PackedSide side(source, FieldLayout::Role::InputI);
+  side.reserve(8);
+  std::vector<double> rows{1, 2, 3, 4, 5, 6}, wrong{-9, -9};
+  const std::vector<ArrayView> views{array(wrong), array(rows, 2)};
+  side.pack(views, {1, nullptr, 2}, 4);
+  side.pad(4, 2, 4);
+  const auto* const second = static_cast<const float*>(side.columns()[0]);
+  const auto* const first = static_cast<const double*>(side.columns()[2]);
+  EXPECT_EQ(std::vector<float>(second + 4, second + 8), (std::vector<float>{4, 6, 6, 6}));
+  EXPECT_EQ(std::vector<double>(first + 4, first + 8), (std::vector<double>{3, 5, 5, 5}));
 }
 
-TEST(Pad, RepeatsTheLastElement) {
-  std::vector<float> column{1, 2, 3, -9, -9, -9, -9, -9};
-  pad(Element::Float, column.data(), 3, 8);
-  EXPECT_EQ(column, (std::vector<float>{1, 2, 3, 3, 3, 3, 3, 3}));
-  pad(Element::Float, column.data(), 0, 8);
-  EXPECT_EQ(column, std::vector<float>(8, 0.0f));
-}
-
-TEST(PackedColumns, AreAlignedAndApart) {
-  PackedColumns columns;
-  columns.reserve({{0, Element::Float, Column::Part::Whole}, {1, Element::Double, Column::Part::Whole}}, 1000);
-  for (const std::size_t k : {0u, 1u}) EXPECT_EQ(reinterpret_cast<std::uintptr_t>(columns.column(k)) % 64, 0u);
-  EXPECT_GE(columns.column(1) - columns.column(0), 4000);
-}
-
-TEST(PackedColumns, TooManyParticlesAreOutOfMemory) {
-  PackedColumns columns;
-  EXPECT_THROW(columns.reserve({{0, Element::Double, Column::Part::Whole}}, 1ll << 61), std::bad_alloc);
+TEST(PackedSide, ColumnsAreAlignedAndApart) {
+  const KernelSource source =
+      source_of({{0, Element::Float, Column::Part::Whole}, {1, Element::Double, Column::Part::Whole}});
+  PackedSide side(source, FieldLayout::Role::InputI);
+  side.reserve(1000);
+  const auto at = [&](int k) { return reinterpret_cast<std::uintptr_t>(side.columns()[k]); };
+  for (const int k : {0, 1}) EXPECT_EQ(at(k) % 64, 0u);
+  EXPECT_GE(at(1) - at(0), 4000u);
+  EXPECT_THROW(side.reserve(1ll << 61), std::bad_alloc);
 }
 
 template <typename T>
@@ -176,29 +159,11 @@ TEST(Unpack, WritesThePickedOnesOnly) {
   EXPECT_EQ(out, (std::vector<double>{-7, 2, -7, -7, -7, 1}));
 }
 
-TEST(UnpackThree, IsAsThreeCalls) {
-  const double values[3][2] = {{1.5, 2.5}, {-3.5, kNaN}, {5, kInfinity}};
-  const std::int64_t list[] = {2, 0};
-  const auto expect_same = [&]<typename T>(T untouched) {
-    for (const Picked& picked : {Picked{1, nullptr, 2}, Picked{0, list, 2}}) {
-      std::vector<T> together(12, untouched), apart(12, untouched);
-      unpack_three({values[0], values[1], values[2]}, array(together, 4), 1, picked);
-      for (int c = 0; c < 3; ++c) unpack(values[c], array(apart, 4), c + 1, picked);
-      EXPECT_EQ(std::memcmp(together.data(), apart.data(), 12 * sizeof(T)), 0);
-      EXPECT_EQ(together[0], untouched);
-      EXPECT_NE(together[picked.list ? 1 : 5], untouched);
-    }
-  };
-  expect_same(-7.0);
-  expect_same(-7.0f);
-  expect_same(std::int32_t(-7));
-}
-
-TEST(UnpackOnto, CombinesByTheReduction) {
+TEST(Unpack, AccumulatesByTheReduction) {
   using enum FieldLayout::Reduction;
   const auto onto = [](double old, double value, FieldLayout::Reduction reduction) {
     std::vector<double> out{old};
-    unpack_onto(&value, array(out), 0, {0, nullptr, 1}, reduction);
+    unpack(&value, array(out), 0, {0, nullptr, 1}, reduction);
     return out[0];
   };
   EXPECT_EQ(onto(1, 2, Sum), 3);
@@ -208,7 +173,7 @@ TEST(UnpackOnto, CombinesByTheReduction) {
   EXPECT_TRUE(std::isnan(onto(1, kNaN, Max)));
   std::vector<std::int32_t> whole{2147483647};
   const double one = 1;
-  unpack_onto(&one, array(whole), 0, {0, nullptr, 1}, Sum);
+  unpack(&one, array(whole), 0, {0, nullptr, 1}, Sum);
   EXPECT_EQ(whole[0], 2147483647);
 }
 

@@ -10,7 +10,6 @@
 #include <random>
 
 #include "runtime/cpu/cpu_device.h"
-#include "runtime/cpu/cpu_sum.h"
 #include "runtime/error.h"
 #include "tests/support/fake_toolchain.h"
 
@@ -263,9 +262,9 @@ TEST(Sum, AnIThatIsChosenTwiceIsReadBeforeItIsWritten) {
   EXPECT_EQ(copy.xi, expected.acc);
 }
 
-// More i than are in work at once, read from one array and written one place further along it.
+// More i than one thread has in a batch, read from one array and written one place further along it.
 TEST(Sum, OutputsMayOverlapOtherParticlesInputs) {
-  constexpr std::int64_t n = CpuSummation::kSuperblock + 100;
+  constexpr std::int64_t n = 100'000;
   std::vector<double> shared(std::size_t(3 * n + 3));
   for (std::size_t k = 0; k < shared.size(); ++k) shared[k] = double(k % 1000) / 1000;
   Sets sets(0, 1);
