@@ -11,10 +11,20 @@ enum class Math { Fast, Precise };
 enum class RootMode { Estimate, Refined, Exact };
 enum class Isa { Sse2, Avx2, Avx512, Neon };
 
-std::string_view name(Precision precision);  // "single", "mixed", "double"
-std::string_view name(Math math);            // "fast", "precise"
-std::string_view name(RootMode mode);        // "estimate", "refined", "exact"
-std::string_view name(Isa isa);              // "sse2", "avx2", "avx512", "neon"
+// As the command line, the cache keys and the kernels' first lines spell them.
+constexpr std::string_view name(Precision precision) {
+  constexpr std::string_view names[] = {"single", "mixed", "double"};
+  return names[int(precision)];
+}
+constexpr std::string_view name(Math math) { return math == Math::Fast ? "fast" : "precise"; }
+constexpr std::string_view name(RootMode mode) {
+  constexpr std::string_view names[] = {"estimate", "refined", "exact"};
+  return names[int(mode)];
+}
+constexpr std::string_view name(Isa isa) {
+  constexpr std::string_view names[] = {"sse2", "avx2", "avx512", "neon"};
+  return names[int(isa)];
+}
 
 struct Options {
   Precision precision = Precision::Single;
