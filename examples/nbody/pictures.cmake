@@ -26,13 +26,9 @@ endif()
 
 # Drawn in software. Where a library or Xvfb is missing, the tests that need it are skipped.
 if(TARGET nbody_drawing)
-  find_package(GTest REQUIRED)
-  include(GoogleTest)
   file(GLOB tests CONFIGURE_DEPENDS ${folder}/tests/*_test.cpp)
-  add_executable(nbody_tests ${tests} ${folder}/simulation.cpp)
-  target_link_libraries(nbody_tests PRIVATE nbody_drawing GTest::gtest_main)
+  gtest_program(nbody_tests examples.nbody. ${tests} ${folder}/simulation.cpp)
+  target_link_libraries(nbody_tests PRIVATE nbody_drawing)
   target_compile_definitions(nbody_tests PRIVATE NBODY="$<TARGET_FILE:example_nbody>")
   add_dependencies(nbody_tests example_nbody)
-  gtest_discover_tests(nbody_tests TEST_PREFIX "examples.nbody." DISCOVERY_TIMEOUT 60
-                       PROPERTIES ENVIRONMENT NBCC_CACHE_DIR=${PROJECT_BINARY_DIR}/test-cache)
 endif()

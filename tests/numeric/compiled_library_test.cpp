@@ -15,7 +15,7 @@
 #include "runtime/image/image_kernel.h"
 #include "runtime/sum/sum.h"
 #include "tests/support/random_source.h"
-#include "tests/support/source_folder.h"
+#include "tests/support/folders.h"
 
 namespace nbcc::test {
 namespace {

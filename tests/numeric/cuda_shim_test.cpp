@@ -19,7 +19,7 @@
 #include "tests/support/oracle.h"
 #include "tests/support/random_particles.h"
 #include "tests/support/random_pipeline.h"
-#include "tests/support/source_folder.h"
+#include "tests/support/folders.h"
 
 namespace nbcc::test {
 namespace {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "tests/support/folders.h"
 #include "tests/support/scratch_folder.h"
 
 namespace nbcc::test {
@@ -18,10 +19,9 @@ struct Outcome {
 class Shell : public ScratchFolder {
  public:
   Outcome line(const std::string& words) const {
-    const std::string whole = "cd '" + path("") +
-                              "' && export NBCC_CACHE_DIR='" NBCC_BINARY_DIR "/test-cache' nbcc='" NBCC_COMMAND
-                              "' pipelines='" NBCC_SOURCE_DIR "/pipelines'\n" +
-                              words;
+    const std::string whole = "cd '" + path("") + "' && export NBCC_CACHE_DIR='" + build_folder() +
+                              "/test-cache' nbcc='" + nbcc_command() + "' pipelines='" + source_folder() +
+                              "/pipelines'\n" + words;
     const std::string streams = " >'" + streams_.path("out") + "' 2>'" + streams_.path("err") + "'";
     const int status = std::system(("( " + whole + "\n)" + streams).c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), streams_.read("out"),

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/support/experiment.h"
+#include "tests/support/folders.h"
 #include "tests/support/oracle.h"
 #include "tests/support/random_particles.h"
 #include "tests/support/tolerance.h"

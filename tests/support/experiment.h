@@ -14,7 +14,7 @@
 #include "runtime/api/nbcc.h"
 #include "runtime/cuda/cuda_device.h"
 #include "tests/support/device_array.h"
-#include "tests/support/source_folder.h"
+#include "tests/support/folders.h"
 
 namespace nbcc::test {
 
@@ -69,7 +69,7 @@ class Summation {
  public:
   explicit Summation(const std::string& pipeline, const Choice& choice = {}) {
     // A cache of the tests' own: they neither profit from the user's nor fill it.
-    static const std::string cache = std::string(NBCC_BINARY_DIR) + "/test-cache";
+    static const std::string cache = build_folder() + "/test-cache";
     nbcc_device_options device_options{};
     device_options.size = sizeof device_options;
     device_options.threads = choice.threads;

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/source_folder.h"
+#include "tests/support/folders.h"
 
 namespace nbcc::test {
 

@@ -19,6 +19,7 @@
 #include "runtime/sum/sum.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
+#include "tests/support/folders.h"
 #include "tests/support/scratch_folder.h"
 
 namespace nbcc {
@@ -27,9 +28,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Source pipeline(const std::string& name) {
-  return read_source(std::string(NBCC_SOURCE_DIR) + "/pipelines/" + name + ".pipe");
-}
+Source pipeline(const std::string& name) { return read_source(test::source_folder() + "/pipelines/" + name + ".pipe"); }
 
 LibraryRequest request_of(std::vector<Source> sources, std::vector<Isa> isas) {
   LibraryRequest request;
@@ -84,7 +83,7 @@ TEST(BuildLibrary, HoldsWhatWasAskedFor) {
 // The functions are compiled together with the header, which is therefore one that compiles.
 TEST(BuildLibrary, EveryPipelineBecomesAFunction) {
   std::vector<Source> sources;
-  for (const auto& entry : std::filesystem::directory_iterator(NBCC_SOURCE_DIR "/pipelines")) {
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/pipelines")) {
     if (entry.path().extension() == ".pipe") sources.push_back(read_source(entry.path()));
   }
   ASSERT_GT(sources.size(), 20U);
@@ -153,7 +152,7 @@ class LoadedLibrary {
  public:
   explicit LoadedLibrary(const LibraryFiles& files) {
     // By its name, which the library asks for.
-    runtime_ = ::dlopen(NBCC_BINARY_DIR "/lib/libnbcc_runtime.so.0", RTLD_NOW | RTLD_LOCAL);
+    runtime_ = ::dlopen((test::build_folder() + "/lib/libnbcc_runtime.so.0").c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!runtime_) throw std::runtime_error(::dlerror());
     const std::string path = folder_.write("libforces.so", files.library);
     library_ = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -10,6 +10,7 @@
 #include "runtime/cpu/cpu_device.h"
 #include "runtime/error.h"
 #include "tests/support/command.h"
+#include "tests/support/folders.h"
 
 namespace nbcc::test {
 namespace {
@@ -19,9 +20,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-Source pipeline(const std::string& name) {
-  return read_source(std::string(NBCC_SOURCE_DIR) + "/pipelines/" + name + ".pipe");
-}
+Source pipeline(const std::string& name) { return read_source(test::source_folder() + "/pipelines/" + name + ".pipe"); }
 
 CunbodyApi api_of(const Source& source) { return cunbody_of(source, parse(source)); }
 

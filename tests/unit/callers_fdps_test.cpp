@@ -12,6 +12,7 @@
 #include "runtime/cpu/cpu_device.h"
 #include "runtime/error.h"
 #include "tests/support/command.h"
+#include "tests/support/folders.h"
 
 namespace nbcc::test {
 namespace {
@@ -24,9 +25,7 @@ using testing::Not;
 
 const std::vector<std::string> kGravity{"xi=pos", "xj=pos:x", "mj=mass:m", "acc=acc", "pot=pot"};
 
-Source pipeline(const std::string& name) {
-  return read_source(std::string(NBCC_SOURCE_DIR) + "/pipelines/" + name + ".pipe");
-}
+Source pipeline(const std::string& name) { return read_source(test::source_folder() + "/pipelines/" + name + ".pipe"); }
 
 LibraryFiles build(const Source& source, const std::vector<std::string>& map) {
   LibraryRequest request;

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "jit/build_kernel.h"
+#include "tests/support/folders.h"
 
 namespace nbcc {
 namespace {
@@ -23,14 +24,14 @@ LibraryText library() {
   text.name = text.cxx_namespace = text.module = "near";
   text.made = "nbcc from gravity.pipe, nearest_neighbour.pipe (single precision, fast math)";
   for (const char* name : {"gravity", "nearest_neighbour"}) {
-    const Source source = read_source(std::string(NBCC_SOURCE_DIR) + "/pipelines/" + name + ".pipe");
+    const Source source = read_source(test::source_folder() + "/pipelines/" + name + ".pipe");
     text.signatures.push_back(signature_of(source, build_cuda_kernel(source, {}, "")));
   }
   return text;
 }
 
 void expect_golden(const std::string& file, const std::string& text) {
-  const std::string path = std::string(NBCC_SOURCE_DIR) + "/tests/golden/library/" + file;
+  const std::string path = test::source_folder() + "/tests/golden/library/" + file;
   const char* const update = std::getenv("NBCC_UPDATE_GOLDEN");
   if (update && std::string(update) == "1") std::ofstream(path, std::ios::binary) << text;
   std::ifstream in(path, std::ios::binary);

@@ -33,6 +33,7 @@
 #include "tests/support/child_process.h"
 #include "tests/support/cuda_experiment.h"
 #include "tests/support/cuda_shim.h"
+#include "tests/support/folders.h"
 #include "tests/support/scratch_folder.h"
 
 namespace nbcc::test {
@@ -107,7 +108,8 @@ std::map<std::string, ino_t> entries_of(const std::string& cache) {
 class ColdStarts : public testing::Test {
  protected:
   ColdStarts() {
-    const std::string made = "'" NBCC_COMMAND "' make-ic plummer --n 200 --seed 3 -o '" + path("plummer.npz") + "'";
+    const std::string made =
+        "'" + test::nbcc_command() + "' make-ic plummer --n 200 --seed 3 -o '" + path("plummer.npz") + "'";
     EXPECT_EQ(std::system(made.c_str()), 0);
     warm_ = result_of(start_run("reference", fresh_cache()));
     EXPECT_FALSE(warm_.empty());
@@ -130,7 +132,8 @@ class ColdStarts : public testing::Test {
   // `nbcc run` in a folder of its own, so that the command lines, which results tell, are the same word for word.
   // `before` is done in the new process.
   Run start_run(const std::string& name, const std::string& cache, const std::function<int()>& before = {}) const {
-    const std::string folder = path(name);
+    const std::string folder = path(name), command = test::nbcc_command(),
+                      pipeline = test::source_folder() + "/pipelines/gravity.pipe";
     fs::create_directory(folder);
     return {folder, start([&] {
               if (before) {
@@ -140,8 +143,8 @@ class ColdStarts : public testing::Test {
               }
               if (::chdir(folder.c_str()) != 0) return 1;
               if (!std::freopen("out", "w", stdout) || !std::freopen("err", "w", stderr)) return 1;
-              ::execl(NBCC_COMMAND, "nbcc", "run", NBCC_SOURCE_DIR "/pipelines/gravity.pipe", "--i", "../plummer.npz",
-                      "--force", "-o", "out.npz", nullptr);
+              ::execl(command.c_str(), "nbcc", "run", pipeline.c_str(), "--i", "../plummer.npz", "--force", "-o",
+                      "out.npz", nullptr);
               return 127;
             })};
   }

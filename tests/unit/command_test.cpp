@@ -10,6 +10,7 @@
 
 #include "cli/commands.h"
 #include "runtime/cuda/cuda_tunings.h"
+#include "tests/support/folders.h"
 
 namespace nbcc::test {
 namespace {
@@ -348,7 +349,7 @@ TEST(Command, CompletionKnowsSubcommandsOptionsAndChoices) {
 }
 
 TEST(Command, TheManualNamesEverySubcommandAndOption) {
-  std::ifstream file(NBCC_SOURCE_DIR "/docs/nbcc.1");
+  std::ifstream file(test::source_folder() + "/docs/nbcc.1");
   std::string manual((std::istreambuf_iterator<char>(file)), {});
   std::erase(manual, '\\');  // "\-\-stage" is "--stage"
   CLI::App app("", "nbcc");

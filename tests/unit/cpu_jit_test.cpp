@@ -11,6 +11,7 @@
 #include "compiler/text/diagnostic.h"
 #include "jit/build_kernel.h"
 #include "runtime/error.h"
+#include "tests/support/folders.h"
 #include "tests/support/random_pipeline.h"
 
 namespace nbcc {
@@ -36,7 +37,7 @@ Options some_options(std::uint64_t k) {
 // Where no machine can run them, kernels are at least accepted, and are for the machine that they name.
 TEST(cpu_jit, the_library_compiles_for_machines_that_this_is_not) {
   std::uint64_t k = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(NBCC_SOURCE_DIR) + "/pipelines")) {
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/pipelines")) {
     if (entry.path().extension() != ".pipe") continue;
     const Pipeline pipeline = parse(read_source(entry.path()));
     expect_objects(pipeline, {}, entry.path().stem());

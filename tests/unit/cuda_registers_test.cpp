@@ -17,6 +17,7 @@
 #include "compiler/source/parse.h"
 #include "fmt/format.h"
 #include "runtime/cuda/cuda_compiler.h"
+#include "tests/support/folders.h"
 #include "tests/support/installed_nvrtc.h"
 
 namespace nbcc {
@@ -32,7 +33,7 @@ constexpr Target kTargets[] = {
 
 std::vector<std::string> library() {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(NBCC_SOURCE_DIR) + "/pipelines")) {
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/pipelines")) {
     if (entry.path().extension() == ".pipe") names.push_back(entry.path().stem().string());
   }
   std::sort(names.begin(), names.end());
@@ -40,7 +41,7 @@ std::vector<std::string> library() {
 }
 
 void write_table(const std::string& pipeline, const std::string& lines) {
-  const std::filesystem::path folder = std::string(NBCC_BINARY_DIR) + "/cuda_registers";
+  const std::filesystem::path folder = test::build_folder() + "/cuda_registers";
   std::filesystem::create_directories(folder);
   std::ofstream(folder / (pipeline + ".txt")) << lines;
 }
@@ -51,7 +52,7 @@ TEST_P(CudaRegisters, SufficeOnEveryArchitecture) {
   NBCC_NEEDS_NVRTC();
   const CudaCompiler* const nvrtc = test::installed_nvrtc();
   const std::vector<std::string> known = nvrtc->architectures();
-  const Pipeline pipeline = parse(read_source(std::string(NBCC_SOURCE_DIR) + "/pipelines/" + GetParam() + ".pipe"));
+  const Pipeline pipeline = parse(read_source(test::source_folder() + "/pipelines/" + GetParam() + ".pipe"));
   std::string lines;
   for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double}) {
     const Options options{.precision = precision};
@@ -76,7 +77,7 @@ TEST_P(CudaRegisters, SufficeOnEveryArchitecture) {
 TEST(CudaRegisters, AreNotSpilledForTheSakeOfMoreThreads) {
   NBCC_NEEDS_NVRTC();
   const CudaCompiler* const nvrtc = test::installed_nvrtc();
-  const Pipeline pipeline = parse(read_source(std::string(NBCC_SOURCE_DIR) + "/pipelines/sph_force.pipe"));
+  const Pipeline pipeline = parse(read_source(test::source_folder() + "/pipelines/sph_force.pipe"));
   const std::string text = emit_cuda(optimize(pipeline, {}, cuda_target()), {}).text;
   const CudaShape shape{.threads = 128, .i_per_thread = 2, .j_tile = 256, .unroll = 0, .lanes = 1};
   const CudaCode code = nvrtc->compile("#define NBCC_RESIDENT 1024\n" + text, "sm_90", shape);

@@ -12,6 +12,7 @@
 #include "compiler/passes/optimize.h"
 #include "compiler/source/parse.h"
 #include "runtime/cuda/cuda_compiler.h"
+#include "tests/support/folders.h"
 #include "tests/support/installed_nvrtc.h"
 
 namespace nbcc {
@@ -27,7 +28,7 @@ KernelSource emit(const Pipeline& pipeline, const Options& options) {
 Pipeline parse_text(const std::string& text) { return parse(Source{"test.pipe", text}); }
 
 Pipeline from_library(const std::string& name) {
-  return parse(read_source(std::string(NBCC_SOURCE_DIR) + "/pipelines/" + name + ".pipe"));
+  return parse(read_source(test::source_folder() + "/pipelines/" + name + ".pipe"));
 }
 
 // The kernel of that name, up to the next.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/source/parse.h"
+#include "tests/support/folders.h"
 #include "tests/support/scratch_folder.h"
 
 namespace nbcc {
@@ -18,7 +19,7 @@ using Lines = std::vector<std::string>;
 
 std::vector<std::filesystem::path> mistakes() {
   std::vector<std::filesystem::path> result;
-  for (const auto& entry : std::filesystem::directory_iterator(NBCC_SOURCE_DIR "/tests/errors"))
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/tests/errors"))
     if (entry.path().extension() == ".pipe") result.push_back(entry.path());
   std::sort(result.begin(), result.end());
   return result;

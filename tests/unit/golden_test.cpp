@@ -9,6 +9,7 @@
 
 #include "compiler/source/parse.h"
 #include "jit/build_kernel.h"
+#include "tests/support/folders.h"
 
 namespace nbcc {
 namespace {
@@ -32,7 +33,7 @@ std::string contents(const std::string& path) {
 }
 
 TEST(golden, kernels_are_as_reviewed) {
-  const std::string root = NBCC_SOURCE_DIR;
+  const std::string root = test::source_folder();
   const char* const update = std::getenv("NBCC_UPDATE_GOLDEN");
   for (const Case& c : kCases) {
     const std::string text = build_cpu_kernel(read_source(root + "/pipelines/" + c.pipeline + ".pipe"),

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/folders.h"
+
 namespace nbcc {
 namespace {
 
@@ -26,7 +28,7 @@ const std::vector<std::string> kFolders = {"compiler",  "runtime", "jit",   "par
 const std::map<std::string, SourceFile>& sources() {
   static const std::map<std::string, SourceFile> all = [] {
     std::map<std::string, SourceFile> result;
-    const fs::path root = NBCC_SOURCE_DIR;
+    const fs::path root = test::source_folder();
     for (const std::string& folder : kFolders) {
       if (!fs::exists(root / folder)) continue;
       for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {

@@ -13,6 +13,7 @@
 #include "compiler/ir/interpret.h"
 #include "compiler/ir/print.h"
 #include "compiler/source/parse.h"
+#include "tests/support/folders.h"
 #include "tests/support/random_particles.h"
 #include "tests/support/random_pipeline.h"
 
@@ -187,7 +188,7 @@ void for_all_choices(const Check& check) {
 }
 
 TEST(optimize, keeps_the_meaning_of_the_library) {
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(NBCC_SOURCE_DIR) + "/pipelines")) {
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/pipelines")) {
     if (entry.path().extension() != ".pipe") continue;
     const Pipeline pipeline = parse(read_source(entry.path()));
     const OracleInput input = library_input(pipeline);

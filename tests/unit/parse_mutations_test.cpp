@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/source/parse.h"
+#include "tests/support/folders.h"
 
 namespace nbcc {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 std::vector<std::string> corpus() {
   std::vector<std::filesystem::path> paths;
   for (const char* folder : {"/pipelines", "/tests/errors"})
-    for (const auto& entry : std::filesystem::directory_iterator(std::string(NBCC_SOURCE_DIR) + folder))
+    for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + folder))
       if (entry.path().extension() == ".pipe") paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());
   std::vector<std::string> texts;

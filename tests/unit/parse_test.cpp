@@ -10,6 +10,7 @@
 
 #include "compiler/ir/interpret.h"
 #include "compiler/ir/print.h"
+#include "tests/support/folders.h"
 
 namespace nbcc {
 namespace {
@@ -382,13 +383,14 @@ TEST(parse_cunbody, float_means_real) {
 }
 
 Pipeline seed(const std::string& name) {
-  return parse(read_source(NBCC_SOURCE_DIR "/../shared/seed_pipelines/" + name));
+  return parse(read_source(test::source_folder() + "/../shared/seed_pipelines/" + name));
 }
 
 class seeds : public testing::Test {
  protected:
   void SetUp() override {
-    if (!std::filesystem::exists(NBCC_SOURCE_DIR "/../shared/seed_pipelines")) GTEST_SKIP() << "no seed pipelines here";
+    if (!std::filesystem::exists(test::source_folder() + "/../shared/seed_pipelines"))
+      GTEST_SKIP() << "no seed pipelines here";
   }
 };
 
@@ -438,7 +440,7 @@ TEST(parse_text, a_mistake_in_a_macro_is_where_it_is_used) {
 }
 
 TEST(parse_text, the_same_text_makes_the_same_graph) {
-  const std::string path = NBCC_SOURCE_DIR "/pipelines/sph_force.pipe";
+  const std::string path = test::source_folder() + "/pipelines/sph_force.pipe";
   EXPECT_EQ(print(parse(read_source(path))), print(parse(read_source(path))));
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "compiler/source/parse.h"
+#include "tests/support/folders.h"
 
 namespace nbcc {
 namespace {
@@ -40,7 +41,7 @@ TEST(warn_singular, names_the_output) {
 }
 
 TEST(warn_singular, no_pipeline_of_the_library_is_singular) {
-  for (const auto& entry : std::filesystem::directory_iterator(NBCC_SOURCE_DIR "/pipelines"))
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/pipelines"))
     EXPECT_FALSE(warn_singular(parse(read_source(entry.path().string())))) << entry.path();
 }
 

@@ -1,0 +1,27 @@
+# Writes OUTPUT, which CTest includes: the suites of PROGRAM as add_gtest_suites() describes them.
+cmake_minimum_required(VERSION 3.22)
+execute_process(COMMAND ${PROGRAM} --gtest_list_tests OUTPUT_VARIABLE listed RESULT_VARIABLE status)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "${PROGRAM} --gtest_list_tests: ${status}")
+endif()
+# "Instances/Suite." -> "Suite"; cases are indented.
+string(REGEX MATCHALL "(^|\n)[^ \n]+\\." lines "${listed}")
+set(names "")
+foreach(line IN LISTS lines)
+  string(REGEX REPLACE "^\n|\\.$" "" name "${line}")
+  string(REGEX REPLACE "^.*/" "" name "${name}")
+  list(APPEND names ${name})
+endforeach()
+list(REMOVE_DUPLICATES names)
+set(text "")
+foreach(name IN LISTS names)
+  string(APPEND text "add_test([=[${PREFIX}${name}]=] \"${PROGRAM}\" \"--gtest_filter=${name}.*:*/${name}.*\")\n")
+  # Kernels are cached in a folder of the tests' own. Cases may be skipped beside others that pass or fail.
+  string(APPEND text "set_tests_properties([=[${PREFIX}${name}]=] PROPERTIES ENVIRONMENT [=[NBCC_CACHE_DIR=${KERNELS}]=]"
+    " SKIP_REGULAR_EXPRESSION [=[\\[  PASSED  \\] 0 tests\\.\n(\\[  SKIPPED \\][^\n]*\n)+$]=]")
+  if(name MATCHES "OnGpu")
+    string(APPEND text " LABELS gpu")
+  endif()
+  string(APPEND text ")\n")
+endforeach()
+file(WRITE ${OUTPUT} "${text}")
