@@ -10,7 +10,7 @@
 
 #include "cli/exit_code.h"
 #include "cli/standard_output.h"
-#include "jit/callers.h"
+#include "jit/library_text.h"
 #include "jit/read_library.h"
 #include "particles/file_error.h"
 #include "particles/read_input.h"
