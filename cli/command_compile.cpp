@@ -1,10 +1,15 @@
 // nbcc compile: pipeline files -> a library's file and, beside it, the files that it is used by. What they contain is
-// jit/build_library.cpp's; nothing is written before all of it is made.
+// jit/build_library.cpp's and the bindings'; nothing is written before all of it is made.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <regex>
 
+#include "bindings/cpp/cpp_binding.h"
+#include "bindings/cunbody/cunbody_binding.h"
+#include "bindings/fdps/fdps_binding.h"
+#include "bindings/fortran/fortran_binding.h"
 #include "cli/commands.h"
 #include "cli/kernel_options.h"
 #include "jit/build_library.h"
@@ -31,21 +36,8 @@ struct CompileOptions {
 
 // "a::b", of names that C++ takes.
 std::string problem_of_namespace(const std::string& name) {
-  bool begins = true;
-  for (std::size_t k = 0; k < name.size(); ++k) {
-    const char c = name[k];
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-    if (!begins && name.compare(k, 2, "::") == 0 && k + 2 < name.size()) {
-      begins = true;
-      ++k;
-    } else if (letter || (!begins && c >= '0' && c <= '9')) {
-      begins = false;
-    } else {
-      begins = true;
-      break;
-    }
-  }
-  return begins ? fmt::format("'{}' is no C++ namespace", name) : "";
+  static const std::regex names(R"([A-Za-z_]\w*(::[A-Za-z_]\w*)*)");
+  return std::regex_match(name, names) ? "" : fmt::format("'{}' is no C++ namespace", name);
 }
 
 std::vector<Isa> isas_of(const CompileOptions& options) {
@@ -87,13 +79,16 @@ void check_output(const CompileOptions& options) {
   }
 }
 
-struct File {
-  std::string path;
-  const std::string* bytes;
-};
-
 std::string beside(const std::string& library, const std::string& name) {
   return (std::filesystem::path(library).parent_path() / name).string();
+}
+
+std::vector<LanguageBinding> bindings_of(const CompileOptions& options, const std::string& library) {
+  std::vector<LanguageBinding> bindings{cpp_binding(library)};
+  if (options.fortran) bindings.push_back(fortran_binding(library));
+  if (options.api == "cunbody") bindings.push_back(cunbody_binding());
+  if (options.api == "fdps") bindings.push_back(fdps_binding(library, class_map_from(options.class_map)));
+  return bindings;
 }
 
 void run_compile(const CompileOptions& options) {
@@ -102,37 +97,30 @@ void run_compile(const CompileOptions& options) {
     throw UsageError(options.class_map.empty() ? "--api fdps needs --class-map, as xi=pos,xj=pos,mj=mass"
                                                : "--class-map goes with --api fdps");
   }
-  const std::string name = library_name(std::filesystem::path(options.output).filename().string());
-  LibraryFiles made;
-  std::vector<File> files{{beside(options.output, name + ".h"), &made.c_header},
-                          {beside(options.output, name + ".hpp"), &made.cpp_header}};
-  if (options.fortran) files.push_back({beside(options.output, name + ".f90"), &made.fortran_module});
-  if (options.api == "cunbody") files.push_back({beside(options.output, "cunbody_api.h"), &made.cunbody_header});
-  if (options.api == "fdps") files.push_back({beside(options.output, name + "_fdps.hpp"), &made.fdps_header});
-  files.push_back({options.output, &made.library});
-  for (const File& file : files) check_replaceable(file.path, options.force);
-
   LibraryRequest request;
+  request.file_name = std::filesystem::path(options.output).filename().string();
+  const std::string name = library_name(request.file_name);
+  request.bindings = bindings_of(options, name);
+  check_replaceable(beside(options.output, name + ".h"), options.force);
+  for (const LanguageBinding& binding : request.bindings) {
+    check_replaceable(beside(options.output, binding.file), options.force);
+  }
+  check_replaceable(options.output, options.force);
+
   for (const std::string& file : options.files) request.sources.push_back(read_source(file));
   request.options = options.kernel.options;
-  if (options.api == "cunbody") request.api = Api::Cunbody;
-  if (options.api == "fdps") {
-    request.api = Api::Fdps;
-    request.class_map = class_map_from(options.class_map);
-  }
-  request.file_name = std::filesystem::path(options.output).filename().string();
   request.is_static = options.is_static;
   request.isas = isas_of(options);
   request.cxx_namespace = options.cxx_namespace;
-  request.for_fortran = options.fortran;
   request.rpath = options.rpath;
   if (!options.architectures.empty()) {
     request.cuda_compiler = make_nvrtc();
     request.architectures = architectures_of(options, *request.cuda_compiler);
   }
-  made = build_library(request);
+  const LibraryFiles made = build_library(request);
   // From here on everything is made, and only a disk can fail. The library comes last: where it is, all of it is.
-  for (const File& file : files) replace_file(file.path, *file.bytes, options.force);
+  for (const auto& [file, text] : made.texts) replace_file(beside(options.output, file), text, options.force);
+  replace_file(options.output, made.library, options.force);
 }
 
 }  // namespace

@@ -10,12 +10,8 @@
 #include "cli/kernel_options.h"
 #include "cli/programs.h"
 #include "cli/standard_output.h"
-#include "compiler/emit/cpu/emit_cpu.h"
-#include "compiler/emit/cuda/emit_cuda.h"
-#include "compiler/ir/print.h"
-#include "compiler/passes/optimize.h"
 #include "compiler/source/parse.h"
-#include "jit/cpu_jit.h"
+#include "jit/build_kernel.h"
 #include "jit/temporary_folder.h"
 #include "particles/replace_file.h"
 #include "runtime/cuda/cuda_compiler.h"
@@ -73,17 +69,10 @@ std::string gpu_code(const std::string& text, const EmitOptions& options) {
 
 std::string text_of_stage(const EmitOptions& options) {
   const Pipeline pipeline = parse(read_source(options.file));
-  if (options.stage == "ir") return print(pipeline);
   const Options& how = options.kernel.options;
-  if (options.stage == "cuda" || is_gpu_code(options.stage)) {
-    const std::string text = emit_cuda(optimize(pipeline, how, cuda_target()), how).text;
-    return options.stage == "cuda" ? text : gpu_code(text, options);
-  }
   const Isa isa = compiler_isa(options.kernel);
-  Pipeline optimized = optimize(pipeline, how, cpu_target(isa));
-  if (options.stage == "optimized") return print(optimized);
-  const KernelSource kernel = emit_cpu(std::move(optimized), how, isa);
-  return options.stage == "cpu" ? kernel.text : cpu_assembly(kernel);
+  if (is_gpu_code(options.stage)) return gpu_code(stage_text(pipeline, "cuda", how, isa), options);
+  return stage_text(pipeline, options.stage, how, isa);
 }
 
 // What cannot be meant, said before anything is compiled.

@@ -9,7 +9,7 @@
 #include "cli/commands.h"
 #include "cli/field_list.h"
 #include "cli/standard_output.h"
-#include "jit/callers.h"
+#include "jit/library_text.h"
 #include "jit/read_library.h"
 #include "particles/file_error.h"
 #include "particles/read_input.h"

@@ -1,8 +1,10 @@
-# Writes OUTPUT, a C++ file that defines nbcc::embedded_template(name) over the texts of FILES.
-set(body "// Made by cmake/embed.cmake from templates/*.in.\n#include <string_view>\n#include \"templates/embedded.h\"\nnamespace nbcc {\nstd::string_view embedded_template(std::string_view name) {\n")
+# Writes OUTPUT, a C++ file that defines the function FUNCTION, nbcc::name or nbcc::bench::name: the texts of FILES by
+# their names (less ".in", ".pipe" or ".cu"), and nothing for other names.
+string(REGEX REPLACE "^(.*)::(.*)$" "namespace \\1 {\nstd::string_view \\2(std::string_view name) {\n" opening "${FUNCTION}")
+set(body "// Made by cmake/embed.cmake.\n#include <string_view>\n${opening}")
 foreach(file IN LISTS FILES)
   get_filename_component(name ${file} NAME)
-  string(REGEX REPLACE "\\.in$" "" name ${name})
+  string(REGEX REPLACE "\\.(in|pipe|cu)$" "" name ${name})
   file(READ ${file} text)
   string(LENGTH "${text}" length)
   # A string literal has a guaranteed limit of 64 KiB; pieces are joined by the compiler.
@@ -15,5 +17,5 @@ foreach(file IN LISTS FILES)
   endwhile()
   string(APPEND body "  if (name == \"${name}\") return ${pieces};\n")
 endforeach()
-string(APPEND body "  return {};\n}\n}  // namespace nbcc\n")
+string(APPEND body "  return {};\n}\n}  // namespace\n")
 file(WRITE ${OUTPUT} "${body}")

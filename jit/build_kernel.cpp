@@ -1,4 +1,5 @@
-// Text -> KernelSource. Doors: build_cpu_kernel(), build_cuda_kernel(). It decides nothing: each stage is a call.
+// Text -> KernelSource. Doors: build_cpu_kernel(), build_cuda_kernel(), stage_text(). It decides nothing: each stage is
+// a call.
 #include "jit/build_kernel.h"
 
 #include <fmt/core.h>
@@ -11,6 +12,8 @@
 #include "compiler/ir/print.h"
 #include "compiler/passes/optimize.h"
 #include "compiler/source/parse.h"
+#include "jit/cpu_jit.h"
+#include "runtime/error.h"
 
 namespace nbcc {
 namespace {
@@ -57,6 +60,15 @@ KernelSource build_cuda_kernel(const Pipeline& pipeline, const Options& options,
   KernelSource kernel = emit_cuda(optimize_and_dump(pipeline, options, cuda_target(), dump_folder), options);
   dump(dump_folder, fmt::format("{}.{}.cu", pipeline.name, kernel.target), kernel.text);
   return kernel;
+}
+
+std::string stage_text(const Pipeline& pipeline, std::string_view stage, const Options& options, Isa isa) {
+  if (stage == "ir") return print(pipeline);
+  if (stage == "optimized") return print(optimize(pipeline, options, cpu_target(isa)));
+  if (stage == "cpu") return build_cpu_kernel(pipeline, options, isa, "").text;
+  if (stage == "asm") return cpu_assembly(build_cpu_kernel(pipeline, options, isa, ""));
+  if (stage == "cuda") return build_cuda_kernel(pipeline, options, "").text;
+  throw UsageError(fmt::format("there is no stage '{}'; there are ir, optimized, cpu, asm and cuda", stage));
 }
 
 }  // namespace nbcc

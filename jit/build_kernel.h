@@ -2,6 +2,7 @@
 // walk.
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "compiler/ir/ir.h"
 #include "compiler/kernel_source.h"
@@ -21,5 +22,9 @@ KernelSource build_cpu_kernel(const Pipeline& pipeline, const Options& options, 
 // The same for CUDA GPUs of any architecture; the text is dumped as NAME.cuda.cu.
 KernelSource build_cuda_kernel(const Source& source, const Options& options, const std::string& dump_folder);
 KernelSource build_cuda_kernel(const Pipeline& pipeline, const Options& options, const std::string& dump_folder);
+
+// A stage of the walk, for people: "ir", "optimized" (for the CPU), "cpu", "asm" (of that) or "cuda". Throws UsageError
+// for others.
+std::string stage_text(const Pipeline& pipeline, std::string_view stage, const Options& options, Isa isa);
 
 }  // namespace nbcc

@@ -1,16 +1,51 @@
-// The functions of nbcc.h that need a compiler: compiling a pipeline. What is told of texts alone is
-// in c_api_report.cpp, everything else of the C interface in runtime/api/c_api.cpp.
-#include <new>
+// The functions of nbcc.h that need a compiler: pipelines from texts, a text's diagnostics, and the stages of its way
+// to a kernel. All other functions are in runtime/api.
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "compiler/source/parse.h"
+#include "compiler/text/diagnostic.h"
+#include "compiler/text/own_stack.h"
 #include "jit/build_kernel.h"
-#include "jit/c_api_guard.h"
 #include "jit/cpu_jit.h"
 #include "runtime/api/handles.h"
 #include "runtime/cpu/cpu_device.h"
 #include "runtime/cuda/cuda_device.h"
 
-namespace nbcc {
+struct nbcc_report {
+  std::string text;
+  std::vector<nbcc::Diagnostic> diagnostics;
+  std::vector<std::string> rendered;  // parallel to diagnostics
+};
 
+namespace nbcc {
+namespace {
+
+// Runs the body; every exception becomes a status with a message.
+template <typename Body>
+nbcc_status guarded(nbcc_error** error, Body body) noexcept {
+  if (error) *error = nullptr;
+  try {
+    body();
+    return NBCC_OK;
+  } catch (const CompileError& e) {
+    return fail(error, NBCC_ERROR_INPUT, e.what());
+  } catch (const SourceUnreadable& e) {
+    return fail(error, NBCC_ERROR_USAGE, e.what());
+  } catch (const StackRefused& e) {
+    return fail(error, NBCC_ERROR_DEVICE, e.what());
+  } catch (...) {
+    return fail_with_current_exception(error);
+  }
+}
+
+void require(const void* pointer, const char* what) {
+  if (!pointer) throw UsageError(std::string(what) + " is a null pointer");
+}
+
+// Throws UsageError for a number that is no precision, math or root. null means the defaults.
 Options compile_options(const nbcc_pipeline_options* given) {
   const nbcc_pipeline_options o = read_options(
       given, nbcc_pipeline_options{sizeof(nbcc_pipeline_options), NBCC_SINGLE, NBCC_FAST, NBCC_ROOT_REFINED});
@@ -23,7 +58,10 @@ Options compile_options(const nbcc_pipeline_options* given) {
   return {Precision(precision), Math(math), kRoots[root]};
 }
 
-namespace {
+Source source_of(const char* text, const char* name) {
+  require(text, "text");
+  return {name ? name : "pipeline.pipe", text};
+}
 
 nbcc_pipeline* compile(nbcc_device* device, const Source& source, const nbcc_pipeline_options* options) {
   KernelDevice* const opened = device->device.get();
@@ -38,30 +76,91 @@ nbcc_pipeline* compile(nbcc_device* device, const Source& source, const nbcc_pip
   throw UsageError("this device cannot compile pipelines");
 }
 
+void add(nbcc_report& report, const Source& source, const std::vector<Diagnostic>& diagnostics) {
+  for (const Diagnostic& diagnostic : diagnostics) {
+    report.diagnostics.push_back(diagnostic);
+    report.rendered.push_back(render(source, diagnostic));
+  }
+}
+
 }  // namespace
 }  // namespace nbcc
+
+using namespace nbcc;
 
 extern "C" {
 
 nbcc_status nbcc_pipeline_from_text(nbcc_device* device, const char* text, const char* name,
                                     const nbcc_pipeline_options* options, nbcc_pipeline** pipeline,
                                     nbcc_error** error) {
-  return nbcc::guarded_compile(error, [&] {
-    nbcc::require(device, "device");
-    nbcc::require(text, "text");
-    nbcc::require(pipeline, "pipeline");
-    *pipeline = nbcc::compile(device, {name ? name : "pipeline.pipe", text}, options);
+  return guarded(error, [&] {
+    require(device, "device");
+    require(pipeline, "pipeline");
+    *pipeline = compile(device, source_of(text, name), options);
   });
 }
 
 nbcc_status nbcc_pipeline_from_file(nbcc_device* device, const char* path, const nbcc_pipeline_options* options,
                                     nbcc_pipeline** pipeline, nbcc_error** error) {
-  return nbcc::guarded_compile(error, [&] {
-    nbcc::require(device, "device");
-    nbcc::require(path, "path");
-    nbcc::require(pipeline, "pipeline");
-    *pipeline = nbcc::compile(device, nbcc::read_source(path), options);
+  return guarded(error, [&] {
+    require(device, "device");
+    require(path, "path");
+    require(pipeline, "pipeline");
+    *pipeline = compile(device, read_source(path), options);
   });
 }
+
+nbcc_status nbcc_check_text(const char* text, const char* name, nbcc_report** report, nbcc_error** error) {
+  return guarded(error, [&] {
+    require(report, "the place for the report");
+    *report = nullptr;
+    const Source source = source_of(text, name);
+    auto made = std::make_unique<nbcc_report>();
+    try {
+      std::vector<Diagnostic> warnings;
+      parse(source, &warnings);
+      add(*made, source, warnings);
+    } catch (const CompileError& e) {
+      add(*made, source, e.diagnostics);
+      made->text = e.what();
+      *report = made.release();
+      throw;
+    }
+    for (const std::string& one : made->rendered) made->text += one;
+    *report = made.release();
+  });
+}
+
+nbcc_status nbcc_emit_text(const char* text, const char* name, const char* stage, const nbcc_pipeline_options* options,
+                           const char* isa, nbcc_report** report, nbcc_error** error) {
+  return guarded(error, [&] {
+    require(report, "the place for the report");
+    *report = nullptr;
+    require(stage, "stage");
+    const Source source = source_of(text, name);
+    const Options chosen = compile_options(options);
+    const Isa vectors = isa ? isa_from_name(isa) : detect_isa();
+    auto made = std::make_unique<nbcc_report>();
+    std::vector<Diagnostic> warnings;
+    const Pipeline pipeline = parse(source, &warnings);
+    add(*made, source, warnings);
+    made->text = stage_text(pipeline, stage, chosen, vectors);
+    *report = made.release();
+  });
+}
+
+const char* nbcc_report_text(const nbcc_report* report) { return report ? report->text.c_str() : ""; }
+
+int nbcc_report_diagnostic_count(const nbcc_report* report) { return report ? int(report->diagnostics.size()) : 0; }
+
+int nbcc_report_diagnostic(const nbcc_report* report, int k, nbcc_diagnostic* diagnostic) {
+  if (!diagnostic || k < 0 || k >= nbcc_report_diagnostic_count(report)) return -1;
+  const Diagnostic& one = report->diagnostics[std::size_t(k)];
+  *diagnostic = {nbcc_severity(one.severity), one.where.line, one.where.column, one.message.c_str(),
+                 report->rendered[std::size_t(k)].c_str()};
+  return 0;
+}
+
+void nbcc_report_free(nbcc_report* report) { delete report; }
 
 }  // extern "C"

@@ -2,6 +2,8 @@
 // what the text is for is the caller's business.
 #include "jit/clang_compile.h"
 
+#include <fmt/format.h>
+
 #include <mutex>
 
 #include "clang/Basic/TargetInfo.h"
@@ -10,6 +12,7 @@
 #include "clang/Frontend/TextDiagnosticPrinter.h"
 #include "compiler/text/diagnostic.h"
 #include "compiler/text/own_stack.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/VirtualFileSystem.h"
 
@@ -17,26 +20,31 @@ namespace nbcc {
 namespace {
 
 template <typename CodeGenAction>
-ClangResult run_clang(const ClangJob& job, const char* form) {
+std::string run_clang(const ClangJob& job, const char* form) {
   register_llvm_targets();
   auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   if (files->setCurrentWorkingDirectory("/")) throw InternalError("files in memory have no root");
   for (const auto& [path, text] : job.files)
     files->addFile(path, 0, llvm::MemoryBuffer::getMemBuffer(text, path, /*RequiresNullTerminator=*/true));
 
-  ClangResult result;
-  llvm::raw_string_ostream log_stream(result.log);
+  std::string log;
+  llvm::raw_string_ostream log_stream(log);
+  const auto refused = [&] {
+    return InternalError(fmt::format("the compiler refused {}:\n{}", job.what, log_stream.str()));
+  };
   auto options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
   options->IgnoreWarnings = true;
   clang::TextDiagnosticPrinter printer(log_stream, options.get());
   auto engine = llvm::makeIntrusiveRefCnt<clang::DiagnosticsEngine>(llvm::makeIntrusiveRefCnt<clang::DiagnosticIDs>(),
                                                                     options, &printer, false);
+  llvm::SmallVector<llvm::StringRef> words;
+  llvm::SplitString(job.arguments, words);
+  const std::vector<std::string> copies(words.begin(), words.end());
   std::vector<const char*> arguments{form};
-  for (const std::string& argument : job.arguments) arguments.push_back(argument.c_str());
+  for (const std::string& copy : copies) arguments.push_back(copy.c_str());
   arguments.push_back(job.main.c_str());
   auto invocation = std::make_shared<clang::CompilerInvocation>();
-  result.ok = clang::CompilerInvocation::CreateFromArgs(*invocation, arguments, *engine);
-  if (!result.ok) return result;
+  if (!clang::CompilerInvocation::CreateFromArgs(*invocation, arguments, *engine)) throw refused();
 
   invocation->getDiagnosticOpts().ShowCarets = false;  // else Clang counts its diagnostics on the process's stderr
   llvm::SmallVector<char, 0> bytes;
@@ -47,22 +55,21 @@ ClangResult run_clang(const ClangJob& job, const char* form) {
     compiler.setFileManager(new clang::FileManager(clang::FileSystemOptions(), files));
     compiler.setOutputStream(std::make_unique<llvm::raw_svector_ostream>(bytes));
     CodeGenAction action;
-    result.ok = compiler.ExecuteAction(action);
+    if (!compiler.ExecuteAction(action)) throw refused();
   }
-  if (result.ok) result.bytes.assign(bytes.begin(), bytes.end());
-  return result;
+  return {bytes.begin(), bytes.end()};
 }
 
 }  // namespace
 
-ClangResult compile_in_memory(const ClangJob& job, ClangForm form) {
-  ClangResult result;
+std::string compile_in_memory(const ClangJob& job, ClangForm form) {
+  std::string bytes;
   // Clang follows what a constant is initialised with, which may be the one before, and so on.
   run_on_own_stack(kDeepStack, [&] {
-    result = form == ClangForm::Object ? run_clang<clang::EmitObjAction>(job, "-emit-obj")
-                                       : run_clang<clang::EmitAssemblyAction>(job, "-S");
+    bytes = form == ClangForm::Object ? run_clang<clang::EmitObjAction>(job, "-emit-obj")
+                                      : run_clang<clang::EmitAssemblyAction>(job, "-S");
   });
-  return result;
+  return bytes;
 }
 
 void register_llvm_targets() {

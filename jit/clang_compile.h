@@ -8,19 +8,15 @@
 namespace nbcc {
 
 struct ClangJob {
+  std::string what;                          // for messages: "the library's functions"
   std::map<std::string, std::string> files;  // by whole path: nothing else can be read or included
   std::string main;                          // one of them
-  std::vector<std::string> arguments;        // of Clang's own front end (-cc1), less the output's form and the file
-};
-
-struct ClangResult {
-  bool ok = false;
-  std::string bytes;  // object code, or assembly as text
-  std::string log;    // what is wrong with the text; warnings are not told
+  std::string arguments;  // of Clang's own front end (-cc1), separated by spaces; less the output's form and the file
 };
 
 enum class ClangForm { Object, Assembly };
-ClangResult compile_in_memory(const ClangJob& job, ClangForm form);
+// Throws InternalError with Clang's log where it refuses the text; warnings are not told.
+std::string compile_in_memory(const ClangJob& job, ClangForm form = ClangForm::Object);
 
 // Once in a process, before anything else asks LLVM for machine code; more calls do nothing.
 void register_llvm_targets();

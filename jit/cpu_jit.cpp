@@ -32,32 +32,17 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kTargets{
      {"cpu-avx2", "-triple x86_64-unknown-linux-gnu -target-cpu x86-64-v3"},
      {"cpu-avx512", "-triple x86_64-unknown-linux-gnu -target-cpu x86-64-v4 -mprefer-vector-width=512"}}};
 
-void add_words(std::string_view text, std::vector<std::string>& words) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    words.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-}
-
-std::vector<std::string> arguments_for(const std::string& target) {
-  const auto* const found =
-      std::find_if(kTargets.begin(), kTargets.end(), [&](const auto& known) { return known.first == target; });
+std::string arguments_for(const std::string& target) {
+  const auto* const found = std::ranges::find(kTargets, target, &decltype(kTargets)::value_type::first);
   if (found == kTargets.end()) throw InternalError(fmt::format("no CPU target is named '{}'", target));
-  std::vector<std::string> words;
-  add_words(found->second, words);
-  add_words(kArguments, words);
-  return words;
+  return fmt::format("{} {}", found->second, kArguments);
 }
 
-std::string compile_kernel(const KernelSource& source, ClangForm form, const std::vector<std::string>& more = {}) {
-  ClangJob job{{{"/kernel.cpp", source.text}}, "/kernel.cpp", arguments_for(source.target)};
-  job.arguments.insert(job.arguments.end(), more.begin(), more.end());
-  ClangResult result = compile_in_memory(job, form);
-  if (!result.ok)
-    throw InternalError(fmt::format("the compiler refused the kernel text of '{}' for {}:\n{}", source.pipeline,
-                                    source.target, result.log));
-  return std::move(result.bytes);
+ClangJob job_of(const KernelSource& source) {
+  return {fmt::format("the kernel text of '{}' for {}", source.pipeline, source.target),
+          {{"/kernel.cpp", source.text}},
+          "/kernel.cpp",
+          arguments_for(source.target)};
 }
 
 // What kernel text may call: vector mathematics by its ABI names, the scalar functions behind them, and the memory
@@ -97,7 +82,7 @@ class ClangToolchain : public CpuToolchain {
     for (const auto& [target, arguments] : kTargets) all += fmt::format("; {}: {}", target, arguments);
     return all;
   }
-  std::string compile(const KernelSource& source) const override { return compile_kernel(source, ClangForm::Object); }
+  std::string compile(const KernelSource& source) const override { return compile_in_memory(job_of(source)); }
 
   std::unique_ptr<CpuCode> load(const std::string& object) const override {
     register_llvm_targets();
@@ -144,13 +129,14 @@ class ClangToolchain : public CpuToolchain {
 
 std::shared_ptr<const CpuToolchain> make_cpu_toolchain() { return std::make_shared<ClangToolchain>(); }
 
-std::string cpu_assembly(const KernelSource& source) { return compile_kernel(source, ClangForm::Assembly); }
+std::string cpu_assembly(const KernelSource& source) { return compile_in_memory(job_of(source), ClangForm::Assembly); }
 
 std::string cpu_object(const KernelSource& source, const std::string& prefix) {
-  std::vector<std::string> more{"-fvisibility=hidden"};
+  ClangJob job = job_of(source);
+  job.arguments += " -fvisibility=hidden";
   for (const char* function : {"prepare_i", "prepare_j", "interact", "finish"})
-    more.push_back(fmt::format("-Dnbcc_{}={}_{}", function, prefix, function));
-  return compile_kernel(source, ClangForm::Object, more);
+    job.arguments += fmt::format(" -Dnbcc_{}={}_{}", function, prefix, function);
+  return compile_in_memory(job);
 }
 
 }  // namespace nbcc

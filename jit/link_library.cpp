@@ -59,14 +59,12 @@ void run_linker(const std::vector<std::string>& options) {
 void make_stand_in(const std::string& path, const TemporaryFolder& scratch, const LinkRequest& request) {
   std::string text;
   for (const std::string& function : request.runtime_functions) text += fmt::format("void {}(void) {{}}\n", function);
-  const ClangResult compiled = compile_in_memory(
-      {{{"/stand_in.c", text}},
-       "/stand_in.c",
-       {"-triple", llvm::sys::getDefaultTargetTriple(), "-x", "c", "-mrelocation-model", "pic", "-pic-level", "2"}},
-      ClangForm::Object);
-  if (!compiled.ok) throw InternalError("the compiler refused the runtime's stand-in:\n" + compiled.log);
   const std::string object = scratch.file("stand_in.o");
-  write_file(object, compiled.bytes);
+  write_file(object, compile_in_memory({"the runtime's stand-in",
+                                        {{"/stand_in.c", text}},
+                                        "/stand_in.c",
+                                        "-triple " + llvm::sys::getDefaultTargetTriple() +
+                                            " -x c -mrelocation-model pic -pic-level 2"}));
   run_linker({"-shared", "--soname=" + request.runtime_soname, "-o", path, object});
 }
 

@@ -1,8 +1,8 @@
-// KernelSource and text -> Signature. Doors: signature_of(), check_names(), check_fortran_names(). Writes no
-// declaration: callers_*.cpp do.
+// KernelSource and text -> Signature. Doors: signature_of(), check_names(). Writes no declaration: library_text.cpp and
+// language bindings do.
 #include "jit/signature.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -72,31 +72,18 @@ std::vector<std::string> comment_at_head(const Source& source) {
   }
 }
 
-Argument::Kind kind_of(FieldLayout::Role role) {
-  switch (role) {
-    case FieldLayout::Role::InputI:
-      return Argument::Kind::InputI;
-    case FieldLayout::Role::InputJ:
-      return Argument::Kind::InputJ;
-    case FieldLayout::Role::Param:
-      return Argument::Kind::Param;
-    case FieldLayout::Role::Output:
-      break;
-  }
-  return Argument::Kind::Output;
-}
-
 Argument argument_of(const FieldLayout& field) {
-  Argument argument{kind_of(field.role), field.name, Argument::Number::Real, {}, field.comment};
+  constexpr Argument::Kind kKinds[] = {Argument::Kind::InputI, Argument::Kind::InputJ, Argument::Kind::Param,
+                                       Argument::Kind::Output};
+  Argument argument{kKinds[int(field.role)], field.name, Argument::Number::Real, {}, field.comment, field};
   const Element element = typed_element(field, Element::Double);
   if (element == Element::Int32) argument.number = Argument::Number::Int32;
   if (element == Element::Int64) argument.number = Argument::Number::Int64;
   if (field.length > 0) argument.shape.push_back(field.length);
   if (field.width > 1) argument.shape.push_back(field.width);
   if (!field.defaults.empty()) {
-    std::string values;
-    for (const double value : field.defaults) values += fmt::format("{}{}", values.empty() ? "" : ", ", value);
-    argument.comment += fmt::format("{}in the pipeline {}", argument.comment.empty() ? "" : "; ", values);
+    argument.comment +=
+        fmt::format("{}in the pipeline {}", argument.comment.empty() ? "" : "; ", fmt::join(field.defaults, ", "));
   }
   return argument;
 }
@@ -112,13 +99,10 @@ bool is_ours(const std::string& name) { return lower(name).starts_with("nbcc_") 
 // Two arguments may not have one name; in Fortran capitals do not count.
 void make_names_unique(const std::string& pipeline, std::vector<Argument>& arguments) {
   // What P_bind() has besides the fields; what Fortran's declarations are made of.
-  std::set<std::string> taken{lower(pipeline), "sum",     "error",    "c_int", "c_int32_t",
-                              "c_int64_t",     "c_float", "c_double", "c_ptr"};
+  std::set<std::string> taken{lower(pipeline), "ni",        "nj",      "sum",      "error", "c_int",
+                              "c_int32_t",     "c_int64_t", "c_float", "c_double", "c_ptr"};
   for (Argument& argument : arguments) {
-    if (argument.kind == Argument::Kind::CountI || argument.kind == Argument::Kind::CountJ) taken.insert(argument.name);
-  }
-  for (Argument& argument : arguments) {
-    if (argument.kind == Argument::Kind::CountI || argument.kind == Argument::Kind::CountJ) continue;
+    if (argument.is_count()) continue;
     while (is_ours(argument.name) || is_one_of(kWords, argument.name) || is_macro(argument.name) ||
            !taken.insert(lower(argument.name)).second) {
       argument.name += '_';
@@ -135,62 +119,39 @@ int Argument::width() const {
 }
 
 bool Signature::has_flavours() const {
-  return std::any_of(arguments.begin(), arguments.end(), [](const Argument& argument) {
+  return std::ranges::any_of(arguments, [](const Argument& argument) {
     return argument.is_array() && argument.number == Argument::Number::Real;
   });
 }
 
+std::string c_type(const Argument& argument, const std::string& real) {
+  if (argument.number == Argument::Number::Real) return argument.is_array() ? real : "double";
+  return argument.number == Argument::Number::Int32 ? "int32_t" : "int64_t";
+}
+
 Signature signature_of(const Source& source, const KernelSource& kernel) {
   Signature signature{kernel.pipeline, comment_at_head(source), {}};
-  bool has_i = false, has_j = false;
-  for (const FieldLayout& field : kernel.fields) {
-    Argument argument = argument_of(field);
-    if (argument.on_i() && !std::exchange(has_i, true)) {
-      signature.arguments.push_back(count(Argument::Kind::CountI));
-    }
-    if (argument.kind == Argument::Kind::InputJ && !std::exchange(has_j, true)) {
-      signature.arguments.push_back(count(Argument::Kind::CountJ));
-    }
-    signature.arguments.push_back(std::move(argument));
+  std::vector<Argument>& arguments = signature.arguments;
+  for (const FieldLayout& field : kernel.fields) arguments.push_back(argument_of(field));
+  for (const Argument::Kind kind : {Argument::Kind::CountI, Argument::Kind::CountJ}) {
+    const auto first = std::ranges::find_if(arguments, [&](const Argument& argument) {
+      return kind == Argument::Kind::CountI ? argument.on_i() : argument.kind == Argument::Kind::InputJ;
+    });
+    arguments.insert(first == arguments.end() ? arguments.begin() : first, count(kind));
   }
-  if (!has_j) signature.arguments.insert(signature.arguments.begin(), count(Argument::Kind::CountJ));
-  if (!has_i) signature.arguments.insert(signature.arguments.begin(), count(Argument::Kind::CountI));
-  make_names_unique(signature.pipeline, signature.arguments);
+  make_names_unique(signature.pipeline, arguments);
   return signature;
 }
 
 bool is_word(const std::string& name) { return is_one_of(kWords, name) || is_kept_by_c(name) || is_macro(name); }
 
-void check_fortran_names(const std::vector<Signature>& signatures) {
-  // 63, of which nbcc_d_ and _bind are ours.
-  constexpr std::size_t kLongest = 63, kLongestPipeline = 51;
-  for (const Signature& signature : signatures) {
-    const std::string& name = signature.pipeline;
-    if (lower(name).starts_with("c_")) {
-      throw UsageError(
-          fmt::format("pipeline '{}' cannot be a function in Fortran: names of iso_c_binding begin so", name));
-    }
-    if (name.size() > kLongestPipeline) {
-      throw UsageError(
-          fmt::format("pipeline '{}' cannot be a function in Fortran: its name has {} characters, and {} fit", name,
-                      name.size(), kLongestPipeline));
-    }
-    for (const Argument& argument : signature.arguments) {
-      if (argument.name.size() <= kLongest) continue;
-      throw UsageError(fmt::format("pipeline '{}': Fortran has no names of more than {} characters, as '{}'", name,
-                                   kLongest, argument.name));
-    }
-  }
-}
-
-std::vector<std::string> function_names(const std::string& pipeline) {
+std::set<std::string> function_names(const std::string& pipeline) {
   return {pipeline, pipeline + "_f", pipeline + "_open", pipeline + "_bind", pipeline + "_bind_f"};
 }
 
-void check_names(const std::vector<Signature>& signatures) {
+void check_names(const std::vector<std::string>& pipelines) {
   std::map<std::string, std::string> owner;  // of each function's name
-  for (const Signature& signature : signatures) {
-    const std::string& name = signature.pipeline;
+  for (const std::string& name : pipelines) {
     const std::string remedy = "; a pipeline's name is that of its file";
     if (is_word(name)) {
       throw UsageError(

@@ -1,6 +1,8 @@
-// A pipeline -> the arguments of its typed functions: what the declarations of every language are written from.
+// A pipeline -> the arguments of its typed functions, from which the declarations of every language are written, and
+// names that they cannot have.
 // Tested by tests/unit/signature_test.cpp.
 #pragma once
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,7 +19,9 @@ struct Argument {
   Number number = Number::Int64;
   std::vector<int> shape;  // of what one particle has: {} one number, {3} a vec3, {4, 3} four of them
   std::string comment;     // what the pipeline's text says of the field, and of a param its default
-  bool is_array() const { return kind != Kind::CountI && kind != Kind::CountJ && kind != Kind::Param; }
+  FieldLayout field = {};  // none of a count
+  bool is_count() const { return kind == Kind::CountI || kind == Kind::CountJ; }
+  bool is_array() const { return !is_count() && kind != Kind::Param; }
   bool on_i() const { return kind == Kind::InputI || kind == Kind::Output; }
   int width() const;  // numbers that one particle has
 };
@@ -33,19 +37,19 @@ struct Signature {
   bool has_flavours() const;
 };
 
+// "double", "int32_t", of C: `real` is the flavour's. Params are few: they are double in either flavour.
+std::string c_type(const Argument& argument, const std::string& real);
+
 Signature signature_of(const Source& source, const KernelSource& kernel);
 
-// Throws UsageError where the functions' names would be a word of C, C++ or Fortran's, one of C's own functions', or
-// one name twice (in Fortran, where capitals do not count, as well).
-void check_names(const std::vector<Signature>& signatures);
-
-// Throws UsageError where Fortran could not have the names of the pipelines' functions or of their arguments.
-void check_fortran_names(const std::vector<Signature>& signatures);
+// Throws UsageError where a function of the pipelines would be called as a word of C or C++, as one of C's own
+// functions or as another of them (in Fortran, where capitals do not count, as well).
+void check_names(const std::vector<std::string>& pipelines);
 
 // Of C or C++, so that nothing of the user's can be called so.
 bool is_word(const std::string& name);
 
-// The names that a pipeline's functions have in C, its own first.
-std::vector<std::string> function_names(const std::string& pipeline);
+// The names that a pipeline's functions have in C.
+std::set<std::string> function_names(const std::string& pipeline);
 
 }  // namespace nbcc

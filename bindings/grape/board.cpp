@@ -5,14 +5,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "bindings/grape/given.h"
-
 namespace nbcc::g5 {
 namespace {
 
-using grape::check_count, grape::check_given;
-
-Error usage(const std::string& message) { return Error(NBCC_ERROR_USAGE, message); }
+using grape::check_count, grape::check_given, grape::usage;
 
 // What was never written is no number, and so are forces from it.
 template <typename T>
@@ -24,20 +20,8 @@ void reach(std::vector<T>& array, std::size_t size, const T& unset) {
 
 Board::Board(const Pipeline& gravity, int room) : sum_(gravity), room_(room) { sum_.keep_j(); }
 
-Board::~Board() { settle(); }
-
-// From here on nothing is under way. A failure is kept for whoever asks for the forces.
-void Board::settle() {
-  if (!work_.valid()) return;
-  try {
-    work_.get();
-  } catch (...) {
-    failure_ = std::current_exception();
-  }
-}
-
 void Board::setting(Setting which, const std::function<void()>& set) {
-  settle();
+  work_.settle();
   try {
     set();
     refused_[which].clear();
@@ -133,14 +117,12 @@ void Board::prepare() {
 
 void Board::start() noexcept {
   try {
-    settle();
-    failure_ = nullptr;
+    work_.forget();
     is_started_ = false;
     prepare();
     is_started_ = true;
     if (i_.empty()) return;
-    // Where the system gives no thread, the one that asks for the forces makes them.
-    work_ = std::async(std::launch::async | std::launch::deferred, [this] {
+    work_.start([this] {
       if (!is_j_bound_) {
         // A bound range has an address, also when it is empty.
         static constexpr double none = 0;
@@ -156,13 +138,12 @@ void Board::start() noexcept {
       sum_.run();
     });
   } catch (...) {
-    failure_ = std::current_exception();
+    work_.fail(std::current_exception());
   }
 }
 
 std::span<const Force> Board::forces(int ni) {
-  settle();
-  if (failure_) std::rethrow_exception(failure_);
+  work_.check();
   if (!is_started_) throw usage("there are no forces of these i-particles: call g5_run first");
   check_count("ni", ni);
   if (std::size_t(ni) > forces_.size()) {

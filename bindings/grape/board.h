@@ -4,12 +4,11 @@
 #pragma once
 #include <array>
 #include <functional>
-#include <future>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "runtime/api/nbcc.hpp"
+#include "bindings/grape/common.h"
 
 namespace nbcc::g5 {
 
@@ -24,7 +23,6 @@ class Board {
  public:
   // gravity: g5.pipe. The board holds `room` j-particles.
   Board(const Pipeline& gravity, int room);
-  ~Board();
 
   // What is refused here is told by the forces as well, until the same is set rightly: many programs look at nothing
   // but forces.
@@ -50,7 +48,6 @@ class Board {
   void setting(Setting which, const std::function<void()>& set);
   void check_addresses(int address, int count) const;
   void prepare();
-  void settle();
 
   Sum sum_;
   int room_;
@@ -64,9 +61,7 @@ class Board {
   std::vector<Force> forces_;
   std::array<std::string, kSettings> refused_;  // "": not
   bool is_started_ = false;
-  std::exception_ptr failure_;
-  // Last, so that its end is waited for before anything goes that it works on.
-  std::future<void> work_;
+  grape::Background work_;
 };
 
 }  // namespace nbcc::g5

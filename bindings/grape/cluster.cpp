@@ -7,50 +7,32 @@
 #include <algorithm>
 #include <utility>
 
-#include "bindings/grape/pipeline_texts.h"
-
 namespace nbcc::g6 {
-namespace {
 
-Error usage(const std::string& message) { return Error(NBCC_ERROR_USAGE, message); }
-
-}  // namespace
+using grape::usage;
 
 Cluster::Cluster(Device device, nbcc_precision precision)
     : device_(std::move(device)),
       j_(device_),
-      pipeline_(Pipeline::from_text(device_, grape::kForceText, "g6.pipe", {.precision = precision})),
+      pipeline_(grape::pipeline_of(device_, "g6", precision)),
       sum_(pipeline_) {
   // A block of time steps larger than the pipes takes several sums at one time.
   sum_.keep_j();
 }
 
-Cluster::~Cluster() { settle(); }
-
-// From here on nothing is under way. A failure is kept for whoever asks for the forces.
-void Cluster::settle() {
-  if (!work_.valid()) return;
-  try {
-    work_.get();
-  } catch (...) {
-    failure_ = std::current_exception();
-  }
-}
-
 void Cluster::forget() {
-  settle();
-  failure_ = nullptr;
+  work_.forget();
   is_calculated_ = false;
 }
 
 void Cluster::set_j(int address, const JParticle& particle) {
-  settle();
+  work_.settle();
   if (address < 0) throw usage("address " + std::to_string(address) + " of a j-particle: addresses begin at 0");
   j_.set(std::size_t(address), particle);
 }
 
 void Cluster::set_time(double time) {
-  settle();
+  work_.settle();
   time_ = time;
 }
 
@@ -75,8 +57,7 @@ void Cluster::start(int nj, double eps2, std::vector<IParticle> i) noexcept {
       throw usage("nj is " + std::to_string(nj) + ", but no j-particle was set at address " + std::to_string(set));
     }
     sum_.set("eps2", eps2);
-    // Where the system gives no thread, the one that asks for the forces makes them.
-    work_ = std::async(std::launch::async | std::launch::deferred, [this, nj] {
+    work_.start([this, nj] {
       // What was bound lies where it did, but is another.
       if (j_.predict(time_, std::size_t(nj))) j_.bind_to(sum_);
       if (i_.empty()) return;
@@ -85,19 +66,18 @@ void Cluster::start(int nj, double eps2, std::vector<IParticle> i) noexcept {
     });
     is_calculated_ = true;
   } catch (...) {
-    failure_ = std::current_exception();
+    work_.fail(std::current_exception());
   }
 }
 
 void Cluster::fail(std::exception_ptr why) {
   forget();
-  failure_ = std::move(why);
+  work_.fail(std::move(why));
 }
 
 // From here on results_ are those of the last start().
 void Cluster::check_calculated() {
-  settle();
-  if (failure_) std::rethrow_exception(failure_);
+  work_.check();
   if (!is_calculated_) throw usage("there is no calculation: call g6calc_firsthalf first");
 }
 

@@ -4,11 +4,10 @@
 #include <array>
 #include <cstdint>
 #include <exception>
-#include <future>
 #include <vector>
 
+#include "bindings/grape/common.h"
 #include "bindings/grape/j_memory.h"
-#include "runtime/api/nbcc.hpp"
 
 namespace nbcc::g6 {
 
@@ -27,7 +26,6 @@ struct Force {
 class Cluster {
  public:
   Cluster(Device device, nbcc_precision precision);
-  ~Cluster();
 
   void set_j(int address, const JParticle& particle);
   void set_time(double time);
@@ -48,7 +46,6 @@ class Cluster {
     std::int64_t near;
   };
 
-  void settle();
   void check_calculated();
   void bind_i();
 
@@ -62,9 +59,7 @@ class Cluster {
   bool is_calculated_ = false;
   std::vector<std::vector<int>> lists_;
   bool has_lists_ = false;
-  std::exception_ptr failure_;
-  // Last, so that its end is waited for before anything goes that it works on.
-  std::future<void> work_;
+  grape::Background work_;
 };
 
 }  // namespace nbcc::g6

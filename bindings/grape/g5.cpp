@@ -10,22 +10,22 @@
 #include <vector>
 
 #include "bindings/grape/board.h"
-#include "bindings/grape/environment.h"
-#include "bindings/grape/given.h"
+#include "bindings/grape/common.h"
 #include "bindings/grape/nbcc_g5.h"
-#include "bindings/grape/pipeline_texts.h"
 
 namespace nbcc::g5 {
 namespace {
 
+using namespace grape;
+
 constexpr int kPipes = 4096, kRoom = 1 << 20;
 
-int room() { return grape::count_of("NBCC_G5_JMEMSIZE", kRoom); }
+int room() { return count_of("NBCC_G5_JMEMSIZE", kRoom); }
 
 // g5.pipe on one device; boards on one device share it.
 struct Gravity {
   explicit Gravity(const std::string& name, nbcc_precision precision)
-      : device(name), pipeline(Pipeline::from_text(device, grape::kGravityText, "g5.pipe", {.precision = precision})) {}
+      : device(name), pipeline(pipeline_of(device, "g5", precision)) {}
   Device device;
   Pipeline pipeline;
 };
@@ -49,28 +49,13 @@ Machine& machine() {
   return *one;
 }
 
-thread_local std::string last_error;
-
-template <typename Function>
-bool guarded(Function function) noexcept {
-  try {
-    function();
-    return true;
-  } catch (const std::exception& error) {
-    last_error = error.what();
-  } catch (...) {
-    last_error = "unknown failure";
-  }
-  return false;
-}
-
 // With the machine's lock held.
 Board& found_or_made(Machine& m, int id) {
-  if (!m.is_open) throw Error(NBCC_ERROR_USAGE, "GRAPE-5 is not open: call g5_open first" + m.why_closed);
-  if (m.wants_cutoff) throw Error(NBCC_ERROR_USAGE, "there are no cutoff tables: write the force as a pipeline");
-  if (id < 0) throw Error(NBCC_ERROR_USAGE, "board " + std::to_string(id) + ": boards are numbered from 0");
+  if (!m.is_open) throw usage("GRAPE-5 is not open: call g5_open first" + m.why_closed);
+  if (m.wants_cutoff) throw usage("there are no cutoff tables: write the force as a pipeline");
+  if (id < 0) throw usage("board " + std::to_string(id) + ": boards are numbered from 0");
   if (const auto found = m.boards.find(id); found != m.boards.end()) return *found->second;
-  const std::string name = grape::device_of(id);
+  const std::string name = device_of(id);
   auto gravity = m.gravities.find(name);
   if (gravity == m.gravities.end()) {
     gravity = m.gravities.emplace(name, std::make_unique<Gravity>(name, m.precision)).first;
@@ -88,7 +73,7 @@ Board& board(int id) {
 
 template <typename Function>
 void on_board(int id, Function function) noexcept {
-  guarded([&] { function(board(id)); });
+  succeeds([&] { function(board(id)); });
 }
 
 void open_machine() {
@@ -128,15 +113,16 @@ std::vector<double> squares(int count, const double* numbers) {
 }  // namespace nbcc::g5
 
 using namespace nbcc::g5;
+using namespace nbcc::grape;
 
 extern "C" {
 
 const char* nbcc_g5_last_error(void) { return last_error.c_str(); }
 
-void g5_open(void) { guarded(open_machine); }
-void g5_close(void) { guarded(close_machine); }
+void g5_open(void) { succeeds(open_machine); }
+void g5_close(void) { succeeds(close_machine); }
 
-int g5_get_number_of_pipelines(void) { return nbcc::grape::count_of("NBCC_G5_PIPES", kPipes); }
+int g5_get_number_of_pipelines(void) { return count_of("NBCC_G5_PIPES", kPipes); }
 int g5_get_number_of_pipelines_per_board(void) { return g5_get_number_of_pipelines(); }
 int g5_get_number_of_real_pipelines(void) { return g5_get_number_of_pipelines(); }
 int g5_get_number_of_boards(void) { return 1; }
@@ -166,7 +152,7 @@ void g5_get_range(double* xmin, double* xmax, double* mmin) {
 void g5_set_eta(double) {}
 
 void g5_set_cutoff_table(double (*)(double), double, double, double (*)(double), double, double) {
-  guarded([] {
+  succeeds([] {
     Machine& m = machine();
     const std::lock_guard lock(m.mutex);
     found_or_made(m, 0);
@@ -219,9 +205,9 @@ void g5_runMC(int devid) {
 }
 
 void g5_get_forceMC(int devid, int ni, double a[][3], double p[]) {
-  const bool is_given = guarded([&] {
-    nbcc::grape::check_given("a", a, ni);
-    nbcc::grape::check_given("p", p, ni);
+  const bool is_given = succeeds([&] {
+    check_given("a", a, ni);
+    check_given("p", p, ni);
     const std::span<const Force> forces = board(devid).forces(ni);
     for (std::size_t k = 0; k < forces.size(); ++k) {
       std::ranges::copy(forces[k].acc, a[k]);
@@ -250,7 +236,7 @@ void g5_set_n(int n) { g5_set_nMC(0, n); }
 void g5_set_eps_to_all(double eps) { g5_set_eps2_to_all(eps * eps); }
 
 void g5_set_eps2_to_all(double eps2) {
-  guarded([&] {
+  succeeds([&] {
     Machine& m = machine();
     const std::lock_guard lock(m.mutex);
     m.eps2 = eps2;

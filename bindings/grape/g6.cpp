@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "bindings/grape/cluster.h"
-#include "bindings/grape/environment.h"
-#include "bindings/grape/given.h"
+#include "bindings/grape/common.h"
 #include "bindings/grape/nbcc_g6.h"
 
 namespace nbcc::g6 {
 namespace {
+
+using namespace grape;
 
 constexpr int kPipes = 48;
 
@@ -30,64 +31,44 @@ Clusters& clusters() {
   return *all;
 }
 
-thread_local std::string last_error;
-
+// 0, or -1: the value of most functions of the interface.
 template <typename Function>
 int guarded(Function function) noexcept {
-  try {
-    return function();
-  } catch (const std::exception& error) {
-    last_error = error.what();
-  } catch (...) {
-    last_error = "unknown failure";
-  }
-  return -1;
+  return succeeds(function) ? 0 : -1;
 }
+
+Error not_open(int id) { return usage("cluster " + std::to_string(id) + " is not open"); }
 
 Cluster& cluster(int id) {
   const std::lock_guard lock(clusters().mutex);
   const auto found = clusters().open.find(id);
-  if (found == clusters().open.end()) {
-    throw Error(NBCC_ERROR_USAGE, "cluster " + std::to_string(id) + " is not open");
-  }
+  if (found == clusters().open.end()) throw not_open(id);
   return *found->second;
 }
 
-int open_cluster(int id) {
-  if (id < 0) throw Error(NBCC_ERROR_USAGE, "cluster " + std::to_string(id) + ": clusters are numbered from 0");
+void open_cluster(int id) {
+  if (id < 0) throw usage("cluster " + std::to_string(id) + ": clusters are numbered from 0");
   const std::lock_guard lock(clusters().mutex);
-  std::unique_ptr<Cluster>& place = clusters().open[id];
-  if (place) return 0;
-  try {
-    place = std::make_unique<Cluster>(Device(grape::device_of(id)), grape::precision());
-  } catch (...) {
-    clusters().open.erase(id);
-    throw;
-  }
-  return 0;
+  if (clusters().open.contains(id)) return;
+  clusters().open[id] = std::make_unique<Cluster>(Device(device_of(id)), precision());
 }
 
-int close_cluster(int id) {
-  std::unique_ptr<Cluster> closed;  // before the lock: its end may take a while
+void close_cluster(int id) {
+  std::map<int, std::unique_ptr<Cluster>>::node_type closed;  // before the lock: its end may take a while
   const std::lock_guard lock(clusters().mutex);
-  const auto found = clusters().open.find(id);
-  if (found == clusters().open.end()) {
-    throw Error(NBCC_ERROR_USAGE, "cluster " + std::to_string(id) + " is not open");
-  }
-  closed = std::move(found->second);
-  clusters().open.erase(found);
-  return 0;
+  closed = clusters().open.extract(id);
+  if (closed.empty()) throw not_open(id);
 }
 
 Vec3 vec3(const double from[3]) { return {from[0], from[1], from[2]}; }
 
 std::vector<IParticle> i_particles(int ni, const int index[], const double xi[][3], const double vi[][3],
                                    const double h2[]) {
-  grape::check_count("ni", ni);
-  grape::check_given("index", index, ni);
-  grape::check_given("xi", xi, ni);
-  grape::check_given("vi", vi, ni);
-  grape::check_given("h2", h2, ni);
+  check_count("ni", ni);
+  check_given("index", index, ni);
+  check_given("xi", xi, ni);
+  check_given("vi", vi, ni);
+  check_given("h2", h2, ni);
   std::vector<IParticle> particles;
   particles.reserve(std::size_t(ni));
   for (int i = 0; i < ni; ++i) particles.push_back({index[i], h2[i], vec3(xi[i]), vec3(vi[i])});
@@ -97,14 +78,13 @@ std::vector<IParticle> i_particles(int ni, const int index[], const double xi[][
 // nearest may be null.
 int results(int id, int ni, double acc[][3], double jerk[][3], double pot[], int nearest[]) {
   const int status = guarded([&] {
-    grape::check_count("ni", ni);
-    grape::check_given("acc", acc, ni);
-    grape::check_given("jerk", jerk, ni);
-    grape::check_given("pot", pot, ni);
+    check_count("ni", ni);
+    check_given("acc", acc, ni);
+    check_given("jerk", jerk, ni);
+    check_given("pot", pot, ni);
     const std::vector<Force> forces = cluster(id).forces();
     if (forces.size() != std::size_t(ni)) {
-      throw Error(NBCC_ERROR_USAGE,
-                  "ni is " + std::to_string(ni) + ", but g6calc_firsthalf was given " + std::to_string(forces.size()));
+      throw usage("ni is " + std::to_string(ni) + ", but g6calc_firsthalf was given " + std::to_string(forces.size()));
     }
     for (int i = 0; i < ni; ++i) {
       const Force& force = forces[std::size_t(i)];
@@ -113,7 +93,6 @@ int results(int id, int ni, double acc[][3], double jerk[][3], double pot[], int
       pot[i] = force.pot;
       if (nearest) nearest[i] = force.nearest;
     }
-    return 0;
   });
   if (status == 0) return 0;
   // Many programs do not look at the return value.
@@ -130,31 +109,28 @@ int results(int id, int ni, double acc[][3], double jerk[][3], double pot[], int
 }  // namespace
 }  // namespace nbcc::g6
 
-using nbcc::Error;
 using namespace nbcc::g6;
+using namespace nbcc::grape;
 
 extern "C" {
 
 const char* nbcc_g6_last_error(void) { return last_error.c_str(); }
 
 int g6_open(int clusterid) {
-  return guarded([&] { return open_cluster(clusterid); });
+  return guarded([&] { open_cluster(clusterid); });
 }
 
 int g6_close(int clusterid) {
-  return guarded([&] { return close_cluster(clusterid); });
+  return guarded([&] { close_cluster(clusterid); });
 }
 
 int g6_reset(int clusterid) {
-  return guarded([&] {
-    cluster(clusterid).forget();
-    return 0;
-  });
+  return guarded([&] { cluster(clusterid).forget(); });
 }
 
 int g6_reset_fofpga(int clusterid) { return g6_reset(clusterid); }
 
-int g6_npipes(void) { return nbcc::grape::count_of("NBCC_G6_PIPES", kPipes); }
+int g6_npipes(void) { return count_of("NBCC_G6_PIPES", kPipes); }
 
 int g6_set_tunit(int) { return 0; }
 int g6_set_xunit(int) { return 0; }
@@ -167,18 +143,14 @@ int g6_set_j_particle(int clusterid, int address, int index, double tj, double, 
                       const double j6[3], const double a2[3], const double v[3], const double x[3]) {
   return guarded([&] {
     for (const double* const vector : {k18, j6, a2, v, x}) {
-      nbcc::grape::check_given("a vector of the j-particle", vector);
+      check_given("a vector of the j-particle", vector);
     }
     cluster(clusterid).set_j(address, {true, index, tj, mass, vec3(k18), vec3(j6), vec3(a2), vec3(v), vec3(x)});
-    return 0;
   });
 }
 
 int g6_set_ti(int clusterid, double ti) {
-  return guarded([&] {
-    cluster(clusterid).set_time(ti);
-    return 0;
-  });
+  return guarded([&] { cluster(clusterid).set_time(ti); });
 }
 
 void g6calc_firsthalf(int clusterid, int nj, int ni, const int index[], const double xi[][3], const double vi[][3],
@@ -193,7 +165,6 @@ void g6calc_firsthalf(int clusterid, int nj, int ni, const int index[], const do
       calculating.fail(std::current_exception());
       throw;
     }
-    return 0;
   });
 }
 
@@ -208,26 +179,25 @@ int g6calc_lasthalf2(int clusterid, int, int ni, const int[], const double[][3],
 }
 
 int g6_read_neighbour_list(int clusterid) {
-  return guarded([&] {
-    cluster(clusterid).neighbours();
-    return 0;
-  });
+  return guarded([&] { cluster(clusterid).neighbours(); });
 }
 
 int g6_get_neighbour_list(int clusterid, int ipipe, int maxlength, int* nblen, int nbl[]) {
-  return guarded([&] {
-    nbcc::grape::check_given("nblen", nblen);
-    nbcc::grape::check_given("nbl", nbl, maxlength);
+  bool is_cut = false;
+  const int status = guarded([&] {
+    check_given("nblen", nblen);
+    check_given("nbl", nbl, maxlength);
     const std::vector<std::vector<int>>& lists = cluster(clusterid).neighbours();
     if (ipipe < 0 || std::size_t(ipipe) >= lists.size()) {
-      throw Error(NBCC_ERROR_USAGE, "ipipe is " + std::to_string(ipipe) + ", but g6calc_firsthalf was given " +
-                                        std::to_string(lists.size()) + " particles");
+      throw usage("ipipe is " + std::to_string(ipipe) + ", but g6calc_firsthalf was given " +
+                  std::to_string(lists.size()) + " particles");
     }
     const std::vector<int>& list = lists[std::size_t(ipipe)];
     const std::size_t room = std::size_t(std::max(maxlength, 0));
     std::copy_n(list.begin(), std::min(room, list.size()), nbl);
     *nblen = int(list.size());
-    return list.size() > room ? 1 : 0;
+    is_cut = list.size() > room;
   });
+  return is_cut ? 1 : status;
 }
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "bindings/grape/pipeline_texts.h"
+#include "bindings/grape/common.h"
 
 namespace nbcc::g6 {
 namespace {
@@ -35,9 +35,7 @@ std::vector<AddressRange> pieces_of(std::vector<std::size_t> addresses) {
 
 // In double whatever the forces are in: their differences need positions in full.
 JMemory::JMemory(const Device& device)
-    : device_(device),
-      pipeline_(Pipeline::from_text(device, grape::kPredictText, "predict.pipe", {.precision = NBCC_DOUBLE})),
-      prediction_(pipeline_) {}
+    : device_(device), pipeline_(grape::pipeline_of(device, "predict", NBCC_DOUBLE)), prediction_(pipeline_) {}
 
 void JMemory::set(std::size_t address, const JParticle& particle) {
   if (address >= particles_.size()) particles_.resize(address + 1);

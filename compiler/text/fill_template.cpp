@@ -12,7 +12,6 @@ namespace nbcc {
 namespace {
 
 // The value with every line but the first indented by `indent`; empty lines and the preprocessor's stay as they are.
-// are.
 std::string indented(const std::string& value, std::string_view indent) {
   std::string result;
   for (std::size_t k = 0; k < value.size(); ++k) {

@@ -9,7 +9,6 @@
 
 #include "jit/build_kernel.h"
 #include "jit/build_library.h"
-#include "jit/callers.h"
 #include "jit/read_library.h"
 #include "runtime/error.h"
 #include "runtime/image/image_kernel.h"

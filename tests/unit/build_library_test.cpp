@@ -9,8 +9,9 @@
 #include <filesystem>
 #include <thread>
 
+#include "bindings/cpp/cpp_binding.h"
+#include "bindings/fortran/fortran_binding.h"
 #include "compiler/text/diagnostic.h"
-#include "jit/callers.h"
 #include "jit/read_library.h"
 #include "runtime/api/nbcc.h"
 #include "runtime/cpu/cpu_device.h"
@@ -48,7 +49,7 @@ TEST(BuildLibrary, TwiceTheSameBytes) {
   LibraryRequest request = request_of({pipeline("gravity"), pipeline("ewald_real")}, every_isa());
   const LibraryFiles once = build_library(request), twice = build_library(request);
   EXPECT_EQ(once.library, twice.library);
-  EXPECT_EQ(once.c_header, twice.c_header);
+  EXPECT_EQ(once.texts, twice.texts);
   request.is_static = true;
   request.file_name = "libforces.a";
   EXPECT_EQ(build_library(request).library, build_library(request).library);
@@ -103,7 +104,7 @@ TEST(BuildLibrary, NamesOfFieldsHideNothing) {
                       "device = argmin(device, nbcc_arrays + lambda.x);\nrestrict += end[0] + k[2] + nbcc_k;\n"
                       "pipeline[1] = max(pipeline[1], self[1].y + nj[1].x);\nnbcc_result += 1.0;\n"};
   const LibraryFiles files = build_library(request_of({source}, {every_isa().back()}));
-  EXPECT_THAT(files.c_header, HasSubstr("const int32_t k[3], int32_t nbcc_k_, const double nj_[2][3],"));
+  EXPECT_THAT(files.texts.at("forces.h"), HasSubstr("const int32_t k[3], int32_t nbcc_k_, const double nj_[2][3],"));
 }
 
 TEST(BuildLibrary, WhatIsNoLibraryIsRefused) {
@@ -130,11 +131,12 @@ TEST(BuildLibrary, NamesOfLibraries) {
 TEST(BuildLibrary, AModuleDoesNotHaveTheNameOfAFunction) {
   LibraryRequest request = request_of({pipeline("gravity")}, {every_isa().back()});
   request.file_name = "libgravity.so";
+  request.bindings = {cpp_binding("it"), fortran_binding("it")};
   const LibraryFiles files = build_library(request);
-  EXPECT_THAT(files.fortran_module, HasSubstr("module gravity_library\n"));
-  EXPECT_THAT(files.cpp_header, HasSubstr("namespace gravity_library {"));
+  EXPECT_THAT(files.texts.at("it.f90"), HasSubstr("module gravity_library\n"));
+  EXPECT_THAT(files.texts.at("it.hpp"), HasSubstr("namespace gravity_library {"));
   request.cxx_namespace = "my::own";
-  EXPECT_THAT(build_library(request).cpp_header, HasSubstr("namespace my::own {"));
+  EXPECT_THAT(build_library(request).texts.at("it.hpp"), HasSubstr("namespace my::own {"));
   for (const char* const name : {"gravity", "gravity_open::own", "my::class"}) {
     request.cxx_namespace = name;
     EXPECT_THROW(build_library(request), UsageError) << name;
@@ -142,7 +144,7 @@ TEST(BuildLibrary, AModuleDoesNotHaveTheNameOfAFunction) {
   request.cxx_namespace.clear();
   for (const char* const name : {"class", "nbcc"}) {
     request.file_name = std::string("lib") + name + ".so";
-    EXPECT_THAT(build_library(request).cpp_header, HasSubstr("namespace " + std::string(name) + "_library {"));
+    EXPECT_THAT(build_library(request).texts.at("it.hpp"), HasSubstr("namespace " + std::string(name) + "_library {"));
   }
 }
 

@@ -106,6 +106,11 @@ TEST(layering, the_libraries_know_neither_command_nor_tests) {
               return folder_of(file) == "cli" && (folder_of(include) == "tests" || folder_of(include) == "bench");
             }),
             kNone);
+  EXPECT_EQ(violations([&](const std::string& file, const std::string& include) {
+              return folder_of(file) == "bindings" && outside.contains(folder_of(include)) &&
+                     folder_of(include) != "bindings";
+            }),
+            kNone);
 }
 
 // What LLVM's next major version changes is then changed in these files alone.

@@ -20,11 +20,10 @@ using testing::Not;
 
 LibraryObject object(const std::string& name, const std::string& text) {
   const std::string triple = detect_isa() == Isa::Neon ? "aarch64-unknown-linux-gnu" : "x86_64-unknown-linux-gnu";
-  ClangResult compiled = compile_in_memory(
-      {{{"/a.c", text}}, "/a.c", {"-triple", triple, "-x", "c", "-O1", "-mrelocation-model", "pic", "-pic-level", "2"}},
-      ClangForm::Object);
-  EXPECT_TRUE(compiled.ok) << compiled.log;
-  return {name, compiled.bytes};
+  return {name, compile_in_memory({"a test's object",
+                                   {{"/a.c", text}},
+                                   "/a.c",
+                                   "-triple " + triple + " -x c -O1 -mrelocation-model pic -pic-level 2"})};
 }
 
 LinkRequest request_of(std::vector<LibraryObject> objects) {

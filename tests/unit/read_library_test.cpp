@@ -7,7 +7,6 @@
 #include <random>
 
 #include "jit/build_library.h"
-#include "jit/callers.h"
 #include "runtime/cpu/cpu_device.h"
 #include "runtime/error.h"
 #include "runtime/image/image.h"

@@ -65,10 +65,8 @@ TEST(Signature, ArgumentsHideNothingOfOurs) {
 }
 
 std::string refusal(const std::vector<std::string>& pipelines) {
-  std::vector<Signature> signatures;
-  for (const std::string& name : pipelines) signatures.push_back({name, {}, {}});
   try {
-    check_names(signatures);
+    check_names(pipelines);
   } catch (const UsageError& e) {
     return e.what();
   }
@@ -89,21 +87,6 @@ TEST(Signature, NamesThatCannotBeFunctions) {
   EXPECT_THAT(refusal({"a", "b", "a"}), HasSubstr("two pipelines 'a'"));
   EXPECT_THAT(refusal({"a", "A"}), HasSubstr("capitals do not count"));
   EXPECT_THAT(refusal({"a_f", "a"}), HasSubstr("would both have a function 'a_f'"));
-}
-
-TEST(Signature, NamesThatFortranCannotHave) {
-  const auto refused = [](const std::string& pipeline, const std::string& argument) -> std::string {
-    try {
-      check_fortran_names({{pipeline, {}, {{Argument::Kind::InputI, argument, Argument::Number::Real, {}, ""}}}});
-    } catch (const UsageError& e) {
-      return e.what();
-    }
-    return "";
-  };
-  EXPECT_EQ(refused(std::string(51, 'p'), std::string(63, 'x')), "");
-  EXPECT_THAT(refused(std::string(52, 'p'), "x"), HasSubstr("52 characters, and 51 fit"));
-  EXPECT_THAT(refused("p", std::string(64, 'x')), HasSubstr("more than 63 characters"));
-  EXPECT_THAT(refused("C_int", "x"), HasSubstr("names of iso_c_binding"));
 }
 
 }  // namespace

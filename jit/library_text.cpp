@@ -1,20 +1,18 @@
 // Signatures -> the header for C, and the C text of its functions. Doors: c_header(), library_source(). Compiles
 // nothing.
+#include "jit/library_text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 
+#include "compiler/source/parse.h"
 #include "compiler/text/fill_template.h"
-#include "jit/callers.h"
+#include "jit/build_kernel.h"
 
 namespace nbcc {
 namespace {
-
-std::string number_type(Argument::Number number, const std::string& real) {
-  if (number == Argument::Number::Real) return real;
-  return number == Argument::Number::Int32 ? "int32_t" : "int64_t";
-}
 
 // "[3]" for a vec3, "[4][3]" for four of them.
 std::string brackets(const std::vector<int>& shape) {
@@ -24,16 +22,11 @@ std::string brackets(const std::vector<int>& shape) {
 }
 
 std::string declaration(const Argument& argument, const std::string& real) {
-  if (!argument.is_array()) {
-    // Params are few: they are double in either flavour.
-    const std::string type = number_type(argument.number, "double");
-    if (argument.shape.empty()) return fmt::format("{} {}", type, argument.name);
-    return fmt::format("const {} {}{}", type, argument.name, brackets(argument.shape));
-  }
-  const std::string type =
-      (argument.kind == Argument::Kind::Output ? "" : "const ") + number_type(argument.number, real);
-  if (argument.shape.empty()) return fmt::format("{}* {}", type, argument.name);
-  return fmt::format("{} (*{}){}", type, argument.name, brackets(argument.shape));
+  const std::string type = c_type(argument, real), shape = brackets(argument.shape);
+  const std::string constant = argument.kind == Argument::Kind::Output ? "" : "const ";
+  if (!argument.is_array()) return fmt::format("{}{} {}{}", shape.empty() ? "" : constant, type, argument.name, shape);
+  if (shape.empty()) return fmt::format("{}{}* {}", constant, type, argument.name);
+  return fmt::format("{}{} (*{}){}", constant, type, argument.name, shape);
 }
 
 std::vector<std::string> declarations(const Signature& signature, const std::string& real) {
@@ -42,23 +35,14 @@ std::vector<std::string> declarations(const Signature& signature, const std::str
   return result;
 }
 
-// How an argument is written in the table of its function: "xi[ni][3]".
-std::string in_table(const Argument& argument) {
-  const std::string rows = !argument.is_array() ? "" : argument.on_i() ? "[ni]" : "[nj]";
-  return argument.name + rows + brackets(argument.shape);
-}
-
-std::string documentation(const Signature& signature) {
+std::string comment(const Signature& signature) {
   std::string text = "/*";
-  for (const std::string& line : signature.description)
+  const auto in_table = [](const Argument& argument) {
+    const std::string rows = !argument.is_array() ? "" : argument.on_i() ? "[ni]" : "[nj]";
+    return argument.name + rows + brackets(argument.shape);
+  };
+  for (const std::string& line : documentation(signature, in_table)) {
     text += (line.empty() ? "" : " " + inside_comment(line)) + "\n *";
-  text += signature.description.empty() ? fmt::format(" {}:\n *", signature.pipeline) : "\n *";
-  std::size_t width = 0;
-  for (const Argument& argument : signature.arguments) width = std::max(width, in_table(argument).size());
-  for (const Argument& argument : signature.arguments) {
-    std::string line = fmt::format("   {:<{}}  {}", in_table(argument), width, inside_comment(argument.comment));
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n *";
   }
   return text + "/\n";
 }
@@ -75,56 +59,48 @@ struct Function {
 // nbcc_, as no argument does (see signature_of()) and no pipeline.
 std::string body_of(const Signature& signature, const std::string& call) {
   std::string text;
-  std::vector<std::string> places;
+  std::vector<std::string> addresses;
   for (const Argument& argument : signature.arguments) {
-    if (argument.kind == Argument::Kind::CountI || argument.kind == Argument::Kind::CountJ) continue;
+    if (argument.is_count()) continue;
     if (argument.kind != Argument::Kind::Param) {
-      places.push_back(argument.name);
+      addresses.push_back(argument.name);
     } else if (argument.shape.empty()) {
       text += fmt::format("  const double nbcc_value_of_{0} = (double){0};\n", argument.name);
-      places.push_back("&nbcc_value_of_" + argument.name);
+      addresses.push_back("&nbcc_value_of_" + argument.name);
     } else if (argument.number == Argument::Number::Real) {
-      places.push_back(argument.name);
+      addresses.push_back(argument.name);
     } else {
       text += fmt::format("  double nbcc_values_of_{}[{}];\n", argument.name, argument.width());
       text += fmt::format(
           "  for (int nbcc_k = 0; nbcc_k < {1}; ++nbcc_k) nbcc_values_of_{0}[nbcc_k] = (double)(&{0}{2})[nbcc_k];\n",
           argument.name, argument.width(), argument.shape.size() > 1 ? "[0][0]" : "[0]");
-      places.push_back("nbcc_values_of_" + argument.name);
+      addresses.push_back("nbcc_values_of_" + argument.name);
     }
   }
-  text += wrapped("  const void* const nbcc_arrays[] = {", places, "};\n", std::string(6, ' '));
+  text += wrapped("  const void* const nbcc_arrays[] = {", addresses, "};\n", std::string(6, ' '));
   return text + fmt::format("  return {};\n", call);
 }
 
 std::vector<Function> functions_of(const Signature& signature) {
   const std::string& name = signature.pipeline;
-  std::vector<Function> functions;
-  const auto add = [&](const std::string& type, const std::string& function, const std::vector<std::string>& arguments,
-                       const std::string& body) { functions.push_back({prototype(type, function, arguments), body}); };
-  const std::pair<const char*, const char*> flavours[] = {{"double", "NBCC_DOUBLE_ELEMENT"}, {"float", "NBCC_FLOAT"}};
-  for (const auto& [real, element] : flavours) {
-    const std::string suffix = real[0] == 'f' ? "_f" : "";
-    add("NBCC_API int", name + suffix, declarations(signature, real),
-        body_of(signature,
-                fmt::format("(int)nbcc_image_run(&nbcc_image_of_{}, {}, ni, nj, nbcc_arrays)", name, element)));
-  }
-  add("NBCC_API nbcc_status", name + "_open", {"nbcc_device* device", "nbcc_pipeline** pipeline", "nbcc_error** error"},
-      fmt::format("  return nbcc_pipeline_from_image(device, &nbcc_image_of_{}, pipeline, error);\n", name));
-  for (const auto& [real, element] : flavours) {
-    std::vector<std::string> arguments{"nbcc_sum* sum"};
-    for (std::string& one : declarations(signature, real)) arguments.push_back(std::move(one));
+  const auto sums = [&](const std::string& real, const std::string& suffix, const char* element) -> Function {
+    return {prototype("NBCC_API int", name + suffix, declarations(signature, real)),
+            body_of(signature,
+                    fmt::format("(int)nbcc_image_run(&nbcc_image_of_{}, {}, ni, nj, nbcc_arrays)", name, element))};
+  };
+  const auto binds = [&](const std::string& real, const std::string& suffix, const char* element) -> Function {
+    std::vector<std::string> arguments = declarations(signature, real);
+    arguments.insert(arguments.begin(), "nbcc_sum* sum");
     arguments.emplace_back("nbcc_error** error");
-    const std::string suffix = real[0] == 'f' ? "_bind_f" : "_bind";
-    add("NBCC_API nbcc_status", name + suffix, arguments,
-        body_of(signature, fmt::format("nbcc_sum_bind_arrays(sum, {}, ni, nj, nbcc_arrays, error)", element)));
-  }
-  return functions;
-}
-
-std::string capitals(std::string name) {
-  for (char& c : name) c = char(std::toupper(static_cast<unsigned char>(c)));
-  return name;
+    return {prototype("NBCC_API nbcc_status", name + suffix, arguments),
+            body_of(signature, fmt::format("nbcc_sum_bind_arrays(sum, {}, ni, nj, nbcc_arrays, error)", element))};
+  };
+  const Function open{
+      prototype("NBCC_API nbcc_status", name + "_open",
+                {"nbcc_device* device", "nbcc_pipeline** pipeline", "nbcc_error** error"}),
+      fmt::format("  return nbcc_pipeline_from_image(device, &nbcc_image_of_{}, pipeline, error);\n", name)};
+  return {sums("double", "", "NBCC_DOUBLE_ELEMENT"), sums("float", "_f", "NBCC_FLOAT"), open,
+          binds("double", "_bind", "NBCC_DOUBLE_ELEMENT"), binds("float", "_bind_f", "NBCC_FLOAT")};
 }
 
 // What a pipeline is to the runtime.
@@ -174,39 +150,63 @@ std::string wrapped(const std::string& begin, const std::vector<std::string>& wo
   return text + (words.empty() ? line + end : line);
 }
 
+std::string capitals(std::string name) {
+  for (char& c : name) c = char(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
+std::string title(const Signature& signature) {
+  return signature.description.empty() ? signature.pipeline : signature.description.front();
+}
+
+std::vector<std::string> documentation(const Signature& signature,
+                                       const std::function<std::string(const Argument&)>& in_table) {
+  std::vector<std::string> lines = signature.description;
+  lines.push_back(lines.empty() ? signature.pipeline + ":" : "");
+  std::size_t width = 0;
+  for (const Argument& argument : signature.arguments) width = std::max(width, in_table(argument).size());
+  for (const Argument& argument : signature.arguments) {
+    lines.push_back(fmt::format("  {:<{}}  {}", in_table(argument), width, argument.comment));
+    lines.back().erase(lines.back().find_last_not_of(' ') + 1);
+  }
+  return lines;
+}
+
 std::string kernel_prefix(const std::string& pipeline, Isa isa) {
   return fmt::format("nbcc_{}_{}", pipeline, name(isa));
 }
 
+LibraryPipeline library_pipeline(const Source& source, const Options& options) {
+  LibraryPipeline one{source, parse(source), {}, {}};
+  one.cuda = build_cuda_kernel(one.pipeline, options, "");
+  one.signature = signature_of(source, one.cuda);
+  return one;
+}
+
 std::string c_header(const LibraryText& library) {
   std::string text;
-  for (const Signature& signature : library.signatures) {
-    text += (text.empty() ? "" : "\n\n") + documentation(signature);
-    for (const Function& function : functions_of(signature)) text += function.prototype + ";\n";
-    text.pop_back();
-  }
-  if (library.cunbody) {
-    if (const std::string prototypes = cunbody_prototypes(library); !prototypes.empty()) text += "\n\n" + prototypes;
+  for (const LibraryPipeline& one : library.pipelines) {
+    text += (text.empty() ? "" : "\n") + comment(one.signature);
+    for (const Function& function : functions_of(one.signature)) text += function.prototype + ";\n";
   }
   return fill_template("library.h", {{"name", library.name},
                                      {"made", inside_comment(library.made)},
                                      {"guard", capitals(library.name)},
-                                     {"functions", text}});
+                                     {"functions", text + library.more_prototypes}});
 }
 
 std::string library_source(const LibraryText& library, const std::vector<Isa>& isas) {
   std::string text;
-  for (const Signature& signature : library.signatures) {
-    text += image_of(signature, isas);
-    for (const Function& function : functions_of(signature)) {
+  for (const LibraryPipeline& one : library.pipelines) {
+    text += image_of(one.signature, isas);
+    for (const Function& function : functions_of(one.signature)) {
       text += function.prototype + " {\n" + function.body + "}\n";
     }
   }
-  if (library.cunbody) text += cunbody_source(library);
   return fill_template("library.c", {{"name", library.name},
                                      {"made", inside_comment(library.made)},
                                      {"section", kImageSectionPrefix},
-                                     {"pipelines", text}});
+                                     {"pipelines", text + library.more_source}});
 }
 
 }  // namespace nbcc

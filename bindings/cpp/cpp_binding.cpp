@@ -1,19 +1,18 @@
-// Signatures -> the header for C++, over that for C. Door: cpp_header(). Compiles nothing.
+// Signatures -> the header for C++, over that for C. Door: cpp_binding(). Compiles nothing.
+#include "bindings/cpp/cpp_binding.h"
+
 #include <fmt/format.h>
 
 #include "compiler/text/fill_template.h"
-#include "jit/callers.h"
 
 namespace nbcc {
+
+std::string_view cpp_template(std::string_view name);
+
 namespace {
 
-std::string number_type(Argument::Number number, const std::string& real) {
-  if (number == Argument::Number::Real) return real;
-  return number == Argument::Number::Int32 ? "std::int32_t" : "std::int64_t";
-}
-
-bool is_count(const Argument& argument) {
-  return argument.kind == Argument::Kind::CountI || argument.kind == Argument::Kind::CountJ;
+std::string number_type(const Argument& argument, const std::string& real) {
+  return (argument.number == Argument::Number::Real ? "" : "std::") + c_type(argument, real);
 }
 
 // Counts are those of the rows, but for a side that has none.
@@ -27,17 +26,17 @@ bool has_rows(const Signature& signature, bool on_i) {
 std::string declaration(const Argument& argument, const std::string& real) {
   if (argument.is_array()) {
     const bool is_output = argument.kind == Argument::Kind::Output;
-    return fmt::format("nbcc::Rows<{}{}, {}> {}", is_output ? "" : "const ", number_type(argument.number, real),
+    return fmt::format("nbcc::Rows<{}{}, {}> {}", is_output ? "" : "const ", number_type(argument, real),
                        argument.width(), argument.name);
   }
-  const std::string type = number_type(argument.number, "double");
+  const std::string type = number_type(argument, real);
   if (argument.shape.empty()) return fmt::format("{} {}", type, argument.name);
   return fmt::format("const std::array<{}, {}>& {}", type, argument.width(), argument.name);
 }
 
 // As the C function takes it.
 std::string passed(const Argument& argument, const std::string& real) {
-  if (is_count(argument)) return argument.name;
+  if (argument.is_count()) return argument.name;
   if (argument.shape.empty()) return argument.is_array() ? argument.name + ".data()" : argument.name;
   std::string rows;  // the type that a pointer to an array points to
   for (std::size_t k = argument.is_array() ? 0 : 1; k < argument.shape.size(); ++k) {
@@ -45,8 +44,8 @@ std::string passed(const Argument& argument, const std::string& real) {
   }
   if (!argument.is_array() && rows.empty()) return argument.name + ".data()";
   const bool is_output = argument.kind == Argument::Kind::Output;
-  const std::string type = number_type(argument.number, argument.is_array() ? real : "double");
-  return fmt::format("reinterpret_cast<{}{} (*){}>({}.data())", is_output ? "" : "const ", type, rows, argument.name);
+  return fmt::format("reinterpret_cast<{}{} (*){}>({}.data())", is_output ? "" : "const ", number_type(argument, real),
+                     rows, argument.name);
 }
 
 std::string count_of_side(const Signature& signature, bool on_i) {
@@ -65,7 +64,7 @@ std::string count_of_side(const Signature& signature, bool on_i) {
 std::string function_of(const Signature& signature, const std::string& real) {
   std::vector<std::string> declarations, values;
   for (const Argument& argument : signature.arguments) {
-    if (!is_count(argument) || !has_rows(signature, argument.kind == Argument::Kind::CountI)) {
+    if (!argument.is_count() || !has_rows(signature, argument.kind == Argument::Kind::CountI)) {
       declarations.push_back(declaration(argument, real));
     }
     values.push_back(passed(argument, real));
@@ -92,20 +91,21 @@ std::string opening_of(const Signature& signature) {
       signature.pipeline);
 }
 
-}  // namespace
-
 std::string cpp_header(const LibraryText& library) {
   std::string text;
-  for (const Signature& signature : library.signatures) {
-    const std::string title = signature.description.empty() ? signature.pipeline : signature.description.front();
-    text += (text.empty() ? "// " : "\n\n// ") + title + "\n";
-    text += function_of(signature, "double");
-    if (signature.has_flavours()) text += function_of(signature, "float");
-    text += opening_of(signature);
+  for (const LibraryPipeline& one : library.pipelines) {
+    text += (text.empty() ? "// " : "\n\n// ") + title(one.signature) + "\n";
+    text += function_of(one.signature, "double");
+    if (one.signature.has_flavours()) text += function_of(one.signature, "float");
+    text += opening_of(one.signature);
   }
-  return fill_template(
-      "library.hpp",
+  return fill_text(
+      "library.hpp", cpp_template("library.hpp"),
       {{"name", library.name}, {"made", library.made}, {"namespace", library.cxx_namespace}, {"functions", text}});
 }
+
+}  // namespace
+
+LanguageBinding cpp_binding(const std::string& library) { return {library + ".hpp", cpp_header}; }
 
 }  // namespace nbcc

@@ -1,15 +1,11 @@
 // Functors for FDPS: what a map of classes may say, which pipelines fit, and the command's files and mistakes.
 // tests/library compiles and runs programs with them.
-#include "jit/callers_fdps.h"
+#include "bindings/fdps/fdps_binding.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compiler/source/parse.h"
 #include "compiler/text/diagnostic.h"
-#include "jit/build_kernel.h"
-#include "jit/build_library.h"
-#include "runtime/cpu/cpu_device.h"
 #include "runtime/error.h"
 #include "tests/support/command.h"
 #include "tests/support/folders.h"
@@ -27,19 +23,17 @@ const std::vector<std::string> kGravity{"xi=pos", "xj=pos:x", "mj=mass:m", "acc=
 
 Source pipeline(const std::string& name) { return read_source(test::source_folder() + "/pipelines/" + name + ".pipe"); }
 
-LibraryFiles build(const Source& source, const std::vector<std::string>& map) {
-  LibraryRequest request;
-  request.sources = {source};
-  request.isas = {detect_isa()};
-  request.file_name = "libforces.so";
-  request.api = Api::Fdps;
-  request.class_map = class_map_from(map);
-  return build_library(request);
+// Of a library whose kernels are not compiled.
+std::string header_of(const Source& source, const std::vector<std::string>& map) {
+  LibraryText text;
+  text.name = text.cxx_namespace = "forces";
+  text.pipelines = {library_pipeline(source, {})};
+  return fdps_binding("forces", class_map_from(map)).write(text);
 }
 
 std::string misuse(const std::vector<std::string>& map) {
   try {
-    build(pipeline("gravity"), map);
+    header_of(pipeline("gravity"), map);
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -48,15 +42,14 @@ std::string misuse(const std::vector<std::string>& map) {
 
 std::string complaint(const Source& source, const std::vector<std::string>& map) {
   try {
-    const Pipeline parsed = parse(source);
-    fdps_functor(source, parsed, build_cuda_kernel(parsed, {}, ""), class_map_from(map));
+    header_of(source, map);
   } catch (const CompileError& error) {
     return error.what();
   }
   return "";
 }
 
-TEST(CallersFdps, MembersOfMembersAndChoices) {
+TEST(FdpsBinding, MembersOfMembersAndChoices) {
   const ClassMap map = class_map_from({"xi=pos", "mj=mass:state.m:moments.q[0]", "a=b[1][20].c_1"});
   EXPECT_EQ(map.size(), 3);
   EXPECT_THAT(map.at("xi"), ElementsAre("pos"));
@@ -64,7 +57,7 @@ TEST(CallersFdps, MembersOfMembersAndChoices) {
   EXPECT_THAT(map.at("a"), ElementsAre("b[1][20].c_1"));
 }
 
-TEST(CallersFdps, WhatIsNoMember) {
+TEST(FdpsBinding, WhatIsNoMember) {
   for (const char* word :
        {"xi",        "=pos",     "xi=",      "xi=1pos",  "xi=pos.", "xi=.pos",     "xi=pos[", "xi=pos[]",
         "xi=pos[k]", "xi=pos[1", "xi=pos]",  "xi=pos:",  "xi=:pos", "xi=getPos()", "xi=p->x", "xi=a b",
@@ -74,7 +67,7 @@ TEST(CallersFdps, WhatIsNoMember) {
   EXPECT_THROW(class_map_from({"xi=pos", "xi=x"}), UsageError);
 }
 
-TEST(CallersFdps, FieldsAreThoseOfThePipeline) {
+TEST(FdpsBinding, FieldsAreThoseOfThePipeline) {
   std::vector<std::string> map = kGravity;
   map.emplace_back("xk=pos");
   EXPECT_THAT(misuse(map), AllOf(HasSubstr("there is no field 'xk'"), HasSubstr("xi, xj, mj, acc, pot")));
@@ -84,7 +77,7 @@ TEST(CallersFdps, FieldsAreThoseOfThePipeline) {
               AllOf(HasSubstr("gravity has no member for mj, acc"), HasSubstr("expected mj=MEMBER,acc=MEMBER")));
 }
 
-TEST(CallersFdps, APartOfTheParticlesHasNoIndices) {
+TEST(FdpsBinding, APartOfTheParticlesHasNoIndices) {
   EXPECT_THAT(complaint(pipeline("nearest_neighbour"), {}),
               AllOf(HasSubstr("nearest_neighbour.pipe:"), HasSubstr("is an argmin, which FDPS cannot use")));
   const Source skip{
@@ -96,30 +89,22 @@ TEST(CallersFdps, APartOfTheParticlesHasNoIndices) {
   EXPECT_THAT(complaint(finish, {"y=y", "s=s"}), HasSubstr("i_index and j_index cannot be used with FDPS"));
 }
 
-TEST(CallersFdps, TheHeaderHasParamsAndMembers) {
-  const LibraryFiles files = build(pipeline("gravity"), kGravity);
-  EXPECT_THAT(files.fdps_header, AllOf(HasSubstr("struct gravity_functor {\n  double eps2 = 0.0001;  // softening"),
-                                       HasSubstr("namespace forces {"), HasSubstr("#include \"forces.h\""),
-                                       HasSubstr("-> decltype(&p->mass)"), HasSubstr("using gravity_multiwalk =")));
-  EXPECT_THAT(files.fdps_header, Not(HasSubstr("@{")));
-  EXPECT_EQ(files.fdps_header, build(pipeline("gravity"), kGravity).fdps_header);
+TEST(FdpsBinding, TheHeaderHasParamsAndMembers) {
+  const std::string header = header_of(pipeline("gravity"), kGravity);
+  EXPECT_THAT(header, AllOf(HasSubstr("struct gravity_functor {\n  double eps2 = 0.0001;  // softening"),
+                            HasSubstr("namespace forces {"), HasSubstr("#include \"forces.h\""),
+                            HasSubstr("-> decltype(&p->mass)"), HasSubstr("using gravity_multiwalk =")));
+  EXPECT_THAT(header, Not(HasSubstr("@{")));
 }
 
-TEST(CallersFdps, ParamsWithoutDefaultMustBeGiven) {
+TEST(FdpsBinding, ParamsWithoutDefaultMustBeGiven) {
   const Source source{"p.pipe",
                       "input_j real y;\nparam real a;\nparam vec3 b;\nparam vec2 c = {1, 2.5};\noutput(sum) real s;\n"
                       "s += a * dot(b, b) * dot(c, c) * y;\n"};
   EXPECT_THAT(
-      build(source, {"y=y", "s=s"}).fdps_header,
+      header_of(source, {"y=y", "s=s"}),
       AllOf(HasSubstr("  std::optional<double> a{};\n"), HasSubstr("  std::optional<std::array<double, 3>> b{};"),
             HasSubstr("  std::array<double, 2> c{{1, 2.5}};\n"), HasSubstr("param 'b' has no default")));
-}
-
-TEST(CallersFdps, OtherLibrariesHaveNoneOfIt) {
-  LibraryRequest request;
-  request.sources = {pipeline("gravity")};
-  request.isas = {detect_isa()};
-  EXPECT_THAT(build_library(request).fdps_header, IsEmpty());
 }
 
 TEST(CommandCompileFdps, WritesItsHeaderBesideTheOthers) {

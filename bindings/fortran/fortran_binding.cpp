@@ -1,18 +1,18 @@
-// Signatures -> a module for Fortran. Door: fortran_module(). Compiles nothing.
+// Signatures -> a module for Fortran. Door: fortran_binding(). Compiles nothing.
+#include "bindings/fortran/fortran_binding.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "compiler/text/fill_template.h"
-#include "jit/callers.h"
+#include "runtime/error.h"
 
 namespace nbcc {
-namespace {
 
-std::string number_type(Argument::Number number, const std::string& real) {
-  if (number == Argument::Number::Real) return fmt::format("real({})", real);
-  return number == Argument::Number::Int32 ? "integer(c_int32_t)" : "integer(c_int64_t)";
-}
+std::string_view fortran_template(std::string_view name);
+
+namespace {
 
 // Names there begin with a letter.
 std::string fortran_name(const std::string& name) { return name.front() == '_' ? "f" + name : name; }
@@ -28,30 +28,20 @@ std::string dimensions(const Argument& argument, const std::string& count) {
 }
 
 std::string declaration(const Argument& argument, const std::string& real) {
-  const std::string type = number_type(argument.number, argument.is_array() ? real : "c_double");
+  const bool is_real = argument.number == Argument::Number::Real;
+  const std::string type = fmt::format("{}(c_{})", is_real ? "real" : "integer", c_type(argument, real));
   std::string attribute = ", value";
   if (argument.is_array() || !argument.shape.empty()) attribute = ", intent(in)";
   if (argument.kind == Argument::Kind::Output) attribute = ", intent(inout), optional";
   return fmt::format("{}{} :: {}{}", type, attribute, fortran_name(argument.name), dimensions(argument, "*"));
 }
 
-// What the pipeline's text says of itself and of its fields.
-std::string documentation(const Signature& signature) {
-  std::vector<std::string> lines = signature.description;
-  if (!lines.empty()) lines.emplace_back();
-  std::size_t width = 0;
+std::string comment(const Signature& signature) {
+  std::string text;
   const auto in_table = [](const Argument& argument) {
     return fortran_name(argument.name) + dimensions(argument, argument.on_i() ? "ni" : "nj");
   };
-  for (const Argument& argument : signature.arguments) width = std::max(width, in_table(argument).size());
-  for (const Argument& argument : signature.arguments) {
-    lines.push_back(fmt::format("  {:<{}}  {}", in_table(argument), width, argument.comment));
-  }
-  std::string text;
-  for (std::string& line : lines) {
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += (line.empty() ? "!" : "! " + line) + "\n";
-  }
+  for (const std::string& line : documentation(signature, in_table)) text += (line.empty() ? "!" : "! " + line) + "\n";
   return text;
 }
 
@@ -61,8 +51,8 @@ std::string function_of(const Signature& signature, const std::string& real, boo
   for (const Argument& argument : signature.arguments) names.push_back(fortran_name(argument.name));
   if (binds) names.insert(names.begin(), "sum"), names.emplace_back("error");
   // Of the flavours of one function; another pipeline may be called gravity_double.
-  const std::string name = (real == "c_float" ? "nbcc_f_" : "nbcc_d_") + signature.pipeline + (binds ? "_bind" : "");
-  const std::string c_name = signature.pipeline + (binds ? "_bind" : "") + (real == "c_float" ? "_f" : "");
+  const std::string name = (real == "float" ? "nbcc_f_" : "nbcc_d_") + signature.pipeline + (binds ? "_bind" : "");
+  const std::string c_name = signature.pipeline + (binds ? "_bind" : "") + (real == "float" ? "_f" : "");
   std::string text = wrapped(fmt::format("  integer(c_int) function {}(", name), names,
                              fmt::format(") &\n      bind(C, name=\"{}\")\n", c_name), "      ", " &");
   text += "    import\n";
@@ -73,11 +63,11 @@ std::string function_of(const Signature& signature, const std::string& real, boo
 }
 
 std::string interface_of(const Signature& signature) {
-  std::string text = documentation(signature);
+  std::string text = comment(signature);
   const std::string name = fortran_name(signature.pipeline);
   for (const bool binds : {false, true}) {
-    text += fmt::format("interface {}{}\n", name, binds ? "_bind" : "") + function_of(signature, "c_double", binds);
-    if (signature.has_flavours()) text += function_of(signature, "c_float", binds);
+    text += fmt::format("interface {}{}\n", name, binds ? "_bind" : "") + function_of(signature, "double", binds);
+    if (signature.has_flavours()) text += function_of(signature, "float", binds);
     text += "end interface\n";
   }
   return text + fmt::format(
@@ -93,26 +83,46 @@ std::string interface_of(const Signature& signature) {
                     name, signature.pipeline);
 }
 
-}  // namespace
+// Throws UsageError where Fortran could not have the names of the functions or of their arguments.
+void check_names(const Signature& signature) {
+  // 63, of which nbcc_d_ and _bind are ours.
+  constexpr std::size_t kLongest = 63, kLongestPipeline = 51;
+  const std::string& name = signature.pipeline;
+  if (name.starts_with("c_") || name.starts_with("C_")) {
+    throw UsageError(
+        fmt::format("pipeline '{}' cannot be a function in Fortran: names of iso_c_binding begin so", name));
+  }
+  if (name.size() > kLongestPipeline) {
+    throw UsageError(
+        fmt::format("pipeline '{}' cannot be a function in Fortran: its name has {} characters, and {} fit", name,
+                    name.size(), kLongestPipeline));
+  }
+  for (const Argument& argument : signature.arguments) {
+    if (argument.name.size() <= kLongest) continue;
+    throw UsageError(fmt::format("pipeline '{}': Fortran has no names of more than {} characters, as '{}'", name,
+                                 kLongest, argument.name));
+  }
+}
 
 std::string fortran_module(const LibraryText& library) {
   std::string interfaces, names;
-  for (const Signature& signature : library.signatures) {
-    interfaces += (interfaces.empty() ? "" : "\n") + interface_of(signature);
+  for (const LibraryPipeline& one : library.pipelines) {
+    check_names(one.signature);
+    interfaces += (interfaces.empty() ? "" : "\n") + interface_of(one.signature);
     for (const char* suffix : {"", "_open", "_bind"}) {
-      names += fmt::format("public :: {}{}\n", fortran_name(signature.pipeline), suffix);
+      names += fmt::format("public :: {}{}\n", fortran_name(one.signature.pipeline), suffix);
     }
   }
-  if (library.cunbody) {
-    interfaces += "\n" + cunbody_interfaces(library);
-    names += "public :: cunbody_api\n";
-    if (library.cunbody->has_force()) names += "public :: force\n";
-  }
-  return fill_template("library.f90", {{"name", library.name},
-                                       {"made", library.made},
-                                       {"module", fortran_name(library.module)},
-                                       {"public", names},
-                                       {"interfaces", interfaces}});
+  return fill_text("library.f90", fortran_template("library.f90"),
+                   {{"name", library.name},
+                    {"made", library.made},
+                    {"module", fortran_name(library.module)},
+                    {"public", names},
+                    {"interfaces", interfaces + library.more_interfaces}});
 }
+
+}  // namespace
+
+LanguageBinding fortran_binding(const std::string& library) { return {library + ".f90", fortran_module}; }
 
 }  // namespace nbcc

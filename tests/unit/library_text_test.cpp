@@ -1,6 +1,6 @@
 // The headers and the module of a library, compared exactly with tests/golden/library/: what users see changes in
 // review alone. Set NBCC_UPDATE_GOLDEN=1 to have the files written anew.
-#include "jit/callers.h"
+#include "jit/library_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,9 @@
 #include <iterator>
 #include <sstream>
 
-#include "jit/build_kernel.h"
+#include "bindings/cpp/cpp_binding.h"
+#include "bindings/fortran/fortran_binding.h"
+#include "runtime/error.h"
 #include "tests/support/folders.h"
 
 namespace nbcc {
@@ -25,10 +27,13 @@ LibraryText library() {
   text.made = "nbcc from gravity.pipe, nearest_neighbour.pipe (single precision, fast math)";
   for (const char* name : {"gravity", "nearest_neighbour"}) {
     const Source source = read_source(test::source_folder() + "/pipelines/" + name + ".pipe");
-    text.signatures.push_back(signature_of(source, build_cuda_kernel(source, {}, "")));
+    text.pipelines.push_back(library_pipeline(source, {}));
   }
   return text;
 }
+
+std::string cpp_header(const LibraryText& text) { return cpp_binding("near").write(text); }
+std::string fortran_module(const LibraryText& text) { return fortran_binding("near").write(text); }
 
 void expect_golden(const std::string& file, const std::string& text) {
   const std::string path = test::source_folder() + "/tests/golden/library/" + file;
@@ -40,28 +45,28 @@ void expect_golden(const std::string& file, const std::string& text) {
                                 << text;
 }
 
-TEST(Callers, AreAsReviewed) {
+TEST(LibraryText, AreAsReviewed) {
   expect_golden("near.h", c_header(library()));
   expect_golden("near.hpp", cpp_header(library()));
   expect_golden("near.f90", fortran_module(library()));
 }
 
 // Else there would be two functions of one name and the same arguments.
-TEST(Callers, WithoutRealArraysThereIsOneFlavour) {
+TEST(LibraryText, WithoutRealArraysThereIsOneFlavour) {
   const Source source{"tally.pipe", "input_j int k;\nparam real p = 2;\noutput(sum) int n;\nn += k * int(p);\n"};
   LibraryText text = library();
-  text.signatures = {signature_of(source, build_cuda_kernel(source, {}, ""))};
+  text.pipelines = {library_pipeline(source, {})};
   EXPECT_THAT(cpp_header(text), Not(HasSubstr("tally_f(")));
   EXPECT_THAT(fortran_module(text), Not(HasSubstr("tally_float")));
   EXPECT_THAT(c_header(text), HasSubstr("tally_f("));
 }
 
 // A pipeline's comments come from somebody else's text.
-TEST(Callers, CommentsStayComments) {
+TEST(LibraryText, CommentsStayComments) {
   LibraryText text = library();
-  text.signatures.resize(1);
-  text.signatures[0].description = {"ends */ int evil; /* begins"};
-  text.signatures[0].arguments[1].comment = "here */ too";
+  text.pipelines.resize(1);
+  text.pipelines[0].signature.description = {"ends */ int evil; /* begins"};
+  text.pipelines[0].signature.arguments[1].comment = "here */ too";
   text.made = "nbcc from a*/b.pipe";
   const std::string header = c_header(text);
   EXPECT_THAT(header, HasSubstr("ends * / int evil; / * begins"));
@@ -69,10 +74,10 @@ TEST(Callers, CommentsStayComments) {
   EXPECT_THAT(header, Not(HasSubstr("a*/b")));
 }
 
-TEST(Callers, LinesOfFortranStayWithinTheStandard) {
+TEST(LibraryText, LinesOfFortranStayWithinTheStandard) {
   LibraryText text = library();
-  text.signatures[0].pipeline = std::string(40, 'g');
-  text.signatures[0].arguments[1].comment = std::string(300, 'x');
+  text.pipelines[0].signature.pipeline = std::string(40, 'g');
+  text.pipelines[0].signature.arguments[1].comment = std::string(300, 'x');
   std::string line;
   for (std::istringstream lines(fortran_module(text)); std::getline(lines, line);) {
     const bool is_comment = line.find_first_not_of(' ') == line.find('!');
@@ -80,7 +85,7 @@ TEST(Callers, LinesOfFortranStayWithinTheStandard) {
   }
 }
 
-TEST(Callers, LinesAreWrapped) {
+TEST(LibraryText, LinesAreWrapped) {
   const std::vector<std::string> words(30, "double word");
   const std::string text = wrapped("int f(", words, ");", "    ");
   EXPECT_THAT(text, HasSubstr(",\n    double word, "));
@@ -88,6 +93,23 @@ TEST(Callers, LinesAreWrapped) {
   for (std::istringstream lines(text); std::getline(lines, line);) EXPECT_LE(line.size(), 120U);
   EXPECT_EQ(wrapped("int f(", {}, ")", "  "), "int f()");
   EXPECT_EQ(wrapped("f(", {"a", "b"}, ")", "  "), "f(a, b)");
+}
+
+TEST(LibraryText, NamesThatFortranCannotHave) {
+  const auto refused = [](const std::string& pipeline, const std::string& argument) -> std::string {
+    LibraryText text = library();
+    text.pipelines[0].signature = {pipeline, {}, {{Argument::Kind::InputI, argument, Argument::Number::Real, {}, ""}}};
+    try {
+      fortran_module(text);
+    } catch (const UsageError& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refused(std::string(51, 'p'), std::string(63, 'x')), "");
+  EXPECT_THAT(refused(std::string(52, 'p'), "x"), HasSubstr("52 characters, and 51 fit"));
+  EXPECT_THAT(refused("p", std::string(64, 'x')), HasSubstr("more than 63 characters"));
+  EXPECT_THAT(refused("C_int", "x"), HasSubstr("names of iso_c_binding"));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Turns variables of the environment into a device's name, a precision, a count. Its doors are the functions of its
-// header. It opens nothing.
-#include "bindings/grape/environment.h"
+// Turns variables of the environment into a device's name, a precision, a count, and names into pipelines. Its doors
+// are the functions of its header. It opens nothing.
+#include "bindings/grape/common.h"
 
 #include <algorithm>
 #include <charconv>
@@ -8,6 +8,9 @@
 #include <string_view>
 
 namespace nbcc::grape {
+
+std::string_view pipeline_text(std::string_view name);
+
 namespace {
 
 std::string value_of(const char* name, const char* otherwise) {
@@ -16,6 +19,10 @@ std::string value_of(const char* name, const char* otherwise) {
 }
 
 }  // namespace
+
+Pipeline pipeline_of(const Device& device, const std::string& name, nbcc_precision precision) {
+  return Pipeline::from_text(device, std::string(pipeline_text(name)), name + ".pipe", {.precision = precision});
+}
 
 std::string device_of(int id) {
   const std::string all = value_of("NBCC_DEVICE", "cpu");
@@ -30,7 +37,7 @@ nbcc_precision precision() {
   if (name == "single") return NBCC_SINGLE;
   if (name == "mixed") return NBCC_MIXED;
   if (name == "double") return NBCC_DOUBLE;
-  throw Error(NBCC_ERROR_USAGE, "NBCC_PRECISION is '" + name + "'; it may be single, mixed or double");
+  throw usage("NBCC_PRECISION is '" + name + "'; it may be single, mixed or double");
 }
 
 int count_of(const char* variable, int otherwise) {

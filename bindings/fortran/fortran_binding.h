@@ -1,0 +1,10 @@
+// The pipelines of a compiled library -> NAME.f90, a module of interfaces to its C functions. Compiles nothing. Tested
+// by tests/unit/library_text_test.cpp.
+#pragma once
+#include "jit/library_text.h"
+
+namespace nbcc {
+
+LanguageBinding fortran_binding(const std::string& library);
+
+}  // namespace nbcc
