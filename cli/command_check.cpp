@@ -33,7 +33,7 @@ struct OperationCounts {
   int finish = 0;  // once for each i, after its sum
 };
 
-OperationCounts count_operations(const Pipeline& pipeline) {
+OperationCounts operations_by_stage(const Pipeline& pipeline) {
   OperationCounts counts;
   const std::vector<bool> needed = reachable(pipeline.pair, pipeline.roots());
   for (NodeId id = 0; id < pipeline.pair.size(); ++id) {
@@ -103,7 +103,7 @@ int check_file(const std::string& file, const CheckOptions& options, Json& repor
     std::vector<Diagnostic> warnings;
     const Pipeline pipeline = parse(source, &warnings);
     const Options& how = options.kernel.options;
-    const OperationCounts counts = count_operations(optimize(pipeline, how, compiler_target(options.kernel)));
+    const OperationCounts counts = operations_by_stage(optimize(pipeline, how, compiler_target(options.kernel)));
     fmt::print(stderr, "{}", render(source, warnings));
     report["ok"] = true;
     report["diagnostics"] = json_of(warnings);
