@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "runtime/api/typed_array.h"
+#include "runtime/image/image.h"
 #include "runtime/error.h"
 
 namespace nbcc {
