@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "clang/AST/Attr.h"
+#include "compiler/ir/limits.h"
 #include "compiler/source/lower.h"
 #include "compiler/source/vocabulary.h"
-#include "compiler/ir/limits.h"
 
 namespace nbcc::lowering {
 
