@@ -12,8 +12,8 @@
 #include <string_view>
 #include <utility>
 
-#include "runtime/api/typed_array.h"
 #include "runtime/error.h"
+#include "runtime/image/image.h"
 
 namespace nbcc {
 namespace {

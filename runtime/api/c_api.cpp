@@ -1,5 +1,5 @@
-// Turns the C interface's calls into those of SumState and Kernel, and every exception into a status. The doors are
-// nbcc.h's functions but those marked [jit]. Nothing is computed here.
+// Turns the C interface's calls into those of KernelDevice, Kernel and SumState, and every exception into a status. The
+// doors are nbcc.h's functions but those marked [jit]. Nothing is computed here.
 #include <algorithm>
 #include <cstring>
 #include <exception>
@@ -9,6 +9,7 @@
 
 #include "fmt/format.h"
 #include "runtime/api/handles.h"
+#include "runtime/api/open_device.h"
 #include "runtime/cuda/cuda_driver.h"
 
 namespace nbcc {
@@ -44,26 +45,19 @@ nbcc_status fail_with_current_exception(nbcc_error** error) noexcept {
 
 namespace {
 
-template <typename Body>
-nbcc_status guarded(nbcc_error** error, Body body) noexcept {
-  if (error) *error = nullptr;
-  try {
-    body();
-    return NBCC_OK;
-  } catch (...) {
-    return fail_with_current_exception(error);
-  }
-}
-
-template <typename T>
-T& checked(T* pointer, const char* what) {
-  if (!pointer) throw UsageError(fmt::format("{} is a null pointer", what));
-  return *pointer;
-}
-
 SumState& state_of(nbcc_sum* sum) { return checked(sum, "sum").state; }
 
+KernelDevice& device_of(nbcc_device* device) { return *checked(device, "device").device; }
+
 std::string_view name_of(const char* name) { return &checked(name, "name"); }
+
+// Whether there is anything to copy.
+bool has_ends(const void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0) return false;
+  if (!to) throw UsageError("the place to copy to is a null pointer");
+  if (!from) throw UsageError("the place to copy from is a null pointer");
+  return true;
+}
 
 ArrayView view_of(const nbcc_view& view) {
   const int element = number_of(view.element);
@@ -99,6 +93,14 @@ const char* nbcc_version(void) {
   return version.c_str();
 }
 
+nbcc_status nbcc_device_open(const char* name, const nbcc_device_options* options, nbcc_device** device,
+                             nbcc_error** error) {
+  return guarded(error, [&] {
+    const nbcc_device_options all{sizeof(nbcc_device_options), 0, nullptr, nullptr, nullptr};
+    nbcc::checked(device, "device");
+    *device = new nbcc_device{nbcc::open_device(nbcc::name_of(name), nbcc::read_options(options, all))};
+  });
+}
 void nbcc_device_close(nbcc_device* device) { delete device; }
 const char* nbcc_device_name(const nbcc_device* device) { return device ? device->device->name().c_str() : ""; }
 
@@ -107,6 +109,40 @@ nbcc_status nbcc_cuda_count(int* count, nbcc_error** error) {
     nbcc::checked(count, "the place for the count") = 0;
     const nbcc::CudaDriver& driver = nbcc::cuda_driver();
     nbcc::check(driver, driver.device_get_count(count), "cuDeviceGetCount");
+  });
+}
+
+nbcc_status nbcc_device_allocate(nbcc_device* device, size_t bytes, void** memory, nbcc_error** error) {
+  return guarded(error, [&] {
+    nbcc::KernelDevice& on = nbcc::device_of(device);
+    nbcc::checked(memory, "the place for the memory") = nullptr;
+    *memory = on.allocate(bytes);
+  });
+}
+
+nbcc_status nbcc_device_allocate_shared(nbcc_device* device, size_t bytes, void** memory, nbcc_error** error) {
+  return guarded(error, [&] {
+    nbcc::KernelDevice& on = nbcc::device_of(device);
+    nbcc::checked(memory, "the place for the memory") = nullptr;
+    *memory = on.allocate_shared(bytes);
+  });
+}
+
+void nbcc_device_free(nbcc_device* device, void* memory) {
+  if (device && memory) device->device->release(memory);
+}
+
+nbcc_status nbcc_device_write(nbcc_device* device, void* to, const void* from_host, size_t bytes, nbcc_error** error) {
+  return guarded(error, [&] {
+    nbcc::KernelDevice& on = nbcc::device_of(device);
+    if (nbcc::has_ends(to, from_host, bytes)) on.write(to, from_host, bytes);
+  });
+}
+
+nbcc_status nbcc_device_read(nbcc_device* device, void* to_host, const void* from, size_t bytes, nbcc_error** error) {
+  return guarded(error, [&] {
+    nbcc::KernelDevice& on = nbcc::device_of(device);
+    if (nbcc::has_ends(to_host, from, bytes)) on.read(to_host, from, bytes);
   });
 }
 

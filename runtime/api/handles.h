@@ -1,4 +1,5 @@
-// What stands behind the opaque handles of nbcc.h, for the files that implement it.
+// The C interface, nbcc.h -> the runtime's objects: what stands behind its handles, and how an exception becomes a
+// status. For the files that implement it.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -34,6 +35,24 @@ nbcc_status fail(nbcc_error** error, nbcc_status status, const std::string& mess
 // For use in a catch block: UsageError, DeviceError and a lack of memory get their status, anything else is
 // our bug.
 nbcc_status fail_with_current_exception(nbcc_error** error) noexcept;
+
+// Runs the body; every exception becomes a status with a message.
+template <typename Body>
+nbcc_status guarded(nbcc_error** error, Body body) noexcept {
+  if (error) *error = nullptr;
+  try {
+    body();
+    return NBCC_OK;
+  } catch (...) {
+    return fail_with_current_exception(error);
+  }
+}
+
+template <typename T>
+T& checked(T* pointer, const char* what) {
+  if (!pointer) throw UsageError(std::string(what) + " is a null pointer");
+  return *pointer;
+}
 
 // A caller from C may have put any number into an enumeration; reading it as one would be undefined.
 template <typename Enum>

@@ -57,6 +57,14 @@ inline void check(nbcc_status status, nbcc_error* error) {
   if (status != NBCC_OK) throw Error(status, error ? nbcc_error_message(error) : "out of memory");
 }
 
+// A function of nbcc.h, whose last argument is added here.
+template <typename Function, typename... Given>
+void call(Function function, Given... given) {
+  nbcc_error* error = nullptr;
+  const nbcc_status status = function(given..., &error);
+  check(status, error);
+}
+
 template <typename T>
 struct ElementOf;
 template <>
@@ -201,9 +209,7 @@ class Device {
     given.cache_dir = options.cache_dir ? options.cache_dir->c_str() : nullptr;
     given.dump_dir = options.dump_dir ? options.dump_dir->c_str() : nullptr;
     nbcc_device* device = nullptr;
-    nbcc_error* error = nullptr;
-    const nbcc_status status = nbcc_device_open(name.c_str(), &given, &device, &error);
-    detail::check(status, error);
+    detail::call(nbcc_device_open, name.c_str(), &given, &device);
     handle_.reset(device);
   }
   // Takes over a device that was opened through nbcc.h.
@@ -225,10 +231,7 @@ class DeviceMemory {
   // shared: memory of the host, which the device reads and writes over the bus, and the caller at data(); see
   // nbcc_device_allocate_shared.
   DeviceMemory(const Device& device, std::size_t bytes, bool shared = false) : device_(device.get()), bytes_(bytes) {
-    nbcc_error* error = nullptr;
-    const auto allocate = shared ? nbcc_device_allocate_shared : nbcc_device_allocate;
-    const nbcc_status status = allocate(device_, bytes, &data_, &error);
-    detail::check(status, error);
+    detail::call(shared ? nbcc_device_allocate_shared : nbcc_device_allocate, device_, bytes, &data_);
   }
   ~DeviceMemory() { nbcc_device_free(device_, data_); }
   DeviceMemory(const DeviceMemory&) = delete;
@@ -241,17 +244,11 @@ class DeviceMemory {
   // done first; they return when they are done.
   void write(std::size_t offset, const void* from_host, std::size_t bytes) {
     check_range(offset, bytes);
-    nbcc_error* error = nullptr;
-    const nbcc_status status =
-        nbcc_device_write(device_, static_cast<std::byte*>(data_) + offset, from_host, bytes, &error);
-    detail::check(status, error);
+    detail::call(nbcc_device_write, device_, static_cast<std::byte*>(data_) + offset, from_host, bytes);
   }
   void read(std::size_t offset, void* to_host, std::size_t bytes) const {
     check_range(offset, bytes);
-    nbcc_error* error = nullptr;
-    const nbcc_status status =
-        nbcc_device_read(device_, to_host, static_cast<const std::byte*>(data_) + offset, bytes, &error);
-    detail::check(status, error);
+    detail::call(nbcc_device_read, device_, to_host, static_cast<const std::byte*>(data_) + offset, bytes);
   }
 
  private:
@@ -291,18 +288,13 @@ class Pipeline {
                             const PipelineOptions& options = {}) {
     const nbcc_pipeline_options given = plain(options);
     nbcc_pipeline* pipeline = nullptr;
-    nbcc_error* error = nullptr;
-    const nbcc_status status =
-        nbcc_pipeline_from_text(device.get(), text.c_str(), name.c_str(), &given, &pipeline, &error);
-    detail::check(status, error);
+    detail::call(nbcc_pipeline_from_text, device.get(), text.c_str(), name.c_str(), &given, &pipeline);
     return Pipeline(pipeline);
   }
   static Pipeline from_file(const Device& device, const std::string& path, const PipelineOptions& options = {}) {
     const nbcc_pipeline_options given = plain(options);
     nbcc_pipeline* pipeline = nullptr;
-    nbcc_error* error = nullptr;
-    const nbcc_status status = nbcc_pipeline_from_file(device.get(), path.c_str(), &given, &pipeline, &error);
-    detail::check(status, error);
+    detail::call(nbcc_pipeline_from_file, device.get(), path.c_str(), &given, &pipeline);
     return Pipeline(pipeline);
   }
   // Takes over a pipeline that was opened through nbcc.h.
@@ -343,18 +335,14 @@ class Sum {
  public:
   explicit Sum(const Pipeline& pipeline) : fields_(pipeline.fields()) {
     nbcc_sum* sum = nullptr;
-    nbcc_error* error = nullptr;
-    const nbcc_status status = nbcc_sum_create(pipeline.get(), &sum, &error);
-    detail::check(status, error);
+    detail::call(nbcc_sum_create, pipeline.get(), &sum);
     handle_.reset(sum);
   }
 
   // A param: one value, or one per component.
   Sum& set(const std::string& param, double value) { return set(param, std::span<const double>(&value, 1)); }
   Sum& set(const std::string& param, std::span<const double> values) {
-    return call([&](nbcc_sum* s, nbcc_error** e) {
-      return nbcc_sum_set_param(s, param.c_str(), values.data(), int(values.size()), e);
-    });
+    return call(nbcc_sum_set_param, param.c_str(), values.data(), int(values.size()));
   }
 
   // An array for an input or an output. Every i-field has one count of particles, every j-field one.
@@ -363,7 +351,7 @@ class Sum {
     if (array.read_only && known && known->role == NBCC_OUTPUT) {
       throw Error(NBCC_ERROR_USAGE, "output '" + field + "' cannot be bound to a const array");
     }
-    return call([&](nbcc_sum* s, nbcc_error** e) { return nbcc_sum_bind(s, field.c_str(), &array.where, e); });
+    return call(nbcc_sum_bind, field.c_str(), &array.where);
   }
   // A contiguous array of shape (N), or (N, components) in row-major order for a field with several components.
   template <ArrayRange R>
@@ -372,36 +360,26 @@ class Sum {
     return bind(field, rows(array, known ? known->components : 1));
   }
   // An output that is not wanted; it needs no array.
-  Sum& ignore(const std::string& output) {
-    return call([&](nbcc_sum* s, nbcc_error** e) { return nbcc_sum_ignore(s, output.c_str(), e); });
-  }
+  Sum& ignore(const std::string& output) { return call(nbcc_sum_ignore, output.c_str()); }
   // What is added to i_index and j_index where the bound sets are parts of larger ones.
-  Sum& offsets(std::int64_t i_offset, std::int64_t j_offset) {
-    return call([&](nbcc_sum* s, nbcc_error** e) { return nbcc_sum_set_offsets(s, i_offset, j_offset, e); });
-  }
+  Sum& offsets(std::int64_t i_offset, std::int64_t j_offset) { return call(nbcc_sum_set_offsets, i_offset, j_offset); }
   // For a side none of whose fields the pipeline has; otherwise the bound arrays tell.
-  Sum& counts(std::int64_t ni, std::int64_t nj) {
-    return call([&](nbcc_sum* s, nbcc_error** e) { return nbcc_sum_set_counts(s, ni, nj, e); });
-  }
+  Sum& counts(std::int64_t ni, std::int64_t nj) { return call(nbcc_sum_set_counts, ni, nj); }
   // Whether the j-particles, once read by a run, stay packed until one of their fields is bound again or j_changed().
-  Sum& keep_j(bool keep = true) {
-    return call([&](nbcc_sum* s, nbcc_error** e) { return nbcc_sum_keep_j(s, keep ? 1 : 0, e); });
-  }
-  Sum& j_changed() {
-    return call([&](nbcc_sum* s, nbcc_error** e) { return nbcc_sum_j_changed(s, e); });
-  }
+  Sum& keep_j(bool keep = true) { return call(nbcc_sum_keep_j, keep ? 1 : 0); }
+  Sum& j_changed() { return call(nbcc_sum_j_changed); }
   // Of a GPU: the shape of the runs from now on, which compile their kernel when there is none of it yet. On the CPU
   // without effect. Where this pipeline has no kernel of such a shape, the run or the function below throws.
   Sum& shape(const KernelShape& chosen) {
     const nbcc_cuda_shape given{sizeof given,  chosen.threads, chosen.i_per_thread, chosen.j_tile,
                                 chosen.unroll, chosen.lanes,   chosen.parts};
-    return call([&](nbcc_sum* s, nbcc_error** e) { return nbcc_sum_set_cuda_shape(s, &given, e); });
+    return call(nbcc_sum_set_cuda_shape, &given);
   }
   // The shape of a run from arrays on the device, over nj for ni; zeros on the CPU.
   KernelShape shape(std::int64_t ni, std::int64_t nj) {
     nbcc_cuda_shape found{};
     found.size = sizeof found;
-    call([&](nbcc_sum* s, nbcc_error** e) { return nbcc_sum_get_cuda_shape(s, ni, nj, &found, e); });
+    call(nbcc_sum_get_cuda_shape, ni, nj, &found);
     return {found.threads, found.i_per_thread, found.j_tile, found.unroll, found.lanes, found.parts};
   }
   // Of a GPU: the CUstream or cudaStream_t, of its primary context, that the runs from now on are put into; null, as at
@@ -423,23 +401,19 @@ class Sum {
   // The same with a list of `count` indices in memory of the GPU, which are used as they are, unchecked.
   Sum& run_device_list(const std::int64_t* i_list, std::int64_t count) { return start(0, checked(count), i_list, 0); }
   // A run whose arrays are all on a GPU returns when its work is in the stream; this returns when all work is done.
-  Sum& wait() {
-    return call([&](nbcc_sum* s, nbcc_error** e) { return nbcc_sum_wait(s, e); });
-  }
+  Sum& wait() { return call(nbcc_sum_wait); }
 
   nbcc_sum* get() const { return handle_.get(); }
 
  private:
-  template <typename Function>
-  Sum& call(Function function) {
-    nbcc_error* error = nullptr;
-    const nbcc_status status = function(handle_.get(), &error);
-    detail::check(status, error);
+  template <typename Function, typename... Given>
+  Sum& call(Function function, Given... given) {
+    detail::call(function, handle_.get(), given...);
     return *this;
   }
   Sum& start(std::int64_t begin, std::int64_t count, const std::int64_t* list, int accumulate) {
     const nbcc_run_options options{sizeof(nbcc_run_options), begin, count, list, accumulate, stream_};
-    return call([&](nbcc_sum* s, nbcc_error** e) { return nbcc_sum_run(s, &options, e); });
+    return call(nbcc_sum_run, &options);
   }
   Sum& start_list(std::span<const std::int64_t> list, int accumulate) {
     // A null list would mean the range: an empty span has to stay a list.

@@ -1,13 +1,14 @@
-// A name and options -> a device. Doors: open_device(), and nbcc_device_open() of nbcc.h.
+// A name and options -> a device. One door: open_device().
 #include "runtime/api/open_device.h"
 
 #include <cstdlib>
 #include <optional>
+#include <string>
 #include <string_view>
 
-#include "runtime/api/handles.h"
 #include "runtime/cpu/cpu_device.h"
 #include "runtime/cuda/cuda_device.h"
+#include "runtime/error.h"
 
 namespace nbcc {
 namespace {
@@ -57,18 +58,3 @@ std::shared_ptr<KernelDevice> open_device(std::string_view name, const nbcc_devi
 }
 
 }  // namespace nbcc
-
-extern "C" nbcc_status nbcc_device_open(const char* name, const nbcc_device_options* options, nbcc_device** device,
-                                        nbcc_error** error) {
-  if (error) *error = nullptr;
-  try {
-    if (!name) throw nbcc::UsageError("name is a null pointer");
-    if (!device) throw nbcc::UsageError("device is a null pointer");
-    *device = new nbcc_device{nbcc::open_device(
-        name,
-        nbcc::read_options(options, nbcc_device_options{sizeof(nbcc_device_options), 0, nullptr, nullptr, nullptr}))};
-    return NBCC_OK;
-  } catch (...) {
-    return nbcc::fail_with_current_exception(error);
-  }
-}

@@ -1,6 +1,6 @@
-// Compiled kernels on disk. A cache that cannot be used (no folder, read-only, full, someone else's, one that others
-// may write) is no error: everything is then a miss. Safe among processes and threads. Whatever else lies in the folder
-// is left alone. Tested by tests/unit/disk_cache_test.cpp.
+// A key -> the compiled kernel that was once made for it, on disk. A cache that cannot be used (no folder, read-only,
+// full, someone else's, one that others may write) is no error: everything is then a miss. Safe among processes and
+// threads. Whatever else lies in the folder is left alone. Tested by tests/unit/disk_cache_test.cpp.
 #pragma once
 #include <chrono>
 #include <cstdint>

@@ -2,7 +2,6 @@
 // when.
 #include "runtime/cache/dump.h"
 
-#include <sys/stat.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "fmt/format.h"
@@ -19,9 +19,9 @@
 namespace nbcc {
 
 std::string dump_stem(const std::string& folder, const KernelSource& source, const std::string& key) {
-  if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) {
-    throw DeviceError(fmt::format("cannot make the dump folder {}: {}", folder, std::strerror(errno)));
-  }
+  std::error_code error;
+  std::filesystem::create_directory(folder, error);
+  if (error) throw DeviceError(fmt::format("cannot make the dump folder {}: {}", folder, error.message()));
   std::string name = source.pipeline + "-" + source.target;
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c) && c != '-' && c != '_'; }, '_');

@@ -7,11 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
+#include <filesystem>
 #include <memory>
+#include <regex>
 
 #include "fmt/format.h"
 #include "runtime/cache/file_size_signal.h"
@@ -19,11 +19,11 @@
 namespace nbcc {
 namespace {
 
+namespace fs = std::filesystem;
+
 // A temporary file of this age has lost its writer.
 constexpr std::time_t kAbandonedSeconds = 3600;
-
-constexpr std::string_view kLockSuffix = ".lock", kTemporarySuffix = ".tmp";
-constexpr std::size_t kHashDigits = 16;
+constexpr std::string_view kLockEnding = ".lock", kTemporaryEnding = ".tmp";
 
 bool is_mine(const struct stat& status) { return status.st_uid == ::geteuid(); }
 
@@ -34,41 +34,31 @@ bool others_may_write(const struct stat& status) { return (status.st_mode & (S_I
 // by all, who may then rename what lies in it. (With the sticky bit, as /tmp has it, nobody may.) Those of other users
 // are their affair, and a group that shares a folder is one's own choice.
 bool is_way_open(const std::string& path) {
-  const std::unique_ptr<char, void (*)(void*)> resolved(::realpath(path.c_str(), nullptr), &std::free);
-  if (!resolved) return true;
-  const std::string whole = resolved.get();
-  for (std::size_t end = whole.rfind('/'); end != std::string::npos && end > 0; end = whole.rfind('/', end - 1)) {
+  std::error_code error;
+  const fs::path whole = fs::canonical(path, error);
+  for (fs::path folder = whole.parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
     struct stat status;
-    if (::stat(whole.substr(0, end).c_str(), &status) != 0) return true;
+    if (::stat(folder.c_str(), &status) != 0) return true;
     if (is_mine(status) && (status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0) return true;
   }
-  return false;
+  return bool(error);
 }
 
-bool is_entry(std::string_view name, std::string_view suffix) {
-  if (!name.ends_with(suffix) || name.size() < suffix.size() + kHashDigits) return false;
-  const std::string_view digits = name.substr(name.size() - suffix.size() - kHashDigits, kHashDigits);
-  return digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
+enum class Kind { Other, Entry, Lock, Temporary };
 
-bool is_lock(std::string_view name, std::string_view suffix) {
-  return name.ends_with(kLockSuffix) && is_entry(name.substr(0, name.size() - kLockSuffix.size()), suffix);
+// By the name alone: an entry's, which ends in the digits of a hash and the folder's suffix, or that with the ending of
+// a lock or of a temporary file (process and number).
+Kind kind_of(const std::string& name, std::string_view suffix) {
+  static const std::regex form(R"(.*[0-9a-f]{16}(\.[a-z]+)(\.lock|\.\d+-\d+\.tmp)?)");
+  std::smatch parts;
+  if (!std::regex_match(name, parts, form) || parts.str(1) != suffix) return Kind::Other;
+  if (parts.length(2) == 0) return Kind::Entry;
+  return parts.str(2) == kLockEnding ? Kind::Lock : Kind::Temporary;
 }
 
 std::string temporary_name(const std::string& entry) {
   static std::atomic<unsigned> counter{0};
-  return fmt::format("{}.{}-{}{}", entry, ::getpid(), counter++, kTemporarySuffix);
-}
-
-// As temporary_name() makes them: behind the entry's name a point, a number, a hyphen and a number.
-bool is_temporary(std::string_view name, std::string_view suffix) {
-  if (!name.ends_with(kTemporarySuffix)) return false;
-  name.remove_suffix(kTemporarySuffix.size());
-  const std::size_t point = name.rfind('.');
-  if (point == std::string_view::npos || !is_entry(name.substr(0, point), suffix)) return false;
-  const std::string_view numbers = name.substr(point + 1);
-  return std::count(numbers.begin(), numbers.end(), '-') == 1 &&
-         numbers.find_first_not_of("0123456789-") == std::string_view::npos;
+  return fmt::format("{}.{}-{}{}", entry, ::getpid(), counter++, kTemporaryEnding);
 }
 
 std::vector<std::string> names_in(const OwnFolder& folder) {
@@ -94,7 +84,8 @@ void remove_abandoned(const OwnFolder& folder, std::string_view suffix) {
   const std::time_t now = std::time(nullptr);
   for (const std::string& name : names_in(folder)) {
     struct stat status;
-    if (!is_temporary(name, suffix)) continue;
+    // Most are entries, and a regular expression takes its time.
+    if (!name.ends_with(kTemporaryEnding) || kind_of(name, suffix) != Kind::Temporary) continue;
     if (::fstatat(folder.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !is_mine(status)) continue;
     if (now - status.st_mtime > kAbandonedSeconds) ::unlinkat(folder.get(), name.c_str(), 0);
   }
@@ -134,10 +125,8 @@ OwnFolder OwnFolder::open(const std::string& path, std::string_view suffix) {
 
 OwnFolder OwnFolder::make(const std::string& path, std::string_view suffix) {
   if (OwnFolder there = open(path, suffix)) return there;
-  for (std::size_t end = path.find('/', 1); end != std::string::npos; end = path.find('/', end + 1)) {
-    ::mkdir(path.substr(0, end).c_str(), 0700);
-  }
-  if (!path.empty()) ::mkdir(path.c_str(), 0700);
+  fs::path folder;
+  for (const fs::path& step : fs::path(path)) ::mkdir((folder /= step).c_str(), 0700);
   return open(path, suffix);
 }
 
@@ -153,7 +142,7 @@ OwnFile OwnFolder::open_file(const std::string& name, Status& status) const {
 
 std::vector<std::string> OwnFolder::entries() const {
   std::vector<std::string> found = names_in(*this);
-  std::erase_if(found, [this](const std::string& name) { return !is_entry(name, suffix_); });
+  std::erase_if(found, [this](const std::string& name) { return kind_of(name, suffix_) != Kind::Entry; });
   return found;
 }
 
@@ -182,15 +171,14 @@ bool OwnFolder::remove(const std::string& name) const {
 int OwnFolder::clear() const {
   int removed = 0;
   for (const std::string& name : names_in(*this)) {
-    const bool entry = is_entry(name, suffix_);
-    if (!entry && !is_lock(name, suffix_) && !is_temporary(name, suffix_)) continue;
-    if (remove(name) && entry) ++removed;
+    const Kind kind = kind_of(name, suffix_);
+    if (kind != Kind::Other && remove(name) && kind == Kind::Entry) ++removed;
   }
   return removed;
 }
 
 OwnLock::OwnLock(const OwnFolder& folder, const std::string& entry)
-    : folder_(folder), name_(entry + std::string(kLockSuffix)) {}
+    : folder_(folder), name_(entry + std::string(kLockEnding)) {}
 
 OwnLock::~OwnLock() {
   if (file_) ::unlinkat(folder_.get(), name_.c_str(), 0);

@@ -103,19 +103,7 @@ std::shared_ptr<const Kernel> CpuDevice::load(KernelSource source) {
   }
   if (!toolchain) throw UsageError(fmt::format("{}: it has no compiler for kernel texts", name_));
   const std::string key = cache_key(source, *toolchain);
-  std::shared_ptr<Loaded> loaded;
-  {
-    std::lock_guard lock(mutex_);
-    std::shared_ptr<Loaded>& entry = loaded_[key];
-    if (!entry) entry = std::make_shared<Loaded>();
-    loaded = entry;
-  }
-  std::shared_ptr<const CpuCode> code;
-  {
-    std::lock_guard lock(loaded->mutex);
-    if (!loaded->code) loaded->code = load_code(source, key, *toolchain);
-    code = loaded->code;
-  }
+  auto code = loaded_.get(key, [&] { return load_code(source, key, *toolchain); });
   return adopt(std::move(source), std::move(code));
 }
 

@@ -1,6 +1,7 @@
-// The CPU as a device.
+// Kernel texts -> kernels that run on this machine's cores: the CPU as a device. The code comes from a toolchain
+// (cpu_toolchain.h), a run of it is CpuSummation's (cpu_sum.h).
+// Tested by tests/unit/cpu_device_test.cpp.
 #pragma once
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "compiler/options.h"
 #include "runtime/cache/disk_cache.h"
+#include "runtime/cache/load_once.h"
 #include "runtime/cpu/cpu_toolchain.h"
 #include "runtime/sum/device.h"
 
@@ -48,11 +50,6 @@ class CpuDevice final : public KernelDevice {
   const DiskCache& cache() const { return cache_; }
 
  private:
-  // Each kernel is compiled by one thread while others that want the same one wait for it, and no others.
-  struct Loaded {
-    std::mutex mutex;
-    std::shared_ptr<const CpuCode> code;
-  };
   std::shared_ptr<const CpuCode> load_code(const KernelSource& source, const std::string& key,
                                            const CpuToolchain& toolchain);
 
@@ -62,8 +59,8 @@ class CpuDevice final : public KernelDevice {
   DiskCache cache_;
   std::string dump_folder_;
   std::string name_;
-  std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<Loaded>> loaded_;
+  std::mutex mutex_;  // of toolchain_
+  LoadOnce<CpuCode> loaded_;
 };
 
 }  // namespace nbcc

@@ -3,7 +3,7 @@
 // Where there are blocks enough, a thread sums a block over all segments; else threads share the segments of each block
 // as well. Which of the two, and how large blocks are, changes no result: tiles of j combine into segments and segments
 // into the total in an order that nj and the kernel fix.
-// Tested by tests/unit/sum_test.cpp.
+// Tested by tests/unit/partition_test.cpp.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -19,9 +19,11 @@ namespace {
 constexpr auto kSpin = std::chrono::microseconds(50);
 constexpr int kMaxThreads = 4096;
 
-constexpr std::uint64_t kInside = 0xffff;
-constexpr std::uint64_t kOpen = 0x10000;
-constexpr std::uint64_t number_of(std::uint64_t state) { return state >> 17; }
+constexpr std::uint32_t kInside = 0x1fff, kOpen = 0x2000, kStop = 0x4000;
+constexpr int kNumberShift = 15;
+constexpr std::uint32_t number_of(std::uint32_t state) { return state >> kNumberShift; }
+// A job is joined once: its items only get fewer.
+constexpr bool may_join(std::uint32_t state, std::uint32_t seen) { return (state & kOpen) && number_of(state) != seen; }
 
 void pause() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -65,12 +67,8 @@ ThreadPool::ThreadPool(int threads)
     : threads_(std::min(threads > 0 ? threads : available_cores(), kMaxThreads)), spin_(available_cores() > 1) {}
 
 ThreadPool::~ThreadPool() {
-  {
-    std::lock_guard lock(sleep_mutex_);
-    stop_ = true;
-  }
-  sleep_.notify_all();
-  for (std::thread& worker : workers_) worker.join();
+  state_.fetch_or(kStop);
+  state_.notify_all();
 }
 
 void ThreadPool::start_threads() {
@@ -99,7 +97,7 @@ void ThreadPool::parallel_for(std::int64_t count, const Body& body, Size size) {
   failure_ = nullptr;
   failed_.clear();
   next_.store(0, std::memory_order_relaxed);
-  state_.store((number_of(state_.load(std::memory_order_relaxed)) + 1) << 17 | kOpen, std::memory_order_seq_cst);
+  state_.store((number_of(state_.load(std::memory_order_relaxed)) + 1) << kNumberShift | kOpen);
   if (size == Size::Large || std::chrono::steady_clock::now() - last_end_ < kSpin) wake(count - 1);
   take_items();
 
@@ -115,18 +113,8 @@ void ThreadPool::parallel_for(std::int64_t count, const Body& body, Size size) {
 }
 
 void ThreadPool::wake(std::int64_t wanted) {
-  // A worker announces itself in sleepers_ before it looks at state_ for the last time, the caller opens state_ before
-  // it looks at sleepers_: one of the two sees the other. The lock keeps the signal out of the gap before the wait.
-  const int sleepers = sleepers_.load(std::memory_order_seq_cst);
-  if (sleepers == 0) return;
-  {
-    std::lock_guard lock(sleep_mutex_);
-  }
-  if (wanted >= sleepers) {
-    sleep_.notify_all();
-  } else {
-    for (std::int64_t k = 0; k < wanted; ++k) sleep_.notify_one();
-  }
+  if (wanted >= threads_ - 1) return state_.notify_all();
+  for (std::int64_t k = 0; k < wanted; ++k) state_.notify_one();
 }
 
 void ThreadPool::take_items() {
@@ -142,15 +130,10 @@ void ThreadPool::take_items() {
   }
 }
 
-bool ThreadPool::joinable(std::uint64_t seen) const {
-  const std::uint64_t state = state_.load(std::memory_order_seq_cst);
-  return (state & kOpen) && number_of(state) != seen;
-}
-
-// A job is joined once: its items only get fewer. Fails when it was closed in the meantime.
-bool ThreadPool::join(std::uint64_t& seen) {
-  std::uint64_t state = state_.load(std::memory_order_acquire);
-  while ((state & kOpen) && number_of(state) != seen) {
+// False when the job was closed in the meantime.
+bool ThreadPool::join(std::uint32_t& seen) {
+  std::uint32_t state = state_.load(std::memory_order_acquire);
+  while (may_join(state, seen)) {
     if (state_.compare_exchange_weak(state, state + 1, std::memory_order_acq_rel)) {
       seen = number_of(state);
       return true;
@@ -159,19 +142,21 @@ bool ThreadPool::join(std::uint64_t& seen) {
   return false;
 }
 
-bool ThreadPool::wait_for_job(std::uint64_t& seen) {
-  const auto ready = [&] { return stop_.load(std::memory_order_relaxed) || joinable(seen); };
-  if (!spin_ || !spin_until(ready)) {
-    std::unique_lock lock(sleep_mutex_);
-    sleepers_.fetch_add(1, std::memory_order_seq_cst);
-    sleep_.wait(lock, ready);
-    sleepers_.fetch_sub(1, std::memory_order_seq_cst);
+// False when there will be none.
+bool ThreadPool::wait_for_job(std::uint32_t seen) const {
+  std::uint32_t state = 0;
+  const auto is_ready = [&] {
+    state = state_.load(std::memory_order_acquire);
+    return (state & kStop) || may_join(state, seen);
+  };
+  if (!spin_ || !spin_until(is_ready)) {
+    while (!is_ready()) state_.wait(state);
   }
-  return !stop_;
+  return !(state & kStop);
 }
 
 void ThreadPool::work() {
-  std::uint64_t seen = 0;
+  std::uint32_t seen = 0;
   while (wait_for_job(seen)) {
     if (!join(seen)) continue;
     take_items();

@@ -3,11 +3,9 @@
 #pragma once
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -38,16 +36,14 @@ class ThreadPool {
  private:
   void start_threads();
   void work();
-  bool wait_for_job(std::uint64_t& seen);
-  bool joinable(std::uint64_t seen) const;
-  bool join(std::uint64_t& seen);
+  bool wait_for_job(std::uint32_t seen) const;
+  bool join(std::uint32_t& seen);
   void take_items();
   void wake(std::int64_t wanted);
 
   const int threads_;
   const bool spin_;
   std::atomic_flag busy_;
-  std::vector<std::thread> workers_;
   std::chrono::steady_clock::time_point last_end_{};  // of a job
 
   // The job; written by the caller while it is closed, read by those who have joined.
@@ -56,13 +52,11 @@ class ThreadPool {
   std::exception_ptr failure_;
   std::atomic_flag failed_;
   alignas(64) std::atomic<std::int64_t> next_{0};
-  // Bits 0..15: workers inside the job; bit 16: the job is open; above: the job's number.
-  alignas(64) std::atomic<std::uint64_t> state_{0};
+  // Bits 0..12: workers inside the job; bit 13: the job is open; bit 14: there will be no more; above: the job's
+  // number. Workers sleep on it, for which 32 bits are the fastest (a futex).
+  alignas(64) std::atomic<std::uint32_t> state_{0};
 
-  std::mutex sleep_mutex_;
-  std::condition_variable sleep_;
-  std::atomic<int> sleepers_{0};
-  std::atomic<bool> stop_{false};
+  std::vector<std::jthread> workers_;  // the last member: joined before the others go
 };
 
 }  // namespace nbcc

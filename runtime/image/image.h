@@ -1,6 +1,6 @@
-// A pipeline as a compiled library holds it: what the runtime must know of its kernels, and its code for GPUs; the CPU
-// kernels themselves are functions of the library. One string of bytes, the same for every machine.
-// Tested by tests/unit/image_test.cpp.
+// Compiled pipelines -> kernels: what a library holds of a pipeline, which is what the runtime must know of its
+// kernels, and its code for GPUs; the CPU kernels themselves are functions of the library. One string of bytes, the
+// same for every machine. Tested by tests/unit/image_test.cpp.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,6 +8,7 @@
 
 #include "compiler/kernel_source.h"
 #include "runtime/cuda/cuda_compiler.h"
+#include "runtime/sum/reduction.h"
 
 namespace nbcc {
 
@@ -27,6 +28,15 @@ struct PipelineImage {
   KernelSource cuda;              // with its text
   std::vector<CudaImage> cuda_images;
 };
+
+// Which elements a field's array has in the typed functions of a compiled library. `real` is the flavour's: Float or
+// Double, of all fields that hold no whole numbers. An index has 64 bits, be it a field of that type or what an argmin
+// finds; int and bool have 32.
+inline Element typed_element(const FieldLayout& field, Element real) {
+  if (!field.integral) return real;
+  const bool finds_index = field.role == FieldLayout::Role::Output && keeps_index(field.reduction);
+  return finds_index || field.type.starts_with("index") ? Element::Int64 : Element::Int32;
+}
 
 std::string write_image(const PipelineImage& image);
 // Throws UsageError: these are no such bytes, or of another version of their form.

@@ -11,7 +11,6 @@
 #include "fmt/format.h"
 #include "runtime/api/handles.h"
 #include "runtime/api/open_device.h"
-#include "runtime/api/typed_array.h"
 #include "runtime/image/image_kernel.h"
 
 namespace nbcc {
@@ -21,8 +20,7 @@ namespace {
 thread_local std::string last_error;
 
 const nbcc_image& checked_image(const nbcc_image* image) {
-  if (!image) throw UsageError("image is a null pointer");
-  if (image->size < sizeof(nbcc_image)) throw UsageError("the library was compiled by an older nbcc");
+  if (checked(image, "image").size < sizeof(nbcc_image)) throw UsageError("the library was compiled by an older nbcc");
   return *image;
 }
 
@@ -69,10 +67,6 @@ Element real_element(nbcc_element real) {
   if (number_of(real) == NBCC_FLOAT) return Element::Float;
   if (number_of(real) == NBCC_DOUBLE_ELEMENT) return Element::Double;
   throw UsageError("real numbers are NBCC_FLOAT or NBCC_DOUBLE_ELEMENT");
-}
-
-void require_arrays(const void* const* arrays) {
-  if (!arrays) throw UsageError("arrays is a null pointer");
 }
 
 // What calls without handles run on, for all compiled pipelines of the process together: the first device that
@@ -129,15 +123,13 @@ Calls& calls_of(const nbcc_image& image) {
   return *made.release();
 }
 
-nbcc_status keep_error(nbcc_error* error) {
-  const nbcc_status status = nbcc_error_status(error);
+void keep_error(nbcc_error* error) {
   try {
     last_error = nbcc_error_message(error);
   } catch (...) {
     last_error.clear();
   }
   nbcc_error_free(error);
-  return status;
 }
 
 }  // namespace
@@ -149,42 +141,32 @@ const char* nbcc_last_error(void) { return nbcc::last_error.c_str(); }
 
 nbcc_status nbcc_pipeline_from_image(nbcc_device* device, const nbcc_image* image, nbcc_pipeline** pipeline,
                                      nbcc_error** error) {
-  if (error) *error = nullptr;
-  try {
-    if (!device) throw nbcc::UsageError("device is a null pointer");
-    if (!pipeline) throw nbcc::UsageError("pipeline is a null pointer");
-    *pipeline = new nbcc_pipeline{nbcc::load(*device->device, nbcc::checked_image(image))};
-    return NBCC_OK;
-  } catch (...) {
-    return nbcc::fail_with_current_exception(error);
-  }
+  return nbcc::guarded(error, [&] {
+    nbcc::KernelDevice& on = *nbcc::checked(device, "device").device;
+    nbcc::checked(pipeline, "pipeline");
+    *pipeline = new nbcc_pipeline{nbcc::load(on, nbcc::checked_image(image))};
+  });
 }
 
 nbcc_status nbcc_sum_bind_arrays(nbcc_sum* sum, nbcc_element real, int64_t ni, int64_t nj, const void* const* arrays,
                                  nbcc_error** error) {
-  if (error) *error = nullptr;
-  try {
-    if (!sum) throw nbcc::UsageError("sum is a null pointer");
-    nbcc::require_arrays(arrays);
-    nbcc::bind_arrays(sum->state, sum->state.fields(), nbcc::real_element(real), ni, nj, arrays);
-    return NBCC_OK;
-  } catch (...) {
-    return nbcc::fail_with_current_exception(error);
-  }
+  return nbcc::guarded(error, [&] {
+    nbcc::SumState& state = nbcc::checked(sum, "sum").state;
+    nbcc::checked(arrays, "arrays");
+    nbcc::bind_arrays(state, state.fields(), nbcc::real_element(real), ni, nj, arrays);
+  });
 }
 
 nbcc_status nbcc_image_run(const nbcc_image* image, nbcc_element real, int64_t ni, int64_t nj,
                            const void* const* arrays) {
-  try {
-    nbcc::require_arrays(arrays);
+  nbcc_error* error = nullptr;
+  const nbcc_status status = nbcc::guarded(&error, [&] {
+    nbcc::checked(arrays, "arrays");
     nbcc::calls_of(nbcc::checked_image(image)).run(nbcc::real_element(real), ni, nj, arrays);
-    return NBCC_OK;
-  } catch (...) {
-    nbcc_error* error = nullptr;
-    const nbcc_status status = nbcc::fail_with_current_exception(&error);
-    // Without memory for the message there is none.
-    return error ? nbcc::keep_error(error) : status;
-  }
+  });
+  // Without memory for the message there is none.
+  if (error) nbcc::keep_error(error);
+  return status;
 }
 
 }  // extern "C"

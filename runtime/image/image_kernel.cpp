@@ -23,33 +23,24 @@ bool contains(Isa has, Isa needs) {
   return int(has) >= int(needs);
 }
 
-// "sm_90" -> {9, 0}, "sm_103a" -> {10, 3}: generation and step.
-struct Architecture {
-  int generation = 0, step = 0;
-};
-
-Architecture architecture_of(const std::string& name) {
+// "sm_90" -> 90, "sm_103a" -> 103: generation and step.
+int architecture_of(const std::string& name) {
   int number = 0;
   const std::size_t digits = std::min(name.find_first_of("0123456789"), name.size());
   std::from_chars(name.data() + digits, name.data() + name.size(), number);
-  return {number / 10, number % 10};
+  return number;
 }
 
-bool is_whole(const Architecture& a, const Architecture& b) { return a.generation == b.generation && a.step == b.step; }
-
-// A name with a letter, as sm_90a, is of that one architecture alone.
-bool is_specific(const std::string& name) { return !name.empty() && (name.back() < '0' || name.back() > '9'); }
-
-bool runs_cubin(const std::string& gpu, const std::string& cubin) {
-  const Architecture has = architecture_of(gpu), needs = architecture_of(cubin);
-  if (is_specific(cubin)) return is_whole(has, needs);
-  return has.generation == needs.generation && has.step >= needs.step;
+// Of PTX, which a driver translates for whatever is newer. A name with a letter, as sm_90a, is of that one
+// architecture.
+bool runs_ptx(const std::string& gpu, const std::string& code) {
+  const int has = architecture_of(gpu), needs = architecture_of(code);
+  const bool is_specific = !code.empty() && (code.back() < '0' || code.back() > '9');
+  return is_specific ? has == needs : has >= needs;
 }
 
-bool runs_ptx(const std::string& gpu, const std::string& ptx) {
-  const Architecture has = architecture_of(gpu), needs = architecture_of(ptx);
-  if (is_specific(ptx)) return is_whole(has, needs);
-  return has.generation > needs.generation || (has.generation == needs.generation && has.step >= needs.step);
+bool runs_cubin(const std::string& gpu, const std::string& code) {
+  return runs_ptx(gpu, code) && architecture_of(gpu) / 10 == architecture_of(code) / 10;
 }
 
 // What zeros of a shape leave is what the text says.
@@ -76,8 +67,7 @@ class ImageCompiler final : public CudaCompiler {
     // Machine code before PTX, the nearest architecture first.
     std::stable_sort(usable_.begin(), usable_.end(), [](const CudaImage& a, const CudaImage& b) {
       if (a.ptx != b.ptx) return b.ptx;
-      const Architecture x = architecture_of(a.architecture), y = architecture_of(b.architecture);
-      return std::pair(x.generation, x.step) > std::pair(y.generation, y.step);
+      return architecture_of(a.architecture) > architecture_of(b.architecture);
     });
   }
 

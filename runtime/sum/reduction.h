@@ -1,7 +1,6 @@
 // The five reductions: what an empty one holds, and how a partial result combines with the total. Min and max hand NaN
 // on; argmin and argmax never choose it, and keep the earlier of two equals.
 #pragma once
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -20,8 +19,9 @@ constexpr bool is_least(FieldLayout::Reduction reduction) {
 
 // Doubles that hold what one i has accumulated.
 inline int accumulators_of(const KernelSource& source) {
-  const auto indices = std::count_if(source.reductions.begin(), source.reductions.end(), keeps_index);
-  return int(source.reductions.size()) + int(indices);
+  int count = 0;
+  for (const FieldLayout::Reduction reduction : source.reductions) count += keeps_index(reduction) ? 2 : 1;
+  return count;
 }
 
 // Whole numbers have no infinity.

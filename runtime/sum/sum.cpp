@@ -16,19 +16,7 @@ namespace {
 
 using Role = FieldLayout::Role;
 
-std::string_view role_name(Role role) {
-  switch (role) {
-    case Role::InputI:
-      return "input_i";
-    case Role::InputJ:
-      return "input_j";
-    case Role::Param:
-      return "param";
-    case Role::Output:
-      break;
-  }
-  return "output";
-}
+constexpr std::string_view kRoleNames[] = {"input_i", "input_j", "param", "output"};
 
 // More than any machine holds, and few enough that bytes of arrays, packed or not, can be counted in 64 bits.
 constexpr std::int64_t kMostParticles = std::int64_t(1) << 40;
@@ -70,35 +58,34 @@ void check_view(const FieldLayout& field, const std::string& quoted, const Array
 SumState::SumState(std::shared_ptr<const Kernel> kernel)
     : kernel_(std::move(kernel)),
       summation_(kernel_->start()),
+      given_(kernel_->source.fields.size()),
       views_(kernel_->source.fields.size()),
-      bound_(kernel_->source.fields.size()),
-      ignored_(kernel_->source.fields.size()),
-      params_(std::size_t(kernel_->source.params)),
-      param_set_(kernel_->source.fields.size()) {
+      params_(std::size_t(kernel_->source.params)) {
+  request_.views = views_;
+  request_.params = params_;
   for (std::size_t f = 0; f < kernel_->source.fields.size(); ++f) {
     const FieldLayout& field = kernel_->source.fields[f];
     if (field.role != Role::Param || field.defaults.empty()) continue;
     std::copy(field.defaults.begin(), field.defaults.end(), params_.begin() + field.first);
-    param_set_[f] = true;
+    given_[f] = Given::Yes;
   }
 }
 
 std::size_t SumState::find(std::string_view name) const {
-  const std::vector<FieldLayout>& fields = kernel_->source.fields;
-  for (std::size_t f = 0; f < fields.size(); ++f)
-    if (fields[f].name == name) return f;
+  for (std::size_t f = 0; f < fields().size(); ++f)
+    if (fields()[f].name == name) return f;
   std::string names;
-  for (const FieldLayout& field : fields) names += (names.empty() ? "" : ", ") + field.name;
+  for (const FieldLayout& field : fields()) names += (names.empty() ? "" : ", ") + field.name;
   throw UsageError(
       fmt::format("pipeline '{}' has no field '{}'; its fields are {}", kernel_->source.pipeline, name, names));
 }
 
 std::string SumState::quoted(std::size_t field) const {
-  return fmt::format("{} '{}' of pipeline '{}'", role_name(kernel_->source.fields[field].role),
+  return fmt::format("{} '{}' of pipeline '{}'", kRoleNames[int(kernel_->source.fields[field].role)],
                      kernel_->source.fields[field].name, kernel_->source.pipeline);
 }
 
-void SumState::forget_j(JReuse at_most) { reuse_ = std::min(reuse_, at_most); }
+void SumState::forget_j(JReuse at_most) { request_.reuse = std::min(request_.reuse, at_most); }
 
 void SumState::set_param(std::string_view name, std::span<const double> values) {
   const std::size_t f = find(name);
@@ -109,7 +96,7 @@ void SumState::set_param(std::string_view name, std::span<const double> values) 
   }
   for (const double value : values) check_param(field, quoted(f), value);
   std::copy(values.begin(), values.end(), params_.begin() + field.first);
-  param_set_[f] = true;
+  given_[f] = Given::Yes;
   // What prepare_j derives from the packed columns may depend on params.
   forget_j(JReuse::Packed);
 }
@@ -120,9 +107,8 @@ void SumState::bind(std::string_view name, const ArrayView& view) {
   if (field.role == Role::Param) throw UsageError(fmt::format("{} takes values, not an array", quoted(f)));
   check_view(field, quoted(f), view);
   views_[f] = view;
-  bound_[f] = true;
-  ignored_[f] = false;
-  ++binding_;
+  given_[f] = Given::Yes;
+  ++request_.binding;
   if (field.role == Role::InputJ) forget_j(JReuse::None);
 }
 
@@ -132,15 +118,14 @@ void SumState::ignore(std::string_view name) {
     throw UsageError(fmt::format("{} cannot be ignored: only outputs can", quoted(f)));
   }
   views_[f] = {};
-  bound_[f] = false;
-  ignored_[f] = true;
-  ++binding_;
+  given_[f] = Given::Ignored;
+  ++request_.binding;
 }
 
 void SumState::set_offsets(std::int64_t i_offset, std::int64_t j_offset) {
-  if (j_offset != j_offset_) forget_j(JReuse::Packed);
-  i_offset_ = i_offset;
-  j_offset_ = j_offset;
+  if (j_offset != request_.j_offset) forget_j(JReuse::Packed);
+  request_.i_offset = i_offset;
+  request_.j_offset = j_offset;
 }
 
 void SumState::set_counts(std::int64_t ni, std::int64_t nj) {
@@ -152,7 +137,7 @@ void SumState::set_counts(std::int64_t ni, std::int64_t nj) {
 
 void SumState::keep_j(bool keep) {
   if (!keep) forget_j(JReuse::None);
-  keep_j_ = keep;
+  request_.keep_j = keep;
 }
 
 void SumState::j_changed() { forget_j(JReuse::None); }
@@ -179,34 +164,39 @@ CudaTuning SumState::cut(std::int64_t ni, std::int64_t nj) {
   return summation_->cut(ni, nj);
 }
 
+std::int64_t SumState::count_of_i() const {
+  constexpr Role roles[] = {Role::InputI, Role::Output};
+  return count_of(roles, 'i', ni_);
+}
+
+std::int64_t SumState::count_of_j() const {
+  constexpr Role roles[] = {Role::InputJ};
+  return count_of(roles, 'j', nj_);
+}
+
 // The one count of a side's fields; checks that all of them are there.
-std::int64_t SumState::count_of(Side side) const {
-  const std::vector<FieldLayout>& fields = kernel_->source.fields;
+std::int64_t SumState::count_of(std::span<const Role> roles, char side, std::optional<std::int64_t> set) const {
   std::optional<std::size_t> first;
-  for (std::size_t f = 0; f < fields.size(); ++f) {
-    const bool on_side = side == Side::J ? fields[f].role == Role::InputJ
-                                         : fields[f].role == Role::InputI || fields[f].role == Role::Output;
-    if (!on_side || ignored_[f]) continue;
-    if (!bound_[f]) throw UsageError(fmt::format("{} is not bound to an array", quoted(f)));
+  for (std::size_t f = 0; f < views_.size(); ++f) {
+    if (given_[f] == Given::Ignored || std::ranges::find(roles, fields()[f].role) == roles.end()) continue;
+    if (given_[f] == Given::No) throw UsageError(fmt::format("{} is not bound to an array", quoted(f)));
     if (!first) first = f;
     if (views_[f].count != views_[*first].count) {
       throw UsageError(fmt::format("{} has {}, but {} has {}: all {}-fields must have the same count", quoted(f),
-                                   plural(views_[f].count, "particle"), quoted(*first), views_[*first].count,
-                                   side == Side::I ? 'i' : 'j'));
+                                   plural(views_[f].count, "particle"), quoted(*first), views_[*first].count, side));
     }
   }
   if (first) return views_[*first].count;
-  const std::optional<std::int64_t>& count = side == Side::I ? ni_ : nj_;
-  if (!count) {
+  if (!set) {
     throw UsageError(fmt::format("pipeline '{}': no bound field tells the number of {}-particles: set the counts",
-                                 kernel_->source.pipeline, side == Side::I ? 'i' : 'j'));
+                                 kernel_->source.pipeline, side));
   }
-  return *count;
+  return *set;
 }
 
 void SumState::check_params() const {
   for (std::size_t f = 0; f < kernel_->source.fields.size(); ++f) {
-    if (kernel_->source.fields[f].role == Role::Param && !param_set_[f]) {
+    if (kernel_->source.fields[f].role == Role::Param && given_[f] == Given::No) {
       throw UsageError(fmt::format("{} has no default and was not set", quoted(f)));
     }
   }
@@ -215,7 +205,7 @@ void SumState::check_params() const {
 void SumState::check_accumulate() const {
   for (std::size_t f = 0; f < kernel_->source.fields.size(); ++f) {
     const FieldLayout& field = kernel_->source.fields[f];
-    if (field.role == Role::Output && !ignored_[f] && keeps_index(field.reduction)) {
+    if (field.role == Role::Output && given_[f] != Given::Ignored && keeps_index(field.reduction)) {
       throw UsageError(fmt::format("{} is an {} and cannot be accumulated: an index alone does not tell its value",
                                    quoted(f), field.reduction == FieldLayout::Reduction::ArgMin ? "argmin" : "argmax"));
     }
@@ -241,32 +231,24 @@ void SumState::check_choice(const RunChoice& choice, std::int64_t ni) const {
 }
 
 void SumState::run(const RunChoice& choice) {
-  const std::int64_t ni = count_of(Side::I), nj = count_of(Side::J);
+  const std::int64_t ni = count_of_i(), nj = count_of_j();
   if (std::max({ni, nj, choice.i_count}) > kMostParticles) throw std::bad_alloc();
   check_params();
   check_choice(choice, ni);
   if (choice.accumulate) check_accumulate();
 
-  SumRequest request;
-  request.views = views_;
-  request.binding = binding_;
-  request.params = params_;
+  SumRequest request = request_;
   request.nj = nj;
   request.i_begin = choice.i_list ? 0 : choice.i_begin;
   request.i_count = choice.i_count < 0 ? ni - choice.i_begin : choice.i_count;
   request.i_list = choice.i_list;
-  request.i_offset = i_offset_;
-  request.j_offset = j_offset_;
   request.accumulate = choice.accumulate;
-  request.keep_j = keep_j_;
   request.stream = choice.stream;
-  request.reuse = std::exchange(reuse_, JReuse::None);
-  if (request.i_count == 0) {
-    reuse_ = request.reuse;
-    return;
-  }
+  if (request.i_count == 0) return;
+  // Where a run fails nothing holds any more.
+  request_.reuse = JReuse::None;
   std::visit([&](const auto pairs) { summation_->run(request, pairs); }, dispatch());
-  if (keep_j_) reuse_ = JReuse::Prepared;
+  if (request.keep_j) request_.reuse = JReuse::Prepared;
 }
 
 void SumState::wait() { summation_->wait(); }

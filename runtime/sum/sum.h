@@ -1,5 +1,5 @@
-// One sum: a kernel, the caller's arrays bound to its fields, and the checks that a run needs before a device
-// may do it without looking.
+// A kernel and the caller's arrays -> sums: what is bound is checked and becomes a request (device.h), dispatch.h says
+// which pairs act, and the kernel's device carries it out without looking.
 // Tested by tests/unit/sum_test.cpp.
 #pragma once
 #include <cstdint>
@@ -43,10 +43,12 @@ class SumState {
   const std::vector<FieldLayout>& fields() const { return kernel_->source.fields; }
 
  private:
-  enum class Side : std::uint8_t { I, J };
+  enum class Given : std::uint8_t { No, Yes, Ignored };
   std::size_t find(std::string_view name) const;
   std::string quoted(std::size_t field) const;
-  std::int64_t count_of(Side side) const;
+  std::int64_t count_of_i() const;
+  std::int64_t count_of_j() const;
+  std::int64_t count_of(std::span<const FieldLayout::Role> roles, char side, std::optional<std::int64_t> set) const;
   void check_params() const;
   void check_accumulate() const;
   void check_choice(const RunChoice& choice, std::int64_t ni) const;
@@ -54,15 +56,11 @@ class SumState {
 
   std::shared_ptr<const Kernel> kernel_;
   std::unique_ptr<Summation> summation_;
-  std::vector<ArrayView> views_;  // parallel to the kernel's fields
-  std::vector<bool> bound_, ignored_;
-  std::uint64_t binding_ = 1;  // counts the changes of views_
+  std::vector<Given> given_;  // this and the next are parallel to the kernel's fields
+  std::vector<ArrayView> views_;
   std::vector<double> params_;
-  std::vector<bool> param_set_;  // per field
   std::optional<std::int64_t> ni_, nj_;
-  std::int64_t i_offset_ = 0, j_offset_ = 0;
-  bool keep_j_ = false;
-  JReuse reuse_ = JReuse::None;
+  SumRequest request_;  // what the next run has from before
 };
 
 }  // namespace nbcc

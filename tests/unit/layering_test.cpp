@@ -1,4 +1,4 @@
-// The layers, checked over the #include lines of the sources: who may know whom.
+// The rooms and their directions, checked over the #include lines of the sources: who may know whom.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,10 +51,55 @@ const std::map<std::string, SourceFile>& sources() {
   return all;
 }
 
-std::string folder_of(const std::string& path) { return path.substr(0, path.find('/')); }
+std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
-bool is_ours(const std::string& include) {
-  return std::count(kFolders.begin(), kFolders.end(), folder_of(include)) > 0;
+// A room is a folder; a file that no room names is of the next folder above. A room may include headers of its own, of
+// the rooms that it stands on, and of those below them.
+const std::map<std::string, std::vector<std::string>> kRooms = {
+    {"compiler", {}},  // plain data: kernel_source.h, options.h, target.h
+    {"templates", {}},
+    {"compiler/text", {"compiler", "templates"}},
+    {"compiler/ir", {"compiler/text"}},
+    {"compiler/passes", {"compiler/ir"}},
+    {"compiler/source", {"compiler/passes"}},
+    {"compiler/emit", {"compiler/passes"}},
+    {"compiler/emit/cpu", {"compiler/emit"}},
+    {"compiler/emit/cuda", {"compiler/emit"}},
+    {"runtime", {"compiler"}},  // error.h
+    {"runtime/sum", {"runtime"}},
+    {"runtime/cache", {"runtime/sum"}},
+    {"runtime/cpu", {"runtime/cache"}},
+    {"runtime/cuda", {"runtime/cache"}},
+    {"runtime/api", {"runtime/cpu", "runtime/cuda"}},
+    {"runtime/image", {"runtime/api"}},
+    {"particles", {"compiler/passes", "runtime"}},
+    {"jit", {"compiler/source", "compiler/emit/cpu", "compiler/emit/cuda", "runtime/image"}},
+    {"bindings", {"jit"}},
+    {"bindings/grape", {"runtime/api"}},
+    {"cli", {"particles", "bindings"}},
+    {"examples", {"runtime/api", "particles"}},
+    {"examples/hermite/tests", {"examples", "tests"}},
+    {"bench", {"runtime/api"}},
+    {"tests", {"cli", "bindings/grape"}},
+};
+
+// What has not been moved yet: "file includes header".
+const std::set<std::string> kExceptions = {
+    "runtime/sum/device.h includes runtime/cuda/cuda_tunings.h",
+    "runtime/cuda/cuda_device.cpp includes runtime/cuda/cuda_sum.h",
+    "cli/bench_sweep.h includes cli/command_bench.h",
+};
+
+std::string room_of(std::string path) {
+  do path = folder_of(path);
+  while (!kRooms.contains(path) && path.find('/') != std::string::npos);
+  return path;
+}
+
+bool stands_on(const std::string& room, const std::string& other) {
+  const std::vector<std::string>& below = kRooms.at(room);
+  return std::any_of(below.begin(), below.end(),
+                     [&](const std::string& next) { return next == other || stands_on(next, other); });
 }
 
 // Each violation as "file includes header".
@@ -64,7 +109,8 @@ std::vector<std::string> violations(
   for (const auto& [path, file] : sources()) {
     for (const auto* includes : {&file.quoted, &file.angled}) {
       for (const std::string& include : *includes) {
-        if (forbidden(path, include)) found.push_back(path + " includes " + include);
+        const std::string violation = path + " includes " + include;
+        if (forbidden(path, include) && !kExceptions.contains(violation)) found.push_back(violation);
       }
     }
   }
@@ -79,31 +125,14 @@ TEST(layering, the_sources_are_found) {
   EXPECT_GT(sources().at("compiler/ir/ir.h").lines, 50);
 }
 
-TEST(layering, the_compiler_knows_nobody) {
-  EXPECT_EQ(violations([](const std::string& file, const std::string& include) {
-              return folder_of(file) == "compiler" && is_ours(include) && folder_of(include) != "compiler" &&
-                     folder_of(include) != "templates";
-            }),
-            kNone);
+TEST(layering, every_file_has_a_room) {
+  for (const auto& [path, file] : sources()) EXPECT_TRUE(kRooms.contains(room_of(path))) << path;
 }
 
-TEST(layering, the_runtime_knows_of_the_compiler_what_a_kernel_is) {
+TEST(layering, no_room_includes_one_above_it) {
   EXPECT_EQ(violations([](const std::string& file, const std::string& include) {
-              return folder_of(file) == "runtime" && is_ours(include) && folder_of(include) != "runtime" &&
-                     include != "compiler/kernel_source.h" && include != "compiler/options.h";
-            }),
-            kNone);
-}
-
-TEST(layering, the_libraries_know_neither_command_nor_tests) {
-  const std::set<std::string> libraries = {"compiler", "runtime", "jit", "templates"};
-  const std::set<std::string> outside = {"cli", "tests", "bench", "bindings", "examples"};
-  EXPECT_EQ(violations([&](const std::string& file, const std::string& include) {
-              return libraries.contains(folder_of(file)) && outside.contains(folder_of(include));
-            }),
-            kNone);
-  EXPECT_EQ(violations([&](const std::string& file, const std::string& include) {
-              return folder_of(file) == "cli" && (folder_of(include) == "tests" || folder_of(include) == "bench");
+              const std::string from = room_of(file), to = room_of(include);
+              return sources().contains(include) && from != to && !stands_on(from, to);
             }),
             kNone);
   EXPECT_EQ(violations([&](const std::string& file, const std::string& include) {
@@ -148,25 +177,32 @@ TEST(layering, includes_are_written_from_the_root) {
   EXPECT_EQ(found, kNone);
 }
 
-TEST(layering, no_header_includes_itself_by_a_detour) {
+// A .h and its .cpp are one: neither may lead back to itself by way of others.
+TEST(layering, no_file_runs_back_up) {
+  std::map<std::string, std::set<std::string>> below;
+  const auto name_of = [](const std::string& path) { return path.substr(0, path.rfind('.')); };
+  for (const auto& [path, file] : sources()) {
+    for (const std::string& include : file.quoted) {
+      if (sources().contains(include) && !kExceptions.contains(path + " includes " + include))
+        below[name_of(path)].insert(name_of(include));
+    }
+  }
   std::set<std::string> done;
   std::vector<std::string> open;
-  const std::function<void(const std::string&)> visit = [&](const std::string& path) {
-    if (std::count(open.begin(), open.end(), path)) {
+  const std::function<void(const std::string&)> visit = [&](const std::string& name) {
+    if (const auto begin = std::find(open.begin(), open.end(), name); begin != open.end()) {
       std::string circle;
-      for (const std::string& p : open) circle += p + " -> ";
-      ADD_FAILURE() << circle << path;
-      return;
+      for (auto step = begin; step != open.end(); ++step) circle += *step + " -> ";
+      ADD_FAILURE() << circle << name;
+    } else if (!done.contains(name)) {
+      open.push_back(name);
+      for (const std::string& next : below[name])
+        if (next != name) visit(next);
+      open.pop_back();
+      done.insert(name);
     }
-    if (done.contains(path)) return;
-    open.push_back(path);
-    for (const std::string& include : sources().at(path).quoted) {
-      if (sources().contains(include)) visit(include);
-    }
-    open.pop_back();
-    done.insert(path);
   };
-  for (const auto& [path, file] : sources()) visit(path);
+  for (const auto& [path, file] : sources()) visit(name_of(path));
 }
 
 // File -> why it may be longer than 500 lines.
