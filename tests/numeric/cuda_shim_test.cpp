@@ -344,56 +344,34 @@ TEST_P(CudaCutoffMistake, IsNoticed) {
 INSTANTIATE_TEST_SUITE_P(Text, CudaCutoffMistake, testing::ValuesIn(kCutoffMistakes),
                          [](const testing::TestParamInfo<Mistake>& info) { return info.param.what; });
 
-// ---- pairs that are left out
+// ---- a particle and itself
 // --------------------------------------------------------------------------------------------
 
-constexpr Mistake kRareMistakes[] = {
-    {"NobodyLooks", "may_be_rare |= may_be_noted(noted, other);", ";"},
-    {"FirstIOfAThreadNotedOnly", "r < NBCC_I_PER_THREAD; ++r) {\n    const unsigned hash",
-     "r < 1; ++r) {\n    const unsigned hash"},
-    {"NoBarrierBeforeNoting", "noted[k] = 0;\n  __syncthreads();", "noted[k] = 0;"},
-    {"NoBarrierAfterNoting", "bits_of(hash));\n  }\n  __syncthreads();", "bits_of(hash));\n  }"},
-    {"EachThreadForItself", "return __syncthreads_or(may_meet_one);", "{ __syncthreads(); return may_meet_one; }"},
-    {"NoBarrierAfterStaging", "return __syncthreads_or(may_meet_one);", "return true;"},
-    {"LoopsExchanged", "if (has_rare)", "if (!has_rare)"},
-    {"LoopWithoutTheTestIsWrong", "part[r].s0 = fmaf(", "part[r].s0 = 2 * fmaf("},
-    {"LoopWithTheTestIsWrong", "add_product_if(t", "add_product_if(false && t"},
+constexpr Mistake kSelfMistakes[] = {
+    {"NobodyLooks", "holds_self |= self[r] >= 0;", ""},
+    {"EachThreadForItself", "__syncthreads_or(holds_self)", "holds_self; __syncthreads()"},
+    {"NoBarrierAfterStaging", "__syncthreads_or(holds_self)", "true"},
+    {"LoopsExchanged", "|| tile_holds_self)", "|| !tile_holds_self)"},
 };
 
-// Enough tiles for a block to look. In each of them one j is where an i is, another i and in another thread's hands.
-std::vector<Case> meeting(const Oracle& oracle) {
-  OracleInput input = oracle.columns_of(random_particles(oracle.pipeline(), 37, 160, /*seed=*/11));
-  for (std::size_t tile = 0; tile < 10; ++tile) {
-    for (std::size_t c = 0; c < 3; ++c) input.j[c][16 * tile + (7 + 5 * tile) % 16] = input.i[c][1 + tile];
-  }
-  return {make_case(oracle.pipeline(), input, {})};
-}
+class CudaSelfMistake : public testing::TestWithParam<Mistake> {};
 
-class CudaRareMistake : public testing::TestWithParam<Mistake> {};
-
-TEST_P(CudaRareMistake, IsNoticed) {
-  const Oracle potential("potential");
-  const std::vector<Case> cases = meeting(potential);
-  EXPECT_EQ(noticed(emit(potential.pipeline(), {}), cases), "");
-  EXPECT_NE(noticed(with_mistake(emit(potential.pipeline(), {}), GetParam()), cases), "");
-}
-
-INSTANTIATE_TEST_SUITE_P(Text, CudaRareMistake, testing::ValuesIn(kRareMistakes),
-                         [](const testing::TestParamInfo<Mistake>& info) { return info.param.what; });
-
-TEST(CudaRarePairs, AParticleIsLookedForInItsOwnTile) {
+TEST_P(CudaSelfMistake, IsNoticed) {
   const Oracle nearest("nearest_neighbour");
   const std::vector<Case> cases = cases_of(nearest, {});
   const KernelSource source = emit(nearest.pipeline(), {});
   EXPECT_EQ(noticed(source, cases), "");
-  EXPECT_NE(noticed(with_mistake(source, {"", "may_be_rare |= self[r] >= 0;", ""}), cases), "");
+  EXPECT_NE(noticed(with_mistake(source, GetParam()), cases), "");
 }
+
+INSTANTIATE_TEST_SUITE_P(Text, CudaSelfMistake, testing::ValuesIn(kSelfMistakes),
+                         [](const testing::TestParamInfo<Mistake>& info) { return info.param.what; });
 
 // ---- where two zeros meet
 // --------------------------------------------------------------------------------------------
 
-// The test for the same place looks at bits, and -0 has other bits than 0.
-TEST(CudaZeros, ParticlesAtZeroOfEitherSignAreAtTheSamePlace) {
+// The test for coincident particles looks at bits, and -0 has other bits than 0.
+TEST(CudaZeros, ParticlesAtZeroOfEitherSignCoincide) {
   const Pipeline pipeline = parse({"zeros.pipe",
                                    "input_i vec3 xi; input_j vec3 xj; output(sum) real pot;\n"
                                    "vec3 d = xj - xi; real r2 = dot(d, d); skip_if(r2 == 0.0); pot += rsqrt(r2);\n"});
@@ -405,24 +383,6 @@ TEST(CudaZeros, ParticlesAtZeroOfEitherSignAreAtTheSamePlace) {
     EXPECT_EQ(noticed(source, cases), "") << name(precision);
     if (precision == Precision::Mixed) continue;  // there lower parts make it 0
     const Mistake mistake{"", precision == Precision::Double ? "c0 + 0.0;" : "c0 + 0.0f;", "c0;"};
-    EXPECT_NE(noticed(with_mistake(source, mistake), cases), "") << name(precision);
-  }
-}
-
-// So does what finds out whether a tile needs the test.
-TEST(CudaZeros, OfEitherSignAreNotedAlike) {
-  const Pipeline pipeline = parse({"zeros.pipe",
-                                   "input_i vec2 xi; input_j vec2 xj; output(sum) real pot;\n"
-                                   "vec2 d = xj - xi; real r2 = dot(d, d); skip_if(r2 == 0.0); pot += rsqrt(r2);\n"});
-  OracleInput input{2, 160, {{0, 1}, {-0.0, 1}}, {{}, {}}, {}};
-  for (int k = 0; k < 160; ++k) input.j[0].push_back(k == 90 ? -0.0 : 2 + k), input.j[1].push_back(0);
-  for (const Precision precision : {Precision::Single, Precision::Double}) {
-    const std::vector<Case> cases{make_case(pipeline, input, {precision})};
-    const KernelSource source = emit(pipeline, {precision});
-    EXPECT_EQ(noticed(source, cases), "") << name(precision);
-    const bool wide = precision == Precision::Double;
-    const Mistake mistake{"", wide ? "__double_as_longlong(x + 0.0)" : "__float_as_uint(x + 0.0f)",
-                          wide ? "__double_as_longlong(x)" : "__float_as_uint(x)"};
     EXPECT_NE(noticed(with_mistake(source, mistake), cases), "") << name(precision);
   }
 }

@@ -10,7 +10,6 @@
 #include "compiler/emit/cuda/cuda_cutoff.h"
 #include "compiler/emit/cuda/cuda_expression.h"
 #include "compiler/emit/cuda/cuda_load.h"
-#include "compiler/emit/cuda/cuda_rare_pairs.h"
 #include "compiler/emit/cuda/cuda_reduction.h"
 #include "compiler/emit/cuda/cuda_shape.h"
 #include "compiler/emit/cuda/cuda_statement.h"
@@ -18,7 +17,7 @@
 #include "compiler/emit/describe.h"
 #include "compiler/emit/plan.h"
 #include "compiler/emit/whole_number.h"
-#include "compiler/passes/same_place.h"
+#include "compiler/passes/coincident.h"
 #include "compiler/text/fill_template.h"
 
 namespace nbcc {
@@ -34,10 +33,10 @@ class CudaEmitter {
         // Square root and division are exact where the user asks for them in place of estimates.
         scalars_{options.precision == Precision::Double,
                  options.math == Math::Precise || options.root == RootMode::Exact},
-        statements_(graph_, plan_, options_, scalars_),
-        rare_(find_rare_pairs(pipeline, plan_)) {
+        statements_(graph_, plan_, options_, scalars_) {
+    find_self_guards();
     needed_ = find_needed(true);
-    needed_mostly_ = find_needed(false);
+    needed_of_others_ = find_needed(false);
     look_at_cutoff();
     for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) slots_ += keeps_index(reduction(k)) ? 2 : 1;
     collect_members();
@@ -76,7 +75,7 @@ class CudaEmitter {
                          : "NBCC_J_TILE >= 32 * NBCC_J_SLICES ? 32 : (NBCC_J_TILE + NBCC_J_SLICES - 1) / NBCC_J_SLICES";
     holes["load_i"] = load_i();
     holes["stage_j"] = stage_j();
-    look_for_rare(holes);
+    find_self(holes);
     holes["pair_loop"] = pair_loop();
     sums(holes);
     fill_reduction(pipeline_, plan_, holes);
@@ -134,7 +133,7 @@ class CudaEmitter {
       needs_.plain = needs_.plain && !facts(op).is_function;
       if (needs_.cutoff && !looked_at_.count(id)) continue;
       ++needs_.written;
-      pair_statements_ += op != Op::InputI && op != Op::IIndex && op != Op::Neg && needed_mostly_.count(id);
+      pair_statements_ += op != Op::InputI && op != Op::IIndex && op != Op::Neg && needed_of_others_.count(id);
     }
     shape_ = default_shape(needs_);
   }
@@ -148,8 +147,7 @@ class CudaEmitter {
   int j_bytes() const { return struct_bytes(j_order(), plan_.j.columns); }
   int staged_bytes() const { return plan_.any_guard == kNone ? in_sixteens(j_bytes()) : spread(j_bytes()); }
   int rest_bytes() const { return struct_bytes(rest_order(), plan_.i.columns); }
-  // Of shared memory, beside the tile: templates/cuda_places.cuh.in takes four words.
-  int block_bytes_of_i() const { return spread(rest_bytes()) + (rare_.differences.empty() ? 0 : 16); }
+  int block_bytes_of_i() const { return spread(rest_bytes()); }  // of shared memory, beside the tile
 
   static std::string column_comment(const Column& c, const Field& field) {
     std::string text = field.name;
@@ -210,8 +208,8 @@ class CudaEmitter {
 
   bool per_i(NodeId id) const { return graph_[id].binding == Binding::I || graph_[id].binding == Binding::Pair; }
   bool derived(NodeId id) const { return plan_.i.derived.count(id) || plan_.j.derived.count(id); }
-  bool is_tested(const Contribution& c, bool with_rare) const {
-    return c.guard != kNone && (with_rare || !rare_.guards.count(c.guard));
+  bool is_tested(const Contribution& c, bool with_self) const {
+    return c.guard != kNone && (with_self || !self_guards_.count(c.guard));
   }
   // A product is fused into the sum that it is added to.
   bool fuses(std::size_t k) const {
@@ -221,13 +219,13 @@ class CudaEmitter {
   }
 
   // Nodes of the pair loop whose statements are written: a product that only a fused sum takes needs none, nor does an
-  // index that is only compared with the other. Without what only tells rare pairs, if they are not there.
-  std::set<NodeId> find_needed(bool with_rare) {
+  // index that is only compared with the other. Without `with_self`, i and j are known to be two particles.
+  std::set<NodeId> find_needed(bool with_self) {
     std::set<NodeId> needed;
     if (plan_.any_guard != kNone) needed.insert(plan_.any_guard);
     for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) {
       const Contribution& c = pipeline_.contributions[k];
-      if (is_tested(c, with_rare)) needed.insert(c.guard);
+      if (is_tested(c, with_self)) needed.insert(c.guard);
       if (!fuses(k))
         needed.insert(c.value);
       else
@@ -240,9 +238,8 @@ class CudaEmitter {
       i_index_ = i_index_ || n.op == Op::IIndex;
       const std::vector<NodeId> read = statements_.reads(*id);
       needed.insert(read.begin(), read.end());
-      if (const std::vector<NodeId> tested = differences_tested(graph_, *id); tested.size() > 1)
-        for (NodeId d : tested)
-          minuends_.insert({graph_[graph_[d].args[0]].op, int(graph_[graph_[d].args[0]].payload)});
+      for (NodeId d : differences_tested(graph_, *id))
+        minuends_.insert({graph_[graph_[d].args[0]].op, int(graph_[graph_[d].args[0]].payload)});
     }
     return needed;
   }
@@ -271,22 +268,49 @@ class CudaEmitter {
     return text;
   }
 
-  // ---- rare pairs ----------------------------------------------------------------------------------------------
+  // ---- a particle and itself ----------------------------------------------------------------------------------
 
-  void look_for_rare(std::map<std::string, std::string>& holes) const {
-    const bool two_loops = !rare_.guards.empty(), places = !rare_.differences.empty();
-    const auto hash = [&](const SidePlan& side, Op leaf, const char* particle) {
-      return hash_of_place(graph_, rare_, side, leaf, particle);
-    };
-    holes["rare"] = two_loops ? fill_template("cuda_rare.cuh", {}) : "";
-    holes["places"] = places ? fill_template("cuda_places.cuh", {{"own", hash(plan_.i, Op::InputI, "own[r]")},
-                                                                 {"other", hash(plan_.j, Op::InputJ, "other")}})
-                             : "";
-    holes["note_places"] = places ? fill_template("cuda_note_places.cuh", {}) : "";
-    holes["may_be_rare"] = places ? "bool may_be_rare = !looks;" : two_loops ? "bool may_be_rare = false;" : "";
-    const char* const look = two_loops && rare_.self ? "may_be_rare |= self[r] >= 0;" : "";
-    holes["find_self"] = self_test_ ? fill_template("cuda_self.cuh", {{"look", look}}) : "";
-    holes["staged"] = two_loops ? "const bool has_rare = any_thread(may_be_rare);" : "__syncthreads();";
+  // Guards that hold wherever i and j are two particles. Tiles that hold no i of the block, nearly all of them, have a
+  // pair loop without the test: nearest neighbours take half the time. Two loops are twice the code, and beside much
+  // else, or behind functions, a test is little to save.
+  void find_self_guards() {
+    constexpr int kLong = 48;
+    int pairs = 0;
+    bool functions = false;
+    for (NodeId id : plan_.pair) {
+      pairs += graph_[id].binding == Binding::Pair;
+      functions = functions || (graph_[id].binding == Binding::Pair && is_function(graph_[id].op));
+    }
+    if (plan_.any_guard != kNone || functions || pairs > kLong) return;
+    std::vector<bool> holds(std::size_t(graph_.size())), fails(holds);  // for every two particles
+    for (NodeId id = 0; id < graph_.size(); ++id) {
+      const Node& n = graph_[id];
+      const auto at = std::size_t(id), a = std::size_t(n.args[0]), b = std::size_t(n.args[1]);
+      if (is_self_test(graph_, n)) fails[at] = true;
+      if (n.op == Op::Not) holds[at] = fails[a], fails[at] = holds[a];
+      if (n.op == Op::And) holds[at] = holds[a] && holds[b], fails[at] = fails[a] || fails[b];
+      if (n.op == Op::Or) holds[at] = holds[a] || holds[b], fails[at] = fails[a] && fails[b];
+    }
+    for (const Contribution& c : pipeline_.contributions)
+      if (c.guard != kNone && holds[std::size_t(c.guard)]) self_guards_.insert(c.guard);
+  }
+
+  void find_self(std::map<std::string, std::string>& holes) const {
+    const bool two_loops = !self_guards_.empty();
+    // A variable that nobody reads would be warned of.
+    holes["find_self"] = !self_test_
+                             ? ""
+                             : fmt::format(R"(int self[NBCC_I_PER_THREAD];  // where in the tile i itself stands, or -1
+{}#pragma unroll
+for (int r = 0; r < NBCC_I_PER_THREAD; ++r) {{
+  const index own_index = i_particle(a, lesser(first_i + r * kColumns, a.ni - 1)) + a.i_offset;
+  const index place = own_index - (first_j + a.j_offset);
+  self[r] = place >= 0 && place < NBCC_J_TILE ? (int)place : -1;
+{}}}
+)",
+                                           two_loops ? "bool holds_self = false;\n" : "",
+                                           two_loops ? "  holds_self |= self[r] >= 0;\n" : "");
+    holes["staged"] = two_loops ? "const bool tile_holds_self = __syncthreads_or(holds_self);" : "__syncthreads();";
   }
 
   // ---- the pair loop -------------------------------------------------------------------------------------------
@@ -306,8 +330,7 @@ class CudaEmitter {
   std::string stage_j() const {
     if (j_members_.empty()) return "";
     return "JParticle other;\n" + load_.particle(plan_.j, "j", j_members_) + load_.fill(plan_.j, j_members_, "other") +
-           "staged[k] = other;\n" +
-           (rare_.differences.empty() ? "" : "if (looks) may_be_rare |= may_be_noted(noted, other);\n");
+           "staged[k] = other;\n";
   }
 
   // A leaf or derived value of the particle `from`; empty for other nodes.
@@ -324,12 +347,14 @@ class CudaEmitter {
   }
 
   std::string pair_loop() const {
-    const auto all_pairs = [this](bool with_rare) {
-      return fill_template("cuda_pair_loop.cuh", {{"pair_j", pair_j(false, with_rare)}, {"pair", pair(with_rare)}});
+    const auto all_pairs = [this](bool with_self) {
+      return fill_template("cuda_pair_loop.cuh", {{"pair_j", pair_j(false, with_self)}, {"pair", pair(with_self)}});
     };
-    if (plan_.any_guard == kNone && rare_.guards.empty()) return all_pairs(true);
+    if (plan_.any_guard == kNone && self_guards_.empty()) return all_pairs(true);
     if (plan_.any_guard == kNone)
-      return fill_template("cuda_two_loops.cuh", {{"with_test", all_pairs(true)}, {"without_test", all_pairs(false)}});
+      return "// The same sums either way. With one i per thread a second loop saves less than it costs.\n"
+             "if (NBCC_I_PER_THREAD == 1 || tile_holds_self) {\n" +
+             all_pairs(true) + "} else {\n" + all_pairs(false) + "}\n";
     std::string test;
     for (NodeId id : plan_.pair)
       if (looked_at_.count(id))
@@ -339,11 +364,11 @@ class CudaEmitter {
                          {{"test_j", pair_j(true)}, {"test", test}, {"pair_j", pair_j(false)}, {"pair", pair(true)}});
   }
 
-  std::string pair_j(bool for_test, bool with_rare = true) const {
+  std::string pair_j(bool for_test, bool with_self = true) const {
     std::string text = j_members_.empty() ? "" : "const JParticle other = staged[k];\n";
     for (NodeId id : plan_.pair) {
       const Node& n = graph_[id];
-      if (n.binding != Binding::J || !needed(with_rare).count(id) || (for_test && !looked_at_.count(id))) continue;
+      if (n.binding != Binding::J || !needed(with_self).count(id) || (for_test && !looked_at_.count(id))) continue;
       if (const std::string member = member_statement(id, plan_.j, Op::InputJ, "other"); !member.empty())
         text += member;
       else
@@ -352,10 +377,10 @@ class CudaEmitter {
     return text;
   }
 
-  const std::set<NodeId>& needed(bool with_rare) const { return with_rare ? needed_ : needed_mostly_; }
-  std::string pair_statement(NodeId id, bool with_rare = true) const {
+  const std::set<NodeId>& needed(bool with_self) const { return with_self ? needed_ : needed_of_others_; }
+  std::string pair_statement(NodeId id, bool with_self = true) const {
     const Node& n = graph_[id];
-    if (!per_i(id) || !needed(with_rare).count(id)) return "";
+    if (!per_i(id) || !needed(with_self).count(id)) return "";
     if (n.op == Op::IIndex) return statements_.statement(id, "own[r].i");
     if (is_self_test(graph_, n)) return statements_.statement(id, "k == self[r]");
     if (const std::string member = member_statement(id, plan_.i, Op::InputI, of_i(id)); !member.empty()) return member;
@@ -369,18 +394,18 @@ class CudaEmitter {
     return !columns.empty() && i_rest_.count(*columns.begin()) ? "mine" : "own[r]";
   }
 
-  std::string pair(bool with_rare) const {
+  std::string pair(bool with_self) const {
     std::string text = i_rest_.empty() ? "" : "const IRest mine = rest[column + r * kColumns];\n";
-    for (NodeId id : plan_.pair) text += pair_statement(id, with_rare);
-    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) text += accumulate(k, with_rare);
+    for (NodeId id : plan_.pair) text += pair_statement(id, with_self);
+    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) text += accumulate(k, with_self);
     return text;
   }
 
-  std::string accumulate(std::size_t k, bool with_rare) const {
+  std::string accumulate(std::size_t k, bool with_self) const {
     const Contribution& c = pipeline_.contributions[k];
     // A hit is tested once more, since its bit does not tell a pair on the cutoff from one within. No branch is worth
     // that.
-    const std::string condition = is_tested(c, with_rare) ? fmt::format("t{}", c.guard) : "";
+    const std::string condition = is_tested(c, with_self) ? fmt::format("t{}", c.guard) : "";
     const std::string value = fmt::format("t{}", c.value);
     const std::string guarded = condition.empty() ? "" : fmt::format("if ({}) ", condition);
     if (reduction(k) == Reduction::Sum) {
@@ -460,11 +485,11 @@ class CudaEmitter {
   Plan plan_;
   CudaScalars scalars_;
   CudaStatements statements_;
-  RarePairs rare_;
+  std::set<NodeId> self_guards_;         // hold wherever i and j are two particles
   std::set<int> i_members_, j_members_;  // columns that the pair loop reads
   std::set<int> i_rest_;                 // those of i that it reads for hits only
   std::set<NodeId> needed_;              // nodes of the pair loop that have a statement
-  std::set<NodeId> needed_mostly_;       // ... where no pair is rare
+  std::set<NodeId> needed_of_others_;    // ... where i and j are two particles
   CutoffWord word_;
   std::set<NodeId> looked_at_;             // ... and of what looks who is within the cutoff
   std::set<std::pair<Op, int>> minuends_;  // components from which all_zero()'s numbers are subtracted
