@@ -40,7 +40,7 @@ std::string field_lines(const std::vector<FieldLayout>& fields, std::size_t role
 nlohmann::ordered_json json_of(const std::vector<FieldLayout>& fields, bool reduction_beside) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const FieldLayout& field : fields) {
-    const bool beside = reduction_beside && field.role == FieldLayout::Role::Output;
+    const bool beside = reduction_beside && field.role == Role::Output;
     nlohmann::ordered_json entry = {{"name", field.name},
                                     {"role", beside ? "output" : role_of(field)},
                                     {"type", field.type},

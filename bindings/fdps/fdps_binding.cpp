@@ -117,9 +117,9 @@ std::string setting(const std::string& pipeline, const Argument& argument) {
   return fmt::format("    sum.set(\"{}\", {}, {});\n", field.name, value, argument.width());
 }
 
-std::string reduction_name(FieldLayout::Reduction reduction) {
-  if (reduction == FieldLayout::Reduction::Min) return "Least";
-  return reduction == FieldLayout::Reduction::Max ? "Greatest" : "Plus";
+std::string reduction_name(Reduction reduction) {
+  if (reduction == Reduction::Min) return "Least";
+  return reduction == Reduction::Max ? "Greatest" : "Plus";
 }
 
 // Where the fields of a pipeline are, in whatever classes.

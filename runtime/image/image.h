@@ -34,7 +34,7 @@ struct PipelineImage {
 // finds; int and bool have 32.
 inline Element typed_element(const FieldLayout& field, Element real) {
   if (!field.integral) return real;
-  const bool finds_index = field.role == FieldLayout::Role::Output && keeps_index(field.reduction);
+  const bool finds_index = field.role == Role::Output && keeps_index(field.reduction);
   return finds_index || field.type.starts_with("index") ? Element::Int64 : Element::Int32;
 }
 

@@ -14,8 +14,6 @@
 namespace nbcc {
 namespace {
 
-using Role = FieldLayout::Role;
-
 constexpr std::string_view kRoleNames[] = {"input_i", "input_j", "param", "output"};
 
 // More than any machine holds, and few enough that bytes of arrays, packed or not, can be counted in 64 bits.
@@ -207,7 +205,7 @@ void SumState::check_accumulate() const {
     const FieldLayout& field = kernel_->source.fields[f];
     if (field.role == Role::Output && given_[f] != Given::Ignored && keeps_index(field.reduction)) {
       throw UsageError(fmt::format("{} is an {} and cannot be accumulated: an index alone does not tell its value",
-                                   quoted(f), field.reduction == FieldLayout::Reduction::ArgMin ? "argmin" : "argmax"));
+                                   quoted(f), field.reduction == Reduction::ArgMin ? "argmin" : "argmax"));
     }
   }
 }

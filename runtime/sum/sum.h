@@ -48,7 +48,7 @@ class SumState {
   std::string quoted(std::size_t field) const;
   std::int64_t count_of_i() const;
   std::int64_t count_of_j() const;
-  std::int64_t count_of(std::span<const FieldLayout::Role> roles, char side, std::optional<std::int64_t> set) const;
+  std::int64_t count_of(std::span<const Role> roles, char side, std::optional<std::int64_t> set) const;
   void check_params() const;
   void check_accumulate() const;
   void check_choice(const RunChoice& choice, std::int64_t ni) const;

@@ -14,7 +14,7 @@ KernelSource kernel(bool uses_i_index = false) {
   source.i_block = 2;
   source.tile = 1024;
   source.uses_i_index = uses_i_index;
-  source.reductions = {FieldLayout::Reduction::Sum};
+  source.reductions = {Reduction::Sum};
   return source;
 }
 
