@@ -10,7 +10,7 @@
 #include "cli/field_list.h"
 #include "cli/kernel_options.h"
 #include "cli/standard_output.h"
-#include "compiler/emit/plan.h"
+#include "compiler/emit/describe.h"
 #include "compiler/passes/optimize.h"
 #include "compiler/source/parse.h"
 #include "compiler/text/diagnostic.h"

@@ -25,7 +25,7 @@ namespace {
 
 // Runs the body; every exception becomes a status with a message.
 template <typename Body>
-nbcc_status guarded(nbcc_error** error, Body body) noexcept {
+nbcc_status compiling(nbcc_error** error, Body body) noexcept {
   if (error) *error = nullptr;
   try {
     body();
@@ -93,7 +93,7 @@ extern "C" {
 nbcc_status nbcc_pipeline_from_text(nbcc_device* device, const char* text, const char* name,
                                     const nbcc_pipeline_options* options, nbcc_pipeline** pipeline,
                                     nbcc_error** error) {
-  return guarded(error, [&] {
+  return compiling(error, [&] {
     require(device, "device");
     require(pipeline, "pipeline");
     *pipeline = compile(device, source_of(text, name), options);
@@ -102,7 +102,7 @@ nbcc_status nbcc_pipeline_from_text(nbcc_device* device, const char* text, const
 
 nbcc_status nbcc_pipeline_from_file(nbcc_device* device, const char* path, const nbcc_pipeline_options* options,
                                     nbcc_pipeline** pipeline, nbcc_error** error) {
-  return guarded(error, [&] {
+  return compiling(error, [&] {
     require(device, "device");
     require(path, "path");
     require(pipeline, "pipeline");
@@ -111,7 +111,7 @@ nbcc_status nbcc_pipeline_from_file(nbcc_device* device, const char* path, const
 }
 
 nbcc_status nbcc_check_text(const char* text, const char* name, nbcc_report** report, nbcc_error** error) {
-  return guarded(error, [&] {
+  return compiling(error, [&] {
     require(report, "the place for the report");
     *report = nullptr;
     const Source source = source_of(text, name);
@@ -133,7 +133,7 @@ nbcc_status nbcc_check_text(const char* text, const char* name, nbcc_report** re
 
 nbcc_status nbcc_emit_text(const char* text, const char* name, const char* stage, const nbcc_pipeline_options* options,
                            const char* isa, nbcc_report** report, nbcc_error** error) {
-  return guarded(error, [&] {
+  return compiling(error, [&] {
     require(report, "the place for the report");
     *report = nullptr;
     require(stage, "stage");

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "compiler/passes/coincident.h"
 #include "compiler/emit/spelling.h"
+#include "compiler/passes/coincident.h"
 
 namespace nbcc {
 
