@@ -26,7 +26,8 @@ class CpuSummation final : public Summation {
  private:
   void reserve(const CpuPartition& partition);
   void pack_j(const SumRequest& request);
-  void sum_by_blocks(const SumRequest& request, const CpuPartition& partition, const std::vector<Block>& blocks);
+  void sum_by_blocks(const SumRequest& request, const CpuPartition& partition, const std::vector<Block>& blocks,
+                     bool store);
   void sum_by_segments(const SumRequest& request, const CpuPartition& partition, const std::vector<Block>& blocks);
 
   void begin_block(const SumRequest& request, const Block& block);

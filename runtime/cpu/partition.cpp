@@ -17,7 +17,7 @@ constexpr std::int64_t kBlock = 64, kSegmentTiles = 8;
 constexpr double kNanosecondsPerLane = 4.0, kPackNanoseconds = 1.0;
 // With at least so many blocks for each thread the last one costs at most an eighth of a thread's time.
 constexpr std::int64_t kBlocksPerThread = 8;
-// A batch of so many bounds the memory of a run, and stays in the second-level caches until its results are stored.
+// A batch of so many bounds the memory of a run.
 constexpr std::int64_t kBatchPerThread = 32;
 
 }  // namespace

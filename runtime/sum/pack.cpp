@@ -203,17 +203,32 @@ void pack(const ArrayView& view, int component, const Picked& picked, const Colu
   });
 }
 
-template <typename Value>
-void unpack(const Value* values, const ArrayView& view, int component, const Picked& picked,
+template <typename Value, std::size_t count>
+void unpack(const std::array<const Value*, count>& values, const ArrayView& view, int component, const Picked& picked,
             std::optional<Reduction> accumulate) {
   with_type(view.element, [&]<typename T>() {
-    for_each_picked<T>(view, component, picked, [values, accumulate](std::int64_t k, std::byte* to) {
-      store(to, accumulate ? accumulated(*accumulate, load<T>(to), values[k]) : rounded<T>(values[k]));
-    });
+    const std::int64_t next = view.component_stride;
+    if (!accumulate) {
+      for_each_picked<T>(view, component, picked, [values, next](std::int64_t k, std::byte* to) {
+        for (std::size_t c = 0; c < count; ++c) store(to + std::int64_t(c) * next, rounded<T>(values[c][k]));
+      });
+    } else {
+      for_each_picked<T>(view, component, picked, [values, next, how = *accumulate](std::int64_t k, std::byte* to) {
+        for (std::size_t c = 0; c < count; ++c) {
+          std::byte* const at = to + std::int64_t(c) * next;
+          store(at, accumulated(how, load<T>(at), values[c][k]));
+        }
+      });
+    }
   });
 }
 
-template void unpack(const double*, const ArrayView&, int, const Picked&, std::optional<Reduction>);
-template void unpack(const std::int64_t*, const ArrayView&, int, const Picked&, std::optional<Reduction>);
+using Accumulate = std::optional<Reduction>;
+template <typename Value, std::size_t count>
+using Values = std::array<const Value*, count>;
+template void unpack(const Values<double, 1>&, const ArrayView&, int, const Picked&, Accumulate);
+template void unpack(const Values<double, 3>&, const ArrayView&, int, const Picked&, Accumulate);
+template void unpack(const Values<std::int64_t, 1>&, const ArrayView&, int, const Picked&, Accumulate);
+template void unpack(const Values<std::int64_t, 3>&, const ArrayView&, int, const Picked&, Accumulate);
 
 }  // namespace nbcc

@@ -1,6 +1,7 @@
 // The caller's strided arrays, and the packed columns that kernels read.
 // Tested by tests/unit/pack_test.cpp.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -79,11 +80,16 @@ class PackedSide {
 // sum is infinite and not NaN.
 void pack(const ArrayView& view, int component, const Picked& picked, const Column& column, void* to);
 
-// The opposite direction: values[k] (of double or std::int64_t) to component `component` of the k-th picked particle,
-// by `accumulate` (Sum, Min or Max) combined with what stands there. Integers are rounded to the nearest and saturate;
-// NaN gives 0.
+// The opposite direction: values[c][k] (of double or std::int64_t) to component `component` + c of the k-th picked
+// particle, whose row is written once for all (one or three) of them; by `accumulate` (Sum, Min or Max) combined with
+// what stands there. Integers are rounded to the nearest and saturate; NaN gives 0.
+template <typename Value, std::size_t count>
+void unpack(const std::array<const Value*, count>& values, const ArrayView& view, int component, const Picked& picked,
+            std::optional<Reduction> accumulate = {});
 template <typename Value>
 void unpack(const Value* values, const ArrayView& view, int component, const Picked& picked,
-            std::optional<Reduction> accumulate = {});
+            std::optional<Reduction> accumulate = {}) {
+  unpack(std::array{values}, view, component, picked, accumulate);
+}
 
 }  // namespace nbcc

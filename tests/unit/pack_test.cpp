@@ -159,6 +159,27 @@ TEST(Unpack, WritesThePickedOnesOnly) {
   EXPECT_EQ(out, (std::vector<double>{-7, 2, -7, -7, -7, 1}));
 }
 
+TEST(Unpack, ThreeComponentsAreAsThreeCalls) {
+  const double values[3][2] = {{1.5, 2.5}, {-3.5, kNaN}, {5, kInfinity}};
+  const std::int64_t list[] = {2, 0};
+  const auto expect_same = [&]<typename T>(T untouched) {
+    for (const Picked& picked : {Picked{1, nullptr, 2}, Picked{0, list, 2}}) {
+      for (const auto accumulate :
+           {std::optional<FieldLayout::Reduction>(), std::optional(FieldLayout::Reduction::Max)}) {
+        std::vector<T> together(12, untouched), apart(12, untouched);
+        unpack(std::array{values[0], values[1], values[2]}, array(together, 4), 1, picked, accumulate);
+        for (int c = 0; c < 3; ++c) unpack(values[c], array(apart, 4), c + 1, picked, accumulate);
+        EXPECT_EQ(std::memcmp(together.data(), apart.data(), 12 * sizeof(T)), 0);
+        EXPECT_EQ(together[0], untouched);
+        EXPECT_NE(together[picked.list ? 1 : 5], untouched);
+      }
+    }
+  };
+  expect_same(-7.0);
+  expect_same(-7.0f);
+  expect_same(std::int32_t(-7));
+}
+
 TEST(Unpack, AccumulatesByTheReduction) {
   using enum Reduction;
   const auto onto = [](double old, double value, Reduction reduction) {
