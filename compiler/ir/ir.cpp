@@ -7,7 +7,7 @@
 #include <bit>
 
 #include "compiler/text/diagnostic.h"
-#include "compiler/text/limits.h"
+#include "compiler/ir/limits.h"
 
 namespace nbcc {
 namespace {

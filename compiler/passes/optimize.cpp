@@ -14,7 +14,7 @@
 #include "compiler/passes/rsqrt.h"
 #include "compiler/passes/same_place.h"
 #include "compiler/text/diagnostic.h"
-#include "compiler/text/limits.h"
+#include "compiler/ir/limits.h"
 #include "compiler/text/own_stack.h"
 
 namespace nbcc {

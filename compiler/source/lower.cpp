@@ -14,9 +14,9 @@
 
 namespace nbcc {
 
-Pipeline lower(clang::ASTContext& context, const Screened& screened, const Source& source,
+Pipeline lower(clang::ASTContext& context, const Prescanned& prescanned, const Source& source,
                std::vector<Diagnostic>& diagnostics) {
-  return lowering::Lowering(context, screened, source, diagnostics).run();
+  return lowering::Lowering(context, prescanned, source, diagnostics).run();
 }
 
 namespace lowering {
@@ -121,8 +121,8 @@ void Lowering::declare_function(const clang::FunctionDecl* function) {
 
 Pipeline Lowering::run() {
   pipeline_.name = source_.name();
-  pipeline_.dialect = screened_.dialect;
-  pipeline_.flops = screened_.flops;
+  pipeline_.dialect = prescanned_.dialect;
+  pipeline_.flops = prescanned_.flops;
   if (pipeline_.dialect == Dialect::Cunbody) declare_cunbody_arrays();
   const clang::FunctionDecl* finish = nullptr;
   for (const clang::Decl* declaration : context_.getTranslationUnitDecl()->decls()) {

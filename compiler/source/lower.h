@@ -22,7 +22,7 @@
 
 namespace nbcc {
 
-Pipeline lower(clang::ASTContext& context, const Screened& screened, const Source& source,
+Pipeline lower(clang::ASTContext& context, const Prescanned& prescanned, const Source& source,
                std::vector<Diagnostic>& diagnostics);
 
 namespace lowering {
@@ -72,9 +72,9 @@ bool always_returns(const clang::Stmt* statement);
 
 class Lowering {
  public:
-  Lowering(clang::ASTContext& context, const Screened& screened, const Source& source,
+  Lowering(clang::ASTContext& context, const Prescanned& prescanned, const Source& source,
            std::vector<Diagnostic>& diagnostics)
-      : context_(context), screened_(screened), source_(source), diagnostics_(diagnostics) {}
+      : context_(context), prescanned_(prescanned), source_(source), diagnostics_(diagnostics) {}
   Pipeline run();
 
  private:
@@ -188,7 +188,7 @@ class Lowering {
   bool in_prelude(const clang::Decl* declaration) const;
 
   clang::ASTContext& context_;
-  const Screened& screened_;
+  const Prescanned& prescanned_;
   const Source& source_;
   std::vector<Diagnostic>& diagnostics_;
 

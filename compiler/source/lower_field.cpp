@@ -65,7 +65,7 @@ Field Lowering::field_named(const clang::VarDecl* variable, llvm::StringRef anno
   Field field;
   field.name = variable->getName().str();
   field.where = location(where);
-  if (auto comment = screened_.comments.find(field.where.line); comment != screened_.comments.end())
+  if (auto comment = prescanned_.comments.find(field.where.line); comment != prescanned_.comments.end())
     field.comment = comment->second;
   if (annotation == "input_i")
     field.role = Role::InputI;
@@ -128,7 +128,7 @@ void Lowering::declare_cunbody_arrays() {
   std::map<const clang::VarDecl*, int> largest;
   if (!measuring_) {
     std::vector<Diagnostic> unheard;
-    Lowering measure(context_, screened_, source_, unheard);
+    Lowering measure(context_, prescanned_, source_, unheard);
     measure.measuring_ = true;
     measure.run();
     largest = measure.largest_index_;
@@ -145,9 +145,9 @@ void Lowering::declare_cunbody_arrays() {
     fields_[variable] = int(pipeline_.fields.size());
     pipeline_.fields.push_back(field);
   };
-  add("INPUT_I", Role::InputI, screened_.idim);
-  add("INPUT_J", Role::InputJ, screened_.jdim);
-  add("OUTPUT", Role::Output, screened_.fdim);
+  add("INPUT_I", Role::InputI, prescanned_.idim);
+  add("INPUT_J", Role::InputJ, prescanned_.jdim);
+  add("OUTPUT", Role::Output, prescanned_.fdim);
   contributed_.resize(std::size_t(pipeline_.components(Role::Output)));
 }
 

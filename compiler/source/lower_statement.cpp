@@ -7,7 +7,7 @@
 #include "clang/AST/Attr.h"
 #include "compiler/source/lower.h"
 #include "compiler/source/vocabulary.h"
-#include "compiler/text/limits.h"
+#include "compiler/ir/limits.h"
 
 namespace nbcc::lowering {
 
@@ -16,7 +16,7 @@ namespace {
 constexpr int kMaxStatements = 100'000;
 constexpr int kMaxRounds = 10'000;
 
-// What the screen cannot refuse by its first word.
+// What the prescan cannot refuse by its first word.
 std::string construct_name(const clang::Stmt* statement) {
   switch (statement->getStmtClass()) {
     case clang::Stmt::CXXForRangeStmtClass:

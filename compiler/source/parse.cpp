@@ -1,4 +1,4 @@
-// Text -> Pipeline: the screen, then Clang's parser, then lowering. One door: parse(). This file owns the set-up of
+// Text -> Pipeline: the prescan, then Clang's parser, then lowering. One door: parse(). This file owns the set-up of
 // Clang and the way its diagnostics become ours; what the tree means is in lower*.cpp.
 #include "compiler/source/parse.h"
 
@@ -192,20 +192,20 @@ bool has_errors(const std::vector<Diagnostic>& diagnostics) {
 }  // namespace
 
 Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings) {
-  const Screened screened = screen(source);
-  if (!screened.errors.empty()) throw CompileError(source, screened.errors);
+  const Prescanned prescanned = prescan(source);
+  if (!prescanned.errors.empty()) throw CompileError(source, prescanned.errors);
 
   std::vector<Diagnostic> diagnostics;
   Pipeline pipeline;
   std::exception_ptr failure;
-  // Deep expressions recurse in Clang and in lowering; the screen bounds their depth.
+  // Deep expressions recurse in Clang and in lowering; the prescan bounds their depth.
   run_on_own_stack(kDeepStack, [&] {
-    run_clang(source, screened.dialect, diagnostics, [&](clang::ASTContext& context) {
+    run_clang(source, prescanned.dialect, diagnostics, [&](clang::ASTContext& context) {
       // Lowering a tree that Clang found wrong would only repeat its complaints in other words.
       if (has_errors(diagnostics)) return;
       // Caught here, since Clang's own frames are built without exceptions.
       try {
-        pipeline = lower(context, screened, source, diagnostics);
+        pipeline = lower(context, prescanned, source, diagnostics);
       } catch (...) {
         failure = std::current_exception();
       }

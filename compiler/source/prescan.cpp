@@ -1,5 +1,5 @@
-// Text -> Screened. One door: screen(). A token is judged by itself and the few before it in its statement; what needs
-// types or scopes is left to Clang and to lowering.
+// Text -> Prescanned. One door: prescan(). A token is judged by itself and the few before it in its statement; what
+// needs types or scopes is left to Clang and to lowering.
 #include "compiler/source/prescan.h"
 
 #include <fmt/core.h>
@@ -34,11 +34,11 @@ bool contains(const List& list, std::string_view word) {
   return std::find(std::begin(list), std::end(list), word) != std::end(list);
 }
 
-class Screener {
+class Prescanner {
  public:
-  explicit Screener(const Source& source) : text_(source.text) {}
+  explicit Prescanner(const Source& source) : text_(source.text) {}
 
-  Screened run() {
+  Prescanned run() {
     if (refuse_as_a_whole()) return std::move(result_);
     // A byte order mark is how some editors begin a UTF-8 file; Clang passes over it too.
     if (text_.starts_with("\xef\xbb\xbf")) at_ = 3;
@@ -454,11 +454,11 @@ class Screener {
   std::set<std::string> misused_;  // roles that stood where they cannot
   std::optional<Seen> first_array_, first_role_, first_weak_role_;
   Directives directives_;
-  Screened result_;
+  Prescanned result_;
 };
 
 }  // namespace
 
-Screened screen(const Source& source) { return Screener(source).run(); }
+Prescanned prescan(const Source& source) { return Prescanner(source).run(); }
 
 }  // namespace nbcc

@@ -4,24 +4,22 @@
 // out, and learns what the parser needs beforehand: the dialect, the flop convention, the comments behind declarations.
 // Knows tokens, not grammar.
 #pragma once
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "compiler/ir/ir.h"
+#include "compiler/source/prescan_directive.h"
 #include "compiler/text/diagnostic.h"
 
 namespace nbcc {
 
-struct Screened {
+struct Prescanned : StatedNumbers {
   Dialect dialect = Dialect::Named;
-  std::optional<int> flops;                       // #pragma flops N
   std::unordered_map<int, std::string> comments;  // line -> the // comment that ends it
-  std::optional<int> idim, jdim, fdim;            // #define IDIM (4), in Cunbody's dialect
   std::vector<Diagnostic> errors;                 // if any, the text must not be parsed
 };
 
-Screened screen(const Source& source);
+Prescanned prescan(const Source& source);
 
 }  // namespace nbcc

@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <optional>
 
-#include "compiler/source/prescan.h"
 #include "compiler/source/vocabulary.h"
 
 namespace nbcc {
@@ -44,7 +42,7 @@ std::optional<int> whole_number(std::string_view text) {
   return std::stoi(std::string(text));
 }
 
-std::string pragma(std::string_view rest, Screened& result) {
+std::string pragma(std::string_view rest, StatedNumbers& result) {
   if (take_word(rest) != "flops") return "the only pragma of the language is '#pragma flops N'";
   skip_blanks(rest);
   const std::optional<int> count = whole_number(rest);
@@ -56,7 +54,7 @@ std::string pragma(std::string_view rest, Screened& result) {
 
 }  // namespace
 
-std::string Directives::take(std::string_view line, Screened& result) {
+std::string Directives::take(std::string_view line, StatedNumbers& result) {
   if (const auto comment = line.find("//"); comment != std::string_view::npos) line = line.substr(0, comment);
   const std::string name = take_word(line);
   // It could go on over the following lines, which would then be no code.
@@ -69,7 +67,7 @@ std::string Directives::take(std::string_view line, Screened& result) {
   return fmt::format("#{} is not in the language; only '#define NAME constant' and '#pragma flops N' are", name);
 }
 
-std::string Directives::define(std::string_view rest, Screened& result) {
+std::string Directives::define(std::string_view rest, StatedNumbers& result) {
   const std::string name = take_word(rest);
   if (name.empty() || !is_word_start(name[0])) return "#define needs a name";
   if (name.starts_with("_")) return fmt::format("#define {}: a name begins with a letter", name);

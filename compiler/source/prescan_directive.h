@@ -1,26 +1,31 @@
-// The directives of the language: `#define NAME constant` and `#pragma flops N`. Part of the screen; knows what has
+// The directives of the language: `#define NAME constant` and `#pragma flops N`. Part of the prescan; knows what has
 // been defined, so that no macro can grow without bound or change the meaning of a word.
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace nbcc {
 
-struct Screened;
-
 // Characters of a number: every one of 64 bits can be written out, and Clang's arithmetic breaks at some 16000 digits.
 inline constexpr std::size_t kMaxNumber = 1'000;
+
+// What directives tell the parser.
+struct StatedNumbers {
+  std::optional<int> flops;             // #pragma flops N
+  std::optional<int> idim, jdim, fdim;  // #define IDIM (4), in Cunbody's dialect
+};
 
 class Directives {
  public:
   // Takes the line behind '#'. Returns what is wrong with it, or nothing.
-  std::string take(std::string_view line, Screened& result);
+  std::string take(std::string_view line, StatedNumbers& result);
   // How many tokens the word stands for: 1, or those of the macro of that name.
   int expansion(std::string_view word) const;
 
  private:
-  std::string define(std::string_view rest, Screened& result);
+  std::string define(std::string_view rest, StatedNumbers& result);
   std::string judge_value(const std::string& name, std::string_view value);
 
   std::map<std::string, int, std::less<>> tokens_;           // of each macro, fully expanded

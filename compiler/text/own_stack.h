@@ -14,7 +14,7 @@ struct StackRefused : std::runtime_error {
   ~StackRefused() override;
 };
 
-// Holds the deepest chain within the limits of the language (compiler/text/limits.h): Clang takes some 4 KB of it for
+// Holds the deepest chain within the limits of the language (compiler/ir/limits.h): Clang takes some 4 KB of it for
 // each variable that is initialised by the one before.
 inline constexpr std::size_t kDeepStack = std::size_t(512) << 20;
 

@@ -31,7 +31,7 @@ struct SourceUnreadable : std::runtime_error {
   ~SourceUnreadable() override;
 };
 
-// Reads a whole file. Throws SourceUnreadable. The size limit is checked by `screen`, so that it is a diagnostic.
+// Reads a whole file. Throws SourceUnreadable. The size limit is checked by `prescan`, so that it is a diagnostic.
 Source read_source(const std::string& path);
 
 }  // namespace nbcc

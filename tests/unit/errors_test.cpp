@@ -152,7 +152,7 @@ TEST(errors, warnings_in_5000_lines) {
   EXPECT_EQ(said.size(), 100u);
 }
 
-// Each is within the limits of the screen and would be slow if a pass were not linear.
+// Each is within the limits of the prescan and would be slow if a pass were not linear.
 TEST(large, many_ifs_over_many_variables) {
   std::string text = kEnd;
   for (int k = 0; k < 2'000; ++k) text += "real v" + std::to_string(k) + " = xj;\n";
