@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "compiler/text/diagnostic.h"
 #include "compiler/ir/limits.h"
+#include "compiler/text/diagnostic.h"
 
 namespace nbcc {
 namespace {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir/limits.h"
 #include "compiler/ir/verify.h"
 #include "compiler/passes/contract.h"
 #include "compiler/passes/cse.h"
@@ -14,7 +15,6 @@
 #include "compiler/passes/rsqrt.h"
 #include "compiler/passes/same_place.h"
 #include "compiler/text/diagnostic.h"
-#include "compiler/ir/limits.h"
 #include "compiler/text/own_stack.h"
 
 namespace nbcc {
