@@ -37,8 +37,7 @@ Location first_index(const Pipeline& pipeline) {
 void check_sums_over_parts(const LibraryPipeline& one) {
   std::vector<Diagnostic> diagnostics;
   for (const Field& field : one.pipeline.fields) {
-    if (field.role != Role::Output) continue;
-    if (field.reduction != Reduction::ArgMin && field.reduction != Reduction::ArgMax) continue;
+    if (field.role != Role::Output || !keeps_index(field.reduction)) continue;
     diagnostics.push_back({Severity::Error, field.where,
                            fmt::format("output '{}' is an {}, which FDPS cannot use: it hands over a part of the "
                                        "j-particles at a time, and the index in a part tells nothing",

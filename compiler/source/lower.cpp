@@ -30,8 +30,8 @@ constexpr std::size_t kMaxWarnings = 100;
 Location Lowering::location(clang::SourceLocation where) const {
   if (where.isInvalid()) return {};
   const clang::SourceManager& manager = context_.getSourceManager();
-  const clang::PresumedLoc place = manager.getPresumedLoc(manager.getExpansionLoc(where));
-  return place.isValid() ? Location{int(place.getLine()), int(place.getColumn())} : Location{};
+  const clang::PresumedLoc presumed = manager.getPresumedLoc(manager.getExpansionLoc(where));
+  return presumed.isValid() ? Location{int(presumed.getLine()), int(presumed.getColumn())} : Location{};
 }
 
 void Lowering::report(Severity severity, clang::SourceLocation where, std::string message) {
@@ -66,10 +66,8 @@ bool Lowering::attempt(const clang::Stmt* statement, Action action) {
 }
 
 void Lowering::poison(const clang::Stmt* statement) {
-  const clang::Expr* target = nullptr;
-  if (const auto* b = llvm::dyn_cast<clang::BinaryOperator>(statement); b && b->isAssignmentOp()) target = b->getLHS();
-  if (const auto* c = llvm::dyn_cast<clang::CXXOperatorCallExpr>(statement); c && c->isAssignmentOp())
-    target = c->getArg(0);
+  const auto assignment = assignment_in(statement);
+  const clang::Expr* target = assignment ? assignment->left : nullptr;
   while (target) {
     target = target->IgnoreParenImpCasts();
     if (const auto* m = llvm::dyn_cast<clang::MemberExpr>(target))
@@ -81,18 +79,12 @@ void Lowering::poison(const clang::Stmt* statement) {
     else
       break;
   }
-  if (const auto* reference = target ? llvm::dyn_cast<clang::DeclRefExpr>(target) : nullptr)
-    if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl())) {
+  if (const auto* reference = llvm::dyn_cast_or_null<clang::DeclRefExpr>(target))
+    if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl()))
       if (auto found = environment_.find(variable); found != environment_.end())
-        std::fill(found->second.parts.begin(), found->second.parts.end(), kPoisoned);
-    }
+        std::ranges::fill(found->second.parts, kPoisoned);
   for (const clang::Stmt* child : statement->children())
     if (child) poison(child);
-}
-
-bool Lowering::failed() const {
-  return std::any_of(diagnostics_.begin(), diagnostics_.end(),
-                     [](const Diagnostic& d) { return d.severity == Severity::Error; });
 }
 
 void Lowering::declare(const clang::Decl* declaration) {
@@ -136,7 +128,7 @@ Pipeline Lowering::run() {
     if (const auto* function = llvm::dyn_cast<clang::FunctionDecl>(declaration))
       if (function->getName() == "finish" && function->isThisDeclarationADefinition()) finish = function;
   }
-  if (pipeline_.components(Role::Output) == 0 && !failed())
+  if (pipeline_.components(Role::Output) == 0 && !has_errors(diagnostics_))
     diagnostics_.push_back(
         {Severity::Error,
          {},
@@ -145,10 +137,10 @@ Pipeline Lowering::run() {
     if (finish) attempt(nullptr, [&] { lower_finish(finish); });
     return {};
   }
-  if (failed()) return std::move(pipeline_);
+  if (has_errors(diagnostics_)) return std::move(pipeline_);
   combine_contributions();
   if (finish) attempt(nullptr, [&] { lower_finish(finish); });
-  if (!failed()) warn_unused();
+  if (!has_errors(diagnostics_)) warn_unused();
   return std::move(pipeline_);
 }
 
@@ -159,22 +151,22 @@ void Lowering::combine_contributions() {
     const Field& field = pipeline_.field_of(Role::Output, component);
     const auto has_guard = [&](const Contributed& c) { return c.guard == parts[0].guard; };
     const auto is_whole = [&](const Contributed& c) { return (*graph_)[c.value].type == Type::Index; };
-    const bool maximum = field.reduction == Reduction::Max || field.reduction == Reduction::ArgMax;
-    const Op op = field.reduction == Reduction::Sum ? Op::Add : maximum ? Op::Max : Op::Min;
+    const bool minimum = is_minimum(field.reduction);
+    const Op op = field.reduction == Reduction::Sum ? Op::Add : minimum ? Op::Min : Op::Max;
     // Whole numbers beside real ones: floats would round them.
-    if (std::any_of(parts.begin(), parts.end(), is_whole) && !std::all_of(parts.begin(), parts.end(), is_whole))
+    if (std::ranges::any_of(parts, is_whole) && !std::ranges::all_of(parts, is_whole))
       for (Contributed& part : parts) part.value = cast(part.value, Type::Double, {});
     Contribution joined;
     if (parts.empty()) {
       joined.value = never_written(field);  // warned of below
-    } else if (std::all_of(parts.begin(), parts.end(), has_guard)) {
+    } else if (std::ranges::all_of(parts, has_guard)) {
       for (const Contributed& part : parts)
         joined.value = joined.value == kNone ? part.value : binary(op, joined.value, part.value, {});
       joined.guard = parts[0].guard;
-    } else if (std::all_of(parts.begin(), parts.end(), is_whole)) {
+    } else if (std::ranges::all_of(parts, is_whole)) {
       joined = combine_whole(parts, op);
     } else {
-      const double identity = field.reduction == Reduction::Sum ? 0 : maximum ? -HUGE_VAL : HUGE_VAL;
+      const double identity = field.reduction == Reduction::Sum ? 0 : minimum ? HUGE_VAL : -HUGE_VAL;
       for (const Contributed& part : parts) {
         NodeId value = part.value;
         if (part.guard != kNone)
@@ -187,7 +179,7 @@ void Lowering::combine_contributions() {
   }
 }
 
-// No whole number stands for none, as infinity does: what is there is told by the guards alone.
+// No whole number stands for none, as infinity does: only the guards say what is there.
 Contribution Lowering::combine_whole(const std::vector<Contributed>& parts, Op op) {
   Contribution joined{parts[0].value, parts[0].guard};
   for (std::size_t k = 1; k < parts.size(); ++k) {
@@ -201,12 +193,11 @@ Contribution Lowering::combine_whole(const std::vector<Contributed>& parts, Op o
 }
 
 NodeId Lowering::never_written(const Field& field) {
-  const bool maximum = field.reduction == Reduction::Max || field.reduction == Reduction::ArgMax;
   if (field.reduction == Reduction::Sum) return graph_->constant(0);
-  const bool arg = field.reduction == Reduction::ArgMin || field.reduction == Reduction::ArgMax;
-  if (!arg && (field.type == Type::Int || field.type == Type::Index))
-    return graph_->constant(maximum ? -0x1p63 : 0x1p63, Type::Index);
-  return graph_->constant(maximum ? -HUGE_VAL : HUGE_VAL);
+  const double sign = is_minimum(field.reduction) ? 1 : -1;
+  if (!keeps_index(field.reduction) && (field.type == Type::Int || field.type == Type::Index))
+    return graph_->constant(sign * 0x1p63, Type::Index);
+  return graph_->constant(sign * HUGE_VAL);
 }
 
 void Lowering::lower_finish(const clang::FunctionDecl* function) {
@@ -216,51 +207,41 @@ void Lowering::lower_finish(const clang::FunctionDecl* function) {
   finishing_ = true;
   graph_ = &pipeline_.finish;
   path_ = kNone;
-  for (const auto& [variable, index] : fields_) {
-    const Field& field = pipeline_.fields[std::size_t(index)];
-    if (field.role != Role::Output) continue;
+  const auto each_output = [&](auto action) {
+    for (const auto& [variable, index] : fields_)
+      if (const Field& field = pipeline_.fields[std::size_t(index)]; field.role == Role::Output)
+        action(variable, field);
+  };
+  each_output([&](const clang::VarDecl* variable, const Field& field) {
     Value value{{result_type(field), field.length, field.width}, {}};
     for (int c = 0; c < field.components(); ++c)
       value.parts.push_back(graph_->leaf(Op::Output, field.first + c, result_type(field)));
     set(variable, value);
-  }
+  });
   execute(function->getBody());
   pipeline_.finished.assign(std::size_t(pipeline_.components(Role::Output)), kNone);
-  for (const auto& [variable, index] : fields_) {
-    const Field& field = pipeline_.fields[std::size_t(index)];
-    if (field.role != Role::Output) continue;
-    const Value value = read_variable(variable, where);
-    for (int c = 0; c < field.components(); ++c)
-      pipeline_.finished[std::size_t(field.first + c)] = value.parts[std::size_t(c)];
-  }
+  each_output([&](const clang::VarDecl* variable, const Field& field) {
+    std::ranges::copy(read_variable(variable, where).parts, pipeline_.finished.begin() + field.first);
+  });
 }
 
 void Lowering::warn_unused() {
-  // Which components of the inputs and params are read.
-  std::map<Op, std::vector<bool>> used{{Op::InputI, {}}, {Op::InputJ, {}}, {Op::Param, {}}};
-  used[Op::InputI].resize(std::size_t(pipeline_.components(Role::InputI)));
-  used[Op::InputJ].resize(std::size_t(pipeline_.components(Role::InputJ)));
-  used[Op::Param].resize(std::size_t(pipeline_.components(Role::Param)));
+  std::set<std::pair<Op, std::int64_t>> used;  // leaves: components of the inputs and params
   const auto mark = [&](const Graph& graph, const std::vector<NodeId>& from) {
     const std::vector<bool> alive = reachable(graph, from);
     for (NodeId id = 0; id < graph.size(); ++id)
-      if (const auto found = used.find(graph[id].op); alive[std::size_t(id)] && found != used.end())
-        found->second[std::size_t(graph[id].payload)] = true;
+      if (alive[std::size_t(id)] && arity(graph[id].op) == 0) used.emplace(graph[id].op, graph[id].payload);
   };
   mark(pipeline_.pair, pipeline_.roots());
   mark(pipeline_.finish, pipeline_.finished);
-  for (int k = 0; k < int(pipeline_.fields.size()); ++k) {
+  for (const Field& field : pipeline_.fields) {
     if (diagnostics_.size() >= kMaxWarnings) return;
-    const Field& field = pipeline_.fields[std::size_t(k)];
     if (field.role == Role::Output) {
-      warn_unwritten(k);
+      warn_unwritten(field);
       continue;
     }
-    const auto& of_role = used[field.role == Role::InputI   ? Op::InputI
-                               : field.role == Role::InputJ ? Op::InputJ
-                                                            : Op::Param];
-    const auto first = of_role.begin() + field.first;
-    if (std::none_of(first, first + field.components(), [](bool b) { return b; }))
+    const auto first = used.lower_bound({leaf_of(field.role), field.first});
+    if (first == used.end() || *first >= std::pair(leaf_of(field.role), std::int64_t(field.first + field.components())))
       diagnostics_.push_back({Severity::Warning, field.where,
                               fmt::format("{} '{}' is declared and never used", name(field.role), field.name)});
   }
@@ -276,8 +257,7 @@ void Lowering::warn_unused() {
 }
 
 // An output is written by a contribution, or by finish().
-void Lowering::warn_unwritten(int index) {
-  const Field& field = pipeline_.fields[std::size_t(index)];
+void Lowering::warn_unwritten(const Field& field) {
   const auto written = [&](int component) {
     if (!contributed_[std::size_t(component)].empty()) return true;
     if (pipeline_.finished.empty()) return false;

@@ -2,11 +2,12 @@
 // only lower().
 //
 // A variable holds a Value: one IR node per component. A statement changes values; an `if` executes both branches on
-// copies and joins them with Select; a `for` is executed as often as it says; a call executes the body. What is left
+// copies and merges them with Select; a `for` is executed as often as it says; a call executes the body. What is left
 // at the end are the contributions. Wrong text throws Rejected, which is caught per top-level statement, so that one
 // run reports every mistake; variables that the failed statement would have set are poisoned and stay silent.
 #pragma once
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -47,8 +48,8 @@ struct Value {
   std::vector<NodeId> parts;
 };
 
-// A part of a variable that can be assigned.
-struct Place {
+// A variable, or a part of one, that can be read and assigned.
+struct LValue {
   const clang::VarDecl* variable = nullptr;
   int first = 0;
   Shape shape;
@@ -64,6 +65,16 @@ struct Contributed {
   NodeId guard, value;
 };
 
+// `left sign right`, of scalars or vectors: "=", "+=" and their like.
+struct Assignment {
+  const clang::Expr *left, *right;
+  std::string sign;
+};
+std::optional<Assignment> assignment_in(const clang::Stmt* statement);
+
+// Of "+" or "+=".
+std::optional<Op> arithmetic_operation(llvm::StringRef sign);
+
 // True if every way through the statement ends in a return.
 bool always_returns(const clang::Stmt* statement);
 
@@ -75,13 +86,13 @@ class Lowering {
   Pipeline run();
 
  private:
-  // Ordered by the place in the text, so that the same text makes the same graph in every run.
-  struct ByPlace {
+  // Ordered as in the text, so that the same text makes the same graph in every run.
+  struct InTextOrder {
     bool operator()(const clang::VarDecl* a, const clang::VarDecl* b) const {
       return std::pair(a->getLocation().getRawEncoding(), a) < std::pair(b->getLocation().getRawEncoding(), b);
     }
   };
-  using Environment = std::map<const clang::VarDecl*, Value, ByPlace>;
+  using Environment = std::map<const clang::VarDecl*, Value, InTextOrder>;
 
   // A function being inlined: what it has returned so far, under which guards, newest last.
   struct Frame {
@@ -98,8 +109,7 @@ class Lowering {
   Contribution combine_whole(const std::vector<Contributed>& parts, Op op);
   NodeId never_written(const Field& field);
   void warn_unused();
-  void warn_unwritten(int field);
-  bool failed() const;
+  void warn_unwritten(const Field& field);
   Location location(clang::SourceLocation where) const;
   void report(Severity severity, clang::SourceLocation where, std::string message);
   void poison(const clang::Stmt* statement);
@@ -122,18 +132,17 @@ class Lowering {
   void execute_call(const clang::CallExpr* expression);
   void define_local(const clang::VarDecl* variable);
   Value initial_value(const clang::VarDecl* variable, Shape shape);
-  void assign(const Place& place, Value value, clang::SourceLocation where);
+  void assign(const LValue& lvalue, Value value, clang::SourceLocation where);
   void set(const clang::VarDecl* variable, Value value);
   Environment end_branch();
   void join(const Environment& yes, const Environment& no, NodeId condition, int line);
 
   // lower_reduce.cpp
   bool reduce(const clang::Expr* expression);
-  void reduce_sum(const Place& place, const clang::Expr* term, bool negative, clang::SourceLocation where);
-  bool reduce_by_call(const Place& place, const clang::Expr* right, clang::SourceLocation where);
-  void contribute(const Place& place, const Value& value, Reduction reduction, clang::SourceLocation where);
+  bool reduce_by_call(const LValue& lvalue, const clang::Expr* right, clang::SourceLocation where);
+  void contribute(const LValue& lvalue, const Value& value, Reduction reduction, clang::SourceLocation where);
   const Field* output_of(const clang::VarDecl* variable) const;
-  bool is_place(const clang::Expr* expression, const Place& place);
+  bool refers_to(const clang::Expr* expression, const LValue& lvalue);
   std::string how_to_change(const Field& output) const;
 
   // lower_expression.cpp
@@ -152,13 +161,13 @@ class Lowering {
   Value evaluate_comparison(const clang::BinaryOperator* expression);
   NodeId condition(const clang::Expr* expression);
 
-  // lower_place.cpp
-  Place place_of(const clang::Expr* expression);
-  Place place_of_variable(const clang::DeclRefExpr* reference);
-  Place element(const Place& base, const clang::Expr* index, clang::SourceLocation where);
+  // lower_lvalue.cpp
+  LValue lvalue_of(const clang::Expr* expression);
+  LValue lvalue_of_variable(const clang::DeclRefExpr* reference);
+  LValue element(const LValue& base, const clang::Expr* index, clang::SourceLocation where);
   std::int64_t constant_index(const clang::Expr* expression, int count, const std::string& what);
-  Value read(const Place& place, clang::SourceLocation where);
-  Value read_field(const Field& field, const Place& place, clang::SourceLocation where);
+  Value read(const LValue& lvalue, clang::SourceLocation where);
+  Value read_field(const Field& field, const LValue& lvalue, clang::SourceLocation where);
   Value read_variable(const clang::VarDecl* variable, clang::SourceLocation where);
   Value read_built_in(const clang::VarDecl* variable, clang::SourceLocation where);
   NodeId transplant(NodeId id);  // a node of `pair` that no j reaches, remade in `finish`
@@ -166,7 +175,7 @@ class Lowering {
   // lower_call.cpp
   Value call(const clang::CallExpr* expression);
   Value call_built_in(const clang::CallExpr* expression, const clang::FunctionDecl* function);
-  Value scalar_function(const std::string& name, const std::vector<Value>& arguments, clang::SourceLocation where);
+  NodeId scalar_function(const std::string& name, std::array<NodeId, 3> arguments, clang::SourceLocation where);
   Value inline_function(const clang::CallExpr* expression, const clang::FunctionDecl* function);
   void bind_arguments(const clang::CallExpr* expression, const clang::FunctionDecl* definition);
   Value join_returned(const Frame& frame, clang::SourceLocation where);
@@ -193,8 +202,8 @@ class Lowering {
   Graph* graph_ = &pipeline_.pair;  // `finish` while finish() is lowered
   Environment environment_;
   std::vector<Environment> branches_;  // of each if being executed: what its branch has changed, with the values before
-  std::map<const clang::VarDecl*, int, ByPlace> fields_;  // index in pipeline_.fields
-  std::set<const clang::VarDecl*> broken_;                // their declarations were errors that have been reported
+  std::map<const clang::VarDecl*, int, InTextOrder> fields_;  // index in pipeline_.fields
+  std::set<const clang::VarDecl*> broken_;                    // their declarations were errors that have been reported
   std::set<const clang::FunctionDecl*> called_;
   std::map<NodeId, NodeId> transplanted_;
   std::map<const clang::VarDecl*, int> half_set_line_;

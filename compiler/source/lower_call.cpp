@@ -9,23 +9,12 @@
 namespace nbcc::lowering {
 
 namespace {
-struct BuiltIn {
-  const char* name;
-  Op op;
-};
-constexpr BuiltIn kUnary[] = {{"sqrt", Op::Sqrt},   {"rsqrt", Op::Rsqrt}, {"cbrt", Op::Cbrt},   {"exp", Op::Exp},
-                              {"exp2", Op::Exp2},   {"log", Op::Log},     {"log2", Op::Log2},   {"sin", Op::Sin},
-                              {"cos", Op::Cos},     {"sinpi", Op::SinPi}, {"cospi", Op::CosPi}, {"tan", Op::Tan},
-                              {"asin", Op::Asin},   {"acos", Op::Acos},   {"atan", Op::Atan},   {"sinh", Op::Sinh},
-                              {"cosh", Op::Cosh},   {"tanh", Op::Tanh},   {"erf", Op::Erf},     {"erfc", Op::Erfc},
-                              {"floor", Op::Floor}, {"ceil", Op::Ceil},   {"round", Op::Round}, {"trunc", Op::Trunc},
-                              {"fabs", Op::Abs},    {"abs", Op::Abs}};
-constexpr BuiltIn kBinary[] = {
-    {"min", Op::Min}, {"max", Op::Max}, {"pow", Op::Pow}, {"atan2", Op::Atan2}, {"copysign", Op::CopySign}};
-
-const Op* find_op(const BuiltIn* begin, const BuiltIn* end, const std::string& name) {
-  const BuiltIn* found = std::find_if(begin, end, [&](const BuiltIn& b) { return name == b.name; });
-  return found == end ? nullptr : &found->op;
+// The operation that a function is, if it is one: they have the same names.
+std::optional<Op> operation(std::string_view function) {
+  if (function == "fabs") return Op::Abs;
+  for (int op = 0; op <= int(Op::Select); ++op)
+    if (function == name(Op(op))) return Op(op);
+  return std::nullopt;
 }
 }  // namespace
 
@@ -44,47 +33,60 @@ Value Lowering::call_built_in(const clang::CallExpr* expression, const clang::Fu
   if (name == "skip_if" || name == "sincos") throw Rejected{where, fmt::format("{} stands alone as a statement", name)};
   std::vector<Value> arguments;
   for (const clang::Expr* argument : expression->arguments()) arguments.push_back(evaluate(argument));
-  const bool vectors =
-      std::any_of(arguments.begin(), arguments.end(), [](const Value& v) { return v.shape.width > 1; });
-  return vectors ? vector_function(name, arguments, where) : scalar_function(name, arguments, where);
+  if (name == "dot" || name == "length" || name == "normalize" || name == "cross")
+    return vector_function(name, arguments, where);
+  // All others take the components one by one, and a number beside vectors with each of them. Vectors are of real,
+  // whatever stands beside them.
+  Value result{{Type::Real, 0, 1}, {}};
+  for (const Value& argument : arguments) result.shape.width = std::max(result.shape.width, argument.shape.width);
+  for (int c = 0; c < result.shape.width; ++c) {
+    std::array<NodeId, 3> parts{kNone, kNone, kNone};
+    for (std::size_t k = 0; k < arguments.size(); ++k) {
+      const bool single = arguments[k].shape.width == 1;
+      parts[k] = arguments[k].parts[std::size_t(single ? 0 : c)];
+      if (single && result.shape.width > 1 && name != "select") parts[k] = cast(parts[k], Type::Real, where);
+    }
+    result.parts.push_back(scalar_function(name, parts, where));
+  }
+  result.shape.scalar = (*graph_)[result.parts[0]].type;
+  return result;
 }
 
-Value Lowering::scalar_function(const std::string& name, const std::vector<Value>& arguments,
-                                clang::SourceLocation where) {
-  const auto scalar = [&](NodeId node) { return Value{{(*graph_)[node].type, 0, 1}, {node}}; };
+NodeId Lowering::scalar_function(const std::string& name, std::array<NodeId, 3> arguments,
+                                 clang::SourceLocation where) {
+  const auto [a, b, c] = arguments;
+  const auto type = [&](NodeId node) { return (*graph_)[node].type; };
   // Functions of the real line take whole numbers as reals.
-  const auto real = [&](NodeId node) {
-    return (*graph_)[node].type < Type::Float ? cast(node, Type::Real, where) : node;
-  };
-  const NodeId a = arguments[0].parts[0];
-  if (const Op* op = find_op(std::begin(kUnary), std::end(kUnary), name))
-    return scalar(unary(*op, name == "abs" ? cast(a, std::max((*graph_)[a].type, Type::Int), where) : real(a), where));
-  const NodeId b = arguments.size() > 1 ? arguments[1].parts[0] : kNone;
-  if (const Op* op = find_op(std::begin(kBinary), std::end(kBinary), name)) {
-    const bool ordering = *op == Op::Min || *op == Op::Max;
-    return scalar(binary(*op, ordering ? a : real(a), ordering ? b : real(b), where));
-  }
+  const auto real = [&](NodeId node) { return type(node) < Type::Float ? cast(node, Type::Real, where) : node; };
+  if (name == "clamp") return binary(Op::Min, binary(Op::Max, a, b, where), c, where);
   if (name == "nearest_image") {
     // dx - box * rint(dx / box): the copy of dx that is nearest to 0 in a periodic box of this length. Of two that are
     // equally near either will do, so the rounding is the one that processors have.
-    return scalar(binary(Op::Sub, a,
-                         binary(Op::Mul, b, unary(Op::Rint, binary(Op::Div, real(a), real(b), where), where), where),
-                         where));
+    const NodeId copies = unary(Op::Rint, binary(Op::Div, real(a), real(b), where), where);
+    return binary(Op::Sub, a, binary(Op::Mul, b, copies, where), where);
   }
-  const NodeId c = arguments.size() > 2 ? arguments[2].parts[0] : kNone;
-  if (name == "fma") {
-    const Type type = std::max({(*graph_)[a].type, (*graph_)[b].type, (*graph_)[c].type, Type::Float});
-    return scalar(make(Op::Fma, type, {cast(a, type, where), cast(b, type, where), cast(c, type, where)}, where));
+  const std::optional<Op> op = operation(name);
+  if (!op) throw Rejected{where, fmt::format("'{}' cannot be called here", name)};
+  switch (*op) {
+    case Op::Abs:
+      return unary(*op, name == "abs" ? cast(a, std::max(type(a), Type::Int), where) : real(a), where);
+    case Op::Min:
+    case Op::Max:
+      return binary(*op, a, b, where);
+    case Op::Select:
+      return select(cast(a, Type::Bool, where), b, c, where);
+    case Op::Fma: {
+      const Type joined = std::max({type(a), type(b), type(c), Type::Float});
+      return make(*op, joined, {cast(a, joined, where), cast(b, joined, where), cast(c, joined, where)}, where);
+    }
+    default:
+      return arity(*op) == 1 ? unary(*op, real(a), where) : binary(*op, real(a), real(b), where);
   }
-  if (name == "clamp") return scalar(binary(Op::Min, binary(Op::Max, a, b, where), c, where));
-  if (name == "select") return scalar(select(cast(a, Type::Bool, where), b, c, where));
-  throw Rejected{where, fmt::format("'{}' cannot be called here", name)};
 }
 
 Value Lowering::vector_function(const std::string& name, const std::vector<Value>& arguments,
                                 clang::SourceLocation where) {
-  const Value& a = name == "select" ? arguments[1] : arguments[0];
-  const int width = a.shape.width;
+  const Value& a = arguments[0];
   const auto dot = [&](const Value& x, const Value& y) {
     NodeId sum = kNone;
     for (std::size_t k = 0; k < x.parts.size(); ++k) {
@@ -96,46 +98,19 @@ Value Lowering::vector_function(const std::string& name, const std::vector<Value
   const auto scalar = [&](NodeId node) { return Value{{Type::Real, 0, 1}, {node}}; };
   if (name == "dot") return scalar(dot(a, arguments[1]));
   if (name == "length") return scalar(unary(Op::Sqrt, dot(a, a), where));
-  Value result{{Type::Real, 0, width}, {}};
-  if (name == "normalize") {
-    const NodeId inverse = unary(Op::Rsqrt, dot(a, a), where);
-    for (NodeId part : a.parts) result.parts.push_back(binary(Op::Mul, part, inverse, where));
-    return result;
-  }
   if (name == "cross") {
     const Value& b = arguments[1];
-    const auto minor = [&](int p, int q) {
-      return binary(Op::Sub, binary(Op::Mul, a.parts[std::size_t(p)], b.parts[std::size_t(q)], where),
-                    binary(Op::Mul, a.parts[std::size_t(q)], b.parts[std::size_t(p)], where), where);
+    const auto minor = [&](std::size_t p, std::size_t q) {
+      return binary(Op::Sub, binary(Op::Mul, a.parts[p], b.parts[q], where),
+                    binary(Op::Mul, a.parts[q], b.parts[p], where), where);
     };
-    if (width == 2) return scalar(minor(0, 1));
+    if (a.shape.width == 2) return scalar(minor(0, 1));
     return {{Type::Real, 0, 3}, {minor(1, 2), minor(2, 0), minor(0, 1)}};
   }
-  for (int c = 0; c < width; ++c) {
-    // Vectors are of real, whatever stands beside them.
-    const auto part = [&](std::size_t k) {
-      const bool single = arguments[k].shape.width == 1;
-      const NodeId node = arguments[k].parts[std::size_t(single ? 0 : c)];
-      return single && name != "select" ? cast(node, Type::Real, where) : node;
-    };
-    NodeId node = kNone;
-    if (name == "select")
-      node = select(cast(part(0), Type::Bool, where), part(1), part(2), where);
-    else if (name == "nearest_image")
-      node = binary(Op::Sub, part(0),
-                    binary(Op::Mul, part(1), unary(Op::Rint, binary(Op::Div, part(0), part(1), where), where), where),
-                    where);
-    else if (name == "clamp")
-      node = binary(Op::Min, binary(Op::Max, part(0), part(1), where), part(2), where);
-    else if (const Op* op = find_op(std::begin(kUnary), std::end(kUnary), name))
-      node = unary(*op, part(0), where);
-    else if (const Op* op2 = find_op(std::begin(kBinary), std::end(kBinary), name))
-      node = binary(*op2, part(0), part(1), where);
-    else
-      throw Rejected{where, fmt::format("'{}' does not take vectors", name)};
-    result.parts.push_back(node);
-  }
-  return result;
+  Value normalized = a;
+  const NodeId inverse = unary(Op::Rsqrt, dot(a, a), where);
+  for (NodeId& part : normalized.parts) part = binary(Op::Mul, part, inverse, where);
+  return normalized;
 }
 
 Value Lowering::inline_function(const clang::CallExpr* expression, const clang::FunctionDecl* function) {
@@ -217,8 +192,8 @@ void Lowering::call_sincos(const clang::CallExpr* expression) {
   const Value x = evaluate(expression->getArg(0));
   const NodeId angle = (*graph_)[x.parts[0]].type < Type::Float ? cast(x.parts[0], Type::Real, where) : x.parts[0];
   const Type type = (*graph_)[angle].type;
-  assign(place_of(expression->getArg(1)), {{type, 0, 1}, {unary(Op::Sin, angle, where)}}, where);
-  assign(place_of(expression->getArg(2)), {{type, 0, 1}, {unary(Op::Cos, angle, where)}}, where);
+  assign(lvalue_of(expression->getArg(1)), {{type, 0, 1}, {unary(Op::Sin, angle, where)}}, where);
+  assign(lvalue_of(expression->getArg(2)), {{type, 0, 1}, {unary(Op::Cos, angle, where)}}, where);
 }
 
 }  // namespace nbcc::lowering

@@ -1,5 +1,5 @@
 // Expressions -> Values. Part of lowering (lower.h); one door: evaluate(). Variables and their parts are in
-// lower_place.cpp. Clang has checked the types; its implicit numeric conversions are passed over, since `real` is a
+// lower_lvalue.cpp. Clang has checked the types; its implicit numeric conversions are passed over, since `real` is a
 // float only to it: conversions are made anew by our own rule, the join of the operands' types.
 #include <fmt/core.h>
 
@@ -17,6 +17,13 @@ namespace {
 // Far more than a pipeline has, and still well below a second.
 constexpr int kMaxExpressions = 1'000'000;
 }  // namespace
+
+std::optional<Op> arithmetic_operation(llvm::StringRef sign) {
+  static const std::map<llvm::StringRef, Op> operations{
+      {"+", Op::Add}, {"-", Op::Sub}, {"*", Op::Mul}, {"/", Op::Div}, {"%", Op::Rem}};
+  const auto found = operations.find(sign.size() == 2 && sign.ends_with("=") ? sign.drop_back() : sign);
+  return found == operations.end() ? std::nullopt : std::optional(found->second);
+}
 
 NodeId Lowering::make(Op op, Type type, std::array<NodeId, 3> args, clang::SourceLocation where) {
   Node node;
@@ -142,20 +149,9 @@ Value Lowering::evaluate_binary(const clang::BinaryOperator* expression) {
   if (opcode == clang::BO_Comma)
     throw Rejected{where, "a comma between values is not in the language; write one statement for each"};
   const Value a = evaluate(expression->getLHS()), b = evaluate(expression->getRHS());
-  switch (opcode) {
-    case clang::BO_Add:
-      return arithmetic(Op::Add, a, b, where);
-    case clang::BO_Sub:
-      return arithmetic(Op::Sub, a, b, where);
-    case clang::BO_Mul:
-      return arithmetic(Op::Mul, a, b, where);
-    case clang::BO_Div:
-      return arithmetic(Op::Div, a, b, where);
-    case clang::BO_Rem:
-      return arithmetic(Op::Rem, a, b, where);
-    default:
-      throw Rejected{where, refused_operator(expression->getOpcodeStr().str())};
-  }
+  const auto op = arithmetic_operation(expression->getOpcodeStr());
+  if (!op) throw Rejected{where, refused_operator(expression->getOpcodeStr().str())};
+  return arithmetic(*op, a, b, where);
 }
 
 Value Lowering::evaluate_comparison(const clang::BinaryOperator* expression) {
@@ -167,24 +163,13 @@ Value Lowering::evaluate_comparison(const clang::BinaryOperator* expression) {
   }
   const Value a = evaluate(expression->getLHS()), b = evaluate(expression->getRHS());
   if (!a.shape.is_scalar() || !b.shape.is_scalar()) throw Rejected{where, "only single values can be compared"};
-  const NodeId x = a.parts[0], y = b.parts[0];
-  const auto truth = [](NodeId node) { return Value{{Type::Bool, 0, 1}, {node}}; };
-  switch (expression->getOpcode()) {
-    case clang::BO_LT:
-      return truth(binary(Op::Lt, x, y, where));
-    case clang::BO_LE:
-      return truth(binary(Op::Le, x, y, where));
-    case clang::BO_GT:
-      return truth(binary(Op::Lt, y, x, where));
-    case clang::BO_GE:
-      return truth(binary(Op::Le, y, x, where));
-    case clang::BO_EQ:
-      return truth(binary(Op::Eq, x, y, where));
-    case clang::BO_NE:
-      return truth(unary(Op::Not, binary(Op::Eq, x, y, where), where));
-    default:
-      throw Rejected{where, refused_operator(expression->getOpcodeStr().str())};
-  }
+  const auto opcode = expression->getOpcode();
+  if (opcode == clang::BO_Cmp) throw Rejected{where, refused_operator("<=>")};
+  const bool turned = opcode == clang::BO_GT || opcode == clang::BO_GE;
+  const bool strict = opcode == clang::BO_GT || opcode == clang::BO_LT;
+  const Op op = expression->isEqualityOp() ? Op::Eq : strict ? Op::Lt : Op::Le;
+  const NodeId truth = binary(op, (turned ? b : a).parts[0], (turned ? a : b).parts[0], where);
+  return {{Type::Bool, 0, 1}, {opcode == clang::BO_NE ? unary(Op::Not, truth, where) : truth}};
 }
 
 Value Lowering::evaluate_conditional(const clang::ConditionalOperator* expression) {
@@ -220,7 +205,7 @@ Value Lowering::evaluate_operator_call(const clang::CXXOperatorCallExpr* express
     const clang::Expr* base = expression->getArg(0)->IgnoreParenImpCasts();
     if (llvm::isa<clang::DeclRefExpr, clang::MemberExpr, clang::ArraySubscriptExpr, clang::CXXOperatorCallExpr>(base)) {
       const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(base);
-      if (!call || call->getOperator() == clang::OO_Subscript) return read(place_of(expression), where);
+      if (!call || call->getOperator() == clang::OO_Subscript) return read(lvalue_of(expression), where);
     }
     const Value vector = evaluate(expression->getArg(0));
     const std::int64_t k = constant_index(expression->getArg(1), vector.shape.width, "this vector");
@@ -235,18 +220,10 @@ Value Lowering::evaluate_operator_call(const clang::CXXOperatorCallExpr* express
     return result;
   }
   const Value b = evaluate(expression->getArg(1));
-  switch (expression->getOperator()) {
-    case clang::OO_Plus:
-      return arithmetic(Op::Add, a, b, where);
-    case clang::OO_Minus:
-      return arithmetic(Op::Sub, a, b, where);
-    case clang::OO_Star:
-      return arithmetic(Op::Mul, a, b, where);
-    case clang::OO_Slash:
-      return arithmetic(Op::Div, a, b, where);
-    default:
-      throw Rejected{where, refused_operator(clang::getOperatorSpelling(expression->getOperator()))};
-  }
+  const char* const sign = clang::getOperatorSpelling(expression->getOperator());
+  const auto op = arithmetic_operation(sign);
+  if (!op || *op == Op::Rem) throw Rejected{where, refused_operator(sign)};
+  return arithmetic(*op, a, b, where);
 }
 
 // What is written beyond the range of its type is infinite or zero.
@@ -301,29 +278,21 @@ Value Lowering::literal(const clang::Expr* expression) {
 Value Lowering::evaluate_member(const clang::MemberExpr* expression) {
   const clang::Expr* base = expression->getBase()->IgnoreParenImpCasts();
   if (llvm::isa<clang::DeclRefExpr, clang::ArraySubscriptExpr>(base))
-    return read(place_of(expression), expression->getExprLoc());
+    return read(lvalue_of(expression), expression->getExprLoc());
   const Value vector = evaluate(expression->getBase());
   const auto k = llvm::StringRef("xyzw").find(expression->getMemberDecl()->getName());
   return {{vector.shape.scalar, 0, 1}, {vector.parts.at(k)}};
 }
 
 Value Lowering::evaluate(const clang::Expr* expression) {
+  for (const clang::Expr* outer = nullptr; outer != expression;) {
+    outer = expression;
+    expression = expression->IgnoreParens()->IgnoreImplicit();
+  }
   const clang::SourceLocation where = expression->getExprLoc();
   if (++evaluated_ > kMaxExpressions)
     throw Rejected{where, fmt::format("the pipeline unrolls to more than {} expressions", kMaxExpressions)};
   switch (expression->getStmtClass()) {
-    case clang::Stmt::ParenExprClass:
-      return evaluate(llvm::cast<clang::ParenExpr>(expression)->getSubExpr());
-    case clang::Stmt::ConstantExprClass:
-      return evaluate(llvm::cast<clang::ConstantExpr>(expression)->getSubExpr());
-    case clang::Stmt::ExprWithCleanupsClass:
-      return evaluate(llvm::cast<clang::ExprWithCleanups>(expression)->getSubExpr());
-    case clang::Stmt::MaterializeTemporaryExprClass:
-      return evaluate(llvm::cast<clang::MaterializeTemporaryExpr>(expression)->getSubExpr());
-    case clang::Stmt::CXXBindTemporaryExprClass:
-      return evaluate(llvm::cast<clang::CXXBindTemporaryExpr>(expression)->getSubExpr());
-    case clang::Stmt::ImplicitCastExprClass:
-      return evaluate(llvm::cast<clang::ImplicitCastExpr>(expression)->getSubExpr());
     case clang::Stmt::CXXDefaultArgExprClass:
       return evaluate(llvm::cast<clang::CXXDefaultArgExpr>(expression)->getExpr());
     case clang::Stmt::IntegerLiteralClass:
@@ -333,9 +302,8 @@ Value Lowering::evaluate(const clang::Expr* expression) {
     case clang::Stmt::CXXScalarValueInitExprClass:
       return literal(expression);
     case clang::Stmt::DeclRefExprClass:
-      return read(place_of(expression), where);
     case clang::Stmt::ArraySubscriptExprClass:
-      return read(place_of(expression), where);
+      return read(lvalue_of(expression), where);
     case clang::Stmt::MemberExprClass:
       return evaluate_member(llvm::cast<clang::MemberExpr>(expression));
     case clang::Stmt::UnaryOperatorClass:

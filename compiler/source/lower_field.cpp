@@ -94,8 +94,7 @@ void Lowering::declare_field(const clang::VarDecl* variable, llvm::StringRef ann
   const clang::SourceLocation where = variable->getLocation();
   if (variable->isLocalVarDecl()) throw Rejected{where, "a field is declared at the top level, not inside a block"};
   Field field = field_named(variable, annotation);
-  const bool arg =
-      field.role == Role::Output && (field.reduction == Reduction::ArgMin || field.reduction == Reduction::ArgMax);
+  const bool arg = field.role == Role::Output && keeps_index(field.reduction);
   if (arg && (field.type != Type::Index || field.components() != 1))
     throw Rejected{where, fmt::format("an output({}) keeps a j_index: declare it as 'index'", name(field.reduction))};
   if (field.role == Role::Output && field.type == Type::Bool)

@@ -14,42 +14,29 @@ const Field* Lowering::output_of(const clang::VarDecl* variable) const {
 
 // `acc += e`, `acc -= e`, `m = max(m, e)`, `near = argmin(near, e)`. False if the expression changes no output.
 bool Lowering::reduce(const clang::Expr* expression) {
-  const clang::Expr *left = nullptr, *right = nullptr;
-  enum { Plus, Minus, Assign, Other } kind = Other;
-  if (const auto* b = llvm::dyn_cast<clang::BinaryOperator>(expression); b && b->isAssignmentOp()) {
-    left = b->getLHS();
-    right = b->getRHS();
-    kind = b->getOpcode() == clang::BO_AddAssign   ? Plus
-           : b->getOpcode() == clang::BO_SubAssign ? Minus
-           : b->getOpcode() == clang::BO_Assign    ? Assign
-                                                   : Other;
-  } else if (const auto* c = llvm::dyn_cast<clang::CXXOperatorCallExpr>(expression);
-             c && c->getNumArgs() == 2 && c->isAssignmentOp()) {
-    left = c->getArg(0);
-    right = c->getArg(1);
-    kind = c->getOperator() == clang::OO_PlusEqual    ? Plus
-           : c->getOperator() == clang::OO_MinusEqual ? Minus
-           : c->getOperator() == clang::OO_Equal      ? Assign
-                                                      : Other;
-  }
-  if (const auto* u = llvm::dyn_cast<clang::UnaryOperator>(expression); u && u->isIncrementDecrementOp()) {
-    const Place place = place_of(u->getSubExpr());
-    if (!output_of(place.variable)) return false;
-    const Value one{{Type::Int, 0, 1}, {graph_->constant(u->isIncrementOp() ? 1 : -1, Type::Int)}};
-    contribute(place, one, Reduction::Sum, expression->getExprLoc());
-    return true;
-  }
-  if (!left) return false;
-  const Place place = place_of(left);
-  const Field* field = output_of(place.variable);
-  if (!field) return false;
   const clang::SourceLocation where = expression->getExprLoc();
-  if (kind == Plus || kind == Minus) {
-    reduce_sum(place, right, kind == Minus, where);
+  if (const auto* u = llvm::dyn_cast<clang::UnaryOperator>(expression); u && u->isIncrementDecrementOp()) {
+    const LValue lvalue = lvalue_of(u->getSubExpr());
+    if (!output_of(lvalue.variable)) return false;
+    const Value one{{Type::Int, 0, 1}, {graph_->constant(u->isIncrementOp() ? 1 : -1, Type::Int)}};
+    contribute(lvalue, one, Reduction::Sum, where);
     return true;
   }
-  if (kind == Assign && reduce_by_call(place, right, where)) return true;
-  throw Rejected{where, how_to_change(*field)};
+  const auto assignment = assignment_in(expression);
+  if (!assignment) return false;
+  const auto& [left, right, sign] = *assignment;
+  const LValue lvalue = lvalue_of(left);
+  const Field* field = output_of(lvalue.variable);
+  if (!field) return false;
+  if (sign == "+=" || sign == "-=") {
+    Value term = evaluate(right);
+    if (sign == "-=")
+      for (NodeId& part : term.parts) part = unary(Op::Neg, part, where);
+    contribute(lvalue, term, Reduction::Sum, where);
+  } else if (sign != "=" || !reduce_by_call(lvalue, right, where)) {
+    throw Rejected{where, how_to_change(*field)};
+  }
+  return true;
 }
 
 std::string Lowering::how_to_change(const Field& output) const {
@@ -72,27 +59,20 @@ const clang::Expr* plain(const clang::Expr* expression) {
 }
 }  // namespace
 
-bool Lowering::is_place(const clang::Expr* expression, const Place& place) {
+bool Lowering::refers_to(const clang::Expr* expression, const LValue& lvalue) {
   const clang::Expr* p = plain(expression);
   if (!p || !llvm::isa<clang::DeclRefExpr, clang::MemberExpr, clang::ArraySubscriptExpr, clang::CXXOperatorCallExpr>(p))
     return false;
-  if (const auto* o = llvm::dyn_cast<clang::CXXOperatorCallExpr>(p); o && o->getOperator() != clang::OO_Subscript)
-    return false;
   if (const auto* m = llvm::dyn_cast<clang::MemberExpr>(p); m && !m->getBase()->isLValue()) return false;
-  if (const auto* o = llvm::dyn_cast<clang::CXXOperatorCallExpr>(p); o && !o->getArg(0)->isLValue()) return false;
-  const Place other = place_of(p);
-  return other.variable == place.variable && other.first == place.first &&
-         other.shape.components() == place.shape.components();
+  if (const auto* o = llvm::dyn_cast<clang::CXXOperatorCallExpr>(p);
+      o && (o->getOperator() != clang::OO_Subscript || !o->getArg(0)->isLValue()))
+    return false;
+  const LValue other = lvalue_of(p);
+  return other.variable == lvalue.variable && other.first == lvalue.first &&
+         other.shape.components() == lvalue.shape.components();
 }
 
-void Lowering::reduce_sum(const Place& place, const clang::Expr* term, bool negative, clang::SourceLocation where) {
-  Value value = evaluate(term);
-  if (negative)
-    for (NodeId& part : value.parts) part = unary(Op::Neg, part, where);
-  contribute(place, value, Reduction::Sum, where);
-}
-
-bool Lowering::reduce_by_call(const Place& place, const clang::Expr* right, clang::SourceLocation where) {
+bool Lowering::reduce_by_call(const LValue& lvalue, const clang::Expr* right, clang::SourceLocation where) {
   const clang::Expr* bare = plain(right);
   const auto* call = bare ? llvm::dyn_cast<clang::CallExpr>(bare) : nullptr;
   if (!call || !call->getDirectCallee() || !call->getDirectCallee()->getIdentifier() || call->getNumArgs() != 2)
@@ -102,20 +82,19 @@ bool Lowering::reduce_by_call(const Place& place, const clang::Expr* right, clan
       {"min", Reduction::Min}, {"max", Reduction::Max}, {"argmin", Reduction::ArgMin}, {"argmax", Reduction::ArgMax}};
   const auto reduction = reductions.find(callee);
   if (reduction == reductions.end()) return false;
-  const bool arg = callee.starts_with("arg");
   const clang::Expr* term = nullptr;
-  if (is_place(call->getArg(0), place))
+  if (refers_to(call->getArg(0), lvalue))
     term = call->getArg(1);
-  else if (!arg && is_place(call->getArg(1), place))
+  else if (!keeps_index(reduction->second) && refers_to(call->getArg(1), lvalue))
     term = call->getArg(0);
   else
     return false;
-  contribute(place, evaluate(term), reduction->second, where);
+  contribute(lvalue, evaluate(term), reduction->second, where);
   return true;
 }
 
-void Lowering::contribute(const Place& place, const Value& value, Reduction reduction, clang::SourceLocation where) {
-  const Field& field = *output_of(place.variable);
+void Lowering::contribute(const LValue& lvalue, const Value& value, Reduction reduction, clang::SourceLocation where) {
+  const Field& field = *output_of(lvalue.variable);
   if (!frames_.empty())
     throw Rejected{where,
                    fmt::format("output '{}' can only be changed at the top level, not in a function", field.name)};
@@ -124,16 +103,16 @@ void Lowering::contribute(const Place& place, const Value& value, Reduction redu
     throw Rejected{where, fmt::format("output '{}' is declared output({}) and cannot be an output({}) too", field.name,
                                       name(field.reduction), name(reduction))};
   }
-  if (place.shape.components() != int(value.parts.size()) || place.shape.width != value.shape.width)
+  if (lvalue.shape.components() != int(value.parts.size()) || lvalue.shape.width != value.shape.width)
     throw Rejected{where, fmt::format("output '{}' has {} components here, the value {}", field.name,
-                                      place.shape.components(), value.parts.size())};
-  for (int c = 0; c < place.shape.components(); ++c) {
+                                      lvalue.shape.components(), value.parts.size())};
+  for (int c = 0; c < lvalue.shape.components(); ++c) {
     NodeId part = value.parts[std::size_t(c)];
     // Whole numbers are summed in double, where they stay exact to 2^53, and compared in 64 bits; what else is compared
     // keeps its own precision.
     const Type type = (*graph_)[part].type;
     const bool whole = field.type == Type::Int || field.type == Type::Index;
-    const bool arg = reduction == Reduction::ArgMin || reduction == Reduction::ArgMax;
+    const bool arg = keeps_index(reduction);
     if (whole && !arg && type >= Type::Float)
       throw Rejected{where, fmt::format("output '{0}' is {1} and the value is not; write {1}(...) to drop its fraction",
                                         field.name, name(field.type))};
@@ -145,7 +124,7 @@ void Lowering::contribute(const Place& place, const Value& value, Reduction redu
       part = cast(part, Type::Double, where);
     else if (type != Type::Double || field.type == Type::Real)
       part = cast(part, Type::Real, where);
-    contributed_[std::size_t(field.first + place.first + c)].push_back({path_, part});
+    contributed_[std::size_t(field.first + lvalue.first + c)].push_back({path_, part});
   }
 }
 

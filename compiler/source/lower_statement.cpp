@@ -30,6 +30,15 @@ std::string construct_name(const clang::Stmt* statement) {
 
 }  // namespace
 
+std::optional<Assignment> assignment_in(const clang::Stmt* statement) {
+  if (const auto* b = llvm::dyn_cast<clang::BinaryOperator>(statement); b && b->isAssignmentOp())
+    return Assignment{b->getLHS(), b->getRHS(), b->getOpcodeStr().str()};
+  if (const auto* c = llvm::dyn_cast<clang::CXXOperatorCallExpr>(statement);
+      c && c->isAssignmentOp() && c->getNumArgs() == 2)
+    return Assignment{c->getArg(0), c->getArg(1), clang::getOperatorSpelling(c->getOperator())};
+  return std::nullopt;
+}
+
 bool always_returns(const clang::Stmt* statement) {
   if (!statement) return false;
   if (llvm::isa<clang::ReturnStmt>(statement)) return true;
@@ -42,6 +51,7 @@ bool always_returns(const clang::Stmt* statement) {
     return always_returns(branch->getThen()) && always_returns(branch->getElse());
   return false;
 }
+
 void Lowering::execute(const clang::Stmt* statement) {
   if (++executed_ > kMaxStatements)
     throw Rejected{statement->getBeginLoc(),
@@ -107,8 +117,8 @@ Value Lowering::initial_value(const clang::VarDecl* variable, Shape shape) {
   return value;
 }
 
-void Lowering::assign(const Place& place, Value value, clang::SourceLocation where) {
-  const clang::VarDecl* variable = place.variable;
+void Lowering::assign(const LValue& lvalue, Value value, clang::SourceLocation where) {
+  const clang::VarDecl* variable = lvalue.variable;
   const std::string name = variable->getName().str();
   if (auto field = fields_.find(variable); field != fields_.end()) {
     const Field& f = pipeline_.fields[std::size_t(field->second)];
@@ -125,9 +135,9 @@ void Lowering::assign(const Place& place, Value value, clang::SourceLocation whe
   if (finishing_ && !variable->isLocalVarDeclOrParm() && !output_of(variable))
     throw Rejected{where, fmt::format("finish() may change outputs and its own variables only, not '{}'", name)};
   if (variable->getType().isConstQualified()) throw Rejected{where, fmt::format("'{}' is const", name)};
-  value = convert(value, place.shape, where);
+  value = convert(value, lvalue.shape, where);
   Value whole = found->second;
-  std::copy(value.parts.begin(), value.parts.end(), whole.parts.begin() + place.first);
+  std::copy(value.parts.begin(), value.parts.end(), whole.parts.begin() + lvalue.first);
   set(variable, std::move(whole));
 }
 
@@ -258,39 +268,26 @@ void Lowering::execute_expression(const clang::Expr* expression) {
   if (!finishing_ && reduce(expression)) return;
   if (execute_assignment(expression)) return;
   if (const auto* u = llvm::dyn_cast<clang::UnaryOperator>(expression); u && u->isIncrementDecrementOp()) {
-    const Place place = place_of(u->getSubExpr());
+    const LValue lvalue = lvalue_of(u->getSubExpr());
     const Value one{{Type::Int, 0, 1}, {graph_->constant(1, Type::Int)}};
-    return assign(place, arithmetic(u->isIncrementOp() ? Op::Add : Op::Sub, read(place, where), one, where), where);
+    return assign(lvalue, arithmetic(u->isIncrementOp() ? Op::Add : Op::Sub, read(lvalue, where), one, where), where);
   }
   if (const auto* c = llvm::dyn_cast<clang::CallExpr>(expression); c && !llvm::isa<clang::CXXOperatorCallExpr>(c))
     return execute_call(c);
   throw Rejected{expression->getBeginLoc(), "this statement has no effect"};
 }
 
-// `a = e`, `a += e` and their like, of scalars and vectors. False if the expression is none of them.
+// False if the expression is no assignment.
 bool Lowering::execute_assignment(const clang::Expr* expression) {
   const clang::SourceLocation where = expression->getExprLoc();
-  const clang::Expr *left = nullptr, *right = nullptr;
-  std::string sign;
-  if (const auto* b = llvm::dyn_cast<clang::BinaryOperator>(expression); b && b->isAssignmentOp()) {
-    left = b->getLHS();
-    right = b->getRHS();
-    sign = b->getOpcodeStr().str();
-  } else if (const auto* c = llvm::dyn_cast<clang::CXXOperatorCallExpr>(expression);
-             c && c->isAssignmentOp() && c->getNumArgs() == 2) {
-    left = c->getArg(0);
-    right = c->getArg(1);
-    sign = clang::getOperatorSpelling(c->getOperator());
-  } else {
-    return false;
-  }
-  const Place place = place_of(left);
-  if (sign == "=") return assign(place, evaluate(right), where), true;
-  static const std::map<std::string, Op> ops{
-      {"+=", Op::Add}, {"-=", Op::Sub}, {"*=", Op::Mul}, {"/=", Op::Div}, {"%=", Op::Rem}};
-  const auto op = ops.find(sign);
-  if (op == ops.end()) throw Rejected{where, refused_operator(sign)};
-  assign(place, arithmetic(op->second, read(place, where), evaluate(right), where), where);
+  const auto assignment = assignment_in(expression);
+  if (!assignment) return false;
+  const auto& [left, right, sign] = *assignment;
+  const LValue lvalue = lvalue_of(left);
+  if (sign == "=") return assign(lvalue, evaluate(right), where), true;
+  const auto op = arithmetic_operation(sign);
+  if (!op) throw Rejected{where, refused_operator(sign)};
+  assign(lvalue, arithmetic(*op, read(lvalue, where), evaluate(right), where), where);
   return true;
 }
 

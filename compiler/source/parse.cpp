@@ -46,9 +46,9 @@ class Collector : public clang::DiagnosticConsumer {
     bool ours = false;
     if (info.hasSourceManager() && info.getLocation().isValid()) {
       const clang::SourceManager& manager = info.getSourceManager();
-      const clang::PresumedLoc place = manager.getPresumedLoc(manager.getExpansionLoc(info.getLocation()));
-      ours = place.isValid() && std::string_view(place.getFilename()) == kUserFile;
-      if (ours) where = {int(place.getLine()), int(place.getColumn())};
+      const clang::PresumedLoc presumed = manager.getPresumedLoc(manager.getExpansionLoc(info.getLocation()));
+      ours = presumed.isValid() && std::string_view(presumed.getFilename()) == kUserFile;
+      if (ours) where = {int(presumed.getLine()), int(presumed.getColumn())};
     }
     if (level == clang::DiagnosticsEngine::Note) return note(where, ours, message.str().str());
     error(where, message.str().str());
@@ -173,19 +173,11 @@ void run_clang(const Source& source, Dialect dialect, std::vector<Diagnostic>& d
   invocation->getLangOpts().SinglePrecisionConstants = true;
 
   clang::CompilerInstance compiler;
-  // With carets it would also print "1 error generated." by itself.
-  invocation->getDiagnosticOpts().ShowCarets = false;
   compiler.setInvocation(std::move(invocation));
   compiler.setDiagnostics(engine.get());
   compiler.setFileManager(new clang::FileManager(clang::FileSystemOptions(), files));
   Action action(std::move(use));
   compiler.ExecuteAction(action);
-}
-
-bool has_errors(const std::vector<Diagnostic>& diagnostics) {
-  for (const Diagnostic& d : diagnostics)
-    if (d.severity == Severity::Error) return true;
-  return false;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Text -> Pipeline, by way of Clang. Throws CompileError with every diagnostic of the run.
-// The one door to Clang's parser; nothing of Clang appears in this header.
+// This folder turns a pipeline's text into a Pipeline, or into diagnostics: the prescan refuses what must not reach
+// Clang, Clang parses, lowering executes the tree symbolically. parse() is the one door; nothing of Clang appears here.
 #pragma once
 #include <vector>
 

@@ -24,11 +24,6 @@ constexpr int kMaxElse = 1'000;                 // likewise of a chain of `else 
 constexpr std::size_t kMaxErrors = 20;
 constexpr std::size_t kRemembered = 5;  // tokens of a statement's beginning
 
-bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_word_start(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
-bool is_word(char c) { return is_word_start(c) || is_digit(c); }
-
 template <class List>
 bool contains(const List& list, std::string_view word) {
   return std::find(std::begin(list), std::end(list), word) != std::end(list);
@@ -59,11 +54,6 @@ class Prescanner {
     std::string_view text;
     Location where;
   };
-  struct Seen {
-    std::string word;
-    Location where;
-  };
-
   void error(Location where, std::string message) {
     result_.errors.push_back({Severity::Error, where, std::move(message)});
     if (result_.errors.size() >= kMaxErrors) stopped_ = true;
@@ -206,7 +196,7 @@ class Prescanner {
     if (text == "return" && !in_function()) error(where, "return has no place outside a function");
     if (text == "else" && ++else_count() > kMaxElse)
       return fatal(where, fmt::format("this if has more than {} branches", kMaxElse));
-    if (contains(role_words(), text)) role(token, first_in_line);
+    if (is_a(WordKind::Role, text)) role(token, first_in_line);
     const bool early = statement_.size() < kRemembered;
     remember(token);
     if (open_.empty() && early) judge_declaration();
@@ -252,33 +242,28 @@ class Prescanner {
     static constexpr std::string_view kMayBegin[] = {"const",  "constexpr", "inline", "auto", "else",
                                                      "return", "if",        "for",    "void"};
     const std::string_view begin = statement_[0].text;
-    if (!is_word_start(begin[0]) || contains(role_words(), begin) || contains(type_words(), begin) ||
+    if (!is_word_start(begin[0]) || is_a(WordKind::Role, begin) || is_a(WordKind::Type, begin) ||
         contains(kMayBegin, begin))
       return;
     if (find_excluded_word(begin)) return;
-    const bool plain = statement_.size() == 3 && contains(type_words(), statement_[1].text);
+    const bool plain = statement_.size() == 3 && is_a(WordKind::Type, statement_[1].text);
     const bool output = statement_.size() == 5 && statement_[1].text == "(" &&
-                        contains(reduction_words(), statement_[2].text) && statement_[3].text == ")" &&
-                        contains(type_words(), statement_[4].text);
+                        is_a(WordKind::Reduction, statement_[2].text) && statement_[3].text == ")" &&
+                        is_a(WordKind::Type, statement_[4].text);
     if (plain || output)
       error(statement_[0].where,
             fmt::format("unknown word '{}'{}", begin,
-                        did_you_mean_or(begin, WordKind::Role,
-                                        "; a field is declared by input_i, input_j, param or output(...)")));
+                        did_you_mean(begin, WordKind::Role,
+                                     "; a field is declared by input_i, input_j, param or output(...)")));
   }
-  static std::string did_you_mean_or(std::string_view word, WordKind kind, std::string otherwise) {
-    std::string result = did_you_mean(word, kind);
-    return result.empty() ? otherwise : result;
-  }
-
   char next_character() const {
     std::size_t next = at_;
     while (next < text_.size() && is_space(text_[next])) ++next;
     return next < text_.size() ? text_[next] : '\0';
   }
 
-  static void first(std::optional<Seen>& slot, const Token& token) {
-    if (!slot) slot = {std::string(token.text), token.where};
+  static void first(std::optional<Token>& earliest, const Token& token) {
+    if (!earliest) earliest = token;
   }
 
   void remember(const Token& token) {
@@ -287,10 +272,10 @@ class Prescanner {
     if (statement_.size() == kRemembered) return;
     statement_.push_back(token);
     if (statement_.size() == 3 && open_.size() == 1 && statement_[0].text == "output" && statement_[1].text == "(" &&
-        !contains(reduction_words(), token.text))
+        !is_a(WordKind::Reduction, token.text))
       role_error(token.where, fmt::format("'{}' is no reduction{}", token.text,
-                                          did_you_mean_or(token.text, WordKind::Reduction,
-                                                          "; there are sum, min, max, argmin and argmax")));
+                                          did_you_mean(token.text, WordKind::Reduction,
+                                                       "; there are sum, min, max, argmin and argmax")));
     if (statement_.size() == 4 && statement_[0].text == "output" && statement_[1].text == "(" && open_.size() == 1 &&
         token.text == ",")
       role_error(token.where, "an output has one reduction; declare an output for each");
@@ -354,7 +339,7 @@ class Prescanner {
       return error(where, "'::' is not in the language: there are no namespaces; write the name alone");
     if (c == '[' && peek() == '[') return fatal(where, "an attribute is not in the language; leave it out");
     if (c == '[' && !behind_operand()) error(where, "a lambda is not in the language; write a function");
-    if (c == '*' && peek() == '*' && previous_ != "*" && !contains(type_words(), previous_))
+    if (c == '*' && peek() == '*' && previous_ != "*" && !is_a(WordKind::Type, previous_))
       error(where, refused_operator("**"));
     // C++ takes these for brackets, which would not be counted here.
     if ((c == '<' && (peek() == '%' || peek() == ':')) || ((c == '%' || c == ':') && peek() == '>') ||
@@ -431,12 +416,12 @@ class Prescanner {
     if (!statement_.empty()) error(previous_end_, "expected ';' at the end of this statement");
     result_.dialect = first_array_ ? Dialect::Cunbody : Dialect::Named;
     if (!first_array_) result_.errors.insert(result_.errors.end(), role_errors_.begin(), role_errors_.end());
-    const std::optional<Seen>& role = first_role_ ? first_role_ : first_weak_role_;
+    const std::optional<Token>& role = first_role_ ? first_role_ : first_weak_role_;
     if (first_array_ && role)
       error(role->where,
             fmt::format(
                 "'{}' and '{}' (line {}) are of two dialects: use INPUT_I, INPUT_J, OUTPUT or named fields, not both",
-                role->word, first_array_->word, first_array_->where.line));
+                role->text, first_array_->text, first_array_->where.line));
     const auto place = [](const Diagnostic& d) { return std::pair(d.where.line, d.where.column); };
     std::stable_sort(result_.errors.begin(), result_.errors.end(),
                      [&](const Diagnostic& a, const Diagnostic& b) { return place(a) < place(b); });
@@ -452,7 +437,7 @@ class Prescanner {
   std::vector<Open> open_;
   std::vector<Diagnostic> role_errors_;
   std::set<std::string> misused_;  // roles that stood where they cannot
-  std::optional<Seen> first_array_, first_role_, first_weak_role_;
+  std::optional<Token> first_array_, first_role_, first_weak_role_;
   Directives directives_;
   Prescanned result_;
 };

@@ -13,11 +13,6 @@ namespace {
 
 constexpr int kMaxTokens = 100;  // of one constant
 
-bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_word_start(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
-bool is_word(char c) { return is_word_start(c) || is_digit(c); }
-
 void skip_blanks(std::string_view& text) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);

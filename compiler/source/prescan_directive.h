@@ -1,6 +1,7 @@
 // The directives of the language: `#define NAME constant` and `#pragma flops N`. Part of the prescan; knows what has
 // been defined, so that no macro can grow without bound or change the meaning of a word.
 #pragma once
+#include <cctype>
 #include <map>
 #include <optional>
 #include <string>

@@ -78,12 +78,6 @@ std::string conversion(const std::string& from, const std::string& to) {
   return fmt::format("a value of type '{}' cannot become one of type '{}'", from, to);
 }
 
-std::string unknown_type(const std::string& message) {
-  const std::string suggestion = did_you_mean(quoted(message, 0), WordKind::Type);
-  return message + (suggestion.empty() ? "; the types are real, float, double, int, index, bool, vec2, vec3 and vec4"
-                                       : suggestion);
-}
-
 std::string no_match(const std::string& function) {
   const std::string form = signature(function);
   if (form.empty()) return fmt::format("the arguments do not fit the function '{}'", function);
@@ -132,14 +126,15 @@ std::string reword(std::string message, std::string_view line, int column) {
   if (begins("overload resolution selected deleted operator")) return behind(message, "': ");
   if (begins("use of undeclared identifier") && message.find("did you mean") == std::string::npos)
     return message + did_you_mean(first, WordKind::Value);
-  if (begins("unknown type name") && message.find("did you mean") == std::string::npos) return unknown_type(message);
+  if (begins("unknown type name") && message.find("did you mean") == std::string::npos)
+    return message + did_you_mean(first, WordKind::Type,
+                                  "; the types are real, float, double, int, index, bool, vec2, vec3 and vec4");
   if (begins("no member named") && is_built_in(first)) return fmt::format("'{0}' is a function; write {0}(v)", first);
   if (begins("no member named"))
     return fmt::format("a {} has the components {}, and no '{}'", second, components(second), first);
   if (begins("invalid operands to binary expression")) return operands(message, line, column);
   if (begins("no viable conversion from") || begins("cannot convert")) return conversion(first, second);
-  if (begins("assigning to")) return conversion(second, first);
-  if (begins("cannot initialize")) return conversion(second, first);
+  if (begins("assigning to") || begins("cannot initialize")) return conversion(second, first);
   if (begins("no matching constructor") || begins("no matching conversion")) {
     const std::string type = begins("no matching constructor") ? first : second;
     return fmt::format("a {} is made of {} numbers, or of one for all components", type,

@@ -1,10 +1,11 @@
-// Words -> what diagnostics say about them. Doors: the functions of words.h. Knows no grammar and no text.
+// Words -> what diagnostics say about them. Doors: the functions of vocabulary.h. Knows no grammar and no text.
 #include "compiler/source/vocabulary.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <vector>
 
 namespace nbcc {
@@ -127,22 +128,6 @@ constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
     {"float4", "vec4"}, {"double3", "vec3"}, {"norm", "length"},  {"mag", "length"},  {"int64_t", "index"},
     {"int32_t", "int"}, {"size_t", "index"}, {"boolean", "bool"}, {"integer", "int"}, {"mix", "select"}};
 
-std::vector<std::string_view> functions() {
-  std::vector<std::string_view> result;
-  for (const Form& form : kForms)
-    for (std::string_view rest = form.names; !rest.empty();) {
-      const std::size_t end = std::min(rest.find(' '), rest.size());
-      result.push_back(rest.substr(0, end));
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-  return result;
-}
-
-template <class List>
-bool contains(const List& list, std::string_view word) {
-  return std::find(list.begin(), list.end(), word) != list.end();
-}
-
 // Edits (insert, delete, replace, swap of neighbours) that make one word of the other.
 int distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<int>> d(a.size() + 1, std::vector<int>(b.size() + 1));
@@ -160,18 +145,10 @@ int distance(std::string_view a, std::string_view b) {
   return d[a.size()][b.size()];
 }
 
-std::vector<std::string_view> candidates(WordKind kind) {
-  switch (kind) {
-    case WordKind::Type:
-      return {kTypes.begin(), kTypes.end()};
-    case WordKind::Role:
-      return {kRoles.begin(), kRoles.end()};
-    case WordKind::Reduction:
-      return {kReductions.begin(), kReductions.end()};
-    case WordKind::Value:
-      break;
-  }
-  std::vector<std::string_view> result = functions();
+std::vector<std::string_view> values() {
+  std::vector<std::string_view> result;
+  for (const Form& form : kForms)
+    for (const auto name : std::views::split(form.names, ' ')) result.emplace_back(name.begin(), name.end());
   result.insert(result.end(), kConstants.begin(), kConstants.end());
   result.insert(result.end(), kTypes.begin(), kTypes.end());
   return result;
@@ -180,17 +157,32 @@ std::vector<std::string_view> candidates(WordKind kind) {
 }  // namespace
 
 const ExcludedWord* find_excluded_word(std::string_view word) {
-  const auto found = std::find_if(kExcluded.begin(), kExcluded.end(), [&](const auto& e) { return e.word == word; });
-  return found == kExcluded.end() ? nullptr : &*found;
+  const auto* const found = std::ranges::find(kExcluded, word, &ExcludedWord::word);
+  return found == kExcluded.end() ? nullptr : found;
 }
 
-std::span<const std::string_view> type_words() { return kTypes; }
-std::span<const std::string_view> role_words() { return kRoles; }
-std::span<const std::string_view> reduction_words() { return kReductions; }
-bool is_built_in(std::string_view word) { return contains(functions(), word) || contains(kConstants, word); }
+std::span<const std::string_view> words(WordKind kind) {
+  static const std::vector<std::string_view> all_values = values();
+  switch (kind) {
+    case WordKind::Type:
+      return kTypes;
+    case WordKind::Role:
+      return kRoles;
+    case WordKind::Reduction:
+      return kReductions;
+    case WordKind::Value:
+      break;
+  }
+  return all_values;
+}
+
+bool is_a(WordKind kind, std::string_view word) { return std::ranges::find(words(kind), word) != words(kind).end(); }
+
+bool is_built_in(std::string_view word) { return is_a(WordKind::Value, word) && !is_a(WordKind::Type, word); }
+
 bool is_language_word(std::string_view word) {
-  return is_built_in(word) || contains(kTypes, word) || contains(kRoles, word) || contains(kReductions, word) ||
-         contains(kKeywords, word);
+  return is_a(WordKind::Value, word) || is_a(WordKind::Role, word) || is_a(WordKind::Reduction, word) ||
+         std::ranges::find(kKeywords, word) != kKeywords.end();
 }
 
 std::string refused_operator(std::string_view op) {
@@ -209,9 +201,7 @@ std::string refused_operator(std::string_view op) {
 
 std::string signature(std::string_view built_in) {
   for (const Form& form : kForms) {
-    if (!contains(functions(), built_in) ||
-        fmt::format(" {} ", form.names).find(fmt::format(" {} ", built_in)) == std::string::npos)
-      continue;
+    if (fmt::format(" {} ", form.names).find(fmt::format(" {} ", built_in)) == std::string::npos) continue;
     std::string result;
     for (char c : form.form) result += c == '@' ? std::string(built_in) : std::string(1, c);
     return result;
@@ -219,24 +209,24 @@ std::string signature(std::string_view built_in) {
   return {};
 }
 
-std::string did_you_mean(std::string_view word, WordKind kind) {
+std::string did_you_mean(std::string_view word, WordKind kind, std::string otherwise) {
+  const auto meant = [](std::string_view nearest) { return fmt::format("; did you mean '{}'?", nearest); };
   // A long word is compared with nothing: the table of distances would grow with its length.
   constexpr std::size_t kLongest = 24;
-  if (word.size() > kLongest) return {};
-  const std::vector<std::string_view> words = candidates(kind);
-  for (const auto& [alias, meant] : kAliases)
-    if (alias == word && contains(words, meant)) return fmt::format("; did you mean '{}'?", meant);
+  if (word.size() > kLongest) return otherwise;
+  for (const auto& [alias, ours] : kAliases)
+    if (alias == word && is_a(kind, ours)) return meant(ours);
   // Words of one or two letters have too many neighbours.
-  if (word.size() <= 2) return {};
+  if (word.size() <= 2) return otherwise;
   int allowed = word.size() <= 6 ? 1 : 2;
   std::string_view nearest;
-  for (std::string_view candidate : words) {
+  for (std::string_view candidate : words(kind)) {
     const int d = distance(word, candidate);
     if (d > allowed) continue;
     allowed = d - 1;
     nearest = candidate;
   }
-  return nearest.empty() ? std::string() : fmt::format("; did you mean '{}'?", nearest);
+  return nearest.empty() ? otherwise : meant(nearest);
 }
 
 }  // namespace nbcc

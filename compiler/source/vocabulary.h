@@ -14,11 +14,11 @@ struct ExcludedWord {
 };
 const ExcludedWord* find_excluded_word(std::string_view word);
 
-std::span<const std::string_view> type_words();       // real, vec3, ...
-std::span<const std::string_view> role_words();       // input_i, ...
-std::span<const std::string_view> reduction_words();  // sum, ...
-bool is_built_in(std::string_view word);              // a function or constant of the prelude
-bool is_language_word(std::string_view word);         // any of these, or a keyword
+enum class WordKind { Type, Role, Reduction, Value };    // Value: functions, constants and types
+std::span<const std::string_view> words(WordKind kind);  // real, vec3, ...; input_i, ...; sum, ...
+bool is_a(WordKind kind, std::string_view word);
+bool is_built_in(std::string_view word);       // a function or constant of the prelude
+bool is_language_word(std::string_view word);  // any of these, or a keyword
 
 // What is said of an operator of C++ that the language leaves out, and what to write in its place.
 std::string refused_operator(std::string_view op);
@@ -26,8 +26,8 @@ std::string refused_operator(std::string_view op);
 // How a built-in function is written: "pow(x, y), of two numbers". Empty if it is none.
 std::string signature(std::string_view built_in);
 
-// "; did you mean 'sqrt'?" for the nearest of the words that can stand where `word` was found, or nothing.
-enum class WordKind { Type, Role, Reduction, Value };
-std::string did_you_mean(std::string_view word, WordKind kind);
+// "; did you mean 'sqrt'?" for the nearest of the words of this kind, which can stand where `word` was found; else
+// `otherwise`.
+std::string did_you_mean(std::string_view word, WordKind kind, std::string otherwise = "");
 
 }  // namespace nbcc

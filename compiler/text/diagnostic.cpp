@@ -15,17 +15,7 @@ namespace {
 constexpr std::size_t kLineWidth = 160;
 constexpr std::string_view kCut = "...";
 
-std::string_view word(Severity severity) {
-  switch (severity) {
-    case Severity::Note:
-      return "note";
-    case Severity::Warning:
-      return "warning";
-    case Severity::Error:
-      return "error";
-  }
-  return "error";
-}
+constexpr std::string_view kWords[] = {"note", "warning", "error"};  // of Severity
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
@@ -86,12 +76,16 @@ std::string caret_line(std::string_view shown, std::size_t column) {
 
 }  // namespace
 
+bool has_errors(const std::vector<Diagnostic>& diagnostics) {
+  return std::ranges::find(diagnostics, Severity::Error, &Diagnostic::severity) != diagnostics.end();
+}
+
 std::string render(const Source& source, const Diagnostic& diagnostic) {
   const Location where = diagnostic.where;
   std::string head = source.path;
   if (where.line > 0) head += fmt::format(":{}", where.line);
   if (where.line > 0 && where.column > 0) head += fmt::format(":{}", where.column);
-  std::string result = fmt::format("{}: {}: {}\n", head, word(diagnostic.severity), diagnostic.message);
+  std::string result = fmt::format("{}: {}: {}\n", head, kWords[int(diagnostic.severity)], diagnostic.message);
   const std::string line = where.line > 0 ? printable(source.line(where.line)) : std::string();
   if (line.empty()) return result;
   std::size_t column = std::min(std::size_t(std::max(where.column, 1)) - 1, line.size());

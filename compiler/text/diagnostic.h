@@ -18,6 +18,8 @@ struct Diagnostic {
   bool operator==(const Diagnostic&) const = default;
 };
 
+bool has_errors(const std::vector<Diagnostic>& diagnostics);
+
 // One diagnostic as text, ending in a newline. Tabs in the source line are kept so that the caret stands under them.
 std::string render(const Source& source, const Diagnostic& diagnostic);
 std::string render(const Source& source, const std::vector<Diagnostic>& diagnostics);

@@ -26,36 +26,20 @@ void* run(void* argument) {
   return nullptr;
 }
 
-class Attributes {
- public:
-  explicit Attributes(std::size_t bytes) : fault_(pthread_attr_init(&attributes_)) {
-    initialised_ = fault_ == 0;
-    if (initialised_) fault_ = pthread_attr_setstacksize(&attributes_, bytes);
-  }
-  Attributes(const Attributes&) = delete;
-  Attributes& operator=(const Attributes&) = delete;
-  ~Attributes() {
-    if (initialised_) pthread_attr_destroy(&attributes_);
-  }
-  int fault() const { return fault_; }
-  const pthread_attr_t* get() const { return &attributes_; }
-
- private:
-  pthread_attr_t attributes_;
-  int fault_;
-  bool initialised_;
-};
-
 }  // namespace
 
 StackRefused::~StackRefused() = default;
 
 void run_on_own_stack(std::size_t bytes, const std::function<void()>& body) {
   Call call{body, {}};
-  const Attributes attributes(bytes);
   pthread_t thread{};
-  int fault = attributes.fault();
-  if (fault == 0) fault = pthread_create(&thread, attributes.get(), &run, &call);
+  pthread_attr_t attributes;
+  int fault = pthread_attr_init(&attributes);
+  if (fault == 0) {
+    fault = pthread_attr_setstacksize(&attributes, bytes);
+    if (fault == 0) fault = pthread_create(&thread, &attributes, &run, &call);
+    pthread_attr_destroy(&attributes);
+  }
   if (fault != 0) {
     throw StackRefused(fmt::format(
         "compiling takes a thread with a stack of {} MiB of address space, which the system refuses: {} (its limits: "

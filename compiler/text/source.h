@@ -1,6 +1,6 @@
-// A pipeline's text and where it came from. Turns a path or a string into a Source; says no
-// (CompileError with a Diagnostic, or SourceUnreadable) to folders, missing files, binary data and
-// files too large to be a pipeline. Does not look at the text's meaning.
+// This folder turns paths into texts, mistakes into diagnostics and templates into texts, for all of the compiler.
+// Here: a path -> a pipeline's text and where it came from, or SourceUnreadable. What the text says is judged by
+// parse().
 #pragma once
 #include <cstdint>
 #include <stdexcept>

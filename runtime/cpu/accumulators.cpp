@@ -51,7 +51,7 @@ void Accumulators::combine(const Accumulators& partial, std::int64_t begin, std:
     double* const to_index = indices_[c];
     const double* const from_index = partial.indices_[c];
     with_rows(source_->held_in[c], values_[c], partial.values_[c], [&]<typename T>(T* to, const T* from) {
-      if (reduction == FieldLayout::Reduction::Sum) {
+      if (reduction == Reduction::Sum) {
         // Apart, since of this loop the compiler makes vectors.
         for (std::int64_t k = begin; k < end; ++k) to[k] += from[k];
         return;

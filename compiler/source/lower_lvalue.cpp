@@ -1,5 +1,5 @@
-// Names, components and elements -> Places, and Places -> what they hold. Part of lowering (lower.h); doors:
-// place_of(), read(), constant_index().
+// Names, components and elements -> LValues, and LValues -> what they hold. Part of lowering (lower.h); doors:
+// lvalue_of(), read(), constant_index().
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -31,17 +31,17 @@ Value Lowering::read_built_in(const clang::VarDecl* variable, clang::SourceLocat
   throw Rejected{where, fmt::format("'{}' has no elements in this pipeline", name.str())};
 }
 
-Value Lowering::read_field(const Field& field, const Place& place, clang::SourceLocation where) {
+Value Lowering::read_field(const Field& field, const LValue& lvalue, clang::SourceLocation where) {
   if (field.role == Role::Output && pipeline_.dialect == Dialect::Cunbody)
     throw Rejected{where, "OUTPUT cannot be read here; only finish() may read outputs"};
   if (field.role == Role::Output)
     throw Rejected{where, fmt::format("output '{}' cannot be read here; only finish() may read outputs", field.name)};
   if (field.role == Role::InputJ && finishing_)
     throw Rejected{where, fmt::format("finish() runs after the sum: it cannot read input_j '{}'", field.name)};
-  const Op op = field.role == Role::InputI ? Op::InputI : field.role == Role::InputJ ? Op::InputJ : Op::Param;
-  Value value{place.shape, {}};
-  for (int c = 0; c < place.shape.components(); ++c)
-    value.parts.push_back(graph_->leaf(op, field.first + place.first + c, field.type, location(where)));
+  Value value{lvalue.shape, {}};
+  for (int c = 0; c < lvalue.shape.components(); ++c)
+    value.parts.push_back(
+        graph_->leaf(leaf_of(field.role), field.first + lvalue.first + c, field.type, location(where)));
   return value;
 }
 
@@ -65,25 +65,25 @@ Value Lowering::read_variable(const clang::VarDecl* variable, clang::SourceLocat
 }
 
 // A part of a variable, with the states of its components checked.
-Value Lowering::read(const Place& place, clang::SourceLocation where) {
-  if (const auto found = fields_.find(place.variable);
-      found != fields_.end() && !(finishing_ && output_of(place.variable)))
-    return read_field(pipeline_.fields[std::size_t(found->second)], place, where);
-  if (in_prelude(place.variable) && !fields_.count(place.variable)) return read_built_in(place.variable, where);
-  const Value whole = read_variable(place.variable, where);
-  Value value{place.shape, {}};
-  for (int c = 0; c < place.shape.components(); ++c) {
-    const NodeId part = whole.parts[std::size_t(place.first + c)];
+Value Lowering::read(const LValue& lvalue, clang::SourceLocation where) {
+  if (const auto found = fields_.find(lvalue.variable);
+      found != fields_.end() && !(finishing_ && output_of(lvalue.variable)))
+    return read_field(pipeline_.fields[std::size_t(found->second)], lvalue, where);
+  if (in_prelude(lvalue.variable) && !fields_.count(lvalue.variable)) return read_built_in(lvalue.variable, where);
+  const Value whole = read_variable(lvalue.variable, where);
+  Value value{lvalue.shape, {}};
+  for (int c = 0; c < lvalue.shape.components(); ++c) {
+    const NodeId part = whole.parts[std::size_t(lvalue.first + c)];
     const auto name = [&] {
       const FieldShape as_field{
-          .name = place.variable->getName().str(), .length = whole.shape.length, .width = whole.shape.width};
-      return component_name(as_field, place.first + c);
+          .name = lvalue.variable->getName().str(), .length = whole.shape.length, .width = whole.shape.width};
+      return component_name(as_field, lvalue.first + c);
     };
     if (part == kPoisoned) throw Rejected{where, ""};
     if (part == kUnset) throw Rejected{where, fmt::format("'{}' is read before it is set", name())};
     if (part == kHalfSet)
       throw Rejected{where, fmt::format("'{}' may be unset here: the if in line {} sets it in one branch only", name(),
-                                        half_set_line_[place.variable])};
+                                        half_set_line_[lvalue.variable])};
     value.parts.push_back(part);
   }
   return value;
@@ -103,7 +103,7 @@ std::int64_t Lowering::constant_index(const clang::Expr* expression, int count, 
   return std::int64_t(value);
 }
 
-Place Lowering::element(const Place& base, const clang::Expr* index, clang::SourceLocation where) {
+LValue Lowering::element(const LValue& base, const clang::Expr* index, clang::SourceLocation where) {
   const std::string name = base.variable->getName().str();
   if (const auto field = fields_.find(base.variable); field != fields_.end() && pipeline_.dialect == Dialect::Cunbody) {
     const Field& f = pipeline_.fields[std::size_t(field->second)];
@@ -118,15 +118,13 @@ Place Lowering::element(const Place& base, const clang::Expr* index, clang::Sour
                                           f.length, side, f.length - 1)};
     }
   }
-  if (base.shape.length > 0) {
-    const std::int64_t k = constant_index(index, base.shape.length, name);
-    return {base.variable, base.first + int(k) * base.shape.width, {base.shape.scalar, 0, base.shape.width}};
-  }
-  const std::int64_t k = constant_index(index, base.shape.width, name);
-  return {base.variable, base.first + int(k), {base.shape.scalar, 0, 1}};
+  const bool of_array = base.shape.length > 0;
+  const std::int64_t k = constant_index(index, of_array ? base.shape.length : base.shape.width, name);
+  const int width = of_array ? base.shape.width : 1;
+  return {base.variable, base.first + int(k) * width, {base.shape.scalar, 0, width}};
 }
 
-Place Lowering::place_of_variable(const clang::DeclRefExpr* reference) {
+LValue Lowering::lvalue_of_variable(const clang::DeclRefExpr* reference) {
   const clang::SourceLocation where = reference->getExprLoc();
   const auto* variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl());
   if (!variable) throw Rejected{where, fmt::format("'{}' is not a variable", reference->getDecl()->getNameAsString())};
@@ -145,20 +143,20 @@ Place Lowering::place_of_variable(const clang::DeclRefExpr* reference) {
   return {variable, 0, {Type::Real, kCunbodyLength, 1}};
 }
 
-Place Lowering::place_of(const clang::Expr* expression) {
+LValue Lowering::lvalue_of(const clang::Expr* expression) {
   expression = expression->IgnoreParenImpCasts();
   const clang::SourceLocation where = expression->getExprLoc();
-  if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(expression)) return place_of_variable(reference);
+  if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(expression)) return lvalue_of_variable(reference);
   if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(expression)) {
-    const Place base = place_of(member->getBase());
+    const LValue base = lvalue_of(member->getBase());
     const int k = int(llvm::StringRef("xyzw").find(member->getMemberDecl()->getName()));
     return {base.variable, base.first + k, {base.shape.scalar, 0, 1}};
   }
   if (const auto* subscript = llvm::dyn_cast<clang::ArraySubscriptExpr>(expression))
-    return element(place_of(subscript->getBase()), subscript->getIdx(), where);
+    return element(lvalue_of(subscript->getBase()), subscript->getIdx(), where);
   if (const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(expression);
       call && call->getOperator() == clang::OO_Subscript)
-    return element(place_of(call->getArg(0)), call->getArg(1), where);
+    return element(lvalue_of(call->getArg(0)), call->getArg(1), where);
   throw Rejected{where, "only a variable, an element or a component can be assigned"};
 }
 
