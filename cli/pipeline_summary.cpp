@@ -20,7 +20,7 @@ FieldSummary describe(const Field& field) {
   return summary;
 }
 
-OperationCounts count_operations(const Pipeline& pipeline) {
+OperationCounts operations_by_stage(const Pipeline& pipeline) {
   OperationCounts counts;
   const std::vector<bool> needed = reachable(pipeline.pair, pipeline.roots());
   for (NodeId id = 0; id < pipeline.pair.size(); ++id) {
@@ -59,7 +59,7 @@ PipelineSummary summarize(const Source& source, const Options& options, const Ta
   for (const Field& field : pipeline.fields) summary.fields.push_back(describe(field));
   summary.raw_operations = pipeline.raw_operations;
   summary.stated_operations = pipeline.flops;
-  summary.operations = count_operations(optimize(pipeline, options, target));
+  summary.operations = operations_by_stage(optimize(pipeline, options, target));
   return summary;
 }
 

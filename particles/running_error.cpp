@@ -6,8 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "compiler/ir/evaluate.h"
-
 namespace nbcc {
 namespace {
 
@@ -22,8 +20,6 @@ double distance(double a, double b) {
 
 // Of an index beyond 2^53, which the oracle's doubles round.
 double unrepresented(double index) { return std::fabs(index) > 0x1p53 ? std::fabs(index) * 0x1p-53 : 0; }
-
-bool is_integral(Type type) { return type == Type::Bool || type == Type::Int || type == Type::Index; }
 
 }  // namespace
 
@@ -50,45 +46,14 @@ RunningError::RunningError(const Graph& graph, const std::vector<NodeId>& roots,
 }
 
 double RunningError::epsilon(Type type) const {
-  if (is_integral(type)) return 0;
+  if (!is_floating(type)) return 0;
   if (type == Type::Real) return epsilon_of(options_.precision);
   return epsilon_of(type == Type::Double ? Precision::Double : Precision::Single);
 }
 
-// Fast math may multiply in another order and replace quotients and powers by products of reciprocal roots, which are
-// good to 2 ulp; vectorised functions are good to 4.
 double RunningError::roundings(const Node& node) const {
-  const double epsilon = this->epsilon(node.type);
-  switch (node.op) {
-    case Op::Neg:
-    case Op::Abs:
-    case Op::Floor:
-    case Op::Ceil:
-    case Op::Round:
-    case Op::Rint:
-    case Op::Trunc:
-    case Op::Min:
-    case Op::Max:
-    case Op::CopySign:
-    case Op::Select:
-      return 0;
-    case Op::Add:
-    case Op::Sub:
-    case Op::Cast:
-    case Op::Fma:
-      return epsilon;
-    case Op::Mul:
-      return 2 * epsilon;
-    case Op::Div:
-    case Op::Sqrt:
-    case Op::Rsqrt:
-    case Op::Cbrt:
-      return 4 * epsilon + 2 * estimate_;
-    case Op::Pow:
-      return 16 * epsilon + 16 * estimate_;
-    default:
-      return 8 * epsilon;
-  }
+  const Rounding& rounding = facts(node.op).rounding;
+  return rounding.epsilons * epsilon(node.type) + rounding.estimates * estimate_;
 }
 
 void RunningError::compute_node(NodeId id, int count) {
@@ -179,7 +144,7 @@ void RunningError::add_argument_errors(NodeId id, const std::array<const double*
 // A constant is rounded to the precision in which it is used.
 double RunningError::leaf_error(const Node& leaf, const Number& number) const {
   if (leaf.type == Type::Index) return number.error + unrepresented(number.value);
-  const bool narrow = !is_integral(leaf.type) && epsilon(leaf.type) > std::numeric_limits<double>::epsilon();
+  const bool narrow = is_floating(leaf.type) && epsilon(leaf.type) > std::numeric_limits<double>::epsilon();
   if (leaf.op != Op::Const || !narrow) return number.error;
   return distance(double(float(number.value)), number.value);
 }

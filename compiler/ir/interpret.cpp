@@ -8,8 +8,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "compiler/ir/evaluate.h"
-
 namespace nbcc {
 namespace {
 

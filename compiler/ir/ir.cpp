@@ -12,90 +12,6 @@
 namespace nbcc {
 namespace {
 
-struct OpFacts {
-  std::string_view name;
-  int arity;
-};
-
-// In the order of Op.
-constexpr std::array<OpFacts, kOpCount> kOps{{
-    {"const", 0},
-    {"param", 0},
-    {"input_i", 0},
-    {"input_j", 0},
-    {"i_index", 0},
-    {"j_index", 0},
-    {"output", 0},
-    {"neg", 1},
-    {"abs", 1},
-    {"sqrt", 1},
-    {"rsqrt", 1},
-    {"cbrt", 1},
-    {"exp", 1},
-    {"exp2", 1},
-    {"log", 1},
-    {"log2", 1},
-    {"sin", 1},
-    {"cos", 1},
-    {"sinpi", 1},
-    {"cospi", 1},
-    {"tan", 1},
-    {"asin", 1},
-    {"acos", 1},
-    {"atan", 1},
-    {"sinh", 1},
-    {"cosh", 1},
-    {"tanh", 1},
-    {"erf", 1},
-    {"erfc", 1},
-    {"floor", 1},
-    {"ceil", 1},
-    {"round", 1},
-    {"rint", 1},
-    {"trunc", 1},
-    {"not", 1},
-    {"cast", 1},
-    {"rsqrt_estimate", 1},
-    {"add", 2},
-    {"sub", 2},
-    {"mul", 2},
-    {"div", 2},
-    {"rem", 2},
-    {"min", 2},
-    {"max", 2},
-    {"pow", 2},
-    {"atan2", 2},
-    {"copysign", 2},
-    {"and", 2},
-    {"or", 2},
-    {"lt", 2},
-    {"le", 2},
-    {"eq", 2},
-    {"fma", 3},
-    {"select", 3},
-}};
-static_assert(kOps.back().name == "select");
-
-Binding binding_of_leaf(Op op) {
-  switch (op) {
-    case Op::Param:
-      return Binding::Param;
-    case Op::InputI:
-    case Op::IIndex:
-    case Op::Output:
-      return Binding::I;
-    case Op::InputJ:
-    case Op::JIndex:
-      return Binding::J;
-    default:
-      return Binding::Constant;
-  }
-}
-
-bool gives_bool(Op op) {
-  return op == Op::Not || op == Op::And || op == Op::Or || op == Op::Lt || op == Op::Le || op == Op::Eq;
-}
-
 std::uint64_t hash(const Node& node) {
   std::uint64_t h = (std::uint64_t(node.op) << 8) | std::uint64_t(node.type);
   const auto mix = [&h](std::uint64_t word) {
@@ -113,28 +29,14 @@ bool same(const Node& a, const Node& b) {
 
 }  // namespace
 
-std::string_view name(Op op) { return kOps[std::size_t(op)].name; }
-int arity(Op op) { return kOps[std::size_t(op)].arity; }
-
 std::string_view name(Type type) {
   constexpr std::array<std::string_view, 6> names{"bool", "int", "index", "float", "real", "double"};
   return names[std::size_t(type)];
 }
 
 std::string_view name(Binding binding) {
-  switch (binding) {
-    case Binding::Constant:
-      return "constant";
-    case Binding::Param:
-      return "param";
-    case Binding::I:
-      return "i";
-    case Binding::J:
-      return "j";
-    case Binding::Pair:
-      return "pair";
-  }
-  return "unknown";
+  constexpr std::array<std::string_view, 8> names{"constant", "param", "", "i", "", "j", "", "pair"};
+  return names[std::size_t(binding)];
 }
 
 std::string_view name(Role role) {
@@ -176,7 +78,7 @@ NodeId Graph::constant(double value, Type type, Location where) {
 }
 
 NodeId Graph::leaf(Op op, std::int64_t payload, Type type, Location where) {
-  return intern({.op = op, .type = type, .binding = binding_of_leaf(op), .payload = payload, .where = where});
+  return intern({.op = op, .type = type, .binding = facts(op).binding, .payload = payload, .where = where});
 }
 
 NodeId Graph::make(Op op, Type type, std::array<NodeId, 3> args, Location where) {
@@ -262,6 +164,16 @@ std::vector<NodeId> Pipeline::roots() const {
     }
   }
   return result;
+}
+
+int count_operations(const Pipeline& pipeline) {
+  const std::vector<bool> needed = reachable(pipeline.pair, pipeline.roots());
+  int count = int(pipeline.contributions.size());
+  for (NodeId id = 0; id < pipeline.pair.size(); ++id) {
+    const Node& node = pipeline.pair[id];
+    if (needed[std::size_t(id)] && node.binding == Binding::Pair) count += facts(node.op).cost;
+  }
+  return count;
 }
 
 }  // namespace nbcc

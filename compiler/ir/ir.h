@@ -21,84 +21,14 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/ir/ops.h"
 #include "compiler/text/source.h"
 
 namespace nbcc {
 
-enum class Type : std::uint8_t { Bool, Int, Index, Float, Real, Double };
-
-// What a value depends on. A join of two bindings is the bitwise or of the numbers; Constant < Param < I, J < Pair.
-enum class Binding : std::uint8_t { Constant = 0, Param = 1, I = 3, J = 5, Pair = 7 };
-constexpr Binding join(Binding a, Binding b) { return Binding(std::uint8_t(a) | std::uint8_t(b)); }
-
-enum class Op : std::uint8_t {
-  // leaves; Node::payload names the constant's bits or the component number
-  Const,   // payload: the double's bits (all types; Int and Index constants are exact to 2^53, and 2^63 is one less)
-  Param,   // payload: component among all params
-  InputI,  // payload: component among all i inputs
-  InputJ,  // payload: component among all j inputs
-  IIndex,  // the i-particle's index in the caller's set plus the caller's offset
-  JIndex,
-  Output,  // payload: output component; in `finish` only. Of its result_type().
-  // one argument
-  Neg,
-  Abs,
-  Sqrt,
-  Rsqrt,
-  Cbrt,
-  Exp,
-  Exp2,
-  Log,
-  Log2,
-  Sin,
-  Cos,
-  SinPi,
-  CosPi,
-  Tan,
-  Asin,
-  Acos,
-  Atan,
-  Sinh,
-  Cosh,
-  Tanh,
-  Erf,
-  Erfc,
-  Floor,
-  Ceil,
-  Round,  // halves away from zero
-  Rint,   // halves to the even neighbour
-  Trunc,
-  Not,
-  Cast,           // to the node's type; real to int truncates
-  RsqrtEstimate,  // the target's estimate of 1/sqrt(x); appears after `rsqrt` has refined for a target
-  // two arguments
-  Add,
-  Sub,
-  Mul,
-  Div,
-  Rem,
-  Min,
-  Max,
-  Pow,
-  Atan2,
-  CopySign,
-  And,
-  Or,
-  Lt,
-  Le,
-  Eq,
-  // three arguments
-  Fma,     // a*b + c with one rounding (where the target has it)
-  Select,  // a ? b : c
-};
-inline constexpr int kOpCount = int(Op::Select) + 1;
-
-std::string_view name(Op op);  // lower case, as the printer writes it: "add", "rsqrt_estimate"
-int arity(Op op);
 std::string_view name(Type type);  // "bool", "int", "index", "float", "real", "double"
 std::string_view name(Binding binding);
 
-using NodeId = std::int32_t;
 inline constexpr NodeId kNone = -1;
 
 struct Node {
@@ -139,7 +69,6 @@ class Graph {
 // True for each node from which one of `roots` can be reached (the others are dead). kNone roots are ignored.
 std::vector<bool> reachable(const Graph& graph, const std::vector<NodeId>& roots);
 
-enum class Role : std::uint8_t { InputI, InputJ, Param, Output };
 enum class Reduction : std::uint8_t { Sum, Min, Max, ArgMin, ArgMax };
 constexpr bool keeps_index(Reduction r) { return r == Reduction::ArgMin || r == Reduction::ArgMax; }
 constexpr bool is_minimum(Reduction r) { return r == Reduction::Min || r == Reduction::ArgMin; }
@@ -192,5 +121,10 @@ struct Pipeline {
   std::vector<const Field*> fields_of(Role role) const;   // the same of every component: for loops over them
   std::vector<NodeId> roots() const;                      // of `pair`: values, guards and scales
 };
+
+// The arithmetic operations and functions that each pair needs as the user wrote them, equal expressions once: a
+// function counts as one, Fma as two, each component's reduction as one; negations, comparisons, selections and
+// conversions as none. What depends on i, j or params alone is not counted.
+int count_operations(const Pipeline& pipeline);
 
 }  // namespace nbcc

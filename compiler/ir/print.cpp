@@ -34,22 +34,9 @@ std::string component_name(const Field& field, int component) {
 using Components = std::array<std::vector<const Field*>, 4>;
 
 std::string leaf_name(const Components& components, const Node& node) {
-  const auto of = [&](Role role) {
-    const auto component = std::size_t(node.payload);
-    return ", " + component_name(*components[std::size_t(role)].at(component), int(component));
-  };
-  switch (node.op) {
-    case Op::Param:
-      return of(Role::Param);
-    case Op::InputI:
-      return of(Role::InputI);
-    case Op::InputJ:
-      return of(Role::InputJ);
-    case Op::Output:
-      return of(Role::Output);
-    default:
-      return {};
-  }
+  const auto role = facts(node.op).role;
+  const auto component = std::size_t(node.payload);
+  return role ? ", " + component_name(*components[std::size_t(*role)].at(component), int(component)) : "";
 }
 
 // `components` may be null: leaves are then known by number only.
@@ -96,8 +83,7 @@ std::string print_contribution(const std::string& output, Reduction reduction, c
 std::string print_operation(const Node& node, const std::array<NodeId, 3>& args) {
   std::string result = fmt::format("{}.{}", name(node.op), name(node.type));
   if (node.op == Op::Const) return result + fmt::format(" {}", std::bit_cast<double>(node.payload));
-  if (node.op == Op::IIndex || node.op == Op::JIndex) return result;
-  if (arity(node.op) == 0) return result + fmt::format(" {}", node.payload);
+  if (facts(node.op).role) return result + fmt::format(" {}", node.payload);
   for (int k = 0; k < arity(node.op); ++k) result += fmt::format(" %{}", args[std::size_t(k)]);
   return result;
 }

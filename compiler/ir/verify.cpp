@@ -13,12 +13,9 @@
 namespace nbcc {
 namespace {
 
-bool is_floating(Type type) { return type == Type::Float || type == Type::Real || type == Type::Double; }
-bool is_integral(Type type) { return type == Type::Int || type == Type::Index; }
 bool is_number(Type type) { return type != Type::Bool; }
 
-// Empty, or what is wrong with the types of a node whose arguments exist. Arguments of one node have one type; only
-// Select's condition and Cast differ.
+// Empty, or what is wrong with the types of a node whose arguments exist.
 std::string wrong_types(const Graph& graph, const Node& node) {
   const auto type_of = [&](int k) { return graph[node.args[std::size_t(k)]].type; };
   const auto all_are = [&](Type type) {
@@ -27,39 +24,27 @@ std::string wrong_types(const Graph& graph, const Node& node) {
     }
     return true;
   };
-  const char* const kUnlike = "its arguments and its type differ";
-  switch (node.op) {
-    case Op::Cast:
+  const char* const alike = all_are(node.type) ? "" : "its arguments and its type differ";
+  switch (facts(node.op).typing) {
+    case Typing::Leaf:
+    case Typing::Conversion:
       return {};
-    case Op::Not:
-    case Op::And:
-    case Op::Or:
+    case Typing::Logic:
       return node.type == Type::Bool && all_are(Type::Bool) ? "" : "logic is of bool";
-    case Op::Lt:
-    case Op::Le:
-    case Op::Eq:
+    case Typing::Comparison:
       if (node.type != Type::Bool) return "a comparison gives bool";
       return all_are(type_of(0)) ? "" : "its arguments differ in type";
-    case Op::Select:
+    case Typing::Choice:
       if (type_of(0) != Type::Bool) return "its condition is not bool";
-      return type_of(1) == node.type && type_of(2) == node.type ? "" : kUnlike;
-    case Op::Neg:
-    case Op::Abs:
-    case Op::Add:
-    case Op::Sub:
-    case Op::Mul:
-    case Op::Div:
-    case Op::Min:
-    case Op::Max:
-      if (!is_number(node.type)) return "arithmetic on bool";
-      return all_are(node.type) ? "" : kUnlike;
-    case Op::Rem:
-      if (!is_integral(node.type)) return "a remainder is of int or index";
-      return all_are(node.type) ? "" : kUnlike;
-    default:
-      if (!is_floating(node.type)) return "a function of floating point numbers is of another type";
-      return all_are(node.type) ? "" : kUnlike;
+      return type_of(1) == node.type && type_of(2) == node.type ? "" : "its arguments and its type differ";
+    case Typing::Number:
+      return is_number(node.type) ? alike : "arithmetic on bool";
+    case Typing::Whole:
+      return is_integral(node.type) ? alike : "a remainder is of int or index";
+    case Typing::Real:
+      return is_floating(node.type) ? alike : "a function of floating point numbers is of another type";
   }
+  return {};
 }
 
 std::string wrong_constant(const Node& node) {
@@ -82,23 +67,11 @@ std::string wrong_leaf(const Components& components, const Node& node, bool in_f
     if ((role == Role::Output ? result_type(field) : field.type) != node.type) return "its type is not its field's";
     return {};
   };
-  switch (node.op) {
-    case Op::Const:
-      return wrong_constant(node);
-    case Op::Param:
-      return component_of(Role::Param);
-    case Op::InputI:
-      return component_of(Role::InputI);
-    case Op::InputJ:
-      return in_finish ? "finish() knows no j-particle" : component_of(Role::InputJ);
-    case Op::Output:
-      return in_finish ? component_of(Role::Output) : "an output is read before finish()";
-    case Op::JIndex:
-      if (in_finish) return "finish() knows no j-particle";
-      [[fallthrough]];
-    default:
-      return node.type == Type::Index ? "" : "an index is of type index";
-  }
+  if (node.op == Op::Const) return wrong_constant(node);
+  if (in_finish && facts(node.op).binding == Binding::J) return "finish() knows no j-particle";
+  if (node.op == Op::Output && !in_finish) return "an output is read before finish()";
+  if (const auto role = facts(node.op).role) return component_of(*role);
+  return node.type == Type::Index ? "" : "an index is of type index";
 }
 
 Binding joined_binding(const Graph& graph, const Node& node) {

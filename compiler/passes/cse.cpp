@@ -7,32 +7,12 @@
 #include "compiler/ir/rewrite.h"
 
 namespace nbcc {
-namespace {
-
-// Min and Max commute up to which of two NaNs they give, which nothing observes.
-bool first_two_commute(Op op) {
-  switch (op) {
-    case Op::Add:
-    case Op::Mul:
-    case Op::Min:
-    case Op::Max:
-    case Op::And:
-    case Op::Or:
-    case Op::Eq:
-    case Op::Fma:
-      return true;
-    default:
-      return false;
-  }
-}
-
-}  // namespace
 
 void cse(Pipeline& pipeline) {
   rewrite(pipeline, [](Graph& target, const Node& old, std::array<NodeId, 3> args) {
     // A constant comes second, where the passes that look for one expect it.
     const auto rank = [&](NodeId id) { return std::pair(target.is_constant(id), id); };
-    if (first_two_commute(old.op) && rank(args[1]) < rank(args[0])) std::swap(args[0], args[1]);
+    if (facts(old.op).commutes && rank(args[1]) < rank(args[0])) std::swap(args[0], args[1]);
     return copy_node(target, old, args);
   });
 }

@@ -7,13 +7,10 @@
 #include <cstdlib>
 #include <optional>
 
-#include "compiler/ir/evaluate.h"
 #include "compiler/ir/rewrite.h"
 
 namespace nbcc {
 namespace {
-
-bool is_floating(Type type) { return type == Type::Float || type == Type::Real || type == Type::Double; }
 
 // Every value of `from` is one of `to`, in every precision that Real may have.
 bool is_exact_cast(Type from, Type to) {

@@ -15,7 +15,6 @@
 #include "clang/Lex/Preprocessor.h"
 #include "clang/Parse/Parser.h"
 #include "clang/Sema/Sema.h"
-#include "compiler/ir/count_operations.h"
 #include "compiler/ir/verify.h"
 #include "compiler/source/lower.h"
 #include "compiler/source/prescan.h"

@@ -10,7 +10,6 @@
 #include <limits>
 #include <vector>
 
-#include "compiler/ir/evaluate.h"
 #include "compiler/ir/interpret.h"
 
 namespace nbcc::test {

@@ -1,5 +1,3 @@
-#include "compiler/ir/count_operations.h"
-
 #include <gtest/gtest.h>
 
 #include "compiler/source/parse.h"

@@ -31,117 +31,32 @@ std::string cpu_literal(double value, Type type) {
                                                                             : fmt::format("{}", value);
 }
 
-std::string CpuExpressions::function(const std::string& name, bool vector, int arguments) {
-  (vector ? used_ : used_scalars_).insert({name, arguments});
-  return (vector ? "v_" : "s_") + name;
-}
-
 std::string CpuExpressions::operation(const Graph& graph, const Node& node, const std::array<std::string, 3>& args,
                                       bool vector) {
   const auto& [a, b, c] = args;
   const std::string type = cpu_type(node.type, vector);
-  const auto call = [&](const char* name, int arguments = 1) {
-    const std::string f = function(name, vector, arguments);
-    return arguments == 1 ? fmt::format("{}({})", f, a) : fmt::format("{}({}, {})", f, a, b);
-  };
-  const auto built_in = [&](const char* name) { return fmt::format("__builtin_elementwise_{}({})", name, a); };
-  const bool floating = node.type >= Type::Float;
-  switch (node.op) {
-    case Op::Neg:
-      return fmt::format("-{}", a);
-    case Op::Abs:
-      return built_in("abs");
-    case Op::Sqrt:
-      return fmt::format("__builtin_elementwise_sqrt({})", a);
-    case Op::Rsqrt:
-      return fmt::format("({})(1) / __builtin_elementwise_sqrt({})", type, a);
-    case Op::RsqrtEstimate:
-      return vector ? fmt::format("rsqrt_estimate({})", a)
-                    : fmt::format("({})(1) / __builtin_elementwise_sqrt({})", type, a);
-    case Op::Floor:
-      return fmt::format("round_down({})", a);
-    case Op::Ceil:
-      return fmt::format("round_up({})", a);
-    case Op::Trunc:
-      return fmt::format("round_to_zero({})", a);
-    case Op::Rint:
-      return fmt::format("round_to_even({})", a);
-    case Op::Round:
-      return fmt::format("round_half_away({})", a);
-    case Op::Not:
-      return vector ? fmt::format("~{}", a) : fmt::format("!{}", a);
-    case Op::Cast: {
-      const Type from = graph[node.args[0]].type;
-      if (!vector) return fmt::format("({})({})", type, a);
-      if (from == Type::Bool) return fmt::format("choose({}, ({})(1), ({})(0))", a, type, type);
-      if (node.type == Type::Bool) return fmt::format("to_mask({} != 0)", a);
-      return fmt::format("__builtin_convertvector({}, {})", a, type);
-    }
-    case Op::Add:
-      return fmt::format("{} + {}", a, b);
-    case Op::Sub:
-      return fmt::format("{} - {}", a, b);
-    case Op::Mul:
-      return fmt::format("{} * {}", a, b);
-    case Op::Div:
-      return floating ? fmt::format("{} / {}", a, b) : fmt::format("whole_quotient({}, {})", a, b);
-    case Op::Rem:
-      return fmt::format("whole_remainder({}, {})", a, b);
-    case Op::Min:
-    case Op::Max: {
-      const std::string f = node.op == Op::Min ? "minimum" : "maximum";
-      const auto is_number = [&](NodeId id) { return graph.is_constant(id) && !std::isnan(graph.constant_value(id)); };
-      if (is_number(node.args[0])) return fmt::format("{}_of_number({}, {})", f, a, b);
-      if (is_number(node.args[1])) return fmt::format("{}_of_number({}, {})", f, b, a);
-      return fmt::format("{}({}, {})", f, a, b);
-    }
-    case Op::And:
-      return fmt::format("{} & {}", a, b);
-    case Op::Or:
-      return fmt::format("{} | {}", a, b);
-    case Op::Lt:
-      return vector ? fmt::format("to_mask({} < {})", a, b) : fmt::format("{} < {}", a, b);
-    case Op::Le:
-      return vector ? fmt::format("to_mask({} <= {})", a, b) : fmt::format("{} <= {}", a, b);
-    case Op::Eq:
-      return vector ? fmt::format("to_mask({} == {})", a, b) : fmt::format("{} == {}", a, b);
-    case Op::Fma:
-      return fmt::format("fused({}, {}, {})", a, b, c);
-    case Op::Select:
-      return fmt::format("choose({}, {}, {})", a, b, c);
-    case Op::CopySign:
-      return fmt::format("with_sign({}, {})", a, b);
-    case Op::SinPi:
-      function("sin", vector, 1);
-      return fmt::format("sin_pi({})", a);
-    case Op::CosPi:
-      function("sin", vector, 1);
-      return fmt::format("cos_pi({})", a);
-    case Op::Pow:
-      return call("pow", 2);
-    case Op::Atan2:
-      return call("atan2", 2);
-    case Op::Cbrt:
-    case Op::Exp:
-    case Op::Exp2:
-    case Op::Log:
-    case Op::Log2:
-    case Op::Sin:
-    case Op::Cos:
-    case Op::Tan:
-    case Op::Asin:
-    case Op::Acos:
-    case Op::Atan:
-    case Op::Sinh:
-    case Op::Cosh:
-    case Op::Tanh:
-    case Op::Erf:
-    case Op::Erfc:
-      return call(std::string(name(node.op)).c_str());
-    default:
-      break;
+  if (node.op == Op::Cast) {
+    if (!vector) return fmt::format("({})({})", type, a);
+    if (graph[node.args[0]].type == Type::Bool) return fmt::format("choose({0}, ({1})(1), ({1})(0))", a, type);
+    if (node.type == Type::Bool) return fmt::format("to_mask({} != 0)", a);
+    return fmt::format("__builtin_convertvector({}, {})", a, type);
   }
-  throw InternalError(fmt::format("emit_cpu: no text for '{}'", name(node.op)));
+  if (node.op == Op::Min || node.op == Op::Max) {
+    // A constant that is a number leaves only the other argument to be asked for NaN.
+    const auto is_number = [&](NodeId id) { return graph.is_constant(id) && !std::isnan(graph.constant_value(id)); };
+    const bool first = is_number(node.args[0]);
+    if (first || is_number(node.args[1]))
+      return fmt::format("{}imum_of_number({}, {})", name(node.op), first ? a : b, first ? b : a);
+  }
+  // Outside the pair loop the estimate would save nothing; the correction that follows it finds nothing to do.
+  const OpFacts& op = facts(node.op == Op::RsqrtEstimate && !vector ? Op::Rsqrt : node.op);
+  if (!op.libm.empty()) (vector ? used_ : used_scalars_).insert({std::string(op.libm), op.arity});
+  const bool whole = node.type < Type::Float && !op.cpu.whole.empty();
+  const std::string_view text = whole ? op.cpu.whole : vector || op.cpu.scalar.empty() ? op.cpu.text : op.cpu.scalar;
+  if (!text.empty())
+    return fmt::format(fmt::runtime(text), fmt::arg("a", a), fmt::arg("b", b), fmt::arg("c", c), fmt::arg("t", type));
+  if (op.libm.empty()) throw InternalError(fmt::format("emit_cpu: no text for '{}'", op.name));
+  return fmt::format("{}_{}({}{}{})", vector ? 'v' : 's', op.libm, a, op.arity > 1 ? ", " : "", b);
 }
 
 // libmvec's names: _ZGV, the instruction set's letter, N (no mask), the lanes, a v per argument, the function.

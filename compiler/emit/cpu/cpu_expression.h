@@ -30,7 +30,6 @@ class CpuExpressions {
   std::string functions() const;
 
  private:
-  std::string function(const std::string& name, bool vector, int arguments);
   std::string function_text(const std::string& name, const std::string& element, int arguments) const;
   CpuVectors vectors_;
   std::set<std::pair<std::string, int>> used_;  // of vectors: name, number of arguments

@@ -10,78 +10,6 @@
 #include "compiler/text/diagnostic.h"
 
 namespace nbcc {
-namespace {
-
-bool is_integral(Type type) { return type == Type::Int || type == Type::Index; }
-
-// NVRTC's name: the IR's, with the f of C where the value is a float.
-std::string function_name(const Node& node, Type type) {
-  std::string base(name(node.op));
-  if (node.op == Op::Abs) base = "fabs";
-  return type == Type::Float ? base + "f" : base;
-}
-
-// Wraps, as the IR has it; signed overflow is undefined in C++.
-std::string wrapping(const char* symbol, const std::string& a, const std::string& b, Type type) {
-  const char* const whole = type == Type::Int ? "unsigned" : "unsigned long long";
-  return fmt::format("({0})(({1}){2} {3} ({1}){4})", type == Type::Int ? "int" : "index", whole, a, symbol, b);
-}
-
-std::string whole_number_operation(const Node& node, const std::string& a, const std::string& b) {
-  switch (node.op) {
-    case Op::Neg:
-      return wrapping("-", "0", a, node.type);
-    case Op::Abs:
-      return fmt::format("{} < 0 ? {} : {}", a, wrapping("-", "0", a, node.type), a);
-    case Op::Add:
-      return wrapping("+", a, b, node.type);
-    case Op::Sub:
-      return wrapping("-", a, b, node.type);
-    case Op::Mul:
-      return wrapping("*", a, b, node.type);
-    case Op::Div:
-      return fmt::format("whole_quotient({}, {})", a, b);
-    case Op::Rem:
-      return fmt::format("whole_remainder({}, {})", a, b);
-    default:
-      return "";
-  }
-}
-
-std::string inverse_root(Type type, const std::string& a) {
-  return type == Type::Float ? fmt::format("1.0f / sqrtf({})", a) : fmt::format("1.0 / sqrt({})", a);
-}
-
-std::string arithmetic(const Graph& graph, const Node& node, Type type, const std::string& a, const std::string& b,
-                       bool exact) {
-  switch (node.op) {
-    case Op::Neg:
-      return fmt::format("-{}", a);
-    case Op::Add:
-      return fmt::format("{} + {}", a, b);
-    case Op::Sub:
-      return fmt::format("{} - {}", a, b);
-    case Op::Mul:
-      return fmt::format("{} * {}", a, b);
-    case Op::Div:
-      if (exact || type != Type::Float) return fmt::format("{} / {}", a, b);
-      return graph.is_constant(node.args[0], 1) ? fmt::format("reciprocal({})", b)
-                                                : fmt::format("quotient({}, {})", a, b);
-    case Op::Sqrt:
-      if (exact || type != Type::Float) break;
-      return fmt::format("square_root({})", a);
-    case Op::Rsqrt:
-      return inverse_root(type, a);
-    case Op::RsqrtEstimate:
-      // Outside the pair loop the estimate would save nothing; the correction that follows it finds nothing to do.
-      return exact ? inverse_root(type, a) : fmt::format("rsqrt_estimate({})", a);
-    default:
-      break;
-  }
-  return "";
-}
-
-}  // namespace
 
 std::string cuda_type(Type type, const CudaScalars& scalars) { return std::string(name(scalars.resolved(type))); }
 
@@ -100,32 +28,6 @@ std::string cuda_literal(double value, Type type, const CudaScalars& scalars) {
 
 std::string cuda_component(const char* type, const char* side, int component) {
   return fmt::format("component<{0}>(a.{1}[{2}], {1})", type, side, component);
-}
-
-bool is_function(Op op) {
-  switch (op) {
-    case Op::Neg:
-    case Op::Abs:
-    case Op::Not:
-    case Op::Cast:
-    case Op::RsqrtEstimate:
-    case Op::Rint:  // nearest_whole()
-    case Op::Add:
-    case Op::Sub:
-    case Op::Mul:
-    case Op::Min:
-    case Op::Max:
-    case Op::And:
-    case Op::Or:
-    case Op::Lt:
-    case Op::Le:
-    case Op::Eq:
-    case Op::Fma:
-    case Op::Select:
-      return false;
-    default:
-      return arity(op) > 0;
-  }
 }
 
 const char* cuda_element(Element element) {
@@ -148,43 +50,27 @@ std::string cuda_operation(const Graph& graph, const Node& node, const std::arra
                            const CudaScalars& scalars) {
   const auto& [a, b, c] = args;
   const Type type = scalars.resolved(node.type);
-  if (is_integral(type))
-    if (std::string text = whole_number_operation(node, a, b); !text.empty()) return text;
-  if (std::string text = arithmetic(graph, node, type, a, b, scalars.exact); !text.empty()) return text;
-  switch (node.op) {
-    case Op::Not:
-      return fmt::format("!{}", a);
-    case Op::Cast:
-      if (type == Type::Bool) return fmt::format("{} != 0", a);
-      if (is_integral(type) && graph[node.args[0]].type >= Type::Float) return fmt::format("to_{}({})", name(type), a);
-      return fmt::format("({}){}", cuda_type(type, scalars), a);
-    case Op::Min:
-      return fmt::format("minimum({}, {})", a, b);
-    case Op::Max:
-      return fmt::format("maximum({}, {})", a, b);
-    case Op::And:
-      return fmt::format("{} && {}", a, b);
-    case Op::Or:
-      return fmt::format("{} || {}", a, b);
-    case Op::Lt:
-      return fmt::format("{} < {}", a, b);
-    case Op::Le:
-      return fmt::format("{} <= {}", a, b);
-    case Op::Eq:
-      return fmt::format("{} == {}", a, b);
-    case Op::Fma:
-      return fmt::format("{}({}, {}, {})", type == Type::Float ? "fmaf" : "fma", a, b, c);
-    case Op::Select:
-      return fmt::format("{} ? {} : {}", a, b, c);
-    case Op::Pow:
-    case Op::Atan2:
-    case Op::CopySign:
-      return fmt::format("{}({}, {})", function_name(node, type), a, b);
-    default:
-      if (arity(node.op) == 1 && type >= Type::Float) return fmt::format("{}({})", function_name(node, type), a);
-      break;
+  if (node.op == Op::Cast) {
+    if (type == Type::Bool) return fmt::format("{} != 0", a);
+    if (is_integral(type) && is_floating(graph[node.args[0]].type)) return fmt::format("to_{}({})", name(type), a);
+    return fmt::format("({}){}", name(type), a);
   }
-  throw InternalError(fmt::format("emit_cuda: no text for '{}'", name(node.op)));
+  const bool single = type == Type::Float, fast = single && !scalars.exact;
+  if (node.op == Op::Div && fast && graph.is_constant(node.args[0], 1)) return fmt::format("reciprocal({})", b);
+  // Outside the pair loop the estimate would save nothing; the correction that follows it finds nothing to do.
+  const OpFacts& op = facts(node.op == Op::RsqrtEstimate && scalars.exact ? Op::Rsqrt : node.op);
+  if (op.arity == 0) throw InternalError(fmt::format("emit_cuda: no text for '{}'", op.name));
+  constexpr std::array<std::string_view, 4> calls{"", "{f}({a})", "{f}({a}, {b})", "{f}({a}, {b}, {c})"};
+  std::string text(op.cuda.text);
+  if (is_integral(type) && !op.cuda.whole.empty())
+    text = op.cuda.whole;
+  else if (fast && !op.cuda.fast.empty())
+    text = op.cuda.fast;
+  else if (text.empty())
+    text = fmt::format("{}{}", op.name, calls[std::size_t(op.arity)]);
+  return fmt::format(fmt::runtime(text), fmt::arg("a", a), fmt::arg("b", b), fmt::arg("c", c),
+                     fmt::arg("t", name(type)), fmt::arg("f", single ? "f" : ""),
+                     fmt::arg("u", type == Type::Int ? "unsigned" : "unsigned long long"));
 }
 
 }  // namespace nbcc

@@ -18,9 +18,6 @@ struct CudaScalars {
 std::string cuda_type(Type type, const CudaScalars& scalars);
 std::string cuda_literal(double value, Type type, const CudaScalars& scalars);
 
-// Whether the operation takes a function, of several instructions.
-bool is_function(Op op);
-
 const char* cuda_element(Element element);
 // Component `component` of a side's particle, both named by the side's letter: i or j.
 std::string cuda_component(const char* type, const char* side, int component);

@@ -80,7 +80,7 @@ bool is_short(const Graph& graph, const Plan& plan) {
   int pairs = 0;
   for (NodeId id : plan.pair) {
     if (graph[id].binding != Binding::Pair) continue;
-    if (is_function(graph[id].op)) return false;
+    if (facts(graph[id].op).is_function) return false;
     ++pairs;
   }
   return pairs <= kLong;

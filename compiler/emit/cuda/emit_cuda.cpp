@@ -131,7 +131,7 @@ class CudaEmitter {
     for (NodeId id : plan_.pair) {
       if (!per_i(id) || !needed_.count(id)) continue;
       const Op op = graph_[id].op;
-      needs_.plain = needs_.plain && !is_function(op);
+      needs_.plain = needs_.plain && !facts(op).is_function;
       if (needs_.cutoff && !looked_at_.count(id)) continue;
       ++needs_.written;
       pair_statements_ += op != Op::InputI && op != Op::IIndex && op != Op::Neg && needed_mostly_.count(id);

@@ -1,0 +1,239 @@
+// The table of operations, and the arithmetic in double that it points to. Doors: facts(), evaluate(). Each loop over
+// columns stands inside the operation, since the interpreter's time is spent there. It knows no graph.
+#include "compiler/ir/ops.h"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace nbcc {
+namespace {
+
+using Int64 = std::int64_t;
+using Bits = std::uint64_t;
+
+Int64 to_whole(double x) {
+  constexpr double limit = 9223372036854775808.0;
+  if (std::isnan(x)) return 0;
+  if (x >= limit) return std::numeric_limits<Int64>::max();
+  if (x < -limit) return std::numeric_limits<Int64>::min();
+  return Int64(x);
+}
+
+double wrap(Bits bits, Type type) { return type == Type::Int ? double(std::int32_t(bits)) : double(Int64(bits)); }
+
+template <double (*rule)(double)>
+void values(const Columns& args, double* out, int count) {
+  for (int k = 0; k < count; ++k) out[k] = rule(args[0][k]);
+}
+template <double (*rule)(double, double)>
+void values(const Columns& args, double* out, int count) {
+  for (int k = 0; k < count; ++k) out[k] = rule(args[0][k], args[1][k]);
+}
+template <double (*rule)(double, double, double)>
+void values(const Columns& args, double* out, int count) {
+  for (int k = 0; k < count; ++k) out[k] = rule(args[0][k], args[1][k], args[2][k]);
+}
+template <Bits (*rule)(Int64)>
+void whole_values(const Columns& args, Type type, double* out, int count) {
+  for (int k = 0; k < count; ++k) out[k] = wrap(rule(to_whole(args[0][k])), type);
+}
+template <Bits (*rule)(Int64, Int64)>
+void whole_values(const Columns& args, Type type, double* out, int count) {
+  for (int k = 0; k < count; ++k) out[k] = wrap(rule(to_whole(args[0][k]), to_whole(args[1][k])), type);
+}
+
+double smaller(double a, double b) { return std::isnan(a) || a < b ? a : b; }
+double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
+double inverse_root(double x) { return 1.0 / std::sqrt(x); }
+
+// Of the exact product pi*x: the argument is reduced before it is multiplied.
+double sine_of_pi_times(double x) {
+  double r = std::remainder(x, 2.0);
+  if (std::fabs(r) > 0.5) r = std::copysign(1.0, r) - r;
+  return std::sin(std::numbers::pi * r);
+}
+
+double cosine_of_pi_times(double x) {
+  const double r = std::fabs(std::remainder(x, 2.0));
+  if (r <= 0.25) return std::cos(std::numbers::pi * r);
+  if (r <= 0.75) return std::sin(std::numbers::pi * (0.5 - r));
+  return -std::cos(std::numbers::pi * (1.0 - r));
+}
+
+// -1 stands apart since the lowest number has no opposite, which the processor would trap.
+Bits quotient(Int64 a, Int64 b) { return b == 0 ? 0 : b == -1 ? 0 - Bits(a) : Bits(a / b); }
+Bits remainder_of(Int64 a, Int64 b) { return b == 0 || b == -1 ? 0 : Bits(a % b); }
+
+double convert(double x, Type to, Type from) {
+  if (to == Type::Bool) return x != 0;
+  if (!is_integral(to)) return x;
+  const Int64 whole = to_whole(x);
+  if (from == Type::Index || to == Type::Index) return wrap(Bits(whole), to);
+  constexpr Int64 lowest = std::numeric_limits<std::int32_t>::min();
+  constexpr Int64 highest = std::numeric_limits<std::int32_t>::max();
+  return double(whole < lowest ? lowest : whole > highest ? highest : whole);
+}
+
+constexpr OpFacts leaf(Op op, std::string_view name, Binding binding, std::optional<Role> role = {}) {
+  return {.op = op, .name = name, .binding = binding, .role = role, .cost = 0};
+}
+
+// A function of C's mathematical library, and of NVRTC's.
+constexpr OpFacts function(Op op, std::string_view name, int arity, Rounding rounding,
+                           decltype(OpFacts::values) values) {
+  return {.op = op,
+          .name = name,
+          .arity = arity,
+          .typing = Typing::Real,
+          .is_function = true,
+          .rounding = rounding,
+          .libm = name,
+          .values = values};
+}
+
+constexpr Rounding kOfFunction{8}, kOfQuotient{.epsilons = 4, .estimates = 2};
+
+using enum Typing;
+// In the order of Op. A row is read as one: broken by hand.
+// clang-format off
+constexpr std::array<OpFacts, kOpCount> kOps{{
+    leaf(Op::Const, "const", Binding::Constant),
+    leaf(Op::Param, "param", Binding::Param, Role::Param),
+    leaf(Op::InputI, "input_i", Binding::I, Role::InputI),
+    leaf(Op::InputJ, "input_j", Binding::J, Role::InputJ),
+    leaf(Op::IIndex, "i_index", Binding::I),
+    leaf(Op::JIndex, "j_index", Binding::J),
+    leaf(Op::Output, "output", Binding::I, Role::Output),
+
+    {.op = Op::Neg, .name = "neg", .arity = 1, .typing = Number, .cost = 0,
+     .cpu = {"-{a}"}, .cuda = {.text = "-{a}", .whole = "({t})(({u})0 - ({u}){a})"},
+     .values = values<[](double a) { return -a; }>,
+     .whole_values = whole_values<[](Int64 a) { return 0 - Bits(a); }>},
+    {.op = Op::Abs, .name = "abs", .arity = 1, .typing = Number,
+     .cpu = {"__builtin_elementwise_abs({a})"},
+     .cuda = {.text = "fabs{f}({a})", .whole = "{a} < 0 ? ({t})(({u})0 - ({u}){a}) : {a}"},
+     .values = values<std::fabs>,
+     .whole_values = whole_values<[](Int64 a) { return a < 0 ? 0 - Bits(a) : Bits(a); }>},
+    {.op = Op::Sqrt, .name = "sqrt", .arity = 1, .typing = Real, .is_function = true, .rounding = kOfQuotient,
+     .cpu = {"__builtin_elementwise_sqrt({a})"}, .cuda = {.fast = "square_root({a})"},
+     .values = values<std::sqrt>},
+    {.op = Op::Rsqrt, .name = "rsqrt", .arity = 1, .typing = Real, .is_function = true, .rounding = kOfQuotient,
+     .cpu = {"({t})(1) / __builtin_elementwise_sqrt({a})"}, .cuda = {"1.0{f} / sqrt{f}({a})"},
+     .values = values<inverse_root>},
+    function(Op::Cbrt, "cbrt", 1, kOfQuotient, values<std::cbrt>),
+    function(Op::Exp, "exp", 1, kOfFunction, values<std::exp>),
+    function(Op::Exp2, "exp2", 1, kOfFunction, values<std::exp2>),
+    function(Op::Log, "log", 1, kOfFunction, values<std::log>),
+    function(Op::Log2, "log2", 1, kOfFunction, values<std::log2>),
+    function(Op::Sin, "sin", 1, kOfFunction, values<std::sin>),
+    function(Op::Cos, "cos", 1, kOfFunction, values<std::cos>),
+    {.op = Op::SinPi, .name = "sinpi", .arity = 1, .typing = Real, .is_function = true, .rounding = kOfFunction,
+     .libm = "sin", .cpu = {"sin_pi({a})"},
+     .values = values<sine_of_pi_times>},
+    {.op = Op::CosPi, .name = "cospi", .arity = 1, .typing = Real, .is_function = true, .rounding = kOfFunction,
+     .libm = "sin", .cpu = {"cos_pi({a})"},
+     .values = values<cosine_of_pi_times>},
+    function(Op::Tan, "tan", 1, kOfFunction, values<std::tan>),
+    function(Op::Asin, "asin", 1, kOfFunction, values<std::asin>),
+    function(Op::Acos, "acos", 1, kOfFunction, values<std::acos>),
+    function(Op::Atan, "atan", 1, kOfFunction, values<std::atan>),
+    function(Op::Sinh, "sinh", 1, kOfFunction, values<std::sinh>),
+    function(Op::Cosh, "cosh", 1, kOfFunction, values<std::cosh>),
+    function(Op::Tanh, "tanh", 1, kOfFunction, values<std::tanh>),
+    function(Op::Erf, "erf", 1, kOfFunction, values<std::erf>),
+    function(Op::Erfc, "erfc", 1, kOfFunction, values<std::erfc>),
+    {.op = Op::Floor, .name = "floor", .arity = 1, .typing = Real, .is_function = true,
+     .cpu = {"round_down({a})"}, .values = values<std::floor>},
+    {.op = Op::Ceil, .name = "ceil", .arity = 1, .typing = Real, .is_function = true,
+     .cpu = {"round_up({a})"}, .values = values<std::ceil>},
+    {.op = Op::Round, .name = "round", .arity = 1, .typing = Real, .is_function = true,
+     .cpu = {"round_half_away({a})"}, .values = values<std::round>},
+    {.op = Op::Rint, .name = "rint", .arity = 1, .typing = Real,
+     .cpu = {"round_to_even({a})"}, .values = values<std::nearbyint>},
+    {.op = Op::Trunc, .name = "trunc", .arity = 1, .typing = Real, .is_function = true,
+     .cpu = {"round_to_zero({a})"}, .values = values<std::trunc>},
+    {.op = Op::Not, .name = "not", .arity = 1, .typing = Logic, .cost = 0,
+     .cpu = {.text = "~{a}", .scalar = "!{a}"}, .cuda = {"!{a}"},
+     .values = values<[](double a) { return double(a == 0); }>},
+    // What it computes and how it is written depends on two types.
+    {.op = Op::Cast, .name = "cast", .arity = 1, .typing = Conversion, .cost = 0, .rounding = {1}},
+    {.op = Op::RsqrtEstimate, .name = "rsqrt_estimate", .arity = 1, .typing = Real, .rounding = kOfFunction,
+     .cpu = {"rsqrt_estimate({a})"}, .cuda = {"rsqrt_estimate({a})"},
+     .values = values<inverse_root>},
+
+    {.op = Op::Add, .name = "add", .arity = 2, .typing = Number, .commutes = true, .rounding = {1},
+     .cpu = {"{a} + {b}"}, .cuda = {.text = "{a} + {b}", .whole = "({t})(({u}){a} + ({u}){b})"},
+     .values = values<[](double a, double b) { return a + b; }>,
+     .whole_values = whole_values<[](Int64 a, Int64 b) { return Bits(a) + Bits(b); }>},
+    {.op = Op::Sub, .name = "sub", .arity = 2, .typing = Number, .rounding = {1},
+     .cpu = {"{a} - {b}"}, .cuda = {.text = "{a} - {b}", .whole = "({t})(({u}){a} - ({u}){b})"},
+     .values = values<[](double a, double b) { return a - b; }>,
+     .whole_values = whole_values<[](Int64 a, Int64 b) { return Bits(a) - Bits(b); }>},
+    {.op = Op::Mul, .name = "mul", .arity = 2, .typing = Number, .commutes = true, .rounding = {2},
+     .cpu = {"{a} * {b}"}, .cuda = {.text = "{a} * {b}", .whole = "({t})(({u}){a} * ({u}){b})"},
+     .values = values<[](double a, double b) { return a * b; }>,
+     .whole_values = whole_values<[](Int64 a, Int64 b) { return Bits(a) * Bits(b); }>},
+    {.op = Op::Div, .name = "div", .arity = 2, .typing = Number, .is_function = true, .rounding = kOfQuotient,
+     .cpu = {.text = "{a} / {b}", .whole = "whole_quotient({a}, {b})"},
+     .cuda = {.text = "{a} / {b}", .whole = "whole_quotient({a}, {b})", .fast = "quotient({a}, {b})"},
+     .values = values<[](double a, double b) { return a / b; }>,
+     .whole_values = whole_values<quotient>},
+    {.op = Op::Rem, .name = "rem", .arity = 2, .typing = Whole, .is_function = true,
+     .cpu = {"whole_remainder({a}, {b})"}, .cuda = {"whole_remainder({a}, {b})"},
+     .whole_values = whole_values<remainder_of>},
+    // The two commute up to which of two NaNs they give, which nothing observes.
+    {.op = Op::Min, .name = "min", .arity = 2, .typing = Number, .commutes = true,
+     .cpu = {"minimum({a}, {b})"}, .cuda = {"minimum({a}, {b})"}, .values = values<smaller>},
+    {.op = Op::Max, .name = "max", .arity = 2, .typing = Number, .commutes = true,
+     .cpu = {"maximum({a}, {b})"}, .cuda = {"maximum({a}, {b})"}, .values = values<larger>},
+    function(Op::Pow, "pow", 2, {.epsilons = 16, .estimates = 16}, values<std::pow>),
+    function(Op::Atan2, "atan2", 2, kOfFunction, values<std::atan2>),
+    {.op = Op::CopySign, .name = "copysign", .arity = 2, .typing = Real, .is_function = true,
+     .cpu = {"with_sign({a}, {b})"}, .values = values<std::copysign>},
+    {.op = Op::And, .name = "and", .arity = 2, .typing = Logic, .cost = 0, .commutes = true,
+     .cpu = {"{a} & {b}"}, .cuda = {"{a} && {b}"},
+     .values = values<[](double a, double b) { return double(a != 0 && b != 0); }>},
+    {.op = Op::Or, .name = "or", .arity = 2, .typing = Logic, .cost = 0, .commutes = true,
+     .cpu = {"{a} | {b}"}, .cuda = {"{a} || {b}"},
+     .values = values<[](double a, double b) { return double(a != 0 || b != 0); }>},
+    {.op = Op::Lt, .name = "lt", .arity = 2, .typing = Comparison, .cost = 0,
+     .cpu = {.text = "to_mask({a} < {b})", .scalar = "{a} < {b}"}, .cuda = {"{a} < {b}"},
+     .values = values<[](double a, double b) { return double(a < b); }>},
+    {.op = Op::Le, .name = "le", .arity = 2, .typing = Comparison, .cost = 0,
+     .cpu = {.text = "to_mask({a} <= {b})", .scalar = "{a} <= {b}"}, .cuda = {"{a} <= {b}"},
+     .values = values<[](double a, double b) { return double(a <= b); }>},
+    {.op = Op::Eq, .name = "eq", .arity = 2, .typing = Comparison, .cost = 0, .commutes = true,
+     .cpu = {.text = "to_mask({a} == {b})", .scalar = "{a} == {b}"}, .cuda = {"{a} == {b}"},
+     .values = values<[](double a, double b) { return double(a == b); }>},
+
+    {.op = Op::Fma, .name = "fma", .arity = 3, .typing = Real, .cost = 2, .commutes = true, .rounding = {1},
+     .cpu = {"fused({a}, {b}, {c})"}, .values = values<std::fma>},
+    {.op = Op::Select, .name = "select", .arity = 3, .typing = Choice, .cost = 0,
+     .cpu = {"choose({a}, {b}, {c})"}, .cuda = {"{a} ? {b} : {c}"},
+     .values = values<[](double a, double b, double c) { return a != 0 ? b : c; }>},
+}};
+// clang-format on
+
+constexpr bool rows_stand_at_their_ops() {
+  for (int op = 0; op < kOpCount; ++op)
+    if (kOps[std::size_t(op)].op != Op(op)) return false;
+  return true;
+}
+static_assert(rows_stand_at_their_ops());
+
+}  // namespace
+
+const OpFacts& facts(Op op) { return kOps[std::size_t(op)]; }
+
+void evaluate(Op op, Type type, Type argument, const Columns& args, double* out, int count) {
+  const OpFacts& of = facts(op);
+  if (op == Op::Cast)
+    for (int k = 0; k < count; ++k) out[k] = convert(args[0][k], type, argument);
+  else if (is_integral(type) && of.whole_values != nullptr)
+    of.whole_values(args, type, out, count);
+  else
+    of.values(args, out, count);
+}
+
+}  // namespace nbcc

@@ -1,0 +1,155 @@
+// The operations of the IR and all that is known of each, in one table: what printing, verification, folding, the
+// interpreter, both emitters and the error analysis read. A `case Op::` elsewhere is a rule about the shape of a graph
+// (which products are powers, what a - (-b) is), or about a leaf, whose value comes from outside.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace nbcc {
+
+enum class Type : std::uint8_t { Bool, Int, Index, Float, Real, Double };
+constexpr bool is_floating(Type type) { return type >= Type::Float; }
+constexpr bool is_integral(Type type) { return type == Type::Int || type == Type::Index; }
+
+// What a value depends on. A join of two bindings is the bitwise or of the numbers; Constant < Param < I, J < Pair.
+enum class Binding : std::uint8_t { Constant = 0, Param = 1, I = 3, J = 5, Pair = 7 };
+constexpr Binding join(Binding a, Binding b) { return Binding(std::uint8_t(a) | std::uint8_t(b)); }
+
+enum class Role : std::uint8_t { InputI, InputJ, Param, Output };
+
+enum class Op : std::uint8_t {
+  // leaves; Node::payload names the constant's bits or the component number
+  Const,   // payload: the double's bits (all types; Int and Index constants are exact to 2^53, and 2^63 is one less)
+  Param,   // payload: component among all params
+  InputI,  // payload: component among all i inputs
+  InputJ,  // payload: component among all j inputs
+  IIndex,  // the i-particle's index in the caller's set plus the caller's offset
+  JIndex,
+  Output,  // payload: output component; in `finish` only. Of its result_type().
+  // one argument
+  Neg,
+  Abs,
+  Sqrt,
+  Rsqrt,
+  Cbrt,
+  Exp,
+  Exp2,
+  Log,
+  Log2,
+  Sin,
+  Cos,
+  SinPi,
+  CosPi,
+  Tan,
+  Asin,
+  Acos,
+  Atan,
+  Sinh,
+  Cosh,
+  Tanh,
+  Erf,
+  Erfc,
+  Floor,
+  Ceil,
+  Round,  // halves away from zero
+  Rint,   // halves to the even neighbour
+  Trunc,
+  Not,
+  Cast,           // to the node's type; real to int truncates
+  RsqrtEstimate,  // the target's estimate of 1/sqrt(x); appears after `rsqrt` has refined for a target
+  // two arguments
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Rem,
+  Min,
+  Max,
+  Pow,
+  Atan2,
+  CopySign,
+  And,
+  Or,
+  Lt,
+  Le,
+  Eq,
+  // three arguments
+  Fma,     // a*b + c with one rounding (where the target has it)
+  Select,  // a ? b : c
+};
+inline constexpr int kOpCount = int(Op::Select) + 1;
+
+// Which types an operation takes and gives.
+enum class Typing : std::uint8_t {
+  Leaf,        // its field's, or index
+  Real,        // floating point numbers of one type
+  Number,      // numbers of one type
+  Whole,       // whole numbers of one type
+  Logic,       // bools
+  Comparison,  // two of one type give a bool
+  Choice,      // a bool and two of one type
+  Conversion,  // any type becomes any other
+};
+
+// How wrong a result may be, in epsilons of its type and in errors of the target's bare estimate of a root. Fast math
+// may multiply in another order and replace quotients and powers by products of reciprocal roots, which are good to
+// 2 ulp; vectorised functions are good to 4.
+struct Rounding {
+  double epsilons = 0, estimates = 0;
+};
+
+// The text of an operation in a kernel: {a}, {b} and {c} stand for its arguments, {t} for its type.
+struct CpuText {
+  std::string_view text;         // of vectors, and of what else is not named here; empty: v_ or s_ and libm's name
+  std::string_view scalar = {};  // of scalars
+  std::string_view whole = {};   // of whole numbers
+};
+// Likewise; {f} is the f that C puts behind the functions and numbers of float, {u} the unsigned type of {t}'s width,
+// since signed overflow is undefined in C++ and wraps in the IR.
+struct CudaText {
+  std::string_view text = {};   // empty: NVRTC's function of the operation's name
+  std::string_view whole = {};  // of whole numbers
+  std::string_view fast = {};   // of floats where 2 ulp are enough
+};
+
+using Columns = std::array<const double*, 3>;
+class Graph;
+using NodeId = std::int32_t;
+
+struct OpFacts {
+  Op op;
+  std::string_view name;  // as the printer writes it, and the language where it has the function
+  int arity = 0;
+  Typing typing = Typing::Leaf;
+  Binding binding = Binding::Constant;  // of a leaf; another node's is the join of its arguments'
+  std::optional<Role> role = {};        // of a leaf that reads a component
+  int cost = 1;                         // in operations per interaction, as they are counted
+  bool commutes = false;                // the first two arguments do
+  bool is_function = false;             // takes several instructions on a GPU
+  Rounding rounding = {};
+  std::string_view libm = {};  // the function of C's mathematical library that its text on a CPU calls
+  CpuText cpu = {};
+  CudaText cuda = {};
+  // What it computes in double: out[k] of args[.][k]. Whole numbers wrap at their type's width; null: as doubles do.
+  void (*values)(const Columns& args, double* out, int count) = nullptr;
+  void (*whole_values)(const Columns& args, Type type, double* out, int count) = nullptr;
+  // The partial derivative by argument k as a node of `node`'s graph, kNone where it is 0. Null: there is none; today
+  // all are, since no pass differentiates yet.
+  NodeId (*partial)(Graph& graph, NodeId node, int k) = nullptr;
+};
+
+const OpFacts& facts(Op op);
+inline std::string_view name(Op op) { return facts(op).name; }
+inline int arity(Op op) { return facts(op).arity; }
+inline bool gives_bool(Op op) { return facts(op).typing == Typing::Logic || facts(op).typing == Typing::Comparison; }
+
+// out[k] = op(args[0][k], args[1][k], args[2][k]) for k in [0, count), in double: what the interpreter and constant
+// folding share. `type` is the node's, `argument` that of its first argument; `op` is no leaf.
+// Bool is 0 or 1. Int wraps at 32 bits and Index at 64; an Index beyond 2^53 is not represented exactly. A quotient or
+// remainder by integer zero is 0, a cast to an integer type saturates and makes 0 of NaN. Float and Real are not
+// rounded.
+void evaluate(Op op, Type type, Type argument, const Columns& args, double* out, int count);
+
+}  // namespace nbcc
