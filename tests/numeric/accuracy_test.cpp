@@ -160,7 +160,70 @@ TEST(accuracy, every_function_is_within_its_bound) {
   }
 }
 
-// ---- single values: the result for each x (i) with one y (j) ----
+// ---- single values: the result for each x (i) with one y (j), all of them in one kernel ----
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+const double kBelowHalf = double(std::nextafter(0.5f, 0.0f));
+const std::vector<double> kWhole = {0,           1,          -1,     0x1p23 - 1, 0x1p23, 0x1p23 + 1,
+                                    -0x1p23 - 1, 0x1p24 + 2, 0x1p60, kInf,       -kInf,  kNan};
+
+struct ExactValues {
+  const char* expression;
+  std::vector<double> x;
+  double y;
+  std::vector<double> expected;
+};
+
+const ExactValues kExact[] = {
+    // Halves round away from zero.
+    {"round(x * y)",
+     {-0.5, 0.5, kBelowHalf, -kBelowHalf, 1.5, 2.5, -2.5, 0x1p22 + 0.5, -0x1p22 - 0.5, 0x1p23 + 1, 0x1p30},
+     1,
+     {-1, 1, 0, 0, 2, 3, -3, 0x1p22 + 1, -0x1p22 - 1, 0x1p23 + 1, 0x1p30}},
+    // Whole numbers of any size stay.
+    {"floor(x * y)", kWhole, 1, kWhole},
+    {"ceil(x * y)", kWhole, 1, kWhole},
+    {"round(x * y)", kWhole, 1, kWhole},
+    {"trunc(x * y)", kWhole, 1, kWhole},
+    // Others go their ways.
+    {"floor(x * y)", {-0.5, 0.5, -1.5, 1.5, -1e-20, 4194303.5}, 1, {-1, 0, -2, 1, -1, 4194303}},
+    {"ceil(x * y)", {-0.5, 0.5, -1.5, 1.5, 1e-20, 4194303.5}, 1, {0, 1, -1, 2, 1, 4194304}},
+    {"trunc(x * y)", {-0.5, 0.5, -1.5, 1.5, -1e-20, -4194303.5}, 1, {0, 0, -1, 1, 0, -4194303}},
+    // Sine and cosine of pi have exact zeros; the ones may be off by an ulp, as the vector library's sine is.
+    {"sinpi(x * y)", {0, 1, -1, 2, 1001}, 1, {0, 0, 0, 0, 0}},
+    {"cospi(x * y)", {0.5, -0.5, 1.5, 2.5, 1001.5}, 1, {0, 0, 0, 0, 0}},
+    // Minimum and maximum hand NaN on.
+    {"min(x, y)", {kNan, 1}, kNan, {kNan, kNan}},
+    {"max(x, y)", {kNan, 1}, kNan, {kNan, kNan}},
+    {"min(y, x)", {kNan, 1}, kNan, {kNan, kNan}},
+    {"max(y, x)", {kNan, 1}, kNan, {kNan, kNan}},
+    {"min(x, y)", {kNan}, 1, {kNan}},
+    {"max(x, y)", {kNan}, 1, {kNan}},
+    {"min(y, x)", {kNan}, 1, {kNan}},
+    {"max(y, x)", {kNan}, 1, {kNan}},
+    {"min(x * y, 2.0)", {kNan}, 1, {kNan}},
+    {"max(2.0, x * y)", {kNan}, 1, {kNan}},
+    {"clamp(x * y, -1.0, 1.0)", {kNan}, 1, {kNan}},
+    {"min(x, y)", {-kInf, kInf, 3}, 2, {-kInf, 2, 2}},
+    // Roots of zero and of negative numbers.
+    {"sqrt(x * y)", {0, 4, -1, kInf, kNan}, 1, {0, 2, kNan, kInf, kNan}},
+    {"x / y", {1, -1, 0, kInf}, 0, {kInf, -kInf, kNan, kInf}},
+};
+
+// Of every expression the maximum and the sum.
+std::string exact_text() {
+  std::string fields, sums;
+  int k = 0;
+  for (const ExactValues& values : kExact) {
+    const std::string n = std::to_string(k++);
+    fields +=
+        "input_i real x" + n + "; input_j real y" + n + "; output(max) real o" + n + "; output(sum) real s" + n + ";\n";
+    sums += "{ real x = x" + n + "; real y = y" + n + "; real v = " + values.expression + "; o" + n + " = max(o" + n +
+            ", v); s" + n + " += v; }\n";
+  }
+  return fields + sums;
+}
 
 std::vector<Options> all_options() {
   std::vector<Options> all;
@@ -170,76 +233,30 @@ std::vector<Options> all_options() {
   return all;
 }
 
-CpuRun::Columns values(const std::string& expression, const Options& options, Isa isa, std::vector<double> x,
-                       double y) {
-  const Pipeline pipeline = parse(
-      {"value.pipe", "input_i real x; input_j real y; output(max) real o; output(sum) real s;\nreal v = " + expression +
-                         ";\no = max(o, v); s += v;"});
+TEST(accuracy, values_that_are_exact) {
+  const Pipeline pipeline = parse({"values.pipe", exact_text()});
   OracleInput input;
-  input.ni = std::int64_t(x.size());
   input.nj = 1;
-  input.i = {std::move(x)};
-  input.j = {{y}};
-  return CpuRun(pipeline, options, isa)(input);
-}
-
-void expect_values(const std::string& expression, const std::vector<double>& x, double y,
-                   const std::vector<double>& expected) {
+  for (const ExactValues& values : kExact) input.ni = std::max(input.ni, std::int64_t(values.x.size()));
+  for (const ExactValues& values : kExact) {
+    input.i.push_back(values.x);
+    input.i.back().resize(std::size_t(input.ni), 1.0);
+    input.j.push_back({values.y});
+  }
   for (const Isa isa : runnable_isas()) {
     for (const Options& options : all_options()) {
-      for (const std::vector<double>& got : values(expression, options, isa, x, y)) {
+      const CpuRun::Columns got = CpuRun(pipeline, options, isa)(input);
+      for (std::size_t c = 0; c < got.size(); ++c) {
+        const auto& [expression, x, y, expected] = kExact[c / 2];
         for (std::size_t k = 0; k < x.size(); ++k) {
-          const bool same = got[k] == expected[k] || (std::isnan(got[k]) && std::isnan(expected[k]));
+          const double is = got[c][k];
+          const bool same = is == expected[k] || (std::isnan(is) && std::isnan(expected[k]));
           EXPECT_TRUE(same) << expression << " of " << x[k] << ", " << y << " in " << describe(options, isa) << ": "
-                            << got[k] << ", not " << expected[k];
+                            << is << ", not " << expected[k];
         }
       }
     }
   }
-}
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
-TEST(accuracy, halves_round_away_from_zero) {
-  const double below = double(std::nextafter(0.5f, 0.0f));
-  expect_values("round(x * y)",
-                {-0.5, 0.5, below, -below, 1.5, 2.5, -2.5, 0x1p22 + 0.5, -0x1p22 - 0.5, 0x1p23 + 1, 0x1p30}, 1,
-                {-1, 1, 0, 0, 2, 3, -3, 0x1p22 + 1, -0x1p22 - 1, 0x1p23 + 1, 0x1p30});
-}
-
-TEST(accuracy, whole_numbers_of_any_size_stay) {
-  const std::vector<double> whole = {0,           1,          -1,     0x1p23 - 1, 0x1p23, 0x1p23 + 1,
-                                     -0x1p23 - 1, 0x1p24 + 2, 0x1p60, kInf,       -kInf,  kNan};
-  for (const char* f : {"floor(x * y)", "ceil(x * y)", "round(x * y)", "trunc(x * y)"})
-    expect_values(f, whole, 1, whole);
-}
-
-TEST(accuracy, floor_ceil_and_trunc_go_their_ways) {
-  expect_values("floor(x * y)", {-0.5, 0.5, -1.5, 1.5, -1e-20, 4194303.5}, 1, {-1, 0, -2, 1, -1, 4194303});
-  expect_values("ceil(x * y)", {-0.5, 0.5, -1.5, 1.5, 1e-20, 4194303.5}, 1, {0, 1, -1, 2, 1, 4194304});
-  expect_values("trunc(x * y)", {-0.5, 0.5, -1.5, 1.5, -1e-20, -4194303.5}, 1, {0, 0, -1, 1, 0, -4194303});
-}
-
-// The ones may be off by an ulp, as the vector library's sine is.
-TEST(accuracy, sine_and_cosine_of_pi_have_exact_zeros) {
-  expect_values("sinpi(x * y)", {0, 1, -1, 2, 1001}, 1, {0, 0, 0, 0, 0});
-  expect_values("cospi(x * y)", {0.5, -0.5, 1.5, 2.5, 1001.5}, 1, {0, 0, 0, 0, 0});
-}
-
-TEST(accuracy, minimum_and_maximum_hand_nan_on) {
-  for (const char* f : {"min(x, y)", "max(x, y)", "min(y, x)", "max(y, x)"}) {
-    expect_values(f, {kNan, 1}, kNan, {kNan, kNan});
-    expect_values(f, {kNan}, 1, {kNan});
-  }
-  for (const char* f : {"min(x * y, 2.0)", "max(2.0, x * y)", "clamp(x * y, -1.0, 1.0)"})
-    expect_values(f, {kNan}, 1, {kNan});
-  expect_values("min(x, y)", {-kInf, kInf, 3}, 2, {-kInf, 2, 2});
-}
-
-TEST(accuracy, roots_of_zero_and_negative_numbers) {
-  expect_values("sqrt(x * y)", {0, 4, -1, kInf, kNan}, 1, {0, 2, kNan, kInf, kNan});
-  expect_values("x / y", {1, -1, 0, kInf}, 0, {kInf, -kInf, kNan, kInf});
 }
 
 // ---- particles that are no numbers ----

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -76,9 +76,9 @@ std::string times(int n, const std::string& text) {
 }
 
 std::string first_said_in_time(const std::string& text) {
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();  // processor time: the machine may be busy with others
   const Lines said = said_of(text);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+  EXPECT_LT(std::clock() - start, 2 * CLOCKS_PER_SEC);
   return said.empty() ? "" : said[0];
 }
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <random>
 #include <string>
@@ -69,7 +69,7 @@ TEST(parse_mutations, are_pipelines_or_mistakes_in_time) {
   Mutator mutator(corpus());
   for (int k = 0; k < 200; ++k) {
     const std::string text = mutator.next();
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();  // processor time: the machine may be busy with others
     try {
       std::vector<Diagnostic> warnings;
       parse(Source{"mutation.pipe", text}, &warnings);
@@ -78,7 +78,7 @@ TEST(parse_mutations, are_pipelines_or_mistakes_in_time) {
     } catch (const std::exception& error) {
       ADD_FAILURE() << error.what() << "\n" << text;
     }
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2)) << text;
+    EXPECT_LT(std::clock() - start, 2 * CLOCKS_PER_SEC) << text;
   }
 }
 
