@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "compiler/emit/whole_number.h"
+#include "compiler/emit/spelling.h"
 #include "compiler/text/diagnostic.h"
 
 namespace nbcc {
@@ -126,20 +126,6 @@ bool is_function(Op op) {
     default:
       return arity(op) > 0;
   }
-}
-
-const char* cuda_element(Element element) {
-  switch (element) {
-    case Element::Float:
-      return "float";
-    case Element::Double:
-      return "double";
-    case Element::Int32:
-      return "int";
-    case Element::Int64:
-      return "index";
-  }
-  return "";
 }
 
 std::string cuda_from_loaded(const std::string& text, Type type) { return type == Type::Bool ? text + " != 0" : text; }
