@@ -115,7 +115,9 @@ TEST(cpu_ranges, begin_at_any_vector_and_end_anywhere) {
       const auto code = toolchain->load(toolchain->compile(source));
       const double epsilon = precision == Precision::Double ? 0x1p-52 : 0x1p-23;
       const std::int64_t vector = source.lanes, tile = source.tile;
-      const OracleInput input = particles(7, 2 * tile + 3 * vector + 1);
+      OracleInput input = particles(7, 2 * tile + 3 * vector + 1);
+      // What is nearest to the last i stands in the second tile of a range.
+      for (std::size_t c = 0; c < 3; ++c) input.i[c].back() = input.j[c][std::size_t(tile + 5 * vector)] = 50;
       // Shorter than a vector; whole vectors; more than a tile, ending within a vector; nothing; up to the end.
       Ranges ranges = {{0, vector - 1},
                        {vector, 4 * vector},
