@@ -6,13 +6,13 @@
 #include <algorithm>
 
 #include "compiler/ir/verify.h"
+#include "compiler/passes/coincident.h"
 #include "compiler/passes/contract.h"
 #include "compiler/passes/cse.h"
 #include "compiler/passes/dce.h"
 #include "compiler/passes/fold.h"
 #include "compiler/passes/hoist.h"
 #include "compiler/passes/rsqrt.h"
-#include "compiler/passes/same_place.h"
 #include "compiler/text/diagnostic.h"
 #include "compiler/text/limits.h"
 #include "compiler/text/own_stack.h"
@@ -54,7 +54,7 @@ void run_passes(Pipeline& pipeline, const Options& options, const Target& target
     run("hoist", hoist);
     run("fold", fold);
     // Before r2 is part of a longer sum.
-    if (target.predicated) run("same_place", same_place);
+    if (target.predicated) run("test_differences", test_differences);
     if (target.fused) run("contract", contract);
     run("cse", cse);
     run("dce", dce);

@@ -16,19 +16,19 @@
 #include "compiler/source/parse.h"
 #include "particles/error_bound.h"
 #include "tests/support/cuda_text_run.h"
+#include "tests/support/folders.h"
 #include "tests/support/oracle.h"
 #include "tests/support/random_particles.h"
 #include "tests/support/random_pipeline.h"
-#include "tests/support/folders.h"
 
 namespace nbcc::test {
 namespace {
 
 // Small, so that few particles make several blocks, tiles and passes of the staging loop.
 constexpr CudaShape kShape{.threads = 8, .i_per_thread = 2, .j_tile = 16, .unroll = 2};
-constexpr CudaShape kLanes{.threads = 8, .i_per_thread = 1, .j_tile = 16, .unroll = 2, .lanes = 4};
+constexpr CudaShape kSlices{.threads = 8, .i_per_thread = 1, .j_tile = 16, .unroll = 2, .lanes = 4};
 constexpr CudaShape kBoth{.threads = 8, .i_per_thread = 4, .j_tile = 16, .unroll = 2, .lanes = 2};
-constexpr CudaShape kShapes[] = {kBoth, kShape, kLanes};
+constexpr CudaShape kShapes[] = {kBoth, kShape, kSlices};
 constexpr ShimOrder kForward{}, kBackward{ShimOrder::Kind::Backward}, kShuffled{ShimOrder::Kind::Shuffled, 7};
 constexpr std::int64_t kSizes[][2] = {{37, 0}, {37, 1}, {1, 2}, {16, 31}, {37, 127}, {17, 128}, {1, 129}, {37, 300}};
 
@@ -67,8 +67,8 @@ bool same_bits(const CudaTextRun::Columns& a, const CudaTextRun::Columns& b) {
   return true;
 }
 
-// So many parts that groups of them are joined first, of which the last is not full and not a multiple of what is
-// fetched at a time.
+// So many j-splits that groups of them are combined first, of which the last is not full and not a multiple of what is
+// loaded at a time.
 const CudaTextChoice kChoices[] = {{.parts = 1},
                                    {.parts = 3, .records = true},
                                    {.parts = 2, .chunks = 2},
@@ -155,7 +155,7 @@ TEST_P(CudaText, HasTheSameResultsForEveryElement) {
   }
 }
 
-// Whoever comes last joins the parts, in their own order.
+// Whoever comes last combines the splits, in their own order.
 TEST_P(CudaText, HasTheSameBitsInEveryOrder) {
   const Oracle oracle(GetParam());
   CudaShim shim;
@@ -192,7 +192,7 @@ TEST_P(CudaText, DoesAsWellWithChosenI) {
 std::string by_name(const testing::TestParamInfo<std::string>& info) { return info.param; }
 INSTANTIATE_TEST_SUITE_P(Library, CudaText, testing::ValuesIn(library()), by_name);
 
-TEST(CudaTextOutputs, JoinWhatTheyHeldBefore) {
+TEST(CudaTextOutputs, AccumulateWhatTheyHeldBefore) {
   const Oracle gravity("gravity");
   CudaShim shim;
   CudaTextRun run(shim, emit(gravity.pipeline(), {}), kShape);
@@ -253,15 +253,15 @@ constexpr Mistake kMistakes[] = {
      "    // The next tile must not overwrite what a slower thread still reads.\n    __syncthreads();", ""},
     {"NoBarrierBeforeTheLastIsKnown", "  __syncthreads();\n  return last;", "  return last;"},
     {"OnePairTooMany", "for (int k = begin; k < end; ++k)", "for (int k = begin; k <= end; ++k)"},
-    {"LanesMissTheRest", "(count + NBCC_J_SLICES * kGroup - 1) / (NBCC_J_SLICES * kGroup)",
+    {"SlicesMissTheRest", "(count + NBCC_J_SLICES * kGroup - 1) / (NBCC_J_SLICES * kGroup)",
      "count / (NBCC_J_SLICES * kGroup)"},
-    {"LanesOverlap", "begin = lane * stretch", "begin = 0"},
-    {"LastLaneBeyondTheTile", "lesser(begin + stretch, count)", "begin + stretch"},
-    {"NoBarrierBeforeTheLanesJoin", "kWidth);\n  }\n  __syncthreads();\n  // Neighbouring",
-     "kWidth);\n  }\n  // Neighbouring"},
-    {"LastLaneForgotten", "lane < NBCC_J_SLICES; ++lane) join", "lane + 1 < NBCC_J_SLICES; ++lane) join"},
-    {"LanesInOnePlace", "&room.found[lane][0]", "&room.found[0][0]"},
-    {"OneLaneJoinsForAll", "int r = lane; r < NBCC_I_PER_THREAD; r += NBCC_J_SLICES", "int r = lane; r < 1; ++r"},
+    {"SlicesOverlap", "begin = slice * length", "begin = 0"},
+    {"LastSliceBeyondTheTile", "lesser(begin + length, count)", "begin + length"},
+    {"NoBarrierBeforeSlicesAreCombined", "kBlockI);\n  }\n  __syncthreads();\n  const index first_i",
+     "kBlockI);\n  }\n  const index first_i"},
+    {"LastSliceForgotten", "slice < NBCC_J_SLICES; ++slice) combine", "slice + 1 < NBCC_J_SLICES; ++slice) combine"},
+    {"SlicesInOnePlace", "&partial[slice][0][row", "&partial[0][0][row"},
+    {"OneSliceCombinesForAll", "int r = slice; r < NBCC_I_PER_THREAD; r += NBCC_J_SLICES", "int r = slice; r < 1; ++r"},
     {"OneJTooFewStaged", "k < count; k += NBCC_THREADS", "k < count - 1; k += NBCC_THREADS"},
     {"CountOfTheLastTileTooLarge", "lesser(a.nj - tile * NBCC_J_TILE, (index)NBCC_J_TILE)",
      "lesser(a.nj - tile * NBCC_J_TILE + 1, (index)NBCC_J_TILE)"},
@@ -269,19 +269,19 @@ constexpr Mistake kMistakes[] = {
     {"JOfTheThreadAndNotOfTheTile", "const index j = first_j + k;", "const index j = a.j_begin + k;"},
     {"JOfTheWrongThread", "const index j = first_j + k;", "const index j = first_j + threadIdx.x;"},
     {"TileOfI", "const index j = first_j + k;", "const index j = first_i + k;"},
-    {"BlocksOfIOverlap", "(index)blockIdx.x * kWidth", "(index)blockIdx.x * kColumns"},
-    {"PartsOfJOverlap", "first_tile_of(blockIdx.y + 1, tiles", "first_tile_of(gridDim.y, tiles"},
-    {"LastTileForgotten", "tiles - (gridDim.y - part)", "tiles - 1 - (gridDim.y - part)"},
+    {"BlocksOfIOverlap", "(index)blockIdx.x * kBlockI", "(index)blockIdx.x * kSliceThreads"},
+    {"SplitsOverlap", "first_tile_of(split + 1, a)", "first_tile_of(gridDim.y, a)"},
+    {"LastTileForgotten", "tiles - (gridDim.y - split)", "tiles - 1 - (gridDim.y - split)"},
     {"ArrivedIsNotReset", "if (last) *arrived = 0;", ""},
-    {"TheLastButOneToArriveJoins", "== group - 1;", "== group - 2;"},
-    {"TheFirstToArriveJoins", "if (!last_to_arrive(arrived + mine, count)) return;", "if (blockIdx.y > 0) return;"},
-    {"LastPartForgotten", "count * (lane + 1) / NBCC_J_SLICES", "(count - 1) * (lane + 1) / NBCC_J_SLICES"},
-    {"FirstPartForgotten", "first + count * lane / NBCC_J_SLICES", "first + 1 + count * lane / NBCC_J_SLICES"},
-    {"EveryFetchOfTheFirstPart", "(p + k) * apart", "p * apart"},
-    {"NoBarrierAfterThePartsJoin", "    __syncthreads();\n  }\n#pragma unroll 1", "  }\n#pragma unroll 1"},
-    {"ChunksBegunAnew", "a.first ? nothing()", "true ? nothing()"},
-    {"ResultsWhereTheyAreNotTheirs", "const index place = first_i + r * kColumns;", "const index place = first_i + r;"},
-    {"OnePlaceTooMany", "if (place < a.ni)", "if (place <= a.ni)"},
+    {"TheLastButOneToArriveCombines", "== blocks - 1;", "== blocks - 2;"},
+    {"TheFirstToArriveCombines", "if (!last_to_arrive(arrived + split, count)) return;", "if (blockIdx.y > 0) return;"},
+    {"LastSplitForgotten", "count * (slice + 1) / NBCC_J_SLICES", "(count - 1) * (slice + 1) / NBCC_J_SLICES"},
+    {"FirstSplitForgotten", "first + count * slice / NBCC_J_SLICES", "first + 1 + count * slice / NBCC_J_SLICES"},
+    {"EveryLoadOfTheFirstSplit", "(s + k) * stride", "s * stride"},
+    {"NoBarrierAfterSplitsAreCombined", "    __syncthreads();\n  }\n#pragma unroll 1", "  }\n#pragma unroll 1"},
+    {"ChunksBegunAnew", "if (!a.first) all", "if (false) all"},
+    {"ResultsAtWrongIndices", "const index at = first_i + r * kSliceThreads;", "const index at = first_i + r;"},
+    {"OneIndexTooMany", "if (at < a.ni)", "if (at <= a.ni)"},
 };
 
 class CudaMistake : public testing::TestWithParam<Mistake> {};
@@ -323,14 +323,14 @@ constexpr Mistake kCutoffMistakes[] = {
     {"BitsOneOff", "misses[r] << (32 - kGroup)", "misses[r] << (31 - kGroup)"},
     {"HitsAreMisses", "unsigned hits = ~(", "unsigned hits = ("},
     {"OneHitOnly", "hits ^= 0x80000000u >> member;", "hits = 0;"},
-    {"TheRestOfTheWrongI", "mine = rest[column + r * kColumns];", "mine = rest[column];"},
-    {"TheRestOfOneLane", "if (lane == 0) rest[", "if (lane == 0 && r == 0) rest["},
-    {"GroupsJoinWhereTheirPartsStood", "apart *= kTogether", "apart *= 1"},
-    {"GroupsOverlap", "first = mine * kTogether", "first = mine"},
-    {"LastGroupTakenForFull", "lesser(kTogether, parts - first) : parts", "lesser(kTogether, parts) : parts"},
-    {"GroupsCountWhereTheirPartsDid", "arrived += parts;", ""},
-    {"LastGroupForgotten", "(parts + kTogether - 1) / kTogether", "parts / kTogether"},
-    {"TwoBlocksTakeOnePart", "(blockIdx.y % 2 ? gridDim.y - step : step)", "step"},
+    {"ColdDataOfTheWrongI", "mine = cold[row + r * kSliceThreads];", "mine = cold[row];"},
+    {"ColdDataOfOneI", "if (slice == 0) cold[", "if (slice == 0 && r == 0) cold["},
+    {"GroupsAreStoredWhereSplitsWere", "stride *= kSplitGroup", "stride *= 1"},
+    {"GroupsOverlap", "first = split * kSplitGroup", "first = split"},
+    {"LastGroupTakenForFull", "lesser(kSplitGroup, splits - first) : splits", "lesser(kSplitGroup, splits) : splits"},
+    {"GroupsCountWhereTheirSplitsDid", "arrived += splits;", ""},
+    {"LastGroupForgotten", "(splits + kSplitGroup - 1) / kSplitGroup", "splits / kSplitGroup"},
+    {"TwoBlocksTakeOneSplit", "(blockIdx.y % 2 ? gridDim.y - step : step)", "step"},
 };
 
 class CudaCutoffMistake : public testing::TestWithParam<Mistake> {};
@@ -344,56 +344,36 @@ TEST_P(CudaCutoffMistake, IsNoticed) {
 INSTANTIATE_TEST_SUITE_P(Text, CudaCutoffMistake, testing::ValuesIn(kCutoffMistakes),
                          [](const testing::TestParamInfo<Mistake>& info) { return info.param.what; });
 
-// ---- pairs that are left out
+// ---- a particle and itself
 // --------------------------------------------------------------------------------------------
 
-constexpr Mistake kRareMistakes[] = {
-    {"NobodyLooks", "may_be_rare |= may_be_noted(noted, other);", ";"},
-    {"FirstIOfAThreadNotedOnly", "r < NBCC_I_PER_THREAD; ++r) {\n    const unsigned hash",
-     "r < 1; ++r) {\n    const unsigned hash"},
-    {"NoBarrierBeforeNoting", "noted[k] = 0;\n  __syncthreads();", "noted[k] = 0;"},
-    {"NoBarrierAfterNoting", "bits_of(hash));\n  }\n  __syncthreads();", "bits_of(hash));\n  }"},
-    {"EachThreadForItself", "return __syncthreads_or(may_meet_one);", "{ __syncthreads(); return may_meet_one; }"},
-    {"NoBarrierAfterStaging", "return __syncthreads_or(may_meet_one);", "return true;"},
-    {"LoopsExchanged", "if (has_rare)", "if (!has_rare)"},
-    {"LoopWithoutTheTestIsWrong", "part[r].s0 = fmaf(", "part[r].s0 = 2 * fmaf("},
-    {"LoopWithTheTestIsWrong", "add_product_if(t", "add_product_if(false && t"},
+constexpr Mistake kSelfMistakes[] = {
+    {"NobodyLooks", "any |= self[r] >= 0;", ""},
+    {"EachThreadForItself", "__syncthreads_or(find_self(a, first_i, first_j, self))",
+     "find_self(a, first_i, first_j, self); __syncthreads()"},
+    {"NoBarrierAfterStaging", "__syncthreads_or(find_self(a, first_i, first_j, self))",
+     "find_self(a, first_i, first_j, self) || true"},
+    {"LoopsExchanged", "|| tile_holds_self)", "|| !tile_holds_self)"},
 };
 
-// Enough tiles for a block to look. In each of them one j is where an i is, another i and in another thread's hands.
-std::vector<Case> meeting(const Oracle& oracle) {
-  OracleInput input = oracle.columns_of(random_particles(oracle.pipeline(), 37, 160, /*seed=*/11));
-  for (std::size_t tile = 0; tile < 10; ++tile) {
-    for (std::size_t c = 0; c < 3; ++c) input.j[c][16 * tile + (7 + 5 * tile) % 16] = input.i[c][1 + tile];
-  }
-  return {make_case(oracle.pipeline(), input, {})};
-}
+class CudaSelfMistake : public testing::TestWithParam<Mistake> {};
 
-class CudaRareMistake : public testing::TestWithParam<Mistake> {};
-
-TEST_P(CudaRareMistake, IsNoticed) {
-  const Oracle potential("potential");
-  const std::vector<Case> cases = meeting(potential);
-  EXPECT_EQ(noticed(emit(potential.pipeline(), {}), cases), "");
-  EXPECT_NE(noticed(with_mistake(emit(potential.pipeline(), {}), GetParam()), cases), "");
-}
-
-INSTANTIATE_TEST_SUITE_P(Text, CudaRareMistake, testing::ValuesIn(kRareMistakes),
-                         [](const testing::TestParamInfo<Mistake>& info) { return info.param.what; });
-
-TEST(CudaRarePairs, AParticleIsLookedForInItsOwnTile) {
+TEST_P(CudaSelfMistake, IsNoticed) {
   const Oracle nearest("nearest_neighbour");
   const std::vector<Case> cases = cases_of(nearest, {});
   const KernelSource source = emit(nearest.pipeline(), {});
   EXPECT_EQ(noticed(source, cases), "");
-  EXPECT_NE(noticed(with_mistake(source, {"", "may_be_rare |= self[r] >= 0;", ""}), cases), "");
+  EXPECT_NE(noticed(with_mistake(source, GetParam()), cases), "");
 }
+
+INSTANTIATE_TEST_SUITE_P(Text, CudaSelfMistake, testing::ValuesIn(kSelfMistakes),
+                         [](const testing::TestParamInfo<Mistake>& info) { return info.param.what; });
 
 // ---- where two zeros meet
 // --------------------------------------------------------------------------------------------
 
-// The test for the same place looks at bits, and -0 has other bits than 0.
-TEST(CudaZeros, ParticlesAtZeroOfEitherSignAreAtTheSamePlace) {
+// The test for coincident particles looks at bits, and -0 has other bits than 0.
+TEST(CudaZeros, ParticlesAtZeroOfEitherSignCoincide) {
   const Pipeline pipeline = parse({"zeros.pipe",
                                    "input_i vec3 xi; input_j vec3 xj; output(sum) real pot;\n"
                                    "vec3 d = xj - xi; real r2 = dot(d, d); skip_if(r2 == 0.0); pot += rsqrt(r2);\n"});
@@ -404,25 +384,7 @@ TEST(CudaZeros, ParticlesAtZeroOfEitherSignAreAtTheSamePlace) {
     const KernelSource source = emit(pipeline, options);
     EXPECT_EQ(noticed(source, cases), "") << name(precision);
     if (precision == Precision::Mixed) continue;  // there lower parts make it 0
-    const Mistake mistake{"", precision == Precision::Double ? "c0 + 0.0;" : "c0 + 0.0f;", "c0;"};
-    EXPECT_NE(noticed(with_mistake(source, mistake), cases), "") << name(precision);
-  }
-}
-
-// So does what finds out whether a tile needs the test.
-TEST(CudaZeros, OfEitherSignAreNotedAlike) {
-  const Pipeline pipeline = parse({"zeros.pipe",
-                                   "input_i vec2 xi; input_j vec2 xj; output(sum) real pot;\n"
-                                   "vec2 d = xj - xi; real r2 = dot(d, d); skip_if(r2 == 0.0); pot += rsqrt(r2);\n"});
-  OracleInput input{2, 160, {{0, 1}, {-0.0, 1}}, {{}, {}}, {}};
-  for (int k = 0; k < 160; ++k) input.j[0].push_back(k == 90 ? -0.0 : 2 + k), input.j[1].push_back(0);
-  for (const Precision precision : {Precision::Single, Precision::Double}) {
-    const std::vector<Case> cases{make_case(pipeline, input, {precision})};
-    const KernelSource source = emit(pipeline, {precision});
-    EXPECT_EQ(noticed(source, cases), "") << name(precision);
-    const bool wide = precision == Precision::Double;
-    const Mistake mistake{"", wide ? "__double_as_longlong(x + 0.0)" : "__float_as_uint(x + 0.0f)",
-                          wide ? "__double_as_longlong(x)" : "__float_as_uint(x)"};
+    const Mistake mistake{"", "other.c0 += 0;", ""};
     EXPECT_NE(noticed(with_mistake(source, mistake), cases), "") << name(precision);
   }
 }

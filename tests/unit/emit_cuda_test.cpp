@@ -108,16 +108,16 @@ TEST(emit_cuda, mixed_subtracts_upper_and_lower_parts) {
 }
 
 TEST(emit_cuda, tiles_of_floats_are_summed_in_two_floats) {
-  EXPECT_THAT(emit(from_library("gravity_acc"), {}).text, HasSubstr("TwoFloat s0;"));
-  EXPECT_THAT(emit(from_library("gravity_acc"), {Precision::Double}).text, HasSubstr("double s0;"));
+  EXPECT_THAT(emit(from_library("gravity_acc"), {}).text, HasSubstr("TwoFloat s0 = {};"));
+  EXPECT_THAT(emit(from_library("gravity_acc"), {Precision::Double}).text, HasSubstr("double s0 = {};"));
 }
 
-TEST(emit_cuda, a_cutoff_is_looked_for_first_and_a_self_test_is_not) {
+TEST(emit_cuda, a_cutoff_has_a_prepass_and_a_self_test_has_none) {
   const std::string cutoff = kernel(emit(from_library("lennard_jones"), {}), "nbcc_interact");
   EXPECT_EQ(count(cutoff, "misses[r] = __funnelshift_l(sign(fmaf("), 1);
   // What stands behind it is computed for hits only.
-  const std::size_t looking = cutoff.find("misses[r] = 0"), hits = cutoff.find("while (hits != 0");
-  EXPECT_EQ(count(cutoff.substr(looking, hits - looking), "reciprocal("), 0);
+  const std::size_t prepass = cutoff.find("misses[r] = 0"), hits = cutoff.find("while (hits != 0");
+  EXPECT_EQ(count(cutoff.substr(prepass, hits - prepass), "reciprocal("), 0);
   EXPECT_EQ(count(cutoff.substr(hits), "reciprocal("), 1);
   const std::string text = kernel(emit(from_library("nearest_neighbour"), {}), "nbcc_interact");
   EXPECT_THAT(text, HasSubstr("k == self[r]"));
@@ -128,9 +128,9 @@ TEST(emit_cuda, what_sets_a_pair_apart_is_a_predicate) {
   const std::string text = kernel(emit(from_library("gravity_jerk"), {}), "nbcc_interact");
   EXPECT_EQ(count(text, "= all_zero("), 1);
   EXPECT_EQ(count(text, "add_product_if("), 7);
-  EXPECT_EQ(count(text, "c0 + 0.0f;"), 1);  // xj, which xi is subtracted from
-  EXPECT_EQ(count(text, "other.c0 = c0 + 0.0f;"), 1);
-  EXPECT_EQ(count(text, "c3 + 0.0f;"), 0);
+  EXPECT_EQ(count(text, "c0 += 0;"), 1);  // xj, which xi is subtracted from
+  EXPECT_EQ(count(text, "other.c0 += 0;"), 1);
+  EXPECT_EQ(count(text, "c3 += 0;"), 0);
   const std::string precise = kernel(emit(from_library("gravity_jerk"), {.math = Math::Precise}), "nbcc_interact");
   EXPECT_EQ(count(precise, "all_zero("), 0);
   EXPECT_EQ(count(precise, "add_if("), 7);
@@ -157,18 +157,18 @@ TEST(emit_cuda, bytes_of_a_tile_include_what_is_left_empty) {
   EXPECT_EQ(source.staged_bytes, 80) << source.text;
 }
 
-TEST(emit_cuda, behind_a_cutoff_only_hits_read_the_rest_of_a_particle) {
+TEST(emit_cuda, behind_a_cutoff_only_hits_read_cold_data) {
   const KernelSource source = emit(from_library("sph_force"), {});
   const std::string text = kernel(source, "nbcc_interact");
-  EXPECT_THAT(source.text, HasSubstr("struct __align__(16) IRest {"));
-  const std::size_t looking = text.find("misses[r] = 0"), hits = text.find("while (hits != 0");
-  EXPECT_EQ(count(text.substr(looking, hits - looking), "mine."), 0);
+  EXPECT_THAT(source.text, HasSubstr("struct __align__(16) ICold {"));
+  const std::size_t prepass = text.find("misses[r] = 0"), hits = text.find("while (hits != 0");
+  EXPECT_EQ(count(text.substr(prepass, hits - prepass), "mine."), 0);
   EXPECT_GT(count(text.substr(hits), "= mine."), 5);
   EXPECT_EQ(count(text.substr(hits), "= own[r]."), 4);  // place and reach
   // Five times 16 bytes and three: an odd number spreads particles over the banks.
   EXPECT_EQ(source.staged_bytes, 80);
   EXPECT_EQ(source.rest_bytes, 48);
-  // What the looking reads is the first 16 bytes.
+  // What the prepass reads is the first 16 bytes.
   const std::size_t members = source.text.find("JParticle {");
   EXPECT_LT(source.text.find("// t", members), source.text.find("// vj.x", members));
   EXPECT_EQ(emit(from_library("gravity"), {}).rest_bytes, 0);
@@ -207,7 +207,7 @@ farthest = argmax(farthest, d);
 void finish() { s = s / (1.0 + high); }
 )";
 
-TEST(emit_cuda, every_reduction_joins_its_parts) {
+TEST(emit_cuda, every_reduction_combines_its_partials) {
   const std::string text = emit(parse_text(kAllReductions), {}).text;
   EXPECT_THAT(text, HasSubstr("all.acc0 += part.acc0;"));
   EXPECT_THAT(text, HasSubstr("all.acc1 = minimum(all.acc1, part.acc1);"));
@@ -216,18 +216,18 @@ TEST(emit_cuda, every_reduction_joins_its_parts) {
   EXPECT_THAT(text, HasSubstr("keep_best(all.acc4, all.arg4, part.acc4, part.arg4, false);"));
 }
 
-TEST(emit_cuda, what_a_part_keeps_is_read_back_in_the_same_order) {
+TEST(emit_cuda, a_partial_is_loaded_as_it_was_stored) {
   const std::string text = emit(parse_text(kAllReductions), {}).text;
   const char* const numbers[] = {"acc0", "acc1", "acc2", "acc3", "arg3", "acc4", "arg4"};
   for (int slot = 0; slot < 7; ++slot) {
-    const std::string at = "place[" + std::to_string(slot) + " * ni]", number = std::string("all.") + numbers[slot];
-    EXPECT_THAT(text, HasSubstr(at + " = " + number + ";"));
-    EXPECT_THAT(text, HasSubstr(number + " = " + at + ";"));
+    const std::string at = "at[" + std::to_string(slot) + " * stride]", number = std::string("all.") + numbers[slot];
+    EXPECT_THAT(text, HasSubstr(at + " = double_of_bits(" + number + ");"));
+    EXPECT_THAT(text, HasSubstr("set_bits(" + number + ", " + at + ");"));
   }
-  EXPECT_THAT(text, HasSubstr("constexpr int kSlots = 7;"));
+  EXPECT_THAT(text, HasSubstr("constexpr int kPartialSize = 7;"));
 }
 
-TEST(emit_cuda, finish_is_double_and_runs_after_the_last_part_only) {
+TEST(emit_cuda, finish_is_double_and_runs_after_the_last_split_only) {
   const KernelSource source = emit(parse_text(kAllReductions), {});
   EXPECT_TRUE(source.has_finish);
   const std::size_t at = source.text.find("NBCC_DEVICE void finish(");
@@ -236,7 +236,7 @@ TEST(emit_cuda, finish_is_double_and_runs_after_the_last_part_only) {
   EXPECT_THAT(text, HasSubstr("all.acc0 = f"));
   EXPECT_THAT(text, HasSubstr("store(a.out[0], i, all.acc0, kSum);"));
   EXPECT_THAT(text, HasSubstr("store(a.out[3], i, all.arg3, kMinimum);"));
-  EXPECT_THAT(kernel(source, "nbcc_interact"), HasSubstr("if (a.last)\n      finish(a, i_particle(a, place), all);"));
+  EXPECT_THAT(source.text, HasSubstr("if (a.last)\n      finish(a, i_particle(a, at), all);"));
 }
 
 TEST(emit_cuda, derived_values_are_made_where_a_particle_is_loaded) {

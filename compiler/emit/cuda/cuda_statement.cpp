@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "compiler/emit/spelling.h"
-#include "compiler/passes/same_place.h"
+#include "compiler/passes/coincident.h"
 
 namespace nbcc {
 
@@ -27,7 +27,7 @@ std::string CudaStatements::computed(NodeId id) const {
 std::vector<NodeId> CudaStatements::reads(NodeId id) const {
   const Node& n = graph_[id];
   if (is_self_test(graph_, n)) return {};
-  if (const std::vector<NodeId> tested = differences_tested(graph_, id); tested.size() > 1) return tested;
+  if (const std::vector<NodeId> tested = differences_tested(graph_, id); !tested.empty()) return tested;
   std::vector<NodeId> nodes;
   for (NodeId arg : rounds_product(n) ? graph_[n.args[0]].args : n.args)
     if (arg != kNone) nodes.push_back(arg);
@@ -50,7 +50,7 @@ std::string CudaStatements::expression(NodeId id) const {
     return fmt::format("nearest_whole_product(t{}, t{})", product.args[0], product.args[1]);
   }
   if (rounds(n)) return fmt::format("nearest_whole(t{})", n.args[0]);
-  if (const std::vector<NodeId> tested = differences_tested(graph_, id); tested.size() > 1)
+  if (const std::vector<NodeId> tested = differences_tested(graph_, id); !tested.empty())
     return fmt::format("all_zero(t{})", fmt::join(tested, ", t"));
   std::array<std::string, 3> args;
   for (int k = 0; k < arity(n.op); ++k) args[std::size_t(k)] = fmt::format("t{}", n.args[std::size_t(k)]);

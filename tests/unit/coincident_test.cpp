@@ -1,4 +1,4 @@
-#include "compiler/passes/same_place.h"
+#include "compiler/passes/coincident.h"
 
 #include <gtest/gtest.h>
 
@@ -39,17 +39,17 @@ const Case kCases[] = {
     {"less", "real a = xi - xj; real b = hi - mj; skip_if(a * a + b * b <= 0.0); s += p;", 0},
 };
 
-TEST(SamePlace, Table) {
+TEST(Coincident, Table) {
   for (const Case& c : kCases) {
     Pipeline pipeline = test::cleaned(c.text);
-    same_place(pipeline);
+    test_differences(pipeline);
     EXPECT_EQ(count(pipeline.pair, Op::Eq, pipeline), c.tests) << c.name << ": " << c.text;
   }
 }
 
-TEST(SamePlace, TheDifferencesAreFoundAgain) {
+TEST(Coincident, TheDifferencesAreFoundAgain) {
   Pipeline pipeline = test::cleaned(kCases[0].text);
-  same_place(pipeline);
+  test_differences(pipeline);
   const Node& guard = pipeline.pair[pipeline.contributions[0].guard];
   ASSERT_EQ(guard.op, Op::Not);
   EXPECT_EQ(differences_tested(pipeline.pair, guard.args[0]).size(), 2u);
@@ -57,7 +57,7 @@ TEST(SamePlace, TheDifferencesAreFoundAgain) {
 }
 
 // Sums and conditions whose parts are shared are not followed to the end of every path.
-TEST(SamePlace, LooksNoDeeperThanAPlaceHasCoordinates) {
+TEST(Coincident, LooksNoDeeperThanSpaceHasDimensions) {
   Pipeline pipeline = test::cleaned(kCases[0].text);
   Graph& graph = pipeline.pair;
   NodeId sum = graph[graph[pipeline.contributions[0].guard].args[0]].args[0], test = graph.binary(Op::Eq, sum, sum);
@@ -65,21 +65,21 @@ TEST(SamePlace, LooksNoDeeperThanAPlaceHasCoordinates) {
   for (int k = 0; k < 60; ++k) sum = graph.binary(Op::Add, sum, sum), test = graph.binary(Op::And, test, test);
   pipeline.contributions[0].guard = graph.binary(Op::Eq, sum, graph.constant(0));
   EXPECT_TRUE(differences_tested(graph, test).empty());
-  same_place(pipeline);
+  test_differences(pipeline);
   EXPECT_EQ(count(pipeline.pair, Op::Eq, pipeline), 1);
 }
 
-TEST(SamePlace, KeepsTheOraclesAnswer) {
+TEST(Coincident, KeepsTheOraclesAnswer) {
   const std::string text = kCases[0].text;
   const OracleInput input{1, 3, {{1}, {2}}, {{1, 1, 4}, {2, 5, 2}}, {7}};
   Pipeline pipeline = test::cleaned(text);
   const double before = interpret(pipeline, input).values[0][0];
-  same_place(pipeline);
+  test_differences(pipeline);
   EXPECT_EQ(interpret(pipeline, input).values[0][0], before);
   EXPECT_EQ(before, 0.25 + 0.25);  // 1/sqrt(3^2 + 7), twice; not 1/sqrt(7)
 }
 
-TEST(SamePlace, LeavesR2ToBeginWithTheSoftening) {
+TEST(Coincident, LeavesR2ToBeginWithTheSoftening) {
   const Pipeline pipeline = optimize(test::cleaned(kCases[0].text), {}, cuda_target());
   EXPECT_EQ(count(pipeline.pair, Op::Fma, pipeline), 2);
   EXPECT_EQ(count(pipeline.pair, Op::Add, pipeline), 0);

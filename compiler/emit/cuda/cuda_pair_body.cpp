@@ -1,0 +1,413 @@
+// Plan -> the statements of one pair. One door: cuda_pair_body().
+#include "compiler/emit/cuda/cuda_pair_body.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "compiler/emit/cuda/cuda_cutoff.h"
+#include "compiler/emit/cuda/cuda_expression.h"
+#include "compiler/emit/cuda/cuda_statement.h"
+#include "compiler/emit/cuda/cuda_struct.h"
+#include "compiler/emit/spelling.h"
+#include "compiler/passes/coincident.h"
+
+namespace nbcc {
+namespace {
+
+class PairText {
+ public:
+  PairText(const Pipeline& pipeline, const Plan& plan, const Options& options)
+      : pipeline_(pipeline),
+        plan_(plan),
+        options_(options),
+        // Square root and division are exact where the user asks for them in place of estimates.
+        scalars_{options.precision == Precision::Double,
+                 options.math == Math::Precise || options.root == RootMode::Exact},
+        needed_(find_needed()) {
+    for (NodeId id : needed_) {
+      self_test_ = self_test_ || is_self_test(graph_, graph_[id]);
+      i_index_ = i_index_ || graph_[id].op == Op::IIndex;
+      for (NodeId difference : differences_tested(graph_, id)) minuends_.insert(graph_[difference].args[0]);
+    }
+    if (has_cutoff()) {
+      word_ = cutoff_word(graph_, plan_, plan_.any_guard, scalars_);
+      prepass_ = with_arguments(word_.reads, /*prepass=*/true);
+    }
+    j_members_ = columns_of(j_, needed_);
+    const std::set<int> hot = columns_of(i_, prepass_);
+    for (int column : columns_of(i_, needed_))
+      (has_cutoff() && !hot.count(column) ? i_cold_ : i_members_).insert(column);
+  }
+
+  CudaPairBody run() const {
+    CudaPairBody body;
+    body.uniform = uniform();
+    body.load_i = load_i();
+    body.stage_j = stage_j();
+    body.pair_j = pair_j(needed_);
+    body.pair = pair();
+    body.flush = flush();
+    if (has_cutoff()) {
+      body.prepass_j = pair_j(prepass_);
+      body.prepass = prepass();
+    }
+    body.tests_self = self_test_;
+    body.two_loops = has_two_loops();
+    body.has_cold_data = !i_cold_.empty();
+    body.needs = needs();
+    body.pair_statements = pair_statements();
+    declare(body.structs);
+    return body;
+  }
+
+ private:
+  // Of the i-particles or of the j-particles.
+  struct Side {
+    const SidePlan& plan;
+    Op leaf;
+    Role role;
+    const char* letter;
+  };
+
+  // ---- nodes -----------------------------------------------------------------------------------------------------
+
+  // A product that only a fused sum takes needs no statement, nor does an index that is only compared with the other.
+  std::set<NodeId> find_needed() const {
+    std::set<NodeId> roots;
+    if (has_cutoff()) roots.insert(plan_.any_guard);
+    for (const OutputPlan& output : plan_.outputs) {
+      if (output.guard != kNone) roots.insert(output.guard);
+      if (output.fused)
+        roots.insert({graph_[output.value].args[0], graph_[output.value].args[1]});
+      else
+        roots.insert(output.value);
+    }
+    return with_arguments(std::move(roots), /*prepass=*/false);
+  }
+
+  std::set<NodeId> with_arguments(std::set<NodeId> nodes, bool prepass) const {
+    for (auto id = plan_.pair.rbegin(); id != plan_.pair.rend(); ++id) {
+      if (!nodes.count(*id) || derived(*id)) continue;
+      std::vector<NodeId> read = statements_.reads(*id);
+      if (prepass && statements_.is_larger(*id)) read = {graph_[*id].args[1], graph_[*id].args[2]};
+      nodes.insert(read.begin(), read.end());
+    }
+    return nodes;
+  }
+
+  // Twice the code is not worth it beside much else, or behind functions: logarithms in the plane take 10% more time.
+  bool has_two_loops() const {
+    constexpr int kLong = 48;
+    int pairs = 0;
+    for (NodeId id : plan_.pair) {
+      if (graph_[id].binding != Binding::Pair) continue;
+      if (is_function(graph_[id].op) || ++pairs > kLong) return false;
+    }
+    return self_test_ && !has_cutoff();
+  }
+
+  // ---- structs ---------------------------------------------------------------------------------------------------
+
+  // Those that the nodes are read from.
+  std::set<int> columns_of(const Side& side, const std::set<NodeId>& nodes) const {
+    std::set<int> columns;
+    for (NodeId id : nodes) {
+      if (const auto derived = side.plan.derived.find(id); derived != side.plan.derived.end())
+        columns.insert(derived->second);
+      if (graph_[id].op != side.leaf) continue;
+      columns.insert(side.plan.whole.at(int(graph_[id].payload)));
+      if (const auto low = side.plan.low.find(int(graph_[id].payload)); low != side.plan.low.end())
+        columns.insert(low->second);
+    }
+    return columns;
+  }
+
+  // What the prepass reads stands together.
+  std::vector<int> j_order() const { return struct_order(j_members_, columns_of(j_, prepass_), plan_.j.columns); }
+  std::vector<int> cold_order() const { return struct_order(i_cold_, {}, plan_.i.columns); }
+
+  std::string members(const std::vector<int>& columns, const Side& side, bool spread) const {
+    const std::vector<const Field*> fields = pipeline_.fields_of(side.role);
+    std::map<int, std::string> comments;
+    for (const auto& [node, column] : side.plan.derived) comments[column] = fmt::format("t{}", node);
+    std::string text;
+    for (int column : columns) {
+      const Column& c = side.plan.columns[std::size_t(column)];
+      if (c.part != Column::Part::Derived)
+        comments[column] = component_name(*fields[std::size_t(c.component)], c.component) +
+                           (c.part == Column::Part::High  ? ", upper part"
+                            : c.part == Column::Part::Low ? ", lower part"
+                                                          : "");
+      text += fmt::format("{} c{};  // {}\n", c_name(c.element), column, comments[column]);
+    }
+    if (spread && needs_spreading(struct_bytes(columns, side.plan.columns)))
+      text += "__align__(16) int unread[4];  // so that particles read at the same time lie in different banks\n";
+    return text;
+  }
+
+  void declare(TemplateHoles& holes) const {
+    holes["i_members"] =
+        members({i_members_.begin(), i_members_.end()}, i_, false) + (i_index_ ? "index i;  // i_index\n" : "");
+    holes["j_members"] = members(j_order(), j_, has_cutoff());
+    holes["i_cold"] =
+        i_cold_.empty()
+            ? ""
+            : "// What only pairs within the cutoff read of an i-particle.\nstruct __align__(16) ICold {\n" +
+                  members(cold_order(), i_, true) + "};\n";
+    // So that shared memory is read 16 bytes at a time; eight and less need no help.
+    const bool small = j_members_.size() < 2 || (j_members_.size() == 2 && !scalars_.wide);
+    holes["j_alignment"] = small ? "" : "__align__(16) ";
+    std::string &tile = holes["tile_members"], &sum = holes["sum_members"];
+    for (std::size_t k = 0; k < plan_.outputs.size(); ++k) {
+      const OutputPlan& output = plan_.outputs[k];
+      const std::string type = cuda_type(output.type, scalars_);
+      if (output.reduction == Reduction::Sum) {
+        tile += fmt::format("{} s{} = 0;\n", type, k);
+        sum += fmt::format("{} s{} = {{}};\n", type_of(output) == Type::Float ? "TwoFloat" : "double", k);
+        continue;
+      }
+      sum += fmt::format("{} s{} = {};\n", type, k, cuda_literal(output.identity(), output.type, scalars_));
+      if (!keeps_index(output.reduction)) continue;
+      tile += fmt::format("int k{} = -1;  // position in the tile, -1: none\n", k);
+      sum += fmt::format("index j{} = -1;  // -1: none\n", k);
+    }
+  }
+
+  // ---- load ------------------------------------------------------------------------------------------------------
+
+  // For the loop, and for what each particle's own values are derived from.
+  std::string uniform() const {
+    std::set<NodeId> nodes(plan_.uniform.begin(), plan_.uniform.end());
+    for (const SidePlan* side : {&plan_.i, &plan_.j})
+      for (NodeId id : side->prepare)
+        if (is_uniform(graph_[id].binding)) nodes.insert(id);
+    std::string text;
+    for (NodeId id : nodes) text += statements_.computed(id);
+    return text;
+  }
+
+  // Fills the structs that `into` names for columns of the particle. What only its derived values are made of stays out
+  // of them. All loads come before the first store.
+  std::string load(const Side& side, const std::map<int, std::string>& into) const {
+    const auto name = [&](int column) {
+      const auto record = into.find(column);
+      return fmt::format("{}c{}", record == into.end() ? "" : record->second + ".", column);
+    };
+    const auto set = [&](int column, const std::string& value) {
+      const char* const type = c_name(side.plan.columns[std::size_t(column)].element);
+      return fmt::format("{}{} = {};\n", into.count(column) ? "" : fmt::format("const {} ", type), name(column), value);
+    };
+    std::set<int> wanted;
+    for (const auto& [column, record] : into) wanted.insert(column);
+    for (NodeId id : side.plan.prepare)
+      if (graph_[id].op == side.leaf) wanted.insert(side.plan.whole.at(int(graph_[id].payload)));
+    std::string text;
+    for (int column : wanted) {
+      const Column& c = side.plan.columns[std::size_t(column)];
+      if (c.part == Column::Part::Whole)
+        text += set(column, cuda_component(c_name(c.element), side.letter, c.component));
+      if (c.part != Column::Part::High) continue;
+      text += fmt::format("const double w{} = {};\n", column, cuda_component("double", side.letter, c.component));
+      text += set(column, fmt::format("(float)w{}", column));
+      text += set(side.plan.low.at(c.component), fmt::format("lower_part(w{})", column));
+    }
+    for (NodeId id : side.plan.prepare) {
+      const Node& n = graph_[id];
+      if (is_uniform(n.binding)) continue;
+      if (n.op == side.leaf)
+        text += statements_.statement(id, cuda_from_loaded(name(side.plan.whole.at(int(n.payload))), n.type));
+      else if (n.op == Op::IIndex || n.op == Op::JIndex)
+        text += statements_.statement(id, fmt::format("{0} + a.{0}_offset", side.letter));
+      else
+        text += statements_.computed(id);
+    }
+    for (const auto& [id, column] : side.plan.derived)
+      if (into.count(column)) text += set(column, fmt::format("t{}", id));
+    // all_zero() looks at bits, and -0 has other bits than 0. That of a lower part is 0, and so is every sum with it.
+    for (NodeId id : minuends_) {
+      if (graph_[id].op != side.leaf) continue;
+      const int column = side.plan.whole.at(int(graph_[id].payload));
+      if (side.plan.columns[std::size_t(column)].part == Column::Part::Whole) text += name(column) + " += 0;\n";
+    }
+    return text;
+  }
+
+  std::string load_i() const {
+    std::map<int, std::string> into;
+    for (int column : i_members_) into[column] = "own[r]";
+    for (int column : i_cold_) into[column] = "mine";
+    std::string text = i_cold_.empty() ? "" : "ICold mine;\n";
+    text += load(i_, into);
+    if (i_index_) text += "own[r].i = i + a.i_offset;\n";
+    if (!i_cold_.empty()) text += "if (slice == 0) cold[row + r * kSliceThreads] = mine;\n";
+    return text;
+  }
+
+  std::string stage_j() const {
+    std::map<int, std::string> into;
+    for (int column : j_members_) into[column] = "other";
+    return into.empty() ? "" : "JParticle other;\n" + load(j_, into) + "staged[k] = other;\n";
+  }
+
+  // ---- compute ---------------------------------------------------------------------------------------------------
+
+  // An input or a derived value of the particle `from`; empty for other nodes.
+  std::string read(NodeId id, const Side& side, const char* from) const {
+    const Node& n = graph_[id];
+    if (const auto derived = side.plan.derived.find(id); derived != side.plan.derived.end())
+      return statements_.statement(id, fmt::format("{}.c{}", from, derived->second));
+    if (n.op != side.leaf) return "";
+    const std::string whole = fmt::format("{}.c{}", from, side.plan.whole.at(int(n.payload)));
+    std::string text = statements_.statement(id, cuda_from_loaded(whole, n.type));
+    if (const auto low = side.plan.low.find(int(n.payload)); low != side.plan.low.end())
+      text += fmt::format("const {} t{}l = {}.c{};\n", cuda_type(n.type, scalars_), id, from, low->second);
+    return text;
+  }
+
+  std::string pair_j(const std::set<NodeId>& nodes) const {
+    std::string text = j_members_.empty() ? "" : "const JParticle other = staged[k];\n";
+    for (NodeId id : plan_.pair) {
+      if (graph_[id].binding != Binding::J || !nodes.count(id)) continue;
+      if (const std::string member = read(id, j_, "other"); !member.empty())
+        text += member;
+      else if (graph_[id].op == Op::JIndex)
+        text += statements_.statement(id, "first_j + k + a.j_offset");
+      else
+        text += statements_.computed(id);
+    }
+    return text;
+  }
+
+  std::string pair_statement(NodeId id) const {
+    if (!per_i(id) || !needed_.count(id)) return "";
+    if (graph_[id].op == Op::IIndex) return statements_.statement(id, "own[r].i");
+    if (is_self_test(graph_, graph_[id]))
+      return statements_.statement(id, has_two_loops() ? "may_be_self && k == self[r]" : "k == self[r]");
+    const std::set<int> columns = columns_of(i_, {id});
+    const bool is_cold = !columns.empty() && i_cold_.count(*columns.begin());
+    const std::string member = read(id, i_, is_cold ? "mine" : "own[r]");
+    return member.empty() ? statements_.computed(id) : member;
+  }
+
+  std::string prepass() const {
+    std::string text;
+    for (NodeId id : plan_.pair)
+      if (prepass_.count(id)) text += statements_.is_larger(id) ? statements_.computed_larger(id) : pair_statement(id);
+    return text + fmt::format("misses[r] = __funnelshift_l({}, misses[r], 1);\n", word_.text);
+  }
+
+  std::string pair() const {
+    std::string text = i_cold_.empty() ? "" : "const ICold mine = cold[row + r * kSliceThreads];\n";
+    for (NodeId id : plan_.pair) text += pair_statement(id);
+    for (std::size_t k = 0; k < plan_.outputs.size(); ++k) text += accumulate(k);
+    return text;
+  }
+
+  // ---- accumulate ------------------------------------------------------------------------------------------------
+
+  // A hit of the prepass is tested once more, since its bit does not tell a pair on the cutoff from one within. No
+  // branch is worth that.
+  std::string accumulate(std::size_t k) const {
+    const OutputPlan& output = plan_.outputs[k];
+    const std::string guard = output.guard == kNone ? "" : fmt::format("t{}", output.guard);
+    const std::string value = fmt::format("t{}", output.value);
+    if (output.reduction == Reduction::Sum) {
+      const Node& n = graph_[output.value];
+      const std::string sum = fmt::format("part[r].s{}", k);
+      const std::string factors = output.fused ? fmt::format("t{}, t{}", n.args[0], n.args[1]) : "";
+      if (!guard.empty())
+        return output.fused ? fmt::format("add_product_if({}, {}, {});\n", guard, factors, sum)
+                            : fmt::format("add_if({}, {}, {});\n", guard, value, sum);
+      if (!output.fused) return fmt::format("{} += {};\n", sum, value);
+      return fmt::format("{0} = {1}({2}, {0});\n", sum, type_of(output) == Type::Float ? "fmaf" : "fma", factors);
+    }
+    const std::string best = fmt::format("sum[r].s{}", k);
+    const bool least = is_minimum(output.reduction);
+    if (!keeps_index(output.reduction))
+      return fmt::format("{0}{1} = {2}({1}, ({3}){4});\n", guard.empty() ? "" : fmt::format("if ({}) ", guard), best,
+                         least ? "minimum" : "maximum", cuda_type(output.type, scalars_), value);
+    // Strictly better only: of equal values the first stays. No whole number is worse than all, as infinity is.
+    std::string better = fmt::format("{} {} {}", value, least ? "<" : ">", best);
+    if (output.is_whole()) better = fmt::format("({0} | (part[r].k{1} & sum[r].j{1}) < 0)", better, k);
+    return fmt::format("if ({}{}) {} = {}, part[r].k{} = k;\n", guard.empty() ? "" : guard + " && ", better, best,
+                       value, k);
+  }
+
+  std::string flush() const {
+    std::string text;
+    for (std::size_t k = 0; k < plan_.outputs.size(); ++k) {
+      if (plan_.outputs[k].reduction == Reduction::Sum) text += fmt::format("add(sum[r].s{0}, part[r].s{0});\n", k);
+      if (keeps_index(plan_.outputs[k].reduction))
+        text += fmt::format("if (part[r].k{0} >= 0) sum[r].j{0} = first_j + part[r].k{0} + a.j_offset;\n", k);
+    }
+    return text;
+  }
+
+  // ---- what it takes ---------------------------------------------------------------------------------------------
+
+  CudaNeeds needs() const {
+    const int i_bytes = struct_bytes({i_members_.begin(), i_members_.end()}, plan_.i.columns);
+    const int j_bytes = struct_bytes(j_order(), plan_.j.columns), cold = struct_bytes(cold_order(), plan_.i.columns);
+    CudaNeeds needs{.precision = options_.precision,
+                    .cutoff = has_cutoff(),
+                    .slots = 0,
+                    .i_words = i_bytes / 4,
+                    .written = 1,
+                    .staged_bytes = has_cutoff() ? spread(j_bytes) : in_sixteens(j_bytes),
+                    .rest_bytes = spread(cold),
+                    .pair_words = (j_bytes + cold) / 4};
+    for (const OutputPlan& output : plan_.outputs) {
+      needs.slots += keeps_index(output.reduction) ? 2 : 1;
+      needs.plain = needs.plain && output.reduction == Reduction::Sum;
+      needs.guarded = needs.guarded || output.guard != kNone;
+    }
+    for (NodeId id : plan_.pair) {
+      if (!per_i(id) || !needed_.count(id)) continue;
+      needs.plain = needs.plain && !is_function(graph_[id].op);
+      needs.written += !has_cutoff() || prepass_.count(id);
+    }
+    return needs;
+  }
+
+  int pair_statements() const {
+    int statements = has_cutoff() ? 2 : 1 + needs().slots;
+    for (NodeId id : plan_.pair) {
+      if (!per_i(id) || !needed_.count(id) || (has_cutoff() && !prepass_.count(id))) continue;
+      const Node& n = graph_[id];
+      // Conditions fall away in a loop that does not meet the particle itself.
+      const bool falls_away = has_two_loops() && n.type == Type::Bool;
+      statements += n.op != Op::InputI && n.op != Op::IIndex && n.op != Op::Neg && !falls_away;
+    }
+    return statements;
+  }
+
+  bool per_i(NodeId id) const { return graph_[id].binding == Binding::I || graph_[id].binding == Binding::Pair; }
+  bool derived(NodeId id) const { return plan_.i.derived.count(id) || plan_.j.derived.count(id); }
+  bool has_cutoff() const { return plan_.any_guard != kNone; }
+  Type type_of(const OutputPlan& output) const { return scalars_.resolved(output.type); }
+
+  const Pipeline& pipeline_;
+  const Plan& plan_;
+  const Graph& graph_ = plan_.graph;
+  const Options& options_;
+  const CudaScalars scalars_;
+  const CudaStatements statements_{graph_, plan_, options_, scalars_};
+  const Side i_{plan_.i, Op::InputI, Role::InputI, "i"}, j_{plan_.j, Op::InputJ, Role::InputJ, "j"};
+  const std::set<NodeId> needed_;  // nodes of the pair loop that have a statement
+  CutoffWord word_;
+  std::set<NodeId> prepass_;                      // nodes that tell who is within the cutoff
+  std::set<int> i_members_, i_cold_, j_members_;  // columns that the pair loop reads; i_cold_: for hits only
+  std::set<NodeId> minuends_;                     // inputs that the differences of all_zero() are taken from
+  bool self_test_ = false, i_index_ = false;
+};
+
+}  // namespace
+
+CudaPairBody cuda_pair_body(const Pipeline& pipeline, const Plan& plan, const Options& options) {
+  return PairText(pipeline, plan, options).run();
+}
+
+}  // namespace nbcc

@@ -1,0 +1,42 @@
+// What is done with one pair of particles, and with each particle before and behind its pairs, as statements of CUDA
+// C++: load, compute, guard, accumulate, reduce, finish. Knows nothing of loops, tiles and j-splits: those are the
+// frame's, which names what the statements read and write:
+//   own[r], sum[r], part[r]   an i-particle in registers, its sums, and its terms of one tile
+//   cold[...]                 what of the i-particles only pairs within a cutoff read, in shared memory
+//   i, j                      positions in the caller's arrays of a particle that is loaded
+//   staged[k], first_j        j-particles in shared memory, and the position of the first
+//   self[r]                   where in the tile i itself stands; may_be_self: false in a loop that does not meet it
+// Part of emit_cuda. What may stand in the text is tested by tests/unit/emit_cuda_test.cpp.
+#pragma once
+#include <map>
+#include <string>
+
+#include "compiler/emit/cuda/cuda_shape.h"
+#include "compiler/emit/plan.h"
+#include "compiler/ir/ir.h"
+#include "compiler/options.h"
+
+namespace nbcc {
+
+using TemplateHoles = std::map<std::string, std::string>;
+
+struct CudaPairBody {
+  std::string uniform;             // values of constants and params
+  std::string load_i, stage_j;     // of one particle
+  std::string prepass_j, prepass;  // of a pair behind a cutoff: the bit that it misses goes into misses[r]
+  std::string pair_j, pair;        // of a j-particle, for all i of a thread; of the pair with one of them
+  std::string flush;               // from the terms of a tile to the sums
+  TemplateHoles structs;           // of templates/cuda_kernel.cu.in: what a pair reads and is added to
+  bool tests_self = false;         // self[r] is read
+  bool two_loops = false;          // ... and `may_be_self`: tiles without an i of the block, nearly all, need no test
+  bool has_cold_data = false;
+  CudaNeeds needs;
+  int pair_statements = 0;  // instructions of the loop for one i, about
+};
+
+CudaPairBody cuda_pair_body(const Pipeline& pipeline, const Plan& plan, const Options& options);
+
+// From sums to results: the holes of the struct Partial and of what is done with it, reduce and finish.
+void cuda_partial(const Pipeline& pipeline, const Plan& plan, TemplateHoles& holes);
+
+}  // namespace nbcc

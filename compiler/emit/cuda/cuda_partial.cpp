@@ -1,0 +1,71 @@
+// Plan -> the members of Partial (one for each output, in their order, and behind it the index where the reduction
+// keeps one) and what is done with them. One door: cuda_partial(). Statements in double precision and with
+// exact division: a few operations per particle, where accuracy costs nothing.
+
+#include <fmt/core.h>
+
+#include "compiler/emit/cuda/cuda_expression.h"
+#include "compiler/emit/cuda/cuda_pair_body.h"
+#include "compiler/emit/finish.h"
+
+namespace nbcc {
+namespace {
+
+constexpr CudaScalars kScalars{true, true};
+
+std::string result_name(const OutputPlan& output, std::size_t k) {
+  return fmt::format("all.{}{}", keeps_index(output.reduction) ? "arg" : "acc", k);
+}
+
+std::string finish(const Pipeline& pipeline, const Plan& plan) {
+  FinishSpelling spelling;
+  spelling.arguments = "a.";
+  spelling.input_i = [](int component, Type type) {
+    return cuda_from_loaded(cuda_component(type >= Type::Float ? "double" : "index", "i", component), type);
+  };
+  spelling.result = [&](std::size_t k) { return result_name(plan.outputs[k], k); };
+  spelling.literal = [](double value, Type type) { return cuda_literal(value, type, kScalars); };
+  spelling.operation = [](const Graph& graph, const Node& node, const auto& args) {
+    return cuda_operation(graph, node, args, kScalars);
+  };
+  return finish_statements(pipeline, plan, spelling);
+}
+
+}  // namespace
+
+void cuda_partial(const Pipeline& pipeline, const Plan& plan, TemplateHoles& holes) {
+  std::string &members = holes["partial_members"], &made = holes["partial_of"], &combined = holes["combine"];
+  std::string &stored = holes["store_partial"], &loaded = holes["load_partial"];
+  std::string &all_plain = holes["all_plain"], &plain = holes["store_plain"], &store = holes["store"];
+  int size = 0;
+  const auto add_member = [&](const char* type, const std::string& name, const std::string& initial) {
+    members += fmt::format("{} {} = {};\n", type, name, initial);
+    stored += fmt::format("at[{} * stride] = double_of_bits(all.{});\n", size, name);
+    loaded += fmt::format("set_bits(all.{}, at[{} * stride]);\n", name, size);
+    ++size;
+  };
+  for (std::size_t k = 0; k < plan.outputs.size(); ++k) {
+    const OutputPlan& output = plan.outputs[k];
+    const bool sum = output.reduction == Reduction::Sum, least = is_minimum(output.reduction);
+    add_member(output.is_whole() ? "index" : "double", fmt::format("acc{}", k),
+               cuda_literal(output.identity(), output.is_whole() ? Type::Index : Type::Double, kScalars));
+    made += fmt::format("part.acc{0} = {1}(sum.s{0});\n", k, sum ? "total" : "");
+    if (keeps_index(output.reduction)) {
+      add_member("double", fmt::format("arg{}", k), "-1.0");
+      made += fmt::format("part.arg{0} = (double)sum.j{0};\n", k);
+      combined += fmt::format("keep_best(all.acc{0}, all.arg{0}, part.acc{0}, part.arg{0}, {1});\n", k, least);
+    } else if (sum) {
+      combined += fmt::format("all.acc{0} += part.acc{0};\n", k);
+    } else {
+      combined += fmt::format("all.acc{0} = {1}(all.acc{0}, part.acc{0});\n", k, least ? "minimum" : "maximum");
+    }
+    const std::string result = result_name(output, k);
+    all_plain += fmt::format("{}is_plain(a.out[{}])", k == 0 ? "" : " & ", k);
+    plain += fmt::format("store_plain(a.out[{}], i, {});\n", k, result);
+    store += fmt::format("store(a.out[{}], i, {}, {});\n", k, result, sum ? "kSum" : least ? "kMinimum" : "kMaximum");
+  }
+  holes["partial_size"] = std::to_string(size);
+  holes["finish"] = finish(pipeline, plan);
+}
+
+}  // namespace nbcc
