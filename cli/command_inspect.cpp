@@ -26,8 +26,7 @@ std::string role_of(const FieldLayout& field) {
   constexpr const char* kRoles[] = {"input_i", "input_j", "param", "output"};
   constexpr const char* kReductions[] = {"sum", "min", "max", "argmin", "argmax"};
   const std::string role = kRoles[int(field.role)];
-  return field.role == FieldLayout::Role::Output ? fmt::format("{}({})", role, kReductions[int(field.reduction)])
-                                                 : role;
+  return field.role == Role::Output ? fmt::format("{}({})", role, kReductions[int(field.reduction)]) : role;
 }
 
 std::string isa_of(const KernelSource& kernel) { return kernel.target.substr(kernel.target.find('-') + 1); }

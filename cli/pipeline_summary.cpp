@@ -1,7 +1,7 @@
 // Source -> PipelineSummary, by parsing and optimizing. One door: summarize(). Prints nothing.
 #include "cli/pipeline_summary.h"
 
-#include "compiler/emit/plan.h"
+#include "compiler/emit/describe.h"
 #include "compiler/passes/optimize.h"
 #include "compiler/source/parse.h"
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/field.h"
+
 namespace nbcc {
 
 // Element types of packed columns and of callers' arrays.
@@ -24,20 +26,10 @@ struct Column {
   Part part = Part::Whole;
 };
 
-// What a caller must know of a field. Mirrors compiler/ir/ir.h's Field without its graph ids.
-struct FieldLayout {
-  enum class Role : std::uint8_t { InputI, InputJ, Param, Output };
-  enum class Reduction : std::uint8_t { Sum, Min, Max, ArgMin, ArgMax };
-  std::string name;
-  Role role = Role::InputI;
+// What a caller must know of a field.
+struct FieldLayout : FieldShape {
   std::string type;       // as declared: "real", "vec3", "int", "float[4]", ...
   bool integral = false;  // int, index or bool, or an argmin/argmax output
-  int length = 0, width = 1;
-  int first = 0;  // first component among its role
-  Reduction reduction = Reduction::Sum;
-  std::vector<double> defaults;
-  std::string comment;
-  int components() const { return width * (length == 0 ? 1 : length); }
 };
 
 struct KernelSource {
@@ -45,14 +37,13 @@ struct KernelSource {
   std::string text;      // the whole of what the backend compiler sees; the cache key with `target`
   std::string target;    // "cpu-avx2", "cuda-sm_90", ...; with the compile options that are not in the text
   int lanes = 1;         // elements that one vector of the kernel holds; columns are padded to a multiple
-  int tile = 1;          // j-particles whose terms are summed in working precision before they join the double sum:
-                         // j ranges given to `interact` begin at a multiple of it
+  int tile = 1;          // j-particles whose terms are summed in working precision before they join the double sum
   int i_block = 1;       // i-particles that one pass of the kernel holds in registers
-  std::vector<Column> i_columns, j_columns;        // packed columns, then derived ones
-  std::vector<FieldLayout> fields;                 // in order of declaration
-  int params = 0;                                  // components of all params, handed over as doubles
-  int outputs = 0;                                 // components of all outputs
-  std::vector<FieldLayout::Reduction> reductions;  // per output component
+  std::vector<Column> i_columns, j_columns;  // packed columns, then derived ones
+  std::vector<FieldLayout> fields;           // in order of declaration
+  int params = 0;                            // components of all params, handed over as doubles
+  int outputs = 0;                           // components of all outputs
+  std::vector<Reduction> reductions;         // per output component
   // What `acc` holds of an output component: Double; Int64, bit by bit, of an extreme of whole numbers or an index
   // chosen by one.
   std::vector<Element> held_in;
@@ -85,8 +76,8 @@ struct nbcc_kernel_arguments {
 };
 // Writes the derived columns of [begin, end); end is rounded up to whole vectors by the callee (columns are padded).
 using nbcc_prepare_function = void (*)(const nbcc_kernel_arguments*, std::int64_t begin, std::int64_t end);
-// Adds the terms of j in [j_begin, j_end) to the sums of i in [i_begin, i_end). j_begin is a multiple of `tile`;
-// j_end is one too, or the end of the set.
+// Adds the terms of j in [j_begin, j_end) to the sums of i in [i_begin, i_end). j_begin is a multiple of `lanes`, j_end
+// any position behind it. The terms of each `tile` j, counted from j_begin, are summed in working precision.
 using nbcc_interact_function = void (*)(const nbcc_kernel_arguments*, std::int64_t i_begin, std::int64_t i_end,
                                         std::int64_t j_begin, std::int64_t j_end);
 // Applies post-sum factors and finish() in double precision to acc, in place.

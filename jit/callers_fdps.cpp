@@ -154,9 +154,9 @@ std::string setting(const FdpsFunctor& functor, const FdpsField& field) {
   return fmt::format("    sum.set(\"{}\", &{}, 1);\n", layout.name, value);
 }
 
-std::string reduction_name(FieldLayout::Reduction reduction) {
-  if (reduction == FieldLayout::Reduction::Min) return "Least";
-  return reduction == FieldLayout::Reduction::Max ? "Greatest" : "Plus";
+std::string reduction_name(Reduction reduction) {
+  if (reduction == Reduction::Min) return "Least";
+  return reduction == Reduction::Max ? "Greatest" : "Plus";
 }
 
 // Where the fields of a pipeline are, in whatever classes.

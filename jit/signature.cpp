@@ -72,15 +72,15 @@ std::vector<std::string> comment_at_head(const Source& source) {
   }
 }
 
-Argument::Kind kind_of(FieldLayout::Role role) {
+Argument::Kind kind_of(Role role) {
   switch (role) {
-    case FieldLayout::Role::InputI:
+    case Role::InputI:
       return Argument::Kind::InputI;
-    case FieldLayout::Role::InputJ:
+    case Role::InputJ:
       return Argument::Kind::InputJ;
-    case FieldLayout::Role::Param:
+    case Role::Param:
       return Argument::Kind::Param;
-    case FieldLayout::Role::Output:
+    case Role::Output:
       break;
   }
   return Argument::Kind::Output;

@@ -236,7 +236,7 @@ Expectation expect(const Pipeline& pipeline, const OracleInput& input, std::span
       rounds_any(pipeline, options) ? interpret(unfinished, rounded_input(pipeline, input, options), which) : sums;
   for (std::size_t c = 0; c < errors.size(); ++c) {
     const Field& field = pipeline.field_of(Role::Output, int(c));
-    const bool index = field.reduction == Reduction::ArgMin || field.reduction == Reduction::ArgMax;
+    const bool index = keeps_index(field.reduction);
     for (std::size_t k = 0; k < which.size(); ++k) {
       const double shift = std::fabs(rounded.values[c][k] - sums.values[c][k]);
       if (shift > 0) errors[c][k] += index ? kInfinity : shift;

@@ -1,8 +1,6 @@
 // Pipeline -> Plan. One door: make_plan(). It writes no text and knows no backend.
 #include "compiler/emit/plan.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -11,33 +9,44 @@
 namespace nbcc {
 namespace {
 
-bool is_leaf(Op op) { return arity(op) == 0; }
+// In topological order.
+std::vector<NodeId> needed_for(const std::vector<NodeId>& roots, const Graph& graph) {
+  const std::vector<bool> needed = reachable(graph, roots);
+  std::vector<NodeId> nodes;
+  for (NodeId id = 0; id < graph.size(); ++id)
+    if (needed[std::size_t(id)]) nodes.push_back(id);
+  return nodes;
+}
 
 class Planner {
  public:
-  Planner(Pipeline& pipeline, const Options& options)
-      : pipeline_(pipeline),
-        graph_(pipeline.pair),
-        options_(options),
-        inputs_i_(pipeline.fields_of(Role::InputI)),
-        inputs_j_(pipeline.fields_of(Role::InputJ)) {}
+  Planner(const Pipeline& pipeline, const Options& options) : pipeline_(pipeline), options_(options) {}
 
   Plan run() {
+    graph_ = pipeline_.pair;
+    plan_outputs();
     choose_guard();
     find_stages();
-    plan_side(plan_.i, Binding::I, Op::InputI);
-    plan_side(plan_.j, Binding::J, Op::InputJ);
-    plan_finish();
+    plan_side(plan_.i, Role::InputI, derived_i_);
+    plan_side(plan_.j, Role::InputJ, derived_j_);
     return std::move(plan_);
   }
 
  private:
-  std::vector<NodeId> loop_roots() const {
-    std::vector<NodeId> roots;
-    for (const Contribution& c : pipeline_.contributions) {
-      roots.push_back(c.value);
-      roots.push_back(c.guard);
+  void plan_outputs() {
+    const std::vector<const Field*> fields = pipeline_.fields_of(Role::Output);
+    for (std::size_t k = 0; k < fields.size(); ++k) {
+      const Contribution& c = pipeline_.contributions[k];
+      const Node& value = graph_[c.value];
+      const bool fused = fields[k]->reduction == Reduction::Sum && options_.math == Math::Fast && value.op == Op::Mul &&
+                         value.binding == Binding::Pair && value.type >= Type::Float;
+      plan_.outputs.push_back({c, fields[k]->reduction, value.type, fused});
     }
+  }
+
+  std::vector<NodeId> loop_roots() const {
+    std::vector<NodeId> roots{plan_.any_guard};
+    for (const Contribution& c : pipeline_.contributions) roots.insert(roots.end(), {c.value, c.guard});
     return roots;
   }
 
@@ -45,7 +54,7 @@ class Planner {
   // cheap there, and a column of them is not.
   bool is_derived(NodeId id) const {
     const Node& n = graph_[id];
-    return (n.binding == Binding::I || n.binding == Binding::J) && !is_leaf(n.op) && n.type != Type::Bool;
+    return (n.binding == Binding::I || n.binding == Binding::J) && arity(n.op) > 0 && n.type != Type::Bool;
   }
 
   // Walks down from the loop's roots and stops at what is made elsewhere.
@@ -53,7 +62,10 @@ class Planner {
     std::vector<bool> in_loop(std::size_t(graph_.size()), false), uniform(std::size_t(graph_.size()), false);
     for (NodeId root : loop_roots())
       if (root != kNone) in_loop[std::size_t(root)] = true;
-    if (plan_.any_guard != kNone) in_loop[std::size_t(plan_.any_guard)] = true;
+    const auto need = [](const Node& n, std::vector<bool>& where) {
+      for (NodeId arg : n.args)
+        if (arg != kNone) where[std::size_t(arg)] = true;
+    };
     for (NodeId id = graph_.size(); id-- > 0;) {
       const auto at = std::size_t(id);
       const Node& n = graph_[id];
@@ -61,16 +73,12 @@ class Planner {
         in_loop[at] = false;
         uniform[at] = true;
       }
-      if (uniform[at]) {
-        for (NodeId arg : n.args)
-          if (arg != kNone) uniform[std::size_t(arg)] = true;
-        continue;
-      }
+      if (uniform[at]) need(n, uniform);
       if (!in_loop[at] || is_derived(id)) continue;
       if (is_two_float(id)) plan_.two_float.insert(id);
       if (const auto shift = image_shift(graph_, id); shift && is_two_float(shift->difference)) add_shift(id, *shift);
-      for (NodeId arg : n.args)
-        if (arg != kNone) in_loop[std::size_t(arg)] = true;
+      // The frames know where i itself stands; they compare no indices.
+      if (!is_self_test(graph_, n)) need(n, in_loop);
     }
     for (NodeId id = 0; id < graph_.size(); ++id) {
       if (uniform[std::size_t(id)]) plan_.uniform.push_back(id);
@@ -78,11 +86,10 @@ class Planner {
       if (is_derived(id)) (graph_[id].binding == Binding::I ? derived_i_ : derived_j_).push_back(id);
       plan_.pair.push_back(id);
     }
-    std::vector<NodeId> scale_roots;
-    for (const Contribution& c : pipeline_.contributions) scale_roots.push_back(c.scale);
-    const std::vector<bool> scale = reachable(graph_, scale_roots);
-    for (NodeId id = 0; id < graph_.size(); ++id)
-      if (scale[std::size_t(id)]) plan_.scales.push_back(id);
+    std::vector<NodeId> scales;
+    for (const Contribution& c : pipeline_.contributions) scales.push_back(c.scale);
+    plan_.scales = needed_for(scales, graph_);
+    plan_.finish = needed_for(pipeline_.finished, pipeline_.finish);
   }
 
   void add_shift(NodeId id, const ImageShift& shift) {
@@ -96,60 +103,30 @@ class Planner {
     return options_.precision == Precision::Mixed && n.type == Type::Real && is_input_difference(graph_, id);
   }
 
-  void plan_side(SidePlan& side, Binding binding, Op leaf) {
-    const std::vector<NodeId>& derived = binding == Binding::I ? derived_i_ : derived_j_;
-    const std::vector<bool> prepared = reachable(graph_, derived);
+  void plan_side(SidePlan& side, Role role, const std::vector<NodeId>& derived) {
+    const Op leaf = role == Role::InputI ? Op::InputI : Op::InputJ;
+    side.prepare = needed_for(derived, graph_);
     std::set<int> whole, low;
-    for (NodeId id = 0; id < graph_.size(); ++id) {
-      if (prepared[std::size_t(id)]) side.prepare.push_back(id);
-      if (prepared[std::size_t(id)] && graph_[id].op == leaf) whole.insert(int(graph_[id].payload));
+    const auto load = [&](const Graph& graph, const std::vector<NodeId>& nodes, std::set<int>& components) {
+      for (NodeId id : nodes)
+        if (graph[id].op == leaf) components.insert(int(graph[id].payload));
+    };
+    for (const auto* nodes : {&side.prepare, &plan_.pair, &plan_.scales}) load(graph_, *nodes, whole);
+    load(pipeline_.finish, plan_.finish, whole);
+    for (NodeId id : plan_.two_float) load(graph_, {graph_[id].args[0], graph_[id].args[1]}, low);
+    const std::vector<const Field*> fields = pipeline_.fields_of(role);
+    const auto add = [&side](const Column& column) {
+      side.columns.push_back(column);
+      return int(side.columns.size()) - 1;
+    };
+    for (int component : whole) {
+      const Element element = element_of(fields[std::size_t(component)]->type, options_.precision);
+      const bool in_parts = low.count(component) > 0;
+      side.whole[component] = add({component, element, in_parts ? Column::Part::High : Column::Part::Whole});
+      if (in_parts) side.low[component] = add({component, element, Column::Part::Low});
     }
-    for (NodeId id : plan_.pair)
-      if (graph_[id].op == leaf) whole.insert(int(graph_[id].payload));
-    for (NodeId id : plan_.two_float)
-      for (int k = 0; k < 2; ++k)
-        if (const Node& n = graph_[graph_[id].args[std::size_t(k)]]; n.op == leaf) low.insert(int(n.payload));
-    if (binding == Binding::I)
-      for (NodeId id : plan_.scales)
-        if (graph_[id].op == leaf) whole.insert(int(graph_[id].payload));
-    for (int component : whole) add_column(side, component, role(leaf), low.count(component) > 0);
-    for (NodeId id : derived) {
-      side.derived[id] = int(side.columns.size());
-      side.columns.push_back({-1, element_of(graph_[id].type, options_.precision), Column::Part::Derived});
-    }
-  }
-
-  static Role role(Op leaf) { return leaf == Op::InputI ? Role::InputI : Role::InputJ; }
-
-  void add_column(SidePlan& side, int component, Role role, bool two_float) {
-    if (side.whole.count(component)) return;
-    const Field& field = *(role == Role::InputI ? inputs_i_ : inputs_j_)[std::size_t(component)];
-    const Element element = element_of(field.type, options_.precision);
-    side.whole[component] = int(side.columns.size());
-    side.columns.push_back({component, element, two_float ? Column::Part::High : Column::Part::Whole});
-    if (!two_float) return;
-    side.low[component] = int(side.columns.size());
-    side.columns.push_back({component, element, Column::Part::Low});
-  }
-
-  // finish() may read i inputs that no pair needs. Derived columns are moved behind what is added.
-  void plan_finish() {
-    std::set<int> wanted;
-    const std::vector<bool> alive = reachable(pipeline_.finish, pipeline_.finished);
-    for (NodeId id = 0; id < pipeline_.finish.size(); ++id) {
-      if (!alive[std::size_t(id)]) continue;
-      plan_.finish.push_back(id);
-      if (pipeline_.finish[id].op == Op::InputI) wanted.insert(int(pipeline_.finish[id].payload));
-    }
-    SidePlan& side = plan_.i;
-    std::vector<Column> derived;
-    const std::size_t packed = side.columns.size() - side.derived.size();
-    derived.assign(side.columns.begin() + std::ptrdiff_t(packed), side.columns.end());
-    side.columns.resize(packed);
-    for (int component : wanted) add_column(side, component, Role::InputI, false);
-    const int shift = int(side.columns.size() - packed);
-    for (auto& [node, column] : side.derived) column += shift;
-    side.columns.insert(side.columns.end(), derived.begin(), derived.end());
+    for (NodeId id : derived)
+      side.derived[id] = add({-1, element_of(graph_[id].type, options_.precision), Column::Part::Derived});
   }
 
   // ---- cutoffs ----
@@ -190,23 +167,20 @@ class Planner {
       any = any == kNone || any == cutoff ? cutoff : graph_.binary(Op::Or, any, cutoff);
     }
     if (any == kNone) return;
-    const std::vector<bool> before = reachable(graph_, {any});
-    const std::vector<bool> all = reachable(graph_, loop_roots());
-    int saved = 0;
-    for (NodeId id = 0; id < graph_.size(); ++id)
-      if (all[std::size_t(id)] && !before[std::size_t(id)] && graph_[id].binding == Binding::Pair) ++saved;
+    const std::vector<NodeId> tested = needed_for({any}, graph_), all = needed_for(loop_roots(), graph_);
+    const std::set<NodeId> before(tested.begin(), tested.end());
+    const auto saved = std::count_if(
+        all.begin(), all.end(), [&](NodeId id) { return graph_[id].binding == Binding::Pair && !before.count(id); });
     if (saved < 4) return;  // the branch itself costs about as much
     plan_.any_guard = any;
-    for (NodeId id = 0; id < graph_.size(); ++id)
-      if (before[std::size_t(id)]) plan_.before_guard.insert(id);
+    plan_.before_guard = before;
   }
 
-  Pipeline& pipeline_;
-  Graph& graph_;
+  const Pipeline& pipeline_;
   const Options& options_;
-  std::vector<const Field*> inputs_i_, inputs_j_;
   std::map<std::pair<NodeId, bool>, NodeId> cutoffs_;
   Plan plan_;
+  Graph& graph_ = plan_.graph;
   std::vector<NodeId> derived_i_, derived_j_;
 };
 
@@ -231,7 +205,7 @@ std::vector<bool> sets_pairs_apart(const Graph& graph) {
   return sets_apart;
 }
 
-Plan make_plan(Pipeline& pipeline, const Options& options) {
+Plan make_plan(const Pipeline& pipeline, const Options& options) {
   Plan plan;
   // A guard is followed down to its comparisons.
   run_on_own_stack(kDeepStack, [&] { plan = Planner(pipeline, options).run(); });
@@ -239,36 +213,9 @@ Plan make_plan(Pipeline& pipeline, const Options& options) {
 }
 
 Element element_of(Type type, Precision precision) {
-  switch (type) {
-    case Type::Bool:
-    case Type::Int:
-      return Element::Int32;
-    case Type::Index:
-      return Element::Int64;
-    case Type::Float:
-      return Element::Float;
-    case Type::Real:
-      return precision == Precision::Double ? Element::Double : Element::Float;
-    case Type::Double:
-      return Element::Double;
-  }
-  return Element::Double;
-}
-
-FieldLayout layout_of(const Field& field) {
-  FieldLayout layout;
-  layout.name = field.name;
-  layout.role = FieldLayout::Role(int(field.role));
-  layout.reduction = FieldLayout::Reduction(int(field.reduction));
-  const std::string base = field.width > 1 ? fmt::format("vec{}", field.width) : std::string(name(field.type));
-  layout.type = field.length ? fmt::format("{}[{}]", base, field.length) : base;
-  layout.integral = field.type == Type::Int || field.type == Type::Index || field.type == Type::Bool;
-  layout.length = field.length;
-  layout.width = field.width;
-  layout.first = field.first;
-  layout.defaults = field.defaults;
-  layout.comment = field.comment;
-  return layout;
+  if (type == Type::Real) type = precision == Precision::Double ? Type::Double : Type::Float;
+  if (type < Type::Float) return type == Type::Index ? Element::Int64 : Element::Int32;
+  return type == Type::Double ? Element::Double : Element::Float;
 }
 
 bool is_uniform(Binding binding) { return binding == Binding::Constant || binding == Binding::Param; }

@@ -1,5 +1,6 @@
-// Which node is computed where, and which columns the particles need: what every backend must decide before it
-// writes a line. Read off the bindings; nothing is rewritten here.
+// The emitters' room: an optimized Pipeline -> the text of a kernel, a KernelSource. The plan comes first, the same for
+// every backend: which node is computed where, which columns the particles need, what becomes of each output. Then
+// `cpu` and `cuda` write statements and put them into the frames of templates/.
 #pragma once
 #include <map>
 #include <set>
@@ -21,7 +22,23 @@ struct SidePlan {
   std::vector<NodeId> prepare;    // nodes that prepare computes, in topological order (leaves included)
 };
 
+// How pairs are reduced to one output component.
+struct OutputPlan : Contribution {
+  Reduction reduction = Reduction::Sum;
+  Type type = Type::Real;  // of the value
+  bool fused = false;      // the value is a product that is rounded together with the sum that it is added to
+  // An extreme of whole numbers, or an index chosen by one, is held in 64 bits: a double would round beyond 2^53.
+  bool is_whole() const { return type == Type::Index && reduction != Reduction::Sum; }
+  // What comes out is then whole; an index that was chosen comes as a double.
+  bool results_are_whole() const { return is_whole() && !keeps_index(reduction); }
+  double identity() const {
+    return is_whole() ? double(nbcc::identity<std::int64_t>(reduction)) : nbcc::identity<double>(reduction);
+  }
+};
+
 struct Plan {
+  Graph graph;                      // the pipeline's of pairs; behind its nodes what any_guard needs beyond them
+  std::vector<OutputPlan> outputs;  // per component
   SidePlan i, j;
   std::vector<NodeId> uniform;  // of constants and params, needed in the pair loop; computed before it
   std::vector<NodeId> pair;     // computed for each pair, in topological order; leaves that must be loaded included
@@ -37,10 +54,9 @@ struct Plan {
   std::vector<NodeId> finish;     // nodes of the finish graph that finish() needs, in topological order
 };
 
-Plan make_plan(Pipeline& pipeline, const Options& options);
+Plan make_plan(const Pipeline& pipeline, const Options& options);
 
 Element element_of(Type type, Precision precision);
-FieldLayout layout_of(const Field& field);
 
 bool is_uniform(Binding binding);  // the same for all particles
 // By node: whether it is a condition that fails for single pairs only, such as a particle and itself. Such conditions

@@ -3,6 +3,8 @@
 // It simplifies nothing (fold does) and checks nothing (verify does).
 #include "compiler/ir/ir.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <bit>
 
@@ -138,6 +140,14 @@ int Pipeline::components(Role role) const {
 const Field* Pipeline::find(std::string_view field) const {
   const auto it = std::find_if(fields.begin(), fields.end(), [&](const Field& f) { return f.name == field; });
   return it == fields.end() ? nullptr : &*it;
+}
+
+std::string component_name(const FieldShape& field, int component) {
+  const int k = component - field.first;
+  std::string result = field.name;
+  if (field.length > 0) result += fmt::format("[{}]", k / field.width);
+  if (field.width > 1) result += fmt::format(".{}", "xyzw"[k % field.width]);
+  return result;
 }
 
 const Field& Pipeline::field_of(Role role, int component) const {

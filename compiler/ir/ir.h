@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/field.h"
 #include "compiler/ir/ops.h"
 #include "compiler/text/source.h"
 
@@ -69,26 +70,15 @@ class Graph {
 // True for each node from which one of `roots` can be reached (the others are dead). kNone roots are ignored.
 std::vector<bool> reachable(const Graph& graph, const std::vector<NodeId>& roots);
 
-enum class Reduction : std::uint8_t { Sum, Min, Max, ArgMin, ArgMax };
-constexpr bool keeps_index(Reduction r) { return r == Reduction::ArgMin || r == Reduction::ArgMax; }
-constexpr bool is_minimum(Reduction r) { return r == Reduction::Min || r == Reduction::ArgMin; }
 std::string_view name(Role role);            // "input_i", ...
 std::string_view name(Reduction reduction);  // "sum", ...
 
-// A named field of the pipeline: scalar, vector of `width`, or array of `length` of either.
-struct Field {
-  std::string name;
-  Role role = Role::InputI;
+struct Field : FieldShape {
   Type type = Type::Real;
-  int length = 0;                        // 0: not an array
-  int width = 1;                         // 1: scalar; 2..4: vec2..vec4
-  int first = 0;                         // its first component among all components of its role
-  Reduction reduction = Reduction::Sum;  // of an output
-  std::vector<double> defaults;          // of a param: empty, or one per component
-  std::string comment;                   // what the user wrote behind the declaration
   Location where;
-  int components() const { return width * (length == 0 ? 1 : length); }
 };
+// "xi[1].y": one of the field's components, counted as its first is.
+std::string component_name(const FieldShape& field, int component);
 
 // What each pair adds to one output component: if guard (kNone: always) then reduce(output, value).
 // ArgMin and ArgMax compare `value` and keep the j_index. Extremes of whole numbers are of type Index, sums are not.

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string_view>
 
+#include "compiler/field.h"
+
 namespace nbcc {
 
 enum class Type : std::uint8_t { Bool, Int, Index, Float, Real, Double };
@@ -16,8 +18,6 @@ constexpr bool is_integral(Type type) { return type == Type::Int || type == Type
 // What a value depends on. A join of two bindings is the bitwise or of the numbers; Constant < Param < I, J < Pair.
 enum class Binding : std::uint8_t { Constant = 0, Param = 1, I = 3, J = 5, Pair = 7 };
 constexpr Binding join(Binding a, Binding b) { return Binding(std::uint8_t(a) | std::uint8_t(b)); }
-
-enum class Role : std::uint8_t { InputI, InputJ, Param, Output };
 
 enum class Op : std::uint8_t {
   // leaves; Node::payload names the constant's bits or the component number

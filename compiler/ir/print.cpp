@@ -22,14 +22,6 @@ Names number(const Graph& graph, const std::vector<NodeId>& roots) {
   return names;
 }
 
-std::string component_name(const Field& field, int component) {
-  const int k = component - field.first;
-  std::string result = field.name;
-  if (field.length > 0) result += fmt::format("[{}]", k / field.width);
-  if (field.width > 1) result += fmt::format(".{}", "xyzw"[k % field.width]);
-  return result;
-}
-
 // Of each component of each role, by Role: the field that holds it.
 using Components = std::array<std::vector<const Field*>, 4>;
 

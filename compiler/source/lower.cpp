@@ -288,16 +288,8 @@ void Lowering::warn_unwritten(int index) {
   for (int k = 0; k < field.components(); ++k)
     if (!written(field.first + k)) ++missing, last = k;
   if (missing == 0) return;
-  const Shape shape{field.type, field.length, field.width};
-  const std::string what = missing == field.components() ? field.name : component_name(field.name, shape, last);
+  const std::string what = missing == field.components() ? field.name : component_name(field, field.first + last);
   diagnostics_.push_back({Severity::Warning, field.where, fmt::format("output '{}' is never written", what)});
-}
-
-std::string component_name(const std::string& name, const Shape& shape, int k) {
-  std::string result = name;
-  if (shape.length > 0) result += fmt::format("[{}]", k / shape.width);
-  if (shape.width > 1) result += fmt::format(".{}", "xyzw"[k % shape.width]);
-  return result;
 }
 
 }  // namespace lowering

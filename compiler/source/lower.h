@@ -64,9 +64,6 @@ struct Contributed {
   NodeId guard, value;
 };
 
-// "v.z", "a[3]": the k-th component of something of this shape.
-std::string component_name(const std::string& name, const Shape& shape, int k);
-
 // True if every way through the statement ends in a return.
 bool always_returns(const clang::Stmt* statement);
 

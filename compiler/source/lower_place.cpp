@@ -74,7 +74,11 @@ Value Lowering::read(const Place& place, clang::SourceLocation where) {
   Value value{place.shape, {}};
   for (int c = 0; c < place.shape.components(); ++c) {
     const NodeId part = whole.parts[std::size_t(place.first + c)];
-    const auto name = [&] { return component_name(place.variable->getName().str(), whole.shape, place.first + c); };
+    const auto name = [&] {
+      const FieldShape as_field{
+          .name = place.variable->getName().str(), .length = whole.shape.length, .width = whole.shape.width};
+      return component_name(as_field, place.first + c);
+    };
     if (part == kPoisoned) throw Rejected{where, ""};
     if (part == kUnset) throw Rejected{where, fmt::format("'{}' is read before it is set", name())};
     if (part == kHalfSet)

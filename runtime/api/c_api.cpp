@@ -76,11 +76,10 @@ ArrayView view_of(const nbcc_view& view) {
 // The enumerations of the interface and of the runtime have the same numbers.
 static_assert(int(Element::Float) == NBCC_FLOAT && int(Element::Double) == NBCC_DOUBLE_ELEMENT &&
               int(Element::Int32) == NBCC_INT32 && int(Element::Int64) == NBCC_INT64);
-static_assert(int(FieldLayout::Role::InputI) == NBCC_INPUT_I && int(FieldLayout::Role::InputJ) == NBCC_INPUT_J &&
-              int(FieldLayout::Role::Param) == NBCC_PARAM && int(FieldLayout::Role::Output) == NBCC_OUTPUT);
-static_assert(int(FieldLayout::Reduction::Sum) == NBCC_SUM && int(FieldLayout::Reduction::Min) == NBCC_MIN &&
-              int(FieldLayout::Reduction::Max) == NBCC_MAX && int(FieldLayout::Reduction::ArgMin) == NBCC_ARGMIN &&
-              int(FieldLayout::Reduction::ArgMax) == NBCC_ARGMAX);
+static_assert(int(Role::InputI) == NBCC_INPUT_I && int(Role::InputJ) == NBCC_INPUT_J &&
+              int(Role::Param) == NBCC_PARAM && int(Role::Output) == NBCC_OUTPUT);
+static_assert(int(Reduction::Sum) == NBCC_SUM && int(Reduction::Min) == NBCC_MIN && int(Reduction::Max) == NBCC_MAX &&
+              int(Reduction::ArgMin) == NBCC_ARGMIN && int(Reduction::ArgMax) == NBCC_ARGMAX);
 
 }  // namespace
 }  // namespace nbcc

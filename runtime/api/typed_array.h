@@ -8,10 +8,8 @@ namespace nbcc {
 // field of that type or what an argmin finds; int and bool have 32.
 inline Element typed_element(const FieldLayout& field, Element real) {
   if (!field.integral) return real;
-  const bool keeps_index =
-      field.role == FieldLayout::Role::Output &&
-      (field.reduction == FieldLayout::Reduction::ArgMin || field.reduction == FieldLayout::Reduction::ArgMax);
-  return keeps_index || field.type.starts_with("index") ? Element::Int64 : Element::Int32;
+  const bool is_index = field.role == Role::Output && keeps_index(field.reduction);
+  return is_index || field.type.starts_with("index") ? Element::Int64 : Element::Int32;
 }
 
 }  // namespace nbcc

@@ -30,7 +30,7 @@ void Accumulators::reserve(const KernelSource& source, std::int64_t positions) {
   const auto next_row = [&] { return std::exchange(row, row + stride); };
   values_.clear();
   indices_.clear();
-  for (const FieldLayout::Reduction reduction : source.reductions) {
+  for (const Reduction reduction : source.reductions) {
     values_.push_back(next_row());
     indices_.push_back(keeps_index(reduction) ? next_row() : nullptr);
   }
@@ -47,7 +47,7 @@ void Accumulators::reset(std::int64_t begin, std::int64_t end) {
 
 void Accumulators::combine(const Accumulators& partial, std::int64_t begin, std::int64_t end) {
   for (std::size_t c = 0; c < values_.size(); ++c) {
-    const FieldLayout::Reduction reduction = source_->reductions[c];
+    const Reduction reduction = source_->reductions[c];
     double* const to_index = indices_[c];
     const double* const from_index = partial.indices_[c];
     with_rows(source_->held_in[c], values_[c], partial.values_[c], [&]<typename T>(T* to, const T* from) {

@@ -10,8 +10,6 @@
 namespace nbcc {
 namespace {
 
-using Role = FieldLayout::Role;
-
 // So many rows of the caller's stay in the L1 cache while one component after the other is packed.
 constexpr std::int64_t kPackChunk = 1024;
 // Partial sums of the segments in work stay inside the second-level caches' reach.

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kMostParts = 65535;  // gridDim.y
 
-int components_of(const KernelSource& source, FieldLayout::Role role) {
+int components_of(const KernelSource& source, Role role) {
   int count = 0;
   for (const FieldLayout& field : source.fields) {
     if (field.role == role) count += field.components();
@@ -33,7 +33,7 @@ T* place(std::byte*& at, int count) {
 }  // namespace
 
 CudaArguments::CudaArguments(const KernelSource& source) {
-  const int i = components_of(source, FieldLayout::Role::InputI), j = components_of(source, FieldLayout::Role::InputJ);
+  const int i = components_of(source, Role::InputI), j = components_of(source, Role::InputJ);
   const int outputs = std::max(source.outputs, 1), params = std::max(source.params, 1);
   bytes_ =
       std::make_unique<std::byte[]>(std::size_t(i + j) * sizeof(CudaView) + std::size_t(outputs) * sizeof(CudaOutput) +

@@ -11,8 +11,6 @@
 namespace nbcc {
 namespace {
 
-using Role = FieldLayout::Role;
-
 bool is_read(const KernelSource& source, const FieldLayout& field) {
   const std::vector<Column>& columns = field.role == Role::InputI ? source.i_columns : source.j_columns;
   return std::any_of(columns.begin(), columns.end(), [&](const Column& column) {

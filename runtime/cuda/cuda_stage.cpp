@@ -20,8 +20,6 @@
 namespace nbcc {
 namespace {
 
-using Role = FieldLayout::Role;
-
 constexpr std::int64_t kGrain = 256;  // bytes; columns begin at multiples
 // Of the memory that is free: others, and the driver, want some as well.
 constexpr double kShare = 0.8;

@@ -14,8 +14,6 @@
 namespace nbcc {
 namespace {
 
-using Role = FieldLayout::Role;
-
 // What parts of j leave behind may take so much at a time; more i-particles go in several launches.
 constexpr std::int64_t kPartialBytes = std::int64_t(1) << 30;
 

@@ -92,8 +92,8 @@ void item(Archive& archive, Value& value);
 
 constexpr Element last_of(Element) { return Element::Int64; }
 constexpr Column::Part last_of(Column::Part) { return Column::Part::Derived; }
-constexpr FieldLayout::Role last_of(FieldLayout::Role) { return FieldLayout::Role::Output; }
-constexpr FieldLayout::Reduction last_of(FieldLayout::Reduction) { return FieldLayout::Reduction::ArgMax; }
+constexpr Role last_of(Role) { return Role::Output; }
+constexpr Reduction last_of(Reduction) { return Reduction::ArgMax; }
 
 template <typename Archive, typename Value>
 void members_of(Archive& archive, Value& value)

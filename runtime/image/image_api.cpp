@@ -49,18 +49,18 @@ void bind_arrays(SumState& sum, const std::vector<FieldLayout>& fields, Element 
   sum.set_counts(ni, nj);
   for (std::size_t f = 0; f < fields.size(); ++f) {
     const FieldLayout& field = fields[f];
-    if (field.role == FieldLayout::Role::Param) {
+    if (field.role == Role::Param) {
       if (!arrays[f]) throw UsageError(fmt::format("param '{}' is a null pointer", field.name));
       sum.set_param(field.name, {static_cast<const double*>(arrays[f]), std::size_t(field.components())});
       continue;
     }
-    if (field.role == FieldLayout::Role::Output && !arrays[f]) {
+    if (field.role == Role::Output && !arrays[f]) {
       sum.ignore(field.name);
       continue;
     }
     const Element element = typed_element(field, real);
     const std::int64_t bytes = size_of(element);
-    sum.bind(field.name, {const_cast<void*>(arrays[f]), element, field.role == FieldLayout::Role::InputJ ? nj : ni,
+    sum.bind(field.name, {const_cast<void*>(arrays[f]), element, field.role == Role::InputJ ? nj : ni,
                           field.components() * bytes, bytes});
   }
 }

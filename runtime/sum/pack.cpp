@@ -109,14 +109,14 @@ To rounded(From value) {
 }
 
 template <typename T, typename Value>
-T accumulated(FieldLayout::Reduction reduction, T old, Value value) {
+T accumulated(Reduction reduction, T old, Value value) {
   if constexpr (std::is_floating_point_v<T> && std::is_floating_point_v<Value>) {
     return T(combined(reduction, double(old), value));
   } else {
     const T partial = rounded<T>(value);
     if constexpr (std::is_integral_v<T>) {
       T sum = 0;
-      if (reduction == FieldLayout::Reduction::Sum && __builtin_add_overflow(old, partial, &sum))
+      if (reduction == Reduction::Sum && __builtin_add_overflow(old, partial, &sum))
         return partial < 0 ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
     }
     return combined(reduction, old, partial);
@@ -139,8 +139,8 @@ void AlignedBuffer::reserve(std::size_t bytes) {
   bytes_ = rounded;
 }
 
-PackedSide::PackedSide(const KernelSource& source, FieldLayout::Role side)
-    : columns_(side == FieldLayout::Role::InputI ? source.i_columns : source.j_columns) {
+PackedSide::PackedSide(const KernelSource& source, Role side)
+    : columns_(side == Role::InputI ? source.i_columns : source.j_columns) {
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     if (columns_[c].part == Column::Part::Derived) continue;
     const int wanted = columns_[c].component;
@@ -205,7 +205,7 @@ void pack(const ArrayView& view, int component, const Picked& picked, const Colu
 
 template <typename Value>
 void unpack(const Value* values, const ArrayView& view, int component, const Picked& picked,
-            std::optional<FieldLayout::Reduction> accumulate) {
+            std::optional<Reduction> accumulate) {
   with_type(view.element, [&]<typename T>() {
     for_each_picked<T>(view, component, picked, [values, accumulate](std::int64_t k, std::byte* to) {
       store(to, accumulate ? accumulated(*accumulate, load<T>(to), values[k]) : rounded<T>(values[k]));
@@ -213,7 +213,7 @@ void unpack(const Value* values, const ArrayView& view, int component, const Pic
   });
 }
 
-template void unpack(const double*, const ArrayView&, int, const Picked&, std::optional<FieldLayout::Reduction>);
-template void unpack(const std::int64_t*, const ArrayView&, int, const Picked&, std::optional<FieldLayout::Reduction>);
+template void unpack(const double*, const ArrayView&, int, const Picked&, std::optional<Reduction>);
+template void unpack(const std::int64_t*, const ArrayView&, int, const Picked&, std::optional<Reduction>);
 
 }  // namespace nbcc

@@ -51,7 +51,7 @@ class AlignedBuffer {
 class PackedSide {
  public:
   // `source` must outlive this object.
-  PackedSide(const KernelSource& source, FieldLayout::Role side);
+  PackedSide(const KernelSource& source, Role side);
   // Room for `capacity` particles in every column; the contents are lost.
   void reserve(std::int64_t capacity);
   // The picked particles to `position` and behind. `views` are parallel to the kernel's fields.
@@ -84,6 +84,6 @@ void pack(const ArrayView& view, int component, const Picked& picked, const Colu
 // NaN gives 0.
 template <typename Value>
 void unpack(const Value* values, const ArrayView& view, int component, const Picked& picked,
-            std::optional<FieldLayout::Reduction> accumulate = {});
+            std::optional<Reduction> accumulate = {});
 
 }  // namespace nbcc

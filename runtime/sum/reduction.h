@@ -1,22 +1,13 @@
-// The five reductions: what an empty one holds, and how a partial result combines with the total. Min and max hand NaN
-// on; argmin and argmax never choose it, and keep the earlier of two equals.
+// The five reductions: how a partial result combines with the total. Min and max hand NaN on; argmin and argmax never
+// choose it, and keep the earlier of two equals.
 #pragma once
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 
 #include "compiler/kernel_source.h"
 
 namespace nbcc {
-
-constexpr bool keeps_index(FieldLayout::Reduction reduction) {
-  return reduction == FieldLayout::Reduction::ArgMin || reduction == FieldLayout::Reduction::ArgMax;
-}
-
-constexpr bool is_least(FieldLayout::Reduction reduction) {
-  return reduction == FieldLayout::Reduction::Min || reduction == FieldLayout::Reduction::ArgMin;
-}
 
 // Doubles that hold what one i has accumulated.
 inline int accumulators_of(const KernelSource& source) {
@@ -24,24 +15,15 @@ inline int accumulators_of(const KernelSource& source) {
   return int(source.reductions.size()) + int(indices);
 }
 
-// Whole numbers have no infinity.
 template <typename T>
-constexpr T identity(FieldLayout::Reduction reduction) {
-  using Limits = std::numeric_limits<T>;
-  if (reduction == FieldLayout::Reduction::Sum) return T(0);
-  if constexpr (Limits::has_infinity) return is_least(reduction) ? Limits::infinity() : -Limits::infinity();
-  return is_least(reduction) ? Limits::max() : Limits::min();
-}
-
-template <typename T>
-bool is_better(FieldLayout::Reduction reduction, T value, T best) {
-  return is_least(reduction) ? value < best : value > best;
+bool is_better(Reduction reduction, T value, T best) {
+  return is_minimum(reduction) ? value < best : value > best;
 }
 
 // Of a sum, minimum or maximum.
 template <typename T>
-T combined(FieldLayout::Reduction reduction, T total, T partial) {
-  if (reduction == FieldLayout::Reduction::Sum) return total + partial;
+T combined(Reduction reduction, T total, T partial) {
+  if (reduction == Reduction::Sum) return total + partial;
   if constexpr (std::numeric_limits<T>::has_quiet_NaN) {
     if (std::isnan(partial)) return partial;
   }

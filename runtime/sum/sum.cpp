@@ -14,8 +14,6 @@
 namespace nbcc {
 namespace {
 
-using Role = FieldLayout::Role;
-
 std::string_view role_name(Role role) {
   switch (role) {
     case Role::InputI:
@@ -217,7 +215,7 @@ void SumState::check_accumulate() const {
     const FieldLayout& field = kernel_->source.fields[f];
     if (field.role == Role::Output && !ignored_[f] && keeps_index(field.reduction)) {
       throw UsageError(fmt::format("{} is an {} and cannot be accumulated: an index alone does not tell its value",
-                                   quoted(f), field.reduction == FieldLayout::Reduction::ArgMin ? "argmin" : "argmax"));
+                                   quoted(f), field.reduction == Reduction::ArgMin ? "argmin" : "argmax"));
     }
   }
 }

@@ -47,6 +47,16 @@ NBCC_INLINE T lost(T a, T b, T s) {
   return (a - of_a) + (of_b - b);
 }
 
+// What a real leaves of a double.
+NBCC_INLINE real lower_part(double x) { return (real)(x - (double)(real)x); }
+// A function of the machine's own vectors, or of single numbers, on one piece of x and y after the other.
+template <typename Piece, typename V, typename F>
+NBCC_INLINE V in_pieces(V x, V y, F f) {
+  union { V whole; Piece part[sizeof(V) / sizeof(Piece)]; } a = {x}, b = {y};
+  for (unsigned k = 0; k < sizeof(V) / sizeof(Piece); ++k) a.part[k] = f(a.part[k], b.part[k]);
+  return a.whole;
+}
+
 template <typename T>
 NBCC_INLINE T with_sign(T x, T sign) { return __builtin_elementwise_copysign(x, sign); }
 // Division by zero gives 0 and -1 turns the sign: a processor would stop the whole program instead.
@@ -57,38 +67,85 @@ NBCC_INLINE T whole_quotient(T a, T b) {
 }
 template <typename T>
 NBCC_INLINE T whole_remainder(T a, T b) { return choose(to_mask(b == 0), (T)(0), a - whole_quotient(a, b) * b); }
-// All lanes in one, always in the same order: the upper half joins the lower until two are left.
-NBCC_INLINE double total(vdouble s8) {
-  const auto s4 = __builtin_shufflevector(s8, s8, 0, 1, 2, 3) + __builtin_shufflevector(s8, s8, 4, 5, 6, 7);
-  const auto s2 = __builtin_shufflevector(s4, s4, 0, 1) + __builtin_shufflevector(s4, s4, 2, 3);
-  return s2[0] + s2[1];
+// The lane whose number this is, or none. Unsigned, so that one comparison serves both ends.
+NBCC_INLINE vmask lane_of(index number) {
+  return to_mask(lane_numbers == (vint)((unsigned long long)number < 8 ? (int)number : -1));
 }
+template <typename T>
+NBCC_INLINE vmask is_better(T x, T best, bool least) { return to_mask(least ? x < best : x > best); }
+
+// Lane by lane into the best so far. A NaN that is there stays; one in x comes through the _of_number form, which is one
+// instruction.
+template <typename T>
+NBCC_INLINE void accumulate(T& best, T x, vmask live, bool least) {
+  best = choose(live & to_mask(best == best), least ? minimum_of_number(best, x) : maximum_of_number(best, x), best);
+}
+NBCC_INLINE void accumulate(vindex& best, vindex x, vmask live, bool least) {
+  best = choose(live & is_better(x, best, least), x, best);
+}
+// Strictly better only: of equal values the lane keeps its first.
+template <typename T>
+NBCC_INLINE void accumulate(T& best, vint& arg, T x, vint position, vmask live, bool least) {
+  const vmask better = live & is_better(x, best, least);
+  best = choose(better, x, best);
+  arg = choose(better, position, arg);
+}
+// No whole number is worse than all: the first candidate is taken whatever it is.
+NBCC_INLINE void accumulate(vindex& best, vint& arg, vindex x, vint position, vmask live, bool least) {
+  const vmask better = live & (is_better(x, best, least) | to_mask(arg < 0));
+  best = choose(better, x, best);
+  arg = choose(better, position, arg);
+}
+
+// All lanes in one, always in the same order: the upper half is combined with the lower until one is left.
+template <typename F>
+NBCC_INLINE double in_one(double x, F) { return x; }
+template <typename F>
+NBCC_INLINE double in_one(float x, F) { return x; }
+template <typename T, typename F>
+NBCC_INLINE double in_one(T x, F both) { return in_one(both(x.lo, x.hi), both); }
+NBCC_INLINE double total(vdouble x) { return in_one(x, [](auto a, auto b) { return a + b; }); }
 NBCC_INLINE double total(vfloat x) { return total(__builtin_convertvector(x, vdouble)); }
 template <typename T>
-NBCC_INLINE double smallest(T s8) {
-  const auto s4 = minimum(__builtin_shufflevector(s8, s8, 0, 1, 2, 3), __builtin_shufflevector(s8, s8, 4, 5, 6, 7));
-  const auto s2 = minimum(__builtin_shufflevector(s4, s4, 0, 1), __builtin_shufflevector(s4, s4, 2, 3));
-  return minimum(s2[0], s2[1]);
+NBCC_INLINE double best_of(T x, bool least) {
+  return least ? in_one(x, [](auto a, auto b) { return minimum(a, b); })
+               : in_one(x, [](auto a, auto b) { return maximum(a, b); });
+}
+// Combines the best of all lanes with the best so far; of equal values the lowest j wins.
+template <typename T>
+NBCC_INLINE void combine(double* best, T x, bool least) {
+  *best = least ? minimum(*best, best_of(x, least)) : maximum(*best, best_of(x, least));
 }
 template <typename T>
-NBCC_INLINE double largest(T s8) {
-  const auto s4 = maximum(__builtin_shufflevector(s8, s8, 0, 1, 2, 3), __builtin_shufflevector(s8, s8, 4, 5, 6, 7));
-  const auto s2 = maximum(__builtin_shufflevector(s4, s4, 0, 1), __builtin_shufflevector(s4, s4, 2, 3));
-  return maximum(s2[0], s2[1]);
-}
-// The factor that left a sum. A sum without terms is 0 whatever the factor, even infinity.
-NBCC_INLINE double scaled(double sum, double factor) { return sum == 0 ? sum : sum * factor; }
-// Joins the best of each lane to the best so far; of equal values the lowest j wins.
-template <typename T>
-NBCC_INLINE void keep_best(double* best, double* arg, T value, vint position, index first, bool least) {
+NBCC_INLINE void combine(double* best, double* arg, T x, vint position, index first, bool least) {
   // Seldom does a tile hold a better one than all tiles before it.
-  if (least ? smallest(value) > *best : largest(value) < *best) return;
+  if (least ? best_of(x, least) > *best : best_of(x, least) < *best) return;
   for (int k = 0; k < 8; ++k) {
     if (position[k] < 0) continue;
-    const double v = value[k], j = (double)(first + position[k]);
+    const double v = x[k], j = (double)(first + position[k]);
     const bool better = least ? v < *best : v > *best;
     if (better || (v == *best && (*arg < 0 || j < *arg))) *best = v, *arg = j;
   }
+}
+// Extremes of whole numbers are held in 64 bits, in rows of doubles: a double itself would round them beyond 2^53.
+NBCC_INLINE void combine(index* best, vindex x, bool least) {
+  const index extreme = least ? __builtin_reduce_min(x) : __builtin_reduce_max(x);
+  if (least ? extreme < *best : extreme > *best) *best = extreme;
+}
+NBCC_INLINE void combine(index* best, double* arg, vindex x, vint position, index first, bool least) {
+  for (int k = 0; k < 8; ++k) {
+    if (position[k] < 0) continue;
+    const index v = x[k];
+    const double j = (double)(first + position[k]);
+    const bool better = *arg < 0 || (least ? v < *best : v > *best);
+    if (better || (v == *best && j < *arg)) *best = v, *arg = j;
+  }
+}
+// The factor that left a sum. A sum without terms is 0 whatever the factor, even infinity.
+NBCC_INLINE double scaled(double sum, double factor) { return sum == 0 ? sum : sum * factor; }
+// What finish() reads as a whole number.
+NBCC_INLINE index to_index(double x) {
+  return x != x ? 0 : x >= 0x1p63 ? 9223372036854775807LL : x < -0x1p63 ? -9223372036854775807LL - 1 : (index)x;
 }
 template <typename T>
 NBCC_INLINE T fused(T a, T b, T c) { return __builtin_elementwise_fma(a, b, c); }
@@ -135,28 +192,28 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
   const vreal t20 = (vreal)(0.5);
   for (index i = i_begin; i < i_end; i += 1) {
     // The last pass repeats the last i rather than reading beyond it; the repetition is not stored.
-    const vreal t3_0 = (vreal)(((const float*)a->i[0])[i]);
-    const vreal t4_0 = (vreal)(((const float*)a->i[1])[i]);
-    const vreal t5_0 = (vreal)(((const float*)a->i[2])[i]);
-    for (index tile = j_begin; tile < j_end; tile += 1024) {
-      const index tile_end = tile + 1024 < j_end ? tile + 1024 : j_end;
-      const index whole = tile + (tile_end - tile) / 8 * 8;
+    const vreal t3_0 = (vfloat)(((float*)a->i[0])[i]);
+    const vreal t4_0 = (vfloat)(((float*)a->i[1])[i]);
+    const vreal t5_0 = (vfloat)(((float*)a->i[2])[i]);
+    for (index first_j = j_begin; first_j < j_end; first_j += 1024) {
+      const index tile_end = first_j + 1024 < j_end ? first_j + 1024 : j_end;
+      const index whole = first_j + (tile_end - first_j) / 8 * 8;
       // Terms of one tile are summed in working precision, tiles in double.
-      vreal sum0_0 = (vreal)(0);
-      vreal sum1_0 = (vreal)(0);
-      vreal sum2_0 = (vreal)(0);
-      vreal sum3_0 = (vreal)(0);
+      vreal sum0_0 = (vreal)(0.0);
+      vreal sum1_0 = (vreal)(0.0);
+      vreal sum2_0 = (vreal)(0.0);
+      vreal sum3_0 = (vreal)(0.0);
       const auto pair = [&](const index j, const vmask live) __attribute__((always_inline)) {
-        const vreal t0 = *(const vfloat*)((const float*)a->j[0] + j);
-        const vreal t1 = *(const vfloat*)((const float*)a->j[1] + j);
-        const vreal t2 = *(const vfloat*)((const float*)a->j[2] + j);
+        const vreal t0 = *(vfloat*)((float*)a->j[0] + j);
+        const vreal t1 = *(vfloat*)((float*)a->j[1] + j);
+        const vreal t2 = *(vfloat*)((float*)a->j[2] + j);
         const vreal t6_0 = t0 - t3_0;
         const vreal t7_0 = t1 - t4_0;
         const vreal t8_0 = t2 - t5_0;
         const vreal t10_0 = fused(t8_0, t8_0, t9);
         const vreal t11_0 = fused(t7_0, t7_0, t10_0);
         const vreal t12_0 = fused(t6_0, t6_0, t11_0);
-        const vreal t13 = *(const vfloat*)((const float*)a->j[3] + j);
+        const vreal t13 = *(vfloat*)((float*)a->j[3] + j);
         const vreal t14_0 = rsqrt_estimate(t12_0);
         const vreal t16_0 = t12_0 * t14_0;
         const vreal t17_0 = -t14_0;
@@ -175,7 +232,7 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
         sum2_0 = choose(live, fused(t8_0, t26_0, sum2_0), sum2_0);
         sum3_0 = choose(live, fused(t13, t23_0, sum3_0), sum3_0);
       };
-      for (index j = tile; j < whole; j += 8) pair(j, all_lanes);
+      for (index j = first_j; j < whole; j += 8) pair(j, all_lanes);
       if (whole < tile_end) pair(whole, lanes_below(tile_end - whole));
       a->acc[0][i] += total(sum0_0);
       a->acc[1][i] += total(sum1_0);
@@ -188,7 +245,7 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
 // What is done once per i after its sum: common factors, then finish().
 extern "C" void nbcc_finish(const Arguments* a, index i_begin, index i_end) {
   for (index i = i_begin; i < i_end; ++i) {
-    const double s30 = (double)(-1.0);
+    const double s30 = -1.0;
     a->acc[3][i] = scaled(a->acc[3][i], s30);
   }
 }

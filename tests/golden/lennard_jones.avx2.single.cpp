@@ -47,6 +47,16 @@ NBCC_INLINE T lost(T a, T b, T s) {
   return (a - of_a) + (of_b - b);
 }
 
+// What a real leaves of a double.
+NBCC_INLINE real lower_part(double x) { return (real)(x - (double)(real)x); }
+// A function of the machine's own vectors, or of single numbers, on one piece of x and y after the other.
+template <typename Piece, typename V, typename F>
+NBCC_INLINE V in_pieces(V x, V y, F f) {
+  union { V whole; Piece part[sizeof(V) / sizeof(Piece)]; } a = {x}, b = {y};
+  for (unsigned k = 0; k < sizeof(V) / sizeof(Piece); ++k) a.part[k] = f(a.part[k], b.part[k]);
+  return a.whole;
+}
+
 template <typename T>
 NBCC_INLINE T with_sign(T x, T sign) { return __builtin_elementwise_copysign(x, sign); }
 // Division by zero gives 0 and -1 turns the sign: a processor would stop the whole program instead.
@@ -57,38 +67,85 @@ NBCC_INLINE T whole_quotient(T a, T b) {
 }
 template <typename T>
 NBCC_INLINE T whole_remainder(T a, T b) { return choose(to_mask(b == 0), (T)(0), a - whole_quotient(a, b) * b); }
-// All lanes in one, always in the same order: the upper half joins the lower until two are left.
-NBCC_INLINE double total(vdouble s8) {
-  const auto s4 = __builtin_shufflevector(s8, s8, 0, 1, 2, 3) + __builtin_shufflevector(s8, s8, 4, 5, 6, 7);
-  const auto s2 = __builtin_shufflevector(s4, s4, 0, 1) + __builtin_shufflevector(s4, s4, 2, 3);
-  return s2[0] + s2[1];
+// The lane whose number this is, or none. Unsigned, so that one comparison serves both ends.
+NBCC_INLINE vmask lane_of(index number) {
+  return to_mask(lane_numbers == (vint)((unsigned long long)number < 8 ? (int)number : -1));
 }
+template <typename T>
+NBCC_INLINE vmask is_better(T x, T best, bool least) { return to_mask(least ? x < best : x > best); }
+
+// Lane by lane into the best so far. A NaN that is there stays; one in x comes through the _of_number form, which is one
+// instruction.
+template <typename T>
+NBCC_INLINE void accumulate(T& best, T x, vmask live, bool least) {
+  best = choose(live & to_mask(best == best), least ? minimum_of_number(best, x) : maximum_of_number(best, x), best);
+}
+NBCC_INLINE void accumulate(vindex& best, vindex x, vmask live, bool least) {
+  best = choose(live & is_better(x, best, least), x, best);
+}
+// Strictly better only: of equal values the lane keeps its first.
+template <typename T>
+NBCC_INLINE void accumulate(T& best, vint& arg, T x, vint position, vmask live, bool least) {
+  const vmask better = live & is_better(x, best, least);
+  best = choose(better, x, best);
+  arg = choose(better, position, arg);
+}
+// No whole number is worse than all: the first candidate is taken whatever it is.
+NBCC_INLINE void accumulate(vindex& best, vint& arg, vindex x, vint position, vmask live, bool least) {
+  const vmask better = live & (is_better(x, best, least) | to_mask(arg < 0));
+  best = choose(better, x, best);
+  arg = choose(better, position, arg);
+}
+
+// All lanes in one, always in the same order: the upper half is combined with the lower until one is left.
+template <typename F>
+NBCC_INLINE double in_one(double x, F) { return x; }
+template <typename F>
+NBCC_INLINE double in_one(float x, F) { return x; }
+template <typename T, typename F>
+NBCC_INLINE double in_one(T x, F both) { return in_one(both(x.lo, x.hi), both); }
+NBCC_INLINE double total(vdouble x) { return in_one(x, [](auto a, auto b) { return a + b; }); }
 NBCC_INLINE double total(vfloat x) { return total(__builtin_convertvector(x, vdouble)); }
 template <typename T>
-NBCC_INLINE double smallest(T s8) {
-  const auto s4 = minimum(__builtin_shufflevector(s8, s8, 0, 1, 2, 3), __builtin_shufflevector(s8, s8, 4, 5, 6, 7));
-  const auto s2 = minimum(__builtin_shufflevector(s4, s4, 0, 1), __builtin_shufflevector(s4, s4, 2, 3));
-  return minimum(s2[0], s2[1]);
+NBCC_INLINE double best_of(T x, bool least) {
+  return least ? in_one(x, [](auto a, auto b) { return minimum(a, b); })
+               : in_one(x, [](auto a, auto b) { return maximum(a, b); });
+}
+// Combines the best of all lanes with the best so far; of equal values the lowest j wins.
+template <typename T>
+NBCC_INLINE void combine(double* best, T x, bool least) {
+  *best = least ? minimum(*best, best_of(x, least)) : maximum(*best, best_of(x, least));
 }
 template <typename T>
-NBCC_INLINE double largest(T s8) {
-  const auto s4 = maximum(__builtin_shufflevector(s8, s8, 0, 1, 2, 3), __builtin_shufflevector(s8, s8, 4, 5, 6, 7));
-  const auto s2 = maximum(__builtin_shufflevector(s4, s4, 0, 1), __builtin_shufflevector(s4, s4, 2, 3));
-  return maximum(s2[0], s2[1]);
-}
-// The factor that left a sum. A sum without terms is 0 whatever the factor, even infinity.
-NBCC_INLINE double scaled(double sum, double factor) { return sum == 0 ? sum : sum * factor; }
-// Joins the best of each lane to the best so far; of equal values the lowest j wins.
-template <typename T>
-NBCC_INLINE void keep_best(double* best, double* arg, T value, vint position, index first, bool least) {
+NBCC_INLINE void combine(double* best, double* arg, T x, vint position, index first, bool least) {
   // Seldom does a tile hold a better one than all tiles before it.
-  if (least ? smallest(value) > *best : largest(value) < *best) return;
+  if (least ? best_of(x, least) > *best : best_of(x, least) < *best) return;
   for (int k = 0; k < 8; ++k) {
     if (position[k] < 0) continue;
-    const double v = value[k], j = (double)(first + position[k]);
+    const double v = x[k], j = (double)(first + position[k]);
     const bool better = least ? v < *best : v > *best;
     if (better || (v == *best && (*arg < 0 || j < *arg))) *best = v, *arg = j;
   }
+}
+// Extremes of whole numbers are held in 64 bits, in rows of doubles: a double itself would round them beyond 2^53.
+NBCC_INLINE void combine(index* best, vindex x, bool least) {
+  const index extreme = least ? __builtin_reduce_min(x) : __builtin_reduce_max(x);
+  if (least ? extreme < *best : extreme > *best) *best = extreme;
+}
+NBCC_INLINE void combine(index* best, double* arg, vindex x, vint position, index first, bool least) {
+  for (int k = 0; k < 8; ++k) {
+    if (position[k] < 0) continue;
+    const index v = x[k];
+    const double j = (double)(first + position[k]);
+    const bool better = *arg < 0 || (least ? v < *best : v > *best);
+    if (better || (v == *best && j < *arg)) *best = v, *arg = j;
+  }
+}
+// The factor that left a sum. A sum without terms is 0 whatever the factor, even infinity.
+NBCC_INLINE double scaled(double sum, double factor) { return sum == 0 ? sum : sum * factor; }
+// What finish() reads as a whole number.
+NBCC_INLINE index to_index(double x) {
+  return x != x ? 0 : x >= 0x1p63 ? 9223372036854775807LL : x < -0x1p63 ? -9223372036854775807LL - 1 : (index)x;
 }
 template <typename T>
 NBCC_INLINE T fused(T a, T b, T c) { return __builtin_elementwise_fma(a, b, c); }
@@ -161,30 +218,30 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
   for (index i = i_begin; i < i_end; i += 2) {
     // The last pass repeats the last i rather than reading beyond it; the repetition is not stored.
     const index i_1 = i + 1 < i_end ? i + 1 : i_end - 1;
-    const vreal t4_0 = (vreal)(((const float*)a->i[0])[i]);
-    const vreal t4_1 = (vreal)(((const float*)a->i[0])[i_1]);
-    const vreal t5_0 = (vreal)(((const float*)a->i[1])[i]);
-    const vreal t5_1 = (vreal)(((const float*)a->i[1])[i_1]);
-    const vreal t6_0 = (vreal)(((const float*)a->i[2])[i]);
-    const vreal t6_1 = (vreal)(((const float*)a->i[2])[i_1]);
-    for (index tile = j_begin; tile < j_end; tile += 1024) {
-      const index tile_end = tile + 1024 < j_end ? tile + 1024 : j_end;
-      const index whole = tile + (tile_end - tile) / 8 * 8;
+    const vreal t4_0 = (vfloat)(((float*)a->i[0])[i]);
+    const vreal t4_1 = (vfloat)(((float*)a->i[0])[i_1]);
+    const vreal t5_0 = (vfloat)(((float*)a->i[1])[i]);
+    const vreal t5_1 = (vfloat)(((float*)a->i[1])[i_1]);
+    const vreal t6_0 = (vfloat)(((float*)a->i[2])[i]);
+    const vreal t6_1 = (vfloat)(((float*)a->i[2])[i_1]);
+    for (index first_j = j_begin; first_j < j_end; first_j += 1024) {
+      const index tile_end = first_j + 1024 < j_end ? first_j + 1024 : j_end;
+      const index whole = first_j + (tile_end - first_j) / 8 * 8;
       // Terms of one tile are summed in working precision, tiles in double.
-      vreal sum0_0 = (vreal)(0);
-      vreal sum0_1 = (vreal)(0);
-      vreal sum1_0 = (vreal)(0);
-      vreal sum1_1 = (vreal)(0);
-      vreal sum2_0 = (vreal)(0);
-      vreal sum2_1 = (vreal)(0);
-      vreal sum3_0 = (vreal)(0);
-      vreal sum3_1 = (vreal)(0);
-      vreal sum4_0 = (vreal)(0);
-      vreal sum4_1 = (vreal)(0);
+      vreal sum0_0 = (vreal)(0.0);
+      vreal sum0_1 = (vreal)(0.0);
+      vreal sum1_0 = (vreal)(0.0);
+      vreal sum1_1 = (vreal)(0.0);
+      vreal sum2_0 = (vreal)(0.0);
+      vreal sum2_1 = (vreal)(0.0);
+      vreal sum3_0 = (vreal)(0.0);
+      vreal sum3_1 = (vreal)(0.0);
+      vreal sum4_0 = (vreal)(0.0);
+      vreal sum4_1 = (vreal)(0.0);
       const auto pair = [&](const index j, const vmask live) __attribute__((always_inline)) {
-        const vreal t1 = *(const vfloat*)((const float*)a->j[0] + j);
-        const vreal t2 = *(const vfloat*)((const float*)a->j[1] + j);
-        const vreal t3 = *(const vfloat*)((const float*)a->j[2] + j);
+        const vreal t1 = *(vfloat*)((float*)a->j[0] + j);
+        const vreal t2 = *(vfloat*)((float*)a->j[1] + j);
+        const vreal t3 = *(vfloat*)((float*)a->j[2] + j);
         const vreal t7_0 = t1 - t4_0;
         const vreal t7_1 = t1 - t4_1;
         const vreal t8_0 = t2 - t5_0;
@@ -220,12 +277,8 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
         const vmask t72_0 = ~t38_0;
         const vmask t72_1 = ~t38_1;
         if (!any(t72_0 | t72_1)) return;
-        const index lane_0 = i + a->i_offset - (j + a->j_offset);
-        const int self_0 = (unsigned long long)lane_0 < 8 ? (int)lane_0 : -1;
-        const index lane_1 = i_1 + a->i_offset - (j + a->j_offset);
-        const int self_1 = (unsigned long long)lane_1 < 8 ? (int)lane_1 : -1;
-        const vmask t35_0 = to_mask(lane_numbers == (vint)(self_0));
-        const vmask t35_1 = to_mask(lane_numbers == (vint)(self_1));
+        const vmask t35_0 = lane_of(i + a->i_offset - (j + a->j_offset));
+        const vmask t35_1 = lane_of(i_1 + a->i_offset - (j + a->j_offset));
         const vmask t39_0 = t35_0 | t38_0;
         const vmask t39_1 = t35_1 | t38_1;
         const vreal t47_0 = t0 / t32_0;
@@ -267,7 +320,7 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
         sum4_0 = choose(live & t71_0, fused(t53_0, t56_0, sum4_0), sum4_0);
         sum4_1 = choose(live & t71_1, fused(t53_1, t56_1, sum4_1), sum4_1);
       };
-      for (index j = tile; j < whole; j += 8) pair(j, all_lanes);
+      for (index j = first_j; j < whole; j += 8) pair(j, all_lanes);
       if (whole < tile_end) pair(whole, lanes_below(tile_end - whole));
       a->acc[0][i] += total(sum0_0);
       a->acc[1][i] += total(sum1_0);
@@ -288,11 +341,11 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
 // What is done once per i after its sum: common factors, then finish().
 extern "C" void nbcc_finish(const Arguments* a, index i_begin, index i_end) {
   for (index i = i_begin; i < i_end; ++i) {
-    const double s13 = (double)(-1.0);
-    const double s29 = (double)(2.0);
-    const double s51 = (double)(a->param[1]);
-    const double s69 = (double)(s51 * s29);
-    const double s70 = (double)(0.5);
+    const double s13 = -1.0;
+    const double s29 = 2.0;
+    const double s51 = a->param[1];
+    const double s69 = s51 * s29;
+    const double s70 = 0.5;
     a->acc[0][i] = scaled(a->acc[0][i], s13);
     a->acc[1][i] = scaled(a->acc[1][i], s13);
     a->acc[2][i] = scaled(a->acc[2][i], s13);

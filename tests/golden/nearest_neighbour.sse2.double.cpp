@@ -47,6 +47,16 @@ NBCC_INLINE T lost(T a, T b, T s) {
   return (a - of_a) + (of_b - b);
 }
 
+// What a real leaves of a double.
+NBCC_INLINE real lower_part(double x) { return (real)(x - (double)(real)x); }
+// A function of the machine's own vectors, or of single numbers, on one piece of x and y after the other.
+template <typename Piece, typename V, typename F>
+NBCC_INLINE V in_pieces(V x, V y, F f) {
+  union { V whole; Piece part[sizeof(V) / sizeof(Piece)]; } a = {x}, b = {y};
+  for (unsigned k = 0; k < sizeof(V) / sizeof(Piece); ++k) a.part[k] = f(a.part[k], b.part[k]);
+  return a.whole;
+}
+
 template <typename T>
 NBCC_INLINE T with_sign(T x, T sign) { return __builtin_elementwise_copysign(x, sign); }
 // Division by zero gives 0 and -1 turns the sign: a processor would stop the whole program instead.
@@ -57,32 +67,85 @@ NBCC_INLINE T whole_quotient(T a, T b) {
 }
 template <typename T>
 NBCC_INLINE T whole_remainder(T a, T b) { return choose(to_mask(b == 0), (T)(0), a - whole_quotient(a, b) * b); }
-// All lanes in one, always in the same order: the upper half joins the lower until two are left.
-NBCC_INLINE double total(vdouble s2) {
-  return s2[0] + s2[1];
+// The lane whose number this is, or none. Unsigned, so that one comparison serves both ends.
+NBCC_INLINE vmask lane_of(index number) {
+  return to_mask(lane_numbers == (vint)((unsigned long long)number < 2 ? (int)number : -1));
 }
+template <typename T>
+NBCC_INLINE vmask is_better(T x, T best, bool least) { return to_mask(least ? x < best : x > best); }
+
+// Lane by lane into the best so far. A NaN that is there stays; one in x comes through the _of_number form, which is one
+// instruction.
+template <typename T>
+NBCC_INLINE void accumulate(T& best, T x, vmask live, bool least) {
+  best = choose(live & to_mask(best == best), least ? minimum_of_number(best, x) : maximum_of_number(best, x), best);
+}
+NBCC_INLINE void accumulate(vindex& best, vindex x, vmask live, bool least) {
+  best = choose(live & is_better(x, best, least), x, best);
+}
+// Strictly better only: of equal values the lane keeps its first.
+template <typename T>
+NBCC_INLINE void accumulate(T& best, vint& arg, T x, vint position, vmask live, bool least) {
+  const vmask better = live & is_better(x, best, least);
+  best = choose(better, x, best);
+  arg = choose(better, position, arg);
+}
+// No whole number is worse than all: the first candidate is taken whatever it is.
+NBCC_INLINE void accumulate(vindex& best, vint& arg, vindex x, vint position, vmask live, bool least) {
+  const vmask better = live & (is_better(x, best, least) | to_mask(arg < 0));
+  best = choose(better, x, best);
+  arg = choose(better, position, arg);
+}
+
+// All lanes in one, always in the same order: the upper half is combined with the lower until one is left.
+template <typename F>
+NBCC_INLINE double in_one(double x, F) { return x; }
+template <typename F>
+NBCC_INLINE double in_one(float x, F) { return x; }
+template <typename T, typename F>
+NBCC_INLINE double in_one(T x, F both) { return in_one(both(x.lo, x.hi), both); }
+NBCC_INLINE double total(vdouble x) { return in_one(x, [](auto a, auto b) { return a + b; }); }
 NBCC_INLINE double total(vfloat x) { return total(__builtin_convertvector(x, vdouble)); }
 template <typename T>
-NBCC_INLINE double smallest(T s2) {
-  return minimum(s2[0], s2[1]);
+NBCC_INLINE double best_of(T x, bool least) {
+  return least ? in_one(x, [](auto a, auto b) { return minimum(a, b); })
+               : in_one(x, [](auto a, auto b) { return maximum(a, b); });
+}
+// Combines the best of all lanes with the best so far; of equal values the lowest j wins.
+template <typename T>
+NBCC_INLINE void combine(double* best, T x, bool least) {
+  *best = least ? minimum(*best, best_of(x, least)) : maximum(*best, best_of(x, least));
 }
 template <typename T>
-NBCC_INLINE double largest(T s2) {
-  return maximum(s2[0], s2[1]);
-}
-// The factor that left a sum. A sum without terms is 0 whatever the factor, even infinity.
-NBCC_INLINE double scaled(double sum, double factor) { return sum == 0 ? sum : sum * factor; }
-// Joins the best of each lane to the best so far; of equal values the lowest j wins.
-template <typename T>
-NBCC_INLINE void keep_best(double* best, double* arg, T value, vint position, index first, bool least) {
+NBCC_INLINE void combine(double* best, double* arg, T x, vint position, index first, bool least) {
   // Seldom does a tile hold a better one than all tiles before it.
-  if (least ? smallest(value) > *best : largest(value) < *best) return;
+  if (least ? best_of(x, least) > *best : best_of(x, least) < *best) return;
   for (int k = 0; k < 2; ++k) {
     if (position[k] < 0) continue;
-    const double v = value[k], j = (double)(first + position[k]);
+    const double v = x[k], j = (double)(first + position[k]);
     const bool better = least ? v < *best : v > *best;
     if (better || (v == *best && (*arg < 0 || j < *arg))) *best = v, *arg = j;
   }
+}
+// Extremes of whole numbers are held in 64 bits, in rows of doubles: a double itself would round them beyond 2^53.
+NBCC_INLINE void combine(index* best, vindex x, bool least) {
+  const index extreme = least ? __builtin_reduce_min(x) : __builtin_reduce_max(x);
+  if (least ? extreme < *best : extreme > *best) *best = extreme;
+}
+NBCC_INLINE void combine(index* best, double* arg, vindex x, vint position, index first, bool least) {
+  for (int k = 0; k < 2; ++k) {
+    if (position[k] < 0) continue;
+    const index v = x[k];
+    const double j = (double)(first + position[k]);
+    const bool better = *arg < 0 || (least ? v < *best : v > *best);
+    if (better || (v == *best && j < *arg)) *best = v, *arg = j;
+  }
+}
+// The factor that left a sum. A sum without terms is 0 whatever the factor, even infinity.
+NBCC_INLINE double scaled(double sum, double factor) { return sum == 0 ? sum : sum * factor; }
+// What finish() reads as a whole number.
+NBCC_INLINE index to_index(double x) {
+  return x != x ? 0 : x >= 0x1p63 ? 9223372036854775807LL : x < -0x1p63 ? -9223372036854775807LL - 1 : (index)x;
 }
 // No fused multiply-add and no rounding instructions: the first is a product and a sum; whole numbers are found by
 // adding and taking away 2^23 or 2^52, beyond which every number is whole.
@@ -150,24 +213,22 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
   const vmask t3 = ~t2;
   for (index i = i_begin; i < i_end; i += 1) {
     // The last pass repeats the last i rather than reading beyond it; the repetition is not stored.
-    const vreal t11_0 = (vreal)(((const double*)a->i[0])[i]);
-    const vreal t12_0 = (vreal)(((const double*)a->i[1])[i]);
-    const vreal t13_0 = (vreal)(((const double*)a->i[2])[i]);
-    for (index tile = j_begin; tile < j_end; tile += 256) {
-      const index tile_end = tile + 256 < j_end ? tile + 256 : j_end;
-      const index whole = tile + (tile_end - tile) / 2 * 2;
+    const vreal t11_0 = (vdouble)(((double*)a->i[0])[i]);
+    const vreal t12_0 = (vdouble)(((double*)a->i[1])[i]);
+    const vreal t13_0 = (vdouble)(((double*)a->i[2])[i]);
+    for (index first_j = j_begin; first_j < j_end; first_j += 256) {
+      const index tile_end = first_j + 256 < j_end ? first_j + 256 : j_end;
+      const index whole = first_j + (tile_end - first_j) / 2 * 2;
       // Terms of one tile are summed in working precision, tiles in double.
       vreal sum0_0 = (vreal)(__builtin_inf());
       vint arg0_0 = (vint)(-1);
       vreal sum1_0 = (vreal)(__builtin_inf());
       const auto pair = [&](const index j, const vmask live) __attribute__((always_inline)) {
-        const index lane_0 = i + a->i_offset - (j + a->j_offset);
-        const int self_0 = (unsigned long long)lane_0 < 2 ? (int)lane_0 : -1;
-        const vmask t6_0 = to_mask(lane_numbers == (vint)(self_0));
+        const vmask t6_0 = lane_of(i + a->i_offset - (j + a->j_offset));
         const vmask t7_0 = t3 & t6_0;
-        const vreal t8 = *(const vdouble*)((const double*)a->j[0] + j);
-        const vreal t9 = *(const vdouble*)((const double*)a->j[1] + j);
-        const vreal t10 = *(const vdouble*)((const double*)a->j[2] + j);
+        const vreal t8 = *(vdouble*)((double*)a->j[0] + j);
+        const vreal t9 = *(vdouble*)((double*)a->j[1] + j);
+        const vreal t10 = *(vdouble*)((double*)a->j[2] + j);
         const vreal t14_0 = t8 - t11_0;
         const vreal t15_0 = t9 - t12_0;
         const vreal t16_0 = t10 - t13_0;
@@ -177,15 +238,13 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
         const vreal t20_0 = t16_0 * t16_0;
         const vreal t21_0 = t19_0 + t20_0;
         const vmask t22_0 = ~t7_0;
-        const vmask better0_0 = live & t22_0 & to_mask(t21_0 < sum0_0);
-        sum0_0 = choose(better0_0, t21_0, sum0_0);
-        arg0_0 = choose(better0_0, lane_numbers + (vint)((int)(j - tile)), arg0_0);
-        sum1_0 = choose(live & t22_0 & to_mask(sum1_0 == sum1_0), minimum_of_number(sum1_0, t21_0), sum1_0);
+        accumulate(sum0_0, arg0_0, t21_0, lane_numbers + (vint)((int)(j - first_j)), live & t22_0, true);
+        accumulate(sum1_0, t21_0, live & t22_0, true);
       };
-      for (index j = tile; j < whole; j += 2) pair(j, all_lanes);
+      for (index j = first_j; j < whole; j += 2) pair(j, all_lanes);
       if (whole < tile_end) pair(whole, lanes_below(tile_end - whole));
-      keep_best(a->acc[0] + i, a->arg[0] + i, sum0_0, arg0_0, tile + a->j_offset, true);
-      a->acc[1][i] = minimum(a->acc[1][i], smallest(sum1_0));
+      combine(a->acc[0] + i, a->arg[0] + i, sum0_0, arg0_0, first_j + a->j_offset, true);
+      combine(a->acc[1] + i, sum1_0, true);
     }
   }
 }
@@ -193,9 +252,9 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
 // What is done once per i after its sum: common factors, then finish().
 extern "C" void nbcc_finish(const Arguments* a, index i_begin, index i_end) {
   for (index i = i_begin; i < i_end; ++i) {
-    const index f0 = (index)(a->arg[0][i]);
-    const double f1 = (double)(a->acc[1][i]);
-    const double f2 = (double)(__builtin_elementwise_sqrt(f1));
-    a->acc[1][i] = (double)f2;
+    const index f0 = to_index(a->arg[0][i]);
+    const double f1 = a->acc[1][i];
+    const double f2 = __builtin_elementwise_sqrt(f1);
+    a->acc[1][i] = f2;
   }
 }

@@ -58,7 +58,7 @@ std::vector<T> results(const Kernels& kernel, Indices n, std::vector<T> before =
   std::vector<std::vector<T>> outputs;
   outputs.reserve(kernel->source.fields.size());
   for (const FieldLayout& field : kernel->source.fields) {
-    if (field.role != FieldLayout::Role::Output) continue;
+    if (field.role != Role::Output) continue;
     const std::size_t k = outputs.size();
     outputs.push_back({k < before.size() ? before[k] : T(0)});
     sum.bind(field.name, view(outputs.back()));

@@ -36,7 +36,7 @@ void append_all(std::vector<std::uint64_t>& words, std::vector<T> values) {
 std::size_t slots(const KernelSource& source) {
   return source.reductions.size() +
          std::size_t(std::count_if(source.reductions.begin(), source.reductions.end(), [](auto reduction) {
-           return reduction == FieldLayout::Reduction::ArgMin || reduction == FieldLayout::Reduction::ArgMax;
+           return reduction == Reduction::ArgMin || reduction == Reduction::ArgMax;
          }));
 }
 
@@ -79,8 +79,7 @@ CudaDevicePointer CudaTextRun::upload(const std::vector<T>& values) {
 }
 
 // Components that the kernel does not read have no array.
-std::vector<CudaView> CudaTextRun::views(FieldLayout::Role role, const std::vector<std::vector<double>>& columns,
-                                         bool records) {
+std::vector<CudaView> CudaTextRun::views(Role role, const std::vector<std::vector<double>>& columns, bool records) {
   std::vector<CudaView> views(columns.size());
   const auto count = columns.empty() ? 0 : std::int64_t(columns[0].size());
   const auto width = std::int64_t(columns.size());
@@ -89,7 +88,7 @@ std::vector<CudaView> CudaTextRun::views(FieldLayout::Role role, const std::vect
     for (const auto& column : columns) together.push_back(column[std::size_t(k)]);
   }
   const CudaDevicePointer all = records ? upload(together) : 0;
-  for (const Column& column : role == FieldLayout::Role::InputI ? source_.i_columns : source_.j_columns) {
+  for (const Column& column : role == Role::InputI ? source_.i_columns : source_.j_columns) {
     CudaView& view = views[std::size_t(column.component)];
     if (records) {
       view = {all + 8 * std::uint64_t(column.component), 8 * width, std::int64_t(Element::Double)};
@@ -112,8 +111,8 @@ void CudaTextRun::launch(std::vector<std::uint64_t> arguments, std::int64_t ni, 
 
 CudaTextRun::Columns CudaTextRun::operator()(const OracleInput& input, const CudaTextChoice& choice) {
   std::vector<std::uint64_t> head;
-  append_all(head, views(FieldLayout::Role::InputI, input.i, choice.records));
-  append_all(head, views(FieldLayout::Role::InputJ, input.j, choice.records));
+  append_all(head, views(Role::InputI, input.i, choice.records));
+  append_all(head, views(Role::InputJ, input.j, choice.records));
   const std::int64_t chosen = choice.list.empty() ? input.ni : std::int64_t(choice.list.size());
   std::vector<CudaOutput> outputs;
   const std::vector<double> before(std::size_t(input.ni), choice.onto ? 1.0 : NAN);

@@ -40,7 +40,7 @@ class CudaTextRun {
   CudaDevicePointer allocate(std::size_t bytes);
   template <typename T>
   CudaDevicePointer upload(const std::vector<T>& values);
-  std::vector<CudaView> views(FieldLayout::Role role, const std::vector<std::vector<double>>& columns, bool records);
+  std::vector<CudaView> views(Role role, const std::vector<std::vector<double>>& columns, bool records);
   void launch(std::vector<std::uint64_t> arguments, std::int64_t ni, unsigned parts);
   void free_blocks();
 

@@ -75,7 +75,7 @@ void finish(const nbcc_kernel_arguments* a, std::int64_t i_begin, std::int64_t i
   for (std::int64_t i = i_begin; i < i_end; ++i) a->acc[3][i] = -a->acc[3][i];
 }
 
-FieldLayout field(const char* name, FieldLayout::Role role, const char* type, int width, int first) {
+FieldLayout field(const char* name, Role role, const char* type, int width, int first) {
   FieldLayout made;
   made.name = name;
   made.role = role;
@@ -88,8 +88,7 @@ FieldLayout field(const char* name, FieldLayout::Role role, const char* type, in
 }  // namespace
 
 KernelSource fake_source(int tile) {
-  using Role = FieldLayout::Role;
-  using enum FieldLayout::Reduction;
+  using enum Reduction;
   using Part = Column::Part;
   KernelSource source;
   source.pipeline = "fake";

@@ -32,15 +32,15 @@ inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const Ora
   std::deque<Array> arrays;
   for (const FieldLayout& field : kernel->source.fields) {
     const auto first = std::size_t(field.first), components = std::size_t(field.components());
-    if (field.role == FieldLayout::Role::Param) {
+    if (field.role == Role::Param) {
       sum.set_param(field.name, {input.params.data() + first, components});
       continue;
     }
-    const bool of_j = field.role == FieldLayout::Role::InputJ;
+    const bool of_j = field.role == Role::InputJ;
     const std::int64_t n = of_j ? input.nj : input.ni;
     Array& array = arrays.emplace_back(Array{{}, nullptr, field});
     array.here.reserve(std::size_t(n) * components + 1);
-    if (field.role == FieldLayout::Role::Output) {
+    if (field.role == Role::Output) {
       array.here.assign(std::size_t(n) * components, 0.0);
     } else {
       for (std::size_t c = first; c < first + components; ++c) {
@@ -64,7 +64,7 @@ inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const Ora
   Columns columns;
   const std::int64_t taken = choice.count < 0 ? input.ni - choice.begin : choice.count;
   for (Array& array : arrays) {
-    if (array.field.role != FieldLayout::Role::Output) continue;
+    if (array.field.role != Role::Output) continue;
     if (array.there) array.there->get(array.here.data(), 8 * array.here.size());
     for (std::int64_t c = 0; c < array.field.components(); ++c) {
       const double* const from = array.here.data() + c * input.ni + choice.begin;

@@ -106,7 +106,7 @@ KernelSource source_of(const std::vector<Column>& columns) {
   KernelSource source;
   source.i_columns = columns;
   source.fields.resize(2);
-  source.fields[0].role = FieldLayout::Role::InputJ;
+  source.fields[0].role = Role::InputJ;
   source.fields[1].width = 2;
   return source;
 }
@@ -115,7 +115,7 @@ TEST(PackedSide, HasTheFieldsOfItsSideAndPadsWithTheLast) {
   const KernelSource source = source_of({{1, Element::Float, Column::Part::Whole},
                                          {-1, Element::Double, Column::Part::Derived},
                                          {0, Element::Double, Column::Part::Whole}});
-  PackedSide side(source, FieldLayout::Role::InputI);
+  PackedSide side(source, Role::InputI);
   side.reserve(8);
   std::vector<double> rows{1, 2, 3, 4, 5, 6}, wrong{-9, -9};
   const std::vector<ArrayView> views{array(wrong), array(rows, 2)};
@@ -130,7 +130,7 @@ TEST(PackedSide, HasTheFieldsOfItsSideAndPadsWithTheLast) {
 TEST(PackedSide, ColumnsAreAlignedAndApart) {
   const KernelSource source =
       source_of({{0, Element::Float, Column::Part::Whole}, {1, Element::Double, Column::Part::Whole}});
-  PackedSide side(source, FieldLayout::Role::InputI);
+  PackedSide side(source, Role::InputI);
   side.reserve(1000);
   const auto at = [&](int k) { return reinterpret_cast<std::uintptr_t>(side.columns()[k]); };
   for (const int k : {0, 1}) EXPECT_EQ(at(k) % 64, 0u);
@@ -160,8 +160,8 @@ TEST(Unpack, WritesThePickedOnesOnly) {
 }
 
 TEST(Unpack, AccumulatesByTheReduction) {
-  using enum FieldLayout::Reduction;
-  const auto onto = [](double old, double value, FieldLayout::Reduction reduction) {
+  using enum Reduction;
+  const auto onto = [](double old, double value, Reduction reduction) {
     std::vector<double> out{old};
     unpack(&value, array(out), 0, {0, nullptr, 1}, reduction);
     return out[0];

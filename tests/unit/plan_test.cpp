@@ -133,15 +133,23 @@ TEST(plan, a_condition_of_shared_parts_is_followed_once) {
   EXPECT_TRUE(branches((text + "if (c) { s += exp(-r2) * (r2 + 1.0) * (r2 + 2.0); t += r2 * r2 + r2; }").c_str()));
 }
 
-TEST(plan, layout_names_the_declared_type) {
-  const Pipeline p = parse(
-      {"a.pipe",
-       "input_i vec3 xi[2]; input_j int kj; output(argmin) index near;\nnear = argmin(near, xi[0].x * real(kj));"});
-  EXPECT_EQ(layout_of(p.fields[0]).type, "vec3[2]");
-  EXPECT_EQ(layout_of(p.fields[0]).components(), 6);
-  EXPECT_EQ(layout_of(p.fields[1]).type, "int");
-  EXPECT_TRUE(layout_of(p.fields[1]).integral);
-  EXPECT_TRUE(layout_of(p.fields[2]).integral);
+Plan plan_of_whole(const std::string& text) {
+  return planned("input_j int k;\ninput_j index n;\ninput_j real x;\n" + text).plan;
+}
+
+TEST(plan, extremes_of_whole_numbers_are_held_in_64_bits) {
+  for (const char* text :
+       {"output(min) int o;\no = min(o, k);", "output(max) index o;\no = max(o, n);",
+        "output(argmin) index o;\no = argmin(o, k);", "output(argmax) index o;\no = argmax(o, n);",
+        "output(min) int o;", "output(argmin) index o;\nif (x > 0) o = argmin(o, k);\nif (x < 1) o = argmin(o, n);"})
+    EXPECT_TRUE(plan_of_whole(text).outputs[0].is_whole()) << text;
+}
+
+TEST(plan, other_results_are_doubles) {
+  for (const char* text : {"output(sum) index o;\no += n;", "output(min) real o;\no = min(o, k);",
+                           "output(argmin) index o;\no = argmin(o, x);",
+                           "output(argmin) index o;\nif (x > 0) o = argmin(o, k);\nif (x < 1) o = argmin(o, x);"})
+    EXPECT_FALSE(plan_of_whole(text).outputs[0].is_whole()) << text;
 }
 
 }  // namespace

@@ -6,15 +6,16 @@
 
 #include <cmath>
 
-#include "compiler/emit/whole_number.h"
+#include "compiler/emit/spelling.h"
 #include "compiler/text/diagnostic.h"
 
 namespace nbcc {
 
-int CpuVectors::lanes() const {
-  const int bytes = isa == Isa::Avx512 ? 64 : isa == Isa::Avx2 ? 32 : 16;
-  return bytes / (precision == Precision::Double ? 8 : 4);
-}
+namespace {
+int register_bytes(Isa isa) { return isa == Isa::Avx512 ? 64 : isa == Isa::Avx2 ? 32 : 16; }
+}  // namespace
+
+int CpuVectors::lanes() const { return register_bytes(isa) / (precision == Precision::Double ? 8 : 4); }
 
 std::string cpu_type(Type type, bool vector) {
   if (type == Type::Bool) return vector ? "vmask" : "bool";
@@ -61,44 +62,24 @@ std::string CpuExpressions::operation(const Graph& graph, const Node& node, cons
 
 // libmvec's names: _ZGV, the instruction set's letter, N (no mask), the lanes, a v per argument, the function.
 std::string CpuExpressions::function_text(const std::string& name, const std::string& element, int arguments) const {
-  const bool wide = element == "double";
-  const int lanes = vectors_.lanes();
-  const int native = (vectors_.isa == Isa::Avx512 ? 64 : vectors_.isa == Isa::Avx2 ? 32 : 16) / (wide ? 8 : 4);
+  const bool wide = element == "double", two = arguments == 2, neon = vectors_.isa == Isa::Neon;
+  const int native = register_bytes(vectors_.isa) / (wide ? 8 : 4);
+  const std::string head =
+      fmt::format("NBCC_INLINE v{0} v_{1}(v{0} x{2}) ", element, name, two ? ", v" + element + " y" : "");
+  // Half a register of floats in a kernel of doubles: by way of double, which loses nothing.
+  if (vectors_.lanes() < native)
+    return head +
+           fmt::format("{{ return __builtin_convertvector(v_{}(__builtin_convertvector(x, vdouble){}), v{}); }}\n",
+                       name, two ? ", __builtin_convertvector(y, vdouble)" : "", element);
+  const std::string scalar = name + (wide ? "" : "f"), piece = neon ? element : fmt::format("p{}_{}", element, native);
   const char letter = vectors_.isa == Isa::Avx512 ? 'e' : vectors_.isa == Isa::Avx2 ? 'd' : 'b';
-  const std::string scalar = name + (wide ? "" : "f");
-  const std::string vector = "v" + element;
-  const std::string parameters = arguments == 1 ? vector + " x" : vector + " x, " + vector + " y";
+  const std::string symbol = neon ? scalar : fmt::format("_ZGV{}N{}{}_{}", letter, native, two ? "vv" : "v", scalar);
   std::string text;
-  if (lanes < native) {
-    // Half a register of floats in a kernel of doubles: by way of double, which loses nothing.
-    return fmt::format("NBCC_INLINE {0} v_{1}({2}) {{ return __builtin_convertvector(v_{1}({3}), {0}); }}\n", vector,
-                       name, parameters,
-                       arguments == 1 ? "__builtin_convertvector(x, vdouble)"
-                                      : "__builtin_convertvector(x, vdouble), __builtin_convertvector(y, vdouble)");
-  }
-  if (vectors_.isa == Isa::Neon) {
-    text += fmt::format("extern \"C\" {0} {1}({0}{2});\n", element, scalar, arguments == 1 ? "" : ", " + element);
-    text += fmt::format(
-        "NBCC_INLINE {0} v_{1}({2}) {{ {0} r; for (int k = 0; k < {3}; ++k) r[k] = {4}(x[k]{5}); return r; }}\n",
-        vector, name, parameters, lanes, scalar, arguments == 1 ? "" : ", y[k]");
-    return text;
-  }
-  const std::string symbol = fmt::format("_ZGV{}N{}{}_{}", letter, native, arguments == 1 ? "v" : "vv", scalar);
-  const std::string piece = fmt::format("p{}_{}", element, native);
-  text += fmt::format("typedef {} {} __attribute__((ext_vector_type({})));\n", element, piece, native);
-  text += fmt::format("extern \"C\" {0} {1}({0}{2});\n", piece, symbol, arguments == 1 ? "" : ", " + piece);
-  if (native == lanes) {
-    text += fmt::format("NBCC_INLINE {} v_{}({}) {{ return {}(x{}); }}\n", vector, name, parameters, symbol,
-                        arguments == 1 ? "" : ", y");
-    return text;
-  }
-  text += fmt::format("NBCC_INLINE {0} v_{1}({2}) {{\n  union {{ {0} whole; {3} part[{4}]; }} a, b;\n  a.whole = x;\n",
-                      vector, name, parameters, piece, lanes / native);
-  if (arguments == 2) text += "  b.whole = y;\n";
-  text +=
-      fmt::format("  for (int k = 0; k < {0}; ++k) a.part[k] = {1}(a.part[k]{2});\n  (void)b;\n  return a.whole;\n}}\n",
-                  lanes / native, symbol, arguments == 1 ? "" : ", b.part[k]");
-  return text;
+  if (!neon) text = fmt::format("typedef {} {} __attribute__((ext_vector_type({})));\n", element, piece, native);
+  text += fmt::format("extern \"C\" {0} {1}({0}{2});\n", piece, symbol, two ? ", " + piece : "");
+  return text + head +
+         fmt::format("{{ return in_pieces<{0}>(x, {1}, []({0} a, {0}{2}) {{ return {3}(a{4}); }}); }}\n", piece,
+                     two ? "y" : "x", two ? " b" : "", symbol, two ? ", b" : "");
 }
 
 std::string CpuExpressions::functions() const {

@@ -10,6 +10,6 @@ namespace nbcc {
 Target cpu_target(Isa isa);
 
 // `pipeline` is what optimize() made for cpu_target(isa) and the same options.
-KernelSource emit_cpu(Pipeline pipeline, const Options& options, Isa isa);
+KernelSource emit_cpu(const Pipeline& pipeline, const Options& options, Isa isa);
 
 }  // namespace nbcc

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "compiler/emit/whole_number.h"
+#include "compiler/emit/spelling.h"
 #include "compiler/text/diagnostic.h"
 
 namespace nbcc {
@@ -28,20 +28,6 @@ std::string cuda_literal(double value, Type type, const CudaScalars& scalars) {
 
 std::string cuda_component(const char* type, const char* side, int component) {
   return fmt::format("component<{0}>(a.{1}[{2}], {1})", type, side, component);
-}
-
-const char* cuda_element(Element element) {
-  switch (element) {
-    case Element::Float:
-      return "float";
-    case Element::Double:
-      return "double";
-    case Element::Int32:
-      return "int";
-    case Element::Int64:
-      return "index";
-  }
-  return "";
 }
 
 std::string cuda_from_loaded(const std::string& text, Type type) { return type == Type::Bool ? text + " != 0" : text; }

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "compiler/ir/ir.h"
-#include "compiler/kernel_source.h"
 
 namespace nbcc {
 
@@ -18,7 +17,6 @@ struct CudaScalars {
 std::string cuda_type(Type type, const CudaScalars& scalars);
 std::string cuda_literal(double value, Type type, const CudaScalars& scalars);
 
-const char* cuda_element(Element element);
 // Component `component` of a side's particle, both named by the side's letter: i or j.
 std::string cuda_component(const char* type, const char* side, int component);
 // Conditions are loaded as whole numbers.

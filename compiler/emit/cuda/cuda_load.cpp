@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/emit/spelling.h"
+
 namespace nbcc {
 
 std::string CudaLoad::particle(const SidePlan& side, const char* letter, const std::set<int>& columns) const {
@@ -30,8 +32,8 @@ std::string CudaLoad::fetched(const SidePlan& side, const char* letter, const st
     const Column& c = side.columns[std::size_t(column)];
     const auto low = side.low.find(c.component);
     if (c.part == Column::Part::Whole)
-      text += fmt::format("const {} c{} = {};\n", cuda_element(c.element), column,
-                          cuda_component(cuda_element(c.element), letter, c.component));
+      text += fmt::format("const {} c{} = {};\n", c_name(c.element), column,
+                          cuda_component(c_name(c.element), letter, c.component));
     if (c.part != Column::Part::High) continue;
     text += fmt::format("const double w{} = {};\n", column, cuda_component("double", letter, c.component));
     text += fmt::format("const float c{0} = (float)w{0}, c{1} = lower_part(w{0});\n", column, low->second);

@@ -90,8 +90,8 @@ bool is_short(const Graph& graph, const Plan& plan) {
 
 RarePairs find_rare_pairs(const Pipeline& pipeline, const Plan& plan) {
   RarePairs rare;
-  if (plan.any_guard != kNone || !is_short(pipeline.pair, plan)) return rare;
-  const Finder finder(pipeline.pair, plan);
+  if (plan.any_guard != kNone || !is_short(plan.graph, plan)) return rare;
+  const Finder finder(plan.graph, plan);
   Tests tests;
   for (const Contribution& c : pipeline.contributions)
     if (c.guard != kNone && finder.mostly_true(c.guard, tests)) rare.guards.insert(c.guard);

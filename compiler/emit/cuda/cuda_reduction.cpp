@@ -4,11 +4,8 @@
 
 #include <fmt/core.h>
 
-#include <array>
-#include <vector>
-
 #include "compiler/emit/cuda/cuda_expression.h"
-#include "compiler/emit/whole_number.h"
+#include "compiler/emit/finish.h"
 
 namespace nbcc {
 namespace {
@@ -26,11 +23,9 @@ class ReductionText {
     int slot = 0;
     for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k) {
       const Reduction how = reduction(k);
-      const char* start = how == Reduction::Sum ? "0.0" : is_minimum(how) ? "infinite()" : "-infinite()";
-      if (is_whole_extreme(pipeline_, k))
-        whole_number(holes, fmt::format("acc{}", k), no_candidate(how), slot++);
-      else
-        number(holes, fmt::format("acc{}", k), start, slot++);
+      const bool whole = plan_.outputs[k].is_whole();
+      const std::string start = cuda_literal(plan_.outputs[k].identity(), whole ? Type::Index : Type::Double, kScalars);
+      (whole ? whole_number : number)(holes, fmt::format("acc{}", k), start, slot++);
       if (how == Reduction::Sum)
         holes["total"] += fmt::format("part.acc{0} = total(sum.s{0});\n", k);
       else
@@ -56,8 +51,7 @@ class ReductionText {
   }
 
  private:
-  Reduction reduction(std::size_t output) const { return outputs_[output]->reduction; }
-  bool in_64_bits(std::size_t k) const { return !keeps_index(reduction(k)) && is_whole_extreme(pipeline_, k); }
+  Reduction reduction(std::size_t output) const { return plan_.outputs[output].reduction; }
   std::string result_name(std::size_t k) const {
     return fmt::format("all.{}{}", keeps_index(reduction(k)) ? "arg" : "acc", k);
   }
@@ -65,7 +59,8 @@ class ReductionText {
     return reduction(k) == Reduction::Sum ? "kSum" : is_minimum(reduction(k)) ? "kMinimum" : "kMaximum";
   }
 
-  static void number(std::map<std::string, std::string>& holes, const std::string& name, const char* start, int slot) {
+  static void number(std::map<std::string, std::string>& holes, const std::string& name, const std::string& start,
+                     int slot) {
     holes["found_members"] += fmt::format("double {};\n", name);
     holes["clear_found"] += fmt::format("all.{} = {};\n", name, start);
     holes["keep"] += fmt::format("place[{} * ni] = all.{};\n", slot, name);
@@ -80,60 +75,22 @@ class ReductionText {
     holes["kept"] += fmt::format("all.{} = bits_of_double(place[{} * ni]);\n", name, slot);
   }
 
-  std::string scalar_statements(const Graph& graph, const std::vector<NodeId>& nodes, const char* prefix) const {
-    std::string text;
-    for (NodeId id : nodes) {
-      const Node& n = graph[id];
-      const std::string type = cuda_type(n.type, kScalars);
-      std::string value;
-      switch (n.op) {
-        case Op::Const:
-          value = cuda_literal(graph.constant_value(id), n.type, kScalars);
-          break;
-        case Op::Param:
-          value = fmt::format("({})a.param[{}]", type, n.payload);
-          break;
-        case Op::InputI:
-          value =
-              cuda_from_loaded(cuda_component(n.type >= Type::Float ? "double" : "index", "i", int(n.payload)), n.type);
-          break;
-        case Op::IIndex:
-          value = "i + a.i_offset";
-          break;
-        case Op::Output:
-          value = n.type == Type::Index && !in_64_bits(std::size_t(n.payload))
-                      ? fmt::format("to_index({})", result_name(std::size_t(n.payload)))
-                      : fmt::format("({}){}", type, result_name(std::size_t(n.payload)));
-          break;
-        default: {
-          std::array<std::string, 3> args;
-          for (int k = 0; k < arity(n.op); ++k)
-            args[std::size_t(k)] = fmt::format("{}{}", prefix, n.args[std::size_t(k)]);
-          value = cuda_operation(graph, n, args, kScalars);
-        }
-      }
-      text += fmt::format("const {} {}{} = {};\n", type, prefix, id, value);
-    }
-    return text;
-  }
-
   std::string finish() const {
-    std::string text = scalar_statements(pipeline_.pair, plan_.scales, "s");
-    for (std::size_t k = 0; k < pipeline_.contributions.size(); ++k)
-      if (const NodeId scale = pipeline_.contributions[k].scale; scale != kNone)
-        text += fmt::format("all.acc{0} = scaled(all.acc{0}, s{1});\n", k, scale);
-    if (pipeline_.finished.empty()) return text;
-    text += scalar_statements(pipeline_.finish, plan_.finish, "f");
-    for (std::size_t k = 0; k < pipeline_.finished.size(); ++k)
-      if (!is_untouched(pipeline_, k))
-        text +=
-            fmt::format("{} = ({})f{};\n", result_name(k), in_64_bits(k) ? "index" : "double", pipeline_.finished[k]);
-    return text;
+    return finish_statements(
+        pipeline_, plan_,
+        {.arguments = "a.",
+         .input_i =
+             [](int component, Type type) {
+               return cuda_from_loaded(cuda_component(type >= Type::Float ? "double" : "index", "i", component), type);
+             },
+         .result = [this](std::size_t output) { return result_name(output); },
+         .literal = [](double value, Type type) { return cuda_literal(value, type, kScalars); },
+         .operation = [](const Graph& graph, const Node& node,
+                         const auto& args) { return cuda_operation(graph, node, args, kScalars); }});
   }
 
   const Pipeline& pipeline_;
   const Plan& plan_;
-  std::vector<const Field*> outputs_ = pipeline_.fields_of(Role::Output);
 };
 
 }  // namespace

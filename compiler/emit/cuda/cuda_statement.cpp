@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/emit/spelling.h"
 #include "compiler/passes/same_place.h"
 
 namespace nbcc {
@@ -18,19 +19,9 @@ std::string CudaStatements::computed(NodeId id) const {
   if (plan_.shifted.count(id))
     before = fmt::format("const float t{0}s = t{1} - t{2}, t{0}e = lost(t{1}, t{2}, t{0}s) + (t{1}l - t{2}l);\n", id,
                          n.args[0], n.args[1]);
-  return before + statement(id, expression(id)) + low_part_of_length(id);
-}
-
-// What a length that images are shifted by lacks in a float, if it is a param or a constant.
-std::string CudaStatements::low_part_of_length(NodeId id) const {
-  if (!plan_.shift_lengths.count(id)) return "";
-  const Node& n = graph_[id];
-  const NodeId bare = n.op == Op::Neg ? n.args[0] : id;
-  std::string low = "0.0f";
-  if (graph_[bare].op == Op::Param) low = fmt::format("lower_part(a.param[{}])", graph_[bare].payload);
-  if (graph_.is_constant(bare))
-    low = fmt::format("lower_part({})", cuda_literal(graph_.constant_value(bare), Type::Double, scalars_));
-  return fmt::format("const float t{}l = {}{};\n", id, n.op == Op::Neg ? "-" : "", low);
+  const std::string text = before + statement(id, expression(id));
+  if (!plan_.shift_lengths.count(id)) return text;
+  return text + fmt::format("const float t{}l = {};\n", id, lower_part_of_length(graph_, id, "a."));
 }
 
 std::vector<NodeId> CudaStatements::reads(NodeId id) const {

@@ -28,7 +28,6 @@ class CudaStatements {
 
  private:
   std::string expression(NodeId id) const;
-  std::string low_part_of_length(NodeId id) const;
   bool rounds(const Node& node) const;
   bool rounds_product(const Node& node) const;
 

@@ -17,7 +17,7 @@
 #include "compiler/emit/cuda/cuda_struct.h"
 #include "compiler/emit/describe.h"
 #include "compiler/emit/plan.h"
-#include "compiler/emit/whole_number.h"
+#include "compiler/emit/spelling.h"
 #include "compiler/passes/same_place.h"
 #include "compiler/text/fill_template.h"
 
@@ -26,9 +26,8 @@ namespace {
 
 class CudaEmitter {
  public:
-  CudaEmitter(Pipeline& pipeline, const Options& options)
+  CudaEmitter(const Pipeline& pipeline, const Options& options)
       : pipeline_(pipeline),
-        graph_(pipeline.pair),
         options_(options),
         plan_(make_plan(pipeline, options)),
         // Square root and division are exact where the user asks for them in place of estimates.
@@ -152,11 +151,8 @@ class CudaEmitter {
   int block_bytes_of_i() const { return spread(rest_bytes()) + (rare_.differences.empty() ? 0 : 16); }
 
   static std::string column_comment(const Column& c, const Field& field) {
-    std::string text = field.name;
-    const int inside = c.component - field.first;
-    if (field.length) text += fmt::format("[{}]", inside / field.width);
-    if (field.width > 1) text += fmt::format(".{}", "xyzw"[inside % field.width]);
-    return text + (c.part == Column::Part::High ? ", upper part" : c.part == Column::Part::Low ? ", lower part" : "");
+    const char* const part = c.part == Column::Part::High ? ", upper part" : ", lower part";
+    return component_name(field, c.component) + (c.part == Column::Part::Whole ? "" : part);
   }
 
   template <typename Columns>
@@ -167,7 +163,7 @@ class CudaEmitter {
     std::string text;
     for (int column : columns) {
       const Column& c = side.columns[std::size_t(column)];
-      text += fmt::format("{} c{};  // {}\n", cuda_element(c.element), column,
+      text += fmt::format("{} c{};  // {}\n", c_name(c.element), column,
                           c.part == Column::Part::Derived ? fmt::format("t{}", derived.at(column))
                                                           : column_comment(c, *fields[std::size_t(c.component)]));
     }
@@ -203,9 +199,9 @@ class CudaEmitter {
 
   // ---- nodes ---------------------------------------------------------------------------------------------------
 
-  Reduction reduction(std::size_t output) const { return outputs_[output]->reduction; }
-  Type value_type(std::size_t k) const { return scalars_.resolved(graph_[pipeline_.contributions[k].value].type); }
-  bool is_whole(std::size_t k) const { return is_whole_extreme(pipeline_, k); }
+  Reduction reduction(std::size_t output) const { return plan_.outputs[output].reduction; }
+  Type value_type(std::size_t k) const { return scalars_.resolved(plan_.outputs[k].type); }
+  bool is_whole(std::size_t k) const { return plan_.outputs[k].is_whole(); }
   std::string value_type_text(std::size_t k) const { return cuda_type(value_type(k), scalars_); }
 
   bool per_i(NodeId id) const { return graph_[id].binding == Binding::I || graph_[id].binding == Binding::Pair; }
@@ -213,12 +209,7 @@ class CudaEmitter {
   bool is_tested(const Contribution& c, bool with_rare) const {
     return c.guard != kNone && (with_rare || !rare_.guards.count(c.guard));
   }
-  // A product is fused into the sum that it is added to.
-  bool fuses(std::size_t k) const {
-    const Node& n = graph_[pipeline_.contributions[k].value];
-    return reduction(k) == Reduction::Sum && options_.math == Math::Fast && n.op == Op::Mul &&
-           n.binding == Binding::Pair && n.type >= Type::Float;
-  }
+  bool fuses(std::size_t k) const { return plan_.outputs[k].fused; }
 
   // Nodes of the pair loop whose statements are written: a product that only a fused sum takes needs none, nor does an
   // index that is only compared with the other. Without what only tells rare pairs, if they are not there.
@@ -416,10 +407,8 @@ class CudaEmitter {
         flush += fmt::format("add(sum[r].s{0}, part[r].s{0});\n", k);
         continue;
       }
-      const char* infinity = value_type(k) == Type::Float ? "infinite_float()" : "infinite()";
-      const std::string none =
-          is_whole(k) ? no_candidate(reduction(k)) : fmt::format("{}{}", is_minimum(reduction(k)) ? "" : "-", infinity);
-      clear_sums += fmt::format("sum[r].s{} = {};\n", k, none);
+      const OutputPlan& output = plan_.outputs[k];
+      clear_sums += fmt::format("sum[r].s{} = {};\n", k, cuda_literal(output.identity(), output.type, scalars_));
       if (!keeps_index(reduction(k))) continue;
       clear_sums += fmt::format("sum[r].j{} = -1;\n", k);
       clear_part += fmt::format("part[r].k{} = -1;\n", k);
@@ -453,11 +442,10 @@ class CudaEmitter {
     return wanted;
   }
 
-  Pipeline& pipeline_;
-  const Graph& graph_;
+  const Pipeline& pipeline_;
   const Options& options_;
-  std::vector<const Field*> outputs_ = pipeline_.fields_of(Role::Output);
   Plan plan_;
+  const Graph& graph_ = plan_.graph;
   CudaScalars scalars_;
   CudaStatements statements_;
   RarePairs rare_;
@@ -481,6 +469,8 @@ class CudaEmitter {
 // 2^-22.9, which needs no refinement, and 2^-20.03 rounded up: see rsqrt_estimate in templates/cuda_types.cuh.in.
 Target cuda_target() { return {0x1.13p-23, 0x1.8p-20, true, true}; }
 
-KernelSource emit_cuda(Pipeline pipeline, const Options& options) { return CudaEmitter(pipeline, options).run(); }
+KernelSource emit_cuda(const Pipeline& pipeline, const Options& options) {
+  return CudaEmitter(pipeline, options).run();
+}
 
 }  // namespace nbcc

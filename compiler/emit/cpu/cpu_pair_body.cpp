@@ -1,0 +1,247 @@
+// Plan -> statements on vectors of j-particles. One door: CpuPairBody.
+#include "compiler/emit/cpu/cpu_pair_body.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "compiler/emit/spelling.h"
+
+namespace nbcc {
+namespace {
+
+// Of a pair: several times what the largest pipeline of the library has.
+constexpr std::size_t kManyOperations = 500;
+
+std::string vector_type(Element element) { return fmt::format("v{}", c_name(element)); }
+
+// The address of one element.
+std::string address(const SidePlan& side, int column, char letter) {
+  const char* const element = c_name(side.columns[std::size_t(column)].element);
+  return fmt::format("({}*)a->{}[{}] + {}", element, letter, column, letter);
+}
+
+std::string accumulator(std::size_t k, int r) { return fmt::format("sum{}_{}", k, r); }
+
+}  // namespace
+
+CpuPairBody::CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpressions& expressions)
+    : plan_(plan), expressions_(expressions), i_block_(choose_block(vectors)) {
+  if (plan_.any_guard != kNone) return;
+  const std::vector<bool> apart = sets_pairs_apart(graph_);
+  for (const OutputPlan& output : plan_.outputs)
+    if (output.guard != kNone && apart[std::size_t(output.guard)]) exclusions_.insert(output.guard);
+}
+
+// Several i-particles share the loads of j, where the registers hold the values of all; with sixteen registers they
+// do not even for gravity, and one i at a time, whose iterations overlap all the same, is faster by a fifth.
+int CpuPairBody::choose_block(const CpuVectors& vectors) const {
+  // No register holds what so many operations leave, and Clang's time grows with the square of their number.
+  if (plan_.pair.size() > kManyOperations) return 1;
+  // What is seldom reached behind a cutoff needs no registers; four would pass over too few.
+  if (plan_.any_guard != kNone) return 2;
+  if (vectors.isa != Isa::Avx512 && vectors.isa != Isa::Neon) return 1;
+  std::size_t per_i = plan_.i.low.size() + plan_.outputs.size();
+  for (NodeId id : plan_.pair) per_i += graph_[id].op == Op::InputI || plan_.i.derived.count(id);
+  return per_i * 4 <= 24 ? 4 : per_i * 2 <= 28 ? 2 : 1;
+}
+
+std::string CpuPairBody::i_name(int r) { return r == 0 ? "i" : fmt::format("i_{}", r); }
+
+// ---- nodes ---------------------------------------------------------------------------------------------------------
+
+std::string CpuPairBody::node_name(NodeId id, int r) const {
+  return per_i(id) ? fmt::format("t{}_{}", id, r) : fmt::format("t{}", id);
+}
+
+std::string CpuPairBody::expression(NodeId id, int r) {
+  const Node& n = graph_[id];
+  const std::string type = cpu_type(n.type, true);
+  if (n.op == Op::Const) return fmt::format("({})({})", type, cpu_literal(graph_.constant_value(id), n.type));
+  if (n.op == Op::Param && n.type == Type::Bool) return fmt::format("(vmask)(a->param[{}] != 0 ? -1 : 0)", n.payload);
+  if (n.op == Op::Param) return fmt::format("({})(a->param[{}])", type, n.payload);
+  if (is_self_test(graph_, n)) return fmt::format("lane_of({} + a->i_offset - (j + a->j_offset))", i_name(r));
+  if (plan_.shifted.count(id)) return fmt::format("{0}s + {0}e", node_name(id, r));
+  if (const auto shift = plan_.image_shifts.find(id); shift != plan_.image_shifts.end()) {
+    const auto& [difference, whole, length, added] = shift->second;
+    const std::string d = node_name(difference, r), times = (added ? "" : "-") + node_name(whole, r);
+    return fmt::format("fused({0}, {1}, {2}s) + fused({0}, {1}l, {2}e)", times, node_name(length, r), d);
+  }
+  std::array<std::string, 3> args;
+  for (std::size_t k = 0; k < std::size_t(arity(n.op)); ++k) args[k] = node_name(n.args[k], r);
+  if (plan_.two_float.count(id)) return fmt::format("({0} - {1}) + ({0}l - {1}l)", args[0], args[1]);
+  return expressions_.operation(graph_, n, args, true);
+}
+
+std::string CpuPairBody::computed(NodeId id, int r) {
+  const Node& n = graph_[id];
+  const std::string name = node_name(id, r);
+  std::string text;
+  if (plan_.shifted.count(id))
+    text = fmt::format("const vreal {0}s = {1} - {2}, {0}e = lost({1}, {2}, {0}s) + ({1}l - {2}l);\n", name,
+                       node_name(n.args[0], r), node_name(n.args[1], r));
+  return text + fmt::format("const {} {} = {};\n", cpu_type(n.type, true), name, expression(id, r));
+}
+
+std::string CpuPairBody::uniform() {
+  std::string text;
+  for (NodeId id : plan_.uniform) {
+    text += computed(id, 0);
+    if (plan_.shift_lengths.count(id))
+      text += fmt::format("const vreal t{}l = (vreal)({});\n", id, lower_part_of_length(graph_, id, "a->"));
+  }
+  return text;
+}
+
+// ---- load ----------------------------------------------------------------------------------------------------------
+
+// A value that the particles bring along; empty for other nodes.
+std::string CpuPairBody::loaded(const SidePlan& side, NodeId id, int r,
+                                const std::function<std::string(int column)>& read, const std::string& index) const {
+  const Node& n = graph_[id];
+  const auto named = [&](const char* suffix, const std::string& value) {
+    return fmt::format("const {} {}{} = {};\n", cpu_type(n.type, true), node_name(id, r), suffix, value);
+  };
+  if (n.op == Op::IIndex || n.op == Op::JIndex) return named("", index);
+  const auto derived = side.derived.find(id);
+  if (derived != side.derived.end()) return named("", read(derived->second));
+  if (n.op != Op::InputI && n.op != Op::InputJ) return "";
+  const std::string value = read(side.whole.at(int(n.payload)));
+  const auto low = side.low.find(int(n.payload));
+  return named("", n.type == Type::Bool ? fmt::format("to_mask({} != 0)", value) : value) +
+         (low == side.low.end() ? "" : named("l", read(low->second)));
+}
+
+// ... of a vector of particles.
+std::string CpuPairBody::vector_load(const SidePlan& side, char letter, NodeId id) const {
+  const auto read = [&](int column) {
+    return fmt::format("*({}*)({})", vector_type(side.columns[std::size_t(column)].element),
+                       address(side, column, letter));
+  };
+  const std::string index =
+      fmt::format("__builtin_convertvector(lane_numbers, vindex) + (vindex)({0} + a->{0}_offset)", letter);
+  return loaded(side, id, 0, read, index);
+}
+
+// ... of one i-particle, in every lane.
+std::string CpuPairBody::load_i() const {
+  std::string text;
+  for (NodeId id : plan_.pair) {
+    if (graph_[id].binding != Binding::I) continue;
+    for (int r = 0; r < i_block_; ++r) {
+      const auto read = [&](int column) {
+        const Element element = plan_.i.columns[std::size_t(column)].element;
+        return fmt::format("({})((({}*)a->i[{}])[{}])", vector_type(element), c_name(element), column, i_name(r));
+      };
+      text += loaded(plan_.i, id, r, read, fmt::format("(vindex)({} + a->i_offset)", i_name(r)));
+    }
+  }
+  return text;
+}
+
+std::string CpuPairBody::prepare(const SidePlan& side, char letter) {
+  std::string text;
+  for (NodeId id : side.prepare) {
+    const bool given = arity(graph_[id].op) == 0 && !is_uniform(graph_[id].binding);
+    text += given ? vector_load(side, letter, id) : computed(id, 0);
+  }
+  for (const auto& [id, column] : side.derived)
+    text += fmt::format("*({}*)({}) = {};\n", vector_type(side.columns[std::size_t(column)].element),
+                        address(side, column, letter), node_name(id, 0));
+  return text;
+}
+
+// ---- compute and guard ---------------------------------------------------------------------------------------------
+
+std::string CpuPairBody::pair() {
+  std::string test, rest;
+  for (NodeId id : plan_.pair)
+    (plan_.any_guard == kNone || plan_.before_guard.count(id) ? test : rest) += pair_statement(id);
+  if (plan_.any_guard != kNone) {
+    // No pair of these passes the cutoff: the rest need not be computed.
+    std::string any;
+    for (int r = 0; r < i_block_; ++r) any += fmt::format("{}{}", r ? " | " : "", node_name(plan_.any_guard, r));
+    test += fmt::format("if (!any({})) return;\n", any);
+  }
+  return test + rest + accumulate_all();
+}
+
+std::string CpuPairBody::pair_statement(NodeId id) {
+  const Binding binding = graph_[id].binding;
+  if (binding == Binding::J)
+    if (const std::string load = vector_load(plan_.j, 'j', id); !load.empty()) return load;
+  if (binding == Binding::I && (arity(graph_[id].op) == 0 || plan_.i.derived.count(id))) return "";  // load_i() has it
+  std::string text;
+  for (int r = 0; r < copies(id); ++r) text += computed(id, r);
+  return text;
+}
+
+// ---- accumulate and reduce -----------------------------------------------------------------------------------------
+
+std::string CpuPairBody::clear() const {
+  std::string text;
+  for (std::size_t k = 0; k < plan_.outputs.size(); ++k)
+    for (int r = 0; r < i_block_; ++r) {
+      const OutputPlan& output = plan_.outputs[k];
+      text += fmt::format("{0} {1} = ({0})({2});\n", cpu_type(output.type, true), accumulator(k, r),
+                          cpu_literal(output.identity(), output.type));
+      if (keeps_index(output.reduction)) text += fmt::format("vint arg{}_{} = (vint)(-1);\n", k, r);
+    }
+  return text;
+}
+
+// Where guards set single pairs apart, nearly all vectors are without one: these add their terms unconditionally.
+std::string CpuPairBody::accumulate_all() const {
+  const auto all = [this](bool every_pair_counts) {
+    std::string text;
+    for (std::size_t k = 0; k < plan_.outputs.size(); ++k)
+      for (int r = 0; r < i_block_; ++r) text += accumulate(k, r, every_pair_counts);
+    return text;
+  };
+  if (exclusions_.empty()) return all(false);
+  std::string counted = "live";
+  for (const NodeId guard : exclusions_)
+    for (int r = 0; r < copies(guard); ++r) counted += " & " + node_name(guard, r);
+  return fmt::format("if (__builtin_expect(all({}), true)) {{\n{}}} else {{\n{}}}\n", counted, all(true), all(false));
+}
+
+// A product is fused into the sum; the compiler drops the product itself where nothing else needs it.
+std::string CpuPairBody::accumulate(std::size_t k, int r, bool every_pair_counts) const {
+  const OutputPlan& output = plan_.outputs[k];
+  const std::string sum = accumulator(k, r), value = node_name(output.value, r);
+  std::string counted = every_pair_counts ? "all_lanes" : "live";
+  if (output.guard != kNone && !(every_pair_counts && exclusions_.count(output.guard)))
+    counted += " & " + node_name(output.guard, r);
+  if (output.reduction == Reduction::Sum) {
+    const auto& factors = graph_[output.value].args;
+    const std::string next =
+        output.fused ? fmt::format("fused({}, {}, {})", node_name(factors[0], r), node_name(factors[1], r), sum)
+                     : fmt::format("{} + {}", sum, value);
+    return fmt::format("{0} = choose({1}, {2}, {0});\n", sum, counted, next);
+  }
+  const bool least = is_minimum(output.reduction);
+  if (!keeps_index(output.reduction)) return fmt::format("accumulate({}, {}, {}, {});\n", sum, value, counted, least);
+  return fmt::format("accumulate({}, arg{}_{}, {}, lane_numbers + (vint)((int)(j - first_j)), {}, {});\n", sum, k, r,
+                     value, counted, least);
+}
+
+std::string CpuPairBody::reduce(int r) const {
+  std::string text;
+  for (std::size_t k = 0; k < plan_.outputs.size(); ++k) {
+    const OutputPlan& output = plan_.outputs[k];
+    const std::string sum = accumulator(k, r), i = i_name(r);
+    const char* const whole = output.is_whole() ? "(index*)" : "";
+    const bool least = is_minimum(output.reduction);
+    if (output.reduction == Reduction::Sum)
+      text += fmt::format("a->acc[{}][{}] += total({});\n", k, i, sum);
+    else if (!keeps_index(output.reduction))
+      text += fmt::format("combine({}a->acc[{}] + {}, {}, {});\n", whole, k, i, sum, least);
+    else
+      text += fmt::format(
+          "combine({4}a->acc[{0}] + {1}, a->arg[{0}] + {1}, {2}, arg{0}_{3}, first_j + a->j_offset, {5});\n", k, i, sum,
+          r, whole, least);
+  }
+  return text;
+}
+
+}  // namespace nbcc

@@ -1,0 +1,74 @@
+// Pipeline and Plan -> the scalar statements behind the sums. One door: finish_statements(). Knows no backend.
+#include "compiler/emit/finish.h"
+
+#include <fmt/core.h>
+
+#include <bit>
+
+namespace nbcc {
+namespace {
+
+class FinishText {
+ public:
+  FinishText(const Plan& plan, const FinishSpelling& spelling) : plan_(plan), spelling_(spelling) {}
+
+  // Each node as a constant whose name is the prefix and the node's number.
+  std::string statements(const Graph& graph, const std::vector<NodeId>& nodes, char prefix) const {
+    std::string text;
+    for (NodeId id : nodes) {
+      Node n = graph[id];
+      if (n.type == Type::Real) n.type = Type::Double;
+      text += fmt::format("const {} {}{} = {};\n", name(n.type), prefix, id, value(graph, n, prefix));
+    }
+    return text;
+  }
+
+ private:
+  std::string value(const Graph& graph, const Node& n, char prefix) const {
+    switch (n.op) {
+      case Op::Const:
+        return spelling_.literal(std::bit_cast<double>(n.payload), n.type);
+      case Op::Param:
+        return fmt::format("{}param[{}]", spelling_.arguments, n.payload);
+      case Op::InputI:
+        return spelling_.input_i(int(n.payload), n.type);
+      case Op::IIndex:
+        return fmt::format("i + {}i_offset", spelling_.arguments);
+      case Op::Output: {
+        const std::string result = spelling_.result(std::size_t(n.payload));
+        const bool converted = n.type == Type::Index && !plan_.outputs[std::size_t(n.payload)].results_are_whole();
+        return converted ? fmt::format("to_index({})", result) : result;
+      }
+      default:
+        break;
+    }
+    std::array<std::string, 3> args;
+    for (std::size_t k = 0; k < std::size_t(arity(n.op)); ++k) args[k] = fmt::format("{}{}", prefix, n.args[k]);
+    return spelling_.operation(graph, n, args);
+  }
+
+  const Plan& plan_;
+  const FinishSpelling& spelling_;
+};
+
+// Whether finish() leaves an output component as it is.
+bool is_untouched(const Pipeline& pipeline, std::size_t output) {
+  const Node& result = pipeline.finish[pipeline.finished[output]];
+  return result.op == Op::Output && result.payload == std::int64_t(output);
+}
+
+}  // namespace
+
+std::string finish_statements(const Pipeline& pipeline, const Plan& plan, const FinishSpelling& spelling) {
+  const FinishText nodes(plan, spelling);
+  std::string text = nodes.statements(plan.graph, plan.scales, 's');
+  for (std::size_t k = 0; k < plan.outputs.size(); ++k)
+    if (const NodeId scale = plan.outputs[k].scale; scale != kNone)
+      text += fmt::format("{0} = scaled({0}, s{1});\n", spelling.result(k), scale);
+  text += nodes.statements(pipeline.finish, plan.finish, 'f');
+  for (std::size_t k = 0; k < pipeline.finished.size(); ++k)
+    if (!is_untouched(pipeline, k)) text += fmt::format("{} = f{};\n", spelling.result(k), pipeline.finished[k]);
+  return text;
+}
+
+}  // namespace nbcc

@@ -1,0 +1,27 @@
+// The end of every kernel: statements that turn what was accumulated for one i into its results, by the common factors
+// of the sums and by finish(). They are scalar and in double precision on every backend: a few operations per particle,
+// where accuracy costs nothing.
+#pragma once
+#include <array>
+#include <functional>
+#include <string>
+
+#include "compiler/emit/plan.h"
+#include "compiler/ir/ir.h"
+
+namespace nbcc {
+
+// How a backend's text says what stands in these statements. No type is Real any more.
+struct FinishSpelling {
+  const char* arguments;  // in front of the kernel's arguments: "a->"
+  std::function<std::string(int component, Type type)> input_i;
+  // The place of an output component: its accumulator, or of argmin and argmax the index that was chosen, a double.
+  std::function<std::string(std::size_t output)> result;
+  std::function<std::string(double value, Type type)> literal;
+  std::function<std::string(const Graph& graph, const Node& node, const std::array<std::string, 3>& args)> operation;
+};
+
+// The text calls scaled(sum, factor) and to_index(double), which the backend defines.
+std::string finish_statements(const Pipeline& pipeline, const Plan& plan, const FinishSpelling& spelling);
+
+}  // namespace nbcc

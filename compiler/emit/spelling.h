@@ -1,0 +1,21 @@
+// What the texts of all backends spell alike: types of columns, literals of whole numbers, parts of lengths.
+// Tested by tests/unit/spelling_test.cpp.
+#pragma once
+#include <string>
+
+#include "compiler/ir/ir.h"
+#include "compiler/kernel_source.h"
+
+namespace nbcc {
+
+// "float", "double", "int", or "index", which every kernel's text defines to have 64 bits.
+const char* c_name(Element element);
+
+// For 64 bits; what is beyond them becomes the largest or the smallest number that there is.
+std::string whole_literal(double value);
+
+// What a length that images are shifted by lacks in working precision, if it is a param or a constant. `arguments`
+// stands in front of the kernel's arguments, as in "a->"; the backend defines lower_part(double).
+std::string lower_part_of_length(const Graph& graph, NodeId length, const char* arguments);
+
+}  // namespace nbcc

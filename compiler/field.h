@@ -1,0 +1,39 @@
+// What a field of a pipeline is, to the compiler and to the runtime alike: its role, its shape, and its reduction with
+// what that holds before anything is added. Plain data.
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace nbcc {
+
+enum class Role : std::uint8_t { InputI, InputJ, Param, Output };
+
+enum class Reduction : std::uint8_t { Sum, Min, Max, ArgMin, ArgMax };
+constexpr bool keeps_index(Reduction r) { return r == Reduction::ArgMin || r == Reduction::ArgMax; }
+constexpr bool is_minimum(Reduction r) { return r == Reduction::Min || r == Reduction::ArgMin; }
+
+// Whole numbers have no infinity.
+template <typename T>
+constexpr T identity(Reduction r) {
+  using Limits = std::numeric_limits<T>;
+  if (r == Reduction::Sum) return T(0);
+  if constexpr (Limits::has_infinity) return is_minimum(r) ? Limits::infinity() : -Limits::infinity();
+  return is_minimum(r) ? Limits::max() : Limits::min();
+}
+
+// Scalar, vector of `width`, or array of `length` of either.
+struct FieldShape {
+  std::string name;
+  Role role = Role::InputI;
+  int length = 0;                        // 0: not an array
+  int width = 1;                         // 1: scalar; 2..4: vec2..vec4
+  int first = 0;                         // its first component among all components of its role
+  Reduction reduction = Reduction::Sum;  // of an output
+  std::vector<double> defaults;          // of a param: empty, or one per component
+  std::string comment;                   // what the user wrote behind the declaration
+  int components() const { return width * (length == 0 ? 1 : length); }
+};
+
+}  // namespace nbcc
