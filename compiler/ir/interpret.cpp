@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -12,7 +11,6 @@ namespace nbcc {
 namespace {
 
 constexpr int kBatch = 256;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Neumaier's compensated sum. Once the sum is infinite or NaN, what was lost is inf - inf and does not count.
 class CompensatedSum {
@@ -31,11 +29,10 @@ class CompensatedSum {
 // One output component while j passes.
 class Reducer {
  public:
-  // Without a candidate a minimum of whole numbers is the largest that there is, 2^63 - 1, which is 2^63 as a double.
-  Reducer(Reduction reduction, bool whole) : reduction_(reduction) {
-    const double none = whole && !keeps_index(reduction) ? 0x1p63 : kInfinity;
-    extreme_ = is_minimum(reduction) ? none : -none;
-  }
+  Reducer(Reduction reduction, bool whole)
+      : reduction_(reduction),
+        extreme_(whole && !keeps_index(reduction) ? double(identity<std::int64_t>(reduction))
+                                                  : identity<double>(reduction)) {}
 
   void take(double x, double j_index) {
     switch (reduction_) {
@@ -71,7 +68,7 @@ class Reducer {
  private:
   Reduction reduction_;
   CompensatedSum sum_;
-  double magnitude_ = 0, extreme_ = 0, index_ = -1;
+  double magnitude_ = 0, extreme_, index_ = -1;
 };
 
 // A graph's values for one i and up to `width` j at a time. Nodes are evaluated in three stages, each as seldom as
