@@ -4,11 +4,10 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <fstream>
-#include <iterator>
 
-#include "cli/find_program.h"
+#include "cli/programs.h"
+#include "compiler/text/read_file.h"
 #include "jit/temporary_folder.h"
 #include "particles/replace_file.h"
 #include "runtime/error.h"
@@ -41,15 +40,10 @@ void plot(const std::string& path, const std::string& title, const std::vector<P
   for (const PlotPoint& point : points) text += fmt::format("{} {}\n", point.n, point.interactions_per_s);
   text += "END\nplot $points with linespoints pointtype 7 notitle\n";
   std::ofstream(script) << text;
-  std::FILE* const gnuplot = popen(fmt::format("gnuplot '{}' 2>&1", script).c_str(), "r");
-  if (!gnuplot) throw DeviceError("gnuplot cannot be started");
-  std::string said;
-  for (int c; (c = std::fgetc(gnuplot)) != EOF;) said += char(c);
-  if (pclose(gnuplot) != 0) throw DeviceError("gnuplot failed: " + said);
-  std::ifstream file(picture, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
-  if (bytes.empty()) throw DeviceError("gnuplot drew nothing: " + said);
-  replace_file(path, bytes, force);
+  run_program("gnuplot", script);
+  const FileContent drawn = read_file(picture, 1 << 28);
+  if (drawn.bytes.empty()) throw DeviceError("gnuplot drew nothing");
+  replace_file(path, drawn.bytes, force);
 }
 
 }  // namespace nbcc

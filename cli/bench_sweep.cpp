@@ -1,5 +1,5 @@
-// A pipeline -> tables of its rate over N and one number of the kernel's shape. Doors: run_sweep(), sweep(). What has
-// been tuned is left aside.
+// A pipeline -> tables of its rate over N and one number of the kernel's shape. One door: sweep(). What has been tuned
+// is left aside.
 #include "cli/bench_sweep.h"
 
 #include <fmt/format.h>
@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/exit_code.h"
 #include "cli/measure_sum.h"
 #include "cli/progress_bar.h"
 #include "cli/standard_output.h"
@@ -40,8 +39,8 @@ struct SweepRow {
 };
 
 SweepRow sweep_row(ParticleSum& sum, const SweepTable& table, std::int64_t ni, std::int64_t nj,
-                   const BenchOptions& options) {
-  const RandomBinding particles(sum, ni, nj, options.kernel, ParticleSum::Arrays::OfDevice);
+                   const KernelChoice& kernel, int repeat) {
+  const RandomBinding particles(sum, ni, nj, kernel, ParticleSum::Arrays::OfDevice);
   SweepRow row{ni, nj, {}};
   sum.cut({});
   const CudaShape model = sum.cuda_kernel().model_choice(ni, nj).shape;
@@ -52,7 +51,7 @@ SweepRow sweep_row(ParticleSum& sum, const SweepTable& table, std::int64_t ni, s
     shape.*table.member = value;
     // As the model has it: the tile grows with the lanes, so that each has as many terms to add.
     if (table.member == &CudaShape::lanes) shape.j_tile = sum.cuda_kernel().source.tile * std::min(value, 4);
-    row.times.push_back(measure_cut(sum, {shape, 0}, options.repeat));
+    row.times.push_back(measure_cut(sum, {shape, 0}, repeat));
   }
   return row;
 }
@@ -73,13 +72,13 @@ std::string line_of(const SweepRow& row) {
 }
 
 void add(Json& report, const SweepRow& row, const SweepTable& table, const ParticleSum& sum,
-         const BenchOptions& options) {
+         const KernelChoice& kernel) {
   for (std::size_t k = 0; k < row.times.size(); ++k) {
     const std::optional<Times>& times = row.times[k];
     report.push_back({{"pipeline", sum.pipeline_name()},
                       {"device", sum.device_name()},
-                      {"precision", options.kernel.precision},
-                      {"math", options.kernel.math},
+                      {"precision", name(kernel.options.precision)},
+                      {"math", name(kernel.options.math)},
                       {"choice", table.choice},
                       {"value", table.values[k]},
                       {"ni", row.ni},
@@ -91,40 +90,21 @@ void add(Json& report, const SweepRow& row, const SweepTable& table, const Parti
 
 }  // namespace
 
-int run_sweep(const BenchOptions& options) {
-  if (!is_gpu(options.kernel)) {
-    throw UsageError("--sweep: only kernels of a GPU have shapes to choose from; --device takes cuda, cuda:0, ...");
-  }
-  // Most of these kernels will not be wanted again.
-  KernelChoice trial = options.kernel;
-  trial.cache_folder = "";
-  return sweep(options, [&] { return std::make_unique<ParticleSum>(options.file, trial); });
-}
-
-int sweep(const BenchOptions& options, const std::function<std::unique_ptr<ParticleSum>()>& open) {
-  const std::vector<std::int64_t> counts = parse_counts(options.counts, "--n");
-  const std::int64_t ni = options.count_i.empty() ? 0 : parse_counts(options.count_i, "--ni").front();
-  std::vector<ParamValue> params;
-  for (const std::string& text : options.params) params.push_back(parse_param(text));
-
-  const std::unique_ptr<ParticleSum> opened = open();
-  ParticleSum& sum = *opened;
-  sum.set_params(params);
+void sweep(ParticleSum& sum, const Sizes& sizes, const KernelChoice& kernel, int repeat, bool as_json) {
   Json report = Json::array();
-  if (!options.json) {
+  if (!as_json) {
     write_standard_output(fmt::format("{} on {}, {}, arrays on the device; G interactions/s\n", sum.pipeline_name(),
-                                      sum.device_name(), describe(options.kernel)));
+                                      sum.device_name(), describe(kernel.options)));
   }
   for (const SweepTable& table : sweep_tables()) {
-    if (!options.json) write_standard_output(heading(table));
-    for (const std::int64_t n : counts) {
-      const SweepRow row = sweep_row(sum, table, ni == 0 ? n : ni, n, options);
-      if (!options.json) write_standard_output(line_of(row));
-      add(report, row, table, sum, options);
+    if (!as_json) write_standard_output(heading(table));
+    for (const auto& [ni, nj] : sizes) {
+      const SweepRow row = sweep_row(sum, table, ni, nj, kernel, repeat);
+      if (!as_json) write_standard_output(line_of(row));
+      add(report, row, table, sum, kernel);
     }
   }
-  if (options.json) write_standard_output(report.dump(2) + "\n");
-  return kDone;
+  if (as_json) write_json(report);
 }
 
 }  // namespace nbcc

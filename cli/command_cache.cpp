@@ -1,13 +1,10 @@
-// The cache folder -> a listing, or an empty folder. Doors: declare_cache(), run_cache().
-#include "cli/command_cache.h"
-
+// nbcc cache: what is kept on disk, compiled kernels and tunings -> a listing, or an empty folder.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <CLI/Validators.hpp>
 #include <nlohmann/json.hpp>
 
-#include "cli/exit_code.h"
+#include "cli/commands.h"
 #include "cli/standard_output.h"
 #include "runtime/cache/disk_cache.h"
 #include "runtime/cuda/cuda_tunings.h"
@@ -17,18 +14,23 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+struct CacheOptions {
+  std::string action;  // "list" or "clear"
+  std::string only;    // "kernels", "tunings"; empty: both
+  bool json = false;
+};
+
 std::string when(std::time_t time) { return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(time)); }
 
 std::string counted(int number, const char* what) {
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
 }
 
-int clear(const CacheOptions& options, const DiskCache& kernels, const CudaTunings& tunings) {
+void clear(const CacheOptions& options, const DiskCache& kernels, const CudaTunings& tunings) {
   std::string removed;
   if (options.only != "tunings") removed = counted(kernels.clear(), "kernel");
   if (options.only != "kernels") removed += (removed.empty() ? "" : " and ") + counted(tunings.clear(), "tuning");
   fmt::print(stderr, "removed {} from {}\n", removed, kernels.folder());
-  return kDone;
 }
 
 // "2048..4095": the numbers of a size class.
@@ -65,24 +67,7 @@ Json json_of(const CudaTunings::Entry& entry) {
           {"gpu", entry.gpu},   {"modified", entry.modified}, {"choices", choices}};
 }
 
-}  // namespace
-
-void declare_cache(CLI::App& app, CacheOptions& options) {
-  app.add_option("ACTION", options.action, "list: newest first; clear: remove all")
-      ->required()
-      ->check(CLI::IsMember({"list", "clear"}));
-  app.add_option("--only", options.only, "Kernels, or what `nbcc tune` has found (default: both)")
-      ->check(CLI::IsMember({"kernels", "tunings"}));
-  app.add_flag("--json", options.json, "list: an object on standard output");
-  app.footer(
-      "The folder is $NBCC_CACHE_DIR, else $XDG_CACHE_HOME/nbcc, else ~/.cache/nbcc; tunings are in its folder "
-      "tunings.\n"
-      "\nExamples:\n"
-      "  nbcc cache list\n"
-      "  nbcc cache clear --only kernels");
-}
-
-int run_cache(const CacheOptions& options) {
+void run_cache(const CacheOptions& options) {
   const DiskCache kernels(DiskCache::default_folder());
   const CudaTunings tunings(DiskCache::default_folder());
   if (options.action == "clear") return clear(options, kernels, tunings);
@@ -103,9 +88,27 @@ int run_cache(const CacheOptions& options) {
       text += text_of(entry);
     }
   }
-  if (options.json) text = report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-  write_standard_output(text);
-  return kDone;
+  options.json ? write_json(report) : write_standard_output(text);
+}
+
+}  // namespace
+
+void add_cache(CLI::App& app, Invocation&) {
+  const auto options = std::make_shared<CacheOptions>();
+  CLI::App& command = *app.add_subcommand("cache", "List or remove the compiled kernels and the tunings on disk");
+  command.add_option("ACTION", options->action, "list: newest first; clear: remove all")
+      ->required()
+      ->check(CLI::IsMember({"list", "clear"}));
+  command.add_option("--only", options->only, "Kernels, or what `nbcc tune` has found (default: both)")
+      ->check(CLI::IsMember({"kernels", "tunings"}));
+  command.add_flag("--json", options->json, "list: an object on standard output");
+  command.footer(
+      "The folder is $NBCC_CACHE_DIR, else $XDG_CACHE_HOME/nbcc, else ~/.cache/nbcc; tunings are in its folder "
+      "tunings.\n"
+      "\nExamples:\n"
+      "  nbcc cache list\n"
+      "  nbcc cache clear --only kernels");
+  command.callback([=] { run_cache(*options); });
 }
 
 }  // namespace nbcc

@@ -1,68 +1,81 @@
-// Pipeline files -> diagnostics on standard error, summaries (text or JSON) on standard output. Doors: declare_check(),
-// run_check(). Compiles no kernel.
-#include "cli/command_check.h"
-
+// nbcc check: pipeline files -> diagnostics on standard error, summaries (text or JSON) on standard output. Compiles no
+// kernel.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/exit_code.h"
-#include "cli/pipeline_summary.h"
+#include "cli/commands.h"
+#include "cli/failure.h"
+#include "cli/field_list.h"
+#include "cli/kernel_options.h"
 #include "cli/standard_output.h"
+#include "compiler/emit/plan.h"
+#include "compiler/passes/optimize.h"
+#include "compiler/source/parse.h"
+#include "compiler/text/diagnostic.h"
 
 namespace nbcc {
 namespace {
 
+struct CheckOptions {
+  std::vector<std::string> files;
+  KernelChoice kernel;
+  bool json = false;
+};
+
 using Json = nlohmann::ordered_json;
 
-std::string plural(int count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+// How often the operations that remain after optimization are done.
+struct OperationCounts {
+  int uniform = 0;  // once a run
+  int per_i = 0, per_j = 0, per_pair = 0;
+  int finish = 0;  // once for each i, after its sum
+};
+
+OperationCounts operations_by_stage(const Pipeline& pipeline) {
+  OperationCounts counts;
+  const std::vector<bool> needed = reachable(pipeline.pair, pipeline.roots());
+  for (NodeId id = 0; id < pipeline.pair.size(); ++id) {
+    const Node& node = pipeline.pair[id];
+    if (!needed[std::size_t(id)] || arity(node.op) == 0) continue;
+    ++(node.binding == Binding::I      ? counts.per_i
+       : node.binding == Binding::J    ? counts.per_j
+       : node.binding == Binding::Pair ? counts.per_pair
+                                       : counts.uniform);
+  }
+  const std::vector<bool> finishing = reachable(pipeline.finish, pipeline.finished);
+  for (NodeId id = 0; id < pipeline.finish.size(); ++id)
+    if (finishing[std::size_t(id)] && arity(pipeline.finish[id].op) > 0) ++counts.finish;
+  return counts;
 }
 
-std::string role_of(const FieldSummary& field) {
-  return field.role == "output" ? fmt::format("output({})", field.reduction) : field.role;
+std::vector<FieldLayout> fields_of(const Pipeline& pipeline) {
+  std::vector<FieldLayout> fields;
+  for (const Field& field : pipeline.fields) fields.push_back(layout_of(field));
+  return fields;
 }
 
-std::string text_of(const PipelineSummary& pipeline, const CheckOptions& options) {
-  std::string text = fmt::format("{}: {}, {}\n", pipeline.name, plural(int(pipeline.fields.size()), "field"),
-                                 pipeline.dialect == "CUNBODY-1" ? "in the dialect of CUNBODY-1" : "by name");
-  std::size_t types = 0, names = 0;
-  for (const FieldSummary& field : pipeline.fields) {
-    types = std::max(types, field.type.size());
-    names = std::max(names, field.name.size());
-  }
-  for (const FieldSummary& field : pipeline.fields) {
-    std::string line = fmt::format("  {:<14} {:<{}}  {:<{}}", role_of(field), field.type, types, field.name, names);
-    if (!field.defaults.empty()) line += fmt::format(" = {}", fmt::join(field.defaults, ", "));
-    if (!field.comment.empty()) line += "  " + field.comment;
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
+std::string text_of(const Pipeline& pipeline, const OperationCounts& counts, const Options& options) {
+  const std::size_t fields = pipeline.fields.size();
+  std::string text = fmt::format("{}: {} field{}, {}\n", pipeline.name, fields, fields == 1 ? "" : "s",
+                                 pipeline.dialect == Dialect::Cunbody ? "in the dialect of CUNBODY-1" : "by name");
+  text += field_lines(fields_of(pipeline), 13);
   text += fmt::format("  operations per interaction: {} as written", pipeline.raw_operations);
-  if (pipeline.stated_operations) text += fmt::format(", {} by #pragma flops", *pipeline.stated_operations);
-  const OperationCounts& counts = pipeline.operations;
-  text += fmt::format("\n  after optimization ({}): {} per pair, {} per i, {} per j, {} uniform",
-                      describe(options.kernel), counts.per_pair, counts.per_i, counts.per_j, counts.uniform);
+  if (pipeline.flops) text += fmt::format(", {} by #pragma flops", *pipeline.flops);
+  text += fmt::format("\n  after optimization ({}): {} per pair, {} per i, {} per j, {} uniform", describe(options),
+                      counts.per_pair, counts.per_i, counts.per_j, counts.uniform);
   if (counts.finish > 0) text += fmt::format(", {} in finish()", counts.finish);
   return text + "\n";
 }
 
-Json json_of(const PipelineSummary& pipeline) {
-  Json fields = Json::array();
-  for (const FieldSummary& field : pipeline.fields) {
-    Json entry = {{"name", field.name}, {"role", field.role}, {"type", field.type}, {"components", field.components}};
-    if (!field.reduction.empty()) entry["reduction"] = field.reduction;
-    if (!field.defaults.empty()) entry["default"] = field.defaults;
-    if (!field.comment.empty()) entry["comment"] = field.comment;
-    fields.push_back(entry);
-  }
-  const OperationCounts& counts = pipeline.operations;
+Json json_of(const Pipeline& pipeline, const OperationCounts& counts) {
   return {{"pipeline", pipeline.name},
-          {"dialect", pipeline.dialect},
-          {"fields", fields},
+          {"dialect", pipeline.dialect == Dialect::Cunbody ? "CUNBODY-1" : "named fields"},
+          {"fields", json_of(fields_of(pipeline), true)},
           {"operations",
            {{"raw", pipeline.raw_operations},
-            {"stated", pipeline.stated_operations ? Json(*pipeline.stated_operations) : Json()},
+            {"stated", pipeline.flops ? Json(*pipeline.flops) : Json()},
             {"per_pair", counts.per_pair},
             {"per_i", counts.per_i},
             {"per_j", counts.per_j},
@@ -87,13 +100,15 @@ int check_file(const std::string& file, const CheckOptions& options, Json& repor
   report = {{"file", file}, {"ok", false}};
   try {
     const Source source = read_source(file);
-    const PipelineSummary summary =
-        summarize(source, compiler_options(options.kernel), compiler_target(options.kernel));
-    fmt::print(stderr, "{}", render(source, summary.warnings));
+    std::vector<Diagnostic> warnings;
+    const Pipeline pipeline = parse(source, &warnings);
+    const Options& how = options.kernel.options;
+    const OperationCounts counts = operations_by_stage(optimize(pipeline, how, compiler_target(options.kernel)));
+    fmt::print(stderr, "{}", render(source, warnings));
     report["ok"] = true;
-    report["diagnostics"] = json_of(summary.warnings);
-    report.update(json_of(summary));
-    if (!options.json) write_standard_output(text_of(summary, options));
+    report["diagnostics"] = json_of(warnings);
+    report.update(json_of(pipeline, counts));
+    if (!options.json) write_standard_output(text_of(pipeline, counts, how));
     return kDone;
   } catch (const CompileError& error) {
     fmt::print(stderr, "{}", error.what());
@@ -106,18 +121,6 @@ int check_file(const std::string& file, const CheckOptions& options, Json& repor
   }
 }
 
-}  // namespace
-
-void declare_check(CLI::App& app, CheckOptions& options) {
-  app.add_option("FILE", options.files, "Pipelines")->required()->type_name("");
-  declare_compile_options(app, options.kernel);
-  app.add_flag("--json", options.json, "A list of objects on standard output, one for each file");
-  app.footer(
-      "Examples:\n"
-      "  nbcc check pipelines/gravity.pipe\n"
-      "  nbcc check --json pipelines/*.pipe");
-}
-
 int run_check(const CheckOptions& options) {
   int code = kDone;
   Json reports = Json::array();
@@ -126,8 +129,23 @@ int run_check(const CheckOptions& options) {
     code = std::max(code, check_file(file, options, report));
     reports.push_back(std::move(report));
   }
-  if (options.json) write_standard_output(reports.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (options.json) write_json(reports);
   return code;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<CheckOptions>();
+  CLI::App& command = *app.add_subcommand("check", "Say what is wrong with pipelines, and what they are");
+  command.add_option("FILE", options->files, "Pipelines")->required()->type_name("");
+  declare_compile_options(command, options->kernel);
+  command.add_flag("--json", options->json, "A list of objects on standard output, one for each file");
+  command.footer(
+      "Examples:\n"
+      "  nbcc check pipelines/gravity.pipe\n"
+      "  nbcc check --json pipelines/*.pipe");
+  command.callback([=, &invocation] { invocation.exit_code = run_check(*options); });
 }
 
 }  // namespace nbcc

@@ -1,14 +1,12 @@
-// Pipeline files -> a library's file and, beside it, the files that it is used by. Doors: declare_compile(),
-// run_compile(). What they contain is jit/build_library.cpp's; nothing is written before all of it is made.
-#include "cli/command_compile.h"
-
+// nbcc compile: pipeline files -> a library's file and, beside it, the files that it is used by. What they contain is
+// jit/build_library.cpp's; nothing is written before all of it is made.
 #include <fmt/format.h>
 
-#include <CLI/Validators.hpp>
 #include <algorithm>
 #include <filesystem>
 
-#include "cli/exit_code.h"
+#include "cli/commands.h"
+#include "cli/kernel_options.h"
 #include "jit/build_library.h"
 #include "particles/replace_file.h"
 #include "runtime/cpu/cpu_device.h"
@@ -16,6 +14,20 @@
 
 namespace nbcc {
 namespace {
+
+struct CompileOptions {
+  std::vector<std::string> files;
+  std::string output;
+  bool force = false;
+  KernelChoice kernel;
+  std::vector<std::string> isas;
+  std::vector<std::string> architectures;
+  bool is_static = false, fortran = false;
+  std::string api;
+  std::vector<std::string> class_map;
+  std::string cxx_namespace;
+  std::vector<std::string> rpath{"$ORIGIN"};
+};
 
 // "a::b", of names that C++ takes.
 std::string problem_of_namespace(const std::string& name) {
@@ -84,60 +96,7 @@ std::string beside(const std::string& library, const std::string& name) {
   return (std::filesystem::path(library).parent_path() / name).string();
 }
 
-}  // namespace
-
-void declare_compile(CLI::App& app, CompileOptions& options) {
-  app.add_option("FILE", options.files, "Pipelines; each becomes a function that is called as its file")
-      ->required()
-      ->type_name("");
-  app.add_option("-o,--output", options.output,
-                 "The library: libNAME.so, or libNAME.a with --static; NAME.h and NAME.hpp are written beside it")
-      ->required();
-  app.add_flag("--force", options.force, "Overwrite existing files");
-  declare_arithmetic(app, options.kernel);
-  app.add_option("--isa", options.isas,
-                 "Instruction sets, separated by commas, of which the best that a machine has is used "
-                 "(default: avx512,avx2,sse2)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember({"sse2", "avx2", "avx512", "neon"}));
-  app.add_option("--arch", options.architectures,
-                 "Architectures of GPUs to compile for, as sm_80,sm_90; needs NVRTC. Without, GPUs are served by the "
-                 "kernel's text, and NVRTC is needed where the library is used")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  app.add_flag("--static", options.is_static, "An archive in place of a shared library");
-  app.add_flag("--fortran", options.fortran, "NAME.f90 as well, a module");
-  app.add_option("--api", options.api,
-                 "Functions of another program's interface as well. cunbody: cunbody_api() of CUNBODY-1, and "
-                 "cunbody_api.h, for one pipeline in its dialect. fdps: NAME_fdps.hpp, functors for FDPS")
-      ->check(CLI::IsMember({"cunbody", "fdps"}));
-  app.add_option(
-         "--class-map", options.class_map,
-         "With --api fdps: the member of the program's classes that holds each field, as xi=pos,xj=pos,mj=mass; "
-         "mj=m:mass is the first of both that a class has")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  app.add_option("--cxx-namespace", options.cxx_namespace, "Of NAME.hpp (default: NAME)")
-      ->check(CLI::Validator(problem_of_namespace, ""));
-  app.add_option(
-         "--rpath", options.rpath,
-         "Folders where the loader looks for libnbcc_runtime first, separated by colons; $ORIGIN is that of the "
-         "library")
-      ->delimiter(':')
-      ->allow_extra_args(false)
-      ->capture_default_str();
-  app.footer(
-      "Examples:\n"
-      "  nbcc compile pipelines/gravity.pipe pipelines/lennard_jones.pipe -o libforces.so --fortran\n"
-      "  nbcc compile pipelines/gravity.pipe -o libgravity.so --arch sm_80,sm_90 --precision double\n"
-      "  nbcc compile pipelines/gravity.pipe -o libgravity.a --static --isa avx2,sse2\n"
-      "  nbcc compile pipelines/cunbody_gravity.pipe -o libnbody.so --api cunbody\n"
-      "  nbcc compile pipelines/gravity.pipe -o libforces.so --api fdps "
-      "--class-map xi=pos,xj=pos,mj=mass,acc=acc,pot=pot");
-}
-
-int run_compile(const CompileOptions& options) {
+void run_compile(const CompileOptions& options) {
   check_output(options);
   if ((options.api == "fdps") == options.class_map.empty()) {
     throw UsageError(options.class_map.empty() ? "--api fdps needs --class-map, as xi=pos,xj=pos,mj=mass"
@@ -155,7 +114,7 @@ int run_compile(const CompileOptions& options) {
 
   LibraryRequest request;
   for (const std::string& file : options.files) request.sources.push_back(read_source(file));
-  request.options = compiler_options(options.kernel);
+  request.options = options.kernel.options;
   if (options.api == "cunbody") request.api = Api::Cunbody;
   if (options.api == "fdps") {
     request.api = Api::Fdps;
@@ -174,7 +133,68 @@ int run_compile(const CompileOptions& options) {
   made = build_library(request);
   // From here on everything is made, and only a disk can fail. The library comes last: where it is, all of it is.
   for (const File& file : files) replace_file(file.path, *file.bytes, options.force);
-  return kDone;
+}
+
+}  // namespace
+
+void add_compile(CLI::App& app, Invocation&) {
+  const auto options = std::make_shared<CompileOptions>();
+  CLI::App& command = *app.add_subcommand("compile", "Make a library of pipelines, for C, C++ and Fortran");
+  command.add_option("FILE", options->files, "Pipelines; each becomes a function that is called as its file")
+      ->required()
+      ->type_name("");
+  command
+      .add_option("-o,--output", options->output,
+                  "The library: libNAME.so, or libNAME.a with --static; NAME.h and NAME.hpp are written beside it")
+      ->required();
+  command.add_flag("--force", options->force, "Overwrite existing files");
+  declare_arithmetic(command, options->kernel);
+  command
+      .add_option("--isa", options->isas,
+                  "Instruction sets, separated by commas, of which the best that a machine has is used "
+                  "(default: avx512,avx2,sse2)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"sse2", "avx2", "avx512", "neon"}));
+  command
+      .add_option("--arch", options->architectures,
+                  "Architectures of GPUs to compile for, as sm_80,sm_90; needs NVRTC. Without, GPUs are served by the "
+                  "kernel's text, and NVRTC is needed where the library is used")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command.add_flag("--static", options->is_static, "An archive in place of a shared library");
+  command.add_flag("--fortran", options->fortran, "NAME.f90 as well, a module");
+  command
+      .add_option("--api", options->api,
+                  "Functions of another program's interface as well. cunbody: cunbody_api() of CUNBODY-1, and "
+                  "cunbody_api.h, for one pipeline in its dialect. fdps: NAME_fdps.hpp, functors for FDPS")
+      ->check(CLI::IsMember({"cunbody", "fdps"}));
+  command
+      .add_option(
+          "--class-map", options->class_map,
+          "With --api fdps: the member of the program's classes that holds each field, as xi=pos,xj=pos,mj=mass; "
+          "mj=m:mass is the first of both that a class has")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command.add_option("--cxx-namespace", options->cxx_namespace, "Of NAME.hpp (default: NAME)")
+      ->check(CLI::Validator(problem_of_namespace, ""));
+  command
+      .add_option(
+          "--rpath", options->rpath,
+          "Folders where the loader looks for libnbcc_runtime first, separated by colons; $ORIGIN is that of the "
+          "library")
+      ->delimiter(':')
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  command.footer(
+      "Examples:\n"
+      "  nbcc compile pipelines/gravity.pipe pipelines/lennard_jones.pipe -o libforces.so --fortran\n"
+      "  nbcc compile pipelines/gravity.pipe -o libgravity.so --arch sm_80,sm_90 --precision double\n"
+      "  nbcc compile pipelines/gravity.pipe -o libgravity.a --static --isa avx2,sse2\n"
+      "  nbcc compile pipelines/cunbody_gravity.pipe -o libnbody.so --api cunbody\n"
+      "  nbcc compile pipelines/gravity.pipe -o libforces.so --api fdps "
+      "--class-map xi=pos,xj=pos,mj=mass,acc=acc,pot=pot");
+  command.callback([=] { run_compile(*options); });
 }
 
 }  // namespace nbcc

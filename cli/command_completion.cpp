@@ -1,87 +1,68 @@
-// The declared subcommands and options -> a completion script for bash, zsh or fish. Doors: declare_completion(),
-// run_completion(). Everything is read off the CLI::App, so that the scripts know what the command knows.
-#include "cli/command_completion.h"
-
+// nbcc completion: the declared subcommands and options -> a completion script for bash, zsh or fish. Everything is
+// read off the CLI::App, so that the scripts know what the command knows.
 #include <fmt/format.h>
 
-#include <CLI/Validators.hpp>
-#include <vector>
+#include <algorithm>
 
-#include "cli/exit_code.h"
+#include "cli/commands.h"
+#include "cli/programs.h"
 #include "cli/standard_output.h"
 
 namespace nbcc {
 namespace {
 
 struct Word {
-  std::vector<std::string> names;    // "--output", "-o"; none for a word that stands by itself
-  std::vector<std::string> choices;  // the words that it takes, if these are known
+  std::vector<std::string> names;  // "--output", "-o"; none for a word that stands by itself
+  std::string choices;             // the words that it takes, if these are known
   std::string description;
   bool takes_value = false;
 };
-
-struct Subcommand {
-  std::string name, description;
-  std::vector<Word> words;
-};
-
-// CLI11 shows the members of an IsMember as "TEXT:{a,b,c}".
-std::vector<std::string> choices_of(const CLI::Option& option) {
-  std::vector<std::string> choices;
-  const std::string type = option.get_type_name();
-  const std::size_t open = type.find('{'), close = type.find('}');
-  if (open == std::string::npos || close == std::string::npos) return choices;
-  return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
-}
 
 Word word_of(const CLI::Option& option) {
   Word word;
   for (const std::string& name : option.get_lnames()) word.names.push_back("--" + name);
   for (const std::string& name : option.get_snames()) word.names.push_back("-" + name);
-  word.choices = choices_of(option);
+  // CLI11 shows the members of an IsMember as "TEXT:{a,b,c}".
+  const std::string type = option.get_type_name();
+  const std::size_t open = type.find('{'), close = type.find('}');
+  if (open < close && close != std::string::npos) word.choices = type.substr(open + 1, close - open - 1);
+  std::replace(word.choices.begin(), word.choices.end(), ',', ' ');
   word.description = option.get_description();
   word.takes_value = option.get_items_expected_max() > 0;
   return word;
 }
 
-std::vector<Subcommand> subcommands_of(const CLI::App& app) {
-  std::vector<Subcommand> subcommands;
-  for (const CLI::App* command : app.get_subcommands(nullptr)) {
-    Subcommand& subcommand = subcommands.emplace_back(Subcommand{command->get_name(), command->get_description(), {}});
-    for (const CLI::Option* option : command->get_options()) subcommand.words.push_back(word_of(*option));
-  }
-  return subcommands;
+std::vector<Word> words_of(const CLI::App& command) {
+  std::vector<Word> words;
+  for (const CLI::Option* option : command.get_options()) words.push_back(word_of(*option));
+  return words;
 }
 
-std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
-
 // For the inside of single quotes; zsh's argument lists give brackets and colons a meaning as well.
-std::string quoted(std::string text, bool for_zsh = false) {
+std::string quoted(const std::string& text, bool for_zsh = false) {
   std::string result;
   for (const char c : text) {
-    if (c == '\'') {
-      result += "'\\''";
-    } else {
-      if (for_zsh && (c == '[' || c == ']' || c == ':')) result += '\\';
-      result += c;
-    }
+    if (for_zsh && (c == '[' || c == ']' || c == ':')) result += '\\';
+    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
   }
   return result;
 }
 
-std::string bash_script(const std::vector<Subcommand>& subcommands) {
+using Commands = std::vector<const CLI::App*>;
+
+std::string bash_script(const Commands& commands) {
   std::string names, cases;
-  for (const Subcommand& subcommand : subcommands) {
-    names += (names.empty() ? "" : " ") + subcommand.name;
+  for (const CLI::App* command : commands) {
+    names += (names.empty() ? "" : " ") + command->get_name();
     std::string options, plain, values;
-    for (const Word& word : subcommand.words) {
+    for (const Word& word : words_of(*command)) {
       if (word.names.empty()) {
-        plain = joined(word.choices);
+        plain = word.choices;
         continue;
       }
-      options += (options.empty() ? "" : " ") + joined(word.names);
+      options += (options.empty() ? "" : " ") + fmt::format("{}", fmt::join(word.names, " "));
       if (!word.choices.empty()) {
-        values += fmt::format("        {}) words='{}' ;;\n", fmt::join(word.names, "|"), joined(word.choices));
+        values += fmt::format("        {}) words='{}' ;;\n", fmt::join(word.names, "|"), word.choices);
       }
     }
     cases += fmt::format(
@@ -89,7 +70,7 @@ std::string bash_script(const std::vector<Subcommand>& subcommands) {
         "      case $previous in\n{}"
         "        *) if [[ $current == -* ]]; then words='{}'; else words='{}'; fi ;;\n"
         "      esac ;;\n",
-        subcommand.name, values, options, plain);
+        command->get_name(), values, options, plain);
   }
   return fmt::format(
       "# Completion of nbcc for bash: source <(nbcc completion bash)\n"
@@ -114,14 +95,14 @@ std::string bash_script(const std::vector<Subcommand>& subcommands) {
       names, cases);
 }
 
-std::string zsh_script(const std::vector<Subcommand>& subcommands) {
+std::string zsh_script(const Commands& commands) {
   std::string names, cases;
-  for (const Subcommand& subcommand : subcommands) {
-    names += fmt::format("    '{}:{}'\n", subcommand.name, quoted(subcommand.description));
-    cases += fmt::format("    {})\n      _arguments", subcommand.name);
+  for (const CLI::App* command : commands) {
+    names += fmt::format("    '{}:{}'\n", command->get_name(), quoted(command->get_description()));
+    cases += fmt::format("    {})\n      _arguments", command->get_name());
     bool has_plain = false;
-    for (const Word& word : subcommand.words) {
-      const std::string values = word.choices.empty() ? "_files" : fmt::format("({})", joined(word.choices));
+    for (const Word& word : words_of(*command)) {
+      const std::string values = word.choices.empty() ? "_files" : fmt::format("({})", word.choices);
       if (word.names.empty()) {
         has_plain = true;
         cases += fmt::format(" \\\n        '*:{}:{}'", quoted(word.description, true), values);
@@ -152,21 +133,21 @@ std::string zsh_script(const std::vector<Subcommand>& subcommands) {
       names, cases);
 }
 
-std::string fish_script(const std::vector<Subcommand>& subcommands) {
+std::string fish_script(const Commands& commands) {
   std::string script = "# Completion of nbcc for fish: nbcc completion fish | source\n";
-  for (const Subcommand& subcommand : subcommands) {
-    script += fmt::format("complete -c nbcc -n __fish_use_subcommand -f -a {} -d '{}'\n", subcommand.name,
-                          quoted(subcommand.description));
-    const std::string here = fmt::format("complete -c nbcc -n '__fish_seen_subcommand_from {}'", subcommand.name);
-    for (const Word& word : subcommand.words) {
+  for (const CLI::App* command : commands) {
+    script += fmt::format("complete -c nbcc -n __fish_use_subcommand -f -a {} -d '{}'\n", command->get_name(),
+                          quoted(command->get_description()));
+    const std::string here = fmt::format("complete -c nbcc -n '__fish_seen_subcommand_from {}'", command->get_name());
+    for (const Word& word : words_of(*command)) {
       if (word.names.empty()) {
-        if (!word.choices.empty()) script += fmt::format("{} -f -a '{}'\n", here, joined(word.choices));
+        if (!word.choices.empty()) script += fmt::format("{} -f -a '{}'\n", here, word.choices);
         continue;
       }
       std::string names;
       for (const std::string& name : word.names)
         names += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
-      const std::string values = !word.choices.empty() ? fmt::format(" -x -a '{}'", joined(word.choices))
+      const std::string values = !word.choices.empty() ? fmt::format(" -x -a '{}'", word.choices)
                                  : word.takes_value    ? " -r"
                                                        : "";
       script += fmt::format("{}{}{} -d '{}'\n", here, names, values, quoted(word.description));
@@ -177,20 +158,19 @@ std::string fish_script(const std::vector<Subcommand>& subcommands) {
 
 }  // namespace
 
-void declare_completion(CLI::App& app, CompletionOptions& options) {
-  app.add_option("SHELL", options.shell, "The shell")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  app.footer(
+void add_completion(CLI::App& app, Invocation&) {
+  const auto shell = std::make_shared<std::string>();
+  CLI::App& command = *app.add_subcommand("completion", "Print a script that completes nbcc's words in a shell");
+  command.add_option("SHELL", *shell, "The shell")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  command.footer(
       "Examples:\n"
       "  source <(nbcc completion bash)\n"
       "  nbcc completion fish > ~/.config/fish/completions/nbcc.fish");
-}
-
-int run_completion(const CompletionOptions& options) {
-  const std::vector<Subcommand> subcommands = subcommands_of(*options.application);
-  write_standard_output(options.shell == "bash"  ? bash_script(subcommands)
-                        : options.shell == "zsh" ? zsh_script(subcommands)
-                                                 : fish_script(subcommands));
-  return kDone;
+  command.callback([=, &app] {
+    const auto script = *shell == "bash" ? bash_script : *shell == "zsh" ? zsh_script : fish_script;
+    const CLI::App& whole = app;
+    write_standard_output(script(whole.get_subcommands(nullptr)));
+  });
 }
 
 }  // namespace nbcc

@@ -1,14 +1,14 @@
-// Pipeline file -> one stage of its way to machine code. Doors: declare_emit(), run_emit(). Each stage is a call; what
-// is decided here is the GPU to compile for when none is named.
-#include "cli/command_emit.h"
-
+// nbcc emit: pipeline file -> one stage of its way to machine code. Each stage is a call; what is decided here is the
+// GPU to compile for when none is named.
+#include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/Validators.hpp>
+#include <fstream>
 
-#include "cli/disassemble.h"
-#include "cli/exit_code.h"
+#include "cli/commands.h"
 #include "cli/find_gpus.h"
+#include "cli/kernel_options.h"
+#include "cli/programs.h"
 #include "cli/standard_output.h"
 #include "compiler/emit/cpu/emit_cpu.h"
 #include "compiler/emit/cuda/emit_cuda.h"
@@ -16,17 +16,51 @@
 #include "compiler/passes/optimize.h"
 #include "compiler/source/parse.h"
 #include "jit/cpu_jit.h"
+#include "jit/temporary_folder.h"
 #include "particles/replace_file.h"
+#include "runtime/cuda/cuda_compiler.h"
 #include "runtime/error.h"
 
 namespace nbcc {
 namespace {
+
+struct EmitOptions {
+  std::string file;
+  std::string stage;
+  std::string output = "-";
+  bool force = false;
+  KernelChoice kernel;
+  std::string architecture;  // empty: the first GPU's
+  CudaShape shape;
+};
 
 bool is_gpu_code(const std::string& stage) { return stage == "ptx" || stage == "cubin" || stage == "sass"; }
 
 std::string default_architecture() {
   const Gpus gpus = find_gpus();
   return gpus.list.empty() ? "sm_90" : gpus.list.front().architecture();
+}
+
+// A program of the CUDA toolkit that shows SASS, and its option.
+std::string find_disassembler() {
+  std::vector<std::string> folders;
+  for (const std::string& toolkit : cuda_folders()) folders.push_back(toolkit + "/bin");
+  for (const auto& [tool, option] : {std::pair("nvdisasm", "-c"), std::pair("cuobjdump", "-sass")}) {
+    std::string path = find_program(tool);
+    for (const std::string& folder : folders)
+      if (path.empty() && access((folder + "/" + tool).c_str(), X_OK) == 0) path = folder + "/" + tool;
+    if (!path.empty()) return fmt::format("{} {}", shell_word(path), option);
+  }
+  throw DeviceError(fmt::format("showing SASS needs nvdisasm or cuobjdump of the CUDA toolkit; neither is in $PATH, {}",
+                                fmt::join(folders, ", ")));
+}
+
+std::string disassemble(const std::string& cubin) {
+  const std::string tool = find_disassembler();
+  const TemporaryFolder scratch;
+  const std::string object = scratch.file("kernel.cubin");
+  std::ofstream(object, std::ios::binary) << cubin;
+  return run_program(tool, object);
 }
 
 std::string gpu_code(const std::string& text, const EmitOptions& options) {
@@ -40,7 +74,7 @@ std::string gpu_code(const std::string& text, const EmitOptions& options) {
 std::string text_of_stage(const EmitOptions& options) {
   const Pipeline pipeline = parse(read_source(options.file));
   if (options.stage == "ir") return print(pipeline);
-  const Options how = compiler_options(options.kernel);
+  const Options& how = options.kernel.options;
   if (options.stage == "cuda" || is_gpu_code(options.stage)) {
     const std::string text = emit_cuda(optimize(pipeline, how, cuda_target()), how).text;
     return options.stage == "cuda" ? text : gpu_code(text, options);
@@ -65,38 +99,7 @@ void check_options(const EmitOptions& options) {
   }
 }
 
-}  // namespace
-
-void declare_emit(CLI::App& app, EmitOptions& options) {
-  app.add_option("FILE", options.file, "A pipeline")->required()->type_name("");
-  app.add_option(
-         "--stage", options.stage,
-         "ir: as parsed; optimized: after the passes for the CPU; cpu: its kernel's text; asm: that text's machine "
-         "code as assembly; cuda: the kernel's text for NVIDIA's GPUs; ptx: that text compiled for a virtual GPU; "
-         "cubin: its machine code, which is binary; sass: that as assembly")
-      ->required()
-      ->check(CLI::IsMember({"ir", "optimized", "cpu", "asm", "cuda", "ptx", "cubin", "sass"}));
-  app.add_option("-o,--output", options.output, "Where to write; '-' is standard output")->capture_default_str();
-  app.add_flag("--force", options.force, "Overwrite an existing file");
-  declare_compile_options(app, options.kernel);
-  app.add_option("--arch", options.architecture,
-                 "ptx, cubin, sass: the GPU's architecture, as sm_90 (default: that of this machine's, else sm_90)");
-  const auto add_number = [&](const char* name, int& number, int largest, const char* what) {
-    app.add_option(name, number, what)->check(CLI::Range(1, largest).description(""));
-  };
-  add_number("--threads-per-block", options.shape.threads, 1024, "ptx, cubin, sass: threads of a block");
-  add_number("--i-per-thread", options.shape.i_per_thread, 64, "... i-particles that a thread holds in registers");
-  add_number("--j-tile", options.shape.j_tile, 65536, "... j-particles in shared memory at a time");
-  add_number("--unroll", options.shape.unroll, 1024, "... passes of the pair loop written out");
-  add_number("--lanes", options.shape.lanes, 1024, "... threads that share i-particles and divide the j among them");
-  app.footer(
-      "Examples:\n"
-      "  nbcc emit pipelines/gravity.pipe --stage optimized\n"
-      "  nbcc emit pipelines/gravity.pipe --stage asm --isa avx2 --precision double -o gravity.s\n"
-      "  nbcc emit pipelines/gravity.pipe --stage cubin --arch sm_90 -o gravity.cubin");
-}
-
-int run_emit(const EmitOptions& options) {
+void run_emit(const EmitOptions& options) {
   check_options(options);
   const std::string text = text_of_stage(options);
   if (options.output == "-") {
@@ -104,7 +107,42 @@ int run_emit(const EmitOptions& options) {
   } else {
     replace_file(options.output, text, options.force);
   }
-  return kDone;
+}
+
+}  // namespace
+
+void add_emit(CLI::App& app, Invocation&) {
+  const auto options = std::make_shared<EmitOptions>();
+  CLI::App& command = *app.add_subcommand("emit", "Show a stage of a pipeline's way to machine code");
+  command.add_option("FILE", options->file, "A pipeline")->required()->type_name("");
+  command
+      .add_option(
+          "--stage", options->stage,
+          "ir: as parsed; optimized: after the passes for the CPU; cpu: its kernel's text; asm: that text's machine "
+          "code as assembly; cuda: the kernel's text for NVIDIA's GPUs; ptx: that text compiled for a virtual GPU; "
+          "cubin: its machine code, which is binary; sass: that as assembly")
+      ->required()
+      ->check(CLI::IsMember({"ir", "optimized", "cpu", "asm", "cuda", "ptx", "cubin", "sass"}));
+  command.add_option("-o,--output", options->output, "Where to write; '-' is standard output")->capture_default_str();
+  command.add_flag("--force", options->force, "Overwrite an existing file");
+  declare_compile_options(command, options->kernel);
+  command.add_option(
+      "--arch", options->architecture,
+      "ptx, cubin, sass: the GPU's architecture, as sm_90 (default: that of this machine's, else sm_90)");
+  const auto add_number = [&](const char* name, int& number, int largest, const char* what) {
+    command.add_option(name, number, what)->check(CLI::Range(1, largest).description(""));
+  };
+  add_number("--threads-per-block", options->shape.threads, 1024, "ptx, cubin, sass: threads of a block");
+  add_number("--i-per-thread", options->shape.i_per_thread, 64, "... i-particles that a thread holds in registers");
+  add_number("--j-tile", options->shape.j_tile, 65536, "... j-particles in shared memory at a time");
+  add_number("--unroll", options->shape.unroll, 1024, "... passes of the pair loop written out");
+  add_number("--lanes", options->shape.lanes, 1024, "... threads that share i-particles and divide the j among them");
+  command.footer(
+      "Examples:\n"
+      "  nbcc emit pipelines/gravity.pipe --stage optimized\n"
+      "  nbcc emit pipelines/gravity.pipe --stage asm --isa avx2 --precision double -o gravity.s\n"
+      "  nbcc emit pipelines/gravity.pipe --stage cubin --arch sm_90 -o gravity.cubin");
+  command.callback([=] { run_emit(*options); });
 }
 
 }  // namespace nbcc

@@ -1,18 +1,15 @@
-// The machine and the installation -> a few lines, or JSON. Doors: declare_info(), run_info(). Changes nothing.
-#include "cli/command_info.h"
-
+// nbcc info: the machine and the installation -> a few lines, or JSON. Changes nothing.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "cli/exit_code.h"
+#include "cli/commands.h"
 #include "cli/find_gpus.h"
-#include "cli/find_program.h"
+#include "cli/programs.h"
 #include "cli/standard_output.h"
 #include "jit/cpu_jit.h"
 #include "runtime/api/nbcc.h"
@@ -27,12 +24,8 @@ namespace {
 
 // The folder of the CUDA toolkit, or "".
 std::string cuda_toolkit() {
-  std::vector<std::string> places;
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char* value = std::getenv(variable)) places.emplace_back(value);
-  places.emplace_back("/usr/local/cuda");
-  for (const std::string& place : places)
-    if (access((place + "/bin/nvcc").c_str(), X_OK) == 0) return place;
+  for (const std::string& folder : cuda_folders())
+    if (access((folder + "/bin/nvcc").c_str(), X_OK) == 0) return folder;
   const std::string compiler = find_program("nvcc");
   return compiler.empty() ? "" : std::filesystem::path(compiler).parent_path().parent_path().string();
 }
@@ -96,7 +89,7 @@ Report make_report() {
   return report;
 }
 
-std::string as_json(const Report& report) {
+Json json_of(const Report& report) {
   Json gpus = Json::array();
   for (const Gpu& gpu : report.gpus.list) {
     gpus.push_back({{"name", gpu.name},
@@ -112,7 +105,7 @@ std::string as_json(const Report& report) {
       {"architectures", report.nvrtc.architectures},
       {"nvrtc_problem", text_or_null(report.nvrtc.problem)},
   };
-  const Json object = {
+  return {
       {"version", report.version},
       {"toolchain", report.toolchain},
       {"isa", report.isa},
@@ -121,7 +114,6 @@ std::string as_json(const Report& report) {
       {"cache", {{"folder", report.cache_folder}, {"entries", report.cache_entries}, {"bytes", report.cache_bytes}}},
       {"cuda_toolkit", text_or_null(report.cuda_toolkit)},
       {"cuda", cuda}};
-  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 // Later lines stand under the first.
@@ -131,7 +123,7 @@ std::string indented(const std::string& text) {
   return result;
 }
 
-std::string as_text(const Report& report) {
+std::string text_of(const Report& report) {
   std::string gpus;
   for (const Gpu& gpu : report.gpus.list) {
     gpus += fmt::format("{}{}, compute capability {}.{}, {:.1f} GB", gpus.empty() ? "" : "\n", gpu.name, gpu.major,
@@ -161,18 +153,18 @@ std::string as_text(const Report& report) {
 
 }  // namespace
 
-void declare_info(CLI::App& app, InfoOptions& options) {
-  app.add_flag("--json", options.json, "An object on standard output");
-  app.footer(
+void add_info(CLI::App& app, Invocation&) {
+  const auto as_json = std::make_shared<bool>();
+  CLI::App& command = *app.add_subcommand("info", "Show what this nbcc is and what it finds on this machine");
+  command.add_flag("--json", *as_json, "An object on standard output");
+  command.footer(
       "Examples:\n"
       "  nbcc info\n"
       "  nbcc info --json");
-}
-
-int run_info(const InfoOptions& options) {
-  const Report report = make_report();
-  write_standard_output(options.json ? as_json(report) : as_text(report));
-  return kDone;
+  command.callback([=] {
+    const Report report = make_report();
+    *as_json ? write_json(json_of(report)) : write_standard_output(text_of(report));
+  });
 }
 
 }  // namespace nbcc

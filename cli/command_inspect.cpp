@@ -1,14 +1,13 @@
-// A compiled library -> a summary of its pipelines, as text or JSON. Doors: declare_inspect(), run_inspect(). Reads the
-// file's sections; loads and runs nothing of it, so that libraries for other machines can be looked at as well.
-#include "cli/command_inspect.h"
-
+// nbcc inspect: a compiled library -> a summary of its pipelines, as text or JSON. Reads the file's sections; loads and
+// runs nothing of it, so that libraries for other machines can be looked at as well.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "cli/exit_code.h"
+#include "cli/commands.h"
+#include "cli/field_list.h"
 #include "cli/standard_output.h"
 #include "jit/callers.h"
 #include "jit/read_library.h"
@@ -22,13 +21,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string role_of(const FieldLayout& field) {
-  constexpr const char* kRoles[] = {"input_i", "input_j", "param", "output"};
-  constexpr const char* kReductions[] = {"sum", "min", "max", "argmin", "argmax"};
-  const std::string role = kRoles[int(field.role)];
-  return field.role == FieldLayout::Role::Output ? fmt::format("{}({})", role, kReductions[int(field.reduction)])
-                                                 : role;
-}
+struct InspectOptions {
+  std::string file;
+  bool json = false;
+};
 
 std::string isa_of(const KernelSource& kernel) { return kernel.target.substr(kernel.target.find('-') + 1); }
 
@@ -56,19 +52,7 @@ std::map<std::pair<bool, std::string>, Code> codes_of(const PipelineImage& image
 std::string text_of(const PipelineImage& image) {
   std::string text = fmt::format("{}: {}, {} precision, {} math, {} roots\n", image.cuda.pipeline, image.made_by,
                                  image.precision, image.math, image.root);
-  std::size_t roles = 0, types = 0, names = 0;
-  for (const FieldLayout& field : image.cuda.fields) {
-    roles = std::max(roles, role_of(field).size());
-    types = std::max(types, field.type.size());
-    names = std::max(names, field.name.size());
-  }
-  for (const FieldLayout& field : image.cuda.fields) {
-    std::string line =
-        fmt::format("  {:<{}}  {:<{}}  {:<{}}", role_of(field), roles, field.type, types, field.name, names);
-    if (!field.defaults.empty()) line += fmt::format(" = {}", fmt::join(field.defaults, ", "));
-    if (!field.comment.empty()) line += "  " + field.comment;
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
+  text += field_lines(image.cuda.fields);
   std::vector<std::string> isas;
   for (const KernelSource& kernel : image.cpu) isas.push_back(isa_of(kernel));
   text += fmt::format("  CPU: {}\n", isas.empty() ? "none" : fmt::format("{}", fmt::join(isas, ", ")));
@@ -80,14 +64,6 @@ std::string text_of(const PipelineImage& image) {
 }
 
 Json json_of(const PipelineImage& image) {
-  Json fields = Json::array();
-  for (const FieldLayout& field : image.cuda.fields) {
-    Json entry = {
-        {"name", field.name}, {"role", role_of(field)}, {"type", field.type}, {"components", field.components()}};
-    if (!field.defaults.empty()) entry["default"] = field.defaults;
-    if (!field.comment.empty()) entry["comment"] = field.comment;
-    fields.push_back(entry);
-  }
   Json cpu = Json::array(), cuda = Json::array();
   for (const KernelSource& kernel : image.cpu) cpu.push_back(isa_of(kernel));
   for (const CudaImage& one : image.cuda_images) {
@@ -108,7 +84,7 @@ Json json_of(const PipelineImage& image) {
           {"math", image.math},
           {"root", image.root},
           {"operations", image.cuda.operations},
-          {"fields", fields},
+          {"fields", json_of(image.cuda.fields)},
           {"cpu", cpu},
           {"cuda", cuda},
           {"cuda_text_bytes", image.cuda.text.size()}};
@@ -127,34 +103,34 @@ std::vector<PipelineImage> images_of(const std::string& path, const std::string&
   return images;
 }
 
-}  // namespace
-
-void declare_inspect(CLI::App& app, InspectOptions& options) {
-  app.add_option("FILE", options.file, "A library, shared or static, or a program that a static one is part of")
-      ->required()
-      ->type_name("");
-  app.add_flag("--json", options.json, "An object on standard output");
-  app.footer(
-      "Examples:\n"
-      "  nbcc inspect libforces.so\n"
-      "  nbcc inspect --json libforces.a");
-}
-
-int run_inspect(const InspectOptions& options) {
+void run_inspect(const InspectOptions& options) {
   const std::string bytes = read_input(options.file, "a library");
   const std::vector<PipelineImage> images = images_of(options.file, bytes);
   if (options.json) {
     Json pipelines = Json::array();
     for (const PipelineImage& image : images) pipelines.push_back(json_of(image));
-    const Json report = {{"file", options.file}, {"bytes", bytes.size()}, {"pipelines", pipelines}};
-    write_standard_output(report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-    return kDone;
+    return write_json({{"file", options.file}, {"bytes", bytes.size()}, {"pipelines", pipelines}});
   }
   std::string text = fmt::format("{}: {} bytes, {} pipeline{}\n", options.file, bytes.size(), images.size(),
                                  images.size() == 1 ? "" : "s");
   for (const PipelineImage& image : images) text += "\n" + text_of(image);
   write_standard_output(text);
-  return kDone;
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app, Invocation&) {
+  const auto options = std::make_shared<InspectOptions>();
+  CLI::App& command = *app.add_subcommand("inspect", "Show what a library made by compile holds");
+  command.add_option("FILE", options->file, "A library, shared or static, or a program that a static one is part of")
+      ->required()
+      ->type_name("");
+  command.add_flag("--json", options->json, "An object on standard output");
+  command.footer(
+      "Examples:\n"
+      "  nbcc inspect libforces.so\n"
+      "  nbcc inspect --json libforces.a");
+  command.callback([=] { run_inspect(*options); });
 }
 
 }  // namespace nbcc

@@ -1,13 +1,12 @@
-// A pipeline and particle files -> a file of results. Doors: declare_run(), run_run(). What is where in the files is
-// decided in bind_particles.cpp, the sums are made in particle_sum.cpp.
-#include "cli/command_run.h"
-
+// nbcc run: a pipeline and particle files -> a file of results. What is where in the files is decided in
+// bind_particles.cpp, the sums are made in particle_sum.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 
-#include "cli/exit_code.h"
+#include "cli/commands.h"
+#include "cli/particle_source.h"
 #include "cli/particle_sum.h"
 #include "cli/progress_bar.h"
 #include "cli/save_table.h"
@@ -15,11 +14,14 @@
 namespace nbcc {
 namespace {
 
-std::vector<ParamValue> parse_params(const std::vector<std::string>& texts) {
-  std::vector<ParamValue> params;
-  for (const std::string& text : texts) params.push_back(parse_param(text));
-  return params;
-}
+struct RunOptions {
+  std::string file;
+  ParticleSourceOptions particles;
+  std::vector<std::string> params;
+  KernelChoice kernel;
+  OutputChoice output;
+  bool single_output = false;
+};
 
 // In ranges of i that take about a fifth of a second each. On a CPU the sums of an i do not depend on the range it is
 // in; on a GPU the cut of the work does, and results would depend on the clock.
@@ -40,7 +42,8 @@ void run_with_progress(ParticleSum& sum, std::int64_t ni, const std::string& dev
 }
 
 bool is_npy(const RunOptions& options) {
-  return options.format.empty() ? options.output.ends_with(".npy") : options.format == "npy";
+  const std::string& format = options.output.write.format;
+  return format.empty() ? options.output.path.ends_with(".npy") : format == "npy";
 }
 
 // An .npy file has room for one array: the outputs side by side, in order of declaration.
@@ -74,25 +77,39 @@ ParticleTable result_table(ParticleSum& sum, const ParticleTable& i_table, const
   for (ParticleColumn& column : table.columns) {
     if (options.single_output && column.type() == ElementType::Double) column = convert(column, ElementType::Float);
   }
-  table.attributes = {
-      {"pipeline", sum.pipeline_name()}, {"device", sum.device_name()}, {"arithmetic", describe(options.kernel)}};
+  table.attributes = {{"pipeline", sum.pipeline_name()},
+                      {"device", sum.device_name()},
+                      {"arithmetic", describe(options.kernel.options)}};
   for (const ParamValue& param : sum.params())
     table.attributes.emplace_back("param " + param.name, fmt::format("{}", fmt::join(param.values, ", ")));
   return table;
 }
 
+void run_run(const RunOptions& options, const std::string& command_line) {
+  check_writable(options.output.path, options.output.write);
+  const std::vector<ParamValue> params = parse_params(options.params);
+
+  ParticleSum sum(options.file, options.kernel);
+  sum.set_params(params);
+  const ParticleSource particles(options.particles, sum.inputs());
+  const ParticleTable& i_table = *particles.i().table;
+  sum.bind(particles.bind(sum.inputs()), i_table.rows, particles.j().table->rows);
+  run_with_progress(sum, i_table.rows, options.kernel.device);
+  save_table(options.output, result_table(sum, i_table, options), command_line);
+}
+
 }  // namespace
 
-void declare_run(CLI::App& app, RunOptions& options) {
-  app.add_option("FILE", options.file, "A pipeline")->required()->type_name("");
-  declare_particle_source(app, options.particles);
-  app.add_option("--param", options.params, "A param's value, name=value or name=1,2,3; may be given several times")
-      ->type_name("NAME=VALUE")
-      ->take_all();
-  declare_kernel_options(app, options.kernel);
-  declare_output_options(app, options.output, options.format, options.force);
-  app.add_flag("--single-output", options.single_output, "Write the sums as 32-bit numbers (default: 64)");
-  app.footer(
+void add_run(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<RunOptions>();
+  CLI::App& command = *app.add_subcommand("run", "Sum a pipeline over particles from files");
+  command.add_option("FILE", options->file, "A pipeline")->required()->type_name("");
+  declare_particle_source(command, options->particles);
+  declare_params(command, options->params);
+  declare_kernel_options(command, options->kernel);
+  declare_output_options(command, options->output);
+  command.add_flag("--single-output", options->single_output, "Write the sums as 32-bit numbers (default: 64)");
+  command.footer(
       "Particle files are .npz, .npy, HDF5 (.h5, or file.h5:group) and text tables. A field takes the column of its\n"
       "name, or of its name without the trailing i or j. A plain array without names gives its columns to the fields\n"
       "in order of declaration. The result has a row for each i, with its id where the file has one; an .npy result\n"
@@ -103,21 +120,7 @@ void declare_run(CLI::App& app, RunOptions& options) {
       "  nbcc run pipelines/gravity.pipe --i plummer.npz --param eps2=0 --precision double -o forces.txt\n"
       "  nbcc run pipelines/gravity.pipe --i plummer.npz --bind xi=x,xj=x,mj=m -o - | head\n"
       "  nbcc run pipelines/gravity.pipe --i - --columns x[3],m -o forces.h5 < table.txt");
-}
-
-int run_run(const RunOptions& options) {
-  const WriteOptions write{options.force, options.format};
-  check_writable(options.output, write);
-  const std::vector<ParamValue> params = parse_params(options.params);
-
-  ParticleSum sum(options.file, options.kernel);
-  sum.set_params(params);
-  const ParticleSource particles(options.particles, sum.inputs());
-  const ParticleTable& i_table = *particles.i().table;
-  sum.bind(particles.bind(sum.inputs()), i_table.rows, particles.j().table->rows);
-  run_with_progress(sum, i_table.rows, options.kernel.device);
-  save_table(options.output, result_table(sum, i_table, options), write, options.command_line);
-  return kDone;
+  command.callback([=, &invocation] { run_run(*options, invocation.command_line); });
 }
 
 }  // namespace nbcc

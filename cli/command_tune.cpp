@@ -1,16 +1,14 @@
-// A pipeline -> the fastest cuts of its sums on a GPU, in a table and on disk. Doors: declare_tune(), run_tune(). Which
-// cuts are tried is tune_search.cpp's; what is done with those that are kept, the runtime's.
-#include "cli/command_tune.h"
-
+// nbcc tune: a pipeline -> the fastest cuts of its sums on a GPU, in a table and on disk. Which cuts are tried is
+// tune_search.cpp's; what is done with those that are kept, the runtime's.
 #include <fmt/format.h>
 
-#include <CLI/Validators.hpp>
 #include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "cli/exit_code.h"
+#include "cli/commands.h"
+#include "cli/kernel_options.h"
 #include "cli/measure_sum.h"
 #include "cli/progress_bar.h"
 #include "cli/standard_output.h"
@@ -24,6 +22,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
+
+struct TuneOptions {
+  TuneOptions() { kernel.device = "cuda"; }
+  std::string file;
+  SizeWords sizes{"1024..262144", ""};
+  std::vector<std::string> params;
+  KernelChoice kernel;
+  double budget = 120;  // seconds
+  bool dry_run = false;
+  bool force = false;
+  bool json = false;
+};
 
 // A cut must be so much faster than the model's to be kept: less is noise.
 constexpr double kGain = 1.02;
@@ -209,7 +219,7 @@ std::string heading(const ParticleSum& sum, const TuneOptions& options) {
   return fmt::format(
              "{} on {}, {}; G interactions/s\n"
              "A cut is threads of a block / i per thread / j tile / unroll / lanes / parts of j (-: the model's).\n",
-             sum.pipeline_name(), sum.device_name(), describe(options.kernel)) +
+             sum.pipeline_name(), sum.device_name(), describe(options.kernel.options)) +
          fmt::format("{:>9} {:>9}  {:<22} {:>8}  {:<22} {:>8} {:>7} {:>8}\n", "ni", "nj", "the model's cut", "G/s",
                      "the best", "G/s", "gain", "measured");
 }
@@ -229,8 +239,8 @@ Json json_of(const CudaTuning& cut) {
 Json json_of(const TuneRow& row, const ParticleSum& sum, const TuneOptions& options) {
   return {{"pipeline", sum.pipeline_name()},
           {"device", sum.device_name()},
-          {"precision", options.kernel.precision},
-          {"math", options.kernel.math},
+          {"precision", name(options.kernel.options.precision)},
+          {"math", name(options.kernel.options.math)},
           {"ni", row.ni},
           {"nj", row.nj},
           {"model", json_of(row.model)},
@@ -243,20 +253,47 @@ Json json_of(const TuneRow& row, const ParticleSum& sum, const TuneOptions& opti
           {"outcome", row.outcome}};
 }
 
+void run_tune(const TuneOptions& options, const Invocation& invocation) {
+  if (!is_gpu(options.kernel)) {
+    throw UsageError("tune: only sums on a GPU can be cut in different ways; --device takes cuda, cuda:0, cuda:1, ...");
+  }
+  const Sizes sizes = options.sizes.sizes();
+  const std::vector<ParamValue> params = parse_params(options.params);
+  // Of the kernels that are tried, one is of use later: the cache is not filled with the others.
+  KernelChoice trial = options.kernel;
+  trial.cache_folder = "";
+  ParticleSum sum(options.file, trial, invocation.device);
+  sum.set_params(params);
+  Tuner tuner(options, sum, DiskCache::default_folder());
+  Json report = Json::array();
+  if (!options.json) write_standard_output(heading(sum, options));
+  for (std::size_t k = 0; k < sizes.size(); ++k) {
+    // The first sizes have most kernels to compile: of two equal shares of time each of them gets nearly both.
+    const double share = 2 / double(sizes.size() - k + 1);
+    const TuneRow row = tuner.tune(sizes[k].first, sizes[k].second, share);
+    if (!options.json) write_standard_output(line_of(row));
+    report.push_back(json_of(row, sum, options));
+  }
+  if (options.json) write_json(report);
+}
+
 }  // namespace
 
-void declare_tune(CLI::App& app, TuneOptions& options) {
-  app.add_option("FILE", options.file, "A pipeline")->required()->type_name("");
-  declare_sizes(app, options.counts, options.count_i, options.params);
-  declare_gpu_options(app, options.kernel);
-  app.add_option("--budget", options.budget, "Seconds that all of it may take, more or less")
+void add_tune(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<TuneOptions>();
+  CLI::App& command = *app.add_subcommand("tune", "Find the fastest kernels for a GPU, and keep them for later runs");
+  command.add_option("FILE", options->file, "A pipeline")->required()->type_name("");
+  declare_sizes(command, options->sizes);
+  declare_params(command, options->params);
+  declare_gpu_options(command, options->kernel);
+  command.add_option("--budget", options->budget, "Seconds that all of it may take, more or less")
       ->check(CLI::Range(1.0, 1e6).description(""))
       ->type_name("SECONDS")
       ->capture_default_str();
-  app.add_flag("--dry-run", options.dry_run, "Measure and show, but keep nothing");
-  app.add_flag("--force", options.force, "Measure sizes again that have been measured before");
-  app.add_flag("--json", options.json, "A list of objects on standard output, one for each number of particles");
-  app.footer(
+  command.add_flag("--dry-run", options->dry_run, "Measure and show, but keep nothing");
+  command.add_flag("--force", options->force, "Measure sizes again that have been measured before");
+  command.add_flag("--json", options->json, "A list of objects on standard output, one for each number of particles");
+  command.footer(
       "For each size the cut that nbcc's model chooses is compared with others. Sums of that size (2^k to 2^(k+1) - 1\n"
       "particles), of the same pipeline, precision and math on a GPU of the same kind then take the best one. They "
       "add\n"
@@ -265,40 +302,7 @@ void declare_tune(CLI::App& app, TuneOptions& options) {
       "  nbcc tune pipelines/gravity.pipe --n 2048,16384\n"
       "  nbcc tune pipelines/gravity.pipe --device cuda:1 --precision double --budget 600\n"
       "  nbcc tune pipelines/gravity.pipe --n 4096 --dry-run --json");
-}
-
-int run_tune(const TuneOptions& options) {
-  if (!is_gpu(options.kernel)) {
-    throw UsageError("tune: only sums on a GPU can be cut in different ways; --device takes cuda, cuda:0, cuda:1, ...");
-  }
-  // Of the kernels that are tried, one is of use later: the cache is not filled with the others.
-  KernelChoice trial = options.kernel;
-  trial.cache_folder = "";
-  return tune(options, DiskCache::default_folder(), [&] { return std::make_unique<ParticleSum>(options.file, trial); });
-}
-
-int tune(const TuneOptions& options, const std::string& cache_folder,
-         const std::function<std::unique_ptr<ParticleSum>()>& open) {
-  const std::vector<std::int64_t> counts = parse_counts(options.counts, "--n");
-  const std::int64_t ni = options.count_i.empty() ? 0 : parse_counts(options.count_i, "--ni").front();
-  std::vector<ParamValue> params;
-  for (const std::string& text : options.params) params.push_back(parse_param(text));
-
-  const std::unique_ptr<ParticleSum> opened = open();
-  ParticleSum& sum = *opened;
-  sum.set_params(params);
-  Tuner tuner(options, sum, cache_folder);
-  Json report = Json::array();
-  if (!options.json) write_standard_output(heading(sum, options));
-  for (std::size_t k = 0; k < counts.size(); ++k) {
-    // The first sizes have most kernels to compile: of two equal shares of time each of them gets nearly both.
-    const double share = 2 / double(counts.size() - k + 1);
-    const TuneRow row = tuner.tune(ni == 0 ? counts[k] : ni, counts[k], share);
-    if (!options.json) write_standard_output(line_of(row));
-    report.push_back(json_of(row, sum, options));
-  }
-  if (options.json) write_standard_output(report.dump(2) + "\n");
-  return kDone;
+  command.callback([=, &invocation] { run_tune(*options, invocation); });
 }
 
 }  // namespace nbcc

@@ -1,7 +1,5 @@
-// A pipeline and particles -> how far the device is from the oracle. Doors: declare_verify(), run_verify(). What error
-// may be is said in error_bound.cpp; the device's sums are made in particle_sum.cpp.
-#include "cli/command_verify.h"
-
+// nbcc verify: a pipeline and particles -> how far the device is from the oracle. What error may be is said in
+// error_bound.cpp; the device's sums are made in particle_sum.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "cli/exit_code.h"
+#include "cli/commands.h"
+#include "cli/failure.h"
+#include "cli/particle_source.h"
 #include "cli/particle_sum.h"
 #include "cli/standard_output.h"
 #include "compiler/source/parse.h"
@@ -20,6 +20,17 @@
 
 namespace nbcc {
 namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct VerifyOptions {
+  std::string file;
+  ParticleSourceOptions particles;
+  std::string random;
+  std::vector<std::string> params;
+  KernelChoice kernel;
+  bool json = false;
+};
 
 // The oracle and the error analysis do some 10 million pairs in ten seconds: of larger sets 256 i are compared, of very
 // large ones fewer, evenly spread.
@@ -110,8 +121,8 @@ OutputReport compare(const Field& field, const ParticleColumn& got, const Expect
 
 std::string text_of(const std::vector<OutputReport>& reports, const ParticleSum& sum, const KernelChoice& kernel,
                     std::int64_t ni, std::int64_t nj, std::size_t compared) {
-  std::string text =
-      fmt::format("{} on {}, {}, {} x {} particles", sum.pipeline_name(), sum.device_name(), describe(kernel), ni, nj);
+  std::string text = fmt::format("{} on {}, {}, {} x {} particles", sum.pipeline_name(), sum.device_name(),
+                                 describe(kernel.options), ni, nj);
   text += std::int64_t(compared) < ni ? fmt::format(": {} of the i compared, evenly spread\n", compared)
                                       : std::string(": all i compared\n");
   text +=
@@ -130,9 +141,8 @@ std::string text_of(const std::vector<OutputReport>& reports, const ParticleSum&
   return text;
 }
 
-std::string json_of(const std::vector<OutputReport>& reports, const ParticleSum& sum, const KernelChoice& kernel,
-                    std::int64_t ni, std::int64_t nj, std::size_t compared) {
-  using Json = nlohmann::ordered_json;
+Json json_of(const std::vector<OutputReport>& reports, const ParticleSum& sum, const KernelChoice& kernel,
+             std::int64_t ni, std::int64_t nj, std::size_t compared) {
   Json outputs = Json::array();
   bool ok = true;
   for (const OutputReport& report : reports) {
@@ -146,15 +156,14 @@ std::string json_of(const std::vector<OutputReport>& reports, const ParticleSum&
                        {"undecided", report.undecided},
                        {"worst_i", report.worst}});
   }
-  const Json whole = {{"pipeline", sum.pipeline_name()},
-                      {"device", sum.device_name()},
-                      {"precision", kernel.precision},
-                      {"ni", ni},
-                      {"nj", nj},
-                      {"compared", compared},
-                      {"ok", ok},
-                      {"outputs", outputs}};
-  return whole.dump(2) + "\n";
+  return {{"pipeline", sum.pipeline_name()},
+          {"device", sum.device_name()},
+          {"precision", name(kernel.options.precision)},
+          {"ni", ni},
+          {"nj", nj},
+          {"compared", compared},
+          {"ok", ok},
+          {"outputs", outputs}};
 }
 
 // N or N,SEED.
@@ -167,35 +176,10 @@ RandomSides random_sides(const std::vector<InputField>& fields, const std::strin
   return random_particles(fields, parse_count(parts[0], "--random"), std::uint64_t(seed));
 }
 
-}  // namespace
-
-void declare_verify(CLI::App& app, VerifyOptions& options) {
-  app.add_option("FILE", options.file, "A pipeline")->required()->type_name("");
-  declare_particle_source(app, options.particles);
-  app.add_option("--random", options.random,
-                 "Particles made from the field list instead, N on each side (default: 1024,1)")
-      ->type_name("N[,SEED]");
-  app.add_option("--param", options.params, "A param's value, name=value or name=1,2,3; may be given several times")
-      ->type_name("NAME=VALUE")
-      ->take_all();
-  declare_kernel_options(app, options.kernel);
-  app.add_flag("--json", options.json, "An object on standard output");
-  app.footer(
-      "An error is held to what the roundings of all operations can add up to, followed term by term, and what "
-      "rounding\n"
-      "the inputs to the working precision does. The exit code is 1 when one is larger. Of more than 256 i, 256 are\n"
-      "compared, and of sets with more than 40,000 j fewer, at least 16.\n"
-      "\nExamples:\n"
-      "  nbcc verify pipelines/gravity.pipe\n"
-      "  nbcc verify pipelines/lennard_jones.pipe --random 4096,7 --precision double\n"
-      "  nbcc verify pipelines/gravity.pipe --i plummer.npz --param eps2=0.01");
-}
-
 int run_verify(const VerifyOptions& options) {
   const bool from_files = !options.particles.i.empty() || !options.particles.j.empty();
   if (from_files && !options.random.empty()) throw UsageError("--random takes the place of --i and --j");
-  std::vector<ParamValue> params;
-  for (const std::string& text : options.params) params.push_back(parse_param(text));
+  const std::vector<ParamValue> params = parse_params(options.params);
 
   const Pipeline pipeline = parse(read_source(options.file));
   ParticleSum sum(options.file, options.kernel);
@@ -219,15 +203,41 @@ int run_verify(const VerifyOptions& options) {
   sum.bind(bound, ni, nj);
   sum.run(which);
   const Expectation expected = expect(pipeline, oracle_input(pipeline, bound, sum.params(), ni, nj), which,
-                                      compiler_options(options.kernel), compiler_target(options.kernel));
+                                      options.kernel.options, compiler_target(options.kernel));
   std::vector<OutputReport> reports;
   std::size_t output = 0;
   for (const Field& field : pipeline.fields)
     if (field.role == Role::Output) reports.push_back(compare(field, sum.outputs().at(output++), expected, which));
-  const auto report = options.json ? json_of : text_of;
-  write_standard_output(report(reports, sum, options.kernel, ni, nj, which.size()));
+  options.json ? write_json(json_of(reports, sum, options.kernel, ni, nj, which.size()))
+               : write_standard_output(text_of(reports, sum, options.kernel, ni, nj, which.size()));
   const bool ok = std::all_of(reports.begin(), reports.end(), [](const OutputReport& r) { return r.wrong == 0; });
   return ok ? kDone : kInputWrong;
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<VerifyOptions>();
+  CLI::App& command = *app.add_subcommand("verify", "Compare a device's sums with the double-precision oracle");
+  command.add_option("FILE", options->file, "A pipeline")->required()->type_name("");
+  declare_particle_source(command, options->particles);
+  command
+      .add_option("--random", options->random,
+                  "Particles made from the field list instead, N on each side (default: 1024,1)")
+      ->type_name("N[,SEED]");
+  declare_params(command, options->params);
+  declare_kernel_options(command, options->kernel);
+  command.add_flag("--json", options->json, "An object on standard output");
+  command.footer(
+      "An error is held to what the roundings of all operations can add up to, followed term by term, and what "
+      "rounding\n"
+      "the inputs to the working precision does. The exit code is 1 when one is larger. Of more than 256 i, 256 are\n"
+      "compared, and of sets with more than 40,000 j fewer, at least 16.\n"
+      "\nExamples:\n"
+      "  nbcc verify pipelines/gravity.pipe\n"
+      "  nbcc verify pipelines/lennard_jones.pipe --random 4096,7 --precision double\n"
+      "  nbcc verify pipelines/gravity.pipe --i plummer.npz --param eps2=0.01");
+  command.callback([=, &invocation] { invocation.exit_code = run_verify(*options); });
 }
 
 }  // namespace nbcc

@@ -9,7 +9,6 @@
 #include <new>
 #include <string_view>
 
-#include "cli/exit_code.h"
 #include "compiler/text/diagnostic.h"
 #include "compiler/text/own_stack.h"
 #include "compiler/text/source.h"

@@ -1,25 +1,28 @@
-// Declares the options for compiling and turns their words into the compiler's enumerations. Opens no device.
+// Declares the options for compiling, whose words become the compiler's enumerations. Opens no device.
 #include "cli/kernel_options.h"
 
 #include <fmt/core.h>
 
 #include <CLI/Validators.hpp>
+#include <algorithm>
 
 #include "compiler/emit/cpu/emit_cpu.h"
 #include "compiler/emit/cuda/emit_cuda.h"
-#include "compiler/text/diagnostic.h"
 #include "runtime/cpu/cpu_device.h"
 #include "runtime/cuda/cuda_device.h"
 
 namespace nbcc {
 namespace {
 
-// The enumerator whose name is `word`.
-template <typename Enumeration>
-Enumeration from_name(std::string_view word, std::initializer_list<Enumeration> all) {
-  for (const Enumeration one : all)
-    if (name(one) == word) return one;
-  throw InternalError(fmt::format("the command line let '{}' pass", word));
+// An option that takes the names of enumerators; `set` gets the one that is chosen.
+template <typename Enumeration, typename Set>
+CLI::Option* add_choice(CLI::App& app, const char* option, std::vector<Enumeration> all, Set set, const char* text) {
+  std::vector<std::string> names;
+  for (const Enumeration one : all) names.emplace_back(name(one));
+  const auto take = [=](const std::string& word) {
+    set(all[std::size_t(std::find(names.begin(), names.end(), word) - names.begin())]);
+  };
+  return app.add_option_function<std::string>(option, take, text)->check(CLI::IsMember(names));
 }
 
 CLI::Validator is_device() {
@@ -40,21 +43,25 @@ void declare_device(CLI::App& app, KernelChoice& choice) {
 }  // namespace
 
 void declare_arithmetic(CLI::App& app, KernelChoice& choice) {
-  app.add_option("--precision", choice.precision, "Working precision of the terms (sums are kept in double)")
-      ->check(CLI::IsMember({"single", "mixed", "double"}))
-      ->capture_default_str();
-  app.add_option("--math", choice.math, "Reassociated sums and reciprocal roots, or the order as written")
-      ->check(CLI::IsMember({"fast", "precise"}))
-      ->capture_default_str();
-  app.add_option("--root", choice.root, "Reciprocal square roots: estimate refined, bare estimate, or exact")
-      ->check(CLI::IsMember({"refined", "estimate", "exact"}))
-      ->capture_default_str();
+  Options& options = choice.options;
+  const auto add = [&](const char* option, auto& value, auto all, const char* text) {
+    add_choice(
+        app, option, std::vector(all), [&value](auto one) { value = one; }, text)
+        ->default_str(std::string(name(value)));
+  };
+  add("--precision", options.precision, std::vector{Precision::Single, Precision::Mixed, Precision::Double},
+      "Working precision of the terms (sums are kept in double)");
+  add("--math", options.math, std::vector{Math::Fast, Math::Precise},
+      "Reassociated sums and reciprocal roots, or the order as written");
+  add("--root", options.root, std::vector{RootMode::Refined, RootMode::Estimate, RootMode::Exact},
+      "Reciprocal square roots: estimate refined, bare estimate, or exact");
 }
 
 void declare_compile_options(CLI::App& app, KernelChoice& choice) {
   declare_arithmetic(app, choice);
-  app.add_option("--isa", choice.isa, "Instruction set of the CPU (default: the best that this machine has)")
-      ->check(CLI::IsMember({"sse2", "avx2", "avx512", "neon"}));
+  add_choice(
+      app, "--isa", std::vector{Isa::Sse2, Isa::Avx2, Isa::Avx512, Isa::Neon}, [&](Isa isa) { choice.isa = isa; },
+      "Instruction set of the CPU (default: the best that this machine has)");
 }
 
 void declare_kernel_options(CLI::App& app, KernelChoice& choice) {
@@ -69,31 +76,37 @@ void declare_gpu_options(CLI::App& app, KernelChoice& choice) {
   declare_arithmetic(app, choice);
 }
 
-void declare_sizes(CLI::App& app, std::string& counts, std::string& count_i, std::vector<std::string>& params) {
-  app.add_option("-n,--n", counts, "Numbers of particles: 4096, 1e5, 1024,3000 or 1024..65536 (doubling)")
-      ->type_name("LIST")
-      ->capture_default_str();
-  app.add_option("--ni", count_i, "So many i-particles with each of these (default: as many as j)")->type_name("N");
+void declare_params(CLI::App& app, std::vector<std::string>& params) {
   app.add_option("--param", params, "A param's value, name=value or name=1,2,3; may be given several times")
       ->type_name("NAME=VALUE")
       ->take_all();
 }
 
-Options compiler_options(const KernelChoice& choice) {
-  return {from_name(choice.precision, {Precision::Single, Precision::Mixed, Precision::Double}),
-          from_name(choice.math, {Math::Fast, Math::Precise}),
-          from_name(choice.root, {RootMode::Refined, RootMode::Estimate, RootMode::Exact})};
+void declare_sizes(CLI::App& app, SizeWords& words) {
+  app.add_option("-n,--n", words.nj, "Numbers of particles: 4096, 1e5, 1024,3000 or 1024..65536 (doubling)")
+      ->type_name("LIST")
+      ->capture_default_str();
+  app.add_option("--ni", words.ni, "So many i-particles with each of these (default: as many as j)")->type_name("N");
 }
 
-Isa compiler_isa(const KernelChoice& choice) { return choice.isa.empty() ? detect_isa() : isa_from_name(choice.isa); }
+Sizes SizeWords::sizes() const {
+  Sizes sizes;
+  for (const std::int64_t n : parse_counts(nj, "--n"))
+    sizes.emplace_back(ni.empty() ? n : parse_counts(ni, "--ni").front(), n);
+  return sizes;
+}
+
+Isa compiler_isa(const KernelChoice& choice) { return choice.isa.value_or(detect_isa()); }
+
+bool is_gpu(const KernelChoice& choice) { return cuda_ordinal(choice.device).has_value(); }
 
 Target compiler_target(const KernelChoice& choice) {
-  return cuda_ordinal(choice.device) ? cuda_target() : cpu_target(compiler_isa(choice));
+  return is_gpu(choice) ? cuda_target() : cpu_target(compiler_isa(choice));
 }
 
-std::string describe(const KernelChoice& choice) {
-  const std::string root = choice.root == "refined" ? "" : fmt::format(", {} roots", choice.root);
-  return fmt::format("{} precision, {} math{}", choice.precision, choice.math, root);
+std::string describe(const Options& options) {
+  const std::string root = options.root == RootMode::Refined ? "" : fmt::format(", {} roots", name(options.root));
+  return fmt::format("{} precision, {} math{}", name(options.precision), name(options.math), root);
 }
 
 }  // namespace nbcc

@@ -1,23 +1,25 @@
-// The options that several subcommands share: for which device a pipeline is compiled, and how.
+// The options that several subcommands share: for which device a pipeline is compiled, and how; of which sums times are
+// taken.
 #pragma once
 #include <CLI/App.hpp>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/options.h"
 #include "compiler/target.h"
+#include "particles/numbers.h"
 
 namespace nbcc {
 
 struct KernelChoice {
   std::string device = "cpu";  // or "cuda", "cuda:N"
-  std::string precision = "single";
-  std::string math = "fast";
-  std::string root = "refined";
-  std::string isa;                          // empty: the best of this machine
-  int threads = 0;                          // 0: all cores
-  std::optional<std::string> cache_folder;  // not an option; "" for none
+  Options options;
+  std::optional<Isa> isa{};                   // none: the best of this machine
+  int threads = 0;                            // 0: all cores
+  std::optional<std::string> cache_folder{};  // not an option; "" for none
 };
 
 // --precision, --math, --root
@@ -28,15 +30,25 @@ void declare_compile_options(CLI::App& app, KernelChoice& choice);
 void declare_kernel_options(CLI::App& app, KernelChoice& choice);
 // --device, --precision, --math, --root: for what concerns GPUs alone.
 void declare_gpu_options(CLI::App& app, KernelChoice& choice);
-// --n, --ni, --param: of which sums times are taken.
-void declare_sizes(CLI::App& app, std::string& counts, std::string& count_i, std::vector<std::string>& params);
 
-// What the compiler calls them. The words have been checked while the command line was read.
-Options compiler_options(const KernelChoice& choice);
+// --param, whose words parse_params() takes.
+void declare_params(CLI::App& app, std::vector<std::string>& params);
+
+// Numbers of i- and of j-particles.
+using Sizes = std::vector<std::pair<std::int64_t, std::int64_t>>;
+struct SizeWords {
+  std::string nj, ni;   // no ni: as many as j
+  Sizes sizes() const;  // throws UsageError
+};
+// --n, --ni
+void declare_sizes(CLI::App& app, SizeWords& words);
+
 Isa compiler_isa(const KernelChoice& choice);
 Target compiler_target(const KernelChoice& choice);
+// Whether the device is a GPU, so that arrays can be on it.
+bool is_gpu(const KernelChoice& choice);
 
 // "single precision, fast math": for messages.
-std::string describe(const KernelChoice& choice);
+std::string describe(const Options& options);
 
 }  // namespace nbcc

@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "cli/commands.h"
-#include "cli/exit_code.h"
 #include "cli/failure.h"
 #include "cli/standard_output.h"
 
@@ -17,10 +16,11 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);
   try {
     CLI::App app("", "nbcc");
-    std::function<int()> chosen;
-    nbcc::declare_commands(app, nbcc::spell_command_line(argc, argv), &chosen);
+    nbcc::Invocation invocation;
+    invocation.command_line = nbcc::spell_command_line(argc, argv);
+    nbcc::add_commands(app, invocation);
     try {
-      app.parse(argc, argv);
+      app.parse(argc, argv);  // and does what was asked for
     } catch (const CLI::ParseError& problem) {
       std::ostringstream product, message;
       const int code = app.exit(problem, product, message);
@@ -28,12 +28,9 @@ int main(int argc, char** argv) {
       fmt::print(stderr, "{}", message.str());
       return code == 0 ? nbcc::kDone : nbcc::kUsage;
     }
-    if (!chosen) {
-      fmt::print(stderr, "{}", app.help());
-      return nbcc::kUsage;
-    }
-    // From here on the words are right; whether the files and the devices are there, the subcommand sees.
-    return chosen();
+    if (!app.get_subcommands().empty()) return invocation.exit_code;
+    fmt::print(stderr, "{}", app.help());
+    return nbcc::kUsage;
   } catch (...) {
     return nbcc::report_failure();
   }

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "runtime/api/nbcc.hpp"
-#include "runtime/cuda/cuda_device.h"
 #include "runtime/error.h"
 
 namespace nbcc {
@@ -18,7 +17,7 @@ constexpr double kShortestSample = 5e-3;
 
 void to_working_precision(ParticleTable& table, const KernelChoice& choice) {
   for (ParticleColumn& column : table.columns) {
-    if (choice.precision == "single" && column.type() == ElementType::Double) {
+    if (choice.options.precision == Precision::Single && column.type() == ElementType::Double) {
       column = convert(column, ElementType::Float);
     }
   }
@@ -74,8 +73,6 @@ std::optional<Times> measure_cut(ParticleSum& sum, const CudaTuning& cut, int re
     throw;
   }
 }
-
-bool is_gpu(const KernelChoice& choice) { return cuda_ordinal(choice.device).has_value(); }
 
 RandomBinding::RandomBinding(ParticleSum& sum, std::int64_t ni, std::int64_t nj, const KernelChoice& choice,
                              ParticleSum::Arrays arrays)

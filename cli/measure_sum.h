@@ -23,9 +23,6 @@ Times measure(ParticleSum& sum, int repeat);
 std::optional<Times> measure_cut(
     ParticleSum& sum, const CudaTuning& cut, int repeat, const std::function<bool()>& worth_it = [] { return true; });
 
-// Whether the device is a GPU, so that arrays can be on it.
-bool is_gpu(const KernelChoice& choice);
-
 // Random particles bound to a sum; they live as long as this, and the sum must not run any longer.
 class RandomBinding {
  public:

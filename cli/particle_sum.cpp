@@ -5,10 +5,10 @@
 
 #include <deque>
 
-#include "cli/device_arrays.h"
 #include "runtime/api/handles.h"
 #include "runtime/api/nbcc.hpp"
 #include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/cuda_memory.h"
 #include "runtime/error.h"
 
 namespace nbcc {
@@ -17,21 +17,19 @@ namespace {
 DeviceOptions device_options(const KernelChoice& choice) {
   DeviceOptions options;
   options.threads = choice.threads;
-  options.isa = choice.isa;
+  if (choice.isa) options.isa = name(*choice.isa);
   options.cache_dir = choice.cache_folder;
   return options;
 }
 
-PipelineOptions pipeline_options(const KernelChoice& choice) {
-  PipelineOptions options;
-  options.precision = choice.precision == "double"  ? NBCC_DOUBLE
-                      : choice.precision == "mixed" ? NBCC_MIXED
-                                                    : NBCC_SINGLE;
-  options.math = choice.math == "precise" ? NBCC_PRECISE : NBCC_FAST;
-  options.root = choice.root == "estimate" ? NBCC_ROOT_ESTIMATE
-                 : choice.root == "exact"  ? NBCC_ROOT_EXACT
-                                           : NBCC_ROOT_REFINED;
-  return options;
+PipelineOptions pipeline_options(const Options& options) {
+  constexpr nbcc_precision precisions[] = {NBCC_SINGLE, NBCC_MIXED, NBCC_DOUBLE};
+  constexpr nbcc_root roots[] = {NBCC_ROOT_ESTIMATE, NBCC_ROOT_REFINED, NBCC_ROOT_EXACT};
+  PipelineOptions given;
+  given.precision = precisions[int(options.precision)];
+  given.math = options.math == Math::Precise ? NBCC_PRECISE : NBCC_FAST;
+  given.root = roots[int(options.root)];
+  return given;
 }
 
 // A set may be empty, a view's pointer may not be null.
@@ -61,6 +59,32 @@ View view_of(const ParticleColumn& column, int first) {
       column.data);
 }
 
+// Copies of the host's arrays in a GPU's memory.
+class DeviceArrays {
+ public:
+  explicit DeviceArrays(const CudaGpu& gpu) : gpu_(gpu) {}  // must outlive this object
+
+  // Where the copy of the bytes from view.data on stands. Throws DeviceError.
+  void* copy_of(const nbcc_view& view, int components) {
+    if (view.count == 0) return view.data;
+    const CudaCurrent current(gpu_);
+    const auto size = std::size_t(view.element == NBCC_FLOAT || view.element == NBCC_INT32 ? 4 : 8);
+    const std::size_t bytes = std::size_t(view.count - 1) * std::size_t(view.stride) +
+                              std::size_t(components - 1) * std::size_t(view.component_stride) + size;
+    CudaBuffer& buffer = *buffers_.emplace_back(std::make_unique<CudaBuffer>(gpu_));
+    if (!buffer.reserve(bytes)) throw DeviceError("out of memory of the GPU for the particles themselves");
+    const CudaDriver& driver = gpu_.driver();
+    gpu_.require(driver.memcpy_htod_async(buffer.data(), view.data, bytes, nullptr), "copying particles to the GPU");
+    gpu_.require(driver.stream_synchronize(nullptr), "copying particles to the GPU");
+    return reinterpret_cast<void*>(buffer.data());
+  }
+  void clear() { buffers_.clear(); }
+
+ private:
+  const CudaGpu& gpu_;
+  std::vector<std::unique_ptr<CudaBuffer>> buffers_;
+};
+
 }  // namespace
 
 struct ParticleSum::State {
@@ -83,18 +107,16 @@ struct ParticleSum::State {
   }
 };
 
-ParticleSum::ParticleSum(const std::string& pipeline_file, const KernelChoice& choice)
-    : ParticleSum(Device(choice.device, device_options(choice)).get()->device, pipeline_file, choice) {}
-
-ParticleSum::ParticleSum(const std::shared_ptr<KernelDevice>& opened, const std::string& pipeline_file,
-                         const KernelChoice& choice) {
-  Device device(new nbcc_device{opened});
-  Pipeline pipeline = Pipeline::from_file(device, pipeline_file, pipeline_options(choice));
+ParticleSum::ParticleSum(const std::string& pipeline_file, const KernelChoice& choice,
+                         const std::shared_ptr<KernelDevice>& given) {
+  Device device = given ? Device(new nbcc_device{given}) : Device(choice.device, device_options(choice));
+  Pipeline pipeline = Pipeline::from_file(device, pipeline_file, pipeline_options(choice.options));
   std::vector<Field> fields = pipeline.fields();
   Sum sum(pipeline);
   state_.reset(
       new State{std::move(device), std::move(pipeline), std::move(fields), {}, std::move(sum), {}, {}, {}, {}});
-  if (const auto* cuda = dynamic_cast<const CudaDevice*>(opened.get())) state_->on_device.emplace(cuda->gpu());
+  if (const auto* cuda = dynamic_cast<const CudaDevice*>(state_->device.get()->device.get()))
+    state_->on_device.emplace(cuda->gpu());
   for (const Field& field : state_->fields) {
     if (field.role == NBCC_PARAM) state_->params.push_back({field.name, field.defaults});
     if (field.role != NBCC_INPUT_I && field.role != NBCC_INPUT_J) continue;

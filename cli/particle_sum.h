@@ -19,11 +19,9 @@ struct CudaTuning;
 
 class ParticleSum {
  public:
-  // Opens the device and compiles. Throws nbcc.hpp's Error, as all that follows.
-  ParticleSum(const std::string& pipeline_file, const KernelChoice& choice);
-  // On a device that is open already.
-  ParticleSum(const std::shared_ptr<KernelDevice>& device, const std::string& pipeline_file,
-              const KernelChoice& choice);
+  // Opens the device, unless it is given, and compiles. Throws nbcc.hpp's Error, as all that follows.
+  ParticleSum(const std::string& pipeline_file, const KernelChoice& choice,
+              const std::shared_ptr<KernelDevice>& given = nullptr);
   ~ParticleSum();
 
   std::string device_name() const;

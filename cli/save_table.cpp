@@ -6,6 +6,7 @@
 
 #include <CLI/Validators.hpp>
 #include <array>
+#include <optional>
 
 #include "runtime/api/nbcc.h"
 
@@ -40,24 +41,23 @@ class SignalsPutOff {
 
 }  // namespace
 
-void declare_output_options(CLI::App& app, std::string& path, std::string& format, bool& force) {
-  app.add_option("-o,--output", path,
+void declare_output_options(CLI::App& app, OutputChoice& output) {
+  app.add_option("-o,--output", output.path,
                  "The file to make: .npz, .npy, .h5 or text (.csv, .tsv, any other ending); '-' is standard output")
       ->required();
-  app.add_option("--format", format, "The format, whatever the ending says")
+  app.add_option("--format", output.write.format, "The format, whatever the ending says")
       ->check(CLI::IsMember({"npz", "npy", "h5", "text", "csv", "tsv"}));
-  app.add_flag("--force", force, "Overwrite an existing file");
+  app.add_flag("--force", output.write.force, "Overwrite an existing file");
 }
 
-void save_table(const std::string& path, ParticleTable table, const WriteOptions& options,
-                const std::string& command_line) {
+void save_table(const OutputChoice& output, ParticleTable table, const std::string& command_line) {
   table.attributes.insert(
       table.attributes.begin(),
       {{"made by", fmt::format("nbcc {}.{}.{}", NBCC_VERSION_MAJOR, NBCC_VERSION_MINOR, NBCC_VERSION_PATCH)},
        {"command", command_line}});
-  if (path == "-") return write_particles(path, table, options);  // a reader that has gone must be able to end us
-  const SignalsPutOff put_off;
-  write_particles(path, table, options);
+  std::optional<SignalsPutOff> put_off;
+  if (output.path != "-") put_off.emplace();  // of a pipe, the reader that has gone must be able to end us
+  write_particles(output.path, table, output.write);
 }
 
 }  // namespace nbcc

@@ -7,12 +7,16 @@
 
 namespace nbcc {
 
+struct OutputChoice {
+  std::string path;
+  WriteOptions write;
+};
+
 // -o FILE (required), --format, --force
-void declare_output_options(CLI::App& app, std::string& path, std::string& format, bool& force);
+void declare_output_options(CLI::App& app, OutputChoice& output);
 
 // As write_particles, with the command line and the version recorded in front of the table's attributes. A signal that
 // would end the program (Ctrl-C) takes effect once the file is complete, so that nothing half written stays behind.
-void save_table(const std::string& path, ParticleTable table, const WriteOptions& options,
-                const std::string& command_line);
+void save_table(const OutputChoice& output, ParticleTable table, const std::string& command_line);
 
 }  // namespace nbcc

@@ -75,4 +75,10 @@ ParamValue parse_param(std::string_view text) {
   return param;
 }
 
+std::vector<ParamValue> parse_params(const std::vector<std::string>& texts) {
+  std::vector<ParamValue> params;
+  for (const std::string& text : texts) params.push_back(parse_param(text));
+  return params;
+}
+
 }  // namespace nbcc

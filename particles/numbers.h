@@ -22,6 +22,8 @@ struct ParamValue {
 // eps2=1e-4, box=10,10,12, periodic=true. Throws UsageError.
 ParamValue parse_param(std::string_view text);
 
+std::vector<ParamValue> parse_params(const std::vector<std::string>& texts);
+
 // What stands between the separators; "" has no parts.
 std::vector<std::string_view> split(std::string_view text, char separator);
 

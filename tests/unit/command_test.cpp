@@ -27,8 +27,8 @@ constexpr const char* kBroken = "input_i real xi;\ninput_j real xj;\noutput(sum)
 
 std::vector<std::string> subcommand_names() {
   CLI::App app("", "nbcc");
-  std::function<int()> chosen;
-  declare_commands(app, "", &chosen);
+  Invocation invocation;
+  add_commands(app, invocation);
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
   return names;
@@ -353,8 +353,8 @@ TEST(Command, TheManualNamesEverySubcommandAndOption) {
   std::string manual((std::istreambuf_iterator<char>(file)), {});
   std::erase(manual, '\\');  // "\-\-stage" is "--stage"
   CLI::App app("", "nbcc");
-  std::function<int()> chosen;
-  declare_commands(app, "", &chosen);
+  Invocation invocation;
+  add_commands(app, invocation);
   for (const CLI::App* command : app.get_subcommands(nullptr)) {
     const std::size_t begin = manual.find(".SS nbcc " + command->get_name());
     ASSERT_NE(begin, std::string::npos) << command->get_name();

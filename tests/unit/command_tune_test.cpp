@@ -1,12 +1,11 @@
 // `nbcc tune` and `nbcc bench --sweep` on the shim's GPU, whose times say nothing: what is measured, shown and kept.
-#include "cli/command_tune.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "cli/bench_sweep.h"
+#include "cli/commands.h"
+#include "cli/particle_sum.h"
 #include "particles/random_particles.h"
 #include "runtime/cuda/cuda_device.h"
 #include "tests/support/command.h"
@@ -25,36 +24,34 @@ constexpr const char* kText =
 class CommandTune : public testing::Test {
  protected:
   CommandTune() {
-    options_.file = folder_.write("small.pipe", kText);
-    options_.counts = "40";
-    options_.budget = 1;  // a second: the shim's compiler makes three kernels or so
-    options_.json = true;
+    folder_.write("small.pipe", kText);
+    setenv("NBCC_CACHE_DIR", folder_.path("cache").c_str(), 1);
   }
+  ~CommandTune() override { unsetenv("NBCC_CACHE_DIR"); }
 
-  std::function<std::unique_ptr<ParticleSum>()> opener() {
-    return [this] {
-      const auto device = std::make_shared<CudaDevice>(shim_.driver(), shim_.compiler(), 0, "", "");
-      return std::make_unique<ParticleSum>(device, options_.file, options_.kernel);
-    };
+  std::shared_ptr<KernelDevice> device() {
+    return std::make_shared<CudaDevice>(shim_.driver(), shim_.compiler(), 0, "", "");
   }
-  json tune() {
+  // What the command says that these words are, after the pipeline's file.
+  std::string said(const std::string& command, const std::string& words) {
+    CLI::App app("", "nbcc");
+    Invocation invocation;
+    invocation.device = device();
+    add_commands(app, invocation);
     testing::internal::CaptureStdout();
-    const int code = nbcc::tune(options_, folder_.path("cache"), opener());
-    const std::string out = testing::internal::GetCapturedStdout();
-    EXPECT_EQ(code, 0);
-    return options_.json ? json::parse(out) : json(out);
+    app.parse(command + " " + folder_.path("small.pipe") + " --device cuda " + words);
+    return testing::internal::GetCapturedStdout();
   }
+  // In a second, in which the shim's compiler makes three kernels or so.
+  json tune(const std::string& words = "") { return json::parse(said("tune", "--n 40 --budget 1 --json " + words))[0]; }
   std::vector<CudaTunings::Entry> kept() const { return CudaTunings(folder_.path("cache")).list(); }
 
   CudaShim shim_;
   ScratchFolder folder_;
-  TuneOptions options_;
 };
 
 TEST_F(CommandTune, MeasuresAndKeepsWhatItFinds) {
-  const json rows = tune();
-  ASSERT_EQ(rows.size(), 1u);
-  const json& row = rows[0];
+  const json row = tune();
   EXPECT_EQ(row["pipeline"], "small");
   EXPECT_EQ(row["ni"], 40);
   EXPECT_GE(row["measured"].get<int>(), 1);
@@ -75,47 +72,36 @@ TEST_F(CommandTune, MeasuresAndKeepsWhatItFinds) {
 }
 
 TEST_F(CommandTune, WhatIsKnownIsNotMeasuredAgainUnlessForced) {
-  const std::unique_ptr<ParticleSum> sum = opener()();
+  const ParticleSum sum(folder_.path("small.pipe"), {}, device());
   const CudaTuning choice{{64, 2, 64, 8, 1}, 3};
-  CudaTunings(folder_.path("cache")).store(sum->cuda_kernel().tuning_subject(), {5, 5}, {choice, 3e9, 2e9});
-  const json known = tune()[0];
+  CudaTunings(folder_.path("cache")).store(sum.cuda_kernel().tuning_subject(), {5, 5}, {choice, 3e9, 2e9});
+  const json known = tune();
   EXPECT_EQ(known["measured"], 0);
   EXPECT_EQ(known["outcome"], "known");
   EXPECT_EQ(known["best"]["parts"], 3);
   EXPECT_EQ(known["gain"], 1.5);
-  options_.force = true;
-  EXPECT_GT(tune()[0]["measured"].get<int>(), 0);
+  EXPECT_GT(tune("--force")["measured"].get<int>(), 0);
 }
 
 TEST_F(CommandTune, WhatCannotBeKeptIsSaid) {
   folder_.write("cache", "in the way");
-  const json row = tune()[0];
+  const json row = tune();
   EXPECT_THAT(row["outcome"].get<std::string>(), testing::AnyOf("out of time", "cannot be kept"));
 }
 
 TEST_F(CommandTune, ADryRunKeepsNothing) {
-  options_.dry_run = true;
-  EXPECT_GT(tune()[0]["measured"].get<int>(), 0);
+  EXPECT_GT(tune("--dry-run")["measured"].get<int>(), 0);
   EXPECT_TRUE(kept().empty());
 }
 
 TEST_F(CommandTune, ATableHasALineForEachSize) {
-  options_.json = false;
-  options_.dry_run = true;
-  options_.counts = "30,40";
-  const std::string text = tune();
+  const std::string text = said("tune", "--n 30,40 --budget 1 --dry-run");
   EXPECT_THAT(text, HasSubstr("small on cuda:0, Shim GPU, sm_90, single precision, fast math"));
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5) << text;
 }
 
 TEST_F(CommandTune, SweepsBlocksUnrollingAndLanes) {
-  BenchOptions options;
-  options.file = options_.file;
-  options.counts = "40";
-  options.json = true;
-  testing::internal::CaptureStdout();
-  EXPECT_EQ(sweep(options, opener()), 0);
-  const json cells = json::parse(testing::internal::GetCapturedStdout());
+  const json cells = json::parse(said("bench", "--sweep --n 40 --json"));
   std::set<std::pair<std::string, int>> seen;
   for (const json& cell : cells) {
     seen.emplace(cell["choice"], cell["value"]);
@@ -129,8 +115,7 @@ TEST_F(CommandTune, SweepsBlocksUnrollingAndLanes) {
 }
 
 TEST_F(CommandTune, AnotherCutGivesTheSameSum) {
-  const auto device = std::make_shared<CudaDevice>(shim_.driver(), shim_.compiler(), 0, "", "");
-  ParticleSum sum(device, options_.file, options_.kernel);
+  ParticleSum sum(folder_.path("small.pipe"), {}, device());
   sum.set_params({{"eps2", {0.25}}});
   const RandomSides i = random_particles(sum.inputs(), 50, 1), j = random_particles(sum.inputs(), 300, 2);
   sum.bind(bind_particles(sum.inputs(), {&i.i, "i"}, {&j.j, "j"}, {}), 50, 300);

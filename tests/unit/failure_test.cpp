@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/exit_code.h"
 #include "compiler/text/diagnostic.h"
 #include "particles/file_error.h"
 #include "runtime/api/nbcc.hpp"
