@@ -51,8 +51,8 @@ void expect_on_sphere(const std::string& pipeline, const Particles& p, const std
   const Oracle oracle(pipeline);
   expect_within(sum(pipeline, p).at("pot"), expected, 1e-11, pipeline);
   for (const nbcc_precision precision : {NBCC_SINGLE, NBCC_MIXED}) {
-    expect_within(sum(pipeline, p, {.precision = precision}).at("pot"), expected,
-                  oracle.bounds(p, precision, Inputs::Rounded).at("pot"), pipeline);
+    expect_within(sum(pipeline, p, {.precision = precision}).at("pot"), expected, oracle.bounds(p, precision).at("pot"),
+                  pipeline);
   }
 }
 
@@ -128,7 +128,7 @@ TEST(LaplaceLog, TheProductOverRootsOfUnity) {
   const Oracle oracle("laplace_log_2d");
   for (const nbcc_precision precision : {NBCC_SINGLE, NBCC_MIXED, NBCC_DOUBLE}) {
     const Values out = sum("laplace_log_2d", p, {.precision = precision});
-    const Values bounds = oracle.bounds(p, precision, Inputs::Rounded);
+    const Values bounds = oracle.bounds(p, precision);
     expect_within(out.at("pot"), pot, bounds.at("pot"), "pot");
     expect_within(out.at("grad"), grad, bounds.at("grad"), "grad");
   }

@@ -2,6 +2,7 @@
 // random_pipeline_input() and those beside it in the header. Writes no text.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "tests/support/random_pipeline.h"
@@ -69,18 +70,24 @@ bool adds_nothing(const Pipeline& pipeline, const OracleInput& input, std::int64
   return with.values == without.values && with.magnitudes == without.magnitudes;
 }
 
-// finish() of a random pipeline at most doubles an error, and rounds its own result.
-std::string random_pipeline_difference(const Pipeline& pipeline, const std::vector<std::vector<double>>& got,
-                                       const OracleOutput& expected, double epsilon) {
-  for (std::size_t c = 0; c < got.size(); ++c) {
+Expectation random_pipeline_expectation(const Pipeline& pipeline, const OracleInput& input, Precision precision) {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(input.ni));
+  std::iota(all.begin(), all.end(), 0);
+  Expectation expected = expect(pipeline, input, all, {.precision = precision}, Target{.fused = false});
+  for (std::size_t c = 0; c < expected.bound.size(); ++c) {
     const Type type = pipeline.field_of(Role::Output, int(c)).type;
-    const double relative = type == Type::Int || type == Type::Index ? 0 : kRandomPipelineRoundings * epsilon;
+    if (type == Type::Int || type == Type::Index) expected.bound[c].assign(all.size(), 0);
+  }
+  return expected;
+}
+
+std::string random_pipeline_difference(const Pipeline& pipeline, const Figures& got, const Expectation& expected) {
+  for (std::size_t c = 0; c < got.size(); ++c) {
     for (std::size_t i = 0; i < got[c].size(); ++i) {
       const double want = expected.values[c][i], is = got[c][i];
-      const double size = std::isfinite(expected.magnitudes[c][i]) ? 2 * expected.magnitudes[c][i] : 0;
-      if (is == want || std::fabs(is - want) <= relative * (size + std::fabs(want))) continue;
-      return "output " + std::to_string(c) + " of i " + std::to_string(i) + " is " + std::to_string(is) + ", not " +
-             std::to_string(want);
+      if (is == want || std::fabs(is - want) <= expected.bound[c][i]) continue;
+      return "output '" + pipeline.field_of(Role::Output, int(c)).name + "' of i " + std::to_string(i) + " is " +
+             std::to_string(is) + ", not " + std::to_string(want);
     }
   }
   return "";

@@ -1,6 +1,6 @@
 // How close is close enough, said once for all numeric tests.
 //
-// Against the oracle: Oracle::bounds, a running error analysis of the very pairs (rounding.h), nothing to choose.
+// Against the oracle: Oracle::bounds, the error analysis of `nbcc verify` of the very pairs, nothing to choose.
 //
 // Against a closed form: kRoundings * epsilon * (sum |term|, which the test knows or takes from the oracle). Each
 // operation is good to 2 ulp and the longest chains of the library have about ten between the differences and a term;

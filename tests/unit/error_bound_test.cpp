@@ -7,6 +7,8 @@
 
 #include "compiler/emit/cpu/emit_cpu.h"
 #include "compiler/source/parse.h"
+#include "tests/support/every_pipeline.h"
+#include "tests/support/random_pipeline.h"
 
 namespace nbcc::test {
 namespace {
@@ -150,6 +152,45 @@ TEST(ErrorBound, AFloatIsOneInDoublePrecision) {
   const Expectation e = expect(pipeline, input, which, {.precision = Precision::Double}, cpu_target(Isa::Avx2));
   EXPECT_GE(e.bound[0][0], std::fabs(double(0.1f) + double(0.7f) - e.values[0][0]));
   EXPECT_LT(e.bound[0][0], 1e-6);
+}
+
+// Numbers that may be anything, because rounding decides, of those that are finite.
+struct Count {
+  int undecided = 0, all = 0;
+  void add(const Values& values, const Values& bounds) {
+    for (const auto& [field, row] : values)
+      for (std::size_t k = 0; k < row.size(); ++k) {
+        if (!std::isfinite(row[k])) continue;
+        ++all;
+        undecided += std::isinf(bounds.at(field)[k]);
+      }
+  }
+};
+
+// A bound that is infinite tests nothing: the particles of the tests leave next to none of them.
+TEST(ErrorBound, LeavesNextToNothingOfTheLibraryToRounding) {
+  Count count;
+  for (const std::string& name : library()) {
+    const Oracle oracle(name);
+    for (const auto& [ni, nj] : {std::pair{129, 129}, {31, 1000}, {1, 1}}) {
+      const Particles particles = random_particles(oracle.pipeline(), ni, nj, /*seed=*/7);
+      count.add(oracle(particles).values, oracle.bounds(particles, NBCC_SINGLE));
+    }
+  }
+  EXPECT_GT(count.all, 10'000);
+  EXPECT_LE(count.undecided, count.all / 1000);
+}
+
+TEST(ErrorBound, LeavesFewNumbersOfRandomPipelinesToRounding) {
+  Count count;
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    const Pipeline pipeline = parse({"random.pipe", random_pipeline_text(seed)});
+    const OracleInput input = random_pipeline_input(pipeline, 5, 37, seed);
+    const Expectation e = random_pipeline_expectation(pipeline, input, Precision::Single);
+    for (std::size_t c = 0; c < e.values.size(); ++c) count.add({{"", e.values[c]}}, {{"", e.bound[c]}});
+  }
+  EXPECT_GT(count.all, 2000);
+  EXPECT_LE(count.undecided, count.all / 50);
 }
 
 // The oracle's doubles make 0 of it.
