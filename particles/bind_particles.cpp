@@ -58,6 +58,9 @@ std::string describe(const InputField& field) {
   return field.components == 1 ? field.name : fmt::format("{}[{}]", field.name, field.components);
 }
 
+// "1 number", "3 numbers"
+std::string numbers(int count) { return fmt::format("{} number{}", count, count == 1 ? "" : "s"); }
+
 std::string described_side(const std::vector<InputField>& fields, bool acts) {
   std::string text;
   for (const InputField& field : fields)
@@ -70,13 +73,6 @@ int numbers_of_side(const std::vector<InputField>& fields, bool acts) {
   for (const InputField& field : fields)
     if (field.acts == acts) numbers += field.components;
   return numbers;
-}
-
-// "x" of xi and xj.
-std::string stem_of(const InputField& field) {
-  std::string stem = field.name;
-  if (stem.size() > 1 && stem.back() == (field.acts ? 'j' : 'i')) stem.pop_back();
-  return stem;
 }
 
 void fill(BoundField& bound, int first, const ParticleColumn& column, int column_first, int count) {
@@ -110,12 +106,12 @@ class Binder {
     const bool one = given.field.index && given.column.index;
     const int count = one ? 1 : given.column.index ? field->components : column->components;
     if (first + count > field->components || (!given.field.index && count != field->components)) {
-      throw UsageError(fmt::format("--bind {}: {} has {} number{} per particle, which do not fit {}", given.text,
-                                   given.column.name, count, count == 1 ? "" : "s", describe(*field)));
+      throw UsageError(fmt::format("--bind {}: {} has {} per particle, which do not fit {}", given.text,
+                                   given.column.name, numbers(count), describe(*field)));
     }
     if (column_first + count > column->components) {
-      throw UsageError(fmt::format("--bind {}: column '{}' has {} number{} per particle (from 0 on)", given.text,
-                                   given.column.name, column->components, column->components == 1 ? "" : "s"));
+      throw UsageError(fmt::format("--bind {}: column '{}' has {} per particle (from 0 on)", given.text,
+                                   given.column.name, numbers(column->components)));
     }
     fill(bound_[std::size_t(field - fields_.begin())], first, *column, column_first, count);
   }
@@ -151,11 +147,10 @@ class Binder {
     const ParticleColumn& data = side.table->columns.at(0);
     const int needed = numbers_of_side(fields_, field.acts);
     if (data.components < needed) {
-      throw UsageError(
-          fmt::format("{} has {} number{} per particle, but the {}-fields need {} ({}); name its columns "
-                      "with --columns or choose with --bind",
-                      side.path, data.components, data.components == 1 ? "" : "s", field.acts ? 'j' : 'i', needed,
-                      described_side(fields_, field.acts)));
+      throw UsageError(fmt::format(
+          "{} has {} per particle, but the {}-fields need {} ({}); name its columns "
+          "with --columns or choose with --bind",
+          side.path, numbers(data.components), field.acts ? 'j' : 'i', needed, described_side(fields_, field.acts)));
     }
     fill(bound_[f], 0, data, first, field.components);
   }
@@ -163,7 +158,7 @@ class Binder {
   void bind_by_name(std::size_t f) {
     const InputField& field = fields_[f];
     const ParticleSide& side = side_of(field);
-    const std::string stem = stem_of(field);
+    const std::string stem = field.stem();
     const ParticleColumn* column = side.table->find(field.name);
     if (!column) column = side.table->find(stem);
     if (!column) {
@@ -174,9 +169,9 @@ class Binder {
                                    side.table->column_names(), field.name));
     }
     if (column->components != field.components) {
-      throw UsageError(fmt::format("{} '{}' is a {} with {} number{} per particle, but column '{}' of {} has {}",
-                                   field.acts ? "input_j" : "input_i", field.name, field.type, field.components,
-                                   field.components == 1 ? "" : "s", column->name, side.path, column->components));
+      throw UsageError(fmt::format("{} '{}' is a {} with {} per particle, but column '{}' of {} has {}",
+                                   field.acts ? "input_j" : "input_i", field.name, field.type,
+                                   numbers(field.components), column->name, side.path, column->components));
     }
     fill(bound_[f], 0, *column, 0, field.components);
   }
@@ -187,6 +182,11 @@ class Binder {
 };
 
 }  // namespace
+
+std::string InputField::stem() const {
+  const bool marked = name.size() > 1 && name.back() == (acts ? 'j' : 'i');
+  return marked ? name.substr(0, name.size() - 1) : name;
+}
 
 double ColumnComponent::at(std::int64_t row) const {
   return std::visit(
@@ -208,15 +208,12 @@ ColumnChoice columns_asked_for(const std::vector<InputField>& fields, bool acts,
   const std::vector<Override> overrides = parse_overrides(texts);
   for (const InputField& field : fields) {
     if (field.acts != acts) continue;
-    bool given = false;
-    for (const Override& one : overrides) {
-      if (one.field.name != field.name) continue;
-      given = true;
-      choice.names.push_back(one.column.name);
-    }
-    if (given) continue;
+    const std::size_t before = choice.names.size();
+    for (const Override& one : overrides)
+      if (one.field.name == field.name) choice.names.push_back(one.column.name);
+    if (choice.names.size() > before) continue;
     choice.names.push_back(field.name);
-    choice.names.push_back(stem_of(field));
+    choice.names.push_back(field.stem());
   }
   return choice;
 }

@@ -24,6 +24,7 @@ struct InputField {
   bool acts = false;  // a j-field
   bool integral = false;
   int components = 1;
+  std::string stem() const;  // "x" of xi and xj
 };
 
 struct ColumnComponent {

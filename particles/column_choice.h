@@ -2,6 +2,7 @@
 // that they could be: they may have any type, length and size.
 #pragma once
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,15 @@ struct ColumnChoice {
   }
 
   bool takes(std::string_view name) const { return all || std::find(names.begin(), names.end(), name) != names.end(); }
-  bool welcomes(std::string_view name) const { return !takes(name) && !welcome.empty() && name == welcome; }
 };
+
+// What a file says of a column before its numbers are read.
+struct FileColumn : ColumnOfFile {
+  bool readable = true;              // whether the numbers are such as are read
+  std::function<ColumnData()> read;  // throws FileError
+};
+
+// Reads those that are chosen; `unnamed`: the only one, whose name is no name.
+ParticleTable read_columns(const std::vector<FileColumn>& columns, const ColumnChoice& choice, bool unnamed);
 
 }  // namespace nbcc

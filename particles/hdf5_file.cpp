@@ -141,10 +141,6 @@ hid_t memory_type(ElementType type) {
   return H5T_NATIVE_INT64;
 }
 
-std::string as_text(const ParticleColumn& column) {
-  return std::visit([](const auto& values) { return fmt::format("{}", values.at(0)); }, column.data);
-}
-
 // Reads one dataset or attribute; `read` is H5Dread or H5Aread with the rest of its arguments filled in.
 template <class Read>
 std::optional<std::string> read_string(hid_t type, Read read) {
@@ -168,7 +164,7 @@ std::optional<std::string> read_scalar(hid_t type, Read read) {
   if (!type_fault(type, element).empty()) return std::nullopt;
   ParticleColumn value{"", 1, make_data(element, 1)};
   if (read(memory_type(element), value.values()) < 0) return std::nullopt;
-  return as_text(value);
+  return value.first_as_text();
 }
 
 // Attributes that are not one string or number (dimension scales and the like) say nothing about where the file
@@ -188,56 +184,45 @@ void read_attributes(hid_t group, ParticleTable& table) {
       &table);
 }
 
-void read_dataset(hid_t group, const std::string& name, const std::string& path, ParticleTable& table) {
-  const std::string label = fmt::format("dataset '{}'", name);
-  const Handle dataset(H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose);
-  if (!dataset.valid()) fail(path, label + " cannot be opened");
-  const Handle space(H5Dget_space(dataset), H5Sclose);
-  const Handle type(H5Dget_type(dataset), H5Tclose);
-  const auto read = [&](hid_t memory, void* to) { return H5Dread(dataset, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, to); };
-  const int dimensions = H5Sget_simple_extent_ndims(space);
-  if (dimensions == 0) {
-    if (const auto text = read_scalar(type, read)) table.attributes.emplace_back(name, *text);
-    return;
+// The shape of a dataset, one number for each row where it says no more; `dimensions` is 0 of a single value.
+struct Dataset {
+  Dataset(hid_t group, const std::string& name)
+      : handle(H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose),
+        space(H5Dget_space(handle), H5Sclose),
+        type(H5Dget_type(handle), H5Tclose),
+        dimensions(H5Sget_simple_extent_ndims(space)) {
+    if (dimensions == 1 || dimensions == 2) H5Sget_simple_extent_dims(space, shape, nullptr);
   }
-  ElementType element;
-  if (const std::string fault = type_fault(type, element); !fault.empty())
-    throw FileError(path, fmt::format("{} {}", label, fault));
-  if (dimensions < 0 || dimensions > 2)
-    throw FileError(path, fmt::format("{} has {} dimensions; particles are (N) or (N, K)", label, dimensions));
+  herr_t read(hid_t memory, void* to) const { return H5Dread(handle, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, to); }
+
+  Handle handle, space, type;
+  int dimensions;
   hsize_t shape[2] = {0, 1};
-  H5Sget_simple_extent_dims(space, shape, nullptr);
+};
+
+ColumnData read_dataset(hid_t group, const std::string& name, const std::string& path) {
+  const std::string label = fmt::format("dataset '{}'", name);
+  const auto refuse = [&](const std::string& fault) { throw FileError(path, fmt::format("{} {}", label, fault)); };
+  const Dataset dataset(group, name);
+  if (!dataset.handle.valid()) fail(path, label + " cannot be opened");
+  ElementType element;
+  if (const std::string fault = type_fault(dataset.type, element); !fault.empty()) refuse(fault);
+  if (dataset.dimensions < 0 || dataset.dimensions > 2)
+    refuse(fmt::format("has {} dimensions; particles are (N) or (N, K)", dataset.dimensions));
+  const auto& [rows, components] = dataset.shape;
+  if (components < 1 || components > 0x7fffffff) refuse(fmt::format("has rows of {} numbers", components));
   std::uint64_t count = 0, bytes = 0;
-  if (shape[1] < 1 || shape[1] > 0x7fffffff)
-    throw FileError(path, fmt::format("{} has rows of {} numbers", label, shape[1]));
-  const auto stored = static_cast<std::uint64_t>(H5Dget_storage_size(dataset));
-  const Handle file(H5Iget_file_id(dataset), H5Fclose);
+  const auto stored = static_cast<std::uint64_t>(H5Dget_storage_size(dataset.handle));
+  const Handle file(H5Iget_file_id(dataset.handle), H5Fclose);
   hsize_t file_size = 0;
   H5Fget_filesize(file, &file_size);
-  if (__builtin_mul_overflow(shape[0], shape[1], &count) ||
+  if (__builtin_mul_overflow(rows, components, &count) ||
       __builtin_mul_overflow(count, static_cast<std::uint64_t>(element_size(element)), &bytes) ||
       (bytes > kUnstoredLimit && bytes / kLargestRatio > std::min<std::uint64_t>(stored, file_size)))
-    throw FileError(path, fmt::format("{} claims {} rows of {} numbers, but only {} bytes are stored for it", label,
-                                      shape[0], shape[1], stored));
-  ParticleColumn column{name, static_cast<int>(shape[1]), make_data(element, count)};
-  if (count > 0 && read(memory_type(element), column.values()) < 0) fail(path, label + " cannot be read");
-  if (table.columns.empty()) table.rows = column.rows();
-  table.columns.push_back(std::move(column));
-}
-
-// What a dataset would be as a column; whether its numbers are such as are read. Nothing for single values and text.
-std::optional<std::pair<ColumnOfFile, bool>> shape_of(hid_t group, const std::string& name) {
-  const Handle dataset(H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose);
-  if (!dataset.valid()) return {};
-  const Handle space(H5Dget_space(dataset), H5Sclose);
-  const Handle type(H5Dget_type(dataset), H5Tclose);
-  const int dimensions = H5Sget_simple_extent_ndims(space);
-  if (dimensions < 1 || dimensions > 2 || H5Tget_class(type) == H5T_STRING) return {};
-  hsize_t shape[2] = {0, 1};
-  H5Sget_simple_extent_dims(space, shape, nullptr);
-  ElementType element;
-  return {{{name, static_cast<std::int64_t>(shape[1]), static_cast<std::int64_t>(shape[0])},
-           type_fault(type, element).empty()}};
+    refuse(fmt::format("claims {} rows of {} numbers, but only {} bytes are stored for it", rows, components, stored));
+  ParticleColumn column{name, static_cast<int>(components), make_data(element, count)};
+  if (count > 0 && dataset.read(memory_type(element), column.values()) < 0) fail(path, label + " cannot be read");
+  return std::move(column.data);
 }
 
 // The group that holds the particles.
@@ -270,27 +255,31 @@ ParticleTable read_open_file(const Handle& file, const std::string& path, const 
                              const ColumnChoice& choice) {
   if (!file.valid()) fail(path, "it cannot be opened as HDF5");
   const Handle group = open_group(file, name, path);
-  ParticleTable table;
-  read_attributes(group, table);
-  const std::vector<Link> links = links_of(group, path);
-  const bool lone =
-      std::count_if(links.begin(), links.end(), [](const Link& link) { return link.type == H5O_TYPE_DATASET; }) == 1;
-  // Those that are welcome have to fit the others.
-  std::vector<std::pair<ColumnOfFile, bool>> welcome;
-  for (const Link& link : links) {
+  ParticleTable notes;
+  read_attributes(group, notes);
+  std::vector<FileColumn> columns;
+  int datasets = 0;
+  for (const Link& link : links_of(group, path)) {
     if (link.type != H5O_TYPE_DATASET) continue;
-    std::optional<std::pair<ColumnOfFile, bool>> shape;
-    if (!choice.all) shape = shape_of(group, link.name);
-    if (shape) table.in_file.push_back(shape->first);
-    if (choice.takes(link.name) || (lone && link.name == "data"))
-      read_dataset(group, link.name, path, table);
-    else if (shape && choice.welcomes(link.name))
-      welcome.push_back(*shape);
+    ++datasets;
+    const Dataset dataset(group, link.name);
+    const bool is_column = H5Tget_class(dataset.type) != H5T_STRING && dataset.dimensions <= 2;
+    if (dataset.dimensions == 0 && choice.takes(link.name)) {
+      const auto text = read_scalar(dataset.type, [&](hid_t memory, void* to) { return dataset.read(memory, to); });
+      if (text) notes.attributes.emplace_back(link.name, *text);
+    }
+    if (dataset.dimensions == 0 || !(is_column || choice.takes(link.name))) continue;
+    ElementType element;
+    FileColumn& column = columns.emplace_back();
+    column.name = link.name;
+    column.components = static_cast<std::int64_t>(dataset.shape[1]);
+    column.rows = static_cast<std::int64_t>(dataset.shape[0]);
+    column.readable = is_column && type_fault(dataset.type, element).empty();
+    column.read = [&group, &path, link] { return read_dataset(group, link.name, path); };
   }
-  for (const auto& [column, readable] : welcome)
-    if (readable && !table.columns.empty() && column.rows == table.rows) read_dataset(group, column.name, path, table);
-  if (table.columns.empty() && !table.in_file.empty()) table.rows = table.in_file.front().rows;
-  table.unnamed = lone && table.columns.size() == 1 && table.columns[0].name == "data";
+  ParticleTable table =
+      read_columns(columns, choice, datasets == 1 && columns.size() == 1 && columns[0].name == "data");
+  table.attributes = std::move(notes.attributes);
   return table;
 }
 

@@ -1,4 +1,4 @@
-// Turns the bytes of an .npy array into columns and back; its doors are decode_npy and encode_npy. Opens no files;
+// Turns the bytes of an .npy array into columns and back; its doors are in the header. Opens no files;
 // what the header says is particles/npy_header.cpp's to find out.
 #include "particles/npy.h"
 
@@ -7,11 +7,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <limits>
-#include <optional>
 
 #include "particles/file_error.h"
-#include "particles/npy_header.h"
 
 namespace nbcc {
 namespace {
@@ -20,52 +19,14 @@ constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
 constexpr char kNativeOrder = std::endian::native == std::endian::little ? '<' : '>';
 
-std::string field_label(const NpyField& field) {
-  return field.name.empty() ? "it" : fmt::format("field '{}'", field.name);
-}
-
 bool is_text(const NpyField& field) { return field.kind == 'U' || field.kind == 'S' || field.kind == 'a'; }
-
-// The element type that a column of this field gets; nothing for what is not a number that fits one.
-std::optional<ElementType> type_of(const NpyField& field) {
-  if (field.kind == 'f' && field.size == 8) return ElementType::Double;
-  if (field.kind == 'f' && field.size == 4) return ElementType::Float;
-  if (field.kind == 'i' && field.size == 8) return ElementType::Int64;
-  if (field.kind == 'u' && field.size == 4) return ElementType::Int64;
-  if (field.kind == 'b' && field.size == 1) return ElementType::Int32;
-  if (field.kind == 'i' && (field.size == 4 || field.size == 2 || field.size == 1)) return ElementType::Int32;
-  if (field.kind == 'u' && (field.size == 2 || field.size == 1)) return ElementType::Int32;
-  return {};
-}
-
-std::string fault_of(const NpyField& field) {
-  if (type_of(field)) return "";
-  const std::string label = field_label(field);
-  if (field.kind == 'f')
-    return fmt::format("{} holds {}-bit floating point numbers; store float32 or float64 (astype)", label,
-                       field.size * 8);
-  if (field.kind == 'u')
-    return fmt::format("{} holds unsigned 64-bit integers, which do not fit int64; store int64 (astype)", label);
-  if (field.kind == 'c')
-    return fmt::format("{} holds complex numbers; store real and imaginary parts as two columns", label);
-  if (field.kind == 'O') return fmt::format("{} holds Python objects (a pickle), which are not read", label);
-  if (is_text(field)) return fmt::format("{} holds text, not numbers", label);
-  return fmt::format("{} holds '{}', which is not a number that is read here", label, field.type);
-}
-
-ElementType column_type(const NpyField& field, const std::string& path) {
-  if (const std::optional<ElementType> type = type_of(field)) return *type;
-  throw FileError(path, fault_of(field));
-}
 
 template <class Stored>
 Stored load(const char* from, bool swapped) {
   char raw[sizeof(Stored)];
   std::memcpy(raw, from, sizeof raw);
   if (swapped) std::reverse(raw, raw + sizeof raw);
-  Stored value;
-  std::memcpy(&value, raw, sizeof value);
-  return value;
+  return std::bit_cast<Stored>(raw);
 }
 
 // Where the numbers of one column lie.
@@ -76,59 +37,59 @@ struct Layout {
 };
 
 template <class Stored, class Value>
-void gather(const Layout& layout, std::vector<Value>& values) {
-  if constexpr (std::is_same_v<Stored, Value>)
-    if (!layout.swapped && layout.component_stride == sizeof(Stored) &&
-        layout.row_stride == layout.components * layout.component_stride && !values.empty()) {
-      std::memcpy(values.data(), layout.first, values.size() * sizeof(Value));
-      return;
-    }
+ColumnData gather(const Layout& layout) {
+  std::vector<Value> values(static_cast<std::size_t>(layout.rows * layout.components));
+  const bool dense =
+      layout.component_stride == sizeof(Stored) && layout.row_stride == layout.components * layout.component_stride;
+  if (std::is_same_v<Stored, Value> && dense && !layout.swapped && !values.empty()) {
+    std::memcpy(values.data(), layout.first, values.size() * sizeof(Value));
+    return values;
+  }
   std::size_t k = 0;
   for (std::int64_t row = 0; row < layout.rows; ++row)
     for (std::int64_t c = 0; c < layout.components; ++c)
       values[k++] = static_cast<Value>(
           load<Stored>(layout.first + row * layout.row_stride + c * layout.component_stride, layout.swapped));
+  return values;
 }
 
-ParticleColumn read_column(const NpyField& field, const Layout& layout, const std::string& path) {
-  const ElementType type = column_type(field, path);
-  ParticleColumn column{field.name, static_cast<int>(layout.components),
-                        make_data(type, static_cast<std::size_t>(layout.rows * layout.components))};
-  if (auto* doubles = std::get_if<std::vector<double>>(&column.data)) {
-    gather<double>(layout, *doubles);
-  } else if (auto* floats = std::get_if<std::vector<float>>(&column.data)) {
-    gather<float>(layout, *floats);
-  } else if (auto* longs = std::get_if<std::vector<std::int64_t>>(&column.data)) {
-    field.kind == 'u' ? gather<std::uint32_t>(layout, *longs) : gather<std::int64_t>(layout, *longs);
-  } else {
-    auto& ints = std::get<std::vector<std::int32_t>>(column.data);
-    if (field.size == 4)
-      gather<std::int32_t>(layout, ints);
-    else if (field.size == 2)
-      field.kind == 'u' ? gather<std::uint16_t>(layout, ints) : gather<std::int16_t>(layout, ints);
-    else
-      field.kind == 'i' ? gather<std::int8_t>(layout, ints) : gather<std::uint8_t>(layout, ints);
-  }
-  return column;
+// The numbers that are read, and what a column holds them in.
+struct Numbers {
+  char kind;
+  std::int64_t size;
+  ColumnData (*gather)(const Layout& layout);
+};
+constexpr Numbers kNumbers[] = {
+    {'f', 8, gather<double, double>},
+    {'f', 4, gather<float, float>},
+    {'i', 8, gather<std::int64_t, std::int64_t>},
+    {'u', 4, gather<std::uint32_t, std::int64_t>},
+    {'i', 4, gather<std::int32_t, std::int32_t>},
+    {'i', 2, gather<std::int16_t, std::int32_t>},
+    {'u', 2, gather<std::uint16_t, std::int32_t>},
+    {'i', 1, gather<std::int8_t, std::int32_t>},
+    {'u', 1, gather<std::uint8_t, std::int32_t>},
+    {'b', 1, gather<std::uint8_t, std::int32_t>},
+};
+
+// Null for what is not a number that fits a column.
+const Numbers* numbers_of(const NpyField& field) {
+  const auto found = std::find_if(std::begin(kNumbers), std::end(kNumbers), [&](const Numbers& numbers) {
+    return numbers.kind == field.kind && numbers.size == field.size;
+  });
+  return found == std::end(kNumbers) ? nullptr : found;
 }
 
-void put_utf8(std::string& text, std::uint32_t code) {
-  if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) code = 0xfffd;
-  if (code < 0x80) {
-    text += static_cast<char>(code);
-  } else if (code < 0x800) {
-    text += static_cast<char>(0xc0 | code >> 6);
-    text += static_cast<char>(0x80 | (code & 0x3f));
-  } else if (code < 0x10000) {
-    text += static_cast<char>(0xe0 | code >> 12);
-    text += static_cast<char>(0x80 | (code >> 6 & 0x3f));
-    text += static_cast<char>(0x80 | (code & 0x3f));
-  } else {
-    text += static_cast<char>(0xf0 | code >> 18);
-    text += static_cast<char>(0x80 | (code >> 12 & 0x3f));
-    text += static_cast<char>(0x80 | (code >> 6 & 0x3f));
-    text += static_cast<char>(0x80 | (code & 0x3f));
-  }
+[[noreturn]] void refuse(const NpyField& field, const std::string& path) {
+  const std::string label = field.name.empty() ? "it" : fmt::format("field '{}'", field.name);
+  std::string fault = fmt::format("holds '{}', which is not a number that is read here", field.type);
+  if (field.kind == 'f')
+    fault = fmt::format("holds {}-bit floating point numbers; store float32 or float64 (astype)", field.size * 8);
+  if (field.kind == 'u') fault = "holds unsigned 64-bit integers, which do not fit int64; store int64 (astype)";
+  if (field.kind == 'c') fault = "holds complex numbers; store real and imaginary parts as two columns";
+  if (field.kind == 'O') fault = "holds Python objects (a pickle), which are not read";
+  if (is_text(field)) fault = "holds text, not numbers";
+  throw FileError(path, fmt::format("{} {}", label, fault));
 }
 
 // One code point; a byte that is not UTF-8 becomes U+FFFD and is stepped over alone.
@@ -149,7 +110,7 @@ std::uint32_t take_utf8(std::string_view& text) {
 std::string read_string(const NpyField& field, const char* from) {
   std::string text;
   if (field.kind == 'U') {
-    for (std::int64_t k = 0; k < field.size; k += 4) put_utf8(text, load<std::uint32_t>(from + k, field.swapped));
+    for (std::int64_t k = 0; k < field.size; k += 4) append_utf8(text, load<std::uint32_t>(from + k, field.swapped));
   } else {
     text.assign(from, static_cast<std::size_t>(field.size));
   }
@@ -181,58 +142,68 @@ std::int64_t checked_row_bytes(const NpyHeader& header, std::size_t available, c
   return row_bytes;
 }
 
-}  // namespace
-
-NpyArray decode_npy(std::string_view bytes, const std::string& path, const ColumnChoice& choice) {
-  const NpyHeader header = take_npy_header(bytes, path);
-  for (const NpyField& field : header.fields)
-    if (field.kind == 'O') column_type(field, path);  // a pickle has another length than its dtype: say why first
-  const std::int64_t row_bytes = checked_row_bytes(header, bytes.size(), path);
-
-  NpyArray array;
-  array.structured = header.structured;
-  array.dimensions = static_cast<int>(header.shape.size());
-  array.rows = array.dimensions > 0 ? header.shape[0] : 1;
-  const std::int64_t width = array.dimensions > 1 ? header.shape[1] : 1;
-  if (!header.structured) {
-    const NpyField& field = header.fields[0];
-    array.text = is_text(field);
-    if (array.text && array.dimensions < 2 && (field.size > 0 || array.rows <= 1)) {
-      for (std::int64_t k = 0; k < array.rows; ++k)
-        array.strings.push_back(read_string(field, bytes.data() + k * field.size));
-      return array;
-    }
-    const bool columns_first = header.fortran && array.dimensions == 2;
-    array.columns.push_back(read_column(field,
-                                        {bytes.data(), array.rows, width, columns_first ? field.size : row_bytes,
-                                         columns_first ? field.size * array.rows : field.size, field.swapped},
-                                        path));
-    return array;
-  }
-  for (const NpyField& field : header.fields) {
-    if (field.kind == 'V' && field.name.empty()) continue;  // pads an aligned record
-    if (!choice.all) array.in_file.push_back({field.name, field.components, array.rows});
-    if (!choice.takes(field.name) && !(choice.welcomes(field.name) && fault_of(field).empty())) continue;
-    array.columns.push_back(read_column(
-        field, {bytes.data() + field.offset, array.rows, field.components, row_bytes, field.size, field.swapped},
-        path));
-  }
-  if (array.columns.empty() && array.in_file.empty()) throw FileError(path, "its records have no fields");
-  return array;
+// `numbers` is what follows the header.
+ColumnData data_of(const NpyHeader& header, const NpyField& field, std::string_view numbers, const std::string& path) {
+  for (const NpyField& any : header.fields)
+    if (any.kind == 'O') refuse(any, path);  // a pickle has another length than its dtype: say why first
+  const std::int64_t row_bytes = checked_row_bytes(header, numbers.size(), path);
+  const Numbers* const kind = numbers_of(field);
+  if (!kind) refuse(field, path);
+  const std::int64_t rows = header.shape.empty() ? 1 : header.shape[0];
+  const char* const first = numbers.data() + field.offset;
+  if (header.structured) return kind->gather({first, rows, field.components, row_bytes, field.size, field.swapped});
+  const std::int64_t width = header.shape.size() > 1 ? header.shape[1] : 1;
+  if (header.fortran) return kind->gather({first, rows, width, field.size, field.size * rows, field.swapped});
+  return kind->gather({first, rows, width, row_bytes, field.size, field.swapped});
 }
 
-std::vector<NpyShape> shapes_of_npy(std::string_view begin, const std::string& name, const std::string& path) {
-  const NpyHeader header = take_npy_header(begin, path);
-  std::vector<NpyShape> shapes;
-  if (header.shape.empty()) return shapes;
-  const bool flat = header.shape.size() == 1, fits = flat || (header.shape.size() == 2 && !header.structured);
-  for (const NpyField& field : header.fields) {
-    if (is_text(field) || (field.kind == 'V' && field.name.empty())) continue;
-    const std::int64_t components = header.structured ? field.components : flat ? 1 : header.shape[1];
-    shapes.push_back({{header.structured ? field.name : name, components, header.shape[0]},
-                      fits && components >= 1 && fault_of(field).empty()});
+}  // namespace
+
+bool is_note(const NpyHeader& header) {
+  return !header.structured && (header.shape.empty() || is_text(header.fields[0]));
+}
+
+std::string decode_npy_note(std::string_view bytes, const std::string& path) {
+  const NpyHeader header = take_npy_header(bytes, path);
+  const NpyField& field = header.fields.at(0);
+  if (!is_text(field)) return ParticleColumn{"", 1, data_of(header, field, bytes, path)}.first_as_text();
+  checked_row_bytes(header, bytes.size(), path);
+  const std::int64_t rows = header.shape.empty() ? 1 : header.shape[0];
+  if (header.shape.size() > 1 || (field.size == 0 && rows > 1)) refuse(field, path);
+  std::string text;
+  for (std::int64_t k = 0; k < rows; ++k)
+    text += (k == 0 ? "" : ", ") + read_string(field, bytes.data() + k * field.size);
+  return text;
+}
+
+std::vector<FileColumn> columns_of_npy(const NpyHeader& header, const std::string& name, const std::string& path,
+                                       const NpyBytes& bytes) {
+  const bool flat = header.shape.size() < 2, fits = flat || (header.shape.size() == 2 && !header.structured);
+  std::vector<FileColumn> columns;
+  for (std::size_t k = 0; k < header.fields.size(); ++k) {
+    const NpyField& field = header.fields[k];
+    if (field.kind == 'V' && field.name.empty() && header.structured) continue;  // pads an aligned record
+    FileColumn& column = columns.emplace_back();
+    column.name = header.structured ? field.name : name;
+    column.components = header.structured ? field.components : flat ? 1 : header.shape[1];
+    column.rows = header.shape.empty() ? 1 : header.shape[0];
+    column.readable = fits && column.components >= 1 && numbers_of(field);
+    column.read = [=] {
+      std::string room;
+      std::string_view numbers = bytes(room);
+      const NpyHeader whole = take_npy_header(numbers, path);
+      return data_of(whole, whole.fields.at(k), numbers, path);
+    };
   }
-  return shapes;
+  if (columns.empty()) throw FileError(path, "its records have no fields");
+  return columns;
+}
+
+ParticleTable decode_npy(std::string_view bytes, const std::string& path, const ColumnChoice& choice) {
+  std::string_view numbers = bytes;
+  const NpyHeader header = take_npy_header(numbers, path);
+  const auto columns = columns_of_npy(header, "data", path, [=](std::string&) { return bytes; });
+  return read_columns(columns, choice, !header.structured);
 }
 
 namespace {

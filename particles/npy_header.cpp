@@ -1,5 +1,5 @@
 // Turns the header of an .npy array into dtype and shape; its one door is take_npy_header. The header is a Python
-// literal: it is read by a parser for exactly the literals that NumPy writes, and never run.
+// literal: it is read as the JSON that it nearly is, and never run.
 #include "particles/npy_header.h"
 
 #include <fmt/core.h>
@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "particles/file_error.h"
 
@@ -17,195 +19,112 @@ constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
 constexpr char kNativeOrder = std::endian::native == std::endian::little ? '<' : '>';
 
-// Reads {'descr': ..., 'fortran_order': ..., 'shape': (...), }.
-class HeaderParser {
- public:
-  HeaderParser(std::string_view text, bool latin1, const std::string& path)
-      : text_(text), latin1_(latin1), path_(path) {}
+using Json = nlohmann::json;
 
-  NpyHeader parse() {
-    NpyHeader header;
-    bool descr = false, order = false, shape = false;
-    expect('{');
-    while (!take('}')) {
-      const std::string key = string();
-      expect(':');
-      if (key == "descr" && !descr) {
-        parse_descr(header);
-        descr = true;
-      } else if (key == "fortran_order" && !order) {
-        header.fortran = boolean();
-        order = true;
-      } else if (key == "shape" && !shape) {
-        header.shape = tuple();
-        shape = true;
-      } else {
-        fail(fmt::format("an unexpected key '{}'", printable(key)));
+// Python's literals are JSON but for their quotes, tuples, True and False, 3L, and a comma before a closing bracket.
+std::string json_of(std::string_view literal, bool latin1) {
+  std::string json;
+  for (std::size_t k = 0; k < literal.size(); ++k) {
+    const char c = literal[k];
+    if (c == '\'' || c == '"') {
+      json += '"';
+      for (++k; k < literal.size() && literal[k] != c; ++k) {
+        if (literal[k] == '\\' && k + 1 < literal.size()) ++k;
+        const auto byte = static_cast<unsigned char>(literal[k]);
+        if (byte < 0x20 || byte == '"' || byte == '\\')
+          json += fmt::format("\\u{:04x}", byte);
+        else
+          latin1 ? append_utf8(json, byte) : void(json += literal[k]);
       }
-      if (!take(',')) {
-        expect('}');
-        break;
-      }
-    }
-    if (!descr || !order || !shape) fail("descr, fortran_order and shape are not all there");
-    return header;
-  }
-
- private:
-  void parse_descr(NpyHeader& header) {
-    if (peek() == '\'' || peek() == '"') {
-      header.fields.push_back(field("", string()));
-      return;
-    }
-    header.structured = true;
-    expect('[');
-    std::int64_t offset = 0;
-    while (!take(']')) {
-      NpyField next = record_field();
-      next.offset = offset;
-      std::int64_t bytes = 0;
-      if (__builtin_mul_overflow(next.size, next.components, &bytes) ||
-          __builtin_add_overflow(offset, bytes, &offset) || offset > kLargest)
-        fail("a record of more than 2 GiB");
-      header.fields.push_back(std::move(next));
-      if (!take(',')) {
-        expect(']');
-        break;
-      }
+      json += '"';
+    } else if (c == ')' || c == ']' || c == '}') {
+      while (json.ends_with(' ') || json.ends_with('\n')) json.pop_back();
+      if (json.ends_with(',')) json.pop_back();
+      json += c == ')' ? ']' : c;
+    } else if (c != 'L') {  // which Python 2 wrote behind lengths
+      json += c == '(' ? '[' : c == 'T' ? 't' : c == 'F' ? 'f' : c;
     }
   }
+  return json;
+}
 
-  // ('x', '<f8'), ('x', '<f8', (3,)) or (('title', 'x'), '<f8').
-  NpyField record_field() {
-    expect('(');
-    std::string name;
-    if (take('(')) {
-      string();
-      expect(',');
-      name = string();
-      expect(')');
-    } else {
-      name = string();
-    }
-    expect(',');
-    if (peek() == '[') fail(fmt::format("field '{}' is a record itself, which is not read", printable(name)));
-    NpyField result = field(name, string());
-    if (take(',') && peek() != ')') {
-      const std::vector<std::int64_t> shape = peek() == '(' ? tuple() : std::vector<std::int64_t>{number()};
-      if (shape.size() > 1)
-        fail(fmt::format("field '{}' has {} dimensions per row; one is read at most", printable(name), shape.size()));
-      if (!shape.empty()) result.components = shape[0];
-      if (result.components < 1 || result.components > kLargest)
-        fail(fmt::format("field '{}' has {} components", printable(name), result.components));
-    }
-    expect(')');
-    return result;
-  }
-
-  NpyField field(std::string name, std::string type) {
-    NpyField result;
-    std::size_t at = 0;
-    char order = '|';
-    if (!type.empty() && std::string_view("<>=|").find(type[0]) != std::string_view::npos) order = type[at++];
-    if (at < type.size()) result.kind = type[at++];
-    for (; at < type.size() && type[at] >= '0' && type[at] <= '9' && result.size <= kLargest; ++at)
-      result.size = result.size * 10 + (type[at] - '0');
-    // Object arrays have no size; datetimes end in a unit; both are refused later, by their kind.
-    const bool whole = at == type.size() || result.kind == 'M' || result.kind == 'm';
-    if (!whole || result.kind == 0 || result.size > kLargest / 4)
-      fail(fmt::format("'{}' is not a dtype", printable(type)));
-    if (result.kind == 'U') result.size *= 4;
-    result.swapped = (order == '<' || order == '>') && order != kNativeOrder;
-    result.name = std::move(name);
-    result.type = std::move(type);
-    return result;
-  }
-
-  std::vector<std::int64_t> tuple() {
-    std::vector<std::int64_t> values;
-    expect('(');
-    while (!take(')')) {
-      values.push_back(number());
-      if (values.size() > 64) fail("more than 64 dimensions");
-      if (!take(',')) {
-        expect(')');
-        break;
-      }
-    }
-    return values;
-  }
-
-  std::int64_t number() {
-    skip_space();
-    std::int64_t value = 0;
-    const std::size_t start = at_;
-    for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_)
-      if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, text_[at_] - '0', &value))
-        fail("a length beyond 2^63");
-    if (at_ == start) fail("a length is not a whole number");
-    if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // Python 2 wrote (3L,)
-    return value;
-  }
-
-  bool boolean() {
-    skip_space();
-    for (const std::string_view word : {"True", "False"})
-      if (text_.substr(at_).starts_with(word)) {
-        at_ += word.size();
-        return word == "True";
-      }
-    fail("fortran_order is neither True nor False");
-  }
-
-  std::string string() {
-    const char quote = peek();
-    if (quote != '\'' && quote != '"') fail("a string is missing");
-    std::string value;
-    for (++at_; at_ < text_.size() && text_[at_] != quote; ++at_) {
-      if (text_[at_] == '\\' && at_ + 1 < text_.size()) ++at_;
-      const auto byte = static_cast<unsigned char>(text_[at_]);
-      if (latin1_ && byte >= 0x80) value += static_cast<char>(0xc0 | byte >> 6);
-      value += static_cast<char>(latin1_ && byte >= 0x80 ? 0x80 | (byte & 0x3f) : byte);
-    }
-    if (at_ == text_.size()) fail("a string does not end");
-    ++at_;
-    return value;
-  }
-
-  void skip_space() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
-  }
-
-  char peek() {
-    skip_space();
-    return at_ < text_.size() ? text_[at_] : '\0';
-  }
-
-  bool take(char c) {
-    if (peek() != c || at_ >= text_.size()) return false;
-    ++at_;
-    return true;
-  }
-
-  void expect(char c) {
-    if (!take(c)) fail(fmt::format("'{}' is missing", c));
-  }
-
-  static std::string printable(std::string_view text) {
-    std::string shown(text.substr(0, 40));
-    std::replace_if(shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, '?');
-    return shown;
-  }
-
-  [[noreturn]] void fail(const std::string& reason) const {
-    throw FileError(path_, fmt::format("its .npy header is damaged or not understood at byte {}: {}", at_, reason));
-  }
-
-  std::string_view text_;
-  const bool latin1_;  // versions 1 and 2; version 3 is UTF-8
-  const std::string& path_;
-  std::size_t at_ = 0;
+// What stands in the way; becomes a FileError at the door.
+struct Fault : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
+
+std::string printable(std::string_view text) {
+  std::string shown(text.substr(0, 40));
+  std::replace_if(shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, '?');
+  return shown;
+}
+
+std::vector<std::int64_t> lengths_in(const Json& tuple) {
+  std::vector<std::int64_t> lengths;
+  for (const Json& length : tuple) {
+    if (!length.is_number_unsigned() || length.get<std::uint64_t>() > std::uint64_t(1) << 62)
+      throw Fault(fmt::format("'{}' is not a length", printable(length.dump())));
+    lengths.push_back(length.get<std::int64_t>());
+    if (lengths.size() > 64) throw Fault("more than 64 dimensions");
+  }
+  return lengths;
+}
+
+NpyField field_of(const std::string& name, const std::string& type) {
+  NpyField field;
+  field.name = name;
+  field.type = type;
+  std::size_t at = 0;
+  char order = '|';
+  if (!type.empty() && std::string_view("<>=|").find(type[0]) != std::string_view::npos) order = type[at++];
+  if (at < type.size()) field.kind = type[at++];
+  for (; at < type.size() && type[at] >= '0' && type[at] <= '9' && field.size <= kLargest; ++at)
+    field.size = field.size * 10 + (type[at] - '0');
+  // Object arrays have no size; datetimes end in a unit; both are refused later, by their kind.
+  const bool whole = at == type.size() || field.kind == 'M' || field.kind == 'm';
+  if (!whole || field.kind == 0 || field.size > kLargest / 4)
+    throw Fault(fmt::format("'{}' is not a dtype", printable(type)));
+  if (field.kind == 'U') field.size *= 4;
+  field.swapped = (order == '<' || order == '>') && order != kNativeOrder;
+  return field;
+}
+
+// ('x', '<f8'), ('x', '<f8', (3,)) or (('title', 'x'), '<f8').
+NpyField record_field(const Json& entry) {
+  const std::string name = entry.at(0).is_array() ? entry.at(0).at(1) : entry.at(0);
+  if (entry.at(1).is_array())
+    throw Fault(fmt::format("field '{}' is a record itself, which is not read", printable(name)));
+  NpyField field = field_of(name, entry.at(1));
+  if (entry.size() < 3) return field;
+  const std::vector<std::int64_t> shape = lengths_in(entry[2].is_array() ? entry[2] : Json::array({entry[2]}));
+  if (shape.size() > 1)
+    throw Fault(
+        fmt::format("field '{}' has {} dimensions per row; one is read at most", printable(name), shape.size()));
+  if (!shape.empty()) field.components = shape[0];
+  if (field.components < 1 || field.components > kLargest)
+    throw Fault(fmt::format("field '{}' has {} components", printable(name), field.components));
+  return field;
+}
+
+// Of {'descr': ..., 'fortran_order': ..., 'shape': (...), }.
+NpyHeader header_of(const Json& literal) {
+  if (!literal.is_object() || literal.size() != 3) throw Fault("it has more or less than three entries");
+  NpyHeader header;
+  header.fortran = literal.at("fortran_order").get<bool>();
+  if (!literal.at("shape").is_array()) throw Fault("its shape is no tuple");
+  header.shape = lengths_in(literal.at("shape"));
+  const Json& descr = literal.at("descr");
+  header.structured = descr.is_array();
+  if (!header.structured) header.fields.push_back(field_of("", descr));
+  std::int64_t offset = 0;
+  for (const Json& entry : header.structured ? descr : Json::array()) {
+    NpyField& field = header.fields.emplace_back(record_field(entry));
+    field.offset = offset;
+    offset += field.size * field.components;  // of 2^29 and 2^31 at most
+    if (offset > kLargest) throw Fault("a record of more than 2 GiB");
+  }
+  return header;
+}
 
 // The header's text; `bytes` is left at the numbers.
 std::string_view take_text(std::string_view& bytes, const std::string& path) {
@@ -226,10 +145,24 @@ std::string_view take_text(std::string_view& bytes, const std::string& path) {
 
 }  // namespace
 
+void append_utf8(std::string& text, std::uint32_t code) {
+  if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) code = 0xfffd;
+  if (code < 0x80) return text.push_back(static_cast<char>(code));
+  const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;  // bytes that follow the first
+  text += static_cast<char>(0xff << (7 - more) | code >> 6 * more);
+  for (int k = more - 1; k >= 0; --k) text += static_cast<char>(0x80 | (code >> 6 * k & 0x3f));
+}
+
 NpyHeader take_npy_header(std::string_view& bytes, const std::string& path) {
-  const bool latin1 = bytes.size() > 6 && bytes[6] < 3;
+  const bool latin1 = bytes.size() > 6 && bytes[6] < 3;  // version 3 is UTF-8
   const std::string_view text = take_text(bytes, path);
-  return HeaderParser(text, latin1, path).parse();
+  try {
+    return header_of(Json::parse(json_of(text, latin1)));
+  } catch (const Fault& fault) {
+    throw FileError(path, fmt::format("its .npy header is damaged or not understood: {}", fault.what()));
+  } catch (const Json::exception& fault) {
+    throw FileError(path, fmt::format("its .npy header is damaged or not understood: {}", printable(fault.what())));
+  }
 }
 
 }  // namespace nbcc

@@ -29,4 +29,7 @@ struct NpyHeader {
 // 2 GiB, but nothing was compared with the bytes that follow. Throws FileError.
 NpyHeader take_npy_header(std::string_view& bytes, const std::string& path);
 
+// A code point; U+FFFD for what is none.
+void append_utf8(std::string& text, std::uint32_t code);
+
 }  // namespace nbcc

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <tuple>
 
 #include "particles/file_error.h"
 #include "particles/npy.h"
@@ -90,19 +89,6 @@ std::string read_member(zip_t* archive, std::size_t archive_size, zip_uint64_t i
   return bytes;
 }
 
-// What its header says, if that can be read.
-std::vector<NpyShape> read_shapes(zip_t* archive, zip_uint64_t index, const std::string& name,
-                                  const std::string& path) {
-  try {
-    std::string begin(kHeaderReach, '\0');
-    const MemberFile file = open_member(archive, index, path);
-    begin.resize(unpack(file.get(), begin.data(), begin.size(), path));
-    return shapes_of_npy(begin, name, path);
-  } catch (const FileError&) {
-    return {};
-  }
-}
-
 // The lines that encode_npz wrote.
 void take_provenance(std::string_view text, ParticleTable& table) {
   while (!text.empty()) {
@@ -117,30 +103,15 @@ void take_provenance(std::string_view text, ParticleTable& table) {
   }
 }
 
-std::string as_text(const ParticleColumn& column) {
-  return std::visit([](const auto& values) { return fmt::format("{}", values[0]); }, column.data);
+// As much of a member as its header may take.
+std::string read_header(zip_t* archive, zip_uint64_t index, const std::string& path) {
+  std::string begin(kHeaderReach, '\0');
+  const MemberFile file = open_member(archive, index, path);
+  begin.resize(unpack(file.get(), begin.data(), begin.size(), path));
+  return begin;
 }
 
-void add_array(NpyArray array, const std::string& name, ParticleTable& table) {
-  if (array.text) {
-    if (name == kProvenance && array.strings.size() == 1) return take_provenance(array.strings[0], table);
-    std::string text;
-    for (const std::string& string : array.strings) text += (text.empty() ? "" : ", ") + string;
-    table.attributes.emplace_back(name, text);
-    return;
-  }
-  if (array.dimensions == 0 && !array.structured) {
-    table.attributes.emplace_back(name, as_text(array.columns[0]));
-    return;
-  }
-  if (!array.structured) array.columns[0].name = name;
-  if (table.columns.empty()) table.rows = array.rows;
-  for (ParticleColumn& column : array.columns) table.columns.push_back(std::move(column));
-}
-
-bool invented(std::string_view name) { return name == "arr_0" || name == "data"; }
-
-// The arrays' members, without the provenance: index and name.
+// The arrays' members: index and name.
 std::vector<std::pair<zip_uint64_t, std::string>> members_of(zip_t* archive, const std::string& path) {
   std::vector<std::pair<zip_uint64_t, std::string>> members;
   const zip_int64_t count = zip_get_num_entries(archive, 0);
@@ -201,35 +172,36 @@ struct FreeSource {
 
 ParticleTable decode_npz(std::string_view bytes, const std::string& path, const ColumnChoice& choice) {
   const Archive archive = open_archive(bytes, path);
-  const auto members = members_of(archive.get(), path);
-  const auto is_array = [](const auto& member) { return member.second != kProvenance; };
-  const bool lone = std::count_if(members.begin(), members.end(), is_array) == 1;
-  ParticleTable table;
-  const auto label_of = [&](const std::string& name) { return fmt::format("{} (member {}.npy)", path, name); };
-  const auto take = [&](zip_uint64_t index, const std::string& name) {
-    const std::string label = label_of(name);
-    add_array(decode_npy(read_member(archive.get(), bytes.size(), index, label), label, choice), name, table);
-  };
-  // Those that are welcome have to fit the others.
-  std::vector<std::tuple<zip_uint64_t, std::string, NpyShape>> welcome;
-  for (const auto& [index, name] : members) {
-    std::vector<NpyShape> shapes;
-    if (!choice.all && name != kProvenance) shapes = read_shapes(archive.get(), index, name, label_of(name));
-    for (const NpyShape& shape : shapes) table.in_file.push_back(shape.column);
-    const auto is_taken = [&](const NpyShape& shape) { return choice.takes(shape.column.name); };
-    const auto is_welcome = [&](const NpyShape& shape) { return choice.welcomes(shape.column.name); };
-    if (choice.takes(name) || name == kProvenance || (lone && invented(name)) ||
-        std::any_of(shapes.begin(), shapes.end(), is_taken)) {
-      take(index, name);
-    } else if (const auto found = std::find_if(shapes.begin(), shapes.end(), is_welcome); found != shapes.end()) {
-      welcome.emplace_back(index, name, *found);
+  ParticleTable notes;
+  std::vector<FileColumn> columns;
+  int arrays = 0;
+  for (const auto& [index, name] : members_of(archive.get(), path)) {
+    const std::string label = fmt::format("{} (member {}.npy)", path, name);
+    const auto unpack = [&archive, &bytes, index = index, label](std::string& room) {
+      return std::string_view(room = read_member(archive.get(), bytes.size(), index, label));
+    };
+    std::string room;
+    if (name == kProvenance) {
+      take_provenance(decode_npy_note(unpack(room), label), notes);
+      continue;
+    }
+    ++arrays;
+    try {
+      const std::string begin = read_header(archive.get(), index, label);
+      std::string_view rest = begin;
+      const NpyHeader header = take_npy_header(rest, label);
+      if (!is_note(header)) {
+        for (FileColumn& column : columns_of_npy(header, name, label, unpack)) columns.push_back(std::move(column));
+      } else if (choice.takes(name)) {
+        notes.attributes.emplace_back(name, decode_npy_note(unpack(room), label));
+      }
+    } catch (const FileError&) {
+      if (choice.takes(name)) throw;
     }
   }
-  for (const auto& [index, name, shape] : welcome)
-    if (shape.readable && !table.columns.empty() && shape.column.rows == table.rows) take(index, name);
-  if (table.columns.empty() && !table.in_file.empty()) table.rows = table.in_file.front().rows;
-  table.unnamed = lone && table.columns.size() == 1 && invented(table.columns[0].name);
-  if (table.unnamed) table.columns[0].name = "data";
+  const bool unnamed = arrays == 1 && columns.size() == 1 && (columns[0].name == "arr_0" || columns[0].name == "data");
+  ParticleTable table = read_columns(columns, choice, unnamed);
+  table.attributes = std::move(notes.attributes);
   return table;
 }
 

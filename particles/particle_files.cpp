@@ -10,7 +10,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <new>
+#include <optional>
 #include <stdexcept>
 
 #include "particles/column_names.h"
@@ -28,15 +30,20 @@ constexpr const char* kWhat = "a particle file";
 
 enum class Format { Npy, Npz, Hdf5, Text, Csv, Tsv };
 
+// By the name of a format, which is the ending of its files.
+std::optional<Format> format_by_name(std::string_view name) {
+  constexpr std::pair<std::string_view, Format> formats[] = {
+      {"npy", Format::Npy},   {"npz", Format::Npz},  {"h5", Format::Hdf5}, {"hdf5", Format::Hdf5},
+      {"text", Format::Text}, {"txt", Format::Text}, {"csv", Format::Csv}, {"tsv", Format::Tsv}};
+  for (const auto& [known, format] : formats)
+    if (name == known) return format;
+  return {};
+}
+
 Format format_by_ending(const std::string& path) {
-  const std::size_t slash = path.find_last_of('/'), dot = path.find_last_of('.');
-  if (dot == std::string::npos || (slash != std::string::npos && dot < slash)) return Format::Text;
-  std::string ending = path.substr(dot + 1);
+  std::string ending = std::filesystem::path(path).extension().string();
   std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
-  if (ending == "npy") return Format::Npy;
-  if (ending == "npz") return Format::Npz;
-  if (ending == "h5" || ending == "hdf5") return Format::Hdf5;
-  return ending == "csv" ? Format::Csv : ending == "tsv" ? Format::Tsv : Format::Text;
+  return format_by_name(ending.empty() ? ending : ending.substr(1)).value_or(Format::Text);
 }
 
 Format format_by_bytes(std::string_view bytes) {
@@ -50,11 +57,7 @@ std::string display_name(const std::string& path, const char* stream) { return p
 
 Format output_format(const std::string& path, const WriteOptions& options) {
   if (options.format.empty()) return path == "-" ? Format::Text : format_by_ending(path);
-  constexpr std::pair<std::string_view, Format> formats[] = {
-      {"npy", Format::Npy},   {"npz", Format::Npz},  {"h5", Format::Hdf5}, {"hdf5", Format::Hdf5},
-      {"text", Format::Text}, {"txt", Format::Text}, {"csv", Format::Csv}, {"tsv", Format::Tsv}};
-  for (const auto& [name, format] : formats)
-    if (options.format == name) return format;
+  if (const auto format = format_by_name(options.format)) return *format;
   throw FileError(display_name(path, "standard output"),
                   fmt::format("'{}' is not a format; there are npy, npz, h5, text, csv and tsv", options.format));
 }
@@ -115,18 +118,6 @@ ParticleTable pick_columns(ParticleTable table, const std::vector<ColumnName>& n
   return result;
 }
 
-ParticleTable npy_table(std::string_view bytes, const std::string& path, const ColumnChoice& choice) {
-  NpyArray array = decode_npy(bytes, path, choice);
-  if (array.text) throw FileError(path, "it holds text, not numbers");
-  ParticleTable table;
-  table.rows = array.rows;
-  table.columns = std::move(array.columns);
-  table.in_file = std::move(array.in_file);
-  table.unnamed = !array.structured;
-  if (table.unnamed) table.columns[0].name = "data";
-  return table;
-}
-
 // "snapshot.h5:PartType1" is a file and a group, unless there is a file of that very name.
 void take_group(std::string& path, std::string& group) {
   if (!group.empty() || access(path.c_str(), F_OK) == 0) return;
@@ -147,7 +138,7 @@ ParticleTable decode(std::string_view bytes, Format format, const std::string& n
                      const std::vector<ColumnName>& columns, const ColumnChoice& choice) {
   switch (format) {
     case Format::Npy:
-      return with_columns(npy_table(bytes, name, choice), columns, name);
+      return with_columns(decode_npy(bytes, name, choice), columns, name);
     case Format::Npz:
       return with_columns(decode_npz(bytes, name, choice), columns, name);
     case Format::Hdf5:

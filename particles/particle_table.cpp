@@ -50,6 +50,10 @@ void* ParticleColumn::values() {
   return std::visit([](auto& v) { return static_cast<void*>(v.data()); }, data);
 }
 
+std::string ParticleColumn::first_as_text() const {
+  return std::visit([](const auto& v) { return fmt::format("{}", v.at(0)); }, data);
+}
+
 const ParticleColumn* ParticleTable::find(std::string_view name) const {
   for (const ParticleColumn& column : columns)
     if (column.name == name) return &column;

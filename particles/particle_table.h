@@ -24,6 +24,7 @@ struct ParticleColumn {
   std::int64_t rows() const;
   const void* values() const;
   void* values();
+  std::string first_as_text() const;
 };
 
 // A column as it stands in a file of which not all was read.

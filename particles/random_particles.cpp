@@ -19,12 +19,6 @@ bool is_one_of(std::string_view word, const std::array<std::string_view, count>&
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-std::string stem_of(const InputField& field) {
-  std::string stem = field.name;
-  if (stem.size() > 1 && stem.back() == (field.acts ? 'j' : 'i')) stem.pop_back();
-  return stem;
-}
-
 double on_grid(RandomNumbers& random, double low, double high) {
   const auto steps = std::uint64_t((high - low) / kGrain);
   return low + kGrain * double(random.next() % (steps + 1));
@@ -35,16 +29,16 @@ class Maker {
   Maker(std::int64_t n, std::uint64_t seed) : n_(n), random_(seed) {}
 
   ParticleColumn column(const InputField& field) {
-    const std::string stem = stem_of(field);
+    const std::string stem = field.stem();
     const auto size = std::size_t(n_ * field.components);
     if (field.integral) {
       std::vector<std::int64_t> values(size);
       for (std::int64_t& value : values) value = std::int64_t(random_.next() % 4);
       return {field.name, field.components, std::move(values)};
     }
-    constexpr std::array<std::string_view, 5> places{"x", "r", "p", "pos", "position"};
+    constexpr std::array<std::string_view, 5> position{"x", "r", "p", "pos", "position"};
     constexpr std::array<std::string_view, 9> positive{"m", "mass", "rho", "pres", "c", "omega", "u", "w", "t"};
-    if (is_one_of(stem, places)) return {field.name, field.components, positions(field)};
+    if (is_one_of(stem, position)) return {field.name, field.components, positions(field)};
     // The numbered fields of CUNBODY's dialect say nothing of their meaning.
     if (field.name.starts_with("INPUT_")) return {field.name, field.components, range(size, kGrain, 4)};
     if (stem == "h") return {field.name, field.components, range(size, 1, 1.5)};

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 #include "particles/file_error.h"
 
@@ -27,52 +28,50 @@ std::optional<struct stat> status_of(const std::string& path) {
   return std::nullopt;
 }
 
-void write_all(int file, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail(path, "cannot be written", errno);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
-
 std::string folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   return folder.empty() ? "." : folder;
 }
 
-// An open file that is closed, and removed unless it was given its final name.
-class Temporary {
+// A file being written, which is removed at the end unless it is kept.
+class Output {
  public:
-  explicit Temporary(const std::string& target) {
-    const std::filesystem::path whole(target);
-    for (int attempt = 0; file_ < 0; ++attempt) {
-      path_ = fmt::format("{}/.{}.{}.{}.tmp", folder_of(target), whole.filename().string(), getpid(), attempt);
-      file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-      if (file_ < 0 && (errno != EEXIST || attempt > 1000)) fail(target, "cannot be written", errno);
-    }
+  // `name` stands in messages.
+  Output(const std::string& name, const std::string& path, int flags)
+      : name_(name), path_(path), file_(open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666)) {
+    if (!is_open()) keep();
   }
-  Temporary(const Temporary&) = delete;
-  Temporary& operator=(const Temporary&) = delete;
-  ~Temporary() {
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+  ~Output() {
     if (file_ >= 0) close(file_);
     if (!path_.empty()) unlink(path_.c_str());
   }
 
-  int file() const { return file_; }
-  const std::string& path() const { return path_; }
-
-  void close_complete(const std::string& target) {
-    if (fsync(file_) != 0) fail(target, "cannot be written", errno);
-    const int closed = close(file_);
-    file_ = -1;
-    if (closed != 0) fail(target, "cannot be written", errno);
-  }
+  bool is_open() const { return file_ >= 0; }
+  void take_mode(mode_t mode) { require(fchmod(file_, mode & 07777) == 0); }
   void keep() { path_.clear(); }
 
+  void write(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(file_, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      require(written >= 0);
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+  void finish(bool sync) {
+    if (sync) require(fsync(file_) == 0);
+    require(close(std::exchange(file_, -1)) == 0);
+  }
+  void require(bool done) const {
+    if (!done) fail(name_, "cannot be written", errno);
+  }
+
  private:
+  const std::string& name_;
   std::string path_;
-  int file_ = -1;
+  int file_;
 };
 
 void sync_folder(const std::string& folder) {
@@ -84,15 +83,11 @@ void sync_folder(const std::string& folder) {
 }
 
 void write_directly(const std::string& path, std::string_view bytes) {
-  const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (file < 0) fail(path, "cannot be written", errno);
-  try {
-    write_all(file, bytes, path);
-  } catch (...) {
-    close(file);
-    throw;
-  }
-  if (close(file) != 0) fail(path, "cannot be written", errno);
+  Output output(path, path, 0);
+  output.keep();
+  output.require(output.is_open());
+  output.write(bytes);
+  output.finish(false);
 }
 
 }  // namespace
@@ -120,20 +115,21 @@ void replace_file(const std::string& path, std::string_view bytes, bool force) {
   const std::filesystem::path named(path);
   const std::filesystem::path resolved = status ? std::filesystem::canonical(named, unresolved) : named;
   const std::string target = unresolved ? path : resolved.string();
-  Temporary temporary(target);
-  if (status && fchmod(temporary.file(), status->st_mode & 07777) != 0) fail(path, "cannot be written", errno);
-  write_all(temporary.file(), bytes, path);
-  temporary.close_complete(path);
+  const std::string draft =
+      fmt::format("{}/.{}.{}.tmp", folder_of(target), std::filesystem::path(target).filename().string(), getpid());
+  unlink(draft.c_str());  // of a process of that number that was killed
+  Output output(path, draft, O_CREAT | O_EXCL);
+  output.require(output.is_open());
+  if (status) output.take_mode(status->st_mode);
+  output.write(bytes);
+  output.finish(true);
   // Without force, link() rather than rename(): it fails where another program has made the file in the meantime.
-  if (!force && link(temporary.path().c_str(), target.c_str()) != 0) {
-    if (errno == EEXIST) throw FileError(path, "exists already; --force overwrites it");
-    // Some file systems have no links.
-    if (rename(temporary.path().c_str(), target.c_str()) != 0) fail(path, "cannot be written", errno);
-    temporary.keep();
-  }
-  if (force) {
-    if (rename(temporary.path().c_str(), target.c_str()) != 0) fail(path, "cannot be written", errno);
-    temporary.keep();
+  const bool linked = !force && link(draft.c_str(), target.c_str()) == 0;
+  if (!force && !linked && errno == EEXIST) throw FileError(path, "exists already; --force overwrites it");
+  // Some file systems have no links.
+  if (!linked) {
+    output.require(rename(draft.c_str(), target.c_str()) == 0);
+    output.keep();
   }
   sync_folder(folder_of(target));
 }

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
-#include <optional>
+#include <limits>
 
 #include "particles/file_error.h"
 
@@ -30,38 +30,44 @@ std::string shown(std::string_view word) {
 
 bool blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 
+// What stands between blanks and commas, of which `offset` characters come before.
+std::vector<Word> words_in(std::string_view text, std::size_t offset) {
+  std::vector<Word> words;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t start = at;
+    while (at < text.size() && !blank(text[at]) && text[at] != ',') ++at;
+    if (at > start) words.push_back({text.substr(start, at - start), static_cast<long>(offset + start) + 1});
+    if (at < text.size()) ++at;
+  }
+  return words;
+}
+
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && blank(text.back())) text.remove_suffix(1);
   return text;
 }
 
+// Numbers as std::from_chars reads them, with a leading '+', and 1.0D+00 as Fortran writes double precision.
 template <class Number>
 std::errc read_number(std::string_view word, Number& value) {
   if (word.size() > 1 && word[0] == '+' && word[1] != '-') word.remove_prefix(1);
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error == std::errc::result_out_of_range) {
-    // from_chars does not tell too large from too small; a number too small to hold is zero.
-    const std::size_t exponent = word.find_first_of("eE");
-    if (end == word.data() + word.size() && exponent != std::string_view::npos && word[exponent + 1] == '-') {
-      value = 0;
-      return {};
-    }
-    return error;
+  const bool whole = end == word.data() + word.size();
+  const std::size_t exponent = word.find_first_of("eEdD");
+  const bool has_exponent = exponent != std::string_view::npos && exponent + 1 < word.size();
+  // from_chars does not tell too large from too small; a number too small to hold is zero.
+  if (error == std::errc::result_out_of_range && whole && has_exponent && word[exponent + 1] == '-') {
+    value = 0;
+    return {};
   }
-  return end == word.data() + word.size() ? error : std::errc::invalid_argument;
-}
-
-// Also 1.0D+00, as Fortran writes double precision.
-template <class Number>
-std::errc read_any_number(std::string_view word, Number& value) {
-  const std::errc error = read_number(word, value);
-  if (error != std::errc::invalid_argument || word.size() > kLongestNumber) return error;
-  const std::size_t exponent = word.find_first_of("dD");
-  if (exponent == std::string_view::npos || exponent + 1 == word.size()) return error;
+  if (error != std::errc() || whole) return error;
+  if (std::is_integral_v<Number> || !has_exponent || word.size() > kLongestNumber || word[exponent] == 'e' ||
+      word[exponent] == 'E')
+    return std::errc::invalid_argument;
   std::string spelled(word);
   spelled[exponent] = 'e';
-  return read_number(spelled, value);
+  return read_number(std::string_view(spelled), value);
 }
 
 // Whole numbers may also come as 1.0 or 1.0E+00, which some programs print.
@@ -71,7 +77,7 @@ std::errc read_whole_number(std::string_view word, Whole& value) {
   if (error != std::errc::invalid_argument) return error;
   double number = 0;
   constexpr double largest = sizeof(Whole) == 4 ? 0x1p31 - 1 : 0x1p53;
-  if (const std::errc other = read_any_number(word, number); other != std::errc()) return other;
+  if (const std::errc other = read_number(word, number); other != std::errc()) return other;
   if (number != std::floor(number)) return std::errc::invalid_argument;
   if (std::fabs(number) > largest) return std::errc::result_out_of_range;
   value = static_cast<Whole>(number);
@@ -80,7 +86,7 @@ std::errc read_whole_number(std::string_view word, Whole& value) {
 
 bool is_number(std::string_view word) {
   double value = 0;
-  return read_any_number(word, value) != std::errc::invalid_argument;
+  return read_number(word, value) != std::errc::invalid_argument;
 }
 
 std::string_view unquoted(std::string_view word) {
@@ -127,22 +133,13 @@ class TextReader {
   }
 
   void split(std::string_view line) {
-    words_.clear();
-    bool value_due = false;  // after a comma, or before the first one
-    bool commas = false;
-    for (std::size_t at = 0; at < line.size();) {
-      if (blank(line[at])) {
-        ++at;
-      } else if (line[at] == ',') {
-        if (value_due || words_.empty()) fail(static_cast<long>(at) + 1, "a value is missing before this comma");
-        value_due = commas = true;
-        ++at;
-      } else {
-        const std::size_t start = at;
-        while (at < line.size() && !blank(line[at]) && line[at] != ',') ++at;
-        words_.push_back({line.substr(start, at - start), static_cast<long>(start) + 1});
-        value_due = false;
-      }
+    words_ = words_in(line, 0);
+    // Between two commas, before the first and after the last of them there has to be a value.
+    bool value_due = true, commas = false;
+    for (std::size_t at = 0; at < line.size(); ++at) {
+      if (line[at] == ',' && value_due) fail(static_cast<long>(at) + 1, "a value is missing before this comma");
+      if (!blank(line[at])) value_due = line[at] == ',';
+      commas = commas || line[at] == ',';
     }
     if (commas && value_due) fail(static_cast<long>(line.size()), "a value is missing after the last comma");
   }
@@ -161,12 +158,7 @@ class TextReader {
       return;
     }
     header_line_ = line_;
-    for (std::size_t at = 0; at < text.size();) {
-      while (at < text.size() && (blank(text[at]) || text[at] == ',')) ++at;
-      const std::size_t start = at;
-      while (at < text.size() && !blank(text[at]) && text[at] != ',') ++at;
-      if (at > start) header_.push_back({text.substr(start, at - start), static_cast<long>(offset + start) + 1});
-    }
+    header_ = words_in(text, offset);
   }
 
   bool is_header_row() const {
@@ -252,7 +244,7 @@ class TextReader {
             if constexpr (std::is_integral_v<decltype(value)>)
               error = read_whole_number(word.text, value);
             else
-              error = read_any_number(word.text, value);
+              error = read_number(word.text, value);
             if (error != std::errc()) refuse(word, error, column);
             values.push_back(value);
           }
@@ -293,11 +285,6 @@ class TextReader {
   std::int64_t words_wanted_ = 0;
   ParticleTable table_;
 };
-
-void put_value(std::string& text, double value) { fmt::format_to(std::back_inserter(text), "{:.17g}", value); }
-void put_value(std::string& text, float value) { fmt::format_to(std::back_inserter(text), "{:.9g}", value); }
-void put_value(std::string& text, std::int32_t value) { fmt::format_to(std::back_inserter(text), "{}", value); }
-void put_value(std::string& text, std::int64_t value) { fmt::format_to(std::back_inserter(text), "{}", value); }
 
 std::string one_line(std::string text) {
   std::replace_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
@@ -345,7 +332,12 @@ std::string encode_text(const ParticleTable& table, TextStyle style) {
             for (int c = 0; c < column.components; ++c) {
               if (!first) text += separator;
               first = false;
-              put_value(text, values[static_cast<std::size_t>(row * column.components + c)]);
+              const auto value = values[static_cast<std::size_t>(row * column.components + c)];
+              using Number = std::decay_t<decltype(value)>;
+              if constexpr (std::is_integral_v<Number>)
+                fmt::format_to(std::back_inserter(text), "{}", value);
+              else
+                fmt::format_to(std::back_inserter(text), "{:.{}g}", value, std::numeric_limits<Number>::max_digits10);
             }
           },
           column.data);

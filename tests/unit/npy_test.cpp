@@ -34,7 +34,9 @@ std::string raw(std::vector<Number> values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Number)};
 }
 
-NpyArray read(const std::string& bytes) { return decode_npy(bytes, "a.npy"); }
+ParticleTable read(const std::string& bytes) { return decode_npy(bytes, "a.npy"); }
+
+std::string note(const std::string& bytes) { return decode_npy_note(bytes, "a.npy"); }
 
 std::string fault(const std::string& bytes) {
   return error_of([&] { read(bytes); });
@@ -50,8 +52,8 @@ const std::string kRecords(
     264);
 
 TEST(Npy, ReadsRecordsAsNumpyWritesThem) {
-  const NpyArray array = read(kRecords);
-  EXPECT_TRUE(array.structured);
+  const ParticleTable array = read(kRecords);
+  EXPECT_FALSE(array.unnamed);
   ASSERT_EQ(array.columns.size(), 3u);
   EXPECT_EQ(array.columns[2].name, "x");
   EXPECT_EQ(std::get<Longs>(array.columns[0].data), (Longs{7, 8}));
@@ -60,20 +62,20 @@ TEST(Npy, ReadsRecordsAsNumpyWritesThem) {
 }
 
 TEST(Npy, PaddingOfAlignedRecordsIsSkipped) {
-  const NpyArray array = read(npy(header("[('id', '<i4'), ('', '|V4'), ('m', '<f8')]", "(1,)"),
-                                  raw<std::int32_t>({7, 99}) + raw<double>({0.5})));
+  const ParticleTable array = read(npy(header("[('id', '<i4'), ('', '|V4'), ('m', '<f8')]", "(1,)"),
+                                       raw<std::int32_t>({7, 99}) + raw<double>({0.5})));
   ASSERT_EQ(array.columns.size(), 2u);
   EXPECT_EQ(std::get<Doubles>(array.columns[1].data), Doubles{0.5});
 }
 
 TEST(Npy, FortranOrderIsTransposed) {
-  const NpyArray array = read(npy(header("'<i4'", "(2, 3)", "True"), raw<std::int32_t>({1, 4, 2, 5, 3, 6})));
+  const ParticleTable array = read(npy(header("'<i4'", "(2, 3)", "True"), raw<std::int32_t>({1, 4, 2, 5, 3, 6})));
   EXPECT_EQ(array.columns[0].components, 3);
   EXPECT_EQ(std::get<Ints>(array.columns[0].data), (Ints{1, 2, 3, 4, 5, 6}));
 }
 
 TEST(Npy, BigEndianNumbersAreSwapped) {
-  const NpyArray array = read(npy(header("'>f8'", "(2,)"), "?\xf8\0\0\0\0\0\0\xc0\0\0\0\0\0\0\0"s));
+  const ParticleTable array = read(npy(header("'>f8'", "(2,)"), "?\xf8\0\0\0\0\0\0\xc0\0\0\0\0\0\0\0"s));
   EXPECT_EQ(std::get<Doubles>(array.columns[0].data), (Doubles{1.5, -2}));
 }
 
@@ -97,17 +99,19 @@ TEST(Npy, SmallIntegersAreWidened) {
   EXPECT_EQ(std::get<Longs>(read(npy(header("'<u4'", "(1,)"), "\xff\xff\xff\xff")).columns[0].data), Longs{4294967295});
 }
 
-TEST(Npy, ANumberAloneHasNoDimensions) {
-  const NpyArray array = read(npy(header("'<f8'", "()"), raw<double>({3.5})));
-  EXPECT_EQ(array.dimensions, 0);
-  EXPECT_EQ(array.rows, 1);
+TEST(Npy, ANumberAloneIsANote) {
+  const std::string bytes = npy(header("'<f8'", "()"), raw<double>({3.5}));
+  std::string_view rest = bytes;
+  EXPECT_TRUE(is_note(take_npy_header(rest, "a.npy")));
+  EXPECT_EQ(decode_npy_note(bytes, "a.npy"), "3.5");
+  EXPECT_EQ(read(bytes).rows, 1) << "as a file of its own it is a particle";
 }
 
 TEST(Npy, NoParticlesAreFine) { EXPECT_EQ(read(npy(header("'<f8'", "(0, 3)"), "")).columns[0].components, 3); }
 
 TEST(Npy, TextIsReadAsUtf8) {
-  const NpyArray array = read(npy(header("'<U3'", "()"), "h\0\0\0\xe9\0\0\0\0\0\0\0"s));
-  EXPECT_EQ(array.strings, std::vector<std::string>{"h\xc3\xa9"});
+  EXPECT_EQ(note(npy(header("'<U3'", "()"), "h\0\0\0\xe9\0\0\0\0\0\0\0"s)), "h\xc3\xa9");
+  EXPECT_EQ(note(npy(header("'|S2'", "(2,)"), "abc\0"s)), "ab, c");
 }
 
 TEST(Npy, ErrorsNameTheReason) {
@@ -189,9 +193,9 @@ TEST(Npy, DamagedBytesNeverCrash) {
 
 TEST(Npy, WrittenArraysComeBack) {
   for (const ParticleColumn& column : test::mixed_table().columns) {
-    const NpyArray array = read(encode_npy(column));
+    const ParticleTable array = read(encode_npy(column));
     EXPECT_EQ(array.columns[0].data, column.data) << column.name;
-    EXPECT_EQ(array.dimensions, column.components == 1 ? 1 : 2) << column.name;
+    EXPECT_EQ(array.columns[0].components, column.components) << column.name;
   }
 }
 
@@ -205,11 +209,11 @@ TEST(Npy, WrittenBytesAreNumpys) {
 
 TEST(Npy, WrittenTextComesBack) {
   for (const std::string text : {"", "abc", "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x8c\x8dz"})
-    EXPECT_EQ(read(encode_npy_string(text)).strings, std::vector<std::string>{text});
+    EXPECT_EQ(note(encode_npy_string(text)), text);
 }
 
 TEST(Npy, BytesThatAreNotUtf8AreReplaced) {
-  EXPECT_EQ(read(encode_npy_string("a\xff\xc3")).strings[0], "a\xef\xbf\xbd\xef\xbf\xbd");
+  EXPECT_EQ(note(encode_npy_string("a\xff\xc3")), "a\xef\xbf\xbd\xef\xbf\xbd");
 }
 
 }  // namespace

@@ -1,0 +1,26 @@
+// Columns as a file lists them -> a table of those that are chosen. One door: read_columns(). Knows no file format.
+#include "particles/column_choice.h"
+
+namespace nbcc {
+
+ParticleTable read_columns(const std::vector<FileColumn>& columns, const ColumnChoice& choice, bool unnamed) {
+  ParticleTable table;
+  const auto take = [&](const FileColumn& column) {
+    if (table.columns.empty()) table.rows = column.rows;
+    ColumnData data = column.read();
+    table.columns.push_back({unnamed ? "data" : column.name, static_cast<int>(column.components), std::move(data)});
+  };
+  for (const FileColumn& column : columns) {
+    if (!choice.all) table.in_file.push_back(column);
+    if (unnamed || choice.takes(column.name)) take(column);
+  }
+  for (const FileColumn& column : columns) {
+    const bool welcome = column.name == choice.welcome && !choice.takes(column.name) && column.readable;
+    if (welcome && !table.columns.empty() && column.rows == table.rows) take(column);
+  }
+  if (table.columns.empty() && !table.in_file.empty()) table.rows = table.in_file.front().rows;
+  table.unnamed = unnamed;
+  return table;
+}
+
+}  // namespace nbcc
