@@ -1,14 +1,18 @@
 // nbcc bench: a pipeline -> times. Measures through the interface that anyone uses; judges nothing.
 #include <fmt/format.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "cli/bench_plot.h"
 #include "cli/bench_sweep.h"
 #include "cli/commands.h"
 #include "cli/measure_sum.h"
+#include "cli/programs.h"
 #include "cli/standard_output.h"
 #include "compiler/source/parse.h"
+#include "compiler/text/read_file.h"
+#include "jit/temporary_folder.h"
+#include "particles/replace_file.h"
 #include "runtime/cpu/thread_pool.h"
 #include "runtime/error.h"
 
@@ -97,6 +101,38 @@ std::string line_of(const Row& row, const Pipeline& pipeline) {
                      rate, stated, rate * pipeline.raw_operations);
 }
 
+// gnuplot's single quotes know no escape but their doubling.
+std::string quoted(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text) result += c == '\'' ? std::string("''") : std::string(1, c);
+  return result + "'";
+}
+
+// Throws DeviceError without gnuplot, FileError when there can be no such file.
+void check_can_plot(const std::string& path, bool force) {
+  if (find_program("gnuplot").empty()) throw DeviceError("--plot needs gnuplot, which is not installed");
+  check_replaceable(path, force);
+}
+
+// Interactions/s over N as a PNG file, both axes logarithmic, drawn by gnuplot and written by us, so that it is whole
+// or not there.
+void plot(const std::string& path, const std::string& title, const std::vector<Row>& rows, bool force) {
+  const TemporaryFolder scratch;
+  const std::string picture = scratch.file("plot.png"), script = scratch.file("plot.gp");
+  std::string text = fmt::format(
+      "set terminal pngcairo size 900,600\nset output {}\nset title {} noenhanced\nset logscale xy\n"
+      "set xlabel 'N'\nset ylabel 'interactions/s'\nset format y '%.1e'\nset grid\n"
+      "$points << END\n",
+      quoted(picture), quoted(title));
+  for (const Row& row : rows) text += fmt::format("{} {}\n", row.nj, row.interactions_per_s());
+  text += "END\nplot $points with linespoints pointtype 7 notitle\n";
+  std::ofstream(script) << text;
+  run_program("gnuplot", script);
+  const FileContent drawn = read_file(picture, 1 << 28);
+  if (drawn.bytes.empty()) throw DeviceError("gnuplot drew nothing");
+  replace_file(path, drawn.bytes, force);
+}
+
 void run_sweep(const BenchOptions& options, const Invocation& invocation) {
   if (!is_gpu(options.kernel)) {
     throw UsageError("--sweep: only kernels of a GPU have shapes to choose from; --device takes cuda, cuda:0, ...");
@@ -126,18 +162,18 @@ void run_bench(const BenchOptions& options) {
   const Pipeline pipeline = parse(read_source(options.file));
 
   Json report = Json::array();
-  std::vector<PlotPoint> points;
+  std::vector<Row> rows;
   if (!options.json) write_standard_output(heading(sum, pipeline, options, cold, cached));
   for (const auto& [ni, nj] : sizes) {
     const Row row = bench_one(sum, ni, nj, options);
     if (!options.json) write_standard_output(line_of(row, pipeline));
     report.push_back(json_of(row, sum, pipeline, options, cold, cached));
-    points.push_back({nj, row.interactions_per_s()});
+    rows.push_back(row);
   }
   if (options.json) write_json(report);
   if (!options.plot.empty()) {
     plot(options.plot,
-         fmt::format("{} on {}, {}", sum.pipeline_name(), sum.device_name(), describe(options.kernel.options)), points,
+         fmt::format("{} on {}, {}", sum.pipeline_name(), sum.device_name(), describe(options.kernel.options)), rows,
          options.force);
   }
 }
