@@ -14,8 +14,8 @@
 #include "runtime/error.h"
 #include "runtime/image/image_kernel.h"
 #include "runtime/sum/sum.h"
-#include "tests/support/random_source.h"
 #include "tests/support/folders.h"
+#include "tests/support/random_source.h"
 
 namespace nbcc::test {
 namespace {

@@ -16,10 +16,10 @@
 #include "compiler/source/parse.h"
 #include "particles/error_bound.h"
 #include "tests/support/cuda_text_run.h"
+#include "tests/support/folders.h"
 #include "tests/support/oracle.h"
 #include "tests/support/random_particles.h"
 #include "tests/support/random_pipeline.h"
-#include "tests/support/folders.h"
 
 namespace nbcc::test {
 namespace {
