@@ -65,6 +65,11 @@ struct Contributed {
   NodeId guard, value;
 };
 
+// What reads a component of an input or a param.
+inline Op leaf_of(Role role) {
+  return role == Role::InputI ? Op::InputI : role == Role::InputJ ? Op::InputJ : Op::Param;
+}
+
 // `left sign right`, of scalars or vectors: "=", "+=" and their like.
 struct Assignment {
   const clang::Expr *left, *right;

@@ -12,6 +12,11 @@ namespace nbcc {
 // Characters of a number: every one of 64 bits can be written out, and Clang's arithmetic breaks at some 16000 digits.
 inline constexpr std::size_t kMaxNumber = 1'000;
 
+inline bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)); }
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+inline bool is_word_start(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
+inline bool is_word(char c) { return is_word_start(c) || is_digit(c); }
+
 // What directives tell the parser.
 struct StatedNumbers {
   std::optional<int> flops;             // #pragma flops N
