@@ -263,18 +263,18 @@ ParticleTable read_open_file(const Handle& file, const std::string& path, const 
     if (link.type != H5O_TYPE_DATASET) continue;
     ++datasets;
     const Dataset dataset(group, link.name);
-    const bool is_text = H5Tget_class(dataset.type) == H5T_STRING;
+    const bool is_column = H5Tget_class(dataset.type) != H5T_STRING && dataset.dimensions <= 2;
     if (dataset.dimensions == 0 && choice.takes(link.name)) {
       const auto text = read_scalar(dataset.type, [&](hid_t memory, void* to) { return dataset.read(memory, to); });
       if (text) notes.attributes.emplace_back(link.name, *text);
     }
-    if (dataset.dimensions == 0 || (is_text && !choice.takes(link.name))) continue;
+    if (dataset.dimensions == 0 || !(is_column || choice.takes(link.name))) continue;
     ElementType element;
     FileColumn& column = columns.emplace_back();
     column.name = link.name;
     column.components = static_cast<std::int64_t>(dataset.shape[1]);
     column.rows = static_cast<std::int64_t>(dataset.shape[0]);
-    column.readable = dataset.dimensions <= 2 && type_fault(dataset.type, element).empty();
+    column.readable = is_column && type_fault(dataset.type, element).empty();
     column.read = [&group, &path, link] { return read_dataset(group, link.name, path); };
   }
   ParticleTable table =

@@ -233,7 +233,7 @@ TEST(emit_cuda, finish_is_double_and_runs_after_the_last_split_only) {
   const std::size_t at = source.text.find("NBCC_DEVICE void finish(");
   const std::string text = source.text.substr(at, source.text.find("last_to_arrive(", at) - at);
   EXPECT_THAT(text, Not(HasSubstr("quotient(")));
-  EXPECT_THAT(text, HasSubstr("all.acc0 = (double)f"));
+  EXPECT_THAT(text, HasSubstr("all.acc0 = f7;"));
   EXPECT_THAT(text, HasSubstr("store(a.out[0], i, all.acc0, kSum);"));
   EXPECT_THAT(text, HasSubstr("store(a.out[3], i, all.arg3, kMinimum);"));
   EXPECT_THAT(source.text, HasSubstr("if (a.last)\n      finish(a, i_particle(a, at), all);"));

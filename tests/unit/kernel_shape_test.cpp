@@ -159,7 +159,7 @@ TEST_F(KernelShapeTest, AShapeThatTheCompilerRefusesIsAnErrorOfTheRun) {
   sum.shape({.threads = 64, .lanes = 3});
   EXPECT_THAT(message(NBCC_ERROR_USAGE, [&] { sum.run(); }),
               testing::AllOf(HasSubstr("pipeline 'experiment' has no kernel of the shape asked for, 64 threads"),
-                             HasSubstr("lanes 3"), HasSubstr("lanes divide the threads of a block")));
+                             HasSubstr("lanes 3"), HasSubstr("j-slices divide the threads of a block")));
   EXPECT_THAT(message(NBCC_ERROR_USAGE, [&] { sum.shape(kNi, kNj); }), HasSubstr("lanes 3"));
   run(sum.shape({}));
 }

@@ -164,8 +164,7 @@ TEST(Unpack, ThreeComponentsAreAsThreeCalls) {
   const std::int64_t list[] = {2, 0};
   const auto expect_same = [&]<typename T>(T untouched) {
     for (const Picked& picked : {Picked{1, nullptr, 2}, Picked{0, list, 2}}) {
-      for (const auto accumulate :
-           {std::optional<Reduction>(), std::optional(Reduction::Max)}) {
+      for (const auto accumulate : {std::optional<Reduction>(), std::optional(Reduction::Max)}) {
         std::vector<T> together(12, untouched), apart(12, untouched);
         unpack(std::array{values[0], values[1], values[2]}, array(together, 4), 1, picked, accumulate);
         for (int c = 0; c < 3; ++c) unpack(values[c], array(apart, 4), c + 1, picked, accumulate);
