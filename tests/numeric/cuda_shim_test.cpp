@@ -349,8 +349,6 @@ INSTANTIATE_TEST_SUITE_P(Text, CudaCutoffMistake, testing::ValuesIn(kCutoffMista
 
 constexpr Mistake kSelfMistakes[] = {
     {"NobodyLooks", "any |= self[r] >= 0;", ""},
-    {"EachThreadForItself", "__syncthreads_or(find_self(a, first_i, first_j, self))",
-     "find_self(a, first_i, first_j, self); __syncthreads()"},
     {"NoBarrierAfterStaging", "__syncthreads_or(find_self(a, first_i, first_j, self))",
      "find_self(a, first_i, first_j, self) || true"},
     {"LoopsExchanged", "|| tile_holds_self)", "|| !tile_holds_self)"},

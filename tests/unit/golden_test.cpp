@@ -7,6 +7,8 @@
 #include <iterator>
 #include <string>
 
+#include "compiler/emit/cuda/emit_cuda.h"
+#include "compiler/passes/optimize.h"
 #include "compiler/source/parse.h"
 #include "jit/build_kernel.h"
 #include "tests/support/folders.h"
@@ -32,21 +34,39 @@ std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-TEST(golden, kernels_are_as_reviewed) {
-  const std::string root = test::source_folder();
+const std::string kRoot = NBCC_SOURCE_DIR;
+
+void expect_as_reviewed(const std::string& text, const std::string& file) {
+  const std::string path = kRoot + "/tests/golden/" + file;
   const char* const update = std::getenv("NBCC_UPDATE_GOLDEN");
+  if (update && std::string(update) == "1") std::ofstream(path, std::ios::binary) << text;
+  const std::string expected = contents(path);
+  ASSERT_FALSE(expected.empty()) << path << " is missing; NBCC_UPDATE_GOLDEN=1 writes it";
+  EXPECT_TRUE(text == expected) << path << " differs from what is emitted now; NBCC_UPDATE_GOLDEN=1 rewrites it. Now:\n"
+                                << text;
+}
+
+TEST(golden, kernels_are_as_reviewed) {
   for (const Case& c : kCases) {
-    const std::string text = build_cpu_kernel(read_source(root + "/pipelines/" + c.pipeline + ".pipe"),
+    const std::string text = build_cpu_kernel(read_source(kRoot + "/pipelines/" + c.pipeline + ".pipe"),
                                               {.precision = c.precision}, c.isa, "")
                                  .text;
-    const std::string path = root + "/tests/golden/" + c.pipeline + "." + std::string(name(c.isa)) + "." +
-                             std::string(name(c.precision)) + ".cpp";
-    if (update && std::string(update) == "1") std::ofstream(path, std::ios::binary) << text;
-    const std::string expected = contents(path);
-    ASSERT_FALSE(expected.empty()) << path << " is missing; NBCC_UPDATE_GOLDEN=1 writes it";
-    EXPECT_TRUE(text == expected) << path
-                                  << " differs from what is emitted now; NBCC_UPDATE_GOLDEN=1 rewrites it. Now:\n"
-                                  << text;
+    expect_as_reviewed(
+        text, std::string(c.pipeline) + "." + std::string(name(c.isa)) + "." + std::string(name(c.precision)) + ".cpp");
+  }
+}
+
+// Sums, a cutoff, extremes with finish(). The functions in front, which all kernels share, are left out.
+TEST(golden, cuda_kernels_are_as_reviewed) {
+  for (const std::string pipeline : {"gravity", "lennard_jones", "nearest_neighbour"}) {
+    for (const Precision precision : {Precision::Single, Precision::Mixed}) {
+      const Options options{.precision = precision};
+      const Pipeline parsed = parse(read_source(kRoot + "/pipelines/" + pipeline + ".pipe"));
+      const std::string text = emit_cuda(optimize(parsed, options, cuda_target()), options).text;
+      const std::size_t begin = text.find("constexpr int kSliceThreads");
+      ASSERT_NE(begin, std::string::npos);
+      expect_as_reviewed(text.substr(begin), pipeline + ".cuda." + std::string(name(precision)) + ".cu");
+    }
   }
 }
 
