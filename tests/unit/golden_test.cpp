@@ -34,7 +34,7 @@ std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-const std::string kRoot = NBCC_SOURCE_DIR;
+const std::string kRoot = test::source_folder();
 
 void expect_as_reviewed(const std::string& text, const std::string& file) {
   const std::string path = kRoot + "/tests/golden/" + file;
