@@ -119,9 +119,10 @@ void expect_pair_sums(const std::string& pipeline, const Particles& p, const std
       if (i == j) continue;
       double dx[3], r2 = 0;
       for (std::size_t c = 0; c < 3; ++c) {
+        const double length = p.params.at("box")[c];
         dx[c] = x[3 * i + c] - x[3 * j + c];
-        while (dx[c] > 0.5) dx[c] -= 1;
-        while (dx[c] < -0.5) dx[c] += 1;
+        while (dx[c] > length / 2) dx[c] -= length;
+        while (dx[c] < -length / 2) dx[c] += length;
         r2 += dx[c] * dx[c];
       }
       const double r = std::sqrt(r2);
@@ -145,7 +146,7 @@ void expect_pair_sums(const std::string& pipeline, const Particles& p, const std
   }
 }
 
-// In the unit box, on the grid that makes single precision agree about the cutoff.
+// In the tests' box, on the grid that makes single precision agree about the cutoff.
 Particles one_set(const std::string& pipeline, std::int64_t n) {
   return random_set(Oracle(pipeline).pipeline(), n, /*seed=*/3);
 }
