@@ -60,9 +60,9 @@ struct Partial {
 constexpr int kPartialSize = 3;  // doubles
 NBCC_DEVICE Partial partial_of(const Sums& sum) {
   Partial part;
-  part.acc0 = (sum.s0);
+  part.acc0 = sum.s0;
   part.arg0 = (double)sum.j0;
-  part.acc1 = (sum.s1);
+  part.acc1 = sum.s1;
   return part;
 }
 // `part` is of later j.
@@ -264,59 +264,59 @@ extern "C" __global__ void __launch_bounds__(NBCC_THREADS, kResidentBlocks)
     const int begin = slice * length, end = lesser(begin + length, count);
     // With one i per thread a second loop costs more than the test.
     if (NBCC_I_PER_THREAD == 1 || tile_holds_self) {
-    constexpr bool may_be_self = true;
-    // So many pairs are written out that the next begins while the last waits for its root.
+      constexpr bool may_be_self = true;
+      // So many pairs are written out that the next begins while the last waits for its root.
 #pragma unroll NBCC_UNROLL
-    for (int k = begin; k < end; ++k) {
-      const JParticle other = staged[k];
-      const float t8 = other.c0;
-      const float t9 = other.c1;
-      const float t10 = other.c2;
+      for (int k = begin; k < end; ++k) {
+        const JParticle other = staged[k];
+        const float t8 = other.c0;
+        const float t9 = other.c1;
+        const float t10 = other.c2;
 #pragma unroll
-      for (int r = 0; r < NBCC_I_PER_THREAD; ++r) {
-        const bool t6 = may_be_self && k == self[r];
-        const bool t7 = t3 && t6;
-        const float t11 = own[r].c0;
-        const float t12 = own[r].c1;
-        const float t13 = own[r].c2;
-        const float t14 = t8 - t11;
-        const float t15 = t9 - t12;
-        const float t16 = t10 - t13;
-        const float t17 = t16 * t16;
-        const float t18 = fmaf(t15, t15, t17);
-        const float t19 = fmaf(t14, t14, t18);
-        const bool t20 = !t7;
-        if (t20 && t19 < sum[r].s0) sum[r].s0 = t19, part[r].k0 = k;
-        if (t20) sum[r].s1 = minimum(sum[r].s1, (float)t19);
+        for (int r = 0; r < NBCC_I_PER_THREAD; ++r) {
+          const bool t6 = may_be_self && k == self[r];
+          const bool t7 = t3 && t6;
+          const float t11 = own[r].c0;
+          const float t12 = own[r].c1;
+          const float t13 = own[r].c2;
+          const float t14 = t8 - t11;
+          const float t15 = t9 - t12;
+          const float t16 = t10 - t13;
+          const float t17 = t16 * t16;
+          const float t18 = fmaf(t15, t15, t17);
+          const float t19 = fmaf(t14, t14, t18);
+          const bool t20 = !t7;
+          if (t20 && t19 < sum[r].s0) sum[r].s0 = t19, part[r].k0 = k;
+          if (t20) sum[r].s1 = minimum(sum[r].s1, (float)t19);
+        }
       }
-    }
     } else {
-    constexpr bool may_be_self = false;
-    // So many pairs are written out that the next begins while the last waits for its root.
+      constexpr bool may_be_self = false;
+      // So many pairs are written out that the next begins while the last waits for its root.
 #pragma unroll NBCC_UNROLL
-    for (int k = begin; k < end; ++k) {
-      const JParticle other = staged[k];
-      const float t8 = other.c0;
-      const float t9 = other.c1;
-      const float t10 = other.c2;
+      for (int k = begin; k < end; ++k) {
+        const JParticle other = staged[k];
+        const float t8 = other.c0;
+        const float t9 = other.c1;
+        const float t10 = other.c2;
 #pragma unroll
-      for (int r = 0; r < NBCC_I_PER_THREAD; ++r) {
-        const bool t6 = may_be_self && k == self[r];
-        const bool t7 = t3 && t6;
-        const float t11 = own[r].c0;
-        const float t12 = own[r].c1;
-        const float t13 = own[r].c2;
-        const float t14 = t8 - t11;
-        const float t15 = t9 - t12;
-        const float t16 = t10 - t13;
-        const float t17 = t16 * t16;
-        const float t18 = fmaf(t15, t15, t17);
-        const float t19 = fmaf(t14, t14, t18);
-        const bool t20 = !t7;
-        if (t20 && t19 < sum[r].s0) sum[r].s0 = t19, part[r].k0 = k;
-        if (t20) sum[r].s1 = minimum(sum[r].s1, (float)t19);
+        for (int r = 0; r < NBCC_I_PER_THREAD; ++r) {
+          const bool t6 = may_be_self && k == self[r];
+          const bool t7 = t3 && t6;
+          const float t11 = own[r].c0;
+          const float t12 = own[r].c1;
+          const float t13 = own[r].c2;
+          const float t14 = t8 - t11;
+          const float t15 = t9 - t12;
+          const float t16 = t10 - t13;
+          const float t17 = t16 * t16;
+          const float t18 = fmaf(t15, t15, t17);
+          const float t19 = fmaf(t14, t14, t18);
+          const bool t20 = !t7;
+          if (t20 && t19 < sum[r].s0) sum[r].s0 = t19, part[r].k0 = k;
+          if (t20) sum[r].s1 = minimum(sum[r].s1, (float)t19);
+        }
       }
-    }
     }
     // The next tile must not overwrite what a slower thread still reads.
     __syncthreads();

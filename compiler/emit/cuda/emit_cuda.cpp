@@ -23,9 +23,16 @@ std::string pair_loop(const CudaPairBody& body) {
   const std::string loop = fill_template("cuda_pair_loop.cuh", {{"pair_j", body.pair_j}, {"pair", body.pair}});
   if (!body.two_loops) return loop;
   // The same sums either way.
-  return "// With one i per thread a second loop costs more than the test.\n"
-         "if (NBCC_I_PER_THREAD == 1 || tile_holds_self) {\nconstexpr bool may_be_self = true;\n" +
-         loop + "} else {\nconstexpr bool may_be_self = false;\n" + loop + "}";
+  return fill_text("two loops", R"(// With one i per thread a second loop costs more than the test.
+if (NBCC_I_PER_THREAD == 1 || tile_holds_self) {
+  constexpr bool may_be_self = true;
+  @{loop}
+} else {
+  constexpr bool may_be_self = false;
+  @{loop}
+}
+)",
+                   {{"loop", loop}});
 }
 
 std::string cutoff_prepass(const CudaPairBody& body) {
