@@ -67,12 +67,14 @@ Json json_of(const PipelineImage& image) {
   Json cpu = Json::array(), cuda = Json::array();
   for (const KernelSource& kernel : image.cpu) cpu.push_back(isa_of(kernel));
   for (const CudaImage& one : image.cuda_images) {
-    Json shape;
-    for (const LaunchNumber& number : kLaunchNumbers)
-      if (number.member != &LaunchConfig::j_splits) shape[number.name] = one.config.*number.member;
     cuda.push_back({{"architecture", one.architecture},
                     {"form", one.ptx ? "ptx" : "cubin"},
-                    {"shape", shape},
+                    {"shape",
+                     {{"threads", one.shape.threads},
+                      {"i_per_thread", one.shape.i_per_thread},
+                      {"j_tile", one.shape.j_tile},
+                      {"unroll", one.shape.unroll},
+                      {"lanes", one.shape.lanes}}},
                     {"bytes", one.bytes.size()},
                     {"cuda", toolkit_of(one)}});
   }

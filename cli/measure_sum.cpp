@@ -32,7 +32,7 @@ double timed(const std::function<void()>& action) {
 }
 
 Times measure(ParticleSum& sum, int repeat) {
-  // Warm-up: memory, threads, resident j, the kernel in the configuration for this size.
+  // Warm-up: memory, threads, resident j, the kernel in the shape for this size.
   sum.run();
   sum.wait();
   const double once = timed([&] {
@@ -54,13 +54,22 @@ Times measure(ParticleSum& sum, int repeat) {
   return {median, samples.front(), samples.back()};
 }
 
-std::optional<Times> measure_in(ParticleSum& sum, const LaunchConfig& config, int repeat) {
+std::optional<Times> measure_cut(ParticleSum& sum, const CudaTuning& cut, int repeat,
+                                 const std::function<bool()>& worth_it) {
   try {
-    sum.set_launch(config);
+    sum.cut(cut);
+    if (!worth_it()) return {};
+  } catch (const TextRefused&) {
+    return {};  // too much shared memory
+  } catch (const DeviceError&) {
+    return {};
+  }
+  try {
     return measure(sum, repeat);
   } catch (const Error& e) {
-    // The compiler refuses it, there are too many threads for its registers, or there is no memory for its splits.
-    if (e.status() == NBCC_ERROR_USAGE || e.status() == NBCC_ERROR_DEVICE) return {};
+    // Too many threads for its registers, no memory for its parts; or a kernel for these numbers of particles that the
+    // compiler refuses.
+    if (e.status() == NBCC_ERROR_DEVICE || e.status() == NBCC_ERROR_INTERNAL) return {};
     throw;
   }
 }

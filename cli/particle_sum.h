@@ -15,7 +15,7 @@ namespace nbcc {
 
 class CudaKernel;
 class KernelDevice;
-struct LaunchConfig;
+struct CudaTuning;
 
 class ParticleSum {
  public:
@@ -42,9 +42,10 @@ class ParticleSum {
   void run(std::span<const std::int64_t> i_list);
   void wait();
 
-  // On a GPU: numbers of the launch configuration from now on; zeros leave the choice.
-  void set_launch(const LaunchConfig& overrides);
-  const CudaKernel& cuda_kernel() const;
+  // On a GPU: how the sum is cut from now on; what is bound stays so. Zeros leave the choice to the model, and what
+  // `nbcc tune` has kept is not asked any more. Throws TextRefused, DeviceError: there can be no such kernel.
+  void cut(const CudaTuning& tuning);
+  const CudaKernel& cuda_kernel() const;  // as it is cut now
 
   // One column for each output: double, or int64 where the output is integral.
   std::vector<ParticleColumn>& outputs();

@@ -32,32 +32,6 @@ struct FieldLayout : FieldShape {
   bool integral = false;  // int, index or bool, or an argmin/argmax output
 };
 
-// How the work of a CUDA kernel is divided: a block holds i-particles in registers and passes over its j-particles tile
-// by tile. In a request 0 leaves a number to whoever decides next: the program, then `nbcc tune`, then the runtime.
-struct LaunchConfig {
-  int threads = 0;       // of a block
-  int i_per_thread = 0;  // i-particles that a thread holds in registers
-  int j_tile = 0;        // j-particles staged in shared memory at a time
-  int unroll = 0;        // passes of the pair loop written out
-  int j_slices = 0;      // of a tile: threads that share i-particles take one each
-  int j_splits = 0;      // of all j: blocks that share i-particles take one each
-  auto operator<=>(const LaunchConfig&) const = default;
-  LaunchConfig compiled() const { return {threads, i_per_thread, j_tile, unroll, j_slices}; }  // what code depends on
-  std::int64_t i_per_block() const { return std::int64_t(threads / j_slices) * i_per_thread; }
-};
-
-// Its numbers by the names that users know from the command, nbcc.h and the files of tunings, with their limits.
-struct LaunchNumber {
-  const char* name;
-  int LaunchConfig::* member;
-  int most;
-};
-constexpr LaunchNumber kLaunchNumbers[] = {
-    {"threads", &LaunchConfig::threads, 1024}, {"i_per_thread", &LaunchConfig::i_per_thread, 64},
-    {"j_tile", &LaunchConfig::j_tile, 65536},  {"unroll", &LaunchConfig::unroll, 1024},
-    {"lanes", &LaunchConfig::j_slices, 1024},  {"parts", &LaunchConfig::j_splits, 65535},
-};
-
 struct KernelSource {
   std::string pipeline;  // its name
   std::string text;      // the whole of what the backend compiler sees; the cache key with `target`
@@ -77,10 +51,12 @@ struct KernelSource {
   bool uses_i_index = false, uses_j_index = false;
   std::vector<int> lines;  // of the pipeline's text, where node 0, 1, ... comes from; 0: from none
   double operations = 0;   // per interaction: the stated convention, else the raw count
-  // CUDA's only:
-  std::vector<LaunchConfig> launches;  // that a device chooses from, without j_splits; first the text's own
-  bool cutoff = false;                 // the pair loop first tests which pairs are within the cutoff
-  int pair_statements = 0;             // of the pair loop, for one i: about the instructions that an interaction takes
+  // CUDA's only, of the shape that the text itself asks for and of the work:
+  int threads = 0;          // of a block
+  int staged_bytes = 0;     // of shared memory, for each j of a tile
+  int rest_bytes = 0;       // ... and for each i of a block, beside these
+  bool cutoff = false;      // the pair loop looks for hits first
+  int pair_statements = 0;  // of the pair loop, for one i: about the instructions that an interaction takes
 };
 
 }  // namespace nbcc

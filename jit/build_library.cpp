@@ -28,23 +28,24 @@ int number_of_architecture(const std::string& name) {
   return std::atoi(name.c_str() + std::min<std::size_t>(3, name.size()));
 }
 
-// Machine code in every launch configuration that a device asks for by itself. Of the newest architecture PTX as well,
-// for GPUs that are newer than that, in the text's own configuration.
+// Machine code in every shape that a device asks for by itself. Of the newest architecture PTX as well, for GPUs that
+// are newer than that, in the text's own shape.
 std::vector<CudaImage> cuda_images(const LibraryRequest& request, const KernelSource& kernel) {
   std::vector<CudaImage> images;
   if (request.architectures.empty()) return images;
   const CudaCompiler& compiler = *request.cuda_compiler;
-  const auto add = [&](const std::string& architecture, const LaunchConfig& config, CudaCompiler::Form form) {
-    images.push_back({architecture, config, form == CudaCompiler::Form::Ptx, compiler.version(),
-                      compiler.compile(kernel.text, architecture, config, form).image});
+  const auto add = [&](const std::string& architecture, const CudaShape& shape, CudaCompiler::Form form) {
+    images.push_back({architecture, shape, form == CudaCompiler::Form::Ptx, compiler.version(),
+                      compiler.compile(kernel.text, architecture, shape, form).image});
   };
   const std::string newest = *std::max_element(
       request.architectures.begin(), request.architectures.end(),
       [](const auto& a, const auto& b) { return number_of_architecture(a) < number_of_architecture(b); });
+  const std::vector<CudaShape> shapes = usual_shapes(kernel);
   for (const std::string& architecture : request.architectures) {
-    for (const LaunchConfig& config : kernel.launches) add(architecture, config, CudaCompiler::Form::Cubin);
+    for (const CudaShape& shape : shapes) add(architecture, shape, CudaCompiler::Form::Cubin);
   }
-  add(newest, kernel.launches.front(), CudaCompiler::Form::Ptx);
+  add(newest, shapes.front(), CudaCompiler::Form::Ptx);
   return images;
 }
 

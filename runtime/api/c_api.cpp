@@ -216,7 +216,7 @@ nbcc_status nbcc_sum_j_changed(nbcc_sum* sum, nbcc_error** error) {
 nbcc_status nbcc_sum_set_cuda_shape(nbcc_sum* sum, const nbcc_cuda_shape* shape, nbcc_error** error) {
   return guarded(error, [&] {
     const nbcc_cuda_shape s = nbcc::read_options(shape, nbcc_cuda_shape{sizeof(nbcc_cuda_shape), 0, 0, 0, 0, 0, 0});
-    nbcc::state_of(sum).set_launch({s.threads, s.i_per_thread, s.j_tile, s.unroll, s.lanes, s.parts});
+    nbcc::state_of(sum).set_cut({{s.threads, s.i_per_thread, s.j_tile, s.unroll, s.lanes}, s.parts});
   });
 }
 
@@ -224,8 +224,8 @@ nbcc_status nbcc_sum_get_cuda_shape(nbcc_sum* sum, int64_t ni, int64_t nj, nbcc_
   return guarded(error, [&] {
     const std::size_t size = nbcc::checked(shape, "the place for the shape").size;
     if (size < sizeof(size_t)) throw nbcc::UsageError("shape: `size` must be the size of the struct");
-    const auto [threads, i_per_thread, j_tile, unroll, slices, splits] = nbcc::state_of(sum).launch_for(ni, nj);
-    const nbcc_cuda_shape found{size, threads, i_per_thread, j_tile, unroll, slices, splits};
+    const auto [of, parts] = nbcc::state_of(sum).cut(ni, nj);
+    const nbcc_cuda_shape found{size, of.threads, of.i_per_thread, of.j_tile, of.unroll, of.lanes, parts};
     std::memcpy(shape, &found, std::min(size, sizeof found));
   });
 }

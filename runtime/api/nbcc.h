@@ -224,7 +224,7 @@ typedef struct nbcc_cuda_shape {
  * NBCC_ERROR_USAGE, by the run or by nbcc_sum_get_cuda_shape. Accepted on the CPU, without effect. */
 NBCC_API nbcc_status nbcc_sum_set_cuda_shape(nbcc_sum* sum, const nbcc_cuda_shape* shape, nbcc_error** error);
 /* The shape in which a run from arrays on the device, over nj for ni, is done; compiles the kernel if there is none of
- * it yet. shape->size is the caller's to set.
+ * it yet. shape->size is the caller's to set. unroll is 0 where the text's own is used, which depends on the pipeline.
  * On the CPU all numbers are 0. */
 NBCC_API nbcc_status nbcc_sum_get_cuda_shape(nbcc_sum* sum, int64_t ni, int64_t nj, nbcc_cuda_shape* shape,
                                              nbcc_error** error);

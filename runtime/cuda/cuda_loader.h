@@ -13,24 +13,23 @@
 
 namespace nbcc {
 
-// nbcc_interact of one text in one launch configuration, loaded.
+// nbcc_interact of one text in one shape, loaded.
 class CudaProgram {
  public:
-  CudaProgram(std::shared_ptr<const CudaGpu> gpu, const std::string& image, const LaunchConfig& config);
+  CudaProgram(std::shared_ptr<const CudaGpu> gpu, const std::string& image, const CudaShape& shape);
   ~CudaProgram();
   CudaProgram(const CudaProgram&) = delete;
   CudaProgram& operator=(const CudaProgram&) = delete;
 
   CudaFunction* function() const { return function_; }
-  const LaunchConfig& config() const { return config_; }  // without j_splits
-  int resident_blocks() const { return blocks_; }         // of one multiprocessor at once
-  int local_bytes() const;                                // of each thread: arrays, and registers that did not suffice
+  const CudaShape& shape() const { return shape_; }  // nothing but unroll is ever 0
+  int blocks_per_multiprocessor() const { return blocks_; }
   // The code lets earlier launches of its stream come to their end before it touches memory.
   bool waits() const { return waits_; }
 
  private:
   std::shared_ptr<const CudaGpu> gpu_;
-  LaunchConfig config_;
+  CudaShape shape_;
   CudaModule* module_ = nullptr;
   CudaFunction* function_ = nullptr;
   int blocks_ = 1;
@@ -43,8 +42,8 @@ class CudaLoader {
   CudaLoader(std::shared_ptr<const CudaGpu> gpu, std::shared_ptr<const CudaCompiler> compiler, std::string cache_folder,
              std::string dump_folder);
 
-  // No number of `config` but j_splits, which does not matter, is 0. Throws DeviceError, and TextRefused.
-  std::shared_ptr<const CudaProgram> load(const KernelSource& source, const LaunchConfig& config);
+  // Zeros in `shape` leave what the text says. Throws DeviceError, and TextRefused.
+  std::shared_ptr<const CudaProgram> load(const KernelSource& source, const CudaShape& shape);
 
   const CudaGpu& gpu() const { return *gpu_; }
   const std::string& dump_folder() const { return dump_folder_; }
@@ -56,9 +55,11 @@ class CudaLoader {
     std::mutex mutex;
     std::shared_ptr<const CudaProgram> program;
   };
-  std::string key_of(const KernelSource& source, const LaunchConfig& config) const;
-  std::shared_ptr<const CudaProgram> make(const KernelSource& source, const LaunchConfig& config,
-                                          const std::string& key);
+  std::string key_of(const KernelSource& source, const CudaShape& shape) const;
+  std::shared_ptr<const CudaProgram> make(const KernelSource& source, const CudaShape& shape, const std::string& key);
+  std::shared_ptr<const CudaProgram> open(const KernelSource& source, const CudaShape& shape,
+                                          const std::string& image) const;
+  std::string compile(const KernelSource& source, const CudaShape& shape) const;
   [[noreturn]] void fail_to_open(const KernelSource& source, const std::string& problem) const;
 
   std::shared_ptr<const CudaGpu> gpu_;

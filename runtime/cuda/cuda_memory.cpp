@@ -1,5 +1,5 @@
-// An ordinal -> a GPU with a context, and owners of memory, events and streams in it. Doors: CudaGpu, CudaContextGuard
-// and the owners. Knows no kernels. Destructors ask the driver and pass over what it answers: there is nobody to tell.
+// An ordinal -> a GPU with a context, and owners of memory, events and streams in it. Doors: CudaGpu, CudaCurrent and
+// the owners. Knows no kernels. Destructors ask the driver and pass over what it answers: there is nobody to tell.
 #include "runtime/cuda/cuda_memory.h"
 
 #include <array>
@@ -16,7 +16,7 @@ namespace {
 template <typename Free>
 void in_context(const CudaGpu& gpu, Free free) noexcept {
   try {
-    const CudaContextGuard guard(gpu);
+    const CudaCurrent current(gpu);
     free(gpu.driver());
   } catch (...) {
   }
@@ -68,7 +68,7 @@ bool CudaGpu::shares(const void* at) const {
   return address - begin < bytes;
 }
 
-CudaContextGuard::CudaContextGuard(const CudaGpu& gpu) : gpu_(gpu) {
+CudaCurrent::CudaCurrent(const CudaGpu& gpu) : gpu_(gpu) {
   CudaContext* now = nullptr;
   gpu.require(gpu.driver().ctx_get_current(&now), "asking for the current context");
   if (now == gpu.context()) return;
@@ -76,7 +76,7 @@ CudaContextGuard::CudaContextGuard(const CudaGpu& gpu) : gpu_(gpu) {
   pushed_ = true;
 }
 
-CudaContextGuard::~CudaContextGuard() {
+CudaCurrent::~CudaCurrent() {
   CudaContext* popped = nullptr;
   if (pushed_) gpu_.driver().ctx_pop_current(&popped);
 }
@@ -132,34 +132,34 @@ void CudaPinned::reserve(std::size_t bytes) {
   bytes_ = bytes;
 }
 
-CudaEventOwner::~CudaEventOwner() {
+CudaMark::~CudaMark() {
   if (event_) in_context(gpu_, [&](const CudaDriver& driver) { driver.event_destroy(event_); });
 }
 
-void CudaEventOwner::record(CudaStream* stream) {
+void CudaMark::record(CudaStream* stream) {
   if (!event_) gpu_.require(gpu_.driver().event_create(&event_, kCudaNoTiming), "making an event");
   gpu_.require(gpu_.driver().event_record(event_, stream), "recording an event");
 }
 
-void CudaEventOwner::make_wait(CudaStream* stream) const {
+void CudaMark::hold(CudaStream* stream) const {
   if (event_) gpu_.require(gpu_.driver().stream_wait_event(stream, event_, 0), "letting a stream wait for an event");
 }
 
-void CudaEventOwner::wait() const {
+void CudaMark::wait() const {
   if (event_) gpu_.require(gpu_.driver().event_synchronize(event_), "waiting for the GPU");
 }
 
-CudaOwnStream::~CudaOwnStream() {
+CudaQueue::~CudaQueue() {
   if (stream_) in_context(gpu_, [&](const CudaDriver& driver) { driver.stream_destroy(stream_); });
 }
 
-CudaStream* CudaOwnStream::get() {
+CudaStream* CudaQueue::get() {
   if (!stream_) gpu_.require(gpu_.driver().stream_create(&stream_, kCudaNonBlocking), "making a stream");
   return stream_;
 }
 
-void CudaOwnStream::wait() const {
-  if (stream_) gpu_.synchronize(stream_);
+void CudaQueue::wait() const {
+  if (stream_) gpu_.require(gpu_.driver().stream_synchronize(stream_), "waiting for the GPU");
 }
 
 }  // namespace nbcc

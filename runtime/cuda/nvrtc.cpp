@@ -105,7 +105,7 @@ class Nvrtc final : public CudaCompiler {
   std::string identity() const override { return identity_; }
   int version() const override { return major_ * 1000 + minor_ * 10; }
   std::vector<std::string> architectures() const override { return architectures_; }
-  CudaCode compile(const std::string& text, const std::string& architecture, const LaunchConfig& config,
+  CudaCode compile(const std::string& text, const std::string& architecture, const CudaShape& shape,
                    Form form) const override;
 
  private:
@@ -142,8 +142,8 @@ class Nvrtc final : public CudaCompiler {
   std::vector<std::string> architectures_;
 };
 
-std::vector<std::string> options_for(const std::string& architecture, const LaunchConfig& config,
-                                     CudaCompiler::Form form, int fewer_resident) {
+std::vector<std::string> options_for(const std::string& architecture, const CudaShape& shape, CudaCompiler::Form form,
+                                     int fewer_resident) {
   std::vector<std::string> options(std::begin(kOptions), std::end(kOptions));
   if (form == CudaCompiler::Form::Ptx) {
     // The assembler has no part in it.
@@ -155,23 +155,23 @@ std::vector<std::string> options_for(const std::string& architecture, const Laun
   const auto define = [&](const char* macro, int value) {
     if (value != 0) options.push_back(fmt::format("-D{}={}", macro, value));
   };
-  define("NBCC_THREADS", config.threads);
-  define("NBCC_I_PER_THREAD", config.i_per_thread);
-  define("NBCC_J_TILE", config.j_tile);
-  define("NBCC_UNROLL", config.unroll);
-  define("NBCC_J_SLICES", config.j_slices);
+  define("NBCC_THREADS", shape.threads);
+  define("NBCC_I_PER_THREAD", shape.i_per_thread);
+  define("NBCC_J_TILE", shape.j_tile);
+  define("NBCC_UNROLL", shape.unroll);
+  define("NBCC_J_SLICES", shape.lanes);
   define("NBCC_FEWER_RESIDENT", fewer_resident);
   return options;
 }
 
-CudaCode Nvrtc::compile(const std::string& text, const std::string& architecture, const LaunchConfig& config,
+CudaCode Nvrtc::compile(const std::string& text, const std::string& architecture, const CudaShape& shape,
                         Form form) const {
   if (std::find(architectures_.begin(), architectures_.end(), architecture) == architectures_.end()) {
     throw DeviceError(fmt::format("NVRTC {}.{} ({}) does not compile for '{}'; it knows {}", major_, minor_, path_,
                                   architecture, fmt::join(architectures_, ", ")));
   }
   const auto attempt = [&](int fewer_resident) {
-    return compile_with(options_for(architecture, config, form, fewer_resident), text, architecture, form);
+    return compile_with(options_for(architecture, shape, form, fewer_resident), text, architecture, form);
   };
   CudaCode code = attempt(0);
   // The text asks for room for as many threads as its kind does well with. Where that leaves a thread too few

@@ -10,7 +10,9 @@
 
 #include "fmt/format.h"
 #include "runtime/cache/disk_cache.h"
+#include "runtime/cuda/cuda_split.h"
 #include "runtime/error.h"
+#include "runtime/sum/reduction.h"
 
 namespace nbcc {
 namespace {
@@ -41,8 +43,14 @@ bool runs_cubin(const std::string& gpu, const std::string& code) {
   return runs_ptx(gpu, code) && architecture_of(gpu) / 10 == architecture_of(code) / 10;
 }
 
+// What zeros of a shape leave is what the text says.
+CudaShape whole(const CudaShape& shape, const KernelSource& text) {
+  return {shape.threads > 0 ? shape.threads : text.threads, shape.i_per_thread > 0 ? shape.i_per_thread : text.i_block,
+          shape.j_tile > 0 ? shape.j_tile : text.tile, shape.unroll, std::max(shape.lanes, 1)};
+}
+
 // To the CUDA device a compiled pipeline is a compiler that knows one text and has compiled it before. What it has not
-// (another configuration, a GPU that none of its codes is for) it leaves to NVRTC.
+// (another shape, a GPU that none of its codes is for) it leaves to NVRTC.
 class ImageCompiler final : public CudaCompiler {
  public:
   ImageCompiler(const PipelineImage& image, std::string gpu, int driver_version, std::string cache_folder,
@@ -67,7 +75,7 @@ class ImageCompiler final : public CudaCompiler {
   // Always the GPU's own: whether that is machine code or PTX, the driver sees by itself.
   std::vector<std::string> architectures() const override { return {gpu_}; }
 
-  bool holds(const LaunchConfig& config) const { return find(config) != nullptr; }
+  bool holds(const CudaShape& shape) const { return find(shape) != nullptr; }
   bool can_compile() const {
     try {
       nvrtc();
@@ -77,9 +85,9 @@ class ImageCompiler final : public CudaCompiler {
     }
   }
 
-  CudaCode compile(const std::string& text, const std::string& architecture, const LaunchConfig& config,
+  CudaCode compile(const std::string& text, const std::string& architecture, const CudaShape& shape,
                    Form) const override {
-    if (const CudaImage* const found = find(config)) return {found->bytes};
+    if (const CudaImage* const found = find(shape)) return {found->bytes};
     const std::shared_ptr<const CudaCompiler> compiler = nvrtc();
     // As CudaLoader chooses for a text.
     const std::vector<std::string> known = compiler->architectures();
@@ -91,15 +99,17 @@ class ImageCompiler final : public CudaCompiler {
       throw DeviceError(fmt::format("{} does not know {} any more", compiler->identity(), architecture));
     }
     const Form form = runs_cubin(architecture, target) ? Form::Cubin : Form::Ptx;
-    const std::string key =
-        fmt::format("{}\n{}, {}\n{}\n{}", architecture, compiler->identity(), target, describe(config), text);
-    return {cache_.get_or_make(key, [&] { return compiler->compile(text, target, config, form).image; })};
+    const std::string key = fmt::format("{}\n{}, {}\nthreads {}, i per thread {}, j tile {}, unroll {}, lanes {}\n{}",
+                                        architecture, compiler->identity(), target, shape.threads, shape.i_per_thread,
+                                        shape.j_tile, shape.unroll, shape.lanes, text);
+    return {cache_.get_or_make(key, [&] { return compiler->compile(text, target, shape, form).image; })};
   }
 
  private:
-  const CudaImage* find(const LaunchConfig& config) const {
-    const auto found = std::find_if(usable_.begin(), usable_.end(),
-                                    [&](const CudaImage& one) { return one.config == config.compiled(); });
+  const CudaImage* find(const CudaShape& shape) const {
+    const CudaShape wanted = whole(shape, text_);
+    const auto found =
+        std::find_if(usable_.begin(), usable_.end(), [&](const CudaImage& one) { return one.shape == wanted; });
     return found == usable_.end() ? nullptr : &*found;
   }
 
@@ -153,6 +163,16 @@ std::shared_ptr<const Kernel> load_image(CpuDevice& device, const PipelineImage&
                                 held.empty() ? "no CPU" : held, device.name()));
 }
 
+std::vector<CudaShape> usual_shapes(const KernelSource& cuda) {
+  CudaSplitQuestion question;
+  question.shape = whole({}, cuda);
+  question.slots = accumulators_of(cuda);
+  question.staged_bytes = cuda.staged_bytes;
+  question.rest_bytes = cuda.rest_bytes;
+  question.cutoff = cuda.cutoff;
+  return candidate_shapes(question);
+}
+
 std::shared_ptr<const Kernel> load_image(const CudaDevice& device, const PipelineImage& image, OpenCompiler compiler) {
   const CudaGpu& gpu = device.gpu();
   int driver_version = 0;
@@ -163,14 +183,15 @@ std::shared_ptr<const Kernel> load_image(const CudaDevice& device, const Pipelin
   // keeps nothing on disk: what is there to keep is in the library.
   CudaDevice own(gpu.driver(), codes, gpu.ordinal(), "", device.dump_folder());
   own.set_tunings(device.tunings());
-  KernelSource source = image.cuda;
-  const auto is_missing = [&](const LaunchConfig& config) { return !codes->holds(config); };
-  // Sums of any size have to make do with the configurations that are there.
-  if (std::ranges::any_of(source.launches, is_missing) && !is_missing(source.launches.front()) &&
-      !codes->can_compile()) {
-    std::erase_if(source.launches, is_missing);
+  const std::vector<CudaShape> shapes = usual_shapes(image.cuda);
+  const bool holds_all = std::all_of(shapes.begin(), shapes.end(), [&](const CudaShape& s) { return codes->holds(s); });
+  if (!holds_all && codes->holds(shapes.front()) && !codes->can_compile()) {
+    // Sums of any size have to make do with the one shape that is there.
+    CudaTuning tuning;
+    tuning.shape = shapes.front();
+    own.set_tuning(tuning);
   }
-  return own.load(std::move(source));
+  return own.load(image.cuda);
 }
 
 }  // namespace nbcc

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "compiler/kernel_source.h"
+#include "runtime/cuda/cuda_tunings.h"
 #include "runtime/sum/dispatch.h"
 #include "runtime/sum/pack.h"
 
@@ -46,11 +47,10 @@ struct Summation {
   virtual void wait() {}
   // Whether the indices of a list can be read, and so checked, here.
   virtual bool can_read(const std::int64_t* list) const { return list != nullptr; }
-  // Numbers of the launch configuration that runs take from now on; zeros leave the choice. Only GPUs have one.
-  virtual void set_launch(const LaunchConfig&) {}
-  // In which a run of this size is done, all zeros where there is no choice. Throws UsageError: there can be no such
-  // kernel.
-  virtual LaunchConfig launch_for(std::int64_t /*ni*/, std::int64_t /*nj*/) { return {}; }
+  // How runs are cut from now on; zeros leave the choice to the device. Only GPUs have one.
+  virtual void set_cut(const CudaTuning&) {}
+  // How a run of this size is cut, all zeros where there is no choice. Throws UsageError: there can be no such kernel.
+  virtual CudaTuning cut(std::int64_t /*ni*/, std::int64_t /*nj*/) { return {}; }
 };
 
 // A kernel that is ready to run. Outlives the device that loaded it; may be shared by threads.

@@ -140,20 +140,26 @@ void SumState::keep_j(bool keep) {
 
 void SumState::j_changed() { forget_j(JReuse::None); }
 
-void SumState::set_launch(const LaunchConfig& overrides) {
-  for (const auto& [name, member, most] : kLaunchNumbers) {
-    if (const int number = overrides.*member; number < 0 || number > most)
-      throw UsageError(fmt::format("the shape of a kernel: {} must be from 1 to {}, or 0 for no choice; got {}", name,
-                                   most, number));
-  }
-  summation_->set_launch(overrides);
+void SumState::set_cut(const CudaTuning& cut) {
+  const auto check = [](const char* name, int number, int largest) {
+    if (number >= 0 && number <= largest) return;
+    throw UsageError(fmt::format("the shape of a kernel: {} must be from 1 to {}, or 0 for no choice; got {}", name,
+                                 largest, number));
+  };
+  check("threads", cut.shape.threads, 1024);
+  check("i_per_thread", cut.shape.i_per_thread, 64);
+  check("j_tile", cut.shape.j_tile, 65536);
+  check("unroll", cut.shape.unroll, 1024);
+  check("lanes", cut.shape.lanes, 1024);
+  check("parts", cut.parts, 65535);
+  summation_->set_cut(cut);
 }
 
-LaunchConfig SumState::launch_for(std::int64_t ni, std::int64_t nj) {
+CudaTuning SumState::cut(std::int64_t ni, std::int64_t nj) {
   if (ni < 1 || nj < 0) {
-    throw UsageError(fmt::format("the shape of a sum needs ni from 1 on and nj from 0 on, got {} and {}", ni, nj));
+    throw UsageError(fmt::format("a sum that is cut needs ni from 1 on and nj from 0 on, got {} and {}", ni, nj));
   }
-  return summation_->launch_for(ni, nj);
+  return summation_->cut(ni, nj);
 }
 
 std::int64_t SumState::count_of_i() const {

@@ -35,8 +35,8 @@ class SumState {
   void keep_j(bool keep);
   void j_changed();
   // Of a GPU; other devices have nothing to choose.
-  void set_launch(const LaunchConfig& overrides);
-  LaunchConfig launch_for(std::int64_t ni, std::int64_t nj);
+  void set_cut(const CudaTuning& cut);
+  CudaTuning cut(std::int64_t ni, std::int64_t nj);
   void run(const RunChoice& choice = {});
   void wait();  // for the work of all runs
 

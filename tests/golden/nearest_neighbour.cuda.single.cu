@@ -22,6 +22,7 @@ struct Arguments {
   index i_begin, ni;  // the i of this launch: i_list[0 .. ni), or without a list those from i_begin on; ni > 0
   index nj, j_begin;  // the j of this launch
   index i_offset, j_offset;  // what i_index and j_index add to a particle's position in its array
+  index tail_splits;  // the last j-splits, of one tile each: see first_tile_of()
   index first;  // zero: goes on with `running`
   index last;   // nonzero: applies what follows a sum and stores the results; zero: leaves them in `running`
 };
@@ -106,10 +107,12 @@ NBCC_DEVICE unsigned split_of_block() {
   const unsigned split = home + (blockIdx.y % 2 ? gridDim.y - step : step);
   return split < gridDim.y ? split : split - gridDim.y;
 }
-// j-splits share the tiles evenly. Depends on nothing but nj, the tile and the number of splits.
+// j-splits share the tiles evenly, but for the last ones, which take one each: as the others end at different times,
+// these fill the gaps. Depends on nothing but nj, the tile and the numbers of splits.
 NBCC_DEVICE index first_tile_of(unsigned split, const Arguments& a) {
   const index tiles = (a.nj + NBCC_J_TILE - 1) / NBCC_J_TILE;
-  return tiles * split / gridDim.y;
+  const unsigned tail_splits = (unsigned)a.tail_splits, even = gridDim.y - tail_splits;
+  return split < even ? (tiles - tail_splits) * split / even : tiles - (gridDim.y - split);
 }
 
 // Where in the tile that begins with `first_j` each i of the thread itself stands, or -1. Whether any does.

@@ -198,7 +198,7 @@ TEST_F(SumsOnGpu, ManagedMemoryIsReadAndWrittenWhereItIs) {
   CudaExperiment experiment(gpu(), kernel, inputs);
   experiment.sum.run();
   const Numbers expected = experiment.outputs();
-  const CudaContextGuard guard(gpu());
+  const CudaCurrent current(gpu());
   CudaDevicePointer memory = 0;
   gpu().require(gpu().driver().mem_alloc_managed(&memory, 8 * (3 * 900 + 700), kCudaGlobal), "allocating for a test");
   auto* const xj = reinterpret_cast<double*>(memory);

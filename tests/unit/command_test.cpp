@@ -301,7 +301,7 @@ TEST(Command, CacheKnowsTunings) {
   const Shell shell;
   const CudaTuningSubject subject{"gravity", "// gravity: cuda, single precision, fast math\n", "NVIDIA H200", 132};
   const CudaTunings tunings(shell.path("cache"));
-  tunings.store(subject, {11, 17}, {{128, 1, 128, 16, 2, 8}, 5e11, 4e11});
+  tunings.store(subject, {11, 17}, {{{128, 1, 128, 16, 2}, 8}, 5e11, 4e11});
   tunings.store(subject, {12, 17}, {{}, 5e11, 5e11});
   const std::string cache = "export NBCC_CACHE_DIR=$PWD/cache; \"$nbcc\" cache ";
   const Outcome text = shell.line(cache + "list");

@@ -122,7 +122,7 @@ TEST_F(KernelShapeTest, WhatIsNotChosenIsAsItWasMeasured) {
   nbcc::test::ScratchFolder scratch;
   const nbcc::CudaTunings tunings(scratch.path("cache"));
   const auto kernel = nbcc::test::load_experiment(*cuda_);
-  const nbcc::LaunchConfig measured{64, 2, 128, 8, 1, 3};
+  const nbcc::CudaTuning measured{{64, 2, 128, 8, 1}, 3};
   ASSERT_TRUE(tunings.store(dynamic_cast<const nbcc::CudaKernel&>(*kernel).tuning_subject(), nbcc::size_class(kNi, kNj),
                             {measured, 2e9, 1e9}));
   cuda_->set_tunings(tunings);

@@ -83,6 +83,13 @@ const std::map<std::string, std::vector<std::string>> kRooms = {
     {"tests", {"cli", "bindings/grape"}},
 };
 
+// What has not been moved yet: "file includes header".
+const std::set<std::string> kExceptions = {
+    "runtime/sum/device.h includes runtime/cuda/cuda_tunings.h",
+    "runtime/cuda/cuda_device.cpp includes runtime/cuda/cuda_sum.h",
+    "cli/bench_sweep.h includes cli/command_bench.h",
+};
+
 std::string room_of(std::string path) {
   do path = folder_of(path);
   while (!kRooms.contains(path) && path.find('/') != std::string::npos);
@@ -102,7 +109,8 @@ std::vector<std::string> violations(
   for (const auto& [path, file] : sources()) {
     for (const auto* includes : {&file.quoted, &file.angled}) {
       for (const std::string& include : *includes) {
-        if (forbidden(path, include)) found.push_back(path + " includes " + include);
+        const std::string violation = path + " includes " + include;
+        if (forbidden(path, include) && !kExceptions.contains(violation)) found.push_back(violation);
       }
     }
   }
@@ -170,7 +178,8 @@ TEST(layering, no_file_runs_back_up) {
   const auto name_of = [](const std::string& path) { return path.substr(0, path.rfind('.')); };
   for (const auto& [path, file] : sources()) {
     for (const std::string& include : file.quoted) {
-      if (sources().contains(include)) below[name_of(path)].insert(name_of(include));
+      if (sources().contains(include) && !kExceptions.contains(path + " includes " + include))
+        below[name_of(path)].insert(name_of(include));
     }
   }
   std::set<std::string> done;
