@@ -153,7 +153,7 @@ int compile_all(const Arguments& arguments) {
 
 int measure(const Arguments& arguments) {
   const Gpu gpu(arguments.tuned);
-  const CudaCurrent current(gpu.gpu);
+  const CudaContextGuard guard(gpu.gpu);
   Row machine = describe_machine(gpu);
   machine["tuned"] = arguments.tuned;
   fmt::print("{}{}\n", machine_line(machine), arguments.tuned ? "; tuned" : "");

@@ -168,7 +168,7 @@ Arguments parse(int count, char** values) {
 
 int run(const Arguments& arguments) {
   const Gpu gpu(false);
-  const CudaCurrent current(gpu.gpu);
+  const CudaContextGuard guard(gpu.gpu);
   const Row machine = describe_machine(gpu);
   fmt::print("{}\nPaper: GeForce 8800 GTX, arXiv:astro-ph/0703100\n", machine_line(machine));
   Study study(gpu);

@@ -1,5 +1,5 @@
-// A pipeline -> tables of its rate over N and one number of the kernel's shape. One door: sweep(). What has been tuned
-// is left aside.
+// A pipeline -> tables of its rate over N and one number of the launch configuration. One door: sweep(). What has
+// been tuned is left aside.
 #include "cli/bench_sweep.h"
 
 #include <fmt/format.h>
@@ -21,15 +21,18 @@ using Json = nlohmann::ordered_json;
 struct SweepTable {
   const char* choice;  // its name in JSON
   const char* title;
-  int CudaShape::* member;
+  int LaunchConfig::* member;
   std::vector<int> values;
 };
 
 const std::vector<SweepTable>& sweep_tables() {
   static const std::vector<SweepTable> tables = {
-      {"threads", "threads of a block", &CudaShape::threads, {32, 64, 128, 256, 512}},
-      {"unroll", "passes of the pair loop written out", &CudaShape::unroll, {1, 2, 4, 8, 16, 32}},
-      {"lanes", "threads that share i-particles and divide the j among them", &CudaShape::lanes, {1, 2, 4, 8, 16, 32}}};
+      {"threads", "threads of a block", &LaunchConfig::threads, {32, 64, 128, 256, 512}},
+      {"unroll", "passes of the pair loop written out", &LaunchConfig::unroll, {1, 2, 4, 8, 16, 32}},
+      {"lanes",
+       "threads that share i-particles and divide the j among them",
+       &LaunchConfig::j_slices,
+       {1, 2, 4, 8, 16, 32}}};
   return tables;
 }
 
@@ -42,16 +45,15 @@ SweepRow sweep_row(ParticleSum& sum, const SweepTable& table, std::int64_t ni, s
                    const KernelChoice& kernel, int repeat) {
   const RandomBinding particles(sum, ni, nj, kernel, ParticleSum::Arrays::OfDevice);
   SweepRow row{ni, nj, {}};
-  sum.cut({});
-  const CudaShape model = sum.cuda_kernel().model_choice(ni, nj).shape;
+  const LaunchConfig model = sum.cuda_kernel().model_choice(ni, nj).compiled();
   ProgressBar progress;
   for (const int value : table.values) {
     progress.show(double(row.times.size()) / double(table.values.size()));
-    CudaShape shape = model;
-    shape.*table.member = value;
-    // As the model has it: the tile grows with the lanes, so that each has as many terms to add.
-    if (table.member == &CudaShape::lanes) shape.j_tile = sum.cuda_kernel().source.tile * std::min(value, 4);
-    row.times.push_back(measure_cut(sum, {shape, 0}, repeat));
+    LaunchConfig config = model;
+    config.*table.member = value;
+    // As the model has it: the tile grows with the slices, so that each has as many terms to add.
+    if (table.member == &LaunchConfig::j_slices) config.j_tile = sum.cuda_kernel().source.tile * std::min(value, 4);
+    row.times.push_back(measure_in(sum, config, repeat));
   }
   return row;
 }

@@ -1,4 +1,4 @@
-// nbcc bench --sweep: interactions/s against the number of particles for many shapes of the kernel, in the tables of
+// nbcc bench --sweep: interactions/s against the number of particles in many launch configurations, in the tables of
 // Nyland, Harris & Prins, "Fast N-body simulation with CUDA", GPU Gems 3 (2007), chapter 31.
 #pragma once
 #include "cli/kernel_options.h"

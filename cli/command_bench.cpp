@@ -138,12 +138,10 @@ void run_sweep(const BenchOptions& options, const Invocation& invocation) {
     throw UsageError("--sweep: only kernels of a GPU have shapes to choose from; --device takes cuda, cuda:0, ...");
   }
   const Sizes sizes = options.sizes.sizes();
-  const std::vector<ParamValue> params = parse_params(options.params);
   // Most of these kernels will not be wanted again.
   KernelChoice trial = options.kernel;
   trial.cache_folder = "";
-  ParticleSum sum(options.file, trial, invocation.device);
-  sum.set_params(params);
+  ParticleSum sum(options.file, trial, parse_params(options.params), invocation.device);
   sweep(sum, sizes, options.kernel, options.repeat, options.json);
 }
 
@@ -156,9 +154,8 @@ void run_bench(const BenchOptions& options) {
   KernelChoice without_cache = options.kernel;
   without_cache.cache_folder = "";
   const double cold = timed([&] { ParticleSum(options.file, without_cache); });
-  ParticleSum sum(options.file, options.kernel);
+  ParticleSum sum(options.file, options.kernel, params);
   const double cached = timed([&] { ParticleSum(options.file, options.kernel); });
-  sum.set_params(params);
   const Pipeline pipeline = parse(read_source(options.file));
 
   Json report = Json::array();

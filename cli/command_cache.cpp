@@ -41,8 +41,8 @@ std::string numbers_of(int size_class) {
 std::string text_of(const CudaTunings::Entry& entry) {
   std::string text = fmt::format("{}     tuning  {}, {}\n", when(entry.modified), entry.kernel, entry.gpu);
   for (const auto& [size, tuned] : entry.table.all()) {
-    const std::string cut = tuned.tuning == CudaTuning{} ? "the model's choice" : describe(tuned.tuning);
-    text += fmt::format("  ni {}, nj {}: {}, {:.4g} G/s, {:+.1f}%\n", numbers_of(size.i), numbers_of(size.j), cut,
+    const std::string choice = tuned.config == LaunchConfig{} ? "the model's choice" : describe(tuned.config);
+    text += fmt::format("  ni {}, nj {}: {}, {:.4g} G/s, {:+.1f}%\n", numbers_of(size.i), numbers_of(size.j), choice,
                         tuned.rate * 1e-9, 100 * (tuned.gain() - 1));
   }
   return text;
@@ -51,17 +51,11 @@ std::string text_of(const CudaTunings::Entry& entry) {
 Json json_of(const CudaTunings::Entry& entry) {
   Json choices = Json::array();
   for (const auto& [size, tuned] : entry.table.all()) {
-    const CudaShape& shape = tuned.tuning.shape;
-    choices.push_back({{"ni_from", std::int64_t(1) << size.i},
-                       {"nj_from", std::int64_t(1) << size.j},
-                       {"threads", shape.threads},
-                       {"i_per_thread", shape.i_per_thread},
-                       {"j_tile", shape.j_tile},
-                       {"unroll", shape.unroll},
-                       {"lanes", shape.lanes},
-                       {"parts", tuned.tuning.parts},
-                       {"interactions_per_s", tuned.rate},
-                       {"model_interactions_per_s", tuned.model_rate}});
+    Json choice = {{"ni_from", std::int64_t(1) << size.i}, {"nj_from", std::int64_t(1) << size.j}};
+    for (const LaunchNumber& number : kLaunchNumbers) choice[number.name] = tuned.config.*number.member;
+    choice["interactions_per_s"] = tuned.rate;
+    choice["model_interactions_per_s"] = tuned.model_rate;
+    choices.push_back(choice);
   }
   return {{"name", entry.name}, {"pipeline", entry.pipeline}, {"kernel", entry.kernel},
           {"gpu", entry.gpu},   {"modified", entry.modified}, {"choices", choices}};

@@ -11,6 +11,7 @@
 #include "cli/kernel_options.h"
 #include "cli/standard_output.h"
 #include "compiler/emit/describe.h"
+#include "compiler/passes/neighbourhood.h"
 #include "compiler/passes/optimize.h"
 #include "compiler/source/parse.h"
 #include "compiler/text/diagnostic.h"
@@ -56,7 +57,13 @@ std::vector<FieldLayout> fields_of(const Pipeline& pipeline) {
   return fields;
 }
 
-std::string text_of(const Pipeline& pipeline, const OperationCounts& counts, const Options& options) {
+// The proved neighbours in words; empty where none are.
+std::string neighbours_of(const Pipeline& pipeline, const NeighbourhoodProof& proof) {
+  return proof.neighbourhood ? neighbourhood_text(pipeline, *proof.neighbourhood) : "";
+}
+
+std::string text_of(const Pipeline& pipeline, const OperationCounts& counts, const std::string& neighbours,
+                    const Options& options) {
   const std::size_t fields = pipeline.fields.size();
   std::string text = fmt::format("{}: {} field{}, {}\n", pipeline.name, fields, fields == 1 ? "" : "s",
                                  pipeline.dialect == Dialect::Cunbody ? "in the dialect of CUNBODY-1" : "by name");
@@ -66,13 +73,15 @@ std::string text_of(const Pipeline& pipeline, const OperationCounts& counts, con
   text += fmt::format("\n  after optimization ({}): {} per pair, {} per i, {} per j, {} uniform", describe(options),
                       counts.per_pair, counts.per_i, counts.per_j, counts.uniform);
   if (counts.finish > 0) text += fmt::format(", {} in finish()", counts.finish);
+  if (!neighbours.empty()) text += fmt::format("\n  neighbours: {}: cost O(N)", neighbours);
   return text + "\n";
 }
 
-Json json_of(const Pipeline& pipeline, const OperationCounts& counts) {
+Json json_of(const Pipeline& pipeline, const OperationCounts& counts, const std::string& neighbours) {
   return {{"pipeline", pipeline.name},
           {"dialect", pipeline.dialect == Dialect::Cunbody ? "CUNBODY-1" : "named fields"},
           {"fields", json_of(fields_of(pipeline), true)},
+          {"neighbours", neighbours.empty() ? Json() : Json(neighbours)},
           {"operations",
            {{"raw", pipeline.raw_operations},
             {"stated", pipeline.flops ? Json(*pipeline.flops) : Json()},
@@ -104,11 +113,16 @@ int check_file(const std::string& file, const CheckOptions& options, Json& repor
     const Pipeline pipeline = parse(source, &warnings);
     const Options& how = options.kernel.options;
     const OperationCounts counts = operations_by_stage(optimize(pipeline, how, compiler_target(options.kernel)));
+    const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
+    if (proof.obstacle)
+      warnings.push_back(
+          {Severity::Note, proof.obstacle->where, "no neighbours are proved: " + proof.obstacle->reason});
+    const std::string neighbours = neighbours_of(pipeline, proof);
     fmt::print(stderr, "{}", render(source, warnings));
     report["ok"] = true;
     report["diagnostics"] = json_of(warnings);
-    report.update(json_of(pipeline, counts));
-    if (!options.json) write_standard_output(text_of(pipeline, counts, how));
+    report.update(json_of(pipeline, counts, neighbours));
+    if (!options.json) write_standard_output(text_of(pipeline, counts, neighbours, how));
     return kDone;
   } catch (const CompileError& error) {
     fmt::print(stderr, "{}", error.what());

@@ -48,7 +48,7 @@ std::vector<Isa> isas_of(const CompileOptions& options) {
   std::vector<Isa> isas;
   for (const std::string& name : options.isas) isas.push_back(isa_from_name(name));
   // The best first, each once: the order in which they are asked for when the library is loaded.
-  std::sort(isas.begin(), isas.end(), [](Isa a, Isa b) { return int(a) > int(b); });
+  std::ranges::sort(isas, [](Isa a, Isa b) { return int(a) > int(b); });
   isas.erase(std::unique(isas.begin(), isas.end()), isas.end());
   return isas;
 }
@@ -56,7 +56,7 @@ std::vector<Isa> isas_of(const CompileOptions& options) {
 std::vector<std::string> architectures_of(const CompileOptions& options, const CudaCompiler& compiler) {
   const std::vector<std::string> known = compiler.architectures();
   for (const std::string& name : options.architectures) {
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
+    if (std::ranges::find(known, name) == known.end()) {
       throw UsageError(fmt::format("--arch: {} does not compile for '{}'; it knows {}",
                                    compiler.identity().substr(0, compiler.identity().find(',')), name,
                                    fmt::join(known, ", ")));
@@ -65,7 +65,7 @@ std::vector<std::string> architectures_of(const CompileOptions& options, const C
   // In the compiler's order, each once.
   std::vector<std::string> chosen;
   for (const std::string& name : known) {
-    if (std::count(options.architectures.begin(), options.architectures.end(), name) > 0) chosen.push_back(name);
+    if (std::ranges::count(options.architectures, name) > 0) chosen.push_back(name);
   }
   return chosen;
 }

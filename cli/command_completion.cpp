@@ -26,7 +26,7 @@ Word word_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const std::size_t open = type.find('{'), close = type.find('}');
   if (open < close && close != std::string::npos) word.choices = type.substr(open + 1, close - open - 1);
-  std::replace(word.choices.begin(), word.choices.end(), ',', ' ');
+  std::ranges::replace(word.choices, ',', ' ');
   word.description = option.get_description();
   word.takes_value = option.get_items_expected_max() > 0;
   return word;
@@ -60,7 +60,7 @@ std::string bash_script(const Commands& commands) {
         plain = word.choices;
         continue;
       }
-      options += (options.empty() ? "" : " ") + fmt::format("{}", fmt::join(word.names, " "));
+      options += fmt::format("{}{}", options.empty() ? "" : " ", fmt::join(word.names, " "));
       if (!word.choices.empty()) {
         values += fmt::format("        {}) words='{}' ;;\n", fmt::join(word.names, "|"), word.choices);
       }

@@ -27,7 +27,7 @@ struct EmitOptions {
   bool force = false;
   KernelChoice kernel;
   std::string architecture;  // empty: the first GPU's
-  CudaShape shape;
+  LaunchConfig launch;
 };
 
 bool is_gpu_code(const std::string& stage) { return stage == "ptx" || stage == "cubin" || stage == "sass"; }
@@ -63,7 +63,7 @@ std::string gpu_code(const std::string& text, const EmitOptions& options) {
   const std::shared_ptr<const CudaCompiler> compiler = make_nvrtc();
   const std::string architecture = options.architecture.empty() ? default_architecture() : options.architecture;
   const auto form = options.stage == "ptx" ? CudaCompiler::Form::Ptx : CudaCompiler::Form::Cubin;
-  const std::string image = compiler->compile(text, architecture, options.shape, form).image;
+  const std::string image = compiler->compile(text, architecture, options.launch, form).image;
   return options.stage == "sass" ? disassemble(image) : image;
 }
 
@@ -77,7 +77,7 @@ std::string text_of_stage(const EmitOptions& options) {
 
 // What cannot be meant, said before anything is compiled.
 void check_options(const EmitOptions& options) {
-  const bool for_gpu = !options.architecture.empty() || options.shape != CudaShape{};
+  const bool for_gpu = !options.architecture.empty() || options.launch != LaunchConfig{};
   if (for_gpu && !is_gpu_code(options.stage)) {
     throw UsageError("--arch and the options of a kernel's shape are for the stages ptx, cubin and sass");
   }
@@ -121,11 +121,12 @@ void add_emit(CLI::App& app, Invocation&) {
   const auto add_number = [&](const char* name, int& number, int largest, const char* what) {
     command.add_option(name, number, what)->check(CLI::Range(1, largest).description(""));
   };
-  add_number("--threads-per-block", options->shape.threads, 1024, "ptx, cubin, sass: threads of a block");
-  add_number("--i-per-thread", options->shape.i_per_thread, 64, "... i-particles that a thread holds in registers");
-  add_number("--j-tile", options->shape.j_tile, 65536, "... j-particles in shared memory at a time");
-  add_number("--unroll", options->shape.unroll, 1024, "... passes of the pair loop written out");
-  add_number("--lanes", options->shape.lanes, 1024, "... threads that share i-particles and divide the j among them");
+  add_number("--threads-per-block", options->launch.threads, 1024, "ptx, cubin, sass: threads of a block");
+  add_number("--i-per-thread", options->launch.i_per_thread, 64, "... i-particles that a thread holds in registers");
+  add_number("--j-tile", options->launch.j_tile, 65536, "... j-particles in shared memory at a time");
+  add_number("--unroll", options->launch.unroll, 1024, "... passes of the pair loop written out, a power of two");
+  add_number("--lanes", options->launch.j_slices, 1024,
+             "... threads that share i-particles and divide the j among them");
   command.footer(
       "Examples:\n"
       "  nbcc emit pipelines/gravity.pipe --stage optimized\n"

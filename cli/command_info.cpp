@@ -35,10 +35,7 @@ using Json = nlohmann::ordered_json;
 // null for nothing.
 Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
-// 13010 -> "13.1", "" for 0
-std::string cuda_version(int version) {
-  return version == 0 ? "" : fmt::format("{}.{}", version / 1000, version % 1000 / 10);
-}
+std::string cuda_version(int version) { return version == 0 ? "" : cuda_version_text(version); }
 
 struct Nvrtc {
   int version = 0;
@@ -74,7 +71,7 @@ struct Report {
 
 Report make_report() {
   Report report;
-  report.version = fmt::format("{}.{}.{}", NBCC_VERSION_MAJOR, NBCC_VERSION_MINOR, NBCC_VERSION_PATCH);
+  report.version = nbcc_version();
   // Without what it is told of each target.
   report.toolchain = make_cpu_toolchain()->identity();
   report.toolchain.resize(std::min(report.toolchain.size(), report.toolchain.find(';')));

@@ -13,6 +13,7 @@
 #include "jit/read_library.h"
 #include "particles/file_error.h"
 #include "particles/read_input.h"
+#include "runtime/cuda/cuda_compiler.h"
 #include "runtime/error.h"
 #include "runtime/image/image.h"
 
@@ -28,10 +29,6 @@ struct InspectOptions {
 
 std::string isa_of(const KernelSource& kernel) { return kernel.target.substr(kernel.target.find('-') + 1); }
 
-std::string toolkit_of(const CudaImage& image) {
-  return fmt::format("{}.{}", image.toolkit / 1000, image.toolkit % 1000 / 10);
-}
-
 // "sm_90" or "PTX of sm_90", with the number of shapes and their bytes.
 struct Code {
   int shapes = 0;
@@ -44,7 +41,7 @@ std::map<std::pair<bool, std::string>, Code> codes_of(const PipelineImage& image
     Code& code = codes[{one.ptx, one.architecture}];
     ++code.shapes;
     code.bytes += one.bytes.size();
-    code.toolkit = toolkit_of(one);
+    code.toolkit = cuda_version_text(one.toolkit);
   }
   return codes;
 }
@@ -67,16 +64,14 @@ Json json_of(const PipelineImage& image) {
   Json cpu = Json::array(), cuda = Json::array();
   for (const KernelSource& kernel : image.cpu) cpu.push_back(isa_of(kernel));
   for (const CudaImage& one : image.cuda_images) {
+    Json shape;
+    for (const LaunchNumber& number : kLaunchNumbers)
+      if (number.member != &LaunchConfig::j_splits) shape[number.name] = one.config.*number.member;
     cuda.push_back({{"architecture", one.architecture},
                     {"form", one.ptx ? "ptx" : "cubin"},
-                    {"shape",
-                     {{"threads", one.shape.threads},
-                      {"i_per_thread", one.shape.i_per_thread},
-                      {"j_tile", one.shape.j_tile},
-                      {"unroll", one.shape.unroll},
-                      {"lanes", one.shape.lanes}}},
+                    {"shape", shape},
                     {"bytes", one.bytes.size()},
-                    {"cuda", toolkit_of(one)}});
+                    {"cuda", cuda_version_text(one.toolkit)}});
   }
   return {{"pipeline", image.cuda.pipeline},
           {"made_by", image.made_by},

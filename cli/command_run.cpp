@@ -24,10 +24,10 @@ struct RunOptions {
 };
 
 // In ranges of i that take about a fifth of a second each. On a CPU the sums of an i do not depend on the range it is
-// in; on a GPU the cut of the work does, and results would depend on the clock.
+// in; on a GPU, and behind a cutoff where neighbours are sought, they do, and results would depend on the clock.
 void run_with_progress(ParticleSum& sum, std::int64_t ni, const std::string& device) {
   ProgressBar bar;
-  if (device != "cpu" || !bar.wanted()) return sum.run();
+  if (device != "cpu" || sum.has_neighbours() || !bar.wanted()) return sum.run();
   using Clock = std::chrono::steady_clock;
   sum.keep_j(true);
   std::int64_t range = std::max<std::int64_t>(1024, ni / 256);
@@ -87,10 +87,7 @@ ParticleTable result_table(ParticleSum& sum, const ParticleTable& i_table, const
 
 void run_run(const RunOptions& options, const std::string& command_line) {
   check_writable(options.output.path, options.output.write);
-  const std::vector<ParamValue> params = parse_params(options.params);
-
-  ParticleSum sum(options.file, options.kernel);
-  sum.set_params(params);
+  ParticleSum sum(options.file, options.kernel, parse_params(options.params));
   const ParticleSource particles(options.particles, sum.inputs());
   const ParticleTable& i_table = *particles.i().table;
   sum.bind(particles.bind(sum.inputs()), i_table.rows, particles.j().table->rows);

@@ -1,9 +1,8 @@
-// nbcc tune: a pipeline -> the fastest cuts of its sums on a GPU, in a table and on disk. Which cuts are tried is
-// tune_search.cpp's; what is done with those that are kept, the runtime's.
+// nbcc tune: a pipeline -> the fastest launch configurations of its sums on a GPU, in a table and on disk. Which are
+// tried is tune_search.cpp's; what is done with those that are kept, the runtime's.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <nlohmann/json.hpp>
 
@@ -35,31 +34,21 @@ struct TuneOptions {
   bool json = false;
 };
 
-// A cut must be so much faster than the model's to be kept: less is noise.
+// A configuration must be so much faster than the model's to be kept: less is noise.
 constexpr double kGain = 1.02;
-// Samples of a cut while searching, and rounds of the comparison at the end.
+// Samples of a configuration while searching, and rounds of the comparison at the end.
 constexpr int kSamples = 3, kRounds = 5;
-constexpr std::int64_t kSharedBytes = 48 << 10;  // that a kernel may have without asking for more
 
 struct TuneRow {
   std::int64_t ni = 0, nj = 0;
-  CudaTuning model, best;
+  LaunchConfig model{}, best{};
   double model_rate = 0, best_rate = 0;  // interactions/s
-  int measured = 0;                      // cuts; 0: the row is of an earlier time
+  int measured = 0;                      // configurations; 0: the row is of an earlier time
   bool out_of_time = false;
   const char* outcome = "";
 
   double gain() const { return model_rate > 0 ? best_rate / model_rate : 1; }
 };
-
-// What a kernel's text itself says of its shape.
-int stated_in(const std::string& text, const std::string& macro) {
-  const std::string line = "#define " + macro + " ";
-  const std::size_t at = text.find(line);
-  int number = 0;
-  if (at != std::string::npos) std::from_chars(text.data() + at + line.size(), text.data() + text.size(), number);
-  return std::max(number, 1);
-}
 
 class Tuner {
  public:
@@ -74,11 +63,8 @@ class Tuner {
   TuneRow tune(std::int64_t ni, std::int64_t nj, double share);
 
  private:
-  CudaTuning model_choice(std::int64_t ni, std::int64_t nj) const;  // complete
-  TuneRow recall(std::int64_t ni, std::int64_t nj, const CudaTuned& tuned) const;
   TuneFound search(const TuneRow& row, double seconds);
-  std::optional<double> rate(const TuneRow& row, const CudaTuning& cut);
-  int local_bytes() const;
+  int local_bytes(const TuneRow& row, const LaunchConfig& config) const;
   void compare(TuneRow& row);
   void keep(TuneRow& row);
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
@@ -88,45 +74,28 @@ class Tuner {
   CudaTunings tunings_;
   CudaTuningSubject subject_;
   CudaTuningTable known_;
-  std::optional<CudaShape> last_best_;  // of another size
-  int local_bytes_ = 0;                 // of the model's kernel
+  std::optional<LaunchConfig> last_best_;  // of another size
   Clock::time_point start_ = Clock::now();
 };
 
 TuneRow Tuner::tune(std::int64_t ni, std::int64_t nj, double share) {
+  TuneRow row{.ni = ni, .nj = nj, .model = sum_.cuda_kernel().model_choice(ni, nj)};
   const CudaTuned* const before = known_.measured(size_class(ni, nj));
-  if (before && !options_.force) return recall(ni, nj, *before);
+  if (before && !options_.force) {
+    row.best = before->config;
+    row.best_rate = before->rate;
+    row.model_rate = before->model_rate;
+    row.outcome = "known";
+    return row;
+  }
   const double seconds_here = (options_.budget - seconds()) * share;
   const RandomBinding particles(sum_, ni, nj, options_.kernel, ParticleSum::Arrays::OfDevice);
-  TuneRow row;
-  row.ni = ni;
-  row.nj = nj;
-  sum_.cut({});
-  row.model = model_choice(ni, nj);
   const TuneFound found = search(row, seconds_here);
   row.measured = found.measured;
   row.out_of_time = found.out_of_time;
   row.best = found.best;
   compare(row);
   keep(row);
-  return row;
-}
-
-CudaTuning Tuner::model_choice(std::int64_t ni, std::int64_t nj) const {
-  CudaTuning choice = sum_.cuda_kernel().model_choice(ni, nj);
-  if (choice.shape.unroll == 0) choice.shape.unroll = stated_in(sum_.cuda_kernel().source.text, "NBCC_UNROLL");
-  return choice;
-}
-
-TuneRow Tuner::recall(std::int64_t ni, std::int64_t nj, const CudaTuned& tuned) const {
-  TuneRow row;
-  row.ni = ni;
-  row.nj = nj;
-  row.model = model_choice(ni, nj);
-  row.best = tuned.tuning;
-  row.best_rate = tuned.rate;
-  row.model_rate = tuned.model_rate;
-  row.outcome = "known";
   return row;
 }
 
@@ -141,59 +110,51 @@ TuneFound Tuner::search(const TuneRow& row, double seconds_here) {
     progress.show(std::min(1.0, share));
     return share;
   };
-  search.rate = [&](const CudaTuning& cut) { return rate(row, cut); };
-  sum_.cut({row.model.shape, 0});
-  local_bytes_ = local_bytes();
-  search.starts = {{row.model.shape, 0}};
+  const int most_local = local_bytes(row, row.model);
+  search.rate = [&](const LaunchConfig& config) -> std::optional<double> {
+    // Registers that do not suffice are never fast.
+    const int local = local_bytes(row, config);
+    if (local < 0 || local > most_local) return {};
+    const std::optional<Times> times = measure_in(sum_, config, kSamples);
+    return times ? std::optional(double(row.ni) * double(row.nj) / times->fastest) : std::nullopt;
+  };
+  search.starts = {row.model.compiled()};
   // The best of a size is seldom bad for the next one, and its kernel is there already.
-  if (last_best_) search.starts.push_back({*last_best_, 0});
+  if (last_best_) search.starts.push_back(*last_best_);
   const TuneFound found = search_tuning(search);
-  if (found.rate > 0) last_best_ = found.best.shape;
+  if (found.rate > 0) last_best_ = found.best.compiled();
   return found;
 }
 
-std::optional<double> Tuner::rate(const TuneRow& row, const CudaTuning& cut) {
-  // What a block has found passes through shared memory, a double for each output and i at least; where that cannot be,
-  // the compiler is not asked.
-  const auto outputs = std::int64_t(sum_.cuda_kernel().source.reductions.size());
-  if (8 * outputs * cut.shape.threads * cut.shape.i_per_thread > kSharedBytes) return {};
-  const std::optional<Times> times = measure_cut(sum_, cut, kSamples, [&] {
-    // Registers that do not suffice are never fast.
-    return local_bytes() <= local_bytes_;
-  });
-  if (!times) return {};
-  return double(row.ni) * double(row.nj) / times->fastest;
-}
-
-// Of each thread of the kernel as it is cut now: arrays, and registers that did not suffice.
-int Tuner::local_bytes() const {
-  const CudaKernel& kernel = sum_.cuda_kernel();
-  const CudaGpu& gpu = kernel.gpu();
-  const CudaCurrent current(gpu);
-  int bytes = 0;
-  gpu.require(gpu.driver().func_get_attribute(&bytes, kCudaLocalBytes, kernel.program().function()),
-              "asking for a kernel's memory");
-  return bytes;
+// Of each thread; -1: there can be no such kernel.
+int Tuner::local_bytes(const TuneRow& row, const LaunchConfig& config) const {
+  try {
+    return sum_.cuda_kernel().launch_for(row.ni, row.nj, true, config).program->local_bytes();
+  } catch (const UsageError&) {
+    return -1;
+  } catch (const DeviceError&) {
+    return -1;
+  }
 }
 
 // Both in turn, so that a GPU that gets warmer or slower does so for both.
 void Tuner::compare(TuneRow& row) {
   std::vector<double> model, best;
-  const auto sample = [&](const CudaTuning& cut, std::vector<double>& rates) {
-    sum_.cut(cut);
+  const auto sample = [&](const LaunchConfig& config, std::vector<double>& rates) {
+    sum_.set_launch(config);
     rates.push_back(double(row.ni) * double(row.nj) / measure(sum_, 1).median);
   };
   for (int round = 0; round < kRounds; ++round) {
     sample({}, model);
     sample(row.best, best);
   }
-  std::sort(model.begin(), model.end());
-  std::sort(best.begin(), best.end());
+  std::ranges::sort(model);
+  std::ranges::sort(best);
   row.model_rate = model[kRounds / 2];
   row.best_rate = best[kRounds / 2];
 }
 
-// Where the model's choice is the best, that is kept: without a shape, so that no neighbouring size lends one.
+// Where the model's choice is the best, that is kept: as zeros, so that no neighbouring size lends its own.
 void Tuner::keep(TuneRow& row) {
   if (row.gain() < kGain) {
     row.best = {};
@@ -201,18 +162,21 @@ void Tuner::keep(TuneRow& row) {
   }
   row.outcome = row.out_of_time ? "out of time" : "";
   // A search that was not finished and found nothing has not shown that there is nothing.
-  const bool unknown = row.out_of_time && row.best == CudaTuning{};
+  const bool unknown = row.out_of_time && row.best == LaunchConfig{};
   if (options_.dry_run || unknown) return;
   const bool kept = tunings_.store(subject_, size_class(row.ni, row.nj), {row.best, row.best_rate, row.model_rate});
   row.outcome = kept ? (row.out_of_time ? "kept, out of time" : "kept") : "cannot be kept";
 }
 
 // "128/4/128/16/1/8"; nothing but zeros is the model's own.
-std::string spell(const CudaTuning& cut) {
-  if (cut == CudaTuning{}) return "the same";
-  const CudaShape& shape = cut.shape;
-  return fmt::format("{}/{}/{}/{}/{}/{}", shape.threads, shape.i_per_thread, shape.j_tile, shape.unroll, shape.lanes,
-                     cut.parts == 0 ? "-" : std::to_string(cut.parts));
+std::string spell(const LaunchConfig& config) {
+  if (config == LaunchConfig{}) return "the same";
+  std::string text;
+  for (const LaunchNumber& number : kLaunchNumbers) {
+    const int value = config.*number.member;
+    text += (text.empty() ? "" : "/") + (value == 0 ? "-" : std::to_string(value));
+  }
+  return text;
 }
 
 std::string heading(const ParticleSum& sum, const TuneOptions& options) {
@@ -230,10 +194,10 @@ std::string line_of(const TuneRow& row) {
                      100 * (row.gain() - 1), row.measured, row.outcome);
 }
 
-Json json_of(const CudaTuning& cut) {
-  return {{"threads", cut.shape.threads}, {"i_per_thread", cut.shape.i_per_thread},
-          {"j_tile", cut.shape.j_tile},   {"unroll", cut.shape.unroll},
-          {"lanes", cut.shape.lanes},     {"parts", cut.parts}};
+Json json_of(const LaunchConfig& config) {
+  Json numbers;
+  for (const LaunchNumber& number : kLaunchNumbers) numbers[number.name] = config.*number.member;
+  return numbers;
 }
 
 Json json_of(const TuneRow& row, const ParticleSum& sum, const TuneOptions& options) {
@@ -245,7 +209,7 @@ Json json_of(const TuneRow& row, const ParticleSum& sum, const TuneOptions& opti
           {"nj", row.nj},
           {"model", json_of(row.model)},
           {"model_interactions_per_s", row.model_rate},
-          {"best", row.best == CudaTuning{} ? Json() : json_of(row.best)},
+          {"best", row.best == LaunchConfig{} ? Json() : json_of(row.best)},
           {"best_interactions_per_s", row.best_rate},
           {"gain", row.gain()},
           {"measured", row.measured},
@@ -258,12 +222,10 @@ void run_tune(const TuneOptions& options, const Invocation& invocation) {
     throw UsageError("tune: only sums on a GPU can be cut in different ways; --device takes cuda, cuda:0, cuda:1, ...");
   }
   const Sizes sizes = options.sizes.sizes();
-  const std::vector<ParamValue> params = parse_params(options.params);
   // Of the kernels that are tried, one is of use later: the cache is not filled with the others.
   KernelChoice trial = options.kernel;
   trial.cache_folder = "";
-  ParticleSum sum(options.file, trial, invocation.device);
-  sum.set_params(params);
+  ParticleSum sum(options.file, trial, parse_params(options.params), invocation.device);
   Tuner tuner(options, sum, DiskCache::default_folder());
   Json report = Json::array();
   if (!options.json) write_standard_output(heading(sum, options));

@@ -182,8 +182,7 @@ int run_verify(const VerifyOptions& options) {
   const std::vector<ParamValue> params = parse_params(options.params);
 
   const Pipeline pipeline = parse(read_source(options.file));
-  ParticleSum sum(options.file, options.kernel);
-  sum.set_params(params);
+  ParticleSum sum(options.file, options.kernel, params);
   std::optional<ParticleSource> source;
   std::optional<RandomSides> random;
   std::vector<BoundField> bound;
@@ -210,7 +209,7 @@ int run_verify(const VerifyOptions& options) {
     if (field.role == Role::Output) reports.push_back(compare(field, sum.outputs().at(output++), expected, which));
   options.json ? write_json(json_of(reports, sum, options.kernel, ni, nj, which.size()))
                : write_standard_output(text_of(reports, sum, options.kernel, ni, nj, which.size()));
-  const bool ok = std::all_of(reports.begin(), reports.end(), [](const OutputReport& r) { return r.wrong == 0; });
+  const bool ok = std::ranges::all_of(reports, [](const OutputReport& r) { return r.wrong == 0; });
   return ok ? kDone : kInputWrong;
 }
 

@@ -18,8 +18,7 @@ void add_commands(CLI::App& app, Invocation& invocation) {
       "  nbcc make-ic plummer --n 16384 -o plummer.npz\n"
       "  nbcc run pipelines/gravity.pipe --i plummer.npz -o forces.npz\n"
       "  nbcc run --help");
-  app.set_version_flag("--version",
-                       fmt::format("nbcc {}.{}.{}", NBCC_VERSION_MAJOR, NBCC_VERSION_MINOR, NBCC_VERSION_PATCH));
+  app.set_version_flag("--version", std::string("nbcc ") + nbcc_version());
   app.require_subcommand(0, 1);
   for (const auto add : {add_check, add_emit, add_compile, add_inspect, add_run, add_verify, add_bench, add_tune,
                          add_make_ic, add_info, add_cache, add_completion}) {

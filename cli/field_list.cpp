@@ -13,8 +13,7 @@ namespace {
 
 // "output(sum)", "input_j", ...
 std::string role_of(const FieldLayout& field) {
-  const Role role = Role(field.role);
-  return role == Role::Output ? fmt::format("output({})", name(Reduction(field.reduction))) : std::string(name(role));
+  return field.role == Role::Output ? fmt::format("output({})", name(field.reduction)) : std::string(name(field.role));
 }
 
 }  // namespace
@@ -45,7 +44,7 @@ nlohmann::ordered_json json_of(const std::vector<FieldLayout>& fields, bool redu
                                     {"role", beside ? "output" : role_of(field)},
                                     {"type", field.type},
                                     {"components", field.components()}};
-    if (beside) entry["reduction"] = name(Reduction(field.reduction));
+    if (beside) entry["reduction"] = name(field.reduction);
     if (!field.defaults.empty()) entry["default"] = field.defaults;
     if (!field.comment.empty()) entry["comment"] = field.comment;
     list.push_back(entry);

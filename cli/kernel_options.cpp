@@ -20,7 +20,7 @@ CLI::Option* add_choice(CLI::App& app, const char* option, std::vector<Enumerati
   std::vector<std::string> names;
   for (const Enumeration one : all) names.emplace_back(name(one));
   const auto take = [=](const std::string& word) {
-    set(all[std::size_t(std::find(names.begin(), names.end(), word) - names.begin())]);
+    set(all[std::size_t(std::ranges::find(names, word) - names.begin())]);
   };
   return app.add_option_function<std::string>(option, take, text)->check(CLI::IsMember(names));
 }
@@ -67,6 +67,11 @@ void declare_compile_options(CLI::App& app, KernelChoice& choice) {
 void declare_kernel_options(CLI::App& app, KernelChoice& choice) {
   declare_device(app, choice);
   declare_compile_options(app, choice);
+  add_choice(
+      app, "--pairs", std::vector{PairChoice::Auto, PairChoice::All, PairChoice::Cutoff},
+      [&](PairChoice pairs) { choice.pairs = pairs; },
+      "Which pairs to compute: all, or those that a search finds within the cutoff that is proved of the pipeline")
+      ->default_str("auto");
   app.add_option("--threads", choice.threads, "Threads to use (default: all cores)")
       ->check(CLI::Range(1, 65535).description(""));
 }

@@ -11,14 +11,16 @@
 #include "compiler/options.h"
 #include "compiler/target.h"
 #include "particles/numbers.h"
+#include "runtime/sum/dispatch.h"
 
 namespace nbcc {
 
 struct KernelChoice {
   std::string device = "cpu";  // or "cuda", "cuda:N"
   Options options;
-  std::optional<Isa> isa{};                   // none: the best of this machine
-  int threads = 0;                            // 0: all cores
+  std::optional<Isa> isa{};  // none: the best of this machine
+  int threads = 0;           // 0: all cores
+  PairChoice pairs = PairChoice::Auto;
   std::optional<std::string> cache_folder{};  // not an option; "" for none
 };
 
@@ -26,7 +28,7 @@ struct KernelChoice {
 void declare_arithmetic(CLI::App& app, KernelChoice& choice);
 // The same and --isa.
 void declare_compile_options(CLI::App& app, KernelChoice& choice);
-// All of these, --device and --threads.
+// All of these, --device, --pairs and --threads.
 void declare_kernel_options(CLI::App& app, KernelChoice& choice);
 // --device, --precision, --math, --root: for what concerns GPUs alone.
 void declare_gpu_options(CLI::App& app, KernelChoice& choice);

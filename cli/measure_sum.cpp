@@ -32,7 +32,7 @@ double timed(const std::function<void()>& action) {
 }
 
 Times measure(ParticleSum& sum, int repeat) {
-  // Warm-up: memory, threads, resident j, the kernel in the shape for this size.
+  // Warm-up: memory, threads, resident j, the kernel in the configuration for this size.
   sum.run();
   sum.wait();
   const double once = timed([&] {
@@ -48,28 +48,19 @@ Times measure(ParticleSum& sum, int repeat) {
     });
     samples.push_back(whole / inner);
   }
-  std::sort(samples.begin(), samples.end());
+  std::ranges::sort(samples);
   const std::size_t middle = samples.size() / 2;
   const double median = samples.size() % 2 == 1 ? samples[middle] : (samples[middle - 1] + samples[middle]) / 2;
   return {median, samples.front(), samples.back()};
 }
 
-std::optional<Times> measure_cut(ParticleSum& sum, const CudaTuning& cut, int repeat,
-                                 const std::function<bool()>& worth_it) {
+std::optional<Times> measure_in(ParticleSum& sum, const LaunchConfig& config, int repeat) {
   try {
-    sum.cut(cut);
-    if (!worth_it()) return {};
-  } catch (const TextRefused&) {
-    return {};  // too much shared memory
-  } catch (const DeviceError&) {
-    return {};
-  }
-  try {
+    sum.set_launch(config);
     return measure(sum, repeat);
   } catch (const Error& e) {
-    // Too many threads for its registers, no memory for its parts; or a kernel for these numbers of particles that the
-    // compiler refuses.
-    if (e.status() == NBCC_ERROR_DEVICE || e.status() == NBCC_ERROR_INTERNAL) return {};
+    // The compiler refuses it, there are too many threads for its registers, or there is no memory for its splits.
+    if (e.status() == NBCC_ERROR_USAGE || e.status() == NBCC_ERROR_DEVICE) return {};
     throw;
   }
 }

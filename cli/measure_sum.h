@@ -18,10 +18,8 @@ double timed(const std::function<void()>& action);
 // `repeat` samples, each of as many runs as the clock needs to see them.
 Times measure(ParticleSum& sum, int repeat);
 
-// The same with a cut of a GPU's kernel; nothing if there can be no such kernel, or if `worth_it` says of the loaded
-// one that it need not be measured.
-std::optional<Times> measure_cut(
-    ParticleSum& sum, const CudaTuning& cut, int repeat, const std::function<bool()>& worth_it = [] { return true; });
+// The same in a launch configuration of a GPU's kernel; nothing if there can be no such kernel.
+std::optional<Times> measure_in(ParticleSum& sum, const LaunchConfig& config, int repeat);
 
 // Random particles bound to a sum; they live as long as this, and the sum must not run any longer.
 class RandomBinding {

@@ -67,7 +67,7 @@ class DeviceArrays {
   // Where the copy of the bytes from view.data on stands. Throws DeviceError.
   void* copy_of(const nbcc_view& view, int components) {
     if (view.count == 0) return view.data;
-    const CudaCurrent current(gpu_);
+    const CudaContextGuard guard(gpu_);
     const auto size = std::size_t(view.element == NBCC_FLOAT || view.element == NBCC_INT32 ? 4 : 8);
     const std::size_t bytes = std::size_t(view.count - 1) * std::size_t(view.stride) +
                               std::size_t(components - 1) * std::size_t(view.component_stride) + size;
@@ -96,25 +96,16 @@ struct ParticleSum::State {
   std::deque<std::vector<double>> gathered;  // fields whose components stand in several columns
   std::vector<ParticleColumn> outputs;
   std::optional<DeviceArrays> on_device;
-  // What the sum has been told, for another one in its place.
-  std::vector<std::pair<std::string, View>> bound;
-  std::int64_t ni = 0, nj = 0;
-  bool keeps_j = false;
-
-  void bind(const std::string& field, const View& where) {
-    sum.bind(field, where);
-    bound.emplace_back(field, where);
-  }
 };
 
 ParticleSum::ParticleSum(const std::string& pipeline_file, const KernelChoice& choice,
-                         const std::shared_ptr<KernelDevice>& given) {
+                         const std::vector<ParamValue>& params, const std::shared_ptr<KernelDevice>& given) {
   Device device = given ? Device(new nbcc_device{given}) : Device(choice.device, device_options(choice));
   Pipeline pipeline = Pipeline::from_file(device, pipeline_file, pipeline_options(choice.options));
   std::vector<Field> fields = pipeline.fields();
   Sum sum(pipeline);
-  state_.reset(
-      new State{std::move(device), std::move(pipeline), std::move(fields), {}, std::move(sum), {}, {}, {}, {}});
+  sum.pairs(nbcc_pairs(choice.pairs));
+  state_.reset(new State{std::move(device), std::move(pipeline), std::move(fields), {}, std::move(sum), {}, {}, {}});
   if (const auto* cuda = dynamic_cast<const CudaDevice*>(state_->device.get()->device.get()))
     state_->on_device.emplace(cuda->gpu());
   for (const Field& field : state_->fields) {
@@ -122,12 +113,14 @@ ParticleSum::ParticleSum(const std::string& pipeline_file, const KernelChoice& c
     if (field.role != NBCC_INPUT_I && field.role != NBCC_INPUT_J) continue;
     inputs_.push_back({field.name, field.type, field.role == NBCC_INPUT_J, field.integral, field.components});
   }
+  set_params(params);
 }
 
 ParticleSum::~ParticleSum() = default;
 
 std::string ParticleSum::device_name() const { return state_->device.name(); }
 std::string ParticleSum::pipeline_name() const { return state_->pipeline.name(); }
+bool ParticleSum::has_neighbours() const { return !state_->pipeline.neighbours().empty(); }
 std::vector<ParamValue> ParticleSum::params() const { return state_->params; }
 
 void ParticleSum::set_params(const std::vector<ParamValue>& params) {
@@ -152,14 +145,11 @@ void ParticleSum::bind(const std::vector<BoundField>& fields, std::int64_t ni, s
   };
   state.gathered.clear();
   state.outputs.clear();
-  state.bound.clear();
-  state.ni = ni;
-  state.nj = nj;
   state.sum.counts(ni, nj);
   for (const BoundField& field : fields) {
     if (consecutive(field)) {
       const View where = view_of(*field.from[0].column, field.from[0].component);
-      state.bind(field.field, place(where, int(field.from.size())));
+      state.sum.bind(field.field, place(where, int(field.from.size())));
       continue;
     }
     const std::int64_t rows = field.acts ? nj : ni;
@@ -168,7 +158,7 @@ void ParticleSum::bind(const std::vector<BoundField>& fields, std::int64_t ni, s
       for (const ColumnComponent& component : field.from) values[std::size_t(k++)] = component.at(row);
     const View where =
         rows == 0 ? view(not_null<const double>(nullptr), 0) : nbcc::rows(values, std::int64_t(field.from.size()));
-    state.bind(field.field, place(where, int(field.from.size())));
+    state.sum.bind(field.field, place(where, int(field.from.size())));
   }
   // All first, so that none moves once it is bound.
   for (const Field& field : state.fields) {
@@ -179,33 +169,17 @@ void ParticleSum::bind(const std::vector<BoundField>& fields, std::int64_t ni, s
   for (ParticleColumn& output : state.outputs) {
     View where = view_of(output, 0);
     where.read_only = false;
-    state.bind(output.name, place(where, output.components));
+    state.sum.bind(output.name, place(where, output.components));
   }
 }
 
-void ParticleSum::keep_j(bool keep) {
-  state_->sum.keep_j(keep);
-  state_->keeps_j = keep;
-}
+void ParticleSum::keep_j(bool keep) { state_->sum.keep_j(keep); }
 void ParticleSum::run() { state_->sum.run(); }
 void ParticleSum::run(std::int64_t i_begin, std::int64_t i_count) { state_->sum.run(i_begin, i_count); }
 void ParticleSum::run(std::span<const std::int64_t> i_list) { state_->sum.run(i_list); }
 void ParticleSum::wait() { state_->sum.wait(); }
-void ParticleSum::cut(const CudaTuning& tuning) {
-  State& state = *state_;
-  auto& device = dynamic_cast<CudaDevice&>(*state.device.get()->device);
-  device.set_tunings(CudaTunings());
-  device.set_tuning(tuning);
-  Pipeline pipeline(new nbcc_pipeline{device.load(cuda_kernel().source)});
-  Sum sum(pipeline);
-  sum.counts(state.ni, state.nj);
-  for (const ParamValue& param : state.params) {
-    if (!param.values.empty()) sum.set(param.name, param.values);
-  }
-  for (const auto& [field, where] : state.bound) sum.bind(field, where);
-  sum.keep_j(state.keeps_j);
-  state.sum = std::move(sum);
-  state.pipeline = std::move(pipeline);
+void ParticleSum::set_launch(const LaunchConfig& c) {
+  state_->sum.shape({c.threads, c.i_per_thread, c.j_tile, c.unroll, c.j_slices, c.j_splits});
 }
 
 const CudaKernel& ParticleSum::cuda_kernel() const {

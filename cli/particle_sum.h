@@ -15,22 +15,22 @@ namespace nbcc {
 
 class CudaKernel;
 class KernelDevice;
-struct CudaTuning;
+struct LaunchConfig;
 
 class ParticleSum {
  public:
   // Opens the device, unless it is given, and compiles. Throws nbcc.hpp's Error, as all that follows.
-  ParticleSum(const std::string& pipeline_file, const KernelChoice& choice,
+  ParticleSum(const std::string& pipeline_file, const KernelChoice& choice, const std::vector<ParamValue>& params = {},
               const std::shared_ptr<KernelDevice>& given = nullptr);
   ~ParticleSum();
 
   std::string device_name() const;
   std::string pipeline_name() const;
+  bool has_neighbours() const;
   const std::vector<InputField>& inputs() const { return inputs_; }
   // Params with their values, defaults included: "eps2 = 0.0001".
   std::vector<ParamValue> params() const;
 
-  void set_params(const std::vector<ParamValue>& params);
   enum class Arrays { OfHost, OfDevice };
   // The columns must outlive the runs. Makes the outputs, of ni rows. OfDevice: copies of the columns in the GPU's
   // memory are bound, and outputs() stays as it was made.
@@ -42,15 +42,16 @@ class ParticleSum {
   void run(std::span<const std::int64_t> i_list);
   void wait();
 
-  // On a GPU: how the sum is cut from now on; what is bound stays so. Zeros leave the choice to the model, and what
-  // `nbcc tune` has kept is not asked any more. Throws TextRefused, DeviceError: there can be no such kernel.
-  void cut(const CudaTuning& tuning);
-  const CudaKernel& cuda_kernel() const;  // as it is cut now
+  // On a GPU: numbers of the launch configuration from now on; zeros leave the choice.
+  void set_launch(const LaunchConfig& overrides);
+  const CudaKernel& cuda_kernel() const;
 
   // One column for each output: double, or int64 where the output is integral.
   std::vector<ParticleColumn>& outputs();
 
  private:
+  void set_params(const std::vector<ParamValue>& params);
+
   struct State;
   std::unique_ptr<State> state_;
   std::vector<InputField> inputs_;

@@ -30,7 +30,7 @@ std::vector<std::string> cuda_folders() {
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
     if (const char* const value = std::getenv(variable)) folders.emplace_back(value);
   for (const char* folder : {"/usr/local/cuda", "/opt/cuda"})
-    if (std::count(folders.begin(), folders.end(), folder) == 0) folders.emplace_back(folder);
+    if (std::ranges::count(folders, folder) == 0) folders.emplace_back(folder);
   return folders;
 }
 

@@ -51,10 +51,8 @@ void declare_output_options(CLI::App& app, OutputChoice& output) {
 }
 
 void save_table(const OutputChoice& output, ParticleTable table, const std::string& command_line) {
-  table.attributes.insert(
-      table.attributes.begin(),
-      {{"made by", fmt::format("nbcc {}.{}.{}", NBCC_VERSION_MAJOR, NBCC_VERSION_MINOR, NBCC_VERSION_PATCH)},
-       {"command", command_line}});
+  table.attributes.insert(table.attributes.begin(),
+                          {{"made by", std::string("nbcc ") + nbcc_version()}, {"command", command_line}});
   std::optional<SignalsPutOff> put_off;
   if (output.path != "-") put_off.emplace();  // of a pipe, the reader that has gone must be able to end us
   write_particles(output.path, table, output.write);

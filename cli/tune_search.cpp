@@ -1,9 +1,9 @@
-// A measuring function -> the best cut. One door: search_tuning(). Compiles and measures nothing itself.
+// A measuring function -> the best configuration. One door: search_tuning(). Compiles and measures nothing itself.
 //
-// First the shape, while the model gives each shape its parts: from the best start along one number after the other, as
-// long as that does not get slower, then along two numbers at once which undo each other's effect on the size of a
-// block; again until nothing is gained. Then, for the best few shapes, parts: they need no other kernel, so that all
-// are tried. Of a thousand shapes fewer than fifty are measured.
+// First what a kernel is compiled for, while the model chooses the j-splits: from the best start along one number after
+// the other, as long as that does not get slower, then along two numbers at once which undo each other's effect on the
+// size of a block; again until nothing is gained. Then, for the best few kernels, the j-splits: they need no other
+// kernel, so that all are tried. Of a thousand kernels fewer than fifty are measured.
 #include "cli/tune_search.h"
 
 #include <algorithm>
@@ -15,15 +15,15 @@
 namespace nbcc {
 namespace {
 
-// A shape must be so much faster to be gone on from: noise must not lead the search.
+// A configuration must be so much faster to be gone on from: noise must not lead the search.
 constexpr double kFaster = 1.005;
 // While going along a number, this much slower is no reason to turn back yet.
 constexpr double kSlower = 0.97;
-// The share of the time that shapes may take.
-constexpr double kForShapes = 0.75;
-constexpr std::size_t kShapesForParts = 3;
+// The share of the time that the search for kernels may take.
+constexpr double kForKernels = 0.75;
+constexpr std::size_t kKernelsForSplits = 3;
 
-using Member = int CudaShape::*;
+using Member = int LaunchConfig::*;
 
 struct Axis {
   Member member;
@@ -31,11 +31,11 @@ struct Axis {
 };
 
 const std::array<Axis, 5>& axes() {
-  static const std::array<Axis, 5> all{{{&CudaShape::i_per_thread, {1, 2, 4, 8}},
-                                        {&CudaShape::threads, {64, 128, 256, 512}},
-                                        {&CudaShape::lanes, {1, 2, 4, 8, 16, 32}},
-                                        {&CudaShape::unroll, {4, 8, 16, 32}},
-                                        {&CudaShape::j_tile, {64, 128, 256, 512}}}};
+  static const std::array<Axis, 5> all{{{&LaunchConfig::i_per_thread, {1, 2, 4, 8}},
+                                        {&LaunchConfig::threads, {64, 128, 256, 512}},
+                                        {&LaunchConfig::j_slices, {1, 2, 4, 8, 16, 32}},
+                                        {&LaunchConfig::unroll, {4, 8, 16, 32}},
+                                        {&LaunchConfig::j_tile, {64, 128, 256, 512}}}};
   return all;
 }
 
@@ -47,25 +47,30 @@ struct Pair {
   int step_second;
 };
 constexpr Pair kPairs[] = {
-    {&CudaShape::i_per_thread, 1, &CudaShape::threads, -1}, {&CudaShape::i_per_thread, -1, &CudaShape::threads, 1},
-    {&CudaShape::i_per_thread, 1, &CudaShape::lanes, 1},    {&CudaShape::i_per_thread, -1, &CudaShape::lanes, -1},
-    {&CudaShape::threads, 1, &CudaShape::lanes, 1},         {&CudaShape::threads, -1, &CudaShape::lanes, -1},
-    {&CudaShape::j_tile, 1, &CudaShape::lanes, 1},          {&CudaShape::j_tile, -1, &CudaShape::lanes, -1},
-    {&CudaShape::i_per_thread, 1, &CudaShape::unroll, -1},  {&CudaShape::i_per_thread, -1, &CudaShape::unroll, 1},
+    {&LaunchConfig::i_per_thread, 1, &LaunchConfig::threads, -1},
+    {&LaunchConfig::i_per_thread, -1, &LaunchConfig::threads, 1},
+    {&LaunchConfig::i_per_thread, 1, &LaunchConfig::j_slices, 1},
+    {&LaunchConfig::i_per_thread, -1, &LaunchConfig::j_slices, -1},
+    {&LaunchConfig::threads, 1, &LaunchConfig::j_slices, 1},
+    {&LaunchConfig::threads, -1, &LaunchConfig::j_slices, -1},
+    {&LaunchConfig::j_tile, 1, &LaunchConfig::j_slices, 1},
+    {&LaunchConfig::j_tile, -1, &LaunchConfig::j_slices, -1},
+    {&LaunchConfig::i_per_thread, 1, &LaunchConfig::unroll, -1},
+    {&LaunchConfig::i_per_thread, -1, &LaunchConfig::unroll, 1},
 };
 
-constexpr int kParts[] = {1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256};
+constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256};
 
 class Search {
  public:
   explicit Search(const TuneSearch& search) : search_(search) {}
 
   TuneFound run() {
-    for (const CudaTuning& start : search_.starts) consider(start, 1);
+    for (const LaunchConfig& start : search_.starts) consider(start, 1);
     if (best_) {
-      while (!is_over(kForShapes) && improve_shape()) {
+      while (!is_over(kForKernels) && improve_kernel()) {
       }
-      try_parts();
+      try_splits();
     }
     TuneFound found;
     if (best_) found.best = *best_, found.rate = rate_;
@@ -82,86 +87,87 @@ class Search {
   }
 
   // Nothing: not possible.
-  std::optional<double> rate_of(const CudaTuning& tuning) {
-    const auto [at, added] = rates_.try_emplace(tuning);
-    if (added) at->second = search_.rate(tuning);
+  std::optional<double> rate_of(const LaunchConfig& config) {
+    const auto [at, added] = rates_.try_emplace(config);
+    if (added) at->second = search_.rate(config);
     return at->second;
   }
 
   // Measures, and goes over to it if it is faster by the factor. The rate, or nothing if it is not possible.
-  std::optional<double> consider(const CudaTuning& tuning, double faster = kFaster) {
-    const std::optional<double> rate = rate_of(tuning);
+  std::optional<double> consider(const LaunchConfig& config, double faster = kFaster) {
+    const std::optional<double> rate = rate_of(config);
     if (rate && (!best_ || *rate > rate_ * faster)) {
-      best_ = tuning;
+      best_ = config;
       rate_ = *rate;
     }
     return rate;
   }
 
-  bool allowed(const CudaShape& shape) const {
-    return shape.lanes <= shape.threads && shape.lanes <= shape.j_tile &&
-           shape.j_tile <= shape.lanes * search_.most_terms;
+  bool allowed(const LaunchConfig& config) const {
+    return config.j_slices <= config.threads && config.j_slices <= config.j_tile &&
+           config.j_tile <= config.j_slices * search_.most_terms;
   }
 
-  // The shape with `member` moved by so many places; nothing beyond the ends.
-  static std::optional<CudaShape> moved(CudaShape shape, Member member, int step) {
-    const auto axis = std::find_if(axes().begin(), axes().end(), [&](const Axis& a) { return a.member == member; });
-    const auto here = std::lower_bound(axis->values.begin(), axis->values.end(), shape.*member);
+  // The configuration with `member` moved by so many places; nothing beyond the ends.
+  static std::optional<LaunchConfig> moved(LaunchConfig config, Member member, int step) {
+    const auto axis = std::ranges::find(axes(), member, &Axis::member);
+    const auto here = std::ranges::lower_bound(axis->values, config.*member);
     // From a number between two places, as a text may have it, the first step leads to its neighbour.
-    if (step > 0 && here != axis->values.end() && *here != shape.*member) --step;
+    if (step > 0 && here != axis->values.end() && *here != config.*member) --step;
     const std::ptrdiff_t place = here - axis->values.begin() + step;
     if (place < 0 || place >= std::ssize(axis->values)) return {};
-    shape.*member = axis->values[std::size_t(place)];
-    return shape;
+    config.*member = axis->values[std::size_t(place)];
+    return config;
   }
 
-  bool improve_shape() {
-    const CudaTuning before = *best_;
+  bool improve_kernel() {
+    const LaunchConfig before = *best_;
     for (const Axis& axis : axes()) {
-      const CudaShape from = best_->shape;
+      const LaunchConfig from = *best_;
       for (const int direction : {1, -1}) walk(from, axis.member, direction);
     }
-    const CudaShape from = best_->shape;
+    const LaunchConfig from = *best_;
     for (const Pair& pair : kPairs) {
-      const std::optional<CudaShape> half = moved(from, pair.first, pair.step_first);
-      const std::optional<CudaShape> whole = half ? moved(*half, pair.second, pair.step_second) : std::nullopt;
+      const std::optional<LaunchConfig> half = moved(from, pair.first, pair.step_first);
+      const std::optional<LaunchConfig> whole = half ? moved(*half, pair.second, pair.step_second) : std::nullopt;
       if (!whole || !allowed(*whole)) continue;
-      if (is_over(kForShapes)) return false;
-      consider({*whole, 0});
+      if (is_over(kForKernels)) return false;
+      consider(*whole);
     }
     return *best_ != before;
   }
 
-  void walk(const CudaShape& from, Member member, int direction) {
+  void walk(const LaunchConfig& from, Member member, int direction) {
     for (int step = direction;; step += direction) {
-      const std::optional<CudaShape> next = moved(from, member, step);
-      if (!next || is_over(kForShapes)) return;
+      const std::optional<LaunchConfig> next = moved(from, member, step);
+      if (!next || is_over(kForKernels)) return;
       if (!allowed(*next)) continue;
-      const std::optional<double> rate = consider({*next, 0});
+      const std::optional<double> rate = consider(*next);
       if (rate && *rate < kSlower * rate_) return;
     }
   }
 
-  void try_parts() {
-    std::vector<std::pair<double, CudaTuning>> shapes;
-    for (const auto& [tuning, rate] : rates_) {
-      if (rate) shapes.emplace_back(*rate, tuning);
+  void try_splits() {
+    std::vector<std::pair<double, LaunchConfig>> kernels;
+    for (const auto& [config, rate] : rates_) {
+      if (rate) kernels.emplace_back(*rate, config);
     }
-    std::sort(shapes.begin(), shapes.end(), std::greater<>());
-    shapes.resize(std::min(shapes.size(), kShapesForParts));
-    for (const auto& [ignored, tuning] : shapes) {
-      const std::int64_t tiles = (search_.nj + tuning.shape.j_tile - 1) / tuning.shape.j_tile;
-      for (const int parts : kParts) {
-        if (parts > tiles) break;
+    std::ranges::sort(kernels, std::greater<>());
+    kernels.resize(std::min(kernels.size(), kKernelsForSplits));
+    for (auto& [ignored, config] : kernels) {
+      const std::int64_t tiles = (search_.nj + config.j_tile - 1) / config.j_tile;
+      for (const int splits : kSplits) {
+        if (splits > tiles) break;
         if (is_over(1)) return;
-        consider({tuning.shape, parts});
+        config.j_splits = splits;
+        consider(config);
       }
     }
   }
 
   const TuneSearch& search_;
-  std::map<CudaTuning, std::optional<double>> rates_;
-  std::optional<CudaTuning> best_;
+  std::map<LaunchConfig, std::optional<double>> rates_;
+  std::optional<LaunchConfig> best_;
   double rate_ = 0;
   bool out_of_time_ = false;
 };

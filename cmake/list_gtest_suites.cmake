@@ -1,4 +1,4 @@
-# Writes OUTPUT, which CTest includes: the suites of PROGRAM as add_gtest_suites() describes them.
+# Writes OUTPUT, which CTest includes: the suites of PROGRAM as gtest_program() describes them.
 cmake_minimum_required(VERSION 3.22)
 execute_process(COMMAND ${PROGRAM} --gtest_list_tests OUTPUT_VARIABLE listed RESULT_VARIABLE status)
 if(NOT status EQUAL 0)

@@ -32,6 +32,50 @@ struct FieldLayout : FieldShape {
   bool integral = false;  // int, index or bool, or an argmin/argmax output
 };
 
+// How the work of a CUDA kernel is divided: a block holds i-particles in registers and passes over its j-particles tile
+// by tile. In a request 0 leaves a number to whoever decides next: the program, then `nbcc tune`, then the runtime.
+struct LaunchConfig {
+  int threads = 0;       // of a block
+  int i_per_thread = 0;  // i-particles that a thread holds in registers
+  int j_tile = 0;        // j-particles staged in shared memory at a time
+  int unroll = 0;        // passes of the pair loop written out, a power of two
+  int j_slices = 0;      // of a tile: threads that share i-particles take one each
+  int j_splits = 0;      // of all j: blocks that share i-particles take one each
+  auto operator<=>(const LaunchConfig&) const = default;
+  LaunchConfig compiled() const { return {threads, i_per_thread, j_tile, unroll, j_slices}; }  // what code depends on
+  std::int64_t i_per_block() const { return std::int64_t(threads / j_slices) * i_per_thread; }
+};
+
+// Its numbers by the names that users know from the command, nbcc.h and the files of tunings, with their limits.
+struct LaunchNumber {
+  const char* name;
+  int LaunchConfig::* member;
+  int most;
+};
+constexpr LaunchNumber kLaunchNumbers[] = {
+    {"threads", &LaunchConfig::threads, 1024}, {"i_per_thread", &LaunchConfig::i_per_thread, 64},
+    {"j_tile", &LaunchConfig::j_tile, 65536},  {"unroll", &LaunchConfig::unroll, 1024},
+    {"lanes", &LaunchConfig::j_slices, 1024},  {"parts", &LaunchConfig::j_splits, 65535},
+};
+
+// What a search for neighbours must know of a kernel whose guards bound the distance of the pairs that act
+// (passes/neighbourhood.h): the text then has the functions that locate particles.
+struct SearchLayout {
+  enum class Reach : std::uint8_t {
+    Uniform,  // the same for all
+    OfI,      // the i-particle's
+    OfJ,      // the j-particle's
+    Max,      // the larger one of both
+    Min,      // the smaller one
+    Sum,      // of both
+  };
+  int axes = 0;                // 1 to 3; 0: nothing is proved, and there is no such function
+  std::vector<bool> periodic;  // by axis: it has a length
+  Reach reach = Reach::Uniform;
+  bool of_i() const { return reach != Reach::Uniform && reach != Reach::OfJ; }
+  bool of_j() const { return reach != Reach::Uniform && reach != Reach::OfI; }
+};
+
 struct KernelSource {
   std::string pipeline;  // its name
   std::string text;      // the whole of what the backend compiler sees; the cache key with `target`
@@ -49,14 +93,16 @@ struct KernelSource {
   std::vector<Element> held_in;
   bool has_finish = false;
   bool uses_i_index = false, uses_j_index = false;
+  // What is proved of the pairs that act, in words (passes/neighbourhood.h): "|xj - xi| < rc in the periodic box
+  // `box`"; empty where nothing is, and then the reason why, where a guard looks like a cutoff.
+  std::string neighbours, no_neighbours;
+  SearchLayout search;
   std::vector<int> lines;  // of the pipeline's text, where node 0, 1, ... comes from; 0: from none
   double operations = 0;   // per interaction: the stated convention, else the raw count
-  // CUDA's only, of the shape that the text itself asks for and of the work:
-  int threads = 0;          // of a block
-  int staged_bytes = 0;     // of shared memory, for each j of a tile
-  int rest_bytes = 0;       // ... and for each i of a block, beside these
-  bool cutoff = false;      // the pair loop looks for hits first
-  int pair_statements = 0;  // of the pair loop, for one i: about the instructions that an interaction takes
+  // CUDA's only:
+  std::vector<LaunchConfig> launches;  // that a device chooses from, without j_splits; first the text's own
+  bool cutoff = false;                 // the pair loop first tests which pairs are within the cutoff
+  int pair_statements = 0;             // of the pair loop, for one i: about the instructions that an interaction takes
 };
 
 }  // namespace nbcc
@@ -72,7 +118,9 @@ struct nbcc_kernel_arguments {
   const double* param;
   double* const* acc;               // [output component][i]
   double* const* arg;               // [output component][i]; null where the reduction keeps no index
-  std::int64_t i_offset, j_offset;  // what i_index and j_index add to the position in the columns
+  std::int64_t i_offset, j_offset;  // what i_index and j_index add to the position in the columns, or to
+  const int* i_number;              // ... the particle's number in the caller's array, where that is not its position
+  const int* j_number;
 };
 // Writes the derived columns of [begin, end); end is rounded up to whole vectors by the callee (columns are padded).
 using nbcc_prepare_function = void (*)(const nbcc_kernel_arguments*, std::int64_t begin, std::int64_t end);
@@ -82,5 +130,13 @@ using nbcc_interact_function = void (*)(const nbcc_kernel_arguments*, std::int64
                                         std::int64_t j_begin, std::int64_t j_end);
 // Applies post-sum factors and finish() in double precision to acc, in place.
 using nbcc_finish_function = void (*)(const nbcc_kernel_arguments*, std::int64_t i_begin, std::int64_t i_end);
+// Of particles [begin, end): a row of coordinates for each axis of SearchLayout, and behind them, where the side has
+// one, a row of reaches.
+using nbcc_locate_function = void (*)(const nbcc_kernel_arguments*, std::int64_t begin, std::int64_t end,
+                                      double* const* rows);
+// The length of each axis that is periodic, and behind the axes the reach where it is the same for all.
+using nbcc_extent_function = void (*)(const nbcc_kernel_arguments*, double* extent);
 }
-// Exported by the text: nbcc_prepare_i, nbcc_prepare_j, nbcc_interact, nbcc_finish (all four, always).
+// Exported by the text: nbcc_prepare_i, nbcc_prepare_j, nbcc_interact, nbcc_finish (all four, always); with a
+// SearchLayout nbcc_locate_i, nbcc_locate_j, nbcc_extent and nbcc_interact_numbered, which is nbcc_interact for
+// particles with numbers and leaves positions in `arg`.

@@ -10,6 +10,7 @@
 #include "compiler/emit/cpu/emit_cpu.h"
 #include "compiler/emit/cuda/emit_cuda.h"
 #include "compiler/ir/print.h"
+#include "compiler/passes/neighbourhood.h"
 #include "compiler/passes/optimize.h"
 #include "compiler/source/parse.h"
 #include "jit/cpu_jit.h"
@@ -39,6 +40,12 @@ Pipeline optimize_and_dump(const Pipeline& pipeline, const Options& options, con
   return optimized;
 }
 
+void describe_neighbours(KernelSource& kernel, const Pipeline& pipeline, const NeighbourhoodProof& proof) {
+  if (proof.neighbourhood) kernel.neighbours = neighbourhood_text(pipeline, *proof.neighbourhood);
+  if (proof.obstacle)
+    kernel.no_neighbours = fmt::format("line {}: {}", proof.obstacle->where.line, proof.obstacle->reason);
+}
+
 }  // namespace
 
 KernelSource build_cpu_kernel(const Source& source, const Options& options, Isa isa, const std::string& dump_folder) {
@@ -47,7 +54,11 @@ KernelSource build_cpu_kernel(const Source& source, const Options& options, Isa 
 
 KernelSource build_cpu_kernel(const Pipeline& pipeline, const Options& options, Isa isa,
                               const std::string& dump_folder) {
-  KernelSource kernel = emit_cpu(optimize_and_dump(pipeline, options, cpu_target(isa), dump_folder), options, isa);
+  // The neighbours are proved of the text as it stands: the passes turn guards and roots into what is fast.
+  const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
+  KernelSource kernel = emit_cpu(optimize_and_dump(pipeline, options, cpu_target(isa), dump_folder), options, isa,
+                                 proof.neighbourhood ? &*proof.neighbourhood : nullptr);
+  describe_neighbours(kernel, pipeline, proof);
   dump(dump_folder, fmt::format("{}.{}.cpp", pipeline.name, kernel.target), kernel.text);
   return kernel;
 }
@@ -58,6 +69,7 @@ KernelSource build_cuda_kernel(const Source& source, const Options& options, con
 
 KernelSource build_cuda_kernel(const Pipeline& pipeline, const Options& options, const std::string& dump_folder) {
   KernelSource kernel = emit_cuda(optimize_and_dump(pipeline, options, cuda_target(), dump_folder), options);
+  describe_neighbours(kernel, pipeline, prove_neighbourhood(pipeline));
   dump(dump_folder, fmt::format("{}.{}.cu", pipeline.name, kernel.target), kernel.text);
   return kernel;
 }

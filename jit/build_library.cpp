@@ -20,32 +20,23 @@
 namespace nbcc {
 namespace {
 
-std::string version() {
-  return fmt::format("nbcc {}.{}.{}", NBCC_VERSION_MAJOR, NBCC_VERSION_MINOR, NBCC_VERSION_PATCH);
-}
+std::string version() { return std::string("nbcc ") + nbcc_version(); }
 
-int number_of_architecture(const std::string& name) {
-  return std::atoi(name.c_str() + std::min<std::size_t>(3, name.size()));
-}
-
-// Machine code in every shape that a device asks for by itself. Of the newest architecture PTX as well, for GPUs that
-// are newer than that, in the text's own shape.
+// Machine code in every launch configuration that a device asks for by itself. Of the newest architecture PTX as well,
+// for GPUs that are newer than that, in the text's own configuration.
 std::vector<CudaImage> cuda_images(const LibraryRequest& request, const KernelSource& kernel) {
   std::vector<CudaImage> images;
   if (request.architectures.empty()) return images;
   const CudaCompiler& compiler = *request.cuda_compiler;
-  const auto add = [&](const std::string& architecture, const CudaShape& shape, CudaCompiler::Form form) {
-    images.push_back({architecture, shape, form == CudaCompiler::Form::Ptx, compiler.version(),
-                      compiler.compile(kernel.text, architecture, shape, form).image});
+  const auto add = [&](const std::string& architecture, const LaunchConfig& config, CudaCompiler::Form form) {
+    images.push_back({architecture, config, form == CudaCompiler::Form::Ptx, compiler.version(),
+                      compiler.compile(kernel.text, architecture, config, form).image});
   };
-  const std::string newest = *std::max_element(
-      request.architectures.begin(), request.architectures.end(),
-      [](const auto& a, const auto& b) { return number_of_architecture(a) < number_of_architecture(b); });
-  const std::vector<CudaShape> shapes = usual_shapes(kernel);
+  const std::string newest = *std::ranges::max_element(request.architectures, {}, number_of_architecture);
   for (const std::string& architecture : request.architectures) {
-    for (const CudaShape& shape : shapes) add(architecture, shape, CudaCompiler::Form::Cubin);
+    for (const LaunchConfig& config : kernel.launches) add(architecture, config, CudaCompiler::Form::Cubin);
   }
-  add(newest, shapes.front(), CudaCompiler::Form::Ptx);
+  add(newest, kernel.launches.front(), CudaCompiler::Form::Ptx);
   return images;
 }
 
@@ -119,16 +110,14 @@ std::string file_names(const std::vector<Source>& sources) {
   for (const Source& source : sources) {
     names += (names.empty() ? "" : ", ") + source.path.substr(source.path.rfind('/') + 1);
   }
-  for (char& c : names) {
-    if (static_cast<unsigned char>(c) < ' ') c = '?';
-  }
+  std::ranges::replace_if(names, [](unsigned char c) { return c < ' '; }, '?');
   return names;
 }
 
 void check_request(const LibraryRequest& request) {
   if (request.sources.empty()) throw UsageError("a library needs a pipeline");
   if (request.isas.empty()) throw UsageError("a library needs an instruction set");
-  const bool neon = std::count(request.isas.begin(), request.isas.end(), Isa::Neon) > 0;
+  const bool neon = std::ranges::count(request.isas, Isa::Neon) > 0;
   if (neon && request.isas.size() > 1) throw UsageError("neon and sse2, avx2, avx512 cannot be in one library");
 #if defined(__x86_64__)
   if (neon && !request.is_static)

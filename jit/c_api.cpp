@@ -23,13 +23,10 @@ struct nbcc_report {
 namespace nbcc {
 namespace {
 
-// Runs the body; every exception becomes a status with a message.
-template <typename Body>
-nbcc_status compiling(nbcc_error** error, Body body) noexcept {
-  if (error) *error = nullptr;
+// Those of the compiler beside those that the runtime knows.
+nbcc_status fail_with_compilers_exception(nbcc_error** error) noexcept {
   try {
-    body();
-    return NBCC_OK;
+    throw;
   } catch (const CompileError& e) {
     return fail(error, NBCC_ERROR_INPUT, e.what());
   } catch (const SourceUnreadable& e) {
@@ -41,8 +38,9 @@ nbcc_status compiling(nbcc_error** error, Body body) noexcept {
   }
 }
 
-void require(const void* pointer, const char* what) {
-  if (!pointer) throw UsageError(std::string(what) + " is a null pointer");
+template <typename Body>
+nbcc_status compiling(nbcc_error** error, Body body) noexcept {
+  return guarded(error, body, fail_with_compilers_exception);
 }
 
 // Throws UsageError for a number that is no precision, math or root. null means the defaults.
@@ -59,7 +57,7 @@ Options compile_options(const nbcc_pipeline_options* given) {
 }
 
 Source source_of(const char* text, const char* name) {
-  require(text, "text");
+  checked(text, "text");
   return {name ? name : "pipeline.pipe", text};
 }
 
@@ -94,8 +92,8 @@ nbcc_status nbcc_pipeline_from_text(nbcc_device* device, const char* text, const
                                     const nbcc_pipeline_options* options, nbcc_pipeline** pipeline,
                                     nbcc_error** error) {
   return compiling(error, [&] {
-    require(device, "device");
-    require(pipeline, "pipeline");
+    checked(device, "device");
+    checked(pipeline, "pipeline");
     *pipeline = compile(device, source_of(text, name), options);
   });
 }
@@ -103,16 +101,16 @@ nbcc_status nbcc_pipeline_from_text(nbcc_device* device, const char* text, const
 nbcc_status nbcc_pipeline_from_file(nbcc_device* device, const char* path, const nbcc_pipeline_options* options,
                                     nbcc_pipeline** pipeline, nbcc_error** error) {
   return compiling(error, [&] {
-    require(device, "device");
-    require(path, "path");
-    require(pipeline, "pipeline");
+    checked(device, "device");
+    checked(path, "path");
+    checked(pipeline, "pipeline");
     *pipeline = compile(device, read_source(path), options);
   });
 }
 
 nbcc_status nbcc_check_text(const char* text, const char* name, nbcc_report** report, nbcc_error** error) {
   return compiling(error, [&] {
-    require(report, "the place for the report");
+    checked(report, "the place for the report");
     *report = nullptr;
     const Source source = source_of(text, name);
     auto made = std::make_unique<nbcc_report>();
@@ -134,9 +132,9 @@ nbcc_status nbcc_check_text(const char* text, const char* name, nbcc_report** re
 nbcc_status nbcc_emit_text(const char* text, const char* name, const char* stage, const nbcc_pipeline_options* options,
                            const char* isa, nbcc_report** report, nbcc_error** error) {
   return compiling(error, [&] {
-    require(report, "the place for the report");
+    checked(report, "the place for the report");
     *report = nullptr;
-    require(stage, "stage");
+    checked(stage, "stage");
     const Source source = source_of(text, name);
     const Options chosen = compile_options(options);
     const Isa vectors = isa ? isa_from_name(isa) : detect_isa();

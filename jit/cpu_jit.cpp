@@ -50,11 +50,11 @@ ClangJob job_of(const KernelSource& source) {
 bool is_allowed(llvm::StringRef symbol) {
   if (symbol.starts_with("_ZGV")) return true;
   static constexpr std::array kNames{"memcpy", "memset", "memmove"};
-  if (std::any_of(kNames.begin(), kNames.end(), [&](const char* n) { return symbol == n; })) return true;
+  if (std::ranges::any_of(kNames, [&](const char* n) { return symbol == n; })) return true;
   static constexpr std::array kScalars{"cbrt", "exp",  "exp2", "log",   "log2",  "pow",   "sin",  "cos",
                                        "tan",  "asin", "acos", "atan",  "atan2", "sinh",  "cosh", "tanh",
                                        "erf",  "erfc", "fma",  "round", "trunc", "floor", "ceil"};
-  return std::any_of(kScalars.begin(), kScalars.end(), [&](llvm::StringRef n) {
+  return std::ranges::any_of(kScalars, [&](llvm::StringRef n) {
     return symbol == n || (symbol.starts_with(n) && symbol.substr(n.size()) == "f");
   });
 }
@@ -121,6 +121,18 @@ class ClangToolchain : public CpuToolchain {
     code->prepare_j = find("nbcc_prepare_j").toPtr<nbcc_prepare_function>();
     code->interact = find("nbcc_interact").toPtr<nbcc_interact_function>();
     code->finish = find("nbcc_finish").toPtr<nbcc_finish_function>();
+    // Of kernels that have neighbours only.
+    const auto find_if_there = [&]<typename Function>(const char* name, Function& function) {
+      auto address = code->jit->lookup(name);
+      if (address)
+        function = address->toPtr<Function>();
+      else
+        llvm::consumeError(address.takeError());
+    };
+    find_if_there("nbcc_locate_i", code->locate_i);
+    find_if_there("nbcc_locate_j", code->locate_j);
+    find_if_there("nbcc_extent", code->extent);
+    find_if_there("nbcc_interact_numbered", code->interact_numbered);
     return code;
   }
 };
@@ -134,7 +146,8 @@ std::string cpu_assembly(const KernelSource& source) { return compile_in_memory(
 std::string cpu_object(const KernelSource& source, const std::string& prefix) {
   ClangJob job = job_of(source);
   job.arguments += " -fvisibility=hidden";
-  for (const char* function : {"prepare_i", "prepare_j", "interact", "finish"})
+  for (const char* function :
+       {"prepare_i", "prepare_j", "interact", "interact_numbered", "finish", "locate_i", "locate_j", "extent"})
     job.arguments += fmt::format(" -Dnbcc_{}={}_{}", function, prefix, function);
   return compile_in_memory(job);
 }

@@ -89,8 +89,7 @@ class Binder {
   }
 
   void apply(const Override& given) {
-    const auto field = std::find_if(fields_.begin(), fields_.end(),
-                                    [&](const InputField& candidate) { return candidate.name == given.field.name; });
+    const auto field = std::ranges::find(fields_, given.field.name, &InputField::name);
     if (field == fields_.end()) {
       throw UsageError(fmt::format("--bind {}: there is no input '{}'; there are {}{}{}", given.text, given.field.name,
                                    described_side(fields_, false), numbers_of_side(fields_, false) ? " and " : "",
@@ -122,8 +121,8 @@ class Binder {
       const InputField& field = fields_[f];
       const int first = next[field.acts];
       next[field.acts] += field.components;
-      const auto open = std::count_if(bound_[f].from.begin(), bound_[f].from.end(),
-                                      [](const ColumnComponent& component) { return !component.column; });
+      const auto open =
+          std::ranges::count_if(bound_[f].from, [](const ColumnComponent& component) { return !component.column; });
       if (open == 0) continue;
       if (open < field.components) {
         throw UsageError(fmt::format("--bind gives only {} of the {} components of '{}'", field.components - open,

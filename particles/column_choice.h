@@ -22,7 +22,7 @@ struct ColumnChoice {
     for (const ColumnName& column : columns) names.push_back(column.name);
   }
 
-  bool takes(std::string_view name) const { return all || std::find(names.begin(), names.end(), name) != names.end(); }
+  bool takes(std::string_view name) const { return all || std::ranges::find(names, name) != names.end(); }
 };
 
 // What a file says of a column before its numbers are read.

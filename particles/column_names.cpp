@@ -88,8 +88,7 @@ std::optional<ColumnName> parse_column_name(std::string_view word) {
     if (!result.type) return std::nullopt;
     word = word.substr(0, colon);
   }
-  if (word.empty() || !starts_name(word[0]) || !std::all_of(word.begin(), word.end(), continues_name))
-    return std::nullopt;
+  if (word.empty() || !starts_name(word[0]) || !std::ranges::all_of(word, continues_name)) return std::nullopt;
   if (word != "_") result.name = word;
   return result;
 }

@@ -139,8 +139,8 @@ bool is_rounded(Type type, Precision precision) {
 }
 
 bool rounds_any(const Pipeline& pipeline, const Options& options) {
-  return std::any_of(pipeline.fields.begin(), pipeline.fields.end(),
-                     [&](const Field& field) { return is_rounded(field.type, options.precision); });
+  return std::ranges::any_of(pipeline.fields,
+                             [&](const Field& field) { return is_rounded(field.type, options.precision); });
 }
 
 // By param: whether it is but the length of a periodic box, of which mixed precision keeps a low part. Its quotient

@@ -2,7 +2,7 @@
 // HDF5 prints its error stack by default: here the stack is silenced and its innermost line put into the exception.
 #include "particles/hdf5_file.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <hdf5.h>
 
 #include <algorithm>
@@ -96,7 +96,7 @@ std::vector<Link> links_of(hid_t group, const std::string& path) {
 }
 
 bool has_datasets(const std::vector<Link>& links) {
-  return std::any_of(links.begin(), links.end(), [](const Link& link) { return link.type == H5O_TYPE_DATASET; });
+  return std::ranges::any_of(links, [](const Link& link) { return link.type == H5O_TYPE_DATASET; });
 }
 
 // "" when the type is one of the four that we hold, after widening.
@@ -243,11 +243,9 @@ Handle open_group(hid_t file, const std::string& name, const std::string& path) 
     if (group.valid() && has_datasets(links_of(group, path))) groups.push_back(link.name);
   }
   if (groups.empty()) throw FileError(path, "there are no datasets in it");
-  if (groups.size() > 1) {
-    std::string names;
-    for (const std::string& group : groups) names += (names.empty() ? "" : ", ") + group;
-    throw FileError(path, fmt::format("several groups hold datasets ({}); name one: {}:{}", names, path, groups[0]));
-  }
+  if (groups.size() > 1)
+    throw FileError(path, fmt::format("several groups hold datasets ({}); name one: {}:{}", fmt::join(groups, ", "),
+                                      path, groups[0]));
   return Handle(H5Gopen2(root, groups[0].c_str(), H5P_DEFAULT), H5Gclose);
 }
 

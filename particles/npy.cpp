@@ -8,16 +8,11 @@
 #include <bit>
 #include <cstring>
 #include <iterator>
-#include <limits>
 
 #include "particles/file_error.h"
 
 namespace nbcc {
 namespace {
-
-constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
-constexpr char kNativeOrder = std::endian::native == std::endian::little ? '<' : '>';
 
 bool is_text(const NpyField& field) { return field.kind == 'U' || field.kind == 'S' || field.kind == 'a'; }
 
@@ -74,10 +69,9 @@ constexpr Numbers kNumbers[] = {
 
 // Null for what is not a number that fits a column.
 const Numbers* numbers_of(const NpyField& field) {
-  const auto found = std::find_if(std::begin(kNumbers), std::end(kNumbers), [&](const Numbers& numbers) {
-    return numbers.kind == field.kind && numbers.size == field.size;
-  });
-  return found == std::end(kNumbers) ? nullptr : found;
+  for (const Numbers& numbers : kNumbers)
+    if (numbers.kind == field.kind && numbers.size == field.size) return &numbers;
+  return nullptr;
 }
 
 [[noreturn]] void refuse(const NpyField& field, const std::string& path) {
@@ -129,7 +123,7 @@ std::int64_t checked_row_bytes(const NpyHeader& header, std::size_t available, c
     throw FileError(path, "it is a 2-dimensional array of records; particles are (N)");
   const std::int64_t rows = dimensions > 0 ? header.shape[0] : 1;
   const std::int64_t width = dimensions > 1 ? header.shape[1] : 1;
-  if (width < 1 || width > kLargest) throw FileError(path, fmt::format("it has rows of {} numbers", width));
+  if (width < 1 || width > kLargestNpy) throw FileError(path, fmt::format("it has rows of {} numbers", width));
   std::int64_t row_bytes = 0, bytes = 0;
   if (__builtin_mul_overflow(record, width, &row_bytes) || __builtin_mul_overflow(row_bytes, rows, &bytes) ||
       static_cast<std::uint64_t>(bytes) > available)
@@ -214,7 +208,7 @@ std::string with_header(std::string_view type, const std::string& shape) {
   // The numbers begin at a multiple of 64 bytes, so that the file can be mapped.
   text.append(63 - (10 + text.size()) % 64, ' ');
   text += '\n';
-  std::string bytes(kMagic);
+  std::string bytes(kNpyMagic);
   bytes += '\x01';
   bytes += '\0';
   bytes += static_cast<char>(text.size() & 0xff);

@@ -5,8 +5,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <bit>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -14,10 +12,6 @@
 
 namespace nbcc {
 namespace {
-
-constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
-constexpr char kNativeOrder = std::endian::native == std::endian::little ? '<' : '>';
 
 using Json = nlohmann::json;
 
@@ -55,7 +49,7 @@ struct Fault : std::runtime_error {
 
 std::string printable(std::string_view text) {
   std::string shown(text.substr(0, 40));
-  std::replace_if(shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, '?');
+  std::ranges::replace_if(shown, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, '?');
   return shown;
 }
 
@@ -78,11 +72,11 @@ NpyField field_of(const std::string& name, const std::string& type) {
   char order = '|';
   if (!type.empty() && std::string_view("<>=|").find(type[0]) != std::string_view::npos) order = type[at++];
   if (at < type.size()) field.kind = type[at++];
-  for (; at < type.size() && type[at] >= '0' && type[at] <= '9' && field.size <= kLargest; ++at)
+  for (; at < type.size() && type[at] >= '0' && type[at] <= '9' && field.size <= kLargestNpy; ++at)
     field.size = field.size * 10 + (type[at] - '0');
   // Object arrays have no size; datetimes end in a unit; both are refused later, by their kind.
   const bool whole = at == type.size() || field.kind == 'M' || field.kind == 'm';
-  if (!whole || field.kind == 0 || field.size > kLargest / 4)
+  if (!whole || field.kind == 0 || field.size > kLargestNpy / 4)
     throw Fault(fmt::format("'{}' is not a dtype", printable(type)));
   if (field.kind == 'U') field.size *= 4;
   field.swapped = (order == '<' || order == '>') && order != kNativeOrder;
@@ -101,7 +95,7 @@ NpyField record_field(const Json& entry) {
     throw Fault(
         fmt::format("field '{}' has {} dimensions per row; one is read at most", printable(name), shape.size()));
   if (!shape.empty()) field.components = shape[0];
-  if (field.components < 1 || field.components > kLargest)
+  if (field.components < 1 || field.components > kLargestNpy)
     throw Fault(fmt::format("field '{}' has {} components", printable(name), field.components));
   return field;
 }
@@ -121,14 +115,14 @@ NpyHeader header_of(const Json& literal) {
     NpyField& field = header.fields.emplace_back(record_field(entry));
     field.offset = offset;
     offset += field.size * field.components;  // of 2^29 and 2^31 at most
-    if (offset > kLargest) throw Fault("a record of more than 2 GiB");
+    if (offset > kLargestNpy) throw Fault("a record of more than 2 GiB");
   }
   return header;
 }
 
 // The header's text; `bytes` is left at the numbers.
 std::string_view take_text(std::string_view& bytes, const std::string& path) {
-  if (!bytes.starts_with(kMagic))
+  if (!bytes.starts_with(kNpyMagic))
     throw FileError(path, bytes.empty() ? "the file is empty" : "it is not an .npy array (its first bytes differ)");
   const auto byte = [&](std::size_t k) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[k])); };
   if (bytes.size() < 8) throw FileError(path, "it is truncated within the .npy header");

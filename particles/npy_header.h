@@ -1,11 +1,17 @@
 // The header of an .npy array: which numbers, in which order, how many.
 #pragma once
+#include <bit>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace nbcc {
+
+constexpr std::string_view kNpyMagic = "\x93NUMPY";
+constexpr std::int64_t kLargestNpy = std::numeric_limits<std::int32_t>::max();  // of what is counted within a row
+constexpr char kNativeOrder = std::endian::native == std::endian::little ? '<' : '>';
 
 // A field of a structured dtype, or the whole of a plain one.
 struct NpyField {

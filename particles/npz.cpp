@@ -10,6 +10,7 @@
 
 #include "particles/file_error.h"
 #include "particles/npy.h"
+#include "particles/numbers.h"
 
 namespace nbcc {
 namespace {
@@ -91,15 +92,12 @@ std::string read_member(zip_t* archive, std::size_t archive_size, zip_uint64_t i
 
 // The lines that encode_npz wrote.
 void take_provenance(std::string_view text, ParticleTable& table) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
+  for (const std::string_view line : split(text, '\n')) {
     const std::size_t colon = line.find(": ");
     if (colon != std::string_view::npos)
       table.attributes.emplace_back(line.substr(0, colon), line.substr(colon + 2));
     else if (!line.empty())
       table.attributes.emplace_back(kProvenance, line);
-    text.remove_prefix(std::min(end + 1, text.size()));
   }
 }
 
@@ -158,7 +156,7 @@ std::string provenance_text(const ParticleTable& table) {
   std::string text;
   for (const auto& [key, value] : table.attributes) {
     std::string line = value;
-    std::replace(line.begin(), line.end(), '\n', ' ');
+    std::ranges::replace(line, '\n', ' ');
     text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", key, line);
   }
   return text;

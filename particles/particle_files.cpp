@@ -7,9 +7,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <new>
 #include <optional>
@@ -42,7 +39,7 @@ std::optional<Format> format_by_name(std::string_view name) {
 
 Format format_by_ending(const std::string& path) {
   std::string ending = std::filesystem::path(path).extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return std::tolower(c); });
   return format_by_name(ending.empty() ? ending : ending.substr(1)).value_or(Format::Text);
 }
 
@@ -105,8 +102,7 @@ ParticleTable pick_columns(ParticleTable table, const std::vector<ColumnName>& n
   result.attributes = std::move(table.attributes);
   for (const ColumnName& name : names) {
     if (name.name.empty()) continue;
-    const auto column = std::find_if(table.columns.begin(), table.columns.end(),
-                                     [&](const ParticleColumn& candidate) { return candidate.name == name.name; });
+    const auto column = std::ranges::find(table.columns, name.name, &ParticleColumn::name);
     if (column == table.columns.end()) throw FileError(path, fmt::format("there is no column '{}' in it", name.name));
     if (column->components != name.components)
       throw FileError(path, fmt::format("column '{}' has {} numbers per row, but --columns says {}", name.name,
@@ -227,9 +223,7 @@ void write_particles(const std::string& path, const ParticleTable& table, const 
     check_replaceable(path, options.force);
     return replace_file(path, encode(table, format, name), options.force);
   }
-  const std::string bytes = encode(table, format, name);
-  if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size() || std::fflush(stdout) != 0)
-    throw FileError(name, fmt::format("cannot be written: {}", std::strerror(errno)));
+  write_standard_output(encode(table, format, name));
 }
 
 }  // namespace nbcc

@@ -16,7 +16,7 @@ constexpr double kGrain = 1.0 / 64;
 
 template <std::size_t count>
 bool is_one_of(std::string_view word, const std::array<std::string_view, count>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 double on_grid(RandomNumbers& random, double low, double high) {

@@ -1,4 +1,4 @@
-// Turns bytes into a file that is complete or absent at any moment; its one door is replace_file. Knows no formats.
+// Turns bytes into a file that is complete or absent at any moment; its door is replace_file. Knows no formats.
 #include "particles/replace_file.h"
 
 #include <fcntl.h>
@@ -132,6 +132,11 @@ void replace_file(const std::string& path, std::string_view bytes, bool force) {
     output.keep();
   }
   sync_folder(folder_of(target));
+}
+
+void write_standard_output(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    fail("standard output", "cannot be written", errno);
 }
 
 }  // namespace nbcc

@@ -14,4 +14,7 @@ void check_replaceable(const std::string& path, bool force);
 // left. Throws FileError.
 void replace_file(const std::string& path, std::string_view bytes, bool force);
 
+// Whole, or with an error: so that a full disk or a closed pipe is noticed. Throws FileError.
+void write_standard_output(std::string_view text);
+
 }  // namespace nbcc

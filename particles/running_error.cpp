@@ -132,8 +132,8 @@ void RunningError::add_argument_errors(NodeId id, const std::array<const double*
   }
   for (std::size_t k = 0; k < std::size_t(count); ++k) {
     const auto error_of = [&](int a) { return errors_[std::size_t(node.args[std::size_t(a)])][k]; };
-    const bool lost = node.op != Op::Select &&
-                      std::any_of(uncertain.begin(), uncertain.end(), [&](int a) { return error_of(a) == kInfinity; });
+    const bool lost =
+        node.op != Op::Select && std::ranges::any_of(uncertain, [&](int a) { return error_of(a) == kInfinity; });
     // Between its two ends such a divisor is 0.
     const bool divides_by_zero =
         node.op == Op::Div && node.type >= Type::Float && error_of(1) > 0 && std::fabs(args[1][k]) <= error_of(1);

@@ -153,8 +153,7 @@ class TextReader {
       const auto plain = [](char c) {
         return std::isalnum(static_cast<unsigned char>(c)) || c == ' ' || c == '_' || c == '-';
       };
-      if (std::all_of(key.begin(), key.end(), plain))
-        table_.attributes.emplace_back(key, trimmed(content.substr(colon + 1)));
+      if (std::ranges::all_of(key, plain)) table_.attributes.emplace_back(key, trimmed(content.substr(colon + 1)));
       return;
     }
     header_line_ = line_;
@@ -162,7 +161,7 @@ class TextReader {
   }
 
   bool is_header_row() const {
-    return std::none_of(words_.begin(), words_.end(), [](const Word& word) { return is_number(word.text); }) &&
+    return std::ranges::none_of(words_, [](const Word& word) { return is_number(word.text); }) &&
            (words_.size() > 1 || named_by_caller_ || parse_column_name(unquoted(words_[0].text)));
   }
 
@@ -185,9 +184,8 @@ class TextReader {
     if (header_.empty() || !name_by(header_, false)) return;
     names_line_ = header_line_;
     if (words_in_row < 0 || words_per_row(columns_) == words_in_row) return;
-    const bool meant = std::any_of(header_.begin(), header_.end(), [](const Word& word) {
-      return word.text.find_first_of("[:") != std::string_view::npos;
-    });
+    const bool meant = std::ranges::any_of(
+        header_, [](const Word& word) { return word.text.find_first_of("[:") != std::string_view::npos; });
     if (!meant) columns_.clear();
   }
 
@@ -287,7 +285,7 @@ class TextReader {
 };
 
 std::string one_line(std::string text) {
-  std::replace_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  std::ranges::replace_if(text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
   return text;
 }
 

@@ -96,7 +96,7 @@ std::vector<Row> Contest::rows(const Particles& particles, int rounds) {
     for (const Entry& entry : fastest(k, of_family, expected)) {
       finalists.push_back(entry);
       works.push_back([&gpu = gpu_.gpu, entry, &of_family] {
-        const CudaCurrent current(gpu);
+        const CudaContextGuard guard(gpu);
         entry.sum->run(of_family, entry.parts);
       });
     }

@@ -52,7 +52,7 @@ void DeviceSum::bind(const Particles& particles, Arrays arrays) {
 template <typename T>
 void* DeviceSum::place(std::vector<std::byte>& host, Arrays arrays) {
   if (arrays == Arrays::OfHost) return host.data();
-  const CudaCurrent current(gpu_);
+  const CudaContextGuard guard(gpu_);
   CudaBuffer& buffer = *on_device_.emplace_back(std::make_unique<CudaBuffer>(gpu_));
   if (!buffer.reserve(host.size())) throw std::runtime_error("out of memory of the GPU");
   gpu_.require(gpu_.driver().memcpy_htod_async(buffer.data(), host.data(), host.size(), nullptr),
@@ -94,7 +94,7 @@ std::vector<double> DeviceSum::results() {
     std::vector<std::byte>& host = host_[index];
     if (field.role == NBCC_OUTPUT) {
       if (arrays_ == Arrays::OfDevice) {
-        const CudaCurrent current(gpu_);
+        const CudaContextGuard guard(gpu_);
         gpu_.require(gpu_.driver().memcpy_dtoh_async(host.data(), on_device_[index]->data(), host.size(), nullptr),
                      "copying results from the GPU");
         gpu_.require(gpu_.driver().stream_synchronize(nullptr), "copying results from the GPU");

@@ -15,7 +15,7 @@ int repetitions_for(double seconds, double sample) {
 }  // namespace
 
 GpuTimer::GpuTimer(const CudaGpu& gpu) : gpu_(gpu) {
-  const CudaCurrent current(gpu_);
+  const CudaContextGuard guard(gpu_);
   gpu_.require(gpu_.driver().event_create(&start_, 0), "making an event");
   gpu_.require(gpu_.driver().event_create(&end_, 0), "making an event");
 }
@@ -26,7 +26,7 @@ GpuTimer::~GpuTimer() {
 }
 
 double GpuTimer::seconds(const Work& work, int repetitions) const {
-  const CudaCurrent current(gpu_);
+  const CudaContextGuard guard(gpu_);
   const CudaDriver& driver = gpu_.driver();
   gpu_.require(driver.event_record(start_, nullptr), "recording an event");
   for (int k = 0; k < repetitions; ++k) work();

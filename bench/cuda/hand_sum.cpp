@@ -28,7 +28,7 @@ void reserve(CudaBuffer& buffer, std::size_t bytes) {
 }  // namespace
 
 HandProgram::HandProgram(const CudaGpu& gpu, const HandCode& code, const char* entry) : gpu_(gpu) {
-  const CudaCurrent current(gpu_);
+  const CudaContextGuard guard(gpu_);
   gpu_.require(gpu_.driver().module_load_data(&module_, code.image.data()), "loading a hand-written kernel");
   gpu_.require(gpu_.driver().module_get_function(&function_, module_, entry), "finding a hand-written kernel");
 }
@@ -44,7 +44,7 @@ void HandProgram::launch(unsigned grid_x, unsigned grid_y, unsigned threads, voi
 
 HandArrays::HandArrays(const CudaGpu& gpu, const HandFamily& family, const Particles& of, int most_parts)
     : n(of.n), problem(family.pack(of)), particles(gpu), parts(gpu), results(gpu) {
-  const CudaCurrent current(gpu);
+  const CudaContextGuard guard(gpu);
   const std::size_t bytes = problem.particles.size(), rows = std::size_t(n) * row_bytes(family);
   reserve(particles, bytes);
   reserve(results, rows);
@@ -104,7 +104,7 @@ void HandSum::run(const HandArrays& arrays, int parts) const {
 }
 
 std::vector<double> HandSum::results(const HandArrays& arrays) const {
-  const CudaCurrent current(gpu_);
+  const CudaContextGuard guard(gpu_);
   const std::size_t count = std::size_t(arrays.n) * std::size_t(family_.row);
   const auto copy = [&](void* to) {
     gpu_.require(

@@ -1,4 +1,5 @@
-// Pipeline and Plan -> the scalar statements behind the sums. One door: finish_statements(). Knows no backend.
+// Pipeline and Plan -> the scalar statements behind the sums. Doors: finish_statements(), scalar_statements(). Knows no
+// backend.
 #include "compiler/emit/finish.h"
 
 #include <fmt/core.h>
@@ -8,9 +9,9 @@
 namespace nbcc {
 namespace {
 
-class FinishText {
+class ScalarText {
  public:
-  FinishText(const Plan& plan, const FinishSpelling& spelling) : plan_(plan), spelling_(spelling) {}
+  ScalarText(const Plan& plan, const ScalarSpelling& spelling) : plan_(plan), spelling_(spelling) {}
 
   // Each node as a constant whose name is the prefix and the node's number.
   std::string statements(const Graph& graph, const std::vector<NodeId>& nodes, char prefix) const {
@@ -31,9 +32,10 @@ class FinishText {
       case Op::Param:
         return fmt::format("{}param[{}]", spelling_.arguments, n.payload);
       case Op::InputI:
-        return spelling_.input_i(int(n.payload), n.type);
+      case Op::InputJ:
+        return spelling_.input(n);
       case Op::IIndex:
-        return fmt::format("i + {}i_offset", spelling_.arguments);
+        return spelling_.i_index;
       case Op::Output: {
         const std::string result = spelling_.result(std::size_t(n.payload));
         const bool converted = n.type == Type::Index && !plan_.outputs[std::size_t(n.payload)].results_are_whole();
@@ -48,7 +50,7 @@ class FinishText {
   }
 
   const Plan& plan_;
-  const FinishSpelling& spelling_;
+  const ScalarSpelling& spelling_;
 };
 
 // Whether finish() leaves an output component as it is.
@@ -59,8 +61,13 @@ bool is_untouched(const Pipeline& pipeline, std::size_t output) {
 
 }  // namespace
 
-std::string finish_statements(const Pipeline& pipeline, const Plan& plan, const FinishSpelling& spelling) {
-  const FinishText nodes(plan, spelling);
+std::string scalar_statements(const Plan& plan, const Graph& graph, const std::vector<NodeId>& nodes, char prefix,
+                              const ScalarSpelling& spelling) {
+  return ScalarText(plan, spelling).statements(graph, nodes, prefix);
+}
+
+std::string finish_statements(const Pipeline& pipeline, const Plan& plan, const ScalarSpelling& spelling) {
+  const ScalarText nodes(plan, spelling);
   std::string text = nodes.statements(plan.graph, plan.scales, 's');
   for (std::size_t k = 0; k < plan.outputs.size(); ++k)
     if (const NodeId scale = plan.outputs[k].scale; scale != kNone)

@@ -12,9 +12,11 @@
 namespace nbcc {
 
 // How a backend's text says what stands in these statements. No type is Real any more.
-struct FinishSpelling {
+struct ScalarSpelling {
   const char* arguments;  // in front of the kernel's arguments: "a->"
-  std::function<std::string(int component, Type type)> input_i;
+  std::string i_index;
+  // Of InputI and InputJ.
+  std::function<std::string(const Node& node)> input;
   // The place of an output component: its accumulator, or of argmin and argmax the index that was chosen, a double.
   std::function<std::string(std::size_t output)> result;
   std::function<std::string(double value, Type type)> literal;
@@ -22,6 +24,11 @@ struct FinishSpelling {
 };
 
 // The text calls scaled(sum, factor) and to_index(double), which the backend defines.
-std::string finish_statements(const Pipeline& pipeline, const Plan& plan, const FinishSpelling& spelling);
+std::string finish_statements(const Pipeline& pipeline, const Plan& plan, const ScalarSpelling& spelling);
+
+// Each of the nodes as a constant of double precision, or of its whole type, whose name is the prefix and its number.
+// Nodes stand behind their arguments.
+std::string scalar_statements(const Plan& plan, const Graph& graph, const std::vector<NodeId>& nodes, char prefix,
+                              const ScalarSpelling& spelling);
 
 }  // namespace nbcc

@@ -129,6 +129,18 @@ std::vector<bool> reachable(const Graph& graph, const std::vector<NodeId>& roots
   return needed;
 }
 
+std::vector<int> count_uses(const Graph& graph, const std::vector<NodeId>& roots) {
+  std::vector<int> uses(std::size_t(graph.size()), 0);
+  const std::vector<bool> alive = reachable(graph, roots);
+  for (NodeId id = 0; id < graph.size(); ++id)
+    if (alive[std::size_t(id)])
+      for (NodeId arg : graph[id].args)
+        if (arg != kNone) ++uses[std::size_t(arg)];
+  for (NodeId root : roots)
+    if (root != kNone) ++uses[std::size_t(root)];
+  return uses;
+}
+
 int Pipeline::components(Role role) const {
   int count = 0;
   for (const Field& field : fields) {
@@ -138,7 +150,7 @@ int Pipeline::components(Role role) const {
 }
 
 const Field* Pipeline::find(std::string_view field) const {
-  const auto it = std::find_if(fields.begin(), fields.end(), [&](const Field& f) { return f.name == field; });
+  const auto it = std::ranges::find(fields, field, &Field::name);
   return it == fields.end() ? nullptr : &*it;
 }
 

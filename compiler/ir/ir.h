@@ -69,6 +69,8 @@ class Graph {
 
 // True for each node from which one of `roots` can be reached (the others are dead). kNone roots are ignored.
 std::vector<bool> reachable(const Graph& graph, const std::vector<NodeId>& roots);
+// How many of those, and of the roots, take a node as it is.
+std::vector<int> count_uses(const Graph& graph, const std::vector<NodeId>& roots);
 
 std::string_view name(Role role);            // "input_i", ...
 std::string_view name(Reduction reduction);  // "sum", ...
@@ -103,7 +105,7 @@ struct Pipeline {
   Graph finish;                             // of outputs, i-inputs and params
   std::vector<NodeId> finished;             // one per output component, or empty without finish()
   std::optional<int> flops;                 // #pragma flops
-  int raw_operations = 0;                   // arithmetic operations per interaction as written, after cse and dce
+  int raw_operations = 0;                   // arithmetic operations per interaction as written, after cse
 
   int components(Role role) const;
   const Field* find(std::string_view field) const;

@@ -11,31 +11,41 @@ NodeId copy_node(Graph& target, const Node& old, std::array<NodeId, 3> args) {
   return target.make(old.op, old.type, args, old.where);
 }
 
-Graph rewrite(const Graph& graph, std::vector<NodeId*> roots, const RewriteRule& rule) {
-  std::vector<NodeId> old_roots;
-  for (const NodeId* root : roots) old_roots.push_back(*root);
-  const std::vector<bool> needed = reachable(graph, old_roots);
+NodeId copy_node(Graph& target, const Node& old, const std::vector<NodeId>& new_ids) {
+  std::array<NodeId, 3> args{kNone, kNone, kNone};
+  for (std::size_t k = 0; k < std::size_t(arity(old.op)); ++k) args[k] = new_ids[std::size_t(old.args[k])];
+  return copy_node(target, old, args);
+}
+
+void rename_roots(Pipeline& pipeline, const std::vector<NodeId>& new_ids) {
+  for (Contribution& c : pipeline.contributions)
+    for (NodeId* root : {&c.value, &c.guard, &c.scale})
+      if (*root != kNone) *root = new_ids[std::size_t(*root)];
+}
+
+namespace {
+
+// Returns the new ids by the old ones.
+std::vector<NodeId> rewrite(Graph& graph, const std::vector<NodeId>& roots, const RewriteRule& rule) {
+  const std::vector<bool> needed = reachable(graph, roots);
   Graph target;
-  std::vector<NodeId> successor(std::size_t(graph.size()), kNone);
-  const auto renamed = [&](NodeId old) { return old == kNone ? kNone : successor[std::size_t(old)]; };
+  std::vector<NodeId> new_ids(std::size_t(graph.size()), kNone);
+  const auto renamed = [&](NodeId old) { return old == kNone ? kNone : new_ids[std::size_t(old)]; };
   for (NodeId id = 0; id < graph.size(); ++id) {
     if (!needed[std::size_t(id)]) continue;
     const Node& old = graph[id];
-    successor[std::size_t(id)] = rule(target, old, {renamed(old.args[0]), renamed(old.args[1]), renamed(old.args[2])});
+    new_ids[std::size_t(id)] = rule(target, old, {renamed(old.args[0]), renamed(old.args[1]), renamed(old.args[2])});
   }
-  for (NodeId* root : roots) *root = renamed(*root);
-  return target;
+  graph = std::move(target);
+  return new_ids;
 }
 
+}  // namespace
+
 void rewrite(Pipeline& pipeline, const RewriteRule& rule) {
-  std::vector<NodeId*> roots;
-  for (Contribution& contribution : pipeline.contributions) {
-    for (NodeId* root : {&contribution.value, &contribution.guard, &contribution.scale}) roots.push_back(root);
-  }
-  pipeline.pair = rewrite(pipeline.pair, std::move(roots), rule);
-  std::vector<NodeId*> finished;
-  for (NodeId& root : pipeline.finished) finished.push_back(&root);
-  pipeline.finish = rewrite(pipeline.finish, std::move(finished), rule);
+  rename_roots(pipeline, rewrite(pipeline.pair, pipeline.roots(), rule));
+  const std::vector<NodeId> finished = rewrite(pipeline.finish, pipeline.finished, rule);
+  for (NodeId& root : pipeline.finished) root = finished[std::size_t(root)];
 }
 
 }  // namespace nbcc

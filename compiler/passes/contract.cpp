@@ -1,12 +1,11 @@
 // An addition is opened down to terms that others use too, then built anew: bare terms first, in the order of the
 // text (an error-free transformation that a user wrote stays one), products fused on from the last to the first. One
 // door: contract().
-#include "compiler/passes/contract.h"
-
 #include <map>
 #include <vector>
 
 #include "compiler/ir/rewrite.h"
+#include "compiler/passes/passes.h"
 
 namespace nbcc {
 namespace {
@@ -18,23 +17,15 @@ struct Term {
 
 class Contraction {
  public:
-  Contraction(const Graph& old, const std::vector<NodeId>& roots)
-      : old_(old), alive_(reachable(old, roots)), uses_(std::size_t(old.size()), 0) {
-    for (NodeId id = 0; id < old_.size(); ++id)
-      if (alive_[std::size_t(id)])
-        for (NodeId arg : old_[id].args)
-          if (arg != kNone) ++uses_[std::size_t(arg)];
-    for (NodeId root : roots)
-      if (root != kNone) ++uses_[std::size_t(root)];
-  }
+  explicit Contraction(const Pipeline& pipeline)
+      : old_(pipeline.pair), alive_(reachable(old_, pipeline.roots())), uses_(count_uses(old_, pipeline.roots())) {}
 
-  Graph run(const std::vector<NodeId*>& roots) {
+  Graph run(Pipeline& pipeline) {
     find_terms();
     new_id_.assign(std::size_t(old_.size()), kNone);
     for (NodeId id = 0; id < old_.size(); ++id)
       if (alive_[std::size_t(id)] && !opened_[std::size_t(id)]) new_id_[std::size_t(id)] = remake(id);
-    for (NodeId* root : roots)
-      if (*root != kNone) *root = new_id_[std::size_t(*root)];
+    rename_roots(pipeline, new_id_);
     return std::move(target_);
   }
 
@@ -102,9 +93,7 @@ class Contraction {
   NodeId remake(NodeId id) {
     const Node node = old_[id];
     if (is_sum(node)) return build(terms_.at(id), node);
-    std::array<NodeId, 3> args{kNone, kNone, kNone};
-    for (int k = 0; k < arity(node.op); ++k) args[std::size_t(k)] = new_id_[std::size_t(node.args[std::size_t(k)])];
-    return copy_node(target_, node, args);
+    return copy_node(target_, node, new_id_);
   }
 
   // A product that only this sum uses; one that others need exists anyway and is cheaper added than fused again.
@@ -154,11 +143,6 @@ class Contraction {
 
 }  // namespace
 
-void contract(Pipeline& pipeline) {
-  std::vector<NodeId*> roots;
-  for (Contribution& c : pipeline.contributions)
-    for (NodeId* root : {&c.value, &c.guard, &c.scale}) roots.push_back(root);
-  pipeline.pair = Contraction(pipeline.pair, pipeline.roots()).run(roots);
-}
+void contract(Pipeline& pipeline) { pipeline.pair = Contraction(pipeline).run(pipeline); }
 
 }  // namespace nbcc

@@ -1,10 +1,10 @@
 // Puts the arguments of commutative operations in one order, by cse(), so that hash-consing makes equal values one
-// node. Products and sums keep their roundings; chains are not reassociated.
-#include "compiler/passes/cse.h"
-
+// node; rewrite() carries over only what is needed. Products and sums keep their roundings; chains are not
+// reassociated.
 #include <utility>
 
 #include "compiler/ir/rewrite.h"
+#include "compiler/passes/passes.h"
 
 namespace nbcc {
 

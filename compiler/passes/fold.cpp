@@ -1,13 +1,13 @@
 // Simplifies node by node what is simpler for every value of its arguments, by fold(). It reassociates nothing and
 // looks no further than two operations deep; what needs --math fast is done elsewhere.
-#include "compiler/passes/fold.h"
-
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
 #include <optional>
 
 #include "compiler/ir/rewrite.h"
+#include "compiler/passes/passes.h"
 
 namespace nbcc {
 namespace {
@@ -182,6 +182,14 @@ class Folder {
 
 NodeId fold_node(Graph& target, const Node& node, std::array<NodeId, 3> args) {
   return arity(node.op) == 0 ? copy_node(target, node, args) : Folder(target, node).make(node.op, node.type, args);
+}
+
+NodeId make_folded(Graph& target, Op op, NodeId a, NodeId b) {
+  const Location where = target[a].where;
+  const Type type = b == kNone ? target[a].type : std::max(target[a].type, target[b].type);
+  Folder folder(target, {.where = where});
+  const auto converted = [&](NodeId id) { return folder.make(Op::Cast, type, {id, kNone, kNone}); };
+  return folder.make(op, type, {converted(a), b == kNone ? kNone : converted(b), kNone});
 }
 
 void fold(Pipeline& pipeline) {

@@ -2,13 +2,12 @@
 // only a factor that all its terms share comes out. A factor that may be of any size leaves a product only where what
 // is left is a value that was there already, so that no term leaves the range that the text keeps; small constants
 // leave any product.
-#include "compiler/passes/hoist.h"
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "compiler/ir/rewrite.h"
+#include "compiler/passes/passes.h"
 
 namespace nbcc {
 namespace {
@@ -69,7 +68,7 @@ class Splitter {
     }
     if (a.core == kNone) a.core = b.core;
     a.factors.insert(a.factors.end(), b.factors.begin(), b.factors.end());
-    std::sort(a.factors.begin(), a.factors.end());
+    std::ranges::sort(a.factors);
     return a;
   }
 

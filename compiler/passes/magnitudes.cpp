@@ -55,9 +55,8 @@ Magnitude magnitude(const Graph& graph, NodeId id, const std::vector<Magnitude>&
     default:
       return atom(id);
   }
-  const bool simple = m.atoms.size() <= kMaxAtoms && std::all_of(m.atoms.begin(), m.atoms.end(), [](const auto& a) {
-                        return std::fabs(a.second) <= kMaxExponent;
-                      });
+  const bool simple = m.atoms.size() <= kMaxAtoms &&
+                      std::ranges::all_of(m.atoms, [](const auto& a) { return std::fabs(a.second) <= kMaxExponent; });
   return simple ? m : atom(id);
 }
 
@@ -67,8 +66,7 @@ void Magnitude::add(const Magnitude& other, double times) {
   if (times == 0) return;
   constant += times * other.constant;
   for (const auto& [node, exponent] : other.atoms) {
-    const auto at = std::lower_bound(atoms.begin(), atoms.end(), node,
-                                     [](const auto& a, NodeId wanted) { return a.first < wanted; });
+    const auto at = std::ranges::lower_bound(atoms, node, {}, &std::pair<NodeId, double>::first);
     if (at == atoms.end() || at->first != node)
       atoms.insert(at, {node, times * exponent});
     else if ((at->second += times * exponent) == 0)
@@ -98,7 +96,7 @@ const std::vector<Magnitudes::Formed>* Magnitudes::along(const Magnitude& m) con
 bool Magnitudes::covers(const Magnitude& m) const {
   if (m.atoms.empty()) return true;
   const std::vector<Formed>* const formed = along(m);
-  return formed && std::any_of(formed->begin(), formed->end(), [&](const Formed& v) {
+  return formed && std::ranges::any_of(*formed, [&](const Formed& v) {
            const double t = m.atoms[0].second / v.length;
            return std::fabs(t) <= 1 && std::fabs(m.constant - t * v.constant) <= kSlack;
          });

@@ -1,4 +1,4 @@
-// Graph -> graph, products as monomials. Doors: form_monomials(), count_uses(). A product is read twice if need be:
+// Graph -> graph, products as monomials. One door: form_monomials(). A product is read twice if need be:
 // with its factors opened down to what is no product, and if that cannot be multiplied up within the text's range, with
 // its factors as they stand.
 #include "compiler/passes/monomials.h"
@@ -32,7 +32,7 @@ struct Monomial {
     for (const auto& [base, twice] : other.powers) multiply(base, sign * twice);
   }
   bool has(NodeId base) const {
-    return std::any_of(powers.begin(), powers.end(), [&](const auto& p) { return p.first == base; });
+    return std::ranges::any_of(powers, [&](const auto& p) { return p.first == base; });
   }
   // x^p and nothing else: opening it loses nothing.
   bool is_power() const { return coefficient == 1 && powers.size() == 1; }
@@ -54,8 +54,7 @@ class MultiplicationOrder {
   // `preference` sorts the factors: what can come first does.
   template <typename Preference>
   bool find(const Preference& preference) {
-    std::stable_sort(factors_.begin(), factors_.end(),
-                     [&](const Factor& a, const Factor& b) { return preference(a.which) < preference(b.which); });
+    std::ranges::stable_sort(factors_, {}, [&](const Factor& factor) { return preference(factor.which); });
     order_.clear();
     dead_ends_.clear();
     return extend({}, 0);
@@ -97,24 +96,23 @@ constexpr std::size_t kMaxFactors = 8;
 
 class Rewrite {
  public:
-  Rewrite(const Graph& old, const std::vector<NodeId>& roots)
-      : old_(old),
-        alive_(reachable(old, roots)),
-        uses_(count_uses(old, roots)),
-        magnitudes_(old, alive_),
+  explicit Rewrite(const Pipeline& pipeline)
+      : old_(pipeline.pair),
+        alive_(reachable(old_, pipeline.roots())),
+        uses_(count_uses(old_, pipeline.roots())),
+        magnitudes_(old_, alive_),
         monomials_(alive_.size()),
         is_product_(alive_.size(), false) {}
 
-  Monomials run(const std::vector<NodeId*>& roots) {
+  Monomials run(Pipeline& pipeline) {
     for (NodeId id = 0; id < old_.size(); ++id)
       if (alive_[std::size_t(id)]) find_monomial(id);
-    const std::vector<bool> needed = find_needed(roots);
+    const std::vector<bool> needed = find_needed(pipeline.roots());
     count_factors(needed);
     new_id_.assign(std::size_t(old_.size()), kNone);
     for (NodeId id = 0; id < old_.size(); ++id)
       if (needed[std::size_t(id)]) new_id_[std::size_t(id)] = remake(id);
-    for (NodeId* root : roots)
-      if (*root != kNone) *root = new_id_[std::size_t(*root)];
+    rename_roots(pipeline, new_id_);
     std::vector<double> widest(std::size_t(target_.size()), 1.0);
     for (NodeId id = 0; id < old_.size(); ++id)
       if (needed[std::size_t(id)]) {
@@ -141,16 +139,14 @@ class Rewrite {
   // and 1e-30 * y, with x and y large.
   static bool is_moderate(const Monomial& m) {
     const bool ordinary = m.coefficient == 0 || (std::fabs(m.coefficient) > 1e-30 && std::fabs(m.coefficient) < 1e30);
-    return ordinary && m.powers.size() <= kMaxFactors && std::all_of(m.powers.begin(), m.powers.end(), [](auto p) {
-             return std::abs(p.second) <= kMaxTwiceExponent;
-           });
+    return ordinary && m.powers.size() <= kMaxFactors &&
+           std::ranges::all_of(m.powers, [](auto p) { return std::abs(p.second) <= kMaxTwiceExponent; });
   }
 
   // A product needs its bases, which are not all of its arguments: what has been opened is passed over.
-  std::vector<bool> find_needed(const std::vector<NodeId*>& roots) const {
+  std::vector<bool> find_needed(const std::vector<NodeId>& roots) const {
     std::vector<bool> needed(std::size_t(old_.size()), false);
-    for (const NodeId* root : roots)
-      if (*root != kNone) needed[std::size_t(*root)] = true;
+    for (const NodeId root : roots) needed[std::size_t(root)] = true;
     for (NodeId id = old_.size(); id-- > 0;) {
       if (!needed[std::size_t(id)]) continue;
       if (is_product_[std::size_t(id)]) {
@@ -171,21 +167,18 @@ class Rewrite {
         for (const auto& factor : monomials_[std::size_t(id)].powers) ++shared_by_[factor];
     for (NodeId id = 0; id < old_.size(); ++id)
       if (needed[std::size_t(id)] && is_product_[std::size_t(id)])
-        std::sort(monomials_[std::size_t(id)].powers.begin(), monomials_[std::size_t(id)].powers.end(),
-                  [&](const auto& a, const auto& b) {
-                    const int shared_a = shared_by_[a], shared_b = shared_by_[b];
-                    if (shared_a != shared_b) return shared_a > shared_b;
-                    const bool plain_a = a.second == 2, plain_b = b.second == 2;
-                    return plain_a != plain_b ? plain_a : a < b;
-                  });
+        std::ranges::sort(monomials_[std::size_t(id)].powers, [&](const auto& a, const auto& b) {
+          const int shared_a = shared_by_[a], shared_b = shared_by_[b];
+          if (shared_a != shared_b) return shared_a > shared_b;
+          const bool plain_a = a.second == 2, plain_b = b.second == 2;
+          return plain_a != plain_b ? plain_a : a < b;
+        });
   }
 
   NodeId remake(NodeId id) {
     const Node& node = old_[id];
     if (is_product_[std::size_t(id)]) return build(monomials_[std::size_t(id)], node.type, node.where);
-    std::array<NodeId, 3> args{kNone, kNone, kNone};
-    for (int k = 0; k < arity(node.op); ++k) args[std::size_t(k)] = new_id_[std::size_t(node.args[std::size_t(k)])];
-    return copy_node(target_, node, args);
+    return copy_node(target_, node, new_id_);
   }
 
   // The node as a monomial of what stands below it; false if it is no product.
@@ -267,8 +260,8 @@ class Rewrite {
   // the j factors (or the i factors if there are none), then what belongs to the pair, and an i factor last, where
   // `hoist` finds it. Where that order would leave the range, another is taken.
   NodeId build(const Monomial& monomial, Type type, Location where) {
-    const bool has_j = std::any_of(monomial.powers.begin(), monomial.powers.end(),
-                                   [&](const auto& p) { return old_[p.first].binding == Binding::J; });
+    const bool has_j =
+        std::ranges::any_of(monomial.powers, [&](const auto& p) { return old_[p.first].binding == Binding::J; });
     MultiplicationOrder factors(magnitudes_, monomial);
     factors.find([&](int k) {
       if (k == MultiplicationOrder::kCoefficient) return 0;
@@ -309,22 +302,6 @@ class Rewrite {
 
 }  // namespace
 
-std::vector<int> count_uses(const Graph& graph, const std::vector<NodeId>& roots) {
-  std::vector<int> uses(std::size_t(graph.size()), 0);
-  const std::vector<bool> alive = reachable(graph, roots);
-  for (NodeId id = 0; id < graph.size(); ++id)
-    if (alive[std::size_t(id)])
-      for (NodeId arg : graph[id].args)
-        if (arg != kNone) ++uses[std::size_t(arg)];
-  for (NodeId root : roots)
-    if (root != kNone) ++uses[std::size_t(root)];
-  return uses;
-}
-
-Monomials form_monomials(const Graph& graph, const std::vector<NodeId*>& roots) {
-  std::vector<NodeId> ids;
-  for (const NodeId* root : roots) ids.push_back(*root);
-  return Rewrite(graph, ids).run(roots);
-}
+Monomials form_monomials(Pipeline& pipeline) { return Rewrite(pipeline).run(pipeline); }
 
 }  // namespace nbcc

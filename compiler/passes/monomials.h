@@ -19,9 +19,7 @@ struct Monomials {
   std::vector<double> widest_power;
 };
 
-// Replaces the roots by their successors in the new graph. kNone roots stay.
-Monomials form_monomials(const Graph& graph, const std::vector<NodeId*>& roots);
-
-std::vector<int> count_uses(const Graph& graph, const std::vector<NodeId>& roots);
+// Of the pair graph; the contributions name nodes of the new one.
+Monomials form_monomials(Pipeline& pipeline);
 
 }  // namespace nbcc

@@ -8,12 +8,7 @@
 #include "compiler/ir/limits.h"
 #include "compiler/ir/verify.h"
 #include "compiler/passes/coincident.h"
-#include "compiler/passes/contract.h"
-#include "compiler/passes/cse.h"
-#include "compiler/passes/dce.h"
-#include "compiler/passes/fold.h"
-#include "compiler/passes/hoist.h"
-#include "compiler/passes/rsqrt.h"
+#include "compiler/passes/passes.h"
 #include "compiler/text/diagnostic.h"
 #include "compiler/text/own_stack.h"
 
@@ -34,7 +29,7 @@ namespace {
 bool is_too_large(const Graph& graph, const std::vector<NodeId>& roots) {
   if (graph.size() <= kMaxNodes) return false;
   const std::vector<bool> needed = reachable(graph, roots);
-  return std::count(needed.begin(), needed.end(), true) > kMaxNodes;
+  return std::ranges::count(needed, true) > kMaxNodes;
 }
 
 void run_passes(Pipeline& pipeline, const Options& options, const Target& target) {
@@ -46,7 +41,6 @@ void run_passes(Pipeline& pipeline, const Options& options, const Target& target
   };
   run("fold", fold);
   run("cse", cse);
-  run("dce", dce);
   if (options.math == Math::Fast) {
     // Powers before sums: a refined root brings products that the sums then fuse. Factors leave the sums before the
     // terms are fused, since a factor inside an Fma is no longer seen.
@@ -57,7 +51,6 @@ void run_passes(Pipeline& pipeline, const Options& options, const Target& target
     if (target.predicated) run("test_differences", test_differences);
     if (target.fused) run("contract", contract);
     run("cse", cse);
-    run("dce", dce);
   }
 }
 

@@ -1,7 +1,5 @@
 // Two rewrites: products become monomials whose powers are Pow nodes with a constant exponent (monomials.h), then each
 // base's Pow nodes are made together, since what is cheapest depends on which powers are wanted. One door: rsqrt().
-#include "compiler/passes/rsqrt.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -9,6 +7,7 @@
 
 #include "compiler/ir/rewrite.h"
 #include "compiler/passes/monomials.h"
+#include "compiler/passes/passes.h"
 
 namespace nbcc {
 namespace {
@@ -21,11 +20,10 @@ class PowerRewrite {
   PowerRewrite(const Monomials& monomials, const Options& options, const Target& target)
       : old_(monomials.graph), widest_(monomials.widest_power), options_(options), machine_(target) {}
 
-  Graph run(std::vector<NodeId*> roots) {
-    std::vector<NodeId> old_roots;
-    for (NodeId* root : roots) old_roots.push_back(*root);
-    const std::vector<bool> alive = reachable(old_, old_roots);
-    const std::vector<int> uses = count_uses(old_, old_roots);
+  Graph run(Pipeline& pipeline) {
+    const std::vector<NodeId> roots = pipeline.roots();
+    const std::vector<bool> alive = reachable(old_, roots);
+    const std::vector<int> uses = count_uses(old_, roots);
     for (NodeId id = 0; id < old_.size(); ++id)
       if (alive[std::size_t(id)] && is_power(id)) wanted_[old_[id].args[0]].insert(twice(id));
     new_id_.assign(std::size_t(old_.size()), kNone);
@@ -40,13 +38,10 @@ class PowerRewrite {
         new_id_[std::size_t(id)] =
             product(new_id_[std::size_t(node.args[0])], power_factors(node.args[1], once), node.where);
       } else {
-        std::array<NodeId, 3> args{kNone, kNone, kNone};
-        for (int k = 0; k < arity(node.op); ++k) args[std::size_t(k)] = new_id_[std::size_t(node.args[std::size_t(k)])];
-        new_id_[std::size_t(id)] = copy_node(target_, node, args);
+        new_id_[std::size_t(id)] = copy_node(target_, node, new_id_);
       }
     }
-    for (NodeId* root : roots)
-      if (*root != kNone) *root = new_id_[std::size_t(*root)];
+    rename_roots(pipeline, new_id_);
     return std::move(target_);
   }
 
@@ -100,10 +95,10 @@ class PowerRewrite {
     const int t = twice(id);
     const double widest = this->widest(id);
     std::vector<NodeId> factors;
-    const bool roots = std::any_of(wanted.begin(), wanted.end(), [](int w) { return w % 2 != 0; });
-    const bool positive_root = std::any_of(wanted.begin(), wanted.end(), [](int w) { return w % 2 != 0 && w > 0; });
+    const bool roots = std::ranges::any_of(wanted, [](int w) { return w % 2 != 0; });
+    const bool positive_root = std::ranges::any_of(wanted, [](int w) { return w % 2 != 0 && w > 0; });
     const bool estimated = roots && !positive_root && options_.root != RootMode::Exact && estimate_error(node.type) > 0;
-    const int negative = int(std::count_if(wanted.begin(), wanted.end(), [](int w) { return w < 0; }));
+    const int negative = int(std::ranges::count_if(wanted, [](int w) { return w < 0; }));
     if (t > 0) {
       if (t % 2 != 0) factors.push_back(target_.unary(Op::Sqrt, x, where_));
       whole_power(x, t / 2, widest, factors);
@@ -204,11 +199,8 @@ class PowerRewrite {
 }  // namespace
 
 void rsqrt(Pipeline& pipeline, const Options& options, const Target& target) {
-  std::vector<NodeId*> roots;
-  for (Contribution& c : pipeline.contributions)
-    for (NodeId* root : {&c.value, &c.guard, &c.scale}) roots.push_back(root);
-  const Monomials monomials = form_monomials(pipeline.pair, roots);
-  pipeline.pair = PowerRewrite(monomials, options, target).run(roots);
+  const Monomials monomials = form_monomials(pipeline);
+  pipeline.pair = PowerRewrite(monomials, options, target).run(pipeline);
 }
 
 }  // namespace nbcc

@@ -7,7 +7,7 @@
 
 #include "clang/Basic/SourceManager.h"
 #include "clang/Lex/Lexer.h"
-#include "compiler/passes/fold.h"
+#include "compiler/passes/passes.h"
 #include "compiler/source/lower.h"
 #include "compiler/source/vocabulary.h"
 

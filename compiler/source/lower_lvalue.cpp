@@ -75,8 +75,10 @@ Value Lowering::read(const LValue& lvalue, clang::SourceLocation where) {
   for (int c = 0; c < lvalue.shape.components(); ++c) {
     const NodeId part = whole.parts[std::size_t(lvalue.first + c)];
     const auto name = [&] {
-      const FieldShape as_field{
-          .name = lvalue.variable->getName().str(), .length = whole.shape.length, .width = whole.shape.width};
+      FieldShape as_field;
+      as_field.name = lvalue.variable->getName().str();
+      as_field.length = whole.shape.length;
+      as_field.width = whole.shape.width;
       return component_name(as_field, lvalue.first + c);
     };
     if (part == kPoisoned) throw Rejected{where, ""};

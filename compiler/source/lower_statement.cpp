@@ -107,7 +107,7 @@ Value Lowering::initial_value(const clang::VarDecl* variable, Shape shape) {
   const auto* list = llvm::dyn_cast<clang::InitListExpr>(initial->IgnoreImplicit());
   if (!list || shape.length == 0) return convert(evaluate(initial), shape, where);
   // Elements that the list leaves out are zero, as in C++.
-  std::fill(value.parts.begin(), value.parts.end(), graph_->constant(0, shape.scalar));
+  std::ranges::fill(value.parts, graph_->constant(0, shape.scalar));
   for (unsigned k = 0; k < list->getNumInits(); ++k) {
     const auto* empty = llvm::dyn_cast<clang::CXXConstructExpr>(list->getInit(k)->IgnoreImplicit());
     if (llvm::isa<clang::ImplicitValueInitExpr>(list->getInit(k)) || (empty && empty->getNumArgs() == 0)) continue;

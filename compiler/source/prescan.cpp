@@ -383,7 +383,7 @@ class Prescanner {
 
   int& else_count() { return open_.empty() ? top_else_count_ : open_.back().else_count; }
   bool in_function() const {
-    return std::any_of(open_.begin(), open_.end(), [](const Open& o) { return o.function; });
+    return std::ranges::any_of(open_, [](const Open& o) { return o.function; });
   }
 
   void open(char c, Location where) {
@@ -423,8 +423,7 @@ class Prescanner {
                 "'{}' and '{}' (line {}) are of two dialects: use INPUT_I, INPUT_J, OUTPUT or named fields, not both",
                 role->text, first_array_->text, first_array_->where.line));
     const auto place = [](const Diagnostic& d) { return std::pair(d.where.line, d.where.column); };
-    std::stable_sort(result_.errors.begin(), result_.errors.end(),
-                     [&](const Diagnostic& a, const Diagnostic& b) { return place(a) < place(b); });
+    std::ranges::stable_sort(result_.errors, {}, place);
   }
 
   std::string_view text_;

@@ -33,7 +33,7 @@ std::optional<int> whole_number(std::string_view text) {
     text = text.substr(1, text.size() - 2);
     skip_blanks(text);
   }
-  if (text.empty() || text.size() > 6 || !std::all_of(text.begin(), text.end(), is_digit)) return std::nullopt;
+  if (text.empty() || text.size() > 6 || !std::ranges::all_of(text, is_digit)) return std::nullopt;
   return std::stoi(std::string(text));
 }
 

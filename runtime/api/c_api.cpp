@@ -152,6 +152,12 @@ const char* nbcc_pipeline_name(const nbcc_pipeline* pipeline) {
 double nbcc_pipeline_operations(const nbcc_pipeline* pipeline) {
   return pipeline ? pipeline->kernel->source.operations : 0.0;
 }
+const char* nbcc_pipeline_neighbours(const nbcc_pipeline* pipeline) {
+  return pipeline ? pipeline->kernel->source.neighbours.c_str() : "";
+}
+const char* nbcc_pipeline_no_neighbours(const nbcc_pipeline* pipeline) {
+  return pipeline ? pipeline->kernel->source.no_neighbours.c_str() : "";
+}
 int nbcc_pipeline_field_count(const nbcc_pipeline* pipeline) {
   return pipeline ? int(pipeline->kernel->source.fields.size()) : 0;
 }
@@ -213,10 +219,32 @@ nbcc_status nbcc_sum_j_changed(nbcc_sum* sum, nbcc_error** error) {
   return guarded(error, [&] { nbcc::state_of(sum).j_changed(); });
 }
 
+nbcc_status nbcc_sum_set_pairs(nbcc_sum* sum, nbcc_pairs pairs, nbcc_error** error) {
+  return guarded(error, [&] {
+    if (pairs != NBCC_PAIRS_AUTO && pairs != NBCC_PAIRS_ALL && pairs != NBCC_PAIRS_CUTOFF)
+      throw nbcc::UsageError(fmt::format("pairs: there is no choice {}", int(pairs)));
+    nbcc::state_of(sum).set_pairs(nbcc::PairChoice(pairs));
+  });
+}
+
+nbcc_status nbcc_sum_set_skin(nbcc_sum* sum, double skin, nbcc_error** error) {
+  return guarded(error, [&] { nbcc::state_of(sum).set_skin(skin); });
+}
+
+nbcc_status nbcc_sum_get_statistics(const nbcc_sum* sum, nbcc_statistics* statistics, nbcc_error** error) {
+  return guarded(error, [&] {
+    const std::size_t size = nbcc::checked(statistics, "the place for the statistics").size;
+    if (size < sizeof(size_t)) throw nbcc::UsageError("statistics: `size` must be the size of the struct");
+    const nbcc::SumStatistics now = nbcc::state_of(const_cast<nbcc_sum*>(sum)).statistics();
+    const nbcc_statistics found{size, now.pairs_tested, now.searches};
+    std::memcpy(statistics, &found, std::min(size, sizeof found));
+  });
+}
+
 nbcc_status nbcc_sum_set_cuda_shape(nbcc_sum* sum, const nbcc_cuda_shape* shape, nbcc_error** error) {
   return guarded(error, [&] {
     const nbcc_cuda_shape s = nbcc::read_options(shape, nbcc_cuda_shape{sizeof(nbcc_cuda_shape), 0, 0, 0, 0, 0, 0});
-    nbcc::state_of(sum).set_cut({{s.threads, s.i_per_thread, s.j_tile, s.unroll, s.lanes}, s.parts});
+    nbcc::state_of(sum).set_launch({s.threads, s.i_per_thread, s.j_tile, s.unroll, s.lanes, s.parts});
   });
 }
 
@@ -224,8 +252,8 @@ nbcc_status nbcc_sum_get_cuda_shape(nbcc_sum* sum, int64_t ni, int64_t nj, nbcc_
   return guarded(error, [&] {
     const std::size_t size = nbcc::checked(shape, "the place for the shape").size;
     if (size < sizeof(size_t)) throw nbcc::UsageError("shape: `size` must be the size of the struct");
-    const auto [of, parts] = nbcc::state_of(sum).cut(ni, nj);
-    const nbcc_cuda_shape found{size, of.threads, of.i_per_thread, of.j_tile, of.unroll, of.lanes, parts};
+    const auto [threads, i_per_thread, j_tile, unroll, slices, splits] = nbcc::state_of(sum).launch_for(ni, nj);
+    const nbcc_cuda_shape found{size, threads, i_per_thread, j_tile, unroll, slices, splits};
     std::memcpy(shape, &found, std::min(size, sizeof found));
   });
 }

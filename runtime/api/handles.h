@@ -36,15 +36,16 @@ nbcc_status fail(nbcc_error** error, nbcc_status status, const std::string& mess
 // our bug.
 nbcc_status fail_with_current_exception(nbcc_error** error) noexcept;
 
-// Runs the body; every exception becomes a status with a message.
+// Runs the body; every exception becomes a status with a message, by way of `failed`, which may look at it.
 template <typename Body>
-nbcc_status guarded(nbcc_error** error, Body body) noexcept {
+nbcc_status guarded(nbcc_error** error, Body body,
+                    nbcc_status (*failed)(nbcc_error**) noexcept = fail_with_current_exception) noexcept {
   if (error) *error = nullptr;
   try {
     body();
     return NBCC_OK;
   } catch (...) {
-    return fail_with_current_exception(error);
+    return failed(error);
   }
 }
 

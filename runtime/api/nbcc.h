@@ -110,6 +110,10 @@ NBCC_API void nbcc_pipeline_close(nbcc_pipeline* pipeline);       /* sums made o
 NBCC_API const char* nbcc_pipeline_name(const nbcc_pipeline* pipeline);
 /* Floating point operations per interaction: the convention stated in the file, else the raw count. */
 NBCC_API double nbcc_pipeline_operations(const nbcc_pipeline* pipeline);
+/* The pairs that can contribute, as the guards of the text prove it: "|xj - xi| < rc in the periodic box `box`". Empty
+   where nothing is proved; then `nbcc_pipeline_no_neighbours` says why, if a guard looks like a cutoff. */
+NBCC_API const char* nbcc_pipeline_neighbours(const nbcc_pipeline* pipeline);
+NBCC_API const char* nbcc_pipeline_no_neighbours(const nbcc_pipeline* pipeline);
 
 typedef enum nbcc_role { NBCC_INPUT_I = 0, NBCC_INPUT_J = 1, NBCC_PARAM = 2, NBCC_OUTPUT = 3 } nbcc_role;
 typedef enum nbcc_reduction {
@@ -207,6 +211,27 @@ NBCC_API nbcc_status nbcc_sum_set_counts(nbcc_sum* sum, int64_t ni, int64_t nj, 
 NBCC_API nbcc_status nbcc_sum_keep_j(nbcc_sum* sum, int keep, nbcc_error** error);
 NBCC_API nbcc_status nbcc_sum_j_changed(nbcc_sum* sum, nbcc_error** error);
 
+/* Which pairs the runs from now on compute. NBCC_PAIRS_AUTO, as at first: those within the reach that is proved of the
+ * pipeline's guards (nbcc_pipeline_neighbours), where a search for them is faster; the results are those of all pairs,
+ * but for the order in which terms are added. NBCC_PAIRS_CUTOFF: them in any case; NBCC_ERROR_USAGE where nothing is
+ * proved. Where somebody has no finite position, or a length of the box is 0, all pairs are computed. GPUs do not
+ * search yet. */
+typedef enum nbcc_pairs { NBCC_PAIRS_AUTO = 0, NBCC_PAIRS_ALL = 1, NBCC_PAIRS_CUTOFF = 2 } nbcc_pairs;
+NBCC_API nbcc_status nbcc_sum_set_pairs(nbcc_sum* sum, nbcc_pairs pairs, nbcc_error** error);
+
+/* What a search has found is kept from run to run until a particle has moved by half of `skin`, or the box, a reach or
+ * the number of particles has changed: for particles that move a little between runs. In the unit of positions; 0, as
+ * at first: every run searches. NBCC_ERROR_USAGE where nothing is proved. */
+NBCC_API nbcc_status nbcc_sum_set_skin(nbcc_sum* sum, double skin, nbcc_error** error);
+
+/* What searches did since the sum was made. */
+typedef struct nbcc_statistics {
+  size_t size;          /* sizeof(nbcc_statistics), the caller's to set */
+  int64_t pairs_tested; /* in runs that summed over neighbours */
+  int64_t searches;     /* those of these runs that had kept nothing that holds */
+} nbcc_statistics;
+NBCC_API nbcc_status nbcc_sum_get_statistics(const nbcc_sum* sum, nbcc_statistics* statistics, nbcc_error** error);
+
 /* How a kernel of a GPU is cut. 0: what nbcc chooses for the number of particles, by what `nbcc tune` has measured or
  * else by its model of the GPU. */
 typedef struct nbcc_cuda_shape {
@@ -214,7 +239,7 @@ typedef struct nbcc_cuda_shape {
   int threads;      /* of a block */
   int i_per_thread; /* i-particles that a thread holds in registers */
   int j_tile;       /* j-particles staged in shared memory at a time */
-  int unroll;       /* passes of the pair loop written out */
+  int unroll;       /* passes of the pair loop written out, a power of two */
   int lanes;        /* threads of a block that share i-particles and divide the j-particles among them */
   int parts;        /* of j, which different blocks take */
 } nbcc_cuda_shape;
@@ -224,7 +249,7 @@ typedef struct nbcc_cuda_shape {
  * NBCC_ERROR_USAGE, by the run or by nbcc_sum_get_cuda_shape. Accepted on the CPU, without effect. */
 NBCC_API nbcc_status nbcc_sum_set_cuda_shape(nbcc_sum* sum, const nbcc_cuda_shape* shape, nbcc_error** error);
 /* The shape in which a run from arrays on the device, over nj for ni, is done; compiles the kernel if there is none of
- * it yet. shape->size is the caller's to set. unroll is 0 where the text's own is used, which depends on the pipeline.
+ * it yet. shape->size is the caller's to set.
  * On the CPU all numbers are 0. */
 NBCC_API nbcc_status nbcc_sum_get_cuda_shape(nbcc_sum* sum, int64_t ni, int64_t nj, nbcc_cuda_shape* shape,
                                              nbcc_error** error);

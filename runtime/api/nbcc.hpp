@@ -303,6 +303,9 @@ class Pipeline {
   std::string name() const { return nbcc_pipeline_name(handle_.get()); }
   // Floating point operations per interaction: the convention stated in the file, else the raw count.
   double operations() const { return nbcc_pipeline_operations(handle_.get()); }
+  // The pairs that can contribute, "|xj - xi| < rc" say; empty where the guards prove nothing, and why they do not.
+  std::string neighbours() const { return nbcc_pipeline_neighbours(handle_.get()); }
+  std::string no_neighbours() const { return nbcc_pipeline_no_neighbours(handle_.get()); }
   std::vector<Field> fields() const {  // in order of declaration
     std::vector<Field> fields;
     nbcc_field f;
@@ -368,6 +371,16 @@ class Sum {
   // Whether the j-particles, once read by a run, stay packed until one of their fields is bound again or j_changed().
   Sum& keep_j(bool keep = true) { return call(nbcc_sum_keep_j, keep ? 1 : 0); }
   Sum& j_changed() { return call(nbcc_sum_j_changed); }
+  // Which pairs the runs from now on compute; see nbcc_sum_set_pairs.
+  Sum& pairs(nbcc_pairs chosen) { return call(nbcc_sum_set_pairs, chosen); }
+  // Keeps what a search finds until somebody has moved by half of this; see nbcc_sum_set_skin.
+  Sum& skin(double width) { return call(nbcc_sum_set_skin, width); }
+  nbcc_statistics statistics() {
+    nbcc_statistics found{};
+    found.size = sizeof found;
+    call(nbcc_sum_get_statistics, &found);
+    return found;
+  }
   // Of a GPU: the shape of the runs from now on, which compile their kernel when there is none of it yet. On the CPU
   // without effect. Where this pipeline has no kernel of such a shape, the run or the function below throws.
   Sum& shape(const KernelShape& chosen) {

@@ -19,7 +19,7 @@ class MissingCompiler final : public CudaCompiler {
   MissingCompiler(std::string gpu, std::string reason) : gpu_(std::move(gpu)), reason_(std::move(reason)) {}
   std::string identity() const override { return "no compiler"; }
   std::vector<std::string> architectures() const override { return {gpu_}; }
-  CudaCode compile(const std::string&, const std::string&, const CudaShape&, Form) const override {
+  CudaCode compile(const std::string&, const std::string&, const LaunchConfig&, Form) const override {
     throw DeviceError(reason_);
   }
 

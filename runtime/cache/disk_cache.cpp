@@ -96,11 +96,7 @@ std::string DiskCache::default_folder() {
 }
 
 std::optional<std::string> DiskCache::lookup(const std::string& key) const {
-  return quietly([&]() -> std::optional<std::string> {
-    const OwnFolder folder = OwnFolder::open(kernels_, kEntrySuffix);
-    if (!folder) return {};
-    return read_entry(folder, key);
-  });
+  return quietly([&] { return read_entry(OwnFolder::open(kernels_, kEntrySuffix), key); });
 }
 
 void DiskCache::store(const std::string& key, const std::string& value) const {
@@ -110,9 +106,7 @@ void DiskCache::store(const std::string& key, const std::string& value) const {
 }
 
 void DiskCache::remove(const std::string& key) const {
-  quietly([&] {
-    if (const OwnFolder folder = OwnFolder::open(kernels_, kEntrySuffix)) folder.remove(entry_name(key));
-  });
+  quietly([&] { return OwnFolder::open(kernels_, kEntrySuffix).remove(entry_name(key)); });
 }
 
 std::string DiskCache::get_or_make(const std::string& key, const std::function<std::string()>& make) const {
@@ -143,7 +137,6 @@ std::vector<DiskCache::Entry> DiskCache::list() const {
   return quietly([&] {
     std::vector<Entry> entries;
     const OwnFolder folder = OwnFolder::open(kernels_, kEntrySuffix);
-    if (!folder) return entries;
     for (const std::string& name : folder.entries()) {
       OwnFolder::Status status;
       Header header;
@@ -155,18 +148,13 @@ std::vector<DiskCache::Entry> DiskCache::list() const {
       const std::string key = begin->substr(sizeof header, std::size_t(header.key_bytes));
       entries.push_back({name, std::int64_t(status.bytes), status.modified, key.substr(0, key.find('\n'))});
     }
-    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-      return std::pair(-a.modified, a.name) < std::pair(-b.modified, b.name);
-    });
+    std::ranges::sort(entries, {}, [](const Entry& entry) { return std::pair(-entry.modified, entry.name); });
     return entries;
   });
 }
 
 int DiskCache::clear() const {
-  return quietly([&] {
-    const OwnFolder folder = OwnFolder::open(kernels_, kEntrySuffix);
-    return folder ? folder.clear() : 0;
-  });
+  return quietly([&] { return OwnFolder::open(kernels_, kEntrySuffix).clear(); });
 }
 
 }  // namespace nbcc

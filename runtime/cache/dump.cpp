@@ -23,8 +23,7 @@ std::string dump_stem(const std::string& folder, const KernelSource& source, con
   std::filesystem::create_directory(folder, error);
   if (error) throw DeviceError(fmt::format("cannot make the dump folder {}: {}", folder, error.message()));
   std::string name = source.pipeline + "-" + source.target;
-  std::replace_if(
-      name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c) && c != '-' && c != '_'; }, '_');
+  std::ranges::replace_if(name, [](unsigned char c) { return !std::isalnum(c) && c != '-' && c != '_'; }, '_');
   return fmt::format("{}/{}-{:08x}", folder, name, std::uint32_t(XXH3_64bits(key.data(), key.size())));
 }
 

@@ -40,7 +40,7 @@ class OwnFile {
 class OwnFolder {
  public:
   OwnFolder() = default;
-  // `suffix` lives as long as the program.
+  // `suffix` lives as long as the program. A folder that cannot be had, or is not ours, is as one that holds nothing.
   static OwnFolder open(const std::string& path, std::string_view suffix);
   // Makes it and those above it (0700) where they are missing.
   static OwnFolder make(const std::string& path, std::string_view suffix);

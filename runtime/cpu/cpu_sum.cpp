@@ -3,6 +3,8 @@
 #include "runtime/cpu/cpu_sum.h"
 
 #include <algorithm>
+#include <atomic>
+#include <limits>
 
 #include "runtime/sum/overlap.h"
 #include "runtime/sum/reduction.h"
@@ -33,9 +35,15 @@ bool outputs_spare_inputs(const KernelSource& source, const SumRequest& request)
 }  // namespace
 
 CpuSummation::CpuSummation(const KernelSource& source, const CpuCode& code, ThreadPool& pool)
-    : source_(source), code_(code), pool_(pool), i_(source, Role::InputI), j_(source, Role::InputJ) {}
+    : source_(source),
+      code_(code),
+      pool_(pool),
+      i_(source, Role::InputI),
+      j_(source, Role::InputJ),
+      search_(source, code) {}
 
 void CpuSummation::run(const SumRequest& request, AllPairs) {
+  i_numbers_.clear();
   const bool spares_inputs = outputs_spare_inputs(source_, request);
   CpuPartition partition(source_, request, pool_.threads(), !spares_inputs);
   // While the block is in the thread's caches.
@@ -55,6 +63,108 @@ void CpuSummation::run(const SumRequest& request, AllPairs) {
                [&](std::int64_t b) { store_block(request, blocks[std::size_t(b)]); });
     }
   }
+}
+
+void CpuSummation::run(const SumRequest& request, Neighbours neighbours) {
+  chosen_i_.clear();
+  i_numbers_.clear();
+  pack_j(request);
+  if (!locate(request) || !(neighbours.must || search_.pays())) {
+    SumRequest packed = request;
+    packed.reuse = JReuse::Prepared;
+    return run(packed, AllPairs{});
+  }
+  if (!search_.holds(request.skin)) {
+    search_.sort(request.skin, on_threads());
+    ++statistics_.searches;
+  }
+  search_.arrange(j_);
+  for (const int k : search_.order_of_i()) {
+    chosen_i_.push_back(request.i_list ? request.i_list[k] : request.i_begin + k);
+    i_numbers_.push_back(int(chosen_i_.back()));
+  }
+  const std::int64_t padded = search_.groups() * SiteTree::kLeaf;
+  i_numbers_.resize(std::size_t(padded), i_numbers_.back());
+  i_.reserve(padded);
+  totals_.reserve(source_, padded);
+  std::atomic<std::int64_t> pairs_tested = 0;
+  // So many groups of i are a piece of work.
+  constexpr std::int64_t kGroups = 32;
+  const std::int64_t pieces = ceil_div(search_.groups(), kGroups);
+  const auto block_of = [&](std::int64_t piece) {
+    return block_of_groups(piece * kGroups, std::min((piece + 1) * kGroups, search_.groups()));
+  };
+  on_threads()(pieces, [&](std::int64_t piece) {
+    const Block block = block_of(piece);
+    begin_block(request, block);
+    std::unique_ptr<CpuSearch::Gathered> gathered = take_idle();
+    std::int64_t tested = 0;
+    for (std::int64_t group = piece * kGroups; group * SiteTree::kLeaf < block.end; ++group)
+      tested += sum_group(request, group, *gathered);
+    pairs_tested += tested;
+    give_back(std::move(gathered));
+    finish_block(request, block);
+  });
+  statistics_.pairs_tested += pairs_tested;
+  // What was gathered took memory, so that until here something could fail.
+  on_threads()(pieces, [&](std::int64_t piece) { store_block(request, block_of(piece)); });
+}
+
+ForEach CpuSummation::on_threads() {
+  return [this](std::int64_t count, const ThreadPool::Body& body) { pool_.parallel_for(count, body); };
+}
+
+std::unique_ptr<CpuSearch::Gathered> CpuSummation::take_idle() {
+  const std::lock_guard lock(idle_mutex_);
+  if (idle_.empty()) return std::make_unique<CpuSearch::Gathered>(source_);
+  std::unique_ptr<CpuSearch::Gathered> one = std::move(idle_.back());
+  idle_.pop_back();
+  return one;
+}
+
+void CpuSummation::give_back(std::unique_ptr<CpuSearch::Gathered> one) {
+  const std::lock_guard lock(idle_mutex_);
+  idle_.push_back(std::move(one));
+}
+
+// Of consecutive groups.
+Block CpuSummation::block_of_groups(std::int64_t first, std::int64_t last) const {
+  const std::int64_t begin = first * SiteTree::kLeaf,
+                     end = std::min(last * SiteTree::kLeaf, std::int64_t(chosen_i_.size()));
+  return {begin, end, last * SiteTree::kLeaf, 0, {0, chosen_i_.data() + begin, end - begin}};
+}
+
+// False: all pairs must be summed over.
+bool CpuSummation::locate(const SumRequest& request) {
+  // Numbers of particles are ints here.
+  const auto is_far = [](std::int64_t i) { return i > std::numeric_limits<int>::max(); };
+  if (request.i_list ? std::any_of(request.i_list, request.i_list + request.i_count, is_far)
+                     : is_far(request.i_begin + request.i_count))
+    return false;
+  i_.reserve(round_up(request.i_count, source_.lanes));
+  on_threads()(ceil_div(request.i_count, kPackChunk), [&](std::int64_t k) {
+    const std::int64_t begin = k * kPackChunk, count = std::min(kPackChunk, request.i_count - begin);
+    const std::int64_t* const list = request.i_list ? request.i_list + begin : nullptr;
+    i_.pack(request.views, {list ? 0 : request.i_begin + begin, list, count}, begin);
+  });
+  return search_.locate(arguments(request, {}, totals_), request.i_count, request.nj, on_threads());
+}
+
+// Results of one group, and of argmin and argmax the caller's numbers in place of positions among what was gathered.
+// How many pairs the kernel took.
+std::int64_t CpuSummation::sum_group(const SumRequest& request, std::int64_t group, CpuSearch::Gathered& gathered) {
+  search_.gather(group, gathered);
+  const Block block = block_of_groups(group, group + 1);
+  nbcc_kernel_arguments given = arguments(request, block, totals_);
+  given.j = gathered.columns.columns();
+  given.j_number = gathered.numbers.data();
+  code_.interact_numbered(&given, block.begin, block.end, 0, std::int64_t(gathered.positions.size()));
+  for (double* const row : std::span(totals_.indices(), source_.reductions.size())) {
+    if (!row) continue;
+    for (std::int64_t i = block.begin; i < block.end; ++i)
+      if (row[i] >= 0) row[i] = double(gathered.numbers[std::size_t(row[i])] + request.j_offset);
+  }
+  return (block.end - block.begin) * std::int64_t(gathered.positions.size());
 }
 
 void CpuSummation::reserve(const CpuPartition& partition) {
@@ -165,8 +275,16 @@ void CpuSummation::store_block(const SumRequest& request, const Block& block) co
 
 nbcc_kernel_arguments CpuSummation::arguments(const SumRequest& request, const Block& block,
                                               const Accumulators& accumulators) const {
-  return {i_.columns(),           j_.columns(),   request.params.data(), accumulators.values(),
-          accumulators.indices(), block.i_offset, request.j_offset};
+  const bool numbered = !i_numbers_.empty();
+  return {i_.columns(),
+          j_.columns(),
+          request.params.data(),
+          accumulators.values(),
+          accumulators.indices(),
+          numbered ? request.i_offset : block.i_offset,
+          request.j_offset,
+          numbered ? i_numbers_.data() : nullptr,
+          nullptr};
 }
 
 void CpuSummation::for_each(std::int64_t count, double nanoseconds, const ThreadPool::Body& body) {

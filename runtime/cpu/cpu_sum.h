@@ -6,9 +6,12 @@
 // Tested by tests/unit/sum_test.cpp.
 #pragma once
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <vector>
 
 #include "runtime/cpu/accumulators.h"
+#include "runtime/cpu/cpu_search.h"
 #include "runtime/cpu/cpu_toolchain.h"
 #include "runtime/cpu/partition.h"
 #include "runtime/cpu/thread_pool.h"
@@ -22,6 +25,8 @@ class CpuSummation final : public Summation {
   // All three must outlive this object.
   CpuSummation(const KernelSource& source, const CpuCode& code, ThreadPool& pool);
   void run(const SumRequest& request, AllPairs pairs) override;
+  void run(const SumRequest& request, Neighbours neighbours) override;
+  SumStatistics statistics() const override { return statistics_; }
 
  private:
   void reserve(const CpuPartition& partition);
@@ -30,6 +35,12 @@ class CpuSummation final : public Summation {
                      bool store);
   void sum_by_segments(const SumRequest& request, const CpuPartition& partition, const std::vector<Block>& blocks);
 
+  bool locate(const SumRequest& request);
+  ForEach on_threads();
+  std::unique_ptr<CpuSearch::Gathered> take_idle();
+  void give_back(std::unique_ptr<CpuSearch::Gathered> one);
+  Block block_of_groups(std::int64_t first, std::int64_t last) const;
+  std::int64_t sum_group(const SumRequest& request, std::int64_t group, CpuSearch::Gathered& gathered);
   void begin_block(const SumRequest& request, const Block& block);
   void sum_segment(const SumRequest& request, const Block& block, std::int64_t begin, std::int64_t end,
                    Accumulators& partial) const;
@@ -46,6 +57,13 @@ class CpuSummation final : public Summation {
   PackedSide i_, j_;
   Accumulators totals_;
   std::vector<Accumulators> partials_;  // of the segments that threads have in work
+
+  CpuSearch search_;
+  std::vector<std::int64_t> chosen_i_;  // by position in the order of the search; empty in a run over all pairs
+  std::vector<int> i_numbers_;          // the same
+  SumStatistics statistics_;
+  std::mutex idle_mutex_;
+  std::vector<std::unique_ptr<CpuSearch::Gathered>> idle_;  // what no thread works with
 };
 
 }  // namespace nbcc

@@ -13,6 +13,10 @@ struct CpuCode {
   nbcc_prepare_function prepare_i = nullptr, prepare_j = nullptr;
   nbcc_interact_function interact = nullptr;
   nbcc_finish_function finish = nullptr;
+  // Null where nothing is known of neighbours.
+  nbcc_locate_function locate_i = nullptr, locate_j = nullptr;
+  nbcc_extent_function extent = nullptr;
+  nbcc_interact_function interact_numbered = nullptr;
 };
 
 struct CpuToolchain {

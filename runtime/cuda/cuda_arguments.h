@@ -6,10 +6,10 @@
 //   double     param[max(1, param components)]
 //   CudaRun    run
 //
-// Launched with a grid of (blocks of i, parts of j) and shape.threads threads per block; a block takes threads /
-// lanes * i_per_thread of the i. With more than one part `partial` holds parts * slots * ni doubles (slots: one per
-// output component and one more for each argmin and argmax), and `arrived` parts unsigned per block of i, which must be
-// zero before the launch and are zero after it; with one neither is touched.
+// Launched with a grid of (blocks of i, j-splits) and LaunchConfig::threads threads per block. With more than one split
+// `partial` holds splits * accumulators * ni doubles (accumulators: one per output component and one more for each
+// argmin and argmax), and `arrived` splits unsigned per block of i, which must be zero before the launch and are zero
+// after it; with one neither is touched.
 #pragma once
 #include <cstdint>
 
@@ -35,7 +35,8 @@ struct CudaOutput {
 };
 
 struct CudaRun {
-  std::uint64_t running = 0;  // [slot][position] doubles between launches over chunks of j; 0 when `first` and `last`
+  std::uint64_t running =
+      0;  // [accumulator][position] doubles between launches over chunks of j; 0 when `first` and `last`
   std::uint64_t partial = 0, arrived = 0;
   std::uint64_t i_list = 0;  // int64 indices of the chosen i, or 0: those from i_begin on
   std::int64_t i_begin = 0;
@@ -43,9 +44,8 @@ struct CudaRun {
   std::int64_t nj = 0;  // j of this launch, 0 or more: particles [j_begin, j_begin + nj)
   std::int64_t j_begin = 0;
   std::int64_t i_offset = 0, j_offset = 0;  // added to a particle's index to give i_index, j_index
-  std::int64_t short_parts = 0;  // so many of the last parts of j have one tile each; the others share what is left
-  std::int64_t first = 1;        // nonzero: sums begin anew; zero: they go on with `running`
-  std::int64_t last = 1;         // nonzero: common factors, finish(), results stored; zero: sums are left in `running`
+  std::int64_t first = 1;                   // nonzero: sums begin anew; zero: they go on with `running`
+  std::int64_t last = 1;  // nonzero: common factors, finish(), results stored; zero: sums are left in `running`
 };
 
 }  // namespace nbcc

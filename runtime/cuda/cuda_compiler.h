@@ -2,22 +2,13 @@
 // tests bring one that compiles the same text for the CPU.
 // Tested by tests/unit/cuda_compiler_test.cpp.
 #pragma once
-#include <compare>
 #include <memory>
 #include <string>
 #include <vector>
 
-namespace nbcc {
+#include "compiler/kernel_source.h"
 
-// How a kernel's work is cut; 0 leaves what the text itself says. See the macros of templates/cuda_types.cuh.in.
-struct CudaShape {
-  int threads = 0;       // of a block
-  int i_per_thread = 0;  // i-particles that a thread holds in registers
-  int j_tile = 0;        // j-particles staged in shared memory at a time
-  int unroll = 0;        // passes of the pair loop written out
-  int lanes = 0;         // threads of a block that share i-particles and divide the j-particles among them
-  auto operator<=>(const CudaShape&) const = default;
-};
+namespace nbcc {
 
 struct CudaCode {
   std::string image;  // cubin or PTX
@@ -28,7 +19,7 @@ struct CudaCode {
 
 struct CudaCompiler {
   virtual ~CudaCompiler() = default;
-  // Names everything besides text, architecture and shape that decides what compile() makes: "NVRTC 13.0".
+  // Names everything besides text, architecture and configuration that decides what compile() makes: "NVRTC 13.0".
   virtual std::string identity() const = 0;
   // 13000: of CUDA 13.0, counted as drivers count theirs. A driver of an earlier major version (less than version() /
   // 1000 * 1000) cannot load what compile() makes; within one major version cubins load in every driver. 0: in all.
@@ -36,10 +27,16 @@ struct CudaCompiler {
   // "sm_75", ...: what compile() takes, in ascending order.
   virtual std::vector<std::string> architectures() const = 0;
   enum class Form { Cubin, Ptx };
-  // Throws TextRefused with the log if the text is refused, DeviceError for an architecture that it does not know.
-  virtual CudaCode compile(const std::string& text, const std::string& architecture, const CudaShape& shape,
+  // Zeros of `config` leave what the text says. Throws TextRefused with the log if the text is refused, DeviceError for
+  // an architecture that it does not know.
+  virtual CudaCode compile(const std::string& text, const std::string& architecture, const LaunchConfig& config,
                            Form form = Form::Cubin) const = 0;
 };
+
+// "sm_90" -> 90, "sm_120a" -> 120: generation and step.
+int number_of_architecture(const std::string& name);
+// 13010 -> "13.1"
+std::string cuda_version_text(int version);
 
 // NVRTC, looked for beside a CUDA toolkit ($CUDA_HOME, $CUDA_PATH, /usr/local/cuda, /opt/cuda), by the loader's own
 // rules, and in the folders of NVIDIA's pip wheels. Throws DeviceError that lists the places looked at.

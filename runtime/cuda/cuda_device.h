@@ -1,65 +1,20 @@
-// A CUDA GPU as a device.
-// Tested by tests/unit/cuda_device_test.cpp and, on a GPU, by tests/numeric/cuda_device_test.cpp.
+// A CUDA GPU as a device: the room that turns kernel text into programs on a GPU, and requests into launches of them.
+// From the bottom up: driver, memory (the GPU, and owners of what is in it), loader (text -> program), kernel (sizes ->
+// program), launch (pieces of a run -> launches), stage (arrays of the host), sum (request -> work in a stream),
+// device. Tested by tests/unit/cuda_device_test.cpp and, on a GPU, by tests/numeric/cuda_device_test.cpp.
 #pragma once
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include "runtime/cuda/cuda_loader.h"
-#include "runtime/cuda/cuda_split.h"
-#include "runtime/cuda/cuda_tunings.h"
-#include "runtime/sum/device.h"
+#include "runtime/cuda/cuda_kernel.h"
 
 namespace nbcc {
 
 // Of a device's name: "cuda" is the first, "cuda:N" the one of that number; nothing for any other name.
 std::optional<int> cuda_ordinal(std::string_view name);
-
-// How a sum of some size is launched.
-struct CudaCut {
-  const CudaProgram* program = nullptr;  // null: it would have to be compiled or loaded first, and may not be
-  int parts = 1;                         // of j
-  int short_parts = 0;                   // of them, one tile each
-};
-
-class CudaKernel final : public Kernel {
- public:
-  // `tuning` takes the place of `tuned`, what has been measured, and that of the model.
-  CudaKernel(KernelSource source, std::shared_ptr<CudaLoader> loader, const CudaTuning& tuning,
-             CudaTuningTable tuned = {});
-  std::unique_ptr<Summation> start() const override;
-
-  const CudaGpu& gpu() const { return loader_->gpu(); }
-  // In the shape that the text or the tuning says.
-  const CudaProgram& program() const { return *program_; }
-  // For a sum over nj for ni. A measured cut that cannot be compiled or loaded is tried once, then the model decides.
-  // The numbers of `told` that are not 0 are taken as they are; throws UsageError if the compiler refuses them.
-  CudaCut cut(std::int64_t ni, std::int64_t nj, bool may_load, const CudaTuning& told = {}) const;
-  // What the model, where it was not told otherwise, finds fastest.
-  CudaTuning model_choice(std::int64_t ni, std::int64_t nj) const;
-  // What measured cuts of this kernel are kept under.
-  CudaTuningSubject tuning_subject() const;
-
- private:
-  const CudaProgram* program(const CudaShape& shape, bool may_load) const;
-  CudaSplitQuestion question(const CudaProgram& given, std::int64_t ni, std::int64_t nj, bool only_this_shape) const;
-  std::optional<CudaTuning> tuned_choice(std::int64_t ni, std::int64_t nj) const;
-  CudaCut find_cut(std::int64_t ni, std::int64_t nj, bool may_load, const CudaTuning& told) const;
-  std::optional<CudaCut> tuned_cut(std::int64_t ni, std::int64_t nj, bool may_load) const;
-  CudaCut told_cut(std::int64_t ni, std::int64_t nj, bool may_load, const CudaTuning& told) const;
-
-  std::shared_ptr<CudaLoader> loader_;
-  CudaTuning tuning_;
-  CudaTuningTable tuned_;
-  std::shared_ptr<const CudaProgram> program_;
-  mutable std::mutex mutex_;
-  mutable std::map<CudaShape, std::shared_ptr<const CudaProgram>> variants_;
-  mutable std::set<CudaShape> impossible_;
-};
 
 class CudaDevice final : public KernelDevice {
  public:
@@ -80,16 +35,13 @@ class CudaDevice final : public KernelDevice {
   const CudaGpu& gpu() const { return loader_->gpu(); }
   const std::string& dump_folder() const { return loader_->dump_folder(); }
   const std::string& cache_folder() const { return loader_->cache_folder(); }
-  // Both of kernels that are loaded from now on. Zeros of `tuning` leave the choice; where all are zero, what is found
-  // among `tunings` decides, at first nothing.
-  void set_tuning(const CudaTuning& tuning) { tuning_ = tuning; }
+  // Of kernels that are loaded from now on; at first none.
   void set_tunings(CudaTunings tunings) { tunings_ = std::move(tunings); }
   const CudaTunings& tunings() const { return tunings_; }
 
  private:
   std::shared_ptr<CudaLoader> loader_;
   std::string name_;
-  CudaTuning tuning_;
   CudaTunings tunings_;
 };
 

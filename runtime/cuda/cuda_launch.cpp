@@ -10,8 +10,6 @@
 namespace nbcc {
 namespace {
 
-constexpr std::int64_t kMostParts = 65535;  // gridDim.y
-
 int components_of(const KernelSource& source, Role role) {
   int count = 0;
   for (const FieldLayout& field : source.fields) {
@@ -46,35 +44,38 @@ CudaArguments::CudaArguments(const KernelSource& source) {
   run_ = place<CudaRun>(at, 1);
 }
 
-void CudaLauncher::set_cut(const CudaTuning& told) {
-  told_ = told;
+void CudaLauncher::set_overrides(const LaunchConfig& overrides) {
+  overrides_ = overrides;
   ni_ = nj_ = -1;
 }
 
-void CudaLauncher::cut_for(std::int64_t ni, std::int64_t nj, bool may_load) {
+void CudaLauncher::configure(std::int64_t ni, std::int64_t nj, bool may_load) {
   if (ni == ni_ && nj == nj_) return;
-  const auto [program, parts, short_parts] = kernel_.cut(ni, nj, may_load, told_);
+  const auto [program, j_splits] = kernel_.launch_for(ni, nj, may_load, overrides_);
   if (!program) {
     throw DeviceError(
         "a kernel for this number of particles is not loaded yet, which cannot be done while a stream is "
         "captured: run once before the capture");
   }
   program_ = program;
-  parts_ = int(std::min<std::int64_t>(parts, kMostParts));
-  short_parts_ = parts_ == parts ? short_parts : 0;
-  const CudaShape& shape = program->shape();
-  i_per_block_ = std::int64_t(shape.threads) / shape.lanes * shape.i_per_thread;
+  j_splits_ = j_splits;
   ni_ = ni;
   nj_ = nj;
 }
 
-CudaTuning CudaLauncher::cut() const {
-  const std::int64_t tiles = ceil_div(nj_, program_->shape().j_tile);
-  return {program_->shape(), int(std::clamp<std::int64_t>(tiles, 1, parts_))};
+LaunchConfig CudaLauncher::config() const {
+  LaunchConfig config = program_->config();
+  config.j_splits = splits_of(nj_);
+  return config;
+}
+
+// No split is without a tile.
+int CudaLauncher::splits_of(std::int64_t nj) const {
+  return int(std::clamp<std::int64_t>(ceil_div(nj, program_->config().j_tile), 1, j_splits_));
 }
 
 std::size_t CudaLauncher::arrived_bytes(std::int64_t ni) const {
-  return std::size_t(ceil_div(ni, i_per_block_) * parts_) * sizeof(unsigned);
+  return std::size_t(ceil_div(ni, i_per_block()) * j_splits_) * sizeof(unsigned);
 }
 
 bool CudaLauncher::has_room(std::int64_t ni) const {
@@ -120,16 +121,12 @@ void CudaLauncher::launch(const CudaPiece& piece, CudaStream* stream) {
   run.nj = piece.nj;
   run.first = piece.first ? 1 : 0;
   run.last = piece.last ? 1 : 0;
-  const std::int64_t tiles = ceil_div(piece.nj, program_->shape().j_tile);
-  const auto parts = unsigned(std::clamp<std::int64_t>(tiles, 1, parts_));
-  // As long as the others are longer: the last chunk of j may have few tiles.
-  run.short_parts = tiles > parts_ ? short_parts_ : 0;
-  launch(unsigned(ceil_div(piece.ni, i_per_block_)), parts, stream);
+  launch(unsigned(ceil_div(piece.ni, i_per_block())), unsigned(splits_of(piece.nj)), stream);
 }
 
-void CudaLauncher::launch(unsigned blocks, unsigned parts, CudaStream* stream) {
+void CudaLauncher::launch(unsigned blocks, unsigned splits, CudaStream* stream) {
   void* arguments[] = {arguments_.data()};
-  const auto threads = unsigned(program_->shape().threads);
+  const auto threads = unsigned(program_->config().threads);
   const CudaGpu& gpu = kernel_.gpu();
   CudaResult result = kCudaSuccess;
   // Programmatic dependent launch: the GPU gets ready while the launch before comes to its end, which with few
@@ -138,10 +135,10 @@ void CudaLauncher::launch(unsigned blocks, unsigned parts, CudaStream* stream) {
     CudaLaunchAttribute early{};
     early.id = kCudaProgrammaticStreamSerialization;
     early.value = 1;
-    const CudaLaunchConfig config{blocks, parts, 1, threads, 1, 1, 0, stream, &early, 1};
+    const CudaLaunchConfig config{blocks, splits, 1, threads, 1, 1, 0, stream, &early, 1};
     result = gpu.driver().launch_kernel_ex(&config, program_->function(), arguments, nullptr);
   } else {
-    result = gpu.driver().launch_kernel(program_->function(), blocks, parts, 1, threads, 1, 1, 0, stream, arguments,
+    result = gpu.driver().launch_kernel(program_->function(), blocks, splits, 1, threads, 1, 1, 0, stream, arguments,
                                         nullptr);
   }
   gpu.require(result, "launching nbcc_interact");

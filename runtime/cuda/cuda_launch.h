@@ -1,4 +1,4 @@
-// Launches of nbcc_interact: the argument, the cut of the work and the memory that parts of j need.
+// Pieces of a run -> launches of nbcc_interact: the argument, the launch configuration and the memory of j-splits.
 // Tested by tests/unit/cuda_sum_test.cpp and cuda_launch_test.cpp.
 #pragma once
 #include <cstddef>
@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "runtime/cuda/cuda_arguments.h"
-#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/cuda_kernel.h"
 #include "runtime/cuda/cuda_memory.h"
 #include "runtime/sum/reduction.h"
 
@@ -47,17 +47,17 @@ class CudaLauncher {
 
   CudaArguments& arguments() { return arguments_; }
 
-  // What the caller chooses of the cuts from now on; zeros leave the choice.
-  void set_cut(const CudaTuning& told);
-  // Cuts for a sum over nj for ni; launches of pieces of them keep the cut, so that no result depends on the pieces.
+  // Numbers of the launch configuration that the caller chooses from now on; zeros leave the choice.
+  void set_overrides(const LaunchConfig& overrides);
+  // For a sum over nj for ni; launches of pieces of it keep the configuration, so that no result depends on the pieces.
   // Throws DeviceError if a kernel would have to be loaded and that is not allowed, UsageError if there can be no
-  // kernel of the shape that the caller chose.
-  void cut_for(std::int64_t ni, std::int64_t nj, bool may_load);
-  CudaTuning cut() const;  // that cut_for() found
-  std::int64_t i_per_block() const { return i_per_block_; }
+  // kernel of what the caller chose.
+  void configure(std::int64_t ni, std::int64_t nj, bool may_load);
+  LaunchConfig config() const;  // that configure() found
+  std::int64_t i_per_block() const { return program_->config().i_per_block(); }
   // Of memory for each i, in a launch.
-  std::int64_t bytes_per_i() const { return parts_ * slots() * std::int64_t(sizeof(double)); }
-  int slots() const { return slots_; }
+  std::int64_t bytes_per_i() const { return j_splits_ * accumulators() * std::int64_t(sizeof(double)); }
+  int accumulators() const { return accumulators_; }
 
   // Memory for launches of up to ni of i. False: there is not so much. New memory is cleared in `stream`.
   bool has_room(std::int64_t ni) const;
@@ -71,17 +71,17 @@ class CudaLauncher {
   void launch(const CudaPiece& piece, CudaStream* stream);
 
  private:
+  int splits_of(std::int64_t nj) const;
   std::size_t arrived_bytes(std::int64_t ni) const;
-  void launch(unsigned blocks, unsigned parts, CudaStream* stream);
+  void launch(unsigned blocks, unsigned splits, CudaStream* stream);
 
   const CudaKernel& kernel_;
   CudaArguments arguments_;
-  int slots_ = accumulators_of(kernel_.source);
-  CudaTuning told_;
-  std::int64_t ni_ = -1, nj_ = -1;  // what the cut is for
+  int accumulators_ = accumulators_of(kernel_.source);
+  LaunchConfig overrides_;
+  std::int64_t ni_ = -1, nj_ = -1;  // what the configuration is for
   const CudaProgram* program_ = nullptr;
-  std::int64_t i_per_block_ = 1;
-  int parts_ = 1, short_parts_ = 0;
+  int j_splits_ = 1;
   bool capturing_ = false;
   CudaBuffer partial_, arrived_;
 };

@@ -1,8 +1,7 @@
-// Kernel text and shape -> a function on a GPU. One door: CudaLoader::load. Launches nothing.
+// Kernel text and launch configuration -> a function on a GPU. One door: CudaLoader::load. Launches nothing.
 #include "runtime/cuda/cuda_loader.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <stdexcept>
 #include <utility>
@@ -26,20 +25,6 @@ struct BadImage : DeviceError {
   using DeviceError::DeviceError;
 };
 
-// "sm_90" -> 90, "sm_120a" -> 120.
-int number_of_architecture(const std::string& name) {
-  int number = 0;
-  const std::size_t digits = std::min(name.find_first_of("0123456789"), name.size());
-  std::from_chars(name.data() + digits, name.data() + name.size(), number);
-  return number;
-}
-
-CudaShape resolved(const CudaShape& shape, const KernelSource& source) {
-  return {shape.threads > 0 ? shape.threads : source.threads,
-          shape.i_per_thread > 0 ? shape.i_per_thread : source.i_block, shape.j_tile > 0 ? shape.j_tile : source.tile,
-          shape.unroll, std::max(shape.lanes, 1)};
-}
-
 // Where a text that was refused can be looked at, without its ending; "" if it can be kept nowhere.
 std::string keep_refused(const KernelSource& source, const std::string& key) {
   try {
@@ -51,16 +36,14 @@ std::string keep_refused(const KernelSource& source, const std::string& key) {
   }
 }
 
-std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
-
 }  // namespace
 
-CudaProgram::CudaProgram(std::shared_ptr<const CudaGpu> gpu, const std::string& image, const CudaShape& shape)
-    : gpu_(std::move(gpu)), shape_(shape) {
+CudaProgram::CudaProgram(std::shared_ptr<const CudaGpu> gpu, const std::string& image, const LaunchConfig& config)
+    : gpu_(std::move(gpu)), config_(config.compiled()) {
   const CudaDriver& driver = gpu_->driver();
-  const CudaCurrent current(*gpu_);
+  const CudaContextGuard guard(*gpu_);
   const CudaResult result = driver.module_load_data(&module_, image.data());
-  if (std::find(std::begin(kBadImage), std::end(kBadImage), result) != std::end(kBadImage)) {
+  if (std::ranges::find(kBadImage, result) != std::end(kBadImage)) {
     try {
       check(driver, result, "loading a kernel");
     } catch (const DeviceError& e) {
@@ -70,7 +53,7 @@ CudaProgram::CudaProgram(std::shared_ptr<const CudaGpu> gpu, const std::string& 
   gpu_->require(result, "loading a kernel");
   try {
     gpu_->require(driver.module_get_function(&function_, module_, "nbcc_interact"), "looking for nbcc_interact");
-    gpu_->require(driver.occupancy_max_active_blocks_per_multiprocessor(&blocks_, function_, shape_.threads, 0),
+    gpu_->require(driver.occupancy_max_active_blocks_per_multiprocessor(&blocks_, function_, config_.threads, 0),
                   "asking for the kernel's occupancy");
     // Not the GPU's architecture: the code may be older, in a library.
     int version = 0;
@@ -86,11 +69,18 @@ CudaProgram::CudaProgram(std::shared_ptr<const CudaGpu> gpu, const std::string& 
 
 CudaProgram::~CudaProgram() {
   try {
-    const CudaCurrent current(*gpu_);
+    const CudaContextGuard guard(*gpu_);
     gpu_->driver().module_unload(module_);
   } catch (...) {
     // A context that is gone has taken the module with it.
   }
+}
+
+int CudaProgram::local_bytes() const {
+  const CudaContextGuard guard(*gpu_);
+  int bytes = 0;
+  gpu_->require(gpu_->driver().func_get_attribute(&bytes, kCudaLocalBytes, function_), "asking for a kernel's memory");
+  return bytes;
 }
 
 CudaLoader::CudaLoader(std::shared_ptr<const CudaGpu> gpu, std::shared_ptr<const CudaCompiler> compiler,
@@ -116,28 +106,19 @@ CudaLoader::CudaLoader(std::shared_ptr<const CudaGpu> gpu, std::shared_ptr<const
 }
 
 // The first line is what a listing of the cache shows.
-std::string CudaLoader::key_of(const KernelSource& source, const CudaShape& shape) const {
+std::string CudaLoader::key_of(const KernelSource& source, const LaunchConfig& config) const {
   return fmt::format("{}, {}\n{}, {} {}\nthreads {}, i per thread {}, j tile {}, unroll {}, lanes {}\n{}",
                      source.pipeline, source.target, compiler_->identity(), compiled_for_,
-                     form_ == CudaCompiler::Form::Ptx ? "PTX" : "cubin", shape.threads, shape.i_per_thread,
-                     shape.j_tile, shape.unroll, shape.lanes, source.text);
+                     form_ == CudaCompiler::Form::Ptx ? "PTX" : "cubin", config.threads, config.i_per_thread,
+                     config.j_tile, config.unroll, config.j_slices, source.text);
 }
 
-std::shared_ptr<const CudaProgram> CudaLoader::load(const KernelSource& source, const CudaShape& shape) {
-  const std::string key = key_of(source, shape);
-  std::shared_ptr<Loaded> loaded;
-  {
-    std::lock_guard lock(mutex_);
-    std::shared_ptr<Loaded>& entry = loaded_[key];
-    if (!entry) entry = std::make_shared<Loaded>();
-    loaded = entry;
-  }
-  std::lock_guard lock(loaded->mutex);
-  if (!loaded->program) loaded->program = make(source, shape, key);
-  return loaded->program;
+std::shared_ptr<const CudaProgram> CudaLoader::load(const KernelSource& source, const LaunchConfig& config) {
+  const std::string key = key_of(source, config);
+  return loaded_.get(key, [&] { return make(source, config, key); });
 }
 
-std::shared_ptr<const CudaProgram> CudaLoader::make(const KernelSource& source, const CudaShape& shape,
+std::shared_ptr<const CudaProgram> CudaLoader::make(const KernelSource& source, const LaunchConfig& config,
                                                     const std::string& key) {
   std::string stem;
   if (!dump_folder_.empty()) {
@@ -149,41 +130,29 @@ std::shared_ptr<const CudaProgram> CudaLoader::make(const KernelSource& source, 
   const auto make_image = [&] {
     compiled = true;
     try {
-      return compile(source, shape);
+      return compiler_->compile(source.text, compiled_for_, config, form_).image;
     } catch (const TextRefused& e) {
-      // In a shape of somebody's choice it may be that which is refused; else the bug is ours.
-      if (stem.empty() && shape == CudaShape{}) stem = keep_refused(source, key);
+      // In a configuration of somebody's choice it may be that which is refused; else the bug is ours.
+      if (stem.empty() && config == source.launches.front()) stem = keep_refused(source, key);
       const std::string place = stem.empty() ? "" : fmt::format("the text is in {}.cu", stem);
       throw TextRefused(fmt::format("{}\n{}{}", e.what(), blame(source, e.what()), place));
     }
   };
-  std::string image = cache_.get_or_make(key, make_image);
+  std::string image;
   std::shared_ptr<const CudaProgram> program;
-  try {
-    program = open(source, shape, image);
-  } catch (const BadImage& e) {
-    // Whole, but nothing that this driver loads: as good as a broken entry.
-    cache_.remove(key);
-    if (compiled) fail_to_open(source, e.what());
-    image = make_image();
+  for (bool again = false; !program; again = true) {
+    image = again ? make_image() : cache_.get_or_make(key, make_image);
     try {
-      program = open(source, shape, image);
-    } catch (const BadImage& again) {
-      fail_to_open(source, again.what());
+      program = std::make_shared<const CudaProgram>(gpu_, image, config);
+      if (again) cache_.store(key, image);
+    } catch (const BadImage& e) {
+      // Whole, but nothing that this driver loads: as good as a broken entry.
+      cache_.remove(key);
+      if (compiled) fail_to_open(source, e.what());
     }
-    cache_.store(key, image);
   }
   if (!stem.empty()) write_dump(stem + (form_ == CudaCompiler::Form::Ptx ? ".ptx" : ".cubin"), image);
   return program;
-}
-
-std::shared_ptr<const CudaProgram> CudaLoader::open(const KernelSource& source, const CudaShape& shape,
-                                                    const std::string& image) const {
-  return std::make_shared<const CudaProgram>(gpu_, image, resolved(shape, source));
-}
-
-std::string CudaLoader::compile(const KernelSource& source, const CudaShape& shape) const {
-  return compiler_->compile(source.text, compiled_for_, shape, form_).image;
 }
 
 void CudaLoader::fail_to_open(const KernelSource& source, const std::string& problem) const {
@@ -194,7 +163,7 @@ void CudaLoader::fail_to_open(const KernelSource& source, const std::string& pro
     text += fmt::format(
         "; the driver is of CUDA {} and older than {}, which compiled the kernel: update the driver, or name an older "
         "CUDA toolkit by $CUDA_HOME",
-        version_text(driver), compiler_->identity());
+        cuda_version_text(driver), compiler_->identity());
   }
   throw DeviceError(text);
 }

@@ -1,35 +1,35 @@
 // Kernel text -> functions on a GPU: from memory, else from the disk cache, else compiled.
 // Tested by tests/unit/cuda_device_test.cpp.
 #pragma once
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "compiler/kernel_source.h"
 #include "runtime/cache/disk_cache.h"
+#include "runtime/cache/load_once.h"
 #include "runtime/cuda/cuda_compiler.h"
 #include "runtime/cuda/cuda_memory.h"
 
 namespace nbcc {
 
-// nbcc_interact of one text in one shape, loaded.
+// nbcc_interact of one text in one launch configuration, loaded.
 class CudaProgram {
  public:
-  CudaProgram(std::shared_ptr<const CudaGpu> gpu, const std::string& image, const CudaShape& shape);
+  CudaProgram(std::shared_ptr<const CudaGpu> gpu, const std::string& image, const LaunchConfig& config);
   ~CudaProgram();
   CudaProgram(const CudaProgram&) = delete;
   CudaProgram& operator=(const CudaProgram&) = delete;
 
   CudaFunction* function() const { return function_; }
-  const CudaShape& shape() const { return shape_; }  // nothing but unroll is ever 0
-  int blocks_per_multiprocessor() const { return blocks_; }
+  const LaunchConfig& config() const { return config_; }  // without j_splits
+  int resident_blocks() const { return blocks_; }         // of one multiprocessor at once
+  int local_bytes() const;                                // of each thread: arrays, and registers that did not suffice
   // The code lets earlier launches of its stream come to their end before it touches memory.
   bool waits() const { return waits_; }
 
  private:
   std::shared_ptr<const CudaGpu> gpu_;
-  CudaShape shape_;
+  LaunchConfig config_;
   CudaModule* module_ = nullptr;
   CudaFunction* function_ = nullptr;
   int blocks_ = 1;
@@ -42,24 +42,17 @@ class CudaLoader {
   CudaLoader(std::shared_ptr<const CudaGpu> gpu, std::shared_ptr<const CudaCompiler> compiler, std::string cache_folder,
              std::string dump_folder);
 
-  // Zeros in `shape` leave what the text says. Throws DeviceError, and TextRefused.
-  std::shared_ptr<const CudaProgram> load(const KernelSource& source, const CudaShape& shape);
+  // No number of `config` but j_splits, which does not matter, is 0. Throws DeviceError, and TextRefused.
+  std::shared_ptr<const CudaProgram> load(const KernelSource& source, const LaunchConfig& config);
 
   const CudaGpu& gpu() const { return *gpu_; }
   const std::string& dump_folder() const { return dump_folder_; }
   const std::string& cache_folder() const { return cache_.folder(); }
 
  private:
-  // Each program is compiled by one thread while others that want the same one wait for it, and no others.
-  struct Loaded {
-    std::mutex mutex;
-    std::shared_ptr<const CudaProgram> program;
-  };
-  std::string key_of(const KernelSource& source, const CudaShape& shape) const;
-  std::shared_ptr<const CudaProgram> make(const KernelSource& source, const CudaShape& shape, const std::string& key);
-  std::shared_ptr<const CudaProgram> open(const KernelSource& source, const CudaShape& shape,
-                                          const std::string& image) const;
-  std::string compile(const KernelSource& source, const CudaShape& shape) const;
+  std::string key_of(const KernelSource& source, const LaunchConfig& config) const;
+  std::shared_ptr<const CudaProgram> make(const KernelSource& source, const LaunchConfig& config,
+                                          const std::string& key);
   [[noreturn]] void fail_to_open(const KernelSource& source, const std::string& problem) const;
 
   std::shared_ptr<const CudaGpu> gpu_;
@@ -68,8 +61,7 @@ class CudaLoader {
   CudaCompiler::Form form_ = CudaCompiler::Form::Cubin;
   DiskCache cache_;
   std::string dump_folder_;
-  std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<Loaded>> loaded_;
+  LoadOnce<CudaProgram> loaded_;
 };
 
 }  // namespace nbcc

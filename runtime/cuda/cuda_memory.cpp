@@ -1,10 +1,11 @@
-// An ordinal -> a GPU with a context, and owners of memory, events and streams in it. Doors: CudaGpu, CudaCurrent and
-// the owners. Knows no kernels. Destructors ask the driver and pass over what it answers: there is nobody to tell.
+// An ordinal -> a GPU with a context, and owners of memory, events and streams in it. Doors: CudaGpu, CudaContextGuard
+// and the owners. Knows no kernels. Destructors ask the driver and pass over what it answers: there is nobody to tell.
 #include "runtime/cuda/cuda_memory.h"
 
 #include <array>
 #include <iterator>
 #include <limits>
+#include <utility>
 
 #include "fmt/format.h"
 #include "runtime/error.h"
@@ -16,7 +17,7 @@ namespace {
 template <typename Free>
 void in_context(const CudaGpu& gpu, Free free) noexcept {
   try {
-    const CudaCurrent current(gpu);
+    const CudaContextGuard guard(gpu);
     free(gpu.driver());
   } catch (...) {
   }
@@ -68,7 +69,7 @@ bool CudaGpu::shares(const void* at) const {
   return address - begin < bytes;
 }
 
-CudaCurrent::CudaCurrent(const CudaGpu& gpu) : gpu_(gpu) {
+CudaContextGuard::CudaContextGuard(const CudaGpu& gpu) : gpu_(gpu) {
   CudaContext* now = nullptr;
   gpu.require(gpu.driver().ctx_get_current(&now), "asking for the current context");
   if (now == gpu.context()) return;
@@ -76,7 +77,7 @@ CudaCurrent::CudaCurrent(const CudaGpu& gpu) : gpu_(gpu) {
   pushed_ = true;
 }
 
-CudaCurrent::~CudaCurrent() {
+CudaContextGuard::~CudaContextGuard() {
   CudaContext* popped = nullptr;
   if (pushed_) gpu_.driver().ctx_pop_current(&popped);
 }
@@ -105,15 +106,9 @@ bool CudaBuffer::reserve(std::size_t bytes) {
 
 void CudaBuffer::release() {
   if (data_ == 0) return;
-  const CudaDevicePointer pointer = data_;
-  if (keeps_old_) {
-    old_.push_back(pointer);
-    data_ = 0;
-    bytes_ = 0;
-    return;
-  }
-  data_ = 0;
+  const CudaDevicePointer pointer = std::exchange(data_, 0);
   bytes_ = 0;
+  if (keeps_old_) return old_.push_back(pointer);
   gpu_.require(gpu_.driver().mem_free(pointer), "freeing memory of the GPU");
 }
 
@@ -132,34 +127,34 @@ void CudaPinned::reserve(std::size_t bytes) {
   bytes_ = bytes;
 }
 
-CudaMark::~CudaMark() {
+CudaEventOwner::~CudaEventOwner() {
   if (event_) in_context(gpu_, [&](const CudaDriver& driver) { driver.event_destroy(event_); });
 }
 
-void CudaMark::record(CudaStream* stream) {
+void CudaEventOwner::record(CudaStream* stream) {
   if (!event_) gpu_.require(gpu_.driver().event_create(&event_, kCudaNoTiming), "making an event");
   gpu_.require(gpu_.driver().event_record(event_, stream), "recording an event");
 }
 
-void CudaMark::hold(CudaStream* stream) const {
+void CudaEventOwner::make_wait(CudaStream* stream) const {
   if (event_) gpu_.require(gpu_.driver().stream_wait_event(stream, event_, 0), "letting a stream wait for an event");
 }
 
-void CudaMark::wait() const {
+void CudaEventOwner::wait() const {
   if (event_) gpu_.require(gpu_.driver().event_synchronize(event_), "waiting for the GPU");
 }
 
-CudaQueue::~CudaQueue() {
+CudaOwnStream::~CudaOwnStream() {
   if (stream_) in_context(gpu_, [&](const CudaDriver& driver) { driver.stream_destroy(stream_); });
 }
 
-CudaStream* CudaQueue::get() {
+CudaStream* CudaOwnStream::get() {
   if (!stream_) gpu_.require(gpu_.driver().stream_create(&stream_, kCudaNonBlocking), "making a stream");
   return stream_;
 }
 
-void CudaQueue::wait() const {
-  if (stream_) gpu_.require(gpu_.driver().stream_synchronize(stream_), "waiting for the GPU");
+void CudaOwnStream::wait() const {
+  if (stream_) gpu_.synchronize(stream_);
 }
 
 }  // namespace nbcc

@@ -38,6 +38,14 @@ class CudaGpu {
   void require(CudaResult result, const char* what) const {
     if (result != kCudaSuccess) check(driver_, result, what);
   }
+  // With the context current.
+  void send(CudaDevicePointer to, const void* from, std::size_t bytes, CudaStream* stream) const {
+    require(driver_.memcpy_htod_async(to, from, bytes, stream), "copying to the GPU");
+  }
+  void fetch(void* to, CudaDevicePointer from, std::size_t bytes, CudaStream* stream) const {
+    require(driver_.memcpy_dtoh_async(to, from, bytes, stream), "copying from the GPU");
+  }
+  void synchronize(CudaStream* stream) const { require(driver_.stream_synchronize(stream), "waiting for the GPU"); }
 
  private:
   const CudaDriver& driver_;
@@ -50,12 +58,12 @@ class CudaGpu {
 };
 
 // The GPU's context is the current one of this thread as long as this lives; then the caller's is again.
-class CudaCurrent {
+class CudaContextGuard {
  public:
-  explicit CudaCurrent(const CudaGpu& gpu);
-  ~CudaCurrent();
-  CudaCurrent(const CudaCurrent&) = delete;
-  CudaCurrent& operator=(const CudaCurrent&) = delete;
+  explicit CudaContextGuard(const CudaGpu& gpu);
+  ~CudaContextGuard();
+  CudaContextGuard(const CudaContextGuard&) = delete;
+  CudaContextGuard& operator=(const CudaContextGuard&) = delete;
 
  private:
   const CudaGpu& gpu_;
@@ -105,17 +113,17 @@ class CudaPinned {
 };
 
 // A point in a stream. Made at the first record().
-class CudaMark {
+class CudaEventOwner {
  public:
-  explicit CudaMark(const CudaGpu& gpu) : gpu_(gpu) {}
-  ~CudaMark();
-  CudaMark(const CudaMark&) = delete;
-  CudaMark& operator=(const CudaMark&) = delete;
+  explicit CudaEventOwner(const CudaGpu& gpu) : gpu_(gpu) {}
+  ~CudaEventOwner();
+  CudaEventOwner(const CudaEventOwner&) = delete;
+  CudaEventOwner& operator=(const CudaEventOwner&) = delete;
 
   void record(CudaStream* stream);
   // Both do nothing before the first record().
-  void hold(CudaStream* stream) const;  // what the stream is given from now on comes after the mark
-  void wait() const;                    // until all before the mark is done
+  void make_wait(CudaStream* stream) const;  // what the stream is given from now on comes after the event
+  void wait() const;                         // until all before the event is done
 
  private:
   const CudaGpu& gpu_;
@@ -123,12 +131,12 @@ class CudaMark {
 };
 
 // A stream of our own that waits for no other. Made at the first get().
-class CudaQueue {
+class CudaOwnStream {
  public:
-  explicit CudaQueue(const CudaGpu& gpu) : gpu_(gpu) {}
-  ~CudaQueue();
-  CudaQueue(const CudaQueue&) = delete;
-  CudaQueue& operator=(const CudaQueue&) = delete;
+  explicit CudaOwnStream(const CudaGpu& gpu) : gpu_(gpu) {}
+  ~CudaOwnStream();
+  CudaOwnStream(const CudaOwnStream&) = delete;
+  CudaOwnStream& operator=(const CudaOwnStream&) = delete;
 
   CudaStream* get();
   void wait() const;

@@ -26,103 +26,70 @@ constexpr double kShare = 0.8;
 
 std::int64_t column_bytes(std::int64_t rows, Element element) { return round_up(rows * size_of(element), kGrain); }
 
-bool passes_by(CudaPlace place) { return place == CudaPlace::Host || place == CudaPlace::Fetched; }
-
-// So that a run which fails leaves nothing behind that still writes into memory of ours.
-template <typename Wait>
-class WaitOnFailure {
- public:
-  explicit WaitOnFailure(Wait wait) : wait_(wait) {}
-  ~WaitOnFailure() {
-    if (!dismissed_) wait_();
-  }
-  void dismiss() { dismissed_ = true; }
-
- private:
-  Wait wait_;
-  bool dismissed_ = false;
-};
+bool is_staged(Residency r) { return r == Residency::Host || r == Residency::Fetched; }
 
 }  // namespace
 
-CudaStaging::CudaStaging(const CudaKernel& kernel, CudaLauncher& launcher)
-    : kernel_(kernel),
-      gpu_(kernel.gpu()),
-      launcher_(launcher),
-      in_(gpu_),
-      out_(gpu_),
-      j_(gpu_),
-      running_(gpu_),
-      list_(gpu_),
-      i_{CudaBuffer(gpu_), CudaBuffer(gpu_)},
-      results_{CudaBuffer(gpu_), CudaBuffer(gpu_)},
-      pinned_i_{CudaPinned(gpu_), CudaPinned(gpu_)},
-      pinned_j_{CudaPinned(gpu_), CudaPinned(gpu_)},
-      pinned_results_{CudaPinned(gpu_), CudaPinned(gpu_)},
-      pinned_list_(gpu_),
-      i_sent_{CudaMark(gpu_), CudaMark(gpu_)},
-      j_sent_{CudaMark(gpu_), CudaMark(gpu_)},
-      i_done_{CudaMark(gpu_), CudaMark(gpu_)},
-      j_done_{CudaMark(gpu_), CudaMark(gpu_)},
-      received_{CudaMark(gpu_), CudaMark(gpu_)} {}
-
-void CudaStaging::bind(const CudaPlaces& places) {
-  places_ = places;
+void CudaStaging::bind(const CudaResidency& residency) {
+  residency_ = residency;
   resident_ = false;
-  i_parts_.clear();
-  j_parts_.clear();
-  out_parts_.clear();
+  i_staged_.clear();
+  j_staged_.clear();
+  out_staged_.clear();
   i_bytes_ = j_bytes_ = 0;
   const KernelSource& source = kernel_.source;
-  const auto add_input = [&](Role role, const Column& column, std::vector<Part>& parts, std::int64_t& bytes) {
+  const auto add_input = [&](Role role, const Column& column, std::vector<StagedColumn>& all, std::int64_t& bytes) {
     for (std::size_t f = 0; f < source.fields.size(); ++f) {
       const int component = column.component - source.fields[f].first;
       if (source.fields[f].role != role || component < 0 || component >= source.fields[f].components()) continue;
-      if (!passes_by(places_.of[f])) return;
-      parts.push_back({f, component, column.component, column});
+      if (!is_staged(residency_.of[f])) return;
+      all.push_back({f, component, column.component, column});
       bytes += size_of(column.element);
     }
   };
-  for (const Column& column : source.i_columns) add_input(Role::InputI, column, i_parts_, i_bytes_);
-  for (const Column& column : source.j_columns) add_input(Role::InputJ, column, j_parts_, j_bytes_);
+  for (const Column& column : source.i_columns) add_input(Role::InputI, column, i_staged_, i_bytes_);
+  for (const Column& column : source.j_columns) add_input(Role::InputJ, column, j_staged_, j_bytes_);
   for (std::size_t f = 0; f < source.fields.size(); ++f) {
-    if (source.fields[f].role != Role::Output || places_.of[f] != CudaPlace::Host) continue;
+    if (source.fields[f].role != Role::Output || residency_.of[f] != Residency::Host) continue;
     for (int c = 0; c < source.fields[f].components(); ++c)
-      out_parts_.push_back({f, c, source.fields[f].first + c, {}});
+      out_staged_.push_back({f, c, source.fields[f].first + c, {}});
   }
 }
 
 ArrayView CudaStaging::view_of(const SumRequest& request, std::size_t field) const {
-  return places_.of[field] == CudaPlace::Fetched ? fetched_views_[field] : request.views[field];
+  return residency_.of[field] == Residency::Fetched ? fetched_views_[field] : request.views[field];
 }
 
 void CudaStaging::run(const SumRequest& request, const std::int64_t* list, CudaStream* stream) {
-  WaitOnFailure guard([&] {
+  if (request.reuse == JReuse::None) resident_ = false;
+  Plan plan;
+  try {
+    fetch(request, stream);
+    plan = make_plan(request, list);
+    size_memory(request, plan, stream);
+    point_outputs_on_device(request, false);
+    pipe(request, plan, list, stream);
+    wait_for_all(stream);
+    if (residency_.device_outputs) {
+      publish(request, plan, stream);
+      gpu_.synchronize(stream);
+    }
+  } catch (...) {
+    // Nothing may be left behind that still writes into memory of ours.
     try {
       wait_for_all(stream);
-    } catch (...) {
-      // What failed has been thrown already.
+    } catch (const DeviceError&) {
+      // What failed first is thrown.
     }
-  });
-  if (request.reuse == JReuse::None) resident_ = false;
-  fetch(request, stream);
-  Plan plan = make_plan(request, list);
-  size_memory(request, plan, stream);
-  point_outputs_on_device(request, false);
-  pipe(request, plan, list, stream);
-  wait_for_all(stream);
-  if (places_.device_outputs) {
-    publish(request, plan, stream);
-    gpu_.require(gpu_.driver().stream_synchronize(stream), "waiting for the GPU");
+    throw;
   }
-  guard.dismiss();
-  resident_ = request.keep_j && !j_parts_.empty() && request.nj > 0;
+  resident_ = request.keep_j && !j_staged_.empty() && request.nj > 0;
   unpack_outputs(request, plan, list);
 }
 
 void CudaStaging::wait_for_all(CudaStream* stream) const {
   in_.wait();
-  gpu_.require(gpu_.driver().stream_synchronize(stream), "waiting for the GPU");
+  gpu_.synchronize(stream);
   out_.wait();
 }
 
@@ -130,36 +97,35 @@ CudaStaging::Plan CudaStaging::make_plan(const SumRequest& request, const std::i
   Plan plan;
   plan.rows = request.i_count;
   plan.lowest = list ? 0 : request.i_begin;
-  plan.by_list = list && (kernel_.source.uses_i_index || places_.device_i || places_.device_outputs);
+  plan.by_list = list && (kernel_.source.uses_i_index || residency_.device_i || residency_.device_outputs);
   if (plan.by_list) {
     const auto [low, high] = std::minmax_element(list, list + request.i_count);
     plan.lowest = *low;
     plan.rows = *high - *low + 1;
   }
-  // The cut follows from ni and nj, so that it is the same however much memory there is.
-  launcher_.cut_for(request.i_count, j_parts_.empty() ? request.nj : std::min(request.nj, kCudaJChunk), true);
+  // The configuration follows from ni and nj, so that it is the same however much memory there is.
+  launcher_.configure(request.i_count, j_staged_.empty() ? request.nj : std::min(request.nj, kCudaJChunk), true);
   return plan;
 }
 
 CudaChunkQuestion CudaStaging::question(const SumRequest& request, const Plan& plan) const {
   CudaChunkQuestion question;
   question.ni = plan.rows;
-  question.nj = j_parts_.empty() ? 0 : request.nj;
-  question.i_bytes = i_bytes_ + std::int64_t(out_parts_.size() * sizeof(double));
-  question.i_work_bytes = launcher_.bytes_per_i() + launcher_.slots() * std::int64_t(sizeof(double));
+  question.nj = j_staged_.empty() ? 0 : request.nj;
+  question.i_bytes = i_bytes_ + std::int64_t(out_staged_.size() * sizeof(double));
+  question.i_work_bytes = launcher_.bytes_per_i() + launcher_.accumulators() * std::int64_t(sizeof(double));
   if (plan.by_list) question.i_work_bytes += std::int64_t(sizeof(std::int64_t));
   question.j_bytes = j_bytes_;
-  question.whole_i = plan.by_list || places_.device_outputs;
+  question.whole_i = plan.by_list || residency_.device_outputs;
   question.whole_j = request.keep_j || resident_;
   question.i_grain = launcher_.i_per_block();
-  question.j_grain = kernel_.program().shape().j_tile;
+  question.j_grain = kernel_.program().config().j_tile;
   return question;
 }
 
-std::size_t CudaStaging::held() const {
-  std::size_t bytes = j_.bytes() + running_.bytes() + list_.bytes() + launcher_.bytes();
-  for (const CudaBuffer& buffer : i_) bytes += buffer.bytes();
-  for (const CudaBuffer& buffer : results_) bytes += buffer.bytes();
+std::size_t CudaStaging::bytes_held() const {
+  std::size_t bytes = j_columns_.bytes() + running_.bytes() + list_.bytes() + launcher_.bytes();
+  for (const IBuffers& i : i_) bytes += i.columns.bytes() + i.results.bytes();
   return bytes;
 }
 
@@ -167,7 +133,7 @@ void CudaStaging::size_memory(const SumRequest& request, Plan& plan, CudaStream*
   const CudaChunkQuestion asked = question(request, plan);
   std::size_t free = 0, total = 0;
   gpu_.require(gpu_.driver().mem_get_info(&free, &total), "asking for the GPU's memory");
-  auto budget = std::int64_t(kShare * double(free + held()));
+  auto budget = std::int64_t(kShare * double(free + bytes_held()));
   for (;;) {
     plan.chunks = choose_chunks(asked, budget);
     if (!plan.chunks.fits) {
@@ -177,7 +143,7 @@ void CudaStaging::size_memory(const SumRequest& request, Plan& plan, CudaStream*
           asked.whole_i || asked.whole_j ? " (what is kept on the device cannot be taken in chunks)" : "", free,
           total));
     }
-    plan.several_launches = places_.device_outputs || plan.chunks.j_chunk < asked.nj;
+    plan.several_launches = residency_.device_outputs || plan.chunks.j_chunk < asked.nj;
     if (reserve(request, plan, stream)) return;
     release(resident_);
     budget = plan.chunks.bytes - 1;  // one step smaller
@@ -189,38 +155,40 @@ bool CudaStaging::reserve(const SumRequest& request, const Plan& plan, CudaStrea
   const std::int64_t i_count = std::min(request.i_count, chunks.i_chunk);
   const std::size_t buffers = chunks.i_chunk < plan.rows ? 2 : 1;
   std::int64_t i_bytes = 0, j_bytes = 0, chunk_bytes = 0;
-  for (const Part& part : i_parts_) i_bytes += column_bytes(chunks.i_chunk, part.column.element);
-  for (const Part& part : j_parts_) {
-    j_bytes += chunks.whole_j ? column_bytes(request.nj, part.column.element)
-                              : 2 * column_bytes(chunks.j_chunk, part.column.element);
-    chunk_bytes += column_bytes(chunks.j_chunk, part.column.element);
+  for (const StagedColumn& staged : i_staged_) i_bytes += column_bytes(chunks.i_chunk, staged.column.element);
+  for (const StagedColumn& staged : j_staged_) {
+    j_bytes += chunks.whole_j ? column_bytes(request.nj, staged.column.element)
+                              : 2 * column_bytes(chunks.j_chunk, staged.column.element);
+    chunk_bytes += column_bytes(chunks.j_chunk, staged.column.element);
   }
-  const std::int64_t out_bytes = std::int64_t(out_parts_.size()) * column_bytes(chunks.i_chunk, Element::Double);
-  if (!launcher_.reserve(i_count, stream) || !j_.reserve(std::size_t(j_bytes))) return false;
+  const std::int64_t out_bytes = std::int64_t(out_staged_.size()) * column_bytes(chunks.i_chunk, Element::Double);
+  if (!launcher_.reserve(i_count, stream) || !j_columns_.reserve(std::size_t(j_bytes))) return false;
   for (std::size_t b = 0; b < buffers; ++b) {
-    if (!i_[b].reserve(std::size_t(i_bytes)) || !results_[b].reserve(std::size_t(out_bytes))) return false;
-    pinned_i_[b].reserve(std::size_t(i_bytes));
-    pinned_results_[b].reserve(std::size_t(out_bytes));
+    if (!i_[b].columns.reserve(std::size_t(i_bytes)) || !i_[b].results.reserve(std::size_t(out_bytes))) return false;
+    i_[b].packed.reserve(std::size_t(i_bytes));
+    i_[b].fetched.reserve(std::size_t(out_bytes));
   }
-  if (plan.several_launches && !running_.reserve(std::size_t(i_count * launcher_.slots()) * sizeof(double)))
+  if (plan.several_launches && !running_.reserve(std::size_t(i_count * launcher_.accumulators()) * sizeof(double)))
     return false;
   if (plan.by_list && !list_.reserve(std::size_t(request.i_count) * sizeof(std::int64_t))) return false;
   if (!resident_) {
-    pinned_j_[0].reserve(std::size_t(chunk_bytes));
-    if (chunks.j_chunk < request.nj) pinned_j_[1].reserve(std::size_t(chunk_bytes));
+    j_[0].packed.reserve(std::size_t(chunk_bytes));
+    if (chunks.j_chunk < request.nj) j_[1].packed.reserve(std::size_t(chunk_bytes));
   }
-  if (buffers > 1) gathered_.reserve(out_parts_.size() * std::size_t(plan.rows) * sizeof(double));
+  if (buffers > 1) gathered_.reserve(out_staged_.size() * std::size_t(plan.rows) * sizeof(double));
   if (plan.by_list) gathered_.reserve(std::size_t(request.i_count) * sizeof(double));
   return true;
 }
 
 void CudaStaging::release(bool keep_j) {
-  if (!keep_j) j_.release();
+  if (!keep_j) j_columns_.release();
   launcher_.release();
   running_.release();
   list_.release();
-  for (CudaBuffer& buffer : i_) buffer.release();
-  for (CudaBuffer& buffer : results_) buffer.release();
+  for (IBuffers& i : i_) {
+    i.columns.release();
+    i.results.release();
+  }
 }
 
 // Fields that an output would overwrite while others still read them, into memory of the host.
@@ -229,18 +197,18 @@ void CudaStaging::fetch(const SumRequest& request, CudaStream* stream) {
   fetched_.resize(kernel_.source.fields.size());
   bool any = false;
   for (std::size_t f = 0; f < kernel_.source.fields.size(); ++f) {
-    if (places_.of[f] != CudaPlace::Fetched) continue;
+    if (residency_.of[f] != Residency::Fetched) continue;
     const ArrayView& view = request.views[f];
     const ByteRange range = bytes_of(view, kernel_.source.fields[f].components());
     const auto bytes = std::size_t(range.high - range.low);
     const auto from = std::uintptr_t(range.low);
     fetched_[f].reserve(bytes);
-    gpu_.require(gpu_.driver().memcpy_dtoh_async(fetched_[f].data(), from, bytes, stream), "copying from the GPU");
+    gpu_.fetch(fetched_[f].data(), from, bytes, stream);
     fetched_views_[f] = view;
     fetched_views_[f].data = fetched_[f].data() + (reinterpret_cast<std::uintptr_t>(view.data) - from);
     any = true;
   }
-  if (any) gpu_.require(gpu_.driver().stream_synchronize(stream), "waiting for the GPU");
+  if (any) gpu_.synchronize(stream);
 }
 
 void CudaStaging::pipe(const SumRequest& request, const Plan& plan, const std::int64_t* list, CudaStream* stream) {
@@ -271,16 +239,15 @@ void CudaStaging::send_list(const SumRequest& request, const std::int64_t* list,
   const std::size_t bytes = std::size_t(request.i_count) * sizeof(std::int64_t);
   pinned_list_.reserve(bytes);
   std::memcpy(pinned_list_.data(), list, bytes);
-  gpu_.require(gpu_.driver().memcpy_htod_async(list_.data(), pinned_list_.data(), bytes, stream),
-               "copying the list of i to the GPU");
+  gpu_.send(list_.data(), pinned_list_.data(), bytes, stream);
 }
 
 // Rows that the list passes over are copied with the others: so that nothing is copied which nobody wrote.
 void CudaStaging::clear_results(const Plan& plan, CudaStream* stream) {
-  const std::int64_t bytes = std::int64_t(out_parts_.size()) * column_bytes(plan.chunks.i_chunk, Element::Double);
+  const std::int64_t bytes = std::int64_t(out_staged_.size()) * column_bytes(plan.chunks.i_chunk, Element::Double);
   if (bytes == 0) return;
   gpu_.require(
-      gpu_.driver().memset_d32_async(results_[0].data(), 0, std::size_t(bytes) / sizeof(std::uint32_t), stream),
+      gpu_.driver().memset_d32_async(i_[0].results.data(), 0, std::size_t(bytes) / sizeof(std::uint32_t), stream),
       "clearing memory of the GPU");
 }
 
@@ -288,52 +255,50 @@ void CudaStaging::clear_results(const Plan& plan, CudaStream* stream) {
 void CudaStaging::send_i(const SumRequest& request, const Plan& plan, const IChunk& chunk, const std::int64_t* list,
                          CudaStream* stream) {
   const auto b = std::size_t(chunk.buffer);
-  i_sent_[b].wait();
-  i_done_[b].hold(in_.get());
+  i_[b].sent.wait();
+  i_[b].done.make_wait(in_.get());
   Picked picked{chunk.first_row, nullptr, chunk.row_count};
   if (list && !plan.by_list) picked = {0, list + chunk.begin, chunk.row_count};
   std::int64_t at = 0;
-  for (const Part& part : i_parts_) {
-    const std::int64_t size = size_of(part.column.element);
-    std::byte* const packed = pinned_i_[b].data() + at;
-    pack(view_of(request, part.field), part.component, picked, part.column, packed);
-    const CudaDevicePointer column = i_[b].data() + std::uint64_t(at);
-    gpu_.require(gpu_.driver().memcpy_htod_async(column, packed, std::size_t(chunk.row_count * size), in_.get()),
-                 "copying i-particles to the GPU");
+  for (const StagedColumn& staged : i_staged_) {
+    const std::int64_t size = size_of(staged.column.element);
+    std::byte* const packed = i_[b].packed.data() + at;
+    pack(view_of(request, staged.field), staged.component, picked, staged.column, packed);
+    const CudaDevicePointer column = i_[b].columns.data() + std::uint64_t(at);
+    gpu_.send(column, packed, std::size_t(chunk.row_count * size), in_.get());
     // The kernel counts particles from 0 in their set.
-    launcher_.arguments().i(part.of_role) = {column - std::uint64_t(chunk.first_row * size), size,
-                                             std::int64_t(part.column.element)};
-    at += column_bytes(plan.chunks.i_chunk, part.column.element);
+    launcher_.arguments().i(staged.of_role) = {column - std::uint64_t(chunk.first_row * size), size,
+                                               std::int64_t(staged.column.element)};
+    at += column_bytes(plan.chunks.i_chunk, staged.column.element);
   }
-  for (std::size_t k = 0; k < out_parts_.size(); ++k) {
+  for (std::size_t k = 0; k < out_staged_.size(); ++k) {
     const std::int64_t row = std::int64_t(k) * column_bytes(plan.chunks.i_chunk, Element::Double);
-    launcher_.arguments().output(out_parts_[k].of_role) = {
-        results_[b].data() + std::uint64_t(row - chunk.first_row * std::int64_t(sizeof(double))), sizeof(double),
-        std::int64_t(results_are_whole(kernel_.source, std::size_t(out_parts_[k].of_role)) ? Element::Int64
-                                                                                           : Element::Double),
+    launcher_.arguments().output(out_staged_[k].of_role) = {
+        i_[b].results.data() + std::uint64_t(row - chunk.first_row * std::int64_t(sizeof(double))), sizeof(double),
+        std::int64_t(results_are_whole(kernel_.source, std::size_t(out_staged_[k].of_role)) ? Element::Int64
+                                                                                            : Element::Double),
         0};
   }
-  i_sent_[b].record(in_.get());
-  i_sent_[b].hold(stream);
+  i_[b].sent.record(in_.get());
+  i_[b].sent.make_wait(stream);
 }
 
 void CudaStaging::send_j(const SumRequest& request, const Plan& plan, std::int64_t begin, std::int64_t end, int buffer,
                          CudaStream* stream) {
   const auto b = std::size_t(buffer);
-  j_sent_[b].wait();
-  if (!plan.chunks.whole_j) j_done_[b].hold(in_.get());
+  j_[b].sent.wait();
+  if (!plan.chunks.whole_j) j_[b].done.make_wait(in_.get());
   std::int64_t from = 0;
-  for (const Part& part : j_parts_) {
-    const std::int64_t size = size_of(part.column.element);
-    std::byte* const packed = pinned_j_[b].data() + from;
-    pack(view_of(request, part.field), part.component, {begin, nullptr, end - begin}, part.column, packed);
-    const CudaDevicePointer to = launcher_.arguments().j(part.of_role).data + std::uint64_t(begin * size);
-    gpu_.require(gpu_.driver().memcpy_htod_async(to, packed, std::size_t((end - begin) * size), in_.get()),
-                 "copying j-particles to the GPU");
-    from += column_bytes(plan.chunks.j_chunk, part.column.element);
+  for (const StagedColumn& staged : j_staged_) {
+    const std::int64_t size = size_of(staged.column.element);
+    std::byte* const packed = j_[b].packed.data() + from;
+    pack(view_of(request, staged.field), staged.component, {begin, nullptr, end - begin}, staged.column, packed);
+    const CudaDevicePointer to = launcher_.arguments().j(staged.of_role).data + std::uint64_t(begin * size);
+    gpu_.send(to, packed, std::size_t((end - begin) * size), in_.get());
+    from += column_bytes(plan.chunks.j_chunk, staged.column.element);
   }
-  j_sent_[b].record(in_.get());
-  j_sent_[b].hold(stream);
+  j_[b].sent.record(in_.get());
+  j_[b].sent.make_wait(stream);
 }
 
 CudaPiece CudaStaging::piece(const Plan& plan, const IChunk& chunk) const {
@@ -350,11 +315,11 @@ void CudaStaging::point_at_j(const SumRequest& request, const Plan& plan, std::i
   const bool whole = plan.chunks.whole_j;
   const std::int64_t room = whole ? request.nj : plan.chunks.j_chunk;
   std::int64_t at = 0;
-  for (const Part& part : j_parts_) {
-    const std::int64_t size = size_of(part.column.element), bytes = column_bytes(room, part.column.element);
+  for (const StagedColumn& staged : j_staged_) {
+    const std::int64_t size = size_of(staged.column.element), bytes = column_bytes(room, staged.column.element);
     const std::int64_t shift = whole ? 0 : buffer * bytes - begin * size;
-    launcher_.arguments().j(part.of_role) = {j_.data() + std::uint64_t(at + shift), size,
-                                             std::int64_t(part.column.element)};
+    launcher_.arguments().j(staged.of_role) = {j_columns_.data() + std::uint64_t(at + shift), size,
+                                               std::int64_t(staged.column.element)};
     at += (whole ? 1 : 2) * bytes;
   }
 }
@@ -362,73 +327,72 @@ void CudaStaging::point_at_j(const SumRequest& request, const Plan& plan, std::i
 void CudaStaging::sum_chunk(const SumRequest& request, const Plan& plan, const IChunk& chunk, bool send,
                             CudaStream* stream) {
   CudaPiece now = piece(plan, chunk);
-  const std::int64_t step = j_parts_.empty() ? std::max<std::int64_t>(request.nj, 1) : plan.chunks.j_chunk;
+  const std::int64_t step = j_staged_.empty() ? std::max<std::int64_t>(request.nj, 1) : plan.chunks.j_chunk;
   std::int64_t begin = 0;
   int buffer = 0;
   do {
     const std::int64_t end = std::min(begin + step, request.nj);
     point_at_j(request, plan, begin, buffer);
-    if (send && end > begin && !j_parts_.empty()) send_j(request, plan, begin, end, buffer, stream);
+    if (send && end > begin && !j_staged_.empty()) send_j(request, plan, begin, end, buffer, stream);
     now.j_begin = begin;
     now.nj = end - begin;
     now.first = begin == 0;
-    now.last = end == request.nj && !places_.device_outputs;
+    now.last = end == request.nj && !residency_.device_outputs;
     launcher_.launch(now, stream);
-    if (!plan.chunks.whole_j) j_done_[std::size_t(buffer)].record(stream);
+    if (!plan.chunks.whole_j) j_[std::size_t(buffer)].done.record(stream);
     begin = end;
     buffer = 1 - buffer;
   } while (begin < request.nj);
-  if (places_.device_outputs && places_.host_outputs) launch_finish(plan, chunk, stream);
-  i_done_[std::size_t(chunk.buffer)].record(stream);
-}
-
-void CudaStaging::launch_finish(const Plan& plan, const IChunk& chunk, CudaStream* stream) {
-  CudaPiece finish = piece(plan, chunk);
-  finish.first = false;
-  launcher_.launch(finish, stream);
+  if (residency_.device_outputs && !out_staged_.empty()) {
+    CudaPiece finish = piece(plan, chunk);
+    finish.first = false;
+    launcher_.launch(finish, stream);
+  }
+  i_[std::size_t(chunk.buffer)].done.record(stream);
 }
 
 void CudaStaging::receive(const Plan& plan, const IChunk& chunk) {
-  if (out_parts_.empty()) return;
+  if (out_staged_.empty()) return;
   const auto b = std::size_t(chunk.buffer);
   const std::int64_t row = column_bytes(plan.chunks.i_chunk, Element::Double);
-  i_done_[b].hold(out_.get());
-  for (std::size_t k = 0; k < out_parts_.size(); ++k) {
+  i_[b].done.make_wait(out_.get());
+  for (std::size_t k = 0; k < out_staged_.size(); ++k) {
     const std::size_t at = k * std::size_t(row);
-    gpu_.require(gpu_.driver().memcpy_dtoh_async(pinned_results_[b].data() + at, results_[b].data() + at,
-                                                 std::size_t(chunk.row_count) * sizeof(double), out_.get()),
-                 "copying results from the GPU");
+    gpu_.fetch(i_[b].fetched.data() + at, i_[b].results.data() + at, std::size_t(chunk.row_count) * sizeof(double),
+               out_.get());
   }
-  received_[b].record(out_.get());
+  i_[b].received.record(out_.get());
 }
 
-// Results of one of several chunks to their place among all.
+// Results of one of several chunks to their rows among all.
 void CudaStaging::collect(const Plan& plan, const IChunk& chunk) {
-  if (out_parts_.empty()) return;
+  if (out_staged_.empty()) return;
   const auto b = std::size_t(chunk.buffer);
-  received_[b].wait();
+  i_[b].received.wait();
   if (plan.chunks.i_chunk >= plan.rows) return;
   const std::int64_t row = column_bytes(plan.chunks.i_chunk, Element::Double);
-  for (std::size_t k = 0; k < out_parts_.size(); ++k) {
+  for (std::size_t k = 0; k < out_staged_.size(); ++k) {
     std::memcpy(gathered_.data() + (std::int64_t(k) * plan.rows + chunk.begin) * std::int64_t(sizeof(double)),
-                pinned_results_[b].data() + k * std::size_t(row), std::size_t(chunk.row_count) * sizeof(double));
+                i_[b].fetched.data() + k * std::size_t(row), std::size_t(chunk.row_count) * sizeof(double));
   }
 }
 
 // Stores the outputs on the device.
 void CudaStaging::publish(const SumRequest& request, const Plan& plan, CudaStream* stream) {
-  for (const Part& part : out_parts_) launcher_.arguments().output(part.of_role).data = 0;
+  for (const StagedColumn& staged : out_staged_) launcher_.arguments().output(staged.of_role).data = 0;
   point_outputs_on_device(request, true);
   IChunk all;
   all.end = request.i_count;
   all.first_row = plan.lowest;
-  launch_finish(plan, all, stream);
+  CudaPiece finish = piece(plan, all);
+  finish.first = false;
+  launcher_.launch(finish, stream);
 }
 
 void CudaStaging::point_outputs_on_device(const SumRequest& request, bool wanted) {
   for (std::size_t f = 0; f < kernel_.source.fields.size(); ++f) {
     const FieldLayout& field = kernel_.source.fields[f];
-    if (field.role != Role::Output || places_.of[f] != CudaPlace::Device) continue;
+    if (field.role != Role::Output || residency_.of[f] != Residency::Device) continue;
     const ArrayView& view = request.views[f];
     for (int c = 0; c < field.components(); ++c) {
       CudaOutput& output = launcher_.arguments().output(field.first + c);
@@ -440,24 +404,24 @@ void CudaStaging::point_outputs_on_device(const SumRequest& request, bool wanted
 
 void CudaStaging::unpack_outputs(const SumRequest& request, const Plan& plan, const std::int64_t* list) {
   const bool several = plan.chunks.i_chunk < plan.rows;
-  const std::byte* const from = several ? gathered_.data() : pinned_results_[0].data();
+  const std::byte* const from = several ? gathered_.data() : i_[0].fetched.data();
   const std::int64_t stride =
       several ? plan.rows * std::int64_t(sizeof(double)) : column_bytes(plan.chunks.i_chunk, Element::Double);
   const Picked picked = list ? Picked{0, list, request.i_count} : Picked{request.i_begin, nullptr, request.i_count};
-  for (std::size_t k = 0; k < out_parts_.size(); ++k) {
-    const Part& part = out_parts_[k];
+  for (std::size_t k = 0; k < out_staged_.size(); ++k) {
+    const StagedColumn& staged = out_staged_[k];
     const auto* values = reinterpret_cast<const double*>(from + std::int64_t(k) * stride);
     if (plan.by_list) {
       auto* const chosen = reinterpret_cast<double*>(gathered_.data());
       for (std::int64_t n = 0; n < request.i_count; ++n) chosen[n] = values[list[n] - plan.lowest];
       values = chosen;
     }
-    const ArrayView& view = request.views[part.field];
-    const std::optional accumulate(kernel_.source.fields[part.field].reduction);
+    const ArrayView& view = request.views[staged.field];
+    const std::optional accumulate(kernel_.source.fields[staged.field].reduction);
     const auto store = [&](const auto* results) {
-      unpack(results, view, part.component, picked, request.accumulate ? accumulate : std::nullopt);
+      unpack(results, view, staged.component, picked, request.accumulate ? accumulate : std::nullopt);
     };
-    if (results_are_whole(kernel_.source, std::size_t(part.of_role)))
+    if (results_are_whole(kernel_.source, std::size_t(staged.of_role)))
       store(reinterpret_cast<const std::int64_t*>(values));
     else
       store(values);

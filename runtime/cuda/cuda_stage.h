@@ -7,17 +7,18 @@
 
 #include "runtime/cuda/cuda_chunks.h"
 #include "runtime/cuda/cuda_launch.h"
-#include "runtime/cuda/cuda_places.h"
+#include "runtime/cuda/cuda_residency.h"
 
 namespace nbcc {
 
 class CudaStaging {
  public:
   // Both must outlive this object; the launcher's argument holds the views of the arrays that are on the device.
-  CudaStaging(const CudaKernel& kernel, CudaLauncher& launcher);
+  CudaStaging(const CudaKernel& kernel, CudaLauncher& launcher)
+      : kernel_(kernel), gpu_(kernel.gpu()), launcher_(launcher) {}
 
   // Other arrays are bound now.
-  void bind(const CudaPlaces& places);
+  void bind(const CudaResidency& residency);
   // Nothing of an earlier run may be under way, and nothing of this one is when it returns or throws. `list` is
   // request.i_list in memory of the host. When this throws, no output on the host has been written, and none on the
   // device unless the GPU failed in the last launch, which stores them all.
@@ -25,7 +26,7 @@ class CudaStaging {
 
  private:
   // A column of an input, or of results, that passes through memory of ours.
-  struct Part {
+  struct StagedColumn {
     std::size_t field;
     int component;  // of the field
     int of_role;    // of all fields of its role
@@ -52,7 +53,7 @@ class CudaStaging {
   void size_memory(const SumRequest& request, Plan& plan, CudaStream* stream);
   bool reserve(const SumRequest& request, const Plan& plan, CudaStream* stream);
   void release(bool keep_j);
-  std::size_t held() const;
+  std::size_t bytes_held() const;
   void fetch(const SumRequest& request, CudaStream* stream);
   void pipe(const SumRequest& request, const Plan& plan, const std::int64_t* list, CudaStream* stream);
   void send_list(const SumRequest& request, const std::int64_t* list, CudaStream* stream);
@@ -64,7 +65,6 @@ class CudaStaging {
   void sum_chunk(const SumRequest& request, const Plan& plan, const IChunk& chunk, bool send, CudaStream* stream);
   void point_at_j(const SumRequest& request, const Plan& plan, std::int64_t begin, int buffer);
   void point_outputs_on_device(const SumRequest& request, bool wanted);
-  void launch_finish(const Plan& plan, const IChunk& chunk, CudaStream* stream);
   void receive(const Plan& plan, const IChunk& chunk);
   void collect(const Plan& plan, const IChunk& chunk);
   void publish(const SumRequest& request, const Plan& plan, CudaStream* stream);
@@ -76,20 +76,32 @@ class CudaStaging {
   const CudaKernel& kernel_;
   const CudaGpu& gpu_;
   CudaLauncher& launcher_;
-  CudaPlaces places_;
-  std::vector<Part> i_parts_, j_parts_, out_parts_;
+  CudaResidency residency_;
+  std::vector<StagedColumn> i_staged_, j_staged_, out_staged_;
   std::int64_t i_bytes_ = 0, j_bytes_ = 0;  // of one particle in the columns
 
-  CudaQueue in_, out_;
-  CudaBuffer j_, running_, list_;
-  std::array<CudaBuffer, 2> i_, results_;
-  std::array<CudaPinned, 2> pinned_i_, pinned_j_, pinned_results_;
-  CudaPinned pinned_list_;
-  std::array<CudaMark, 2> i_sent_, j_sent_, i_done_, j_done_, received_;
+  // What one chunk of i, or of j, passes through; each is there twice.
+  struct IBuffers {
+    explicit IBuffers(const CudaGpu& gpu)
+        : columns(gpu), results(gpu), packed(gpu), fetched(gpu), sent(gpu), done(gpu), received(gpu) {}
+    CudaBuffer columns, results;
+    CudaPinned packed, fetched;  // columns and results
+    CudaEventOwner sent, done, received;
+  };
+  struct JBuffers {
+    explicit JBuffers(const CudaGpu& gpu) : packed(gpu), sent(gpu), done(gpu) {}
+    CudaPinned packed;
+    CudaEventOwner sent, done;
+  };
+  CudaOwnStream in_{gpu_}, out_{gpu_};
+  CudaBuffer j_columns_{gpu_}, running_{gpu_}, list_{gpu_};
+  CudaPinned pinned_list_{gpu_};
+  std::array<IBuffers, 2> i_{IBuffers(gpu_), IBuffers(gpu_)};
+  std::array<JBuffers, 2> j_{JBuffers(gpu_), JBuffers(gpu_)};
   AlignedBuffer gathered_;  // results of all chunks, where there are several
   std::vector<AlignedBuffer> fetched_;
   std::vector<ArrayView> fetched_views_;  // parallel to the kernel's fields
-  bool resident_ = false;                 // j_ holds all of the columns
+  bool resident_ = false;                 // j_columns_ holds all of them
 };
 
 }  // namespace nbcc

@@ -14,7 +14,7 @@
 namespace nbcc {
 namespace {
 
-// What parts of j leave behind may take so much at a time; more i-particles go in several launches.
+// The partial sums of j-splits may take so much at a time; more i-particles go in several launches.
 constexpr std::int64_t kPartialBytes = std::int64_t(1) << 30;
 
 // Handles that stand for streams which always exist: null and 1 for the legacy default stream, 2 for the thread's.
@@ -41,16 +41,7 @@ void check_list(const KernelSource& source, const SumRequest& request, const std
 
 }  // namespace
 
-CudaSummation::CudaSummation(const CudaKernel& kernel)
-    : kernel_(kernel),
-      gpu_(kernel.gpu()),
-      launcher_(kernel),
-      running_(gpu_),
-      list_(gpu_),
-      pinned_list_(gpu_),
-      list_sent_(gpu_),
-      staging_(kernel, launcher_),
-      mark_(gpu_) {}
+std::unique_ptr<Summation> CudaKernel::start() const { return std::make_unique<CudaSummation>(*this); }
 
 CudaSummation::~CudaSummation() {
   try {
@@ -62,32 +53,32 @@ CudaSummation::~CudaSummation() {
 
 void CudaSummation::wait() {
   if (!under_way_) return;
-  const CudaCurrent current(gpu_);
+  const CudaContextGuard guard(gpu_);
   wait_for_work();
 }
 
 void CudaSummation::wait_for_work() {
   if (!under_way_) return;
-  if (!marked_) mark_.record(stream_);
-  marked_ = true;
-  mark_.wait();
+  if (!recorded_) event_.record(stream_);
+  recorded_ = true;
+  event_.wait();
   under_way_ = false;
 }
 
 bool CudaSummation::can_read(const std::int64_t* list) const {
   if (!list) return false;
-  const CudaCurrent current(gpu_);
-  return place_of(gpu_, list, "i_list") == CudaPlace::Host;
+  const CudaContextGuard guard(gpu_);
+  return residency_of(gpu_, list, "i_list") == Residency::Host;
 }
 
-CudaTuning CudaSummation::cut(std::int64_t ni, std::int64_t nj) {
-  const CudaCurrent current(gpu_);
-  launcher_.cut_for(ni, nj, true);
-  return launcher_.cut();
+LaunchConfig CudaSummation::launch_for(std::int64_t ni, std::int64_t nj) {
+  const CudaContextGuard guard(gpu_);
+  launcher_.configure(ni, nj, true);
+  return launcher_.config();
 }
 
 void CudaSummation::run(const SumRequest& request, AllPairs) {
-  const CudaCurrent current(gpu_);
+  const CudaContextGuard guard(gpu_);
   auto* const stream = static_cast<CudaStream*>(request.stream);
   int capturing = 0;
   if (can_be_captured(stream)) {
@@ -101,12 +92,12 @@ void CudaSummation::run(const SumRequest& request, AllPairs) {
   launcher_.arguments().run().i_offset = request.i_offset;
   launcher_.arguments().run().j_offset = request.j_offset;
 
-  const bool device_list = request.i_list && place_of(gpu_, request.i_list, "i_list") == CudaPlace::Device;
+  const bool device_list = request.i_list && residency_of(gpu_, request.i_list, "i_list") == Residency::Device;
   const bool host_list = request.i_list && !device_list;
-  if (capturing != 0 && (host_list || !places_.all_on_device())) {
+  if (capturing != 0 && (host_list || !residency_.all_on_device)) {
     throw DeviceError("a run that is captured must find all its arrays, and the list of i, on the device");
   }
-  if (places_.all_on_device()) return run_on_device(request, device_list, stream, capturing != 0);
+  if (residency_.all_on_device) return run_on_device(request, device_list, stream, capturing != 0);
 
   std::vector<std::int64_t> fetched;
   const std::int64_t* list = request.i_list;
@@ -114,10 +105,8 @@ void CudaSummation::run(const SumRequest& request, AllPairs) {
   wait_for_work();
   if (device_list) {
     fetched.resize(std::size_t(request.i_count));
-    gpu_.require(gpu_.driver().memcpy_dtoh_async(fetched.data(), reinterpret_cast<std::uintptr_t>(list),
-                                                 fetched.size() * sizeof(std::int64_t), stream),
-                 "copying the list of i from the GPU");
-    gpu_.require(gpu_.driver().stream_synchronize(stream), "waiting for the GPU");
+    gpu_.fetch(fetched.data(), reinterpret_cast<std::uintptr_t>(list), fetched.size() * sizeof(std::int64_t), stream);
+    gpu_.synchronize(stream);
     list = fetched.data();
     check_list(kernel_.source, request, list);
   }
@@ -129,12 +118,12 @@ void CudaSummation::run(const SumRequest& request, AllPairs) {
 void CudaSummation::bind(const SumRequest& request) {
   const KernelSource& source = kernel_.source;
   binding_ = 0;
-  places_ = find_places(gpu_, source, request.views);
+  residency_ = find_residency(gpu_, source, request.views);
   CudaArguments& arguments = launcher_.arguments();
   for (std::size_t f = 0; f < source.fields.size(); ++f) {
     const FieldLayout& field = source.fields[f];
     const ArrayView& view = request.views[f];
-    const bool here = places_.of[f] == CudaPlace::Device;
+    const bool here = residency_.of[f] == Residency::Device;
     for (int c = 0; c < field.components() && field.role != Role::Param; ++c) {
       const std::uint64_t data = here ? address_of(view, c) : 0;
       const auto element = std::int64_t(view.element);
@@ -143,13 +132,13 @@ void CudaSummation::bind(const SumRequest& request) {
       if (field.role == Role::Output) arguments.output(field.first + c) = {data, view.stride, element, 0};
     }
   }
-  staging_.bind(places_);
+  staging_.bind(residency_);
   binding_ = request.binding;
 }
 
 void CudaSummation::run_on_device(const SumRequest& request, bool list_on_device, CudaStream* stream, bool capturing) {
   const bool send = request.i_list && !list_on_device;
-  launcher_.cut_for(request.i_count, request.nj, !capturing);
+  launcher_.configure(request.i_count, request.nj, !capturing);
   const std::int64_t piece = size_memory(request.i_count, finish_apart(request), send, stream, capturing);
   // Kernels and memory are there before the first launch: between two pieces nothing can fail but the GPU itself.
   if (capturing) return launch_all(request, list_on_device, piece, stream);
@@ -179,7 +168,7 @@ std::int64_t CudaSummation::size_memory(std::int64_t ni, bool finish_apart, bool
                                         bool capturing) {
   const std::int64_t grain = launcher_.i_per_block();
   std::int64_t piece = std::min(ni, std::max(grain, kPartialBytes / launcher_.bytes_per_i() / grain * grain));
-  const std::size_t running = finish_apart ? std::size_t(ni * launcher_.slots()) * sizeof(double) : 0;
+  const std::size_t running = finish_apart ? std::size_t(ni * launcher_.accumulators()) * sizeof(double) : 0;
   const std::size_t indices = list ? std::size_t(ni) * sizeof(std::int64_t) : 0;
   if (launcher_.has_room(piece) && running <= running_.bytes() && indices <= list_.bytes()) {
     if (capturing) {
@@ -211,8 +200,7 @@ CudaDevicePointer CudaSummation::send_list(const SumRequest& request, CudaStream
   list_sent_.wait();  // the list of an earlier run may still be on its way
   pinned_list_.reserve(bytes);
   std::memcpy(pinned_list_.data(), request.i_list, bytes);
-  gpu_.require(gpu_.driver().memcpy_htod_async(list_.data(), pinned_list_.data(), bytes, stream),
-               "copying the list of i to the GPU");
+  gpu_.send(list_.data(), pinned_list_.data(), bytes, stream);
   list_sent_.record(stream);
   return list_.data();
 }
@@ -227,7 +215,8 @@ void CudaSummation::launch_pieces(const SumRequest& request, CudaDevicePointer l
     now.nj = nj;
     now.first = first;
     now.last = last;
-    if (!first || !last) now.running = running_.data() + std::uint64_t(begin * launcher_.slots()) * sizeof(double);
+    if (!first || !last)
+      now.running = running_.data() + std::uint64_t(begin * launcher_.accumulators()) * sizeof(double);
     launcher_.launch(now, stream);
   }
 }
@@ -235,22 +224,22 @@ void CudaSummation::launch_pieces(const SumRequest& request, CudaDevicePointer l
 // What is given to `stream` from here on comes after the last run.
 void CudaSummation::begin_in(CudaStream* stream) {
   if (under_way_ && stream != stream_) {
-    if (!marked_) mark_.record(stream_);
-    mark_.hold(stream);
+    if (!recorded_) event_.record(stream_);
+    event_.make_wait(stream);
   }
   stream_ = stream;
   under_way_ = true;
-  marked_ = false;
+  recorded_ = false;
 }
 
 void CudaSummation::end_in(CudaStream* stream) {
   if (lives_for_ever(stream)) return;
   try {
-    mark_.record(stream);
-    marked_ = true;
+    event_.record(stream);
+    recorded_ = true;
   } catch (const DeviceError&) {
     // The results are on their way, so the run has not failed; but who waits later may find the stream gone.
-    gpu_.require(gpu_.driver().stream_synchronize(stream), "waiting for the GPU");
+    gpu_.synchronize(stream);
     under_way_ = false;
   }
 }
@@ -259,7 +248,7 @@ void CudaSummation::end_after_failure(CudaStream* stream) noexcept {
   try {
     end_in(stream);
   } catch (...) {
-    // What failed first is told; a GPU that has failed uses no memory any more.
+    // What failed first is thrown; a GPU that has failed uses no memory any more.
     under_way_ = false;
   }
 }

@@ -9,27 +9,28 @@
 #include <vector>
 
 #include "runtime/cuda/cuda_launch.h"
-#include "runtime/cuda/cuda_places.h"
+#include "runtime/cuda/cuda_residency.h"
 #include "runtime/cuda/cuda_stage.h"
 
 namespace nbcc {
 
 class CudaSummation final : public Summation {
  public:
-  explicit CudaSummation(const CudaKernel& kernel);  // must outlive this object
+  // The kernel must outlive this object.
+  explicit CudaSummation(const CudaKernel& kernel) : kernel_(kernel), gpu_(kernel.gpu()) {}
   ~CudaSummation() override;
   void run(const SumRequest& request, AllPairs pairs) override;
   void wait() override;
   bool can_read(const std::int64_t* list) const override;
-  void set_cut(const CudaTuning& cut) override { launcher_.set_cut(cut); }
-  CudaTuning cut(std::int64_t ni, std::int64_t nj) override;
+  void set_launch(const LaunchConfig& overrides) override { launcher_.set_overrides(overrides); }
+  LaunchConfig launch_for(std::int64_t ni, std::int64_t nj) override;
 
  private:
   void bind(const SumRequest& request);
   void run_on_device(const SumRequest& request, bool list_on_device, CudaStream* stream, bool capturing);
   void launch_all(const SumRequest& request, bool list_on_device, std::int64_t piece, CudaStream* stream);
   // Results may be stored only when all j have been read.
-  bool finish_apart(const SumRequest& request) const { return places_.outputs_touch_j && request.nj > 0; }
+  bool finish_apart(const SumRequest& request) const { return residency_.outputs_touch_j && request.nj > 0; }
   std::int64_t size_memory(std::int64_t ni, bool finish_apart, bool list, CudaStream* stream, bool capturing);
   CudaDevicePointer send_list(const SumRequest& request, CudaStream* stream);
   void launch_pieces(const SumRequest& request, CudaDevicePointer list, std::int64_t piece, bool first, bool last,
@@ -41,19 +42,19 @@ class CudaSummation final : public Summation {
 
   const CudaKernel& kernel_;
   const CudaGpu& gpu_;
-  CudaLauncher launcher_;
-  CudaBuffer running_, list_;
-  CudaPinned pinned_list_;
-  CudaMark list_sent_;
-  CudaStaging staging_;
+  CudaLauncher launcher_{kernel_};
+  CudaBuffer running_{gpu_}, list_{gpu_};
+  CudaPinned pinned_list_{gpu_};
+  CudaEventOwner list_sent_{gpu_};
+  CudaStaging staging_{kernel_, launcher_};
 
-  std::uint64_t binding_ = 0;  // of places_ and of the argument
-  CudaPlaces places_;
+  std::uint64_t binding_ = 0;  // of residency_ and of the argument
+  CudaResidency residency_;
 
   // The stream of the last run, and whether its work may still be under way.
   CudaStream* stream_ = nullptr;
-  bool under_way_ = false, marked_ = false;
-  CudaMark mark_;
+  bool under_way_ = false, recorded_ = false;
+  CudaEventOwner event_{gpu_};
 };
 
 }  // namespace nbcc

@@ -1,5 +1,5 @@
-// Sizes -> measured cuts of the work, and back to disk. Door: CudaTunings. Measures nothing, and does not know whether
-// a cut can be compiled.
+// Sizes -> measured launch configurations, and back to disk. Door: CudaTunings. Measures nothing, and does not know
+// whether a configuration can be compiled.
 //
 // A file is text, so that one can see what was found and take a line out:
 //
@@ -35,23 +35,8 @@ constexpr std::string_view kSuffix = ".tuning";
 constexpr std::size_t kMostBytes = std::size_t(1) << 20;
 constexpr auto kWaitForWriter = std::chrono::seconds(2);
 
-// A number of a choice: its word in the file, where it stands, and what it may at most be.
-struct Number {
-  std::string_view word;
-  int& (*of)(CudaTuning&);
-  int most;
-};
-constexpr Number kNumbers[] = {
-    {"threads", [](CudaTuning& t) -> int& { return t.shape.threads; }, 1024},
-    {"i_per_thread", [](CudaTuning& t) -> int& { return t.shape.i_per_thread; }, 64},
-    {"j_tile", [](CudaTuning& t) -> int& { return t.shape.j_tile; }, 65536},
-    {"unroll", [](CudaTuning& t) -> int& { return t.shape.unroll; }, 1024},
-    {"lanes", [](CudaTuning& t) -> int& { return t.shape.lanes; }, 1024},
-    {"parts", [](CudaTuning& t) -> int& { return t.parts; }, 65535},
-};
-
 std::string one_line(std::string text) {
-  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, ' ');
+  std::ranges::replace_if(text, [](unsigned char c) { return c < ' '; }, ' ');
   return text;
 }
 
@@ -77,7 +62,7 @@ std::string file_name(const CudaTuningSubject& subject) {
   const auto is_plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
   };
-  std::replace_if(readable.begin(), readable.end(), [&](char c) { return !is_plain(c); }, '_');
+  std::ranges::replace_if(readable, [&](char c) { return !is_plain(c); }, '_');
   const std::string whole = pipeline_line(subject) + "\n" + gpu_line(subject) + "\n" + fingerprint(subject.text);
   return readable + "-" + fingerprint(whole).substr(0, 16) + std::string(kSuffix);
 }
@@ -101,8 +86,8 @@ bool read_choice(std::string_view line, CudaTuningTable& table) {
   CudaSizeClass size;
   CudaTuned tuned;
   if (!take_number(line, "ni", 0, 62, size.i) || !take_number(line, "nj", 0, 62, size.j)) return false;
-  for (const Number& number : kNumbers) {
-    if (!take_number(line, number.word, 0, number.most, number.of(tuned.tuning))) return false;
+  for (const auto& [name, member, most] : kLaunchNumbers) {
+    if (!take_number(line, name, 0, most, tuned.config.*member)) return false;
   }
   if (!take_number(line, "rate", 0.0, 1e30, tuned.rate) || !take_number(line, "model", 0.0, 1e30, tuned.model_rate)) {
     return false;
@@ -112,9 +97,10 @@ bool read_choice(std::string_view line, CudaTuningTable& table) {
   return true;
 }
 
-std::string choice_line(CudaSizeClass size, CudaTuned tuned) {
+std::string choice_line(CudaSizeClass size, const CudaTuned& tuned) {
   std::string line = fmt::format("ni {} nj {}", size.i, size.j);
-  for (const Number& number : kNumbers) line += fmt::format(" {} {}", number.word, number.of(tuned.tuning));
+  for (const LaunchNumber& number : kLaunchNumbers)
+    line += fmt::format(" {} {}", number.name, tuned.config.*number.member);
   return line + fmt::format(" rate {:.4g} model {:.4g}\n", tuned.rate, tuned.model_rate);
 }
 
@@ -174,10 +160,10 @@ const CudaTuned* CudaTuningTable::measured(CudaSizeClass size) const {
   return found == choices_.end() ? nullptr : &found->second;
 }
 
-std::optional<CudaTuning> CudaTuningTable::find(std::int64_t ni, std::int64_t nj) const {
+std::optional<LaunchConfig> CudaTuningTable::find(std::int64_t ni, std::int64_t nj) const {
   if (choices_.empty()) return {};
   const CudaSizeClass size = size_class(ni, nj);
-  if (const CudaTuned* tuned = measured(size)) return tuned->tuning;
+  if (const CudaTuned* tuned = measured(size)) return tuned->config;
   // Those that differ in one of the two first; of equally near ones the smaller.
   const CudaTuned* nearest = nullptr;
   int least = 3;
@@ -190,17 +176,14 @@ std::optional<CudaTuning> CudaTuningTable::find(std::int64_t ni, std::int64_t nj
     }
   }
   if (!nearest) return {};
-  return CudaTuning{nearest->tuning.shape, 0};
+  return nearest->config.compiled();
 }
 
 CudaTunings::CudaTunings(const std::string& cache_folder)
     : folder_(cache_folder.empty() ? "" : cache_folder + "/tunings") {}
 
 CudaTuningTable CudaTunings::read(const CudaTuningSubject& subject) const {
-  return quietly([&] {
-    const OwnFolder folder = OwnFolder::open(folder_, kSuffix);
-    return folder ? read_table(folder, subject) : CudaTuningTable();
-  });
+  return quietly([&] { return read_table(OwnFolder::open(folder_, kSuffix), subject); });
 }
 
 bool CudaTunings::store(const CudaTuningSubject& subject, CudaSizeClass size, const CudaTuned& tuned) const {
@@ -222,7 +205,6 @@ std::vector<CudaTunings::Entry> CudaTunings::list() const {
   return quietly([&] {
     std::vector<Entry> entries;
     const OwnFolder folder = OwnFolder::open(folder_, kSuffix);
-    if (!folder) return entries;
     for (const std::string& name : folder.entries()) {
       OwnFolder::Status status;
       std::optional<Content> content = read_file(folder, name, status);
@@ -230,32 +212,22 @@ std::vector<CudaTunings::Entry> CudaTunings::list() const {
       entries.push_back({name, without_word(content->pipeline_line), without_word(content->gpu_line), content->kernel,
                          status.modified, std::move(content->table)});
     }
-    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-      return std::pair(-a.modified, a.name) < std::pair(-b.modified, b.name);
-    });
+    std::ranges::sort(entries, {}, [](const Entry& entry) { return std::pair(-entry.modified, entry.name); });
     return entries;
   });
 }
 
 int CudaTunings::clear() const {
-  return quietly([&] {
-    const OwnFolder folder = OwnFolder::open(folder_, kSuffix);
-    return folder ? folder.clear() : 0;
-  });
+  return quietly([&] { return OwnFolder::open(folder_, kSuffix).clear(); });
 }
 
-std::string describe(const CudaTuning& tuning) {
-  const CudaShape& shape = tuning.shape;
+std::string describe(const LaunchConfig& config) {
+  const std::pair<const char*, int> numbers[] = {{"{} threads", config.threads}, {"{} i", config.i_per_thread},
+                                                 {"tile {}", config.j_tile},     {"unroll {}", config.unroll},
+                                                 {"lanes {}", config.j_slices},  {"parts {}", config.j_splits}};
   std::string text;
-  const auto add = [&](int value, const std::string& words) {
-    if (value > 0) text += (text.empty() ? "" : ", ") + words;
-  };
-  add(shape.threads, fmt::format("{} threads", shape.threads));
-  add(shape.i_per_thread, fmt::format("{} i", shape.i_per_thread));
-  add(shape.j_tile, fmt::format("tile {}", shape.j_tile));
-  add(shape.unroll, fmt::format("unroll {}", shape.unroll));
-  add(shape.lanes, fmt::format("lanes {}", shape.lanes));
-  add(tuning.parts, fmt::format("parts {}", tuning.parts));
+  for (const auto& [form, number] : numbers)
+    if (number > 0) text += (text.empty() ? "" : ", ") + fmt::format(fmt::runtime(form), number);
   return text;
 }
 

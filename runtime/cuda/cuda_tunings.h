@@ -1,12 +1,11 @@
-// The cuts of work that `nbcc tune` has measured to be the fastest, on disk beside the kernels: one small text file for
-// each kernel text (and with it precision and math) and kind of GPU. Like all caches: whatever is wrong with it is a
-// miss and no error, and processes may read and write at once.
+// Sizes -> the launch configurations that `nbcc tune` has measured to be the fastest, on disk beside the kernels: one
+// small text file for each kernel text (and with it precision and math) and kind of GPU. Like all caches: whatever is
+// wrong with it is a miss and no error, and processes may read and write at once.
 //
 // A size is known by its class, the whole part of the logarithm of base 2 of ni and of nj. Where a class has not been
-// measured, the nearest that differs by at most one in ni and in nj lends its shape, but not its parts of j, which
-// follow the number of blocks. Farther classes lend nothing, and the model decides: on an H200 gravity is fastest with
-// one i per thread at 2048 particles and with four at 16384.
-// Tested by tests/unit/cuda_tunings_test.cpp.
+// measured, the nearest that differs by at most one in ni and in nj lends its configuration, but not its j-splits,
+// which follow the number of blocks. Farther classes lend nothing, and the model decides: on an H200 gravity is fastest
+// with one i per thread at 2048 particles and with four at 16384. Tested by tests/unit/cuda_tunings_test.cpp.
 #pragma once
 #include <compare>
 #include <cstdint>
@@ -16,16 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cuda/cuda_compiler.h"
+#include "compiler/kernel_source.h"
 
 namespace nbcc {
-
-// How a sum is cut; zeros leave the choice to the text and to the model.
-struct CudaTuning {
-  CudaShape shape;
-  int parts = 0;  // of j
-  auto operator<=>(const CudaTuning&) const = default;
-};
 
 // What choices are for.
 struct CudaTuningSubject {
@@ -43,14 +35,14 @@ struct CudaSizeClass {
 CudaSizeClass size_class(std::int64_t ni, std::int64_t nj);
 
 struct CudaTuned {
-  CudaTuning tuning;
+  LaunchConfig config;              // all zeros: nothing was better than the model's choice
   double rate = 0, model_rate = 0;  // interactions/s with it, and with the model's choice, when they were measured
   double gain() const { return model_rate > 0 ? rate / model_rate : 1; }
 };
 
 class CudaTuningTable {
  public:
-  std::optional<CudaTuning> find(std::int64_t ni, std::int64_t nj) const;
+  std::optional<LaunchConfig> find(std::int64_t ni, std::int64_t nj) const;
   // Only what was measured for this class itself.
   const CudaTuned* measured(CudaSizeClass size) const;
   void set(CudaSizeClass size, const CudaTuned& tuned) { choices_[size] = tuned; }
@@ -84,6 +76,6 @@ class CudaTunings {
 };
 
 // "128 threads, 4 i, tile 128, unroll 16, lanes 1, parts 8"; what is 0 is left out.
-std::string describe(const CudaTuning& tuning);
+std::string describe(const LaunchConfig& config);
 
 }  // namespace nbcc

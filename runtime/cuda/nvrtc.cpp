@@ -43,6 +43,10 @@ struct Functions {
 constexpr const char* kOptions[] = {"--std=c++17", "--fmad=false", "--ftz=false", "--prec-div=true",
                                     "--prec-sqrt=true"};
 
+// NVRTC 13 keeps on disk what it has compiled, and what comes from there comes without the assembler's
+// report: spills would go unseen in all runs but the first. Earlier versions refuse the option.
+constexpr const char* kNoCache = "--no-cache";
+
 constexpr int kMostRegisters = 255;  // of a thread
 
 // The newest first. CUDA 11.2 to 11.8 share one name.
@@ -95,17 +99,20 @@ class Nvrtc final : public CudaCompiler {
     check(nvrtc_.get_num_supported_archs(&count), "nvrtcGetNumSupportedArchs");
     std::vector<int> numbers(std::size_t(std::max(count, 0)));
     check(nvrtc_.get_supported_archs(numbers.data()), "nvrtcGetSupportedArchs");
-    std::sort(numbers.begin(), numbers.end());
+    std::ranges::sort(numbers);
     for (const int number : numbers) architectures_.push_back(fmt::format("sm_{}", number));
     // Updates of one version make other code and call themselves the same; the file tells them apart.
     identity_ = fmt::format("NVRTC {}.{}, {} of {} bytes, {}", major_, minor_, path_.substr(path_.rfind('/') + 1),
                             bytes_of(path_), fmt::join(kOptions, " "));
+    Handle empty{nvrtc_};
+    check(nvrtc_.create_program(&empty.program, "", "empty.cu", 0, nullptr, nullptr), "nvrtcCreateProgram");
+    knows_no_cache_ = nvrtc_.compile_program(empty.program, 1, &kNoCache) == kSuccess;
   }
 
   std::string identity() const override { return identity_; }
   int version() const override { return major_ * 1000 + minor_ * 10; }
   std::vector<std::string> architectures() const override { return architectures_; }
-  CudaCode compile(const std::string& text, const std::string& architecture, const CudaShape& shape,
+  CudaCode compile(const std::string& text, const std::string& architecture, const LaunchConfig& config,
                    Form form) const override;
 
  private:
@@ -139,11 +146,12 @@ class Nvrtc final : public CudaCompiler {
   Functions nvrtc_;
   std::string path_, identity_;
   int major_ = 0, minor_ = 0;
+  bool knows_no_cache_ = false;
   std::vector<std::string> architectures_;
 };
 
-std::vector<std::string> options_for(const std::string& architecture, const CudaShape& shape, CudaCompiler::Form form,
-                                     int fewer_resident) {
+std::vector<std::string> options_for(const std::string& architecture, const LaunchConfig& config,
+                                     CudaCompiler::Form form, int fewer_resident) {
   std::vector<std::string> options(std::begin(kOptions), std::end(kOptions));
   if (form == CudaCompiler::Form::Ptx) {
     // The assembler has no part in it.
@@ -155,23 +163,23 @@ std::vector<std::string> options_for(const std::string& architecture, const Cuda
   const auto define = [&](const char* macro, int value) {
     if (value != 0) options.push_back(fmt::format("-D{}={}", macro, value));
   };
-  define("NBCC_THREADS", shape.threads);
-  define("NBCC_I_PER_THREAD", shape.i_per_thread);
-  define("NBCC_J_TILE", shape.j_tile);
-  define("NBCC_UNROLL", shape.unroll);
-  define("NBCC_J_SLICES", shape.lanes);
+  define("NBCC_THREADS", config.threads);
+  define("NBCC_I_PER_THREAD", config.i_per_thread);
+  define("NBCC_J_TILE", config.j_tile);
+  define("NBCC_UNROLL", config.unroll);
+  define("NBCC_J_SLICES", config.j_slices);
   define("NBCC_FEWER_RESIDENT", fewer_resident);
   return options;
 }
 
-CudaCode Nvrtc::compile(const std::string& text, const std::string& architecture, const CudaShape& shape,
+CudaCode Nvrtc::compile(const std::string& text, const std::string& architecture, const LaunchConfig& config,
                         Form form) const {
-  if (std::find(architectures_.begin(), architectures_.end(), architecture) == architectures_.end()) {
+  if (std::ranges::find(architectures_, architecture) == architectures_.end()) {
     throw DeviceError(fmt::format("NVRTC {}.{} ({}) does not compile for '{}'; it knows {}", major_, minor_, path_,
                                   architecture, fmt::join(architectures_, ", ")));
   }
   const auto attempt = [&](int fewer_resident) {
-    return compile_with(options_for(architecture, shape, form, fewer_resident), text, architecture, form);
+    return compile_with(options_for(architecture, config, form, fewer_resident), text, architecture, form);
   };
   CudaCode code = attempt(0);
   // The text asks for room for as many threads as its kind does well with. Where that leaves a thread too few
@@ -188,6 +196,7 @@ CudaCode Nvrtc::compile_with(const std::vector<std::string>& options, const std:
                              const std::string& architecture, Form form) const {
   std::vector<const char*> words;
   for (const std::string& option : options) words.push_back(option.c_str());
+  if (knows_no_cache_) words.push_back(kNoCache);
 
   Handle handle{nvrtc_};
   check(nvrtc_.create_program(&handle.program, text.c_str(), "kernel.cu", 0, nullptr, nullptr), "nvrtcCreateProgram");
@@ -247,6 +256,15 @@ void read_assembler_report(std::string_view log, CudaCode& code) {
   log = log.substr(0, log.find("Function properties", 1));
   code.spilled_bytes = std::max(number_before(log, " bytes spill stores"), number_before(log, " bytes spill loads"));
 }
+
+int number_of_architecture(const std::string& name) {
+  int number = 0;
+  const std::size_t digits = std::min(name.find_first_of("0123456789"), name.size());
+  std::from_chars(name.data() + digits, name.data() + name.size(), number);
+  return number;
+}
+
+std::string cuda_version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
 std::shared_ptr<const CudaCompiler> open_nvrtc(const std::vector<LibraryPlace>& places) {
   std::string problems;

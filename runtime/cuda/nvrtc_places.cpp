@@ -34,9 +34,7 @@ std::vector<std::string> matches(const std::string& pattern) {
   if (::glob(pattern.c_str(), 0, nullptr, &paths) == 0) found.assign(paths.gl_pathv, paths.gl_pathv + paths.gl_pathc);
   ::globfree(&paths);
   // "cuda-9.2" is older than "cuda-13.0": a longer number is a higher one.
-  std::sort(found.begin(), found.end(), [](const std::string& a, const std::string& b) {
-    return a.size() != b.size() ? a.size() > b.size() : a > b;
-  });
+  std::ranges::sort(found, std::greater(), [](const std::string& name) { return std::pair(name.size(), name); });
   return found;
 }
 

@@ -18,11 +18,11 @@ namespace nbcc {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Column, component, element, part)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FieldLayout, name, role, type, integral, length, width, first, reduction, defaults,
                                    comment)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchConfig, threads, i_per_thread, j_tile, unroll, j_slices, j_splits)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, text, target, lanes, tile, i_block, i_columns, j_columns,
                                    fields, params, outputs, reductions, held_in, has_finish, uses_i_index, uses_j_index,
-                                   operations, threads, staged_bytes, rest_bytes, cutoff, pair_statements)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CudaShape, threads, i_per_thread, j_tile, unroll, lanes)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CudaImage, architecture, shape, ptx, toolkit, bytes)
+                                   neighbours, no_neighbours, operations, launches, cutoff, pair_statements)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CudaImage, architecture, config, ptx, toolkit, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PipelineImage, made_by, precision, math, root, cpu, cuda, cuda_images)
 
 namespace {
@@ -30,7 +30,7 @@ namespace {
 constexpr std::string_view kMagic = "nbcc pipeline\n";
 // Goes up with every change of the lists above and of what they mean, and of what kernels take for granted
 // (kernel_source.h, cuda_arguments.h).
-constexpr std::uint32_t kVersion = 6;
+constexpr std::uint32_t kVersion = 8;
 
 static_assert(std::endian::native == std::endian::little);
 

@@ -7,15 +7,14 @@
 #include <vector>
 
 #include "compiler/kernel_source.h"
-#include "runtime/cuda/cuda_compiler.h"
 #include "runtime/sum/reduction.h"
 
 namespace nbcc {
 
-// A kernel compiled for one architecture of GPUs, in one shape.
+// A kernel compiled for one architecture of GPUs, in one launch configuration.
 struct CudaImage {
   std::string architecture;  // "sm_90"
-  CudaShape shape;           // nothing but unroll is 0
+  LaunchConfig config;       // without j_splits
   bool ptx = false;          // else a cubin
   int toolkit = 0;           // 13000: made by CUDA 13.0
   std::string bytes;

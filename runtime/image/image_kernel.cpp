@@ -3,16 +3,13 @@
 #include "runtime/image/image_kernel.h"
 
 #include <algorithm>
-#include <charconv>
 #include <mutex>
 #include <optional>
 #include <utility>
 
 #include "fmt/format.h"
 #include "runtime/cache/disk_cache.h"
-#include "runtime/cuda/cuda_split.h"
 #include "runtime/error.h"
-#include "runtime/sum/reduction.h"
 
 namespace nbcc {
 namespace {
@@ -23,34 +20,20 @@ bool contains(Isa has, Isa needs) {
   return int(has) >= int(needs);
 }
 
-// "sm_90" -> 90, "sm_103a" -> 103: generation and step.
-int architecture_of(const std::string& name) {
-  int number = 0;
-  const std::size_t digits = std::min(name.find_first_of("0123456789"), name.size());
-  std::from_chars(name.data() + digits, name.data() + name.size(), number);
-  return number;
-}
-
 // Of PTX, which a driver translates for whatever is newer. A name with a letter, as sm_90a, is of that one
 // architecture.
 bool runs_ptx(const std::string& gpu, const std::string& code) {
-  const int has = architecture_of(gpu), needs = architecture_of(code);
+  const int has = number_of_architecture(gpu), needs = number_of_architecture(code);
   const bool is_specific = !code.empty() && (code.back() < '0' || code.back() > '9');
   return is_specific ? has == needs : has >= needs;
 }
 
 bool runs_cubin(const std::string& gpu, const std::string& code) {
-  return runs_ptx(gpu, code) && architecture_of(gpu) / 10 == architecture_of(code) / 10;
-}
-
-// What zeros of a shape leave is what the text says.
-CudaShape whole(const CudaShape& shape, const KernelSource& text) {
-  return {shape.threads > 0 ? shape.threads : text.threads, shape.i_per_thread > 0 ? shape.i_per_thread : text.i_block,
-          shape.j_tile > 0 ? shape.j_tile : text.tile, shape.unroll, std::max(shape.lanes, 1)};
+  return runs_ptx(gpu, code) && number_of_architecture(gpu) / 10 == number_of_architecture(code) / 10;
 }
 
 // To the CUDA device a compiled pipeline is a compiler that knows one text and has compiled it before. What it has not
-// (another shape, a GPU that none of its codes is for) it leaves to NVRTC.
+// (another configuration, a GPU that none of its codes is for) it leaves to NVRTC.
 class ImageCompiler final : public CudaCompiler {
  public:
   ImageCompiler(const PipelineImage& image, std::string gpu, int driver_version, std::string cache_folder,
@@ -65,9 +48,9 @@ class ImageCompiler final : public CudaCompiler {
       if (one.ptx ? runs_ptx(gpu_, one.architecture) : runs_cubin(gpu_, one.architecture)) usable_.push_back(one);
     }
     // Machine code before PTX, the nearest architecture first.
-    std::stable_sort(usable_.begin(), usable_.end(), [](const CudaImage& a, const CudaImage& b) {
+    std::ranges::stable_sort(usable_, [](const CudaImage& a, const CudaImage& b) {
       if (a.ptx != b.ptx) return b.ptx;
-      return architecture_of(a.architecture) > architecture_of(b.architecture);
+      return number_of_architecture(a.architecture) > number_of_architecture(b.architecture);
     });
   }
 
@@ -75,7 +58,7 @@ class ImageCompiler final : public CudaCompiler {
   // Always the GPU's own: whether that is machine code or PTX, the driver sees by itself.
   std::vector<std::string> architectures() const override { return {gpu_}; }
 
-  bool holds(const CudaShape& shape) const { return find(shape) != nullptr; }
+  bool holds(const LaunchConfig& config) const { return find(config) != nullptr; }
   bool can_compile() const {
     try {
       nvrtc();
@@ -85,9 +68,9 @@ class ImageCompiler final : public CudaCompiler {
     }
   }
 
-  CudaCode compile(const std::string& text, const std::string& architecture, const CudaShape& shape,
+  CudaCode compile(const std::string& text, const std::string& architecture, const LaunchConfig& config,
                    Form) const override {
-    if (const CudaImage* const found = find(shape)) return {found->bytes};
+    if (const CudaImage* const found = find(config)) return {found->bytes};
     const std::shared_ptr<const CudaCompiler> compiler = nvrtc();
     // As CudaLoader chooses for a text.
     const std::vector<std::string> known = compiler->architectures();
@@ -99,17 +82,14 @@ class ImageCompiler final : public CudaCompiler {
       throw DeviceError(fmt::format("{} does not know {} any more", compiler->identity(), architecture));
     }
     const Form form = runs_cubin(architecture, target) ? Form::Cubin : Form::Ptx;
-    const std::string key = fmt::format("{}\n{}, {}\nthreads {}, i per thread {}, j tile {}, unroll {}, lanes {}\n{}",
-                                        architecture, compiler->identity(), target, shape.threads, shape.i_per_thread,
-                                        shape.j_tile, shape.unroll, shape.lanes, text);
-    return {cache_.get_or_make(key, [&] { return compiler->compile(text, target, shape, form).image; })};
+    const std::string key =
+        fmt::format("{}\n{}, {}\n{}\n{}", architecture, compiler->identity(), target, describe(config), text);
+    return {cache_.get_or_make(key, [&] { return compiler->compile(text, target, config, form).image; })};
   }
 
  private:
-  const CudaImage* find(const CudaShape& shape) const {
-    const CudaShape wanted = whole(shape, text_);
-    const auto found =
-        std::find_if(usable_.begin(), usable_.end(), [&](const CudaImage& one) { return one.shape == wanted; });
+  const CudaImage* find(const LaunchConfig& config) const {
+    const auto found = std::ranges::find(usable_, config.compiled(), &CudaImage::config);
     return found == usable_.end() ? nullptr : &*found;
   }
 
@@ -121,8 +101,8 @@ class ImageCompiler final : public CudaCompiler {
     } catch (const DeviceError& e) {
       std::string reason = fmt::format("the library holds no code for {}", gpu_);
       if (too_new_ > 0 && usable_.empty()) {
-        reason = fmt::format("the library's code is of CUDA {}.{}, which this driver is too old for", too_new_ / 1000,
-                             too_new_ % 1000 / 10);
+        reason = fmt::format("the library's code is of CUDA {}, which this driver is too old for",
+                             cuda_version_text(too_new_));
       }
       throw DeviceError(fmt::format("{}, and compiling its text needs NVRTC: {}", reason, e.what()));
     }
@@ -148,8 +128,7 @@ std::shared_ptr<const Kernel> load_image(CpuDevice& device, const PipelineImage&
     held += (held.empty() ? "" : ", ") + std::string(kernel.isa);
     if (!contains(device.isa(), isa_from_name(kernel.isa))) continue;
     const std::string target = std::string("cpu-") + kernel.isa;
-    const auto source =
-        std::find_if(image.cpu.begin(), image.cpu.end(), [&](const KernelSource& one) { return one.target == target; });
+    const auto source = std::ranges::find(image.cpu, target, &KernelSource::target);
     if (source == image.cpu.end()) throw UsageError("the library's kernels and their descriptions do not agree");
     auto code = std::make_shared<CpuCode>();
     code->prepare_i = reinterpret_cast<nbcc_prepare_function>(kernel.prepare_i);
@@ -163,16 +142,6 @@ std::shared_ptr<const Kernel> load_image(CpuDevice& device, const PipelineImage&
                                 held.empty() ? "no CPU" : held, device.name()));
 }
 
-std::vector<CudaShape> usual_shapes(const KernelSource& cuda) {
-  CudaSplitQuestion question;
-  question.shape = whole({}, cuda);
-  question.slots = accumulators_of(cuda);
-  question.staged_bytes = cuda.staged_bytes;
-  question.rest_bytes = cuda.rest_bytes;
-  question.cutoff = cuda.cutoff;
-  return candidate_shapes(question);
-}
-
 std::shared_ptr<const Kernel> load_image(const CudaDevice& device, const PipelineImage& image, OpenCompiler compiler) {
   const CudaGpu& gpu = device.gpu();
   int driver_version = 0;
@@ -183,15 +152,14 @@ std::shared_ptr<const Kernel> load_image(const CudaDevice& device, const Pipelin
   // keeps nothing on disk: what is there to keep is in the library.
   CudaDevice own(gpu.driver(), codes, gpu.ordinal(), "", device.dump_folder());
   own.set_tunings(device.tunings());
-  const std::vector<CudaShape> shapes = usual_shapes(image.cuda);
-  const bool holds_all = std::all_of(shapes.begin(), shapes.end(), [&](const CudaShape& s) { return codes->holds(s); });
-  if (!holds_all && codes->holds(shapes.front()) && !codes->can_compile()) {
-    // Sums of any size have to make do with the one shape that is there.
-    CudaTuning tuning;
-    tuning.shape = shapes.front();
-    own.set_tuning(tuning);
+  KernelSource source = image.cuda;
+  const auto is_missing = [&](const LaunchConfig& config) { return !codes->holds(config); };
+  // Sums of any size have to make do with the configurations that are there.
+  if (std::ranges::any_of(source.launches, is_missing) && !is_missing(source.launches.front()) &&
+      !codes->can_compile()) {
+    std::erase_if(source.launches, is_missing);
   }
-  return own.load(image.cuda);
+  return own.load(std::move(source));
 }
 
 }  // namespace nbcc

@@ -19,9 +19,6 @@ namespace nbcc {
 std::shared_ptr<const Kernel> load_image(CpuDevice& device, const PipelineImage& image,
                                          std::span<const nbcc_image_kernel> kernels);
 
-// The shapes in which a GPU asks for a kernel by itself, the text's own first; nothing but unroll is 0.
-std::vector<CudaShape> usual_shapes(const KernelSource& cuda);
-
 // compiler: opens NVRTC, and throws DeviceError where there is none; called only for what the image does not hold.
 using OpenCompiler = std::function<std::shared_ptr<const CudaCompiler>()>;
 std::shared_ptr<const Kernel> load_image(const CudaDevice& device, const PipelineImage& image, OpenCompiler compiler);

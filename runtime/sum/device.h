@@ -8,7 +8,6 @@
 #include <string>
 
 #include "compiler/kernel_source.h"
-#include "runtime/cuda/cuda_tunings.h"
 #include "runtime/sum/dispatch.h"
 #include "runtime/sum/pack.h"
 
@@ -31,9 +30,16 @@ struct SumRequest {
   std::int64_t i_offset = 0, j_offset = 0;
   bool accumulate = false;
   JReuse reuse = JReuse::None;
+  double skin = 0;            // what a search finds is kept until somebody has moved by half of it; 0: not at all
   bool keep_j = false;        // what is made of the j-particles now will be asked for again
   std::uint64_t binding = 0;  // another number whenever `views` has changed
   void* stream = nullptr;     // of a GPU: the caller's stream, null for the legacy default one
+};
+
+// What searches for neighbours did, since the sum was made.
+struct SumStatistics {
+  std::int64_t pairs_tested = 0;  // by kernels, in runs that summed over neighbours
+  std::int64_t searches = 0;      // those runs that did not find what they had kept
 };
 
 // The working memory of one sum on one device, kept from run to run. Used by one thread at a time.
@@ -43,14 +49,18 @@ struct Summation {
   // but the device itself where it stores them. Outputs may alias inputs. A device that computes by itself may return
   // before the work is done where all arrays are in its memory.
   virtual void run(const SumRequest& request, AllPairs pairs) = 0;
+  // Throws UsageError where it must search and cannot.
+  virtual void run(const SumRequest& request, Neighbours neighbours);
   // Returns when the work of all runs is done. Throws DeviceError if it failed.
   virtual void wait() {}
   // Whether the indices of a list can be read, and so checked, here.
   virtual bool can_read(const std::int64_t* list) const { return list != nullptr; }
-  // How runs are cut from now on; zeros leave the choice to the device. Only GPUs have one.
-  virtual void set_cut(const CudaTuning&) {}
-  // How a run of this size is cut, all zeros where there is no choice. Throws UsageError: there can be no such kernel.
-  virtual CudaTuning cut(std::int64_t /*ni*/, std::int64_t /*nj*/) { return {}; }
+  virtual SumStatistics statistics() const { return {}; }
+  // Numbers of the launch configuration that runs take from now on; zeros leave the choice. Only GPUs have one.
+  virtual void set_launch(const LaunchConfig&) {}
+  // In which a run of this size is done, all zeros where there is no choice. Throws UsageError: there can be no such
+  // kernel.
+  virtual LaunchConfig launch_for(std::int64_t /*ni*/, std::int64_t /*nj*/) { return {}; }
 };
 
 // A kernel that is ready to run. Outlives the device that loaded it; may be shared by threads.

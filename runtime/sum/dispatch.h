@@ -1,16 +1,39 @@
 // A run -> which j act on its chosen i: the one place that decides. A device has a run() for each answer (device.h),
 // and "every i with every j" is wired nowhere else.
 #pragma once
+#include <cstdint>
+#include <string_view>
 #include <variant>
 
+#include "compiler/kernel_source.h"
+
 namespace nbcc {
+
+// What the caller asks for. Auto: a search where it is faster.
+enum class PairChoice : std::uint8_t { Auto, All, Cutoff };
+constexpr std::string_view name(PairChoice choice) {
+  return choice == PairChoice::Auto ? "auto" : choice == PairChoice::All ? "all" : "cutoff";
+}
 
 // Every j of the set acts on every chosen i. Pairs that a text guards against are among them: its kernel leaves them
 // out.
 struct AllPairs {};
 
-using Pairs = std::variant<AllPairs>;
+// Those j that a search finds within the reach that is proved of the kernel's guards, which stay in the kernel: the
+// same sums in another order. The device sees the particles and so decides whether that is faster, unless it `must`.
+struct Neighbours {
+  bool must = false;
+};
 
-inline Pairs dispatch() { return AllPairs{}; }
+using Pairs = std::variant<AllPairs, Neighbours>;
+
+// Whether a search is worth trying, by what is known before any particle is read. Where it must be done, somebody has
+// checked that something is proved.
+inline Pairs dispatch(const KernelSource& kernel, PairChoice choice, std::int64_t ni, std::int64_t nj) {
+  constexpr std::int64_t kFewI = 500, kFewJ = 1500;  // are summed over sooner than sorted
+  if (choice == PairChoice::Cutoff) return Neighbours{true};
+  if (choice == PairChoice::All || kernel.search.axes == 0 || nj < kFewJ || ni < kFewI) return AllPairs{};
+  return Neighbours{};
+}
 
 }  // namespace nbcc

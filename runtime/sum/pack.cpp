@@ -144,7 +144,7 @@ PackedSide::PackedSide(const KernelSource& source, Role side)
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     if (columns_[c].part == Column::Part::Derived) continue;
     const int wanted = columns_[c].component;
-    const auto field = std::find_if(source.fields.begin(), source.fields.end(), [&](const FieldLayout& f) {
+    const auto field = std::ranges::find_if(source.fields, [&](const FieldLayout& f) {
       return f.role == side && wanted >= f.first && wanted < f.first + f.components();
     });
     if (field == source.fields.end()) {
@@ -178,6 +178,21 @@ void* PackedSide::at(const Packed& packed, std::int64_t position) const {
 
 void PackedSide::pack(std::span<const ArrayView> views, const Picked& picked, std::int64_t position) const {
   for (const Packed& p : packed_) nbcc::pack(views[p.field], p.component, picked, columns_[p.column], at(p, position));
+}
+
+void PackedSide::gather(const PackedSide& from, std::span<const int> positions) const {
+  if (positions.empty()) return;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    const auto take = [&]<typename T>(T) {
+      const T* const source = static_cast<const T*>(from.pointers_[c]);
+      T* const to = static_cast<T*>(pointers_[c]);
+      for (std::size_t k = 0; k < positions.size(); ++k) to[k] = source[positions[k]];
+    };
+    if (size_of(columns_[c].element) == 4)
+      take(std::int32_t());
+    else
+      take(std::int64_t());
+  }
 }
 
 void PackedSide::pad(std::int64_t position, std::int64_t count, std::int64_t padded) const {

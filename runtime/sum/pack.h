@@ -60,6 +60,8 @@ class PackedSide {
   // Fills [position + count, position + padded) with the last of the `count` particles at `position`, so that what a
   // vector holds behind the end computes with ordinary numbers.
   void pad(std::int64_t position, std::int64_t count, std::int64_t padded) const;
+  // The particles at these positions of another side of the same kernel, with what was prepared of them, to the front.
+  void gather(const PackedSide& from, std::span<const int> positions) const;
   const void* const* columns() const { return pointers_.data(); }
 
  private:

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <new>
+#include <ranges>
 #include <utility>
 
 #include "fmt/format.h"
@@ -72,10 +73,9 @@ SumState::SumState(std::shared_ptr<const Kernel> kernel)
 std::size_t SumState::find(std::string_view name) const {
   for (std::size_t f = 0; f < fields().size(); ++f)
     if (fields()[f].name == name) return f;
-  std::string names;
-  for (const FieldLayout& field : fields()) names += (names.empty() ? "" : ", ") + field.name;
-  throw UsageError(
-      fmt::format("pipeline '{}' has no field '{}'; its fields are {}", kernel_->source.pipeline, name, names));
+  const auto names = fields() | std::views::transform(&FieldLayout::name);
+  throw UsageError(fmt::format("pipeline '{}' has no field '{}'; its fields are {}", kernel_->source.pipeline, name,
+                               fmt::join(names, ", ")));
 }
 
 std::string SumState::quoted(std::size_t field) const {
@@ -140,26 +140,20 @@ void SumState::keep_j(bool keep) {
 
 void SumState::j_changed() { forget_j(JReuse::None); }
 
-void SumState::set_cut(const CudaTuning& cut) {
-  const auto check = [](const char* name, int number, int largest) {
-    if (number >= 0 && number <= largest) return;
-    throw UsageError(fmt::format("the shape of a kernel: {} must be from 1 to {}, or 0 for no choice; got {}", name,
-                                 largest, number));
-  };
-  check("threads", cut.shape.threads, 1024);
-  check("i_per_thread", cut.shape.i_per_thread, 64);
-  check("j_tile", cut.shape.j_tile, 65536);
-  check("unroll", cut.shape.unroll, 1024);
-  check("lanes", cut.shape.lanes, 1024);
-  check("parts", cut.parts, 65535);
-  summation_->set_cut(cut);
+void SumState::set_launch(const LaunchConfig& overrides) {
+  for (const auto& [name, member, most] : kLaunchNumbers) {
+    if (const int number = overrides.*member; number < 0 || number > most)
+      throw UsageError(fmt::format("the shape of a kernel: {} must be from 1 to {}, or 0 for no choice; got {}", name,
+                                   most, number));
+  }
+  summation_->set_launch(overrides);
 }
 
-CudaTuning SumState::cut(std::int64_t ni, std::int64_t nj) {
+LaunchConfig SumState::launch_for(std::int64_t ni, std::int64_t nj) {
   if (ni < 1 || nj < 0) {
-    throw UsageError(fmt::format("a sum that is cut needs ni from 1 on and nj from 0 on, got {} and {}", ni, nj));
+    throw UsageError(fmt::format("the shape of a sum needs ni from 1 on and nj from 0 on, got {} and {}", ni, nj));
   }
-  return summation_->cut(ni, nj);
+  return summation_->launch_for(ni, nj);
 }
 
 std::int64_t SumState::count_of_i() const {
@@ -228,6 +222,29 @@ void SumState::check_choice(const RunChoice& choice, std::int64_t ni) const {
   }
 }
 
+void SumState::check_neighbours(std::string_view what) const {
+  const KernelSource& kernel = kernel_->source;
+  if (kernel.search.axes > 0) return;
+  throw UsageError(fmt::format("{}: of pipeline '{}' it is not proved that distant pairs add nothing{}", what,
+                               kernel.pipeline, kernel.no_neighbours.empty() ? "" : "; " + kernel.no_neighbours));
+}
+
+void SumState::set_pairs(PairChoice choice) {
+  if (choice == PairChoice::Cutoff) check_neighbours("pairs = cutoff");
+  pairs_ = choice;
+}
+
+void SumState::set_skin(double skin) {
+  if (!(skin >= 0 && std::isfinite(skin))) throw UsageError(fmt::format("skin: it must be 0 or more, got {}", skin));
+  if (skin > 0) check_neighbours("skin");
+  request_.skin = skin;
+}
+
+void Summation::run(const SumRequest& request, Neighbours neighbours) {
+  if (neighbours.must) throw UsageError("pairs = cutoff: this device does not search for neighbours");
+  run(request, AllPairs{});
+}
+
 void SumState::run(const RunChoice& choice) {
   const std::int64_t ni = count_of_i(), nj = count_of_j();
   if (std::max({ni, nj, choice.i_count}) > kMostParticles) throw std::bad_alloc();
@@ -245,7 +262,8 @@ void SumState::run(const RunChoice& choice) {
   if (request.i_count == 0) return;
   // Where a run fails nothing holds any more.
   request_.reuse = JReuse::None;
-  std::visit([&](const auto pairs) { summation_->run(request, pairs); }, dispatch());
+  std::visit([&](const auto pairs) { summation_->run(request, pairs); },
+             dispatch(kernel_->source, pairs_, request.i_count, nj));
   if (request.keep_j) request_.reuse = JReuse::Prepared;
 }
 

@@ -35,8 +35,11 @@ class SumState {
   void keep_j(bool keep);
   void j_changed();
   // Of a GPU; other devices have nothing to choose.
-  void set_cut(const CudaTuning& cut);
-  CudaTuning cut(std::int64_t ni, std::int64_t nj);
+  void set_launch(const LaunchConfig& overrides);
+  LaunchConfig launch_for(std::int64_t ni, std::int64_t nj);
+  void set_pairs(PairChoice choice);
+  void set_skin(double skin);
+  SumStatistics statistics() const { return summation_->statistics(); }
   void run(const RunChoice& choice = {});
   void wait();  // for the work of all runs
 
@@ -50,6 +53,7 @@ class SumState {
   std::int64_t count_of_j() const;
   std::int64_t count_of(std::span<const Role> roles, char side, std::optional<std::int64_t> set) const;
   void check_params() const;
+  void check_neighbours(std::string_view what) const;
   void check_accumulate() const;
   void check_choice(const RunChoice& choice, std::int64_t ni) const;
   void forget_j(JReuse at_most);
@@ -60,6 +64,7 @@ class SumState {
   std::vector<ArrayView> views_;
   std::vector<double> params_;
   std::optional<std::int64_t> ni_, nj_;
+  PairChoice pairs_ = PairChoice::Auto;
   SumRequest request_;  // what the next run has from before
 };
 

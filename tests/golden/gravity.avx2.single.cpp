@@ -8,6 +8,7 @@ typedef float vfloat __attribute__((ext_vector_type(8)));
 typedef double vdouble __attribute__((ext_vector_type(8)));
 typedef int vint __attribute__((ext_vector_type(8)));
 typedef index vindex __attribute__((ext_vector_type(8)));
+typedef int vnumbers __attribute__((ext_vector_type(8), aligned(4)));  // wherever they stand
 typedef long vlong __attribute__((ext_vector_type(8)));  // what comparing doubles gives
 typedef vfloat vreal;
 typedef vint vmask;
@@ -67,6 +68,12 @@ NBCC_INLINE T whole_quotient(T a, T b) {
 }
 template <typename T>
 NBCC_INLINE T whole_remainder(T a, T b) { return choose(to_mask(b == 0), (T)(0), a - whole_quotient(a, b) * b); }
+NBCC_INLINE vindex indices(vint numbers, index offset) {
+  return __builtin_convertvector(numbers, vindex) + (vindex)(offset);
+}
+NBCC_INLINE vmask number_is(vint numbers, index number) {
+  return to_mask(numbers == (vint)((unsigned long long)number < 0x80000000ull ? (int)number : -1));
+}
 // The lane whose number this is, or none. Unsigned, so that one comparison serves both ends.
 NBCC_INLINE vmask lane_of(index number) {
   return to_mask(lane_numbers == (vint)((unsigned long long)number < 8 ? (int)number : -1));
@@ -170,6 +177,7 @@ struct Arguments {
   double* const* acc;
   double* const* arg;
   index i_offset, j_offset;
+  const int *i_number, *j_number;  // of the particles at these positions; null: the positions themselves
 };
 
 
@@ -185,7 +193,9 @@ extern "C" void nbcc_prepare_j(const Arguments* a, index begin, index end) {
   }
 }
 
-extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, index j_begin, index j_end) {
+// `numbered`: particles have numbers of their own, which indices are counted by; argmin and argmax choose positions.
+template <bool numbered>
+NBCC_INLINE void interact(const Arguments* a, index i_begin, index i_end, index j_begin, index j_end) {
   const vreal t9 = (vreal)(a->param[0]);
   const vreal t15 = (vreal)(1.0);
   const vreal t19 = (vreal)(0.375);
@@ -240,6 +250,9 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
       a->acc[3][i] += total(sum3_0);
     }
   }
+}
+extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, index j_begin, index j_end) {
+  interact<false>(a, i_begin, i_end, j_begin, j_end);
 }
 
 // What is done once per i after its sum: common factors, then finish().

@@ -1,6 +1,8 @@
 constexpr int kSliceThreads = NBCC_THREADS / NBCC_J_SLICES;  // threads of a j-slice, each with i-particles of its own
 constexpr int kBlockI = kSliceThreads * NBCC_I_PER_THREAD;   // i-particles of a block
 static_assert(kSliceThreads * NBCC_J_SLICES == NBCC_THREADS, "j-slices divide the threads of a block");
+// Of a loop written out 3 or 5 times, NVCC 13 forgets what is left over at the end.
+static_assert((NBCC_UNROLL & (NBCC_UNROLL - 1)) == 0, "the pair loop is written out a power of two times");
 constexpr bool kCutoff = false;  // most pairs are beyond it
 // Slices of a tile are made of whole groups, within which no thread asks where its slice ends.
 constexpr int kGroup = !kCutoff                            ? 1
@@ -22,7 +24,6 @@ struct Arguments {
   index i_begin, ni;  // the i of this launch: i_list[0 .. ni), or without a list those from i_begin on; ni > 0
   index nj, j_begin;  // the j of this launch
   index i_offset, j_offset;  // what i_index and j_index add to a particle's position in its array
-  index tail_splits;  // the last j-splits, of one tile each: see first_tile_of()
   index first;  // zero: goes on with `running`
   index last;   // nonzero: applies what follows a sum and stores the results; zero: leaves them in `running`
 };
@@ -120,12 +121,10 @@ NBCC_DEVICE unsigned split_of_block() {
   const unsigned split = home + (blockIdx.y % 2 ? gridDim.y - step : step);
   return split < gridDim.y ? split : split - gridDim.y;
 }
-// j-splits share the tiles evenly, but for the last ones, which take one each: as the others end at different times,
-// these fill the gaps. Depends on nothing but nj, the tile and the numbers of splits.
+// j-splits share the tiles evenly. Depends on nothing but nj, the tile and the number of splits.
 NBCC_DEVICE index first_tile_of(unsigned split, const Arguments& a) {
   const index tiles = (a.nj + NBCC_J_TILE - 1) / NBCC_J_TILE;
-  const unsigned tail_splits = (unsigned)a.tail_splits, even = gridDim.y - tail_splits;
-  return split < even ? (tiles - tail_splits) * split / even : tiles - (gridDim.y - split);
+  return tiles * split / gridDim.y;
 }
 
 // Where in the tile that begins with `first_j` each i of the thread itself stands, or -1. Whether any does.
@@ -165,10 +164,7 @@ NBCC_DEVICE Partial combine_slices(const SlicePartials* partial, int at) {
 
 // j-splits whose partials are loaded at a time, as far as there are registers for them: two for a double.
 constexpr int kRegisters = 65536 / (NBCC_RESIDENT > 512 ? NBCC_RESIDENT : 512);
-constexpr int kAhead = 16 * kPartialSize + 38 <= kRegisters ? 8
-                       : kPartialSize <= 8                  ? 4
-                       : kPartialSize <= 32                 ? 32 / kPartialSize
-                                                            : 1;
+constexpr int kAhead = 16 * kPartialSize + 38 <= kRegisters ? 8 : kPartialSize <= 8 ? 4 : kPartialSize <= 16 ? 2 : 1;
 constexpr unsigned kSplitGroup = 16 * NBCC_J_SLICES;
 
 // The block's sums -> results of its i-particles, by the last of the blocks that share them. Behind a

@@ -8,6 +8,7 @@ typedef float vfloat __attribute__((ext_vector_type(8)));
 typedef double vdouble __attribute__((ext_vector_type(8)));
 typedef int vint __attribute__((ext_vector_type(8)));
 typedef index vindex __attribute__((ext_vector_type(8)));
+typedef int vnumbers __attribute__((ext_vector_type(8), aligned(4)));  // wherever they stand
 typedef long vlong __attribute__((ext_vector_type(8)));  // what comparing doubles gives
 typedef vfloat vreal;
 typedef vint vmask;
@@ -67,6 +68,12 @@ NBCC_INLINE T whole_quotient(T a, T b) {
 }
 template <typename T>
 NBCC_INLINE T whole_remainder(T a, T b) { return choose(to_mask(b == 0), (T)(0), a - whole_quotient(a, b) * b); }
+NBCC_INLINE vindex indices(vint numbers, index offset) {
+  return __builtin_convertvector(numbers, vindex) + (vindex)(offset);
+}
+NBCC_INLINE vmask number_is(vint numbers, index number) {
+  return to_mask(numbers == (vint)((unsigned long long)number < 0x80000000ull ? (int)number : -1));
+}
 // The lane whose number this is, or none. Unsigned, so that one comparison serves both ends.
 NBCC_INLINE vmask lane_of(index number) {
   return to_mask(lane_numbers == (vint)((unsigned long long)number < 8 ? (int)number : -1));
@@ -170,6 +177,7 @@ struct Arguments {
   double* const* acc;
   double* const* arg;
   index i_offset, j_offset;
+  const int *i_number, *j_number;  // of the particles at these positions; null: the positions themselves
 };
 
 
@@ -185,7 +193,9 @@ extern "C" void nbcc_prepare_j(const Arguments* a, index begin, index end) {
   }
 }
 
-extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, index j_begin, index j_end) {
+// `numbered`: particles have numbers of their own, which indices are counted by; argmin and argmax choose positions.
+template <bool numbered>
+NBCC_INLINE void interact(const Arguments* a, index i_begin, index i_end, index j_begin, index j_end) {
   const vreal t0 = (vreal)(1.0);
   const vreal t10 = (vreal)(a->param[4]);
   const vreal t11 = (vreal)(a->param[5]);
@@ -277,8 +287,8 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
         const vmask t72_0 = ~t38_0;
         const vmask t72_1 = ~t38_1;
         if (!any(t72_0 | t72_1)) return;
-        const vmask t35_0 = lane_of(i + a->i_offset - (j + a->j_offset));
-        const vmask t35_1 = lane_of(i_1 + a->i_offset - (j + a->j_offset));
+        const vmask t35_0 = numbered ? number_is(*(vnumbers*)(a->j_number + j), a->i_number[i] + a->i_offset - a->j_offset) : lane_of(i + a->i_offset - (j + a->j_offset));
+        const vmask t35_1 = numbered ? number_is(*(vnumbers*)(a->j_number + j), a->i_number[i_1] + a->i_offset - a->j_offset) : lane_of(i_1 + a->i_offset - (j + a->j_offset));
         const vmask t39_0 = t35_0 | t38_0;
         const vmask t39_1 = t35_1 | t38_1;
         const vreal t47_0 = t0 / t32_0;
@@ -336,6 +346,45 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
       }
     }
   }
+}
+extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, index j_begin, index j_end) {
+  interact<false>(a, i_begin, i_end, j_begin, j_end);
+}
+
+// Where particles are, and how far they reach, for a search.
+extern "C" void nbcc_locate_i(const Arguments* a, index begin, index end, double* const* rows) {
+  for (index i = begin; i < end; ++i) {
+    const double n4 = ((float*)a->i[0])[i];
+    const double n5 = ((float*)a->i[1])[i];
+    const double n6 = ((float*)a->i[2])[i];
+    rows[0][i] = (double)n4;
+    rows[1][i] = (double)n5;
+    rows[2][i] = (double)n6;
+  }
+}
+extern "C" void nbcc_locate_j(const Arguments* a, index begin, index end, double* const* rows) {
+  for (index j = begin; j < end; ++j) {
+    const double n1 = ((float*)a->j[0])[j];
+    const double n2 = ((float*)a->j[1])[j];
+    const double n3 = ((float*)a->j[2])[j];
+    rows[0][j] = (double)n1;
+    rows[1][j] = (double)n2;
+    rows[2][j] = (double)n3;
+  }
+}
+extern "C" void nbcc_extent(const Arguments* a, double* extent) {
+  const double n10 = a->param[4];
+  const double n11 = a->param[5];
+  const double n12 = a->param[6];
+  const double n33 = a->param[2];
+  const double n72 = __builtin_elementwise_abs(n33);
+  extent[0] = (double)n10;
+  extent[1] = (double)n11;
+  extent[2] = (double)n12;
+  extent[3] = (double)n72;
+}
+extern "C" void nbcc_interact_numbered(const Arguments* a, index i_begin, index i_end, index j_begin, index j_end) {
+  interact<true>(a, i_begin, i_end, j_begin, j_end);
 }
 
 // What is done once per i after its sum: common factors, then finish().

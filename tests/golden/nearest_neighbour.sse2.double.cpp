@@ -8,6 +8,7 @@ typedef float vfloat __attribute__((ext_vector_type(2)));
 typedef double vdouble __attribute__((ext_vector_type(2)));
 typedef int vint __attribute__((ext_vector_type(2)));
 typedef index vindex __attribute__((ext_vector_type(2)));
+typedef int vnumbers __attribute__((ext_vector_type(2), aligned(4)));  // wherever they stand
 typedef long vlong __attribute__((ext_vector_type(2)));  // what comparing doubles gives
 typedef vdouble vreal;
 typedef vindex vmask;
@@ -67,6 +68,12 @@ NBCC_INLINE T whole_quotient(T a, T b) {
 }
 template <typename T>
 NBCC_INLINE T whole_remainder(T a, T b) { return choose(to_mask(b == 0), (T)(0), a - whole_quotient(a, b) * b); }
+NBCC_INLINE vindex indices(vint numbers, index offset) {
+  return __builtin_convertvector(numbers, vindex) + (vindex)(offset);
+}
+NBCC_INLINE vmask number_is(vint numbers, index number) {
+  return to_mask(numbers == (vint)((unsigned long long)number < 0x80000000ull ? (int)number : -1));
+}
 // The lane whose number this is, or none. Unsigned, so that one comparison serves both ends.
 NBCC_INLINE vmask lane_of(index number) {
   return to_mask(lane_numbers == (vint)((unsigned long long)number < 2 ? (int)number : -1));
@@ -191,6 +198,7 @@ struct Arguments {
   double* const* acc;
   double* const* arg;
   index i_offset, j_offset;
+  const int *i_number, *j_number;  // of the particles at these positions; null: the positions themselves
 };
 
 
@@ -206,7 +214,9 @@ extern "C" void nbcc_prepare_j(const Arguments* a, index begin, index end) {
   }
 }
 
-extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, index j_begin, index j_end) {
+// `numbered`: particles have numbers of their own, which indices are counted by; argmin and argmax choose positions.
+template <bool numbered>
+NBCC_INLINE void interact(const Arguments* a, index i_begin, index i_end, index j_begin, index j_end) {
   const vint t0 = (vint)(a->param[0]);
   const vint t1 = (vint)(0);
   const vmask t2 = to_mask(t0 == t1);
@@ -224,7 +234,7 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
       vint arg0_0 = (vint)(-1);
       vreal sum1_0 = (vreal)(__builtin_inf());
       const auto pair = [&](const index j, const vmask live) __attribute__((always_inline)) {
-        const vmask t6_0 = lane_of(i + a->i_offset - (j + a->j_offset));
+        const vmask t6_0 = numbered ? number_is(*(vnumbers*)(a->j_number + j), a->i_number[i] + a->i_offset - a->j_offset) : lane_of(i + a->i_offset - (j + a->j_offset));
         const vmask t7_0 = t3 & t6_0;
         const vreal t8 = *(vdouble*)((double*)a->j[0] + j);
         const vreal t9 = *(vdouble*)((double*)a->j[1] + j);
@@ -243,10 +253,13 @@ extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, in
       };
       for (index j = first_j; j < whole; j += 2) pair(j, all_lanes);
       if (whole < tile_end) pair(whole, lanes_below(tile_end - whole));
-      combine(a->acc[0] + i, a->arg[0] + i, sum0_0, arg0_0, first_j + a->j_offset, true);
+      combine(a->acc[0] + i, a->arg[0] + i, sum0_0, arg0_0, first_j + (numbered ? 0 : a->j_offset), true);
       combine(a->acc[1] + i, sum1_0, true);
     }
   }
+}
+extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, index j_begin, index j_end) {
+  interact<false>(a, i_begin, i_end, j_begin, j_end);
 }
 
 // What is done once per i after its sum: common factors, then finish().

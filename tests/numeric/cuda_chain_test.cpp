@@ -89,8 +89,8 @@ class ChainsOnGpu : public OnGpu, public testing::WithParamInterface<std::int64_
 
   std::optional<CudaExperiment> a_, b_;
   std::vector<double> masses_;
-  std::optional<CudaCurrent> current_;
-  std::optional<CudaQueue> one_, other_;
+  std::optional<CudaContextGuard> current_;
+  std::optional<CudaOwnStream> one_, other_;
 };
 
 TEST_P(ChainsOnGpu, GiveTheSameBitsWhetherSomebodyWaitsOrNot) {
@@ -109,13 +109,13 @@ TEST_P(ChainsOnGpu, GiveTheSameBitsWhetherSomebodyWaitsOrNot) {
     EXPECT_EQ(after([&] { in(one); }), expected) << "a stream";
   }
 
-  CudaMark a_done(gpu()), b_done(gpu());
+  CudaEventOwner a_done(gpu()), b_done(gpu());
   const auto between = [&] {
     for (int k = 0; k < kRounds; ++k) {
       a_->sum.run({.stream = one});
-      a_done.record(one), a_done.hold(other);
+      a_done.record(one), a_done.make_wait(other);
       b_->sum.run({.stream = other});
-      b_done.record(other), b_done.hold(one);
+      b_done.record(other), b_done.make_wait(one);
     }
   };
   for (int k = 0; k < 5; ++k) EXPECT_EQ(after(between), expected) << "from stream to stream";

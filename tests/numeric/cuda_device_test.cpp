@@ -14,6 +14,7 @@
 
 #include "compiler/source/parse.h"
 #include "jit/build_kernel.h"
+#include "runtime/cuda/cuda_tunings.h"
 #include "runtime/error.h"
 #include "tests/support/cuda_experiment.h"
 #include "tests/support/cuda_shim.h"
@@ -108,20 +109,26 @@ INSTANTIATE_TEST_SUITE_P(Library, EveryPipelineOnGpu, testing::ValuesIn(library(
 
 constexpr int kSeedsOfGroup = 10;
 
-// A seed takes one precision and policy: compiling is what this waits for.
+// A seed takes one precision and policy: compiling is what this waits for. For the same reason it takes one of the
+// configurations that the device may choose from, in several splits, beside those that it does choose.
 void expect_agreement(CudaDevice& device, std::uint64_t seed) {
   const std::string text = random_pipeline_text(seed);
   const Pipeline pipeline = parse({"random.pipe", text});
   const Options options{.precision = Precision(seed % 3), .math = Math(seed / 3 % 2)};
   const std::shared_ptr<const Kernel> kernel = device.load(build_cuda_kernel(pipeline, options, ""));
+  const std::vector<LaunchConfig>& launches = kernel->source.launches;
+  LaunchConfig in_splits = launches[seed % launches.size()];
+  in_splits.j_splits = 2 + int(seed / launches.size() % 3);
   for (const auto& [ni, nj] : {std::pair{5, 37}, {3, 1000}, {130, 600}, {1, 1}, {2, 0}}) {
     const OracleInput input = random_pipeline_input(pipeline, ni, nj, seed);
     const Expectation expected = random_pipeline_expectation(pipeline, input, options.precision);
-    for (const CudaGpu* const arrays_on : {static_cast<const CudaGpu*>(nullptr), &device.gpu()}) {
-      const Columns got = run_kernel(kernel, input, {.arrays_on = arrays_on});
+    for (const KernelRunChoice& choice : {KernelRunChoice{}, KernelRunChoice{.arrays_on = &device.gpu()},
+                                          KernelRunChoice{.arrays_on = &device.gpu(), .launch = in_splits}}) {
+      const Columns got = run_kernel(kernel, input, choice);
       EXPECT_EQ(random_pipeline_difference(pipeline, got, expected), "")
           << "seed " << seed << ", " << name(options.precision) << ", " << name(options.math) << ", " << ni << " x "
-          << nj << (arrays_on ? ", arrays there\n" : ", arrays here\n") << text;
+          << nj << (choice.arrays_on ? ", arrays there, " : ", arrays here, ") << describe(choice.launch) << "\n"
+          << text;
     }
   }
 }
@@ -198,7 +205,7 @@ TEST_F(SumsOnGpu, ManagedMemoryIsReadAndWrittenWhereItIs) {
   CudaExperiment experiment(gpu(), kernel, inputs);
   experiment.sum.run();
   const Numbers expected = experiment.outputs();
-  const CudaCurrent current(gpu());
+  const CudaContextGuard guard(gpu());
   CudaDevicePointer memory = 0;
   gpu().require(gpu().driver().mem_alloc_managed(&memory, 8 * (3 * 900 + 700), kCudaGlobal), "allocating for a test");
   auto* const xj = reinterpret_cast<double*>(memory);

@@ -110,6 +110,9 @@ def test_what_a_pipeline_tells(gravity, types):
 def test_info(gravity):
     told = gravity.info()
     assert told["name"] == "gravity" and told["options"] == {"precision": "single", "math": "fast", "root": "refined"}
+    assert told["neighbours"] is None and told["no_neighbours"] is None
+    guarded = nbcc.compile(PIPELINES / "lennard_jones.pipe").info()
+    assert guarded["neighbours"] == "|xj - xi| < rc in the periodic box `box`"
     assert told["fields"][0] | {"comment": ""} == {
         "name": "xi",
         "role": "input_i",

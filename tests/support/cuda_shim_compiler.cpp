@@ -59,7 +59,7 @@ std::string translation_unit(const std::string& text) {
   return unit;
 }
 
-std::vector<std::string> command(const CudaShape& shape, const std::string& source, const std::string& object) {
+std::vector<std::string> command(const LaunchConfig& shape, const std::string& source, const std::string& object) {
   std::vector<std::string> words{
       "clang++-19", "-x", "c++", "-std=c++17", "-O1", "-w", "-march=native", "-ffp-contract=off",
       // Casts that saturate, as the GPU's do.
@@ -69,7 +69,7 @@ std::vector<std::string> command(const CudaShape& shape, const std::string& sour
                                                            {"NBCC_I_PER_THREAD", shape.i_per_thread},
                                                            {"NBCC_J_TILE", shape.j_tile},
                                                            {"NBCC_UNROLL", shape.unroll},
-                                                           {"NBCC_J_SLICES", shape.lanes}}};
+                                                           {"NBCC_J_SLICES", shape.j_slices}}};
   for (const auto& [name, value] : macros) {
     if (value) words.push_back(fmt::format("-D{}={}", name, value));
   }
@@ -95,7 +95,7 @@ int run(std::vector<std::string> words, const std::string& log) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
-std::string compile_here(const std::string& text, const CudaShape& shape) {
+std::string compile_here(const std::string& text, const LaunchConfig& shape) {
   const ScratchFolder folder;
   const std::string source = folder.write("kernel.cpp", translation_unit(text));
   if (run(command(shape, source, folder.path("kernel.so")), folder.path("log")) != 0)
@@ -105,7 +105,7 @@ std::string compile_here(const std::string& text, const CudaShape& shape) {
 
 struct Compiled {
   std::mutex mutex;
-  std::map<std::pair<std::string, CudaShape>, std::string> images;
+  std::map<std::pair<std::string, LaunchConfig>, std::string> images;
   int requests = 0, made = 0;
 };
 
@@ -118,7 +118,7 @@ class ShimCompiler final : public CudaCompiler {
  public:
   std::string identity() const override { return "shim, clang 19"; }
   std::vector<std::string> architectures() const override { return {"sm_75", "sm_80", "sm_90", "sm_100"}; }
-  CudaCode compile(const std::string& text, const std::string& architecture, const CudaShape& shape,
+  CudaCode compile(const std::string& text, const std::string& architecture, const LaunchConfig& shape,
                    Form) const override {
     const std::vector<std::string> known = architectures();
     if (std::find(known.begin(), known.end(), architecture) == known.end())

@@ -42,7 +42,7 @@ std::size_t slots(const KernelSource& source) {
 
 }  // namespace
 
-CudaTextRun::CudaTextRun(const CudaShim& shim, const KernelSource& source, const CudaShape& shape)
+CudaTextRun::CudaTextRun(const CudaShim& shim, const KernelSource& source, const LaunchConfig& shape)
     : driver_(shim.driver()), source_(source), shape_(shape) {
   CudaContext* context = nullptr;
   require(driver_.device_primary_ctx_retain(&context, 0));
@@ -103,7 +103,7 @@ std::vector<CudaView> CudaTextRun::views(Role role, const std::vector<std::vecto
 }
 
 void CudaTextRun::launch(std::vector<std::uint64_t> arguments, std::int64_t ni, unsigned parts) {
-  const std::int64_t block = std::int64_t(shape_.threads / std::max(shape_.lanes, 1)) * shape_.i_per_thread;
+  const std::int64_t block = std::int64_t(shape_.threads / std::max(shape_.j_slices, 1)) * shape_.i_per_thread;
   void* list[] = {arguments.data()};
   require(driver_.launch_kernel(function_, unsigned((ni + block - 1) / block), parts, 1, unsigned(shape_.threads), 1, 1,
                                 0, nullptr, list, nullptr));
@@ -134,8 +134,7 @@ CudaTextRun::Columns CudaTextRun::operator()(const OracleInput& input, const Cud
   for (int c = 0; chosen > 0 && c < choice.chunks; ++c) {
     run.j_begin = input.nj * c / choice.chunks;
     run.nj = input.nj * (c + 1) / choice.chunks - run.j_begin;
-    const std::int64_t tiles = (run.nj + shape_.j_tile - 1) / shape_.j_tile;
-    run.short_parts = tiles > choice.parts ? choice.short_parts : 0;
+
     run.first = c == 0;
     run.last = c == choice.chunks - 1;
     std::vector<std::uint64_t> arguments = head;

@@ -14,7 +14,6 @@ namespace nbcc::test {
 
 struct CudaTextChoice {
   unsigned parts = 1;                // of j, in one launch
-  unsigned short_parts = 0;          // of them, one tile each, where there are enough
   int chunks = 1;                    // of j, one launch each
   bool records = false;              // inputs as records of doubles; else columns of what the kernel computes with
   std::vector<std::int64_t> list{};  // the chosen i; empty: all
@@ -27,7 +26,7 @@ class CudaTextRun {
   using Columns = std::vector<std::vector<double>>;  // [output component][chosen i]
 
   // Compiles source.text and loads it on the shim's first device. The shim must outlive this object.
-  CudaTextRun(const CudaShim& shim, const KernelSource& source, const CudaShape& shape);
+  CudaTextRun(const CudaShim& shim, const KernelSource& source, const LaunchConfig& shape);
   CudaTextRun(const CudaTextRun&) = delete;
   CudaTextRun& operator=(const CudaTextRun&) = delete;
   ~CudaTextRun();
@@ -46,7 +45,7 @@ class CudaTextRun {
 
   const CudaDriver& driver_;
   KernelSource source_;
-  CudaShape shape_;
+  LaunchConfig shape_;
   CudaModule* module_ = nullptr;
   CudaFunction* function_ = nullptr;
   std::vector<CudaDevicePointer> blocks_;

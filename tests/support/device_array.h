@@ -10,23 +10,23 @@ namespace nbcc::test {
 class DeviceArray {
  public:
   DeviceArray(const CudaGpu& gpu, std::size_t bytes) : gpu_(gpu) {
-    const CudaCurrent current(gpu_);
+    const CudaContextGuard guard(gpu_);
     gpu_.require(gpu_.driver().mem_alloc(&data_, bytes + 8), "allocating for a test");
   }
   ~DeviceArray() {
-    const CudaCurrent current(gpu_);
+    const CudaContextGuard guard(gpu_);
     gpu_.driver().mem_free(data_);
   }
   DeviceArray(const DeviceArray&) = delete;
   DeviceArray& operator=(const DeviceArray&) = delete;
 
   void put(const void* from, std::size_t bytes) {
-    const CudaCurrent current(gpu_);
+    const CudaContextGuard guard(gpu_);
     gpu_.require(gpu_.driver().memcpy_htod_async(data_, from, bytes, nullptr), "copying for a test");
     gpu_.require(gpu_.driver().stream_synchronize(nullptr), "copying for a test");
   }
   void get(void* to, std::size_t bytes) const {
-    const CudaCurrent current(gpu_);
+    const CudaContextGuard guard(gpu_);
     gpu_.require(gpu_.driver().memcpy_dtoh_async(to, data_, bytes, nullptr), "copying for a test");
     gpu_.require(gpu_.driver().stream_synchronize(nullptr), "copying for a test");
   }

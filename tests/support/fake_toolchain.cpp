@@ -121,6 +121,8 @@ KernelSource fake_source(int tile) {
   source.has_finish = true;
   source.uses_i_index = source.uses_j_index = true;
   source.operations = 38;
+  source.neighbours = "|xj - xi| < 1";
+  source.no_neighbours = "line 1: both are told";
   return source;
 }
 

@@ -17,6 +17,7 @@ using Columns = std::vector<std::vector<double>>;  // [output component][chosen 
 struct KernelRunChoice {
   std::int64_t begin = 0, count = -1;  // of i; all from `begin` on
   const CudaGpu* arrays_on = nullptr;  // null: the host's
+  LaunchConfig launch{};               // zeros: the device's choice
 };
 
 inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const OracleInput& input,
@@ -56,6 +57,7 @@ inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const Ora
     }
     sum.bind(field.name, {data, Element::Double, n, 8, 8 * n});
   }
+  sum.set_launch(choice.launch);
   RunChoice run;
   run.i_begin = choice.begin;
   run.i_count = choice.count;

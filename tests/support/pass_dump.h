@@ -4,9 +4,7 @@
 
 #include "compiler/ir/print.h"
 #include "compiler/ir/verify.h"
-#include "compiler/passes/cse.h"
-#include "compiler/passes/dce.h"
-#include "compiler/passes/fold.h"
+#include "compiler/passes/passes.h"
 #include "compiler/source/parse.h"
 
 namespace nbcc::test {
@@ -19,13 +17,11 @@ inline Pipeline cleaned(const std::string& statements) {
   Pipeline pipeline = parse({"case.pipe", kPassFields + statements});
   fold(pipeline);
   cse(pipeline);
-  dce(pipeline);
   return pipeline;
 }
 
 inline std::string dumped(Pipeline pipeline) {
   verify(pipeline, "pass");
-  dce(pipeline);
   const std::string all = print(pipeline);
   std::string result;
   for (std::size_t at = all.find("\npair\n") + 6; at < all.size(); at = all.find('\n', at) + 1) {

@@ -435,7 +435,7 @@ class PipelineAuthor {
     } else if (output.type == "double") {
       line("{0} = {0} * double(0.5);", output.name);
     } else {
-      line("{0} = (1.5 + 0.25 * bi) * {0};", output.name);
+      line("{0} = (1.5 + 0.25 * bi + real(i_index % 3)) * {0};", output.name);
     }
   }
 

@@ -36,6 +36,9 @@ OracleInput random_pipeline_input(const Pipeline& pipeline, std::int64_t ni, std
       (field.role == Role::InputI ? input.i : input.j).push_back(std::move(column));
     }
   }
+  // Small, so that i_index meets j_index nevertheless.
+  input.i_offset = random.between(0, 3);
+  input.j_offset = random.between(0, 3);
   return input;
 }
 

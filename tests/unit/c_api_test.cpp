@@ -95,6 +95,8 @@ TEST(CApi, TellsTheFields) {
   const nbcc::Pipeline pipeline = fake_pipeline();
   EXPECT_EQ(pipeline.name(), "fake");
   EXPECT_EQ(pipeline.operations(), 38);
+  EXPECT_EQ(pipeline.neighbours(), "|xj - xi| < 1");
+  EXPECT_EQ(pipeline.no_neighbours(), "line 1: both are told");
   const std::vector<nbcc::Field> fields = pipeline.fields();
   ASSERT_EQ(fields.size(), 9u);
   EXPECT_EQ(fields[0].name, "xi");

@@ -302,12 +302,12 @@ struct TellingCompiler final : CudaCompiler {
   std::string identity() const override { return inner->identity(); }
   int version() const override { return inner->version(); }
   std::vector<std::string> architectures() const override { return inner->architectures(); }
-  CudaCode compile(const std::string& text, const std::string& architecture, const CudaShape& shape,
+  CudaCode compile(const std::string& text, const std::string& architecture, const LaunchConfig& config,
                    Form form) const override {
-    const std::size_t what = std::hash<std::string>()(text + std::to_string(shape.lanes) + describe({.shape = shape}));
+    const std::size_t what = std::hash<std::string>()(text + describe(config));
     std::ofstream(log_file, std::ios::app) << std::to_string(what) + "\n" << std::flush;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    return inner->compile(text, architecture, shape, form);
+    return inner->compile(text, architecture, config, form);
   }
 
   std::shared_ptr<const CudaCompiler> inner;

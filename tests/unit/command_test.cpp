@@ -155,6 +155,24 @@ TEST(Command, CheckSaysWhatAPipelineIs) {
   EXPECT_THAT(text.out, HasSubstr("operations per interaction: 3 as written"));
 }
 
+TEST(Command, CheckSaysWhichPairsAreNeighbours) {
+  const std::string fields =
+      "input_i real xi;\ninput_i real hi;\ninput_j real xj;\noutput(sum) real s;\nreal r = abs(xj - xi);\n";
+  const Shell shell;
+  shell.write("proved.pipe", fields + "if (r < 2.0 * hi) s += 1.0;\n");
+  shell.write("divided.pipe", fields + "if (r / hi < 2.0) s += 1.0;\n");
+  const Outcome proved = shell.nbcc("check proved.pipe"), divided = shell.nbcc("check divided.pipe");
+  EXPECT_THAT(proved.out, HasSubstr("  neighbours: |xj - xi| < 2 * hi: cost O(N)\n"));
+  EXPECT_THAT(proved.err, IsEmpty());
+  EXPECT_EQ(divided.code, 0);
+  EXPECT_THAT(divided.out, Not(HasSubstr("neighbours")));
+  EXPECT_THAT(divided.err, HasSubstr("divided.pipe:6:12: note: no neighbours are proved: the sign of `hi`"));
+  const json reports = json::parse(shell.nbcc("check proved.pipe divided.pipe --json").out);
+  EXPECT_EQ(reports[0]["neighbours"], "|xj - xi| < 2 * hi");
+  EXPECT_EQ(reports[1]["neighbours"], nullptr);
+  EXPECT_EQ(reports[1]["diagnostics"][0]["severity"], "note");
+}
+
 TEST(Command, CheckGoesOnAfterAnError) {
   const Shell shell;
   shell.write("sound.pipe", kSound);
@@ -301,7 +319,7 @@ TEST(Command, CacheKnowsTunings) {
   const Shell shell;
   const CudaTuningSubject subject{"gravity", "// gravity: cuda, single precision, fast math\n", "NVIDIA H200", 132};
   const CudaTunings tunings(shell.path("cache"));
-  tunings.store(subject, {11, 17}, {{{128, 1, 128, 16, 2}, 8}, 5e11, 4e11});
+  tunings.store(subject, {11, 17}, {{128, 1, 128, 16, 2, 8}, 5e11, 4e11});
   tunings.store(subject, {12, 17}, {{}, 5e11, 5e11});
   const std::string cache = "export NBCC_CACHE_DIR=$PWD/cache; \"$nbcc\" cache ";
   const Outcome text = shell.line(cache + "list");

@@ -67,13 +67,13 @@ TEST_F(CommandTune, MeasuresAndKeepsWhatItFinds) {
   if (entries.empty()) return;
   const CudaTuned* const tuned = entries[0].table.measured({5, 5});
   ASSERT_NE(tuned, nullptr);
-  EXPECT_EQ(tuned->tuning == CudaTuning{}, same);
+  EXPECT_EQ(tuned->config == LaunchConfig{}, same);
   EXPECT_EQ(tuned->gain() >= 1.02, !same);
 }
 
 TEST_F(CommandTune, WhatIsKnownIsNotMeasuredAgainUnlessForced) {
-  const ParticleSum sum(folder_.path("small.pipe"), {}, device());
-  const CudaTuning choice{{64, 2, 64, 8, 1}, 3};
+  const ParticleSum sum(folder_.path("small.pipe"), {}, {}, device());
+  const LaunchConfig choice{64, 2, 64, 8, 1, 3};
   CudaTunings(folder_.path("cache")).store(sum.cuda_kernel().tuning_subject(), {5, 5}, {choice, 3e9, 2e9});
   const json known = tune();
   EXPECT_EQ(known["measured"], 0);
@@ -114,20 +114,19 @@ TEST_F(CommandTune, SweepsBlocksUnrollingAndLanes) {
   EXPECT_TRUE(seen.contains({"lanes", 1}) && seen.contains({"lanes", 32}));
 }
 
-TEST_F(CommandTune, AnotherCutGivesTheSameSum) {
-  ParticleSum sum(folder_.path("small.pipe"), {}, device());
-  sum.set_params({{"eps2", {0.25}}});
+TEST_F(CommandTune, AnotherConfigurationGivesTheSameSum) {
+  ParticleSum sum(folder_.path("small.pipe"), {}, {{"eps2", {0.25}}}, device());
   const RandomSides i = random_particles(sum.inputs(), 50, 1), j = random_particles(sum.inputs(), 300, 2);
   sum.bind(bind_particles(sum.inputs(), {&i.i, "i"}, {&j.j, "j"}, {}), 50, 300);
   sum.run();
   sum.wait();
   const auto before = std::get<std::vector<double>>(sum.outputs()[0].data);
-  sum.cut({{64, 1, 64, 4, 1}, 2});
-  EXPECT_EQ(sum.cuda_kernel().program().shape().threads, 64);
+  sum.set_launch({64, 1, 64, 4, 1, 2});
   auto& after = std::get<std::vector<double>>(sum.outputs()[0].data);
   std::fill(after.begin(), after.end(), -7.0);
   sum.run();
   sum.wait();
+  EXPECT_EQ(shim_.last_launch(), (std::vector<unsigned>{1, 2, 1, 64, 1, 1}));
   for (std::size_t k = 0; k < before.size(); ++k) EXPECT_NEAR(after[k], before[k], 1e-4);
 }
 

@@ -1,9 +1,8 @@
-#include "compiler/passes/cse.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
 
+#include "compiler/passes/passes.h"
 #include "tests/support/hand_made.h"
 
 namespace nbcc {
@@ -70,6 +69,36 @@ TEST(cse, a_constant_comes_second) {
   });
   cse(p);
   EXPECT_TRUE(p.pair.is_constant(p.pair[p.contributions[0].value].args[1], 2));
+}
+
+TEST(cse, drops_what_nothing_needs) {
+  Pipeline p = test::sum_of([](Graph& g) {
+    const NodeId value = g.binary(Op::Sub, input_j(g, 0), input_i(g, 0));
+    g.unary(Op::Exp, value);
+    return value;
+  });
+  cse(p);
+  EXPECT_EQ(p.pair.size(), 3);
+  EXPECT_EQ(p.pair[p.contributions[0].value].op, Op::Sub);
+}
+
+TEST(cse, keeps_guard_and_scale) {
+  Pipeline p = test::sum_of([](Graph& g) { return g.constant(1); });
+  p.contributions[0].guard = p.pair.binary(Op::Lt, input_i(p.pair, 0), input_j(p.pair, 0));
+  p.contributions[0].scale = p.pair.leaf(Op::Param, 0, Type::Real);
+  cse(p);
+  EXPECT_EQ(p.pair.size(), 5);
+  EXPECT_EQ(p.pair[p.contributions[0].guard].op, Op::Lt);
+  EXPECT_EQ(p.pair[p.contributions[0].scale].op, Op::Param);
+}
+
+TEST(cse, drops_dead_nodes_of_finish) {
+  Pipeline p = test::sum_of([](Graph& g) { return g.constant(1); });
+  p.finish.unary(Op::Exp, p.finish.leaf(Op::Param, 0, Type::Real));
+  p.finished = {p.finish.leaf(Op::Output, 0, Type::Real)};
+  cse(p);
+  EXPECT_EQ(p.finish.size(), 1);
+  EXPECT_EQ(p.finish[p.finished[0]].op, Op::Output);
 }
 
 }  // namespace

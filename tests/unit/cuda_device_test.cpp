@@ -26,14 +26,14 @@ struct CountingCompiler final : CudaCompiler {
   std::string identity() const override { return name; }
   int version() const override { return 13000; }
   std::vector<std::string> architectures() const override { return known; }
-  CudaCode compile(const std::string& text, const std::string& architecture, const CudaShape& shape,
+  CudaCode compile(const std::string& text, const std::string& architecture, const LaunchConfig& config,
                    Form form) const override {
     ++compiled;
     last_architecture = architecture;
     last_form = form;
     if (broken) return {"not an image", 0, 0};
     if (refuses) throw TextRefused("the log\n" + refused_line(text) + ": error: no");
-    return inner->compile(text, inner->architectures().back(), shape, form);
+    return inner->compile(text, inner->architectures().back(), config, form);
   }
 
   // NVRTC's way to say where the first value is defined.
@@ -105,14 +105,14 @@ TEST_F(CudaDeviceTest, CompilesOnceThenComesFromMemoryThenFromDisk) {
   EXPECT_EQ(compiler_->compiled, 1);
 }
 
-TEST_F(CudaDeviceTest, TextShapeArchitectureAndCompilerAreTheKey) {
+TEST_F(CudaDeviceTest, TextConfigurationArchitectureAndCompilerAreTheKey) {
   {
     CudaDevice device = open();
     test::load_experiment(device, false);
     test::load_experiment(device, true);
     EXPECT_EQ(compiler_->compiled, 2);
-    device.set_tuning({.shape = {.j_tile = 64}});
-    test::load_experiment(device, false);
+    const auto kernel = test::load_experiment(device, false);
+    dynamic_cast<const CudaKernel&>(*kernel).launch_for(1, 1, true, {.j_tile = 64});
     EXPECT_EQ(compiler_->compiled, 3);
   }
   compiler_->name = "counting 2";
@@ -235,14 +235,6 @@ TEST_F(CudaDeviceTest, AKernelOutlivesItsDevice) {
   test::CudaExperiment experiment(other.gpu(), kernel, test::random_experiment(10, 10));
   experiment.sum.run();
   EXPECT_NE(experiment.get("pot")[0], -7);
-}
-
-TEST_F(CudaDeviceTest, TuningTakesThePlaceOfTheModel) {
-  CudaDevice device = open();
-  device.set_tuning({.shape = {.threads = 64, .i_per_thread = 2}, .parts = 3});
-  test::CudaExperiment experiment(device.gpu(), test::load_experiment(device), test::random_experiment(300, 1000));
-  experiment.sum.run();
-  EXPECT_EQ(shim_.last_launch(), (std::vector<unsigned>{3, 3, 1, 64, 1, 1}));
 }
 
 TEST_F(CudaDeviceTest, FewIGetAKernelWithFewerPerThread) {

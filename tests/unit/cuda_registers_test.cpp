@@ -83,8 +83,8 @@ TEST(CudaRegisters, AreNotSpilledForTheSakeOfMoreThreads) {
   const CudaCompiler* const nvrtc = test::installed_nvrtc();
   const Pipeline pipeline = parse(read_source(test::source_folder() + "/pipelines/sph_force.pipe"));
   const std::string text = emit_cuda(optimize(pipeline, {}, cuda_target()), {}).text;
-  const CudaShape shape{.threads = 128, .i_per_thread = 2, .j_tile = 256, .unroll = 0, .lanes = 1};
-  const CudaCode code = nvrtc->compile("#define NBCC_RESIDENT 1024\n" + text, "sm_90", shape);
+  const LaunchConfig config{.threads = 128, .i_per_thread = 2, .j_tile = 256};
+  const CudaCode code = nvrtc->compile("#define NBCC_RESIDENT 1024\n" + text, "sm_90", config);
   EXPECT_EQ(code.spilled_bytes, 0);
   EXPECT_GT(code.registers, 64);
 }

@@ -75,7 +75,7 @@ TEST_F(CudaStageTest, AgreesAtAwkwardSizes) {
 TEST_F(CudaStageTest, AnyFieldMayBeOnEitherSide) {
   CudaStream* stream = nullptr;
   {
-    const CudaCurrent current(gpu());
+    const CudaContextGuard guard(gpu());
     shim_.driver().stream_create(&stream, kCudaNonBlocking);
   }
   const auto kernel = test::load_experiment(*device_);
@@ -95,7 +95,7 @@ TEST_F(CudaStageTest, AnyFieldMayBeOnEitherSide) {
   check({"xi", "hi", "xj", "mj"});
   check({"acc", "pot", "near", "far"});
   check({"xi", "pot"});
-  const CudaCurrent current(gpu());
+  const CudaContextGuard guard(gpu());
   shim_.driver().stream_destroy(stream);
 }
 
@@ -206,7 +206,7 @@ TEST_F(CudaStageTest, WithLessMemoryJPassesInSmallerChunks) {
     experiment.sum.run();
     whole = experiment.outputs();
   }
-  open_with_memory(1 << 20);
+  open_with_memory(2 << 20);
   CudaExperiment experiment(gpu(), test::load_experiment(*device_), inputs, kAllFields);
   experiment.sum.run();
   expect_close(experiment.outputs(), whole, 1e-13);
@@ -318,7 +318,7 @@ TEST_F(CudaStageTest, AFailureAtAnyCallLeavesOutputsAndDeviceAsTheyWere) {
 TEST_F(CudaStageTest, ACaptureRefusesArraysOfTheHost) {
   CudaStream* stream = nullptr;
   {
-    const CudaCurrent current(gpu());
+    const CudaContextGuard guard(gpu());
     shim_.driver().stream_create(&stream, kCudaNonBlocking);
   }
   {
@@ -328,7 +328,7 @@ TEST_F(CudaStageTest, ACaptureRefusesArraysOfTheHost) {
     EXPECT_THROW(experiment.sum.run({.stream = stream}), DeviceError);
     shim_.end_capture(stream);
   }
-  const CudaCurrent current(gpu());
+  const CudaContextGuard guard(gpu());
   shim_.driver().stream_destroy(stream);
 }
 

@@ -37,13 +37,13 @@ class CudaSumTest : public testing::Test {
   CudaSumTest() { device_.emplace(shim_.driver(), shim_.compiler(), 0, "", ""); }
 
   CudaStream* make_stream() {
-    const CudaCurrent current(device_->gpu());
+    const CudaContextGuard guard(device_->gpu());
     CudaStream* stream = nullptr;
     shim_.driver().stream_create(&stream, kCudaNonBlocking);
     return stream;
   }
   void destroy(CudaStream* stream) {
-    const CudaCurrent current(device_->gpu());
+    const CudaContextGuard guard(device_->gpu());
     shim_.driver().stream_destroy(stream);
   }
 
@@ -224,7 +224,7 @@ TEST_F(CudaSumTest, TwoGpusEachInItsContext) {
   CudaContext* current = nullptr;
   shim_.driver().ctx_get_current(&current);
   EXPECT_EQ(current, nullptr);
-  const CudaCurrent callers(other.gpu());
+  const CudaContextGuard callers(other.gpu());
   a.sum.run();
   shim_.driver().ctx_get_current(&current);
   EXPECT_EQ(current, other.gpu().context());
@@ -288,7 +288,7 @@ TEST_F(CudaSumTest, RunsInDifferentStreamsDoTheirWorkInOrder) {
     experiment.sum.run({.accumulate = true, .stream = b});
     destroy(a);  // the caller's affair
     {
-      const CudaCurrent current(device_->gpu());
+      const CudaContextGuard guard(device_->gpu());
       shim_.driver().stream_synchronize(b);
     }
     Numbers expected = test::expected_sums(inputs);
@@ -426,7 +426,7 @@ TEST_F(CudaSumTest, ManagedMemoryIsReadAndWrittenWhereItIs) {
   const Numbers inputs = test::random_experiment(50, 70);
   CudaExperiment experiment(device_->gpu(), test::load_experiment(*device_), inputs);
   CudaDevicePointer memory = 0;
-  const CudaCurrent current(device_->gpu());
+  const CudaContextGuard guard(device_->gpu());
   ASSERT_EQ(shim_.driver().mem_alloc_managed(&memory, 50 * 8, kCudaGlobal), kCudaSuccess);
   auto* const pot = reinterpret_cast<double*>(memory);
   ArrayView view = experiment.view("pot");

@@ -1,4 +1,4 @@
-// A device with tunings: which choice a sum is cut by.
+// A device with tunings: which launch configuration a sum takes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,18 +17,18 @@ namespace {
 using Launch = std::vector<unsigned>;
 using test::CudaExperiment;
 
-// Refuses kernels of some shapes.
+// Refuses some kernels.
 struct ChoosyCompiler final : CudaCompiler {
   explicit ChoosyCompiler(std::shared_ptr<const CudaCompiler> compiler) : inner(std::move(compiler)) {}
   std::string identity() const override { return inner->identity(); }
   std::vector<std::string> architectures() const override { return inner->architectures(); }
-  CudaCode compile(const std::string& text, const std::string& architecture, const CudaShape& shape,
+  CudaCode compile(const std::string& text, const std::string& architecture, const LaunchConfig& config,
                    Form form) const override {
-    if (shape.j_tile == 64) {
+    if (config.j_tile == 64) {
       ++refused;
       throw TextRefused("too much shared memory");
     }
-    return inner->compile(text, architecture, shape, form);
+    return inner->compile(text, architecture, config, form);
   }
 
   std::shared_ptr<const CudaCompiler> inner;
@@ -36,7 +36,7 @@ struct ChoosyCompiler final : CudaCompiler {
 };
 
 constexpr std::int64_t kNi = 300, kNj = 1000;
-const CudaTuning kChoice{{64, 2, 128, 8, 1}, 3};
+const LaunchConfig kChoice{64, 2, 128, 8, 1, 3};
 const Launch kChosen{3, 3, 1, 64, 1, 1};
 
 class CudaTunedTest : public testing::Test {
@@ -51,7 +51,7 @@ class CudaTunedTest : public testing::Test {
   CudaTuningSubject subject() {
     return dynamic_cast<const CudaKernel&>(*test::load_experiment(device_)).tuning_subject();
   }
-  void keep(const CudaTuning& choice, std::int64_t ni = kNi, std::int64_t nj = kNj) {
+  void keep(const LaunchConfig& choice, std::int64_t ni = kNi, std::int64_t nj = kNj) {
     ASSERT_TRUE(tunings_.store(subject(), size_class(ni, nj), {choice, 2e9, 1e9}));
   }
   // How a run is launched. Its results are what they should be.
@@ -82,8 +82,8 @@ TEST_F(CudaTunedTest, AStoredChoiceTakesThePlaceOfTheModels) {
   EXPECT_EQ(run(), kChosen);
 }
 
-TEST_F(CudaTunedTest, TheModelChoosesPartsWhereTheStoreDoesNot) {
-  keep({kChoice.shape, 0});
+TEST_F(CudaTunedTest, TheModelChoosesSplitsWhereTheStoreDoesNot) {
+  keep(kChoice.compiled());
   const Launch launch = run();
   EXPECT_EQ(launch[0], kChosen[0]);
   EXPECT_EQ(launch[3], kChosen[3]);
@@ -95,7 +95,7 @@ TEST_F(CudaTunedTest, OtherSizesAreTheModels) {
   EXPECT_EQ(run(), untuned_);
 }
 
-TEST_F(CudaTunedTest, ANeighbouringSizeLendsItsShape) {
+TEST_F(CudaTunedTest, ANeighbouringSizeLendsItsKernel) {
   keep(kChoice, 2 * kNi, kNj);
   const Launch launch = run();
   EXPECT_EQ(launch[0], kChosen[0]);
@@ -104,7 +104,7 @@ TEST_F(CudaTunedTest, ANeighbouringSizeLendsItsShape) {
 
 TEST_F(CudaTunedTest, WhereTheModelWasFoundBestItDecides) {
   keep(kChoice, 2 * kNi, kNj);
-  keep(CudaTuning{});
+  keep(LaunchConfig{});
   EXPECT_EQ(run(), untuned_);
 }
 
@@ -114,14 +114,6 @@ TEST_F(CudaTunedTest, OneSumTakesTheChoiceOfEachSize) {
   EXPECT_EQ(run(kernel), kChosen);
   run(kernel, 16 * kNi, kNj);
   EXPECT_EQ(run(kernel), kChosen);
-}
-
-TEST_F(CudaTunedTest, WhatIsSaidByHandWins) {
-  keep(kChoice);
-  device_.set_tuning({.shape = {.threads = 32}});
-  EXPECT_EQ(run()[3], 32u);
-  device_.set_tuning({});
-  EXPECT_EQ(run(), kChosen);
 }
 
 TEST_F(CudaTunedTest, WithoutTuningsNoneIsFound) {
@@ -137,8 +129,8 @@ TEST_F(CudaTunedTest, AKernelLooksOnce) {
 }
 
 TEST_F(CudaTunedTest, AChoiceThatCannotBeCompiledIsTriedOnceAndLeftAside) {
-  CudaTuning impossible = kChoice;
-  impossible.shape.j_tile = 64;
+  LaunchConfig impossible = kChoice;
+  impossible.j_tile = 64;
   keep(impossible);
   const auto kernel = test::load_experiment(device_);
   EXPECT_EQ(run(kernel), untuned_);
@@ -156,9 +148,9 @@ TEST_F(CudaTunedTest, AChoiceThatCannotBeLoadedIsLeftAside) {
 TEST_F(CudaTunedTest, WhatTheModelChoosesCanBeAsked) {
   keep(kChoice);
   const auto loaded = test::load_experiment(device_);
-  const CudaTuning model = dynamic_cast<const CudaKernel&>(*loaded).model_choice(kNi, kNj);
-  EXPECT_EQ(unsigned(model.shape.threads), untuned_[3]);
-  EXPECT_EQ(unsigned(model.parts), untuned_[1]);
+  const LaunchConfig model = dynamic_cast<const CudaKernel&>(*loaded).model_choice(kNi, kNj);
+  EXPECT_EQ(unsigned(model.threads), untuned_[3]);
+  EXPECT_EQ(unsigned(model.j_splits), untuned_[1]);
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ using testing::SizeIs;
 
 const CudaTuningSubject kGravity{"gravity", "// gravity, single precision, fast math\nkernel text\n", "NVIDIA H200",
                                  132};
-const CudaTuned kFew{{{128, 1, 128, 16, 2}, 8}, 5.11e11, 4.29e11};
-const CudaTuned kMany{{{128, 4, 128, 32, 1}, 24}, 2.112e12, 2.05e12};
+const CudaTuned kFew{{128, 1, 128, 16, 2, 8}, 5.11e11, 4.29e11};
+const CudaTuned kMany{{128, 4, 128, 32, 1, 24}, 2.112e12, 2.05e12};
 
 class CudaTuningsTest : public testing::Test {
  protected:
@@ -45,10 +45,10 @@ TEST(CudaSizeClass, IsTheLogarithm) {
   EXPECT_EQ(size_class(4095, std::int64_t(1) << 40), (CudaSizeClass{11, 40}));
 }
 
-TEST(CudaTuning, IsDescribed) {
-  EXPECT_EQ(describe(kFew.tuning), "128 threads, 1 i, tile 128, unroll 16, lanes 2, parts 8");
-  EXPECT_EQ(describe(CudaTuning{{0, 0, 64, 0, 0}, 0}), "tile 64");
-  EXPECT_EQ(describe(CudaTuning{}), "");
+TEST(CudaTunings, DescribeAConfiguration) {
+  EXPECT_EQ(describe(kFew.config), "128 threads, 1 i, tile 128, unroll 16, lanes 2, parts 8");
+  EXPECT_EQ(describe(LaunchConfig{.j_tile = 64}), "tile 64");
+  EXPECT_EQ(describe(LaunchConfig{}), "");
 }
 
 TEST_F(CudaTuningsTest, KeepsChoicesBySizeClass) {
@@ -56,21 +56,21 @@ TEST_F(CudaTuningsTest, KeepsChoicesBySizeClass) {
   ASSERT_TRUE(tunings_.store(kGravity, size_class(2048, 2048), kFew));
   ASSERT_TRUE(tunings_.store(kGravity, size_class(131072, 131072), kMany));
   const CudaTuningTable table = tunings_.read(kGravity);
-  EXPECT_EQ(table.find(2048, 4095), kFew.tuning);
-  EXPECT_EQ(table.find(200000, 140000), kMany.tuning);
+  EXPECT_EQ(table.find(2048, 4095), kFew.config);
+  EXPECT_EQ(table.find(200000, 140000), kMany.config);
   EXPECT_EQ(table.measured({11, 11})->rate, kFew.rate);
   EXPECT_EQ(table.measured({11, 11})->model_rate, kFew.model_rate);
   ASSERT_TRUE(tunings_.store(kGravity, size_class(3000, 3000), kMany));
-  EXPECT_EQ(tunings_.read(kGravity).find(2048, 2048), kMany.tuning);
+  EXPECT_EQ(tunings_.read(kGravity).find(2048, 2048), kMany.config);
   EXPECT_THAT(tunings_.read(kGravity).all(), SizeIs(2));
 }
 
-TEST_F(CudaTuningsTest, ANeighbouringClassLendsItsShapeAndNoOther) {
+TEST_F(CudaTuningsTest, ANeighbouringClassLendsItsKernelAndNoOther) {
   tunings_.store(kGravity, {11, 11}, kFew);
   const CudaTuningTable table = tunings_.read(kGravity);
-  const CudaTuning shape_only{kFew.tuning.shape, 0};
+  const LaunchConfig kernel_only = kFew.config.compiled();
   for (const auto& [ni, nj] : {std::pair{1024, 2048}, {4096, 2048}, {2048, 8191}, {1500, 1500}, {8191, 1024}}) {
-    EXPECT_EQ(table.find(ni, nj), shape_only) << ni << ' ' << nj;
+    EXPECT_EQ(table.find(ni, nj), kernel_only) << ni << ' ' << nj;
   }
   for (const auto& [ni, nj] : {std::pair{1023, 2048}, {2048, 8192}, {8192, 8192}, {1, 1}, {1 << 20, 1 << 20}}) {
     EXPECT_FALSE(table.find(ni, nj)) << ni << ' ' << nj;
@@ -80,7 +80,7 @@ TEST_F(CudaTuningsTest, ANeighbouringClassLendsItsShapeAndNoOther) {
 TEST_F(CudaTuningsTest, OfTwoNeighboursTheNearerLends) {
   tunings_.store(kGravity, {10, 10}, kMany);
   tunings_.store(kGravity, {11, 12}, kFew);
-  EXPECT_EQ(tunings_.read(kGravity).find(2048, 2048)->shape, kFew.tuning.shape);
+  EXPECT_EQ(tunings_.read(kGravity).find(2048, 2048)->compiled(), kFew.config.compiled());
 }
 
 TEST_F(CudaTuningsTest, OtherTextPipelineOrGpuHasChoicesOfItsOwn) {
@@ -94,7 +94,7 @@ TEST_F(CudaTuningsTest, OtherTextPipelineOrGpuHasChoicesOfItsOwn) {
     EXPECT_TRUE(tunings_.read(other).all().empty());
     EXPECT_TRUE(tunings_.store(other, {11, 11}, kMany));
   }
-  EXPECT_EQ(tunings_.read(kGravity).find(2048, 2048), kFew.tuning);
+  EXPECT_EQ(tunings_.read(kGravity).find(2048, 2048), kFew.config);
   EXPECT_THAT(tunings_.list(), SizeIs(5));
 }
 
@@ -118,7 +118,7 @@ TEST_F(CudaTuningsTest, ALineThatIsBrokenIsPassedOver) {
             "ni 14 nj 14 threads 256 i_per_thread 2 j_tile 64 unroll 8 lanes 1 parts 0 rate 1 model 1\n");
     const CudaTuningTable table = tunings_.read(kGravity);
     EXPECT_THAT(table.all(), SizeIs(1)) << broken;
-    EXPECT_EQ(table.find(16384, 16384)->shape.threads, 256) << broken;
+    EXPECT_EQ(table.find(16384, 16384)->threads, 256) << broken;
   }
 }
 
@@ -145,7 +145,7 @@ TEST_F(CudaTuningsTest, ACutOffFileGivesWhatIsWhole) {
     rewrite(whole.substr(0, size));
     const CudaTuningTable table = tunings_.read(kGravity);
     for (const auto& [each, tuned] : table.all()) {
-      EXPECT_EQ(tuned.tuning, each.i == 11 ? kFew.tuning : kMany.tuning) << size;
+      EXPECT_EQ(tuned.config, each.i == 11 ? kFew.config : kMany.config) << size;
     }
   }
 }

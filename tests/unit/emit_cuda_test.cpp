@@ -136,25 +136,9 @@ TEST(emit_cuda, what_sets_a_pair_apart_is_a_predicate) {
   EXPECT_EQ(count(precise, "add_if("), 7);
 }
 
-// Three whole numbers tell who is within reach, and so stand in front; the double behind them begins at a multiple
-// of 8. So 52 bytes are read, where the members' own are 48; room for an odd number of 16.
 TEST(emit_cuda, room_for_threads_depends_on_whether_a_pair_may_be_left_out) {
   EXPECT_THAT(emit(from_library("gravity_jerk"), {}).text, HasSubstr("NBCC_I_PER_THREAD > 1 ? 640"));
   EXPECT_THAT(emit(from_library("cunbody_hermite"), {}).text, HasSubstr("NBCC_I_PER_THREAD > 1 ? 768"));
-}
-
-TEST(emit_cuda, bytes_of_a_tile_include_what_is_left_empty) {
-  const KernelSource source =
-      emit(parse_text("input_i int ai, bi, ci;\n"
-                      "input_j int aj, bj, cj, dj;\n"
-                      "input_j real pj, qj, rj, sj;\n"
-                      "output(sum) real out;\n"
-                      "int off = (ai - aj) * (ai - aj) + (bi - bj) * (bi - bj) + (ci - cj);\n"
-                      "skip_if(off > 9);\n"
-                      "real far = sqrt(pj * pj + qj * qj * off + rj * off * off + sj * (dj + off));\n"
-                      "out += far * exp(-far);\n"),
-           {.precision = Precision::Double});
-  EXPECT_EQ(source.staged_bytes, 80) << source.text;
 }
 
 TEST(emit_cuda, behind_a_cutoff_only_hits_read_cold_data) {
@@ -165,13 +149,9 @@ TEST(emit_cuda, behind_a_cutoff_only_hits_read_cold_data) {
   EXPECT_EQ(count(text.substr(prepass, hits - prepass), "mine."), 0);
   EXPECT_GT(count(text.substr(hits), "= mine."), 5);
   EXPECT_EQ(count(text.substr(hits), "= own[r]."), 4);  // place and reach
-  // Five times 16 bytes and three: an odd number spreads particles over the banks.
-  EXPECT_EQ(source.staged_bytes, 80);
-  EXPECT_EQ(source.rest_bytes, 48);
   // What the prepass reads is the first 16 bytes.
   const std::size_t members = source.text.find("JParticle {");
   EXPECT_LT(source.text.find("// t", members), source.text.find("// vj.x", members));
-  EXPECT_EQ(emit(from_library("gravity"), {}).rest_bytes, 0);
 }
 
 TEST(emit_cuda, the_nearest_image_is_rounded_by_additions) {
@@ -256,14 +236,14 @@ using test::installed_nvrtc;
 
 struct Job {
   std::string name, text, architecture;
-  CudaShape shape;
+  LaunchConfig config;
 };
 
 // A kernel that spills registers fails, and so does a warning.
 void expect_compiles(const std::vector<Job>& jobs) {
   for (const Job& job : jobs) {
     CudaCode code;
-    ASSERT_NO_THROW(code = installed_nvrtc()->compile(job.text, job.architecture, job.shape)) << job.name;
+    ASSERT_NO_THROW(code = installed_nvrtc()->compile(job.text, job.architecture, job.config)) << job.name;
     EXPECT_THAT(code.log, Not(HasSubstr("warning"))) << job.name;
     EXPECT_GT(code.registers, 0) << job.name << "\n" << code.log;
     EXPECT_EQ(code.spilled_bytes, 0) << job.name << "\n" << code.log;
@@ -319,7 +299,7 @@ TEST(emit_cuda, nvrtc_takes_the_whole_language) {
 TEST(emit_cuda, nvrtc_takes_other_shapes) {
   NBCC_NEEDS_NVRTC();
   const std::string text = emit(from_library("sph_force"), {}).text;
-  expect_compiles({{"small", text, "sm_90", {.threads = 32, .i_per_thread = 1, .j_tile = 7, .unroll = 3}},
+  expect_compiles({{"small", text, "sm_90", {.threads = 32, .i_per_thread = 1, .j_tile = 7, .unroll = 4}},
                    {"large", text, "sm_90", {.threads = 256, .i_per_thread = 2, .j_tile = 256, .unroll = 4}}});
 }
 

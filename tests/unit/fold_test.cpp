@@ -1,5 +1,3 @@
-#include "compiler/passes/fold.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,6 +7,7 @@
 #include "compiler/ir/interpret.h"
 #include "compiler/ir/print.h"
 #include "compiler/ir/verify.h"
+#include "compiler/passes/passes.h"
 #include "tests/support/hand_made.h"
 #include "tests/support/random_source.h"
 

@@ -29,6 +29,8 @@ PipelineImage image_of_pull() {
     image.cpu.back().text.clear();
   }
   image.cuda = build_cuda_kernel(kPull, {}, "");
+  image.cuda.neighbours = "|xj - xi| < 1";
+  image.cuda.no_neighbours = "line 3: why not";
   return image;
 }
 
@@ -45,9 +47,11 @@ TEST(Image, WhatIsWrittenIsWhatIsRead) {
   EXPECT_EQ(again.cpu[1].fields[2].defaults, std::vector<double>{2});
   EXPECT_EQ(again.cpu[1].i_columns.size(), image.cpu[1].i_columns.size());
   EXPECT_EQ(again.cuda.text, image.cuda.text);
-  EXPECT_EQ(again.cuda.threads, image.cuda.threads);
+  EXPECT_EQ(again.cuda.launches, image.cuda.launches);
+  EXPECT_EQ(again.cuda.neighbours, "|xj - xi| < 1");
+  EXPECT_EQ(again.cuda.no_neighbours, "line 3: why not");
   EXPECT_EQ(again.cuda.pair_statements, image.cuda.pair_statements);
-  EXPECT_EQ(again.cuda_images[0].shape, (CudaShape{64, 2, 256, 0, 4}));
+  EXPECT_EQ(again.cuda_images[0].config, (LaunchConfig{64, 2, 256, 0, 4}));
   EXPECT_EQ(again.cuda_images[0].bytes, std::string("\0bytes\n", 7));
 }
 
@@ -131,11 +135,11 @@ class ImageOnShim : public testing::Test {
   ImageOnShim() : image_(image_of_pull()) {}
 
   void hold(const std::string& architecture, bool ptx = false, int toolkit = 12000) {
-    for (const CudaShape& shape : usual_shapes(image_.cuda)) hold(architecture, shape, ptx, toolkit);
+    for (const LaunchConfig& config : image_.cuda.launches) hold(architecture, config, ptx, toolkit);
   }
-  void hold(const std::string& architecture, const CudaShape& shape, bool ptx, int toolkit) {
+  void hold(const std::string& architecture, const LaunchConfig& config, bool ptx, int toolkit) {
     image_.cuda_images.push_back(
-        {architecture, shape, ptx, toolkit, shim_.compiler()->compile(image_.cuda.text, "sm_90", shape).image});
+        {architecture, config, ptx, toolkit, shim_.compiler()->compile(image_.cuda.text, "sm_90", config).image});
   }
   void set_architecture(int major, int minor) {
     test::CudaShim::Device kind;
@@ -203,7 +207,7 @@ TEST_F(ImageOnShim, PtxServesNewerGenerations) {
 }
 
 TEST_F(ImageOnShim, OneShapeIsEnoughWhereThereIsNoCompiler) {
-  hold("sm_90", usual_shapes(image_.cuda).front(), false, 12000);
+  hold("sm_90", image_.cuda.launches.front(), false, 12000);
   EXPECT_EQ(run(), kSums);
 }
 

@@ -122,7 +122,7 @@ TEST_F(KernelShapeTest, WhatIsNotChosenIsAsItWasMeasured) {
   nbcc::test::ScratchFolder scratch;
   const nbcc::CudaTunings tunings(scratch.path("cache"));
   const auto kernel = nbcc::test::load_experiment(*cuda_);
-  const nbcc::CudaTuning measured{{64, 2, 128, 8, 1}, 3};
+  const nbcc::LaunchConfig measured{64, 2, 128, 8, 1, 3};
   ASSERT_TRUE(tunings.store(dynamic_cast<const nbcc::CudaKernel&>(*kernel).tuning_subject(), nbcc::size_class(kNi, kNj),
                             {measured, 2e9, 1e9}));
   cuda_->set_tunings(tunings);
@@ -161,6 +161,8 @@ TEST_F(KernelShapeTest, AShapeThatTheCompilerRefusesIsAnErrorOfTheRun) {
               testing::AllOf(HasSubstr("pipeline 'experiment' has no kernel of the shape asked for, 64 threads"),
                              HasSubstr("lanes 3"), HasSubstr("j-slices divide the threads of a block")));
   EXPECT_THAT(message(NBCC_ERROR_USAGE, [&] { sum.shape(kNi, kNj); }), HasSubstr("lanes 3"));
+  sum.shape({.unroll = 3});
+  EXPECT_THAT(message(NBCC_ERROR_USAGE, [&] { sum.run(); }), HasSubstr("a power of two times"));
   run(sum.shape({}));
 }
 

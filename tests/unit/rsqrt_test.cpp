@@ -1,7 +1,6 @@
-#include "compiler/passes/rsqrt.h"
-
 #include <gtest/gtest.h>
 
+#include "compiler/passes/passes.h"
 #include "tests/support/pass_dump.h"
 
 namespace nbcc {

@@ -23,6 +23,8 @@ class Family:
         self.name = first.name
         self.fields = first.fields
         self.operations = first.operations
+        self.neighbours = first.neighbours
+        self.no_neighbours = first.no_neighbours
         self.inputs = [(k, field) for k, field in enumerate(self.fields) if field.role in (INPUT_I, INPUT_J)]
         self.params = [(k, field) for k, field in enumerate(self.fields) if field.role == PARAM]
         self.outputs = [(k, field) for k, field in enumerate(self.fields) if field.role == OUTPUT]

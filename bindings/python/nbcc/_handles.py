@@ -145,7 +145,7 @@ CPU = "cpu"
 class Kernel(_Handle):
     """A pipeline, compiled for a device."""
 
-    __slots__ = ("device", "name", "operations", "fields")
+    __slots__ = ("device", "name", "operations", "neighbours", "no_neighbours", "fields")
     _close = lib.nbcc_pipeline_close
 
     def __init__(self, device: Device, text: bytes, filename: str, options: Options) -> None:
@@ -166,6 +166,8 @@ class Kernel(_Handle):
         )
         self.name = decode(lib.nbcc_pipeline_name(self.pointer))
         self.operations: float = lib.nbcc_pipeline_operations(self.pointer)
+        self.neighbours = decode(lib.nbcc_pipeline_neighbours(self.pointer))
+        self.no_neighbours = decode(lib.nbcc_pipeline_no_neighbours(self.pointer))
         self.fields = _fields_of(self.pointer)
 
 

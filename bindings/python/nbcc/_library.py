@@ -79,6 +79,8 @@ _FUNCTIONS = {
     "nbcc_pipeline_close": (None, [_P]),
     "nbcc_pipeline_name": (c_char_p, [_P]),
     "nbcc_pipeline_operations": (c_double, [_P]),
+    "nbcc_pipeline_neighbours": (c_char_p, [_P]),
+    "nbcc_pipeline_no_neighbours": (c_char_p, [_P]),
     "nbcc_pipeline_field_count": (c_int, [_P]),
     "nbcc_pipeline_field": (c_int, [_P, c_int, _P]),
     "nbcc_check_text": (c_int, [c_char_p, c_char_p, _P, _P]),

@@ -53,12 +53,16 @@ class Pipeline(Caller):
         return self._family.operations
 
     def info(self) -> Dict[str, Any]:
-        """What there is to know of the pipeline, as plain data: name, filename, operations, options, fields (a list of
-        dicts) and kernels (those compiled by now: device, description, options)."""
+        """What there is to know of the pipeline, as plain data: name, filename, operations, neighbours (which pairs can
+        contribute, in words; None where the guards prove nothing), no_neighbours (why not, where a guard looks like a
+        cutoff, else None), options, fields (a list of dicts) and kernels (those compiled by now: device, description,
+        options)."""
         return {
             "name": self.name,
             "filename": self.filename,
             "operations": self.operations,
+            "neighbours": self._family.neighbours or None,
+            "no_neighbours": self._family.no_neighbours or None,
             "options": self._family.options._asdict(),
             "fields": [field._asdict() for field in self.fields],
             "kernels": [

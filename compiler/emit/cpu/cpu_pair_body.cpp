@@ -60,7 +60,11 @@ std::string CpuPairBody::expression(NodeId id, int r) {
   if (n.op == Op::Const) return fmt::format("({})({})", type, cpu_literal(graph_.constant_value(id), n.type));
   if (n.op == Op::Param && n.type == Type::Bool) return fmt::format("(vmask)(a->param[{}] != 0 ? -1 : 0)", n.payload);
   if (n.op == Op::Param) return fmt::format("({})(a->param[{}])", type, n.payload);
-  if (is_self_test(graph_, n)) return fmt::format("lane_of({} + a->i_offset - (j + a->j_offset))", i_name(r));
+  if (is_self_test(graph_, n))
+    return fmt::format(
+        "numbered ? number_is(*(vnumbers*)(a->j_number + j), a->i_number[{0}] + a->i_offset - a->j_offset) "
+        ": lane_of({0} + a->i_offset - (j + a->j_offset))",
+        i_name(r));
   if (plan_.shifted.count(id)) return fmt::format("{0}s + {0}e", node_name(id, r));
   if (const auto shift = plan_.image_shifts.find(id); shift != plan_.image_shifts.end()) {
     const auto& [difference, whole, length, added] = shift->second;
@@ -113,14 +117,15 @@ std::string CpuPairBody::loaded(const SidePlan& side, NodeId id, int r,
          (low == side.low.end() ? "" : named("l", read(low->second)));
 }
 
-// ... of a vector of particles.
-std::string CpuPairBody::vector_load(const SidePlan& side, char letter, NodeId id) const {
+// ... of a vector of particles. `numbered`: the condition under which they have numbers.
+std::string CpuPairBody::vector_load(const SidePlan& side, char letter, NodeId id, const std::string& numbered) const {
   const auto read = [&](int column) {
     return fmt::format("*({}*)({})", vector_type(side.columns[std::size_t(column)].element),
                        address(side, column, letter));
   };
-  const std::string index =
-      fmt::format("__builtin_convertvector(lane_numbers, vindex) + (vindex)({0} + a->{0}_offset)", letter);
+  const std::string index = fmt::format(
+      "{1} ? indices(*(vnumbers*)(a->{0}_number + {0}), a->{0}_offset) : indices(lane_numbers, {0} + a->{0}_offset)",
+      letter, numbered);
   return loaded(side, id, 0, read, index);
 }
 
@@ -134,7 +139,8 @@ std::string CpuPairBody::load_i() const {
         const Element element = plan_.i.columns[std::size_t(column)].element;
         return fmt::format("({})((({}*)a->i[{}])[{}])", vector_type(element), c_name(element), column, i_name(r));
       };
-      text += loaded(plan_.i, id, r, read, fmt::format("(vindex)({} + a->i_offset)", i_name(r)));
+      text += loaded(plan_.i, id, r, read,
+                     fmt::format("(vindex)((numbered ? a->i_number[{0}] : {0}) + a->i_offset)", i_name(r)));
     }
   }
   return text;
@@ -146,7 +152,8 @@ std::string CpuPairBody::prepare(const SidePlan& side, char letter) {
   std::string text;
   for (NodeId id : side.prepare)
     if (!is_uniform(graph_[id].binding))
-      text += arity(graph_[id].op) == 0 ? vector_load(side, letter, id) : computed(id, 0);
+      text += arity(graph_[id].op) == 0 ? vector_load(side, letter, id, fmt::format("a->{}_number", letter))
+                                        : computed(id, 0);
   for (const auto& [id, column] : side.derived)
     text += fmt::format("*({}*)({}) = {};\n", vector_type(side.columns[std::size_t(column)].element),
                         address(side, column, letter), node_name(id, 0));
@@ -171,7 +178,7 @@ std::string CpuPairBody::pair() {
 std::string CpuPairBody::pair_statement(NodeId id) {
   const Binding binding = graph_[id].binding;
   if (binding == Binding::J)
-    if (const std::string load = vector_load(plan_.j, 'j', id); !load.empty()) return load;
+    if (const std::string load = vector_load(plan_.j, 'j', id, "numbered"); !load.empty()) return load;
   if (binding == Binding::I && (arity(graph_[id].op) == 0 || plan_.i.derived.count(id))) return "";  // load_i() has it
   std::string text;
   for (int r = 0; r < copies(id); ++r) text += computed(id, r);
@@ -240,8 +247,9 @@ std::string CpuPairBody::reduce(int r) const {
       text += fmt::format("combine({}a->acc[{}] + {}, {}, {});\n", whole, k, i, sum, least);
     else
       text += fmt::format(
-          "combine({4}a->acc[{0}] + {1}, a->arg[{0}] + {1}, {2}, arg{0}_{3}, first_j + a->j_offset, {5});\n", k, i, sum,
-          r, whole, least);
+          "combine({4}a->acc[{0}] + {1}, a->arg[{0}] + {1}, {2}, arg{0}_{3}, first_j + (numbered ? 0 : a->j_offset), "
+          "{5});\n",
+          k, i, sum, r, whole, least);
   }
   return text;
 }

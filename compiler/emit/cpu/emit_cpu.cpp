@@ -6,6 +6,7 @@
 
 #include "compiler/emit/cpu/cpu_all_pairs.h"
 #include "compiler/emit/cpu/cpu_expression.h"
+#include "compiler/emit/cpu/cpu_locate.h"
 #include "compiler/emit/cpu/cpu_pair_body.h"
 #include "compiler/emit/describe.h"
 #include "compiler/emit/finish.h"
@@ -35,16 +36,20 @@ std::string types(const CpuVectors& vectors) {
                                        {"isa", isa}});
 }
 
-std::string finish(const Pipeline& pipeline, const Plan& plan, CpuExpressions& expressions) {
+// What a particle has of an input, as a double or a whole number.
+std::string input(const Plan& plan, const Node& n) {
+  const char letter = n.op == Op::InputI ? 'i' : 'j';
+  const SidePlan& side = n.op == Op::InputI ? plan.i : plan.j;
   const auto read = [&](int column) {
-    return fmt::format("(({}*)a->i[{}])[i]", c_name(plan.i.columns[std::size_t(column)].element), column);
+    return fmt::format("(({0}*)a->{1}[{2}])[{1}]", c_name(side.columns[std::size_t(column)].element), letter, column);
   };
-  const auto input_i = [&](int component, Type) {
-    const std::string value = read(plan.i.whole.at(component));
-    const auto low = plan.i.low.find(component);
-    return low == plan.i.low.end() ? value : fmt::format("(double){} + {}", value, read(low->second));
-  };
-  const auto result = [&](std::size_t k) {
+  const std::string value = read(side.whole.at(int(n.payload)));
+  const auto low = side.low.find(int(n.payload));
+  return low == side.low.end() ? value : fmt::format("(double){} + {}", value, read(low->second));
+}
+
+ScalarSpelling scalar_spelling(const Plan& plan, CpuExpressions& expressions) {
+  const auto result = [&plan](std::size_t k) {
     const OutputPlan& output = plan.outputs[k];
     if (keeps_index(output.reduction)) return fmt::format("a->arg[{}][i]", k);
     return output.is_whole() ? fmt::format("((index*)a->acc[{}])[i]", k) : fmt::format("a->acc[{}][i]", k);
@@ -52,10 +57,15 @@ std::string finish(const Pipeline& pipeline, const Plan& plan, CpuExpressions& e
   const auto literal = [](double value, Type type) {
     return type == Type::Bool ? (value != 0 ? "true" : "false") : cpu_literal(value, type);
   };
-  const auto operation = [&](const Graph& graph, const Node& node, const auto& args) {
+  const auto operation = [&expressions](const Graph& graph, const Node& node, const auto& args) {
     return expressions.operation(graph, node, args, false);
   };
-  return finish_statements(pipeline, plan, {"a->", input_i, result, literal, operation});
+  return {"a->",
+          "(a->i_number ? a->i_number[i] : i) + a->i_offset",
+          [&plan](const Node& n) { return input(plan, n); },
+          result,
+          literal,
+          operation};
 }
 
 }  // namespace
@@ -74,11 +84,12 @@ Target cpu_target(Isa isa) {
   throw InternalError("no such instruction set");
 }
 
-KernelSource emit_cpu(const Pipeline& pipeline, const Options& options, Isa isa) {
+KernelSource emit_cpu(const Pipeline& pipeline, const Options& options, Isa isa, const Neighbourhood* neighbourhood) {
   const Plan plan = make_plan(pipeline, options);
   const CpuVectors vectors{isa, options.precision};
   CpuExpressions expressions(vectors);
   CpuPairBody body(plan, vectors, expressions);
+  const ScalarSpelling scalars = scalar_spelling(plan, expressions);
   KernelSource source = describe_kernel(pipeline, plan);
   source.target = fmt::format("cpu-{}", name(isa));
   source.lanes = vectors.lanes();
@@ -95,7 +106,11 @@ KernelSource emit_cpu(const Pipeline& pipeline, const Options& options, Isa isa)
   holes["prepare_uniform_j"] = body.prepare_uniform(plan.j);
   holes["prepare_j"] = body.prepare(plan.j, 'j');
   holes["interact"] = cpu_all_pairs(body, source.lanes, source.tile);
-  holes["finish"] = finish(pipeline, plan, expressions);
+  if (neighbourhood && can_locate(*neighbourhood, plan)) {
+    source.search = search_layout(*neighbourhood);
+    holes["interact"] += cpu_locate(*neighbourhood, plan, scalars);
+  }
+  holes["finish"] = finish_statements(pipeline, plan, scalars);
   holes["functions"] = expressions.functions();  // last: it knows by now which are used
   source.text = fill_template("cpu_kernel.cpp", holes);
   return source;

@@ -3,13 +3,16 @@
 #include "compiler/ir/ir.h"
 #include "compiler/kernel_source.h"
 #include "compiler/options.h"
+#include "compiler/passes/neighbourhood.h"
 #include "compiler/target.h"
 
 namespace nbcc {
 
 Target cpu_target(Isa isa);
 
-// `pipeline` is what optimize() made for cpu_target(isa) and the same options.
-KernelSource emit_cpu(const Pipeline& pipeline, const Options& options, Isa isa);
+// `pipeline` is what optimize() made for cpu_target(isa) and the same options. With the neighbourhood that is proved of
+// it the kernel can be run on the pairs that a search finds.
+KernelSource emit_cpu(const Pipeline& pipeline, const Options& options, Isa isa,
+                      const Neighbourhood* neighbourhood = nullptr);
 
 }  // namespace nbcc

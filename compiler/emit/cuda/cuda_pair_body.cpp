@@ -353,14 +353,14 @@ class PairText {
     const int j_bytes = struct_bytes(j_order(), plan_.j.columns), cold = struct_bytes(cold_order(), plan_.i.columns);
     CudaNeeds needs{.precision = options_.precision,
                     .cutoff = has_cutoff(),
-                    .slots = 0,
+                    .accumulators = 0,
                     .i_words = i_bytes / 4,
                     .written = 1,
                     .staged_bytes = has_cutoff() ? spread(j_bytes) : in_sixteens(j_bytes),
-                    .rest_bytes = spread(cold),
+                    .cold_bytes = spread(cold),
                     .pair_words = (j_bytes + cold) / 4};
     for (const OutputPlan& output : plan_.outputs) {
-      needs.slots += keeps_index(output.reduction) ? 2 : 1;
+      needs.accumulators += keeps_index(output.reduction) ? 2 : 1;
       needs.plain = needs.plain && output.reduction == Reduction::Sum;
       needs.guarded = needs.guarded || output.guard != kNone;
     }
@@ -373,7 +373,7 @@ class PairText {
   }
 
   int pair_statements() const {
-    int statements = has_cutoff() ? 2 : 1 + needs().slots;
+    int statements = has_cutoff() ? 2 : 1 + needs().accumulators;
     for (NodeId id : plan_.pair) {
       if (!per_i(id) || !needed_.count(id) || (has_cutoff() && !prepass_.count(id))) continue;
       const Node& n = graph_[id];

@@ -11,7 +11,7 @@
 #include <map>
 #include <string>
 
-#include "compiler/emit/cuda/cuda_shape.h"
+#include "compiler/emit/cuda/launch_configs.h"
 #include "compiler/emit/plan.h"
 #include "compiler/ir/ir.h"
 #include "compiler/options.h"

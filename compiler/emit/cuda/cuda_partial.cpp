@@ -18,10 +18,11 @@ std::string result_name(const OutputPlan& output, std::size_t k) {
 }
 
 std::string finish(const Pipeline& pipeline, const Plan& plan) {
-  FinishSpelling spelling;
+  ScalarSpelling spelling;
   spelling.arguments = "a.";
-  spelling.input_i = [](int component, Type type) {
-    return cuda_from_loaded(cuda_component(type >= Type::Float ? "double" : "index", "i", component), type);
+  spelling.i_index = "i + a.i_offset";
+  spelling.input = [](const Node& n) {
+    return cuda_from_loaded(cuda_component(n.type >= Type::Float ? "double" : "index", "i", int(n.payload)), n.type);
   };
   spelling.result = [&](std::size_t k) { return result_name(plan.outputs[k], k); };
   spelling.literal = [](double value, Type type) { return cuda_literal(value, type, kScalars); };

@@ -17,7 +17,7 @@ std::vector<int> struct_order(const std::set<int>& members, const std::set<int>&
                               const std::vector<Column>& columns) {
   std::vector<int> order(members.begin(), members.end());
   const auto rank = [&](int column) { return std::pair(first.count(column) == 0, -bytes_of(column, columns)); };
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return rank(a) < rank(b); });
+  std::ranges::stable_sort(order, [&](int a, int b) { return rank(a) < rank(b); });
   return order;
 }
 

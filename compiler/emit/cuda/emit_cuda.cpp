@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "compiler/emit/cuda/cuda_pair_body.h"
-#include "compiler/emit/cuda/cuda_shape.h"
+#include "compiler/emit/cuda/launch_configs.h"
 #include "compiler/emit/describe.h"
 #include "compiler/emit/plan.h"
 #include "compiler/text/fill_template.h"
@@ -59,12 +59,12 @@ std::string all_pairs(const CudaPairBody& body, bool cutoff) {
 
 // ---- what surrounds it ----------------------------------------------------------------------------------------------
 
-std::string types(const CudaNeeds& needs, const CudaDefaults& shape, Precision precision) {
+std::string types(const CudaNeeds& needs, const LaunchConfig& own, Precision precision) {
   const char* const element = precision == Precision::Single ? "float" : "double";
-  return fill_template("cuda_types.cuh", {{"threads", std::to_string(shape.threads)},
-                                          {"i_per_thread", std::to_string(shape.i_per_thread)},
-                                          {"j_tile", std::to_string(shape.j_tile)},
-                                          {"unroll", std::to_string(shape.unroll)},
+  return fill_template("cuda_types.cuh", {{"threads", std::to_string(own.threads)},
+                                          {"i_per_thread", std::to_string(own.i_per_thread)},
+                                          {"j_tile", std::to_string(own.j_tile)},
+                                          {"unroll", std::to_string(own.unroll)},
                                           {"resident", resident_threads_text(needs)},
                                           {"plain", element},
                                           {"plain_element", precision == Precision::Single ? "kFloat" : "kDouble"}});
@@ -107,17 +107,13 @@ KernelSource emit_cuda(const Pipeline& pipeline, const Options& options) {
   const Plan plan = make_plan(pipeline, options);
   const CudaPairBody body = cuda_pair_body(pipeline, plan, options);
   const CudaNeeds& needs = body.needs;
-  const CudaDefaults shape = default_shape(needs);
   KernelSource source = describe_kernel(pipeline, plan);
-  source.text = kernel(pipeline, plan, options, body, types(needs, shape, options.precision));
+  source.launches = launch_configs(needs);
+  source.text = kernel(pipeline, plan, options, body, types(needs, source.launches.front(), options.precision));
   source.target = "cuda";
   source.i_columns = transferred(source.i_columns);
   source.j_columns = transferred(source.j_columns);
-  source.tile = shape.j_tile;
-  source.i_block = shape.i_per_thread;
-  source.threads = shape.threads;
-  source.staged_bytes = needs.staged_bytes;
-  source.rest_bytes = needs.rest_bytes;
+  source.tile = source.launches.front().j_tile;
   source.cutoff = needs.cutoff;
   source.pair_statements = body.pair_statements;
   return source;

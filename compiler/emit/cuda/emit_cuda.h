@@ -11,7 +11,7 @@ namespace nbcc {
 Target cuda_target();
 
 // `pipeline` is what optimize() made for cuda_target() and the same options. In the result `target` is "cuda", to which
-// the device adds its architecture; `tile` and `i_block` are the text's defaults, which its macros override.
+// the device adds its architecture; `launches` are what its macros may be set to.
 KernelSource emit_cuda(const Pipeline& pipeline, const Options& options);
 
 }  // namespace nbcc

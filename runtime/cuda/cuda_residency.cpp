@@ -1,5 +1,5 @@
-// Bound arrays -> on which side of the bus each of them is. Doors: find_places(), place_of(). Reads no particle.
-#include "runtime/cuda/cuda_places.h"
+// Bound arrays -> on which side of the bus each of them is. Doors: find_residency(), residency_of(). Reads no particle.
+#include "runtime/cuda/cuda_residency.h"
 
 #include <algorithm>
 #include <string>
@@ -13,7 +13,7 @@ namespace {
 
 bool is_read(const KernelSource& source, const FieldLayout& field) {
   const std::vector<Column>& columns = field.role == Role::InputI ? source.i_columns : source.j_columns;
-  return std::any_of(columns.begin(), columns.end(), [&](const Column& column) {
+  return std::ranges::any_of(columns, [&](const Column& column) {
     return column.component >= field.first && column.component < field.first + field.components();
   });
 }
@@ -35,17 +35,17 @@ void check_alignment(const KernelSource& source, const FieldLayout& field, const
 }
 
 // Inputs on the device that an output on the device shares memory with.
-void find_overlaps(const KernelSource& source, std::span<const ArrayView> views, CudaPlaces& places) {
+void find_overlaps(const KernelSource& source, std::span<const ArrayView> views, CudaResidency& residency) {
   for (std::size_t out = 0; out < source.fields.size(); ++out) {
-    if (source.fields[out].role != Role::Output || places.of[out] != CudaPlace::Device) continue;
+    if (source.fields[out].role != Role::Output || residency.of[out] != Residency::Device) continue;
     const int outputs = source.fields[out].components();
     for (std::size_t in = 0; in < source.fields.size(); ++in) {
-      if (places.of[in] != CudaPlace::Device) continue;
+      if (residency.of[in] != Residency::Device) continue;
       const int inputs = source.fields[in].components();
       if (source.fields[in].role == Role::InputJ && !disjoint(views[in], inputs, views[out], outputs)) {
-        places.outputs_touch_j = true;
+        residency.outputs_touch_j = true;
       } else if (source.fields[in].role == Role::InputI && !independent(views[in], inputs, views[out], outputs)) {
-        places.of[in] = CudaPlace::Fetched;
+        residency.of[in] = Residency::Fetched;
       }
     }
   }
@@ -53,53 +53,43 @@ void find_overlaps(const KernelSource& source, std::span<const ArrayView> views,
 
 }  // namespace
 
-CudaPlace place_of(const CudaGpu& gpu, const void* data, const char* what) {
-  if (gpu.shares(data)) return CudaPlace::Device;
+Residency residency_of(const CudaGpu& gpu, const void* data, const char* what) {
+  if (gpu.shares(data)) return Residency::Device;
   // Zeros, and wider than what the driver writes.
   std::int64_t type = 0, ordinal = 0, managed = 0;
   int which[] = {kCudaMemoryType, kCudaDeviceOrdinal, kCudaIsManaged};
   void* values[] = {&type, &ordinal, &managed};
   gpu.require(gpu.driver().pointer_get_attributes(3, which, values, reinterpret_cast<std::uintptr_t>(data)),
               "asking where an array lies");
-  if (managed != 0) return CudaPlace::Device;
-  if (type != std::int64_t(kCudaDeviceMemory)) return CudaPlace::Host;
+  if (managed != 0) return Residency::Device;
+  if (type != std::int64_t(kCudaDeviceMemory)) return Residency::Host;
   if (ordinal != gpu.ordinal()) {
     throw UsageError(
         fmt::format("{} lies in the memory of cuda:{}, but the sum runs on cuda:{}", what, ordinal, gpu.ordinal()));
   }
-  return CudaPlace::Device;
+  return Residency::Device;
 }
 
-CudaPlaces find_places(const CudaGpu& gpu, const KernelSource& source, std::span<const ArrayView> views) {
-  CudaPlaces places;
-  places.of.resize(source.fields.size(), CudaPlace::Nowhere);
+CudaResidency find_residency(const CudaGpu& gpu, const KernelSource& source, std::span<const ArrayView> views) {
+  CudaResidency residency;
+  residency.of.resize(source.fields.size(), Residency::None);
   for (std::size_t f = 0; f < source.fields.size(); ++f) {
     const FieldLayout& field = source.fields[f];
     const ArrayView& view = views[f];
     if (field.role == Role::Param || !view.data || view.count == 0) continue;
     if (field.role != Role::Output && !is_read(source, field)) continue;
-    places.of[f] = place_of(gpu, view.data, named(source, field).c_str());
-    if (places.of[f] == CudaPlace::Device) check_alignment(source, field, view);
+    residency.of[f] = residency_of(gpu, view.data, named(source, field).c_str());
+    if (residency.of[f] == Residency::Device) check_alignment(source, field, view);
   }
-  find_overlaps(source, views, places);
+  find_overlaps(source, views, residency);
   for (std::size_t f = 0; f < source.fields.size(); ++f) {
-    if (places.of[f] == CudaPlace::Nowhere) continue;
-    const bool device = places.of[f] == CudaPlace::Device;
-    switch (source.fields[f].role) {
-      case Role::InputI:
-        (device ? places.device_i : places.host_i) = true;
-        break;
-      case Role::InputJ:
-        if (!device) places.host_j = true;
-        break;
-      case Role::Output:
-        (device ? places.device_outputs : places.host_outputs) = true;
-        break;
-      case Role::Param:
-        break;
-    }
+    if (residency.of[f] == Residency::None) continue;
+    const bool device = residency.of[f] == Residency::Device;
+    residency.all_on_device = residency.all_on_device && device;
+    if (source.fields[f].role == Role::InputI) residency.device_i = residency.device_i || device;
+    if (source.fields[f].role == Role::Output) residency.device_outputs = residency.device_outputs || device;
   }
-  return places;
+  return residency;
 }
 
 }  // namespace nbcc

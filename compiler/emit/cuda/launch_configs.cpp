@@ -1,0 +1,105 @@
+// The configurations are what a register file of 64 K words per multiprocessor, an instruction cache of some thousand
+// instructions and 48 KiB of shared memory allow for; on an H200 they were the best of those tried for gravity with and
+// without jerk in all precisions, for Lennard-Jones and for SPH.
+#include "compiler/emit/cuda/launch_configs.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace nbcc {
+namespace {
+
+constexpr int kSharedBytes = 47 << 10;  // of a block, on every GPU, less what else a kernel needs
+constexpr int kTileBytes = 20 << 10;
+constexpr int kShortTest = 10;        // statements
+constexpr int kRegisters = 64 << 10;  // of a multiprocessor
+constexpr int kOtherRegisters = 25;   // of a thread, for other things than particles
+
+// That one i takes of a thread.
+int words_of_i(const CudaNeeds& needs) {
+  return (needs.precision == Precision::Double ? 4 : 3) * needs.accumulators + needs.i_words;
+}
+
+bool fits(const CudaNeeds& needs, const LaunchConfig& config) {
+  const std::int64_t combined = std::int64_t(8) * needs.accumulators * config.threads * config.i_per_thread;
+  const std::int64_t staged = std::int64_t(needs.staged_bytes) * config.j_tile;
+  return std::max(combined, staged) + needs.cold_bytes * config.i_per_block() <= kSharedBytes;
+}
+
+LaunchConfig default_config(const CudaNeeds& needs) {
+  const bool wide = needs.precision == Precision::Double;
+  LaunchConfig config{.threads = 128, .i_per_thread = 1, .j_tile = 128, .unroll = 32, .j_slices = 1};
+  const int words = words_of_i(needs);
+  config.i_per_thread = words * 4 <= (wide ? 64 : needs.cutoff ? 96 : 112) ? 4 : words * 2 <= 80 ? 2 : 1;
+  // A short test pays for reading j from shared memory only with many i at hand. And hits are few, so that a sum over a
+  // longer tile has no more terms.
+  if (needs.cutoff) {
+    if (needs.written > kShortTest || needs.precision != Precision::Single)
+      config.i_per_thread = std::min(config.i_per_thread, 2);
+    config.j_tile = 256;
+  }
+  // The compiler loads ahead what it has written out: a double, or a value in two parts, occupies two registers while
+  // it waits.
+  const int longest = wide ? 512 : needs.precision == Precision::Mixed ? 1024 : 2048;
+  while (config.unroll > 1 && needs.written * config.i_per_thread * config.unroll > longest) config.unroll /= 2;
+  // Heavy particles fit four at a time, but two in more threads are faster, in as short a loop.
+  if (!needs.cutoff && words * 4 > 96) config.i_per_thread = std::min(config.i_per_thread, 2);
+  while (config.j_tile > 32 && needs.staged_bytes * config.j_tile > kTileBytes) config.j_tile /= 2;
+  // Below 32 much of the GPU is idle: with outputs by the hundred, that is what it takes to run at all.
+  while (config.threads > 1 && !fits(needs, config)) config.threads /= 2;
+  return config;
+}
+
+}  // namespace
+
+std::vector<LaunchConfig> launch_configs(const CudaNeeds& needs) {
+  const LaunchConfig own = default_config(needs);
+  std::vector<LaunchConfig> configs{own};
+  // The text's own tile is as long as a sum in working precision should be. Slices make it longer by as much, up to
+  // four times.
+  const auto add_sliced = [&](int i_per_thread, int j_slices) {
+    LaunchConfig config{2 * own.threads, i_per_thread, own.j_tile * std::min(j_slices, 4), own.unroll, j_slices};
+    while (config.j_tile > own.j_tile && !fits(needs, config)) config.j_tile /= 2;
+    if (config.threads <= 1024 && config.threads % j_slices == 0 && fits(needs, config)) configs.push_back(config);
+  };
+  if (own.i_per_thread > 1) {
+    configs.push_back(own);
+    configs.back().i_per_thread /= 2;
+    add_sliced(own.i_per_thread / 2, 4);
+  }
+  // Short tiles share out few of them more evenly.
+  if (needs.cutoff && own.j_tile > 128) {
+    for (std::size_t k = configs.size(); k-- > 0;) {
+      if (configs[k].j_slices > 1) continue;
+      configs.push_back(configs[k]);
+      configs.back().j_tile /= 2;
+    }
+  }
+  for (const int j_slices : {2, 8, 32}) add_sliced(1, j_slices);
+  return configs;
+}
+
+int resident_threads(const CudaNeeds& needs, int i_per_thread) {
+  if (needs.precision == Precision::Double) return 0;
+  const int registers = kOtherRegisters + needs.pair_words + i_per_thread * words_of_i(needs);
+  const int threads = kRegisters / registers / 128 * 128;
+  // Hits come one at a time, and a thread waits for each: there more threads are worth more than registers, as long as
+  // none has to be spilled. Above 1024 the compiler must, now and then; where not even 512 fit, it has its way.
+  if (needs.cutoff) return threads < 512 ? 0 : std::min(threads, i_per_thread > 2 ? 512 : 1024);
+  // For plain arithmetic with several i per thread the compiler, left alone, takes some registers more than it makes
+  // good use of. Functions it computes side by side, each with registers of its own.
+  const int enough = i_per_thread > 2 ? 512 : 640;
+  const bool few = needs.plain && needs.precision == Precision::Single && threads >= enough;
+  if (!few || i_per_thread == 1) return 0;
+  // Gravity with its derivative gains 4% more; not so beside a second loop, for pairs that a guard leaves out.
+  const bool two_at_most = default_config(needs).i_per_thread == 2;
+  return two_at_most && !needs.guarded ? 768 : enough;
+}
+std::string resident_threads_text(const CudaNeeds& needs) {
+  const auto with = [&](int i_per_thread) { return resident_threads(needs, i_per_thread); };
+  if (with(1) == with(2) && with(1) == with(4)) return std::to_string(with(1));
+  return fmt::format("(NBCC_I_PER_THREAD > 2 ? {} : NBCC_I_PER_THREAD > 1 ? {} : {})", with(4), with(2), with(1));
+}
+
+}  // namespace nbcc

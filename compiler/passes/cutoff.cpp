@@ -1,0 +1,326 @@
+// Comparison -> cutoff, by solving it for the distance. Door: CutoffReader. Each step leaves a comparison that holds
+// wherever the one before does, of less around the distance: what is no distance goes to the other side, factors and
+// powers are undone, and at the end there is a sum of squares of displacements. NaN is left aside: a distance that is
+// NaN contributes nothing behind a proved guard, and a reach that is NaN bounds nothing.
+#include "compiler/passes/cutoff.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/ir/expression_text.h"
+#include "compiler/passes/passes.h"
+
+namespace nbcc {
+namespace {
+
+constexpr std::size_t kDimensions = 3;
+
+LinearSum times(LinearSum sum, double factor) {
+  for (auto& [node, coefficient] : sum.terms) coefficient *= factor;
+  sum.constant *= factor;
+  return sum;
+}
+
+PowerProduct quotient(PowerProduct a, const PowerProduct& b) {
+  for (const auto& [node, twice] : b.twice) a.twice[node] -= twice;
+  std::erase_if(a.twice, [](const auto& power) { return power.second == 0; });
+  a.coefficient /= b.coefficient;
+  return a;
+}
+
+PowerProduct inverse(const PowerProduct& a) { return quotient({}, a); }
+
+}  // namespace
+
+CutoffReading CutoffReader::read(NodeId small, NodeId large, bool strict) {
+  obstacle_.clear();
+  const LinearSum difference = read_difference(graph_, small, large);
+  Found found = sum_not_positive(difference);
+  if (found) {
+    found->strict = strict;
+    return {found, {}};
+  }
+  if (obstacle_.empty() && looks_like_distance(difference))
+    fail("no distance of two positions is recognised in what is compared here");
+  return {{}, obstacle_};
+}
+
+CutoffReader::Found CutoffReader::fail(std::string obstacle) {
+  if (obstacle_.empty()) obstacle_ = std::move(obstacle);
+  return {};
+}
+
+std::string CutoffReader::text(NodeId id) const { return expression_text(fields_, graph_, id); }
+
+// The displacement whose square this is. Its square may be multiplied by a number that is the same for all pairs.
+std::optional<Axis> CutoffReader::squared_axis(NodeId id) {
+  PowerProduct product = read_product(graph_, id);
+  std::optional<Axis> axis;
+  for (const auto& [node, twice] : product.twice) {
+    if (graph_[node].binding <= Binding::Param) continue;
+    if (axis || twice != 4) return {};
+    axis = read_axis(graph_, node);
+    if (!axis) return {};
+    product.twice[node] = 0;
+  }
+  if (!axis) return {};
+  std::erase_if(product.twice, [](const auto& power) { return power.second == 0; });
+  const NodeId factor = make_product(graph_, product, graph_[id].type);
+  if (graph_.is_constant(factor, 1)) return axis;
+  const std::optional<Reach> root = reaches_.power_above(factor, 0.5);
+  return signs_.is_never_negative(factor) && root ? std::optional(scaled(graph_, *axis, root->uniform)) : std::nullopt;
+}
+
+// Whether it is made of a displacement's square or size.
+bool CutoffReader::carries_distance(NodeId id) {
+  const Node n = graph_[id];
+  if (n.binding != Binding::Pair || n.type == Type::Bool) return false;
+  if (const auto known = carries_.find(id); known != carries_.end()) return known->second;
+  bool carries =
+      multiplies_by_itself(n) ? squared_axis(id).has_value() : n.op == Op::Abs && read_axis(graph_, n.args[0]);
+  for (const NodeId arg : n.args) carries = carries || (arg != kNone && carries_distance(arg));
+  // An Fma's product is no node.
+  if (n.op == Op::Fma && n.args[0] == n.args[1]) carries = carries || read_axis(graph_, n.args[0]);
+  return carries_[id] = carries;
+}
+
+// x * x, k * x * x and pow(x, 2), told at a glance: a text may be a product of thousands.
+bool CutoffReader::multiplies_by_itself(const Node& n) const {
+  if (n.op == Op::Pow) return graph_.is_constant(n.args[1], 2);
+  if (n.op != Op::Mul) return false;
+  const auto is_part = [&](NodeId factor, NodeId product) {
+    const Node& p = graph_[product];
+    return p.op == Op::Mul && (p.args[0] == factor || p.args[1] == factor);
+  };
+  return n.args[0] == n.args[1] || is_part(n.args[0], n.args[1]) || is_part(n.args[1], n.args[0]);
+}
+
+// A square or a root of what belongs to the pair is compared, in a guard as cutoffs are written.
+bool CutoffReader::looks_like_distance(const LinearSum& sum) {
+  return std::any_of(sum.terms.begin(), sum.terms.end(), [this](const auto& term) {
+    const auto& [id, coefficient] = term;
+    const Node& n = graph_[id];
+    const bool square = n.op == Op::Mul && n.args[0] == n.args[1];
+    return coefficient > 0 && n.binding == Binding::Pair && (square || n.op == Op::Sqrt);
+  });
+}
+
+// sum <= 0
+CutoffReader::Found CutoffReader::sum_not_positive(const LinearSum& sum) {
+  std::map<NodeId, double> carrying;
+  LinearSum bound;
+  bound.constant = -sum.constant;
+  for (const auto& [id, coefficient] : sum.terms) {
+    // What is added and never negative only lessens the bound.
+    const bool lessens = coefficient > 0 && graph_[id].binding == Binding::Pair && signs_.is_never_negative(id);
+    if (carries_distance(id))
+      carrying[id] = coefficient;
+    else if (!lessens)
+      bound.terms[id] = -coefficient;
+  }
+  const bool bounded_from_below = std::all_of(carrying.begin(), carrying.end(), [this](const auto& term) {
+    return term.second < 0 && squared_axis(term.first);
+  });
+  if (bounded_from_below) return {};  // as by r2 > 0, which sets pairs apart and no more; or nothing is compared
+  auto squares = sum_of_squares(carrying, bound);
+  return squares || !obstacle_.empty() ? squares : single_term(carrying, bound);
+}
+
+// Terms that are never negative may be left out where they are added.
+CutoffReader::Found CutoffReader::sum_of_squares(const std::map<NodeId, double>& carrying, const LinearSum& bound) {
+  std::vector<std::pair<Axis, double>> squares;
+  for (const auto& [id, coefficient] : carrying) {
+    if (coefficient < 0) return {};
+    if (const auto axis = squared_axis(id))
+      squares.emplace_back(*axis, coefficient);
+    else if (!signs_.is_never_negative(id))
+      return {};
+  }
+  if (squares.empty()) return {};
+  const double common = squares.front().second;
+  const Type type = graph_[carrying.begin()->first].type;
+  std::vector<Axis> axes;
+  for (const auto& [axis, coefficient] : squares) {
+    const Axis one =
+        coefficient == common ? axis : scaled(graph_, axis, graph_.constant(std::sqrt(coefficient / common), type));
+    if (std::find(axes.begin(), axes.end(), one) == axes.end()) axes.push_back(one);
+  }
+  return finish(std::move(axes), {make_sum(graph_, times(bound, 1 / common), type), 0.5});
+}
+
+CutoffReader::Found CutoffReader::single_term(const std::map<NodeId, double>& carrying, const LinearSum& bound) {
+  constexpr std::size_t kMostTerms = 64;
+  for (const auto& [id, coefficient] : carrying) {
+    if (carrying.size() > kMostTerms) break;
+    const bool alone = std::all_of(carrying.begin(), carrying.end(), [&, chosen = id](const auto& other) {
+      return other.first == chosen || (other.second > 0 && signs_.is_never_negative(other.first));
+    });
+    if (!alone) continue;
+    const Limit limit{make_sum(graph_, times(bound, 1 / coefficient), graph_[id].type)};
+    if (auto found = coefficient > 0 ? at_most(id, limit) : at_least(id, limit)) return found;
+  }
+  if (carrying.size() > 1) fail("the distance stands here in several places, so that what bounds it is not known");
+  return {};
+}
+
+NodeId CutoffReader::node_of(const Limit& limit) {
+  if (limit.exponent == 1) return limit.value;
+  if (limit.exponent == 2) return make_folded(graph_, Op::Mul, limit.value, limit.value);
+  const Type type = graph_[limit.value].type;
+  const NodeId base = signs_.is_never_negative(limit.value)
+                          ? limit.value
+                          : make_folded(graph_, Op::Max, limit.value, graph_.constant(0, type));
+  if (limit.exponent == 0.5) return make_folded(graph_, Op::Sqrt, base);
+  return make_folded(graph_, Op::Pow, base, graph_.constant(limit.exponent, type));
+}
+
+// id <= limit
+CutoffReader::Found CutoffReader::at_most(NodeId id, const Limit& limit) {
+  id = look_through_casts(graph_, id);
+  const Node n = graph_[id];
+  const auto [a, b, c] = n.args;
+  if (const auto axis = squared_axis(id)) return finish({*axis}, {limit.value, limit.exponent / 2});
+  switch (n.op) {
+    case Op::Add:
+    case Op::Sub:
+    case Op::Fma:
+    case Op::Neg: {
+      const LinearSum sum = read_sum(graph_, id);
+      // Of a bare sum of squares the limit stays as it is: sqrt(r2) < rc bounds r by rc, not by sqrt(rc * rc).
+      const bool bare = sum.constant == 0 && std::all_of(sum.terms.begin(), sum.terms.end(), [&](const auto& term) {
+                          return term.second == 1 && squared_axis(term.first);
+                        });
+      if (!bare) return sum_not_positive(read_difference(graph_, id, node_of(limit)));
+      Found found = sum_of_squares(sum.terms, {});
+      return found ? finish(std::move(found->axes), {limit.value, limit.exponent / 2}) : found;
+    }
+    case Op::Abs:
+      if (const auto axis = read_axis(graph_, a)) return finish({*axis}, limit);
+      for (const NodeId side : {a, make_folded(graph_, Op::Neg, a)})
+        if (graph_[look_through_casts(graph_, side)].op == Op::Sub || graph_[side].op == Op::Add)
+          if (auto found = at_most(side, limit)) return found;
+      return product_compared(a, limit, true, Factors::Sizes);
+    case Op::Max:
+      for (const NodeId arg : {a, b})
+        if (carries_distance(arg))
+          if (auto found = at_most(arg, limit)) return found;
+      return {};
+    default:
+      return product_compared(id, limit, true);
+  }
+}
+
+// id >= limit
+CutoffReader::Found CutoffReader::at_least(NodeId id, const Limit& limit) {
+  id = look_through_casts(graph_, id);
+  const Node n = graph_[id];
+  switch (n.op) {
+    case Op::Add:
+    case Op::Sub:
+    case Op::Fma:
+    case Op::Neg:
+      return sum_not_positive(read_difference(graph_, node_of(limit), id));
+    case Op::Min:
+      for (const NodeId arg : {n.args[0], n.args[1]})
+        if (carries_distance(arg))
+          if (auto found = at_least(arg, limit)) return found;
+      return {};
+    case Op::Abs:
+      return {};
+    default:
+      return product_compared(id, limit, false);
+  }
+}
+
+// Positive or negative, zero aside, or any; then `undecided` is the factor that makes it so.
+SignSet CutoffReader::sign_of(const PowerProduct& product, NodeId* undecided) {
+  bool negative = product.coefficient < 0;
+  for (const auto& [node, twice] : product.twice) {
+    // Squares, and what stands under a root.
+    if (twice % 4 == 0 || twice % 2 != 0 || signs_.is_never_negative(node)) continue;
+    if (signs_.of(node) & kPositive) {
+      *undecided = node;
+      return kAnySign;
+    }
+    negative = !negative;
+  }
+  return negative ? kNegative : kPositive;
+}
+
+// A product of powers, of which one is the distance's, compared with the limit; with Sizes, the size of the product.
+CutoffReader::Found CutoffReader::product_compared(NodeId id, const Limit& limit, bool at_most, Factors how) {
+  const PowerProduct product = read_product(graph_, id);
+  PowerProduct factors{{}, product.coefficient};
+  NodeId base = kNone;
+  int twice = 0;
+  for (const auto& [node, power] : product.twice) {
+    if (!carries_distance(node) && !(read_axis(graph_, node) && power % 4 == 0)) {
+      const bool as_it_is = how == Factors::Signed || signs_.is_never_negative(node);
+      factors.twice[as_it_is ? node : make_folded(graph_, Op::Abs, node)] = power;
+      continue;
+    }
+    if (base != kNone) return fail("what is compared here is a product of different distances");
+    base = node;
+    twice = power;
+  }
+  const NodeId value = node_of(limit);
+  if (base == kNone || (base == id && twice == 2 && how == Factors::Signed)) {
+    const Op op = graph_[id].op;
+    const std::string what = op == Op::Select ? "a choice by ?: or if" : fmt::format("{}()", name(op));
+    return fail(fmt::format("the distance stands inside {}, which is not solved for it", what));
+  }
+  if (how == Factors::Sizes) factors.coefficient = std::fabs(factors.coefficient);
+  NodeId undecided = kNone;
+  const SignSet sign = sign_of(factors, &undecided);
+  // Of a quotient with 0 only the sign matters, and a distance has none.
+  if (sign == kAnySign && graph_.is_constant(value, 0)) return {};
+  if (sign == kAnySign)
+    return fail(fmt::format("the sign of `{}` is not known: where it is negative, this holds at any distance",
+                            text(undecided)));
+  if (sign == kNegative) at_most = !at_most;
+  if (at_most != (twice > 0)) return {};  // a bound from below
+  PowerProduct bound = quotient(read_product(graph_, value), factors);
+  if (twice < 0) {
+    if (graph_.is_constant(value, 0)) return {};
+    const NodeId positive = make_product(graph_, bound, graph_[value].type);
+    if (!signs_.is_positive(positive))
+      return fail(
+          fmt::format("`{}` is not known to be positive: where it is not, this holds at any distance", text(positive)));
+    bound = inverse(bound);
+    twice = -twice;
+  }
+  const Limit next{make_product(graph_, bound, graph_[value].type), 2.0 / twice};
+  if (twice % 4 == 0)
+    if (const auto axis = read_axis(graph_, base)) return finish({*axis}, next);
+  return this->at_most(base, next);
+}
+
+// Whether a bound of the pair is made of the positions themselves: r2 < rc2 + dx.x bounds a distance from elsewhere.
+bool CutoffReader::share_inputs(const std::vector<Axis>& axes, NodeId bound) const {
+  std::vector<NodeId> positions;
+  for (const Axis& axis : axes) positions.insert(positions.end(), {axis.of_i, axis.of_j});
+  const std::vector<bool> of_axes = reachable(graph_, positions), of_bound = reachable(graph_, {bound});
+  for (NodeId id = 0; id < graph_.size(); ++id) {
+    const bool input = graph_[id].op == Op::InputI || graph_[id].op == Op::InputJ;
+    if (input && of_axes[std::size_t(id)] && of_bound[std::size_t(id)]) return true;
+  }
+  return false;
+}
+
+CutoffReader::Found CutoffReader::finish(std::vector<Axis> axes, const Limit& limit) {
+  // In the order of the fields, of which positions are commonly the first.
+  std::sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) { return a.of_j < b.of_j; });
+  if (axes.size() > kDimensions) axes.resize(kDimensions);
+  const bool of_pair = graph_[limit.value].binding == Binding::Pair;
+  if (of_pair && share_inputs(axes, limit.value))
+    return fail(fmt::format("the bound `{}` is made of the positions themselves", text(limit.value)));
+  const std::optional<Reach> reach = reaches_.power_above(limit.value, limit.exponent);
+  if (!reach)
+    return fail(fmt::format("the bound `{}` is not made of a number of i and one of j by max, min or a sum",
+                            text(limit.value)));
+  return Cutoff{std::move(axes), *reach, false};
+}
+
+}  // namespace nbcc

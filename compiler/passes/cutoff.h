@@ -1,0 +1,72 @@
+// A comparison that must hold -> the bound that it puts on the distance of two positions, if it does: r2 < rc * rc,
+// 2 - r / hi > 0 with hi known to be positive, 1 / r2 > 1 / (rc * rc). Tested by tests/unit/cutoff_test.cpp.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/ir.h"
+#include "compiler/passes/displacement.h"
+#include "compiler/passes/reach.h"
+#include "compiler/passes/signs.h"
+#include "compiler/passes/terms.h"
+
+namespace nbcc {
+
+// The distance is the root of the sum of the displacements' squares.
+struct Cutoff {
+  std::vector<Axis> axes;  // one to three, all different
+  Reach reach;
+  bool strict = false;  // distance < reach, else distance <= reach
+};
+
+struct CutoffReading {
+  std::optional<Cutoff> cutoff;
+  std::string obstacle;  // why there is none, of a comparison that looks like one
+};
+
+class CutoffReader {
+ public:
+  // Adds nodes to the graph, which is one of a pipeline with these fields.
+  CutoffReader(const std::vector<Field>& fields, Graph& graph, Signs& signs)
+      : fields_(fields), graph_(graph), signs_(signs), reaches_(graph, signs) {}
+
+  // Of small < large where `strict`, else small <= large.
+  CutoffReading read(NodeId small, NodeId large, bool strict);
+
+ private:
+  // value^exponent, of max(value, 0) unless the exponent is 1.
+  struct Limit {
+    NodeId value;
+    double exponent = 1;
+  };
+  using Found = std::optional<Cutoff>;
+
+  bool carries_distance(NodeId id);
+  bool multiplies_by_itself(const Node& n) const;
+  std::optional<Axis> squared_axis(NodeId id);
+  Found sum_not_positive(const LinearSum& sum);
+  Found sum_of_squares(const std::map<NodeId, double>& carrying, const LinearSum& bound);
+  Found single_term(const std::map<NodeId, double>& carrying, const LinearSum& bound);
+  Found at_most(NodeId id, const Limit& limit);
+  Found at_least(NodeId id, const Limit& limit);
+  enum class Factors : std::uint8_t { Signed, Sizes };
+  Found product_compared(NodeId id, const Limit& limit, bool at_most, Factors how = Factors::Signed);
+  Found finish(std::vector<Axis> axes, const Limit& limit);
+  bool looks_like_distance(const LinearSum& sum);
+  NodeId node_of(const Limit& limit);
+  SignSet sign_of(const PowerProduct& product, NodeId* undecided);
+  bool share_inputs(const std::vector<Axis>& axes, NodeId bound) const;
+  Found fail(std::string obstacle);
+  std::string text(NodeId id) const;
+
+  const std::vector<Field>& fields_;
+  Graph& graph_;
+  Signs& signs_;
+  Reaches reaches_;
+  std::map<NodeId, bool> carries_;
+  std::string obstacle_;
+};
+
+}  // namespace nbcc

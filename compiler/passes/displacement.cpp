@@ -1,0 +1,186 @@
+// Node -> axis. Doors: read_axis(), scaled(). The nearest image is known by its forms: d - L * rint(d / L), with round
+// or floor(... + 0.5) for rint, with a product for the quotient, in units of the box, and that times the box.
+#include "compiler/passes/displacement.h"
+
+#include "compiler/passes/passes.h"
+#include "compiler/passes/terms.h"
+
+namespace nbcc {
+namespace {
+
+bool is_uniform(const Graph& graph, NodeId id) { return graph[id].binding <= Binding::Param; }
+
+// -2 * x and x / -2 as well.
+bool is_negative(const Graph& graph, NodeId id) {
+  const Node& n = graph[id];
+  if (n.op == Op::Neg) return true;
+  if (n.op != Op::Mul && n.op != Op::Div) return false;
+  for (const NodeId arg : {n.args[0], n.args[1]})
+    if (graph.is_constant(arg) && graph.constant_value(arg) < 0) return true;
+  return false;
+}
+
+// A number of the pair as numbers of i, of j and of neither, added.
+class Separation {
+ public:
+  explicit Separation(Graph& graph) : graph_(graph) {}
+
+  std::optional<Axis> run(NodeId id) {
+    if (!separate(id, false, kNone) || !i_.first || !j_.first || i_.negative == j_.negative) return {};
+    // Turned so that j is added and i taken off.
+    const bool turn = j_.negative;
+    Axis axis{i_.node(graph_, !turn), j_.node(graph_, turn), kNone};
+    if (rest_.first) axis.of_j = make_folded(graph_, Op::Add, axis.of_j, rest_.node(graph_, turn));
+    return axis;
+  }
+
+ private:
+  struct Side {
+    NodeId added = kNone, taken_off = kNone;
+    bool first = false;     // there is one
+    bool negative = false;  // and it is taken off
+
+    void append(Graph& graph, NodeId term, bool is_taken_off) {
+      if (!first) negative = is_taken_off != is_negative(graph, term);
+      first = true;
+      NodeId& side = is_taken_off ? taken_off : added;
+      side = side == kNone ? term : make_folded(graph, Op::Add, side, term);
+    }
+    NodeId node(Graph& graph, bool turned) const {
+      const NodeId plus = turned ? taken_off : added, minus = turned ? added : taken_off;
+      if (minus == kNone) return plus;
+      return plus == kNone ? make_folded(graph, Op::Neg, minus) : make_folded(graph, Op::Sub, plus, minus);
+    }
+  };
+
+  bool separate(NodeId id, bool negative, NodeId factor) {
+    const Node n = graph_[id];
+    if (!is_floating(n.type)) return false;
+    if (n.binding != Binding::Pair) {
+      Side& side = n.binding == Binding::I ? i_ : n.binding == Binding::J ? j_ : rest_;
+      side.append(graph_, times(id, factor), negative);
+      return true;
+    }
+    if (++opened_ > kMostOpened) return false;
+    const auto [a, b, c] = n.args;
+    switch (n.op) {
+      case Op::Add:
+        return separate(a, negative, factor) && separate(b, negative, factor);
+      case Op::Sub:
+        return separate(a, negative, factor) && separate(b, !negative, factor);
+      case Op::Neg:
+        return separate(a, !negative, factor);
+      case Op::Cast:
+        return look_through_casts(graph_, id) != id && separate(a, negative, factor);
+      case Op::Mul:
+        if (is_uniform(graph_, b)) return separate(a, negative, times(b, factor));
+        return is_uniform(graph_, a) && separate(b, negative, times(a, factor));
+      case Op::Div: {
+        if (!is_uniform(graph_, b)) return false;
+        const NodeId inverse = make_folded(graph_, Op::Div, graph_.constant(1, graph_[b].type), b);
+        return separate(a, negative, times(inverse, factor));
+      }
+      case Op::Fma: {
+        const NodeId product = make_folded(graph_, Op::Mul, a, b);
+        return separate(product, negative, factor) && separate(c, negative, factor);
+      }
+      default:
+        return false;
+    }
+  }
+
+  NodeId times(NodeId id, NodeId factor) { return factor == kNone ? id : make_folded(graph_, Op::Mul, id, factor); }
+
+  static constexpr int kMostOpened = 64;
+  Graph& graph_;
+  Side i_, j_, rest_;
+  int opened_ = 0;
+};
+
+bool is_half(const Graph& graph, NodeId id) { return graph.is_constant(id, 0.5); }
+
+// What is rounded to the nearest whole number; kNone: nothing is.
+NodeId rounded(const Graph& graph, NodeId id) {
+  const Node& n = graph[id];
+  if (n.op == Op::Rint || n.op == Op::Round) return n.args[0];
+  if (n.op != Op::Floor) return kNone;
+  const Node& sum = graph[n.args[0]];
+  if (sum.op != Op::Add) return kNone;
+  return is_half(graph, sum.args[1]) ? sum.args[0] : is_half(graph, sum.args[0]) ? sum.args[1] : kNone;
+}
+
+// Whether `quotient` is d / length.
+bool is_quotient(Graph& graph, NodeId quotient, NodeId d, NodeId length) {
+  const Node n = graph[quotient];
+  if (graph.is_constant(length, 1) && quotient == d) return true;
+  if (n.op == Op::Div) return n.args[0] == d && n.args[1] == length;
+  if (n.op != Op::Mul || (n.args[0] != d && n.args[1] != d)) return false;
+  const NodeId inverse = n.args[0] == d ? n.args[1] : n.args[0];
+  if (graph.is_constant(length) && graph.is_constant(inverse))
+    return graph.constant_value(length) * graph.constant_value(inverse) == 1;
+  const Node& q = graph[inverse];
+  return q.op == Op::Div && graph.is_constant(q.args[0], 1) && q.args[1] == length;
+}
+
+// d - product: the length of the box, if it is the nearest image of d.
+NodeId image_length(Graph& graph, NodeId d, NodeId product) {
+  const Node n = graph[product];
+  const NodeId one = graph.constant(1, n.type);
+  std::vector<std::pair<NodeId, NodeId>> readings{{product, one}};  // what is rounded, and the length
+  if (n.op == Op::Mul) readings = {{n.args[0], n.args[1]}, {n.args[1], n.args[0]}};
+  for (const auto& [whole, length] : readings) {
+    const NodeId quotient = rounded(graph, whole);
+    if (quotient != kNone && is_uniform(graph, length) && is_quotient(graph, quotient, d, length)) return length;
+  }
+  return kNone;
+}
+
+// The nearest image as one subtracts it, or as fma() does: c + (-a) * b.
+std::optional<Axis> read_image(Graph& graph, NodeId id) {
+  const Node n = graph[id];
+  NodeId d = kNone, product = kNone;
+  if (n.op == Op::Sub) d = n.args[0], product = n.args[1];
+  if (n.op == Op::Fma) {
+    d = n.args[2];
+    for (const int k : {0, 1})
+      if (const Node factor = graph[n.args[std::size_t(k)]]; factor.op == Op::Neg)
+        product = make_folded(graph, Op::Mul, factor.args[0], n.args[std::size_t(1 - k)]);
+  }
+  if (d == kNone || product == kNone) return {};
+  const NodeId length = image_length(graph, d, product);
+  std::optional<Axis> axis = length == kNone ? std::nullopt : Separation(graph).run(d);
+  if (axis) axis->length = length;
+  return axis;
+}
+
+}  // namespace
+
+Axis scaled(Graph& graph, const Axis& axis, NodeId factor) {
+  const auto times = [&](NodeId id) { return id == kNone ? kNone : make_folded(graph, Op::Mul, id, factor); };
+  return {times(axis.of_i), times(axis.of_j), times(axis.length)};
+}
+
+std::optional<Axis> read_axis(Graph& graph, NodeId id) {
+  // Of factors that stand around a nearest image there are few.
+  constexpr int kMostFactors = 8;
+  NodeId factor = kNone;
+  for (int k = 0; k < kMostFactors; ++k) {
+    id = look_through_casts(graph, id);
+    const Node n = graph[id];
+    if (n.binding != Binding::Pair || !is_floating(n.type)) return {};
+    auto axis = read_image(graph, id);
+    if (!axis) axis = Separation(graph).run(id);
+    if (axis) return factor == kNone ? axis : scaled(graph, *axis, factor);
+    if (n.op != Op::Neg && n.op != Op::Mul) return {};
+    const bool first = n.op == Op::Neg || is_uniform(graph, n.args[1]);
+    if (n.op == Op::Mul) {
+      if (!first && !is_uniform(graph, n.args[0])) return {};
+      const NodeId more = n.args[first ? 1 : 0];
+      factor = factor == kNone ? more : make_folded(graph, Op::Mul, factor, more);
+    }
+    id = n.args[first ? 0 : 1];
+  }
+  return {};
+}
+
+}  // namespace nbcc

@@ -1,0 +1,302 @@
+// Pipeline -> neighbourhood, or what is in its way. One door: prove_neighbourhood(). Here is the logic of guards: what
+// holds of a condition by its parts, and of all outputs together. What one comparison says of the distance is read by
+// cutoff.h.
+#include "compiler/passes/neighbourhood.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "compiler/ir/rewrite.h"
+#include "compiler/passes/cutoff.h"
+#include "compiler/passes/passes.h"
+#include "compiler/text/own_stack.h"
+
+namespace nbcc {
+namespace {
+
+// What is known of the pairs for which a condition holds.
+struct Holding {
+  enum class At : std::uint8_t { Never, WithinCutoff, AnyDistance };
+  At at = At::AnyDistance;
+  Cutoff cutoff;
+  std::optional<NeighbourhoodObstacle> obstacle;  // of what holds at any distance
+};
+
+using At = Holding::At;
+
+bool is_sum_of_squares(Graph& graph, NodeId id) {
+  const LinearSum sum = read_sum(graph, id);
+  return sum.constant == 0 && std::all_of(sum.terms.begin(), sum.terms.end(), [&](const auto& term) {
+           const Node n = graph[term.first];
+           return term.second > 0 && n.op == Op::Mul && n.args[0] == n.args[1] && read_axis(graph, n.args[0]);
+         });
+}
+
+// Whether it is arithmetic on `distance` and on numbers that are the same for all pairs.
+bool is_made_of(const Graph& graph, NodeId id, NodeId distance) {
+  constexpr int kMostOpened = 32;
+  std::vector<NodeId> open{id};
+  bool met = false;
+  for (int k = 0; k < kMostOpened; ++k) {
+    if (open.empty()) return met;
+    const NodeId next = open.back();
+    const Node& n = graph[next];
+    open.pop_back();
+    met = met || next == distance;
+    if (next == distance || n.binding <= Binding::Param) continue;
+    if (arity(n.op) == 0 || n.type == Type::Bool) return false;
+    for (const NodeId arg : n.args)
+      if (arg != kNone) open.push_back(arg);
+  }
+  return false;
+}
+
+class Prover {
+ public:
+  explicit Prover(Pipeline pipeline) : pipeline_(std::move(pipeline)) {}
+
+  NeighbourhoodProof run() {
+    cse(pipeline_);
+    look_past_coincidence();
+    Holding all{At::Never, {}, {}};
+    for (int k = 0; k < int(pipeline_.contributions.size()); ++k) {
+      const Holding one = holding_of(k);
+      // What one output's guard says of signs need not hold for another's.
+      signs_.forget();
+      all = either(all, one, pipeline_.field_of(Role::Output, k).where);
+      if (all.at == At::AnyDistance) return {{}, obstacle_of(k, one.at == At::AnyDistance ? one : all)};
+    }
+    if (all.at == At::Never) return {};
+    Cutoff& cutoff = all.cutoff;
+    return {Neighbourhood{std::move(graph_), std::move(cutoff.axes), cutoff.reach, cutoff.strict}, {}};
+  }
+
+ private:
+  // `r2 > 0 ? sqrt(r2) : 0` is read as sqrt(r2): else the distance is 0, and a comparison that holds with a number that
+  // is not negative in its place bounds it by no less.
+  void look_past_coincidence() {
+    rewrite(pipeline_, [](Graph& target, const Node& old, std::array<NodeId, 3> args) {
+      const auto [condition, yes, no] = args;
+      if (old.op == Op::Select && is_floating(old.type) && target.is_constant(no) && target.constant_value(no) >= 0) {
+        const Node test = target[condition];
+        const bool apart = test.op == Op::Lt && target.is_constant(test.args[0], 0);
+        if (apart && is_sum_of_squares(target, test.args[1]) && is_made_of(target, yes, test.args[1])) return yes;
+      }
+      return copy_node(target, old, args);
+    });
+  }
+
+  // ---- what one output's contribution depends on
+
+  Holding holding_of(int output) {
+    const Contribution& c = pipeline_.contributions[std::size_t(output)];
+    signs_.forget();
+    conditions_.clear();
+    changes_.clear();
+    Holding guarded;
+    if (c.guard != kNone) {
+      assume_what_guard_says(c.guard);
+      guarded = holds(c.guard, false);
+    }
+    if (guarded.at != At::AnyDistance) return guarded;
+    return both(guarded, changed_by(c.value, pipeline_.field_of(Role::Output, output).reduction));
+  }
+
+  // A guard's further conditions tell signs: skip_if(h <= 0 || r / h >= 2).
+  void assume_what_guard_says(NodeId guard) {
+    std::vector<std::pair<NodeId, bool>> open{{guard, false}};
+    while (!open.empty()) {
+      const auto [id, negated] = open.back();
+      open.pop_back();
+      const Node& n = graph_[id];
+      if (n.op == Op::Not) open.emplace_back(n.args[0], !negated);
+      if (n.op == (negated ? Op::Or : Op::And))
+        for (const NodeId arg : {n.args[0], n.args[1]}) open.emplace_back(arg, negated);
+      if (n.op != Op::Lt && n.op != Op::Le) continue;
+      const NodeId small = n.args[negated ? 1 : 0], large = n.args[negated ? 0 : 1];
+      const bool strict = (n.op == Op::Lt) != negated;
+      if (graph_.is_constant(small) && graph_.constant_value(small) >= 0)
+        signs_.assume(large, strict || graph_.constant_value(small) > 0 ? kPositive : kZero | kPositive);
+      if (graph_.is_constant(large) && graph_.constant_value(large) <= 0)
+        signs_.assume(small, strict || graph_.constant_value(large) < 0 ? kNegative : kZero | kNegative);
+    }
+  }
+
+  // Where a value is more than what its reduction begins with.
+  Holding changed_by(NodeId id, Reduction reduction) {
+    if (const auto known = changes_.find(id); known != changes_.end()) return known->second;
+    Holding holding = find_change(id, reduction);
+    return changes_[id] = std::move(holding);
+  }
+
+  Holding find_change(NodeId id, Reduction reduction) {
+    if (is_identity(id, reduction)) return {At::Never, {}, {}};
+    const Node n = graph_[id];
+    const bool sum = reduction == Reduction::Sum;
+    const auto arg = [&](int k) { return changed_by(n.args[std::size_t(k)], reduction); };
+    if (n.op == Op::Select) {
+      const auto branch = [&](int k) {
+        const Holding change = arg(k);
+        return change.at == At::Never ? change : both(holds(n.args[0], k == 2), change);
+      };
+      return either(branch(1), branch(2), place_of(id));
+    }
+    if (n.op == Op::Cast && is_floating(graph_[n.args[0]].type)) return arg(0);
+    if (sum && n.op == Op::Neg) return arg(0);
+    // 0 times infinity is not 0, so that only a constant may stand beside what may be 0.
+    if (sum && (n.op == Op::Mul || n.op == Op::Div) && is_finite_constant(n.args[1])) return arg(0);
+    if (sum && n.op == Op::Mul && is_finite_constant(n.args[0])) return arg(1);
+    const Op extreme = is_minimum(reduction) ? Op::Min : Op::Max;
+    const bool joins = sum ? n.op == Op::Add || n.op == Op::Sub : n.op == extreme;
+    return joins ? either(arg(0), arg(1), place_of(id)) : Holding{};
+  }
+
+  bool is_identity(NodeId id, Reduction reduction) const {
+    const Node& n = graph_[id];
+    if (!graph_.is_constant(id)) return false;
+    const double value = graph_.constant_value(id);
+    if (reduction == Reduction::Sum) return value == 0;
+    const double extreme = is_floating(n.type) ? HUGE_VAL : 0x1p63;
+    return value == (is_minimum(reduction) ? extreme : -extreme);
+  }
+
+  bool is_finite_constant(NodeId id) const {
+    return graph_.is_constant(id) && std::isfinite(graph_.constant_value(id)) && graph_.constant_value(id) != 0;
+  }
+
+  // ---- conditions
+
+  // What is known where the condition holds, or its negation.
+  Holding holds(NodeId id, bool negated) {
+    if (const auto known = conditions_.find({id, negated}); known != conditions_.end()) return known->second;
+    Holding holding = find(id, negated);
+    return conditions_[{id, negated}] = std::move(holding);
+  }
+
+  Holding find(NodeId id, bool negated) {
+    const Node n = graph_[id];
+    const auto arg = [&](int k) { return holds(n.args[std::size_t(k)], negated); };
+    switch (n.op) {
+      case Op::Const:
+        if ((graph_.constant_value(id) != 0) == negated) return {At::Never, {}, {}};
+        return {};
+      case Op::Not:
+        return holds(n.args[0], !negated);
+      case Op::And:
+      case Op::Or: {
+        const Holding a = arg(0), b = arg(1);
+        return (n.op == Op::And) != negated ? both(a, b) : either(a, b, place_of(id));
+      }
+      case Op::Select:
+        return either(both(holds(n.args[0], false), arg(1)), both(holds(n.args[0], true), arg(2)), place_of(id));
+      case Op::Lt:
+      case Op::Le:
+        return compare(id, negated);
+      default:
+        return {};
+    }
+  }
+
+  Holding compare(NodeId id, bool negated) {
+    const Node n = graph_[id];
+    if (n.binding != Binding::Pair) return {};
+    const NodeId small = n.args[negated ? 1 : 0], large = n.args[negated ? 0 : 1];
+    CutoffReading reading = cutoffs_.read(small, large, (n.op == Op::Lt) != negated);
+    if (reading.cutoff) bounds_some_ = true;
+    if (reading.cutoff) return {At::WithinCutoff, std::move(*reading.cutoff), {}};
+    if (reading.obstacle.empty()) return {};
+    return {At::AnyDistance, {}, NeighbourhoodObstacle{place_of(id), std::move(reading.obstacle)}};
+  }
+
+  // Where both hold.
+  Holding both(const Holding& a, const Holding& b) {
+    if (a.at == At::Never || b.at == At::Never) return {At::Never, {}, {}};
+    if (a.at == At::AnyDistance && b.at == At::AnyDistance) return a.obstacle ? a : b;
+    if (a.at == At::AnyDistance || b.at == At::AnyDistance) return a.at == At::AnyDistance ? b : a;
+    if (a.cutoff.axes != b.cutoff.axes) return a.cutoff.axes.size() < b.cutoff.axes.size() ? b : a;
+    Cutoff cutoff{a.cutoff.axes, reaches_.smaller(a.cutoff.reach, b.cutoff.reach), a.cutoff.strict && b.cutoff.strict};
+    return {At::WithinCutoff, std::move(cutoff), {}};
+  }
+
+  // Where one of the two does; `where` is the place of what joins them.
+  Holding either(const Holding& a, const Holding& b, Location where) {
+    if (a.at == At::Never || b.at == At::Never) return a.at == At::Never ? b : a;
+    if (a.at == At::AnyDistance || b.at == At::AnyDistance) {
+      const Holding& any = a.at == At::AnyDistance ? a : b;
+      if (a.obstacle || b.obstacle) return a.obstacle ? a : b;
+      if (a.at == b.at) return any;
+      return {
+          At::AnyDistance, {}, NeighbourhoodObstacle{where, "one side of this bounds a distance, the other does not"}};
+    }
+    // A distance along more axes is no less than one along fewer.
+    Cutoff cutoff{{}, reaches_.larger(a.cutoff.reach, b.cutoff.reach), a.cutoff.strict && b.cutoff.strict};
+    for (const Axis& axis : a.cutoff.axes)
+      if (std::find(b.cutoff.axes.begin(), b.cutoff.axes.end(), axis) != b.cutoff.axes.end())
+        cutoff.axes.push_back(axis);
+    if (cutoff.axes.empty())
+      return {
+          At::AnyDistance, {}, NeighbourhoodObstacle{where, "two distances are bounded that have nothing in common"}};
+    return {At::WithinCutoff, std::move(cutoff), {}};
+  }
+
+  // ---- why not
+
+  // Of the output that is changed at any distance.
+  std::optional<NeighbourhoodObstacle> obstacle_of(int output, const Holding& holding) {
+    if (holding.obstacle) return holding.obstacle;
+    const Field& field = pipeline_.field_of(Role::Output, output);
+    if (bounds_some_) return {{field.where, fmt::format("output '{}' is changed at any distance", field.name)}};
+    const NodeId chosen = mask_in(pipeline_.contributions[std::size_t(output)].value);
+    if (chosen == kNone) return {};
+    const std::string changed = fmt::format("output '{}' is changed at any distance", field.name);
+    if (field.reduction != Reduction::Sum) return {{place_of(chosen), changed}};
+    return {{place_of(chosen),
+             "this makes a factor 0, and 0 times infinity is not: " + changed + "; put what changes it under an if"}};
+  }
+
+  // A comparison that bounds a distance and beyond it makes something 0; kNone: there is none.
+  NodeId mask_in(NodeId value) {
+    const std::vector<bool> needed = reachable(graph_, {value});
+    for (NodeId id = 0; id < NodeId(needed.size()); ++id) {
+      const Node n = graph_[id];
+      if (!needed[std::size_t(id)] || n.op != Op::Select) continue;
+      for (const int zero : {1, 2})
+        if (graph_.is_constant(n.args[std::size_t(zero)], 0) && holds(n.args[0], zero == 1).at == At::WithinCutoff)
+          return n.args[0];
+    }
+    return kNone;
+  }
+
+  // Of a node, or of the first below it that has one: conditions that branches join have none.
+  Location place_of(NodeId id) const {
+    const Node& n = graph_[id];
+    if (n.where.line > 0) return n.where;
+    for (const NodeId arg : n.args)
+      if (arg != kNone)
+        if (const Location place = place_of(arg); place.line > 0) return place;
+    return {};
+  }
+
+  Pipeline pipeline_;
+  Graph& graph_ = pipeline_.pair;
+  Signs signs_{graph_};
+  Reaches reaches_{graph_, signs_};
+  CutoffReader cutoffs_{pipeline_.fields, graph_, signs_};
+  bool bounds_some_ = false;  // a comparison does that had a say
+  std::map<std::pair<NodeId, bool>, Holding> conditions_;
+  std::map<NodeId, Holding> changes_;
+};
+
+}  // namespace
+
+NeighbourhoodProof prove_neighbourhood(const Pipeline& pipeline) {
+  NeighbourhoodProof proof;
+  // A guard is followed down to its comparisons.
+  run_on_own_stack(kDeepStack, [&] { proof = Prover(pipeline).run(); });
+  return proof;
+}
+
+}  // namespace nbcc

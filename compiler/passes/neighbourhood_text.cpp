@@ -1,0 +1,110 @@
+// Neighbourhood -> a line for people. One door: neighbourhood_text().
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "compiler/ir/expression_text.h"
+#include "compiler/passes/neighbourhood.h"
+
+namespace nbcc {
+namespace {
+
+class Teller {
+ public:
+  Teller(const Pipeline& pipeline, const Neighbourhood& n) : fields_(pipeline.fields), n_(n) {}
+
+  std::string run() const {
+    std::vector<std::string> differences, lengths;
+    for (const Axis& axis : n_.axes) {
+      differences.push_back(fmt::format("{} - {}", text(axis.of_j), operand(axis.of_i)));
+      if (axis.length != kNone) lengths.push_back(length(axis.length));
+    }
+    std::string line = fmt::format("|{}| {} {}", as_one(differences, "(", ")"), n_.strict ? "<" : "<=", reach());
+    if (lengths.empty()) return line;
+    line += fmt::format(" in the periodic box `{}`", as_one(lengths, "", ""));
+    if (lengths.size() < n_.axes.size()) line += fmt::format(" along {} of {} axes", lengths.size(), n_.axes.size());
+    return line;
+  }
+
+ private:
+  std::string text(NodeId id) const { return expression_text(fields_, n_.graph, id); }
+  std::string operand(NodeId id) const {
+    const Op op = n_.graph[id].op;
+    return op == Op::Add || op == Op::Sub ? "(" + text(id) + ")" : text(id);
+  }
+
+  // The components of one expression of vectors as that expression, all else one by one.
+  std::string as_one(std::vector<std::string> parts, const char* open, const char* close) const {
+    if (parts.size() == 1) return parts[0];
+    std::vector<std::string> stems;
+    for (std::size_t k = 0; k < parts.size(); ++k) stems.push_back(without(parts[k], fmt::format(".{}", "xyz"[k])));
+    const bool same =
+        std::all_of(stems.begin(), stems.end(), [&](const std::string& stem) { return stem == stems[0]; });
+    if (same && is_whole(parts.size())) return stems[0];
+    return fmt::format("{}{}{}", open, fmt::join(parts, ", "), close);
+  }
+
+  static std::string without(std::string text, const std::string& ending) {
+    for (std::size_t at = 0; (at = text.find(ending, at)) != std::string::npos;) {
+      const std::size_t behind = at + ending.size();
+      const bool ends =
+          behind == text.size() || (!std::isalnum(static_cast<unsigned char>(text[behind])) && text[behind] != '_');
+      if (ends)
+        text.erase(at, ending.size());
+      else
+        at = behind;
+    }
+    return text;
+  }
+
+  // Whether the vectors among the axes' inputs have no further components.
+  bool is_whole(std::size_t dimensions) const {
+    std::vector<NodeId> roots;
+    for (const Axis& axis : n_.axes) roots.insert(roots.end(), {axis.of_i, axis.of_j, axis.length});
+    const std::vector<bool> needed = reachable(n_.graph, roots);
+    for (NodeId id = 0; id < n_.graph.size(); ++id)
+      for (const Field& field : fields_) {
+        const Node& n = n_.graph[id];
+        const int k = int(n.payload) - field.first;
+        if (needed[std::size_t(id)] && facts(n.op).role == field.role && k >= 0 && k < field.components() &&
+            field.width > 1 && field.width != int(dimensions))
+          return false;
+      }
+    return true;
+  }
+
+  // Of which the size counts, so that it is not said again: rc for |rc|.
+  std::string length(NodeId id) const { return expression_text(fields_, n_.graph, id, Sizes::Bare); }
+
+  std::string reach() const {
+    const Reach& r = n_.reach;
+    switch (r.kind) {
+      case Reach::Kind::Uniform:
+        return length(r.uniform);
+      case Reach::Kind::OfI:
+        return length(r.of_i);
+      case Reach::Kind::OfJ:
+        return length(r.of_j);
+      case Reach::Kind::Max:
+        return fmt::format("max({}, {})", length(r.of_i), length(r.of_j));
+      case Reach::Kind::Min:
+        return fmt::format("min({}, {})", length(r.of_i), length(r.of_j));
+      case Reach::Kind::Sum:
+        return fmt::format("{} + {}", length(r.of_i), length(r.of_j));
+    }
+    return {};
+  }
+
+  const std::vector<Field>& fields_;
+  const Neighbourhood& n_;
+};
+
+}  // namespace
+
+std::string neighbourhood_text(const Pipeline& pipeline, const Neighbourhood& neighbourhood) {
+  return Teller(pipeline, neighbourhood).run();
+}
+
+}  // namespace nbcc

@@ -1,0 +1,346 @@
+// Pair nodes -> reaches. Door: Reaches. Bounds are rounded nowhere: they hold in exact arithmetic, and who uses them
+// rounds outwards. What each case bounds by what is said where it does.
+#include "compiler/passes/reach.h"
+
+#include <cmath>
+
+#include "compiler/passes/passes.h"
+#include "compiler/passes/terms.h"
+
+namespace nbcc {
+namespace {
+
+using Kind = Reach::Kind;
+
+// More than any bound that a person writes. What is shared is opened each time it is met.
+constexpr int kMostOpened = 20'000;
+
+bool has_i(const Reach& r) { return r.of_i != kNone; }
+bool has_j(const Reach& r) { return r.of_j != kNone; }
+
+// The kind of a reach that is made of the numbers that are there.
+Kind kind_of(const Reach& r, Kind both) {
+  if (has_i(r) && has_j(r)) return both;
+  return has_i(r) ? Kind::OfI : has_j(r) ? Kind::OfJ : Kind::Uniform;
+}
+
+}  // namespace
+
+NodeId Reaches::make(Op op, NodeId a, NodeId b) {
+  if (op == Op::Max || op == Op::Min) {
+    if (a == b) return a;
+    if (graph_.is_constant(a) && !graph_.is_constant(b)) std::swap(a, b);
+  }
+  return make_folded(graph_, op, a, b);
+}
+
+NodeId Reaches::number(double value, NodeId beside) { return graph_.constant(value, graph_[beside].type); }
+
+NodeId Reaches::joined(Op op, NodeId a, NodeId b) {
+  if (a == kNone || b == kNone) return a == kNone ? b : a;
+  return make(op, a, b);
+}
+
+NodeId Reaches::not_negative(NodeId id) { return signs_.is_never_negative(id) ? id : make(Op::Max, id, number(0, id)); }
+
+NodeId Reaches::size(NodeId id) { return signs_.is_never_negative(id) ? id : make(Op::Abs, id); }
+
+template <typename Change>
+Reach Reaches::each(Reach reach, const Change& change) {
+  for (NodeId* node : {&reach.uniform, &reach.of_i, &reach.of_j})
+    if (*node != kNone) *node = change(*node);
+  return reach;
+}
+
+// A number of at most one side is a reach as it is.
+std::optional<Reach> Reaches::separate(NodeId id) const {
+  switch (graph_[id].binding) {
+    case Binding::I:
+      return Reach{.kind = Kind::OfI, .of_i = id};
+    case Binding::J:
+      return Reach{.kind = Kind::OfJ, .of_j = id};
+    case Binding::Pair:
+      return {};
+    default:
+      return Reach{.kind = Kind::Uniform, .uniform = id};
+  }
+}
+
+// ---- two reaches to one
+
+// max(a, b) and min(a, b) are at most max(a, 0) + max(b, 0) and (a + b) / 2; what one side alone says is all of the
+// sum.
+Reach Reaches::as_sum(const Reach& r) {
+  Reach sum{.kind = Kind::Sum, .of_i = r.of_i, .of_j = r.of_j};
+  if (r.kind == Kind::Uniform) {
+    sum.of_i = sum.of_j = make(Op::Mul, r.uniform, number(0.5, r.uniform));
+  } else if (r.kind == Kind::OfI) {
+    sum.of_j = number(0, r.of_i);
+  } else if (r.kind == Kind::OfJ) {
+    sum.of_i = number(0, r.of_j);
+  } else if (r.kind == Kind::Max) {
+    sum = each(sum, [&](NodeId id) { return not_negative(id); });
+  } else if (r.kind == Kind::Min) {
+    sum = each(sum, [&](NodeId id) { return make(Op::Mul, id, number(0.5, id)); });
+  }
+  return sum;
+}
+
+Reach Reaches::larger(const Reach& a, const Reach& b) {
+  if (a == b) return a;
+  if (b.kind == Kind::Uniform && a.kind != Kind::Uniform && a.kind != Kind::Sum) {
+    // Where both sides have their say, the larger one of three numbers needs the uniform one but once.
+    Reach r = a;
+    if (has_i(r)) r.of_i = make(Op::Max, r.of_i, b.uniform);
+    if (has_j(r) && (!has_i(r) || r.kind == Kind::Min)) r.of_j = make(Op::Max, r.of_j, b.uniform);
+    return r;
+  }
+  if (a.kind == Kind::Uniform && b.kind != Kind::Uniform && b.kind != Kind::Sum) return larger(b, a);
+  if (a.kind == Kind::Sum || b.kind == Kind::Sum) {
+    // max(a + b, c + d) <= max(a, c) + max(b, d)
+    const Reach x = as_sum(a), y = as_sum(b);
+    return {.kind = Kind::Sum, .of_i = make(Op::Max, x.of_i, y.of_i), .of_j = make(Op::Max, x.of_j, y.of_j)};
+  }
+  // Of a smaller one of two numbers each may stand for both, so that it is compared with what is of its side.
+  const bool both_smaller = a.kind == Kind::Min && b.kind == Kind::Min;
+  Reach x = a, y = b;
+  for (const auto& [one, other] : {std::pair{&x, &y}, std::pair{&y, &x}}) {
+    if (both_smaller || one->kind != Kind::Min) continue;
+    const bool of_i = has_i(*other);
+    *one = of_i ? Reach{.kind = Kind::OfI, .of_i = one->of_i} : Reach{.kind = Kind::OfJ, .of_j = one->of_j};
+  }
+  Reach r{.uniform = joined(Op::Max, x.uniform, y.uniform),
+          .of_i = joined(Op::Max, x.of_i, y.of_i),
+          .of_j = joined(Op::Max, x.of_j, y.of_j)};
+  r.kind = kind_of(r, both_smaller ? Kind::Min : Kind::Max);
+  return r;
+}
+
+Reach Reaches::smaller(const Reach& a, const Reach& b) {
+  if (a == b) return a;
+  if (b.kind == Kind::Uniform && a.kind != Kind::Uniform) {
+    if (a.kind == Kind::Sum) return b;
+    Reach r = a;
+    if (has_i(r)) r.of_i = make(Op::Min, r.of_i, b.uniform);
+    if (has_j(r) && (!has_i(r) || r.kind == Kind::Max)) r.of_j = make(Op::Min, r.of_j, b.uniform);
+    return r;
+  }
+  if (a.kind == Kind::Uniform && b.kind != Kind::Uniform) return smaller(b, a);
+  // Either one is a bound, so the simpler one will do where they do not go together.
+  const auto goes_together = [](Kind k) { return k != Kind::Max && k != Kind::Sum; };
+  if (!goes_together(a.kind) || !goes_together(b.kind)) return goes_together(b.kind) ? b : a;
+  Reach r{.uniform = joined(Op::Min, a.uniform, b.uniform),
+          .of_i = joined(Op::Min, a.of_i, b.of_i),
+          .of_j = joined(Op::Min, a.of_j, b.of_j)};
+  r.kind = kind_of(r, Kind::Min);
+  return r;
+}
+
+Reach Reaches::sum(const Reach& a, const Reach& b) {
+  if (a.kind == Kind::Uniform && b.kind != Kind::Uniform) return sum(b, a);
+  if (b.kind == Kind::Uniform && a.kind == Kind::Sum)
+    return {.kind = Kind::Sum, .of_i = make(Op::Add, a.of_i, b.uniform), .of_j = a.of_j};
+  if (b.kind == Kind::Uniform) return each(a, [&](NodeId id) { return make(Op::Add, id, b.uniform); });
+  if (a.kind == b.kind && (a.kind == Kind::OfI || a.kind == Kind::OfJ))
+    return {.kind = a.kind, .of_i = joined(Op::Add, a.of_i, b.of_i), .of_j = joined(Op::Add, a.of_j, b.of_j)};
+  const Reach x = as_sum(a), y = as_sum(b);
+  return {.kind = Kind::Sum, .of_i = make(Op::Add, x.of_i, y.of_i), .of_j = make(Op::Add, x.of_j, y.of_j)};
+}
+
+// ---- a node to a reach
+
+std::optional<Reach> Reaches::both_above(NodeId a, NodeId b, NodeId factor,
+                                         Reach (Reaches::*join)(const Reach&, const Reach&)) {
+  const std::optional<Reach> x = scaled_above(a, factor), y = scaled_above(b, factor);
+  return x && y ? std::optional((this->*join)(*x, *y)) : std::nullopt;
+}
+
+// Not less than factor * id, of a factor that is uniform.
+std::optional<Reach> Reaches::scaled_above(NodeId id, NodeId factor) {
+  if (++opened_ > kMostOpened) return {};
+  const Node n = graph_[id];
+  const auto times = [&](NodeId x) { return factor == kNone ? x : make(Op::Mul, factor, x); };
+  if (n.binding != Binding::Pair) return separate(times(id));
+  const bool chooses = n.op == Op::Max || n.op == Op::Min || n.op == Op::Select;
+  if (!is_floating(n.type) && !chooses) return {};
+  const auto is_uniform = [&](NodeId x) { return graph_[x].binding <= Binding::Param; };
+  const auto [a, b, c] = n.args;
+  switch (n.op) {
+    case Op::Cast:
+      return look_through_casts(graph_, id) == id ? std::nullopt : scaled_above(a, factor);
+    case Op::Neg:
+      return scaled_above(a, make(Op::Neg, times(number(1, id))));
+    case Op::Select:
+      // Whichever is chosen.
+      return both_above(b, c, factor, &Reaches::larger);
+    case Op::Max:
+    case Op::Min: {
+      // factor * max(a, b) is one of factor * a and factor * b, whatever the factor's sign.
+      const bool exactly = factor == kNone || signs_.is_never_negative(factor);
+      return both_above(a, b, factor, n.op == Op::Min && exactly ? &Reaches::smaller : &Reaches::larger);
+    }
+    case Op::Add:
+      return both_above(a, b, factor, &Reaches::sum);
+    case Op::Sub: {
+      const auto x = scaled_above(a, factor), y = scaled_above(b, make(Op::Neg, times(number(1, id))));
+      return x && y ? std::optional(sum(*x, *y)) : std::nullopt;
+    }
+    case Op::Fma: {
+      const auto x = scaled_above(make(Op::Mul, a, b), factor), y = scaled_above(c, factor);
+      return x && y ? std::optional(sum(*x, *y)) : std::nullopt;
+    }
+    case Op::Mul:
+      if (is_uniform(b)) return scaled_above(a, times(b));
+      if (is_uniform(a)) return scaled_above(b, times(a));
+      break;
+    case Op::Div:
+      if (is_uniform(b)) return scaled_above(a, make(Op::Div, times(number(1, id)), b));
+      break;
+    case Op::Abs:
+      if (factor == kNone) return size_above(a);
+      break;
+    case Op::Sqrt:
+      if (factor == kNone) return root_above(a);
+      break;
+    default:
+      break;
+  }
+  if (factor == kNone || !signs_.is_never_negative(factor)) return {};
+  const std::optional<Reach> bare = scaled_above(id, kNone);
+  return bare ? std::optional(each(*bare, [&](NodeId x) { return make(Op::Mul, factor, x); })) : std::nullopt;
+}
+
+// Not less than |id|.
+std::optional<Reach> Reaches::size_above(NodeId id) {
+  if (++opened_ > kMostOpened) return {};
+  if (graph_[id].binding != Binding::Pair) return separate(size(id));
+  if (signs_.is_never_negative(id)) return scaled_above(id, kNone);
+  const Node n = graph_[id];
+  const auto both = [&](NodeId a, NodeId b, auto join) -> std::optional<Reach> {
+    const std::optional<Reach> x = size_above(a), y = size_above(b);
+    return x && y ? std::optional((this->*join)(*x, *y)) : std::nullopt;
+  };
+  switch (n.op) {
+    case Op::Cast:
+      return look_through_casts(graph_, id) == id ? std::nullopt : size_above(n.args[0]);
+    case Op::Neg:
+    case Op::Abs:
+      return size_above(n.args[0]);
+    case Op::Max:
+    case Op::Min:
+      // The size of the smaller one may be the larger size.
+      return both(n.args[0], n.args[1], &Reaches::larger);
+    case Op::Select:
+      return both(n.args[1], n.args[2], &Reaches::larger);
+    case Op::Add:
+    case Op::Sub:
+      return both(n.args[0], n.args[1], &Reaches::sum);
+    case Op::Mul:
+    case Op::Div:
+      for (const int k : {0, 1}) {
+        const NodeId factor = n.args[std::size_t(k)], other = n.args[std::size_t(1 - k)];
+        if (graph_[factor].binding > Binding::Param || (n.op == Op::Div && k == 0)) continue;
+        const std::optional<Reach> bare = size_above(other);
+        if (!bare) return {};
+        return each(*bare, [&](NodeId x) { return make(n.op, x, size(factor)); });
+      }
+      return {};
+    default:
+      return {};
+  }
+}
+
+// sqrt(a b) <= (|a| + |b|) / 2
+std::optional<Reach> Reaches::mean_of_sizes(NodeId of_i, NodeId of_j) {
+  const auto half = [&](NodeId id) { return make(Op::Mul, size(id), number(0.5, id)); };
+  return Reach{.kind = Kind::Sum, .of_i = half(of_i), .of_j = half(of_j)};
+}
+
+// Not less than sqrt(id), where id is a product of squares and of at most one number that is none, or of two of which
+// one is of i and one of j.
+std::optional<Reach> Reaches::roots_of_squares(NodeId id) {
+  PowerProduct rest = read_product(graph_, id);
+  if (!(rest.coefficient > 0)) return {};
+  const Type type = graph_[id].type;
+  NodeId factor = graph_.constant(std::sqrt(rest.coefficient), type);
+  NodeId of_pair = kNone;
+  PowerProduct outside{{}, 1};  // numbers of one side whose squares there are
+  for (auto& [node, twice] : rest.twice) {
+    if (twice % 4 != 0) continue;
+    const bool separates = graph_[node].binding != Binding::Pair;
+    if (!separates && (twice != 4 || of_pair != kNone)) return {};
+    if (separates)
+      outside.twice[size(node)] += twice / 2;
+    else
+      of_pair = node;
+    twice = 0;
+  }
+  std::erase_if(rest.twice, [](const auto& power) { return power.second == 0; });
+  rest.coefficient = 1;
+  const NodeId before = outside.twice.empty() ? factor : make(Op::Mul, factor, make_product(graph_, outside, type));
+  std::optional<Reach> under;
+  if (of_pair != kNone) {
+    if (!rest.twice.empty()) return {};
+    under = size_above(of_pair);
+  } else if (rest.twice.empty()) {
+    return separate(before);
+  } else {
+    PowerProduct i, j;
+    for (const auto& [node, twice] : rest.twice) {
+      if (graph_[node].binding == Binding::Pair) return {};
+      (graph_[node].binding == Binding::J ? j : i).twice[node] = twice;
+    }
+    const NodeId left = make_product(graph_, i, type), right = make_product(graph_, j, type);
+    if (graph_[left].binding == Binding::I && !j.twice.empty())
+      under = mean_of_sizes(left, right);
+    else
+      under = separate(make(Op::Sqrt, not_negative(make_product(graph_, rest, type))));
+  }
+  if (!under || graph_.is_constant(before, 1)) return under;
+  const Binding binding = graph_[before].binding;
+  const bool fits = binding <= Binding::Param || (binding == Binding::I && !has_j(*under)) ||
+                    (binding == Binding::J && !has_i(*under));
+  if (!fits) return {};
+  if (under->kind == Kind::Uniform) return separate(make(Op::Mul, before, under->uniform));
+  return each(*under, [&](NodeId x) { return make(Op::Mul, before, x); });
+}
+
+// Not less than sqrt(max(id, 0)).
+std::optional<Reach> Reaches::root_above(NodeId id) {
+  if (++opened_ > kMostOpened) return {};
+  const Node n = graph_[id];
+  if (n.binding == Binding::Pair && (n.op == Op::Max || n.op == Op::Min || n.op == Op::Select)) {
+    const NodeId a = n.args[n.op == Op::Select ? 1 : 0], b = n.args[n.op == Op::Select ? 2 : 1];
+    const std::optional<Reach> x = root_above(a), y = root_above(b);
+    if (!x || !y) return {};
+    return n.op == Op::Min ? smaller(*x, *y) : larger(*x, *y);
+  }
+  if (const NodeId same = look_through_casts(graph_, id); same != id) return root_above(same);
+  if (auto squares = roots_of_squares(id)) return squares;
+  const std::optional<Reach> reach = scaled_above(id, kNone);
+  return reach ? std::optional(increased(*reach, 0.5)) : std::nullopt;
+}
+
+// Not less than max(reach, 0)^exponent.
+Reach Reaches::increased(const Reach& reach, double exponent) {
+  const auto power = [&](NodeId id) {
+    if (exponent == 1) return id;
+    const NodeId base = not_negative(id);
+    return exponent == 0.5 ? make(Op::Sqrt, base) : make(Op::Pow, base, number(exponent, base));
+  };
+  if (reach.kind != Kind::Sum) return each(reach, power);
+  // a + b <= max(2 a, 2 b)
+  Reach r = each(reach, [&](NodeId id) { return power(make(Op::Mul, id, number(2, id))); });
+  r.kind = Kind::Max;
+  return r;
+}
+
+std::optional<Reach> Reaches::power_above(NodeId id, double exponent) {
+  opened_ = 0;
+  if (exponent == 0.5) return root_above(id);
+  const std::optional<Reach> reach = scaled_above(id, kNone);
+  if (!reach || exponent == 1) return reach;
+  return increased(*reach, exponent);
+}
+
+}  // namespace nbcc

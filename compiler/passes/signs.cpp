@@ -1,0 +1,143 @@
+// Node -> signs, from its arguments' signs. Door: Signs. It knows no bounds, only signs: x*x + 1 is positive, x - x is
+// anything.
+#include "compiler/passes/signs.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace nbcc {
+namespace {
+
+SignSet sign_of(double value) {
+  if (std::isnan(value)) return kAnySign;
+  return value < 0 ? kNegative : value > 0 ? kPositive : kZero;
+}
+
+SignSet negated(SignSet a) {
+  return SignSet((a & kNegative ? kPositive : 0) | (a & kZero) | (a & kPositive ? kNegative : 0));
+}
+
+// What `rule`, which takes and gives one of -1, 0, 1 or 2 for any, makes of all pairs of signs.
+template <typename Rule>
+SignSet combined(SignSet a, SignSet b, const Rule& rule) {
+  SignSet result = 0;
+  for (const int x : {-1, 0, 1})
+    for (const int y : {-1, 0, 1}) {
+      if (!(a & sign_of(x)) || !(b & sign_of(y))) continue;
+      const int z = rule(x, y);
+      result |= z == 2 ? kAnySign : sign_of(z);
+    }
+  return result;
+}
+
+SignSet added(SignSet a, SignSet b) {
+  return combined(a, b, [](int x, int y) { return x * y < 0 ? 2 : x + y == 0 ? 0 : x + y > 0 ? 1 : -1; });
+}
+
+SignSet multiplied(SignSet a, SignSet b) {
+  return combined(a, b, [](int x, int y) { return x * y; });
+}
+
+SignSet of_power(const Graph& graph, const Node& node, SignSet base) {
+  if (!(base & (kNegative | kZero))) return kPositive;
+  if (!graph.is_constant(node.args[1])) return base & kNegative ? kAnySign : kZero | kPositive;
+  const bool even = std::fmod(graph.constant_value(node.args[1]), 2) == 0;
+  return even || !(base & kNegative) ? kZero | kPositive : kAnySign;
+}
+
+}  // namespace
+
+void Signs::assume(NodeId id, SignSet possible) {
+  const auto [at, is_new] = assumed_.emplace(id, possible);
+  if (!is_new) at->second &= possible;
+  known_.clear();
+}
+
+void Signs::forget() {
+  assumed_.clear();
+  known_.clear();
+}
+
+SignSet Signs::of(NodeId id) {
+  if (const auto known = known_.find(id); known != known_.end()) return known->second;
+  SignSet signs = find(id);
+  // What contradicts what is assumed never happens; any sign will do.
+  if (const auto assumed = assumed_.find(id); assumed != assumed_.end()) signs &= assumed->second;
+  if (signs == 0) signs = kAnySign;
+  return known_[id] = signs;
+}
+
+SignSet Signs::find(NodeId id) {
+  const Node node = graph_[id];
+  if (node.op == Op::Const) return sign_of(graph_.constant_value(id));
+  if (node.type == Type::Bool) return kZero | kPositive;
+  if (arity(node.op) == 0) return kAnySign;
+  // Whole numbers wrap around.
+  const bool chooses = node.op == Op::Min || node.op == Op::Max || node.op == Op::Select || node.op == Op::Cast;
+  if (is_integral(node.type) && !chooses) return kAnySign;
+  if (node.op == Op::Select) return of(node.args[1]) | of(node.args[2]);
+  const SignSet a = of(node.args[0]);
+  if (arity(node.op) == 1) return of_function(node, a);
+  if (node.op == Op::Fma) {
+    const SignSet product =
+        node.args[0] == node.args[1] ? multiplied(a, a) & ~kNegative : multiplied(a, of(node.args[1]));
+    return added(product, of(node.args[2]));
+  }
+  return of_numbers(node, a, of(node.args[1]));
+}
+
+SignSet Signs::of_function(const Node& node, SignSet a) {
+  switch (node.op) {
+    case Op::Neg:
+      return negated(a);
+    case Op::Abs:
+      return SignSet((a & kZero) | (a & (kNegative | kPositive) ? kPositive : 0));
+    case Op::Sqrt:
+      return a & kPositive ? a & (kZero | kPositive) : kZero;
+    case Op::Rsqrt:
+    case Op::RsqrtEstimate:
+    case Op::Exp:
+    case Op::Exp2:
+    case Op::Cosh:
+    case Op::Erfc:
+      return kPositive;
+    case Op::Cbrt:
+    case Op::Sinh:
+    case Op::Asin:
+    case Op::Atan:
+    case Op::Tanh:
+    case Op::Erf:
+      return a;
+    case Op::Cast:
+      // A fraction may be dropped. What becomes of a number that is out of range differs.
+      if (is_floating(graph_[node.args[0]].type) && !is_floating(node.type)) return kAnySign;
+      return node.type < graph_[node.args[0]].type && !is_floating(node.type) ? kAnySign : a;
+    default:
+      return kAnySign;
+  }
+}
+
+SignSet Signs::of_numbers(const Node& node, SignSet a, SignSet b) {
+  const bool same = node.args[0] == node.args[1];
+  switch (node.op) {
+    case Op::Add:
+      return added(a, b);
+    case Op::Sub:
+      return added(a, negated(b));
+    case Op::Mul:
+      return same ? SignSet(multiplied(a, a) & ~kNegative) : multiplied(a, b);
+    case Op::Div:
+      // A divisor of 0 makes the result infinite or NaN; of its sign 0 says nothing.
+      return b & kZero && b & kNegative ? kAnySign : multiplied(a, b & ~kZero ? SignSet(b & ~kZero) : kAnySign);
+    case Op::Min:
+      return combined(a, b, [](int x, int y) { return std::min(x, y); });
+    case Op::Max:
+      return combined(a, b, [](int x, int y) { return std::max(x, y); });
+    case Op::Pow:
+      return of_power(graph_, node, a);
+    default:
+      return kAnySign;
+  }
+}
+
+}  // namespace nbcc

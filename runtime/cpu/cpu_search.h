@@ -1,0 +1,77 @@
+// A run on the CPU behind a proved cutoff: groups of i that stand near each other, each with the j that a search finds.
+//
+// For every group the packed j-particles within reach of its box are gathered, and the kernel of all pairs sums over
+// them. Groups and the order of their j follow from the chosen i and from the j, not from the number of threads.
+// Tested by tests/unit/cpu_search_test.cpp.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "runtime/cpu/cpu_toolchain.h"
+#include "runtime/search/site_tree.h"
+#include "runtime/sum/pack.h"
+
+namespace nbcc {
+
+class CpuSearch {
+ public:
+  // Both must outlive this object.
+  CpuSearch(const KernelSource& source, const CpuCode& code);
+
+  // Finds the places of particles whose columns are packed, `given` has them and the params. False: a search cannot
+  // help, since somebody has no finite place or a length of the box is none.
+  bool locate(const nbcc_kernel_arguments& given, std::int64_t ni, std::int64_t nj, const ForEach& for_each);
+  // Whether summing over all pairs is likely to be slower. After locate().
+  bool pays() const;
+  // Whether the order and the lists of an earlier sort(), with this skin, hold for the located particles.
+  bool holds(double skin) const;
+  // Sorts the located particles. With a skin what is found for the groups is kept.
+  void sort(double skin, const ForEach& for_each);
+  // `j` are the packed particles, prepared: their columns in the order of the last sort().
+  void arrange(const PackedSide& j);
+
+  // Groups of i; group k has positions [k * SiteTree::kLeaf, ...) of this order of the chosen ones.
+  std::int64_t groups() const { return i_tree().leaves(); }
+  const std::vector<int>& order_of_i() const { return i_tree().numbers(); }
+
+  // The j of one group, ready for the kernel.
+  struct Gathered {
+    explicit Gathered(const KernelSource& source) : columns(source, Role::InputJ) {}
+    std::vector<int> positions;  // in the sorted order
+    std::vector<int> numbers;    // in the caller's array, parallel to the columns
+    PackedSide columns;
+    std::int64_t capacity = 0;
+  };
+  // Of different groups in several threads at once.
+  void gather(std::int64_t group, Gathered& gathered);
+
+ private:
+  // A side's coordinates, and its reaches where it has any, by row.
+  struct Located {
+    std::vector<double> values;
+    std::vector<double*> rows;
+    std::int64_t count = 0;
+    std::array<double, kMostAxes> low{}, high{};
+  };
+  bool locate_side(nbcc_locate_function locate, const nbcc_kernel_arguments& given, std::int64_t count,
+                   const ForEach& for_each, Located& side);
+
+  const SiteTree& i_tree() const { return i_tree_ ? *i_tree_ : *j_tree_; }
+
+  const KernelSource& source_;
+  const CpuCode& code_;
+  SearchSpace space_;
+  Located i_, j_;
+  std::optional<SiteTree> i_tree_, j_tree_;  // no tree of i: they are the j
+  PackedSide sorted_j_;
+
+  // Of the last sort().
+  double skin_ = 0;
+  SearchSpace sorted_space_;
+  std::vector<double> i_then_, j_then_;  // where they were
+  std::vector<std::vector<int>> found_;  // by group, when it has been gathered; empty without a skin
+};
+
+}  // namespace nbcc

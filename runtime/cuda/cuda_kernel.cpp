@@ -1,0 +1,81 @@
+// Sizes -> a program and j-splits: what the caller asks for, else what was measured, else the model's choice. One door:
+// CudaKernel::launch_for. Launches nothing.
+#include "runtime/cuda/cuda_kernel.h"
+
+#include <utility>
+
+#include "fmt/format.h"
+#include "runtime/cuda/choose_launch.h"
+#include "runtime/error.h"
+
+namespace nbcc {
+
+CudaKernel::CudaKernel(KernelSource kernel_source, std::shared_ptr<CudaLoader> loader, CudaTuningTable tuned)
+    : Kernel(std::move(kernel_source)),
+      loader_(std::move(loader)),
+      tuned_(std::move(tuned)),
+      program_(loader_->load(source, source.launches.front())) {
+  programs_[program_->config()] = program_;
+}
+
+CudaLaunch CudaKernel::launch_for(std::int64_t ni, std::int64_t nj, bool may_load,
+                                  const LaunchConfig& overrides) const {
+  const std::optional<LaunchConfig> tuned = tuned_choice(ni, nj);
+  LaunchConfig config = tuned ? *tuned : model_choice(ni, nj);
+  if (overrides != LaunchConfig{}) {
+    const LaunchConfig chosen = config.compiled();
+    for (const LaunchNumber& number : kLaunchNumbers)
+      if (overrides.*number.member > 0) config.*number.member = overrides.*number.member;
+    // Another kernel wants other splits.
+    if (config.compiled() != chosen) config.j_splits = overrides.j_splits;
+    try {
+      return open(config, ni, nj, may_load);
+    } catch (const TextRefused& e) {
+      config.j_splits = overrides.j_splits;
+      throw UsageError(fmt::format("pipeline '{}' has no kernel of the shape asked for, {}: {}", source.pipeline,
+                                   describe(config), e.what()));
+    }
+  }
+  if (!tuned) return open(config, ni, nj, may_load);
+  try {
+    return open(config, ni, nj, may_load);
+  } catch (const TextRefused&) {
+    // Another compiler than the one it was measured with, or a file that someone has changed.
+  } catch (const DeviceError&) {
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    impossible_.insert(config.compiled());
+  }
+  return open(model_choice(ni, nj), ni, nj, may_load);
+}
+
+CudaLaunch CudaKernel::open(LaunchConfig config, std::int64_t ni, std::int64_t nj, bool may_load) const {
+  const CudaProgram* program = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    std::shared_ptr<const CudaProgram>& found = programs_[config.compiled()];
+    if (!found && may_load) found = loader_->load(source, config.compiled());
+    program = found.get();
+  }
+  if (program && config.j_splits == 0) {
+    const LaunchConfig compiled = config.compiled();
+    config = choose_launch(source, {&compiled, 1}, {gpu().multiprocessors(), program->resident_blocks()}, ni, nj);
+  }
+  return {program, config.j_splits};
+}
+
+// Nothing: none was measured, the model was found best, or the kernel cannot be.
+std::optional<LaunchConfig> CudaKernel::tuned_choice(std::int64_t ni, std::int64_t nj) const {
+  const std::optional<LaunchConfig> choice = tuned_.find(ni, nj);
+  if (!choice || *choice == LaunchConfig{}) return {};
+  const std::lock_guard lock(mutex_);
+  if (impossible_.contains(choice->compiled())) return {};
+  return choice;
+}
+
+LaunchConfig CudaKernel::model_choice(std::int64_t ni, std::int64_t nj) const {
+  return choose_launch(source, source.launches, {gpu().multiprocessors(), program_->resident_blocks()}, ni, nj);
+}
+
+}  // namespace nbcc

@@ -1,0 +1,52 @@
+// A CUDA kernel with all its programs: which of them a sum of some size is run by.
+// Tested by tests/unit/cuda_tuned_test.cpp and kernel_shape_test.cpp.
+#pragma once
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+
+#include "runtime/cuda/cuda_loader.h"
+#include "runtime/cuda/cuda_tunings.h"
+#include "runtime/sum/device.h"
+
+namespace nbcc {
+
+// How a sum of some size is launched.
+struct CudaLaunch {
+  const CudaProgram* program = nullptr;  // null: it would have to be compiled or loaded first, and may not be
+  int j_splits = 1;
+};
+
+class CudaKernel final : public Kernel {
+ public:
+  CudaKernel(KernelSource source, std::shared_ptr<CudaLoader> loader, CudaTuningTable tuned = {});
+  std::unique_ptr<Summation> start() const override;  // cuda_sum.cpp
+
+  const CudaGpu& gpu() const { return loader_->gpu(); }
+  // In the text's own configuration.
+  const CudaProgram& program() const { return *program_; }
+  // For a sum over nj for ni. What `overrides` leaves open follows from what has been measured, else from the model. A
+  // measured configuration that cannot be compiled or loaded is tried once; throws UsageError if the compiler refuses
+  // what `overrides` asks for.
+  CudaLaunch launch_for(std::int64_t ni, std::int64_t nj, bool may_load, const LaunchConfig& overrides = {}) const;
+  LaunchConfig model_choice(std::int64_t ni, std::int64_t nj) const;
+  // What measured configurations of this kernel are kept under.
+  CudaTuningSubject tuning_subject() const {
+    return {source.pipeline, source.text, gpu().model(), gpu().multiprocessors()};
+  }
+
+ private:
+  CudaLaunch open(LaunchConfig config, std::int64_t ni, std::int64_t nj, bool may_load) const;
+  std::optional<LaunchConfig> tuned_choice(std::int64_t ni, std::int64_t nj) const;
+
+  std::shared_ptr<CudaLoader> loader_;
+  CudaTuningTable tuned_;
+  std::shared_ptr<const CudaProgram> program_;
+  mutable std::mutex mutex_;
+  mutable std::map<LaunchConfig, std::shared_ptr<const CudaProgram>> programs_;
+  mutable std::set<LaunchConfig> impossible_;
+};
+
+}  // namespace nbcc

@@ -1,0 +1,221 @@
+// Coordinates -> a tree of boxes, and its particles near a box. Doors: SiteTree, SearchSpace, distance2().
+#include "runtime/search/site_tree.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace nbcc {
+namespace {
+
+// Subtrees of so many leaves are built by one thread.
+constexpr std::int64_t kLeavesOfThread = 512;
+
+// Several doubles, for compilers that make no vectors of loops with conditions.
+typedef double Doubles __attribute__((vector_size(16)));
+constexpr int kDoubles = sizeof(Doubles) / sizeof(double);
+
+// Between two intervals of these centres whose half lengths are `half` together. In an open space length and inverse
+// are 0. The nearest whole number by an addition that leaves no room for the rest: exact below 2^51.
+template <typename T>
+T gap(double from, T to, double half, double length, double inverse) {
+  const T d = to - from, whole = (d * inverse + 0x1.8p52) - 0x1.8p52, image = d - length * whole;
+  const T between = (image < 0 ? -image : image) - half;
+  return between > 0 ? between : between - between;
+}
+
+}  // namespace
+
+double SearchSpace::reach(double of_i, double of_j) const {
+  using Kind = SearchLayout::Reach;
+  const double exact = kind == Kind::Uniform ? uniform
+                       : kind == Kind::OfI   ? of_i
+                       : kind == Kind::OfJ   ? of_j
+                       : kind == Kind::Max   ? std::max(of_i, of_j)
+                       : kind == Kind::Min   ? std::min(of_i, of_j)
+                                             : of_i + of_j;
+  return exact + std::fabs(exact) * relative + absolute;
+}
+
+double distance2(const SearchSpace& space, const SiteBox& a, const SiteBox& b) {
+  double sum = 0;
+  for (std::size_t axis = 0; axis < std::size_t(space.axes); ++axis) {
+    const double d =
+        gap(a.centre[axis], b.centre[axis], a.half[axis] + b.half[axis], space.length[axis], space.inverse[axis]);
+    sum += d * d;
+  }
+  return sum;
+}
+
+SiteTree::SiteTree(const SearchSpace& space, std::span<const double* const> rows, bool reaches, std::int64_t count,
+                   const ForEach& for_each)
+    : space_(space),
+      leaves_((count + kLeaf - 1) / kLeaf),
+      reaches_(reaches ? rows[std::size_t(space.axes)] : nullptr),
+      sites_(std::size_t(count)),
+      numbers_(std::size_t(count)),
+      reach_(reaches ? std::size_t(leaves_ * kLeaf) : 0),
+      boxes_(std::size_t(std::max<std::int64_t>(2 * leaves_ - 1, 1))),
+      node_of_leaf_(std::size_t(leaves_)) {
+  if (count == 0) return;
+  const double nowhere = std::numeric_limits<double>::infinity();
+  for (std::size_t axis = 0; axis < std::size_t(space.axes); ++axis)
+    places_[axis].resize(std::size_t(leaves_ * kLeaf), nowhere);
+  constexpr std::int64_t chunk = 1024;
+  const std::int64_t chunks = (count + chunk - 1) / chunk;
+  std::vector<Region> extents(static_cast<std::size_t>(chunks));
+  for_each(chunks, [&](std::int64_t c) {
+    Region& extent = extents[std::size_t(c)];
+    extent.low.fill(nowhere);
+    extent.high.fill(-nowhere);
+    for (std::int64_t k = c * chunk; k < std::min(count, (c + 1) * chunk); ++k) {
+      Site& site = sites_[std::size_t(k)];
+      site.number = int(k);
+      for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis) {
+        const double x = rows[axis][k], length = space_.length[axis];
+        const double at = site.at[axis] = length > 0 ? x - length * std::floor(x / length) : x;
+        extent.low[axis] = std::min(extent.low[axis], at);
+        extent.high[axis] = std::max(extent.high[axis], at);
+      }
+    }
+  });
+  Region all = extents.front();
+  for (const Region& extent : extents)
+    for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis) {
+      all.low[axis] = std::min(all.low[axis], extent.low[axis]);
+      all.high[axis] = std::max(all.high[axis], extent.high[axis]);
+    }
+  all.node = {0, 0, leaves_};
+  build_all(all, for_each);
+  sites_ = {};
+  reaches_ = nullptr;
+}
+
+std::span<SiteTree::Site> SiteTree::sites_of(const Node& node) {
+  const std::int64_t begin = node.first_leaf * kLeaf, end = (node.first_leaf + node.leaves) * kLeaf;
+  return std::span(sites_).subspan(std::size_t(begin), std::size_t(std::min(end, size()) - begin));
+}
+
+// The first halvings one level after the other, then subtrees side by side.
+void SiteTree::build_all(const Region& all, const ForEach& for_each) {
+  std::vector<std::vector<Region>> levels{{all}};
+  while (levels.back().front().node.leaves > kLeavesOfThread) {
+    const std::vector<Region>& level = levels.back();
+    std::vector<Region> next(2 * level.size());
+    for_each(std::int64_t(level.size()),
+             [&](std::int64_t k) { std::ranges::copy(halve(level[std::size_t(k)]), next.begin() + 2 * k); });
+    levels.push_back(std::move(next));
+  }
+  for_each(std::int64_t(levels.back().size()), [&](std::int64_t k) { build(levels.back()[std::size_t(k)]); });
+  for (auto level = levels.rbegin() + 1; level != levels.rend(); ++level)
+    for (const Region& region : *level) join(region.node);
+}
+
+// Particles with smaller coordinates along the longest side come first; of equal ones, those of smaller numbers.
+std::array<SiteTree::Region, 2> SiteTree::halve(const Region& region) {
+  std::size_t longest = 0;
+  for (std::size_t axis = 1; axis < std::size_t(space_.axes); ++axis)
+    if (region.high[axis] - region.low[axis] > region.high[longest] - region.low[longest]) longest = axis;
+  const std::span<Site> sites = sites_of(region.node);
+  const auto middle = sites.begin() + region.node.left().leaves * kLeaf;
+  std::nth_element(sites.begin(), middle, sites.end(), [longest](const Site& a, const Site& b) {
+    return a.at[longest] != b.at[longest] ? a.at[longest] < b.at[longest] : a.number < b.number;
+  });
+  std::array<Region, 2> halves{region, region};
+  halves[0].node = region.node.left();
+  halves[1].node = region.node.right();
+  halves[0].high[longest] = halves[1].low[longest] = middle->at[longest];
+  return halves;
+}
+
+void SiteTree::build(const Region& region) {
+  if (region.node.leaves == 1) return finish_leaf(region.node);
+  for (const Region& half : halve(region)) build(half);
+  join(region.node);
+}
+
+void SiteTree::finish_leaf(const Node& leaf) {
+  const std::span<Site> sites = sites_of(leaf);
+  // The same order whatever the library's nth_element makes of it.
+  std::ranges::sort(sites, {}, &Site::number);
+  SiteBox& box = boxes_[std::size_t(leaf.index)];
+  const auto first = std::size_t(leaf.first_leaf * kLeaf);
+  for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis) {
+    double low = sites[0].at[axis], high = low;
+    for (std::size_t k = 0; k < sites.size(); ++k) {
+      const double x = places_[axis][first + k] = sites[k].at[axis];
+      low = std::min(low, x);
+      high = std::max(high, x);
+    }
+    box.centre[axis] = low + (high - low) / 2;
+    box.half[axis] = (high - low) / 2;
+  }
+  box.reach = -std::numeric_limits<double>::infinity();
+  for (std::size_t k = 0; k < sites.size(); ++k) {
+    numbers_[first + k] = sites[k].number;
+    if (!reaches_) continue;
+    // A reach that is NaN bounds nothing.
+    const double reach = reaches_[sites[k].number];
+    reach_[first + k] = std::isnan(reach) ? std::numeric_limits<double>::infinity() : reach;
+    box.reach = std::max(box.reach, reach_[first + k]);
+  }
+  node_of_leaf_[std::size_t(leaf.first_leaf)] = leaf.index;
+}
+
+// A node's box from those of its halves.
+void SiteTree::join(const Node& node) {
+  const SiteBox &a = boxes_[std::size_t(node.left().index)], &b = boxes_[std::size_t(node.right().index)];
+  SiteBox& box = boxes_[std::size_t(node.index)];
+  for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis) {
+    const double low = std::min(a.centre[axis] - a.half[axis], b.centre[axis] - b.half[axis]),
+                 high = std::max(a.centre[axis] + a.half[axis], b.centre[axis] + b.half[axis]);
+    box.centre[axis] = low + (high - low) / 2;
+    box.half[axis] = (high - low) / 2;
+  }
+  box.reach = std::max(a.reach, b.reach);
+}
+
+void SiteTree::find(const SiteBox& of_i, std::vector<int>& positions) const {
+  if (leaves_ == 0) return;
+  Node stack[64];
+  int depth = 0;
+  stack[depth++] = {0, 0, leaves_};
+  while (depth > 0) {
+    const Node node = stack[--depth];
+    const SiteBox& box = boxes_[std::size_t(node.index)];
+    const double reach = space_.reach(of_i.reach, box.reach);
+    if (!(reach >= 0 && distance2(space_, of_i, box) <= reach * reach)) continue;
+    if (node.leaves == 1) {
+      find_in_leaf(node, of_i, reach, positions);
+    } else {
+      stack[depth++] = node.right();
+      stack[depth++] = node.left();
+    }
+  }
+}
+
+void SiteTree::find_in_leaf(const Node& leaf, const SiteBox& of_i, double reach, std::vector<int>& positions) const {
+  const auto first = std::size_t(leaf.first_leaf * kLeaf);
+  Doubles distances[kLeaf / kDoubles] = {};
+  for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis) {
+    for (int v = 0; v < kLeaf / kDoubles; ++v) {
+      Doubles x;
+      std::memcpy(&x, places_[axis].data() + first + v * kDoubles, sizeof x);
+      const Doubles d = gap(of_i.centre[axis], x, of_i.half[axis], space_.length[axis], space_.inverse[axis]);
+      distances[v] += d * d;
+    }
+  }
+  const std::size_t before = positions.size();
+  positions.resize(before + kLeaf);
+  int* next = positions.data() + before;
+  for (int k = 0; k < kLeaf; ++k) {
+    const double own = reach_.empty() ? reach : space_.reach(of_i.reach, reach_[first + std::size_t(k)]);
+    *next = int(first) + k;
+    // Whatever is nowhere has no distance: behind the last particle.
+    next += own >= 0 && distances[k / kDoubles][k % kDoubles] <= own * own;
+  }
+  positions.resize(std::size_t(next - positions.data()));
+}
+
+}  // namespace nbcc

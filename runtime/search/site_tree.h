@@ -1,0 +1,103 @@
+// The search's room: where particles are -> which of them are near a group. A tree of boxes: particles are halved along
+// the longest side of their box until few are left, so that dense places have small leaves and far particles disturb
+// nobody; a box knows the largest reach in it, so that a particle that reaches far costs only those whom it meets.
+//
+// All distances are bounded from below and reaches from above: what is found is never too little. Asks no device and
+// reads no field. Tested by tests/unit/site_tree_test.cpp.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "compiler/kernel_source.h"
+
+namespace nbcc {
+
+// Runs body for 0 .. count-1, in any order and at once.
+using ForEach = std::function<void(std::int64_t count, const std::function<void(std::int64_t)>& body)>;
+
+constexpr int kMostAxes = 3;
+
+// Where pairs are sought.
+struct SearchSpace {
+  int axes = 1;
+  void set_length(std::size_t axis, double value) {
+    length[axis] = value;
+    inverse[axis] = value > 0 ? 1 / value : 0;
+  }
+  std::array<double, kMostAxes> length{};   // 0: the axis is open; else copies of all particles follow after it
+  std::array<double, kMostAxes> inverse{};  // of the length; 0 where that is 0
+  SearchLayout::Reach kind = SearchLayout::Reach::Uniform;
+  double uniform = 0;
+  double relative = 0, absolute = 0;  // what rounding may add to a reach
+
+  // At most so far apart are an i and a j that act on each other.
+  double reach(double of_i, double of_j) const;
+};
+
+using Place = std::array<double, kMostAxes>;
+
+struct SiteBox {
+  Place centre{}, half{};  // half of its sides
+  double reach = 0;        // the largest of its particles
+};
+
+// The square of the distance of two boxes, or of their nearest copies, at least.
+double distance2(const SearchSpace& space, const SiteBox& a, const SiteBox& b);
+
+class SiteTree {
+ public:
+  static constexpr int kLeaf = 16;  // particles of a leaf, but for the last one
+
+  // `rows`: of so many particles the coordinates, an axis after the other, all finite, and the reaches where `reaches`.
+  SiteTree(const SearchSpace& space, std::span<const double* const> rows, bool reaches, std::int64_t count,
+           const ForEach& for_each);
+
+  std::int64_t leaves() const { return leaves_; }
+  std::int64_t size() const { return std::int64_t(numbers_.size()); }
+  // The number of the particle at each position; leaf k has positions [k * kLeaf, (k + 1) * kLeaf).
+  const std::vector<int>& numbers() const { return numbers_; }
+  const SiteBox& leaf(std::int64_t k) const { return boxes_[std::size_t(node_of_leaf_[std::size_t(k)])]; }
+
+  // Appends the positions of all j of this tree, in ascending order, that may act on an i in the box.
+  void find(const SiteBox& of_i, std::vector<int>& positions) const;
+
+ private:
+  struct Site {
+    Place at;
+    int number;
+  };
+  // Nodes in the order of their first visit: a node's left child is the next, its right child comes behind all of the
+  // left one's. A tree of n leaves has 2 n - 1 nodes.
+  struct Node {
+    std::int64_t index, first_leaf, leaves;
+    Node left() const { return {index + 1, first_leaf, leaves / 2}; }
+    Node right() const { return {index + 2 * (leaves / 2), first_leaf + leaves / 2, leaves - leaves / 2}; }
+  };
+  // A node and where its particles may be.
+  struct Region {
+    Node node;
+    Place low, high;
+  };
+  void build_all(const Region& all, const ForEach& for_each);
+  std::array<Region, 2> halve(const Region& region);
+  void build(const Region& region);
+  void finish_leaf(const Node& leaf);
+  void join(const Node& node);
+  std::span<Site> sites_of(const Node& node);
+  void find_in_leaf(const Node& leaf, const SiteBox& of_i, double reach, std::vector<int>& positions) const;
+
+  SearchSpace space_;
+  std::int64_t leaves_;
+  const double* reaches_;    // by number, while the tree is built; null: nobody has any
+  std::vector<Site> sites_;  // while it is built
+  std::vector<int> numbers_;
+  std::array<std::vector<double>, kMostAxes> places_;  // by axis and position; behind the last particle none
+  std::vector<double> reach_;                          // by position; empty: nobody has any
+  std::vector<SiteBox> boxes_;                         // by node
+  std::vector<std::int64_t> node_of_leaf_;
+};
+
+}  // namespace nbcc

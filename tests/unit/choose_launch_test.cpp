@@ -1,0 +1,110 @@
+#include "runtime/cuda/choose_launch.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace nbcc {
+namespace {
+
+constexpr CudaOccupancy kH200{.multiprocessors = 132, .resident_blocks = 4};
+
+KernelSource kernel(int outputs, int pair_statements, std::vector<LaunchConfig> launches, bool cutoff = false) {
+  KernelSource source;
+  source.reductions.resize(std::size_t(outputs), Reduction::Sum);
+  source.pair_statements = pair_statements;
+  source.launches = std::move(launches);
+  source.cutoff = cutoff;
+  return source;
+}
+
+// Gravity in single precision.
+KernelSource gravity() {
+  return kernel(3, 14,
+                {{128, 4, 128, 32, 1},
+                 {128, 2, 128, 32, 1},
+                 {256, 2, 512, 32, 4},
+                 {256, 1, 256, 32, 2},
+                 {256, 1, 512, 32, 8},
+                 {256, 1, 512, 32, 32}});
+}
+
+LaunchConfig of_gravity(std::int64_t ni, std::int64_t nj) {
+  const KernelSource source = gravity();
+  return choose_launch(source, source.launches, kH200, ni, nj);
+}
+
+struct Row {
+  std::int64_t ni, nj;
+  int i_per_thread, j_slices;
+  int least_splits, most_splits;
+};
+
+// Measured: the fastest, or within some per cent of it.
+TEST(ChooseLaunch, GravityAsMeasured) {
+  for (const Row& row :
+       {Row{8, 131072, 1, 32, 64, 256}, Row{64, 131072, 1, 8, 64, 128}, Row{1024, 131072, 2, 4, 16, 64},
+        Row{2048, 2048, 1, 2, 8, 8}, Row{8192, 8192, 2, 4, 4, 8}, Row{16384, 16384, 4, 1, 8, 16},
+        Row{131072, 131072, 4, 1, 12, 64}, Row{262144, 262144, 4, 1, 8, 64}}) {
+    const LaunchConfig config = of_gravity(row.ni, row.nj);
+    SCOPED_TRACE(std::to_string(row.ni) + " x " + std::to_string(row.nj) + ": " + std::to_string(config.j_splits));
+    EXPECT_EQ(config.i_per_thread, row.i_per_thread);
+    EXPECT_EQ(config.j_slices, row.j_slices);
+    EXPECT_GE(config.j_splits, row.least_splits);
+    EXPECT_LE(config.j_splits, row.most_splits);
+  }
+}
+
+// Hits lie in few tiles: what keeps all multiprocessors busy to the end are small splits, or as many blocks as are
+// resident at once, of short tiles where there are few.
+TEST(ChooseLaunch, BehindACutoffAsMeasured) {
+  const auto configs = [](int i) {
+    return std::vector<LaunchConfig>{{128, i, 256, 32, 1},     {128, i / 2, 256, 32, 1}, {256, i / 2, 512, 32, 4},
+                                     {128, i / 2, 128, 32, 1}, {128, i, 128, 32, 1},     {256, 1, 512, 32, 2},
+                                     {256, 1, 512, 32, 8},     {256, 1, 512, 32, 32}};
+  };
+  const KernelSource lennard_jones = kernel(5, 11, configs(2), true), sph_force = kernel(5, 7, configs(4), true);
+  const auto expect = [](const KernelSource& source, int resident, std::int64_t n, int i_per_thread, int j_slices,
+                         int least_splits) {
+    const LaunchConfig config = choose_launch(source, source.launches, {132, resident}, n, n);
+    SCOPED_TRACE(std::to_string(n) + ": " + std::to_string(config.j_splits));
+    EXPECT_EQ(config.i_per_thread, i_per_thread);
+    EXPECT_EQ(config.j_slices, j_slices);
+    EXPECT_GE(config.j_splits, least_splits);
+  };
+  expect(lennard_jones, 8, 4096, 1, 2, 8);
+  expect(lennard_jones, 8, 13824, 1, 2, 12);
+  expect(lennard_jones, 8, 262144, 2, 1, 16);
+  expect(sph_force, 4, 4096, 1, 2, 8);
+  expect(sph_force, 4, 13824, 4, 1, 12);
+  expect(sph_force, 4, 64000, 4, 1, 24);
+}
+
+TEST(ChooseLaunch, NothingToShareOutIsOneSplit) {
+  EXPECT_EQ(of_gravity(1, 0).j_splits, 1);
+  EXPECT_EQ(of_gravity(1, 100).j_splits, 1);
+}
+
+// They would need much memory, and bring nothing.
+TEST(ChooseLaunch, ManyIAreOneSplit) { EXPECT_EQ(of_gravity(1'000'000'000, 1'000'000).j_splits, 1); }
+
+TEST(ChooseLaunch, NoSplitIsWithoutATile) {
+  for (const std::int64_t nj : {0, 1, 127, 128, 129, 1000, 5000}) {
+    const LaunchConfig config = of_gravity(10, nj);
+    EXPECT_LE(config.j_splits, std::max<std::int64_t>(1, (nj + config.j_tile - 1) / config.j_tile)) << nj;
+  }
+}
+
+// What is not among the configurations is not chosen.
+TEST(ChooseLaunch, OneConfigurationGetsItsSplits) {
+  const KernelSource source = gravity();
+  const LaunchConfig config = choose_launch(source, {source.launches.data(), 1}, kH200, 2048, 2048);
+  EXPECT_EQ(config.compiled(), source.launches.front());
+  EXPECT_GT(config.j_splits, 1);
+}
+
+}  // namespace
+}  // namespace nbcc
