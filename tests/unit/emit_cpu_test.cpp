@@ -256,7 +256,7 @@ TEST(emit_cpu, a_cutoff_may_tell_the_particle_from_itself) {
           "real r2 = i_index == j_index ? 1e30 : dot(d, d);\nskip_if(r2 >= rc * rc);\nf += d / (r2 * r2 * sqrt(r2));",
           {}, Isa::Avx2)
           .text;
-  EXPECT_LT(text.find("= lane_of("), text.find("if (!any("));
+  EXPECT_LT(text.find(": lane_of("), text.find("if (!any("));
 }
 
 TEST(emit_cpu, precise_text_has_no_estimate) {
