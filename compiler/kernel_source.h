@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/field.h"
@@ -58,6 +59,9 @@ constexpr LaunchNumber kLaunchNumbers[] = {
     {"lanes", &LaunchConfig::j_slices, 1024},  {"parts", &LaunchConfig::j_splits, 65535},
 };
 
+// Of the text that searches: a warp sums for a group of 32 i, with room for so many j at a time.
+constexpr LaunchConfig kSearchLaunch{32, 1, 448, 8, 1};
+
 // What a search for neighbours must know of a kernel whose guards bound the distance of the pairs that act
 // (passes/neighbourhood.h): the text then has the functions that locate particles.
 struct SearchLayout {
@@ -72,6 +76,10 @@ struct SearchLayout {
   int axes = 0;                // 1 to 3; 0: nothing is proved, and there is no such function
   std::vector<bool> periodic;  // by axis: it has a length
   Reach reach = Reach::Uniform;
+  // Inputs of i and of j by which the same formulas place a particle, component by component; empty: the formulas
+  // differ. Where these are the same arrays, so are the places and the reaches.
+  std::vector<std::pair<int, int>> mirrored;
+  int packed_bytes = 0;  // CUDA: of what the sums read of one j-particle, at most
   bool of_i() const { return reach != Reach::Uniform && reach != Reach::OfJ; }
   bool of_j() const { return reach != Reach::Uniform && reach != Reach::OfI; }
 };
@@ -79,6 +87,7 @@ struct SearchLayout {
 struct KernelSource {
   std::string pipeline;  // its name
   std::string text;      // the whole of what the backend compiler sees; the cache key with `target`
+  std::string search_text;  // CUDA: the same of a search and of sums over what it finds; empty where nothing is proved
   std::string target;    // "cpu-avx2", "cuda-sm_90", ...; with the compile options that are not in the text
   int lanes = 1;         // elements that one vector of the kernel holds; columns are padded to a multiple
   int tile = 1;          // j-particles whose terms are summed in working precision before they join the double sum

@@ -68,9 +68,13 @@ KernelSource build_cuda_kernel(const Source& source, const Options& options, con
 }
 
 KernelSource build_cuda_kernel(const Pipeline& pipeline, const Options& options, const std::string& dump_folder) {
-  KernelSource kernel = emit_cuda(optimize_and_dump(pipeline, options, cuda_target(), dump_folder), options);
-  describe_neighbours(kernel, pipeline, prove_neighbourhood(pipeline));
+  const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
+  KernelSource kernel = emit_cuda(optimize_and_dump(pipeline, options, cuda_target(), dump_folder), options,
+                                  proof.neighbourhood ? &*proof.neighbourhood : nullptr);
+  describe_neighbours(kernel, pipeline, proof);
   dump(dump_folder, fmt::format("{}.{}.cu", pipeline.name, kernel.target), kernel.text);
+  if (!kernel.search_text.empty())
+    dump(dump_folder, fmt::format("{}.{}.search.cu", pipeline.name, kernel.target), kernel.search_text);
   return kernel;
 }
 
@@ -80,7 +84,15 @@ std::string stage_text(const Pipeline& pipeline, std::string_view stage, const O
   if (stage == "cpu") return build_cpu_kernel(pipeline, options, isa, "").text;
   if (stage == "asm") return cpu_assembly(build_cpu_kernel(pipeline, options, isa, ""));
   if (stage == "cuda") return build_cuda_kernel(pipeline, options, "").text;
-  throw UsageError(fmt::format("there is no stage '{}'; there are ir, optimized, cpu, asm and cuda", stage));
+  if (stage == "cuda-search") {
+    const KernelSource kernel = build_cuda_kernel(pipeline, options, "");
+    if (kernel.search_text.empty())
+      throw UsageError(fmt::format("pipeline '{}' has no search: no neighbourhood is proved of it{}{}", pipeline.name,
+                                   kernel.no_neighbours.empty() ? "" : "; ", kernel.no_neighbours));
+    return kernel.search_text;
+  }
+  throw UsageError(
+      fmt::format("there is no stage '{}'; there are ir, optimized, cpu, asm, cuda and cuda-search", stage));
 }
 
 }  // namespace nbcc

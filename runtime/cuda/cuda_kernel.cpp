@@ -50,6 +50,17 @@ CudaLaunch CudaKernel::launch_for(std::int64_t ni, std::int64_t nj, bool may_loa
   return open(model_choice(ni, nj), ni, nj, may_load);
 }
 
+const CudaProgram* CudaKernel::search_program(bool may_load) const {
+  const std::lock_guard lock(mutex_);
+  if (!search_program_ && may_load) {
+    KernelSource search = source;
+    search.text = source.search_text;
+    search.launches = {kSearchLaunch};
+    search_program_ = loader_->load(search, kSearchLaunch);
+  }
+  return search_program_.get();
+}
+
 CudaLaunch CudaKernel::open(LaunchConfig config, std::int64_t ni, std::int64_t nj, bool may_load) const {
   const CudaProgram* program = nullptr;
   {

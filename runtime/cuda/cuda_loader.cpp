@@ -76,6 +76,13 @@ CudaProgram::~CudaProgram() {
   }
 }
 
+CudaFunction* CudaProgram::find(const char* name) const {
+  const CudaContextGuard guard(*gpu_);
+  CudaFunction* function = nullptr;
+  gpu_->require(gpu_->driver().module_get_function(&function, module_, name), name);
+  return function;
+}
+
 int CudaProgram::local_bytes() const {
   const CudaContextGuard guard(*gpu_);
   int bytes = 0;

@@ -77,7 +77,22 @@ LaunchConfig CudaSummation::launch_for(std::int64_t ni, std::int64_t nj) {
   return launcher_.config();
 }
 
-void CudaSummation::run(const SumRequest& request, AllPairs) {
+void CudaSummation::run(const SumRequest& request, AllPairs) { run(request, false); }
+
+// A search is made where it must be: when it pays is not known of any GPU.
+void CudaSummation::run(const SumRequest& request, Neighbours neighbours) {
+  if (neighbours.must && kernel_.source.search_text.empty())
+    throw UsageError(fmt::format("pairs = cutoff: the code of pipeline '{}' for this GPU has no search for neighbours",
+                                 kernel_.source.pipeline));
+  run(request, neighbours.must && search_.can_search(request.i_count, request.nj));
+}
+
+SumStatistics CudaSummation::statistics() const {
+  const CudaContextGuard guard(gpu_);
+  return search_.statistics();
+}
+
+void CudaSummation::run(const SumRequest& request, bool search) {
   const CudaContextGuard guard(gpu_);
   auto* const stream = static_cast<CudaStream*>(request.stream);
   int capturing = 0;
@@ -97,6 +112,7 @@ void CudaSummation::run(const SumRequest& request, AllPairs) {
   if (capturing != 0 && (host_list || !residency_.all_on_device)) {
     throw DeviceError("a run that is captured must find all its arrays, and the list of i, on the device");
   }
+  if (residency_.all_on_device && search) return search_on_device(request, device_list, stream, capturing != 0);
   if (residency_.all_on_device) return run_on_device(request, device_list, stream, capturing != 0);
 
   std::vector<std::int64_t> fetched;
@@ -110,7 +126,7 @@ void CudaSummation::run(const SumRequest& request, AllPairs) {
     list = fetched.data();
     check_list(kernel_.source, request, list);
   }
-  staging_.run(request, list, stream);
+  staging_.run(request, list, stream, search);
 }
 
 // The argument's views of arrays on the device; those that pass through memory of the staging are set there, run by
@@ -141,10 +157,48 @@ void CudaSummation::run_on_device(const SumRequest& request, bool list_on_device
   launcher_.configure(request.i_count, request.nj, !capturing);
   const std::int64_t piece = size_memory(request.i_count, finish_apart(request), send, stream, capturing);
   // Kernels and memory are there before the first launch: between two pieces nothing can fail but the GPU itself.
-  if (capturing) return launch_all(request, list_on_device, piece, stream);
+  launch_in(stream, capturing, [&] { launch_all(request, list_on_device, piece, stream); });
+}
+
+// Results are stored by the last launch, when all j have been read.
+void CudaSummation::search_on_device(const SumRequest& request, bool list_on_device, CudaStream* stream,
+                                     bool capturing) {
+  const bool send = request.i_list && !list_on_device;
+  size_search(request, send, stream, capturing);
+  launch_in(stream, capturing, [&] {
+    CudaPiece all;
+    all.i_begin = request.i_begin;
+    all.ni = request.i_count;
+    all.i_list = send ? send_list(request, stream) : reinterpret_cast<std::uintptr_t>(request.i_list);
+    accumulate_outputs(request);
+    search_.run(request, all, stream);
+  });
+}
+
+void CudaSummation::size_search(const SumRequest& request, bool send, CudaStream* stream, bool capturing) {
+  const std::size_t indices = send ? std::size_t(request.i_count) * sizeof(std::int64_t) : 0;
+  if (search_.has_room(request.i_count, request.nj) && indices <= list_.bytes()) {
+    if (capturing) search_.keep_old();
+    return;
+  }
+  if (capturing)
+    throw DeviceError(
+        "a search needs more working memory, or its code, which cannot be had while a stream is captured: run once "
+        "before the capture");
+  // Earlier runs may still use what is given back now.
+  wait_for_work();
+  if (!search_.reserve(request.i_count, request.nj, stream) || !list_.reserve(indices))
+    throw DeviceError(fmt::format("out of memory of the GPU: a search among {} and {} particles", request.i_count,
+                                  request.nj));
+}
+
+// What is launched stands in the stream behind the run before.
+template <typename Launch>
+void CudaSummation::launch_in(CudaStream* stream, bool capturing, const Launch& launch) {
+  if (capturing) return launch();
   begin_in(stream);
   try {
-    launch_all(request, list_on_device, piece, stream);
+    launch();
   } catch (...) {
     end_after_failure(stream);
     throw;
@@ -152,12 +206,16 @@ void CudaSummation::run_on_device(const SumRequest& request, bool list_on_device
   end_in(stream);
 }
 
-void CudaSummation::launch_all(const SumRequest& request, bool list_on_device, std::int64_t piece, CudaStream* stream) {
-  CudaDevicePointer list = reinterpret_cast<std::uintptr_t>(request.i_list);
-  if (request.i_list && !list_on_device) list = send_list(request, stream);
+void CudaSummation::accumulate_outputs(const SumRequest& request) {
   for (int c = 0; c < kernel_.source.outputs; ++c) {
     launcher_.arguments().output(c).onto = request.accumulate ? 1 : 0;
   }
+}
+
+void CudaSummation::launch_all(const SumRequest& request, bool list_on_device, std::int64_t piece, CudaStream* stream) {
+  CudaDevicePointer list = reinterpret_cast<std::uintptr_t>(request.i_list);
+  if (request.i_list && !list_on_device) list = send_list(request, stream);
+  accumulate_outputs(request);
   const bool apart = finish_apart(request);
   launch_pieces(request, list, piece, true, !apart, request.nj, stream);
   if (apart) launch_pieces(request, list, piece, false, true, 0, stream);

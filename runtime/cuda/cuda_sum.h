@@ -1,5 +1,5 @@
 // A sum on a GPU. From arrays on the device a run is one launch in the caller's stream, without copies; arrays of the
-// host pass through pinned memory in chunks (cuda_stage.h).
+// host pass through pinned memory in chunks (cuda_stage.h). Sums over neighbours begin with a search (cuda_search.h).
 //
 // The order in which terms join is fixed by the GPU, the kernel, ni and nj, so that results are equal bit for bit from
 // run to run.
@@ -10,6 +10,7 @@
 
 #include "runtime/cuda/cuda_launch.h"
 #include "runtime/cuda/cuda_residency.h"
+#include "runtime/cuda/cuda_search.h"
 #include "runtime/cuda/cuda_stage.h"
 
 namespace nbcc {
@@ -20,14 +21,22 @@ class CudaSummation final : public Summation {
   explicit CudaSummation(const CudaKernel& kernel) : kernel_(kernel), gpu_(kernel.gpu()) {}
   ~CudaSummation() override;
   void run(const SumRequest& request, AllPairs pairs) override;
+  void run(const SumRequest& request, Neighbours neighbours) override;
   void wait() override;
   bool can_read(const std::int64_t* list) const override;
   void set_launch(const LaunchConfig& overrides) override { launcher_.set_overrides(overrides); }
   LaunchConfig launch_for(std::int64_t ni, std::int64_t nj) override;
+  SumStatistics statistics() const override;
 
  private:
+  void run(const SumRequest& request, bool search);
   void bind(const SumRequest& request);
   void run_on_device(const SumRequest& request, bool list_on_device, CudaStream* stream, bool capturing);
+  void search_on_device(const SumRequest& request, bool list_on_device, CudaStream* stream, bool capturing);
+  void size_search(const SumRequest& request, bool send, CudaStream* stream, bool capturing);
+  void accumulate_outputs(const SumRequest& request);
+  template <typename Launch>
+  void launch_in(CudaStream* stream, bool capturing, const Launch& launch);
   void launch_all(const SumRequest& request, bool list_on_device, std::int64_t piece, CudaStream* stream);
   // Results may be stored only when all j have been read.
   bool finish_apart(const SumRequest& request) const { return residency_.outputs_touch_j && request.nj > 0; }
@@ -43,10 +52,11 @@ class CudaSummation final : public Summation {
   const CudaKernel& kernel_;
   const CudaGpu& gpu_;
   CudaLauncher launcher_{kernel_};
+  CudaSearch search_{kernel_, launcher_.arguments()};
   CudaBuffer running_{gpu_}, list_{gpu_};
   CudaPinned pinned_list_{gpu_};
   CudaEventOwner list_sent_{gpu_};
-  CudaStaging staging_{kernel_, launcher_};
+  CudaStaging staging_{kernel_, launcher_, search_};
 
   std::uint64_t binding_ = 0;  // of residency_ and of the argument
   CudaResidency residency_;

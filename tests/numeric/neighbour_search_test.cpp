@@ -11,53 +11,22 @@
 #include <vector>
 
 #include "runtime/api/nbcc.hpp"
+#include "tests/support/neighbour_cases.h"
 
 namespace nbcc {
 namespace {
 
-struct Metric {
-  const char* name;
-  const char* difference;
-};
-constexpr Metric kMetrics[] = {{"open", "xj - xi"},
-                               {"periodic", "nearest_image(xj - xi, box)"},
-                               {"moving", "nearest_image((xj + 0.5 * vj) - (xi + 0.5 * vi), box)"}};
-struct ReachOf {
-  const char* name;
-  const char* bound;
-};
-constexpr ReachOf kReaches[] = {
-    {"uniform", "rc"},         {"of_i", "hi"}, {"of_j", "hj"}, {"larger", "max(hi, hj)"}, {"smaller", "min(hi, hj)"},
-    {"sum", "0.5 * (hi + hj)"}};
-
-std::string text_of(const Metric& metric, const ReachOf& reach) {
-  return std::string(R"(
-input_i vec3 xi; input_i vec3 vi; input_i real hi; input_i int ki;
-input_j vec3 xj; input_j vec3 vj; input_j real hj; input_j int kj;
-param real rc = 1.0; param vec3 box = vec3(1e30);
-output(sum) real count; output(sum) real weight; output(min) real least; output(argmin) index nearest;
-output(argmax) index heaviest;
-output(max) int most; output(sum) real gaps;
-vec3 dx = )") +
-         metric.difference + ";\nreal r2 = dot(dx, dx);\nreal reach = " + reach.bound + R"(;
-skip_if(i_index == j_index || r2 >= reach * reach);
-count += 1.0; weight += real(kj); least = min(least, r2); nearest = argmin(nearest, r2);
-heaviest = argmax(heaviest, real(kj)); most = max(most, kj + ki); gaps += real(j_index % 7 - i_index % 5);
-)";
-}
+using test::NeighbourCase;
+using test::kMetrics;
+using test::kReaches;
+using test::Metric;
+using test::random_case;
+using test::ReachOf;
+using test::text_of;
 
 using Columns = std::map<std::string, std::vector<double>>;
 
-struct Case {
-  std::int64_t ni = 0, nj = 0;  // ni = nj: one set
-  std::array<double, 3> box{1e30, 1e30, 1e30};
-  double rc = 1;
-  std::vector<double> xi, vi, hi, ki, xj, vj, hj, kj;
-  std::vector<std::int64_t> list;  // the chosen i; empty: all
-  std::int64_t i_offset = 0, j_offset = 0;
-};
-
-Columns run(Sum& sum, const Pipeline& pipeline, Case& c) {
+Columns run(Sum& sum, const Pipeline& pipeline, NeighbourCase& c) {
   sum.offsets(c.i_offset, c.j_offset);
   const auto vectors = [](std::vector<double>& values) { return rows(values, 3); };
   sum.bind("xi", vectors(c.xi)).bind("vi", vectors(c.vi)).bind("hi", rows(c.hi, 1)).bind("ki", rows(c.ki, 1));
@@ -77,59 +46,9 @@ Columns run(Sum& sum, const Pipeline& pipeline, Case& c) {
   return results;
 }
 
-Columns run(const Pipeline& pipeline, Case& c, nbcc_pairs pairs) {
+Columns run(const Pipeline& pipeline, NeighbourCase& c, nbcc_pairs pairs) {
   Sum sum(pipeline);
   return run(sum.pairs(pairs), pipeline, c);
-}
-
-// Uniform, on a lattice (distances of exactly the reach, faces and corners of the box), or in clusters of very
-// different sizes; moved by whole boxes where these are given.
-Case random_case(std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  const auto uniform = [&](double low, double high) {
-    return std::uniform_real_distribution<double>(low, high)(random);
-  };
-  Case c;
-  c.ni = std::int64_t(uniform(0, 1) * uniform(0, 1) * 900);
-  c.nj = random() % 3 == 0 ? c.ni : std::int64_t(uniform(0, 1) * 900);
-  const double side = 8;
-  for (double& length : c.box) length = random() % 4 == 0 ? 1e30 : uniform(0.6, 1.4) * side;
-  c.rc = std::array{0.5, 1.0, 2.0, 5.0}[random() % 4];
-  const std::uint64_t kind = random() % 3;
-  const auto place = [&] {
-    std::array<double, 3> x{};
-    const double size = std::pow(10.0, -double(random() % 4));
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      x[axis] = kind == 0   ? uniform(0, side)
-                : kind == 1 ? std::floor(uniform(0, 2 * side)) / 2
-                            : 3 + uniform(-1, 1) * size;
-      if (c.box[axis] < 1e29 && random() % 3 == 0) x[axis] += c.box[axis] * double(std::int64_t(random() % 7) - 3);
-    }
-    return x;
-  };
-  const auto fill = [&](std::int64_t n, auto& x, auto& v, auto& h, auto& k) {
-    for (std::int64_t i = 0; i < n; ++i) {
-      for (const double one : place()) x.push_back(one);
-      for (int axis = 0; axis < 3; ++axis) v.push_back(kind == 1 ? double(random() % 3) / 2 : uniform(-1, 1));
-      h.push_back(c.rc * std::pow(10.0, uniform(-2, 0.3)));
-      k.push_back(double(random() % 50));
-    }
-  };
-  fill(c.nj, c.xj, c.vj, c.hj, c.kj);
-  if (c.ni == c.nj) {
-    c.xi = c.xj, c.vi = c.vj, c.hi = c.hj, c.ki = c.kj;
-  } else {
-    fill(c.ni, c.xi, c.vi, c.hi, c.ki);
-    c.i_offset = std::int64_t(random() % 100) - 50;
-    c.j_offset = std::int64_t(random() % 100);
-  }
-  // One that reaches everybody.
-  if (c.nj > 0 && random() % 3 == 0) c.hj[random() % c.hj.size()] = 1e20;
-  if (c.ni > 0 && c.ni != c.nj && random() % 3 == 0) c.hi[random() % c.hi.size()] = 1e20;
-  if (random() % 3 == 0)
-    for (std::int64_t i = 0; i < c.ni; ++i)
-      if (random() % 2) c.list.push_back(i);
-  return c;
 }
 
 class NeighbourSearch : public testing::TestWithParam<std::size_t> {};
@@ -147,7 +66,7 @@ TEST_P(NeighbourSearch, GivesWhatAllPairsGive) {
     const Pipeline pipeline = Pipeline::from_text(device, text, "neighbours", options);
     ASSERT_NE(pipeline.neighbours(), "") << pipeline.no_neighbours() << text;
     for (std::uint64_t seed = 0; seed < 12; ++seed) {
-      Case one = random_case(seed * 3 + std::uint64_t(precision));
+      NeighbourCase one = random_case(seed * 3 + std::uint64_t(precision));
       SCOPED_TRACE(std::string(metric.name) + ", " + reach.name + ", seed " + std::to_string(seed) + ", precision " +
                    std::to_string(int(precision)) + ", " + std::to_string(one.ni) + " x " + std::to_string(one.nj));
       EXPECT_EQ(run(pipeline, one, NBCC_PAIRS_CUTOFF), run(pipeline, one, NBCC_PAIRS_ALL));
@@ -171,7 +90,7 @@ TEST(NeighbourSums, AreKeptByASkin) {
   const Pipeline pipeline = Pipeline::from_text(device, text_of(kMetrics[1], kReaches[3]), "kept", options);
   std::mt19937_64 random(11);
   std::uniform_real_distribution<double> place(0, 6), step(-0.02, 0.02);
-  Case c;
+  NeighbourCase c;
   c.ni = c.nj = 500;
   c.box = {6, 6, 6};
   for (std::int64_t k = 0; k < 3 * c.ni; ++k) c.xi.push_back(place(random)), c.vi.push_back(0);

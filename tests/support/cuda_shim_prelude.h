@@ -83,6 +83,44 @@ static inline unsigned atomicInc(unsigned* at, unsigned last) {
   return before;
 }
 
+// Warps meet where blocks do: all threads of a block must come by, as __syncthreads() has it. So a kernel whose warps go
+// ways of their own has blocks of one warp.
+#define __syncwarp() nbcc_shim_barrier(__LINE__)
+template <typename T>
+static inline T nbcc_shim_of_lane(T mine, int lane, int line) {
+  static T values[1024];
+  values[threadIdx.x] = mine;
+  nbcc_shim_barrier(line);
+  const T found = values[threadIdx.x / 32 * 32 + lane];
+  nbcc_shim_barrier(line);
+  return found;
+}
+#define __shfl_xor_sync(lanes, mine, mask) nbcc_shim_of_lane(mine, (int)(threadIdx.x % 32) ^ (mask), __LINE__)
+// The lanes whose number is the same.
+static inline unsigned nbcc_shim_match(int mine, int line) {
+  static int values[1024];
+  values[threadIdx.x] = mine;
+  nbcc_shim_barrier(line);
+  unsigned alike = 0;
+  for (unsigned lane = 0; lane < 32 && threadIdx.x / 32 * 32 + lane < nbcc_shim_threads.x; ++lane)
+    alike |= (unsigned)(values[threadIdx.x / 32 * 32 + lane] == mine) << lane;
+  nbcc_shim_barrier(line);
+  return alike;
+}
+#define __match_any_sync(lanes, mine) nbcc_shim_match(mine, __LINE__)
+static inline unsigned nbcc_shim_ballot(bool mine, int line) {
+  const unsigned alike = nbcc_shim_match(mine, line);
+  return mine ? alike : ~alike;
+}
+#define __ballot_sync(lanes, mine) nbcc_shim_ballot(mine, __LINE__)
+static inline int __popc(unsigned x) { return __builtin_popcount(x); }
+static inline unsigned __brev(unsigned x) { return __builtin_bitreverse32(x); }
+static inline unsigned long long atomicAdd(unsigned long long* at, unsigned long long value) {
+  const unsigned long long before = *at;
+  *at = before + value;
+  return before;
+}
+
 static inline float __int_as_float(int bits) { return __builtin_bit_cast(float, bits); }
 static inline float __uint_as_float(unsigned bits) { return __builtin_bit_cast(float, bits); }
 static inline int __float_as_int(float x) { return __builtin_bit_cast(int, x); }

@@ -19,10 +19,11 @@ namespace {
 
 class PairText {
  public:
-  PairText(const Pipeline& pipeline, const Plan& plan, const Options& options)
+  PairText(const Pipeline& pipeline, const Plan& plan, const Options& options, CudaPairs pairs)
       : pipeline_(pipeline),
         plan_(plan),
         options_(options),
+        pairs_(pairs),
         // Square root and division are exact where the user asks for them in place of estimates.
         scalars_{options.precision == Precision::Double,
                  options.math == Math::Precise || options.root == RootMode::Exact},
@@ -32,14 +33,14 @@ class PairText {
       i_index_ = i_index_ || graph_[id].op == Op::IIndex;
       for (NodeId difference : differences_tested(graph_, id)) minuends_.insert(graph_[difference].args[0]);
     }
-    if (has_cutoff()) {
+    if (has_prepass()) {
       word_ = cutoff_word(graph_, plan_, plan_.any_guard, scalars_);
       prepass_ = with_arguments(word_.reads, /*prepass=*/true);
     }
     j_members_ = columns_of(j_, needed_);
     const std::set<int> hot = columns_of(i_, prepass_);
     for (int column : columns_of(i_, needed_))
-      (has_cutoff() && !hot.count(column) ? i_cold_ : i_members_).insert(column);
+      (has_prepass() && !hot.count(column) ? i_cold_ : i_members_).insert(column);
   }
 
   CudaPairBody run() const {
@@ -50,7 +51,7 @@ class PairText {
     body.pair_j = pair_j(needed_);
     body.pair = pair();
     body.flush = flush();
-    if (has_cutoff()) {
+    if (has_prepass()) {
       body.prepass_j = pair_j(prepass_);
       body.prepass = prepass();
     }
@@ -77,7 +78,7 @@ class PairText {
   // A product that only a fused sum takes needs no statement, nor does an index that is only compared with the other.
   std::set<NodeId> find_needed() const {
     std::set<NodeId> roots;
-    if (has_cutoff()) roots.insert(plan_.any_guard);
+    if (has_prepass()) roots.insert(plan_.any_guard);
     for (const OutputPlan& output : plan_.outputs) {
       if (output.guard != kNone) roots.insert(output.guard);
       if (output.fused)
@@ -106,7 +107,7 @@ class PairText {
       if (graph_[id].binding != Binding::Pair) continue;
       if (facts(graph_[id].op).is_function || ++pairs > kLong) return false;
     }
-    return self_test_ && !has_cutoff();
+    return self_test_ && pairs_ == CudaPairs::All && !has_prepass();
   }
 
   // ---- structs ---------------------------------------------------------------------------------------------------
@@ -151,7 +152,7 @@ class PairText {
   void declare(TemplateHoles& holes) const {
     holes["i_members"] =
         members({i_members_.begin(), i_members_.end()}, i_, false) + (i_index_ ? "index i;  // i_index\n" : "");
-    holes["j_members"] = members(j_order(), j_, has_cutoff());
+    holes["j_members"] = members(j_order(), j_, has_prepass());
     holes["i_cold"] =
         i_cold_.empty()
             ? ""
@@ -274,7 +275,7 @@ class PairText {
       if (const std::string member = read(id, j_, "other"); !member.empty())
         text += member;
       else if (graph_[id].op == Op::JIndex)
-        text += statements_.statement(id, "first_j + k + a.j_offset");
+        text += statements_.statement(id, j_number("k") + " + a.j_offset");
       else
         text += statements_.computed(id);
     }
@@ -285,7 +286,9 @@ class PairText {
     if (!per_i(id) || !needed_.count(id)) return "";
     if (graph_[id].op == Op::IIndex) return statements_.statement(id, "own[r].i");
     if (is_self_test(graph_, graph_[id]))
-      return statements_.statement(id, has_two_loops() ? "may_be_self && k == self[r]" : "k == self[r]");
+      return statements_.statement(id, pairs_ == CudaPairs::Neighbours ? "numbers[k] == self[r]"
+                                       : has_two_loops()               ? "may_be_self && k == self[r]"
+                                                                       : "k == self[r]");
     const std::set<int> columns = columns_of(i_, {id});
     const bool is_cold = !columns.empty() && i_cold_.count(*columns.begin());
     const std::string member = read(id, i_, is_cold ? "mine" : "own[r]");
@@ -331,16 +334,32 @@ class PairText {
                          least ? "minimum" : "maximum", cuda_type(output.type, scalars_), value);
     // Strictly better only: of equal values the first stays. No whole number is worse than all, as infinity is.
     std::string better = fmt::format("{} {} {}", value, least ? "<" : ">", best);
+    if (pairs_ == CudaPairs::Neighbours) return keep_best_neighbour(k, guard, better, value, best);
     if (output.is_whole()) better = fmt::format("({0} | (part[r].k{1} & sum[r].j{1}) < 0)", better, k);
     return fmt::format("if ({}{}) {} = {}, part[r].k{} = k;\n", guard.empty() ? "" : guard + " && ", better, best,
                        value, k);
+  }
+
+  // Neighbours come in any order: of equal values the lowest number stays.
+  std::string keep_best_neighbour(std::size_t k, const std::string& guard, std::string better, const std::string& value,
+                                  const std::string& best) const {
+    const std::string chosen = fmt::format("sum[r].j{}", k);
+    better = fmt::format("({0}) | ({1} == {2} & j < {3})", better, value, best, chosen);
+    if (plan_.outputs[k].is_whole()) better += fmt::format(" | {} < 0", chosen);
+    return fmt::format("if (const index j = {}; {}({})) {} = {}, {} = j;\n", j_number("k") + " + a.j_offset",
+                       guard.empty() ? "" : guard + " && ", better, best, value, chosen);
+  }
+
+  // The position in the caller's array of the j-particle that stands at k.
+  std::string j_number(const std::string& k) const {
+    return pairs_ == CudaPairs::Neighbours ? fmt::format("(index)numbers[{}]", k) : "first_j + " + k;
   }
 
   std::string flush() const {
     std::string text;
     for (std::size_t k = 0; k < plan_.outputs.size(); ++k) {
       if (plan_.outputs[k].reduction == Reduction::Sum) text += fmt::format("add(sum[r].s{0}, part[r].s{0});\n", k);
-      if (keeps_index(plan_.outputs[k].reduction))
+      if (keeps_index(plan_.outputs[k].reduction) && pairs_ == CudaPairs::All)
         text += fmt::format("if (part[r].k{0} >= 0) sum[r].j{0} = first_j + part[r].k{0} + a.j_offset;\n", k);
     }
     return text;
@@ -352,11 +371,11 @@ class PairText {
     const int i_bytes = struct_bytes({i_members_.begin(), i_members_.end()}, plan_.i.columns);
     const int j_bytes = struct_bytes(j_order(), plan_.j.columns), cold = struct_bytes(cold_order(), plan_.i.columns);
     CudaNeeds needs{.precision = options_.precision,
-                    .cutoff = has_cutoff(),
+                    .cutoff = has_prepass(),
                     .accumulators = 0,
                     .i_words = i_bytes / 4,
                     .written = 1,
-                    .staged_bytes = has_cutoff() ? spread(j_bytes) : in_sixteens(j_bytes),
+                    .staged_bytes = has_prepass() ? spread(j_bytes) : in_sixteens(j_bytes),
                     .cold_bytes = spread(cold),
                     .pair_words = (j_bytes + cold) / 4};
     for (const OutputPlan& output : plan_.outputs) {
@@ -367,15 +386,15 @@ class PairText {
     for (NodeId id : plan_.pair) {
       if (!per_i(id) || !needed_.count(id)) continue;
       needs.plain = needs.plain && !facts(graph_[id].op).is_function;
-      needs.written += !has_cutoff() || prepass_.count(id);
+      needs.written += !has_prepass() || prepass_.count(id);
     }
     return needs;
   }
 
   int pair_statements() const {
-    int statements = has_cutoff() ? 2 : 1 + needs().accumulators;
+    int statements = has_prepass() ? 2 : 1 + needs().accumulators;
     for (NodeId id : plan_.pair) {
-      if (!per_i(id) || !needed_.count(id) || (has_cutoff() && !prepass_.count(id))) continue;
+      if (!per_i(id) || !needed_.count(id) || (has_prepass() && !prepass_.count(id))) continue;
       const Node& n = graph_[id];
       // Conditions fall away in a loop that does not meet the particle itself.
       const bool falls_away = has_two_loops() && n.type == Type::Bool;
@@ -386,13 +405,14 @@ class PairText {
 
   bool per_i(NodeId id) const { return graph_[id].binding == Binding::I || graph_[id].binding == Binding::Pair; }
   bool derived(NodeId id) const { return plan_.i.derived.count(id) || plan_.j.derived.count(id); }
-  bool has_cutoff() const { return plan_.any_guard != kNone; }
+  bool has_prepass() const { return plan_.any_guard != kNone && pairs_ == CudaPairs::All; }
   Type type_of(const OutputPlan& output) const { return scalars_.resolved(output.type); }
 
   const Pipeline& pipeline_;
   const Plan& plan_;
   const Graph& graph_ = plan_.graph;
   const Options& options_;
+  const CudaPairs pairs_;
   const CudaScalars scalars_;
   const CudaStatements statements_{graph_, plan_, options_, scalars_};
   const Side i_{plan_.i, Op::InputI, Role::InputI, "i"}, j_{plan_.j, Op::InputJ, Role::InputJ, "j"};
@@ -406,8 +426,8 @@ class PairText {
 
 }  // namespace
 
-CudaPairBody cuda_pair_body(const Pipeline& pipeline, const Plan& plan, const Options& options) {
-  return PairText(pipeline, plan, options).run();
+CudaPairBody cuda_pair_body(const Pipeline& pipeline, const Plan& plan, const Options& options, CudaPairs pairs) {
+  return PairText(pipeline, plan, options, pairs).run();
 }
 
 }  // namespace nbcc

@@ -6,12 +6,17 @@
 //   i, j                      positions in the caller's arrays of a particle that is loaded
 //   staged[k], first_j        j-particles in shared memory, and the position of the first
 //   self[r]                   where in the tile i itself stands; may_be_self: false in a loop that does not meet it
+// Neighbours stand anywhere: then k counts all j of `staged`, and
+//   numbers[k]                is their position in the caller's array
+//   self[r]                   that of i itself
 // Part of emit_cuda. What may stand in the text is tested by tests/unit/emit_cuda_test.cpp.
 #pragma once
+#include <cstdint>
 #include <map>
 #include <string>
 
 #include "compiler/emit/cuda/launch_configs.h"
+#include "compiler/emit/finish.h"
 #include "compiler/emit/plan.h"
 #include "compiler/ir/ir.h"
 #include "compiler/options.h"
@@ -34,7 +39,13 @@ struct CudaPairBody {
   int pair_statements = 0;  // instructions of the loop for one i, about
 };
 
-CudaPairBody cuda_pair_body(const Pipeline& pipeline, const Plan& plan, const Options& options);
+// Of a frame that meets all j tile by tile in their order, or one that meets those that a search has found.
+enum class CudaPairs : std::uint8_t { All, Neighbours };
+
+CudaPairBody cuda_pair_body(const Pipeline& pipeline, const Plan& plan, const Options& options, CudaPairs pairs);
+
+// Of the statements in double precision: those of finish() and those of a search.
+ScalarSpelling cuda_scalar_spelling();
 
 // From sums to results: the holes of the struct Partial and of what is done with it, reduce and finish.
 void cuda_partial(const Pipeline& pipeline, const Plan& plan, TemplateHoles& holes);

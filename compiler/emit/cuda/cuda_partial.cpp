@@ -18,21 +18,27 @@ std::string result_name(const OutputPlan& output, std::size_t k) {
 }
 
 std::string finish(const Pipeline& pipeline, const Plan& plan) {
-  ScalarSpelling spelling;
-  spelling.arguments = "a.";
-  spelling.i_index = "i + a.i_offset";
-  spelling.input = [](const Node& n) {
-    return cuda_from_loaded(cuda_component(n.type >= Type::Float ? "double" : "index", "i", int(n.payload)), n.type);
-  };
+  ScalarSpelling spelling = cuda_scalar_spelling();
   spelling.result = [&](std::size_t k) { return result_name(plan.outputs[k], k); };
-  spelling.literal = [](double value, Type type) { return cuda_literal(value, type, kScalars); };
-  spelling.operation = [](const Graph& graph, const Node& node, const auto& args) {
-    return cuda_operation(graph, node, args, kScalars);
-  };
   return finish_statements(pipeline, plan, spelling);
 }
 
 }  // namespace
+
+ScalarSpelling cuda_scalar_spelling() {
+  ScalarSpelling spelling;
+  spelling.arguments = "a.";
+  spelling.i_index = "i + a.i_offset";
+  spelling.input = [](const Node& n) {
+    const char* const letter = n.op == Op::InputI ? "i" : "j";
+    return cuda_from_loaded(cuda_component(n.type >= Type::Float ? "double" : "index", letter, int(n.payload)), n.type);
+  };
+  spelling.literal = [](double value, Type type) { return cuda_literal(value, type, kScalars); };
+  spelling.operation = [](const Graph& graph, const Node& node, const auto& args) {
+    return cuda_operation(graph, node, args, kScalars);
+  };
+  return spelling;
+}
 
 void cuda_partial(const Pipeline& pipeline, const Plan& plan, TemplateHoles& holes) {
   std::string &members = holes["partial_members"], &made = holes["partial_of"], &combined = holes["combine"];

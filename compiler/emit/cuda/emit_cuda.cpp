@@ -7,7 +7,9 @@
 
 #include <algorithm>
 
+#include "compiler/emit/cuda/cuda_neighbours.h"
 #include "compiler/emit/cuda/cuda_pair_body.h"
+#include "compiler/emit/cuda/cuda_particles.h"
 #include "compiler/emit/cuda/launch_configs.h"
 #include "compiler/emit/describe.h"
 #include "compiler/emit/plan.h"
@@ -59,33 +61,15 @@ std::string all_pairs(const CudaPairBody& body, bool cutoff) {
 
 // ---- what surrounds it ----------------------------------------------------------------------------------------------
 
-std::string types(const CudaNeeds& needs, const LaunchConfig& own, Precision precision) {
-  const char* const element = precision == Precision::Single ? "float" : "double";
-  return fill_template("cuda_types.cuh", {{"threads", std::to_string(own.threads)},
-                                          {"i_per_thread", std::to_string(own.i_per_thread)},
-                                          {"j_tile", std::to_string(own.j_tile)},
-                                          {"unroll", std::to_string(own.unroll)},
-                                          {"resident", resident_threads_text(needs)},
-                                          {"plain", element},
-                                          {"plain_element", precision == Precision::Single ? "kFloat" : "kDouble"}});
-}
-
 std::string kernel(const Pipeline& pipeline, const Plan& plan, const Options& options, const CudaPairBody& body,
-                   const std::string& types) {
-  TemplateHoles holes = body.structs;
-  holes["title"] =
-      fmt::format("{}: cuda, {} precision, {} math", pipeline.name, name(options.precision), name(options.math));
-  holes["types"] = types;
-  // An array of nothing is no C++.
-  const auto length = [&](Role role) { return std::to_string(std::max(pipeline.components(role), 1)); };
-  holes["i_components"] = length(Role::InputI);
-  holes["j_components"] = length(Role::InputJ);
-  holes["outputs"] = length(Role::Output);
-  holes["params"] = length(Role::Param);
-  cuda_partial(pipeline, plan, holes);
+                   const LaunchConfig& own) {
   const bool cutoff = plan.any_guard != kNone;
-  holes["cutoff"] = cutoff ? "true" : "false";
-  return fill_template("cuda_kernel.cu", holes) + all_pairs(body, cutoff);
+  return fill_template("cuda_kernel.cu",
+                       {{"title", cuda_title(pipeline, options)},
+                        {"types", cuda_types(own, resident_threads_text(body.needs), options.precision)},
+                        {"cutoff", cutoff ? "true" : "false"},
+                        {"particles", cuda_particles(pipeline, plan, body)}}) +
+         all_pairs(body, cutoff);
 }
 
 // The kernel makes the two parts of a value, and what is derived from it, by itself.
@@ -103,19 +87,20 @@ std::vector<Column> transferred(const std::vector<Column>& columns) {
 // 2^-22.9, which needs no refinement, and 2^-20.03 rounded up: see rsqrt_estimate in templates/cuda_types.cuh.in.
 Target cuda_target() { return {0x1.13p-23, 0x1.8p-20, true, true}; }
 
-KernelSource emit_cuda(const Pipeline& pipeline, const Options& options) {
+KernelSource emit_cuda(const Pipeline& pipeline, const Options& options, const Neighbourhood* neighbourhood) {
   const Plan plan = make_plan(pipeline, options);
-  const CudaPairBody body = cuda_pair_body(pipeline, plan, options);
+  const CudaPairBody body = cuda_pair_body(pipeline, plan, options, CudaPairs::All);
   const CudaNeeds& needs = body.needs;
   KernelSource source = describe_kernel(pipeline, plan);
   source.launches = launch_configs(needs);
-  source.text = kernel(pipeline, plan, options, body, types(needs, source.launches.front(), options.precision));
+  source.text = kernel(pipeline, plan, options, body, source.launches.front());
   source.target = "cuda";
   source.i_columns = transferred(source.i_columns);
   source.j_columns = transferred(source.j_columns);
   source.tile = source.launches.front().j_tile;
   source.cutoff = needs.cutoff;
   source.pair_statements = body.pair_statements;
+  if (neighbourhood && can_locate(*neighbourhood, plan)) add_cuda_search(source, pipeline, plan, options, *neighbourhood);
   return source;
 }
 

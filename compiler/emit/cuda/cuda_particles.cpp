@@ -1,0 +1,39 @@
+// Plan and pair body -> the head of a CUDA text. Doors: those of the header. Writes no loop.
+#include "compiler/emit/cuda/cuda_particles.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "compiler/text/fill_template.h"
+
+namespace nbcc {
+
+std::string cuda_title(const Pipeline& pipeline, const Options& options) {
+  return fmt::format("{}: cuda, {} precision, {} math", pipeline.name, name(options.precision), name(options.math));
+}
+
+std::string cuda_types(const LaunchConfig& own, const std::string& resident, Precision precision) {
+  const bool single = precision == Precision::Single;
+  return fill_template("cuda_types.cuh", {{"threads", std::to_string(own.threads)},
+                                          {"i_per_thread", std::to_string(own.i_per_thread)},
+                                          {"j_tile", std::to_string(own.j_tile)},
+                                          {"unroll", std::to_string(own.unroll)},
+                                          {"resident", resident},
+                                          {"plain", single ? "float" : "double"},
+                                          {"plain_element", single ? "kFloat" : "kDouble"}});
+}
+
+std::string cuda_particles(const Pipeline& pipeline, const Plan& plan, const CudaPairBody& body) {
+  TemplateHoles holes = body.structs;
+  // An array of nothing is no C++.
+  const auto length = [&](Role role) { return std::to_string(std::max(pipeline.components(role), 1)); };
+  holes["i_components"] = length(Role::InputI);
+  holes["j_components"] = length(Role::InputJ);
+  holes["outputs"] = length(Role::Output);
+  holes["params"] = length(Role::Param);
+  cuda_partial(pipeline, plan, holes);
+  return fill_template("cuda_particles.cuh", holes);
+}
+
+}  // namespace nbcc

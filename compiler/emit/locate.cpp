@@ -1,0 +1,94 @@
+// Neighbourhood -> statements of one particle. Doors: those of the header. The search itself is the runtime's.
+#include "compiler/emit/locate.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+namespace nbcc {
+namespace {
+
+using Roots = std::vector<NodeId>;
+
+// Rows of doubles: one for each axis, and one for the reach.
+Roots rows(const Neighbourhood& n, NodeId Axis::* of_axis, NodeId reach) {
+  Roots roots;
+  for (const Axis& axis : n.axes) roots.push_back(axis.*of_axis);
+  roots.push_back(reach);
+  return roots;
+}
+Roots rows_of_i(const Neighbourhood& n) { return rows(n, &Axis::of_i, n.reach.of_i); }
+Roots rows_of_j(const Neighbourhood& n) { return rows(n, &Axis::of_j, n.reach.of_j); }
+Roots extent(const Neighbourhood& n) { return rows(n, &Axis::length, n.reach.uniform); }
+
+std::vector<NodeId> needed_for(const Neighbourhood& n, const Roots& roots) {
+  const std::vector<bool> needed = reachable(n.graph, roots);
+  std::vector<NodeId> nodes;
+  for (NodeId id = 0; id < n.graph.size(); ++id)
+    if (needed[std::size_t(id)]) nodes.push_back(id);
+  return nodes;
+}
+
+// Where the k-th row is kept is `place`.
+std::string function_body(const Neighbourhood& n, const Plan& plan, const ScalarSpelling& spelling, const Roots& roots,
+                          std::string_view place) {
+  std::string text = scalar_statements(plan, n.graph, needed_for(n, roots), 'n', spelling);
+  for (std::size_t k = 0; k < roots.size(); ++k)
+    if (roots[k] != kNone) text += fmt::format("{} = (double)n{};\n", fmt::format(fmt::runtime(place), k), roots[k]);
+  return text;
+}
+
+using Mirror = std::set<std::pair<int, int>>;
+
+// Whether the formula of j is that of i with inputs of j in place of inputs of i.
+bool mirrors(const Graph& graph, NodeId of_i, NodeId of_j, Mirror& inputs) {
+  const Node &a = graph[of_i], &b = graph[of_j];
+  if (a.op == Op::InputI && b.op == Op::InputJ && a.type == b.type)
+    return inputs.emplace(int(a.payload), int(b.payload)), true;
+  if (of_i == of_j && is_uniform(a.binding)) return true;
+  if (a.op != b.op || a.type != b.type || a.payload != b.payload || arity(a.op) == 0) return false;
+  for (int k = 0; k < arity(a.op); ++k)
+    if (!mirrors(graph, a.args[std::size_t(k)], b.args[std::size_t(k)], inputs)) return false;
+  return true;
+}
+
+std::vector<std::pair<int, int>> mirrored_inputs(const Neighbourhood& n) {
+  Mirror inputs;
+  const auto same = [&](NodeId of_i, NodeId of_j) {
+    return of_i == kNone || of_j == kNone || mirrors(n.graph, of_i, of_j, inputs);
+  };
+  const bool all = std::ranges::all_of(n.axes, [&](const Axis& axis) { return same(axis.of_i, axis.of_j); }) &&
+                   same(n.reach.of_i, n.reach.of_j);
+  return all ? std::vector(inputs.begin(), inputs.end()) : std::vector<std::pair<int, int>>();
+}
+
+}  // namespace
+
+SearchLayout search_layout(const Neighbourhood& n) {
+  SearchLayout layout;
+  layout.mirrored = mirrored_inputs(n);
+  layout.axes = int(n.axes.size());
+  for (const Axis& axis : n.axes) layout.periodic.push_back(axis.length != kNone);
+  layout.reach = n.reach.kind;
+  return layout;
+}
+
+bool can_locate(const Neighbourhood& n, const Plan& plan) {
+  const auto has_columns = [&](const Roots& roots) {
+    return std::ranges::all_of(needed_for(n, roots), [&](NodeId id) {
+      const Node& node = n.graph[id];
+      if (node.op == Op::InputI) return plan.i.whole.contains(int(node.payload));
+      if (node.op == Op::InputJ) return plan.j.whole.contains(int(node.payload));
+      return node.op != Op::IIndex && node.op != Op::JIndex;
+    });
+  };
+  return has_columns(rows_of_i(n)) && has_columns(rows_of_j(n));
+}
+
+LocateText locate_text(const Neighbourhood& n, const Plan& plan, const ScalarSpelling& spelling, const LocateText& rows) {
+  return {function_body(n, plan, spelling, rows_of_i(n), rows.i), function_body(n, plan, spelling, rows_of_j(n), rows.j),
+          function_body(n, plan, spelling, extent(n), rows.extent)};
+}
+
+}  // namespace nbcc

@@ -1,0 +1,166 @@
+// A run -> the launches of a search. One door: CudaSearch. Finds and sums nothing itself.
+#include "runtime/cuda/cuda_search.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "runtime/error.h"
+
+namespace nbcc {
+namespace {
+
+// As templates/cuda_search.cu.in has them.
+constexpr std::int64_t kBlock = 256, kCluster = 8, kChildren = 32, kSortTile = 2048, kPasses = 8, kDigits = 256;
+constexpr std::int64_t kFewCounters = 16 * 16 * 16 + 2 * kPasses * kDigits + 2 * kPasses + 2;
+constexpr std::int64_t kSiteBytes = 16, kBoxBytes = 32, kSpaceBytes = 512;
+constexpr std::int64_t kMostBlocksOfExtent = 1024;
+constexpr std::int64_t kMostParticles = (std::int64_t(1) << 30) - 1;  // that a word of the sort counts
+
+constexpr const char* kKernels[] = {"nbcc_find_extent", "nbcc_place",      "nbcc_make_keys", "nbcc_sort",
+                                    "nbcc_arrange",     "nbcc_join_boxes", "nbcc_interact"};
+
+constexpr std::int64_t kGrain = 256;  // bytes; arrays begin at multiples
+
+std::int64_t ceil_div(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
+
+// The array that holds a component of an input.
+const ArrayView* view_of(const KernelSource& source, const SumRequest& request, Role role, int component,
+                         std::int64_t* offset) {
+  for (std::size_t f = 0; f < source.fields.size(); ++f) {
+    const FieldLayout& field = source.fields[f];
+    if (field.role != role || component < field.first || component >= field.first + field.components()) continue;
+    *offset = (component - field.first) * request.views[f].component_stride;
+    return &request.views[f];
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+CudaSearch::CudaSearch(const CudaKernel& kernel, CudaArguments& arguments)
+    : kernel_(kernel), arguments_(arguments), memory_(kernel.gpu()), tested_(kernel.gpu()) {}
+
+bool CudaSearch::can_search(std::int64_t ni, std::int64_t nj) const {
+  return !kernel_.source.search_text.empty() && ni > 0 && nj > 0 && std::max(ni, nj) <= kMostParticles;
+}
+
+CudaSearch::Layout CudaSearch::layout(std::int64_t ni, std::int64_t nj, CudaDevicePointer at) const {
+  Layout made;
+  CudaSearchArgument& a = made.argument;
+  const auto take = [&](std::int64_t bytes) {
+    const CudaDevicePointer here = at + made.bytes;
+    made.bytes += std::size_t(ceil_div(bytes, kGrain) * kGrain);
+    return here;
+  };
+  for (CudaSearchSet* set : {&a.j, &a.i}) {
+    const std::int64_t n = set->count = set == &a.j ? nj : ni;
+    set->sites = take(n * kSiteBytes);
+    set->sorted = take(n * kSiteBytes);
+    set->keys = take(2 * n * 8);
+    set->order = take(2 * n * 4);
+    set->groups = take(ceil_div(n, 32) * kBoxBytes);
+    set->list = take(n * 8);
+  }
+  a.packed = take(nj * std::max(kernel_.source.search.packed_bytes, 1));
+  std::int64_t boxes = 0, level = 0;
+  for (std::int64_t n = ceil_div(nj, kCluster);; n = ceil_div(n, kChildren)) {
+    a.first_box[level++] = boxes;
+    boxes += n;
+    if (level > 1 && n <= kChildren) break;
+  }
+  a.first_box[level] = boxes;
+  a.top = level - 1;
+  a.boxes = take(boxes * kBoxBytes);
+  a.extents = take(kMostBlocksOfExtent * 6 * 8);
+  a.space = take(kSpaceBytes);
+  a.tested = tested_.data();
+  const std::int64_t tiles = ceil_div(nj, kSortTile) + ceil_div(ni, kSortTile);
+  made.counter_count = std::size_t(kFewCounters + tiles * kPasses * kDigits);
+  a.counters = take(std::int64_t(made.counter_count) * 4);
+  return made;
+}
+
+bool CudaSearch::has_room(std::int64_t ni, std::int64_t nj) const {
+  return !functions_.empty() && layout(ni, nj, 0).bytes <= memory_.bytes();
+}
+
+bool CudaSearch::reserve(std::int64_t ni, std::int64_t nj, CudaStream* stream) {
+  if (functions_.empty()) {
+    const CudaProgram* const program = kernel_.search_program(true);
+    for (const char* name : kKernels) functions_[name] = program->find(name);
+  }
+  if (tested_.bytes() == 0) {
+    if (!tested_.reserve(kBlock * sizeof(std::uint64_t))) return false;
+    const CudaGpu& gpu = kernel_.gpu();
+    gpu.require(gpu.driver().memset_d32_async(tested_.data(), 0, kBlock * 2, stream), "clearing memory of the GPU");
+  }
+  return memory_.reserve(layout(ni, nj, 0).bytes);
+}
+
+// The places and reaches of i and j are computed alike from the same arrays, and all i are chosen in their order.
+bool CudaSearch::i_are_j(const SumRequest& request, const CudaPiece& piece) const {
+  const SearchLayout& search = kernel_.source.search;
+  if (search.mirrored.empty() || piece.i_list != 0 || request.i_list || request.i_begin != 0 || piece.ni != request.nj)
+    return false;
+  return std::ranges::all_of(search.mirrored, [&](const auto& pair) {
+    std::int64_t i_offset = 0, j_offset = 0;
+    const ArrayView* const i = view_of(kernel_.source, request, Role::InputI, pair.first, &i_offset);
+    const ArrayView* const j = view_of(kernel_.source, request, Role::InputJ, pair.second, &j_offset);
+    return i && j && i->data == j->data && i_offset == j_offset && i->stride == j->stride && i->element == j->element;
+  });
+}
+
+void CudaSearch::launch(const char* name, unsigned blocks, unsigned sides, unsigned threads,
+                        std::vector<void*> arguments, CudaStream* stream) const {
+  const CudaGpu& gpu = kernel_.gpu();
+  gpu.require(gpu.driver().launch_kernel(functions_.at(name), blocks, sides, 1, threads, 1, 1, 0,
+                                         stream, arguments.data(), nullptr),
+              name);
+}
+
+void CudaSearch::run(const SumRequest& request, const CudaPiece& piece, CudaStream* stream) {
+  const std::int64_t ni = piece.ni, nj = request.nj;
+  Layout now = layout(ni, nj, memory_.data());
+  CudaSearchArgument& search = now.argument;
+  search.i_are_j = i_are_j(request, piece) ? 1 : 0;
+  CudaRun& run = arguments_.run();
+  run = {};
+  run.i_list = piece.i_list;
+  run.i_begin = piece.i_begin;
+  run.ni = ni;
+  run.nj = nj;
+  run.i_offset = request.i_offset;
+  run.j_offset = request.j_offset;
+  void* const particles = arguments_.data();
+  const CudaGpu& gpu = kernel_.gpu();
+  gpu.require(gpu.driver().memset_d32_async(search.counters, 0, now.counter_count, stream),
+              "clearing memory of the GPU");
+  const auto blocks = [](std::int64_t n, std::int64_t of) { return unsigned(ceil_div(n, of)); };
+  const std::int64_t most = search.i_are_j ? nj : std::max(ni, nj);
+  const unsigned sides = search.i_are_j ? 1 : 2;
+  const auto of_extent = unsigned(std::min(ceil_div(ni + nj, kBlock), kMostBlocksOfExtent));
+  launch("nbcc_find_extent", of_extent, 1, kBlock, {particles, &search}, stream);
+  launch("nbcc_place", blocks(most, kBlock), sides, kBlock, {particles, &search}, stream);
+  launch("nbcc_make_keys", blocks(most, kBlock), sides, kBlock, {&search}, stream);
+  for (int pass = 0; pass < kPasses; ++pass)
+    launch("nbcc_sort", blocks(most, kSortTile), sides, kBlock, {&search, &pass}, stream);
+  launch("nbcc_arrange", blocks(most, kBlock), sides, kBlock, {particles, &search}, stream);
+  for (int level = 2; level <= int(search.top); ++level) {
+    const std::int64_t count = search.first_box[level + 1] - search.first_box[level];
+    launch("nbcc_join_boxes", blocks(count * 32, kBlock), 1, kBlock, {&search, &level}, stream);
+  }
+  run.i_list = search.i.list;
+  launch("nbcc_interact", blocks(ni, 32), 1, 32, {particles, &search}, stream);
+  ++searches_;
+}
+
+SumStatistics CudaSearch::statistics() const {
+  if (tested_.bytes() == 0) return {};
+  std::vector<std::int64_t> shares(static_cast<std::size_t>(kBlock));
+  const CudaGpu& gpu = kernel_.gpu();
+  gpu.fetch(shares.data(), tested_.data(), shares.size() * sizeof(std::int64_t), nullptr);
+  gpu.synchronize(nullptr);
+  return {std::accumulate(shares.begin(), shares.end(), std::int64_t(0)), searches_};
+}
+
+}  // namespace nbcc

@@ -1,0 +1,72 @@
+// Runs of a search for neighbours, and of sums over what it finds: a few launches in the caller's stream, one after the
+// other, without copies to the host (templates/cuda_search.cu.in has the kernels, and says how they search).
+// Tested by tests/numeric/cuda_search_test.cpp.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "runtime/cuda/cuda_kernel.h"
+#include "runtime/cuda/cuda_launch.h"
+#include "runtime/cuda/cuda_memory.h"
+#include "runtime/sum/device.h"
+
+namespace nbcc {
+
+// The last argument of the kernels that search, as the text declares it; all members are 8 bytes wide.
+struct CudaSearchSet {
+  std::int64_t count = 0;
+  CudaDevicePointer sites = 0, sorted = 0, keys = 0, order = 0, groups = 0, list = 0;
+};
+struct CudaSearchArgument {
+  static constexpr int kMostLevels = 8;
+  CudaSearchSet j, i;
+  CudaDevicePointer packed = 0, boxes = 0;
+  std::int64_t first_box[kMostLevels] = {};
+  std::int64_t top = 0;
+  CudaDevicePointer extents = 0, space = 0, tested = 0, counters = 0;
+  std::int64_t i_are_j = 0;
+};
+
+class CudaSearch {
+ public:
+  // Both must outlive this object.
+  CudaSearch(const CudaKernel& kernel, CudaArguments& arguments);
+
+  // Whether the kernel has a text that searches, and so many particles can be numbered in it.
+  bool can_search(std::int64_t ni, std::int64_t nj) const;
+
+  // Memory and code for a run. `may_grow`: false where neither can be had now. False: there is not so much memory.
+  bool has_room(std::int64_t ni, std::int64_t nj) const;
+  [[nodiscard]] bool reserve(std::int64_t ni, std::int64_t nj, CudaStream* stream);
+  void keep_old() { memory_.keep_old(); }
+  void release() { memory_.release(); }
+  std::size_t bytes() const { return memory_.bytes() + tested_.bytes(); }
+  std::size_t bytes_for(std::int64_t ni, std::int64_t nj) const { return layout(ni, nj, 0).bytes; }
+
+  // All j of the piece act; its i are searched for, and their results are stored. After reserve().
+  void run(const SumRequest& request, const CudaPiece& piece, CudaStream* stream);
+
+  // When the work of all runs is done.
+  SumStatistics statistics() const;
+
+ private:
+  // Where everything lies in the memory for a run.
+  struct Layout {
+    CudaSearchArgument argument;
+    std::size_t counter_count = 0, bytes = 0;
+  };
+  Layout layout(std::int64_t ni, std::int64_t nj, CudaDevicePointer at) const;
+  bool i_are_j(const SumRequest& request, const CudaPiece& piece) const;
+  void launch(const char* name, unsigned blocks, unsigned sides, unsigned threads, std::vector<void*> arguments,
+              CudaStream* stream) const;
+
+  const CudaKernel& kernel_;
+  CudaArguments& arguments_;
+  std::map<std::string_view, CudaFunction*> functions_;  // when the program is loaded
+  CudaBuffer memory_, tested_;
+  std::int64_t searches_ = 0;
+};
+
+}  // namespace nbcc

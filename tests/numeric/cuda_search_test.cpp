@@ -1,0 +1,123 @@
+// The search on a GPU, on the shim: sums over what it finds against sums over all pairs by the same device, from arrays of
+// the host and of the device, in several orders of blocks and threads.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "compiler/source/parse.h"
+#include "jit/build_kernel.h"
+#include "runtime/cuda/cuda_device.h"
+#include "runtime/sum/sum.h"
+#include "tests/support/cuda_shim.h"
+#include "tests/support/device_array.h"
+#include "tests/support/neighbour_cases.h"
+
+namespace nbcc::test {
+namespace {
+
+using Columns = std::map<std::string, std::vector<double>>;
+
+// The sums of one case, with arrays of the host or of the device.
+class DeviceRun {
+ public:
+  DeviceRun(const CudaDevice& device, std::shared_ptr<const Kernel> kernel, NeighbourCase& c, bool on_device, bool one_set)
+      : device_(device), kernel_(std::move(kernel)), sum_(kernel_), case_(c), on_device_(on_device) {
+    bind("xi", c.xi, 3);
+    bind("vi", c.vi, 3);
+    bind("hi", c.hi, 1);
+    bind("ki", c.ki, 1);
+    bind(one_set ? "xi" : "xj", "xj", c.xj, 3);
+    bind(one_set ? "vi" : "vj", "vj", c.vj, 3);
+    bind(one_set ? "hi" : "hj", "hj", c.hj, 1);
+    bind(one_set ? "ki" : "kj", "kj", c.kj, 1);
+    sum_.set_param("rc", {&c.rc, 1});
+    sum_.set_param("box", c.box);
+    sum_.set_offsets(c.i_offset, c.j_offset);
+    for (const FieldLayout& field : sum_.fields()) {
+      if (field.role != Role::Output) continue;
+      results_[field.name].assign(std::size_t(c.ni), -77);
+      bind(field.name, results_[field.name], 1);
+    }
+  }
+
+  Columns operator()(PairChoice pairs, RunChoice choice = {}) {
+    sum_.set_pairs(pairs);
+    if (!case_.list.empty()) {
+      choice.i_list = case_.list.data();
+      choice.i_count = std::int64_t(case_.list.size());
+    }
+    sum_.run(choice);
+    sum_.wait();
+    for (auto& [name, values] : results_)
+      if (on_device_) arrays_.at(name)->get(values.data(), values.size() * sizeof(double));
+    return results_;
+  }
+  SumState& sum() { return sum_; }
+
+ private:
+  void bind(const std::string& name, std::vector<double>& values, int width) { bind(name, name, values, width); }
+  // An array that is there already under the name `array` is bound again.
+  void bind(const std::string& array, const std::string& field, std::vector<double>& values, int width) {
+    void* data = values.data();
+    if (on_device_) {
+      auto& here = arrays_[array];
+      if (!here) {
+        here = std::make_unique<DeviceArray>(device_.gpu(), values.size() * sizeof(double));
+        here->put(values.data(), values.size() * sizeof(double));
+      }
+      data = here->data();
+    } else {
+      data = hosts_.emplace(array, data).first->second;
+    }
+    sum_.bind(field, {data, Element::Double, std::int64_t(values.size()) / width, 8 * width, 8});
+  }
+
+  const CudaDevice& device_;
+  std::shared_ptr<const Kernel> kernel_;
+  SumState sum_;
+  NeighbourCase& case_;
+  bool on_device_;
+  std::map<std::string, std::unique_ptr<DeviceArray>> arrays_;
+  std::map<std::string, void*> hosts_;
+  Columns results_;
+};
+
+Pipeline neighbour_pipeline(const Metric& metric, const ReachOf& reach) {
+  return parse({"neighbours.pipe", text_of(metric, reach)});
+}
+
+class CudaSearchOnShim : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(CudaSearchOnShim, GivesWhatAllPairsGive) {
+  const std::size_t number = GetParam();
+  const Metric& metric = kMetrics[(number + number / std::size(kReaches)) % std::size(kMetrics)];
+  const ReachOf& reach = kReaches[number % std::size(kReaches)];
+  CudaShim shim;
+  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
+  const Options options{.precision = Precision(number % 3)};
+  const auto kernel = device.load(build_cuda_kernel(neighbour_pipeline(metric, reach), options, ""));
+  const ShimOrder orders[] = {{}, {ShimOrder::Kind::Backward}, {ShimOrder::Kind::Shuffled, 7}};
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    NeighbourCase c = random_case(seed * 3 + number % 3);
+    if (c.ni == 0) continue;
+    SCOPED_TRACE(std::string(metric.name) + ", " + reach.name + ", seed " + std::to_string(seed) + ", " +
+                 std::to_string(c.ni) + " x " + std::to_string(c.nj));
+    shim.set_block_order(orders[seed % 3]);
+    shim.set_thread_order(orders[seed / 3 % 3]);
+    const bool one_set = c.ni == c.nj && c.xi == c.xj && c.hi == c.hj;
+    DeviceRun run(device, kernel, c, seed % 2 == 0, one_set);
+    EXPECT_EQ(run(PairChoice::Cutoff), run(PairChoice::All));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CudaSearchOnShim, testing::Range(std::size_t(0), 2 * std::size(kReaches)),
+                         [](const auto& info) { return std::to_string(info.param); });
+
+}  // namespace
+}  // namespace nbcc::test

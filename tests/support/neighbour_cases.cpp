@@ -1,0 +1,72 @@
+#include "tests/support/neighbour_cases.h"
+
+#include <cmath>
+#include <random>
+
+namespace nbcc::test {
+
+std::string text_of(const Metric& metric, const ReachOf& reach) {
+  return std::string(R"(
+input_i vec3 xi; input_i vec3 vi; input_i real hi; input_i int ki;
+input_j vec3 xj; input_j vec3 vj; input_j real hj; input_j int kj;
+param real rc = 1.0; param vec3 box = vec3(1e30);
+output(sum) real count; output(sum) real weight; output(min) real least; output(argmin) index nearest;
+output(argmax) index heaviest;
+output(max) int most; output(sum) real gaps;
+vec3 dx = )") +
+         metric.difference + ";\nreal r2 = dot(dx, dx);\nreal reach = " + reach.bound + R"(;
+skip_if(i_index == j_index || r2 >= reach * reach);
+count += 1.0; weight += real(kj); least = min(least, r2); nearest = argmin(nearest, r2);
+heaviest = argmax(heaviest, real(kj)); most = max(most, kj + ki); gaps += real(j_index % 7 - i_index % 5);
+)";
+}
+
+NeighbourCase random_case(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto uniform = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  NeighbourCase c;
+  c.ni = std::int64_t(uniform(0, 1) * uniform(0, 1) * 900);
+  c.nj = random() % 3 == 0 ? c.ni : std::int64_t(uniform(0, 1) * 900);
+  const double side = 8;
+  for (double& length : c.box) length = random() % 4 == 0 ? 1e30 : uniform(0.6, 1.4) * side;
+  c.rc = std::array{0.5, 1.0, 2.0, 5.0}[random() % 4];
+  const std::uint64_t kind = random() % 3;
+  const auto place = [&] {
+    std::array<double, 3> x{};
+    const double size = std::pow(10.0, -double(random() % 4));
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      x[axis] = kind == 0   ? uniform(0, side)
+                : kind == 1 ? std::floor(uniform(0, 2 * side)) / 2
+                            : 3 + uniform(-1, 1) * size;
+      if (c.box[axis] < 1e29 && random() % 3 == 0) x[axis] += c.box[axis] * double(std::int64_t(random() % 7) - 3);
+    }
+    return x;
+  };
+  const auto fill = [&](std::int64_t n, auto& x, auto& v, auto& h, auto& k) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      for (const double one : place()) x.push_back(one);
+      for (int axis = 0; axis < 3; ++axis) v.push_back(kind == 1 ? double(random() % 3) / 2 : uniform(-1, 1));
+      h.push_back(c.rc * std::pow(10.0, uniform(-2, 0.3)));
+      k.push_back(double(random() % 50));
+    }
+  };
+  fill(c.nj, c.xj, c.vj, c.hj, c.kj);
+  if (c.ni == c.nj) {
+    c.xi = c.xj, c.vi = c.vj, c.hi = c.hj, c.ki = c.kj;
+  } else {
+    fill(c.ni, c.xi, c.vi, c.hi, c.ki);
+    c.i_offset = std::int64_t(random() % 100) - 50;
+    c.j_offset = std::int64_t(random() % 100);
+  }
+  // One that reaches everybody.
+  if (c.nj > 0 && random() % 3 == 0) c.hj[random() % c.hj.size()] = 1e20;
+  if (c.ni > 0 && c.ni != c.nj && random() % 3 == 0) c.hi[random() % c.hi.size()] = 1e20;
+  if (random() % 3 == 0)
+    for (std::int64_t i = 0; i < c.ni; ++i)
+      if (random() % 2) c.list.push_back(i);
+  return c;
+}
+
+}  // namespace nbcc::test

@@ -1,0 +1,41 @@
+// Pipelines with a cutoff in every metric and for every kind of reach, and particles for them: what the tests of
+// searches share. All results are counts, extremes or sums of whole numbers, so that no order of terms shows.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace nbcc::test {
+
+struct Metric {
+  const char* name;
+  const char* difference;
+};
+inline constexpr Metric kMetrics[] = {{"open", "xj - xi"},
+                               {"periodic", "nearest_image(xj - xi, box)"},
+                               {"moving", "nearest_image((xj + 0.5 * vj) - (xi + 0.5 * vi), box)"}};
+struct ReachOf {
+  const char* name;
+  const char* bound;
+};
+inline constexpr ReachOf kReaches[] = {
+    {"uniform", "rc"},         {"of_i", "hi"}, {"of_j", "hj"}, {"larger", "max(hi, hj)"}, {"smaller", "min(hi, hj)"},
+    {"sum", "0.5 * (hi + hj)"}};
+
+std::string text_of(const Metric& metric, const ReachOf& reach);
+
+struct NeighbourCase {
+  std::int64_t ni = 0, nj = 0;  // ni = nj: one set
+  std::array<double, 3> box{1e30, 1e30, 1e30};
+  double rc = 1;
+  std::vector<double> xi, vi, hi, ki, xj, vj, hj, kj;
+  std::vector<std::int64_t> list;  // the chosen i; empty: all
+  std::int64_t i_offset = 0, j_offset = 0;
+};
+
+// Uniform, on a lattice (distances of exactly the reach, faces and corners of the box), or in clusters of very
+// different sizes; moved by whole boxes where these are given.
+NeighbourCase random_case(std::uint64_t seed);
+
+}  // namespace nbcc::test
