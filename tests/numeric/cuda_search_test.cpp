@@ -2,6 +2,7 @@
 // the host and of the device, in several orders of blocks and threads.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -54,9 +55,15 @@ class DeviceRun {
     }
     sum_.run(choice);
     sum_.wait();
+    return results();
+  }
+  const Columns& results() {
     for (auto& [name, values] : results_)
       if (on_device_) arrays_.at(name)->get(values.data(), values.size() * sizeof(double));
     return results_;
+  }
+  void put(const std::string& array, const std::vector<double>& values) {
+    arrays_.at(array)->put(values.data(), values.size() * sizeof(double));
   }
   SumState& sum() { return sum_; }
 
@@ -112,12 +119,92 @@ TEST_P(CudaSearchOnShim, GivesWhatAllPairsGive) {
     shim.set_thread_order(orders[seed / 3 % 3]);
     const bool one_set = c.ni == c.nj && c.xi == c.xj && c.hi == c.hj;
     DeviceRun run(device, kernel, c, seed % 2 == 0, one_set);
-    EXPECT_EQ(run(PairChoice::Cutoff), run(PairChoice::All));
+    const Columns found = run(PairChoice::Cutoff);
+    EXPECT_EQ(run.sum().statistics().searches, c.nj > 0 ? 1 : 0);
+    EXPECT_EQ(found, run(PairChoice::All));
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CudaSearchOnShim, testing::Range(std::size_t(0), 2 * std::size(kReaches)),
                          [](const auto& info) { return std::to_string(info.param); });
+
+// Particles of one set that count their neighbours in a periodic box, or in the open, with reaches of their own.
+class NeighbourCountsOnShim : public testing::Test {
+ protected:
+  DeviceRun& start(NeighbourCase& c, bool periodic) {
+    const Metric& metric = kMetrics[periodic ? 1 : 0];
+    const Options options{.precision = Precision::Single};
+    const auto kernel = device_.load(build_cuda_kernel(neighbour_pipeline(metric, kReaches[3]), options, ""));
+    c.nj = c.ni;
+    c.xj = c.xi, c.vj = c.vi, c.hj = c.hi, c.kj = c.ki;
+    run_ = std::make_unique<DeviceRun>(device_, kernel, c, true, true);
+    return *run_;
+  }
+  void add(NeighbourCase& c, std::array<double, 3> place, double reach) {
+    c.xi.insert(c.xi.end(), place.begin(), place.end());
+    c.vi.insert(c.vi.end(), 3, 0.0);
+    c.hi.push_back(reach);
+    c.ki.push_back(double(c.ni % 11));
+    ++c.ni;
+  }
+  // Pairs tested for each that counts, at most so many.
+  void expect_few_tests(DeviceRun& run, double ratio) {
+    const Columns found = run(PairChoice::Cutoff);
+    EXPECT_EQ(found, run(PairChoice::All));
+    const std::vector<double>& counts = found.at("count");
+    const double hits = std::accumulate(counts.begin(), counts.end(), 0.0);
+    EXPECT_GT(hits, 0);
+    EXPECT_LE(double(run.sum().statistics().pairs_tested), ratio * hits);
+  }
+  double uniform(double low, double high) { return std::uniform_real_distribution<double>(low, high)(random_); }
+
+  CudaShim shim_;
+  CudaDevice device_{shim_.driver(), shim_.compiler(), 0, "", ""};
+  std::unique_ptr<DeviceRun> run_;
+  std::mt19937_64 random_{5};
+};
+
+// Enough for three levels of boxes, and for columns that are not one.
+TEST_F(NeighbourCountsOnShim, OfALiquidTakeFewTests) {
+  NeighbourCase c;
+  c.box = {21, 22, 23};
+  for (int k = 0; k < 9000; ++k) add(c, {uniform(0, 21), uniform(0, 22), uniform(-23, 46)}, uniform(2, 3));
+  expect_few_tests(start(c, true), 9);
+}
+
+// Clusters of very different density, far from each other, with reaches over four orders of magnitude.
+TEST_F(NeighbourCountsOnShim, OfClustersTakeFewTests) {
+  NeighbourCase c;
+  for (int cluster = 0; cluster < 4; ++cluster) {
+    const double size = std::pow(10.0, -cluster), at = 100.0 * cluster;
+    for (int k = 0; k < 700; ++k) {
+      add(c, {at + uniform(0, size), uniform(0, size), at + uniform(0, size)}, 0.3 * size * uniform(0.8, 1.2));
+    }
+  }
+  expect_few_tests(start(c, false), 15);
+}
+
+// A captured search sees where particles are when it is replayed.
+TEST_F(NeighbourCountsOnShim, OfAGraphAreSearchedAnew) {
+  NeighbourCase c;
+  c.box = {9, 9, 9};
+  for (int k = 0; k < 600; ++k) add(c, {uniform(0, 9), uniform(0, 9), uniform(0, 9)}, uniform(1, 2));
+  DeviceRun& run = start(c, true);
+  run(PairChoice::Cutoff);
+  CudaOwnStream stream(device_.gpu());
+  const CudaContextGuard guard(device_.gpu());
+  CudaStream* const queue = stream.get();
+  run.sum().set_pairs(PairChoice::Cutoff);
+  shim_.begin_capture(queue);
+  run.sum().run({.stream = queue});
+  shim_.end_capture(queue);
+  for (double& x : c.xi) x += uniform(-1, 1);
+  run.put("xi", c.xi);
+  shim_.replay(queue);
+  device_.gpu().synchronize(queue);
+  const Columns replayed = run.results();
+  EXPECT_EQ(replayed, run(PairChoice::All));
+}
 
 }  // namespace
 }  // namespace nbcc::test
