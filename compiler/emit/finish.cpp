@@ -59,6 +59,18 @@ bool is_untouched(const Pipeline& pipeline, std::size_t output) {
   return result.op == Op::Output && result.payload == std::int64_t(output);
 }
 
+// NaN for an i with a coordinate that is NaN or infinite.
+std::string nowhere(const Pipeline& pipeline, const Plan& plan, const ScalarSpelling& spelling) {
+  if (pipeline.places.empty()) return "";
+  std::string text = ScalarText(plan, spelling).statements(pipeline.place, plan.place, 'p');
+  std::string nothing, set;
+  for (const NodeId coordinate : pipeline.places)
+    nothing += fmt::format("{0}(p{1} - p{1})", nothing.empty() ? "" : " + ", coordinate);
+  for (std::size_t k = 0; k < plan.outputs.size(); ++k)
+    if (pipeline.becomes_nan(int(k))) set += fmt::format(" {} = nowhere;", spelling.result(k));
+  return set.empty() ? "" : fmt::format("{}const double nowhere = {};\nif (nowhere != 0) {{{} }}\n", text, nothing, set);
+}
+
 }  // namespace
 
 std::string scalar_statements(const Plan& plan, const Graph& graph, const std::vector<NodeId>& nodes, char prefix,
@@ -68,7 +80,7 @@ std::string scalar_statements(const Plan& plan, const Graph& graph, const std::v
 
 std::string finish_statements(const Pipeline& pipeline, const Plan& plan, const ScalarSpelling& spelling) {
   const ScalarText nodes(plan, spelling);
-  std::string text = nodes.statements(plan.graph, plan.scales, 's');
+  std::string text = nowhere(pipeline, plan, spelling) + nodes.statements(plan.graph, plan.scales, 's');
   for (std::size_t k = 0; k < plan.outputs.size(); ++k)
     if (const NodeId scale = plan.outputs[k].scale; scale != kNone)
       text += fmt::format("{0} = scaled({0}, s{1});\n", spelling.result(k), scale);

@@ -90,6 +90,7 @@ class Planner {
     for (const Contribution& c : pipeline_.contributions) scales.push_back(c.scale);
     plan_.scales = needed_for(scales, graph_);
     plan_.finish = needed_for(pipeline_.finished, pipeline_.finish);
+    plan_.place = needed_for(pipeline_.places, pipeline_.place);
   }
 
   void add_shift(NodeId id, const ImageShift& shift) {
@@ -113,6 +114,7 @@ class Planner {
     };
     for (const auto* nodes : {&side.prepare, &plan_.pair, &plan_.scales}) load(graph_, *nodes, whole);
     load(pipeline_.finish, plan_.finish, whole);
+    load(pipeline_.place, plan_.place, whole);
     for (NodeId id : plan_.two_float) load(graph_, {graph_[id].args[0], graph_[id].args[1]}, low);
     const std::vector<const Field*> fields = pipeline_.fields_of(role);
     const auto add = [&side](const Column& column) {

@@ -51,6 +51,7 @@ struct Plan {
       kNone;  // holds wherever a guard does; kNone unless testing it first, for a whole vector of pairs, pays
   std::set<NodeId> before_guard;  // what any_guard needs
   std::vector<NodeId> scales;     // nodes of scale factors, in topological order (no j among them)
+  std::vector<NodeId> place;      // nodes of the place graph that places need, in topological order
   std::vector<NodeId> finish;     // nodes of the finish graph that finish() needs, in topological order
 };
 

@@ -186,6 +186,7 @@ OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::
   const int width = int(std::clamp<std::int64_t>(input.nj, 1, kBatch));
   Evaluator pair(pipeline.pair, pipeline.roots(), input, width);
   Evaluator finish(pipeline.finish, pipeline.finished, input, 1);
+  Evaluator place(pipeline.place, pipeline.places, input, 1);
 
   OracleOutput result;
   result.values.assign(outputs, std::vector<double>(std::size_t(asked)));
@@ -203,10 +204,14 @@ OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::
         reduce(pipeline.contributions[c], pair, reducers[c], double(j + input.j_offset), count);
       }
     }
+    place.set_i(i);
+    const bool nowhere =
+        !std::ranges::all_of(pipeline.places, [&](NodeId coordinate) { return std::isfinite(place[coordinate][0]); });
     for (std::size_t c = 0; c < outputs; ++c) {
       const NodeId scale_node = pipeline.contributions[c].scale;
       const double scale = scale_node == kNone ? 1.0 : pair[scale_node][0];
       reduced[c] = reducers[c].value(scale);
+      if (nowhere && pipeline.becomes_nan(int(c))) reduced[c] = std::numeric_limits<double>::quiet_NaN();
       result.values[c][std::size_t(k)] = reduced[c];
       result.magnitudes[c][std::size_t(k)] = reducers[c].magnitude(scale);
     }

@@ -178,6 +178,12 @@ std::vector<const Field*> Pipeline::fields_of(Role role) const {
   return result;
 }
 
+bool Pipeline::becomes_nan(int output) const {
+  const Reduction reduction = field_of(Role::Output, output).reduction;
+  const Type type = pair[contributions[std::size_t(output)].value].type;
+  return reduction == Reduction::Sum || (!keeps_index(reduction) && type != Type::Index);
+}
+
 std::vector<NodeId> Pipeline::roots() const {
   std::vector<NodeId> result;
   for (const Contribution& contribution : contributions) {

@@ -104,6 +104,8 @@ struct Pipeline {
   std::vector<Contribution> contributions;  // one per output component
   Graph finish;                             // of outputs, i-inputs and params
   std::vector<NodeId> finished;             // one per output component, or empty without finish()
+  Graph place;                              // of i-inputs and params
+  std::vector<NodeId> places;               // coordinates of i: where one is NaN or infinite, sums and extremes are NaN
   std::optional<int> flops;                 // #pragma flops
   int raw_operations = 0;                   // arithmetic operations per interaction as written, after cse
 
@@ -112,6 +114,8 @@ struct Pipeline {
   const Field& field_of(Role role, int component) const;  // the field that holds this component of its role
   std::vector<const Field*> fields_of(Role role) const;   // the same of every component: for loops over them
   std::vector<NodeId> roots() const;                      // of `pair`: values, guards and scales
+  // Of an i that is nowhere: an index is -1 instead, and an extreme of whole numbers that of no pair.
+  bool becomes_nan(int output) const;
 };
 
 // The arithmetic operations and functions that each pair needs as the user wrote them, equal expressions once: a

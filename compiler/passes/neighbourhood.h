@@ -3,7 +3,7 @@
 // pipeline as it has been parsed, in exact arithmetic; the guard stays in the kernel, and who searches rounds reaches
 // and boxes outwards. Tested by tests/unit/neighbourhood_test.cpp.
 //
-// NaN is left aside: a pair whose guard compares with NaN counts as left out, by skip_if too.
+// A pair whose guard compares with NaN counts as left out, by skip_if too: leave_out_nowhere() makes it so (nowhere.h).
 #pragma once
 #include <optional>
 #include <string>

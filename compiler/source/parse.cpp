@@ -16,6 +16,8 @@
 #include "clang/Parse/Parser.h"
 #include "clang/Sema/Sema.h"
 #include "compiler/ir/verify.h"
+#include "compiler/passes/neighbourhood.h"
+#include "compiler/passes/nowhere.h"
 #include "compiler/source/lower.h"
 #include "compiler/source/prescan.h"
 #include "compiler/source/reword.h"
@@ -207,6 +209,10 @@ Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings) {
   // From here on the pipeline is meant to be right: whatever verify finds is our own mistake.
   verify(pipeline, "parse");
   pipeline.raw_operations = count_operations(pipeline);
+  if (const NeighbourhoodProof proof = prove_neighbourhood(pipeline); proof.neighbourhood) {
+    leave_out_nowhere(pipeline, *proof.neighbourhood);
+    verify(pipeline, "leave_out_nowhere");
+  }
   if (warnings) {
     *warnings = std::move(diagnostics);
     if (auto singular = warn_singular(pipeline)) warnings->push_back(std::move(*singular));

@@ -34,39 +34,61 @@ bool CpuSearch::locate_side(nbcc_locate_function locate, const nbcc_kernel_argum
   side.rows.clear();
   side.low = side.high = {};
   for (std::int64_t row = 0; row < rows; ++row) side.rows.push_back(side.values.data() + row * count);
-  struct Extent {
-    std::array<double, kMostAxes> low{}, high{};
-    bool finite = true;
-  };
   std::vector<Extent> extents(static_cast<std::size_t>(chunks));
   for_each(chunks, [&](std::int64_t chunk) {
     const std::int64_t begin = chunk * kChunk, end = std::min(begin + kChunk, count);
     locate(&given, begin, end, side.rows.data());
-    Extent& extent = extents[std::size_t(chunk)];
-    for (std::size_t axis = 0; axis + 1 < side.rows.size(); ++axis) {
-      double low = std::numeric_limits<double>::infinity(), high = -low, nothing = 0;
-      for (std::int64_t k = begin; k < end; ++k) {
-        const double x = side.rows[axis][k];
-        low = std::min(low, x);
-        high = std::max(high, x);
-        nothing += x - x;  // NaN if x is none or infinite
-      }
-      extent.low[axis] = low;
-      extent.high[axis] = high;
-      extent.finite &= nothing == 0;
-    }
+    extents[std::size_t(chunk)] = side.settle(begin, end);
   });
   if (chunks == 0) return true;
-  side.low = extents.front().low;
-  side.high = extents.front().high;
-  for (const Extent& extent : extents) {
-    if (!extent.finite) return false;
-    for (std::size_t axis = 0; axis < kMostAxes; ++axis) {
-      side.low[axis] = std::min(side.low[axis], extent.low[axis]);
-      side.high[axis] = std::max(side.high[axis], extent.high[axis]);
+  const auto somewhere = std::ranges::find(extents, true, &Extent::any);
+  if (somewhere == extents.end()) return false;
+  const Extent any = *somewhere;
+  side.low = any.low;
+  side.high = any.high;
+  for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
+    const Extent& extent = extents[std::size_t(chunk)];
+    for (std::size_t axis = 0; axis + 1 < side.rows.size(); ++axis) {
+      side.low[axis] = std::min(side.low[axis], extent.any ? extent.low[axis] : any.low[axis]);
+      side.high[axis] = std::max(side.high[axis], extent.any ? extent.high[axis] : any.high[axis]);
+      for (std::int64_t k = chunk * kChunk; !extent.any && k < std::min((chunk + 1) * kChunk, count); ++k)
+        side.rows[axis][k] = any.low[axis];
     }
   }
   return true;
+}
+
+// Where particles of one chunk are. The guards leave out whoever is nowhere, so that he may be taken to be anywhere: he
+// stands where the one before him does.
+CpuSearch::Extent CpuSearch::Located::settle(std::int64_t begin, std::int64_t end) {
+  const auto axes = std::span(rows).first(rows.size() - 1);
+  const auto is_somewhere = [&](std::int64_t k) {
+    return std::ranges::all_of(axes, [k](const double* row) { return std::isfinite(row[k]); });
+  };
+  double nothing = 0;  // NaN if one is none or infinite
+  for (const double* row : axes)
+    for (std::int64_t k = begin; k < end; ++k) nothing += row[k] - row[k];
+  Extent extent;
+  std::int64_t somewhere = begin;
+  while (nothing != 0 && somewhere < end && !is_somewhere(somewhere)) ++somewhere;
+  extent.any = somewhere < end;
+  if (!extent.any) return extent;
+  for (std::int64_t k = begin; k < end && nothing != 0; ++k) {
+    if (is_somewhere(k))
+      somewhere = k;
+    else
+      for (double* row : axes) row[k] = row[somewhere];
+  }
+  for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (std::int64_t k = begin; k < end; ++k) {
+      low = std::min(low, axes[axis][k]);
+      high = std::max(high, axes[axis][k]);
+    }
+    extent.low[axis] = low;
+    extent.high[axis] = high;
+  }
+  return extent;
 }
 
 bool CpuSearch::locate(const nbcc_kernel_arguments& given, std::int64_t ni, std::int64_t nj, const ForEach& for_each) {

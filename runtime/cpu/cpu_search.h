@@ -21,7 +21,7 @@ class CpuSearch {
   CpuSearch(const KernelSource& source, const CpuCode& code);
 
   // Finds the places of particles whose columns are packed, `given` has them and the params. False: a search cannot
-  // help, since somebody has no finite place or a length of the box is none.
+  // help, since nobody has a finite place or a length of the box is none.
   bool locate(const nbcc_kernel_arguments& given, std::int64_t ni, std::int64_t nj, const ForEach& for_each);
   // Whether summing over all pairs is likely to be slower. After locate().
   bool pays() const;
@@ -48,8 +48,13 @@ class CpuSearch {
   void gather(std::int64_t group, Gathered& gathered);
 
  private:
+  struct Extent {
+    bool any = false;  // somebody is somewhere
+    std::array<double, kMostAxes> low{}, high{};
+  };
   // A side's coordinates, and its reaches where it has any, by row.
   struct Located {
+    Extent settle(std::int64_t begin, std::int64_t end);
     std::vector<double> values;
     std::vector<double*> rows;
     std::int64_t count = 0;

@@ -117,7 +117,6 @@ NBCC_DEVICE void finish(const Arguments& a, index i, Partial all) {
     store(a.out[3], i, all.acc3, kSum);
   }
 }
-
 // Behind a cutoff, neighbours stand near each other in memory, as a rule. So the j-split at the position of the block's
 // own i comes first, then those around it, farther and farther: blocks with many hits begin early, and at the end, when
 // there are blocks for some multiprocessors only, come those that have the least to do.
@@ -144,18 +143,6 @@ NBCC_DEVICE bool find_self(const Arguments& a, index first_i, index first_j, int
     any |= self[r] >= 0;
   }
   return any;
-}
-
-// True in the last block of `blocks` to come here, which sees what all others wrote before.
-NBCC_DEVICE bool last_to_arrive(unsigned* arrived, unsigned blocks) {
-  __shared__ bool last;
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    last = arrive(arrived) == blocks - 1;
-    if (last) *arrived = 0;
-  }
-  __syncthreads();
-  return last;
 }
 
 using SlicePartials = double[kPartialSize][kBlockI];

@@ -110,16 +110,21 @@ NBCC_DEVICE Partial load_partial(const double* at, index stride) {
 // Factors common to a whole sum, finish(), and the way to the caller's arrays. It is short where all outputs are
 // wanted, overwritten and of the usual element: with few particles, what a block does once is no small part of the whole.
 NBCC_DEVICE void finish(const Arguments& a, index i, Partial all) {
+  const double p4 = component<double>(a.i[0], i);
+  const double p5 = component<double>(a.i[1], i);
+  const double p6 = component<double>(a.i[2], i);
+  const double nowhere = (p4 - p4) + (p5 - p5) + (p6 - p6);
+  if (nowhere != 0) { all.acc0 = nowhere; all.acc1 = nowhere; all.acc2 = nowhere; all.acc3 = nowhere; all.acc4 = nowhere; }
   const double s13 = -1.0;
   const double s29 = 2.0;
-  const double s51 = a.param[1];
-  const double s69 = s51 * s29;
-  const double s70 = 0.5;
+  const double s49 = a.param[1];
+  const double s67 = s49 * s29;
+  const double s68 = 0.5;
   all.acc0 = scaled(all.acc0, s13);
   all.acc1 = scaled(all.acc1, s13);
   all.acc2 = scaled(all.acc2, s13);
-  all.acc3 = scaled(all.acc3, s69);
-  all.acc4 = scaled(all.acc4, s70);
+  all.acc3 = scaled(all.acc3, s67);
+  all.acc4 = scaled(all.acc4, s68);
   if (is_plain(a.out[0]) & is_plain(a.out[1]) & is_plain(a.out[2]) & is_plain(a.out[3]) & is_plain(a.out[4])) {
     store_plain(a.out[0], i, all.acc0);
     store_plain(a.out[1], i, all.acc1);
@@ -134,7 +139,6 @@ NBCC_DEVICE void finish(const Arguments& a, index i, Partial all) {
     store(a.out[4], i, all.acc4, kSum);
   }
 }
-
 // Behind a cutoff, neighbours stand near each other in memory, as a rule. So the j-split at the position of the block's
 // own i comes first, then those around it, farther and farther: blocks with many hits begin early, and at the end, when
 // there are blocks for some multiprocessors only, come those that have the least to do.
@@ -161,18 +165,6 @@ NBCC_DEVICE bool find_self(const Arguments& a, index first_i, index first_j, int
     any |= self[r] >= 0;
   }
   return any;
-}
-
-// True in the last block of `blocks` to come here, which sees what all others wrote before.
-NBCC_DEVICE bool last_to_arrive(unsigned* arrived, unsigned blocks) {
-  __shared__ bool last;
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    last = arrive(arrived) == blocks - 1;
-    if (last) *arrived = 0;
-  }
-  __syncthreads();
-  return last;
 }
 
 using SlicePartials = double[kPartialSize][kBlockI];
@@ -275,22 +267,22 @@ extern "C" __global__ void __launch_bounds__(NBCC_THREADS, kResidentBlocks)
   const float t29 = 2.0f;
   const float t36 = (float)a.param[2];
   const float t37 = t36 * t36;
-  const float t40 = (float)a.param[0];
+  const float t38 = (float)a.param[0];
+  const float t39 = t38 * t38;
+  const float t40 = reciprocal(t36);
   const float t41 = t40 * t40;
-  const float t42 = reciprocal(t36);
+  const float t42 = t39 * t41;
   const float t43 = t42 * t42;
-  const float t44 = t41 * t43;
-  const float t45 = t44 * t44;
-  const float t46 = t44 * t45;
-  const float t51 = (float)a.param[1];
-  const float t52 = -t0;
-  const float t54 = 24.0f;
-  const float t55 = t51 * t54;
-  const float t63 = (float)a.param[3];
-  const float t64 = t46 - t0;
-  const float t65 = t46 * t63;
-  const float t66 = -t65;
-  const float t67 = t64 * t66;
+  const float t44 = t42 * t43;
+  const float t49 = (float)a.param[1];
+  const float t50 = -t0;
+  const float t52 = 24.0f;
+  const float t53 = t49 * t52;
+  const float t61 = (float)a.param[3];
+  const float t62 = t44 - t0;
+  const float t63 = t44 * t61;
+  const float t64 = -t63;
+  const float t65 = t62 * t64;
   // The compiler does not know that threadIdx.x is small.
   const int slice = NBCC_J_SLICES == 1 ? 0 : threadIdx.x / kSliceThreads, row = threadIdx.x - slice * kSliceThreads;
   const index first_i = (index)blockIdx.x * kBlockI + row;
@@ -412,25 +404,24 @@ extern "C" __global__ void __launch_bounds__(NBCC_THREADS, kResidentBlocks)
           const float t31 = fmaf(t23, t23, t30);
           const float t32 = fmaf(t18, t18, t31);
           const bool t35 = k == self[r];
-          const bool t38 = t37 <= t32;
-          const bool t39 = t35 || t38;
-          const float t47 = reciprocal(t32);
-          const float t48 = t41 * t47;
-          const float t49 = t48 * t48;
-          const float t50 = t48 * t49;
-          const float t53 = fmaf(t50, t29, t52);
-          const float t56 = t50 * t55;
-          const float t57 = t53 * t56;
-          const float t58 = t47 * t57;
-          const float t62 = t50 - t0;
-          const float t68 = fmaf(t50, t62, t67);
-          const bool t71 = !t39;
-          const bool t72 = !t38;
-          add_product_if(t71, t18, t58, part[r].s0);
-          add_product_if(t71, t23, t58, part[r].s1);
-          add_product_if(t71, t28, t58, part[r].s2);
-          add_if(t71, t68, part[r].s3);
-          add_product_if(t71, t53, t56, part[r].s4);
+          const float t45 = reciprocal(t32);
+          const float t46 = t39 * t45;
+          const float t47 = t46 * t46;
+          const float t48 = t46 * t47;
+          const float t51 = fmaf(t48, t29, t50);
+          const float t54 = t48 * t53;
+          const float t55 = t51 * t54;
+          const float t56 = t45 * t55;
+          const float t60 = t48 - t0;
+          const float t66 = fmaf(t48, t60, t65);
+          const bool t69 = !t35;
+          const bool t70 = t32 < t37;
+          const bool t71 = t69 && t70;
+          add_product_if(t71, t18, t56, part[r].s0);
+          add_product_if(t71, t23, t56, part[r].s1);
+          add_product_if(t71, t28, t56, part[r].s2);
+          add_if(t71, t66, part[r].s3);
+          add_product_if(t71, t51, t54, part[r].s4);
         }
       }
     }

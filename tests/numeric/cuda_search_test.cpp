@@ -57,10 +57,12 @@ class DeviceRun {
     sum_.wait();
     return results();
   }
-  const Columns& results() {
+  Columns results() {
     for (auto& [name, values] : results_)
       if (on_device_) arrays_.at(name)->get(values.data(), values.size() * sizeof(double));
-    return results_;
+    Columns comparable = results_;
+    for (auto& [name, values] : comparable) make_comparable(values);
+    return comparable;
   }
   void put(const std::string& array, const std::vector<double>& values) {
     arrays_.at(array)->put(values.data(), values.size() * sizeof(double));

@@ -35,7 +35,10 @@ struct NeighbourCase {
 };
 
 // Uniform, on a lattice (distances of exactly the reach, faces and corners of the box), or in clusters of very
-// different sizes; moved by whole boxes where these are given.
+// different sizes; moved by whole boxes where these are given. Some are nowhere.
 NeighbourCase random_case(std::uint64_t seed);
+
+// Results of which one equals another: NaN as a number that nothing else gives.
+void make_comparable(std::vector<double>& results);
 
 }  // namespace nbcc::test

@@ -41,8 +41,8 @@ class CutoffText {
       reads_.insert(id);
       return fmt::format("(t{} ? {} : {})", id, negated ? "0x80000000u" : "0u", negated ? "0u" : "0x80000000u");
     }
-    if (negated) return below(n.args[0], n.args[1]);
-    return n.op == Op::Lt ? "~" + below(n.args[0], n.args[1]) : below(n.args[1], n.args[0]);
+    // What is equal counts as a hit, and so does NaN: hits are tested once more.
+    return negated ? below(n.args[0], n.args[1]) : below(n.args[1], n.args[0]);
   }
 
   std::set<NodeId> reads() const { return reads_; }

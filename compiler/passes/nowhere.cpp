@@ -1,0 +1,110 @@
+// Pipeline and its neighbourhood -> a pipeline whose guards hold for no NaN, and which knows the places of i. One door:
+// leave_out_nowhere(). What is proved of guards is neighbourhood.cpp's; here they are turned round as they stand.
+#include "compiler/passes/nowhere.h"
+
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "compiler/text/own_stack.h"
+
+namespace nbcc {
+namespace {
+
+class Turning {
+ public:
+  explicit Turning(Graph& graph) : graph_(graph) {}
+
+  // The condition, or its negation, without a negated comparison.
+  NodeId condition(NodeId id, bool negated) {
+    if (const auto known = conditions_.find({id, negated}); known != conditions_.end()) return known->second;
+    const NodeId turned = turn(id, negated);
+    return conditions_[{id, negated}] = turned;
+  }
+
+  // A value that some pairs change an output by: where nothing changes stands behind the condition, not before it.
+  NodeId change(NodeId id) {
+    if (const auto known = changes_.find(id); known != changes_.end()) return known->second;
+    const NodeId turned = turn_change(id);
+    return changes_[id] = turned;
+  }
+
+ private:
+  NodeId turn(NodeId id, bool negated) {
+    const Node n = graph_[id];
+    switch (n.op) {
+      case Op::Not:
+        return condition(n.args[0], !negated);
+      case Op::And:
+      case Op::Or: {
+        const NodeId a = condition(n.args[0], negated), b = condition(n.args[1], negated);
+        return graph_.binary((n.op == Op::And) != negated ? Op::And : Op::Or, a, b, n.where);
+      }
+      case Op::Select: {
+        const NodeId yes = graph_.binary(Op::And, condition(n.args[0], false), condition(n.args[1], negated), n.where);
+        const NodeId no = graph_.binary(Op::And, condition(n.args[0], true), condition(n.args[2], negated), n.where);
+        return graph_.binary(Op::Or, yes, no, n.where);
+      }
+      case Op::Lt:
+      case Op::Le:
+        if (!negated) return id;
+        return graph_.binary(n.op == Op::Lt ? Op::Le : Op::Lt, n.args[1], n.args[0], n.where);
+      default:
+        return negated ? graph_.unary(Op::Not, id, n.where) : id;
+    }
+  }
+
+  NodeId turn_change(NodeId id) {
+    const Node n = graph_[id];
+    switch (n.op) {
+      case Op::Select:
+        if (n.type == Type::Bool) return id;
+        if (changes_nothing(n.args[1]) && !changes_nothing(n.args[2]))
+          return graph_.select(condition(n.args[0], true), change(n.args[2]), n.args[1], n.where);
+        return graph_.select(condition(n.args[0], false), change(n.args[1]), change(n.args[2]), n.where);
+      case Op::Neg:
+      case Op::Cast:
+      case Op::Add:
+      case Op::Sub:
+      case Op::Mul:
+      case Op::Div:
+      case Op::Min:
+      case Op::Max: {
+        std::array<NodeId, 3> args = n.args;
+        for (NodeId& arg : args)
+          if (arg != kNone) arg = change(arg);
+        return args == n.args ? id : graph_.make(n.op, n.type, args, n.where);
+      }
+      default:
+        return id;
+    }
+  }
+
+  // Of a sum, or of an extreme.
+  bool changes_nothing(NodeId id) const {
+    if (!graph_.is_constant(id)) return false;
+    const double value = graph_.constant_value(id);
+    return value == 0 || std::isinf(value);
+  }
+
+  Graph& graph_;
+  std::map<std::pair<NodeId, bool>, NodeId> conditions_;
+  std::map<NodeId, NodeId> changes_;
+};
+
+}  // namespace
+
+void leave_out_nowhere(Pipeline& pipeline, const Neighbourhood& neighbourhood) {
+  run_on_own_stack(kDeepStack, [&] {
+    Turning turning(pipeline.pair);
+    for (Contribution& c : pipeline.contributions) {
+      if (c.guard != kNone) c.guard = turning.condition(c.guard, false);
+      c.value = turning.change(c.value);
+    }
+  });
+  pipeline.place = neighbourhood.graph;
+  pipeline.places.clear();
+  for (const Axis& axis : neighbourhood.axes) pipeline.places.push_back(axis.of_i);
+}
+
+}  // namespace nbcc
