@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <map>
 #include <random>
 #include <string>
@@ -193,6 +194,62 @@ TEST(NeighbourSums, AreKeptByASkin) {
   EXPECT_GE(kept.statistics().searches, 4);
   EXPECT_LE(kept.statistics().searches, kRuns / 3);
   EXPECT_GT(kept.statistics().pairs_tested, 0);
+}
+
+// The kernel itself counts the pairs within reach, of all chosen i; so must the statistics, of lists that are new and
+// of lists that a skin has kept.
+TEST(NeighbourSums, HaveStatistics) {
+  const Device device("cpu");
+  PipelineOptions options;
+  options.precision = NBCC_DOUBLE;
+  for (const ReachOf& reach : kReaches) {
+    SCOPED_TRACE(reach.name);
+    const Pipeline pipeline = Pipeline::from_text(device, text_of(kMetrics[1], reach), "statistics", options);
+    std::uint64_t seed = 0;
+    Case c = random_case(seed);
+    while (std::min(c.ni, c.nj) < 100) c = random_case(++seed);
+    // Each i is told from each j, so that no pair but a distant one is left out.
+    c.i_offset = 100000;
+    Sum sum(pipeline);
+    sum.pairs(NBCC_PAIRS_CUTOFF).skin(0.5);
+    EXPECT_EQ(sum.statistics().pairs_within, 0);
+    std::int64_t tested = 0;
+    for (int n = 0; n < 2; ++n) {
+      const Columns results = run(sum, pipeline, c);
+      const std::vector<double>& count = results.at("count");
+      double expected = 0;
+      for (const double one : count) expected += one == -77 ? 0 : one;  // -77: not chosen
+      const nbcc_statistics now = sum.statistics();
+      // With min(hi, hj) of unknown signs the reach that is proved is the larger one of their magnitudes.
+      if (reach.name == std::string("smaller"))
+        EXPECT_GT(double(now.pairs_within), expected);
+      else
+        EXPECT_EQ(double(now.pairs_within), expected);
+      EXPECT_GT(expected, 100);
+      EXPECT_GE(now.pairs_tested, tested + now.pairs_within);
+      EXPECT_EQ(now.runs, n + 1);
+      EXPECT_EQ(now.searches, 1);
+      for (const double seconds : {now.seconds_locate, now.seconds_sort, now.seconds_lists, now.seconds_sums})
+        EXPECT_GT(seconds, 0);
+      tested = now.pairs_tested;
+      for (double& x : c.xi) x += 0.1;
+    }
+    run(sum.pairs(NBCC_PAIRS_ALL), pipeline, c);
+    EXPECT_EQ(sum.statistics().pairs_within, 0);
+    EXPECT_EQ(sum.statistics().pairs_tested, tested);
+  }
+}
+
+// A caller that was compiled when the struct was shorter.
+TEST(NeighbourSums, FillAsMuchOfTheStatisticsAsThereIs) {
+  const Device device("cpu");
+  Sum sum(Pipeline::from_text(device, text_of(kMetrics[0], kReaches[0]), "statistics"));
+  nbcc_statistics short_one{};
+  short_one.size = offsetof(nbcc_statistics, runs);
+  short_one.runs = -5;
+  ASSERT_EQ(nbcc_sum_get_statistics(sum.get(), &short_one, nullptr), NBCC_OK);
+  EXPECT_EQ(short_one.runs, -5);
+  EXPECT_EQ(short_one.searches, 0);
 }
 
 TEST(NeighbourSums, AreRefusedWhereNothingIsProved) {
