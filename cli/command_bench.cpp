@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/measure_sum.h"
 #include "cli/programs.h"
+#include "cli/search_statistics.h"
 #include "cli/standard_output.h"
 #include "compiler/source/parse.h"
 #include "compiler/text/read_file.h"
@@ -38,6 +39,7 @@ struct BenchOptions {
 struct Row {
   std::int64_t ni = 0, nj = 0;
   Times times;
+  SumStatistics searched;  // of all runs
   double interactions_per_s() const { return double(ni) * double(nj) / times.median; }
 };
 
@@ -47,7 +49,9 @@ Row bench_one(ParticleSum& sum, std::int64_t ni, std::int64_t nj, const BenchOpt
   const RandomBinding particles(sum, ni, nj, options.kernel,
                                 on_device(options) ? ParticleSum::Arrays::OfDevice : ParticleSum::Arrays::OfHost);
   sum.keep_j(options.resident);
-  return {ni, nj, measure(sum, options.repeat)};
+  const SumStatistics before = sum.statistics();
+  const Times times = measure(sum, options.repeat);
+  return {ni, nj, times, since(before, sum.statistics())};
 }
 
 Json json_of(const Row& row, const ParticleSum& sum, const Pipeline& pipeline, const BenchOptions& options, double cold,
@@ -73,7 +77,8 @@ Json json_of(const Row& row, const ParticleSum& sum, const Pipeline& pipeline, c
           {"gflops_raw", rate * pipeline.raw_operations * 1e-9},
           {"operations_raw", pipeline.raw_operations},
           {"compile_seconds", cold},
-          {"compile_seconds_cached", cached}};
+          {"compile_seconds_cached", cached},
+          {"neighbours", json_of(row.searched)}};
 }
 
 std::string heading(const ParticleSum& sum, const Pipeline& pipeline, const BenchOptions& options, double cold,
@@ -164,6 +169,7 @@ void run_bench(const BenchOptions& options) {
   for (const auto& [ni, nj] : sizes) {
     const Row row = bench_one(sum, ni, nj, options);
     if (!options.json) write_standard_output(line_of(row, pipeline));
+    if (!options.json && sum.has_neighbours()) write_standard_output(text_of(row.searched));
     report.push_back(json_of(row, sum, pipeline, options, cold, cached));
     rows.push_back(row);
   }

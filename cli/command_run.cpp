@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/particle_source.h"
 #include "cli/particle_sum.h"
 #include "cli/progress_bar.h"
 #include "cli/save_table.h"
+#include "cli/search_statistics.h"
 
 namespace nbcc {
 namespace {
@@ -21,6 +23,7 @@ struct RunOptions {
   KernelChoice kernel;
   OutputChoice output;
   bool single_output = false;
+  bool statistics = false, json = false;
 };
 
 // In ranges of i that take about a fifth of a second each. On a CPU the sums of an i do not depend on the range it is
@@ -92,6 +95,9 @@ void run_run(const RunOptions& options, const std::string& command_line) {
   const ParticleTable& i_table = *particles.i().table;
   sum.bind(particles.bind(sum.inputs()), i_table.rows, particles.j().table->rows);
   run_with_progress(sum, i_table.rows, options.kernel.device);
+  // Standard output may have the results.
+  if (options.statistics)
+    fmt::print(stderr, "{}", options.json ? json_of(sum.statistics()).dump(2) + "\n" : text_of(sum.statistics()));
   save_table(options.output, result_table(sum, i_table, options), command_line);
 }
 
@@ -106,6 +112,10 @@ void add_run(CLI::App& app, Invocation& invocation) {
   declare_kernel_options(command, options->kernel);
   declare_output_options(command, options->output);
   command.add_flag("--single-output", options->single_output, "Write the sums as 32-bit numbers (default: 64)");
+  CLI::Option* const statistics =
+      command.add_flag("--statistics", options->statistics,
+                       "Say on standard error what the search for neighbours did, and how long it took");
+  command.add_flag("--json", options->json, "Statistics as an object")->needs(statistics);
   command.footer(
       "Particle files are .npz, .npy, HDF5 (.h5, or file.h5:group) and text tables. A field takes the column of its\n"
       "name, or of its name without the trailing i or j. A plain array without names gives its columns to the fields\n"

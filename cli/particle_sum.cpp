@@ -178,6 +178,8 @@ void ParticleSum::run() { state_->sum.run(); }
 void ParticleSum::run(std::int64_t i_begin, std::int64_t i_count) { state_->sum.run(i_begin, i_count); }
 void ParticleSum::run(std::span<const std::int64_t> i_list) { state_->sum.run(i_list); }
 void ParticleSum::wait() { state_->sum.wait(); }
+SumStatistics ParticleSum::statistics() const { return state_->sum.get()->state.statistics(); }
+
 void ParticleSum::set_launch(const LaunchConfig& c) {
   state_->sum.shape({c.threads, c.i_per_thread, c.j_tile, c.unroll, c.j_slices, c.j_splits});
 }

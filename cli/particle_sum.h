@@ -10,12 +10,11 @@
 #include "cli/kernel_options.h"
 #include "particles/bind_particles.h"
 #include "particles/numbers.h"
+#include "runtime/sum/device.h"
 
 namespace nbcc {
 
 class CudaKernel;
-class KernelDevice;
-struct LaunchConfig;
 
 class ParticleSum {
  public:
@@ -41,6 +40,7 @@ class ParticleSum {
   void run(std::int64_t i_begin, std::int64_t i_count);
   void run(std::span<const std::int64_t> i_list);
   void wait();
+  SumStatistics statistics() const;
 
   // On a GPU: numbers of the launch configuration from now on; zeros leave the choice.
   void set_launch(const LaunchConfig& overrides);

@@ -13,8 +13,8 @@ std::shared_ptr<const CpuToolchain> make_cpu_toolchain();
 // The same text as assembly, for people.
 std::string cpu_assembly(const KernelSource& source);
 
-// Object code to be linked into a library: the toolchain's own, its functions named PREFIX_prepare_i, PREFIX_prepare_j,
-// PREFIX_interact and PREFIX_finish and visible inside that library alone.
+// Object code to be linked into a library: the toolchain's own, its functions named PREFIX_prepare_i, PREFIX_prepare_j
+// and so on, and visible inside that library alone.
 std::string cpu_object(const KernelSource& source, const std::string& prefix);
 
 }  // namespace nbcc

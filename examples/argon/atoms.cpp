@@ -1,11 +1,14 @@
 // A Fluid -> atoms that move, and what is measured of them. Its door is Atoms.
 //
+// Atoms stay on the device: sums move them and add up what is measured. Neighbours are found by a search, where there
+// is one, whose lists hold until somebody has moved by half of the skin.
+//
 // Forces come from the potential with a linear force shift, which conserves the energy; energy and pressure of the full
 // potential are taken from the same atoms, with what lies beyond the cutoff added for a uniform fluid.
 #include "examples/argon/atoms.h"
 
+#include <algorithm>
 #include <numbers>
-#include <random>
 
 #include "examples/support/open_sum.h"
 
@@ -36,79 +39,109 @@ Numbers velocities(const Fluid& fluid) {
   return v;
 }
 
-double total(const Numbers& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum;
-}
+// So many atoms tell the radial distribution function well enough.
+std::int64_t sampled(const Fluid& fluid) { return std::int64_t(std::min<std::size_t>(fluid.count(), 4096)); }
 
 }  // namespace
 
 Atoms::Atoms(const nbcc::Device& device, const Fluid& fluid)
     : fluid_(fluid),
-      x_(lattice(fluid)),
-      v_(velocities(fluid)),
-      force_(x_.size()),
-      energy_(fluid.count()),
-      virial_(fluid.count()),
-      count_(kShells * fluid.count()),
+      x_(device, std::int64_t(fluid.count()), 3),
+      v_(device, std::int64_t(fluid.count()), 3),
+      force_(device, std::int64_t(fluid.count()), 3),
+      energy_(device, std::int64_t(fluid.count())),
+      full_energy_(device, std::int64_t(fluid.count())),
+      virial_(device, std::int64_t(fluid.count())),
+      count_(device, sampled(fluid), kShells),
+      totals_(device, 4),
       moving_(open(device, "pipelines/lennard_jones_force_shifted.pipe")),
       full_(open(device, "pipelines/lennard_jones.pipe")),
-      counts_(open(device, "examples/argon/pair_counts.pipe")) {
+      counts_(open(device, "examples/argon/pair_counts.pipe")),
+      advance_(open_sum(device, "examples/support/advance.pipe", NBCC_DOUBLE)),
+      total_(open_sum(device, "examples/argon/totals.pipe", NBCC_DOUBLE)) {
+  x_.write(lattice(fluid));
+  v_.write(velocities(fluid));
+  moving_.set("rc", fluid.rc).skin(fluid.skin);
+  moving_.bind("force", force_.view()).bind("energy", energy_.view()).ignore("virial");
+  full_.set("rc", fluid.rc);
+  full_.bind("energy", full_energy_.view()).bind("virial", virial_.view()).ignore("force");
+  counts_.set("width", kWidth).bind("xi", nbcc::view(x_.data(), sampled(fluid), 3 * sizeof(double)));
+  counts_.bind("count", count_.view());
+  advance_.bind("xi", x_.view()).bind("vi", v_.view()).bind("ai", force_.view());
+  advance_.bind("x", x_.view()).bind("v", v_.view()).counts(std::int64_t(fluid.count()), 0);
+  total_.bind("vj", v_.view()).bind("movingj", energy_.view());
+  total_.bind("fullj", full_energy_.view()).bind("virialj", virial_.view());
+  const char* const numbers[] = {"twice_kinetic", "energy", "full", "virial"};
+  for (std::size_t k = 0; k < 4; ++k) total_.bind(numbers[k], nbcc::view(totals_.data() + k, 1));
+  moving_.run();
+  add_up();
   scale_to(fluid.temperature);
-  for (nbcc::Sum* sum : {&moving_, &full_}) sum->set("rc", fluid.rc).bind("energy", energy_);
-  moving_.bind("force", force_).ignore("virial");
-  full_.bind("virial", virial_).ignore("force");
-  counts_.set("width", kWidth).bind("count", count_);
-  moving_.run().wait();
 }
 
 nbcc::Sum Atoms::open(const nbcc::Device& device, const char* path) {
   nbcc::Sum sum = examples::open_sum(device, path, NBCC_MIXED);
   const double box[3] = {fluid_.box(), fluid_.box(), fluid_.box()};
-  sum.set("box", box).bind("xi", x_).bind("xj", x_);
+  sum.set("box", box).bind("xi", x_.view()).bind("xj", x_.view());
   return sum;
 }
 
-void Atoms::step() {
-  const double half = fluid_.dt / 2;
-  for (std::size_t k = 0; k < x_.size(); ++k) x_[k] += fluid_.dt * (v_[k] += half * force_[k]);
-  moving_.run().wait();
-  for (std::size_t k = 0; k < x_.size(); ++k) v_[k] += half * force_[k];
+void Atoms::advance(double kick, double drift, double factor) {
+  advance_.set("kick", kick).set("drift", drift).set("damping", factor).run();
 }
 
-double Atoms::temperature() const {
-  double twice_kinetic = 0;
-  for (const double u : v_) twice_kinetic += u * u;
-  return twice_kinetic / double(v_.size() - 3);  // three are spent on the momentum
+void Atoms::add_up() {
+  total_.run();
+  const Numbers all = totals_.all();
+  now_ = {all[0], all[1], all[2], all[3]};
+}
+
+void Atoms::step() {
+  advance(fluid_.dt / 2, fluid_.dt);
+  moving_.run();
+  advance(fluid_.dt / 2, 0);
+  add_up();
+  if (fluid_.relaxation > 0) thermostat();
 }
 
 void Atoms::scale_to(double temperature) {
   const double factor = std::sqrt(temperature / this->temperature());
-  for (double& u : v_) u *= factor;
+  advance(0, 0, factor);
+  now_.twice_kinetic *= factor * factor;
 }
 
-double Atoms::conserved() const { return total(energy_) + 0.5 * temperature() * double(v_.size() - 3); }
+// Stochastic rescaling, which gives the canonical distribution: G. Bussi, D. Donadio & M. Parrinello, J. Chem. Phys.
+// 126 (2007) 014101, equation A7.
+void Atoms::thermostat() {
+  const double keep = std::exp(-fluid_.dt / fluid_.relaxation), freedom = degrees_of_freedom();
+  const double share = fluid_.temperature / now_.twice_kinetic;  // of the mean energy of a degree of freedom
+  const double one = std::normal_distribution<double>()(random_);
+  const double others = 2 * std::gamma_distribution<double>((freedom - 1) / 2)(random_);  // the sum of their squares
+  const double factor2 =
+      keep + share * (1 - keep) * (one * one + others) + 2 * one * std::sqrt(share * keep * (1 - keep));
+  heat_ += (factor2 - 1) * now_.twice_kinetic / 2;
+  advance(0, 0, std::sqrt(factor2));
+  now_.twice_kinetic *= factor2;
+}
 
 Atoms::State Atoms::state() {
-  full_.run().wait();
+  full_.run();
+  add_up();
   const double rho = fluid_.density, n = double(fluid_.count()), r3 = std::pow(fluid_.rc, -3), r9 = r3 * r3 * r3;
   const double beyond = 8.0 / 3 * std::numbers::pi * rho * (r9 / 3 - r3);
   const double beyond_p = 32.0 / 9 * std::numbers::pi * rho * rho * (r9 - 1.5 * r3);
-  const State now{total(energy_) / n + beyond, rho * temperature() + rho * total(virial_) / (3 * n) + beyond_p};
-  moving_.run().wait();  // energy_ is the moving atoms' again
-  return now;
+  return {now_.full / n + beyond, rho * temperature() + rho * now_.virial / (3 * n) + beyond_p};
 }
 
 void Atoms::add_distribution(Numbers& g) {
-  counts_.run().wait();
+  counts_.run();
+  const Numbers count = count_.all();
+  const std::size_t atoms = count.size() / kShells;
   for (std::size_t k = 0; k < kShells; ++k) {
     double inside = 0;
-    for (std::size_t i = 0; i < fluid_.count(); ++i)
-      inside += count_[kShells * i + k] - (k ? count_[kShells * i + k - 1] : 0);
+    for (std::size_t i = 0; i < atoms; ++i) inside += count[kShells * i + k] - (k ? count[kShells * i + k - 1] : 0);
     const double r = kWidth * double(k), outer = r + kWidth;
     const double shell = 4.0 / 3 * std::numbers::pi * (outer * outer * outer - r * r * r);
-    g[k] += inside / double(fluid_.count()) / (shell * fluid_.density);
+    g[k] += inside / double(atoms) / (shell * fluid_.density);
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "examples/sph/programs.h"
 #include "examples/support/picture.h"
+#include "examples/support/progress.h"
 
 namespace examples {
 namespace {
@@ -77,6 +78,7 @@ void evrard(const EvrardOptions& options) {
   Particles profile;
   double hottest = 0, when = 0, at = 0;
   // Energies are kept for the picture five times as often as they are printed.
+  Progress bar;
   const auto parts = std::int64_t(std::ceil(5 * options.end / options.every - 1e-9));
   for (std::int64_t part = 0; part <= parts; ++part) {
     const double until = std::min(double(part) * options.every / 5, options.end);
@@ -85,6 +87,7 @@ void evrard(const EvrardOptions& options) {
       gas.step(is_next ? options.profile_at : until);
       if (is_next && gas.time() == options.profile_at) profile = gas.particles(), at = gas.time();
       if (gas.thermal() > hottest) hottest = gas.thermal(), when = gas.time();
+      bar.show(gas.time() / options.end, gas.steps());
     }
     const Totals now = gas.totals();
     reports.push_back({gas.time(), now});
@@ -97,8 +100,8 @@ void evrard(const EvrardOptions& options) {
   double worst = 0;
   for (const Report& one : reports)
     worst = std::max(worst, std::fabs(one.totals.energy() / reports.front().totals.energy() - 1));
-  std::printf("# %lld steps; thermal energy is largest, %.4f, at time %.3f; |dE/E| at most %.1e\n",
-              static_cast<long long>(gas.steps()), hottest, when, worst);
+  std::printf("# %s; thermal energy is largest, %.4f, at time %.3f; |dE/E| at most %.1e\n",
+              bar.rate(gas.steps()).c_str(), hottest, when, worst);
   if (options.picture.empty()) return;
   if (profile.count() == 0) profile = gas.particles(), at = gas.time();
   draw(options.picture, reports, profile, options.gas.gamma, at);

@@ -51,6 +51,8 @@ class Gas {
 
   double thermal() const { return now_.thermal; }  // energy, as of the last step; costs nothing
   Totals totals();                                 // as of now
+  // Of the sums that give densities, whose neighbours are those within a particle's own reach.
+  nbcc_statistics statistics() { return density_.statistics(); }
   Particles particles() const;
 
  private:

@@ -11,6 +11,7 @@
 #include "examples/sph/programs.h"
 #include "examples/support/failure.h"
 #include "examples/support/picture.h"
+#include "examples/support/progress.h"
 #include "examples/support/replace_file.h"
 
 namespace examples {
@@ -132,7 +133,12 @@ void sod(const SodOptions& options) {
   const nbcc::Device device(options.device);
   Gas gas(device, tube.particles, settings);
   const double before = gas.totals().energy();
-  while (gas.time() < options.end) gas.step(options.end);
+  Progress bar;
+  while (gas.time() < options.end) {
+    gas.step(options.end);
+    bar.show(gas.time() / options.end, gas.steps());
+  }
+  const std::string rate = bar.rate(gas.steps());
 
   const std::vector<Row> rows = compare(gas.particles(), tube.box[0], exact, gamma, gas.time());
   std::printf("%zu particles on %s, gamma %g, time %g in %lld steps\n", tube.particles.count(), device.name().c_str(),
@@ -140,6 +146,11 @@ void sod(const SodOptions& options) {
   std::printf("energy: relative change %.1e\n", gas.totals().energy() / before - 1);
   const std::array<double, 4> error = errors(rows);
   for (std::size_t c = 0; c < 4; ++c) std::printf("%-14s L1 error %.5f\n", kNames[c], error[c]);
+  std::printf("%s\n", rate.c_str());
+  if (const nbcc_statistics found = gas.statistics(); found.runs > 0)
+    std::printf("neighbours: %.3g pairs tested for a density, %.3g of them within reach\n",
+                double(found.pairs_tested) / double(found.runs) / double(tube.particles.count()),
+                double(found.pairs_within) / double(tube.particles.count()));
   if (!options.profile.empty()) write(options.profile, rows);
   if (!options.picture.empty()) draw(options.picture, rows, exact, gamma, gas.time());
 }

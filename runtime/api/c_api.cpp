@@ -236,7 +236,15 @@ nbcc_status nbcc_sum_get_statistics(const nbcc_sum* sum, nbcc_statistics* statis
     const std::size_t size = nbcc::checked(statistics, "the place for the statistics").size;
     if (size < sizeof(size_t)) throw nbcc::UsageError("statistics: `size` must be the size of the struct");
     const nbcc::SumStatistics now = nbcc::state_of(const_cast<nbcc_sum*>(sum)).statistics();
-    const nbcc_statistics found{size, now.pairs_tested, now.searches};
+    const nbcc_statistics found{size,
+                                now.pairs_tested,
+                                now.searches,
+                                now.runs,
+                                now.pairs_within,
+                                now.seconds.locate,
+                                now.seconds.sort,
+                                now.seconds.lists,
+                                now.seconds.sums};
     std::memcpy(statistics, &found, std::min(size, sizeof found));
   });
 }

@@ -224,11 +224,19 @@ NBCC_API nbcc_status nbcc_sum_set_pairs(nbcc_sum* sum, nbcc_pairs pairs, nbcc_er
  * at first: every run searches. NBCC_ERROR_USAGE where nothing is proved. */
 NBCC_API nbcc_status nbcc_sum_set_skin(nbcc_sum* sum, double skin, nbcc_error** error);
 
-/* What searches did since the sum was made. */
+/* What was done since the sum was made, in those of its runs that summed over neighbours. The seconds are the clock's,
+ * not the threads'. */
 typedef struct nbcc_statistics {
-  size_t size;          /* sizeof(nbcc_statistics), the caller's to set */
-  int64_t pairs_tested; /* in runs that summed over neighbours */
-  int64_t searches;     /* those of these runs that had kept nothing that holds */
+  size_t size;           /* sizeof(nbcc_statistics), the caller's to set */
+  int64_t pairs_tested;  /* by the kernel, against the cutoff */
+  int64_t searches;      /* those of the runs that had kept nothing that holds */
+  int64_t runs;          /* all of them */
+  int64_t pairs_within;  /* the proved reach, in the last run: counted by the call that asks, in about the time of a
+                            search; 0 if that run was over all pairs */
+  double seconds_locate; /* to pack particles and find their places */
+  double seconds_sort;   /* to sort them */
+  double seconds_lists;  /* to find what is near each group of i, and put it side by side */
+  double seconds_sums;   /* to sum over that */
 } nbcc_statistics;
 NBCC_API nbcc_status nbcc_sum_get_statistics(const nbcc_sum* sum, nbcc_statistics* statistics, nbcc_error** error);
 

@@ -155,9 +155,9 @@ bool CpuSearch::holds(double skin) const {
     for (std::int64_t k = 0; k < side.count; ++k) {
       double moved = 0;
       for (std::size_t row = 0; row + 1 < side.rows.size(); ++row) {
-        const double d = side.rows[row][k] - then[row * std::size_t(side.count) + std::size_t(k)];
-        const double image = d - space_.length[row] * std::nearbyint(d * space_.inverse[row]);
-        moved += image * image;
+        const double was = then[row * std::size_t(side.count) + std::size_t(k)];
+        const double d = nearest(space_, row, was, side.rows[row][k]);
+        moved += d * d;
       }
       if (!(4 * moved <= skin * skin)) return false;
       if (reaches && !(side.rows.back()[k] <= then[then.size() - std::size_t(side.count) + std::size_t(k)]))
@@ -217,6 +217,32 @@ void CpuSearch::gather(std::int64_t group, Gathered& gathered) {
   gathered.numbers.resize(padded);
   for (std::size_t k = 0; k < padded; ++k) gathered.numbers[k] = numbers[std::size_t(positions[k])];
   positions.resize(count);
+}
+
+std::int64_t CpuSearch::pairs_within(std::int64_t group) const {
+  std::vector<int> positions;
+  const bool kept = !found_.empty() && !found_[std::size_t(group)].empty();
+  if (!kept) j_tree_->find(i_tree().leaf(group), positions);
+  const auto reach_of = [](const Located& side, bool reaches, std::size_t k) {
+    return reaches ? side.rows.back()[k] : 0;
+  };
+  const auto first = std::size_t(group * SiteTree::kLeaf), all = order_of_i().size();
+  std::int64_t within = 0;
+  for (std::size_t position = first; position < std::min(first + SiteTree::kLeaf, all); ++position) {
+    const auto i = std::size_t(order_of_i()[position]);
+    for (const int found : kept ? found_[std::size_t(group)] : positions) {
+      const auto j = std::size_t(j_tree_->numbers()[std::size_t(found)]);
+      const double reach =
+          space_.exact_reach(reach_of(i_, source_.search.of_i(), i), reach_of(j_, source_.search.of_j(), j));
+      double distance2 = 0;
+      for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis) {
+        const double d = nearest(space_, axis, i_.rows[axis][i], j_.rows[axis][j]);
+        distance2 += d * d;
+      }
+      within += reach >= 0 && distance2 < reach * reach;
+    }
+  }
+  return within;
 }
 
 }  // namespace nbcc

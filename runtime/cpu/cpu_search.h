@@ -47,6 +47,9 @@ class CpuSearch {
   // Of different groups in several threads at once.
   void gather(std::int64_t group, Gathered& gathered);
 
+  // The pairs of one group whose places are within reach of each other, what rounding may add left aside.
+  std::int64_t pairs_within(std::int64_t group) const;
+
  private:
   struct Extent {
     bool any = false;  // somebody is somewhere

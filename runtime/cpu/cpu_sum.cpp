@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <limits>
+#include <utility>
 
 #include "runtime/sum/overlap.h"
 #include "runtime/sum/reduction.h"
@@ -32,7 +34,32 @@ bool outputs_spare_inputs(const KernelSource& source, const SumRequest& request)
   return true;
 }
 
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// Adds the seconds that have passed since the last call.
+class Stopwatch {
+ public:
+  void add_to(double& seconds) {
+    const double then = std::exchange(last_, now());
+    seconds += last_ - then;
+  }
+
+ private:
+  double last_ = now();
+};
+
 }  // namespace
+
+// What threads did with groups; the seconds are those of all of them together.
+struct CpuSummation::Worked {
+  std::int64_t pairs_tested = 0;
+  double lists = 0, sums = 0;
+  void operator+=(const Worked& other) {
+    pairs_tested += other.pairs_tested;
+    lists += other.lists;
+    sums += other.sums;
+  }
+};
 
 CpuSummation::CpuSummation(const KernelSource& source, const CpuCode& code, ThreadPool& pool)
     : source_(source),
@@ -44,6 +71,7 @@ CpuSummation::CpuSummation(const KernelSource& source, const CpuCode& code, Thre
 
 void CpuSummation::run(const SumRequest& request, AllPairs) {
   i_numbers_.clear();
+  searched_ = false;
   const bool spares_inputs = outputs_spare_inputs(source_, request);
   CpuPartition partition(source_, request, pool_.threads(), !spares_inputs);
   // While the block is in the thread's caches.
@@ -66,6 +94,8 @@ void CpuSummation::run(const SumRequest& request, AllPairs) {
 }
 
 void CpuSummation::run(const SumRequest& request, Neighbours neighbours) {
+  SumStatistics::Seconds seconds;
+  Stopwatch watch;
   chosen_i_.clear();
   i_numbers_.clear();
   pack_j(request);
@@ -74,11 +104,13 @@ void CpuSummation::run(const SumRequest& request, Neighbours neighbours) {
     packed.reuse = JReuse::Prepared;
     return run(packed, AllPairs{});
   }
+  watch.add_to(seconds.locate);
   if (!search_.holds(request.skin)) {
     search_.sort(request.skin, on_threads());
     ++statistics_.searches;
   }
   search_.arrange(j_);
+  watch.add_to(seconds.sort);
   for (const int k : search_.order_of_i()) {
     chosen_i_.push_back(request.i_list ? request.i_list[k] : request.i_begin + k);
     i_numbers_.push_back(int(chosen_i_.back()));
@@ -87,7 +119,8 @@ void CpuSummation::run(const SumRequest& request, Neighbours neighbours) {
   i_numbers_.resize(std::size_t(padded), i_numbers_.back());
   i_.reserve(padded);
   totals_.reserve(source_, padded);
-  std::atomic<std::int64_t> pairs_tested = 0;
+  Worked worked;
+  std::mutex worked_mutex;
   // So many groups of i are a piece of work.
   constexpr std::int64_t kGroups = 32;
   const std::int64_t pieces = ceil_div(search_.groups(), kGroups);
@@ -98,19 +131,44 @@ void CpuSummation::run(const SumRequest& request, Neighbours neighbours) {
     const Block block = block_of(piece);
     begin_block(request, block);
     std::unique_ptr<CpuSearch::Gathered> gathered = take_idle();
-    std::int64_t tested = 0;
+    Worked here;
     for (std::int64_t group = piece * kGroups; group * SiteTree::kLeaf < block.end; ++group)
-      tested += sum_group(request, group, *gathered);
-    pairs_tested += tested;
+      sum_group(request, group, *gathered, here);
     give_back(std::move(gathered));
     finish_block(request, block);
+    const std::lock_guard lock(worked_mutex);
+    worked += here;
   });
-  statistics_.pairs_tested += pairs_tested;
+  double groups = 0;
+  watch.add_to(groups);
+  seconds.lists = worked.lists > 0 ? groups * worked.lists / (worked.lists + worked.sums) : 0;
+  seconds.sums = groups - seconds.lists;
   // What was gathered took memory, so that until here something could fail.
   on_threads()(pieces, [&](std::int64_t piece) { store_block(request, block_of(piece)); });
+  watch.add_to(seconds.sums);
+  note(worked, seconds);
 }
 
-ForEach CpuSummation::on_threads() {
+void CpuSummation::note(const Worked& worked, const SumStatistics::Seconds& seconds) {
+  searched_ = true;
+  ++statistics_.runs;
+  statistics_.pairs_tested += worked.pairs_tested;
+  statistics_.seconds.locate += seconds.locate;
+  statistics_.seconds.sort += seconds.sort;
+  statistics_.seconds.lists += seconds.lists;
+  statistics_.seconds.sums += seconds.sums;
+}
+
+SumStatistics CpuSummation::statistics() const {
+  SumStatistics known = statistics_;
+  if (!searched_) return known;
+  std::atomic<std::int64_t> within = 0;
+  on_threads()(search_.groups(), [&](std::int64_t group) { within += search_.pairs_within(group); });
+  known.pairs_within = within;
+  return known;
+}
+
+ForEach CpuSummation::on_threads() const {
   return [this](std::int64_t count, const ThreadPool::Body& body) { pool_.parallel_for(count, body); };
 }
 
@@ -151,9 +209,11 @@ bool CpuSummation::locate(const SumRequest& request) {
 }
 
 // Results of one group, and of argmin and argmax the caller's numbers in place of positions among what was gathered.
-// How many pairs the kernel took.
-std::int64_t CpuSummation::sum_group(const SumRequest& request, std::int64_t group, CpuSearch::Gathered& gathered) {
+void CpuSummation::sum_group(const SumRequest& request, std::int64_t group, CpuSearch::Gathered& gathered,
+                             Worked& worked) {
+  Stopwatch watch;
   search_.gather(group, gathered);
+  watch.add_to(worked.lists);
   const Block block = block_of_groups(group, group + 1);
   nbcc_kernel_arguments given = arguments(request, block, totals_);
   given.j = gathered.columns.columns();
@@ -164,7 +224,8 @@ std::int64_t CpuSummation::sum_group(const SumRequest& request, std::int64_t gro
     for (std::int64_t i = block.begin; i < block.end; ++i)
       if (row[i] >= 0) row[i] = double(gathered.numbers[std::size_t(row[i])] + request.j_offset);
   }
-  return (block.end - block.begin) * std::int64_t(gathered.positions.size());
+  worked.pairs_tested += (block.end - block.begin) * std::int64_t(gathered.positions.size());
+  watch.add_to(worked.sums);
 }
 
 void CpuSummation::reserve(const CpuPartition& partition) {

@@ -26,7 +26,7 @@ class CpuSummation final : public Summation {
   CpuSummation(const KernelSource& source, const CpuCode& code, ThreadPool& pool);
   void run(const SumRequest& request, AllPairs pairs) override;
   void run(const SumRequest& request, Neighbours neighbours) override;
-  SumStatistics statistics() const override { return statistics_; }
+  SumStatistics statistics() const override;
 
  private:
   void reserve(const CpuPartition& partition);
@@ -35,12 +35,14 @@ class CpuSummation final : public Summation {
                      bool store);
   void sum_by_segments(const SumRequest& request, const CpuPartition& partition, const std::vector<Block>& blocks);
 
+  struct Worked;
   bool locate(const SumRequest& request);
-  ForEach on_threads();
+  void note(const Worked& worked, const SumStatistics::Seconds& seconds);
+  ForEach on_threads() const;
   std::unique_ptr<CpuSearch::Gathered> take_idle();
   void give_back(std::unique_ptr<CpuSearch::Gathered> one);
   Block block_of_groups(std::int64_t first, std::int64_t last) const;
-  std::int64_t sum_group(const SumRequest& request, std::int64_t group, CpuSearch::Gathered& gathered);
+  void sum_group(const SumRequest& request, std::int64_t group, CpuSearch::Gathered& gathered, Worked& worked);
   void begin_block(const SumRequest& request, const Block& block);
   void sum_segment(const SumRequest& request, const Block& block, std::int64_t begin, std::int64_t end,
                    Accumulators& partial) const;
@@ -61,7 +63,8 @@ class CpuSummation final : public Summation {
   CpuSearch search_;
   std::vector<std::int64_t> chosen_i_;  // by position in the order of the search; empty in a run over all pairs
   std::vector<int> i_numbers_;          // the same
-  SumStatistics statistics_;
+  SumStatistics statistics_;            // but for pairs_within
+  bool searched_ = false;               // in the last run
   std::mutex idle_mutex_;
   std::vector<std::unique_ptr<CpuSearch::Gathered>> idle_;  // what no thread works with
 };

@@ -160,7 +160,10 @@ SumStatistics CudaSearch::statistics() const {
   const CudaGpu& gpu = kernel_.gpu();
   gpu.fetch(shares.data(), tested_.data(), shares.size() * sizeof(std::int64_t), nullptr);
   gpu.synchronize(nullptr);
-  return {std::accumulate(shares.begin(), shares.end(), std::int64_t(0)), searches_};
+  SumStatistics statistics;
+  statistics.pairs_tested = std::accumulate(shares.begin(), shares.end(), std::int64_t(0));
+  statistics.runs = statistics.searches = searches_;
+  return statistics;
 }
 
 }  // namespace nbcc

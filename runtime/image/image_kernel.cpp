@@ -135,6 +135,10 @@ std::shared_ptr<const Kernel> load_image(CpuDevice& device, const PipelineImage&
     code->prepare_j = reinterpret_cast<nbcc_prepare_function>(kernel.prepare_j);
     code->interact = reinterpret_cast<nbcc_interact_function>(kernel.interact);
     code->finish = reinterpret_cast<nbcc_finish_function>(kernel.finish);
+    code->locate_i = reinterpret_cast<nbcc_locate_function>(kernel.locate_i);
+    code->locate_j = reinterpret_cast<nbcc_locate_function>(kernel.locate_j);
+    code->extent = reinterpret_cast<nbcc_extent_function>(kernel.extent);
+    code->interact_numbered = reinterpret_cast<nbcc_interact_function>(kernel.interact_numbered);
     return device.adopt(*source, std::move(code));
   }
   const std::string& name = image.cpu.empty() ? image.cuda.pipeline : image.cpu.front().pipeline;

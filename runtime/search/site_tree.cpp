@@ -27,15 +27,24 @@ T gap(double from, T to, double half, double length, double inverse) {
 
 }  // namespace
 
-double SearchSpace::reach(double of_i, double of_j) const {
+double SearchSpace::exact_reach(double of_i, double of_j) const {
   using Kind = SearchLayout::Reach;
-  const double exact = kind == Kind::Uniform ? uniform
-                       : kind == Kind::OfI   ? of_i
-                       : kind == Kind::OfJ   ? of_j
-                       : kind == Kind::Max   ? std::max(of_i, of_j)
-                       : kind == Kind::Min   ? std::min(of_i, of_j)
-                                             : of_i + of_j;
+  return kind == Kind::Uniform ? uniform
+         : kind == Kind::OfI   ? of_i
+         : kind == Kind::OfJ   ? of_j
+         : kind == Kind::Max   ? std::max(of_i, of_j)
+         : kind == Kind::Min   ? std::min(of_i, of_j)
+                               : of_i + of_j;
+}
+
+double SearchSpace::reach(double of_i, double of_j) const {
+  const double exact = exact_reach(of_i, of_j);
   return exact + std::fabs(exact) * relative + absolute;
+}
+
+double nearest(const SearchSpace& space, std::size_t axis, double from, double to) {
+  const double d = to - from;
+  return d - space.length[axis] * std::nearbyint(d * space.inverse[axis]);
 }
 
 double distance2(const SearchSpace& space, const SiteBox& a, const SiteBox& b) {

@@ -35,6 +35,7 @@ struct SearchSpace {
 
   // At most so far apart are an i and a j that act on each other.
   double reach(double of_i, double of_j) const;
+  double exact_reach(double of_i, double of_j) const;  // but for rounding
 };
 
 using Place = std::array<double, kMostAxes>;
@@ -43,6 +44,9 @@ struct SiteBox {
   Place centre{}, half{};  // half of its sides
   double reach = 0;        // the largest of its particles
 };
+
+// The difference of two coordinates, or of their nearest copies.
+double nearest(const SearchSpace& space, std::size_t axis, double from, double to);
 
 // The square of the distance of two boxes, or of their nearest copies, at least.
 double distance2(const SearchSpace& space, const SiteBox& a, const SiteBox& b);

@@ -36,10 +36,19 @@ struct SumRequest {
   void* stream = nullptr;     // of a GPU: the caller's stream, null for the legacy default one
 };
 
-// What searches for neighbours did, since the sum was made.
+// What was done in the runs of a sum that were over neighbours, since the sum was made. The seconds are the clock's;
+// where several threads work on lists and sums at once, these share the time as they share the work.
 struct SumStatistics {
-  std::int64_t pairs_tested = 0;  // by kernels, in runs that summed over neighbours
+  std::int64_t pairs_tested = 0;  // by kernels
   std::int64_t searches = 0;      // those runs that did not find what they had kept
+  std::int64_t runs = 0;          // all of them
+  std::int64_t pairs_within = 0;  // the proved reach, in the last run; 0 if that was over all pairs
+  struct Seconds {
+    double locate = 0;  // pack particles and find their places
+    double sort = 0;    // them into trees, and the packed ones into their order
+    double lists = 0;   // of j for the groups of i, and their particles put side by side
+    double sums = 0;    // over these, to the caller's arrays
+  } seconds;
 };
 
 // The working memory of one sum on one device, kept from run to run. Used by one thread at a time.
@@ -55,6 +64,7 @@ struct Summation {
   virtual void wait() {}
   // Whether the indices of a list can be read, and so checked, here.
   virtual bool can_read(const std::int64_t* list) const { return list != nullptr; }
+  // Counts the pairs within reach, which takes about as long as a search.
   virtual SumStatistics statistics() const { return {}; }
   // Numbers of the launch configuration that runs take from now on; zeros leave the choice. Only GPUs have one.
   virtual void set_launch(const LaunchConfig&) {}

@@ -3,8 +3,10 @@
 // particles stand.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <map>
 #include <random>
 #include <string>
@@ -113,6 +115,113 @@ TEST(NeighbourSums, AreKeptByASkin) {
   EXPECT_GE(kept.statistics().searches, 4);
   EXPECT_LE(kept.statistics().searches, kRuns / 3);
   EXPECT_GT(kept.statistics().pairs_tested, 0);
+}
+
+// The kernel itself counts the pairs within reach, of all chosen i; so must the statistics, of lists that are new and
+// of lists that a skin has kept.
+TEST(NeighbourSums, HaveStatistics) {
+  const Device device("cpu");
+  PipelineOptions options;
+  options.precision = NBCC_DOUBLE;
+  for (const ReachOf& reach : kReaches) {
+    SCOPED_TRACE(reach.name);
+    const Pipeline pipeline = Pipeline::from_text(device, text_of(kMetrics[1], reach), "statistics", options);
+    std::uint64_t seed = 0;
+    Case c = random_case(seed);
+    while (std::min(c.ni, c.nj) < 100) c = random_case(++seed);
+    // Each i is told from each j, so that no pair but a distant one is left out.
+    c.i_offset = 100000;
+    Sum sum(pipeline);
+    sum.pairs(NBCC_PAIRS_CUTOFF).skin(0.5);
+    EXPECT_EQ(sum.statistics().pairs_within, 0);
+    std::int64_t tested = 0;
+    for (int n = 0; n < 2; ++n) {
+      const Columns results = run(sum, pipeline, c);
+      const std::vector<double>& count = results.at("count");
+      double expected = 0;
+      for (const double one : count) expected += one == -77 ? 0 : one;  // -77: not chosen
+      const nbcc_statistics now = sum.statistics();
+      // With min(hi, hj) of unknown signs the reach that is proved is the larger one of their magnitudes.
+      if (reach.name == std::string("smaller"))
+        EXPECT_GT(double(now.pairs_within), expected);
+      else
+        EXPECT_EQ(double(now.pairs_within), expected);
+      EXPECT_GT(expected, 100);
+      EXPECT_GE(now.pairs_tested, tested + now.pairs_within);
+      EXPECT_EQ(now.runs, n + 1);
+      EXPECT_EQ(now.searches, 1);
+      for (const double seconds : {now.seconds_locate, now.seconds_sort, now.seconds_lists, now.seconds_sums})
+        EXPECT_GT(seconds, 0);
+      tested = now.pairs_tested;
+      for (double& x : c.xi) x += 0.1;
+    }
+    run(sum.pairs(NBCC_PAIRS_ALL), pipeline, c);
+    EXPECT_EQ(sum.statistics().pairs_within, 0);
+    EXPECT_EQ(sum.statistics().pairs_tested, tested);
+  }
+}
+
+// Terms that are rounded, so that another order of additions would show.
+constexpr const char* kRounded = R"(
+input_i vec3 xi; input_j vec3 xj; param real rc = 1.0; param vec3 box = vec3(7, 7, 7);
+output(sum) vec3 force; output(sum) real energy; output(argmin) index nearest;
+vec3 dx = nearest_image(xj - xi, box);
+real r2 = dot(dx, dx);
+skip_if(i_index == j_index || r2 >= rc * rc);
+force += dx * rsqrt(r2); energy += exp(-r2); nearest = argmin(nearest, r2);
+)";
+
+// Some of the i in an order of their own, in runs between which all walk: with a skin the first search is kept for a
+// while and then is not.
+std::vector<double> bits_of(int threads, nbcc_precision precision, double skin) {
+  constexpr std::size_t kCount = 3000;
+  DeviceOptions options;
+  options.threads = threads;
+  const Device device("cpu", options);
+  PipelineOptions arithmetic;
+  arithmetic.precision = precision;
+  std::mt19937_64 random(17);
+  std::uniform_real_distribution<double> place(-4, 10), step(-0.03, 0.03);
+  std::vector<double> x(3 * kCount), force(3 * kCount), energy(kCount), nearest(kCount), all;
+  for (double& one : x) one = place(random);
+  std::vector<std::int64_t> list;
+  for (std::int64_t i = kCount - 1; i >= 0; i -= 1 + std::int64_t(random() % 3)) list.push_back(i);
+  Sum sum(Pipeline::from_text(device, kRounded, "rounded", arithmetic));
+  sum.pairs(NBCC_PAIRS_CUTOFF).skin(skin);
+  sum.bind("xi", x).bind("xj", x).bind("force", force).bind("energy", energy).bind("nearest", nearest);
+  for (int n = 0; n < 6; ++n) {
+    n % 2 == 0 ? sum.run(list) : sum.run();
+    for (const auto* values : {&force, &energy, &nearest}) all.insert(all.end(), values->begin(), values->end());
+    for (double& one : x) one += step(random);
+  }
+  const nbcc_statistics found = sum.statistics();
+  EXPECT_EQ(found.runs, 6);
+  all.push_back(double(found.pairs_tested));
+  all.push_back(double(found.searches));
+  return all;
+}
+
+TEST(NeighbourSums, HaveTheSameBitsForAnyNumberOfThreads) {
+  for (const nbcc_precision precision : {NBCC_SINGLE, NBCC_MIXED, NBCC_DOUBLE}) {
+    for (const double skin : {0.0, 0.3}) {
+      SCOPED_TRACE("precision " + std::to_string(int(precision)) + ", skin " + std::to_string(skin));
+      const std::vector<double> one = bits_of(1, precision, skin);
+      EXPECT_GT(std::ranges::count_if(one, [](double number) { return number != 0; }), 50000);
+      for (const int threads : {2, 5}) EXPECT_TRUE(bits_of(threads, precision, skin) == one) << threads;
+    }
+  }
+}
+
+// A caller that was compiled when the struct was shorter.
+TEST(NeighbourSums, FillAsMuchOfTheStatisticsAsThereIs) {
+  const Device device("cpu");
+  Sum sum(Pipeline::from_text(device, text_of(kMetrics[0], kReaches[0]), "statistics"));
+  nbcc_statistics short_one{};
+  short_one.size = offsetof(nbcc_statistics, runs);
+  short_one.runs = -5;
+  ASSERT_EQ(nbcc_sum_get_statistics(sum.get(), &short_one, nullptr), NBCC_OK);
+  EXPECT_EQ(short_one.runs, -5);
+  EXPECT_EQ(short_one.searches, 0);
 }
 
 TEST(NeighbourSums, AreRefusedWhereNothingIsProved) {

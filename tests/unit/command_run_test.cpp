@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "particles/npz.h"
 #include "particles/particle_files.h"
 #include "tests/support/command.h"
@@ -47,6 +49,19 @@ TEST_F(CommandRun, WritesOutputsWithIdsAndProvenance) {
   const std::string text = read("out.txt"), header = text.substr(0, text.find("# id acc[3] pot\n"));
   EXPECT_THAT(header, HasSubstr("/gravity.pipe --i plummer.npz --param eps2=0.01 --force -o out.txt\n"));
   EXPECT_THAT(header, HasSubstr("# param eps2: 0.01\n"));
+}
+
+TEST_F(CommandRun, SaysWhatASearchDid) {
+  const std::string words = "run $pipelines/lennard_jones.pipe --i plummer.npz --param rc=0.3 --pairs cutoff -o - ";
+  const Outcome outcome = nbcc(words + "--statistics"), as_json = nbcc(words + "--statistics --json");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("neighbours: 1 search in 1 run; pairs a run: "));
+  const nlohmann::json found = nlohmann::json::parse(as_json.err);
+  EXPECT_EQ(found["runs"], 1);
+  EXPECT_GE(found["pairs_within"], 200);  // each at least itself
+  EXPECT_LE(found["pairs_tested"], 200 * 200);
+  EXPECT_THAT(nbcc(words).err, IsEmpty());
+  EXPECT_EQ(nbcc(words + "--json").code, 2);
 }
 
 TEST_F(CommandRun, EveryFormatInAndOutGivesTheSameNumbers) {

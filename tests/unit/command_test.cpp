@@ -296,6 +296,19 @@ TEST(Command, BenchReportsAListOfObjects) {
   }
 }
 
+TEST(Command, BenchTellsOfTheSearchBehindACutoff) {
+  const std::string words = "bench $pipelines/lennard_jones.pipe --n 2000 --param rc=0.05 --threads 1 --pairs ";
+  const Shell shell;
+  EXPECT_THAT(shell.nbcc(words + "cutoff").out, HasSubstr("tested"));
+  EXPECT_THAT(shell.nbcc(words + "all").out, HasSubstr("all pairs"));
+  const json row = json::parse(shell.nbcc(words + "cutoff --json").out)[0]["neighbours"];
+  EXPECT_GE(row["runs"], 7);
+  EXPECT_EQ(row["searches"], row["runs"]);
+  EXPECT_GE(row["pairs_tested"], row["runs"].get<std::int64_t>() * row["pairs_within"].get<std::int64_t>());
+  EXPECT_GT(row["seconds_sums"], 0.0);
+  EXPECT_EQ(json::parse(shell.nbcc(words + "all --json").out)[0]["neighbours"]["runs"], 0);
+}
+
 TEST(Command, InfoAndCacheReportAsJson) {
   const Shell shell;
   const json info = json::parse(shell.nbcc("info --json").out);

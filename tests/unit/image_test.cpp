@@ -29,6 +29,7 @@ PipelineImage image_of_pull() {
     image.cpu.back().text.clear();
   }
   image.cuda = build_cuda_kernel(kPull, {}, "");
+  image.cpu[1].search = {2, {true, false}, SearchLayout::Reach::Max};
   image.cuda.neighbours = "|xj - xi| < 1";
   image.cuda.no_neighbours = "line 3: why not";
   return image;
@@ -48,6 +49,9 @@ TEST(Image, WhatIsWrittenIsWhatIsRead) {
   EXPECT_EQ(again.cpu[1].i_columns.size(), image.cpu[1].i_columns.size());
   EXPECT_EQ(again.cuda.text, image.cuda.text);
   EXPECT_EQ(again.cuda.launches, image.cuda.launches);
+  EXPECT_EQ(again.cpu[1].search.axes, 2);
+  EXPECT_EQ(again.cpu[1].search.periodic, (std::vector{true, false}));
+  EXPECT_EQ(again.cpu[1].search.reach, SearchLayout::Reach::Max);
   EXPECT_EQ(again.cuda.neighbours, "|xj - xi| < 1");
   EXPECT_EQ(again.cuda.no_neighbours, "line 3: why not");
   EXPECT_EQ(again.cuda.pair_statements, image.cuda.pair_statements);
@@ -93,7 +97,9 @@ TEST(Image, AnotherVersionIsNamed) {
 // ---- on the CPU
 
 void nothing() {}
-nbcc_image_kernel kernel_for(const char* isa) { return {isa, nothing, nothing, nothing, nothing}; }
+nbcc_image_kernel kernel_for(const char* isa) {
+  return {isa, nothing, nothing, nothing, nothing, nullptr, nullptr, nullptr, nullptr};
+}
 
 std::string target_taken(Isa device_isa, const std::vector<nbcc_image_kernel>& kernels) {
   CpuDevice device(1, device_isa, nullptr, "", "");

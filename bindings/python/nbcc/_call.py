@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import array
 import ctypes
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from . import _library
 from ._arrays import CPU, DOUBLE, ELEMENT_SIZES, FLOAT, INT64, Array, describe, ndarray, plain_numpy
 from ._family import Family
-from ._handles import INPUT_I, INPUT_J, OUTPUT, PARAM, Field, Kernel, Options, Sum, View, device_name
-from ._library import RunOptions
+from ._handles import INPUT_I, INPUT_J, OUTPUT, PARAM, Field, Kernel, Options, Search, Sum, View, device_name
+from ._library import RunOptions, StatisticsStruct
 from ._numbers import numbers
 from ._overlap import share_memory
 from ._results import Result, new_numpy, new_result
@@ -314,6 +314,8 @@ class Caller:
         precision: Optional[str] = None,
         math: Optional[str] = None,
         root: Optional[str] = None,
+        pairs: Optional[str] = None,
+        skin: Optional[float] = None,
         **fields: Any,
     ) -> Any:
         """Sums over all j for every i.
@@ -333,7 +335,7 @@ class Caller:
         device: "cpu" or "cuda:N"; without it where the arrays lie, or what `compile` was told.
         stream: of a GPU: an integer, or a stream of CuPy, PyTorch or Numba; without it the one in which the arrays'
             library works.
-        precision, math, root: as for `compile`.
+        precision, math, root, pairs, skin: as for `compile`.
 
         Returns the outputs in order of declaration, one by itself, several as a named tuple. They are of the library
         of the first input, and lie where it does; float32 if all inputs of real numbers are, and precision is not
@@ -346,6 +348,7 @@ class Caller:
         options = family.options
         if precision is not None or math is not None or root is not None:
             options = Options(precision or options.precision, math or options.math, root or options.root).checked()
+        search = family.search if pairs is None and skin is None else family.search.changed(pairs, skin)
         if i_offset or j_offset or ni is not None or nj is not None:
             self._check_whole(i_offset=i_offset, j_offset=j_offset, ni=ni, nj=nj)
         where = family.device if device is None else device_name(device)
@@ -360,7 +363,8 @@ class Caller:
         results = self._results(inputs, inputs.ni or 0, wanted, given, options.precision == "double")
         run = self._run_options(inputs, accumulate, i)
         params = [(k, self._param(field, values[k])) for k, field in family.params]
-        self._run(family.kernel(inputs.device, options), inputs, results, params, (i_offset, j_offset), run)
+        kernel = family.kernel(inputs.device, options)
+        self._run(kernel, inputs, results, params, (i_offset, j_offset), search, run)
         return self._handed_out(results)
 
     def _run(
@@ -370,6 +374,7 @@ class Caller:
         results: List[Tuple[int, Result, View]],
         params: List[Tuple[int, Tuple[float, ...]]],
         offsets: Tuple[int, int],
+        search: Search,
         run: Optional[RunOptions],
     ) -> None:
         idle = self._idle.get(kernel)
@@ -396,6 +401,7 @@ class Caller:
             for k, values in params:
                 used.set_param(k, values)
             used.set_offsets(*offsets)
+            used.set_search(search)
             if self._family.counts_are_given:
                 used.set_counts(inputs.ni or 0, inputs.nj or 0)
             used.run(run)
@@ -476,6 +482,28 @@ class Caller:
         Raises DeviceError if some of it failed. There is no need of it for results of CuPy, PyTorch and the like,
         whose own operations come after ours in the same stream.
         """
+        self._for_idle(Sum.wait)
+
+    def statistics(self) -> Dict[str, float]:
+        """What was done in those calls of this object that summed over neighbours, see `pairs` of `compile`.
+
+        runs: their number. searches: those of them that had kept nothing that holds. pairs_tested: by kernels.
+        pairs_within: the proved reach, in the last run of each kernel; counted now, in about the time of a search.
+        seconds_locate, seconds_sort, seconds_lists, seconds_sums: to find particles' places, to sort them, to find what
+        is near each group of i, to sum over that.
+        """
+        total: Dict[str, float] = {name: 0 for name, _ in StatisticsStruct._fields_ if name != "size"}
+
+        def add(used: Sum) -> None:
+            found = used.statistics()
+            for name in total:
+                total[name] += getattr(found, name)
+
+        self._for_idle(add)
+        return total
+
+    def _for_idle(self, action: Callable[[Sum], None]) -> None:
+        """For all sums that no call uses just now."""
         for kernel, idle in list(self._idle.items()):
             if kernel.generation != _library.generation:
                 continue
@@ -484,7 +512,7 @@ class Caller:
                 while idle:
                     taken.append(idle.pop())
                 for used in taken:
-                    used.wait()
+                    action(used)
             finally:
                 idle.extend(taken)
 

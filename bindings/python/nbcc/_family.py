@@ -6,17 +6,26 @@ from collections import namedtuple
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from . import _library
-from ._handles import CPU, INPUT_I, INPUT_J, OUTPUT, PARAM, DeviceChoice, Kernel, Options, open_device
+from ._handles import CPU, INPUT_I, INPUT_J, OUTPUT, PARAM, DeviceChoice, Kernel, Options, Search, open_device
 
 
 class Family:
     """A pipeline's text, and the kernels that have been made of it."""
 
-    def __init__(self, text: bytes, filename: str, options: Options, device: Optional[str], choice: DeviceChoice):
+    def __init__(
+        self,
+        text: bytes,
+        filename: str,
+        options: Options,
+        device: Optional[str],
+        choice: DeviceChoice,
+        search: Search,
+    ) -> None:
         self.text = text
         self.filename = filename
         self.options = options
         self.device = device
+        self.search = search  # of calls that say nothing else
         self._choice = choice
         self._kernels: Dict[Tuple[int, str, Options], Kernel] = {}
         first = self.kernel(device or CPU, options)

@@ -13,11 +13,12 @@ from typing import Any, ClassVar, Dict, List, NamedTuple, Optional, Sequence, Tu
 
 from . import _library
 from ._errors import ErrorPlace, check, decode
-from ._library import DeviceOptions, FieldStruct, PipelineOptions, RunOptions, lib
+from ._library import DeviceOptions, FieldStruct, PipelineOptions, RunOptions, StatisticsStruct, lib
 
 PRECISIONS = ("single", "mixed", "double")
 MATHS = ("fast", "precise")
 ROOTS = ("refined", "estimate", "exact")
+PAIRS = ("auto", "all", "cutoff")
 INPUT_I, INPUT_J, PARAM, OUTPUT = "input_i", "input_j", "param", "output"
 _ROLES = (INPUT_I, INPUT_J, PARAM, OUTPUT)
 _REDUCTIONS = ("sum", "min", "max", "argmin", "argmax")
@@ -47,6 +48,23 @@ class Options(NamedTuple):
             MATHS.index(self.math),
             ROOTS.index(self.root),
         )
+
+
+class Search(NamedTuple):
+    """Which pairs a sum computes, and for how long what a search finds is kept."""
+
+    pairs: str = "auto"
+    skin: float = 0.0
+
+    def changed(self, pairs: Optional[str], skin: Optional[float]) -> Search:
+        """The same with what is given. Raises ValueError, TypeError."""
+        if pairs is not None and pairs not in PAIRS:
+            raise ValueError(f"pairs: expected {', '.join(map(repr, PAIRS))}, got {pairs!r}")
+        try:
+            width = self.skin if skin is None else float(skin)
+        except (TypeError, ValueError):
+            raise TypeError(f"skin: expected a number, got {type(skin).__name__}") from None
+        return Search(self.pairs if pairs is None else pairs, width)
 
 
 class DeviceChoice(NamedTuple):
@@ -213,7 +231,7 @@ class Sum(_Handle):
     """An nbcc_sum, that remembers what is bound to it: binding the same again would cost time, and on a GPU a look at
     where the memory lies. Used by one call at a time."""
 
-    __slots__ = ("place", "version", "_kernel", "_names", "_bound", "_params", "_offsets", "_counts", "_view", "_at")
+    __slots__ = ("place", "version", "_kernel", "_names", "_bound", "_params", "_offsets", "_counts", "_search", "_view", "_at")
     _close = lib.nbcc_sum_destroy
 
     def __init__(self, kernel: Kernel) -> None:
@@ -226,6 +244,7 @@ class Sum(_Handle):
         self._params: List[Optional[Sequence[float]]] = [field.default for field in kernel.fields]
         self._offsets = (0, 0)
         self._counts: Optional[Tuple[int, int]] = None
+        self._search = Search()
         self._view = ctypes.create_string_buffer(_VIEW.size)
         self._at = ctypes.addressof(self._view)
         check(lib.nbcc_sum_create(kernel.pointer, ctypes.addressof(self.pointer), self.place.address), self.place)
@@ -270,6 +289,19 @@ class Sum(_Handle):
             return
         check(lib.nbcc_sum_set_counts(self.pointer, ni, nj, self.place.address), self.place)
         self._counts = (ni, nj)
+
+    def set_search(self, search: Search) -> None:
+        if self._search == search:
+            return
+        self._search = Search("", -1)  # unknown, should one of the two be refused
+        check(lib.nbcc_sum_set_pairs(self.pointer, PAIRS.index(search.pairs), self.place.address), self.place)
+        check(lib.nbcc_sum_set_skin(self.pointer, search.skin, self.place.address), self.place)
+        self._search = search
+
+    def statistics(self) -> StatisticsStruct:
+        found = StatisticsStruct(ctypes.sizeof(StatisticsStruct))
+        check(lib.nbcc_sum_get_statistics(self.pointer, ctypes.addressof(found), self.place.address), self.place)
+        return found
 
     def keep_j(self) -> None:
         check(lib.nbcc_sum_keep_j(self.pointer, 1, self.place.address), self.place)

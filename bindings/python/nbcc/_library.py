@@ -65,6 +65,20 @@ class RunOptions(ctypes.Structure):
     ]
 
 
+class StatisticsStruct(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("pairs_tested", c_int64),
+        ("searches", c_int64),
+        ("runs", c_int64),
+        ("pairs_within", c_int64),
+        ("seconds_locate", c_double),
+        ("seconds_sort", c_double),
+        ("seconds_lists", c_double),
+        ("seconds_sums", c_double),
+    ]
+
+
 # Handles and places for them are c_void_p throughout: integers on the Python side, which is the cheapest to pass.
 _P = c_void_p
 _FUNCTIONS = {
@@ -98,6 +112,9 @@ _FUNCTIONS = {
     "nbcc_sum_set_counts": (c_int, [_P, c_int64, c_int64, _P]),
     "nbcc_sum_keep_j": (c_int, [_P, c_int, _P]),
     "nbcc_sum_j_changed": (c_int, [_P, _P]),
+    "nbcc_sum_set_pairs": (c_int, [_P, c_int, _P]),
+    "nbcc_sum_set_skin": (c_int, [_P, c_double, _P]),
+    "nbcc_sum_get_statistics": (c_int, [_P, _P, _P]),
     "nbcc_sum_run": (c_int, [_P, _P, _P]),
     "nbcc_sum_wait": (c_int, [_P, _P]),
 }

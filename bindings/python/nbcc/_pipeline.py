@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 from ._call import Caller
 from ._errors import INPUT, CompileError, Diagnostic, ErrorPlace, PipelineWarning, decode, diagnostics_of
 from ._family import Family
-from ._handles import INPUT_J, OUTPUT, PARAM, DeviceChoice, Field, Options, View, device_name
+from ._handles import INPUT_J, OUTPUT, PARAM, DeviceChoice, Field, Options, Search, View, device_name
 from ._library import lib
 from ._streams import Order, handle_of
 
@@ -235,6 +235,8 @@ def compile(
     threads: int = 0,
     isa: Optional[str] = None,
     cache_dir: Optional[Path] = None,
+    pairs: str = "auto",
+    skin: float = 0.0,
 ) -> Pipeline:
     """Compiles a pipeline, and returns it as something to be called.
 
@@ -246,6 +248,10 @@ def compile(
         What they mean for results: docs/how_to/choose_precision.md.
     threads: of the CPU; 0: all cores that this process may run on. isa: "sse2", "avx2", "avx512"; None: the best.
     cache_dir: of compiled kernels; "" for none; None: as the environment says.
+    pairs: "all", or "cutoff": those that a search finds within the reach that is proved of the text's guards
+        (`info()["neighbours"]`), which is refused where nothing is; "auto": whichever is faster. Results are the same but
+        for the order in which terms are added.
+    skin: what a search finds is kept from call to call until a particle has moved by half of this.
 
     Raises CompileError with every diagnostic of the text; OSError for a file that cannot be read; DeviceError;
     ValueError for an option. Doubtful places in the text are PipelineWarnings.
@@ -259,4 +265,5 @@ def compile(
     for diagnostic in diagnostics:
         warnings.warn(str(diagnostic).rstrip("\n"), PipelineWarning, stacklevel=2)
     choice = DeviceChoice(threads, isa, None if cache_dir is None else os.fspath(cache_dir))
-    return Pipeline(Family(text, filename, options, where, choice))
+    search = Search().changed(pairs, skin)
+    return Pipeline(Family(text, filename, options, where, choice, search))
