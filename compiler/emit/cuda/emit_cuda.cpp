@@ -59,7 +59,9 @@ std::string all_pairs(const CudaPairBody& body, bool cutoff) {
 
 // ---- what surrounds it ----------------------------------------------------------------------------------------------
 
-std::string types(const CudaNeeds& needs, const LaunchConfig& own, Precision precision) {
+std::string types(const CudaNeeds& needs, const LaunchConfig& own, Precision precision, bool has_cells) {
+  const std::string cells =
+      has_cells ? fill_template("cuda_cell.cuh", {}) + fill_template("cell.h", {{"inline", "NBCC_DEVICE"}}) : "";
   const char* const element = precision == Precision::Single ? "float" : "double";
   return fill_template("cuda_types.cuh", {{"threads", std::to_string(own.threads)},
                                           {"i_per_thread", std::to_string(own.i_per_thread)},
@@ -67,7 +69,8 @@ std::string types(const CudaNeeds& needs, const LaunchConfig& own, Precision pre
                                           {"unroll", std::to_string(own.unroll)},
                                           {"resident", resident_threads_text(needs)},
                                           {"plain", element},
-                                          {"plain_element", precision == Precision::Single ? "kFloat" : "kDouble"}});
+                                          {"plain_element", precision == Precision::Single ? "kFloat" : "kDouble"}}) +
+         cells;
 }
 
 std::string kernel(const Pipeline& pipeline, const Plan& plan, const Options& options, const CudaPairBody& body,
@@ -109,7 +112,8 @@ KernelSource emit_cuda(const Pipeline& pipeline, const Options& options) {
   const CudaNeeds& needs = body.needs;
   KernelSource source = describe_kernel(pipeline, plan);
   source.launches = launch_configs(needs);
-  source.text = kernel(pipeline, plan, options, body, types(needs, source.launches.front(), options.precision));
+  const std::string declared = types(needs, source.launches.front(), options.precision, plan.has_cells);
+  source.text = kernel(pipeline, plan, options, body, declared);
   source.target = "cuda";
   source.i_columns = transferred(source.i_columns);
   source.j_columns = transferred(source.j_columns);
