@@ -113,8 +113,9 @@ void RunningError::bound_image(NodeId id, const ImageShift& shift, int count) {
   }
 }
 
-// A copy is as wrong as the difference and the multiples of the lattice vectors that are taken off it, unless another is
-// as short within that: then it may be that one. In mixed precision few multiples are exact, but for their lower parts.
+// A copy is as wrong as the difference and the multiples of the lattice vectors that are taken off it, unless another
+// is as short within that: then it may be that one. In mixed precision few multiples are exact, but for their lower
+// parts.
 void RunningError::bound_shortest_copy(NodeId id, int count) {
   constexpr double kRoundings = 8, kFewMultiples = 6;
   const Node& node = graph_[id];
@@ -137,7 +138,8 @@ void RunningError::bound_shortest_copy(NodeId id, int count) {
     const Triple other = lattice->doubt(copy, doubt);
     for (std::size_t c = 0; c < 3; ++c) {
       const double carried = keeps_parts ? epsilon * epsilon * way : moved[3 * k + c];
-      errors[3 * k + c] = kRoundings * epsilon * (exact ? std::fabs(copy[c]) + epsilon * way : way) + carried + other[c];
+      errors[3 * k + c] =
+          kRoundings * epsilon * (exact ? std::fabs(copy[c]) + epsilon * way : way) + carried + other[c];
     }
   }
 }

@@ -24,13 +24,14 @@ Triple shortened(const std::array<Triple, 3>& basis, std::size_t k) {
   Triple best = basis[k];
   for (const int m : {-1, 0, 1})
     for (const int n : {-1, 0, 1})
-      if (const Triple next = sum(sum(basis[k], m, a), n, b); dot(next, next) < kNoLonger * dot(best, best)) best = next;
+      if (const Triple next = sum(sum(basis[k], m, a), n, b); dot(next, next) < kNoLonger * dot(best, best))
+        best = next;
   return best;
 }
 
 // Whole multiples of the vectors are taken off one another as long as any gets shorter: first as many as bring two to
 // right angles, as nearly as it goes, then combinations of all three. Lengths fall by a factor in every round of the
-// first kind (it is Euclid's algorithm), so that the most skewed cells that doubles can tell apart need some thirty.
+// first kind, as in Euclid's algorithm.
 void reduce(std::array<Triple, 3>& basis) {
   constexpr int kMostRounds = 100;
   bool shorter = true;

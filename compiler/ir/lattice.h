@@ -1,6 +1,6 @@
-// Lattice vectors and differences -> the shortest copies of these, in double precision: what an Image is. Obvious rather
-// than fast; kernels have functions of their own (templates/cell.h.in), which are held against it.
-// Tested by tests/unit/lattice_test.cpp.
+// Lattice vectors and differences -> the shortest copies of these, in double precision: what an Image is. Obvious
+// rather than fast; kernels have functions of their own (templates/cell.h.in), which are held against it. Tested by
+// tests/unit/lattice_test.cpp.
 #pragma once
 #include <array>
 

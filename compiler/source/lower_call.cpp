@@ -99,10 +99,12 @@ Value Lowering::image_in_cell(const clang::CallExpr* expression, const std::vect
       throw Rejected{expression->getArg(k + 1)->getExprLoc(),
                      fmt::format("a lattice vector of nearest_image is the same for all pairs, made of params and "
                                  "constants; this one depends on {}",
-                                 binding == Binding::Pair ? "i and j" : binding == Binding::I ? "i" : "j")};
+                                 binding == Binding::Pair ? "i and j"
+                                 : binding == Binding::I  ? "i"
+                                                          : "j")};
   }
-  const NodeId image = make(Op::Image, Type::Vector,
-                            {vector(arguments[0]), make(Op::Cell, Type::Cell, lattice, where), kNone}, where);
+  const NodeId image =
+      make(Op::Image, Type::Vector, {vector(arguments[0]), make(Op::Cell, Type::Cell, lattice, where), kNone}, where);
   Value result{{Type::Real, 0, 3}, {}};
   for (const Op component : {Op::X, Op::Y, Op::Z})
     result.parts.push_back(make(component, Type::Real, {image, kNone, kNone}, where));

@@ -21,7 +21,8 @@ struct Metric {
 };
 constexpr Metric kMetrics[] = {{"open", "xj - xi"},
                                {"periodic", "nearest_image(xj - xi, box)"},
-                               {"moving", "nearest_image((xj + 0.5 * vj) - (xi + 0.5 * vi), box)"}};
+                               {"moving", "nearest_image((xj + 0.5 * vj) - (xi + 0.5 * vi), box)"},
+                               {"cell", "nearest_image(xj - xi, la, lb, lc)"}};
 struct ReachOf {
   const char* name;
   const char* bound;
@@ -35,6 +36,7 @@ std::string text_of(const Metric& metric, const ReachOf& reach) {
 input_i vec3 xi; input_i vec3 vi; input_i real hi; input_i int ki;
 input_j vec3 xj; input_j vec3 vj; input_j real hj; input_j int kj;
 param real rc = 1.0; param vec3 box = vec3(1e30);
+param vec3 la = vec3(1e30, 0, 0); param vec3 lb = vec3(0, 1e30, 0); param vec3 lc = vec3(0, 0, 1e30);
 output(sum) real count; output(sum) real weight; output(min) real least; output(argmin) index nearest;
 output(argmax) index heaviest;
 output(max) int most; output(sum) real gaps;
@@ -51,6 +53,7 @@ using Columns = std::map<std::string, std::vector<double>>;
 struct Case {
   std::int64_t ni = 0, nj = 0;  // ni = nj: one set
   std::array<double, 3> box{1e30, 1e30, 1e30};
+  std::array<std::array<double, 3>, 3> cell{};
   double rc = 1;
   std::vector<double> xi, vi, hi, ki, xj, vj, hj, kj;
   std::vector<std::int64_t> list;  // the chosen i; empty: all
@@ -63,6 +66,7 @@ Columns run(Sum& sum, const Pipeline& pipeline, Case& c) {
   sum.bind("xi", vectors(c.xi)).bind("vi", vectors(c.vi)).bind("hi", rows(c.hi, 1)).bind("ki", rows(c.ki, 1));
   sum.bind("xj", vectors(c.xj)).bind("vj", vectors(c.vj)).bind("hj", rows(c.hj, 1)).bind("kj", rows(c.kj, 1));
   sum.set("rc", c.rc).set("box", c.box);
+  sum.set("la", c.cell[0]).set("lb", c.cell[1]).set("lc", c.cell[2]);
   Columns results;
   for (const Field& field : pipeline.fields()) {
     if (field.role != NBCC_OUTPUT) continue;
@@ -82,6 +86,32 @@ Columns run(const Pipeline& pipeline, Case& c, nbcc_pairs pairs) {
   return run(sum.pairs(pairs), pipeline, c);
 }
 
+// Three lattice vectors: those of the box, skewed a little or by so much that they hide how short others are, small
+// beside any reach, or open along one direction. Of numbers that floats hold, and so are the skewed ones.
+std::array<std::array<double, 3>, 3> random_cell(std::uint64_t seed, double side) {
+  std::mt19937_64 random(seed ^ 0xce11);
+  const auto number = [&](double low, double high) {
+    return std::round(std::uniform_real_distribution<double>(low, high)(random) * 64) / 64;
+  };
+  const std::uint64_t kind = random() % 5;
+  const double size = kind == 3 ? 0.15 * side : side;
+  std::array<std::array<double, 3>, 3> cell{};
+  for (std::size_t k = 0; k < 3; ++k) {
+    for (std::size_t c = 0; c < 3; ++c) cell[k][c] = kind == 0 || kind == 4 ? 0 : number(-0.4, 0.4) * size;
+    cell[k][k] = number(0.6, 1.4) * size;
+  }
+  if (kind == 4) cell[2] = {0, 0, 1e30};
+  if (kind == 4)
+    cell[0] = {number(0.6, 1.4) * size, 0, 0}, cell[1] = {number(-1, 1) * size, number(0.6, 1.4) * size, 0};
+  for (int step = 0; kind == 2 && step < 4; ++step) {
+    const std::size_t one = random() % 3, other = (one + 1 + random() % 2) % 3;
+    const double times = double(random() % 9) - 4;
+    for (std::size_t c = 0; c < 3; ++c) cell[one][c] += times * cell[other][c];
+  }
+  if (random() % 2) std::swap(cell[0], cell[1]);  // of the other hand
+  return cell;
+}
+
 // Uniform, on a lattice (distances of exactly the reach, faces and corners of the box), or in clusters of very
 // different sizes; moved by whole boxes where these are given.
 Case random_case(std::uint64_t seed) {
@@ -94,6 +124,7 @@ Case random_case(std::uint64_t seed) {
   c.nj = random() % 3 == 0 ? c.ni : std::int64_t(uniform(0, 1) * 900);
   const double side = 8;
   for (double& length : c.box) length = random() % 4 == 0 ? 1e30 : uniform(0.6, 1.4) * side;
+  c.cell = random_cell(seed, side);
   c.rc = std::array{0.5, 1.0, 2.0, 5.0}[random() % 4];
   const std::uint64_t kind = random() % 3;
   const auto place = [&] {
@@ -161,6 +192,39 @@ INSTANTIATE_TEST_SUITE_P(All, NeighbourSearch,
                            return std::string(kMetrics[info.param / std::size(kReaches)].name) + "_" +
                                   kReaches[info.param % std::size(kReaches)].name;
                          });
+
+// Skewed cells of which the reach is more than half, and which shrink while lists are kept; somebody leaves the cell.
+TEST(NeighbourSums, AreKeptByASkinInACell) {
+  const Device device("cpu");
+  PipelineOptions options;
+  options.precision = NBCC_DOUBLE;
+  const Pipeline pipeline = Pipeline::from_text(device, text_of(kMetrics[3], kReaches[0]), "kept", options);
+  std::mt19937_64 random(12);
+  std::uniform_real_distribution<double> place(0, 5), step(-0.01, 0.01);
+  Case c;
+  c.ni = c.nj = 400;
+  c.cell = {{{5, 0, 0}, {2, 5, 0}, {-7, 1, 4}}};
+  c.rc = 0.9;
+  for (std::int64_t k = 0; k < 3 * c.ni; ++k) c.xi.push_back(place(random)), c.vi.push_back(0);
+  for (std::int64_t k = 0; k < c.ni; ++k) c.hi.push_back(1), c.ki.push_back(double(k % 7));
+  c.xj = c.xi, c.vj = c.vi, c.hj = c.hi, c.kj = c.ki;
+  Sum kept(pipeline);
+  kept.pairs(NBCC_PAIRS_CUTOFF).skin(0.4);
+  constexpr int kRuns = 40;
+  for (int n = 0; n < kRuns; ++n) {
+    SCOPED_TRACE(n);
+    EXPECT_EQ(run(kept, pipeline, c), run(pipeline, c, NBCC_PAIRS_ALL));
+    for (double& x : c.xi) x += step(random);
+    if (n == 8)
+      for (std::size_t axis = 0; axis < 3; ++axis) c.xi[axis] += 2 * c.cell[2][axis];  // the same place
+    if (n == 15) c.cell[2] = {-6.8, 1, 3.9};
+    if (n == 20) c.cell = {{{2.5, 0, 0}, {1, 2, 0}, {0, 1, 2}}}, c.rc = 1.3;
+    if (n == 30) c.xi[0] += 1;
+    c.xj = c.xi;
+  }
+  EXPECT_GE(kept.statistics().searches, 4);
+  EXPECT_LE(kept.statistics().searches, kRuns / 3);
+}
 
 // Particles that walk, in a box that shrinks now and then: what is kept by a skin gives what all pairs give, and is
 // sought anew when somebody has moved by half of it, not in every run.

@@ -22,6 +22,11 @@ Roots rows(const Neighbourhood& n, NodeId Axis::* of_axis, NodeId reach) {
 Roots rows_of_i(const Neighbourhood& n) { return rows(n, &Axis::of_i, n.reach.of_i); }
 Roots rows_of_j(const Neighbourhood& n) { return rows(n, &Axis::of_j, n.reach.of_j); }
 Roots extent(const Neighbourhood& n) { return rows(n, &Axis::length, n.reach.uniform); }
+Roots extent_and_cell(const Neighbourhood& n) {
+  Roots roots = extent(n);
+  roots.push_back(n.axes[0].cell);
+  return roots;
+}
 
 std::vector<NodeId> needed_for(const Neighbourhood& n, const Roots& roots) {
   const std::vector<bool> needed = reachable(n.graph, roots);
@@ -31,10 +36,21 @@ std::vector<NodeId> needed_for(const Neighbourhood& n, const Roots& roots) {
   return nodes;
 }
 
+// The cell's reduced vectors, and NaN if they cannot be told: its normals are.
+std::string reduced_basis(const Neighbourhood& n) {
+  if (n.axes[0].cell == kNone) return "";
+  std::string text;
+  const std::string cell = fmt::format("n{}", n.axes[0].cell);
+  for (int k = 0; k < 3; ++k)
+    for (int c = 0; c < 3; ++c)
+      text +=
+          fmt::format("extent[{0}] = {1}.v[{2}].{3} + 0 * {1}.normal[{2}].{3};\n", 4 + 3 * k + c, cell, k, "xyz"[c]);
+  return text;
+}
+
 // Where the k-th row is kept is `place`.
-std::string function_body(const Neighbourhood& n, const Plan& plan, const ScalarSpelling& spelling, const Roots& roots,
-                          const std::string& place) {
-  std::string text = scalar_statements(plan, n.graph, needed_for(n, roots), 'n', spelling);
+std::string stored(const Roots& roots, const std::string& place) {
+  std::string text;
   for (std::size_t k = 0; k < roots.size(); ++k)
     if (roots[k] != kNone) text += fmt::format("{} = (double)n{};\n", fmt::format(fmt::runtime(place), k), roots[k]);
   return text;
@@ -46,6 +62,7 @@ SearchLayout search_layout(const Neighbourhood& n) {
   SearchLayout layout;
   layout.axes = int(n.axes.size());
   for (const Axis& axis : n.axes) layout.periodic.push_back(axis.length != kNone);
+  layout.triclinic = n.axes[0].cell != kNone;
   layout.reach = n.reach.kind;
   return layout;
 }
@@ -63,9 +80,13 @@ bool can_locate(const Neighbourhood& n, const Plan& plan) {
 }
 
 std::string cpu_locate(const Neighbourhood& n, const Plan& plan, const ScalarSpelling& spelling) {
-  return fill_template("cpu_locate.cpp", {{"i", function_body(n, plan, spelling, rows_of_i(n), "rows[{}][i]")},
-                                          {"j", function_body(n, plan, spelling, rows_of_j(n), "rows[{}][j]")},
-                                          {"extent", function_body(n, plan, spelling, extent(n), "extent[{}]")}});
+  const auto nodes = [&](const Roots& roots) {
+    return scalar_statements(plan, n.graph, needed_for(n, roots), 'n', spelling);
+  };
+  return fill_template("cpu_locate.cpp",
+                       {{"i", nodes(rows_of_i(n)) + stored(rows_of_i(n), "rows[{}][i]")},
+                        {"j", nodes(rows_of_j(n)) + stored(rows_of_j(n), "rows[{}][j]")},
+                        {"extent", nodes(extent_and_cell(n)) + stored(extent(n), "extent[{}]") + reduced_basis(n)}});
 }
 
 }  // namespace nbcc
