@@ -75,6 +75,7 @@ struct SearchLayout {
   };
   int axes = 0;                // 1 to 3; 0: nothing is proved, and there is no such function
   std::vector<bool> periodic;  // by axis: it has a length
+  bool triclinic = false;      // the three axes are of a cell of three lattice vectors, and none has a length
   Reach reach = Reach::Uniform;
   // Inputs of i and of j by which the same formulas place a particle, component by component; empty: the formulas
   // differ. Where these are the same arrays, so are the places and the reaches.
@@ -143,7 +144,9 @@ using nbcc_finish_function = void (*)(const nbcc_kernel_arguments*, std::int64_t
 // one, a row of reaches.
 using nbcc_locate_function = void (*)(const nbcc_kernel_arguments*, std::int64_t begin, std::int64_t end,
                                       double* const* rows);
-// The length of each axis that is periodic, and behind the axes the reach where it is the same for all.
+// The length of each axis that is periodic, and behind the axes the reach where it is the same for all; of a triclinic
+// cell, behind the reach, a reduced basis of its lattice: nine numbers, the shortest vector's first. NaN are those of
+// vectors that span no volume.
 using nbcc_extent_function = void (*)(const nbcc_kernel_arguments*, double* extent);
 }
 // Exported by the text: nbcc_prepare_i, nbcc_prepare_j, nbcc_interact, nbcc_finish (all four, always); with a

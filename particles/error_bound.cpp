@@ -155,6 +155,14 @@ std::vector<bool> lengths_of_images(const Pipeline& pipeline) {
     lengths.insert(graph[shift->length].payload);
     users.insert({graph[id].args[1], graph[shift->whole].args[0]});
   }
+  // Lattice vectors.
+  for (NodeId id = 0; id < graph.size(); ++id)
+    if (graph[id].op == Op::Cell)
+      for (const NodeId vector : graph[id].args) {
+        users.insert(vector);
+        for (const NodeId number : graph[vector].args)
+          if (graph[number].op == Op::Param) lengths.insert(graph[number].payload);
+      }
   std::vector<bool> only(std::size_t(pipeline.components(Role::Param)), false);
   for (const std::int64_t c : lengths) only[std::size_t(c)] = true;
   const std::vector<bool> needed = reachable(graph, pipeline.roots());

@@ -5,6 +5,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
+
+#include "compiler/ir/lattice.h"
 
 namespace nbcc {
 namespace {
@@ -37,8 +40,9 @@ RunningError::RunningError(const Graph& graph, const std::vector<NodeId>& roots,
   outcome_.resize(std::size_t(width));
   for (std::size_t id = 0; id < needed_.size(); ++id) {
     if (!needed_[id]) continue;
-    values_[id].resize(std::size_t(width));
-    errors_[id].resize(std::size_t(width));
+    const int numbers = width * numbers_in(graph[NodeId(id)].type);
+    values_[id].resize(std::size_t(numbers));
+    errors_[id].resize(std::size_t(numbers));
   }
   if (options.root == RootMode::Estimate && options.math == Math::Fast) {
     estimate_ = options.precision == Precision::Double ? target.rsqrt_error_double : target.rsqrt_error_float;
@@ -70,6 +74,12 @@ void RunningError::compute_node(NodeId id, int count) {
   double* const values = values_[std::size_t(id)].data();
   double* const errors = errors_[std::size_t(id)].data();
   evaluate(node.op, node.type, type, args, values, count);
+  if (facts(node.op).typing == Typing::OfVectors) {
+    if (node.op == Op::Image) return bound_shortest_copy(id, count);
+    // Numbers are put together or picked out, and so are their errors.
+    for (int a = 0; a < arguments; ++a) args[std::size_t(a)] = errors_[std::size_t(node.args[std::size_t(a)])].data();
+    return evaluate(node.op, node.type, type, args, errors, count);
+  }
   if (options_.precision == Precision::Mixed)
     if (const auto shift = image_shift(graph_, id)) return bound_image(id, *shift, count);
 
@@ -100,6 +110,37 @@ void RunningError::bound_image(NodeId id, const ImageShift& shift, int count) {
     errors_[std::size_t(id)][std::size_t(k)] =
         epsilon * std::fabs(column(values_, id)[k]) + lower +
         std::fabs(column(errors_, shift.whole)[k] * column(values_, shift.length)[k]);
+  }
+}
+
+// A copy is as wrong as the difference and the multiples of the lattice vectors that are taken off it, unless another
+// is as short within that: then it may be that one. In mixed precision few multiples are exact, but for their lower
+// parts.
+void RunningError::bound_shortest_copy(NodeId id, int count) {
+  constexpr double kRoundings = 8, kFewMultiples = 6;
+  const Node& node = graph_[id];
+  const std::vector<double>&d = values_[std::size_t(node.args[0])], &moved = errors_[std::size_t(node.args[0])];
+  const std::vector<double>& cell = values_[std::size_t(node.args[1])];
+  std::vector<double>&copies = values_[std::size_t(id)], &errors = errors_[std::size_t(id)];
+  const bool mixed = options_.precision == Precision::Mixed;
+  const double epsilon = epsilon_of(options_.precision);
+  std::optional<Lattice> lattice;
+  for (std::size_t k = 0; k < std::size_t(count); ++k) {
+    if (k == 0 || !std::equal(&cell[9 * k], &cell[9 * k] + 9, &cell[9 * k - 9])) lattice.emplace(&cell[9 * k]);
+    const Triple copy{copies[3 * k], copies[3 * k + 1], copies[3 * k + 2]};
+    const auto size = [](const double* v) { return std::hypot(v[0], v[1], v[2]); };
+    const double across = lattice->across(), way = size(&d[3 * k]) + across;
+    const bool exact = mixed && way < kFewMultiples * across;
+    const bool keeps_parts = mixed && std::ranges::all_of(graph_[node.args[0]].args,
+                                                          [&](NodeId c) { return is_input_difference(graph_, c); });
+    // What the choice between copies goes by is rounded in every precision.
+    const double doubt = kRoundings * epsilon * way + size(&moved[3 * k]);
+    const Triple other = lattice->doubt(copy, doubt);
+    for (std::size_t c = 0; c < 3; ++c) {
+      const double carried = keeps_parts ? epsilon * epsilon * way : moved[3 * k + c];
+      errors[3 * k + c] =
+          kRoundings * epsilon * (exact ? std::fabs(copy[c]) + epsilon * way : way) + carried + other[c];
+    }
   }
 }
 

@@ -39,6 +39,7 @@ class RunningError {
  private:
   void compute_node(NodeId id, int count);
   void bound_image(NodeId id, const ImageShift& shift, int count);
+  void bound_shortest_copy(NodeId id, int count);
   void add_argument_errors(NodeId id, const std::array<const double*, 3>& args, int count);
   double leaf_error(const Node& leaf, const Number& number) const;
   double roundings(const Node& node) const;  // relative to the result

@@ -31,11 +31,21 @@ std::vector<NodeId> needed_for(const Neighbourhood& n, const Roots& roots) {
 }
 
 // Where the k-th row is kept is `place`.
-std::string function_body(const Neighbourhood& n, const Plan& plan, const ScalarSpelling& spelling, const Roots& roots,
-                          std::string_view place) {
-  std::string text = scalar_statements(plan, n.graph, needed_for(n, roots), 'n', spelling);
+std::string stored(const Roots& roots, const std::string& place) {
+  std::string text;
   for (std::size_t k = 0; k < roots.size(); ++k)
     if (roots[k] != kNone) text += fmt::format("{} = (double)n{};\n", fmt::format(fmt::runtime(place), k), roots[k]);
+  return text;
+}
+
+// Behind four rows the cell's reduced vectors, and NaN if they cannot be told: its normals are.
+std::string reduced_basis(const Neighbourhood& n, const std::string& place) {
+  if (n.axes[0].cell == kNone) return "";
+  std::string text;
+  for (int k = 0; k < 3; ++k)
+    for (int c = 0; c < 3; ++c)
+      text += fmt::format("{0} = n{1}.v[{2}].{3} + 0 * n{1}.normal[{2}].{3};\n",
+                          fmt::format(fmt::runtime(place), 4 + 3 * k + c), n.axes[0].cell, k, "xyz"[c]);
   return text;
 }
 
@@ -70,6 +80,7 @@ SearchLayout search_layout(const Neighbourhood& n) {
   layout.mirrored = mirrored_inputs(n);
   layout.axes = int(n.axes.size());
   for (const Axis& axis : n.axes) layout.periodic.push_back(axis.length != kNone);
+  layout.triclinic = n.axes[0].cell != kNone;
   layout.reach = n.reach.kind;
   return layout;
 }
@@ -87,8 +98,13 @@ bool can_locate(const Neighbourhood& n, const Plan& plan) {
 }
 
 LocateText locate_text(const Neighbourhood& n, const Plan& plan, const ScalarSpelling& spelling, const LocateText& rows) {
-  return {function_body(n, plan, spelling, rows_of_i(n), rows.i), function_body(n, plan, spelling, rows_of_j(n), rows.j),
-          function_body(n, plan, spelling, extent(n), rows.extent)};
+  const auto nodes = [&](const Roots& roots) {
+    return scalar_statements(plan, n.graph, needed_for(n, roots), 'n', spelling);
+  };
+  Roots of_run = extent(n);
+  of_run.push_back(n.axes[0].cell);
+  return {nodes(rows_of_i(n)) + stored(rows_of_i(n), rows.i), nodes(rows_of_j(n)) + stored(rows_of_j(n), rows.j),
+          nodes(of_run) + stored(extent(n), rows.extent) + reduced_basis(n, rows.extent)};
 }
 
 }  // namespace nbcc

@@ -22,7 +22,7 @@ struct LocateText {
 
 // `rows` says where the function keeps its k-th double, as a format of k: coordinates by axis, and behind them the
 // reach where the particle has one of its own; of the run the lengths of the axes that are periodic, and behind them
-// the reach where it is the same for all.
+// the reach where it is the same for all, and from row 4 on a reduced basis of a cell of three vectors.
 LocateText locate_text(const Neighbourhood& neighbourhood, const Plan& plan, const ScalarSpelling& spelling,
                        const LocateText& rows);
 

@@ -24,6 +24,7 @@ class Planner {
 
   Plan run() {
     graph_ = pipeline_.pair;
+    find_cells();
     plan_outputs();
     choose_guard();
     find_stages();
@@ -44,6 +45,17 @@ class Planner {
     }
   }
 
+  void find_cells() {
+    for (const Graph* graph : {&pipeline_.pair, &pipeline_.finish})
+      for (NodeId id = 0; id < graph->size(); ++id) plan_.has_cells |= (*graph)[id].op == Op::Cell;
+    plan_.in_mixed_precision = options_.precision == Precision::Mixed;
+    if (!plan_.in_mixed_precision) return;
+    for (NodeId id = 0; id < graph_.size(); ++id)
+      if (graph_[id].op == Op::Cell)
+        for (const NodeId vector : graph_[id].args)
+          plan_.shift_lengths.insert(graph_[vector].args.begin(), graph_[vector].args.end());
+  }
+
   std::vector<NodeId> loop_roots() const {
     std::vector<NodeId> roots{plan_.any_guard};
     for (const Contribution& c : pipeline_.contributions) roots.insert(roots.end(), {c.value, c.guard});
@@ -51,10 +63,10 @@ class Planner {
   }
 
   // A value that is made once per particle and kept in a column. Conditions are made again in the loop: they are
-  // cheap there, and a column of them is not.
+  // cheap there, and a column of them is not. Vectors have no columns.
   bool is_derived(NodeId id) const {
     const Node& n = graph_[id];
-    return (n.binding == Binding::I || n.binding == Binding::J) && arity(n.op) > 0 && n.type != Type::Bool;
+    return (n.binding == Binding::I || n.binding == Binding::J) && arity(n.op) > 0 && n.type > Type::Bool;
   }
 
   // Walks down from the loop's roots and stops at what is made elsewhere.
@@ -77,6 +89,9 @@ class Planner {
       if (!in_loop[at] || is_derived(id)) continue;
       if (is_two_float(id)) plan_.two_float.insert(id);
       if (const auto shift = image_shift(graph_, id); shift && is_two_float(shift->difference)) add_shift(id, *shift);
+      if (n.op == Op::Image)
+        for (const NodeId d : graph_[n.args[0]].args)
+          if (is_two_float(d)) plan_.shifted.insert(d);
       // The frames know where i itself stands; they compare no indices.
       if (!is_self_test(graph_, n)) need(n, in_loop);
     }

@@ -46,7 +46,12 @@ struct Plan {
   // Nodes that are the nearest image of such a difference: it keeps what its own rounding loses for them, and the
   // length has a low part.
   std::map<NodeId, ImageShift> image_shifts;
-  std::set<NodeId> shifted, shift_lengths;  // those differences and lengths
+  // Those differences and lengths; and in mixed precision those of images in cells, which keep what they can as well.
+  std::set<NodeId> shifted, shift_lengths;
+  bool has_cells = false;  // of three lattice vectors
+  // Whether it is a cell or an image of which lower parts are known.
+  bool in_mixed_precision = false;
+  bool keeps_parts(const Node& n) const { return in_mixed_precision && (n.op == Op::Cell || n.op == Op::Image); }
   NodeId any_guard =
       kNone;  // holds wherever a guard does; kNone unless testing it first, for a whole vector of pairs, pays
   std::set<NodeId> before_guard;  // what any_guard needs

@@ -28,4 +28,21 @@ std::string lower_part_of_length(const Graph& graph, NodeId length, const char* 
   return known ? fmt::format("lower_part({})", graph.constant_value(length)) : "0";
 }
 
+std::string vectors_with_parts(const Plan& plan, const Node& node,
+                               const std::function<std::string(NodeId)>& value_name) {
+  const auto vector = [&](NodeId id, const auto& number) {
+    const auto [x, y, z] = plan.graph[id].args;
+    return fmt::format("{{{}, {}, {}}}", number(x), number(y), number(z));
+  };
+  const auto [a, b, c] = node.args;
+  if (node.op == Op::Cell) {
+    const auto lower = [&](NodeId id) { return value_name(id) + "l"; };
+    return fmt::format("cell_of({}, {}, {}, {}, {}, {})", value_name(a), value_name(b), value_name(c), vector(a, lower),
+                       vector(b, lower), vector(c, lower));
+  }
+  const auto upper = [&](NodeId id) { return value_name(id) + (plan.shifted.contains(id) ? "s" : ""); };
+  const auto lower = [&](NodeId id) { return plan.shifted.contains(id) ? value_name(id) + "e" : "{}"; };
+  return fmt::format("image({}, {}, {})", vector(a, upper), vector(a, lower), value_name(b));
+}
+
 }  // namespace nbcc

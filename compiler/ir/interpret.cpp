@@ -84,7 +84,7 @@ class Evaluator {
     values_.resize(needed.size());
     for (NodeId id = 0; id < graph.size(); ++id) {
       if (!needed[std::size_t(id)]) continue;
-      values_[std::size_t(id)].resize(std::size_t(width));
+      values_[std::size_t(id)].resize(std::size_t(width * numbers_in(graph[id].type)));
       stage_of(graph[id].binding).push_back(id);
     }
     for (NodeId id : constant_) evaluate_node(id, 0, width_);

@@ -32,7 +32,7 @@ bool same(const Node& a, const Node& b) {
 }  // namespace
 
 std::string_view name(Type type) {
-  constexpr std::array<std::string_view, 6> names{"bool", "int", "index", "float", "real", "double"};
+  constexpr std::array<std::string_view, 8> names{"cell", "vector", "bool", "int", "index", "float", "real", "double"};
   return names[std::size_t(type)];
 }
 

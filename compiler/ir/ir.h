@@ -1,8 +1,9 @@
-// The intermediate representation: what a pipeline means, as a graph of scalar operations.
+// The intermediate representation: what a pipeline means, as a graph of operations.
 //
 // A Graph is a list of hash-consed nodes in topological order (arguments stand before their users), so that
 // equal expressions are one node by construction. There is no control flow: `if` has become Select, and a
-// guard on each contribution. Vectors and arrays have become their components.
+// guard on each contribution. Vectors and arrays have become their components, so that values are single numbers; but
+// for what an Image takes and gives: in a cell of three lattice vectors no component stands alone.
 //
 // Semantics, before any node:
 //  - Real is the working precision; it stays abstract here and is fixed by the emitter (single and mixed:

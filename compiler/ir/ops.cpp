@@ -2,9 +2,12 @@
 // columns stands inside the operation, since the interpreter's time is spent there. It knows no graph.
 #include "compiler/ir/ops.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
+
+#include "compiler/ir/lattice.h"
 
 namespace nbcc {
 namespace {
@@ -41,6 +44,30 @@ void whole_values(const Columns& args, Type type, double* out, int count) {
 template <Bits (*rule)(Int64, Int64)>
 void whole_values(const Columns& args, Type type, double* out, int count) {
   for (int k = 0; k < count; ++k) out[k] = wrap(rule(to_whole(args[0][k]), to_whole(args[1][k])), type);
+}
+
+void vectors_of(const Columns& args, double* out, int count) {
+  for (int k = 0; k < count; ++k)
+    for (int c = 0; c < 3; ++c) out[3 * k + c] = args[std::size_t(c)][k];
+}
+void cells_of(const Columns& args, double* out, int count) {
+  for (int k = 0; k < count; ++k)
+    for (int c = 0; c < 3; ++c) std::copy_n(args[std::size_t(c)] + 3 * k, 3, out + 9 * k + 3 * c);
+}
+template <int component>
+void component_of(const Columns& args, double* out, int count) {
+  for (int k = 0; k < count; ++k) out[k] = args[0][3 * k + component];
+}
+
+void shortest_copies(const Columns& args, double* out, int count) {
+  const double* cell = args[1];
+  Lattice lattice(cell);
+  for (int k = 0; k < count; ++k) {
+    // Nearly always the same for all.
+    if (const double* own = args[1] + 9 * k; !std::equal(own, own + 9, cell)) lattice = Lattice(cell = own);
+    const double* d = args[0] + 3 * k;
+    std::ranges::copy(lattice.shortest({d[0], d[1], d[2]}), out + 3 * k);
+  }
 }
 
 double smaller(double a, double b) { return std::isnan(a) || a < b ? a : b; }
@@ -212,6 +239,20 @@ constexpr std::array<OpFacts, kOpCount> kOps{{
     {.op = Op::Select, .name = "select", .arity = 3, .typing = Choice, .cost = 0,
      .cpu = {"choose({a}, {b}, {c})"}, .cuda = {"{a} ? {b} : {c}"},
      .values = values<[](double a, double b, double c) { return a != 0 ? b : c; }>},
+
+    {.op = Op::Vector, .name = "vector", .arity = 3, .typing = OfVectors, .cost = 0,
+     .cpu = {"{{{a}, {b}, {c}}}"}, .cuda = {"{{{a}, {b}, {c}}}"}, .values = vectors_of},
+    {.op = Op::Cell, .name = "cell", .arity = 3, .typing = OfVectors, .cost = 0,
+     .cpu = {"cell_of({a}, {b}, {c})"}, .cuda = {"cell_of({a}, {b}, {c})"}, .values = cells_of},
+    // Three dot products, three roundings and three multiples taken off: what follows is seldom needed.
+    {.op = Op::Image, .name = "image", .arity = 2, .typing = OfVectors, .cost = 36, .is_function = true,
+     .cpu = {"image({a}, {b})"}, .cuda = {"image({a}, {b})"}, .values = shortest_copies},
+    {.op = Op::X, .name = "x", .arity = 1, .typing = OfVectors, .cost = 0,
+     .cpu = {"{a}.x"}, .cuda = {"{a}.x"}, .values = component_of<0>},
+    {.op = Op::Y, .name = "y", .arity = 1, .typing = OfVectors, .cost = 0,
+     .cpu = {"{a}.y"}, .cuda = {"{a}.y"}, .values = component_of<1>},
+    {.op = Op::Z, .name = "z", .arity = 1, .typing = OfVectors, .cost = 0,
+     .cpu = {"{a}.z"}, .cuda = {"{a}.z"}, .values = component_of<2>},
 }};
 // clang-format on
 

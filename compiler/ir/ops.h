@@ -11,7 +11,9 @@
 
 namespace nbcc {
 
-enum class Type : std::uint8_t { Bool, Int, Index, Float, Real, Double };
+// Vector: three reals; Cell: three Vectors, those of a periodic cell. All others are single numbers.
+enum class Type : std::uint8_t { Cell, Vector, Bool, Int, Index, Float, Real, Double };
+constexpr int numbers_in(Type type) { return type == Type::Cell ? 9 : type == Type::Vector ? 3 : 1; }
 constexpr bool is_floating(Type type) { return type >= Type::Float; }
 constexpr bool is_integral(Type type) { return type == Type::Int || type == Type::Index; }
 
@@ -78,8 +80,15 @@ enum class Op : std::uint8_t {
   // three arguments
   Fma,     // a*b + c with one rounding (where the target has it)
   Select,  // a ? b : c
+  // of vectors
+  Vector,  // of three reals
+  Cell,    // of three lattice vectors, the same for all pairs
+  Image,   // of a vector and a cell: the shortest copy of the vector, which whole multiples of the lattice's make of it
+  X,       // of a vector
+  Y,
+  Z,
 };
-inline constexpr int kOpCount = int(Op::Select) + 1;
+inline constexpr int kOpCount = int(Op::Z) + 1;
 
 // Which types an operation takes and gives.
 enum class Typing : std::uint8_t {
@@ -91,6 +100,7 @@ enum class Typing : std::uint8_t {
   Comparison,  // two of one type give a bool
   Choice,      // a bool and two of one type
   Conversion,  // any type becomes any other
+  OfVectors,   // as the operations of vectors say
 };
 
 // How wrong a result may be, in epsilons of its type and in errors of the target's bare estimate of a root. Fast math
@@ -147,6 +157,7 @@ inline bool gives_bool(Op op) { return facts(op).typing == Typing::Logic || fact
 
 // out[k] = op(args[0][k], args[1][k], args[2][k]) for k in [0, count), in double: what the interpreter and constant
 // folding share. `type` is the node's, `argument` that of its first argument; `op` is no leaf.
+// A Vector's numbers stand one behind the other, and so do a Cell's.
 // Bool is 0 or 1. Int wraps at 32 bits and Index at 64; an Index beyond 2^53 is not represented exactly. A quotient or
 // remainder by integer zero is 0, a cast to an integer type saturates and makes 0 of NaN. Float and Real are not
 // rounded.

@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cmath>
+#include <functional>
 
 #include "compiler/ir/print.h"
 #include "compiler/text/diagnostic.h"
@@ -13,7 +14,29 @@
 namespace nbcc {
 namespace {
 
-bool is_number(Type type) { return type != Type::Bool; }
+bool is_number(Type type) { return type > Type::Bool; }
+
+// What an operation of vectors takes, and gives.
+std::string wrong_vectors(const Node& node, const std::function<Type(int)>& type_of) {
+  const auto takes = [&](Type type) {
+    for (int k = 0; k < arity(node.op); ++k)
+      if (type_of(k) != type) return false;
+    return true;
+  };
+  switch (node.op) {
+    case Op::Vector:
+      return takes(Type::Real) && node.type == Type::Vector ? "" : "a vector is made of three reals";
+    case Op::Cell:
+      if (node.binding > Binding::Param) return "a cell depends on i or j";
+      return takes(Type::Vector) && node.type == Type::Cell ? "" : "a cell is made of three vectors";
+    case Op::Image:
+      return type_of(0) == Type::Vector && type_of(1) == Type::Cell && node.type == Type::Vector
+                 ? ""
+                 : "an image is a vector, of a vector and a cell";
+    default:
+      return takes(Type::Vector) && node.type == Type::Real ? "" : "a component is a real, of a vector";
+  }
+}
 
 // Empty, or what is wrong with the types of a node whose arguments exist.
 std::string wrong_types(const Graph& graph, const Node& node) {
@@ -41,6 +64,8 @@ std::string wrong_types(const Graph& graph, const Node& node) {
       return is_number(node.type) ? alike : "arithmetic on bool";
     case Typing::Whole:
       return is_integral(node.type) ? alike : "a remainder is of int or index";
+    case Typing::OfVectors:
+      return wrong_vectors(node, type_of);
     case Typing::Real:
       return is_floating(node.type) ? alike : "a function of floating point numbers is of another type";
   }

@@ -312,6 +312,11 @@ bool CutoffReader::share_inputs(const std::vector<Axis>& axes, NodeId bound) con
 CutoffReader::Found CutoffReader::finish(std::vector<Axis> axes, const Limit& limit) {
   // In the order of the fields, of which positions are commonly the first.
   std::sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) { return a.of_j < b.of_j; });
+  keep_whole_images(axes);
+  if (axes.empty())
+    return fail(
+        "in a cell of three lattice vectors no component of the nearest image bounds the distance, only all three in "
+        "one sum of squares do");
   if (axes.size() > kDimensions) axes.resize(kDimensions);
   const bool of_pair = graph_[limit.value].binding == Binding::Pair;
   if (of_pair && share_inputs(axes, limit.value))

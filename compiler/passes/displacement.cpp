@@ -1,6 +1,9 @@
-// Node -> axis. Doors: read_axis(), scaled(). The nearest image is known by its forms: d - L * rint(d / L), with round
-// or floor(... + 0.5) for rint, with a product for the quotient, in units of the box, and that times the box.
+// Node -> axis. Doors: read_axis(), scaled(), keep_whole_images(). The nearest image is known by its forms: d - L *
+// rint(d / L), with round or floor(... + 0.5) for rint, with a product for the quotient, in units of the box, and that
+// times the box.
 #include "compiler/passes/displacement.h"
+
+#include <algorithm>
 
 #include "compiler/passes/passes.h"
 #include "compiler/passes/terms.h"
@@ -28,11 +31,12 @@ class Separation {
   std::optional<Axis> run(NodeId id) {
     if (!separate(id, false, kNone) || !i_.first || !j_.first || i_.negative == j_.negative) return {};
     // Turned so that j is added and i taken off.
-    const bool turn = j_.negative;
+    const bool turn = turned_ = j_.negative;
     Axis axis{i_.node(graph_, !turn), j_.node(graph_, turn), kNone};
     if (rest_.first) axis.of_j = make_folded(graph_, Op::Add, axis.of_j, rest_.node(graph_, turn));
     return axis;
   }
+  bool turned() const { return turned_; }
 
  private:
   struct Side {
@@ -94,6 +98,7 @@ class Separation {
   static constexpr int kMostOpened = 64;
   Graph& graph_;
   Side i_, j_, rest_;
+  bool turned_ = false;
   int opened_ = 0;
 };
 
@@ -153,11 +158,67 @@ std::optional<Axis> read_image(Graph& graph, NodeId id) {
   return axis;
 }
 
+// A component of a shortest copy. All components of the difference must be of one direction: with one of them turned
+// round, it would be another in a skewed cell.
+std::optional<Axis> read_image_in_cell(Graph& graph, NodeId id) {
+  const Node component = graph[id];
+  if (component.op != Op::X && component.op != Op::Y && component.op != Op::Z) return {};
+  const NodeId image = component.args[0];
+  const std::array<NodeId, 3> difference = graph[graph[image].args[0]].args;
+  std::array<std::optional<Axis>, 3> axes;
+  std::array<bool, 3> turned{};
+  for (std::size_t k = 0; k < 3; ++k) {
+    Separation separation(graph);
+    axes[k] = separation.run(difference[k]);
+    turned[k] = separation.turned();
+    if (!axes[k] || turned[k] != turned[0]) return {};
+  }
+  const int which = int(component.op) - int(Op::X);
+  Axis axis = *axes[std::size_t(which)];
+  axis.image = image;
+  axis.cell = graph[image].args[1];
+  axis.component = which;
+  return axis;
+}
+
+NodeId scaled_cell(Graph& graph, NodeId cell, NodeId factor) {
+  std::array<NodeId, 3> vectors = graph[cell].args;
+  for (NodeId& vector : vectors) {
+    std::array<NodeId, 3> numbers = graph[vector].args;
+    for (NodeId& number : numbers) number = make_folded(graph, Op::Mul, number, factor);
+    vector = graph.make(Op::Vector, Type::Vector, numbers);
+  }
+  return graph.make(Op::Cell, Type::Cell, vectors);
+}
+
 }  // namespace
+
+void keep_whole_images(std::vector<Axis>& axes) {
+  const auto components_of = [&axes](NodeId image, NodeId cell) {
+    std::vector<Axis> whole;
+    for (const Axis& axis : axes)
+      if (axis.image == image && axis.cell == cell) whole.push_back(axis);
+    std::ranges::sort(whole, {}, &Axis::component);
+    return whole;
+  };
+  for (const Axis& axis : axes) {
+    if (axis.image == kNone) continue;
+    if (std::vector<Axis> whole = components_of(axis.image, axis.cell); whole.size() == 3) {
+      axes = std::move(whole);
+      return;
+    }
+  }
+  std::erase_if(axes, [](const Axis& axis) { return axis.image != kNone; });
+}
 
 Axis scaled(Graph& graph, const Axis& axis, NodeId factor) {
   const auto times = [&](NodeId id) { return id == kNone ? kNone : make_folded(graph, Op::Mul, id, factor); };
-  return {times(axis.of_i), times(axis.of_j), times(axis.length)};
+  Axis result = axis;
+  result.of_i = times(axis.of_i);
+  result.of_j = times(axis.of_j);
+  result.length = times(axis.length);
+  if (axis.cell != kNone) result.cell = scaled_cell(graph, axis.cell, factor);
+  return result;
 }
 
 std::optional<Axis> read_axis(Graph& graph, NodeId id) {
@@ -168,7 +229,8 @@ std::optional<Axis> read_axis(Graph& graph, NodeId id) {
     id = look_through_casts(graph, id);
     const Node n = graph[id];
     if (n.binding != Binding::Pair || !is_floating(n.type)) return {};
-    auto axis = read_image(graph, id);
+    auto axis = read_image_in_cell(graph, id);
+    if (!axis) axis = read_image(graph, id);
     if (!axis) axis = Separation(graph).run(id);
     if (axis) return factor == kNone ? axis : scaled(graph, *axis, factor);
     if (n.op != Op::Neg && n.op != Op::Mul) return {};

@@ -53,7 +53,7 @@ class Folder {
 
   std::optional<double> constant_result(Op op, Type type, const std::array<NodeId, 3>& args) const {
     // The estimate is the target's, and differs from one to the next.
-    if (op == Op::RsqrtEstimate) return std::nullopt;
+    if (op == Op::RsqrtEstimate || numbers_in(type) > 1) return std::nullopt;
     std::array<double, 3> values{};
     std::array<const double*, 3> pointers{};
     for (std::size_t k = 0; k < std::size_t(arity(op)); ++k) {

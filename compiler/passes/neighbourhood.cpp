@@ -236,6 +236,7 @@ class Prover {
     for (const Axis& axis : a.cutoff.axes)
       if (std::find(b.cutoff.axes.begin(), b.cutoff.axes.end(), axis) != b.cutoff.axes.end())
         cutoff.axes.push_back(axis);
+    keep_whole_images(cutoff.axes);
     if (cutoff.axes.empty())
       return {
           At::AnyDistance, {}, NeighbourhoodObstacle{where, "two distances are bounded that have nothing in common"}};

@@ -22,6 +22,7 @@ class Teller {
       if (axis.length != kNone) lengths.push_back(length(axis.length));
     }
     std::string line = fmt::format("|{}| {} {}", as_one(differences, "(", ")"), n_.strict ? "<" : "<=", reach());
+    if (n_.axes[0].cell != kNone) return line + " in the periodic cell " + cell();
     if (lengths.empty()) return line;
     line += fmt::format(" in the periodic box `{}`", as_one(lengths, "", ""));
     if (lengths.size() < n_.axes.size()) line += fmt::format(" along {} of {} axes", lengths.size(), n_.axes.size());
@@ -30,6 +31,16 @@ class Teller {
 
  private:
   std::string text(NodeId id) const { return expression_text(fields_, n_.graph, id); }
+  // "`a`, `b`, `c`"
+  std::string cell() const {
+    std::vector<std::string> vectors;
+    for (const NodeId vector : n_.graph[n_.axes[0].cell].args) {
+      std::vector<std::string> numbers;
+      for (const NodeId number : n_.graph[vector].args) numbers.push_back(text(number));
+      vectors.push_back(fmt::format("`{}`", as_one(numbers, "(", ")")));
+    }
+    return fmt::format("{}", fmt::join(vectors, ", "));
+  }
   std::string operand(NodeId id) const {
     const Op op = n_.graph[id].op;
     return op == Op::Add || op == Op::Sub ? "(" + text(id) + ")" : text(id);
@@ -62,7 +73,7 @@ class Teller {
   // Whether the vectors among the axes' inputs have no further components.
   bool is_whole(std::size_t dimensions) const {
     std::vector<NodeId> roots;
-    for (const Axis& axis : n_.axes) roots.insert(roots.end(), {axis.of_i, axis.of_j, axis.length});
+    for (const Axis& axis : n_.axes) roots.insert(roots.end(), {axis.of_i, axis.of_j, axis.length, axis.cell});
     const std::vector<bool> needed = reachable(n_.graph, roots);
     for (NodeId id = 0; id < n_.graph.size(); ++id)
       for (const Field& field : fields_) {

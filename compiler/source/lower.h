@@ -186,6 +186,7 @@ class Lowering {
   Value join_returned(const Frame& frame, clang::SourceLocation where);
   void call_skip_if(const clang::CallExpr* expression);
   void call_sincos(const clang::CallExpr* expression);
+  Value image_in_cell(const clang::CallExpr* expression, const std::vector<Value>& arguments);
   Value vector_function(const std::string& name, const std::vector<Value>& arguments, clang::SourceLocation where);
 
   // Building nodes: folded at once, so that loop bounds and indices are constants when they are needed.

@@ -35,6 +35,7 @@ Value Lowering::call_built_in(const clang::CallExpr* expression, const clang::Fu
   for (const clang::Expr* argument : expression->arguments()) arguments.push_back(evaluate(argument));
   if (name == "dot" || name == "length" || name == "normalize" || name == "cross")
     return vector_function(name, arguments, where);
+  if (name == "nearest_image" && arguments.size() == 4) return image_in_cell(expression, arguments);
   // All others take the components one by one, and a number beside vectors with each of them. Vectors are of real,
   // whatever stands beside them.
   Value result{{Type::Real, 0, 1}, {}};
@@ -82,6 +83,32 @@ NodeId Lowering::scalar_function(const std::string& name, std::array<NodeId, 3> 
     default:
       return arity(*op) == 1 ? unary(*op, real(a), where) : binary(*op, real(a), real(b), where);
   }
+}
+
+// nearest_image(dx, a, b, c)
+Value Lowering::image_in_cell(const clang::CallExpr* expression, const std::vector<Value>& arguments) {
+  const clang::SourceLocation where = expression->getExprLoc();
+  const auto vector = [&](const Value& value) {
+    return make(Op::Vector, Type::Vector, {value.parts[0], value.parts[1], value.parts[2]}, where);
+  };
+  std::array<NodeId, 3> lattice{};
+  for (unsigned k = 0; k < 3; ++k) {
+    lattice[k] = vector(arguments[k + 1]);
+    const Binding binding = (*graph_)[lattice[k]].binding;
+    if (binding > Binding::Param)
+      throw Rejected{expression->getArg(k + 1)->getExprLoc(),
+                     fmt::format("a lattice vector of nearest_image is the same for all pairs, made of params and "
+                                 "constants; this one depends on {}",
+                                 binding == Binding::Pair ? "i and j"
+                                 : binding == Binding::I  ? "i"
+                                                          : "j")};
+  }
+  const NodeId image =
+      make(Op::Image, Type::Vector, {vector(arguments[0]), make(Op::Cell, Type::Cell, lattice, where), kNone}, where);
+  Value result{{Type::Real, 0, 3}, {}};
+  for (const Op component : {Op::X, Op::Y, Op::Z})
+    result.parts.push_back(make(component, Type::Real, {image, kNone, kNone}, where));
+  return result;
 }
 
 Value Lowering::vector_function(const std::string& name, const std::vector<Value>& arguments,

@@ -114,7 +114,8 @@ constexpr std::array kForms = std::to_array<Form>({
     {"dot", "@(a, b), of two vectors of one length"},
     {"cross", "@(a, b), of two vec3 or two vec2"},
     {"length normalize", "@(v), of one vector"},
-    {"nearest_image", "@(dx, box), of two numbers, two vectors, or a vector and a number"},
+    {"nearest_image",
+     "@(dx, box), of two numbers, two vectors, or a vector and a number; or @(dx, a, b, c), of four vec3"},
     {"argmin argmax", "near = @(near, value), with an output(@) index near"},
     {"skip_if", "@(condition)"},
 });

@@ -96,7 +96,7 @@ bool CpuSearch::locate(const nbcc_kernel_arguments& given, std::int64_t ni, std:
   if (!code_.extent || std::max(ni, nj) > std::numeric_limits<int>::max()) return false;
   if (!locate_side(code_.locate_i, given, ni, for_each, i_) || !locate_side(code_.locate_j, given, nj, for_each, j_))
     return false;
-  std::array<double, kMostAxes + 1> extent{};
+  std::array<double, kMostAxes + 1 + 9> extent{};  // as nbcc_extent_function tells
   code_.extent(&given, extent.data());
   space_ = {};
   space_.axes = layout.axes;
@@ -113,8 +113,23 @@ bool CpuSearch::locate(const nbcc_kernel_arguments& given, std::int64_t ni, std:
     space_.set_length(axis, length);
     largest = std::max({largest, across, length, std::fabs(i_.low[axis]), std::fabs(i_.high[axis])});
   }
+  Place low{}, high{};
+  for (std::size_t axis = 0; axis < kMostAxes; ++axis) {
+    low[axis] = std::min(i_.low[axis], j_.low[axis]);
+    high[axis] = std::max(i_.high[axis], j_.high[axis]);
+  }
+  // Images in a cell take some roundings more.
+  double roundings = 1;
+  if (layout.triclinic) {
+    std::array<Place, 3> basis{};
+    for (std::size_t k = 0; k < 9; ++k) basis[k / 3][k % 3] = extent[kMostAxes + 1 + k];
+    space_.cell.emplace(basis, low, high);
+    if (!space_.cell->is_valid()) return false;
+    largest = std::max(largest, space_.cell->largest());
+    roundings = 4;
+  }
   space_.relative = kRelative;
-  space_.absolute = of_coordinates(source_) * largest;
+  space_.absolute = roundings * of_coordinates(source_) * largest;
   return std::isfinite(largest);
 }
 
@@ -139,7 +154,8 @@ bool CpuSearch::pays() const {
       std::pow(double(SiteTree::kLeaf) / double(std::max<std::int64_t>(i_.count, 1)), 1.0 / space_.axes);
   double share = 1;
   for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis) {
-    const double across = space_.length[axis] > 0 ? space_.length[axis] : j_.high[axis] - j_.low[axis];
+    const double periodic = space_.cell ? space_.cell->width(axis) : space_.length[axis];
+    const double across = periodic > 0 ? periodic : j_.high[axis] - j_.low[axis];
     if (across > 0) share *= std::min(1.0, 2 * reach / across + group);
   }
   const auto ni = double(i_.count), nj = double(j_.count);
@@ -147,19 +163,19 @@ bool CpuSearch::pays() const {
 }
 
 bool CpuSearch::holds(double skin) const {
-  if (!(skin > 0) || skin != skin_ || i_.values.size() != i_then_.size() || j_.values.size() != j_then_.size() ||
-      space_.length != sorted_space_.length || space_.uniform > sorted_space_.uniform ||
-      2 * space_.absolute > 3 * sorted_space_.absolute)
+  const bool same_cell = !space_.cell || (sorted_space_.cell && space_.cell->is_of(*sorted_space_.cell));
+  if (!(skin > 0) || !same_cell || skin != skin_ || i_.values.size() != i_then_.size() ||
+      j_.values.size() != j_then_.size() || space_.length != sorted_space_.length ||
+      space_.uniform > sorted_space_.uniform || 2 * space_.absolute > 3 * sorted_space_.absolute)
     return false;
   const auto stays = [&](const Located& side, const std::vector<double>& then, bool reaches) {
     for (std::int64_t k = 0; k < side.count; ++k) {
-      double moved = 0;
+      Place moved{};
       for (std::size_t row = 0; row + 1 < side.rows.size(); ++row) {
-        const double was = then[row * std::size_t(side.count) + std::size_t(k)];
-        const double d = nearest(space_, row, was, side.rows[row][k]);
-        moved += d * d;
+        moved[row] = nearest(space_, row, then[row * std::size_t(side.count) + std::size_t(k)], side.rows[row][k]);
       }
-      if (!(4 * moved <= skin * skin)) return false;
+      if (space_.cell) moved = space_.cell->short_copy(moved);
+      if (!(4 * dot(moved, moved) <= skin * skin)) return false;
       if (reaches && !(side.rows.back()[k] <= then[then.size() - std::size_t(side.count) + std::size_t(k)]))
         return false;
     }
@@ -234,12 +250,11 @@ std::int64_t CpuSearch::pairs_within(std::int64_t group) const {
       const auto j = std::size_t(j_tree_->numbers()[std::size_t(found)]);
       const double reach =
           space_.exact_reach(reach_of(i_, source_.search.of_i(), i), reach_of(j_, source_.search.of_j(), j));
-      double distance2 = 0;
-      for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis) {
-        const double d = nearest(space_, axis, i_.rows[axis][i], j_.rows[axis][j]);
-        distance2 += d * d;
-      }
-      within += reach >= 0 && distance2 < reach * reach;
+      Place apart{};
+      for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis)
+        apart[axis] = nearest(space_, axis, i_.rows[axis][i], j_.rows[axis][j]);
+      if (space_.cell) apart = space_.cell->short_copy(apart);
+      within += reach >= 0 && dot(apart, apart) < reach * reach;
     }
   }
   return within;

@@ -83,7 +83,11 @@ SiteTree::SiteTree(const SearchSpace& space, std::span<const double* const> rows
       site.number = int(k);
       for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis) {
         const double x = rows[axis][k], length = space_.length[axis];
-        const double at = site.at[axis] = length > 0 ? x - length * std::floor(x / length) : x;
+        site.at[axis] = length > 0 ? x - length * std::floor(x / length) : x;
+      }
+      if (space_.cell) site.at = space_.cell->wrapped(site.at);
+      for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis) {
+        const double at = site.at[axis];
         extent.low[axis] = std::min(extent.low[axis], at);
         extent.high[axis] = std::max(extent.high[axis], at);
       }
@@ -185,8 +189,26 @@ void SiteTree::join(const Node& node) {
   box.reach = std::max(a.reach, b.reach);
 }
 
+// In a cell, near any copy of the box. Where several meet somebody he may be met twice.
 void SiteTree::find(const SiteBox& of_i, std::vector<int>& positions) const {
   if (leaves_ == 0) return;
+  if (!space_.cell) return find_near(of_i, positions);
+  const std::size_t before = positions.size();
+  int meetings = 0;
+  space_.cell->for_shifts(space_.reach(of_i.reach, boxes_[0].reach), [&](const Place& shift) {
+    SiteBox copy = of_i;
+    copy.centre = sum(of_i.centre, 1, shift);
+    const std::size_t known = positions.size();
+    find_near(copy, positions);
+    meetings += positions.size() > known;
+  });
+  if (meetings < 2) return;
+  const auto found = std::ranges::subrange(positions.begin() + std::ptrdiff_t(before), positions.end());
+  std::ranges::sort(found);
+  positions.erase(std::ranges::unique(found).begin(), positions.end());
+}
+
+void SiteTree::find_near(const SiteBox& of_i, std::vector<int>& positions) const {
   Node stack[64];
   int depth = 0;
   stack[depth++] = {0, 0, leaves_};

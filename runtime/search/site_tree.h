@@ -8,17 +8,17 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "compiler/kernel_source.h"
+#include "runtime/search/search_cell.h"
 
 namespace nbcc {
 
 // Runs body for 0 .. count-1, in any order and at once.
 using ForEach = std::function<void(std::int64_t count, const std::function<void(std::int64_t)>& body)>;
-
-constexpr int kMostAxes = 3;
 
 // Where pairs are sought.
 struct SearchSpace {
@@ -29,6 +29,7 @@ struct SearchSpace {
   }
   std::array<double, kMostAxes> length{};   // 0: the axis is open; else copies of all particles follow after it
   std::array<double, kMostAxes> inverse{};  // of the length; 0 where that is 0
+  std::optional<SearchCell> cell;           // then no axis has a length
   SearchLayout::Reach kind = SearchLayout::Reach::Uniform;
   double uniform = 0;
   double relative = 0, absolute = 0;  // what rounding may add to a reach
@@ -38,17 +39,16 @@ struct SearchSpace {
   double exact_reach(double of_i, double of_j) const;  // but for rounding
 };
 
-using Place = std::array<double, kMostAxes>;
-
 struct SiteBox {
   Place centre{}, half{};  // half of its sides
   double reach = 0;        // the largest of its particles
 };
 
-// The difference of two coordinates, or of their nearest copies.
+// The difference of two coordinates, or of their nearest copies along the axis.
 double nearest(const SearchSpace& space, std::size_t axis, double from, double to);
 
-// The square of the distance of two boxes, or of their nearest copies, at least.
+// The square of the distance of two boxes, or of their nearest copies, at least. In a cell
+// of three vectors, of the boxes themselves.
 double distance2(const SearchSpace& space, const SiteBox& a, const SiteBox& b);
 
 class SiteTree {
@@ -91,6 +91,7 @@ class SiteTree {
   void finish_leaf(const Node& leaf);
   void join(const Node& node);
   std::span<Site> sites_of(const Node& node);
+  void find_near(const SiteBox& of_i, std::vector<int>& positions) const;
   void find_in_leaf(const Node& leaf, const SiteBox& of_i, double reach, std::vector<int>& positions) const;
 
   SearchSpace space_;

@@ -225,6 +225,9 @@ void SumState::check_choice(const RunChoice& choice, std::int64_t ni) const {
 void SumState::check_neighbours(std::string_view what) const {
   const KernelSource& kernel = kernel_->source;
   if (kernel.search.axes > 0) return;
+  if (!kernel.neighbours.empty())
+    throw UsageError(fmt::format("{}: pipeline '{}' has neighbours, {}, but this device does not search for them", what,
+                                 kernel.pipeline, kernel.neighbours));
   throw UsageError(fmt::format("{}: of pipeline '{}' it is not proved that distant pairs add nothing{}", what,
                                kernel.pipeline, kernel.no_neighbours.empty() ? "" : "; " + kernel.no_neighbours));
 }

@@ -105,7 +105,7 @@ class CudaSearchOnShim : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(CudaSearchOnShim, GivesWhatAllPairsGive) {
   const std::size_t number = GetParam();
-  const Metric& metric = kMetrics[(number + number / std::size(kReaches)) % std::size(kMetrics)];
+  const Metric& metric = kMetrics[(number + number / std::size(kReaches)) % 3];  // in boxes; not in cells
   const ReachOf& reach = kReaches[number % std::size(kReaches)];
   CudaShim shim;
   CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");

@@ -34,6 +34,7 @@ Columns run(Sum& sum, const Pipeline& pipeline, NeighbourCase& c) {
   sum.bind("xi", vectors(c.xi)).bind("vi", vectors(c.vi)).bind("hi", rows(c.hi, 1)).bind("ki", rows(c.ki, 1));
   sum.bind("xj", vectors(c.xj)).bind("vj", vectors(c.vj)).bind("hj", rows(c.hj, 1)).bind("kj", rows(c.kj, 1));
   sum.set("rc", c.rc).set("box", c.box);
+  sum.set("la", c.cell[0]).set("lb", c.cell[1]).set("lc", c.cell[2]);
   Columns results;
   for (const Field& field : pipeline.fields()) {
     if (field.role != NBCC_OUTPUT) continue;
@@ -84,6 +85,39 @@ INSTANTIATE_TEST_SUITE_P(All, NeighbourSearch,
                                   kReaches[info.param % std::size(kReaches)].name;
                          });
 
+// Skewed cells of which the reach is more than half, and which shrink while lists are kept; somebody leaves the cell.
+TEST(NeighbourSums, AreKeptByASkinInACell) {
+  const Device device("cpu");
+  PipelineOptions options;
+  options.precision = NBCC_DOUBLE;
+  const Pipeline pipeline = Pipeline::from_text(device, text_of(kMetrics[3], kReaches[0]), "kept", options);
+  std::mt19937_64 random(12);
+  std::uniform_real_distribution<double> place(0, 5), step(-0.01, 0.01);
+  NeighbourCase c;
+  c.ni = c.nj = 400;
+  c.cell = {{{5, 0, 0}, {2, 5, 0}, {-7, 1, 4}}};
+  c.rc = 0.9;
+  for (std::int64_t k = 0; k < 3 * c.ni; ++k) c.xi.push_back(place(random)), c.vi.push_back(0);
+  for (std::int64_t k = 0; k < c.ni; ++k) c.hi.push_back(1), c.ki.push_back(double(k % 7));
+  c.xj = c.xi, c.vj = c.vi, c.hj = c.hi, c.kj = c.ki;
+  Sum kept(pipeline);
+  kept.pairs(NBCC_PAIRS_CUTOFF).skin(0.4);
+  constexpr int kRuns = 40;
+  for (int n = 0; n < kRuns; ++n) {
+    SCOPED_TRACE(n);
+    EXPECT_EQ(run(kept, pipeline, c), run(pipeline, c, NBCC_PAIRS_ALL));
+    for (double& x : c.xi) x += step(random);
+    if (n == 8)
+      for (std::size_t axis = 0; axis < 3; ++axis) c.xi[axis] += 2 * c.cell[2][axis];  // the same place
+    if (n == 15) c.cell[2] = {-6.8, 1, 3.9};
+    if (n == 20) c.cell = {{{2.5, 0, 0}, {1, 2, 0}, {0, 1, 2}}}, c.rc = 1.3;
+    if (n == 30) c.xi[0] += 1;
+    c.xj = c.xi;
+  }
+  EXPECT_GE(kept.statistics().searches, 4);
+  EXPECT_LE(kept.statistics().searches, kRuns / 3);
+}
+
 // Particles that walk, in a box that shrinks now and then: what is kept by a skin gives what all pairs give, and is
 // sought anew when somebody has moved by half of it, not in every run.
 TEST(NeighbourSums, AreKeptByASkin) {
@@ -127,7 +161,7 @@ TEST(NeighbourSums, HaveStatistics) {
     SCOPED_TRACE(reach.name);
     const Pipeline pipeline = Pipeline::from_text(device, text_of(kMetrics[1], reach), "statistics", options);
     std::uint64_t seed = 0;
-    Case c = random_case(seed);
+    NeighbourCase c = random_case(seed);
     while (std::min(c.ni, c.nj) < 100) c = random_case(++seed);
     // Each i is told from each j, so that no pair but a distant one is left out.
     c.i_offset = 100000;

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "compiler/ir/interpret.h"
+#include "compiler/ir/lattice.h"
 #include "compiler/passes/neighbourhood.h"
 
 namespace nbcc::test {
@@ -42,6 +43,9 @@ class Experiment {
     };
     for (const Axis& axis : neighbourhood_.axes)
       axes_.push_back({place(axis.of_i), place(axis.of_j), place(axis.length)});
+    if (const NodeId cell = neighbourhood_.axes[0].cell; cell != kNone)
+      for (const NodeId vector : neighbourhood_.graph[cell].args)
+        for (const NodeId number : neighbourhood_.graph[vector].args) cell_.push_back(place(number));
     const Reach& r = neighbourhood_.reach;
     reach_ = {place(r.uniform), place(r.of_i), place(r.of_j)};
     values_ = with_outputs(pipeline, neighbourhood_.graph, nodes);
@@ -85,12 +89,22 @@ class Experiment {
   }
 
   double distance(const OracleOutput& values, std::size_t i) const {
+    if (!cell_.empty()) return distance_in_cell(values, i);
     double squares = 0;
     for (const auto& [of_i, of_j, length] : axes_) {
       const double d = value(values, of_j, i) - value(values, of_i, i);
       squares += std::pow(length < 0 ? d : std::remainder(d, value(values, length, i)), 2);
     }
     return std::sqrt(squares);
+  }
+
+  double distance_in_cell(const OracleOutput& values, std::size_t i) const {
+    std::array<double, 9> cell{};
+    for (std::size_t k = 0; k < 9; ++k) cell[k] = value(values, cell_[k], i);
+    Triple d{};
+    for (std::size_t k = 0; k < 3; ++k) d[k] = value(values, axes_[k][1], i) - value(values, axes_[k][0], i);
+    d = Lattice(cell.data()).shortest(d);
+    return std::hypot(d[0], d[1], d[2]);
   }
 
   double reach(const OracleOutput& values, std::size_t i) const {
@@ -129,6 +143,7 @@ class Experiment {
   Pipeline pipeline_, values_;
   Neighbourhood neighbourhood_;
   std::vector<std::array<int, 3>> axes_;
+  std::vector<int> cell_;  // the numbers of its vectors, if there is one
   std::array<int, 3> reach_;
   std::mt19937 random_;
 };

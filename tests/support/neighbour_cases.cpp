@@ -10,6 +10,7 @@ std::string text_of(const Metric& metric, const ReachOf& reach) {
 input_i vec3 xi; input_i vec3 vi; input_i real hi; input_i int ki;
 input_j vec3 xj; input_j vec3 vj; input_j real hj; input_j int kj;
 param real rc = 1.0; param vec3 box = vec3(1e30);
+param vec3 la = vec3(1e30, 0, 0); param vec3 lb = vec3(0, 1e30, 0); param vec3 lc = vec3(0, 0, 1e30);
 output(sum) real count; output(sum) real weight; output(min) real least; output(argmin) index nearest;
 output(argmax) index heaviest;
 output(max) int most; output(sum) real gaps;
@@ -21,6 +22,36 @@ heaviest = argmax(heaviest, real(kj)); most = max(most, kj + ki); gaps += real(j
 )";
 }
 
+namespace {
+
+// Three lattice vectors: those of the box, skewed a little or by so much that they hide how short others are, small
+// beside any reach, or open along one direction. Of numbers that floats hold, and so are the skewed ones.
+std::array<std::array<double, 3>, 3> random_cell(std::uint64_t seed, double side) {
+  std::mt19937_64 random(seed ^ 0xce11);
+  const auto number = [&](double low, double high) {
+    return std::round(std::uniform_real_distribution<double>(low, high)(random) * 64) / 64;
+  };
+  const std::uint64_t kind = random() % 5;
+  const double size = kind == 3 ? 0.15 * side : side;
+  std::array<std::array<double, 3>, 3> cell{};
+  for (std::size_t k = 0; k < 3; ++k) {
+    for (std::size_t c = 0; c < 3; ++c) cell[k][c] = kind == 0 || kind == 4 ? 0 : number(-0.4, 0.4) * size;
+    cell[k][k] = number(0.6, 1.4) * size;
+  }
+  if (kind == 4) cell[2] = {0, 0, 1e30};
+  if (kind == 4)
+    cell[0] = {number(0.6, 1.4) * size, 0, 0}, cell[1] = {number(-1, 1) * size, number(0.6, 1.4) * size, 0};
+  for (int step = 0; kind == 2 && step < 4; ++step) {
+    const std::size_t one = random() % 3, other = (one + 1 + random() % 2) % 3;
+    const double times = double(random() % 9) - 4;
+    for (std::size_t c = 0; c < 3; ++c) cell[one][c] += times * cell[other][c];
+  }
+  if (random() % 2) std::swap(cell[0], cell[1]);  // of the other hand
+  return cell;
+}
+
+}  // namespace
+
 NeighbourCase random_case(std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto uniform = [&](double low, double high) {
@@ -31,6 +62,7 @@ NeighbourCase random_case(std::uint64_t seed) {
   c.nj = random() % 3 == 0 ? c.ni : std::int64_t(uniform(0, 1) * 900);
   const double side = 8;
   for (double& length : c.box) length = random() % 4 == 0 ? 1e30 : uniform(0.6, 1.4) * side;
+  c.cell = random_cell(seed, side);
   c.rc = std::array{0.5, 1.0, 2.0, 5.0}[random() % 4];
   const std::uint64_t kind = random() % 3;
   const std::uint64_t crowd = std::array{0, 0, 100, 3}[random() % 4];  // among so many coordinates one is nowhere

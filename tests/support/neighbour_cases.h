@@ -14,7 +14,8 @@ struct Metric {
 };
 inline constexpr Metric kMetrics[] = {{"open", "xj - xi"},
                                {"periodic", "nearest_image(xj - xi, box)"},
-                               {"moving", "nearest_image((xj + 0.5 * vj) - (xi + 0.5 * vi), box)"}};
+                               {"moving", "nearest_image((xj + 0.5 * vj) - (xi + 0.5 * vi), box)"},
+                                      {"cell", "nearest_image(xj - xi, la, lb, lc)"}};
 struct ReachOf {
   const char* name;
   const char* bound;
@@ -28,6 +29,7 @@ std::string text_of(const Metric& metric, const ReachOf& reach);
 struct NeighbourCase {
   std::int64_t ni = 0, nj = 0;  // ni = nj: one set
   std::array<double, 3> box{1e30, 1e30, 1e30};
+  std::array<std::array<double, 3>, 3> cell{};
   double rc = 1;
   std::vector<double> xi, vi, hi, ki, xj, vj, hj, kj;
   std::vector<std::int64_t> list;  // the chosen i; empty: all

@@ -67,5 +67,30 @@ TEST(displacement, may_be_a_nearest_image) {
   for (const Case& c : table) EXPECT_EQ(axis_of(c.value), c.axis) << c.value;
 }
 
+// "cell, component" of the axis that the value is, or "none".
+TEST(displacement, may_be_a_component_of_an_image_in_a_cell) {
+  const auto axis_in_cell = [](const std::string& value) -> std::string {
+    Pipeline p = parse({"p.pipe",
+                        "input_i vec3 xi; input_j vec3 xj; param vec3 a; param vec3 b; param vec3 c;\n"
+                        "output(sum) real o;\no += " +
+                            value + ";"});
+    const auto axis = read_axis(p.pair, p.contributions[0].value);
+    if (!axis || axis->cell == kNone) return axis ? "no cell" : "none";
+    std::string vectors;
+    for (const NodeId vector : p.pair[axis->cell].args)
+      vectors += expression_text(p.fields, p.pair, p.pair[vector].args[0]) + " ";
+    return expression_text(p.fields, p.pair, axis->of_j) + " " + vectors + std::to_string(axis->component);
+  };
+  constexpr Case table[] = {
+      {"nearest_image(xj - xi, a, b, c).x", "xj.x a.x b.x c.x 0"},
+      {"nearest_image(xi - xj, a, b, c).y", "xj.y a.x b.x c.x 1"},
+      {"2 * nearest_image(xj - xi, a, b, c).z", "xj.z * 2 a.x * 2 b.x * 2 c.x * 2 2"},
+      {"nearest_image(xj + xi, a, b, c).z", "none"},
+      {"nearest_image(vec3(xj.x - xi.x, xi.y - xj.y, xj.z - xi.z), a, b, c).x", "none"},
+      {"nearest_image(vec3(xj.x - xi.x, xi.y - xj.y, 0), a, b, c).x", "none"},
+  };
+  for (const Case& c : table) EXPECT_EQ(axis_in_cell(c.value), c.axis) << c.value;
+}
+
 }  // namespace
 }  // namespace nbcc

@@ -49,6 +49,25 @@ TEST(ErrorBound, IsTightForNearestImagesInMixedPrecision) {
   EXPECT_GE(bound(Precision::Single), 4 * kEpsilon);
 }
 
+TEST(ErrorBound, IsTightForImagesInACellInMixedPrecision) {
+  const std::string body =
+      "param vec3 a; param vec3 b; param vec3 c;\noutput(sum) vec3 s;\n"
+      "s += nearest_image(xj - xi, a, b, c);";
+  const Pipeline pipeline = parse({"test.pipe", "input_i vec3 xi;\ninput_j vec3 xj;\n" + body});
+  const OracleInput input{.ni = 1,
+                          .nj = 1,
+                          .i = {{2e-4}, {0}, {0}},
+                          .j = {{3.1 + 9.7 - 1e-4}, {9.4}, {1e-3}},
+                          .params = {9.7, 0, 0, 3.1, 9.4, 0, 0.3, -2.2, 9.1}};
+  const std::int64_t first = 0;
+  const auto bound = [&](Precision precision) {
+    return expect(pipeline, input, {&first, 1}, {.precision = precision}, cpu_target(Isa::Avx2)).bound[0][0];
+  };
+  EXPECT_LE(bound(Precision::Mixed), 100 * kEpsilon * 1e-3);
+  EXPECT_GE(bound(Precision::Single), 4 * kEpsilon);
+  EXPECT_LE(bound(Precision::Single), 1000 * kEpsilon);
+}
+
 TEST(ErrorBound, GrowsWithTheConditionOfATerm) {
   // exp(-40 x): an error of one rounding in 40 x is 40 in the result.
   const Expectation steep = expected("output(sum) real s;\ns += exp(-40.0 * (xj - xi) * (xj - xi));", {0}, {1});

@@ -29,7 +29,7 @@ PipelineImage image_of_pull() {
     image.cpu.back().text.clear();
   }
   image.cuda = build_cuda_kernel(kPull, {}, "");
-  image.cpu[1].search = {2, {true, false}, SearchLayout::Reach::Max};
+  image.cpu[1].search = {.axes = 2, .periodic = {true, false}, .reach = SearchLayout::Reach::Max};
   image.cuda.neighbours = "|xj - xi| < 1";
   image.cuda.no_neighbours = "line 3: why not";
   return image;

@@ -19,6 +19,7 @@ input_i vec3 xi; input_i vec3 vi; input_i real hi; input_i real a[4]; input_i in
 input_j vec3 xj; input_j vec3 vj; input_j real hj; input_j real b[4]; input_j int gj; input_j real mj;
 param real rc = 1; param real rc2 = 1; param real skin = 0.1; param real dt = 0.1; param int n = 1;
 param vec3 box = vec3(3, 3, 3); param real side = 3;
+param vec3 la = vec3(3, 0, 0); param vec3 lb = vec3(1, 3, 0); param vec3 lc = vec3(1, -1, 3);
 output(sum) real o;
 )";
 const std::string kDistance = "vec3 dx = xj - xi; real r2 = dot(dx, dx); real r = sqrt(r2);\n";
@@ -135,6 +136,23 @@ constexpr Case kProved[] = {
      "|xj - xi| < 1 in the periodic box `box`"},
     {"vec3 s = dx; s = nearest_image(s, vec3(1)); vec3 d = s * side; if (dot(d, d) < 1) o += mj;",
      "|xj * abs(side) - xi * abs(side)| < 1 in the periodic box `side`"},
+    {"vec3 d = nearest_image(xj - xi, la, lb, lc); if (dot(d, d) < rc * rc) o += mj;",
+     "|xj - xi| < rc in the periodic cell `la`, `lb`, `lc`"},
+    {"vec3 d = nearest_image(xi - xj, la, lb, lc); skip_if(i_index == j_index || length(d) >= max(hi, hj)); o += mj;",
+     "|xj - xi| < max(hi, hj) in the periodic cell `la`, `lb`, `lc`"},
+    {"vec3 d = nearest_image(dx, vec3(3, 0, 0), side * lb, vec3(0, 0, side)); if (d.z * d.z + d.x * d.x + d.y * d.y <= "
+     "hi * hi) o += mj;",
+     "|xj - xi| <= hi in the periodic cell `(3, 0, 0)`, `side * lb`, `(0, 0, side)`"},
+    {"vec3 d = nearest_image((xj + dt * vj) - (xi + dt * vi), la, lb, lc); if (dot(d, d) < 1) o += mj;",
+     "|xj + dt * vj - (xi + dt * vi)| < 1 in the periodic cell `la`, `lb`, `lc`"},
+    {"vec3 d = 2 * nearest_image(dx, la, lb, lc); if (dot(d, d) < 1) o += mj;",
+     "|xj * 2 - xi * 2| < 1 in the periodic cell `la * 2`, `lb * 2`, `lc * 2`"},
+    {"vec3 d = nearest_image(dx, la, lb, lc); if (dot(d, d) < 0.25) o += mj; else if (dot(d, d) < 1) o -= mj;",
+     "|xj - xi| < 1 in the periodic cell `la`, `lb`, `lc`"},
+    {"vec3 d = nearest_image(dx, la, lb, lc); if (dot(d, d) < 1 && d.x * d.x < 1) o += mj;",
+     "|xj - xi| < 1 in the periodic cell `la`, `lb`, `lc`"},
+    {"vec3 d = nearest_image(dx, la, lb, lc); if (dot(d, d) + dx.x * dx.x < 1) o += mj;",
+     "|xj - xi| < 1 in the periodic cell `la`, `lb`, `lc`"},
     {"vec3 d = (xj + dt * vj) - (xi + dt * vi); if (dot(d, d) < 1) o += mj;", "|xj + dt * vj - (xi + dt * vi)| < 1"},
     {"vec3 d = dx + dt * (vj - vi); if (dot(d, d) < 1) o += mj;", "|xj + vj * dt - (xi + vi * dt)| < 1"},
     {"if (abs(dx.x) < rc) o += mj;", "|xj.x - xi.x| < rc"},
@@ -260,6 +278,31 @@ constexpr Case kNotProved[] = {
     {"vec3 d = nearest_image(dx, hi); if (dot(d, d) < 1) o += mj;",
      "not: no distance of two positions is recognised in what is compared here"},
     {"vec3 d = dx + side * round(dx / side); if (dot(d, d) < 1) o += mj;",
+     "not: no distance of two positions is recognised in what is compared here"},
+    // in a cell of three vectors
+    {"vec3 d = nearest_image(dx, la, lb, lc); if (d.x * d.x + d.y * d.y < 1) o += mj;",
+     "not: in a cell of three lattice vectors no component of the nearest image bounds the distance, only all three in "
+     "one sum of squares do"},
+    {"vec3 d = nearest_image(dx, la, lb, lc); if (abs(d.z) < 1) o += mj;",
+     "not: in a cell of three lattice vectors no component of the nearest image bounds the distance, only all three in "
+     "one sum of squares do"},
+    {"vec3 d = nearest_image(dx, la, lb, lc); if (d.x * d.x + d.y * d.y + 2 * d.z * d.z < 1) o += mj;",
+     "not: in a cell of three lattice vectors no component of the nearest image bounds the distance, only all three in "
+     "one sum of squares do"},
+    {"vec3 d = nearest_image(dx, la, lb, lc); vec3 e = nearest_image(dx, lb, lc, vec3(3, 0, 0)); "
+     "if (d.x * d.x + d.y * d.y + e.z * e.z < 1) o += mj;",
+     "not: in a cell of three lattice vectors no component of the nearest image bounds the distance, only all three in "
+     "one sum of squares do"},
+    {"vec3 d = nearest_image(dx, la, lb, lc); vec3 e = nearest_image(dx, la, lb, side * lc); "
+     "if (dot(d, d) < 1) o += mj; if (dot(e, e) < 1) o += mj;",
+     "not: two distances are bounded that have nothing in common"},
+    {"vec3 d = nearest_image(dx, la, lb, lc); if (dot(d, d) < 1) o += mj; if (r2 < 1) o += mj;",
+     "not: two distances are bounded that have nothing in common"},
+    {"vec3 d = nearest_image(vec3(dx.x, -dx.y, dx.z), la, lb, lc); if (dot(d, d) < 1) o += mj;",
+     "not: no distance of two positions is recognised in what is compared here"},
+    {"vec3 d = nearest_image(vec3(dx.x, dx.y, 0), la, lb, lc); if (dot(d, d) < 1) o += mj;",
+     "not: no distance of two positions is recognised in what is compared here"},
+    {"vec3 d = nearest_image(nearest_image(dx, la, lb, lc), la, lb, lc); if (dot(d, d) < 1) o += mj;",
      "not: no distance of two positions is recognised in what is compared here"},
     {"if (dot(xj, xj) < 1) o += mj;", "none"},
     {"if (length(xi) < rc && length(xj) < rc) o += mj;", "none"},

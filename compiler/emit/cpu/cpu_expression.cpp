@@ -19,6 +19,7 @@ int CpuVectors::lanes() const { return register_bytes(isa) / (precision == Preci
 
 std::string cpu_type(Type type, bool vector) {
   if (type == Type::Bool) return vector ? "vmask" : "bool";
+  if (numbers_in(type) > 1) return fmt::format("{}<{}>", name(type), vector ? "vreal" : "double");
   return (vector ? "v" : "") + std::string(name(type));
 }
 

@@ -23,17 +23,20 @@ namespace {
 constexpr int kTermsPerTile = 128;
 
 // Types, and the functions that statements call.
-std::string types(const CpuVectors& vectors) {
+std::string types(const CpuVectors& vectors, bool has_cells) {
   std::string numbers;
   for (int k = 0; k < vectors.lanes(); ++k) numbers += fmt::format("{}{}", k ? ", " : "", k);
   // SSE2 has no instructions to round with, and on Neon kernels take no estimate of roots.
   std::string isa = vectors.isa == Isa::Sse2 ? "" : fill_template("cpu_rounding.h", {});
   if (vectors.isa != Isa::Neon) isa += fill_template(fmt::format("cpu_{}.h", name(vectors.isa)), {});
+  const std::string cells =
+      has_cells ? fill_template("cpu_cell.h", {}) + fill_template("cell.h", {{"inline", "NBCC_INLINE"}}) : "";
   return fill_template("cpu_types.h", {{"real", vectors.real()},
                                        {"mask", vectors.precision == Precision::Double ? "vindex" : "vint"},
                                        {"lanes", std::to_string(vectors.lanes())},
                                        {"lane_numbers", numbers},
-                                       {"isa", isa}});
+                                       {"isa", isa}}) +
+         cells;
 }
 
 // What a particle has of an input, as a double or a whole number.
@@ -100,7 +103,7 @@ KernelSource emit_cpu(const Pipeline& pipeline, const Options& options, Isa isa,
                                name(options.math));
   holes["lanes"] = std::to_string(source.lanes);
   holes["i_block"] = std::to_string(source.i_block);
-  holes["types"] = types(vectors);
+  holes["types"] = types(vectors, plan.has_cells);
   holes["prepare_uniform_i"] = body.prepare_uniform(plan.i);
   holes["prepare_i"] = body.prepare(plan.i, 'i');
   holes["prepare_uniform_j"] = body.prepare_uniform(plan.j);

@@ -11,7 +11,10 @@
 
 namespace nbcc {
 
-std::string cuda_type(Type type, const CudaScalars& scalars) { return std::string(name(scalars.resolved(type))); }
+std::string cuda_type(Type type, const CudaScalars& scalars) {
+  if (numbers_in(type) > 1) return fmt::format("{}<{}>", name(type), scalars.wide ? "double" : "float");
+  return std::string(name(scalars.resolved(type)));
+}
 
 std::string cuda_literal(double value, Type type, const CudaScalars& scalars) {
   const Type resolved = scalars.resolved(type);

@@ -49,7 +49,7 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
   const char* const coordinates = options.precision == Precision::Single ? "0x1p-20" : "0x1p-48";
   const std::string find_self = "const index self[1] = {i + a.i_offset - a.j_offset};";
   source.search_text = fill_template("cuda_search.cu", {{"title", cuda_title(pipeline, options)},
-                                                        {"types", cuda_types(kSearchLaunch, "0", options.precision)},
+                                                        {"types", cuda_types(kSearchLaunch, "0", options.precision, plan.has_cells)},
                                                         {"particles", cuda_particles(pipeline, plan, body)},
                                                         {"axes", std::to_string(source.search.axes)},
                                                         {"periodic", std::to_string(periodic_axes(source.search))},

@@ -44,6 +44,7 @@ std::string CudaStatements::expression(NodeId id) const {
     return fmt::format("fmaf({0}t{1}, t{2}, t{3}s) + fmaf({0}t{1}, t{2}l, t{3}e)", added ? "" : "-", whole, length,
                        difference);
   }
+  if (plan_.keeps_parts(n)) return vectors_with_parts(plan_, n, [](NodeId arg) { return fmt::format("t{}", arg); });
   if (plan_.two_float.count(id)) return fmt::format("(t{0} - t{1}) + (t{0}l - t{1}l)", n.args[0], n.args[1]);
   if (rounds_product(n)) {
     const Node& product = graph_[n.args[0]];

@@ -66,7 +66,7 @@ std::string kernel(const Pipeline& pipeline, const Plan& plan, const Options& op
   const bool cutoff = plan.any_guard != kNone;
   return fill_template("cuda_kernel.cu",
                        {{"title", cuda_title(pipeline, options)},
-                        {"types", cuda_types(own, resident_threads_text(body.needs), options.precision)},
+                        {"types", cuda_types(own, resident_threads_text(body.needs), options.precision, plan.has_cells)},
                         {"cutoff", cutoff ? "true" : "false"},
                         {"particles", cuda_particles(pipeline, plan, body)}}) +
          all_pairs(body, cutoff);
@@ -100,7 +100,9 @@ KernelSource emit_cuda(const Pipeline& pipeline, const Options& options, const N
   source.tile = source.launches.front().j_tile;
   source.cutoff = needs.cutoff;
   source.pair_statements = body.pair_statements;
-  if (neighbourhood && can_locate(*neighbourhood, plan)) add_cuda_search(source, pipeline, plan, options, *neighbourhood);
+  // A search on a GPU knows of boxes, but of no cells.
+  if (neighbourhood && !search_layout(*neighbourhood).triclinic && can_locate(*neighbourhood, plan))
+    add_cuda_search(source, pipeline, plan, options, *neighbourhood);
   return source;
 }
 

@@ -1,0 +1,105 @@
+// Lattice vectors -> a reduced basis -> shortest copies. One door: Lattice.
+#include "compiler/ir/lattice.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace nbcc {
+namespace {
+
+double dot(const Triple& a, const Triple& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+double length(const Triple& a) { return std::sqrt(dot(a, a)); }
+Triple sum(const Triple& a, double factor, const Triple& b) {
+  return {a[0] + factor * b[0], a[1] + factor * b[1], a[2] + factor * b[2]};
+}
+Triple cross(const Triple& a, const Triple& b) {
+  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+}
+
+constexpr double kNoLonger = 1 - 1e-12;  // by this factor shorter counts as shorter, so that every search ends
+
+// Some combination with coefficients -1, 0 and 1 that holds the k-th vector and is shorter than it; else that itself.
+Triple shortened(const std::array<Triple, 3>& basis, std::size_t k) {
+  const Triple &a = basis[(k + 1) % 3], &b = basis[(k + 2) % 3];
+  Triple best = basis[k];
+  for (const int m : {-1, 0, 1})
+    for (const int n : {-1, 0, 1})
+      if (const Triple next = sum(sum(basis[k], m, a), n, b); dot(next, next) < kNoLonger * dot(best, best))
+        best = next;
+  return best;
+}
+
+// Whole multiples of the vectors are taken off one another as long as any gets shorter: first as many as bring two to
+// right angles, as nearly as it goes, then combinations of all three. Lengths fall by a factor in every round of the
+// first kind, as in Euclid's algorithm.
+void reduce(std::array<Triple, 3>& basis) {
+  constexpr int kMostRounds = 100;
+  bool shorter = true;
+  for (int round = 0; round < kMostRounds && shorter; ++round) {
+    shorter = false;
+    const auto replace = [&](Triple& old, const Triple& by) {
+      if (!(dot(by, by) < kNoLonger * dot(old, old))) return;
+      old = by;
+      shorter = true;
+    };
+    for (std::size_t k = 0; k < 3; ++k)
+      for (const std::size_t other : {(k + 1) % 3, (k + 2) % 3}) {
+        const Triple& b = basis[other];
+        replace(basis[k], sum(basis[k], -std::nearbyint(dot(basis[k], b) / dot(b, b)), b));
+      }
+    for (std::size_t k = 0; k < 3; ++k) replace(basis[k], shortened(basis, k));
+  }
+  std::ranges::sort(basis, {}, [](const Triple& v) { return dot(v, v); });
+}
+
+// Calls body for all copies that may be the shortest, where `d` is the one that rounding found.
+template <typename Body>
+void for_copies(const std::array<Triple, 3>& basis, const Triple& d, const Body& body) {
+  for (int l = -2; l <= 2; ++l)
+    for (int m = -2; m <= 2; ++m)
+      for (int n = -2; n <= 2; ++n) body(sum(sum(sum(d, l, basis[0]), m, basis[1]), n, basis[2]));
+}
+
+}  // namespace
+
+Lattice::Lattice(const double* vectors) {
+  for (std::size_t k = 0; k < 3; ++k) std::copy_n(vectors + 3 * k, 3, reduced_[k].begin());
+  const double volume = std::fabs(dot(reduced_[0], cross(reduced_[1], reduced_[2])));
+  const bool spans = volume > 0x1p-40 * length(reduced_[0]) * length(reduced_[1]) * length(reduced_[2]);
+  if (!spans) {
+    normal_.fill({NAN, NAN, NAN});
+    return;
+  }
+  reduce(reduced_);
+  const Triple flat = sum(reduced_[1], -dot(reduced_[1], reduced_[0]) / dot(reduced_[0], reduced_[0]), reduced_[0]);
+  const Triple upright = cross(reduced_[0], reduced_[1]);
+  normal_ = {reduced_[0], flat, upright};
+  for (std::size_t k = 0; k < 3; ++k)
+    for (const double size = dot(normal_[k], reduced_[k]); double& x : normal_[k]) x /= size;
+}
+
+Triple Lattice::shortest(const Triple& difference) const {
+  Triple d = difference;
+  for (std::size_t k = 3; k-- > 0;) d = sum(d, -std::nearbyint(dot(d, normal_[k])), reduced_[k]);
+  // No other copy is as near as half of the shortest distance between copies.
+  if (4 * dot(d, d) <= dot(reduced_[0], reduced_[0])) return d;
+  Triple best = d;
+  for_copies(reduced_, d, [&best](const Triple& copy) {
+    if (dot(copy, copy) < dot(best, best)) best = copy;
+  });
+  return best;
+}
+
+Triple Lattice::doubt(const Triple& shortest, double tolerance) const {
+  Triple doubt{};
+  if (2 * (length(shortest) + tolerance) < length(reduced_[0])) return doubt;
+  for_copies(reduced_, shortest, [&](const Triple& copy) {
+    if (!(length(copy) <= length(shortest) + tolerance)) return;
+    for (std::size_t c = 0; c < 3; ++c) doubt[c] = std::max(doubt[c], std::fabs(copy[c] - shortest[c]));
+  });
+  return doubt;
+}
+
+double Lattice::across() const { return length(reduced_[0]) + length(reduced_[1]) + length(reduced_[2]); }
+
+}  // namespace nbcc
