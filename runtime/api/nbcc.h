@@ -231,8 +231,8 @@ typedef struct nbcc_statistics {
   int64_t pairs_tested;  /* by the kernel, against the cutoff */
   int64_t searches;      /* those of the runs that had kept nothing that holds */
   int64_t runs;          /* all of them */
-  int64_t pairs_within;  /* the proved reach, in the last run: counted by the call that asks, in about the time of a
-                            search; 0 if that run was over all pairs */
+  int64_t pairs_within;  /* the proved reach, in the last run: counted by the call that asks, which takes
+                            longer than a run; 0 if that run was over all pairs */
   double seconds_locate; /* to pack particles and find their places */
   double seconds_sort;   /* to sort them */
   double seconds_lists;  /* to find what is near each group of i, and put it side by side */

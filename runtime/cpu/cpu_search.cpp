@@ -172,7 +172,8 @@ bool CpuSearch::holds(double skin) const {
     for (std::int64_t k = 0; k < side.count; ++k) {
       Place moved{};
       for (std::size_t row = 0; row + 1 < side.rows.size(); ++row) {
-        moved[row] = nearest(space_, row, then[row * std::size_t(side.count) + std::size_t(k)], side.rows[row][k]);
+        const double was = then[row * std::size_t(side.count) + std::size_t(k)];
+        moved[row] = nearest_image(side.rows[row][k] - was, space_.length[row], space_.inverse[row]);
       }
       if (space_.cell) moved = space_.cell->short_copy(moved);
       if (!(4 * dot(moved, moved) <= skin * skin)) return false;
@@ -235,26 +236,39 @@ void CpuSearch::gather(std::int64_t group, Gathered& gathered) {
   positions.resize(count);
 }
 
+// The j's coordinates are put side by side first, so that memory is read at random once for a group.
 std::int64_t CpuSearch::pairs_within(std::int64_t group) const {
   std::vector<int> positions;
-  const bool kept = !found_.empty() && !found_[std::size_t(group)].empty();
-  if (!kept) j_tree_->find(i_tree().leaf(group), positions);
-  const auto reach_of = [](const Located& side, bool reaches, std::size_t k) {
-    return reaches ? side.rows.back()[k] : 0;
-  };
-  const auto first = std::size_t(group * SiteTree::kLeaf), all = order_of_i().size();
+  if (!found_.empty()) positions = found_[std::size_t(group)];
+  if (positions.empty()) j_tree_->find(i_tree().leaf(group), positions);
+  const std::size_t count = positions.size(), reach_row = std::size_t(space_.axes);
+  std::vector<double> near((reach_row + 1) * count), distances(count);
+  for (std::size_t row = 0; row < reach_row + source_.search.of_j(); ++row)
+    for (std::size_t k = 0; k < count; ++k)
+      near[row * count + k] = j_.rows[row][j_tree_->numbers()[std::size_t(positions[k])]];
+
+  const auto first = std::size_t(group * SiteTree::kLeaf),
+             last = std::min(first + SiteTree::kLeaf, order_of_i().size());
   std::int64_t within = 0;
-  for (std::size_t position = first; position < std::min(first + SiteTree::kLeaf, all); ++position) {
-    const auto i = std::size_t(order_of_i()[position]);
-    for (const int found : kept ? found_[std::size_t(group)] : positions) {
-      const auto j = std::size_t(j_tree_->numbers()[std::size_t(found)]);
-      const double reach =
-          space_.exact_reach(reach_of(i_, source_.search.of_i(), i), reach_of(j_, source_.search.of_j(), j));
-      Place apart{};
-      for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis)
-        apart[axis] = nearest(space_, axis, i_.rows[axis][i], j_.rows[axis][j]);
-      if (space_.cell) apart = space_.cell->short_copy(apart);
-      within += reach >= 0 && dot(apart, apart) < reach * reach;
+  for (std::size_t position = first; position < last; ++position) {
+    const int i = order_of_i()[position];
+    std::ranges::fill(distances, 0);
+    for (std::size_t axis = 0; axis < reach_row; ++axis) {
+      const double x = i_.rows[axis][i], length = space_.length[axis], inverse = space_.inverse[axis];
+      for (std::size_t k = 0; k < count; ++k) {
+        const double d = nearest_image(near[axis * count + k] - x, length, inverse);
+        distances[k] += d * d;
+      }
+    }
+    for (std::size_t k = 0; space_.cell && k < count; ++k) {
+      const Place apart{near[k] - i_.rows[0][i], near[count + k] - i_.rows[1][i], near[2 * count + k] - i_.rows[2][i]};
+      const Place image = space_.cell->short_copy(apart);
+      distances[k] = dot(image, image);
+    }
+    const double reach_of_i = source_.search.of_i() ? i_.rows[reach_row][i] : 0;
+    for (std::size_t k = 0; k < count; ++k) {
+      const double reach = space_.exact_reach(reach_of_i, near[reach_row * count + k]);
+      within += reach >= 0 && distances[k] < reach * reach;
     }
   }
   return within;

@@ -17,10 +17,10 @@ typedef double Doubles __attribute__((vector_size(16)));
 constexpr int kDoubles = sizeof(Doubles) / sizeof(double);
 
 // Between two intervals of these centres whose half lengths are `half` together. In an open space length and inverse
-// are 0. The nearest whole number by an addition that leaves no room for the rest: exact below 2^51.
+// are 0.
 template <typename T>
 T gap(double from, T to, double half, double length, double inverse) {
-  const T d = to - from, whole = (d * inverse + 0x1.8p52) - 0x1.8p52, image = d - length * whole;
+  const T image = nearest_image(T(to - from), length, inverse);
   const T between = (image < 0 ? -image : image) - half;
   return between > 0 ? between : between - between;
 }
@@ -40,11 +40,6 @@ double SearchSpace::exact_reach(double of_i, double of_j) const {
 double SearchSpace::reach(double of_i, double of_j) const {
   const double exact = exact_reach(of_i, of_j);
   return exact + std::fabs(exact) * relative + absolute;
-}
-
-double nearest(const SearchSpace& space, std::size_t axis, double from, double to) {
-  const double d = to - from;
-  return d - space.length[axis] * std::nearbyint(d * space.inverse[axis]);
 }
 
 double distance2(const SearchSpace& space, const SiteBox& a, const SiteBox& b) {

@@ -44,8 +44,13 @@ struct SiteBox {
   double reach = 0;        // the largest of its particles
 };
 
-// The difference of two coordinates, or of their nearest copies along the axis.
-double nearest(const SearchSpace& space, std::size_t axis, double from, double to);
+// A difference of coordinates -> that of their nearest copies. In an open space length and inverse are 0. The nearest
+// whole number by an addition that leaves no room for the rest: exact below 2^51.
+template <typename T>
+T nearest_image(T difference, double length, double inverse) {
+  const T whole = (difference * inverse + 0x1.8p52) - 0x1.8p52;
+  return difference - length * whole;
+}
 
 // The square of the distance of two boxes, or of their nearest copies, at least. In a cell
 // of three vectors, of the boxes themselves.

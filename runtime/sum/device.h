@@ -64,7 +64,7 @@ struct Summation {
   virtual void wait() {}
   // Whether the indices of a list can be read, and so checked, here.
   virtual bool can_read(const std::int64_t* list) const { return list != nullptr; }
-  // Counts the pairs within reach, which takes about as long as a search.
+  // Counts the pairs within reach, which takes longer than a run.
   virtual SumStatistics statistics() const { return {}; }
   // Numbers of the launch configuration that runs take from now on; zeros leave the choice. Only GPUs have one.
   virtual void set_launch(const LaunchConfig&) {}

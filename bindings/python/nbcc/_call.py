@@ -488,7 +488,7 @@ class Caller:
         """What was done in those calls of this object that summed over neighbours, see `pairs` of `compile`.
 
         runs: their number. searches: those of them that had kept nothing that holds. pairs_tested: by kernels.
-        pairs_within: the proved reach, in the last run of each kernel; counted now, in about the time of a search.
+        pairs_within: the proved reach, in the last run of each kernel; counted now, which takes longer than a run.
         seconds_locate, seconds_sort, seconds_lists, seconds_sums: to find particles' places, to sort them, to find what
         is near each group of i, to sum over that.
         """
