@@ -468,5 +468,25 @@ TEST_F(SumErrors, AccumulatedIndex) {
             "value");
 }
 
+// As GPUs are, of kernels whose texts have no functions to search with: what is proved is said, and that it does not
+// help.
+TEST(Sum, NeighboursThatADeviceCannotSearchForAreNotCalledUnproved) {
+  KernelSource source = fake_source();
+  const auto complaint = [&source] {
+    SumState sum(kernel(1, source));
+    try {
+      sum.set_pairs(PairChoice::Cutoff);
+    } catch (const UsageError& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  source.neighbours.clear();
+  EXPECT_NE(complaint().find("it is not proved"), std::string::npos) << complaint();
+  source.neighbours = "|xj - xi| < rc in the periodic cell `a`, `b`, `c`";
+  EXPECT_EQ(complaint(), "pairs = cutoff: pipeline 'fake' has neighbours, " + source.neighbours +
+                             ", but this device does not search for them");
+}
+
 }  // namespace
 }  // namespace nbcc
