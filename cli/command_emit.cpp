@@ -108,7 +108,8 @@ void add_emit(CLI::App& app, Invocation&) {
       .add_option(
           "--stage", options->stage,
           "ir: as parsed; optimized: after the passes for the CPU; cpu: its kernel's text; asm: that text's machine "
-          "code as assembly; cuda: the kernel's text for NVIDIA's GPUs; ptx: that text compiled for a virtual GPU; "
+          "code as assembly; cuda: the kernel's text for NVIDIA's GPUs; cuda-search: that of its search for "
+          "neighbours; ptx: the kernel's text compiled for a virtual GPU; "
           "cubin: its machine code, which is binary; sass: that as assembly")
       ->required()
       ->check(CLI::IsMember({"ir", "optimized", "cpu", "asm", "cuda", "cuda-search", "ptx", "cubin", "sass"}));

@@ -86,13 +86,13 @@ struct SearchLayout {
 };
 
 struct KernelSource {
-  std::string pipeline;  // its name
-  std::string text;      // the whole of what the backend compiler sees; the cache key with `target`
+  std::string pipeline;     // its name
+  std::string text;         // the whole of what the backend compiler sees; the cache key with `target`
   std::string search_text;  // CUDA: the same of a search and of sums over what it finds; empty where nothing is proved
-  std::string target;    // "cpu-avx2", "cuda-sm_90", ...; with the compile options that are not in the text
-  int lanes = 1;         // elements that one vector of the kernel holds; columns are padded to a multiple
-  int tile = 1;          // j-particles whose terms are summed in working precision before they join the double sum
-  int i_block = 1;       // i-particles that one pass of the kernel holds in registers
+  std::string target;       // "cpu-avx2", "cuda-sm_90", ...; with the compile options that are not in the text
+  int lanes = 1;            // elements that one vector of the kernel holds; columns are padded to a multiple
+  int tile = 1;             // j-particles whose terms are summed in working precision before they join the double sum
+  int i_block = 1;          // i-particles that one pass of the kernel holds in registers
   std::vector<Column> i_columns, j_columns;  // packed columns, then derived ones
   std::vector<FieldLayout> fields;           // in order of declaration
   int params = 0;                            // components of all params, handed over as doubles

@@ -68,7 +68,8 @@ std::string nowhere(const Pipeline& pipeline, const Plan& plan, const ScalarSpel
     nothing += fmt::format("{0}(p{1} - p{1})", nothing.empty() ? "" : " + ", coordinate);
   for (std::size_t k = 0; k < plan.outputs.size(); ++k)
     if (pipeline.becomes_nan(int(k))) set += fmt::format(" {} = nowhere;", spelling.result(k));
-  return set.empty() ? "" : fmt::format("{}const double nowhere = {};\nif (nowhere != 0) {{{} }}\n", text, nothing, set);
+  return set.empty() ? ""
+                     : fmt::format("{}const double nowhere = {};\nif (nowhere != 0) {{{} }}\n", text, nothing, set);
 }
 
 }  // namespace

@@ -97,7 +97,8 @@ bool can_locate(const Neighbourhood& n, const Plan& plan) {
   return has_columns(rows_of_i(n)) && has_columns(rows_of_j(n));
 }
 
-LocateText locate_text(const Neighbourhood& n, const Plan& plan, const ScalarSpelling& spelling, const LocateText& rows) {
+LocateText locate_text(const Neighbourhood& n, const Plan& plan, const ScalarSpelling& spelling,
+                       const LocateText& rows) {
   const auto nodes = [&](const Roots& roots) {
     return scalar_statements(plan, n.graph, needed_for(n, roots), 'n', spelling);
   };

@@ -1,6 +1,6 @@
 // Particles that are nowhere: of which a coordinate is NaN or infinite. In a pipeline with a neighbourhood they disturb
-// nobody else, whether all pairs are summed over or those that a search has found: pairs with them are left out, and an i
-// that is nowhere gets NaN, or -1 from argmin and argmax. Tested by tests/unit/nowhere_test.cpp.
+// nobody else, whether all pairs are summed over or those that a search has found: pairs with them are left out, and an
+// i that is nowhere gets NaN, or -1 from argmin and argmax. Tested by tests/unit/nowhere_test.cpp.
 #pragma once
 #include "compiler/ir/ir.h"
 #include "compiler/passes/neighbourhood.h"

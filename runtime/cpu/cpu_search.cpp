@@ -31,6 +31,7 @@ bool CpuSearch::locate_side(nbcc_locate_function locate, const nbcc_kernel_argum
   const std::int64_t rows = source_.search.axes + 1, chunks = ceil_div(count, kChunk);
   side.count = count;
   side.values.resize(std::size_t(rows * count));
+  side.nowhere.assign(std::size_t(count), 0);
   side.rows.clear();
   side.low = side.high = {};
   for (std::int64_t row = 0; row < rows; ++row) side.rows.push_back(side.values.data() + row * count);
@@ -51,8 +52,10 @@ bool CpuSearch::locate_side(nbcc_locate_function locate, const nbcc_kernel_argum
     for (std::size_t axis = 0; axis + 1 < side.rows.size(); ++axis) {
       side.low[axis] = std::min(side.low[axis], extent.any ? extent.low[axis] : any.low[axis]);
       side.high[axis] = std::max(side.high[axis], extent.any ? extent.high[axis] : any.high[axis]);
-      for (std::int64_t k = chunk * kChunk; !extent.any && k < std::min((chunk + 1) * kChunk, count); ++k)
+      for (std::int64_t k = chunk * kChunk; !extent.any && k < std::min((chunk + 1) * kChunk, count); ++k) {
         side.rows[axis][k] = any.low[axis];
+        side.nowhere[std::size_t(k)] = 1;
+      }
     }
   }
   return true;
@@ -74,10 +77,9 @@ CpuSearch::Extent CpuSearch::Located::settle(std::int64_t begin, std::int64_t en
   extent.any = somewhere < end;
   if (!extent.any) return extent;
   for (std::int64_t k = begin; k < end && nothing != 0; ++k) {
-    if (is_somewhere(k))
-      somewhere = k;
-    else
-      for (double* row : axes) row[k] = row[somewhere];
+    nowhere[std::size_t(k)] = !is_somewhere(k);
+    if (!nowhere[std::size_t(k)]) somewhere = k;
+    for (double* row : axes) row[k] = row[somewhere];
   }
   for (std::size_t axis = 0; axis < axes.size(); ++axis) {
     double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -252,6 +254,7 @@ std::int64_t CpuSearch::pairs_within(std::int64_t group) const {
   std::int64_t within = 0;
   for (std::size_t position = first; position < last; ++position) {
     const int i = order_of_i()[position];
+    if (i_.nowhere[std::size_t(i)]) continue;
     std::ranges::fill(distances, 0);
     for (std::size_t axis = 0; axis < reach_row; ++axis) {
       const double x = i_.rows[axis][i], length = space_.length[axis], inverse = space_.inverse[axis];
@@ -268,7 +271,8 @@ std::int64_t CpuSearch::pairs_within(std::int64_t group) const {
     const double reach_of_i = source_.search.of_i() ? i_.rows[reach_row][i] : 0;
     for (std::size_t k = 0; k < count; ++k) {
       const double reach = space_.exact_reach(reach_of_i, near[reach_row * count + k]);
-      within += reach >= 0 && distances[k] < reach * reach;
+      const bool somewhere = !j_.nowhere[std::size_t(j_tree_->numbers()[std::size_t(positions[k])])];
+      within += somewhere && reach >= 0 && distances[k] < reach * reach;
     }
   }
   return within;

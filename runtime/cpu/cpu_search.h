@@ -58,6 +58,7 @@ class CpuSearch {
   // A side's coordinates, and its reaches where it has any, by row.
   struct Located {
     Extent settle(std::int64_t begin, std::int64_t end);
+    std::vector<char> nowhere;  // nonzero: has another's place
     std::vector<double> values;
     std::vector<double*> rows;
     std::int64_t count = 0;

@@ -21,7 +21,7 @@ class CudaProgram {
   CudaProgram& operator=(const CudaProgram&) = delete;
 
   CudaFunction* function() const { return function_; }
-  CudaFunction* find(const char* name) const;  // another kernel of the text
+  CudaFunction* find(const char* name) const;             // another kernel of the text
   const LaunchConfig& config() const { return config_; }  // without j_splits
   int resident_blocks() const { return blocks_; }         // of one multiprocessor at once
   int local_bytes() const;                                // of each thread: arrays, and registers that did not suffice

@@ -113,8 +113,8 @@ bool CudaSearch::i_are_j(const SumRequest& request, const CudaPiece& piece) cons
 void CudaSearch::launch(const char* name, unsigned blocks, unsigned sides, unsigned threads,
                         std::vector<void*> arguments, CudaStream* stream) const {
   const CudaGpu& gpu = kernel_.gpu();
-  gpu.require(gpu.driver().launch_kernel(functions_.at(name), blocks, sides, 1, threads, 1, 1, 0,
-                                         stream, arguments.data(), nullptr),
+  gpu.require(gpu.driver().launch_kernel(functions_.at(name), blocks, sides, 1, threads, 1, 1, 0, stream,
+                                         arguments.data(), nullptr),
               name);
 }
 

@@ -188,8 +188,8 @@ void CudaSummation::size_search(const SumRequest& request, bool send, CudaStream
   // Earlier runs may still use what is given back now.
   wait_for_work();
   if (!search_.reserve(request.i_count, request.nj, stream) || !list_.reserve(indices))
-    throw DeviceError(fmt::format("out of memory of the GPU: a search among {} and {} particles", request.i_count,
-                                  request.nj));
+    throw DeviceError(
+        fmt::format("out of memory of the GPU: a search among {} and {} particles", request.i_count, request.nj));
 }
 
 // What is launched stands in the stream behind the run before.

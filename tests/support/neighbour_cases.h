@@ -13,8 +13,8 @@ struct Metric {
   const char* difference;
 };
 inline constexpr Metric kMetrics[] = {{"open", "xj - xi"},
-                               {"periodic", "nearest_image(xj - xi, box)"},
-                               {"moving", "nearest_image((xj + 0.5 * vj) - (xi + 0.5 * vi), box)"},
+                                      {"periodic", "nearest_image(xj - xi, box)"},
+                                      {"moving", "nearest_image((xj + 0.5 * vj) - (xi + 0.5 * vi), box)"},
                                       {"cell", "nearest_image(xj - xi, la, lb, lc)"}};
 struct ReachOf {
   const char* name;

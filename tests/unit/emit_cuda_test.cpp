@@ -6,11 +6,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "compiler/passes/optimize.h"
 #include "compiler/source/parse.h"
+#include "compiler/text/source.h"
+#include "jit/build_kernel.h"
 #include "runtime/cuda/cuda_compiler.h"
 #include "tests/support/folders.h"
 #include "tests/support/installed_nvrtc.h"
@@ -294,6 +297,25 @@ TEST(emit_cuda, nvrtc_takes_the_whole_language) {
     }
   }
   expect_compiles(jobs);
+}
+
+// Of every pipeline of the library with neighbours.
+TEST(emit_cuda, nvrtc_takes_searches) {
+  NBCC_NEEDS_NVRTC();
+  int searches = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/pipelines")) {
+    if (entry.path().extension() != ".pipe") continue;
+    const Precision precision = kPrecisions[searches % 3];
+    const KernelSource kernel = build_cuda_kernel(read_source(entry.path().string()), {precision}, "");
+    if (kernel.search_text.empty()) continue;
+    CudaCode code;
+    ASSERT_NO_THROW(code =
+                        installed_nvrtc()->compile(kernel.search_text, searches % 2 ? "sm_75" : "sm_90", kSearchLaunch))
+        << entry.path();
+    EXPECT_THAT(code.log, Not(HasSubstr("warning"))) << entry.path();
+    ++searches;
+  }
+  EXPECT_GE(searches, 8);
 }
 
 TEST(emit_cuda, nvrtc_takes_other_shapes) {

@@ -18,11 +18,11 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kInfinity = st
 
 // Places of five on a line, 1 apart, of which two are nowhere; the sum, the extreme and the index of `text`.
 std::vector<std::vector<double>> results(const std::string& text) {
-  const Pipeline pipeline = parse(
-      {"nowhere.pipe",
-       "input_i real xi; input_j real xj; param real rc = 1.5; output(sum) real s; output(min) real m; "
-       "output(argmin) index a;\nreal r = abs(xj - xi);\n" +
-           text});
+  const Pipeline pipeline =
+      parse({"nowhere.pipe",
+             "input_i real xi; input_j real xj; param real rc = 1.5; output(sum) real s; output(min) real m; "
+             "output(argmin) index a;\nreal r = abs(xj - xi);\n" +
+                 text});
   OracleInput input;
   input.ni = input.nj = 5;
   input.i = input.j = {{0, 1, kNan, 3, kInfinity}};
@@ -59,8 +59,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 // Where nothing is proved everything stays as it is written.
 TEST(nowhere, counts_where_no_distance_is_bounded) {
-  const Pipeline pipeline =
-      parse({"far.pipe", "input_i real xi; input_j real xj; output(sum) real s; skip_if(abs(xj - xi) < 1.0); s += 1.0;"});
+  const Pipeline pipeline = parse(
+      {"far.pipe", "input_i real xi; input_j real xj; output(sum) real s; skip_if(abs(xj - xi) < 1.0); s += 1.0;"});
   OracleInput input;
   input.ni = input.nj = 2;
   input.i = input.j = {{0, kNan}};

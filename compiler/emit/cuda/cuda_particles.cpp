@@ -13,8 +13,7 @@ std::string cuda_title(const Pipeline& pipeline, const Options& options) {
   return fmt::format("{}: cuda, {} precision, {} math", pipeline.name, name(options.precision), name(options.math));
 }
 
-std::string cuda_types(const LaunchConfig& own, const std::string& resident, Precision precision,
-                       bool has_cells) {
+std::string cuda_types(const LaunchConfig& own, const std::string& resident, Precision precision, bool has_cells) {
   const bool single = precision == Precision::Single;
   const std::string cells =
       has_cells ? fill_template("cuda_cell.cuh", {}) + fill_template("cell.h", {{"inline", "NBCC_DEVICE"}}) : "";

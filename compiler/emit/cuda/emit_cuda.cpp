@@ -64,11 +64,12 @@ std::string all_pairs(const CudaPairBody& body, bool cutoff) {
 std::string kernel(const Pipeline& pipeline, const Plan& plan, const Options& options, const CudaPairBody& body,
                    const LaunchConfig& own) {
   const bool cutoff = plan.any_guard != kNone;
-  return fill_template("cuda_kernel.cu",
-                       {{"title", cuda_title(pipeline, options)},
-                        {"types", cuda_types(own, resident_threads_text(body.needs), options.precision, plan.has_cells)},
-                        {"cutoff", cutoff ? "true" : "false"},
-                        {"particles", cuda_particles(pipeline, plan, body)}}) +
+  return fill_template(
+             "cuda_kernel.cu",
+             {{"title", cuda_title(pipeline, options)},
+              {"types", cuda_types(own, resident_threads_text(body.needs), options.precision, plan.has_cells)},
+              {"cutoff", cutoff ? "true" : "false"},
+              {"particles", cuda_particles(pipeline, plan, body)}}) +
          all_pairs(body, cutoff);
 }
 
