@@ -92,7 +92,12 @@ bool CudaSearch::reserve(std::int64_t ni, std::int64_t nj, CudaStream* stream) {
   if (tested_.bytes() == 0) {
     if (!tested_.reserve(kBlock * sizeof(std::uint64_t))) return false;
     const CudaGpu& gpu = kernel_.gpu();
-    gpu.require(gpu.driver().memset_d32_async(tested_.data(), 0, kBlock * 2, stream), "clearing memory of the GPU");
+    try {
+      gpu.require(gpu.driver().memset_d32_async(tested_.data(), 0, kBlock * 2, stream), "clearing memory of the GPU");
+    } catch (...) {
+      tested_.release();  // never taken for cleared
+      throw;
+    }
   }
   return memory_.reserve(layout(ni, nj, 0).bytes);
 }
@@ -100,6 +105,8 @@ bool CudaSearch::reserve(std::int64_t ni, std::int64_t nj, CudaStream* stream) {
 // The places and reaches of i and j are computed alike from the same arrays, and all i are chosen in their order.
 bool CudaSearch::i_are_j(const SumRequest& request, const CudaPiece& piece) const {
   const SearchLayout& search = kernel_.source.search;
+  // j that are kept may be older than their array.
+  if (request.reuse != JReuse::None) return false;
   if (search.mirrored.empty() || piece.i_list != 0 || request.i_list || request.i_begin != 0 || piece.ni != request.nj)
     return false;
   return std::ranges::all_of(search.mirrored, [&](const auto& pair) {

@@ -28,6 +28,7 @@ struct CudaSearchArgument {
   CudaDevicePointer extents = 0, space = 0, tested = 0, counters = 0;
   std::int64_t i_are_j = 0;
 };
+static_assert(sizeof(CudaSearchArgument) == 240, "as the text has it");
 
 class CudaSearch {
  public:

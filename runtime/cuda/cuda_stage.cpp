@@ -149,6 +149,7 @@ void CudaStaging::size_memory(const SumRequest& request, Plan& plan, CudaStream*
     plan.several_launches = !plan.search && (residency_.device_outputs || plan.chunks.j_chunk < asked.nj);
     if (reserve(request, plan, stream)) return;
     release(resident_);
+    if (plan.search && reserve(request, plan, stream)) return;
     budget = plan.chunks.bytes - 1;  // one step smaller
   }
 }

@@ -89,6 +89,7 @@ void CudaSummation::run(const SumRequest& request, Neighbours neighbours) {
 
 SumStatistics CudaSummation::statistics() const {
   const CudaContextGuard guard(gpu_);
+  if (under_way_ && recorded_) event_.wait();
   return search_.statistics();
 }
 
@@ -187,7 +188,12 @@ void CudaSummation::size_search(const SumRequest& request, bool send, CudaStream
         "before the capture");
   // Earlier runs may still use what is given back now.
   wait_for_work();
-  if (!search_.reserve(request.i_count, request.nj, stream) || !list_.reserve(indices))
+  const auto reserve = [&] { return search_.reserve(request.i_count, request.nj, stream) && list_.reserve(indices); };
+  if (reserve()) return;
+  // What sums over all pairs left behind.
+  launcher_.release();
+  running_.release();
+  if (!reserve())
     throw DeviceError(
         fmt::format("out of memory of the GPU: a search among {} and {} particles", request.i_count, request.nj));
 }

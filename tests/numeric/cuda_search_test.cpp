@@ -188,6 +188,16 @@ TEST_F(NeighbourCountsOnShim, OfClustersTakeFewTests) {
   expect_few_tests(start(c, false), 11);
 }
 
+TEST_F(NeighbourCountsOnShim, OfParticlesAtOnePlaceAreAllOfThem) {
+  for (const int count : {1, 2, 40}) {
+    NeighbourCase c;
+    for (int k = 0; k < count; ++k) add(c, {100, -100, 1e6}, 0.5);
+    c.i_offset = 1000;  // each is told from itself
+    const std::vector<double> counts = start(c, count == 2)(PairChoice::Cutoff).at("count");
+    EXPECT_EQ(counts, std::vector<double>(std::size_t(count), count));
+  }
+}
+
 // A kernel in single precision rounds coordinates that are given as doubles; so pairs a little beyond the reach count.
 TEST_F(NeighbourCountsOnShim, FarFromTheOriginAreThoseOfRoundedPlaces) {
   NeighbourCase c;

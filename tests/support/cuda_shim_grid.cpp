@@ -139,7 +139,9 @@ std::string run_grid(Fibres& fibres, const ShimLaunch& launch, ShimOrder block_o
   for (const int b : ordered(blocks, block_order, 0)) {
     *module.block = index_of(std::size_t(b), launch.blocks);
     if (module.shared_begin)
-      std::memset(module.shared_begin, 0xff, std::size_t(module.shared_end - module.shared_begin));
+      // Nobody may read what was not written: as floats NaN, or large and negative.
+      std::memset(module.shared_begin, thread_order.kind == ShimOrder::Kind::Backward ? 0xfe : 0xff,
+                  std::size_t(module.shared_end - module.shared_begin));
     BlockScript script(launch, thread_order);
     fibres.run(int(script.threads()), script);
     if (!script.failure.empty())
