@@ -18,6 +18,7 @@
 #include "tests/support/cuda_shim.h"
 #include "tests/support/device_array.h"
 #include "tests/support/neighbour_cases.h"
+#include "tests/support/on_gpu.h"
 
 namespace nbcc::test {
 namespace {
@@ -132,6 +133,49 @@ TEST_P(CudaSearchOnShim, GivesWhatAllPairsGive) {
 
 INSTANTIATE_TEST_SUITE_P(All, CudaSearchOnShim, testing::Range(std::size_t(0), std::size(kReaches)),
                          [](const auto& info) { return std::to_string(info.param); });
+
+// The same on the first GPU of the machine, with many more cases, and with a liquid of 200,000.
+class SearchOnGpu : public OnGpu, public testing::WithParamInterface<std::size_t> {
+ protected:
+  std::shared_ptr<const Kernel> load(const Metric& metric, const ReachOf& reach, Precision precision) {
+    return device_->load(build_cuda_kernel(neighbour_pipeline(metric, reach), {.precision = precision}, ""));
+  }
+};
+
+TEST_P(SearchOnGpu, GivesWhatAllPairsGive) {
+  const ReachOf& reach = kReaches[GetParam()];
+  for (std::size_t metric = 0; metric < 3; ++metric) {
+    for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double}) {
+      const auto kernel = load(kMetrics[metric], reach, precision);
+      for (std::uint64_t seed = 0; seed < 30; ++seed) {
+        NeighbourCase c = random_case(seed);
+        if (c.ni == 0) continue;
+        SCOPED_TRACE(std::string(kMetrics[metric].name) + ", " + reach.name + ", seed " + std::to_string(seed));
+        DeviceRun run(*device_, kernel, c, seed % 2 == 0, c.ni == c.nj && c.xi == c.xj && c.hi == c.hj);
+        EXPECT_EQ(run(PairChoice::Cutoff), run(PairChoice::All));
+      }
+    }
+  }
+}
+
+TEST_P(SearchOnGpu, OfALiquidGivesWhatAllPairsGiveRunForRun) {
+  const auto kernel = load(kMetrics[1], kReaches[GetParam()], Precision::Single);
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> place(-60, 120), reach(1.5, 2.5);
+  NeighbourCase c;
+  c.ni = c.nj = 200000;
+  c.box = {60, 61, 62};
+  c.rc = 2;
+  for (std::int64_t k = 0; k < 3 * c.ni; ++k) c.xi.push_back(place(random)), c.vi.push_back(0);
+  for (std::int64_t k = 0; k < c.ni; ++k) c.hi.push_back(reach(random)), c.ki.push_back(double(k % 7));
+  c.xj = c.xi, c.vj = c.vi, c.hj = c.hi, c.kj = c.ki;
+  DeviceRun run(*device_, kernel, c, true, true);
+  const Columns found = run(PairChoice::Cutoff);
+  EXPECT_EQ(found, run(PairChoice::Cutoff));
+  EXPECT_EQ(found, run(PairChoice::All));
+}
+
+INSTANTIATE_TEST_SUITE_P(Reaches, SearchOnGpu, testing::Range(std::size_t(0), std::size(kReaches)));
 
 // Particles of one set that count their neighbours in a periodic box, or in the open, with reaches of their own.
 class NeighbourCountsOnShim : public testing::Test {
