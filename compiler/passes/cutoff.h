@@ -1,5 +1,5 @@
 // A comparison that must hold -> the bound that it puts on the distance of two positions, if it does: r2 < rc * rc,
-// 2 - r / hi > 0 with hi known to be positive, 1 / r2 > 1 / (rc * rc). Tested by tests/unit/cutoff_test.cpp.
+// 2 - r / hi > 0 with hi known to be positive, 1 / r2 > 1 / (rc * rc). Tested by tests/unit/neighbourhood_test.cpp.
 #pragma once
 #include <map>
 #include <optional>

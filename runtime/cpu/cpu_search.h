@@ -2,7 +2,7 @@
 //
 // For every group the packed j-particles within reach of its box are gathered, and the kernel of all pairs sums over
 // them. Groups and the order of their j follow from the chosen i and from the j, not from the number of threads.
-// Tested by tests/unit/cpu_search_test.cpp.
+// Tested by tests/numeric/neighbour_search_test.cpp.
 #pragma once
 #include <memory>
 #include <mutex>

@@ -1,4 +1,4 @@
-// The argument of nbcc_interact, the one kernel of a CUDA text, as bytes: templates/cuda_kernel.cu.in declares the same
+// The argument of nbcc_interact, the kernel that sums, as bytes: templates/cuda_particles.cuh.in declares the same
 // structs. All members are 8 bytes wide or arrays of such, so that there is no padding.
 //
 //   CudaView   i[max(1, input_i components)], j[max(1, input_j components)]

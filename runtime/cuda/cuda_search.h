@@ -38,7 +38,7 @@ class CudaSearch {
   // Whether the kernel has a text that searches, and so many particles can be numbered in it.
   bool can_search(std::int64_t ni, std::int64_t nj) const;
 
-  // Memory and code for a run. `may_grow`: false where neither can be had now. False: there is not so much memory.
+  // Whether memory and code for a run are there; reserve() gets them. False from that: there is not so much memory.
   bool has_room(std::int64_t ni, std::int64_t nj) const;
   [[nodiscard]] bool reserve(std::int64_t ni, std::int64_t nj, CudaStream* stream);
   void keep_old() { memory_.keep_old(); }

@@ -180,13 +180,13 @@ INSTANTIATE_TEST_SUITE_P(Reaches, SearchOnGpu, testing::Range(std::size_t(0), st
 // Particles of one set that count their neighbours in a periodic box, or in the open, with reaches of their own.
 class NeighbourCountsOnShim : public testing::Test {
  protected:
-  DeviceRun& start(NeighbourCase& c, bool periodic) {
+  DeviceRun& start(NeighbourCase& c, bool periodic, bool on_device = true) {
     const Metric& metric = kMetrics[periodic ? 1 : 0];
     const Options options{.precision = Precision::Single};
     const auto kernel = device_.load(build_cuda_kernel(neighbour_pipeline(metric, kReaches[3]), options, ""));
     c.nj = c.ni;
     c.xj = c.xi, c.vj = c.vi, c.hj = c.hi, c.kj = c.ki;
-    run_ = std::make_unique<DeviceRun>(device_, kernel, c, true, true);
+    run_ = std::make_unique<DeviceRun>(device_, kernel, c, on_device, true);
     return *run_;
   }
   void add(NeighbourCase& c, std::array<double, 3> place, double reach) {
@@ -249,6 +249,19 @@ TEST_F(NeighbourCountsOnShim, FarFromTheOriginAreThoseOfRoundedPlaces) {
     add(c, {1e6 + uniform(0, 30), 2e6 + uniform(0, 3), 3e6 + uniform(0, 1)}, 0.5 * double(1 + k % 3));
   DeviceRun& run = start(c, false);
   EXPECT_EQ(run(PairChoice::Cutoff), run(PairChoice::All));
+}
+
+// Kept j stay as they were packed, though i of the same array are read anew and are elsewhere now.
+TEST_F(NeighbourCountsOnShim, OfKeptJAreThoseOfThen) {
+  NeighbourCase c;
+  for (int k = 0; k < 300; ++k) add(c, {uniform(0, 6), uniform(0, 6), uniform(0, 6)}, 1);
+  DeviceRun& run = start(c, false, /*on_device=*/false);
+  run.sum().keep_j(true);
+  const Columns before = run(PairChoice::Cutoff);
+  for (double& x : c.xi) x = 6 - x;
+  const Columns found = run(PairChoice::Cutoff);
+  EXPECT_NE(found, before);
+  EXPECT_EQ(found, run(PairChoice::All));
 }
 
 // A captured search sees where particles are when it is replayed.

@@ -31,7 +31,7 @@ struct CudaPairBody {
   std::string prepass_j, prepass;  // of a pair behind a cutoff: the bit that it misses goes into misses[r]
   std::string pair_j, pair;        // of a j-particle, for all i of a thread; of the pair with one of them
   std::string flush;               // from the terms of a tile to the sums
-  TemplateHoles structs;           // of templates/cuda_kernel.cu.in: what a pair reads and is added to
+  TemplateHoles structs;           // of templates/cuda_particles.cuh.in: what a pair reads and is added to
   bool tests_self = false;         // self[r] is read
   bool two_loops = false;          // ... and `may_be_self`: tiles without an i of the block, nearly all, need no test
   bool has_cold_data = false;
