@@ -59,8 +59,8 @@ constexpr LaunchNumber kLaunchNumbers[] = {
     {"lanes", &LaunchConfig::j_slices, 1024},  {"parts", &LaunchConfig::j_splits, 65535},
 };
 
-// Of the text that searches: a warp sums for a group of 32 i, with room for so many j at a time.
-constexpr LaunchConfig kSearchLaunch{32, 1, 448, 8, 1};
+// Of the text that searches.
+constexpr LaunchConfig kSearchLaunch{128, 1, 448, 8, 1};
 
 // What a search for neighbours must know of a kernel whose guards bound the distance of the pairs that act
 // (passes/neighbourhood.h): the text then has the functions that locate particles.

@@ -10,14 +10,16 @@ namespace nbcc {
 namespace {
 
 // As templates/cuda_search.cu.in has them.
-constexpr std::int64_t kBlock = 256, kCluster = 8, kChildren = 32, kSortTile = 2048, kPasses = 8, kDigits = 256;
-constexpr std::int64_t kFewCounters = 16 * 16 * 16 + 2 * kPasses * kDigits + 2 * kPasses + 2;
-constexpr std::int64_t kSiteBytes = 16, kBoxBytes = 32, kSpaceBytes = 512;
-constexpr std::int64_t kMostBlocksOfExtent = 1024;
-constexpr std::int64_t kMostParticles = (std::int64_t(1) << 30) - 1;  // that a word of the sort counts
+constexpr std::int64_t kBlock = 256, kCluster = 8, kChildren = 32, kSortTile = 4096, kPasses = 8, kRows = 12,
+                       kDigits = 256, kListStride = 256 + 32, kWarps = 4;
+constexpr std::int64_t kFewCounters = 2048 + 2 * kRows * kDigits + 2 * kPasses + 4;
+constexpr std::int64_t kSiteBytes = 16, kBoxBytes = 32, kSpaceBytes = 512,
+                       kTestedBytes = (kBlock + 1) * 8;
+constexpr std::int64_t kMostBlocksOfExtent = 528, kMostBlocksOfKeys = 1056;
+constexpr std::int64_t kMostParticles = (std::int64_t(1) << 30) - 8;  // that a word of the sort counts, and of a list
 
-constexpr const char* kKernels[] = {"nbcc_find_extent", "nbcc_place",      "nbcc_make_keys", "nbcc_sort",
-                                    "nbcc_arrange",     "nbcc_join_boxes", "nbcc_interact"};
+constexpr const char* kKernels[] = {"nbcc_find_extent", "nbcc_make_keys", "nbcc_make_curve_keys", "nbcc_sort",
+                                    "nbcc_arrange",     "nbcc_list",      "nbcc_interact"};
 
 constexpr std::int64_t kGrain = 256;  // bytes; arrays begin at multiples
 
@@ -52,16 +54,21 @@ CudaSearch::Layout CudaSearch::layout(std::int64_t ni, std::int64_t nj, CudaDevi
     made.bytes += std::size_t(ceil_div(bytes, kGrain) * kGrain);
     return here;
   };
+  // Where it is from run to run, whatever they are.
+  a.space = take(kSpaceBytes);
   for (CudaSearchSet* set : {&a.j, &a.i}) {
     const std::int64_t n = set->count = set == &a.j ? nj : ni;
-    set->sites = take(n * kSiteBytes);
-    set->sorted = take(n * kSiteBytes);
-    set->keys = take(2 * n * 8);
+    set->anchors = take(n * kSiteBytes);
+    set->sorted = take((n + kBlock + kCluster) * kSiteBytes);
+    set->low = take(n * 4);
+    set->high = take(n * 4);
+    set->keys = take(2 * n * 4);
     set->order = take(2 * n * 4);
     set->groups = take(ceil_div(n, 32) * kBoxBytes);
-    set->list = take(n * 8);
   }
-  a.packed = take(nj * std::max(kernel_.source.search.packed_bytes, 1));
+  a.lists = take(ceil_div(ni, 32) * kListStride * 4);
+  a.list_sizes = take(ceil_div(ni, 32) * 4);
+  a.packed = take((nj + 1) * std::max(kernel_.source.search.packed_bytes, 1));
   std::int64_t boxes = 0, level = 0;
   for (std::int64_t n = ceil_div(nj, kCluster);; n = ceil_div(n, kChildren)) {
     a.first_box[level++] = boxes;
@@ -72,10 +79,10 @@ CudaSearch::Layout CudaSearch::layout(std::int64_t ni, std::int64_t nj, CudaDevi
   a.top = level - 1;
   a.boxes = take(boxes * kBoxBytes);
   a.extents = take(kMostBlocksOfExtent * 6 * 8);
-  a.space = take(kSpaceBytes);
   a.tested = tested_.data();
   const std::int64_t tiles = ceil_div(nj, kSortTile) + ceil_div(ni, kSortTile);
-  made.counter_count = std::size_t(kFewCounters + tiles * kPasses * kDigits);
+  const std::int64_t box_arrivals = a.top < 2 ? 0 : boxes - a.first_box[2];
+  made.counter_count = std::size_t(kFewCounters + box_arrivals + tiles * kPasses * kDigits);
   a.counters = take(std::int64_t(made.counter_count) * 4);
   return made;
 }
@@ -89,17 +96,21 @@ bool CudaSearch::reserve(std::int64_t ni, std::int64_t nj, CudaStream* stream) {
     const CudaProgram* const program = kernel_.search_program(true);
     for (const char* name : kKernels) functions_[name] = program->find(name);
   }
-  if (tested_.bytes() == 0) {
-    if (!tested_.reserve(kBlock * sizeof(std::uint64_t))) return false;
-    const CudaGpu& gpu = kernel_.gpu();
+  const CudaGpu& gpu = kernel_.gpu();
+  const auto reserve_cleared = [&](CudaBuffer& buffer, std::size_t bytes, std::int64_t cleared) {
+    if (buffer.bytes() >= bytes) return true;
+    if (!buffer.reserve(bytes)) return false;
     try {
-      gpu.require(gpu.driver().memset_d32_async(tested_.data(), 0, kBlock * 2, stream), "clearing memory of the GPU");
+      gpu.require(gpu.driver().memset_d32_async(buffer.data(), 0, std::size_t(cleared) / 4, stream),
+                  "clearing memory of the GPU");
     } catch (...) {
-      tested_.release();  // never taken for cleared
+      buffer.release();  // never taken for cleared
       throw;
     }
-  }
-  return memory_.reserve(layout(ni, nj, 0).bytes);
+    return true;
+  };
+  return reserve_cleared(tested_, kTestedBytes, kTestedBytes) &&
+         reserve_cleared(memory_, layout(ni, nj, 0).bytes, kSpaceBytes);
 }
 
 // The places and reaches of i and j are computed alike from the same arrays, and all i are chosen in their order.
@@ -130,6 +141,7 @@ void CudaSearch::run(const SumRequest& request, const CudaPiece& piece, CudaStre
   Layout now = layout(ni, nj, memory_.data());
   CudaSearchArgument& search = now.argument;
   search.i_are_j = i_are_j(request, piece) ? 1 : 0;
+  search.skin = request.skin;
   CudaRun& run = arguments_.run();
   run = {};
   run.i_list = piece.i_list;
@@ -147,29 +159,27 @@ void CudaSearch::run(const SumRequest& request, const CudaPiece& piece, CudaStre
   const unsigned sides = search.i_are_j ? 1 : 2;
   const auto of_extent = unsigned(std::min(ceil_div(ni + nj, kBlock), kMostBlocksOfExtent));
   launch("nbcc_find_extent", of_extent, 1, kBlock, {particles, &search}, stream);
-  launch("nbcc_place", blocks(most, kBlock), sides, kBlock, {particles, &search}, stream);
-  launch("nbcc_make_keys", blocks(most, kBlock), sides, kBlock, {&search}, stream);
+  for (const char* keys : {"nbcc_make_keys", "nbcc_make_curve_keys"})
+    launch(keys, std::min(blocks(most, kBlock), unsigned(kMostBlocksOfKeys)), sides, kBlock, {particles, &search},
+           stream);
   for (int pass = 0; pass < kPasses; ++pass)
     launch("nbcc_sort", blocks(most, kSortTile), sides, kBlock, {&search, &pass}, stream);
   launch("nbcc_arrange", blocks(most, kBlock), sides, kBlock, {particles, &search}, stream);
-  for (int level = 2; level <= int(search.top); ++level) {
-    const std::int64_t count = search.first_box[level + 1] - search.first_box[level];
-    launch("nbcc_join_boxes", blocks(count * 32, kBlock), 1, kBlock, {&search, &level}, stream);
-  }
-  run.i_list = search.i.list;
-  launch("nbcc_interact", blocks(ni, 32), 1, 32, {particles, &search}, stream);
-  ++searches_;
+  launch("nbcc_list", blocks(ni, 32 * kWarps), 1, 32 * kWarps, {&search}, stream);
+  launch("nbcc_interact", blocks(ni, 32 * kWarps), 1, 32 * kWarps, {particles, &search}, stream);
+  ++runs_;
 }
 
 SumStatistics CudaSearch::statistics() const {
   if (tested_.bytes() == 0) return {};
-  std::vector<std::int64_t> shares(static_cast<std::size_t>(kBlock));
+  std::vector<std::int64_t> shares(static_cast<std::size_t>(kBlock) + 1);
   const CudaGpu& gpu = kernel_.gpu();
   gpu.fetch(shares.data(), tested_.data(), shares.size() * sizeof(std::int64_t), nullptr);
   gpu.synchronize(nullptr);
   SumStatistics statistics;
-  statistics.pairs_tested = std::accumulate(shares.begin(), shares.end(), std::int64_t(0));
-  statistics.runs = statistics.searches = searches_;
+  statistics.pairs_tested = std::accumulate(shares.begin(), shares.end() - 1, std::int64_t(0));
+  statistics.runs = runs_;
+  statistics.searches = shares.back();
   return statistics;
 }
 

@@ -17,7 +17,7 @@ namespace nbcc {
 // The last argument of the kernels that search, as the text declares it; all members are 8 bytes wide.
 struct CudaSearchSet {
   std::int64_t count = 0;
-  CudaDevicePointer sites = 0, sorted = 0, keys = 0, order = 0, groups = 0, list = 0;
+  CudaDevicePointer anchors = 0, sorted = 0, low = 0, high = 0, keys = 0, order = 0, groups = 0;
 };
 struct CudaSearchArgument {
   static constexpr int kMostLevels = 8;
@@ -25,10 +25,11 @@ struct CudaSearchArgument {
   CudaDevicePointer packed = 0, boxes = 0;
   std::int64_t first_box[kMostLevels] = {};
   std::int64_t top = 0;
-  CudaDevicePointer extents = 0, space = 0, tested = 0, counters = 0;
+  CudaDevicePointer lists = 0, list_sizes = 0, extents = 0, space = 0, tested = 0, counters = 0;
   std::int64_t i_are_j = 0;
+  double skin = 0;
 };
-static_assert(sizeof(CudaSearchArgument) == 240, "as the text has it");
+static_assert(sizeof(CudaSearchArgument) == 280, "as the text has it");
 
 class CudaSearch {
  public:
@@ -46,7 +47,8 @@ class CudaSearch {
   std::size_t bytes() const { return memory_.bytes() + tested_.bytes(); }
   std::size_t bytes_for(std::int64_t ni, std::int64_t nj) const { return layout(ni, nj, 0).bytes; }
 
-  // All j of the piece act; its i are searched for, and their results are stored. After reserve().
+  // All j of the piece act; its i are searched for, and their results are stored. With a skin what is found serves later
+  // runs until somebody has moved by half of it. After reserve().
   void run(const SumRequest& request, const CudaPiece& piece, CudaStream* stream);
 
   // When the work of all runs is done.
@@ -67,7 +69,7 @@ class CudaSearch {
   CudaArguments& arguments_;
   std::map<std::string_view, CudaFunction*> functions_;  // when the program is loaded
   CudaBuffer memory_, tested_;
-  std::int64_t searches_ = 0;
+  std::int64_t runs_ = 0;
 };
 
 }  // namespace nbcc

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <numeric>
 #include <random>
+#include <span>
 #include <utility>
 
 namespace nbcc {
@@ -25,6 +26,7 @@ bool CudaModule::open(std::string_view object) {
   threads = static_cast<Index*>(dlsym(handle_, "nbcc_shim_threads"));
   blocks = static_cast<Index*>(dlsym(handle_, "nbcc_shim_blocks"));
   barrier = static_cast<void (**)(int)>(dlsym(handle_, "nbcc_shim_barrier"));
+  warp_barrier = static_cast<void (**)(int)>(dlsym(handle_, "nbcc_shim_warp_barrier"));
   wait = static_cast<void (**)()>(dlsym(handle_, "nbcc_shim_wait"));
   const auto edge = [&](const char* name) {
     const auto function = reinterpret_cast<char* (*)()>(dlsym(handle_, name));
@@ -32,7 +34,7 @@ bool CudaModule::open(std::string_view object) {
   };
   shared_begin = edge("nbcc_shim_shared_begin");
   shared_end = edge("nbcc_shim_shared_end");
-  return thread && block && threads && blocks && barrier && wait;
+  return thread && block && threads && blocks && barrier && warp_barrier && wait;
 }
 
 CudaFunction* CudaModule::find(const char* name) {
@@ -61,7 +63,11 @@ struct Running {
 };
 thread_local Running* running = nullptr;
 
-void barrier(int line) { running->fibres.wait(line); }
+// A tag tells the line, and whether the whole block is to meet there.
+void barrier(int line) { running->fibres.wait(2 * line); }
+void warp_barrier(int line) { running->fibres.wait(2 * line + 1); }
+bool is_of_warp(int tag) { return tag >= 0 && tag % 2 == 1; }
+int line_of(int tag) { return tag / 2; }
 
 // An earlier launch may be of the same module, which has one set of variables for whoever runs.
 void wait() {
@@ -98,20 +104,27 @@ class BlockScript final : public FibreScript {
   }
 
   void body(int) override { launch_.function->call(arguments_.data()); }
-  std::vector<int> turns(int round) override { return ordered(threads(), order_, round); }
+  std::vector<int> turns(int round) override {
+    std::vector<int> all = ordered(threads(), order_, round);
+    if (round > 0) std::erase_if(all, [&](int k) { return !goes_on_[std::size_t(k)]; });
+    return all;
+  }
   void before_turn(int k) override { *launch_.function->module->thread = index_of(std::size_t(k), launch_.threads); }
+  // Warps that have met go on; when there is none, the block has to have met.
   bool meet(const std::vector<int>& tags) override {
-    const auto ended = std::count(tags.begin(), tags.end(), -1);
-    const int line = *std::max_element(tags.begin(), tags.end());
-    const auto here = std::count(tags.begin(), tags.end(), line);
-    const auto elsewhere = std::find_if(tags.begin(), tags.end(), [&](int tag) { return tag >= 0 && tag != line; });
-    if (ended)
-      failure = fmt::format("{} threads of {} have left the kernel while others wait at the barrier of line {}", ended,
-                            tags.size(), line);
-    else if (elsewhere != tags.end())
-      failure = fmt::format("{} threads of {} wait at the barrier of line {}, others at that of line {}", here,
-                            tags.size(), line, *elsewhere);
-    return failure.empty();
+    goes_on_.assign(tags.size(), false);
+    bool any = false;
+    for (std::size_t first = 0; first < tags.size(); first += kWarp) {
+      const std::size_t count = std::min(kWarp, tags.size() - first);
+      const std::span<const int> warp(tags.data() + first, count);
+      if (!std::ranges::any_of(warp, is_of_warp)) continue;
+      if (!have_met(warp)) return false;
+      std::fill_n(goes_on_.begin() + std::ptrdiff_t(first), count, true);
+      any = true;
+    }
+    if (any) return true;
+    goes_on_.assign(tags.size(), true);
+    return have_met(tags);
   }
 
   std::size_t threads() const { return std::size_t(launch_.threads[0]) * launch_.threads[1] * launch_.threads[2]; }
@@ -119,9 +132,26 @@ class BlockScript final : public FibreScript {
   std::string failure;
 
  private:
+  static constexpr std::size_t kWarp = 32;
+
+  bool have_met(std::span<const int> tags) {
+    const auto ended = std::ranges::count(tags, -1);
+    const int tag = std::ranges::max(tags);
+    const auto here = std::ranges::count(tags, tag);
+    const auto elsewhere = std::ranges::find_if(tags, [&](int other) { return other >= 0 && other != tag; });
+    if (ended)
+      failure = fmt::format("{} threads of {} have left the kernel while others wait at the barrier of line {}", ended,
+                            tags.size(), line_of(tag));
+    else if (elsewhere != tags.end())
+      failure = fmt::format("{} threads of {} wait at the barrier of line {}, others at that of line {}", here,
+                            tags.size(), line_of(tag), line_of(*elsewhere));
+    return failure.empty();
+  }
+
   const ShimLaunch& launch_;
   ShimOrder order_;
   std::vector<void*> arguments_;
+  std::vector<bool> goes_on_;
 };
 
 }  // namespace
@@ -132,6 +162,7 @@ std::string run_grid(Fibres& fibres, const ShimLaunch& launch, ShimOrder block_o
   Running now{fibres, module, earlier};
   running = &now;
   *module.barrier = barrier;
+  *module.warp_barrier = warp_barrier;
   *module.wait = wait;
   *module.threads = {launch.threads[0], launch.threads[1], launch.threads[2]};
   *module.blocks = {launch.blocks[0], launch.blocks[1], launch.blocks[2]};
@@ -139,8 +170,8 @@ std::string run_grid(Fibres& fibres, const ShimLaunch& launch, ShimOrder block_o
   for (const int b : ordered(blocks, block_order, 0)) {
     *module.block = index_of(std::size_t(b), launch.blocks);
     if (module.shared_begin)
-      // Nobody may read what was not written: as floats NaN, or large and negative.
-      std::memset(module.shared_begin, thread_order.kind == ShimOrder::Kind::Backward ? 0xfe : 0xff,
+      // Nobody may read what was not written: as floats and halves NaN, or large and negative.
+      std::memset(module.shared_begin, b % 2 == 0 ? 0xfb : 0xff,
                   std::size_t(module.shared_end - module.shared_begin));
     BlockScript script(launch, thread_order);
     fibres.run(int(script.threads()), script);

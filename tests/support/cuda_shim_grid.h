@@ -37,6 +37,7 @@ struct CudaModule {
   };
   Index *thread = nullptr, *block = nullptr, *threads = nullptr, *blocks = nullptr;  // the text's variables
   void (**barrier)(int line) = nullptr;
+  void (**warp_barrier)(int line) = nullptr;
   void (**wait)() = nullptr;  // for earlier launches
   char *shared_begin = nullptr, *shared_end = nullptr;
   int device = 0;

@@ -19,6 +19,7 @@ extern "C" {
 __attribute__((visibility("default"))) uint3 nbcc_shim_thread, nbcc_shim_block;
 __attribute__((visibility("default"))) dim3 nbcc_shim_threads, nbcc_shim_blocks;
 __attribute__((visibility("default"))) void (*nbcc_shim_barrier)(int line);
+__attribute__((visibility("default"))) void (*nbcc_shim_warp_barrier)(int line);
 __attribute__((visibility("default"))) void (*nbcc_shim_wait)();
 }
 #define threadIdx nbcc_shim_thread
@@ -83,31 +84,30 @@ static inline unsigned atomicInc(unsigned* at, unsigned last) {
   return before;
 }
 
-// Warps meet where blocks do: all threads of a block must come by, as __syncthreads() has it. So a kernel whose warps go
-// ways of their own has blocks of one warp.
-#define __syncwarp() nbcc_shim_barrier(__LINE__)
+#define __syncwarp() nbcc_shim_warp_barrier(__LINE__)
 template <typename T>
 static inline T nbcc_shim_of_lane(T mine, int lane, int line) {
   static T values[1024];
   values[threadIdx.x] = mine;
-  nbcc_shim_barrier(line);
+  nbcc_shim_warp_barrier(line);
   const T found = values[threadIdx.x / 32 * 32 + lane];
-  nbcc_shim_barrier(line);
+  nbcc_shim_warp_barrier(line);
   return found;
 }
+#define __shfl_up_sync(lanes, mine, by) \
+  nbcc_shim_of_lane(mine, (int)(threadIdx.x % 32) - ((int)(threadIdx.x % 32) < (by) ? 0 : (by)), __LINE__)
 #define __shfl_xor_sync(lanes, mine, mask) nbcc_shim_of_lane(mine, (int)(threadIdx.x % 32) ^ (mask), __LINE__)
 // The lanes whose number is the same.
 static inline unsigned nbcc_shim_match(int mine, int line) {
   static int values[1024];
   values[threadIdx.x] = mine;
-  nbcc_shim_barrier(line);
+  nbcc_shim_warp_barrier(line);
   unsigned alike = 0;
   for (unsigned lane = 0; lane < 32 && threadIdx.x / 32 * 32 + lane < nbcc_shim_threads.x; ++lane)
     alike |= (unsigned)(values[threadIdx.x / 32 * 32 + lane] == mine) << lane;
-  nbcc_shim_barrier(line);
+  nbcc_shim_warp_barrier(line);
   return alike;
 }
-#define __match_any_sync(lanes, mine) nbcc_shim_match(mine, __LINE__)
 static inline unsigned nbcc_shim_ballot(bool mine, int line) {
   const unsigned alike = nbcc_shim_match(mine, line);
   return mine ? alike : ~alike;
@@ -232,6 +232,29 @@ static inline void add_product_if(bool counts, float a, float b, float& sum) {
 }
 static inline void add_product_if(bool counts, double a, double b, double& sum) {
   if (counts) sum = fma(a, b, sum);
+}
+#define lanes_alike(digit) nbcc_shim_match(digit, __LINE__)
+static inline unsigned nbcc_shim_half(float x) { return __builtin_bit_cast(unsigned short, (_Float16)x); }
+static inline float nbcc_shim_low(unsigned both) { return (float)__builtin_bit_cast(_Float16, (unsigned short)both); }
+static inline unsigned two_halves(float low, float high) { return nbcc_shim_half(low) | nbcc_shim_half(high) << 16; }
+static inline float nbcc_shim_fma(float a, float b, float c) { return (float)((double)a * b + c); }
+static inline unsigned fma_halves(unsigned a, unsigned b, unsigned c) {
+  return two_halves(nbcc_shim_fma(nbcc_shim_low(a), nbcc_shim_low(b), nbcc_shim_low(c)),
+                    nbcc_shim_fma(nbcc_shim_low(a >> 16), nbcc_shim_low(b >> 16), nbcc_shim_low(c >> 16)));
+}
+static inline unsigned less_halves(unsigned a, unsigned b) {
+  return (nbcc_shim_low(a) < nbcc_shim_low(b) ? 0xffffu : 0) |
+         (nbcc_shim_low(a >> 16) < nbcc_shim_low(b >> 16) ? 0xffff0000u : 0);
+}
+extern "C" char __start_nbcc_shared[] __attribute__((weak, visibility("hidden")));
+struct FourWords { unsigned x, y, z, w; } __attribute__((aligned(16)));
+static inline unsigned shared_address(const void* at) { return (unsigned)((const char*)at - __start_nbcc_shared); }
+static inline FourWords four_shared(unsigned at) { return *(FourWords*)(__start_nbcc_shared + at); }
+static inline unsigned one_shared(unsigned at) { return *(unsigned*)(__start_nbcc_shared + at); }
+static inline void share(unsigned at, FourWords f) { *(FourWords*)(__start_nbcc_shared + at) = f; }
+static inline void share(unsigned at, unsigned word) { *(unsigned*)(__start_nbcc_shared + at) = word; }
+static inline void share_half(unsigned at, unsigned half) {
+  *(unsigned short*)(__start_nbcc_shared + at) = (unsigned short)half;
 }
 static inline unsigned arrive(unsigned* counter) { return atomicAdd(counter, 1u); }
 static inline void wait_for_earlier_launches() { nbcc_shim_wait(); }

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <new>
 
@@ -69,7 +70,6 @@ void Fibres::run(int count, FibreScript& script) {
   std::vector<int> tags(std::size_t(count), 0);
   bool all_ended = count == 0;
   for (int round = 0; !all_ended; ++round) {
-    all_ended = true;
     for (const int k : script.turns(round)) {
       int& tag = tags[std::size_t(k)];
       if (tag < 0) continue;
@@ -77,8 +77,8 @@ void Fibres::run(int count, FibreScript& script) {
       running_ = fibres_[std::size_t(k)].get();
       swapcontext(&scheduler_, &running_->context);
       tag = running_->tag;
-      all_ended = all_ended && tag < 0;
     }
+    all_ended = *std::max_element(tags.begin(), tags.end()) < 0;
     if (all_ended || script.meet(tags)) continue;
     for (int k = 0; k < count; ++k) {
       if (tags[std::size_t(k)] >= 0) fibres_[std::size_t(k)]->begun = false;

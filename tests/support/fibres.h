@@ -13,7 +13,7 @@ namespace nbcc::test {
 struct FibreScript {
   virtual ~FibreScript() = default;
   virtual void body(int k) = 0;
-  // The order in which all fibres take their turn: 0 for the first, 1 after they have met for the first time, ...
+  // The order in which fibres take their turn, all of them in round 0; those that are left out wait on.
   virtual std::vector<int> turns(int round) = 0;
   virtual void before_turn(int k) = 0;
   // After every round in which not all have ended. True: those that wait go on; false: they are abandoned where they

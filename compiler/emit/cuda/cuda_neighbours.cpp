@@ -4,8 +4,15 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+
 #include "compiler/emit/cuda/cuda_pair_body.h"
 #include "compiler/emit/cuda/cuda_particles.h"
+#include "compiler/passes/image_shift.h"
 #include "compiler/text/fill_template.h"
 
 namespace nbcc {
@@ -36,17 +43,100 @@ int periodic_axes(const SearchLayout& layout) {
   return bits;
 }
 
+// Blocks of nbcc_interact that a multiprocessor is to have registers for: as many as there is shared memory for, and
+// fewer where values would not stay in registers.
+int resident_blocks(const CudaNeeds& needs) {
+  constexpr int kRegisters = 65536 / kSearchLaunch.threads, kMost = 7, kOfSearch = 48;
+  const int words = needs.precision == Precision::Single ? 1 : 2;
+  const int of_pair = needs.i_words + 2 * needs.staged_bytes / 4 + 3 * words * needs.accumulators;
+  return std::clamp(kRegisters / (kOfSearch + of_pair), 2, kMost);
+}
+
+// The same number in two graphs, and what it is the negative of.
+bool same_leaf(const Graph& a, NodeId in_a, const Graph& b, NodeId in_b) {
+  const Node &x = a[in_a], &y = b[in_b];
+  if (x.op != y.op) return false;
+  if (x.op == Op::Const) return a.constant_value(in_a) == b.constant_value(in_b);
+  return (x.op == Op::InputI || x.op == Op::InputJ || x.op == Op::Param) && x.payload == y.payload;
+}
+NodeId without_sign(const Graph& graph, NodeId id, bool& negative) {
+  if (graph[id].op != Op::Neg) return id;
+  negative = !negative;
+  return without_sign(graph, graph[id].args[0], negative);
+}
+
+// difference / length, or times the reciprocal of the length.
+bool is_in_lengths(const Graph& graph, NodeId id, NodeId difference, NodeId length) {
+  const Node& n = graph[id];
+  const auto is_reciprocal = [&](NodeId factor) {
+    const Node& f = graph[factor];
+    if (f.op == Op::Div) return f.args[1] == length && graph[f.args[0]].op == Op::Const && graph.constant_value(f.args[0]) == 1;
+    return f.op == Op::Const && graph[length].op == Op::Const &&
+           std::abs(graph.constant_value(factor) * graph.constant_value(length) - 1) < 1e-6;
+  };
+  if (n.op == Op::Div) return n.args[0] == difference && n.args[1] == length;
+  return n.op == Op::Mul && ((n.args[0] == difference && is_reciprocal(n.args[1])) ||
+                             (n.args[1] == difference && is_reciprocal(n.args[0])));
+}
+
+// Nodes that are the nearest copy of a difference along one of the neighbourhood's axes, each with that difference: for
+// pairs within reach it is the same, where none stands across an edge of the box. In mixed precision copies are made of
+// more digits than the difference has.
+std::map<NodeId, NodeId> images_of(const Plan& plan, const Neighbourhood& neighbourhood) {
+  const Graph& graph = plan.graph;
+  std::map<NodeId, NodeId> images;
+  for (NodeId id : plan.pair) {
+    const std::optional<ImageShift> shift = image_shift(graph, id);
+    if (!shift || plan.image_shifts.count(id)) continue;
+    bool taken_off = !shift->added;
+    const NodeId length = without_sign(graph, shift->length, taken_off);
+    const NodeId whole = without_sign(graph, shift->whole, taken_off);
+    if (!taken_off || !is_in_lengths(graph, graph[whole].args[0], shift->difference, length)) continue;
+    const std::array<NodeId, 2> ends = {graph[shift->difference].args[0], graph[shift->difference].args[1]};
+    for (const Axis& axis : neighbourhood.axes) {
+      if (axis.length == kNone) continue;
+      bool negative = false;
+      const NodeId of_axis = without_sign(neighbourhood.graph, axis.length, negative);
+      const auto is_end = [&](NodeId of) {
+        return same_leaf(graph, ends[0], neighbourhood.graph, of) || same_leaf(graph, ends[1], neighbourhood.graph, of);
+      };
+      if (is_end(axis.of_i) && is_end(axis.of_j) && same_leaf(graph, length, neighbourhood.graph, of_axis))
+        images[id] = shift->difference;
+    }
+  }
+  return images;
+}
+
+// The statements that locate a j-particle whose `other` is in registers, which need not read the caller's arrays again.
+std::string locate_packed(const Neighbourhood& neighbourhood, const Plan& plan, const CudaPairBody& body) {
+  ScalarSpelling spelling = cuda_scalar_spelling();
+  const auto from_array = spelling.input;
+  spelling.input = [&](const Node& n) {
+    if (n.op != Op::InputJ || n.type < Type::Float) return from_array(n);
+    const int column = plan.j.whole.at(int(n.payload));
+    if (!body.j_columns.count(column)) return from_array(n);
+    const auto low = plan.j.low.find(int(n.payload));
+    const std::string rest = low == plan.j.low.end() ? "" : fmt::format(" + (double)other.c{}", low->second);
+    return fmt::format("((double)other.c{}{})", column, rest);
+  };
+  return locate_text(neighbourhood, plan, spelling, {"row[{}]", "row[{}]", "row[{}]"}).j;
+}
+
 }  // namespace
 
 void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan& plan, const Options& options,
                      const Neighbourhood& neighbourhood) {
-  const CudaPairBody body = cuda_pair_body(pipeline, plan, options, CudaPairs::Neighbours);
+  const CudaPairBody body =
+      cuda_pair_body(pipeline, plan, options, CudaPairs::Neighbours, images_of(plan, neighbourhood));
   const LocateText locate = locate_text(neighbourhood, plan, cuda_scalar_spelling(), {"row[{}]", "row[{}]", "row[{}]"});
   source.search = search_layout(neighbourhood);
   source.search.packed_bytes = body.needs.staged_bytes;
   // In single precision coordinates are rounded, and their images are.
   const char* const coordinates = options.precision == Precision::Single ? "0x1p-20" : "0x1p-48";
-  const std::string find_self = "const index self[1] = {i + a.i_offset - a.j_offset};";
+  // Nobody's number is the largest there is.
+  const std::string find_self =
+      "const index same_number = i + a.i_offset - a.j_offset;\n"
+      "const unsigned self[1] = {same_number >= 0 && same_number < js.count ? (unsigned)same_number : ~0u};";
   source.search_text =
       fill_template("cuda_search.cu", {{"title", cuda_title(pipeline, options)},
                                        {"types", cuda_types(kSearchLaunch, "0", options.precision, plan.has_cells)},
@@ -58,7 +148,9 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
                                        {"packed_bytes", std::to_string(source.search.packed_bytes)},
                                        {"locate_i", locate.i},
                                        {"locate_j", locate.j},
+                                       {"locate_packed", locate_packed(neighbourhood, plan, body)},
                                        {"extent", locate.extent},
+                                       {"resident_blocks", std::to_string(resident_blocks(body.needs))},
                                        {"uniform", body.uniform},
                                        {"load_i", body.load_i},
                                        {"stage_j", body.stage_j},

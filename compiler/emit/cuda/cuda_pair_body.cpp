@@ -19,11 +19,13 @@ namespace {
 
 class PairText {
  public:
-  PairText(const Pipeline& pipeline, const Plan& plan, const Options& options, CudaPairs pairs)
+  PairText(const Pipeline& pipeline, const Plan& plan, const Options& options, CudaPairs pairs,
+           const std::map<NodeId, NodeId>& images)
       : pipeline_(pipeline),
         plan_(plan),
         options_(options),
         pairs_(pairs),
+        images_(images),
         // Square root and division are exact where the user asks for them in place of estimates.
         scalars_{options.precision == Precision::Double,
                  options.math == Math::Precise || options.root == RootMode::Exact},
@@ -31,8 +33,11 @@ class PairText {
     for (NodeId id : needed_) {
       self_test_ = self_test_ || is_self_test(graph_, graph_[id]);
       i_index_ = i_index_ || graph_[id].op == Op::IIndex;
+      j_number_ = j_number_ || graph_[id].op == Op::JIndex;
       for (NodeId difference : differences_tested(graph_, id)) minuends_.insert(graph_[difference].args[0]);
     }
+    for (const OutputPlan& output : plan_.outputs) j_number_ = j_number_ || keeps_index(output.reduction);
+    j_number_ = (j_number_ || self_test_) && pairs_ == CudaPairs::Neighbours;
     if (has_prepass()) {
       word_ = cutoff_word(graph_, plan_, plan_.any_guard, scalars_);
       prepass_ = with_arguments(word_.reads, /*prepass=*/true);
@@ -55,6 +60,7 @@ class PairText {
       body.prepass_j = pair_j(prepass_);
       body.prepass = prepass();
     }
+    body.j_columns = j_members_;
     body.tests_self = self_test_;
     body.two_loops = has_two_loops();
     body.has_cold_data = !i_cold_.empty();
@@ -152,14 +158,16 @@ class PairText {
   void declare(TemplateHoles& holes) const {
     holes["i_members"] =
         members({i_members_.begin(), i_members_.end()}, i_, false) + (i_index_ ? "index i;  // i_index\n" : "");
-    holes["j_members"] = members(j_order(), j_, has_prepass());
+    holes["j_members"] = members(j_order(), j_, has_prepass()) +
+                         (j_number_ ? "unsigned number;  // its position in the caller's array\n" : "");
     holes["i_cold"] =
         i_cold_.empty()
             ? ""
             : "// What only pairs within the cutoff read of an i-particle.\nstruct __align__(16) ICold {\n" +
                   members(cold_order(), i_, true) + "};\n";
     // So that shared memory is read 16 bytes at a time; eight and less need no help.
-    const bool small = j_members_.size() < 2 || (j_members_.size() == 2 && !scalars_.wide);
+    const std::size_t j_size = j_members_.size() + (j_number_ ? 1 : 0);
+    const bool small = j_size < 2 || (j_size == 2 && !scalars_.wide);
     holes["j_alignment"] = small ? "" : "__align__(16) ";
     std::string &tile = holes["tile_members"], &sum = holes["sum_members"];
     for (std::size_t k = 0; k < plan_.outputs.size(); ++k) {
@@ -250,7 +258,9 @@ class PairText {
   std::string stage_j() const {
     std::map<int, std::string> into;
     for (int column : j_members_) into[column] = "other";
-    return into.empty() ? "" : "JParticle other;\n" + load(j_, into) + "staged[k] = other;\n";
+    if (into.empty() && !j_number_) return "";
+    return "JParticle other;\n" + load(j_, into) + (j_number_ ? "other.number = (unsigned)j;\n" : "") +
+           "staged[k] = other;\n";
   }
 
   // ---- compute ---------------------------------------------------------------------------------------------------
@@ -269,7 +279,8 @@ class PairText {
   }
 
   std::string pair_j(const std::set<NodeId>& nodes) const {
-    std::string text = j_members_.empty() ? "" : "const JParticle other = staged[k];\n";
+    std::string text =
+        j_members_.empty() || pairs_ == CudaPairs::Neighbours ? "" : "const JParticle other = staged[k];\n";
     for (NodeId id : plan_.pair) {
       if (graph_[id].binding != Binding::J || !nodes.count(id)) continue;
       if (const std::string member = read(id, j_, "other"); !member.empty())
@@ -286,13 +297,16 @@ class PairText {
     if (!per_i(id) || !needed_.count(id)) return "";
     if (graph_[id].op == Op::IIndex) return statements_.statement(id, "own[r].i");
     if (is_self_test(graph_, graph_[id]))
-      return statements_.statement(id, pairs_ == CudaPairs::Neighbours ? "numbers[k] == self[r]"
+      return statements_.statement(id, pairs_ == CudaPairs::Neighbours ? "other.number == self[r]"
                                        : has_two_loops()               ? "may_be_self && k == self[r]"
                                                                        : "k == self[r]");
     const std::set<int> columns = columns_of(i_, {id});
     const bool is_cold = !columns.empty() && i_cold_.count(*columns.begin());
     const std::string member = read(id, i_, is_cold ? "mine" : "own[r]");
-    return member.empty() ? statements_.computed(id) : member;
+    if (!member.empty()) return member;
+    if (const auto image = images_.find(id); image != images_.end())
+      return statements_.statement(id, fmt::format("kAcross ? {} : t{}", statements_.expression(id), image->second));
+    return statements_.computed(id);
   }
 
   std::string prepass() const {
@@ -352,7 +366,7 @@ class PairText {
 
   // The position in the caller's array of the j-particle that stands at k.
   std::string j_number(const std::string& k) const {
-    return pairs_ == CudaPairs::Neighbours ? fmt::format("(index)numbers[{}]", k) : "first_j + " + k;
+    return pairs_ == CudaPairs::Neighbours ? "(index)other.number" : "first_j + " + k;
   }
 
   std::string flush() const {
@@ -375,7 +389,7 @@ class PairText {
                     .accumulators = 0,
                     .i_words = i_bytes / 4,
                     .written = 1,
-                    .staged_bytes = has_prepass() ? spread(j_bytes) : in_sixteens(j_bytes),
+                    .staged_bytes = has_prepass() ? spread(j_bytes) : in_sixteens(j_bytes + (j_number_ ? 4 : 0)),
                     .cold_bytes = spread(cold),
                     .pair_words = (j_bytes + cold) / 4};
     for (const OutputPlan& output : plan_.outputs) {
@@ -413,6 +427,7 @@ class PairText {
   const Graph& graph_ = plan_.graph;
   const Options& options_;
   const CudaPairs pairs_;
+  const std::map<NodeId, NodeId>& images_;
   const CudaScalars scalars_;
   const CudaStatements statements_{graph_, plan_, options_, scalars_};
   const Side i_{plan_.i, Op::InputI, Role::InputI, "i"}, j_{plan_.j, Op::InputJ, Role::InputJ, "j"};
@@ -422,12 +437,14 @@ class PairText {
   std::set<int> i_members_, i_cold_, j_members_;  // columns that the pair loop reads; i_cold_: for hits only
   std::set<NodeId> minuends_;                     // inputs that the differences of all_zero() are taken from
   bool self_test_ = false, i_index_ = false;
+  bool j_number_ = false;  // neighbours stand anywhere: a j-particle in registers tells its position
 };
 
 }  // namespace
 
-CudaPairBody cuda_pair_body(const Pipeline& pipeline, const Plan& plan, const Options& options, CudaPairs pairs) {
-  return PairText(pipeline, plan, options, pairs).run();
+CudaPairBody cuda_pair_body(const Pipeline& pipeline, const Plan& plan, const Options& options, CudaPairs pairs,
+                            const std::map<NodeId, NodeId>& images) {
+  return PairText(pipeline, plan, options, pairs, images).run();
 }
 
 }  // namespace nbcc

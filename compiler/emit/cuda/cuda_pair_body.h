@@ -6,13 +6,15 @@
 //   i, j                      positions in the caller's arrays of a particle that is loaded
 //   staged[k], first_j        j-particles in shared memory, and the position of the first
 //   self[r]                   where in the tile i itself stands; may_be_self: false in a loop that does not meet it
-// Neighbours stand anywhere: then k counts all j of `staged`, and
-//   numbers[k]                is their position in the caller's array
+// Neighbours stand anywhere, and the frame loads them:
+//   other                     a j-particle in registers; other.number is its position in the caller's array
 //   self[r]                   that of i itself
+//   kAcross                   a constant; false where no pair stands across an edge of a periodic box
 // Part of emit_cuda. What may stand in the text is tested by tests/unit/emit_cuda_test.cpp.
 #pragma once
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 #include "compiler/emit/cuda/launch_configs.h"
@@ -32,6 +34,7 @@ struct CudaPairBody {
   std::string pair_j, pair;        // of a j-particle, for all i of a thread; of the pair with one of them
   std::string flush;               // from the terms of a tile to the sums
   TemplateHoles structs;           // of templates/cuda_particles.cuh.in: what a pair reads and is added to
+  std::set<int> j_columns;         // members of JParticle, by the plan's number
   bool tests_self = false;         // self[r] is read
   bool two_loops = false;          // ... and `may_be_self`: tiles without an i of the block, nearly all, need no test
   bool has_cold_data = false;
@@ -42,7 +45,9 @@ struct CudaPairBody {
 // Of a frame that meets all j tile by tile in their order, or one that meets those that a search has found.
 enum class CudaPairs : std::uint8_t { All, Neighbours };
 
-CudaPairBody cuda_pair_body(const Pipeline& pipeline, const Plan& plan, const Options& options, CudaPairs pairs);
+// `images` are nodes that differ from others, differences of positions, only where a pair stands across an edge.
+CudaPairBody cuda_pair_body(const Pipeline& pipeline, const Plan& plan, const Options& options, CudaPairs pairs,
+                            const std::map<NodeId, NodeId>& images = {});
 
 // Of the statements in double precision: those of finish() and those of a search.
 ScalarSpelling cuda_scalar_spelling();

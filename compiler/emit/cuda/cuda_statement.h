@@ -17,6 +17,7 @@ class CudaStatements {
       : graph_(graph), plan_(plan), options_(options), scalars_(scalars) {}
 
   std::string computed(NodeId id) const;
+  std::string expression(NodeId id) const;
   std::string statement(NodeId id, const std::string& value) const;
   // The nodes that computed() names; none for a comparison of i with j, which the text keeps track of itself.
   std::vector<NodeId> reads(NodeId id) const;
@@ -27,7 +28,6 @@ class CudaStatements {
   std::string computed_larger(NodeId id) const;
 
  private:
-  std::string expression(NodeId id) const;
   bool rounds(const Node& node) const;
   bool rounds_product(const Node& node) const;
 
