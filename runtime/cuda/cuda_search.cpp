@@ -68,7 +68,7 @@ CudaSearch::Layout CudaSearch::layout(std::int64_t ni, std::int64_t nj, CudaDevi
   }
   a.lists = take(ceil_div(ni, 32) * kListStride * 4);
   a.list_sizes = take(ceil_div(ni, 32) * 4);
-  a.packed = take((nj + 1) * std::max(kernel_.source.search.packed_bytes, 1));
+  a.packed = take((nj + kBlock + kCluster) * std::max(kernel_.source.search.packed_bytes, 1));
   std::int64_t boxes = 0, level = 0;
   for (std::int64_t n = ceil_div(nj, kCluster);; n = ceil_div(n, kChildren)) {
     a.first_box[level++] = boxes;
@@ -129,14 +129,24 @@ bool CudaSearch::i_are_j(const SumRequest& request, const CudaPiece& piece) cons
 }
 
 void CudaSearch::launch(const char* name, unsigned blocks, unsigned sides, unsigned threads,
-                        std::vector<void*> arguments, CudaStream* stream) const {
+                        std::vector<void*> arguments, CudaStream* stream, bool early) const {
   const CudaGpu& gpu = kernel_.gpu();
-  gpu.require(gpu.driver().launch_kernel(functions_.at(name), blocks, sides, 1, threads, 1, 1, 0, stream,
-                                         arguments.data(), nullptr),
-              name);
+  CudaFunction* const function = functions_.at(name);
+  CudaResult result = kCudaSuccess;
+  // As in CudaLauncher: the GPU gets ready while the launch before comes to its end.
+  if (early && gpu.driver().launch_kernel_ex) {
+    CudaLaunchAttribute attribute{};
+    attribute.id = kCudaProgrammaticStreamSerialization;
+    attribute.value = 1;
+    const CudaLaunchConfig config{blocks, sides, 1, threads, 1, 1, 0, stream, &attribute, 1};
+    result = gpu.driver().launch_kernel_ex(&config, function, arguments.data(), nullptr);
+  } else {
+    result = gpu.driver().launch_kernel(function, blocks, sides, 1, threads, 1, 1, 0, stream, arguments.data(), nullptr);
+  }
+  gpu.require(result, name);
 }
 
-void CudaSearch::run(const SumRequest& request, const CudaPiece& piece, CudaStream* stream) {
+void CudaSearch::run(const SumRequest& request, const CudaPiece& piece, CudaStream* stream, bool capturing) {
   const std::int64_t ni = piece.ni, nj = request.nj;
   Layout now = layout(ni, nj, memory_.data());
   CudaSearchArgument& search = now.argument;
@@ -158,15 +168,16 @@ void CudaSearch::run(const SumRequest& request, const CudaPiece& piece, CudaStre
   const std::int64_t most = search.i_are_j ? nj : std::max(ni, nj);
   const unsigned sides = search.i_are_j ? 1 : 2;
   const auto of_extent = unsigned(std::min(ceil_div(ni + nj, kBlock), kMostBlocksOfExtent));
-  launch("nbcc_find_extent", of_extent, 1, kBlock, {particles, &search}, stream);
+  const bool early = !capturing;
+  launch("nbcc_find_extent", of_extent, 1, kBlock, {particles, &search}, stream, false);
   for (const char* keys : {"nbcc_make_keys", "nbcc_make_curve_keys"})
     launch(keys, std::min(blocks(most, kBlock), unsigned(kMostBlocksOfKeys)), sides, kBlock, {particles, &search},
-           stream);
+           stream, early);
   for (int pass = 0; pass < kPasses; ++pass)
-    launch("nbcc_sort", blocks(most, kSortTile), sides, kBlock, {&search, &pass}, stream);
-  launch("nbcc_arrange", blocks(most, kBlock), sides, kBlock, {particles, &search}, stream);
-  launch("nbcc_list", blocks(ni, 32 * kWarps), 1, 32 * kWarps, {&search}, stream);
-  launch("nbcc_interact", blocks(ni, 32 * kWarps), 1, 32 * kWarps, {particles, &search}, stream);
+    launch("nbcc_sort", blocks(most, kSortTile), sides, kBlock, {&search, &pass}, stream, early);
+  launch("nbcc_arrange", blocks(most, kBlock), sides, kBlock, {particles, &search}, stream, early);
+  launch("nbcc_list", blocks(ni, 32 * kWarps), 1, 32 * kWarps, {&search}, stream, early);
+  launch("nbcc_interact", blocks(ni, 32 * kWarps), 1, 32 * kWarps, {particles, &search}, stream, early);
   ++runs_;
 }
 

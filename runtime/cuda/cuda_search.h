@@ -49,7 +49,7 @@ class CudaSearch {
 
   // All j of the piece act; its i are searched for, and their results are stored. With a skin what is found serves later
   // runs until somebody has moved by half of it. After reserve().
-  void run(const SumRequest& request, const CudaPiece& piece, CudaStream* stream);
+  void run(const SumRequest& request, const CudaPiece& piece, CudaStream* stream, bool capturing);
 
   // When the work of all runs is done.
   SumStatistics statistics() const;
@@ -63,7 +63,7 @@ class CudaSearch {
   Layout layout(std::int64_t ni, std::int64_t nj, CudaDevicePointer at) const;
   bool i_are_j(const SumRequest& request, const CudaPiece& piece) const;
   void launch(const char* name, unsigned blocks, unsigned sides, unsigned threads, std::vector<void*> arguments,
-              CudaStream* stream) const;
+              CudaStream* stream, bool early) const;
 
   const CudaKernel& kernel_;
   CudaArguments& arguments_;

@@ -351,7 +351,7 @@ void CudaStaging::sum_chunk(const SumRequest& request, const Plan& plan, const I
     buffer = 1 - buffer;
   } while (begin < request.nj);
   if (plan.search) {
-    search_.run(request, now, stream);
+    search_.run(request, now, stream, false);
   } else if (residency_.device_outputs && !out_staged_.empty()) {
     CudaPiece finish = piece(plan, chunk);
     finish.first = false;

@@ -172,7 +172,7 @@ void CudaSummation::search_on_device(const SumRequest& request, bool list_on_dev
     all.ni = request.i_count;
     all.i_list = send ? send_list(request, stream) : reinterpret_cast<std::uintptr_t>(request.i_list);
     accumulate_outputs(request);
-    search_.run(request, all, stream);
+    search_.run(request, all, stream, capturing);
   });
 }
 

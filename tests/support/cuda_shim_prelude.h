@@ -113,6 +113,7 @@ static inline unsigned nbcc_shim_ballot(bool mine, int line) {
   return mine ? alike : ~alike;
 }
 #define __ballot_sync(lanes, mine) nbcc_shim_ballot(mine, __LINE__)
+#define memcpy __builtin_memcpy
 static inline int __popc(unsigned x) { return __builtin_popcount(x); }
 static inline unsigned __brev(unsigned x) { return __builtin_bitreverse32(x); }
 static inline unsigned long long atomicAdd(unsigned long long* at, unsigned long long value) {
@@ -246,6 +247,11 @@ static inline unsigned less_halves(unsigned a, unsigned b) {
   return (nbcc_shim_low(a) < nbcc_shim_low(b) ? 0xffffu : 0) |
          (nbcc_shim_low(a >> 16) < nbcc_shim_low(b >> 16) ? 0xffff0000u : 0);
 }
+static inline unsigned larger_halves(unsigned a, unsigned b) {
+  const unsigned less = less_halves(a, b);
+  return (b & less) | (a & ~less);
+}
+static inline unsigned lesser_halves(unsigned a, unsigned b) { return a ^ b ^ larger_halves(a, b); }
 extern "C" char __start_nbcc_shared[] __attribute__((weak, visibility("hidden")));
 struct FourWords { unsigned x, y, z, w; } __attribute__((aligned(16)));
 static inline unsigned shared_address(const void* at) { return (unsigned)((const char*)at - __start_nbcc_shared); }
@@ -258,6 +264,7 @@ static inline void share_half(unsigned at, unsigned half) {
 }
 static inline unsigned arrive(unsigned* counter) { return atomicAdd(counter, 1u); }
 static inline void wait_for_earlier_launches() { nbcc_shim_wait(); }
+static inline void let_next_launch_begin() {}
 #line 1 "kernel.cu"
 )prelude";
 

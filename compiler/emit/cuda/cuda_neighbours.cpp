@@ -46,7 +46,7 @@ int periodic_axes(const SearchLayout& layout) {
 // Blocks of nbcc_interact that a multiprocessor is to have registers for: as many as there is shared memory for, and
 // fewer where values would not stay in registers.
 int resident_blocks(const CudaNeeds& needs) {
-  constexpr int kRegisters = 65536 / kSearchLaunch.threads, kMost = 7, kOfSearch = 48;
+  constexpr int kRegisters = 65536 / kSearchLaunch.threads, kMost = 5, kOfSearch = 48;
   const int words = needs.precision == Precision::Single ? 1 : 2;
   const int of_pair = needs.i_words + 2 * needs.staged_bytes / 4 + 3 * words * needs.accumulators;
   return std::clamp(kRegisters / (kOfSearch + of_pair), 2, kMost);
@@ -122,6 +122,26 @@ std::string locate_packed(const Neighbourhood& neighbourhood, const Plan& plan, 
   return locate_text(neighbourhood, plan, spelling, {"row[{}]", "row[{}]", "row[{}]"}).j;
 }
 
+// Where JParticle has the coordinates of its particle, by axis, if it has them as floats and pairs read them for their
+// displacement only: then another copy of the particle may stand there.
+std::optional<std::vector<int>> place_columns(const Neighbourhood& neighbourhood, const Plan& plan,
+                                              const CudaPairBody& body, Precision precision) {
+  if (precision != Precision::Single) return {};
+  std::vector<int> columns;
+  for (const Axis& axis : neighbourhood.axes) {
+    const Node& n = neighbourhood.graph[axis.of_j];
+    if (n.op != Op::InputJ || n.type < Type::Float) return {};
+    columns.push_back(plan.j.whole.at(int(n.payload)));
+    if (!body.j_columns.count(columns.back())) return {};
+    for (NodeId id : plan.pair) {
+      if (is_input_difference(plan.graph, id)) continue;
+      for (NodeId arg : plan.graph[id].args)
+        if (arg != kNone && plan.graph[arg].op == Op::InputJ && plan.graph[arg].payload == n.payload) return {};
+    }
+  }
+  return columns;
+}
+
 }  // namespace
 
 void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan& plan, const Options& options,
@@ -130,13 +150,19 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
       cuda_pair_body(pipeline, plan, options, CudaPairs::Neighbours, images_of(plan, neighbourhood));
   const LocateText locate = locate_text(neighbourhood, plan, cuda_scalar_spelling(), {"row[{}]", "row[{}]", "row[{}]"});
   source.search = search_layout(neighbourhood);
-  source.search.packed_bytes = body.needs.staged_bytes;
+  source.search.packed_bytes = (body.needs.staged_bytes + 15) / 16 * 16;
   // In single precision coordinates are rounded, and their images are.
   const char* const coordinates = options.precision == Precision::Single ? "0x1p-20" : "0x1p-48";
   // Nobody's number is the largest there is.
   const std::string find_self =
       "const index same_number = i + a.i_offset - a.j_offset;\n"
       "const unsigned self[1] = {same_number >= 0 && same_number < js.count ? (unsigned)same_number : ~0u};";
+  const auto places = place_columns(neighbourhood, plan, body, options.precision);
+  std::string get_place, set_place;
+  for (std::size_t axis = 0; places && axis < places->size(); ++axis) {
+    get_place += fmt::format("place[{}] = other.c{};\n", axis, (*places)[axis]);
+    set_place += fmt::format("other.c{} = (float)place[{}];\n", (*places)[axis], axis);
+  }
   source.search_text =
       fill_template("cuda_search.cu", {{"title", cuda_title(pipeline, options)},
                                        {"types", cuda_types(kSearchLaunch, "0", options.precision, plan.has_cells)},
@@ -151,9 +177,12 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
                                        {"locate_packed", locate_packed(neighbourhood, plan, body)},
                                        {"extent", locate.extent},
                                        {"resident_blocks", std::to_string(resident_blocks(body.needs))},
+                                       {"placed", places ? "true" : "false"},
+                                       {"get_place", get_place},
+                                       {"set_place", set_place},
                                        {"uniform", body.uniform},
                                        {"load_i", body.load_i},
-                                       {"stage_j", body.stage_j},
+                                       {"load_j", body.stage_j},
                                        {"find_self", body.tests_self ? find_self : ""},
                                        {"pair_j", body.pair_j},
                                        {"pair", body.pair},

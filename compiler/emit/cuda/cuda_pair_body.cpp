@@ -258,9 +258,8 @@ class PairText {
   std::string stage_j() const {
     std::map<int, std::string> into;
     for (int column : j_members_) into[column] = "other";
-    if (into.empty() && !j_number_) return "";
-    return "JParticle other;\n" + load(j_, into) + (j_number_ ? "other.number = (unsigned)j;\n" : "") +
-           "staged[k] = other;\n";
+    if (pairs_ == CudaPairs::Neighbours) return load(j_, into) + (j_number_ ? "other.number = (unsigned)j;\n" : "");
+    return into.empty() ? "" : "JParticle other;\n" + load(j_, into) + "staged[k] = other;\n";
   }
 
   // ---- compute ---------------------------------------------------------------------------------------------------
