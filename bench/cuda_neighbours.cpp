@@ -180,6 +180,14 @@ class Table {
     print(name, sum, time([&] { sum.sum().run(); }), difference);
   }
 
+  // Where `auto` changes from one to the other.
+  void all_pairs(const std::string& name, const std::string& pipeline, const Particles& particles) {
+    if (skipped(name)) return;
+    NeighbourSum sum(device_, source_of(pipeline), particles);
+    sum.sum().set_pairs(PairChoice::All);
+    print(name, sum, time([&] { sum.sum().run(); }), 0);
+  }
+
   // What one search found serves ten runs: then some particle has moved too far.
   void kept(const std::string& name, const std::string& pipeline, const Particles& particles, double skin) {
     if (skipped(name)) return;
@@ -279,6 +287,10 @@ int measure(int count, char** values) {
       if (n <= kMiddle) table.captured("captured, " + of, "liquid", atoms(n, reach));
       table.kept("kept, " + of, "liquid", atoms(n, reach), 0.3);
     }
+  for (const std::int64_t n : {4096, 8192, 12288, 16384, 32768}) {
+    table.all_pairs(fmt::format("all or found, all of {}", n), "liquid", atoms(n, 2.5));
+    table.searched(fmt::format("all or found, found of {}", n), "liquid", atoms(n, 2.5));
+  }
   table.searched("searched, reach 2.66", "liquid", atoms(kLarge, 2.66));
   table.searched("searched, own reaches", "liquid_of_reaches", atoms(kLarge, 2.5));
   table.searched("searched, SPH forces", "sph_force", gas(100));

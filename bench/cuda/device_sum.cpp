@@ -38,6 +38,7 @@ DeviceSum::DeviceSum(const CudaGpu& gpu, const Device& device, const std::string
       pipeline_(Pipeline::from_text(device, text_of(pipeline), pipeline, options_for(precision))),
       fields_(pipeline_.fields()),
       sum_(pipeline_) {
+  sum_.pairs(NBCC_PAIRS_ALL);  // what is by hand sums over them
   for (const Field& field : fields_)
     if (field.role == NBCC_OUTPUT) row_ += field.components;
 }

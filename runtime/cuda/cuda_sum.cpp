@@ -17,6 +17,9 @@ namespace {
 // The partial sums of j-splits may take so much at a time; more i-particles go in several launches.
 constexpr std::int64_t kPartialBytes = std::int64_t(1) << 30;
 
+// Of fewer pairs, for each multiprocessor, all are summed over sooner than a search is made: bench/RESULTS.md.
+constexpr double kFewPairs = 1e6;
+
 // Handles that stand for streams which always exist: null and 1 for the legacy default stream, 2 for the thread's.
 bool lives_for_ever(CudaStream* stream) { return reinterpret_cast<std::uintptr_t>(stream) <= 2; }
 bool can_be_captured(CudaStream* stream) { return reinterpret_cast<std::uintptr_t>(stream) > 1; }
@@ -79,12 +82,21 @@ LaunchConfig CudaSummation::launch_for(std::int64_t ni, std::int64_t nj) {
 
 void CudaSummation::run(const SumRequest& request, AllPairs) { run(request, false); }
 
-// A search is made where it must be: when it pays is not known of any GPU.
 void CudaSummation::run(const SumRequest& request, Neighbours neighbours) {
   if (neighbours.must && kernel_.source.search_text.empty())
     throw UsageError(fmt::format("pairs = cutoff: the code of pipeline '{}' for this GPU has no search for neighbours",
                                  kernel_.source.pipeline));
-  run(request, neighbours.must && search_.can_search(request.i_count, request.nj));
+  run(request, search_.can_search(request.i_count, request.nj) && (neighbours.must || pays(request)));
+}
+
+// Who chooses a launch configuration means that of all pairs.
+bool CudaSummation::pays(const SumRequest& request) const {
+  if (chosen_launch_ || double(request.i_count) * double(request.nj) < kFewPairs * gpu_.multiprocessors()) return false;
+  if (search_.has_room(request.i_count, request.nj)) return true;
+  const CudaContextGuard guard(gpu_);
+  std::size_t free = 0, total = 0;
+  gpu_.require(gpu_.driver().mem_get_info(&free, &total), "asking for the GPU's memory");
+  return search_.bytes_for(request.i_count, request.nj) < (free + search_.bytes()) / 2;
 }
 
 SumStatistics CudaSummation::statistics() const {

@@ -24,12 +24,16 @@ class CudaSummation final : public Summation {
   void run(const SumRequest& request, Neighbours neighbours) override;
   void wait() override;
   bool can_read(const std::int64_t* list) const override;
-  void set_launch(const LaunchConfig& overrides) override { launcher_.set_overrides(overrides); }
+  void set_launch(const LaunchConfig& overrides) override {
+    launcher_.set_overrides(overrides);
+    chosen_launch_ = overrides != LaunchConfig{};
+  }
   LaunchConfig launch_for(std::int64_t ni, std::int64_t nj) override;
   SumStatistics statistics() const override;
 
  private:
   void run(const SumRequest& request, bool search);
+  bool pays(const SumRequest& request) const;
   void bind(const SumRequest& request);
   void run_on_device(const SumRequest& request, bool list_on_device, CudaStream* stream, bool capturing);
   void search_on_device(const SumRequest& request, bool list_on_device, CudaStream* stream, bool capturing);
@@ -52,6 +56,7 @@ class CudaSummation final : public Summation {
   const CudaKernel& kernel_;
   const CudaGpu& gpu_;
   CudaLauncher launcher_{kernel_};
+  bool chosen_launch_ = false;
   CudaSearch search_{kernel_, launcher_.arguments()};
   CudaBuffer running_{gpu_}, list_{gpu_};
   CudaPinned pinned_list_{gpu_};

@@ -2,6 +2,7 @@
 // of the host and of the device, in several orders of blocks and threads.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
@@ -75,6 +76,7 @@ class DeviceRun {
   void bind(const std::string& name, std::vector<double>& values, int width) { bind(name, name, values, width); }
   // An array that is there already under the name `array` is bound again.
   void bind(const std::string& array, const std::string& field, std::vector<double>& values, int width) {
+    if (std::ranges::none_of(sum_.fields(), [&](const FieldLayout& known) { return known.name == field; })) return;
     void* data = values.data();
     if (on_device_) {
       auto& here = arrays_[array];
@@ -99,8 +101,8 @@ class DeviceRun {
   Columns results_;
 };
 
-Pipeline neighbour_pipeline(const Metric& metric, const ReachOf& reach) {
-  return parse({"neighbours.pipe", text_of(metric, reach)});
+Pipeline neighbour_pipeline(const Metric& metric, const ReachOf& reach, bool is_short = false) {
+  return parse({"neighbours.pipe", is_short ? short_text_of(metric, reach) : text_of(metric, reach)});
 }
 
 class CudaSearchOnShim : public testing::TestWithParam<std::size_t> {};
@@ -135,31 +137,131 @@ INSTANTIATE_TEST_SUITE_P(All, CudaSearchOnShim, testing::Range(std::size_t(0), s
                          [](const auto& info) { return std::to_string(info.param); });
 
 // The same on the first GPU of the machine, with many more cases, and with a liquid of 200,000.
+// Particles that move a little from run to run, are put back into the box, and change their reaches a little: what a
+// search found serves until one has moved by half of the skin.
+void expect_kept(const CudaDevice& device, const std::shared_ptr<const Kernel>& kernel, std::int64_t count,
+                 bool periodic, bool one_reach) {
+  constexpr double kSkin = 0.5, kSide = 9;
+  std::mt19937_64 random(17);
+  const auto uniform = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  NeighbourCase c;
+  c.ni = c.nj = count;
+  if (periodic) c.box = {kSide, kSide, kSide};
+  c.rc = 1.5;
+  for (std::int64_t k = 0; k < 3 * count; ++k) c.xi.push_back(uniform(0, kSide)), c.vi.push_back(0);
+  for (std::int64_t k = 0; k < count; ++k) c.hi.push_back(uniform(1, 2)), c.ki.push_back(double(k % 13));
+  c.xj = c.xi, c.vj = c.vi, c.hj = c.hi, c.kj = c.ki;
+  DeviceRun run(device, kernel, c, true, true);
+  const std::vector<double> start = c.xi, reaches = c.hi;
+  std::int64_t searches = 0;
+  const auto expect_searches = [&](std::int64_t more) {
+    EXPECT_EQ(run(PairChoice::Cutoff), run(PairChoice::All));
+    EXPECT_EQ(run.sum().statistics().searches, searches += more);
+  };
+  const auto move = [&](double most, double growth) {
+    for (std::size_t k = 0; k < std::size_t(count); ++k) {
+      const double way = uniform(0, most), angle = uniform(0, 6);
+      c.xi[3 * k] = start[3 * k] + way * std::cos(angle);
+      c.xi[3 * k + 1] = start[3 * k + 1] + way * std::sin(angle);
+      for (std::size_t axis = 0; periodic && axis < 2; ++axis)
+        c.xi[3 * k + axis] -= kSide * std::floor(c.xi[3 * k + axis] / kSide);
+      c.hi[k] = reaches[k] + uniform(-growth, growth);
+    }
+    run.put("xi", c.xi);
+    run.put("hi", c.hi);
+  };
+  run.sum().set_skin(kSkin);
+  expect_searches(1);
+  for (int step = 0; step < 4; ++step) {
+    move(0.3 * kSkin, 0.15 * kSkin);
+    expect_searches(0);
+  }
+  c.xi[0] += 0.9 * kSkin;
+  run.put("xi", c.xi);
+  expect_searches(1);
+  expect_searches(0);
+  const double wider = 1.75;
+  run.sum().set_param("rc", {&wider, 1});
+  expect_searches(one_reach ? 1 : 0);
+  if (periodic) {
+    const std::array<double, 3> shrunk{8.5, 9, 9};
+    run.sum().set_param("box", shrunk);
+    expect_searches(1);
+  }
+  c.hi[1] += kSkin;
+  run.put("hi", c.hi);
+  run.sum().set_skin(0);
+  expect_searches(1);
+  expect_searches(1);
+}
+
+TEST(KeptSearchOnShim, KeepsWhatItFound) {
+  CudaShim shim;
+  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
+  const auto expect = [&](std::size_t metric, std::size_t reach, Precision precision, bool is_short) {
+    SCOPED_TRACE(std::string(kMetrics[metric].name) + ", " + kReaches[reach].name + (is_short ? ", short" : ""));
+    const Pipeline pipeline = neighbour_pipeline(kMetrics[metric], kReaches[reach], is_short);
+    expect_kept(device, device.load(build_cuda_kernel(pipeline, {.precision = precision}, "")), 500, metric == 1,
+                reach == 0);
+  };
+  expect(1, 0, Precision::Single, true);
+  expect(0, 3, Precision::Single, true);
+  expect(1, 3, Precision::Mixed, false);
+  expect(1, 1, Precision::Double, false);
+}
+
+// What a pair reads of a j-particle is copied to shared memory, and with one reach for all tells its place.
+TEST(KeptSearchOnShim, OfPositionsAloneGivesWhatAllPairsGive) {
+  CudaShim shim;
+  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
+  for (const std::size_t metric : {0, 1}) {
+    const Options options{.precision = Precision::Single};
+    const auto kernel = device.load(build_cuda_kernel(neighbour_pipeline(kMetrics[metric], kReaches[0], true), options, ""));
+    for (std::uint64_t seed = 40; seed < 55; ++seed) {
+      NeighbourCase c = random_case(seed);
+      if (c.ni == 0) continue;
+      SCOPED_TRACE(std::string(kMetrics[metric].name) + ", seed " + std::to_string(seed));
+      DeviceRun run(device, kernel, c, true, c.ni == c.nj && c.xi == c.xj && c.hi == c.hj);
+      EXPECT_EQ(run(PairChoice::Cutoff), run(PairChoice::All));
+    }
+  }
+}
+
 class SearchOnGpu : public OnGpu, public testing::WithParamInterface<std::size_t> {
  protected:
-  std::shared_ptr<const Kernel> load(const Metric& metric, const ReachOf& reach, Precision precision) {
-    return device_->load(build_cuda_kernel(neighbour_pipeline(metric, reach), {.precision = precision}, ""));
+  std::shared_ptr<const Kernel> load(const Pipeline& pipeline, Precision precision) {
+    return device_->load(build_cuda_kernel(pipeline, {.precision = precision}, ""));
   }
 };
 
 TEST_P(SearchOnGpu, GivesWhatAllPairsGive) {
   const ReachOf& reach = kReaches[GetParam()];
   for (std::size_t metric = 0; metric < 3; ++metric) {
-    for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double}) {
-      const auto kernel = load(kMetrics[metric], reach, precision);
-      for (std::uint64_t seed = 0; seed < 30; ++seed) {
-        NeighbourCase c = random_case(seed);
-        if (c.ni == 0) continue;
-        SCOPED_TRACE(std::string(kMetrics[metric].name) + ", " + reach.name + ", seed " + std::to_string(seed));
-        DeviceRun run(*device_, kernel, c, seed % 2 == 0, c.ni == c.nj && c.xi == c.xj && c.hi == c.hj);
-        EXPECT_EQ(run(PairChoice::Cutoff), run(PairChoice::All));
-      }
+    const auto precision = Precision((GetParam() + metric) % 3);
+    const auto kernel = load(neighbour_pipeline(kMetrics[metric], reach), precision);
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+      NeighbourCase c = random_case(seed);
+      if (c.ni == 0) continue;
+      SCOPED_TRACE(std::string(kMetrics[metric].name) + ", " + reach.name + ", seed " + std::to_string(seed));
+      DeviceRun run(*device_, kernel, c, seed % 2 == 0, c.ni == c.nj && c.xi == c.xj && c.hi == c.hj);
+      EXPECT_EQ(run(PairChoice::Cutoff), run(PairChoice::All));
     }
   }
 }
 
+TEST_P(SearchOnGpu, KeepsWhatItFound) {
+  for (const bool is_short : {false, true}) {
+    const bool periodic = GetParam() % 2 == (is_short ? 0 : 1);
+    const Pipeline pipeline = neighbour_pipeline(kMetrics[periodic ? 1 : 0], kReaches[GetParam()], is_short);
+    expect_kept(*device_, load(pipeline, is_short ? Precision::Single : Precision(GetParam() % 3)), 5000, periodic, GetParam() == 0);
+  }
+}
+
 TEST_P(SearchOnGpu, OfALiquidGivesWhatAllPairsGiveRunForRun) {
-  const auto kernel = load(kMetrics[1], kReaches[GetParam()], Precision::Single);
+  const bool is_short = GetParam() % 2 == 0;
+  const auto kernel = load(neighbour_pipeline(kMetrics[1], kReaches[GetParam()], is_short), Precision::Single);
   std::mt19937_64 random(3);
   std::uniform_real_distribution<double> place(-60, 120), reach(1.5, 2.5);
   NeighbourCase c;

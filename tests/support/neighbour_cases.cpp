@@ -22,6 +22,18 @@ heaviest = argmax(heaviest, real(kj)); most = max(most, kj + ki); gaps += real(j
 )";
 }
 
+std::string short_text_of(const Metric& metric, const ReachOf& reach) {
+  return std::string(R"(
+input_i vec3 xi; input_i real hi; input_j vec3 xj; input_j real hj;
+param real rc = 1.0; param vec3 box = vec3(1e30);
+output(sum) real count; output(min) real least; output(sum) real gaps;
+vec3 dx = )") +
+         metric.difference + ";\nreal r2 = dot(dx, dx);\nreal reach = " + reach.bound + R"(;
+skip_if(i_index == j_index || r2 >= reach * reach);
+count += 1.0; least = min(least, r2); gaps += real(j_index % 7 - i_index % 5);
+)";
+}
+
 namespace {
 
 // Three lattice vectors: those of the box, skewed a little or by so much that they hide how short others are, small

@@ -25,6 +25,8 @@ inline constexpr ReachOf kReaches[] = {
     {"sum", "0.5 * (hi + hj)"}};
 
 std::string text_of(const Metric& metric, const ReachOf& reach);
+// The same with positions and reaches alone, and fewer results: what a pair reads of a particle is small.
+std::string short_text_of(const Metric& metric, const ReachOf& reach);
 
 struct NeighbourCase {
   std::int64_t ni = 0, nj = 0;  // ni = nj: one set
