@@ -6,22 +6,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <numeric>
 #include <random>
-#include <sstream>
 #include <stdexcept>
 
-#include "bench/cuda/gpu_timer.h"
+#include "bench/cuda/contest.h"
 #include "bench/embedded_texts.h"
 #include "bench/particles.h"
-#include "compiler/text/source.h"
-#include "jit/build_kernel.h"
-#include "runtime/cuda/cuda_device.h"
-#include "runtime/sum/sum.h"
+#include "runtime/api/nbcc.hpp"
 
 namespace nbcc::bench {
 namespace {
@@ -73,59 +67,48 @@ struct Graphs {
 // A sum with all its arrays on the GPU; fields of i and j with one name but for the last letter are one array.
 class NeighbourSum {
  public:
-  NeighbourSum(CudaDevice& device, KernelSource source, const Particles& particles)
-      : device_(device), sum_(device.load(std::move(source))), n_(particles.n) {
-    for (const FieldLayout& field : sum_.fields()) {
-      if (field.role == Role::Param) {
+  NeighbourSum(const Gpu& gpu, const std::string& pipeline, const Particles& particles)
+      : gpu_(gpu.gpu),
+        pipeline_(Pipeline::from_text(gpu.device, std::string(embedded_pipeline(pipeline)), pipeline)),
+        sum_(pipeline_),
+        n_(particles.n) {
+    for (const Field& field : pipeline_.fields()) {
+      if (field.role == NBCC_PARAM) {
         const auto given = particles.params.find(field.name);
-        if (given != particles.params.end()) sum_.set_param(field.name, given->second);
+        if (given != particles.params.end()) sum_.set(field.name, given->second);
         continue;
       }
-      const bool output = field.role == Role::Output;
+      const bool output = field.role == NBCC_OUTPUT;
       const std::string name = output ? field.name : field.name.substr(0, field.name.size() - 1);
-      void*& at = arrays_[name];
-      if (!at) {
-        std::vector<float> values(std::size_t(n_ * field.components()));
+      auto& buffer = arrays_[name];
+      if (!buffer) {
+        std::vector<float> values(std::size_t(n_ * field.components));
         if (!output) std::copy(particles.fields.at(name).begin(), particles.fields.at(name).end(), values.begin());
-        at = device_.allocate(values.size() * sizeof(float));
-        device_.write(at, values.data(), values.size() * sizeof(float));
+        buffer = std::make_unique<CudaBuffer>(gpu_);
+        if (!buffer->reserve(values.size() * sizeof(float))) throw std::runtime_error("out of memory of the GPU");
+        gpu_.send(buffer->data(), values.data(), values.size() * sizeof(float), nullptr);
+        gpu_.synchronize(nullptr);
       }
-      ArrayView view;
-      view.data = at;
-      view.count = n_;
-      view.stride = std::int64_t(sizeof(float)) * field.components();
-      view.component_stride = sizeof(float);
-      view.element = Element::Float;
-      sum_.bind(field.name, view);
-      if (output) outputs_.emplace_back(at, field.components());
+      float* const at = reinterpret_cast<float*>(buffer->data());
+      sum_.bind(field.name, view(at, n_, std::int64_t(sizeof(float)) * field.components, sizeof(float)));
+      if (output) outputs_.emplace_back(buffer.get(), field.components);
     }
+    sum_.pairs(NBCC_PAIRS_CUTOFF);
   }
-  ~NeighbourSum() {
-    for (const auto& [name, at] : arrays_) device_.release(at);
-  }
-  NeighbourSum(const NeighbourSum&) = delete;
-  NeighbourSum& operator=(const NeighbourSum&) = delete;
 
-  SumState& sum() { return sum_; }
+  Sum& sum() { return sum_; }
   std::int64_t count() const { return n_; }
-  void* array(const std::string& name) const { return arrays_.at(name); }
+  CudaDevicePointer array(const std::string& name) const { return arrays_.at(name)->data(); }
 
   // Largest difference of an output between searched and all pairs over its root mean square, over some i.
   double difference() {
-    sum_.set_pairs(PairChoice::Cutoff);
-    sum_.run();
-    sum_.wait();
+    sum_.run().wait();
     const std::vector<std::vector<float>> found = results();
-    sum_.set_pairs(PairChoice::All);
     std::vector<std::int64_t> some;
     for (std::int64_t k = 0; k < 512; ++k) some.push_back(k * (n_ / 512));
-    RunChoice choice;
-    choice.i_list = some.data();
-    choice.i_count = std::int64_t(some.size());
-    sum_.run(choice);
-    sum_.wait();
+    sum_.pairs(NBCC_PAIRS_ALL).run(some).wait();
     const std::vector<std::vector<float>> expected = results();
-    sum_.set_pairs(PairChoice::Cutoff);
+    sum_.pairs(NBCC_PAIRS_CUTOFF);
     double worst = 0;
     for (std::size_t o = 0; o < outputs_.size(); ++o) {
       double largest = 0, squares = 0;
@@ -144,38 +127,31 @@ class NeighbourSum {
  private:
   std::vector<std::vector<float>> results() {
     std::vector<std::vector<float>> all;
-    for (const auto& [at, components] : outputs_) {
+    for (const auto& [buffer, components] : outputs_) {
       all.emplace_back(std::size_t(n_ * components));
-      device_.read(all.back().data(), at, all.back().size() * sizeof(float));
+      gpu_.fetch(all.back().data(), buffer->data(), all.back().size() * sizeof(float), nullptr);
     }
+    gpu_.synchronize(nullptr);
     return all;
   }
 
-  CudaDevice& device_;
-  SumState sum_;
+  const CudaGpu& gpu_;
+  Pipeline pipeline_;
+  Sum sum_;
   std::int64_t n_;
-  std::map<std::string, void*> arrays_;
-  std::vector<std::pair<void*, int>> outputs_;
+  std::map<std::string, std::unique_ptr<CudaBuffer>> arrays_;
+  std::vector<std::pair<const CudaBuffer*, int>> outputs_;
 };
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file) throw std::runtime_error("cannot read " + path);
-  return text.str();
-}
 
 class Table {
  public:
-  Table(CudaDevice& device, std::string only, std::map<std::string, std::string> texts, int rounds)
-      : device_(device), timer_(device.gpu()), only_(std::move(only)), texts_(std::move(texts)), rounds_(rounds) {
+  Table(const Gpu& gpu, std::string only, int rounds) : gpu_(gpu), only_(std::move(only)), rounds_(rounds) {
     fmt::print("{:<34} {:>8} {:>9} {:>9} {:>9} {:>10}\n", "case", "N", "us", "G atoms/s", "tests", "difference");
   }
 
   void searched(const std::string& name, const std::string& pipeline, const Particles& particles) {
     if (skipped(name)) return;
-    NeighbourSum sum(device_, source_of(pipeline), particles);
+    NeighbourSum sum(gpu_, pipeline, particles);
     const double difference = sum.difference();
     print(name, sum, time([&] { sum.sum().run(); }), difference);
   }
@@ -183,46 +159,40 @@ class Table {
   // Where `auto` changes from one to the other.
   void all_pairs(const std::string& name, const std::string& pipeline, const Particles& particles) {
     if (skipped(name)) return;
-    NeighbourSum sum(device_, source_of(pipeline), particles);
-    sum.sum().set_pairs(PairChoice::All);
+    NeighbourSum sum(gpu_, pipeline, particles);
+    sum.sum().pairs(NBCC_PAIRS_ALL);
     print(name, sum, time([&] { sum.sum().run(); }), 0);
   }
 
   // What one search found serves ten runs: then some particle has moved too far.
   void kept(const std::string& name, const std::string& pipeline, const Particles& particles, double skin) {
     if (skipped(name)) return;
-    NeighbourSum sum(device_, source_of(pipeline), particles);
+    NeighbourSum sum(gpu_, pipeline, particles);
     const double difference = sum.difference();
-    sum.sum().set_skin(skin);
+    sum.sum().skin(skin);
     const auto x = float(particles.fields.at("x")[0]);
     const float places[2] = {x, x + float(0.6 * skin)};
-    void* const to = sum.array("x");
     int turn = 0;
-    const CudaGpu& gpu = device_.gpu();
     print(name, sum, time([&] {
-            ++turn;
-            gpu.send(reinterpret_cast<CudaDevicePointer>(to), &places[turn % 2], sizeof(float), nullptr);
-            for (int k = 0; k < 10; ++k) sum.sum().run();
-          }) / 10,
+                       ++turn;
+                       gpu_.gpu.send(sum.array("x"), &places[turn % 2], sizeof(float), nullptr);
+                       for (int k = 0; k < 10; ++k) sum.sum().run();
+                     }) / 10,
           difference);
   }
 
   void captured(const std::string& name, const std::string& pipeline, const Particles& particles) {
     if (skipped(name)) return;
     const Graphs graphs;
-    const CudaContextGuard guard(device_.gpu());
-    NeighbourSum sum(device_, source_of(pipeline), particles);
+    NeighbourSum sum(gpu_, pipeline, particles);
     const double difference = sum.difference();
     CudaStream* stream = nullptr;
     void *graph = nullptr, *executable = nullptr;
-    const auto require = [&](CudaResult result) { device_.gpu().require(result, "capturing"); };
+    const auto require = [&](CudaResult result) { gpu_.gpu.require(result, "capturing"); };
     require(graphs.create_stream(&stream, 1));
-    RunChoice choice;
-    choice.stream = stream;
-    sum.sum().run(choice);
-    sum.sum().wait();
+    sum.sum().stream(stream).run().wait();
     require(graphs.begin(stream, 0));
-    sum.sum().run(choice);
+    sum.sum().run();
     require(graphs.end(stream, &graph));
     require(graphs.instantiate(&executable, graph, 0));
     print(name, sum, time([&] { require(graphs.launch(executable, nullptr)); }), difference);
@@ -230,55 +200,41 @@ class Table {
 
  private:
   bool skipped(const std::string& name) const { return name.find(only_) == std::string::npos; }
-  KernelSource source_of(const std::string& pipeline) const {
-    KernelSource source =
-        build_cuda_kernel(Source{pipeline + ".pipe", std::string(embedded_pipeline(pipeline))}, {}, "");
-    const auto text = texts_.find(pipeline);
-    if (text != texts_.end()) source.search_text = read_file(text->second);
-    return source;
-  }
   double time(const Work& work) const {
     work();
-    return timer_.compare({work}, rounds_).times[0].median;
+    return gpu_.timer.compare({work}, rounds_).times[0].median;
   }
   void print(const std::string& name, NeighbourSum& sum, double seconds, double difference) const {
-    const SumStatistics statistics = sum.sum().statistics();
+    const nbcc_statistics statistics = sum.sum().statistics();
     const auto n = double(sum.count());
     fmt::print("{:<34} {:>8} {:>9.1f} {:>9.3f} {:>9.1f} {:>10.1e}\n", name, sum.count(), seconds * 1e6,
-               n / seconds * 1e-9, double(statistics.pairs_tested) / double(std::max<std::int64_t>(1, statistics.runs)) / n,
-               difference);
+               n / seconds * 1e-9,
+               double(statistics.pairs_tested) / double(std::max<std::int64_t>(1, statistics.runs)) / n, difference);
     std::fflush(stdout);
   }
 
-  CudaDevice& device_;
-  GpuTimer timer_;
+  const Gpu& gpu_;
   std::string only_;
-  std::map<std::string, std::string> texts_;
   int rounds_;
 };
 
 int measure(int count, char** values) {
   std::string only;
-  std::map<std::string, std::string> texts;
   int rounds = 9;
   for (int k = 1; k < count; ++k) {
     const std::string word = values[k];
     if (word == "--help") {
-      fmt::print(
-          "usage: cuda_neighbours [PART_OF_NAME] [--rounds N] [--text PIPELINE FILE]\n\n"
-          "  --text   a search's text to be measured in place of the generated one\n");
+      fmt::print("usage: cuda_neighbours [PART_OF_NAME] [--rounds N]\n");
       return 0;
     }
-    if (word == "--text" && k + 2 < count)
-      texts[values[k + 1]] = values[k + 2], k += 2;
-    else if (word == "--rounds" && k + 1 < count)
+    if (word == "--rounds" && k + 1 < count)
       rounds = std::atoi(values[++k]);
     else
       only = word;
   }
-  CudaDevice device(cuda_driver(), make_nvrtc(), 0, "", "");
-  const CudaContextGuard guard(device.gpu());
-  Table table(device, only, texts, rounds);
+  const Gpu gpu(false);
+  const CudaContextGuard guard(gpu.gpu);
+  Table table(gpu, only, rounds);
   constexpr std::int64_t kSmall = 32768, kMiddle = 262144, kLarge = 1048576;
   for (const std::int64_t n : {kSmall, kMiddle, kLarge, 4 * kLarge})
     for (const double reach : {2.5, 3.5}) {

@@ -13,8 +13,7 @@ namespace {
 constexpr std::int64_t kBlock = 256, kCluster = 8, kChildren = 32, kSortTile = 4096, kPasses = 8, kRows = 12,
                        kDigits = 256, kListStride = 256 + 32, kWarps = 4;
 constexpr std::int64_t kFewCounters = 2048 + 2 * kRows * kDigits + 2 * kPasses + 4;
-constexpr std::int64_t kSiteBytes = 16, kBoxBytes = 32, kSpaceBytes = 512,
-                       kTestedBytes = (kBlock + 1) * 8;
+constexpr std::int64_t kSiteBytes = 16, kBoxBytes = 32, kSpaceBytes = 512, kTestedBytes = (kBlock + 1) * 8;
 constexpr std::int64_t kMostBlocksOfExtent = 528, kMostBlocksOfKeys = 1056;
 constexpr std::int64_t kMostParticles = (std::int64_t(1) << 30) - 8;  // that a word of the sort counts, and of a list
 
@@ -93,8 +92,8 @@ bool CudaSearch::has_room(std::int64_t ni, std::int64_t nj) const {
 
 bool CudaSearch::reserve(std::int64_t ni, std::int64_t nj, CudaStream* stream) {
   if (functions_.empty()) {
-    const CudaProgram* const program = kernel_.search_program(true);
-    for (const char* name : kKernels) functions_[name] = program->find(name);
+    program_ = kernel_.search_program(true);
+    for (const char* name : kKernels) functions_[name] = program_->find(name);
   }
   const CudaGpu& gpu = kernel_.gpu();
   const auto reserve_cleared = [&](CudaBuffer& buffer, std::size_t bytes, std::int64_t cleared) {
@@ -134,14 +133,15 @@ void CudaSearch::launch(const char* name, unsigned blocks, unsigned sides, unsig
   CudaFunction* const function = functions_.at(name);
   CudaResult result = kCudaSuccess;
   // As in CudaLauncher: the GPU gets ready while the launch before comes to its end.
-  if (early && gpu.driver().launch_kernel_ex) {
+  if (early && program_->waits() && gpu.driver().launch_kernel_ex) {
     CudaLaunchAttribute attribute{};
     attribute.id = kCudaProgrammaticStreamSerialization;
     attribute.value = 1;
     const CudaLaunchConfig config{blocks, sides, 1, threads, 1, 1, 0, stream, &attribute, 1};
     result = gpu.driver().launch_kernel_ex(&config, function, arguments.data(), nullptr);
   } else {
-    result = gpu.driver().launch_kernel(function, blocks, sides, 1, threads, 1, 1, 0, stream, arguments.data(), nullptr);
+    result =
+        gpu.driver().launch_kernel(function, blocks, sides, 1, threads, 1, 1, 0, stream, arguments.data(), nullptr);
   }
   gpu.require(result, name);
 }

@@ -47,8 +47,8 @@ class CudaSearch {
   std::size_t bytes() const { return memory_.bytes() + tested_.bytes(); }
   std::size_t bytes_for(std::int64_t ni, std::int64_t nj) const { return layout(ni, nj, 0).bytes; }
 
-  // All j of the piece act; its i are searched for, and their results are stored. With a skin what is found serves later
-  // runs until somebody has moved by half of it. After reserve().
+  // All j of the piece act; its i are searched for, and their results are stored. With a skin what is found serves
+  // later runs until somebody has moved by half of it. After reserve().
   void run(const SumRequest& request, const CudaPiece& piece, CudaStream* stream, bool capturing);
 
   // When the work of all runs is done.
@@ -67,7 +67,8 @@ class CudaSearch {
 
   const CudaKernel& kernel_;
   CudaArguments& arguments_;
-  std::map<std::string_view, CudaFunction*> functions_;  // when the program is loaded
+  const CudaProgram* program_ = nullptr;                 // when it is loaded
+  std::map<std::string_view, CudaFunction*> functions_;  // of it
   CudaBuffer memory_, tested_;
   std::int64_t runs_ = 0;
 };

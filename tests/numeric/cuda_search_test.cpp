@@ -218,7 +218,8 @@ TEST(KeptSearchOnShim, OfPositionsAloneGivesWhatAllPairsGive) {
   CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
   for (const std::size_t metric : {0, 1}) {
     const Options options{.precision = Precision::Single};
-    const auto kernel = device.load(build_cuda_kernel(neighbour_pipeline(kMetrics[metric], kReaches[0], true), options, ""));
+    const auto kernel =
+        device.load(build_cuda_kernel(neighbour_pipeline(kMetrics[metric], kReaches[0], true), options, ""));
     for (std::uint64_t seed = 40; seed < 55; ++seed) {
       NeighbourCase c = random_case(seed);
       if (c.ni == 0) continue;
@@ -255,7 +256,8 @@ TEST_P(SearchOnGpu, KeepsWhatItFound) {
   for (const bool is_short : {false, true}) {
     const bool periodic = GetParam() % 2 == (is_short ? 0 : 1);
     const Pipeline pipeline = neighbour_pipeline(kMetrics[periodic ? 1 : 0], kReaches[GetParam()], is_short);
-    expect_kept(*device_, load(pipeline, is_short ? Precision::Single : Precision(GetParam() % 3)), 5000, periodic, GetParam() == 0);
+    expect_kept(*device_, load(pipeline, is_short ? Precision::Single : Precision(GetParam() % 3)), 5000, periodic,
+                GetParam() == 0);
   }
 }
 

@@ -2,19 +2,20 @@
 // text, so that templates, launch arithmetic and the runtime's use of the driver are tested where there is no GPU.
 //
 // Threads of a block are fibres that change places only where the block or their warp meets, blocks run one after the
-// other, both in an order that a test chooses. All memory begins as NaN: device memory, pinned memory, __shared__ memory of every block.
-// What no correct program does is a failure of the test: copies and writes beyond a block's end, copies into pinned
-// memory of doubles that nobody wrote, freeing what is not there or freeing it twice, leaks, calls without a context,
-// contexts pushed and not popped, a barrier that some threads of a block miss, a kernel that is launched early and does
-// not wait for earlier launches. What a driver refuses is refused with its number.
+// other, both in an order that a test chooses. All memory begins as NaN: device memory, pinned memory, __shared__
+// memory of every block. What no correct program does is a failure of the test: copies and writes beyond a block's end,
+// copies into pinned memory of doubles that nobody wrote, freeing what is not there or freeing it twice, leaks, calls
+// without a context, contexts pushed and not popped, a barrier that some threads of a block miss, a kernel that is
+// launched early and does not wait for earlier launches. What a driver refuses is refused with its number.
 //
 //   CudaShim shim;                                 // first of all, so that it is destroyed last
 //   shim.fail("mem_alloc", 3, kCudaOutOfMemory);   // the third from now on
 //   ... shim.driver(), shim.compiler() ...
 //   EXPECT_EQ(shim.calls("launch_kernel_ex"), 1);
 //
-// Not seen: races between blocks, and what a warp does in lockstep. Textures and dynamic shared memory are not there. Reads beyond the end of a block give NaN and are not reported. Tested by tests/unit/cuda_shim*_test.cpp
-// and, on the text of every pipeline, by tests/numeric/cuda_shim_test.cpp.
+// Not seen: races between blocks, and what a warp does in lockstep. Textures and dynamic shared memory are not there.
+// Reads beyond the end of a block give NaN and are not reported. Tested by tests/unit/cuda_shim*_test.cpp and, on the
+// text of every pipeline, by tests/numeric/cuda_shim_test.cpp.
 #pragma once
 #include <cstddef>
 #include <cstdint>

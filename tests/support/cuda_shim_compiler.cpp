@@ -63,8 +63,8 @@ std::vector<std::string> command(const LaunchConfig& shape, const std::string& s
   std::vector<std::string> words{
       "clang++-19", "-x", "c++", "-std=c++17", "-O1", "-w", "-march=native", "-ffp-contract=off",
       // Casts that saturate, as the GPU's do.
-      "-fno-strict-float-cast-overflow", "-fwrapv", "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-fno-unroll-loops", "-nostdinc",
-      "-fPIC", "-shared", "-nostdlib", "-fvisibility=hidden"};
+      "-fno-strict-float-cast-overflow", "-fwrapv", "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti",
+      "-fno-unroll-loops", "-nostdinc", "-fPIC", "-shared", "-nostdlib", "-fvisibility=hidden"};
   const std::array<std::pair<const char*, int>, 5> macros{{{"NBCC_THREADS", shape.threads},
                                                            {"NBCC_I_PER_THREAD", shape.i_per_thread},
                                                            {"NBCC_J_TILE", shape.j_tile},

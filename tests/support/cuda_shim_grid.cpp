@@ -171,8 +171,7 @@ std::string run_grid(Fibres& fibres, const ShimLaunch& launch, ShimOrder block_o
     *module.block = index_of(std::size_t(b), launch.blocks);
     if (module.shared_begin)
       // Nobody may read what was not written: as floats and halves NaN, or large and negative.
-      std::memset(module.shared_begin, b % 2 == 0 ? 0xfb : 0xff,
-                  std::size_t(module.shared_end - module.shared_begin));
+      std::memset(module.shared_begin, b % 2 == 0 ? 0xfb : 0xff, std::size_t(module.shared_end - module.shared_begin));
     BlockScript script(launch, thread_order);
     fibres.run(int(script.threads()), script);
     if (!script.failure.empty())

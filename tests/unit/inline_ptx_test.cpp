@@ -10,6 +10,7 @@
 #include <string>
 
 #include "compiler/emit/cuda/emit_cuda.h"
+#include "compiler/passes/neighbourhood.h"
 #include "compiler/passes/optimize.h"
 #include "compiler/source/parse.h"
 #include "tests/support/folders.h"
@@ -30,9 +31,13 @@ std::set<std::string> instructions_of_templates() {
   return found;
 }
 
-std::set<std::string> instructions_of_kernel(const std::string& text, Precision precision) {
+std::set<std::string> instructions_of_kernel(const std::string& text, Precision precision, bool search = false) {
   const Options options{.precision = precision};
-  const std::string kernel = emit_cuda(optimize(parse({"t.pipe", text}), options, cuda_target()), options).text;
+  const Pipeline pipeline = parse({"t.pipe", text});
+  const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
+  const KernelSource source = emit_cuda(optimize(pipeline, options, cuda_target()), options,
+                                        proof.neighbourhood ? &*proof.neighbourhood : nullptr);
+  const std::string& kernel = search ? source.search_text : source.text;
   const CudaCompiler* const nvrtc = test::installed_nvrtc();
   EXPECT_GT(nvrtc->compile(kernel, "sm_90", {}).registers, 0);  // the assembler takes them, too
   const std::string ptx = nvrtc->compile(kernel, "sm_90", {}, CudaCompiler::Form::Ptx).image;
@@ -55,6 +60,12 @@ TEST(inline_ptx, stands_in_kernels_that_need_it) {
     for (const Precision precision : {Precision::Single, Precision::Double})
       found.merge(instructions_of_kernel(text, precision));
   }
+  for (const char* const reach : {"1.5", "max(hi, hj)"})
+    found.merge(
+        instructions_of_kernel(std::string("input_i vec3 xi; input_j vec3 xj; input_i real hi; input_j real hj; "
+                                           "output(sum) real s;\nvec3 d = xj - xi; real h = ") +
+                                   reach + "; real r2 = dot(d, d); if (r2 < h * h) s += r2;",
+                               Precision::Single, true));
   // optimize() makes a quotient of floats a product with a reciprocal.
   found.insert("div.full.ftz.f32");
   const std::set<std::string> written = instructions_of_templates();

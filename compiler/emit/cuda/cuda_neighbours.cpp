@@ -1,5 +1,6 @@
-// Neighbourhood -> a CUDA text of its own: templates/cuda_search.cu.in around the statements of a pair and those that
-// locate a particle. One door: add_cuda_search(). What is launched when is the runtime's (runtime/cuda/cuda_search).
+// Neighbourhood -> a CUDA text of its own: templates/cuda_search.cu.in and its parts around the statements of a pair
+// and those that locate a particle. One door: add_cuda_search(). What is launched when is the runtime's
+// (runtime/cuda/cuda_search).
 #include "compiler/emit/cuda/cuda_neighbours.h"
 
 #include <fmt/core.h>
@@ -70,7 +71,8 @@ bool is_in_lengths(const Graph& graph, NodeId id, NodeId difference, NodeId leng
   const Node& n = graph[id];
   const auto is_reciprocal = [&](NodeId factor) {
     const Node& f = graph[factor];
-    if (f.op == Op::Div) return f.args[1] == length && graph[f.args[0]].op == Op::Const && graph.constant_value(f.args[0]) == 1;
+    if (f.op == Op::Div)
+      return f.args[1] == length && graph[f.args[0]].op == Op::Const && graph.constant_value(f.args[0]) == 1;
     return f.op == Op::Const && graph[length].op == Op::Const &&
            std::abs(graph.constant_value(factor) * graph.constant_value(length) - 1) < 1e-6;
   };
@@ -163,9 +165,18 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
     get_place += fmt::format("place[{}] = other.c{};\n", axis, (*places)[axis]);
     set_place += fmt::format("other.c{} = (float)place[{}];\n", (*places)[axis], axis);
   }
+  const std::string sums =
+      fill_template("cuda_search_sums.cuh", {{"resident_blocks", std::to_string(resident_blocks(body.needs))},
+                                             {"uniform", body.uniform},
+                                             {"load_i", body.load_i},
+                                             {"find_self", body.tests_self ? find_self : ""},
+                                             {"pair_j", body.pair_j},
+                                             {"pair", body.pair},
+                                             {"flush", body.flush}});
   source.search_text =
       fill_template("cuda_search.cu", {{"title", cuda_title(pipeline, options)},
                                        {"types", cuda_types(kSearchLaunch, "0", options.precision, plan.has_cells)},
+                                       {"instructions", fill_template("cuda_halves.cuh", {})},
                                        {"particles", cuda_particles(pipeline, plan, body)},
                                        {"axes", std::to_string(source.search.axes)},
                                        {"periodic", std::to_string(periodic_axes(source.search))},
@@ -176,17 +187,13 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
                                        {"locate_j", locate.j},
                                        {"locate_packed", locate_packed(neighbourhood, plan, body)},
                                        {"extent", locate.extent},
-                                       {"resident_blocks", std::to_string(resident_blocks(body.needs))},
                                        {"placed", places ? "true" : "false"},
                                        {"get_place", get_place},
                                        {"set_place", set_place},
                                        {"uniform", body.uniform},
-                                       {"load_i", body.load_i},
                                        {"load_j", body.stage_j},
-                                       {"find_self", body.tests_self ? find_self : ""},
-                                       {"pair_j", body.pair_j},
-                                       {"pair", body.pair},
-                                       {"flush", body.flush}});
+                                       {"sort", fill_template("cuda_search_sort.cuh", {})},
+                                       {"sums", sums}});
 }
 
 }  // namespace nbcc
