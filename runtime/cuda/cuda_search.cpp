@@ -15,7 +15,7 @@ constexpr std::int64_t kBlock = 256, kCluster = 8, kChildren = 32, kSortTile = 4
 constexpr std::int64_t kFewCounters = 2048 + 2 * kRows * kDigits + 2 * kPasses + 4;
 constexpr std::int64_t kSiteBytes = 16, kBoxBytes = 32, kSpaceBytes = 512, kTestedBytes = (kBlock + 1) * 8;
 constexpr std::int64_t kMostBlocksOfExtent = 528, kMostBlocksOfKeys = 1056;
-constexpr std::int64_t kMostParticles = (std::int64_t(1) << 30) - 8;  // that a word of the sort counts, and of a list
+constexpr std::int64_t kMostParticles = (std::int64_t(1) << 30) - 256;  // that words of the sort and of lists count
 
 constexpr const char* kKernels[] = {"nbcc_find_extent", "nbcc_make_keys", "nbcc_make_curve_keys", "nbcc_sort",
                                     "nbcc_arrange",     "nbcc_list",      "nbcc_interact"};
@@ -90,26 +90,15 @@ bool CudaSearch::has_room(std::int64_t ni, std::int64_t nj) const {
   return !functions_.empty() && layout(ni, nj, 0).bytes <= memory_.bytes();
 }
 
-bool CudaSearch::reserve(std::int64_t ni, std::int64_t nj, CudaStream* stream) {
+bool CudaSearch::reserve(std::int64_t ni, std::int64_t nj) {
   if (functions_.empty()) {
     program_ = kernel_.search_program(true);
     for (const char* name : kKernels) functions_[name] = program_->find(name);
   }
-  const CudaGpu& gpu = kernel_.gpu();
-  const auto reserve_cleared = [&](CudaBuffer& buffer, std::size_t bytes, std::int64_t cleared) {
-    if (buffer.bytes() >= bytes) return true;
-    if (!buffer.reserve(bytes)) return false;
-    try {
-      gpu.require(gpu.driver().memset_d32_async(buffer.data(), 0, std::size_t(cleared) / 4, stream),
-                  "clearing memory of the GPU");
-    } catch (...) {
-      buffer.release();  // never taken for cleared
-      throw;
-    }
-    return true;
-  };
-  return reserve_cleared(tested_, kTestedBytes, kTestedBytes) &&
-         reserve_cleared(memory_, layout(ni, nj, 0).bytes, kSpaceBytes);
+  const std::size_t bytes = layout(ni, nj, 0).bytes;
+  clear_tested_ = clear_tested_ || tested_.bytes() == 0;
+  clear_space_ = clear_space_ || memory_.bytes() < bytes;
+  return tested_.reserve(kTestedBytes) && memory_.reserve(bytes);
 }
 
 // The places and reaches of i and j are computed alike from the same arrays, and all i are chosen in their order.
@@ -162,8 +151,13 @@ void CudaSearch::run(const SumRequest& request, const CudaPiece& piece, CudaStre
   run.j_offset = request.j_offset;
   void* const particles = arguments_.data();
   const CudaGpu& gpu = kernel_.gpu();
-  gpu.require(gpu.driver().memset_d32_async(search.counters, 0, now.counter_count, stream),
-              "clearing memory of the GPU");
+  const auto clear = [&](CudaDevicePointer at, std::size_t words) {
+    gpu.require(gpu.driver().memset_d32_async(at, 0, words, stream), "clearing memory of the GPU");
+  };
+  if (clear_tested_) clear(search.tested, kTestedBytes / 4);
+  if (clear_space_) clear(search.space, kSpaceBytes / 4);
+  clear_tested_ = clear_space_ = false;
+  clear(search.counters, now.counter_count);
   const auto blocks = [](std::int64_t n, std::int64_t of) { return unsigned(ceil_div(n, of)); };
   const std::int64_t most = search.i_are_j ? nj : std::max(ni, nj);
   const unsigned sides = search.i_are_j ? 1 : 2;
@@ -182,7 +176,7 @@ void CudaSearch::run(const SumRequest& request, const CudaPiece& piece, CudaStre
 }
 
 SumStatistics CudaSearch::statistics() const {
-  if (tested_.bytes() == 0) return {};
+  if (tested_.bytes() == 0 || clear_tested_) return {};
   std::vector<std::int64_t> shares(static_cast<std::size_t>(kBlock) + 1);
   const CudaGpu& gpu = kernel_.gpu();
   gpu.fetch(shares.data(), tested_.data(), shares.size() * sizeof(std::int64_t), nullptr);

@@ -41,7 +41,7 @@ class CudaSearch {
 
   // Whether memory and code for a run are there; reserve() gets them. False from that: there is not so much memory.
   bool has_room(std::int64_t ni, std::int64_t nj) const;
-  [[nodiscard]] bool reserve(std::int64_t ni, std::int64_t nj, CudaStream* stream);
+  [[nodiscard]] bool reserve(std::int64_t ni, std::int64_t nj);
   void keep_old() { memory_.keep_old(); }
   void release() { memory_.release(); }
   std::size_t bytes() const { return memory_.bytes() + tested_.bytes(); }
@@ -70,6 +70,7 @@ class CudaSearch {
   const CudaProgram* program_ = nullptr;                 // when it is loaded
   std::map<std::string_view, CudaFunction*> functions_;  // of it
   CudaBuffer memory_, tested_;
+  bool clear_tested_ = false, clear_space_ = false;  // new memory, which the next run clears
   std::int64_t runs_ = 0;
 };
 

@@ -166,8 +166,7 @@ bool CudaStaging::reserve(const SumRequest& request, const Plan& plan, CudaStrea
     chunk_bytes += column_bytes(chunks.j_chunk, staged.column.element);
   }
   const std::int64_t out_bytes = std::int64_t(out_staged_.size()) * column_bytes(chunks.i_chunk, Element::Double);
-  const bool room =
-      plan.search ? search_.reserve(request.i_count, request.nj, stream) : launcher_.reserve(i_count, stream);
+  const bool room = plan.search ? search_.reserve(request.i_count, request.nj) : launcher_.reserve(i_count, stream);
   if (!room || !j_columns_.reserve(std::size_t(j_bytes))) return false;
   for (std::size_t b = 0; b < buffers; ++b) {
     if (!i_[b].columns.reserve(std::size_t(i_bytes)) || !i_[b].results.reserve(std::size_t(out_bytes))) return false;

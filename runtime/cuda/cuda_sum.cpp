@@ -200,7 +200,7 @@ void CudaSummation::size_search(const SumRequest& request, bool send, CudaStream
         "before the capture");
   // Earlier runs may still use what is given back now.
   wait_for_work();
-  const auto reserve = [&] { return search_.reserve(request.i_count, request.nj, stream) && list_.reserve(indices); };
+  const auto reserve = [&] { return search_.reserve(request.i_count, request.nj) && list_.reserve(indices); };
   if (reserve()) return;
   // What sums over all pairs left behind.
   launcher_.release();

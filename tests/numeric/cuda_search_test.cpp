@@ -212,6 +212,84 @@ TEST(KeptSearchOnShim, KeepsWhatItFound) {
   expect(1, 1, Precision::Double, false);
 }
 
+// What the search makes of unusual sets, with positions that are copied to shared memory.
+class UnusualSetsOnShim : public testing::Test {
+ protected:
+  void expect_all(std::size_t metric, std::size_t reach, NeighbourCase& c, const char* self = "r2 == 0.0") {
+    SCOPED_TRACE(std::string(kMetrics[metric].name) + ", " + kReaches[reach].name);
+    c.nj = c.ni = std::int64_t(c.hi.size());
+    c.vi.assign(c.xi.size(), 0), c.ki.assign(c.hi.size(), 1);
+    c.xj = c.xi, c.vj = c.vi, c.hj = c.hi, c.kj = c.ki;
+    c.i_offset = 1000;  // each is told from itself
+    std::string text = short_text_of(kMetrics[metric], kReaches[reach]);
+    text.replace(text.find("r2 == 0.0"), 9, self);
+    const Pipeline pipeline = parse({"unusual.pipe", text});
+    run_ = std::make_unique<DeviceRun>(
+        device_, device_.load(build_cuda_kernel(pipeline, {.precision = Precision::Single}, "")), c, true, true);
+    EXPECT_EQ((*run_)(PairChoice::Cutoff), (*run_)(PairChoice::All));
+  }
+  CudaShim shim_;
+  CudaDevice device_{shim_.driver(), shim_.compiler(), 0, "", ""};
+  std::unique_ptr<DeviceRun> run_;
+};
+
+TEST_F(UnusualSetsOnShim, AtTheOrigin) {
+  NeighbourCase c;
+  c.xi = {0, 0, 0, 0, 0, 0x1p-140, 0, 0, 0x1p-139};
+  c.hi = {1, 1, 1};
+  expect_all(0, 0, c, "i_index == j_index");
+  expect_all(0, 1, c, "i_index == j_index");
+}
+
+// Put back into the box by hand they would stand a little elsewhere.
+TEST_F(UnusualSetsOnShim, OutsideOfABox) {
+  NeighbourCase c;
+  c.box = {10.1, 9.7, 11.3};
+  c.rc = 2.5;
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> place(-30, 30);
+  for (int k = 0; k < 900; ++k) c.xi.push_back(place(random));
+  c.hi.assign(300, 1);
+  expect_all(1, 0, c);
+}
+
+// One whose own reach is nothing has a group to itself, and others reach it from far away.
+TEST_F(UnusualSetsOnShim, OfReachesThatDifferByMuch) {
+  NeighbourCase c;
+  for (int k = 0; k < 65; ++k) {
+    c.xi.insert(c.xi.end(), {0.01 * k, 0, 0});
+    c.hi.push_back(k == 64 ? 0 : 0.6);
+  }
+  expect_all(0, 3, c);
+  expect_all(0, 5, c);
+}
+
+// No distance along an axis of length 0 is a number.
+TEST_F(UnusualSetsOnShim, InABoxThatIsNone) {
+  for (const double length : {0.0, HUGE_VAL, std::nan("")}) {
+    NeighbourCase c;
+    c.box = {40, 40, length};
+    for (int k = 0; k < 100; ++k) c.xi.insert(c.xi.end(), {0.4 * (k % 10), 0.4 * (k / 10), 0.1 * k}), c.hi.push_back(1);
+    expect_all(1, 0, c);
+  }
+}
+
+// At first nobody sees a copy of another, later two do.
+TEST_F(UnusualSetsOnShim, OfASkinBesideAnEdge) {
+  NeighbourCase c;
+  c.box = {10, 10, 10};
+  c.rc = 4.6;
+  c.xi = {2, 0, 0, 6.7, 0, 0, 4, 0, 0};
+  c.hi = {1, 1, 1};
+  expect_all(1, 0, c);
+  run_->sum().set_skin(0.8);
+  (*run_)(PairChoice::Cutoff);
+  c.xi[0] -= 0.39, c.xi[3] += 0.39;
+  run_->put("xi", c.xi);
+  const Columns found = (*run_)(PairChoice::Cutoff);
+  EXPECT_EQ(found, (*run_)(PairChoice::All));
+}
+
 // What a pair reads of a j-particle is copied to shared memory, and with one reach for all tells its place.
 TEST(KeptSearchOnShim, OfPositionsAloneGivesWhatAllPairsGive) {
   CudaShim shim;

@@ -129,7 +129,7 @@ void expect_shortest(const Summed& run, Precision precision, unsigned seed) {
         terms += std::abs(std::round(multiples[k])) * length(cell[k]);
       }
       const double exactly =
-          precision == Precision::Mixed ? 0x1p-23 * length(exact) + 0x1p-41 : 12 * epsilon * (terms + 4);
+          precision == Precision::Mixed ? 0x1p-23 * length(exact) + 0x1p-41 : 24 * epsilon * (terms + 4);
       EXPECT_NEAR(length(sum(exact, -1, copy)), 0, exactly) << "seed " << seed << ", trial " << trial << ", i " << i;
     }
   }

@@ -29,8 +29,8 @@ param real rc = 1.0; param vec3 box = vec3(1e30);
 output(sum) real count; output(min) real least; output(sum) real gaps;
 vec3 dx = )") +
          metric.difference + ";\nreal r2 = dot(dx, dx);\nreal reach = " + reach.bound + R"(;
-skip_if(i_index == j_index || r2 >= reach * reach);
-count += 1.0; least = min(least, r2); gaps += real(j_index % 7 - i_index % 5);
+skip_if(r2 == 0.0 || r2 >= reach * reach);
+count += 1.0; least = min(least, r2); gaps += real(j_index - i_index);
 )";
 }
 

@@ -25,7 +25,8 @@ inline constexpr ReachOf kReaches[] = {
     {"sum", "0.5 * (hi + hj)"}};
 
 std::string text_of(const Metric& metric, const ReachOf& reach);
-// The same with positions and reaches alone, and fewer results: what a pair reads of a particle is small.
+// The same with positions and reaches alone, and fewer results: what a pair reads of a particle is small. Who is told
+// from himself by the distance must be found at exactly the same one.
 std::string short_text_of(const Metric& metric, const ReachOf& reach);
 
 struct NeighbourCase {

@@ -124,8 +124,7 @@ std::string locate_packed(const Neighbourhood& neighbourhood, const Plan& plan, 
   return locate_text(neighbourhood, plan, spelling, {"row[{}]", "row[{}]", "row[{}]"}).j;
 }
 
-// Where JParticle has the coordinates of its particle, by axis, if it has them as floats and pairs read them for their
-// displacement only: then another copy of the particle may stand there.
+// Where JParticle has the coordinates of its particle, by axis, if it has them as floats.
 std::optional<std::vector<int>> place_columns(const Neighbourhood& neighbourhood, const Plan& plan,
                                               const CudaPairBody& body, Precision precision) {
   if (precision != Precision::Single) return {};
@@ -135,11 +134,6 @@ std::optional<std::vector<int>> place_columns(const Neighbourhood& neighbourhood
     if (n.op != Op::InputJ || n.type < Type::Float) return {};
     columns.push_back(plan.j.whole.at(int(n.payload)));
     if (!body.j_columns.count(columns.back())) return {};
-    for (NodeId id : plan.pair) {
-      if (is_input_difference(plan.graph, id)) continue;
-      for (NodeId arg : plan.graph[id].args)
-        if (arg != kNone && plan.graph[arg].op == Op::InputJ && plan.graph[arg].payload == n.payload) return {};
-    }
   }
   return columns;
 }
@@ -160,10 +154,9 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
       "const index same_number = i + a.i_offset - a.j_offset;\n"
       "const unsigned self[1] = {same_number >= 0 && same_number < js.count ? (unsigned)same_number : ~0u};";
   const auto places = place_columns(neighbourhood, plan, body, options.precision);
-  std::string get_place, set_place;
+  std::string get_place;
   for (std::size_t axis = 0; places && axis < places->size(); ++axis) {
     get_place += fmt::format("place[{}] = other.c{};\n", axis, (*places)[axis]);
-    set_place += fmt::format("other.c{} = (float)place[{}];\n", (*places)[axis], axis);
   }
   const std::string sums =
       fill_template("cuda_search_sums.cuh", {{"resident_blocks", std::to_string(resident_blocks(body.needs))},
@@ -189,7 +182,6 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
                                        {"extent", locate.extent},
                                        {"placed", places ? "true" : "false"},
                                        {"get_place", get_place},
-                                       {"set_place", set_place},
                                        {"uniform", body.uniform},
                                        {"load_j", body.stage_j},
                                        {"sort", fill_template("cuda_search_sort.cuh", {})},
