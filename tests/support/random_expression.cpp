@@ -326,9 +326,15 @@ Bounded ExpressionAuthor::try_vector(int depth) {
                                        : fmt::format("({} ? {} : {})", condition(1), a.text, b.text);
       return result;
     }
-    case 9:
+    case 9: {
       // 1.3: no difference of multiples of 1/1024 is half of it, where the nearest image jumps.
-      return {fmt::format("nearest_image({}, 1.3)", random_.pick(scope_.vector_differences)), -0.7, 0.7, 4};
+      const std::string& of = random_.pick(scope_.vector_differences);
+      if (scope_.width != 3 || random_.chance(50)) return {fmt::format("nearest_image({}, 1.3)", of), -0.7, 0.7, 4};
+      // Cells of the same lattice.
+      const char* const cell = random_.chance(50) ? "vec3(1.3, 0.0, 0.0), vec3(0.0, 1.3, 0.0), vec3(0.0, 0.0, 1.3)"
+                                                  : "vec3(1.3, 0.0, 0.0), vec3(1.3, 1.3, 0.0), vec3(-1.3, 1.3, 1.3)";
+      return {fmt::format("nearest_image({}, {})", of, cell), -0.7, 0.7, 8};
+    }
     default:
       return call(scope_.width, depth);
   }
