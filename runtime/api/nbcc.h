@@ -215,7 +215,7 @@ NBCC_API nbcc_status nbcc_sum_j_changed(nbcc_sum* sum, nbcc_error** error);
  * pipeline's guards (nbcc_pipeline_neighbours), where a search for them is faster; the results are those of all pairs,
  * but for the order in which terms are added. NBCC_PAIRS_CUTOFF: them in any case; NBCC_ERROR_USAGE where nothing is
  * proved. Where a length of the box is 0, all pairs are computed. On GPUs NBCC_PAIRS_AUTO goes by the number of pairs
- * alone: it searches from about a million pairs for each multiprocessor on (11,000 particles on one with 132), also
+ * alone: it searches from about a million pairs for each multiprocessor on (11,500 particles on one with 132), also
  * where reaches are so long that all pairs would be faster. */
 typedef enum nbcc_pairs { NBCC_PAIRS_AUTO = 0, NBCC_PAIRS_ALL = 1, NBCC_PAIRS_CUTOFF = 2 } nbcc_pairs;
 NBCC_API nbcc_status nbcc_sum_set_pairs(nbcc_sum* sum, nbcc_pairs pairs, nbcc_error** error);

@@ -126,22 +126,25 @@ void CudaLauncher::launch(const CudaPiece& piece, CudaStream* stream) {
 
 void CudaLauncher::launch(unsigned blocks, unsigned splits, CudaStream* stream) {
   void* arguments[] = {arguments_.data()};
-  const auto threads = unsigned(program_->config().threads);
-  const CudaGpu& gpu = kernel_.gpu();
+  // With few particles getting ready is a fifth of the time. Not into graphs: docs/decisions/early_launches.md.
+  launch_kernel(kernel_.gpu(), program_->function(), "nbcc_interact", blocks, splits,
+                unsigned(program_->config().threads), arguments, stream, program_->waits() && !capturing_);
+}
+
+void launch_kernel(const CudaGpu& gpu, CudaFunction* function, const char* name, unsigned grid_x, unsigned grid_y,
+                   unsigned threads, void** arguments, CudaStream* stream, bool early) {
+  const CudaDriver& driver = gpu.driver();
   CudaResult result = kCudaSuccess;
-  // Programmatic dependent launch: the GPU gets ready while the launch before comes to its end, which with few
-  // particles is a fifth of the time. Not into graphs: docs/decisions/early_launches.md.
-  if (gpu.driver().launch_kernel_ex && program_->waits() && !capturing_) {
-    CudaLaunchAttribute early{};
-    early.id = kCudaProgrammaticStreamSerialization;
-    early.value = 1;
-    const CudaLaunchConfig config{blocks, splits, 1, threads, 1, 1, 0, stream, &early, 1};
-    result = gpu.driver().launch_kernel_ex(&config, program_->function(), arguments, nullptr);
+  if (early && driver.launch_kernel_ex) {
+    CudaLaunchAttribute attribute{};
+    attribute.id = kCudaProgrammaticStreamSerialization;
+    attribute.value = 1;
+    const CudaLaunchConfig config{grid_x, grid_y, 1, threads, 1, 1, 0, stream, &attribute, 1};
+    result = driver.launch_kernel_ex(&config, function, arguments, nullptr);
   } else {
-    result = gpu.driver().launch_kernel(program_->function(), blocks, splits, 1, threads, 1, 1, 0, stream, arguments,
-                                        nullptr);
+    result = driver.launch_kernel(function, grid_x, grid_y, 1, threads, 1, 1, 0, stream, arguments, nullptr);
   }
-  gpu.require(result, "launching nbcc_interact");
+  if (result != kCudaSuccess) gpu.require(result, fmt::format("launching {}", name).c_str());
 }
 
 }  // namespace nbcc

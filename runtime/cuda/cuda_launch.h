@@ -40,6 +40,11 @@ struct CudaPiece {
   CudaDevicePointer running = 0;
 };
 
+// One launch. `early`: the GPU gets ready while the launch before comes to its end (programmatic dependent launch),
+// where the driver can; the kernel must then wait for that launch itself.
+void launch_kernel(const CudaGpu& gpu, CudaFunction* function, const char* name, unsigned grid_x, unsigned grid_y,
+                   unsigned threads, void** arguments, CudaStream* stream, bool early);
+
 class CudaLauncher {
  public:
   explicit CudaLauncher(const CudaKernel& kernel)

@@ -118,21 +118,8 @@ bool CudaSearch::i_are_j(const SumRequest& request, const CudaPiece& piece) cons
 
 void CudaSearch::launch(const char* name, unsigned blocks, unsigned sides, unsigned threads,
                         std::vector<void*> arguments, CudaStream* stream, bool early) const {
-  const CudaGpu& gpu = kernel_.gpu();
-  CudaFunction* const function = functions_.at(name);
-  CudaResult result = kCudaSuccess;
-  // As in CudaLauncher: the GPU gets ready while the launch before comes to its end.
-  if (early && program_->waits() && gpu.driver().launch_kernel_ex) {
-    CudaLaunchAttribute attribute{};
-    attribute.id = kCudaProgrammaticStreamSerialization;
-    attribute.value = 1;
-    const CudaLaunchConfig config{blocks, sides, 1, threads, 1, 1, 0, stream, &attribute, 1};
-    result = gpu.driver().launch_kernel_ex(&config, function, arguments.data(), nullptr);
-  } else {
-    result =
-        gpu.driver().launch_kernel(function, blocks, sides, 1, threads, 1, 1, 0, stream, arguments.data(), nullptr);
-  }
-  gpu.require(result, name);
+  launch_kernel(kernel_.gpu(), functions_.at(name), name, blocks, sides, threads, arguments.data(), stream,
+                early && program_->waits());
 }
 
 void CudaSearch::run(const SumRequest& request, const CudaPiece& piece, CudaStream* stream, bool capturing) {

@@ -274,6 +274,36 @@ TEST_F(UnusualSetsOnShim, InABoxThatIsNone) {
   }
 }
 
+// More clusters are near than a list has room for: it is of larger boxes.
+TEST_F(UnusualSetsOnShim, OfLongLists) {
+  NeighbourCase c;
+  c.rc = 2.5;
+  std::mt19937_64 random(9);
+  std::uniform_real_distribution<double> place(0, 4);
+  for (int k = 0; k < 3 * 2600; ++k) c.xi.push_back(place(random));
+  c.hi.assign(2600, 1);
+  expect_all(0, 0, c);
+  c.box = {9, 9, 4};
+  expect_all(1, 0, c);
+}
+
+// Of 4 multiprocessors: from 4 million pairs on, but not where a launch configuration is chosen.
+TEST_F(UnusualSetsOnShim, AreSearchedWhereThatPays) {
+  const auto searches = [&](int count, const LaunchConfig& chosen) {
+    NeighbourCase c;
+    for (int k = 0; k < count; ++k) c.xi.insert(c.xi.end(), {double(k % 13), double(k / 13 % 13), double(k / 169)});
+    c.hi.assign(std::size_t(count), 1);
+    expect_all(0, 0, c);
+    const std::int64_t before = run_->sum().statistics().searches;
+    run_->sum().set_launch(chosen);
+    (*run_)(PairChoice::Auto);
+    return run_->sum().statistics().searches - before;
+  };
+  EXPECT_EQ(searches(1990, {}), 0);
+  EXPECT_EQ(searches(2010, {}), 1);
+  EXPECT_EQ(searches(2010, {.threads = 64}), 0);
+}
+
 // At first nobody sees a copy of another, later two do.
 TEST_F(UnusualSetsOnShim, OfASkinBesideAnEdge) {
   NeighbourCase c;
