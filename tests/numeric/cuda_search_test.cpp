@@ -141,16 +141,17 @@ INSTANTIATE_TEST_SUITE_P(All, CudaSearchOnShim, testing::Range(std::size_t(0), s
 // search found serves until one has moved by half of the skin.
 void expect_kept(const CudaDevice& device, const std::shared_ptr<const Kernel>& kernel, std::int64_t count,
                  bool periodic, bool one_reach) {
-  constexpr double kSkin = 0.5, kSide = 9;
+  constexpr double kSkin = 0.5, kSide = 30, kWide = 3;  // a long box, whose ends groups see as one copy
   std::mt19937_64 random(17);
   const auto uniform = [&](double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(random);
   };
   NeighbourCase c;
   c.ni = c.nj = count;
-  if (periodic) c.box = {kSide, kSide, kSide};
+  if (periodic) c.box[0] = kSide;
   c.rc = 1.5;
-  for (std::int64_t k = 0; k < 3 * count; ++k) c.xi.push_back(uniform(0, kSide)), c.vi.push_back(0);
+  for (std::int64_t k = 0; k < 3 * count; ++k)
+    c.xi.push_back(uniform(0, k % 3 == 0 ? kSide : kWide)), c.vi.push_back(0);
   for (std::int64_t k = 0; k < count; ++k) c.hi.push_back(uniform(1, 2)), c.ki.push_back(double(k % 13));
   c.xj = c.xi, c.vj = c.vi, c.hj = c.hi, c.kj = c.ki;
   DeviceRun run(device, kernel, c, true, true);
@@ -165,8 +166,7 @@ void expect_kept(const CudaDevice& device, const std::shared_ptr<const Kernel>& 
       const double way = uniform(0, most), angle = uniform(0, 6);
       c.xi[3 * k] = start[3 * k] + way * std::cos(angle);
       c.xi[3 * k + 1] = start[3 * k + 1] + way * std::sin(angle);
-      for (std::size_t axis = 0; periodic && axis < 2; ++axis)
-        c.xi[3 * k + axis] -= kSide * std::floor(c.xi[3 * k + axis] / kSide);
+      if (periodic) c.xi[3 * k] -= kSide * std::floor(c.xi[3 * k] / kSide);
       c.hi[k] = reaches[k] + uniform(-growth, growth);
     }
     run.put("xi", c.xi);
@@ -186,12 +186,13 @@ void expect_kept(const CudaDevice& device, const std::shared_ptr<const Kernel>& 
   run.sum().set_param("rc", {&wider, 1});
   expect_searches(one_reach ? 1 : 0);
   if (periodic) {
-    const std::array<double, 3> shrunk{8.5, 9, 9};
+    const std::array<double, 3> shrunk{29.5, 1e30, 1e30};
     run.sum().set_param("box", shrunk);
     expect_searches(1);
   }
   c.hi[1] += kSkin;
   run.put("hi", c.hi);
+  expect_searches(one_reach ? 0 : 1);
   run.sum().set_skin(0);
   expect_searches(1);
   expect_searches(1);
