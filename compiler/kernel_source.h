@@ -1,7 +1,9 @@
 // A kernel as the compiler hands it to a device: its text, and how the runtime must lay out the particles for it.
 // Plain data; the only header of the compiler that the runtime includes (with options.h, for the enumerations' names).
 #pragma once
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,7 +62,7 @@ constexpr LaunchNumber kLaunchNumbers[] = {
 };
 
 // Of the text that searches.
-constexpr LaunchConfig kSearchLaunch{128, 1, 448, 8, 1};
+constexpr LaunchConfig kSearchLaunch{128, 1, 640, 8, 1};
 
 // What a search for neighbours must know of a kernel whose guards bound the distance of the pairs that act
 // (passes/neighbourhood.h): the text then has the functions that locate particles.
@@ -80,7 +82,14 @@ struct SearchLayout {
   // Inputs of i and of j by which the same formulas place a particle, component by component; empty: the formulas
   // differ. Where these are the same arrays, so are the places and the reaches.
   std::vector<std::pair<int, int>> mirrored;
-  int packed_bytes = 0;  // CUDA: of what the sums read of one j-particle, at most
+  // A number that a param is, or that the text has, but for its sign.
+  struct Number {
+    int param = -1;  // of the run's; -1: the constant
+    double constant = 0;
+  };
+  std::optional<Number> uniform_reach;                // if it is as simple as that, and the same for all
+  std::array<std::optional<Number>, 3> lengths = {};  // of axes that are periodic
+  int packed_bytes = 0;                               // CUDA: of what the sums read of one j-particle, at most
   bool of_i() const { return reach != Reach::Uniform && reach != Reach::OfJ; }
   bool of_j() const { return reach != Reach::Uniform && reach != Reach::OfI; }
 };

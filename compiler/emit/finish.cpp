@@ -1,5 +1,5 @@
-// Pipeline and Plan -> the scalar statements behind the sums. Doors: finish_statements(), scalar_statements(). Knows no
-// backend.
+// Pipeline and Plan -> the scalar statements behind the sums. Doors: nowhere_statements(), finish_statements(),
+// scalar_statements(). Knows no backend.
 #include "compiler/emit/finish.h"
 
 #include <fmt/core.h>
@@ -19,7 +19,8 @@ class ScalarText {
     for (NodeId id : nodes) {
       Node n = graph[id];
       if (n.type == Type::Real) n.type = Type::Double;
-      text += fmt::format("const {} {}{} = {};\n", name(n.type), prefix, id, value(graph, n, prefix));
+      const char* const of_doubles = n.type == Type::Vector || n.type == Type::Cell ? "<double>" : "";
+      text += fmt::format("const {}{} {}{} = {};\n", name(n.type), of_doubles, prefix, id, value(graph, n, prefix));
     }
     return text;
   }
@@ -59,17 +60,11 @@ bool is_untouched(const Pipeline& pipeline, std::size_t output) {
   return result.op == Op::Output && result.payload == std::int64_t(output);
 }
 
-// NaN for an i with a coordinate that is NaN or infinite.
-std::string nowhere(const Pipeline& pipeline, const Plan& plan, const ScalarSpelling& spelling) {
-  if (pipeline.places.empty()) return "";
-  std::string text = ScalarText(plan, spelling).statements(pipeline.place, plan.place, 'p');
-  std::string nothing, set;
-  for (const NodeId coordinate : pipeline.places)
-    nothing += fmt::format("{0}(p{1} - p{1})", nothing.empty() ? "" : " + ", coordinate);
-  for (std::size_t k = 0; k < plan.outputs.size(); ++k)
+std::string set_where_nowhere(const Pipeline& pipeline, const Plan& plan, const ScalarSpelling& spelling) {
+  std::string set;
+  for (std::size_t k = 0; !pipeline.places.empty() && k < plan.outputs.size(); ++k)
     if (pipeline.becomes_nan(int(k))) set += fmt::format(" {} = nowhere;", spelling.result(k));
-  return set.empty() ? ""
-                     : fmt::format("{}const double nowhere = {};\nif (nowhere != 0) {{{} }}\n", text, nothing, set);
+  return set.empty() ? "" : fmt::format("if (nowhere != 0) {{{} }}\n", set);
 }
 
 }  // namespace
@@ -79,9 +74,18 @@ std::string scalar_statements(const Plan& plan, const Graph& graph, const std::v
   return ScalarText(plan, spelling).statements(graph, nodes, prefix);
 }
 
+std::string nowhere_statements(const Pipeline& pipeline, const Plan& plan, const ScalarSpelling& spelling) {
+  if (set_where_nowhere(pipeline, plan, spelling).empty()) return "";
+  std::string sum;
+  for (const NodeId coordinate : pipeline.places)
+    sum += fmt::format("{0}(p{1} - p{1})", sum.empty() ? "" : " + ", coordinate);
+  return fmt::format("{}const double nowhere = {};\n",
+                     ScalarText(plan, spelling).statements(pipeline.place, plan.place, 'p'), sum);
+}
+
 std::string finish_statements(const Pipeline& pipeline, const Plan& plan, const ScalarSpelling& spelling) {
   const ScalarText nodes(plan, spelling);
-  std::string text = nowhere(pipeline, plan, spelling) + nodes.statements(plan.graph, plan.scales, 's');
+  std::string text = set_where_nowhere(pipeline, plan, spelling) + nodes.statements(plan.graph, plan.scales, 's');
   for (std::size_t k = 0; k < plan.outputs.size(); ++k)
     if (const NodeId scale = plan.outputs[k].scale; scale != kNone)
       text += fmt::format("{0} = scaled({0}, s{1});\n", spelling.result(k), scale);

@@ -23,7 +23,10 @@ struct ScalarSpelling {
   std::function<std::string(const Graph& graph, const Node& node, const std::array<std::string, 3>& args)> operation;
 };
 
-// The text calls scaled(sum, factor) and to_index(double), which the backend defines.
+// `nowhere`: NaN for an i with a coordinate that is NaN or infinite, else 0. Nothing where no result depends on it.
+std::string nowhere_statements(const Pipeline& pipeline, const Plan& plan, const ScalarSpelling& spelling);
+
+// Behind those. The text calls scaled(sum, factor) and to_index(double), which the backend defines.
 std::string finish_statements(const Pipeline& pipeline, const Plan& plan, const ScalarSpelling& spelling);
 
 // Each of the nodes as a constant of double precision, or of its whole type, whose name is the prefix and its number.

@@ -49,6 +49,15 @@ std::string reduced_basis(const Neighbourhood& n, const std::string& place) {
   return text;
 }
 
+std::optional<SearchLayout::Number> number_of(const Graph& graph, NodeId id) {
+  if (id == kNone) return {};
+  const Node& n = graph[id];
+  if (n.op == Op::Neg || n.op == Op::Abs) return number_of(graph, n.args[0]);
+  if (n.op == Op::Param) return SearchLayout::Number{.param = int(n.payload)};
+  if (n.op == Op::Const) return SearchLayout::Number{.constant = graph.constant_value(id)};
+  return {};
+}
+
 using Mirror = std::set<std::pair<int, int>>;
 
 // Whether the formula of j is that of i with inputs of j in place of inputs of i.
@@ -79,9 +88,13 @@ SearchLayout search_layout(const Neighbourhood& n) {
   SearchLayout layout;
   layout.mirrored = mirrored_inputs(n);
   layout.axes = int(n.axes.size());
-  for (const Axis& axis : n.axes) layout.periodic.push_back(axis.length != kNone);
+  for (const Axis& axis : n.axes) {
+    layout.lengths[layout.periodic.size()] = number_of(n.graph, axis.length);
+    layout.periodic.push_back(axis.length != kNone);
+  }
   layout.triclinic = n.axes[0].cell != kNone;
   layout.reach = n.reach.kind;
+  layout.uniform_reach = number_of(n.graph, n.reach.uniform);
   return layout;
 }
 

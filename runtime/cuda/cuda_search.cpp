@@ -2,6 +2,7 @@
 #include "runtime/cuda/cuda_search.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "runtime/error.h"
@@ -12,10 +13,18 @@ namespace {
 // As templates/cuda_search.cu.in has them.
 constexpr std::int64_t kBlock = 256, kCluster = 8, kChildren = 32, kSortTile = 4096, kPasses = 8, kRows = 12,
                        kDigits = 256, kListStride = 256 + 32, kWarps = 4;
-constexpr std::int64_t kFewCounters = 2048 + 2 * kRows * kDigits + 2 * kPasses + 4;
-constexpr std::int64_t kSiteBytes = 16, kBoxBytes = 32, kSpaceBytes = 512, kTestedBytes = (kBlock + 1) * 8;
-constexpr std::int64_t kMostBlocksOfExtent = 528, kMostBlocksOfKeys = 1056;
+constexpr std::int64_t kFewCounters = 2048 + 2 * kRows * kDigits + 2 * (kPasses + 1) + 4;
+constexpr std::int64_t kSiteBytes = 16, kBoxBytes = 32, kSpaceBytes = 512;
+constexpr std::int64_t kMostBlocksOfExtent = 528, kMostBlocksOfKeys = 1056, kMostBlocksOfSort = 264;
 constexpr std::int64_t kMostParticles = (std::int64_t(1) << 30) - 256;  // that words of the sort and of lists count
+
+struct Told {
+  std::array<std::int64_t, kBlock> tested, within;
+  std::int64_t searches;
+  std::array<std::int64_t, 4> steps, begun;
+  std::int64_t ended;
+};
+static_assert(sizeof(Told) == 4176, "as the text has it");
 
 constexpr const char* kKernels[] = {"nbcc_find_extent", "nbcc_make_keys", "nbcc_make_curve_keys", "nbcc_sort",
                                     "nbcc_arrange",     "nbcc_list",      "nbcc_interact"};
@@ -39,7 +48,7 @@ const ArrayView* view_of(const KernelSource& source, const SumRequest& request, 
 }  // namespace
 
 CudaSearch::CudaSearch(const CudaKernel& kernel, CudaArguments& arguments)
-    : kernel_(kernel), arguments_(arguments), memory_(kernel.gpu()), tested_(kernel.gpu()) {}
+    : kernel_(kernel), arguments_(arguments), memory_(kernel.gpu()), told_(kernel.gpu()) {}
 
 bool CudaSearch::can_search(std::int64_t ni, std::int64_t nj) const {
   return !kernel_.source.search_text.empty() && ni > 0 && nj > 0 && std::max(ni, nj) <= kMostParticles;
@@ -78,7 +87,7 @@ CudaSearch::Layout CudaSearch::layout(std::int64_t ni, std::int64_t nj, CudaDevi
   a.top = level - 1;
   a.boxes = take(boxes * kBoxBytes);
   a.extents = take(kMostBlocksOfExtent * 6 * 8);
-  a.tested = tested_.data();
+  a.told = told_.data();
   const std::int64_t tiles = ceil_div(nj, kSortTile) + ceil_div(ni, kSortTile);
   const std::int64_t box_arrivals = a.top < 2 ? 0 : boxes - a.first_box[2];
   made.counter_count = std::size_t(kFewCounters + box_arrivals + tiles * kPasses * kDigits);
@@ -96,9 +105,9 @@ bool CudaSearch::reserve(std::int64_t ni, std::int64_t nj) {
     for (const char* name : kKernels) functions_[name] = program_->find(name);
   }
   const std::size_t bytes = layout(ni, nj, 0).bytes;
-  clear_tested_ = clear_tested_ || tested_.bytes() == 0;
+  clear_told_ = clear_told_ || told_.bytes() == 0;
   clear_space_ = clear_space_ || memory_.bytes() < bytes;
-  return tested_.reserve(kTestedBytes) && memory_.reserve(bytes);
+  return told_.reserve(sizeof(Told)) && memory_.reserve(bytes);
 }
 
 // The places and reaches of i and j are computed alike from the same arrays, and all i are chosen in their order.
@@ -141,9 +150,9 @@ void CudaSearch::run(const SumRequest& request, const CudaPiece& piece, CudaStre
   const auto clear = [&](CudaDevicePointer at, std::size_t words) {
     gpu.require(gpu.driver().memset_d32_async(at, 0, words, stream), "clearing memory of the GPU");
   };
-  if (clear_tested_) clear(search.tested, kTestedBytes / 4);
+  if (clear_told_) clear(search.told, sizeof(Told) / 4);
   if (clear_space_) clear(search.space, kSpaceBytes / 4);
-  clear_tested_ = clear_space_ = false;
+  clear_told_ = clear_space_ = false;
   clear(search.counters, now.counter_count);
   const auto blocks = [](std::int64_t n, std::int64_t of) { return unsigned(ceil_div(n, of)); };
   const std::int64_t most = search.i_are_j ? nj : std::max(ni, nj);
@@ -154,24 +163,30 @@ void CudaSearch::run(const SumRequest& request, const CudaPiece& piece, CudaStre
   for (const char* keys : {"nbcc_make_keys", "nbcc_make_curve_keys"})
     launch(keys, std::min(blocks(most, kBlock), unsigned(kMostBlocksOfKeys)), sides, kBlock, {particles, &search},
            stream, early);
-  for (int pass = 0; pass < kPasses; ++pass)
-    launch("nbcc_sort", blocks(most, kSortTile), sides, kBlock, {&search, &pass}, stream, early);
+  launch("nbcc_sort", std::min(blocks(most, kSortTile), unsigned(kMostBlocksOfSort)), sides, kBlock, {&search}, stream,
+         early);
   launch("nbcc_arrange", blocks(most, kBlock), sides, kBlock, {particles, &search}, stream, early);
-  launch("nbcc_list", blocks(ni, 32 * kWarps), 1, 32 * kWarps, {&search}, stream, early);
+  launch("nbcc_list", blocks(ni, kBlock), 1, kBlock, {&search}, stream, early);
   launch("nbcc_interact", blocks(ni, 32 * kWarps), 1, 32 * kWarps, {particles, &search}, stream, early);
   ++runs_;
 }
 
 SumStatistics CudaSearch::statistics() const {
-  if (tested_.bytes() == 0 || clear_tested_) return {};
-  std::vector<std::int64_t> shares(static_cast<std::size_t>(kBlock) + 1);
+  if (told_.bytes() == 0 || clear_told_) return {};
+  Told told;
   const CudaGpu& gpu = kernel_.gpu();
-  gpu.fetch(shares.data(), tested_.data(), shares.size() * sizeof(std::int64_t), nullptr);
+  gpu.fetch(&told, told_.data(), sizeof(told), nullptr);
   gpu.synchronize(nullptr);
+  const auto sum = [](const auto& shares) { return std::accumulate(shares.begin(), shares.end(), std::int64_t(0)); };
+  const auto seconds = [&](std::size_t step) { return double(told.steps[step]) * 1e-9; };
   SumStatistics statistics;
-  statistics.pairs_tested = std::accumulate(shares.begin(), shares.end() - 1, std::int64_t(0));
+  statistics.pairs_tested = sum(told.tested);
+  statistics.pairs_within = sum(told.within);
   statistics.runs = runs_;
-  statistics.searches = shares.back();
+  statistics.searches = told.searches;
+  // The sums of the last run are added when the next one begins.
+  const double last = told.ended != 0 ? double(told.ended - told.begun[3]) * 1e-9 : 0;
+  statistics.seconds = {seconds(0), seconds(1), seconds(2), seconds(3) + last};
   return statistics;
 }
 

@@ -25,7 +25,7 @@ struct CudaSearchArgument {
   CudaDevicePointer packed = 0, boxes = 0;
   std::int64_t first_box[kMostLevels] = {};
   std::int64_t top = 0;
-  CudaDevicePointer lists = 0, list_sizes = 0, extents = 0, space = 0, tested = 0, counters = 0;
+  CudaDevicePointer lists = 0, list_sizes = 0, extents = 0, space = 0, told = 0, counters = 0;
   std::int64_t i_are_j = 0;
   double skin = 0;
 };
@@ -44,7 +44,7 @@ class CudaSearch {
   [[nodiscard]] bool reserve(std::int64_t ni, std::int64_t nj);
   void keep_old() { memory_.keep_old(); }
   void release() { memory_.release(); }
-  std::size_t bytes() const { return memory_.bytes() + tested_.bytes(); }
+  std::size_t bytes() const { return memory_.bytes() + told_.bytes(); }
   std::size_t bytes_for(std::int64_t ni, std::int64_t nj) const { return layout(ni, nj, 0).bytes; }
 
   // All j of the piece act; its i are searched for, and their results are stored. With a skin what is found serves
@@ -69,8 +69,8 @@ class CudaSearch {
   CudaArguments& arguments_;
   const CudaProgram* program_ = nullptr;                 // when it is loaded
   std::map<std::string_view, CudaFunction*> functions_;  // of it
-  CudaBuffer memory_, tested_;
-  bool clear_tested_ = false, clear_space_ = false;  // new memory, which the next run clears
+  CudaBuffer memory_, told_;
+  bool clear_told_ = false, clear_space_ = false;  // new memory, which the next run clears
   std::int64_t runs_ = 0;
 };
 

@@ -6,7 +6,9 @@
 #include "runtime/cuda/cuda_sum.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <numbers>
 
 #include "fmt/format.h"
 #include "runtime/error.h"
@@ -19,6 +21,26 @@ constexpr std::int64_t kPartialBytes = std::int64_t(1) << 30;
 
 // Of fewer pairs, for each multiprocessor, all are summed over sooner than a search is made: bench/RESULTS.md.
 constexpr double kFewPairs = 1e6;
+
+// And where more of a periodic box is within reach.
+constexpr double kLargeShare = 0.1;
+
+// What share of a box is within reach, if params tell; else 0.
+double share_within(const SearchLayout& search, std::span<const double> params) {
+  constexpr double kPi = std::numbers::pi;
+  const auto value = [&](const std::optional<SearchLayout::Number>& number) {
+    return !number ? 0 : std::abs(number->param < 0 ? number->constant : params[std::size_t(number->param)]);
+  };
+  const double reach = value(search.uniform_reach);
+  double share = search.axes == 1   ? 2 * reach
+                 : search.axes == 2 ? kPi * reach * reach
+                                    : 4 * kPi / 3 * std::pow(reach, 3);
+  for (std::size_t axis = 0; axis < std::size_t(search.axes); ++axis) {
+    const double length = value(search.lengths[axis]);
+    share = length > 0 ? share / length : 0;
+  }
+  return share;
+}
 
 // Handles that stand for streams which always exist: null and 1 for the legacy default stream, 2 for the thread's.
 bool lives_for_ever(CudaStream* stream) { return reinterpret_cast<std::uintptr_t>(stream) <= 2; }
@@ -89,9 +111,11 @@ void CudaSummation::run(const SumRequest& request, Neighbours neighbours) {
   run(request, search_.can_search(request.i_count, request.nj) && (neighbours.must || pays(request)));
 }
 
-// Who chooses a launch configuration means that of all pairs.
+// Who chooses a launch configuration means that of all pairs. What depends on more than counts and params is not looked
+// at: the same run takes the same way each time.
 bool CudaSummation::pays(const SumRequest& request) const {
   if (chosen_launch_ || double(request.i_count) * double(request.nj) < kFewPairs * gpu_.multiprocessors()) return false;
+  if (share_within(kernel_.source.search, request.params) > kLargeShare) return false;
   if (search_.has_room(request.i_count, request.nj)) return true;
   const CudaContextGuard guard(gpu_);
   std::size_t free = 0, total = 0;
@@ -102,11 +126,14 @@ bool CudaSummation::pays(const SumRequest& request) const {
 SumStatistics CudaSummation::statistics() const {
   const CudaContextGuard guard(gpu_);
   if (under_way_ && recorded_) event_.wait();
-  return search_.statistics();
+  SumStatistics statistics = search_.statistics();
+  if (!searched_) statistics.pairs_within = 0;
+  return statistics;
 }
 
 void CudaSummation::run(const SumRequest& request, bool search) {
   const CudaContextGuard guard(gpu_);
+  searched_ = search;
   auto* const stream = static_cast<CudaStream*>(request.stream);
   int capturing = 0;
   if (can_be_captured(stream)) {

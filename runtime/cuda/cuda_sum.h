@@ -56,7 +56,7 @@ class CudaSummation final : public Summation {
   const CudaKernel& kernel_;
   const CudaGpu& gpu_;
   CudaLauncher launcher_{kernel_};
-  bool chosen_launch_ = false;
+  bool chosen_launch_ = false, searched_ = false;  // the latter: by the last run
   CudaSearch search_{kernel_, launcher_.arguments()};
   CudaBuffer running_{gpu_}, list_{gpu_};
   CudaPinned pinned_list_{gpu_};

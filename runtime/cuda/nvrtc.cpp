@@ -40,8 +40,8 @@ struct Functions {
 
 // The text says itself what is fused and what is flushed to zero, and every division and root that it leaves to the
 // compiler is IEEE's.
-constexpr const char* kOptions[] = {"--std=c++17", "--fmad=false", "--ftz=false", "--prec-div=true",
-                                    "--prec-sqrt=true"};
+constexpr const char* kOptions[] = {"--std=c++17",     "--fmad=false",     "--ftz=false",
+                                    "--prec-div=true", "--prec-sqrt=true", "--device-as-default-execution-space"};
 
 // NVRTC 13 keeps on disk what it has compiled, and what comes from there comes without the assembler's
 // report: spills would go unseen in all runs but the first. Earlier versions refuse the option.

@@ -94,9 +94,13 @@ NBCC_DEVICE Partial load_partial(const double* at, index stride) {
   set_bits(all.acc3, at[3 * stride]);
   return all;
 }
+// NaN for an i that is nowhere, where a result depends on that; else 0.
+NBCC_DEVICE double nowhere_of(const Arguments& a, index i) {
+  return 0;
+}
 // Factors common to a whole sum, finish(), and the way to the caller's arrays. It is short where all outputs are
 // wanted, overwritten and of the usual element: with few particles, what a block does once is no small part of the whole.
-NBCC_DEVICE void finish(const Arguments& a, index i, Partial all) {
+NBCC_DEVICE void finish(const Arguments& a, index i, Partial all, double nowhere) {
   const double s21 = -1.0;
   all.acc3 = scaled(all.acc3, s21);
   if (is_plain(a.out[0]) & is_plain(a.out[1]) & is_plain(a.out[2]) & is_plain(a.out[3])) {
@@ -207,10 +211,12 @@ NBCC_DEVICE void reduce(const Arguments& a, const Sums* sum, SlicePartials* part
     Partial all;
     if (!a.first) all = load_partial(a.running + at, a.ni);
     combine(all, combine_slices(partial, row + r * kSliceThreads));
-    if (a.last)
-      finish(a, i_particle(a, at), all);
-    else
+    if (!a.last) {
       store_partial(all, a.running + at, a.ni);
+      continue;
+    }
+    const index i = i_particle(a, at);
+    finish(a, i, all, nowhere_of(a, i));
   }
 }
 

@@ -107,13 +107,17 @@ NBCC_DEVICE Partial load_partial(const double* at, index stride) {
   set_bits(all.acc4, at[4 * stride]);
   return all;
 }
-// Factors common to a whole sum, finish(), and the way to the caller's arrays. It is short where all outputs are
-// wanted, overwritten and of the usual element: with few particles, what a block does once is no small part of the whole.
-NBCC_DEVICE void finish(const Arguments& a, index i, Partial all) {
+// NaN for an i that is nowhere, where a result depends on that; else 0.
+NBCC_DEVICE double nowhere_of(const Arguments& a, index i) {
   const double p4 = component<double>(a.i[0], i);
   const double p5 = component<double>(a.i[1], i);
   const double p6 = component<double>(a.i[2], i);
   const double nowhere = (p4 - p4) + (p5 - p5) + (p6 - p6);
+  return nowhere;
+}
+// Factors common to a whole sum, finish(), and the way to the caller's arrays. It is short where all outputs are
+// wanted, overwritten and of the usual element: with few particles, what a block does once is no small part of the whole.
+NBCC_DEVICE void finish(const Arguments& a, index i, Partial all, double nowhere) {
   if (nowhere != 0) { all.acc0 = nowhere; all.acc1 = nowhere; all.acc2 = nowhere; all.acc3 = nowhere; all.acc4 = nowhere; }
   const double s13 = -1.0;
   const double s29 = 2.0;
@@ -235,10 +239,12 @@ NBCC_DEVICE void reduce(const Arguments& a, const Sums* sum, SlicePartials* part
     Partial all;
     if (!a.first) all = load_partial(a.running + at, a.ni);
     combine(all, combine_slices(partial, row + r * kSliceThreads));
-    if (a.last)
-      finish(a, i_particle(a, at), all);
-    else
+    if (!a.last) {
       store_partial(all, a.running + at, a.ni);
+      continue;
+    }
+    const index i = i_particle(a, at);
+    finish(a, i, all, nowhere_of(a, i));
   }
 }
 

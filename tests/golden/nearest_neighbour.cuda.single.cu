@@ -83,9 +83,13 @@ NBCC_DEVICE Partial load_partial(const double* at, index stride) {
   set_bits(all.acc1, at[2 * stride]);
   return all;
 }
+// NaN for an i that is nowhere, where a result depends on that; else 0.
+NBCC_DEVICE double nowhere_of(const Arguments& a, index i) {
+  return 0;
+}
 // Factors common to a whole sum, finish(), and the way to the caller's arrays. It is short where all outputs are
 // wanted, overwritten and of the usual element: with few particles, what a block does once is no small part of the whole.
-NBCC_DEVICE void finish(const Arguments& a, index i, Partial all) {
+NBCC_DEVICE void finish(const Arguments& a, index i, Partial all, double nowhere) {
   const index f0 = to_index(all.arg0);
   const double f1 = all.acc1;
   const double f2 = sqrt(f1);
@@ -194,10 +198,12 @@ NBCC_DEVICE void reduce(const Arguments& a, const Sums* sum, SlicePartials* part
     Partial all;
     if (!a.first) all = load_partial(a.running + at, a.ni);
     combine(all, combine_slices(partial, row + r * kSliceThreads));
-    if (a.last)
-      finish(a, i_particle(a, at), all);
-    else
+    if (!a.last) {
       store_partial(all, a.running + at, a.ni);
+      continue;
+    }
+    const index i = i_particle(a, at);
+    finish(a, i, all, nowhere_of(a, i));
   }
 }
 

@@ -31,8 +31,9 @@ Pipeline neighbour_pipeline(const Metric& metric, const ReachOf& reach, bool is_
 class CudaSearchOnShim : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(CudaSearchOnShim, GivesWhatAllPairsGive) {
-  const std::size_t number = GetParam();
-  const Metric& metric = kMetrics[number % 3];  // in boxes; not in cells
+  const std::size_t number = GetParam() % std::size(kReaches);
+  const bool in_cells = GetParam() >= std::size(kReaches);
+  const Metric& metric = kMetrics[in_cells ? 3 : number % 3];
   const ReachOf& reach = kReaches[number];
   CudaShim shim;
   CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
@@ -56,14 +57,15 @@ TEST_P(CudaSearchOnShim, GivesWhatAllPairsGive) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, CudaSearchOnShim, testing::Range(std::size_t(0), std::size(kReaches)),
+INSTANTIATE_TEST_SUITE_P(All, CudaSearchOnShim, testing::Range(std::size_t(0), 2 * std::size(kReaches)),
                          [](const auto& info) { return std::to_string(info.param); });
 
 // The same on the first GPU of the machine, with many more cases, and with a liquid of 200,000.
 // Particles that move a little from run to run, are put back into the box, and change their reaches a little: what a
 // search found serves until one has moved by half of the skin.
 void expect_kept(const CudaDevice& device, const std::shared_ptr<const Kernel>& kernel, std::int64_t count,
-                 bool periodic, bool one_reach) {
+                 std::size_t metric, bool one_reach) {
+  const bool periodic = metric == 1 || metric == 3;
   constexpr double kSkin = 0.5, kSide = 30, kWide = 3;  // a long box, whose ends groups see as one copy
   std::mt19937_64 random(17);
   const auto uniform = [&](double low, double high) {
@@ -72,6 +74,7 @@ void expect_kept(const CudaDevice& device, const std::shared_ptr<const Kernel>& 
   NeighbourCase c;
   c.ni = c.nj = count;
   if (periodic) c.box[0] = kSide;
+  c.cell = {{{kSide, 0, 0}, {13, 20, 0}, {6, -7, 20}}};
   c.rc = 1.5;
   for (std::int64_t k = 0; k < 3 * count; ++k)
     c.xi.push_back(uniform(0, k % 3 == 0 ? kSide : kWide)), c.vi.push_back(0);
@@ -101,6 +104,16 @@ void expect_kept(const CudaDevice& device, const std::shared_ptr<const Kernel>& 
     move(0.3 * kSkin, 0.15 * kSkin);
     expect_searches(0);
   }
+  if (periodic) {
+    // So many lengths farther away that rounding counts.
+    const std::vector<double> near = c.xi;
+    for (std::size_t k = 0; k < std::size_t(count); k += 2) c.xi[3 * k] += kSide * 4096;
+    run.put("xi", c.xi);
+    expect_searches(1);
+    c.xi = near;
+    run.put("xi", c.xi);
+    expect_searches(0);
+  }
   c.xi[0] += 0.9 * kSkin;
   run.put("xi", c.xi);
   expect_searches(1);
@@ -109,8 +122,8 @@ void expect_kept(const CudaDevice& device, const std::shared_ptr<const Kernel>& 
   run.sum().set_param("rc", {&wider, 1});
   expect_searches(one_reach ? 1 : 0);
   if (periodic) {
-    const std::array<double, 3> shrunk{29.5, 1e30, 1e30};
-    run.sum().set_param("box", shrunk);
+    const std::array<double, 3> shrunk{29.5, metric == 1 ? 1e30 : 0, metric == 1 ? 1e30 : 0};
+    run.sum().set_param(metric == 1 ? "box" : "la", shrunk);
     expect_searches(1);
   }
   c.hi[1] += kSkin;
@@ -127,13 +140,15 @@ TEST(KeptSearchOnShim, KeepsWhatItFound) {
   const auto expect = [&](std::size_t metric, std::size_t reach, Precision precision, bool is_short) {
     SCOPED_TRACE(std::string(kMetrics[metric].name) + ", " + kReaches[reach].name + (is_short ? ", short" : ""));
     const Pipeline pipeline = neighbour_pipeline(kMetrics[metric], kReaches[reach], is_short);
-    expect_kept(device, device.load(build_cuda_kernel(pipeline, {.precision = precision}, "")), 500, metric == 1,
+    expect_kept(device, device.load(build_cuda_kernel(pipeline, {.precision = precision}, "")), 500, metric,
                 reach == 0);
   };
   expect(1, 0, Precision::Single, true);
   expect(0, 3, Precision::Single, true);
   expect(1, 3, Precision::Mixed, false);
   expect(1, 1, Precision::Double, false);
+  expect(3, 0, Precision::Single, false);
+  expect(3, 4, Precision::Single, false);
 }
 
 // What the search makes of unusual sets, with positions that are copied to shared memory.
@@ -211,13 +226,15 @@ TEST_F(UnusualSetsOnShim, OfLongLists) {
   expect_all(1, 0, c);
 }
 
-// Of 4 multiprocessors: from 4 million pairs on, but not where a launch configuration is chosen.
+// Of 4 multiprocessors: from 4 million pairs on, but not where a launch configuration is chosen or a large share of a
+// box is within reach.
 TEST_F(UnusualSetsOnShim, AreSearchedWhereThatPays) {
-  const auto searches = [&](int count, const LaunchConfig& chosen) {
+  const auto searches = [&](int count, const LaunchConfig& chosen, double side = 0) {
     NeighbourCase c;
+    if (side > 0) c.box = {side, side, side};
     for (int k = 0; k < count; ++k) c.xi.insert(c.xi.end(), {double(k % 13), double(k / 13 % 13), double(k / 169)});
     c.hi.assign(std::size_t(count), 1);
-    expect_all(0, 0, c);
+    expect_all(side > 0 ? 1 : 0, 0, c);
     const std::int64_t before = run_->sum().statistics().searches;
     run_->sum().set_launch(chosen);
     (*run_)(PairChoice::Auto);
@@ -226,6 +243,8 @@ TEST_F(UnusualSetsOnShim, AreSearchedWhereThatPays) {
   EXPECT_EQ(searches(1990, {}), 0);
   EXPECT_EQ(searches(2010, {}), 1);
   EXPECT_EQ(searches(2010, {.threads = 64}), 0);
+  EXPECT_EQ(searches(2010, {}, 3.6), 1);
+  EXPECT_EQ(searches(2010, {}, 3.4), 0);
 }
 
 // At first nobody sees a copy of another, later two do.
@@ -271,7 +290,7 @@ class SearchOnGpu : public OnGpu, public testing::WithParamInterface<std::size_t
 
 TEST_P(SearchOnGpu, GivesWhatAllPairsGive) {
   const ReachOf& reach = kReaches[GetParam()];
-  for (std::size_t metric = 0; metric < 3; ++metric) {
+  for (std::size_t metric = 0; metric < std::size(kMetrics); ++metric) {
     const auto precision = Precision((GetParam() + metric) % 3);
     const auto kernel = load(neighbour_pipeline(kMetrics[metric], reach), precision);
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
@@ -285,10 +304,10 @@ TEST_P(SearchOnGpu, GivesWhatAllPairsGive) {
 }
 
 TEST_P(SearchOnGpu, KeepsWhatItFound) {
-  for (const bool is_short : {false, true}) {
-    const bool periodic = GetParam() % 2 == (is_short ? 0 : 1);
-    const Pipeline pipeline = neighbour_pipeline(kMetrics[periodic ? 1 : 0], kReaches[GetParam()], is_short);
-    expect_kept(*device_, load(pipeline, is_short ? Precision::Single : Precision(GetParam() % 3)), 5000, periodic,
+  for (const std::size_t metric : {0, 1, 3}) {
+    const bool is_short = metric == GetParam() % 2;
+    const Pipeline pipeline = neighbour_pipeline(kMetrics[metric], kReaches[GetParam()], is_short);
+    expect_kept(*device_, load(pipeline, is_short ? Precision::Single : Precision(GetParam() % 3)), 5000, metric,
                 GetParam() == 0);
   }
 }
@@ -316,8 +335,9 @@ INSTANTIATE_TEST_SUITE_P(Reaches, SearchOnGpu, testing::Range(std::size_t(0), st
 // Particles of one set that count their neighbours in a periodic box, or in the open, with reaches of their own.
 class NeighbourCountsOnShim : public testing::Test {
  protected:
-  DeviceRun& start(NeighbourCase& c, bool periodic, bool on_device = true) {
-    const Metric& metric = kMetrics[periodic ? 1 : 0];
+  static constexpr std::size_t kOpen = 0, kBox = 1, kCell = 3;
+  DeviceRun& start(NeighbourCase& c, std::size_t number, bool on_device = true) {
+    const Metric& metric = kMetrics[number];
     const Options options{.precision = Precision::Single};
     const auto kernel = device_.load(build_cuda_kernel(neighbour_pipeline(metric, kReaches[3]), options, ""));
     c.nj = c.ni;
@@ -335,11 +355,19 @@ class NeighbourCountsOnShim : public testing::Test {
   // Pairs tested for each that counts, at most so many.
   void expect_few_tests(DeviceRun& run, double ratio) {
     const Columns found = run(PairChoice::Cutoff);
+    const SumStatistics statistics = run.sum().statistics();
     EXPECT_EQ(found, run(PairChoice::All));
+    EXPECT_EQ(run.sum().statistics().pairs_within, 0);
     const std::vector<double>& counts = found.at("count");
     const double hits = std::accumulate(counts.begin(), counts.end(), 0.0);
     EXPECT_GT(hits, 0);
-    EXPECT_LE(double(run.sum().statistics().pairs_tested), ratio * hits);
+    EXPECT_LE(double(statistics.pairs_tested), ratio * hits);
+    // Each is within its own reach, too.
+    const double within = hits + double(counts.size());
+    EXPECT_GE(double(statistics.pairs_within), within);
+    EXPECT_LE(double(statistics.pairs_within), 1.2 * within);
+    const SumStatistics::Seconds& seconds = statistics.seconds;
+    for (const double step : {seconds.locate, seconds.sort, seconds.lists, seconds.sums}) EXPECT_GT(step, 0);
   }
   double uniform(double low, double high) { return std::uniform_real_distribution<double>(low, high)(random_); }
 
@@ -354,7 +382,15 @@ TEST_F(NeighbourCountsOnShim, OfALiquidTakeFewTests) {
   NeighbourCase c;
   c.box = {21, 22, 23};
   for (int k = 0; k < 9000; ++k) add(c, {uniform(0, 21), uniform(0, 22), uniform(-23, 46)}, uniform(2, 3));
-  expect_few_tests(start(c, true), 9);
+  expect_few_tests(start(c, kBox), 9);
+}
+
+// In a cell as wide, given by vectors that hide how short others are.
+TEST_F(NeighbourCountsOnShim, OfALiquidInASlantedCellTakeFewTests) {
+  NeighbourCase c;
+  c.cell = {{{21, 0, 0}, {6, 22, 0}, {-7 + 2 * 6, 5 + 2 * 22, 23}}};
+  for (int k = 0; k < 9000; ++k) add(c, {uniform(0, 42), uniform(0, 22), uniform(-23, 46)}, uniform(2, 3));
+  expect_few_tests(start(c, kCell), 9);
 }
 
 // Clusters of which each is a thousand times as dense as the one before.
@@ -365,7 +401,7 @@ TEST_F(NeighbourCountsOnShim, OfClustersTakeFewTests) {
     for (int k = 0; k < 2400; ++k)
       add(c, {at + uniform(0, size), uniform(0, size), at + uniform(0, size)}, 0.2 * size * uniform(0.8, 1.2));
   }
-  expect_few_tests(start(c, false), 11);
+  expect_few_tests(start(c, kOpen), 11);
 }
 
 TEST_F(NeighbourCountsOnShim, OfParticlesAtOnePlaceAreAllOfThem) {
@@ -373,7 +409,7 @@ TEST_F(NeighbourCountsOnShim, OfParticlesAtOnePlaceAreAllOfThem) {
     NeighbourCase c;
     for (int k = 0; k < count; ++k) add(c, {100, -100, 1e6}, 0.5);
     c.i_offset = 1000;  // each is told from itself
-    const std::vector<double> counts = start(c, count == 2)(PairChoice::Cutoff).at("count");
+    const std::vector<double> counts = start(c, count == 2 ? kBox : kOpen)(PairChoice::Cutoff).at("count");
     EXPECT_EQ(counts, std::vector<double>(std::size_t(count), count));
   }
 }
@@ -383,7 +419,7 @@ TEST_F(NeighbourCountsOnShim, FarFromTheOriginAreThoseOfRoundedPlaces) {
   NeighbourCase c;
   for (int k = 0; k < 800; ++k)
     add(c, {1e6 + uniform(0, 30), 2e6 + uniform(0, 3), 3e6 + uniform(0, 1)}, 0.5 * double(1 + k % 3));
-  DeviceRun& run = start(c, false);
+  DeviceRun& run = start(c, kOpen);
   EXPECT_EQ(run(PairChoice::Cutoff), run(PairChoice::All));
 }
 
@@ -391,7 +427,7 @@ TEST_F(NeighbourCountsOnShim, FarFromTheOriginAreThoseOfRoundedPlaces) {
 TEST_F(NeighbourCountsOnShim, OfKeptJAreThoseOfThen) {
   NeighbourCase c;
   for (int k = 0; k < 300; ++k) add(c, {uniform(0, 6), uniform(0, 6), uniform(0, 6)}, 1);
-  DeviceRun& run = start(c, false, /*on_device=*/false);
+  DeviceRun& run = start(c, kOpen, /*on_device=*/false);
   run.sum().keep_j(true);
   const Columns before = run(PairChoice::Cutoff);
   for (double& x : c.xi) x = 6 - x;
@@ -405,7 +441,7 @@ TEST_F(NeighbourCountsOnShim, OfAGraphAreSearchedAnew) {
   NeighbourCase c;
   c.box = {9, 9, 9};
   for (int k = 0; k < 600; ++k) add(c, {uniform(0, 9), uniform(0, 9), uniform(0, 9)}, uniform(1, 2));
-  DeviceRun& run = start(c, true);
+  DeviceRun& run = start(c, kBox);
   run(PairChoice::Cutoff);
   CudaOwnStream stream(device_.gpu());
   const CudaContextGuard guard(device_.gpu());

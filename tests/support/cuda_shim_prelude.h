@@ -116,6 +116,11 @@ static inline unsigned nbcc_shim_ballot(bool mine, int line) {
 #define memcpy __builtin_memcpy
 static inline int __popc(unsigned x) { return __builtin_popcount(x); }
 static inline unsigned __brev(unsigned x) { return __builtin_bitreverse32(x); }
+static inline unsigned long long atomicMax(unsigned long long* at, unsigned long long value) {
+  const unsigned long long before = *at;
+  *at = before < value ? value : before;
+  return before;
+}
 static inline unsigned long long atomicAdd(unsigned long long* at, unsigned long long value) {
   const unsigned long long before = *at;
   *at = before + value;
@@ -234,6 +239,12 @@ static inline void add_product_if(bool counts, float a, float b, float& sum) {
 static inline void add_product_if(bool counts, double a, double b, double& sum) {
   if (counts) sum = fma(a, b, sum);
 }
+static inline unsigned highest_bit(unsigned word) { return word ? 31u - (unsigned)__builtin_clz(word) : ~0u; }
+static inline unsigned long long nanoseconds() {
+  static unsigned long long calls = 0;  // time goes on
+  return __atomic_add_fetch(&calls, 1000, __ATOMIC_RELAXED);
+}
+static inline unsigned lanes_below() { return (1u << threadIdx.x % 32) - 1; }
 #define lanes_alike(digit) nbcc_shim_match(digit, __LINE__)
 static inline unsigned nbcc_shim_half(float x) { return __builtin_bit_cast(unsigned short, (_Float16)x); }
 static inline float nbcc_shim_low(unsigned both) { return (float)__builtin_bit_cast(_Float16, (unsigned short)both); }
@@ -255,12 +266,20 @@ static inline unsigned lesser_halves(unsigned a, unsigned b) { return a ^ b ^ la
 extern "C" char __start_nbcc_shared[] __attribute__((weak, visibility("hidden")));
 struct FourWords { unsigned x, y, z, w; } __attribute__((aligned(16)));
 static inline unsigned shared_address(const void* at) { return (unsigned)((const char*)at - __start_nbcc_shared); }
+static inline FourWords four_at(const void* at) {
+  typedef const volatile unsigned Word __attribute__((may_alias));  // read, wherever it is
+  Word* const words = (Word*)at;
+  return {words[0], words[1], words[2], words[3]};
+}
 static inline FourWords four_shared(unsigned at) { return *(FourWords*)(__start_nbcc_shared + at); }
 static inline unsigned one_shared(unsigned at) { return *(unsigned*)(__start_nbcc_shared + at); }
 static inline void share(unsigned at, FourWords f) { *(FourWords*)(__start_nbcc_shared + at) = f; }
 static inline void share(unsigned at, unsigned word) { *(unsigned*)(__start_nbcc_shared + at) = word; }
 static inline void share_half(unsigned at, unsigned half) {
   *(unsigned short*)(__start_nbcc_shared + at) = (unsigned short)half;
+}
+static inline void share_halves(unsigned low_at, unsigned high_at, unsigned both) {
+  share_half(low_at, both), share_half(high_at, both >> 16);
 }
 static inline unsigned arrive(unsigned* counter) { return atomicAdd(counter, 1u); }
 static inline void wait_for_earlier_launches() { nbcc_shim_wait(); }

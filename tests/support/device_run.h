@@ -32,6 +32,10 @@ class DeviceRun {
     bind(one_set ? "ki" : "kj", "kj", c.kj, 1);
     sum_.set_param("rc", {&c.rc, 1});
     sum_.set_param("box", c.box);
+    const char* const vectors[3] = {"la", "lb", "lc"};
+    for (const FieldLayout& field : sum_.fields())
+      for (std::size_t k = 0; k < 3; ++k)
+        if (field.name == vectors[k]) sum_.set_param(field.name, c.cell[k]);
     sum_.set_offsets(c.i_offset, c.j_offset);
     for (const FieldLayout& field : sum_.fields()) {
       if (field.role != Role::Output) continue;

@@ -219,7 +219,9 @@ TEST(emit_cuda, finish_is_double_and_runs_after_the_last_split_only) {
   EXPECT_THAT(text, HasSubstr("all.acc0 = f7;"));
   EXPECT_THAT(text, HasSubstr("store(a.out[0], i, all.acc0, kSum);"));
   EXPECT_THAT(text, HasSubstr("store(a.out[3], i, all.arg3, kMinimum);"));
-  EXPECT_THAT(source.text, HasSubstr("if (a.last)\n      finish(a, i_particle(a, at), all);"));
+  EXPECT_THAT(source.text,
+              HasSubstr("if (!a.last) {\n      store_partial(all, a.running + at, a.ni);\n      continue;\n    }\n"
+                        "    const index i = i_particle(a, at);\n    finish(a, i, all, nowhere_of(a, i));"));
 }
 
 TEST(emit_cuda, derived_values_are_made_where_a_particle_is_loaded) {
@@ -299,23 +301,36 @@ TEST(emit_cuda, nvrtc_takes_the_whole_language) {
   expect_compiles(jobs);
 }
 
-// Of every pipeline of the library with neighbours.
+// Without warnings, and without a trap, which stands where what the text does is undefined.
+void expect_search_compiles(const Pipeline& pipeline, Precision precision, const char* architecture, bool look_closer) {
+  SCOPED_TRACE(pipeline.name);
+  const KernelSource kernel = build_cuda_kernel(pipeline, {precision}, "");
+  CudaCode code, portable;
+  ASSERT_NO_THROW(code = installed_nvrtc()->compile(kernel.search_text, architecture, kSearchLaunch));
+  EXPECT_THAT(code.log, Not(HasSubstr("warning")));
+  if (!look_closer) return;
+  ASSERT_NO_THROW(portable =
+                      installed_nvrtc()->compile(kernel.search_text, "sm_90", kSearchLaunch, CudaCompiler::Form::Ptx));
+  EXPECT_THAT(portable.image, HasSubstr("griddepcontrol.wait;"));
+  EXPECT_THAT(portable.image, Not(HasSubstr("trap;")));
+}
+
+// Of every pipeline of the library with neighbours, and in a cell.
 TEST(emit_cuda, nvrtc_takes_searches) {
   NBCC_NEEDS_NVRTC();
   int searches = 0;
   for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/pipelines")) {
     if (entry.path().extension() != ".pipe") continue;
-    const Precision precision = kPrecisions[searches % 3];
-    const KernelSource kernel = build_cuda_kernel(read_source(entry.path().string()), {precision}, "");
-    if (kernel.search_text.empty()) continue;
-    CudaCode code;
-    ASSERT_NO_THROW(code =
-                        installed_nvrtc()->compile(kernel.search_text, searches % 2 ? "sm_75" : "sm_90", kSearchLaunch))
-        << entry.path();
-    EXPECT_THAT(code.log, Not(HasSubstr("warning"))) << entry.path();
+    const Pipeline pipeline = parse(read_source(entry.path().string()));
+    if (build_cuda_kernel(pipeline, {}, "").search_text.empty()) continue;
+    expect_search_compiles(pipeline, kPrecisions[searches % 3], searches % 2 ? "sm_75" : "sm_90", searches % 5 == 0);
     ++searches;
   }
   EXPECT_GE(searches, 8);
+  const Pipeline in_cell = parse_text(
+      "input_i vec3 xi; input_j vec3 xj; param real rc; param vec3 a; param vec3 b; param vec3 c; output(sum) real n;\n"
+      "vec3 dx = nearest_image(xj - xi, a, b, c); skip_if(dot(dx, dx) >= rc * rc); n += 1.0;\n");
+  for (const Precision precision : kPrecisions) expect_search_compiles(in_cell, precision, "sm_90", true);
 }
 
 TEST(emit_cuda, nvrtc_takes_other_shapes) {

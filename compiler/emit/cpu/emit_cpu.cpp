@@ -113,7 +113,7 @@ KernelSource emit_cpu(const Pipeline& pipeline, const Options& options, Isa isa,
     source.search = search_layout(*neighbourhood);
     holes["interact"] += cpu_locate(*neighbourhood, plan, scalars);
   }
-  holes["finish"] = finish_statements(pipeline, plan, scalars);
+  holes["finish"] = nowhere_statements(pipeline, plan, scalars) + finish_statements(pipeline, plan, scalars);
   holes["functions"] = expressions.functions();  // last: it knows by now which are used
   source.text = fill_template("cpu_kernel.cpp", holes);
   return source;

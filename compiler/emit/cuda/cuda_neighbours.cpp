@@ -4,12 +4,14 @@
 #include "compiler/emit/cuda/cuda_neighbours.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "compiler/emit/cuda/cuda_pair_body.h"
 #include "compiler/emit/cuda/cuda_particles.h"
@@ -40,7 +42,8 @@ std::string reach_name(SearchLayout::Reach reach) {
 
 int periodic_axes(const SearchLayout& layout) {
   int bits = 0;
-  for (std::size_t axis = 0; axis < layout.periodic.size(); ++axis) bits |= int(layout.periodic[axis]) << axis;
+  for (std::size_t axis = 0; axis < layout.periodic.size(); ++axis)
+    bits |= int(layout.triclinic || layout.periodic[axis]) << axis;
   return bits;
 }
 
@@ -49,7 +52,9 @@ int periodic_axes(const SearchLayout& layout) {
 int resident_blocks(const CudaNeeds& needs) {
   constexpr int kRegisters = 65536 / kSearchLaunch.threads, kMost = 5, kOfSearch = 48;
   const int words = needs.precision == Precision::Single ? 1 : 2;
-  const int of_pair = needs.i_words + 2 * needs.staged_bytes / 4 + 3 * words * needs.accumulators;
+  // Two pairs at a time; what is not in shared memory is read ahead.
+  const int particles = needs.staged_bytes <= 16 ? 2 : 4;
+  const int of_pair = needs.i_words + particles * needs.staged_bytes / 4 + 3 * words * needs.accumulators;
   return std::clamp(kRegisters / (kOfSearch + of_pair), 2, kMost);
 }
 
@@ -124,6 +129,31 @@ std::string locate_packed(const Neighbourhood& neighbourhood, const Plan& plan, 
   return locate_text(neighbourhood, plan, spelling, {"row[{}]", "row[{}]", "row[{}]"}).j;
 }
 
+// The statements that locate a particle of each side, and before these the same for arrays that are all of floats: what
+// is read needs no choice of a conversion then, so that all reads are on their way together.
+LocateText locate_in_arrays(const Neighbourhood& neighbourhood, const Plan& plan) {
+  const LocateText rows = {"row[{}]", "row[{}]", "row[{}]"};
+  ScalarSpelling spelling = cuda_scalar_spelling();
+  LocateText text = locate_text(neighbourhood, plan, spelling, rows);
+  std::map<char, std::set<std::string>> elements;
+  bool all_real = true;
+  spelling.input = [&](const Node& n) {
+    const char side = n.op == Op::InputI ? 'i' : 'j';
+    elements[side].insert(fmt::format("a.{}[{}].element", side, n.payload));
+    all_real &= n.type >= Type::Float;
+    return fmt::format("(double)float_of(a.{0}[{1}], {0})", side, n.payload);
+  };
+  const LocateText of_floats = locate_text(neighbourhood, plan, spelling, rows);
+  const auto choose = [&](char side, const std::string& plain, std::string& general) {
+    if (all_real && !elements[side].empty())
+      general =
+          fmt::format("if (({}) == kFloat) {{\n{}return;\n}}\n{}", fmt::join(elements[side], " | "), plain, general);
+  };
+  choose('i', of_floats.i, text.i);
+  choose('j', of_floats.j, text.j);
+  return text;
+}
+
 // Where JParticle has the coordinates of its particle, by axis, if it has them as floats.
 std::optional<std::vector<int>> place_columns(const Neighbourhood& neighbourhood, const Plan& plan,
                                               const CudaPairBody& body, Precision precision) {
@@ -144,7 +174,7 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
                      const Neighbourhood& neighbourhood) {
   const CudaPairBody body =
       cuda_pair_body(pipeline, plan, options, CudaPairs::Neighbours, images_of(plan, neighbourhood));
-  const LocateText locate = locate_text(neighbourhood, plan, cuda_scalar_spelling(), {"row[{}]", "row[{}]", "row[{}]"});
+  const LocateText locate = locate_in_arrays(neighbourhood, plan);
   source.search = search_layout(neighbourhood);
   source.search.packed_bytes = (body.needs.staged_bytes + 15) / 16 * 16;
   // In single precision coordinates are rounded, and their images are.
@@ -166,6 +196,14 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
                                              {"pair_j", body.pair_j},
                                              {"pair", body.pair},
                                              {"flush", body.flush}});
+  const std::string space =
+      fill_template("cuda_search_space.cuh", {{"locate_i", locate.i},
+                                              {"locate_j", locate.j},
+                                              {"locate_packed", locate_packed(neighbourhood, plan, body)},
+                                              {"extent", locate.extent},
+                                              {"get_place", get_place}});
+  const std::string boxes =
+      fill_template("cuda_search_boxes.cuh", {{"uniform", body.uniform}, {"load_j", body.stage_j}});
   source.search_text =
       fill_template("cuda_search.cu", {{"title", cuda_title(pipeline, options)},
                                        {"types", cuda_types(kSearchLaunch, "0", options.precision, plan.has_cells)},
@@ -176,14 +214,10 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
                                        {"reach", reach_name(source.search.reach)},
                                        {"coordinates", coordinates},
                                        {"packed_bytes", std::to_string(source.search.packed_bytes)},
-                                       {"locate_i", locate.i},
-                                       {"locate_j", locate.j},
-                                       {"locate_packed", locate_packed(neighbourhood, plan, body)},
-                                       {"extent", locate.extent},
-                                       {"placed", places ? "true" : "false"},
-                                       {"get_place", get_place},
-                                       {"uniform", body.uniform},
-                                       {"load_j", body.stage_j},
+                                       {"placed", places && !source.search.triclinic ? "true" : "false"},
+                                       {"cell", source.search.triclinic ? "true" : "false"},
+                                       {"space", space},
+                                       {"boxes", boxes},
                                        {"sort", fill_template("cuda_search_sort.cuh", {})},
                                        {"sums", sums}});
 }

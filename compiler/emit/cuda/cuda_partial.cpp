@@ -17,12 +17,6 @@ std::string result_name(const OutputPlan& output, std::size_t k) {
   return fmt::format("all.{}{}", keeps_index(output.reduction) ? "arg" : "acc", k);
 }
 
-std::string finish(const Pipeline& pipeline, const Plan& plan) {
-  ScalarSpelling spelling = cuda_scalar_spelling();
-  spelling.result = [&](std::size_t k) { return result_name(plan.outputs[k], k); };
-  return finish_statements(pipeline, plan, spelling);
-}
-
 }  // namespace
 
 ScalarSpelling cuda_scalar_spelling() {
@@ -72,7 +66,11 @@ void cuda_partial(const Pipeline& pipeline, const Plan& plan, TemplateHoles& hol
     store += fmt::format("store(a.out[{}], i, {}, {});\n", k, result, sum ? "kSum" : least ? "kMinimum" : "kMaximum");
   }
   holes["partial_size"] = std::to_string(size);
-  holes["finish"] = finish(pipeline, plan);
+  ScalarSpelling spelling = cuda_scalar_spelling();
+  spelling.result = [&](std::size_t k) { return result_name(plan.outputs[k], k); };
+  const std::string nowhere = nowhere_statements(pipeline, plan, spelling);
+  holes["nowhere"] = nowhere + (nowhere.empty() ? "return 0;" : "return nowhere;");
+  holes["finish"] = finish_statements(pipeline, plan, spelling);
 }
 
 }  // namespace nbcc

@@ -101,8 +101,7 @@ KernelSource emit_cuda(const Pipeline& pipeline, const Options& options, const N
   source.tile = source.launches.front().j_tile;
   source.cutoff = needs.cutoff;
   source.pair_statements = body.pair_statements;
-  // A search on a GPU knows of boxes, but of no cells.
-  if (neighbourhood && !search_layout(*neighbourhood).triclinic && can_locate(*neighbourhood, plan))
+  if (neighbourhood && can_locate(*neighbourhood, plan))
     add_cuda_search(source, pipeline, plan, options, *neighbourhood);
   return source;
 }
