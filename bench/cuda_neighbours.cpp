@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "bench/cuda/contest.h"
+#include "bench/cuda/hand_lists.h"
 #include "bench/embedded_texts.h"
 #include "bench/particles.h"
 #include "runtime/api/nbcc.hpp"
@@ -100,6 +101,16 @@ class NeighbourSum {
   std::int64_t count() const { return n_; }
   CudaDevicePointer array(const std::string& name) const { return arrays_.at(name)->data(); }
 
+  // Of the last run.
+  std::vector<float> result(const std::string& name) {
+    sum_.run().wait();
+    const CudaBuffer& buffer = *arrays_.at(name);
+    std::vector<float> values(std::size_t(n_) * 3);
+    gpu_.fetch(values.data(), buffer.data(), values.size() * sizeof(float), nullptr);
+    gpu_.synchronize(nullptr);
+    return values;
+  }
+
   // Largest difference of an output between searched and all pairs over its root mean square, over some i.
   double difference() {
     sum_.run().wait();
@@ -181,6 +192,32 @@ class Table {
           difference);
   }
 
+  // The sums alone, without the search: generated, and by hand over lists of neighbours.
+  void by_hand(const std::string& name, const Particles& gas) {
+    if (skipped(name)) return;
+    NeighbourSum sum(gpu_, "sph_force", gas);
+    const double difference = sum.difference();
+    const auto seconds = [&] {
+      const nbcc_statistics all = sum.sum().statistics();
+      return all.seconds_sums / double(all.runs);
+    };
+    for (int run = 0; run < 100; ++run) sum.sum().run();
+    sum.sum().wait();
+    print(name + ", sums alone", sum, seconds(), difference);
+    HandLists lists(gpu_.gpu, gpu_.compiler, gas);
+    const std::vector<float> expected = sum.result("acc");
+    for (const HandLists::Shape& shape : lists.shapes()) {
+      const double time_by_hand = time([&] { lists.run(shape); });
+      const std::vector<double> found = lists.accelerations();
+      double largest = 0, squares = 0;
+      for (std::size_t k = 0; k < found.size(); ++k) {
+        largest = std::max(largest, std::abs(found[k] - double(expected[k])));
+        squares += found[k] * found[k];
+      }
+      print(name + ", " + shape.name, sum, time_by_hand, largest / std::sqrt(squares / double(found.size())));
+    }
+  }
+
   void captured(const std::string& name, const std::string& pipeline, const Particles& particles) {
     if (skipped(name)) return;
     const Graphs graphs;
@@ -247,9 +284,14 @@ int measure(int count, char** values) {
     table.all_pairs(fmt::format("all or found, all of {}", n), "liquid", atoms(n, 2.5));
     table.searched(fmt::format("all or found, found of {}", n), "liquid", atoms(n, 2.5));
   }
+  for (const double reach : {5.0, 7.0, 9.0}) {
+    table.all_pairs(fmt::format("far or found, all at {}", reach), "liquid", atoms(kSmall, reach));
+    table.searched(fmt::format("far or found, found at {}", reach), "liquid", atoms(kSmall, reach));
+  }
   table.searched("searched, reach 2.66", "liquid", atoms(kLarge, 2.66));
   table.searched("searched, own reaches", "liquid_of_reaches", atoms(kLarge, 2.5));
   table.searched("searched, SPH forces", "sph_force", gas(100));
+  table.by_hand("SPH by hand", gas(100));
   return 0;
 }
 
