@@ -47,6 +47,18 @@ Particles atoms(std::int64_t n, double reach) {
   return p;
 }
 
+// The largest over the root mean square of what is expected; 1e30 if one is NaN.
+double largest_difference(const std::vector<double>& is, const std::vector<double>& expected) {
+  double largest = 0, squares = 0;
+  for (std::size_t k = 0; k < is.size(); ++k) {
+    const double difference = std::abs(is[k] - expected[k]);
+    if (std::isnan(difference)) return 1e30;
+    largest = std::max(largest, difference);
+    squares += expected[k] * expected[k];
+  }
+  return largest / std::sqrt(squares / double(is.size()));
+}
+
 // Functions of the driver that the runtime leaves to its callers.
 struct Graphs {
   CudaResult (*begin)(CudaStream*, int) = find<CudaResult(CudaStream*, int)>("cuStreamBeginCapture_v2");
@@ -101,16 +113,6 @@ class NeighbourSum {
   std::int64_t count() const { return n_; }
   CudaDevicePointer array(const std::string& name) const { return arrays_.at(name)->data(); }
 
-  // Of the last run.
-  std::vector<float> result(const std::string& name) {
-    sum_.run().wait();
-    const CudaBuffer& buffer = *arrays_.at(name);
-    std::vector<float> values(std::size_t(n_) * 3);
-    gpu_.fetch(values.data(), buffer.data(), values.size() * sizeof(float), nullptr);
-    gpu_.synchronize(nullptr);
-    return values;
-  }
-
   // Largest difference of an output between searched and all pairs over its root mean square, over some i.
   double difference() {
     sum_.run().wait();
@@ -122,20 +124,17 @@ class NeighbourSum {
     sum_.pairs(NBCC_PAIRS_CUTOFF);
     double worst = 0;
     for (std::size_t o = 0; o < outputs_.size(); ++o) {
-      double largest = 0, squares = 0;
+      std::vector<double> is, want;
       const auto width = std::size_t(outputs_[o].second);
       for (const std::int64_t i : some)
-        for (std::size_t c = 0; c < width; ++c) {
-          const double want = expected[o][std::size_t(i) * width + c], is = found[o][std::size_t(i) * width + c];
-          largest = std::isnan(is - want) ? 1e30 : std::max(largest, std::abs(is - want));
-          squares += want * want;
-        }
-      worst = std::max(worst, largest / std::sqrt(squares / double(some.size() * width)));
+        for (std::size_t k = std::size_t(i) * width; k < std::size_t(i + 1) * width; ++k)
+          is.push_back(found[o][k]), want.push_back(expected[o][k]);
+      worst = std::max(worst, largest_difference(is, want));
     }
     return worst;
   }
 
- private:
+  // Of the last run, output by output.
   std::vector<std::vector<float>> results() {
     std::vector<std::vector<float>> all;
     for (const auto& [buffer, components] : outputs_) {
@@ -146,6 +145,7 @@ class NeighbourSum {
     return all;
   }
 
+ private:
   const CudaGpu& gpu_;
   Pipeline pipeline_;
   Sum sum_;
@@ -205,16 +205,11 @@ class Table {
     sum.sum().wait();
     print(name + ", sums alone", sum, seconds(), difference);
     HandLists lists(gpu_.gpu, gpu_.compiler, gas);
-    const std::vector<float> expected = sum.result("acc");
+    const std::vector<float> accelerations = sum.results().front();
+    const std::vector<double> expected(accelerations.begin(), accelerations.end());
     for (const HandLists::Shape& shape : lists.shapes()) {
       const double time_by_hand = time([&] { lists.run(shape); });
-      const std::vector<double> found = lists.accelerations();
-      double largest = 0, squares = 0;
-      for (std::size_t k = 0; k < found.size(); ++k) {
-        largest = std::max(largest, std::abs(found[k] - double(expected[k])));
-        squares += found[k] * found[k];
-      }
-      print(name + ", " + shape.name, sum, time_by_hand, largest / std::sqrt(squares / double(found.size())));
+      print(name + ", " + shape.name, sum, time_by_hand, largest_difference(lists.accelerations(), expected));
     }
   }
 

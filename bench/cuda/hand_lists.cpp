@@ -13,6 +13,8 @@
 namespace nbcc::bench {
 namespace {
 
+constexpr unsigned kThreads = 128;  // of a block
+
 // In columns, as a search on a GPU sorts them: about as wide as 32 particles are high.
 std::vector<std::int64_t> column_order(const Particles& gas) {
   const std::vector<double>& x = gas.fields.at("x");
@@ -96,11 +98,12 @@ HandLists::HandLists(const CudaGpu& gpu, const HandCompiler& compiler, const Par
   if (!results_.reserve(found.size() * 32)) throw std::runtime_error("out of memory of the GPU");
   for (const int ahead : {0, 1})
     for (const int blocks : {4, 6, 8}) {
-      const std::vector<std::string> options = {"-DTHREADS=128", fmt::format("-DBLOCKS={}", blocks), "-DUNROLL=2",
+      const std::vector<std::string> options = {fmt::format("-DTHREADS={}", kThreads),
+                                                fmt::format("-DBLOCKS={}", blocks), "-DUNROLL=2",
                                                 fmt::format("-DAHEAD={}", ahead), "--use_fast_math"};
       const HandCode code =
           compiler.compile(std::string(embedded_cuda_kernel("sph_lists")), "sum_lists", gpu.architecture(), options);
-      shapes_.push_back({fmt::format("{} blocks{}", blocks, ahead ? ", read ahead" : ""), 128,
+      shapes_.push_back({fmt::format("{} blocks{}", blocks, ahead ? ", read ahead" : ""),
                          std::make_unique<HandProgram>(gpu, code, "sum_lists")});
     }
 }
@@ -109,7 +112,7 @@ void HandLists::run(const Shape& shape) {
   CudaDevicePointer rows = rows_.data(), list = list_.data(), counts = counts_.data(), results = results_.data();
   int n = int(order_.size());
   void* arguments[] = {&rows, &list, &counts, &results, &n, &half_alpha_, &beta_};
-  shape.program->launch((unsigned(n) + shape.threads - 1) / shape.threads, 1, shape.threads, arguments);
+  shape.program->launch((unsigned(n) + kThreads - 1) / kThreads, 1, kThreads, arguments);
 }
 
 std::vector<double> HandLists::accelerations() const {

@@ -16,7 +16,6 @@ class HandLists {
 
   struct Shape {
     std::string name;  // for people
-    unsigned threads;
     std::unique_ptr<const HandProgram> program;
   };
   const std::vector<Shape>& shapes() const { return shapes_; }

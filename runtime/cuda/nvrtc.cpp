@@ -39,7 +39,7 @@ struct Functions {
 };
 
 // The text says itself what is fused and what is flushed to zero, and every division and root that it leaves to the
-// compiler is IEEE's.
+// compiler is IEEE's. Generic lambdas are the device's, as all functions are.
 constexpr const char* kOptions[] = {"--std=c++17",     "--fmad=false",     "--ftz=false",
                                     "--prec-div=true", "--prec-sqrt=true", "--device-as-default-execution-space"};
 

@@ -154,7 +154,8 @@ TEST(KeptSearchOnShim, KeepsWhatItFound) {
 // What the search makes of unusual sets, with positions that are copied to shared memory.
 class UnusualSetsOnShim : public testing::Test {
  protected:
-  void expect_all(std::size_t metric, std::size_t reach, NeighbourCase& c, const char* self = "r2 == 0.0") {
+  void expect_all(std::size_t metric, std::size_t reach, NeighbourCase& c, const char* self = "r2 == 0.0",
+                  Precision precision = Precision::Single) {
     SCOPED_TRACE(std::string(kMetrics[metric].name) + ", " + kReaches[reach].name);
     c.nj = c.ni = std::int64_t(c.hi.size());
     c.vi.assign(c.xi.size(), 0), c.ki.assign(c.hi.size(), 1);
@@ -163,8 +164,8 @@ class UnusualSetsOnShim : public testing::Test {
     std::string text = short_text_of(kMetrics[metric], kReaches[reach]);
     text.replace(text.find("r2 == 0.0"), 9, self);
     const Pipeline pipeline = parse({"unusual.pipe", text});
-    run_ = std::make_unique<DeviceRun>(
-        device_, device_.load(build_cuda_kernel(pipeline, {.precision = Precision::Single}, "")), c, true, true);
+    run_ = std::make_unique<DeviceRun>(device_, device_.load(build_cuda_kernel(pipeline, {.precision = precision}, "")),
+                                       c, true, true);
     EXPECT_EQ((*run_)(PairChoice::Cutoff), (*run_)(PairChoice::All));
   }
   CudaShim shim_;
@@ -186,10 +187,16 @@ TEST_F(UnusualSetsOnShim, OutsideOfABox) {
   c.box = {10.1, 9.7, 11.3};
   c.rc = 2.5;
   std::mt19937_64 random(5);
-  std::uniform_real_distribution<double> place(-30, 30);
-  for (int k = 0; k < 900; ++k) c.xi.push_back(place(random));
   c.hi.assign(300, 1);
-  expect_all(1, 0, c);
+  // Two at each place, also so far away that rounding leaves nothing of where in the box it is.
+  for (const double far : {30.0, 3e10, 1e62}) {
+    SCOPED_TRACE(far);
+    std::uniform_real_distribution<double> place(-far, far);
+    c.xi.clear();
+    for (int k = 0; k < 450; ++k) c.xi.push_back(place(random));
+    for (int k = 0; k < 450; ++k) c.xi.push_back(c.xi[std::size_t(k)]);
+    expect_all(1, 0, c, "i_index == j_index", far < 1e38 ? Precision::Single : Precision::Double);
+  }
 }
 
 // One whose own reach is nothing has a group to itself, and others reach it from far away.
@@ -411,6 +418,7 @@ TEST_F(NeighbourCountsOnShim, OfParticlesAtOnePlaceAreAllOfThem) {
     c.i_offset = 1000;  // each is told from itself
     const std::vector<double> counts = start(c, count == 2 ? kBox : kOpen)(PairChoice::Cutoff).at("count");
     EXPECT_EQ(counts, std::vector<double>(std::size_t(count), count));
+    EXPECT_EQ(run_->sum().statistics().pairs_within, count * count);
   }
 }
 
@@ -452,8 +460,10 @@ TEST_F(NeighbourCountsOnShim, OfAGraphAreSearchedAnew) {
   shim_.end_capture(queue);
   for (double& x : c.xi) x += uniform(-1, 1);
   run.put("xi", c.xi);
+  const double before = run.sum().statistics().seconds.sums;
   shim_.replay(queue);
   device_.gpu().synchronize(queue);
+  EXPECT_GT(run.sum().statistics().seconds.sums, before);
   const Columns replayed = run.results();
   EXPECT_EQ(replayed, run(PairChoice::All));
 }

@@ -47,8 +47,8 @@ int periodic_axes(const SearchLayout& layout) {
   return bits;
 }
 
-// Blocks of nbcc_interact that a multiprocessor is to have registers for: as many as there is shared memory for, and
-// fewer where values would not stay in registers.
+// Blocks of nbcc_interact that a multiprocessor is to have registers for: five, since shared memory of more would be
+// taken from the cache (bench/RESULTS.md), and fewer where values would not stay in registers.
 int resident_blocks(const CudaNeeds& needs) {
   constexpr int kRegisters = 65536 / kSearchLaunch.threads, kMost = 5, kOfSearch = 48;
   const int words = needs.precision == Precision::Single ? 1 : 2;
