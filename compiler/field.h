@@ -8,7 +8,8 @@
 
 namespace nbcc {
 
-enum class Role : std::uint8_t { InputI, InputJ, Param, Output };
+enum class Role : std::uint8_t { InputI, InputJ, Param, Output, InputPair };
+constexpr int kRoles = 5;
 
 enum class Reduction : std::uint8_t { Sum, Min, Max, ArgMin, ArgMax };
 constexpr bool keeps_index(Reduction r) { return r == Reduction::ArgMin || r == Reduction::ArgMax; }

@@ -119,9 +119,8 @@ class ClangToolchain : public CpuToolchain {
     };
     code->prepare_i = find("nbcc_prepare_i").toPtr<nbcc_prepare_function>();
     code->prepare_j = find("nbcc_prepare_j").toPtr<nbcc_prepare_function>();
-    code->interact = find("nbcc_interact").toPtr<nbcc_interact_function>();
     code->finish = find("nbcc_finish").toPtr<nbcc_finish_function>();
-    // Of kernels that have neighbours only.
+    // As the text has them.
     const auto find_if_there = [&]<typename Function>(const char* name, Function& function) {
       auto address = code->jit->lookup(name);
       if (address)
@@ -132,7 +131,10 @@ class ClangToolchain : public CpuToolchain {
     find_if_there("nbcc_locate_i", code->locate_i);
     find_if_there("nbcc_locate_j", code->locate_j);
     find_if_there("nbcc_extent", code->extent);
+    find_if_there("nbcc_interact", code->interact);
     find_if_there("nbcc_interact_numbered", code->interact_numbered);
+    find_if_there("nbcc_interact_but", code->interact_but);
+    if (!code->interact && !code->interact_but) find("nbcc_interact");
     return code;
   }
 };
@@ -147,7 +149,8 @@ std::string cpu_object(const KernelSource& source, const std::string& prefix) {
   ClangJob job = job_of(source);
   job.arguments += " -fvisibility=hidden";
   for (const char* function :
-       {"prepare_i", "prepare_j", "interact", "interact_numbered", "finish", "locate_i", "locate_j", "extent"})
+       {"prepare_i", "prepare_j", "interact", "interact_numbered", "interact_but", "finish", "locate_i", "locate_j",
+        "extent"})
     job.arguments += fmt::format(" -Dnbcc_{}={}_{}", function, prefix, function);
   return compile_in_memory(job);
 }

@@ -72,7 +72,7 @@ class ReducedError {
   double lowest_ = kInfinity, second_ = kInfinity;  // what the two lowest candidates may be
 };
 
-Number leaf_of(const OracleInput& input, const Node& leaf, std::int64_t i, std::int64_t j) {
+Number leaf_of(const OracleInput& input, const Node& leaf, std::int64_t i, std::int64_t j, std::int64_t pair) {
   const auto component = std::size_t(leaf.payload);
   switch (leaf.op) {
     case Op::Param:
@@ -81,6 +81,8 @@ Number leaf_of(const OracleInput& input, const Node& leaf, std::int64_t i, std::
       return {input.i[component][std::size_t(i)], 0};
     case Op::InputJ:
       return {input.j[component][std::size_t(j)], 0};
+    case Op::InputPair:
+      return {input.pair[component][std::size_t(pair)], 0};
     case Op::IIndex:
       return {double(i + input.i_offset), 0};
     default:
@@ -95,14 +97,19 @@ Figures sum_errors(const Pipeline& pipeline, const OracleInput& input, std::span
   RunningError pair(pipeline.pair, pipeline.roots(), options, target, kBatch);
   for (std::size_t k = 0; k < which.size(); ++k) {
     std::vector<ReducedError> reduced;
+    const Acting acting = acting_on(input, which[k]);
+    const auto acting_count = std::int64_t(acting.j.size());
     for (std::size_t c = 0; c < sums.size(); ++c) {
       const Field& field = pipeline.field_of(Role::Output, int(c));
       reduced.emplace_back(field.reduction,
-                           is_integral(field) ? 0 : sum_roundings(input.nj) * epsilon_of(options.precision));
+                           is_integral(field) ? 0 : sum_roundings(acting_count) * epsilon_of(options.precision));
     }
-    for (std::int64_t first = 0; first < input.nj; first += kBatch) {
-      const int count = int(std::min<std::int64_t>(kBatch, input.nj - first));
-      pair.compute(count, [&](const Node& leaf, int at) { return leaf_of(input, leaf, which[k], first + at); });
+    for (std::int64_t first = 0; first < acting_count; first += kBatch) {
+      const int count = int(std::min<std::int64_t>(kBatch, acting_count - first));
+      pair.compute(count, [&](const Node& leaf, int at) {
+        const auto where = std::size_t(first + at);
+        return leaf_of(input, leaf, which[k], acting.j[where], acting.pair[where]);
+      });
       for (std::size_t c = 0; c < sums.size(); ++c) {
         const Contribution& contribution = pipeline.contributions[c];
         for (int at = 0; at < count; ++at) {
@@ -187,6 +194,10 @@ OracleInput rounded_input(const Pipeline& pipeline, OracleInput input, const Opt
         if (!kept) input.params[c] = double(float(input.params[c]));
         continue;
       }
+      if (field.role == Role::InputPair) {
+        for (double& value : input.pair[c]) value = double(float(value));
+        continue;
+      }
       const bool of_i = field.role == Role::InputI;
       const bool whole = options.precision == Precision::Mixed && field.type == Type::Real;
       if (whole && !(of_i ? i_alone : j_alone)[c]) continue;
@@ -208,7 +219,7 @@ void finish(const Pipeline& pipeline, const OracleInput& input, std::span<const 
     finished.compute(1, [&](const Node& leaf, int) {
       const auto component = std::size_t(leaf.payload);
       return leaf.op == Op::Output ? Number{sums[component][k], errors[component][k]}
-                                   : leaf_of(input, leaf, which[k], 0);
+                                   : leaf_of(input, leaf, which[k], 0, 0);
     });
     for (std::size_t c = 0; c < values.size(); ++c) {
       const Number number = finished.at(pipeline.finished[c], 0);

@@ -95,6 +95,11 @@ SearchLayout search_layout(const Neighbourhood& n) {
   layout.triclinic = n.axes[0].cell != kNone;
   layout.reach = n.reach.kind;
   layout.uniform_reach = number_of(n.graph, n.reach.uniform);
+  const bool are_inputs = std::ranges::all_of(n.axes, [&](const Axis& axis) {
+    return n.graph[axis.of_j].op == Op::InputJ && n.graph[axis.of_j].type >= Type::Float;
+  });
+  for (const Axis& axis : n.axes)
+    if (are_inputs) layout.j_positions.push_back(int(n.graph[axis.of_j].payload));
   return layout;
 }
 

@@ -30,6 +30,7 @@ class Planner {
     find_stages();
     plan_side(plan_.i, Role::InputI, derived_i_);
     plan_side(plan_.j, Role::InputJ, derived_j_);
+    plan_side(plan_.listed, Role::InputPair, {});
     return std::move(plan_);
   }
 
@@ -120,7 +121,7 @@ class Planner {
   }
 
   void plan_side(SidePlan& side, Role role, const std::vector<NodeId>& derived) {
-    const Op leaf = role == Role::InputI ? Op::InputI : Op::InputJ;
+    const Op leaf = role == Role::InputI ? Op::InputI : role == Role::InputJ ? Op::InputJ : Op::InputPair;
     side.prepare = needed_for(derived, graph_);
     std::set<int> whole, low;
     const auto load = [&](const Graph& graph, const std::vector<NodeId>& nodes, std::set<int>& components) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <string>
 
@@ -49,13 +50,11 @@ class Reducer {
       case Reduction::Max:
         if (x > extreme_ || std::isnan(x)) extreme_ = x;
         return;
-      // A strict comparison keeps the lowest j of equal values and never takes NaN.
+      // Of equal values the lowest j, and never NaN.
       case Reduction::ArgMin:
-        if (x < extreme_) extreme_ = x, index_ = j_index;
-        return;
+        return choose(x < extreme_, x, j_index);
       case Reduction::ArgMax:
-        if (x > extreme_) extreme_ = x, index_ = j_index;
-        return;
+        return choose(x > extreme_, x, j_index);
     }
   }
 
@@ -69,6 +68,10 @@ class Reducer {
   }
 
  private:
+  void choose(bool better, double x, double j_index) {
+    if (better || (x == extreme_ && index_ >= 0 && j_index < index_)) extreme_ = x, index_ = j_index;
+  }
+
   Reduction reduction_;
   CompensatedSum sum_;
   double magnitude_ = 0, extreme_ = 0, index_ = -1;
@@ -87,18 +90,20 @@ class Evaluator {
       values_[std::size_t(id)].resize(std::size_t(width * numbers_in(graph[id].type)));
       stage_of(graph[id].binding).push_back(id);
     }
-    for (NodeId id : constant_) evaluate_node(id, 0, width_);
+    for (NodeId id : constant_) evaluate_node(id, width_);
   }
 
   // `outputs` are what Output leaves read; the pair graph has none.
   void set_i(std::int64_t i, const std::vector<double>* outputs = nullptr) {
     i_ = i;
     outputs_ = outputs;
-    for (NodeId id : of_i_) evaluate_node(id, 0, width_);
+    for (NodeId id : of_i_) evaluate_node(id, width_);
   }
 
-  void set_j(std::int64_t j, int count) {
-    for (NodeId id : of_j_) evaluate_node(id, j, count);
+  void set_j(std::span<const std::int64_t> j, std::span<const std::int64_t> pairs) {
+    j_ = j;
+    pairs_ = pairs;
+    for (NodeId id : of_j_) evaluate_node(id, int(j.size()));
   }
 
   const double* operator[](NodeId id) const { return values_[std::size_t(id)].data(); }
@@ -109,7 +114,7 @@ class Evaluator {
     return binding == Binding::I ? of_i_ : of_j_;
   }
 
-  void evaluate_node(NodeId id, std::int64_t j, int count) {
+  void evaluate_node(NodeId id, int count) {
     const Node& node = graph_[id];
     double* out = values_[std::size_t(id)].data();
     const auto component = std::size_t(node.payload);
@@ -121,11 +126,15 @@ class Evaluator {
       case Op::InputI:
         return void(std::fill_n(out, count, input_.i.at(component).at(std::size_t(i_))));
       case Op::InputJ:
-        return void(std::copy_n(input_.j.at(component).begin() + j, count, out));
+        for (int k = 0; k < count; ++k) out[k] = input_.j.at(component)[std::size_t(j_[std::size_t(k)])];
+        return;
+      case Op::InputPair:
+        for (int k = 0; k < count; ++k) out[k] = input_.pair.at(component)[std::size_t(pairs_[std::size_t(k)])];
+        return;
       case Op::IIndex:
         return void(std::fill_n(out, count, double(i_ + input_.i_offset)));
       case Op::JIndex:
-        for (int k = 0; k < count; ++k) out[k] = double(j + k + input_.j_offset);
+        for (int k = 0; k < count; ++k) out[k] = double(j_[std::size_t(k)] + input_.j_offset);
         return;
       case Op::Output:
         return void(std::fill_n(out, count, outputs_->at(component)));
@@ -141,16 +150,18 @@ class Evaluator {
   const OracleInput& input_;
   int width_;
   std::int64_t i_ = 0;
+  std::span<const std::int64_t> j_, pairs_;
   const std::vector<double>* outputs_ = nullptr;
   std::vector<std::vector<double>> values_;  // [node][k]
   std::vector<NodeId> constant_, of_i_, of_j_;
 };
 
-void reduce(const Contribution& contribution, const Evaluator& pair, Reducer& reducer, double first_index, int count) {
+void reduce(const Contribution& contribution, const Evaluator& pair, Reducer& reducer,
+            std::span<const std::int64_t> j, std::int64_t j_offset) {
   const double* value = pair[contribution.value];
   const double* guard = contribution.guard == kNone ? nullptr : pair[contribution.guard];
-  for (int k = 0; k < count; ++k) {
-    if (guard == nullptr || guard[k] != 0) reducer.take(value[k], first_index + k);
+  for (std::size_t k = 0; k < j.size(); ++k) {
+    if (guard == nullptr || guard[k] != 0) reducer.take(value[k], double(j[k] + j_offset));
   }
 }
 
@@ -172,12 +183,29 @@ void check(const Pipeline& pipeline, const OracleInput& input) {
   };
   check_side(Role::InputI, input.i, input.ni);
   check_side(Role::InputJ, input.j, input.nj);
+  check_side(Role::InputPair, input.pair, input.pairs ? std::int64_t(input.pairs->j.size()) : 0);
   if (int(input.params.size()) != pipeline.components(Role::Param)) {
     throw std::invalid_argument("param: wrong number of values");
   }
 }
 
 }  // namespace
+
+Acting acting_on(const OracleInput& input, std::int64_t i) {
+  const auto row = [i](const OracleRows& rows) {
+    const auto begin = rows.first.at(std::size_t(i)), end = rows.first.at(std::size_t(i) + 1);
+    return std::span(rows.j).subspan(std::size_t(begin), std::size_t(end - begin));
+  };
+  Acting acting;
+  const std::int64_t count = input.pairs ? std::int64_t(row(*input.pairs).size()) : input.nj;
+  for (std::int64_t k = 0; k < count; ++k) {
+    const std::int64_t j = input.pairs ? row(*input.pairs)[std::size_t(k)] : k;
+    if (input.excluded && std::ranges::count(row(*input.excluded), j) > 0) continue;
+    acting.j.push_back(j);
+    acting.pair.push_back(input.pairs ? input.pairs->first[std::size_t(i)] + k : 0);
+  }
+  return acting;
+}
 
 OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::span<const std::int64_t> which) {
   check(pipeline, input);
@@ -197,12 +225,12 @@ OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::
     if (i < 0 || i >= input.ni) throw std::out_of_range("there is no i-particle " + std::to_string(i));
     pair.set_i(i);
     std::vector<Reducer> reducers = fresh_reducers(pipeline);
-    for (std::int64_t j = 0; j < input.nj; j += width) {
-      const int count = int(std::min<std::int64_t>(width, input.nj - j));
-      pair.set_j(j, count);
-      for (std::size_t c = 0; c < outputs; ++c) {
-        reduce(pipeline.contributions[c], pair, reducers[c], double(j + input.j_offset), count);
-      }
+    const Acting acting = acting_on(input, i);
+    for (std::size_t first = 0; first < acting.j.size(); first += std::size_t(width)) {
+      const std::size_t count = std::min(std::size_t(width), acting.j.size() - first);
+      const std::span j = std::span(acting.j).subspan(first, count);
+      pair.set_j(j, std::span(acting.pair).subspan(first, count));
+      for (std::size_t c = 0; c < outputs; ++c) reduce(pipeline.contributions[c], pair, reducers[c], j, input.j_offset);
     }
     place.set_i(i);
     const bool nowhere =

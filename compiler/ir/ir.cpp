@@ -42,7 +42,7 @@ std::string_view name(Binding binding) {
 }
 
 std::string_view name(Role role) {
-  constexpr std::array<std::string_view, 4> names{"input_i", "input_j", "param", "output"};
+  constexpr std::array<std::string_view, kRoles> names{"input_i", "input_j", "param", "output", "input_pair"};
   return names[std::size_t(role)];
 }
 

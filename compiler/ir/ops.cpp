@@ -131,6 +131,7 @@ constexpr std::array<OpFacts, kOpCount> kOps{{
     leaf(Op::InputJ, "input_j", Binding::J, Role::InputJ),
     leaf(Op::IIndex, "i_index", Binding::I),
     leaf(Op::JIndex, "j_index", Binding::J),
+    leaf(Op::InputPair, "input_pair", Binding::Pair, Role::InputPair),
     leaf(Op::Output, "output", Binding::I, Role::Output),
 
     {.op = Op::Neg, .name = "neg", .arity = 1, .typing = Number, .cost = 0,

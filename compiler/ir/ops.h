@@ -29,6 +29,7 @@ enum class Op : std::uint8_t {
   InputJ,  // payload: component among all j inputs
   IIndex,  // the i-particle's index in the caller's set plus the caller's offset
   JIndex,
+  InputPair,  // payload: component among all inputs of listed pairs
   Output,  // payload: output component; in `finish` only. Of its result_type().
   // one argument
   Neg,

@@ -23,7 +23,7 @@ Names number(const Graph& graph, const std::vector<NodeId>& roots) {
 }
 
 // Of each component of each role, by Role: the field that holds it.
-using Components = std::array<std::vector<const Field*>, 4>;
+using Components = std::array<std::vector<const Field*>, kRoles>;
 
 std::string leaf_name(const Components& components, const Node& node) {
   const auto role = facts(node.op).role;
@@ -90,7 +90,7 @@ std::string print(const Pipeline& pipeline) {
   if (pipeline.flops) result += fmt::format("flops {}\n", *pipeline.flops);
 
   Components components;
-  for (const Role role : {Role::InputI, Role::InputJ, Role::Param, Role::Output})
+  for (const Role role : {Role::InputI, Role::InputJ, Role::InputPair, Role::Param, Role::Output})
     components[std::size_t(role)] = pipeline.fields_of(role);
   const std::vector<const Field*>& outputs = components[std::size_t(Role::Output)];
   const auto output = [&](std::size_t component) { return component_name(*outputs.at(component), int(component)); };

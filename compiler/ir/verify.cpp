@@ -81,7 +81,7 @@ std::string wrong_constant(const Node& node) {
 }
 
 // Of each component of each role, by Role: the field that holds it.
-using Components = std::array<std::vector<const Field*>, 4>;
+using Components = std::array<std::vector<const Field*>, kRoles>;
 
 // Empty, or what is wrong with a leaf in the pair graph or in finish().
 std::string wrong_leaf(const Components& components, const Node& node, bool in_finish) {
@@ -123,12 +123,12 @@ std::string wrong_node(const Components& components, const Graph& graph, NodeId 
 class Checker {
  public:
   Checker(const Pipeline& pipeline, std::string_view after) : pipeline_(pipeline), after_(after) {
-    for (const Role role : {Role::InputI, Role::InputJ, Role::Param, Role::Output})
+    for (const Role role : {Role::InputI, Role::InputJ, Role::InputPair, Role::Param, Role::Output})
       components_[std::size_t(role)] = pipeline.fields_of(role);
   }
 
   void fields() const {
-    std::array<int, 4> next{};
+    std::array<int, kRoles> next{};
     for (const Field& field : pipeline_.fields) {
       int& first = next[std::size_t(field.role)];
       require(field.width >= 1 && field.width <= 4 && field.length >= 0, field.name, "its shape is impossible");

@@ -67,7 +67,10 @@ struct Contributed {
 
 // What reads a component of an input or a param.
 inline Op leaf_of(Role role) {
-  return role == Role::InputI ? Op::InputI : role == Role::InputJ ? Op::InputJ : Op::Param;
+  return role == Role::InputI      ? Op::InputI
+         : role == Role::InputJ    ? Op::InputJ
+         : role == Role::InputPair ? Op::InputPair
+                                   : Op::Param;
 }
 
 // `left sign right`, of scalars or vectors: "=", "+=" and their like.

@@ -59,7 +59,7 @@ static std::optional<Reduction> reduction_named(llvm::StringRef name) {
   return std::nullopt;
 }
 
-// `annotation` is what the prelude's macro left: "input_i", "input_j", "param", "output:max".
+// `annotation` is what the prelude's macro left: "input_i", "input_j", "input_pair", "param", "output:max".
 Field Lowering::field_named(const clang::VarDecl* variable, llvm::StringRef annotation) {
   const clang::SourceLocation where = variable->getLocation();
   Field field;
@@ -71,6 +71,8 @@ Field Lowering::field_named(const clang::VarDecl* variable, llvm::StringRef anno
     field.role = Role::InputI;
   else if (annotation == "input_j")
     field.role = Role::InputJ;
+  else if (annotation == "input_pair")
+    field.role = Role::InputPair;
   else if (annotation == "param")
     field.role = Role::Param;
   else {

@@ -254,7 +254,7 @@ class Prescanner {
       error(statement_[0].where,
             fmt::format("unknown word '{}'{}", begin,
                         did_you_mean(begin, WordKind::Role,
-                                     "; a field is declared by input_i, input_j, param or output(...)")));
+                                     "; a field is declared by input_i, input_j, input_pair, param or output(...)")));
   }
   char next_character() const {
     std::size_t next = at_;

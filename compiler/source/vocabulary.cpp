@@ -91,7 +91,8 @@ constexpr std::array kExcluded = std::to_array<ExcludedWord>({
 
 constexpr std::array kTypes =
     std::to_array<std::string_view>({"real", "float", "double", "int", "index", "bool", "vec2", "vec3", "vec4"});
-constexpr std::array kRoles = std::to_array<std::string_view>({"input_i", "input_j", "param", "output"});
+constexpr std::array kRoleNames =
+    std::to_array<std::string_view>({"input_i", "input_j", "input_pair", "param", "output"});
 constexpr std::array kReductions = std::to_array<std::string_view>({"sum", "min", "max", "argmin", "argmax"});
 constexpr std::array kKeywords = std::to_array<std::string_view>(
     {"if", "else", "for", "return", "const", "constexpr", "auto", "void", "inline", "true", "false", "static_cast",
@@ -168,7 +169,7 @@ std::span<const std::string_view> words(WordKind kind) {
     case WordKind::Type:
       return kTypes;
     case WordKind::Role:
-      return kRoles;
+      return kRoleNames;
     case WordKind::Reduction:
       return kReductions;
     case WordKind::Value:

@@ -71,7 +71,8 @@ ArrayView view_of(const nbcc_view& view) {
 static_assert(int(Element::Float) == NBCC_FLOAT && int(Element::Double) == NBCC_DOUBLE_ELEMENT &&
               int(Element::Int32) == NBCC_INT32 && int(Element::Int64) == NBCC_INT64);
 static_assert(int(Role::InputI) == NBCC_INPUT_I && int(Role::InputJ) == NBCC_INPUT_J &&
-              int(Role::Param) == NBCC_PARAM && int(Role::Output) == NBCC_OUTPUT);
+              int(Role::Param) == NBCC_PARAM && int(Role::Output) == NBCC_OUTPUT &&
+              int(Role::InputPair) == NBCC_INPUT_PAIR);
 static_assert(int(Reduction::Sum) == NBCC_SUM && int(Reduction::Min) == NBCC_MIN && int(Reduction::Max) == NBCC_MAX &&
               int(Reduction::ArgMin) == NBCC_ARGMIN && int(Reduction::ArgMax) == NBCC_ARGMAX);
 
@@ -229,6 +230,46 @@ nbcc_status nbcc_sum_set_pairs(nbcc_sum* sum, nbcc_pairs pairs, nbcc_error** err
 
 nbcc_status nbcc_sum_set_skin(nbcc_sum* sum, double skin, nbcc_error** error) {
   return guarded(error, [&] { nbcc::state_of(sum).set_skin(skin); });
+}
+
+nbcc_status nbcc_sum_set_lists(nbcc_sum* sum, const nbcc_lists* lists, nbcc_error** error) {
+  return guarded(error, [&] {
+    if (!lists) return nbcc::state_of(sum).set_lists({});
+    const nbcc_lists l = nbcc::read_options(lists, nbcc_lists{});
+    nbcc::state_of(sum).set_lists(nbcc::ListArrays{l.groups, l.ranges, l.i_first, l.i_order, l.range_first, l.j_begin,
+                                                   l.j_end, l.j_order, l.j_count, l.shifts});
+  });
+}
+
+nbcc_status nbcc_sum_set_batches(nbcc_sum* sum, int64_t batches, int64_t ni, const int64_t* i_batch, int64_t nj,
+                                 const int64_t* j_batch, nbcc_error** error) {
+  return guarded(error, [&] {
+    if (batches == 0 && !i_batch && !j_batch) return nbcc::state_of(sum).forget_lists();
+    nbcc::state_of(sum).set_batches(batches, ni, i_batch, nj, j_batch);
+  });
+}
+
+nbcc_status nbcc_sum_set_batch_param(nbcc_sum* sum, const char* name, const double* values, int64_t count,
+                                     nbcc_error** error) {
+  return guarded(error, [&] {
+    if (count < 0)
+      throw nbcc::UsageError(fmt::format("param '{}': count must not be negative, got {}", nbcc::name_of(name), count));
+    if (count > 0) nbcc::checked(values, "values");
+    nbcc::state_of(sum).set_param_of_groups(nbcc::name_of(name), std::span(values, std::size_t(count)));
+  });
+}
+
+nbcc_status nbcc_sum_set_listed_pairs(nbcc_sum* sum, int64_t ni, const int64_t* first, int64_t count, const int64_t* j,
+                                      nbcc_error** error) {
+  return guarded(error, [&] {
+    if (!first) return nbcc::state_of(sum).forget_lists();
+    nbcc::state_of(sum).set_listed_pairs(ni, first, count, j);
+  });
+}
+
+nbcc_status nbcc_sum_set_exclusions(nbcc_sum* sum, int64_t ni, const int64_t* first, int64_t count, const int64_t* j,
+                                    nbcc_error** error) {
+  return guarded(error, [&] { nbcc::state_of(sum).set_left_out(ni, first, count, j); });
 }
 
 nbcc_status nbcc_sum_get_statistics(const nbcc_sum* sum, nbcc_statistics* statistics, nbcc_error** error) {

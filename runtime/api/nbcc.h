@@ -115,7 +115,13 @@ NBCC_API double nbcc_pipeline_operations(const nbcc_pipeline* pipeline);
 NBCC_API const char* nbcc_pipeline_neighbours(const nbcc_pipeline* pipeline);
 NBCC_API const char* nbcc_pipeline_no_neighbours(const nbcc_pipeline* pipeline);
 
-typedef enum nbcc_role { NBCC_INPUT_I = 0, NBCC_INPUT_J = 1, NBCC_PARAM = 2, NBCC_OUTPUT = 3 } nbcc_role;
+typedef enum nbcc_role {
+  NBCC_INPUT_I = 0,
+  NBCC_INPUT_J = 1,
+  NBCC_PARAM = 2,
+  NBCC_OUTPUT = 3,
+  NBCC_INPUT_PAIR = 4 /* one row for each listed pair: nbcc_sum_set_listed_pairs */
+} nbcc_role;
 typedef enum nbcc_reduction {
   NBCC_SUM = 0,
   NBCC_MIN = 1,
@@ -224,6 +230,51 @@ NBCC_API nbcc_status nbcc_sum_set_pairs(nbcc_sum* sum, nbcc_pairs pairs, nbcc_er
  * the number of particles has changed: for particles that move a little between runs. In the unit of positions; 0, as
  * at first: every run searches. NBCC_ERROR_USAGE where nothing is proved. */
 NBCC_API nbcc_status nbcc_sum_set_skin(nbcc_sum* sum, double skin, nbcc_error** error);
+
+/* Lists of the caller: groups of i, each with ranges of j that act on it. For tree codes, domains and all who know which
+ * particles are near each other. All numbers are positions; `i_order` and `j_order` tell which particle stands at one.
+ * Every i is in one group. Groups and ranges may be empty and in any order; of ranges that overlap j act as often as they
+ * are named. Each array may be on the host or on the device of the sum. */
+typedef struct nbcc_lists {
+  size_t size;                /* sizeof(nbcc_lists) */
+  int64_t groups, ranges;     /* how many there are */
+  const int64_t* i_first;     /* [groups + 1], rising from 0: group g has the positions i_first[g] to before i_first[g+1] */
+  const int64_t* i_order;     /* [i_first[groups]]; null: the particle at a position is that of this number */
+  const int64_t* range_first; /* [groups + 1], rising from 0 to `ranges`: the ranges of a group */
+  const int64_t* j_begin;     /* [ranges]: the first position of a range ... */
+  const int64_t* j_end;       /* [ranges]: ... and that behind its last */
+  const int64_t* j_order;     /* [j_count]; null: as i_order */
+  int64_t j_count;
+  const double* shifts; /* [ranges][axes]: what is added to the places of a range's j, in their unit; null: nothing. For
+                           pipelines of which nbcc_pipeline_neighbours tells which inputs of j are places, as many axes
+                           as it names */
+} nbcc_lists;
+
+/* The runs from now on are over the pairs of these lists, whatever nbcc_sum_set_pairs has asked for; with one range of
+ * all j for each group they give what all pairs give, but for the order in which terms are added. `lists` null: no more.
+ * Everything is copied and checked: NBCC_ERROR_USAGE names the entry, what it is and what it may be; whether there are so
+ * many particles each run checks. Runs are of all i then. */
+NBCC_API nbcc_status nbcc_sum_set_lists(nbcc_sum* sum, const nbcc_lists* lists, nbcc_error** error);
+
+/* Many independent systems in one run: on an i act the j of the same batch. `i_batch` and `j_batch` are the ids of all
+ * particles, from 0 to before `batches`, in rising order. i_index, j_index and chosen indices count all particles, not
+ * those of a batch. Takes the place of lists. `batches` = 0 and no ids: no more. */
+NBCC_API nbcc_status nbcc_sum_set_batches(nbcc_sum* sum, int64_t batches, int64_t ni, const int64_t* i_batch, int64_t nj,
+                                          const int64_t* j_batch, nbcc_error** error);
+/* Values of a param for each batch, or each group of the lists: `count` is their number times the param's components,
+ * one batch after the other. nbcc_sum_set_param, and other batches or lists, end it. */
+NBCC_API nbcc_status nbcc_sum_set_batch_param(nbcc_sum* sum, const char* name, const double* values, int64_t count,
+                                              nbcc_error** error);
+
+/* The pairs one by one, for each i those j that act on it: j[first[i]] to before j[first[i + 1]], `first` rising from 0
+ * to `count`, in any order and as often as they are named. Inputs of pairs (input_pair) have a row for each entry of j.
+ * A pipeline with such inputs runs over listed pairs only. Takes the place of lists. `first` null: no more. */
+NBCC_API nbcc_status nbcc_sum_set_listed_pairs(nbcc_sum* sum, int64_t ni, const int64_t* first, int64_t count,
+                                               const int64_t* j, nbcc_error** error);
+/* Pairs that do not act, in the same form, whichever pairs the runs are over: a bond's, say. They are left out before
+ * anything is computed of them. `first` null: no more. */
+NBCC_API nbcc_status nbcc_sum_set_exclusions(nbcc_sum* sum, int64_t ni, const int64_t* first, int64_t count,
+                                             const int64_t* j, nbcc_error** error);
 
 /* What was done since the sum was made, in those of its runs that summed over neighbours. The seconds are the clock's,
  * not the threads'. */

@@ -375,6 +375,30 @@ class Sum {
   Sum& pairs(nbcc_pairs chosen) { return call(nbcc_sum_set_pairs, chosen); }
   // Keeps what a search finds until somebody has moved by half of this; see nbcc_sum_set_skin.
   Sum& skin(double width) { return call(nbcc_sum_set_skin, width); }
+  // Lists of the caller; see nbcc_lists, whose `size` is filled in here. no_lists(): no more, nor of the three below.
+  Sum& lists(nbcc_lists given) {
+    given.size = sizeof given;
+    return call(nbcc_sum_set_lists, &given);
+  }
+  Sum& no_lists() { return call(nbcc_sum_set_lists, nullptr); }
+  // Independent systems: the batch that each i and each j belongs to, in rising order; see nbcc_sum_set_batches.
+  Sum& batches(std::int64_t count, std::span<const std::int64_t> i_batch, std::span<const std::int64_t> j_batch) {
+    return call(nbcc_sum_set_batches, count, std::int64_t(i_batch.size()), i_batch.data(), std::int64_t(j_batch.size()),
+                j_batch.data());
+  }
+  // A param's values, one batch (or group of the lists) after the other.
+  Sum& set_batch(const std::string& param, std::span<const double> values) {
+    return call(nbcc_sum_set_batch_param, param.c_str(), values.data(), std::int64_t(values.size()));
+  }
+  // Pairs one by one, and pairs that do not act: the j of i are j[first[i]] to before j[first[i + 1]]; see
+  // nbcc_sum_set_listed_pairs and nbcc_sum_set_exclusions.
+  Sum& listed_pairs(std::span<const std::int64_t> first, std::span<const std::int64_t> j) {
+    return call(nbcc_sum_set_listed_pairs, rows_in(first), first.data(), std::int64_t(j.size()), j.data());
+  }
+  Sum& exclusions(std::span<const std::int64_t> first, std::span<const std::int64_t> j) {
+    return call(nbcc_sum_set_exclusions, rows_in(first), first.data(), std::int64_t(j.size()), j.data());
+  }
+  Sum& no_exclusions() { return call(nbcc_sum_set_exclusions, 0, nullptr, 0, nullptr); }
   nbcc_statistics statistics() {
     nbcc_statistics found{};
     found.size = sizeof found;
@@ -432,6 +456,10 @@ class Sum {
     // A null list would mean the range: an empty span has to stay a list.
     static constexpr std::int64_t none = 0;
     return start(0, std::int64_t(list.size()), list.empty() ? &none : list.data(), accumulate);
+  }
+  static std::int64_t rows_in(std::span<const std::int64_t> first) {
+    if (first.empty()) throw Error(NBCC_ERROR_USAGE, "the rows of pairs have one `first` more than there are i");
+    return std::int64_t(first.size()) - 1;
   }
   static std::int64_t checked(std::int64_t count) {
     if (count < 0) throw Error(NBCC_ERROR_USAGE, "a range of i has a count of " + std::to_string(count));

@@ -62,7 +62,8 @@ void Accumulators::combine(const Accumulators& partial, std::int64_t begin, std:
       }
       for (std::int64_t k = begin; k < end; ++k) {
         // The first candidate is taken whatever it is, since no whole number is worse than all others.
-        if (from_index[k] < 0 || (to_index[k] >= 0 && !is_better(reduction, from[k], to[k]))) continue;
+        const bool is_lower = from[k] == to[k] && from_index[k] < to_index[k];
+        if (from_index[k] < 0 || (to_index[k] >= 0 && !is_better(reduction, from[k], to[k]) && !is_lower)) continue;
         to[k] = from[k];
         to_index[k] = from_index[k];
       }

@@ -19,12 +19,26 @@ namespace nbcc {
 namespace {
 
 struct CpuKernel final : Kernel {
-  CpuKernel(KernelSource kernel_source, std::shared_ptr<const CpuCode> kernel_code, std::shared_ptr<ThreadPool> threads)
-      : Kernel(std::move(kernel_source)), code(std::move(kernel_code)), pool(std::move(threads)) {}
-  std::unique_ptr<Summation> start() const override { return std::make_unique<CpuSummation>(source, *code, *pool); }
+  CpuKernel(KernelSource kernel_source, std::shared_ptr<const CpuCode> kernel_code, CpuDevice::LoadCode load,
+            std::shared_ptr<ThreadPool> threads)
+      : Kernel(std::move(kernel_source)),
+        code(std::move(kernel_code)),
+        load_lists(std::move(load)),
+        pool(std::move(threads)) {}
+  std::unique_ptr<Summation> start() const override {
+    return std::make_unique<CpuSummation>(source, *code, [this]() -> const CpuCode& { return list_code(); }, *pool);
+  }
+  const CpuCode& list_code() const {
+    const std::lock_guard lock(mutex);
+    if (!lists) lists = load_lists();
+    return *lists;
+  }
 
-  std::shared_ptr<const CpuCode> code;
-  std::shared_ptr<ThreadPool> pool;
+  const std::shared_ptr<const CpuCode> code;
+  const CpuDevice::LoadCode load_lists;
+  const std::shared_ptr<ThreadPool> pool;
+  mutable std::mutex mutex;
+  mutable std::shared_ptr<const CpuCode> lists;  // when it has been asked for
 };
 
 constexpr std::align_val_t kMemoryAlignment{64};
@@ -67,12 +81,23 @@ Isa isa_from_name(std::string_view name) {
   throw UsageError(fmt::format("unknown instruction set '{}'; known are sse2, avx2, avx512 and neon", name));
 }
 
+// Texts -> code: from memory, from the disk cache, or through the toolchain.
+struct CpuDevice::Loader {
+  Loader(std::string cache_folder, std::string dumps) : cache(std::move(cache_folder)), dump_folder(std::move(dumps)) {}
+  std::shared_ptr<const CpuCode> load(const KernelSource& source, const CpuToolchain& toolchain);
+  std::shared_ptr<const CpuCode> make(const KernelSource& source, const std::string& key,
+                                      const CpuToolchain& toolchain) const;
+
+  const DiskCache cache;
+  const std::string dump_folder;
+  LoadOnce<CpuCode> loaded;
+};
+
 CpuDevice::CpuDevice(int threads, Isa isa, std::shared_ptr<const CpuToolchain> toolchain, std::string cache_folder,
                      std::string dump_folder)
     : isa_(isa),
       toolchain_(std::move(toolchain)),
-      cache_(std::move(cache_folder)),
-      dump_folder_(std::move(dump_folder)) {
+      loader_(std::make_shared<Loader>(std::move(cache_folder), std::move(dump_folder))) {
   if (threads < 0) throw UsageError(fmt::format("threads: expected 0 (all cores) or more, got {}", threads));
   if (!has(isa)) {
     throw DeviceError(
@@ -84,6 +109,9 @@ CpuDevice::CpuDevice(int threads, Isa isa, std::shared_ptr<const CpuToolchain> t
 
 CpuDevice::~CpuDevice() = default;
 
+const std::string& CpuDevice::dump_folder() const { return loader_->dump_folder; }
+const DiskCache& CpuDevice::cache() const { return loader_->cache; }
+
 int CpuDevice::threads() const { return pool_->threads(); }
 
 void CpuDevice::provide(const std::shared_ptr<const CpuToolchain>& toolchain) {
@@ -91,8 +119,9 @@ void CpuDevice::provide(const std::shared_ptr<const CpuToolchain>& toolchain) {
   if (!toolchain_) toolchain_ = toolchain;
 }
 
-std::shared_ptr<const Kernel> CpuDevice::adopt(KernelSource source, std::shared_ptr<const CpuCode> code) {
-  return std::make_shared<CpuKernel>(std::move(source), std::move(code), pool_);
+std::shared_ptr<const Kernel> CpuDevice::adopt(KernelSource source, std::shared_ptr<const CpuCode> code,
+                                               LoadCode load_lists) {
+  return std::make_shared<CpuKernel>(std::move(source), std::move(code), std::move(load_lists), pool_);
 }
 
 std::shared_ptr<const Kernel> CpuDevice::load(KernelSource source) {
@@ -102,17 +131,24 @@ std::shared_ptr<const Kernel> CpuDevice::load(KernelSource source) {
     toolchain = toolchain_;
   }
   if (!toolchain) throw UsageError(fmt::format("{}: it has no compiler for kernel texts", name_));
-  const std::string key = cache_key(source, *toolchain);
-  auto code = loaded_.get(key, [&] { return load_code(source, key, *toolchain); });
-  return adopt(std::move(source), std::move(code));
+  const auto load = [loader = loader_, toolchain](const KernelSource& text) { return loader->load(text, *toolchain); };
+  auto code = load(source);
+  KernelSource lists = source;
+  lists.text = source.list_text;
+  return adopt(std::move(source), std::move(code), [load, lists] { return load(lists); });
 }
 
-std::shared_ptr<const CpuCode> CpuDevice::load_code(const KernelSource& source, const std::string& key,
-                                                    const CpuToolchain& toolchain) {
+std::shared_ptr<const CpuCode> CpuDevice::Loader::load(const KernelSource& source, const CpuToolchain& toolchain) {
+  const std::string key = cache_key(source, toolchain);
+  return loaded.get(key, [&] { return make(source, key, toolchain); });
+}
+
+std::shared_ptr<const CpuCode> CpuDevice::Loader::make(const KernelSource& source, const std::string& key,
+                                                       const CpuToolchain& toolchain) const {
   std::string stem;
-  if (!dump_folder_.empty()) {
+  if (!dump_folder.empty()) {
     // Before anything can fail, so that there is something to look at when it does.
-    stem = dump_stem(dump_folder_, source, key);
+    stem = dump_stem(dump_folder, source, key);
     write_dump(stem + ".cpp", source.text);
   }
   bool compiled = false;
@@ -120,15 +156,15 @@ std::shared_ptr<const CpuCode> CpuDevice::load_code(const KernelSource& source, 
     compiled = true;
     return toolchain.compile(source);
   };
-  std::string object = cache_.get_or_make(key, compile);
+  std::string object = cache.get_or_make(key, compile);
   std::shared_ptr<const CpuCode> code;
   try {
     code = toolchain.load(object);
   } catch (const DeviceError&) {
     if (compiled) throw;
     // Whole, but no object of this toolchain: as good as a broken entry.
-    cache_.remove(key);
-    object = cache_.get_or_make(key, compile);
+    cache.remove(key);
+    object = cache.get_or_make(key, compile);
     code = toolchain.load(object);
   }
   if (!stem.empty()) write_dump(stem + ".o", object);

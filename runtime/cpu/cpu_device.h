@@ -2,6 +2,7 @@
 // (cpu_toolchain.h), a run of it is CpuSummation's (cpu_sum.h).
 // Tested by tests/unit/cpu_device_test.cpp.
 #pragma once
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -39,28 +40,27 @@ class CpuDevice final : public KernelDevice {
   void release(void* memory) noexcept override;
   void write(void* to, const void* from_host, std::size_t bytes) override;
   void read(void* to_host, const void* from, std::size_t bytes) override;
+  // Gets the code of a kernel's text of lists, which outlives the device.
+  using LoadCode = std::function<std::shared_ptr<const CpuCode>()>;
   // A kernel whose code is there already, to run on this device's threads.
-  std::shared_ptr<const Kernel> adopt(KernelSource source, std::shared_ptr<const CpuCode> code);
+  std::shared_ptr<const Kernel> adopt(KernelSource source, std::shared_ptr<const CpuCode> code, LoadCode load_lists);
   // For a device that was opened without one; does nothing if it has one.
   void provide(const std::shared_ptr<const CpuToolchain>& toolchain);
 
   Isa isa() const { return isa_; }
   int threads() const;
-  const std::string& dump_folder() const { return dump_folder_; }
-  const DiskCache& cache() const { return cache_; }
+  const std::string& dump_folder() const;
+  const DiskCache& cache() const;
 
  private:
-  std::shared_ptr<const CpuCode> load_code(const KernelSource& source, const std::string& key,
-                                           const CpuToolchain& toolchain);
+  struct Loader;
 
   Isa isa_;
   std::shared_ptr<const CpuToolchain> toolchain_;
   std::shared_ptr<ThreadPool> pool_;
-  DiskCache cache_;
-  std::string dump_folder_;
+  std::shared_ptr<Loader> loader_;  // its kernels have it as well
   std::string name_;
   std::mutex mutex_;  // of toolchain_
-  LoadOnce<CpuCode> loaded_;
 };
 
 }  // namespace nbcc

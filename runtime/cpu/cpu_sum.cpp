@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "runtime/sum/overlap.h"
@@ -61,17 +62,28 @@ struct CpuSummation::Worked {
   }
 };
 
-CpuSummation::CpuSummation(const KernelSource& source, const CpuCode& code, ThreadPool& pool)
+CpuSummation::CpuSummation(const KernelSource& source, const CpuCode& code, ListCode list_code, ThreadPool& pool)
     : source_(source),
       code_(code),
+      list_code_(std::move(list_code)),
       pool_(pool),
       i_(source, Role::InputI),
       j_(source, Role::InputJ),
       search_(source, code) {}
 
-void CpuSummation::run(const SumRequest& request, AllPairs) {
-  i_numbers_.clear();
+// Kernels that leave pairs out have a text of their own, and go by the particles' numbers.
+void CpuSummation::choose_code(const SumRequest& request) {
   searched_ = false;
+  chosen_i_.clear();
+  i_numbers_.clear();
+  j_numbers_.clear();
+  left_out_.clear();
+  code_now_ = request.left_out ? &list_code_() : &code_;
+  interact_now_ = request.left_out ? code_now_->interact_but : code_now_->interact;
+}
+
+void CpuSummation::run(const SumRequest& request, AllPairs) {
+  choose_code(request);
   const bool spares_inputs = outputs_spare_inputs(source_, request);
   CpuPartition partition(source_, request, pool_.threads(), !spares_inputs);
   // While the block is in the thread's caches.
@@ -79,6 +91,12 @@ void CpuSummation::run(const SumRequest& request, AllPairs) {
   std::vector<Block> blocks;
   blocks.reserve(std::size_t(partition.most_blocks()));
   reserve(partition);
+  if (request.left_out) {
+    i_numbers_.resize(std::size_t(partition.capacity()));
+    left_out_.resize(std::size_t(partition.capacity()));
+    j_numbers_.resize(std::size_t(round_up(request.nj, source_.lanes)));
+    std::iota(j_numbers_.begin(), j_numbers_.end(), 0);
+  }
   pack_j(request);
   // All memory is there, and kernels do not fail: from here on outputs may be written.
   for (partition.next_batch(blocks); !blocks.empty(); partition.next_batch(blocks)) {
@@ -96,8 +114,8 @@ void CpuSummation::run(const SumRequest& request, AllPairs) {
 void CpuSummation::run(const SumRequest& request, Neighbours neighbours) {
   SumStatistics::Seconds seconds;
   Stopwatch watch;
-  chosen_i_.clear();
-  i_numbers_.clear();
+  choose_code(request);
+  if (request.left_out == nullptr) interact_now_ = code_.interact_numbered;
   pack_j(request);
   if (!locate(request) || !(neighbours.must || search_.pays())) {
     SumRequest packed = request;
@@ -117,6 +135,7 @@ void CpuSummation::run(const SumRequest& request, Neighbours neighbours) {
   }
   const std::int64_t padded = search_.groups() * SiteTree::kLeaf;
   i_numbers_.resize(std::size_t(padded), i_numbers_.back());
+  if (request.left_out) left_out_.resize(std::size_t(padded));
   i_.reserve(padded);
   totals_.reserve(source_, padded);
   Worked worked;
@@ -218,14 +237,19 @@ void CpuSummation::sum_group(const SumRequest& request, std::int64_t group, CpuS
   nbcc_kernel_arguments given = arguments(request, block, totals_);
   given.j = gathered.columns.columns();
   given.j_number = gathered.numbers.data();
-  code_.interact_numbered(&given, block.begin, block.end, 0, std::int64_t(gathered.positions.size()));
-  for (double* const row : std::span(totals_.indices(), source_.reductions.size())) {
-    if (!row) continue;
-    for (std::int64_t i = block.begin; i < block.end; ++i)
-      if (row[i] >= 0) row[i] = double(gathered.numbers[std::size_t(row[i])] + request.j_offset);
-  }
+  interact_now_(&given, block.begin, block.end, 0, std::int64_t(gathered.positions.size()));
+  number_chosen(totals_, block, gathered.numbers.data(), request.j_offset);
   worked.pairs_tested += (block.end - block.begin) * std::int64_t(gathered.positions.size());
   watch.add_to(worked.sums);
+}
+
+void CpuSummation::number_chosen(const Accumulators& sums, const Block& block, const int* numbers,
+                                 std::int64_t j_offset) const {
+  for (double* const row : std::span(sums.indices(), source_.reductions.size())) {
+    if (!row) continue;
+    for (std::int64_t i = block.begin; i < block.end; ++i)
+      if (row[i] >= 0) row[i] = double(numbers[std::size_t(row[i])] + j_offset);
+  }
 }
 
 void CpuSummation::reserve(const CpuPartition& partition) {
@@ -251,7 +275,7 @@ void CpuSummation::pack_j(const SumRequest& request) {
       j_.pack(request.views, {begin, nullptr, end - begin}, begin);
       j_.pad(begin, end - begin, std::min(begin + chunk, padded) - begin);
     }
-    code_.prepare_j(&given, begin, end);
+    code_now_->prepare_j(&given, begin, end);
   });
 }
 
@@ -296,8 +320,14 @@ void CpuSummation::begin_block(const SumRequest& request, const Block& block) {
   i_.pack(request.views, block.picked, block.begin);
   i_.pad(block.begin, block.end - block.begin, block.padded - block.begin);
   totals_.reset(block.begin, block.padded);
+  for (std::int64_t at = block.begin; at < block.end && request.left_out; ++at) {
+    const std::int64_t k = at - block.begin;
+    const std::int64_t i = block.picked.list ? block.picked.list[k] : block.picked.first + k;
+    i_numbers_[std::size_t(at)] = int(i);
+    left_out_[std::size_t(at)] = request.left_out->of[std::size_t(i)];
+  }
   const nbcc_kernel_arguments given = arguments(request, block, totals_);
-  code_.prepare_i(&given, block.begin, block.end);
+  code_now_->prepare_i(&given, block.begin, block.end);
 }
 
 void CpuSummation::sum_segment(const SumRequest& request, const Block& block, std::int64_t begin, std::int64_t end,
@@ -305,12 +335,13 @@ void CpuSummation::sum_segment(const SumRequest& request, const Block& block, st
   partial.reset(block.begin, block.padded);
   const nbcc_kernel_arguments given = arguments(request, block, partial);
   for (std::int64_t j = begin; j < end; j += source_.tile)
-    code_.interact(&given, block.begin, block.end, j, std::min(j + source_.tile, end));
+    interact_now_(&given, block.begin, block.end, j, std::min(j + source_.tile, end));
+  if (!j_numbers_.empty()) number_chosen(partial, block, j_numbers_.data(), request.j_offset);
 }
 
 void CpuSummation::finish_block(const SumRequest& request, const Block& block) const {
   const nbcc_kernel_arguments given = arguments(request, block, totals_);
-  code_.finish(&given, block.begin, block.end);
+  code_now_->finish(&given, block.begin, block.end);
 }
 
 void CpuSummation::store_block(const SumRequest& request, const Block& block) const {
@@ -345,7 +376,9 @@ nbcc_kernel_arguments CpuSummation::arguments(const SumRequest& request, const B
           numbered ? request.i_offset : block.i_offset,
           request.j_offset,
           numbered ? i_numbers_.data() : nullptr,
-          nullptr};
+          j_numbers_.empty() ? nullptr : j_numbers_.data(),
+          nullptr,
+          left_out_.empty() ? nullptr : left_out_.data()};
 }
 
 void CpuSummation::for_each(std::int64_t count, double nanoseconds, const ThreadPool::Body& body) {

@@ -6,6 +6,7 @@
 // Tested by tests/unit/sum_test.cpp.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -22,10 +23,16 @@ namespace nbcc {
 
 class CpuSummation final : public Summation {
  public:
-  // All three must outlive this object.
-  CpuSummation(const KernelSource& source, const CpuCode& code, ThreadPool& pool);
+  // The code of the text of lists, which may have to be compiled first.
+  using ListCode = std::function<const CpuCode&()>;
+
+  // All must outlive this object.
+  CpuSummation(const KernelSource& source, const CpuCode& code, ListCode list_code, ThreadPool& pool);
   void run(const SumRequest& request, AllPairs pairs) override;
   void run(const SumRequest& request, Neighbours neighbours) override;
+  void run(const SumRequest& request, Listed listed) override;
+  void run(const SumRequest& request, ListedPairs listed) override;
+  void check_left_out() const override {}
   SumStatistics statistics() const override;
 
  private:
@@ -34,6 +41,23 @@ class CpuSummation final : public Summation {
   void sum_by_blocks(const SumRequest& request, const CpuPartition& partition, const std::vector<Block>& blocks,
                      bool store);
   void sum_by_segments(const SumRequest& request, const CpuPartition& partition, const std::vector<Block>& blocks);
+
+  // Chosen i that a list's j act on: a part of a group, which a thread takes at a time.
+  struct Share {
+    std::int64_t group;
+    Block block;
+  };
+  // What a thread puts the j of a share into, a piece of the list at a time.
+  struct Piece;
+  void choose_code(const SumRequest& request);
+  std::vector<Share> share_out(const Lists& lists);
+  void sum_share(const SumRequest& request, const Lists& lists, const Share& share, Piece& piece);
+  void sum_piece(const SumRequest& request, const Lists& lists, const Share& share, Piece& piece);
+  void sum_rows(const SumRequest& request, const Rows& rows, const Block& block, Piece& piece);
+  template <typename Body>
+  void on_pieces(std::int64_t count, const Body& body);
+  // Positions among what was gathered -> the caller's numbers of j, for argmin and argmax.
+  void number_chosen(const Accumulators& sums, const Block& block, const int* numbers, std::int64_t j_offset) const;
 
   struct Worked;
   bool locate(const SumRequest& request);
@@ -55,14 +79,19 @@ class CpuSummation final : public Summation {
 
   const KernelSource& source_;
   const CpuCode& code_;
+  const ListCode list_code_;
+  const CpuCode* code_now_ = &code_;  // of the run
+  nbcc_interact_function interact_now_ = nullptr;
   ThreadPool& pool_;
   PackedSide i_, j_;
   Accumulators totals_;
   std::vector<Accumulators> partials_;  // of the segments that threads have in work
 
   CpuSearch search_;
-  std::vector<std::int64_t> chosen_i_;  // by position in the order of the search; empty in a run over all pairs
-  std::vector<int> i_numbers_;          // the same
+  // Of runs that number their particles; else empty.
+  std::vector<std::int64_t> chosen_i_;      // by position in the order of the search or of the lists
+  std::vector<int> i_numbers_, j_numbers_;  // by position
+  std::vector<nbcc_left_out> left_out_;     // by position of i
   SumStatistics statistics_;            // but for pairs_within
   bool searched_ = false;               // in the last run
   std::mutex idle_mutex_;

@@ -17,6 +17,7 @@ struct CpuCode {
   nbcc_locate_function locate_i = nullptr, locate_j = nullptr;
   nbcc_extent_function extent = nullptr;
   nbcc_interact_function interact_numbered = nullptr;
+  nbcc_interact_function interact_but = nullptr;  // of the text of lists, which has no `interact`
 };
 
 struct CpuToolchain {

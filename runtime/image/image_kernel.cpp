@@ -139,7 +139,9 @@ std::shared_ptr<const Kernel> load_image(CpuDevice& device, const PipelineImage&
     code->locate_j = reinterpret_cast<nbcc_locate_function>(kernel.locate_j);
     code->extent = reinterpret_cast<nbcc_extent_function>(kernel.extent);
     code->interact_numbered = reinterpret_cast<nbcc_interact_function>(kernel.interact_numbered);
-    return device.adopt(*source, std::move(code));
+    return device.adopt(*source, std::move(code), [name = source->pipeline]() -> std::shared_ptr<const CpuCode> {
+      throw UsageError(fmt::format("pipeline '{}': the library has no code for lists", name));
+    });
   }
   const std::string& name = image.cpu.empty() ? image.cuda.pipeline : image.cpu.front().pipeline;
   throw DeviceError(fmt::format("pipeline '{}' was compiled for {}; {} has none of them", name,

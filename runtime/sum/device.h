@@ -9,6 +9,7 @@
 
 #include "compiler/kernel_source.h"
 #include "runtime/sum/dispatch.h"
+#include "runtime/sum/lists.h"
 #include "runtime/sum/pack.h"
 
 namespace nbcc {
@@ -33,6 +34,8 @@ struct SumRequest {
   double skin = 0;            // what a search finds is kept until somebody has moved by half of it; 0: not at all
   bool keep_j = false;        // what is made of the j-particles now will be asked for again
   std::uint64_t binding = 0;  // another number whenever `views` has changed
+  const LeftOut* left_out = nullptr;         // pairs that do not act; null: none
+  std::span<const double> params_of_groups;  // of listed groups: [group][param]; empty: those of the run
   void* stream = nullptr;     // of a GPU: the caller's stream, null for the legacy default one
 };
 
@@ -60,6 +63,13 @@ struct Summation {
   virtual void run(const SumRequest& request, AllPairs pairs) = 0;
   // Throws UsageError where it must search and cannot.
   virtual void run(const SumRequest& request, Neighbours neighbours);
+  // All i are chosen.
+  virtual void run(const SumRequest& request, Listed listed);
+  virtual void run(const SumRequest& request, ListedPairs listed);
+  // Throws UsageError: the device cannot leave pairs out.
+  virtual void check_left_out() const;
+  // Copies from the host's memory or the device's.
+  virtual void fetch(void* to, const void* from, std::size_t bytes) const;
   // Returns when the work of all runs is done. Throws DeviceError if it failed.
   virtual void wait() {}
   // Whether the indices of a list can be read, and so checked, here.

@@ -25,7 +25,20 @@ struct Neighbours {
   bool must = false;
 };
 
-using Pairs = std::variant<AllPairs, Neighbours>;
+struct Lists;
+struct Rows;
+
+// The j of the ranges that the caller has given each group of i.
+struct Listed {
+  const Lists* lists = nullptr;
+};
+
+// Pairs that the caller has listed one by one.
+struct ListedPairs {
+  const Rows* rows = nullptr;
+};
+
+using Pairs = std::variant<AllPairs, Neighbours, Listed, ListedPairs>;
 
 // Whether a search is worth trying, by what is known before any particle is read. Where it must be done, somebody has
 // checked that something is proved.

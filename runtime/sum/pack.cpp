@@ -140,7 +140,9 @@ void AlignedBuffer::reserve(std::size_t bytes) {
 }
 
 PackedSide::PackedSide(const KernelSource& source, Role side)
-    : columns_(side == Role::InputI ? source.i_columns : source.j_columns) {
+    : columns_(side == Role::InputI   ? source.i_columns
+               : side == Role::InputJ ? source.j_columns
+                                      : source.pair_columns) {
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     if (columns_[c].part == Column::Part::Derived) continue;
     const int wanted = columns_[c].component;
@@ -192,6 +194,30 @@ void PackedSide::gather(const PackedSide& from, std::span<const int> positions) 
       take(std::int32_t());
     else
       take(std::int64_t());
+  }
+}
+
+void PackedSide::shift(int component, double by, std::int64_t begin, std::int64_t end) const {
+  const auto column_of = [&](Column::Part part) {
+    const auto found = std::ranges::find_if(columns_, [&](const Column& c) {
+      return c.component == component && c.part == part;
+    });
+    return found == columns_.end() ? nullptr : pointers_[std::size_t(found - columns_.begin())];
+  };
+  auto* const high = static_cast<float*>(column_of(Column::Part::High));
+  auto* const low = static_cast<float*>(column_of(Column::Part::Low));
+  for (std::int64_t k = begin; high && k < end; ++k) {
+    const double value = double(high[k]) + double(low[k]) + by;
+    high[k] = convert_part<Column::Part::High, float>(value);
+    low[k] = convert_part<Column::Part::Low, float>(value);
+  }
+  for (const Packed& p : packed_) {
+    const Column& column = columns_[p.column];
+    if (column.component != component || column.part != Column::Part::Whole) continue;
+    with_type(column.element, [&]<typename T>() {
+      T* const values = static_cast<T*>(pointers_[p.column]);
+      for (std::int64_t k = begin; k < end; ++k) values[k] = T(double(values[k]) + by);
+    });
   }
 }
 

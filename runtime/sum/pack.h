@@ -62,6 +62,8 @@ class PackedSide {
   void pad(std::int64_t position, std::int64_t count, std::int64_t padded) const;
   // The particles at these positions of another side of the same kernel, with what was prepared of them, to the front.
   void gather(const PackedSide& from, std::span<const int> positions) const;
+  // Adds to a component of particles at [begin, end); what was derived of it must be prepared again.
+  void shift(int component, double by, std::int64_t begin, std::int64_t end) const;
   const void* const* columns() const { return pointers_.data(); }
 
  private:

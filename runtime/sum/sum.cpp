@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <new>
 #include <ranges>
 #include <utility>
@@ -15,7 +16,7 @@
 namespace nbcc {
 namespace {
 
-constexpr std::string_view kRoleNames[] = {"input_i", "input_j", "param", "output"};
+constexpr std::string_view kRoleNames[] = {"input_i", "input_j", "param", "output", "input_pair"};
 
 // More than any machine holds, and few enough that bytes of arrays, packed or not, can be counted in 64 bits.
 constexpr std::int64_t kMostParticles = std::int64_t(1) << 40;
@@ -95,6 +96,7 @@ void SumState::set_param(std::string_view name, std::span<const double> values) 
   for (const double value : values) check_param(field, quoted(f), value);
   std::copy(values.begin(), values.end(), params_.begin() + field.first);
   given_[f] = Given::Yes;
+  params_of_groups_.erase(f);
   // What prepare_j derives from the packed columns may depend on params.
   forget_j(JReuse::Packed);
 }
@@ -243,6 +245,142 @@ void SumState::set_skin(double skin) {
   request_.skin = skin;
 }
 
+void SumState::check_lists(std::string_view what) const {
+  if (kernel_->source.only_listed)
+    throw UsageError(fmt::format("{}: pipeline '{}' has inputs of pairs (input_pair): it sums over listed pairs only",
+                                 what, kernel_->source.pipeline));
+}
+
+template <typename T>
+Fetch<T> SumState::fetch() const {
+  return [this](const T* from, std::int64_t count) {
+    std::vector<T> values(static_cast<std::size_t>(count));
+    if (count > 0) summation_->fetch(values.data(), from, values.size() * sizeof(T));
+    return values;
+  };
+}
+
+void SumState::forget_lists() {
+  lists_.reset();
+  listed_pairs_.reset();
+  params_of_groups_.clear();
+}
+
+void SumState::set_lists(const std::optional<ListArrays>& arrays) {
+  if (!arrays) return forget_lists();
+  check_lists("lists");
+  const SearchLayout& search = kernel_->source.search;
+  if (arrays->shifts && search.j_positions.empty())
+    throw UsageError(
+        fmt::format("lists: shifts are added to places, but of pipeline '{}' it is not proved which inputs of j "
+                    "these are{}{}",
+                    kernel_->source.pipeline, kernel_->source.no_neighbours.empty() ? "" : "; ",
+                    kernel_->source.no_neighbours));
+  Lists lists = read_lists(*arrays, search.axes, fetch<std::int64_t>(), fetch<double>());
+  forget_lists();
+  lists_ = std::move(lists);
+}
+
+void SumState::set_batches(std::int64_t batches, std::int64_t ni, const std::int64_t* i_batch, std::int64_t nj,
+                           const std::int64_t* j_batch) {
+  check_lists("batches");
+  if (ni < 0 || nj < 0 || (ni > 0 && !i_batch) || (nj > 0 && !j_batch))
+    throw UsageError("batches: there are no ids");
+  Lists lists =
+      lists_of_batches(batches, fetch<std::int64_t>()(i_batch, ni), fetch<std::int64_t>()(j_batch, nj));
+  forget_lists();
+  lists_ = std::move(lists);
+}
+
+void SumState::set_listed_pairs(std::int64_t ni, const std::int64_t* first, std::int64_t count,
+                                const std::int64_t* j) {
+  Rows rows = read_rows("pairs", ni, first, count, j, fetch<std::int64_t>());
+  forget_lists();
+  listed_pairs_ = std::move(rows);
+}
+
+void SumState::set_param_of_groups(std::string_view name, std::span<const double> values) {
+  const std::size_t f = find(name);
+  const FieldLayout& field = kernel_->source.fields[f];
+  if (field.role != Role::Param) throw UsageError(fmt::format("{} is not a param", quoted(f)));
+  if (!lists_) throw UsageError(fmt::format("{}: there are no batches, nor lists, to have values of their own", quoted(f)));
+  if (std::int64_t(values.size()) != lists_->groups() * field.components())
+    throw UsageError(fmt::format("{} takes {} for each of {}, got {}", quoted(f), plural(field.components(), "value"),
+                                 plural(lists_->groups(), "batch or group"), values.size()));
+  for (const double value : values) check_param(field, quoted(f), value);
+  params_of_groups_[f].assign(values.begin(), values.end());
+  given_[f] = Given::Yes;
+}
+
+// [group][param]; empty: all have those of the run.
+std::vector<double> SumState::table_of_params() const {
+  std::vector<double> table;
+  if (params_of_groups_.empty()) return table;
+  for (std::size_t g = 0; g < std::size_t(lists_->groups()); ++g) {
+    table.insert(table.end(), params_.begin(), params_.end());
+    for (const auto& [f, values] : params_of_groups_) {
+      const FieldLayout& field = kernel_->source.fields[f];
+      const std::size_t own = std::size_t(field.components());
+      std::copy_n(values.begin() + std::ptrdiff_t(g * own), own, table.end() - kernel_->source.params + field.first);
+    }
+  }
+  return table;
+}
+
+void SumState::set_left_out(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j) {
+  if (!first) {
+    left_out_.reset();
+    left_out_rows_.reset();
+    return;
+  }
+  check_lists("exclusions");
+  summation_->check_left_out();
+  Rows rows = read_rows("exclusions", ni, first, count, j, fetch<std::int64_t>());
+  left_out_ = std::make_unique<const LeftOut>(rows);
+  left_out_rows_ = std::move(rows);
+}
+
+void SumState::check_listed(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const {
+  if (kernel_->source.only_listed && !listed_pairs_)
+    throw UsageError(fmt::format("pipeline '{}' has inputs of pairs (input_pair): it sums over listed pairs, which must "
+                                 "be set first",
+                                 kernel_->source.pipeline));
+  if (lists_) {
+    lists_->check_counts(ni, nj);
+    if (choice.i_list || choice.i_begin != 0 || (choice.i_count >= 0 && choice.i_count != ni))
+      throw UsageError(fmt::format("{}: they are of all i; a run cannot choose among these", lists_->what));
+  }
+  if (listed_pairs_) listed_pairs_->check_counts(ni, nj);
+  if ((lists_ || listed_pairs_) && pairs_ == PairChoice::Cutoff)
+    throw UsageError(fmt::format("pairs = cutoff: which pairs act, the {} say", lists_ ? lists_->what : "listed pairs"));
+  if (left_out_ && listed_pairs_) throw UsageError("exclusions: leave the pairs out of those that are listed");
+  if (left_out_) left_out_rows_->check_counts(ni, nj);
+  const auto pairs = count_of_pairs();
+  if (pairs && listed_pairs_ && *pairs != std::int64_t(listed_pairs_->j.size()))
+    throw UsageError(fmt::format("the inputs of pairs of pipeline '{}' are {}, but {} are listed",
+                                 kernel_->source.pipeline, *pairs, listed_pairs_->j.size()));
+}
+
+std::optional<std::int64_t> SumState::count_of_pairs() const {
+  constexpr Role roles[] = {Role::InputPair};
+  if (!kernel_->source.only_listed) return {};
+  return count_of(roles, 'p', {});
+}
+
+Pairs SumState::pairs_of_run(std::int64_t ni, std::int64_t nj) const {
+  if (lists_) return Listed{&*lists_};
+  if (listed_pairs_) return ListedPairs{&*listed_pairs_};
+  return dispatch(kernel_->source, pairs_, ni, nj);
+}
+
+void Summation::fetch(void* to, const void* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
+
+void Summation::check_left_out() const { throw UsageError("exclusions: this device cannot leave pairs out"); }
+
+void Summation::run(const SumRequest&, Listed) { throw UsageError("this device does not sum over lists"); }
+
+void Summation::run(const SumRequest&, ListedPairs) { throw UsageError("this device does not sum over listed pairs"); }
+
 void Summation::run(const SumRequest& request, Neighbours neighbours) {
   if (neighbours.must) throw UsageError("pairs = cutoff: this device does not search for neighbours");
   run(request, AllPairs{});
@@ -254,6 +392,7 @@ void SumState::run(const RunChoice& choice) {
   check_params();
   check_choice(choice, ni);
   if (choice.accumulate) check_accumulate();
+  check_listed(choice, ni, nj);
 
   SumRequest request = request_;
   request.nj = nj;
@@ -262,11 +401,14 @@ void SumState::run(const RunChoice& choice) {
   request.i_list = choice.i_list;
   request.accumulate = choice.accumulate;
   request.stream = choice.stream;
+  request.left_out = left_out_.get();
+  const std::vector<double> table = table_of_params();
+  request.params_of_groups = table;
   if (request.i_count == 0) return;
   // Where a run fails nothing holds any more.
   request_.reuse = JReuse::None;
   std::visit([&](const auto pairs) { summation_->run(request, pairs); },
-             dispatch(kernel_->source, pairs_, request.i_count, nj));
+             pairs_of_run(request.i_count, nj));
   if (request.keep_j) request_.reuse = JReuse::Prepared;
 }
 

@@ -3,6 +3,7 @@
 // Tested by tests/unit/sum_test.cpp.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -39,6 +40,17 @@ class SumState {
   LaunchConfig launch_for(std::int64_t ni, std::int64_t nj);
   void set_pairs(PairChoice choice);
   void set_skin(double skin);
+  // Which pairs the runs from now on are over, as the caller lists them. Each takes the place of the others; nothing is
+  // asked for by an empty optional. What is given is copied.
+  void set_lists(const std::optional<ListArrays>& arrays);
+  void set_batches(std::int64_t batches, std::int64_t ni, const std::int64_t* i_batch, std::int64_t nj,
+                   const std::int64_t* j_batch);
+  void set_listed_pairs(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j);
+  void forget_lists();
+  // Values of a param for each group of the lists, or each batch.
+  void set_param_of_groups(std::string_view name, std::span<const double> values);
+  // Pairs that do not act, whatever the others are. `first` null: there are none.
+  void set_left_out(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j);
   SumStatistics statistics() const { return summation_->statistics(); }
   void run(const RunChoice& choice = {});
   void wait();  // for the work of all runs
@@ -54,6 +66,13 @@ class SumState {
   std::int64_t count_of(std::span<const Role> roles, char side, std::optional<std::int64_t> set) const;
   void check_params() const;
   void check_neighbours(std::string_view what) const;
+  void check_lists(std::string_view what) const;
+  void check_listed(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const;
+  std::optional<std::int64_t> count_of_pairs() const;
+  std::vector<double> table_of_params() const;
+  Pairs pairs_of_run(std::int64_t ni, std::int64_t nj) const;
+  template <typename T>
+  Fetch<T> fetch() const;
   void check_accumulate() const;
   void check_choice(const RunChoice& choice, std::int64_t ni) const;
   void forget_j(JReuse at_most);
@@ -65,6 +84,10 @@ class SumState {
   std::vector<double> params_;
   std::optional<std::int64_t> ni_, nj_;
   PairChoice pairs_ = PairChoice::Auto;
+  std::optional<Lists> lists_;
+  std::optional<Rows> listed_pairs_, left_out_rows_;
+  std::unique_ptr<const LeftOut> left_out_;
+  std::map<std::size_t, std::vector<double>> params_of_groups_;  // by field: [group][component]
   SumRequest request_;  // what the next run has from before
 };
 

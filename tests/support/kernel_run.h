@@ -2,6 +2,7 @@
 // the host or of a GPU. Its one door is run_kernel().
 #pragma once
 #include <deque>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@ struct KernelRunChoice {
   std::int64_t begin = 0, count = -1;  // of i; all from `begin` on
   const CudaGpu* arrays_on = nullptr;  // null: the host's
   LaunchConfig launch{};               // zeros: the device's choice
+  std::function<void(SumState&)> prepare;  // says which pairs act
 };
 
 inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const OracleInput& input,
@@ -37,15 +39,15 @@ inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const Ora
       sum.set_param(field.name, {input.params.data() + first, components});
       continue;
     }
-    const bool of_j = field.role == Role::InputJ;
-    const std::int64_t n = of_j ? input.nj : input.ni;
+    const bool of_j = field.role == Role::InputJ, of_pair = field.role == Role::InputPair;
+    const std::int64_t n = of_pair ? std::int64_t(input.pairs->j.size()) : of_j ? input.nj : input.ni;
     Array& array = arrays.emplace_back(Array{{}, nullptr, field});
     array.here.reserve(std::size_t(n) * components + 1);
     if (field.role == Role::Output) {
       array.here.assign(std::size_t(n) * components, 0.0);
     } else {
       for (std::size_t c = first; c < first + components; ++c) {
-        const std::vector<double>& from = of_j ? input.j[c] : input.i[c];
+        const std::vector<double>& from = of_pair ? input.pair[c] : of_j ? input.j[c] : input.i[c];
         array.here.insert(array.here.end(), from.begin(), from.end());
       }
     }
@@ -58,6 +60,7 @@ inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const Ora
     sum.bind(field.name, {data, Element::Double, n, 8, 8 * n});
   }
   sum.set_launch(choice.launch);
+  if (choice.prepare) choice.prepare(sum);
   RunChoice run;
   run.i_begin = choice.begin;
   run.i_count = choice.count;

@@ -24,7 +24,7 @@ OracleInput random_pipeline_input(const Pipeline& pipeline, std::int64_t ni, std
   input.ni = ni;
   input.nj = nj;
   for (const Field& field : pipeline.fields) {
-    if (field.role == Role::Output) continue;
+    if (field.role == Role::Output || field.role == Role::InputPair) continue;
     for (int c = 0; c < field.components(); ++c) {
       if (field.role == Role::Param) {
         const bool given = !field.defaults.empty();

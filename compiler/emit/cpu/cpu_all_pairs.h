@@ -5,7 +5,7 @@
 #include "compiler/emit/cpu/cpu_pair_body.h"
 
 namespace nbcc {
-// nbcc_interact, and what nbcc_interact_numbered is made of; every `tile` j the accumulators go into the rows of
+// What nbcc_interact and its kin are made of; every `tile` j the accumulators go into the rows of
 // results, counted from where the range of j begins.
 std::string cpu_all_pairs(CpuPairBody& body, int lanes, int tile);
 }  // namespace nbcc

@@ -6,7 +6,7 @@
 
 namespace nbcc {
 
-// nbcc_locate_i, nbcc_locate_j, nbcc_extent and nbcc_interact_numbered.
+// nbcc_locate_i, nbcc_locate_j and nbcc_extent.
 std::string cpu_locate(const Neighbourhood& neighbourhood, const Plan& plan, const ScalarSpelling& spelling);
 
 }  // namespace nbcc

@@ -16,9 +16,13 @@ constexpr std::size_t kManyOperations = 500;
 std::string vector_type(Element element) { return fmt::format("v{}", c_name(element)); }
 
 // The address of one element.
-std::string address(const SidePlan& side, int column, char letter) {
+std::string address(const SidePlan& side, int column, std::string_view columns, std::string_view at) {
   const char* const element = c_name(side.columns[std::size_t(column)].element);
-  return fmt::format("({}*)a->{}[{}] + {}", element, letter, column, letter);
+  return fmt::format("({}*)a->{}[{}] + {}", element, columns, column, at);
+}
+std::string address(const SidePlan& side, int column, char letter) {
+  const std::string_view name(&letter, 1);
+  return address(side, column, name, name);
 }
 
 std::string accumulator(std::size_t k, int r) { return fmt::format("sum{}_{}", k, r); }
@@ -111,7 +115,7 @@ std::string CpuPairBody::loaded(const SidePlan& side, NodeId id, int r,
   if (n.op == Op::IIndex || n.op == Op::JIndex) return named("", index);
   const auto derived = side.derived.find(id);
   if (derived != side.derived.end()) return named("", read(derived->second));
-  if (n.op != Op::InputI && n.op != Op::InputJ) return "";
+  if (n.op != Op::InputI && n.op != Op::InputJ && n.op != Op::InputPair) return "";
   const std::string value = read(side.whole.at(int(n.payload)));
   const auto low = side.low.find(int(n.payload));
   return named("", n.type == Type::Bool ? fmt::format("to_mask({} != 0)", value) : value) +
@@ -128,6 +132,17 @@ std::string CpuPairBody::vector_load(const SidePlan& side, char letter, NodeId i
       "{1} ? indices(*(vnumbers*)(a->{0}_number + {0}), a->{0}_offset) : indices(lane_numbers, {0} + a->{0}_offset)",
       letter, numbered);
   return loaded(side, id, 0, read, index);
+}
+
+// What listed pairs have.
+std::string CpuPairBody::listed_load(NodeId id) const {
+  std::string text;
+  for (int r = 0; r < i_block_; ++r)
+    text += loaded(plan_.listed, id, r, [&](int column) {
+      return fmt::format("*({}*)({})", vector_type(plan_.listed.columns[std::size_t(column)].element),
+                         address(plan_.listed, column, "pair", "j"));
+    }, "");
+  return text;
 }
 
 // ... of one i-particle, in every lane.
@@ -173,7 +188,17 @@ std::string CpuPairBody::pair() {
     for (int r = 0; r < i_block_; ++r) any += fmt::format("{}{}", r ? " | " : "", node_name(plan_.any_guard, r));
     test += fmt::format("if (!any({})) return;\n", any);
   }
-  return test + rest + accumulate_all();
+  return test + rest + counted_pairs() + accumulate_all();
+}
+
+// Those of the vector that count, for each i.
+std::string CpuPairBody::counted_pairs() const {
+  std::string text;
+  for (int r = 0; r < i_block_; ++r)
+    text += fmt::format(
+        "const vmask live_{0} = but ? all_but(a->left_out[{1}], *(vnumbers*)(a->j_number + j), live) : live;\n", r,
+        i_name(r));
+  return text;
 }
 
 std::string CpuPairBody::pair_statement(NodeId id) {
@@ -181,6 +206,7 @@ std::string CpuPairBody::pair_statement(NodeId id) {
   if (binding == Binding::J)
     if (const std::string load = vector_load(plan_.j, 'j', id, "numbered"); !load.empty()) return load;
   if (binding == Binding::I && (arity(graph_[id].op) == 0 || plan_.i.derived.count(id))) return "";  // load_i() has it
+  if (graph_[id].op == Op::InputPair) return listed_load(id);
   std::string text;
   for (int r = 0; r < copies(id); ++r) text += computed(id, r);
   return text;
@@ -209,7 +235,8 @@ std::string CpuPairBody::accumulate_all() const {
     return text;
   };
   if (exclusions_.empty()) return all(false);
-  std::string counted = "live";
+  std::string counted = "live_0";
+  for (int r = 1; r < i_block_; ++r) counted += fmt::format(" & live_{}", r);
   for (const NodeId guard : exclusions_)
     for (int r = 0; r < copies(guard); ++r) counted += " & " + node_name(guard, r);
   return fmt::format("if (__builtin_expect(all({}), true)) {{\n{}}} else {{\n{}}}\n", counted, all(true), all(false));
@@ -219,7 +246,7 @@ std::string CpuPairBody::accumulate_all() const {
 std::string CpuPairBody::accumulate(std::size_t k, int r, bool every_pair_counts) const {
   const OutputPlan& output = plan_.outputs[k];
   const std::string sum = accumulator(k, r), value = node_name(output.value, r);
-  std::string counted = every_pair_counts ? "all_lanes" : "live";
+  std::string counted = every_pair_counts ? "all_lanes" : fmt::format("live_{}", r);
   if (output.guard != kNone && !(every_pair_counts && exclusions_.count(output.guard)))
     counted += " & " + node_name(output.guard, r);
   if (output.reduction == Reduction::Sum) {

@@ -13,7 +13,7 @@ namespace nbcc {
 
 // The statements find in the frame: `a`, the kernel's arguments; the i-particles at hand, i, i_1, i_2 ..., as indices
 // into the columns; `numbered`, whether they have numbers of their own; `j`, the first of a vector of j-particles;
-// `live`, which lanes of it count; `first_j`, from which on j is counted since the accumulators were cleared.
+// `live`, which lanes of it there are, and `but`, whether some pairs are left out; `first_j`, from which on j is counted since the accumulators were cleared.
 // Statements of several i-particles are written breadth first (t7_0, t7_1, then t8_0, t8_1): independent work stands
 // side by side, and the compiler keeps it so.
 class CpuPairBody {
@@ -42,10 +42,12 @@ class CpuPairBody {
   std::string expression(NodeId id, int r);
   std::string uniform(const std::vector<NodeId>& nodes);
   std::string vector_load(const SidePlan& side, char letter, NodeId id, const std::string& numbered) const;
+  std::string listed_load(NodeId id) const;
   std::string loaded(const SidePlan& side, NodeId id, int r, const std::function<std::string(int column)>& read,
                      const std::string& index) const;
   std::string computed(NodeId id, int r);
   std::string pair_statement(NodeId id);
+  std::string counted_pairs() const;
   std::string accumulate_all() const;
   std::string accumulate(std::size_t k, int r, bool every_pair_counts) const;
 

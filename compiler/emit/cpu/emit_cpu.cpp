@@ -108,14 +108,19 @@ KernelSource emit_cpu(const Pipeline& pipeline, const Options& options, Isa isa,
   holes["prepare_i"] = body.prepare(plan.i, 'i');
   holes["prepare_uniform_j"] = body.prepare_uniform(plan.j);
   holes["prepare_j"] = body.prepare(plan.j, 'j');
-  holes["interact"] = cpu_all_pairs(body, source.lanes, source.tile);
+  const std::string frame = fill_template("cpu_left_out.h", {}) + cpu_all_pairs(body, source.lanes, source.tile);
+  std::string locate;
   if (neighbourhood && can_locate(*neighbourhood, plan)) {
     source.search = search_layout(*neighbourhood);
-    holes["interact"] += cpu_locate(*neighbourhood, plan, scalars);
+    locate = cpu_locate(*neighbourhood, plan, scalars);
   }
   holes["finish"] = nowhere_statements(pipeline, plan, scalars) + finish_statements(pipeline, plan, scalars);
   holes["functions"] = expressions.functions();  // last: it knows by now which are used
+  holes["interact"] = frame + fill_template("cpu_interact.cpp", {});
+  if (!locate.empty()) holes["interact"] += fill_template("cpu_numbered.cpp", {}) + locate;
   source.text = fill_template("cpu_kernel.cpp", holes);
+  holes["interact"] = frame + fill_template("cpu_lists.cpp", {}) + locate;
+  source.list_text = fill_template("cpu_kernel.cpp", holes);
   return source;
 }
 

@@ -1,0 +1,203 @@
+// The caller's arrays -> lists without mistakes in them. Doors: read_lists(), lists_of_batches(), read_rows(). Sums
+// nothing.
+#include "runtime/sum/lists.h"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <numeric>
+
+#include "fmt/format.h"
+#include "runtime/error.h"
+
+namespace nbcc {
+namespace {
+
+// Kernels count listed particles in 32 bits.
+constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+
+std::int64_t next_number() {
+  static std::atomic<std::int64_t> last = 0;
+  return ++last;
+}
+
+// Throws unless the values rise from 0 to `end`, or stay.
+void check_firsts(std::string_view what, std::string_view name, const std::vector<std::int64_t>& values,
+                  std::int64_t end, std::string_view of) {
+  if (values.front() != 0)
+    throw UsageError(fmt::format("{}: {}[0] is {}, it must be 0", what, name, values.front()));
+  for (std::size_t k = 1; k < values.size(); ++k) {
+    if (values[k] < values[k - 1])
+      throw UsageError(fmt::format("{}: {}[{}] is {}, less than the {} before it", what, name, k, values[k],
+                                   values[k - 1]));
+  }
+  if (values.back() != end)
+    throw UsageError(fmt::format("{}: {}[{}], the last, is {}, but there are {} {}", what, name, values.size() - 1,
+                                 values.back(), end, of));
+}
+
+void check_order(std::string_view what, std::string_view name, const std::vector<std::int64_t>& order) {
+  std::vector<bool> seen(order.size(), false);
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    if (order[k] < 0 || order[k] >= std::int64_t(order.size()))
+      throw UsageError(
+          fmt::format("{}: {}[{}] is {}, it must be from 0 to {}", what, name, k, order[k], order.size() - 1));
+    if (seen[std::size_t(order[k])])
+      throw UsageError(fmt::format("{}: {}[{}] is {}, which stands before it as well", what, name, k, order[k]));
+    seen[std::size_t(order[k])] = true;
+  }
+}
+
+void check_there(std::string_view what, std::string_view name, const void* array, std::int64_t count) {
+  if (count < 0) throw UsageError(fmt::format("{}: the count of {} must be 0 or more, got {}", what, name, count));
+  if (count > 0 && !array) throw UsageError(fmt::format("{}: {} is a null pointer", what, name));
+}
+
+}  // namespace
+
+std::int64_t Lists::most_i() const {
+  std::int64_t most = 0;
+  for (std::size_t g = 1; g < i_first.size(); ++g) most = std::max(most, i_first[g] - i_first[g - 1]);
+  return most;
+}
+
+std::int64_t Lists::pairs() const {
+  std::int64_t sum = 0;
+  for (std::size_t g = 0; g + 1 < i_first.size(); ++g) {
+    std::int64_t j = 0;
+    for (auto r = std::size_t(range_first[g]); r < std::size_t(range_first[g + 1]); ++r) j += j_end[r] - j_begin[r];
+    sum += j * (i_first[g + 1] - i_first[g]);
+  }
+  return sum;
+}
+
+void Lists::check_counts(std::int64_t ni, std::int64_t nj) const {
+  if (i_count() != ni)
+    throw UsageError(fmt::format("{}: the groups have {} i-particles, but there are {}", what, i_count(), ni));
+  if (!j_order.empty() && std::int64_t(j_order.size()) != nj)
+    throw UsageError(fmt::format("{}: j_order has {} entries, but there are {} j-particles", what, j_order.size(), nj));
+  const auto beyond = std::ranges::find_if(j_end, [nj](std::int64_t end) { return end > nj; });
+  if (beyond != j_end.end())
+    throw UsageError(fmt::format("{}: j_end[{}] is {}, but there are {} j-particles", what, beyond - j_end.begin(),
+                                 *beyond, nj));
+}
+
+Lists read_lists(const ListArrays& arrays, int axes, const Fetch<std::int64_t>& fetch,
+                 const Fetch<double>& fetch_shifts) {
+  Lists lists;
+  lists.what = "lists";
+  lists.number = next_number();
+  const auto take = [&](std::string_view name, const std::int64_t* from, std::int64_t count) {
+    check_there(lists.what, name, from, count);
+    return fetch(from, count);
+  };
+  check_there(lists.what, "groups", &arrays, arrays.groups);
+  check_there(lists.what, "ranges", &arrays, arrays.ranges);
+  lists.i_first = take("i_first", arrays.i_first, arrays.groups + 1);
+  check_firsts(lists.what, "i_first", lists.i_first, lists.i_first.back(), "i-particles");
+  if (arrays.i_order) lists.i_order = take("i_order", arrays.i_order, lists.i_count());
+  check_order(lists.what, "i_order", lists.i_order);
+  lists.range_first = take("range_first", arrays.range_first, arrays.groups + 1);
+  check_firsts(lists.what, "range_first", lists.range_first, arrays.ranges, "ranges");
+  lists.j_begin = take("j_begin", arrays.j_begin, arrays.ranges);
+  lists.j_end = take("j_end", arrays.j_end, arrays.ranges);
+  for (std::size_t r = 0; r < lists.j_begin.size(); ++r) {
+    if (lists.j_begin[r] < 0)
+      throw UsageError(fmt::format("lists: j_begin[{}] is {}, it must be 0 or more", r, lists.j_begin[r]));
+    if (lists.j_end[r] < lists.j_begin[r] || lists.j_end[r] > kMost)
+      throw UsageError(fmt::format("lists: j_end[{}] is {}, it must be from j_begin[{}], {}, to {}", r, lists.j_end[r],
+                                   r, lists.j_begin[r], kMost));
+  }
+  if (lists.i_count() > kMost)
+    throw UsageError(fmt::format("lists: {} i-particles are more than {}", lists.i_count(), kMost));
+  if (arrays.j_order) lists.j_order = take("j_order", arrays.j_order, arrays.j_count);
+  check_order(lists.what, "j_order", lists.j_order);
+  if (arrays.shifts) {
+    lists.axes = axes;
+    lists.shifts = fetch_shifts(arrays.shifts, arrays.ranges * axes);
+  }
+  return lists;
+}
+
+Lists lists_of_batches(std::int64_t batches, std::span<const std::int64_t> i_batch,
+                       std::span<const std::int64_t> j_batch) {
+  Lists lists;
+  lists.what = "batches";
+  lists.number = next_number();
+  const auto firsts = [&](char side, std::span<const std::int64_t> ids) {
+    std::vector<std::int64_t> first(std::size_t(batches) + 1, 0);
+    for (std::size_t k = 0; k < ids.size(); ++k) {
+      if (ids[k] < 0 || ids[k] >= batches)
+        throw UsageError(
+            fmt::format("batches: {}_batch[{}] is {}, it must be from 0 to {}", side, k, ids[k], batches - 1));
+      if (k > 0 && ids[k] < ids[k - 1])
+        throw UsageError(fmt::format("batches: {}_batch[{}] is {}, less than the {} before it: the particles of a batch "
+                                     "stand one after the other",
+                                     side, k, ids[k], ids[k - 1]));
+      ++first[std::size_t(ids[k]) + 1];
+    }
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    return first;
+  };
+  if (batches < 0) throw UsageError(fmt::format("batches: their count must be 0 or more, got {}", batches));
+  if (std::int64_t(std::max(i_batch.size(), j_batch.size())) > kMost)
+    throw UsageError(fmt::format("batches: there are more than {} particles", kMost));
+  lists.i_first = firsts('i', i_batch);
+  const std::vector<std::int64_t> of_j = firsts('j', j_batch);
+  lists.range_first.resize(std::size_t(batches) + 1);
+  std::iota(lists.range_first.begin(), lists.range_first.end(), std::int64_t(0));
+  lists.j_begin.assign(of_j.begin(), of_j.end() - 1);
+  lists.j_end.assign(of_j.begin() + 1, of_j.end());
+  return lists;
+}
+
+void Rows::check_counts(std::int64_t ni, std::int64_t nj) const {
+  if (std::int64_t(first.size()) - 1 != ni)
+    throw UsageError(fmt::format("{}: there are rows for {} i-particles, but there are {}", what, first.size() - 1, ni));
+  const auto beyond = std::ranges::find_if(j, [nj](int of) { return of >= nj; });
+  if (beyond != j.end())
+    throw UsageError(
+        fmt::format("{}: j[{}] is {}, but there are {} j-particles", what, beyond - j.begin(), *beyond, nj));
+}
+
+Rows read_rows(std::string_view what, std::int64_t ni, const std::int64_t* first, std::int64_t count,
+               const std::int64_t* j, const Fetch<std::int64_t>& fetch) {
+  Rows rows;
+  rows.what = what;
+  rows.number = next_number();
+  check_there(what, "i-particles", &rows, ni);
+  check_there(what, "first", first, ni + 1);
+  check_there(what, "j", j, count);
+  rows.first = fetch(first, ni + 1);
+  check_firsts(what, "first", rows.first, count, "entries of j");
+  const std::vector<std::int64_t> wide = fetch(j, count);
+  rows.j.reserve(wide.size());
+  for (std::size_t k = 0; k < wide.size(); ++k) {
+    if (wide[k] < 0 || wide[k] >= kMost)
+      throw UsageError(fmt::format("{}: j[{}] is {}, it must be from 0 to {}", what, k, wide[k], kMost - 1));
+    rows.j.push_back(int(wide[k]));
+  }
+  return rows;
+}
+
+LeftOut::LeftOut(const Rows& rows) : number(rows.number) {
+  constexpr int kNear = 64;
+  far.reserve(rows.j.size());  // so that they stay where they are
+  of.reserve(rows.first.size());
+  for (std::int64_t i = 0; i + 1 < std::int64_t(rows.first.size()); ++i) {
+    const std::span<const int> out = rows.of(i);
+    nbcc_left_out left{0, 0, far.data() + far.size(), 0};
+    if (!out.empty()) left.first = std::ranges::min(out);
+    for (const int j : out) {
+      if (const std::int64_t from = j - left.first; from < kNear) {
+        left.near |= std::uint64_t(1) << from;
+      } else {
+        far.push_back(j);
+        ++left.far_count;
+      }
+    }
+    of.push_back(left);
+  }
+}
+
+}  // namespace nbcc

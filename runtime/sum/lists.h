@@ -1,0 +1,83 @@
+// Lists of the caller -> lists of ours, checked: groups of i with ranges of j, pairs one by one, pairs that are left
+// out. What they say of particles is checked when they are given; whether there are so many particles, by each run.
+// Tested by tests/unit/lists_test.cpp.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/kernel_source.h"
+
+namespace nbcc {
+
+// Arrays as a caller hands them over, on the host or where the device has its memory.
+struct ListArrays {
+  std::int64_t groups = 0, ranges = 0;
+  const std::int64_t* i_first = nullptr;      // [groups + 1]: positions among the i
+  const std::int64_t* i_order = nullptr;      // of so many i as i_first tells: who stands at a position; null: the i-th
+  const std::int64_t* range_first = nullptr;  // [groups + 1]: positions among the ranges
+  const std::int64_t *j_begin = nullptr, *j_end = nullptr;  // [ranges]: positions among the j
+  const std::int64_t* j_order = nullptr;                    // [j_count]; null: the j-th
+  std::int64_t j_count = 0;
+  const double* shifts = nullptr;  // [ranges][axes]: what is added to the places of a range's j; null: nothing
+};
+
+// Copies `count` numbers from wherever they are.
+template <typename T>
+using Fetch = std::function<std::vector<T>(const T* from, std::int64_t count)>;
+
+// Groups of i, each with the ranges of j that act on it. Positions are turned into numbers by the orders, where there
+// are any.
+struct Lists {
+  std::string what;  // "lists", "batches": for messages
+  std::vector<std::int64_t> i_first, i_order, range_first, j_begin, j_end, j_order;
+  std::vector<double> shifts;
+  int axes = 0;             // of the shifts
+  std::int64_t number = 0;  // another one for other lists
+  std::int64_t groups() const { return std::int64_t(i_first.size()) - 1; }
+  std::int64_t i_count() const { return i_first.back(); }
+  std::int64_t most_i() const;  // of a group
+  std::int64_t pairs() const;   // of all groups
+
+  // Throws UsageError: there are others, or fewer.
+  void check_counts(std::int64_t ni, std::int64_t nj) const;
+};
+
+// Throws UsageError that names the entry, what it is and what it may be. `axes`: numbers of a shift.
+Lists read_lists(const ListArrays& arrays, int axes, const Fetch<std::int64_t>& fetch,
+                 const Fetch<double>& fetch_shifts);
+
+// The batches of consecutive particles of equal ids; on the i of a batch act the j of the same id.
+Lists lists_of_batches(std::int64_t batches, std::span<const std::int64_t> i_batch,
+                       std::span<const std::int64_t> j_batch);
+
+// For each i some j: those of i are j[first[i]], ..., j[first[i + 1] - 1].
+struct Rows {
+  std::vector<std::int64_t> first;
+  std::vector<int> j;
+  std::string what;  // "pairs", "exclusions"
+  std::int64_t number = 0;
+  std::span<const int> of(std::int64_t i) const {
+    return std::span(j).subspan(std::size_t(first[std::size_t(i)]),
+                                std::size_t(first[std::size_t(i) + 1] - first[std::size_t(i)]));
+  }
+  void check_counts(std::int64_t ni, std::int64_t nj) const;
+};
+
+Rows read_rows(std::string_view what, std::int64_t ni, const std::int64_t* first, std::int64_t count,
+               const std::int64_t* j, const Fetch<std::int64_t>& fetch);
+
+// The j that do not act on each i, as kernels test for them.
+struct LeftOut {
+  std::vector<nbcc_left_out> of;  // by i
+  std::vector<int> far;
+  std::int64_t number = 0;
+  explicit LeftOut(const Rows& rows);
+  LeftOut(const LeftOut&) = delete;
+  LeftOut& operator=(const LeftOut&) = delete;
+};
+
+}  // namespace nbcc
