@@ -63,6 +63,8 @@ constexpr LaunchNumber kLaunchNumbers[] = {
 
 // Of the text that searches.
 constexpr LaunchConfig kSearchLaunch{128, 1, 640, 8, 1};
+// Of the text of listed pairs.
+constexpr LaunchConfig kPairLaunch{128, 1, 128, 8, 1};
 
 // What a search for neighbours must know of a kernel whose guards bound the distance of the pairs that act
 // (passes/neighbourhood.h): the text then has the functions that locate particles.
@@ -127,6 +129,8 @@ struct KernelSource {
   // CUDA's only:
   std::vector<LaunchConfig> launches;  // that a device chooses from, without j_splits; first the text's own
   bool cutoff = false;                 // the pair loop first tests which pairs are within the cutoff
+  LaunchConfig list_launch;            // of the text of lists, a warp for the i of a group
+  int packed_bytes = 0;                // of what sums over lists read of one j-particle, at most
   int pair_statements = 0;             // of the pair loop, for one i: about the instructions that an interaction takes
 };
 

@@ -40,6 +40,12 @@ Pipeline optimize_and_dump(const Pipeline& pipeline, const Options& options, con
   return optimized;
 }
 
+// Pairs that are listed are not searched for.
+NeighbourhoodProof prove(const Pipeline& pipeline) {
+  if (pipeline.components(Role::InputPair) > 0) return {};
+  return prove_neighbourhood(pipeline);
+}
+
 void describe_neighbours(KernelSource& kernel, const Pipeline& pipeline, const NeighbourhoodProof& proof) {
   if (proof.neighbourhood) kernel.neighbours = neighbourhood_text(pipeline, *proof.neighbourhood);
   if (proof.obstacle)
@@ -55,7 +61,7 @@ KernelSource build_cpu_kernel(const Source& source, const Options& options, Isa 
 KernelSource build_cpu_kernel(const Pipeline& pipeline, const Options& options, Isa isa,
                               const std::string& dump_folder) {
   // The neighbours are proved of the text as it stands: the passes turn guards and roots into what is fast.
-  const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
+  const NeighbourhoodProof proof = prove(pipeline);
   KernelSource kernel = emit_cpu(optimize_and_dump(pipeline, options, cpu_target(isa), dump_folder), options, isa,
                                  proof.neighbourhood ? &*proof.neighbourhood : nullptr);
   describe_neighbours(kernel, pipeline, proof);
@@ -68,7 +74,7 @@ KernelSource build_cuda_kernel(const Source& source, const Options& options, con
 }
 
 KernelSource build_cuda_kernel(const Pipeline& pipeline, const Options& options, const std::string& dump_folder) {
-  const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
+  const NeighbourhoodProof proof = prove(pipeline);
   KernelSource kernel = emit_cuda(optimize_and_dump(pipeline, options, cuda_target(), dump_folder), options,
                                   proof.neighbourhood ? &*proof.neighbourhood : nullptr);
   describe_neighbours(kernel, pipeline, proof);
@@ -84,6 +90,11 @@ std::string stage_text(const Pipeline& pipeline, std::string_view stage, const O
   if (stage == "cpu") return build_cpu_kernel(pipeline, options, isa, "").text;
   if (stage == "asm") return cpu_assembly(build_cpu_kernel(pipeline, options, isa, ""));
   if (stage == "cuda") return build_cuda_kernel(pipeline, options, "").text;
+  if (stage == "cuda-lists") {
+    const KernelSource kernel = build_cuda_kernel(pipeline, options, "");
+    return kernel.only_listed ? kernel.pair_text : kernel.list_text;
+  }
+  if (stage == "cuda-pairs") return build_cuda_kernel(pipeline, options, "").pair_text;
   if (stage == "cuda-search") {
     const KernelSource kernel = build_cuda_kernel(pipeline, options, "");
     if (kernel.search_text.empty())
@@ -92,7 +103,7 @@ std::string stage_text(const Pipeline& pipeline, std::string_view stage, const O
     return kernel.search_text;
   }
   throw UsageError(
-      fmt::format("there is no stage '{}'; there are ir, optimized, cpu, asm, cuda and cuda-search", stage));
+      fmt::format("there is no stage '{}'; there are ir, optimized, cpu, asm, cuda, cuda-search, cuda-lists and cuda-pairs", stage));
 }
 
 }  // namespace nbcc

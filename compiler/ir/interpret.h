@@ -22,9 +22,9 @@ struct OracleInput {
   std::vector<std::vector<double>> i, j;
   std::vector<double> params;
   std::int64_t i_offset = 0, j_offset = 0;  // added to i_index and j_index
-  std::optional<OracleRows> pairs;          // those that act; none: all
-  std::vector<std::vector<double>> pair;    // [component][listed pair]
-  std::optional<OracleRows> excluded;       // ... but for these
+  std::optional<OracleRows> pairs{};        // those that act; none: all
+  std::vector<std::vector<double>> pair{};  // [component][listed pair]
+  std::optional<OracleRows> excluded{};     // ... but for these
 };
 
 // The j that act on i, in the order of j or of the listed pairs, and which of these they are.

@@ -2,6 +2,7 @@
 // structs. All members are 8 bytes wide or arrays of such, so that there is no padding.
 //
 //   CudaView   i[max(1, input_i components)], j[max(1, input_j components)]
+//   CudaView   p[input_pair components], if there are any
 //   CudaOutput out[max(1, output components)]
 //   double     param[max(1, param components)]
 //   CudaRun    run

@@ -50,15 +50,16 @@ CudaLaunch CudaKernel::launch_for(std::int64_t ni, std::int64_t nj, bool may_loa
   return open(model_choice(ni, nj), ni, nj, may_load);
 }
 
-const CudaProgram* CudaKernel::search_program(bool may_load) const {
+const CudaProgram* CudaKernel::program_of(const std::string& text, const LaunchConfig& config) const {
   const std::lock_guard lock(mutex_);
-  if (!search_program_ && may_load) {
-    KernelSource search = source;
-    search.text = source.search_text;
-    search.launches = {kSearchLaunch};
-    search_program_ = loader_->load(search, kSearchLaunch);
+  std::shared_ptr<const CudaProgram>& program = others_[{text, config}];
+  if (!program) {
+    KernelSource other = source;
+    other.text = text;
+    other.launches = {config};
+    program = loader_->load(other, config);
   }
-  return search_program_.get();
+  return program.get();
 }
 
 CudaLaunch CudaKernel::open(LaunchConfig config, std::int64_t ni, std::int64_t nj, bool may_load) const {

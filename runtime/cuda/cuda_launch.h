@@ -18,6 +18,7 @@ class CudaArguments {
   explicit CudaArguments(const KernelSource& source);
   CudaView& i(int component) { return i_[component]; }
   CudaView& j(int component) { return j_[component]; }
+  CudaView& pair(int component) { return pairs_[component]; }  // where the pipeline has inputs of pairs
   CudaOutput& output(int component) { return outputs_[component]; }
   double* params() { return params_; }
   CudaRun& run() { return *run_; }
@@ -25,7 +26,7 @@ class CudaArguments {
 
  private:
   std::unique_ptr<std::byte[]> bytes_;
-  CudaView *i_ = nullptr, *j_ = nullptr;
+  CudaView *i_ = nullptr, *j_ = nullptr, *pairs_ = nullptr;
   CudaOutput* outputs_ = nullptr;
   double* params_ = nullptr;
   CudaRun* run_ = nullptr;

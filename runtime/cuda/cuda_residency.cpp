@@ -76,7 +76,7 @@ CudaResidency find_residency(const CudaGpu& gpu, const KernelSource& source, std
   for (std::size_t f = 0; f < source.fields.size(); ++f) {
     const FieldLayout& field = source.fields[f];
     const ArrayView& view = views[f];
-    if (field.role == Role::Param || !view.data || view.count == 0) continue;
+    if (field.role == Role::Param || field.role == Role::InputPair || !view.data || view.count == 0) continue;
     if (field.role != Role::Output && !is_read(source, field)) continue;
     residency.of[f] = residency_of(gpu, view.data, named(source, field).c_str());
     if (residency.of[f] == Residency::Device) check_alignment(source, field, view);

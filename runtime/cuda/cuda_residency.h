@@ -18,7 +18,7 @@ enum class Residency : std::uint8_t {
 };
 
 struct CudaResidency {
-  std::vector<Residency> of;  // parallel to the kernel's fields
+  std::vector<Residency> of;  // parallel to the kernel's fields; None for inputs of pairs (cuda_lists.h)
   bool all_on_device = true;
   bool device_i = false, device_outputs = false;
   bool outputs_touch_j = false;  // both on the device: results may be stored when all j have been read

@@ -101,7 +101,7 @@ bool CudaSearch::has_room(std::int64_t ni, std::int64_t nj) const {
 
 bool CudaSearch::reserve(std::int64_t ni, std::int64_t nj) {
   if (functions_.empty()) {
-    program_ = kernel_.search_program(true);
+    program_ = kernel_.program_of(kernel_.source.search_text, kSearchLaunch);
     for (const char* name : kKernels) functions_[name] = program_->find(name);
   }
   const std::size_t bytes = layout(ni, nj, 0).bytes;

@@ -10,6 +10,7 @@
 #include "runtime/cuda/cuda_kernel.h"
 #include "runtime/cuda/cuda_launch.h"
 #include "runtime/cuda/cuda_memory.h"
+#include "runtime/cuda/cuda_whole.h"
 #include "runtime/sum/device.h"
 
 namespace nbcc {
@@ -31,7 +32,7 @@ struct CudaSearchArgument {
 };
 static_assert(sizeof(CudaSearchArgument) == 280, "as the text has it");
 
-class CudaSearch {
+class CudaSearch final : public CudaWhole {
  public:
   // Both must outlive this object.
   CudaSearch(const CudaKernel& kernel, CudaArguments& arguments);
@@ -39,17 +40,16 @@ class CudaSearch {
   // Whether the kernel has a text that searches, and so many particles can be numbered in it.
   bool can_search(std::int64_t ni, std::int64_t nj) const;
 
-  // Whether memory and code for a run are there; reserve() gets them. False from that: there is not so much memory.
-  bool has_room(std::int64_t ni, std::int64_t nj) const;
-  [[nodiscard]] bool reserve(std::int64_t ni, std::int64_t nj);
-  void keep_old() { memory_.keep_old(); }
-  void release() { memory_.release(); }
-  std::size_t bytes() const { return memory_.bytes() + told_.bytes(); }
-  std::size_t bytes_for(std::int64_t ni, std::int64_t nj) const { return layout(ni, nj, 0).bytes; }
+  bool has_room(std::int64_t ni, std::int64_t nj) const override;
+  [[nodiscard]] bool reserve(std::int64_t ni, std::int64_t nj) override;
+  void keep_old() override { memory_.keep_old(); }
+  void release() override { memory_.release(); }
+  std::size_t bytes() const override { return memory_.bytes() + told_.bytes(); }
+  std::size_t bytes_for(std::int64_t ni, std::int64_t nj) const override { return layout(ni, nj, 0).bytes; }
+  bool goes_by_numbers() const override { return false; }
 
-  // All j of the piece act; its i are searched for, and their results are stored. With a skin what is found serves
-  // later runs until somebody has moved by half of it. After reserve().
-  void run(const SumRequest& request, const CudaPiece& piece, CudaStream* stream, bool capturing);
+  // With a skin what is found serves later runs until somebody has moved by half of it.
+  void run(const SumRequest& request, const CudaPiece& piece, CudaStream* stream, bool capturing) override;
 
   // When the work of all runs is done.
   SumStatistics statistics() const;

@@ -60,18 +60,17 @@ ArrayView CudaStaging::view_of(const SumRequest& request, std::size_t field) con
   return residency_.of[field] == Residency::Fetched ? fetched_views_[field] : request.views[field];
 }
 
-void CudaStaging::run(const SumRequest& request, const std::int64_t* list, CudaStream* stream, bool search) {
+void CudaStaging::run(const SumRequest& request, const std::int64_t* list, CudaStream* stream, CudaWhole* whole) {
   if (request.reuse == JReuse::None) resident_ = false;
   Plan plan;
   try {
     fetch(request, stream);
-    plan = make_plan(request, list, search);
+    plan = make_plan(request, list, whole);
     size_memory(request, plan, stream);
-    // A search stores all results in its last launch.
-    point_outputs_on_device(request, search);
+    point_outputs_on_device(request, whole != nullptr);
     pipe(request, plan, list, stream);
     wait_for_all(stream);
-    if (residency_.device_outputs && !search) {
+    if (residency_.device_outputs && !whole) {
       publish(request, plan, stream);
       gpu_.synchronize(stream);
     }
@@ -94,12 +93,13 @@ void CudaStaging::wait_for_all(CudaStream* stream) const {
   out_.wait();
 }
 
-CudaStaging::Plan CudaStaging::make_plan(const SumRequest& request, const std::int64_t* list, bool search) {
+CudaStaging::Plan CudaStaging::make_plan(const SumRequest& request, const std::int64_t* list, CudaWhole* whole) {
   Plan plan;
-  plan.search = search;
+  plan.whole = whole;
   plan.rows = request.i_count;
   plan.lowest = list ? 0 : request.i_begin;
-  plan.by_list = list && (kernel_.source.uses_i_index || residency_.device_i || residency_.device_outputs);
+  plan.by_list = list && (kernel_.source.uses_i_index || residency_.device_i || residency_.device_outputs ||
+                          (whole && whole->goes_by_numbers()));
   if (plan.by_list) {
     const auto [low, high] = std::minmax_element(list, list + request.i_count);
     plan.lowest = *low;
@@ -116,18 +116,20 @@ CudaChunkQuestion CudaStaging::question(const SumRequest& request, const Plan& p
   question.nj = j_staged_.empty() ? 0 : request.nj;
   question.i_bytes = i_bytes_ + std::int64_t(out_staged_.size() * sizeof(double));
   question.i_work_bytes = launcher_.bytes_per_i() + launcher_.accumulators() * std::int64_t(sizeof(double));
-  if (plan.search) question.i_work_bytes = std::int64_t(search_.bytes_for(request.i_count, request.nj)) / plan.rows;
+  if (plan.whole)
+    question.i_work_bytes = std::int64_t(plan.whole->bytes_for(request.i_count, request.nj)) / plan.rows;
   if (plan.by_list) question.i_work_bytes += std::int64_t(sizeof(std::int64_t));
   question.j_bytes = j_bytes_;
-  question.whole_i = plan.by_list || residency_.device_outputs || plan.search;
-  question.whole_j = request.keep_j || resident_ || plan.search;
+  question.whole_i = plan.by_list || residency_.device_outputs || plan.whole;
+  question.whole_j = request.keep_j || resident_ || plan.whole;
   question.i_grain = launcher_.i_per_block();
   question.j_grain = kernel_.program().config().j_tile;
   return question;
 }
 
 std::size_t CudaStaging::bytes_held() const {
-  std::size_t bytes = j_columns_.bytes() + running_.bytes() + list_.bytes() + launcher_.bytes() + search_.bytes();
+  std::size_t bytes = j_columns_.bytes() + running_.bytes() + list_.bytes() + launcher_.bytes();
+  for (const CudaWhole* whole : wholes_) bytes += whole->bytes();
   for (const IBuffers& i : i_) bytes += i.columns.bytes() + i.results.bytes();
   return bytes;
 }
@@ -146,10 +148,10 @@ void CudaStaging::size_memory(const SumRequest& request, Plan& plan, CudaStream*
           asked.whole_i || asked.whole_j ? " (what is kept on the device cannot be taken in chunks)" : "", free,
           total));
     }
-    plan.several_launches = !plan.search && (residency_.device_outputs || plan.chunks.j_chunk < asked.nj);
+    plan.several_launches = !plan.whole && (residency_.device_outputs || plan.chunks.j_chunk < asked.nj);
     if (reserve(request, plan, stream)) return;
     release(resident_);
-    if (plan.search && reserve(request, plan, stream)) return;
+    if (plan.whole && reserve(request, plan, stream)) return;
     budget = plan.chunks.bytes - 1;  // one step smaller
   }
 }
@@ -166,7 +168,7 @@ bool CudaStaging::reserve(const SumRequest& request, const Plan& plan, CudaStrea
     chunk_bytes += column_bytes(chunks.j_chunk, staged.column.element);
   }
   const std::int64_t out_bytes = std::int64_t(out_staged_.size()) * column_bytes(chunks.i_chunk, Element::Double);
-  const bool room = plan.search ? search_.reserve(request.i_count, request.nj) : launcher_.reserve(i_count, stream);
+  const bool room = plan.whole ? plan.whole->reserve(request.i_count, request.nj) : launcher_.reserve(i_count, stream);
   if (!room || !j_columns_.reserve(std::size_t(j_bytes))) return false;
   for (std::size_t b = 0; b < buffers; ++b) {
     if (!i_[b].columns.reserve(std::size_t(i_bytes)) || !i_[b].results.reserve(std::size_t(out_bytes))) return false;
@@ -188,7 +190,7 @@ bool CudaStaging::reserve(const SumRequest& request, const Plan& plan, CudaStrea
 void CudaStaging::release(bool keep_j) {
   if (!keep_j) j_columns_.release();
   launcher_.release();
-  search_.release();
+  for (CudaWhole* whole : wholes_) whole->release();
   running_.release();
   list_.release();
   for (IBuffers& i : i_) {
@@ -344,13 +346,13 @@ void CudaStaging::sum_chunk(const SumRequest& request, const Plan& plan, const I
     now.nj = end - begin;
     now.first = begin == 0;
     now.last = end == request.nj && !residency_.device_outputs;
-    if (!plan.search) launcher_.launch(now, stream);
+    if (!plan.whole) launcher_.launch(now, stream);
     if (!plan.chunks.whole_j) j_[std::size_t(buffer)].done.record(stream);
     begin = end;
     buffer = 1 - buffer;
   } while (begin < request.nj);
-  if (plan.search) {
-    search_.run(request, now, stream, false);
+  if (plan.whole) {
+    plan.whole->run(request, now, stream, false);
   } else if (residency_.device_outputs && !out_staged_.empty()) {
     CudaPiece finish = piece(plan, chunk);
     finish.first = false;

@@ -8,23 +8,23 @@
 #include "runtime/cuda/cuda_chunks.h"
 #include "runtime/cuda/cuda_launch.h"
 #include "runtime/cuda/cuda_residency.h"
-#include "runtime/cuda/cuda_search.h"
+#include "runtime/cuda/cuda_whole.h"
 
 namespace nbcc {
 
 class CudaStaging {
  public:
   // Both must outlive this object; the launcher's argument holds the views of the arrays that are on the device.
-  CudaStaging(const CudaKernel& kernel, CudaLauncher& launcher, CudaSearch& search)
-      : kernel_(kernel), gpu_(kernel.gpu()), launcher_(launcher), search_(search) {}
+  CudaStaging(const CudaKernel& kernel, CudaLauncher& launcher, std::array<CudaWhole*, 2> wholes)
+      : kernel_(kernel), gpu_(kernel.gpu()), launcher_(launcher), wholes_(wholes) {}
 
   // Other arrays are bound now.
   void bind(const CudaResidency& residency);
   // Nothing of an earlier run may be under way, and nothing of this one is when it returns or throws. `list` is
   // request.i_list in memory of the host. When this throws, no output on the host has been written, and none on the
-  // device unless the GPU failed in the last launch, which stores them all. With `search` the sums are those over
-  // neighbours; all particles must then fit into the GPU's memory at a time.
-  void run(const SumRequest& request, const std::int64_t* list, CudaStream* stream, bool search);
+  // device unless the GPU failed in the last launch, which stores them all. With `whole` it does the sums; all
+  // particles must then fit into the GPU's memory at a time.
+  void run(const SumRequest& request, const std::int64_t* list, CudaStream* stream, CudaWhole* whole);
 
  private:
   // A column of an input, or of results, that passes through memory of ours.
@@ -43,7 +43,7 @@ class CudaStaging {
     bool by_list = false;
     std::int64_t lowest = 0;  // particle of the columns' first row, where nothing is chosen by a list
     bool several_launches = false;
-    bool search = false;
+    CudaWhole* whole = nullptr;  // one of these does the sums
   };
   struct IChunk {
     std::int64_t begin = 0, end = 0;            // of the chosen i
@@ -51,7 +51,7 @@ class CudaStaging {
     int buffer = 0;
   };
 
-  Plan make_plan(const SumRequest& request, const std::int64_t* list, bool search);
+  Plan make_plan(const SumRequest& request, const std::int64_t* list, CudaWhole* whole);
   CudaChunkQuestion question(const SumRequest& request, const Plan& plan) const;
   void size_memory(const SumRequest& request, Plan& plan, CudaStream* stream);
   bool reserve(const SumRequest& request, const Plan& plan, CudaStream* stream);
@@ -79,7 +79,7 @@ class CudaStaging {
   const CudaKernel& kernel_;
   const CudaGpu& gpu_;
   CudaLauncher& launcher_;
-  CudaSearch& search_;
+  const std::array<CudaWhole*, 2> wholes_;
   CudaResidency residency_;
   std::vector<StagedColumn> i_staged_, j_staged_, out_staged_;
   std::int64_t i_bytes_ = 0, j_bytes_ = 0;  // of one particle in the columns

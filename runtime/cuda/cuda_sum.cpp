@@ -102,13 +102,36 @@ LaunchConfig CudaSummation::launch_for(std::int64_t ni, std::int64_t nj) {
   return launcher_.config();
 }
 
-void CudaSummation::run(const SumRequest& request, AllPairs) { run(request, false); }
+void CudaSummation::run(const SumRequest& request, AllPairs) {
+  if (!request.left_out) return run(request, nullptr);
+  lists_.choose(request, nullptr, nullptr);
+  run(request, &lists_);
+}
+
+void CudaSummation::run(const SumRequest& request, Listed listed) {
+  lists_.choose(request, listed.lists, nullptr);
+  run(request, &lists_);
+}
+
+void CudaSummation::run(const SumRequest& request, ListedPairs listed) {
+  lists_.choose(request, nullptr, listed.rows);
+  run(request, &lists_);
+}
+
+void CudaSummation::fetch(void* to, const void* from, std::size_t bytes) const {
+  const CudaContextGuard guard(gpu_);
+  if (residency_of(gpu_, from, "a list") == Residency::Host) return void(std::memcpy(to, from, bytes));
+  gpu_.fetch(to, reinterpret_cast<std::uintptr_t>(from), bytes, nullptr);
+  gpu_.synchronize(nullptr);
+}
 
 void CudaSummation::run(const SumRequest& request, Neighbours neighbours) {
   if (neighbours.must && kernel_.source.search_text.empty())
     throw UsageError(fmt::format("pairs = cutoff: the code of pipeline '{}' for this GPU has no search for neighbours",
                                  kernel_.source.pipeline));
-  run(request, search_.can_search(request.i_count, request.nj) && (neighbours.must || pays(request)));
+  if (request.left_out) return run(request, AllPairs{});
+  const bool search = search_.can_search(request.i_count, request.nj) && (neighbours.must || pays(request));
+  run(request, search ? &search_ : nullptr);
 }
 
 // Who chooses a launch configuration means that of all pairs. What depends on more than counts and params is not looked
@@ -131,9 +154,9 @@ SumStatistics CudaSummation::statistics() const {
   return statistics;
 }
 
-void CudaSummation::run(const SumRequest& request, bool search) {
+void CudaSummation::run(const SumRequest& request, CudaWhole* whole) {
   const CudaContextGuard guard(gpu_);
-  searched_ = search;
+  searched_ = whole == &search_;
   auto* const stream = static_cast<CudaStream*>(request.stream);
   int capturing = 0;
   if (can_be_captured(stream)) {
@@ -152,7 +175,10 @@ void CudaSummation::run(const SumRequest& request, bool search) {
   if (capturing != 0 && (host_list || !residency_.all_on_device)) {
     throw DeviceError("a run that is captured must find all its arrays, and the list of i, on the device");
   }
-  if (residency_.all_on_device && search) return search_on_device(request, device_list, stream, capturing != 0);
+  if (whole == &lists_ && lists_.reads_in_place() && residency_.outputs_touch_j)
+    throw UsageError(
+        "an output may not be an input of j where ranges are shifted or batches have params of their own");
+  if (residency_.all_on_device && whole) return run_whole(request, *whole, device_list, stream, capturing != 0);
   if (residency_.all_on_device) return run_on_device(request, device_list, stream, capturing != 0);
 
   std::vector<std::int64_t> fetched;
@@ -166,7 +192,12 @@ void CudaSummation::run(const SumRequest& request, bool search) {
     list = fetched.data();
     check_list(kernel_.source, request, list);
   }
-  staging_.run(request, list, stream, search);
+  // Who is found by number stands in a list.
+  if (!list && whole && whole->goes_by_numbers() && request.i_begin != 0) {
+    for (std::int64_t k = 0; k < request.i_count; ++k) fetched.push_back(request.i_begin + k);
+    list = fetched.data();
+  }
+  staging_.run(request, list, stream, whole);
 }
 
 // The argument's views of arrays on the device; those that pass through memory of the staging are set there, run by
@@ -201,40 +232,40 @@ void CudaSummation::run_on_device(const SumRequest& request, bool list_on_device
 }
 
 // Results are stored by the last launch, when all j have been read.
-void CudaSummation::search_on_device(const SumRequest& request, bool list_on_device, CudaStream* stream,
-                                     bool capturing) {
+void CudaSummation::run_whole(const SumRequest& request, CudaWhole& whole, bool list_on_device, CudaStream* stream,
+                              bool capturing) {
   const bool send = request.i_list && !list_on_device;
-  size_search(request, send, stream, capturing);
+  size_whole(request, whole, send, capturing);
   launch_in(stream, capturing, [&] {
     CudaPiece all;
     all.i_begin = request.i_begin;
     all.ni = request.i_count;
     all.i_list = send ? send_list(request, stream) : reinterpret_cast<std::uintptr_t>(request.i_list);
     accumulate_outputs(request);
-    search_.run(request, all, stream, capturing);
+    whole.run(request, all, stream, capturing);
   });
 }
 
-void CudaSummation::size_search(const SumRequest& request, bool send, CudaStream* stream, bool capturing) {
+void CudaSummation::size_whole(const SumRequest& request, CudaWhole& whole, bool send, bool capturing) {
   const std::size_t indices = send ? std::size_t(request.i_count) * sizeof(std::int64_t) : 0;
-  if (search_.has_room(request.i_count, request.nj) && indices <= list_.bytes()) {
-    if (capturing) search_.keep_old();
+  if (whole.has_room(request.i_count, request.nj) && indices <= list_.bytes()) {
+    if (capturing) whole.keep_old();
     return;
   }
   if (capturing)
     throw DeviceError(
-        "a search needs more working memory, or its code, which cannot be had while a stream is captured: run once "
-        "before the capture");
+        "a search, or a list, needs more working memory, or its code, which cannot be had while a stream is captured: "
+        "run once before the capture");
   // Earlier runs may still use what is given back now.
   wait_for_work();
-  const auto reserve = [&] { return search_.reserve(request.i_count, request.nj) && list_.reserve(indices); };
+  const auto reserve = [&] { return whole.reserve(request.i_count, request.nj) && list_.reserve(indices); };
   if (reserve()) return;
   // What sums over all pairs left behind.
   launcher_.release();
   running_.release();
   if (!reserve())
     throw DeviceError(
-        fmt::format("out of memory of the GPU: a search among {} and {} particles", request.i_count, request.nj));
+        fmt::format("out of memory of the GPU: {} and {} particles at once", request.i_count, request.nj));
 }
 
 // What is launched stands in the stream behind the run before.

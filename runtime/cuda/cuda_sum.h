@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/cuda/cuda_launch.h"
+#include "runtime/cuda/cuda_lists.h"
 #include "runtime/cuda/cuda_residency.h"
 #include "runtime/cuda/cuda_search.h"
 #include "runtime/cuda/cuda_stage.h"
@@ -22,6 +23,10 @@ class CudaSummation final : public Summation {
   ~CudaSummation() override;
   void run(const SumRequest& request, AllPairs pairs) override;
   void run(const SumRequest& request, Neighbours neighbours) override;
+  void run(const SumRequest& request, Listed listed) override;
+  void run(const SumRequest& request, ListedPairs listed) override;
+  void check_left_out() const override {}
+  void fetch(void* to, const void* from, std::size_t bytes) const override;
   void wait() override;
   bool can_read(const std::int64_t* list) const override;
   void set_launch(const LaunchConfig& overrides) override {
@@ -32,12 +37,12 @@ class CudaSummation final : public Summation {
   SumStatistics statistics() const override;
 
  private:
-  void run(const SumRequest& request, bool search);
+  void run(const SumRequest& request, CudaWhole* whole);
   bool pays(const SumRequest& request) const;
   void bind(const SumRequest& request);
   void run_on_device(const SumRequest& request, bool list_on_device, CudaStream* stream, bool capturing);
-  void search_on_device(const SumRequest& request, bool list_on_device, CudaStream* stream, bool capturing);
-  void size_search(const SumRequest& request, bool send, CudaStream* stream, bool capturing);
+  void run_whole(const SumRequest& request, CudaWhole& whole, bool list_on_device, CudaStream* stream, bool capturing);
+  void size_whole(const SumRequest& request, CudaWhole& whole, bool send, bool capturing);
   void accumulate_outputs(const SumRequest& request);
   template <typename Launch>
   void launch_in(CudaStream* stream, bool capturing, const Launch& launch);
@@ -58,10 +63,11 @@ class CudaSummation final : public Summation {
   CudaLauncher launcher_{kernel_};
   bool chosen_launch_ = false, searched_ = false;  // the latter: by the last run
   CudaSearch search_{kernel_, launcher_.arguments()};
+  CudaLists lists_{kernel_, launcher_.arguments()};
   CudaBuffer running_{gpu_}, list_{gpu_};
   CudaPinned pinned_list_{gpu_};
   CudaEventOwner list_sent_{gpu_};
-  CudaStaging staging_{kernel_, launcher_, search_};
+  CudaStaging staging_{kernel_, launcher_, {&search_, &lists_}};
 
   std::uint64_t binding_ = 0;  // of residency_ and of the argument
   CudaResidency residency_;

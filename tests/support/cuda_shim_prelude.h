@@ -96,6 +96,7 @@ static inline T nbcc_shim_of_lane(T mine, int lane, int line) {
 }
 #define __shfl_up_sync(lanes, mine, by) \
   nbcc_shim_of_lane(mine, (int)(threadIdx.x % 32) - ((int)(threadIdx.x % 32) < (by) ? 0 : (by)), __LINE__)
+#define __shfl_sync(lanes, mine, from) nbcc_shim_of_lane(mine, from, __LINE__)
 #define __shfl_xor_sync(lanes, mine, mask) nbcc_shim_of_lane(mine, (int)(threadIdx.x % 32) ^ (mask), __LINE__)
 // The lanes whose number is the same.
 static inline unsigned nbcc_shim_match(int mine, int line) {
@@ -113,6 +114,7 @@ static inline unsigned nbcc_shim_ballot(bool mine, int line) {
   return mine ? alike : ~alike;
 }
 #define __ballot_sync(lanes, mine) nbcc_shim_ballot(mine, __LINE__)
+#define __any_sync(lanes, mine) (nbcc_shim_ballot(mine, __LINE__) != 0)
 #define memcpy __builtin_memcpy
 static inline int __popc(unsigned x) { return __builtin_popcount(x); }
 static inline unsigned __brev(unsigned x) { return __builtin_bitreverse32(x); }

@@ -19,7 +19,7 @@ struct KernelRunChoice {
   std::int64_t begin = 0, count = -1;  // of i; all from `begin` on
   const CudaGpu* arrays_on = nullptr;  // null: the host's
   LaunchConfig launch{};               // zeros: the device's choice
-  std::function<void(SumState&)> prepare;  // says which pairs act
+  std::function<void(SumState&)> prepare{};  // says which pairs act
 };
 
 inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const OracleInput& input,

@@ -20,12 +20,13 @@ namespace {
 class PairText {
  public:
   PairText(const Pipeline& pipeline, const Plan& plan, const Options& options, CudaPairs pairs,
-           const std::map<NodeId, NodeId>& images)
+           const std::map<NodeId, NodeId>& images, const std::map<int, int>& places)
       : pipeline_(pipeline),
         plan_(plan),
         options_(options),
         pairs_(pairs),
         images_(images),
+        places_(places),
         // Square root and division are exact where the user asks for them in place of estimates.
         scalars_{options.precision == Precision::Double,
                  options.math == Math::Precise || options.root == RootMode::Exact},
@@ -37,7 +38,7 @@ class PairText {
       for (NodeId difference : differences_tested(graph_, id)) minuends_.insert(graph_[difference].args[0]);
     }
     for (const OutputPlan& output : plan_.outputs) j_number_ = j_number_ || keeps_index(output.reduction);
-    j_number_ = (j_number_ || self_test_) && pairs_ == CudaPairs::Neighbours;
+    j_number_ = (j_number_ || self_test_) && any_order();
     if (has_prepass()) {
       word_ = cutoff_word(graph_, plan_, plan_.any_guard, scalars_);
       prepass_ = with_arguments(word_.reads, /*prepass=*/true);
@@ -50,6 +51,7 @@ class PairText {
 
   CudaPairBody run() const {
     CudaPairBody body;
+    body.pairs = pairs_;
     body.uniform = uniform();
     body.load_i = load_i();
     body.stage_j = stage_j();
@@ -159,7 +161,7 @@ class PairText {
     holes["i_members"] =
         members({i_members_.begin(), i_members_.end()}, i_, false) + (i_index_ ? "index i;  // i_index\n" : "");
     holes["j_members"] = members(j_order(), j_, has_prepass()) +
-                         (j_number_ ? "unsigned number;  // its position in the caller's array\n" : "");
+                         number_of_j("unsigned number;  // its position in the caller's array\n");
     holes["i_cold"] =
         i_cold_.empty()
             ? ""
@@ -217,9 +219,9 @@ class PairText {
     for (int column : wanted) {
       const Column& c = side.plan.columns[std::size_t(column)];
       if (c.part == Column::Part::Whole)
-        text += set(column, cuda_component(c_name(c.element), side.letter, c.component));
+        text += set(column, component(side, c_name(c.element), c.component));
       if (c.part != Column::Part::High) continue;
-      text += fmt::format("const double w{} = {};\n", column, cuda_component("double", side.letter, c.component));
+      text += fmt::format("const double w{} = {};\n", column, component(side, "double", c.component));
       text += set(column, fmt::format("(float)w{}", column));
       text += set(side.plan.low.at(c.component), fmt::format("lower_part(w{})", column));
     }
@@ -244,6 +246,11 @@ class PairText {
     return text;
   }
 
+  std::string component(const Side& side, const char* type, int component) const {
+    const std::string value = cuda_component(type, side.letter, component);
+    return side.leaf == Op::InputJ ? shifted(value, component, type) : value;
+  }
+
   std::string load_i() const {
     std::map<int, std::string> into;
     for (int column : i_members_) into[column] = "own[r]";
@@ -258,7 +265,7 @@ class PairText {
   std::string stage_j() const {
     std::map<int, std::string> into;
     for (int column : j_members_) into[column] = "other";
-    if (pairs_ == CudaPairs::Neighbours) return load(j_, into) + (j_number_ ? "other.number = (unsigned)j;\n" : "");
+    if (any_order()) return load(j_, into) + number_of_j("other.number = (unsigned)j;\n");
     return into.empty() ? "" : "JParticle other;\n" + load(j_, into) + "staged[k] = other;\n";
   }
 
@@ -279,7 +286,7 @@ class PairText {
 
   std::string pair_j(const std::set<NodeId>& nodes) const {
     std::string text =
-        j_members_.empty() || pairs_ == CudaPairs::Neighbours ? "" : "const JParticle other = staged[k];\n";
+        j_members_.empty() || any_order() ? "" : "const JParticle other = staged[k];\n";
     for (NodeId id : plan_.pair) {
       if (graph_[id].binding != Binding::J || !nodes.count(id)) continue;
       if (const std::string member = read(id, j_, "other"); !member.empty())
@@ -292,11 +299,20 @@ class PairText {
     return text;
   }
 
+  // What a listed pair has.
+  std::string listed(NodeId id) const {
+    const Node& n = graph_[id];
+    const Element element = plan_.listed.columns[std::size_t(plan_.listed.whole.at(int(n.payload)))].element;
+    const std::string value = fmt::format("component<{}>(a.p[{}], p)", c_name(element), n.payload);
+    return statements_.statement(id, cuda_from_loaded(value, n.type));
+  }
+
   std::string pair_statement(NodeId id) const {
     if (!per_i(id) || !needed_.count(id)) return "";
     if (graph_[id].op == Op::IIndex) return statements_.statement(id, "own[r].i");
+    if (graph_[id].op == Op::InputPair) return listed(id);
     if (is_self_test(graph_, graph_[id]))
-      return statements_.statement(id, pairs_ == CudaPairs::Neighbours ? "other.number == self[r]"
+      return statements_.statement(id, any_order() ? "other.number == self[r]"
                                        : has_two_loops()               ? "may_be_self && k == self[r]"
                                                                        : "k == self[r]");
     const std::set<int> columns = columns_of(i_, {id});
@@ -347,7 +363,7 @@ class PairText {
                          least ? "minimum" : "maximum", cuda_type(output.type, scalars_), value);
     // Strictly better only: of equal values the first stays. No whole number is worse than all, as infinity is.
     std::string better = fmt::format("{} {} {}", value, least ? "<" : ">", best);
-    if (pairs_ == CudaPairs::Neighbours) return keep_best_neighbour(k, guard, better, value, best);
+    if (any_order()) return keep_best_neighbour(k, guard, better, value, best);
     if (output.is_whole()) better = fmt::format("({0} | (part[r].k{1} & sum[r].j{1}) < 0)", better, k);
     return fmt::format("if ({}{}) {} = {}, part[r].k{} = k;\n", guard.empty() ? "" : guard + " && ", better, best,
                        value, k);
@@ -365,7 +381,7 @@ class PairText {
 
   // The position in the caller's array of the j-particle that stands at k.
   std::string j_number(const std::string& k) const {
-    return pairs_ == CudaPairs::Neighbours ? "(index)other.number" : "first_j + " + k;
+    return any_order() ? "(index)other.number" : "first_j + " + k;
   }
 
   std::string flush() const {
@@ -416,6 +432,18 @@ class PairText {
     return statements;
   }
 
+  bool any_order() const { return pairs_ != CudaPairs::All; }
+  // What is said of a j-particle's number, where it is needed: always, if pairs are left out.
+  std::string number_of_j(const std::string& text) const {
+    if (j_number_ || pairs_ != CudaPairs::Listed) return j_number_ ? text : "";
+    return "#ifdef NBCC_LEAVES_OUT\n" + text + "#endif\n";
+  }
+  // A place may be shifted.
+  std::string shifted(const std::string& value, int component, const char* type) const {
+    const auto axis = places_.find(component);
+    if (axis == places_.end()) return value;
+    return fmt::format("NBCC_SHIFTED({}, ({})shift[{}])", value, type, axis->second);
+  }
   bool per_i(NodeId id) const { return graph_[id].binding == Binding::I || graph_[id].binding == Binding::Pair; }
   bool derived(NodeId id) const { return plan_.i.derived.count(id) || plan_.j.derived.count(id); }
   bool has_prepass() const { return plan_.any_guard != kNone && pairs_ == CudaPairs::All; }
@@ -427,8 +455,9 @@ class PairText {
   const Options& options_;
   const CudaPairs pairs_;
   const std::map<NodeId, NodeId>& images_;
+  const std::map<int, int>& places_;
   const CudaScalars scalars_;
-  const CudaStatements statements_{graph_, plan_, options_, scalars_};
+  const CudaStatements statements_{graph_, plan_, options_, scalars_, pairs_ == CudaPairs::Listed ? "" : "a."};
   const Side i_{plan_.i, Op::InputI, Role::InputI, "i"}, j_{plan_.j, Op::InputJ, Role::InputJ, "j"};
   const std::set<NodeId> needed_;  // nodes of the pair loop that have a statement
   CutoffWord word_;
@@ -442,8 +471,8 @@ class PairText {
 }  // namespace
 
 CudaPairBody cuda_pair_body(const Pipeline& pipeline, const Plan& plan, const Options& options, CudaPairs pairs,
-                            const std::map<NodeId, NodeId>& images) {
-  return PairText(pipeline, plan, options, pairs, images).run();
+                            const std::map<NodeId, NodeId>& images, const std::map<int, int>& places) {
+  return PairText(pipeline, plan, options, pairs, images, places).run();
 }
 
 }  // namespace nbcc

@@ -27,12 +27,18 @@ namespace nbcc {
 
 using TemplateHoles = std::map<std::string, std::string>;
 
+// Of a frame that meets all j tile by tile in their order, or one that meets those that a search has found.
+// Or that the caller lists: then params stand apart, as `param`, a j may be shifted as it is loaded, and a listed pair's
+// inputs are those of number p.
+enum class CudaPairs : std::uint8_t { All, Neighbours, Listed };
+
 struct CudaPairBody {
   std::string uniform;             // values of constants and params
   std::string load_i, stage_j;     // of one particle
   std::string prepass_j, prepass;  // of a pair behind a cutoff: the bit that it misses goes into misses[r]
   std::string pair_j, pair;        // of a j-particle, for all i of a thread; of the pair with one of them
   std::string flush;               // from the terms of a tile to the sums
+  CudaPairs pairs = CudaPairs::All;
   TemplateHoles structs;           // of templates/cuda_particles.cuh.in: what a pair reads and is added to
   std::set<int> j_columns;         // members of JParticle, by the plan's number
   bool tests_self = false;         // self[r] is read
@@ -42,17 +48,15 @@ struct CudaPairBody {
   int pair_statements = 0;  // instructions of the loop for one i, about
 };
 
-// Of a frame that meets all j tile by tile in their order, or one that meets those that a search has found.
-enum class CudaPairs : std::uint8_t { All, Neighbours };
-
 // `images` are nodes that differ from others, differences of positions, only where a pair stands across an edge.
+// `places` are components of j, each with its axis, that listed ranges may shift.
 CudaPairBody cuda_pair_body(const Pipeline& pipeline, const Plan& plan, const Options& options, CudaPairs pairs,
-                            const std::map<NodeId, NodeId>& images = {});
+                            const std::map<NodeId, NodeId>& images = {}, const std::map<int, int>& places = {});
 
 // Of the statements in double precision: those of finish() and those of a search.
-ScalarSpelling cuda_scalar_spelling();
+ScalarSpelling cuda_scalar_spelling(CudaPairs pairs = CudaPairs::All);
 
 // From sums to results: the holes of the struct Partial and of what is done with it, reduce and finish.
-void cuda_partial(const Pipeline& pipeline, const Plan& plan, TemplateHoles& holes);
+void cuda_partial(const Pipeline& pipeline, const Plan& plan, CudaPairs pairs, TemplateHoles& holes);
 
 }  // namespace nbcc

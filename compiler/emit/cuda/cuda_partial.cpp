@@ -19,9 +19,9 @@ std::string result_name(const OutputPlan& output, std::size_t k) {
 
 }  // namespace
 
-ScalarSpelling cuda_scalar_spelling() {
+ScalarSpelling cuda_scalar_spelling(CudaPairs pairs) {
   ScalarSpelling spelling;
-  spelling.arguments = "a.";
+  spelling.arguments = pairs == CudaPairs::Listed ? "" : "a.";
   spelling.i_index = "i + a.i_offset";
   spelling.input = [](const Node& n) {
     const char* const letter = n.op == Op::InputI ? "i" : "j";
@@ -34,7 +34,7 @@ ScalarSpelling cuda_scalar_spelling() {
   return spelling;
 }
 
-void cuda_partial(const Pipeline& pipeline, const Plan& plan, TemplateHoles& holes) {
+void cuda_partial(const Pipeline& pipeline, const Plan& plan, CudaPairs pairs, TemplateHoles& holes) {
   std::string &members = holes["partial_members"], &made = holes["partial_of"], &combined = holes["combine"];
   std::string &stored = holes["store_partial"], &loaded = holes["load_partial"];
   std::string &all_plain = holes["all_plain"], &plain = holes["store_plain"], &store = holes["store"];
@@ -66,7 +66,7 @@ void cuda_partial(const Pipeline& pipeline, const Plan& plan, TemplateHoles& hol
     store += fmt::format("store(a.out[{}], i, {}, {});\n", k, result, sum ? "kSum" : least ? "kMinimum" : "kMaximum");
   }
   holes["partial_size"] = std::to_string(size);
-  ScalarSpelling spelling = cuda_scalar_spelling();
+  ScalarSpelling spelling = cuda_scalar_spelling(pairs);
   spelling.result = [&](std::size_t k) { return result_name(plan.outputs[k], k); };
   const std::string nowhere = nowhere_statements(pipeline, plan, spelling);
   holes["nowhere"] = nowhere + (nowhere.empty() ? "return 0;" : "return nowhere;");

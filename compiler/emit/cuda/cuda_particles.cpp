@@ -35,7 +35,10 @@ std::string cuda_particles(const Pipeline& pipeline, const Plan& plan, const Cud
   holes["j_components"] = length(Role::InputJ);
   holes["outputs"] = length(Role::Output);
   holes["params"] = length(Role::Param);
-  cuda_partial(pipeline, plan, holes);
+  holes["and_param"] = body.pairs == CudaPairs::Listed ? ", const double* param" : "";
+  holes["pair_views"] =
+      pipeline.components(Role::InputPair) > 0 ? fmt::format("View p[{}];", length(Role::InputPair)) : "";
+  cuda_partial(pipeline, plan, body.pairs, holes);
   return fill_template("cuda_particles.cuh", holes);
 }
 

@@ -21,7 +21,7 @@ std::string CudaStatements::computed(NodeId id) const {
                          n.args[0], n.args[1]);
   const std::string text = before + statement(id, expression(id));
   if (!plan_.shift_lengths.count(id)) return text;
-  return text + fmt::format("const float t{}l = {};\n", id, lower_part_of_length(graph_, id, "a."));
+  return text + fmt::format("const float t{}l = {};\n", id, lower_part_of_length(graph_, id, arguments_));
 }
 
 std::vector<NodeId> CudaStatements::reads(NodeId id) const {
@@ -37,7 +37,7 @@ std::vector<NodeId> CudaStatements::reads(NodeId id) const {
 std::string CudaStatements::expression(NodeId id) const {
   const Node& n = graph_[id];
   if (n.op == Op::Const) return cuda_literal(graph_.constant_value(id), n.type, scalars_);
-  if (n.op == Op::Param) return fmt::format("({})a.param[{}]", cuda_type(n.type, scalars_), n.payload);
+  if (n.op == Op::Param) return fmt::format("({}){}param[{}]", cuda_type(n.type, scalars_), arguments_, n.payload);
   if (plan_.shifted.count(id)) return fmt::format("t{0}s + t{0}e", id);
   if (const auto shift = plan_.image_shifts.find(id); shift != plan_.image_shifts.end()) {
     const auto& [difference, whole, length, added] = shift->second;

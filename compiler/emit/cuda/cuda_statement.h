@@ -13,8 +13,10 @@ namespace nbcc {
 
 class CudaStatements {
  public:
-  CudaStatements(const Graph& graph, const Plan& plan, const Options& options, const CudaScalars& scalars)
-      : graph_(graph), plan_(plan), options_(options), scalars_(scalars) {}
+  // `arguments` stands in front of the params: "a.", or nothing where a frame has them apart.
+  CudaStatements(const Graph& graph, const Plan& plan, const Options& options, const CudaScalars& scalars,
+                 const char* arguments)
+      : graph_(graph), plan_(plan), options_(options), scalars_(scalars), arguments_(arguments) {}
 
   std::string computed(NodeId id) const;
   std::string expression(NodeId id) const;
@@ -35,6 +37,7 @@ class CudaStatements {
   const Plan& plan_;
   const Options& options_;
   const CudaScalars& scalars_;
+  const char* const arguments_;
 };
 
 }  // namespace nbcc

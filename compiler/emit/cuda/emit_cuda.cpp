@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "compiler/emit/cuda/cuda_lists.h"
 #include "compiler/emit/cuda/cuda_neighbours.h"
 #include "compiler/emit/cuda/cuda_pair_body.h"
 #include "compiler/emit/cuda/cuda_particles.h"
@@ -90,19 +91,27 @@ Target cuda_target() { return {0x1.13p-23, 0x1.8p-20, true, true}; }
 
 KernelSource emit_cuda(const Pipeline& pipeline, const Options& options, const Neighbourhood* neighbourhood) {
   const Plan plan = make_plan(pipeline, options);
-  const CudaPairBody body = cuda_pair_body(pipeline, plan, options, CudaPairs::All);
-  const CudaNeeds& needs = body.needs;
   KernelSource source = describe_kernel(pipeline, plan);
-  source.launches = launch_configs(needs);
-  source.text = kernel(pipeline, plan, options, body, source.launches.front());
   source.target = "cuda";
   source.i_columns = transferred(source.i_columns);
   source.j_columns = transferred(source.j_columns);
+  if (source.only_listed) {
+    add_cuda_lists(source, pipeline, plan, options);
+    source.text = source.pair_text;
+    source.launches = {kPairLaunch};
+    source.tile = kPairLaunch.j_tile;
+    return source;
+  }
+  const CudaPairBody body = cuda_pair_body(pipeline, plan, options, CudaPairs::All);
+  const CudaNeeds& needs = body.needs;
+  source.launches = launch_configs(needs);
+  source.text = kernel(pipeline, plan, options, body, source.launches.front());
   source.tile = source.launches.front().j_tile;
   source.cutoff = needs.cutoff;
   source.pair_statements = body.pair_statements;
   if (neighbourhood && can_locate(*neighbourhood, plan))
     add_cuda_search(source, pipeline, plan, options, *neighbourhood);
+  add_cuda_lists(source, pipeline, plan, options);
   return source;
 }
 

@@ -1,0 +1,81 @@
+// Pair body -> templates/cuda_lists.cu.in and cuda_pairs.cu.in. One door: add_cuda_lists().
+#include "compiler/emit/cuda/cuda_lists.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "compiler/emit/cuda/cuda_pair_body.h"
+#include "compiler/emit/cuda/cuda_particles.h"
+#include "compiler/text/fill_template.h"
+
+namespace nbcc {
+namespace {
+
+constexpr int kListThreads = 128, kListTile = 128;
+
+// Registers that a lane takes for one of its i.
+int words_of_row(const CudaNeeds& needs) {
+  const int words = needs.precision == Precision::Single ? 1 : 2;
+  return needs.i_words + 3 * words * needs.accumulators;
+}
+
+// So many i of a lane that their values stay in registers, beside those of the walk and of a j-particle.
+int most_rows(const CudaNeeds& needs) {
+  constexpr int kForRows = 72;
+  const int fit = kForRows / std::max(words_of_row(needs), 1);
+  return fit >= 4 ? 4 : fit >= 2 ? 2 : 1;
+}
+
+int resident_blocks(const CudaNeeds& needs) {
+  constexpr int kRegisters = 65536 / kListThreads, kOfWalk = 48, kMost = 6;
+  const int taken = kOfWalk + most_rows(needs) * words_of_row(needs) + needs.staged_bytes / 4;
+  return std::clamp(kRegisters / taken, 1, kMost);
+}
+
+// Where in the caller's array i itself stands among the j: nobody's number is the largest there is.
+std::string find_self(const CudaPairBody& body) {
+  if (!body.tests_self) return "";
+  return "const index same_number = i + a.i_offset - a.j_offset;\n"
+         "self[r] = same_number >= 0 && same_number < 0x7fffffff ? (unsigned)same_number : ~0u;";
+}
+
+}  // namespace
+
+void add_cuda_lists(KernelSource& source, const Pipeline& pipeline, const Plan& plan, const Options& options) {
+  std::map<int, int> places;
+  for (std::size_t axis = 0; axis < source.search.j_positions.size(); ++axis)
+    places[source.search.j_positions[axis]] = int(axis);
+  const CudaPairBody body = cuda_pair_body(pipeline, plan, options, CudaPairs::Listed, {}, places);
+  const std::string shifted =
+      "#ifdef NBCC_SHIFTS\n#define NBCC_SHIFTED(x, by) ((x) + (by))\n#else\n#define NBCC_SHIFTED(x, by) (x)\n#endif\n";
+  const std::string particles = shifted + cuda_particles(pipeline, plan, body);
+  const std::string title = cuda_title(pipeline, options);
+  source.packed_bytes = (body.needs.staged_bytes + 4 + 15) / 16 * 16;  // with a number
+  TemplateHoles holes = {{"title", title},
+                         {"particles", particles},
+                         {"uniform", body.uniform},
+                         {"load_i", body.load_i},
+                         {"load_j", body.stage_j},
+                         {"find_self", find_self(body)},
+                         {"pair_j", body.pair_j},
+                         {"pair", body.pair},
+                         {"flush", body.flush}};
+  TemplateHoles pairs = holes;
+  if (!source.only_listed) {
+    const int most = most_rows(body.needs);
+    source.list_launch = {kListThreads, most, kListTile, 1, 1};
+    holes["types"] = cuda_types(source.list_launch, "0", options.precision, plan.has_cells);
+    holes["declare_self"] = body.tests_self ? "unsigned self[kRows];" : "";
+    holes["params"] = std::to_string(std::max(source.params, 1));
+    holes["axes"] = std::to_string(places.size());
+    holes["resident_blocks"] = std::to_string(resident_blocks(body.needs));
+    source.list_text = fill_template("cuda_lists.cu", holes);
+  }
+  pairs["types"] = cuda_types(kPairLaunch, "0", options.precision, plan.has_cells);
+  pairs["declare_self"] = body.tests_self ? "unsigned self[1];" : "";
+  pairs["ahead"] = body.needs.staged_bytes <= 16 ? "8" : "4";
+  source.pair_text = fill_template("cuda_pairs.cu", pairs);
+}
+
+}  // namespace nbcc

@@ -1,0 +1,318 @@
+// Lists -> arrays on the GPU and launches. One door: CudaLists. What lists say has been checked (runtime/sum/lists.h).
+#include "runtime/cuda/cuda_lists.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/cuda/cuda_residency.h"
+#include "runtime/error.h"
+
+namespace nbcc {
+namespace {
+
+constexpr std::int64_t kBlock = 256;
+// A group of which so many j act has four warps at work.
+constexpr std::int64_t kManyJ = 512;
+// 32 ranges are counted in 31 bits at a time.
+constexpr std::int64_t kMostOfRange = (std::int64_t(1) << 26) - 1;
+
+std::int64_t ceil_div(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
+
+// As the texts have them.
+struct Range {
+  int begin, count;
+};
+struct CudaLeftOut {
+  int first;
+  unsigned near, next;
+  int far_begin, far_count;
+};
+
+std::vector<int> narrowed(const std::vector<std::int64_t>& values) { return {values.begin(), values.end()}; }
+
+}  // namespace
+
+// Takes copies first, and sends them when it is known how many they are.
+class CudaLists::Parcel {
+ public:
+  template <typename T>
+  void add(const std::vector<T>& values, CudaDevicePointer& at) {
+    const std::size_t begin = (bytes_.size() + 255) / 256 * 256;
+    bytes_.resize(begin + values.size() * sizeof(T));
+    if (!values.empty()) std::memcpy(bytes_.data() + begin, values.data(), values.size() * sizeof(T));
+    places_.emplace_back(&at, begin);
+  }
+  [[nodiscard]] bool send(const CudaGpu& gpu, CudaBuffer& to) const {
+    if (!to.reserve(bytes_.size() + 1)) return false;
+    gpu.send(to.data(), bytes_.data(), bytes_.size(), nullptr);
+    gpu.synchronize(nullptr);
+    for (const auto& [place, begin] : places_) *place = to.data() + begin;
+    return true;
+  }
+
+ private:
+  std::vector<std::byte> bytes_;
+  std::vector<std::pair<CudaDevicePointer*, std::size_t>> places_;
+};
+
+CudaLists::CudaLists(const CudaKernel& kernel, CudaArguments& arguments)
+    : kernel_(kernel),
+      arguments_(arguments),
+      listed_(kernel.gpu()),
+      left_(kernel.gpu()),
+      packed_(kernel.gpu()),
+      pairs_(kernel.gpu()),
+      group_params_(kernel.gpu()),
+      pinned_pairs_(kernel.gpu()),
+      pinned_params_(kernel.gpu()),
+      pairs_sent_(kernel.gpu()),
+      params_sent_(kernel.gpu()) {}
+
+void CudaLists::choose(const SumRequest& request, const Lists* lists, const Rows* rows) {
+  lists_ = lists;
+  rows_ = rows;
+  left_out_ = request.left_out;
+  params_ = request.params_of_groups;
+}
+
+bool CudaLists::reads_in_place() const { return !params_.empty() || (lists_ && !lists_->shifts.empty()); }
+
+std::string CudaLists::text() const {
+  if (rows_) return kernel_.source.pair_text;
+  std::string defined;
+  if (left_out_) defined += "#define NBCC_LEAVES_OUT\n";
+  if (lists_ && !lists_->shifts.empty()) defined += "#define NBCC_SHIFTS\n";
+  if (reads_in_place()) defined += "#define NBCC_READS_IN_PLACE\n";
+  return defined + kernel_.source.list_text;
+}
+
+LaunchConfig CudaLists::config() const {
+  if (rows_) return kPairLaunch;
+  LaunchConfig config = kernel_.source.list_launch;
+  const bool many = !lists_ || lists_->pairs() > kManyJ * std::max<std::int64_t>(lists_->i_count(), 1);
+  if (many) config.j_slices = config.threads / 32;
+  // What is left out takes registers.
+  if (left_out_) config.i_per_thread = std::min(config.i_per_thread, 2);
+  return config;
+}
+
+std::int64_t CudaLists::pair_bytes() const {
+  std::int64_t bytes = 0;
+  for (const Column& column : kernel_.source.pair_columns)
+    bytes += ceil_div(std::int64_t(rows_->j.size()) * size_of(column.element), 256) * 256;
+  return bytes;
+}
+
+std::size_t CudaLists::bytes_for(std::int64_t, std::int64_t nj) const {
+  return std::size_t(nj * kernel_.source.packed_bytes + (rows_ ? pair_bytes() : 0)) + params_.size() * sizeof(double);
+}
+
+std::size_t CudaLists::bytes() const {
+  return listed_.bytes() + left_.bytes() + packed_.bytes() + pairs_.bytes() + group_params_.bytes();
+}
+
+void CudaLists::keep_old() {
+  for (CudaBuffer* buffer : {&listed_, &left_, &packed_, &pairs_, &group_params_}) buffer->keep_old();
+}
+
+void CudaLists::release() {
+  for (CudaBuffer* buffer : {&listed_, &left_, &packed_, &pairs_, &group_params_}) buffer->release();
+  sent_lists_ = sent_rows_ = sent_left_out_ = 0;
+  sent_counts_ = {-1, -1};
+}
+
+bool CudaLists::is_sent(std::int64_t ni, std::int64_t nj) const {
+  if (left_out_ && sent_left_out_ != left_out_->number) return false;
+  if (rows_) return sent_rows_ == rows_->number;
+  return lists_ ? sent_lists_ == lists_->number : sent_counts_ == std::array{ni, nj};
+}
+
+bool CudaLists::has_room(std::int64_t ni, std::int64_t nj) const {
+  return program_ && program_text_ == text() && program_->config() == config() && is_sent(ni, nj) &&
+         std::size_t(nj * kernel_.source.packed_bytes) <= packed_.bytes() &&
+         (!rows_ || std::size_t(pair_bytes()) <= pairs_.bytes()) &&
+         params_.size() * sizeof(double) <= group_params_.bytes();
+}
+
+bool CudaLists::reserve(std::int64_t ni, std::int64_t nj) {
+  program_text_ = text();
+  program_ = kernel_.program_of(program_text_, config());
+  pack_ = program_->find("nbcc_pack_j");
+  return (is_sent(ni, nj) || send(ni, nj)) && packed_.reserve(std::size_t(nj * kernel_.source.packed_bytes) + 1) &&
+         (!rows_ || pairs_.reserve(std::size_t(pair_bytes()) + 1)) &&
+         group_params_.reserve(params_.size() * sizeof(double));
+}
+
+bool CudaLists::send(std::int64_t ni, std::int64_t nj) {
+  if (left_out_ && sent_left_out_ != left_out_->number && !send_left_out()) return false;
+  return rows_ ? send_rows() : send_lists(ni, nj);
+}
+
+bool CudaLists::send_lists(std::int64_t ni, std::int64_t nj) {
+  sent_rows_ = sent_lists_ = 0;
+  sent_counts_ = {-1, -1};
+  Lists all;
+  all.i_first = {0, ni};
+  all.range_first = {0, 1};
+  all.j_begin = {0};
+  all.j_end = {nj};
+  const Lists& lists = lists_ ? *lists_ : all;
+  std::vector<int> range_first{0};
+  std::vector<Range> ranges;
+  std::vector<double> shifts;
+  for (std::int64_t group = 0; group < lists.groups(); ++group) {
+    for (auto r = std::size_t(lists.range_first[std::size_t(group)]);
+         r < std::size_t(lists.range_first[std::size_t(group) + 1]); ++r) {
+      const std::int64_t end = lists.j_end[r];
+      for (std::int64_t begin = lists.j_begin[r]; begin < end; begin += kMostOfRange) {
+        ranges.push_back({int(begin), int(std::min(kMostOfRange, end - begin))});
+        const auto shift = std::ptrdiff_t(r) * lists.axes;
+        shifts.insert(shifts.end(), lists.shifts.begin() + (lists.shifts.empty() ? 0 : shift),
+                      lists.shifts.begin() + (lists.shifts.empty() ? 0 : shift + lists.axes));
+      }
+    }
+    range_first.push_back(int(ranges.size()));
+  }
+  groups_ = lists.groups();
+  most_i_ = lists.most_i();
+  i_count_ = lists.i_count();
+  argument_.groups = groups_;
+  Parcel parcel;
+  parcel.add(narrowed(lists.i_first), argument_.i_first);
+  parcel.add(range_first, argument_.range_first);
+  parcel.add(ranges, argument_.ranges);
+  parcel.add(shifts, argument_.shifts);
+  parcel.add(lists.j_order, argument_.j_order);
+  parcel.add(lists.i_order, i_order_);
+  if (!parcel.send(kernel_.gpu(), listed_)) return false;
+  if (lists.j_order.empty()) argument_.j_order = 0;
+  if (lists.i_order.empty()) i_order_ = 0;
+  sent_lists_ = lists_ ? lists_->number : 0;
+  if (!lists_) sent_counts_ = {ni, nj};
+  return true;
+}
+
+// Of 32 rows the first pairs, then the second ones, and so on.
+bool CudaLists::send_rows() {
+  sent_rows_ = sent_lists_ = 0;
+  sent_counts_ = {-1, -1};
+  const std::int64_t ni = std::int64_t(rows_->first.size()) - 1;
+  std::vector<std::int64_t> slab_first;
+  std::vector<int> numbers;
+  for (std::int64_t slab = 0; slab < ceil_div(ni, 32); ++slab) {
+    const std::size_t begin = numbers.size();
+    slab_first.push_back(std::int64_t(begin));
+    for (std::int64_t lane = 0; lane < std::min<std::int64_t>(32, ni - slab * 32); ++lane) {
+      const std::span<const int> row = rows_->of(slab * 32 + lane);
+      numbers.resize(std::max(numbers.size(), begin + 32 * row.size()), 0);
+      for (std::size_t k = 0; k < row.size(); ++k) numbers[begin + 32 * k + std::size_t(lane)] = row[k];
+    }
+  }
+  Parcel parcel;
+  parcel.add(rows_->first, row_argument_.first);
+  parcel.add(slab_first, row_argument_.slab_first);
+  parcel.add(numbers, row_argument_.numbers);
+  if (!parcel.send(kernel_.gpu(), listed_)) return false;
+  sent_rows_ = rows_->number;
+  return true;
+}
+
+bool CudaLists::send_left_out() {
+  sent_left_out_ = 0;
+  std::vector<CudaLeftOut> of;
+  of.reserve(left_out_->of.size());
+  for (const nbcc_left_out& out : left_out_->of)
+    of.push_back({int(out.first), unsigned(out.near), unsigned(out.near >> 32), int(out.far - left_out_->far.data()),
+                  int(out.far_count)});
+  Parcel parcel;
+  parcel.add(of, argument_.left_out);
+  parcel.add(left_out_->far, argument_.far);
+  if (!parcel.send(kernel_.gpu(), left_)) return false;
+  sent_left_out_ = left_out_->number;
+  return true;
+}
+
+// The inputs of pairs: where they are on the GPU, or as columns that are sent there.
+void CudaLists::send_pairs(const SumRequest& request, CudaStream* stream, bool capturing) {
+  const KernelSource& source = kernel_.source;
+  const CudaGpu& gpu = kernel_.gpu();
+  const auto count = std::int64_t(rows_->j.size());
+  std::int64_t at = 0;
+  bool waited = false;
+  for (const Column& column : source.pair_columns) {
+    for (std::size_t f = 0; f < source.fields.size(); ++f) {
+      const FieldLayout& field = source.fields[f];
+      const int component = column.component - field.first;
+      if (field.role != Role::InputPair || component < 0 || component >= field.components()) continue;
+      const ArrayView& view = request.views[f];
+      if (count == 0) continue;
+      if (residency_of(gpu, view.data, field.name.c_str()) == Residency::Device) {
+        arguments_.pair(column.component) = {
+            reinterpret_cast<std::uintptr_t>(view.data) + std::uint64_t(component * view.component_stride), view.stride,
+            std::int64_t(view.element)};
+        continue;
+      }
+      if (capturing)
+        throw DeviceError("a run that is captured must find the inputs of pairs on the device");
+      const std::size_t bytes = std::size_t(count * size_of(column.element));
+      if (!waited) pairs_sent_.wait();
+      waited = true;
+      pinned_pairs_.reserve(std::size_t(pair_bytes()));
+      pack(view, component, {0, nullptr, count}, {component, column.element, Column::Part::Whole},
+           pinned_pairs_.data() + at);
+      gpu.send(pairs_.data() + std::uint64_t(at), pinned_pairs_.data() + at, bytes, stream);
+      arguments_.pair(column.component) = {pairs_.data() + std::uint64_t(at), size_of(column.element),
+                                           std::int64_t(column.element)};
+      at += ceil_div(std::int64_t(bytes), 256) * 256;
+    }
+  }
+  if (waited) pairs_sent_.record(stream);
+}
+
+// Blocks that share the i of a group: as many as the largest needs, but not many beyond what all need in the mean.
+unsigned CudaLists::shares_of_groups() const {
+  const std::int64_t of_share = 32 * std::int64_t(program_->config().i_per_thread);
+  const std::int64_t mean = ceil_div(4 * i_count_, of_share * std::max<std::int64_t>(groups_, 1)) + 1;
+  return unsigned(std::clamp<std::int64_t>(std::min(ceil_div(most_i_, of_share), mean), 1, 65535));
+}
+
+void CudaLists::run(const SumRequest& request, const CudaPiece& piece, CudaStream* stream, bool capturing) {
+  CudaRun& run = arguments_.run();
+  run = {};
+  run.i_list = lists_ && !rows_ ? i_order_ : piece.i_list;
+  run.i_begin = lists_ ? 0 : piece.i_begin;
+  run.ni = piece.ni;
+  run.nj = request.nj;
+  run.i_offset = request.i_offset;
+  run.j_offset = request.j_offset;
+  void* const particles = arguments_.data();
+  const CudaGpu& gpu = kernel_.gpu();
+  const bool early = !capturing && program_->waits();
+  if (!params_.empty()) {
+    if (capturing) throw DeviceError("params of batches are sent by every run, which cannot be captured");
+    params_sent_.wait();
+    pinned_params_.reserve(params_.size() * sizeof(double));
+    std::memcpy(pinned_params_.data(), params_.data(), params_.size() * sizeof(double));
+    gpu.send(group_params_.data(), pinned_params_.data(), params_.size() * sizeof(double), stream);
+    params_sent_.record(stream);
+  }
+  if (rows_) send_pairs(request, stream, capturing);
+  argument_.packed = row_argument_.packed = packed_.data();
+  argument_.params = params_.empty() ? 0 : group_params_.data();
+  void* const last = rows_ ? static_cast<void*>(&row_argument_) : &argument_;
+  const auto launch = [&](CudaFunction* function, const char* name, std::int64_t x, unsigned y, std::int64_t threads,
+                          bool may_be_early) {
+    void* arguments[] = {particles, last};
+    if (x > 0) launch_kernel(gpu, function, name, unsigned(x), y, unsigned(threads), arguments, stream, may_be_early);
+  };
+  if (!reads_in_place()) launch(pack_, "nbcc_pack_j", ceil_div(run.nj, kBlock), 1, kBlock, false);
+  const LaunchConfig config = program_->config();
+  const std::int64_t of_block = config.j_slices > 1 ? 1 : config.threads / 32;
+  if (rows_)
+    launch(program_->function(), "nbcc_interact", ceil_div(run.ni, config.threads), 1, config.threads, early);
+  else
+    launch(program_->function(), "nbcc_interact", ceil_div(groups_, of_block), shares_of_groups(), config.threads,
+           early && !reads_in_place());
+}
+
+}  // namespace nbcc
