@@ -25,7 +25,7 @@ struct CpuSummation::Piece {
     j.reserve(capacity());
     pairs.reserve(capacity());
   }
-  // Rows of a few pairs each fill whole vectors.
+  // PairRows of a few pairs each fill whole vectors.
   std::int64_t capacity() const { return kPiece + kRowBlock * lanes; }
   bool is_empty() const { return numbers.empty(); }
   void clear() {
@@ -171,7 +171,7 @@ void CpuSummation::run(const SumRequest& request, ListedPairs listed) {
   choose_code(request);
   code_now_ = &list_code_();
   interact_now_ = code_now_->interact_numbered;
-  const Rows& rows = *listed.rows;
+  const PairRows& rows = *listed.rows;
   pack_j(request);
   const std::int64_t block_size = round_up(kRowBlock, source_.lanes), blocks = ceil_div(request.i_count, block_size);
   const std::int64_t padded = blocks * block_size;
@@ -189,7 +189,7 @@ void CpuSummation::run(const SumRequest& request, ListedPairs listed) {
   on_threads()(blocks, [&](std::int64_t k) { store_block(request, block_of(k)); });
 }
 
-void CpuSummation::sum_rows(const SumRequest& request, const Rows& rows, const Block& block, Piece& piece) {
+void CpuSummation::sum_rows(const SumRequest& request, const PairRows& rows, const Block& block, Piece& piece) {
   begin_block(request, block);
   Accumulators& sums = piece.lowest_first ? piece.partial : totals_;
   const auto sum_all = [&] {

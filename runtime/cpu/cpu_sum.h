@@ -53,7 +53,7 @@ class CpuSummation final : public Summation {
   std::vector<Share> share_out(const Lists& lists);
   void sum_share(const SumRequest& request, const Lists& lists, const Share& share, Piece& piece);
   void sum_piece(const SumRequest& request, const Lists& lists, const Share& share, Piece& piece);
-  void sum_rows(const SumRequest& request, const Rows& rows, const Block& block, Piece& piece);
+  void sum_rows(const SumRequest& request, const PairRows& rows, const Block& block, Piece& piece);
   template <typename Body>
   void on_pieces(std::int64_t count, const Body& body);
   // Positions among what was gathered -> the caller's numbers of j, for argmin and argmax.

@@ -22,11 +22,6 @@ std::int64_t ceil_div(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; 
 struct Range {
   int begin, count;
 };
-struct CudaLeftOut {
-  int first;
-  unsigned near, next;
-  int far_begin, far_count;
-};
 
 std::vector<int> narrowed(const std::vector<std::int64_t>& values) { return {values.begin(), values.end()}; }
 
@@ -58,8 +53,8 @@ class CudaLists::Parcel {
 CudaLists::CudaLists(const CudaKernel& kernel, CudaArguments& arguments)
     : kernel_(kernel),
       arguments_(arguments),
+      table_(kernel.gpu()),
       listed_(kernel.gpu()),
-      left_(kernel.gpu()),
       packed_(kernel.gpu()),
       pairs_(kernel.gpu()),
       group_params_(kernel.gpu()),
@@ -68,7 +63,7 @@ CudaLists::CudaLists(const CudaKernel& kernel, CudaArguments& arguments)
       pairs_sent_(kernel.gpu()),
       params_sent_(kernel.gpu()) {}
 
-void CudaLists::choose(const SumRequest& request, const Lists* lists, const Rows* rows) {
+void CudaLists::choose(const SumRequest& request, const Lists* lists, const PairRows* rows) {
   lists_ = lists;
   rows_ = rows;
   left_out_ = request.left_out;
@@ -108,21 +103,23 @@ std::size_t CudaLists::bytes_for(std::int64_t, std::int64_t nj) const {
 }
 
 std::size_t CudaLists::bytes() const {
-  return listed_.bytes() + left_.bytes() + packed_.bytes() + pairs_.bytes() + group_params_.bytes();
+  return table_.bytes() + listed_.bytes() + packed_.bytes() + pairs_.bytes() + group_params_.bytes();
 }
 
 void CudaLists::keep_old() {
-  for (CudaBuffer* buffer : {&listed_, &left_, &packed_, &pairs_, &group_params_}) buffer->keep_old();
+  for (CudaBuffer* buffer : {&listed_, &packed_, &pairs_, &group_params_}) buffer->keep_old();
+  table_.keep_old();
 }
 
 void CudaLists::release() {
-  for (CudaBuffer* buffer : {&listed_, &left_, &packed_, &pairs_, &group_params_}) buffer->release();
-  sent_lists_ = sent_rows_ = sent_left_out_ = 0;
+  for (CudaBuffer* buffer : {&listed_, &packed_, &pairs_, &group_params_}) buffer->release();
+  table_.release();
+  sent_lists_ = sent_rows_ = 0;
   sent_counts_ = {-1, -1};
 }
 
 bool CudaLists::is_sent(std::int64_t ni, std::int64_t nj) const {
-  if (left_out_ && sent_left_out_ != left_out_->number) return false;
+  if (!table_.holds(left_out_)) return false;
   if (rows_) return sent_rows_ == rows_->number;
   return lists_ ? sent_lists_ == lists_->number : sent_counts_ == std::array{ni, nj};
 }
@@ -144,7 +141,7 @@ bool CudaLists::reserve(std::int64_t ni, std::int64_t nj) {
 }
 
 bool CudaLists::send(std::int64_t ni, std::int64_t nj) {
-  if (left_out_ && sent_left_out_ != left_out_->number && !send_left_out()) return false;
+  if (!table_.holds(left_out_) && !table_.send(*left_out_)) return false;
   return rows_ ? send_rows() : send_lists(ni, nj);
 }
 
@@ -217,21 +214,6 @@ bool CudaLists::send_rows() {
   return true;
 }
 
-bool CudaLists::send_left_out() {
-  sent_left_out_ = 0;
-  std::vector<CudaLeftOut> of;
-  of.reserve(left_out_->of.size());
-  for (const nbcc_left_out& out : left_out_->of)
-    of.push_back({int(out.first), unsigned(out.near), unsigned(out.near >> 32), int(out.far - left_out_->far.data()),
-                  int(out.far_count)});
-  Parcel parcel;
-  parcel.add(of, argument_.left_out);
-  parcel.add(left_out_->far, argument_.far);
-  if (!parcel.send(kernel_.gpu(), left_)) return false;
-  sent_left_out_ = left_out_->number;
-  return true;
-}
-
 // The inputs of pairs: where they are on the GPU, or as columns that are sent there.
 void CudaLists::send_pairs(const SumRequest& request, CudaStream* stream, bool capturing) {
   const KernelSource& source = kernel_.source;
@@ -298,6 +280,8 @@ void CudaLists::run(const SumRequest& request, const CudaPiece& piece, CudaStrea
   }
   if (rows_) send_pairs(request, stream, capturing);
   argument_.packed = row_argument_.packed = packed_.data();
+  argument_.left_out = table_.of();
+  argument_.far = table_.far();
   argument_.params = params_.empty() ? 0 : group_params_.data();
   void* const last = rows_ ? static_cast<void*>(&row_argument_) : &argument_;
   const auto launch = [&](CudaFunction* function, const char* name, std::int64_t x, unsigned y, std::int64_t threads,

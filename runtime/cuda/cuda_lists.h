@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/cuda/cuda_kernel.h"
+#include "runtime/cuda/cuda_left_out.h"
 #include "runtime/cuda/cuda_memory.h"
 #include "runtime/cuda/cuda_whole.h"
 
@@ -30,7 +31,7 @@ class CudaLists final : public CudaWhole {
 
   // What the next runs are over: lists, or rows of pairs, or, if both are null, all pairs. They and the request's
   // pairs that are left out must live until the next call.
-  void choose(const SumRequest& request, const Lists* lists, const Rows* rows);
+  void choose(const SumRequest& request, const Lists* lists, const PairRows* rows);
   // The j are read by every block that they act on, where they are, and no copy of them.
   bool reads_in_place() const;
 
@@ -53,14 +54,13 @@ class CudaLists final : public CudaWhole {
   [[nodiscard]] bool send(std::int64_t ni, std::int64_t nj);
   [[nodiscard]] bool send_lists(std::int64_t ni, std::int64_t nj);
   [[nodiscard]] bool send_rows();
-  [[nodiscard]] bool send_left_out();
   void send_pairs(const SumRequest& request, CudaStream* stream, bool capturing);
   unsigned shares_of_groups() const;
 
   const CudaKernel& kernel_;
   CudaArguments& arguments_;
   const Lists* lists_ = nullptr;  // chosen
-  const Rows* rows_ = nullptr;
+  const PairRows* rows_ = nullptr;
   const LeftOut* left_out_ = nullptr;
   std::span<const double> params_;  // of groups
 
@@ -69,13 +69,14 @@ class CudaLists final : public CudaWhole {
   CudaFunction* pack_ = nullptr;
 
   // What is on the GPU: of which lists, or all pairs of how many particles.
-  std::int64_t sent_lists_ = 0, sent_rows_ = 0, sent_left_out_ = 0;
+  std::int64_t sent_lists_ = 0, sent_rows_ = 0;
   std::array<std::int64_t, 2> sent_counts_{-1, -1};
   std::int64_t groups_ = 0, most_i_ = 0, i_count_ = 0;
   CudaListArgument argument_;
   CudaRowArgument row_argument_;
   CudaDevicePointer i_order_ = 0;
-  CudaBuffer listed_, left_, packed_, pairs_, group_params_;
+  CudaLeftOut table_;
+  CudaBuffer listed_, packed_, pairs_, group_params_;
   CudaPinned pinned_pairs_, pinned_params_;
   CudaEventOwner pairs_sent_, params_sent_;
 };

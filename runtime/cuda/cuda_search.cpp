@@ -12,7 +12,7 @@ namespace {
 
 // As templates/cuda_search.cu.in has them.
 constexpr std::int64_t kBlock = 256, kCluster = 8, kChildren = 32, kSortTile = 4096, kPasses = 8, kRows = 12,
-                       kDigits = 256, kListStride = 256 + 32, kWarps = 4;
+                       kDigits = 256, kListStride = 256 + 32, kWarps = 4, kNumberBytes = 16;
 constexpr std::int64_t kFewCounters = 2048 + 2 * kRows * kDigits + 2 * (kPasses + 1) + 4;
 constexpr std::int64_t kSiteBytes = 16, kBoxBytes = 32, kSpaceBytes = 512;
 constexpr std::int64_t kMostBlocksOfExtent = 528, kMostBlocksOfKeys = 1056, kMostBlocksOfSort = 264;
@@ -48,7 +48,11 @@ const ArrayView* view_of(const KernelSource& source, const SumRequest& request, 
 }  // namespace
 
 CudaSearch::CudaSearch(const CudaKernel& kernel, CudaArguments& arguments)
-    : kernel_(kernel), arguments_(arguments), memory_(kernel.gpu()), told_(kernel.gpu()) {}
+    : kernel_(kernel),
+      arguments_(arguments),
+      table_(kernel.gpu()),
+      memory_(kernel.gpu()),
+      told_(kernel.gpu()) {}
 
 bool CudaSearch::can_search(std::int64_t ni, std::int64_t nj) const {
   return !kernel_.source.search_text.empty() && ni > 0 && nj > 0 && std::max(ni, nj) <= kMostParticles;
@@ -76,7 +80,8 @@ CudaSearch::Layout CudaSearch::layout(std::int64_t ni, std::int64_t nj, CudaDevi
   }
   a.lists = take(ceil_div(ni, 32) * kListStride * 4);
   a.list_sizes = take(ceil_div(ni, 32) * 4);
-  a.packed = take((nj + kBlock + kCluster) * std::max(kernel_.source.search.packed_bytes, 1));
+  a.packed = take((nj + kBlock + kCluster) *
+                  (std::max(kernel_.source.search.packed_bytes, 1) + (left_out_ ? kNumberBytes : 0)));
   std::int64_t boxes = 0, level = 0;
   for (std::int64_t n = ceil_div(nj, kCluster);; n = ceil_div(n, kChildren)) {
     a.first_box[level++] = boxes;
@@ -96,14 +101,20 @@ CudaSearch::Layout CudaSearch::layout(std::int64_t ni, std::int64_t nj, CudaDevi
 }
 
 bool CudaSearch::has_room(std::int64_t ni, std::int64_t nj) const {
-  return !functions_.empty() && layout(ni, nj, 0).bytes <= memory_.bytes();
+  return !functions_.empty() && program_leaves_out_ == (left_out_ != nullptr) && table_.holds(left_out_) &&
+         layout(ni, nj, 0).bytes <= memory_.bytes();
 }
 
 bool CudaSearch::reserve(std::int64_t ni, std::int64_t nj) {
-  if (functions_.empty()) {
-    program_ = kernel_.program_of(kernel_.source.search_text, kSearchLaunch);
+  if (functions_.empty() || program_leaves_out_ != (left_out_ != nullptr)) {
+    const std::string_view defined = left_out_ ? "#define NBCC_LEAVES_OUT\n" : "";
+    program_ = kernel_.program_of(std::string(defined) + kernel_.source.search_text, kSearchLaunch);
+    program_leaves_out_ = left_out_ != nullptr;
+    // What is kept was packed for another program.
+    clear_space_ = true;
     for (const char* name : kKernels) functions_[name] = program_->find(name);
   }
+  if (!table_.holds(left_out_) && !table_.send(*left_out_)) return false;
   const std::size_t bytes = layout(ni, nj, 0).bytes;
   clear_told_ = clear_told_ || told_.bytes() == 0;
   clear_space_ = clear_space_ || memory_.bytes() < bytes;
@@ -137,6 +148,8 @@ void CudaSearch::run(const SumRequest& request, const CudaPiece& piece, CudaStre
   CudaSearchArgument& search = now.argument;
   search.i_are_j = i_are_j(request, piece) ? 1 : 0;
   search.skin = request.skin;
+  search.left_out = table_.of();
+  search.far = table_.far();
   CudaRun& run = arguments_.run();
   run = {};
   run.i_list = piece.i_list;

@@ -129,9 +129,10 @@ void CudaSummation::run(const SumRequest& request, Neighbours neighbours) {
   if (neighbours.must && kernel_.source.search_text.empty())
     throw UsageError(fmt::format("pairs = cutoff: the code of pipeline '{}' for this GPU has no search for neighbours",
                                  kernel_.source.pipeline));
-  if (request.left_out) return run(request, AllPairs{});
+  search_.choose(request.left_out);
   const bool search = search_.can_search(request.i_count, request.nj) && (neighbours.must || pays(request));
-  run(request, search ? &search_ : nullptr);
+  if (!search) return run(request, AllPairs{});
+  run(request, &search_);
 }
 
 // Who chooses a launch configuration means that of all pairs. What depends on more than counts and params is not looked

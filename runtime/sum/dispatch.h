@@ -26,7 +26,7 @@ struct Neighbours {
 };
 
 struct Lists;
-struct Rows;
+struct PairRows;
 
 // The j of the ranges that the caller has given each group of i.
 struct Listed {
@@ -35,7 +35,7 @@ struct Listed {
 
 // Pairs that the caller has listed one by one.
 struct ListedPairs {
-  const Rows* rows = nullptr;
+  const PairRows* rows = nullptr;
 };
 
 using Pairs = std::variant<AllPairs, Neighbours, Listed, ListedPairs>;

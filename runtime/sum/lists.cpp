@@ -151,7 +151,7 @@ Lists lists_of_batches(std::int64_t batches, std::span<const std::int64_t> i_bat
   return lists;
 }
 
-void Rows::check_counts(std::int64_t ni, std::int64_t nj) const {
+void PairRows::check_counts(std::int64_t ni, std::int64_t nj) const {
   if (std::int64_t(first.size()) - 1 != ni)
     throw UsageError(fmt::format("{}: there are rows for {} i-particles, but there are {}", what, first.size() - 1, ni));
   const auto beyond = std::ranges::find_if(j, [nj](int of) { return of >= nj; });
@@ -160,9 +160,9 @@ void Rows::check_counts(std::int64_t ni, std::int64_t nj) const {
         fmt::format("{}: j[{}] is {}, but there are {} j-particles", what, beyond - j.begin(), *beyond, nj));
 }
 
-Rows read_rows(std::string_view what, std::int64_t ni, const std::int64_t* first, std::int64_t count,
+PairRows read_rows(std::string_view what, std::int64_t ni, const std::int64_t* first, std::int64_t count,
                const std::int64_t* j, const Fetch<std::int64_t>& fetch) {
-  Rows rows;
+  PairRows rows;
   rows.what = what;
   rows.number = next_number();
   check_there(what, "i-particles", &rows, ni);
@@ -180,7 +180,7 @@ Rows read_rows(std::string_view what, std::int64_t ni, const std::int64_t* first
   return rows;
 }
 
-LeftOut::LeftOut(const Rows& rows) : number(rows.number) {
+LeftOut::LeftOut(const PairRows& rows) : number(rows.number) {
   constexpr int kNear = 64;
   far.reserve(rows.j.size());  // so that they stay where they are
   of.reserve(rows.first.size());

@@ -55,7 +55,7 @@ Lists lists_of_batches(std::int64_t batches, std::span<const std::int64_t> i_bat
                        std::span<const std::int64_t> j_batch);
 
 // For each i some j: those of i are j[first[i]], ..., j[first[i + 1] - 1].
-struct Rows {
+struct PairRows {
   std::vector<std::int64_t> first;
   std::vector<int> j;
   std::string what;  // "pairs", "exclusions"
@@ -67,7 +67,7 @@ struct Rows {
   void check_counts(std::int64_t ni, std::int64_t nj) const;
 };
 
-Rows read_rows(std::string_view what, std::int64_t ni, const std::int64_t* first, std::int64_t count,
+PairRows read_rows(std::string_view what, std::int64_t ni, const std::int64_t* first, std::int64_t count,
                const std::int64_t* j, const Fetch<std::int64_t>& fetch);
 
 // The j that do not act on each i, as kernels test for them.
@@ -75,7 +75,7 @@ struct LeftOut {
   std::vector<nbcc_left_out> of;  // by i
   std::vector<int> far;
   std::int64_t number = 0;
-  explicit LeftOut(const Rows& rows);
+  explicit LeftOut(const PairRows& rows);
   LeftOut(const LeftOut&) = delete;
   LeftOut& operator=(const LeftOut&) = delete;
 };

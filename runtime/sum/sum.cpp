@@ -294,7 +294,7 @@ void SumState::set_batches(std::int64_t batches, std::int64_t ni, const std::int
 
 void SumState::set_listed_pairs(std::int64_t ni, const std::int64_t* first, std::int64_t count,
                                 const std::int64_t* j) {
-  Rows rows = read_rows("pairs", ni, first, count, j, fetch<std::int64_t>());
+  PairRows rows = read_rows("pairs", ni, first, count, j, fetch<std::int64_t>());
   forget_lists();
   listed_pairs_ = std::move(rows);
 }
@@ -335,7 +335,7 @@ void SumState::set_left_out(std::int64_t ni, const std::int64_t* first, std::int
   }
   check_lists("exclusions");
   summation_->check_left_out();
-  Rows rows = read_rows("exclusions", ni, first, count, j, fetch<std::int64_t>());
+  PairRows rows = read_rows("exclusions", ni, first, count, j, fetch<std::int64_t>());
   left_out_ = std::make_unique<const LeftOut>(rows);
   left_out_rows_ = std::move(rows);
 }

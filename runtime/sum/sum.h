@@ -85,7 +85,7 @@ class SumState {
   std::optional<std::int64_t> ni_, nj_;
   PairChoice pairs_ = PairChoice::Auto;
   std::optional<Lists> lists_;
-  std::optional<Rows> listed_pairs_, left_out_rows_;
+  std::optional<PairRows> listed_pairs_, left_out_rows_;
   std::unique_ptr<const LeftOut> left_out_;
   std::map<std::size_t, std::vector<double>> params_of_groups_;  // by field: [group][component]
   SumRequest request_;  // what the next run has from before

@@ -50,8 +50,19 @@ Columns run(Sum& sum, const Pipeline& pipeline, NeighbourCase& c) {
   return results;
 }
 
+// Of every third case some pairs are left out.
 Columns run(const Pipeline& pipeline, NeighbourCase& c, nbcc_pairs pairs) {
   Sum sum(pipeline);
+  if ((c.ni + c.nj) % 3 == 1) {
+    std::mt19937_64 random(5);
+    std::vector<std::int64_t> first{0}, j;
+    for (std::int64_t i = 0; i < c.ni; ++i) {
+      for (std::uint64_t k = random() % 12; k > 0 && c.nj > 0; --k)
+        j.push_back(std::int64_t(random() % std::uint64_t(c.nj)));
+      first.push_back(std::int64_t(j.size()));
+    }
+    sum.exclusions(first, j);
+  }
   return run(sum.pairs(pairs), pipeline, c);
 }
 

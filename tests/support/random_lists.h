@@ -136,6 +136,14 @@ inline ListCase random_list_case(const OracleInput& from, ListKind kind, bool so
   return made;
 }
 
+// Of every third seed, a few j of each i.
+inline void leave_some_out(SumState& sum, std::int64_t ni, std::int64_t nj, std::uint64_t seed) {
+  if (seed % 3 != 1) return;
+  RandomSource random(seed);
+  const OracleRows rows = rows_of(random_rows(random, ni, nj, 12));
+  sum.set_left_out(ni, rows.first.data(), std::int64_t(rows.j.size()), rows.j.data());
+}
+
 // The oracle's columns of a pipeline of which one input of j has become one of pairs.
 inline void add_pair_columns(OracleInput& input, int components, std::uint64_t seed) {
   RandomSource random(seed);

@@ -67,6 +67,7 @@ void add_cuda_lists(KernelSource& source, const Pipeline& pipeline, const Plan& 
     source.list_launch = {kListThreads, most, kListTile, 1, 1};
     holes["types"] = cuda_types(source.list_launch, "0", options.precision, plan.has_cells);
     holes["declare_self"] = body.tests_self ? "unsigned self[kRows];" : "";
+    holes["left_out"] = fill_template("cuda_left_out.cuh", {});
     holes["params"] = std::to_string(std::max(source.params, 1));
     holes["axes"] = std::to_string(places.size());
     holes["resident_blocks"] = std::to_string(resident_blocks(body.needs));

@@ -435,7 +435,7 @@ class PairText {
   bool any_order() const { return pairs_ != CudaPairs::All; }
   // What is said of a j-particle's number, where it is needed: always, if pairs are left out.
   std::string number_of_j(const std::string& text) const {
-    if (j_number_ || pairs_ != CudaPairs::Listed) return j_number_ ? text : "";
+    if (j_number_ || !any_order()) return j_number_ ? text : "";
     return "#ifdef NBCC_LEAVES_OUT\n" + text + "#endif\n";
   }
   // A place may be shifted.
