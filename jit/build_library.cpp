@@ -5,13 +5,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <future>
 #include <set>
+#include <span>
+#include <thread>
 
 #include "jit/build_kernel.h"
 #include "jit/clang_compile.h"
 #include "jit/cpu_jit.h"
 #include "jit/link_library.h"
 #include "runtime/api/nbcc.h"
+#include "runtime/cuda/cuda_texts.h"
 #include "runtime/error.h"
 #include "runtime/image/image.h"
 #include "runtime/image/image_kernel.h"
@@ -22,21 +27,41 @@ namespace {
 
 std::string version() { return std::string("nbcc ") + nbcc_version(); }
 
-// Machine code in every launch configuration that a device asks for by itself. Of the newest architecture PTX as well,
+// Texts in the place of code -> code, on all cores.
+void compile_all(const CudaCompiler& compiler, std::vector<CudaImage>& images) {
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t k = next++; k < images.size(); k = next++) {
+      CudaImage& image = images[k];
+      const auto form = image.ptx ? CudaCompiler::Form::Ptx : CudaCompiler::Form::Cubin;
+      image.bytes = compiler.compile(image.bytes, image.architecture, image.config, form).image;
+    }
+  };
+  std::vector<std::future<void>> workers;
+  for (unsigned k = 0; k < std::max(1u, std::thread::hardware_concurrency()); ++k)
+    workers.push_back(std::async(std::launch::async, work));
+  for (std::future<void>& worker : workers) worker.get();
+}
+
+// Machine code of all texts, that of all pairs in every launch configuration that a device asks for by itself. Of the newest architecture PTX as well,
 // for GPUs that are newer than that, in the text's own configuration.
 std::vector<CudaImage> cuda_images(const LibraryRequest& request, const KernelSource& kernel) {
   std::vector<CudaImage> images;
   if (request.architectures.empty()) return images;
-  const CudaCompiler& compiler = *request.cuda_compiler;
-  const auto add = [&](const std::string& architecture, const LaunchConfig& config, CudaCompiler::Form form) {
-    images.push_back({architecture, config, form == CudaCompiler::Form::Ptx, compiler.version(),
-                      compiler.compile(kernel.text, architecture, config, form).image});
+  const auto add = [&](const KernelText& text, const std::string& architecture, CudaCompiler::Form form) {
+    images.push_back({architecture, text.second, form == CudaCompiler::Form::Ptx, cuda_text_number(text.first),
+                      request.cuda_compiler->version(), text.first});
   };
+  std::vector<KernelText> texts = all_other_texts(kernel);
+  texts.insert(texts.begin(), {kernel.text, kernel.launches.front()});
   const std::string newest = *std::ranges::max_element(request.architectures, {}, number_of_architecture);
   for (const std::string& architecture : request.architectures) {
-    for (const LaunchConfig& config : kernel.launches) add(architecture, config, CudaCompiler::Form::Cubin);
+    for (const KernelText& text : texts) add(text, architecture, CudaCompiler::Form::Cubin);
+    for (const LaunchConfig& config : std::span(kernel.launches).subspan(1))
+      add({kernel.text, config}, architecture, CudaCompiler::Form::Cubin);
   }
-  add(newest, kernel.launches.front(), CudaCompiler::Form::Ptx);
+  for (const KernelText& text : texts) add(text, newest, CudaCompiler::Form::Ptx);
+  compile_all(*request.cuda_compiler, images);
   return images;
 }
 
@@ -52,7 +77,10 @@ std::string build_kernels(const LibraryRequest& request, const LibraryPipeline& 
     KernelSource kernel = build_cpu_kernel(one.pipeline, request.options, isa, "");
     const std::string prefix = kernel_prefix(kernel.pipeline, isa);
     objects.push_back({prefix + ".o", cpu_object(kernel, prefix)});
+    kernel.text = kernel.list_text;
+    objects.push_back({prefix + "_lists.o", cpu_object(kernel, prefix + "_lists")});
     kernel.text.clear();
+    kernel.list_text.clear();
     image.cpu.push_back(std::move(kernel));
   }
   image.cuda = one.cuda;

@@ -1,4 +1,4 @@
-// What LAMMPS has computed of a box of water, as it stands in the files of a folder (examples/water/lammps).
+// What LAMMPS has computed of a box of water, as it stands in the files of a folder (examples/water/from_lammps).
 #pragma once
 #include <cstdint>
 #include <map>

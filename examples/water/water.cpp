@@ -1,8 +1,8 @@
 // A Reference -> atoms that move, and their energies. Its door is Water.
 //
 // Two sums make the forces. That of the bonds runs over pairs that are listed, each with constants of its own. That of
-// all other pairs runs behind a cutoff, where a search finds them, and leaves out those within a molecule: in this model
-// all of these are bonds, so that one list of pairs is both.
+// all other pairs runs behind a cutoff, where a search finds them, and leaves out those within a molecule. These are
+// the pairs that are bonded, in this model, so that one list is both.
 #include "examples/water/water.h"
 
 #include "examples/support/open_sum.h"

@@ -8,8 +8,8 @@
 
 namespace examples {
 
-// The lengths, charges and strengths of SPC/Fw (Y. Wu, H. L. Tepper & G. A. Voth, J. Chem. Phys. 124 (2006) 024503), whose
-// angle is a spring between the hydrogens here: there are no terms but those of pairs. Charges are the atoms'.
+// The numbers of SPC/Fw (Y. Wu, H. L. Tepper & G. A. Voth, J. Chem. Phys. 124 (2006) 024503), but that a spring between
+// the hydrogens stands for its angle: there are no terms but those of pairs. Charges are the atoms'.
 struct WaterModel {
   double oh_strength = 529.581, oh_length = 1.012;  // strength (r - length)^2
   double hh_strength = 122.4, hh_length = 1.69;

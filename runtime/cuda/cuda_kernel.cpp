@@ -50,14 +50,14 @@ CudaLaunch CudaKernel::launch_for(std::int64_t ni, std::int64_t nj, bool may_loa
   return open(model_choice(ni, nj), ni, nj, may_load);
 }
 
-const CudaProgram* CudaKernel::program_of(const std::string& text, const LaunchConfig& config) const {
+const CudaProgram* CudaKernel::program_of(const KernelText& text) const {
   const std::lock_guard lock(mutex_);
-  std::shared_ptr<const CudaProgram>& program = others_[{text, config}];
+  std::shared_ptr<const CudaProgram>& program = others_[text];
   if (!program) {
     KernelSource other = source;
-    other.text = text;
-    other.launches = {config};
-    program = loader_->load(other, config);
+    other.text = text.first;
+    other.launches = {text.second};
+    program = loader_->load(other, text.second);
   }
   return program.get();
 }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "runtime/cuda/cuda_loader.h"
+#include "runtime/cuda/cuda_texts.h"
 #include "runtime/cuda/cuda_tunings.h"
 #include "runtime/sum/device.h"
 
@@ -31,8 +32,7 @@ class CudaKernel final : public Kernel {
   // measured configuration that cannot be compiled or loaded is tried once; throws UsageError if the compiler refuses
   // what `overrides` asks for.
   CudaLaunch launch_for(std::int64_t ni, std::int64_t nj, bool may_load, const LaunchConfig& overrides = {}) const;
-  // Of another text of the source in one launch configuration.
-  const CudaProgram* program_of(const std::string& text, const LaunchConfig& config) const;
+  const CudaProgram* program_of(const KernelText& text) const;  // of the source
   LaunchConfig model_choice(std::int64_t ni, std::int64_t nj) const;
   // What measured configurations of this kernel are kept under.
   CudaTuningSubject tuning_subject() const {
@@ -49,7 +49,7 @@ class CudaKernel final : public Kernel {
   mutable std::mutex mutex_;
   mutable std::map<LaunchConfig, std::shared_ptr<const CudaProgram>> programs_;
   mutable std::set<LaunchConfig> impossible_;
-  mutable std::map<std::pair<std::string, LaunchConfig>, std::shared_ptr<const CudaProgram>> others_;
+  mutable std::map<KernelText, std::shared_ptr<const CudaProgram>> others_;
 };
 
 }  // namespace nbcc

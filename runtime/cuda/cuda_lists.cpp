@@ -72,23 +72,10 @@ void CudaLists::choose(const SumRequest& request, const Lists* lists, const Pair
 
 bool CudaLists::reads_in_place() const { return !params_.empty() || (lists_ && !lists_->shifts.empty()); }
 
-std::string CudaLists::text() const {
-  if (rows_) return kernel_.source.pair_text;
-  std::string defined;
-  if (left_out_) defined += "#define NBCC_LEAVES_OUT\n";
-  if (lists_ && !lists_->shifts.empty()) defined += "#define NBCC_SHIFTS\n";
-  if (reads_in_place()) defined += "#define NBCC_READS_IN_PLACE\n";
-  return defined + kernel_.source.list_text;
-}
-
-LaunchConfig CudaLists::config() const {
-  if (rows_) return kPairLaunch;
-  LaunchConfig config = kernel_.source.list_launch;
-  const bool many = !lists_ || lists_->pairs() > kManyJ * std::max<std::int64_t>(lists_->i_count(), 1);
-  if (many) config.j_slices = config.threads / 32;
-  // What is left out takes registers.
-  if (left_out_) config.i_per_thread = std::min(config.i_per_thread, 2);
-  return config;
+KernelText CudaLists::text() const {
+  if (rows_) return cuda_pair_text(kernel_.source);
+  const bool shared = !lists_ || lists_->pairs() > kManyJ * std::max<std::int64_t>(lists_->i_count(), 1);
+  return cuda_list_text(kernel_.source, left_out_ != nullptr, reads_in_place(), shared);
 }
 
 std::int64_t CudaLists::pair_bytes() const {
@@ -125,7 +112,7 @@ bool CudaLists::is_sent(std::int64_t ni, std::int64_t nj) const {
 }
 
 bool CudaLists::has_room(std::int64_t ni, std::int64_t nj) const {
-  return program_ && program_text_ == text() && program_->config() == config() && is_sent(ni, nj) &&
+  return program_ && program_text_ == text() && is_sent(ni, nj) &&
          std::size_t(nj * kernel_.source.packed_bytes) <= packed_.bytes() &&
          (!rows_ || std::size_t(pair_bytes()) <= pairs_.bytes()) &&
          params_.size() * sizeof(double) <= group_params_.bytes();
@@ -133,7 +120,7 @@ bool CudaLists::has_room(std::int64_t ni, std::int64_t nj) const {
 
 bool CudaLists::reserve(std::int64_t ni, std::int64_t nj) {
   program_text_ = text();
-  program_ = kernel_.program_of(program_text_, config());
+  program_ = kernel_.program_of(program_text_);
   pack_ = program_->find("nbcc_pack_j");
   return (is_sent(ni, nj) || send(ni, nj)) && packed_.reserve(std::size_t(nj * kernel_.source.packed_bytes) + 1) &&
          (!rows_ || pairs_.reserve(std::size_t(pair_bytes()) + 1)) &&
@@ -183,6 +170,7 @@ bool CudaLists::send_lists(std::int64_t ni, std::int64_t nj) {
   parcel.add(lists.i_order, i_order_);
   if (!parcel.send(kernel_.gpu(), listed_)) return false;
   if (lists.j_order.empty()) argument_.j_order = 0;
+  if (lists.shifts.empty()) argument_.shifts = 0;
   if (lists.i_order.empty()) i_order_ = 0;
   sent_lists_ = lists_ ? lists_->number : 0;
   if (!lists_) sent_counts_ = {ni, nj};

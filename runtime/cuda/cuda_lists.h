@@ -10,6 +10,7 @@
 #include "runtime/cuda/cuda_kernel.h"
 #include "runtime/cuda/cuda_left_out.h"
 #include "runtime/cuda/cuda_memory.h"
+#include "runtime/cuda/cuda_texts.h"
 #include "runtime/cuda/cuda_whole.h"
 
 namespace nbcc {
@@ -47,8 +48,7 @@ class CudaLists final : public CudaWhole {
  private:
   // Arrays that go to the GPU in one piece.
   class Parcel;
-  std::string text() const;
-  LaunchConfig config() const;
+  KernelText text() const;
   std::int64_t pair_bytes() const;
   bool is_sent(std::int64_t ni, std::int64_t nj) const;
   [[nodiscard]] bool send(std::int64_t ni, std::int64_t nj);
@@ -65,7 +65,7 @@ class CudaLists final : public CudaWhole {
   std::span<const double> params_;  // of groups
 
   const CudaProgram* program_ = nullptr;  // of the last reserve()
-  std::string program_text_;
+  KernelText program_text_;
   CudaFunction* pack_ = nullptr;
 
   // What is on the GPU: of which lists, or all pairs of how many particles.

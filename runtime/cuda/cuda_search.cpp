@@ -107,8 +107,7 @@ bool CudaSearch::has_room(std::int64_t ni, std::int64_t nj) const {
 
 bool CudaSearch::reserve(std::int64_t ni, std::int64_t nj) {
   if (functions_.empty() || program_leaves_out_ != (left_out_ != nullptr)) {
-    const std::string_view defined = left_out_ ? "#define NBCC_LEAVES_OUT\n" : "";
-    program_ = kernel_.program_of(std::string(defined) + kernel_.source.search_text, kSearchLaunch);
+    program_ = kernel_.program_of(cuda_search_text(kernel_.source, left_out_ != nullptr));
     program_leaves_out_ = left_out_ != nullptr;
     // What is kept was packed for another program.
     clear_space_ = true;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "fmt/format.h"
 #include "runtime/error.h"
@@ -19,11 +20,29 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Column, component, element, part)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FieldLayout, name, role, type, integral, length, width, first, reduction, defaults,
                                    comment)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchConfig, threads, i_per_thread, j_tile, unroll, j_slices, j_splits)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout, axes, periodic, reach)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, text, target, lanes, tile, i_block, i_columns, j_columns,
-                                   fields, params, outputs, reductions, held_in, has_finish, uses_i_index, uses_j_index,
-                                   neighbours, no_neighbours, search, operations, launches, cutoff, pair_statements)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CudaImage, architecture, config, ptx, toolkit, bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout::Number, param, constant)
+}  // namespace nbcc
+
+namespace nlohmann {
+template <typename T>
+struct adl_serializer<std::optional<T>> {
+  static void to_json(json& j, const std::optional<T>& value) {
+    j = value ? json(*value) : json(nullptr);
+  }
+  static void from_json(const json& j, std::optional<T>& value) {
+    value = j.is_null() ? std::nullopt : std::optional<T>(j.get<T>());
+  }
+};
+}  // namespace nlohmann
+
+namespace nbcc {
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout, axes, periodic, triclinic, reach, mirrored, uniform_reach, lengths,
+                                   j_positions, packed_bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, text, search_text, list_text, pair_text, target, lanes, tile,
+                                   i_block, i_columns, j_columns, fields, params, outputs, reductions, held_in,
+                                   has_finish, uses_i_index, uses_j_index, neighbours, no_neighbours, search, operations,
+                                   launches, list_launch, packed_bytes, cutoff, pair_statements)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CudaImage, architecture, config, ptx, text, toolkit, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PipelineImage, made_by, precision, math, root, cpu, cuda, cuda_images)
 
 namespace {
@@ -31,7 +50,7 @@ namespace {
 constexpr std::string_view kMagic = "nbcc pipeline\n";
 // Goes up with every change of the lists above and of what they mean, and of what kernels take for granted
 // (kernel_source.h, cuda_arguments.h).
-constexpr std::uint32_t kVersion = 9;
+constexpr std::uint32_t kVersion = 10;
 
 static_assert(std::endian::native == std::endian::little);
 
@@ -52,6 +71,8 @@ T take(std::string_view& bytes) {
 std::uint64_t checksum(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
 }  // namespace
+
+std::uint64_t cuda_text_number(std::string_view text) { return checksum(text); }
 
 std::string write_image(const PipelineImage& image) {
   std::string body;

@@ -2,6 +2,7 @@
 // kernels, and its code for GPUs; the CPU kernels themselves are functions of the library. One string of bytes, the
 // same for every machine. Tested by tests/unit/image_test.cpp.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@ struct CudaImage {
   std::string architecture;  // "sm_90"
   LaunchConfig config;       // without j_splits
   bool ptx = false;          // else a cubin
+  std::uint64_t text = 0;    // of which of the kernel's texts: cuda_text_number()
   int toolkit = 0;           // 13000: made by CUDA 13.0
   std::string bytes;
 };
@@ -24,9 +26,11 @@ struct PipelineImage {
   std::string made_by;  // "nbcc 0.1.0"
   std::string precision, math, root;
   std::vector<KernelSource> cpu;  // one for each instruction set, the best first; without texts
-  KernelSource cuda;              // with its text
+  KernelSource cuda;              // with its texts
   std::vector<CudaImage> cuda_images;
 };
+
+std::uint64_t cuda_text_number(std::string_view text);
 
 // Which elements a field's array has in the typed functions of a compiled library. `real` is the flavour's: Float or
 // Double, of all fields that hold no whole numbers. An index has 64 bits, be it a field of that type or what an argmin

@@ -32,7 +32,7 @@ bool runs_cubin(const std::string& gpu, const std::string& code) {
   return runs_ptx(gpu, code) && number_of_architecture(gpu) / 10 == number_of_architecture(code) / 10;
 }
 
-// To the CUDA device a compiled pipeline is a compiler that knows one text and has compiled it before. What it has not
+// To the CUDA device a compiled pipeline is a compiler that knows the texts of one kernel and has compiled them before. What it has not
 // (another configuration, a GPU that none of its codes is for) it leaves to NVRTC.
 class ImageCompiler final : public CudaCompiler {
  public:
@@ -58,7 +58,8 @@ class ImageCompiler final : public CudaCompiler {
   // Always the GPU's own: whether that is machine code or PTX, the driver sees by itself.
   std::vector<std::string> architectures() const override { return {gpu_}; }
 
-  bool holds(const LaunchConfig& config) const { return find(config) != nullptr; }
+  // Of all pairs.
+  bool holds(const LaunchConfig& config) const { return find(text_.text, config) != nullptr; }
   bool can_compile() const {
     try {
       nvrtc();
@@ -70,7 +71,7 @@ class ImageCompiler final : public CudaCompiler {
 
   CudaCode compile(const std::string& text, const std::string& architecture, const LaunchConfig& config,
                    Form) const override {
-    if (const CudaImage* const found = find(config)) return {found->bytes};
+    if (const CudaImage* const found = find(text, config)) return {found->bytes};
     const std::shared_ptr<const CudaCompiler> compiler = nvrtc();
     // As CudaLoader chooses for a text.
     const std::vector<std::string> known = compiler->architectures();
@@ -88,8 +89,10 @@ class ImageCompiler final : public CudaCompiler {
   }
 
  private:
-  const CudaImage* find(const LaunchConfig& config) const {
-    const auto found = std::ranges::find(usable_, config.compiled(), &CudaImage::config);
+  const CudaImage* find(const std::string& text, const LaunchConfig& config) const {
+    const auto found = std::ranges::find_if(usable_, [&, number = cuda_text_number(text)](const CudaImage& one) {
+      return one.text == number && one.config == config.compiled();
+    });
     return found == usable_.end() ? nullptr : &*found;
   }
 
@@ -139,9 +142,11 @@ std::shared_ptr<const Kernel> load_image(CpuDevice& device, const PipelineImage&
     code->locate_j = reinterpret_cast<nbcc_locate_function>(kernel.locate_j);
     code->extent = reinterpret_cast<nbcc_extent_function>(kernel.extent);
     code->interact_numbered = reinterpret_cast<nbcc_interact_function>(kernel.interact_numbered);
-    return device.adopt(*source, std::move(code), [name = source->pipeline]() -> std::shared_ptr<const CpuCode> {
-      throw UsageError(fmt::format("pipeline '{}': the library has no code for lists", name));
-    });
+    auto lists = std::make_shared<CpuCode>(*code);
+    lists->interact = nullptr;
+    lists->interact_numbered = reinterpret_cast<nbcc_interact_function>(kernel.lists_numbered);
+    lists->interact_but = reinterpret_cast<nbcc_interact_function>(kernel.lists_but);
+    return device.adopt(*source, std::move(code), [lists] { return lists; });
   }
   const std::string& name = image.cpu.empty() ? image.cuda.pipeline : image.cpu.front().pipeline;
   throw DeviceError(fmt::format("pipeline '{}' was compiled for {}; {} has none of them", name,

@@ -8,6 +8,9 @@
 #include "compiler/source/parse.h"
 #include "runtime/cuda/cuda_device.h"
 #include "runtime/error.h"
+#include "jit/build_library.h"
+#include "jit/read_library.h"
+#include "runtime/image/image_kernel.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/random_lists.h"
@@ -107,6 +110,148 @@ TEST_P(RandomListsOnGpu, AgreeWithTheInterpreter) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomListsOnGpu, testing::Range(0, 6));
+
+// ---- params of batches, shifts of ranges -----------------------------------------------------------------------------
+
+const Source kNearSums{"sums.pipe", R"(
+input_i vec3 xi; input_j vec3 xj; input_j real mj; param real rc = 0.6; param real k = 1;
+output(sum) real near; output(min) real least; output(argmin) index nearest;
+vec3 dx = xj - xi;
+real r2 = dot(dx, dx);
+skip_if(r2 >= rc * rc);
+near += k * mj * (r2 + dot(xj, xj));
+least = min(least, r2);
+nearest = argmin(nearest, r2);
+)"};
+
+void expect_params_of_batches(const Device& on) {
+  const Pipeline pipeline = parse(kNearSums);
+  for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double}) {
+    const auto kernel = on.device.load(on.build(pipeline, {.precision = precision}));
+    const ListCase one =
+        random_list_case(random_pipeline_input(pipeline, 90, 400, 4), ListKind::Batches, precision == Precision::Double,
+                         std::uint64_t(precision) + 1);
+    ASSERT_GT(one.groups, 1);
+    std::vector<double> rc, k;
+    for (std::int64_t b = 0; b < one.groups; ++b) rc.push_back(0.25 * double(2 + b)), k.push_back(double(1 - b));
+    const test::Columns got = run_kernel(kernel, one.input, {.arrays_on = on.gpu, .prepare = [&](SumState& sum) {
+                                                               one.prepare(sum);
+                                                               sum.set_param_of_groups("rc", rc);
+                                                               sum.set_param_of_groups("k", k);
+                                                             }});
+    for (std::int64_t b = 0; b < one.groups; ++b) {
+      OracleInput input = one.input;
+      input.params = {rc[std::size_t(b)], k[std::size_t(b)]};
+      const Expectation expected = random_pipeline_expectation(pipeline, input, precision);
+      for (std::size_t c = 0; c < got.size(); ++c)
+        for (std::size_t i = 0; i < got[c].size(); ++i) {
+          if (one.group_of[i] != b) continue;
+          EXPECT_NEAR(got[c][i] == expected.values[c][i] ? 0 : got[c][i] - expected.values[c][i], 0,
+                      expected.bound[c][i])
+              << "output " << c << " of i " << i << " in batch " << b;
+        }
+    }
+  }
+}
+
+// Every range's j once more, at their other places, are the oracle's.
+void expect_shifts(const Device& on) {
+  const Pipeline pipeline = parse(kNearSums);
+  const Numbers i_first{0, 3, 3, 40}, range_first{0, 2, 3, 6}, begin{5, 0, 1, 100, 7, 7}, end{130, 0, 9, 200, 8, 200};
+  std::vector<double> shifts(18);
+  for (std::size_t k = 0; k < shifts.size(); ++k) shifts[k] = 0.25 * double(int(k * 7 % 5) - 2);
+  for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double}) {
+    const auto kernel = on.device.load(on.build(pipeline, {.precision = precision}));
+    OracleInput input = random_pipeline_input(pipeline, 40, 200, 4), moved = input;
+    moved.params = input.params = {0.75, 2};
+    moved.pairs = OracleRows{{0}, {}};
+    moved.nj = 0;
+    moved.j.assign(input.j.size(), {});
+    for (std::size_t r = 0; r < begin.size(); ++r)
+      for (std::int64_t j = begin[r]; j < end[r]; ++j, ++moved.nj)
+        for (std::size_t c = 0; c < input.j.size(); ++c)
+          moved.j[c].push_back(input.j[c][std::size_t(j)] + (c < 3 ? shifts[3 * r + c] : 0));
+    const std::int64_t of_group[] = {0, 125, 133, moved.nj};
+    for (std::int64_t i = 0; i < 40; ++i) {
+      const std::size_t group = i < 3 ? 0 : 2;
+      for (std::int64_t j = of_group[group]; j < of_group[group + 1]; ++j) moved.pairs->j.push_back(j);
+      moved.pairs->first.push_back(std::int64_t(moved.pairs->j.size()));
+    }
+    const test::Columns got = run_kernel(kernel, input, {.arrays_on = on.gpu, .prepare = [&](SumState& sum) {
+                                                           sum.set_lists(ListArrays{3, 6, i_first.data(), nullptr,
+                                                                                    range_first.data(), begin.data(),
+                                                                                    end.data(), nullptr, 0,
+                                                                                    shifts.data()});
+                                                         }});
+    const Expectation expected = random_pipeline_expectation(pipeline, moved, precision);
+    for (std::size_t c = 0; c < 2; ++c)  // an index is the caller's
+      for (std::size_t i = 0; i < got[c].size(); ++i)
+        EXPECT_NEAR(got[c][i] == expected.values[c][i] ? 0 : got[c][i] - expected.values[c][i], 0, expected.bound[c][i])
+            << "output " << c << " of i " << i;
+  }
+}
+
+TEST(ListsOnCpu, HaveParamsAndShiftsOfTheirOwn) {
+  for (const Isa isa : runnable_isas()) {
+    CpuDevice device(2, isa, make_cpu_toolchain(), "", "");
+    const Device on{device, [isa](const Pipeline& p, const Options& o) { return build_cpu_kernel(p, o, isa, ""); }};
+    expect_params_of_batches(on);
+    expect_shifts(on);
+  }
+}
+
+TEST(ListsOnShim, HaveParamsAndShiftsOfTheirOwn) {
+  CudaShim shim;
+  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
+  for (const CudaGpu* gpu : {static_cast<const CudaGpu*>(nullptr), &device.gpu()}) {
+    expect_params_of_batches({device, build_for_gpu, gpu});
+    expect_shifts({device, build_for_gpu, gpu});
+  }
+}
+
+TEST(ListsOnGpu, HaveParamsAndShiftsOfTheirOwn) {
+  std::optional<CudaDevice> device;
+  try {
+    device.emplace(cuda_driver(), make_nvrtc(), 0, "", "");
+  } catch (const DeviceError& e) {
+    GTEST_SKIP() << e.what();
+  }
+  expect_params_of_batches({*device, build_for_gpu, &device->gpu()});
+  expect_shifts({*device, build_for_gpu, nullptr});
+}
+
+// What a library holds for GPUs is what a device asks for: nothing needs to be compiled where it is used.
+TEST(ListsOfALibrary, NeedNoCompilerOnAGpu) {
+  const std::shared_ptr<const CudaCompiler> compiler = make_shim_compiler();
+  LibraryRequest request;
+  request.sources = {kNearSums};
+  request.isas = {Isa::Sse2};
+  CudaShim shim;
+  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
+  request.architectures = {device.gpu().architecture()};
+  request.cuda_compiler = compiler;
+  const PipelineImage image = read_image(sections_of_library(build_library(request).library, kImageSectionPrefix).at(0));
+  const auto kernel = load_image(device, image, []() -> std::shared_ptr<const CudaCompiler> {
+    throw DeviceError("none is allowed here");
+  });
+  const Pipeline pipeline = parse(kNearSums);
+  for (const ListKind kind : kListKinds)
+    for (const bool left_out : {false, true}) {
+      if (kind == ListKind::Pairs && left_out) continue;
+      SCOPED_TRACE(int(kind));
+      OracleInput input = random_pipeline_input(pipeline, 70, 300, 3);
+      ListCase one = random_list_case(input, kind, left_out, 5);
+      // By a search, where no list says otherwise.
+      const auto prepare = [&](SumState& sum) {
+        one.prepare(sum);
+        if (kind == ListKind::All) sum.set_pairs(PairChoice::Cutoff);
+        if (kind == ListKind::Batches)
+          sum.set_param_of_groups("rc", std::vector<double>(std::size_t(one.groups), one.input.params[0]));
+      };
+      const Expectation expected = random_pipeline_expectation(pipeline, one.input, Precision::Single);
+      EXPECT_EQ(random_pipeline_difference(pipeline, run_kernel(kernel, one.input, {.prepare = prepare}), expected), "");
+    }
+}
 
 }  // namespace
 }  // namespace nbcc

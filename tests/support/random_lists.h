@@ -19,15 +19,17 @@
 namespace nbcc::test {
 
 enum class ListKind { All, Lists, OrderedLists, Batches, Pairs };
-constexpr std::array kListKinds = {ListKind::All, ListKind::Lists, ListKind::OrderedLists, ListKind::Batches,
+inline constexpr std::array kListKinds = {ListKind::All, ListKind::Lists, ListKind::OrderedLists, ListKind::Batches,
                                    ListKind::Pairs};
+
+using Numbers = std::vector<std::int64_t>;
 
 struct ListCase {
   OracleInput input;                       // with rows
   std::function<void(SumState&)> prepare;  // the same for a sum
+  std::int64_t groups = 0;                 // or batches
+  Numbers group_of;                        // each i
 };
-
-using Numbers = std::vector<std::int64_t>;
 
 // `count` cuts of 0 .. end, rising, from 0 to `end`.
 inline Numbers random_cuts(RandomSource& random, std::int64_t parts, std::int64_t end) {
@@ -72,7 +74,7 @@ inline std::string with_pair_input(const std::string& text) {
 
 inline ListCase random_list_case(const OracleInput& from, ListKind kind, bool some_left_out, std::uint64_t seed) {
   RandomSource random(seed);
-  ListCase made{from, {}};
+  ListCase made{from, {}, 0, {}};
   OracleInput& input = made.input;
   const std::int64_t ni = input.ni, nj = input.nj;
   std::vector<Numbers> of_i(static_cast<std::size_t>(ni));
@@ -119,6 +121,8 @@ inline ListCase random_list_case(const OracleInput& from, ListKind kind, bool so
       for (std::int64_t j = 0; j < nj; ++j)
         if ((*ids)[0][std::size_t(i)] == (*ids)[1][std::size_t(j)]) of_i[std::size_t(i)].push_back(j);
     input.pairs = rows_of(of_i);
+    made.groups = batches;
+    made.group_of = (*ids)[0];
     prepare = [ids, batches, ni, nj](SumState& sum) {
       sum.set_batches(batches, ni, (*ids)[0].data(), nj, (*ids)[1].data());
     };

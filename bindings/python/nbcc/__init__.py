@@ -28,6 +28,7 @@ from ._errors import (
     decode,
 )
 from ._handles import DeviceChoice, Field, open_device
+from ._lists import Lists
 from ._pipeline import BoundPipeline, Pipeline, check, compile
 
 __version__ = "0.1.0"
@@ -39,6 +40,7 @@ __all__ = [
     "Error",
     "Field",
     "InternalError",
+    "Lists",
     "Pipeline",
     "PipelineWarning",
     "UsageError",

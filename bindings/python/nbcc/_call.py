@@ -1,220 +1,33 @@
 """A call's arguments -> one run of an nbcc_sum. The door is `Caller`, which knows a pipeline and is called like a
-function. What is wrong with an argument is said here, with the argument's name; sums are the library's.
+function. What is wrong with what is asked of a run, or given for its outputs, is said here, with the argument's name;
+sums are the library's.
 """
 
 from __future__ import annotations
 
 import array
 import ctypes
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 from . import _library
-from ._arrays import CPU, DOUBLE, ELEMENT_SIZES, FLOAT, INT64, Array, describe, ndarray, plain_numpy
+from ._arguments import Arguments, Inputs, Param
+from ._arrays import CPU, DOUBLE, ELEMENT_SIZES, FLOAT, INT64, describe, ndarray, plain_numpy
 from ._family import Family
-from ._handles import INPUT_I, INPUT_J, OUTPUT, PARAM, Field, Kernel, Options, Search, Sum, View, device_name
+from ._handles import Field, Kernel, Options, Search, Sum, View, device_name
 from ._library import RunOptions, StatisticsStruct
-from ._numbers import numbers
+from ._lists import Listing, Lists, Values, listing_of
 from ._overlap import share_memory
 from ._results import Result, new_numpy, new_result
-from ._streams import LEGACY, Order, handle_of
-
-_MISSING: Any = object()
+from ._streams import LEGACY
 
 
-class _Inputs(NamedTuple):
-    """What a call has found out about its inputs."""
-
-    views: List[Tuple[int, Field, View]]
-    like: Optional[Array]  # the first one: results are of its library; None: NumPy's
-    kept: List[Array]  # until the run has begun
-    order: Order
-    device: str
-    ni: Optional[int]
-    nj: Optional[int]
-
-
-class Caller:
+class Caller(Arguments):
     """A pipeline that is called with its inputs; what is held by it already need not be given."""
 
     def __init__(self, family: Family) -> None:
-        self._family = family
-        # By field: what need not be given. _MISSING where it must be.
-        self._held: List[Any] = [_MISSING if field.default is None else field.default for field in family.fields]
+        super().__init__(family)
         self._idle: Dict[Kernel, List[Sum]] = {}
-        self._resident = False
         self._version = 0
-
-    # ---- the arguments -------------------------------------------------------------------------------------
-
-    def _match(self, positional: Sequence[Any], named: Mapping[str, Any]) -> List[Any]:
-        """Values by field. Raises TypeError for what is missing, unknown or given twice."""
-        family = self._family
-        values = list(self._held)
-        if positional:
-            free = [k for k in family.arguments.values() if self._held[k] is _MISSING or family.fields[k].role == PARAM]
-            if len(positional) > len(free):
-                names = ", ".join(family.fields[k].name for k in free)
-                raise TypeError(
-                    f"{family.name}() takes at most {len(free)} positional arguments ({names}), got {len(positional)}"
-                )
-            for k, value in zip(free, positional):
-                values[k] = value
-                if family.fields[k].name in named:
-                    raise TypeError(f"{family.name}() got '{family.fields[k].name}' twice, by position and by name")
-        for name, value in named.items():
-            k = family.arguments.get(name, -1)
-            if k < 0:
-                raise TypeError(
-                    f"{family.name}() has no input and no param '{name}'; it has {', '.join(family.arguments)}"
-                )
-            if self._resident and family.fields[k].role == INPUT_J:
-                raise TypeError(f"{family.name}(): '{name}' is bound already; bind again for another")
-            values[k] = value
-        for k in family.arguments.values():
-            if values[k] is _MISSING:
-                raise TypeError(f"{family.name}() lacks its {family.fields[k]}")
-        return values
-
-    def _wrong(self, kind: type, field: Field, message: str) -> Exception:
-        made: Exception = kind(f"{self._family.name}(): '{field.name}' ({field.role} {field.type}): {message}")
-        return made
-
-    def _described(self, field: Field, value: Any, order: Order) -> Array:
-        if type(value) is Array:  # held, and described when it was bound
-            return value
-        try:
-            found = describe(value, order, convert=field.role != OUTPUT)
-        except TypeError as error:
-            raise self._wrong(TypeError, field, str(error)) from error
-        if found.element < 0:
-            raise self._wrong(TypeError, field, f"expected float32, float64, int32 or int64, got {found.dtype}")
-        if field.role == OUTPUT:
-            if found.readonly:
-                raise self._wrong(ValueError, field, "expected an array that can be written, got a read-only one")
-            if not field.integral and found.element > DOUBLE:
-                raise self._wrong(TypeError, field, f"expected float32 or float64, got {found.dtype}")
-        elif field.integral and found.element <= DOUBLE and found.shape != (0,):
-            raise self._wrong(TypeError, field, f"expected int32 or int64, got {found.dtype}")
-        return found
-
-    def _view(self, field: Field, found: Array) -> View:
-        shape, strides, element = found.shape, found.strides, found.element
-        rank = len(shape)
-        if rank == 1 and field.components == 1:
-            return (found.pointer, element, shape[0], strides[0], ELEMENT_SIZES[element], found.device)
-        if rank == 2 and shape[1] == field.components:
-            return (found.pointer, element, shape[0], strides[0], strides[1], found.device)
-        if shape == (0,):  # an empty list has neither rows nor a type
-            return (found.pointer, element, 0, 0, ELEMENT_SIZES[element], found.device)
-        # (N, 2, 3) of two vectors: one stride from number to number must do.
-        if rank == 3 and shape[1:] == field.shape and (strides[1] == shape[2] * strides[2] or shape[0] == 0):
-            return (found.pointer, element, shape[0], strides[0], strides[2], found.device)
-        expected = "(N, " + ", ".join(map(str, field.shape)) + ")" if field.shape else "(N,)"
-        hint = ""
-        if rank == 2 and shape[0] == field.components and field.components > 1:
-            hint = "; .T of it has that shape"
-        elif rank == 3 and shape[1:] == field.shape:
-            hint = f" with strides {strides}, where a particle's numbers are not evenly spaced"
-        raise self._wrong(ValueError, field, f"expected shape {expected}, got {shape}{hint}")
-
-    def _param(self, field: Field, value: Any) -> Tuple[float, ...]:
-        if value is field.default:
-            return field.default or ()
-        try:
-            values = numbers(value)
-        except TypeError as error:
-            raise self._wrong(TypeError, field, f"expected numbers, got {type(value).__name__}: {error}") from None
-        if len(values) != field.components:
-            wanted = "1 number" if field.components == 1 else f"{field.components} numbers"
-            raise self._wrong(ValueError, field, f"expected {wanted}, got {len(values)}")
-        return values
-
-    def _seen(self, field: Field, value: Any, order: Order) -> Tuple[View, Optional[Array]]:
-        """Where an input or output lies. If it is not a plain array of NumPy's, its description too, which keeps what
-        had to be made to read it: a DLPack capsule, the copy of a list."""
-        if type(value) is ndarray:
-            pointer, element = plain_numpy(value)
-            shape = value.shape
-            if element >= 0 and (element > DOUBLE) == field.integral:
-                strides = value.strides
-                if len(shape) == 2:
-                    if shape[1] == field.components:
-                        return (pointer, element, shape[0], strides[0], strides[1], CPU), None
-                elif len(shape) == 1 and field.components == 1:
-                    return (pointer, element, shape[0], strides[0], ELEMENT_SIZES[element], CPU), None
-        found = self._described(field, value, order)
-        return self._view(field, found), found
-
-    def _inputs(
-        self, values: List[Any], device: Optional[str], stream: Any, ni: Optional[int], nj: Optional[int]
-    ) -> _Inputs:
-        family = self._family
-        order = Order(None if stream is None else handle_of(stream))
-        views: List[Tuple[int, Field, View]] = []
-        like: Optional[Array] = None
-        kept: List[Array] = []
-        for k, field in family.inputs:
-            view, found = self._seen(field, values[k], order)
-            views.append((k, field, view))
-            if found is not None:
-                kept.append(found)
-                if k == family.like and found.library != "numpy":
-                    like = found
-            count = view[2]
-            if field.role == INPUT_I:
-                if ni is None:
-                    ni = count
-                elif count != ni:
-                    raise self._wrong_count(field, count, ni, views)
-            elif nj is None:
-                nj = count
-            elif count != nj:
-                raise self._wrong_count(field, count, nj, views)
-        if device is None:
-            device = self._common_device(views)
-        else:
-            for _, field, view in views:
-                self._check_device(field, view, device)
-        if stream is not None and device == CPU:
-            raise ValueError(f"{family.name}(): stream= is for GPUs, but the sum runs on the CPU")
-        return _Inputs(views, like, kept, order, device, ni, nj)
-
-    def _common_device(self, views: List[Tuple[int, Field, View]]) -> str:
-        if not views:
-            return CPU
-        device = views[0][2][5]
-        for _, field, view in views:
-            if view[5] != device:
-                raise self._wrong(
-                    ValueError,
-                    field,
-                    f"expected an array on {device}, where '{views[0][1].name}' lies, got one on {view[5]}; "
-                    "device= allows both",
-                )
-        return device
-
-    def _wrong_count(self, field: Field, found: int, expected: int, views: List[Tuple[int, Field, View]]) -> Exception:
-        """views: what was counted before."""
-        side = "j" if field.role == INPUT_J else "i"
-        others = [
-            other.name for _, other, _ in views if (other.role == INPUT_J) == (side == "j") and other is not field
-        ]
-        who = f"'{others[0]}'" if others else f"n{side}"
-        return self._wrong(ValueError, field, f"expected {expected} {side}-particles, as {who} has, got {found}")
-
-    def _check_whole(self, **numbers_by_name: Any) -> None:
-        for name, number in numbers_by_name.items():
-            if number is None:
-                continue
-            if not hasattr(number, "__index__"):
-                raise TypeError(f"{self._family.name}(): {name}: expected an integer, got {type(number).__name__}")
-            if not -(2**63) <= number < 2**63 or (name in ("ni", "nj") and number < 0):
-                raise ValueError(f"{self._family.name}(): {name}: expected a number of particles, got {number}")
-
-    def _check_device(self, field: Field, view: View, device: str) -> None:
-        if view[5] not in (CPU, device):
-            alternative = "" if device == CPU else " or the CPU"
-            raise self._wrong(ValueError, field, f"expected an array on {device}{alternative}, got one on {view[5]}")
 
     # ---- the outputs ---------------------------------------------------------------------------------------
 
@@ -258,7 +71,7 @@ class Caller:
         return {wanted[0][0]: out}
 
     def _results(
-        self, inputs: _Inputs, ni: int, wanted: List[Tuple[int, Field]], given: Dict[int, Any], double: bool
+        self, inputs: Inputs, ni: int, wanted: List[Tuple[int, Field]], given: Dict[int, Any], double: bool
     ) -> List[Tuple[int, Result, View]]:
         results: List[Tuple[int, Result, View]] = []
         real = DOUBLE if double else _real_element(inputs.views)
@@ -316,6 +129,10 @@ class Caller:
         root: Optional[str] = None,
         pairs: Optional[str] = None,
         skin: Optional[float] = None,
+        lists: Optional[Lists] = None,
+        batches: Any = None,
+        listed_pairs: Any = None,
+        exclusions: Any = None,
         **fields: Any,
     ) -> Any:
         """Sums over all j for every i.
@@ -323,7 +140,9 @@ class Caller:
         arrays, fields: the pipeline's inputs and params, by position in the order of their declaration or by name.
             An input is an array of float32, float64, int32 or int64 with one row for each particle: shape (N,) for a
             scalar, (N, 3) for a vec3, whatever its strides, on the CPU or a CUDA GPU; it is read where it is. Units
-            are those that the pipeline's text states. A param is a number, or one number for each component.
+            are those that the pipeline's text states. An input_pair has a row for each of the listed pairs. A param is
+            a number, or one number for each component; with lists or batches also an array with one more axis in front,
+            of values for each group or batch.
         out: arrays for the results: one, a tuple in the order of the outputs, or a dict by name. None among them: a
             new array.
         outputs: the names of the outputs that are wanted; the others are not summed up. All, if not given.
@@ -336,6 +155,13 @@ class Caller:
         stream: of a GPU: an integer, or a stream of CuPy, PyTorch or Numba; without it the one in which the arrays'
             library works.
         precision, math, root, pairs, skin: as for `compile`.
+        lists: nbcc.Lists, groups of i and the ranges of j that act on each.
+        batches: (i_batch, j_batch), integers of shape (ni,) and (nj,) in rising order: on an i act the j of the same
+            batch. There are as many as the largest tells; a third element gives another count.
+        listed_pairs: (first, j), integers of shape (ni + 1,) and (pairs,), or a sparse matrix in CSR form with a row
+            for each i: on i act j[first[i]] to before j[first[i + 1]], as often as they are named.
+        exclusions: pairs that do not act, in the same form.
+            These four are for this call alone, and read anew by each.
 
         Returns the outputs in order of declaration, one by itself, several as a named tuple. They are of the library
         of the first input, and lie where it does; float32 if all inputs of real numbers are, and precision is not
@@ -352,7 +178,10 @@ class Caller:
         if i_offset or j_offset or ni is not None or nj is not None:
             self._check_whole(i_offset=i_offset, j_offset=j_offset, ni=ni, nj=nj)
         where = family.device if device is None else device_name(device)
-        inputs = self._inputs(values, where, stream, ni, nj)
+        listing: Optional[Listing] = None
+        if lists is not None or batches is not None or listed_pairs is not None or exclusions is not None:
+            listing = listing_of(family.name, lists, batches, listed_pairs, exclusions, family.axes)
+        inputs = self._inputs(values, where, stream, ni, nj, listing)
         wanted = family.outputs if outputs is None else self._wanted(outputs)
         given = {} if out is None else self._given_outputs(out, wanted)
         if (accumulate or i is not None) and len(given) < len(wanted):
@@ -362,19 +191,23 @@ class Caller:
             inputs = self._counted(inputs, wanted, given)
         results = self._results(inputs, inputs.ni or 0, wanted, given, options.precision == "double")
         run = self._run_options(inputs, accumulate, i)
-        params = [(k, self._param(field, values[k])) for k, field in family.params]
+        params, by_group = self._params(values, None if listing is None else listing.groups)
+        if listing is not None:
+            listing.check(family.name, inputs.device, inputs.nj or 0)
         kernel = family.kernel(inputs.device, options)
-        self._run(kernel, inputs, results, params, (i_offset, j_offset), search, run)
+        self._run(kernel, inputs, results, params, by_group, (i_offset, j_offset), search, listing, run)
         return self._handed_out(results)
 
     def _run(
         self,
         kernel: Kernel,
-        inputs: _Inputs,
+        inputs: Inputs,
         results: List[Tuple[int, Result, View]],
-        params: List[Tuple[int, Tuple[float, ...]]],
+        params: List[Param],
+        by_group: List[Tuple[int, Values]],
         offsets: Tuple[int, int],
         search: Search,
+        listing: Optional[Listing],
         run: Optional[RunOptions],
     ) -> None:
         idle = self._idle.get(kernel)
@@ -398,8 +231,11 @@ class Caller:
                 for k, _ in self._family.outputs:
                     if k not in wanted:
                         used.ignore(k)
+            used.set_listing(listing)
             for k, values in params:
                 used.set_param(k, values)
+            for k, of_groups in by_group:
+                used.set_values(k, of_groups)
             used.set_offsets(*offsets)
             used.set_search(search)
             if self._family.counts_are_given:
@@ -411,7 +247,7 @@ class Caller:
         finally:
             idle.append(used)
 
-    def _counted(self, inputs: _Inputs, wanted: List[Tuple[int, Field]], given: Dict[int, Any]) -> _Inputs:
+    def _counted(self, inputs: Inputs, wanted: List[Tuple[int, Field]], given: Dict[int, Any]) -> Inputs:
         """Without an input of a side, outputs or ni= and nj= tell how many particles it has."""
         if inputs.nj is None:
             raise TypeError(f"{self._family.name}() has no input_j: nj= must tell the number of j-particles")
@@ -436,7 +272,7 @@ class Caller:
             made.keep_j()
         return made
 
-    def _run_options(self, inputs: _Inputs, accumulate: bool, i: Any) -> Optional[RunOptions]:
+    def _run_options(self, inputs: Inputs, accumulate: bool, i: Any) -> Optional[RunOptions]:
         """None: all i, overwritten."""
         stream = LEGACY if inputs.device == CPU else inputs.order.settle("", 0)
         if i is None and not accumulate and stream == LEGACY:
@@ -448,7 +284,7 @@ class Caller:
             self._choose(options, i, inputs)
         return options
 
-    def _choose(self, options: RunOptions, i: Any, inputs: _Inputs) -> None:
+    def _choose(self, options: RunOptions, i: Any, inputs: Inputs) -> None:
         name = self._family.name
         if isinstance(i, slice):
             if i.step not in (None, 1) or (i.start or 0) < 0 or (i.stop is not None and i.stop < (i.start or 0)):

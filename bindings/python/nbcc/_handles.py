@@ -14,13 +14,14 @@ from typing import Any, ClassVar, Dict, List, NamedTuple, Optional, Sequence, Tu
 from . import _library
 from ._errors import ErrorPlace, check, decode
 from ._library import DeviceOptions, FieldStruct, PipelineOptions, RunOptions, StatisticsStruct, lib
+from ._lists import Listing, Values
 
 PRECISIONS = ("single", "mixed", "double")
 MATHS = ("fast", "precise")
 ROOTS = ("refined", "estimate", "exact")
 PAIRS = ("auto", "all", "cutoff")
-INPUT_I, INPUT_J, PARAM, OUTPUT = "input_i", "input_j", "param", "output"
-_ROLES = (INPUT_I, INPUT_J, PARAM, OUTPUT)
+INPUT_I, INPUT_J, PARAM, OUTPUT, INPUT_PAIR = "input_i", "input_j", "param", "output", "input_pair"
+_ROLES = (INPUT_I, INPUT_J, PARAM, OUTPUT, INPUT_PAIR)
 _REDUCTIONS = ("sum", "min", "max", "argmin", "argmax")
 
 
@@ -78,9 +79,9 @@ class DeviceChoice(NamedTuple):
 class Field(NamedTuple):
     """A field of a pipeline, as its text declares it.
 
-    role: "input_i", "input_j", "param" or "output". shape: of one particle's numbers, () for a scalar. integral: int,
-    index, bool, and outputs that are indices. reduction: of an output. default: of a param, one number for each
-    component; None where it has none.
+    role: "input_i", "input_j", "input_pair", "param" or "output". shape: of one particle's numbers, () for a scalar.
+    integral: int, index, bool, and outputs that are indices. reduction: of an output. default: of a param, one number for
+    each component; None where it has none.
     """
 
     name: str
@@ -231,7 +232,21 @@ class Sum(_Handle):
     """An nbcc_sum, that remembers what is bound to it: binding the same again would cost time, and on a GPU a look at
     where the memory lies. Used by one call at a time."""
 
-    __slots__ = ("place", "version", "_kernel", "_names", "_bound", "_params", "_offsets", "_counts", "_search", "_view", "_at")
+    __slots__ = (
+        "place",
+        "version",
+        "_kernel",
+        "_names",
+        "_bound",
+        "_params",
+        "_offsets",
+        "_counts",
+        "_search",
+        "_is_listed",
+        "_excludes",
+        "_view",
+        "_at",
+    )
     _close = lib.nbcc_sum_destroy
 
     def __init__(self, kernel: Kernel) -> None:
@@ -245,6 +260,7 @@ class Sum(_Handle):
         self._offsets = (0, 0)
         self._counts: Optional[Tuple[int, int]] = None
         self._search = Search()
+        self._is_listed = self._excludes = False
         self._view = ctypes.create_string_buffer(_VIEW.size)
         self._at = ctypes.addressof(self._view)
         check(lib.nbcc_sum_create(kernel.pointer, ctypes.addressof(self.pointer), self.place.address), self.place)
@@ -297,6 +313,33 @@ class Sum(_Handle):
         check(lib.nbcc_sum_set_pairs(self.pointer, PAIRS.index(search.pairs), self.place.address), self.place)
         check(lib.nbcc_sum_set_skin(self.pointer, search.skin, self.place.address), self.place)
         self._search = search
+
+    def set_listing(self, listing: Optional[Listing]) -> None:
+        """Given anew each time, since the same arrays may hold other numbers. Ends what calls before have listed, with
+        the values of params by group."""
+        listed, exclusions = (None, None) if listing is None else (listing.listed, listing.exclusions)
+        if self._is_listed and listed is None:
+            check(lib.nbcc_sum_set_lists(self.pointer, None, self.place.address), self.place)
+            self._is_listed = False
+        elif listed is not None:
+            self._is_listed = True  # also if this is refused
+            listed.give(self.pointer, self.place)
+        if self._excludes and exclusions is None:
+            check(lib.nbcc_sum_set_exclusions(self.pointer, 0, None, 0, None, self.place.address), self.place)
+            self._excludes = False
+        elif exclusions is not None:
+            self._excludes = True
+            exclusions.give_as_exclusions(self.pointer, self.place)
+
+    def set_values(self, k: int, values: Values) -> None:
+        """Of a param by group, after set_listing."""
+        self._params[k] = None
+        check(
+            lib.nbcc_sum_set_batch_param(
+                self.pointer, self._names[k], values.pointer, values.length, self.place.address
+            ),
+            self.place,
+        )
 
     def statistics(self) -> StatisticsStruct:
         found = StatisticsStruct(ctypes.sizeof(StatisticsStruct))

@@ -65,6 +65,22 @@ class RunOptions(ctypes.Structure):
     ]
 
 
+class ListsStruct(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("groups", c_int64),
+        ("ranges", c_int64),
+        ("i_first", c_void_p),
+        ("i_order", c_void_p),
+        ("range_first", c_void_p),
+        ("j_begin", c_void_p),
+        ("j_end", c_void_p),
+        ("j_order", c_void_p),
+        ("j_count", c_int64),
+        ("shifts", c_void_p),
+    ]
+
+
 class StatisticsStruct(ctypes.Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -114,6 +130,11 @@ _FUNCTIONS = {
     "nbcc_sum_j_changed": (c_int, [_P, _P]),
     "nbcc_sum_set_pairs": (c_int, [_P, c_int, _P]),
     "nbcc_sum_set_skin": (c_int, [_P, c_double, _P]),
+    "nbcc_sum_set_lists": (c_int, [_P, _P, _P]),
+    "nbcc_sum_set_batches": (c_int, [_P, c_int64, c_int64, _P, c_int64, _P, _P]),
+    "nbcc_sum_set_batch_param": (c_int, [_P, c_char_p, _P, c_int64, _P]),
+    "nbcc_sum_set_listed_pairs": (c_int, [_P, c_int64, _P, c_int64, _P, _P]),
+    "nbcc_sum_set_exclusions": (c_int, [_P, c_int64, _P, c_int64, _P, _P]),
     "nbcc_sum_get_statistics": (c_int, [_P, _P, _P]),
     "nbcc_sum_run": (c_int, [_P, _P, _P]),
     "nbcc_sum_wait": (c_int, [_P, _P]),

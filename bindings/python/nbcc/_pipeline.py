@@ -170,7 +170,7 @@ class BoundPipeline(Caller):
 
 
 def _signature(field: Field) -> str:
-    side = {"input_i": "[ni]", "input_j": "[nj]"}.get(field.role, "")
+    side = {"input_i": "[ni]", "input_j": "[nj]", "input_pair": "[pairs]"}.get(field.role, "")
     text = f"{field.name}: {field.type}{side}"
     if field.role == PARAM and field.default is not None:
         numbers = [f"{number:g}" for number in field.default]

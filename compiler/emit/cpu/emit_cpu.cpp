@@ -119,7 +119,7 @@ KernelSource emit_cpu(const Pipeline& pipeline, const Options& options, Isa isa,
   holes["interact"] = frame + fill_template("cpu_interact.cpp", {});
   if (!locate.empty()) holes["interact"] += fill_template("cpu_numbered.cpp", {}) + locate;
   source.text = fill_template("cpu_kernel.cpp", holes);
-  holes["interact"] = frame + fill_template("cpu_lists.cpp", {}) + locate;
+  holes["interact"] = frame + fill_template("cpu_lists.cpp", {});
   source.list_text = fill_template("cpu_kernel.cpp", holes);
   return source;
 }

@@ -48,7 +48,7 @@ void add_cuda_lists(KernelSource& source, const Pipeline& pipeline, const Plan& 
     places[source.search.j_positions[axis]] = int(axis);
   const CudaPairBody body = cuda_pair_body(pipeline, plan, options, CudaPairs::Listed, {}, places);
   const std::string shifted =
-      "#ifdef NBCC_SHIFTS\n#define NBCC_SHIFTED(x, by) ((x) + (by))\n#else\n#define NBCC_SHIFTED(x, by) (x)\n#endif\n";
+      "#ifdef NBCC_READS_IN_PLACE\n#define NBCC_SHIFTED(x, by) ((x) + (by))\n#else\n#define NBCC_SHIFTED(x, by) (x)\n#endif\n";
   const std::string particles = shifted + cuda_particles(pipeline, plan, body);
   const std::string title = cuda_title(pipeline, options);
   source.packed_bytes = (body.needs.staged_bytes + 4 + 15) / 16 * 16;  // with a number

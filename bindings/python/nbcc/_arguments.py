@@ -1,0 +1,247 @@
+"""A call's arguments -> where its inputs lie and what its params are. The door is `Arguments`, which `_call.Caller`
+stands on. What is wrong with one is said here, with its name.
+"""
+
+from __future__ import annotations
+
+from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from ._arrays import CPU, DOUBLE, ELEMENT_SIZES, Array, describe, ndarray, plain_numpy
+from ._family import Family
+from ._handles import INPUT_I, INPUT_J, INPUT_PAIR, OUTPUT, PARAM, Field, View
+from ._lists import Listing, Rows, Values, values_by_group
+from ._numbers import numbers
+from ._streams import Order, handle_of
+
+_MISSING: Any = object()
+
+Param = Tuple[int, Tuple[float, ...]]
+
+
+class Inputs(NamedTuple):
+    """What a call has found out about its inputs."""
+
+    views: List[Tuple[int, Field, View]]
+    like: Optional[Array]  # the first one: results are of its library; None: NumPy's
+    kept: List[Array]  # until the run has begun
+    order: Order
+    device: str
+    ni: Optional[int]
+    nj: Optional[int]
+
+
+class Arguments:
+    """What a pipeline's calls may be given, and what is held already."""
+
+    def __init__(self, family: Family) -> None:
+        self._family = family
+        # By field: what need not be given. _MISSING where it must be.
+        self._held: List[Any] = [_MISSING if field.default is None else field.default for field in family.fields]
+        self._resident = False
+
+    def _match(self, positional: Sequence[Any], named: Mapping[str, Any]) -> List[Any]:
+        """Values by field. Raises TypeError for what is missing, unknown or given twice."""
+        family = self._family
+        values = list(self._held)
+        if positional:
+            free = [k for k in family.arguments.values() if self._held[k] is _MISSING or family.fields[k].role == PARAM]
+            if len(positional) > len(free):
+                names = ", ".join(family.fields[k].name for k in free)
+                raise TypeError(
+                    f"{family.name}() takes at most {len(free)} positional arguments ({names}), got {len(positional)}"
+                )
+            for k, value in zip(free, positional):
+                values[k] = value
+                if family.fields[k].name in named:
+                    raise TypeError(f"{family.name}() got '{family.fields[k].name}' twice, by position and by name")
+        for name, value in named.items():
+            k = family.arguments.get(name, -1)
+            if k < 0:
+                raise TypeError(
+                    f"{family.name}() has no input and no param '{name}'; it has {', '.join(family.arguments)}"
+                )
+            if self._resident and family.fields[k].role == INPUT_J:
+                raise TypeError(f"{family.name}(): '{name}' is bound already; bind again for another")
+            values[k] = value
+        for k in family.arguments.values():
+            if values[k] is _MISSING:
+                raise TypeError(f"{family.name}() lacks its {family.fields[k]}")
+        return values
+
+    def _wrong(self, kind: type, field: Field, message: str) -> Exception:
+        made: Exception = kind(f"{self._family.name}(): '{field.name}' ({field.role} {field.type}): {message}")
+        return made
+
+    def _described(self, field: Field, value: Any, order: Order) -> Array:
+        if type(value) is Array:  # held, and described when it was bound
+            return value
+        try:
+            found = describe(value, order, convert=field.role != OUTPUT)
+        except TypeError as error:
+            raise self._wrong(TypeError, field, str(error)) from error
+        if found.element < 0:
+            raise self._wrong(TypeError, field, f"expected float32, float64, int32 or int64, got {found.dtype}")
+        if field.role == OUTPUT:
+            if found.readonly:
+                raise self._wrong(ValueError, field, "expected an array that can be written, got a read-only one")
+            if not field.integral and found.element > DOUBLE:
+                raise self._wrong(TypeError, field, f"expected float32 or float64, got {found.dtype}")
+        elif field.integral and found.element <= DOUBLE and found.shape != (0,):
+            raise self._wrong(TypeError, field, f"expected int32 or int64, got {found.dtype}")
+        return found
+
+    def _view(self, field: Field, found: Array) -> View:
+        shape, strides, element = found.shape, found.strides, found.element
+        rank = len(shape)
+        if rank == 1 and field.components == 1:
+            return (found.pointer, element, shape[0], strides[0], ELEMENT_SIZES[element], found.device)
+        if rank == 2 and shape[1] == field.components:
+            return (found.pointer, element, shape[0], strides[0], strides[1], found.device)
+        if shape == (0,):  # an empty list has neither rows nor a type
+            return (found.pointer, element, 0, 0, ELEMENT_SIZES[element], found.device)
+        # (N, 2, 3) of two vectors: one stride from number to number must do.
+        if rank == 3 and shape[1:] == field.shape and (strides[1] == shape[2] * strides[2] or shape[0] == 0):
+            return (found.pointer, element, shape[0], strides[0], strides[2], found.device)
+        expected = "(N, " + ", ".join(map(str, field.shape)) + ")" if field.shape else "(N,)"
+        hint = ""
+        if rank == 2 and shape[0] == field.components and field.components > 1:
+            hint = "; .T of it has that shape"
+        elif rank == 3 and shape[1:] == field.shape:
+            hint = f" with strides {strides}, where a particle's numbers are not evenly spaced"
+        raise self._wrong(ValueError, field, f"expected shape {expected}, got {shape}{hint}")
+
+    def _param(self, field: Field, value: Any, groups: Optional[int] = None) -> Tuple[float, ...]:
+        if value is field.default:
+            return field.default or ()
+        try:
+            values = numbers(value)
+        except TypeError as error:
+            raise self._wrong(TypeError, field, f"expected numbers, got {type(value).__name__}: {error}") from None
+        if len(values) != field.components:
+            wanted = "1 number" if field.components == 1 else f"{field.components} numbers"
+            if groups is not None:
+                wanted += f", or shape {(groups, *field.shape)}"
+            raise self._wrong(ValueError, field, f"expected {wanted}, got {len(values)}")
+        return values
+
+    def _params(self, values: List[Any], groups: Optional[int]) -> Tuple[List[Param], List[Tuple[int, Values]]]:
+        """groups: of lists or batches, for each of which a param may have a value; those that have are apart."""
+        if groups is None:
+            return [(k, self._param(field, values[k])) for k, field in self._family.params], []
+        params: List[Param] = []
+        by_group: List[Tuple[int, Values]] = []
+        for k, field in self._family.params:
+            found = None
+            if values[k] is not self._held[k]:
+                try:
+                    found = values_by_group(values[k], field, groups)
+                except TypeError as error:
+                    raise self._wrong(TypeError, field, str(error)) from None
+            if found is None:
+                params.append((k, self._param(field, values[k], groups)))
+            else:
+                by_group.append((k, found))
+        return params, by_group
+
+    def _seen(self, field: Field, value: Any, order: Order) -> Tuple[View, Optional[Array]]:
+        """Where an input or output lies. If it is not a plain array of NumPy's, its description too, which keeps what
+        had to be made to read it: a DLPack capsule, the copy of a list."""
+        if type(value) is ndarray:
+            pointer, element = plain_numpy(value)
+            shape = value.shape
+            if element >= 0 and (element > DOUBLE) == field.integral:
+                strides = value.strides
+                if len(shape) == 2:
+                    if shape[1] == field.components:
+                        return (pointer, element, shape[0], strides[0], strides[1], CPU), None
+                elif len(shape) == 1 and field.components == 1:
+                    return (pointer, element, shape[0], strides[0], ELEMENT_SIZES[element], CPU), None
+        found = self._described(field, value, order)
+        return self._view(field, found), found
+
+    def _inputs(
+        self,
+        values: List[Any],
+        device: Optional[str],
+        stream: Any,
+        ni: Optional[int],
+        nj: Optional[int],
+        listing: Optional[Listing] = None,
+    ) -> Inputs:
+        family = self._family
+        if family.of_pairs:
+            pairs = self._listed_pairs(listing)
+        order = Order(None if stream is None else handle_of(stream))
+        views: List[Tuple[int, Field, View]] = []
+        like: Optional[Array] = None
+        kept: List[Array] = []
+        for k, field in family.inputs:
+            view, found = self._seen(field, values[k], order)
+            views.append((k, field, view))
+            if found is not None:
+                kept.append(found)
+                if k == family.like and found.library != "numpy":
+                    like = found
+            count = view[2]
+            if field.role == INPUT_I:
+                if ni is None:
+                    ni = count
+                elif count != ni:
+                    raise self._wrong_count(field, count, ni, views)
+            elif field.role == INPUT_PAIR:
+                if count != pairs:
+                    raise self._wrong(ValueError, field, f"expected {pairs} pairs, as listed_pairs has, got {count}")
+            elif nj is None:
+                nj = count
+            elif count != nj:
+                raise self._wrong_count(field, count, nj, views)
+        if device is None:
+            device = self._common_device(views)
+        else:
+            for _, field, view in views:
+                self._check_device(field, view, device)
+        if stream is not None and device == CPU:
+            raise ValueError(f"{family.name}(): stream= is for GPUs, but the sum runs on the CPU")
+        return Inputs(views, like, kept, order, device, ni, nj)
+
+    def _listed_pairs(self, listing: Optional[Listing]) -> int:
+        """How many there are."""
+        if listing is None or not isinstance(listing.listed, Rows):
+            raise TypeError(f"{self._family.name}() lacks listed_pairs=, for its {self._family.of_pairs[0]}")
+        return listing.listed.j.shape[0]
+
+    def _common_device(self, views: List[Tuple[int, Field, View]]) -> str:
+        if not views:
+            return CPU
+        device = views[0][2][5]
+        for _, field, view in views:
+            if view[5] != device:
+                raise self._wrong(
+                    ValueError,
+                    field,
+                    f"expected an array on {device}, where '{views[0][1].name}' lies, got one on {view[5]}; "
+                    "device= allows both",
+                )
+        return device
+
+    def _wrong_count(self, field: Field, found: int, expected: int, views: List[Tuple[int, Field, View]]) -> Exception:
+        """views: what was counted before."""
+        side = "j" if field.role == INPUT_J else "i"
+        roles = (INPUT_J,) if side == "j" else (INPUT_I, OUTPUT)
+        others = [other.name for _, other, _ in views if other.role in roles and other is not field]
+        who = f"'{others[0]}'" if others else f"n{side}"
+        return self._wrong(ValueError, field, f"expected {expected} {side}-particles, as {who} has, got {found}")
+
+    def _check_whole(self, **numbers_by_name: Any) -> None:
+        for name, number in numbers_by_name.items():
+            if number is None:
+                continue
+            if not hasattr(number, "__index__"):
+                raise TypeError(f"{self._family.name}(): {name}: expected an integer, got {type(number).__name__}")
+            if not -(2**63) <= number < 2**63 or (name in ("ni", "nj") and number < 0):
+                raise ValueError(f"{self._family.name}(): {name}: expected a number of particles, got {number}")
+
+    def _check_device(self, field: Field, view: View, device: str) -> None:
+        if view[5] not in (CPU, device):
+            alternative = "" if device == CPU else " or the CPU"
+            raise self._wrong(ValueError, field, f"expected an array on {device}{alternative}, got one on {view[5]}")
