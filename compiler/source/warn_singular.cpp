@@ -79,7 +79,8 @@ std::vector<bool> finite(const Pipeline& sums, const Draw& draw) {
 }  // namespace
 
 std::optional<Diagnostic> warn_singular(const Pipeline& pipeline) {
-  if (!has_counterparts(pipeline)) return std::nullopt;
+  // Of listed pairs none is a particle and itself, unless somebody lists it.
+  if (!has_counterparts(pipeline) || pipeline.components(Role::InputPair) > 0) return std::nullopt;
   // As sums, the outputs show each contribution as it is.
   Pipeline sums = pipeline;
   sums.finished.clear();

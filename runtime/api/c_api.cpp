@@ -237,7 +237,7 @@ nbcc_status nbcc_sum_set_lists(nbcc_sum* sum, const nbcc_lists* lists, nbcc_erro
     if (!lists) return nbcc::state_of(sum).set_lists({});
     const nbcc_lists l = nbcc::read_options(lists, nbcc_lists{});
     nbcc::state_of(sum).set_lists(nbcc::ListArrays{l.groups, l.ranges, l.i_first, l.i_order, l.range_first, l.j_begin,
-                                                   l.j_end, l.j_order, l.j_count, l.shifts});
+                                                   l.j_end, l.j_order, l.j_count, l.shifts, l.axes});
   });
 }
 
@@ -288,6 +288,30 @@ nbcc_status nbcc_sum_get_statistics(const nbcc_sum* sum, nbcc_statistics* statis
                                 now.seconds.sums};
     std::memcpy(statistics, &found, std::min(size, sizeof found));
   });
+}
+
+nbcc_status nbcc_sum_find_neighbours(nbcc_sum* sum, nbcc_neighbour_list* found, nbcc_error** error) {
+  return guarded(error, [&] {
+    const std::size_t size = nbcc::checked(found, "the place for the neighbours").size;
+    if (size < sizeof(nbcc_neighbour_list))
+      throw nbcc::UsageError("neighbours: `size` must be the size of the struct");
+    auto pairs = std::make_unique<nbcc::FoundPairs>(nbcc::state_of(sum).find_pairs());
+    *found = {size,
+              std::int64_t(pairs->first.size()) - 1,
+              std::int64_t(pairs->j.size()),
+              pairs->axes,
+              pairs->first.data(),
+              pairs->j.data(),
+              pairs->shifts.data(),
+              nullptr};
+    found->owner = pairs.release();
+  });
+}
+
+void nbcc_neighbour_list_free(nbcc_neighbour_list* found) {
+  if (!found) return;
+  delete static_cast<nbcc::FoundPairs*>(found->owner);
+  *found = {found->size, 0, 0, 0, nullptr, nullptr, nullptr, nullptr};
 }
 
 nbcc_status nbcc_sum_set_cuda_shape(nbcc_sum* sum, const nbcc_cuda_shape* shape, nbcc_error** error) {

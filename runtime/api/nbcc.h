@@ -246,8 +246,8 @@ typedef struct nbcc_lists {
   const int64_t* j_order;     /* [j_count]; null: as i_order */
   int64_t j_count;
   const double* shifts; /* [ranges][axes]: what is added to the places of a range's j, in their unit; null: nothing. For
-                           pipelines of which nbcc_pipeline_neighbours tells which inputs of j are places, as many axes
-                           as it names */
+                           pipelines of which nbcc_pipeline_neighbours tells which inputs of j are places */
+  int axes;             /* of a shift: as many as places have */
 } nbcc_lists;
 
 /* The runs from now on are over the pairs of these lists, whatever nbcc_sum_set_pairs has asked for; with one range of
@@ -291,6 +291,25 @@ typedef struct nbcc_statistics {
   double seconds_sums;   /* to sum over that */
 } nbcc_statistics;
 NBCC_API nbcc_status nbcc_sum_get_statistics(const nbcc_sum* sum, nbcc_statistics* statistics, nbcc_error** error);
+
+/* The neighbours themselves: the pairs within the reach that is proved of the pipeline's guards, a particle and itself
+ * among them where both sides are one set, but for exclusions; of an i the j from j[first[i]] to before j[first[i + 1]],
+ * in rising order. `shifts` has `axes` numbers for each pair: what is added to the place of j to be at that copy of it,
+ * in a periodic box, which is nearest to i. nbcc_sum_set_lists and nbcc_sum_set_listed_pairs take them as they are. */
+typedef struct nbcc_neighbour_list {
+  size_t size;           /* sizeof(nbcc_neighbour_list), the caller's to set */
+  int64_t ni, count;     /* the numbers of i and of pairs */
+  int axes;              /* of a place */
+  const int64_t* first;  /* [ni + 1] */
+  const int64_t* j;      /* [count] */
+  const double* shifts;  /* [count][axes] */
+  void* owner;           /* of the arrays */
+} nbcc_neighbour_list;
+
+/* Fills `found` for all i, from the arrays as they are now; free it with nbcc_neighbour_list_free. NBCC_ERROR_USAGE where
+ * nothing is proved, and on GPUs. */
+NBCC_API nbcc_status nbcc_sum_find_neighbours(nbcc_sum* sum, nbcc_neighbour_list* found, nbcc_error** error);
+NBCC_API void nbcc_neighbour_list_free(nbcc_neighbour_list* found); /* null is fine */
 
 /* How a kernel of a GPU is cut. 0: what nbcc chooses for the number of particles, by what `nbcc tune` has measured or
  * else by its model of the GPU. */

@@ -330,6 +330,13 @@ struct KernelShape {
   bool operator==(const KernelShape&) const = default;
 };
 
+// The pairs within the proved reach; see nbcc_neighbour_list.
+struct NeighbourList {
+  int axes = 0;
+  std::vector<std::int64_t> first, j;
+  std::vector<double> shifts;  // [pair][axis]
+};
+
 // A pipeline with arrays bound to its fields. Outputs are overwritten by run() and combined with what they hold, by
 // the output's reduction, by accumulate(). On failure no output was written (nbcc.h, nbcc_sum_run: how far that goes on
 // a GPU). Outputs may be the same arrays as inputs. All functions throw Error with NBCC_ERROR_USAGE, the message naming
@@ -399,6 +406,18 @@ class Sum {
     return call(nbcc_sum_set_exclusions, rows_in(first), first.data(), std::int64_t(j.size()), j.data());
   }
   Sum& no_exclusions() { return call(nbcc_sum_set_exclusions, 0, nullptr, 0, nullptr); }
+  // The neighbours themselves, as the arrays are now. On the CPU.
+  NeighbourList neighbours() {
+    nbcc_neighbour_list found{};
+    found.size = sizeof found;
+    call(nbcc_sum_find_neighbours, &found);
+    NeighbourList list{found.axes,
+                       {found.first, found.first + found.ni + 1},
+                       {found.j, found.j + found.count},
+                       {found.shifts, found.shifts + found.count * found.axes}};
+    nbcc_neighbour_list_free(&found);
+    return list;
+  }
   nbcc_statistics statistics() {
     nbcc_statistics found{};
     found.size = sizeof found;

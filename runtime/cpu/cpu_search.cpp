@@ -239,7 +239,8 @@ void CpuSearch::gather(std::int64_t group, Gathered& gathered) {
 }
 
 // The j's coordinates are put side by side first, so that memory is read at random once for a group.
-std::int64_t CpuSearch::pairs_within(std::int64_t group) const {
+template <typename Body>
+void CpuSearch::for_pairs_within(std::int64_t group, const Body& body) const {
   std::vector<int> positions;
   if (!found_.empty()) positions = found_[std::size_t(group)];
   if (positions.empty()) j_tree_->find(i_tree().leaf(group), positions);
@@ -251,7 +252,6 @@ std::int64_t CpuSearch::pairs_within(std::int64_t group) const {
 
   const auto first = std::size_t(group * SiteTree::kLeaf),
              last = std::min(first + SiteTree::kLeaf, order_of_i().size());
-  std::int64_t within = 0;
   for (std::size_t position = first; position < last; ++position) {
     const int i = order_of_i()[position];
     if (i_.nowhere[std::size_t(i)]) continue;
@@ -271,11 +271,59 @@ std::int64_t CpuSearch::pairs_within(std::int64_t group) const {
     const double reach_of_i = source_.search.of_i() ? i_.rows[reach_row][i] : 0;
     for (std::size_t k = 0; k < count; ++k) {
       const double reach = space_.exact_reach(reach_of_i, near[reach_row * count + k]);
-      const bool somewhere = !j_.nowhere[std::size_t(j_tree_->numbers()[std::size_t(positions[k])])];
-      within += somewhere && reach >= 0 && distances[k] < reach * reach;
+      const int j = j_tree_->numbers()[std::size_t(positions[k])];
+      if (j_.nowhere[std::size_t(j)] || !(reach >= 0 && distances[k] < reach * reach)) continue;
+      body(i, j, [&] { return shift_of(i, j); });
     }
   }
+}
+
+// What takes a j to that copy of its that is nearest to i.
+Place CpuSearch::shift_of(int i, int j) const {
+  Place apart{}, image{};
+  for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis) {
+    apart[axis] = j_.rows[axis][j] - i_.rows[axis][i];
+    image[axis] = nearest_image(apart[axis], space_.length[axis], space_.inverse[axis]);
+  }
+  if (space_.cell) image = space_.cell->short_copy(apart);
+  return sum(image, -1, apart);
+}
+
+std::int64_t CpuSearch::pairs_within(std::int64_t group) const {
+  std::int64_t within = 0;
+  for_pairs_within(group, [&](int, int, const auto&) { ++within; });
   return within;
+}
+
+FoundPairs CpuSearch::find_pairs(const LeftOut* left_out, std::int64_t ni, const ForEach& for_each) const {
+  struct Found {
+    int j;
+    Place shift;
+  };
+  const auto is_left_out = [&](int i, int j) {
+    const nbcc_left_out& out = left_out->of[std::size_t(i)];
+    const std::int64_t from = j - out.first;
+    return (from >= 0 && from < 64 && (out.near >> from & 1) != 0) ||
+           std::find(out.far, out.far + out.far_count, j) != out.far + out.far_count;
+  };
+  std::vector<std::vector<Found>> of_i(static_cast<std::size_t>(ni));
+  for_each(groups(), [&](std::int64_t group) {
+    for_pairs_within(group, [&](int i, int j, const auto& shift) {
+      if (!left_out || !is_left_out(i, j)) of_i[std::size_t(i)].push_back({j, shift()});
+    });
+  });
+  FoundPairs pairs;
+  pairs.axes = space_.axes;
+  pairs.first.push_back(0);
+  for (std::vector<Found>& row : of_i) {
+    std::ranges::sort(row, {}, &Found::j);
+    for (const Found& one : row) {
+      pairs.j.push_back(one.j);
+      pairs.shifts.insert(pairs.shifts.end(), one.shift.begin(), one.shift.begin() + space_.axes);
+    }
+    pairs.first.push_back(std::int64_t(pairs.j.size()));
+  }
+  return pairs;
 }
 
 }  // namespace nbcc

@@ -11,6 +11,7 @@
 
 #include "runtime/cpu/cpu_toolchain.h"
 #include "runtime/search/site_tree.h"
+#include "runtime/sum/lists.h"
 #include "runtime/sum/pack.h"
 
 namespace nbcc {
@@ -47,8 +48,13 @@ class CpuSearch {
   // Of different groups in several threads at once.
   void gather(std::int64_t group, Gathered& gathered);
 
-  // The pairs of one group whose places are within reach of each other, what rounding may add left aside.
+  // Calls body(i, j, shift) for the pairs of one group whose places are within reach of each other, what rounding may
+  // add left aside: by number, and what takes the j to the copy of its that is nearest. The j of an i in any order.
+  template <typename Body>
+  void for_pairs_within(std::int64_t group, const Body& body) const;
   std::int64_t pairs_within(std::int64_t group) const;
+  // All of them, but for those left out; the j of an i in rising order. After sort().
+  FoundPairs find_pairs(const LeftOut* left_out, std::int64_t ni, const ForEach& for_each) const;
 
  private:
   struct Extent {
@@ -67,6 +73,7 @@ class CpuSearch {
   bool locate_side(nbcc_locate_function locate, const nbcc_kernel_arguments& given, std::int64_t count,
                    const ForEach& for_each, Located& side);
 
+  Place shift_of(int i, int j) const;
   const SiteTree& i_tree() const { return i_tree_ ? *i_tree_ : *j_tree_; }
 
   const KernelSource& source_;

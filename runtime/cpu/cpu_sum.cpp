@@ -9,6 +9,7 @@
 #include <numeric>
 #include <utility>
 
+#include "runtime/error.h"
 #include "runtime/sum/overlap.h"
 #include "runtime/sum/reduction.h"
 
@@ -166,6 +167,18 @@ void CpuSummation::run(const SumRequest& request, Neighbours neighbours) {
   on_threads()(pieces, [&](std::int64_t piece) { store_block(request, block_of(piece)); });
   watch.add_to(seconds.sums);
   note(worked, seconds);
+}
+
+FoundPairs CpuSummation::find_pairs(const SumRequest& request) {
+  choose_code(request);
+  pack_j(request);
+  if (!locate(request)) {
+    if (request.i_count > 0 && request.nj > 0)
+      throw UsageError("neighbours: nobody has a finite place, or a length of the box is none");
+    return {source_.search.axes, std::vector<std::int64_t>(std::size_t(request.i_count) + 1, 0), {}, {}};
+  }
+  search_.sort(0, on_threads());
+  return search_.find_pairs(request.left_out, request.i_count, on_threads());
 }
 
 void CpuSummation::note(const Worked& worked, const SumStatistics::Seconds& seconds) {

@@ -70,6 +70,8 @@ struct Summation {
   virtual void check_left_out() const;
   // Copies from the host's memory or the device's.
   virtual void fetch(void* to, const void* from, std::size_t bytes) const;
+  // The pairs within the proved reach, but for those left out. Throws UsageError where it cannot search.
+  virtual FoundPairs find_pairs(const SumRequest& request);
   // Returns when the work of all runs is done. Throws DeviceError if it failed.
   virtual void wait() {}
   // Whether the indices of a list can be read, and so checked, here.

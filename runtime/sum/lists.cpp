@@ -82,7 +82,7 @@ void Lists::check_counts(std::int64_t ni, std::int64_t nj) const {
                                  *beyond, nj));
 }
 
-Lists read_lists(const ListArrays& arrays, int axes, const Fetch<std::int64_t>& fetch,
+Lists read_lists(const ListArrays& arrays, const Fetch<std::int64_t>& fetch,
                  const Fetch<double>& fetch_shifts) {
   Lists lists;
   lists.what = "lists";
@@ -113,8 +113,8 @@ Lists read_lists(const ListArrays& arrays, int axes, const Fetch<std::int64_t>& 
   if (arrays.j_order) lists.j_order = take("j_order", arrays.j_order, arrays.j_count);
   check_order(lists.what, "j_order", lists.j_order);
   if (arrays.shifts) {
-    lists.axes = axes;
-    lists.shifts = fetch_shifts(arrays.shifts, arrays.ranges * axes);
+    lists.axes = arrays.axes;
+    lists.shifts = fetch_shifts(arrays.shifts, arrays.ranges * arrays.axes);
   }
   return lists;
 }

@@ -23,6 +23,7 @@ struct ListArrays {
   const std::int64_t* j_order = nullptr;                    // [j_count]; null: the j-th
   std::int64_t j_count = 0;
   const double* shifts = nullptr;  // [ranges][axes]: what is added to the places of a range's j; null: nothing
+  int axes = 0;
 };
 
 // Copies `count` numbers from wherever they are.
@@ -46,13 +47,21 @@ struct Lists {
   void check_counts(std::int64_t ni, std::int64_t nj) const;
 };
 
-// Throws UsageError that names the entry, what it is and what it may be. `axes`: numbers of a shift.
-Lists read_lists(const ListArrays& arrays, int axes, const Fetch<std::int64_t>& fetch,
+// Throws UsageError that names the entry, what it is and what it may be.
+Lists read_lists(const ListArrays& arrays, const Fetch<std::int64_t>& fetch,
                  const Fetch<double>& fetch_shifts);
 
 // The batches of consecutive particles of equal ids; on the i of a batch act the j of the same id.
 Lists lists_of_batches(std::int64_t batches, std::span<const std::int64_t> i_batch,
                        std::span<const std::int64_t> j_batch);
+
+// The pairs within the proved reach that a search has found: of i the j from first[i] to before first[i + 1], and what
+// is added to their places to be at that copy of theirs which is nearest to i, an axis after the other.
+struct FoundPairs {
+  int axes = 0;
+  std::vector<std::int64_t> first, j;
+  std::vector<double> shifts;
+};
 
 // For each i some j: those of i are j[first[i]], ..., j[first[i + 1] - 1].
 struct PairRows {

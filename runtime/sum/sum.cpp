@@ -176,8 +176,10 @@ std::int64_t SumState::count_of(std::span<const Role> roles, char side, std::opt
     if (given_[f] == Given::No) throw UsageError(fmt::format("{} is not bound to an array", quoted(f)));
     if (!first) first = f;
     if (views_[f].count != views_[*first].count) {
-      throw UsageError(fmt::format("{} has {}, but {} has {}: all {}-fields must have the same count", quoted(f),
-                                   plural(views_[f].count, "particle"), quoted(*first), views_[*first].count, side));
+      throw UsageError(fmt::format("{} has {}, but {} has {}: all {} must have the same count", quoted(f),
+                                   plural(views_[f].count, side == 'p' ? "pair" : "particle"), quoted(*first),
+                                   views_[*first].count,
+                                   side == 'p' ? "inputs of pairs" : fmt::format("{}-fields", side)));
     }
   }
   if (first) return views_[*first].count;
@@ -276,7 +278,10 @@ void SumState::set_lists(const std::optional<ListArrays>& arrays) {
                     "these are{}{}",
                     kernel_->source.pipeline, kernel_->source.no_neighbours.empty() ? "" : "; ",
                     kernel_->source.no_neighbours));
-  Lists lists = read_lists(*arrays, search.axes, fetch<std::int64_t>(), fetch<double>());
+  if (arrays->shifts && arrays->axes != search.axes)
+    throw UsageError(fmt::format("lists: a shift has {} here, but places of pipeline '{}' have {}",
+                                 plural(arrays->axes, "number"), kernel_->source.pipeline, search.axes));
+  Lists lists = read_lists(*arrays, fetch<std::int64_t>(), fetch<double>());
   forget_lists();
   lists_ = std::move(lists);
 }
@@ -342,8 +347,8 @@ void SumState::set_left_out(std::int64_t ni, const std::int64_t* first, std::int
 
 void SumState::check_listed(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const {
   if (kernel_->source.only_listed && !listed_pairs_)
-    throw UsageError(fmt::format("pipeline '{}' has inputs of pairs (input_pair): it sums over listed pairs, which must "
-                                 "be set first",
+    throw UsageError(fmt::format("pipeline '{}' has inputs of pairs (input_pair): it sums over listed pairs, and a "
+                                 "program has to list them first",
                                  kernel_->source.pipeline));
   if (lists_) {
     lists_->check_counts(ni, nj);
@@ -386,14 +391,7 @@ void Summation::run(const SumRequest& request, Neighbours neighbours) {
   run(request, AllPairs{});
 }
 
-void SumState::run(const RunChoice& choice) {
-  const std::int64_t ni = count_of_i(), nj = count_of_j();
-  if (std::max({ni, nj, choice.i_count}) > kMostParticles) throw std::bad_alloc();
-  check_params();
-  check_choice(choice, ni);
-  if (choice.accumulate) check_accumulate();
-  check_listed(choice, ni, nj);
-
+SumRequest SumState::request_of(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const {
   SumRequest request = request_;
   request.nj = nj;
   request.i_begin = choice.i_list ? 0 : choice.i_begin;
@@ -402,14 +400,40 @@ void SumState::run(const RunChoice& choice) {
   request.accumulate = choice.accumulate;
   request.stream = choice.stream;
   request.left_out = left_out_.get();
+  return request;
+}
+
+void SumState::run(const RunChoice& choice) {
+  const std::int64_t ni = count_of_i(), nj = count_of_j();
+  if (std::max({ni, nj, choice.i_count}) > kMostParticles) throw std::bad_alloc();
+  check_params();
+  check_choice(choice, ni);
+  if (choice.accumulate) check_accumulate();
+  check_listed(choice, ni, nj);
+
+  SumRequest request = request_of(choice, ni, nj);
   const std::vector<double> table = table_of_params();
   request.params_of_groups = table;
   if (request.i_count == 0) return;
   // Where a run fails nothing holds any more.
   request_.reuse = JReuse::None;
-  std::visit([&](const auto pairs) { summation_->run(request, pairs); },
-             pairs_of_run(request.i_count, nj));
+  std::visit([&](const auto pairs) { summation_->run(request, pairs); }, pairs_of_run(request.i_count, nj));
   if (request.keep_j) request_.reuse = JReuse::Prepared;
+}
+
+FoundPairs SumState::find_pairs() {
+  check_neighbours("neighbours");
+  const std::int64_t ni = count_of_i(), nj = count_of_j();
+  check_params();
+  check_listed({}, ni, nj);
+  if (lists_ || listed_pairs_) throw UsageError("neighbours: which pairs act, lists say, and nothing is searched for");
+  const SumRequest request = request_of({}, ni, nj);
+  request_.reuse = JReuse::None;
+  return summation_->find_pairs(request);
+}
+
+FoundPairs Summation::find_pairs(const SumRequest&) {
+  throw UsageError("neighbours: this device does not hand them over; the CPU does");
 }
 
 void SumState::wait() { summation_->wait(); }

@@ -52,6 +52,7 @@ class SumState {
   // Pairs that do not act, whatever the others are. `first` null: there are none.
   void set_left_out(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j);
   SumStatistics statistics() const { return summation_->statistics(); }
+  FoundPairs find_pairs();
   void run(const RunChoice& choice = {});
   void wait();  // for the work of all runs
 
@@ -67,6 +68,7 @@ class SumState {
   void check_params() const;
   void check_neighbours(std::string_view what) const;
   void check_lists(std::string_view what) const;
+  SumRequest request_of(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const;
   void check_listed(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const;
   std::optional<std::int64_t> count_of_pairs() const;
   std::vector<double> table_of_params() const;

@@ -180,6 +180,8 @@ struct Arguments {
   double* const* arg;
   index i_offset, j_offset;
   const int *i_number, *j_number;  // of the particles at these positions; null: the positions themselves
+  const void* const* pair;         // what listed pairs have, at the positions of their j
+  const struct LeftOut* left_out;  // by i
 };
 
 
@@ -195,8 +197,27 @@ extern "C" void nbcc_prepare_j(const Arguments* a, index begin, index end) {
   }
 }
 
+// The numbers of the j that do not act on an i: `first` + k where bit k is set, and a few far from these.
+struct LeftOut {
+  index first;
+  unsigned long long near;
+  const int* far;
+  index far_count;
+};
+// Those of a vector of pairs that count.
+NBCC_INLINE vmask all_but(const LeftOut& out, vint numbers, vmask live) {
+  const vint from = numbers - (vint)((int)out.first);
+  const vint may_be = (from >= 0) & (from < 64);
+  if (__builtin_reduce_or(may_be) != 0) {
+    const vindex bits = (vindex)(out.near) >> __builtin_convertvector(from & 63, vindex);
+    live = live & ~to_mask(may_be & -__builtin_convertvector(bits & 1, vint));
+  }
+  for (index k = 0; k < out.far_count; ++k) live = live & ~to_mask(numbers == (vint)(out.far[k]));
+  return live;
+}
 // `numbered`: particles have numbers of their own, which indices are counted by; argmin and argmax choose positions.
-template <bool numbered>
+// `but`: some pairs of numbers are left out.
+template <bool numbered, bool but>
 NBCC_INLINE void interact(const Arguments* a, index i_begin, index i_end, index j_begin, index j_end) {
   const vreal t21 = (vreal)(0.0);
   const vreal t23 = (vreal)(a->param[0]);
@@ -280,7 +301,8 @@ NBCC_INLINE void interact(const Arguments* a, index i_begin, index i_end, index 
         const vreal t54_0 = t36_0 * t50_0;
         const vreal t55_0 = t36_0 * t52_0;
         const vmask t56_0 = ~t22_0;
-        if (__builtin_expect(all(live & t56_0), true)) {
+        const vmask live_0 = but ? all_but(a->left_out[i], *(vnumbers*)(a->j_number + j), live) : live;
+        if (__builtin_expect(all(live_0 & t56_0), true)) {
         sum0_0 = choose(all_lanes, fused(t6_0, t36_0, sum0_0), sum0_0);
         sum1_0 = choose(all_lanes, fused(t7_0, t36_0, sum1_0), sum1_0);
         sum2_0 = choose(all_lanes, fused(t8_0, t36_0, sum2_0), sum2_0);
@@ -289,13 +311,13 @@ NBCC_INLINE void interact(const Arguments* a, index i_begin, index i_end, index 
         sum5_0 = choose(all_lanes, fused(t36_0, t52_0, sum5_0), sum5_0);
         sum6_0 = choose(all_lanes, fused(t25, t33_0, sum6_0), sum6_0);
         } else {
-        sum0_0 = choose(live & t56_0, fused(t6_0, t36_0, sum0_0), sum0_0);
-        sum1_0 = choose(live & t56_0, fused(t7_0, t36_0, sum1_0), sum1_0);
-        sum2_0 = choose(live & t56_0, fused(t8_0, t36_0, sum2_0), sum2_0);
-        sum3_0 = choose(live & t56_0, fused(t36_0, t48_0, sum3_0), sum3_0);
-        sum4_0 = choose(live & t56_0, fused(t36_0, t50_0, sum4_0), sum4_0);
-        sum5_0 = choose(live & t56_0, fused(t36_0, t52_0, sum5_0), sum5_0);
-        sum6_0 = choose(live & t56_0, fused(t25, t33_0, sum6_0), sum6_0);
+        sum0_0 = choose(live_0 & t56_0, fused(t6_0, t36_0, sum0_0), sum0_0);
+        sum1_0 = choose(live_0 & t56_0, fused(t7_0, t36_0, sum1_0), sum1_0);
+        sum2_0 = choose(live_0 & t56_0, fused(t8_0, t36_0, sum2_0), sum2_0);
+        sum3_0 = choose(live_0 & t56_0, fused(t36_0, t48_0, sum3_0), sum3_0);
+        sum4_0 = choose(live_0 & t56_0, fused(t36_0, t50_0, sum4_0), sum4_0);
+        sum5_0 = choose(live_0 & t56_0, fused(t36_0, t52_0, sum5_0), sum5_0);
+        sum6_0 = choose(live_0 & t56_0, fused(t25, t33_0, sum6_0), sum6_0);
         }
       };
       for (index j = first_j; j < whole; j += 16) pair(j, all_lanes);
@@ -311,7 +333,7 @@ NBCC_INLINE void interact(const Arguments* a, index i_begin, index i_end, index 
   }
 }
 extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, index j_begin, index j_end) {
-  interact<false>(a, i_begin, i_end, j_begin, j_end);
+  interact<false, false>(a, i_begin, i_end, j_begin, j_end);
 }
 
 // What is done once per i after its sum: common factors, then finish().

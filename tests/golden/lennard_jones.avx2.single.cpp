@@ -178,6 +178,8 @@ struct Arguments {
   double* const* arg;
   index i_offset, j_offset;
   const int *i_number, *j_number;  // of the particles at these positions; null: the positions themselves
+  const void* const* pair;         // what listed pairs have, at the positions of their j
+  const struct LeftOut* left_out;  // by i
 };
 
 
@@ -193,8 +195,27 @@ extern "C" void nbcc_prepare_j(const Arguments* a, index begin, index end) {
   }
 }
 
+// The numbers of the j that do not act on an i: `first` + k where bit k is set, and a few far from these.
+struct LeftOut {
+  index first;
+  unsigned long long near;
+  const int* far;
+  index far_count;
+};
+// Those of a vector of pairs that count.
+NBCC_INLINE vmask all_but(const LeftOut& out, vint numbers, vmask live) {
+  const vint from = numbers - (vint)((int)out.first);
+  const vint may_be = (from >= 0) & (from < 64);
+  if (__builtin_reduce_or(may_be) != 0) {
+    const vindex bits = (vindex)(out.near) >> __builtin_convertvector(from & 63, vindex);
+    live = live & ~to_mask(may_be & -__builtin_convertvector(bits & 1, vint));
+  }
+  for (index k = 0; k < out.far_count; ++k) live = live & ~to_mask(numbers == (vint)(out.far[k]));
+  return live;
+}
 // `numbered`: particles have numbers of their own, which indices are counted by; argmin and argmax choose positions.
-template <bool numbered>
+// `but`: some pairs of numbers are left out.
+template <bool numbered, bool but>
 NBCC_INLINE void interact(const Arguments* a, index i_begin, index i_end, index j_begin, index j_end) {
   const vreal t0 = (vreal)(1.0);
   const vreal t10 = (vreal)(a->param[4]);
@@ -317,16 +338,18 @@ NBCC_INLINE void interact(const Arguments* a, index i_begin, index i_end, index 
         const vmask t69_1 = ~t35_1;
         const vmask t71_0 = t69_0 & t70_0;
         const vmask t71_1 = t69_1 & t70_1;
-        sum0_0 = choose(live & t71_0, fused(t18_0, t56_0, sum0_0), sum0_0);
-        sum0_1 = choose(live & t71_1, fused(t18_1, t56_1, sum0_1), sum0_1);
-        sum1_0 = choose(live & t71_0, fused(t23_0, t56_0, sum1_0), sum1_0);
-        sum1_1 = choose(live & t71_1, fused(t23_1, t56_1, sum1_1), sum1_1);
-        sum2_0 = choose(live & t71_0, fused(t28_0, t56_0, sum2_0), sum2_0);
-        sum2_1 = choose(live & t71_1, fused(t28_1, t56_1, sum2_1), sum2_1);
-        sum3_0 = choose(live & t71_0, sum3_0 + t66_0, sum3_0);
-        sum3_1 = choose(live & t71_1, sum3_1 + t66_1, sum3_1);
-        sum4_0 = choose(live & t71_0, fused(t51_0, t54_0, sum4_0), sum4_0);
-        sum4_1 = choose(live & t71_1, fused(t51_1, t54_1, sum4_1), sum4_1);
+        const vmask live_0 = but ? all_but(a->left_out[i], *(vnumbers*)(a->j_number + j), live) : live;
+        const vmask live_1 = but ? all_but(a->left_out[i_1], *(vnumbers*)(a->j_number + j), live) : live;
+        sum0_0 = choose(live_0 & t71_0, fused(t18_0, t56_0, sum0_0), sum0_0);
+        sum0_1 = choose(live_1 & t71_1, fused(t18_1, t56_1, sum0_1), sum0_1);
+        sum1_0 = choose(live_0 & t71_0, fused(t23_0, t56_0, sum1_0), sum1_0);
+        sum1_1 = choose(live_1 & t71_1, fused(t23_1, t56_1, sum1_1), sum1_1);
+        sum2_0 = choose(live_0 & t71_0, fused(t28_0, t56_0, sum2_0), sum2_0);
+        sum2_1 = choose(live_1 & t71_1, fused(t28_1, t56_1, sum2_1), sum2_1);
+        sum3_0 = choose(live_0 & t71_0, sum3_0 + t66_0, sum3_0);
+        sum3_1 = choose(live_1 & t71_1, sum3_1 + t66_1, sum3_1);
+        sum4_0 = choose(live_0 & t71_0, fused(t51_0, t54_0, sum4_0), sum4_0);
+        sum4_1 = choose(live_1 & t71_1, fused(t51_1, t54_1, sum4_1), sum4_1);
       };
       for (index j = first_j; j < whole; j += 8) pair(j, all_lanes);
       if (whole < tile_end) pair(whole, lanes_below(tile_end - whole));
@@ -346,7 +369,10 @@ NBCC_INLINE void interact(const Arguments* a, index i_begin, index i_end, index 
   }
 }
 extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, index j_begin, index j_end) {
-  interact<false>(a, i_begin, i_end, j_begin, j_end);
+  interact<false, false>(a, i_begin, i_end, j_begin, j_end);
+}
+extern "C" void nbcc_interact_numbered(const Arguments* a, index i_begin, index i_end, index j_begin, index j_end) {
+  interact<true, false>(a, i_begin, i_end, j_begin, j_end);
 }
 
 // Where particles are, and how far they reach, for a search.
@@ -380,9 +406,6 @@ extern "C" void nbcc_extent(const Arguments* a, double* extent) {
   extent[1] = (double)n11;
   extent[2] = (double)n12;
   extent[3] = (double)n72;
-}
-extern "C" void nbcc_interact_numbered(const Arguments* a, index i_begin, index i_end, index j_begin, index j_end) {
-  interact<true>(a, i_begin, i_end, j_begin, j_end);
 }
 
 // What is done once per i after its sum: common factors, then finish().

@@ -199,6 +199,8 @@ struct Arguments {
   double* const* arg;
   index i_offset, j_offset;
   const int *i_number, *j_number;  // of the particles at these positions; null: the positions themselves
+  const void* const* pair;         // what listed pairs have, at the positions of their j
+  const struct LeftOut* left_out;  // by i
 };
 
 
@@ -214,8 +216,27 @@ extern "C" void nbcc_prepare_j(const Arguments* a, index begin, index end) {
   }
 }
 
+// The numbers of the j that do not act on an i: `first` + k where bit k is set, and a few far from these.
+struct LeftOut {
+  index first;
+  unsigned long long near;
+  const int* far;
+  index far_count;
+};
+// Those of a vector of pairs that count.
+NBCC_INLINE vmask all_but(const LeftOut& out, vint numbers, vmask live) {
+  const vint from = numbers - (vint)((int)out.first);
+  const vint may_be = (from >= 0) & (from < 64);
+  if (__builtin_reduce_or(may_be) != 0) {
+    const vindex bits = (vindex)(out.near) >> __builtin_convertvector(from & 63, vindex);
+    live = live & ~to_mask(may_be & -__builtin_convertvector(bits & 1, vint));
+  }
+  for (index k = 0; k < out.far_count; ++k) live = live & ~to_mask(numbers == (vint)(out.far[k]));
+  return live;
+}
 // `numbered`: particles have numbers of their own, which indices are counted by; argmin and argmax choose positions.
-template <bool numbered>
+// `but`: some pairs of numbers are left out.
+template <bool numbered, bool but>
 NBCC_INLINE void interact(const Arguments* a, index i_begin, index i_end, index j_begin, index j_end) {
   const vint t0 = (vint)(a->param[0]);
   const vint t1 = (vint)(0);
@@ -248,8 +269,9 @@ NBCC_INLINE void interact(const Arguments* a, index i_begin, index i_end, index 
         const vreal t20_0 = t16_0 * t16_0;
         const vreal t21_0 = t19_0 + t20_0;
         const vmask t22_0 = ~t7_0;
-        accumulate(sum0_0, arg0_0, t21_0, lane_numbers + (vint)((int)(j - first_j)), live & t22_0, true);
-        accumulate(sum1_0, t21_0, live & t22_0, true);
+        const vmask live_0 = but ? all_but(a->left_out[i], *(vnumbers*)(a->j_number + j), live) : live;
+        accumulate(sum0_0, arg0_0, t21_0, lane_numbers + (vint)((int)(j - first_j)), live_0 & t22_0, true);
+        accumulate(sum1_0, t21_0, live_0 & t22_0, true);
       };
       for (index j = first_j; j < whole; j += 2) pair(j, all_lanes);
       if (whole < tile_end) pair(whole, lanes_below(tile_end - whole));
@@ -259,7 +281,7 @@ NBCC_INLINE void interact(const Arguments* a, index i_begin, index i_end, index 
   }
 }
 extern "C" void nbcc_interact(const Arguments* a, index i_begin, index i_end, index j_begin, index j_end) {
-  interact<false>(a, i_begin, i_end, j_begin, j_end);
+  interact<false, false>(a, i_begin, i_end, j_begin, j_end);
 }
 
 // What is done once per i after its sum: common factors, then finish().

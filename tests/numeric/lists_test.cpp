@@ -180,8 +180,8 @@ void expect_shifts(const Device& on) {
     const test::Columns got = run_kernel(kernel, input, {.arrays_on = on.gpu, .prepare = [&](SumState& sum) {
                                                            sum.set_lists(ListArrays{3, 6, i_first.data(), nullptr,
                                                                                     range_first.data(), begin.data(),
-                                                                                    end.data(), nullptr, 0,
-                                                                                    shifts.data()});
+                                                                                    end.data(), nullptr, 0, shifts.data(),
+                                                                                    3});
                                                          }});
     const Expectation expected = random_pipeline_expectation(pipeline, moved, precision);
     for (std::size_t c = 0; c < 2; ++c)  // an index is the caller's

@@ -209,38 +209,6 @@ def test_shifts_are_added_to_the_places_of_j(near):
     assert not np.array_equal(unshifted.near, counts)
 
 
-@pytest.mark.parametrize(
-    "places, axes",
-    [
-        ("input_i real xi; input_j real xj; real dx = xj - xi; real r2 = dx * dx;", 1),
-        ("input_i vec3 xi; input_j vec3 xj; real dx = xj.z - xi.z; real r2 = dx * dx;", 1),
-        ("input_i vec2 xi; input_j vec2 xj; vec2 dx = xj - xi; real r2 = dot(dx, dx);", 2),
-        ("input_i vec3 xi; input_j vec3 xj; real a = xj.x - xi.x; real b = xj.z - xi.z; real r2 = a * a + b * b;", 2),
-        ("input_i vec2 xi; input_j real y; input_j float z[2];"
-         " real a = y - xi.x; real b = z[1] - xi.y; real r2 = a * a + b * b;", 2),
-        ("input_i vec3 xi; input_j vec3 xj[2]; vec3 dx = xj[1] - xi; real r2 = dot(dx, dx);", 3),
-    ],
-)  # fmt: skip
-def test_a_shift_has_as_many_numbers_as_places_have_axes(places, axes):
-    text = places.replace(";", ";\n") + "output(sum) real near;\nskip_if(r2 >= 1.0);\nnear += 1.0;"
-    pipe = nbcc.compile(source=text)
-    arrays = {
-        field.name: np.zeros((2, *field.shape)) for field in pipe.fields if field.role in ("input_i", "input_j")
-    }
-    lists = ([0, 2], [0, 1], [0], [2])
-    # All j at 0: a shift along any one axis by 2 takes them out of reach, which reads that very number.
-    for axis in range(axes):
-        shifts = np.zeros((1, axes))
-        assert (pipe(**arrays, lists=nbcc.Lists(*lists, shifts=shifts)) == 2).all()
-        shifts[0, axis] = 2
-        assert (pipe(**arrays, lists=nbcc.Lists(*lists, shifts=shifts)) == 0).all()
-    for wrong in (axes + 1, axes - 1):
-        with pytest.raises(ValueError, match=rf"lists: shifts: expected shape \(1, {axes}\), got \(1, {wrong}\)"):
-            pipe(**arrays, lists=nbcc.Lists(*lists, shifts=np.zeros((1, wrong))))
-    if axes == 1:
-        assert (pipe(**arrays, lists=nbcc.Lists(*lists, shifts=[2])) == 0).all()
-
-
 def test_lists_are_read_by_each_call(pull):
     sets = Sets(4, 4)
     ends = np.array([4])
@@ -303,6 +271,7 @@ def test_params_by_batch(pull, clothes):
 def test_params_of_no_batches_and_of_one(pull):
     none, one = Sets(0, 0), Sets(2, 3)
     assert pull(*none.all, eps2=[], push=np.zeros((0, 3)), batches=([], [])).pairs.shape == (0,)
+    assert pull(*none.all, push=[], batches=([], [])).pairs.shape == (0,)
     got = pull(*one.all, eps2=[0.5], push=[[1, 2, 3]], batches=([0, 0], [0, 0, 0]))
     one.reference(every(2, 3), eps2=0.5, push=(1, 2, 3)).check(got)
 
@@ -364,6 +333,16 @@ def test_inputs_of_pairs(bonds, ni, nj, most):
     within(bound(sets.xi, rest=wide, stiffness=stiffness, listed_pairs=Csr(first, j)), force, size, "double")
     single = bonds(sets.xi, sets.xj, stiffness.astype("f4"), rest.astype("f4"), listed_pairs=(first, j))
     within(single, force, size, "single")
+
+
+def test_pairs_of_particles_without_inputs():
+    pipe = nbcc.compile(source="input_pair real w;\noutput(sum) real s;\ns += w;")
+    pairs = ([0, 2, 2, 3], [8, 8, 0])
+    assert pipe([1.0, 2.0, 4.0], listed_pairs=pairs, ni=3, nj=9).tolist() == [3, 0, 4]
+    with pytest.raises(nbcc.UsageError, match="there are rows for 3 i-particles, but there are 4"):
+        pipe([1.0, 2.0, 4.0], listed_pairs=pairs, ni=4, nj=9)
+    with pytest.raises(TypeError, match="nj= must tell"):
+        pipe([1.0, 2.0, 4.0], listed_pairs=pairs, ni=3)
 
 
 def test_inputs_of_pairs_are_told(bonds):

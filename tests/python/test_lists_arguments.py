@@ -1,4 +1,5 @@
-"""Wrong lists, batches, listed pairs and exclusions: the exception's type, and that it names what is wrong."""
+"""Wrong lists, batches, listed pairs and exclusions: the exception's type, and that it names what is wrong. How many
+numbers a shift has."""
 
 import re
 
@@ -48,14 +49,22 @@ CASES = {
     "j_beyond": (nbcc.UsageError, lists(j_end=[N, 6]), "lists: j_end[1] is 6, but there are 5 j-particles"),
     "i_beyond": (nbcc.UsageError, lists(i_first=[0, 2, 6]), "the groups have 6 i-particles, but there are 5"),
     "falling": (nbcc.UsageError, lists(i_first=[0, 6, N]), "lists: i_first[2] is 5, less than the 6 before it"),
-    "shifts": (nbcc.UsageError, lists(shifts=np.zeros((2, 3))), "of pipeline 'pull' it is not proved which inputs of j"),
+    "shifts": (
+        nbcc.UsageError,
+        lists(shifts=np.zeros((2, 3))),
+        "of pipeline 'pull' it is not proved which inputs of j",
+    ),
     "shifts_type": (TypeError, lists(shifts=np.zeros((2, 3), complex)), "lists: shifts: expected numbers, got complex"),
     "some_i": (
         nbcc.UsageError,
         dict(i=[1], out=(np.zeros((N, 3)), np.zeros(N), np.zeros(N)), **lists()),
         "lists: they are of all i; a run cannot choose among these",
     ),
-    "one_batch": (TypeError, dict(batches=[0] * N), "batches: expected (i_batch, j_batch) or (i_batch, j_batch, count)"),
+    "one_batch": (
+        TypeError,
+        dict(batches=[0] * N),
+        "batches: expected (i_batch, j_batch) or (i_batch, j_batch, count)",
+    ),
     "batches_array": (TypeError, dict(batches=np.zeros((2, N), int)), "(i_batch, j_batch, count), got ndarray"),
     "batch_real": (TypeError, dict(batches=(M, [0] * N)), "batches: i_batch: expected integers, got float64"),
     "batch_count": (TypeError, dict(batches=([0] * N, [0] * N, 1.5)), "batches: count: expected an integer, got float"),
@@ -85,14 +94,22 @@ CASES = {
     ),
     "param_text": (TypeError, dict(eps2=["1", "2"], batches=([0] * N, [0] * 4 + [1])), "'eps2' (param real): expected"),
     "param_alone": (ValueError, dict(eps2=[1, 2]), "'eps2' (param real): expected 1 number, got 2"),
-    "param_of_pairs": (ValueError, dict(eps2=[1, 2], listed_pairs=ROWS), "'eps2' (param real): expected 1 number, got 2"),
+    "param_of_pairs": (
+        ValueError,
+        dict(eps2=[1, 2], listed_pairs=ROWS),
+        "'eps2' (param real): expected 1 number, got 2",
+    ),
     "one_array": (TypeError, dict(listed_pairs=5), "listed_pairs: expected (first, j) or a sparse matrix, got int"),
-    "three": (TypeError, dict(listed_pairs=(1, 2, 3)), "listed_pairs: expected (first, j) or a sparse matrix, got tuple"),
+    "three": (
+        TypeError,
+        dict(listed_pairs=(1, 2, 3)),
+        "listed_pairs: expected (first, j) or a sparse matrix, got tuple",
+    ),
     "no_first": (ValueError, dict(exclusions=([], [])), "exclusions: first: expected ni + 1 integers, got 0"),
     "j_real": (TypeError, dict(exclusions=(ROWS[0], [1.5, 2])), "exclusions: j: expected integers, got float64"),
     "rows": (nbcc.UsageError, dict(listed_pairs=([0, 2], [1, 1])), "pairs: there are rows for 1 i-particles"),
     "rows_beyond": (nbcc.UsageError, dict(exclusions=(ROWS[0], [1, N])), "exclusions: j[1] is 5, but there are 5"),
-    "rows_short": (nbcc.UsageError, dict(listed_pairs=(ROWS[0], [1])), "pairs: first[5], the last, is 2, but there are 1"),
+    "rows_short": (nbcc.UsageError, dict(listed_pairs=(ROWS[0], [1])), "first[5], the last, is 2, but there are 1"),
     "cutoff": (nbcc.UsageError, dict(pairs="cutoff"), "not proved that distant pairs add nothing"),
     "both": (nbcc.UsageError, dict(listed_pairs=ROWS, exclusions=ROWS), "leave the pairs out of those that are listed"),
 }
@@ -124,9 +141,11 @@ def test_a_matrix_of_another_form(pull):
 
 def test_inputs_of_pairs(bonds):
     for arguments in (dict(), lists(), dict(batches=([0] * N, [0] * N))):
-        with pytest.raises(TypeError, match=re.escape("bonds() lacks listed_pairs=, for its input_pair real stiffness")):
+        with pytest.raises(
+            TypeError, match=re.escape("bonds() lacks listed_pairs=, for its input_pair real stiffness")
+        ):
             bonds(X, X, [1.0], [[1.0, 2, 3]], **arguments)
-    with pytest.raises(ValueError, match=re.escape("'rest' (input_pair vec3): expected 2 pairs, as listed_pairs has, got 1")):
+    with pytest.raises(ValueError, match=re.escape("'rest' (input_pair vec3): expected 2 pairs, as listed_pairs has")):
         bonds(X, X, [1.0, 2.0], [[1.0, 2, 3]], listed_pairs=ROWS)
     with pytest.raises(TypeError, match=re.escape("bonds() lacks its input_pair vec3 rest")):
         bonds(X, X, [1.0, 2.0], listed_pairs=ROWS)
@@ -134,6 +153,36 @@ def test_inputs_of_pairs(bonds):
         bonds.bind(X, rest=[[1.0, 2, 3]])
     with pytest.raises(ValueError, match=re.escape("'xj' (input_j vec3): expected 3 j-particles, as nj has, got 5")):
         bonds(X, X, [1.0, 2.0], np.zeros((2, 3)), listed_pairs=ROWS, nj=3)
+
+
+@pytest.mark.parametrize(
+    "places, axes",
+    [
+        ("input_i real xi; input_j real xj; real dx = xj - xi; real r2 = dx * dx;", 1),
+        ("input_i vec3 xi; input_j vec3 xj; real dx = xj.z - xi.z; real r2 = dx * dx;", 1),
+        ("input_i vec2 xi; input_j vec2 xj; vec2 dx = xj - xi; real r2 = dot(dx, dx);", 2),
+        ("input_i vec3 xi; input_j vec3 xj; real a = xj.x - xi.x; real b = xj.z - xi.z; real r2 = a * a + b * b;", 2),
+        ("input_i vec2 xi; input_j real y; input_j real z[2];"
+         " real a = y - xi.x; real b = z[1] - xi.y; real r2 = a * a + b * b;", 2),
+        ("input_i vec3 xi; input_j vec3 xj[2]; vec3 dx = xj[1] - xi; real r2 = dot(dx, dx);", 3),
+    ],
+)  # fmt: skip
+def test_a_shift_has_as_many_numbers_as_places_have_axes(places, axes):
+    text = places.replace(";", ";\n") + "output(sum) real near;\nskip_if(r2 >= 1.0);\nnear += 1.0;"
+    pipe = nbcc.compile(source=text)
+    arrays = {field.name: np.zeros((2, *field.shape)) for field in pipe.fields if field.role in ("input_i", "input_j")}
+    lists = ([0, 2], [0, 1], [0], [2])
+    # All j at 0: a shift along any one axis by 2 takes them out of reach, which reads that very number.
+    for axis in range(axes):
+        shifts = np.zeros((1, axes))
+        assert (pipe(**arrays, lists=nbcc.Lists(*lists, shifts=shifts)) == 2).all()
+        shifts[0, axis] = 2
+        assert (pipe(**arrays, lists=nbcc.Lists(*lists, shifts=shifts)) == 0).all()
+    for wrong in (axes + 1, axes - 1):
+        with pytest.raises(ValueError, match=rf"lists: shifts: expected shape \(1, {axes}\), got \(1, {wrong}\)"):
+            pipe(**arrays, lists=nbcc.Lists(*lists, shifts=np.zeros((1, wrong))))
+    if axes == 1:
+        assert (pipe(**arrays, lists=nbcc.Lists(*lists, shifts=[2])) == 0).all()
 
 
 def test_shifts_of_places_that_are_formulas():
@@ -145,8 +194,8 @@ def test_shifts_of_places_that_are_formulas():
 
 
 def test_the_search_is_not_asked_for():
-    text = "input_i real xi;\ninput_j real xj;\noutput(sum) real s;\nreal d = xj - xi;\nskip_if(d * d >= 1.0);\ns += 1.0;"
-    pipe = nbcc.compile(source=text, pairs="cutoff")
+    text = "input_i real xi;\ninput_j real xj;\noutput(sum) real s;\nreal d = xj - xi;\n"
+    pipe = nbcc.compile(source=text + "skip_if(d * d >= 1.0);\ns += 1.0;", pairs="cutoff")
     with pytest.raises(nbcc.UsageError, match="pairs = cutoff: which pairs act, the lists say"):
         pipe(M, M, **lists())
     assert pipe(M, M, pairs="auto", **lists()).tolist() == [5, 5, 2, 2, 2]

@@ -32,6 +32,22 @@ empty = gravity([], x, [1, 2])
 assert len(empty.acc) == 0 and len(empty.pot) == 0
 nearest = nbcc.compile({str(PIPELINES / "nearest_neighbour.pipe")!r})
 assert nearest(x, x).near.tolist() == [1, 0]
+short = array.array("h", [0, 1])
+for ids in ([0, 1], range(2), short, memoryview(array.array("i", [0, 5, 1]))[::2]):
+    apart = gravity(x, x, array.array("d", [1, 2]), batches=(ids, short), eps2=array.array("d", [0.25, 1]))
+    assert apart.pot.tolist() == [-2, -2], apart.pot
+apart = gravity(x, x, [1, 2], listed_pairs=(range(3), short), eps2=0.25)
+assert apart.pot.tolist() == [-2, -4]
+apart = gravity(x, x, [1, 2], lists=nbcc.Lists([0, 2], [0, 1], [1], [2]), eps2=[0.25], exclusions=([0, 0, 1], [0]))
+assert apart.pot[1] == -4, apart.pot
+assert apart.pot[0] == gravity([(0, 0, 0)], [(1, 0, 0)], [2], eps2=0.25).pot[0]
+for wrong in (dict(batches=([0.5, 1], short)), dict(batches=(array.array("d", [0, 1]), short))):
+    try:
+        gravity(x, x, [1, 2], **wrong)
+    except TypeError as error:
+        assert "batches: i_batch: expected integers, got float64" in str(error), error
+    else:
+        raise AssertionError("real numbers were taken for ids")
 """
 
 

@@ -211,6 +211,59 @@ def test_arrays_on_different_devices(gravity, summed_by_the_cpu):
         gravity(CLOUD.x, CLOUD.x, m, out=outputs(Cuda)[1])
 
 
+def test_lists_of_arrays_on_a_gpu(gravity, summed_by_the_cpu):
+    x, m, out = Cuda(CLOUD.x), Cuda(CLOUD.m), outputs(lambda one: one)[1]
+    half = np.arange(N) * 2 // N
+    expected = gravity(CLOUD.x, CLOUD.x, CLOUD.m, batches=(half, half))
+    order = np.arange(N)
+    ends = [np.array(one) for one in ([0, N // 2, N], [0, 1, 2], [0, N // 2], [N // 2, N])]
+    assert np.array_equal(half, np.repeat([0, 1], [N // 2, N - N // 2]))
+
+    class Known(Cuda):
+        def max(self):
+            return self.inner.max()
+
+        def __getitem__(self, at):
+            return self.inner[at]
+
+    for listed in (
+        dict(batches=(Known(half), half)),
+        dict(batches=(Cuda(half), Dlpack(half, device=(2, 0)), 2)),
+        dict(lists=nbcc.Lists(ends[0], *map(Cuda, ends[1:]), Cuda(order), Cuda(order))),
+        dict(lists=nbcc.Lists(Known(ends[0]), *map(Cuda, ends[1:]), Cuda(order))),
+    ):
+        out[0][:] = 7
+        gravity(x, x, m, out=out, **listed)
+        assert np.array_equal(out[0], expected.acc) and np.array_equal(out[1], expected.pot)
+    # The library reads them in the legacy stream, so whoever writes them in another one is waited for.
+    ids = Dlpack(half, device=(2, 0))
+    gravity(x, x, m, out=out, batches=(ids, ids, 2), stream=77)
+    assert ids.streams == [1, 1]
+    for wrong, kind, message in (
+        (dict(batches=(Cuda(half.astype("i4")), half)), TypeError, "i_batch: expected contiguous int64, got int32"),
+        (dict(batches=(half, Cuda(np.repeat(half, 2)[::2]))), TypeError, "int64 with strides \\(16,\\)"),
+        (
+            dict(batches=(Cuda(half), half)),
+            TypeError,
+            "i_batch: the largest entry of an array of 'test_protocols' is not",
+        ),
+        (
+            dict(exclusions=(np.zeros(N + 1, int), Dlpack(half, device=(2, 1)))),
+            ValueError,
+            "exclusions: j: expected an array on cuda:0 or the CPU, got one on cuda:1",
+        ),
+        (
+            dict(lists=nbcc.Lists(*map(Cuda, ends), Cuda(order))),
+            TypeError,
+            "i_first: the last entry of an array of 'test_protocols' cannot be read; give one of the CPU",
+        ),
+    ):
+        with pytest.raises(kind, match=message):
+            gravity(x, x, m, out=out, **wrong)
+    with pytest.raises(ValueError, match="batches: j_batch: expected an array on cpu, got one on cuda:0"):
+        gravity(CLOUD.x, CLOUD.x, CLOUD.m, batches=(half, Known(half)))
+
+
 @pytest.mark.skipif("cuda:0" in nbcc.info()["devices"], reason="there is a GPU")
 def test_without_a_driver_the_error_says_so(gravity):
     with pytest.raises(nbcc.DeviceError, match="driver|GPU"):

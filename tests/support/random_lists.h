@@ -107,7 +107,7 @@ inline ListCase random_list_case(const OracleInput& from, ListKind kind, bool so
     prepare = [a, groups, nj](SumState& sum) {
       const auto data = [](const Numbers& values) { return values.empty() ? nullptr : values.data(); };
       sum.set_lists(ListArrays{groups, std::int64_t(a->j_begin.size()), a->i_first.data(), data(a->i_order),
-                               a->range_first.data(), data(a->j_begin), data(a->j_end), data(a->j_order), nj, nullptr});
+                               a->range_first.data(), data(a->j_begin), data(a->j_end), data(a->j_order), nj, nullptr, 0});
     };
   } else if (kind == ListKind::Batches) {
     const std::int64_t batches = 1 + random.below(7);

@@ -27,9 +27,18 @@ PipelineImage image_of_pull() {
   for (const Isa isa : {Isa::Avx512, Isa::Avx2, Isa::Sse2}) {
     image.cpu.push_back(build_cpu_kernel(kPull, {}, isa, ""));
     image.cpu.back().text.clear();
+    image.cpu.back().list_text.clear();
   }
   image.cuda = build_cuda_kernel(kPull, {}, "");
-  image.cpu[1].search = {.axes = 2, .periodic = {true, false}, .reach = SearchLayout::Reach::Max};
+  SearchLayout& search = image.cpu[1].search;
+  search.axes = 2;
+  search.periodic = {true, false};
+  search.triclinic = true;
+  search.reach = SearchLayout::Reach::Max;
+  search.mirrored = {{0, 2}};
+  search.uniform_reach = SearchLayout::Number{3, 0.5};
+  search.lengths[1] = SearchLayout::Number{-1, 8};
+  search.j_positions = {2, 1};
   image.cuda.neighbours = "|xj - xi| < 1";
   image.cuda.no_neighbours = "line 3: why not";
   return image;
@@ -37,7 +46,7 @@ PipelineImage image_of_pull() {
 
 TEST(Image, WhatIsWrittenIsWhatIsRead) {
   PipelineImage image = image_of_pull();
-  image.cuda_images = {{"sm_90", {64, 2, 256, 0, 4}, true, 13010, std::string("\0bytes\n", 7)}};
+  image.cuda_images = {{"sm_90", {64, 2, 256, 0, 4}, true, 77, 13010, std::string("\0bytes\n", 7)}};
   const std::string bytes = write_image(image);
   const PipelineImage again = read_image(bytes);
   EXPECT_EQ(write_image(again), bytes);
@@ -52,6 +61,16 @@ TEST(Image, WhatIsWrittenIsWhatIsRead) {
   EXPECT_EQ(again.cpu[1].search.axes, 2);
   EXPECT_EQ(again.cpu[1].search.periodic, (std::vector{true, false}));
   EXPECT_EQ(again.cpu[1].search.reach, SearchLayout::Reach::Max);
+  EXPECT_TRUE(again.cpu[1].search.triclinic);
+  EXPECT_EQ(again.cpu[1].search.mirrored, image.cpu[1].search.mirrored);
+  EXPECT_EQ(again.cpu[1].search.uniform_reach->param, 3);
+  EXPECT_EQ(again.cpu[1].search.lengths[1]->constant, 8);
+  EXPECT_FALSE(again.cpu[1].search.lengths[0]);
+  EXPECT_EQ(again.cpu[1].search.j_positions, (std::vector{2, 1}));
+  EXPECT_EQ(again.cuda.list_text, image.cuda.list_text);
+  EXPECT_EQ(again.cuda.pair_text, image.cuda.pair_text);
+  EXPECT_EQ(again.cuda.list_launch, image.cuda.list_launch);
+  EXPECT_EQ(again.cuda_images[0].text, 77U);
   EXPECT_EQ(again.cuda.neighbours, "|xj - xi| < 1");
   EXPECT_EQ(again.cuda.no_neighbours, "line 3: why not");
   EXPECT_EQ(again.cuda.pair_statements, image.cuda.pair_statements);
@@ -61,7 +80,11 @@ TEST(Image, WhatIsWrittenIsWhatIsRead) {
 
 TEST(Image, BytesThatAreCutOffAreRefused) {
   PipelineImage image = image_of_pull();
-  image.cuda.text = "short";
+  for (std::string KernelSource::* text : {&KernelSource::text, &KernelSource::search_text, &KernelSource::list_text,
+                                           &KernelSource::pair_text}) {
+    image.cuda.*text = "short";
+    for (KernelSource& kernel : image.cpu) (kernel.*text).clear();
+  }
   const std::string bytes = write_image(image);
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     EXPECT_THROW(read_image(bytes.substr(0, length)), UsageError) << length;
@@ -72,7 +95,11 @@ TEST(Image, BytesThatAreCutOffAreRefused) {
 // What a description says (a column's component, the lanes of a vector) is believed by all that runs its kernels.
 TEST(Image, AByteThatHasBeenChangedIsNoticed) {
   PipelineImage image = image_of_pull();
-  image.cuda.text = "short";
+  for (std::string KernelSource::* text : {&KernelSource::text, &KernelSource::search_text, &KernelSource::list_text,
+                                           &KernelSource::pair_text}) {
+    image.cuda.*text = "short";
+    for (KernelSource& kernel : image.cpu) (kernel.*text).clear();
+  }
   const std::string bytes = write_image(image);
   for (std::size_t k = 0; k < bytes.size(); ++k) {
     for (const int change : {1, 0x80}) {
@@ -98,7 +125,8 @@ TEST(Image, AnotherVersionIsNamed) {
 
 void nothing() {}
 nbcc_image_kernel kernel_for(const char* isa) {
-  return {isa, nothing, nothing, nothing, nothing, nullptr, nullptr, nullptr, nullptr};
+  return {isa,     nothing, nothing, nothing, nothing, nullptr,
+          nullptr, nullptr, nullptr, nothing, nothing};
 }
 
 std::string target_taken(Isa device_isa, const std::vector<nbcc_image_kernel>& kernels) {
@@ -145,7 +173,8 @@ class ImageOnShim : public testing::Test {
   }
   void hold(const std::string& architecture, const LaunchConfig& config, bool ptx, int toolkit) {
     image_.cuda_images.push_back(
-        {architecture, config, ptx, toolkit, shim_.compiler()->compile(image_.cuda.text, "sm_90", config).image});
+        {architecture, config, ptx, cuda_text_number(image_.cuda.text), toolkit,
+         shim_.compiler()->compile(image_.cuda.text, "sm_90", config).image});
   }
   void set_architecture(int major, int minor) {
     test::CudaShim::Device kind;

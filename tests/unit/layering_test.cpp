@@ -80,6 +80,7 @@ const std::map<std::string, std::vector<std::string>> kRooms = {
     {"cli", {"particles", "bindings"}},
     {"examples", {"runtime/api", "particles"}},
     {"examples/hermite/tests", {"examples", "tests"}},
+    {"examples/water/tests", {"examples", "tests"}},
     {"bench", {"runtime/api"}},
     {"tests", {"cli", "bindings/grape"}},
 };

@@ -31,6 +31,10 @@ TEST(warn_singular, not_of_sets_of_different_things) {
       warns("input_i vec3 grid;\ninput_j vec3 xj;\noutput(sum) real s;\nvec3 d = xj - grid;\ns += rsqrt(dot(d, d));"));
 }
 
+TEST(warn_singular, not_of_listed_pairs) {
+  EXPECT_FALSE(warns("input_pair real k;\n" + kFields + "s += k * rsqrt(r2);"));
+}
+
 TEST(warn_singular, names_the_output) {
   const auto warning = warn_singular(parse(Source{"p.pipe", kFields + "s += rsqrt(r2);"}));
   ASSERT_TRUE(warning);

@@ -80,8 +80,8 @@ class Field(NamedTuple):
     """A field of a pipeline, as its text declares it.
 
     role: "input_i", "input_j", "input_pair", "param" or "output". shape: of one particle's numbers, () for a scalar.
-    integral: int, index, bool, and outputs that are indices. reduction: of an output. default: of a param, one number for
-    each component; None where it has none.
+    integral: int, index, bool, and outputs that are indices. reduction: of an output. default: of a param, one number
+    for each component; None where it has none.
     """
 
     name: str
@@ -322,7 +322,7 @@ class Sum(_Handle):
             check(lib.nbcc_sum_set_lists(self.pointer, None, self.place.address), self.place)
             self._is_listed = False
         elif listed is not None:
-            self._is_listed = True  # also if this is refused
+            self._is_listed = True
             listed.give(self.pointer, self.place)
         if self._excludes and exclusions is None:
             check(lib.nbcc_sum_set_exclusions(self.pointer, 0, None, 0, None, self.place.address), self.place)
@@ -332,8 +332,7 @@ class Sum(_Handle):
             exclusions.give_as_exclusions(self.pointer, self.place)
 
     def set_values(self, k: int, values: Values) -> None:
-        """Of a param by group, after set_listing."""
-        self._params[k] = None
+        """Of a param by group, after set_listing and until the next."""
         check(
             lib.nbcc_sum_set_batch_param(
                 self.pointer, self._names[k], values.pointer, values.length, self.place.address

@@ -59,9 +59,6 @@ def _length(value: Any) -> int:
 
 # ---- what a sum is told ------------------------------------------------------------------------------------
 
-# An address for what has no entries, where a null pointer means something else.
-_NOTHING = ctypes.c_int64()
-
 
 class Rows(NamedTuple):
     """Some j for each i: pairs that act, or that do not."""
@@ -94,17 +91,9 @@ class Batches(NamedTuple):
         return [("i_batch", self.i), ("j_batch", self.j)]
 
     def give(self, pointer: ctypes.c_void_p, place: ErrorPlace) -> None:
-        nothing = ctypes.addressof(_NOTHING)
+        groups, i, j = self
         check(
-            lib.nbcc_sum_set_batches(
-                pointer,
-                self.groups,
-                self.i.shape[0],
-                self.i.pointer or nothing,
-                self.j.shape[0],
-                self.j.pointer or nothing,
-                place.address,
-            ),
+            lib.nbcc_sum_set_batches(pointer, groups, i.shape[0], i.pointer, j.shape[0], j.pointer, place.address),
             place,
         )
 
@@ -195,7 +184,7 @@ def _whole_numbers(what: str, value: Any) -> Array:
     found = _described(what, value)
     if len(found.shape) != 1:
         raise ValueError(f"{what}: expected shape (N,), got {found.shape}")
-    if found.shape == (0,):  # an empty list has no type
+    if found.shape == (0,):  # an empty list has no type; and null pointers mean that there is none
         return describe(array.array("q"), Order(LEGACY))
     if found.element == INT64 and (found.strides == (8,) or found.shape == (1,)):
         return found
@@ -309,8 +298,21 @@ def _largest(what: str, found: Array, value: Any) -> int:
         numpy, integers = _arrays.numpy, _integers(found)
         return int(max(integers) if numpy is None else numpy.frombuffer(integers, "int64").max())
     if not hasattr(value, "max"):
-        raise TypeError(f"{what}: the largest of '{found.library}' is not known; give (i_batch, j_batch, count)")
+        raise TypeError(
+            f"{what}: the largest entry of an array of '{found.library}' is not known; give (i_batch, j_batch, count)"
+        )
     return int(value.max())
+
+
+def _last(what: str, found: Array, value: Any) -> int:
+    if found.device == CPU:
+        return int(_integers(found)[-1])
+    try:
+        return int(value[-1])
+    except TypeError:
+        raise TypeError(
+            f"{what}: the last entry of an array of '{found.library}' cannot be read; give one of the CPU"
+        ) from None
 
 
 def _ranges_of(what: str, lists: Any, axes: Optional[int]) -> Ranges:
@@ -325,8 +327,7 @@ def _ranges_of(what: str, lists: Any, axes: Optional[int]) -> Ranges:
     read = [("i_first", i_first), ("range_first", range_first), ("j_begin", j_begin), ("j_end", j_end)]
     if lists.i_order is not None:
         i_order = _whole_numbers(f"{what}: i_order", lists.i_order)
-        last = _integers(i_first)[-1] if i_first.device == CPU else int(lists.i_first[-1])
-        _expect(f"{what}: i_order", i_order, last, "as i_first ends")
+        _expect(f"{what}: i_order", i_order, _last(f"{what}: i_first", i_first, lists.i_first), "as i_first ends")
         read.append(("i_order", i_order))
     if lists.j_order is not None:
         read.append(("j_order", _whole_numbers(f"{what}: j_order", lists.j_order)))
