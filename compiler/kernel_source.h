@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -124,6 +125,8 @@ struct KernelSource {
   // `box`"; empty where nothing is, and then the reason why, where a guard looks like a cutoff.
   std::string neighbours, no_neighbours;
   SearchLayout search;
+  // Of a pipeline that looks for nearest neighbours: with a bound for each i (passes/nearest.h). Null for others.
+  std::shared_ptr<const KernelSource> nearest;
   std::vector<int> lines;  // of the pipeline's text, where node 0, 1, ... comes from; 0: from none
   double operations = 0;   // per interaction: the stated convention, else the raw count
   // CUDA's only:

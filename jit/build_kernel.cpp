@@ -10,6 +10,7 @@
 #include "compiler/emit/cpu/emit_cpu.h"
 #include "compiler/emit/cuda/emit_cuda.h"
 #include "compiler/ir/print.h"
+#include "compiler/passes/nearest.h"
 #include "compiler/passes/neighbourhood.h"
 #include "compiler/passes/optimize.h"
 #include "compiler/source/parse.h"
@@ -52,6 +53,16 @@ void describe_neighbours(KernelSource& kernel, const Pipeline& pipeline, const N
     kernel.no_neighbours = fmt::format("line {}: {}", proof.obstacle->where.line, proof.obstacle->reason);
 }
 
+// `build` makes a kernel of a pipeline.
+template <typename Build>
+void add_nearest(KernelSource& kernel, const Pipeline& pipeline, const Build& build) {
+  const std::optional<Pipeline> bounded = nearest_pipeline(pipeline);
+  if (!bounded) return;
+  kernel.nearest = std::make_shared<const KernelSource>(build(*bounded));
+  kernel.neighbours = "of each i the nearest: cost O(N log N)";
+  kernel.no_neighbours.clear();
+}
+
 }  // namespace
 
 KernelSource build_cpu_kernel(const Source& source, const Options& options, Isa isa, const std::string& dump_folder) {
@@ -65,6 +76,7 @@ KernelSource build_cpu_kernel(const Pipeline& pipeline, const Options& options, 
   KernelSource kernel = emit_cpu(optimize_and_dump(pipeline, options, cpu_target(isa), dump_folder), options, isa,
                                  proof.neighbourhood ? &*proof.neighbourhood : nullptr);
   describe_neighbours(kernel, pipeline, proof);
+  add_nearest(kernel, pipeline, [&](const Pipeline& bounded) { return build_cpu_kernel(bounded, options, isa, ""); });
   dump(dump_folder, fmt::format("{}.{}.cpp", pipeline.name, kernel.target), kernel.text);
   return kernel;
 }
@@ -78,6 +90,7 @@ KernelSource build_cuda_kernel(const Pipeline& pipeline, const Options& options,
   KernelSource kernel = emit_cuda(optimize_and_dump(pipeline, options, cuda_target(), dump_folder), options,
                                   proof.neighbourhood ? &*proof.neighbourhood : nullptr);
   describe_neighbours(kernel, pipeline, proof);
+  add_nearest(kernel, pipeline, [&](const Pipeline& bounded) { return build_cuda_kernel(bounded, options, ""); });
   dump(dump_folder, fmt::format("{}.{}.cu", pipeline.name, kernel.target), kernel.text);
   if (!kernel.search_text.empty())
     dump(dump_folder, fmt::format("{}.{}.search.cu", pipeline.name, kernel.target), kernel.search_text);

@@ -18,12 +18,16 @@
 namespace nbcc {
 namespace {
 
+// Loads the code of a text.
+using Load = std::function<std::shared_ptr<const CpuCode>(const KernelSource&)>;
+
 struct CpuKernel final : Kernel {
-  CpuKernel(KernelSource kernel_source, std::shared_ptr<const CpuCode> kernel_code, CpuDevice::LoadCode load,
-            std::shared_ptr<ThreadPool> threads)
+  CpuKernel(KernelSource kernel_source, std::shared_ptr<const CpuCode> kernel_code, CpuDevice::LoadCode lists_loader,
+            Load loader, std::shared_ptr<ThreadPool> threads)
       : Kernel(std::move(kernel_source)),
         code(std::move(kernel_code)),
-        load_lists(std::move(load)),
+        load_lists(std::move(lists_loader)),
+        load(std::move(loader)),
         pool(std::move(threads)) {}
   std::unique_ptr<Summation> start() const override {
     return std::make_unique<CpuSummation>(source, *code, [this]() -> const CpuCode& { return list_code(); }, *pool);
@@ -33,13 +37,31 @@ struct CpuKernel final : Kernel {
     if (!lists) lists = load_lists();
     return *lists;
   }
+  std::shared_ptr<const Kernel> nearest() const override;
 
   const std::shared_ptr<const CpuCode> code;
   const CpuDevice::LoadCode load_lists;
+  const Load load;  // null where nothing can be compiled
   const std::shared_ptr<ThreadPool> pool;
   mutable std::mutex mutex;
-  mutable std::shared_ptr<const CpuCode> lists;  // when it has been asked for
+  mutable std::shared_ptr<const CpuCode> lists;     // when it has been asked for
+  mutable std::shared_ptr<const Kernel> bounded;  // the same
 };
+
+std::shared_ptr<const Kernel> load_kernel(KernelSource source, const Load& load, std::shared_ptr<ThreadPool> pool) {
+  auto code = load(source);
+  KernelSource lists = source;
+  lists.text = source.list_text;
+  return std::make_shared<CpuKernel>(
+      std::move(source), std::move(code), [load, lists] { return load(lists); }, load, std::move(pool));
+}
+
+std::shared_ptr<const Kernel> CpuKernel::nearest() const {
+  if (!source.nearest || !load) return nullptr;
+  const std::lock_guard lock(mutex);
+  if (!bounded) bounded = load_kernel(*source.nearest, load, pool);
+  return bounded;
+}
 
 constexpr std::align_val_t kMemoryAlignment{64};
 
@@ -121,7 +143,7 @@ void CpuDevice::provide(const std::shared_ptr<const CpuToolchain>& toolchain) {
 
 std::shared_ptr<const Kernel> CpuDevice::adopt(KernelSource source, std::shared_ptr<const CpuCode> code,
                                                LoadCode load_lists) {
-  return std::make_shared<CpuKernel>(std::move(source), std::move(code), std::move(load_lists), pool_);
+  return std::make_shared<CpuKernel>(std::move(source), std::move(code), std::move(load_lists), Load(), pool_);
 }
 
 std::shared_ptr<const Kernel> CpuDevice::load(KernelSource source) {
@@ -131,11 +153,9 @@ std::shared_ptr<const Kernel> CpuDevice::load(KernelSource source) {
     toolchain = toolchain_;
   }
   if (!toolchain) throw UsageError(fmt::format("{}: it has no compiler for kernel texts", name_));
-  const auto load = [loader = loader_, toolchain](const KernelSource& text) { return loader->load(text, *toolchain); };
-  auto code = load(source);
-  KernelSource lists = source;
-  lists.text = source.list_text;
-  return adopt(std::move(source), std::move(code), [load, lists] { return load(lists); });
+  return load_kernel(
+      std::move(source), [loader = loader_, toolchain](const KernelSource& text) { return loader->load(text, *toolchain); },
+      pool_);
 }
 
 std::shared_ptr<const CpuCode> CpuDevice::Loader::load(const KernelSource& source, const CpuToolchain& toolchain) {

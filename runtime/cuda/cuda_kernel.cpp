@@ -62,6 +62,13 @@ const CudaProgram* CudaKernel::program_of(const KernelText& text) const {
   return program.get();
 }
 
+std::shared_ptr<const Kernel> CudaKernel::nearest() const {
+  if (!source.nearest) return nullptr;
+  const std::lock_guard lock(mutex_);
+  if (!nearest_) nearest_ = std::make_shared<const CudaKernel>(*source.nearest, loader_);
+  return nearest_;
+}
+
 CudaLaunch CudaKernel::open(LaunchConfig config, std::int64_t ni, std::int64_t nj, bool may_load) const {
   const CudaProgram* program = nullptr;
   {

@@ -24,6 +24,7 @@ class CudaKernel final : public Kernel {
  public:
   CudaKernel(KernelSource source, std::shared_ptr<CudaLoader> loader, CudaTuningTable tuned = {});
   std::unique_ptr<Summation> start() const override;  // cuda_sum.cpp
+  std::shared_ptr<const Kernel> nearest() const override;
 
   const CudaGpu& gpu() const { return loader_->gpu(); }
   // In the text's own configuration.
@@ -49,6 +50,7 @@ class CudaKernel final : public Kernel {
   mutable std::mutex mutex_;
   mutable std::map<LaunchConfig, std::shared_ptr<const CudaProgram>> programs_;
   mutable std::set<LaunchConfig> impossible_;
+  mutable std::shared_ptr<const Kernel> nearest_;
   mutable std::map<KernelText, std::shared_ptr<const CudaProgram>> others_;
 };
 

@@ -1,6 +1,6 @@
 // Runs over lists of the caller, or over all pairs but some: what is listed goes to the GPU once, the j-particles are
 // packed in the order of the lists by every run, and a launch sums (templates/cuda_lists.cu.in, cuda_pairs.cu.in).
-// Tested by tests/numeric/cuda_lists_test.cpp.
+// Tested by tests/numeric/lists_test.cpp.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -91,6 +91,8 @@ struct Kernel {
   virtual ~Kernel() = default;
   // The kernel must outlive what it returns.
   virtual std::unique_ptr<Summation> start() const = 0;
+  // Of source.nearest; null: there is none.
+  virtual std::shared_ptr<const Kernel> nearest() const { return nullptr; }
 
   const KernelSource source;
 };

@@ -3,6 +3,7 @@
 #include "runtime/sum/sum.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <new>
@@ -11,6 +12,7 @@
 
 #include "fmt/format.h"
 #include "runtime/error.h"
+#include "runtime/sum/nearest.h"
 #include "runtime/sum/reduction.h"
 
 namespace nbcc {
@@ -53,6 +55,21 @@ void check_view(const FieldLayout& field, const std::string& quoted, const Array
   }
 }
 
+bool is_finite(const ArrayView& view, int components) {
+  if (view.element != Element::Float && view.element != Element::Double) return true;
+  constexpr std::int64_t kChunk = 256;
+  std::array<double, kChunk> values;
+  double nothing = 0;  // NaN if one is none or infinite
+  for (std::int64_t first = 0; first < view.count; first += kChunk) {
+    const std::int64_t count = std::min(kChunk, view.count - first);
+    for (int c = 0; c < components; ++c) {
+      pack(view, c, {first, nullptr, count}, {c, Element::Double, Column::Part::Whole}, values.data());
+      for (std::int64_t k = 0; k < count; ++k) nothing += values[std::size_t(k)] - values[std::size_t(k)];
+    }
+  }
+  return nothing == 0;
+}
+
 }  // namespace
 
 SumState::SumState(std::shared_ptr<const Kernel> kernel)
@@ -69,6 +86,13 @@ SumState::SumState(std::shared_ptr<const Kernel> kernel)
     std::copy(field.defaults.begin(), field.defaults.end(), params_.begin() + field.first);
     given_[f] = Given::Yes;
   }
+}
+
+SumState::~SumState() = default;
+SumState::SumState(SumState&&) noexcept = default;
+
+SumStatistics SumState::statistics() const {
+  return went_nearest_ ? nearest_->statistics() : summation_->statistics();
 }
 
 std::size_t SumState::find(std::string_view name) const {
@@ -229,6 +253,8 @@ void SumState::check_choice(const RunChoice& choice, std::int64_t ni) const {
 void SumState::check_neighbours(std::string_view what) const {
   const KernelSource& kernel = kernel_->source;
   if (kernel.search.axes > 0) return;
+  if (kernel.nearest)
+    throw UsageError(fmt::format("{}: pipeline '{}' has no reach, but looks for the nearest", what, kernel.pipeline));
   if (!kernel.neighbours.empty())
     throw UsageError(fmt::format("{}: pipeline '{}' has neighbours, {}, but this device does not search for them", what,
                                  kernel.pipeline, kernel.neighbours));
@@ -237,7 +263,7 @@ void SumState::check_neighbours(std::string_view what) const {
 }
 
 void SumState::set_pairs(PairChoice choice) {
-  if (choice == PairChoice::Cutoff) check_neighbours("pairs = cutoff");
+  if (choice == PairChoice::Cutoff && !kernel_->source.nearest) check_neighbours("pairs = cutoff");
   pairs_ = choice;
 }
 
@@ -417,8 +443,31 @@ void SumState::run(const RunChoice& choice) {
   if (request.i_count == 0) return;
   // Where a run fails nothing holds any more.
   request_.reuse = JReuse::None;
+  went_nearest_ = goes_nearest(request);
+  if (went_nearest_) {
+    if (!nearest_) nearest_ = std::make_unique<NearestSum>(kernel_->nearest());
+    return nearest_->run(fields(), request, choice, ni);
+  }
   std::visit([&](const auto pairs) { summation_->run(request, pairs); }, pairs_of_run(request.i_count, nj));
   if (request.keep_j) request_.reuse = JReuse::Prepared;
+}
+
+// Where a number is none, all pairs tell what becomes of it. Of arrays that cannot be read here, `cutoff` has to ask.
+bool SumState::goes_nearest(const SumRequest& request) const {
+  constexpr std::int64_t kFewI = 500, kFewJ = 10'000;  // are summed over sooner than searched
+  if (!kernel_->source.nearest || lists_ || listed_pairs_ || left_out_ || pairs_ == PairChoice::All) return false;
+  if (pairs_ == PairChoice::Auto && (request.i_count < kFewI || request.nj < kFewJ)) return false;
+  if (request.nj == 0 || !kernel_->nearest()) return false;
+  for (std::size_t f = 0; f < fields().size(); ++f) {
+    const ArrayView& view = views_[f];
+    if (fields()[f].role == Role::Param || !view.data) continue;
+    if (!summation_->can_read(static_cast<const std::int64_t*>(view.data))) {
+      if (pairs_ == PairChoice::Auto) return false;
+      continue;
+    }
+    if (fields()[f].role != Role::Output && !is_finite(view, fields()[f].components())) return false;
+  }
+  return true;
 }
 
 FoundPairs SumState::find_pairs() {

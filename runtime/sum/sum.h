@@ -15,6 +15,8 @@
 
 namespace nbcc {
 
+class NearestSum;
+
 // Which i-particles, and what becomes of what the outputs hold.
 struct RunChoice {
   std::int64_t i_begin = 0, i_count = -1;  // i_count < 0: all from i_begin on
@@ -27,6 +29,8 @@ struct RunChoice {
 class SumState {
  public:
   explicit SumState(std::shared_ptr<const Kernel> kernel);
+  ~SumState();
+  SumState(SumState&&) noexcept;
 
   void set_param(std::string_view name, std::span<const double> values);
   void bind(std::string_view name, const ArrayView& view);
@@ -51,7 +55,7 @@ class SumState {
   void set_param_of_groups(std::string_view name, std::span<const double> values);
   // Pairs that do not act, whatever the others are. `first` null: there are none.
   void set_left_out(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j);
-  SumStatistics statistics() const { return summation_->statistics(); }
+  SumStatistics statistics() const;
   FoundPairs find_pairs();
   void run(const RunChoice& choice = {});
   void wait();  // for the work of all runs
@@ -71,6 +75,7 @@ class SumState {
   SumRequest request_of(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const;
   void check_listed(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const;
   std::optional<std::int64_t> count_of_pairs() const;
+  bool goes_nearest(const SumRequest& request) const;
   std::vector<double> table_of_params() const;
   Pairs pairs_of_run(std::int64_t ni, std::int64_t nj) const;
   template <typename T>
@@ -89,6 +94,8 @@ class SumState {
   std::optional<Lists> lists_;
   std::optional<PairRows> listed_pairs_, left_out_rows_;
   std::unique_ptr<const LeftOut> left_out_;
+  std::unique_ptr<NearestSum> nearest_;  // when it has been needed
+  bool went_nearest_ = false;            // the last run did
   std::map<std::size_t, std::vector<double>> params_of_groups_;  // by field: [group][component]
   SumRequest request_;  // what the next run has from before
 };

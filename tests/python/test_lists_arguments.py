@@ -19,6 +19,30 @@ def lists(**changed):
     return dict(lists=nbcc.Lists(**{**LISTS, **changed}))
 
 
+# Refused when lists are made; all else that is wrong with them, by a call.
+UNMADE = {
+    "real": (TypeError, dict(j_end=[1.0, 2.0]), "j_end: expected integers, got float64"),
+    "bool": (TypeError, dict(j_end=np.ones(2, bool)), "j_end: expected integers, got bool"),
+    "number": (TypeError, dict(j_end=5), "j_end: expected an array, got int"),
+    "text": (TypeError, dict(i_order="01234"), "i_order: expected an array, got str"),
+    "axes_of_ids": (ValueError, dict(j_end=[[1], [2]]), "j_end: expected shape (N,), got (2, 1)"),
+    "no_groups": (ValueError, dict(i_first=[]), "i_first: expected groups + 1 integers, got 0"),
+    "range_first": (ValueError, dict(range_first=[0, 2]), "range_first: expected 3 integers, as i_first has, got 2"),
+    "j_end": (ValueError, dict(j_end=[N]), "j_end: expected 2 integers, as j_begin has, got 1"),
+    "i_order": (ValueError, dict(i_order=[0, 1]), "i_order: expected 5 integers, as i_first ends, got 2"),
+    "shifts_type": (TypeError, dict(shifts=np.zeros((2, 3), complex)), "shifts: expected numbers, got complex"),
+    "shifts_rows": (ValueError, dict(shifts=np.zeros((3, 3))), "shifts: expected shape (2, axes), got (3, 3)"),
+    "shifts_rank": (ValueError, dict(shifts=np.zeros((2, 3, 1))), "shifts: expected shape (2, axes), got (2, 3, 1)"),
+}
+
+
+@pytest.mark.parametrize("case", UNMADE)
+def test_lists_that_cannot_be_made(case):
+    kind, changed, message = UNMADE[case]
+    with pytest.raises(kind, match=re.escape(f"nbcc.Lists: {message}")):
+        lists(**changed)
+
+
 CASES = {
     "two": (
         TypeError,
@@ -26,23 +50,6 @@ CASES = {
         "pull() takes one of lists=, batches= and listed_pairs=, got lists= and batches=",
     ),
     "no_lists": (TypeError, dict(lists=([0, N], [0])), "pull(): lists: expected nbcc.Lists, got tuple"),
-    "real": (TypeError, lists(j_end=[1.0, 2.0]), "pull(): lists: j_end: expected integers, got float64"),
-    "bool": (TypeError, lists(j_end=np.ones(2, bool)), "lists: j_end: expected integers, got bool"),
-    "number": (TypeError, lists(j_end=5), "lists: j_end: expected an array, got int"),
-    "text": (TypeError, lists(i_order="01234"), "lists: i_order: expected an array, got str"),
-    "axes_of_ids": (ValueError, lists(j_end=[[1], [2]]), "lists: j_end: expected shape (N,), got (2, 1)"),
-    "no_groups": (ValueError, lists(i_first=[]), "lists: i_first: expected groups + 1 integers, got 0"),
-    "range_first": (
-        ValueError,
-        lists(range_first=[0, 2]),
-        "lists: range_first: expected 3 integers, as i_first has, got 2",
-    ),
-    "j_end": (ValueError, lists(j_end=[N]), "lists: j_end: expected 2 integers, as j_begin has, got 1"),
-    "i_order_short": (
-        ValueError,
-        lists(i_order=[0, 1]),
-        "lists: i_order: expected 5 integers, as i_first ends, got 2",
-    ),
     "i_order": (nbcc.UsageError, lists(i_order=[0, 1, 2, 3, 3]), "lists: i_order[4] is 3, which stands before it"),
     "j_order_short": (nbcc.UsageError, lists(j_order=[0, 1]), "lists: j_order has 2 entries, but there are 5"),
     "j_order_empty": (ValueError, lists(j_order=[]), "lists: j_order: expected 5 integers, one for each j, got 0"),
@@ -54,7 +61,6 @@ CASES = {
         lists(shifts=np.zeros((2, 3))),
         "of pipeline 'pull' it is not proved which inputs of j",
     ),
-    "shifts_type": (TypeError, lists(shifts=np.zeros((2, 3), complex)), "lists: shifts: expected numbers, got complex"),
     "some_i": (
         nbcc.UsageError,
         dict(i=[1], out=(np.zeros((N, 3)), np.zeros(N), np.zeros(N)), **lists()),
@@ -99,11 +105,15 @@ CASES = {
         dict(eps2=[1, 2], listed_pairs=ROWS),
         "'eps2' (param real): expected 1 number, got 2",
     ),
-    "one_array": (TypeError, dict(listed_pairs=5), "listed_pairs: expected (first, j) or a sparse matrix, got int"),
+    "one_array": (
+        TypeError,
+        dict(listed_pairs=5),
+        "listed_pairs: expected (first, j), nbcc.Rows or a sparse matrix, got int",
+    ),
     "three": (
         TypeError,
         dict(listed_pairs=(1, 2, 3)),
-        "listed_pairs: expected (first, j) or a sparse matrix, got tuple",
+        "listed_pairs: expected (first, j), nbcc.Rows or a sparse matrix, got tuple",
     ),
     "no_first": (ValueError, dict(exclusions=([], [])), "exclusions: first: expected ni + 1 integers, got 0"),
     "j_real": (TypeError, dict(exclusions=(ROWS[0], [1.5, 2])), "exclusions: j: expected integers, got float64"),
@@ -179,7 +189,7 @@ def test_a_shift_has_as_many_numbers_as_places_have_axes(places, axes):
         shifts[0, axis] = 2
         assert (pipe(**arrays, lists=nbcc.Lists(*lists, shifts=shifts)) == 0).all()
     for wrong in (axes + 1, axes - 1):
-        with pytest.raises(ValueError, match=rf"lists: shifts: expected shape \(1, {axes}\), got \(1, {wrong}\)"):
+        with pytest.raises(nbcc.UsageError, match=rf"a shift has {wrong} numbers? here, but places .* have {axes}$"):
             pipe(**arrays, lists=nbcc.Lists(*lists, shifts=np.zeros((1, wrong))))
     if axes == 1:
         assert (pipe(**arrays, lists=nbcc.Lists(*lists, shifts=[2])) == 0).all()
@@ -189,7 +199,7 @@ def test_shifts_of_places_that_are_formulas():
     text = "input_i real xi;\ninput_j real xj;\noutput(sum) real s;\nreal d = 2 * xj - xi;\n"
     pipe = nbcc.compile(source=text + "skip_if(d * d >= 1.0);\ns += 1.0;")
     assert pipe.info()["neighbours"]
-    with pytest.raises(ValueError, match="lists: shifts: expected a pipeline whose places are inputs of j themselves"):
+    with pytest.raises(nbcc.UsageError, match="lists: shifts are added to places, but .* not proved which inputs of j"):
         pipe(M, M, **lists(shifts=[0, 0]))
 
 

@@ -253,13 +253,17 @@ def test_lists_of_arrays_on_a_gpu(gravity, summed_by_the_cpu):
             "exclusions: j: expected an array on cuda:0 or the CPU, got one on cuda:1",
         ),
         (
-            dict(lists=nbcc.Lists(*map(Cuda, ends), Cuda(order))),
-            TypeError,
-            "i_first: the last entry of an array of 'test_protocols' cannot be read; give one of the CPU",
+            dict(exclusions=nbcc.Rows(Dlpack(np.zeros(N + 1, int), device=(2, 1)), half)),
+            ValueError,
+            "exclusions: first: expected an array on cuda:0 or the CPU, got one on cuda:1",
         ),
     ):
         with pytest.raises(kind, match=message):
             gravity(x, x, m, out=out, **wrong)
+    with pytest.raises(TypeError, match="i_first: the last entry of an array of 'test_protocols' cannot be read; give"):
+        nbcc.Lists(*map(Cuda, ends), Cuda(order))
+    kept = Cuda(order)
+    assert nbcc.Lists(ends[0], *map(Cuda, ends[1:]), j_order=kept).j_order is kept
     with pytest.raises(ValueError, match="batches: j_batch: expected an array on cpu, got one on cuda:0"):
         gravity(CLOUD.x, CLOUD.x, CLOUD.m, batches=(half, Known(half)))
 

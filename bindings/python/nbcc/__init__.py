@@ -28,7 +28,8 @@ from ._errors import (
     decode,
 )
 from ._handles import DeviceChoice, Field, open_device
-from ._lists import Lists
+from ._lists import Lists, Rows
+from ._neighbours import Neighbours
 from ._pipeline import BoundPipeline, Pipeline, check, compile
 
 __version__ = "0.1.0"
@@ -41,8 +42,10 @@ __all__ = [
     "Field",
     "InternalError",
     "Lists",
+    "Neighbours",
     "Pipeline",
     "PipelineWarning",
+    "Rows",
     "UsageError",
     "check",
     "compile",

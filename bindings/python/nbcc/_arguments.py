@@ -9,7 +9,7 @@ from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 from ._arrays import CPU, DOUBLE, ELEMENT_SIZES, Array, describe, ndarray, plain_numpy
 from ._family import Family
 from ._handles import INPUT_I, INPUT_J, INPUT_PAIR, OUTPUT, PARAM, Field, View
-from ._lists import Listing, Rows, Values, values_by_group
+from ._lists import Listing, PairRows, Values, values_by_group
 from ._numbers import numbers
 from ._streams import Order, handle_of
 
@@ -206,7 +206,7 @@ class Arguments:
 
     def _listed_pairs(self, listing: Optional[Listing]) -> int:
         """How many there are."""
-        if listing is None or not isinstance(listing.listed, Rows):
+        if listing is None or not isinstance(listing.listed, PairRows):
             raise TypeError(f"{self._family.name}() lacks listed_pairs=, for its {self._family.of_pairs[0]}")
         return listing.listed.j.shape[0]
 

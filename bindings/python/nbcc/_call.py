@@ -16,6 +16,7 @@ from ._family import Family
 from ._handles import Field, Kernel, Options, Search, Sum, View, device_name
 from ._library import RunOptions, StatisticsStruct
 from ._lists import Listing, Lists, Values, listing_of
+from ._neighbours import Neighbours
 from ._overlap import share_memory
 from ._results import Result, new_numpy, new_result
 from ._streams import LEGACY
@@ -159,9 +160,10 @@ class Caller(Arguments):
         batches: (i_batch, j_batch), integers of shape (ni,) and (nj,) in rising order: on an i act the j of the same
             batch. There are as many as the largest tells; a third element gives another count.
         listed_pairs: (first, j), integers of shape (ni + 1,) and (pairs,), or a sparse matrix in CSR form with a row
-            for each i: on i act j[first[i]] to before j[first[i + 1]], as often as they are named.
+            for each i: on i act j[first[i]] to before j[first[i + 1]], as often as they are named. Or nbcc.Rows.
         exclusions: pairs that do not act, in the same form.
-            These four are for this call alone, and read anew by each.
+            These four are for this call alone, and read anew by each but for nbcc.Lists and nbcc.Rows, which never
+            change: call after call with the same object is spared to copy and check it.
 
         Returns the outputs in order of declaration, one by itself, several as a named tuple. They are of the library
         of the first input, and lie where it does; float32 if all inputs of real numbers are, and precision is not
@@ -180,7 +182,7 @@ class Caller(Arguments):
         where = family.device if device is None else device_name(device)
         listing: Optional[Listing] = None
         if lists is not None or batches is not None or listed_pairs is not None or exclusions is not None:
-            listing = listing_of(family.name, lists, batches, listed_pairs, exclusions, family.axes)
+            listing = listing_of(family.name, lists, batches, listed_pairs, exclusions)
         inputs = self._inputs(values, where, stream, ni, nj, listing)
         wanted = family.outputs if outputs is None else self._wanted(outputs)
         given = {} if out is None else self._given_outputs(out, wanted)
@@ -210,20 +212,9 @@ class Caller(Arguments):
         listing: Optional[Listing],
         run: Optional[RunOptions],
     ) -> None:
-        idle = self._idle.get(kernel)
-        if idle is None:
-            idle = self._idle.setdefault(kernel, [])
-        # A sum is taken out while it is used: by each thread its own, and by a call inside of a call as well.
+        idle, used = self._take(kernel)
         try:
-            used = idle.pop()
-        except IndexError:
-            used = self._new_sum(kernel)
-        try:
-            if used.version != self._version:
-                used.j_changed()
-                used.version = self._version
-            for k, _, view in inputs.views:
-                used.bind(k, view)
+            self._give(used, inputs, params, listing)
             for k, _, view in results:
                 used.bind(k, view)
             if len(results) < len(self._family.outputs):
@@ -231,19 +222,88 @@ class Caller(Arguments):
                 for k, _ in self._family.outputs:
                     if k not in wanted:
                         used.ignore(k)
-            used.set_listing(listing)
-            for k, values in params:
-                used.set_param(k, values)
             for k, of_groups in by_group:
                 used.set_values(k, of_groups)
             used.set_offsets(*offsets)
             used.set_search(search)
-            if self._family.counts_are_given:
-                used.set_counts(inputs.ni or 0, inputs.nj or 0)
             used.run(run)
             for _, result, _ in results:
                 if result.wait:
                     used.wait()
+        finally:
+            idle.append(used)
+
+    def _take(self, kernel: Kernel) -> Tuple[List[Sum], Sum]:
+        """A sum, and where it is put back. It is taken out while it is used: by each thread its own, and by a call
+        inside of a call as well."""
+        idle = self._idle.get(kernel)
+        if idle is None:
+            idle = self._idle.setdefault(kernel, [])
+        try:
+            return idle, idle.pop()
+        except IndexError:
+            return idle, self._new_sum(kernel)
+
+    def _give(self, used: Sum, inputs: Inputs, params: List[Param], listing: Optional[Listing]) -> None:
+        if used.version != self._version:
+            used.j_changed()
+            used.version = self._version
+        for k, _, view in inputs.views:
+            used.bind(k, view)
+        used.set_listing(listing)
+        for k, values in params:
+            used.set_param(k, values)
+        if self._family.counts_are_given:
+            used.set_counts(inputs.ni or 0, inputs.nj or 0)
+
+    def find_neighbours(
+        self,
+        /,  # a field may be called self
+        *arrays: Any,
+        ni: Optional[int] = None,
+        nj: Optional[int] = None,
+        exclusions: Any = None,
+        **fields: Any,
+    ) -> Neighbours:
+        """The pairs that can contribute: those within the reach that is proved of the pipeline's guards, which
+        `info()["neighbours"]` tells. Searched for on the CPU, whichever device the pipeline is for.
+
+        arrays, fields, ni, nj, exclusions: as for a call; arrays are of the host.
+
+        Returns nbcc.Neighbours (`first`, `j`, `shifts`), arrays of the caller's own: on i act j[first[i]] to before
+        j[first[i + 1]], in rising order, each from the place to which its row of `shifts` takes it, that of its copy
+        nearest to i. `listed_pairs=(found.first, found.j)` sums over them; `nbcc.Rows(found.first, found.j)` does for
+        call after call.
+
+        Where both sides are one set, a particle and itself are a pair among them, unless they are excluded:
+        `exclusions=(range(n + 1), range(n))`. Distances are compared in double precision, whatever the kernel's.
+
+        Raises what calls do; UsageError where nothing is proved, or a length of the box is 0.
+        """
+        family = self._family
+        if family.of_pairs:
+            raise TypeError(
+                f"{family.name}.find_neighbours(): expected a pipeline whose pairs are searched for; "
+                f"those of this one are listed, for its {family.of_pairs[0]}"
+            )
+        values = self._match(arrays, fields)
+        self._check_whole(ni=ni, nj=nj)
+        listing = None if exclusions is None else listing_of(family.name, None, None, None, exclusions)
+        inputs = self._inputs(values, CPU, None, ni, nj)
+        for side, count in (("i", inputs.ni), ("j", inputs.nj)):
+            if count is None:
+                raise TypeError(
+                    f"{family.name}() has no input_{side}: n{side}= must tell the number of {side}-particles"
+                )
+        params, _ = self._params(values, None)
+        if listing is not None:
+            listing.check(family.name, CPU, inputs.nj or 0)
+        idle, used = self._take(family.kernel(CPU, family.options))
+        try:
+            self._give(used, inputs, params, listing)
+            for k, _ in family.outputs:
+                used.ignore(k)
+            return used.find_neighbours()
         finally:
             idle.append(used)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import namedtuple
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
@@ -45,7 +44,6 @@ class Family:
         # No field tells the number of particles of a side.
         self.counts_are_given = not {INPUT_I, INPUT_J} <= {field.role for _, field in self.inputs}
         self.of_pairs = [field for _, field in self.inputs if field.role == INPUT_PAIR]
-        self.axes = axes_of(self.neighbours, self.fields)
         self.arguments = {field.name: k for k, field in enumerate(self.fields) if field.role != OUTPUT}
         self._result_types: Dict[Tuple[str, ...], Callable[..., Any]] = {}
         self.result = self.result_type(tuple(field.name for _, field in self.outputs))
@@ -73,35 +71,3 @@ class Family:
             # A name that Python reserves becomes _0, _1, ...
             made = self._result_types.setdefault(names, namedtuple(f"{self.name}_result", names, rename=True))
         return made
-
-
-def axes_of(neighbours: str, fields: Tuple[Field, ...]) -> Optional[int]:
-    """Of the places that a line such as "|xj - xi| < rc" names. None: nothing is proved; 0: they are no inputs of j."""
-    if not neighbours:
-        return None
-    distance = neighbours[1 : neighbours.index("|", 1)]
-    # Vectors as a whole, or else a difference for each axis, in parentheses if there are several.
-    whole = re.match(r"(\w+)(?:\[\d+\])? - ", distance)
-    if whole:
-        types = [field.type for field in fields if field.role == INPUT_J and field.name == whole.group(1)]
-        vector = re.match(r"vec(\d)", types[0]) if types else None
-        return int(vector.group(1)) if vector else len(types)
-    number = r"(?:\[\d+\])?(?:\.[xyzw])?"
-    listed = re.match(rf"\(?(\w+{number} - .*)", distance)
-    if not listed:
-        return 0
-    places = [re.match(rf"(\w+){number} - ", part) for part in _parts(listed.group(1))]
-    names = {place.group(1) if place else "" for place in places}
-    return len(places) if names <= {field.name for field in fields if field.role == INPUT_J} else 0
-
-
-def _parts(text: str) -> List[str]:
-    """Between the commas that are in no parentheses of their own."""
-    parts, depth = [""], 0
-    for letter in text:
-        depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return [part.strip() for part in parts]

@@ -9,12 +9,14 @@ import ctypes
 import os
 import re
 import struct
-from typing import Any, ClassVar, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, ClassVar, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from . import _library
 from ._errors import ErrorPlace, check, decode
-from ._library import DeviceOptions, FieldStruct, PipelineOptions, RunOptions, StatisticsStruct, lib
-from ._lists import Listing, Values
+from ._library import DeviceOptions, FieldStruct, NeighbourListStruct, PipelineOptions, RunOptions, StatisticsStruct
+from ._library import lib
+from ._lists import NOTHING_LISTED, Listing, Standing, Values
+from ._neighbours import Neighbours, copied
 
 PRECISIONS = ("single", "mixed", "double")
 MATHS = ("fast", "precise")
@@ -242,8 +244,9 @@ class Sum(_Handle):
         "_offsets",
         "_counts",
         "_search",
-        "_is_listed",
-        "_excludes",
+        "_listed",
+        "_excluded",
+        "_by_group",
         "_view",
         "_at",
     )
@@ -260,7 +263,8 @@ class Sum(_Handle):
         self._offsets = (0, 0)
         self._counts: Optional[Tuple[int, int]] = None
         self._search = Search()
-        self._is_listed = self._excludes = False
+        self._listed, self._excluded = Standing(), Standing()
+        self._by_group: Set[int] = set()  # params that have values by group
         self._view = ctypes.create_string_buffer(_VIEW.size)
         self._at = ctypes.addressof(self._view)
         check(lib.nbcc_sum_create(kernel.pointer, ctypes.addressof(self.pointer), self.place.address), self.place)
@@ -282,7 +286,7 @@ class Sum(_Handle):
         self._bound[k] = _IGNORED
 
     def set_param(self, k: int, values: Sequence[float]) -> None:
-        if self._params[k] == values:
+        if self._params[k] == values and k not in self._by_group:
             return
         self._params[k] = None
         numbers = (ctypes.c_double * len(values))(*values)
@@ -293,6 +297,7 @@ class Sum(_Handle):
             self.place,
         )
         self._params[k] = values
+        self._by_group.discard(k)
 
     def set_offsets(self, i_offset: int, j_offset: int) -> None:
         if self._offsets == (i_offset, j_offset):
@@ -315,30 +320,47 @@ class Sum(_Handle):
         self._search = search
 
     def set_listing(self, listing: Optional[Listing]) -> None:
-        """Given anew each time, since the same arrays may hold other numbers. Ends what calls before have listed, with
-        the values of params by group."""
-        listed, exclusions = (None, None) if listing is None else (listing.listed, listing.exclusions)
-        if self._is_listed and listed is None:
-            check(lib.nbcc_sum_set_lists(self.pointer, None, self.place.address), self.place)
-            self._is_listed = False
-        elif listed is not None:
-            self._is_listed = True
+        """Ends what calls before have listed. Lists and Rows that are set already stay as they are; all else is given
+        anew each time, since the same arrays may hold other numbers."""
+        listed, exclusions, lists, rows = NOTHING_LISTED if listing is None else listing
+        if listed is None:
+            if self._listed.there:
+                check(lib.nbcc_sum_set_lists(self.pointer, None, self.place.address), self.place)
+                self._listed.end()
+                self._by_group.clear()
+        elif not self._listed.is_still(lists):
+            self._listed.begin()
             listed.give(self.pointer, self.place)
-        if self._excludes and exclusions is None:
-            check(lib.nbcc_sum_set_exclusions(self.pointer, 0, None, 0, None, self.place.address), self.place)
-            self._excludes = False
-        elif exclusions is not None:
-            self._excludes = True
+            self._listed.stays(lists)
+            self._by_group.clear()
+        if exclusions is None:
+            if self._excluded.there:
+                check(lib.nbcc_sum_set_exclusions(self.pointer, 0, None, 0, None, self.place.address), self.place)
+                self._excluded.end()
+        elif not self._excluded.is_still(rows):
+            self._excluded.begin()
             exclusions.give_as_exclusions(self.pointer, self.place)
+            self._excluded.stays(rows)
 
     def set_values(self, k: int, values: Values) -> None:
-        """Of a param by group, after set_listing and until the next."""
+        """Of a param by group, after set_listing and until other lists or set_param."""
+        self._by_group.add(k)
         check(
             lib.nbcc_sum_set_batch_param(
                 self.pointer, self._names[k], values.pointer, values.length, self.place.address
             ),
             self.place,
         )
+
+    def find_neighbours(self) -> Neighbours:
+        """Of the inputs that are bound."""
+        found = NeighbourListStruct(ctypes.sizeof(NeighbourListStruct))
+        at = ctypes.addressof(found)
+        check(lib.nbcc_sum_find_neighbours(self.pointer, at, self.place.address), self.place)
+        try:
+            return copied(found)
+        finally:
+            lib.nbcc_neighbour_list_free(at)
 
     def statistics(self) -> StatisticsStruct:
         found = StatisticsStruct(ctypes.sizeof(StatisticsStruct))

@@ -78,6 +78,20 @@ class ListsStruct(ctypes.Structure):
         ("j_order", c_void_p),
         ("j_count", c_int64),
         ("shifts", c_void_p),
+        ("axes", c_int),
+    ]
+
+
+class NeighbourListStruct(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("ni", c_int64),
+        ("count", c_int64),
+        ("axes", c_int),
+        ("first", c_void_p),
+        ("j", c_void_p),
+        ("shifts", c_void_p),
+        ("owner", c_void_p),
     ]
 
 
@@ -136,6 +150,8 @@ _FUNCTIONS = {
     "nbcc_sum_set_listed_pairs": (c_int, [_P, c_int64, _P, c_int64, _P, _P]),
     "nbcc_sum_set_exclusions": (c_int, [_P, c_int64, _P, c_int64, _P, _P]),
     "nbcc_sum_get_statistics": (c_int, [_P, _P, _P]),
+    "nbcc_sum_find_neighbours": (c_int, [_P, _P, _P]),
+    "nbcc_neighbour_list_free": (None, [_P]),
     "nbcc_sum_run": (c_int, [_P, _P, _P]),
     "nbcc_sum_wait": (c_int, [_P, _P]),
 }

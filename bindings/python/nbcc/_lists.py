@@ -1,27 +1,49 @@
-"""Which pairs act, as a caller lists them -> what the C interface takes. The doors are `Lists`, `listing_of` and
-`values_by_group`. How long arrays are is checked here; what their numbers say, by the library.
+"""Which pairs act, as a caller lists them -> what the C interface takes. The doors are `Lists`, `Rows`, `listing_of`
+and `values_by_group`. How long arrays are is checked here; what their numbers say, by the library.
 """
 
 from __future__ import annotations
 
 import array
 import ctypes
+import math
+import weakref
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, ClassVar, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _arrays
 from ._arrays import CPU, DOUBLE, INT64, Array, describe, ndarray
 from ._dlpack import contiguous
 from ._errors import ErrorPlace, check
 from ._library import ListsStruct, lib
+from ._results import of_host
 from ._streams import LEGACY, Order
 
 if TYPE_CHECKING:
     from ._handles import Field
 
 
+class _Fixed:
+    """What never changes, and need not be given to a sum again. A copy is made of the same arrays anew."""
+
+    _names: ClassVar[Tuple[str, ...]] = ()
+
+    def _fix(self, owned: Sequence[Tuple[str, Any, Array]]) -> List[Tuple[str, Array]]:
+        """Fields become copies that nobody can write; arrays of a GPU stay what they are."""
+        fixed = []
+        for name, value, found in owned:
+            if found.device == CPU:
+                value, found = _read_only_copy(found)
+            object.__setattr__(self, name, value)
+            fixed.append((name, found))
+        return fixed
+
+    def __reduce__(self) -> Any:
+        return type(self), tuple(getattr(self, name) for name in self._names)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Lists:
+class Lists(_Fixed):
     """Groups of i, each with ranges of j that act on it: `gravity(x, x, m, lists=nbcc.Lists(...))`.
 
     All numbers are positions; the orders tell which particle stands at one. Every i is in one group. Groups and ranges
@@ -36,8 +58,10 @@ class Lists:
     shifts: real numbers of shape (ranges, axes), or (ranges,) of one axis: what is added to the places of a range's j.
         For pipelines whose `info()["neighbours"]` tells which inputs of j are places. None: nothing.
 
-    Arrays may be any that inputs may be. Integers of the CPU of other types than int64, or with gaps, are copied; those
-    of a GPU must be contiguous int64 (float64 for shifts). They are read anew by each call.
+    Arrays may be any that inputs may be. Those of the host are copied, once, as int64 (float64 for shifts) that cannot
+    be written; those of a GPU must be contiguous int64 (float64), stay where they are, and must not be written any
+    more. So this never changes, and a pipeline that is called with it again neither copies nor checks it again. Raises
+    TypeError and ValueError; what the numbers say, calls check.
     """
 
     i_first: Any
@@ -48,19 +72,45 @@ class Lists:
     j_order: Any = None
     shifts: Any = None
 
+    _names: ClassVar[Tuple[str, ...]] = ("i_first", "range_first", "j_begin", "j_end", "i_order", "j_order", "shifts")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_read", _ranges_of("nbcc.Lists", self))
+
     def __repr__(self) -> str:
-        groups, ranges = (_length(one) for one in (self.i_first, self.j_begin))
-        return f"<nbcc.Lists of {max(groups - 1, 0)} groups, {ranges} ranges>"
+        read: Ranges = getattr(self, "_read")
+        return f"<nbcc.Lists of {read.groups} groups, {read.ranges} ranges>"
 
 
-def _length(value: Any) -> int:
-    return len(value) if hasattr(value, "__len__") else 0
+@dataclass(frozen=True, eq=False, repr=False)
+class Rows(_Fixed):
+    """Some j for each i, for `listed_pairs=` and `exclusions=`: j[first[i]] to before j[first[i + 1]].
+
+    first, j: integers of shape (ni + 1,) and (pairs,). Of a sparse matrix in CSR form they are `indptr` and `indices`.
+
+    This never changes, and what is called with it again does not copy and check it again, as `Lists` tells. Raises
+    TypeError and ValueError.
+    """
+
+    first: Any
+    j: Any
+
+    _names: ClassVar[Tuple[str, ...]] = ("first", "j")
+
+    def __post_init__(self) -> None:
+        read = _rows_of("nbcc.Rows", (self.first, self.j))
+        fixed = self._fix([("first", self.first, read.first), ("j", self.j, read.j)])
+        object.__setattr__(self, "_read", PairRows(*(found for _, found in fixed)))
+
+    def __repr__(self) -> str:
+        read: PairRows = getattr(self, "_read")
+        return f"<nbcc.Rows of {read.first.shape[0] - 1} i: {read.j.shape[0]} pairs>"
 
 
 # ---- what a sum is told ------------------------------------------------------------------------------------
 
 
-class Rows(NamedTuple):
+class PairRows(NamedTuple):
     """Some j for each i: pairs that act, or that do not."""
 
     first: Array
@@ -103,13 +153,14 @@ class Ranges(NamedTuple):
 
     groups: int
     ranges: int
+    axes: int  # of a shift
     read: List[Tuple[str, Array]]  # by the names of nbcc_lists
 
     def arrays(self) -> List[Tuple[str, Array]]:
         return self.read
 
     def give(self, pointer: ctypes.c_void_p, place: ErrorPlace) -> None:
-        told = ListsStruct(size=ctypes.sizeof(ListsStruct), groups=self.groups, ranges=self.ranges)
+        told = ListsStruct(ctypes.sizeof(ListsStruct), self.groups, self.ranges, axes=self.axes)
         for name, found in self.read:
             setattr(told, name, found.pointer)
             if name == "j_order":
@@ -120,17 +171,20 @@ class Ranges(NamedTuple):
 class Listing(NamedTuple):
     """What a call says of its pairs."""
 
-    listed: Union[Ranges, Batches, Rows, None]
-    exclusions: Optional[Rows]
+    listed: Union[Ranges, Batches, PairRows, None]
+    exclusions: Optional[PairRows]
+    # What of the caller's these are read of, if it never changes.
+    listed_by: Optional[_Fixed] = None
+    exclusions_by: Optional[_Fixed] = None
 
     @property
     def groups(self) -> Optional[int]:
         """Of lists or batches, which may have params of their own; None: there are none."""
-        return None if self.listed is None or isinstance(self.listed, Rows) else self.listed.groups
+        return None if self.listed is None or isinstance(self.listed, PairRows) else self.listed.groups
 
     @property
     def what(self) -> str:
-        return {Ranges: "lists", Batches: "batches", Rows: "listed_pairs"}.get(type(self.listed), "")
+        return {Ranges: "lists", Batches: "batches", PairRows: "listed_pairs"}.get(type(self.listed), "")
 
     def check(self, who: str, device: str, nj: int) -> None:
         """Raises ValueError for arrays that a sum on this device cannot read, and for an empty order of j, which to the
@@ -147,8 +201,34 @@ class Listing(NamedTuple):
                     raise ValueError(f"{who}(): lists: j_order: expected {nj} integers, one for each j, got 0")
 
 
-def listing_of(who: str, lists: Any, batches: Any, listed_pairs: Any, exclusions: Any, axes: Optional[int]) -> Listing:
-    """axes: of a pipeline's places; 0: these are no inputs; None: it has none. Raises TypeError, ValueError."""
+NOTHING_LISTED = Listing(None, None)
+
+
+class Standing:
+    """What a sum has been given last, as far as it is known. Does not keep it: the library has copies of its own."""
+
+    __slots__ = ("there", "_of")
+
+    def __init__(self) -> None:
+        self.end()
+
+    def end(self) -> None:
+        self.there = False
+        self._of: Optional[weakref.ref[_Fixed]] = None
+
+    def begin(self) -> None:
+        """It is about to be given; should it be refused, something may be there all the same."""
+        self.there, self._of = True, None
+
+    def stays(self, fixed: Optional[_Fixed]) -> None:
+        self._of = None if fixed is None else weakref.ref(fixed)
+
+    def is_still(self, fixed: Optional[_Fixed]) -> bool:
+        return fixed is not None and self._of is not None and self._of() is fixed
+
+
+def listing_of(who: str, lists: Any, batches: Any, listed_pairs: Any, exclusions: Any) -> Listing:
+    """Raises TypeError, ValueError."""
     given = [
         f"{name}="
         for name, value in (("lists", lists), ("batches", batches), ("listed_pairs", listed_pairs))
@@ -156,14 +236,19 @@ def listing_of(who: str, lists: Any, batches: Any, listed_pairs: Any, exclusions
     ]
     if len(given) > 1:
         raise TypeError(f"{who}() takes one of lists=, batches= and listed_pairs=, got {' and '.join(given)}")
-    listed: Union[Ranges, Batches, Rows, None] = None
+    listed: Union[Ranges, Batches, PairRows, None] = None
+    by: Optional[_Fixed] = None
     if lists is not None:
-        listed = _ranges_of(f"{who}(): lists", lists, axes)
+        if not isinstance(lists, Lists):
+            raise TypeError(f"{who}(): lists: expected nbcc.Lists, got {type(lists).__name__}")
+        listed, by = getattr(lists, "_read"), lists
     elif batches is not None:
         listed = _batches_of(f"{who}(): batches", batches)
     elif listed_pairs is not None:
         listed = _rows_of(f"{who}(): listed_pairs", listed_pairs)
-    return Listing(listed, None if exclusions is None else _rows_of(f"{who}(): exclusions", exclusions))
+        by = listed_pairs if isinstance(listed_pairs, Rows) else None
+    left_out = None if exclusions is None else _rows_of(f"{who}(): exclusions", exclusions)
+    return Listing(listed, left_out, by, exclusions if isinstance(exclusions, Rows) else None)
 
 
 # ---- arrays ------------------------------------------------------------------------------------------------
@@ -218,6 +303,16 @@ def _real_numbers(what: str, value: Any) -> Array:
         raise TypeError(f"{what}: {error}") from None
 
 
+def _read_only_copy(found: Array) -> Tuple[Any, Array]:
+    """Of numbers of the host without gaps."""
+    result, where = of_host(found.shape, found.element)
+    ctypes.memmove(where.pointer, found.pointer, 8 * math.prod(found.shape))
+    if isinstance(result.value, ndarray):
+        result.value.setflags(write=False)
+        return result.value, where
+    return memoryview(result.value).toreadonly(), where
+
+
 def _as_doubles(value: Any) -> Any:
     """A new array of all numbers in their order. Raises TypeError."""
     if isinstance(value, ndarray):
@@ -260,7 +355,10 @@ def _expect(what: str, found: Array, count: int, why: str) -> None:
         raise ValueError(f"{what}: expected {count} integers, {why}, got {found.shape[0]}")
 
 
-def _rows_of(what: str, value: Any) -> Rows:
+def _rows_of(what: str, value: Any) -> PairRows:
+    if isinstance(value, Rows):
+        read: PairRows = getattr(value, "_read")
+        return read
     if hasattr(value, "indptr") and hasattr(value, "indices"):
         if getattr(value, "format", "csr") != "csr":
             raise TypeError(f"{what}: expected a sparse matrix in the form 'csr', got one in '{value.format}'")
@@ -268,8 +366,9 @@ def _rows_of(what: str, value: Any) -> Rows:
     try:
         first, j = value
     except (TypeError, ValueError):
-        raise TypeError(f"{what}: expected (first, j) or a sparse matrix, got {type(value).__name__}") from None
-    return Rows(_firsts(f"{what}: first", first, "ni"), _whole_numbers(f"{what}: j", j))
+        kind = type(value).__name__
+        raise TypeError(f"{what}: expected (first, j), nbcc.Rows or a sparse matrix, got {kind}") from None
+    return PairRows(_firsts(f"{what}: first", first, "ni"), _whole_numbers(f"{what}: j", j))
 
 
 def _batches_of(what: str, value: Any) -> Batches:
@@ -315,15 +414,14 @@ def _last(what: str, found: Array, value: Any) -> int:
         ) from None
 
 
-def _ranges_of(what: str, lists: Any, axes: Optional[int]) -> Ranges:
-    if not isinstance(lists, Lists):
-        raise TypeError(f"{what}: expected nbcc.Lists, got {type(lists).__name__}")
+def _ranges_of(what: str, lists: Lists) -> Ranges:
+    """And makes these copies the fields of the lists."""
     i_first = _firsts(f"{what}: i_first", lists.i_first, "groups")
     range_first = _whole_numbers(f"{what}: range_first", lists.range_first)
     _expect(f"{what}: range_first", range_first, i_first.shape[0], "as i_first has")
     j_begin, j_end = (_whole_numbers(f"{what}: {name}", getattr(lists, name)) for name in ("j_begin", "j_end"))
     _expect(f"{what}: j_end", j_end, j_begin.shape[0], "as j_begin has")
-    ranges = j_begin.shape[0]
+    ranges, axes = j_begin.shape[0], 0
     read = [("i_first", i_first), ("range_first", range_first), ("j_begin", j_begin), ("j_end", j_end)]
     if lists.i_order is not None:
         i_order = _whole_numbers(f"{what}: i_order", lists.i_order)
@@ -332,16 +430,12 @@ def _ranges_of(what: str, lists: Any, axes: Optional[int]) -> Ranges:
     if lists.j_order is not None:
         read.append(("j_order", _whole_numbers(f"{what}: j_order", lists.j_order)))
     if lists.shifts is not None:
-        if axes == 0:
-            raise ValueError(
-                f"{what}: shifts: expected a pipeline whose places are inputs of j themselves, see info()['neighbours']"
-            )
         shifts = _real_numbers(f"{what}: shifts", lists.shifts)
-        fits = shifts.shape == (ranges, axes) or (axes == 1 or ranges == 0) and shifts.shape == (ranges,)
-        if axes is not None and not fits:
-            raise ValueError(f"{what}: shifts: expected shape {(ranges, axes)}, got {shifts.shape}")
+        if len(shifts.shape) not in (1, 2) or shifts.shape[0] != ranges:
+            raise ValueError(f"{what}: shifts: expected shape ({ranges}, axes), got {shifts.shape}")
+        axes = shifts.shape[1] if len(shifts.shape) == 2 else 1
         read.append(("shifts", shifts))
-    return Ranges(i_first.shape[0] - 1, ranges, read)
+    return Ranges(i_first.shape[0] - 1, ranges, axes, lists._fix([(n, getattr(lists, n), found) for n, found in read]))
 
 
 # ---- params ------------------------------------------------------------------------------------------------

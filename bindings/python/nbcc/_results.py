@@ -1,4 +1,5 @@
-"""New arrays for results: of the caller's library, on the caller's device. The door is `new_result`.
+"""New arrays for results: of the caller's library, on the caller's device. The doors are `new_result` and
+`of_host`.
 
 NumPy's where the caller's library has none of its own; where there is no NumPy either, array.array for numbers and
 memoryview for rows of numbers.
@@ -33,7 +34,7 @@ def new_result(like: Optional[Array], shape: Tuple[int, ...], element: int, orde
     Raises TypeError for an array of a GPU whose library is not known here.
     """
     if like is None:
-        return _of_host(shape, element)
+        return of_host(shape, element)
     if like.library == "torch":
         torch = sys.modules["torch"]
         exemplar = like.owner[0] if isinstance(like.owner, tuple) else like.owner
@@ -42,7 +43,7 @@ def new_result(like: Optional[Array], shape: Tuple[int, ...], element: int, orde
     if like.library == "jax":
         return _of_jax(like, shape, element, order)
     if like.device == CPU:
-        return _of_host(shape, element)
+        return of_host(shape, element)
     if like.library == "cupy":
         cupy = sys.modules["cupy"]
         with cupy.cuda.Device(int(like.device[5:])):
@@ -51,7 +52,7 @@ def new_result(like: Optional[Array], shape: Tuple[int, ...], element: int, orde
     raise TypeError(f"results of arrays of '{like.library}' on a GPU need out=: nbcc does not know how to make them")
 
 
-def _of_host(shape: Tuple[int, ...], element: int) -> Tuple[Result, Array]:
+def of_host(shape: Tuple[int, ...], element: int) -> Tuple[Result, Array]:
     numpy = _arrays.numpy
     if numpy is not None:
         value = new_numpy(shape, element)
@@ -87,7 +88,7 @@ def _of_jax(like: Array, shape: Tuple[int, ...], element: int, order: Order) -> 
     own. On a GPU it is summed into a new array of JAX's that nobody has seen yet."""
     jax = sys.modules["jax"]
     if like.device == CPU:
-        result, where = _of_host(shape, element)
+        result, where = of_host(shape, element)
         return result._replace(convert=lambda: jax.numpy.asarray(result.value)), where
     exemplar = like.owner[0] if isinstance(like.owner, tuple) else like.owner
     dtype = jax.dtypes.canonicalize_dtype(ELEMENT_NAMES[element])

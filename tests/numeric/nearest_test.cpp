@@ -1,0 +1,115 @@
+// Nearest neighbours without a guard: what searches find is what all pairs give, wherever particles stand.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "compiler/source/parse.h"
+#include "jit/build_kernel.h"
+#include "runtime/cuda/cuda_device.h"
+#include "tests/support/cpu_run.h"
+#include "tests/support/cuda_shim.h"
+
+namespace nbcc {
+namespace {
+
+using namespace test;
+
+const std::string kFields = "input_i vec3 xi; input_j vec3 xj; input_j real hj; param vec3 box = vec3(9, 9, 9);\n"
+                            "output(argmin) index near; output(min) real least;\n";
+// Each chooses by another number.
+const std::string kTexts[] = {
+    kFields + "vec3 dx = xj - xi; real d = dot(dx, dx);\n",
+    kFields + "vec3 dx = nearest_image(xj - xi, box); real d = sqrt(dot(dx, dx));\n",
+    kFields + "vec3 dx = xj - xi; real d = dot(dx, dx) / (hj * hj + 0.25);\nskip_if(i_index == j_index);\n",
+    kFields + "vec3 dx = xj - xi; real d = dot(dx, dx);\nskip_if(i_index == j_index || hj < 0.5);\n"};
+const std::string kEnd = "near = argmin(near, d); least = min(least, d);\nvoid finish() { least = 2 * least; }\n";
+
+// Clusters of sizes that differ by orders of magnitude; many places are taken twice.
+OracleInput clusters(std::int64_t ni, std::int64_t nj, int seed) {
+  std::mt19937_64 random(std::uint64_t(seed) + 1);
+  std::uniform_real_distribution<double> unit(-1, 1);
+  OracleInput input{.ni = ni, .nj = nj, .i = {}, .j = {}, .params = {9, 9, 9}};
+  std::vector<std::vector<double>> x(3), h(1);
+  for (std::int64_t k = 0; k < std::max(ni, nj); ++k) {
+    const double size = std::pow(10.0, -double(random() % 4)), centre = double(random() % 3);
+    for (auto& column : x) column.push_back(std::round((centre + size * unit(random)) * 4096) / 4096);
+    h[0].push_back(double(random() % 8) / 4);
+    if (k > 0 && random() % 5 == 0)
+      for (auto& column : x) column[std::size_t(k)] = column[random() % std::uint64_t(k)];
+  }
+  const auto first = [](std::vector<double> column, std::int64_t n) {
+    column.resize(std::size_t(n));
+    return column;
+  };
+  for (const auto& column : x) input.i.push_back(first(column, ni)), input.j.push_back(first(column, nj));
+  input.j.push_back(first(h[0], nj));
+  input.i_offset = input.j_offset = 3;
+  return input;
+}
+
+void expect_nearest(KernelDevice& device, const std::function<KernelSource(const Pipeline&, const Options&)>& build,
+                    std::int64_t n) {
+  for (std::size_t t = 0; t < std::size(kTexts); ++t) {
+    const Pipeline pipeline = parse({"nearest.pipe", kTexts[t] + kEnd});
+    const Options options{.precision = Precision(t % 3)};
+    const auto kernel = device.load(build(pipeline, options));
+    ASSERT_TRUE(kernel->source.nearest) << kTexts[t];
+    for (const auto& [ni, nj] : {std::pair{n, n}, {n / 3, n}, {n, n / 7}, {std::int64_t(5), n}}) {
+      const OracleInput input = clusters(ni, nj, int(t));
+      const auto run = [&](PairChoice pairs, std::int64_t begin = 0) {
+        return run_kernel(kernel, input, {.begin = begin, .prepare = [pairs](SumState& sum) { sum.set_pairs(pairs); }});
+      };
+      EXPECT_EQ(run(PairChoice::Cutoff), run(PairChoice::All)) << kTexts[t] << ni << " x " << nj;
+      EXPECT_EQ(run(PairChoice::Cutoff, ni / 2), run(PairChoice::All, ni / 2)) << kTexts[t] << ni << " x " << nj;
+    }
+  }
+}
+
+TEST(NearestOnCpu, AreThoseOfAllPairs) {
+  CpuDevice device(2, detect_isa(), make_cpu_toolchain(), "", "");
+  const Isa isa = detect_isa();
+  expect_nearest(device, [isa](const Pipeline& p, const Options& o) { return build_cpu_kernel(p, o, isa, ""); }, 6000);
+}
+
+TEST(NearestOnShim, AreThoseOfAllPairs) {
+  CudaShim shim;
+  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
+  expect_nearest(device, [](const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); }, 1500);
+}
+
+// Who is nowhere makes every minimum NaN, as among all pairs.
+TEST(NearestOnCpu, ANumberThatIsNoneIsNotOverlooked) {
+  CpuDevice device(2, detect_isa(), make_cpu_toolchain(), "", "");
+  const auto kernel =
+      device.load(build_cpu_kernel(parse({"nearest.pipe", kTexts[0] + kEnd}), {}, detect_isa(), ""));
+  OracleInput input = clusters(2000, 20000, 1);
+  input.j[1][12345] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(std::isnan(run_kernel(kernel, input)[1][7]));
+}
+
+// About as many pairs for each i, however many there are.
+TEST(NearestOnCpu, TestFewPairs) {
+  CpuDevice device(2, detect_isa(), make_cpu_toolchain(), "", "");
+  const auto kernel = device.load(build_cpu_kernel(parse({"nearest.pipe", kTexts[0] + kEnd}), {}, detect_isa(), ""));
+  for (const std::int64_t n : {20000, 160000}) {
+    OracleInput input = clusters(n, n, 2);
+    SumState sum(kernel);
+    std::vector<double> x, near(static_cast<std::size_t>(n)), least(near);
+    for (const auto& column : input.i) x.insert(x.end(), column.begin(), column.end());
+    for (const char* const field : {"xi", "xj"}) sum.bind(field, {x.data(), Element::Double, n, 8, 8 * n});
+    sum.bind("hj", {input.j[3].data(), Element::Double, n, 8, 8});
+    sum.bind("near", {near.data(), Element::Double, n, 8, 8});
+    sum.bind("least", {least.data(), Element::Double, n, 8, 8});
+    sum.run();
+    const double tested = double(sum.statistics().pairs_tested) / double(n);
+    EXPECT_GT(tested, 0);
+    EXPECT_LT(tested, 1500) << n;
+  }
+}
+
+}  // namespace
+}  // namespace nbcc
