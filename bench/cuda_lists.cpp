@@ -38,9 +38,8 @@ Particles sorted(Particles p, double reach) {
   const auto cell = [&](std::int64_t k, int d) {
     return std::clamp<std::int64_t>(std::int64_t(x[std::size_t(3 * k + d)] / side * double(cells)), 0, cells - 1);
   };
-  std::ranges::sort(order, {}, [&](std::int64_t k) {
-    return std::tuple(cell(k, 0), cell(k, 1), x[std::size_t(3 * k + 2)]);
-  });
+  std::ranges::sort(order, {},
+                    [&](std::int64_t k) { return std::tuple(cell(k, 0), cell(k, 1), x[std::size_t(3 * k + 2)]); });
   Particles made = p;
   for (std::int64_t k = 0; k < p.n; ++k)
     for (int d = 0; d < 3; ++d)
@@ -107,7 +106,9 @@ class Table {
     run();
     const double seconds = gpu_.timer.compare({run}, rounds_).times[0].median, rate = pairs / seconds * 1e-9;
     fmt::print("{:<44} {:>8} {:>10.1f} {:>12.1f} {:>7.3f}\n", name, sum.count(), seconds * 1e6, rate,
-               rate_beside > 0 ? rate / rate_beside : time_beside > 0 ? seconds / time_beside : 0.0);
+               rate_beside > 0   ? rate / rate_beside
+               : time_beside > 0 ? seconds / time_beside
+                                 : 0.0);
     std::fflush(stdout);
     return rate_beside > 0 || pairs == 0 || time_beside > 0 ? seconds : rate;
   }
@@ -168,8 +169,8 @@ void listed(const Gpu& gpu, Table& table) {
     const std::vector<std::vector<float>> found = sum.results();
     const std::vector<double> is(found[0].begin(), found[0].end()), expected(searched[0].begin(), searched[0].end());
     sum.sum().pairs(NBCC_PAIRS_AUTO);
-    table.print(fmt::format("liquid, listed pairs to {} + 0.3, {:.0e} off", reach, largest_difference(is, expected)), sum,
-                double(rows.j.size()));
+    table.print(fmt::format("liquid, listed pairs to {} + 0.3, {:.0e} off", reach, largest_difference(is, expected)),
+                sum, double(rows.j.size()));
   }
 }
 

@@ -11,6 +11,7 @@
 #include "cli/kernel_options.h"
 #include "cli/standard_output.h"
 #include "compiler/emit/describe.h"
+#include "compiler/passes/nearest.h"
 #include "compiler/passes/neighbourhood.h"
 #include "compiler/passes/optimize.h"
 #include "compiler/source/parse.h"
@@ -18,6 +19,8 @@
 
 namespace nbcc {
 namespace {
+
+constexpr std::string_view kNearest = "of each i the nearest";
 
 struct CheckOptions {
   std::vector<std::string> files;
@@ -73,7 +76,9 @@ std::string text_of(const Pipeline& pipeline, const OperationCounts& counts, con
   text += fmt::format("\n  after optimization ({}): {} per pair, {} per i, {} per j, {} uniform", describe(options),
                       counts.per_pair, counts.per_i, counts.per_j, counts.uniform);
   if (counts.finish > 0) text += fmt::format(", {} in finish()", counts.finish);
-  if (!neighbours.empty()) text += fmt::format("\n  neighbours: {}: cost O(N)", neighbours);
+  if (!neighbours.empty())
+    text += fmt::format("\n  neighbours: {}: cost O(N{})", neighbours, neighbours == kNearest ? " log N" : "");
+  if (pipeline.components(Role::InputPair) > 0) text += "\n  pairs: those that the caller lists";
   return text + "\n";
 }
 
@@ -117,7 +122,8 @@ int check_file(const std::string& file, const CheckOptions& options, Json& repor
     if (proof.obstacle)
       warnings.push_back(
           {Severity::Note, proof.obstacle->where, "no neighbours are proved: " + proof.obstacle->reason});
-    const std::string neighbours = neighbours_of(pipeline, proof);
+    std::string neighbours = neighbours_of(pipeline, proof);
+    if (neighbours.empty() && nearest_pipeline(pipeline)) neighbours = kNearest;
     fmt::print(stderr, "{}", render(source, warnings));
     report["ok"] = true;
     report["diagnostics"] = json_of(warnings);

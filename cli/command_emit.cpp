@@ -112,7 +112,8 @@ void add_emit(CLI::App& app, Invocation&) {
           "neighbours; ptx: the kernel's text compiled for a virtual GPU; "
           "cubin: its machine code, which is binary; sass: that as assembly")
       ->required()
-      ->check(CLI::IsMember({"ir", "optimized", "cpu", "asm", "cuda", "cuda-search", "cuda-lists", "cuda-pairs", "ptx", "cubin", "sass"}));
+      ->check(CLI::IsMember({"ir", "optimized", "cpu", "asm", "cuda", "cuda-search", "cuda-lists", "cuda-pairs", "ptx",
+                             "cubin", "sass"}));
   command.add_option("-o,--output", options->output, "Where to write; '-' is standard output")->capture_default_str();
   command.add_flag("--force", options->force, "Overwrite an existing file");
   declare_compile_options(command, options->kernel);

@@ -93,7 +93,7 @@ struct SearchLayout {
   std::optional<Number> uniform_reach;                // if it is as simple as that, and the same for all
   std::array<std::optional<Number>, 3> lengths = {};  // of axes that are periodic
   std::vector<int> j_positions;  // by axis the input of j that is its coordinate; empty: some formula is
-  int packed_bytes = 0;                               // CUDA: of what the sums read of one j-particle, at most
+  int packed_bytes = 0;          // CUDA: of what the sums read of one j-particle, at most
   bool of_i() const { return reach != Reach::Uniform && reach != Reach::OfJ; }
   bool of_j() const { return reach != Reach::Uniform && reach != Reach::OfI; }
 };
@@ -105,10 +105,10 @@ struct KernelSource {
   // What sums over lists of the caller and leaves pairs out: compiled when it is asked for. CUDA: of lists alone, and
   // those of listed pairs have a text of their own.
   std::string list_text, pair_text;
-  std::string target;       // "cpu-avx2", "cuda-sm_90", ...; with the compile options that are not in the text
-  int lanes = 1;            // elements that one vector of the kernel holds; columns are padded to a multiple
-  int tile = 1;             // j-particles whose terms are summed in working precision before they join the double sum
-  int i_block = 1;          // i-particles that one pass of the kernel holds in registers
+  std::string target;  // "cpu-avx2", "cuda-sm_90", ...; with the compile options that are not in the text
+  int lanes = 1;       // elements that one vector of the kernel holds; columns are padded to a multiple
+  int tile = 1;        // j-particles whose terms are summed in working precision before they join the double sum
+  int i_block = 1;     // i-particles that one pass of the kernel holds in registers
   std::vector<Column> i_columns, j_columns;  // packed columns, then derived ones
   std::vector<Column> pair_columns;          // of inputs that pairs have which the caller lists
   bool only_listed = false;                  // it has such inputs, and sums over listed pairs only
@@ -153,7 +153,7 @@ struct nbcc_kernel_arguments {
   std::int64_t i_offset, j_offset;  // what i_index and j_index add to the position in the columns, or to
   const int* i_number;              // ... the particle's number in the caller's array, where that is not its position
   const int* j_number;
-  const void* const* pair;          // packed columns of listed pairs, which stand at the positions of their j
+  const void* const* pair;               // packed columns of listed pairs, which stand at the positions of their j
   const struct nbcc_left_out* left_out;  // by i, of a kernel that leaves pairs out
 };
 // The numbers of the j that do not act on an i: `first` + k where bit k is set, and a few far from these.

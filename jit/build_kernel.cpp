@@ -41,12 +41,6 @@ Pipeline optimize_and_dump(const Pipeline& pipeline, const Options& options, con
   return optimized;
 }
 
-// Pairs that are listed are not searched for.
-NeighbourhoodProof prove(const Pipeline& pipeline) {
-  if (pipeline.components(Role::InputPair) > 0) return {};
-  return prove_neighbourhood(pipeline);
-}
-
 void describe_neighbours(KernelSource& kernel, const Pipeline& pipeline, const NeighbourhoodProof& proof) {
   if (proof.neighbourhood) kernel.neighbours = neighbourhood_text(pipeline, *proof.neighbourhood);
   if (proof.obstacle)
@@ -59,7 +53,7 @@ void add_nearest(KernelSource& kernel, const Pipeline& pipeline, const Build& bu
   const std::optional<Pipeline> bounded = nearest_pipeline(pipeline);
   if (!bounded) return;
   kernel.nearest = std::make_shared<const KernelSource>(build(*bounded));
-  kernel.neighbours = "of each i the nearest: cost O(N log N)";
+  kernel.neighbours = "of each i the nearest";
   kernel.no_neighbours.clear();
 }
 
@@ -72,7 +66,7 @@ KernelSource build_cpu_kernel(const Source& source, const Options& options, Isa 
 KernelSource build_cpu_kernel(const Pipeline& pipeline, const Options& options, Isa isa,
                               const std::string& dump_folder) {
   // The neighbours are proved of the text as it stands: the passes turn guards and roots into what is fast.
-  const NeighbourhoodProof proof = prove(pipeline);
+  const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
   KernelSource kernel = emit_cpu(optimize_and_dump(pipeline, options, cpu_target(isa), dump_folder), options, isa,
                                  proof.neighbourhood ? &*proof.neighbourhood : nullptr);
   describe_neighbours(kernel, pipeline, proof);
@@ -86,7 +80,7 @@ KernelSource build_cuda_kernel(const Source& source, const Options& options, con
 }
 
 KernelSource build_cuda_kernel(const Pipeline& pipeline, const Options& options, const std::string& dump_folder) {
-  const NeighbourhoodProof proof = prove(pipeline);
+  const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
   KernelSource kernel = emit_cuda(optimize_and_dump(pipeline, options, cuda_target(), dump_folder), options,
                                   proof.neighbourhood ? &*proof.neighbourhood : nullptr);
   describe_neighbours(kernel, pipeline, proof);
@@ -115,8 +109,9 @@ std::string stage_text(const Pipeline& pipeline, std::string_view stage, const O
                                    kernel.no_neighbours.empty() ? "" : "; ", kernel.no_neighbours));
     return kernel.search_text;
   }
-  throw UsageError(
-      fmt::format("there is no stage '{}'; there are ir, optimized, cpu, asm, cuda, cuda-search, cuda-lists and cuda-pairs", stage));
+  throw UsageError(fmt::format(
+      "there is no stage '{}'; there are ir, optimized, cpu, asm, cuda, cuda-search, cuda-lists and cuda-pairs",
+      stage));
 }
 
 }  // namespace nbcc

@@ -43,8 +43,8 @@ void compile_all(const CudaCompiler& compiler, std::vector<CudaImage>& images) {
   for (std::future<void>& worker : workers) worker.get();
 }
 
-// Machine code of all texts, that of all pairs in every launch configuration that a device asks for by itself. Of the newest architecture PTX as well,
-// for GPUs that are newer than that, in the text's own configuration.
+// Machine code of all texts, that of all pairs in every launch configuration that a device asks for by itself. Of the
+// newest architecture PTX as well, for GPUs that are newer than that, in the text's own configuration.
 std::vector<CudaImage> cuda_images(const LibraryRequest& request, const KernelSource& kernel) {
   std::vector<CudaImage> images;
   if (request.architectures.empty()) return images;

@@ -148,9 +148,8 @@ std::string cpu_assembly(const KernelSource& source) { return compile_in_memory(
 std::string cpu_object(const KernelSource& source, const std::string& prefix) {
   ClangJob job = job_of(source);
   job.arguments += " -fvisibility=hidden";
-  for (const char* function :
-       {"prepare_i", "prepare_j", "interact", "interact_numbered", "interact_but", "finish", "locate_i", "locate_j",
-        "extent"})
+  for (const char* function : {"prepare_i", "prepare_j", "interact", "interact_numbered", "interact_but", "finish",
+                               "locate_i", "locate_j", "extent"})
     job.arguments += fmt::format(" -Dnbcc_{}={}_{}", function, prefix, function);
   return compile_in_memory(job);
 }

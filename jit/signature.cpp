@@ -131,10 +131,10 @@ std::string c_type(const Argument& argument, const std::string& real) {
 
 Signature signature_of(const Source& source, const KernelSource& kernel) {
   if (kernel.only_listed)
-    throw UsageError(
-        fmt::format("pipeline '{}' has inputs of pairs (input_pair), which functions of a library cannot take: load its "
-                    "text where it is used",
-                    kernel.pipeline));
+    throw UsageError(fmt::format(
+        "pipeline '{}' has inputs of pairs (input_pair), which functions of a library cannot take: load its "
+        "text where it is used",
+        kernel.pipeline));
   Signature signature{kernel.pipeline, comment_at_head(source), {}};
   std::vector<Argument>& arguments = signature.arguments;
   for (const FieldLayout& field : kernel.fields) arguments.push_back(argument_of(field));

@@ -72,7 +72,7 @@ OneSetSum::OneSetSum(const Gpu& gpu, const std::string& pipeline, const Particle
     sum_.bind(field.name, view(at, n_, std::int64_t(sizeof(float)) * field.components, sizeof(float)));
     if (output) outputs_.emplace_back(buffer.get(), field.components);
   }
-  }
+}
 
 double OneSetSum::difference() {
   sum_.run().wait();

@@ -39,10 +39,10 @@ struct OutputPlan : Contribution {
 struct Plan {
   Graph graph;                      // the pipeline's of pairs; behind its nodes what any_guard needs beyond them
   std::vector<OutputPlan> outputs;  // per component
-  SidePlan i, j, listed;  // the last: of the inputs that listed pairs have
-  std::vector<NodeId> uniform;  // of constants and params, needed in the pair loop; computed before it
-  std::vector<NodeId> pair;     // computed for each pair, in topological order; leaves that must be loaded included
-  std::set<NodeId> two_float;   // differences of an input_j and an input_i formed from high and low parts
+  SidePlan i, j, listed;            // the last: of the inputs that listed pairs have
+  std::vector<NodeId> uniform;      // of constants and params, needed in the pair loop; computed before it
+  std::vector<NodeId> pair;         // computed for each pair, in topological order; leaves that must be loaded included
+  std::set<NodeId> two_float;       // differences of an input_j and an input_i formed from high and low parts
   // Nodes that are the nearest image of such a difference: it keeps what its own rounding loses for them, and the
   // length has a low part.
   std::map<NodeId, ImageShift> image_shifts;

@@ -156,8 +156,8 @@ class Evaluator {
   std::vector<NodeId> constant_, of_i_, of_j_;
 };
 
-void reduce(const Contribution& contribution, const Evaluator& pair, Reducer& reducer,
-            std::span<const std::int64_t> j, std::int64_t j_offset) {
+void reduce(const Contribution& contribution, const Evaluator& pair, Reducer& reducer, std::span<const std::int64_t> j,
+            std::int64_t j_offset) {
   const double* value = pair[contribution.value];
   const double* guard = contribution.guard == kNone ? nullptr : pair[contribution.guard];
   for (std::size_t k = 0; k < j.size(); ++k) {

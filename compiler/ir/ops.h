@@ -30,7 +30,7 @@ enum class Op : std::uint8_t {
   IIndex,  // the i-particle's index in the caller's set plus the caller's offset
   JIndex,
   InputPair,  // payload: component among all inputs of listed pairs
-  Output,  // payload: output component; in `finish` only. Of its result_type().
+  Output,     // payload: output component; in `finish` only. Of its result_type().
   // one argument
   Neg,
   Abs,

@@ -53,7 +53,7 @@ void replace_j_index(Pipeline& pipeline) {
 }  // namespace
 
 std::optional<Pipeline> nearest_pipeline(const Pipeline& pipeline) {
-  if (pipeline.components(Role::InputPair) > 0 || !is_of_one_number(pipeline)) return {};
+  if (!is_of_one_number(pipeline)) return {};
   if (prove_neighbourhood(pipeline).neighbourhood) return {};
   Pipeline bounded = pipeline;
   replace_j_index(bounded);

@@ -296,6 +296,8 @@ class Prover {
 NeighbourhoodProof prove_neighbourhood(const Pipeline& pipeline) {
   NeighbourhoodProof proof;
   // A guard is followed down to its comparisons.
+  // Pairs that the caller lists are not searched for.
+  if (pipeline.components(Role::InputPair) > 0) return proof;
   run_on_own_stack(kDeepStack, [&] { proof = Prover(pipeline).run(); });
   return proof;
 }

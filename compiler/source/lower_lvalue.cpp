@@ -37,8 +37,8 @@ Value Lowering::read_field(const Field& field, const LValue& lvalue, clang::Sour
   if (field.role == Role::Output)
     throw Rejected{where, fmt::format("output '{}' cannot be read here; only finish() may read outputs", field.name)};
   if ((field.role == Role::InputJ || field.role == Role::InputPair) && finishing_)
-    throw Rejected{
-        where, fmt::format("finish() runs after the sum: it cannot read {} '{}'", name(field.role), field.name)};
+    throw Rejected{where,
+                   fmt::format("finish() runs after the sum: it cannot read {} '{}'", name(field.role), field.name)};
   Value value{lvalue.shape, {}};
   for (int c = 0; c < lvalue.shape.components(); ++c)
     value.parts.push_back(

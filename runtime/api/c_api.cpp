@@ -293,8 +293,7 @@ nbcc_status nbcc_sum_get_statistics(const nbcc_sum* sum, nbcc_statistics* statis
 nbcc_status nbcc_sum_find_neighbours(nbcc_sum* sum, nbcc_neighbour_list* found, nbcc_error** error) {
   return guarded(error, [&] {
     const std::size_t size = nbcc::checked(found, "the place for the neighbours").size;
-    if (size < sizeof(nbcc_neighbour_list))
-      throw nbcc::UsageError("neighbours: `size` must be the size of the struct");
+    if (size < sizeof(nbcc_neighbour_list)) throw nbcc::UsageError("neighbours: `size` must be the size of the struct");
     auto pairs = std::make_unique<nbcc::FoundPairs>(nbcc::state_of(sum).find_pairs());
     *found = {size,
               std::int64_t(pairs->first.size()) - 1,

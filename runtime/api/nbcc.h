@@ -231,15 +231,15 @@ NBCC_API nbcc_status nbcc_sum_set_pairs(nbcc_sum* sum, nbcc_pairs pairs, nbcc_er
  * at first: every run searches. NBCC_ERROR_USAGE where nothing is proved. */
 NBCC_API nbcc_status nbcc_sum_set_skin(nbcc_sum* sum, double skin, nbcc_error** error);
 
-/* Lists of the caller: groups of i, each with ranges of j that act on it. For tree codes, domains and all who know which
- * particles are near each other. All numbers are positions; `i_order` and `j_order` tell which particle stands at one.
- * Every i is in one group. Groups and ranges may be empty and in any order; of ranges that overlap j act as often as they
- * are named. Each array may be on the host or on the device of the sum. */
+/* Lists of the caller: groups of i, each with ranges of j that act on it. For tree codes, domains and all who know
+ * which particles are near each other. All numbers are positions; `i_order` and `j_order` tell which particle stands at
+ * one. Every i is in one group. Groups and ranges may be empty and in any order; of ranges that overlap j act as often
+ * as they are named. Each array may be on the host or on the device of the sum. */
 typedef struct nbcc_lists {
-  size_t size;                /* sizeof(nbcc_lists) */
-  int64_t groups, ranges;     /* how many there are */
-  const int64_t* i_first;     /* [groups + 1], rising from 0: group g has the positions i_first[g] to before i_first[g+1] */
-  const int64_t* i_order;     /* [i_first[groups]]; null: the particle at a position is that of this number */
+  size_t size;            /* sizeof(nbcc_lists) */
+  int64_t groups, ranges; /* how many there are */
+  const int64_t* i_first; /* [groups + 1], rising from 0: group g has the positions i_first[g] to before i_first[g+1] */
+  const int64_t* i_order; /* [i_first[groups]]; null: the particle at a position is that of this number */
   const int64_t* range_first; /* [groups + 1], rising from 0 to `ranges`: the ranges of a group */
   const int64_t* j_begin;     /* [ranges]: the first position of a range ... */
   const int64_t* j_end;       /* [ranges]: ... and that behind its last */
@@ -251,16 +251,16 @@ typedef struct nbcc_lists {
 } nbcc_lists;
 
 /* The runs from now on are over the pairs of these lists, whatever nbcc_sum_set_pairs has asked for; with one range of
- * all j for each group they give what all pairs give, but for the order in which terms are added. `lists` null: no more.
- * Everything is copied and checked: NBCC_ERROR_USAGE names the entry, what it is and what it may be; whether there are so
- * many particles each run checks. Runs are of all i then. */
+ * all j for each group they give what all pairs give, but for the order in which terms are added. `lists` null: no
+ * more. Everything is copied and checked: NBCC_ERROR_USAGE names the entry, what it is and what it may be; whether
+ * there are so many particles each run checks. What is refused leaves things as they were. Runs are of all i then. */
 NBCC_API nbcc_status nbcc_sum_set_lists(nbcc_sum* sum, const nbcc_lists* lists, nbcc_error** error);
 
 /* Many independent systems in one run: on an i act the j of the same batch. `i_batch` and `j_batch` are the ids of all
  * particles, from 0 to before `batches`, in rising order. i_index, j_index and chosen indices count all particles, not
  * those of a batch. Takes the place of lists. `batches` = 0 and no ids: no more. */
-NBCC_API nbcc_status nbcc_sum_set_batches(nbcc_sum* sum, int64_t batches, int64_t ni, const int64_t* i_batch, int64_t nj,
-                                          const int64_t* j_batch, nbcc_error** error);
+NBCC_API nbcc_status nbcc_sum_set_batches(nbcc_sum* sum, int64_t batches, int64_t ni, const int64_t* i_batch,
+                                          int64_t nj, const int64_t* j_batch, nbcc_error** error);
 /* Values of a param for each batch, or each group of the lists: `count` is their number times the param's components,
  * one batch after the other. nbcc_sum_set_param, and other batches or lists, end it. */
 NBCC_API nbcc_status nbcc_sum_set_batch_param(nbcc_sum* sum, const char* name, const double* values, int64_t count,
@@ -293,21 +293,22 @@ typedef struct nbcc_statistics {
 NBCC_API nbcc_status nbcc_sum_get_statistics(const nbcc_sum* sum, nbcc_statistics* statistics, nbcc_error** error);
 
 /* The neighbours themselves: the pairs within the reach that is proved of the pipeline's guards, a particle and itself
- * among them where both sides are one set, but for exclusions; of an i the j from j[first[i]] to before j[first[i + 1]],
- * in rising order. `shifts` has `axes` numbers for each pair: what is added to the place of j to be at that copy of it,
- * in a periodic box, which is nearest to i. nbcc_sum_set_lists and nbcc_sum_set_listed_pairs take them as they are. */
+ * among them where both sides are one set, but for exclusions; of an i the j from j[first[i]] to before j[first[i +
+ * 1]], in rising order. `shifts` has `axes` numbers for each pair: what is added to the place of j to be at that copy
+ * of it, in a periodic box, which is nearest to i. nbcc_sum_set_lists and nbcc_sum_set_listed_pairs take them as they
+ * are. */
 typedef struct nbcc_neighbour_list {
-  size_t size;           /* sizeof(nbcc_neighbour_list), the caller's to set */
-  int64_t ni, count;     /* the numbers of i and of pairs */
-  int axes;              /* of a place */
-  const int64_t* first;  /* [ni + 1] */
-  const int64_t* j;      /* [count] */
-  const double* shifts;  /* [count][axes] */
-  void* owner;           /* of the arrays */
+  size_t size;          /* sizeof(nbcc_neighbour_list), the caller's to set */
+  int64_t ni, count;    /* the numbers of i and of pairs */
+  int axes;             /* of a place */
+  const int64_t* first; /* [ni + 1] */
+  const int64_t* j;     /* [count] */
+  const double* shifts; /* [count][axes] */
+  void* owner;          /* of the arrays */
 } nbcc_neighbour_list;
 
-/* Fills `found` for all i, from the arrays as they are now; free it with nbcc_neighbour_list_free. NBCC_ERROR_USAGE where
- * nothing is proved, and on GPUs. */
+/* Fills `found` for all i, from the arrays as they are now; free it with nbcc_neighbour_list_free. NBCC_ERROR_USAGE
+ * where nothing is proved, and on GPUs. */
 NBCC_API nbcc_status nbcc_sum_find_neighbours(nbcc_sum* sum, nbcc_neighbour_list* found, nbcc_error** error);
 NBCC_API void nbcc_neighbour_list_free(nbcc_neighbour_list* found); /* null is fine */
 

@@ -44,7 +44,7 @@ struct CpuKernel final : Kernel {
   const Load load;  // null where nothing can be compiled
   const std::shared_ptr<ThreadPool> pool;
   mutable std::mutex mutex;
-  mutable std::shared_ptr<const CpuCode> lists;     // when it has been asked for
+  mutable std::shared_ptr<const CpuCode> lists;   // when it has been asked for
   mutable std::shared_ptr<const Kernel> bounded;  // the same
 };
 
@@ -154,8 +154,8 @@ std::shared_ptr<const Kernel> CpuDevice::load(KernelSource source) {
   }
   if (!toolchain) throw UsageError(fmt::format("{}: it has no compiler for kernel texts", name_));
   return load_kernel(
-      std::move(source), [loader = loader_, toolchain](const KernelSource& text) { return loader->load(text, *toolchain); },
-      pool_);
+      std::move(source),
+      [loader = loader_, toolchain](const KernelSource& text) { return loader->load(text, *toolchain); }, pool_);
 }
 
 std::shared_ptr<const CpuCode> CpuDevice::Loader::load(const KernelSource& source, const CpuToolchain& toolchain) {

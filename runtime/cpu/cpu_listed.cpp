@@ -10,9 +10,9 @@
 namespace nbcc {
 namespace {
 
-constexpr std::int64_t kShare = 128;   // i of a group that a thread takes at a time
+constexpr std::int64_t kShare = 128;    // i of a group that a thread takes at a time
 constexpr std::int64_t kRowBlock = 64;  // ... of those that have rows of pairs
-constexpr std::int64_t kPiece = 4096;  // j that are put side by side at a time
+constexpr std::int64_t kPiece = 4096;   // j that are put side by side at a time
 
 }  // namespace
 

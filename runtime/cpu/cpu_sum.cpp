@@ -174,7 +174,7 @@ FoundPairs CpuSummation::find_pairs(const SumRequest& request) {
   pack_j(request);
   if (!locate(request)) {
     if (request.i_count > 0 && request.nj > 0)
-      throw UsageError("neighbours: nobody has a finite place, or a length of the box is none");
+      throw UsageError("neighbours: a length of the box or the reach is no number or 0, or nobody has a finite place");
     return {source_.search.axes, std::vector<std::int64_t>(std::size_t(request.i_count) + 1, 0), {}, {}};
   }
   search_.sort(0, on_threads());

@@ -93,8 +93,8 @@ class CpuSummation final : public Summation {
   std::vector<std::int64_t> chosen_i_;      // by position in the order of the search or of the lists
   std::vector<int> i_numbers_, j_numbers_;  // by position
   std::vector<nbcc_left_out> left_out_;     // by position of i
-  SumStatistics statistics_;            // but for pairs_within
-  bool searched_ = false;               // in the last run
+  SumStatistics statistics_;                // but for pairs_within
+  bool searched_ = false;                   // in the last run
   std::mutex idle_mutex_;
   std::vector<std::unique_ptr<CpuSearch::Gathered>> idle_;  // what no thread works with
 };

@@ -222,8 +222,7 @@ void CudaLists::send_pairs(const SumRequest& request, CudaStream* stream, bool c
             std::int64_t(view.element)};
         continue;
       }
-      if (capturing)
-        throw DeviceError("a run that is captured must find the inputs of pairs on the device");
+      if (capturing) throw DeviceError("a run that is captured must find the inputs of pairs on the device");
       const std::size_t bytes = std::size_t(count * size_of(column.element));
       if (!waited) pairs_sent_.wait();
       waited = true;

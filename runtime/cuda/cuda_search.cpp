@@ -48,11 +48,7 @@ const ArrayView* view_of(const KernelSource& source, const SumRequest& request, 
 }  // namespace
 
 CudaSearch::CudaSearch(const CudaKernel& kernel, CudaArguments& arguments)
-    : kernel_(kernel),
-      arguments_(arguments),
-      table_(kernel.gpu()),
-      memory_(kernel.gpu()),
-      told_(kernel.gpu()) {}
+    : kernel_(kernel), arguments_(arguments), table_(kernel.gpu()), memory_(kernel.gpu()), told_(kernel.gpu()) {}
 
 bool CudaSearch::can_search(std::int64_t ni, std::int64_t nj) const {
   return !kernel_.source.search_text.empty() && ni > 0 && nj > 0 && std::max(ni, nj) <= kMostParticles;

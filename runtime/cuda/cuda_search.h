@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "runtime/cuda/cuda_kernel.h"
-#include "runtime/cuda/cuda_left_out.h"
 #include "runtime/cuda/cuda_launch.h"
+#include "runtime/cuda/cuda_left_out.h"
 #include "runtime/cuda/cuda_memory.h"
 #include "runtime/cuda/cuda_whole.h"
 #include "runtime/sum/device.h"
@@ -80,7 +80,7 @@ class CudaSearch final : public CudaWhole {
   CudaArguments& arguments_;
   const LeftOut* left_out_ = nullptr;
   CudaLeftOut table_;
-  const CudaProgram* program_ = nullptr;                 // when it is loaded
+  const CudaProgram* program_ = nullptr;  // when it is loaded
   bool program_leaves_out_ = false;
   std::map<std::string_view, CudaFunction*> functions_;  // of it
   CudaBuffer memory_, told_;

@@ -116,8 +116,7 @@ CudaChunkQuestion CudaStaging::question(const SumRequest& request, const Plan& p
   question.nj = j_staged_.empty() ? 0 : request.nj;
   question.i_bytes = i_bytes_ + std::int64_t(out_staged_.size() * sizeof(double));
   question.i_work_bytes = launcher_.bytes_per_i() + launcher_.accumulators() * std::int64_t(sizeof(double));
-  if (plan.whole)
-    question.i_work_bytes = std::int64_t(plan.whole->bytes_for(request.i_count, request.nj)) / plan.rows;
+  if (plan.whole) question.i_work_bytes = std::int64_t(plan.whole->bytes_for(request.i_count, request.nj)) / plan.rows;
   if (plan.by_list) question.i_work_bytes += std::int64_t(sizeof(std::int64_t));
   question.j_bytes = j_bytes_;
   question.whole_i = plan.by_list || residency_.device_outputs || plan.whole;

@@ -177,8 +177,7 @@ void CudaSummation::run(const SumRequest& request, CudaWhole* whole) {
     throw DeviceError("a run that is captured must find all its arrays, and the list of i, on the device");
   }
   if (whole == &lists_ && lists_.reads_in_place() && residency_.outputs_touch_j)
-    throw UsageError(
-        "an output may not be an input of j where ranges are shifted or batches have params of their own");
+    throw UsageError("an output may not be an input of j where ranges are shifted or batches have params of their own");
   if (residency_.all_on_device && whole) return run_whole(request, *whole, device_list, stream, capturing != 0);
   if (residency_.all_on_device) return run_on_device(request, device_list, stream, capturing != 0);
 

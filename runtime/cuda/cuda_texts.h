@@ -15,7 +15,8 @@ inline KernelText cuda_search_text(const KernelSource& source, bool leaves_out) 
   return {(leaves_out ? "#define NBCC_LEAVES_OUT\n" : "") + source.search_text, kSearchLaunch};
 }
 
-// `in_place`: j are read where they are, and may be shifted; `shared`: groups have so many j that four warps share them.
+// `in_place`: j are read where they are, and may be shifted; `shared`: groups have so many j that four warps share
+// them.
 inline KernelText cuda_list_text(const KernelSource& source, bool leaves_out, bool in_place, bool shared) {
   LaunchConfig config = source.list_launch;
   // What is read in place is of small systems or of groups of cells.

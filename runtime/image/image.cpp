@@ -26,9 +26,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout::Number, param, constant)
 namespace nlohmann {
 template <typename T>
 struct adl_serializer<std::optional<T>> {
-  static void to_json(json& j, const std::optional<T>& value) {
-    j = value ? json(*value) : json(nullptr);
-  }
+  static void to_json(json& j, const std::optional<T>& value) { j = value ? json(*value) : json(nullptr); }
   static void from_json(const json& j, std::optional<T>& value) {
     value = j.is_null() ? std::nullopt : std::optional<T>(j.get<T>());
   }
@@ -40,8 +38,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout, axes, periodic, triclinic, reac
                                    j_positions, packed_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, text, search_text, list_text, pair_text, target, lanes, tile,
                                    i_block, i_columns, j_columns, fields, params, outputs, reductions, held_in,
-                                   has_finish, uses_i_index, uses_j_index, neighbours, no_neighbours, search, operations,
-                                   launches, list_launch, packed_bytes, cutoff, pair_statements)
+                                   has_finish, uses_i_index, uses_j_index, neighbours, no_neighbours, search,
+                                   operations, launches, list_launch, packed_bytes, cutoff, pair_statements)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CudaImage, architecture, config, ptx, text, toolkit, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PipelineImage, made_by, precision, math, root, cpu, cuda, cuda_images)
 

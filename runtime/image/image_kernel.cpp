@@ -32,8 +32,8 @@ bool runs_cubin(const std::string& gpu, const std::string& code) {
   return runs_ptx(gpu, code) && number_of_architecture(gpu) / 10 == number_of_architecture(code) / 10;
 }
 
-// To the CUDA device a compiled pipeline is a compiler that knows the texts of one kernel and has compiled them before. What it has not
-// (another configuration, a GPU that none of its codes is for) it leaves to NVRTC.
+// To the CUDA device a compiled pipeline is a compiler that knows the texts of one kernel and has compiled them before.
+// What it has not (another configuration, a GPU that none of its codes is for) it leaves to NVRTC.
 class ImageCompiler final : public CudaCompiler {
  public:
   ImageCompiler(const PipelineImage& image, std::string gpu, int driver_version, std::string cache_folder,

@@ -36,7 +36,7 @@ struct SumRequest {
   std::uint64_t binding = 0;  // another number whenever `views` has changed
   const LeftOut* left_out = nullptr;         // pairs that do not act; null: none
   std::span<const double> params_of_groups;  // of listed groups: [group][param]; empty: those of the run
-  void* stream = nullptr;     // of a GPU: the caller's stream, null for the legacy default one
+  void* stream = nullptr;                    // of a GPU: the caller's stream, null for the legacy default one
 };
 
 // What was done in the runs of a sum that were over neighbours, since the sum was made. The seconds are the clock's;

@@ -24,12 +24,11 @@ std::int64_t next_number() {
 // Throws unless the values rise from 0 to `end`, or stay.
 void check_firsts(std::string_view what, std::string_view name, const std::vector<std::int64_t>& values,
                   std::int64_t end, std::string_view of) {
-  if (values.front() != 0)
-    throw UsageError(fmt::format("{}: {}[0] is {}, it must be 0", what, name, values.front()));
+  if (values.front() != 0) throw UsageError(fmt::format("{}: {}[0] is {}, it must be 0", what, name, values.front()));
   for (std::size_t k = 1; k < values.size(); ++k) {
     if (values[k] < values[k - 1])
-      throw UsageError(fmt::format("{}: {}[{}] is {}, less than the {} before it", what, name, k, values[k],
-                                   values[k - 1]));
+      throw UsageError(
+          fmt::format("{}: {}[{}] is {}, less than the {} before it", what, name, k, values[k], values[k - 1]));
   }
   if (values.back() != end)
     throw UsageError(fmt::format("{}: {}[{}], the last, is {}, but there are {} {}", what, name, values.size() - 1,
@@ -78,12 +77,11 @@ void Lists::check_counts(std::int64_t ni, std::int64_t nj) const {
     throw UsageError(fmt::format("{}: j_order has {} entries, but there are {} j-particles", what, j_order.size(), nj));
   const auto beyond = std::ranges::find_if(j_end, [nj](std::int64_t end) { return end > nj; });
   if (beyond != j_end.end())
-    throw UsageError(fmt::format("{}: j_end[{}] is {}, but there are {} j-particles", what, beyond - j_end.begin(),
-                                 *beyond, nj));
+    throw UsageError(
+        fmt::format("{}: j_end[{}] is {}, but there are {} j-particles", what, beyond - j_end.begin(), *beyond, nj));
 }
 
-Lists read_lists(const ListArrays& arrays, const Fetch<std::int64_t>& fetch,
-                 const Fetch<double>& fetch_shifts) {
+Lists read_lists(const ListArrays& arrays, const Fetch<std::int64_t>& fetch, const Fetch<double>& fetch_shifts) {
   Lists lists;
   lists.what = "lists";
   lists.number = next_number();
@@ -131,9 +129,10 @@ Lists lists_of_batches(std::int64_t batches, std::span<const std::int64_t> i_bat
         throw UsageError(
             fmt::format("batches: {}_batch[{}] is {}, it must be from 0 to {}", side, k, ids[k], batches - 1));
       if (k > 0 && ids[k] < ids[k - 1])
-        throw UsageError(fmt::format("batches: {}_batch[{}] is {}, less than the {} before it: the particles of a batch "
-                                     "stand one after the other",
-                                     side, k, ids[k], ids[k - 1]));
+        throw UsageError(
+            fmt::format("batches: {}_batch[{}] is {}, less than the {} before it: the particles of a batch "
+                        "stand one after the other",
+                        side, k, ids[k], ids[k - 1]));
       ++first[std::size_t(ids[k]) + 1];
     }
     std::partial_sum(first.begin(), first.end(), first.begin());
@@ -153,7 +152,8 @@ Lists lists_of_batches(std::int64_t batches, std::span<const std::int64_t> i_bat
 
 void PairRows::check_counts(std::int64_t ni, std::int64_t nj) const {
   if (std::int64_t(first.size()) - 1 != ni)
-    throw UsageError(fmt::format("{}: there are rows for {} i-particles, but there are {}", what, first.size() - 1, ni));
+    throw UsageError(
+        fmt::format("{}: there are rows for {} i-particles, but there are {}", what, first.size() - 1, ni));
   const auto beyond = std::ranges::find_if(j, [nj](int of) { return of >= nj; });
   if (beyond != j.end())
     throw UsageError(
@@ -161,7 +161,7 @@ void PairRows::check_counts(std::int64_t ni, std::int64_t nj) const {
 }
 
 PairRows read_rows(std::string_view what, std::int64_t ni, const std::int64_t* first, std::int64_t count,
-               const std::int64_t* j, const Fetch<std::int64_t>& fetch) {
+                   const std::int64_t* j, const Fetch<std::int64_t>& fetch) {
   PairRows rows;
   rows.what = what;
   rows.number = next_number();

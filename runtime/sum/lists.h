@@ -48,8 +48,7 @@ struct Lists {
 };
 
 // Throws UsageError that names the entry, what it is and what it may be.
-Lists read_lists(const ListArrays& arrays, const Fetch<std::int64_t>& fetch,
-                 const Fetch<double>& fetch_shifts);
+Lists read_lists(const ListArrays& arrays, const Fetch<std::int64_t>& fetch, const Fetch<double>& fetch_shifts);
 
 // The batches of consecutive particles of equal ids; on the i of a batch act the j of the same id.
 Lists lists_of_batches(std::int64_t batches, std::span<const std::int64_t> i_batch,
@@ -77,7 +76,7 @@ struct PairRows {
 };
 
 PairRows read_rows(std::string_view what, std::int64_t ni, const std::int64_t* first, std::int64_t count,
-               const std::int64_t* j, const Fetch<std::int64_t>& fetch);
+                   const std::int64_t* j, const Fetch<std::int64_t>& fetch);
 
 // The j that do not act on each i, as kernels test for them.
 struct LeftOut {

@@ -1,10 +1,11 @@
-// Bounds that shrink from run to run. One door: NearestSum::run().
-#include "runtime/sum/nearest.h"
+// Bounds that shrink from run to run. One door: NearestSum::run(), of sum.h.
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
+
+#include "runtime/sum/sum.h"
 
 namespace nbcc {
 namespace {

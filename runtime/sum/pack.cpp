@@ -199,9 +199,8 @@ void PackedSide::gather(const PackedSide& from, std::span<const int> positions) 
 
 void PackedSide::shift(int component, double by, std::int64_t begin, std::int64_t end) const {
   const auto column_of = [&](Column::Part part) {
-    const auto found = std::ranges::find_if(columns_, [&](const Column& c) {
-      return c.component == component && c.part == part;
-    });
+    const auto found =
+        std::ranges::find_if(columns_, [&](const Column& c) { return c.component == component && c.part == part; });
     return found == columns_.end() ? nullptr : pointers_[std::size_t(found - columns_.begin())];
   };
   auto* const high = static_cast<float*>(column_of(Column::Part::High));

@@ -12,7 +12,6 @@
 
 #include "fmt/format.h"
 #include "runtime/error.h"
-#include "runtime/sum/nearest.h"
 #include "runtime/sum/reduction.h"
 
 namespace nbcc {
@@ -91,9 +90,7 @@ SumState::SumState(std::shared_ptr<const Kernel> kernel)
 SumState::~SumState() = default;
 SumState::SumState(SumState&&) noexcept = default;
 
-SumStatistics SumState::statistics() const {
-  return went_nearest_ ? nearest_->statistics() : summation_->statistics();
-}
+SumStatistics SumState::statistics() const { return went_nearest_ ? nearest_->statistics() : summation_->statistics(); }
 
 std::size_t SumState::find(std::string_view name) const {
   for (std::size_t f = 0; f < fields().size(); ++f)
@@ -299,11 +296,10 @@ void SumState::set_lists(const std::optional<ListArrays>& arrays) {
   check_lists("lists");
   const SearchLayout& search = kernel_->source.search;
   if (arrays->shifts && search.j_positions.empty())
-    throw UsageError(
-        fmt::format("lists: shifts are added to places, but of pipeline '{}' it is not proved which inputs of j "
-                    "these are{}{}",
-                    kernel_->source.pipeline, kernel_->source.no_neighbours.empty() ? "" : "; ",
-                    kernel_->source.no_neighbours));
+    throw UsageError(fmt::format(
+        "lists: shifts are added to places, but of pipeline '{}' it is not proved which inputs of j "
+        "these are{}{}",
+        kernel_->source.pipeline, kernel_->source.no_neighbours.empty() ? "" : "; ", kernel_->source.no_neighbours));
   if (arrays->shifts && arrays->axes != search.axes)
     throw UsageError(fmt::format("lists: a shift has {} here, but places of pipeline '{}' have {}",
                                  plural(arrays->axes, "number"), kernel_->source.pipeline, search.axes));
@@ -315,16 +311,13 @@ void SumState::set_lists(const std::optional<ListArrays>& arrays) {
 void SumState::set_batches(std::int64_t batches, std::int64_t ni, const std::int64_t* i_batch, std::int64_t nj,
                            const std::int64_t* j_batch) {
   check_lists("batches");
-  if (ni < 0 || nj < 0 || (ni > 0 && !i_batch) || (nj > 0 && !j_batch))
-    throw UsageError("batches: there are no ids");
-  Lists lists =
-      lists_of_batches(batches, fetch<std::int64_t>()(i_batch, ni), fetch<std::int64_t>()(j_batch, nj));
+  if (ni < 0 || nj < 0 || (ni > 0 && !i_batch) || (nj > 0 && !j_batch)) throw UsageError("batches: there are no ids");
+  Lists lists = lists_of_batches(batches, fetch<std::int64_t>()(i_batch, ni), fetch<std::int64_t>()(j_batch, nj));
   forget_lists();
   lists_ = std::move(lists);
 }
 
-void SumState::set_listed_pairs(std::int64_t ni, const std::int64_t* first, std::int64_t count,
-                                const std::int64_t* j) {
+void SumState::set_listed_pairs(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j) {
   PairRows rows = read_rows("pairs", ni, first, count, j, fetch<std::int64_t>());
   forget_lists();
   listed_pairs_ = std::move(rows);
@@ -334,7 +327,8 @@ void SumState::set_param_of_groups(std::string_view name, std::span<const double
   const std::size_t f = find(name);
   const FieldLayout& field = kernel_->source.fields[f];
   if (field.role != Role::Param) throw UsageError(fmt::format("{} is not a param", quoted(f)));
-  if (!lists_) throw UsageError(fmt::format("{}: there are no batches, nor lists, to have values of their own", quoted(f)));
+  if (!lists_)
+    throw UsageError(fmt::format("{}: there are no batches, nor lists, to have values of their own", quoted(f)));
   if (std::int64_t(values.size()) != lists_->groups() * field.components())
     throw UsageError(fmt::format("{} takes {} for each of {}, got {}", quoted(f), plural(field.components(), "value"),
                                  plural(lists_->groups(), "batch or group"), values.size()));
@@ -373,9 +367,10 @@ void SumState::set_left_out(std::int64_t ni, const std::int64_t* first, std::int
 
 void SumState::check_listed(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const {
   if (kernel_->source.only_listed && !listed_pairs_)
-    throw UsageError(fmt::format("pipeline '{}' has inputs of pairs (input_pair): it sums over listed pairs, and a "
-                                 "program has to list them first",
-                                 kernel_->source.pipeline));
+    throw UsageError(
+        fmt::format("pipeline '{}' has inputs of pairs (input_pair): it sums over listed pairs, and a "
+                    "program has to list them first",
+                    kernel_->source.pipeline));
   if (lists_) {
     lists_->check_counts(ni, nj);
     if (choice.i_list || choice.i_begin != 0 || (choice.i_count >= 0 && choice.i_count != ni))
@@ -383,7 +378,8 @@ void SumState::check_listed(const RunChoice& choice, std::int64_t ni, std::int64
   }
   if (listed_pairs_) listed_pairs_->check_counts(ni, nj);
   if ((lists_ || listed_pairs_) && pairs_ == PairChoice::Cutoff)
-    throw UsageError(fmt::format("pairs = cutoff: which pairs act, the {} say", lists_ ? lists_->what : "listed pairs"));
+    throw UsageError(
+        fmt::format("pairs = cutoff: which pairs act, the {} say", lists_ ? lists_->what : "listed pairs"));
   if (left_out_ && listed_pairs_) throw UsageError("exclusions: leave the pairs out of those that are listed");
   if (left_out_) left_out_rows_->check_counts(ni, nj);
   const auto pairs = count_of_pairs();
@@ -473,6 +469,7 @@ bool SumState::goes_nearest(const SumRequest& request) const {
 FoundPairs SumState::find_pairs() {
   check_neighbours("neighbours");
   const std::int64_t ni = count_of_i(), nj = count_of_j();
+  if (std::max(ni, nj) > kMostParticles) throw std::bad_alloc();
   check_params();
   check_listed({}, ni, nj);
   if (lists_ || listed_pairs_) throw UsageError("neighbours: which pairs act, lists say, and nothing is searched for");

@@ -6,10 +6,10 @@
 #include <string>
 
 #include "compiler/source/parse.h"
-#include "runtime/cuda/cuda_device.h"
-#include "runtime/error.h"
 #include "jit/build_library.h"
 #include "jit/read_library.h"
+#include "runtime/cuda/cuda_device.h"
+#include "runtime/error.h"
 #include "runtime/image/image_kernel.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
@@ -111,7 +111,8 @@ TEST_P(RandomListsOnGpu, AgreeWithTheInterpreter) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomListsOnGpu, testing::Range(0, 6));
 
-// ---- params of batches, shifts of ranges -----------------------------------------------------------------------------
+// ---- params of batches, shifts of ranges
+// -----------------------------------------------------------------------------
 
 const Source kNearSums{"sums.pipe", R"(
 input_i vec3 xi; input_j vec3 xj; input_j real mj; param real rc = 0.6; param real k = 1;
@@ -128,9 +129,8 @@ void expect_params_of_batches(const Device& on) {
   const Pipeline pipeline = parse(kNearSums);
   for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double}) {
     const auto kernel = on.device.load(on.build(pipeline, {.precision = precision}));
-    const ListCase one =
-        random_list_case(random_pipeline_input(pipeline, 90, 400, 4), ListKind::Batches, precision == Precision::Double,
-                         std::uint64_t(precision) + 1);
+    const ListCase one = random_list_case(random_pipeline_input(pipeline, 90, 400, 4), ListKind::Batches,
+                                          precision == Precision::Double, std::uint64_t(precision) + 1);
     ASSERT_GT(one.groups, 1);
     std::vector<double> rc, k;
     for (std::int64_t b = 0; b < one.groups; ++b) rc.push_back(0.25 * double(2 + b)), k.push_back(double(1 - b));
@@ -177,12 +177,11 @@ void expect_shifts(const Device& on) {
       for (std::int64_t j = of_group[group]; j < of_group[group + 1]; ++j) moved.pairs->j.push_back(j);
       moved.pairs->first.push_back(std::int64_t(moved.pairs->j.size()));
     }
-    const test::Columns got = run_kernel(kernel, input, {.arrays_on = on.gpu, .prepare = [&](SumState& sum) {
-                                                           sum.set_lists(ListArrays{3, 6, i_first.data(), nullptr,
-                                                                                    range_first.data(), begin.data(),
-                                                                                    end.data(), nullptr, 0, shifts.data(),
-                                                                                    3});
-                                                         }});
+    const test::Columns got =
+        run_kernel(kernel, input, {.arrays_on = on.gpu, .prepare = [&](SumState& sum) {
+                                     sum.set_lists(ListArrays{3, 6, i_first.data(), nullptr, range_first.data(),
+                                                              begin.data(), end.data(), nullptr, 0, shifts.data(), 3});
+                                   }});
     const Expectation expected = random_pipeline_expectation(pipeline, moved, precision);
     for (std::size_t c = 0; c < 2; ++c)  // an index is the caller's
       for (std::size_t i = 0; i < got[c].size(); ++i)
@@ -230,10 +229,10 @@ TEST(ListsOfALibrary, NeedNoCompilerOnAGpu) {
   CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
   request.architectures = {device.gpu().architecture()};
   request.cuda_compiler = compiler;
-  const PipelineImage image = read_image(sections_of_library(build_library(request).library, kImageSectionPrefix).at(0));
-  const auto kernel = load_image(device, image, []() -> std::shared_ptr<const CudaCompiler> {
-    throw DeviceError("none is allowed here");
-  });
+  const PipelineImage image =
+      read_image(sections_of_library(build_library(request).library, kImageSectionPrefix).at(0));
+  const auto kernel = load_image(
+      device, image, []() -> std::shared_ptr<const CudaCompiler> { throw DeviceError("none is allowed here"); });
   const Pipeline pipeline = parse(kNearSums);
   for (const ListKind kind : kListKinds)
     for (const bool left_out : {false, true}) {
@@ -249,7 +248,8 @@ TEST(ListsOfALibrary, NeedNoCompilerOnAGpu) {
           sum.set_param_of_groups("rc", std::vector<double>(std::size_t(one.groups), one.input.params[0]));
       };
       const Expectation expected = random_pipeline_expectation(pipeline, one.input, Precision::Single);
-      EXPECT_EQ(random_pipeline_difference(pipeline, run_kernel(kernel, one.input, {.prepare = prepare}), expected), "");
+      EXPECT_EQ(random_pipeline_difference(pipeline, run_kernel(kernel, one.input, {.prepare = prepare}), expected),
+                "");
     }
 }
 

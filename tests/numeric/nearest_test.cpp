@@ -18,8 +18,9 @@ namespace {
 
 using namespace test;
 
-const std::string kFields = "input_i vec3 xi; input_j vec3 xj; input_j real hj; param vec3 box = vec3(9, 9, 9);\n"
-                            "output(argmin) index near; output(min) real least;\n";
+const std::string kFields =
+    "input_i vec3 xi; input_j vec3 xj; input_j real hj; param vec3 box = vec3(9, 9, 9);\n"
+    "output(argmin) index near; output(min) real least;\n";
 // Each chooses by another number.
 const std::string kTexts[] = {
     kFields + "vec3 dx = xj - xi; real d = dot(dx, dx);\n",
@@ -84,8 +85,7 @@ TEST(NearestOnShim, AreThoseOfAllPairs) {
 // Who is nowhere makes every minimum NaN, as among all pairs.
 TEST(NearestOnCpu, ANumberThatIsNoneIsNotOverlooked) {
   CpuDevice device(2, detect_isa(), make_cpu_toolchain(), "", "");
-  const auto kernel =
-      device.load(build_cpu_kernel(parse({"nearest.pipe", kTexts[0] + kEnd}), {}, detect_isa(), ""));
+  const auto kernel = device.load(build_cpu_kernel(parse({"nearest.pipe", kTexts[0] + kEnd}), {}, detect_isa(), ""));
   OracleInput input = clusters(2000, 20000, 1);
   input.j[1][12345] = std::numeric_limits<double>::quiet_NaN();
   EXPECT_TRUE(std::isnan(run_kernel(kernel, input)[1][7]));

@@ -317,7 +317,8 @@ def test_what_is_refused(periodic, reaches, gravity):
         periodic.find_neighbours(x, x, exclusions=([0, 1] + [1] * 19, [20]))
     with pytest.raises(nbcc.UsageError, match="exclusions: there are rows for 1 i-particles"):
         periodic.find_neighbours(x, x, exclusions=([0, 1], [0]))
-    bonds = nbcc.compile(source="input_i real x; input_j real y; input_pair real k; output(sum) real s; s += k * y - x;")
+    text = "input_i real x; input_j real y; input_pair real k; output(sum) real s; s += k * y - x;"
+    bonds = nbcc.compile(source=text)
     with pytest.raises(TypeError, match="expected a pipeline whose pairs are searched for; .* its input_pair real k"):
         bonds.find_neighbours(m, m, m)
     counts = nbcc.compile(source="input_j real x; output(sum) real s; s += x;", name="counts.pipe")

@@ -41,6 +41,20 @@ assert apart.pot.tolist() == [-2, -4]
 apart = gravity(x, x, [1, 2], lists=nbcc.Lists([0, 2], [0, 1], [1], [2]), eps2=[0.25], exclusions=([0, 0, 1], [0]))
 assert apart.pot[1] == -4, apart.pot
 assert apart.pot[0] == gravity([(0, 0, 0)], [(1, 0, 0)], [2], eps2=0.25).pot[0]
+rows = nbcc.Rows([0, 1, 2], short)
+assert rows.j.tolist() == [0, 1] and rows.j.readonly
+for _ in range(2):
+    assert gravity(x, x, [1, 2], listed_pairs=rows, eps2=0.25).pot.tolist() == [-2, -4]
+near = nbcc.compile(source="input_i vec2 a; input_j vec2 b; output(sum) real n; vec2 d = b - a; "
+                           "skip_if(dot(d, d) >= 1.0); n += 1.0;", precision="double")
+places = [(0, 0), (0.5, 0), (1.25, 0)]
+first, j, shifts = near.find_neighbours(places, places)
+assert (first.tolist(), j.tolist()) == ([0, 2, 5, 7], [0, 1, 0, 1, 2, 1, 2])
+assert shifts.tolist() == [[0, 0]] * 7 and shifts.format == "d"
+away = nbcc.Lists([0, 3], [0, 1], [0], [3], shifts=[[0.25, 1]])
+assert near(places, places, lists=away).tolist() == [0, 0, 0]
+assert near(places, places, lists=nbcc.Lists([0, 3], [0, 1], [0], [3], shifts=[(0, 0)])).tolist() == [2, 3, 2]
+assert len(near.find_neighbours([], []).j) == 0
 for wrong in (dict(batches=([0.5, 1], short)), dict(batches=(array.array("d", [0, 1]), short))):
     try:
         gravity(x, x, [1, 2], **wrong)

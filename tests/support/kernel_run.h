@@ -16,9 +16,9 @@ namespace nbcc::test {
 using Columns = std::vector<std::vector<double>>;  // [output component][chosen i]
 
 struct KernelRunChoice {
-  std::int64_t begin = 0, count = -1;  // of i; all from `begin` on
-  const CudaGpu* arrays_on = nullptr;  // null: the host's
-  LaunchConfig launch{};               // zeros: the device's choice
+  std::int64_t begin = 0, count = -1;        // of i; all from `begin` on
+  const CudaGpu* arrays_on = nullptr;        // null: the host's
+  LaunchConfig launch{};                     // zeros: the device's choice
   std::function<void(SumState&)> prepare{};  // says which pairs act
 };
 

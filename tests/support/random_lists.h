@@ -20,7 +20,7 @@ namespace nbcc::test {
 
 enum class ListKind { All, Lists, OrderedLists, Batches, Pairs };
 inline constexpr std::array kListKinds = {ListKind::All, ListKind::Lists, ListKind::OrderedLists, ListKind::Batches,
-                                   ListKind::Pairs};
+                                          ListKind::Pairs};
 
 using Numbers = std::vector<std::int64_t>;
 
@@ -107,7 +107,8 @@ inline ListCase random_list_case(const OracleInput& from, ListKind kind, bool so
     prepare = [a, groups, nj](SumState& sum) {
       const auto data = [](const Numbers& values) { return values.empty() ? nullptr : values.data(); };
       sum.set_lists(ListArrays{groups, std::int64_t(a->j_begin.size()), a->i_first.data(), data(a->i_order),
-                               a->range_first.data(), data(a->j_begin), data(a->j_end), data(a->j_order), nj, nullptr, 0});
+                               a->range_first.data(), data(a->j_begin), data(a->j_end), data(a->j_order), nj, nullptr,
+                               0});
     };
   } else if (kind == ListKind::Batches) {
     const std::int64_t batches = 1 + random.below(7);
@@ -115,8 +116,8 @@ inline ListCase random_list_case(const OracleInput& from, ListKind kind, bool so
     std::array<Numbers, 2> cuts = {random_cuts(random, batches, ni), random_cuts(random, batches, nj)};
     for (std::size_t side = 0; side < 2; ++side)
       for (std::int64_t b = 0; b < batches; ++b)
-        (*ids)[side].insert((*ids)[side].end(), std::size_t(cuts[side][std::size_t(b) + 1] - cuts[side][std::size_t(b)]),
-                            b);
+        (*ids)[side].insert((*ids)[side].end(),
+                            std::size_t(cuts[side][std::size_t(b) + 1] - cuts[side][std::size_t(b)]), b);
     for (std::int64_t i = 0; i < ni; ++i)
       for (std::int64_t j = 0; j < nj; ++j)
         if ((*ids)[0][std::size_t(i)] == (*ids)[1][std::size_t(j)]) of_i[std::size_t(i)].push_back(j);

@@ -101,7 +101,9 @@ TEST(CApiReport, WrongArgumentsAreUsageErrors) {
   Report stage, isa, text, place;
   emit("sass", nullptr, nullptr, stage);
   EXPECT_EQ(stage.status, NBCC_ERROR_USAGE);
-  EXPECT_EQ(stage.message(), "there is no stage 'sass'; there are ir, optimized, cpu, asm, cuda, cuda-search, cuda-lists and cuda-pairs");
+  EXPECT_EQ(
+      stage.message(),
+      "there is no stage 'sass'; there are ir, optimized, cpu, asm, cuda, cuda-search, cuda-lists and cuda-pairs");
   EXPECT_EQ(stage.handle, nullptr);
   emit("cpu", nullptr, "mmx", isa);
   EXPECT_EQ(isa.status, NBCC_ERROR_USAGE);

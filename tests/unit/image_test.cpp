@@ -80,8 +80,8 @@ TEST(Image, WhatIsWrittenIsWhatIsRead) {
 
 TEST(Image, BytesThatAreCutOffAreRefused) {
   PipelineImage image = image_of_pull();
-  for (std::string KernelSource::* text : {&KernelSource::text, &KernelSource::search_text, &KernelSource::list_text,
-                                           &KernelSource::pair_text}) {
+  for (std::string KernelSource::* text :
+       {&KernelSource::text, &KernelSource::search_text, &KernelSource::list_text, &KernelSource::pair_text}) {
     image.cuda.*text = "short";
     for (KernelSource& kernel : image.cpu) (kernel.*text).clear();
   }
@@ -95,8 +95,8 @@ TEST(Image, BytesThatAreCutOffAreRefused) {
 // What a description says (a column's component, the lanes of a vector) is believed by all that runs its kernels.
 TEST(Image, AByteThatHasBeenChangedIsNoticed) {
   PipelineImage image = image_of_pull();
-  for (std::string KernelSource::* text : {&KernelSource::text, &KernelSource::search_text, &KernelSource::list_text,
-                                           &KernelSource::pair_text}) {
+  for (std::string KernelSource::* text :
+       {&KernelSource::text, &KernelSource::search_text, &KernelSource::list_text, &KernelSource::pair_text}) {
     image.cuda.*text = "short";
     for (KernelSource& kernel : image.cpu) (kernel.*text).clear();
   }
@@ -125,8 +125,7 @@ TEST(Image, AnotherVersionIsNamed) {
 
 void nothing() {}
 nbcc_image_kernel kernel_for(const char* isa) {
-  return {isa,     nothing, nothing, nothing, nothing, nullptr,
-          nullptr, nullptr, nullptr, nothing, nothing};
+  return {isa, nothing, nothing, nothing, nothing, nullptr, nullptr, nullptr, nullptr, nothing, nothing};
 }
 
 std::string target_taken(Isa device_isa, const std::vector<nbcc_image_kernel>& kernels) {
@@ -172,9 +171,8 @@ class ImageOnShim : public testing::Test {
     for (const LaunchConfig& config : image_.cuda.launches) hold(architecture, config, ptx, toolkit);
   }
   void hold(const std::string& architecture, const LaunchConfig& config, bool ptx, int toolkit) {
-    image_.cuda_images.push_back(
-        {architecture, config, ptx, cuda_text_number(image_.cuda.text), toolkit,
-         shim_.compiler()->compile(image_.cuda.text, "sm_90", config).image});
+    image_.cuda_images.push_back({architecture, config, ptx, cuda_text_number(image_.cuda.text), toolkit,
+                                  shim_.compiler()->compile(image_.cuda.text, "sm_90", config).image});
   }
   void set_architecture(int major, int minor) {
     test::CudaShim::Device kind;

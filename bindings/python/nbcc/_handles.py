@@ -322,6 +322,8 @@ class Sum(_Handle):
     def set_listing(self, listing: Optional[Listing]) -> None:
         """Ends what calls before have listed. Lists and Rows that are set already stay as they are; all else is given
         anew each time, since the same arrays may hold other numbers."""
+        if listing is None and not self._listed.there and not self._excluded.there:
+            return
         listed, exclusions, lists, rows = NOTHING_LISTED if listing is None else listing
         if listed is None:
             if self._listed.there:

@@ -138,10 +138,13 @@ std::string CpuPairBody::vector_load(const SidePlan& side, char letter, NodeId i
 std::string CpuPairBody::listed_load(NodeId id) const {
   std::string text;
   for (int r = 0; r < i_block_; ++r)
-    text += loaded(plan_.listed, id, r, [&](int column) {
-      return fmt::format("*({}*)({})", vector_type(plan_.listed.columns[std::size_t(column)].element),
-                         address(plan_.listed, column, "pair", "j"));
-    }, "");
+    text += loaded(
+        plan_.listed, id, r,
+        [&](int column) {
+          return fmt::format("*({}*)({})", vector_type(plan_.listed.columns[std::size_t(column)].element),
+                             address(plan_.listed, column, "pair", "j"));
+        },
+        "");
   return text;
 }
 

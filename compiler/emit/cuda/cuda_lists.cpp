@@ -48,19 +48,14 @@ void add_cuda_lists(KernelSource& source, const Pipeline& pipeline, const Plan& 
     places[source.search.j_positions[axis]] = int(axis);
   const CudaPairBody body = cuda_pair_body(pipeline, plan, options, CudaPairs::Listed, {}, places);
   const std::string shifted =
-      "#ifdef NBCC_READS_IN_PLACE\n#define NBCC_SHIFTED(x, by) ((x) + (by))\n#else\n#define NBCC_SHIFTED(x, by) (x)\n#endif\n";
+      "#ifdef NBCC_READS_IN_PLACE\n#define NBCC_SHIFTED(x, by) ((x) + (by))\n#else\n#define NBCC_SHIFTED(x, by) "
+      "(x)\n#endif\n";
   const std::string particles = shifted + cuda_particles(pipeline, plan, body);
   const std::string title = cuda_title(pipeline, options);
   source.packed_bytes = (body.needs.staged_bytes + 4 + 15) / 16 * 16;  // with a number
-  TemplateHoles holes = {{"title", title},
-                         {"particles", particles},
-                         {"uniform", body.uniform},
-                         {"load_i", body.load_i},
-                         {"load_j", body.stage_j},
-                         {"find_self", find_self(body)},
-                         {"pair_j", body.pair_j},
-                         {"pair", body.pair},
-                         {"flush", body.flush}};
+  TemplateHoles holes = {{"title", title},        {"particles", particles}, {"uniform", body.uniform},
+                         {"load_i", body.load_i}, {"load_j", body.stage_j}, {"find_self", find_self(body)},
+                         {"pair_j", body.pair_j}, {"pair", body.pair},      {"flush", body.flush}};
   TemplateHoles pairs = holes;
   if (!source.only_listed) {
     const int most = most_rows(body.needs);

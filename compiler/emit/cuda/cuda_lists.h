@@ -1,5 +1,5 @@
-// Plan -> the texts that sum over lists of the caller: over groups of i with ranges of j, and over listed pairs. Part of
-// emit_cuda.
+// Plan -> the texts that sum over lists of the caller: over groups of i with ranges of j, and over listed pairs. Part
+// of emit_cuda.
 #pragma once
 #include "compiler/emit/plan.h"
 #include "compiler/kernel_source.h"

@@ -218,8 +218,7 @@ class PairText {
     std::string text;
     for (int column : wanted) {
       const Column& c = side.plan.columns[std::size_t(column)];
-      if (c.part == Column::Part::Whole)
-        text += set(column, component(side, c_name(c.element), c.component));
+      if (c.part == Column::Part::Whole) text += set(column, component(side, c_name(c.element), c.component));
       if (c.part != Column::Part::High) continue;
       text += fmt::format("const double w{} = {};\n", column, component(side, "double", c.component));
       text += set(column, fmt::format("(float)w{}", column));
@@ -285,8 +284,7 @@ class PairText {
   }
 
   std::string pair_j(const std::set<NodeId>& nodes) const {
-    std::string text =
-        j_members_.empty() || any_order() ? "" : "const JParticle other = staged[k];\n";
+    std::string text = j_members_.empty() || any_order() ? "" : "const JParticle other = staged[k];\n";
     for (NodeId id : plan_.pair) {
       if (graph_[id].binding != Binding::J || !nodes.count(id)) continue;
       if (const std::string member = read(id, j_, "other"); !member.empty())
@@ -312,9 +310,9 @@ class PairText {
     if (graph_[id].op == Op::IIndex) return statements_.statement(id, "own[r].i");
     if (graph_[id].op == Op::InputPair) return listed(id);
     if (is_self_test(graph_, graph_[id]))
-      return statements_.statement(id, any_order() ? "other.number == self[r]"
-                                       : has_two_loops()               ? "may_be_self && k == self[r]"
-                                                                       : "k == self[r]");
+      return statements_.statement(id, any_order()       ? "other.number == self[r]"
+                                       : has_two_loops() ? "may_be_self && k == self[r]"
+                                                         : "k == self[r]");
     const std::set<int> columns = columns_of(i_, {id});
     const bool is_cold = !columns.empty() && i_cold_.count(*columns.begin());
     const std::string member = read(id, i_, is_cold ? "mine" : "own[r]");
@@ -380,9 +378,7 @@ class PairText {
   }
 
   // The position in the caller's array of the j-particle that stands at k.
-  std::string j_number(const std::string& k) const {
-    return any_order() ? "(index)other.number" : "first_j + " + k;
-  }
+  std::string j_number(const std::string& k) const { return any_order() ? "(index)other.number" : "first_j + " + k; }
 
   std::string flush() const {
     std::string text;

@@ -28,8 +28,8 @@ namespace nbcc {
 using TemplateHoles = std::map<std::string, std::string>;
 
 // Of a frame that meets all j tile by tile in their order, or one that meets those that a search has found.
-// Or that the caller lists: then params stand apart, as `param`, a j may be shifted as it is loaded, and a listed pair's
-// inputs are those of number p.
+// Or that the caller lists: then params stand apart, as `param`, a j may be shifted as it is loaded, and a listed
+// pair's inputs are those of number p.
 enum class CudaPairs : std::uint8_t { All, Neighbours, Listed };
 
 struct CudaPairBody {
@@ -39,10 +39,10 @@ struct CudaPairBody {
   std::string pair_j, pair;        // of a j-particle, for all i of a thread; of the pair with one of them
   std::string flush;               // from the terms of a tile to the sums
   CudaPairs pairs = CudaPairs::All;
-  TemplateHoles structs;           // of templates/cuda_particles.cuh.in: what a pair reads and is added to
-  std::set<int> j_columns;         // members of JParticle, by the plan's number
-  bool tests_self = false;         // self[r] is read
-  bool two_loops = false;          // ... and `may_be_self`: tiles without an i of the block, nearly all, need no test
+  TemplateHoles structs;    // of templates/cuda_particles.cuh.in: what a pair reads and is added to
+  std::set<int> j_columns;  // members of JParticle, by the plan's number
+  bool tests_self = false;  // self[r] is read
+  bool two_loops = false;   // ... and `may_be_self`: tiles without an i of the block, nearly all, need no test
   bool has_cold_data = false;
   CudaNeeds needs;
   int pair_statements = 0;  // instructions of the loop for one i, about
