@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "fmt/format.h"
 #include "runtime/cuda/cuda_residency.h"
 #include "runtime/error.h"
+#include "runtime/sum/overlap.h"
 
 namespace nbcc {
 namespace {
@@ -13,8 +15,8 @@ namespace {
 constexpr std::int64_t kBlock = 256;
 // A group of which so many j act has four warps at work.
 constexpr std::int64_t kManyJ = 512;
-// 32 ranges are counted in 31 bits at a time.
-constexpr std::int64_t kMostOfRange = (std::int64_t(1) << 26) - 1;
+// 32 ranges are counted in 31 bits at a time, and a tile behind them.
+constexpr std::int64_t kMostOfRange = (std::int64_t(1) << 26) - 64;
 
 std::int64_t ceil_div(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
 
@@ -22,6 +24,25 @@ std::int64_t ceil_div(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; 
 struct Range {
   int begin, count;
 };
+
+// Results are stored while other i still read; and kernels read whole elements.
+void check_pair_input(const KernelSource& source, const SumRequest& request, std::size_t input) {
+  const FieldLayout& field = source.fields[input];
+  const ArrayView& view = request.views[input];
+  const auto is_aligned = [&](std::int64_t bytes) { return bytes % size_of(view.element) == 0; };
+  if (!is_aligned(std::int64_t(reinterpret_cast<std::uintptr_t>(view.data))) || !is_aligned(view.stride) ||
+      (field.components() > 1 && !is_aligned(view.component_stride)))
+    throw UsageError(
+        fmt::format("input_pair '{}': on a GPU its address and strides must be multiples of an element, {}", field.name,
+                    size_of(view.element)));
+  for (std::size_t f = 0; f < source.fields.size(); ++f) {
+    const FieldLayout& output = source.fields[f];
+    if (output.role != Role::Output || !request.views[f].data) continue;
+    if (!disjoint(view, field.components(), request.views[f], output.components()))
+      throw UsageError(
+          fmt::format("output '{}' may not be in the memory of input_pair '{}' on a GPU", output.name, field.name));
+  }
+}
 
 std::vector<int> narrowed(const std::vector<std::int64_t>& values) { return {values.begin(), values.end()}; }
 
@@ -38,7 +59,7 @@ class CudaLists::Parcel {
     places_.emplace_back(&at, begin);
   }
   [[nodiscard]] bool send(const CudaGpu& gpu, CudaBuffer& to) const {
-    if (!to.reserve(bytes_.size() + 1)) return false;
+    if (!to.renew(bytes_.size() + 1)) return false;
     gpu.send(to.data(), bytes_.data(), bytes_.size(), nullptr);
     gpu.synchronize(nullptr);
     for (const auto& [place, begin] : places_) *place = to.data() + begin;
@@ -119,9 +140,11 @@ bool CudaLists::has_room(std::int64_t ni, std::int64_t nj) const {
 }
 
 bool CudaLists::reserve(std::int64_t ni, std::int64_t nj) {
-  program_text_ = text();
-  program_ = kernel_.program_of(program_text_);
-  pack_ = program_->find("nbcc_pack_j");
+  KernelText wanted = text();
+  const CudaProgram* const program = kernel_.program_of(wanted);
+  pack_ = program->find("nbcc_pack_j");
+  program_ = program;
+  program_text_ = std::move(wanted);
   return (is_sent(ni, nj) || send(ni, nj)) && packed_.reserve(std::size_t(nj * kernel_.source.packed_bytes) + 1) &&
          (!rows_ || pairs_.reserve(std::size_t(pair_bytes()) + 1)) &&
          group_params_.reserve(params_.size() * sizeof(double));
@@ -217,6 +240,7 @@ void CudaLists::send_pairs(const SumRequest& request, CudaStream* stream, bool c
       const ArrayView& view = request.views[f];
       if (count == 0) continue;
       if (residency_of(gpu, view.data, field.name.c_str()) == Residency::Device) {
+        check_pair_input(source, request, f);
         arguments_.pair(column.component) = {
             reinterpret_cast<std::uintptr_t>(view.data) + std::uint64_t(component * view.component_stride), view.stride,
             std::int64_t(view.element)};

@@ -81,6 +81,11 @@ class CudaBuffer {
 
   // False: the GPU has not so much memory, and the buffer is empty. Throws DeviceError for anything else.
   [[nodiscard]] bool reserve(std::size_t bytes);
+  // The same, for contents that a captured graph must not see: not in memory that it knows.
+  [[nodiscard]] bool renew(std::size_t bytes) {
+    if (keeps_old_) release();
+    return reserve(bytes);
+  }
   void release();
   // From now on memory that was handed out stays until the end: a captured graph knows its address.
   void keep_old() { keeps_old_ = true; }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/kernel_source.h"
+#include "runtime/sum/reduction.h"
 
 namespace nbcc {
 
@@ -19,8 +20,9 @@ inline KernelText cuda_search_text(const KernelSource& source, bool leaves_out) 
 // them.
 inline KernelText cuda_list_text(const KernelSource& source, bool leaves_out, bool in_place, bool shared) {
   LaunchConfig config = source.list_launch;
-  // What is read in place is of small systems or of groups of cells.
-  if (shared && !in_place) config.j_slices = config.threads / 32;
+  // What is read in place is of small systems or of groups of cells. Each warp's partial sums stand in shared memory.
+  const bool fits = config.threads * accumulators_of(source) * int(sizeof(double)) <= 48 << 10;
+  if (shared && !in_place && fits) config.j_slices = config.threads / 32;
   // What is left out takes registers.
   if (leaves_out && config.i_per_thread > 2) config.i_per_thread = 2;
   return {std::string(leaves_out ? "#define NBCC_LEAVES_OUT\n" : "") +

@@ -52,6 +52,11 @@ void check_there(std::string_view what, std::string_view name, const void* array
   if (count > 0 && !array) throw UsageError(fmt::format("{}: {} is a null pointer", what, name));
 }
 
+void check_most(std::string_view what, std::int64_t count, std::string_view of) {
+  if (count > kMost)
+    throw UsageError(fmt::format("{}: {} {} are more than the {} that can be", what, count, of, kMost));
+}
+
 }  // namespace
 
 std::int64_t Lists::most_i() const {
@@ -93,6 +98,9 @@ Lists read_lists(const ListArrays& arrays, const Fetch<std::int64_t>& fetch, con
   check_there(lists.what, "ranges", &arrays, arrays.ranges);
   lists.i_first = take("i_first", arrays.i_first, arrays.groups + 1);
   check_firsts(lists.what, "i_first", lists.i_first, lists.i_first.back(), "i-particles");
+  check_most(lists.what, lists.i_count(), "i-particles");
+  check_most(lists.what, arrays.j_count, "entries of j_order");
+  check_most(lists.what, arrays.ranges, "ranges");
   if (arrays.i_order) lists.i_order = take("i_order", arrays.i_order, lists.i_count());
   check_order(lists.what, "i_order", lists.i_order);
   lists.range_first = take("range_first", arrays.range_first, arrays.groups + 1);
@@ -106,8 +114,6 @@ Lists read_lists(const ListArrays& arrays, const Fetch<std::int64_t>& fetch, con
       throw UsageError(fmt::format("lists: j_end[{}] is {}, it must be from j_begin[{}], {}, to {}", r, lists.j_end[r],
                                    r, lists.j_begin[r], kMost));
   }
-  if (lists.i_count() > kMost)
-    throw UsageError(fmt::format("lists: {} i-particles are more than {}", lists.i_count(), kMost));
   if (arrays.j_order) lists.j_order = take("j_order", arrays.j_order, arrays.j_count);
   check_order(lists.what, "j_order", lists.j_order);
   if (arrays.shifts) {
@@ -139,8 +145,7 @@ Lists lists_of_batches(std::int64_t batches, std::span<const std::int64_t> i_bat
     return first;
   };
   if (batches < 0) throw UsageError(fmt::format("batches: their count must be 0 or more, got {}", batches));
-  if (std::int64_t(std::max(i_batch.size(), j_batch.size())) > kMost)
-    throw UsageError(fmt::format("batches: there are more than {} particles", kMost));
+  check_most(lists.what, std::int64_t(std::max(i_batch.size(), j_batch.size())), "particles");
   lists.i_first = firsts('i', i_batch);
   const std::vector<std::int64_t> of_j = firsts('j', j_batch);
   lists.range_first.resize(std::size_t(batches) + 1);
@@ -154,6 +159,7 @@ void PairRows::check_counts(std::int64_t ni, std::int64_t nj) const {
   if (std::int64_t(first.size()) - 1 != ni)
     throw UsageError(
         fmt::format("{}: there are rows for {} i-particles, but there are {}", what, first.size() - 1, ni));
+  check_most(what, std::max(ni, nj), "particles");
   const auto beyond = std::ranges::find_if(j, [nj](int of) { return of >= nj; });
   if (beyond != j.end())
     throw UsageError(

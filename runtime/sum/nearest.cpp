@@ -55,7 +55,7 @@ void NearestSum::run(const std::vector<FieldLayout>& fields, const SumRequest& r
   bounds_.assign(std::size_t(ni), std::numeric_limits<double>::infinity());
   least_.assign(std::size_t(ni), std::numeric_limits<double>::infinity());
   std::int64_t stride = 1;
-  while (request.nj / stride > kFew) stride *= kStep;
+  while ((request.nj + stride - 1) / stride > kFew) stride *= kStep;
   for (;; stride /= kStep) {
     bind(fields, request, stride);
     RunChoice now = choice;

@@ -213,7 +213,7 @@ std::int64_t SumState::count_of(std::span<const Role> roles, char side, std::opt
 
 void SumState::check_params() const {
   for (std::size_t f = 0; f < kernel_->source.fields.size(); ++f) {
-    if (kernel_->source.fields[f].role == Role::Param && given_[f] == Given::No) {
+    if (kernel_->source.fields[f].role == Role::Param && given_[f] == Given::No && !params_of_groups_.contains(f)) {
       throw UsageError(fmt::format("{} has no default and was not set", quoted(f)));
     }
   }
@@ -334,7 +334,6 @@ void SumState::set_param_of_groups(std::string_view name, std::span<const double
                                  plural(lists_->groups(), "batch or group"), values.size()));
   for (const double value : values) check_param(field, quoted(f), value);
   params_of_groups_[f].assign(values.begin(), values.end());
-  given_[f] = Given::Yes;
 }
 
 // [group][param]; empty: all have those of the run.
@@ -397,6 +396,8 @@ std::optional<std::int64_t> SumState::count_of_pairs() const {
 Pairs SumState::pairs_of_run(std::int64_t ni, std::int64_t nj) const {
   if (lists_) return Listed{&*lists_};
   if (listed_pairs_) return ListedPairs{&*listed_pairs_};
+  // Who looks for the nearest where no search can help asks all.
+  if (kernel_->source.nearest) return AllPairs{};
   return dispatch(kernel_->source, pairs_, ni, nj);
 }
 
@@ -439,9 +440,10 @@ void SumState::run(const RunChoice& choice) {
   if (request.i_count == 0) return;
   // Where a run fails nothing holds any more.
   request_.reuse = JReuse::None;
-  went_nearest_ = goes_nearest(request);
-  if (went_nearest_) {
+  went_nearest_ = false;
+  if (goes_nearest(request)) {
     if (!nearest_) nearest_ = std::make_unique<NearestSum>(kernel_->nearest());
+    went_nearest_ = true;
     return nearest_->run(fields(), request, choice, ni);
   }
   std::visit([&](const auto pairs) { summation_->run(request, pairs); }, pairs_of_run(request.i_count, nj));
@@ -454,6 +456,7 @@ bool SumState::goes_nearest(const SumRequest& request) const {
   if (!kernel_->source.nearest || lists_ || listed_pairs_ || left_out_ || pairs_ == PairChoice::All) return false;
   if (pairs_ == PairChoice::Auto && (request.i_count < kFewI || request.nj < kFewJ)) return false;
   if (request.nj == 0 || !kernel_->nearest()) return false;
+  if (!std::ranges::all_of(request.params, [](double value) { return std::isfinite(value); })) return false;
   for (std::size_t f = 0; f < fields().size(); ++f) {
     const ArrayView& view = views_[f];
     if (fields()[f].role == Role::Param || !view.data) continue;

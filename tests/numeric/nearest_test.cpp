@@ -59,7 +59,9 @@ void expect_nearest(KernelDevice& device, const std::function<KernelSource(const
     const Options options{.precision = Precision(t % 3)};
     const auto kernel = device.load(build(pipeline, options));
     ASSERT_TRUE(kernel->source.nearest) << kTexts[t];
-    for (const auto& [ni, nj] : {std::pair{n, n}, {n / 3, n}, {n, n / 7}, {std::int64_t(5), n}}) {
+    const std::int64_t few = 0, one_more = 513;
+    for (const auto& [ni, nj] :
+         {std::pair{n, n}, {n / 3, n}, {n, n / 7}, {std::int64_t(5), n}, {one_more, one_more}, {n, few}}) {
       const OracleInput input = clusters(ni, nj, int(t));
       const auto run = [&](PairChoice pairs, std::int64_t begin = 0) {
         return run_kernel(kernel, input, {.begin = begin, .prepare = [pairs](SumState& sum) { sum.set_pairs(pairs); }});
@@ -89,6 +91,35 @@ TEST(NearestOnCpu, ANumberThatIsNoneIsNotOverlooked) {
   OracleInput input = clusters(2000, 20000, 1);
   input.j[1][12345] = std::numeric_limits<double>::quiet_NaN();
   EXPECT_TRUE(std::isnan(run_kernel(kernel, input)[1][7]));
+}
+
+// Where no search can help: a param that is none, pairs that are left out.
+template <typename Device>
+void expect_all_pairs_elsewhere(Device& device, const KernelSource& source) {
+  const auto kernel = device.load(source);
+  OracleInput input = clusters(700, 700, 3);
+  const auto run = [&](PairChoice pairs) {
+    return run_kernel(kernel, input, {.prepare = [&](SumState& sum) {
+                        sum.set_pairs(pairs);
+                        const std::vector<std::int64_t> first(701, 0);
+                        if (input.params[0] == 9) sum.set_left_out(700, first.data(), 0, first.data());
+                      }});
+  };
+  EXPECT_EQ(run(PairChoice::Cutoff), run(PairChoice::All));
+  input.params[0] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(run(PairChoice::Cutoff)[0], run(PairChoice::All)[0]);
+  EXPECT_TRUE(std::isnan(run(PairChoice::Cutoff)[1][0]));
+}
+
+TEST(NearestOnCpu, AreOfAllPairsWhereNoSearchCanHelp) {
+  CpuDevice device(2, detect_isa(), make_cpu_toolchain(), "", "");
+  expect_all_pairs_elsewhere(device, build_cpu_kernel(parse({"n.pipe", kTexts[1] + kEnd}), {}, detect_isa(), ""));
+}
+
+TEST(NearestOnShim, AreOfAllPairsWhereNoSearchCanHelp) {
+  CudaShim shim;
+  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
+  expect_all_pairs_elsewhere(device, build_cuda_kernel(parse({"n.pipe", kTexts[1] + kEnd}), {}, ""));
 }
 
 // About as many pairs for each i, however many there are.

@@ -42,7 +42,6 @@ void leave_some_out(Sum& sum, const NeighbourCase& c) {
 }
 
 Columns run(Sum& sum, const Pipeline& pipeline, NeighbourCase& c) {
-  leave_some_out(sum, c);
   sum.offsets(c.i_offset, c.j_offset);
   const auto vectors = [](std::vector<double>& values) { return rows(values, 3); };
   sum.bind("xi", vectors(c.xi)).bind("vi", vectors(c.vi)).bind("hi", rows(c.hi, 1)).bind("ki", rows(c.ki, 1));
@@ -69,6 +68,12 @@ Columns run(const Pipeline& pipeline, NeighbourCase& c, nbcc_pairs pairs) {
   return run(sum.pairs(pairs), pipeline, c);
 }
 
+Columns run_but_some(const Pipeline& pipeline, NeighbourCase& c, nbcc_pairs pairs) {
+  Sum sum(pipeline);
+  leave_some_out(sum, c);
+  return run(sum.pairs(pairs), pipeline, c);
+}
+
 class NeighbourSearch : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(NeighbourSearch, GivesWhatAllPairsGive) {
@@ -87,7 +92,7 @@ TEST_P(NeighbourSearch, GivesWhatAllPairsGive) {
       NeighbourCase one = random_case(seed * 3 + std::uint64_t(precision));
       SCOPED_TRACE(std::string(metric.name) + ", " + reach.name + ", seed " + std::to_string(seed) + ", precision " +
                    std::to_string(int(precision)) + ", " + std::to_string(one.ni) + " x " + std::to_string(one.nj));
-      EXPECT_EQ(run(pipeline, one, NBCC_PAIRS_CUTOFF), run(pipeline, one, NBCC_PAIRS_ALL));
+      EXPECT_EQ(run_but_some(pipeline, one, NBCC_PAIRS_CUTOFF), run_but_some(pipeline, one, NBCC_PAIRS_ALL));
     }
   }
 }

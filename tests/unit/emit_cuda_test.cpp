@@ -15,6 +15,7 @@
 #include "compiler/text/source.h"
 #include "jit/build_kernel.h"
 #include "runtime/cuda/cuda_compiler.h"
+#include "runtime/cuda/cuda_texts.h"
 #include "tests/support/folders.h"
 #include "tests/support/installed_nvrtc.h"
 
@@ -331,6 +332,39 @@ TEST(emit_cuda, nvrtc_takes_searches) {
       "input_i vec3 xi; input_j vec3 xj; param real rc; param vec3 a; param vec3 b; param vec3 c; output(sum) real n;\n"
       "vec3 dx = nearest_image(xj - xi, a, b, c); skip_if(dot(dx, dx) >= rc * rc); n += 1.0;\n");
   for (const Precision precision : kPrecisions) expect_search_compiles(in_cell, precision, "sm_90", true);
+}
+
+// All that sums over lists, up to particles so large that tiles must be small, and partial sums of so many outputs that
+// no warps share a group.
+TEST(emit_cuda, nvrtc_takes_lists) {
+  NBCC_NEEDS_NVRTC();
+  const Pipeline large = parse_text(
+      "input_i vec3 xi; input_j vec3 xj; input_j vec4 aj; input_j vec4 bj; input_j vec4 cj; input_j vec4 dj;\n"
+      "output(sum) real s; output(sum) vec4 t; output(sum) vec4 u[14]; vec3 dx = xj - xi;\n"
+      "s += dot(dx, dx) + dot(aj, bj) * dot(dx, xi) + dot(cj, dj) * i_index; t += dot(dx, dx) * aj;\n"
+      "for (int k = 0; k < 14; ++k) u[k] += dot(dx, dx) * bj * k;\n");
+  const Pipeline springs = parse_text(
+      "input_i vec3 xi; input_j vec3 xj; input_pair real k; output(sum) vec3 f; output(argmin) index near;\n"
+      "f += k * (xj - xi); near = argmin(near, k);\n");
+  // Values of the largest do not stay in registers, nor do those of double precision beside what is left out.
+  const std::shared_ptr<const CudaCompiler> compiler = make_nvrtc();
+  const auto expect_lists = [&](const Pipeline& pipeline, Precision precision) {
+    const KernelSource kernel = build_cuda_kernel(pipeline, {.precision = precision}, "");
+    for (const auto& [text, config] : all_other_texts(kernel))
+      if (kernel.search_text.empty() || text.find(kernel.search_text) == std::string::npos)
+        EXPECT_FALSE(compiler->compile(text, "sm_90", config).image.empty());
+  };
+  const KernelSource gravity = build_cuda_kernel(from_library("gravity"), {}, "");
+  for (const bool shared : {false, true}) {
+    const auto [text, config] = cuda_list_text(gravity, false, false, shared);
+    expect_compiles({{"lists", text, "sm_90", config}});
+  }
+  const auto [pair_text, pair_config] = cuda_pair_text(gravity);
+  expect_compiles({{"pairs", pair_text, "sm_90", pair_config}});
+  expect_lists(from_library("gravity"), Precision::Single);
+  expect_lists(from_library("lennard_jones"), Precision::Mixed);
+  expect_lists(large, Precision::Double);
+  expect_lists(springs, Precision::Double);
 }
 
 TEST(emit_cuda, nvrtc_takes_other_shapes) {

@@ -142,6 +142,27 @@ TEST_F(ListsOfTheCaller, BatchesAreInOrder) {
   EXPECT_EQ(out, (std::vector<double>{5, 500, 500}));
 }
 
+// Values by batch end with the batches: a param that has no others is not set then.
+TEST_F(ListsOfTheCaller, ParamsOfBatchesEndWithThem) {
+  const Device device("cpu");
+  const Pipeline weighted =
+      Pipeline::from_text(device, "input_j real xj; param real w; output(sum) real s; s += w * xj;", "weighted");
+  Sum sum(weighted);
+  std::vector<double> y{1, 10}, out(2);
+  const Numbers ids{0, 1};
+  sum.bind("xj", y).bind("s", out).batches(2, ids, ids).set_batch("w", std::vector<double>{1, 2}).run();
+  EXPECT_EQ(out, (std::vector<double>{1, 20}));
+  sum.batches(2, ids, ids);
+  EXPECT_THROW(sum.run(), Error);
+  EXPECT_EQ(out, (std::vector<double>{1, 20}));
+}
+
+TEST_F(ListsOfTheCaller, AbsurdSizesAreRefused) {
+  Given given;
+  given.i_first = {0, 2, std::int64_t(1) << 61};
+  EXPECT_THAT(refused(given), testing::HasSubstr("are more than the 2147483647 that can be"));
+}
+
 TEST_F(ListsOfTheCaller, RowsAreRefusedWithTheEntry) {
   Sum sum(pipeline_());
   const auto refused_rows = [&](const Numbers& first, const Numbers& j) -> std::string {

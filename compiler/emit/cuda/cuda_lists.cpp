@@ -12,7 +12,15 @@
 namespace nbcc {
 namespace {
 
-constexpr int kListThreads = 128, kListTile = 128;
+// A warp for each tile of j, as large as shared memory has room for.
+LaunchConfig launch_for(int rows, int bytes) {
+  constexpr int kShared = 48 << 10;
+  LaunchConfig config{128, rows, 128, 1, 1};
+  const auto is_too_large = [&] { return config.threads / 32 * config.j_tile * bytes > kShared; };
+  while (is_too_large() && config.j_tile > 32) config.j_tile /= 2;
+  while (is_too_large() && config.threads > 32) config.threads /= 2;
+  return config;
+}
 
 // Registers that a lane takes for one of its i.
 int words_of_row(const CudaNeeds& needs) {
@@ -28,7 +36,7 @@ int most_rows(const CudaNeeds& needs) {
 }
 
 int resident_blocks(const CudaNeeds& needs) {
-  constexpr int kRegisters = 65536 / kListThreads, kOfWalk = 48, kMost = 6;
+  constexpr int kRegisters = 65536 / 128, kOfWalk = 48, kMost = 6;
   const int taken = kOfWalk + most_rows(needs) * words_of_row(needs) + needs.staged_bytes / 4;
   return std::clamp(kRegisters / taken, 1, kMost);
 }
@@ -59,7 +67,7 @@ void add_cuda_lists(KernelSource& source, const Pipeline& pipeline, const Plan& 
   TemplateHoles pairs = holes;
   if (!source.only_listed) {
     const int most = most_rows(body.needs);
-    source.list_launch = {kListThreads, most, kListTile, 1, 1};
+    source.list_launch = launch_for(most, source.packed_bytes);
     holes["types"] = cuda_types(source.list_launch, "0", options.precision, plan.has_cells);
     holes["declare_self"] = body.tests_self ? "unsigned self[kRows];" : "";
     holes["left_out"] = fill_template("cuda_left_out.cuh", {});
