@@ -343,12 +343,31 @@ void CpuSummation::begin_block(const SumRequest& request, const Block& block) {
   code_now_->prepare_i(&given, block.begin, block.end);
 }
 
+// Whether a pair of the block and these j may be left out.
+bool CpuSummation::leaves_out_any(const Block& block, std::int64_t begin, std::int64_t end) const {
+  return std::any_of(left_out_.begin() + block.begin, left_out_.begin() + block.end, [&](const nbcc_left_out& out) {
+    const auto is_among = [&](int j) { return j >= begin && j < end; };
+    return (out.near != 0 && out.first < end && out.first + 64 > begin) ||
+           std::any_of(out.far, out.far + out.far_count, is_among);
+  });
+}
+
 void CpuSummation::sum_segment(const SumRequest& request, const Block& block, std::int64_t begin, std::int64_t end,
                                Accumulators& partial) const {
   partial.reset(block.begin, block.padded);
   const nbcc_kernel_arguments given = arguments(request, block, partial);
-  for (std::int64_t j = begin; j < end; j += source_.tile)
-    interact_now_(&given, block.begin, block.end, j, std::min(j + source_.tile, end));
+  // Where nothing is left out the kernel need not ask; but it does not go by numbers.
+  nbcc_kernel_arguments plain = given;
+  plain.i_offset = block.i_offset;
+  plain.i_number = plain.j_number = nullptr;
+  const bool may_spare = request.left_out && std::ranges::none_of(source_.reductions, keeps_index);
+  for (std::int64_t j = begin; j < end; j += source_.tile) {
+    const std::int64_t tile_end = std::min(j + source_.tile, end);
+    if (may_spare && !leaves_out_any(block, j, tile_end))
+      code_.interact(&plain, block.begin, block.end, j, tile_end);
+    else
+      interact_now_(&given, block.begin, block.end, j, tile_end);
+  }
   if (!j_numbers_.empty()) number_chosen(partial, block, j_numbers_.data(), request.j_offset);
 }
 

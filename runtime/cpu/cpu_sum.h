@@ -69,6 +69,7 @@ class CpuSummation final : public Summation {
   Block block_of_groups(std::int64_t first, std::int64_t last) const;
   void sum_group(const SumRequest& request, std::int64_t group, CpuSearch::Gathered& gathered, Worked& worked);
   void begin_block(const SumRequest& request, const Block& block);
+  bool leaves_out_any(const Block& block, std::int64_t begin, std::int64_t end) const;
   void sum_segment(const SumRequest& request, const Block& block, std::int64_t begin, std::int64_t end,
                    Accumulators& partial) const;
   void finish_block(const SumRequest& request, const Block& block) const;

@@ -452,7 +452,7 @@ void SumState::run(const RunChoice& choice) {
 
 // Where a number is none, all pairs tell what becomes of it. Of arrays that cannot be read here, `cutoff` has to ask.
 bool SumState::goes_nearest(const SumRequest& request) const {
-  constexpr std::int64_t kFewI = 500, kFewJ = 10'000;  // are summed over sooner than searched
+  constexpr std::int64_t kFewI = 500, kFewJ = 20'000;  // are summed over sooner than searched
   if (!kernel_->source.nearest || lists_ || listed_pairs_ || left_out_ || pairs_ == PairChoice::All) return false;
   if (pairs_ == PairChoice::Auto && (request.i_count < kFewI || request.nj < kFewJ)) return false;
   if (request.nj == 0 || !kernel_->nearest()) return false;
