@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/cuda/gpu_program.h"
 #include "bench/cuda/one_set_sum.h"
 
 namespace nbcc::bench {
@@ -165,10 +166,9 @@ void listed(const Gpu& gpu, Table& table) {
     OneSetSum sum(gpu, "liquid", atoms);
     sum.sum().pairs(NBCC_PAIRS_CUTOFF).run().wait();
     const std::vector<std::vector<float>> searched = sum.results();
-    sum.sum().listed_pairs(rows.first, rows.j).run().wait();
+    sum.sum().pairs(NBCC_PAIRS_AUTO).listed_pairs(rows.first, rows.j).run().wait();
     const std::vector<std::vector<float>> found = sum.results();
     const std::vector<double> is(found[0].begin(), found[0].end()), expected(searched[0].begin(), searched[0].end());
-    sum.sum().pairs(NBCC_PAIRS_AUTO);
     table.print(fmt::format("liquid, listed pairs to {} + 0.3, {:.0e} off", reach, largest_difference(is, expected)),
                 sum, double(rows.j.size()));
   }
@@ -193,37 +193,17 @@ void left_out(const Gpu& gpu, Table& table) {
   table.print("gravity, 10 left out of each i", sum, 0, 0, before);
 }
 
-int measure(int count, char** values) {
-  int rounds = 5;
-  std::string only;
-  for (int k = 1; k < count; ++k) {
-    const std::string word = values[k];
-    if (word == "--help") {
-      fmt::print("usage: cuda_lists [trees|listed|left_out] [--rounds N]\n");
-      return 0;
-    }
-    if (word == "--rounds" && k + 1 < count)
-      rounds = std::atoi(values[++k]);
-    else
-      only = word;
-  }
-  const Gpu gpu(false);
-  const CudaContextGuard guard(gpu.gpu);
+void measure(const Gpu& gpu, const std::string& only, int rounds) {
   Table table(gpu, rounds);
   if (only.empty() || only == "trees") trees(gpu, table);
   if (only.empty() || only == "listed") listed(gpu, table);
   if (only.empty() || only == "left_out") left_out(gpu, table);
-  return 0;
 }
 
 }  // namespace
 }  // namespace nbcc::bench
 
 int main(int count, char** values) {
-  try {
-    return nbcc::bench::measure(count, values);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return 2;
-  }
+  return nbcc::bench::run_program({"cuda_lists [trees|listed|left_out] [--rounds N]", 5, nbcc::bench::measure}, count,
+                                  values);
 }

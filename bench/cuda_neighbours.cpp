@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "bench/cuda/contest.h"
+#include "bench/cuda/gpu_program.h"
 #include "bench/cuda/hand_lists.h"
 #include "bench/cuda/one_set_sum.h"
 #include "bench/particles.h"
@@ -139,22 +140,7 @@ class Table {
   int rounds_;
 };
 
-int measure(int count, char** values) {
-  std::string only;
-  int rounds = 9;
-  for (int k = 1; k < count; ++k) {
-    const std::string word = values[k];
-    if (word == "--help") {
-      fmt::print("usage: cuda_neighbours [PART_OF_NAME] [--rounds N]\n");
-      return 0;
-    }
-    if (word == "--rounds" && k + 1 < count)
-      rounds = std::atoi(values[++k]);
-    else
-      only = word;
-  }
-  const Gpu gpu(false);
-  const CudaContextGuard guard(gpu.gpu);
+void measure(const Gpu& gpu, const std::string& only, int rounds) {
   Table table(gpu, only, rounds);
   constexpr std::int64_t kSmall = 32768, kMiddle = 262144, kLarge = 1048576;
   for (const std::int64_t n : {kSmall, kMiddle, kLarge, 4 * kLarge})
@@ -176,17 +162,12 @@ int measure(int count, char** values) {
   table.searched("searched, own reaches", "liquid_of_reaches", liquid_atoms(kLarge, 2.5));
   table.searched("searched, SPH forces", "sph_force", gas(100));
   table.by_hand("SPH by hand", gas(100));
-  return 0;
 }
 
 }  // namespace
 }  // namespace nbcc::bench
 
 int main(int count, char** values) {
-  try {
-    return nbcc::bench::measure(count, values);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return 2;
-  }
+  return nbcc::bench::run_program({"cuda_neighbours [PART_OF_NAME] [--rounds N]", 9, nbcc::bench::measure}, count,
+                                  values);
 }

@@ -1,6 +1,7 @@
 // A kernel as the compiler hands it to a device: its text, and how the runtime must lay out the particles for it.
 // Plain data; the only header of the compiler that the runtime includes (with options.h, for the enumerations' names).
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -111,7 +112,6 @@ struct KernelSource {
   int i_block = 1;     // i-particles that one pass of the kernel holds in registers
   std::vector<Column> i_columns, j_columns;  // packed columns, then derived ones
   std::vector<Column> pair_columns;          // of inputs that pairs have which the caller lists
-  bool only_listed = false;                  // it has such inputs, and sums over listed pairs only
   std::vector<FieldLayout> fields;           // in order of declaration
   int params = 0;                            // components of all params, handed over as doubles
   int outputs = 0;                           // components of all outputs
@@ -135,6 +135,10 @@ struct KernelSource {
   LaunchConfig list_launch;            // of the text of lists, a warp for the i of a group
   int packed_bytes = 0;                // of what sums over lists read of one j-particle, at most
   int pair_statements = 0;             // of the pair loop, for one i: about the instructions that an interaction takes
+  // It has inputs of pairs, and sums over listed pairs only.
+  bool only_listed() const {
+    return std::ranges::any_of(fields, [](const FieldLayout& field) { return field.role == Role::InputPair; });
+  }
 };
 
 }  // namespace nbcc

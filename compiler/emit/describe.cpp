@@ -16,7 +16,6 @@ KernelSource describe_kernel(const Pipeline& pipeline, const Plan& plan) {
   source.i_columns = plan.i.columns;
   source.j_columns = plan.j.columns;
   source.pair_columns = plan.listed.columns;
-  source.only_listed = pipeline.components(Role::InputPair) > 0;
   for (const Field& f : pipeline.fields) source.fields.push_back(layout_of(f));
   source.params = pipeline.components(Role::Param);
   source.outputs = int(plan.outputs.size());

@@ -32,7 +32,6 @@ class CpuSummation final : public Summation {
   void run(const SumRequest& request, Neighbours neighbours) override;
   void run(const SumRequest& request, Listed listed) override;
   void run(const SumRequest& request, ListedPairs listed) override;
-  void check_left_out() const override {}
   FoundPairs find_pairs(const SumRequest& request) override;
   SumStatistics statistics() const override;
 

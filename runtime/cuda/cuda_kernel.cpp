@@ -69,6 +69,16 @@ std::shared_ptr<const Kernel> CudaKernel::nearest() const {
   return nearest_;
 }
 
+const CudaKernel* CudaKernel::leaving_out(bool may_load) const {
+  const std::lock_guard lock(mutex_);
+  if (!leaving_out_ && may_load) {
+    KernelSource other = source;
+    other.text = cuda_text_but(source);
+    leaving_out_ = std::make_shared<const CudaKernel>(std::move(other), loader_);
+  }
+  return leaving_out_.get();
+}
+
 CudaLaunch CudaKernel::open(LaunchConfig config, std::int64_t ni, std::int64_t nj, bool may_load) const {
   const CudaProgram* program = nullptr;
   {

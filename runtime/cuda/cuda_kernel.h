@@ -34,6 +34,9 @@ class CudaKernel final : public Kernel {
   // what `overrides` asks for.
   CudaLaunch launch_for(std::int64_t ni, std::int64_t nj, bool may_load, const LaunchConfig& overrides = {}) const;
   const CudaProgram* program_of(const KernelText& text) const;  // of the source
+  // That whose launches have a CudaLeftOutTable as a second argument, and leave these pairs out. Null: it would have to
+  // be compiled or loaded first, and may not be.
+  const CudaKernel* leaving_out(bool may_load) const;
   LaunchConfig model_choice(std::int64_t ni, std::int64_t nj) const;
   // What measured configurations of this kernel are kept under.
   CudaTuningSubject tuning_subject() const {
@@ -51,6 +54,7 @@ class CudaKernel final : public Kernel {
   mutable std::map<LaunchConfig, std::shared_ptr<const CudaProgram>> programs_;
   mutable std::set<LaunchConfig> impossible_;
   mutable std::shared_ptr<const Kernel> nearest_;
+  mutable std::shared_ptr<const CudaKernel> leaving_out_;
   mutable std::map<KernelText, std::shared_ptr<const CudaProgram>> others_;
 };
 

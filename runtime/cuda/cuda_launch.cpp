@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "fmt/format.h"
 #include "runtime/error.h"
@@ -33,7 +34,7 @@ T* place(std::byte*& at, int count) {
 CudaArguments::CudaArguments(const KernelSource& source) {
   const int i = components_of(source, Role::InputI), j = components_of(source, Role::InputJ);
   const int outputs = std::max(source.outputs, 1), params = std::max(source.params, 1);
-  const int pairs = source.only_listed ? components_of(source, Role::InputPair) : 0;
+  const int pairs = source.only_listed() ? components_of(source, Role::InputPair) : 0;
   bytes_ = std::make_unique<std::byte[]>(std::size_t(i + j + pairs) * sizeof(CudaView) +
                                          std::size_t(outputs) * sizeof(CudaOutput) +
                                          std::size_t(params) * sizeof(double) + sizeof(CudaRun));
@@ -51,9 +52,14 @@ void CudaLauncher::set_overrides(const LaunchConfig& overrides) {
   ni_ = nj_ = -1;
 }
 
+void CudaLauncher::leave_out(const CudaLeftOut* left_out) {
+  if (std::exchange(left_out_, left_out) != left_out) ni_ = nj_ = -1;
+}
+
 void CudaLauncher::configure(std::int64_t ni, std::int64_t nj, bool may_load) {
   if (ni == ni_ && nj == nj_) return;
-  const auto [program, j_splits] = kernel_.launch_for(ni, nj, may_load, overrides_);
+  const CudaKernel* const kernel = left_out_ ? kernel_.leaving_out(may_load) : &kernel_;
+  const auto [program, j_splits] = kernel ? kernel->launch_for(ni, nj, may_load, overrides_) : CudaLaunch{};
   if (!program) {
     throw DeviceError(
         "a kernel for this number of particles is not loaded yet, which cannot be done while a stream is "
@@ -127,7 +133,8 @@ void CudaLauncher::launch(const CudaPiece& piece, CudaStream* stream) {
 }
 
 void CudaLauncher::launch(unsigned blocks, unsigned splits, CudaStream* stream) {
-  void* arguments[] = {arguments_.data()};
+  CudaLeftOutTable left_out = left_out_ ? left_out_->table() : CudaLeftOutTable{};
+  void* arguments[] = {arguments_.data(), &left_out};
   // With few particles getting ready is a fifth of the time. Not into graphs: docs/decisions/early_launches.md.
   launch_kernel(kernel_.gpu(), program_->function(), "nbcc_interact", blocks, splits,
                 unsigned(program_->config().threads), arguments, stream, program_->waits() && !capturing_);

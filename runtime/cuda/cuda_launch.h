@@ -7,6 +7,7 @@
 
 #include "runtime/cuda/cuda_arguments.h"
 #include "runtime/cuda/cuda_kernel.h"
+#include "runtime/cuda/cuda_left_out.h"
 #include "runtime/cuda/cuda_memory.h"
 #include "runtime/sum/reduction.h"
 
@@ -55,6 +56,8 @@ class CudaLauncher {
 
   // Numbers of the launch configuration that the caller chooses from now on; zeros leave the choice.
   void set_overrides(const LaunchConfig& overrides);
+  // The pairs that launches from now on leave out; null: none.
+  void leave_out(const CudaLeftOut* left_out);
   // For a sum over nj for ni; launches of pieces of it keep the configuration, so that no result depends on the pieces.
   // Throws DeviceError if a kernel would have to be loaded and that is not allowed, UsageError if there can be no
   // kernel of what the caller chose.
@@ -83,6 +86,7 @@ class CudaLauncher {
 
   const CudaKernel& kernel_;
   CudaArguments arguments_;
+  const CudaLeftOut* left_out_ = nullptr;
   int accumulators_ = accumulators_of(kernel_.source);
   LaunchConfig overrides_;
   std::int64_t ni_ = -1, nj_ = -1;  // what the configuration is for

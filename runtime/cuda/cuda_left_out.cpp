@@ -23,18 +23,13 @@ bool CudaLeftOut::send(const LeftOut& left_out) {
     of.push_back({int(out.first), unsigned(out.near), unsigned(out.near >> 32), int(out.far - left_out.far.data()),
                   int(out.far_count)});
   const std::size_t bytes = of.size() * sizeof(Entry), far_bytes = left_out.far.size() * sizeof(int);
-  if (!table_.renew(bytes + far_bytes + 1)) return false;
-  far_ = table_.data() + bytes;
-  if (bytes > 0) gpu_.send(table_.data(), of.data(), bytes, nullptr);
-  if (far_bytes > 0) gpu_.send(far_, left_out.far.data(), far_bytes, nullptr);
+  if (!bytes_.renew(bytes + far_bytes + 1)) return false;
+  table_ = {bytes_.data(), bytes_.data() + bytes};
+  if (bytes > 0) gpu_.send(table_.of, of.data(), bytes, nullptr);
+  if (far_bytes > 0) gpu_.send(table_.far, left_out.far.data(), far_bytes, nullptr);
   gpu_.synchronize(nullptr);
   number_ = left_out.number;
   return true;
-}
-
-void CudaLeftOut::release() {
-  table_.release();
-  number_ = 0;
 }
 
 }  // namespace nbcc

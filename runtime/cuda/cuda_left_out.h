@@ -8,23 +8,25 @@
 
 namespace nbcc {
 
+// As the texts have it.
+struct CudaLeftOutTable {
+  CudaDevicePointer of = 0, far = 0;  // the first by i
+};
+
 class CudaLeftOut {
  public:
-  explicit CudaLeftOut(const CudaGpu& gpu) : gpu_(gpu), table_(gpu) {}
+  explicit CudaLeftOut(const CudaGpu& gpu) : gpu_(gpu), bytes_(gpu) {}
   // Null: nothing is left out.
   bool holds(const LeftOut* left_out) const { return !left_out || number_ == left_out->number; }
   // When nothing uses the old table any more. False: there is not so much memory.
   [[nodiscard]] bool send(const LeftOut& left_out);
-  CudaDevicePointer of() const { return table_.data(); }  // by i
-  CudaDevicePointer far() const { return far_; }
-  std::size_t bytes() const { return table_.bytes(); }
-  void keep_old() { table_.keep_old(); }
-  void release();
+  const CudaLeftOutTable& table() const { return table_; }
+  void keep_old() { bytes_.keep_old(); }
 
  private:
   const CudaGpu& gpu_;
-  CudaBuffer table_;
-  CudaDevicePointer far_ = 0;
+  CudaBuffer bytes_;
+  CudaLeftOutTable table_;
   std::int64_t number_ = 0;  // LeftOut::number; 0: nothing is there
 };
 

@@ -15,6 +15,8 @@ namespace {
 constexpr std::int64_t kBlock = 256;
 // A group of which so many j act has four warps at work.
 constexpr std::int64_t kManyJ = 512;
+// Pairs that a kernel reads ahead of those it sums.
+constexpr std::size_t kAhead = 8;
 // 32 ranges are counted in 31 bits at a time, and a tile behind them.
 constexpr std::int64_t kMostOfRange = (std::int64_t(1) << 26) - 64;
 
@@ -71,10 +73,10 @@ class CudaLists::Parcel {
   std::vector<std::pair<CudaDevicePointer*, std::size_t>> places_;
 };
 
-CudaLists::CudaLists(const CudaKernel& kernel, CudaArguments& arguments)
+CudaLists::CudaLists(const CudaKernel& kernel, CudaArguments& arguments, const CudaLeftOut& left_out)
     : kernel_(kernel),
       arguments_(arguments),
-      table_(kernel.gpu()),
+      left_out_(left_out),
       listed_(kernel.gpu()),
       packed_(kernel.gpu()),
       pairs_(kernel.gpu()),
@@ -87,16 +89,16 @@ CudaLists::CudaLists(const CudaKernel& kernel, CudaArguments& arguments)
 void CudaLists::choose(const SumRequest& request, const Lists* lists, const PairRows* rows) {
   lists_ = lists;
   rows_ = rows;
-  left_out_ = request.left_out;
+  leaves_out_ = request.left_out != nullptr;
   params_ = request.params_of_groups;
 }
 
 bool CudaLists::reads_in_place() const { return !params_.empty() || (lists_ && !lists_->shifts.empty()); }
 
-KernelText CudaLists::text() const {
-  if (rows_) return cuda_pair_text(kernel_.source);
-  const bool shared = !lists_ || lists_->pairs() > kManyJ * std::max<std::int64_t>(lists_->i_count(), 1);
-  return cuda_list_text(kernel_.source, left_out_ != nullptr, reads_in_place(), shared);
+CudaLists::TextChoice CudaLists::text_choice() const {
+  if (rows_) return {.rows = true};
+  const bool shared = lists_->pairs > kManyJ * std::max<std::int64_t>(lists_->i_count(), 1);
+  return {false, leaves_out_, reads_in_place(), shared};
 }
 
 std::int64_t CudaLists::pair_bytes() const {
@@ -111,59 +113,42 @@ std::size_t CudaLists::bytes_for(std::int64_t, std::int64_t nj) const {
 }
 
 std::size_t CudaLists::bytes() const {
-  return table_.bytes() + listed_.bytes() + packed_.bytes() + pairs_.bytes() + group_params_.bytes();
+  return listed_.bytes() + packed_.bytes() + pairs_.bytes() + group_params_.bytes();
 }
 
 void CudaLists::keep_old() {
   for (CudaBuffer* buffer : {&listed_, &packed_, &pairs_, &group_params_}) buffer->keep_old();
-  table_.keep_old();
 }
 
 void CudaLists::release() {
   for (CudaBuffer* buffer : {&listed_, &packed_, &pairs_, &group_params_}) buffer->release();
-  table_.release();
-  sent_lists_ = sent_rows_ = 0;
-  sent_counts_ = {-1, -1};
+  sent_ = 0;
 }
 
-bool CudaLists::is_sent(std::int64_t ni, std::int64_t nj) const {
-  if (!table_.holds(left_out_)) return false;
-  if (rows_) return sent_rows_ == rows_->number;
-  return lists_ ? sent_lists_ == lists_->number : sent_counts_ == std::array{ni, nj};
-}
-
-bool CudaLists::has_room(std::int64_t ni, std::int64_t nj) const {
-  return program_ && program_text_ == text() && is_sent(ni, nj) &&
+bool CudaLists::has_room(std::int64_t, std::int64_t nj) const {
+  return program_ && program_choice_ == text_choice() && is_sent() &&
          std::size_t(nj * kernel_.source.packed_bytes) <= packed_.bytes() &&
          (!rows_ || std::size_t(pair_bytes()) <= pairs_.bytes()) &&
          params_.size() * sizeof(double) <= group_params_.bytes();
 }
 
-bool CudaLists::reserve(std::int64_t ni, std::int64_t nj) {
-  KernelText wanted = text();
-  const CudaProgram* const program = kernel_.program_of(wanted);
+bool CudaLists::reserve(std::int64_t, std::int64_t nj) {
+  const TextChoice wanted = text_choice();
+  const CudaProgram* const program = kernel_.program_of(
+      wanted.rows ? cuda_pair_text(kernel_.source)
+                  : cuda_list_text(kernel_.source, wanted.leaves_out, wanted.in_place, wanted.shared));
   pack_ = program->find("nbcc_pack_j");
   program_ = program;
-  program_text_ = std::move(wanted);
-  return (is_sent(ni, nj) || send(ni, nj)) && packed_.reserve(std::size_t(nj * kernel_.source.packed_bytes) + 1) &&
+  program_choice_ = wanted;
+  return (is_sent() || (rows_ ? send_rows() : send_lists())) &&
+         packed_.reserve(std::size_t(nj * kernel_.source.packed_bytes) + 1) &&
          (!rows_ || pairs_.reserve(std::size_t(pair_bytes()) + 1)) &&
          group_params_.reserve(params_.size() * sizeof(double));
 }
 
-bool CudaLists::send(std::int64_t ni, std::int64_t nj) {
-  if (!table_.holds(left_out_) && !table_.send(*left_out_)) return false;
-  return rows_ ? send_rows() : send_lists(ni, nj);
-}
-
-bool CudaLists::send_lists(std::int64_t ni, std::int64_t nj) {
-  sent_rows_ = sent_lists_ = 0;
-  sent_counts_ = {-1, -1};
-  Lists all;
-  all.i_first = {0, ni};
-  all.range_first = {0, 1};
-  all.j_begin = {0};
-  all.j_end = {nj};
-  const Lists& lists = lists_ ? *lists_ : all;
+bool CudaLists::send_lists() {
+  sent_ = 0;
+  const Lists& lists = *lists_;
   std::vector<int> range_first{0};
   std::vector<Range> ranges;
   std::vector<double> shifts;
@@ -180,10 +165,7 @@ bool CudaLists::send_lists(std::int64_t ni, std::int64_t nj) {
     }
     range_first.push_back(int(ranges.size()));
   }
-  groups_ = lists.groups();
-  most_i_ = lists.most_i();
-  i_count_ = lists.i_count();
-  argument_.groups = groups_;
+  argument_.groups = lists.groups();
   Parcel parcel;
   parcel.add(narrowed(lists.i_first), argument_.i_first);
   parcel.add(range_first, argument_.range_first);
@@ -195,15 +177,13 @@ bool CudaLists::send_lists(std::int64_t ni, std::int64_t nj) {
   if (lists.j_order.empty()) argument_.j_order = 0;
   if (lists.shifts.empty()) argument_.shifts = 0;
   if (lists.i_order.empty()) i_order_ = 0;
-  sent_lists_ = lists_ ? lists_->number : 0;
-  if (!lists_) sent_counts_ = {ni, nj};
+  sent_ = lists.number;
   return true;
 }
 
 // Of 32 rows the first pairs, then the second ones, and so on.
 bool CudaLists::send_rows() {
-  sent_rows_ = sent_lists_ = 0;
-  sent_counts_ = {-1, -1};
+  sent_ = 0;
   const std::int64_t ni = std::int64_t(rows_->first.size()) - 1;
   std::vector<std::int64_t> slab_first;
   std::vector<int> numbers;
@@ -216,12 +196,13 @@ bool CudaLists::send_rows() {
       for (std::size_t k = 0; k < row.size(); ++k) numbers[begin + 32 * k + std::size_t(lane)] = row[k];
     }
   }
+  numbers.resize(numbers.size() + 2 * kAhead * 32, 0);
   Parcel parcel;
   parcel.add(rows_->first, row_argument_.first);
   parcel.add(slab_first, row_argument_.slab_first);
   parcel.add(numbers, row_argument_.numbers);
   if (!parcel.send(kernel_.gpu(), listed_)) return false;
-  sent_rows_ = rows_->number;
+  sent_ = rows_->number;
   return true;
 }
 
@@ -265,14 +246,14 @@ void CudaLists::send_pairs(const SumRequest& request, CudaStream* stream, bool c
 // Blocks that share the i of a group: as many as the largest needs, but not many beyond what all need in the mean.
 unsigned CudaLists::shares_of_groups() const {
   const std::int64_t of_share = 32 * std::int64_t(program_->config().i_per_thread);
-  const std::int64_t mean = ceil_div(4 * i_count_, of_share * std::max<std::int64_t>(groups_, 1)) + 1;
-  return unsigned(std::clamp<std::int64_t>(std::min(ceil_div(most_i_, of_share), mean), 1, 65535));
+  const std::int64_t mean = ceil_div(4 * lists_->i_count(), of_share * std::max<std::int64_t>(lists_->groups(), 1)) + 1;
+  return unsigned(std::clamp<std::int64_t>(std::min(ceil_div(lists_->most_i, of_share), mean), 1, 65535));
 }
 
 void CudaLists::run(const SumRequest& request, const CudaPiece& piece, CudaStream* stream, bool capturing) {
   CudaRun& run = arguments_.run();
   run = {};
-  run.i_list = lists_ && !rows_ ? i_order_ : piece.i_list;
+  run.i_list = lists_ ? i_order_ : piece.i_list;
   run.i_begin = lists_ ? 0 : piece.i_begin;
   run.ni = piece.ni;
   run.nj = request.nj;
@@ -291,8 +272,7 @@ void CudaLists::run(const SumRequest& request, const CudaPiece& piece, CudaStrea
   }
   if (rows_) send_pairs(request, stream, capturing);
   argument_.packed = row_argument_.packed = packed_.data();
-  argument_.left_out = table_.of();
-  argument_.far = table_.far();
+  argument_.left_out = left_out_.table();
   argument_.params = params_.empty() ? 0 : group_params_.data();
   void* const last = rows_ ? static_cast<void*>(&row_argument_) : &argument_;
   const auto launch = [&](CudaFunction* function, const char* name, std::int64_t x, unsigned y, std::int64_t threads,
@@ -306,8 +286,8 @@ void CudaLists::run(const SumRequest& request, const CudaPiece& piece, CudaStrea
   if (rows_)
     launch(program_->function(), "nbcc_interact", ceil_div(run.ni, config.threads), 1, config.threads, early);
   else
-    launch(program_->function(), "nbcc_interact", ceil_div(groups_, of_block), shares_of_groups(), config.threads,
-           early && !reads_in_place());
+    launch(program_->function(), "nbcc_interact", ceil_div(lists_->groups(), of_block), shares_of_groups(),
+           config.threads, early && !reads_in_place());
 }
 
 }  // namespace nbcc

@@ -17,8 +17,8 @@ namespace nbcc {
 
 // The last argument of the kernels of cuda_lists.cu.in, and of cuda_pairs.cu.in, as the texts declare them.
 struct CudaListArgument {
-  CudaDevicePointer i_first = 0, range_first = 0, ranges = 0, j_order = 0, shifts = 0, params = 0, packed = 0,
-                    left_out = 0, far = 0;
+  CudaDevicePointer i_first = 0, range_first = 0, ranges = 0, j_order = 0, shifts = 0, params = 0, packed = 0;
+  CudaLeftOutTable left_out;
   std::int64_t groups = 0;
 };
 struct CudaRowArgument {
@@ -27,11 +27,10 @@ struct CudaRowArgument {
 
 class CudaLists final : public CudaWhole {
  public:
-  // Both must outlive this object.
-  CudaLists(const CudaKernel& kernel, CudaArguments& arguments);
+  // All must outlive this object.
+  CudaLists(const CudaKernel& kernel, CudaArguments& arguments, const CudaLeftOut& left_out);
 
-  // What the next runs are over: lists, or rows of pairs, or, if both are null, all pairs. They and the request's
-  // pairs that are left out must live until the next call.
+  // What the next runs are over, one of the two; it must live until the next call.
   void choose(const SumRequest& request, const Lists* lists, const PairRows* rows);
   // The j are read by every block that they act on, where they are, and no copy of them.
   bool reads_in_place() const;
@@ -48,11 +47,15 @@ class CudaLists final : public CudaWhole {
  private:
   // Arrays that go to the GPU in one piece.
   class Parcel;
-  KernelText text() const;
+  // What the text depends on.
+  struct TextChoice {
+    bool rows = false, leaves_out = false, in_place = false, shared = false;
+    bool operator==(const TextChoice&) const = default;
+  };
+  TextChoice text_choice() const;
   std::int64_t pair_bytes() const;
-  bool is_sent(std::int64_t ni, std::int64_t nj) const;
-  [[nodiscard]] bool send(std::int64_t ni, std::int64_t nj);
-  [[nodiscard]] bool send_lists(std::int64_t ni, std::int64_t nj);
+  bool is_sent() const { return sent_ == (rows_ ? rows_->number : lists_->number); }
+  [[nodiscard]] bool send_lists();
   [[nodiscard]] bool send_rows();
   void send_pairs(const SumRequest& request, CudaStream* stream, bool capturing);
   unsigned shares_of_groups() const;
@@ -61,21 +64,18 @@ class CudaLists final : public CudaWhole {
   CudaArguments& arguments_;
   const Lists* lists_ = nullptr;  // chosen
   const PairRows* rows_ = nullptr;
-  const LeftOut* left_out_ = nullptr;
+  const CudaLeftOut& left_out_;
+  bool leaves_out_ = false;
   std::span<const double> params_;  // of groups
 
   const CudaProgram* program_ = nullptr;  // of the last reserve()
-  KernelText program_text_;
+  TextChoice program_choice_;
   CudaFunction* pack_ = nullptr;
 
-  // What is on the GPU: of which lists, or all pairs of how many particles.
-  std::int64_t sent_lists_ = 0, sent_rows_ = 0;
-  std::array<std::int64_t, 2> sent_counts_{-1, -1};
-  std::int64_t groups_ = 0, most_i_ = 0, i_count_ = 0;
+  std::int64_t sent_ = 0;  // the number of the lists, or rows, that are on the GPU
   CudaListArgument argument_;
   CudaRowArgument row_argument_;
   CudaDevicePointer i_order_ = 0;
-  CudaLeftOut table_;
   CudaBuffer listed_, packed_, pairs_, group_params_;
   CudaPinned pinned_pairs_, pinned_params_;
   CudaEventOwner pairs_sent_, params_sent_;

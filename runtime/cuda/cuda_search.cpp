@@ -47,8 +47,8 @@ const ArrayView* view_of(const KernelSource& source, const SumRequest& request, 
 
 }  // namespace
 
-CudaSearch::CudaSearch(const CudaKernel& kernel, CudaArguments& arguments)
-    : kernel_(kernel), arguments_(arguments), table_(kernel.gpu()), memory_(kernel.gpu()), told_(kernel.gpu()) {}
+CudaSearch::CudaSearch(const CudaKernel& kernel, CudaArguments& arguments, const CudaLeftOut& left_out)
+    : kernel_(kernel), arguments_(arguments), left_out_(left_out), memory_(kernel.gpu()), told_(kernel.gpu()) {}
 
 bool CudaSearch::can_search(std::int64_t ni, std::int64_t nj) const {
   return !kernel_.source.search_text.empty() && ni > 0 && nj > 0 && std::max(ni, nj) <= kMostParticles;
@@ -77,7 +77,7 @@ CudaSearch::Layout CudaSearch::layout(std::int64_t ni, std::int64_t nj, CudaDevi
   a.lists = take(ceil_div(ni, 32) * kListStride * 4);
   a.list_sizes = take(ceil_div(ni, 32) * 4);
   a.packed = take((nj + kBlock + kCluster) *
-                  (std::max(kernel_.source.search.packed_bytes, 1) + (left_out_ ? kNumberBytes : 0)));
+                  (std::max(kernel_.source.search.packed_bytes, 1) + (leaves_out_ ? kNumberBytes : 0)));
   std::int64_t boxes = 0, level = 0;
   for (std::int64_t n = ceil_div(nj, kCluster);; n = ceil_div(n, kChildren)) {
     a.first_box[level++] = boxes;
@@ -97,19 +97,17 @@ CudaSearch::Layout CudaSearch::layout(std::int64_t ni, std::int64_t nj, CudaDevi
 }
 
 bool CudaSearch::has_room(std::int64_t ni, std::int64_t nj) const {
-  return !functions_.empty() && program_leaves_out_ == (left_out_ != nullptr) && table_.holds(left_out_) &&
-         layout(ni, nj, 0).bytes <= memory_.bytes();
+  return !functions_.empty() && program_leaves_out_ == leaves_out_ && layout(ni, nj, 0).bytes <= memory_.bytes();
 }
 
 bool CudaSearch::reserve(std::int64_t ni, std::int64_t nj) {
-  if (functions_.empty() || program_leaves_out_ != (left_out_ != nullptr)) {
-    program_ = kernel_.program_of(cuda_search_text(kernel_.source, left_out_ != nullptr));
-    program_leaves_out_ = left_out_ != nullptr;
+  if (functions_.empty() || program_leaves_out_ != leaves_out_) {
+    program_ = kernel_.program_of(cuda_search_text(kernel_.source, leaves_out_));
+    program_leaves_out_ = leaves_out_;
     // What is kept was packed for another program.
     clear_space_ = true;
     for (const char* name : kKernels) functions_[name] = program_->find(name);
   }
-  if (!table_.holds(left_out_) && !table_.send(*left_out_)) return false;
   const std::size_t bytes = layout(ni, nj, 0).bytes;
   clear_told_ = clear_told_ || told_.bytes() == 0;
   clear_space_ = clear_space_ || memory_.bytes() < bytes;
@@ -143,8 +141,7 @@ void CudaSearch::run(const SumRequest& request, const CudaPiece& piece, CudaStre
   CudaSearchArgument& search = now.argument;
   search.i_are_j = i_are_j(request, piece) ? 1 : 0;
   search.skin = request.skin;
-  search.left_out = table_.of();
-  search.far = table_.far();
+  search.left_out = left_out_.table();
   CudaRun& run = arguments_.run();
   run = {};
   run.i_list = piece.i_list;

@@ -30,34 +30,28 @@ struct CudaSearchArgument {
   CudaDevicePointer lists = 0, list_sizes = 0, extents = 0, space = 0, told = 0, counters = 0;
   std::int64_t i_are_j = 0;
   double skin = 0;
-  CudaDevicePointer left_out = 0, far = 0;
+  CudaLeftOutTable left_out;
 };
 static_assert(sizeof(CudaSearchArgument) == 296, "as the text has it");
 
 class CudaSearch final : public CudaWhole {
  public:
-  // Both must outlive this object.
-  CudaSearch(const CudaKernel& kernel, CudaArguments& arguments);
+  // All must outlive this object.
+  CudaSearch(const CudaKernel& kernel, CudaArguments& arguments, const CudaLeftOut& left_out);
 
   // Whether the kernel has a text that searches, and so many particles can be numbered in it.
   bool can_search(std::int64_t ni, std::int64_t nj) const;
 
-  // What the next runs leave out; must live until the next call.
-  void choose(const LeftOut* left_out) { left_out_ = left_out; }
+  // Whether the next runs leave pairs out.
+  void leave_out(bool some) { leaves_out_ = some; }
 
   bool has_room(std::int64_t ni, std::int64_t nj) const override;
   [[nodiscard]] bool reserve(std::int64_t ni, std::int64_t nj) override;
-  void keep_old() override {
-    memory_.keep_old();
-    table_.keep_old();
-  }
-  void release() override {
-    memory_.release();
-    table_.release();
-  }
-  std::size_t bytes() const override { return memory_.bytes() + told_.bytes() + table_.bytes(); }
+  void keep_old() override { memory_.keep_old(); }
+  void release() override { memory_.release(); }
+  std::size_t bytes() const override { return memory_.bytes() + told_.bytes(); }
   std::size_t bytes_for(std::int64_t ni, std::int64_t nj) const override { return layout(ni, nj, 0).bytes; }
-  bool goes_by_numbers() const override { return left_out_ != nullptr; }
+  bool goes_by_numbers() const override { return leaves_out_; }
 
   // With a skin what is found serves later runs until somebody has moved by half of it.
   void run(const SumRequest& request, const CudaPiece& piece, CudaStream* stream, bool capturing) override;
@@ -78,8 +72,8 @@ class CudaSearch final : public CudaWhole {
 
   const CudaKernel& kernel_;
   CudaArguments& arguments_;
-  const LeftOut* left_out_ = nullptr;
-  CudaLeftOut table_;
+  const CudaLeftOut& left_out_;
+  bool leaves_out_ = false;
   const CudaProgram* program_ = nullptr;  // when it is loaded
   bool program_leaves_out_ = false;
   std::map<std::string_view, CudaFunction*> functions_;  // of it

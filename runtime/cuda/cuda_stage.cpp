@@ -98,8 +98,8 @@ CudaStaging::Plan CudaStaging::make_plan(const SumRequest& request, const std::i
   plan.whole = whole;
   plan.rows = request.i_count;
   plan.lowest = list ? 0 : request.i_begin;
-  plan.by_list = list && (kernel_.source.uses_i_index || residency_.device_i || residency_.device_outputs ||
-                          (whole && whole->goes_by_numbers()));
+  plan.by_list = list && (kernel_.source.uses_i_index || request.left_out || residency_.device_i ||
+                          residency_.device_outputs || (whole && whole->goes_by_numbers()));
   if (plan.by_list) {
     const auto [low, high] = std::minmax_element(list, list + request.i_count);
     plan.lowest = *low;

@@ -102,12 +102,6 @@ LaunchConfig CudaSummation::launch_for(std::int64_t ni, std::int64_t nj) {
   return launcher_.config();
 }
 
-void CudaSummation::run(const SumRequest& request, AllPairs) {
-  if (!request.left_out) return run(request, nullptr);
-  lists_.choose(request, nullptr, nullptr);
-  run(request, &lists_);
-}
-
 void CudaSummation::run(const SumRequest& request, Listed listed) {
   lists_.choose(request, listed.lists, nullptr);
   run(request, &lists_);
@@ -129,15 +123,15 @@ void CudaSummation::run(const SumRequest& request, Neighbours neighbours) {
   if (neighbours.must && kernel_.source.search_text.empty())
     throw UsageError(fmt::format("pairs = cutoff: the code of pipeline '{}' for this GPU has no search for neighbours",
                                  kernel_.source.pipeline));
-  search_.choose(request.left_out);
-  const bool search = search_.can_search(request.i_count, request.nj) && (neighbours.must || pays(request));
+  search_.leave_out(request.left_out != nullptr);
+  const bool search = search_.can_search(request.i_count, request.nj) && (neighbours.must || search_may_pay(request));
   if (!search) return run(request, AllPairs{});
   run(request, &search_);
 }
 
 // Who chooses a launch configuration means that of all pairs. What depends on more than counts and params is not looked
 // at: the same run takes the same way each time.
-bool CudaSummation::pays(const SumRequest& request) const {
+bool CudaSummation::search_may_pay(const SumRequest& request) const {
   if (chosen_launch_ || double(request.i_count) * double(request.nj) < kFewPairs * gpu_.multiprocessors()) return false;
   if (share_within(kernel_.source.search, request.params) > kLargeShare) return false;
   if (search_.has_room(request.i_count, request.nj)) return true;
@@ -164,6 +158,7 @@ void CudaSummation::run(const SumRequest& request, CudaWhole* whole) {
     gpu_.require(gpu_.driver().stream_is_capturing(stream, &capturing), "asking whether the stream is captured");
   }
   launcher_.set_capturing(capturing != 0);
+  leave_out(request, !whole, capturing != 0);
   if (request.binding != binding_) bind(request);
   if (!request.params.empty()) {
     std::memcpy(launcher_.arguments().params(), request.params.data(), request.params.size() * sizeof(double));
@@ -198,6 +193,20 @@ void CudaSummation::run(const SumRequest& request, CudaWhole* whole) {
     list = fetched.data();
   }
   staging_.run(request, list, stream, whole);
+}
+
+// The table of the pairs that are left out, and whether the launcher's kernels look into it.
+void CudaSummation::leave_out(const SumRequest& request, bool all_pairs, bool capturing) {
+  launcher_.leave_out(request.left_out && all_pairs ? &left_out_ : nullptr);
+  if (capturing) left_out_.keep_old();
+  if (left_out_.holds(request.left_out)) return;
+  if (capturing)
+    throw DeviceError(
+        "the pairs that are left out are sent to the GPU, which cannot be done while a stream is captured: run once "
+        "before the capture");
+  wait_for_work();
+  if (!left_out_.send(*request.left_out))
+    throw DeviceError("out of memory of the GPU: there is no room for the table of the pairs that are left out");
 }
 
 // The argument's views of arrays on the device; those that pass through memory of the staging are set there, run by

@@ -21,11 +21,11 @@ class CudaSummation final : public Summation {
   // The kernel must outlive this object.
   explicit CudaSummation(const CudaKernel& kernel) : kernel_(kernel), gpu_(kernel.gpu()) {}
   ~CudaSummation() override;
-  void run(const SumRequest& request, AllPairs pairs) override;
+  void run(const SumRequest& request, AllPairs) override { run(request, nullptr); }
   void run(const SumRequest& request, Neighbours neighbours) override;
+  bool search_may_pay(const SumRequest& request) const override;
   void run(const SumRequest& request, Listed listed) override;
   void run(const SumRequest& request, ListedPairs listed) override;
-  void check_left_out() const override {}
   void fetch(void* to, const void* from, std::size_t bytes) const override;
   void wait() override;
   bool can_read(const std::int64_t* list) const override;
@@ -38,7 +38,7 @@ class CudaSummation final : public Summation {
 
  private:
   void run(const SumRequest& request, CudaWhole* whole);
-  bool pays(const SumRequest& request) const;
+  void leave_out(const SumRequest& request, bool all_pairs, bool capturing);
   void bind(const SumRequest& request);
   void run_on_device(const SumRequest& request, bool list_on_device, CudaStream* stream, bool capturing);
   void run_whole(const SumRequest& request, CudaWhole& whole, bool list_on_device, CudaStream* stream, bool capturing);
@@ -62,8 +62,9 @@ class CudaSummation final : public Summation {
   const CudaGpu& gpu_;
   CudaLauncher launcher_{kernel_};
   bool chosen_launch_ = false, searched_ = false;  // the latter: by the last run
-  CudaSearch search_{kernel_, launcher_.arguments()};
-  CudaLists lists_{kernel_, launcher_.arguments()};
+  CudaLeftOut left_out_{gpu_};
+  CudaSearch search_{kernel_, launcher_.arguments(), left_out_};
+  CudaLists lists_{kernel_, launcher_.arguments(), left_out_};
   CudaBuffer running_{gpu_}, list_{gpu_};
   CudaPinned pinned_list_{gpu_};
   CudaEventOwner list_sent_{gpu_};

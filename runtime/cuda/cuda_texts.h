@@ -12,6 +12,9 @@ namespace nbcc {
 
 using KernelText = std::pair<std::string, LaunchConfig>;
 
+// That of all pairs, without those that are left out.
+inline std::string cuda_text_but(const KernelSource& source) { return "#define NBCC_LEAVES_OUT\n" + source.text; }
+
 inline KernelText cuda_search_text(const KernelSource& source, bool leaves_out) {
   return {(leaves_out ? "#define NBCC_LEAVES_OUT\n" : "") + source.search_text, kSearchLaunch};
 }
@@ -23,8 +26,6 @@ inline KernelText cuda_list_text(const KernelSource& source, bool leaves_out, bo
   // What is read in place is of small systems or of groups of cells. Each warp's partial sums stand in shared memory.
   const bool fits = config.threads * accumulators_of(source) * int(sizeof(double)) <= 48 << 10;
   if (shared && !in_place && fits) config.j_slices = config.threads / 32;
-  // What is left out takes registers.
-  if (leaves_out && config.i_per_thread > 2) config.i_per_thread = 2;
   return {std::string(leaves_out ? "#define NBCC_LEAVES_OUT\n" : "") +
               (in_place ? "#define NBCC_READS_IN_PLACE\n" : "") + source.list_text,
           config};
@@ -34,6 +35,7 @@ inline KernelText cuda_pair_text(const KernelSource& source) { return {source.pa
 
 inline std::vector<KernelText> all_other_texts(const KernelSource& source) {
   std::vector<KernelText> texts;
+  if (!source.only_listed()) texts.push_back({cuda_text_but(source), source.launches.front()});
   if (!source.search_text.empty())
     for (const bool leaves_out : {false, true}) texts.push_back(cuda_search_text(source, leaves_out));
   if (!source.list_text.empty())

@@ -63,11 +63,11 @@ struct Summation {
   virtual void run(const SumRequest& request, AllPairs pairs) = 0;
   // Throws UsageError where it must search and cannot.
   virtual void run(const SumRequest& request, Neighbours neighbours);
+  // Whether such a search may pay, by what is known before any particle is read and dispatch() has not asked.
+  virtual bool search_may_pay(const SumRequest&) const { return true; }
   // All i are chosen.
-  virtual void run(const SumRequest& request, Listed listed);
-  virtual void run(const SumRequest& request, ListedPairs listed);
-  // Throws UsageError: the device cannot leave pairs out.
-  virtual void check_left_out() const;
+  virtual void run(const SumRequest& request, Listed listed) = 0;
+  virtual void run(const SumRequest& request, ListedPairs listed) = 0;
   // Copies from the host's memory or the device's.
   virtual void fetch(void* to, const void* from, std::size_t bytes) const;
   // The pairs within the proved reach, but for those left out. Throws UsageError where it cannot search.

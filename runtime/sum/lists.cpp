@@ -57,33 +57,27 @@ void check_most(std::string_view what, std::int64_t count, std::string_view of) 
     throw UsageError(fmt::format("{}: {} {} are more than the {} that can be", what, count, of, kMost));
 }
 
-}  // namespace
-
-std::int64_t Lists::most_i() const {
-  std::int64_t most = 0;
-  for (std::size_t g = 1; g < i_first.size(); ++g) most = std::max(most, i_first[g] - i_first[g - 1]);
-  return most;
-}
-
-std::int64_t Lists::pairs() const {
-  std::int64_t sum = 0;
-  for (std::size_t g = 0; g + 1 < i_first.size(); ++g) {
-    std::int64_t j = 0;
-    for (auto r = std::size_t(range_first[g]); r < std::size_t(range_first[g + 1]); ++r) j += j_end[r] - j_begin[r];
-    sum += j * (i_first[g + 1] - i_first[g]);
+void count(Lists& lists) {
+  for (std::size_t g = 0; g < std::size_t(lists.groups()); ++g) {
+    const std::int64_t i = lists.i_first[g + 1] - lists.i_first[g];
+    lists.most_i = std::max(lists.most_i, i);
+    for (auto r = std::size_t(lists.range_first[g]); r < std::size_t(lists.range_first[g + 1]); ++r)
+      lists.pairs += i * (lists.j_end[r] - lists.j_begin[r]);
   }
-  return sum;
+  for (const std::int64_t end : lists.j_end) lists.most_j_end = std::max(lists.most_j_end, end);
 }
+
+}  // namespace
 
 void Lists::check_counts(std::int64_t ni, std::int64_t nj) const {
   if (i_count() != ni)
     throw UsageError(fmt::format("{}: the groups have {} i-particles, but there are {}", what, i_count(), ni));
   if (!j_order.empty() && std::int64_t(j_order.size()) != nj)
     throw UsageError(fmt::format("{}: j_order has {} entries, but there are {} j-particles", what, j_order.size(), nj));
+  if (most_j_end <= nj) return;
   const auto beyond = std::ranges::find_if(j_end, [nj](std::int64_t end) { return end > nj; });
-  if (beyond != j_end.end())
-    throw UsageError(
-        fmt::format("{}: j_end[{}] is {}, but there are {} j-particles", what, beyond - j_end.begin(), *beyond, nj));
+  throw UsageError(
+      fmt::format("{}: j_end[{}] is {}, but there are {} j-particles", what, beyond - j_end.begin(), *beyond, nj));
 }
 
 Lists read_lists(const ListArrays& arrays, const Fetch<std::int64_t>& fetch, const Fetch<double>& fetch_shifts) {
@@ -120,6 +114,7 @@ Lists read_lists(const ListArrays& arrays, const Fetch<std::int64_t>& fetch, con
     lists.axes = arrays.axes;
     lists.shifts = fetch_shifts(arrays.shifts, arrays.ranges * arrays.axes);
   }
+  count(lists);
   return lists;
 }
 
@@ -127,6 +122,7 @@ Lists lists_of_batches(std::int64_t batches, std::span<const std::int64_t> i_bat
                        std::span<const std::int64_t> j_batch) {
   Lists lists;
   lists.what = "batches";
+  lists.are_batches = true;
   lists.number = next_number();
   const auto firsts = [&](char side, std::span<const std::int64_t> ids) {
     std::vector<std::int64_t> first(std::size_t(batches) + 1, 0);
@@ -152,6 +148,7 @@ Lists lists_of_batches(std::int64_t batches, std::span<const std::int64_t> i_bat
   std::iota(lists.range_first.begin(), lists.range_first.end(), std::int64_t(0));
   lists.j_begin.assign(of_j.begin(), of_j.end() - 1);
   lists.j_end.assign(of_j.begin() + 1, of_j.end());
+  count(lists);
   return lists;
 }
 
@@ -160,10 +157,9 @@ void PairRows::check_counts(std::int64_t ni, std::int64_t nj) const {
     throw UsageError(
         fmt::format("{}: there are rows for {} i-particles, but there are {}", what, first.size() - 1, ni));
   check_most(what, std::max(ni, nj), "particles");
+  if (most_j < nj) return;
   const auto beyond = std::ranges::find_if(j, [nj](int of) { return of >= nj; });
-  if (beyond != j.end())
-    throw UsageError(
-        fmt::format("{}: j[{}] is {}, but there are {} j-particles", what, beyond - j.begin(), *beyond, nj));
+  throw UsageError(fmt::format("{}: j[{}] is {}, but there are {} j-particles", what, beyond - j.begin(), *beyond, nj));
 }
 
 PairRows read_rows(std::string_view what, std::int64_t ni, const std::int64_t* first, std::int64_t count,
@@ -182,6 +178,7 @@ PairRows read_rows(std::string_view what, std::int64_t ni, const std::int64_t* f
     if (wide[k] < 0 || wide[k] >= kMost)
       throw UsageError(fmt::format("{}: j[{}] is {}, it must be from 0 to {}", what, k, wide[k], kMost - 1));
     rows.j.push_back(int(wide[k]));
+    rows.most_j = std::max(rows.most_j, wide[k]);
   }
   return rows;
 }

@@ -34,14 +34,17 @@ using Fetch = std::function<std::vector<T>(const T* from, std::int64_t count)>;
 // are any.
 struct Lists {
   std::string what;  // "lists", "batches": for messages
+  bool are_batches = false;
   std::vector<std::int64_t> i_first, i_order, range_first, j_begin, j_end, j_order;
   std::vector<double> shifts;
   int axes = 0;             // of the shifts
   std::int64_t number = 0;  // another one for other lists
   std::int64_t groups() const { return std::int64_t(i_first.size()) - 1; }
   std::int64_t i_count() const { return i_first.back(); }
-  std::int64_t most_i() const;  // of a group
-  std::int64_t pairs() const;   // of all groups
+  // Counted once, when they are made.
+  std::int64_t most_i = 0;  // of a group
+  std::int64_t pairs = 0;   // of all groups
+  std::int64_t most_j_end = 0;
 
   // Throws UsageError: there are others, or fewer.
   void check_counts(std::int64_t ni, std::int64_t nj) const;
@@ -68,6 +71,7 @@ struct PairRows {
   std::vector<int> j;
   std::string what;  // "pairs", "exclusions"
   std::int64_t number = 0;
+  std::int64_t most_j = -1;
   std::span<const int> of(std::int64_t i) const {
     return std::span(j).subspan(std::size_t(first[std::size_t(i)]),
                                 std::size_t(first[std::size_t(i) + 1] - first[std::size_t(i)]));

@@ -64,7 +64,14 @@ void expect_nearest(KernelDevice& device, const std::function<KernelSource(const
          {std::pair{n, n}, {n / 3, n}, {n, n / 7}, {std::int64_t(5), n}, {one_more, one_more}, {n, few}}) {
       const OracleInput input = clusters(ni, nj, int(t));
       const auto run = [&](PairChoice pairs, std::int64_t begin = 0) {
-        return run_kernel(kernel, input, {.begin = begin, .prepare = [pairs](SumState& sum) { sum.set_pairs(pairs); }});
+        return run_kernel(kernel, input,
+                          {.begin = begin,
+                           .prepare = [pairs](SumState& sum) { sum.set_pairs(pairs); },
+                           .after =
+                               [&, nj = nj](SumState& sum) {
+                                 const bool searches = pairs == PairChoice::Cutoff && nj > 512;
+                                 EXPECT_EQ(sum.statistics().searches > 0, searches);
+                               }});
       };
       EXPECT_EQ(run(PairChoice::Cutoff), run(PairChoice::All)) << kTexts[t] << ni << " x " << nj;
       EXPECT_EQ(run(PairChoice::Cutoff, ni / 2), run(PairChoice::All, ni / 2)) << kTexts[t] << ni << " x " << nj;

@@ -44,7 +44,7 @@ class CpuRun {
 
   // For all i, or for `count` from `begin` on.
   Columns operator()(const OracleInput& input, std::int64_t begin = 0, std::int64_t count = -1) const {
-    return run_kernel(kernel_, input, {begin, count, nullptr, {}, {}});
+    return run_kernel(kernel_, input, {begin, count, nullptr, {}, {}, {}});
   }
 
  private:

@@ -133,6 +133,9 @@ static inline float __int_as_float(int bits) { return __builtin_bit_cast(float, 
 static inline float __uint_as_float(unsigned bits) { return __builtin_bit_cast(float, bits); }
 static inline int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
 static inline unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }
+static inline unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned by) {
+  return by == 0 ? low : by < 32 ? low >> by | high << (32 - by) : high;
+}
 static inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned by) {
   const unsigned long long both = (unsigned long long)high << 32 | low;
   return (unsigned)(both << (by & 31) >> 32);

@@ -20,6 +20,7 @@ struct KernelRunChoice {
   const CudaGpu* arrays_on = nullptr;        // null: the host's
   LaunchConfig launch{};                     // zeros: the device's choice
   std::function<void(SumState&)> prepare{};  // says which pairs act
+  std::function<void(SumState&)> after{};    // looks at the sum when it has run
 };
 
 inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const OracleInput& input,
@@ -66,6 +67,7 @@ inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const Ora
   run.i_count = choice.count;
   sum.run(run);
   sum.wait();
+  if (choice.after) choice.after(sum);
   Columns columns;
   const std::int64_t taken = choice.count < 0 ? input.ni - choice.begin : choice.count;
   for (Array& array : arrays) {

@@ -15,7 +15,7 @@ namespace {
 // A warp for each tile of j, as large as shared memory has room for.
 LaunchConfig launch_for(int rows, int bytes) {
   constexpr int kShared = 48 << 10;
-  LaunchConfig config{128, rows, 128, 1, 1};
+  LaunchConfig config{128, rows, 128, 8, 1};
   const auto is_too_large = [&] { return config.threads / 32 * config.j_tile * bytes > kShared; };
   while (is_too_large() && config.j_tile > 32) config.j_tile /= 2;
   while (is_too_large() && config.threads > 32) config.threads /= 2;
@@ -28,18 +28,18 @@ int words_of_row(const CudaNeeds& needs) {
   return needs.i_words + 3 * words * needs.accumulators;
 }
 
-// So many i of a lane that their values stay in registers, beside those of the walk and of a j-particle.
-int most_rows(const CudaNeeds& needs) {
-  constexpr int kForRows = 72;
-  const int fit = kForRows / std::max(words_of_row(needs), 1);
-  return fit >= 4 ? 4 : fit >= 2 ? 2 : 1;
+// Two i of a lane where their values stay in registers, beside those of the walk and of a j-particle. Four were as fast
+// in groups of 128 i (0.89 of the rate of all pairs, one H200), and slower in groups of 64.
+int most_rows(const CudaNeeds& needs) { return words_of_row(needs) <= 36 ? 2 : 1; }
+
+// As many as there are registers for, of which a thread takes about `registers`.
+int resident_blocks(int registers) {
+  constexpr int kRegisters = 65536 / 128, kMost = 6;
+  return std::clamp(kRegisters / registers, 1, kMost);
 }
 
-int resident_blocks(const CudaNeeds& needs) {
-  constexpr int kRegisters = 65536 / 128, kOfWalk = 48, kMost = 6;
-  const int taken = kOfWalk + most_rows(needs) * words_of_row(needs) + needs.staged_bytes / 4;
-  return std::clamp(kRegisters / taken, 1, kMost);
-}
+// Pairs of a row whose j are on their way at a time.
+int pairs_ahead(const CudaNeeds& needs) { return needs.staged_bytes <= 16 ? 8 : 4; }
 
 // Where in the caller's array i itself stands among the j: nobody's number is the largest there is.
 std::string find_self(const CudaPairBody& body) {
@@ -65,7 +65,7 @@ void add_cuda_lists(KernelSource& source, const Pipeline& pipeline, const Plan& 
                          {"load_i", body.load_i}, {"load_j", body.stage_j}, {"find_self", find_self(body)},
                          {"pair_j", body.pair_j}, {"pair", body.pair},      {"flush", body.flush}};
   TemplateHoles pairs = holes;
-  if (!source.only_listed) {
+  if (!source.only_listed()) {
     const int most = most_rows(body.needs);
     source.list_launch = launch_for(most, source.packed_bytes);
     holes["types"] = cuda_types(source.list_launch, "0", options.precision, plan.has_cells);
@@ -73,12 +73,14 @@ void add_cuda_lists(KernelSource& source, const Pipeline& pipeline, const Plan& 
     holes["left_out"] = fill_template("cuda_left_out.cuh", {});
     holes["params"] = std::to_string(std::max(source.params, 1));
     holes["axes"] = std::to_string(places.size());
-    holes["resident_blocks"] = std::to_string(resident_blocks(body.needs));
+    holes["resident_blocks"] = std::to_string(resident_blocks(80 + most * words_of_row(body.needs)));
     source.list_text = fill_template("cuda_lists.cu", holes);
   }
   pairs["types"] = cuda_types(kPairLaunch, "0", options.precision, plan.has_cells);
   pairs["declare_self"] = body.tests_self ? "unsigned self[1];" : "";
-  pairs["ahead"] = body.needs.staged_bytes <= 16 ? "8" : "4";
+  const int ahead = pairs_ahead(body.needs), of_pairs = ahead * (1 + body.needs.staged_bytes / 4);
+  pairs["ahead"] = std::to_string(ahead);
+  pairs["resident_blocks"] = std::to_string(resident_blocks(28 + of_pairs + words_of_row(body.needs)));
   source.pair_text = fill_template("cuda_pairs.cu", pairs);
 }
 

@@ -23,19 +23,33 @@ namespace {
 
 // The loop over a tile, every pair once.
 std::string pair_loop(const CudaPairBody& body) {
-  const std::string loop = fill_template("cuda_pair_loop.cuh", {{"pair_j", body.pair_j}, {"pair", body.pair}});
-  if (!body.two_loops) return loop;
+  const TemplateHoles pair = {{"pair_j", body.pair_j}, {"pair", body.pair}};
+  std::string loop = fill_template("cuda_pair_loop.cuh", pair);
+  const std::string may_be_self = body.two_loops ? "constexpr bool may_be_self = true;" : "";
   // The same sums either way.
-  return fill_text("two loops", R"(// With one i per thread a second loop costs more than the test.
+  if (body.two_loops)
+    loop = fill_text("two loops", R"(// With one i per thread a second loop costs more than the test.
 if (NBCC_I_PER_THREAD == 1 || tile_holds_self) {
-  constexpr bool may_be_self = true;
+  @{may_be_self}
   @{loop}
 } else {
   constexpr bool may_be_self = false;
   @{loop}
 }
 )",
-                   {{"loop", loop}});
+                     {{"may_be_self", may_be_self}, {"loop", loop}});
+  const std::string loop_but = fill_template("cuda_pair_loop_but.cuh", pair);
+  return fill_text("a loop without what is left out", R"(#ifdef NBCC_LEAVES_OUT
+if (leaves_out_any(a, left_out, first_i, first_j + begin, first_j + end)) {
+  @{may_be_self}
+  @{loop_but}
+} else
+#endif
+{
+  @{loop}
+}
+)",
+                   {{"may_be_self", may_be_self}, {"loop_but", loop_but}, {"loop", loop}});
 }
 
 std::string cutoff_prepass(const CudaPairBody& body) {
@@ -70,7 +84,8 @@ std::string kernel(const Pipeline& pipeline, const Plan& plan, const Options& op
              {{"title", cuda_title(pipeline, options)},
               {"types", cuda_types(own, resident_threads_text(body.needs), options.precision, plan.has_cells)},
               {"cutoff", cutoff ? "true" : "false"},
-              {"particles", cuda_particles(pipeline, plan, body)}}) +
+              {"particles", cuda_particles(pipeline, plan, body)},
+              {"left_out", fill_template("cuda_left_out.cuh", {})}}) +
          all_pairs(body, cutoff);
 }
 
@@ -95,7 +110,7 @@ KernelSource emit_cuda(const Pipeline& pipeline, const Options& options, const N
   source.target = "cuda";
   source.i_columns = transferred(source.i_columns);
   source.j_columns = transferred(source.j_columns);
-  if (source.only_listed) {
+  if (source.only_listed()) {
     add_cuda_lists(source, pipeline, plan, options);
     source.text = source.pair_text;
     source.launches = {kPairLaunch};
