@@ -37,6 +37,9 @@ Location first_index(const Pipeline& pipeline) {
 void check_sums_over_parts(const LibraryPipeline& one) {
   std::vector<Diagnostic> diagnostics;
   for (const Field& field : one.pipeline.fields) {
+    if (field.role == Role::InputPair)
+      diagnostics.push_back(
+          {Severity::Error, field.where, "FDPS's lists have no pairs: an input_pair cannot be used with it"});
     if (field.role != Role::Output || !keeps_index(field.reduction)) continue;
     diagnostics.push_back({Severity::Error, field.where,
                            fmt::format("output '{}' is an {}, which FDPS cannot use: it hands over a part of the "
