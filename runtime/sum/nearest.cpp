@@ -1,4 +1,4 @@
-// Bounds that shrink from run to run. One door: NearestSum::run(), of sum.h.
+// Bounds that shrink from run to run. Doors: those of NearestSum, of sum.h.
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,42 @@ constexpr std::int64_t kFew = 512, kStep = 8;  // j that every i meets at first;
 // Kernels that are cut otherwise may round otherwise.
 constexpr double kMore = 0x1p-12;
 
+bool is_finite(const ArrayView& view, int components) {
+  if (view.element != Element::Float && view.element != Element::Double) return true;
+  constexpr std::int64_t kChunk = 256;
+  std::array<double, kChunk> values;
+  double nothing = 0;  // NaN if one is none or infinite
+  for (std::int64_t first = 0; first < view.count; first += kChunk) {
+    const std::int64_t count = std::min(kChunk, view.count - first);
+    for (int c = 0; c < components; ++c) {
+      pack(view, c, {first, nullptr, count}, {c, Element::Double, Column::Part::Whole}, values.data());
+      for (std::int64_t k = 0; k < count; ++k) nothing += values[std::size_t(k)] - values[std::size_t(k)];
+    }
+  }
+  return nothing == 0;
+}
+
 }  // namespace
+
+// Where a number is none, all pairs tell what becomes of it. Of arrays that cannot be read here, `cutoff` has to ask.
+bool NearestSum::pays(const Kernel& kernel, const SumRequest& request, PairChoice pairs, const Summation& sum) {
+  constexpr std::int64_t kFewI = 500, kFewJ = 20'000;  // are summed over sooner than searched
+  if (pairs == PairChoice::All) return false;
+  if (pairs == PairChoice::Auto && (request.i_count < kFewI || request.nj < kFewJ)) return false;
+  if (request.nj == 0 || !kernel.nearest()) return false;
+  if (!std::ranges::all_of(request.params, [](double value) { return std::isfinite(value); })) return false;
+  for (std::size_t f = 0; f < kernel.source.fields.size(); ++f) {
+    const FieldLayout& field = kernel.source.fields[f];
+    const ArrayView& view = request.views[f];
+    if (field.role == Role::Param || !view.data) continue;
+    if (!sum.can_read(static_cast<const std::int64_t*>(view.data))) {
+      if (pairs == PairChoice::Auto) return false;
+      continue;
+    }
+    if (field.role != Role::Output && !is_finite(view, field.components())) return false;
+  }
+  return true;
+}
 
 // Of j only every stride-th.
 void NearestSum::bind(const std::vector<FieldLayout>& fields, const SumRequest& request, std::int64_t stride) {

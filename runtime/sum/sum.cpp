@@ -12,6 +12,7 @@
 
 #include "fmt/format.h"
 #include "runtime/error.h"
+#include "runtime/sum/batch_sums.h"
 #include "runtime/sum/reduction.h"
 
 namespace nbcc {
@@ -54,21 +55,6 @@ void check_view(const FieldLayout& field, const std::string& quoted, const Array
   }
 }
 
-bool is_finite(const ArrayView& view, int components) {
-  if (view.element != Element::Float && view.element != Element::Double) return true;
-  constexpr std::int64_t kChunk = 256;
-  std::array<double, kChunk> values;
-  double nothing = 0;  // NaN if one is none or infinite
-  for (std::int64_t first = 0; first < view.count; first += kChunk) {
-    const std::int64_t count = std::min(kChunk, view.count - first);
-    for (int c = 0; c < components; ++c) {
-      pack(view, c, {first, nullptr, count}, {c, Element::Double, Column::Part::Whole}, values.data());
-      for (std::int64_t k = 0; k < count; ++k) nothing += values[std::size_t(k)] - values[std::size_t(k)];
-    }
-  }
-  return nothing == 0;
-}
-
 }  // namespace
 
 SumState::SumState(std::shared_ptr<const Kernel> kernel)
@@ -90,7 +76,10 @@ SumState::SumState(std::shared_ptr<const Kernel> kernel)
 SumState::~SumState() = default;
 SumState::SumState(SumState&&) noexcept = default;
 
-SumStatistics SumState::statistics() const { return went_nearest_ ? nearest_->statistics() : summation_->statistics(); }
+SumStatistics SumState::statistics() const {
+  if (went_by_batches_) return batch_sums_->statistics();
+  return went_nearest_ ? nearest_->statistics() : summation_->statistics();
+}
 
 std::size_t SumState::find(std::string_view name) const {
   for (std::size_t f = 0; f < fields().size(); ++f)
@@ -181,16 +170,27 @@ LaunchConfig SumState::launch_for(std::int64_t ni, std::int64_t nj) {
 
 std::int64_t SumState::count_of_i() const {
   constexpr Role roles[] = {Role::InputI, Role::Output};
-  return count_of(roles, 'i', ni_);
+  return count_of_side('i', shared_count(roles, "i-fields", "particle"), ni_);
 }
 
 std::int64_t SumState::count_of_j() const {
   constexpr Role roles[] = {Role::InputJ};
-  return count_of(roles, 'j', nj_);
+  return count_of_side('j', shared_count(roles, "j-fields", "particle"), nj_);
 }
 
-// The one count of a side's fields; checks that all of them are there.
-std::int64_t SumState::count_of(std::span<const Role> roles, char side, std::optional<std::int64_t> set) const {
+std::int64_t SumState::count_of_side(char side, std::optional<std::int64_t> bound,
+                                     std::optional<std::int64_t> set) const {
+  if (bound) return *bound;
+  if (!set) {
+    throw UsageError(fmt::format("pipeline '{}': no bound field tells the number of {}-particles: set the counts",
+                                 kernel_->source.pipeline, side));
+  }
+  return *set;
+}
+
+// The one count of these fields, if there are any; checks that all of them are there.
+std::optional<std::int64_t> SumState::shared_count(std::span<const Role> roles, std::string_view all,
+                                                   std::string_view one) const {
   std::optional<std::size_t> first;
   for (std::size_t f = 0; f < views_.size(); ++f) {
     if (given_[f] == Given::Ignored || std::ranges::find(roles, fields()[f].role) == roles.end()) continue;
@@ -198,17 +198,11 @@ std::int64_t SumState::count_of(std::span<const Role> roles, char side, std::opt
     if (!first) first = f;
     if (views_[f].count != views_[*first].count) {
       throw UsageError(fmt::format("{} has {}, but {} has {}: all {} must have the same count", quoted(f),
-                                   plural(views_[f].count, side == 'p' ? "pair" : "particle"), quoted(*first),
-                                   views_[*first].count,
-                                   side == 'p' ? "inputs of pairs" : fmt::format("{}-fields", side)));
+                                   plural(views_[f].count, one), quoted(*first), views_[*first].count, all));
     }
   }
-  if (first) return views_[*first].count;
-  if (!set) {
-    throw UsageError(fmt::format("pipeline '{}': no bound field tells the number of {}-particles: set the counts",
-                                 kernel_->source.pipeline, side));
-  }
-  return *set;
+  if (!first) return {};
+  return views_[*first].count;
 }
 
 void SumState::check_params() const {
@@ -271,7 +265,7 @@ void SumState::set_skin(double skin) {
 }
 
 void SumState::check_lists(std::string_view what) const {
-  if (kernel_->source.only_listed)
+  if (kernel_->source.only_listed())
     throw UsageError(fmt::format("{}: pipeline '{}' has inputs of pairs (input_pair): it sums over listed pairs only",
                                  what, kernel_->source.pipeline));
 }
@@ -286,6 +280,8 @@ Fetch<T> SumState::fetch() const {
 }
 
 void SumState::forget_lists() {
+  batch_sums_.reset();
+  went_by_batches_ = false;
   lists_.reset();
   listed_pairs_.reset();
   params_of_groups_.clear();
@@ -305,7 +301,7 @@ void SumState::set_lists(const std::optional<ListArrays>& arrays) {
                                  plural(arrays->axes, "number"), kernel_->source.pipeline, search.axes));
   Lists lists = read_lists(*arrays, fetch<std::int64_t>(), fetch<double>());
   forget_lists();
-  lists_ = std::move(lists);
+  lists_ = std::make_unique<const Lists>(std::move(lists));
 }
 
 void SumState::set_batches(std::int64_t batches, std::int64_t ni, const std::int64_t* i_batch, std::int64_t nj,
@@ -314,7 +310,7 @@ void SumState::set_batches(std::int64_t batches, std::int64_t ni, const std::int
   if (ni < 0 || nj < 0 || (ni > 0 && !i_batch) || (nj > 0 && !j_batch)) throw UsageError("batches: there are no ids");
   Lists lists = lists_of_batches(batches, fetch<std::int64_t>()(i_batch, ni), fetch<std::int64_t>()(j_batch, nj));
   forget_lists();
-  lists_ = std::move(lists);
+  lists_ = std::make_unique<const Lists>(std::move(lists));
 }
 
 void SumState::set_listed_pairs(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j) {
@@ -358,14 +354,13 @@ void SumState::set_left_out(std::int64_t ni, const std::int64_t* first, std::int
     return;
   }
   check_lists("exclusions");
-  summation_->check_left_out();
   PairRows rows = read_rows("exclusions", ni, first, count, j, fetch<std::int64_t>());
   left_out_ = std::make_unique<const LeftOut>(rows);
   left_out_rows_ = std::move(rows);
 }
 
 void SumState::check_listed(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const {
-  if (kernel_->source.only_listed && !listed_pairs_)
+  if (kernel_->source.only_listed() && !listed_pairs_)
     throw UsageError(
         fmt::format("pipeline '{}' has inputs of pairs (input_pair): it sums over listed pairs, and a "
                     "program has to list them first",
@@ -376,21 +371,17 @@ void SumState::check_listed(const RunChoice& choice, std::int64_t ni, std::int64
       throw UsageError(fmt::format("{}: they are of all i; a run cannot choose among these", lists_->what));
   }
   if (listed_pairs_) listed_pairs_->check_counts(ni, nj);
-  if ((lists_ || listed_pairs_) && pairs_ == PairChoice::Cutoff)
+  const bool searched = lists_ && lists_->are_batches && kernel_->source.search.axes > 0;
+  if ((lists_ || listed_pairs_) && !searched && pairs_ == PairChoice::Cutoff)
     throw UsageError(
         fmt::format("pairs = cutoff: which pairs act, the {} say", lists_ ? lists_->what : "listed pairs"));
   if (left_out_ && listed_pairs_) throw UsageError("exclusions: leave the pairs out of those that are listed");
   if (left_out_) left_out_rows_->check_counts(ni, nj);
-  const auto pairs = count_of_pairs();
-  if (pairs && listed_pairs_ && *pairs != std::int64_t(listed_pairs_->j.size()))
+  constexpr Role of_pairs[] = {Role::InputPair};
+  const std::optional<std::int64_t> pairs = shared_count(of_pairs, "inputs of pairs", "pair");
+  if (pairs && *pairs != std::int64_t(listed_pairs_->j.size()))
     throw UsageError(fmt::format("the inputs of pairs of pipeline '{}' are {}, but {} are listed",
                                  kernel_->source.pipeline, *pairs, listed_pairs_->j.size()));
-}
-
-std::optional<std::int64_t> SumState::count_of_pairs() const {
-  constexpr Role roles[] = {Role::InputPair};
-  if (!kernel_->source.only_listed) return {};
-  return count_of(roles, 'p', {});
 }
 
 Pairs SumState::pairs_of_run(std::int64_t ni, std::int64_t nj) const {
@@ -402,12 +393,6 @@ Pairs SumState::pairs_of_run(std::int64_t ni, std::int64_t nj) const {
 }
 
 void Summation::fetch(void* to, const void* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
-
-void Summation::check_left_out() const { throw UsageError("exclusions: this device cannot leave pairs out"); }
-
-void Summation::run(const SumRequest&, Listed) { throw UsageError("this device does not sum over lists"); }
-
-void Summation::run(const SumRequest&, ListedPairs) { throw UsageError("this device does not sum over listed pairs"); }
 
 void Summation::run(const SumRequest& request, Neighbours neighbours) {
   if (neighbours.must) throw UsageError("pairs = cutoff: this device does not search for neighbours");
@@ -446,27 +431,24 @@ void SumState::run(const RunChoice& choice) {
     went_nearest_ = true;
     return nearest_->run(fields(), request, choice, ni);
   }
+  went_by_batches_ = goes_by_batches(request);
+  if (went_by_batches_) return batch_sums_->run(request, pairs_, left_out_ ? &*left_out_rows_ : nullptr);
   std::visit([&](const auto pairs) { summation_->run(request, pairs); }, pairs_of_run(request.i_count, nj));
   if (request.keep_j) request_.reuse = JReuse::Prepared;
 }
 
-// Where a number is none, all pairs tell what becomes of it. Of arrays that cannot be read here, `cutoff` has to ask.
 bool SumState::goes_nearest(const SumRequest& request) const {
-  constexpr std::int64_t kFewI = 500, kFewJ = 20'000;  // are summed over sooner than searched
-  if (!kernel_->source.nearest || lists_ || listed_pairs_ || left_out_ || pairs_ == PairChoice::All) return false;
-  if (pairs_ == PairChoice::Auto && (request.i_count < kFewI || request.nj < kFewJ)) return false;
-  if (request.nj == 0 || !kernel_->nearest()) return false;
-  if (!std::ranges::all_of(request.params, [](double value) { return std::isfinite(value); })) return false;
-  for (std::size_t f = 0; f < fields().size(); ++f) {
-    const ArrayView& view = views_[f];
-    if (fields()[f].role == Role::Param || !view.data) continue;
-    if (!summation_->can_read(static_cast<const std::int64_t*>(view.data))) {
-      if (pairs_ == PairChoice::Auto) return false;
-      continue;
-    }
-    if (fields()[f].role != Role::Output && !is_finite(view, fields()[f].components())) return false;
-  }
-  return true;
+  return kernel_->source.nearest && !lists_ && !listed_pairs_ && !left_out_ &&
+         NearestSum::pays(*kernel_, request, pairs_, *summation_);
+}
+
+bool SumState::goes_by_batches(const SumRequest& request) {
+  if (!lists_ || !lists_->are_batches) return false;
+  if (!batch_sums_) batch_sums_ = std::make_unique<BatchSums>(*kernel_, *lists_);
+  const bool goes = batch_sums_->pays(request, pairs_, *summation_);
+  if (!goes && pairs_ == PairChoice::Cutoff)
+    throw UsageError("pairs = cutoff: where batches are searched, an output may not be in the memory of an input");
+  return goes;
 }
 
 FoundPairs SumState::find_pairs() {
@@ -485,6 +467,9 @@ FoundPairs Summation::find_pairs(const SumRequest&) {
   throw UsageError("neighbours: this device does not hand them over; the CPU does");
 }
 
-void SumState::wait() { summation_->wait(); }
+void SumState::wait() {
+  summation_->wait();
+  if (batch_sums_) batch_sums_->wait();
+}
 
 }  // namespace nbcc

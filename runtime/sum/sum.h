@@ -15,6 +15,7 @@
 
 namespace nbcc {
 
+class BatchSums;
 class NearestSum;
 
 // Which i-particles, and what becomes of what the outputs hold.
@@ -68,14 +69,16 @@ class SumState {
   std::string quoted(std::size_t field) const;
   std::int64_t count_of_i() const;
   std::int64_t count_of_j() const;
-  std::int64_t count_of(std::span<const Role> roles, char side, std::optional<std::int64_t> set) const;
+  std::optional<std::int64_t> shared_count(std::span<const Role> roles, std::string_view all,
+                                           std::string_view one) const;
+  std::int64_t count_of_side(char side, std::optional<std::int64_t> bound, std::optional<std::int64_t> set) const;
   void check_params() const;
   void check_neighbours(std::string_view what) const;
   void check_lists(std::string_view what) const;
   SumRequest request_of(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const;
   void check_listed(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const;
-  std::optional<std::int64_t> count_of_pairs() const;
   bool goes_nearest(const SumRequest& request) const;
+  bool goes_by_batches(const SumRequest& request);
   std::vector<double> table_of_params() const;
   Pairs pairs_of_run(std::int64_t ni, std::int64_t nj) const;
   template <typename T>
@@ -91,11 +94,12 @@ class SumState {
   std::vector<double> params_;
   std::optional<std::int64_t> ni_, nj_;
   PairChoice pairs_ = PairChoice::Auto;
-  std::optional<Lists> lists_;
+  std::unique_ptr<const Lists> lists_;
   std::optional<PairRows> listed_pairs_, left_out_rows_;
   std::unique_ptr<const LeftOut> left_out_;
   std::unique_ptr<NearestSum> nearest_;                          // when it has been needed
-  bool went_nearest_ = false;                                    // the last run did
+  std::unique_ptr<BatchSums> batch_sums_;                        // the same
+  bool went_nearest_ = false, went_by_batches_ = false;          // the last run did
   std::map<std::size_t, std::vector<double>> params_of_groups_;  // by field: [group][component]
   SumRequest request_;                                           // what the next run has from before
 };
@@ -111,6 +115,8 @@ class NearestSum {
  public:
   // Of KernelSource::nearest.
   explicit NearestSum(std::shared_ptr<const Kernel> bounded) : sum_(std::move(bounded)) {}
+  // Whether searches are sooner done than all pairs, or must be. `sum`: any of the kernel.
+  static bool pays(const Kernel& kernel, const SumRequest& request, PairChoice pairs, const Summation& sum);
 
   // `fields`, `views` and `params` are those of the pipeline itself. All outputs of the chosen i are stored by the last
   // of the runs.

@@ -134,24 +134,83 @@ void expect_params_of_batches(const Device& on) {
     ASSERT_GT(one.groups, 1);
     std::vector<double> rc, k;
     for (std::int64_t b = 0; b < one.groups; ++b) rc.push_back(0.25 * double(2 + b)), k.push_back(double(1 - b));
-    const test::Columns got = run_kernel(kernel, one.input, {.arrays_on = on.gpu, .prepare = [&](SumState& sum) {
-                                                               one.prepare(sum);
-                                                               sum.set_param_of_groups("rc", rc);
-                                                               sum.set_param_of_groups("k", k);
-                                                             }});
-    for (std::int64_t b = 0; b < one.groups; ++b) {
-      OracleInput input = one.input;
-      input.params = {rc[std::size_t(b)], k[std::size_t(b)]};
-      const Expectation expected = random_pipeline_expectation(pipeline, input, precision);
-      for (std::size_t c = 0; c < got.size(); ++c)
-        for (std::size_t i = 0; i < got[c].size(); ++i) {
-          if (one.group_of[i] != b) continue;
-          EXPECT_NEAR(got[c][i] == expected.values[c][i] ? 0 : got[c][i] - expected.values[c][i], 0,
-                      expected.bound[c][i])
-              << "output " << c << " of i " << i << " in batch " << b;
-        }
+    for (const PairChoice pairs : {PairChoice::Auto, PairChoice::Cutoff}) {
+      const auto prepare = [&](SumState& sum) {
+        one.prepare(sum);
+        sum.set_pairs(pairs);
+        sum.set_param_of_groups("rc", rc);
+        sum.set_param_of_groups("k", k);
+      };
+      // So small batches are searched where they must be, each by itself.
+      const auto after = [&](SumState& sum) { EXPECT_EQ(sum.statistics().searches > 1, pairs == PairChoice::Cutoff); };
+      const test::Columns got =
+          run_kernel(kernel, one.input, {.arrays_on = on.gpu, .prepare = prepare, .after = after});
+      for (std::int64_t b = 0; b < one.groups; ++b) {
+        OracleInput input = one.input;
+        input.params = {rc[std::size_t(b)], k[std::size_t(b)]};
+        const Expectation expected = random_pipeline_expectation(pipeline, input, precision);
+        for (std::size_t c = 0; c < got.size(); ++c)
+          for (std::size_t i = 0; i < got[c].size(); ++i) {
+            if (one.group_of[i] != b) continue;
+            EXPECT_NEAR(got[c][i] == expected.values[c][i] ? 0 : got[c][i] - expected.values[c][i], 0,
+                        expected.bound[c][i])
+                << "output " << c << " of i " << i << " in batch " << b;
+          }
+      }
     }
   }
+}
+
+// Batches of some thousand are searched unasked; the same sums come of all pairs. Outputs in the memory of inputs keep
+// to lists.
+TEST(ListsOnCpu, SearchLargeBatches) {
+  CpuDevice device(2, runnable_isas().back(), make_cpu_toolchain(), "", "");
+  const Pipeline pipeline = parse(kNearSums);
+  const auto kernel = device.load(build_cpu_kernel(pipeline, {}, runnable_isas().back(), ""));
+  constexpr std::int64_t kSmall = 30, kLarge = 6000, kAll = kSmall + kLarge;
+  OracleInput input = random_pipeline_input(pipeline, kAll, kAll, 4);
+  for (auto* columns : {&input.i, &input.j})
+    for (std::size_t c = 0; c < 3; ++c)
+      for (double& x : (*columns)[c]) x *= 10;
+  const Numbers batch = [] {
+    Numbers ids(kSmall, 0);
+    ids.resize(kAll, 1);
+    return ids;
+  }();
+  const auto run = [&](PairChoice pairs, bool searches) {
+    return run_kernel(kernel, input,
+                      {.prepare =
+                           [&](SumState& sum) {
+                             sum.set_batches(2, kAll, batch.data(), kAll, batch.data());
+                             sum.set_pairs(pairs);
+                             sum.set_offsets(5, 7);
+                           },
+                       .after = [&](SumState& sum) { EXPECT_EQ(sum.statistics().searches > 0, searches); }});
+  };
+  const test::Columns searched = run(PairChoice::Auto, true), all = run(PairChoice::All, false);
+  for (std::size_t i = 0; i < std::size_t(kAll); ++i) {
+    EXPECT_NEAR(searched[0][i], all[0][i], 1e-4 * (1 + std::abs(all[0][i])));
+    EXPECT_EQ(searched[1][i], all[1][i]);
+    EXPECT_EQ(searched[2][i], all[2][i]);
+  }
+  EXPECT_GE(searched[2][kSmall], 7 + kSmall);  // in the caller's numbers, of this batch
+  SumState sum(kernel);
+  std::vector<double> x(3 * kAll, 0.5), m(kAll, 1);
+  const ArrayView places{x.data(), Element::Double, kAll, 24, 8}, masses{m.data(), Element::Double, kAll, 8, 8};
+  sum.bind("xi", places);
+  sum.bind("xj", places);
+  sum.bind("mj", masses);
+  sum.bind("near", masses);
+  sum.ignore("least");
+  sum.ignore("nearest");
+  sum.set_batches(2, kAll, batch.data(), kAll, batch.data());
+  sum.set_pairs(PairChoice::Cutoff);
+  EXPECT_THROW(sum.run(), UsageError);
+  EXPECT_EQ(m[0], 1);
+  sum.set_pairs(PairChoice::Auto);
+  sum.run();
+  EXPECT_EQ(sum.statistics().searches, 0);
+  EXPECT_GT(m[0], 1);
 }
 
 // Every range's j once more, at their other places, are the oracle's.
@@ -251,6 +310,35 @@ TEST(ListsOfALibrary, NeedNoCompilerOnAGpu) {
       EXPECT_EQ(random_pipeline_difference(pipeline, run_kernel(kernel, one.input, {.prepare = prepare}), expected),
                 "");
     }
+}
+
+// ... nor have those with inputs of pairs.
+TEST(ListsOnShim, CompiledLibrariesHaveInputsOfPairs) {
+  const Source source{"bonds.pipe", R"(
+input_i vec3 xi; input_j vec3 xj; input_pair real k; param real r0 = 0.5; output(sum) vec3 force; output(max) real most;
+vec3 dx = xj - xi;
+real r = sqrt(dot(dx, dx) + 0.01);
+force += k * (r - r0) / r * dx;
+most = max(most, k * r);
+)"};
+  const std::shared_ptr<const CudaCompiler> compiler = make_shim_compiler();
+  LibraryRequest request;
+  request.sources = {source};
+  request.isas = {Isa::Sse2};
+  CudaShim shim;
+  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
+  request.architectures = {device.gpu().architecture()};
+  request.cuda_compiler = compiler;
+  const LibraryFiles library = build_library(request);
+  const PipelineImage image = read_image(sections_of_library(library.library, kImageSectionPrefix).at(0));
+  const auto kernel = load_image(
+      device, image, []() -> std::shared_ptr<const CudaCompiler> { throw DeviceError("none is allowed here"); });
+  const Pipeline pipeline = parse(source);
+  ListCase one = random_list_case(random_pipeline_input(pipeline, 70, 300, 3), ListKind::Pairs, false, 5);
+  add_pair_columns(one.input, 1, 5);
+  const Expectation expected = random_pipeline_expectation(pipeline, one.input, Precision::Single);
+  EXPECT_EQ(random_pipeline_difference(pipeline, run_kernel(kernel, one.input, {.prepare = one.prepare}), expected),
+            "");
 }
 
 }  // namespace
