@@ -99,7 +99,7 @@ std::string stage_text(const Pipeline& pipeline, std::string_view stage, const O
   if (stage == "cuda") return build_cuda_kernel(pipeline, options, "").text;
   if (stage == "cuda-lists") {
     const KernelSource kernel = build_cuda_kernel(pipeline, options, "");
-    return kernel.only_listed ? kernel.pair_text : kernel.list_text;
+    return kernel.only_listed() ? kernel.pair_text : kernel.list_text;
   }
   if (stage == "cuda-pairs") return build_cuda_kernel(pipeline, options, "").pair_text;
   if (stage == "cuda-search") {

@@ -53,12 +53,13 @@ std::vector<CudaImage> cuda_images(const LibraryRequest& request, const KernelSo
                       request.cuda_compiler->version(), text.first});
   };
   std::vector<KernelText> texts = all_other_texts(kernel);
-  texts.insert(texts.begin(), {kernel.text, kernel.launches.front()});
+  if (!kernel.only_listed()) texts.insert(texts.begin(), {kernel.text, kernel.launches.front()});
   const std::string newest = *std::ranges::max_element(request.architectures, {}, number_of_architecture);
   for (const std::string& architecture : request.architectures) {
     for (const KernelText& text : texts) add(text, architecture, CudaCompiler::Form::Cubin);
     for (const LaunchConfig& config : std::span(kernel.launches).subspan(1))
-      add({kernel.text, config}, architecture, CudaCompiler::Form::Cubin);
+      for (const std::string& text : {kernel.text, cuda_text_but(kernel)})
+        add({text, config}, architecture, CudaCompiler::Form::Cubin);
   }
   for (const KernelText& text : texts) add(text, newest, CudaCompiler::Form::Ptx);
   compile_all(*request.cuda_compiler, images);

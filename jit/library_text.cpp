@@ -99,6 +99,7 @@ std::vector<Function> functions_of(const Signature& signature) {
       prototype("NBCC_API nbcc_status", name + "_open",
                 {"nbcc_device* device", "nbcc_pipeline** pipeline", "nbcc_error** error"}),
       fmt::format("  return nbcc_pipeline_from_image(device, &nbcc_image_of_{}, pipeline, error);\n", name)};
+  if (signature.is_only_opened) return {open};
   return {sums("double", "", "NBCC_DOUBLE_ELEMENT"), sums("float", "_f", "NBCC_FLOAT"), open,
           binds("double", "_bind", "NBCC_DOUBLE_ELEMENT"), binds("float", "_bind_f", "NBCC_FLOAT")};
 }

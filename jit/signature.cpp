@@ -74,7 +74,7 @@ std::vector<std::string> comment_at_head(const Source& source) {
 
 Argument argument_of(const FieldLayout& field) {
   constexpr Argument::Kind kKinds[] = {Argument::Kind::InputI, Argument::Kind::InputJ, Argument::Kind::Param,
-                                       Argument::Kind::Output};
+                                       Argument::Kind::Output, Argument::Kind::InputPair};
   Argument argument{kKinds[int(field.role)], field.name, Argument::Number::Real, {}, field.comment, field};
   const Element element = typed_element(field, Element::Double);
   if (element == Element::Int32) argument.number = Argument::Number::Int32;
@@ -130,14 +130,11 @@ std::string c_type(const Argument& argument, const std::string& real) {
 }
 
 Signature signature_of(const Source& source, const KernelSource& kernel) {
-  if (kernel.only_listed)
-    throw UsageError(fmt::format(
-        "pipeline '{}' has inputs of pairs (input_pair), which functions of a library cannot take: load its "
-        "text where it is used",
-        kernel.pipeline));
   Signature signature{kernel.pipeline, comment_at_head(source), {}};
+  signature.is_only_opened = kernel.only_listed();
   std::vector<Argument>& arguments = signature.arguments;
   for (const FieldLayout& field : kernel.fields) arguments.push_back(argument_of(field));
+  if (signature.is_only_opened) return signature;
   for (const Argument::Kind kind : {Argument::Kind::CountI, Argument::Kind::CountJ}) {
     const auto first = std::ranges::find_if(arguments, [&](const Argument& argument) {
       return kind == Argument::Kind::CountI ? argument.on_i() : argument.kind == Argument::Kind::InputJ;

@@ -12,7 +12,7 @@
 namespace nbcc {
 
 struct Argument {
-  enum class Kind : std::uint8_t { CountI, CountJ, InputI, InputJ, Param, Output };
+  enum class Kind : std::uint8_t { CountI, CountJ, InputI, InputJ, Param, Output, InputPair };
   enum class Number : std::uint8_t { Real, Int32, Int64 };  // Real: double or float, by the function's flavour
   Kind kind = Kind::CountI;
   std::string name;  // of the field, or "ni", "nj"; '_' is added to a word of C and to a name that is taken
@@ -32,6 +32,8 @@ struct Signature {
   // The fields in order of declaration; before the first of each side stands that side's count. The count of a side
   // that has no field stands before everything.
   std::vector<Argument> arguments;
+  // Its sums are over listed pairs, which no function takes: it is opened, and lists and arrays are given to a sum.
+  bool is_only_opened = false;
   // Whether there are arrays that may be of double or of float: else both functions take the same arguments, and
   // languages that know functions by these as well have one.
   bool has_flavours() const;

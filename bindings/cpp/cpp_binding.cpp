@@ -95,8 +95,8 @@ std::string cpp_header(const LibraryText& library) {
   std::string text;
   for (const LibraryPipeline& one : library.pipelines) {
     text += (text.empty() ? "// " : "\n\n// ") + title(one.signature) + "\n";
-    text += function_of(one.signature, "double");
-    if (one.signature.has_flavours()) text += function_of(one.signature, "float");
+    if (!one.signature.is_only_opened) text += function_of(one.signature, "double");
+    if (!one.signature.is_only_opened && one.signature.has_flavours()) text += function_of(one.signature, "float");
     text += opening_of(one.signature);
   }
   return fill_text(

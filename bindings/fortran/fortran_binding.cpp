@@ -66,6 +66,7 @@ std::string interface_of(const Signature& signature) {
   std::string text = comment(signature);
   const std::string name = fortran_name(signature.pipeline);
   for (const bool binds : {false, true}) {
+    if (signature.is_only_opened) break;
     text += fmt::format("interface {}{}\n", name, binds ? "_bind" : "") + function_of(signature, "double", binds);
     if (signature.has_flavours()) text += function_of(signature, "float", binds);
     text += "end interface\n";
@@ -110,6 +111,7 @@ std::string fortran_module(const LibraryText& library) {
     check_names(one.signature);
     interfaces += (interfaces.empty() ? "" : "\n") + interface_of(one.signature);
     for (const char* suffix : {"", "_open", "_bind"}) {
+      if (one.signature.is_only_opened && std::string_view(suffix) != "_open") continue;
       names += fmt::format("public :: {}{}\n", fortran_name(one.signature.pipeline), suffix);
     }
   }

@@ -1,4 +1,5 @@
-# A compiled library searches for neighbours, and finds what all pairs find; one without a cutoff has nothing to search.
+# A compiled library searches for neighbours, and finds what all pairs find; one without a cutoff has nothing to search;
+# one with inputs of pairs sums over pairs that are listed.
 #
 #   cmake -DBUILD=nbcc's build folder -DSOURCE=nbcc's source -DSCRATCH=an empty folder to be -P neighbours.cmake
 cmake_minimum_required(VERSION 3.22)
@@ -11,7 +12,8 @@ if(NOT c_compiler)
 endif()
 file(REMOVE_RECURSE ${SCRATCH})
 file(MAKE_DIRECTORY ${SCRATCH})
-set(words ${BUILD}/bin/nbcc compile ${programs}/near.pipe ${SOURCE}/pipelines/gravity.pipe --precision double --force)
+set(words ${BUILD}/bin/nbcc compile ${programs}/near.pipe ${SOURCE}/pipelines/gravity.pipe
+  ${SOURCE}/examples/water/bonds.pipe --precision double --force)
 must(${words} -o libnear.so --rpath ${BUILD}/lib)
 must(${words} -o libnear.a --static)
 foreach(library "-L.;-lnear" libnear.a)

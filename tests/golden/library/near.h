@@ -12,6 +12,8 @@
  * the library has a kernel for; nbcc_last_error() tells it in words. Different threads may call at once. The first call
  * starts the threads that all later ones use, or opens the GPU.
  *
+ * A pipeline with inputs of pairs (input_pair) has P_open() alone: nbcc_sum_set_listed_pairs() lists its pairs.
+ *
  * For anything else, as GPUs, streams, particles that stay packed, sums that are added to what is there, or a number of
  * threads: P_open() is the pipeline on a device of nbcc_device_open(), P_bind() and P_bind_f() bind all arrays of a sum
  * of nbcc_sum_create() at once, nbcc_sum_run() runs it. See nbcc.h. */
