@@ -128,7 +128,10 @@ void run_compile(const CompileOptions& options) {
 void add_compile(CLI::App& app, Invocation&) {
   const auto options = std::make_shared<CompileOptions>();
   CLI::App& command = *app.add_subcommand("compile", "Make a library of pipelines, for C, C++ and Fortran");
-  command.add_option("FILE", options->files, "Pipelines; each becomes a function that is called as its file")
+  command
+      .add_option(
+          "FILE", options->files,
+          "Pipelines; each becomes a function that is called as its file; one with inputs of pairs is opened only")
       ->required()
       ->type_name("");
   command

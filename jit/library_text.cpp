@@ -38,7 +38,10 @@ std::vector<std::string> declarations(const Signature& signature, const std::str
 std::string comment(const Signature& signature) {
   std::string text = "/*";
   const auto in_table = [](const Argument& argument) {
-    const std::string rows = !argument.is_array() ? "" : argument.on_i() ? "[ni]" : "[nj]";
+    const std::string rows = !argument.is_array()                         ? ""
+                             : argument.on_i()                            ? "[ni]"
+                             : argument.kind == Argument::Kind::InputPair ? "[pairs]"
+                                                                          : "[nj]";
     return argument.name + rows + brackets(argument.shape);
   };
   for (const std::string& line : documentation(signature, in_table)) {

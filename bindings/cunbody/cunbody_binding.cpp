@@ -37,6 +37,8 @@ std::string misfit(const Field& field) {
         "constant",
         field.name);
   }
+  if (field.role == Role::InputPair)
+    return fmt::format("input_pair '{}' has no place in cunbody_api(), which sums over all pairs", field.name);
   const Rows rows = rows_of(field.role);
   const bool one = field.components() == 1;
   return fmt::format(

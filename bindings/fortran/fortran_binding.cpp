@@ -39,7 +39,8 @@ std::string declaration(const Argument& argument, const std::string& real) {
 std::string comment(const Signature& signature) {
   std::string text;
   const auto in_table = [](const Argument& argument) {
-    return fortran_name(argument.name) + dimensions(argument, argument.on_i() ? "ni" : "nj");
+    const bool of_pairs = argument.kind == Argument::Kind::InputPair;
+    return fortran_name(argument.name) + dimensions(argument, argument.on_i() ? "ni" : of_pairs ? "pairs" : "nj");
   };
   for (const std::string& line : documentation(signature, in_table)) text += (line.empty() ? "!" : "! " + line) + "\n";
   return text;

@@ -250,7 +250,7 @@ typedef struct nbcc_lists {
   int axes;             /* of a shift: as many as places have */
 } nbcc_lists;
 
-/* The runs from now on are over the pairs of these lists, whatever nbcc_sum_set_pairs has asked for; with one range of
+/* The runs from now on are over the pairs of these lists; under NBCC_PAIRS_CUTOFF they are refused. With one range of
  * all j for each group they give what all pairs give, but for the order in which terms are added. `lists` null: no
  * more. Everything is copied and checked: NBCC_ERROR_USAGE names the entry, what it is and what it may be; whether
  * there are so many particles each run checks. What is refused leaves things as they were. Runs are of all i then. */
@@ -258,7 +258,10 @@ NBCC_API nbcc_status nbcc_sum_set_lists(nbcc_sum* sum, const nbcc_lists* lists, 
 
 /* Many independent systems in one run: on an i act the j of the same batch. `i_batch` and `j_batch` are the ids of all
  * particles, from 0 to before `batches`, in rising order. i_index, j_index and chosen indices count all particles, not
- * those of a batch. Takes the place of lists. `batches` = 0 and no ids: no more. */
+ * those of a batch. Takes the place of lists. `batches` = 0 and no ids: no more. Behind a proved cutoff a large batch
+ * is summed by a search of its own, and every batch under NBCC_PAIRS_CUTOFF, which is refused where an output is in the
+ * memory of an input. Such runs cannot be captured, count as one for each of these batches in the statistics, and may
+ * have stored some batches when memory for another is lacking. */
 NBCC_API nbcc_status nbcc_sum_set_batches(nbcc_sum* sum, int64_t batches, int64_t ni, const int64_t* i_batch,
                                           int64_t nj, const int64_t* j_batch, nbcc_error** error);
 /* Values of a param for each batch, or each group of the lists: `count` is their number times the param's components,
@@ -352,7 +355,8 @@ typedef struct nbcc_run_options {
  * device leaves some of them stored. All that can be refused is refused before: wrong arguments, missing memory, a
  * kernel that cannot be compiled or loaded. Outputs on the host are written last and are always as they were. Where the
  * GPU's memory makes a run from device arrays go in pieces of i, each piece is stored when it is summed; the GPU may
- * then fail in a later one. With arrays on the host as well, one launch at the end stores all outputs on the device.
+ * then fail in a later one. Batches that are searched are stored one by one, too. With arrays on the host as well, one
+ * launch at the end stores all outputs on the device.
  *
  * On a GPU a run whose arrays are all on the device returns when its work is in the stream: the outputs are there when
  * the stream has come so far, or nbcc_sum_wait returns; a failure of the work is told by nbcc_sum_wait, or by whatever

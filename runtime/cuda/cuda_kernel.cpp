@@ -74,7 +74,7 @@ const CudaKernel* CudaKernel::leaving_out(bool may_load) const {
   if (!leaving_out_ && may_load) {
     KernelSource other = source;
     other.text = cuda_text_but(source);
-    leaving_out_ = std::make_shared<const CudaKernel>(std::move(other), loader_);
+    leaving_out_ = std::make_shared<const CudaKernel>(std::move(other), loader_, tuned_);
   }
   return leaving_out_.get();
 }

@@ -98,6 +98,7 @@ bool CudaSummation::can_read(const std::int64_t* list) const {
 
 LaunchConfig CudaSummation::launch_for(std::int64_t ni, std::int64_t nj) {
   const CudaContextGuard guard(gpu_);
+  launcher_.leave_out(nullptr);
   launcher_.configure(ni, nj, true);
   return launcher_.config();
 }
@@ -157,6 +158,8 @@ void CudaSummation::run(const SumRequest& request, CudaWhole* whole) {
   if (can_be_captured(stream)) {
     gpu_.require(gpu_.driver().stream_is_capturing(stream, &capturing), "asking whether the stream is captured");
   }
+  if (capturing != 0 && !request.may_be_captured)
+    throw DeviceError("batches that are searched, each by itself, cannot be captured");
   launcher_.set_capturing(capturing != 0);
   leave_out(request, !whole, capturing != 0);
   if (request.binding != binding_) bind(request);
@@ -205,6 +208,10 @@ void CudaSummation::leave_out(const SumRequest& request, bool all_pairs, bool ca
         "the pairs that are left out are sent to the GPU, which cannot be done while a stream is captured: run once "
         "before the capture");
   wait_for_work();
+  if (left_out_.send(*request.left_out)) return;
+  // What other sums left behind.
+  launcher_.release();
+  running_.release();
   if (!left_out_.send(*request.left_out))
     throw DeviceError("out of memory of the GPU: there is no room for the table of the pairs that are left out");
 }

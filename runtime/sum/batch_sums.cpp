@@ -1,9 +1,12 @@
-// A run over batches -> a run for each of them. Doors: those of BatchSums.
+// A run over batches -> one over lists, and one for each batch that is searched. Doors: those of BatchSums.
 #include "runtime/sum/batch_sums.h"
 
-#include <algorithm>
+#include <string>
+#include <utility>
 #include <variant>
 
+#include "fmt/format.h"
+#include "runtime/error.h"
 #include "runtime/sum/overlap.h"
 
 namespace nbcc {
@@ -24,6 +27,21 @@ PairRows rows_of(const PairRows& all, std::int64_t i_begin, std::int64_t i_end, 
   return rows;
 }
 
+// The names of an output and of an input in its memory, if there are such.
+std::optional<std::pair<std::string, std::string>> shared_memory(const KernelSource& source,
+                                                                 const SumRequest& request) {
+  const std::vector<FieldLayout>& fields = source.fields;
+  for (std::size_t out = 0; out < fields.size(); ++out) {
+    if (fields[out].role != Role::Output || !request.views[out].data) continue;
+    for (std::size_t in = 0; in < fields.size(); ++in) {
+      if (fields[in].role != Role::InputI && fields[in].role != Role::InputJ) continue;
+      if (!disjoint(request.views[in], fields[in].components(), request.views[out], fields[out].components()))
+        return std::pair(fields[out].name, fields[in].name);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 // Without its views.
@@ -39,78 +57,82 @@ SumRequest BatchSums::request_of(std::int64_t batch, const SumRequest& all) cons
   request.keep_j = false;
   request.reuse = JReuse::None;
   if (!all.params_of_groups.empty())
-    request.params = all.params_of_groups.subspan(b * std::size_t(kernel_.source.params),
-                                                  std::size_t(kernel_.source.params));
+    request.params =
+        all.params_of_groups.subspan(b * std::size_t(kernel_.source.params), std::size_t(kernel_.source.params));
   request.params_of_groups = {};
+  request.may_be_captured = false;
   return request;
 }
 
-bool BatchSums::outputs_lie_apart(const SumRequest& request) const {
-  const std::vector<FieldLayout>& fields = kernel_.source.fields;
-  for (std::size_t out = 0; out < fields.size(); ++out) {
-    if (fields[out].role != Role::Output || !request.views[out].data) continue;
-    for (std::size_t in = 0; in < fields.size(); ++in) {
-      const bool is_input = fields[in].role == Role::InputI || fields[in].role == Role::InputJ;
-      if (is_input && !disjoint(request.views[in], fields[in].components(), request.views[out],
-                                fields[out].components()))
-        return false;
-    }
-  }
-  return true;
-}
-
-bool BatchSums::pays(const SumRequest& request, PairChoice pairs, const Summation& sum) const {
-  if (pairs == PairChoice::All || kernel_.source.search.axes == 0) return false;
-  if (!outputs_lie_apart(request)) return false;
-  if (pairs == PairChoice::Cutoff) return true;
-  SumRequest largest;
+void BatchSums::choose(const SumRequest& request, PairChoice pairs, const Summation& over_lists) {
+  chosen_ = true;
+  std::vector<std::int64_t> numbers;
+  bool all = true;
   for (std::int64_t batch = 0; batch < batches_.groups(); ++batch) {
     const SumRequest one = request_of(batch, request);
-    if (double(one.i_count) * double(one.nj) >= double(largest.i_count) * double(largest.nj)) largest = one;
+    if (one.i_count == 0) continue;
+    const bool is_large = std::holds_alternative<Neighbours>(dispatch(kernel_.source, pairs, one.i_count, one.nj)) &&
+                          (pairs == PairChoice::Cutoff || over_lists.search_may_pay(one));
+    if (is_large) numbers.push_back(batch);
+    all = all && is_large;
   }
-  return std::holds_alternative<Neighbours>(dispatch(kernel_.source, pairs, largest.i_count, largest.nj)) &&
-         sum.search_may_pay(largest);
+  for (const std::int64_t batch : numbers) searched_.emplace_back().batch = batch;
+  if (!all && !numbers.empty()) rest_ = without_j_of(batches_, numbers);
 }
 
-void BatchSums::run(const SumRequest& all, PairChoice pairs, const PairRows* left_out) {
-  kept_.resize(std::size_t(batches_.groups()));
-  for (std::int64_t batch = 0; batch < batches_.groups(); ++batch) {
-    const auto b = std::size_t(batch);
-    SumRequest request = request_of(batch, all);
-    if (request.i_count == 0) continue;
-    Batch& kept = kept_[b];
-    if (!kept.sum) kept.sum = kernel_.start();
-    const std::int64_t i_begin = batches_.i_first[b], j_begin = batches_.j_begin[b];
-    kept.views.assign(all.views.begin(), all.views.end());
-    for (std::size_t f = 0; f < kept.views.size(); ++f) {
-      ArrayView& view = kept.views[f];
-      const Role role = kernel_.source.fields[f].role;
-      if (!view.data || role == Role::Param) continue;
-      view.data = static_cast<std::byte*>(view.data) + (role == Role::InputJ ? j_begin : i_begin) * view.stride;
-      view.count = role == Role::InputJ ? request.nj : request.i_count;
-    }
-    request.views = kept.views;
-    if (left_out && kept.left_out_number != left_out->number) {
-      kept.left_out = std::make_unique<const LeftOut>(
-          rows_of(*left_out, i_begin, batches_.i_first[b + 1], j_begin, batches_.j_end[b]));
-      kept.left_out_number = left_out->number;
-    }
-    request.left_out = left_out ? kept.left_out.get() : nullptr;
-    std::visit([&](const auto which) { kept.sum->run(request, which); },
-               dispatch(kernel_.source, pairs, request.i_count, request.nj));
+bool BatchSums::searches_any(const SumRequest& request, PairChoice pairs, const Summation& over_lists) {
+  if (pairs == PairChoice::All || kernel_.source.search.axes == 0) return false;
+  if (!chosen_) choose(request, pairs, over_lists);
+  if (searched_.empty()) return false;
+  if (const auto shared = shared_memory(kernel_.source, request)) {
+    if (pairs != PairChoice::Cutoff) return false;
+    throw UsageError(
+        fmt::format("pairs = cutoff: output '{}' is in the memory of input '{}', and batches are searched and stored "
+                    "one after the other",
+                    shared->first, shared->second));
   }
+  // Those that are searched would be given what finish() makes of nothing, beside their results.
+  return !(rest_ && request.accumulate && kernel_.source.has_finish);
+}
+
+void BatchSums::run(const SumRequest& all, PairChoice pairs, const PairRows* left_out, Summation& over_lists) {
+  if (rest_) over_lists.run(all, Listed{&*rest_});
+  for (Searched& one : searched_) run(one, all, pairs, left_out);
+}
+
+void BatchSums::run(Searched& one, const SumRequest& all, PairChoice pairs, const PairRows* left_out) const {
+  const auto b = std::size_t(one.batch);
+  const std::int64_t i_begin = batches_.i_first[b], j_begin = batches_.j_begin[b];
+  SumRequest request = request_of(one.batch, all);
+  if (!one.sum) one.sum = kernel_.start();
+  one.views.assign(all.views.begin(), all.views.end());
+  for (std::size_t f = 0; f < one.views.size(); ++f) {
+    ArrayView& view = one.views[f];
+    const bool of_j = kernel_.source.fields[f].role == Role::InputJ;
+    if (!view.data || kernel_.source.fields[f].role == Role::Param) continue;
+    view.data = static_cast<std::byte*>(view.data) + (of_j ? j_begin : i_begin) * view.stride;
+    view.count = of_j ? request.nj : request.i_count;
+  }
+  request.views = one.views;
+  if (left_out && one.left_out_number != left_out->number) {
+    one.left_out = std::make_unique<const LeftOut>(
+        rows_of(*left_out, i_begin, batches_.i_first[b + 1], j_begin, batches_.j_end[b]));
+    one.left_out_number = left_out->number;
+  }
+  request.left_out = left_out ? one.left_out.get() : nullptr;
+  one.sum->run(request, Neighbours{pairs == PairChoice::Cutoff});
 }
 
 void BatchSums::wait() {
-  for (Batch& batch : kept_)
-    if (batch.sum) batch.sum->wait();
+  for (Searched& one : searched_)
+    if (one.sum) one.sum->wait();
 }
 
 SumStatistics BatchSums::statistics() const {
   SumStatistics all;
-  for (const Batch& batch : kept_) {
-    if (!batch.sum) continue;
-    const SumStatistics one = batch.sum->statistics();
+  for (const Searched& searched : searched_) {
+    if (!searched.sum) continue;
+    const SumStatistics one = searched.sum->statistics();
     all.pairs_tested += one.pairs_tested;
     all.searches += one.searches;
     all.runs += one.runs;

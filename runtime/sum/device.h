@@ -31,9 +31,10 @@ struct SumRequest {
   std::int64_t i_offset = 0, j_offset = 0;
   bool accumulate = false;
   JReuse reuse = JReuse::None;
-  double skin = 0;            // what a search finds is kept until somebody has moved by half of it; 0: not at all
-  bool keep_j = false;        // what is made of the j-particles now will be asked for again
-  std::uint64_t binding = 0;  // another number whenever `views` has changed
+  double skin = 0;              // what a search finds is kept until somebody has moved by half of it; 0: not at all
+  bool may_be_captured = true;  // into a graph of a GPU
+  bool keep_j = false;          // what is made of the j-particles now will be asked for again
+  std::uint64_t binding = 0;    // another number whenever `views` has changed
   const LeftOut* left_out = nullptr;         // pairs that do not act; null: none
   std::span<const double> params_of_groups;  // of listed groups: [group][param]; empty: those of the run
   void* stream = nullptr;                    // of a GPU: the caller's stream, null for the legacy default one

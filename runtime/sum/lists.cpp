@@ -58,6 +58,7 @@ void check_most(std::string_view what, std::int64_t count, std::string_view of) 
 }
 
 void count(Lists& lists) {
+  lists.most_i = lists.pairs = lists.most_j_end = 0;
   for (std::size_t g = 0; g < std::size_t(lists.groups()); ++g) {
     const std::int64_t i = lists.i_first[g + 1] - lists.i_first[g];
     lists.most_i = std::max(lists.most_i, i);
@@ -150,6 +151,17 @@ Lists lists_of_batches(std::int64_t batches, std::span<const std::int64_t> i_bat
   lists.j_end.assign(of_j.begin() + 1, of_j.end());
   count(lists);
   return lists;
+}
+
+Lists without_j_of(const Lists& lists, std::span<const std::int64_t> groups) {
+  Lists fewer = lists;
+  fewer.number = next_number();
+  for (const std::int64_t group : groups)
+    for (auto r = std::size_t(lists.range_first[std::size_t(group)]);
+         r < std::size_t(lists.range_first[std::size_t(group) + 1]); ++r)
+      fewer.j_end[r] = fewer.j_begin[r];
+  count(fewer);
+  return fewer;
 }
 
 void PairRows::check_counts(std::int64_t ni, std::int64_t nj) const {

@@ -57,6 +57,9 @@ Lists read_lists(const ListArrays& arrays, const Fetch<std::int64_t>& fetch, con
 Lists lists_of_batches(std::int64_t batches, std::span<const std::int64_t> i_batch,
                        std::span<const std::int64_t> j_batch);
 
+// The same groups, of which some have no j any more.
+Lists without_j_of(const Lists& lists, std::span<const std::int64_t> groups);
+
 // The pairs within the proved reach that a search has found: of i the j from first[i] to before first[i + 1], and what
 // is added to their places to be at that copy of theirs which is nearest to i, an axis after the other.
 struct FoundPairs {

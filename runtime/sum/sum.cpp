@@ -255,6 +255,7 @@ void SumState::check_neighbours(std::string_view what) const {
 
 void SumState::set_pairs(PairChoice choice) {
   if (choice == PairChoice::Cutoff && !kernel_->source.nearest) check_neighbours("pairs = cutoff");
+  if (choice != pairs_) batch_sums_.reset(), went_by_batches_ = false;
   pairs_ = choice;
 }
 
@@ -432,7 +433,7 @@ void SumState::run(const RunChoice& choice) {
     return nearest_->run(fields(), request, choice, ni);
   }
   went_by_batches_ = goes_by_batches(request);
-  if (went_by_batches_) return batch_sums_->run(request, pairs_, left_out_ ? &*left_out_rows_ : nullptr);
+  if (went_by_batches_) return batch_sums_->run(request, pairs_, left_out_ ? &*left_out_rows_ : nullptr, *summation_);
   std::visit([&](const auto pairs) { summation_->run(request, pairs); }, pairs_of_run(request.i_count, nj));
   if (request.keep_j) request_.reuse = JReuse::Prepared;
 }
@@ -445,10 +446,7 @@ bool SumState::goes_nearest(const SumRequest& request) const {
 bool SumState::goes_by_batches(const SumRequest& request) {
   if (!lists_ || !lists_->are_batches) return false;
   if (!batch_sums_) batch_sums_ = std::make_unique<BatchSums>(*kernel_, *lists_);
-  const bool goes = batch_sums_->pays(request, pairs_, *summation_);
-  if (!goes && pairs_ == PairChoice::Cutoff)
-    throw UsageError("pairs = cutoff: where batches are searched, an output may not be in the memory of an input");
-  return goes;
+  return batch_sums_->searches_any(request, pairs_, *summation_);
 }
 
 FoundPairs SumState::find_pairs() {

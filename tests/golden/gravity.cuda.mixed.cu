@@ -192,6 +192,7 @@ NBCC_DEVICE bool leaves_out_any(const Arguments& a, const LeftOutTable& table, i
     const LeftOut& out = left_out_of(a, table, first_i, r);
     const int highest = out.first + (out.next != 0 ? 63 - __clz((int)out.next) : 31 - __clz((int)out.near));
     any |= out.first < end_j && highest >= first_j;
+    if (any) break;
 #pragma unroll 1
     for (int k = 0; k < out.far_count; ++k) {
       const int number = table.far[out.far_begin + k];

@@ -213,6 +213,71 @@ TEST(ListsOnCpu, SearchLargeBatches) {
   EXPECT_GT(m[0], 1);
 }
 
+// One sum, run after run: what changes in between counts, and small batches beside large ones keep their results.
+TEST(ListsOnCpu, SearchedBatchesFollowTheSum) {
+  CpuDevice device(2, runnable_isas().back(), make_cpu_toolchain(), "", "");
+  const Pipeline pipeline = parse({"count.pipe", R"(
+input_i vec3 xi; input_j vec3 xj; param real rc = 1; output(sum) index count;
+vec3 dx = xj - xi;
+if (dot(dx, dx) < rc * rc) count += 1;
+)"});
+  const auto kernel = device.load(build_cpu_kernel(pipeline, {}, runnable_isas().back(), ""));
+  constexpr std::int64_t kSmall = 3, kLarge = 4000, kAll = kSmall + kLarge + kSmall;
+  // On a line at distances of 0.75, each batch from 0 on.
+  std::vector<double> x(3 * kAll, 0.0);
+  Numbers batch, first{0}, out, count(kAll, -1);
+  for (std::int64_t k = 0; k < kAll; ++k) {
+    batch.push_back(k < kSmall ? 0 : k < kSmall + kLarge ? 1 : 2);
+    x[std::size_t(3 * k)] = 0.75 * double(k < kSmall ? k : k < kSmall + kLarge ? k - kSmall : k - kSmall - kLarge);
+    out.push_back(k);  // itself
+    first.push_back(k + 1);
+  }
+  SumState sum(kernel);
+  const ArrayView places{x.data(), Element::Double, kAll, 24, 8}, counts{count.data(), Element::Int64, kAll, 8, 8};
+  sum.bind("xi", places);
+  sum.bind("xj", places);
+  sum.bind("count", counts);
+  sum.set_batches(3, kAll, batch.data(), kAll, batch.data());
+  // Of the first of each batch, and of the second.
+  const auto expect = [&](std::int64_t of_first, std::int64_t of_second, std::int64_t searches) {
+    for (const std::int64_t begin : {std::int64_t(0), kSmall, kSmall + kLarge}) {
+      EXPECT_EQ(count[std::size_t(begin)], of_first) << "from " << begin;
+      EXPECT_EQ(count[std::size_t(begin + 1)], of_second) << "from " << begin;
+    }
+    EXPECT_EQ(sum.statistics().searches, searches);
+  };
+  sum.run();
+  expect(2, 3, 1);
+  sum.run({.accumulate = true});
+  expect(4, 6, 2);
+  sum.set_left_out(kAll, first.data(), kAll, out.data());
+  sum.run();
+  expect(1, 2, 3);
+  sum.set_param("rc", std::vector<double>{0.5});
+  sum.run();
+  expect(0, 0, 4);
+  sum.set_left_out(0, nullptr, 0, nullptr);
+  sum.set_param_of_groups("rc", std::vector<double>{1, 0.5, 1});
+  sum.run();
+  EXPECT_EQ(count[1], 3);
+  EXPECT_EQ(count[std::size_t(kSmall + 1)], 1);
+  // Other arrays.
+  std::vector<double> nearer(x);
+  for (double& place : nearer) place /= 4;
+  sum.bind("xi", {nearer.data(), Element::Double, kAll, 24, 8});
+  sum.bind("xj", {nearer.data(), Element::Double, kAll, 24, 8});
+  sum.run();
+  EXPECT_EQ(count[1], 3);
+  EXPECT_EQ(count[std::size_t(kSmall + 1)], 4);
+  // Other batches: all are one.
+  const Numbers one(kAll, 0);
+  sum.set_batches(1, kAll, one.data(), kAll, one.data());
+  sum.bind("xi", places);
+  sum.bind("xj", places);
+  sum.run();
+  EXPECT_EQ(count[1], 3);  // rc is 0.5 again: himself, and those of the other two who stand at his place
+}
+
 // Every range's j once more, at their other places, are the oracle's.
 void expect_shifts(const Device& on) {
   const Pipeline pipeline = parse(kNearSums);
