@@ -51,9 +51,10 @@ bool is_allowed(llvm::StringRef symbol) {
   if (symbol.starts_with("_ZGV")) return true;
   static constexpr std::array kNames{"memcpy", "memset", "memmove"};
   if (std::ranges::any_of(kNames, [&](const char* n) { return symbol == n; })) return true;
-  static constexpr std::array kScalars{"cbrt", "exp",  "exp2", "log",   "log2",  "pow",   "sin",  "cos",
-                                       "tan",  "asin", "acos", "atan",  "atan2", "sinh",  "cosh", "tanh",
-                                       "erf",  "erfc", "fma",  "round", "trunc", "floor", "ceil"};
+  static constexpr std::array kScalars{
+      "cbrt", "exp",   "exp2",  "log",   "log2",  "pow",   "sin",   "cos",    "tan",    "asin",  "acos",
+      "atan", "atan2", "sinh",  "cosh",  "tanh",  "erf",   "erfc",  "fma",    "round",  "trunc", "floor",
+      "ceil", "expm1", "log1p", "log10", "asinh", "acosh", "atanh", "lgamma", "tgamma", "hypot", "fmod"};
   return std::ranges::any_of(kScalars, [&](llvm::StringRef n) {
     return symbol == n || (symbol.starts_with(n) && symbol.substr(n.size()) == "f");
   });

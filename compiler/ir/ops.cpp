@@ -88,6 +88,12 @@ double cosine_of_pi_times(double x) {
   return -std::cos(std::numbers::pi * (1.0 - r));
 }
 
+// std::lgamma leaves the sign in a variable that threads share.
+double log_gamma(double x) {
+  int sign = 0;
+  return lgamma_r(x, &sign);
+}
+
 // -1 stands apart since the lowest number has no opposite, which the processor would trap.
 Bits quotient(Int64 a, Int64 b) { return b == 0 ? 0 : b == -1 ? 0 - Bits(a) : Bits(a / b); }
 Bits remainder_of(Int64 a, Int64 b) { return b == 0 || b == -1 ? 0 : Bits(a % b); }
@@ -119,7 +125,15 @@ constexpr OpFacts function(Op op, std::string_view name, int arity, Rounding rou
           .values = values};
 }
 
-constexpr Rounding kOfFunction{8}, kOfQuotient{.epsilons = 4, .estimates = 2};
+// ... of which libmvec has none.
+constexpr OpFacts scalar_function(Op op, std::string_view name, int arity, Rounding rounding,
+                                  decltype(OpFacts::values) values) {
+  OpFacts facts = function(op, name, arity, rounding, values);
+  facts.has_vectors = false;
+  return facts;
+}
+
+constexpr Rounding kOfFunction{8}, kOfGamma{24}, kOfQuotient{.epsilons = 4, .estimates = 2};
 
 using enum Typing;
 // In the order of Op. A row is read as one: broken by hand.
@@ -154,6 +168,9 @@ constexpr std::array<OpFacts, kOpCount> kOps{{
     function(Op::Exp2, "exp2", 1, kOfFunction, values<std::exp2>),
     function(Op::Log, "log", 1, kOfFunction, values<std::log>),
     function(Op::Log2, "log2", 1, kOfFunction, values<std::log2>),
+    function(Op::Expm1, "expm1", 1, kOfFunction, values<std::expm1>),
+    function(Op::Log1p, "log1p", 1, kOfFunction, values<std::log1p>),
+    function(Op::Log10, "log10", 1, kOfFunction, values<std::log10>),
     function(Op::Sin, "sin", 1, kOfFunction, values<std::sin>),
     function(Op::Cos, "cos", 1, kOfFunction, values<std::cos>),
     {.op = Op::SinPi, .name = "sinpi", .arity = 1, .typing = Real, .is_function = true, .rounding = kOfFunction,
@@ -169,8 +186,13 @@ constexpr std::array<OpFacts, kOpCount> kOps{{
     function(Op::Sinh, "sinh", 1, kOfFunction, values<std::sinh>),
     function(Op::Cosh, "cosh", 1, kOfFunction, values<std::cosh>),
     function(Op::Tanh, "tanh", 1, kOfFunction, values<std::tanh>),
+    function(Op::Asinh, "asinh", 1, kOfFunction, values<std::asinh>),
+    function(Op::Acosh, "acosh", 1, kOfFunction, values<std::acosh>),
+    function(Op::Atanh, "atanh", 1, kOfFunction, values<std::atanh>),
     function(Op::Erf, "erf", 1, kOfFunction, values<std::erf>),
     function(Op::Erfc, "erfc", 1, kOfFunction, values<std::erfc>),
+    scalar_function(Op::Lgamma, "lgamma", 1, kOfGamma, values<log_gamma>),
+    scalar_function(Op::Tgamma, "tgamma", 1, kOfGamma, values<std::tgamma>),
     {.op = Op::Floor, .name = "floor", .arity = 1, .typing = Real, .is_function = true,
      .cpu = {"round_down({a})"}, .values = values<std::floor>},
     {.op = Op::Ceil, .name = "ceil", .arity = 1, .typing = Real, .is_function = true,
@@ -217,6 +239,8 @@ constexpr std::array<OpFacts, kOpCount> kOps{{
      .cpu = {"maximum({a}, {b})"}, .cuda = {"maximum({a}, {b})"}, .values = values<larger>},
     function(Op::Pow, "pow", 2, {.epsilons = 16, .estimates = 16}, values<std::pow>),
     function(Op::Atan2, "atan2", 2, kOfFunction, values<std::atan2>),
+    function(Op::Hypot, "hypot", 2, kOfFunction, values<[](double a, double b) { return std::hypot(a, b); }>),
+    scalar_function(Op::Fmod, "fmod", 2, {}, values<std::fmod>),
     {.op = Op::CopySign, .name = "copysign", .arity = 2, .typing = Real, .is_function = true,
      .cpu = {"with_sign({a}, {b})"}, .values = values<std::copysign>},
     {.op = Op::And, .name = "and", .arity = 2, .typing = Logic, .cost = 0, .commutes = true,

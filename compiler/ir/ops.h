@@ -41,6 +41,9 @@ enum class Op : std::uint8_t {
   Exp2,
   Log,
   Log2,
+  Expm1,
+  Log1p,
+  Log10,
   Sin,
   Cos,
   SinPi,
@@ -52,8 +55,13 @@ enum class Op : std::uint8_t {
   Sinh,
   Cosh,
   Tanh,
+  Asinh,
+  Acosh,
+  Atanh,
   Erf,
   Erfc,
+  Lgamma,
+  Tgamma,
   Floor,
   Ceil,
   Round,  // halves away from zero
@@ -72,6 +80,8 @@ enum class Op : std::uint8_t {
   Max,
   Pow,
   Atan2,
+  Hypot,
+  Fmod,
   CopySign,
   And,
   Or,
@@ -141,6 +151,7 @@ struct OpFacts {
   bool is_function = false;             // takes several instructions on a GPU
   Rounding rounding = {};
   std::string_view libm = {};  // the function of C's mathematical library that its text on a CPU calls
+  bool has_vectors = true;     // libmvec has that function
   CpuText cpu = {};
   CudaText cuda = {};
   // What it computes in double: out[k] of args[.][k]. Whole numbers wrap at their type's width; null: as doubles do.

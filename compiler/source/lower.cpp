@@ -104,7 +104,8 @@ void Lowering::declare(const clang::Decl* declaration) {
 void Lowering::declare_function(const clang::FunctionDecl* function) {
   const clang::SourceLocation where = function->getLocation();
   const std::string name = function->getNameAsString();
-  if (is_built_in(name)) throw Rejected{where, fmt::format("'{}' is built in; choose another name", name)};
+  if (is_built_in(name) && !is_later_function(name))
+    throw Rejected{where, fmt::format("'{}' is built in; choose another name", name)};
   if (function->hasAttr<clang::AnnotateAttr>())
     throw Rejected{where, fmt::format("'{}' is a function; only a variable can be a field", name)};
   if (name == "finish" && !function->hasBody())

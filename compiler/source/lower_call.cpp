@@ -59,6 +59,12 @@ NodeId Lowering::scalar_function(const std::string& name, std::array<NodeId, 3> 
   const auto type = [&](NodeId node) { return (*graph_)[node].type; };
   // Functions of the real line take whole numbers as reals.
   const auto real = [&](NodeId node) { return type(node) < Type::Float ? cast(node, Type::Real, where) : node; };
+  if (name == "sign") {
+    // Of what is neither, 0 and NaN, itself.
+    const NodeId x = real(a), zero = graph_->constant(0, type(x));
+    const NodeId of_negative = select(binary(Op::Lt, x, zero, where), graph_->constant(-1, type(x)), x, where);
+    return select(binary(Op::Lt, zero, x, where), graph_->constant(1, type(x)), of_negative, where);
+  }
   if (name == "clamp") return binary(Op::Min, binary(Op::Max, a, b, where), c, where);
   if (name == "nearest_image") {
     // dx - box * rint(dx / box): the copy of dx that is nearest to 0 in a periodic box of this length. Of two that are

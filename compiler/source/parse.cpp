@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -21,7 +22,9 @@
 #include "compiler/source/lower.h"
 #include "compiler/source/prescan.h"
 #include "compiler/source/reword.h"
+#include "compiler/source/vocabulary.h"
 #include "compiler/source/warn_singular.h"
+#include "compiler/text/fill_template.h"
 #include "compiler/text/own_stack.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include "templates/embedded.h"
@@ -147,14 +150,27 @@ class Action : public clang::ASTFrontendAction {
   std::function<void(clang::ASTContext&)> use_;
 };
 
+// Declarations of the functions that came later, but for those whose names the text has for something else.
+std::string later_functions_but(const std::set<std::string, std::less<>>& own_names) {
+  constexpr std::string_view kOfTwo[] = {"hypot", "fmod"};
+  std::string text;
+  for (const std::string_view name : later_functions()) {
+    if (own_names.contains(name)) continue;
+    const bool two = std::ranges::find(kOfTwo, name) != std::end(kOfTwo);
+    text += two ? fmt::format("template <__number A, __number B> __floating<A, B> {}(A, B);\n", name)
+                : fmt::format("__UNARY({})\n", name);
+  }
+  return text;
+}
+
 // Clang over in-memory files: nothing of the user's disk is read, whatever the text says.
-void run_clang(const Source& source, Dialect dialect, std::vector<Diagnostic>& diagnostics,
+void run_clang(const Source& source, const Prescanned& prescanned, std::vector<Diagnostic>& diagnostics,
                std::function<void(clang::ASTContext&)> use) {
   auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   if (files->setCurrentWorkingDirectory("/")) throw InternalError("files in memory have no root");
   const std::string prelude =
-      std::string(embedded_template("prelude.h")) +
-      std::string(embedded_template(dialect == Dialect::Named ? "prelude_named.h" : "prelude_cunbody.h"));
+      fill_template("prelude.h", {{"later", later_functions_but(prescanned.own_names)}}) +
+      std::string(embedded_template(prescanned.dialect == Dialect::Named ? "prelude_named.h" : "prelude_cunbody.h"));
   files->addFile(kPrelude, 0, llvm::MemoryBuffer::getMemBufferCopy(prelude, kPrelude));
   files->addFile(kUserFile, 0, llvm::MemoryBuffer::getMemBufferCopy(source.text, kUserFile));
 
@@ -193,7 +209,7 @@ Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings) {
   std::exception_ptr failure;
   // Deep expressions recurse in Clang and in lowering; the prescan bounds their depth.
   run_on_own_stack(kDeepStack, [&] {
-    run_clang(source, prescanned.dialect, diagnostics, [&](clang::ASTContext& context) {
+    run_clang(source, prescanned, diagnostics, [&](clang::ASTContext& context) {
       // Lowering a tree that Clang found wrong would only repeat its complaints in other words.
       if (has_errors(diagnostics)) return;
       // Caught here, since Clang's own frames are built without exceptions.

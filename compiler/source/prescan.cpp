@@ -197,9 +197,21 @@ class Prescanner {
     if (text == "else" && ++else_count() > kMaxElse)
       return fatal(where, fmt::format("this if has more than {} branches", kMaxElse));
     if (is_a(WordKind::Role, text)) role(token, first_in_line);
+    if (is_later_function(text) && is_declared_here()) result_.own_names.emplace(text);
     const bool early = statement_.size() < kRemembered;
     remember(token);
     if (open_.empty() && early) judge_declaration();
+  }
+
+  // Behind a type's name, or behind a comma in a declaration.
+  bool is_declared_here() const {
+    static constexpr std::string_view kNoTypes[] = {"return", "else", "and", "or", "not"};
+    if (previous_.empty()) return false;
+    if (is_word_start(previous_[0])) return !contains(kNoTypes, previous_);
+    const bool in_declaration =
+        !statement_.empty() && (is_a(WordKind::Role, statement_[0].text) || is_a(WordKind::Type, statement_[0].text));
+    return previous_ == "," && in_declaration && next_character() != '(' &&
+           (open_.empty() || open_.back().bracket == '{');
   }
 
   // Fields stand at the top level, each in a declaration of its own. `param` and `output` are ordinary names in

@@ -4,6 +4,7 @@
 // out, and learns what the parser needs beforehand: the dialect, the flop convention, the comments behind declarations.
 // Knows tokens, not grammar.
 #pragma once
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -17,6 +18,7 @@ namespace nbcc {
 struct Prescanned : StatedNumbers {
   Dialect dialect = Dialect::Named;
   std::unordered_map<int, std::string> comments;  // line -> the // comment that ends it
+  std::set<std::string, std::less<>> own_names;   // of later functions, that the text declares itself
   std::vector<Diagnostic> errors;                 // if any, the text must not be parsed
 };
 

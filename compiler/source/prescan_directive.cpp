@@ -66,7 +66,7 @@ std::string Directives::define(std::string_view rest, StatedNumbers& result) {
   const std::string name = take_word(rest);
   if (name.empty() || !is_word_start(name[0])) return "#define needs a name";
   if (name.starts_with("_")) return fmt::format("#define {}: a name begins with a letter", name);
-  if (is_language_word(name) || find_excluded_word(name))
+  if ((is_language_word(name) && !is_later_function(name)) || find_excluded_word(name))
     return fmt::format("'{}' is a word of the language and cannot be defined anew", name);
   if (tokens_.contains(name)) return fmt::format("'{}' is defined a second time", name);
   if (const auto user = used_by_.find(name); user != used_by_.end())

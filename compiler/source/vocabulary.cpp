@@ -103,11 +103,12 @@ struct Form {
 };
 // '@' stands for the function's name. The names of one form are separated by blanks.
 constexpr std::array kForms = std::to_array<Form>({
-    {"sqrt rsqrt cbrt exp exp2 log log2 sin cos sinpi cospi tan asin acos atan sinh cosh tanh erf erfc",
+    {"sqrt rsqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos sinpi cospi tan asin acos atan sinh cosh tanh asinh "
+     "acosh atanh erf erfc lgamma tgamma sign",
      "@(x), of one number"},
     {"floor ceil round trunc fabs abs", "@(x), of one number or vector"},
     {"min max", "@(a, b), of two numbers or two vectors of one length"},
-    {"pow atan2 copysign", "@(x, y), of two numbers"},
+    {"pow atan2 hypot fmod copysign", "@(x, y), of two numbers"},
     {"fma", "@(a, b, c), of three numbers, for a * b + c"},
     {"clamp", "@(x, low, high), of three numbers or three vectors of one length"},
     {"select", "@(condition, yes, no), of two numbers or two vectors of one length"},
@@ -176,6 +177,16 @@ std::span<const std::string_view> words(WordKind kind) {
       break;
   }
   return all_values;
+}
+
+std::span<const std::string_view> later_functions() {
+  static constexpr auto kLater = std::to_array<std::string_view>(
+      {"expm1", "log1p", "log10", "asinh", "acosh", "atanh", "lgamma", "tgamma", "hypot", "fmod", "sign"});
+  return kLater;
+}
+
+bool is_later_function(std::string_view word) {
+  return std::ranges::find(later_functions(), word) != later_functions().end();
 }
 
 bool is_a(WordKind kind, std::string_view word) { return std::ranges::find(words(kind), word) != words(kind).end(); }

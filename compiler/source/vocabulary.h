@@ -17,7 +17,11 @@ const ExcludedWord* find_excluded_word(std::string_view word);
 enum class WordKind { Type, Role, Reduction, Value };    // Value: functions, constants and types
 std::span<const std::string_view> words(WordKind kind);  // real, vec3, ...; input_i, ...; sum, ...
 bool is_a(WordKind kind, std::string_view word);
-bool is_built_in(std::string_view word);       // a function or constant of the prelude
+bool is_built_in(std::string_view word);  // a function or constant of the prelude
+// Functions that the language did not have at first: a text that declares such a name itself means its own.
+std::span<const std::string_view> later_functions();
+bool is_later_function(std::string_view word);
+
 bool is_language_word(std::string_view word);  // any of these, or a keyword
 
 // What is said of an operator of C++ that the language leaves out, and what to write in its place.

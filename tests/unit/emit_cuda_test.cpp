@@ -277,6 +277,8 @@ output(argmax) index far;
 real x = fabs(b - a) + p[0];
 s += sqrt(x) + rsqrt(x) + cbrt(x) + exp(x) + exp2(x) + log(x) + log2(x) + sin(x) + cos(x) + sinpi(x) + cospi(x) + tan(x);
 s += asin(x) + acos(x) + atan(x) + sinh(x) + cosh(x) + tanh(x) + erf(x) + erfc(x) + floor(x) + ceil(x) + round(x) + trunc(x);
+s += expm1(x) + log1p(x) + log10(x) + asinh(x) + acosh(x) + atanh(x) + lgamma(x) + tgamma(x) + sign(x);
+t += hypot(x, b) + fmod(x, b);
 t += pow(x, b) + atan2(x, b) + copysign(x, b) + min(x, b) + max(x, b) + fma(x, b, a) + x / b;
 t += sqrt(da) + real(f) * 2 + (flag && n > 3 ? 1.0 : 0.0);
 int k = n / 3 + n % 5 - n * n;

@@ -245,6 +245,14 @@ TEST(interpret, functions_are_those_of_their_names) {
                          {Op::Sinh, 1, 1.1752011936438014},
                          {Op::Cosh, 1, 1.5430806348152437},
                          {Op::Tanh, 1, 0.7615941559557649},
+                         {Op::Expm1, 1e-9, 1.0000000005e-9},
+                         {Op::Log1p, 1e-9, 9.999999995e-10},
+                         {Op::Log10, 1000, 3},
+                         {Op::Asinh, 1, 0.881373587019543},
+                         {Op::Acosh, 2, 1.3169578969248166},
+                         {Op::Atanh, 0.5, 0.5493061443340548},
+                         {Op::Lgamma, 10, 12.801827480081469},
+                         {Op::Tgamma, 5, 24},
                          {Op::Erf, 1, 0.8427007929497149},
                          {Op::Erfc, 1, 0.15729920705028513}};
   for (const Known& known : table) EXPECT_DOUBLE_EQ(op(known.op, known.argument), known.value) << name(known.op);
@@ -256,6 +264,8 @@ TEST(interpret, functions_of_two_have_their_arguments_in_order) {
   EXPECT_EQ(op(Op::Pow, 2, 10), 1024);
   EXPECT_DOUBLE_EQ(op(Op::Atan2, 1, 0), std::numbers::pi / 2);
   EXPECT_EQ(op(Op::CopySign, 3, -0.0), -3);
+  EXPECT_EQ(op(Op::Hypot, 3, -4), 5);
+  EXPECT_EQ(op(Op::Fmod, -7, 4), -3);
 }
 
 TEST(interpret, logic_and_comparisons) {

@@ -313,6 +313,17 @@ TEST(parse_functions, every_one) {
       {"sinh(xi)", [](double x, double) { return std::sinh(x); }},
       {"cosh(xi)", [](double x, double) { return std::cosh(x); }},
       {"tanh(xi)", [](double x, double) { return std::tanh(x); }},
+      {"expm1(xi)", [](double x, double) { return std::expm1(x); }},
+      {"log1p(xi + 2)", [](double x, double) { return std::log1p(x + 2); }},
+      {"log10(xi + 2)", [](double x, double) { return std::log10(x + 2); }},
+      {"asinh(xi)", [](double x, double) { return std::asinh(x); }},
+      {"acosh(xi + 3)", [](double x, double) { return std::acosh(x + 3); }},
+      {"atanh(xi / 4)", [](double x, double) { return std::atanh(x / 4); }},
+      {"lgamma(xi + 3)", [](double x, double) { return std::lgamma(x + 3); }},
+      {"tgamma(xi + 3)", [](double x, double) { return std::tgamma(x + 3); }},
+      {"sign(xi)", [](double x, double) { return double(x > 0) - double(x < 0); }},
+      {"hypot(xi, xj)", [](double x, double y) { return std::hypot(x, y); }},
+      {"fmod(xi, xj)", [](double x, double y) { return std::fmod(x, y); }},
       {"erf(xi)", [](double x, double) { return std::erf(x); }},
       {"erfc(xi)", [](double x, double) { return std::erfc(x); }},
       {"floor(xi)", [](double x, double) { return std::floor(x); }},
@@ -333,6 +344,27 @@ TEST(parse_functions, every_one) {
       {"pi + two_pi + sqrt_pi + euler", [pi](double, double) { return 3 * pi + std::sqrt(pi) + std::exp(1.0); }},
   };
   for (const Function& f : table) expect_same("s += " + std::string(f.text) + ";", f.value);
+}
+
+// Texts that were written before these were functions mean what they meant.
+TEST(parse_functions, names_that_a_text_declares_are_its_own) {
+  expect_same("real sign(real x) { return 3 * x; }\ns += sign(xi) + sign(2);",
+              [](double x, double) { return 3 * x + 6; });
+  expect_same("real hypot = xi, fmod = xj;\n{ real log10 = 2; s += log10 * hypot; }\ns += fmod + expm1(xi);",
+              [](double x, double y) { return 2 * x + y + std::expm1(x); });
+  expect_same("#define asinh 4\ns += asinh * xi;", [](double x, double) { return 4 * x; });
+  expect_same("real both(real atanh, real x) { return atanh - x; }\ns += both(xi, xj);",
+              [](double x, double y) { return x - y; });
+  const Pipeline fields = parsed(
+      "input_i real a, lgamma; input_j real tgamma; output(sum) real sign; "
+      "sign += lgamma * tgamma + a;");
+  EXPECT_EQ(fields.fields[1].name, "lgamma");
+  EXPECT_EQ(fields.fields[3].name, "sign");
+  // A use is no declaration.
+  expect_same("s += 1 + (xi > 0 ? sign(xj) : -sign(xj)); if (xi > 0) s += hypot(3, 4);", [](double x, double y) {
+    const double of_y = double(y > 0) - double(y < 0);
+    return 1 + (x > 0 ? of_y + 5 : -of_y);
+  });
 }
 
 TEST(parse_functions, sincos_sets_two_variables) {

@@ -53,6 +53,7 @@ std::string CpuExpressions::operation(const Graph& graph, const Node& node, cons
   // Outside the pair loop the estimate would save nothing; the correction that follows it finds nothing to do.
   const OpFacts& op = facts(node.op == Op::RsqrtEstimate && !vector ? Op::Rsqrt : node.op);
   if (!op.libm.empty()) (vector ? used_ : used_scalars_).insert({std::string(op.libm), op.arity});
+  if (!op.has_vectors) of_scalars_.insert(std::string(op.libm));
   const bool whole = node.type < Type::Float && !op.cpu.whole.empty();
   const std::string_view text = whole ? op.cpu.whole : vector || op.cpu.scalar.empty() ? op.cpu.text : op.cpu.scalar;
   if (!text.empty())
@@ -63,7 +64,8 @@ std::string CpuExpressions::operation(const Graph& graph, const Node& node, cons
 
 // libmvec's names: _ZGV, the instruction set's letter, N (no mask), the lanes, a v per argument, the function.
 std::string CpuExpressions::function_text(const std::string& name, const std::string& element, int arguments) const {
-  const bool wide = element == "double", two = arguments == 2, neon = vectors_.isa == Isa::Neon;
+  const bool wide = element == "double", two = arguments == 2,
+             one_by_one = vectors_.isa == Isa::Neon || of_scalars_.contains(name);
   const int native = register_bytes(vectors_.isa) / (wide ? 8 : 4);
   const std::string head =
       fmt::format("NBCC_INLINE v{0} v_{1}(v{0} x{2}) ", element, name, two ? ", v" + element + " y" : "");
@@ -72,11 +74,13 @@ std::string CpuExpressions::function_text(const std::string& name, const std::st
     return head +
            fmt::format("{{ return __builtin_convertvector(v_{}(__builtin_convertvector(x, vdouble){}), v{}); }}\n",
                        name, two ? ", __builtin_convertvector(y, vdouble)" : "", element);
-  const std::string scalar = name + (wide ? "" : "f"), piece = neon ? element : fmt::format("p{}_{}", element, native);
+  const std::string scalar = name + (wide ? "" : "f"),
+                    piece = one_by_one ? element : fmt::format("p{}_{}", element, native);
   const char letter = vectors_.isa == Isa::Avx512 ? 'e' : vectors_.isa == Isa::Avx2 ? 'd' : 'b';
-  const std::string symbol = neon ? scalar : fmt::format("_ZGV{}N{}{}_{}", letter, native, two ? "vv" : "v", scalar);
+  const std::string symbol =
+      one_by_one ? scalar : fmt::format("_ZGV{}N{}{}_{}", letter, native, two ? "vv" : "v", scalar);
   std::string text;
-  if (!neon) text = fmt::format("typedef {} {} __attribute__((ext_vector_type({})));\n", element, piece, native);
+  if (!one_by_one) text = fmt::format("typedef {} {} __attribute__((ext_vector_type({})));\n", element, piece, native);
   text += fmt::format("extern \"C\" {0} {1}({0}{2});\n", piece, symbol, two ? ", " + piece : "");
   return text + head +
          fmt::format("{{ return in_pieces<{0}>(x, {1}, []({0} a, {0}{2}) {{ return {3}(a{4}); }}); }}\n", piece,

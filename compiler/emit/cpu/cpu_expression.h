@@ -34,6 +34,7 @@ class CpuExpressions {
   CpuVectors vectors_;
   std::set<std::pair<std::string, int>> used_;  // of vectors: name, number of arguments
   std::set<std::pair<std::string, int>> used_scalars_;
+  std::set<std::string> of_scalars_;  // those of vectors that libmvec has none of
 };
 
 }  // namespace nbcc
