@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -12,6 +13,7 @@
 #include "cli/progress_bar.h"
 #include "cli/save_table.h"
 #include "cli/search_statistics.h"
+#include "runtime/error.h"
 
 namespace nbcc {
 namespace {
@@ -22,7 +24,7 @@ struct RunOptions {
   std::vector<std::string> params;
   KernelChoice kernel;
   OutputChoice output;
-  bool single_output = false;
+  bool single_output = false, update = false, total = false;
   bool statistics = false, json = false;
 };
 
@@ -88,17 +90,125 @@ ParticleTable result_table(ParticleSum& sum, const ParticleTable& i_table, const
   return table;
 }
 
-void run_run(const RunOptions& options, const std::string& command_line) {
-  check_writable(options.output.path, options.output.write);
+// What the table does not hold must not be lost.
+void check_update(const ParticleTable& particles, const RunOptions& options) {
+  const std::string& path = options.output.path;
+  if (particles.unnamed)
+    throw UsageError("--update: the columns of the i-particles have no names; --columns gives them some");
+  const bool in_place = path == options.particles.i || path == options.particles.j;
+  const bool is_hdf5 = path.find(".h5") != std::string::npos || path.find(".hdf5") != std::string::npos;
+  if (in_place && is_hdf5 && !particles.find_attribute("made by"))
+    throw UsageError(
+        fmt::format("--update: {} is not a file of nbcc's, and groups and attributes in it would be lost: "
+                    "say -o FILE",
+                    path));
+}
+
+// The i-particles with the outputs among their columns, in the place of those that are called so.
+ParticleTable updated_table(const ParticleTable& particles, ParticleTable results) {
+  ParticleTable table = particles;
+  for (ParticleColumn& output : results.columns) {
+    const auto same = std::ranges::find(table.columns, output.name, &ParticleColumn::name);
+    if (same == table.columns.end())
+      table.columns.push_back(std::move(output));
+    else
+      *same = std::move(output);
+  }
+  const auto made_by_runs = [&](const auto& attribute) {
+    return attribute.first == "made by" || attribute.first == "command" || results.find_attribute(attribute.first);
+  };
+  std::erase_if(table.attributes, made_by_runs);
+  table.attributes.insert(table.attributes.end(), results.attributes.begin(), results.attributes.end());
+  return table;
+}
+
+// Over all i, of one component of an output.
+struct Total {
+  std::string name;
+  double sum = 0, least = 0, greatest = 0;
+};
+
+// Keys of attributes have no brackets.
+std::string attribute_name(std::string name) {
+  std::ranges::replace(name, '[', ' ');
+  std::erase(name, ']');
+  return name;
+}
+
+std::vector<Total> totals_of(const std::vector<ParticleColumn>& outputs, std::int64_t rows) {
+  std::vector<Total> totals;
+  for (const ParticleColumn& output : outputs) {
+    for (int c = 0; c < output.components; ++c) {
+      const ColumnComponent from{&output, c};
+      Total total{output.components == 1 ? output.name : fmt::format("{}[{}]", output.name, c)};
+      double lost = 0;  // of the sum, by rounding (Neumaier)
+      for (std::int64_t row = 0; row < rows; ++row) {
+        const double x = from.at(row), next = total.sum + x;
+        lost += std::abs(total.sum) >= std::abs(x) ? (total.sum - next) + x : (x - next) + total.sum;
+        total.sum = next;
+        total.least = row == 0 || x < total.least || std::isnan(x) ? x : total.least;
+        total.greatest = row == 0 || x > total.greatest || std::isnan(x) ? x : total.greatest;
+      }
+      if (std::isfinite(total.sum)) total.sum += lost;
+      totals.push_back(total);
+    }
+  }
+  return totals;
+}
+
+std::string text_of(const std::vector<Total>& totals) {
+  std::string text = fmt::format("{:<16} {:>24} {:>24} {:>24}\n", "output", "total", "least", "greatest");
+  for (const Total& t : totals)
+    text += fmt::format("{:<16} {:>24} {:>24} {:>24}\n", t.name, t.sum, t.least, t.greatest);
+  return text;
+}
+
+nlohmann::json json_of(const std::vector<Total>& totals) {
+  nlohmann::json all = nlohmann::json::object();
+  for (const Total& t : totals) all[t.name] = {{"total", t.sum}, {"least", t.least}, {"greatest", t.greatest}};
+  return all;
+}
+
+// Where the results go; "": nowhere.
+OutputChoice output_of(const RunOptions& options) {
+  OutputChoice output = options.output;
+  if (options.json && !options.statistics && !options.total) throw UsageError("--json: of --statistics or --total");
+  const std::string& of_i = options.particles.i.empty() ? options.particles.j : options.particles.i;
+  if (options.update && output.path.empty()) {
+    if (of_i == "-") throw UsageError("--update: standard input cannot be written to: say -o FILE");
+    if (!options.particles.columns.empty() || !options.particles.columns_i.empty())
+      throw UsageError("--update: of a file that is read by --columns not all may be kept: say -o FILE");
+    output.path = of_i;
+    output.write.force = true;
+  }
+  if (output.path.empty() && !options.total)
+    throw UsageError("no place for the results: say -o FILE, --update or --total");
+  if (output.path == "-" && options.total) throw UsageError("--total prints where -o - does: say -o FILE");
+  return output;
+}
+
+void run_run(RunOptions options, const std::string& command_line) {
+  options.output = output_of(options);
+  options.particles.all_of_i = options.update;
+  if (!options.output.path.empty()) check_writable(options.output.path, options.output.write);
   ParticleSum sum(options.file, options.kernel, parse_params(options.params));
   const ParticleSource particles(options.particles, sum.inputs());
   const ParticleTable& i_table = *particles.i().table;
+  if (options.update) check_update(i_table, options);
   sum.bind(particles.bind(sum.inputs()), i_table.rows, particles.j().table->rows);
   run_with_progress(sum, i_table.rows, options.kernel.device);
   // Standard output may have the results.
   if (options.statistics)
     fmt::print(stderr, "{}", options.json ? json_of(sum.statistics()).dump(2) + "\n" : text_of(sum.statistics()));
-  save_table(options.output, result_table(sum, i_table, options), command_line);
+  const std::vector<Total> totals = options.total ? totals_of(sum.outputs(), i_table.rows) : std::vector<Total>();
+  if (!options.output.path.empty()) {
+    ParticleTable results = result_table(sum, i_table, options);
+    for (const Total& t : totals)
+      results.attributes.emplace_back("total " + attribute_name(t.name), fmt::format("{}", t.sum));
+    save_table(options.output, options.update ? updated_table(i_table, std::move(results)) : std::move(results),
+               command_line);
+  }
+  if (options.total) fmt::print("{}", options.json ? json_of(totals).dump(2) + "\n" : text_of(totals));
 }
 
 }  // namespace
@@ -110,12 +220,15 @@ void add_run(CLI::App& app, Invocation& invocation) {
   declare_particle_source(command, options->particles);
   declare_params(command, options->params);
   declare_kernel_options(command, options->kernel);
-  declare_output_options(command, options->output);
+  declare_output_options(command, options->output)->required(false);
+  command.add_flag("--update", options->update,
+                   "Write the i-particles with the outputs among their columns; without -o into their own file");
+  command.add_flag("--total", options->total,
+                   "Print the total, the least and the greatest value of each output over all i");
   command.add_flag("--single-output", options->single_output, "Write the sums as 32-bit numbers (default: 64)");
-  CLI::Option* const statistics =
-      command.add_flag("--statistics", options->statistics,
-                       "Say on standard error what the search for neighbours did, and how long it took");
-  command.add_flag("--json", options->json, "Statistics as an object")->needs(statistics);
+  command.add_flag("--statistics", options->statistics,
+                   "Say on standard error what the search for neighbours did, and how long it took");
+  command.add_flag("--json", options->json, "Statistics and totals as objects");
   command.footer(
       "Particle files are .npz, .npy, HDF5 (.h5, or file.h5:group) and text tables. A field takes the column of its\n"
       "name, or of its name without the trailing i or j. A plain array without names gives its columns to the fields\n"
@@ -126,6 +239,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
       "  nbcc run pipelines/gravity.pipe --i plummer.npz -o forces.npz\n"
       "  nbcc run pipelines/gravity.pipe --i plummer.npz --param eps2=0 --precision double -o forces.txt\n"
       "  nbcc run pipelines/gravity.pipe --i plummer.npz --bind xi=x,xj=x,mj=m -o - | head\n"
+      "  nbcc run pipelines/sph_density.pipe --i gas.npz --update\n"
       "  nbcc run pipelines/gravity.pipe --i - --columns x[3],m -o forces.h5 < table.txt");
   command.callback([=, &invocation] { run_run(*options, invocation.command_line); });
 }

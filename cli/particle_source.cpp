@@ -39,6 +39,7 @@ ParticleSource::ParticleSource(const ParticleSourceOptions& options, const std::
   ColumnChoice of_i = columns_asked_for(fields, false, bindings_), of_j = columns_asked_for(fields, true, bindings_);
   if (shared) of_i.names.insert(of_i.names.end(), of_j.names.begin(), of_j.names.end());
   of_i.welcome = "id";
+  if (options.all_of_i) of_i = {};
   i_table_ = read_particles(i_path_, {i_columns, "", of_i});
   if (!shared) j_table_ = read_particles(j_path_, {j_columns, "", of_j});
   for (std::string* path : {&i_path_, &j_path_})

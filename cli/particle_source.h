@@ -13,6 +13,7 @@ struct ParticleSourceOptions {
   std::string i, j;  // paths; an empty one is the other's
   std::string columns, columns_i, columns_j;
   std::vector<std::string> bindings;
+  bool all_of_i = false;  // every column of the i-particles is read
 };
 
 // --i, --j, --columns, --columns-i, --columns-j, --bind

@@ -41,13 +41,15 @@ class SignalsPutOff {
 
 }  // namespace
 
-void declare_output_options(CLI::App& app, OutputChoice& output) {
-  app.add_option("-o,--output", output.path,
-                 "The file to make: .npz, .npy, .h5 or text (.csv, .tsv, any other ending); '-' is standard output")
-      ->required();
+CLI::Option* declare_output_options(CLI::App& app, OutputChoice& output) {
+  CLI::Option* const path =
+      app.add_option("-o,--output", output.path,
+                     "The file to make: .npz, .npy, .h5 or text (.csv, .tsv, any other ending); '-' is standard output")
+          ->required();
   app.add_option("--format", output.write.format, "The format, whatever the ending says")
       ->check(CLI::IsMember({"npz", "npy", "h5", "text", "csv", "tsv"}));
   app.add_flag("--force", output.write.force, "Overwrite an existing file");
+  return path;
 }
 
 void save_table(const OutputChoice& output, ParticleTable table, const std::string& command_line) {

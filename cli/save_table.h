@@ -12,8 +12,8 @@ struct OutputChoice {
   WriteOptions write;
 };
 
-// -o FILE (required), --format, --force
-void declare_output_options(CLI::App& app, OutputChoice& output);
+// -o FILE (required, unless said otherwise), --format, --force
+CLI::Option* declare_output_options(CLI::App& app, OutputChoice& output);
 
 // As write_particles, with the command line and the version recorded in front of the table's attributes. A signal that
 // would end the program (Ctrl-C) takes effect once the file is complete, so that nothing half written stays behind.

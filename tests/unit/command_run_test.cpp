@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "particles/npz.h"
@@ -13,6 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using Doubles = std::vector<double>;
 
 // A shell with a Plummer sphere of 200 in plummer.npz.
@@ -49,6 +51,69 @@ TEST_F(CommandRun, WritesOutputsWithIdsAndProvenance) {
   const std::string text = read("out.txt"), header = text.substr(0, text.find("# id acc[3] pot\n"));
   EXPECT_THAT(header, HasSubstr("/gravity.pipe --i plummer.npz --param eps2=0.01 --force -o out.txt\n"));
   EXPECT_THAT(header, HasSubstr("# param eps2: 0.01\n"));
+}
+
+TEST_F(CommandRun, UpdateKeepsWhatIsThere) {
+  for (const std::string file : {"plummer.npz", "in.txt", "in.h5"}) {
+    ASSERT_EQ(nbcc("make-ic plummer --n 200 --seed 3 --force -o " + file).code, 0);
+    const std::string words = "run $pipelines/gravity.pipe --i " + file;
+    const Doubles expected = acc_of("--i " + file), places = column("x", file);
+    for (int k = 0; k < 2; ++k) {  // the second time the outputs are there
+      const Outcome outcome = nbcc(words + " --update");
+      ASSERT_EQ(outcome.code, 0) << outcome.err;
+      const ParticleTable table = read_particles(path(file));
+      EXPECT_EQ(table.column_names(), "id, m, x[3], v[3], acc[3], pot") << file;
+      EXPECT_NE(table.find_attribute("model"), nullptr);
+      EXPECT_EQ(*table.find_attribute("pipeline"), "gravity");
+      EXPECT_EQ(column("acc", file), expected);
+      EXPECT_EQ(column("x", file), places);
+    }
+    // Other params; elsewhere.
+    EXPECT_EQ(nbcc(words + " --param eps2=1 --update -o other.npz --force").code, 0);
+    EXPECT_EQ(column("acc", file), expected);
+    EXPECT_NE(column("acc", "other.npz"), expected);
+    EXPECT_EQ(column("x", "other.npz"), places);
+  }
+}
+
+TEST_F(CommandRun, UpdateLosesNothing) {
+  const std::string before = read("plummer.npz");
+  const auto refused = [&](const std::string& words, int code) {
+    const Outcome outcome = nbcc("run $pipelines/gravity.pipe " + words);
+    EXPECT_EQ(outcome.code, code) << words << outcome.err;
+    return outcome.err;
+  };
+  EXPECT_THAT(refused("--i plummer.npz --columns id,m,x --update", 2), HasSubstr("not all may be kept"));
+  EXPECT_THAT(refused("--i - --update", 2), HasSubstr("standard input cannot be written to"));
+  EXPECT_THAT(refused("--i plummer.npz --update --param eps2=no", 2), Not(IsEmpty()));
+  EXPECT_THAT(refused("--i plummer.npz", 2), HasSubstr("no place for the results"));
+  EXPECT_EQ(read("plummer.npz"), before);
+  // An HDF5 file of another program's.
+  ParticleTable table = read_particles(path("plummer.npz"));
+  table.attributes.clear();
+  write_particles(path("others.h5"), table);
+  const std::string others = read("others.h5");
+  EXPECT_THAT(refused("--i others.h5 --update", 2), HasSubstr("not a file of nbcc's"));
+  EXPECT_EQ(read("others.h5"), others);
+  EXPECT_EQ(nbcc("run $pipelines/gravity.pipe --i others.h5 --update -o more.h5").code, 0);
+}
+
+TEST_F(CommandRun, TotalsAreThoseOfTheColumns) {
+  const std::string words = "run $pipelines/gravity.pipe --i plummer.npz --total ";
+  const nlohmann::json totals = nlohmann::json::parse(nbcc(words + "--json -o out.npz").out);
+  const Doubles pot = column("pot", "out.npz"), acc = column("acc", "out.npz");
+  double sum = 0, of_y = 0;
+  for (const double x : pot) sum += x;
+  for (std::size_t k = 1; k < acc.size(); k += 3) of_y += acc[k];
+  EXPECT_NEAR(totals["pot"]["total"], sum, 1e-12 * std::abs(sum));
+  EXPECT_NEAR(totals["acc[1]"]["total"], of_y, 1e-10);
+  EXPECT_EQ(totals["pot"]["least"], *std::ranges::min_element(pot));
+  EXPECT_EQ(totals["pot"]["greatest"], *std::ranges::max_element(pot));
+  EXPECT_NE(read_particles(path("out.npz")).find_attribute("total acc 1"), nullptr);
+  const std::string text = nbcc(words).out;
+  EXPECT_EQ(text.find("output "), 0u);
+  EXPECT_EQ(std::ranges::count(text, '\n'), 5);
+  EXPECT_EQ(nbcc(words + "-o -").code, 2);
 }
 
 TEST_F(CommandRun, SaysWhatASearchDid) {
