@@ -161,6 +161,30 @@ void expect_params_of_batches(const Device& on) {
   }
 }
 
+// All pairs behind a cutoff, which are tested for it first, and the same by a search.
+void expect_exclusions_behind_a_cutoff(const Device& on) {
+  const Pipeline pipeline = parse(kNearSums);
+  for (const Precision precision : {Precision::Single, Precision::Double}) {
+    const auto kernel = on.device.load(on.build(pipeline, {.precision = precision}));
+    for (const PairChoice pairs : {PairChoice::All, PairChoice::Cutoff}) {
+      ListCase one =
+          random_list_case(random_pipeline_input(pipeline, 90, 400, 4), ListKind::All, true, std::uint64_t(precision));
+      one.input.params = {0.75, 2};
+      const auto prepare = [&](SumState& sum) {
+        one.prepare(sum);
+        sum.set_pairs(pairs);
+      };
+      const Expectation expected = random_pipeline_expectation(pipeline, one.input, precision);
+      OracleInput with_all = one.input;
+      with_all.excluded.reset();
+      EXPECT_NE(random_pipeline_expectation(pipeline, with_all, precision).values, expected.values);
+      EXPECT_EQ(random_pipeline_difference(
+                    pipeline, run_kernel(kernel, one.input, {.arrays_on = on.gpu, .prepare = prepare}), expected),
+                "");
+    }
+  }
+}
+
 // Batches of some thousand are searched unasked; the same sums come of all pairs. Outputs in the memory of inputs keep
 // to lists.
 TEST(ListsOnCpu, SearchLargeBatches) {
@@ -320,6 +344,7 @@ TEST(ListsOnCpu, HaveParamsAndShiftsOfTheirOwn) {
     const Device on{device, [isa](const Pipeline& p, const Options& o) { return build_cpu_kernel(p, o, isa, ""); }};
     expect_params_of_batches(on);
     expect_shifts(on);
+    expect_exclusions_behind_a_cutoff(on);
   }
 }
 
@@ -329,6 +354,7 @@ TEST(ListsOnShim, HaveParamsAndShiftsOfTheirOwn) {
   for (const CudaGpu* gpu : {static_cast<const CudaGpu*>(nullptr), &device.gpu()}) {
     expect_params_of_batches({device, build_for_gpu, gpu});
     expect_shifts({device, build_for_gpu, gpu});
+    expect_exclusions_behind_a_cutoff({device, build_for_gpu, gpu});
   }
 }
 
@@ -341,6 +367,7 @@ TEST(ListsOnGpu, HaveParamsAndShiftsOfTheirOwn) {
   }
   expect_params_of_batches({*device, build_for_gpu, &device->gpu()});
   expect_shifts({*device, build_for_gpu, nullptr});
+  expect_exclusions_behind_a_cutoff({*device, build_for_gpu, &device->gpu()});
 }
 
 // What a library holds for GPUs is what a device asks for: nothing needs to be compiled where it is used.
