@@ -102,6 +102,7 @@ struct SearchLayout {
 struct KernelSource {
   std::string pipeline;     // its name
   std::string text;         // the whole of what the backend compiler sees; the cache key with `target`
+  std::string text_but;     // CUDA: the same of sums that leave pairs out
   std::string search_text;  // CUDA: the same of a search and of sums over what it finds; empty where nothing is proved
   // What sums over lists of the caller and leaves pairs out: compiled when it is asked for. CUDA: of lists alone, and
   // those of listed pairs have a text of their own.

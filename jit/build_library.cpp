@@ -58,7 +58,7 @@ std::vector<CudaImage> cuda_images(const LibraryRequest& request, const KernelSo
   for (const std::string& architecture : request.architectures) {
     for (const KernelText& text : texts) add(text, architecture, CudaCompiler::Form::Cubin);
     for (const LaunchConfig& config : std::span(kernel.launches).subspan(1))
-      for (const std::string& text : {kernel.text, cuda_text_but(kernel)})
+      for (const std::string& text : {kernel.text, kernel.text_but})
         add({text, config}, architecture, CudaCompiler::Form::Cubin);
   }
   for (const KernelText& text : texts) add(text, newest, CudaCompiler::Form::Ptx);

@@ -73,7 +73,7 @@ const CudaKernel* CudaKernel::leaving_out(bool may_load) const {
   const std::lock_guard lock(mutex_);
   if (!leaving_out_ && may_load) {
     KernelSource other = source;
-    other.text = cuda_text_but(source);
+    other.text = source.text_but;
     leaving_out_ = std::make_shared<const CudaKernel>(std::move(other), loader_, tuned_);
   }
   return leaving_out_.get();

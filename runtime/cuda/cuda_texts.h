@@ -12,9 +12,6 @@ namespace nbcc {
 
 using KernelText = std::pair<std::string, LaunchConfig>;
 
-// That of all pairs, without those that are left out.
-inline std::string cuda_text_but(const KernelSource& source) { return "#define NBCC_LEAVES_OUT\n" + source.text; }
-
 inline KernelText cuda_search_text(const KernelSource& source, bool leaves_out) {
   return {(leaves_out ? "#define NBCC_LEAVES_OUT\n" : "") + source.search_text, kSearchLaunch};
 }
@@ -35,7 +32,7 @@ inline KernelText cuda_pair_text(const KernelSource& source) { return {source.pa
 
 inline std::vector<KernelText> all_other_texts(const KernelSource& source) {
   std::vector<KernelText> texts;
-  if (!source.only_listed()) texts.push_back({cuda_text_but(source), source.launches.front()});
+  if (!source.text_but.empty()) texts.push_back({source.text_but, source.launches.front()});
   if (!source.search_text.empty())
     for (const bool leaves_out : {false, true}) texts.push_back(cuda_search_text(source, leaves_out));
   if (!source.list_text.empty())

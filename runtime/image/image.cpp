@@ -36,9 +36,9 @@ struct adl_serializer<std::optional<T>> {
 namespace nbcc {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout, axes, periodic, triclinic, reach, mirrored, uniform_reach, lengths,
                                    j_positions, packed_bytes)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, text, search_text, list_text, pair_text, target, lanes, tile,
-                                   i_block, i_columns, j_columns, fields, params, outputs, reductions, held_in,
-                                   has_finish, uses_i_index, uses_j_index, neighbours, no_neighbours, search,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, text, text_but, search_text, list_text, pair_text, target,
+                                   lanes, tile, i_block, i_columns, j_columns, fields, params, outputs, reductions,
+                                   held_in, has_finish, uses_i_index, uses_j_index, neighbours, no_neighbours, search,
                                    operations, launches, list_launch, packed_bytes, pair_columns, cutoff,
                                    pair_statements)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CudaImage, architecture, config, ptx, text, toolkit, bytes)

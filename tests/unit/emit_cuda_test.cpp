@@ -35,14 +35,11 @@ Pipeline from_library(const std::string& name) {
   return parse(read_source(test::source_folder() + "/pipelines/" + name + ".pipe"));
 }
 
-// The kernel of that name, up to the next, without what is only for sums that leave pairs out.
+// The kernel of that name, up to the next.
 std::string kernel(const KernelSource& source, const std::string& name) {
-  const std::size_t at = source.text.find(name + "(const __grid_constant__ Arguments a");
+  const std::size_t at = source.text.find(name + "(const __grid_constant__ Arguments a)");
   EXPECT_NE(at, std::string::npos) << name;
-  std::string text = source.text.substr(at, source.text.find("extern \"C\"", at) - at);
-  for (std::size_t begin = 0; (begin = text.find("#ifdef NBCC_LEAVES_OUT")) != std::string::npos;)
-    text.erase(begin, text.find("#endif", begin) - begin);
-  return text;
+  return source.text.substr(at, source.text.find("extern \"C\"", at) - at);
 }
 
 int count(const std::string& text, const std::string& what) {

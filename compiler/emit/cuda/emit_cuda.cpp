@@ -23,70 +23,78 @@ namespace {
 
 // The loop over a tile, every pair once.
 std::string pair_loop(const CudaPairBody& body) {
-  const TemplateHoles pair = {{"pair_j", body.pair_j}, {"pair", body.pair}};
-  std::string loop = fill_template("cuda_pair_loop.cuh", pair);
-  const std::string may_be_self = body.two_loops ? "constexpr bool may_be_self = true;" : "";
+  const std::string loop = fill_template("cuda_pair_loop.cuh", {{"pair_j", body.pair_j}, {"pair", body.pair}});
+  if (!body.two_loops) return loop;
   // The same sums either way.
-  if (body.two_loops)
-    loop = fill_text("two loops", R"(// With one i per thread a second loop costs more than the test.
+  return fill_text("two loops", R"(// With one i per thread a second loop costs more than the test.
 if (NBCC_I_PER_THREAD == 1 || tile_holds_self) {
-  @{may_be_self}
+  constexpr bool may_be_self = true;
   @{loop}
 } else {
   constexpr bool may_be_self = false;
   @{loop}
 }
 )",
-                     {{"may_be_self", may_be_self}, {"loop", loop}});
-  const std::string loop_but = fill_template("cuda_pair_loop_but.cuh", pair);
-  return fill_text("a loop without what is left out", R"(#ifdef NBCC_LEAVES_OUT
-if (leaves_out_any(a, left_out, first_i, first_j + begin, first_j + end)) {
-  @{may_be_self}
-  @{loop_but}
-} else
-#endif
-{
-  @{loop}
-}
-)",
-                   {{"may_be_self", may_be_self}, {"loop_but", loop_but}, {"loop", loop}});
+                   {{"loop", loop}});
 }
 
-std::string cutoff_prepass(const CudaPairBody& body) {
+// The same, but for pairs that are left out: each is asked for in the tiles that may hold such.
+std::string pair_loop_but(const CudaPairBody& body) {
+  return fill_template("cuda_pair_loop_but.cuh",
+                       {{"may_be_self", body.two_loops ? "constexpr bool may_be_self = true;" : ""},
+                        {"pair_j", body.pair_j},
+                        {"pair", body.pair},
+                        {"loop", pair_loop(body)}});
+}
+
+std::string cutoff_prepass(const CudaPairBody& body, bool leaves_out) {
   return fill_template(
       "cuda_cutoff_prepass.cuh",
-      {{"prepass_j", body.prepass_j}, {"prepass", body.prepass}, {"pair_j", body.pair_j}, {"pair", body.pair}});
+      {{"prepass_j", body.prepass_j},
+       {"prepass", body.prepass},
+       {"find_left_out", leaves_out ? "const LeftOut& out = left_out_of(a, left_out, first_i, r);" : ""},
+       {"skip_left_out", leaves_out ? "if (is_left_out(out, left_out.far, (int)(first_j + k))) continue;" : ""},
+       {"pair_j", body.pair_j},
+       {"pair", body.pair}});
 }
 
-std::string all_pairs(const CudaPairBody& body, bool cutoff) {
+std::string all_pairs(const CudaPairBody& body, bool cutoff, bool leaves_out) {
   std::string barrier = "__syncthreads();";
   if (body.tests_self)
     barrier = "int self[NBCC_I_PER_THREAD];\n" +
               (body.two_loops ? "const bool tile_holds_self = __syncthreads_or(find_self(a, first_i, first_j, self));"
                               : "find_self(a, first_i, first_j, self);\n" + barrier);
+  const std::string loop = cutoff       ? cutoff_prepass(body, leaves_out)
+                           : leaves_out ? pair_loop_but(body)
+                                        : pair_loop(body);
   const char* const cold = "__shared__ ICold cold[kBlockI];  // read behind the barrier of the first tile";
-  return fill_template("cuda_all_pairs.cu", {{"declare_cold", body.has_cold_data ? cold : ""},
-                                             {"uniform", body.uniform},
-                                             {"load_i", body.load_i},
-                                             {"stage_j", body.stage_j},
-                                             {"barrier", barrier},
-                                             {"pair_loop", cutoff ? cutoff_prepass(body) : pair_loop(body)},
-                                             {"flush", body.flush}});
+  return fill_template("cuda_all_pairs.cu",
+                       {{"and_left_out", leaves_out ? ",\nconst __grid_constant__ LeftOutTable left_out" : ""},
+                        {"declare_cold", body.has_cold_data ? cold : ""},
+                        {"uniform", body.uniform},
+                        {"load_i", body.load_i},
+                        {"stage_j", body.stage_j},
+                        {"barrier", barrier},
+                        {"pair_loop", loop},
+                        {"flush", body.flush}});
 }
 
 // ---- what surrounds it ----------------------------------------------------------------------------------------------
 
 std::string kernel(const Pipeline& pipeline, const Plan& plan, const Options& options, const CudaPairBody& body,
-                   const LaunchConfig& own) {
+                   const LaunchConfig& own, bool leaves_out) {
   const bool cutoff = plan.any_guard != kNone;
-  return fill_template(
+  const std::string left_out =
+      leaves_out ? fill_template("cuda_left_out.cuh", {}) + fill_template("cuda_left_out_of_tile.cuh", {}) : "";
+  return (leaves_out ? "#define NBCC_LEAVES_OUT\n" : "") +
+         fill_template(
              "cuda_kernel.cu",
              {{"title", cuda_title(pipeline, options)},
               {"types", cuda_types(own, resident_threads_text(body.needs), options.precision, plan.has_cells)},
               {"cutoff", cutoff ? "true" : "false"},
               {"particles", cuda_particles(pipeline, plan, body)},
-              {"left_out", fill_template("cuda_left_out.cuh", {})}}) +
-         all_pairs(body, cutoff);
+              {"left_out", left_out}}) +
+         all_pairs(body, cutoff, leaves_out);
 }
 
 // The kernel makes the two parts of a value, and what is derived from it, by itself.
@@ -120,7 +128,8 @@ KernelSource emit_cuda(const Pipeline& pipeline, const Options& options, const N
   const CudaPairBody body = cuda_pair_body(pipeline, plan, options, CudaPairs::All);
   const CudaNeeds& needs = body.needs;
   source.launches = launch_configs(needs);
-  source.text = kernel(pipeline, plan, options, body, source.launches.front());
+  source.text = kernel(pipeline, plan, options, body, source.launches.front(), false);
+  source.text_but = kernel(pipeline, plan, options, body, source.launches.front(), true);
   source.tile = source.launches.front().j_tile;
   source.cutoff = needs.cutoff;
   source.pair_statements = body.pair_statements;
