@@ -46,6 +46,9 @@ void run_with_progress(ParticleSum& sum, std::int64_t ni, const std::string& dev
   }
 }
 
+// Of a param, in a file's attributes.
+constexpr std::size_t kMostShown = 64;
+
 bool is_npy(const RunOptions& options) {
   const std::string& format = options.output.write.format;
   return format.empty() ? options.output.path.ends_with(".npy") : format == "npy";
@@ -86,7 +89,9 @@ ParticleTable result_table(ParticleSum& sum, const ParticleTable& i_table, const
                       {"device", sum.device_name()},
                       {"arithmetic", describe(options.kernel.options)}};
   for (const ParamValue& param : sum.params())
-    table.attributes.emplace_back("param " + param.name, fmt::format("{}", fmt::join(param.values, ", ")));
+    table.attributes.emplace_back("param " + param.name, param.values.size() <= kMostShown
+                                                             ? fmt::format("{}", fmt::join(param.values, ", "))
+                                                             : fmt::format("{} values", param.values.size()));
   return table;
 }
 

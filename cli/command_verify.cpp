@@ -15,6 +15,7 @@
 #include "cli/standard_output.h"
 #include "compiler/source/parse.h"
 #include "particles/error_bound.h"
+#include "particles/numbers.h"
 #include "particles/random_particles.h"
 #include "runtime/error.h"
 
@@ -56,10 +57,11 @@ OracleInput oracle_input(const Pipeline& pipeline, const std::vector<BoundField>
       for (std::int64_t row = 0; row < rows; ++row) column.push_back(from.at(row));
     }
   }
+  input.params.resize(std::size_t(pipeline.components(Role::Param)));
   for (const Field& field : pipeline.fields) {
     if (field.role != Role::Param) continue;
     for (const ParamValue& param : params)
-      if (param.name == field.name) input.params.insert(input.params.end(), param.values.begin(), param.values.end());
+      if (param.name == field.name) std::ranges::copy(param.values, input.params.begin() + field.first);
   }
   return input;
 }

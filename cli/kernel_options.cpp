@@ -8,6 +8,7 @@
 
 #include "compiler/emit/cpu/emit_cpu.h"
 #include "compiler/emit/cuda/emit_cuda.h"
+#include "particles/numbers.h"
 #include "runtime/cpu/cpu_device.h"
 #include "runtime/cuda/cuda_device.h"
 
@@ -82,7 +83,7 @@ void declare_gpu_options(CLI::App& app, KernelChoice& choice) {
 }
 
 void declare_params(CLI::App& app, std::vector<std::string>& params) {
-  app.add_option("--param", params, "A param's value, name=value or name=1,2,3; may be given several times")
+  app.add_option("--param", params, "A param's value, name=value, name=1,2,3 or name=@FILE; may be given several times")
       ->type_name("NAME=VALUE")
       ->take_all();
 }

@@ -10,7 +10,7 @@
 
 #include "compiler/options.h"
 #include "compiler/target.h"
-#include "particles/numbers.h"
+#include "particles/param_value.h"
 #include "runtime/sum/dispatch.h"
 
 namespace nbcc {

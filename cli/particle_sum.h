@@ -9,7 +9,7 @@
 
 #include "cli/kernel_options.h"
 #include "particles/bind_particles.h"
-#include "particles/numbers.h"
+#include "particles/param_value.h"
 #include "runtime/sum/device.h"
 
 namespace nbcc {

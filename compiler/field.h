@@ -29,12 +29,23 @@ struct FieldShape {
   std::string name;
   Role role = Role::InputI;
   int length = 0;                        // 0: not an array
+  int columns = 0;                       // of an array of arrays: elements of a row; `length` counts those of all
+  bool is_table = false;                 // a param that is read at indices known at run time only
   int width = 1;                         // 1: scalar; 2..4: vec2..vec4
   int first = 0;                         // its first component among all components of its role
   Reduction reduction = Reduction::Sum;  // of an output
   std::vector<double> defaults;          // of a param: empty, or one per component
   std::string comment;                   // what the user wrote behind the declaration
   int components() const { return width * (length == 0 ? 1 : length); }
+};
+
+// An array of a param that is read at indices known at run time only. Element k, counted through all rows, is component
+// first + k * stride among all params.
+struct Table {
+  int first = 0, stride = 1, count = 0, columns = 0;
+  int power =
+      -1;  // of the cubic splines through the elements (table.h): whose coefficient; -1: the elements themselves
+  bool operator==(const Table&) const = default;
 };
 
 }  // namespace nbcc

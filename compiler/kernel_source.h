@@ -99,6 +99,14 @@ struct SearchLayout {
   bool of_j() const { return reach != Reach::Uniform && reach != Reach::OfI; }
 };
 
+// Where a kernel finds the numbers of a table: `offset` bytes from the first one of all, as `element`.
+struct PlacedTable : Table {
+  Element element = Element::Float;
+  std::int64_t offset = 0;
+};
+// What may be read behind the last table: two vectors of any processor.
+constexpr std::int64_t kTablePadding = 128;
+
 struct KernelSource {
   std::string pipeline;     // its name
   std::string text;         // the whole of what the backend compiler sees; the cache key with `target`
@@ -114,9 +122,11 @@ struct KernelSource {
   std::vector<Column> i_columns, j_columns;  // packed columns, then derived ones
   std::vector<Column> pair_columns;          // of inputs that pairs have which the caller lists
   std::vector<FieldLayout> fields;           // in order of declaration
-  int params = 0;                            // components of all params, handed over as doubles
-  int outputs = 0;                           // components of all outputs
-  std::vector<Reduction> reductions;         // per output component
+  int params = 0;                            // components of params that are handed over as doubles; the first ones
+  int table_params = 0;                      // ... and of those that tables are made of
+  std::vector<PlacedTable> tables;
+  int outputs = 0;                    // components of all outputs
+  std::vector<Reduction> reductions;  // per output component
   // What `acc` holds of an output component: Double; Int64, bit by bit, of an extreme of whole numbers or an index
   // chosen by one.
   std::vector<Element> held_in;
@@ -160,6 +170,7 @@ struct nbcc_kernel_arguments {
   const int* j_number;
   const void* const* pair;               // packed columns of listed pairs, which stand at the positions of their j
   const struct nbcc_left_out* left_out;  // by i, of a kernel that leaves pairs out
+  const void* tables;                    // as KernelSource::tables says
 };
 // The numbers of the j that do not act on an i: `first` + k where bit k is set, and a few far from these.
 struct nbcc_left_out {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 
+#include "compiler/table.h"
 #include "particles/running_error.h"
 
 namespace nbcc {
@@ -94,7 +95,8 @@ Number leaf_of(const OracleInput& input, const Node& leaf, std::int64_t i, std::
 Figures sum_errors(const Pipeline& pipeline, const OracleInput& input, std::span<const std::int64_t> which,
                    const Figures& sums, const Options& options, const Target& target) {
   Figures errors(sums.size(), std::vector<double>(which.size()));
-  RunningError pair(pipeline.pair, pipeline.roots(), options, target, kBatch);
+  const std::vector<std::vector<double>> tables = tables_of(pipeline.tables, input.params);
+  RunningError pair(pipeline.pair, pipeline.roots(), options, target, tables, kBatch);
   for (std::size_t k = 0; k < which.size(); ++k) {
     std::vector<ReducedError> reduced;
     const Acting acting = acting_on(input, which[k]);
@@ -190,7 +192,8 @@ OracleInput rounded_input(const Pipeline& pipeline, OracleInput input, const Opt
     for (int k = field.first; k < field.first + field.components(); ++k) {
       const auto c = std::size_t(k);
       if (field.role == Role::Param) {
-        const bool kept = options.precision == Precision::Mixed && lengths[c];
+        // The elements of tables are rounded where they are looked up.
+        const bool kept = field.is_table || (options.precision == Precision::Mixed && lengths[c]);
         if (!kept) input.params[c] = double(float(input.params[c]));
         continue;
       }
@@ -214,7 +217,8 @@ void finish(const Pipeline& pipeline, const OracleInput& input, std::span<const 
   values = sums;
   bounds = errors;
   if (pipeline.finished.empty()) return;
-  RunningError finished(pipeline.finish, pipeline.finished, options, target, 1);
+  const std::vector<std::vector<double>> tables = tables_of(pipeline.tables, input.params);
+  RunningError finished(pipeline.finish, pipeline.finished, options, target, tables, 1);
   for (std::size_t k = 0; k < which.size(); ++k) {
     finished.compute(1, [&](const Node& leaf, int) {
       const auto component = std::size_t(leaf.payload);

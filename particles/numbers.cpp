@@ -13,8 +13,8 @@
 
 namespace nbcc {
 namespace {
-
 constexpr double kLargestWhole = 9007199254740992.0;  // 2^53: beyond it doubles leave out whole numbers
+}  // namespace
 
 std::optional<double> parse_double(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
@@ -23,8 +23,6 @@ std::optional<double> parse_double(std::string_view text) {
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
 }
-
-}  // namespace
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
@@ -52,28 +50,6 @@ std::vector<std::int64_t> parse_counts(std::string_view text, std::string_view w
   }
   if (counts.empty()) throw UsageError(fmt::format("{}: no number is given", what));
   return counts;
-}
-
-ParamValue parse_param(std::string_view text) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string_view::npos || equals == 0 || equals + 1 == text.size()) {
-    throw UsageError(fmt::format("--param: '{}' is not of the form name=value (as eps2=1e-4 or box=10,10,10)", text));
-  }
-  ParamValue param{std::string(text.substr(0, equals)), {}};
-  for (const std::string_view word : split(text.substr(equals + 1), ',')) {
-    const bool truth = word == "true" || word == "false";
-    param.truth = param.truth || truth;
-    const std::optional<double> value = truth ? std::optional<double>(word == "true") : parse_double(word);
-    if (!value) throw UsageError(fmt::format("--param {}: '{}' is not a number", param.name, word));
-    param.values.push_back(*value);
-  }
-  return param;
-}
-
-std::vector<ParamValue> parse_params(const std::vector<std::string>& texts) {
-  std::vector<ParamValue> params;
-  for (const std::string& text : texts) params.push_back(parse_param(text));
-  return params;
 }
 
 }  // namespace nbcc

@@ -215,6 +215,19 @@ void check_writable(const std::string& path, const WriteOptions& options) {
   if (path != "-") check_replaceable(path, options.force);
 }
 
+std::vector<double> read_numbers(const std::string& path) {
+  const ParticleTable table = read_particles(path);
+  std::vector<ParticleColumn> columns;
+  for (const ParticleColumn& column : table.columns) columns.push_back(convert(column, ElementType::Double));
+  std::vector<double> numbers;
+  for (std::int64_t row = 0; row < table.rows; ++row)
+    for (const ParticleColumn& column : columns) {
+      const double* const first = std::get<std::vector<double>>(column.data).data() + row * column.components;
+      numbers.insert(numbers.end(), first, first + column.components);
+    }
+  return numbers;
+}
+
 void write_particles(const std::string& path, const ParticleTable& table, const WriteOptions& options) {
   const std::string name = display_name(path, "standard output");
   const Format format = output_format(path, options);

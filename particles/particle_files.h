@@ -32,6 +32,9 @@ struct WriteOptions {
 // Throws FileError; a fault in `columns` itself is a UsageError.
 ParticleTable read_particles(const std::string& path, const ReadOptions& options = {});
 
+// All numbers of a file, row by row. Throws FileError.
+std::vector<double> read_numbers(const std::string& path);
+
 // The whole file appears at once, or not at all. The table's attributes are recorded in it, except in .npy, which
 // has no place for them. Throws FileError.
 void write_particles(const std::string& path, const ParticleTable& table, const WriteOptions& options = {});

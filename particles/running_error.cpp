@@ -32,8 +32,8 @@ double epsilon_of(Precision precision) {
 }
 
 RunningError::RunningError(const Graph& graph, const std::vector<NodeId>& roots, const Options& options,
-                           const Target& target, int width)
-    : graph_(graph), options_(options), fused_(target.fused), needed_(reachable(graph, roots)) {
+                           const Target& target, const std::vector<std::vector<double>>& tables, int width)
+    : graph_(graph), options_(options), fused_(target.fused), tables_(tables), needed_(reachable(graph, roots)) {
   values_.resize(needed_.size());
   errors_.resize(needed_.size());
   for (std::vector<double>& moved : moved_) moved.resize(std::size_t(width));
@@ -55,6 +55,11 @@ double RunningError::epsilon(Type type) const {
   return epsilon_of(type == Type::Double ? Precision::Double : Precision::Single);
 }
 
+std::span<const double> RunningError::table_of(const Node& node) const {
+  return node.op == Op::Lookup ? std::span<const double>(tables_.at(std::size_t(node.payload)))
+                               : std::span<const double>();
+}
+
 double RunningError::roundings(const Node& node) const {
   const Rounding& rounding = facts(node.op).rounding;
   return rounding.epsilons * epsilon(node.type) + rounding.estimates * estimate_;
@@ -73,7 +78,7 @@ void RunningError::compute_node(NodeId id, int count) {
   }
   double* const values = values_[std::size_t(id)].data();
   double* const errors = errors_[std::size_t(id)].data();
-  evaluate(node.op, node.type, type, args, values, count);
+  evaluate(node.op, node.type, type, args, values, count, table_of(node));
   if (facts(node.op).typing == Typing::OfVectors) {
     if (node.op == Op::Image) return bound_shortest_copy(id, count);
     // Numbers are put together or picked out, and so are their errors.
@@ -167,7 +172,7 @@ void RunningError::add_argument_errors(NodeId id, const std::array<const double*
             condition ? double((args[a][k] != 0) != (up && error[k] != 0)) : args[a][k] + (up ? error[k] : -error[k]);
       changed[a] = moved_[a].data();
     }
-    evaluate(node.op, node.type, type, changed, outcome_.data(), count);
+    evaluate(node.op, node.type, type, changed, outcome_.data(), count, table_of(node));
     for (std::size_t k = 0; k < std::size_t(count); ++k)
       larger[k] = std::max(larger[k], distance(outcome_[k], values_[std::size_t(id)][k]));
   }

@@ -8,6 +8,7 @@
 #pragma once
 #include <array>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "compiler/ir/ir.h"
@@ -27,8 +28,9 @@ class RunningError {
   };
   using Leaf = std::function<Number(const Node& leaf, int k)>;
 
+  // `tables`: the numbers of the pipeline's tables.
   RunningError(const Graph& graph, const std::vector<NodeId>& roots, const Options& options, const Target& target,
-               int width);
+               const std::vector<std::vector<double>>& tables, int width);
 
   // Positions 0 .. count-1, at most width.
   void compute(int count, const Leaf& leaf);
@@ -44,10 +46,12 @@ class RunningError {
   double leaf_error(const Node& leaf, const Number& number) const;
   double roundings(const Node& node) const;  // relative to the result
   double epsilon(Type type) const;
+  std::span<const double> table_of(const Node& node) const;
 
   const Graph& graph_;
   Options options_;
   bool fused_;
+  const std::vector<std::vector<double>>& tables_;
   double estimate_ = 0;  // relative error of a bare estimate of a root
   std::vector<bool> needed_;
   std::vector<std::vector<double>> values_, errors_;  // [node][k]

@@ -7,7 +7,10 @@ namespace nbcc {
 
 FieldLayout layout_of(const Field& field) {
   const std::string base = field.width > 1 ? fmt::format("vec{}", field.width) : std::string(name(field.type));
-  return {field, field.length ? fmt::format("{}[{}]", base, field.length) : base, field.type < Type::Float};
+  const std::string shape = field.columns  ? fmt::format("[{}][{}]", field.length / field.columns, field.columns)
+                            : field.length ? fmt::format("[{}]", field.length)
+                                           : "";
+  return {field, base + shape, field.type < Type::Float};
 }
 
 KernelSource describe_kernel(const Pipeline& pipeline, const Plan& plan) {
@@ -17,7 +20,9 @@ KernelSource describe_kernel(const Pipeline& pipeline, const Plan& plan) {
   source.j_columns = plan.j.columns;
   source.pair_columns = plan.listed.columns;
   for (const Field& f : pipeline.fields) source.fields.push_back(layout_of(f));
-  source.params = pipeline.components(Role::Param);
+  source.params = pipeline.params_by_value();
+  source.table_params = pipeline.components(Role::Param) - source.params;
+  source.tables = plan.tables;
   source.outputs = int(plan.outputs.size());
   for (const OutputPlan& output : plan.outputs) {
     source.reductions.push_back(output.reduction);

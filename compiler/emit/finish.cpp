@@ -6,6 +6,8 @@
 
 #include <bit>
 
+#include "compiler/emit/spelling.h"
+
 namespace nbcc {
 namespace {
 
@@ -35,6 +37,9 @@ class ScalarText {
       case Op::InputI:
       case Op::InputJ:
         return spelling_.input(n);
+      case Op::Lookup:
+        return table_element(plan_.table(n, true), spelling_.tables,
+                             fmt::format("{0}{1} + {0}{2}", prefix, n.args[0], n.args[1]));
       case Op::IIndex:
         return spelling_.i_index;
       case Op::Output: {

@@ -14,6 +14,7 @@ namespace nbcc {
 // How a backend's text says what stands in these statements. No type is Real any more.
 struct ScalarSpelling {
   const char* arguments;  // in front of the kernel's arguments: "a->"
+  const char* tables;     // likewise, where its tables are meant
   std::string i_index;
   // Of InputI and InputJ.
   std::function<std::string(const Node& node)> input;

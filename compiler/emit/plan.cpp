@@ -24,6 +24,7 @@ class Planner {
 
   Plan run() {
     graph_ = pipeline_.pair;
+    place_tables();
     find_cells();
     plan_outputs();
     choose_guard();
@@ -45,6 +46,17 @@ class Planner {
       plan_.outputs.push_back({c, fields[k]->reduction, value.type, fused});
     }
   }
+
+  void place_tables() {
+    std::int64_t offset = 0;
+    for (const Precision precision : {options_.precision, Precision::Double})
+      for (const Table& table : pipeline_.tables) {
+        const Type type = type_of(table);
+        plan_.tables.push_back({table, element_of(type, precision), offset});
+        offset += (table.count * size_of(plan_.tables.back().element) + 15) / 16 * 16;
+      }
+  }
+  Type type_of(const Table& table) const { return pipeline_.field_of(Role::Param, table.first).type; }
 
   void find_cells() {
     for (const Graph* graph : {&pipeline_.pair, &pipeline_.finish})

@@ -49,6 +49,12 @@ struct Plan {
   // Those differences and lengths; and in mixed precision those of images in cells, which keep what they can as well.
   std::set<NodeId> shifted, shift_lengths;
   bool has_cells = false;  // of three lattice vectors
+  // What a lookup finds: by the pipeline's number of the table first as the pair loop reads them, then all as the
+  // double precision statements do.
+  std::vector<PlacedTable> tables;
+  const PlacedTable& table(const Node& lookup, bool in_double) const {
+    return tables[std::size_t(lookup.payload) + (in_double ? tables.size() / 2 : 0)];
+  }
   // Whether it is a cell or an image of which lower parts are known.
   bool in_mixed_precision = false;
   bool keeps_parts(const Node& n) const { return in_mixed_precision && (n.op == Op::Cell || n.op == Op::Image); }

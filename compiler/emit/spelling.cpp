@@ -20,6 +20,11 @@ std::string whole_literal(double value) {
   return fmt::format("{}", std::int64_t(value));
 }
 
+std::string table_element(const PlacedTable& table, const std::string& arguments, const std::string& index) {
+  return fmt::format("((const {}*)((const char*){}tables + {}))[{}]", c_name(table.element), arguments, table.offset,
+                     index);
+}
+
 std::string lower_part_of_length(const Graph& graph, NodeId length, const char* arguments) {
   const Node& n = graph[length];
   if (n.op == Op::Neg) return "-" + lower_part_of_length(graph, n.args[0], arguments);

@@ -16,6 +16,9 @@ const char* c_name(Element element);
 // For 64 bits; what is beyond them becomes the largest or the smallest number that there is.
 std::string whole_literal(double value);
 
+// `arguments` stands in front of the kernel's arguments, as in "a->"; the index counts all rows.
+std::string table_element(const PlacedTable& table, const std::string& arguments, const std::string& index);
+
 // What a length that images are shifted by lacks in working precision, if it is a param or a constant. `arguments`
 // stands in front of the kernel's arguments, as in "a->"; the backend defines lower_part(double).
 std::string lower_part_of_length(const Graph& graph, NodeId length, const char* arguments);

@@ -45,6 +45,8 @@ class Writer {
       case Op::Abs:
         if (sizes_ == Sizes::Bare) return write(n.args[0], depth);
         return {call(n, depth)};
+      case Op::Lookup:
+        return {"an element of a param"};
       case Op::Cast:
         return write(n.args[0], depth);
       default:

@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "compiler/table.h"
+
 namespace nbcc {
 namespace {
 
@@ -81,8 +83,9 @@ class Reducer {
 // its binding allows: what depends on params only, on i, on j.
 class Evaluator {
  public:
-  Evaluator(const Graph& graph, const std::vector<NodeId>& roots, const OracleInput& input, int width)
-      : graph_(graph), input_(input), width_(width) {
+  Evaluator(const Graph& graph, const std::vector<NodeId>& roots, const OracleInput& input,
+            const std::vector<std::vector<double>>& tables, int width)
+      : graph_(graph), input_(input), tables_(tables), width_(width) {
     const std::vector<bool> needed = reachable(graph, roots);
     values_.resize(needed.size());
     for (NodeId id = 0; id < graph.size(); ++id) {
@@ -143,11 +146,14 @@ class Evaluator {
     }
     std::array<const double*, 3> args{};
     for (int k = 0; k < arity(node.op); ++k) args[std::size_t(k)] = (*this)[node.args[std::size_t(k)]];
-    evaluate(node.op, node.type, graph_[node.args[0]].type, args, out, count);
+    const std::span<const double> table =
+        node.op == Op::Lookup ? std::span<const double>(tables_.at(component)) : std::span<const double>();
+    evaluate(node.op, node.type, graph_[node.args[0]].type, args, out, count, table);
   }
 
   const Graph& graph_;
   const OracleInput& input_;
+  const std::vector<std::vector<double>>& tables_;
   int width_;
   std::int64_t i_ = 0;
   std::span<const std::int64_t> j_, pairs_;
@@ -212,9 +218,10 @@ OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::
   const std::int64_t asked = which.empty() ? input.ni : std::int64_t(which.size());
   const std::size_t outputs = pipeline.contributions.size();
   const int width = int(std::clamp<std::int64_t>(input.nj, 1, kBatch));
-  Evaluator pair(pipeline.pair, pipeline.roots(), input, width);
-  Evaluator finish(pipeline.finish, pipeline.finished, input, 1);
-  Evaluator place(pipeline.place, pipeline.places, input, 1);
+  const std::vector<std::vector<double>> tables = tables_of(pipeline.tables, input.params);
+  Evaluator pair(pipeline.pair, pipeline.roots(), input, tables, width);
+  Evaluator finish(pipeline.finish, pipeline.finished, input, tables, 1);
+  Evaluator place(pipeline.place, pipeline.places, input, tables, 1);
 
   OracleOutput result;
   result.values.assign(outputs, std::vector<double>(std::size_t(asked)));

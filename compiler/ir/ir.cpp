@@ -83,8 +83,8 @@ NodeId Graph::leaf(Op op, std::int64_t payload, Type type, Location where) {
   return intern({.op = op, .type = type, .binding = facts(op).binding, .payload = payload, .where = where});
 }
 
-NodeId Graph::make(Op op, Type type, std::array<NodeId, 3> args, Location where) {
-  Node node{.op = op, .type = type, .args = args, .where = where};
+NodeId Graph::make(Op op, Type type, std::array<NodeId, 3> args, Location where, std::int64_t payload) {
+  Node node{.op = op, .type = type, .binding = facts(op).binding, .args = args, .payload = payload, .where = where};
   for (NodeId arg : args) {
     // Out-of-range arguments are left for the verifier, which can say which pass made them.
     if (arg >= 0 && arg < size()) node.binding = join(node.binding, (*this)[arg].binding);
@@ -149,6 +149,13 @@ int Pipeline::components(Role role) const {
   return count;
 }
 
+int Pipeline::params_by_value() const {
+  int count = 0;
+  for (const Field& field : fields)
+    if (field.role == Role::Param && !field.is_table) count += field.components();
+  return count;
+}
+
 const Field* Pipeline::find(std::string_view field) const {
   const auto it = std::ranges::find(fields, field, &Field::name);
   return it == fields.end() ? nullptr : &*it;
@@ -171,9 +178,9 @@ const Field& Pipeline::field_of(Role role, int component) const {
 }
 
 std::vector<const Field*> Pipeline::fields_of(Role role) const {
-  std::vector<const Field*> result;
+  std::vector<const Field*> result(std::size_t(components(role)));
   for (const Field& field : fields) {
-    if (field.role == role) result.insert(result.end(), std::size_t(field.components()), &field);
+    if (field.role == role) std::fill_n(result.begin() + field.first, field.components(), &field);
   }
   return result;
 }

@@ -48,7 +48,7 @@ class Graph {
   // make() is given, binding is computed.
   NodeId constant(double value, Type type = Type::Real, Location where = {});
   NodeId leaf(Op op, std::int64_t payload, Type type, Location where = {});
-  NodeId make(Op op, Type type, std::array<NodeId, 3> args, Location where = {});
+  NodeId make(Op op, Type type, std::array<NodeId, 3> args, Location where = {}, std::int64_t payload = 0);
   // As make() with the joined argument type (Bool for comparisons and logic).
   NodeId unary(Op op, NodeId a, Location where = {});
   NodeId binary(Op op, NodeId a, NodeId b, Location where = {});
@@ -101,6 +101,7 @@ struct Pipeline {
   std::string name;
   Dialect dialect = Dialect::Named;
   std::vector<Field> fields;                // in order of declaration
+  std::vector<Table> tables;                // that Lookups name; the params that they are of come last among the params
   Graph pair;                               // of i- and j-inputs
   std::vector<Contribution> contributions;  // one per output component
   Graph finish;                             // of outputs, i-inputs and params
@@ -111,6 +112,7 @@ struct Pipeline {
   int raw_operations = 0;                   // arithmetic operations per interaction as written, after cse
 
   int components(Role role) const;
+  int params_by_value() const;  // components of params that are no tables; these come first
   const Field* find(std::string_view field) const;
   const Field& field_of(Role role, int component) const;  // the field that holds this component of its role
   std::vector<const Field*> fields_of(Role role) const;   // the same of every component: for loops over them

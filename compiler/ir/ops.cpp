@@ -249,6 +249,8 @@ constexpr std::array<OpFacts, kOpCount> kOps{{
     {.op = Op::Or, .name = "or", .arity = 2, .typing = Logic, .cost = 0, .commutes = true,
      .cpu = {"{a} | {b}"}, .cuda = {"{a} || {b}"},
      .values = values<[](double a, double b) { return double(a != 0 || b != 0); }>},
+    // What it reads stands beside the graph.
+    {.op = Op::Lookup, .name = "lookup", .arity = 2, .typing = Element, .binding = Binding::Param, .rounding = {1}},
     {.op = Op::Lt, .name = "lt", .arity = 2, .typing = Comparison, .cost = 0,
      .cpu = {.text = "to_mask({a} < {b})", .scalar = "{a} < {b}"}, .cuda = {"{a} < {b}"},
      .values = values<[](double a, double b) { return double(a < b); }>},
@@ -292,8 +294,14 @@ static_assert(rows_stand_at_their_ops());
 
 const OpFacts& facts(Op op) { return kOps[std::size_t(op)]; }
 
-void evaluate(Op op, Type type, Type argument, const Columns& args, double* out, int count) {
+void evaluate(Op op, Type type, Type argument, const Columns& args, double* out, int count,
+              std::span<const double> table) {
   const OpFacts& of = facts(op);
+  if (op == Op::Lookup) {
+    for (int k = 0; k < count; ++k)
+      out[k] = table[std::size_t(std::clamp(args[0][k] + args[1][k], 0.0, double(table.size() - 1)))];
+    return;
+  }
   if (op == Op::Cast)
     for (int k = 0; k < count; ++k) out[k] = convert(args[0][k], type, argument);
   else if (is_integral(type) && of.whole_values != nullptr)

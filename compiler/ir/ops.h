@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "compiler/field.h"
@@ -85,6 +86,7 @@ enum class Op : std::uint8_t {
   CopySign,
   And,
   Or,
+  Lookup,  // the element row + column of a table, the payload's among the pipeline's; both stay within it
   Lt,
   Le,
   Eq,
@@ -110,6 +112,7 @@ enum class Typing : std::uint8_t {
   Logic,       // bools
   Comparison,  // two of one type give a bool
   Choice,      // a bool and two of one type
+  Element,     // two ints, the table's type
   Conversion,  // any type becomes any other
   OfVectors,   // as the operations of vectors say
 };
@@ -144,7 +147,7 @@ struct OpFacts {
   std::string_view name;  // as the printer writes it, and the language where it has the function
   int arity = 0;
   Typing typing = Typing::Leaf;
-  Binding binding = Binding::Constant;  // of a leaf; another node's is the join of its arguments'
+  Binding binding = Binding::Constant;  // which a node's joins those of its arguments with
   std::optional<Role> role = {};        // of a leaf that reads a component
   int cost = 1;                         // in operations per interaction, as they are counted
   bool commutes = false;                // the first two arguments do
@@ -173,6 +176,8 @@ inline bool gives_bool(Op op) { return facts(op).typing == Typing::Logic || fact
 // Bool is 0 or 1. Int wraps at 32 bits and Index at 64; an Index beyond 2^53 is not represented exactly. A quotient or
 // remainder by integer zero is 0, a cast to an integer type saturates and makes 0 of NaN. Float and Real are not
 // rounded.
-void evaluate(Op op, Type type, Type argument, const Columns& args, double* out, int count);
+// `table` has the elements of a Lookup; rows and columns that lead out of it find its ends.
+void evaluate(Op op, Type type, Type argument, const Columns& args, double* out, int count,
+              std::span<const double> table = {});
 
 }  // namespace nbcc

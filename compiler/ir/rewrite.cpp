@@ -8,7 +8,7 @@ namespace nbcc {
 
 NodeId copy_node(Graph& target, const Node& old, std::array<NodeId, 3> args) {
   if (arity(old.op) == 0) return target.leaf(old.op, old.payload, old.type, old.where);
-  return target.make(old.op, old.type, args, old.where);
+  return target.make(old.op, old.type, args, old.where, old.payload);
 }
 
 NodeId copy_node(Graph& target, const Node& old, const std::vector<NodeId>& new_ids) {

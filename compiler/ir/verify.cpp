@@ -60,6 +60,8 @@ std::string wrong_types(const Graph& graph, const Node& node) {
     case Typing::Choice:
       if (type_of(0) != Type::Bool) return "its condition is not bool";
       return type_of(1) == node.type && type_of(2) == node.type ? "" : "its arguments and its type differ";
+    case Typing::Element:
+      return all_are(Type::Int) && is_number(node.type) ? "" : "a row and a column are of int, an element is a number";
     case Typing::Number:
       return is_number(node.type) ? alike : "arithmetic on bool";
     case Typing::Whole:
@@ -100,7 +102,7 @@ std::string wrong_leaf(const Components& components, const Node& node, bool in_f
 }
 
 Binding joined_binding(const Graph& graph, const Node& node) {
-  Binding binding = Binding::Constant;
+  Binding binding = facts(node.op).binding;
   for (int k = 0; k < arity(node.op); ++k) binding = join(binding, graph[node.args[std::size_t(k)]].binding);
   return binding;
 }
@@ -129,8 +131,9 @@ class Checker {
 
   void fields() const {
     std::array<int, kRoles> next{};
+    int next_table = pipeline_.params_by_value();
     for (const Field& field : pipeline_.fields) {
-      int& first = next[std::size_t(field.role)];
+      int& first = field.is_table ? next_table : next[std::size_t(field.role)];
       require(field.width >= 1 && field.width <= 4 && field.length >= 0, field.name, "its shape is impossible");
       require(field.first == first, field.name, "its first component does not follow the field before it");
       require(field.defaults.empty() || int(field.defaults.size()) == field.components(), field.name,

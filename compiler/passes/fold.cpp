@@ -181,7 +181,8 @@ class Folder {
 }  // namespace
 
 NodeId fold_node(Graph& target, const Node& node, std::array<NodeId, 3> args) {
-  return arity(node.op) == 0 ? copy_node(target, node, args) : Folder(target, node).make(node.op, node.type, args);
+  const bool is_simple = arity(node.op) == 0 || node.op == Op::Lookup;
+  return is_simple ? copy_node(target, node, args) : Folder(target, node).make(node.op, node.type, args);
 }
 
 NodeId make_folded(Graph& target, Op op, NodeId a, NodeId b) {

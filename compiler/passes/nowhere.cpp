@@ -73,7 +73,7 @@ class Turning {
         std::array<NodeId, 3> args = n.args;
         for (NodeId& arg : args)
           if (arg != kNone) arg = change(arg);
-        return args == n.args ? id : graph_.make(n.op, n.type, args, n.where);
+        return args == n.args ? id : graph_.make(n.op, n.type, args, n.where, n.payload);
       }
       default:
         return id;

@@ -141,7 +141,10 @@ Pipeline Lowering::run() {
   if (has_errors(diagnostics_)) return std::move(pipeline_);
   combine_contributions();
   if (finish) attempt(nullptr, [&] { lower_finish(finish); });
-  if (!has_errors(diagnostics_)) warn_unused();
+  if (!has_errors(diagnostics_)) {
+    warn_unused();
+    place_tables_last();
+  }
   return std::move(pipeline_);
 }
 
@@ -230,8 +233,12 @@ void Lowering::warn_unused() {
   std::set<std::pair<Op, std::int64_t>> used;  // leaves: components of the inputs and params
   const auto mark = [&](const Graph& graph, const std::vector<NodeId>& from) {
     const std::vector<bool> alive = reachable(graph, from);
-    for (NodeId id = 0; id < graph.size(); ++id)
-      if (alive[std::size_t(id)] && arity(graph[id].op) == 0) used.emplace(graph[id].op, graph[id].payload);
+    for (NodeId id = 0; id < graph.size(); ++id) {
+      const Node& n = graph[id];
+      if (!alive[std::size_t(id)]) continue;
+      if (n.op == Op::Lookup) used.emplace(Op::Param, pipeline_.tables[std::size_t(n.payload)].first);
+      if (arity(n.op) == 0) used.emplace(n.op, n.payload);
+    }
   };
   mark(pipeline_.pair, pipeline_.roots());
   mark(pipeline_.finish, pipeline_.finished);

@@ -37,8 +37,9 @@ inline constexpr int kCunbodyLength = 10000;  // of the arrays that the prelude 
 
 struct Shape {
   Type scalar = Type::Real;
-  int length = 0;  // 0: not an array
-  int width = 1;   // 2..4: a vector
+  int length = 0;   // 0: not an array
+  int width = 1;    // 2..4: a vector
+  int columns = 0;  // of an array of arrays: elements of a row; `length` counts those of all
   int components() const { return width * (length == 0 ? 1 : length); }
   bool is_scalar() const { return length == 0 && width == 1; }
 };
@@ -53,6 +54,9 @@ struct LValue {
   const clang::VarDecl* variable = nullptr;
   int first = 0;
   Shape shape;
+  // Of a param that is read at indices known at run time only: the number of the row's first element, and that of the
+  // element in its row. `first` then counts within an element.
+  NodeId row = kNone, column = kNone;
 };
 
 // A mistake in the user's text. An empty message means that it has been reported already.
@@ -128,7 +132,7 @@ class Lowering {
   void declare_field(const clang::VarDecl* variable, llvm::StringRef annotation);
   Field field_named(const clang::VarDecl* variable, llvm::StringRef annotation);
   void declare_cunbody_arrays();
-  Shape shape_of(clang::QualType type, clang::SourceLocation where);
+  Shape shape_of(clang::QualType type, clang::SourceLocation where, bool of_param = false);
 
   // lower_statement.cpp
   void execute(const clang::Stmt* statement);
@@ -140,6 +144,7 @@ class Lowering {
   void execute_call(const clang::CallExpr* expression);
   void define_local(const clang::VarDecl* variable);
   Value initial_value(const clang::VarDecl* variable, Shape shape);
+  void fill(Value& value, std::size_t first, Shape shape, const clang::InitListExpr* list, clang::SourceLocation where);
   void assign(const LValue& lvalue, Value value, clang::SourceLocation where);
   void set(const clang::VarDecl* variable, Value value);
   Environment end_branch();
@@ -173,12 +178,20 @@ class Lowering {
   LValue lvalue_of(const clang::Expr* expression);
   LValue lvalue_of_variable(const clang::DeclRefExpr* reference);
   LValue element(const LValue& base, const clang::Expr* index, clang::SourceLocation where);
-  std::int64_t constant_index(const clang::Expr* expression, int count, const std::string& what);
+  std::int64_t constant_index(const Value& index, int count, const std::string& what, clang::SourceLocation where);
   Value read(const LValue& lvalue, clang::SourceLocation where);
   Value read_field(const Field& field, const LValue& lvalue, clang::SourceLocation where);
   Value read_variable(const clang::VarDecl* variable, clang::SourceLocation where);
   Value read_built_in(const clang::VarDecl* variable, clang::SourceLocation where);
   NodeId transplant(NodeId id);  // a node of `pair` that no j reaches, remade in `finish`
+
+  // lower_table.cpp
+  bool is_param(const LValue& lvalue) const;
+  LValue looked_up(const LValue& base, const Value& index, clang::SourceLocation where);
+  Value read_table(Field& field, const LValue& lvalue, clang::SourceLocation where);
+  NodeId lookup(Field& field, int first, NodeId row, NodeId column, int power, clang::SourceLocation where);
+  Value interpolate(const clang::CallExpr* expression, bool cubic);
+  void place_tables_last();
 
   // lower_call.cpp
   Value call(const clang::CallExpr* expression);

@@ -31,6 +31,7 @@ Value Lowering::call_built_in(const clang::CallExpr* expression, const clang::Fu
   if (name == "argmin" || name == "argmax")
     throw Rejected{where, fmt::format("{0} is a reduction: write 'near = {0}(near, value)' with an output({0})", name)};
   if (name == "skip_if" || name == "sincos") throw Rejected{where, fmt::format("{} stands alone as a statement", name)};
+  if (name == "table" || name == "spline") return interpolate(expression, name == "spline");
   std::vector<Value> arguments;
   for (const clang::Expr* argument : expression->arguments()) arguments.push_back(evaluate(argument));
   if (name == "dot" || name == "length" || name == "normalize" || name == "cross")

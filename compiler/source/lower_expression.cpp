@@ -208,7 +208,8 @@ Value Lowering::evaluate_operator_call(const clang::CXXOperatorCallExpr* express
       if (!call || call->getOperator() == clang::OO_Subscript) return read(lvalue_of(expression), where);
     }
     const Value vector = evaluate(expression->getArg(0));
-    const std::int64_t k = constant_index(expression->getArg(1), vector.shape.width, "this vector");
+    const clang::Expr* const index = expression->getArg(1);
+    const std::int64_t k = constant_index(evaluate(index), vector.shape.width, "this vector", index->getExprLoc());
     return {{vector.shape.scalar, 0, 1}, {vector.parts[std::size_t(k)]}};
   }
   if (expression->isAssignmentOp()) throw Rejected{where, "an assignment must stand alone as a statement"};

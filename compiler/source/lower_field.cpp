@@ -10,16 +10,30 @@
 
 namespace nbcc::lowering {
 
-Shape Lowering::shape_of(clang::QualType type, clang::SourceLocation where) {
+namespace {
+// Of a param: what tables of GPUs are read fast from.
+constexpr int kMostElements = 65536;
+}  // namespace
+
+Shape Lowering::shape_of(clang::QualType type, clang::SourceLocation where, bool of_param) {
   Shape shape;
   type = type.getNonReferenceType();
   if (const auto* array = context_.getAsConstantArrayType(type)) {
     shape.length = int(array->getSize().getLimitedValue(1 << 20));
     type = array->getElementType();
-    if (context_.getAsArrayType(type))
-      throw Rejected{where, "an array of arrays is not in the language; use one array, and a[i * n + k] for a[i][k]"};
-    if (shape.length < 1 || shape.length > 1024)
-      throw Rejected{where, fmt::format("an array may have 1 to 1024 elements, not {}", shape.length)};
+    if (const auto* row = context_.getAsConstantArrayType(type)) {
+      if (!of_param)
+        throw Rejected{where, "only a param can be an array of arrays; use one array, and a[i * n + k] for a[i][k]"};
+      shape.columns = int(row->getSize().getLimitedValue(1 << 20));
+      type = row->getElementType();
+      if (shape.columns < 1) throw Rejected{where, "a row may not be empty"};
+      shape.length = int(std::min<std::int64_t>(std::int64_t(shape.length) * shape.columns, 1 << 20));
+    }
+    if (context_.getAsArrayType(type)) throw Rejected{where, "an array has one index, or two"};
+    const int most = of_param ? kMostElements : 1024;
+    if (shape.length < 1 || shape.length > most)
+      throw Rejected{where, fmt::format("{} may have 1 to {} elements, not {}", of_param ? "a param" : "an array", most,
+                                        shape.length)};
   } else if (context_.getAsArrayType(type)) {
     throw Rejected{where, "an array needs a constant length"};
   }
@@ -84,10 +98,14 @@ Field Lowering::field_named(const clang::VarDecl* variable, llvm::StringRef anno
                      fmt::format("'{}' is no reduction; there are sum, min, max, argmin and argmax", annotation.str())};
     field.reduction = *reduction;
   }
-  const Shape shape = shape_of(variable->getType(), where);
+  const Shape shape = shape_of(variable->getType(), where, field.role == Role::Param);
   field.type = shape.scalar;
   field.length = shape.length;
+  field.columns = shape.columns;
   field.width = shape.width;
+  if (std::int64_t(shape.length) * shape.width > kMostElements)
+    throw Rejected{where, fmt::format("a param may have 1 to {} numbers, not {}", kMostElements, shape.components())};
+  field.is_table = shape.length > 1024;
   field.first = pipeline_.components(field.role);
   return field;
 }
@@ -101,7 +119,7 @@ void Lowering::declare_field(const clang::VarDecl* variable, llvm::StringRef ann
     throw Rejected{where, fmt::format("an output({}) keeps a j_index: declare it as 'index'", name(field.reduction))};
   if (field.role == Role::Output && field.type == Type::Bool)
     throw Rejected{where, "an output cannot be bool; declare it as 'int'"};
-  const Value initial = initial_value(variable, {field.type, field.length, field.width});
+  const Value initial = initial_value(variable, {field.type, field.length, field.width, field.columns});
   if (initial.parts[0] != kUnset) {
     if (field.role != Role::Param)
       throw Rejected{

@@ -17,7 +17,7 @@ NodeId Lowering::transplant(NodeId id) {
   if (const auto done = transplanted_.find(id); done != transplanted_.end()) return done->second;
   std::array<NodeId, 3> args{kNone, kNone, kNone};
   for (int k = 0; k < arity(node.op); ++k) args[std::size_t(k)] = transplant(node.args[std::size_t(k)]);
-  return transplanted_[id] = graph_->make(node.op, node.type, args, node.where);
+  return transplanted_[id] = graph_->make(node.op, node.type, args, node.where, node.payload);
 }
 
 // i_index, j_index, pi and the other constants.
@@ -67,6 +67,7 @@ Value Lowering::read_variable(const clang::VarDecl* variable, clang::SourceLocat
 
 // A part of a variable, with the states of its components checked.
 Value Lowering::read(const LValue& lvalue, clang::SourceLocation where) {
+  if (lvalue.row != kNone) return read_table(pipeline_.fields[std::size_t(fields_.at(lvalue.variable))], lvalue, where);
   if (const auto found = fields_.find(lvalue.variable);
       found != fields_.end() && !(finishing_ && output_of(lvalue.variable)))
     return read_field(pipeline_.fields[std::size_t(found->second)], lvalue, where);
@@ -92,14 +93,14 @@ Value Lowering::read(const LValue& lvalue, clang::SourceLocation where) {
   return value;
 }
 
-std::int64_t Lowering::constant_index(const clang::Expr* expression, int count, const std::string& what) {
-  const Value index = evaluate(expression);
-  const clang::SourceLocation where = expression->getExprLoc();
+std::int64_t Lowering::constant_index(const Value& index, int count, const std::string& what,
+                                      clang::SourceLocation where) {
   if (!index.shape.is_scalar() || !graph_->is_constant(index.parts[0]))
-    throw Rejected{where,
-                   fmt::format("the index of '{}' must be a constant; to choose by data, go through the elements: "
-                               "for (int k = 0; k < {}; ++k) and in it if (k == ...)",
-                               what, count)};
+    throw Rejected{
+        where, fmt::format("the index of '{}' must be a constant: only a param can be read at an index that is known "
+                           "at run time; else go through the elements: for (int k = 0; k < {}; ++k) and in it if "
+                           "(k == ...)",
+                           what, count)};
   const double value = graph_->constant_value(index.parts[0]);
   if (!(value >= 0 && value < count))
     throw Rejected{where, fmt::format("index {} is out of range: '{}' has elements 0 to {}", value, what, count - 1)};
@@ -108,12 +109,13 @@ std::int64_t Lowering::constant_index(const clang::Expr* expression, int count, 
 
 LValue Lowering::element(const LValue& base, const clang::Expr* index, clang::SourceLocation where) {
   const std::string name = base.variable->getName().str();
+  const Value at = evaluate(index);
+  const clang::SourceLocation here = index->getExprLoc();
   if (const auto field = fields_.find(base.variable); field != fields_.end() && pipeline_.dialect == Dialect::Cunbody) {
     const Field& f = pipeline_.fields[std::size_t(field->second)];
-    const Value k = evaluate(index);
     const char* side = f.role == Role::InputI ? "i fields" : f.role == Role::InputJ ? "j fields" : "outputs";
-    if (graph_->is_constant(k.parts[0])) {
-      const double value = graph_->constant_value(k.parts[0]);
+    if (graph_->is_constant(at.parts[0])) {
+      const double value = graph_->constant_value(at.parts[0]);
       if (measuring_ && value >= 0 && value < f.length)
         largest_index_[base.variable] = std::max(largest_index_[base.variable], int(value));
       if (!(value >= 0 && value < f.length))
@@ -121,10 +123,18 @@ LValue Lowering::element(const LValue& base, const clang::Expr* index, clang::So
                                           f.length, side, f.length - 1)};
     }
   }
-  const bool of_array = base.shape.length > 0;
-  const std::int64_t k = constant_index(index, of_array ? base.shape.length : base.shape.width, name);
-  const int width = of_array ? base.shape.width : 1;
-  return {base.variable, base.first + int(k) * width, {base.shape.scalar, 0, width}};
+  if (is_param(base) && base.shape.length > 0 && (base.row != kNone || !graph_->is_constant(at.parts[0])))
+    return looked_up(base, at, here);
+  const auto [scalar, length, width, columns] = base.shape;
+  LValue part = base;
+  if (columns > 0) {
+    part.first += int(constant_index(at, length / columns, name, here)) * columns * width;
+    part.shape = {scalar, columns, width};
+  } else {
+    part.first += int(constant_index(at, length > 0 ? length : width, name, here)) * (length > 0 ? width : 1);
+    part.shape = {scalar, 0, length > 0 ? width : 1};
+  }
+  return part;
 }
 
 LValue Lowering::lvalue_of_variable(const clang::DeclRefExpr* reference) {
@@ -135,7 +145,7 @@ LValue Lowering::lvalue_of_variable(const clang::DeclRefExpr* reference) {
   if (const auto field = fields_.find(variable); field != fields_.end()) {
     const Field& f = pipeline_.fields[std::size_t(field->second)];
     const bool result = finishing_ && f.role == Role::Output;
-    return {variable, 0, {result ? result_type(f) : f.type, f.length, f.width}};
+    return {variable, 0, {result ? result_type(f) : f.type, f.length, f.width, f.columns}};
   }
   if (const auto found = environment_.find(variable); found != environment_.end())
     return {variable, 0, found->second.shape};
@@ -151,9 +161,10 @@ LValue Lowering::lvalue_of(const clang::Expr* expression) {
   const clang::SourceLocation where = expression->getExprLoc();
   if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(expression)) return lvalue_of_variable(reference);
   if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(expression)) {
-    const LValue base = lvalue_of(member->getBase());
-    const int k = int(llvm::StringRef("xyzw").find(member->getMemberDecl()->getName()));
-    return {base.variable, base.first + k, {base.shape.scalar, 0, 1}};
+    LValue part = lvalue_of(member->getBase());
+    part.first += int(llvm::StringRef("xyzw").find(member->getMemberDecl()->getName()));
+    part.shape = {part.shape.scalar, 0, 1};
+    return part;
   }
   if (const auto* subscript = llvm::dyn_cast<clang::ArraySubscriptExpr>(expression))
     return element(lvalue_of(subscript->getBase()), subscript->getIdx(), where);

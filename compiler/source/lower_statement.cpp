@@ -108,13 +108,25 @@ Value Lowering::initial_value(const clang::VarDecl* variable, Shape shape) {
   if (!list || shape.length == 0) return convert(evaluate(initial), shape, where);
   // Elements that the list leaves out are zero, as in C++.
   std::ranges::fill(value.parts, graph_->constant(0, shape.scalar));
-  for (unsigned k = 0; k < list->getNumInits(); ++k) {
-    const auto* empty = llvm::dyn_cast<clang::CXXConstructExpr>(list->getInit(k)->IgnoreImplicit());
-    if (llvm::isa<clang::ImplicitValueInitExpr>(list->getInit(k)) || (empty && empty->getNumArgs() == 0)) continue;
-    const Value element = convert(evaluate(list->getInit(k)), {shape.scalar, 0, shape.width}, where);
-    std::copy(element.parts.begin(), element.parts.end(), value.parts.begin() + k * unsigned(shape.width));
-  }
+  fill(value, 0, shape, list, where);
   return value;
+}
+
+// The elements, or rows of them, from component `first` on.
+void Lowering::fill(Value& value, std::size_t first, Shape shape, const clang::InitListExpr* list,
+                    clang::SourceLocation where) {
+  const Shape part{shape.scalar, shape.columns, shape.width};
+  for (unsigned k = 0; k < list->getNumInits(); ++k, first += std::size_t(part.components())) {
+    const clang::Expr* const initial = list->getInit(k)->IgnoreImplicit();
+    const auto* empty = llvm::dyn_cast<clang::CXXConstructExpr>(initial);
+    if (llvm::isa<clang::ImplicitValueInitExpr>(list->getInit(k)) || (empty && empty->getNumArgs() == 0)) continue;
+    if (const auto* row = llvm::dyn_cast<clang::InitListExpr>(initial); row && part.length > 0) {
+      fill(value, first, part, row, where);
+      continue;
+    }
+    const Value element = convert(evaluate(list->getInit(k)), part, where);
+    std::ranges::copy(element.parts, value.parts.begin() + std::ptrdiff_t(first));
+  }
 }
 
 void Lowering::assign(const LValue& lvalue, Value value, clang::SourceLocation where) {

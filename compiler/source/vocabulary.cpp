@@ -118,6 +118,8 @@ constexpr std::array kForms = std::to_array<Form>({
     {"length normalize", "@(v), of one vector"},
     {"nearest_image",
      "@(dx, box), of two numbers, two vectors, or a vector and a number; or @(dx, a, b, c), of four vec3"},
+    {"table spline",
+     "@(t, s), of a param t that is an array, or a row of one, and a place s in it, counted in elements"},
     {"argmin argmax", "near = @(near, value), with an output(@) index near"},
     {"skip_if", "@(condition)"},
 });
@@ -180,8 +182,9 @@ std::span<const std::string_view> words(WordKind kind) {
 }
 
 std::span<const std::string_view> later_functions() {
-  static constexpr auto kLater = std::to_array<std::string_view>(
-      {"expm1", "log1p", "log10", "asinh", "acosh", "atanh", "lgamma", "tgamma", "hypot", "fmod", "sign"});
+  static constexpr auto kLater =
+      std::to_array<std::string_view>({"expm1", "log1p", "log10", "asinh", "acosh", "atanh", "lgamma", "tgamma",
+                                       "hypot", "fmod", "sign", "table", "spline"});
   return kLater;
 }
 

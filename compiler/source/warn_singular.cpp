@@ -39,12 +39,14 @@ class Draw {
   Draw(const Pipeline& pipeline, int seed, bool self) : random_(std::mt19937_64::result_type(seed)) {
     input_.ni = input_.nj = 1;
     input_.j_offset = self ? 0 : 1;
+    input_.params.resize(std::size_t(pipeline.components(Role::Param)));
     for (const Field& field : pipeline.fields) {
       if (field.role == Role::InputI) fill(field, input_.i);
       if (field.role == Role::InputJ) fill(field, input_.j);
       if (field.role == Role::Param)
         for (int c = 0; c < field.components(); ++c)
-          input_.params.push_back(field.defaults.empty() ? value(field.type) : field.defaults[std::size_t(c)]);
+          input_.params[std::size_t(field.first + c)] =
+              field.defaults.empty() ? value(field.type) : field.defaults[std::size_t(c)];
     }
     if (!self) return;
     for (const Field& i : pipeline.fields)

@@ -410,7 +410,8 @@ nbcc_kernel_arguments CpuSummation::arguments(const SumRequest& request, const B
           numbered ? i_numbers_.data() : nullptr,
           j_numbers_.empty() ? nullptr : j_numbers_.data(),
           nullptr,
-          left_out_.empty() ? nullptr : left_out_.data()};
+          left_out_.empty() ? nullptr : left_out_.data(),
+          request.tables ? request.tables->bytes.data() : nullptr};
 }
 
 void CpuSummation::for_each(std::int64_t count, double nanoseconds, const ThreadPool::Body& body) {

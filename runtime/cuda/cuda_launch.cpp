@@ -34,14 +34,16 @@ T* place(std::byte*& at, int count) {
 CudaArguments::CudaArguments(const KernelSource& source) {
   const int i = components_of(source, Role::InputI), j = components_of(source, Role::InputJ);
   const int outputs = std::max(source.outputs, 1), params = std::max(source.params, 1);
+  const int tables = source.tables.empty() ? 0 : 1;
   const int pairs = source.only_listed() ? components_of(source, Role::InputPair) : 0;
-  bytes_ = std::make_unique<std::byte[]>(std::size_t(i + j + pairs) * sizeof(CudaView) +
-                                         std::size_t(outputs) * sizeof(CudaOutput) +
-                                         std::size_t(params) * sizeof(double) + sizeof(CudaRun));
+  bytes_ = std::make_unique<std::byte[]>(
+      std::size_t(i + j + pairs) * sizeof(CudaView) + std::size_t(tables) * sizeof(CudaDevicePointer) +
+      std::size_t(outputs) * sizeof(CudaOutput) + std::size_t(params) * sizeof(double) + sizeof(CudaRun));
   std::byte* at = bytes_.get();
   i_ = place<CudaView>(at, i);
   j_ = place<CudaView>(at, j);
   pairs_ = place<CudaView>(at, pairs);
+  if (tables > 0) tables_ = place<CudaDevicePointer>(at, tables);
   outputs_ = place<CudaOutput>(at, outputs);
   params_ = place<double>(at, params);
   run_ = place<CudaRun>(at, 1);

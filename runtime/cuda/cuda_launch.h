@@ -22,6 +22,7 @@ class CudaArguments {
   CudaView& pair(int component) { return pairs_[component]; }  // where the pipeline has inputs of pairs
   CudaOutput& output(int component) { return outputs_[component]; }
   double* params() { return params_; }
+  CudaDevicePointer* tables() { return tables_; }  // null where the pipeline has none
   CudaRun& run() { return *run_; }
   void* data() { return bytes_.get(); }
 
@@ -30,6 +31,7 @@ class CudaArguments {
   CudaView *i_ = nullptr, *j_ = nullptr, *pairs_ = nullptr;
   CudaOutput* outputs_ = nullptr;
   double* params_ = nullptr;
+  CudaDevicePointer* tables_ = nullptr;
   CudaRun* run_ = nullptr;
 };
 

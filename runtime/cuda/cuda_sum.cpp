@@ -163,9 +163,8 @@ void CudaSummation::run(const SumRequest& request, CudaWhole* whole) {
   launcher_.set_capturing(capturing != 0);
   leave_out(request, !whole, capturing != 0);
   if (request.binding != binding_) bind(request);
-  if (!request.params.empty()) {
-    std::memcpy(launcher_.arguments().params(), request.params.data(), request.params.size() * sizeof(double));
-  }
+  send_tables(request, capturing != 0);
+  std::copy_n(request.params.begin(), kernel_.source.params, launcher_.arguments().params());
   launcher_.arguments().run().i_offset = request.i_offset;
   launcher_.arguments().run().j_offset = request.j_offset;
 
@@ -214,6 +213,24 @@ void CudaSummation::leave_out(const SumRequest& request, bool all_pairs, bool ca
   running_.release();
   if (!left_out_.send(*request.left_out))
     throw DeviceError("out of memory of the GPU: there is no room for the table of the pairs that are left out");
+}
+
+void CudaSummation::send_tables(const SumRequest& request, bool capturing) {
+  if (capturing) tables_.keep_old();
+  if (!request.tables || request.tables->number == tables_number_) return;
+  if (capturing)
+    throw DeviceError(
+        "params that are tables are sent to the GPU, which cannot be done while a stream is captured: run once before "
+        "the capture");
+  wait_for_work();
+  tables_number_ = 0;
+  const std::vector<std::byte>& bytes = request.tables->bytes;
+  if (!tables_.renew(bytes.size()))
+    throw DeviceError("out of memory of the GPU: there is no room for tables of params");
+  gpu_.send(tables_.data(), bytes.data(), bytes.size(), nullptr);
+  gpu_.synchronize(nullptr);
+  *launcher_.arguments().tables() = tables_.data();
+  tables_number_ = request.tables->number;
 }
 
 // The argument's views of arrays on the device; those that pass through memory of the staging are set there, run by

@@ -39,6 +39,7 @@ class CudaSummation final : public Summation {
  private:
   void run(const SumRequest& request, CudaWhole* whole);
   void leave_out(const SumRequest& request, bool all_pairs, bool capturing);
+  void send_tables(const SumRequest& request, bool capturing);
   void bind(const SumRequest& request);
   void run_on_device(const SumRequest& request, bool list_on_device, CudaStream* stream, bool capturing);
   void run_whole(const SumRequest& request, CudaWhole& whole, bool list_on_device, CudaStream* stream, bool capturing);
@@ -63,6 +64,8 @@ class CudaSummation final : public Summation {
   CudaLauncher launcher_{kernel_};
   bool chosen_launch_ = false, searched_ = false;  // the latter: by the last run
   CudaLeftOut left_out_{gpu_};
+  CudaBuffer tables_{gpu_};
+  std::int64_t tables_number_ = 0;  // of those there; 0: none
   CudaSearch search_{kernel_, launcher_.arguments(), left_out_};
   CudaLists lists_{kernel_, launcher_.arguments(), left_out_};
   CudaBuffer running_{gpu_}, list_{gpu_};

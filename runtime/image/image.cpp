@@ -17,8 +17,9 @@
 namespace nbcc {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Column, component, element, part)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FieldLayout, name, role, type, integral, length, width, first, reduction, defaults,
-                                   comment)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FieldLayout, name, role, type, integral, length, columns, width, is_table, first,
+                                   reduction, defaults, comment)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlacedTable, first, stride, count, columns, power, element, offset)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchConfig, threads, i_per_thread, j_tile, unroll, j_slices, j_splits)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout::Number, param, constant)
 }  // namespace nbcc
@@ -38,9 +39,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout, axes, periodic, triclinic, reac
                                    j_positions, packed_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, text, text_but, search_text, list_text, pair_text, target,
                                    lanes, tile, i_block, i_columns, j_columns, fields, params, outputs, reductions,
-                                   held_in, has_finish, uses_i_index, uses_j_index, neighbours, no_neighbours, search,
-                                   operations, launches, list_launch, packed_bytes, pair_columns, cutoff,
-                                   pair_statements)
+                                   held_in, has_finish, table_params, tables, uses_i_index, uses_j_index, neighbours,
+                                   no_neighbours, search, operations, launches, list_launch, packed_bytes, pair_columns,
+                                   cutoff, pair_statements)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CudaImage, architecture, config, ptx, text, toolkit, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PipelineImage, made_by, precision, math, root, cpu, cuda, cuda_images)
 

@@ -11,6 +11,7 @@
 #include "runtime/sum/dispatch.h"
 #include "runtime/sum/lists.h"
 #include "runtime/sum/pack.h"
+#include "runtime/sum/tables.h"
 
 namespace nbcc {
 
@@ -24,7 +25,8 @@ enum class JReuse : std::uint8_t {
 // One run, already checked: every bound view has the right count, every index lies inside its set.
 struct SumRequest {
   std::span<const ArrayView> views;  // parallel to KernelSource::fields; an unwanted output has no data
-  std::span<const double> params;    // KernelSource::params values
+  std::span<const double> params;    // KernelSource::params values, and behind them those of tables
+  const Tables* tables = nullptr;    // null: the kernel has none
   std::int64_t nj = 0;
   std::int64_t i_begin = 0, i_count = 0;  // the chosen i: a range, or
   const std::int64_t* i_list = nullptr;   // i_count indices

@@ -62,7 +62,7 @@ SumState::SumState(std::shared_ptr<const Kernel> kernel)
       summation_(kernel_->start()),
       given_(kernel_->source.fields.size()),
       views_(kernel_->source.fields.size()),
-      params_(std::size_t(kernel_->source.params)) {
+      params_(std::size_t(kernel_->source.params + kernel_->source.table_params)) {
   request_.views = views_;
   request_.params = params_;
   for (std::size_t f = 0; f < kernel_->source.fields.size(); ++f) {
@@ -107,6 +107,7 @@ void SumState::set_param(std::string_view name, std::span<const double> values) 
   std::copy(values.begin(), values.end(), params_.begin() + field.first);
   given_[f] = Given::Yes;
   params_of_groups_.erase(f);
+  if (field.is_table) tables_.reset();
   // What prepare_j derives from the packed columns may depend on params.
   forget_j(JReuse::Packed);
 }
@@ -324,6 +325,8 @@ void SumState::set_param_of_groups(std::string_view name, std::span<const double
   const std::size_t f = find(name);
   const FieldLayout& field = kernel_->source.fields[f];
   if (field.role != Role::Param) throw UsageError(fmt::format("{} is not a param", quoted(f)));
+  if (field.is_table)
+    throw UsageError(fmt::format("{} is read as a table, which is the same for all batches and groups", quoted(f)));
   if (!lists_)
     throw UsageError(fmt::format("{}: there are no batches, nor lists, to have values of their own", quoted(f)));
   if (std::int64_t(values.size()) != lists_->groups() * field.components())
@@ -338,7 +341,7 @@ std::vector<double> SumState::table_of_params() const {
   std::vector<double> table;
   if (params_of_groups_.empty()) return table;
   for (std::size_t g = 0; g < std::size_t(lists_->groups()); ++g) {
-    table.insert(table.end(), params_.begin(), params_.end());
+    table.insert(table.end(), params_.begin(), params_.begin() + kernel_->source.params);
     for (const auto& [f, values] : params_of_groups_) {
       const FieldLayout& field = kernel_->source.fields[f];
       const std::size_t own = std::size_t(field.components());
@@ -409,7 +412,12 @@ SumRequest SumState::request_of(const RunChoice& choice, std::int64_t ni, std::i
   request.accumulate = choice.accumulate;
   request.stream = choice.stream;
   request.left_out = left_out_.get();
+  request.tables = tables_.get();
   return request;
+}
+
+void SumState::make_tables() {
+  if (!tables_ && !kernel_->source.tables.empty()) tables_ = std::make_unique<const Tables>(kernel_->source, params_);
 }
 
 void SumState::run(const RunChoice& choice) {
@@ -420,6 +428,7 @@ void SumState::run(const RunChoice& choice) {
   if (choice.accumulate) check_accumulate();
   check_listed(choice, ni, nj);
 
+  make_tables();
   SumRequest request = request_of(choice, ni, nj);
   const std::vector<double> table = table_of_params();
   request.params_of_groups = table;
@@ -456,6 +465,7 @@ FoundPairs SumState::find_pairs() {
   check_params();
   check_listed({}, ni, nj);
   if (lists_ || listed_pairs_) throw UsageError("neighbours: which pairs act, lists say, and nothing is searched for");
+  make_tables();
   const SumRequest request = request_of({}, ni, nj);
   request_.reuse = JReuse::None;
   return summation_->find_pairs(request);

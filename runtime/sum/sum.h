@@ -86,12 +86,14 @@ class SumState {
   void check_accumulate() const;
   void check_choice(const RunChoice& choice, std::int64_t ni) const;
   void forget_j(JReuse at_most);
+  void make_tables();
 
   std::shared_ptr<const Kernel> kernel_;
   std::unique_ptr<Summation> summation_;
   std::vector<Given> given_;  // this and the next are parallel to the kernel's fields
   std::vector<ArrayView> views_;
   std::vector<double> params_;
+  std::unique_ptr<const Tables> tables_;  // of these; null: not made yet, or none
   std::optional<std::int64_t> ni_, nj_;
   PairChoice pairs_ = PairChoice::Auto;
   std::unique_ptr<const Lists> lists_;

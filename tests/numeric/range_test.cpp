@@ -11,6 +11,7 @@
 #include "compiler/emit/cpu/emit_cpu.h"
 #include "compiler/ir/print.h"
 #include "compiler/source/parse.h"
+#include "compiler/table.h"
 #include "particles/error_bound.h"
 #include "particles/running_error.h"
 #include "tests/support/cpu_run.h"
@@ -26,7 +27,8 @@ double limit(Precision precision) { return precision == Precision::Double ? 1000
 
 // Whether every operation of every pair is within the range for which fast math promises to be right.
 bool stays_in_range(const Pipeline& pipeline, const OracleInput& input, double limit) {
-  RunningError pair(pipeline.pair, pipeline.roots(), kExact, {}, int(input.nj));
+  const std::vector<std::vector<double>> tables = tables_of(pipeline.tables, input.params);
+  RunningError pair(pipeline.pair, pipeline.roots(), kExact, {}, tables, int(input.nj));
   const std::vector<bool> needed = reachable(pipeline.pair, pipeline.roots());
   for (std::int64_t i = 0; i < input.ni; ++i) {
     pair.compute(int(input.nj), [&](const Node& leaf, int j) -> RunningError::Number {

@@ -25,12 +25,13 @@ class Oracle {
     input.nj = particles.nj;
     input.i_offset = particles.i_offset;
     input.j_offset = particles.j_offset;
+    input.params.resize(std::size_t(pipeline_.components(Role::Param)));
     for (const Field& field : pipeline_.fields) {
       if (field.role == Role::Output) continue;
       if (field.role == Role::Param) {
         const auto given = particles.params.find(field.name);
         const std::vector<double>& values = given == particles.params.end() ? field.defaults : given->second;
-        input.params.insert(input.params.end(), values.begin(), values.end());
+        std::copy(values.begin(), values.end(), input.params.begin() + field.first);
         continue;
       }
       const std::vector<double>& values = particles.fields.at(field.name);

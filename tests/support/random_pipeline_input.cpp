@@ -23,12 +23,14 @@ OracleInput random_pipeline_input(const Pipeline& pipeline, std::int64_t ni, std
   OracleInput input;
   input.ni = ni;
   input.nj = nj;
+  input.params.resize(std::size_t(pipeline.components(Role::Param)));
   for (const Field& field : pipeline.fields) {
     if (field.role == Role::Output || field.role == Role::InputPair) continue;
     for (int c = 0; c < field.components(); ++c) {
       if (field.role == Role::Param) {
         const bool given = !field.defaults.empty();
-        input.params.push_back(given ? field.defaults[std::size_t(c)] : random_value(random, field.type));
+        input.params[std::size_t(field.first + c)] =
+            given ? field.defaults[std::size_t(c)] : random_value(random, field.type);
         continue;
       }
       std::vector<double> column(std::size_t(field.role == Role::InputI ? ni : nj));

@@ -66,7 +66,7 @@ std::vector<std::vector<double>> sums_over(const Ranges& ranges, const OracleInp
   sums.reserve(source, round_up(input.ni, 8));
   sums.reset(0, round_up(input.ni, 8));
   const nbcc_kernel_arguments arguments{i.columns(), j.columns(), nullptr, sums.values(), sums.indices(), 0,
-                                        0,           nullptr,     nullptr, nullptr,       nullptr};
+                                        0,           nullptr,     nullptr, nullptr,       nullptr,        nullptr};
   code.prepare_i(&arguments, 0, input.ni);
   code.prepare_j(&arguments, 0, input.nj);
   for (const auto& [begin, end] : ranges) code.interact(&arguments, 0, input.ni, begin, end);

@@ -10,13 +10,14 @@ namespace {
 std::string finish_of(const std::string& text) {
   const Pipeline pipeline = parse({"case.pipe", text});
   const Plan plan = make_plan(pipeline, {});
-  return finish_statements(pipeline, plan,
-                           {"args.", "i", [](const Node& input) { return "in" + std::to_string(input.payload); },
-                            [](std::size_t output) { return "out" + std::to_string(output); },
-                            [](double value, Type) { return std::to_string(int(value)); },
-                            [](const Graph&, const Node& node, const auto& args) {
-                              return std::string(name(node.op)) + " " + args[0] + " " + args[1];
-                            }});
+  return finish_statements(
+      pipeline, plan,
+      {"args.", "args.", "i", [](const Node& input) { return "in" + std::to_string(input.payload); },
+       [](std::size_t output) { return "out" + std::to_string(output); },
+       [](double value, Type) { return std::to_string(int(value)); },
+       [](const Graph&, const Node& node, const auto& args) {
+         return std::string(name(node.op)) + " " + args[0] + " " + args[1];
+       }});
 }
 
 TEST(finish, without_it_nothing_is_left_to_do) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compiler/emit/cpu/cpu_table.h"
 #include "compiler/emit/spelling.h"
 
 namespace nbcc {
@@ -30,7 +31,7 @@ std::string accumulator(std::size_t k, int r) { return fmt::format("sum{}_{}", k
 }  // namespace
 
 CpuPairBody::CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpressions& expressions)
-    : plan_(plan), expressions_(expressions), i_block_(choose_block(vectors)) {
+    : plan_(plan), vectors_(vectors), expressions_(expressions), i_block_(choose_block(vectors)) {
   if (plan_.any_guard != kNone) return;
   const std::vector<bool> apart = sets_pairs_apart(graph_);
   for (const OutputPlan& output : plan_.outputs)
@@ -64,6 +65,8 @@ std::string CpuPairBody::expression(NodeId id, int r) {
   if (n.op == Op::Const) return fmt::format("({})({})", type, cpu_literal(graph_.constant_value(id), n.type));
   if (n.op == Op::Param && n.type == Type::Bool) return fmt::format("(vmask)(a->param[{}] != 0 ? -1 : 0)", n.payload);
   if (n.op == Op::Param) return fmt::format("({})(a->param[{}])", type, n.payload);
+  if (n.op == Op::Lookup)
+    return cpu_lookup(graph_, n, plan_.table(n, false), vectors_, node_name(n.args[0], r), node_name(n.args[1], r));
   if (is_self_test(graph_, n))
     return fmt::format(
         "numbered ? number_is(*(vnumbers*)(a->j_number + j), a->i_number[{0}] + a->i_offset - a->j_offset) "

@@ -52,6 +52,7 @@ class CpuPairBody {
   std::string accumulate(std::size_t k, int r, bool every_pair_counts) const;
 
   const Plan& plan_;
+  const CpuVectors vectors_;
   const Graph& graph_ = plan_.graph;
   CpuExpressions& expressions_;
   int i_block_;

@@ -8,6 +8,7 @@
 #include "compiler/emit/cpu/cpu_expression.h"
 #include "compiler/emit/cpu/cpu_locate.h"
 #include "compiler/emit/cpu/cpu_pair_body.h"
+#include "compiler/emit/cpu/cpu_table.h"
 #include "compiler/emit/describe.h"
 #include "compiler/emit/finish.h"
 #include "compiler/emit/plan.h"
@@ -23,20 +24,20 @@ namespace {
 constexpr int kTermsPerTile = 128;
 
 // Types, and the functions that statements call.
-std::string types(const CpuVectors& vectors, bool has_cells) {
+std::string types(const CpuVectors& vectors, const Plan& plan) {
   std::string numbers;
   for (int k = 0; k < vectors.lanes(); ++k) numbers += fmt::format("{}{}", k ? ", " : "", k);
   // SSE2 has no instructions to round with, and on Neon kernels take no estimate of roots.
   std::string isa = vectors.isa == Isa::Sse2 ? "" : fill_template("cpu_rounding.h", {});
   if (vectors.isa != Isa::Neon) isa += fill_template(fmt::format("cpu_{}.h", name(vectors.isa)), {});
   const std::string cells =
-      has_cells ? fill_template("cpu_cell.h", {}) + fill_template("cell.h", {{"inline", "NBCC_INLINE"}}) : "";
+      plan.has_cells ? fill_template("cpu_cell.h", {}) + fill_template("cell.h", {{"inline", "NBCC_INLINE"}}) : "";
   return fill_template("cpu_types.h", {{"real", vectors.real()},
                                        {"mask", vectors.precision == Precision::Double ? "vindex" : "vint"},
                                        {"lanes", std::to_string(vectors.lanes())},
                                        {"lane_numbers", numbers},
                                        {"isa", isa}}) +
-         cells;
+         cells + (plan.tables.empty() ? "" : cpu_tables(vectors));
 }
 
 // What a particle has of an input, as a double or a whole number.
@@ -64,6 +65,7 @@ ScalarSpelling scalar_spelling(const Plan& plan, CpuExpressions& expressions) {
     return expressions.operation(graph, node, args, false);
   };
   return {"a->",
+          "a->",
           "(a->i_number ? a->i_number[i] : i) + a->i_offset",
           [&plan](const Node& n) { return input(plan, n); },
           result,
@@ -101,9 +103,10 @@ KernelSource emit_cpu(const Pipeline& pipeline, const Options& options, Isa isa,
   std::map<std::string, std::string> holes;
   holes["title"] = fmt::format("{}: {}, {} precision, {} math", pipeline.name, name(isa), name(options.precision),
                                name(options.math));
+  holes["tables"] = plan.tables.empty() ? "" : "\nconst void* tables;";
   holes["lanes"] = std::to_string(source.lanes);
   holes["i_block"] = std::to_string(source.i_block);
-  holes["types"] = types(vectors, plan.has_cells);
+  holes["types"] = types(vectors, plan);
   holes["prepare_uniform_i"] = body.prepare_uniform(plan.i);
   holes["prepare_i"] = body.prepare(plan.i, 'i');
   holes["prepare_uniform_j"] = body.prepare_uniform(plan.j);

@@ -22,6 +22,7 @@ std::string result_name(const OutputPlan& output, std::size_t k) {
 ScalarSpelling cuda_scalar_spelling(CudaPairs pairs) {
   ScalarSpelling spelling;
   spelling.arguments = pairs == CudaPairs::Listed ? "" : "a.";
+  spelling.tables = "a.";
   spelling.i_index = "i + a.i_offset";
   spelling.input = [](const Node& n) {
     const char* const letter = n.op == Op::InputI ? "i" : "j";

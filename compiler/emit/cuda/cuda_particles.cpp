@@ -34,10 +34,11 @@ std::string cuda_particles(const Pipeline& pipeline, const Plan& plan, const Cud
   holes["i_components"] = length(Role::InputI);
   holes["j_components"] = length(Role::InputJ);
   holes["outputs"] = length(Role::Output);
-  holes["params"] = length(Role::Param);
+  holes["params"] = std::to_string(std::max(pipeline.params_by_value(), 1));
   holes["and_param"] = body.pairs == CudaPairs::Listed ? ", const double* param" : "";
-  holes["pair_views"] =
-      pipeline.components(Role::InputPair) > 0 ? fmt::format("View p[{}];", length(Role::InputPair)) : "";
+  holes["more_views"] =
+      pipeline.components(Role::InputPair) > 0 ? fmt::format("View p[{}];\n", length(Role::InputPair)) : "";
+  if (!pipeline.tables.empty()) holes["more_views"] += "const void* tables;\n";
   cuda_partial(pipeline, plan, body.pairs, holes);
   return fill_template("cuda_particles.cuh", holes);
 }

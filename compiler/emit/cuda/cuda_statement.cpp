@@ -38,6 +38,9 @@ std::string CudaStatements::expression(NodeId id) const {
   const Node& n = graph_[id];
   if (n.op == Op::Const) return cuda_literal(graph_.constant_value(id), n.type, scalars_);
   if (n.op == Op::Param) return fmt::format("({}){}param[{}]", cuda_type(n.type, scalars_), arguments_, n.payload);
+  if (n.op == Op::Lookup)
+    return fmt::format("__ldg(&{})",
+                       table_element(plan_.table(n, false), "a.", fmt::format("t{} + t{}", n.args[0], n.args[1])));
   if (plan_.shifted.count(id)) return fmt::format("t{0}s + t{0}e", id);
   if (const auto shift = plan_.image_shifts.find(id); shift != plan_.image_shifts.end()) {
     const auto& [difference, whole, length, added] = shift->second;

@@ -1,0 +1,41 @@
+// A lookup over vectors: one load where all lanes want the same element; a permutation of registers where they want
+// elements of one short row, as of a table by types of atoms; else a load for each lane.
+#include "compiler/emit/cpu/cpu_table.h"
+
+#include <fmt/core.h>
+
+#include "compiler/emit/plan.h"
+#include "compiler/emit/spelling.h"
+#include "compiler/text/fill_template.h"
+
+namespace nbcc {
+namespace {
+
+// Elements of the working precision that two registers hold, where the processor has instructions to permute them.
+int longest_row(const CpuVectors& vectors) {
+  return vectors.isa == Isa::Avx2 || vectors.isa == Isa::Avx512 ? 2 * vectors.lanes() : 0;
+}
+
+}  // namespace
+
+std::string cpu_tables(const CpuVectors& vectors) {
+  std::string text = fill_template("cpu_tables.h", {});
+  if (vectors.isa == Isa::Avx2) text += fill_template("cpu_tables_avx2.h", {});
+  if (vectors.isa == Isa::Avx512) text += fill_template("cpu_tables_avx512.h", {});
+  return text;
+}
+
+std::string cpu_lookup(const Graph& graph, const Node& node, const PlacedTable& table, const CpuVectors& vectors,
+                       const std::string& row, const std::string& column) {
+  const std::string address = "&" + table_element(table, "a->", "0"), type = cpu_type(node.type, true);
+  const Binding of_row = graph[node.args[0]].binding;
+  // Where i are lanes themselves, a number of i is another one in each.
+  const bool one_row = is_uniform(of_row) || (of_row == Binding::I && node.binding == Binding::Pair);
+  if (is_uniform(node.binding)) return fmt::format("({})(({})[{}[0] + {}[0]])", type, address, row, column);
+  const bool short_row = (table.columns > 0 ? table.columns : table.count) <= longest_row(vectors);
+  const bool is_real = table.element == (vectors.precision == Precision::Double ? Element::Double : Element::Float);
+  if (one_row && short_row && is_real) return fmt::format("of_row({} + {}[0], {})", address, row, column);
+  return fmt::format("looked_up<{}>({}, {} + {})", type, address, row, column);
+}
+
+}  // namespace nbcc

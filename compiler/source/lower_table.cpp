@@ -1,0 +1,132 @@
+// Params that are read at indices known at run time only -> Lookups, and what is interpolated between their elements.
+// Part of lowering (lower.h); doors: looked_up(), read_table(), interpolate(), place_tables_last().
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "compiler/ir/rewrite.h"
+#include "compiler/source/lower.h"
+
+namespace nbcc::lowering {
+
+bool Lowering::is_param(const LValue& lvalue) const {
+  const auto field = fields_.find(lvalue.variable);
+  return field != fields_.end() && pipeline_.fields[std::size_t(field->second)].role == Role::Param;
+}
+
+// One index further into the array. An index that leads out of it finds the nearest end.
+LValue Lowering::looked_up(const LValue& base, const Value& index, clang::SourceLocation where) {
+  const std::string name = base.variable->getName().str();
+  const auto [scalar, length, width, columns] = base.shape;
+  if (!index.shape.is_scalar() || (*graph_)[index.parts[0]].type > Type::Index)
+    throw Rejected{where, fmt::format("the index of '{}' must be a whole number: write int(...)", name)};
+  const int count = columns > 0 ? length / columns : length;
+  const auto whole = [&](int number) { return graph_->constant(number, Type::Int); };
+  NodeId at = index.parts[0];
+  if (graph_->is_constant(at)) {
+    at = whole(int(constant_index(index, count, name, where)));
+  } else {
+    const NodeId within = binary(Op::Min, binary(Op::Max, at, whole(0), where), whole(count - 1), where);
+    at = cast(within, Type::Int, where);
+  }
+  LValue part{base.variable, 0, {scalar, columns, width}, base.row, at};
+  if (columns > 0) {
+    part.row = binary(Op::Mul, at, whole(columns), where);
+    part.column = kNone;
+  } else if (part.row == kNone) {
+    part.row = whole(base.first / width);
+  }
+  return part;
+}
+
+// The numbers of a table are found by its first one.
+NodeId Lowering::lookup(Field& field, int first, NodeId row, NodeId column, int power, clang::SourceLocation where) {
+  field.is_table = true;
+  const Table table{field.first + first, field.width, field.length, field.columns, power};
+  auto known = std::ranges::find(pipeline_.tables, table);
+  if (known == pipeline_.tables.end()) known = pipeline_.tables.insert(known, table);
+  const NodeId number = graph_->make(Op::Lookup, field.type == Type::Bool ? Type::Int : field.type,
+                                     {row, column, kNone}, location(where), known - pipeline_.tables.begin());
+  return cast(number, field.type, where);
+}
+
+Value Lowering::read_table(Field& field, const LValue& lvalue, clang::SourceLocation where) {
+  if (lvalue.column == kNone)
+    throw Rejected{where, fmt::format("a row of '{}' has no value; give the index of its element", field.name)};
+  Value value{lvalue.shape, {}};
+  for (int c = 0; c < lvalue.shape.components(); ++c)
+    value.parts.push_back(lookup(field, lvalue.first + c, lvalue.row, lvalue.column, -1, where));
+  return value;
+}
+
+// table(t, s) is linear between the elements of t, spline(t, s) the cubic spline through them; both take s for a place
+// among the elements, and hold their ends beyond them. The spline's coefficients are made where the param is set.
+Value Lowering::interpolate(const clang::CallExpr* expression, bool cubic) {
+  const clang::SourceLocation where = expression->getExprLoc();
+  const char* const name = cubic ? "spline" : "table";
+  const LValue array = lvalue_of(expression->getArg(0));
+  if (!is_param(array))
+    throw Rejected{expression->getArg(0)->getExprLoc(), fmt::format("{} reads a param that is an array", name)};
+  Field& field = pipeline_.fields[std::size_t(fields_.at(array.variable))];
+  const int count = array.shape.length;
+  if (count < 2 || array.shape.columns > 0 || field.type < Type::Float)
+    throw Rejected{expression->getArg(0)->getExprLoc(),
+                   fmt::format("{} reads an array, or a row of one, of two numbers at least, which are no whole numbers",
+                               name)};
+  const NodeId place = evaluate(expression->getArg(1)).parts[0];
+  const Type type = std::max((*graph_)[place].type, Type::Float);
+  const auto number = [&](double x, Type t) { return graph_->constant(x, t); };
+  const NodeId s = binary(Op::Min, binary(Op::Max, cast(place, type == Type::Float ? Type::Real : type, where),
+                                          number(0, Type::Real), where),
+                          number(count - 1, Type::Real), where);
+  const NodeId k = binary(Op::Min, cast(s, Type::Int, where), number(count - 2, Type::Int), where);
+  const NodeId u = binary(Op::Sub, s, cast(k, (*graph_)[s].type, where), where);
+  const NodeId row = array.row != kNone ? array.row : number(array.first / field.width, Type::Int);
+  Value result{{field.type, 0, field.width}, {}};
+  for (int c = 0; c < field.width; ++c) {
+    const auto part = [&](NodeId of_row, int power) { return lookup(field, c, of_row, k, power, where); };
+    NodeId sum = kNone;
+    if (cubic) {
+      sum = part(row, 3);
+      for (const int power : {2, 1, 0}) sum = binary(Op::Add, part(row, power), binary(Op::Mul, u, sum, where), where);
+    } else {
+      const NodeId low = part(row, -1), high = part(binary(Op::Add, row, number(1, Type::Int), where), -1);
+      sum = binary(Op::Add, low, binary(Op::Mul, u, binary(Op::Sub, high, low, where), where), where);
+    }
+    result.parts.push_back(sum);
+  }
+  result.shape.scalar = (*graph_)[result.parts[0]].type;
+  return result;
+}
+
+// Behind the params that kernels hold by value stand those that they look up; these are then nowhere read otherwise.
+void Lowering::place_tables_last() {
+  std::vector<Field>& fields = pipeline_.fields;
+  if (std::ranges::none_of(fields, &Field::is_table)) return;
+  std::vector<int> moved(std::size_t(pipeline_.components(Role::Param)));
+  const std::vector<Field> before = fields;
+  int next = 0;
+  for (const bool tables : {false, true})
+    for (Field& field : fields) {
+      if (field.role != Role::Param || field.is_table != tables) continue;
+      for (int c = 0; c < field.components(); ++c) moved[std::size_t(field.first + c)] = next + c;
+      field.first = next;
+      next += field.components();
+    }
+  for (Table& table : pipeline_.tables) table.first = moved[std::size_t(table.first)];
+  rewrite(pipeline_, [&](Graph& target, const Node& old, std::array<NodeId, 3> args) {
+    if (old.op != Op::Param) return copy_node(target, old, args);
+    Field& field = fields[std::size_t(
+        std::ranges::find_if(before, [&](const Field& f) {
+          return f.role == Role::Param && old.payload >= f.first && old.payload < f.first + f.components();
+        }) - before.begin())];
+    const int component = moved[std::size_t(old.payload)];
+    if (!field.is_table) return target.leaf(old.op, component, old.type, old.where);
+    graph_ = &target;
+    const int k = component - field.first;
+    const NodeId row = target.constant(0, Type::Int), column = target.constant(k / field.width, Type::Int);
+    return lookup(field, k % field.width, row, column, -1, {});
+  });
+}
+
+}  // namespace nbcc::lowering

@@ -1,0 +1,20 @@
+// Params that kernels read at indices known at run time only -> what a kernel finds at KernelSource::tables, made once
+// for all runs with the same values. Tested by tests/numeric/table_test.cpp.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "compiler/kernel_source.h"
+
+namespace nbcc {
+
+struct Tables {
+  // `params`: the values of all params.
+  Tables(const KernelSource& source, std::span<const double> params);
+  std::vector<std::byte> bytes;
+  std::int64_t number;  // of no other tables in this process
+};
+
+}  // namespace nbcc

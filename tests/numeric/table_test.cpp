@@ -1,0 +1,200 @@
+// Params that are read at run-time indices: elements at and beyond their ends, interpolation, and that a run sees the
+// values that were set last. On every device of this machine, from rows that registers hold to the longest.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/source/parse.h"
+#include "compiler/table.h"
+#include "jit/build_kernel.h"
+#include "runtime/cuda/cuda_device.h"
+#include "runtime/error.h"
+#include "runtime/sum/sum.h"
+#include "tests/support/cpu_run.h"
+#include "tests/support/cuda_shim.h"
+
+namespace nbcc::test {
+namespace {
+
+using Values = std::vector<double>;
+using Numbers = std::vector<int>;
+
+ArrayView view(Values& values) { return {values.data(), Element::Double, std::int64_t(values.size()), 8, 0}; }
+ArrayView view(Numbers& values) { return {values.data(), Element::Int32, std::int64_t(values.size()), 4, 0}; }
+
+void on_every_device(const std::string& text,
+                     const std::function<void(std::shared_ptr<const Kernel>, const std::string&)>& test) {
+  const Pipeline pipeline = parse({"table.pipe", text});
+  for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double}) {
+    const Options options{.precision = precision};
+    for (const Isa isa : runnable_isas()) {
+      CpuDevice device(1, isa, make_cpu_toolchain(), "", "");
+      test(device.load(build_cpu_kernel(pipeline, options, isa, "")), describe(options, isa));
+    }
+    CudaShim shim;
+    CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
+    test(device.load(build_cuda_kernel(pipeline, options, "")), "shim, " + std::string(name(precision)));
+  }
+}
+
+// Whole numbers, so that every precision has them.
+Values numbered(int count) {
+  Values values;
+  for (int k = 0; k < count; ++k) values.push_back(k % 1000 + 1);
+  return values;
+}
+
+// What a type that leads out of the table finds.
+int within(int type, int count) { return std::clamp(type, 0, count - 1); }
+
+// Sums of w * e[ti][tj], of 300 j and some i.
+TEST(Tables, RowsAndColumnsBeyondTheirEndsFindTheEnds) {
+  for (const int types : {1, 3, 8, 15, 31, 200}) {
+    const std::string text = "input_i int ti; input_j int tj; input_j real w; param real e[" + std::to_string(types) +
+                             "][" + std::to_string(types) +
+                             "];\noutput(sum) double s; output(max) real m;\ns += double(w * e[ti][tj]); m = max(m, "
+                             "e[ti][tj]);\nvoid finish() { s += double(e[1000000][ti]); }";
+    if (types > 3 && types < 31 && types != 8) continue;
+    std::string fitted = text;
+    fitted.replace(fitted.find("1000000"), 7, std::to_string(types - 1));
+    on_every_device(fitted, [types](const std::shared_ptr<const Kernel>& kernel, const std::string& where) {
+      Values e = numbered(types * types), w(300);
+      Numbers ti{-2000000000, -1, 0, types / 2, types - 1, types, 2000000000}, tj(300);
+      for (int j = 0; j < 300; ++j) w[std::size_t(j)] = j % 3, tj[std::size_t(j)] = j * 7 % (types + 9) - 4;
+      Values s(ti.size()), m(ti.size());
+      SumState sum(kernel);
+      sum.bind("ti", view(ti)), sum.bind("tj", view(tj)), sum.bind("w", view(w));
+      sum.bind("s", view(s)), sum.bind("m", view(m));
+      for (const double factor : {1.0, 2.0}) {
+        for (double& value : e) value *= factor;
+        sum.set_param("e", e);
+        sum.run();
+        sum.wait();
+        for (std::size_t i = 0; i < ti.size(); ++i) {
+          const auto row = std::size_t(within(ti[i], types) * types);
+          double expected = e[std::size_t((types - 1) * types + within(ti[i], types))], most = 0;
+          for (std::size_t j = 0; j < tj.size(); ++j) {
+            const double element = e[row + std::size_t(within(tj[j], types))];
+            expected += w[j] * element;
+            most = std::max(most, element);
+          }
+          EXPECT_EQ(s[i], expected) << where << ", " << types << " types, i " << i;
+          EXPECT_EQ(m[i], most) << where;
+        }
+      }
+    });
+  }
+}
+
+TEST(Tables, VectorsAndWholeNumbersAreLookedUpToo) {
+  on_every_device(
+      "input_j int k; param vec3 c[40]; param int n[40]; param bool b[40]; param index far[3];\n"
+      "output(sum) vec3 s; output(sum) int count; output(max) index most;\n"
+      "if (b[k]) { s += c[k]; count += n[k]; }\nmost = max(most, far[k]);",
+      [](const std::shared_ptr<const Kernel>& kernel, const std::string& where) {
+        Values c = numbered(120), n(40), b(40), far{5, 0x1p40, 7};
+        Numbers k(100);
+        for (int j = 0; j < 40; ++j) n[std::size_t(j)] = j - 20, b[std::size_t(j)] = j % 2;
+        Values expected(3);
+        double counted = 0;
+        for (int j = 0; j < 100; ++j) {
+          const int at = j % 50 - 5, found = within(at, 40);
+          k[std::size_t(j)] = at;
+          if (found % 2 == 0) continue;
+          for (int x = 0; x < 3; ++x) expected[std::size_t(x)] += c[std::size_t(3 * found + x)];
+          counted += n[std::size_t(found)];
+        }
+        Values s(3), count(1), most(1);
+        SumState sum(kernel);
+        sum.set_counts(1, 100);
+        sum.bind("k", view(k));
+        sum.bind("s", {s.data(), Element::Double, 1, 24, 8});
+        sum.bind("count", view(count)), sum.bind("most", view(most));
+        sum.set_param("c", c), sum.set_param("n", n), sum.set_param("b", b), sum.set_param("far", far);
+        sum.run();
+        sum.wait();
+        EXPECT_EQ(s, expected) << where;
+        EXPECT_EQ(count[0], counted) << where;
+        EXPECT_EQ(most[0], 0x1p40) << where;
+      });
+}
+
+// A spline is any cubic that its elements are of; a line between elements is any line. Beyond the ends both stay there.
+TEST(Tables, SplinesAreExactForCubicsAndHoldTheirEnds) {
+  on_every_device(
+      "input_i real s; input_j real one; param real cubic[2][60]; param real line[1500]; param vec2 v[4];\n"
+      "output(sum) real c; output(sum) real l; output(sum) vec2 p;\n"
+      "c += one * spline(cubic[1], s); l += one * table(line, s); p += one * spline(v, s);",
+      [](const std::shared_ptr<const Kernel>& kernel, const std::string& where) {
+        const double epsilon = kernel->source.held_in.empty() || where.find("double") == std::string::npos ? 1.2e-7 : 2.3e-16;
+        const auto f = [](double x) { return ((0.001 * x - 0.06) * x + 0.5) * x + 3; };
+        Values cubic(120, 77.0), line(1500), v(8);
+        for (int k = 0; k < 60; ++k) cubic[std::size_t(60 + k)] = f(k);
+        for (int k = 0; k < 1500; ++k) line[std::size_t(k)] = 2 - 0.25 * k;
+        for (int k = 0; k < 4; ++k) v[std::size_t(2 * k)] = f(k), v[std::size_t(2 * k + 1)] = k * k;
+        Values s{-1e30, -1, 0, 0.25, 1.5, 2.75, 3, 17.125, 58.5, 59, 60, 1499, 1e30, HUGE_VAL, -HUGE_VAL, NAN}, one{1};
+        Values c(s.size()), l(s.size()), p(2 * s.size());
+        SumState sum(kernel);
+        sum.bind("s", view(s)), sum.bind("one", view(one)), sum.bind("c", view(c)), sum.bind("l", view(l));
+        sum.bind("p", {p.data(), Element::Double, std::int64_t(s.size()), 16, 8});
+        sum.set_param("cubic", cubic), sum.set_param("line", line), sum.set_param("v", v);
+        sum.run();
+        sum.wait();
+        for (std::size_t i = 0; i < s.size(); ++i) {
+          if (std::isnan(s[i])) {
+            EXPECT_TRUE(std::isnan(c[i]) && std::isnan(l[i])) << where;
+            continue;
+          }
+          const double x = std::clamp(s[i], 0.0, 59.0), y = std::clamp(s[i], 0.0, 3.0);
+          EXPECT_NEAR(c[i], f(x), 200 * epsilon) << where << ", s = " << s[i];
+          EXPECT_NEAR(l[i], 2 - 0.25 * std::clamp(s[i], 0.0, 1499.0), 800 * epsilon) << where << ", s = " << s[i];
+          EXPECT_NEAR(p[2 * i], f(y), 20 * epsilon) << where;
+          EXPECT_NEAR(p[2 * i + 1], y * y, 40 * epsilon) << where;
+        }
+      });
+}
+
+// sin(x) at 0, 0.5, ... 3: from SciPy 1.17.1's CubicSpline with its default ends ("not-a-knot").
+TEST(Tables, SplinesAreThoseOfSciPy) {
+  Values y;
+  for (int k = 0; k <= 6; ++k) y.push_back(std::sin(k * 0.5));
+  const auto coefficients = spline_coefficients(y);
+  const auto at = [&](double s) {
+    const auto k = std::size_t(std::min(int(s), 5));
+    const double u = s - double(k);
+    return ((coefficients[3][k] * u + coefficients[2][k]) * u + coefficients[1][k]) * u + coefficients[0][k];
+  };
+  EXPECT_NEAR(at(0.3), 0.15027071425034902, 1e-15);
+  EXPECT_NEAR(at(2.5), 0.948860740499329, 1e-15);
+  EXPECT_NEAR(at(5.9), 0.19096000492279686, 1e-15);
+}
+
+TEST(Tables, OfTwoAndThreeElementsAreALineAndAParabola) {
+  const auto line = spline_coefficients(Values{1, 4});
+  EXPECT_EQ(line[0][0], 1);
+  EXPECT_EQ(line[1][0], 3);
+  EXPECT_EQ(line[2][0], 0);
+  EXPECT_EQ(line[3][0], 0);
+  const auto parabola = spline_coefficients(Values{0, 1, 4});
+  for (int k = 0; k < 2; ++k) {
+    EXPECT_NEAR(parabola[1][std::size_t(k)], 2 * k, 1e-15);
+    EXPECT_NEAR(parabola[2][std::size_t(k)], 1, 1e-15);
+    EXPECT_NEAR(parabola[3][std::size_t(k)], 0, 1e-15);
+  }
+}
+
+TEST(Tables, AreTheSameForAllBatches) {
+  const Pipeline pipeline = parse({"table.pipe", "input_j int k; param real t[8]; output(sum) real s; s += t[k];"});
+  CpuDevice device(1, runnable_isas().back(), make_cpu_toolchain(), "", "");
+  SumState sum(device.load(build_cpu_kernel(pipeline, {}, runnable_isas().back(), "")));
+  Values values(16);
+  EXPECT_THROW(sum.set_param_of_groups("t", values), UsageError);
+}
+
+}  // namespace
+}  // namespace nbcc::test
