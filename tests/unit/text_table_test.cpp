@@ -15,7 +15,9 @@ using Doubles = std::vector<double>;
 using Longs = std::vector<std::int64_t>;
 
 ParticleTable read(std::string_view text, std::string_view columns = "") {
-  return decode_text(text, "t.txt", columns.empty() ? std::vector<ColumnName>() : parse_columns(columns));
+  TextOptions options;
+  if (!columns.empty()) options.columns = parse_columns(columns);
+  return decode_text(text, "t.txt", options);
 }
 
 std::string fault(std::string_view text, std::string_view columns = "") {
@@ -107,7 +109,8 @@ TEST(TextTable, ErrorsNamePlaceAndReason) {
       {"1 2\n3 abc\n", "", "t.txt:2:3: 'abc' is not a number"},
       {"1 2\n3 4x\n", "", "t.txt:2:3: '4x' is not a number"},
       {"1 2\n3 +-4\n", "", "t.txt:2:3: '+-4' is not a number"},
-      {"I.A-1 0.5 0.25\n", "", "t.txt:1:1: 'I.A-1' is not a number"},
+      {"I.A-1 0.5 0.25\n", "",
+       "t.txt:1:1: 'I.A-1' is not a number; if the names in this column are types (I.A-1), say --types I.A-1"},
       {"1 2 3\n\n4 5\n", "", "t.txt:3:3: this row has 2 values, but line 1 has 3"},
       {"# x[3]\n1 2 3 4\n", "", "t.txt:2:7: this row has 4 values, but the header in line 1 names 3"},
       {"m,x\n1\n", "", "t.txt:2:1: this row has 1 value, but the header in line 1 names 2"},
