@@ -6,7 +6,6 @@
 #include <hdf5.h>
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -223,11 +222,12 @@ ColumnData read_dataset(hid_t group, const std::string& name, const std::string&
       (bytes > kUnstoredLimit && bytes / kLargestRatio > std::min<std::uint64_t>(stored, file_size)))
     refuse(fmt::format("claims {} rows of {} numbers, but only {} bytes are stored for it", rows, components, stored));
   ParticleColumn column{name, static_cast<int>(components), make_data(element, count)};
-  if (count > 0 && dataset.read(memory_type(element), column.values()) < 0) fail(path, label + " cannot be read");
-  // HDF5 makes the largest int64 of what is beyond it.
-  const auto* const whole = std::get_if<std::vector<std::int64_t>>(&column.data);
-  constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
-  if (whole && H5Tget_sign(dataset.type) == H5T_SGN_NONE && std::ranges::find(*whole, largest) != whole->end())
+  // Numbers beyond int64 are then negative ones, which an unsigned type does not have.
+  const bool is_unsigned = element == ElementType::Int64 && H5Tget_sign(dataset.type) == H5T_SGN_NONE;
+  const hid_t memory = is_unsigned ? H5T_NATIVE_UINT64 : memory_type(element);
+  if (count > 0 && dataset.read(memory, column.values()) < 0) fail(path, label + " cannot be read");
+  if (is_unsigned &&
+      std::ranges::any_of(std::get<std::vector<std::int64_t>>(column.data), [](auto n) { return n < 0; }))
     refuse("holds unsigned 64-bit integers that do not fit int64; store int64");
   return std::move(column.data);
 }

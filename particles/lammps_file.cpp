@@ -59,7 +59,7 @@ class LammpsReader {
  public:
   LammpsReader(std::string_view bytes, const std::string& path, const TextOptions& options)
       : path_(path), options_(options), lines_(bytes, path, kWhat) {
-    if (trimmed(bytes).empty()) throw FileError(path, "the file is empty");
+    if (bytes.find_first_not_of(" \t\r\n") == std::string_view::npos) throw FileError(path, "the file is empty");
   }
 
   ParticleTable read() {

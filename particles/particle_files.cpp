@@ -65,8 +65,9 @@ Format output_format(const std::string& path, const WriteOptions& options) {
   if (options.format.empty()) {
     const Format format = path == "-" ? Format::Text : format_by_ending(path);
     if (format == Format::Xyz || format == Format::Lammps)
-      throw FileError(path, fmt::format("files of the ending {} are read, but not written; choose .npz, .h5 or .txt",
-                                        ending_of(path)));
+      throw FileError(path,
+                      fmt::format("files of the ending {} are read, but not written: say -o FILE.npz, .h5 or .txt",
+                                  ending_of(path)));
     return format;
   }
   if (const auto format = format_by_name(options.format)) return *format;

@@ -50,7 +50,7 @@ class XyzReader {
  public:
   XyzReader(std::string_view bytes, const std::string& path, const TextOptions& options)
       : path_(path), options_(options), lines_(bytes, path, kWhat) {
-    if (trimmed(bytes).empty()) throw FileError(path, "the file is empty");
+    if (bytes.empty()) throw FileError(path, "the file is empty");
   }
 
   ParticleTable read() {
