@@ -100,7 +100,12 @@ void check_update(const ParticleTable& particles, const RunOptions& options) {
   const std::string& path = options.output.path;
   if (particles.unnamed)
     throw UsageError("--update: the columns of the i-particles have no names; --columns gives them some");
-  const bool in_place = path == options.particles.i || path == options.particles.j;
+  const auto reads = [&](const std::vector<std::string>& paths) {
+    return std::ranges::find(paths, path) != paths.end();
+  };
+  const bool in_place = reads(options.particles.i) || reads(options.particles.j);
+  if (in_place && particles.of_other_format)
+    throw UsageError(fmt::format("--update: {} is of a format that nbcc reads but does not write: say -o FILE", path));
   const bool is_hdf5 = path.find(".h5") != std::string::npos || path.find(".hdf5") != std::string::npos;
   if (in_place && is_hdf5 && !particles.find_attribute("made by"))
     throw UsageError(
@@ -178,12 +183,17 @@ nlohmann::json json_of(const std::vector<Total>& totals) {
 OutputChoice output_of(const RunOptions& options) {
   OutputChoice output = options.output;
   if (options.json && !options.statistics && !options.total) throw UsageError("--json: of --statistics or --total");
-  const std::string& of_i = options.particles.i.empty() ? options.particles.j : options.particles.i;
   if (options.update && output.path.empty()) {
-    if (of_i == "-") throw UsageError("--update: standard input cannot be written to: say -o FILE");
+    const std::vector<std::string>& of_i = options.particles.i.empty() ? options.particles.j : options.particles.i;
+    if (of_i.empty()) throw UsageError("no particles: say --i FILE, --j FILE or both");
+    if (of_i.size() > 1)
+      throw UsageError(fmt::format("--update: the particles come from {} files: say -o FILE", of_i.size()));
+    if (of_i[0] == "-") throw UsageError("--update: standard input cannot be written to: say -o FILE");
     if (!options.particles.columns.empty() || !options.particles.columns_i.empty())
       throw UsageError("--update: of a file that is read by --columns not all may be kept: say -o FILE");
-    output.path = of_i;
+    if (!options.particles.skip_lines.empty() || !options.particles.types.empty())
+      throw UsageError("--update: lines that are skipped and names of types would not be kept: say -o FILE");
+    output.path = of_i[0];
     output.write.force = true;
   }
   if (output.path.empty() && !options.total)
@@ -235,10 +245,12 @@ void add_run(CLI::App& app, Invocation& invocation) {
                    "Say on standard error what the search for neighbours did, and how long it took");
   command.add_flag("--json", options->json, "Statistics and totals as objects");
   command.footer(
-      "Particle files are .npz, .npy, HDF5 (.h5, or file.h5:group) and text tables. A field takes the column of its\n"
-      "name, or of its name without the trailing i or j. A plain array without names gives its columns to the fields\n"
-      "in order of declaration. The result has a row for each i, with its id where the file has one; an .npy result\n"
-      "is one array with the outputs side by side.\n"
+      "Particle files are .npz, .npy, HDF5 (.h5, or file.h5:group; snapshots of GADGET), text tables, .xyz and "
+      ".extxyz,\n"
+      "and data files of LAMMPS (.lmp, .lammps, .data). A field takes the column of its name, or of its name without\n"
+      "the trailing i or j. A plain array without names gives its columns to the fields in order of declaration. The\n"
+      "result has a row for each i, with its id where the file has one; an .npy result is one array with the outputs\n"
+      "side by side.\n"
       "\nExamples:\n"
       "  nbcc make-ic plummer --n 4096 -o plummer.npz\n"
       "  nbcc run pipelines/gravity.pipe --i plummer.npz -o forces.npz\n"

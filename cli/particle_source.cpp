@@ -3,17 +3,61 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
 
+#include "particles/join_tables.h"
+#include "particles/numbers.h"
 #include "particles/particle_files.h"
+#include "particles/text_rows.h"
 #include "runtime/error.h"
 
 namespace nbcc {
 
+namespace {
+
+void declare_files(CLI::App& app, ParticleSourceOptions& options) {
+  app.add_option("--i", options.i,
+                 "File of the particles that receive; '-' is standard input (default: that of --j). Of several, each "
+                 "with an --i, the columns are joined")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  app.add_option("--j", options.j, "File of the particles that act (default: that of --i); several as with --i")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  app.add_flag(
+      "--last-wins", options.last_wins,
+      "Where files that are joined have a column in common, take that of the last; else it has to be the same");
+}
+
+// Files of one side are different sets of columns: a list of names can mean one of them only.
+void check_columns(const std::vector<std::string>& paths, const std::string& columns, const char* side) {
+  if (paths.size() > 1 && !columns.empty()) {
+    throw UsageError(
+        fmt::format("--columns names the columns of one file, but --{} gives {}; their own headers have to name them",
+                    side, paths.size()));
+  }
+}
+
+std::string name_of(const std::string& path) { return path == "-" ? "standard input" : path; }
+
+std::string names_of(const std::vector<std::string>& paths) {
+  std::string names;
+  for (const std::string& path : paths) names += (names.empty() ? "" : ", ") + name_of(path);
+  return names;
+}
+
+ParticleTable read_joined(const std::vector<std::string>& paths, ReadOptions options, bool last_wins) {
+  if (paths.size() > 1 && !options.choice.all) options.choice.names.push_back("id");
+  std::vector<TableOfFile> tables;
+  for (const std::string& path : paths) tables.push_back({read_particles(path, options), name_of(path)});
+  return join_tables(std::move(tables), last_wins);
+}
+
+}  // namespace
+
 void declare_particle_source(CLI::App& app, ParticleSourceOptions& options) {
-  app.add_option("--i", options.i, "File of the particles that receive; '-' is standard input (default: that of --j)")
-      ->type_name("FILE");
-  app.add_option("--j", options.j, "File of the particles that act (default: that of --i)")->type_name("FILE");
+  declare_files(app, options);
   app.add_option("--columns", options.columns, "Names for the columns of both files, as id,m,x[3],v[3]; '_' skips one")
       ->type_name("LIST");
   app.add_option("--columns-i", options.columns_i, "The same for the file of --i")->type_name("LIST");
@@ -23,27 +67,41 @@ void declare_particle_source(CLI::App& app, ParticleSourceOptions& options) {
                  "field's component k")
       ->type_name("LIST")
       ->take_all();
+  app.add_option("--types", options.types, "Names in text files that stand for 0, 1, ..., as O,H")->type_name("LIST");
+  app.add_option("--skip-lines", options.skip_lines, "Leave out so many lines at the beginning of text tables")
+      ->type_name("N");
 }
 
 ParticleSource::ParticleSource(const ParticleSourceOptions& options, const std::vector<InputField>& fields)
-    : i_path_(options.i.empty() ? options.j : options.i),
-      j_path_(options.j.empty() ? options.i : options.j),
-      bindings_(options.bindings) {
-  if (i_path_.empty()) throw UsageError("no particles: say --i FILE, --j FILE or both");
+    : bindings_(options.bindings) {
+  const std::vector<std::string>& i_paths = options.i.empty() ? options.j : options.i;
+  const std::vector<std::string>& j_paths = options.j.empty() ? options.i : options.j;
+  if (i_paths.empty()) throw UsageError("no particles: say --i FILE, --j FILE or both");
   const std::string& i_columns = options.columns_i.empty() ? options.columns : options.columns_i;
   const std::string& j_columns = options.columns_j.empty() ? options.columns : options.columns_j;
-  if (i_path_ == "-" && j_path_ == "-" && i_columns != j_columns) {
-    throw UsageError("standard input can be read once only: --columns-i and --columns-j need files");
+  const bool shared = i_paths == j_paths && i_columns == j_columns;
+  const auto from_input = std::ranges::count(i_paths, "-") + (shared ? 0 : std::ranges::count(j_paths, "-"));
+  if (from_input > 1) {
+    throw UsageError(i_paths == j_paths ? "standard input can be read once only: --columns-i and --columns-j need files"
+                                        : "standard input can be read once only");
   }
-  const bool shared = i_path_ == j_path_ && i_columns == j_columns;
-  ColumnChoice of_i = columns_asked_for(fields, false, bindings_), of_j = columns_asked_for(fields, true, bindings_);
-  if (shared) of_i.names.insert(of_i.names.end(), of_j.names.begin(), of_j.names.end());
-  of_i.welcome = "id";
-  if (options.all_of_i) of_i = {};
-  i_table_ = read_particles(i_path_, {i_columns, "", of_i});
-  if (!shared) j_table_ = read_particles(j_path_, {j_columns, "", of_j});
-  for (std::string* path : {&i_path_, &j_path_})
-    if (*path == "-") *path = "standard input";
+  check_columns(i_paths, i_columns, "i");
+  check_columns(j_paths, j_columns, "j");
+  ReadOptions of_i, of_j;
+  of_i.columns = i_columns;
+  of_i.types = options.types.empty() ? std::vector<std::string>() : parse_types(options.types);
+  of_i.skip_lines = options.skip_lines.empty() ? 0 : parse_count(options.skip_lines, "--skip-lines");
+  of_j = of_i;
+  of_j.columns = j_columns;
+  of_i.choice = columns_asked_for(fields, false, bindings_);
+  of_j.choice = columns_asked_for(fields, true, bindings_);
+  if (shared) of_i.choice.names.insert(of_i.choice.names.end(), of_j.choice.names.begin(), of_j.choice.names.end());
+  of_i.choice.welcome = "id";
+  if (options.all_of_i) of_i.choice = {};
+  i_table_ = read_joined(i_paths, of_i, options.last_wins);
+  if (!shared) j_table_ = read_joined(j_paths, of_j, options.last_wins);
+  i_name_ = names_of(i_paths);
+  j_name_ = names_of(j_paths);
 }
 
 std::vector<BoundField> ParticleSource::bind(const std::vector<InputField>& fields) const {

@@ -1,4 +1,4 @@
-// The particles of both sides of a sum, from one file or two.
+// The particles of both sides of a sum, from one file, two, or several that are joined.
 #pragma once
 #include <CLI/App.hpp>
 #include <optional>
@@ -10,13 +10,16 @@
 namespace nbcc {
 
 struct ParticleSourceOptions {
-  std::string i, j;  // paths; an empty one is the other's
+  std::vector<std::string> i, j;  // paths of files with columns of the same particles; none are the other's
+  bool last_wins = false;         // where these have a column in common
   std::string columns, columns_i, columns_j;
   std::vector<std::string> bindings;
+  std::string types;
+  std::string skip_lines;
   bool all_of_i = false;  // every column of the i-particles is read
 };
 
-// --i, --j, --columns, --columns-i, --columns-j, --bind
+// --i, --j, --last-wins, --columns, --columns-i, --columns-j, --bind, --types, --skip-lines
 void declare_particle_source(CLI::App& app, ParticleSourceOptions& options);
 
 class ParticleSource {
@@ -27,15 +30,15 @@ class ParticleSource {
   ParticleSource(const ParticleSource&) = delete;
   ParticleSource& operator=(const ParticleSource&) = delete;
 
-  ParticleSide i() const { return {&i_table_, i_path_}; }
-  ParticleSide j() const { return {j_table_ ? &*j_table_ : &i_table_, j_path_}; }
+  ParticleSide i() const { return {&i_table_, i_name_}; }
+  ParticleSide j() const { return {j_table_ ? &*j_table_ : &i_table_, j_name_}; }
   // As bind_particles; says on standard error when numbers of a plain array are left over.
   std::vector<BoundField> bind(const std::vector<InputField>& fields) const;
 
  private:
   ParticleTable i_table_;
   std::optional<ParticleTable> j_table_;  // where it is not the same
-  std::string i_path_, j_path_;
+  std::string i_name_, j_name_;           // the files, for messages
   std::vector<std::string> bindings_;
 };
 

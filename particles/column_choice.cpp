@@ -8,14 +8,15 @@ ParticleTable read_columns(const std::vector<FileColumn>& columns, const ColumnC
   const auto take = [&](const FileColumn& column) {
     if (table.columns.empty()) table.rows = column.rows;
     ColumnData data = column.read();
-    table.columns.push_back({unnamed ? "data" : column.name, static_cast<int>(column.components), std::move(data)});
+    table.columns.push_back(
+        {unnamed ? "data" : column.name, static_cast<int>(column.components), std::move(data), column.also});
   };
   for (const FileColumn& column : columns) {
     if (!choice.all) table.in_file.push_back(column);
-    if (unnamed || choice.takes(column.name)) take(column);
+    if (unnamed || choice.takes(column.name, column.also)) take(column);
   }
   for (const FileColumn& column : columns) {
-    const bool welcome = column.name == choice.welcome && !choice.takes(column.name) && column.readable;
+    const bool welcome = column.name == choice.welcome && !choice.takes(column.name, column.also) && column.readable;
     if (welcome && !table.columns.empty() && column.rows == table.rows) take(column);
   }
   if (table.columns.empty() && !table.in_file.empty()) table.rows = table.in_file.front().rows;

@@ -23,11 +23,16 @@ struct ColumnChoice {
   }
 
   bool takes(std::string_view name) const { return all || std::ranges::find(names, name) != names.end(); }
+  // By either of its names, of which the second may be "".
+  bool takes(std::string_view name, std::string_view also) const {
+    return takes(name) || (!also.empty() && takes(also));
+  }
 };
 
 // What a file says of a column before its numbers are read.
 struct FileColumn : ColumnOfFile {
   bool readable = true;              // whether the numbers are such as are read
+  bool listed = true;                // not text or a grid, of which it is not said that they are there
   std::function<ColumnData()> read;  // throws FileError
 };
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "particles/file_error.h"
+#include "particles/gadget_names.h"
 
 namespace nbcc {
 namespace {
@@ -95,8 +96,8 @@ std::vector<Link> links_of(hid_t group, const std::string& path) {
   return links;
 }
 
-bool has_datasets(const std::vector<Link>& links) {
-  return std::ranges::any_of(links, [](const Link& link) { return link.type == H5O_TYPE_DATASET; });
+std::ptrdiff_t datasets_in(const std::vector<Link>& links) {
+  return std::ranges::count(links, H5O_TYPE_DATASET, &Link::type);
 }
 
 // "" when the type is one of the four that we hold, after widening.
@@ -110,7 +111,7 @@ std::string type_fault(hid_t type, ElementType& element) {
       return "";
     case H5T_INTEGER: {
       const bool is_signed = H5Tget_sign(type) != H5T_SGN_NONE;
-      if (size > 8 || (size == 8 && !is_signed))
+      if (size > 8)
         return fmt::format("holds {}signed {}-bit integers, which do not fit int64; store int64", is_signed ? "" : "un",
                            size * 8);
       element = size < 4 || (size == 4 && is_signed) ? ElementType::Int32 : ElementType::Int64;
@@ -221,7 +222,13 @@ ColumnData read_dataset(hid_t group, const std::string& name, const std::string&
       (bytes > kUnstoredLimit && bytes / kLargestRatio > std::min<std::uint64_t>(stored, file_size)))
     refuse(fmt::format("claims {} rows of {} numbers, but only {} bytes are stored for it", rows, components, stored));
   ParticleColumn column{name, static_cast<int>(components), make_data(element, count)};
-  if (count > 0 && dataset.read(memory_type(element), column.values()) < 0) fail(path, label + " cannot be read");
+  // Numbers beyond int64 are then negative ones, which an unsigned type does not have.
+  const bool is_unsigned = element == ElementType::Int64 && H5Tget_sign(dataset.type) == H5T_SGN_NONE;
+  const hid_t memory = is_unsigned ? H5T_NATIVE_UINT64 : memory_type(element);
+  if (count > 0 && dataset.read(memory, column.values()) < 0) fail(path, label + " cannot be read");
+  if (is_unsigned &&
+      std::ranges::any_of(std::get<std::vector<std::int64_t>>(column.data), [](auto n) { return n < 0; }))
+    refuse("holds unsigned 64-bit integers that do not fit int64; store int64");
   return std::move(column.data);
 }
 
@@ -235,18 +242,99 @@ Handle open_group(hid_t file, const std::string& name, const std::string& path) 
   Handle root(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose);
   if (!root.valid()) fail(path, "its root group cannot be opened");
   const std::vector<Link> links = links_of(root, path);
-  if (has_datasets(links)) return root;
+  if (datasets_in(links) > 0) return root;
   std::vector<std::string> groups;
   for (const Link& link : links) {
     if (link.type != H5O_TYPE_GROUP) continue;
     const Handle group(H5Gopen2(root, link.name.c_str(), H5P_DEFAULT), H5Gclose);
-    if (group.valid() && has_datasets(links_of(group, path))) groups.push_back(link.name);
+    if (group.valid() && datasets_in(links_of(group, path)) > 0) groups.push_back(link.name);
   }
+  // Beside its particles a snapshot may have other groups: cells, units, links to the same particles.
+  const auto is_other = [](const std::string& group) { return !gadget_type(group); };
+  if (!std::ranges::all_of(groups, is_other)) std::erase_if(groups, is_other);
   if (groups.empty()) throw FileError(path, "there are no datasets in it");
   if (groups.size() > 1)
     throw FileError(path, fmt::format("several groups hold datasets ({}); name one: {}:{}", fmt::join(groups, ", "),
                                       path, groups[0]));
   return Handle(H5Gopen2(root, groups[0].c_str(), H5P_DEFAULT), H5Gclose);
+}
+
+std::string name_of(hid_t group) {
+  std::string name(256, '\0');
+  const ssize_t length = H5Iget_name(group, name.data(), name.size());
+  name.resize(std::clamp<std::size_t>(length < 0 ? 0 : std::size_t(length), 0, name.size() - 1));
+  return name;
+}
+
+// The numbers of an attribute; none where it is not there, or is no short list of numbers.
+std::vector<double> numbers_of_attribute(hid_t group, const char* key) {
+  if (H5Aexists(group, key) <= 0) return {};
+  const Handle attribute(H5Aopen(group, key, H5P_DEFAULT), H5Aclose);
+  if (!attribute.valid()) return {};
+  const Handle space(H5Aget_space(attribute), H5Sclose);
+  const Handle type(H5Aget_type(attribute), H5Tclose);
+  constexpr hssize_t most = 64;
+  const hssize_t count = space.valid() ? H5Sget_simple_extent_npoints(space) : 0;
+  ElementType element;
+  if (!type.valid() || count < 1 || count > most || !type_fault(type, element).empty()) return {};
+  std::vector<double> numbers(static_cast<std::size_t>(count));
+  if (H5Aread(attribute, H5T_NATIVE_DOUBLE, numbers.data()) < 0) return {};
+  return numbers;
+}
+
+// What the header of a snapshot says of the particles of a type, where it has one: masses that are all the same and
+// stand in it alone, its numbers as notes, and whether there are other files with more of the particles.
+void add_gadget_header(hid_t file, int type, const std::string& path, std::vector<FileColumn>& columns,
+                       ParticleTable& notes) {
+  if (H5Lexists(file, "Header", H5P_DEFAULT) <= 0) return;
+  const Handle header(H5Gopen2(file, "Header", H5P_DEFAULT), H5Gclose);
+  if (!header.valid()) return;
+  read_attributes(header, notes);
+  const auto entry = [&](const char* key) {
+    const std::vector<double> numbers = numbers_of_attribute(header, key);
+    return std::size_t(type) < numbers.size() ? numbers[std::size_t(type)] : 0;
+  };
+  const double here = entry("NumPart_ThisFile"), all = entry("NumPart_Total");
+  if (here < all)
+    throw FileError(path, fmt::format("it holds {} of the {} particles of PartType{} that its snapshot has in several "
+                                      "files (NumPart_Total of Header); join them first",
+                                      here, all, type));
+  const double mass = entry("MassTable");
+  if (mass == 0 || columns.empty() || std::ranges::find(columns, "m", &FileColumn::name) != columns.end()) return;
+  FileColumn& column = columns.emplace_back();
+  column.name = "m";
+  column.also = "MassTable";
+  column.rows = columns.front().rows;
+  column.read = [mass, rows = column.rows] { return std::vector<double>(std::size_t(rows), mass); };
+}
+
+std::vector<FileColumn> columns_of_group(hid_t group, const std::string& path) {
+  std::vector<FileColumn> columns;
+  for (const Link& link : links_of(group, path)) {
+    if (link.type != H5O_TYPE_DATASET) continue;
+    const Dataset dataset(group, link.name);
+    if (dataset.dimensions == 0) continue;
+    ElementType element;
+    FileColumn& column = columns.emplace_back();
+    column.name = link.name;
+    column.components = static_cast<std::int64_t>(dataset.shape[1]);
+    column.rows = static_cast<std::int64_t>(dataset.shape[0]);
+    const bool is_column = H5Tget_class(dataset.type) != H5T_STRING && dataset.dimensions <= 2;
+    column.readable = is_column && type_fault(dataset.type, element).empty();
+    column.listed = is_column;
+    column.read = [group, &path, link] { return read_dataset(group, link.name, path); };
+  }
+  return columns;
+}
+
+void read_single_values(hid_t group, const std::string& path, const ColumnChoice& choice, ParticleTable& notes) {
+  for (const Link& link : links_of(group, path)) {
+    if (link.type != H5O_TYPE_DATASET || !choice.takes(link.name)) continue;
+    const Dataset dataset(group, link.name);
+    if (dataset.dimensions != 0) continue;
+    const auto text = read_scalar(dataset.type, [&](hid_t memory, void* to) { return dataset.read(memory, to); });
+    if (text) notes.attributes.emplace_back(link.name, *text);
+  }
 }
 
 ParticleTable read_open_file(const Handle& file, const std::string& path, const std::string& name,
@@ -255,28 +343,16 @@ ParticleTable read_open_file(const Handle& file, const std::string& path, const 
   const Handle group = open_group(file, name, path);
   ParticleTable notes;
   read_attributes(group, notes);
-  std::vector<FileColumn> columns;
-  int datasets = 0;
-  for (const Link& link : links_of(group, path)) {
-    if (link.type != H5O_TYPE_DATASET) continue;
-    ++datasets;
-    const Dataset dataset(group, link.name);
-    const bool is_column = H5Tget_class(dataset.type) != H5T_STRING && dataset.dimensions <= 2;
-    if (dataset.dimensions == 0 && choice.takes(link.name)) {
-      const auto text = read_scalar(dataset.type, [&](hid_t memory, void* to) { return dataset.read(memory, to); });
-      if (text) notes.attributes.emplace_back(link.name, *text);
-    }
-    if (dataset.dimensions == 0 || !(is_column || choice.takes(link.name))) continue;
-    ElementType element;
-    FileColumn& column = columns.emplace_back();
-    column.name = link.name;
-    column.components = static_cast<std::int64_t>(dataset.shape[1]);
-    column.rows = static_cast<std::int64_t>(dataset.shape[0]);
-    column.readable = is_column && type_fault(dataset.type, element).empty();
-    column.read = [&group, &path, link] { return read_dataset(group, link.name, path); };
+  read_single_values(group, path, choice, notes);
+  std::vector<FileColumn> columns = columns_of_group(group, path);
+  const bool alone = columns.size() == 1 && columns[0].name == "data" && datasets_in(links_of(group, path)) == 1;
+  if (const std::optional<int> type = gadget_type(name_of(group))) {
+    take_gadget_names(columns);
+    add_gadget_header(file, *type, path, columns, notes);
   }
-  ParticleTable table =
-      read_columns(columns, choice, datasets == 1 && columns.size() == 1 && columns[0].name == "data");
+  // Neither text nor grids are columns, but where somebody asks for them they are told so.
+  std::erase_if(columns, [&](const FileColumn& c) { return !c.listed && !choice.takes(c.name, c.also); });
+  ParticleTable table = read_columns(columns, choice, alone);
   table.attributes = std::move(notes.attributes);
   return table;
 }

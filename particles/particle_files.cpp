@@ -14,18 +14,20 @@
 
 #include "particles/column_names.h"
 #include "particles/hdf5_file.h"
+#include "particles/lammps_file.h"
 #include "particles/npy.h"
 #include "particles/npz.h"
 #include "particles/read_input.h"
 #include "particles/replace_file.h"
 #include "particles/text_table.h"
+#include "particles/xyz_file.h"
 
 namespace nbcc {
 namespace {
 
 constexpr const char* kWhat = "a particle file";
 
-enum class Format { Npy, Npz, Hdf5, Text, Csv, Tsv };
+enum class Format { Npy, Npz, Hdf5, Text, Csv, Tsv, Xyz, Lammps };
 
 // By the name of a format, which is the ending of its files.
 std::optional<Format> format_by_name(std::string_view name) {
@@ -37,9 +39,16 @@ std::optional<Format> format_by_name(std::string_view name) {
   return {};
 }
 
-Format format_by_ending(const std::string& path) {
+std::string ending_of(const std::string& path) {
   std::string ending = std::filesystem::path(path).extension().string();
   std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return std::tolower(c); });
+  return ending;
+}
+
+Format format_by_ending(const std::string& path) {
+  const std::string ending = ending_of(path);
+  if (ending == ".xyz" || ending == ".extxyz") return Format::Xyz;
+  if (ending == ".lmp" || ending == ".lammps") return Format::Lammps;
   return format_by_name(ending.empty() ? ending : ending.substr(1)).value_or(Format::Text);
 }
 
@@ -53,7 +62,14 @@ Format format_by_bytes(std::string_view bytes) {
 std::string display_name(const std::string& path, const char* stream) { return path == "-" ? stream : path; }
 
 Format output_format(const std::string& path, const WriteOptions& options) {
-  if (options.format.empty()) return path == "-" ? Format::Text : format_by_ending(path);
+  if (options.format.empty()) {
+    const Format format = path == "-" ? Format::Text : format_by_ending(path);
+    if (format == Format::Xyz || format == Format::Lammps)
+      throw FileError(path,
+                      fmt::format("files of the ending {} are read, but not written: say -o FILE.npz, .h5 or .txt",
+                                  ending_of(path)));
+    return format;
+  }
   if (const auto format = format_by_name(options.format)) return *format;
   throw FileError(display_name(path, "standard output"),
                   fmt::format("'{}' is not a format; there are npy, npz, h5, text, csv and tsv", options.format));
@@ -102,13 +118,16 @@ ParticleTable pick_columns(ParticleTable table, const std::vector<ColumnName>& n
   result.attributes = std::move(table.attributes);
   for (const ColumnName& name : names) {
     if (name.name.empty()) continue;
-    const auto column = std::ranges::find(table.columns, name.name, &ParticleColumn::name);
-    if (column == table.columns.end()) throw FileError(path, fmt::format("there is no column '{}' in it", name.name));
+    const ParticleColumn* const found = table.find(name.name);
+    if (!found) throw FileError(path, fmt::format("there is no column '{}' in it", name.name));
+    ParticleColumn* const column = &table.columns[std::size_t(found - table.columns.data())];
     if (column->components != name.components)
       throw FileError(path, fmt::format("column '{}' has {} numbers per row, but --columns says {}", name.name,
                                         column->components, name.components));
     const ElementType type = name.type.value_or(column->type());
     result.columns.push_back(retyped(std::move(*column), type, path));
+    result.columns.back().name = name.name;
+    result.columns.back().also.clear();
   }
   if (!result.columns.empty()) result.rows = result.columns[0].rows();
   return result;
@@ -130,27 +149,42 @@ ParticleTable with_columns(ParticleTable table, const std::vector<ColumnName>& n
   return table.unnamed ? split_columns(table, names, path) : pick_columns(std::move(table), names, path);
 }
 
-ParticleTable decode(std::string_view bytes, Format format, const std::string& name, const std::string& group,
-                     const std::vector<ColumnName>& columns, const ColumnChoice& choice) {
-  switch (format) {
+// What a reader is told: of texts and of files of arrays.
+struct Reading {
+  std::string name, group;
+  TextOptions text;
+  ColumnChoice choice;
+};
+
+ParticleTable decode_as_text(std::string_view bytes, Format format, const Reading& how) {
+  switch (format_by_bytes(bytes)) {
     case Format::Npy:
-      return with_columns(decode_npy(bytes, name, choice), columns, name);
+      throw FileError(how.name, "it is an .npy array, but its name does not end in .npy");
     case Format::Npz:
-      return with_columns(decode_npz(bytes, name, choice), columns, name);
+      throw FileError(how.name, "it is a zip archive, but its name does not end in .npz");
     case Format::Hdf5:
-      return with_columns(decode_hdf5(bytes, name, group, choice), columns, name);
+      throw FileError(how.name, "it is an HDF5 file, but its name does not end in .h5 or .hdf5");
     default:
       break;
   }
-  switch (format_by_bytes(bytes)) {
+  if (format == Format::Text && ending_of(how.name) == ".data" && how.text.skip_lines == 0 && looks_like_lammps(bytes))
+    format = Format::Lammps;
+  if (format == Format::Xyz) return decode_xyz(bytes, how.name, how.text);
+  if (format == Format::Lammps) return decode_lammps(bytes, how.name, how.text);
+  return decode_text(bytes, how.name, how.text);
+}
+
+ParticleTable decode(std::string_view bytes, Format format, const Reading& how) {
+  const std::vector<ColumnName>& columns = how.text.columns;
+  switch (format) {
     case Format::Npy:
-      throw FileError(name, "it is an .npy array, but its name does not end in .npy");
+      return with_columns(decode_npy(bytes, how.name, how.choice), columns, how.name);
     case Format::Npz:
-      throw FileError(name, "it is a zip archive, but its name does not end in .npz");
+      return with_columns(decode_npz(bytes, how.name, how.choice), columns, how.name);
     case Format::Hdf5:
-      throw FileError(name, "it is an HDF5 file, but its name does not end in .h5 or .hdf5");
+      return with_columns(decode_hdf5(bytes, how.name, how.group, how.choice), columns, how.name);
     default:
-      return decode_text(bytes, name, columns);
+      return decode_as_text(bytes, format, how);
   }
 }
 
@@ -171,25 +205,29 @@ std::string encode(const ParticleTable& table, Format format, const std::string&
       return encode_text(table, TextStyle::Csv);
     case Format::Tsv:
       return encode_text(table, TextStyle::Tsv);
-    case Format::Text:
+    default:
       break;
   }
   return encode_text(table, TextStyle::Plain);
 }
 
-ParticleTable read_table(const std::string& path, const std::string& name, std::string group,
-                         const std::vector<ColumnName>& columns, const ColumnChoice& choice) {
-  if (path == "-") {
-    const std::string bytes = read_input(path, kWhat);
-    return decode(bytes, format_by_bytes(bytes), name, group, columns, choice);
-  }
-  std::string file = path;
-  take_group(file, group);
-  if (format_by_ending(file) != Format::Hdf5)
-    return decode(read_input(file, kWhat), format_by_ending(file), file, group, columns, choice);
+bool is_text_table(Format format) { return format == Format::Text || format == Format::Csv || format == Format::Tsv; }
+
+ParticleTable read_table(const std::string& path, Reading how) {
+  std::string file = path, bytes;
+  if (path == "-")
+    bytes = read_input(path, kWhat);
+  else
+    take_group(file, how.group);
+  const Format format = path == "-" ? format_by_bytes(bytes) : format_by_ending(file);
+  if (how.text.skip_lines > 0 && !is_text_table(format))
+    throw FileError(how.name, "--skip-lines is for text tables, and its format is another");
+  if (path == "-") return decode(bytes, format, how);
+  how.name = file;
+  if (format != Format::Hdf5) return decode(read_input(file, kWhat), format, how);
   // By name and not by its bytes: a snapshot may be larger than memory, of which a few columns are wanted.
   check_readable_in_place(file, kWhat);
-  return with_columns(read_hdf5(file, group, choice), columns, file);
+  return with_columns(read_hdf5(file, how.group, how.choice), how.text.columns, file);
 }
 
 }  // namespace
@@ -199,8 +237,10 @@ ParticleTable read_particles(const std::string& path, const ReadOptions& options
       options.columns.empty() ? std::vector<ColumnName>() : parse_columns(options.columns);
   const std::string name = display_name(path, "standard input");
   try {
-    const ColumnChoice choice = columns.empty() ? options.choice : ColumnChoice(columns);
-    ParticleTable table = read_table(path, name, options.group, columns, choice);
+    ParticleTable table = read_table(path, {name,
+                                            options.group,
+                                            {columns, options.types, options.skip_lines, options.choice},
+                                            columns.empty() ? options.choice : ColumnChoice(columns)});
     if (const std::string fault = table_fault(table); !fault.empty()) throw FileError(name, fault);
     return table;
   } catch (const std::bad_alloc&) {

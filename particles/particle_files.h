@@ -1,7 +1,8 @@
 // Particle files by name: `read_particles` turns a path into a table, `write_particles` a table into a file.
 //
 // The format follows from the ending: .npy, .npz, .h5 or .hdf5; everything else is text (.csv is written with
-// commas, .tsv with tabs). "-" is standard input, whose format is told from its first bytes, or standard output.
+// commas, .tsv with tabs). Read but not written are .xyz, .extxyz, and of LAMMPS .lmp, .lammps and a .data file that
+// counts atoms. "-" is standard input, whose format is told from its first bytes, or standard output.
 #pragma once
 #include <string>
 #include <vector>
@@ -13,14 +14,20 @@
 namespace nbcc {
 
 struct ReadOptions {
-  // "id,m,x[3],v[3]": names for the columns of a text table or a plain array ('_' skips one; a list that names
-  // the columns overrides the header of a text table). In a file that names its own arrays (.npz, HDF5,
-  // structured .npy) it picks those columns. "name:float" also sets the element type. "" takes what the file says.
+  // "id,m,x[3],v[3]": names for the columns of a text table, of the rows of an .xyz file and of the section Atoms, or
+  // of a plain array ('_' skips one; a list that names the columns overrides what a text says of them). In a file that
+  // names its own arrays (.npz, HDF5, structured .npy) it picks those columns. "name:float" also sets the element type.
+  // "" takes what the file says.
   std::string columns;
   // HDF5: the group to read, "" for the root or the only group. A path "file.h5:group" says the same.
   std::string group;
-  // Where `columns` is "", of a file that names its own arrays: those that are read.
+  // Where `columns` is "", of a file that names its own arrays: those that are read. Of texts it leaves out columns of
+  // names that nobody asks for.
   ColumnChoice choice{};
+  // Names in texts that stand for 0, 1, ...: text_rows.h.
+  std::vector<std::string> types{};
+  // Of a text table: lines at its beginning that are not looked at.
+  std::int64_t skip_lines = 0;
 };
 
 struct WriteOptions {

@@ -57,6 +57,8 @@ std::string ParticleColumn::first_as_text() const {
 const ParticleColumn* ParticleTable::find(std::string_view name) const {
   for (const ParticleColumn& column : columns)
     if (column.name == name) return &column;
+  for (const ParticleColumn& column : columns)
+    if (!column.also.empty() && column.also == name) return &column;
   return nullptr;
 }
 
@@ -68,13 +70,14 @@ const std::string* ParticleTable::find_attribute(std::string_view key) const {
 
 std::string ParticleTable::column_names() const {
   std::string text;
-  const auto add = [&](const std::string& name, std::int64_t components) {
-    text += (text.empty() ? "" : ", ") + name;
-    if (components > 1) text += fmt::format("[{}]", components);
+  const auto add = [&](const auto& column) {
+    text += (text.empty() ? "" : ", ") + column.name;
+    if (column.components > 1) text += fmt::format("[{}]", column.components);
+    if (!column.also.empty()) text += fmt::format(" ({})", column.also);
   };
-  for (const ColumnOfFile& column : in_file) add(column.name, column.components);
+  for (const ColumnOfFile& column : in_file) add(column);
   if (in_file.empty())
-    for (const ParticleColumn& column : columns) add(column.name, column.components);
+    for (const ParticleColumn& column : columns) add(column);
   return text;
 }
 
@@ -100,7 +103,7 @@ ColumnData make_data(ElementType type, std::size_t count) {
 }
 
 ParticleColumn convert(const ParticleColumn& column, ElementType type) {
-  ParticleColumn result{column.name, column.components, {}};
+  ParticleColumn result{column.name, column.components, {}, column.also};
   std::visit(
       [&](const auto& from) {
         result.data = make_data(type, from.size());

@@ -19,6 +19,7 @@ struct ParticleColumn {
   std::string name;
   int components = 1;
   ColumnData data;
+  std::string also{};  // what its file calls it, where that is another name
 
   ElementType type() const { return static_cast<ElementType>(data.index()); }
   std::int64_t rows() const;
@@ -31,6 +32,7 @@ struct ParticleColumn {
 struct ColumnOfFile {
   std::string name;
   std::int64_t components = 1, rows = 0;
+  std::string also{};  // as in ParticleColumn
 };
 
 struct ParticleTable {
@@ -41,10 +43,14 @@ struct ParticleTable {
   std::vector<std::pair<std::string, std::string>> attributes;
   // A plain array without column names: exactly one column, called "data", of shape (rows, components).
   bool unnamed = false;
+  // Of a format that nbcc does not write: its file is not to be replaced by a table.
+  bool of_other_format = false;
 
-  const ParticleColumn* find(std::string_view name) const;        // null when there is none
+  // By its name, else by the one in its file; null when there is none.
+  const ParticleColumn* find(std::string_view name) const;
   const std::string* find_attribute(std::string_view key) const;  // null when there is none
-  // "id, m, x[3]": the columns, of the file where it has more, as one writes them for --columns.
+  // "id, m, x[3]", with other names of the file as "m (Masses)": the columns, of the file where it has more, as one
+  // writes them for --columns.
   std::string column_names() const;
 };
 

@@ -5,113 +5,30 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
-#include <cmath>
 #include <iterator>
 #include <limits>
+#include <optional>
 
 #include "particles/file_error.h"
 
 namespace nbcc {
 namespace {
 
-constexpr std::size_t kLongestNumber = 512;
-
-struct Word {
-  std::string_view text;
-  long column;  // from 1
-};
-
-std::string shown(std::string_view word) {
-  std::string text;
-  for (char c : word.substr(0, 40)) text += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  return word.size() > 40 ? text + "..." : text;
-}
-
-bool blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
-
-// What stands between blanks and commas, of which `offset` characters come before.
-std::vector<Word> words_in(std::string_view text, std::size_t offset) {
-  std::vector<Word> words;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t start = at;
-    while (at < text.size() && !blank(text[at]) && text[at] != ',') ++at;
-    if (at > start) words.push_back({text.substr(start, at - start), static_cast<long>(offset + start) + 1});
-    if (at < text.size()) ++at;
-  }
-  return words;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-// Numbers as std::from_chars reads them, with a leading '+', and 1.0D+00 as Fortran writes double precision.
-template <class Number>
-std::errc read_number(std::string_view word, Number& value) {
-  if (word.size() > 1 && word[0] == '+' && word[1] != '-') word.remove_prefix(1);
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  const bool whole = end == word.data() + word.size();
-  const std::size_t exponent = word.find_first_of("eEdD");
-  const bool has_exponent = exponent != std::string_view::npos && exponent + 1 < word.size();
-  // from_chars does not tell too large from too small; a number too small to hold is zero.
-  if (error == std::errc::result_out_of_range && whole && has_exponent && word[exponent + 1] == '-') {
-    value = 0;
-    return {};
-  }
-  if (error != std::errc() || whole) return error;
-  if (std::is_integral_v<Number> || !has_exponent || word.size() > kLongestNumber || word[exponent] == 'e' ||
-      word[exponent] == 'E')
-    return std::errc::invalid_argument;
-  std::string spelled(word);
-  spelled[exponent] = 'e';
-  return read_number(std::string_view(spelled), value);
-}
-
-// Whole numbers may also come as 1.0 or 1.0E+00, which some programs print.
-template <class Whole>
-std::errc read_whole_number(std::string_view word, Whole& value) {
-  const std::errc error = read_number(word, value);
-  if (error != std::errc::invalid_argument) return error;
-  double number = 0;
-  constexpr double largest = sizeof(Whole) == 4 ? 0x1p31 - 1 : 0x1p53;
-  if (const std::errc other = read_number(word, number); other != std::errc()) return other;
-  if (number != std::floor(number)) return std::errc::invalid_argument;
-  if (std::fabs(number) > largest) return std::errc::result_out_of_range;
-  value = static_cast<Whole>(number);
-  return {};
-}
-
-bool is_number(std::string_view word) {
-  double value = 0;
-  return read_number(word, value) != std::errc::invalid_argument;
-}
-
-std::string_view unquoted(std::string_view word) {
-  const bool quoted = word.size() > 2 && (word.front() == '"' || word.front() == '\'') && word.back() == word.front();
-  return quoted ? word.substr(1, word.size() - 2) : word;
-}
-
 class TextReader {
  public:
-  TextReader(std::string_view bytes, const std::string& path, const std::vector<ColumnName>& columns)
-      : bytes_(bytes), path_(path), columns_(columns), named_by_caller_(!columns.empty()) {}
+  TextReader(std::string_view bytes, const std::string& path, const TextOptions& options)
+      : bytes_(bytes), path_(path), options_(options), columns_(options.columns), named_by_caller_(!columns_.empty()) {}
 
   ParticleTable read() {
-    if (const std::size_t zero = bytes_.find('\0'); zero != std::string_view::npos)
-      throw FileError(path_, fmt::format("it is binary data, not a text table (byte {} is zero)", zero));
-    if (bytes_.starts_with("\xef\xbb\xbf")) bytes_.remove_prefix(3);
-    // Old programs end lines by CR alone.
-    const char line_end = bytes_.find('\n') == std::string_view::npos ? '\r' : '\n';
-    for (std::size_t at = 0; at < bytes_.size();) {
-      const std::size_t end = std::min(bytes_.find(line_end, at), bytes_.size());
-      ++line_;
-      read_line(bytes_.substr(at, end - at));
-      at = end + 1;
+    TextLines lines(bytes_, path_, "a text table");
+    for (std::string_view line; lines.next(line);) {
+      line_ = lines.number();
+      if (line_ > options_.skip_lines) read_line(line);
     }
-    if (!started_) start_without_rows();
+    if (line_ < options_.skip_lines)
+      throw FileError(
+          path_, fmt::format("it has {} only, but --skip-lines is {}", counted(line_, "line"), options_.skip_lines));
+    if (!rows_) start_without_rows();
     return finish();
   }
 
@@ -120,25 +37,25 @@ class TextReader {
     const std::size_t hash = line.find('#');
     split(line.substr(0, hash));
     if (words_.empty()) {
-      if (hash != std::string_view::npos && !started_) read_comment(line.substr(hash + 1), hash + 1);
+      if (hash != std::string_view::npos && !rows_) read_comment(line.substr(hash + 1), hash + 1);
       return;
     }
-    if (!started_ && !has_header_row_ && is_header_row()) {
+    if (!rows_ && !has_header_row_ && is_header_row()) {
       has_header_row_ = true;
       if (!named_by_caller_) name_by(words_, true);
       return;
     }
-    if (!started_) start();
+    if (!rows_) start();
     append_row();
   }
 
   void split(std::string_view line) {
-    words_ = words_in(line, 0);
+    words_ = words_in(line, 0, true);
     // Between two commas, before the first and after the last of them there has to be a value.
     bool value_due = true, commas = false;
     for (std::size_t at = 0; at < line.size(); ++at) {
       if (line[at] == ',' && value_due) fail(static_cast<long>(at) + 1, "a value is missing before this comma");
-      if (!blank(line[at])) value_due = line[at] == ',';
+      if (!is_blank(line[at])) value_due = line[at] == ',';
       commas = commas || line[at] == ',';
     }
     if (commas && value_due) fail(static_cast<long>(line.size()), "a value is missing after the last comma");
@@ -157,11 +74,14 @@ class TextReader {
       return;
     }
     header_line_ = line_;
-    header_ = words_in(text, offset);
+    header_ = words_in(text, offset, true);
   }
 
   bool is_header_row() const {
-    return std::ranges::none_of(words_, [](const Word& word) { return is_number(word.text); }) &&
+    const auto is_value = [&](const Word& word) {
+      return is_number(word.text) || std::ranges::find(options_.types, unquoted(word.text)) != options_.types.end();
+    };
+    return std::ranges::none_of(words_, is_value) &&
            (words_.size() > 1 || named_by_caller_ || parse_column_name(unquoted(words_[0].text)));
   }
 
@@ -190,7 +110,6 @@ class TextReader {
   }
 
   void start() {
-    started_ = true;
     if (columns_.empty()) name_by_comment(static_cast<std::int64_t>(words_.size()));
     if (columns_.empty()) {
       table_.unnamed = true;
@@ -208,56 +127,22 @@ class TextReader {
   }
 
   void make_columns() {
-    for (const ColumnName& column : columns_)
-      if (!column.name.empty())
-        table_.columns.push_back({column.name, column.components, make_data(column.type_or(ElementType::Double), 0)});
-    words_wanted_ = words_per_row(columns_);
+    std::vector<RowColumn> columns;
+    for (const ColumnName& column : columns_) columns.push_back({column, "", WordKind::Automatic});
+    rows_.emplace(path_, std::move(columns), options_);
   }
 
   void append_row() {
     const auto count = static_cast<std::int64_t>(words_.size());
-    if (count != words_wanted_) {
-      const Word& last = count > words_wanted_ ? words_[static_cast<std::size_t>(words_wanted_)] : words_.back();
+    const std::int64_t wanted = rows_->words_wanted();
+    if (count != wanted) {
+      const Word& last = count > wanted ? words_[static_cast<std::size_t>(wanted)] : words_.back();
       const std::string source = named_by_caller_ ? "--columns names"
                                  : table_.unnamed ? fmt::format("line {} has", names_line_)
                                                   : fmt::format("the header in line {} names", names_line_);
-      fail(last.column,
-           fmt::format("this row has {} value{}, but {} {}", count, count == 1 ? "" : "s", source, words_wanted_));
+      fail(last.column, fmt::format("this row has {}, but {} {}", counted(count, "value"), source, wanted));
     }
-    std::size_t word = 0, column = 0;
-    for (const ColumnName& name : columns_) {
-      if (!name.name.empty()) append(table_.columns[column++], word, name.components);
-      word += static_cast<std::size_t>(name.components);
-    }
-    ++table_.rows;
-  }
-
-  void append(ParticleColumn& column, std::size_t first, int count) {
-    std::visit(
-        [&](auto& values) {
-          for (int c = 0; c < count; ++c) {
-            typename std::decay_t<decltype(values)>::value_type value{};
-            const Word& word = words_[first + static_cast<std::size_t>(c)];
-            std::errc error;
-            if constexpr (std::is_integral_v<decltype(value)>)
-              error = read_whole_number(word.text, value);
-            else
-              error = read_number(word.text, value);
-            if (error != std::errc()) refuse(word, error, column);
-            values.push_back(value);
-          }
-        },
-        column.data);
-  }
-
-  [[noreturn]] void refuse(const Word& word, std::errc error, const ParticleColumn& column) const {
-    const bool whole = column.type() == ElementType::Int32 || column.type() == ElementType::Int64;
-    if (error == std::errc::result_out_of_range)
-      fail(word.column, fmt::format("'{}' is beyond the range of {}", shown(word.text), element_name(column.type())));
-    if (whole && is_number(word.text))
-      fail(word.column, fmt::format("'{}' is not a whole number, but column '{}' is {}", shown(word.text), column.name,
-                                    element_name(column.type())));
-    fail(word.column, fmt::format("'{}' is not a number", shown(word.text)));
+    rows_->append(line_, words_);
   }
 
   [[noreturn]] void fail(long column, const std::string& reason) const {
@@ -265,22 +150,23 @@ class TextReader {
   }
 
   ParticleTable finish() {
+    rows_->finish(table_);
     if (const std::string fault = table_fault(table_); !fault.empty()) throw FileError(path_, fault);
     return std::move(table_);
   }
 
   std::string_view bytes_;
   const std::string& path_;
+  const TextOptions& options_;
   std::vector<ColumnName> columns_;
   const bool named_by_caller_;
   bool has_header_row_ = false;
-  bool started_ = false;  // the first row of numbers was seen
   long line_ = 0;
   long names_line_ = 0;
   long header_line_ = 0;
-  std::vector<Word> words_;   // of the current line
-  std::vector<Word> header_;  // of the last comment above the rows
-  std::int64_t words_wanted_ = 0;
+  std::vector<Word> words_;       // of the current line
+  std::vector<Word> header_;      // of the last comment above the rows
+  std::optional<TextRows> rows_;  // once the first was seen
   ParticleTable table_;
 };
 
@@ -313,8 +199,8 @@ void put_header(std::string& text, const ParticleTable& table, TextStyle style) 
 
 }  // namespace
 
-ParticleTable decode_text(std::string_view bytes, const std::string& path, const std::vector<ColumnName>& columns) {
-  return TextReader(bytes, path, columns).read();
+ParticleTable decode_text(std::string_view bytes, const std::string& path, const TextOptions& options) {
+  return TextReader(bytes, path, options).read();
 }
 
 std::string encode_text(const ParticleTable& table, TextStyle style) {

@@ -6,16 +6,15 @@
 #pragma once
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "particles/column_names.h"
 #include "particles/particle_table.h"
+#include "particles/text_rows.h"
 
 namespace nbcc {
 
-// `columns`: the caller's names, which win over the file's; empty takes the file's. Numbers as std::from_chars reads
-// them (nan and inf too), with a leading '+' and Fortran's 1.0D+00. Throws FileError with line and column.
-ParticleTable decode_text(std::string_view bytes, const std::string& path, const std::vector<ColumnName>& columns = {});
+// The caller's columns win over the file's. A column of names is one of the numbers that options.types gives them, and
+// left out where nobody asks for it. Throws FileError with line and column.
+ParticleTable decode_text(std::string_view bytes, const std::string& path, const TextOptions& options = {});
 
 enum class TextStyle { Plain, Csv, Tsv };
 

@@ -62,7 +62,7 @@ TEST(ParticleFiles, StandardInputIsKnownByItsFirstBytes) {
 TEST(ParticleFiles, FaultsOfStandardInputNameIt) {
   const ScratchFolder folder;
   EXPECT_EQ(with_input(folder.write("a", "1 x\n"), [] { return error_of([] { read_particles("-"); }); }),
-            "standard input:1:3: 'x' is not a number");
+            "standard input:1:3: 'x' is not a number; if the names in this column are types (x), say --types x");
 }
 
 TEST(ParticleFiles, StandardOutputIsTextUnlessToldOtherwise) {

@@ -15,7 +15,9 @@ using Doubles = std::vector<double>;
 using Longs = std::vector<std::int64_t>;
 
 ParticleTable read(std::string_view text, std::string_view columns = "") {
-  return decode_text(text, "t.txt", columns.empty() ? std::vector<ColumnName>() : parse_columns(columns));
+  TextOptions options;
+  if (!columns.empty()) options.columns = parse_columns(columns);
+  return decode_text(text, "t.txt", options);
 }
 
 std::string fault(std::string_view text, std::string_view columns = "") {
@@ -107,7 +109,8 @@ TEST(TextTable, ErrorsNamePlaceAndReason) {
       {"1 2\n3 abc\n", "", "t.txt:2:3: 'abc' is not a number"},
       {"1 2\n3 4x\n", "", "t.txt:2:3: '4x' is not a number"},
       {"1 2\n3 +-4\n", "", "t.txt:2:3: '+-4' is not a number"},
-      {"I.A-1 0.5 0.25\n", "", "t.txt:1:1: 'I.A-1' is not a number"},
+      {"I.A-1 0.5 0.25\n", "",
+       "t.txt:1:1: 'I.A-1' is not a number; if the names in this column are types (I.A-1), say --types I.A-1"},
       {"1 2 3\n\n4 5\n", "", "t.txt:3:3: this row has 2 values, but line 1 has 3"},
       {"# x[3]\n1 2 3 4\n", "", "t.txt:2:7: this row has 4 values, but the header in line 1 names 3"},
       {"m,x\n1\n", "", "t.txt:2:1: this row has 1 value, but the header in line 1 names 2"},
@@ -154,6 +157,65 @@ TEST(TextTable, AttributeOfSeveralLinesStaysOneComment) {
   ParticleTable table = test::unnamed_table();
   table.attributes = {{"made by", "one\n2 3"}};
   EXPECT_EQ(encode_text(table), "# made by: one 2 3\n1 2 3\n4 5 6\n");
+}
+
+TextOptions with_types(std::vector<std::string> types, std::string_view columns = "") {
+  TextOptions options;
+  options.types = std::move(types);
+  if (!columns.empty()) options.columns = parse_columns(columns);
+  return options;
+}
+
+TEST(TextTable, NamesOfTypesStandForNumbers) {
+  const TextOptions types = with_types({"H", "O"});
+  const ParticleTable csv = decode_text("type,m\n\"O\",1\nH,2\nO,3\n", "t.csv", types);
+  EXPECT_EQ(csv.column_names(), "type, m");
+  EXPECT_EQ(std::get<std::vector<std::int32_t>>(csv.find("type")->data), (std::vector<std::int32_t>{1, 0, 1}));
+  const ParticleTable plain = decode_text("H 1\nO 2\n", "t.txt", types);
+  EXPECT_EQ(std::get<Doubles>(plain.columns[0].data), (Doubles{0, 1, 1, 2}));
+  // A row of nothing but types is no header.
+  EXPECT_EQ(decode_text("O\nH\n", "t.txt", with_types({"H", "O"}, "type")).rows, 2);
+  EXPECT_EQ(decode_text("O 1\nH 1\n", "t.txt", with_types({"H", "O"}, "type:float,m")).columns[0].type(),
+            ElementType::Float);
+}
+
+TEST(TextTable, NamesThatNobodyAsksForAreLeftOut) {
+  TextOptions options;
+  options.choice.all = false;
+  options.choice.names = {"m"};
+  EXPECT_EQ(decode_text("name,m,n\nO,1,2\nH,2,3\n", "t.csv", options).column_names(), "m, n");
+  options.choice.names = {"name"};
+  EXPECT_EQ(error_of([&] { decode_text("name,m\nO,1\nH,2\nO,1\n", "t.csv", options); }),
+            "t.csv:2:1: 'O' is not a number; if the names in this column are types (O, H), say --types O,H");
+}
+
+TEST(TextTable, NamesThatAreNoTypesAreToldApart) {
+  EXPECT_EQ(error_of([] { decode_text("H 1\nHe 2\n", "t.txt", with_types({"H", "O"})); }),
+            "t.txt:2:1: 'He' is not among the types of --types, which are H, O");
+  // A column that begins with a number is one of numbers.
+  EXPECT_EQ(error_of([] { decode_text("1 1\nH 2\n", "t.txt", with_types({"H", "O"})); }),
+            "t.txt:2:1: 'H' is not a number");
+}
+
+TEST(TextTable, TypesAreNames) {
+  EXPECT_EQ(parse_types("H, O,C\xc3\xb6"), (std::vector<std::string>{"H", "O", "C\xc3\xb6"}));
+  EXPECT_EQ(error_of([] { parse_types(""); }), "--types: no name is given; write them as H,O");
+  EXPECT_EQ(error_of([] { parse_types("H,,O"); }), "--types: a name is missing in 'H,,O'; write them as H,O");
+  EXPECT_EQ(error_of([] { parse_types("H,1"); }), "--types: '1' is a number, not a name");
+  EXPECT_EQ(error_of([] { parse_types("H,O,H"); }), "--types: 'H' is named twice");
+}
+
+TEST(TextTable, LinesAtTheBeginningMayBeSkipped) {
+  TextOptions options;
+  options.skip_lines = 2;
+  const ParticleTable table = decode_text("10 10 10,,\r\n# two\r\n# m x[3]\r\n1 2 3 4\r\n", "t.txt", options);
+  EXPECT_EQ(table.column_names(), "m, x[3]");
+  EXPECT_EQ(table.rows, 1);
+  EXPECT_EQ(error_of([&] { decode_text("10\n800\n1 2\n1 x\n", "t.txt", options); }), "t.txt:4:3: 'x' is not a number");
+  EXPECT_EQ(error_of([&] { decode_text("10\n800\n", "t.txt", options); }),
+            "t.txt: there are no numbers and no header line in it");
+  EXPECT_EQ(error_of([&] { decode_text("10\n", "t.txt", options); }),
+            "t.txt: it has 1 line only, but --skip-lines is 2");
 }
 
 }  // namespace
