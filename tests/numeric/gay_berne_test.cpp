@@ -24,7 +24,7 @@ struct Shape {
   double sigma0, epsilon0, kappa, kappa_prime, mu, nu;
 };
 
-// u of two particles as equations (2) to (8) of Gay and Berne (1981) have it, of complex numbers: an imaginary part of
+// u of two particles as Gay and Berne (1981) print it, of complex numbers: an imaginary part of
 // 1e-100 in one coordinate comes out as 1e-100 times the derivative by it, without a difference of near numbers.
 Complex energy_of(const Shape& shape, const Vector& apart, const Vector& ui, const Vector& uj) {
   const Complex r = std::sqrt(dot(apart, apart)), li = std::sqrt(dot(ui, ui)), lj = std::sqrt(dot(uj, uj));
