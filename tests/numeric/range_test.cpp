@@ -77,26 +77,65 @@ struct Dimension {
 };
 
 // Of the library's fields, by name; any other field has a unit of its own.
-const std::map<std::string, Dimension> kDimensions{
-    {"xi", {1}},       {"xj", {1}},          {"hi", {1}},          {"hj", {1}},           {"sigma", {1}},
-    {"rc", {1}},       {"box", {1}},         {"lambda", {1}},      {"z0", {1}},           {"eps2", {2}},
-    {"vi", {0, 1}},    {"vj", {0, 1}},       {"ai", {-1, 2}},      {"aj", {-1, 2}},       {"ci", {0, 1}},
-    {"cj", {0, 1}},    {"rhoi", {-3, 0, 1}}, {"rhoj", {-3, 0, 1}}, {"presi", {-3, 2, 1}}, {"presj", {-3, 2, 1}},
-    {"mj", {0, 0, 1}}, {"eps", {0, 2, 1}},   {"ke", {1, 2, 1}},    {"alpha", {}},         {"beta", {}},
-    {"shift", {}},     {"eps_rf", {}},       {"omegai", {}},       {"omegaj", {}},        {"nj", {}}};
+const std::map<std::string, Dimension> kDimensions{{"xi", {1}},
+                                                   {"xj", {1}},
+                                                   {"hi", {1}},
+                                                   {"hj", {1}},
+                                                   {"sigma", {1}},
+                                                   {"rc", {1}},
+                                                   {"box", {1}},
+                                                   {"lambda", {1}},
+                                                   {"z0", {1}},
+                                                   {"eps2", {2}},
+                                                   {"vi", {0, 1}},
+                                                   {"vj", {0, 1}},
+                                                   {"ai", {-1, 2}},
+                                                   {"aj", {-1, 2}},
+                                                   {"ci", {0, 1}},
+                                                   {"cj", {0, 1}},
+                                                   {"rhoi", {-3, 0, 1}},
+                                                   {"rhoj", {-3, 0, 1}},
+                                                   {"presi", {-3, 2, 1}},
+                                                   {"presj", {-3, 2, 1}},
+                                                   {"mj", {0, 0, 1}},
+                                                   {"eps", {0, 2, 1}},
+                                                   {"ke", {1, 2, 1}},
+                                                   {"alpha", {}},
+                                                   {"beta", {}},
+                                                   {"shift", {}},
+                                                   {"eps_rf", {}},
+                                                   {"omegai", {}},
+                                                   {"omegaj", {}},
+                                                   {"nj", {}},
+                                                   {"ell", {1}},
+                                                   {"sigma0", {1}},
+                                                   {"epsilon0", {0, 2, 1}},
+                                                   {"ui", {}},
+                                                   {"uj", {}},
+                                                   {"kappa", {}},
+                                                   {"kappa_prime", {}},
+                                                   {"radiusi", {1}},
+                                                   {"radiusj", {1}},
+                                                   {"offset", {1}},
+                                                   {"scalej", {}},
+                                                   {"borni", {1}},
+                                                   {"bornj", {1}},
+                                                   {"eps_in", {}},
+                                                   {"eps_out", {}}};
+
+// Of fields whose name means something else elsewhere.
+const std::map<std::string, Dimension> kOwnDimensions{
+    {"ewald_real alpha", {-1}},  {"buckingham rho", {1}}, {"buckingham a", {0, 2, 1}},
+    {"buckingham c", {6, 2, 1}}, {"gay_berne mu", {}},    {"gay_berne nu", {}},
+    {"born_radii gamma", {}},    {"dpd a", {-1, 2, 1}},   {"dpd gamma", {-1, 1, 1}}};
 
 double scale_of(const Pipeline& pipeline, const Field& field, const Units& units, RandomSource& own) {
-  Dimension d;
-  if (pipeline.name == "ewald_real" && field.name == "alpha")
-    d = {-1};
-  else if (pipeline.name == "buckingham" && field.name == "rho")
-    d = {1};
-  else if (pipeline.name == "buckingham" && (field.name == "a" || field.name == "c"))
-    d = {field.name == "c" ? 6.0 : 0.0, 2, 1};
-  else if (const auto known = kDimensions.find(field.name); known != kDimensions.end())
-    d = known->second;
-  else
-    return std::exp2(own.between(-50, 50));
+  auto known = kOwnDimensions.find(pipeline.name + " " + field.name);
+  if (known == kOwnDimensions.end()) {
+    known = kDimensions.find(field.name);
+    if (known == kDimensions.end()) return std::exp2(own.between(-50, 50));
+  }
+  const Dimension& d = known->second;
   return std::exp2(d.length * units.length + d.velocity * units.velocity + d.mass * units.mass);
 }
 

@@ -38,7 +38,9 @@ inline Range range_of(const std::string& field) {
   std::string stem = field;
   if (stem.size() > 1 && (stem.back() == 'i' || stem.back() == 'j')) stem.pop_back();
   if (stem == "x") return {0, 1, grid};
-  if (stem == "h") return {0.125, 0.25, grid};
+  if (stem == "h" || stem == "born") return {0.125, 0.25, grid};
+  if (stem == "radius") return {0.0625, 0.125, grid};
+  if (stem == "scale") return {0.5, 1, fine};
   if (stem == "m" || stem == "rho" || stem == "pres" || stem == "c" || stem == "omega") return {0.5, 1.5, fine};
   return {-1, 1, fine};  // velocities, charges, normals, weights
 }
@@ -55,6 +57,13 @@ inline Values params_for(const std::string& pipeline) {
   if (pipeline == "ewald_real") return {{"alpha", {6}}, {"rc", {0.375}}, {"box", box}};
   if (pipeline == "hologram") return {{"lambda", {0.5}}, {"z0", {0.5}}};
   if (pipeline == "gaussian_rbf") return {{"sigma", {0.25}}};
+  if (pipeline == "matern") return {{"ell", {0.25}}};
+  // Discs: rods in places at random would be inside each other.
+  if (pipeline == "gay_berne") {
+    return {{"sigma0", {0.125}}, {"kappa", {0.375}}, {"kappa_prime", {0.25}}, {"rc", {0.375}}, {"box", box}};
+  }
+  if (pipeline == "born_radii") return {{"offset", {1.0 / 128}}};
+  if (pipeline == "dpd") return {{"rc", {0.375}}, {"box", box}};
   return {};
 }
 

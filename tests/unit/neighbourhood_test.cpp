@@ -404,7 +404,9 @@ TEST(neighbourhood, every_pipeline_of_the_library_with_a_cutoff_has_one) {
   const std::map<std::string, std::string> proved = {
       {"buckingham", "|xj - xi| < rc in the periodic box `box`"},
       {"coulomb_reaction_field", "|xj - xi| < rc in the periodic box `box`"},
+      {"dpd", "|xj - xi| < rc in the periodic box `box`"},
       {"ewald_real", "|xj - xi| < rc in the periodic box `box`"},
+      {"gay_berne", "|xj - xi| < rc in the periodic box `box`"},
       {"lennard_jones", "|xj - xi| < rc in the periodic box `box`"},
       {"lennard_jones_force_shifted", "|xj - xi| < rc in the periodic box `box`"},
       {"sph_density", "|xj - xi| < 2 * hi"},
