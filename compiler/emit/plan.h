@@ -48,7 +48,8 @@ struct Plan {
   std::map<NodeId, ImageShift> image_shifts;
   // Those differences and lengths; and in mixed precision those of images in cells, which keep what they can as well.
   std::set<NodeId> shifted, shift_lengths;
-  bool has_cells = false;  // of three lattice vectors
+  bool has_cells = false;   // of three lattice vectors
+  bool has_bessel = false;  // functions of that name
   // Whether it is a cell or an image of which lower parts are known.
   bool in_mixed_precision = false;
   bool keeps_parts(const Node& n) const { return in_mixed_precision && (n.op == Op::Cell || n.op == Op::Image); }
