@@ -34,6 +34,11 @@ class ReducedError {
   // A term that is there, or that may be there because its guard is uncertain.
   void take(Number term, bool certain) {
     if (reduction_ == Reduction::Sum) {
+      // If it is there, the sum is anything.
+      if (!certain && std::isnan(term.value)) {
+        sum_ = kInfinity;
+        return;
+      }
       sum_ += certain ? term.error : std::fabs(term.value) + term.error;
       magnitude_ += std::fabs(term.value);
       return;

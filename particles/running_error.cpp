@@ -91,8 +91,11 @@ void RunningError::compute_node(NodeId id, int count) {
   // Sums may be reassociated, which moves the rounding of one term into another; a difference of inputs stays.
   const bool sum = (node.op == Op::Add || node.op == Op::Sub) && !of_leaves;
   const double roundings = this->roundings(node);
+  const auto error_scale = facts(node.op).error_scale;
   for (int k = 0; k < count; ++k) {
-    const double size = sum ? std::fabs(args[0][k]) + std::fabs(args[1][k]) : std::fabs(values[k]);
+    const double size = sum           ? std::fabs(args[0][k]) + std::fabs(args[1][k])
+                        : error_scale ? error_scale(args[0][k], values[k])
+                                      : std::fabs(values[k]);
     errors[k] = roundings == 0 || std::isnan(size) ? 0 : roundings * size;
   }
   add_argument_errors(id, args, count);

@@ -60,7 +60,10 @@ class Planner {
 
   void find_cells() {
     for (const Graph* graph : {&pipeline_.pair, &pipeline_.finish})
-      for (NodeId id = 0; id < graph->size(); ++id) plan_.has_cells |= (*graph)[id].op == Op::Cell;
+      for (NodeId id = 0; id < graph->size(); ++id) {
+        plan_.has_cells |= (*graph)[id].op == Op::Cell;
+        plan_.has_bessel |= facts((*graph)[id].op).is_bessel;
+      }
     plan_.in_mixed_precision = options_.precision == Precision::Mixed;
     if (!plan_.in_mixed_precision) return;
     for (NodeId id = 0; id < graph_.size(); ++id)

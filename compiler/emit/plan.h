@@ -48,7 +48,8 @@ struct Plan {
   std::map<NodeId, ImageShift> image_shifts;
   // Those differences and lengths; and in mixed precision those of images in cells, which keep what they can as well.
   std::set<NodeId> shifted, shift_lengths;
-  bool has_cells = false;  // of three lattice vectors
+  bool has_cells = false;   // of three lattice vectors
+  bool has_bessel = false;  // functions of that name
   // What a lookup finds: by the pipeline's number of the table first as the pair loop reads them, then all as the
   // double precision statements do.
   std::vector<PlacedTable> tables;

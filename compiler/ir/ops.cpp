@@ -7,6 +7,7 @@
 #include <limits>
 #include <numbers>
 
+#include "compiler/ir/bessel.h"
 #include "compiler/ir/lattice.h"
 
 namespace nbcc {
@@ -133,6 +134,30 @@ constexpr OpFacts scalar_function(Op op, std::string_view name, int arity, Round
   return facts;
 }
 
+// One of templates/bessel.h.in, which all backends share.
+constexpr OpFacts bessel_function(Op op, std::string_view name, CpuText cpu, decltype(OpFacts::values) values) {
+  return {.op = op,
+          .name = name,
+          .arity = 1,
+          .typing = Typing::Real,
+          .is_function = true,
+          .rounding = {12},
+          .is_bessel = true,
+          .cpu = cpu,
+          .cuda = {cpu.text},
+          .values = values};
+}
+
+// J0 and J1 oscillate, and are as wrong near their zeros as where they are largest beside them; but for the zeros below
+// 6, near which they are good to their last digits.
+constexpr OpFacts oscillating(OpFacts facts) {
+  facts.error_scale = [](double x, double result) {
+    const double size = std::fabs(x), amplitude = std::sqrt(2 / (std::numbers::pi * size));
+    return size < 6 ? std::fabs(result) : std::max(std::fabs(result), amplitude);
+  };
+  return facts;
+}
+
 constexpr Rounding kOfFunction{8}, kOfGamma{24}, kOfQuotient{.epsilons = 4, .estimates = 2};
 
 using enum Typing;
@@ -193,6 +218,14 @@ constexpr std::array<OpFacts, kOpCount> kOps{{
     function(Op::Erfc, "erfc", 1, kOfFunction, values<std::erfc>),
     scalar_function(Op::Lgamma, "lgamma", 1, kOfGamma, values<log_gamma>),
     scalar_function(Op::Tgamma, "tgamma", 1, kOfGamma, values<std::tgamma>),
+    oscillating(bessel_function(Op::BesselJ0, "bessel_j0", {"bessel::j0({a})", "bessel::j0((double)({a}))"},
+                                values<bessel_j0>)),
+    oscillating(bessel_function(Op::BesselJ1, "bessel_j1", {"bessel::j1({a})", "bessel::j1((double)({a}))"},
+                                values<bessel_j1>)),
+    bessel_function(Op::BesselK0, "bessel_k0", {"bessel::k0({a})", "bessel::k0((double)({a}))"}, values<bessel_k0>),
+    bessel_function(Op::BesselK1, "bessel_k1", {"bessel::k1({a})", "bessel::k1((double)({a}))"}, values<bessel_k1>),
+    bessel_function(Op::BesselI0, "bessel_i0", {"bessel::i0({a})", "bessel::i0((double)({a}))"}, values<bessel_i0>),
+    bessel_function(Op::BesselI1, "bessel_i1", {"bessel::i1({a})", "bessel::i1((double)({a}))"}, values<bessel_i1>),
     {.op = Op::Floor, .name = "floor", .arity = 1, .typing = Real, .is_function = true,
      .cpu = {"round_down({a})"}, .values = values<std::floor>},
     {.op = Op::Ceil, .name = "ceil", .arity = 1, .typing = Real, .is_function = true,

@@ -63,6 +63,12 @@ enum class Op : std::uint8_t {
   Erfc,
   Lgamma,
   Tgamma,
+  BesselJ0,
+  BesselJ1,
+  BesselK0,
+  BesselK1,
+  BesselI0,
+  BesselI1,
   Floor,
   Ceil,
   Round,  // halves away from zero
@@ -155,8 +161,11 @@ struct OpFacts {
   Rounding rounding = {};
   std::string_view libm = {};  // the function of C's mathematical library that its text on a CPU calls
   bool has_vectors = true;     // libmvec has that function
+  bool is_bessel = false;      // its text calls one of templates/bessel.h.in
   CpuText cpu = {};
   CudaText cuda = {};
+  // What its epsilons are in proportion to, by argument and result; null: to the result.
+  double (*error_scale)(double x, double result) = nullptr;
   // What it computes in double: out[k] of args[.][k]. Whole numbers wrap at their type's width; null: as doubles do.
   void (*values)(const Columns& args, double* out, int count) = nullptr;
   void (*whole_values)(const Columns& args, Type type, double* out, int count) = nullptr;

@@ -100,6 +100,9 @@ SignSet Signs::of_function(const Node& node, SignSet a) {
     case Op::Exp2:
     case Op::Cosh:
     case Op::Erfc:
+    case Op::BesselK0:
+    case Op::BesselK1:
+    case Op::BesselI0:
       return kPositive;
     case Op::Cbrt:
     case Op::Sinh:
@@ -107,6 +110,7 @@ SignSet Signs::of_function(const Node& node, SignSet a) {
     case Op::Atan:
     case Op::Tanh:
     case Op::Erf:
+    case Op::BesselI1:
       return a;
     case Op::Cast:
       // A fraction may be dropped. What becomes of a number that is out of range differs.

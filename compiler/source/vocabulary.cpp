@@ -104,7 +104,7 @@ struct Form {
 // '@' stands for the function's name. The names of one form are separated by blanks.
 constexpr std::array kForms = std::to_array<Form>({
     {"sqrt rsqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos sinpi cospi tan asin acos atan sinh cosh tanh asinh "
-     "acosh atanh erf erfc lgamma tgamma sign",
+     "acosh atanh erf erfc lgamma tgamma bessel_j0 bessel_j1 bessel_k0 bessel_k1 bessel_i0 bessel_i1 sign",
      "@(x), of one number"},
     {"floor ceil round trunc fabs abs", "@(x), of one number or vector"},
     {"min max", "@(a, b), of two numbers or two vectors of one length"},
@@ -184,7 +184,8 @@ std::span<const std::string_view> words(WordKind kind) {
 std::span<const std::string_view> later_functions() {
   static constexpr auto kLater =
       std::to_array<std::string_view>({"expm1", "log1p", "log10", "asinh", "acosh", "atanh", "lgamma", "tgamma",
-                                       "hypot", "fmod", "sign", "table", "spline"});
+                                       "hypot", "fmod", "sign", "table", "spline", "bessel_j0", "bessel_j1",
+                                       "bessel_k0", "bessel_k1", "bessel_i0", "bessel_i1"});
   return kLater;
 }
 

@@ -276,6 +276,7 @@ s += sqrt(x) + rsqrt(x) + cbrt(x) + exp(x) + exp2(x) + log(x) + log2(x) + sin(x)
 s += asin(x) + acos(x) + atan(x) + sinh(x) + cosh(x) + tanh(x) + erf(x) + erfc(x) + floor(x) + ceil(x) + round(x) + trunc(x);
 s += expm1(x) + log1p(x) + log10(x) + asinh(x) + acosh(x) + atanh(x) + lgamma(x) + tgamma(x) + sign(x);
 t += hypot(x, b) + fmod(x, b);
+s += bessel_j0(x) + bessel_j1(x) + bessel_k0(x) + bessel_k1(x) + bessel_i0(x) + bessel_i1(x);
 t += pow(x, b) + atan2(x, b) + copysign(x, b) + min(x, b) + max(x, b) + fma(x, b, a) + x / b;
 t += sqrt(da) + real(f) * 2 + (flag && n > 3 ? 1.0 : 0.0);
 int k = n / 3 + n % 5 - n * n;

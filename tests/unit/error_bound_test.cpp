@@ -164,6 +164,23 @@ TEST(ErrorBound, ADivisorMayBeZero) {
   EXPECT_TRUE(std::isinf(expected(body, {0}, {0.3}).bound[0][0]));
 }
 
+// Whether an infinite difference is less than a limit is uncertain, and beyond it the term is no number.
+TEST(ErrorBound, ATermThatMayBeThereAndIsNoNumberMakesItInfinite) {
+  const Expectation e = expected("output(sum) real s;\nskip_if(xi - xj < -1.0);\ns += sin(xj);", {0}, {0.5, INFINITY});
+  EXPECT_EQ(e.values[0][0], std::sin(0.5));
+  EXPECT_EQ(e.bound[0][0], INFINITY);
+}
+
+// J0 has a zero near 11.79, where the result is small and its error is that of the amplitude, 0.23.
+TEST(ErrorBound, OfOscillatingBesselFunctionsIsThatOfTheAmplitude) {
+  const auto of = [](double x) { return expected("output(sum) real s;\ns += bessel_j0(xj) * 1.0;", {0}, {x}); };
+  const Expectation at_zero = of(double(11.7915344f)), below_6 = of(double(2.4048254f));
+  EXPECT_LT(std::fabs(at_zero.values[0][0]), 1e-6);
+  EXPECT_GE(at_zero.bound[0][0], 5 * kEpsilon * 0.2);
+  EXPECT_LE(at_zero.bound[0][0], 20 * kEpsilon);
+  EXPECT_LE(below_6.bound[0][0], 20 * kEpsilon * std::fabs(below_6.values[0][0]));
+}
+
 TEST(ErrorBound, AFloatIsOneInDoublePrecision) {
   const Pipeline pipeline = parse({"test.pipe", "input_j float x;\noutput(sum) float s;\ns += x;"});
   const std::vector<std::int64_t> which{0};

@@ -253,6 +253,12 @@ TEST(interpret, functions_are_those_of_their_names) {
                          {Op::Atanh, 0.5, 0.5493061443340548},
                          {Op::Lgamma, 10, 12.801827480081469},
                          {Op::Tgamma, 5, 24},
+                         {Op::BesselJ0, 1, 0.7651976865579666},
+                         {Op::BesselJ1, 1, 0.4400505857449335},
+                         {Op::BesselK0, 1, 0.42102443824070834},
+                         {Op::BesselK1, 1, 0.6019072301972346},
+                         {Op::BesselI0, 1, 1.2660658777520084},
+                         {Op::BesselI1, 1, 0.565159103992485},
                          {Op::Erf, 1, 0.8427007929497149},
                          {Op::Erfc, 1, 0.15729920705028513}};
   for (const Known& known : table) EXPECT_DOUBLE_EQ(op(known.op, known.argument), known.value) << name(known.op);

@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 
+#include "compiler/ir/bessel.h"
 #include "compiler/ir/interpret.h"
 #include "compiler/ir/print.h"
 #include "tests/support/folders.h"
@@ -321,6 +322,12 @@ TEST(parse_functions, every_one) {
       {"atanh(xi / 4)", [](double x, double) { return std::atanh(x / 4); }},
       {"lgamma(xi + 3)", [](double x, double) { return std::lgamma(x + 3); }},
       {"tgamma(xi + 3)", [](double x, double) { return std::tgamma(x + 3); }},
+      {"bessel_j0(xi)", [](double x, double) { return bessel_j0(x); }},
+      {"bessel_j1(xi)", [](double x, double) { return bessel_j1(x); }},
+      {"bessel_k0(xi + 3)", [](double x, double) { return bessel_k0(x + 3); }},
+      {"bessel_k1(xi + 3)", [](double x, double) { return bessel_k1(x + 3); }},
+      {"bessel_i0(xi)", [](double x, double) { return bessel_i0(x); }},
+      {"bessel_i1(xi)", [](double x, double) { return bessel_i1(x); }},
       {"sign(xi)", [](double x, double) { return double(x > 0) - double(x < 0); }},
       {"hypot(xi, xj)", [](double x, double y) { return std::hypot(x, y); }},
       {"fmod(xi, xj)", [](double x, double y) { return std::fmod(x, y); }},
@@ -352,6 +359,8 @@ TEST(parse_functions, names_that_a_text_declares_are_its_own) {
               [](double x, double) { return 3 * x + 6; });
   expect_same("real hypot = xi, fmod = xj;\n{ real log10 = 2; s += log10 * hypot; }\ns += fmod + expm1(xi);",
               [](double x, double y) { return 2 * x + y + std::expm1(x); });
+  expect_same("real bessel_j0(real x) { return 2 * x; }\nreal bessel_k1 = 3;\ns += bessel_j0(xi) + bessel_k1;",
+              [](double x, double) { return 2 * x + 3; });
   expect_same("#define asinh 4\ns += asinh * xi;", [](double x, double) { return 4 * x; });
   expect_same("real both(real atanh, real x) { return atanh - x; }\ns += both(xi, xj);",
               [](double x, double y) { return x - y; });

@@ -8,6 +8,7 @@
 
 #include "compiler/emit/spelling.h"
 #include "compiler/text/diagnostic.h"
+#include "compiler/text/fill_template.h"
 
 namespace nbcc {
 
@@ -54,6 +55,7 @@ std::string CpuExpressions::operation(const Graph& graph, const Node& node, cons
   // Outside the pair loop the estimate would save nothing; the correction that follows it finds nothing to do.
   const OpFacts& op = facts(node.op == Op::RsqrtEstimate && !vector ? Op::Rsqrt : node.op);
   if (!op.libm.empty()) (vector ? used_ : used_scalars_).insert({std::string(op.libm), op.arity});
+  if (op.is_bessel) use_bessel();
   if (!op.has_vectors) of_scalars_.insert(std::string(op.libm));
   const bool whole = node.type < Type::Float && !op.cpu.whole.empty();
   const std::string_view text = whole ? op.cpu.whole : vector || op.cpu.scalar.empty() ? op.cpu.text : op.cpu.scalar;
@@ -61,6 +63,14 @@ std::string CpuExpressions::operation(const Graph& graph, const Node& node, cons
     return fmt::format(fmt::runtime(text), fmt::arg("a", a), fmt::arg("b", b), fmt::arg("c", c), fmt::arg("t", type));
   if (op.libm.empty()) throw InternalError(fmt::format("emit_cpu: no text for '{}'", op.name));
   return fmt::format("{}_{}({}{}{})", vector ? 'v' : 's', op.libm, a, op.arity > 1 ? ", " : "", b);
+}
+
+void CpuExpressions::use_bessel() {
+  has_bessel_ = true;
+  for (const char* called : {"exp", "log", "sin", "cos"}) {
+    used_.insert({called, 1});
+    used_scalars_.insert({called, 1});
+  }
 }
 
 // libmvec's names: _ZGV, the instruction set's letter, N (no mask), the lanes, a v per argument, the function.
@@ -111,6 +121,7 @@ std::string CpuExpressions::functions() const {
   };
   if (used_.count({"sin", 1})) pi_functions("T", "template <typename T>\n", "v_sin");
   if (used_scalars_.count({"sin", 1})) pi_functions("double", "", "s_sin");
+  if (has_bessel_) text += fill_template("cpu_bessel.h", {}) + fill_template("bessel.h", {{"inline", "NBCC_INLINE"}});
   return text;
 }
 

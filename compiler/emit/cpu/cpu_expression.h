@@ -26,15 +26,17 @@ class CpuExpressions {
   explicit CpuExpressions(const CpuVectors& vectors) : vectors_(vectors) {}
   // The node's operation on the given argument texts; leaves are not its business, Const is.
   std::string operation(const Graph& graph, const Node& node, const std::array<std::string, 3>& args, bool vector);
-  // Declarations of all mathematical functions used so far.
+  // All mathematical functions used so far, declared or made of such.
   std::string functions() const;
 
  private:
   std::string function_text(const std::string& name, const std::string& element, int arguments) const;
+  void use_bessel();
   CpuVectors vectors_;
   std::set<std::pair<std::string, int>> used_;  // of vectors: name, number of arguments
   std::set<std::pair<std::string, int>> used_scalars_;
   std::set<std::string> of_scalars_;  // those of vectors that libmvec has none of
+  bool has_bessel_ = false;
 };
 
 }  // namespace nbcc

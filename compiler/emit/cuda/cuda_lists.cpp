@@ -68,7 +68,7 @@ void add_cuda_lists(KernelSource& source, const Pipeline& pipeline, const Plan& 
   if (!source.only_listed()) {
     const int most = most_rows(body.needs);
     source.list_launch = launch_for(most, source.packed_bytes);
-    holes["types"] = cuda_types(source.list_launch, "0", options.precision, plan.has_cells);
+    holes["types"] = cuda_types(source.list_launch, "0", options.precision, plan);
     holes["declare_self"] = body.tests_self ? "unsigned self[kRows];" : "";
     holes["left_out"] = fill_template("cuda_left_out.cuh", {});
     holes["params"] = std::to_string(std::max(source.params, 1));
@@ -76,7 +76,7 @@ void add_cuda_lists(KernelSource& source, const Pipeline& pipeline, const Plan& 
     holes["resident_blocks"] = std::to_string(resident_blocks(80 + most * words_of_row(body.needs)));
     source.list_text = fill_template("cuda_lists.cu", holes);
   }
-  pairs["types"] = cuda_types(kPairLaunch, "0", options.precision, plan.has_cells);
+  pairs["types"] = cuda_types(kPairLaunch, "0", options.precision, plan);
   pairs["declare_self"] = body.tests_self ? "unsigned self[1];" : "";
   const int ahead = pairs_ahead(body.needs), of_pairs = ahead * (1 + body.needs.staged_bytes / 4);
   pairs["ahead"] = std::to_string(ahead);

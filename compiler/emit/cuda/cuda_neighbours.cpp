@@ -206,7 +206,7 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
       fill_template("cuda_search_boxes.cuh", {{"uniform", body.uniform}, {"load_j", body.stage_j}});
   source.search_text =
       fill_template("cuda_search.cu", {{"title", cuda_title(pipeline, options)},
-                                       {"types", cuda_types(kSearchLaunch, "0", options.precision, plan.has_cells)},
+                                       {"types", cuda_types(kSearchLaunch, "0", options.precision, plan)},
                                        {"left_out", fill_template("cuda_left_out.cuh", {})},
                                        {"instructions", fill_template("cuda_halves.cuh", {})},
                                        {"particles", cuda_particles(pipeline, plan, body)},

@@ -13,10 +13,13 @@ std::string cuda_title(const Pipeline& pipeline, const Options& options) {
   return fmt::format("{}: cuda, {} precision, {} math", pipeline.name, name(options.precision), name(options.math));
 }
 
-std::string cuda_types(const LaunchConfig& own, const std::string& resident, Precision precision, bool has_cells) {
+std::string cuda_types(const LaunchConfig& own, const std::string& resident, Precision precision, const Plan& plan) {
   const bool single = precision == Precision::Single;
   const std::string cells =
-      has_cells ? fill_template("cuda_cell.cuh", {}) + fill_template("cell.h", {{"inline", "NBCC_DEVICE"}}) : "";
+      plan.has_cells ? fill_template("cuda_cell.cuh", {}) + fill_template("cell.h", {{"inline", "NBCC_DEVICE"}}) : "";
+  const std::string bessel =
+      plan.has_bessel ? fill_template("cuda_bessel.cuh", {}) + fill_template("bessel.h", {{"inline", "NBCC_DEVICE"}})
+                      : "";
   return fill_template("cuda_types.cuh", {{"threads", std::to_string(own.threads)},
                                           {"i_per_thread", std::to_string(own.i_per_thread)},
                                           {"j_tile", std::to_string(own.j_tile)},
@@ -24,7 +27,7 @@ std::string cuda_types(const LaunchConfig& own, const std::string& resident, Pre
                                           {"resident", resident},
                                           {"plain", single ? "float" : "double"},
                                           {"plain_element", single ? "kFloat" : "kDouble"}}) +
-         cells;
+         cells + bessel;
 }
 
 std::string cuda_particles(const Pipeline& pipeline, const Plan& plan, const CudaPairBody& body) {

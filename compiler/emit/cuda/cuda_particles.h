@@ -11,8 +11,8 @@ namespace nbcc {
 std::string cuda_title(const Pipeline& pipeline, const Options& options);
 
 // `own` is the text's own launch configuration, `resident` an expression for the threads that a multiprocessor is to
-// have registers for; `has_cells`: nearest_image(dx, a, b, c) is called.
-std::string cuda_types(const LaunchConfig& own, const std::string& resident, Precision precision, bool has_cells);
+// have registers for. What only some plans need stands in their texts alone.
+std::string cuda_types(const LaunchConfig& own, const std::string& resident, Precision precision, const Plan& plan);
 
 std::string cuda_particles(const Pipeline& pipeline, const Plan& plan, const CudaPairBody& body);
 

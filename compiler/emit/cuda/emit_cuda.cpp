@@ -87,13 +87,12 @@ std::string kernel(const Pipeline& pipeline, const Plan& plan, const Options& op
   const std::string left_out =
       leaves_out ? fill_template("cuda_left_out.cuh", {}) + fill_template("cuda_left_out_of_tile.cuh", {}) : "";
   return (leaves_out ? "#define NBCC_LEAVES_OUT\n" : "") +
-         fill_template(
-             "cuda_kernel.cu",
-             {{"title", cuda_title(pipeline, options)},
-              {"types", cuda_types(own, resident_threads_text(body.needs), options.precision, plan.has_cells)},
-              {"cutoff", cutoff ? "true" : "false"},
-              {"particles", cuda_particles(pipeline, plan, body)},
-              {"left_out", left_out}}) +
+         fill_template("cuda_kernel.cu",
+                       {{"title", cuda_title(pipeline, options)},
+                        {"types", cuda_types(own, resident_threads_text(body.needs), options.precision, plan)},
+                        {"cutoff", cutoff ? "true" : "false"},
+                        {"particles", cuda_particles(pipeline, plan, body)},
+                        {"left_out", left_out}}) +
          all_pairs(body, cutoff, leaves_out);
 }
 

@@ -1,0 +1,55 @@
+// Numbers -> Bessel functions of them, by series and integrals. Doors: those of the header. Not for kernels.
+#include "compiler/ir/bessel.h"
+
+#include <math.h>  // j0 and j1 are POSIX's, not C++'s
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace nbcc {
+namespace {
+
+using Real = long double;
+constexpr Real kNegligible = 1e-22L;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// The sum over k of (x / 2)^(2 k + order) / (k! (k + order)!), whose terms are of one sign.
+double modified_first_kind(int order, double x) {
+  constexpr double kOverflows = 720;
+  if (std::fabs(x) > kOverflows) return order == 0 ? kInfinity : std::copysign(kInfinity, x);
+  const Real half = Real(x) / 2;
+  Real term = order == 0 ? 1 : half, sum = term;
+  for (int k = 1; std::fabs(term) > kNegligible * std::fabs(sum); ++k) {
+    term *= half * half / (Real(k) * Real(k + order));
+    sum += term;
+  }
+  return double(sum);
+}
+
+// The integral over t from 0 of exp(-x cosh t) cosh(order t), of which exp(-x) is taken out, by the trapezoidal rule:
+// what is analytic and falls off at both ends is integrated by it to all digits, if steps are short beside 1 / sqrt(x).
+double modified_second_kind(int order, double x) {
+  if (!(x >= 0)) return std::numeric_limits<double>::quiet_NaN();
+  if (x == 0) return kInfinity;
+  if (x == kInfinity) return 0;
+  const Real step = 0.125L / std::max(Real(1), std::sqrt(Real(x)) / 5);
+  Real term = 0.5L, sum = term;
+  for (int k = 1; term > kNegligible * sum; ++k) {
+    const Real t = step * k, s = std::sinh(t / 2);  // cosh t is 1 + 2 s s
+    term = std::exp(-2 * Real(x) * s * s) * (order == 0 ? 1 : 1 + 2 * s * s);
+    sum += term;
+  }
+  return double(std::exp(-Real(x)) * step * sum);
+}
+
+}  // namespace
+
+double bessel_j0(double x) { return ::j0(x); }
+double bessel_j1(double x) { return ::j1(x); }
+double bessel_k0(double x) { return modified_second_kind(0, x); }
+double bessel_k1(double x) { return modified_second_kind(1, x); }
+double bessel_i0(double x) { return modified_first_kind(0, x); }
+double bessel_i1(double x) { return modified_first_kind(1, x); }
+
+}  // namespace nbcc
