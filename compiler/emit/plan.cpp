@@ -63,6 +63,7 @@ class Planner {
       for (NodeId id = 0; id < graph->size(); ++id) {
         plan_.has_cells |= (*graph)[id].op == Op::Cell;
         plan_.has_bessel |= facts((*graph)[id].op).is_bessel;
+        plan_.has_philox |= (*graph)[id].op == Op::Philox;
       }
     plan_.in_mixed_precision = options_.precision == Precision::Mixed;
     if (!plan_.in_mixed_precision) return;

@@ -89,6 +89,20 @@ double cosine_of_pi_times(double x) {
   return -std::cos(std::numbers::pi * (1.0 - r));
 }
 
+// Salmon, Moraes, Dror and Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3". The lower words of a and b and both
+// of c are the counter, the upper words of a and b the key. Kernels have it in templates/philox.h.in.
+double random_bits(double first, double second, double third) {
+  using Word = std::uint32_t;
+  const auto a = Bits(to_whole(first)), b = Bits(to_whole(second)), c = Bits(to_whole(third));
+  std::array<Word, 4> x{Word(a), Word(b), Word(c), Word(c >> 32)};
+  Word key0 = Word(a >> 32), key1 = Word(b >> 32);
+  for (int round = 0; round < 10; ++round, key0 += 0x9E3779B9u, key1 += 0xBB67AE85u) {
+    const Bits p = Bits(x[0]) * 0xD2511F53u, q = Bits(x[2]) * 0xCD9E8D57u;
+    x = {Word(q >> 32) ^ x[1] ^ key0, Word(q), Word(p >> 32) ^ x[3] ^ key1, Word(p)};
+  }
+  return double(x[0]);
+}
+
 // std::lgamma leaves the sign in a variable that threads share.
 double log_gamma(double x) {
   int sign = 0;
@@ -276,6 +290,21 @@ constexpr std::array<OpFacts, kOpCount> kOps{{
     scalar_function(Op::Fmod, "fmod", 2, {}, values<std::fmod>),
     {.op = Op::CopySign, .name = "copysign", .arity = 2, .typing = Real, .is_function = true,
      .cpu = {"with_sign({a}, {b})"}, .values = values<std::copysign>},
+    {.op = Op::BitAnd, .name = "bit_and", .arity = 2, .typing = Whole, .commutes = true,
+     .cpu = {"{a} & {b}"}, .cuda = {"{a} & {b}"},
+     .whole_values = whole_values<[](Int64 a, Int64 b) { return Bits(a & b); }>},
+    {.op = Op::BitOr, .name = "bit_or", .arity = 2, .typing = Whole, .commutes = true,
+     .cpu = {"{a} | {b}"}, .cuda = {"{a} | {b}"},
+     .whole_values = whole_values<[](Int64 a, Int64 b) { return Bits(a | b); }>},
+    {.op = Op::BitXor, .name = "bit_xor", .arity = 2, .typing = Whole, .commutes = true,
+     .cpu = {"{a} ^ {b}"}, .cuda = {"{a} ^ {b}"},
+     .whole_values = whole_values<[](Int64 a, Int64 b) { return Bits(a ^ b); }>},
+    {.op = Op::Shl, .name = "shl", .arity = 2, .typing = Whole,
+     .cpu = {"{a} << {b}"}, .cuda = {"({t})(({u}){a} << {b})"},
+     .whole_values = whole_values<[](Int64 a, Int64 b) { return Bits(a) << (b & 63); }>},
+    {.op = Op::Shr, .name = "shr", .arity = 2, .typing = Whole,
+     .cpu = {"{a} >> {b}"}, .cuda = {"{a} >> {b}"},
+     .whole_values = whole_values<[](Int64 a, Int64 b) { return Bits(a >> (b & 63)); }>},
     {.op = Op::And, .name = "and", .arity = 2, .typing = Logic, .cost = 0, .commutes = true,
      .cpu = {"{a} & {b}"}, .cuda = {"{a} && {b}"},
      .values = values<[](double a, double b) { return double(a != 0 && b != 0); }>},
@@ -296,6 +325,9 @@ constexpr std::array<OpFacts, kOpCount> kOps{{
 
     {.op = Op::Fma, .name = "fma", .arity = 3, .typing = Real, .cost = 2, .commutes = true, .rounding = {1},
      .cpu = {"fused({a}, {b}, {c})"}, .values = values<std::fma>},
+    {.op = Op::Philox, .name = "philox", .arity = 3, .typing = Whole, .cost = 60, .is_function = true,
+     .cpu = {"philox({a}, {b}, {c})"}, .cuda = {"philox({a}, {b}, {c})"},
+     .values = values<random_bits>},
     {.op = Op::Select, .name = "select", .arity = 3, .typing = Choice, .cost = 0,
      .cpu = {"choose({a}, {b}, {c})"}, .cuda = {"{a} ? {b} : {c}"},
      .values = values<[](double a, double b, double c) { return a != 0 ? b : c; }>},

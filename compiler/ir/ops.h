@@ -90,6 +90,11 @@ enum class Op : std::uint8_t {
   Hypot,
   Fmod,
   CopySign,
+  BitAnd,
+  BitOr,
+  BitXor,
+  Shl,  // a << b with b from 0 to one less than the width
+  Shr,  // a >> b likewise; the sign is kept
   And,
   Or,
   Lookup,  // the element row + column of a table, the payload's among the pipeline's; both stay within it
@@ -98,6 +103,7 @@ enum class Op : std::uint8_t {
   Eq,
   // three arguments
   Fma,     // a*b + c with one rounding (where the target has it)
+  Philox,  // 32 random bits from three indices: the first word of Philox4x32-10
   Select,  // a ? b : c
   // of vectors
   Vector,  // of three reals

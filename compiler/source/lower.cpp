@@ -65,26 +65,30 @@ bool Lowering::attempt(const clang::Stmt* statement, Action action) {
   }
 }
 
+// Whatever the statement assigns, or a function that it calls might.
 void Lowering::poison(const clang::Stmt* statement) {
-  const auto assignment = assignment_in(statement);
-  const clang::Expr* target = assignment ? assignment->left : nullptr;
-  while (target) {
-    target = target->IgnoreParenImpCasts();
+  if (const auto assignment = assignment_in(statement)) poison_variable(assignment->left);
+  if (const auto* call = llvm::dyn_cast<clang::CallExpr>(statement); call && call->getType()->isVoidType())
+    for (const clang::Expr* argument : call->arguments())
+      if (argument->isLValue()) poison_variable(argument);
+  for (const clang::Stmt* child : statement->children())
+    if (child) poison(child);
+}
+
+void Lowering::poison_variable(const clang::Expr* target) {
+  for (const clang::Expr* outer = nullptr; outer != target;) {
+    outer = target = target->IgnoreParenImpCasts();
     if (const auto* m = llvm::dyn_cast<clang::MemberExpr>(target))
       target = m->getBase();
     else if (const auto* s = llvm::dyn_cast<clang::ArraySubscriptExpr>(target))
       target = s->getBase();
     else if (const auto* o = llvm::dyn_cast<clang::CXXOperatorCallExpr>(target))
       target = o->getArg(0);
-    else
-      break;
   }
-  if (const auto* reference = llvm::dyn_cast_or_null<clang::DeclRefExpr>(target))
+  if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(target))
     if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl()))
       if (auto found = environment_.find(variable); found != environment_.end())
         std::ranges::fill(found->second.parts, kPoisoned);
-  for (const clang::Stmt* child : statement->children())
-    if (child) poison(child);
 }
 
 void Lowering::declare(const clang::Decl* declaration) {

@@ -40,6 +40,7 @@ struct Shape {
   int length = 0;   // 0: not an array
   int width = 1;    // 2..4: a vector
   int columns = 0;  // of an array of arrays: elements of a row; `length` counts those of all
+  bool is_matrix = false;  // its rows are the elements, which are as long as it has rows
   int components() const { return width * (length == 0 ? 1 : length); }
   bool is_scalar() const { return length == 0 && width == 1; }
 };
@@ -125,6 +126,7 @@ class Lowering {
   Location location(clang::SourceLocation where) const;
   void report(Severity severity, clang::SourceLocation where, std::string message);
   void poison(const clang::Stmt* statement);
+  void poison_variable(const clang::Expr* target);
   template <typename Action>
   bool attempt(const clang::Stmt* statement, Action action);
 
@@ -160,6 +162,7 @@ class Lowering {
 
   // lower_expression.cpp
   Value evaluate(const clang::Expr* expression);
+  Value evaluate_plain(const clang::Expr* expression);  // without parentheses and what Clang writes around it
   Value evaluate_binary(const clang::BinaryOperator* expression);
   Value evaluate_unary(const clang::UnaryOperator* expression);
   Value evaluate_conditional(const clang::ConditionalOperator* expression);
@@ -185,6 +188,25 @@ class Lowering {
   Value read_built_in(const clang::VarDecl* variable, clang::SourceLocation where);
   NodeId transplant(NodeId id);  // a node of `pair` that no j reaches, remade in `finish`
 
+  // lower_bits.cpp
+  bool is_unsigned(clang::QualType type) const;
+  Value widened(Value value, clang::SourceLocation where);
+  Value become_unsigned(const Value& value, clang::SourceLocation where);
+  Value cast_as_written(const clang::ExplicitCastExpr* expression);
+  Value combine(const std::string& sign, const clang::Expr* left, const Value& a, const clang::Expr* right,
+                const Value& b, clang::SourceLocation where);
+  Value bit_operation(Op op, const Value& a, Value b, bool is_unsigned, clang::SourceLocation where);
+  Value complement(const clang::Expr* expression);
+  Value random(const clang::CallExpr* expression, const std::vector<Value>& arguments, bool real);
+
+  // lower_matrix.cpp
+  Value component_wise(Op op, const Value& a, const Value& b, clang::SourceLocation where);
+  Value compared(clang::OverloadedOperatorKind sign, const Value& a, const Value& b, clang::SourceLocation where);
+  Value matrix_of(const clang::CXXConstructExpr* expression, Shape shape);
+  Value matrix_arithmetic(Op op, const Value& a, const Value& b, clang::SourceLocation where);
+  Value matrix_function(const std::string& name, const std::vector<Value>& arguments, clang::SourceLocation where);
+  NodeId dot(const std::vector<NodeId>& a, const std::vector<NodeId>& b, clang::SourceLocation where);
+
   // lower_table.cpp
   bool is_param(const LValue& lvalue) const;
   LValue looked_up(const LValue& base, const Value& index, clang::SourceLocation where);
@@ -198,7 +220,12 @@ class Lowering {
   Value call_built_in(const clang::CallExpr* expression, const clang::FunctionDecl* function);
   NodeId scalar_function(const std::string& name, std::array<NodeId, 3> arguments, clang::SourceLocation where);
   Value inline_function(const clang::CallExpr* expression, const clang::FunctionDecl* function);
-  void bind_arguments(const clang::CallExpr* expression, const clang::FunctionDecl* definition);
+  const clang::FunctionDecl* definition_of(const clang::FunctionDecl* function, clang::SourceLocation where);
+  void call_for_results(const clang::CallExpr* expression, const clang::FunctionDecl* function);
+  void execute_body(const clang::FunctionDecl* definition);
+  // Variables that parameters stand for: what the function leaves in these, they take.
+  using Results = std::vector<std::pair<LValue, const clang::VarDecl*>>;
+  Results bind_arguments(const clang::CallExpr* expression, const clang::FunctionDecl* definition);
   Value join_returned(const Frame& frame, clang::SourceLocation where);
   void call_skip_if(const clang::CallExpr* expression);
   void call_sincos(const clang::CallExpr* expression);
@@ -236,6 +263,7 @@ class Lowering {
   NodeId path_ = kNone;  // guard of the statement being executed
   NodeId skip_ = kNone;  // the pair is skipped where this holds
   bool finishing_ = false;
+  Frame finished_;          // the function that has just been executed
   int executed_ = 0;        // statements so far, a bound on unrolling
   int evaluated_ = 0;       // expressions so far, likewise
   bool measuring_ = false;  // a first run to learn the dimensions of Cunbody's arrays

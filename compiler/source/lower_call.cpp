@@ -34,6 +34,10 @@ Value Lowering::call_built_in(const clang::CallExpr* expression, const clang::Fu
   if (name == "table" || name == "spline") return interpolate(expression, name == "spline");
   std::vector<Value> arguments;
   for (const clang::Expr* argument : expression->arguments()) arguments.push_back(evaluate(argument));
+  if (name == "philox" || name == "random") return random(expression, arguments, name == "random");
+  if (name == "transpose" || name == "trace" || name == "outer" || name == "determinant" || name == "any" ||
+      name == "all")
+    return matrix_function(name, arguments, where);
   if (name == "dot" || name == "length" || name == "normalize" || name == "cross")
     return vector_function(name, arguments, where);
   if (name == "nearest_image" && arguments.size() == 4) return image_in_cell(expression, arguments);
@@ -147,8 +151,7 @@ Value Lowering::vector_function(const std::string& name, const std::vector<Value
   return normalized;
 }
 
-Value Lowering::inline_function(const clang::CallExpr* expression, const clang::FunctionDecl* function) {
-  const clang::SourceLocation where = expression->getExprLoc();
+const clang::FunctionDecl* Lowering::definition_of(const clang::FunctionDecl* function, clang::SourceLocation where) {
   const std::string name = function->getName().str();
   if (name == "finish") throw Rejected{where, "finish() is called by nbcc, once for each i after its sum"};
   const clang::FunctionDecl* definition = nullptr;
@@ -160,34 +163,76 @@ Value Lowering::inline_function(const clang::CallExpr* expression, const clang::
                      fmt::format("recursion is not in the language: '{}' calls itself; write a for with a constant "
                                  "trip count",
                                  name)};
-  if (definition->getReturnType()->isVoidType())
-    throw Rejected{where, fmt::format("function '{}' returns nothing, so that calling it has no effect", name)};
   called_.insert(definition->getCanonicalDecl());
-  bind_arguments(expression, definition);
+  return definition;
+}
+
+void Lowering::execute_body(const clang::FunctionDecl* definition) {
   const NodeId caller_path = path_;
   path_ = kNone;
   frames_.push_back({definition, caller_path, {}});
   execute(definition->getBody());
-  const Frame frame = std::move(frames_.back());
+  finished_ = std::move(frames_.back());
   frames_.pop_back();
   path_ = caller_path;
+}
+
+Value Lowering::inline_function(const clang::CallExpr* expression, const clang::FunctionDecl* function) {
+  const clang::SourceLocation where = expression->getExprLoc();
+  const clang::FunctionDecl* const definition = definition_of(function, where);
+  if (definition->getReturnType()->isVoidType())
+    throw Rejected{where, fmt::format("function '{}' returns nothing; it stands alone as a statement",
+                                      function->getName().str())};
+  if (!bind_arguments(expression, definition).empty())
+    throw Rejected{where, fmt::format("function '{}' returns a value and changes its arguments too; let it return "
+                                      "nothing, or change nothing",
+                                      function->getName().str())};
+  execute_body(definition);
+  const Frame frame = std::move(finished_);
   return join_returned(frame, where);
 }
 
-void Lowering::bind_arguments(const clang::CallExpr* expression, const clang::FunctionDecl* definition) {
+// A function that returns nothing, for what it leaves in the variables that its references stand for.
+void Lowering::call_for_results(const clang::CallExpr* expression, const clang::FunctionDecl* function) {
+  const clang::SourceLocation where = expression->getExprLoc();
+  const clang::FunctionDecl* const definition = definition_of(function, where);
+  const Results results = bind_arguments(expression, definition);
+  if (results.empty())
+    throw Rejected{where, fmt::format("function '{}' returns nothing and changes none of its arguments, so that calling "
+                                      "it has no effect",
+                                      function->getName().str())};
+  execute_body(definition);
+  for (const auto& [lvalue, parameter] : results) {
+    const Value value = read({parameter, 0, environment_.at(parameter).shape}, where);
+    assign(lvalue, value, where);
+  }
+}
+
+// A variable that no value has been given yet may still be one that the function sets.
+Lowering::Results Lowering::bind_arguments(const clang::CallExpr* expression, const clang::FunctionDecl* definition) {
   const clang::SourceLocation where = expression->getExprLoc();
   std::vector<std::pair<const clang::VarDecl*, Value>> bound;
+  Results results;
   for (unsigned k = 0; k < definition->getNumParams(); ++k) {
     const clang::ParmVarDecl* parameter = definition->getParamDecl(k);
     const clang::QualType type = parameter->getType();
-    if (type->isReferenceType() && !type.getNonReferenceType().isConstQualified())
-      throw Rejected{parameter->getLocation(),
-                     "a reference is not in the language, but for a const one as a parameter; return the value"};
-    bound.emplace_back(parameter,
-                       convert(evaluate(expression->getArg(k)), shape_of(type, parameter->getLocation()), where));
+    const Shape shape = shape_of(type, parameter->getLocation());
+    if (!type->isReferenceType() || type.getNonReferenceType().isConstQualified()) {
+      bound.emplace_back(parameter, convert(evaluate(expression->getArg(k)), shape, where));
+      continue;
+    }
+    const LValue lvalue = lvalue_of(expression->getArg(k));
+    const auto variable = environment_.find(lvalue.variable);
+    if (variable == environment_.end())
+      throw Rejected{expression->getArg(k)->getExprLoc(),
+                     fmt::format("'{}' cannot be changed by a function; hand over a variable", lvalue.variable->getName().str())};
+    const auto first = variable->second.parts.begin() + lvalue.first;
+    bound.emplace_back(parameter, Value{lvalue.shape, {first, first + lvalue.shape.components()}});
+    results.emplace_back(lvalue, parameter);
   }
   // Only now, as an argument may itself call this function.
   for (auto& [parameter, value] : bound) set(parameter, std::move(value));
+  return results;
 }
 
 // The first return whose guard holds wins, so they are joined from the last backwards; the last must be certain.

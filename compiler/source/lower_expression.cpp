@@ -16,12 +16,22 @@ namespace nbcc::lowering {
 namespace {
 // Far more than a pipeline has, and still well below a second.
 constexpr int kMaxExpressions = 1'000'000;
+
+// Not of what an expression gives.
+bool is_part_of_variable(const clang::Expr* expression) {
+  expression = expression->IgnoreParenImpCasts();
+  if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(expression)) return is_part_of_variable(member->getBase());
+  if (const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(expression))
+    return call->getOperator() == clang::OO_Subscript && is_part_of_variable(call->getArg(0));
+  return llvm::isa<clang::DeclRefExpr, clang::ArraySubscriptExpr>(expression);
+}
 }  // namespace
 
 std::optional<Op> arithmetic_operation(llvm::StringRef sign) {
   static const std::map<llvm::StringRef, Op> operations{
-      {"+", Op::Add}, {"-", Op::Sub}, {"*", Op::Mul}, {"/", Op::Div}, {"%", Op::Rem}};
-  const auto found = operations.find(sign.size() == 2 && sign.ends_with("=") ? sign.drop_back() : sign);
+      {"+", Op::Add},     {"-", Op::Sub},    {"*", Op::Mul},     {"/", Op::Div},  {"%", Op::Rem},
+      {"&", Op::BitAnd}, {"|", Op::BitOr}, {"^", Op::BitXor}, {"<<", Op::Shl}, {">>", Op::Shr}};
+  const auto found = operations.find(sign.size() > 1 && sign.ends_with("=") ? sign.drop_back() : sign);
   return found == operations.end() ? std::nullopt : std::optional(found->second);
 }
 
@@ -90,6 +100,7 @@ NodeId Lowering::condition(const clang::Expr* expression) {
 }
 
 Value Lowering::arithmetic(Op op, const Value& a, const Value& b, clang::SourceLocation where) {
+  if (a.shape.is_matrix || b.shape.is_matrix) return matrix_arithmetic(op, a, b, where);
   const int width = std::max(a.shape.width, b.shape.width);
   if (a.shape.length || b.shape.length)
     throw Rejected{where, "arithmetic on a whole array is not in the language; use its elements"};
@@ -132,6 +143,8 @@ Value Lowering::evaluate_unary(const clang::UnaryOperator* expression) {
     case clang::UO_PostInc:
     case clang::UO_PostDec:
       throw Rejected{where, "++ and -- must stand alone as a statement, or in the head of a for"};
+    case clang::UO_Not:
+      return complement(expression->getSubExpr());
     default:
       throw Rejected{where, refused_operator(clang::UnaryOperator::getOpcodeStr(expression->getOpcode()).str())};
   }
@@ -149,9 +162,7 @@ Value Lowering::evaluate_binary(const clang::BinaryOperator* expression) {
   if (opcode == clang::BO_Comma)
     throw Rejected{where, "a comma between values is not in the language; write one statement for each"};
   const Value a = evaluate(expression->getLHS()), b = evaluate(expression->getRHS());
-  const auto op = arithmetic_operation(expression->getOpcodeStr());
-  if (!op) throw Rejected{where, refused_operator(expression->getOpcodeStr().str())};
-  return arithmetic(*op, a, b, where);
+  return combine(expression->getOpcodeStr().str(), expression->getLHS(), a, expression->getRHS(), b, where);
 }
 
 Value Lowering::evaluate_comparison(const clang::BinaryOperator* expression) {
@@ -161,8 +172,9 @@ Value Lowering::evaluate_comparison(const clang::BinaryOperator* expression) {
     if (inner && inner->isComparisonOp())
       throw Rejected{where, "a comparison of a comparison; write a < b && b < c for a < b < c"};
   }
-  const Value a = evaluate(expression->getLHS()), b = evaluate(expression->getRHS());
+  Value a = evaluate(expression->getLHS()), b = evaluate(expression->getRHS());
   if (!a.shape.is_scalar() || !b.shape.is_scalar()) throw Rejected{where, "only single values can be compared"};
+  if (is_unsigned(expression->getLHS()->getType())) a = widened(a, where), b = widened(b, where);
   const auto opcode = expression->getOpcode();
   if (opcode == clang::BO_Cmp) throw Rejected{where, refused_operator("<=>")};
   const bool turned = opcode == clang::BO_GT || opcode == clang::BO_GE;
@@ -187,6 +199,7 @@ Value Lowering::evaluate_conditional(const clang::ConditionalOperator* expressio
 Value Lowering::evaluate_construct(const clang::CXXConstructExpr* expression) {
   const clang::SourceLocation where = expression->getExprLoc();
   const Shape shape = shape_of(expression->getType(), where);
+  if (shape.is_matrix) return matrix_of(expression, shape);
   const unsigned count = expression->getNumArgs();
   if (count == 0) throw Rejected{where, fmt::format("vec{0}() has no value; write vec{0}(0)", shape.width)};
   const Value first = evaluate(expression->getArg(0));
@@ -202,25 +215,28 @@ Value Lowering::evaluate_construct(const clang::CXXConstructExpr* expression) {
 Value Lowering::evaluate_operator_call(const clang::CXXOperatorCallExpr* expression) {
   const clang::SourceLocation where = expression->getOperatorLoc();
   if (expression->getOperator() == clang::OO_Subscript) {
-    const clang::Expr* base = expression->getArg(0)->IgnoreParenImpCasts();
-    if (llvm::isa<clang::DeclRefExpr, clang::MemberExpr, clang::ArraySubscriptExpr, clang::CXXOperatorCallExpr>(base)) {
-      const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(base);
-      if (!call || call->getOperator() == clang::OO_Subscript) return read(lvalue_of(expression), where);
-    }
+    if (is_part_of_variable(expression)) return read(lvalue_of(expression), where);
     const Value vector = evaluate(expression->getArg(0));
     const clang::Expr* const index = expression->getArg(1);
     const std::int64_t k = constant_index(evaluate(index), vector.shape.width, "this vector", index->getExprLoc());
+    if (vector.shape.is_matrix) {
+      const auto row = vector.parts.begin() + k * vector.shape.width;
+      return {{vector.shape.scalar, 0, vector.shape.width}, {row, row + vector.shape.width}};
+    }
     return {{vector.shape.scalar, 0, 1}, {vector.parts[std::size_t(k)]}};
   }
   if (expression->isAssignmentOp()) throw Rejected{where, "an assignment must stand alone as a statement"};
   const Value a = evaluate(expression->getArg(0));
   if (expression->getNumArgs() == 1) {
     Value result = a;
-    if (expression->getOperator() == clang::OO_Minus)
-      for (NodeId& part : result.parts) part = unary(Op::Neg, part, where);
+    if (expression->getOperator() == clang::OO_Minus || expression->getOperator() == clang::OO_Exclaim)
+      for (NodeId& part : result.parts)
+        part = unary(expression->getOperator() == clang::OO_Minus ? Op::Neg : Op::Not, part, where);
     return result;
   }
   const Value b = evaluate(expression->getArg(1));
+  if (a.shape.scalar == Type::Bool || expression->isComparisonOp())
+    return compared(expression->getOperator(), a, b, where);
   const char* const sign = clang::getOperatorSpelling(expression->getOperator());
   const auto op = arithmetic_operation(sign);
   if (!op || *op == Op::Rem) throw Rejected{where, refused_operator(sign)};
@@ -257,6 +273,7 @@ Value Lowering::literal(const clang::Expr* expression) {
     const llvm::APInt value = integer->getValue();
     const double nearest = value.roundToDouble();
     if (nearest >= 0x1p63) throw Rejected{where, "this whole number is too large; write it with a decimal point"};
+    if (is_unsigned(expression->getType())) return scalar(std::int32_t(value.getZExtValue()), Type::Int);
     if (std::uint64_t(nearest) != value.getZExtValue())
       report(Severity::Warning, where,
              fmt::format("{} is not kept exactly: beyond 2^53 a constant is the nearest double, here {}",
@@ -285,11 +302,19 @@ Value Lowering::evaluate_member(const clang::MemberExpr* expression) {
   return {{vector.shape.scalar, 0, 1}, {vector.parts.at(k)}};
 }
 
+// Clang's conversions of unsigned numbers to wider types are made here; all others where their values are used.
 Value Lowering::evaluate(const clang::Expr* expression) {
+  const clang::QualType wanted = expression->getType();
   for (const clang::Expr* outer = nullptr; outer != expression;) {
     outer = expression;
     expression = expression->IgnoreParens()->IgnoreImplicit();
   }
+  const Value value = evaluate_plain(expression);
+  const bool wider = wanted->isFloatingType() || wanted.getCanonicalType().getUnqualifiedType() == context_.LongLongTy;
+  return wider && is_unsigned(expression->getType()) ? widened(value, expression->getExprLoc()) : value;
+}
+
+Value Lowering::evaluate_plain(const clang::Expr* expression) {
   const clang::SourceLocation where = expression->getExprLoc();
   if (++evaluated_ > kMaxExpressions)
     throw Rejected{where, fmt::format("the pipeline unrolls to more than {} expressions", kMaxExpressions)};
@@ -324,9 +349,7 @@ Value Lowering::evaluate(const clang::Expr* expression) {
     case clang::Stmt::CStyleCastExprClass:
     case clang::Stmt::CXXFunctionalCastExprClass:
     case clang::Stmt::CXXStaticCastExprClass: {
-      const auto* explicit_cast = llvm::cast<clang::ExplicitCastExpr>(expression);
-      const Value value = evaluate(explicit_cast->getSubExpr());
-      return convert_as_asked(value, shape_of(explicit_cast->getTypeAsWritten(), where), where);
+      return cast_as_written(llvm::cast<clang::ExplicitCastExpr>(expression));
     }
     case clang::Stmt::InitListExprClass: {
       const auto* list = llvm::cast<clang::InitListExpr>(expression);

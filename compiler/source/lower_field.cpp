@@ -37,8 +37,7 @@ Shape Lowering::shape_of(clang::QualType type, clang::SourceLocation where, bool
   } else if (context_.getAsArrayType(type)) {
     throw Rejected{where, "an array needs a constant length"};
   }
-  if (llvm::isa<clang::DecayedType>(type))
-    throw Rejected{where, "an array cannot be passed to a function; pass its elements"};
+  if (const auto* decayed = llvm::dyn_cast<clang::DecayedType>(type)) return shape_of(decayed->getOriginalType(), where);
   if (type->isAnyPointerType())
     throw Rejected{where, "a pointer is not in the language; use an array and a constant index"};
   if (type->isReferenceType()) throw Rejected{where, "a reference is not in the language; declare a variable"};
@@ -57,12 +56,16 @@ Shape Lowering::shape_of(clang::QualType type, clang::SourceLocation where, bool
   const bool cunbody = pipeline_.dialect == Dialect::Cunbody;
   if (plain == context_.FloatTy) return shape.scalar = cunbody ? Type::Real : Type::Float, shape;
   if (plain == context_.DoubleTy) return shape.scalar = Type::Double, shape;
-  if (plain == context_.IntTy) return shape.scalar = Type::Int, shape;
+  if (plain == context_.IntTy || plain == context_.UnsignedIntTy) return shape.scalar = Type::Int, shape;
   if (plain == context_.LongLongTy) return shape.scalar = Type::Index, shape;
   if (plain == context_.BoolTy) return shape.scalar = Type::Bool, shape;
   if (const auto* record = plain->getAsCXXRecordDecl()) {
     const llvm::StringRef name = record->getName();
     if (name == "vec2" || name == "vec3" || name == "vec4") return shape.width = name.back() - '0', shape;
+    if (name.starts_with("bvec")) return shape.scalar = Type::Bool, shape.width = name.back() - '0', shape;
+    if (name.starts_with("mat") && shape.length > 0) throw Rejected{where, "there are no arrays of matrices"};
+    if (name.starts_with("mat"))
+      return shape.length = shape.width = name.back() - '0', shape.is_matrix = true, shape;
   }
   throw Rejected{where, fmt::format("the type '{}' is not in the language", type.getAsString())};
 }
@@ -99,6 +102,10 @@ Field Lowering::field_named(const clang::VarDecl* variable, llvm::StringRef anno
     field.reduction = *reduction;
   }
   const Shape shape = shape_of(variable->getType(), where, field.role == Role::Param);
+  if (is_unsigned(variable->getType()))
+    throw Rejected{where, "a field is int or index; what is read of it becomes unsigned(...)"};
+  if (shape.scalar == Type::Bool && shape.width > 1)
+    throw Rejected{where, "what comparing vectors gives is for variables only"};
   field.type = shape.scalar;
   field.length = shape.length;
   field.columns = shape.columns;
@@ -119,7 +126,7 @@ void Lowering::declare_field(const clang::VarDecl* variable, llvm::StringRef ann
     throw Rejected{where, fmt::format("an output({}) keeps a j_index: declare it as 'index'", name(field.reduction))};
   if (field.role == Role::Output && field.type == Type::Bool)
     throw Rejected{where, "an output cannot be bool; declare it as 'int'"};
-  const Value initial = initial_value(variable, {field.type, field.length, field.width, field.columns});
+  const Value initial = initial_value(variable, shape_of(variable->getType(), where, field.role == Role::Param));
   if (initial.parts[0] != kUnset) {
     if (field.role != Role::Param)
       throw Rejected{

@@ -125,14 +125,14 @@ LValue Lowering::element(const LValue& base, const clang::Expr* index, clang::So
   }
   if (is_param(base) && base.shape.length > 0 && (base.row != kNone || !graph_->is_constant(at.parts[0])))
     return looked_up(base, at, here);
-  const auto [scalar, length, width, columns] = base.shape;
+  const auto& [scalar, length, width, columns, is_matrix] = base.shape;
   LValue part = base;
   if (columns > 0) {
     part.first += int(constant_index(at, length / columns, name, here)) * columns * width;
-    part.shape = {scalar, columns, width};
+    part.shape = Shape{scalar, columns, width};
   } else {
     part.first += int(constant_index(at, length > 0 ? length : width, name, here)) * (length > 0 ? width : 1);
-    part.shape = {scalar, 0, length > 0 ? width : 1};
+    part.shape = Shape{scalar, 0, length > 0 ? width : 1};
   }
   return part;
 }

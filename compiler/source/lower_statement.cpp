@@ -147,6 +147,8 @@ void Lowering::assign(const LValue& lvalue, Value value, clang::SourceLocation w
   if (finishing_ && !variable->isLocalVarDeclOrParm() && !output_of(variable))
     throw Rejected{where, fmt::format("finish() may change outputs and its own variables only, not '{}'", name)};
   if (variable->getType().isConstQualified()) throw Rejected{where, fmt::format("'{}' is const", name)};
+  if (llvm::isa<clang::DecayedType>(variable->getType()))
+    throw Rejected{where, fmt::format("the array '{}' belongs to who calls the function; copy what is to change", name)};
   value = convert(value, lvalue.shape, where);
   Value whole = found->second;
   std::copy(value.parts.begin(), value.parts.end(), whole.parts.begin() + lvalue.first);
@@ -261,6 +263,8 @@ void Lowering::execute_return(const clang::ReturnStmt* statement) {
     throw Rejected{statement->getBeginLoc(), finishing_ ? "return is not allowed in finish(); put the rest under an if"
                                                         : "return has no place outside a function"};
   Frame& frame = frames_.back();
+  if (!statement->getRetValue() && frame.function->getReturnType()->isVoidType())
+    throw Rejected{statement->getBeginLoc(), "a function that returns nothing ends at its end; put the rest under an if"};
   if (!statement->getRetValue())
     throw Rejected{statement->getBeginLoc(),
                    fmt::format("function '{}' must return a value", frame.function->getName().str())};
@@ -297,9 +301,7 @@ bool Lowering::execute_assignment(const clang::Expr* expression) {
   const auto& [left, right, sign] = *assignment;
   const LValue lvalue = lvalue_of(left);
   if (sign == "=") return assign(lvalue, evaluate(right), where), true;
-  const auto op = arithmetic_operation(sign);
-  if (!op) throw Rejected{where, refused_operator(sign)};
-  assign(lvalue, arithmetic(*op, read(lvalue, where), evaluate(right), where), where);
+  assign(lvalue, combine(sign, left, read(lvalue, where), right, evaluate(right), where), where);
   return true;
 }
 
@@ -310,6 +312,8 @@ void Lowering::execute_call(const clang::CallExpr* expression) {
   if (name == "sincos") return call_sincos(expression);
   if (name == "finish")
     throw Rejected{expression->getExprLoc(), "finish() is called by nbcc, once for each i after its sum"};
+  if (function && !in_prelude(function) && function->getReturnType()->isVoidType())
+    return call_for_results(expression, function);
   evaluate(expression);
   throw Rejected{expression->getBeginLoc(),
                  fmt::format("the value of '{}' is not used, so that this statement has no effect", name)};

@@ -17,7 +17,7 @@ bool Lowering::is_param(const LValue& lvalue) const {
 // One index further into the array. An index that leads out of it finds the nearest end.
 LValue Lowering::looked_up(const LValue& base, const Value& index, clang::SourceLocation where) {
   const std::string name = base.variable->getName().str();
-  const auto [scalar, length, width, columns] = base.shape;
+  const auto& [scalar, length, width, columns, is_matrix] = base.shape;
   if (!index.shape.is_scalar() || (*graph_)[index.parts[0]].type > Type::Index)
     throw Rejected{where, fmt::format("the index of '{}' must be a whole number: write int(...)", name)};
   const int count = columns > 0 ? length / columns : length;

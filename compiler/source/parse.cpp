@@ -152,16 +152,11 @@ class Action : public clang::ASTFrontendAction {
 
 // Declarations of the functions that came later, but for those whose names the text has for something else.
 std::string later_functions_but(const std::set<std::string, std::less<>>& own_names) {
-  constexpr std::string_view kOfTwo[] = {"hypot", "fmod"}, kOfTables[] = {"table", "spline"};
   std::string text;
-  for (const std::string_view name : later_functions()) {
+  for (const auto& [name, declaration] : later_functions()) {
     if (own_names.contains(name)) continue;
-    const bool two = std::ranges::find(kOfTwo, name) != std::end(kOfTwo);
-    if (std::ranges::find(kOfTables, name) != std::end(kOfTables))
-      text += fmt::format("template <class T, long long n, __number A> T {}(const T (&)[n], A);\n", name);
-    else
-      text += two ? fmt::format("template <__number A, __number B> __floating<A, B> {}(A, B);\n", name)
-                  : fmt::format("__UNARY({})\n", name);
+    for (const char c : declaration) text += c == '@' ? std::string(name) : std::string(1, c);
+    text += '\n';
   }
   return text;
 }

@@ -309,8 +309,9 @@ class Prescanner {
                    fmt::format("this number has {} characters; a number may have {} at most", text.size(), kMaxNumber));
     if (text.find('\'') != std::string_view::npos)
       return error(token.where, fmt::format("{} has a digit separator, which is not in the language", text));
-    if (text.size() > 1 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X' || text[1] == 'b' || text[1] == 'B'))
-      return error(token.where, fmt::format("{} is not in the language; numbers are decimal", text));
+    if (text.size() > 1 && text[0] == '0' && (text[1] == 'b' || text[1] == 'B'))
+      return error(token.where, fmt::format("{} is not in the language; numbers are decimal or hexadecimal", text));
+    if (text.size() > 1 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) return hexadecimal(token);
     std::size_t k = 0;
     const auto digits = [&] {
       const std::size_t begin = k;
@@ -326,13 +327,24 @@ class Prescanner {
       if (!digits()) return error(token.where, fmt::format("{} has an exponent without digits", text));
     }
     if (k < text.size() && !whole && (text[k] == 'f' || text[k] == 'F')) ++k;
+    if (k < text.size() && whole && (text[k] == 'u' || text[k] == 'U')) ++k;
     if (k < text.size() && text[k] == '.') return error(token.where, fmt::format("{} has two decimal points", text));
     if (k < text.size())
       return error(token.where,
-                   fmt::format("{} ends in '{}'; the only suffix of a number is f, for a float", text, text.substr(k)));
+                   fmt::format("{} ends in '{}'; a number may end in f, for a float, or in u, for an unsigned one", text, text.substr(k)));
     if (whole && text[0] == '0')
       error(token.where,
             fmt::format("{} begins with 0, which C++ takes for octal; write {}", text, without_zeros(text)));
+  }
+  void hexadecimal(const Token& token) {
+    std::string_view digits = token.text.substr(2);
+    if (digits.ends_with('u') || digits.ends_with('U')) digits.remove_suffix(1);
+    const auto wrong = digits.find_first_not_of("0123456789abcdefABCDEF");
+    if (digits.empty()) return error(token.where, fmt::format("{} has no digits", token.text));
+    if (wrong != std::string_view::npos)
+      error(token.where,
+            fmt::format("{} ends in '{}'; the digits of a hexadecimal number are 0 to 9 and a to f", token.text,
+                        digits.substr(wrong)));
   }
   static std::string_view without_zeros(std::string_view text) {
     while (text.size() > 1 && text[0] == '0') text.remove_prefix(1);

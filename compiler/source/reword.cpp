@@ -98,6 +98,7 @@ constexpr Rule kRules[] = {
     {"incompatible operand types", "the two values of ?: must be two numbers, or two vectors of one length"},
     {"expected ';' after", "expected ';' or an operator here"},
     {"expected ';' at end of declaration", "expected ';' or an operator here"},
+    {"no viable overloaded", "the two sides do not fit '{0}'"},
     {"member reference base type", "a '{0}' has no components"},
     {"called object type", "only functions can be called, and this is a '{0}'"},
     {"subscripted value is not", "only an array or a vector has elements"},
@@ -128,7 +129,7 @@ std::string reword(std::string message, std::string_view line, int column) {
     return message + did_you_mean(first, WordKind::Value);
   if (begins("unknown type name") && message.find("did you mean") == std::string::npos)
     return message + did_you_mean(first, WordKind::Type,
-                                  "; the types are real, float, double, int, index, bool, vec2, vec3 and vec4");
+                                  "; the types are real, float, double, int, unsigned, index, bool, vec2 to vec4 and mat2 to mat4");
   if (begins("no member named") && is_built_in(first)) return fmt::format("'{0}' is a function; write {0}(v)", first);
   if (begins("no member named"))
     return fmt::format("a {} has the components {}, and no '{}'", second, components(second), first);

@@ -77,7 +77,6 @@ constexpr std::array kExcluded = std::to_array<ExcludedWord>({
     {"char", "the type char", kWhole},
     {"short", "the type short", kWhole},
     {"long", "the type long", kWhole},
-    {"unsigned", "an unsigned type", kWhole},
     {"signed", "the type signed", kWhole},
     {"wchar_t", "the type wchar_t", kNumbers},
     {"char8_t", "the type char8_t", kNumbers},
@@ -90,7 +89,8 @@ constexpr std::array kExcluded = std::to_array<ExcludedWord>({
 });
 
 constexpr std::array kTypes =
-    std::to_array<std::string_view>({"real", "float", "double", "int", "index", "bool", "vec2", "vec3", "vec4"});
+    std::to_array<std::string_view>({"real", "float", "double", "int", "unsigned", "index", "bool", "vec2", "vec3",
+                                       "vec4", "mat2", "mat3", "mat4"});
 constexpr std::array kRoleNames =
     std::to_array<std::string_view>({"input_i", "input_j", "input_pair", "param", "output"});
 constexpr std::array kReductions = std::to_array<std::string_view>({"sum", "min", "max", "argmin", "argmax"});
@@ -105,7 +105,7 @@ struct Form {
 constexpr std::array kForms = std::to_array<Form>({
     {"sqrt rsqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos sinpi cospi tan asin acos atan sinh cosh tanh asinh "
      "acosh atanh erf erfc lgamma tgamma bessel_j0 bessel_j1 bessel_k0 bessel_k1 bessel_i0 bessel_i1 sign",
-     "@(x), of one number"},
+     "@(x), of one number or vector"},
     {"floor ceil round trunc fabs abs", "@(x), of one number or vector"},
     {"min max", "@(a, b), of two numbers or two vectors of one length"},
     {"pow atan2 hypot fmod copysign", "@(x, y), of two numbers"},
@@ -120,6 +120,11 @@ constexpr std::array kForms = std::to_array<Form>({
      "@(dx, box), of two numbers, two vectors, or a vector and a number; or @(dx, a, b, c), of four vec3"},
     {"table spline",
      "@(t, s), of a param t that is an array, or a row of one, and a place s in it, counted in elements"},
+    {"philox random", "@(a, b, c), of three whole numbers"},
+    {"any all", "@(c), of what a comparison of vectors gives"},
+    {"transpose trace", "@(m), of one matrix"},
+    {"determinant", "@(m), of a mat2 or a mat3"},
+    {"outer", "@(a, b), of two vectors of one length"},
     {"argmin argmax", "near = @(near, value), with an output(@) index near"},
     {"skip_if", "@(condition)"},
 });
@@ -181,16 +186,40 @@ std::span<const std::string_view> words(WordKind kind) {
   return all_values;
 }
 
-std::span<const std::string_view> later_functions() {
-  static constexpr auto kLater =
-      std::to_array<std::string_view>({"expm1", "log1p", "log10", "asinh", "acosh", "atanh", "lgamma", "tgamma",
-                                       "hypot", "fmod", "sign", "table", "spline", "bessel_j0", "bessel_j1",
-                                       "bessel_k0", "bessel_k1", "bessel_i0", "bessel_i1"});
+std::span<const LaterFunction> later_functions() {
+  static constexpr auto kLater = std::to_array<LaterFunction>(
+      {{"expm1"},
+       {"log1p"},
+       {"log10"},
+       {"asinh"},
+       {"acosh"},
+       {"atanh"},
+       {"lgamma"},
+       {"tgamma"},
+       {"sign"},
+       {"bessel_j0"},
+       {"bessel_j1"},
+       {"bessel_k0"},
+       {"bessel_k1"},
+       {"bessel_i0"},
+       {"bessel_i1"},
+       {"hypot", "template <__number A, __number B> __floating<A, B> @(A, B);"},
+       {"fmod", "template <__number A, __number B> __floating<A, B> @(A, B);"},
+       {"table", "template <class T, long long n, __number A> T @(const T (&)[n], A);"},
+       {"spline", "template <class T, long long n, __number A> T @(const T (&)[n], A);"},
+       {"philox", "template <__number A, __number B, __number C> index @(A, B, C);"},
+       {"random", "template <__number A, __number B, __number C> real @(A, B, C);"},
+       {"any", "bool @(bvec2); bool @(bvec3); bool @(bvec4);"},
+       {"all", "bool @(bvec2); bool @(bvec3); bool @(bvec4);"},
+       {"transpose", "mat2 @(mat2); mat3 @(mat3); mat4 @(mat4);"},
+       {"outer", "mat2 @(vec2, vec2); mat3 @(vec3, vec3); mat4 @(vec4, vec4);"},
+       {"trace", "real @(mat2); real @(mat3); real @(mat4);"},
+       {"determinant", "real @(mat2); real @(mat3);"}});
   return kLater;
 }
 
 bool is_later_function(std::string_view word) {
-  return std::ranges::find(later_functions(), word) != later_functions().end();
+  return std::ranges::find(later_functions(), word, &LaterFunction::name) != later_functions().end();
 }
 
 bool is_a(WordKind kind, std::string_view word) { return std::ranges::find(words(kind), word) != words(kind).end(); }
@@ -203,17 +232,16 @@ bool is_language_word(std::string_view word) {
 }
 
 std::string refused_operator(std::string_view op) {
-  // Operators on bits stand for something else where they are used on numbers and conditions.
+  // Operators on bits are of whole numbers; where they stand between others, something else is meant.
   constexpr std::pair<std::string_view, std::string_view> kRemedies[] = {
-      {"^", "a power is written pow(x, y)"},    {"**", "a power is written pow(x, y)"},
-      {"&", "write && between conditions"},     {"|", "write || between conditions"},
-      {"~", "write ! in front of a condition"}, {"<<", "multiply by a power of 2"},
-      {">>", "divide by a power of 2"}};
+      {"^", "a power is written pow(x, y)"},    {"&", "write && between conditions"},
+      {"|", "write || between conditions"},     {"~", "write ! in front of a condition"},
+      {"<<", "multiply by a power of 2"},       {">>", "divide by a power of 2"}};
   const std::string_view bare = op.size() > 1 && op.ends_with('=') ? op.substr(0, op.size() - 1) : op;
-  std::string result = fmt::format("the operator '{}' is not in the language", op);
+  if (op == "**") return "the operator '**' is not in the language; a power is written pow(x, y)";
   for (const auto& [name, remedy] : kRemedies)
-    if (bare == name) result += fmt::format("; {}", remedy);
-  return result;
+    if (bare == name) return fmt::format("the operator '{}' is of whole numbers; {}", op, remedy);
+  return fmt::format("the operator '{}' is not in the language", op);
 }
 
 std::string signature(std::string_view built_in) {

@@ -19,7 +19,11 @@ std::span<const std::string_view> words(WordKind kind);  // real, vec3, ...; inp
 bool is_a(WordKind kind, std::string_view word);
 bool is_built_in(std::string_view word);  // a function or constant of the prelude
 // Functions that the language did not have at first: a text that declares such a name itself means its own.
-std::span<const std::string_view> later_functions();
+struct LaterFunction {
+  std::string_view name;
+  std::string_view declaration = "__UNARY(@)";  // in the prelude; '@' stands for the name
+};
+std::span<const LaterFunction> later_functions();
 bool is_later_function(std::string_view word);
 
 bool is_language_word(std::string_view word);  // any of these, or a keyword

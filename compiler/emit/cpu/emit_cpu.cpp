@@ -37,7 +37,8 @@ std::string types(const CpuVectors& vectors, const Plan& plan) {
                                        {"lanes", std::to_string(vectors.lanes())},
                                        {"lane_numbers", numbers},
                                        {"isa", isa}}) +
-         cells + (plan.tables.empty() ? "" : cpu_tables(vectors));
+         cells + (plan.has_philox ? fill_template("philox.h", {{"inline", "NBCC_INLINE"}}) : "") +
+         (plan.tables.empty() ? "" : cpu_tables(vectors));
 }
 
 // What a particle has of an input, as a double or a whole number.

@@ -20,6 +20,7 @@ std::string cuda_types(const LaunchConfig& own, const std::string& resident, Pre
   const std::string bessel =
       plan.has_bessel ? fill_template("cuda_bessel.cuh", {}) + fill_template("bessel.h", {{"inline", "NBCC_DEVICE"}})
                       : "";
+  const std::string philox = plan.has_philox ? fill_template("philox.h", {{"inline", "NBCC_DEVICE"}}) : "";
   return fill_template("cuda_types.cuh", {{"threads", std::to_string(own.threads)},
                                           {"i_per_thread", std::to_string(own.i_per_thread)},
                                           {"j_tile", std::to_string(own.j_tile)},
@@ -27,7 +28,7 @@ std::string cuda_types(const LaunchConfig& own, const std::string& resident, Pre
                                           {"resident", resident},
                                           {"plain", single ? "float" : "double"},
                                           {"plain_element", single ? "kFloat" : "kDouble"}}) +
-         cells + bessel;
+         cells + bessel + philox;
 }
 
 std::string cuda_particles(const Pipeline& pipeline, const Plan& plan, const CudaPairBody& body) {

@@ -1,0 +1,227 @@
+// What the language computes beside real numbers: bits, unsigned and random numbers, matrices, functions that leave
+// results in their arguments. On every device of this machine against the same in C++.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/source/parse.h"
+#include "jit/build_kernel.h"
+#include "runtime/cuda/cuda_device.h"
+#include "runtime/sum/sum.h"
+#include "tests/support/cpu_run.h"
+#include "tests/support/cuda_shim.h"
+
+namespace nbcc::test {
+namespace {
+
+using Values = std::vector<double>;
+using Numbers = std::vector<std::int64_t>;
+
+ArrayView view(Values& values) { return {values.data(), Element::Double, std::int64_t(values.size()), 8, 0}; }
+ArrayView view(Numbers& values) { return {values.data(), Element::Int64, std::int64_t(values.size()), 8, 0}; }
+
+void on_every_device(const std::string& text,
+                     const std::function<void(std::shared_ptr<const Kernel>, const std::string&)>& test) {
+  const Pipeline pipeline = parse({"language.pipe", text});
+  for (const Precision precision : {Precision::Single, Precision::Double}) {
+    const Options options{.precision = precision};
+    for (const Isa isa : runnable_isas()) {
+      CpuDevice device(1, isa, make_cpu_toolchain(), "", "");
+      test(device.load(build_cpu_kernel(pipeline, options, isa, "")), describe(options, isa));
+    }
+    CudaShim shim;
+    CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
+    test(device.load(build_cuda_kernel(pipeline, options, "")), "shim, " + std::string(name(precision)));
+  }
+}
+
+// The output `s` of i-particles with indices a, met by one j with the index b.
+template <typename Output>
+Output results(const std::shared_ptr<const Kernel>& kernel, Numbers a, std::int64_t b) {
+  Numbers of_j{b};
+  Output s(a.size());
+  SumState sum(kernel);
+  sum.bind("a", view(a)), sum.bind("b", view(of_j)), sum.bind("s", view(s));
+  sum.run();
+  sum.wait();
+  return s;
+}
+
+const Numbers kWholeNumbers{0, 1, 2, 5, 31, 32, 33, 63, 1000, -1, -2, -1000, 2147483647, -2147483648, 123456789};
+
+// Each is an expression of ints a and b, in the pipeline and in C++.
+#define SAME_IN_BOTH(expression)                                                                                      \
+  {#expression, [](std::int32_t a, std::int32_t b) -> std::int64_t {                                                  \
+     using index = std::int64_t;                                                                                      \
+     return index(expression) + 0 * index(a) * index(b);                                                              \
+   }}
+
+TEST(Language, BitsAndUnsignedNumbersAreThoseOfCpp) {
+  using Case = std::pair<const char*, std::int64_t (*)(std::int32_t, std::int32_t)>;
+  const std::vector<Case> cases{
+      SAME_IN_BOTH((a & b) + (a | b) + (a ^ b) + ~a),
+      SAME_IN_BOTH((a >> 3) ^ (a << 5)),
+      SAME_IN_BOTH(index(a) << 40 >> 7),
+      SAME_IN_BOTH((a >> (b & 31)) & 0xff),
+      SAME_IN_BOTH(unsigned(a)),
+      SAME_IN_BOTH(unsigned(a) * 2654435761u >> 7),
+      SAME_IN_BOTH(unsigned(a) / 7u % 1000u),
+      SAME_IN_BOTH((unsigned(a) ^ unsigned(b)) < unsigned(a)),
+      SAME_IN_BOTH(unsigned(a) + b > 3000000000u ? 1 : 2),
+      SAME_IN_BOTH(unsigned(index(a) * 65537)),
+      SAME_IN_BOTH(int(unsigned(a) >> 1)),
+      SAME_IN_BOTH(index(unsigned(a)) - index(unsigned(b))),
+      SAME_IN_BOTH(-unsigned(a)),
+      SAME_IN_BOTH(0x7fffffff & a ^ 0x80000000u),
+  };
+  for (const auto& [expression, function] : cases) {
+    const std::string text = "input_i index a; input_j index b; output(max) index s;\nint of_a = int(a), of_b = int(b);\n"
+                             "index f(int a, int b) { return index(" + std::string(expression) +
+                             "); }\ns = max(s, f(of_a, of_b) + index(1099511627776.0));";
+    on_every_device(text, [&, function = function, expression = expression](const auto& kernel, const auto& where) {
+      SCOPED_TRACE(where + ": " + expression);
+      for (const std::int64_t b : {std::int64_t(77), std::int64_t(-3)}) {
+        const Numbers got = results<Numbers>(kernel, kWholeNumbers, b);
+        for (std::size_t k = 0; k < got.size(); ++k)
+          // -1 is what the shim fills new memory with.
+          EXPECT_EQ(got[k] - (std::int64_t(1) << 40), function(std::int32_t(kWholeNumbers[k]), std::int32_t(b)))
+              << where << ": " << expression << " of " << kWholeNumbers[k] << " and " << b;
+      }
+    });
+  }
+}
+
+TEST(Language, RealsBecomeTheNearestUnsignedNumber) {
+  on_every_device("input_i index a; input_j index b; output(max) index s;\n"
+                  "s = max(s, index(unsigned(real(a) * real(b))) + index(real(unsigned(-1 - int(b))) / real(65536)));",
+                  [](const auto& kernel, const auto& where) {
+                    const Numbers got = results<Numbers>(kernel, {-5, 0, 3, std::int64_t(1) << 40}, 2);
+                    // 2^32 - 3 over 2^16, in floats and in doubles.
+                    const std::int64_t added = where.find("double") == std::string::npos ? 65536 : 65535;
+                    EXPECT_EQ(got, (Numbers{0 + added, 0 + added, 6 + added, 4294967295 + added})) << where;
+                  });
+}
+
+// The known answers that the authors of Philox4x32-10 publish with it: of zeros, of ones, of the digits of pi.
+TEST(Language, PhiloxGivesTheAnswersThatAreKnown) {
+  on_every_device(
+      "input_i index a; input_j index b; input_i index c; output(max) index s;\ns = max(s, philox(a, b, c));",
+      [](const auto& kernel, const auto& where) {
+        const auto of = [&](std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+          Numbers i{std::int64_t(a)}, j{std::int64_t(b)}, third{std::int64_t(c)}, s(1);
+          SumState sum(kernel);
+          sum.bind("a", view(i)), sum.bind("b", view(j)), sum.bind("c", view(third)), sum.bind("s", view(s));
+          sum.run();
+          sum.wait();
+          return s[0];
+        };
+        EXPECT_EQ(of(0, 0, 0), 0x6627e8d5) << where;
+        EXPECT_EQ(of(~0ull, ~0ull, ~0ull), 0x408f276d) << where;
+        EXPECT_EQ(of(0xa4093822243f6a88, 0x299f31d085a308d3, 0x0370734413198a2e), 0xd16cfe09) << where;
+      });
+}
+
+// 400 x 500 numbers of pairs and some steps: mean, variance, the share in each of 8 parts, neighbours in i, j and step.
+// Bounds are five standard deviations.
+TEST(Language, RandomNumbersAreUniformAndIndependent) {
+  constexpr int kI = 400, kJ = 500, kParts = 8;
+  constexpr double kCount = double(kI) * kJ;
+  const std::string uniform = "real u = random(i_index, j_index, 3) - 0.5;\n";
+  on_every_device(
+      "input_i index a; input_j index b; output(sum) double s[6]; output(sum) int share[8];\n" + uniform +
+          "s[0] += double(u); s[1] += double(u) * double(u);\n"
+          "s[2] += double(u) * double(random(i_index + 1, j_index, 3) - 0.5);\n"
+          "s[3] += double(u) * double(random(i_index, j_index + 1, 3) - 0.5);\n"
+          "s[4] += double(u) * double(random(i_index, j_index, 4) - 0.5);\n"
+          "s[5] += double(u) * double(random(j_index, i_index, 3) - 0.5);\n"
+          "for (int k = 0; k < 8; ++k) { if (int((u + 0.5) * 8) == k) { share[k] += 1; } }",
+      [&](const auto& kernel, const auto& where) {
+        Numbers a(kI), b(kJ);
+        Values s(6 * kI), share(kParts * kI);
+        SumState sum(kernel);
+        sum.bind("a", view(a)), sum.bind("b", view(b));
+        sum.bind("s", {s.data(), Element::Double, kI, 48, 8});
+        sum.bind("share", {share.data(), Element::Double, kI, 8 * kParts, 8});
+        sum.run();
+        sum.wait();
+        std::array<double, 6> total{};
+        std::array<double, kParts> shares{};
+        for (std::size_t i = 0; i < kI; ++i) {
+          for (std::size_t k = 0; k < 6; ++k) total[k] += s[6 * i + k];
+          for (std::size_t k = 0; k < kParts; ++k) shares[k] += share[kParts * i + k];
+        }
+        const double deviation = 1 / std::sqrt(12 * kCount);
+        EXPECT_LT(std::fabs(total[0] / kCount), 5 * deviation) << where;
+        EXPECT_LT(std::fabs(total[1] / kCount - 1.0 / 12), 5 * std::sqrt(1.0 / 180 / kCount)) << where;
+        for (std::size_t k = 2; k < 6; ++k)
+          EXPECT_LT(std::fabs(total[k] / kCount), 5 * std::sqrt(1.0 / 144 / kCount)) << where << ", " << k;
+        double chi = 0;
+        for (const double n : shares) chi += (n - kCount / kParts) * (n - kCount / kParts) / (kCount / kParts);
+        EXPECT_LT(std::fabs(chi - (kParts - 1)), 5 * std::sqrt(2.0 * (kParts - 1))) << where;
+      });
+}
+
+// All numbers are small and whole, so that every precision has them exactly.
+TEST(Language, MatricesVectorsArraysAndResultsOfFunctions) {
+  on_every_device(
+      "input_i index a; input_j index b; output(sum) double s[12];\n"
+      "real middle(real w[3], vec3 v) { return w[1] * v.y; }\n"
+      "void halves(vec3 v, real& low, vec2& high) { low = v.x; high = vec2(v.y, v.z); if (v.x > 4) { low = -1; } }\n"
+      "real x = real(int(a)), y = real(int(b));\n"
+      "vec3 u = vec3(x, y, 1), v = vec3(2, x, y);\n"
+      "mat3 m = mat3(u, v, vec3(1, 0, x)), n = transpose(m);\n"
+      "mat2 p = mat2(vec2(x, 2), vec2(y, 3));\n"
+      "real low; vec2 high;\n"
+      "halves(u, low, high);\n"
+      "real w[3] = {1, 5, 2};\n"
+      "s[0] += double(determinant(m)); s[1] += double(trace(m * n)); s[2] += double(dot(m * u, v));\n"
+      "s[3] += double(dot(u * m, v)); s[4] += double((m - n * 2 + outer(u, v))[2][0]); s[5] += double(determinant(p));\n"
+      "s[6] += double(low + 10 * high.x + 100 * high.y); s[7] += double(middle(w, u));\n"
+      "s[8] += double(dot(u * v - v / vec3(1, 2, 4), vec3(1)));\n"
+      "s[9] += any(u < v) ? double(1) : double(0); s[10] += all(u <= v) && !all(u == v) ? double(1) : double(0);\n"
+      "s[11] += double(dot(select(u > v, u, v) + abs(-sqrt(u * u)), vec3(1, 10, 100)));",
+      [](const auto& kernel, const auto& where) {
+        for (const double y : {3.0, 6.0})
+          for (const double x : {1.0, 2.0, 5.0}) {
+            Numbers a{std::int64_t(x)}, b{std::int64_t(y)};
+            Values s(12);
+            SumState sum(kernel);
+            sum.bind("a", view(a)), sum.bind("b", view(b)), sum.bind("s", {s.data(), Element::Double, 1, 96, 8});
+            sum.run();
+            sum.wait();
+            const std::array<double, 3> u{x, y, 1}, v{2, x, y}, t{1, 0, x};
+            const auto dot = [](const auto& c, const auto& d) { return c[0] * d[0] + c[1] * d[1] + c[2] * d[2]; };
+            const double det = x * (x * x - y * 0) - y * (2 * x - y * 1) + 1 * (2 * 0 - x * 1);
+            double greater = 0, product = 0;
+            bool any = false, all = true, equal = true;
+            for (std::size_t c = 0; c < 3; ++c) {
+              greater += std::pow(10, double(c)) * (std::max(u[c], v[c]) + u[c]);
+              product += u[c] * v[c] - v[c] / std::pow(2, double(c));
+              any = any || u[c] < v[c], all = all && u[c] <= v[c], equal = equal && u[c] == v[c];
+            }
+            const Values expected{det,
+                                  dot(u, u) + dot(v, v) + dot(t, t),
+                                  dot(u, u) * v[0] + dot(v, u) * v[1] + dot(t, u) * v[2],
+                                  u[0] * dot(u, v) + u[1] * dot(v, v) + u[2] * dot(t, v),
+                                  t[0] - 2 * u[2] + u[2] * v[0],
+                                  x * 3 - 2 * y,
+                                  (x > 4 ? -1 : x) + 10 * y + 100,
+                                  5 * y,
+                                  product,
+                                  any ? 1.0 : 0.0,
+                                  all && !equal ? 1.0 : 0.0,
+                                  greater};
+            for (std::size_t k = 0; k < expected.size(); ++k)
+              EXPECT_NEAR(s[k], expected[k], 1e-4) << where << ", " << k << ", x = " << x << ", y = " << y;
+          }
+      });
+}
+
+}  // namespace
+}  // namespace nbcc::test
