@@ -89,8 +89,8 @@ double cosine_of_pi_times(double x) {
   return -std::cos(std::numbers::pi * (1.0 - r));
 }
 
-// Salmon, Moraes, Dror and Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3". The lower words of a and b and both
-// of c are the counter, the upper words of a and b the key. Kernels have it in templates/philox.h.in.
+// Salmon, Moraes, Dror and Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3". The lower words of a and b and
+// both of c are the counter, the upper words of a and b the key. Kernels have it in templates/philox.h.in.
 double random_bits(double first, double second, double third) {
   using Word = std::uint32_t;
   const auto a = Bits(to_whole(first)), b = Bits(to_whole(second)), c = Bits(to_whole(third));

@@ -37,9 +37,9 @@ inline constexpr int kCunbodyLength = 10000;  // of the arrays that the prelude 
 
 struct Shape {
   Type scalar = Type::Real;
-  int length = 0;   // 0: not an array
-  int width = 1;    // 2..4: a vector
-  int columns = 0;  // of an array of arrays: elements of a row; `length` counts those of all
+  int length = 0;          // 0: not an array
+  int width = 1;           // 2..4: a vector
+  int columns = 0;         // of an array of arrays: elements of a row; `length` counts those of all
   bool is_matrix = false;  // its rows are the elements, which are as long as it has rows
   int components() const { return width * (length == 0 ? 1 : length); }
   bool is_scalar() const { return length == 0 && width == 1; }

@@ -1,6 +1,6 @@
-// Operators on bits, unsigned numbers and random ones -> nodes. Part of lowering (lower.h). An unsigned number is an Int
-// of the same bits: that it is unsigned is a matter of the types that Clang knows, and of a few operations, which are
-// done in 64 bits.
+// Operators on bits, unsigned numbers and random ones -> nodes. Part of lowering (lower.h). An unsigned number is an
+// Int of the same bits: that it is unsigned is a matter of the types that Clang knows, and of a few operations, which
+// are done in 64 bits.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -59,7 +59,8 @@ Value Lowering::cast_as_written(const clang::ExplicitCastExpr* expression) {
 Value Lowering::combine(const std::string& sign, const clang::Expr* left, const Value& a, const clang::Expr* right,
                         const Value& b, clang::SourceLocation where) {
   const auto op = arithmetic_operation(sign);
-  if (!op || (is_bit_operation(*op) && (is_bool(left) || is_bool(right)))) throw Rejected{where, refused_operator(sign)};
+  if (!op || (is_bit_operation(*op) && (is_bool(left) || is_bool(right))))
+    throw Rejected{where, refused_operator(sign)};
   // What has been widened to 64 bits, or is no whole number, takes the other one with it.
   const auto narrow = [&](const Value& value) { return (*graph_)[value.parts[0]].type <= Type::Int; };
   const bool of_left = is_unsigned(left->IgnoreParenImpCasts()->getType()) && narrow(a);
@@ -69,7 +70,8 @@ Value Lowering::combine(const std::string& sign, const clang::Expr* left, const 
   const bool both_narrow = narrow(a) && narrow(b);
   if (both_narrow && *op != Op::Div && *op != Op::Rem) return arithmetic(*op, a, b, where);
   const auto wide = [&](const Value& value) { return narrow(value) ? widened(value, where) : value; };
-  const Value result = arithmetic(*op, both_narrow || of_left ? wide(a) : a, both_narrow || of_right ? wide(b) : b, where);
+  const Value result =
+      arithmetic(*op, both_narrow || of_left ? wide(a) : a, both_narrow || of_right ? wide(b) : b, where);
   return both_narrow ? convert(result, {Type::Int, 0, 1}, where) : result;
 }
 
@@ -79,8 +81,8 @@ Value Lowering::bit_operation(Op op, const Value& a, Value b, bool is_unsigned, 
   if (type > Type::Index || (*graph_)[b.parts[0]].type > Type::Index)
     throw Rejected{where, "operators on bits are of whole numbers"};
   if (op != Op::Shl && op != Op::Shr) return arithmetic(op, a, b, where);
-  const NodeId count = binary(Op::BitAnd, cast(b.parts[0], type, where),
-                              graph_->constant(type == Type::Int ? 31 : 63, type), where);
+  const NodeId count =
+      binary(Op::BitAnd, cast(b.parts[0], type, where), graph_->constant(type == Type::Int ? 31 : 63, type), where);
   b = {{type, 0, 1}, {count}};
   if (op == Op::Shl || !is_unsigned) return arithmetic(op, {{type, 0, 1}, {cast(a.parts[0], type, where)}}, b, where);
   return convert(arithmetic(op, widened(a, where), b, where), {Type::Int, 0, 1}, where);
@@ -94,15 +96,16 @@ Value Lowering::complement(const clang::Expr* expression) {
   return arithmetic(Op::BitXor, value, {{Type::Int, 0, 1}, {graph_->constant(-1, Type::Int)}}, where);
 }
 
-// philox(a, b, c): 32 bits, as an index. random(a, b, c): the same as a real number between 0 and 1, neither of which it
-// is; rounding could make it 1.
+// philox(a, b, c): 32 bits, as an index. random(a, b, c): the same as a real number between 0 and 1, neither of which
+// it is; rounding could make it 1.
 Value Lowering::random(const clang::CallExpr* expression, const std::vector<Value>& arguments, bool real) {
   const clang::SourceLocation where = expression->getExprLoc();
   std::array<NodeId, 3> numbers{};
   for (unsigned k = 0; k < 3; ++k) {
     const NodeId part = arguments[k].parts[0];
     if ((*graph_)[part].type > Type::Index)
-      throw Rejected{expression->getArg(k)->getExprLoc(), "random numbers are counted by whole numbers: write index(...)"};
+      throw Rejected{expression->getArg(k)->getExprLoc(),
+                     "random numbers are counted by whole numbers: write index(...)"};
     numbers[k] = cast(part, Type::Index, where);
   }
   const NodeId bits = make(Op::Philox, Type::Index, numbers, where);

@@ -181,8 +181,8 @@ Value Lowering::inline_function(const clang::CallExpr* expression, const clang::
   const clang::SourceLocation where = expression->getExprLoc();
   const clang::FunctionDecl* const definition = definition_of(function, where);
   if (definition->getReturnType()->isVoidType())
-    throw Rejected{where, fmt::format("function '{}' returns nothing; it stands alone as a statement",
-                                      function->getName().str())};
+    throw Rejected{
+        where, fmt::format("function '{}' returns nothing; it stands alone as a statement", function->getName().str())};
   if (!bind_arguments(expression, definition).empty())
     throw Rejected{where, fmt::format("function '{}' returns a value and changes its arguments too; let it return "
                                       "nothing, or change nothing",
@@ -198,9 +198,10 @@ void Lowering::call_for_results(const clang::CallExpr* expression, const clang::
   const clang::FunctionDecl* const definition = definition_of(function, where);
   const Results results = bind_arguments(expression, definition);
   if (results.empty())
-    throw Rejected{where, fmt::format("function '{}' returns nothing and changes none of its arguments, so that calling "
-                                      "it has no effect",
-                                      function->getName().str())};
+    throw Rejected{where,
+                   fmt::format("function '{}' returns nothing and changes none of its arguments, so that calling "
+                               "it has no effect",
+                               function->getName().str())};
   execute_body(definition);
   for (const auto& [lvalue, parameter] : results) {
     const Value value = read({parameter, 0, environment_.at(parameter).shape}, where);
@@ -224,8 +225,9 @@ Lowering::Results Lowering::bind_arguments(const clang::CallExpr* expression, co
     const LValue lvalue = lvalue_of(expression->getArg(k));
     const auto variable = environment_.find(lvalue.variable);
     if (variable == environment_.end())
-      throw Rejected{expression->getArg(k)->getExprLoc(),
-                     fmt::format("'{}' cannot be changed by a function; hand over a variable", lvalue.variable->getName().str())};
+      throw Rejected{
+          expression->getArg(k)->getExprLoc(),
+          fmt::format("'{}' cannot be changed by a function; hand over a variable", lvalue.variable->getName().str())};
     const auto first = variable->second.parts.begin() + lvalue.first;
     bound.emplace_back(parameter, Value{lvalue.shape, {first, first + lvalue.shape.components()}});
     results.emplace_back(lvalue, parameter);

@@ -29,7 +29,7 @@ bool is_part_of_variable(const clang::Expr* expression) {
 
 std::optional<Op> arithmetic_operation(llvm::StringRef sign) {
   static const std::map<llvm::StringRef, Op> operations{
-      {"+", Op::Add},     {"-", Op::Sub},    {"*", Op::Mul},     {"/", Op::Div},  {"%", Op::Rem},
+      {"+", Op::Add},    {"-", Op::Sub},   {"*", Op::Mul},    {"/", Op::Div},  {"%", Op::Rem},
       {"&", Op::BitAnd}, {"|", Op::BitOr}, {"^", Op::BitXor}, {"<<", Op::Shl}, {">>", Op::Shr}};
   const auto found = operations.find(sign.size() > 1 && sign.ends_with("=") ? sign.drop_back() : sign);
   return found == operations.end() ? std::nullopt : std::optional(found->second);

@@ -37,7 +37,8 @@ Shape Lowering::shape_of(clang::QualType type, clang::SourceLocation where, bool
   } else if (context_.getAsArrayType(type)) {
     throw Rejected{where, "an array needs a constant length"};
   }
-  if (const auto* decayed = llvm::dyn_cast<clang::DecayedType>(type)) return shape_of(decayed->getOriginalType(), where);
+  if (const auto* decayed = llvm::dyn_cast<clang::DecayedType>(type))
+    return shape_of(decayed->getOriginalType(), where);
   if (type->isAnyPointerType())
     throw Rejected{where, "a pointer is not in the language; use an array and a constant index"};
   if (type->isReferenceType()) throw Rejected{where, "a reference is not in the language; declare a variable"};
@@ -64,8 +65,7 @@ Shape Lowering::shape_of(clang::QualType type, clang::SourceLocation where, bool
     if (name == "vec2" || name == "vec3" || name == "vec4") return shape.width = name.back() - '0', shape;
     if (name.starts_with("bvec")) return shape.scalar = Type::Bool, shape.width = name.back() - '0', shape;
     if (name.starts_with("mat") && shape.length > 0) throw Rejected{where, "there are no arrays of matrices"};
-    if (name.starts_with("mat"))
-      return shape.length = shape.width = name.back() - '0', shape.is_matrix = true, shape;
+    if (name.starts_with("mat")) return shape.length = shape.width = name.back() - '0', shape.is_matrix = true, shape;
   }
   throw Rejected{where, fmt::format("the type '{}' is not in the language", type.getAsString())};
 }

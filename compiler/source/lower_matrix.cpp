@@ -139,7 +139,8 @@ Value Lowering::matrix_function(const std::string& name, const std::vector<Value
     return scalar(Type::Real, sum);
   }
   const auto minor = [&](int r, int s, int c, int d) {
-    return binary(Op::Sub, binary(Op::Mul, at(r, c), at(s, d), where), binary(Op::Mul, at(r, d), at(s, c), where), where);
+    return binary(Op::Sub, binary(Op::Mul, at(r, c), at(s, d), where), binary(Op::Mul, at(r, d), at(s, c), where),
+                  where);
   };
   if (n == 2) return scalar(Type::Real, minor(0, 1, 0, 1));
   return scalar(Type::Real, dot(row(m, 0), {minor(1, 2, 1, 2), minor(1, 2, 2, 0), minor(1, 2, 0, 1)}, where));

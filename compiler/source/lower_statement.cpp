@@ -148,7 +148,8 @@ void Lowering::assign(const LValue& lvalue, Value value, clang::SourceLocation w
     throw Rejected{where, fmt::format("finish() may change outputs and its own variables only, not '{}'", name)};
   if (variable->getType().isConstQualified()) throw Rejected{where, fmt::format("'{}' is const", name)};
   if (llvm::isa<clang::DecayedType>(variable->getType()))
-    throw Rejected{where, fmt::format("the array '{}' belongs to who calls the function; copy what is to change", name)};
+    throw Rejected{where,
+                   fmt::format("the array '{}' belongs to who calls the function; copy what is to change", name)};
   value = convert(value, lvalue.shape, where);
   Value whole = found->second;
   std::copy(value.parts.begin(), value.parts.end(), whole.parts.begin() + lvalue.first);
@@ -264,7 +265,8 @@ void Lowering::execute_return(const clang::ReturnStmt* statement) {
                                                         : "return has no place outside a function"};
   Frame& frame = frames_.back();
   if (!statement->getRetValue() && frame.function->getReturnType()->isVoidType())
-    throw Rejected{statement->getBeginLoc(), "a function that returns nothing ends at its end; put the rest under an if"};
+    throw Rejected{statement->getBeginLoc(),
+                   "a function that returns nothing ends at its end; put the rest under an if"};
   if (!statement->getRetValue())
     throw Rejected{statement->getBeginLoc(),
                    fmt::format("function '{}' must return a value", frame.function->getName().str())};

@@ -331,7 +331,8 @@ class Prescanner {
     if (k < text.size() && text[k] == '.') return error(token.where, fmt::format("{} has two decimal points", text));
     if (k < text.size())
       return error(token.where,
-                   fmt::format("{} ends in '{}'; a number may end in f, for a float, or in u, for an unsigned one", text, text.substr(k)));
+                   fmt::format("{} ends in '{}'; a number may end in f, for a float, or in u, for an unsigned one",
+                               text, text.substr(k)));
     if (whole && text[0] == '0')
       error(token.where,
             fmt::format("{} begins with 0, which C++ takes for octal; write {}", text, without_zeros(text)));
@@ -342,9 +343,8 @@ class Prescanner {
     const auto wrong = digits.find_first_not_of("0123456789abcdefABCDEF");
     if (digits.empty()) return error(token.where, fmt::format("{} has no digits", token.text));
     if (wrong != std::string_view::npos)
-      error(token.where,
-            fmt::format("{} ends in '{}'; the digits of a hexadecimal number are 0 to 9 and a to f", token.text,
-                        digits.substr(wrong)));
+      error(token.where, fmt::format("{} ends in '{}'; the digits of a hexadecimal number are 0 to 9 and a to f",
+                                     token.text, digits.substr(wrong)));
   }
   static std::string_view without_zeros(std::string_view text) {
     while (text.size() > 1 && text[0] == '0') text.remove_prefix(1);

@@ -88,9 +88,8 @@ constexpr std::array kExcluded = std::to_array<ExcludedWord>({
     {"static_assert", "static_assert", ""},
 });
 
-constexpr std::array kTypes =
-    std::to_array<std::string_view>({"real", "float", "double", "int", "unsigned", "index", "bool", "vec2", "vec3",
-                                       "vec4", "mat2", "mat3", "mat4"});
+constexpr std::array kTypes = std::to_array<std::string_view>(
+    {"real", "float", "double", "int", "unsigned", "index", "bool", "vec2", "vec3", "vec4", "mat2", "mat3", "mat4"});
 constexpr std::array kRoleNames =
     std::to_array<std::string_view>({"input_i", "input_j", "input_pair", "param", "output"});
 constexpr std::array kReductions = std::to_array<std::string_view>({"sum", "min", "max", "argmin", "argmax"});
@@ -187,34 +186,34 @@ std::span<const std::string_view> words(WordKind kind) {
 }
 
 std::span<const LaterFunction> later_functions() {
-  static constexpr auto kLater = std::to_array<LaterFunction>(
-      {{"expm1"},
-       {"log1p"},
-       {"log10"},
-       {"asinh"},
-       {"acosh"},
-       {"atanh"},
-       {"lgamma"},
-       {"tgamma"},
-       {"sign"},
-       {"bessel_j0"},
-       {"bessel_j1"},
-       {"bessel_k0"},
-       {"bessel_k1"},
-       {"bessel_i0"},
-       {"bessel_i1"},
-       {"hypot", "template <__number A, __number B> __floating<A, B> @(A, B);"},
-       {"fmod", "template <__number A, __number B> __floating<A, B> @(A, B);"},
-       {"table", "template <class T, long long n, __number A> T @(const T (&)[n], A);"},
-       {"spline", "template <class T, long long n, __number A> T @(const T (&)[n], A);"},
-       {"philox", "template <__number A, __number B, __number C> index @(A, B, C);"},
-       {"random", "template <__number A, __number B, __number C> real @(A, B, C);"},
-       {"any", "bool @(bvec2); bool @(bvec3); bool @(bvec4);"},
-       {"all", "bool @(bvec2); bool @(bvec3); bool @(bvec4);"},
-       {"transpose", "mat2 @(mat2); mat3 @(mat3); mat4 @(mat4);"},
-       {"outer", "mat2 @(vec2, vec2); mat3 @(vec3, vec3); mat4 @(vec4, vec4);"},
-       {"trace", "real @(mat2); real @(mat3); real @(mat4);"},
-       {"determinant", "real @(mat2); real @(mat3);"}});
+  static constexpr auto kLater =
+      std::to_array<LaterFunction>({{"expm1"},
+                                    {"log1p"},
+                                    {"log10"},
+                                    {"asinh"},
+                                    {"acosh"},
+                                    {"atanh"},
+                                    {"lgamma"},
+                                    {"tgamma"},
+                                    {"sign"},
+                                    {"bessel_j0"},
+                                    {"bessel_j1"},
+                                    {"bessel_k0"},
+                                    {"bessel_k1"},
+                                    {"bessel_i0"},
+                                    {"bessel_i1"},
+                                    {"hypot", "template <__number A, __number B> __floating<A, B> @(A, B);"},
+                                    {"fmod", "template <__number A, __number B> __floating<A, B> @(A, B);"},
+                                    {"table", "template <class T, long long n, __number A> T @(const T (&)[n], A);"},
+                                    {"spline", "template <class T, long long n, __number A> T @(const T (&)[n], A);"},
+                                    {"philox", "template <__number A, __number B, __number C> index @(A, B, C);"},
+                                    {"random", "template <__number A, __number B, __number C> real @(A, B, C);"},
+                                    {"any", "bool @(bvec2); bool @(bvec3); bool @(bvec4);"},
+                                    {"all", "bool @(bvec2); bool @(bvec3); bool @(bvec4);"},
+                                    {"transpose", "mat2 @(mat2); mat3 @(mat3); mat4 @(mat4);"},
+                                    {"outer", "mat2 @(vec2, vec2); mat3 @(vec3, vec3); mat4 @(vec4, vec4);"},
+                                    {"trace", "real @(mat2); real @(mat3); real @(mat4);"},
+                                    {"determinant", "real @(mat2); real @(mat3);"}});
   return kLater;
 }
 
@@ -234,9 +233,9 @@ bool is_language_word(std::string_view word) {
 std::string refused_operator(std::string_view op) {
   // Operators on bits are of whole numbers; where they stand between others, something else is meant.
   constexpr std::pair<std::string_view, std::string_view> kRemedies[] = {
-      {"^", "a power is written pow(x, y)"},    {"&", "write && between conditions"},
-      {"|", "write || between conditions"},     {"~", "write ! in front of a condition"},
-      {"<<", "multiply by a power of 2"},       {">>", "divide by a power of 2"}};
+      {"^", "a power is written pow(x, y)"}, {"&", "write && between conditions"},
+      {"|", "write || between conditions"},  {"~", "write ! in front of a condition"},
+      {"<<", "multiply by a power of 2"},    {">>", "divide by a power of 2"}};
   const std::string_view bare = op.size() > 1 && op.ends_with('=') ? op.substr(0, op.size() - 1) : op;
   if (op == "**") return "the operator '**' is not in the language; a power is written pow(x, y)";
   for (const auto& [name, remedy] : kRemedies)

@@ -56,10 +56,10 @@ Output results(const std::shared_ptr<const Kernel>& kernel, Numbers a, std::int6
 const Numbers kWholeNumbers{0, 1, 2, 5, 31, 32, 33, 63, 1000, -1, -2, -1000, 2147483647, -2147483648, 123456789};
 
 // Each is an expression of ints a and b, in the pipeline and in C++.
-#define SAME_IN_BOTH(expression)                                                                                      \
-  {#expression, [](std::int32_t a, std::int32_t b) -> std::int64_t {                                                  \
-     using index = std::int64_t;                                                                                      \
-     return index(expression) + 0 * index(a) * index(b);                                                              \
+#define SAME_IN_BOTH(expression)                                     \
+  {#expression, [](std::int32_t a, std::int32_t b) -> std::int64_t { \
+     using index = std::int64_t;                                     \
+     return index(expression) + 0 * index(a) * index(b);             \
    }}
 
 TEST(Language, BitsAndUnsignedNumbersAreThoseOfCpp) {
@@ -81,9 +81,10 @@ TEST(Language, BitsAndUnsignedNumbersAreThoseOfCpp) {
       SAME_IN_BOTH(0x7fffffff & a ^ 0x80000000u),
   };
   for (const auto& [expression, function] : cases) {
-    const std::string text = "input_i index a; input_j index b; output(max) index s;\nint of_a = int(a), of_b = int(b);\n"
-                             "index f(int a, int b) { return index(" + std::string(expression) +
-                             "); }\ns = max(s, f(of_a, of_b) + index(1099511627776.0));";
+    const std::string text =
+        "input_i index a; input_j index b; output(max) index s;\nint of_a = int(a), of_b = int(b);\n"
+        "index f(int a, int b) { return index(" +
+        std::string(expression) + "); }\ns = max(s, f(of_a, of_b) + index(1099511627776.0));";
     on_every_device(text, [&, function = function, expression = expression](const auto& kernel, const auto& where) {
       SCOPED_TRACE(where + ": " + expression);
       for (const std::int64_t b : {std::int64_t(77), std::int64_t(-3)}) {
@@ -98,14 +99,15 @@ TEST(Language, BitsAndUnsignedNumbersAreThoseOfCpp) {
 }
 
 TEST(Language, RealsBecomeTheNearestUnsignedNumber) {
-  on_every_device("input_i index a; input_j index b; output(max) index s;\n"
-                  "s = max(s, index(unsigned(real(a) * real(b))) + index(real(unsigned(-1 - int(b))) / real(65536)));",
-                  [](const auto& kernel, const auto& where) {
-                    const Numbers got = results<Numbers>(kernel, {-5, 0, 3, std::int64_t(1) << 40}, 2);
-                    // 2^32 - 3 over 2^16, in floats and in doubles.
-                    const std::int64_t added = where.find("double") == std::string::npos ? 65536 : 65535;
-                    EXPECT_EQ(got, (Numbers{0 + added, 0 + added, 6 + added, 4294967295 + added})) << where;
-                  });
+  on_every_device(
+      "input_i index a; input_j index b; output(max) index s;\n"
+      "s = max(s, index(unsigned(real(a) * real(b))) + index(real(unsigned(-1 - int(b))) / real(65536)));",
+      [](const auto& kernel, const auto& where) {
+        const Numbers got = results<Numbers>(kernel, {-5, 0, 3, std::int64_t(1) << 40}, 2);
+        // 2^32 - 3 over 2^16, in floats and in doubles.
+        const std::int64_t added = where.find("double") == std::string::npos ? 65536 : 65535;
+        EXPECT_EQ(got, (Numbers{0 + added, 0 + added, 6 + added, 4294967295 + added})) << where;
+      });
 }
 
 // The known answers that the authors of Philox4x32-10 publish with it: of zeros, of ones, of the digits of pi.
@@ -133,38 +135,38 @@ TEST(Language, RandomNumbersAreUniformAndIndependent) {
   constexpr int kI = 400, kJ = 500, kParts = 8;
   constexpr double kCount = double(kI) * kJ;
   const std::string uniform = "real u = random(i_index, j_index, 3) - 0.5;\n";
-  on_every_device(
-      "input_i index a; input_j index b; output(sum) double s[6]; output(sum) int share[8];\n" + uniform +
-          "s[0] += double(u); s[1] += double(u) * double(u);\n"
-          "s[2] += double(u) * double(random(i_index + 1, j_index, 3) - 0.5);\n"
-          "s[3] += double(u) * double(random(i_index, j_index + 1, 3) - 0.5);\n"
-          "s[4] += double(u) * double(random(i_index, j_index, 4) - 0.5);\n"
-          "s[5] += double(u) * double(random(j_index, i_index, 3) - 0.5);\n"
-          "for (int k = 0; k < 8; ++k) { if (int((u + 0.5) * 8) == k) { share[k] += 1; } }",
-      [&](const auto& kernel, const auto& where) {
-        Numbers a(kI), b(kJ);
-        Values s(6 * kI), share(kParts * kI);
-        SumState sum(kernel);
-        sum.bind("a", view(a)), sum.bind("b", view(b));
-        sum.bind("s", {s.data(), Element::Double, kI, 48, 8});
-        sum.bind("share", {share.data(), Element::Double, kI, 8 * kParts, 8});
-        sum.run();
-        sum.wait();
-        std::array<double, 6> total{};
-        std::array<double, kParts> shares{};
-        for (std::size_t i = 0; i < kI; ++i) {
-          for (std::size_t k = 0; k < 6; ++k) total[k] += s[6 * i + k];
-          for (std::size_t k = 0; k < kParts; ++k) shares[k] += share[kParts * i + k];
-        }
-        const double deviation = 1 / std::sqrt(12 * kCount);
-        EXPECT_LT(std::fabs(total[0] / kCount), 5 * deviation) << where;
-        EXPECT_LT(std::fabs(total[1] / kCount - 1.0 / 12), 5 * std::sqrt(1.0 / 180 / kCount)) << where;
-        for (std::size_t k = 2; k < 6; ++k)
-          EXPECT_LT(std::fabs(total[k] / kCount), 5 * std::sqrt(1.0 / 144 / kCount)) << where << ", " << k;
-        double chi = 0;
-        for (const double n : shares) chi += (n - kCount / kParts) * (n - kCount / kParts) / (kCount / kParts);
-        EXPECT_LT(std::fabs(chi - (kParts - 1)), 5 * std::sqrt(2.0 * (kParts - 1))) << where;
-      });
+  on_every_device("input_i index a; input_j index b; output(sum) double s[6]; output(sum) int share[8];\n" + uniform +
+                      "s[0] += double(u); s[1] += double(u) * double(u);\n"
+                      "s[2] += double(u) * double(random(i_index + 1, j_index, 3) - 0.5);\n"
+                      "s[3] += double(u) * double(random(i_index, j_index + 1, 3) - 0.5);\n"
+                      "s[4] += double(u) * double(random(i_index, j_index, 4) - 0.5);\n"
+                      "s[5] += double(u) * double(random(j_index, i_index, 3) - 0.5);\n"
+                      "for (int k = 0; k < 8; ++k) { if (int((u + 0.5) * 8) == k) { share[k] += 1; } }",
+                  [&](const auto& kernel, const auto& where) {
+                    Numbers a(kI), b(kJ);
+                    Values s(6 * kI), share(kParts * kI);
+                    SumState sum(kernel);
+                    sum.bind("a", view(a)), sum.bind("b", view(b));
+                    sum.bind("s", {s.data(), Element::Double, kI, 48, 8});
+                    sum.bind("share", {share.data(), Element::Double, kI, 8 * kParts, 8});
+                    sum.run();
+                    sum.wait();
+                    std::array<double, 6> total{};
+                    std::array<double, kParts> shares{};
+                    for (std::size_t i = 0; i < kI; ++i) {
+                      for (std::size_t k = 0; k < 6; ++k) total[k] += s[6 * i + k];
+                      for (std::size_t k = 0; k < kParts; ++k) shares[k] += share[kParts * i + k];
+                    }
+                    const double deviation = 1 / std::sqrt(12 * kCount);
+                    EXPECT_LT(std::fabs(total[0] / kCount), 5 * deviation) << where;
+                    EXPECT_LT(std::fabs(total[1] / kCount - 1.0 / 12), 5 * std::sqrt(1.0 / 180 / kCount)) << where;
+                    for (std::size_t k = 2; k < 6; ++k)
+                      EXPECT_LT(std::fabs(total[k] / kCount), 5 * std::sqrt(1.0 / 144 / kCount)) << where << ", " << k;
+                    double chi = 0;
+                    for (const double n : shares)
+                      chi += (n - kCount / kParts) * (n - kCount / kParts) / (kCount / kParts);
+                    EXPECT_LT(std::fabs(chi - (kParts - 1)), 5 * std::sqrt(2.0 * (kParts - 1))) << where;
+                  });
 }
 
 // All numbers are small and whole, so that every precision has them exactly.
@@ -181,7 +183,8 @@ TEST(Language, MatricesVectorsArraysAndResultsOfFunctions) {
       "halves(u, low, high);\n"
       "real w[3] = {1, 5, 2};\n"
       "s[0] += double(determinant(m)); s[1] += double(trace(m * n)); s[2] += double(dot(m * u, v));\n"
-      "s[3] += double(dot(u * m, v)); s[4] += double((m - n * 2 + outer(u, v))[2][0]); s[5] += double(determinant(p));\n"
+      "s[3] += double(dot(u * m, v)); s[4] += double((m - n * 2 + outer(u, v))[2][0]); s[5] += "
+      "double(determinant(p));\n"
       "s[6] += double(low + 10 * high.x + 100 * high.y); s[7] += double(middle(w, u));\n"
       "s[8] += double(dot(u * v - v / vec3(1, 2, 4), vec3(1)));\n"
       "s[9] += any(u < v) ? double(1) : double(0); s[10] += all(u <= v) && !all(u == v) ? double(1) : double(0);\n"

@@ -70,9 +70,11 @@ TEST(prescan, no_text_hides_a_bracket) {
 }
 
 TEST(prescan, numbers_are_decimal_or_hexadecimal_with_f_or_u_at_most) {
-  for (const char* good : {"0", "10", "1.5", "1.", ".5", "1e-4", "1E+10f", "1.5F", "0.5", "0e1", "0x10", "0XaFu", "1u", "7U"})
+  for (const char* good :
+       {"0", "10", "1.5", "1.", ".5", "1e-4", "1E+10f", "1.5F", "0.5", "0e1", "0x10", "0XaFu", "1u", "7U"})
     EXPECT_EQ(first_error(std::string("real a = ") + good + ";"), "") << good;
-  for (const char* bad : {"010", "0x", "0xg", "0x1.8", "0x1l", "1l", "1.0u", "1f", "1.5l", "1e", "1.2.3", "1'000", "0b1", "1_x"})
+  for (const char* bad :
+       {"010", "0x", "0xg", "0x1.8", "0x1l", "1l", "1.0u", "1f", "1.5l", "1e", "1.2.3", "1'000", "0b1", "1_x"})
     EXPECT_NE(first_error(std::string("real a = ") + bad + ";"), "") << bad;
 }
 
