@@ -11,9 +11,9 @@
 
 namespace nbcc {
 
-// Of the cubic spline through y[0], y[1], ... at 0, 1, ...: in [k, k + 1] it is the sum over p of result[p][k] (x - k)^p.
-// Its third derivative is continuous at the second and at the last but one too ("not a knot"), so that it is any cubic
-// that the values are of. Of three values it is the parabola, of two the line.
+// Of the cubic spline through y[0], y[1], ... at 0, 1, ...: in [k, k + 1] it is the sum over p of result[p][k] (x -
+// k)^p. Its third derivative is continuous at the second and at the last but one too ("not a knot"), so that it is any
+// cubic that the values are of. Of three values it is the parabola, of two the line.
 inline std::array<std::vector<double>, 4> spline_coefficients(std::span<const double> y) {
   const std::size_t n = y.size();
   std::vector<double> curvature(n, 0.0), factor(n, 0.0);
@@ -45,7 +45,8 @@ inline std::array<std::vector<double>, 4> spline_coefficients(std::span<const do
 
 inline std::vector<double> table_values(const Table& table, std::span<const double> params) {
   std::vector<double> values(std::size_t(table.count));
-  for (std::size_t k = 0; k < values.size(); ++k) values[k] = params[std::size_t(table.first) + k * std::size_t(table.stride)];
+  for (std::size_t k = 0; k < values.size(); ++k)
+    values[k] = params[std::size_t(table.first) + k * std::size_t(table.stride)];
   if (table.power < 0) return values;
   const auto row = std::size_t(table.columns > 0 ? table.columns : table.count);
   for (std::size_t begin = 0; begin < values.size(); begin += row)

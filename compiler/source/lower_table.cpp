@@ -70,15 +70,16 @@ Value Lowering::interpolate(const clang::CallExpr* expression, bool cubic) {
   Field& field = pipeline_.fields[std::size_t(fields_.at(array.variable))];
   const int count = array.shape.length;
   if (count < 2 || array.shape.columns > 0 || field.type < Type::Float)
-    throw Rejected{expression->getArg(0)->getExprLoc(),
-                   fmt::format("{} reads an array, or a row of one, of two numbers at least, which are no whole numbers",
-                               name)};
+    throw Rejected{
+        expression->getArg(0)->getExprLoc(),
+        fmt::format("{} reads an array, or a row of one, of two numbers at least, which are no whole numbers", name)};
   const NodeId place = evaluate(expression->getArg(1)).parts[0];
   const Type type = std::max((*graph_)[place].type, Type::Float);
   const auto number = [&](double x, Type t) { return graph_->constant(x, t); };
-  const NodeId s = binary(Op::Min, binary(Op::Max, cast(place, type == Type::Float ? Type::Real : type, where),
-                                          number(0, Type::Real), where),
-                          number(count - 1, Type::Real), where);
+  const NodeId s =
+      binary(Op::Min,
+             binary(Op::Max, cast(place, type == Type::Float ? Type::Real : type, where), number(0, Type::Real), where),
+             number(count - 1, Type::Real), where);
   const NodeId k = binary(Op::Min, cast(s, Type::Int, where), number(count - 2, Type::Int), where);
   const NodeId u = binary(Op::Sub, s, cast(k, (*graph_)[s].type, where), where);
   const NodeId row = array.row != kNone ? array.row : number(array.first / field.width, Type::Int);
@@ -116,10 +117,12 @@ void Lowering::place_tables_last() {
   for (Table& table : pipeline_.tables) table.first = moved[std::size_t(table.first)];
   rewrite(pipeline_, [&](Graph& target, const Node& old, std::array<NodeId, 3> args) {
     if (old.op != Op::Param) return copy_node(target, old, args);
-    Field& field = fields[std::size_t(
-        std::ranges::find_if(before, [&](const Field& f) {
-          return f.role == Role::Param && old.payload >= f.first && old.payload < f.first + f.components();
-        }) - before.begin())];
+    Field& field = fields[std::size_t(std::ranges::find_if(before,
+                                                           [&](const Field& f) {
+                                                             return f.role == Role::Param && old.payload >= f.first &&
+                                                                    old.payload < f.first + f.components();
+                                                           }) -
+                                      before.begin())];
     const int component = moved[std::size_t(old.payload)];
     if (!field.is_table) return target.leaf(old.op, component, old.type, old.where);
     graph_ = &target;

@@ -150,12 +150,26 @@ class Action : public clang::ASTFrontendAction {
   std::function<void(clang::ASTContext&)> use_;
 };
 
+constexpr std::string_view kLogSumExp =
+    "template <__number A, __number B> __floating<A, B> logsumexp(A, B);\n"
+    "template <__vector A, class B> A logsumexp(A, B) = delete(\"logsumexp is of single numbers; write a statement for "
+    "each component, as z.x = logsumexp(z.x, v.x)\");\n";
+constexpr std::string_view kSoftmax =
+    "template <__number S, __number A, __number B> __floating<S, B> softmax(S, A, B);\n"
+    "template <__vector V, __number A> V softmax(V, A, V);\n"
+    "template <class S, __vector A, class B> S softmax(S, A, B) = delete(\"the logit of softmax is a single number, "
+    "not a vector\");\n";
+
 // Declarations of the functions that came later, but for those whose names the text has for something else.
 std::string later_functions_but(const std::set<std::string, std::less<>>& own_names) {
   constexpr std::string_view kOfTwo[] = {"hypot", "fmod"}, kOfTables[] = {"table", "spline"};
   std::string text;
   for (const std::string_view name : later_functions()) {
     if (own_names.contains(name)) continue;
+    if (name == "logsumexp" || name == "softmax") {
+      text += name == "softmax" ? kSoftmax : kLogSumExp;
+      continue;
+    }
     const bool two = std::ranges::find(kOfTwo, name) != std::end(kOfTwo);
     if (std::ranges::find(kOfTables, name) != std::end(kOfTables))
       text += fmt::format("template <class T, long long n, __number A> T {}(const T (&)[n], A);\n", name);

@@ -93,7 +93,10 @@ constexpr std::array kTypes =
     std::to_array<std::string_view>({"real", "float", "double", "int", "index", "bool", "vec2", "vec3", "vec4"});
 constexpr std::array kRoleNames =
     std::to_array<std::string_view>({"input_i", "input_j", "input_pair", "param", "output"});
-constexpr std::array kReductions = std::to_array<std::string_view>({"sum", "min", "max", "argmin", "argmax"});
+constexpr std::array kReductionNames = std::to_array<std::string_view>(
+    {"sum", "min", "max", "argmin", "argmax", "logsumexp", "softmax", "product", "count"});
+// Words behind `output` alone: elsewhere they are anybody's names.
+constexpr std::array kOnlyReductions = std::to_array<std::string_view>({"product", "count"});
 constexpr std::array kKeywords = std::to_array<std::string_view>(
     {"if", "else", "for", "return", "const", "constexpr", "auto", "void", "inline", "true", "false", "static_cast",
      "and", "or", "not", "INPUT_I", "INPUT_J", "OUTPUT", "finish"});
@@ -121,6 +124,8 @@ constexpr std::array kForms = std::to_array<Form>({
     {"table spline",
      "@(t, s), of a param t that is an array, or a row of one, and a place s in it, counted in elements"},
     {"argmin argmax", "near = @(near, value), with an output(@) index near"},
+    {"logsumexp", "z = @(z, x), with an output(@) real z"},
+    {"softmax", "y = @(y, logit, value), with an output(@) y of the value's type"},
     {"skip_if", "@(condition)"},
 });
 constexpr std::array kConstants =
@@ -174,7 +179,7 @@ std::span<const std::string_view> words(WordKind kind) {
     case WordKind::Role:
       return kRoleNames;
     case WordKind::Reduction:
-      return kReductions;
+      return kReductionNames;
     case WordKind::Value:
       break;
   }
@@ -184,7 +189,7 @@ std::span<const std::string_view> words(WordKind kind) {
 std::span<const std::string_view> later_functions() {
   static constexpr auto kLater =
       std::to_array<std::string_view>({"expm1", "log1p", "log10", "asinh", "acosh", "atanh", "lgamma", "tgamma",
-                                       "hypot", "fmod", "sign", "table", "spline"});
+                                       "hypot", "fmod", "sign", "table", "spline", "logsumexp", "softmax"});
   return kLater;
 }
 
@@ -197,7 +202,9 @@ bool is_a(WordKind kind, std::string_view word) { return std::ranges::find(words
 bool is_built_in(std::string_view word) { return is_a(WordKind::Value, word) && !is_a(WordKind::Type, word); }
 
 bool is_language_word(std::string_view word) {
-  return is_a(WordKind::Value, word) || is_a(WordKind::Role, word) || is_a(WordKind::Reduction, word) ||
+  const bool is_reduction =
+      is_a(WordKind::Reduction, word) && std::ranges::find(kOnlyReductions, word) == kOnlyReductions.end();
+  return is_a(WordKind::Value, word) || is_a(WordKind::Role, word) || is_reduction ||
          std::ranges::find(kKeywords, word) != kKeywords.end();
 }
 
