@@ -11,7 +11,26 @@ namespace nbcc {
 enum class Role : std::uint8_t { InputI, InputJ, Param, Output, InputPair };
 constexpr int kRoles = 5;
 
-enum class Reduction : std::uint8_t { Sum, Min, Max, ArgMin, ArgMax };
+enum class Reduction : std::uint8_t {
+  Sum,
+  Min,
+  Max,
+  ArgMin,
+  ArgMax,
+  LogSumExp,
+  Softmax,
+  Product,
+  Count,
+  // Of accumulators alone, in which kernels hold logsumexp and softmax (emit/accumulators.h): a sum of terms with the
+  // weights exp(logit - reference), and the reference, a finite number near the largest logit.
+  Weighted,
+  Reference
+};
+constexpr int kReductions = 9;  // that outputs may have
+constexpr bool is_sum(Reduction r) { return r == Reduction::Sum || r == Reduction::Count; }
+constexpr bool is_exponential(Reduction r) { return r == Reduction::LogSumExp || r == Reduction::Softmax; }
+// Whether it is an accumulator's that no caller sees.
+constexpr bool is_hidden(Reduction r) { return r >= Reduction::Weighted; }
 constexpr bool keeps_index(Reduction r) { return r == Reduction::ArgMin || r == Reduction::ArgMax; }
 constexpr bool is_minimum(Reduction r) { return r == Reduction::Min || r == Reduction::ArgMin; }
 
@@ -19,7 +38,9 @@ constexpr bool is_minimum(Reduction r) { return r == Reduction::Min || r == Redu
 template <typename T>
 constexpr T identity(Reduction r) {
   using Limits = std::numeric_limits<T>;
-  if (r == Reduction::Sum) return T(0);
+  if (is_sum(r) || r == Reduction::Weighted) return T(0);
+  if (r == Reduction::Product) return T(1);
+  if (r == Reduction::Reference) return Limits::lowest();
   if constexpr (Limits::has_infinity) return is_minimum(r) ? Limits::infinity() : -Limits::infinity();
   return is_minimum(r) ? Limits::max() : Limits::min();
 }

@@ -125,8 +125,9 @@ struct KernelSource {
   int params = 0;                            // components of params that are handed over as doubles; the first ones
   int table_params = 0;                      // ... and of those that tables are made of
   std::vector<PlacedTable> tables;
-  int outputs = 0;                    // components of all outputs
-  std::vector<Reduction> reductions;  // per output component
+  int outputs = 0;                    // components of all outputs, and accumulators beside them
+  std::vector<Reduction> reductions;  // per output component, and behind these of accumulators that are no outputs
+  std::vector<int> references;        // of a Weighted one: where its Reference is; else -1
   // What `acc` holds of an output component: Double; Int64, bit by bit, of an extreme of whole numbers or an index
   // chosen by one.
   std::vector<Element> held_in;

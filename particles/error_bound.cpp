@@ -9,6 +9,7 @@
 
 #include "compiler/table.h"
 #include "particles/running_error.h"
+#include "particles/weighted_error.h"
 
 namespace nbcc {
 namespace {
@@ -29,11 +30,15 @@ bool is_integral(const Field& field) {
 // What the errors of its candidates make of one output component.
 class ReducedError {
  public:
-  ReducedError(Reduction reduction, double sum_roundings) : reduction_(reduction), sum_roundings_(sum_roundings) {}
+  ReducedError(Reduction reduction, double sum_roundings, Precision precision)
+      : reduction_(reduction), sum_roundings_(sum_roundings), weighted_(sum_roundings, precision) {}
 
-  // A term that is there, or that may be there because its guard is uncertain.
-  void take(Number term, bool certain) {
-    if (reduction_ == Reduction::Sum) {
+  // A term that is there, or that may be there because its guard is uncertain; of a softmax with its logit.
+  void take(Number term, Number logit, bool certain) {
+    if (is_exponential(reduction_))
+      return weighted_.take(reduction_ == Reduction::Softmax ? logit : term, term, certain);
+    if (reduction_ == Reduction::Product) return multiply(term, certain);
+    if (is_sum(reduction_)) {
       // If it is there, the sum is anything.
       if (!certain && std::isnan(term.value)) {
         sum_ = kInfinity;
@@ -56,7 +61,16 @@ class ReducedError {
 
   double of(double value) const {
     switch (reduction_) {
+      case Reduction::LogSumExp:
+        return weighted_.of_logarithm(value);
+      case Reduction::Softmax:
+        return weighted_.of_mean(value);
+      case Reduction::Product: {
+        const double error = uncertain_ ? most_ + std::fabs(value) : most_ - std::fabs(value);
+        return std::isnan(error) ? kInfinity : error;
+      }
       case Reduction::Sum:
+      case Reduction::Count:
         return sum_ + sum_roundings_ * magnitude_;
       case Reduction::Min:
       case Reduction::Max: {
@@ -71,8 +85,19 @@ class ReducedError {
   }
 
  private:
+  // The largest size that the product may have. It is rounded once for each factor, in double, here as on the device.
+  void multiply(Number term, bool certain) {
+    const double most = std::fabs(term.value) + term.error, least = std::fabs(term.value) - term.error;
+    const double factor = certain ? most : std::max({1.0, most, least > 0 ? 1 / least : kInfinity});
+    most_ *= factor * (1 + 2 * epsilon_of(Precision::Double));
+    uncertain_ |= !certain;
+  }
+
   Reduction reduction_;
   double sum_roundings_;
+  WeightedError weighted_;
+  double most_ = 1;
+  bool uncertain_ = false;
   double sum_ = 0, magnitude_ = 0;
   double sure_ = kInfinity;                         // the minimum is not above it
   double lowest_ = kInfinity, second_ = kInfinity;  // what the two lowest candidates may be
@@ -109,7 +134,8 @@ Figures sum_errors(const Pipeline& pipeline, const OracleInput& input, std::span
     for (std::size_t c = 0; c < sums.size(); ++c) {
       const Field& field = pipeline.field_of(Role::Output, int(c));
       reduced.emplace_back(field.reduction,
-                           is_integral(field) ? 0 : sum_roundings(acting_count) * epsilon_of(options.precision));
+                           is_integral(field) ? 0 : sum_roundings(acting_count) * epsilon_of(options.precision),
+                           field.type == Type::Double ? Precision::Double : options.precision);
     }
     for (std::int64_t first = 0; first < acting_count; first += kBatch) {
       const int count = int(std::min<std::int64_t>(kBatch, acting_count - first));
@@ -122,7 +148,8 @@ Figures sum_errors(const Pipeline& pipeline, const OracleInput& input, std::span
         for (int at = 0; at < count; ++at) {
           const Number guard = contribution.guard == kNone ? Number{1, 0} : pair.at(contribution.guard, at);
           if (guard.value == 0 && guard.error == 0) continue;
-          reduced[c].take(pair.at(contribution.value, at), guard.value != 0 && guard.error == 0);
+          const Number logit = contribution.logit == kNone ? Number{} : pair.at(contribution.logit, at);
+          reduced[c].take(pair.at(contribution.value, at), logit, guard.value != 0 && guard.error == 0);
         }
       }
     }

@@ -40,6 +40,11 @@ void check_sums_over_parts(const LibraryPipeline& one) {
     if (field.role == Role::InputPair)
       diagnostics.push_back(
           {Severity::Error, field.where, "FDPS's lists have no pairs: an input_pair cannot be used with it"});
+    if (field.role == Role::Output && field.reduction == Reduction::Softmax)
+      diagnostics.push_back({Severity::Error, field.where,
+                             fmt::format("output '{}' is a softmax, which FDPS cannot use: it hands over a part of the "
+                                         "j-particles at a time, and the means of parts do not tell that of all",
+                                         field.name)});
     if (field.role != Role::Output || !keeps_index(field.reduction)) continue;
     diagnostics.push_back({Severity::Error, field.where,
                            fmt::format("output '{}' is an {}, which FDPS cannot use: it hands over a part of the "
@@ -121,6 +126,8 @@ std::string setting(const std::string& pipeline, const Argument& argument) {
 
 std::string reduction_name(Reduction reduction) {
   if (reduction == Reduction::Min) return "Least";
+  if (reduction == Reduction::LogSumExp) return "LogAdded";
+  if (reduction == Reduction::Product) return "Times";
   return reduction == Reduction::Max ? "Greatest" : "Plus";
 }
 

@@ -19,13 +19,15 @@ KernelSource describe_kernel(const Pipeline& pipeline, const Plan& plan) {
   source.i_columns = plan.i.columns;
   source.j_columns = plan.j.columns;
   source.pair_columns = plan.listed.columns;
-  for (const Field& f : pipeline.fields) source.fields.push_back(layout_of(f));
+  for (const Field& f : pipeline.fields)
+    if (f.role != Role::Output || !is_hidden(f.reduction)) source.fields.push_back(layout_of(f));
   source.params = pipeline.params_by_value();
   source.table_params = pipeline.components(Role::Param) - source.params;
   source.tables = plan.tables;
   source.outputs = int(plan.outputs.size());
   for (const OutputPlan& output : plan.outputs) {
     source.reductions.push_back(output.reduction);
+    source.references.push_back(output.reference);
     source.held_in.push_back(output.is_whole() ? Element::Int64 : Element::Double);
   }
   source.has_finish = !pipeline.finished.empty();

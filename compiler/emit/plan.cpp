@@ -41,10 +41,26 @@ class Planner {
     for (std::size_t k = 0; k < fields.size(); ++k) {
       const Contribution& c = pipeline_.contributions[k];
       const Node& value = graph_[c.value];
+      const Reduction reduction = held_as(fields[k]->reduction);
       const bool fused = fields[k]->reduction == Reduction::Sum && options_.math == Math::Fast && value.op == Op::Mul &&
                          value.binding == Binding::Pair && value.type >= Type::Float;
-      plan_.outputs.push_back({c, fields[k]->reduction, value.type, fused});
+      plan_.outputs.push_back({c, reduction, value.type, fused});
     }
+    for (OutputPlan& output : plan_.outputs)
+      if (output.reduction == Reduction::Weighted) output.reference = reference_of(output);
+  }
+
+  // A count is a sum of ones.
+  static Reduction held_as(Reduction reduction) {
+    return reduction == Reduction::Count ? Reduction::Sum : is_exponential(reduction) ? Reduction::Weighted : reduction;
+  }
+  int reference_of(const OutputPlan& weighted) const {
+    for (std::size_t k = 0; k < plan_.outputs.size(); ++k) {
+      const OutputPlan& one = plan_.outputs[k];
+      const bool is_its = one.value == weighted.logit && one.guard == weighted.guard;
+      if (is_its && one.reduction == Reduction::Reference) return int(k);
+    }
+    return -1;
   }
 
   void place_tables() {

@@ -22,11 +22,12 @@ struct SidePlan {
   std::vector<NodeId> prepare;    // nodes that prepare computes, in topological order (leaves included)
 };
 
-// How pairs are reduced to one output component.
+// How pairs are reduced to one output component, or to an accumulator beside them (accumulators.h).
 struct OutputPlan : Contribution {
   Reduction reduction = Reduction::Sum;
   Type type = Type::Real;  // of the value
   bool fused = false;      // the value is a product that is rounded together with the sum that it is added to
+  int reference = -1;      // of a Weighted one: the component that holds its reference
   // An extreme of whole numbers, or an index chosen by one, is held in 64 bits: a double would round beyond 2^53.
   bool is_whole() const { return type == Type::Index && reduction != Reduction::Sum; }
   // What comes out is then whole; an index that was chosen comes as a double.

@@ -40,9 +40,11 @@ class Reducer {
     extreme_ = is_minimum(reduction) ? none : -none;
   }
 
-  void take(double x, double j_index) {
+  // `logit` is of a softmax.
+  void take(double x, double j_index, double logit) {
     switch (reduction_) {
       case Reduction::Sum:
+      case Reduction::Count:
         sum_.add(x);
         magnitude_ += std::fabs(x);
         return;
@@ -57,26 +59,63 @@ class Reducer {
         return choose(x < extreme_, x, j_index);
       case Reduction::ArgMax:
         return choose(x > extreme_, x, j_index);
+      case Reduction::Product:
+        product_ *= x;
+        return;
+      // All are kept: when the largest logit is known, the weights are sums of what is written.
+      case Reduction::LogSumExp:
+        terms_.emplace_back(x, 1);
+        return;
+      case Reduction::Softmax:
+        terms_.emplace_back(logit, x);
+        return;
+      case Reduction::Weighted:
+      case Reduction::Reference:
+        throw std::invalid_argument("an accumulator is no output");
     }
   }
 
   double value(double scale) const {
-    if (reduction_ == Reduction::Sum) return sum_.value() * scale;
+    if (is_sum(reduction_)) return sum_.value() * scale;
+    if (reduction_ == Reduction::Product) return product_;
+    if (is_exponential(reduction_)) return of_terms(false);
     return reduction_ == Reduction::Min || reduction_ == Reduction::Max ? extreme_ : index_;
   }
 
   double magnitude(double scale) const {
-    return reduction_ == Reduction::Sum ? magnitude_ * std::fabs(scale) : std::fabs(value(scale));
+    if (is_sum(reduction_)) return magnitude_ * std::fabs(scale);
+    // An error of the sum of weights is one of its logarithm, whatever that is.
+    if (reduction_ == Reduction::LogSumExp) return 1 + std::fabs(value(scale));
+    return reduction_ == Reduction::Softmax ? of_terms(true) : std::fabs(value(scale));
   }
 
  private:
+  // The logarithm of the weights' sum, or the weighted mean of values (or their sizes).
+  double of_terms(bool sizes) const {
+    const bool is_mean = reduction_ == Reduction::Softmax;
+    double largest = -kInfinity;
+    for (const auto& [logit, value] : terms_) {
+      if (std::isnan(logit)) return logit;
+      largest = std::max(largest, logit);
+    }
+    if (!is_mean && std::isinf(largest)) return largest;
+    CompensatedSum weights, values;
+    for (const auto& [logit, value] : terms_) {
+      const double weight = std::exp(logit - largest);
+      weights.add(weight);
+      values.add(weight * (sizes ? std::fabs(value) : value));
+    }
+    return is_mean ? values.value() / weights.value() : largest + std::log(weights.value());
+  }
+
   void choose(bool better, double x, double j_index) {
     if (better || (x == extreme_ && index_ >= 0 && j_index < index_)) extreme_ = x, index_ = j_index;
   }
 
   Reduction reduction_;
   CompensatedSum sum_;
-  double magnitude_ = 0, extreme_ = 0, index_ = -1;
+  double magnitude_ = 0, extreme_ = 0, index_ = -1, product_ = 1;
+  std::vector<std::pair<double, double>> terms_;  // logits and values
 };
 
 // A graph's values for one i and up to `width` j at a time. Nodes are evaluated in three stages, each as seldom as
@@ -166,8 +205,9 @@ void reduce(const Contribution& contribution, const Evaluator& pair, Reducer& re
             std::int64_t j_offset) {
   const double* value = pair[contribution.value];
   const double* guard = contribution.guard == kNone ? nullptr : pair[contribution.guard];
+  const double* logit = contribution.logit == kNone ? nullptr : pair[contribution.logit];
   for (std::size_t k = 0; k < j.size(); ++k) {
-    if (guard == nullptr || guard[k] != 0) reducer.take(value[k], double(j[k] + j_offset));
+    if (guard == nullptr || guard[k] != 0) reducer.take(value[k], double(j[k] + j_offset), logit ? logit[k] : 0);
   }
 }
 

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
+#include <utility>
 
 #include "compiler/ir/limits.h"
 #include "compiler/text/diagnostic.h"
@@ -47,7 +49,8 @@ std::string_view name(Role role) {
 }
 
 std::string_view name(Reduction reduction) {
-  constexpr std::array<std::string_view, 5> names{"sum", "min", "max", "argmin", "argmax"};
+  constexpr std::array<std::string_view, 11> names{"sum",     "min",     "max",   "argmin",   "argmax",   "logsumexp",
+                                                   "softmax", "product", "count", "weighted", "reference"};
   return names[std::size_t(reduction)];
 }
 
@@ -188,13 +191,13 @@ std::vector<const Field*> Pipeline::fields_of(Role role) const {
 bool Pipeline::becomes_nan(int output) const {
   const Reduction reduction = field_of(Role::Output, output).reduction;
   const Type type = pair[contributions[std::size_t(output)].value].type;
-  return reduction == Reduction::Sum || (!keeps_index(reduction) && type != Type::Index);
+  return is_sum(reduction) || (!keeps_index(reduction) && type != Type::Index);
 }
 
 std::vector<NodeId> Pipeline::roots() const {
   std::vector<NodeId> result;
   for (const Contribution& contribution : contributions) {
-    for (NodeId root : {contribution.value, contribution.guard, contribution.scale}) {
+    for (NodeId root : {contribution.value, contribution.guard, contribution.scale, contribution.logit}) {
       if (root != kNone) result.push_back(root);
     }
   }
@@ -204,6 +207,15 @@ std::vector<NodeId> Pipeline::roots() const {
 int count_operations(const Pipeline& pipeline) {
   const std::vector<bool> needed = reachable(pipeline.pair, pipeline.roots());
   int count = int(pipeline.contributions.size());
+  std::set<std::pair<NodeId, NodeId>> weights;  // by logit and guard: a difference, an exponential and a sum of its own
+  const std::vector<const Field*> outputs = pipeline.fields_of(Role::Output);
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    const Contribution& c = pipeline.contributions[k];
+    count += outputs[k]->reduction == Reduction::Softmax;  // its weight times its value
+    if (!is_exponential(outputs[k]->reduction)) continue;
+    const bool first = weights.emplace(c.logit == kNone ? c.value : c.logit, c.guard).second;
+    count += first ? 3 : 0;
+  }
   for (NodeId id = 0; id < pipeline.pair.size(); ++id) {
     const Node& node = pipeline.pair[id];
     if (needed[std::size_t(id)] && node.binding == Binding::Pair) count += facts(node.op).cost;

@@ -85,11 +85,13 @@ std::string component_name(const FieldShape& field, int component);
 
 // What each pair adds to one output component: if guard (kNone: always) then reduce(output, value).
 // ArgMin and ArgMax compare `value` and keep the j_index. Extremes of whole numbers are of type Index, sums are not.
+// Softmax has weights besides, exp(logit).
 struct Contribution {
   NodeId value = kNone;
   NodeId guard = kNone;
   NodeId scale =
       kNone;  // param- or i-bound factor (or constant) applied once after the sum; kNone: 1. Made by `hoist`.
+  NodeId logit = kNone;
 };
 
 // What finish() reads of an output: a result of whole numbers has 64 bits, since a sum of ints may be beyond 32.
@@ -116,7 +118,7 @@ struct Pipeline {
   const Field* find(std::string_view field) const;
   const Field& field_of(Role role, int component) const;  // the field that holds this component of its role
   std::vector<const Field*> fields_of(Role role) const;   // the same of every component: for loops over them
-  std::vector<NodeId> roots() const;                      // of `pair`: values, guards and scales
+  std::vector<NodeId> roots() const;                      // of `pair`: values, guards, scales and logits
   // Of an i that is nowhere: an index is -1 instead, and an extreme of whole numbers that of no pair.
   bool becomes_nan(int output) const;
 };

@@ -62,9 +62,12 @@ std::string print_contribution(const std::string& output, Reduction reduction, c
   const auto node = [&](NodeId id) {
     return id == kNone ? std::string("none") : fmt::format("%{}", names[std::size_t(id)]);
   };
-  std::string result = reduction == Reduction::Sum ? fmt::format("  {} += {}", output, node(contribution.value))
-                                                   : fmt::format("  {} = {}({}, {})", output, name(reduction), output,
-                                                                 node(contribution.value));
+  const bool is_operator = is_sum(reduction) || reduction == Reduction::Product;
+  std::string result =
+      is_operator
+          ? fmt::format("  {} {}= {}", output, reduction == Reduction::Product ? '*' : '+', node(contribution.value))
+          : fmt::format("  {} = {}({}, {}{})", output, name(reduction), output,
+                        contribution.logit == kNone ? "" : node(contribution.logit) + ", ", node(contribution.value));
   if (contribution.guard != kNone) result += " if " + node(contribution.guard);
   if (contribution.scale != kNone) result += " times " + node(contribution.scale) + " after the sum";
   return result + '\n';

@@ -19,7 +19,7 @@ NodeId copy_node(Graph& target, const Node& old, const std::vector<NodeId>& new_
 
 void rename_roots(Pipeline& pipeline, const std::vector<NodeId>& new_ids) {
   for (Contribution& c : pipeline.contributions)
-    for (NodeId* root : {&c.value, &c.guard, &c.scale})
+    for (NodeId* root : {&c.value, &c.guard, &c.scale, &c.logit})
       if (*root != kNone) *root = new_ids[std::size_t(*root)];
 }
 

@@ -156,7 +156,7 @@ class Checker {
     for (std::size_t c = 0; c < pipeline_.contributions.size(); ++c) {
       const Contribution& contribution = pipeline_.contributions[c];
       const std::string what = fmt::format("contribution {}", c);
-      for (NodeId root : {contribution.value, contribution.guard, contribution.scale}) {
+      for (NodeId root : {contribution.value, contribution.guard, contribution.scale, contribution.logit}) {
         require(root >= kNone && root < pair.size(), what, "it names a node that does not exist");
       }
       require(contribution.value != kNone, what, "it has no value");
@@ -164,6 +164,10 @@ class Checker {
       if (contribution.guard != kNone)
         require(pair[contribution.guard].type == Type::Bool, what, "its guard is not bool");
       if (contribution.scale != kNone) scale(c, what);
+      const bool has_logit = contribution.logit != kNone;
+      require((components_[std::size_t(Role::Output)][c]->reduction == Reduction::Softmax) == has_logit, what,
+              "a softmax has a logit, and nothing else has");
+      require(!has_logit || is_floating(pair[contribution.logit].type), what, "its logit is no real number");
     }
   }
 

@@ -102,6 +102,8 @@ class Prover {
       guarded = holds(c.guard, false);
     }
     if (guarded.at != At::AnyDistance) return guarded;
+    // A weight is 0 where its logit is -infinity, as of logsumexp.
+    if (c.logit != kNone) return both(guarded, changed_by(c.logit, Reduction::LogSumExp));
     return both(guarded, changed_by(c.value, pipeline_.field_of(Role::Output, output).reduction));
   }
 
@@ -135,7 +137,7 @@ class Prover {
   Holding find_change(NodeId id, Reduction reduction) {
     if (is_identity(id, reduction)) return {At::Never, {}, {}};
     const Node n = graph_[id];
-    const bool sum = reduction == Reduction::Sum;
+    const bool sum = is_sum(reduction), product = reduction == Reduction::Product;
     const auto arg = [&](int k) { return changed_by(n.args[std::size_t(k)], reduction); };
     if (n.op == Op::Select) {
       const auto branch = [&](int k) {
@@ -150,7 +152,7 @@ class Prover {
     if (sum && (n.op == Op::Mul || n.op == Op::Div) && is_finite_constant(n.args[1])) return arg(0);
     if (sum && n.op == Op::Mul && is_finite_constant(n.args[0])) return arg(1);
     const Op extreme = is_minimum(reduction) ? Op::Min : Op::Max;
-    const bool joins = sum ? n.op == Op::Add || n.op == Op::Sub : n.op == extreme;
+    const bool joins = sum ? n.op == Op::Add || n.op == Op::Sub : n.op == (product ? Op::Mul : extreme);
     return joins ? either(arg(0), arg(1), place_of(id)) : Holding{};
   }
 
@@ -158,7 +160,8 @@ class Prover {
     const Node& n = graph_[id];
     if (!graph_.is_constant(id)) return false;
     const double value = graph_.constant_value(id);
-    if (reduction == Reduction::Sum) return value == 0;
+    if (is_sum(reduction)) return value == 0;
+    if (reduction == Reduction::Product) return value == 1;
     const double extreme = is_floating(n.type) ? HUGE_VAL : 0x1p63;
     return value == (is_minimum(reduction) ? extreme : -extreme);
   }
@@ -253,7 +256,7 @@ class Prover {
     const NodeId chosen = mask_in(pipeline_.contributions[std::size_t(output)].value);
     if (chosen == kNone) return {};
     const std::string changed = fmt::format("output '{}' is changed at any distance", field.name);
-    if (field.reduction != Reduction::Sum) return {{place_of(chosen), changed}};
+    if (!is_sum(field.reduction)) return {{place_of(chosen), changed}};
     return {{place_of(chosen),
              "this makes a factor 0, and 0 times infinity is not: " + changed + "; put what changes it under an if"}};
   }

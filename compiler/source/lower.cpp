@@ -160,13 +160,22 @@ void Lowering::combine_contributions() {
     const auto has_guard = [&](const Contributed& c) { return c.guard == parts[0].guard; };
     const auto is_whole = [&](const Contributed& c) { return (*graph_)[c.value].type == Type::Index; };
     const bool minimum = is_minimum(field.reduction);
-    const Op op = field.reduction == Reduction::Sum ? Op::Add : minimum ? Op::Min : Op::Max;
+    const Op op = is_sum(field.reduction)                 ? Op::Add
+                  : field.reduction == Reduction::Product ? Op::Mul
+                  : minimum                               ? Op::Min
+                                                          : Op::Max;
+    // More ones than a float counts exactly in a tile.
+    if (field.reduction == Reduction::Count && parts.size() > 16)
+      for (Contributed& part : parts) part.value = cast(part.value, Type::Double, {});
     // Whole numbers beside real ones: floats would round them.
     if (std::ranges::any_of(parts, is_whole) && !std::ranges::all_of(parts, is_whole))
       for (Contributed& part : parts) part.value = cast(part.value, Type::Double, {});
     Contribution joined;
     if (parts.empty()) {
       joined.value = never_written(field);  // warned of below
+      if (field.reduction == Reduction::Softmax) joined.logit = graph_->constant(-HUGE_VAL);
+    } else if (is_exponential(field.reduction)) {
+      joined = combine_exponentials(parts, field.reduction);
     } else if (std::ranges::all_of(parts, has_guard)) {
       for (const Contributed& part : parts)
         joined.value = joined.value == kNone ? part.value : binary(op, joined.value, part.value, {});
@@ -174,7 +183,7 @@ void Lowering::combine_contributions() {
     } else if (std::ranges::all_of(parts, is_whole)) {
       joined = combine_whole(parts, op);
     } else {
-      const double identity = field.reduction == Reduction::Sum ? 0 : minimum ? HUGE_VAL : -HUGE_VAL;
+      const double identity = nbcc::identity<double>(field.reduction);
       for (const Contributed& part : parts) {
         NodeId value = part.value;
         if (part.guard != kNone)
@@ -191,7 +200,7 @@ void Lowering::combine_contributions() {
 Contribution Lowering::combine_whole(const std::vector<Contributed>& parts, Op op) {
   Contribution joined{parts[0].value, parts[0].guard};
   for (std::size_t k = 1; k < parts.size(); ++k) {
-    const auto& [guard, value] = parts[k];
+    const NodeId guard = parts[k].guard, value = parts[k].value;
     NodeId best = binary(op, joined.value, value, {});
     if (guard != kNone) best = select(guard, best, joined.value, {});
     joined.value = joined.guard == kNone ? best : select(joined.guard, best, value, {});
@@ -201,7 +210,8 @@ Contribution Lowering::combine_whole(const std::vector<Contributed>& parts, Op o
 }
 
 NodeId Lowering::never_written(const Field& field) {
-  if (field.reduction == Reduction::Sum) return graph_->constant(0);
+  if (is_sum(field.reduction) || field.reduction == Reduction::Softmax) return graph_->constant(0);
+  if (field.reduction == Reduction::Product) return graph_->constant(1, Type::Double);
   const double sign = is_minimum(field.reduction) ? 1 : -1;
   if (!keeps_index(field.reduction) && (field.type == Type::Int || field.type == Type::Index))
     return graph_->constant(sign * 0x1p63, Type::Index);

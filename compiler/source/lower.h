@@ -67,7 +67,7 @@ struct Rejected {
 };
 
 struct Contributed {
-  NodeId guard, value;
+  NodeId guard, value, logit = kNone;
 };
 
 // What reads a component of an input or a param.
@@ -155,7 +155,11 @@ class Lowering {
   // lower_reduce.cpp
   bool reduce(const clang::Expr* expression);
   bool reduce_by_call(const LValue& lvalue, const clang::Expr* right, clang::SourceLocation where);
-  void contribute(const LValue& lvalue, const Value& value, Reduction reduction, clang::SourceLocation where);
+  void contribute(const LValue& lvalue, const Value& value, Reduction reduction, clang::SourceLocation where,
+                  NodeId logit = kNone);
+  void count(const LValue& lvalue, const clang::Expr* right, clang::SourceLocation where);
+  NodeId contributed_value(const Field& field, Reduction reduction, NodeId part, clang::SourceLocation where);
+  Contribution combine_exponentials(const std::vector<Contributed>& parts, Reduction reduction);
   const Field* output_of(const clang::VarDecl* variable) const;
   bool refers_to(const clang::Expr* expression, const LValue& lvalue);
   std::string how_to_change(const Field& output) const;

@@ -71,8 +71,8 @@ Shape Lowering::shape_of(clang::QualType type, clang::SourceLocation where, bool
 }
 
 static std::optional<Reduction> reduction_named(llvm::StringRef name) {
-  for (Reduction r : {Reduction::Sum, Reduction::Min, Reduction::Max, Reduction::ArgMin, Reduction::ArgMax})
-    if (std::string_view(name.data(), name.size()) == nbcc::name(r)) return r;
+  for (int r = 0; r < kReductions; ++r)
+    if (std::string_view(name.data(), name.size()) == nbcc::name(Reduction(r))) return Reduction(r);
   return std::nullopt;
 }
 
@@ -98,7 +98,9 @@ Field Lowering::field_named(const clang::VarDecl* variable, llvm::StringRef anno
     const auto reduction = reduction_named(annotation);
     if (!reduction)
       throw Rejected{where,
-                     fmt::format("'{}' is no reduction; there are sum, min, max, argmin and argmax", annotation.str())};
+                     fmt::format("'{}' is no reduction; there are sum, min, max, argmin, argmax, logsumexp, softmax, "
+                                 "product and count",
+                                 annotation.str())};
     field.reduction = *reduction;
   }
   const Shape shape = shape_of(variable->getType(), where, field.role == Role::Param);
@@ -126,6 +128,11 @@ void Lowering::declare_field(const clang::VarDecl* variable, llvm::StringRef ann
     throw Rejected{where, fmt::format("an output({}) keeps a j_index: declare it as 'index'", name(field.reduction))};
   if (field.role == Role::Output && field.type == Type::Bool)
     throw Rejected{where, "an output cannot be bool; declare it as 'int'"};
+  if (field.role == Role::Output && is_exponential(field.reduction) && field.type < Type::Float)
+    throw Rejected{where, fmt::format("an output({}) is no whole number: declare it as 'real', 'float' or 'double'",
+                                      name(field.reduction))};
+  if (field.role == Role::Output && field.reduction == Reduction::Count && field.type >= Type::Float)
+    throw Rejected{where, "an output(count) is a whole number: declare it as 'int' or 'index'"};
   const Value initial = initial_value(variable, shape_of(variable->getType(), where, field.role == Role::Param));
   if (initial.parts[0] != kUnset) {
     if (field.role != Role::Param)

@@ -1,6 +1,9 @@
 // Statements that change an output -> contributions. Part of lowering (lower.h); one door: reduce().
 #include <fmt/core.h>
 
+#include <cmath>
+#include <limits>
+
 #include "compiler/source/lower.h"
 
 namespace nbcc::lowering {
@@ -12,12 +15,15 @@ const Field* Lowering::output_of(const clang::VarDecl* variable) const {
   return field.role == Role::Output ? &field : nullptr;
 }
 
-// `acc += e`, `acc -= e`, `m = max(m, e)`, `near = argmin(near, e)`. False if the expression changes no output.
+// `acc += e`, `acc -= e`, `m = max(m, e)`, `near = argmin(near, e)` and the like. False if the expression changes no
+// output.
 bool Lowering::reduce(const clang::Expr* expression) {
   const clang::SourceLocation where = expression->getExprLoc();
   if (const auto* u = llvm::dyn_cast<clang::UnaryOperator>(expression); u && u->isIncrementDecrementOp()) {
     const LValue lvalue = lvalue_of(u->getSubExpr());
-    if (!output_of(lvalue.variable)) return false;
+    const Field* const field = output_of(lvalue.variable);
+    if (!field) return false;
+    if (field->reduction == Reduction::Count) throw Rejected{where, how_to_change(*field)};
     const Value one{{Type::Int, 0, 1}, {graph_->constant(u->isIncrementOp() ? 1 : -1, Type::Int)}};
     contribute(lvalue, one, Reduction::Sum, where);
     return true;
@@ -28,7 +34,12 @@ bool Lowering::reduce(const clang::Expr* expression) {
   const LValue lvalue = lvalue_of(left);
   const Field* field = output_of(lvalue.variable);
   if (!field) return false;
-  if (sign == "+=" || sign == "-=") {
+  if (field->reduction == Reduction::Count) {
+    if (sign != "+=") throw Rejected{where, how_to_change(*field)};
+    count(lvalue, right, where);
+  } else if (sign == "*=" && field->reduction == Reduction::Product) {
+    contribute(lvalue, evaluate(right), Reduction::Product, where);
+  } else if (sign == "+=" || sign == "-=") {
     Value term = evaluate(right);
     if (sign == "-=")
       for (NodeId& part : term.parts) part = unary(Op::Neg, part, where);
@@ -44,7 +55,12 @@ std::string Lowering::how_to_change(const Field& output) const {
     return "OUTPUT is a sum: it is changed by 'OUTPUT[k] += ...' or 'OUTPUT[k] -= ...' only";
   if (output.reduction == Reduction::Sum)
     return fmt::format("output(sum) '{0}' is changed by '{0} += ...' or '{0} -= ...' only", output.name);
-  return fmt::format("output({0}) '{1}' is changed by '{1} = {0}({1}, ...)' only", name(output.reduction), output.name);
+  if (output.reduction == Reduction::Product)
+    return fmt::format("output(product) '{0}' is changed by '{0} *= ...' only", output.name);
+  if (output.reduction == Reduction::Count)
+    return fmt::format("output(count) '{0}' is changed by '{0} += condition' only", output.name);
+  return fmt::format("output({0}) '{1}' is changed by '{1} = {0}({1}, {2})' only", name(output.reduction), output.name,
+                     output.reduction == Reduction::Softmax ? "logit, value" : "...");
 }
 
 namespace {
@@ -75,13 +91,22 @@ bool Lowering::refers_to(const clang::Expr* expression, const LValue& lvalue) {
 bool Lowering::reduce_by_call(const LValue& lvalue, const clang::Expr* right, clang::SourceLocation where) {
   const clang::Expr* bare = plain(right);
   const auto* call = bare ? llvm::dyn_cast<clang::CallExpr>(bare) : nullptr;
-  if (!call || !call->getDirectCallee() || !call->getDirectCallee()->getIdentifier() || call->getNumArgs() != 2)
-    return false;
+  if (!call || !call->getDirectCallee() || !call->getDirectCallee()->getIdentifier()) return false;
   const std::string callee = call->getDirectCallee()->getName().str();
   static const std::map<std::string, Reduction> reductions{
-      {"min", Reduction::Min}, {"max", Reduction::Max}, {"argmin", Reduction::ArgMin}, {"argmax", Reduction::ArgMax}};
+      {"min", Reduction::Min},       {"max", Reduction::Max},         {"argmin", Reduction::ArgMin},
+      {"argmax", Reduction::ArgMax}, {"softmax", Reduction::Softmax}, {"logsumexp", Reduction::LogSumExp}};
   const auto reduction = reductions.find(callee);
   if (reduction == reductions.end()) return false;
+  const bool has_logit = reduction->second == Reduction::Softmax;
+  // Another function of that name is the text's own.
+  if (call->getNumArgs() != (has_logit ? 3U : 2U) || !in_prelude(call->getDirectCallee())) return false;
+  if (has_logit) {
+    if (!refers_to(call->getArg(0), lvalue)) return false;
+    const Value logit = evaluate(call->getArg(1));
+    contribute(lvalue, evaluate(call->getArg(2)), Reduction::Softmax, where, logit.parts[0]);
+    return true;
+  }
   const clang::Expr* term = nullptr;
   if (refers_to(call->getArg(0), lvalue))
     term = call->getArg(1);
@@ -93,7 +118,80 @@ bool Lowering::reduce_by_call(const LValue& lvalue, const clang::Expr* right, cl
   return true;
 }
 
-void Lowering::contribute(const LValue& lvalue, const Value& value, Reduction reduction, clang::SourceLocation where) {
+// A sum of ones. Up to 16 for each pair stay exact in the floats of a tile, on any device.
+void Lowering::count(const LValue& lvalue, const clang::Expr* right, clang::SourceLocation where) {
+  const clang::Expr* const bare = right->IgnoreParenImpCasts();
+  if (!bare->getType()->isBooleanType())
+    throw Rejected{where, fmt::format("output(count) '{0}' counts pairs for which a condition holds: write "
+                                      "'{0} += condition', as in '{0} += x > 0'",
+                                      output_of(lvalue.variable)->name)};
+  const NodeId before = path_;
+  path_ = both(path_, condition(bare));
+  contribute(lvalue, {{Type::Real, 0, 1}, {graph_->constant(1, Type::Float)}}, Reduction::Count, where);
+  path_ = before;
+}
+
+// A term as its reduction takes it. Whole numbers are summed in double, where they stay exact to 2^53, and compared in
+// 64 bits; what else is compared keeps its own precision. Products are made in double: those of a tile would leave the
+// range of float.
+NodeId Lowering::contributed_value(const Field& field, Reduction reduction, NodeId part, clang::SourceLocation where) {
+  const Type type = (*graph_)[part].type;
+  const bool whole = field.type == Type::Int || field.type == Type::Index;
+  const bool arg = keeps_index(reduction), product = reduction == Reduction::Product;
+  if (reduction == Reduction::Count) return part;
+  if (whole && !arg && type >= Type::Float)
+    throw Rejected{where, fmt::format("output '{0}' is {1} and the value is not; write {1}(...) to drop its fraction",
+                                      field.name, name(field.type))};
+  if (whole && (reduction == Reduction::Sum || product))
+    return cast(cast(part, field.type, where), Type::Double, where);
+  if (whole && (!arg || type < Type::Float))
+    return cast(arg ? part : cast(part, field.type, where), Type::Index, where);
+  if ((field.type == Type::Double && !arg) || product) return cast(part, Type::Double, where);
+  if (type != Type::Double || field.type == Type::Real || is_exponential(reduction))
+    return cast(part, Type::Real, where);
+  return part;
+}
+
+// Those of one pair as one: weights are added, values are their mean. The logits' own maximum keeps this in range; it
+// is a finite number, so that no difference is NaN. Of a logsumexp the value is the logit.
+Contribution Lowering::combine_exponentials(const std::vector<Contributed>& parts, Reduction reduction) {
+  const bool has_values = reduction == Reduction::Softmax;
+  const auto logit_of = [&](const Contributed& part) { return has_values ? part.logit : part.value; };
+  if (parts.size() == 1) return {parts[0].value, parts[0].guard, kNone, parts[0].logit};
+  const Type type = (*graph_)[parts[0].value].type;
+  const auto number = [&](double value) { return graph_->constant(value, type); };
+  Contribution joined{kNone, parts[0].guard};
+  NodeId largest = kNone, total = kNone, weighted = kNone;
+  constexpr double kMost = std::numeric_limits<float>::max();
+  const auto only = [&](const Contributed& part, NodeId x, double otherwise) {
+    return part.guard == kNone ? x : select(part.guard, x, number(otherwise), {});
+  };
+  for (const Contributed& part : parts) {
+    const NodeId logit = only(part, logit_of(part), -kMost);
+    largest = largest == kNone ? logit : binary(Op::Max, largest, logit, {});
+    const bool either = joined.guard != kNone && part.guard != kNone;
+    joined.guard = either ? binary(Op::Or, joined.guard, part.guard, {}) : kNone;
+  }
+  largest = binary(Op::Min, binary(Op::Max, largest, number(-kMost), {}), number(kMost), {});
+  for (const Contributed& part : parts) {
+    const NodeId weight = unary(Op::Exp, binary(Op::Sub, logit_of(part), largest, {}), {});
+    const NodeId counted = only(part, weight, 0);
+    total = total == kNone ? counted : binary(Op::Add, total, counted, {});
+    if (!has_values) continue;
+    const NodeId term = only(part, binary(Op::Mul, weight, part.value, {}), 0);
+    weighted = weighted == kNone ? term : binary(Op::Add, weighted, term, {});
+  }
+  const NodeId logit = binary(Op::Add, largest, unary(Op::Log, total, {}), {});
+  joined.value = logit;
+  if (!has_values) return joined;
+  joined.logit = logit;
+  const NodeId none = binary(Op::Eq, total, number(0), {});
+  joined.value = select(none, number(0), binary(Op::Div, weighted, total, {}), {});
+  return joined;
+}
+
+void Lowering::contribute(const LValue& lvalue, const Value& value, Reduction reduction, clang::SourceLocation where,
+                          NodeId logit) {
   const Field& field = *output_of(lvalue.variable);
   if (!frames_.empty())
     throw Rejected{where,
@@ -107,24 +205,10 @@ void Lowering::contribute(const LValue& lvalue, const Value& value, Reduction re
     throw Rejected{where, fmt::format("output '{}' has {} components here, the value {}", field.name,
                                       lvalue.shape.components(), value.parts.size())};
   for (int c = 0; c < lvalue.shape.components(); ++c) {
-    NodeId part = value.parts[std::size_t(c)];
-    // Whole numbers are summed in double, where they stay exact to 2^53, and compared in 64 bits; what else is compared
-    // keeps its own precision.
-    const Type type = (*graph_)[part].type;
-    const bool whole = field.type == Type::Int || field.type == Type::Index;
-    const bool arg = keeps_index(reduction);
-    if (whole && !arg && type >= Type::Float)
-      throw Rejected{where, fmt::format("output '{0}' is {1} and the value is not; write {1}(...) to drop its fraction",
-                                        field.name, name(field.type))};
-    if (whole && reduction == Reduction::Sum)
-      part = cast(cast(part, field.type, where), Type::Double, where);
-    else if (whole && (!arg || type < Type::Float))
-      part = cast(arg ? part : cast(part, field.type, where), Type::Index, where);
-    else if (field.type == Type::Double && !arg)
-      part = cast(part, Type::Double, where);
-    else if (type != Type::Double || field.type == Type::Real)
-      part = cast(part, Type::Real, where);
-    contributed_[std::size_t(field.first + lvalue.first + c)].push_back({path_, part});
+    const NodeId part = contributed_value(field, reduction, value.parts[std::size_t(c)], where);
+    // Weights are of the values' precision.
+    const NodeId weight = logit == kNone ? kNone : cast(logit, (*graph_)[part].type, where);
+    contributed_[std::size_t(field.first + lvalue.first + c)].push_back({path_, part, weight});
   }
 }
 

@@ -223,9 +223,9 @@ class Prescanner {
     else if (statement_.empty() && next_word_start(token))
       first(first_weak_role_, token);
     if (token.text == "output" && next_character() != '(') {
-      role_error(
-          token.where,
-          "'output' needs its reduction: output(sum), output(min), output(max), output(argmin) or output(argmax)");
+      role_error(token.where,
+                 "'output' needs its reduction: output(sum), output(min), output(max), output(argmin), output(argmax), "
+                 "output(logsumexp), output(softmax), output(product) or output(count)");
     } else if (!open_.empty()) {
       role_error(token.where,
                  fmt::format(
@@ -287,7 +287,8 @@ class Prescanner {
         !is_a(WordKind::Reduction, token.text))
       role_error(token.where, fmt::format("'{}' is no reduction{}", token.text,
                                           did_you_mean(token.text, WordKind::Reduction,
-                                                       "; there are sum, min, max, argmin and argmax")));
+                                                       "; there are sum, min, max, argmin, argmax, logsumexp, "
+                                                       "softmax, product and count")));
     if (statement_.size() == 4 && statement_[0].text == "output" && statement_[1].text == "(" && open_.size() == 1 &&
         token.text == ",")
       role_error(token.where, "an output has one reduction; declare an output for each");

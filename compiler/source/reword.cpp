@@ -125,6 +125,7 @@ std::string reword(std::string message, std::string_view line, int column) {
   // The prelude declares what is not in the language as deleted, each with what to say.
   if (begins("candidate function not viable")) return behind(message, "viable: ");
   if (begins("overload resolution selected deleted operator")) return behind(message, "': ");
+  if (begins("call to deleted function")) return behind(message, "': ");
   if (begins("use of undeclared identifier") && message.find("did you mean") == std::string::npos)
     return message + did_you_mean(first, WordKind::Value);
   if (begins("unknown type name") && message.find("did you mean") == std::string::npos)

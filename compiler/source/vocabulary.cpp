@@ -92,7 +92,10 @@ constexpr std::array kTypes = std::to_array<std::string_view>(
     {"real", "float", "double", "int", "unsigned", "index", "bool", "vec2", "vec3", "vec4", "mat2", "mat3", "mat4"});
 constexpr std::array kRoleNames =
     std::to_array<std::string_view>({"input_i", "input_j", "input_pair", "param", "output"});
-constexpr std::array kReductions = std::to_array<std::string_view>({"sum", "min", "max", "argmin", "argmax"});
+constexpr std::array kReductionNames = std::to_array<std::string_view>(
+    {"sum", "min", "max", "argmin", "argmax", "logsumexp", "softmax", "product", "count"});
+// Words behind `output` alone: elsewhere they are anybody's names.
+constexpr std::array kOnlyReductions = std::to_array<std::string_view>({"product", "count"});
 constexpr std::array kKeywords = std::to_array<std::string_view>(
     {"if", "else", "for", "return", "const", "constexpr", "auto", "void", "inline", "true", "false", "static_cast",
      "and", "or", "not", "INPUT_I", "INPUT_J", "OUTPUT", "finish"});
@@ -125,6 +128,8 @@ constexpr std::array kForms = std::to_array<Form>({
     {"determinant", "@(m), of a mat2 or a mat3"},
     {"outer", "@(a, b), of two vectors of one length"},
     {"argmin argmax", "near = @(near, value), with an output(@) index near"},
+    {"logsumexp", "z = @(z, x), with an output(@) real z"},
+    {"softmax", "y = @(y, logit, value), with an output(@) y of the value's type"},
     {"skip_if", "@(condition)"},
 });
 constexpr std::array kConstants =
@@ -178,12 +183,24 @@ std::span<const std::string_view> words(WordKind kind) {
     case WordKind::Role:
       return kRoleNames;
     case WordKind::Reduction:
-      return kReductions;
+      return kReductionNames;
     case WordKind::Value:
       break;
   }
   return all_values;
 }
+
+namespace {
+constexpr std::string_view kLogSumExp =
+    "template <__number A, __number B> __floating<A, B> @(A, B);\n"
+    "template <__vector A, class B> A @(A, B) = delete(\"logsumexp is of single numbers; write a statement for each "
+    "component, as z.x = logsumexp(z.x, v.x)\");";
+constexpr std::string_view kSoftmax =
+    "template <__number S, __number A, __number B> __floating<S, B> @(S, A, B);\n"
+    "template <__vector V, __number A> V @(V, A, V);\n"
+    "template <class S, __vector A, class B> S @(S, A, B) = delete(\"the logit of softmax is a single number, not a "
+    "vector\");";
+}  // namespace
 
 std::span<const LaterFunction> later_functions() {
   static constexpr auto kLater =
@@ -213,7 +230,9 @@ std::span<const LaterFunction> later_functions() {
                                     {"transpose", "mat2 @(mat2); mat3 @(mat3); mat4 @(mat4);"},
                                     {"outer", "mat2 @(vec2, vec2); mat3 @(vec3, vec3); mat4 @(vec4, vec4);"},
                                     {"trace", "real @(mat2); real @(mat3); real @(mat4);"},
-                                    {"determinant", "real @(mat2); real @(mat3);"}});
+                                    {"determinant", "real @(mat2); real @(mat3);"},
+                                    {"logsumexp", kLogSumExp},
+                                    {"softmax", kSoftmax}});
   return kLater;
 }
 
@@ -226,7 +245,9 @@ bool is_a(WordKind kind, std::string_view word) { return std::ranges::find(words
 bool is_built_in(std::string_view word) { return is_a(WordKind::Value, word) && !is_a(WordKind::Type, word); }
 
 bool is_language_word(std::string_view word) {
-  return is_a(WordKind::Value, word) || is_a(WordKind::Role, word) || is_a(WordKind::Reduction, word) ||
+  const bool is_reduction =
+      is_a(WordKind::Reduction, word) && std::ranges::find(kOnlyReductions, word) == kOnlyReductions.end();
+  return is_a(WordKind::Value, word) || is_a(WordKind::Role, word) || is_reduction ||
          std::ranges::find(kKeywords, word) != kKeywords.end();
 }
 

@@ -3,6 +3,7 @@
 #include "runtime/cpu/accumulators.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "runtime/sum/reduction.h"
@@ -45,12 +46,25 @@ void Accumulators::reset(std::int64_t begin, std::int64_t end) {
   }
 }
 
+// A Reference stands behind those that it is of, and is not combined yet.
+void Accumulators::combine_weighted(const Accumulators& partial, std::size_t c, std::int64_t begin, std::int64_t end) {
+  const auto reference = std::size_t(source_->references[c]);
+  const double* const own = values_[reference];
+  const double* const its = partial.values_[reference];
+  for (std::int64_t k = begin; k < end; ++k) {
+    double& to = values_[c][k];
+    const double from = partial.values_[c][k];
+    to = its[k] > own[k] ? to * std::exp(own[k] - its[k]) + from : to + from * std::exp(its[k] - own[k]);
+  }
+}
+
 void Accumulators::combine(const Accumulators& partial, std::int64_t begin, std::int64_t end) {
   for (std::size_t c = 0; c < values_.size(); ++c) {
     const Reduction reduction = source_->reductions[c];
     double* const to_index = indices_[c];
     const double* const from_index = partial.indices_[c];
     with_rows(source_->held_in[c], values_[c], partial.values_[c], [&]<typename T>(T* to, const T* from) {
+      if (reduction == Reduction::Weighted) return combine_weighted(partial, c, begin, end);
       if (reduction == Reduction::Sum) {
         // Apart, since of this loop the compiler makes vectors.
         for (std::int64_t k = begin; k < end; ++k) to[k] += from[k];

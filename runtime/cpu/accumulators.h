@@ -22,6 +22,8 @@ class Accumulators {
   double* const* indices() const { return indices_.data(); }
 
  private:
+  void combine_weighted(const Accumulators& partial, std::size_t c, std::int64_t begin, std::int64_t end);
+
   const KernelSource* source_ = nullptr;
   AlignedBuffer memory_;
   std::vector<double*> values_, indices_;

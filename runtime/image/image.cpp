@@ -39,9 +39,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout, axes, periodic, triclinic, reac
                                    j_positions, packed_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, text, text_but, search_text, list_text, pair_text, target,
                                    lanes, tile, i_block, i_columns, j_columns, fields, params, outputs, reductions,
-                                   held_in, has_finish, table_params, tables, uses_i_index, uses_j_index, neighbours,
-                                   no_neighbours, search, operations, launches, list_launch, packed_bytes, pair_columns,
-                                   cutoff, pair_statements)
+                                   references, held_in, has_finish, table_params, tables, uses_i_index, uses_j_index,
+                                   neighbours, no_neighbours, search, operations, launches, list_launch, packed_bytes,
+                                   pair_columns, cutoff, pair_statements)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CudaImage, architecture, config, ptx, text, toolkit, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PipelineImage, made_by, precision, math, root, cpu, cuda, cuda_images)
 
@@ -50,7 +50,7 @@ namespace {
 constexpr std::string_view kMagic = "nbcc pipeline\n";
 // Goes up with every change of the lists above and of what they mean, and of what kernels take for granted
 // (kernel_source.h, cuda_arguments.h).
-constexpr std::uint32_t kVersion = 11;
+constexpr std::uint32_t kVersion = 12;
 
 static_assert(std::endian::native == std::endian::little);
 

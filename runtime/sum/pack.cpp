@@ -116,8 +116,10 @@ T accumulated(Reduction reduction, T old, Value value) {
     const T partial = rounded<T>(value);
     if constexpr (std::is_integral_v<T>) {
       T sum = 0;
-      if (reduction == Reduction::Sum && __builtin_add_overflow(old, partial, &sum))
+      if (is_sum(reduction) && __builtin_add_overflow(old, partial, &sum))
         return partial < 0 ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
+      if (reduction == Reduction::Product && __builtin_mul_overflow(old, partial, &sum))
+        return (partial < 0) != (old < 0) ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
     }
     return combined(reduction, old, partial);
   }

@@ -1,6 +1,7 @@
-// The five reductions: how a partial result combines with the total. Min and max hand NaN on; argmin and argmax never
+// The reductions: how a partial result combines with the total. Min and max hand NaN on; argmin and argmax never
 // choose it, and keep the earlier of two equals.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -20,10 +21,20 @@ bool is_better(Reduction reduction, T value, T best) {
   return is_minimum(reduction) ? value < best : value > best;
 }
 
-// Of a sum, minimum or maximum.
+// log(exp(a) + exp(b))
+inline double log_added(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return a + b;
+  const double larger = std::max(a, b);
+  if (std::isinf(larger)) return larger;
+  return larger + std::log1p(std::exp(std::min(a, b) - larger));
+}
+
+// Of a sum, minimum, maximum, product or logsumexp.
 template <typename T>
 T combined(Reduction reduction, T total, T partial) {
-  if (reduction == Reduction::Sum) return total + partial;
+  if (is_sum(reduction)) return total + partial;
+  if (reduction == Reduction::Product) return total * partial;
+  if (reduction == Reduction::LogSumExp) return T(log_added(double(total), double(partial)));
   if constexpr (std::numeric_limits<T>::has_quiet_NaN) {
     if (std::isnan(partial)) return partial;
   }

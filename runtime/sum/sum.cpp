@@ -221,6 +221,11 @@ void SumState::check_accumulate() const {
       throw UsageError(fmt::format("{} is an {} and cannot be accumulated: an index alone does not tell its value",
                                    quoted(f), field.reduction == Reduction::ArgMin ? "argmin" : "argmax"));
     }
+    if (field.role == Role::Output && given_[f] != Given::Ignored && field.reduction == Reduction::Softmax) {
+      throw UsageError(
+          fmt::format("{} is a softmax and cannot be accumulated: a mean alone does not tell the weights that it is of",
+                      quoted(f)));
+    }
   }
 }
 

@@ -52,7 +52,8 @@ TEST_P(EveryPipelineOfDifferences, IsTranslationInvariantInMixedPrecision) {
 // Positions that are compared have no difference to be exact; numbered fields have no name to shift.
 std::vector<std::string> library_of_differences() {
   std::vector<std::string> names = library();
-  std::erase_if(names, [](const std::string& n) { return n == "ks_statistic" || n.starts_with("cunbody_"); });
+  std::erase_if(
+      names, [](const std::string& n) { return n == "ks_statistic" || n == "attention" || n.starts_with("cunbody_"); });
   return names;
 }
 

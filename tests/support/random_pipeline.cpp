@@ -38,6 +38,8 @@ class PipelineAuthor {
       if (random_.chance(30)) line("skip_if({});", expressions_.condition(1));
       if (random_.chance(30)) cutoffs();
       for (int n = random_.between(2, 7); n > 0; --n) statement(0);
+      // That outputs have in common, or not.
+      line("real logit = {};", expressions_.scalar(2).text);
       for (const OutputField& output : outputs_) contribution(output);
     }
     if (random_.chance(50)) finish();
@@ -117,10 +119,11 @@ class PipelineAuthor {
   void output_field() {
     OutputField output;
     output.name = fresh("out");
-    const int kind = random_.below(8);
-    static const std::vector<Reduction> reductions{Reduction::Sum,    Reduction::Sum, Reduction::Sum,
-                                                   Reduction::Min,    Reduction::Max, Reduction::ArgMin,
-                                                   Reduction::ArgMax, Reduction::Sum};
+    const int kind = random_.below(12);
+    static const std::vector<Reduction> reductions{Reduction::Sum,     Reduction::Sum,     Reduction::Sum,
+                                                   Reduction::Min,     Reduction::Max,     Reduction::ArgMin,
+                                                   Reduction::ArgMax,  Reduction::Sum,     Reduction::LogSumExp,
+                                                   Reduction::Softmax, Reduction::Product, Reduction::Count};
     output.reduction = reductions[std::size_t(kind)];
     output.type = "real";
     if (output.reduction == Reduction::ArgMin || output.reduction == Reduction::ArgMax) {
@@ -128,7 +131,11 @@ class PipelineAuthor {
     } else if (kind == 7) {
       static const std::vector<std::string> types{"double", "int", "int", "index"};
       output.type = random_.pick(types);
-    } else if (output.reduction != Reduction::Sum && random_.chance(35)) {
+    } else if (output.reduction == Reduction::Count) {
+      output.type = random_.chance(50) ? "int" : "index";
+    } else if (output.reduction == Reduction::LogSumExp || output.reduction == Reduction::Product) {
+      if (random_.chance(25)) output.type = "double";
+    } else if (output.reduction != Reduction::Sum && output.reduction != Reduction::Softmax && random_.chance(35)) {
       output.type = random_.chance(50) ? "int" : "index";
     } else if (random_.chance(40)) {
       output.type = expressions_.vector_type();
@@ -392,7 +399,27 @@ class PipelineAuthor {
                       : fmt::format("{} + {}({})", value.text, expressions_.vector_type(), shift);
   }
 
+  // The rest of a statement that changes an output of these reductions.
+  std::string joined(const OutputField& output) {
+    const auto logit = [&] {
+      return random_.chance(70) ? std::string("logit") : "5.0 * (" + expressions_.scalar(1).text + ")";
+    };
+    switch (output.reduction) {
+      case Reduction::LogSumExp:
+        return fmt::format("= logsumexp({}, {})", output.name, logit());
+      case Reduction::Softmax:
+        return fmt::format("= softmax({}, {}, {})", output.name, logit(), term(output.width));
+      case Reduction::Product:
+        return fmt::format("*= 1.0 + 0.01 * ({})", expressions_.scalar(2).text);
+      case Reduction::Count:
+        return "+= " + expressions_.condition(1);
+      default:
+        return "";
+    }
+  }
+
   void reduce(const OutputField& output) {
+    if (const std::string rest = joined(output); !rest.empty()) return line("{} {};", output.name, rest);
     const char* const assign = output.negative ? "-=" : "+=";
     const std::string& name = output.name;
     const std::string_view reduction = nbcc::name(output.reduction);

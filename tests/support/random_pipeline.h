@@ -5,7 +5,7 @@
 //    their squares and comparisons are exact in single precision. Branches, floor, argmin and the like look at such
 //    exact quantities only; every other operation is continuous and keeps clear of its singularities.
 //  - Every term of a sum and every candidate of a min or max is at least 1 in size, and all terms of one output have
-//    one sign. finish() multiplies by factors in [0.5, 2] or takes a square root.
+//    one sign. Factors of a product are near 1. finish() multiplies by factors in [0.5, 2] or takes a square root.
 // So outputs agree within the bounds of expect(), and those of integral type (argmin, argmax, counts, extremes of whole
 // numbers) exactly.
 #pragma once

@@ -119,7 +119,26 @@ TEST(interpret, empty_reductions) {
   EXPECT_EQ(xj_reduced(Reduction::Max, {}), -kInf);
   EXPECT_EQ(xj_reduced(Reduction::ArgMin, {}), -1);
   EXPECT_EQ(xj_reduced(Reduction::ArgMax, {}), -1);
+  EXPECT_EQ(xj_reduced(Reduction::LogSumExp, {}), -kInf);
+  EXPECT_EQ(xj_reduced(Reduction::Product, {}), 1);
+  EXPECT_EQ(xj_reduced(Reduction::Count, {}), 0);
 }
+
+TEST(interpret, exponentials_do_not_overflow) {
+  EXPECT_EQ(xj_reduced(Reduction::LogSumExp, {-1e4}), -1e4);
+  EXPECT_DOUBLE_EQ(xj_reduced(Reduction::LogSumExp, {1e4, 1e4, -kInf}), 1e4 + std::log(2));
+  EXPECT_EQ(xj_reduced(Reduction::LogSumExp, {1, kInf}), kInf);
+  EXPECT_TRUE(std::isnan(xj_reduced(Reduction::LogSumExp, {kInf, kNan})));
+  Pipeline p = test::sum_of([](Graph& g) { return input_j(g, 0); });
+  p.fields.back().reduction = Reduction::Softmax;
+  p.contributions[0].logit = p.pair.unary(Op::Neg, input_j(p.pair, 0));
+  const OracleOutput out = interpret(p, particles({0}, {-1000, 1000, -1000}));
+  EXPECT_EQ(out.values[0][0], -1000);
+  EXPECT_EQ(out.magnitudes[0][0], 1000);
+  EXPECT_TRUE(std::isnan(interpret(p, particles({0}, {})).values[0][0]));
+}
+
+TEST(interpret, products) { EXPECT_EQ(xj_reduced(Reduction::Product, {3, -5, 7}), -105); }
 
 TEST(interpret, no_i_at_all) {
   const Pipeline p = test::sum_of([](Graph& g) { return input_j(g, 0); });

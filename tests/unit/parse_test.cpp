@@ -357,6 +357,10 @@ TEST(parse_functions, every_one) {
 TEST(parse_functions, names_that_a_text_declares_are_its_own) {
   expect_same("real sign(real x) { return 3 * x; }\ns += sign(xi) + sign(2);",
               [](double x, double) { return 3 * x + 6; });
+  expect_same(
+      "real softmax = xi, product = xj, count = 1.0;\nreal logsumexp(real a, real b) { return a - b; }\n"
+      "s += logsumexp(softmax, product * count);",
+      [](double x, double y) { return x - y; });
   expect_same("real hypot = xi, fmod = xj;\n{ real log10 = 2; s += log10 * hypot; }\ns += fmod + expm1(xi);",
               [](double x, double y) { return 2 * x + y + std::expm1(x); });
   expect_same("real bessel_j0(real x) { return 2 * x; }\nreal bessel_k1 = 3;\ns += bessel_j0(xi) + bessel_k1;",

@@ -26,9 +26,9 @@ std::string address(const SidePlan& side, int column, char letter) {
   return address(side, column, name, name);
 }
 
-std::string accumulator(std::size_t k, int r) { return fmt::format("sum{}_{}", k, r); }
-
 }  // namespace
+
+std::string cpu_accumulator(std::size_t k, int r) { return fmt::format("sum{}_{}", k, r); }
 
 CpuPairBody::CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpressions& expressions)
     : plan_(plan), vectors_(vectors), expressions_(expressions), i_block_(choose_block(vectors)) {
@@ -225,8 +225,11 @@ std::string CpuPairBody::clear() const {
   for (std::size_t k = 0; k < plan_.outputs.size(); ++k)
     for (int r = 0; r < i_block_; ++r) {
       const OutputPlan& output = plan_.outputs[k];
-      text += fmt::format("{0} {1} = ({0})({2});\n", cpu_type(output.type, true), accumulator(k, r),
-                          cpu_literal(output.identity(), output.type));
+      const bool goes_on = output.reduction == Reduction::Reference;
+      text +=
+          fmt::format("{0} {1} = ({0})({2});\n", cpu_type(output.type, true), cpu_accumulator(k, r),
+                      goes_on ? fmt::format("finite<{}>(a->acc[{}][{}])", cpu_type(output.type, false), k, i_name(r))
+                              : cpu_literal(output.identity(), output.type));
       if (keeps_index(output.reduction)) text += fmt::format("vint arg{}_{} = (vint)(-1);\n", k, r);
     }
   return text;
@@ -251,32 +254,46 @@ std::string CpuPairBody::accumulate_all() const {
 // A product is fused into the sum; the compiler drops the product itself where nothing else needs it.
 std::string CpuPairBody::accumulate(std::size_t k, int r, bool every_pair_counts) const {
   const OutputPlan& output = plan_.outputs[k];
-  const std::string sum = accumulator(k, r), value = node_name(output.value, r);
-  std::string counted = every_pair_counts ? "all_lanes" : fmt::format("live_{}", r);
-  if (output.guard != kNone && !(every_pair_counts && exclusions_.count(output.guard)))
-    counted += " & " + node_name(output.guard, r);
+  const std::string sum = cpu_accumulator(k, r), value = node_name(output.value, r);
+  const std::string counts = counted(output, r, every_pair_counts);
+  if (output.reduction == Reduction::Weighted) return "";  // with its reference
+  if (output.reduction == Reduction::Reference) return accumulate_weighted(k, r, every_pair_counts);
+  if (output.reduction == Reduction::Product)
+    return fmt::format("{0} = choose({1}, {0} * {2}, {0});\n", sum, counts, value);
   if (output.reduction == Reduction::Sum) {
     const auto& factors = graph_[output.value].args;
     const std::string next =
         output.fused ? fmt::format("fused({}, {}, {})", node_name(factors[0], r), node_name(factors[1], r), sum)
                      : fmt::format("{} + {}", sum, value);
-    return fmt::format("{0} = choose({1}, {2}, {0});\n", sum, counted, next);
+    return fmt::format("{0} = choose({1}, {2}, {0});\n", sum, counts, next);
   }
   const bool least = is_minimum(output.reduction);
-  if (!keeps_index(output.reduction)) return fmt::format("accumulate({}, {}, {}, {});\n", sum, value, counted, least);
+  if (!keeps_index(output.reduction)) return fmt::format("accumulate({}, {}, {}, {});\n", sum, value, counts, least);
   return fmt::format("accumulate({}, arg{}_{}, {}, lane_numbers + (vint)((int)(j - first_j)), {}, {});\n", sum, k, r,
-                     value, counted, least);
+                     value, counts, least);
+}
+
+// The lanes that count.
+std::string CpuPairBody::counted(const OutputPlan& output, int r, bool every_pair_counts) const {
+  std::string counts = every_pair_counts ? "all_lanes" : fmt::format("live_{}", r);
+  if (output.guard != kNone && !(every_pair_counts && exclusions_.count(output.guard)))
+    counts += " & " + node_name(output.guard, r);
+  return counts;
 }
 
 std::string CpuPairBody::reduce(int r) const {
   std::string text;
   for (std::size_t k = 0; k < plan_.outputs.size(); ++k) {
     const OutputPlan& output = plan_.outputs[k];
-    const std::string sum = accumulator(k, r), i = i_name(r);
+    const std::string sum = cpu_accumulator(k, r), i = i_name(r);
     const char* const whole = output.is_whole() ? "(index*)" : "";
     const bool least = is_minimum(output.reduction);
     if (output.reduction == Reduction::Sum)
       text += fmt::format("a->acc[{}][{}] += total({});\n", k, i, sum);
+    else if (output.reduction == Reduction::Product)
+      text += fmt::format("a->acc[{}][{}] *= product({});\n", k, i, sum);
+    else if (output.reduction == Reduction::Weighted || output.reduction == Reduction::Reference)
+      text += output.reduction == Reduction::Reference ? reduce_weighted(k, r) : "";
     else if (!keeps_index(output.reduction))
       text += fmt::format("combine({}a->acc[{}] + {}, {}, {});\n", whole, k, i, sum, least);
     else

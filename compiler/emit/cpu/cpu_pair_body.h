@@ -5,6 +5,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "compiler/emit/cpu/cpu_expression.h"
 #include "compiler/emit/plan.h"
@@ -16,6 +17,9 @@ namespace nbcc {
 // `live`, which lanes of it there are, and `but`, whether some pairs are left out; `first_j`, from which on j is
 // counted since the accumulators were cleared. Statements of several i-particles are written breadth first (t7_0, t7_1,
 // then t8_0, t8_1): independent work stands side by side, and the compiler keeps it so.
+// The vector that holds what the r-th i has of output component k.
+std::string cpu_accumulator(std::size_t k, int r);
+
 class CpuPairBody {
  public:
   CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpressions& expressions);
@@ -33,6 +37,7 @@ class CpuPairBody {
   std::string clear() const;
   std::string pair();               // one vector of j against all i at hand, into the accumulators
   std::string reduce(int r) const;  // the accumulators of the r-th i to the rows of results
+  std::string functions();          // that these statements call and not every kernel has
 
  private:
   int choose_block(const CpuVectors& vectors) const;
@@ -50,6 +55,10 @@ class CpuPairBody {
   std::string counted_pairs() const;
   std::string accumulate_all() const;
   std::string accumulate(std::size_t k, int r, bool every_pair_counts) const;
+  std::string counted(const OutputPlan& output, int r, bool every_pair_counts) const;
+  std::vector<std::size_t> weighed_by(std::size_t reference) const;
+  std::string accumulate_weighted(std::size_t reference, int r, bool every_pair_counts) const;
+  std::string reduce_weighted(std::size_t reference, int r) const;
 
   const Plan& plan_;
   const CpuVectors vectors_;

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "compiler/emit/accumulators.h"
 #include "compiler/emit/cpu/cpu_all_pairs.h"
 #include "compiler/emit/cpu/cpu_expression.h"
 #include "compiler/emit/cpu/cpu_locate.h"
@@ -90,7 +91,8 @@ Target cpu_target(Isa isa) {
   throw InternalError("no such instruction set");
 }
 
-KernelSource emit_cpu(const Pipeline& pipeline, const Options& options, Isa isa, const Neighbourhood* neighbourhood) {
+KernelSource emit_cpu(const Pipeline& given, const Options& options, Isa isa, const Neighbourhood* neighbourhood) {
+  const Pipeline pipeline = with_accumulators(given);
   const Plan plan = make_plan(pipeline, options);
   const CpuVectors vectors{isa, options.precision};
   CpuExpressions expressions(vectors);
@@ -118,8 +120,9 @@ KernelSource emit_cpu(const Pipeline& pipeline, const Options& options, Isa isa,
     source.search = search_layout(*neighbourhood);
     locate = cpu_locate(*neighbourhood, plan, scalars);
   }
+  const std::string more = body.functions();
   holes["finish"] = nowhere_statements(pipeline, plan, scalars) + finish_statements(pipeline, plan, scalars);
-  holes["functions"] = expressions.functions();  // last: it knows by now which are used
+  holes["functions"] = expressions.functions() + more;  // last: it knows by now which are used
   holes["interact"] = frame + fill_template("cpu_interact.cpp", {});
   if (!locate.empty()) holes["interact"] += fill_template("cpu_numbered.cpp", {}) + locate;
   source.text = fill_template("cpu_kernel.cpp", holes);

@@ -11,6 +11,7 @@
 #include "compiler/emit/cuda/cuda_expression.h"
 #include "compiler/emit/cuda/cuda_statement.h"
 #include "compiler/emit/cuda/cuda_struct.h"
+#include "compiler/emit/cuda/cuda_weights.h"
 #include "compiler/emit/spelling.h"
 #include "compiler/passes/coincident.h"
 
@@ -175,12 +176,12 @@ class PairText {
     for (std::size_t k = 0; k < plan_.outputs.size(); ++k) {
       const OutputPlan& output = plan_.outputs[k];
       const std::string type = cuda_type(output.type, scalars_);
-      if (output.reduction == Reduction::Sum) {
+      if (is_summed(output)) {
         tile += fmt::format("{} s{} = 0;\n", type, k);
         sum += fmt::format("{} s{} = {{}};\n", type_of(output) == Type::Float ? "TwoFloat" : "double", k);
         continue;
       }
-      sum += fmt::format("{} s{} = {};\n", type, k, cuda_literal(output.identity(), output.type, scalars_));
+      sum += fmt::format("{} s{} = {};\n", type, k, cuda_initial(output, scalars_));
       if (!keeps_index(output.reduction)) continue;
       tile += fmt::format("int k{} = -1;  // position in the tile, -1: none\n", k);
       sum += fmt::format("index j{} = -1;  // -1: none\n", k);
@@ -342,6 +343,7 @@ class PairText {
   // branch is worth that.
   std::string accumulate(std::size_t k) const {
     const OutputPlan& output = plan_.outputs[k];
+    if (output.reduction >= Reduction::Product) return cuda_accumulate_weighted(plan_, k, scalars_);
     const std::string guard = output.guard == kNone ? "" : fmt::format("t{}", output.guard);
     const std::string value = fmt::format("t{}", output.value);
     if (output.reduction == Reduction::Sum) {
@@ -383,7 +385,7 @@ class PairText {
   std::string flush() const {
     std::string text;
     for (std::size_t k = 0; k < plan_.outputs.size(); ++k) {
-      if (plan_.outputs[k].reduction == Reduction::Sum) text += fmt::format("add(sum[r].s{0}, part[r].s{0});\n", k);
+      if (is_summed(plan_.outputs[k])) text += fmt::format("add(sum[r].s{0}, part[r].s{0});\n", k);
       if (keeps_index(plan_.outputs[k].reduction) && pairs_ == CudaPairs::All)
         text += fmt::format("if (part[r].k{0} >= 0) sum[r].j{0} = first_j + part[r].k{0} + a.j_offset;\n", k);
     }
@@ -428,6 +430,10 @@ class PairText {
     return statements;
   }
 
+  // Tile by tile, in working precision.
+  static bool is_summed(const OutputPlan& output) {
+    return output.reduction == Reduction::Sum || output.reduction == Reduction::Weighted;
+  }
   bool any_order() const { return pairs_ != CudaPairs::All; }
   // What is said of a j-particle's number, where it is needed: always, if pairs are left out.
   std::string number_of_j(const std::string& text) const {

@@ -6,6 +6,7 @@
 
 #include "compiler/emit/cuda/cuda_expression.h"
 #include "compiler/emit/cuda/cuda_pair_body.h"
+#include "compiler/emit/cuda/cuda_weights.h"
 #include "compiler/emit/finish.h"
 
 namespace nbcc {
@@ -48,7 +49,8 @@ void cuda_partial(const Pipeline& pipeline, const Plan& plan, CudaPairs pairs, T
   };
   for (std::size_t k = 0; k < plan.outputs.size(); ++k) {
     const OutputPlan& output = plan.outputs[k];
-    const bool sum = output.reduction == Reduction::Sum, least = is_minimum(output.reduction);
+    const bool weighted = output.reduction == Reduction::Weighted, sum = output.reduction == Reduction::Sum || weighted;
+    const bool least = is_minimum(output.reduction), product = output.reduction == Reduction::Product;
     add_member(output.is_whole() ? "index" : "double", fmt::format("acc{}", k),
                cuda_literal(output.identity(), output.is_whole() ? Type::Index : Type::Double, kScalars));
     made += fmt::format("part.acc{0} = {1}sum.s{0}{2};\n", k, sum ? "total(" : "", sum ? ")" : "");
@@ -56,14 +58,22 @@ void cuda_partial(const Pipeline& pipeline, const Plan& plan, CudaPairs pairs, T
       add_member("double", fmt::format("arg{}", k), "-1.0");
       made += fmt::format("part.arg{0} = (double)sum.j{0};\n", k);
       combined += fmt::format("keep_best(all.acc{0}, all.arg{0}, part.acc{0}, part.arg{0}, {1});\n", k, least);
+    } else if (weighted || product || output.reduction == Reduction::Reference) {
+      combined += cuda_combine_weighted(plan, k);
     } else if (sum) {
       combined += fmt::format("all.acc{0} += part.acc{0};\n", k);
     } else {
       combined += fmt::format("all.acc{0} = {1}(all.acc{0}, part.acc{0});\n", k, least ? "minimum" : "maximum");
     }
     const std::string result = result_name(output, k);
+    const Reduction declared = pipeline.field_of(Role::Output, int(k)).reduction;
+    if (is_hidden(declared)) continue;
     all_plain += fmt::format("{}is_plain(a.out[{}])", k == 0 ? "" : " & ", k);
     plain += fmt::format("store_plain(a.out[{}], i, {});\n", k, result);
+    if (product || declared == Reduction::LogSumExp) {
+      store += cuda_store_onto(declared, k, result);
+      continue;
+    }
     store += fmt::format("store(a.out[{}], i, {}, {});\n", k, result, sum ? "kSum" : least ? "kMinimum" : "kMaximum");
   }
   holes["partial_size"] = std::to_string(size);

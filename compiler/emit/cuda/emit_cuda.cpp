@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "compiler/emit/accumulators.h"
 #include "compiler/emit/cuda/cuda_lists.h"
 #include "compiler/emit/cuda/cuda_neighbours.h"
 #include "compiler/emit/cuda/cuda_pair_body.h"
@@ -111,7 +112,8 @@ std::vector<Column> transferred(const std::vector<Column>& columns) {
 // 2^-22.9, which needs no refinement, and 2^-20.03 rounded up: see rsqrt_estimate in templates/cuda_types.cuh.in.
 Target cuda_target() { return {0x1.13p-23, 0x1.8p-20, true, true}; }
 
-KernelSource emit_cuda(const Pipeline& pipeline, const Options& options, const Neighbourhood* neighbourhood) {
+KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neighbourhood* neighbourhood) {
+  const Pipeline pipeline = with_accumulators(given);
   const Plan plan = make_plan(pipeline, options);
   KernelSource source = describe_kernel(pipeline, plan);
   source.target = "cuda";

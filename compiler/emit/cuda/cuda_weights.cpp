@@ -1,0 +1,77 @@
+// Plan -> text over the members of TileSums, Sums and Partial. Doors: those of the header.
+//
+// A thread keeps the reference of its i-particle beside the sums of all tiles. A logit far above it raises it, and then
+// the sums of this tile and of all tiles are scaled: about as often as the logarithm of the number of pairs, so that
+// the branch costs a comparison. That a weight may be as large as exp(8) before, makes it rarer still, and keeps the
+// roundings of logits that rise little by little from piling up.
+#include "compiler/emit/cuda/cuda_weights.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace nbcc {
+namespace {
+
+bool is_float(const OutputPlan& output, const CudaScalars& scalars) {
+  return scalars.resolved(output.type) == Type::Float;
+}
+
+}  // namespace
+
+bool uses_cuda_weights(const Plan& plan) {
+  return std::ranges::any_of(plan.outputs, [](const OutputPlan& output) {
+    return output.reduction == Reduction::Reference || output.reduction == Reduction::Product;
+  });
+}
+
+std::string cuda_initial(const OutputPlan& output, const CudaScalars& scalars) {
+  const bool narrow = output.reduction == Reduction::Reference && is_float(output, scalars);
+  return cuda_literal(narrow ? double(std::numeric_limits<float>::lowest()) : output.identity(), output.type, scalars);
+}
+
+std::string cuda_accumulate_weighted(const Plan& plan, std::size_t k, const CudaScalars& scalars) {
+  const OutputPlan& output = plan.outputs[k];
+  if (output.reduction == Reduction::Weighted) return "";
+  const std::string guard = output.guard == kNone ? "" : fmt::format("if (t{}) ", output.guard);
+  if (output.reduction == Reduction::Product) return fmt::format("{}sum[r].s{} *= t{};\n", guard, k, output.value);
+  const bool narrow = is_float(output, scalars);
+  const char* const type = narrow ? "float" : "double";
+  std::string scaled, sums;
+  for (std::size_t m = 0; m < plan.outputs.size(); ++m) {
+    const OutputPlan& weighted = plan.outputs[m];
+    if (weighted.reference != int(k)) continue;
+    scaled += fmt::format("part[r].s{0} *= by;\nscale_sum(sum[r].s{0}, by);\n", m);
+    sums += plan.graph.is_constant(weighted.value, 1) ? fmt::format("part[r].s{} += weight;\n", m)
+                                                      : fmt::format("part[r].s{0} = {1}(weight, t{2}, part[r].s{0});\n",
+                                                                    m, narrow ? "fmaf" : "fma", weighted.value);
+  }
+  return fmt::format(
+      "{0}{{\n"
+      "if (t{1} - sum[r].s{2} > 8) {{\nconst {3} by = raise(sum[r].s{2}, t{1});\n{4}}}\n"
+      "const {3} weight = exponential(t{1} - sum[r].s{2});\n{5}}}\n",
+      guard, output.value, k, type, scaled, sums);
+}
+
+std::string cuda_combine_weighted(const Plan& plan, std::size_t k) {
+  const OutputPlan& output = plan.outputs[k];
+  if (output.reduction == Reduction::Weighted) return "";
+  if (output.reduction == Reduction::Product) return fmt::format("all.acc{0} *= part.acc{0};\n", k);
+  std::string text = fmt::format(
+      "const double to{0} = part.acc{0} > all.acc{0} ? part.acc{0} : all.acc{0};\n"
+      "const double old{0} = relative(all.acc{0}, to{0}), new{0} = relative(part.acc{0}, "
+      "to{0});\n",
+      k);
+  for (std::size_t m = 0; m < plan.outputs.size(); ++m)
+    if (plan.outputs[m].reference == int(k))
+      text += fmt::format("all.acc{0} = all.acc{0} * old{1} + part.acc{0} * new{1};\n", m, k);
+  return text + fmt::format("all.acc{0} = to{0};\n", k);
+}
+
+std::string cuda_store_onto(Reduction declared, std::size_t k, const std::string& result) {
+  const char* const function = declared == Reduction::Product ? "multiplied" : "log_added";
+  return fmt::format("store(overwriting(a.out[{0}]), i, {1}(a.out[{0}], i, {2}), kSum);\n", k, function, result);
+}
+
+}  // namespace nbcc
