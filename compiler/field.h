@@ -11,15 +11,17 @@ namespace nbcc {
 enum class Role : std::uint8_t { InputI, InputJ, Param, Output, InputPair };
 constexpr int kRoles = 5;
 
-enum class Reduction : std::uint8_t { Sum, Min, Max, ArgMin, ArgMax };
+// At: what goes along with the pair that an argmin or argmax has chosen.
+enum class Reduction : std::uint8_t { Sum, Min, Max, ArgMin, ArgMax, At };
 constexpr bool keeps_index(Reduction r) { return r == Reduction::ArgMin || r == Reduction::ArgMax; }
 constexpr bool is_minimum(Reduction r) { return r == Reduction::Min || r == Reduction::ArgMin; }
 
-// Whole numbers have no infinity.
+// Whole numbers have no infinity. What goes along with no choice is NaN, of whole numbers 0.
 template <typename T>
 constexpr T identity(Reduction r) {
   using Limits = std::numeric_limits<T>;
   if (r == Reduction::Sum) return T(0);
+  if (r == Reduction::At) return Limits::has_quiet_NaN ? Limits::quiet_NaN() : T(0);
   if constexpr (Limits::has_infinity) return is_minimum(r) ? Limits::infinity() : -Limits::infinity();
   return is_minimum(r) ? Limits::max() : Limits::min();
 }
@@ -34,10 +36,42 @@ struct FieldShape {
   int width = 1;                         // 1: scalar; 2..4: vec2..vec4
   int first = 0;                         // its first component among all components of its role
   Reduction reduction = Reduction::Sum;  // of an output
+  int follows = -1;                      // of an output(at): the first component of the output that chooses
   std::vector<double> defaults;          // of a param: empty, or one per component
   std::string comment;                   // what the user wrote behind the declaration
   int components() const { return width * (length == 0 ? 1 : length); }
 };
+
+// An argmin or argmax that keeps several places, or that values go along with: component first + m is the j_index in
+// place m, the best in place 0.
+struct Choice {
+  int first = 0, places = 1;
+  Reduction reduction = Reduction::ArgMin;
+  // Outputs whose component first + m * width + d is that of place m.
+  struct Carried {
+    int first = 0, width = 1;
+    bool operator==(const Carried&) const = default;
+  };
+  std::vector<Carried> carried;
+  bool least() const { return is_minimum(reduction); }
+  int last() const { return first + places - 1; }
+  bool operator==(const Choice&) const = default;
+};
+
+// Those among some fields, of any kind that is a FieldShape, in their order.
+template <typename Fields>
+std::vector<Choice> choices_of(const Fields& fields) {
+  std::vector<Choice> choices;
+  for (const FieldShape& field : fields) {
+    if (field.role != Role::Output || !keeps_index(field.reduction)) continue;
+    Choice choice{field.first, field.components(), field.reduction, {}};
+    for (const FieldShape& other : fields)
+      if (other.role == Role::Output && other.reduction == Reduction::At && other.follows == field.first)
+        choice.carried.push_back({other.first, other.width});
+    if (choice.places > 1 || !choice.carried.empty()) choices.push_back(choice);
+  }
+  return choices;
+}
 
 // An array of a param that is read at indices known at run time only. Element k, counted through all rows, is component
 // first + k * stride among all params.

@@ -1,5 +1,5 @@
-// Words of the command line -> values of params. The doors are in the header. Whether a param of that name exists is not
-// asked here.
+// Words of the command line -> values of params. The doors are in the header. Whether a param of that name exists is
+// not asked here.
 #include "particles/param_value.h"
 
 #include <fmt/core.h>

@@ -45,6 +45,14 @@ class Planner {
                          value.binding == Binding::Pair && value.type >= Type::Float;
       plan_.outputs.push_back({c, fields[k]->reduction, value.type, fused});
     }
+    plan_.choices = choices_of(pipeline_.fields);
+    for (const Choice& choice : plan_.choices) {
+      const auto mark = [&](int first, int count) {
+        for (int k = first; k < first + count; ++k) plan_.outputs[std::size_t(k)].of_choice = true;
+      };
+      mark(choice.first, choice.places);
+      for (const Choice::Carried& carried : choice.carried) mark(carried.first, choice.places * carried.width);
+    }
   }
 
   void place_tables() {

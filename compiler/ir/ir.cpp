@@ -47,7 +47,7 @@ std::string_view name(Role role) {
 }
 
 std::string_view name(Reduction reduction) {
-  constexpr std::array<std::string_view, 5> names{"sum", "min", "max", "argmin", "argmax"};
+  constexpr std::array<std::string_view, 6> names{"sum", "min", "max", "argmin", "argmax", "at"};
   return names[std::size_t(reduction)];
 }
 
@@ -204,6 +204,11 @@ std::vector<NodeId> Pipeline::roots() const {
 int count_operations(const Pipeline& pipeline) {
   const std::vector<bool> needed = reachable(pipeline.pair, pipeline.roots());
   int count = int(pipeline.contributions.size());
+  // A choice is one reduction, however many places it has and whatever goes along.
+  for (const Choice& choice : choices_of(pipeline.fields)) {
+    count -= choice.places - 1;
+    for (const Choice::Carried& carried : choice.carried) count -= choice.places * carried.width;
+  }
   for (NodeId id = 0; id < pipeline.pair.size(); ++id) {
     const Node& node = pipeline.pair[id];
     if (needed[std::size_t(id)] && node.binding == Binding::Pair) count += facts(node.op).cost;

@@ -57,14 +57,14 @@ std::string print_field(const Field& field) {
   return result + '\n';
 }
 
-std::string print_contribution(const std::string& output, Reduction reduction, const Contribution& contribution,
-                               const Names& names) {
+std::string print_contribution(const std::string& output, Reduction reduction, const std::string& into,
+                               const Contribution& contribution, const Names& names) {
   const auto node = [&](NodeId id) {
     return id == kNone ? std::string("none") : fmt::format("%{}", names[std::size_t(id)]);
   };
-  std::string result = reduction == Reduction::Sum ? fmt::format("  {} += {}", output, node(contribution.value))
-                                                   : fmt::format("  {} = {}({}, {})", output, name(reduction), output,
-                                                                 node(contribution.value));
+  std::string result = reduction == Reduction::Sum
+                           ? fmt::format("  {} += {}", output, node(contribution.value))
+                           : fmt::format("  {} = {}({}, {})", output, name(reduction), into, node(contribution.value));
   if (contribution.guard != kNone) result += " if " + node(contribution.guard);
   if (contribution.scale != kNone) result += " times " + node(contribution.scale) + " after the sum";
   return result + '\n';
@@ -98,7 +98,10 @@ std::string print(const Pipeline& pipeline) {
   const Names pair = number(pipeline.pair, pipeline.roots());
   result += "pair\n" + print_nodes(pipeline.pair, pair, &components);
   for (std::size_t c = 0; c < pipeline.contributions.size(); ++c) {
-    result += print_contribution(output(c), outputs.at(c)->reduction, pipeline.contributions[c], pair);
+    const int chooser = outputs.at(c)->follows;
+    result += print_contribution(output(c), outputs.at(c)->reduction,
+                                 chooser < 0 ? output(c) : outputs.at(std::size_t(chooser))->name,
+                                 pipeline.contributions[c], pair);
   }
   if (pipeline.finished.empty()) return result;
 

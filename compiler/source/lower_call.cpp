@@ -30,6 +30,10 @@ Value Lowering::call_built_in(const clang::CallExpr* expression, const clang::Fu
   const std::string name = function->getName().str();
   if (name == "argmin" || name == "argmax")
     throw Rejected{where, fmt::format("{0} is a reduction: write 'near = {0}(near, value)' with an output({0})", name)};
+  if (name == "at")
+    throw Rejected{where,
+                   "at is a reduction: write 'd = at(near, value)' with an output(at) d and an output(argmin) "
+                   "or output(argmax) near"};
   if (name == "skip_if" || name == "sincos") throw Rejected{where, fmt::format("{} stands alone as a statement", name)};
   if (name == "table" || name == "spline") return interpolate(expression, name == "spline");
   std::vector<Value> arguments;

@@ -93,7 +93,7 @@ constexpr std::array kTypes =
     std::to_array<std::string_view>({"real", "float", "double", "int", "index", "bool", "vec2", "vec3", "vec4"});
 constexpr std::array kRoleNames =
     std::to_array<std::string_view>({"input_i", "input_j", "input_pair", "param", "output"});
-constexpr std::array kReductions = std::to_array<std::string_view>({"sum", "min", "max", "argmin", "argmax"});
+constexpr std::array kReductions = std::to_array<std::string_view>({"sum", "min", "max", "argmin", "argmax", "at"});
 constexpr std::array kKeywords = std::to_array<std::string_view>(
     {"if", "else", "for", "return", "const", "constexpr", "auto", "void", "inline", "true", "false", "static_cast",
      "and", "or", "not", "INPUT_I", "INPUT_J", "OUTPUT", "finish"});
@@ -121,6 +121,7 @@ constexpr std::array kForms = std::to_array<Form>({
     {"table spline",
      "@(t, s), of a param t that is an array, or a row of one, and a place s in it, counted in elements"},
     {"argmin argmax", "near = @(near, value), with an output(@) index near"},
+    {"at", "d = @(near, value), with an output(@) d and an output(argmin) or output(argmax) near"},
     {"skip_if", "@(condition)"},
 });
 constexpr std::array kConstants =
@@ -184,7 +185,7 @@ std::span<const std::string_view> words(WordKind kind) {
 std::span<const std::string_view> later_functions() {
   static constexpr auto kLater =
       std::to_array<std::string_view>({"expm1", "log1p", "log10", "asinh", "acosh", "atanh", "lgamma", "tgamma",
-                                       "hypot", "fmod", "sign", "table", "spline"});
+                                       "hypot", "fmod", "sign", "table", "spline", "at"});
   return kLater;
 }
 

@@ -74,7 +74,8 @@ static_assert(int(Role::InputI) == NBCC_INPUT_I && int(Role::InputJ) == NBCC_INP
               int(Role::Param) == NBCC_PARAM && int(Role::Output) == NBCC_OUTPUT &&
               int(Role::InputPair) == NBCC_INPUT_PAIR);
 static_assert(int(Reduction::Sum) == NBCC_SUM && int(Reduction::Min) == NBCC_MIN && int(Reduction::Max) == NBCC_MAX &&
-              int(Reduction::ArgMin) == NBCC_ARGMIN && int(Reduction::ArgMax) == NBCC_ARGMAX);
+              int(Reduction::ArgMin) == NBCC_ARGMIN && int(Reduction::ArgMax) == NBCC_ARGMAX &&
+              int(Reduction::At) == NBCC_AT);
 
 }  // namespace
 }  // namespace nbcc

@@ -22,7 +22,11 @@ class Accumulators {
   double* const* indices() const { return indices_.data(); }
 
  private:
+  void combine_choice(const Choice& choice, const Accumulators& partial, std::int64_t at);
+
   const KernelSource* source_ = nullptr;
+  std::vector<Choice> choices_;
+  std::vector<bool> of_choice_;  // by output component: a part of one of these
   AlignedBuffer memory_;
   std::vector<double*> values_, indices_;
 };

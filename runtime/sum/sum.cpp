@@ -221,6 +221,9 @@ void SumState::check_accumulate() const {
       throw UsageError(fmt::format("{} is an {} and cannot be accumulated: an index alone does not tell its value",
                                    quoted(f), field.reduction == Reduction::ArgMin ? "argmin" : "argmax"));
     }
+    if (field.role == Role::Output && given_[f] != Given::Ignored && field.reduction == Reduction::At)
+      throw UsageError(
+          fmt::format("{} cannot be accumulated: it does not tell by which value it was chosen", quoted(f)));
   }
 }
 

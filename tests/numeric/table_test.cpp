@@ -1,5 +1,7 @@
 // Params that are read at run-time indices: elements at and beyond their ends, interpolation, and that a run sees the
 // values that were set last. On every device of this machine, from rows that registers hold to the longest.
+#include "compiler/table.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +12,6 @@
 #include <vector>
 
 #include "compiler/source/parse.h"
-#include "compiler/table.h"
 #include "jit/build_kernel.h"
 #include "runtime/cuda/cuda_device.h"
 #include "runtime/error.h"
@@ -131,7 +132,8 @@ TEST(Tables, SplinesAreExactForCubicsAndHoldTheirEnds) {
       "output(sum) real c; output(sum) real l; output(sum) vec2 p;\n"
       "c += one * spline(cubic[1], s); l += one * table(line, s); p += one * spline(v, s);",
       [](const std::shared_ptr<const Kernel>& kernel, const std::string& where) {
-        const double epsilon = kernel->source.held_in.empty() || where.find("double") == std::string::npos ? 1.2e-7 : 2.3e-16;
+        const double epsilon =
+            kernel->source.held_in.empty() || where.find("double") == std::string::npos ? 1.2e-7 : 2.3e-16;
         const auto f = [](double x) { return ((0.001 * x - 0.06) * x + 0.5) * x + 3; };
         Values cubic(120, 77.0), line(1500), v(8);
         for (int k = 0; k < 60; ++k) cubic[std::size_t(60 + k)] = f(k);

@@ -50,6 +50,9 @@ class CpuPairBody {
   std::string counted_pairs() const;
   std::string accumulate_all() const;
   std::string accumulate(std::size_t k, int r, bool every_pair_counts) const;
+  std::string counted(const OutputPlan& output, int r, bool every_pair_counts) const;
+  std::string clear_choice(const Choice& choice) const;
+  std::string choose(const Choice& choice, int r, bool every_pair_counts) const;
 
   const Plan& plan_;
   const CpuVectors vectors_;

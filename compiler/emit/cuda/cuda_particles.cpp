@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compiler/emit/cuda/cuda_choice.h"
 #include "compiler/text/fill_template.h"
 
 namespace nbcc {
@@ -40,7 +41,7 @@ std::string cuda_particles(const Pipeline& pipeline, const Plan& plan, const Cud
       pipeline.components(Role::InputPair) > 0 ? fmt::format("View p[{}];\n", length(Role::InputPair)) : "";
   if (!pipeline.tables.empty()) holes["more_views"] += "const void* tables;\n";
   cuda_partial(pipeline, plan, body.pairs, holes);
-  return fill_template("cuda_particles.cuh", holes);
+  return cuda_choice_functions(plan) + fill_template("cuda_particles.cuh", holes);
 }
 
 }  // namespace nbcc
