@@ -128,8 +128,8 @@ struct KernelSource {
   int outputs = 0;                    // components of all outputs, and accumulators beside them
   std::vector<Reduction> reductions;  // per output component, and behind these of accumulators that are no outputs
   std::vector<int> references;        // of a Weighted one: where its Reference is; else -1
-  // What `acc` holds of an output component: Double; Int64, bit by bit, of an extreme of whole numbers or an index
-  // chosen by one.
+  // What `acc` holds of an output component: Double; Int64, bit by bit, of an extreme of whole numbers, an index chosen
+  // by one, or a whole number that goes along with a choice.
   std::vector<Element> held_in;
   bool has_finish = false;
   bool uses_i_index = false, uses_j_index = false;
@@ -158,7 +158,8 @@ struct KernelSource {
 // The C interface of a CPU kernel (the text declares the same struct). All functions may be called from any thread;
 // ranges are half open. Sums live in acc: per output component c a double array acc[c] indexed like the i-particles
 // (0..ni-1) of this call's columns, as KernelSource::held_in says; ArgMin/ArgMax have the index as a double in arg[c]
-// as well.
+// as well. Components of a choice of several places (field.h) are in ascending order of value and index, of ArgMax in
+// descending order of value.
 extern "C" {
 struct nbcc_kernel_arguments {
   const void* const* i;  // packed i columns

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "compiler/table.h"
+#include "particles/choice_error.h"
 #include "particles/running_error.h"
 #include "particles/weighted_error.h"
 
@@ -127,6 +128,7 @@ Figures sum_errors(const Pipeline& pipeline, const OracleInput& input, std::span
   Figures errors(sums.size(), std::vector<double>(which.size()));
   const std::vector<std::vector<double>> tables = tables_of(pipeline.tables, input.params);
   RunningError pair(pipeline.pair, pipeline.roots(), options, target, tables, kBatch);
+  const std::vector<Choice> choices = choices_of(pipeline.fields);
   for (std::size_t k = 0; k < which.size(); ++k) {
     std::vector<ReducedError> reduced;
     const Acting acting = acting_on(input, which[k]);
@@ -136,6 +138,12 @@ Figures sum_errors(const Pipeline& pipeline, const OracleInput& input, std::span
       reduced.emplace_back(field.reduction,
                            is_integral(field) ? 0 : sum_roundings(acting_count) * epsilon_of(options.precision),
                            field.type == Type::Double ? Precision::Double : options.precision);
+    }
+    std::vector<ChoiceError> chosen;
+    for (const Choice& choice : choices) {
+      std::vector<double> indices;
+      for (int c = choice.first; c <= choice.last(); ++c) indices.push_back(sums[std::size_t(c)][k]);
+      chosen.emplace_back(choice, std::move(indices));
     }
     for (std::int64_t first = 0; first < acting_count; first += kBatch) {
       const int count = int(std::min<std::int64_t>(kBatch, acting_count - first));
@@ -152,8 +160,19 @@ Figures sum_errors(const Pipeline& pipeline, const OracleInput& input, std::span
           reduced[c].take(pair.at(contribution.value, at), logit, guard.value != 0 && guard.error == 0);
         }
       }
+      for (std::size_t q = 0; q < choices.size(); ++q) {
+        const NodeId condition = pipeline.contributions[std::size_t(choices[q].first)].guard;
+        for (int at = 0; at < count; ++at) {
+          const Number guard = condition == kNone ? Number{1, 0} : pair.at(condition, at);
+          if (guard.value == 0 && guard.error == 0) continue;
+          const double j_index = double(acting.j[std::size_t(first + at)] + input.j_offset);
+          chosen[q].take(j_index, guard.value != 0 && guard.error == 0,
+                         [&](int c) { return pair.at(pipeline.contributions[std::size_t(c)].value, at); });
+        }
+      }
     }
     for (std::size_t c = 0; c < sums.size(); ++c) errors[c][k] = reduced[c].of(sums[c][k]);
+    for (ChoiceError& one : chosen) one.tell([&](int c, double error) { errors[std::size_t(c)][k] = error; });
   }
   return errors;
 }
@@ -265,6 +284,16 @@ void finish(const Pipeline& pipeline, const OracleInput& input, std::span<const 
   }
 }
 
+// What goes along with a choice is anything where that is.
+void spread_doubt(const Pipeline& pipeline, Figures& errors) {
+  for (const Choice& choice : choices_of(pipeline.fields))
+    for (const Choice::Carried& along : choice.carried)
+      for (int c = 0; c < choice.places * along.width; ++c)
+        for (std::size_t k = 0; k < errors[std::size_t(choice.first)].size(); ++k)
+          if (errors[std::size_t(choice.first + c / along.width)][k] == kInfinity)
+            errors[std::size_t(along.first + c)][k] = kInfinity;
+}
+
 }  // namespace
 
 Expectation expect(const Pipeline& pipeline, const OracleInput& input, std::span<const std::int64_t> which,
@@ -298,6 +327,7 @@ Expectation expect(const Pipeline& pipeline, const OracleInput& input, std::span
       if (!index && !is_integral(field)) errors[c][k] += double(input.nj) * smallest;
     }
   }
+  spread_doubt(pipeline, errors);
   finish(pipeline, input, which, sums.values, errors, options, target, expected.values, expected.bound);
   return expected;
 }

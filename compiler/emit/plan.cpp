@@ -48,6 +48,14 @@ class Planner {
     }
     for (OutputPlan& output : plan_.outputs)
       if (output.reduction == Reduction::Weighted) output.reference = reference_of(output);
+    plan_.choices = choices_of(pipeline_.fields);
+    for (const Choice& choice : plan_.choices) {
+      const auto mark = [&](int first, int count) {
+        for (int k = first; k < first + count; ++k) plan_.outputs[std::size_t(k)].of_choice = true;
+      };
+      mark(choice.first, choice.places);
+      for (const Choice::Carried& carried : choice.carried) mark(carried.first, choice.places * carried.width);
+    }
   }
 
   // A count is a sum of ones.

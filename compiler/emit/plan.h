@@ -28,6 +28,7 @@ struct OutputPlan : Contribution {
   Type type = Type::Real;  // of the value
   bool fused = false;      // the value is a product that is rounded together with the sum that it is added to
   int reference = -1;      // of a Weighted one: the component that holds its reference
+  bool of_choice = false;  // it is a part of one of Plan::choices, and not reduced by itself
   // An extreme of whole numbers, or an index chosen by one, is held in 64 bits: a double would round beyond 2^53.
   bool is_whole() const { return type == Type::Index && reduction != Reduction::Sum; }
   // What comes out is then whole; an index that was chosen comes as a double.
@@ -40,6 +41,7 @@ struct OutputPlan : Contribution {
 struct Plan {
   Graph graph;                      // the pipeline's of pairs; behind its nodes what any_guard needs beyond them
   std::vector<OutputPlan> outputs;  // per component
+  std::vector<Choice> choices;      // of which some of these components are the parts
   SidePlan i, j, listed;            // the last: of the inputs that listed pairs have
   std::vector<NodeId> uniform;      // of constants and params, needed in the pair loop; computed before it
   std::vector<NodeId> pair;         // computed for each pair, in topological order; leaves that must be loaded included

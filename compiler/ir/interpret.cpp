@@ -59,6 +59,8 @@ class Reducer {
         return choose(x < extreme_, x, j_index);
       case Reduction::ArgMax:
         return choose(x > extreme_, x, j_index);
+      case Reduction::At:
+        return;  // see Chooser
       case Reduction::Product:
         product_ *= x;
         return;
@@ -211,6 +213,56 @@ void reduce(const Contribution& contribution, const Evaluator& pair, Reducer& re
   }
 }
 
+// Several best, with what goes along with them, while j passes: all candidates are kept, and sorted at the end.
+class Chooser {
+ public:
+  Chooser(const Pipeline& pipeline, const Choice& choice) : pipeline_(pipeline), choice_(choice) {}
+
+  void take(const Evaluator& pair, std::span<const std::int64_t> j, std::int64_t j_offset) {
+    const Contribution& chosen = contribution(choice_.first);
+    for (std::size_t k = 0; k < j.size(); ++k) {
+      if (chosen.guard != kNone && pair[chosen.guard][k] == 0) continue;
+      const double value = pair[chosen.value][k] * (choice_.least() ? 1 : -1);
+      if (!(value < kInfinity)) continue;
+      Candidate candidate{value, double(j[k] + j_offset), {}};
+      for (const Choice::Carried& carried : choice_.carried)
+        for (int d = 0; d < carried.width; ++d)
+          candidate.carried.push_back(pair[contribution(carried.first + d).value][k]);
+      candidates_.push_back(std::move(candidate));
+    }
+  }
+
+  // Calls set(component, value) for each of the outputs.
+  template <typename Set>
+  void tell(const Set& set) {
+    std::ranges::stable_sort(candidates_, {}, [](const Candidate& c) { return std::pair(c.value, c.j_index); });
+    for (int place = 0; place < choice_.places; ++place) {
+      const bool filled = std::size_t(place) < candidates_.size();
+      const Candidate* const best = filled ? &candidates_[std::size_t(place)] : nullptr;
+      set(std::size_t(choice_.first + place), best ? best->j_index : -1);
+      std::size_t next = 0;
+      for (const Choice::Carried& carried : choice_.carried)
+        for (int d = 0; d < carried.width; ++d) {
+          const int c = carried.first + place * carried.width + d;
+          const bool whole = pipeline_.field_of(Role::Output, c).type < Type::Float;
+          const double nothing = whole ? 0 : std::numeric_limits<double>::quiet_NaN();
+          set(std::size_t(c), best ? best->carried[next++] : nothing);
+        }
+    }
+  }
+
+ private:
+  struct Candidate {
+    double value, j_index;  // the lesser one is the better
+    std::vector<double> carried;
+  };
+  const Contribution& contribution(int component) const { return pipeline_.contributions[std::size_t(component)]; }
+
+  const Pipeline& pipeline_;
+  const Choice& choice_;
+  std::vector<Candidate> candidates_;
+};
+
 std::vector<Reducer> fresh_reducers(const Pipeline& pipeline) {
   std::vector<Reducer> reducers;
   for (const Field* output : pipeline.fields_of(Role::Output))
@@ -267,17 +319,21 @@ OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::
   result.values.assign(outputs, std::vector<double>(std::size_t(asked)));
   result.magnitudes = result.values;
   std::vector<double> reduced(outputs);
+  const std::vector<Choice> choices = choices_of(pipeline.fields);
   for (std::int64_t k = 0; k < asked; ++k) {
     const std::int64_t i = which.empty() ? k : which[std::size_t(k)];
     if (i < 0 || i >= input.ni) throw std::out_of_range("there is no i-particle " + std::to_string(i));
     pair.set_i(i);
     std::vector<Reducer> reducers = fresh_reducers(pipeline);
+    std::vector<Chooser> choosers;
+    for (const Choice& choice : choices) choosers.emplace_back(pipeline, choice);
     const Acting acting = acting_on(input, i);
     for (std::size_t first = 0; first < acting.j.size(); first += std::size_t(width)) {
       const std::size_t count = std::min(std::size_t(width), acting.j.size() - first);
       const std::span j = std::span(acting.j).subspan(first, count);
       pair.set_j(j, std::span(acting.pair).subspan(first, count));
       for (std::size_t c = 0; c < outputs; ++c) reduce(pipeline.contributions[c], pair, reducers[c], j, input.j_offset);
+      for (Chooser& chooser : choosers) chooser.take(pair, j, input.j_offset);
     }
     place.set_i(i);
     const bool nowhere =
@@ -290,6 +346,11 @@ OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::
       result.values[c][std::size_t(k)] = reduced[c];
       result.magnitudes[c][std::size_t(k)] = reducers[c].magnitude(scale);
     }
+    for (Chooser& chooser : choosers)
+      chooser.tell([&](std::size_t c, double value) {
+        reduced[c] = result.values[c][std::size_t(k)] = value;
+        result.magnitudes[c][std::size_t(k)] = std::fabs(value);
+      });
     if (pipeline.finished.empty()) continue;
     finish.set_i(i, &reduced);
     for (std::size_t c = 0; c < outputs; ++c) result.values[c][std::size_t(k)] = finish[pipeline.finished[c]][0];

@@ -49,8 +49,8 @@ std::string_view name(Role role) {
 }
 
 std::string_view name(Reduction reduction) {
-  constexpr std::array<std::string_view, 11> names{"sum",     "min",     "max",   "argmin",   "argmax",   "logsumexp",
-                                                   "softmax", "product", "count", "weighted", "reference"};
+  constexpr std::array<std::string_view, 12> names{"sum",     "min",     "max",   "argmin",   "argmax",   "logsumexp",
+                                                   "softmax", "product", "count", "at", "weighted", "reference"};
   return names[std::size_t(reduction)];
 }
 
@@ -215,6 +215,11 @@ int count_operations(const Pipeline& pipeline) {
     if (!is_exponential(outputs[k]->reduction)) continue;
     const bool first = weights.emplace(c.logit == kNone ? c.value : c.logit, c.guard).second;
     count += first ? 3 : 0;
+  }
+  // A choice is one reduction, however many places it has and whatever goes along.
+  for (const Choice& choice : choices_of(pipeline.fields)) {
+    count -= choice.places - 1;
+    for (const Choice::Carried& carried : choice.carried) count -= choice.places * carried.width;
   }
   for (NodeId id = 0; id < pipeline.pair.size(); ++id) {
     const Node& node = pipeline.pair[id];

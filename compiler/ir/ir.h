@@ -84,7 +84,9 @@ struct Field : FieldShape {
 std::string component_name(const FieldShape& field, int component);
 
 // What each pair adds to one output component: if guard (kNone: always) then reduce(output, value).
-// ArgMin and ArgMax compare `value` and keep the j_index. Extremes of whole numbers are of type Index, sums are not.
+// ArgMin and ArgMax compare `value` and keep the j_index; where they keep several, in an array, its components have the
+// same value and guard. At keeps the `value` of the pair that the output it follows has chosen, under the same guard.
+// Extremes of whole numbers are of type Index, sums are not.
 // Softmax has weights besides, exp(logit).
 struct Contribution {
   NodeId value = kNone;

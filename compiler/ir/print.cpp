@@ -57,8 +57,8 @@ std::string print_field(const Field& field) {
   return result + '\n';
 }
 
-std::string print_contribution(const std::string& output, Reduction reduction, const Contribution& contribution,
-                               const Names& names) {
+std::string print_contribution(const std::string& output, Reduction reduction, const std::string& into,
+                               const Contribution& contribution, const Names& names) {
   const auto node = [&](NodeId id) {
     return id == kNone ? std::string("none") : fmt::format("%{}", names[std::size_t(id)]);
   };
@@ -66,7 +66,7 @@ std::string print_contribution(const std::string& output, Reduction reduction, c
   std::string result =
       is_operator
           ? fmt::format("  {} {}= {}", output, reduction == Reduction::Product ? '*' : '+', node(contribution.value))
-          : fmt::format("  {} = {}({}, {}{})", output, name(reduction), output,
+          : fmt::format("  {} = {}({}, {}{})", output, name(reduction), into,
                         contribution.logit == kNone ? "" : node(contribution.logit) + ", ", node(contribution.value));
   if (contribution.guard != kNone) result += " if " + node(contribution.guard);
   if (contribution.scale != kNone) result += " times " + node(contribution.scale) + " after the sum";
@@ -101,7 +101,10 @@ std::string print(const Pipeline& pipeline) {
   const Names pair = number(pipeline.pair, pipeline.roots());
   result += "pair\n" + print_nodes(pipeline.pair, pair, &components);
   for (std::size_t c = 0; c < pipeline.contributions.size(); ++c) {
-    result += print_contribution(output(c), outputs.at(c)->reduction, pipeline.contributions[c], pair);
+    const int chooser = outputs.at(c)->follows;
+    result += print_contribution(output(c), outputs.at(c)->reduction,
+                                 chooser < 0 ? output(c) : outputs.at(std::size_t(chooser))->name,
+                                 pipeline.contributions[c], pair);
   }
   if (pipeline.finished.empty()) return result;
 

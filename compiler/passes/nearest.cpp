@@ -13,7 +13,8 @@ namespace {
 // Whether all outputs choose by one number, under one condition.
 bool is_of_one_number(const Pipeline& pipeline) {
   const std::vector<const Field*> outputs = pipeline.fields_of(Role::Output);
-  if (outputs.empty()) return false;
+  // The bound is that of the nearest, not of the next ones.
+  if (outputs.empty() || !choices_of(pipeline.fields).empty()) return false;
   const Contribution& first = pipeline.contributions.front();
   if (pipeline.pair[first.value].type < Type::Float) return false;
   for (std::size_t c = 0; c < outputs.size(); ++c) {

@@ -63,6 +63,8 @@ class Prover {
     look_past_coincidence();
     Holding all{At::Never, {}, {}};
     for (int k = 0; k < int(pipeline_.contributions.size()); ++k) {
+      // What goes along with a choice changes where that does.
+      if (pipeline_.field_of(Role::Output, k).reduction == Reduction::At) continue;
       const Holding one = holding_of(k);
       // What one output's guard says of signs need not hold for another's.
       signs_.forget();

@@ -15,8 +15,8 @@
 namespace nbcc {
 
 Pipeline lower(clang::ASTContext& context, const Prescanned& prescanned, const Source& source,
-               std::vector<Diagnostic>& diagnostics) {
-  return lowering::Lowering(context, prescanned, source, diagnostics).run();
+               std::vector<Diagnostic>& diagnostics, std::vector<Diagnostic>& array_assignments) {
+  return lowering::Lowering(context, prescanned, source, diagnostics, array_assignments).run();
 }
 
 namespace lowering {
@@ -142,6 +142,7 @@ Pipeline Lowering::run() {
     if (finish) attempt(nullptr, [&] { lower_finish(finish); });
     return {};
   }
+  check_carried();
   if (has_errors(diagnostics_)) return std::move(pipeline_);
   combine_contributions();
   if (finish) attempt(nullptr, [&] { lower_finish(finish); });

@@ -23,8 +23,9 @@
 
 namespace nbcc {
 
+// `array_assignments` are those that Clang has refused; what the language has among them is taken out.
 Pipeline lower(clang::ASTContext& context, const Prescanned& prescanned, const Source& source,
-               std::vector<Diagnostic>& diagnostics);
+               std::vector<Diagnostic>& diagnostics, std::vector<Diagnostic>& array_assignments);
 
 namespace lowering {
 
@@ -94,8 +95,12 @@ bool always_returns(const clang::Stmt* statement);
 class Lowering {
  public:
   Lowering(clang::ASTContext& context, const Prescanned& prescanned, const Source& source,
-           std::vector<Diagnostic>& diagnostics)
-      : context_(context), prescanned_(prescanned), source_(source), diagnostics_(diagnostics) {}
+           std::vector<Diagnostic>& diagnostics, std::vector<Diagnostic>& array_assignments)
+      : context_(context),
+        prescanned_(prescanned),
+        source_(source),
+        diagnostics_(diagnostics),
+        array_assignments_(array_assignments) {}
   Pipeline run();
 
  private:
@@ -163,6 +168,13 @@ class Lowering {
   const Field* output_of(const clang::VarDecl* variable) const;
   bool refers_to(const clang::Expr* expression, const LValue& lvalue);
   std::string how_to_change(const Field& output) const;
+
+  // lower_choice.cpp: argmin and argmax of several places, and what goes along with them
+  bool allow_array_assignment(const clang::Expr* expression);
+  static Value in_each_place(const Value& value, int places);
+  void check_choice(const Field& field, const LValue& lvalue, clang::SourceLocation where);
+  void carry(const LValue& lvalue, const clang::CallExpr* call, clang::SourceLocation where);
+  void check_carried();
 
   // lower_expression.cpp
   Value evaluate(const clang::Expr* expression);
@@ -249,7 +261,7 @@ class Lowering {
   clang::ASTContext& context_;
   const Prescanned& prescanned_;
   const Source& source_;
-  std::vector<Diagnostic>& diagnostics_;
+  std::vector<Diagnostic>&diagnostics_, &array_assignments_;
 
   Pipeline pipeline_;
   Graph* graph_ = &pipeline_.pair;  // `finish` while finish() is lowered

@@ -33,6 +33,10 @@ Value Lowering::call_built_in(const clang::CallExpr* expression, const clang::Fu
   if (name == "logsumexp" || name == "softmax")
     throw Rejected{where, fmt::format("{0} is a reduction: write '{1} = {0}({1}, {2})' with an output({0})", name,
                                       name == "softmax" ? "y" : "z", name == "softmax" ? "logit, value" : "x")};
+  if (name == "at")
+    throw Rejected{where,
+                   "at is a reduction: write 'd = at(near, value)' with an output(at) d and an output(argmin) "
+                   "or output(argmax) near"};
   if (name == "skip_if" || name == "sincos") throw Rejected{where, fmt::format("{} stands alone as a statement", name)};
   if (name == "table" || name == "spline") return interpolate(expression, name == "spline");
   std::vector<Value> arguments;

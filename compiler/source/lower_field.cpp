@@ -13,6 +13,8 @@ namespace nbcc::lowering {
 namespace {
 // Of a param: what tables of GPUs are read fast from.
 constexpr int kMostElements = 65536;
+// Of a choice: each thread of a GPU keeps them.
+constexpr int kMostPlaces = 64;
 }  // namespace
 
 Shape Lowering::shape_of(clang::QualType type, clang::SourceLocation where, bool of_param) {
@@ -124,7 +126,10 @@ void Lowering::declare_field(const clang::VarDecl* variable, llvm::StringRef ann
   if (variable->isLocalVarDecl()) throw Rejected{where, "a field is declared at the top level, not inside a block"};
   Field field = field_named(variable, annotation);
   const bool arg = field.role == Role::Output && keeps_index(field.reduction);
-  if (arg && (field.type != Type::Index || field.components() != 1))
+  if (arg && field.length > kMostPlaces)
+    throw Rejected{where, fmt::format("an output({}) keeps 1 to {} places, not {}", name(field.reduction), kMostPlaces,
+                                      field.length)};
+  if (arg && field.type != Type::Index)
     throw Rejected{where, fmt::format("an output({}) keeps a j_index: declare it as 'index'", name(field.reduction))};
   if (field.role == Role::Output && field.type == Type::Bool)
     throw Rejected{where, "an output cannot be bool; declare it as 'int'"};
@@ -161,7 +166,7 @@ void Lowering::declare_cunbody_arrays() {
   std::map<const clang::VarDecl*, int> largest;
   if (!measuring_) {
     std::vector<Diagnostic> unheard;
-    Lowering measure(context_, prescanned_, source_, unheard);
+    Lowering measure(context_, prescanned_, source_, unheard, array_assignments_);
     measure.measuring_ = true;
     measure.run();
     largest = measure.largest_index_;

@@ -53,6 +53,8 @@ bool Lowering::reduce(const clang::Expr* expression) {
 std::string Lowering::how_to_change(const Field& output) const {
   if (pipeline_.dialect == Dialect::Cunbody)
     return "OUTPUT is a sum: it is changed by 'OUTPUT[k] += ...' or 'OUTPUT[k] -= ...' only";
+  if (output.reduction == Reduction::At)
+    return fmt::format("output(at) '{0}' is changed by '{0} = at(near, ...)' only", output.name);
   if (output.reduction == Reduction::Sum)
     return fmt::format("output(sum) '{0}' is changed by '{0} += ...' or '{0} -= ...' only", output.name);
   if (output.reduction == Reduction::Product)
@@ -93,6 +95,7 @@ bool Lowering::reduce_by_call(const LValue& lvalue, const clang::Expr* right, cl
   const auto* call = bare ? llvm::dyn_cast<clang::CallExpr>(bare) : nullptr;
   if (!call || !call->getDirectCallee() || !call->getDirectCallee()->getIdentifier()) return false;
   const std::string callee = call->getDirectCallee()->getName().str();
+  if (callee == "at" && in_prelude(call->getDirectCallee())) return carry(lvalue, call, where), true;
   static const std::map<std::string, Reduction> reductions{
       {"min", Reduction::Min},       {"max", Reduction::Max},         {"argmin", Reduction::ArgMin},
       {"argmax", Reduction::ArgMax}, {"softmax", Reduction::Softmax}, {"logsumexp", Reduction::LogSumExp}};
@@ -114,7 +117,9 @@ bool Lowering::reduce_by_call(const LValue& lvalue, const clang::Expr* right, cl
     term = call->getArg(0);
   else
     return false;
-  contribute(lvalue, evaluate(term), reduction->second, where);
+  const bool several = keeps_index(reduction->second) && lvalue.shape.length > 0;
+  contribute(lvalue, several ? in_each_place(evaluate(term), lvalue.shape.length) : evaluate(term), reduction->second,
+             where);
   return true;
 }
 
@@ -201,6 +206,7 @@ void Lowering::contribute(const LValue& lvalue, const Value& value, Reduction re
     throw Rejected{where, fmt::format("output '{}' is declared output({}) and cannot be an output({}) too", field.name,
                                       name(field.reduction), name(reduction))};
   }
+  if (keeps_index(reduction)) check_choice(field, lvalue, where);
   if (lvalue.shape.components() != int(value.parts.size()) || lvalue.shape.width != value.shape.width)
     throw Rejected{where, fmt::format("output '{}' has {} components here, the value {}", field.name,
                                       lvalue.shape.components(), value.parts.size())};

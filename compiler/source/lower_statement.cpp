@@ -36,6 +36,9 @@ std::optional<Assignment> assignment_in(const clang::Stmt* statement) {
   if (const auto* c = llvm::dyn_cast<clang::CXXOperatorCallExpr>(statement);
       c && c->isAssignmentOp() && c->getNumArgs() == 2)
     return Assignment{c->getArg(0), c->getArg(1), clang::getOperatorSpelling(c->getOperator())};
+  // Of an array, which Clang has refused.
+  if (const auto* r = llvm::dyn_cast<clang::RecoveryExpr>(statement); r && r->subExpressions().size() == 2)
+    return Assignment{r->subExpressions()[0], r->subExpressions()[1], "="};
   return std::nullopt;
 }
 
@@ -279,6 +282,7 @@ void Lowering::execute_expression(const clang::Expr* expression) {
   if (const auto* cleanups = llvm::dyn_cast<clang::ExprWithCleanups>(expression))
     return execute_expression(cleanups->getSubExpr());
   const clang::SourceLocation where = expression->getExprLoc();
+  if (llvm::isa<clang::RecoveryExpr>(expression) && !allow_array_assignment(expression)) throw Rejected{where, ""};
   if (const auto* b = llvm::dyn_cast<clang::BinaryOperator>(expression); b && b->getOpcode() == clang::BO_Comma) {
     execute_expression(b->getLHS());
     return execute_expression(b->getRHS());

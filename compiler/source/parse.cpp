@@ -39,7 +39,10 @@ constexpr const char* kPrelude = "/prelude.h";
 // show a file that the user has never seen, so it is dropped.
 class Collector : public clang::DiagnosticConsumer {
  public:
-  Collector(const Source& source, std::vector<Diagnostic>& diagnostics) : source_(source), diagnostics_(diagnostics) {}
+  // C++ assigns no arrays, but here those that keep several places of a choice are. Which of `array_assignments` are
+  // such, lowering knows.
+  Collector(const Source& source, std::vector<Diagnostic>& diagnostics, std::vector<Diagnostic>& array_assignments)
+      : source_(source), diagnostics_(diagnostics), array_assignments_(array_assignments) {}
 
   void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
     clang::DiagnosticConsumer::HandleDiagnostic(level, info);
@@ -56,10 +59,20 @@ class Collector : public clang::DiagnosticConsumer {
       if (ours) where = {int(presumed.getLine()), int(presumed.getColumn())};
     }
     if (level == clang::DiagnosticsEngine::Note) return note(where, ours, message.str().str());
+    if (ours && message.str().starts_with("array type") && is_assignment(where)) {
+      array_assignments_.push_back({Severity::Error, where, reword(message.str().str(), {}, 0)});
+      dropped_ = true;
+      return;
+    }
     error(where, message.str().str());
   }
 
  private:
+  bool is_assignment(Location where) const {
+    const std::string_view rest = source_.line(where.line).substr(std::size_t(where.column - 1));
+    return rest.starts_with('=');
+  }
+
   void note(Location where, bool ours, std::string message) {
     if (dropped_ || diagnostics_.empty()) return;
     Diagnostic& subject = diagnostics_.back();
@@ -87,7 +100,7 @@ class Collector : public clang::DiagnosticConsumer {
   }
 
   const Source& source_;
-  std::vector<Diagnostic>& diagnostics_;
+  std::vector<Diagnostic>&diagnostics_, &array_assignments_;
   bool dropped_ = false;  // the last error was, and its notes will be
   bool built_in_redefined_ = false;
   std::set<std::string> unknown_;
@@ -163,7 +176,7 @@ std::string later_functions_but(const std::set<std::string, std::less<>>& own_na
 
 // Clang over in-memory files: nothing of the user's disk is read, whatever the text says.
 void run_clang(const Source& source, const Prescanned& prescanned, std::vector<Diagnostic>& diagnostics,
-               std::function<void(clang::ASTContext&)> use) {
+               std::vector<Diagnostic>& array_assignments, std::function<void(clang::ASTContext&)> use) {
   auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   if (files->setCurrentWorkingDirectory("/")) throw InternalError("files in memory have no root");
   const std::string prelude =
@@ -172,7 +185,7 @@ void run_clang(const Source& source, const Prescanned& prescanned, std::vector<D
   files->addFile(kPrelude, 0, llvm::MemoryBuffer::getMemBufferCopy(prelude, kPrelude));
   files->addFile(kUserFile, 0, llvm::MemoryBuffer::getMemBufferCopy(source.text, kUserFile));
 
-  Collector collector(source, diagnostics);
+  Collector collector(source, diagnostics, array_assignments);
   auto options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
   auto engine = llvm::makeIntrusiveRefCnt<clang::DiagnosticsEngine>(llvm::makeIntrusiveRefCnt<clang::DiagnosticIDs>(),
                                                                     options, &collector, false);
@@ -202,23 +215,24 @@ Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings) {
   const Prescanned prescanned = prescan(source);
   if (!prescanned.errors.empty()) throw CompileError(source, prescanned.errors);
 
-  std::vector<Diagnostic> diagnostics;
+  std::vector<Diagnostic> diagnostics, array_assignments;
   Pipeline pipeline;
   std::exception_ptr failure;
   // Deep expressions recurse in Clang and in lowering; the prescan bounds their depth.
   run_on_own_stack(kDeepStack, [&] {
-    run_clang(source, prescanned, diagnostics, [&](clang::ASTContext& context) {
+    run_clang(source, prescanned, diagnostics, array_assignments, [&](clang::ASTContext& context) {
       // Lowering a tree that Clang found wrong would only repeat its complaints in other words.
       if (has_errors(diagnostics)) return;
       // Caught here, since Clang's own frames are built without exceptions.
       try {
-        pipeline = lower(context, prescanned, source, diagnostics);
+        pipeline = lower(context, prescanned, source, diagnostics, array_assignments);
       } catch (...) {
         failure = std::current_exception();
       }
     });
   });
   if (failure) std::rethrow_exception(failure);
+  if (!array_assignments.empty()) diagnostics.swap(array_assignments);
   if (has_errors(diagnostics)) throw CompileError(source, diagnostics);
   // From here on the pipeline is meant to be right: whatever verify finds is our own mistake.
   verify(pipeline, "parse");

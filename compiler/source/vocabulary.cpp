@@ -93,7 +93,7 @@ constexpr std::array kTypes = std::to_array<std::string_view>(
 constexpr std::array kRoleNames =
     std::to_array<std::string_view>({"input_i", "input_j", "input_pair", "param", "output"});
 constexpr std::array kReductionNames = std::to_array<std::string_view>(
-    {"sum", "min", "max", "argmin", "argmax", "logsumexp", "softmax", "product", "count"});
+    {"sum", "min", "max", "argmin", "argmax", "logsumexp", "softmax", "product", "count", "at"});
 // Words behind `output` alone: elsewhere they are anybody's names.
 constexpr std::array kOnlyReductions = std::to_array<std::string_view>({"product", "count"});
 constexpr std::array kKeywords = std::to_array<std::string_view>(
@@ -130,6 +130,7 @@ constexpr std::array kForms = std::to_array<Form>({
     {"argmin argmax", "near = @(near, value), with an output(@) index near"},
     {"logsumexp", "z = @(z, x), with an output(@) real z"},
     {"softmax", "y = @(y, logit, value), with an output(@) y of the value's type"},
+    {"at", "d = @(near, value), with an output(@) d and an output(argmin) or output(argmax) near"},
     {"skip_if", "@(condition)"},
 });
 constexpr std::array kConstants =
@@ -200,6 +201,9 @@ constexpr std::string_view kSoftmax =
     "template <__vector V, __number A> V @(V, A, V);\n"
     "template <class S, __vector A, class B> S @(S, A, B) = delete(\"the logit of softmax is a single number, not a "
     "vector\");";
+constexpr std::string_view kAt =
+    "template <class T> requires(__number<T> || __vector<T>) T @(index, T);\n"
+    "template <class T> requires(__number<T> || __vector<T>) T @(index*, T);";
 }  // namespace
 
 std::span<const LaterFunction> later_functions() {
@@ -232,7 +236,8 @@ std::span<const LaterFunction> later_functions() {
                                     {"trace", "real @(mat2); real @(mat3); real @(mat4);"},
                                     {"determinant", "real @(mat2); real @(mat3);"},
                                     {"logsumexp", kLogSumExp},
-                                    {"softmax", kSoftmax}});
+                                    {"softmax", kSoftmax},
+                                    {"at", kAt}});
   return kLater;
 }
 

@@ -76,7 +76,8 @@ static_assert(int(Role::InputI) == NBCC_INPUT_I && int(Role::InputJ) == NBCC_INP
 static_assert(int(Reduction::Sum) == NBCC_SUM && int(Reduction::Min) == NBCC_MIN && int(Reduction::Max) == NBCC_MAX &&
               int(Reduction::ArgMin) == NBCC_ARGMIN && int(Reduction::ArgMax) == NBCC_ARGMAX &&
               int(Reduction::LogSumExp) == NBCC_LOGSUMEXP && int(Reduction::Softmax) == NBCC_SOFTMAX &&
-              int(Reduction::Product) == NBCC_PRODUCT && int(Reduction::Count) == NBCC_COUNT);
+              int(Reduction::Product) == NBCC_PRODUCT && int(Reduction::Count) == NBCC_COUNT &&
+              int(Reduction::At) == NBCC_AT);
 
 }  // namespace
 }  // namespace nbcc

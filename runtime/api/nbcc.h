@@ -131,7 +131,8 @@ typedef enum nbcc_reduction {
   NBCC_LOGSUMEXP = 5,
   NBCC_SOFTMAX = 6,
   NBCC_PRODUCT = 7,
-  NBCC_COUNT = 8
+  NBCC_COUNT = 8,
+  NBCC_AT = 9 /* what goes along with the choice of an argmin or argmax */
 } nbcc_reduction;
 
 typedef struct nbcc_field {
@@ -347,7 +348,7 @@ typedef struct nbcc_run_options {
   const int64_t* i_list;    /* or i_count indices, in any order, each at most once; null: the range. On a GPU the list
                                may be on the device; it is then used as it is, unchecked */
   int accumulate; /* 0: outputs are overwritten; 1: combined with what they hold by the output's reduction (not for
-                     argmin, argmax and softmax) */
+                     argmin, argmax, at and softmax) */
   void* stream;   /* of a GPU: a CUstream or cudaStream_t of its primary context; null: the legacy default stream, which
                      waits for what other (blocking) streams were given before, so that arrays which the caller's kernels
                      have just written in the default stream are read when they are ready */

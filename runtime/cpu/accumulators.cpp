@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 #include "runtime/sum/reduction.h"
@@ -24,6 +25,13 @@ void with_rows(Element held_in, double* total, const double* partial, Use use) {
 
 void Accumulators::reserve(const KernelSource& source, std::int64_t positions) {
   source_ = &source;
+  choices_ = choices_of(source.fields);
+  of_choice_.assign(source.reductions.size(), false);
+  for (const Choice& choice : choices_) {
+    std::fill_n(of_choice_.begin() + choice.first, choice.places, true);
+    for (const Choice::Carried& carried : choice.carried)
+      std::fill_n(of_choice_.begin() + carried.first, choice.places * carried.width, true);
+  }
   // Rows a multiple of a page apart would fall into the same sets of the L1 cache; see PackedSide.
   const std::int64_t stride = round_up(positions, 512) + 72;
   memory_.reserve(std::size_t(accumulators_of(source) * stride) * sizeof(double));
@@ -59,7 +67,10 @@ void Accumulators::combine_weighted(const Accumulators& partial, std::size_t c, 
 }
 
 void Accumulators::combine(const Accumulators& partial, std::int64_t begin, std::int64_t end) {
+  for (const Choice& choice : choices_)
+    for (std::int64_t at = begin; at < end; ++at) combine_choice(choice, partial, at);
   for (std::size_t c = 0; c < values_.size(); ++c) {
+    if (of_choice_[c]) continue;
     const Reduction reduction = source_->reductions[c];
     double* const to_index = indices_[c];
     const double* const from_index = partial.indices_[c];
@@ -82,6 +93,40 @@ void Accumulators::combine(const Accumulators& partial, std::int64_t begin, std:
         to_index[k] = from_index[k];
       }
     });
+  }
+}
+
+// The partial result's places one after the other, the best first, into those of one i. What stands behind moves down.
+void Accumulators::combine_choice(const Choice& choice, const Accumulators& partial, std::int64_t at) {
+  const auto first = std::size_t(choice.first), places = std::size_t(choice.places);
+  // Values are moved bit by bit, whatever they are.
+  const auto move = [at](double* to, const double* from) { std::memcpy(to + at, from + at, sizeof(double)); };
+  const auto is_before = [&](std::size_t m, std::size_t place) {
+    const double j = partial.indices_[first + m][at], other_j = indices_[first + place][at];
+    bool before = false;
+    with_rows(source_->held_in[first], values_[first + place], partial.values_[first + m],
+              [&]<typename T>(const T* there, const T* here) {
+                before = other_j < 0 || is_better(choice.reduction, here[at], there[at]) ||
+                         (here[at] == there[at] && j < other_j);
+              });
+    return before;
+  };
+  for (std::size_t m = 0, place = 0; m < places && partial.indices_[first + m][at] >= 0; ++m) {
+    while (place < places && !is_before(m, place)) ++place;
+    if (place == places) return;
+    for (std::size_t k = places - 1; k > place; --k) {
+      move(values_[first + k], values_[first + k - 1]);
+      move(indices_[first + k], indices_[first + k - 1]);
+    }
+    move(values_[first + place], partial.values_[first + m]);
+    move(indices_[first + place], partial.indices_[first + m]);
+    for (const Choice::Carried& carried : choice.carried) {
+      const auto width = std::size_t(carried.width), begin = std::size_t(carried.first);
+      for (std::size_t k = places * width; k-- > (place + 1) * width;)
+        move(values_[begin + k], values_[begin + k - width]);
+      for (std::size_t d = 0; d < width; ++d)
+        move(values_[begin + place * width + d], partial.values_[begin + m * width + d]);
+    }
   }
 }
 

@@ -23,8 +23,11 @@ class Accumulators {
 
  private:
   void combine_weighted(const Accumulators& partial, std::size_t c, std::int64_t begin, std::int64_t end);
+  void combine_choice(const Choice& choice, const Accumulators& partial, std::int64_t at);
 
   const KernelSource* source_ = nullptr;
+  std::vector<Choice> choices_;
+  std::vector<bool> of_choice_;  // by output component: a part of one of these
   AlignedBuffer memory_;
   std::vector<double*> values_, indices_;
 };

@@ -18,7 +18,7 @@ namespace nbcc {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Column, component, element, part)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FieldLayout, name, role, type, integral, length, columns, width, is_table, first,
-                                   reduction, defaults, comment)
+                                   reduction, follows, defaults, comment)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlacedTable, first, stride, count, columns, power, element, offset)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchConfig, threads, i_per_thread, j_tile, unroll, j_slices, j_splits)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout::Number, param, constant)

@@ -226,6 +226,9 @@ void SumState::check_accumulate() const {
           fmt::format("{} is a softmax and cannot be accumulated: a mean alone does not tell the weights that it is of",
                       quoted(f)));
     }
+    if (field.role == Role::Output && given_[f] != Given::Ignored && field.reduction == Reduction::At)
+      throw UsageError(
+          fmt::format("{} cannot be accumulated: it does not tell by which value it was chosen", quoted(f)));
   }
 }
 

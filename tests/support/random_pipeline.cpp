@@ -19,7 +19,11 @@ struct OutputField {
   Reduction reduction = Reduction::Sum;
   std::string type;
   int width = 1;
-  bool negative = false;  // sums: the sign of every term
+  bool negative = false;                                   // sums: the sign of every term
+  int places = 0;                                          // of a choice: the length of its array; 0: none
+  std::vector<std::pair<std::string, std::string>> along;  // outputs that go along with it, and their values
+  bool is_choice() const { return places > 0 || !along.empty(); }
+  std::string one() const { return places > 0 ? name + fmt::format("[{}]", places - 1) : name; }
 };
 
 class PipelineAuthor {
@@ -142,8 +146,27 @@ class PipelineAuthor {
       output.width = scope_.width;
     }
     output.negative = random_.chance(40);
-    line("output({}) {} {};", name(output.reduction), output.type, output.name);
+    const bool chooses = output.reduction == Reduction::ArgMin || output.reduction == Reduction::ArgMax;
+    if (chooses && random_.chance(30)) output.places = random_.between(1, 6);
+    const std::string array = output.places > 0 ? fmt::format("[{}]", output.places) : "";
+    line("output({}) {} {}{};", name(output.reduction), output.type, output.name, array);
+    if (chooses)
+      for (int n = random_.below(3); n > 0; --n) goes_along(output, array);
     outputs_.push_back(output);
+  }
+
+  // What is exact in every precision, so that devices agree on it.
+  void goes_along(OutputField& output, const std::string& array) {
+    const std::string name = fresh("along");
+    // -1 is what the shim takes for memory that was never written.
+    const std::pair<std::string, std::string> kinds[] = {
+        {"real", random_.pick(scope_.differences)},
+        {expressions_.vector_type(), random_.pick(scope_.vector_differences)},
+        {"int", random_.pick(scope_.integers) + " + 1000"},
+        {"double", random_.pick(scope_.raw)}};
+    const auto& [type, value] = kinds[random_.below(4)];
+    line("output(at) {} {}{};", type, name, array);
+    output.along.emplace_back(name, value);
   }
 
   // Sums over all pairs but those of a particle with itself, or of two at one place, and nothing else that is
@@ -382,7 +405,7 @@ class PipelineAuthor {
     reduce(output);
     if (!guarded) return;
     --indent_;
-    if (random_.chance(40)) {
+    if (!output.is_choice() && random_.chance(40)) {
       line("}} else {{");
       ++indent_;
       reduce(output);
@@ -426,6 +449,7 @@ class PipelineAuthor {
     if (output.reduction == Reduction::ArgMin || output.reduction == Reduction::ArgMax) {
       line("{0} = {1}({0}, {2});", name, reduction,
            random_.chance(60) ? expressions_.exact_measure() : expressions_.whole_measure(random_.chance(50)));
+      for (const auto& [along, value] : output.along) line("{} = at({}, {});", along, name, value);
     } else if (output.reduction != Reduction::Sum && output.type != "real" && output.width == 1) {
       line("{0} = {1}({0}, {2});", name, reduction, expressions_.whole_measure(output.type == "index"));
     } else if (output.reduction != Reduction::Sum) {
@@ -460,7 +484,7 @@ class PipelineAuthor {
 
   void finish_whole(const OutputField& output) {
     if (output.reduction == Reduction::ArgMin || output.reduction == Reduction::ArgMax)
-      return line("if ({0} > 2) {0} = {0} + 5;", output.name);
+      return line("if ({0} > 2) {0} = {0} + 5;", output.one());
     if (random_.chance(50)) return line("{0} = {0} / 2;", output.name);
     return line("{0} = {0};", output.name);
   }
@@ -468,7 +492,7 @@ class PipelineAuthor {
   void finish_real(const OutputField& output) {
     std::vector<std::string> counts;
     for (const OutputField& other : outputs_)
-      if (other.type == "int" || other.type == "index") counts.push_back(other.name);
+      if (other.type == "int" || other.type == "index") counts.push_back(other.one());
     const bool scalar = output.width == 1 && output.type == "real";
     if (scalar && !counts.empty() && random_.chance(60)) {
       line("{0} = {0} + 0.001 * real({1});", output.name, random_.pick(counts));

@@ -6,8 +6,9 @@
 //    exact quantities only; every other operation is continuous and keeps clear of its singularities.
 //  - Every term of a sum and every candidate of a min or max is at least 1 in size, and all terms of one output have
 //    one sign. Factors of a product are near 1. finish() multiplies by factors in [0.5, 2] or takes a square root.
+//  - What goes along with a choice is an input, or a difference of inputs.
 // So outputs agree within the bounds of expect(), and those of integral type (argmin, argmax, counts, extremes of whole
-// numbers) exactly.
+// numbers, what goes along with a choice) exactly.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -92,8 +92,9 @@ Expectation random_pipeline_expectation(const Pipeline& pipeline, const OracleIn
   std::iota(all.begin(), all.end(), 0);
   Expectation expected = expect(pipeline, input, all, {.precision = precision}, Target{.fused = false});
   for (std::size_t c = 0; c < expected.bound.size(); ++c) {
-    const Type type = pipeline.field_of(Role::Output, int(c)).type;
-    if (type == Type::Int || type == Type::Index) expected.bound[c].assign(all.size(), 0);
+    const Field& field = pipeline.field_of(Role::Output, int(c));
+    const bool exact = field.type == Type::Int || field.type == Type::Index || field.reduction == Reduction::At;
+    if (exact) expected.bound[c].assign(all.size(), 0);
   }
   return expected;
 }

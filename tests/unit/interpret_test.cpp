@@ -57,6 +57,37 @@ TEST(interpret, sums_over_j_for_each_i) {
   EXPECT_EQ(interpret(p, particles({0, 10}, {1, 2, 4})).values[0], (std::vector<double>{7, -23}));
 }
 
+// Two places, what goes along with the last of them, and what stands where there is none.
+TEST(interpret, choices_of_several_places) {
+  Pipeline p = test::sum_of([](Graph& g) { return input_j(g, 0); });
+  Field& near = p.fields.back();
+  near.reduction = Reduction::ArgMin;
+  near.type = Type::Index;
+  near.length = 2;
+  Field along = near;
+  along.name = "along";
+  along.reduction = Reduction::At;
+  along.type = Type::Real;
+  along.first = 2;
+  along.follows = 0;
+  p.fields.push_back(along);
+  const Contribution chosen = p.contributions.front();
+  const NodeId twice = p.pair.binary(Op::Add, chosen.value, chosen.value);
+  p.contributions = {chosen, chosen, {twice}, {twice}};
+  const auto results = [&](std::vector<double> xj) {
+    std::vector<double> all;
+    for (const auto& column : interpret(p, particles({0}, std::move(xj))).values) all.push_back(column[0]);
+    return all;
+  };
+  EXPECT_EQ(results({3, kNan, 1, 2, 1}), (std::vector<double>{2, 4, 2, 2}));
+  EXPECT_EQ(results({kInf, 3, 1}), (std::vector<double>{2, 1, 2, 6}));
+  const std::vector<double> one = results({kNan, 5});
+  EXPECT_EQ(one[0], 1);
+  EXPECT_EQ(one[1], -1);
+  EXPECT_EQ(one[2], 10);
+  EXPECT_TRUE(std::isnan(one[3]));
+}
+
 TEST(interpret, more_j_than_a_batch) {
   for (std::size_t n : {255, 256, 257, 513}) {
     EXPECT_EQ(sum([](Graph& g) { return input_j(g, 0); }, std::vector<double>(n, 1.0)), double(n));

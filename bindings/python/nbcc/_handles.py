@@ -24,7 +24,7 @@ ROOTS = ("refined", "estimate", "exact")
 PAIRS = ("auto", "all", "cutoff")
 INPUT_I, INPUT_J, PARAM, OUTPUT, INPUT_PAIR = "input_i", "input_j", "param", "output", "input_pair"
 _ROLES = (INPUT_I, INPUT_J, PARAM, OUTPUT, INPUT_PAIR)
-_REDUCTIONS = ("sum", "min", "max", "argmin", "argmax", "logsumexp", "softmax", "product", "count")
+_REDUCTIONS = ("sum", "min", "max", "argmin", "argmax", "logsumexp", "softmax", "product", "count", "at")
 
 
 class Options(NamedTuple):

@@ -46,7 +46,8 @@ int CpuPairBody::choose_block(const CpuVectors& vectors) const {
   // What is seldom reached behind a cutoff needs no registers; four would pass over too few.
   if (plan_.any_guard != kNone) return 2;
   if (vectors.isa != Isa::Avx512 && vectors.isa != Isa::Neon) return 1;
-  std::size_t per_i = plan_.i.low.size() + plan_.outputs.size();
+  std::size_t per_i = plan_.i.low.size() + plan_.choices.size();
+  for (const OutputPlan& output : plan_.outputs) per_i += !output.of_choice;
   for (NodeId id : plan_.pair) per_i += graph_[id].op == Op::InputI || plan_.i.derived.count(id);
   return per_i * 4 <= 24 ? 4 : per_i * 2 <= 28 ? 2 : 1;
 }
@@ -225,6 +226,7 @@ std::string CpuPairBody::clear() const {
   for (std::size_t k = 0; k < plan_.outputs.size(); ++k)
     for (int r = 0; r < i_block_; ++r) {
       const OutputPlan& output = plan_.outputs[k];
+      if (output.of_choice) continue;
       const bool goes_on = output.reduction == Reduction::Reference;
       text +=
           fmt::format("{0} {1} = ({0})({2});\n", cpu_type(output.type, true), cpu_accumulator(k, r),
@@ -232,6 +234,7 @@ std::string CpuPairBody::clear() const {
                               : cpu_literal(output.identity(), output.type));
       if (keeps_index(output.reduction)) text += fmt::format("vint arg{}_{} = (vint)(-1);\n", k, r);
     }
+  for (const Choice& choice : plan_.choices) text += clear_choice(choice);
   return text;
 }
 
@@ -240,7 +243,9 @@ std::string CpuPairBody::accumulate_all() const {
   const auto all = [this](bool every_pair_counts) {
     std::string text;
     for (std::size_t k = 0; k < plan_.outputs.size(); ++k)
-      for (int r = 0; r < i_block_; ++r) text += accumulate(k, r, every_pair_counts);
+      for (int r = 0; r < i_block_ && !plan_.outputs[k].of_choice; ++r) text += accumulate(k, r, every_pair_counts);
+    for (const Choice& choice : plan_.choices)
+      for (int r = 0; r < i_block_; ++r) text += choose(choice, r, every_pair_counts);
     return text;
   };
   if (exclusions_.empty()) return all(false);
@@ -249,6 +254,14 @@ std::string CpuPairBody::accumulate_all() const {
   for (const NodeId guard : exclusions_)
     for (int r = 0; r < copies(guard); ++r) counted += " & " + node_name(guard, r);
   return fmt::format("if (__builtin_expect(all({}), true)) {{\n{}}} else {{\n{}}}\n", counted, all(true), all(false));
+}
+
+// Those of the vector that an output's guard lets count.
+std::string CpuPairBody::counted(const OutputPlan& output, int r, bool every_pair_counts) const {
+  std::string counted = every_pair_counts ? "all_lanes" : fmt::format("live_{}", r);
+  if (output.guard != kNone && !(every_pair_counts && exclusions_.count(output.guard)))
+    counted += " & " + node_name(output.guard, r);
+  return counted;
 }
 
 // A product is fused into the sum; the compiler drops the product itself where nothing else needs it.
@@ -285,6 +298,7 @@ std::string CpuPairBody::reduce(int r) const {
   std::string text;
   for (std::size_t k = 0; k < plan_.outputs.size(); ++k) {
     const OutputPlan& output = plan_.outputs[k];
+    if (output.of_choice) continue;  // is in its row already
     const std::string sum = cpu_accumulator(k, r), i = i_name(r);
     const char* const whole = output.is_whole() ? "(index*)" : "";
     const bool least = is_minimum(output.reduction);

@@ -59,6 +59,8 @@ class CpuPairBody {
   std::vector<std::size_t> weighed_by(std::size_t reference) const;
   std::string accumulate_weighted(std::size_t reference, int r, bool every_pair_counts) const;
   std::string reduce_weighted(std::size_t reference, int r) const;
+  std::string clear_choice(const Choice& choice) const;
+  std::string choose(const Choice& choice, int r, bool every_pair_counts) const;
 
   const Plan& plan_;
   const CpuVectors vectors_;

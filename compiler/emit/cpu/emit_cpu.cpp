@@ -33,12 +33,13 @@ std::string types(const CpuVectors& vectors, const Plan& plan) {
   if (vectors.isa != Isa::Neon) isa += fill_template(fmt::format("cpu_{}.h", name(vectors.isa)), {});
   const std::string cells =
       plan.has_cells ? fill_template("cpu_cell.h", {}) + fill_template("cell.h", {{"inline", "NBCC_INLINE"}}) : "";
+  const std::string choices = plan.choices.empty() ? "" : fill_template("cpu_choices.h", {});
   return fill_template("cpu_types.h", {{"real", vectors.real()},
                                        {"mask", vectors.precision == Precision::Double ? "vindex" : "vint"},
                                        {"lanes", std::to_string(vectors.lanes())},
                                        {"lane_numbers", numbers},
                                        {"isa", isa}}) +
-         cells + (plan.has_philox ? fill_template("philox.h", {{"inline", "NBCC_INLINE"}}) : "") +
+         cells + choices + (plan.has_philox ? fill_template("philox.h", {{"inline", "NBCC_INLINE"}}) : "") +
          (plan.tables.empty() ? "" : cpu_tables(vectors));
 }
 

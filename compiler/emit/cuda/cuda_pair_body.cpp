@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/emit/cuda/cuda_choice.h"
 #include "compiler/emit/cuda/cuda_cutoff.h"
 #include "compiler/emit/cuda/cuda_expression.h"
 #include "compiler/emit/cuda/cuda_statement.h"
@@ -175,6 +176,7 @@ class PairText {
     std::string &tile = holes["tile_members"], &sum = holes["sum_members"];
     for (std::size_t k = 0; k < plan_.outputs.size(); ++k) {
       const OutputPlan& output = plan_.outputs[k];
+      if (output.of_choice) continue;
       const std::string type = cuda_type(output.type, scalars_);
       if (is_summed(output)) {
         tile += fmt::format("{} s{} = 0;\n", type, k);
@@ -186,6 +188,7 @@ class PairText {
       tile += fmt::format("int k{} = -1;  // position in the tile, -1: none\n", k);
       sum += fmt::format("index j{} = -1;  // -1: none\n", k);
     }
+    sum += cuda_choice_sums(plan_, scalars_);
   }
 
   // ---- load ------------------------------------------------------------------------------------------------------
@@ -333,8 +336,8 @@ class PairText {
   std::string pair() const {
     std::string text = i_cold_.empty() ? "" : "const ICold mine = cold[row + r * kSliceThreads];\n";
     for (NodeId id : plan_.pair) text += pair_statement(id);
-    for (std::size_t k = 0; k < plan_.outputs.size(); ++k) text += accumulate(k);
-    return text;
+    for (std::size_t k = 0; k < plan_.outputs.size(); ++k) text += plan_.outputs[k].of_choice ? "" : accumulate(k);
+    return text + cuda_choose(plan_, scalars_, j_number("k") + " + a.j_offset");
   }
 
   // ---- accumulate ------------------------------------------------------------------------------------------------
@@ -385,6 +388,7 @@ class PairText {
   std::string flush() const {
     std::string text;
     for (std::size_t k = 0; k < plan_.outputs.size(); ++k) {
+      if (plan_.outputs[k].of_choice) continue;
       if (is_summed(plan_.outputs[k])) text += fmt::format("add(sum[r].s{0}, part[r].s{0});\n", k);
       if (keeps_index(plan_.outputs[k].reduction) && pairs_ == CudaPairs::All)
         text += fmt::format("if (part[r].k{0} >= 0) sum[r].j{0} = first_j + part[r].k{0} + a.j_offset;\n", k);

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "compiler/emit/cuda/cuda_choice.h"
 #include "compiler/emit/cuda/cuda_expression.h"
 #include "compiler/emit/cuda/cuda_pair_body.h"
 #include "compiler/emit/cuda/cuda_weights.h"
@@ -14,7 +15,9 @@ namespace {
 
 constexpr CudaScalars kScalars{true, true};
 
-std::string result_name(const OutputPlan& output, std::size_t k) {
+std::string result_name(const Plan& plan, std::size_t k) {
+  const OutputPlan& output = plan.outputs[k];
+  if (output.of_choice) return cuda_choice_result(plan, int(k));
   return fmt::format("all.{}{}", keeps_index(output.reduction) ? "arg" : "acc", k);
 }
 
@@ -51,21 +54,23 @@ void cuda_partial(const Pipeline& pipeline, const Plan& plan, CudaPairs pairs, T
     const OutputPlan& output = plan.outputs[k];
     const bool weighted = output.reduction == Reduction::Weighted, sum = output.reduction == Reduction::Sum || weighted;
     const bool least = is_minimum(output.reduction), product = output.reduction == Reduction::Product;
-    add_member(output.is_whole() ? "index" : "double", fmt::format("acc{}", k),
-               cuda_literal(output.identity(), output.is_whole() ? Type::Index : Type::Double, kScalars));
-    made += fmt::format("part.acc{0} = {1}sum.s{0}{2};\n", k, sum ? "total(" : "", sum ? ")" : "");
-    if (keeps_index(output.reduction)) {
-      add_member("double", fmt::format("arg{}", k), "-1.0");
-      made += fmt::format("part.arg{0} = (double)sum.j{0};\n", k);
-      combined += fmt::format("keep_best(all.acc{0}, all.arg{0}, part.acc{0}, part.arg{0}, {1});\n", k, least);
-    } else if (weighted || product || output.reduction == Reduction::Reference) {
-      combined += cuda_combine_weighted(plan, k);
-    } else if (sum) {
-      combined += fmt::format("all.acc{0} += part.acc{0};\n", k);
-    } else {
-      combined += fmt::format("all.acc{0} = {1}(all.acc{0}, part.acc{0});\n", k, least ? "minimum" : "maximum");
+    if (!output.of_choice) {
+      add_member(output.is_whole() ? "index" : "double", fmt::format("acc{}", k),
+                 cuda_literal(output.identity(), output.is_whole() ? Type::Index : Type::Double, kScalars));
+      made += fmt::format("part.acc{0} = {1}sum.s{0}{2};\n", k, sum ? "total(" : "", sum ? ")" : "");
+      if (keeps_index(output.reduction)) {
+        add_member("double", fmt::format("arg{}", k), "-1.0");
+        made += fmt::format("part.arg{0} = (double)sum.j{0};\n", k);
+        combined += fmt::format("keep_best(all.acc{0}, all.arg{0}, part.acc{0}, part.arg{0}, {1});\n", k, least);
+      } else if (weighted || product || output.reduction == Reduction::Reference) {
+        combined += cuda_combine_weighted(plan, k);
+      } else if (sum) {
+        combined += fmt::format("all.acc{0} += part.acc{0};\n", k);
+      } else {
+        combined += fmt::format("all.acc{0} = {1}(all.acc{0}, part.acc{0});\n", k, least ? "minimum" : "maximum");
+      }
     }
-    const std::string result = result_name(output, k);
+    const std::string result = result_name(plan, k);
     const Reduction declared = pipeline.field_of(Role::Output, int(k)).reduction;
     if (is_hidden(declared)) continue;
     all_plain += fmt::format("{}is_plain(a.out[{}])", k == 0 ? "" : " & ", k);
@@ -76,9 +81,10 @@ void cuda_partial(const Pipeline& pipeline, const Plan& plan, CudaPairs pairs, T
     }
     store += fmt::format("store(a.out[{}], i, {}, {});\n", k, result, sum ? "kSum" : least ? "kMinimum" : "kMaximum");
   }
+  cuda_choice_partials(plan, holes, size);
   holes["partial_size"] = std::to_string(size);
   ScalarSpelling spelling = cuda_scalar_spelling(pairs);
-  spelling.result = [&](std::size_t k) { return result_name(plan.outputs[k], k); };
+  spelling.result = [&](std::size_t k) { return result_name(plan, k); };
   const std::string nowhere = nowhere_statements(pipeline, plan, spelling);
   holes["nowhere"] = nowhere + (nowhere.empty() ? "return 0;" : "return nowhere;");
   holes["finish"] = finish_statements(pipeline, plan, spelling);

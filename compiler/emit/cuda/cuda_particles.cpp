@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compiler/emit/cuda/cuda_choice.h"
 #include "compiler/emit/cuda/cuda_weights.h"
 #include "compiler/text/fill_template.h"
 
@@ -45,7 +46,7 @@ std::string cuda_particles(const Pipeline& pipeline, const Plan& plan, const Cud
       pipeline.components(Role::InputPair) > 0 ? fmt::format("View p[{}];\n", length(Role::InputPair)) : "";
   if (!pipeline.tables.empty()) holes["more_views"] += "const void* tables;\n";
   cuda_partial(pipeline, plan, body.pairs, holes);
-  return (uses_cuda_weights(plan) ? fill_template("cuda_weights.cuh", {}) : "") +
+  return (uses_cuda_weights(plan) ? fill_template("cuda_weights.cuh", {}) : "") + cuda_choice_functions(plan) +
          fill_template("cuda_particles.cuh", holes);
 }
 

@@ -1,0 +1,74 @@
+// Choices of several places, and what goes along with them -> statements. Part of CpuPairBody; doors: clear_choice(),
+// choose(). All of a vector's pairs are compared with the last place at once; the few that are better go to their
+// places in memory one by one.
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include "compiler/emit/cpu/cpu_pair_body.h"
+
+namespace nbcc {
+namespace {
+
+const char* row_type(const OutputPlan& output) { return output.is_whole() ? "index" : "double"; }
+
+// The rows from component `first` on.
+std::string rows(const OutputPlan& output, int first) {
+  return fmt::format("({}* const*)a->acc + {}", row_type(output), first);
+}
+
+}  // namespace
+
+std::string CpuPairBody::clear_choice(const Choice& choice) const {
+  const OutputPlan& output = plan_.outputs[std::size_t(choice.first)];
+  const std::string type = cpu_type(output.type, true);
+  // What no value is better than: for an i that is only repeated.
+  Reduction other = choice.least() ? Reduction::ArgMax : Reduction::ArgMin;
+  const double best = output.is_whole() ? double(identity<std::int64_t>(other)) : identity<double>(other);
+  std::string text;
+  for (int r = 0; r < i_block_; ++r) {
+    const std::string i = i_name(r), there = r == 0 ? "" : fmt::format("i + {} < i_end", r);
+    std::string limit = fmt::format("(({}*)a->acc[{}])[{}]", row_type(output), choice.last(), i);
+    if (r > 0)
+      limit =
+          fmt::format("{} ? {} : {}", there, limit, cpu_literal(best, output.is_whole() ? Type::Index : Type::Double));
+    text += fmt::format("{0} last{1}_{2} = ({0})({3});\n", type, choice.first, r, limit);
+    // No whole number is worse than all others, as infinity is.
+    if (output.is_whole())
+      text += fmt::format("bool open{}_{} = {}a->arg[{}][{}] < 0;\n", choice.first, r, r == 0 ? "" : there + " && ",
+                          choice.last(), i);
+  }
+  return text;
+}
+
+std::string CpuPairBody::choose(const Choice& choice, int r, bool every_pair_counts) const {
+  const OutputPlan& output = plan_.outputs[std::size_t(choice.first)];
+  const std::string value = node_name(output.value, r), i = i_name(r), last = fmt::format("last{}_{}", choice.first, r);
+  const std::string open =
+      output.is_whole() ? fmt::format(" | (open{}_{} ? all_lanes : ~all_lanes)", choice.first, r) : "";
+  std::string carried;
+  for (const Choice::Carried& along : choice.carried) {
+    const OutputPlan& first = plan_.outputs[std::size_t(along.first)];
+    std::string values;
+    for (int d = 0; d < along.width; ++d)
+      values += fmt::format("{}({})({}[k])", d ? ", " : "", row_type(first),
+                            node_name(plan_.outputs[std::size_t(along.first + d)].value, r));
+    carried += fmt::format("{{\nconst {} x[] = {{{}}};\ncarry_to<{}, {}>(place, {}, {}, x);\n}}\n", row_type(first),
+                           values, choice.places, along.width, rows(first, along.first), i);
+  }
+  std::string text = fmt::format("if (const vmask better = {} & (is_better({}, {}, {}){}); any(better)) {{\n",
+                                 counted(output, r, every_pair_counts), value, last, choice.least(), open);
+  text += fmt::format(
+      "for (int k = 0; k < (int)(sizeof(vint) / sizeof(int)); ++k) {{\n"
+      "if (!better[k]) continue;\n"
+      "const double number = (double)(j + k + (numbered ? 0 : a->j_offset));\n"
+      "{}make_place<{}>({}, a->arg + {}, {}, ({}){}[k], number, {});\n",
+      carried.empty() ? "" : "const int place = ", choice.places, rows(output, choice.first), choice.first, i,
+      row_type(output), value, choice.least());
+  if (!carried.empty()) text += fmt::format("if (place == {}) continue;\n{}", choice.places, carried);
+  text += fmt::format("}}\n{} = ({})((({}*)a->acc[{}])[{}]);\n", last, cpu_type(output.type, true), row_type(output),
+                      choice.last(), i);
+  if (output.is_whole()) text += fmt::format("open{}_{} = a->arg[{}][{}] < 0;\n", choice.first, r, choice.last(), i);
+  return text + "}\n";
+}
+
+}  // namespace nbcc

@@ -1,0 +1,127 @@
+// Plan -> text about its choices. Doors: those of the header. Where a j-particle comes from, and in which order, it
+// does not ask: equal values go by their indices.
+#include "compiler/emit/cuda/cuda_choice.h"
+
+#include <fmt/format.h>
+
+#include "compiler/text/fill_template.h"
+
+namespace nbcc {
+namespace {
+
+constexpr CudaScalars kScalars{true, true};
+
+const OutputPlan& output_of(const Plan& plan, int component) { return plan.outputs[std::size_t(component)]; }
+
+std::string repeated(const std::string& value, int count) {
+  std::string list;
+  for (int k = 0; k < count; ++k) list += (k ? ", " : "") + value;
+  return list;
+}
+
+// An array whose elements begin as the output does.
+std::string array(const std::string& type, const std::string& name, int count, const std::string& initial) {
+  return fmt::format("{} {}[{}] = {{{}}};\n", type, name, count, repeated(initial, count));
+}
+
+std::string initial(const OutputPlan& output, Type type, const CudaScalars& scalars) {
+  return cuda_literal(output.identity(), type, scalars);
+}
+
+const char* partial_type(const OutputPlan& output) { return output.is_whole() ? "index" : "double"; }
+
+}  // namespace
+
+std::string cuda_choice_functions(const Plan& plan) {
+  return plan.choices.empty() ? "" : fill_template("cuda_choices.cuh", {});
+}
+
+std::string cuda_choice_sums(const Plan& plan, const CudaScalars& scalars) {
+  std::string text;
+  const auto add = [&](int component, int count) {
+    const OutputPlan& output = output_of(plan, component);
+    text += array(cuda_type(output.type, scalars), fmt::format("s{}", component), count,
+                  initial(output, output.type, scalars));
+  };
+  for (const Choice& choice : plan.choices) {
+    add(choice.first, choice.places);
+    text += array("index", fmt::format("j{}", choice.first), choice.places, "-1");
+    for (const Choice::Carried& along : choice.carried) add(along.first, choice.places * along.width);
+  }
+  return text;
+}
+
+std::string cuda_choose(const Plan& plan, const CudaScalars& scalars, const std::string& j) {
+  std::string text;
+  for (const Choice& choice : plan.choices) {
+    const OutputPlan& output = output_of(plan, choice.first);
+    const std::string guard = output.guard == kNone ? "" : fmt::format("t{} && ", output.guard);
+    std::string carried;
+    for (const Choice::Carried& along : choice.carried) {
+      std::string values;
+      for (int d = 0; d < along.width; ++d)
+        values += fmt::format("{}t{}", d ? ", " : "", output_of(plan, along.first + d).value);
+      carried += fmt::format("const {0} x{1}[] = {{{2}}};\ncarry_to<{3}, {4}>(place, sum[r].s{1}, x{1});\n",
+                             cuda_type(output_of(plan, along.first).type, scalars), along.first, values, choice.places,
+                             along.width);
+    }
+    text += fmt::format(
+        "if (const index j = {0}; {1}is_before<{2}>(t{3}, j, sum[r].s{4}[{5}], sum[r].j{4}[{5}])) {{\n"
+        "{6}make_place<{7}, {2}>(sum[r].s{4}, sum[r].j{4}, t{3}, j);\n{8}}}\n",
+        j, guard, choice.least(), output.value, choice.first, choice.places - 1,
+        carried.empty() ? "" : "const int place = ", choice.places, carried);
+  }
+  return text;
+}
+
+void cuda_choice_partials(const Plan& plan, std::map<std::string, std::string>& holes, int& size) {
+  std::string &made = holes["partial_of"], &combined = holes["combine"];
+  const auto add = [&](const char* type, const std::string& name, int count, const std::string& initial) {
+    holes["partial_members"] += array(type, name, count, initial);
+    holes["store_partial"] += fmt::format(
+        "#pragma unroll\nfor (int k = 0; k < {0}; ++k) at[({1} + k) * stride] = double_of_bits(all.{2}[k]);\n", count,
+        size, name);
+    holes["load_partial"] +=
+        fmt::format("#pragma unroll\nfor (int k = 0; k < {0}; ++k) set_bits(all.{2}[k], at[({1} + k) * stride]);\n",
+                    count, size, name);
+    size += count;
+  };
+  const auto add_values = [&](int component, int count) {
+    const OutputPlan& output = output_of(plan, component);
+    add(partial_type(output), fmt::format("acc{}", component), count,
+        initial(output, output.is_whole() ? Type::Index : Type::Double, kScalars));
+    made +=
+        fmt::format("#pragma unroll\nfor (int k = 0; k < {0}; ++k) part.acc{1}[k] = sum.s{1}[k];\n", count, component);
+  };
+  for (const Choice& choice : plan.choices) {
+    add_values(choice.first, choice.places);
+    add("double", fmt::format("arg{}", choice.first), choice.places, "-1.0");
+    made += fmt::format("#pragma unroll\nfor (int k = 0; k < {0}; ++k) part.arg{1}[k] = (double)sum.j{1}[k];\n",
+                        choice.places, choice.first);
+    combined += fmt::format(
+        "#pragma unroll 1\n"
+        "for (int k = 0; k < {0} && part.arg{1}[k] >= 0; ++k) {{\n"
+        "const int place = make_partial_place<{0}, {2}>(all.acc{1}, all.arg{1}, part.acc{1}[k], part.arg{1}[k]);\n"
+        "if (place == {0}) break;\n",
+        choice.places, choice.first, choice.least());
+    for (const Choice::Carried& along : choice.carried) {
+      add_values(along.first, choice.places * along.width);
+      combined += fmt::format("carry_partial_to<{0}, {1}>(place, all.acc{2}, part.acc{2} + k * {1});\n", choice.places,
+                              along.width, along.first);
+    }
+    combined += "}\n";
+  }
+}
+
+std::string cuda_choice_result(const Plan& plan, int component) {
+  for (const Choice& choice : plan.choices) {
+    if (component >= choice.first && component <= choice.last())
+      return fmt::format("all.arg{}[{}]", choice.first, component - choice.first);
+    for (const Choice::Carried& along : choice.carried)
+      if (component >= along.first && component < along.first + choice.places * along.width)
+        return fmt::format("all.acc{}[{}]", along.first, component - along.first);
+  }
+  return "";
+}
+
+}  // namespace nbcc

@@ -1,0 +1,97 @@
+// Statements that keep several places of a choice, or carry values along with one. Part of lowering (lower.h), beside
+// lower_reduce.cpp; doors: carry(), check_choice(), check_carried(), in_each_place(), allow_array_assignment().
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/source/lower.h"
+
+namespace nbcc::lowering {
+namespace {
+
+std::string shape_of_places(int length) {
+  return length == 0 ? "no array" : fmt::format("an array of length {}", length);
+}
+
+}  // namespace
+
+// To C++ `near = argmin(near, r2)` is wrong where `near` is an array. True if it is what the language has it for.
+bool Lowering::allow_array_assignment(const clang::Expr* expression) {
+  const auto assignment = assignment_in(expression);
+  if (!assignment || finishing_) return false;
+  const auto* left = llvm::dyn_cast<clang::DeclRefExpr>(assignment->left->IgnoreParenImpCasts());
+  const auto* variable = left ? llvm::dyn_cast<clang::VarDecl>(left->getDecl()) : nullptr;
+  const Field* field = variable ? output_of(variable) : nullptr;
+  const bool chooses = field && (field->reduction == Reduction::At || keeps_index(field->reduction));
+  if (!chooses && !(variable && broken_.contains(variable))) return false;
+  const auto position = [](Location at) { return std::pair(at.line, at.column); };
+  const auto begin = position(location(expression->getBeginLoc())), end = position(location(expression->getEndLoc()));
+  std::erase_if(array_assignments_, [&](const Diagnostic& refused) {
+    return begin <= position(refused.where) && position(refused.where) <= end;
+  });
+  return true;
+}
+
+Value Lowering::in_each_place(const Value& value, int places) {
+  Value result{{value.shape.scalar, places, value.shape.width}, {}};
+  for (int place = 0; place < places; ++place)
+    result.parts.insert(result.parts.end(), value.parts.begin(), value.parts.end());
+  return result;
+}
+
+// What one pair hands in is one value: several could not be told apart by the index that is kept.
+void Lowering::check_choice(const Field& field, const LValue& lvalue, clang::SourceLocation where) {
+  if (lvalue.shape.components() != field.components()) throw Rejected{where, how_to_change(field)};
+  if (contributed_[std::size_t(field.first)].empty()) return;
+  if (field.length > 1)
+    throw Rejected{where, fmt::format("output({}) '{}' keeps several places: it is changed by one statement only",
+                                      name(field.reduction), field.name)};
+  for (const Field& other : pipeline_.fields)
+    if (other.role == Role::Output && other.reduction == Reduction::At && other.follows == field.first)
+      throw Rejected{where, fmt::format("output(at) '{}' goes along with '{}', which is changed by one statement only",
+                                        other.name, field.name)};
+}
+
+// `d = at(near, e)`
+void Lowering::carry(const LValue& lvalue, const clang::CallExpr* call, clang::SourceLocation where) {
+  const Field& output = *output_of(lvalue.variable);
+  if (output.reduction != Reduction::At || lvalue.shape.components() != output.components())
+    throw Rejected{where, how_to_change(output)};
+  const auto* named = llvm::dyn_cast<clang::DeclRefExpr>(call->getArg(0)->IgnoreParenImpCasts());
+  const auto* variable = named ? llvm::dyn_cast<clang::VarDecl>(named->getDecl()) : nullptr;
+  const Field* chooser = variable ? output_of(variable) : nullptr;
+  if (!chooser || !keeps_index(chooser->reduction))
+    throw Rejected{call->getArg(0)->getBeginLoc(), "at(near, value) names an output(argmin) or output(argmax) first"};
+  if (output.length != chooser->length)
+    throw Rejected{where,
+                   fmt::format("what goes along with '{0}' has as many places: declare '{1}' as {2}, as '{0}' is",
+                               chooser->name, output.name, shape_of_places(chooser->length))};
+  const auto& chosen = contributed_[std::size_t(chooser->first)];
+  if (chosen.empty())
+    throw Rejected{where, fmt::format("'{0}' has not chosen yet: write '{0} = {1}({0}, ...)' in front of this",
+                                      chooser->name, name(chooser->reduction))};
+  if (chosen.size() > 1)
+    throw Rejected{where, fmt::format("output(at) '{}' goes along with '{}', which is changed by one statement only",
+                                      output.name, chooser->name)};
+  if (chosen.back().guard != path_)
+    throw Rejected{where, fmt::format("'{0}' stands under another condition than '{1} = {2}({1}, ...)' does",
+                                      output.name, chooser->name, name(chooser->reduction))};
+  if (!contributed_[std::size_t(output.first)].empty())
+    throw Rejected{where, fmt::format("output(at) '{}' is changed by one statement only", output.name)};
+  pipeline_.fields[std::size_t(fields_.at(lvalue.variable))].follows = chooser->first;
+  contribute(lvalue, in_each_place(evaluate(call->getArg(1)), std::max(output.length, 1)), Reduction::At, where);
+}
+
+// An output(at) without a choice would have no value at all.
+void Lowering::check_carried() {
+  for (const Field& field : pipeline_.fields)
+    if (field.role == Role::Output && field.reduction == Reduction::At && field.follows < 0 && errors_ == 0)
+      diagnostics_.push_back(
+          {Severity::Error, field.where,
+           fmt::format("output(at) '{0}' goes along with no choice: write '{0} = at(near, ...)' behind 'near = "
+                       "argmin(near, ...)'",
+                       field.name)});
+}
+
+}  // namespace nbcc::lowering
