@@ -286,14 +286,6 @@ std::string CpuPairBody::accumulate(std::size_t k, int r, bool every_pair_counts
                      value, counts, least);
 }
 
-// The lanes that count.
-std::string CpuPairBody::counted(const OutputPlan& output, int r, bool every_pair_counts) const {
-  std::string counts = every_pair_counts ? "all_lanes" : fmt::format("live_{}", r);
-  if (output.guard != kNone && !(every_pair_counts && exclusions_.count(output.guard)))
-    counts += " & " + node_name(output.guard, r);
-  return counts;
-}
-
 std::string CpuPairBody::reduce(int r) const {
   std::string text;
   for (std::size_t k = 0; k < plan_.outputs.size(); ++k) {
