@@ -450,7 +450,7 @@ class Sum {
   Sum& run() { return start(0, -1, nullptr, 0); }
   Sum& run(std::int64_t i_begin, std::int64_t i_count) { return start(i_begin, checked(i_count), nullptr, 0); }
   Sum& run(std::span<const std::int64_t> i_list) { return start_list(i_list, 0); }
-  // As run(), combined with what the outputs hold: added, or the minimum or maximum. Not for argmin, argmax, at, softmax.
+  // As run(), combined with what the outputs hold by their reductions. Not for argmin, argmax, at and softmax.
   Sum& accumulate() { return start(0, -1, nullptr, 1); }
   Sum& accumulate(std::int64_t i_begin, std::int64_t i_count) { return start(i_begin, checked(i_count), nullptr, 1); }
   Sum& accumulate(std::span<const std::int64_t> i_list) { return start_list(i_list, 1); }

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "runtime/sum/pack.h"
+#include "runtime/sum/tables.h"
 
 namespace nbcc::test {
 namespace {
@@ -113,6 +114,7 @@ CudaTextRun::Columns CudaTextRun::operator()(const OracleInput& input, const Cud
   std::vector<std::uint64_t> head;
   append_all(head, views(Role::InputI, input.i, choice.records));
   append_all(head, views(Role::InputJ, input.j, choice.records));
+  if (!source_.tables.empty()) head.push_back(upload(Tables(source_, input.params).bytes));
   const std::int64_t chosen = choice.list.empty() ? input.ni : std::int64_t(choice.list.size());
   std::vector<CudaOutput> outputs;
   const std::vector<double> before(std::size_t(input.ni), choice.onto ? 1.0 : NAN);
@@ -121,7 +123,7 @@ CudaTextRun::Columns CudaTextRun::operator()(const OracleInput& input, const Cud
     outputs.push_back({narrow ? upload(std::vector<float>(before.begin(), before.end())) : upload(before),
                        size_of(choice.output), std::int64_t(choice.output), choice.onto});
   append_all(head, outputs);
-  append_all(head, input.params);
+  append_all(head, std::vector<double>(input.params.begin(), input.params.begin() + source_.params));
 
   CudaRun run;
   run.running = allocate(slots(source_) * std::size_t(chosen) * 8);

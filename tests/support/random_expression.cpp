@@ -94,6 +94,12 @@ std::string number(double value) {
   return value < 0 ? "(" + text + ")" : text;
 }
 
+std::string random_numbers(RandomSource& random, int count) {
+  std::string text;
+  for (int k = 0; k < count; ++k) text += (k ? ", " : "") + number(random.between(-16, 16) / 16.0);
+  return "{" + text + "}";
+}
+
 Bounded literal(double value) { return {number(value), value, value, value < 0 ? -value / 2 : value / 2}; }
 
 Bounded sum(const Bounded& a, const Bounded& b) {

@@ -106,14 +106,10 @@ class PipelineAuthor {
 
   // Read at indices that are not always within them, in rows that registers hold and in longer ones.
   void tables() {
-    const auto numbers = [&](int count) {
-      std::vector<std::string> list;
-      for (int k = 0; k < count; ++k) list.push_back(number(random_.between(-16, 16) / 16.0));
-      return fmt::format("{{{}}}", fmt::join(list, ", "));
-    };
     const int count = random_.between(2, 40), columns = random_.between(1, 9);
-    line("param real tab[{}] = {};", count, numbers(count));
-    line("param real rows[2][{0}] = {{{1}, {2}}};", columns, numbers(columns), numbers(columns));
+    line("param real tab[{}] = {};", count, random_numbers(random_, count));
+    line("param real rows[2][{0}] = {{{1}, {2}}};", columns, random_numbers(random_, columns),
+         random_numbers(random_, columns));
     for (int n = 0; n < 2; ++n) {
       scope_.raw.push_back(fmt::format("tab[{}]", random_.pick(scope_.integers)));
       scope_.raw.push_back(fmt::format("rows[{}][{}]", random_.pick(scope_.integers), random_.pick(scope_.integers)));
