@@ -109,5 +109,47 @@ TEST(Dpd, TheMeanFieldPressureIsGrootAndWarrens) {
   EXPECT_NEAR(pressure, std::numbers::pi / 30, spacing * spacing);
 }
 
+// The noise alone, of two particles at rest over many steps: along the line between them, opposite for both, of mean 0
+// and of the variance 2 gamma kt / dt w^2, and of other numbers in every step. Bounds are five standard deviations.
+TEST(Dpd, NoiseGoesWithFrictionAndKeepsMomentum) {
+  Particles p{.ni = 2, .nj = 2};
+  p.fields["xi"] = p.fields["xj"] = {0, 0, 0, 0, 0.5, 0};
+  p.fields["vi"] = p.fields["vj"] = std::vector<double>(6);
+  p.params["a"] = {0};
+  p.params["kt"] = {1.5};
+  p.params["dt"] = {0.02};
+  constexpr int kSteps = 300;
+  double mean = 0, square = 0, next = 0, last = 0;
+  for (int step = 0; step < kSteps; ++step) {
+    p.params["step"] = {double(step)};
+    const std::vector<double> force = sum("dpd", p).at("force");
+    for (const std::size_t c : {0, 2, 3, 5}) ASSERT_EQ(force[c], 0);
+    ASSERT_EQ(force[1], -force[4]);
+    const double theta = force[1] / (0.5 * std::sqrt(2 * 4.5 * 1.5 / 0.02));
+    ASSERT_LT(std::fabs(theta), std::sqrt(3.0) * 1.000001);
+    mean += theta / kSteps;
+    square += theta * theta / kSteps;
+    next += theta * last / kSteps;
+    last = theta;
+  }
+  EXPECT_NEAR(mean, 0, 5 / std::sqrt(kSteps));
+  EXPECT_NEAR(square, 1, 5 * std::sqrt(0.8 / kSteps));  // theta^4 has the mean 9/5
+  EXPECT_NEAR(next, 0, 5 / std::sqrt(kSteps));
+}
+
+// Of many particles with all forces the sum vanishes as rounding lets it.
+TEST(Dpd, NoiseKeepsTheMomentumOfAFluid) {
+  Particles p = fluid(300);
+  p.params["kt"] = {1};
+  const Values out = sum("dpd", p), quiet = sum("dpd", fluid(300)), magnitudes = Oracle("dpd")(p).magnitudes;
+  EXPECT_NE(out.at("force"), quiet.at("force"));
+  double momentum[3] = {}, size = 0;
+  for (std::size_t k = 0; k < 900; ++k) {
+    momentum[k % 3] += out.at("force")[k];
+    size += magnitudes.at("force")[k];
+  }
+  for (const double component : momentum) EXPECT_NEAR(component, 0, kRoundings * epsilon(NBCC_DOUBLE) * size);
+}
+
 }  // namespace
 }  // namespace nbcc::test
