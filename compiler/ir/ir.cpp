@@ -49,8 +49,8 @@ std::string_view name(Role role) {
 }
 
 std::string_view name(Reduction reduction) {
-  constexpr std::array<std::string_view, 12> names{"sum",     "min",     "max",   "argmin",   "argmax",   "logsumexp",
-                                                   "softmax", "product", "count", "at", "weighted", "reference"};
+  constexpr std::array<std::string_view, 12> names{"sum",     "min",     "max",   "argmin", "argmax",   "logsumexp",
+                                                   "softmax", "product", "count", "at",     "weighted", "reference"};
   return names[std::size_t(reduction)];
 }
 

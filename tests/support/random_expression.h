@@ -41,7 +41,8 @@ struct Scope {
 };
 
 std::string number(double value);
-std::string random_numbers(RandomSource& random, int count);  // "{0.5, ...}", of size 1 at most, exact in every precision
+std::string random_numbers(RandomSource& random,
+                           int count);  // "{0.5, ...}", of size 1 at most, exact in every precision
 Bounded literal(double value);
 Bounded sum(const Bounded& a, const Bounded& b);
 Bounded product(const Bounded& a, const Bounded& b);
