@@ -31,8 +31,6 @@ namespace nbcc {
 std::string_view name(Type type);  // "bool", "int", "index", "float", "real", "double"
 std::string_view name(Binding binding);
 
-inline constexpr NodeId kNone = -1;
-
 struct Node {
   Op op = Op::Const;
   Type type = Type::Real;

@@ -151,8 +151,22 @@ struct CudaText {
 };
 
 using Columns = std::array<const double*, 3>;
-class Graph;
 using NodeId = std::int32_t;
+inline constexpr NodeId kNone = -1;
+
+// What derivatives are made with: nodes of the type that the operation has.
+class Arithmetic {
+ public:
+  virtual ~Arithmetic() = default;
+  virtual NodeId number(double value) = 0;
+  virtual NodeId make(Op op, NodeId a, NodeId b = kNone) = 0;
+  virtual NodeId select(NodeId condition, NodeId yes, NodeId no) = 0;
+};
+// A node y = op(a, b, c).
+struct OpNodes {
+  NodeId y = kNone;
+  std::array<NodeId, 3> args{kNone, kNone, kNone};
+};
 
 struct OpFacts {
   Op op;
@@ -175,10 +189,22 @@ struct OpFacts {
   // What it computes in double: out[k] of args[.][k]. Whole numbers wrap at their type's width; null: as doubles do.
   void (*values)(const Columns& args, double* out, int count) = nullptr;
   void (*whole_values)(const Columns& args, Type type, double* out, int count) = nullptr;
-  // The partial derivative by argument k as a node of `node`'s graph, kNone where it is 0. Null: there is none; today
-  // all are, since no pass differentiates yet.
-  NodeId (*partial)(Graph& graph, NodeId node, int k) = nullptr;
+  // The partial derivative by argument k, kNone where it is 0 (partials.cpp). Null: there is none, or it is no number
+  // (Select, Min and Max choose; compiler/passes/derivative.h).
+  NodeId (*partial)(Arithmetic& with, const OpNodes& nodes, int k) = nullptr;
 };
+
+// The partial derivatives that the table points to (partials.cpp).
+namespace partials {
+using Partial = NodeId(Arithmetic& with, const OpNodes& nodes, int argument);
+
+// Constant wherever it is defined: rounding.
+Partial none;
+Partial neg, abs, sqrt, rsqrt, cbrt, exp, exp2, log, log2, expm1, log1p, log10;
+Partial sin, cos, sinpi, cospi, tan, asin, acos, atan, sinh, cosh, tanh, asinh, acosh, atanh, erf, erfc;
+Partial bessel_j0, bessel_j1, bessel_k0, bessel_k1, bessel_i0, bessel_i1;
+Partial cast, add, sub, mul, div, pow, atan2, hypot, fmod, copysign, fma;
+}  // namespace partials
 
 const OpFacts& facts(Op op);
 inline std::string_view name(Op op) { return facts(op).name; }

@@ -121,6 +121,7 @@ Pipeline Lowering::run() {
   pipeline_.dialect = prescanned_.dialect;
   pipeline_.flops = prescanned_.flops;
   if (pipeline_.dialect == Dialect::Cunbody) declare_cunbody_arrays();
+  find_variables();
   const clang::FunctionDecl* finish = nullptr;
   for (const clang::Decl* declaration : context_.getTranslationUnitDecl()->decls()) {
     if (errors_ >= kMaxErrors) break;
@@ -147,6 +148,7 @@ Pipeline Lowering::run() {
   combine_contributions();
   if (finish) attempt(nullptr, [&] { lower_finish(finish); });
   if (!has_errors(diagnostics_)) {
+    forget_variables();
     warn_unused();
     place_tables_last();
   }

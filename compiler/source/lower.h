@@ -231,6 +231,19 @@ class Lowering {
   Value interpolate(const clang::CallExpr* expression, bool cubic);
   void place_tables_last();
 
+  // lower_derivative.cpp
+  void find_variables();
+  void find_variables(const clang::Stmt* statement);
+  void set_apart(const clang::VarDecl* variable, Value& value);
+  void forget_variables();
+  Value variable_of(const clang::Expr* argument, const char* function);
+  Value differentiated(const clang::Expr* argument, const char* function);
+  [[noreturn]] void reject_function(NodeId node, clang::SourceLocation where);
+  Value gradient_of(const clang::CallExpr* expression);
+  Value rate_of(const clang::CallExpr* expression);
+  void warn_independent(const clang::Expr* variable, clang::SourceLocation where);
+  void fill_with_zeros(Value& value);
+
   // lower_call.cpp
   Value call(const clang::CallExpr* expression);
   Value call_built_in(const clang::CallExpr* expression, const clang::FunctionDecl* function);
@@ -276,8 +289,10 @@ class Lowering {
   int errors_ = 0;
   std::vector<std::vector<Contributed>> contributed_;
   std::vector<Frame> frames_;
-  NodeId path_ = kNone;  // guard of the statement being executed
-  NodeId skip_ = kNone;  // the pair is skipped where this holds
+  NodeId path_ = kNone;                        // guard of the statement being executed
+  NodeId skip_ = kNone;                        // the pair is skipped where this holds
+  std::set<const clang::VarDecl*> variables_;  // by which something is differentiated
+  std::vector<const clang::VarDecl*> owners_;  // of the nodes that these have of their own, by number less one
   bool finishing_ = false;
   Frame finished_;          // the function that has just been executed
   int executed_ = 0;        // statements so far, a bound on unrolling

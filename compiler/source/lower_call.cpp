@@ -38,6 +38,8 @@ Value Lowering::call_built_in(const clang::CallExpr* expression, const clang::Fu
                    "at is a reduction: write 'd = at(near, value)' with an output(at) d and an output(argmin) "
                    "or output(argmax) near"};
   if (name == "skip_if" || name == "sincos") throw Rejected{where, fmt::format("{} stands alone as a statement", name)};
+  if (name == "grad") return gradient_of(expression);
+  if (name == "ddt") return rate_of(expression);
   if (name == "table" || name == "spline") return interpolate(expression, name == "spline");
   std::vector<Value> arguments;
   for (const clang::Expr* argument : expression->arguments()) arguments.push_back(evaluate(argument));

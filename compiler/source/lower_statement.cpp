@@ -161,6 +161,7 @@ void Lowering::assign(const LValue& lvalue, Value value, clang::SourceLocation w
 
 // Every change of a variable goes through here, so that the branch of an if can be undone.
 void Lowering::set(const clang::VarDecl* variable, Value value) {
+  if (variables_.contains(variable)) set_apart(variable, value);
   Value& present = environment_[variable];
   if (!branches_.empty()) branches_.back().try_emplace(variable, present);
   present = std::move(value);

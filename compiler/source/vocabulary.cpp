@@ -123,6 +123,8 @@ constexpr std::array kForms = std::to_array<Form>({
     {"table spline",
      "@(t, s), of a param t that is an array, or a row of one, and a place s in it, counted in elements"},
     {"philox random", "@(a, b, c), of three whole numbers"},
+    {"grad", "@(u, x), of one number u and an input, a param or a variable x"},
+    {"ddt", "@(e, x, rate, ...), of an expression e, variables x and their rates of change"},
     {"any all", "@(c), of what a comparison of vectors gives"},
     {"transpose trace", "@(m), of one matrix"},
     {"determinant", "@(m), of a mat2 or a mat3"},
@@ -201,6 +203,23 @@ constexpr std::string_view kSoftmax =
     "template <__vector V, __number A> V @(V, A, V);\n"
     "template <class S, __vector A, class B> S @(S, A, B) = delete(\"the logit of softmax is a single number, not a "
     "vector\");";
+constexpr std::string_view kGrad =
+    "template <__number U, __number X> __floating<X> @(const U&, const X&);\n"
+    "template <__number U, __vector X> X @(const U&, const X&);\n"
+    "template <__number U> mat2 @(const U&, const mat2&);\n"
+    "template <__number U> mat3 @(const U&, const mat3&);\n"
+    "template <__number U> mat4 @(const U&, const mat4&);\n"
+    "template <__number U, class X, long long n> void @(const U&, const X (&)[n]) = delete(\"grad differentiates by "
+    "one "
+    "element of an array at a time\");\n"
+    "template <__vector U, class X> void @(const U&, const X&) = delete(\"grad is of single numbers; differentiate "
+    "each component, as grad(v.x, x)\");";
+constexpr std::string_view kDdt =
+    "template <__number E, class... R> __floating<E> @(const E&, const R&...);\n"
+    "template <__vector E, class... R> E @(const E&, const R&...);\n"
+    "template <class... R> mat2 @(const mat2&, const R&...);\n"
+    "template <class... R> mat3 @(const mat3&, const R&...);\n"
+    "template <class... R> mat4 @(const mat4&, const R&...);";
 constexpr std::string_view kAt =
     "template <class T> requires(__number<T> || __vector<T>) T @(index, T);\n"
     "template <class T> requires(__number<T> || __vector<T>) T @(index*, T);";
@@ -237,7 +256,9 @@ std::span<const LaterFunction> later_functions() {
                                     {"determinant", "real @(mat2); real @(mat3);"},
                                     {"logsumexp", kLogSumExp},
                                     {"softmax", kSoftmax},
-                                    {"at", kAt}});
+                                    {"at", kAt},
+                                    {"grad", kGrad},
+                                    {"ddt", kDdt}});
   return kLater;
 }
 

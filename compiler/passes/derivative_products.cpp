@@ -1,0 +1,111 @@
+// Nodes -> exponents of their factors. Nothing is made but the rests that derivatives ask for.
+#include "compiler/passes/derivative_products.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace nbcc {
+
+Products::Products(Graph& graph, Terms& terms, const std::vector<bool>& depends, const std::set<NodeId>& variables)
+    : graph_(graph), terms_(terms), depends_(depends), variables_(variables), uses_(depends.size()) {
+  for (NodeId id = 0; id < NodeId(depends.size()); ++id)
+    if (depends[std::size_t(id)])
+      for (const NodeId arg : graph[id].args)
+        if (arg != kNone) ++uses_[std::size_t(arg)];
+}
+
+bool Products::is_product(NodeId id) {
+  const Node& node = graph_[id];
+  if (variables_.contains(id) || !is_floating(node.type)) return false;
+  if (is_constant_power(node)) {
+    // x^p/x would be 0/0 at 0 where p is positive, unless x is a reciprocal.
+    if (graph_.constant_value(node.args[1]) < 0) return true;
+    const Powers base = of_factor(node.args[0], kNone);
+    return !base.empty() && std::ranges::all_of(base, [](const auto& factor) { return factor.second < 0; });
+  }
+  return node.op == Op::Mul || node.op == Op::Div || node.op == Op::Rsqrt;
+}
+
+bool Products::can_open(NodeId id) {
+  if (variables_.contains(id) || !depends_[std::size_t(id)]) return false;
+  const Node& node = graph_[id];
+  if (node.op == Op::Cast) return graph_[node.args[0]].type == node.type;
+  return node.op == Op::Neg || is_product(id);
+}
+
+// `other` stands beside it in a product; kNone: nothing.
+bool Products::is_opened(NodeId id, NodeId other) {
+  if (!can_open(id)) return false;
+  const Op op = graph_[id].op;
+  if ((op != Op::Mul && op != Op::Div) || uses_[std::size_t(id)] == 1) return true;
+  if (other == kNone) return false;
+  const Powers beside = can_open(other) ? powers(other) : Powers{{other, 1.0}};
+  return std::ranges::any_of(powers(id), [&](const auto& factor) {
+    const auto [atom, power] = factor;
+    return (power < 0 || power != std::floor(power)) && beside.contains(atom);
+  });
+}
+
+Products::Powers Products::of_factor(NodeId id, NodeId other) {
+  if (!depends_[std::size_t(id)]) return {};
+  return is_opened(id, other) ? powers(id) : Powers{{id, 1.0}};
+}
+
+const Products::Powers& Products::powers(NodeId id) {
+  if (const auto found = known_.find(id); found != known_.end()) return found->second;
+  const Node node = graph_[id];
+  const auto [a, b, c] = node.args;
+  Powers powers;
+  const auto multiply = [&](NodeId factor, NodeId other, double exponent) {
+    for (const auto& [atom, power] : of_factor(factor, other)) powers[atom] += power * exponent;
+  };
+  if (node.op == Op::Mul || node.op == Op::Div) {
+    multiply(a, b, 1);
+    multiply(b, a, node.op == Op::Mul ? 1 : -1);
+  } else {
+    multiply(a, kNone, node.op == Op::Rsqrt ? -0.5 : is_constant_power(node) ? graph_.constant_value(b) : 1);
+  }
+  return known_[id] = std::move(powers);
+}
+
+bool Products::holds(NodeId id, NodeId other, NodeId atom) {
+  return id == atom || (is_opened(id, other) && powers(id).contains(atom));
+}
+
+std::optional<Products::Rest> Products::without(NodeId id, NodeId atom, double power) {
+  const Op op = graph_[atom].op;
+  const bool is_exponential = !variables_.contains(atom) && (op == Op::Exp || op == Op::Exp2);
+  if (power < 0 || power != std::floor(power) || is_exponential) return std::nullopt;
+  Rest rest;
+  const auto put = [&](NodeId& side, NodeId factor) {
+    side = side == kNone ? factor : terms_.make(Op::Mul, factor, side);
+  };
+  while (id != atom) {
+    const auto [a, b, c] = graph_[id].args;
+    switch (graph_[id].op) {
+      case Op::Neg:
+        rest.sign = -rest.sign;
+        id = a;
+        break;
+      case Op::Cast:
+        id = a;
+        break;
+      case Op::Mul: {
+        const bool right = holds(b, a, atom);
+        put(rest.above, right ? a : b);
+        id = right ? b : a;
+        break;
+      }
+      case Op::Div:
+        if (!holds(a, b, atom)) return std::nullopt;
+        put(rest.below, b);
+        id = a;
+        break;
+      default:
+        return std::nullopt;
+    }
+  }
+  return rest;
+}
+
+}  // namespace nbcc

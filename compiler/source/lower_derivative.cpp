@@ -1,0 +1,181 @@
+// grad(u, x) and ddt(e, x, rate, ...) -> Values. Part of lowering (lower.h); doors: find_variables(), set_apart(),
+// gradient_of(), rate_of(). What a derivative is, compiler/passes/derivative.h knows.
+//
+// A variable that something is differentiated by gets nodes of its own whenever it is set: numbered casts to the type
+// that it has. So its value is told from others that are equal, is not folded away, and what is made of it is followed
+// from there. forget_variables() takes these casts out at the end.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "compiler/ir/rewrite.h"
+#include "compiler/passes/derivative.h"
+#include "compiler/passes/passes.h"
+#include "compiler/source/lower.h"
+
+namespace nbcc::lowering {
+
+namespace {
+
+const clang::Expr* bare(const clang::Expr* expression) {
+  for (;;) {
+    const clang::Expr* inner = expression->IgnoreParenImpCasts();
+    if (const auto* temporary = llvm::dyn_cast<clang::MaterializeTemporaryExpr>(inner)) inner = temporary->getSubExpr();
+    if (inner == expression) return inner;
+    expression = inner;
+  }
+}
+
+// The variable that an element or component is of; null if it is none.
+const clang::VarDecl* variable_in(const clang::Expr* expression) {
+  expression = bare(expression);
+  if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(expression))
+    return llvm::dyn_cast<clang::VarDecl>(reference->getDecl());
+  if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(expression)) return variable_in(member->getBase());
+  if (const auto* subscript = llvm::dyn_cast<clang::ArraySubscriptExpr>(expression))
+    return variable_in(subscript->getBase());
+  if (const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(expression);
+      call && call->getOperator() == clang::OO_Subscript)
+    return variable_in(call->getArg(0));
+  return nullptr;
+}
+
+std::string_view kind_of(Type type) {
+  return type == Type::Bool ? "a condition" : type == Type::Index ? "an index" : "a whole number";
+}
+
+}  // namespace
+
+void Lowering::find_variables(const clang::Stmt* statement) {
+  if (const auto* call = llvm::dyn_cast<clang::CallExpr>(statement)) {
+    const clang::FunctionDecl* function = call->getDirectCallee();
+    if (function && function->getIdentifier() && in_prelude(function) &&
+        (function->getName() == "grad" || function->getName() == "ddt"))
+      for (unsigned k = 1; k < call->getNumArgs(); k += 2)
+        if (const clang::VarDecl* variable = variable_in(call->getArg(k))) variables_.insert(variable);
+  }
+  for (const clang::Stmt* child : statement->children())
+    if (child) find_variables(child);
+  if (const auto* declaration = llvm::dyn_cast<clang::DeclStmt>(statement))
+    for (const clang::Decl* declared : declaration->decls())
+      if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(declared); variable && variable->getInit())
+        find_variables(variable->getInit());
+}
+
+void Lowering::find_variables() {
+  for (const clang::Decl* declaration : context_.getTranslationUnitDecl()->decls()) {
+    if (declaration->isImplicit() || in_prelude(declaration)) continue;
+    if (const auto* top = llvm::dyn_cast<clang::TopLevelStmtDecl>(declaration)) find_variables(top->getStmt());
+    if (const auto* function = llvm::dyn_cast<clang::FunctionDecl>(declaration); function && function->hasBody())
+      find_variables(function->getBody());
+    if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration); variable && variable->getInit())
+      find_variables(variable->getInit());
+  }
+}
+
+void Lowering::set_apart(const clang::VarDecl* variable, Value& value) {
+  for (NodeId& part : value.parts) {
+    if (part < 0 || !is_floating((*graph_)[part].type)) continue;
+    const Node node = (*graph_)[part];
+    const bool is_own = node.op == Op::Cast && node.payload > 0 && owners_[std::size_t(node.payload - 1)] == variable;
+    if (is_own) continue;
+    owners_.push_back(variable);
+    part = graph_->make(Op::Cast, node.type, {part, kNone, kNone}, node.where, std::int64_t(owners_.size()));
+  }
+}
+
+void Lowering::forget_variables() {
+  if (!owners_.empty()) rewrite(pipeline_, fold_node);
+}
+
+Value Lowering::variable_of(const clang::Expr* argument, const char* function) {
+  argument = bare(argument);
+  const clang::SourceLocation where = argument->getExprLoc();
+  const clang::VarDecl* variable = variable_in(argument);
+  if (!variable)
+    throw Rejected{
+        where, fmt::format("{} differentiates by an input, a param or a variable; give this a name first", function)};
+  if (output_of(variable))
+    throw Rejected{where, fmt::format("'{0}' is an output, and nothing is differentiated by it; in finish() write "
+                                      "'real x = {0};' before it is used, and differentiate by x",
+                                      variable->getName().str())};
+  const LValue lvalue = lvalue_of(argument);
+  if (!is_floating(lvalue.shape.scalar))
+    throw Rejected{where, fmt::format("'{}' is {}: {} differentiates by real numbers", variable->getName().str(),
+                                      kind_of(lvalue.shape.scalar), function)};
+  const Value value = read(lvalue, where);
+  if (std::ranges::any_of(value.parts, [&](NodeId part) { return graph_->is_constant(part); }))
+    throw Rejected{where, fmt::format("'{}' is a constant; {} differentiates by an input, a param or a variable",
+                                      variable->getName().str(), function)};
+  return value;
+}
+
+Value Lowering::differentiated(const clang::Expr* argument, const char* function) {
+  Value value = evaluate(argument);
+  if (!is_floating(value.shape.scalar))
+    throw Rejected{argument->getExprLoc(),
+                   fmt::format("{} differentiates real numbers; this is {}", function, kind_of(value.shape.scalar))};
+  return value;
+}
+
+void Lowering::reject_function(NodeId node, clang::SourceLocation where) {
+  const std::string_view function = name((*graph_)[node].op);
+  throw Rejected{where, fmt::format("{} has no derivative in the language, which has no digamma function", function)};
+}
+
+// grad(u, x)
+Value Lowering::gradient_of(const clang::CallExpr* expression) {
+  const clang::SourceLocation where = expression->getExprLoc();
+  const Value u = differentiated(expression->getArg(0), "grad");
+  const Value x = variable_of(expression->getArg(1), "grad");
+  Value result{x.shape, {}};
+  try {
+    result.parts = gradient(*graph_, u.parts[0], x.parts);
+  } catch (const NotDifferentiable& no) {
+    reject_function(no.node, where);
+  }
+  if (std::ranges::all_of(result.parts, [](NodeId part) { return part == kNone; }))
+    warn_independent(expression->getArg(1), where);
+  fill_with_zeros(result);
+  return result;
+}
+
+// ddt(e, x, rate, ...)
+Value Lowering::rate_of(const clang::CallExpr* expression) {
+  const clang::SourceLocation where = expression->getExprLoc();
+  if (expression->getNumArgs() % 2 == 0 || expression->getNumArgs() < 3)
+    throw Rejected{where,
+                   "ddt is written ddt(e, x, rate, ...): behind the expression stand pairs of a variable and its "
+                   "rate of change"};
+  Value result = differentiated(expression->getArg(0), "ddt");
+  std::map<NodeId, NodeId> rates;
+  for (unsigned k = 1; k < expression->getNumArgs(); k += 2) {
+    const Value x = variable_of(expression->getArg(k), "ddt");
+    const Value rate = convert(evaluate(expression->getArg(k + 1)), x.shape, expression->getArg(k + 1)->getExprLoc());
+    for (std::size_t c = 0; c < x.parts.size(); ++c)
+      if (!rates.emplace(x.parts[c], rate.parts[c]).second)
+        throw Rejected{expression->getArg(k)->getExprLoc(), "this variable has a rate already"};
+  }
+  try {
+    result.parts = rates_of_change(*graph_, result.parts, rates);
+  } catch (const NotDifferentiable& no) {
+    reject_function(no.node, where);
+  }
+  if (std::ranges::all_of(result.parts, [](NodeId part) { return part == kNone; }))
+    report(Severity::Warning, where, "the expression depends on none of these variables: the derivative is 0");
+  fill_with_zeros(result);
+  return result;
+}
+
+void Lowering::warn_independent(const clang::Expr* variable, clang::SourceLocation where) {
+  report(Severity::Warning, where,
+         fmt::format("the expression does not depend on '{}': the derivative is 0",
+                     variable_in(variable)->getName().str()));
+}
+
+void Lowering::fill_with_zeros(Value& value) {
+  for (NodeId& part : value.parts)
+    if (part == kNone) part = graph_->constant(0, value.shape.scalar);
+}
+
+}  // namespace nbcc::lowering
