@@ -83,12 +83,16 @@ std::string all_pairs(const CudaPairBody& body, const Plan& plan, bool cutoff, b
                            : leaves_out ? pair_loop_but(body)
                                         : pair_loop(body);
   const char* const cold = "__shared__ ICold cold[kBlockI];  // read behind the barrier of the first tile";
+  // The test of a cutoff passes over whole groups. Any number does for a place, but none for an index of a table.
+  const bool fills_groups = cutoff && !plan.tables_of_pairs.empty();
   return fill_template("cuda_all_pairs.cu",
                        {{"and_left_out", leaves_out ? ",\nconst __grid_constant__ LeftOutTable left_out" : ""},
                         {"declare_cold", body.has_cold_data ? cold : ""},
                         {"share_tables", share_tables(body, plan)},
                         {"uniform", body.uniform},
                         {"load_i", body.load_i},
+                        {"filled", fills_groups ? "(count + kGroup - 1) / kGroup * kGroup" : "count"},
+                        {"number_in_tile", fills_groups ? "lesser(k, count - 1)" : "k"},
                         {"stage_j", body.stage_j},
                         {"barrier", barrier},
                         {"pair_loop", loop},
