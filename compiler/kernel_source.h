@@ -99,11 +99,17 @@ struct SearchLayout {
   bool of_j() const { return reach != Reach::Uniform && reach != Reach::OfI; }
 };
 
-// Where a kernel finds the numbers of a table: `offset` bytes from the first one of all, as `element`.
+// Where a kernel finds the numbers of a table: the first `offset` bytes from the first one of all, as `element`, the
+// next of its row `step` bytes behind it, and the next row's `row_step`.
 struct PlacedTable : Table {
   Element element = Element::Float;
-  std::int64_t offset = 0;
+  std::int64_t offset = 0, step = 0, row_step = 0;
 };
+constexpr std::int64_t columns_of(const Table& table) { return table.columns > 0 ? table.columns : table.count; }
+constexpr std::int64_t end_of(const PlacedTable& table) {
+  const std::int64_t columns = columns_of(table), last_row = table.count / columns - 1;
+  return table.offset + last_row * table.row_step + (columns - 1) * table.step + size_of(table.element);
+}
 // What may be read behind the last table: two vectors of any processor.
 constexpr std::int64_t kTablePadding = 128;
 

@@ -24,6 +24,7 @@ KernelSource describe_kernel(const Pipeline& pipeline, const Plan& plan) {
   source.params = pipeline.params_by_value();
   source.table_params = pipeline.components(Role::Param) - source.params;
   source.tables = plan.tables;
+  for (const auto& [number, table] : plan.tables_of_pairs) source.tables.push_back(table);
   source.outputs = int(plan.outputs.size());
   for (const OutputPlan& output : plan.outputs) {
     source.reductions.push_back(output.reduction);

@@ -76,8 +76,9 @@ class Planner {
     for (const Precision precision : {options_.precision, Precision::Double})
       for (const Table& table : pipeline_.tables) {
         const Type type = type_of(table);
-        plan_.tables.push_back({table, element_of(type, precision), offset});
-        offset += (table.count * size_of(plan_.tables.back().element) + 15) / 16 * 16;
+        const Element element = element_of(type, precision);
+        plan_.tables.push_back({table, element, offset, size_of(element), columns_of(table) * size_of(element)});
+        offset += (table.count * size_of(element) + 15) / 16 * 16;
       }
   }
   Type type_of(const Table& table) const { return pipeline_.field_of(Role::Param, table.first).type; }

@@ -60,6 +60,10 @@ struct Plan {
   const PlacedTable& table(const Node& lookup, bool in_double) const {
     return tables[std::size_t(lookup.payload) + (in_double ? tables.size() / 2 : 0)];
   }
+  // CUDA: what a pair's lookup finds, by the same number (cuda/cuda_tables.h).
+  std::map<int, PlacedTable> tables_of_pairs;
+  // Lookups that find several elements side by side: by which the load is written, for all that find them.
+  std::map<NodeId, NodeId> loaded_with;
   // Whether it is a cell or an image of which lower parts are known.
   bool in_mixed_precision = false;
   bool keeps_parts(const Node& n) const { return in_mixed_precision && (n.op == Op::Cell || n.op == Op::Image); }

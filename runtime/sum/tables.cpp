@@ -11,11 +11,12 @@ namespace nbcc {
 namespace {
 
 template <typename T>
-void store(std::span<const double> values, std::byte* at) {
-  for (const double value : values) {
-    const T number = T(value);
-    std::memcpy(at, &number, sizeof number);
-    at += sizeof number;
+void store(const PlacedTable& table, const std::vector<double>& values, std::byte* at) {
+  const auto columns = std::size_t(columns_of(table));
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const T number = T(values[k]);
+    std::memcpy(at + k / columns * std::size_t(table.row_step) + k % columns * std::size_t(table.step), &number,
+                sizeof number);
   }
 }
 
@@ -23,13 +24,13 @@ void store(const PlacedTable& table, std::span<const double> params, std::byte* 
   const std::vector<double> values = table_values(table, params);
   switch (table.element) {
     case Element::Float:
-      return store<float>(values, at);
+      return store<float>(table, values, at);
     case Element::Double:
-      return store<double>(values, at);
+      return store<double>(table, values, at);
     case Element::Int32:
-      return store<std::int32_t>(values, at);
+      return store<std::int32_t>(table, values, at);
     case Element::Int64:
-      return store<std::int64_t>(values, at);
+      return store<std::int64_t>(table, values, at);
   }
 }
 
@@ -42,8 +43,7 @@ std::int64_t next_number() {
 
 Tables::Tables(const KernelSource& source, std::span<const double> params) : number(next_number()) {
   std::int64_t size = 0;
-  for (const PlacedTable& table : source.tables)
-    size = std::max(size, table.offset + table.count * size_of(table.element));
+  for (const PlacedTable& table : source.tables) size = std::max(size, end_of(table));
   bytes.resize(std::size_t(size + kTablePadding));
   for (const PlacedTable& table : source.tables) store(table, params, bytes.data() + table.offset);
 }

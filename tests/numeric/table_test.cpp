@@ -92,6 +92,55 @@ TEST(Tables, RowsAndColumnsBeyondTheirEndsFindTheEnds) {
   }
 }
 
+// Kernels may hold such side by side: tables that fit into a GPU's shared memory and larger ones, behind a cutoff, and
+// where rows are chosen by j or by both.
+TEST(Tables, ManyMayBeReadAtTheSamePlace) {
+  for (const int types : {8, 100}) {
+    const std::string size = "[" + std::to_string(types) + "][" + std::to_string(types) + "]";
+    const std::string text =
+        "input_i int ti; input_j int tj; input_j real w; param real a" + size + "; param real b" + size +
+        "; param vec3 c" + size + "; param index n" + size + "; param real r" + size +
+        ";\noutput(sum) double s; output(sum) vec3 v; output(sum) index most; output(sum) real t;\n"
+        "skip_if(w >= r[ti][tj]);\ns += double(w * a[ti][tj] + b[ti][tj]); v += c[ti][tj];\n"
+        "most += n[tj][ti]; t += r[(ti + tj) / 2][tj];";
+    on_every_device(text, [types](const std::shared_ptr<const Kernel>& kernel, const std::string& where) {
+      const int count = types * types;
+      const Values a = numbered(count), c = numbered(3 * count);
+      Values b(a.rbegin(), a.rend()), n, r;
+      for (int k = 0; k < count; ++k) n.push_back(k % 77 - 20), r.push_back(k % 5);
+      Values w(300);
+      Numbers ti{-5, 0, types / 2, types - 1, types}, tj(300);
+      for (int j = 0; j < 300; ++j) w[std::size_t(j)] = j % 4, tj[std::size_t(j)] = j * 7 % (types + 9) - 4;
+      Values s(ti.size()), v(3 * ti.size()), most(ti.size()), t(ti.size());
+      SumState sum(kernel);
+      sum.bind("ti", view(ti)), sum.bind("tj", view(tj)), sum.bind("w", view(w));
+      sum.bind("s", view(s)), sum.bind("most", view(most)), sum.bind("t", view(t));
+      sum.bind("v", {v.data(), Element::Double, std::int64_t(ti.size()), 24, 8});
+      sum.set_param("a", a), sum.set_param("b", b), sum.set_param("c", c), sum.set_param("n", n), sum.set_param("r", r);
+      sum.run();
+      sum.wait();
+      for (std::size_t i = 0; i < ti.size(); ++i) {
+        double of_s = 0, of_most = 0, of_t = 0;
+        Values of_v(3);
+        for (std::size_t j = 0; j < tj.size(); ++j) {
+          const int row = within(ti[i], types), column = within(tj[j], types);
+          const auto at = std::size_t(row * types + column);
+          if (w[j] >= r[at]) continue;
+          of_s += w[j] * a[at] + b[at];
+          for (std::size_t x = 0; x < 3; ++x) of_v[x] += c[3 * at + x];
+          of_most += n[std::size_t(column * types + row)];
+          of_t += r[std::size_t(within((ti[i] + tj[j]) / 2, types) * types + column)];
+        }
+        const std::string which = where + ", " + std::to_string(types) + " types, i " + std::to_string(i);
+        EXPECT_EQ(s[i], of_s) << which;
+        EXPECT_EQ(Values(v.begin() + std::ptrdiff_t(3 * i), v.begin() + std::ptrdiff_t(3 * i + 3)), of_v) << which;
+        EXPECT_EQ(most[i], of_most) << which;
+        EXPECT_EQ(t[i], of_t) << which;
+      }
+    });
+  }
+}
+
 TEST(Tables, VectorsAndWholeNumbersAreLookedUpToo) {
   on_every_device(
       "input_j int k; param vec3 c[40]; param int n[40]; param bool b[40]; param index far[3];\n"

@@ -11,6 +11,7 @@ struct dim3 { unsigned x, y, z; };
 struct float2 { float x, y; };
 struct float4 { float x, y, z, w; } __attribute__((aligned(16)));
 struct double2 { double x, y; } __attribute__((aligned(16)));
+struct longlong2 { long long x, y; } __attribute__((aligned(16)));
 struct int2 { int x, y; };
 struct int4 { int x, y, z, w; } __attribute__((aligned(16)));
 

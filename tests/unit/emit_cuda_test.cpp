@@ -58,6 +58,40 @@ TEST(emit_cuda, exports_one_kernel_and_needs_no_header) {
   EXPECT_EQ(source.target, "cuda");
 }
 
+// One load for both, at what i and j contribute in bytes; the rows of eight are nine pairs of floats apart.
+TEST(emit_cuda, tables_that_pairs_read_at_one_place_stand_side_by_side_in_shared_memory) {
+  const std::string text =
+      "input_i int ti; input_j int tj; param real e[8][8]; param real s[8][8]; output(sum) real u;\n"
+      "u += e[ti][tj] * s[ti][tj];";
+  const KernelSource source = emit(parse_text(text), {});
+  EXPECT_THAT(source.text, HasSubstr("__shared__ __align__(16) char tables[576];"));
+  EXPECT_EQ(count(source.text, "*(const float2*)(tables + 0 + ("), 1);
+  EXPECT_EQ(count(source.text, "__ldg("), 1);
+  ASSERT_EQ(source.tables.size(), 6u);
+  const PlacedTable &first = source.tables[4], &second = source.tables[5];
+  EXPECT_EQ(first.offset % 16, 0);
+  EXPECT_EQ(second.offset, first.offset + 4);
+  for (const PlacedTable& table : {first, second}) {
+    EXPECT_EQ(table.step, 8);
+    EXPECT_EQ(table.row_step, 72);
+  }
+  // Lists of the caller read them where they are.
+  EXPECT_THAT(source.list_text, Not(HasSubstr("char tables[")));
+  EXPECT_THAT(source.list_text, HasSubstr("__ldg((const float2*)((const char*)a.tables + "));
+}
+
+TEST(emit_cuda, tables_that_are_too_large_for_shared_memory_are_read_where_they_are) {
+  const auto of = [](const std::string& elements) {
+    const std::string text =
+        "input_i real x; input_j real y; param real t[" + elements + "]; output(sum) real u;\nu += spline(t, x - y);";
+    return emit(parse_text(text), {}).text;
+  };
+  EXPECT_THAT(of("1024"), HasSubstr("__shared__ __align__(16) char tables[16384];"));
+  const std::string larger = of("1025");
+  EXPECT_THAT(larger, Not(HasSubstr("char tables[")));
+  EXPECT_EQ(count(larger, "__ldg((const float4*)((const char*)a.tables + "), 1);
+}
+
 TEST(emit_cuda, every_macro_of_the_shape_may_be_set_from_outside) {
   const KernelSource source = emit(from_library("gravity"), {});
   for (const char* macro : {"NBCC_THREADS", "NBCC_I_PER_THREAD", "NBCC_J_TILE", "NBCC_UNROLL"})

@@ -53,9 +53,13 @@ TEST(LaunchConfigs, WhatABlockHoldsFitsIntoSharedMemory) {
     for (const int accumulators : {1, 3, 7, 30, 300}) {
       for (const int staged : {0, 16, 80, 400}) {
         for (const int cold : {0, 48, 160}) {
-          for (const LaunchConfig& config : launch_configs(
-                   {.cutoff = cutoff, .accumulators = accumulators, .staged_bytes = staged, .cold_bytes = cold})) {
-            const std::int64_t of_i = cold * config.i_per_block();
+          const int tables = staged == 16 ? 16 << 10 : 0;
+          for (const LaunchConfig& config : launch_configs({.cutoff = cutoff,
+                                                            .accumulators = accumulators,
+                                                            .staged_bytes = staged,
+                                                            .cold_bytes = cold,
+                                                            .table_bytes = tables})) {
+            const std::int64_t of_i = cold * config.i_per_block() + tables;
             EXPECT_LE(8 * accumulators * config.threads * config.i_per_thread + of_i, 48 << 10);
             EXPECT_LE(staged * config.j_tile + of_i, 48 << 10);
             EXPECT_GE(config.threads, 1);

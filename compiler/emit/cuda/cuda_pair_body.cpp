@@ -12,6 +12,7 @@
 #include "compiler/emit/cuda/cuda_expression.h"
 #include "compiler/emit/cuda/cuda_statement.h"
 #include "compiler/emit/cuda/cuda_struct.h"
+#include "compiler/emit/cuda/cuda_tables.h"
 #include "compiler/emit/cuda/cuda_weights.h"
 #include "compiler/emit/spelling.h"
 #include "compiler/passes/coincident.h"
@@ -408,6 +409,7 @@ class PairText {
                     .written = 1,
                     .staged_bytes = has_prepass() ? spread(j_bytes) : in_sixteens(j_bytes + (j_number_ ? 4 : 0)),
                     .cold_bytes = spread(cold),
+                    .table_bytes = has_shared_tables() ? int(range_of_pairs(plan_).bytes) : 0,
                     .pair_words = (j_bytes + cold) / 4};
     for (const OutputPlan& output : plan_.outputs) {
       needs.accumulators += keeps_index(output.reduction) ? 2 : 1;
@@ -452,6 +454,7 @@ class PairText {
   }
   bool per_i(NodeId id) const { return graph_[id].binding == Binding::I || graph_[id].binding == Binding::Pair; }
   bool derived(NodeId id) const { return plan_.i.derived.count(id) || plan_.j.derived.count(id); }
+  bool has_shared_tables() const { return pairs_ == CudaPairs::All && range_of_pairs(plan_).fits_shared(); }
   bool has_prepass() const { return plan_.any_guard != kNone && pairs_ == CudaPairs::All; }
   Type type_of(const OutputPlan& output) const { return scalars_.resolved(output.type); }
 
@@ -463,7 +466,8 @@ class PairText {
   const std::map<NodeId, NodeId>& images_;
   const std::map<int, int>& places_;
   const CudaScalars scalars_;
-  const CudaStatements statements_{graph_, plan_, options_, scalars_, pairs_ == CudaPairs::Listed ? "" : "a."};
+  const CudaStatements statements_{
+      graph_, plan_, options_, scalars_, pairs_ == CudaPairs::Listed ? "" : "a.", has_shared_tables()};
   const Side i_{plan_.i, Op::InputI, Role::InputI, "i"}, j_{plan_.j, Op::InputJ, Role::InputJ, "j"};
   const std::set<NodeId> needed_;  // nodes of the pair loop that have a statement
   CutoffWord word_;

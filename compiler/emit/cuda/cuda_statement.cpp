@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/emit/cuda/cuda_tables.h"
 #include "compiler/emit/spelling.h"
 #include "compiler/passes/coincident.h"
 
@@ -19,6 +20,8 @@ std::string CudaStatements::computed(NodeId id) const {
   if (plan_.shifted.count(id))
     before = fmt::format("const float t{0}s = t{1} - t{2}, t{0}e = lost(t{1}, t{2}, t{0}s) + (t{1}l - t{2}l);\n", id,
                          n.args[0], n.args[1]);
+  if (const auto first = plan_.loaded_with.find(id); first != plan_.loaded_with.end() && first->second == id)
+    before = fmt::format("const auto t{}s = {};\n", id, loaded_by_pair(id));
   const std::string text = before + statement(id, expression(id));
   if (!plan_.shift_lengths.count(id)) return text;
   return text + fmt::format("const float t{}l = {};\n", id, lower_part_of_length(graph_, id, arguments_));
@@ -31,6 +34,7 @@ std::vector<NodeId> CudaStatements::reads(NodeId id) const {
   std::vector<NodeId> nodes;
   for (NodeId arg : rounds_product(n) ? graph_[n.args[0]].args : n.args)
     if (arg != kNone) nodes.push_back(arg);
+  if (const auto first = plan_.loaded_with.find(id); first != plan_.loaded_with.end()) nodes.push_back(first->second);
   return nodes;
 }
 
@@ -38,6 +42,11 @@ std::string CudaStatements::expression(NodeId id) const {
   const Node& n = graph_[id];
   if (n.op == Op::Const) return cuda_literal(graph_.constant_value(id), n.type, scalars_);
   if (n.op == Op::Param) return fmt::format("({}){}param[{}]", cuda_type(n.type, scalars_), arguments_, n.payload);
+  if (const auto first = plan_.loaded_with.find(id); first != plan_.loaded_with.end()) {
+    const PlacedTable& table = plan_.tables_of_pairs.at(int(n.payload));
+    return fmt::format("t{}s.{}", first->second, "xyzw"[table.offset % table.step / size_of(table.element)]);
+  }
+  if (n.op == Op::Lookup && n.binding == Binding::Pair) return loaded_by_pair(id);
   if (n.op == Op::Lookup)
     return fmt::format("__ldg(&{})",
                        table_element(plan_.table(n, false), "a.", fmt::format("t{} + t{}", n.args[0], n.args[1])));
@@ -59,6 +68,20 @@ std::string CudaStatements::expression(NodeId id) const {
   std::array<std::string, 3> args;
   for (int k = 0; k < arity(n.op); ++k) args[std::size_t(k)] = fmt::format("t{}", n.args[std::size_t(k)]);
   return cuda_operation(graph_, n, args, scalars_);
+}
+
+// All elements that stand side by side at one place, by the first lookup that wants one of them.
+std::string CudaStatements::loaded_by_pair(NodeId id) const {
+  const Node& n = graph_[id];
+  const PlacedTable& table = plan_.tables_of_pairs.at(int(n.payload));
+  const std::int64_t first = table.offset / table.step * table.step, count = table.step / size_of(table.element);
+  const std::string type =
+      count == 1 ? c_name(table.element)
+                 : fmt::format("{}{}", table.element == Element::Int64 ? "longlong" : c_name(table.element), count);
+  const std::string place = fmt::format("(t{} + t{})", n.args[0], n.args[1]);
+  if (shared_tables_)
+    return fmt::format("*(const {}*)(tables + {} + {})", type, first - range_of_pairs(plan_).begin, place);
+  return fmt::format("__ldg((const {}*)((const char*)a.tables + {} + {}))", type, first, place);
 }
 
 // To the nearest whole number; a product needs no statement of its own for it.

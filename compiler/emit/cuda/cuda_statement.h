@@ -13,10 +13,16 @@ namespace nbcc {
 
 class CudaStatements {
  public:
-  // `arguments` stands in front of the params: "a.", or nothing where a frame has them apart.
+  // `arguments` stands in front of the params: "a.", or nothing where a frame has them apart. `shared_tables`: pairs
+  // find theirs in shared memory, as `tables`.
   CudaStatements(const Graph& graph, const Plan& plan, const Options& options, const CudaScalars& scalars,
-                 const char* arguments)
-      : graph_(graph), plan_(plan), options_(options), scalars_(scalars), arguments_(arguments) {}
+                 const char* arguments, bool shared_tables)
+      : graph_(graph),
+        plan_(plan),
+        options_(options),
+        scalars_(scalars),
+        arguments_(arguments),
+        shared_tables_(shared_tables) {}
 
   std::string computed(NodeId id) const;
   std::string expression(NodeId id) const;
@@ -30,6 +36,7 @@ class CudaStatements {
   std::string computed_larger(NodeId id) const;
 
  private:
+  std::string loaded_by_pair(NodeId id) const;
   bool rounds(const Node& node) const;
   bool rounds_product(const Node& node) const;
 
@@ -38,6 +45,7 @@ class CudaStatements {
   const Options& options_;
   const CudaScalars& scalars_;
   const char* const arguments_;
+  const bool shared_tables_;
 };
 
 }  // namespace nbcc

@@ -12,6 +12,7 @@
 #include "compiler/emit/cuda/cuda_neighbours.h"
 #include "compiler/emit/cuda/cuda_pair_body.h"
 #include "compiler/emit/cuda/cuda_particles.h"
+#include "compiler/emit/cuda/cuda_tables.h"
 #include "compiler/emit/cuda/launch_configs.h"
 #include "compiler/emit/describe.h"
 #include "compiler/emit/plan.h"
@@ -59,7 +60,20 @@ std::string cutoff_prepass(const CudaPairBody& body, bool leaves_out) {
        {"pair", body.pair}});
 }
 
-std::string all_pairs(const CudaPairBody& body, bool cutoff, bool leaves_out) {
+// Those that pairs look up, into shared memory if they fit there.
+std::string share_tables(const CudaPairBody& body, const Plan& plan) {
+  if (body.needs.table_bytes == 0) return "";
+  return fill_text("tables",
+                   R"(__shared__ __align__(16) char tables[@{bytes}];  // read behind the barrier of the first tile
+for (int k = threadIdx.x; k < @{loads}; k += NBCC_THREADS)
+  ((float4*)tables)[k] = __ldg((const float4*)((const char*)a.tables + @{begin}) + k);
+)",
+                   {{"bytes", std::to_string(body.needs.table_bytes)},
+                    {"loads", std::to_string(body.needs.table_bytes / 16)},
+                    {"begin", std::to_string(range_of_pairs(plan).begin)}});
+}
+
+std::string all_pairs(const CudaPairBody& body, const Plan& plan, bool cutoff, bool leaves_out) {
   std::string barrier = "__syncthreads();";
   if (body.tests_self)
     barrier = "int self[NBCC_I_PER_THREAD];\n" +
@@ -69,11 +83,16 @@ std::string all_pairs(const CudaPairBody& body, bool cutoff, bool leaves_out) {
                            : leaves_out ? pair_loop_but(body)
                                         : pair_loop(body);
   const char* const cold = "__shared__ ICold cold[kBlockI];  // read behind the barrier of the first tile";
+  // The test of a cutoff passes over whole groups. Any number does for a place, but none for an index of a table.
+  const bool fills_groups = cutoff && !plan.tables_of_pairs.empty();
   return fill_template("cuda_all_pairs.cu",
                        {{"and_left_out", leaves_out ? ",\nconst __grid_constant__ LeftOutTable left_out" : ""},
                         {"declare_cold", body.has_cold_data ? cold : ""},
+                        {"share_tables", share_tables(body, plan)},
                         {"uniform", body.uniform},
                         {"load_i", body.load_i},
+                        {"filled", fills_groups ? "(count + kGroup - 1) / kGroup * kGroup" : "count"},
+                        {"number_in_tile", fills_groups ? "lesser(k, count - 1)" : "k"},
                         {"stage_j", body.stage_j},
                         {"barrier", barrier},
                         {"pair_loop", loop},
@@ -94,7 +113,7 @@ std::string kernel(const Pipeline& pipeline, const Plan& plan, const Options& op
                         {"cutoff", cutoff ? "true" : "false"},
                         {"particles", cuda_particles(pipeline, plan, body)},
                         {"left_out", left_out}}) +
-         all_pairs(body, cutoff, leaves_out);
+         all_pairs(body, plan, cutoff, leaves_out);
 }
 
 // The kernel makes the two parts of a value, and what is derived from it, by itself.
@@ -113,8 +132,11 @@ std::vector<Column> transferred(const std::vector<Column>& columns) {
 Target cuda_target() { return {0x1.13p-23, 0x1.8p-20, true, true}; }
 
 KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neighbourhood* neighbourhood) {
-  const Pipeline pipeline = with_accumulators(given);
-  const Plan plan = make_plan(pipeline, options);
+  const Pipeline accumulating = with_accumulators(given);
+  const std::map<int, PlacedTable> tables = tables_of_pairs(accumulating, options.precision);
+  const Pipeline pipeline = with_places_in_bytes(accumulating, tables);
+  Plan plan = make_plan(pipeline, options);
+  add_tables_of_pairs(plan, tables);
   KernelSource source = describe_kernel(pipeline, plan);
   source.target = "cuda";
   source.i_columns = transferred(source.i_columns);

@@ -24,7 +24,7 @@ int words_of_i(const CudaNeeds& needs) {
 bool fits(const CudaNeeds& needs, const LaunchConfig& config) {
   const std::int64_t combined = std::int64_t(8) * needs.accumulators * config.threads * config.i_per_thread;
   const std::int64_t staged = std::int64_t(needs.staged_bytes) * config.j_tile;
-  return std::max(combined, staged) + needs.cold_bytes * config.i_per_block() <= kSharedBytes;
+  return std::max(combined, staged) + needs.cold_bytes * config.i_per_block() + needs.table_bytes <= kSharedBytes;
 }
 
 LaunchConfig default_config(const CudaNeeds& needs) {

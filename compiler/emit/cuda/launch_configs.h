@@ -19,6 +19,7 @@ struct CudaNeeds {
   int written = 20;      // statements of the pair loop that are written out; of one with a cutoff, those of the test
   int staged_bytes = 0;  // of shared memory, for each j of a tile
   int cold_bytes = 0;    // ... and for each i of a block, beside these
+  int table_bytes = 0;   // ... and for tables
   int pair_words = 0;    // registers for what a pair reads from shared memory
   bool plain = true;     // sums of what single instructions give: no functions, no extremes
   bool guarded = false;  // some pairs do not count
