@@ -72,7 +72,7 @@ inline Values params_for(const std::string& pipeline) {
   if (pipeline == "gay_berne") {
     return {{"sigma0", {0.125}}, {"kappa", {0.375}}, {"kappa_prime", {0.25}}, {"rc", {0.375}}, {"box", box}};
   }
-  if (pipeline == "born_radii") return {{"offset", {1.0 / 128}}};
+  if (pipeline == "born_radii" || pipeline == "generalised_born_forces") return {{"offset", {1.0 / 128}}};
   if (pipeline == "dpd") return {{"rc", {0.375}}, {"box", box}};
   return {};
 }
