@@ -41,25 +41,6 @@ NBCC_INLINE T maximum(T a, T b) { return a != a ? a : maximum_of_number(a, b); }
 NBCC_INLINE bool any(vmask m) { return __builtin_reduce_or(m) != 0; }
 NBCC_INLINE bool all(vmask m) { return !any(~m); }
 
-// A real as a whole number, towards 0: what is too large becomes the nearest that there is, NaN becomes 0. Processors
-// make the lowest of either.
-template <typename To, typename T>
-NBCC_INLINE To saturated(T x, T least, To lowest, To highest) {
-  const T end = -least;
-  const vmask within = to_mask(x >= least) & to_mask(x < end);
-  const To whole = __builtin_convertvector(choose(within, x, (T)(0)), To);
-  return choose(within, whole, choose(to_mask(x >= end), highest, choose(to_mask(x < least), lowest, (To)(0))));
-}
-template <typename T>
-NBCC_INLINE vint to_vint(T x) { return saturated<vint>(x, (T)(-0x1p31), (vint)(-2147483647 - 1), (vint)(2147483647)); }
-template <typename T>
-NBCC_INLINE vindex to_vindex(T x) {
-  return saturated<vindex>(x, (T)(-0x1p63), (vindex)(-9223372036854775807 - 1), (vindex)(9223372036854775807));
-}
-NBCC_INLINE int to_int(double x) {
-  return x >= 0x1p31 ? 2147483647 : x < -0x1p31 ? -2147483647 - 1 : x == x ? (int)x : 0;
-}
-
 // What the rounded difference s of a and b lacks, exactly.
 template <typename T>
 NBCC_INLINE T lost(T a, T b, T s) {

@@ -38,6 +38,11 @@ must(${BUILD}/bin/nbcc compile ${programs}/near.pipe ${programs}/far.pipe -o lib
 must(${compile} ${programs}/near.cpp -o near -L. -llists ${runtime})
 must(${SCRATCH}/near)
 
+must(${BUILD}/bin/nbcc compile ${programs}/odds.pipe -o libchances.so --api fdps --precision double
+  --class-map x=pos,y=pos,logit=logit,weight=weight,chance=chance --rpath "$ORIGIN:${BUILD}/lib")
+must(${compile} ${programs}/odds.cpp -o odds -L. -lchances ${runtime})
+must(${SCRATCH}/odds)
+
 # A header with another in one program: what they have in common is there once.
 file(WRITE ${SCRATCH}/both.cpp "#include <forces_fdps.hpp>\n#include <lists_fdps.hpp>\nint main() {}\n")
 must(${compile} -fsyntax-only both.cpp)

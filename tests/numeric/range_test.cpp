@@ -117,7 +117,10 @@ const std::map<std::string, Dimension> kDimensions{{"xi", {1}},
                                                    {"radiusi", {1}},
                                                    {"radiusj", {1}},
                                                    {"offset", {1}},
+                                                   {"scalei", {}},
                                                    {"scalej", {}},
+                                                   {"born_slopei", {2}},
+                                                   {"born_slopej", {2}},
                                                    {"borni", {1}},
                                                    {"bornj", {1}},
                                                    {"eps_in", {}},
@@ -125,9 +128,10 @@ const std::map<std::string, Dimension> kDimensions{{"xi", {1}},
 
 // Of fields whose name means something else elsewhere.
 const std::map<std::string, Dimension> kOwnDimensions{
-    {"ewald_real alpha", {-1}}, {"buckingham rho", {1}}, {"buckingham a", {0, 2, 1}}, {"buckingham c", {6, 2, 1}},
-    {"gay_berne mu", {}},       {"gay_berne nu", {}},    {"born_radii gamma", {}},    {"dpd a", {-1, 2, 1}},
-    {"dpd gamma", {-1, 1, 1}},  {"dpd kt", {0, 2, 1}},   {"dpd dt", {1, -1}},         {"dpd step", {}}};
+    {"ewald_real alpha", {-1}},  {"buckingham rho", {1}}, {"buckingham a", {0, 2, 1}}, {"buckingham c", {6, 2, 1}},
+    {"gay_berne mu", {}},        {"gay_berne nu", {}},    {"born_radii gamma", {}},    {"dpd a", {-1, 2, 1}},
+    {"dpd gamma", {-1, 1, 1}},   {"dpd kt", {0, 2, 1}},   {"dpd dt", {1, -1}},         {"dpd step", {}},
+    {"born_mayer a", {0, 2, 1}}, {"born_mayer rho", {1}}, {"born_mayer c", {6, 2, 1}}, {"born_mayer d", {8, 2, 1}}};
 
 double scale_of(const Pipeline& pipeline, const Field& field, const Units& units, RandomSource& own) {
   auto known = kOwnDimensions.find(pipeline.name + " " + field.name);

@@ -42,6 +42,7 @@ inline Range range_of(const std::string& field) {
   if (stem == "radius") return {0.0625, 0.125, grid};
   if (stem == "scale") return {0.5, 1, fine};
   if (stem == "m" || stem == "rho" || stem == "pres" || stem == "c" || stem == "omega") return {0.5, 1.5, fine};
+  if (stem == "type") return {0, 2, 1};
   return {-1, 1, fine};  // velocities, charges, normals, weights
 }
 
@@ -53,6 +54,15 @@ inline Values params_for(const std::string& pipeline) {
     return {{"sigma", {0.125}}, {"rc", {0.375}}, {"box", box}, {"shift", {1}}};
   }
   if (pipeline == "buckingham") return {{"a", {100}}, {"rho", {0.0625}}, {"c", {1e-4}}, {"rc", {0.375}}, {"box", box}};
+  if (pipeline == "born_mayer") {
+    return {{"a", {1, 0.5, 0.5, 0.25}},
+            {"rho", {0.0625, 0.03125, 0.03125, 0.0625}},
+            {"sigma", {0.125, 0.25, 0.25, 0.1875}},
+            {"c", {1e-4, 2e-4, 2e-4, 4e-4}},
+            {"d", {-1e-6, 1e-6, 1e-6, -2e-6}},
+            {"rc", {0.375}},
+            {"box", box}};
+  }
   if (pipeline == "coulomb_reaction_field") return {{"rc", {0.375}}, {"box", box}};
   if (pipeline == "ewald_real") return {{"alpha", {6}}, {"rc", {0.375}}, {"box", box}};
   if (pipeline == "hologram") return {{"lambda", {0.5}}, {"z0", {0.5}}};
@@ -62,7 +72,7 @@ inline Values params_for(const std::string& pipeline) {
   if (pipeline == "gay_berne") {
     return {{"sigma0", {0.125}}, {"kappa", {0.375}}, {"kappa_prime", {0.25}}, {"rc", {0.375}}, {"box", box}};
   }
-  if (pipeline == "born_radii") return {{"offset", {1.0 / 128}}};
+  if (pipeline == "born_radii" || pipeline == "generalised_born_forces") return {{"offset", {1.0 / 128}}};
   if (pipeline == "dpd") return {{"rc", {0.375}}, {"box", box}};
   return {};
 }

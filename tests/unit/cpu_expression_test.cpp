@@ -61,5 +61,16 @@ TEST(cpu_expression, declares_what_is_used_and_nothing_else) {
   EXPECT_EQ(functions_after(Op::Exp, Isa::Avx2, Precision::Single).find("log"), std::string::npos);
 }
 
+TEST(cpu_expression, only_a_cast_of_a_real_to_a_whole_number_brings_its_functions) {
+  for (const Type from : {Type::Real, Type::Int})
+    for (const bool vector : {true, false}) {
+      Graph graph;
+      const NodeId id = graph.cast(graph.leaf(Op::InputJ, 0, from), Type::Index);
+      CpuExpressions expressions({Isa::Avx2, Precision::Single});
+      expressions.operation(graph, graph[id], {"x", "", ""}, vector);
+      EXPECT_EQ(expressions.functions().find("to_vindex") != std::string::npos, from == Type::Real);
+    }
+}
+
 }  // namespace
 }  // namespace nbcc

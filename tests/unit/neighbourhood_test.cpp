@@ -402,6 +402,7 @@ TEST(neighbourhood, what_is_proved_of_random_guards_holds) {
 
 TEST(neighbourhood, every_pipeline_of_the_library_with_a_cutoff_has_one) {
   const std::map<std::string, std::string> proved = {
+      {"born_mayer", "|xj - xi| < rc in the periodic box `box`"},
       {"buckingham", "|xj - xi| < rc in the periodic box `box`"},
       {"coulomb_reaction_field", "|xj - xi| < rc in the periodic box `box`"},
       {"dpd", "|xj - xi| < rc in the periodic box `box`"},

@@ -39,7 +39,10 @@ std::string CpuExpressions::operation(const Graph& graph, const Node& node, cons
   const auto& [a, b, c] = args;
   const std::string type = cpu_type(node.type, vector);
   if (node.op == Op::Cast) {
-    if (is_integral(node.type) && is_floating(graph[node.args[0]].type)) return fmt::format("to_{}({})", type, a);
+    if (is_integral(node.type) && is_floating(graph[node.args[0]].type)) {
+      has_casts_ = true;
+      return fmt::format("to_{}({})", type, a);
+    }
     if (!vector) return fmt::format("({})({})", type, a);
     if (graph[node.args[0]].type == Type::Bool) return fmt::format("choose({0}, ({1})(1), ({1})(0))", a, type);
     if (node.type == Type::Bool) return fmt::format("to_mask({} != 0)", a);
@@ -99,7 +102,7 @@ std::string CpuExpressions::function_text(const std::string& name, const std::st
 }
 
 std::string CpuExpressions::functions() const {
-  std::string text;
+  std::string text = has_casts_ ? fill_template("cpu_casts.h", {}) : "";
   for (const auto& [name, arguments] : used_)
     text += function_text(name, "double", arguments) + function_text(name, "float", arguments);
   for (const auto& [name, arguments] : used_scalars_) {

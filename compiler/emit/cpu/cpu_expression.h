@@ -26,7 +26,7 @@ class CpuExpressions {
   explicit CpuExpressions(const CpuVectors& vectors) : vectors_(vectors) {}
   // The node's operation on the given argument texts; leaves are not its business, Const is.
   std::string operation(const Graph& graph, const Node& node, const std::array<std::string, 3>& args, bool vector);
-  // All mathematical functions used so far, declared or made of such.
+  // All functions used so far: mathematical ones, declared or made of such, and casts.
   std::string functions() const;
 
  private:
@@ -35,8 +35,8 @@ class CpuExpressions {
   CpuVectors vectors_;
   std::set<std::pair<std::string, int>> used_;  // of vectors: name, number of arguments
   std::set<std::pair<std::string, int>> used_scalars_;
-  std::set<std::string> of_scalars_;  // those of vectors that libmvec has none of
-  bool has_bessel_ = false;
+  std::set<std::string> of_scalars_;             // those of vectors that libmvec has none of
+  bool has_bessel_ = false, has_casts_ = false;  // casts of reals to whole numbers
 };
 
 }  // namespace nbcc
