@@ -80,6 +80,17 @@ class Differentiation {
     return made == kNone ? Multiple{0, kNone} : terms_.read(made);
   }
 
+  // x^p has the derivative p x^p / x, and 0 at 0: `relative` times p / x.
+  Term by_base(const Node& power, const Term& relative) {
+    const auto [x, p, none] = power.args;
+    const NodeId zero = graph_.constant(0, power.type);
+    const Multiple exponent = terms_.read(p);
+    const NodeId inverse =
+        terms_.make(Op::Div, exponent.node == kNone ? graph_.constant(1, power.type) : exponent.node, x);
+    const NodeId slope = terms_.select(terms_.make(Op::Eq, x, zero), zero, inverse);
+    return terms_.times(relative, {exponent.coefficient, slope});
+  }
+
   // Of a Min or Max: that the first argument is taken.
   NodeId takes_first(const Node& node) {
     const auto [a, b, c] = node.args;
@@ -136,18 +147,22 @@ struct Adjoint {
 
 class Gradient : Differentiation {
  public:
-  Gradient(Graph& graph, NodeId y, const std::set<NodeId>& by)
-      : Differentiation(graph, std::span(&y, 1), by),
-        y_(y),
-        adjoints_(std::size_t(y) + 1),
-        is_polynomial_(std::size_t(y) + 1) {
+  Gradient(Graph& graph, std::span<const Weighted> sum, std::span<const NodeId> of, const std::set<NodeId>& by)
+      : Differentiation(graph, of, by),
+        sum_(sum),
+        last_(*std::ranges::max_element(of)),
+        adjoints_(std::size_t(last_) + 1),
+        is_polynomial_(std::size_t(last_) + 1) {
     find_polynomials();
   }
 
   std::map<NodeId, NodeId> run() {
     std::map<NodeId, NodeId> result;
-    add(y_, {}, Term{});
-    for (NodeId id = y_; id >= 0; --id) {
+    for (const Weighted& one : sum_) {
+      const Path path = one.guard == kNone ? Path{} : Path{{one.guard, true}};
+      add(one.y, path, one.weight == kNone ? Term{} : terms_.term(one.weight));
+    }
+    for (NodeId id = last_; id >= 0; --id) {
       std::vector<Adjoint> arrived = std::move(adjoints_[std::size_t(id)]);
       if (arrived.empty() || !depends(id)) continue;
       Adjoint adjoint = arrived.size() == 1 ? std::move(arrived[0]) : join(arrived, id);
@@ -170,7 +185,7 @@ class Gradient : Differentiation {
   }
 
   void find_polynomials() {
-    for (NodeId id = 0; id <= y_; ++id) {
+    for (NodeId id = 0; id <= last_; ++id) {
       const Op op = graph_[id].op;
       const bool keeps =
           op == Op::Add || op == Op::Sub || op == Op::Neg || op == Op::Mul || op == Op::Cast || is_component(op);
@@ -290,6 +305,11 @@ class Gradient : Differentiation {
       for (Term term : adjoint.relative) add_relative(node.args[0], path, terms_.times(term, 0.5));
       return;
     }
+    if (products_->is_logarithmic(id)) {
+      Sum relative = adjoint.relative;
+      if (!adjoint.plain.empty()) relative.push_back(terms_.times(terms_.joined(adjoint.plain), {1, id}));
+      return add(node.args[0], path, by_base(node, terms_.joined(relative)));
+    }
     const Term all = all_of(adjoint, id);
     switch (node.op) {
       case Op::Neg:
@@ -335,7 +355,8 @@ class Gradient : Differentiation {
     }
   }
 
-  const NodeId y_;
+  std::span<const Weighted> sum_;
+  const NodeId last_;
   std::vector<std::vector<Adjoint>> adjoints_;  // by node: one for each path
   std::vector<bool> is_polynomial_;             // by node: whether it is one of the variables
 };
@@ -400,6 +421,7 @@ class Rates : Differentiation {
       case Op::Max:
         return {terms_.term(terms_.select(takes_first(node), value_of(a), value_of(b)))};
       default:
+        if (products_->is_logarithmic(id)) return {terms_.times(relative_rate(id), {1, id})};
         return Terms::collected(products_->is_product(id) ? rate_of_product(id) : rate_of_function(id));
     }
   }
@@ -460,6 +482,7 @@ class Rates : Differentiation {
   Term relative_rate(NodeId x) {
     const Node& node = graph_[x];
     const NodeId a = node.args[0];
+    if (products_->is_logarithmic(x)) return by_base(Node(node), rate_of(a));
     if (is_variable(x) || (node.op != Op::Exp && node.op != Op::Exp2)) return terms_.over(rate_of(x), x);
     return Terms::times(rate_of(a), node.op == Op::Exp ? 1 : std::numbers::ln2);
   }
@@ -471,12 +494,20 @@ class Rates : Differentiation {
 
 }  // namespace
 
-std::vector<NodeId> gradient(Graph& graph, NodeId y, std::span<const NodeId> by) {
+std::vector<NodeId> gradient(Graph& graph, std::span<const Weighted> sum, std::span<const NodeId> by) {
+  std::vector<NodeId> of;
+  for (const Weighted& one : sum) of.push_back(one.y);
+  if (of.empty()) return std::vector<NodeId>(by.size(), kNone);
   const std::set<NodeId> variables(by.begin(), by.end());
-  const std::map<NodeId, NodeId> found = Gradient(graph, y, variables).run();
+  const std::map<NodeId, NodeId> found = Gradient(graph, sum, of, variables).run();
   std::vector<NodeId> result;
   for (const NodeId x : by) result.push_back(found.contains(x) ? found.at(x) : kNone);
   return result;
+}
+
+std::vector<NodeId> gradient(Graph& graph, NodeId y, std::span<const NodeId> by) {
+  const Weighted once{.y = y};
+  return gradient(graph, std::span(&once, 1), by);
 }
 
 std::vector<NodeId> rates_of_change(Graph& graph, std::span<const NodeId> of, const std::map<NodeId, NodeId>& rates) {

@@ -26,6 +26,14 @@ struct NotDifferentiable {
 // dy/dx for each x of `by`, of x's type; kNone where y does not depend on it.
 std::vector<NodeId> gradient(Graph& graph, NodeId y, std::span<const NodeId> by);
 
+// A value that counts `weight` times (kNone: once), where `guard` holds (kNone: always). Weights are not
+// differentiated.
+struct Weighted {
+  NodeId y = kNone, weight = kNone, guard = kNone;
+};
+// The same of the sum of some values.
+std::vector<NodeId> gradient(Graph& graph, std::span<const Weighted> sum, std::span<const NodeId> by);
+
 // dy/dt for each y of `of` when the keys of `rates` change at their values per unit of time; kNone where y does not
 // change.
 std::vector<NodeId> rates_of_change(Graph& graph, std::span<const NodeId> of, const std::map<NodeId, NodeId>& rates);

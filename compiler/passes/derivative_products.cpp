@@ -26,6 +26,14 @@ bool Products::is_product(NodeId id) {
   return node.op == Op::Mul || node.op == Op::Div || node.op == Op::Rsqrt;
 }
 
+bool Products::is_logarithmic(NodeId id) {
+  const Node& node = graph_[id];
+  if (node.op != Op::Pow || variables_.contains(id) || is_product(id)) return false;
+  if (!graph_.is_constant(node.args[1])) return !depends_[std::size_t(node.args[1])];
+  const double exponent = graph_.constant_value(node.args[1]);
+  return exponent > 1 && 2 * exponent != std::floor(2 * exponent);
+}
+
 bool Products::can_open(NodeId id) {
   if (variables_.contains(id) || !depends_[std::size_t(id)]) return false;
   const Node& node = graph_[id];
@@ -75,7 +83,7 @@ bool Products::holds(NodeId id, NodeId other, NodeId atom) {
 std::optional<Products::Rest> Products::without(NodeId id, NodeId atom, double power) {
   const Op op = graph_[atom].op;
   const bool is_exponential = !variables_.contains(atom) && (op == Op::Exp || op == Op::Exp2);
-  if (power < 0 || power != std::floor(power) || is_exponential) return std::nullopt;
+  if (power < 0 || power != std::floor(power) || is_exponential || is_logarithmic(atom)) return std::nullopt;
   Rest rest;
   const auto put = [&](NodeId& side, NodeId factor) {
     side = side == kNone ? factor : terms_.make(Op::Mul, factor, side);

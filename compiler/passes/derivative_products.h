@@ -17,6 +17,8 @@ class Products {
   using Powers = std::map<NodeId, double>;
 
   bool is_product(NodeId id);
+  // A power whose derivative is that of its logarithm times itself: another one by pow() would be dear.
+  bool is_logarithmic(NodeId id);
   // Exponents of the factors that depend on a variable. A factor that is a product itself is opened where it is used
   // nowhere else, or where something that it divides by meets its like beside it: s6 in s6 * s6, not in s6 * dx.
   const Powers& powers(NodeId id);
@@ -27,7 +29,7 @@ class Products {
     NodeId above = kNone, below = kNone;
   };
   // The product divided by a factor that is in it to a whole positive power, made of what else there is, since the
-  // factor may be 0; none for other factors, by which one can divide, and for exponentials.
+  // factor may be 0; none for other factors, by which one can divide, and for what has itself in its derivative.
   std::optional<Rest> without(NodeId id, NodeId atom, double power);
 
  private:

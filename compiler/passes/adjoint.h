@@ -1,0 +1,43 @@
+// A pipeline -> pipelines that hand derivatives back. Let L be any number that is made of a pipeline's outputs, and d_X
+// stand for dL/dX. Who knows d_force for every i gets d_xi, d_xj, d_eps by a sum over pairs again: the pipelines that
+// are made here take the inputs of the first one and besides, for each i,
+//   d_NAME    of each output that L depends on
+//   raw_NAME  what the output was before finish(), where derivatives need it; without finish() NAME itself
+//   z_NAME    of a softmax: the logarithm of its weights' sum
+//   at_NAME   of a minimum or maximum: the j_index that it comes from; of several components at_NAME_0, at_NAME_1 ...
+// The last three are outputs of the pipeline that forward_pipeline() makes. Guards stay, and with them the proof of a
+// neighbourhood. What is made can be differentiated again. Tested by tests/unit/adjoint_test.cpp.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/ir/ir.h"
+
+namespace nbcc {
+
+// What L depends on and what it is differentiated by; empty: all real outputs whose reduction has a derivative, all
+// real inputs and params of the side. Names that are wrong throw InvalidAdjoint.
+struct AdjointChoice {
+  std::vector<std::string> of, by;
+};
+
+// What cannot be differentiated, in words for the caller.
+struct InvalidAdjoint {
+  std::string message;
+};
+
+// Which particles the derivatives are of.
+enum class AdjointSide : std::uint8_t {
+  I,       // inputs of i, each a sum over j; params: for each i its part, to be added up
+  J,       // inputs of j, each a sum over i: the roles are exchanged, what was i is the new pipeline's j
+  OneSet,  // inputs of both where i and j are the same particles in the same order: one sum for all of them. Fields
+           // xi and xj that differ in their last letter are one; other fields of a side are known to both, as NAME_i
+           // or NAME_j on the other
+};
+
+// The pipeline with the outputs besides that adjoints need.
+Pipeline forward_pipeline(const Pipeline& pipeline, const AdjointChoice& choice);
+// Its outputs are d_X for each X of `by`.
+Pipeline adjoint_pipeline(const Pipeline& pipeline, const AdjointChoice& choice, AdjointSide side);
+
+}  // namespace nbcc

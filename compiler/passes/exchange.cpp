@@ -1,0 +1,224 @@
+// Doors: Exchange, Sites. Names and numbers of fields, and the rules of signs; no derivative is made here.
+#include "compiler/passes/exchange.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "compiler/ir/rewrite.h"
+#include "compiler/passes/passes.h"
+
+namespace nbcc {
+
+// ---- Exchange
+
+NodeId Exchange::operator()(NodeId id) {
+  if (done_[std::size_t(id)].id == kNone) {
+    const std::vector<bool> needed = reachable(from_, {id});
+    for (NodeId n = 0; n <= id; ++n)
+      if (needed[std::size_t(n)] && done_[std::size_t(n)].id == kNone) done_[std::size_t(n)] = copy(from_[n]);
+  }
+  return plain(done_[std::size_t(id)]);
+}
+
+NodeId Exchange::plain(Signed value) {
+  return value.negative
+             ? fold_node(to_, {.op = Op::Neg, .type = to_[value.id].type, .binding = {}, .args = {}, .where = {}},
+                         {value.id, kNone, kNone})
+             : value.id;
+}
+
+NodeId Exchange::make(const Node& node, std::array<NodeId, 3> args) {
+  return numbers_in(node.type) > 1 ? copy_node(to_, node, args) : fold_node(to_, node, args);
+}
+
+Exchange::Signed Exchange::copy(const Node& node) {
+  if (node.op == Op::Const) return {copy_node(to_, node, node.args), false};
+  if (arity(node.op) == 0) return {leaf_(node), false};
+  if (signs_) return copy_signed(node);
+  std::array<NodeId, 3> args{kNone, kNone, kNone};
+  for (std::size_t k = 0; k < std::size_t(arity(node.op)); ++k) args[k] = plain(done_[std::size_t(node.args[k])]);
+  return {make(node, args), false};
+}
+
+// A node that is made in vain stays unused.
+bool Exchange::stands_there(Op op, Type type, NodeId a, NodeId b) {
+  const NodeId before = to_.size();
+  return to_.make(op, type, {a, b, kNone}) < before;
+}
+
+Exchange::Signed Exchange::copy_signed(const Node& node) {
+  const auto arg = [&](int k) { return done_[std::size_t(node.args[std::size_t(k)])]; };
+  const auto of = [&](NodeId a, NodeId b = kNone, NodeId c = kNone) { return make(node, {a, b, c}); };
+  switch (node.op) {
+    case Op::Neg:
+      return {arg(0).id, !arg(0).negative};
+    case Op::Sub: {
+      const NodeId a = plain(arg(0)), b = plain(arg(1));
+      if (stands_there(Op::Sub, node.type, b, a)) return {to_.make(Op::Sub, node.type, {b, a, kNone}), true};
+      if (arg(0).negative && arg(1).negative) return {of(arg(0).id, arg(1).id), true};
+      return {of(a, b), false};
+    }
+    case Op::Add:
+      if (arg(0).negative && arg(1).negative) return {of(arg(0).id, arg(1).id), true};
+      break;
+    case Op::Mul:
+    case Op::Div:
+      return {of(arg(0).id, arg(1).id), arg(0).negative != arg(1).negative};
+    case Op::Rint:
+    case Op::Round:
+    case Op::Trunc:
+    case Op::X:
+    case Op::Y:
+    case Op::Z:
+      return {of(arg(0).id), arg(0).negative};
+    case Op::Image:
+      return {of(arg(0).id, plain(arg(1))), arg(0).negative};
+    case Op::Abs:
+    case Op::Cos:
+      return {of(arg(0).id), false};
+    case Op::Vector:
+      if (arg(0).negative && arg(1).negative && arg(2).negative) return {of(arg(0).id, arg(1).id, arg(2).id), true};
+      break;
+    default:
+      break;
+  }
+  std::array<NodeId, 3> args{kNone, kNone, kNone};
+  for (std::size_t k = 0; k < std::size_t(arity(node.op)); ++k) args[k] = plain(arg(int(k)));
+  if (facts(node.op).commutes && arity(node.op) == 2 && stands_there(node.op, node.type, args[1], args[0]))
+    std::swap(args[0], args[1]);
+  return {make(node, args), false};
+}
+
+// ---- Sites
+
+Sites::Sites(const Pipeline& pipeline, const std::vector<Field>& extras, std::vector<int> raw, AdjointSide side)
+    : old_(pipeline), extras_(extras), raw_(std::move(raw)), side_(side) {
+  for (const Field& field : extras)
+    extra_types_.insert(extra_types_.end(), std::size_t(field.components()), field.type);
+  for (int c = 0; c < pipeline.components(Role::InputI); ++c) place_of_i_.push_back(c);
+  for (int c = 0; c < pipeline.components(Role::InputJ); ++c) place_of_j_.push_back(c);
+  if (side == AdjointSide::OneSet) {
+    unite();
+  } else {
+    first_extra_ = pipeline.components(Role::InputI);
+    const bool stays = side == AdjointSide::I;
+    for (const Role now : {Role::InputI, Role::InputJ}) {
+      const bool was_i = (now == Role::InputI) == stays;
+      for (Field field : pipeline.fields)
+        if (field.role == (was_i ? Role::InputI : Role::InputJ)) {
+          field.role = now;
+          fields_.push_back(field);
+        }
+      if (was_i)
+        for (Field field : extras) {
+          field.role = now;
+          field.first += first_extra_;
+          fields_.push_back(field);
+        }
+    }
+  }
+  for (const Field& field : pipeline.fields)
+    if (field.role == Role::Param || field.role == Role::InputPair) fields_.push_back(field);
+  for (std::size_t a = 0; a < fields_.size(); ++a)
+    for (std::size_t b = 0; b < a; ++b)
+      if (fields_[a].name == fields_[b].name)
+        throw InvalidAdjoint{
+            fmt::format("an adjoint pipeline has a field '{}' of its own; give that of pipeline '{}' "
+                        "another name",
+                        fields_[a].name, pipeline.name)};
+}
+
+// xi and xj
+const Field* Sites::partner(const Field& field) const {
+  const bool is_i = field.role == Role::InputI;
+  if (field.name.size() < 2 || field.name.back() != (is_i ? 'i' : 'j')) return nullptr;
+  std::string name = field.name;
+  name.back() = is_i ? 'j' : 'i';
+  const Field* other = old_.find(name);
+  const bool alike = other != nullptr && other->role == (is_i ? Role::InputJ : Role::InputI) &&
+                     other->type == field.type && other->length == field.length && other->width == field.width;
+  return alike ? other : nullptr;
+}
+
+bool Sites::is_second_name(const Field& field) const { return field.role == Role::InputJ && partner(field) != nullptr; }
+
+// Both sides have all fields in one order.
+void Sites::unite() {
+  int next = 0;
+  std::vector<Field> of_i, of_j;
+  const auto add = [&](Field field, const std::string& name_i, const std::string& name_j) {
+    field.first = next;
+    next += field.components();
+    field.role = Role::InputI, field.name = name_i;
+    of_i.push_back(field);
+    field.role = Role::InputJ, field.name = name_j;
+    of_j.push_back(field);
+  };
+  const auto places = [&](std::vector<int>& place_of, const Field& field, int first) {
+    for (int c = 0; c < field.components(); ++c) place_of[std::size_t(field.first + c)] = first + c;
+  };
+  for (const Field& field : old_.fields) {
+    if (field.role != Role::InputI) continue;
+    const Field* other = partner(field);
+    places(place_of_i_, field, next);
+    if (other != nullptr) places(place_of_j_, *other, next);
+    add(field, field.name, other != nullptr ? other->name : field.name + "_j");
+  }
+  for (const Field& field : old_.fields) {
+    if (field.role != Role::InputJ || partner(field) != nullptr) continue;
+    places(place_of_j_, field, next);
+    add(field, field.name + "_i", field.name);
+  }
+  first_extra_ = next;
+  for (const Field& field : extras_) add(field, field.name, field.name + "_j");
+  fields_ = std::move(of_i);
+  fields_.insert(fields_.end(), of_j.begin(), of_j.end());
+}
+
+NodeId Sites::extra(Graph& graph, int component, bool exchanged) const {
+  return graph.leaf(i_stays(exchanged) ? Op::InputI : Op::InputJ, first_extra_ + component,
+                    extra_types_[std::size_t(component)]);
+}
+
+NodeId Sites::j_index(Graph& graph, bool exchanged) const {
+  return graph.leaf(i_stays(exchanged) ? Op::JIndex : Op::IIndex, 0, Type::Index);
+}
+
+NodeId Sites::variable(Graph& graph, Op op, int component) const {
+  const Role role = op == Op::InputI ? Role::InputI : op == Op::InputJ ? Role::InputJ : Role::Param;
+  const Type type = old_.field_of(role, component).type;
+  if (op == Op::Param) return graph.leaf(op, component, type);
+  return graph.leaf(Op::InputI, (op == Op::InputI ? place_of_i_ : place_of_j_)[std::size_t(component)], type);
+}
+
+NodeId Sites::leaf(Graph& graph, const Node& node, bool exchanged) const {
+  const bool stays = i_stays(exchanged);
+  const auto k = std::size_t(node.payload);
+  switch (node.op) {
+    case Op::InputI:
+      return graph.leaf(stays ? Op::InputI : Op::InputJ, place_of_i_[k], node.type, node.where);
+    case Op::InputJ:
+      return graph.leaf(stays ? Op::InputJ : Op::InputI, place_of_j_[k], node.type, node.where);
+    case Op::IIndex:
+    case Op::JIndex:
+      return graph.leaf((node.op == Op::IIndex) == stays ? Op::IIndex : Op::JIndex, 0, node.type, node.where);
+    default:
+      return graph.leaf(node.op, node.payload, node.type, node.where);
+  }
+}
+
+Exchange Sites::copy_of_pair(const Graph& from, Graph& to, bool exchanged) const {
+  return {from, to, [this, &to, exchanged](const Node& node) { return leaf(to, node, exchanged); }, exchanged};
+}
+
+Exchange Sites::copy_of_finish(const Graph& from, Graph& to, bool exchanged) const {
+  const auto rule = [this, &to, exchanged](const Node& node) {
+    if (node.op == Op::InputPair) return extra(to, int(node.payload), exchanged);
+    if (node.op == Op::Output) return extra(to, raw_[std::size_t(node.payload)], exchanged);
+    return leaf(to, node, exchanged);
+  };
+  return {from, to, rule, false};
+}
+
+}  // namespace nbcc

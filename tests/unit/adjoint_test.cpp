@@ -1,0 +1,265 @@
+// Adjoint pipelines against differences of a number made of the first pipeline's outputs, all by the interpreter.
+#include "compiler/passes/adjoint.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <random>
+
+#include "compiler/ir/interpret.h"
+#include "compiler/source/parse.h"
+
+namespace nbcc {
+namespace {
+
+using Columns = std::vector<std::vector<double>>;  // [component][particle]
+
+// Arrays by the names of fields, as callers have them.
+struct Arrays {
+  std::map<std::string, Columns> of;
+  std::int64_t ni = 0, nj = 0;
+};
+
+std::vector<const Field*> fields_of(const Pipeline& pipeline, Role role) {
+  std::vector<const Field*> result;
+  for (const Field& field : pipeline.fields)
+    if (field.role == role) result.push_back(&field);
+  return result;
+}
+
+OracleInput input_of(const Pipeline& pipeline, const Arrays& arrays) {
+  OracleInput input;
+  input.ni = arrays.ni, input.nj = arrays.nj;
+  const auto gather = [&](Role role, Columns& columns) {
+    columns.resize(std::size_t(pipeline.components(role)));
+    for (const Field* field : fields_of(pipeline, role))
+      for (std::size_t c = 0; c < std::size_t(field->components()); ++c)
+        columns[std::size_t(field->first) + c] = arrays.of.at(field->name)[c];
+  };
+  gather(Role::InputI, input.i);
+  gather(Role::InputJ, input.j);
+  Columns params;
+  gather(Role::Param, params);
+  for (const auto& column : params) input.params.push_back(column[0]);
+  return input;
+}
+
+void run(const Pipeline& pipeline, Arrays& arrays) {
+  const OracleOutput out = interpret(pipeline, input_of(pipeline, arrays));
+  for (const Field* field : fields_of(pipeline, Role::Output))
+    arrays.of[field->name] =
+        Columns(out.values.begin() + field->first, out.values.begin() + field->first + field->components());
+}
+
+class Case {
+ public:
+  Case(const std::string& text, std::int64_t ni, std::int64_t nj) : pipeline_(parse(Source{"case", text})) {
+    std::mt19937_64 random(5);
+    std::uniform_real_distribution<double> any(0.4, 1.6);
+    arrays_.ni = ni, arrays_.nj = nj;
+    for (const Field& field : pipeline_.fields) {
+      const std::int64_t count = field.role == Role::InputI || field.role == Role::Output ? ni
+                                 : field.role == Role::InputJ                             ? nj
+                                                                                          : 1;
+      Columns columns(std::size_t(field.components()));
+      for (auto& column : columns)
+        for (std::int64_t k = 0; k < count; ++k)
+          column.push_back(is_floating(field.type) ? any(random) : double(random() % 3));
+      arrays_.of[(field.role == Role::Output ? "d_" : "") + field.name] = columns;
+      if (field.role == Role::Output) chosen_.push_back(field.name);
+    }
+  }
+
+  // xi and xj are one array, and so on.
+  void set_same(const std::string& a, const std::string& b) { arrays_.of[b] = arrays_.of[a], same_[a] = b; }
+
+  // L = sum over i of d_NAME NAME
+  double number(const Arrays& arrays) const {
+    Arrays copy = arrays;
+    run(pipeline_, copy);
+    double sum = 0;
+    for (const Field* field : fields_of(pipeline_, Role::Output)) {
+      if (!is_floating(field->type)) continue;
+      for (std::size_t c = 0; c < std::size_t(field->components()); ++c)
+        for (std::size_t k = 0; k < copy.of[field->name][c].size(); ++k)
+          sum += copy.of["d_" + field->name][c][k] * copy.of[field->name][c][k];
+    }
+    return sum;
+  }
+
+  // By Richardson's extrapolation, and how far its last steps are apart.
+  std::pair<double, double> difference(const std::string& name, std::size_t c, std::size_t k) const {
+    const auto f = [&](double step) {
+      Arrays moved = arrays_;
+      moved.of[name][c][k] += step;
+      if (same_.contains(name)) moved.of[same_.at(name)][c][k] += step;
+      return number(moved);
+    };
+    const auto central = [&](double h) { return (f(h) - f(-h)) / (2 * h); };
+    const double h = 4e-4, a = central(h), b = central(h / 2), d = central(h / 4);
+    const double ab = (4 * b - a) / 3, bd = (4 * d - b) / 3;
+    return {(16 * bd - ab) / 15, std::fabs(bd - ab) + 0x1p-52 * std::fabs(number(arrays_)) / h};
+  }
+
+  // Each derivative that the side has, and how many there were.
+  int compare(AdjointSide side, const AdjointChoice& choice = {}) {
+    Arrays arrays = arrays_;
+    run(forward_pipeline(pipeline_, choice), arrays);
+    if (pipeline_.finished.empty())
+      for (const std::string& name : chosen_) arrays.of["raw_" + name] = arrays.of[name];
+    const Pipeline adjoint = adjoint_pipeline(pipeline_, choice, side);
+    if (side == AdjointSide::J) std::swap(arrays.ni, arrays.nj);
+    for (const Field& field : adjoint.fields) {  // of one set, what the other side is called there
+      const std::string base = field.name.substr(0, field.name.size() - 2);
+      if (field.role != Role::Output && !arrays.of.contains(field.name)) arrays.of[field.name] = arrays.of.at(base);
+    }
+    run(adjoint, arrays);
+    int compared = 0;
+    for (const Field* output : fields_of(adjoint, Role::Output)) {
+      const std::string name = output->name.substr(2);
+      const bool is_param = pipeline_.find(name)->role == Role::Param;
+      for (std::size_t c = 0; c < std::size_t(output->components()); ++c) {
+        const std::vector<double>& found = arrays.of[output->name][c];
+        double sum = 0;
+        for (const double part : found) sum += part;
+        for (std::size_t k = 0; k < (is_param ? 1 : found.size()); ++k) {
+          const auto [expected, error] = difference(name, c, k);
+          EXPECT_NEAR(is_param ? sum : found[k], expected, 8 * error) << name << " " << c << " of " << k;
+          ++compared;
+        }
+      }
+    }
+    return compared;
+  }
+
+  const Pipeline& pipeline() const { return pipeline_; }
+  Arrays arrays_;
+
+ private:
+  Pipeline pipeline_;
+  std::map<std::string, std::string> same_;
+  std::vector<std::string> chosen_;
+};
+
+constexpr const char* kGravity = R"(
+input_i vec3 xi; input_j vec3 xj; input_j real mj; param real eps2 = 0.3;
+output(sum) vec3 acc; output(sum) real pot;
+vec3 dx = xj - xi; real r2 = dot(dx, dx) + eps2; real mri = mj * rsqrt(r2);
+acc += mri / r2 * dx; pot -= mri;
+)";
+
+TEST(adjoint, of_sums_by_inputs_of_i_and_params) { EXPECT_EQ(Case(kGravity, 4, 6).compare(AdjointSide::I), 13); }
+TEST(adjoint, of_sums_by_inputs_of_j) { EXPECT_EQ(Case(kGravity, 4, 6).compare(AdjointSide::J), 24); }
+TEST(adjoint, by_what_is_chosen) {
+  EXPECT_EQ(Case(kGravity, 4, 6).compare(AdjointSide::J, {{"acc", "pot"}, {"mj"}}), 6);
+}
+
+TEST(adjoint, of_one_set_is_one_sum) {
+  Case gravity(kGravity, 5, 5);
+  gravity.set_same("xi", "xj");
+  EXPECT_EQ(gravity.compare(AdjointSide::OneSet), 20);
+}
+
+constexpr const char* kLennardJones = R"(
+input_i vec3 xi; input_j vec3 xj; param real rc = 1.1; param vec3 box = vec3(3, 3.5, 4);
+output(sum) real energy;
+vec3 dx = nearest_image(xj - xi, box); real r2 = dot(dx, dx);
+skip_if(i_index == j_index || r2 >= rc * rc);
+real s6 = 0.001 / (r2 * r2 * r2);
+energy += s6 * (s6 - 1.0);
+)";
+
+TEST(adjoint, of_a_symmetric_energy_costs_little_more_than_its_gradient) {
+  Case energy(kLennardJones, 6, 6);
+  energy.set_same("xi", "xj");
+  EXPECT_EQ(energy.compare(AdjointSide::OneSet), 18);
+  const int one_side = count_operations(adjoint_pipeline(energy.pipeline(), {}, AdjointSide::J));
+  EXPECT_LE(count_operations(adjoint_pipeline(energy.pipeline(), {}, AdjointSide::OneSet)), one_side + 1);
+}
+
+TEST(adjoint, of_logsumexp_and_softmax) {
+  const char* text = R"(
+input_i vec3 q; input_j vec3 k; input_j vec3 v; param real scale = 0.7;
+output(logsumexp) real z; output(softmax) vec3 y;
+real logit = scale * dot(q, k);
+z = logsumexp(z, 0.5 * logit * logit);
+y = softmax(y, logit, v * q.x);
+)";
+  EXPECT_EQ(Case(text, 4, 5).compare(AdjointSide::I), 13);
+  EXPECT_EQ(Case(text, 4, 5).compare(AdjointSide::J), 30);
+}
+
+TEST(adjoint, of_extremes_goes_to_the_pair_that_was_chosen) {
+  const char* text = R"(
+input_i vec3 xi; input_j vec3 xj; output(min) real near; output(max) vec2 far;
+vec3 dx = xj - xi; near = min(near, dot(dx, dx)); far = max(far, vec2(dx.x * dx.y, dx.z));
+)";
+  EXPECT_EQ(Case(text, 4, 5).compare(AdjointSide::I), 12);
+  EXPECT_EQ(Case(text, 4, 5).compare(AdjointSide::J), 15);
+}
+
+TEST(adjoint, goes_through_finish) {
+  const char* text = R"(
+input_i real xi; input_i real bi; input_j real xj; param real p = 1.3;
+output(sum) real s; output(sum) real t; output(count) int n;
+real d = xj - xi; s += d * d * p; t += exp(-d * d); n += d > 0.0;
+void finish() { real a = s; s = a * t * bi + p * xi * xi; t = t / (1.0 + a * a) + n; }
+)";
+  EXPECT_EQ(Case(text, 4, 5).compare(AdjointSide::I), 9);
+  EXPECT_EQ(Case(text, 4, 5).compare(AdjointSide::J), 5);
+}
+
+TEST(adjoint, of_outputs_under_guards_of_their_own) {
+  const char* text = R"(
+input_i vec2 xi; input_j vec2 xj; output(sum) real s; output(sum) real t;
+vec2 dx = xj - xi; real r2 = dot(dx, dx);
+if (r2 < 0.25) s += sqrt(0.25 - r2) * r2;
+if (r2 > 0.09) t += r2 * dx.x;
+)";
+  EXPECT_EQ(Case(text, 5, 6).compare(AdjointSide::I), 10);
+  EXPECT_EQ(Case(text, 5, 6).compare(AdjointSide::J), 12);
+}
+
+TEST(adjoint, by_the_elements_of_a_table) {
+  const char* text = R"(
+input_i real xi; input_i int ti; input_j real xj; input_j int tj; param real eps[3][3]; output(sum) real s;
+real d = xj - xi; s += eps[ti][tj] * eps[tj][ti] * d * d;
+)";
+  EXPECT_EQ(Case(text, 5, 6).compare(AdjointSide::I), 14);
+}
+
+TEST(adjoint, of_an_adjoint_is_the_second_derivative) {
+  const Case first(kGravity, 3, 4);
+  const Pipeline adjoint = adjoint_pipeline(first.pipeline(), {{"pot"}, {"mj"}}, AdjointSide::J);
+  const Pipeline second = adjoint_pipeline(adjoint, {{"d_mj"}, {"xi"}}, AdjointSide::J);
+  // By the names that the first one gave: xi is an input of j there, and of i in the second one.
+  EXPECT_EQ(second.find("xi")->role, Role::InputI);
+  EXPECT_EQ(second.find("d_d_mj")->role, Role::InputJ);
+  EXPECT_EQ(second.find("d_xi")->role, Role::Output);
+}
+
+std::string refusal(const char* text, const AdjointChoice& choice, AdjointSide side) {
+  try {
+    adjoint_pipeline(parse(Source{"case", text}), choice, side);
+  } catch (const InvalidAdjoint& invalid) {
+    return invalid.message;
+  }
+  return "";
+}
+
+TEST(adjoint, says_what_it_cannot_do) {
+  EXPECT_EQ(refusal(kGravity, {{"force"}, {}}, AdjointSide::I), "pipeline 'case' has no output 'force'");
+  EXPECT_EQ(refusal(kGravity, {{}, {"pot"}}, AdjointSide::I), "pipeline 'case' has no input or param 'pot'");
+  EXPECT_EQ(refusal(kGravity, {{}, {"mj"}}, AdjointSide::I), "pipeline 'case' has nothing to differentiate by");
+  EXPECT_EQ(refusal("input_i real x; input_j real y; output(product) real p; p *= x + y;", {}, AdjointSide::I),
+            "output 'p' is an output(product), of which nbcc makes no derivative");
+  EXPECT_EQ(refusal("input_i int k; input_j real y; output(sum) real s; s += k * y;", {{}, {"k"}}, AdjointSide::I),
+            "'k' is of whole numbers, which have no derivatives");
+  EXPECT_EQ(refusal("input_i real x; input_j real y; param real t[2000]; output(sum) real s; s += x * y * t[i_index];",
+                    {}, AdjointSide::I),
+            "2001 derivatives at once; at most 1024 are made");
+}
+
+}  // namespace
+}  // namespace nbcc
