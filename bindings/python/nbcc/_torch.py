@@ -12,7 +12,10 @@ from ._handles import PARAM
 
 
 def requires_gradient(arrays: Sequence[Any], keywords: Mapping[str, Any]) -> bool:
-    return any(isinstance(value, torch.Tensor) and value.requires_grad for value in (*arrays, *keywords.values()))
+    tensors = [value for value in (*arrays, *keywords.values()) if isinstance(value, torch.Tensor)]
+    if any(map(torch._C._functorch.is_batchedtensor, tensors)):
+        raise RuntimeError("nbcc pipelines cannot be mapped by torch.func.vmap; batches= sums over several systems at once")
+    return any(tensor.requires_grad for tensor in tensors)
 
 
 def detached(value: Any) -> Any:
@@ -70,7 +73,3 @@ class _Sum(torch.autograd.Function):  # type: ignore[misc]
                 gradient = gradient.reshape(like.shape).to(device=like.device, dtype=like.dtype)
             gradients.append(gradient)
         return (None, None, *gradients)
-
-    @staticmethod
-    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
-        raise RuntimeError("nbcc pipelines cannot be mapped by torch.func.vmap; batches= sums over several systems at once")
