@@ -121,8 +121,10 @@ std::string adjoint_text(const Pipeline& pipeline, std::string_view side, const 
     if (side == "set") return pipeline_text(adjoint_pipeline(pipeline, choice, AdjointSide::OneSet));
   } catch (const InvalidAdjoint& invalid) {
     throw UsageError(invalid.message);
-  } catch (const NotDifferentiable& no) {
-    throw UsageError(fmt::format("pipeline '{}': {} has no derivative", pipeline.name, "lgamma or tgamma"));
+  } catch (const NotDifferentiable&) {
+    throw UsageError(fmt::format("pipeline '{}': lgamma and tgamma have no derivative", pipeline.name));
+  } catch (const std::runtime_error& unwritable) {
+    throw UsageError(fmt::format("pipeline '{}': its derivative has no text: {}", pipeline.name, unwritable.what()));
   }
   throw UsageError(fmt::format("there is no side '{}'; there are {}", side, fmt::join(kAdjointSides, ", ")));
 }

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ir/ir.h"
+#include "compiler/passes/exchange.h"
 
 namespace nbcc {
 
@@ -19,20 +19,6 @@ namespace nbcc {
 // real inputs and params of the side. Names that are wrong throw InvalidAdjoint.
 struct AdjointChoice {
   std::vector<std::string> of, by;
-};
-
-// What cannot be differentiated, in words for the caller.
-struct InvalidAdjoint {
-  std::string message;
-};
-
-// Which particles the derivatives are of.
-enum class AdjointSide : std::uint8_t {
-  I,       // inputs of i, each a sum over j; params: for each i its part, to be added up
-  J,       // inputs of j, each a sum over i: the roles are exchanged, what was i is the new pipeline's j
-  OneSet,  // inputs of both where i and j are the same particles in the same order: one sum for all of them. Fields
-           // of like names, xi and xj, are one; other fields of a side are known to both, as NAME_i or NAME_j on the
-           // other
 };
 
 // The pipeline with the outputs besides that adjoints need.

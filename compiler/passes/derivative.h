@@ -15,13 +15,9 @@
 #include <vector>
 
 #include "compiler/ir/ir.h"
+#include "compiler/passes/not_differentiable.h"
 
 namespace nbcc {
-
-// Thrown where a function on the way has no derivative among the operations.
-struct NotDifferentiable {
-  NodeId node;
-};
 
 // dy/dx for each x of `by`, of x's type; kNone where y does not depend on it.
 std::vector<NodeId> gradient(Graph& graph, NodeId y, std::span<const NodeId> by);

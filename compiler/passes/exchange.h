@@ -2,12 +2,26 @@
 // j-particles may be what were the i-particles. Part of adjoint.cpp.
 #pragma once
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "compiler/ir/ir.h"
-#include "compiler/passes/adjoint.h"
 
 namespace nbcc {
+
+// What cannot be differentiated, in words for the caller.
+struct InvalidAdjoint {
+  std::string message;
+};
+
+// Which particles the derivatives are of.
+enum class AdjointSide : std::uint8_t {
+  I,       // inputs of i, each a sum over j; params: for each i its part, to be added up
+  J,       // inputs of j, each a sum over i: the roles are exchanged, what was i is the new pipeline's j
+  OneSet,  // inputs of both where i and j are the same particles in the same order: one sum for all of them. Fields
+           // of like names, xi and xj, are one; other fields of a side are known to both, as NAME_i or NAME_j on the
+           // other
+};
 
 // Copies nodes, leaves by a rule. With `signs`, signs are drawn out of products and differences and roundings, so that
 // what is odd or even in the distance, f(x_j - x_i) and f(x_i - x_j), meets itself in the target.

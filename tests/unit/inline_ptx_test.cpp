@@ -56,7 +56,7 @@ TEST(inline_ptx, stands_in_kernels_that_need_it) {
   std::set<std::string> found;
   for (const std::string& text :
        {guarded + "u += d / (mj + xi);\nm = max(m, sqrt(r2 + xi) * min(d, mj)); n = min(n, max(mj, 1.0 / (r2 + 1.0)));",
-        guarded + "u += rsqrt(r2 + xi); m = max(m, d); n = min(n, d);"}) {
+        guarded + "u += rsqrt(r2 + xi) * exp(d); m = max(m, d); n = min(n, d);"}) {
     for (const Precision precision : {Precision::Single, Precision::Double})
       found.merge(instructions_of_kernel(text, precision));
   }

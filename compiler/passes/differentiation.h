@@ -1,0 +1,138 @@
+// What derivatives backwards (derivative.cpp) and forwards (rates_of_change.cpp) have in common: which nodes depend on
+// variables, and the partial derivatives of one operation.
+#pragma once
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "compiler/passes/derivative_products.h"
+#include "compiler/passes/derivative_terms.h"
+#include "compiler/passes/not_differentiable.h"
+
+namespace nbcc {
+
+constexpr bool is_component(Op op) { return op == Op::X || op == Op::Y || op == Op::Z; }
+
+// Of nodes of one type, folded.
+class ArithmeticOf final : public Arithmetic {
+ public:
+  ArithmeticOf(Graph& graph, Terms& terms, Type type) : graph_(graph), terms_(terms), type_(type) {}
+  NodeId number(double value) override { return graph_.constant(value, type_); }
+  NodeId make(Op op, NodeId a, NodeId b) override { return terms_.make(op, a, b); }
+  NodeId select(NodeId condition, NodeId yes, NodeId no) override { return terms_.select(condition, yes, no); }
+
+ private:
+  Graph& graph_;
+  Terms& terms_;
+  Type type_;
+};
+
+// What both directions know of the graph below some values.
+class Differentiation {
+ public:
+  Differentiation(Graph& graph, std::span<const NodeId> of, const std::set<NodeId>& by)
+      : graph_(graph), terms_(graph), by_(by), depends_(std::size_t(*std::ranges::max_element(of)) + 1) {
+    const std::vector<bool> alive = reachable(graph, {of.begin(), of.end()});
+    for (NodeId id = 0; id < NodeId(depends_.size()); ++id)
+      if (alive[std::size_t(id)]) depends_[std::size_t(id)] = find_dependence(id);
+    products_.emplace(graph_, terms_, depends_, by_);
+  }
+
+ protected:
+  struct Operand {
+    NodeId id;
+    int argument;  // of the operation; of a component of an image: 0 its vector, 1 to 3 the lattice vectors
+  };
+
+  bool depends(NodeId id) const { return depends_[std::size_t(id)]; }
+  bool is_variable(NodeId id) const { return by_.contains(id); }
+
+  // The numbers that a number is made of. An image's component is that of its vector less whole multiples of those of
+  // the lattice vectors.
+  std::vector<Operand> operands(NodeId id) const {
+    const Node& node = graph_[id];
+    std::vector<Operand> result;
+    if (is_component(node.op)) {
+      const Node& image = graph_[node.args[0]];
+      const auto k = std::size_t(node.op) - std::size_t(Op::X);
+      result.push_back({graph_[image.args[0]].args[k], 0});
+      for (int m = 0; m < 3; ++m) result.push_back({graph_[graph_[image.args[1]].args[std::size_t(m)]].args[k], m + 1});
+      return result;
+    }
+    for (int k = 0; k < arity(node.op); ++k) result.push_back({node.args[std::size_t(k)], k});
+    return result;
+  }
+
+  // dy/d(operand), as a multiple of a node.
+  Multiple partial(NodeId id, int argument) {
+    const Node node = graph_[id];
+    if (is_component(node.op)) return argument == 0 ? Multiple{1, kNone} : Multiple{-1, copies(node, argument - 1)};
+    if (node.op == Op::Pow && argument == 0 && graph_.is_constant(node.args[1])) {
+      const double power = graph_.constant_value(node.args[1]);
+      return {power, terms_.power(node.args[0], power - 1)};
+    }
+    if (facts(node.op).partial == nullptr) throw NotDifferentiable{id};
+    ArithmeticOf with(graph_, terms_, node.type);
+    const NodeId made = facts(node.op).partial(with, {id, node.args}, argument);
+    return made == kNone ? Multiple{0, kNone} : terms_.read(made);
+  }
+
+  // x^p has the derivative p x^p / x, and 0 at 0: `relative` times p / x.
+  Term by_base(const Node& power, const Term& relative) {
+    const auto [x, p, none] = power.args;
+    const NodeId zero = graph_.constant(0, power.type);
+    const Multiple exponent = terms_.read(p);
+    const NodeId inverse =
+        terms_.make(Op::Div, exponent.node == kNone ? graph_.constant(1, power.type) : exponent.node, x);
+    const NodeId slope = terms_.select(terms_.make(Op::Eq, x, zero), zero, inverse);
+    return terms_.times(relative, {exponent.coefficient, slope});
+  }
+
+  // Of a Min or Max: that the first argument is taken.
+  NodeId takes_first(const Node& node) {
+    const auto [a, b, c] = node.args;
+    return node.op == Op::Min ? terms_.make(Op::Lt, a, b) : terms_.make(Op::Lt, b, a);
+  }
+
+  Graph& graph_;
+  Terms terms_;
+
+ private:
+  bool find_dependence(NodeId id) const {
+    if (is_variable(id)) return true;
+    const Node& node = graph_[id];
+    if (!is_floating(node.type) || facts(node.op).partial == &partials::none) return false;
+    return std::ranges::any_of(operands(id), [&](const Operand& o) { return depends(o.id); });
+  }
+
+  // How many times a lattice vector was taken off: the coordinate of (vector - image) along it, from the reciprocal
+  // lattice.
+  NodeId copies(const Node& component, int m) {
+    const Node image = graph_[component.args[0]];
+    const Node vector = graph_[image.args[0]], cell = graph_[image.args[1]];
+    const auto lattice = [&](int k) { return graph_[cell.args[std::size_t(k % 3)]].args; };
+    const auto of = [&](Op op, NodeId a, NodeId b) { return terms_.make(op, a, b); };
+    const auto p = lattice(m), q = lattice(m + 1), r = lattice(m + 2);
+    NodeId along = kNone, volume = kNone;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::size_t l = (k + 1) % 3, n = (k + 2) % 3;
+      const NodeId normal = of(Op::Sub, of(Op::Mul, q[l], r[n]), of(Op::Mul, q[n], r[l]));
+      const NodeId part = graph_.make(Op(int(Op::X) + int(k)), Type::Real, {component.args[0], kNone, kNone});
+      const NodeId moved = of(Op::Mul, of(Op::Sub, vector.args[k], part), normal);
+      const NodeId size = of(Op::Mul, p[k], normal);
+      along = along == kNone ? moved : of(Op::Add, along, moved);
+      volume = volume == kNone ? size : of(Op::Add, volume, size);
+    }
+    return terms_.make(Op::Rint, of(Op::Div, along, volume));
+  }
+
+  const std::set<NodeId>& by_;
+  std::vector<bool> depends_;
+
+ protected:
+  std::optional<Products> products_;
+};
+
+}  // namespace nbcc

@@ -1,0 +1,153 @@
+// Forward accumulation. Door: rates_of_change(), of derivative.h. Sums of a few products stay sums until a value is
+// asked for, so that what a second derivative makes twice is seen to be the same.
+#include <algorithm>
+#include <map>
+#include <numbers>
+#include <set>
+
+#include "compiler/passes/derivative.h"
+#include "compiler/passes/differentiation.h"
+
+namespace nbcc {
+namespace {
+
+class Rates : Differentiation {
+ public:
+  Rates(Graph& graph, std::span<const NodeId> of, const std::map<NodeId, NodeId>& rates, const std::set<NodeId>& by)
+      : Differentiation(graph, of, by), of_(of), given_(rates) {}
+
+  std::vector<NodeId> run() {
+    const NodeId last = *std::ranges::max_element(of_);
+    const std::vector<bool> needed = find_needed(last);
+    for (NodeId id = 0; id <= last; ++id)
+      if (needed[std::size_t(id)] && depends(id)) known_[id] = rate(id);
+    std::vector<NodeId> result;
+    for (const NodeId y : of_) result.push_back(changes(y) ? value_of(y) : kNone);
+    return result;
+  }
+
+ private:
+  // A product needs its factors, which are not all of its arguments.
+  std::vector<bool> find_needed(NodeId last) {
+    std::vector<bool> needed(std::size_t(last) + 1);
+    for (const NodeId y : of_) needed[std::size_t(y)] = true;
+    for (NodeId id = last; id >= 0; --id) {
+      if (!needed[std::size_t(id)] || !depends(id) || is_variable(id)) continue;
+      if (products_->is_product(id))
+        for (const auto& [atom, power] : products_->powers(id)) needed[std::size_t(atom)] = true;
+      else
+        for (const Operand& operand : operands(id)) needed[std::size_t(operand.id)] = true;
+    }
+    return needed;
+  }
+
+  bool changes(NodeId id) const {
+    const auto found = known_.find(id);
+    return found != known_.end() && !found->second.empty();
+  }
+  Sum terms_of(NodeId id) const { return changes(id) ? known_.at(id) : Sum{}; }
+  Term rate_of(NodeId id) { return terms_.joined(terms_of(id)); }
+  NodeId value_of(NodeId id) { return terms_.value(terms_of(id), graph_[id].type); }
+
+  Sum rate(NodeId id) {
+    if (is_variable(id)) return Terms::collected({terms_.term(given_.at(id))});
+    const Node node = graph_[id];
+    const auto [a, b, c] = node.args;
+    switch (node.op) {
+      case Op::Neg:
+        return Terms::times(terms_of(a), -1);
+      case Op::Add:
+      case Op::Sub:
+        return sum(terms_of(a), terms_of(b), node.op == Op::Add ? 1 : -1);
+      case Op::Sqrt:
+        return {terms_.over(Terms::times(rate_of(a), 0.5), id)};
+      case Op::Cast:
+        return {terms_.converted(rate_of(a), node.type)};
+      case Op::Abs:
+        return {terms_.with_sign_of(rate_of(a), a)};
+      case Op::Select:
+        return {terms_.term(terms_.select(a, value_of(b), value_of(c)))};
+      case Op::Min:
+      case Op::Max:
+        return {terms_.term(terms_.select(takes_first(node), value_of(a), value_of(b)))};
+      default:
+        if (products_->is_logarithmic(id)) return {terms_.times(relative_rate(id), {1, id})};
+        return Terms::collected(products_->is_product(id) ? rate_of_product(id) : rate_of_function(id));
+    }
+  }
+
+  // Long sums are joined, and so are sums of plain numbers.
+  Sum sum(Sum terms, const Sum& others, double sign) {
+    constexpr std::size_t kMostTerms = 8;
+    for (const Term& term : others) terms.push_back(Terms::times(term, sign));
+    terms = Terms::collected(terms);
+    return terms.size() <= kMostTerms && has_products(terms) ? terms : Sum{terms_.joined(terms)};
+  }
+
+  Sum rate_of_function(NodeId id) {
+    Sum result;
+    for (const Operand& operand : operands(id))
+      if (changes(operand.id)) result.push_back(terms_.times(rate_of(operand.id), partial(id, operand.argument)));
+    return result;
+  }
+
+  Sum rate_of_product(NodeId id) {
+    Sum result, relative;  // dM, and dM/M by the factors that one can divide by
+    for (const auto& [atom, power] : products_->powers(id)) {
+      if (power == 0 || !changes(atom)) continue;
+      const auto rest = products_->without(id, atom, power);
+      if (!rest)
+        relative.push_back(Terms::times(relative_rate(atom), power));
+      else if (rest->below != kNone)
+        result.push_back(terms_.over(terms_.times(rate_of(atom), {power * rest->sign, rest->above}), rest->below));
+      else
+        multiply_out(few_terms_of(atom), {power * rest->sign, rest->above}, result);
+    }
+    if (!relative.empty()) multiply_out({terms_.joined(relative)}, {1, id}, result);
+    return result;
+  }
+
+  // Products of a few terms may meet their like when they are multiplied out, as in the second derivative of a product;
+  // a sum of plain numbers is made once.
+  Sum few_terms_of(NodeId id) {
+    const Sum terms = terms_of(id);
+    return terms.size() <= 4 && has_products(terms) ? terms : Sum{rate_of(id)};
+  }
+  static bool has_products(const Sum& terms) {
+    return std::ranges::any_of(terms, [](const Term& term) { return term.factors.size() > 1; });
+  }
+  void multiply_out(const Sum& terms, const Multiple& factor, Sum& result) {
+    const Node node = factor.node == kNone ? Node{} : graph_[factor.node];
+    const auto [a, b, c] = node.args;
+    const bool is_sum = node.op == Op::Add || node.op == Op::Sub;
+    const bool opened = is_sum && (graph_[a].op == Op::Mul || graph_[b].op == Op::Mul);
+    for (const Term& term : terms) {
+      result.push_back(terms_.times(term, {factor.coefficient, opened ? a : factor.node}));
+      if (opened)
+        result.push_back(terms_.times(term, {node.op == Op::Add ? factor.coefficient : -factor.coefficient, b}));
+    }
+  }
+
+  // dx/x; of exp(a) that is da.
+  Term relative_rate(NodeId x) {
+    const Node& node = graph_[x];
+    const NodeId a = node.args[0];
+    if (products_->is_logarithmic(x)) return by_base(Node(node), rate_of(a));
+    if (is_variable(x) || (node.op != Op::Exp && node.op != Op::Exp2)) return terms_.over(rate_of(x), x);
+    return Terms::times(rate_of(a), node.op == Op::Exp ? 1 : std::numbers::ln2);
+  }
+
+  std::span<const NodeId> of_;
+  const std::map<NodeId, NodeId>& given_;
+  std::map<NodeId, Sum> known_;  // by node: not joined as long as only sums are made of it
+};
+
+}  // namespace
+
+std::vector<NodeId> rates_of_change(Graph& graph, std::span<const NodeId> of, const std::map<NodeId, NodeId>& rates) {
+  std::set<NodeId> variables;
+  for (const auto& [variable, rate] : rates) variables.insert(variable);
+  return Rates(graph, of, rates, variables).run();
+}
+
+}  // namespace nbcc
