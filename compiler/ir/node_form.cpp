@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <stdexcept>
 
 namespace nbcc {
@@ -46,7 +47,8 @@ Written literal(double value, Type type, Typed typed) {
     return type == Type::Double ? converted(nan) : Written{"(" + nan + ")"};
   }
   if (is_float) return {decimal(float(value)) + "f", level};
-  return type == Type::Double && typed == Typed::Alone ? converted(decimal(value)) : Written{decimal(value), level};
+  const std::string text = value == std::numbers::pi ? "pi" : decimal(value);
+  return type == Type::Double && typed == Typed::Alone ? converted(text) : Written{text, level};
 }
 
 std::optional<Written> Forms::atom(NodeId id, Typed typed) const {
@@ -78,10 +80,15 @@ Form Forms::infix(const Node& node, std::string_view sign, Level level) const {
   return form;
 }
 
-// What depends on more comes first: `r2 < rc * rc`. A comparison within one stands in parentheses.
+// What depends on more comes first: `r2 < rc * rc`; but a == b and b == a are two nodes, and stay so. A comparison
+// within one stands in parentheses.
 Form Forms::comparison(const Node& node, std::string_view sign, std::string_view turned) const {
   Node as_read = node;
-  const bool turn = graph_[node.args[0]].binding < graph_[node.args[1]].binding;
+  const auto rank = [&](NodeId id) {
+    const Binding binding = graph_[id].binding;
+    return binding == Binding::J ? Binding::I : binding;
+  };
+  const bool turn = node.op != Op::Eq && rank(node.args[0]) < rank(node.args[1]);
   if (turn) std::swap(as_read.args[0], as_read.args[1]);
   Form form = infix(as_read, turn ? turned : sign, Level::Shift);
   form.level = node.op == Op::Eq ? Level::Equality : Level::Comparison;
@@ -115,15 +122,17 @@ Form Forms::negation(const Node& node) const {
   return form;
 }
 
-// The language takes counts modulo the width.
+// The language takes counts modulo the width, in the type of what is shifted.
 Form Forms::shift(const Node& node) const {
   const NodeId by = node.args[1];
   const int width = node.type == Type::Int ? 32 : 64;
   const bool is_taken = is(by, Op::BitAnd) && graph_.is_constant(argument(by, 1), width - 1);
+  NodeId count = is_taken ? argument(by, 0) : by;
+  if (is_taken && is(count, Op::Cast) && graph_[argument(count, 0)].type == Type::Int) count = argument(count, 0);
   Form form{"", Level::Shift};
   add(form, node.args[0], Level::Shift);
   form.pattern += node.op == Op::Shl ? " << " : " >> ";
-  add(form, is_taken ? argument(by, 0) : by, tighter(Level::Shift), Typed::Beside);
+  add(form, count, tighter(Level::Shift), Typed::Beside);
   return form;
 }
 

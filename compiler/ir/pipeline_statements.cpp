@@ -75,28 +75,26 @@ class Planner {
     });
   }
 
-  // skip_if says what is negated, and what outputs that nothing is written to are under; `if` what is under nothing but
-  // it. Terms under guards of their own are not joined under another.
+  // skip_if says what is negated, and what those outputs are under that have no guard of their own: nothing is written
+  // to them, or terms under several guards. `if` says what is under nothing but it.
   Common common_guard() const {
     if (pipeline_.contributions.empty() || pipeline_.contributions[0].guard == kNone) return {};
     const NodeId first = pipeline_.contributions[0].guard;
-    const bool is_and = graph_[first].op == Op::And;
-    const NodeId left = is_and ? graph_[first].args[0] : kNone;
-    bool alike = true, plain = true;
-    NodeId of_unwritten = kNone;
-    for (const Field* field = nullptr; const Contribution& c : pipeline_.contributions) {
-      const int component = int(&c - pipeline_.contributions.data());
-      field = &pipeline_.field_of(Role::Output, component);
+    bool alike = true;
+    for (int component = 0; component < int(pipeline_.contributions.size()); ++component) {
+      const Contribution& c = contribution(component);
+      const Field& field = pipeline_.field_of(Role::Output, component);
+      const std::vector<Term> terms = terms_of(graph_, field, c.value, kNone);
+      const bool joined = std::ranges::any_of(terms, [](const Term& t) { return !(t.guard == Guard{}); });
+      if ((joined || unwritten(field, component)) && is_common(c.guard)) return {c.guard, kNone};
       alike = alike && c.guard == first;
-      plain = plain && terms_of(graph_, *field, c.value, kNone).size() == 1;
-      if (unwritten(*field, component)) of_unwritten = c.guard;
     }
-    if (of_unwritten != kNone && is_common(of_unwritten)) return {of_unwritten, kNone};
-    if (is_and && graph_[left].op == Op::Not && is_common(left)) return {left, kNone};
-    if (alike && (graph_[first].op == Op::Not || graph_.is_constant(first) || !plain)) return {first, kNone};
-    if (alike) return {kNone, first};
-    if (graph_[first].op == Op::Not && is_common(first)) return {first, kNone};
-    return {};
+    const bool is_negated = graph_[first].op == Op::Not;
+    if (const NodeId left = graph_[first].args[0];
+        graph_[first].op == Op::And && graph_[left].op == Op::Not && is_common(left))
+      return {left, kNone};
+    if (alike && !is_negated && !graph_.is_constant(first)) return {kNone, first};
+    return is_common(first) && (alike || is_negated) ? Common{first, kNone} : Common{};
   }
 
   // Guards of statements: nothing of what holds for all of them.
@@ -109,13 +107,15 @@ class Planner {
     return guard.id == kNone && common_.block != kNone ? Guard{common_.block} : guard;
   }
 
-  // To the first block under this guard; where the order matters, to the last block of all if it is under it.
-  void add(const Guard& guard, Statement statement, bool in_order) {
+  // To the first block under this guard, from number `from` on: a statement may stand in front of those of other
+  // outputs. Which block it was.
+  std::size_t add(const Guard& guard, Statement statement, std::size_t from = 0) {
     const Guard whole = in_block(guard);
-    auto block = std::ranges::find(blocks, whole, &Block::guard);
-    if (in_order && block != blocks.end()) block = blocks.back().guard == whole ? blocks.end() - 1 : blocks.end();
+    auto block = std::find_if(blocks.begin() + std::ptrdiff_t(from), blocks.end(),
+                              [&](const Block& b) { return b.guard == whole; });
     if (block == blocks.end()) block = blocks.insert(block, Block{whole, {}});
     block->statements.push_back(std::move(statement));
+    return std::size_t(block - blocks.begin());
   }
 
   void contribute(const Field& field, int component) {
@@ -126,11 +126,12 @@ class Planner {
     const NodeId guard = guard_of(component);
     if (guard == kNone && unwritten(field, component)) return;
     if (field.reduction == Reduction::Count) {
-      for (const Guard& g : counted(graph_, field, c.value, guard)) add({}, condition_of(g, out + " += ", ""), false);
+      for (const Guard& g : counted(graph_, field, c.value, guard)) add({}, condition_of(g, out + " += ", ""));
       return;
     }
-    const std::vector<Term> terms = terms_of(graph_, field, c.value, guard);
-    for (const Term& term : terms) add(term.guard, reduction(field, out, term, c.logit), terms.size() > 1);
+    std::size_t from = 0;
+    for (const Term& term : terms_of(graph_, field, c.value, guard))
+      from = add(term.guard, reduction(field, out, term, c.logit), from);
   }
 
   Statement reduction(const Field& field, const std::string& out, const Term& term, NodeId logit) const {
@@ -141,6 +142,7 @@ class Planner {
       case Reduction::Sum:
         if (right.pattern == "@" && !term.negative && graph_[right.value].op == Op::Neg)
           return {out + " -= @", {{graph_[right.value].args[0]}}};
+        if (right.pattern.starts_with('-')) return {fmt::format("{} -= {}", out, right.pattern.substr(1))};
         return {fmt::format("{} {} {}", out, term.negative ? "-=" : "+=", right.pattern), values};
       case Reduction::Product:
         return {fmt::format("{} *= {}", out, right.pattern), values};
@@ -163,10 +165,10 @@ class Planner {
         throw std::runtime_error(fmt::format("'{}' cannot be written: its places differ", field.name));
     const Guard guard{guard_of(field.first)};
     if (!(field.length == 0 && guard.id == kNone && unwritten(field, field.first)))
-      add(guard, reduction(field, field.name, {{}, value}, kNone), false);
+      add(guard, reduction(field, field.name, {{}, value}, kNone));
     for (const Field& other : pipeline_.fields)
       if (other.role == Role::Output && other.reduction == Reduction::At && other.follows == field.first)
-        add(guard, along(other, field), false);
+        add(guard, along(other, field));
   }
 
   Statement along(const Field& field, const Field& chooser) const {

@@ -171,7 +171,11 @@ class Writer {
       }
       const auto& [id, least] = *operand++;
       const auto atom = forms_.atom(id);
-      result += (atom ? *atom : *nodes_[std::size_t(id)].written).within(least);
+      const Written& written = atom ? *atom : *nodes_[std::size_t(id)].written;
+      // Not of what is not.
+      const bool twice = result.ends_with('!') && written.text.starts_with('!');
+      if (twice) result.pop_back();
+      result += twice ? written.text.substr(1) : written.within(least);
     }
     return result;
   }
