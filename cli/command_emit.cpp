@@ -28,6 +28,7 @@ struct EmitOptions {
   KernelChoice kernel;
   std::string architecture;  // empty: the first GPU's
   LaunchConfig launch;
+  std::string side = "i", of, by;  // of an adjoint
 };
 
 bool is_gpu_code(const std::string& stage) { return stage == "ptx" || stage == "cubin" || stage == "sass"; }
@@ -69,6 +70,7 @@ std::string gpu_code(const std::string& text, const EmitOptions& options) {
 
 std::string text_of_stage(const EmitOptions& options) {
   const Pipeline pipeline = parse(read_source(options.file));
+  if (options.stage == "adjoint") return adjoint_text(pipeline, options.side, options.of, options.by);
   const Options& how = options.kernel.options;
   const Isa isa = compiler_isa(options.kernel);
   if (is_gpu_code(options.stage)) return gpu_code(stage_text(pipeline, "cuda", how, isa), options);
@@ -81,6 +83,8 @@ void check_options(const EmitOptions& options) {
   if (for_gpu && !is_gpu_code(options.stage)) {
     throw UsageError("--arch and the options of a kernel's shape are for the stages ptx, cubin and sass");
   }
+  const bool for_adjoint = options.side != "i" || !options.of.empty() || !options.by.empty();
+  if (for_adjoint && options.stage != "adjoint") throw UsageError("--side, --of and --by are for the stage adjoint");
   if (options.output != "-") {
     check_replaceable(options.output, options.force);
   } else if (options.stage == "cubin" && isatty(STDOUT_FILENO)) {
@@ -110,10 +114,18 @@ void add_emit(CLI::App& app, Invocation&) {
           "ir: as parsed; optimized: after the passes for the CPU; cpu: its kernel's text; asm: that text's machine "
           "code as assembly; cuda: the kernel's text for NVIDIA's GPUs; cuda-search: that of its search for "
           "neighbours; ptx: the kernel's text compiled for a virtual GPU; "
-          "cubin: its machine code, which is binary; sass: that as assembly")
+          "cubin: its machine code, which is binary; sass: that as assembly; adjoint: a pipeline of derivatives")
       ->required()
       ->check(CLI::IsMember({"ir", "optimized", "cpu", "asm", "cuda", "cuda-search", "cuda-lists", "cuda-pairs", "ptx",
-                             "cubin", "sass"}));
+                             "cubin", "sass", "adjoint"}));
+  command
+      .add_option("--side", options->side,
+                  "adjoint: derivatives by inputs of i and params, by inputs of j, or by both where these are one set "
+                  "of particles; forward: the pipeline with the outputs that adjoints need")
+      ->check(CLI::IsMember({"i", "j", "set", "forward"}))
+      ->capture_default_str();
+  command.add_option("--of", options->of, "adjoint: outputs that are differentiated, separated by commas; default: all");
+  command.add_option("--by", options->by, "adjoint: what by, separated by commas; default: all real numbers");
   command.add_option("-o,--output", options->output, "Where to write; '-' is standard output")->capture_default_str();
   command.add_flag("--force", options->force, "Overwrite an existing file");
   declare_compile_options(command, options->kernel);

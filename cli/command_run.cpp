@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -95,13 +96,19 @@ ParticleTable result_table(ParticleSum& sum, const ParticleTable& i_table, const
   return table;
 }
 
+// Two ways to write one path lead to the same file; one that does not exist yet is no other.
+bool is_one_file(const std::string& a, const std::string& b) {
+  std::error_code unknown;
+  return a == b || std::filesystem::equivalent(a, b, unknown);
+}
+
 // What the table does not hold must not be lost.
 void check_update(const ParticleTable& particles, const RunOptions& options) {
   const std::string& path = options.output.path;
   if (particles.unnamed)
     throw UsageError("--update: the columns of the i-particles have no names; --columns gives them some");
   const auto reads = [&](const std::vector<std::string>& paths) {
-    return std::ranges::find(paths, path) != paths.end();
+    return std::ranges::any_of(paths, [&](const std::string& each) { return is_one_file(each, path); });
   };
   const bool in_place = reads(options.particles.i) || reads(options.particles.j);
   if (in_place && particles.of_other_format)
@@ -160,6 +167,8 @@ std::vector<Total> totals_of(const std::vector<ParticleColumn>& outputs, std::in
         total.greatest = row == 0 || x > total.greatest || std::isnan(x) ? x : total.greatest;
       }
       if (std::isfinite(total.sum)) total.sum += lost;
+      for (double* const number : {&total.sum, &total.least, &total.greatest})
+        if (std::isnan(*number)) *number = std::fabs(*number);  // without a sign
       totals.push_back(total);
     }
   }

@@ -17,6 +17,7 @@
 #include "particles/error_bound.h"
 #include "particles/numbers.h"
 #include "particles/random_particles.h"
+#include "particles/text_words.h"
 #include "runtime/error.h"
 
 namespace nbcc {
@@ -123,8 +124,8 @@ OutputReport compare(const Field& field, const ParticleColumn& got, const Expect
 
 std::string text_of(const std::vector<OutputReport>& reports, const ParticleSum& sum, const KernelChoice& kernel,
                     std::int64_t ni, std::int64_t nj, std::size_t compared) {
-  std::string text = fmt::format("{} on {}, {}, {} x {} particles", sum.pipeline_name(), sum.device_name(),
-                                 describe(kernel.options), ni, nj);
+  std::string text = fmt::format("{} on {}, {}, {} x {}", sum.pipeline_name(), sum.device_name(),
+                                 describe(kernel.options), ni, counted(nj, "particle"));
   text += std::int64_t(compared) < ni ? fmt::format(": {} of the i compared, evenly spread\n", compared)
                                       : std::string(": all i compared\n");
   text +=

@@ -98,8 +98,7 @@ std::vector<Choice> choices_of(const Fields& fields) {
 // first + k * stride among all params.
 struct Table {
   int first = 0, stride = 1, count = 0, columns = 0;
-  int power =
-      -1;  // of the cubic splines through the elements (table.h): whose coefficient; -1: the elements themselves
+  int power = -1;  // whose coefficient of the cubic splines through the elements (table.h); -1: the elements themselves
   bool operator==(const Table&) const = default;
 };
 

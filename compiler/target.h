@@ -9,6 +9,7 @@ struct Target {
   double rsqrt_error_float = 0;
   double rsqrt_error_double = 0;
   bool fused = true;        // has a fused multiply-add
+  bool fast_exp2 = false;   // computes powers of two in one instruction, in single precision
   bool predicated = false;  // any instruction may be made conditional, at no cost beyond the condition's
 };
 

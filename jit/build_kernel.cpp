@@ -2,14 +2,19 @@
 // a call.
 #include "jit/build_kernel.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <fstream>
+#include <utility>
+#include <vector>
 
 #include "compiler/emit/cpu/emit_cpu.h"
 #include "compiler/emit/cuda/emit_cuda.h"
+#include "compiler/ir/pipeline_text.h"
 #include "compiler/ir/print.h"
+#include "compiler/passes/adjoint.h"
+#include "compiler/passes/derivative.h"
 #include "compiler/passes/nearest.h"
 #include "compiler/passes/neighbourhood.h"
 #include "compiler/passes/optimize.h"
@@ -89,6 +94,37 @@ KernelSource build_cuda_kernel(const Pipeline& pipeline, const Options& options,
   if (!kernel.search_text.empty())
     dump(dump_folder, fmt::format("{}.{}.search.cu", pipeline.name, kernel.target), kernel.search_text);
   return kernel;
+}
+
+namespace {
+std::vector<std::string> names_in(const std::string& list) {
+  std::vector<std::string> names;
+  std::string name;
+  for (const char c : list + ",") {
+    if (c != ',') {
+      if (c != ' ') name += c;
+    } else if (!name.empty()) {
+      names.push_back(std::exchange(name, {}));
+    }
+  }
+  return names;
+}
+}  // namespace
+
+std::string adjoint_text(const Pipeline& pipeline, std::string_view side, const std::string& of,
+                         const std::string& by) {
+  const AdjointChoice choice{names_in(of), names_in(by)};
+  try {
+    if (side == "forward") return pipeline_text(forward_pipeline(pipeline, choice));
+    if (side == "i") return pipeline_text(adjoint_pipeline(pipeline, choice, AdjointSide::I));
+    if (side == "j") return pipeline_text(adjoint_pipeline(pipeline, choice, AdjointSide::J));
+    if (side == "set") return pipeline_text(adjoint_pipeline(pipeline, choice, AdjointSide::OneSet));
+  } catch (const InvalidAdjoint& invalid) {
+    throw UsageError(invalid.message);
+  } catch (const NotDifferentiable& no) {
+    throw UsageError(fmt::format("pipeline '{}': {} has no derivative", pipeline.name, "lgamma or tgamma"));
+  }
+  throw UsageError(fmt::format("there is no side '{}'; there are {}", side, fmt::join(kAdjointSides, ", ")));
 }
 
 std::string stage_text(const Pipeline& pipeline, std::string_view stage, const Options& options, Isa isa) {

@@ -147,6 +147,23 @@ nbcc_status nbcc_emit_text(const char* text, const char* name, const char* stage
   });
 }
 
+nbcc_status nbcc_adjoint_text(const char* text, const char* name, nbcc_adjoint_side side, const char* of, const char* by,
+                              nbcc_report** report, nbcc_error** error) {
+  return compiling(error, [&] {
+    checked(report, "the place for the report");
+    *report = nullptr;
+    const int number = number_of(side);
+    if (number < NBCC_ADJOINT_I || number > NBCC_ADJOINT_FORWARD) throw UsageError("side: no such side");
+    const Source source = source_of(text, name);
+    auto made = std::make_unique<nbcc_report>();
+    std::vector<Diagnostic> warnings;
+    const Pipeline pipeline = parse(source, &warnings);
+    add(*made, source, warnings);
+    made->text = adjoint_text(pipeline, kAdjointSides[number], of ? of : "", by ? by : "");
+    *report = made.release();
+  });
+}
+
 const char* nbcc_report_text(const nbcc_report* report) { return report ? report->text.c_str() : ""; }
 
 int nbcc_report_diagnostic_count(const nbcc_report* report) { return report ? int(report->diagnostics.size()) : 0; }

@@ -31,8 +31,11 @@ bool is_integral(const Field& field) {
 // What the errors of its candidates make of one output component.
 class ReducedError {
  public:
-  ReducedError(Reduction reduction, double sum_roundings, Precision precision)
-      : reduction_(reduction), sum_roundings_(sum_roundings), weighted_(sum_roundings, precision) {}
+  ReducedError(Reduction reduction, bool is_whole, double sum_roundings, Precision precision)
+      : reduction_(reduction),
+        is_whole_(is_whole),
+        sum_roundings_(sum_roundings),
+        weighted_(sum_roundings, precision) {}
 
   // A term that is there, or that may be there because its guard is uncertain; of a softmax with its logit.
   void take(Number term, Number logit, bool certain) {
@@ -61,6 +64,7 @@ class ReducedError {
   }
 
   double of(double value) const {
+    if (is_whole_ && leaves_exactness()) return kInfinity;
     switch (reduction_) {
       case Reduction::LogSumExp:
         return weighted_.of_logarithm(value);
@@ -86,6 +90,12 @@ class ReducedError {
   }
 
  private:
+  // Sums and products of whole numbers are made in doubles, which are exact to 2^53; at 2^63 kernels hold them.
+  bool leaves_exactness() const {
+    constexpr double kExact = 0x1p53;
+    return reduction_ == Reduction::Product ? most_ > kExact : is_sum(reduction_) && magnitude_ > kExact;
+  }
+
   // The largest size that the product may have. It is rounded once for each factor, in double, here as on the device.
   void multiply(Number term, bool certain) {
     const double most = std::fabs(term.value) + term.error, least = std::fabs(term.value) - term.error;
@@ -95,6 +105,7 @@ class ReducedError {
   }
 
   Reduction reduction_;
+  bool is_whole_;
   double sum_roundings_;
   WeightedError weighted_;
   double most_ = 1;
@@ -135,7 +146,7 @@ Figures sum_errors(const Pipeline& pipeline, const OracleInput& input, std::span
     const auto acting_count = std::int64_t(acting.j.size());
     for (std::size_t c = 0; c < sums.size(); ++c) {
       const Field& field = pipeline.field_of(Role::Output, int(c));
-      reduced.emplace_back(field.reduction,
+      reduced.emplace_back(field.reduction, is_integral(field),
                            is_integral(field) ? 0 : sum_roundings(acting_count) * epsilon_of(options.precision),
                            field.type == Type::Double ? Precision::Double : options.precision);
     }

@@ -12,6 +12,7 @@
 
 #include "particles/file_error.h"
 #include "particles/gadget_names.h"
+#include "particles/text_words.h"
 
 namespace nbcc {
 namespace {
@@ -296,9 +297,9 @@ void add_gadget_header(hid_t file, int type, const std::string& path, std::vecto
   };
   const double here = entry("NumPart_ThisFile"), all = entry("NumPart_Total");
   if (here < all)
-    throw FileError(path, fmt::format("it holds {} of the {} particles of PartType{} that its snapshot has in several "
+    throw FileError(path, fmt::format("it holds {} of the {} of PartType{} that its snapshot has in several "
                                       "files (NumPart_Total of Header); join them first",
-                                      here, all, type));
+                                      here, counted(std::int64_t(all), "particle"), type));
   const double mass = entry("MassTable");
   if (mass == 0 || columns.empty() || std::ranges::find(columns, "m", &FileColumn::name) != columns.end()) return;
   FileColumn& column = columns.emplace_back();

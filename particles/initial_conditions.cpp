@@ -13,6 +13,7 @@
 
 #include "particles/random_numbers.h"
 #include "particles/solar_system.h"
+#include "particles/text_words.h"
 #include "runtime/error.h"
 
 namespace nbcc {
@@ -201,7 +202,7 @@ ParticleTable make_initial_conditions(std::string_view kind, std::int64_t n, std
     names += fmt::format("{}{}", names.empty() ? "" : ", ", known.name);
     if (known.name != kind) continue;
     if (known.particles != 0 && n != 0 && n != known.particles)
-      throw UsageError(fmt::format("{} has {} particles; {} cannot be made", kind, known.particles, n));
+      throw UsageError(fmt::format("{} has {}; {} cannot be made", kind, counted(known.particles, "particle"), n));
     if (known.particles == 0 && n < 1)
       throw UsageError(fmt::format("{} needs the number of particles, at least 1", kind));
     if (kind == "plummer") return make_plummer(n, seed, options);

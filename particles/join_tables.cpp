@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "particles/file_error.h"
+#include "particles/text_words.h"
 #include "runtime/error.h"
 
 namespace nbcc {
@@ -46,8 +47,8 @@ Rows rows_that_belong(const TableOfFile& first, const TableOfFile& other) {
   Rows rows(std::size_t(first.table.rows));
   if (!ours || !theirs) {
     if (other.table.rows != first.table.rows)
-      throw FileError(other.path, fmt::format("it has {} particles, but {} has {}, and not both have ids",
-                                              other.table.rows, first.path, first.table.rows));
+      throw FileError(other.path, fmt::format("it has {}, but {} has {}, and not both have ids",
+                                              counted(other.table.rows, "particle"), first.path, first.table.rows));
     for (std::size_t row = 0; row < rows.size(); ++row) rows[row] = row;
     return rows;
   }

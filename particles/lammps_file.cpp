@@ -143,6 +143,11 @@ class LammpsReader {
                         fmt::format("'{}' is not a type from 1 to {} and its label", shown(trimmed(row.text)),
                                     labels->rows.size()));
       labels_.resize(std::max(labels_.size(), std::size_t(type) + 1));
+      if (!labels_[std::size_t(type)].empty())
+        throw FileError(path_, row.line, words[0].column, fmt::format("a second label of type {}", type));
+      if (std::ranges::find(labels_, words[1].text) != labels_.end())
+        throw FileError(path_, row.line, words[1].column,
+                        fmt::format("a second type with the label '{}'", shown(words[1].text)));
       labels_[std::size_t(type)] = words[1].text;
     }
   }
@@ -183,9 +188,13 @@ class LammpsReader {
       if (count != rows.words_wanted()) {
         const std::string source =
             options_.columns.empty() ? fmt::format("style {} has", atoms.comment) : "--columns names";
+        const bool mixed = options_.columns.empty() && count == (has_images ? style_words : style_words + 3);
         throw FileError(path_, row.line, words[std::size_t(std::min(count - 1, rows.words_wanted()))].column,
-                        fmt::format("this row has {}, but {} {}{}", counted(count, "value"), source, style_words,
-                                    has_images ? ", here with three counts of images" : ""));
+                        mixed ? fmt::format("this row has {} counts of images behind its {} values, but the first "
+                                            "row has {}",
+                                            has_images ? "no" : "three", style_words, has_images ? "some" : "none")
+                              : fmt::format("this row has {}, but {} {}{}", counted(count, "value"), source,
+                                            style_words, has_images ? ", here with three counts of images" : ""));
       }
       rows.append(row.line, words);
     }
@@ -258,6 +267,8 @@ class LammpsReader {
       const auto label = std::ranges::find(labels_, words[0].text);
       auto type = static_cast<std::int32_t>(label - labels_.begin());
       if (label == labels_.end()) read(row, words[0], type);
+      if (mass_of.contains(type))
+        throw FileError(path_, row.line, words[0].column, fmt::format("a second mass of type {}", type));
       read(row, words[1], mass_of[type]);
     }
     std::vector<double> m;

@@ -19,6 +19,8 @@ ParamValue parse_param(std::string_view text) {
   }
   ParamValue param{std::string(text.substr(0, equals)), {}};
   if (text[equals + 1] == '@') {
+    if (equals + 2 == text.size())
+      throw UsageError(fmt::format("--param: '{}' names no file: write {}=@FILE", text, param.name));
     param.values = read_numbers(std::string(text.substr(equals + 2)));
     return param;
   }

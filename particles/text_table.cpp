@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -220,8 +221,9 @@ std::string encode_text(const ParticleTable& table, TextStyle style) {
               using Number = std::decay_t<decltype(value)>;
               if constexpr (std::is_integral_v<Number>)
                 fmt::format_to(std::back_inserter(text), "{}", value);
-              else
-                fmt::format_to(std::back_inserter(text), "{:.{}g}", value, std::numeric_limits<Number>::max_digits10);
+              else  // the sign of a NaN says nothing: 0 / 0 has one on some processors
+                fmt::format_to(std::back_inserter(text), "{:.{}g}", std::isnan(value) ? std::fabs(value) : value,
+                               std::numeric_limits<Number>::max_digits10);
             }
           },
           column.data);

@@ -74,29 +74,42 @@ class Accumulating {
     return field.first;
   }
 
-  // What a component was before finish(), made of accumulators in double precision.
+  // What a component was before finish(), of the type that finish() knows it by.
   NodeId result(Graph& graph, int output) {
+    const auto at = std::size_t(output);
+    return graph.cast(unrounded(graph, output), at < types_.size() ? types_[at] : Type::Double);
+  }
+
+  // Made of accumulators in double precision.
+  NodeId unrounded(Graph& graph, int output) {
     const auto at = std::size_t(output);
     const auto held = [&](int component) { return graph.leaf(Op::Output, component, Type::Double); };
     if (at >= reductions_.size()) return held(output);
     if (!is_exponential(reductions_[at])) return graph.leaf(Op::Output, output, types_[at]);
     const Group& group = group_of(output);
-    const NodeId value = reductions_[at] == Reduction::Softmax
-                             ? graph.binary(Op::Div, held(output), held(group.total))
-                             : graph.binary(Op::Add, graph.unary(Op::Log, held(output)), held(group.reference));
-    return graph.cast(value, types_[at]);
+    return reductions_[at] == Reduction::Softmax
+               ? graph.binary(Op::Div, held(output), held(group.total))
+               : graph.binary(Op::Add, graph.unary(Op::Log, held(output)), held(group.reference));
   }
 
   void finish() {
     if (pipeline_.finished.empty())
       for (std::size_t c = 0; c < reductions_.size(); ++c)
         pipeline_.finished.push_back(pipeline_.finish.leaf(Op::Output, std::int64_t(c), types_[c]));
+    // What finish() leaves alone is as precise as other outputs are: nothing rounds it to a float.
+    std::vector<int> alone;
+    for (int c = 0; c < int(reductions_.size()); ++c) {
+      const Node& root = pipeline_.finish[pipeline_.finished[std::size_t(c)]];
+      const bool is_float = is_exponential(reductions_[std::size_t(c)]) && types_[std::size_t(c)] == Type::Float;
+      if (is_float && root.op == Op::Output && root.payload == c) alone.push_back(c);
+    }
     // Of the graph of pairs this is a copy: it has no such leaves.
     rewrite(pipeline_, [&](Graph& target, const Node& old, std::array<NodeId, 3> args) {
       return old.op == Op::Output ? result(target, int(old.payload)) : copy_node(target, old, args);
     });
     for (int c = int(pipeline_.finished.size()); c < pipeline_.components(Role::Output); ++c)
       pipeline_.finished.push_back(result(pipeline_.finish, c));
+    for (const int c : alone) pipeline_.finished[std::size_t(c)] = unrounded(pipeline_.finish, c);
   }
 
   Pipeline pipeline_;

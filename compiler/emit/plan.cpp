@@ -89,6 +89,7 @@ class Planner {
         plan_.has_cells |= (*graph)[id].op == Op::Cell;
         plan_.has_bessel |= facts((*graph)[id].op).is_bessel;
         plan_.has_philox |= (*graph)[id].op == Op::Philox;
+        plan_.has_exp2 |= (*graph)[id].op == Op::Exp || (*graph)[id].op == Op::Exp2;
       }
     plan_.in_mixed_precision = options_.precision == Precision::Mixed;
     if (!plan_.in_mixed_precision) return;

@@ -54,6 +54,7 @@ struct Plan {
   bool has_cells = false;   // of three lattice vectors
   bool has_bessel = false;  // functions of that name
   bool has_philox = false;
+  bool has_exp2 = false;  // or exponentials
   // What a lookup finds: by the pipeline's number of the table first as the pair loop reads them, then all as the
   // double precision statements do.
   std::vector<PlacedTable> tables;

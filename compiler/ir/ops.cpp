@@ -165,6 +165,15 @@ constexpr OpFacts bessel_function(Op op, std::string_view name, CpuText cpu, dec
           .partial = partial};
 }
 
+constexpr OpFacts with_fast_text(OpFacts facts, std::string_view text) {
+  facts.cuda.fast = text;
+  return facts;
+}
+constexpr OpFacts scaled_by(OpFacts facts, decltype(OpFacts::error_scale) scale) {
+  facts.error_scale = scale;
+  return facts;
+}
+
 // J0 and J1 oscillate, and are as wrong near their zeros as where they are largest beside them; but for the zeros below
 // 6, near which they are good to their last digits.
 constexpr OpFacts oscillating(OpFacts facts) {
@@ -210,8 +219,12 @@ constexpr std::array<OpFacts, kOpCount> kOps{{
      .values = values<inverse_root>,
      .partial = partials::rsqrt},
     function(Op::Cbrt, "cbrt", 1, kOfQuotient, values<std::cbrt>, partials::cbrt),
-    function(Op::Exp, "exp", 1, kOfFunction, values<std::exp>, partials::exp),
-    function(Op::Exp2, "exp2", 1, kOfFunction, values<std::exp2>, partials::exp2),
+    // What is a power of two on a GPU has an exponent that was rounded, too: an epsilon of x.
+    scaled_by(with_fast_text(function(Op::Exp, "exp", 1, kOfFunction, values<std::exp>, partials::exp),
+                             "exp2_estimate({a} * 1.4426950408889634f)"),
+              [](double x, double result) { return std::fabs(result) * (1 + std::fabs(x) / 8); }),
+    with_fast_text(function(Op::Exp2, "exp2", 1, kOfFunction, values<std::exp2>, partials::exp2),
+                   "exp2_estimate({a})"),
     function(Op::Log, "log", 1, kOfFunction, values<std::log>, partials::log),
     function(Op::Log2, "log2", 1, kOfFunction, values<std::log2>, partials::log2),
     function(Op::Expm1, "expm1", 1, kOfFunction, values<std::expm1>, partials::expm1),

@@ -200,6 +200,7 @@ class Builder {
     output.is_table = false;
     output.columns = 0;
     output.defaults.clear();
+    output.comment.clear();
     output.first = new_.components(Role::Output);
     new_.fields.push_back(output);
     by_.push_back(variable);

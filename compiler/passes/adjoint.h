@@ -31,8 +31,8 @@ enum class AdjointSide : std::uint8_t {
   I,       // inputs of i, each a sum over j; params: for each i its part, to be added up
   J,       // inputs of j, each a sum over i: the roles are exchanged, what was i is the new pipeline's j
   OneSet,  // inputs of both where i and j are the same particles in the same order: one sum for all of them. Fields
-           // xi and xj that differ in their last letter are one; other fields of a side are known to both, as NAME_i
-           // or NAME_j on the other
+           // of like names, xi and xj, are one; other fields of a side are known to both, as NAME_i or NAME_j on the
+           // other
 };
 
 // The pipeline with the outputs besides that adjoints need.

@@ -129,16 +129,24 @@ Sites::Sites(const Pipeline& pipeline, const std::vector<Field>& extras, std::ve
                         fields_[a].name, pipeline.name)};
 }
 
-// xi and xj
+// xi and xj; and in pipelines that are adjoints of one set x and x_j, or x_i and x.
 const Field* Sites::partner(const Field& field) const {
   const bool is_i = field.role == Role::InputI;
-  if (field.name.size() < 2 || field.name.back() != (is_i ? 'i' : 'j')) return nullptr;
-  std::string name = field.name;
-  name.back() = is_i ? 'j' : 'i';
-  const Field* other = old_.find(name);
-  const bool alike = other != nullptr && other->role == (is_i ? Role::InputJ : Role::InputI) &&
-                     other->type == field.type && other->length == field.length && other->width == field.width;
-  return alike ? other : nullptr;
+  const char own = is_i ? 'i' : 'j', others = is_i ? 'j' : 'i';
+  std::vector<std::string> names{field.name + "_" + others};
+  if (field.name.size() > 1 && field.name.back() == own) {
+    names.push_back(field.name);
+    names.back().back() = others;
+  }
+  if (field.name.size() > 2 && field.name.ends_with(std::string("_") + own))
+    names.push_back(field.name.substr(0, field.name.size() - 2));
+  for (const std::string& name : names) {
+    const Field* other = old_.find(name);
+    if (other != nullptr && other->role == (is_i ? Role::InputJ : Role::InputI) && other->type == field.type &&
+        other->length == field.length && other->width == field.width)
+      return other;
+  }
+  return nullptr;
 }
 
 bool Sites::is_second_name(const Field& field) const { return field.role == Role::InputJ && partner(field) != nullptr; }
@@ -153,6 +161,7 @@ void Sites::unite() {
     field.role = Role::InputI, field.name = name_i;
     of_i.push_back(field);
     field.role = Role::InputJ, field.name = name_j;
+    field.comment.clear();
     of_j.push_back(field);
   };
   const auto places = [&](std::vector<int>& place_of, const Field& field, int first) {

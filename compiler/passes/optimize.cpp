@@ -44,6 +44,7 @@ void run_passes(Pipeline& pipeline, const Options& options, const Target& target
   if (options.math == Math::Fast) {
     // Powers before sums: a refined root brings products that the sums then fuse. Factors leave the sums before the
     // terms are fused, since a factor inside an Fma is no longer seen.
+    if (target.fast_exp2) run("binary_exponents", [&](Pipeline& p) { binary_exponents(p, options); });
     run("rsqrt", [&](Pipeline& p) { rsqrt(p, options, target); });
     run("hoist", hoist);
     run("fold", fold);

@@ -32,6 +32,9 @@ void cse(Pipeline& pipeline);
 // and x = infinity give NaN where IEEE arithmetic gives infinity and 0.
 void rsqrt(Pipeline& pipeline, const Options& options, const Target& target);
 
+// exp(x) of single precision becomes exp2(x log2(e)), whose factor joins those of x. For targets with fast_exp2.
+void binary_exponents(Pipeline& pipeline, const Options& options);
+
 // A factor that does not depend on j, common to a whole sum, is taken out of it and applied once after the loop
 // (Contribution::scale). That i-bound and j-bound nodes are computed once per particle needs no rewriting: `plan` reads
 // it off the bindings.

@@ -134,7 +134,7 @@ Pipeline Lowering::run() {
     if (const auto* function = llvm::dyn_cast<clang::FunctionDecl>(declaration))
       if (function->getName() == "finish" && function->isThisDeclarationADefinition()) finish = function;
   }
-  if (pipeline_.components(Role::Output) == 0 && !has_errors(diagnostics_))
+  if (pipeline_.components(Role::Output) == 0 && !has_errors(diagnostics_) && array_assignments_.empty())
     diagnostics_.push_back(
         {Severity::Error,
          {},
@@ -144,10 +144,14 @@ Pipeline Lowering::run() {
     return {};
   }
   check_carried();
-  if (has_errors(diagnostics_)) return std::move(pipeline_);
+  if (has_errors(diagnostics_)) {
+    allow_where_unexecuted();
+    return std::move(pipeline_);
+  }
   combine_contributions();
   if (finish) attempt(nullptr, [&] { lower_finish(finish); });
-  if (!has_errors(diagnostics_)) {
+  allow_where_unexecuted();
+  if (!has_errors(diagnostics_) && array_assignments_.empty()) {
     forget_variables();
     warn_unused();
     place_tables_last();

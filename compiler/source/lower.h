@@ -61,6 +61,11 @@ struct LValue {
   NodeId row = kNone, column = kNone;
 };
 
+inline bool overlap(const LValue& a, const LValue& b) {
+  return a.variable == b.variable && a.first < b.first + b.shape.components() &&
+         b.first < a.first + a.shape.components();
+}
+
 // A mistake in the user's text. An empty message means that it has been reported already.
 struct Rejected {
   clang::SourceLocation where;
@@ -88,6 +93,9 @@ std::optional<Assignment> assignment_in(const clang::Stmt* statement);
 
 // Of "+" or "+=".
 std::optional<Op> arithmetic_operation(llvm::StringRef sign);
+
+// Not of what an expression gives.
+bool is_part_of_variable(const clang::Expr* expression);
 
 // True if every way through the statement ends in a return.
 bool always_returns(const clang::Stmt* statement);
@@ -117,6 +125,7 @@ class Lowering {
     const clang::FunctionDecl* function;
     NodeId path;  // the path's guard when it was called
     std::vector<std::pair<NodeId, Value>> returned;
+    std::vector<LValue> handed_over;  // what it changes under other names
   };
 
   // lower.cpp: declarations and the pipeline as a whole
@@ -172,6 +181,9 @@ class Lowering {
 
   // lower_choice.cpp: argmin and argmax of several places, and what goes along with them
   bool allow_array_assignment(const clang::Expr* expression);
+  void allow_where_unexecuted();
+  void allow_within(const clang::Stmt* statement);
+  void take_out(const clang::Expr* expression);
   static Value in_each_place(const Value& value, int places);
   void check_choice(const Field& field, const LValue& lvalue, clang::SourceLocation where);
   void carry(const LValue& lvalue, const clang::CallExpr* call, clang::SourceLocation where);
@@ -207,6 +219,7 @@ class Lowering {
 
   // lower_bits.cpp
   bool is_unsigned(clang::QualType type) const;
+  Value evaluate_argument(const clang::Expr* expression);
   Value widened(Value value, clang::SourceLocation where);
   Value become_unsigned(const Value& value, clang::SourceLocation where);
   Value cast_as_written(const clang::ExplicitCastExpr* expression);
@@ -253,10 +266,11 @@ class Lowering {
   Value inline_function(const clang::CallExpr* expression, const clang::FunctionDecl* function);
   const clang::FunctionDecl* definition_of(const clang::FunctionDecl* function, clang::SourceLocation where);
   void call_for_results(const clang::CallExpr* expression, const clang::FunctionDecl* function);
-  void execute_body(const clang::FunctionDecl* definition);
   // Variables that parameters stand for: what the function leaves in these, they take.
   using Results = std::vector<std::pair<LValue, const clang::VarDecl*>>;
+  Frame execute_body(const clang::FunctionDecl* definition, const Results& results);
   Results bind_arguments(const clang::CallExpr* expression, const clang::FunctionDecl* definition);
+  void find_variables(const clang::Expr* expression, std::vector<LValue>& found);
   Value join_returned(const Frame& frame, clang::SourceLocation where);
   void call_skip_if(const clang::CallExpr* expression);
   void call_sincos(const clang::CallExpr* expression);
@@ -276,7 +290,8 @@ class Lowering {
   clang::ASTContext& context_;
   const Prescanned& prescanned_;
   const Source& source_;
-  std::vector<Diagnostic>&diagnostics_, &array_assignments_;
+  std::vector<Diagnostic>& diagnostics_;
+  std::vector<Diagnostic>& array_assignments_;
 
   Pipeline pipeline_;
   Graph* graph_ = &pipeline_.pair;  // `finish` while finish() is lowered
@@ -297,7 +312,6 @@ class Lowering {
   std::vector<const clang::VarDecl*> owners_;   // of the nodes that these have of their own, by number less one
   std::set<std::pair<Op, std::int64_t>> used_;  // leaves: components of the inputs and params
   bool finishing_ = false;
-  Frame finished_;          // the function that has just been executed
   int executed_ = 0;        // statements so far, a bound on unrolling
   int evaluated_ = 0;       // expressions so far, likewise
   bool measuring_ = false;  // a first run to learn the dimensions of Cunbody's arrays

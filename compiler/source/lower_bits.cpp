@@ -33,6 +33,14 @@ Value Lowering::widened(Value value, clang::SourceLocation where) {
   return value;
 }
 
+// Built-in functions, and indices, take an unsigned number for an index.
+Value Lowering::evaluate_argument(const clang::Expr* expression) {
+  Value value = evaluate(expression);
+  const bool narrow = value.shape.is_scalar() && (*graph_)[value.parts[0]].type == Type::Int;
+  if (!narrow || !is_unsigned(expression->IgnoreParenImpCasts()->getType())) return value;
+  return widened(std::move(value), expression->getExprLoc());
+}
+
 // Of a real number what is nearest; of a whole one its lowest bits.
 Value Lowering::become_unsigned(const Value& value, clang::SourceLocation where) {
   if (!value.shape.is_scalar()) throw Rejected{where, "only a single number becomes unsigned"};

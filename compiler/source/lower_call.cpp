@@ -1,5 +1,5 @@
 // Calls -> Values: built-in functions become ops, the user's functions are inlined. Part of lowering (lower.h); doors:
-// call(), call_skip_if(), call_sincos().
+// call(), call_for_results(), call_skip_if(), call_sincos().
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -21,6 +21,9 @@ std::optional<Op> operation(std::string_view function) {
 Value Lowering::call(const clang::CallExpr* expression) {
   const clang::SourceLocation where = expression->getExprLoc();
   const clang::FunctionDecl* function = expression->getDirectCallee();
+  // Where an argument assigns an array, which function is meant is not known.
+  for (const clang::Expr* argument : expression->arguments())
+    if (llvm::isa<clang::RecoveryExpr>(argument->IgnoreParenImpCasts())) evaluate(argument);
   if (!function || !function->getIdentifier()) throw Rejected{where, "only functions can be called, by their names"};
   return in_prelude(function) ? call_built_in(expression, function) : inline_function(expression, function);
 }
@@ -42,7 +45,7 @@ Value Lowering::call_built_in(const clang::CallExpr* expression, const clang::Fu
   if (name == "ddt") return rate_of(expression);
   if (name == "table" || name == "spline") return interpolate(expression, name == "spline");
   std::vector<Value> arguments;
-  for (const clang::Expr* argument : expression->arguments()) arguments.push_back(evaluate(argument));
+  for (const clang::Expr* argument : expression->arguments()) arguments.push_back(evaluate_argument(argument));
   if (name == "philox" || name == "random") return random(expression, arguments, name == "random");
   if (name == "transpose" || name == "trace" || name == "outer" || name == "determinant" || name == "any" ||
       name == "all")
@@ -176,14 +179,16 @@ const clang::FunctionDecl* Lowering::definition_of(const clang::FunctionDecl* fu
   return definition;
 }
 
-void Lowering::execute_body(const clang::FunctionDecl* definition) {
+Lowering::Frame Lowering::execute_body(const clang::FunctionDecl* definition, const Results& results) {
   const NodeId caller_path = path_;
   path_ = kNone;
-  frames_.push_back({definition, caller_path, {}});
+  frames_.push_back({definition, caller_path, {}, {}});
+  for (const auto& [lvalue, parameter] : results) frames_.back().handed_over.push_back(lvalue);
   execute(definition->getBody());
-  finished_ = std::move(frames_.back());
+  Frame finished = std::move(frames_.back());
   frames_.pop_back();
   path_ = caller_path;
+  return finished;
 }
 
 Value Lowering::inline_function(const clang::CallExpr* expression, const clang::FunctionDecl* function) {
@@ -196,9 +201,7 @@ Value Lowering::inline_function(const clang::CallExpr* expression, const clang::
     throw Rejected{where, fmt::format("function '{}' returns a value and changes its arguments too; let it return "
                                       "nothing, or change nothing",
                                       function->getName().str())};
-  execute_body(definition);
-  const Frame frame = std::move(finished_);
-  return join_returned(frame, where);
+  return join_returned(execute_body(definition, {}), where);
 }
 
 // A function that returns nothing, for what it leaves in the variables that its references stand for.
@@ -211,24 +214,54 @@ void Lowering::call_for_results(const clang::CallExpr* expression, const clang::
                    fmt::format("function '{}' returns nothing and changes none of its arguments, so that calling "
                                "it has no effect",
                                function->getName().str())};
-  execute_body(definition);
+  execute_body(definition, results);
   for (const auto& [lvalue, parameter] : results) {
     const Value value = read({parameter, 0, environment_.at(parameter).shape}, where);
     assign(lvalue, value, where);
   }
 }
 
-// A variable that no value has been given yet may still be one that the function sets.
+// The variables, or parts of them, that a reference to the expression would be another name of.
+void Lowering::find_variables(const clang::Expr* expression, std::vector<LValue>& found) {
+  if (llvm::isa<clang::MaterializeTemporaryExpr>(expression->IgnoreParenNoopCasts(context_))) return;  // a copy
+  expression = expression->IgnoreParenImpCasts();
+  if (const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(expression)) {
+    find_variables(choice->getTrueExpr(), found);
+    find_variables(choice->getFalseExpr(), found);
+  } else if (is_part_of_variable(expression)) {
+    found.push_back(lvalue_of(expression));
+  }
+}
+
+// A variable that no value has been given yet may still be one that the function sets. Parameters have values of their
+// own while the function is executed, so that none may be another name of what a second one changes.
 Lowering::Results Lowering::bind_arguments(const clang::CallExpr* expression, const clang::FunctionDecl* definition) {
   const clang::SourceLocation where = expression->getExprLoc();
   std::vector<std::pair<const clang::VarDecl*, Value>> bound;
   Results results;
+  struct Named {
+    LValue part;
+    bool changed;
+  };
+  std::vector<Named> named;
+  const auto name_variables = [&](const clang::Expr* argument, bool changed) {
+    std::vector<LValue> found;
+    find_variables(argument, found);
+    for (const LValue& part : found)
+      for (const Named& other : named)
+        if ((changed || other.changed) && overlap(part, other.part))
+          throw Rejected{argument->getExprLoc(),
+                         fmt::format("'{}' is handed over twice, and '{}' changes it; hand over a copy",
+                                     part.variable->getName().str(), definition->getName().str())};
+    for (const LValue& part : found) named.push_back({part, changed});
+  };
   for (unsigned k = 0; k < definition->getNumParams(); ++k) {
     const clang::ParmVarDecl* parameter = definition->getParamDecl(k);
     const clang::QualType type = parameter->getType();
     const Shape shape = shape_of(type, parameter->getLocation());
     if (!type->isReferenceType() || type.getNonReferenceType().isConstQualified()) {
       bound.emplace_back(parameter, convert(evaluate(expression->getArg(k)), shape, where));
+      if (type->isReferenceType() || llvm::isa<clang::DecayedType>(type)) name_variables(expression->getArg(k), false);
       continue;
     }
     const LValue lvalue = lvalue_of(expression->getArg(k));
@@ -239,6 +272,7 @@ Lowering::Results Lowering::bind_arguments(const clang::CallExpr* expression, co
           fmt::format("'{}' cannot be changed by a function; hand over a variable", lvalue.variable->getName().str())};
     const auto first = variable->second.parts.begin() + lvalue.first;
     bound.emplace_back(parameter, Value{lvalue.shape, {first, first + lvalue.shape.components()}});
+    name_variables(expression->getArg(k), true);
     results.emplace_back(lvalue, parameter);
   }
   // Only now, as an argument may itself call this function.

@@ -1,5 +1,6 @@
 // Statements that keep several places of a choice, or carry values along with one. Part of lowering (lower.h), beside
-// lower_reduce.cpp; doors: carry(), check_choice(), check_carried(), in_each_place(), allow_array_assignment().
+// lower_reduce.cpp; doors: carry(), check_choice(), check_carried(), in_each_place(), allow_array_assignment(),
+// allow_where_unexecuted(), take_out().
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -8,29 +9,50 @@
 #include "compiler/source/lower.h"
 
 namespace nbcc::lowering {
-namespace {
-
-std::string shape_of_places(int length) {
-  return length == 0 ? "no array" : fmt::format("an array of length {}", length);
-}
-
-}  // namespace
 
 // To C++ `near = argmin(near, r2)` is wrong where `near` is an array. True if it is what the language has it for.
 bool Lowering::allow_array_assignment(const clang::Expr* expression) {
   const auto assignment = assignment_in(expression);
   if (!assignment || finishing_) return false;
-  const auto* left = llvm::dyn_cast<clang::DeclRefExpr>(assignment->left->IgnoreParenImpCasts());
+  const clang::Expr* target = assignment->left->IgnoreParenImpCasts();
+  while (const auto* element = llvm::dyn_cast<clang::ArraySubscriptExpr>(target))
+    target = element->getBase()->IgnoreParenImpCasts();
+  const auto* left = llvm::dyn_cast<clang::DeclRefExpr>(target);
   const auto* variable = left ? llvm::dyn_cast<clang::VarDecl>(left->getDecl()) : nullptr;
   const Field* field = variable ? output_of(variable) : nullptr;
   const bool chooses = field && (field->reduction == Reduction::At || keeps_index(field->reduction));
   if (!chooses && !(variable && broken_.contains(variable))) return false;
+  take_out(expression);
+  return true;
+}
+
+// Of what Clang has said of arrays, all that stands within the expression.
+void Lowering::take_out(const clang::Expr* expression) {
   const auto position = [](Location at) { return std::pair(at.line, at.column); };
   const auto begin = position(location(expression->getBeginLoc())), end = position(location(expression->getEndLoc()));
   std::erase_if(array_assignments_, [&](const Diagnostic& refused) {
     return begin <= position(refused.where) && position(refused.where) <= end;
   });
-  return true;
+}
+
+// Nobody has come by what stands in a loop without rounds, or in a function that is never called.
+void Lowering::allow_where_unexecuted() {
+  finishing_ = false;
+  for (const clang::Decl* declaration : context_.getTranslationUnitDecl()->decls()) {
+    if (array_assignments_.empty()) return;
+    const auto* function = llvm::dyn_cast<clang::FunctionDecl>(declaration);
+    if (const auto* top = llvm::dyn_cast<clang::TopLevelStmtDecl>(declaration))
+      allow_within(top->getStmt());
+    else if (function && function->isThisDeclarationADefinition() && function->getName() != "finish" &&
+             !called_.contains(function->getCanonicalDecl()))
+      allow_within(function->getBody());
+  }
+}
+
+void Lowering::allow_within(const clang::Stmt* statement) {
+  if (const auto* recovery = llvm::dyn_cast<clang::RecoveryExpr>(statement)) allow_array_assignment(recovery);
+  for (const clang::Stmt* child : statement->children())
+    if (child) allow_within(child);
 }
 
 Value Lowering::in_each_place(const Value& value, int places) {
@@ -64,9 +86,11 @@ void Lowering::carry(const LValue& lvalue, const clang::CallExpr* call, clang::S
   if (!chooser || !keeps_index(chooser->reduction))
     throw Rejected{call->getArg(0)->getBeginLoc(), "at(near, value) names an output(argmin) or output(argmax) first"};
   if (output.length != chooser->length)
-    throw Rejected{where,
-                   fmt::format("what goes along with '{0}' has as many places: declare '{1}' as {2}, as '{0}' is",
-                               chooser->name, output.name, shape_of_places(chooser->length))};
+    throw Rejected{where, chooser->length == 0
+                              ? fmt::format("declare '{1}', which goes along with the single '{0}', without [{2}]",
+                                            chooser->name, output.name, output.length)
+                              : fmt::format("declare '{1}', which goes along with '{0}[{2}]', as '{1}[{2}]'",
+                                            chooser->name, output.name, chooser->length)};
   const auto& chosen = contributed_[std::size_t(chooser->first)];
   if (chosen.empty())
     throw Rejected{where, fmt::format("'{0}' has not chosen yet: write '{0} = {1}({0}, ...)' in front of this",
@@ -80,7 +104,8 @@ void Lowering::carry(const LValue& lvalue, const clang::CallExpr* call, clang::S
   if (!contributed_[std::size_t(output.first)].empty())
     throw Rejected{where, fmt::format("output(at) '{}' is changed by one statement only", output.name)};
   pipeline_.fields[std::size_t(fields_.at(lvalue.variable))].follows = chooser->first;
-  contribute(lvalue, in_each_place(evaluate(call->getArg(1)), std::max(output.length, 1)), Reduction::At, where);
+  contribute(lvalue, in_each_place(evaluate_argument(call->getArg(1)), std::max(output.length, 1)), Reduction::At,
+             where);
 }
 
 // An output(at) without a choice would have no value at all.

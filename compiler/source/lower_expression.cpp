@@ -16,8 +16,8 @@ namespace nbcc::lowering {
 namespace {
 // Far more than a pipeline has, and still well below a second.
 constexpr int kMaxExpressions = 1'000'000;
+}  // namespace
 
-// Not of what an expression gives.
 bool is_part_of_variable(const clang::Expr* expression) {
   expression = expression->IgnoreParenImpCasts();
   if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(expression)) return is_part_of_variable(member->getBase());
@@ -25,8 +25,6 @@ bool is_part_of_variable(const clang::Expr* expression) {
     return call->getOperator() == clang::OO_Subscript && is_part_of_variable(call->getArg(0));
   return llvm::isa<clang::DeclRefExpr, clang::ArraySubscriptExpr>(expression);
 }
-}  // namespace
-
 std::optional<Op> arithmetic_operation(llvm::StringRef sign) {
   static const std::map<llvm::StringRef, Op> operations{
       {"+", Op::Add},    {"-", Op::Sub},   {"*", Op::Mul},    {"/", Op::Div},  {"%", Op::Rem},
@@ -218,7 +216,8 @@ Value Lowering::evaluate_operator_call(const clang::CXXOperatorCallExpr* express
     if (is_part_of_variable(expression)) return read(lvalue_of(expression), where);
     const Value vector = evaluate(expression->getArg(0));
     const clang::Expr* const index = expression->getArg(1);
-    const std::int64_t k = constant_index(evaluate(index), vector.shape.width, "this vector", index->getExprLoc());
+    const std::int64_t k = constant_index(evaluate(index), vector.shape.width,
+                                          vector.shape.is_matrix ? "this matrix" : "this vector", index->getExprLoc());
     if (vector.shape.is_matrix) {
       const auto row = vector.parts.begin() + k * vector.shape.width;
       return {{vector.shape.scalar, 0, vector.shape.width}, {row, row + vector.shape.width}};
@@ -274,6 +273,10 @@ Value Lowering::literal(const clang::Expr* expression) {
     const double nearest = value.roundToDouble();
     if (nearest >= 0x1p63) throw Rejected{where, "this whole number is too large; write it with a decimal point"};
     if (is_unsigned(expression->getType())) return scalar(std::int32_t(value.getZExtValue()), Type::Int);
+    if (expression->getType()->isUnsignedIntegerType())
+      throw Rejected{where, fmt::format("{} does not fit: an unsigned number is 4294967295 at most; without the u it "
+                                        "is an index",
+                                        value.getZExtValue())};
     if (std::uint64_t(nearest) != value.getZExtValue())
       report(Severity::Warning, where,
              fmt::format("{} is not kept exactly: beyond 2^53 a constant is the nearest double, here {}",
@@ -310,7 +313,7 @@ Value Lowering::evaluate(const clang::Expr* expression) {
     expression = expression->IgnoreParens()->IgnoreImplicit();
   }
   const Value value = evaluate_plain(expression);
-  const bool wider = wanted->isFloatingType() || wanted.getCanonicalType().getUnqualifiedType() == context_.LongLongTy;
+  const bool wider = wanted->isFloatingType() || (wanted->isIntegerType() && context_.getIntWidth(wanted) == 64);
   return wider && is_unsigned(expression->getType()) ? widened(value, expression->getExprLoc()) : value;
 }
 
@@ -357,6 +360,13 @@ Value Lowering::evaluate_plain(const clang::Expr* expression) {
       if (list->getNumInits() == 1) return evaluate(list->getInit(0));
       throw Rejected{where, "a list in braces is only for initialising an array"};
     }
+    // Of an array, which Clang has refused: there is no other that lowering sees.
+    case clang::Stmt::RecoveryExprClass:
+      take_out(expression);
+      throw Rejected{where, "an assignment must stand alone as a statement"};
+    case clang::Stmt::CXXParenListInitExprClass:
+      throw Rejected{where, fmt::format("a {} is made by comparing two vectors only",
+                                        expression->getType().getUnqualifiedType().getAsString())};
     case clang::Stmt::LambdaExprClass:
       throw Rejected{where, "a lambda is not in the language; write a function"};
     default:

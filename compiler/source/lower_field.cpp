@@ -7,6 +7,7 @@
 #include "clang/AST/Attr.h"
 #include "clang/AST/Type.h"
 #include "compiler/source/lower.h"
+#include "compiler/source/vocabulary.h"
 
 namespace nbcc::lowering {
 
@@ -100,9 +101,7 @@ Field Lowering::field_named(const clang::VarDecl* variable, llvm::StringRef anno
     const auto reduction = reduction_named(annotation);
     if (!reduction)
       throw Rejected{where,
-                     fmt::format("'{}' is no reduction; there are sum, min, max, argmin, argmax, logsumexp, softmax, "
-                                 "product and count",
-                                 annotation.str())};
+                     fmt::format("'{}' is no reduction; there are {}", annotation.str(), all_reductions("@", "and"))};
     field.reduction = *reduction;
   }
   const Shape shape = shape_of(variable->getType(), where, field.role == Role::Param);

@@ -72,6 +72,10 @@ Value Lowering::read(const LValue& lvalue, clang::SourceLocation where) {
       found != fields_.end() && !(finishing_ && output_of(lvalue.variable)))
     return read_field(pipeline_.fields[std::size_t(found->second)], lvalue, where);
   if (in_prelude(lvalue.variable) && !fields_.count(lvalue.variable)) return read_built_in(lvalue.variable, where);
+  for (const Frame& frame : frames_)
+    if (std::ranges::any_of(frame.handed_over, [&](const LValue& part) { return overlap(part, lvalue); }))
+      throw Rejected{where, fmt::format("'{}' is what '{}' changes by a reference: read it by the parameter's name",
+                                        lvalue.variable->getName().str(), frame.function->getName().str())};
   const Value whole = read_variable(lvalue.variable, where);
   Value value{lvalue.shape, {}};
   for (int c = 0; c < lvalue.shape.components(); ++c) {
@@ -109,7 +113,7 @@ std::int64_t Lowering::constant_index(const Value& index, int count, const std::
 
 LValue Lowering::element(const LValue& base, const clang::Expr* index, clang::SourceLocation where) {
   const std::string name = base.variable->getName().str();
-  const Value at = evaluate(index);
+  const Value at = evaluate_argument(index);
   const clang::SourceLocation here = index->getExprLoc();
   if (const auto field = fields_.find(base.variable); field != fields_.end() && pipeline_.dialect == Dialect::Cunbody) {
     const Field& f = pipeline_.fields[std::size_t(field->second)];

@@ -106,8 +106,8 @@ bool Lowering::reduce_by_call(const LValue& lvalue, const clang::Expr* right, cl
   if (call->getNumArgs() != (has_logit ? 3U : 2U) || !in_prelude(call->getDirectCallee())) return false;
   if (has_logit) {
     if (!refers_to(call->getArg(0), lvalue)) return false;
-    const Value logit = evaluate(call->getArg(1));
-    contribute(lvalue, evaluate(call->getArg(2)), Reduction::Softmax, where, logit.parts[0]);
+    const Value logit = evaluate_argument(call->getArg(1));
+    contribute(lvalue, evaluate_argument(call->getArg(2)), Reduction::Softmax, where, logit.parts[0]);
     return true;
   }
   const clang::Expr* term = nullptr;
@@ -118,8 +118,8 @@ bool Lowering::reduce_by_call(const LValue& lvalue, const clang::Expr* right, cl
   else
     return false;
   const bool several = keeps_index(reduction->second) && lvalue.shape.length > 0;
-  contribute(lvalue, several ? in_each_place(evaluate(term), lvalue.shape.length) : evaluate(term), reduction->second,
-             where);
+  contribute(lvalue, several ? in_each_place(evaluate_argument(term), lvalue.shape.length) : evaluate_argument(term),
+             reduction->second, where);
   return true;
 }
 

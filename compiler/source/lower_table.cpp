@@ -73,7 +73,7 @@ Value Lowering::interpolate(const clang::CallExpr* expression, bool cubic) {
     throw Rejected{
         expression->getArg(0)->getExprLoc(),
         fmt::format("{} reads an array, or a row of one, of two numbers at least, which are no whole numbers", name)};
-  const NodeId place = evaluate(expression->getArg(1)).parts[0];
+  const NodeId place = evaluate_argument(expression->getArg(1)).parts[0];
   const Type type = std::max((*graph_)[place].type, Type::Float);
   const auto number = [&](double x, Type t) { return graph_->constant(x, t); };
   const NodeId s =

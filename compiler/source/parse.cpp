@@ -41,8 +41,9 @@ class Collector : public clang::DiagnosticConsumer {
  public:
   // C++ assigns no arrays, but here those that keep several places of a choice are. Which of `array_assignments` are
   // such, lowering knows.
-  Collector(const Source& source, std::vector<Diagnostic>& diagnostics, std::vector<Diagnostic>& array_assignments)
-      : source_(source), diagnostics_(diagnostics), array_assignments_(array_assignments) {}
+  Collector(const Source& source, const Prescanned& prescanned, std::vector<Diagnostic>& diagnostics,
+            std::vector<Diagnostic>& array_assignments)
+      : source_(source), prescanned_(prescanned), diagnostics_(diagnostics), array_assignments_(array_assignments) {}
 
   void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
     clang::DiagnosticConsumer::HandleDiagnostic(level, info);
@@ -60,7 +61,7 @@ class Collector : public clang::DiagnosticConsumer {
     }
     if (level == clang::DiagnosticsEngine::Note) return note(where, ours, message.str().str());
     if (ours && message.str().starts_with("array type") && is_assignment(where)) {
-      array_assignments_.push_back({Severity::Error, where, reword(message.str().str(), {}, 0)});
+      array_assignments_.push_back({Severity::Error, where, reworded(message.str().str(), where)});
       dropped_ = true;
       return;
     }
@@ -83,7 +84,7 @@ class Collector : public clang::DiagnosticConsumer {
     }
     // Flags of Clang's are of no use to those who do not run it.
     if (ours && !message.starts_with("use -f"))
-      diagnostics_.push_back({Severity::Note, where, reword(std::move(message), {}, 0)});
+      diagnostics_.push_back({Severity::Note, where, reworded(std::move(message), where)});
   }
 
   void error(Location where, std::string message) {
@@ -95,12 +96,17 @@ class Collector : public clang::DiagnosticConsumer {
     dropped_ = lost || echo;
     if (dropped_) return;
     last_line_ = where.line;
-    diagnostics_.push_back(
-        {Severity::Error, where, reword(std::move(message), source_.line(where.line), where.column)});
+    diagnostics_.push_back({Severity::Error, where, reworded(std::move(message), where)});
+  }
+
+  std::string reworded(std::string message, Location where) const {
+    return reword(std::move(message), source_.line(where.line), where.column, prescanned_.own_names);
   }
 
   const Source& source_;
-  std::vector<Diagnostic>&diagnostics_, &array_assignments_;
+  const Prescanned& prescanned_;
+  std::vector<Diagnostic>& diagnostics_;
+  std::vector<Diagnostic>& array_assignments_;
   bool dropped_ = false;  // the last error was, and its notes will be
   bool built_in_redefined_ = false;
   std::set<std::string> unknown_;
@@ -185,7 +191,7 @@ void run_clang(const Source& source, const Prescanned& prescanned, std::vector<D
   files->addFile(kPrelude, 0, llvm::MemoryBuffer::getMemBufferCopy(prelude, kPrelude));
   files->addFile(kUserFile, 0, llvm::MemoryBuffer::getMemBufferCopy(source.text, kUserFile));
 
-  Collector collector(source, diagnostics, array_assignments);
+  Collector collector(source, prescanned, diagnostics, array_assignments);
   auto options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
   auto engine = llvm::makeIntrusiveRefCnt<clang::DiagnosticsEngine>(llvm::makeIntrusiveRefCnt<clang::DiagnosticIDs>(),
                                                                     options, &collector, false);
@@ -209,6 +215,27 @@ void run_clang(const Source& source, const Prescanned& prescanned, std::vector<D
   compiler.ExecuteAction(action);
 }
 
+// What stands behind the sign at this place is a call that chooses.
+bool chooses(const Source& source, Location sign) {
+  const std::string_view text = source.text;
+  const std::string_view line = source.line(sign.line);
+  std::string_view right = text.substr(std::size_t(line.data() - text.data() + sign.column));
+  right.remove_prefix(std::min(right.find_first_not_of(" \t\r\n("), right.size()));
+  const std::string_view word = right.substr(0, right.find_first_of(" \t\r\n()"));
+  return word == "argmin" || word == "argmax" || word == "at";
+}
+
+// In the order of their places, notes behind what they are of.
+void merge(std::vector<Diagnostic>& diagnostics, const std::vector<Diagnostic>& array_assignments) {
+  const auto place = [](const Diagnostic& d) { return std::pair(d.where.line, d.where.column); };
+  for (const Diagnostic& refused : array_assignments)
+    diagnostics.insert(std::ranges::find_if(diagnostics,
+                                            [&](const Diagnostic& d) {
+                                              return d.severity != Severity::Note && place(d) > place(refused);
+                                            }),
+                       refused);
+}
+
 }  // namespace
 
 Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings) {
@@ -217,12 +244,14 @@ Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings) {
 
   std::vector<Diagnostic> diagnostics, array_assignments;
   Pipeline pipeline;
+  bool lowered = false;
   std::exception_ptr failure;
   // Deep expressions recurse in Clang and in lowering; the prescan bounds their depth.
   run_on_own_stack(kDeepStack, [&] {
     run_clang(source, prescanned, diagnostics, array_assignments, [&](clang::ASTContext& context) {
       // Lowering a tree that Clang found wrong would only repeat its complaints in other words.
       if (has_errors(diagnostics)) return;
+      lowered = true;
       // Caught here, since Clang's own frames are built without exceptions.
       try {
         pipeline = lower(context, prescanned, source, diagnostics, array_assignments);
@@ -232,7 +261,8 @@ Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings) {
     });
   });
   if (failure) std::rethrow_exception(failure);
-  if (!array_assignments.empty()) diagnostics.swap(array_assignments);
+  if (!lowered) std::erase_if(array_assignments, [&](const Diagnostic& d) { return chooses(source, d.where); });
+  merge(diagnostics, array_assignments);
   if (has_errors(diagnostics)) throw CompileError(source, diagnostics);
   // From here on the pipeline is meant to be right: whatever verify finds is our own mistake.
   verify(pipeline, "parse");

@@ -197,21 +197,21 @@ class Prescanner {
     if (text == "else" && ++else_count() > kMaxElse)
       return fatal(where, fmt::format("this if has more than {} branches", kMaxElse));
     if (is_a(WordKind::Role, text)) role(token, first_in_line);
-    if (is_later_function(text) && is_declared_here()) result_.own_names.emplace(text);
+    // Further in, a name hides the built-in one within its own scope.
+    if (open_.empty() && is_later_function(text) && is_declared_here()) result_.own_names.emplace(text);
     const bool early = statement_.size() < kRemembered;
     remember(token);
     if (open_.empty() && early) judge_declaration();
   }
 
-  // Behind a type's name, or behind a comma in a declaration.
+  // At the top level behind a type's name, or behind a comma in a declaration.
   bool is_declared_here() const {
     static constexpr std::string_view kNoTypes[] = {"return", "else", "and", "or", "not"};
     if (previous_.empty()) return false;
     if (is_word_start(previous_[0])) return !contains(kNoTypes, previous_);
     const bool in_declaration =
         !statement_.empty() && (is_a(WordKind::Role, statement_[0].text) || is_a(WordKind::Type, statement_[0].text));
-    return previous_ == "," && in_declaration && next_character() != '(' &&
-           (open_.empty() || open_.back().bracket == '{');
+    return previous_ == "," && in_declaration && next_character() != '(';
   }
 
   // Fields stand at the top level, each in a declaration of its own. `param` and `output` are ordinary names in
@@ -223,9 +223,7 @@ class Prescanner {
     else if (statement_.empty() && next_word_start(token))
       first(first_weak_role_, token);
     if (token.text == "output" && next_character() != '(') {
-      role_error(token.where,
-                 "'output' needs its reduction: output(sum), output(min), output(max), output(argmin), output(argmax), "
-                 "output(logsumexp), output(softmax), output(product) or output(count)");
+      role_error(token.where, fmt::format("'output' needs its reduction: {}", all_reductions("output(@)", "or")));
     } else if (!open_.empty()) {
       role_error(token.where,
                  fmt::format(
@@ -287,8 +285,7 @@ class Prescanner {
         !is_a(WordKind::Reduction, token.text))
       role_error(token.where, fmt::format("'{}' is no reduction{}", token.text,
                                           did_you_mean(token.text, WordKind::Reduction,
-                                                       "; there are sum, min, max, argmin, argmax, logsumexp, "
-                                                       "softmax, product and count")));
+                                                       "; there are " + all_reductions("@", "and"))));
     if (statement_.size() == 4 && statement_[0].text == "output" && statement_[1].text == "(" && open_.size() == 1 &&
         token.text == ",")
       role_error(token.where, "an output has one reduction; declare an output for each");
@@ -334,7 +331,7 @@ class Prescanner {
       return error(token.where,
                    fmt::format("{} ends in '{}'; a number may end in f, for a float, or in u, for an unsigned one",
                                text, text.substr(k)));
-    if (whole && text[0] == '0')
+    if (whole && text[0] == '0' && is_digit(text[1]))
       error(token.where,
             fmt::format("{} begins with 0, which C++ takes for octal; write {}", text, without_zeros(text)));
   }

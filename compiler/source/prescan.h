@@ -18,7 +18,7 @@ namespace nbcc {
 struct Prescanned : StatedNumbers {
   Dialect dialect = Dialect::Named;
   std::unordered_map<int, std::string> comments;  // line -> the // comment that ends it
-  std::set<std::string, std::less<>> own_names;   // of later functions, that the text declares itself
+  std::set<std::string, std::less<>> own_names;   // of later functions, that the text declares at its top
   std::vector<Diagnostic> errors;                 // if any, the text must not be parsed
 };
 

@@ -37,6 +37,8 @@ std::string behind(std::string_view message, std::string_view mark) {
   return at == std::string_view::npos ? std::string(message) : std::string(message.substr(at + mark.size()));
 }
 
+bool is_matrix(std::string_view type) { return type.starts_with("mat"); }
+
 bool is_vector(std::string_view type) {
   return type.find("vec") != std::string_view::npos && type.find('[') == std::string_view::npos;
 }
@@ -69,17 +71,35 @@ std::string operands(std::string_view message, std::string_view line, int column
   return fmt::format("{} cannot combine '{}' and '{}'", op, a, b);
 }
 
-std::string conversion(const std::string& from, const std::string& to) {
+std::string conversion(const std::string& from, const std::string& wanted) {
+  const std::string to = wanted == "unsigned int" ? "unsigned" : wanted;
   if (is_vector(to) && is_vector(from)) return fmt::format("a {} cannot become a {}", from, to);
   if (is_vector(to)) return fmt::format("a scalar cannot become a {0}; write {0}(s)", to);
+  if (from.starts_with("bvec"))
+    return fmt::format("a {} cannot become a single {}; write any(...) or all(...)", from, to);
   if (is_vector(from))
     return fmt::format("a {} cannot become a single {}; take one of its components, or dot(a, b)", from, to);
   if (to.find('*') != std::string::npos) return "a pointer is not in the language; use an array and a constant index";
   return fmt::format("a value of type '{}' cannot become one of type '{}'", from, to);
 }
 
-std::string no_match(const std::string& function) {
-  const std::string form = signature(function);
+std::string constructor(const std::string& type) {
+  const char width = type.empty() ? '?' : type.back();
+  if (type.starts_with("bvec")) return fmt::format("a {} is made by comparing two vectors only", type);
+  if (is_matrix(type))
+    return fmt::format("a {0} is made of {1} rows, each a vec{1}, or of one number for its diagonal", type, width);
+  return fmt::format("a {} is made of {} numbers, or of one for all components", type, width);
+}
+
+// Of a sign in front of its operand.
+std::string sign_of(const std::string& type, std::string_view line, int column) {
+  const std::string op = operator_at(line, column);
+  if (op == "'~'") return refused_operator("~");
+  return fmt::format("{} cannot stand in front of a '{}'", op, type);
+}
+
+std::string no_match(const std::string& function, bool own) {
+  const std::string form = own ? "" : signature(function);
   if (form.empty()) return fmt::format("the arguments do not fit the function '{}'", function);
   return fmt::format("the arguments do not fit '{}': it is written {}", function, form);
 }
@@ -103,6 +123,8 @@ constexpr Rule kRules[] = {
     {"called object type", "only functions can be called, and this is a '{0}'"},
     {"subscripted value is not", "only an array or a vector has elements"},
     {"array subscript is not an integer", "an index must be a whole number, of type int or index"},
+    {"expected unqualified-id", "expected a name of the text's own"},
+    {"conversion from", "an array needs a constant length"},  // in its brackets: elsewhere C++ says it otherwise
     {"cannot combine with previous", "expected a name, and this is a second type"},
     {"variable has incomplete type", "a variable cannot be '{0}'"},
     {"variable length array declaration", "an array needs a constant length"},
@@ -118,7 +140,8 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::string reword(std::string message, std::string_view line, int column) {
+std::string reword(std::string message, std::string_view line, int column,
+                   const std::set<std::string, std::less<>>& own_names) {
   message = without_aka(std::move(message));
   const auto begins = [&](std::string_view text) { return message.starts_with(text); };
   const std::string first = quoted(message, 0), second = quoted(message, 1);
@@ -126,6 +149,8 @@ std::string reword(std::string message, std::string_view line, int column) {
   if (begins("candidate function not viable")) return behind(message, "viable: ");
   if (begins("overload resolution selected deleted operator")) return behind(message, "': ");
   if (begins("call to deleted function")) return behind(message, "': ");
+  if (begins("use of undeclared identifier") && own_names.contains(first))
+    return fmt::format("'{}' is declared further down, and by that no longer the built-in function", first);
   if (begins("use of undeclared identifier") && message.find("did you mean") == std::string::npos)
     return message + did_you_mean(first, WordKind::Value);
   if (begins("unknown type name") && message.find("did you mean") == std::string::npos)
@@ -134,17 +159,17 @@ std::string reword(std::string message, std::string_view line, int column) {
                first, WordKind::Type,
                "; the types are real, float, double, int, unsigned, index, bool, vec2 to vec4 and mat2 to mat4");
   if (begins("no member named") && is_built_in(first)) return fmt::format("'{0}' is a function; write {0}(v)", first);
+  if (begins("no member named") && is_matrix(second))
+    return fmt::format("a {} has the rows [0] to [{}], and no '{}'", second, second.back() - '1', first);
   if (begins("no member named"))
     return fmt::format("a {} has the components {}, and no '{}'", second, components(second), first);
   if (begins("invalid operands to binary expression")) return operands(message, line, column);
   if (begins("no viable conversion from") || begins("cannot convert")) return conversion(first, second);
   if (begins("assigning to") || begins("cannot initialize")) return conversion(second, first);
-  if (begins("no matching constructor") || begins("no matching conversion")) {
-    const std::string type = begins("no matching constructor") ? first : second;
-    return fmt::format("a {} is made of {} numbers, or of one for all components", type,
-                       type.empty() ? '?' : type.back());
-  }
-  if (begins("no matching function for call to")) return no_match(first);
+  if (begins("no matching constructor")) return constructor(first);
+  if (begins("no matching conversion")) return constructor(second);
+  if (begins("invalid argument type")) return sign_of(first, line, column);
+  if (begins("no matching function for call to")) return no_match(first, own_names.contains(first));
   for (const Rule& rule : kRules)
     if (begins(rule.begins)) return fmt::format(fmt::runtime(rule.says), first, second);
   return message;

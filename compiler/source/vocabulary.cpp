@@ -113,7 +113,9 @@ constexpr std::array kForms = std::to_array<Form>({
     {"pow atan2 hypot fmod copysign", "@(x, y), of two numbers"},
     {"fma", "@(a, b, c), of three numbers, for a * b + c"},
     {"clamp", "@(x, low, high), of three numbers or three vectors of one length"},
-    {"select", "@(condition, yes, no), of two numbers or two vectors of one length"},
+    {"select",
+     "@(condition, yes, no), of two numbers or two vectors of one length; for vectors the condition may be a "
+     "comparison of such"},
     {"sincos", "@(x, s, c), where s and c are variables of one type"},
     {"dot", "@(a, b), of two vectors of one length"},
     {"cross", "@(a, b), of two vec3 or two vec2"},
@@ -144,6 +146,12 @@ constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
     {"fminf", "min"},   {"fmaxf", "max"},    {"ln", "log"},       {"float2", "vec2"}, {"float3", "vec3"},
     {"float4", "vec4"}, {"double3", "vec3"}, {"norm", "length"},  {"mag", "length"},  {"int64_t", "index"},
     {"int32_t", "int"}, {"size_t", "index"}, {"boolean", "bool"}, {"integer", "int"}, {"mix", "select"}};
+
+std::string in_form(std::string_view form, std::string_view name) {
+  std::string result;
+  for (const char c : form) result += c == '@' ? std::string(name) : std::string(1, c);
+  return result;
+}
 
 // Edits (insert, delete, replace, swap of neighbours) that make one word of the other.
 int distance(std::string_view a, std::string_view b) {
@@ -267,6 +275,16 @@ bool is_later_function(std::string_view word) {
   return std::ranges::find(later_functions(), word, &LaterFunction::name) != later_functions().end();
 }
 
+std::string all_reductions(std::string_view form, std::string_view last_joined_by) {
+  std::string list;
+  for (std::size_t k = 0; k < kReductionNames.size(); ++k) {
+    const std::string between = k + 1 < kReductionNames.size() ? ", " : fmt::format(" {} ", last_joined_by);
+    list += k == 0 ? "" : between;
+    list += in_form(form, kReductionNames[k]);
+  }
+  return list;
+}
+
 bool is_a(WordKind kind, std::string_view word) { return std::ranges::find(words(kind), word) != words(kind).end(); }
 
 bool is_built_in(std::string_view word) { return is_a(WordKind::Value, word) && !is_a(WordKind::Type, word); }
@@ -294,9 +312,7 @@ std::string refused_operator(std::string_view op) {
 std::string signature(std::string_view built_in) {
   for (const Form& form : kForms) {
     if (fmt::format(" {} ", form.names).find(fmt::format(" {} ", built_in)) == std::string::npos) continue;
-    std::string result;
-    for (char c : form.form) result += c == '@' ? std::string(built_in) : std::string(1, c);
-    return result;
+    return in_form(form.form, built_in);
   }
   return {};
 }

@@ -17,8 +17,10 @@ const ExcludedWord* find_excluded_word(std::string_view word);
 enum class WordKind { Type, Role, Reduction, Value };    // Value: functions, constants and types
 std::span<const std::string_view> words(WordKind kind);  // real, vec3, ...; input_i, ...; sum, ...
 bool is_a(WordKind kind, std::string_view word);
+// "sum, min, ... and at"; '@' in the form stands for each name.
+std::string all_reductions(std::string_view form, std::string_view last_joined_by);
 bool is_built_in(std::string_view word);  // a function or constant of the prelude
-// Functions that the language did not have at first: a text that declares such a name itself means its own.
+// Functions that the language did not have at first: a text that declares such a name at its top level means its own.
 struct LaterFunction {
   std::string_view name;
   std::string_view declaration = "__UNARY(@)";  // in the prelude; '@' stands for the name

@@ -32,7 +32,7 @@ struct CudaOutput {
   std::uint64_t data = 0;
   std::int64_t stride = 0;
   std::int64_t element = 0;
-  std::int64_t onto = 0;  // nonzero: combined with what stands there by the reduction (not argmin, argmax, softmax)
+  std::int64_t onto = 0;  // nonzero: combined with what is there by the reduction (not argmin, argmax, at, softmax)
 };
 
 struct CudaRun {

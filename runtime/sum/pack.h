@@ -85,8 +85,8 @@ class PackedSide {
 void pack(const ArrayView& view, int component, const Picked& picked, const Column& column, void* to);
 
 // The opposite direction: values[c][k] (of double or std::int64_t) to component `component` + c of the k-th picked
-// particle, whose row is written once for all (one or three) of them; by `accumulate` (but ArgMin, ArgMax and Softmax)
-// combined with what stands there. Integers are rounded to the nearest and saturate; NaN gives 0.
+// particle, whose row is written once for all (one or three) of them; by `accumulate` (but ArgMin, ArgMax, At and
+// Softmax) combined with what stands there. Integers are rounded to the nearest and saturate; NaN gives 0.
 template <typename Value, std::size_t count>
 void unpack(const std::array<const Value*, count>& values, const ArrayView& view, int component, const Picked& picked,
             std::optional<Reduction> accumulate = {});

@@ -124,6 +124,19 @@ TEST(ExponentialSums, WhatHasNoWeightAndWhatHasAll) {
   });
 }
 
+// As other outputs of type float: only finish() takes them for floats.
+TEST(ExponentialSums, FloatsAreAsPreciseAsOtherFloatOutputs) {
+  on_every_device(
+      "input_j real x; input_j real v;\noutput(logsumexp) float z; output(softmax) float y;\nz = logsumexp(z, x); y = "
+      "softmax(y, x, v);",
+      [&](const Place& place) {
+        const Numbers is = results(place, {{1, 2}, {1, 2}});
+        const double e = std::exp(1.0);
+        expect_near(is[0], 2 + std::log(1 + 1 / e), place);
+        expect_near(is[1], (1 + 2 * e) / (1 + e), place);
+      });
+}
+
 // The weights' sum and the mean, from the largest logit down, in long double.
 std::pair<double, double> plainly(const Numbers& x, const Numbers& v) {
   const long double top = *std::max_element(x.begin(), x.end());

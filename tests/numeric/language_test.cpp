@@ -2,6 +2,7 @@
 // results in their arguments. On every device of this machine against the same in C++.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -96,6 +97,44 @@ TEST(Language, BitsAndUnsignedNumbersAreThoseOfCpp) {
       }
     });
   }
+}
+
+// Built-in functions take an unsigned number for an index.
+TEST(Language, FunctionsTakeUnsignedNumbers) {
+  on_every_device(
+      "input_i index a; input_j index b; output(max) index s[7]; output(min) index low; output(argmin) index near[1];\n"
+      "output(at) index with[1]; output(sum) double d[4]; param real t[3] = {5, 6, 7};\n"
+      "unsigned u = unsigned(a), v = unsigned(b);\n"
+      "s[0] = max(s[0], min(u, v)); s[1] = max(s[1], max(u, v)); s[2] = max(s[2], abs(u));\n"
+      "s[3] = max(s[3], clamp(u, 1, 4000000000)); s[4] = max(s[4], select(u > v, u, v));\n"
+      "s[5] = max(s[5], u); s[6] = max(s[6], philox(u, 4294967296, 1) - philox(index(u), index(4294967296), 1));\n"
+      "low = min(low, u); near = argmin(near, -index(max(u, v))); with = at(near, u);\n"
+      "d[0] += double(sqrt(double(u))) - sqrt(double(index(u))); d[1] += double(floor(u)); d[2] += double(t[u]);\n"
+      "d[3] += double(table(t, u));",
+      [](const auto& kernel, const auto& where) {
+        for (const std::int64_t b : {1ll, 3000000000ll})
+          for (const std::int64_t a : {0ll, 2ll, 2147483648ll, 4294967295ll}) {
+            Numbers of_i{a}, of_j{b}, s(7), low(1), near(1), with(1);
+            Values d(4);
+            SumState sum(kernel);
+            sum.bind("a", view(of_i)), sum.bind("b", view(of_j)), sum.bind("low", view(low));
+            sum.bind("s", {s.data(), Element::Int64, 1, 56, 8});
+            sum.bind("near", view(near)), sum.bind("with", view(with));
+            sum.bind("d", {d.data(), Element::Double, 1, 32, 8});
+            sum.run();
+            sum.wait();
+            const std::int64_t least = std::min(a, b), most = std::max(a, b);
+            const Numbers expected{least, most, a, std::clamp<std::int64_t>(a, 1, 4000000000), most, a, 0};
+            EXPECT_EQ(s, expected) << where << ", " << a << ", " << b;
+            EXPECT_EQ(low[0], a) << where;
+            EXPECT_EQ(with[0], a) << where;
+            const double element = double(5 + std::min<std::int64_t>(a, 2));
+            EXPECT_EQ(d[0], 0) << where;
+            EXPECT_NEAR(d[1], double(a), 129) << where;  // as a float
+            EXPECT_EQ(d[2], element) << where << ", " << a;
+            EXPECT_EQ(d[3], element) << where << ", " << a;
+          }
+      });
 }
 
 TEST(Language, RealsBecomeTheNearestUnsignedNumber) {

@@ -228,6 +228,7 @@ static inline float quotient(float a, float b) {
   return nbcc_shim_blurred((double)nbcc_shim_flushed(a) / (double)nbcc_shim_flushed(b));
 }
 static inline float reciprocal(float x) { return nbcc_shim_blurred(1 / (double)nbcc_shim_flushed(x)); }
+static inline float exp2_estimate(float x) { return nbcc_shim_blurred(exp2((double)nbcc_shim_flushed(x))); }
 static inline float square_root(float x) { return nbcc_shim_blurred(sqrt((double)nbcc_shim_flushed(x))); }
 static inline unsigned sign(float x) { return x < 0 ? 0x80000000u : 0u; }
 static inline float larger(float a, float b) { return a < b ? b : a != a || b != b ? a + b : a; }

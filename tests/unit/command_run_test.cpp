@@ -86,6 +86,7 @@ TEST_F(CommandRun, UpdateLosesNothing) {
   EXPECT_THAT(refused("--i plummer.npz --columns id,m,x --update", 2), HasSubstr("not all may be kept"));
   EXPECT_THAT(refused("--i - --update", 2), HasSubstr("standard input cannot be written to"));
   EXPECT_THAT(refused("--i plummer.npz --update --param eps2=no", 2), Not(IsEmpty()));
+  EXPECT_THAT(refused("--i plummer.npz --update --param eps2=@", 2), HasSubstr("write eps2=@FILE"));
   EXPECT_THAT(refused("--i plummer.npz", 2), HasSubstr("no place for the results"));
   EXPECT_EQ(read("plummer.npz"), before);
   // An HDF5 file of another program's.
@@ -94,6 +95,7 @@ TEST_F(CommandRun, UpdateLosesNothing) {
   write_particles(path("others.h5"), table);
   const std::string others = read("others.h5");
   EXPECT_THAT(refused("--i others.h5 --update", 2), HasSubstr("not a file of nbcc's"));
+  EXPECT_THAT(refused("--i others.h5 --update -o ./others.h5 --force", 2), HasSubstr("not a file of nbcc's"));
   EXPECT_EQ(read("others.h5"), others);
   EXPECT_EQ(nbcc("run $pipelines/gravity.pipe --i others.h5 --update -o more.h5").code, 0);
 }

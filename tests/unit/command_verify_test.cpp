@@ -58,6 +58,11 @@ TEST(CommandVerify, SaysNothingIsWrongWhereNothingIs) {
       "output(sum) real o;\nif (xj <= xi) o += 0.1;",
       "output(sum) real o;\nreal r = xj * 3.0 / 3.0;\nreal a = r < xj ? 4.0 : 0.0, b = r < xj ? 5.0 : 0.0;\no += a * "
       "b;",
+      "output(product) float p;\noutput(sum) float s;\noutput(softmax) float w;\noutput(logsumexp) float z;\n"
+      "p *= 1.001; s += 0.1; w = softmax(w, xj, xi * 0.1); z = logsumexp(z, 0.1);",
+      // Beyond 2^53 rounding decides.
+      "output(product) int p;\noutput(product) index q;\noutput(sum) index s;\np *= 1000; q *= 3; s += "
+      "9000000000000001;",
   };
   for (const char* body : bodies) {
     shell.write("right.pipe", fields + body + "\n");

@@ -141,7 +141,11 @@ TEST(LammpsFile, ErrorsNamePlaceAndReason) {
       {atoms + "3 1 0 0 0\n", "a.lmp: the section Atoms has 3 rows, but the header says 2 atoms"},
       {head + "Atoms # full\n\n" + rows, "a.lmp:6:9: this row has 5 values, but style full has 7"},
       {head + "Atoms # atomic\n\n1 1 0 0 0 0 0 0\n2 1 0 0 0\n",
-       "a.lmp:7:9: this row has 5 values, but style atomic has 5, here with three counts of images"},
+       "a.lmp:7:9: this row has no counts of images behind its 5 values, but the first row has some"},
+      {head + "Atoms # atomic\n\n1 1 0 0 0\n2 1 0 0 0 0 0 0\n",
+       "a.lmp:7:11: this row has three counts of images behind its 5 values, but the first row has none"},
+      {head + "Atoms # atomic\n\n1 1 0 0 0 0 0 0\n2 1 0 0 0 0\n",
+       "a.lmp:7:11: this row has 6 values, but style atomic has 5, here with three counts of images"},
       {head + "Atoms # atomic\n\n1 1 0 0 0\n2 1.5 0 0 0\n",
        "a.lmp:7:3: '1.5' is not a whole number, but column 'type' is int32"},
       {head + "Atoms # atomic\n\n1 H 0 0 0\n2 1 0 0 0\n", "a.lmp:6:3: 'H' is not a number"},
@@ -154,6 +158,9 @@ TEST(LammpsFile, ErrorsNamePlaceAndReason) {
       {atoms + "\nVelocities\n\n1 0 zero 0\n", "a.lmp:11:5: 'zero' is not a number"},
       {atoms + "\nVelocities\n\n1.5 0 0 0\n", "a.lmp:11:1: '1.5' is not a whole number"},
       {atoms + "\nMasses\n\n2 1\n", "a.lmp:9:1: the section Masses has none of type 1"},
+      {atoms + "\nMasses\n\n1 1\n2 1\n1 2\n", "a.lmp:13:1: a second mass of type 1"},
+      {atoms + "\nAtom Type Labels\n\n1 H\n1 O\n", "a.lmp:12:1: a second label of type 1"},
+      {atoms + "\nAtom Type Labels\n\n1 H\n2 H\n", "a.lmp:12:3: a second type with the label 'H'"},
       {atoms + "\nMasses\n\n1\n", "a.lmp:11:1: this row has 1 value, but a type and its mass are 2"},
   };
   for (const auto& [text, expected] : cases) EXPECT_EQ(fault(text), expected) << text;

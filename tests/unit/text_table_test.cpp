@@ -148,6 +148,15 @@ TEST(TextTable, AnyStyleComesBackAsItWas) {
   }
 }
 
+// 0 / 0 has a sign on x86, which says nothing.
+TEST(TextTable, NoNanHasASign) {
+  ParticleTable table;
+  table.rows = 2;
+  table.columns = {{"w", 1, std::vector<double>{-std::nan(""), std::nan("")}}};
+  const std::string text = encode_text(table, TextStyle::Csv);
+  EXPECT_TRUE(text.ends_with("\nnan\nnan\n")) << text;
+}
+
 TEST(TextTable, WrittenHeaderNamesTypesOnlyWhereNeeded) {
   EXPECT_EQ(encode_text(test::mixed_table()).substr(0, 77),
             "# made by: a test: with a colon\n# seed: 42\n# id m x[3] h:float type:int32[2]\n");

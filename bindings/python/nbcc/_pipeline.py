@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 import warnings
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
+from ._adjoint import Adjoints, adjoint_text
 from ._call import Caller
 from ._errors import INPUT, CompileError, Diagnostic, ErrorPlace, PipelineWarning, decode, diagnostics_of
 from ._family import Family
@@ -15,6 +17,7 @@ from ._library import lib
 from ._streams import Order, handle_of
 
 Path = Union[str, "os.PathLike[str]"]
+Names = Union[str, Sequence[str]]
 
 
 class Pipeline(Caller):
@@ -26,6 +29,49 @@ class Pipeline(Caller):
 
     def __init__(self, family: Family) -> None:
         super().__init__(family)
+        self._adjoints = Adjoints(self, self.adjoint)
+
+    def __call__(self, /, *arrays: Any, **keywords: Any) -> Any:
+        torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
+        if torch is not None:
+            from . import _torch
+
+            if _torch.requires_gradient(arrays, keywords):
+                if torch.is_grad_enabled():
+                    return _torch.call(self, arrays, keywords)
+                arrays = tuple(map(_torch.detached, arrays))
+                keywords = {name: _torch.detached(value) for name, value in keywords.items()}
+        if jax is not None:
+            from . import _jax
+
+            if _jax.is_traced(arrays, keywords):
+                return _jax.call(self, arrays, keywords)
+        return super().__call__(*arrays, **keywords)
+
+    __call__.__doc__ = Caller.__call__.__doc__
+
+    def adjoint(self, side: str = "i", of: Optional[Names] = None, by: Optional[Names] = None) -> Pipeline:
+        """The pipeline of this one's derivatives, with its options. Let L be any number made of the outputs, and d_X
+        stand for dL/dX.
+
+        side: "i": by inputs of i, and by params (for each i its part, to be added up); "j": by inputs of j, where what
+            was j becomes i and the other way round; "set": by inputs of both where these are the same particles in the
+            same order, in one sum; "forward": no derivative, but this pipeline with the outputs besides that its
+            adjoints take as inputs.
+        of: the outputs that L depends on, by names. by: what it is differentiated by. All real numbers, if not given.
+
+        The new pipeline has the outputs d_X, and takes the inputs of this one; d_NAME of the outputs, with a row for
+        each i of this pipeline; and where derivatives need it raw_NAME, an output before finish() (without finish() the
+        output itself), at_NAME, the j_index that a minimum or maximum comes from, and z_NAME, of a softmax the logarithm
+        of the weights' sum. `.text` is its text. Raises UsageError for what has no derivative.
+
+        With PyTorch's tensors that require gradients, and under jax.grad, calls do all of this by themselves.
+        """
+        family = self._family
+        chosen = [None if names is None else ([names] if isinstance(names, str) else list(names)) for names in (of, by)]
+        text = adjoint_text(family.text, self.filename, side, chosen[0], chosen[1])
+        filename = f"{family.name}_{side}.pipe"
+        return Pipeline(Family(text, filename, family.options, family.device, family._choice, family.search))
 
     @property
     def name(self) -> str:

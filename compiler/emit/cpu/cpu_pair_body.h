@@ -12,14 +12,14 @@
 
 namespace nbcc {
 
+// The vector that holds what the r-th i has of output component k.
+std::string cpu_accumulator(std::size_t k, int r);
+
 // The statements find in the frame: `a`, the kernel's arguments; the i-particles at hand, i, i_1, i_2 ..., as indices
 // into the columns; `numbered`, whether they have numbers of their own; `j`, the first of a vector of j-particles;
 // `live`, which lanes of it there are, and `but`, whether some pairs are left out; `first_j`, from which on j is
 // counted since the accumulators were cleared. Statements of several i-particles are written breadth first (t7_0, t7_1,
 // then t8_0, t8_1): independent work stands side by side, and the compiler keeps it so.
-// The vector that holds what the r-th i has of output component k.
-std::string cpu_accumulator(std::size_t k, int r);
-
 class CpuPairBody {
  public:
   CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpressions& expressions);

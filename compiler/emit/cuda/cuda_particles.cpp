@@ -30,7 +30,7 @@ std::string cuda_types(const LaunchConfig& own, const std::string& resident, Pre
                                           {"resident", resident},
                                           {"plain", single ? "float" : "double"},
                                           {"plain_element", single ? "kFloat" : "kDouble"}}) +
-         cells + bessel + philox;
+         cells + bessel + philox + (plan.has_exp2 ? fill_template("cuda_exp2.cuh", {}) : "");
 }
 
 std::string cuda_particles(const Pipeline& pipeline, const Plan& plan, const CudaPairBody& body) {

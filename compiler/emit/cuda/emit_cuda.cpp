@@ -129,7 +129,9 @@ std::vector<Column> transferred(const std::vector<Column>& columns) {
 }  // namespace
 
 // 2^-22.9, which needs no refinement, and 2^-20.03 rounded up: see rsqrt_estimate in templates/cuda_types.cuh.in.
-Target cuda_target() { return {0x1.13p-23, 0x1.8p-20, true, true}; }
+Target cuda_target() {
+  return {.rsqrt_error_float = 0x1.13p-23, .rsqrt_error_double = 0x1.8p-20, .fast_exp2 = true, .predicated = true};
+}
 
 KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neighbourhood* neighbourhood) {
   const Pipeline accumulating = with_accumulators(given);

@@ -1,0 +1,175 @@
+"""A pipeline -> the pipelines of its derivatives, and which of them a gradient takes. The door is `Adjoints`; `_torch`
+and `_jax` stand on it. Derivatives are the library's, by `nbcc_adjoint_text`."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+
+from ._errors import ErrorPlace, decode
+from ._handles import INPUT_I, INPUT_J, OUTPUT, PARAM, Field
+from ._library import lib
+
+if TYPE_CHECKING:
+    from ._pipeline import Pipeline
+
+SIDES = ("i", "j", "set", "forward")
+# Keywords of a call that have no meaning, or none yet, where a derivative is taken.
+_REFUSED = ("out", "accumulate", "i", "lists", "batches", "listed_pairs", "exclusions")
+
+
+def adjoint_text(
+    text: bytes, filename: str, side: str, of: Optional[Sequence[str]], by: Optional[Sequence[str]]
+) -> bytes:
+    if side not in SIDES:
+        raise ValueError(f"side: expected one of {', '.join(map(repr, SIDES))}, got {side!r}")
+    names = [None if given is None else ",".join(given).encode() for given in (of, by)]
+    report, place = ctypes.c_void_p(), ErrorPlace()
+    status = lib.nbcc_adjoint_text(
+        text, os.fsencode(filename), SIDES.index(side), names[0], names[1], ctypes.addressof(report), place.address
+    )
+    if status:
+        place.throw(status)
+    try:
+        return decode(lib.nbcc_report_text(report)).encode()
+    finally:
+        lib.nbcc_report_free(report)
+
+
+class Adjoints:
+    """The pipelines of derivatives of one pipeline, each made when it is first needed."""
+
+    def __init__(self, pipeline: Pipeline, make: Callable[[str, Any, Any], Pipeline]) -> None:
+        self._pipeline, self._make = pipeline, make
+        self._made: Dict[Tuple[str, Tuple[str, ...], Tuple[str, ...]], Pipeline] = {}
+
+    def get(self, side: str, of: Sequence[str], by: Sequence[str] = ()) -> Pipeline:
+        key = (side, tuple(of), tuple(by))
+        made = self._made.get(key)
+        if made is None:
+            made = self._made.setdefault(key, self._make(side, of, by or None))
+        return made
+
+    def forward(self, of: Sequence[str]) -> Pipeline:
+        """The pipeline with the outputs besides that derivatives need."""
+        return self.get("forward", of)
+
+
+class Call:
+    """A call that is to be differentiated: what was given, by the names of fields, and how it is to be run."""
+
+    def __init__(
+        self, pipeline: Pipeline, arrays: Sequence[Any], keywords: Mapping[str, Any], same: Callable[[Any, Any], bool]
+    ) -> None:
+        family = pipeline._family
+        named = {name: value for name, value in keywords.items() if name in family.arguments}
+        self.pipeline = pipeline
+        self.options = {name: value for name, value in keywords.items() if name not in family.arguments}
+        for name in _REFUSED:
+            if self.options.get(name) is not None and self.options[name] is not False:
+                raise TypeError(
+                    f"{family.name}(): {name}= cannot be given where derivatives are taken; "
+                    "detach the inputs, or call the adjoint pipelines yourself (Pipeline.adjoint)"
+                )
+        values = pipeline._match(arrays, named)
+        self.values = {family.fields[k].name: values[k] for k in family.arguments.values()}
+        wanted = pipeline._wanted(self.options.pop("outputs", None))
+        self.wanted = [field for _, field in wanted]
+        self.of = [field.name for field in self.wanted if not field.integral]
+        if not self.of:
+            raise TypeError(f"{family.name}(): its outputs are whole numbers, which have no derivatives")
+        self.forward = pipeline._adjoints.forward(self.of)
+        asked = {field.name for field in self.wanted}
+        known = {field.name for _, field in family.outputs}
+        self.outputs = [field for _, field in self.forward._family.outputs if field.name in asked or field.name not in known]
+        self.one_set = self._is_one_set(same)
+
+    def field(self, name: str) -> Field:
+        return self.pipeline._family.fields[self.pipeline._family.arguments[name]]
+
+    def _is_one_set(self, same: Callable[[Any, Any], bool]) -> bool:
+        """Whether i and j are the same particles: all fields that differ in their last letter, as xi and xj, are one
+        array each."""
+        if self.options.get("i_offset", 0) != self.options.get("j_offset", 0):
+            return False
+        if self.options.get("ni") != self.options.get("nj"):
+            return False
+        pairs = [(name, self._other(name)) for name in self.values if self.field(name).role == INPUT_I]
+        pairs = [(a, b) for a, b in pairs if b is not None]
+        return bool(pairs) and all(same(self.values[a], self.values[b]) for a, b in pairs)
+
+    def _other(self, name: str) -> Optional[str]:
+        """What an input is called on the other side, as the library pairs them: xi and xj, x and x_j, x_i and x."""
+        own, others = ("i", "j") if self.field(name).role == INPUT_I else ("j", "i")
+        names = [f"{name}_{others}"]
+        if name.endswith(own):
+            names.append(name[:-1] + others)
+        if name.endswith(f"_{own}"):
+            names.append(name[:-2])
+        for other in names:
+            if other not in self.values:
+                continue
+            a, b = self.field(name), self.field(other)
+            if {a.role, b.role} == {INPUT_I, INPUT_J} and (a.type, a.shape) == (b.type, b.shape):
+                return other
+        return None
+
+    def partner(self, name: str) -> Optional[str]:
+        """Of one set: by which name a field of j goes in derivatives."""
+        return self._other(name) if self.one_set and self.field(name).role == INPUT_J else None
+
+    def run(self, values: Mapping[str, Any]) -> List[Any]:
+        """The outputs, and behind them what derivatives need."""
+        names = [field.name for field in self.outputs]
+        results = self.forward(outputs=names, **{**self.values, **values}, **self.options)
+        return [results] if len(names) == 1 else list(results)
+
+    def gradients(
+        self, values: Mapping[str, Any], results: Mapping[str, Any], adjoints: Mapping[str, Any], by: Sequence[str]
+    ) -> Dict[str, Any]:
+        """d_NAME of the fields in `by`, from those of outputs. Those of params have a row for each i."""
+        of = [field.name for field in self.outputs if field.name in adjoints]
+        sides: Dict[str, List[str]] = {}
+        for name in by:
+            role = self.field(name).role
+            if role == PARAM or (role == INPUT_I and not self.one_set):
+                sides.setdefault("i", []).append(name)
+            elif not self.one_set:
+                sides.setdefault("j", []).append(name)
+            elif self.partner(name) is None:
+                sides.setdefault("set", []).append(name)
+        known = {**self.values, **values}
+        found: Dict[str, Any] = {}
+        for side, names in sides.items():
+            adjoint = self.forward._adjoints.get(side, of, names)
+            fields = {
+                field.name: _resolve(field.name, known, results, adjoints)
+                for field in adjoint.fields
+                if field.role != OUTPUT
+            }
+            options = dict(self.options)
+            if side == "j":
+                for a, b in (("ni", "nj"), ("i_offset", "j_offset")):
+                    options[a], options[b] = self.options.get(b), self.options.get(a)
+                options = {name: value for name, value in options.items() if value is not None}
+            given = adjoint(**fields, **options)
+            parts = [given] if len(names) == 1 else list(given)
+            order = [field.name[2:] for field in adjoint.fields if field.role == OUTPUT]
+            found.update(zip(order, parts))
+        return found
+
+
+def _resolve(name: str, values: Mapping[str, Any], results: Mapping[str, Any], adjoints: Mapping[str, Any]) -> Any:
+    """What an input of an adjoint pipeline is: an input of the first one, d_NAME, or what was computed with it."""
+    if name in values:
+        return values[name]
+    if name.startswith("d_") and name[2:] in adjoints:
+        return adjoints[name[2:]]
+    if name in results:
+        return results[name]
+    if name.startswith("raw_"):  # of what finish() does not change it is the value itself
+        return _resolve(name[4:], values, results, adjoints)
+    if name.endswith(("_i", "_j")):  # of one set: what the other side calls it
+        return _resolve(name[:-2], values, results, adjoints)
+    raise KeyError(name)

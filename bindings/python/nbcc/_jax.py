@@ -1,0 +1,97 @@
+"""Calls inside of JAX's transformations: grad, jit, vmap. The door is `call`. Only imported where JAX is.
+
+A traced call is a `jax.pure_callback`: when it runs, its inputs are copied to the host, summed over there or on the
+pipeline's device, and the results copied back. Outside of transformations JAX's arrays are read where they are."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Mapping, Sequence, Tuple
+
+import jax
+import numpy
+
+from ._adjoint import Call
+from ._handles import INPUT_I, PARAM
+
+
+def is_traced(arrays: Sequence[Any], keywords: Mapping[str, Any]) -> bool:
+    return any(isinstance(value, jax.core.Tracer) for value in (*arrays, *keywords.values()))
+
+
+def call(pipeline: Any, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+    plan = Call(pipeline, arrays, keywords, lambda a, b: a is b)
+    if plan.options.get("stream") is not None:
+        raise TypeError(f"{pipeline.name}(): stream= cannot be given inside of a transformation of JAX")
+    names = [name for name, value in plan.values.items() if isinstance(value, jax.Array)]
+    results = _differentiable(plan, names)(*[plan.values[name] for name in names])
+    wanted = {field.name: value for field, value in zip(plan.outputs, results)}
+    values = [wanted[field.name] for field in plan.wanted]
+    if len(values) == 1:
+        return values[0]
+    return pipeline._family.result_type(tuple(field.name for field in plan.wanted))(*values)
+
+
+def _differentiable(plan: Call, names: List[str]) -> Any:
+    @jax.custom_vjp
+    def sums(*values: Any) -> Tuple[Any, ...]:
+        return _run(plan, names, values)
+
+    def forward(*values: Any) -> Tuple[Any, Any]:
+        results = sums(*values)
+        return results, (values, results)
+
+    def backward(saved: Any, adjoints_of_results: Any) -> Tuple[Any, ...]:
+        values, results = saved
+        adjoints = {
+            field.name: adjoint for field, adjoint in zip(plan.outputs, adjoints_of_results) if not field.integral
+        }
+        known = dict(zip(names, values))
+        by = [name for name in names if not plan.field(name).integral]
+        by = [name for name in by if jax.numpy.issubdtype(known[name].dtype, jax.numpy.floating)]
+        found = plan.gradients(known, {f.name: r for f, r in zip(plan.outputs, results)}, adjoints, by)
+        gradients: List[Any] = []
+        for name in names:
+            gradient = found.get(name)
+            if gradient is not None:
+                gradient = jax.numpy.asarray(gradient)
+                if plan.field(name).role == PARAM:
+                    gradient = gradient.sum(0)
+                gradient = gradient.reshape(known[name].shape).astype(known[name].dtype)
+            gradients.append(gradient)  # None: 0
+        return tuple(gradients)
+
+    sums.defvjp(forward, backward)
+    return sums
+
+
+def _run(plan: Call, names: List[str], values: Sequence[Any]) -> Tuple[Any, ...]:
+    shapes = _shapes(plan, dict(zip(names, values)))
+
+    def on_host(*arrays: Any) -> Tuple[Any, ...]:
+        given: Dict[str, Any] = {}
+        for name, array in zip(names, arrays):
+            array = numpy.asarray(array)
+            given[name] = array.tolist() if plan.field(name).role == PARAM else array
+        return tuple(
+            numpy.asarray(result).astype(shape.dtype, copy=False) for result, shape in zip(plan.run(given), shapes)
+        )
+
+    return tuple(jax.pure_callback(on_host, tuple(shapes), *values, vmap_method="sequential"))
+
+
+def _shapes(plan: Call, values: Mapping[str, Any]) -> List[jax.ShapeDtypeStruct]:
+    ni = plan.options.get("ni")
+    known = {**plan.values, **values}
+    inputs = [(name, value) for name, value in known.items() if plan.field(name).role != PARAM]
+    for name, value in inputs:
+        if plan.field(name).role == INPUT_I:
+            ni = numpy.shape(value)[0]
+    if ni is None:
+        raise TypeError(f"{plan.pipeline.name}() has no input_i: ni= must tell the number of i-particles")
+    options = plan.pipeline._family.options
+    double = (plan.options.get("precision") or options.precision) == "double" or any(
+        getattr(value, "dtype", None) == numpy.float64 for _, value in inputs
+    )
+    real = jax.dtypes.canonicalize_dtype(numpy.float64 if double else numpy.float32)
+    whole = jax.dtypes.canonicalize_dtype(numpy.int64)
+    return [jax.ShapeDtypeStruct((ni, *field.shape), whole if field.integral else real) for field in plan.outputs]

@@ -1,0 +1,75 @@
+"""Calls with PyTorch's tensors that require gradients. The door is `call`. Both ways of a derivative are calls of
+pipelines, so that derivatives can be differentiated again. Only imported where PyTorch is."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Mapping, Sequence, Tuple
+
+import torch
+
+from ._adjoint import Call
+from ._handles import PARAM
+
+
+def requires_gradient(arrays: Sequence[Any], keywords: Mapping[str, Any]) -> bool:
+    tensors = [value for value in (*arrays, *keywords.values()) if isinstance(value, torch.Tensor)]
+    if any(map(torch._C._functorch.is_batchedtensor, tensors)):
+        raise RuntimeError("nbcc pipelines cannot be mapped by torch.func.vmap; batches= sums over several systems at once")
+    return any(tensor.requires_grad for tensor in tensors)
+
+
+def detached(value: Any) -> Any:
+    return value.detach() if isinstance(value, torch.Tensor) else value
+
+
+def call(pipeline: Any, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+    plan = Call(pipeline, arrays, keywords, lambda a, b: a is b)
+    names = [name for name, value in plan.values.items() if isinstance(value, torch.Tensor)]
+    results = _Sum.apply(plan, names, *[plan.values[name] for name in names])
+    wanted = {field.name: value for field, value in zip(plan.outputs, results)}
+    values = [wanted[field.name] for field in plan.wanted]
+    if len(values) == 1:
+        return values[0]
+    return pipeline._family.result_type(tuple(field.name for field in plan.wanted))(*values)
+
+
+def _plain(plan: Call, values: Dict[str, Any]) -> Dict[str, Any]:
+    """Params are numbers, wherever their tensors lie: those of a GPU are copied."""
+    return {
+        name: value.detach().tolist() if plan.field(name).role == PARAM else value.detach()
+        for name, value in values.items()
+    }
+
+
+class _Sum(torch.autograd.Function):  # type: ignore[misc]
+    @staticmethod
+    def forward(ctx: Any, plan: Call, names: List[str], *tensors: torch.Tensor) -> Tuple[torch.Tensor, ...]:
+        results = plan.run(_plain(plan, dict(zip(names, tensors))))
+        ctx.plan, ctx.names = plan, names
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(*tensors, *results)
+        ctx.mark_non_differentiable(*[r for r, field in zip(results, plan.outputs) if field.integral])
+        return tuple(results)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Tuple[Any, ...]:
+        plan, names, saved = ctx.plan, ctx.names, ctx.saved_tensors
+        values = dict(zip(names, saved))
+        results = {field.name: value for field, value in zip(plan.outputs, saved[len(names) :])}
+        adjoints = {
+            field.name: grad.contiguous() for field, grad in zip(plan.outputs, grads) if grad is not None and not field.integral
+        }
+        wanted = [name for name, needed in zip(names, ctx.needs_input_grad[2:]) if needed]
+        if not adjoints or not wanted:
+            return (None,) * (2 + len(names))
+        found = plan.gradients(values, results, adjoints, wanted)
+        gradients: List[Any] = []
+        for name in names:
+            gradient = found.get(name)
+            if gradient is not None:
+                like = values[name]
+                if plan.field(name).role == PARAM:
+                    gradient = gradient.sum(0)
+                gradient = gradient.reshape(like.shape).to(device=like.device, dtype=like.dtype)
+            gradients.append(gradient)
+        return (None, None, *gradients)

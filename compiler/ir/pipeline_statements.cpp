@@ -1,0 +1,212 @@
+// The contributions of a pipeline -> statements, by pipeline_statements(): what all guards have in common stands first,
+// in skip_if or in one `if`; then outputs in their order, those under one guard together. How a contribution becomes
+// terms is contribution_terms.cpp's, how a value is said node_form.cpp's.
+#include "compiler/ir/pipeline_statements.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace nbcc {
+namespace {
+
+// What stands before all other statements, and under which guard these then are.
+struct Common {
+  NodeId skipped = kNone;  // the pair is, where this does not hold
+  NodeId block = kNone;    // under which all statements stand
+};
+
+// Statements of a pipeline's contributions, in blocks that have a guard in common.
+class Planner {
+ public:
+  explicit Planner(const Pipeline& pipeline) : pipeline_(pipeline), graph_(pipeline.pair) {}
+
+  void plan() {
+    common_ = common_guard();
+    for (const Field& field : pipeline_.fields) {
+      if (field.role != Role::Output || field.reduction == Reduction::At) continue;
+      if (keeps_index(field.reduction) && (field.length > 0 || has_followers(field)))
+        choose(field);
+      else
+        for (int c = 0; c < field.components(); ++c) contribute(field, field.first + c);
+    }
+  }
+
+  std::vector<Block> blocks;
+
+  // The conditions of skip_if, in their order.
+  std::vector<Guard> skipped() const {
+    if (common_.skipped == kNone) return {};
+    const Node& n = graph_[common_.skipped];
+    if (n.op != Op::Not) return {{common_.skipped, true}};
+    std::vector<Guard> result;
+    NodeId rest = n.args[0];
+    for (; graph_[rest].op == Op::Or; rest = graph_[rest].args[0]) result.push_back({graph_[rest].args[1], false});
+    result.push_back({rest, false});
+    std::ranges::reverse(result);
+    return result;
+  }
+
+ private:
+  const Contribution& contribution(int component) const { return pipeline_.contributions.at(std::size_t(component)); }
+
+  bool unwritten(const Field& field, int component) const {
+    return !has_followers(field) && field.reduction != Reduction::At &&
+           is_unwritten(graph_, field, contribution(component));
+  }
+
+  bool has_followers(const Field& chooser) const {
+    return std::ranges::any_of(pipeline_.fields, [&](const Field& f) {
+      return f.role == Role::Output && f.reduction == Reduction::At && f.follows == chooser.first;
+    });
+  }
+
+  // A guard's own part, behind what skip_if says of all.
+  NodeId own(NodeId guard, NodeId skipped) const {
+    if (skipped == kNone) return guard;
+    return guard == skipped ? kNone : graph_[guard].args[1];
+  }
+
+  bool is_common(NodeId guard) const {
+    return std::ranges::all_of(pipeline_.contributions, [&](const Contribution& c) {
+      if (c.guard == guard) return true;
+      return c.guard != kNone && graph_[c.guard].op == Op::And && graph_[c.guard].args[0] == guard;
+    });
+  }
+
+  // skip_if says what is negated, and what outputs that nothing is written to are under; `if` what is under nothing but
+  // it. Terms under guards of their own are not joined under another.
+  Common common_guard() const {
+    if (pipeline_.contributions.empty() || pipeline_.contributions[0].guard == kNone) return {};
+    const NodeId first = pipeline_.contributions[0].guard;
+    const bool is_and = graph_[first].op == Op::And;
+    const NodeId left = is_and ? graph_[first].args[0] : kNone;
+    bool alike = true, plain = true;
+    NodeId of_unwritten = kNone;
+    for (const Field* field = nullptr; const Contribution& c : pipeline_.contributions) {
+      const int component = int(&c - pipeline_.contributions.data());
+      field = &pipeline_.field_of(Role::Output, component);
+      alike = alike && c.guard == first;
+      plain = plain && terms_of(graph_, *field, c.value, kNone).size() == 1;
+      if (unwritten(*field, component)) of_unwritten = c.guard;
+    }
+    if (of_unwritten != kNone && is_common(of_unwritten)) return {of_unwritten, kNone};
+    if (is_and && graph_[left].op == Op::Not && is_common(left)) return {left, kNone};
+    if (alike && (graph_[first].op == Op::Not || graph_.is_constant(first) || !plain)) return {first, kNone};
+    if (alike) return {kNone, first};
+    if (graph_[first].op == Op::Not && is_common(first)) return {first, kNone};
+    return {};
+  }
+
+  // Guards of statements: nothing of what holds for all of them.
+  NodeId guard_of(int component) const {
+    const NodeId guard = contribution(component).guard;
+    return common_.block != kNone ? kNone : own(guard, common_.skipped);
+  }
+
+  Guard in_block(const Guard& guard) const {
+    return guard.id == kNone && common_.block != kNone ? Guard{common_.block} : guard;
+  }
+
+  // To the first block under this guard; where the order matters, to the last block of all if it is under it.
+  void add(const Guard& guard, Statement statement, bool in_order) {
+    const Guard whole = in_block(guard);
+    auto block = std::ranges::find(blocks, whole, &Block::guard);
+    if (in_order && block != blocks.end()) block = blocks.back().guard == whole ? blocks.end() - 1 : blocks.end();
+    if (block == blocks.end()) block = blocks.insert(block, Block{whole, {}});
+    block->statements.push_back(std::move(statement));
+  }
+
+  void contribute(const Field& field, int component) {
+    const Contribution& c = contribution(component);
+    const std::string out = component_name(field, component);
+    if (c.scale != kNone)
+      throw std::runtime_error(fmt::format("the scale of '{}' cannot be written: it has been taken out", out));
+    const NodeId guard = guard_of(component);
+    if (guard == kNone && unwritten(field, component)) return;
+    if (field.reduction == Reduction::Count) {
+      for (const Guard& g : counted(graph_, field, c.value, guard)) add({}, condition_of(g, out + " += ", ""), false);
+      return;
+    }
+    const std::vector<Term> terms = terms_of(graph_, field, c.value, guard);
+    for (const Term& term : terms) add(term.guard, reduction(field, out, term, c.logit), terms.size() > 1);
+  }
+
+  Statement reduction(const Field& field, const std::string& out, const Term& term, NodeId logit) const {
+    const Said right = term.negative ? Said{"@", term.value} : said(graph_, field, term.value);
+    std::vector<Value> values;
+    if (right.value != kNone) values.push_back({right.value});
+    switch (field.reduction) {
+      case Reduction::Sum:
+        if (right.pattern == "@" && !term.negative && graph_[right.value].op == Op::Neg)
+          return {out + " -= @", {{graph_[right.value].args[0]}}};
+        return {fmt::format("{} {} {}", out, term.negative ? "-=" : "+=", right.pattern), values};
+      case Reduction::Product:
+        return {fmt::format("{} *= {}", out, right.pattern), values};
+      case Reduction::Softmax: {
+        const Node& weight = graph_[logit];
+        const Type type = graph_[term.value].type;
+        values.insert(values.begin(), {weight.op == Op::Cast && weight.type == type ? weight.args[0] : logit});
+        return {fmt::format("{0} = softmax({0}, @, {1})", out, right.pattern), values};
+      }
+      default:
+        return {fmt::format("{0} = {1}({0}, {2})", out, name(field.reduction), right.pattern), values};
+    }
+  }
+
+  // All places have one value, and so has each component of what goes along.
+  void choose(const Field& field) {
+    const NodeId value = contribution(field.first).value;
+    for (int c = 1; c < field.components(); ++c)
+      if (contribution(field.first + c).value != value)
+        throw std::runtime_error(fmt::format("'{}' cannot be written: its places differ", field.name));
+    const Guard guard{guard_of(field.first)};
+    if (!(field.length == 0 && guard.id == kNone && unwritten(field, field.first)))
+      add(guard, reduction(field, field.name, {{}, value}, kNone), false);
+    for (const Field& other : pipeline_.fields)
+      if (other.role == Role::Output && other.reduction == Reduction::At && other.follows == field.first)
+        add(guard, along(other, field), false);
+  }
+
+  Statement along(const Field& field, const Field& chooser) const {
+    std::vector<NodeId> parts;
+    for (int c = 0; c < field.width; ++c) parts.push_back(contribution(field.first + c).value);
+    for (int c = 0; c < field.components(); ++c)
+      if (contribution(field.first + c).value != parts[std::size_t(c % field.width)])
+        throw std::runtime_error(fmt::format("'{}' cannot be written: its places differ", field.name));
+    std::string right;
+    std::vector<Value> values;
+    if (field.width > 1) {
+      const Form form = Forms(pipeline_, graph_).vector(parts);
+      right = form.pattern;
+      for (const Form::Operand& operand : form.operands) values.push_back({operand.id, operand.least});
+    } else {
+      const Said number = said(graph_, field, parts[0]);
+      right = number.pattern;
+      if (number.value != kNone) values.push_back({number.value});
+    }
+    return {fmt::format("{} = at({}, {})", field.name, chooser.name, right), values};
+  }
+
+  const Pipeline& pipeline_;
+  const Graph& graph_;
+  Common common_;
+};
+
+}  // namespace
+
+Statement condition_of(const Guard& guard, const std::string& before, const std::string& behind) {
+  if (guard.id == kNone) return {before + "true" + behind};
+  return {before + (guard.negated ? "!@" : "@") + behind, {{guard.id, guard.negated ? Level::Operand : Level::Choice}}};
+}
+
+PairStatements pipeline_statements(const Pipeline& pipeline) {
+  Planner planner(pipeline);
+  planner.plan();
+  PairStatements result{{}, std::move(planner.blocks)};
+  for (const Guard& guard : planner.skipped()) result.skips.push_back(condition_of(guard, "skip_if(", ")"));
+  return result;
+}
+
+}  // namespace nbcc

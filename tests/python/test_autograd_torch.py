@@ -1,0 +1,102 @@
+"""Calls with PyTorch's tensors that require gradients, against PyTorch's own derivatives and against differences."""
+
+import pathlib
+
+import pytest
+
+torch = pytest.importorskip("torch")
+import nbcc  # noqa: E402
+
+PIPELINES = pathlib.Path(__file__).parents[2] / "pipelines"
+DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
+
+
+def random(*shape, device, seed=0):
+    made = torch.rand(shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed)) + 0.3
+    return made.to(device).requires_grad_()
+
+
+def compiled(text, **options):
+    return nbcc.compile(source=text, precision="double", **options)
+
+
+GRAVITY = (PIPELINES / "gravity.pipe").read_text()
+LOGSUMEXP = """
+input_i vec3 q; input_j vec3 k; input_j vec3 v; param real scale = 0.7;
+output(logsumexp) real z; output(softmax) vec3 y; output(min) real least;
+real logit = scale * dot(q, k);
+z = logsumexp(z, 0.5 * logit * logit);
+y = softmax(y, logit, v * q.x);
+least = min(least, logit);
+"""
+FINISHED = """
+input_i real xi; input_i real bi; input_j real xj; param real p = 1.3;
+output(sum) real s; output(sum) real t; output(count) int n;
+real d = xj - xi; s += d * d * p; t += exp(-d * d); n += d > 0.0;
+void finish() { real a = s; s = a * t * bi + p * xi * xi; t = t / (1.0 + a * a) + n; }
+"""
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_gradcheck_of_sums(device):
+    gravity = compiled(GRAVITY)
+    x, y, m = random(4, 3, device=device), random(5, 3, device=device, seed=1), random(5, device=device, seed=2)
+    eps2 = torch.tensor(0.3, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda *a: tuple(gravity(a[0], a[1], a[2], eps2=a[3])), (x, y, m, eps2))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_gradgradcheck(device):
+    gravity = compiled(GRAVITY)
+    x, y, m = random(3, 3, device=device), random(4, 3, device=device, seed=1), random(4, device=device, seed=2)
+    assert torch.autograd.gradgradcheck(lambda *a: gravity(*a, eps2=0.3, outputs="pot"), (x, y, m))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_one_set(device):
+    gravity = compiled(GRAVITY)
+    x, m = random(5, 3, device=device), random(5, device=device, seed=2)
+    f = lambda x, m: tuple(gravity(x, x, m, eps2=0.3))
+    assert torch.autograd.gradcheck(f, (x, m))
+    assert torch.autograd.gradgradcheck(lambda x, m: gravity(x, x, m, eps2=0.3, outputs="pot"), (x, m))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_other_reductions_and_finish(device):
+    weights, finished = compiled(LOGSUMEXP), compiled(FINISHED)
+    q, k, v = random(3, 3, device=device), random(4, 3, device=device, seed=1), random(4, 3, device=device, seed=2)
+    assert torch.autograd.gradcheck(lambda *a: tuple(weights(*a)), (q, k, v))
+    assert torch.autograd.gradgradcheck(lambda *a: weights(*a, outputs="z"), (q, k, v))
+    x, b, y = random(3, device=device), random(3, device=device, seed=1), random(4, device=device, seed=2)
+    assert torch.autograd.gradcheck(lambda *a: tuple(finished(*a))[:2], (x, b, y))
+
+
+def test_backward_equals_pytorchs_own():
+    gravity = compiled(GRAVITY)
+    x, m = random(40, 3, device="cpu"), random(40, device="cpu", seed=1)
+    d = x[None] - x[:, None]
+    own = torch.autograd.grad((-(m * ((d * d).sum(-1) + 0.01).rsqrt()).sum(1) * m).sum(), (x, m))
+    ours = torch.autograd.grad((gravity(x, x, m, eps2=0.01, outputs="pot") * m).sum(), (x, m))
+    for a, b in zip(own, ours):
+        assert torch.allclose(a, b, rtol=1e-12, atol=1e-12)
+
+
+def test_without_gradients_nothing_is_saved():
+    gravity = nbcc.compile(source=GRAVITY)
+    x, m = torch.rand(5, 3, requires_grad=True), torch.rand(5)
+    with torch.no_grad():
+        assert not gravity(x, x, m).acc.requires_grad
+    assert gravity(x, x, m).acc.requires_grad
+    assert not gravity(x.detach(), x.detach(), m).acc.requires_grad
+
+
+def test_what_is_refused():
+    gravity = nbcc.compile(source=GRAVITY)
+    x, m = torch.rand(5, 3, requires_grad=True), torch.rand(5)
+    with pytest.raises(TypeError, match="out= cannot be given where derivatives are taken"):
+        gravity(x, x, m, out=(torch.empty(5, 3), torch.empty(5)))
+    with pytest.raises(RuntimeError, match="vmap"):
+        torch.func.vmap(lambda x: gravity(x, x, m, outputs="pot"))(torch.rand(2, 5, 3, requires_grad=True))
+    product = nbcc.compile(source="input_i real x; input_j real y; output(product) real p; p *= x + y;")
+    with pytest.raises(nbcc.UsageError, match="no derivative"):
+        product(torch.rand(3, requires_grad=True), torch.rand(4))
