@@ -250,27 +250,28 @@ void Lowering::lower_finish(const clang::FunctionDecl* function) {
   });
 }
 
+void Lowering::mark_used(const Graph& graph, const std::vector<NodeId>& from) {
+  const std::vector<bool> alive = reachable(graph, from);
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    const Node& n = graph[id];
+    if (!alive[std::size_t(id)]) continue;
+    if (n.op == Op::Lookup) used_.emplace(Op::Param, pipeline_.tables[std::size_t(n.payload)].first);
+    if (arity(n.op) == 0) used_.emplace(n.op, n.payload);
+  }
+}
+
 void Lowering::warn_unused() {
-  std::set<std::pair<Op, std::int64_t>> used;  // leaves: components of the inputs and params
-  const auto mark = [&](const Graph& graph, const std::vector<NodeId>& from) {
-    const std::vector<bool> alive = reachable(graph, from);
-    for (NodeId id = 0; id < graph.size(); ++id) {
-      const Node& n = graph[id];
-      if (!alive[std::size_t(id)]) continue;
-      if (n.op == Op::Lookup) used.emplace(Op::Param, pipeline_.tables[std::size_t(n.payload)].first);
-      if (arity(n.op) == 0) used.emplace(n.op, n.payload);
-    }
-  };
-  mark(pipeline_.pair, pipeline_.roots());
-  mark(pipeline_.finish, pipeline_.finished);
+  mark_used(pipeline_.pair, pipeline_.roots());
+  mark_used(pipeline_.finish, pipeline_.finished);
   for (const Field& field : pipeline_.fields) {
     if (diagnostics_.size() >= kMaxWarnings) return;
     if (field.role == Role::Output) {
       warn_unwritten(field);
       continue;
     }
-    const auto first = used.lower_bound({leaf_of(field.role), field.first});
-    if (first == used.end() || *first >= std::pair(leaf_of(field.role), std::int64_t(field.first + field.components())))
+    const auto first = used_.lower_bound({leaf_of(field.role), field.first});
+    if (first == used_.end() ||
+        *first >= std::pair(leaf_of(field.role), std::int64_t(field.first + field.components())))
       diagnostics_.push_back({Severity::Warning, field.where,
                               fmt::format("{} '{}' is declared and never used", name(field.role), field.name)});
   }

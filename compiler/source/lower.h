@@ -136,6 +136,7 @@ class Lowering {
   Contribution combine_whole(const std::vector<Contributed>& parts, Op op);
   NodeId never_written(const Field& field);
   void warn_unused();
+  void mark_used(const Graph& graph, const std::vector<NodeId>& from);
   void warn_unwritten(const Field& field);
   Location location(clang::SourceLocation where) const;
   void report(Severity severity, clang::SourceLocation where, std::string message);
@@ -251,6 +252,7 @@ class Lowering {
   void forget_variables();
   Value variable_of(const clang::Expr* argument, const char* function);
   Value differentiated(const clang::Expr* argument, const char* function);
+  Value rate_given(const clang::Expr* argument, const Value& x);
   [[noreturn]] void reject_function(NodeId node, clang::SourceLocation where);
   Value gradient_of(const clang::CallExpr* expression);
   Value rate_of(const clang::CallExpr* expression);
@@ -304,10 +306,11 @@ class Lowering {
   int errors_ = 0;
   std::vector<std::vector<Contributed>> contributed_;
   std::vector<Frame> frames_;
-  NodeId path_ = kNone;                        // guard of the statement being executed
-  NodeId skip_ = kNone;                        // the pair is skipped where this holds
-  std::set<const clang::VarDecl*> variables_;  // by which something is differentiated
-  std::vector<const clang::VarDecl*> owners_;  // of the nodes that these have of their own, by number less one
+  NodeId path_ = kNone;                         // guard of the statement being executed
+  NodeId skip_ = kNone;                         // the pair is skipped where this holds
+  std::set<const clang::VarDecl*> variables_;   // by which something is differentiated
+  std::vector<const clang::VarDecl*> owners_;   // of the nodes that these have of their own, by number less one
+  std::set<std::pair<Op, std::int64_t>> used_;  // leaves: components of the inputs and params
   bool finishing_ = false;
   int executed_ = 0;        // statements so far, a bound on unrolling
   int evaluated_ = 0;       // expressions so far, likewise

@@ -44,6 +44,12 @@ std::string_view kind_of(Type type) {
   return type == Type::Bool ? "a condition" : type == Type::Index ? "an index" : "a whole number";
 }
 
+std::string kind_of(const Shape& shape) {
+  if (shape.is_matrix) return fmt::format("a mat{}", shape.width);
+  if (shape.length > 0) return "an array";
+  return shape.width > 1 ? fmt::format("a vec{}", shape.width) : "a number";
+}
+
 }  // namespace
 
 void Lowering::find_variables(const clang::Stmt* statement) {
@@ -95,18 +101,22 @@ Value Lowering::variable_of(const clang::Expr* argument, const char* function) {
   if (!variable)
     throw Rejected{
         where, fmt::format("{} differentiates by an input, a param or a variable; give this a name first", function)};
-  if (output_of(variable))
-    throw Rejected{where, fmt::format("'{0}' is an output, and nothing is differentiated by it; in finish() write "
-                                      "'real x = {0};' before it is used, and differentiate by x",
-                                      variable->getName().str())};
+  if (output_of(variable)) {
+    const std::string remedy = finishing_ ? "; copy it into a variable first, and use that in the expression" : "";
+    throw Rejected{where, fmt::format("'{}' is an output; {} differentiates by an input, a param or a variable{}",
+                                      variable->getName().str(), function, remedy)};
+  }
   const LValue lvalue = lvalue_of(argument);
   if (!is_floating(lvalue.shape.scalar))
     throw Rejected{where, fmt::format("'{}' is {}: {} differentiates by real numbers", variable->getName().str(),
                                       kind_of(lvalue.shape.scalar), function)};
+  if (lvalue.shape.length > 0 && !lvalue.shape.is_matrix)
+    throw Rejected{where, fmt::format("{} differentiates by one element of an array at a time", function)};
   const Value value = read(lvalue, where);
   if (std::ranges::any_of(value.parts, [&](NodeId part) { return graph_->is_constant(part); }))
     throw Rejected{where, fmt::format("'{}' is a constant; {} differentiates by an input, a param or a variable",
                                       variable->getName().str(), function)};
+  mark_used(*graph_, value.parts);
   return value;
 }
 
@@ -115,12 +125,23 @@ Value Lowering::differentiated(const clang::Expr* argument, const char* function
   if (!is_floating(value.shape.scalar))
     throw Rejected{argument->getExprLoc(),
                    fmt::format("{} differentiates real numbers; this is {}", function, kind_of(value.shape.scalar))};
+  // The derivative of a x + b knows neither x nor b, and both have been used.
+  mark_used(*graph_, value.parts);
   return value;
 }
 
 void Lowering::reject_function(NodeId node, clang::SourceLocation where) {
   const std::string_view function = name((*graph_)[node].op);
-  throw Rejected{where, fmt::format("{} has no derivative in the language, which has no digamma function", function)};
+  throw Rejected{where, fmt::format("{} cannot be differentiated: the language has no digamma function", function)};
+}
+
+Value Lowering::rate_given(const clang::Expr* argument, const Value& x) {
+  const clang::SourceLocation where = argument->getExprLoc();
+  const Value rate = evaluate(argument);
+  if (kind_of(rate.shape) != kind_of(x.shape))
+    throw Rejected{where, fmt::format("the variable is {}, and its rate of change here {}", kind_of(x.shape),
+                                      kind_of(rate.shape))};
+  return convert(rate, x.shape, where);
 }
 
 // grad(u, x)
@@ -151,7 +172,7 @@ Value Lowering::rate_of(const clang::CallExpr* expression) {
   std::map<NodeId, NodeId> rates;
   for (unsigned k = 1; k < expression->getNumArgs(); k += 2) {
     const Value x = variable_of(expression->getArg(k), "ddt");
-    const Value rate = convert(evaluate(expression->getArg(k + 1)), x.shape, expression->getArg(k + 1)->getExprLoc());
+    const Value rate = rate_given(expression->getArg(k + 1), x);
     for (std::size_t c = 0; c < x.parts.size(); ++c)
       if (!rates.emplace(x.parts[c], rate.parts[c]).second)
         throw Rejected{expression->getArg(k)->getExprLoc(), "this variable has a rate already"};

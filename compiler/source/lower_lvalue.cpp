@@ -149,7 +149,8 @@ LValue Lowering::lvalue_of_variable(const clang::DeclRefExpr* reference) {
   if (const auto field = fields_.find(variable); field != fields_.end()) {
     const Field& f = pipeline_.fields[std::size_t(field->second)];
     const bool result = finishing_ && f.role == Role::Output;
-    return {variable, 0, {result ? result_type(f) : f.type, f.length, f.width, f.columns}};
+    const bool is_matrix = shape_of(variable->getType(), where, f.role == Role::Param).is_matrix;
+    return {variable, 0, {result ? result_type(f) : f.type, f.length, f.width, f.columns, is_matrix}};
   }
   if (const auto found = environment_.find(variable); found != environment_.end())
     return {variable, 0, found->second.shape};

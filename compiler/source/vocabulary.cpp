@@ -217,17 +217,18 @@ constexpr std::string_view kGrad =
     "template <__number U> mat2 @(const U&, const mat2&);\n"
     "template <__number U> mat3 @(const U&, const mat3&);\n"
     "template <__number U> mat4 @(const U&, const mat4&);\n"
-    "template <__number U, class X, long long n> void @(const U&, const X (&)[n]) = delete(\"grad differentiates by "
-    "one "
+    "template <__number U, class X, long long n> X @(const U&, const X (&)[n]) = delete(\"grad differentiates by one "
     "element of an array at a time\");\n"
-    "template <__vector U, class X> void @(const U&, const X&) = delete(\"grad is of single numbers; differentiate "
-    "each component, as grad(v.x, x)\");";
+    "template <__vector U, class X> X @(const U&, const X&) = delete(\"grad is of single numbers; differentiate each "
+    "component, as grad(v.x, x)\");";
 constexpr std::string_view kDdt =
     "template <__number E, class... R> __floating<E> @(const E&, const R&...);\n"
     "template <__vector E, class... R> E @(const E&, const R&...);\n"
     "template <class... R> mat2 @(const mat2&, const R&...);\n"
     "template <class... R> mat3 @(const mat3&, const R&...);\n"
-    "template <class... R> mat4 @(const mat4&, const R&...);";
+    "template <class... R> mat4 @(const mat4&, const R&...);\n"
+    "template <class E, long long n, class... R> E @(const E (&)[n], const R&...) = delete(\"ddt is of a number, a "
+    "vector or a matrix; differentiate each element of an array\");";
 constexpr std::string_view kAt =
     "template <class T> requires(__number<T> || __vector<T>) T @(index, T);\n"
     "template <class T> requires(__number<T> || __vector<T>) T @(index*, T);";
