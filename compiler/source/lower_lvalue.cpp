@@ -149,7 +149,8 @@ LValue Lowering::lvalue_of_variable(const clang::DeclRefExpr* reference) {
   if (const auto field = fields_.find(variable); field != fields_.end()) {
     const Field& f = pipeline_.fields[std::size_t(field->second)];
     const bool result = finishing_ && f.role == Role::Output;
-    const bool is_matrix = shape_of(variable->getType(), where, f.role == Role::Param).is_matrix;
+    const clang::CXXRecordDecl* record = variable->getType()->getAsCXXRecordDecl();
+    const bool is_matrix = record && record->getName().starts_with("mat");
     return {variable, 0, {result ? result_type(f) : f.type, f.length, f.width, f.columns, is_matrix}};
   }
   if (const auto found = environment_.find(variable); found != environment_.end())

@@ -208,6 +208,31 @@ TEST(Language, RandomNumbersAreUniformAndIndependent) {
                   });
 }
 
+// As a whole, in functions, products and copies, and after the sums.
+TEST(Language, FieldsThatAreMatrices) {
+  on_every_device(
+      "input_i mat2 a; input_j mat2 b; param mat2 m = mat2(vec2(1, 2), vec2(3, 4));\n"
+      "output(sum) mat2 sum; output(sum) double s[4];\n"
+      "mat2 copy = b; copy[0].x += 1;\n"
+      "sum += m * b;\n"
+      "s[0] += double(determinant(m) + 10 * trace(a) + 100 * determinant(copy)); s[1] += double((m * b[0]).y);\n"
+      "s[2] += double((a + m)[1].x + (2 * b)[1].y);\n"
+      "void finish() { s[3] = determinant(sum); sum = sum * m; }",
+      [](const auto& kernel, const auto& where) {
+        Values a{2, 3, 5, 7}, b{1, 4, 6, 2}, sum(4), s(4);
+        const auto matrix = [](Values& values) { return ArrayView{values.data(), Element::Double, 1, 32, 8}; };
+        SumState state(kernel);
+        state.bind("a", matrix(a)), state.bind("b", matrix(b)), state.bind("sum", matrix(sum)),
+            state.bind("s", matrix(s));
+        state.run();
+        state.wait();
+        // m b = (13 8 / 27 20)
+        EXPECT_EQ(s, (Values{-2 + 10 * 9 + 100 * (2 * 2 - 4 * 6), 3 * 1 + 4 * 4, 5 + 3 + 2 * 2, 13 * 20 - 8 * 27}))
+            << where;
+        EXPECT_EQ(sum, (Values{13 + 24, 26 + 32, 27 + 60, 54 + 80})) << where;
+      });
+}
+
 // All numbers are small and whole, so that every precision has them exactly.
 TEST(Language, MatricesVectorsArraysAndResultsOfFunctions) {
   on_every_device(
