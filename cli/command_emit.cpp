@@ -124,7 +124,8 @@ void add_emit(CLI::App& app, Invocation&) {
                   "of particles; forward: the pipeline with the outputs that adjoints need")
       ->check(CLI::IsMember({"i", "j", "set", "forward"}))
       ->capture_default_str();
-  command.add_option("--of", options->of, "adjoint: outputs that are differentiated, separated by commas; default: all");
+  command.add_option("--of", options->of,
+                     "adjoint: outputs that are differentiated, separated by commas; default: all");
   command.add_option("--by", options->by, "adjoint: what by, separated by commas; default: all real numbers");
   command.add_option("-o,--output", options->output, "Where to write; '-' is standard output")->capture_default_str();
   command.add_flag("--force", options->force, "Overwrite an existing file");
