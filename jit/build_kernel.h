@@ -23,8 +23,8 @@ KernelSource build_cpu_kernel(const Pipeline& pipeline, const Options& options, 
 KernelSource build_cuda_kernel(const Source& source, const Options& options, const std::string& dump_folder);
 KernelSource build_cuda_kernel(const Pipeline& pipeline, const Options& options, const std::string& dump_folder);
 
-// The text of an adjoint pipeline (compiler/passes/adjoint.h). side: one of these, the last of which is the pipeline with
-// the outputs that adjoints need. of, by: names separated by commas; "": all. Throws UsageError.
+// The text of an adjoint pipeline (compiler/passes/adjoint.h). side: one of these, the last of which is the pipeline
+// with the outputs that adjoints need. of, by: names separated by commas; "": all. Throws UsageError.
 inline constexpr std::string_view kAdjointSides[] = {"i", "j", "set", "forward"};
 std::string adjoint_text(const Pipeline& pipeline, std::string_view side, const std::string& of, const std::string& by);
 

@@ -147,8 +147,8 @@ nbcc_status nbcc_emit_text(const char* text, const char* name, const char* stage
   });
 }
 
-nbcc_status nbcc_adjoint_text(const char* text, const char* name, nbcc_adjoint_side side, const char* of, const char* by,
-                              nbcc_report** report, nbcc_error** error) {
+nbcc_status nbcc_adjoint_text(const char* text, const char* name, nbcc_adjoint_side side, const char* of,
+                              const char* by, nbcc_report** report, nbcc_error** error) {
   return compiling(error, [&] {
     checked(report, "the place for the report");
     *report = nullptr;

@@ -173,21 +173,22 @@ NBCC_API nbcc_status nbcc_check_text(const char* text, const char* name, nbcc_re
  * best that this machine has. options may be null. The diagnostics are the warnings. */
 NBCC_API nbcc_status nbcc_emit_text(const char* text, const char* name, const char* stage,
                                     const nbcc_pipeline_options* options, const char* isa, nbcc_report** report,
-                                    nbcc_error** error);              /* [jit] */
-/* Derivatives. Let L be any number made of a pipeline's outputs, and d_X stand for dL/dX. Of whom the derivatives are: */
+                                    nbcc_error** error); /* [jit] */
+/* Derivatives. Let L be any number made of a pipeline's outputs, and d_X stand for dL/dX. Of whom the derivatives are:
+ */
 typedef enum nbcc_adjoint_side {
   NBCC_ADJOINT_I = 0,       /* of inputs of i and of params (of these for each i its part, to be added up) */
   NBCC_ADJOINT_J = 1,       /* of inputs of j: what was j is i in the new pipeline, and what was i is j */
-  NBCC_ADJOINT_ONE_SET = 2, /* of inputs of both, where i and j are the same particles in the same order: one sum. xi and
-                               xj, which differ in their last letter, are one; other fields are known to both sides, as
-                               NAME_i or NAME_j to the other */
+  NBCC_ADJOINT_ONE_SET = 2, /* of inputs of both, where i and j are the same particles in the same order: one sum. xi
+                               and xj, which differ in their last letter, are one; other fields are known to both sides,
+                               as NAME_i or NAME_j to the other */
   NBCC_ADJOINT_FORWARD = 3  /* no derivative: the pipeline with the outputs besides that its adjoints take as inputs */
 } nbcc_adjoint_side;
 /* The text of a pipeline whose outputs are the d_X. It takes the inputs of the first one, and for each of its i besides
  * d_NAME of the outputs; where derivatives need it raw_NAME, an output before finish() (without finish() the output
  * itself), at_NAME, the j_index of a minimum or maximum, and z_NAME, of a softmax the logarithm of the weights' sum.
- * of, by: the names of the outputs that L depends on and of what it is differentiated by, separated by commas; null: all
- * real numbers. What has no derivative is NBCC_ERROR_USAGE. The diagnostics are the warnings of the text. */
+ * of, by: the names of the outputs that L depends on and of what it is differentiated by, separated by commas; null:
+ * all real numbers. What has no derivative is NBCC_ERROR_USAGE. The diagnostics are the warnings of the text. */
 NBCC_API nbcc_status nbcc_adjoint_text(const char* text, const char* name, nbcc_adjoint_side side, const char* of,
                                        const char* by, nbcc_report** report, nbcc_error** error); /* [jit] */
 NBCC_API const char* nbcc_report_text(const nbcc_report* report);     /* [jit] "" for a null pointer */
