@@ -36,6 +36,9 @@ void check_names(const Pipeline& pipeline, const std::vector<std::string>& names
 
 // Outputs that L depends on. Counts and indices do not change with the inputs.
 std::vector<Field> chosen_outputs(const Pipeline& pipeline, const AdjointChoice& choice) {
+  if (pipeline.dialect == Dialect::Cunbody)
+    throw InvalidAdjoint{fmt::format(
+        "pipeline '{}' is in the dialect of CUNBODY-1; derivatives are made of named fields", pipeline.name)};
   check_names(pipeline, choice.of, true);
   std::vector<Field> result;
   for (const Field& field : pipeline.fields) {

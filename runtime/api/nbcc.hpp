@@ -297,6 +297,15 @@ class Pipeline {
     detail::call(nbcc_pipeline_from_file, device.get(), path.c_str(), &given, &pipeline);
     return Pipeline(pipeline);
   }
+  // The text of a pipeline of derivatives, for from_text(); see nbcc_adjoint_text. of, by: names separated by commas;
+  // empty: all real numbers. Throws Error.
+  static std::string adjoint_text(const std::string& text, nbcc_adjoint_side side, const std::string& of = {},
+                                  const std::string& by = {}, const std::string& name = "pipeline") {
+    nbcc_report* report = nullptr;
+    detail::call(nbcc_adjoint_text, text.c_str(), name.c_str(), side, of.c_str(), by.c_str(), &report);
+    const std::unique_ptr<nbcc_report, decltype(&nbcc_report_free)> owner(report, nbcc_report_free);
+    return nbcc_report_text(report);
+  }
   // Takes over a pipeline that was opened through nbcc.h.
   explicit Pipeline(nbcc_pipeline* pipeline) : handle_(pipeline) {}
 

@@ -254,6 +254,8 @@ TEST(adjoint, says_what_it_cannot_do) {
   EXPECT_EQ(refusal(kGravity, {{}, {"mj"}}, AdjointSide::I), "pipeline 'case' has nothing to differentiate by");
   EXPECT_EQ(refusal("input_i real x; input_j real y; output(product) real p; p *= x + y;", {}, AdjointSide::I),
             "output 'p' is an output(product), of which nbcc makes no derivative");
+  EXPECT_EQ(refusal("OUTPUT[0] += INPUT_I[0] * INPUT_J[0];", {}, AdjointSide::I),
+            "pipeline 'case' is in the dialect of CUNBODY-1; derivatives are made of named fields");
   EXPECT_EQ(refusal("input_i int k; input_j real y; output(sum) real s; s += k * y;", {{}, {"k"}}, AdjointSide::I),
             "'k' is of whole numbers, which have no derivatives");
   EXPECT_EQ(refusal("input_i real x; input_j real y; param real t[2000]; output(sum) real s; s += x * y * t[i_index];",

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "runtime/api/nbcc.h"
+#include "runtime/api/nbcc.hpp"
 
 namespace {
 
@@ -39,6 +40,30 @@ void check(const char* text, const char* name, Report& report) {
 
 void emit(const char* stage, const nbcc_pipeline_options* options, const char* isa, Report& report) {
   report.status = nbcc_emit_text(kSum, "sum.pipe", stage, options, isa, &report.handle, &report.error);
+}
+
+TEST(CApiReport, WritesPipelinesOfDerivatives) {
+  const char* const text =
+      "input_i real xi; input_j real xj; input_j real mj; output(sum) real s;\ns += mj * xi * xj;\n";
+  Report report;
+  report.status = nbcc_adjoint_text(text, "sum.pipe", NBCC_ADJOINT_J, nullptr, "mj", &report.handle, &report.error);
+  ASSERT_EQ(report.status, NBCC_OK);
+  EXPECT_NE(report.text().find("d_mj += "), std::string::npos) << report.text();
+  EXPECT_EQ(report.text().find("d_xj"), std::string::npos);
+  EXPECT_EQ(nbcc::Pipeline::adjoint_text(text, NBCC_ADJOINT_J, "", "mj"), report.text());
+  Report parsed;
+  check(report.text().c_str(), "adjoint.pipe", parsed);
+  EXPECT_EQ(parsed.status, NBCC_OK);
+
+  Report refused;
+  refused.status = nbcc_adjoint_text(text, "sum.pipe", NBCC_ADJOINT_I, "t", nullptr, &refused.handle, &refused.error);
+  EXPECT_EQ(refused.status, NBCC_ERROR_USAGE);
+  EXPECT_EQ(refused.message(), "pipeline 'sum' has no output 't'");
+  EXPECT_EQ(refused.handle, nullptr);
+  Report no_side;
+  no_side.status =
+      nbcc_adjoint_text(text, "sum.pipe", nbcc_adjoint_side(9), nullptr, nullptr, &no_side.handle, &no_side.error);
+  EXPECT_EQ(no_side.status, NBCC_ERROR_USAGE);
 }
 
 TEST(CApiReport, TellsTheErrorsOfAText) {
