@@ -5,10 +5,10 @@ include(CMakePackageConfigHelpers)
 # Programs outside include <nbcc/nbcc.h>; here headers are included from the root of the source. The build tree has them
 # as an installation has, for tests and examples.
 set(public_include ${PROJECT_BINARY_DIR}/include)
-foreach(header nbcc.h nbcc.hpp)
+foreach(header nbcc.h nbcc.hpp nbcc_views.hpp)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/api/${header})
   file(READ ${PROJECT_SOURCE_DIR}/runtime/api/${header} text)
-  string(REPLACE "#include \"runtime/api/nbcc.h\"" "#include \"nbcc.h\"" text "${text}")
+  string(REPLACE "#include \"runtime/api/nbcc" "#include \"nbcc" text "${text}")
   file(CONFIGURE OUTPUT ${public_include}/nbcc/${header} CONTENT "${text}" @ONLY)
 endforeach()
 install(DIRECTORY ${public_include}/nbcc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)

@@ -1,5 +1,5 @@
 // Random expressions of the pipeline language that know their own range and how far rounding may lead them astray.
-// Private to random_pipeline.cpp and random_expression.cpp.
+// Private to random_pipeline.cpp, random_fields.cpp and random_expression.cpp.
 #pragma once
 #include <string>
 #include <vector>

@@ -193,22 +193,12 @@ TEST(layering, no_file_runs_back_up) {
   for (const auto& [path, file] : sources()) visit(name_of(path));
 }
 
-// File -> why it may be longer than 500 lines.
-const std::map<std::string, std::string> kLong = {
-    {"tests/support/random_pipeline.cpp", "the grammar of random texts, a function a construct, which share one state"},
-    {"runtime/api/nbcc.hpp", "the whole interface of C++ in one header, which users copy and read"}};
-
 TEST(layering, files_stay_readable) {
   std::vector<std::string> found;
   for (const auto& [path, file] : sources()) {
-    if (file.lines > 500 && !kLong.contains(path))
-      found.push_back(path + " has " + std::to_string(file.lines) + " lines");
+    if (file.lines > 500) found.push_back(path + " has " + std::to_string(file.lines) + " lines");
   }
   EXPECT_EQ(found, kNone);
-  for (const auto& [path, reason] : kLong) {
-    EXPECT_TRUE(sources().contains(path) && sources().at(path).lines > 500) << path << " needs no exception any more";
-    EXPECT_FALSE(reason.empty()) << path;
-  }
 }
 
 }  // namespace

@@ -1,0 +1,156 @@
+// What the C++ interface says of arrays: views of the caller's memory, and the error that wrong ones are. A part of
+// nbcc.hpp, which includes it.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <ranges>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+#include "runtime/api/nbcc.h"
+
+namespace nbcc {
+inline namespace v0 {
+
+// What an nbcc_status other than NBCC_OK becomes. what() is the whole message, with all diagnostics of a pipeline's
+// text.
+class Error : public std::runtime_error {
+ public:
+  Error(nbcc_status status, const std::string& message) : std::runtime_error(message), status_(status) {}
+  nbcc_status status() const noexcept { return status_; }
+
+ private:
+  nbcc_status status_;
+};
+
+namespace detail {
+
+template <typename T>
+struct ElementOf;
+template <>
+struct ElementOf<float> : std::integral_constant<nbcc_element, NBCC_FLOAT> {};
+template <>
+struct ElementOf<double> : std::integral_constant<nbcc_element, NBCC_DOUBLE_ELEMENT> {};
+template <typename T>
+  requires(std::is_integral_v<T> && std::is_signed_v<T> && sizeof(T) == 4)
+struct ElementOf<T> : std::integral_constant<nbcc_element, NBCC_INT32> {};
+template <typename T>
+  requires(std::is_integral_v<T> && std::is_signed_v<T> && sizeof(T) == 8)
+struct ElementOf<T> : std::integral_constant<nbcc_element, NBCC_INT64> {};
+
+}  // namespace detail
+
+// The types that arrays may have: float, double, 32- and 64-bit signed integers, const or not.
+template <typename T>
+concept ArrayElement = requires { detail::ElementOf<std::remove_cv_t<T>>::value; };
+
+// A contiguous range whose memory outlives the expression that it stands in: a vector, array or span by name.
+template <typename R>
+concept ArrayRange =
+    std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && std::ranges::borrowed_range<R> &&
+    ArrayElement<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
+
+// Where the components of a field's particles stand. The memory stays the caller's and must outlive the runs that use
+// it.
+struct View {
+  nbcc_view where{};
+  bool read_only = false;
+};
+
+// `count` particles, from *first on; strides in bytes. Without strides: one number per particle, one after the other.
+// A member of an array of structs: view(&p[0].x, n, sizeof(P)); a vector of three such members one after the other
+// needs nothing more, others give the distance between the components.
+template <ArrayElement T>
+View view(T* first, std::int64_t count, std::int64_t stride = sizeof(T), std::int64_t component_stride = sizeof(T)) {
+  using Plain = std::remove_cv_t<T>;
+  return {{const_cast<Plain*>(first), detail::ElementOf<Plain>::value, count, stride, component_stride},
+          std::is_const_v<T>};
+}
+
+// An (N, width) array in row-major order: the components of a particle stand together. Throws Error if `array` is not
+// a whole number of rows.
+template <ArrayRange R>
+View rows(R&& array, std::int64_t width) {
+  const std::int64_t size = std::int64_t(std::ranges::size(array));
+  if (width < 1 || size % width != 0) {
+    throw Error(NBCC_ERROR_USAGE, "an array of " + std::to_string(size) + " numbers has no whole number of rows of " +
+                                      std::to_string(width));
+  }
+  constexpr std::int64_t bytes = sizeof(std::ranges::range_value_t<R>);
+  return view(std::ranges::data(array), size / width, width * bytes, bytes);
+}
+
+// A (width, N) array in row-major order: all first components, then all second ones. Throws as rows().
+template <ArrayRange R>
+View columns(R&& array, std::int64_t width) {
+  View result = rows(array, width);
+  constexpr std::int64_t bytes = sizeof(std::ranges::range_value_t<R>);
+  result.where.stride = bytes;
+  result.where.component_stride = result.where.count * bytes;
+  return result;
+}
+
+// What the functions of compiled pipelines take: Width numbers for each particle, one particle after the other. Made of
+// contiguous ranges (a vector, array, span) of T or, where Width is not 1, of std::array<T, Width>; T is const for an
+// input. The memory stays the caller's.
+template <ArrayElement T, int Width>
+class Rows {
+ public:
+  using Row = std::array<std::remove_const_t<T>, Width>;
+
+  // An output that is not wanted.
+  Rows() = default;
+
+  // Throws Error if this is not a whole number of rows.
+  template <ArrayRange R>
+    requires std::is_convertible_v<std::remove_reference_t<std::ranges::range_reference_t<R>> (*)[], T (*)[]>
+  Rows(R&& numbers) : data_(std::ranges::data(numbers)), count_(rows(numbers, Width).where.count), is_wanted_(true) {}
+
+  template <std::ranges::contiguous_range R>
+    requires std::ranges::sized_range<R> && std::ranges::borrowed_range<R> &&
+                 std::is_same_v<std::ranges::range_value_t<R>, Row> &&
+                 (std::is_const_v<T> || !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>)
+  Rows(R&& array)
+      : data_(reinterpret_cast<T*>(std::ranges::data(array))),
+        count_(std::int64_t(std::ranges::size(array))),
+        is_wanted_(true) {}
+
+  T* data() const { return data_; }
+  std::int64_t count() const { return count_; }  // particles
+  bool is_wanted() const { return is_wanted_; }
+
+ private:
+  T* data_ = nullptr;
+  std::int64_t count_ = 0;
+  bool is_wanted_ = false;
+};
+
+namespace detail {
+
+struct RowCount {
+  const char* argument;
+  std::int64_t count;
+  bool is_wanted;
+};
+
+// The one number of particles of a side's arguments.
+inline std::int64_t count_of(const char* pipeline, std::initializer_list<RowCount> arguments) {
+  const RowCount* first = nullptr;
+  for (const RowCount& one : arguments) {
+    if (!one.is_wanted) continue;
+    if (!first) first = &one;
+    if (one.count != first->count) {
+      throw Error(NBCC_ERROR_USAGE, std::string(pipeline) + ": '" + one.argument + "' has " +
+                                        std::to_string(one.count) + " particles, but '" + first->argument + "' has " +
+                                        std::to_string(first->count));
+    }
+  }
+  return first ? first->count : 0;
+}
+
+}  // namespace detail
+
+}  // namespace v0
+}  // namespace nbcc
