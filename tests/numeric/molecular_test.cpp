@@ -228,12 +228,73 @@ TEST(LennardJones, AgreesWithALoop) {
       {[=](double r) { return u(r) - u(rc) - (r - rc) * slope(rc); }, [=](double r) { return slope(r) - slope(rc); }});
 }
 
+TEST(Switched, AgreesWithALoop) {
+  const double sigma = 0.125, eps = 1.5, rs = 0.2, rc = 0.375;
+  const auto v = [=](double r) { return 4 * eps * (std::pow(sigma / r, 12) - std::pow(sigma / r, 6)); };
+  const auto by_r = [=](double r) { return -24 * eps / r * (2 * std::pow(sigma / r, 12) - std::pow(sigma / r, 6)); };
+  const auto t = [=](double r) { return std::max(0., (r - rs) / (rc - rs)); };
+  const auto s = [=](double r) { return 1 - std::pow(t(r), 3) * (10 - 15 * t(r) + 6 * t(r) * t(r)); };
+  const auto s_by_r = [=](double r) { return -30 * std::pow(t(r) * (1 - t(r)), 2) / (rc - rs); };
+  Particles p = one_set("lennard_jones_switched", 200);
+  p.params = {{"sigma", {sigma}}, {"eps", {eps}}, {"rs", {rs}}, {"rc", {rc}}, {"box", {1, 1, 1}}};
+  expect_pair_sums(
+      "lennard_jones_switched", p, std::vector<double>(200, 1),
+      {[=](double r) { return s(r) * v(r); }, [=](double r) { return s(r) * by_r(r) + s_by_r(r) * v(r); }});
+}
+
+TEST(Yukawa, AgreesWithALoop) {
+  const Particles p = one_set("yukawa", 200);
+  const double kappa = p.params.at("kappa")[0];
+  const auto u = [=](double r) { return std::exp(-kappa * r) / r; };
+  expect_pair_sums("yukawa", p, p.fields.at("qi"), {u, [=](double r) { return -u(r) * (kappa + 1 / r); }});
+}
+
+TEST(SoftCore, AgreesWithALoop) {
+  const double sigma = 0.125, eps = 1.5, alpha = 0.4, rc = 0.375;
+  Particles p = one_set("lennard_jones_soft_core", 200);
+  const std::vector<double>& group = p.fields.at("groupi");
+  for (const double lambda : {0.0, 0.25, 1.0}) {
+    p.params = {{"sigma", {sigma}}, {"eps", {eps}}, {"lambda", {lambda}},
+                {"alpha", {alpha}}, {"rc", {rc}},   {"box", {1, 1, 1}}};
+    expect_pair_sums("lennard_jones_soft_core", p, [&](std::size_t i, std::size_t j) -> PairPotential {
+      const double l = group[i] == group[j] ? 1 : lambda;
+      const auto d = [=](double r) { return 1 / (alpha * (1 - l) * (1 - l) + std::pow(r / sigma, 6)); };
+      return {[=](double r) { return 4 * eps * l * (d(r) * d(r) - d(r)); },
+              [=](double r) { return -4 * eps * l * (2 * d(r) - 1) * d(r) * d(r) * 6 * std::pow(r / sigma, 6) / r; }};
+    });
+  }
+}
+
+// A pair of different groups: dU/dlambda as the difference of energies, and finite where the two are in one place.
+TEST(SoftCore, DerivesByLambda) {
+  const auto run = [](double distance, double lambda) {
+    Particles p = pair_at(distance);
+    p.fields["groupi"] = p.fields["groupj"] = {0, 1};
+    p.params["lambda"] = {lambda};
+    return sum("lennard_jones_soft_core", p);
+  };
+  const double h = 1e-4;
+  for (const double distance : {0.3, 0.9, 1.2}) {
+    for (const double lambda : {0.1, 0.5, 0.9}) {
+      const auto energy = [&](double l) { return total(run(distance, l).at("energy")); };
+      const double slope =
+          (8 * (energy(lambda + h) - energy(lambda - h)) - energy(lambda + 2 * h) + energy(lambda - 2 * h)) / (12 * h);
+      const double dudl = total(run(distance, lambda).at("dudl"));
+      // Differences of the fourth order: what they miss is of the order of h^4, 1e-16.
+      EXPECT_NEAR(dudl, slope, 1e-9 * std::max(1., std::fabs(slope)));
+    }
+  }
+  // l = 0, alpha = 0.5: D = 2 and dU/dlambda = 4 (D^2 - D) = 8 for the pair.
+  EXPECT_NEAR(total(run(0, 0).at("dudl")), 8, 1e-14);
+}
+
 // The shifted forms cannot tell; the others jump here.
 TEST(Cutoff, APairExactlyThereIsOutside) {
-  for (const char* pipeline : {"lennard_jones", "buckingham", "born_mayer", "ewald_real", "coulomb_reaction_field"}) {
+  for (const char* pipeline : {"lennard_jones", "buckingham", "born_mayer", "ewald_real", "coulomb_reaction_field",
+                               "yukawa", "lennard_jones_soft_core"}) {
     Particles p = pair_at(2.25);
     p.fields["qi"] = p.fields["qj"] = {1, 1};
-    p.fields["typei"] = p.fields["typej"] = {0, 1};
+    p.fields["typei"] = p.fields["typej"] = p.fields["groupi"] = p.fields["groupj"] = {0, 1};
     p.params["rc"] = {2.25};
     const Values out = sum(pipeline, p);
     EXPECT_EQ(out.at("force"), std::vector<double>(6)) << pipeline;

@@ -42,7 +42,7 @@ inline Range range_of(const std::string& field) {
   if (stem == "radius") return {0.0625, 0.125, grid};
   if (stem == "scale") return {0.5, 1, fine};
   if (stem == "m" || stem == "rho" || stem == "pres" || stem == "c" || stem == "omega") return {0.5, 1.5, fine};
-  if (stem == "type") return {0, 2, 1};
+  if (stem == "type" || stem == "group") return {0, 2, 1};
   return {-1, 1, fine};  // velocities, charges, normals, weights
 }
 
@@ -51,8 +51,9 @@ inline Values params_for(const std::string& pipeline) {
   // Half a length is no difference of two positions: which image is the nearest is no question of rounding.
   const std::vector<double> box(3, 1 + 1.0 / 2048);
   if (pipeline.starts_with("lennard_jones")) {
-    return {{"sigma", {0.125}}, {"rc", {0.375}}, {"box", box}, {"shift", {1}}};
+    return {{"sigma", {0.125}}, {"rs", {0.25}}, {"rc", {0.375}}, {"box", box}, {"shift", {1}}};
   }
+  if (pipeline == "yukawa") return {{"kappa", {4}}, {"rc", {0.375}}, {"box", box}};
   if (pipeline == "buckingham") return {{"a", {100}}, {"rho", {0.0625}}, {"c", {1e-4}}, {"rc", {0.375}}, {"box", box}};
   if (pipeline == "born_mayer") {
     return {{"a", {1, 0.5, 0.5, 0.25}},
