@@ -28,14 +28,16 @@ CLI::Option* add_choice(CLI::App& app, const char* option, std::vector<Enumerati
 
 CLI::Validator is_device() {
   return {[](const std::string& word) {
-            if (word == "cpu" || cuda_ordinal(word)) return std::string();
-            return fmt::format("'{}' is no device; there are cpu, cuda, and cuda:0, cuda:1, ...", word);
+            if (word == "cpu" || cuda_ordinals(word)) return std::string();
+            return fmt::format("'{}' is no device; there are cpu, cuda, cuda:0, cuda:1, ..., cuda:0,2 and cuda:all",
+                               word);
           },
           ""};
 }
 
 void declare_device(CLI::App& app, KernelChoice& choice) {
-  app.add_option("--device", choice.device, "Where to compute: cpu, cuda (the first GPU) or cuda:N")
+  app.add_option("--device", choice.device,
+                 "Where to compute: cpu, cuda (the first GPU), cuda:N, or several: cuda:0,2, cuda:all")
       ->check(is_device())
       ->type_name("DEVICE")
       ->capture_default_str();
@@ -104,7 +106,7 @@ Sizes SizeWords::sizes() const {
 
 Isa compiler_isa(const KernelChoice& choice) { return choice.isa.value_or(detect_isa()); }
 
-bool is_gpu(const KernelChoice& choice) { return cuda_ordinal(choice.device).has_value(); }
+bool is_gpu(const KernelChoice& choice) { return cuda_ordinals(choice.device).has_value(); }
 
 Target compiler_target(const KernelChoice& choice) {
   return is_gpu(choice) ? cuda_target() : cpu_target(compiler_isa(choice));

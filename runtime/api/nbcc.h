@@ -57,8 +57,10 @@ typedef struct nbcc_device_options {
   const char* dump_dir;  /* every stage is written here; null means $NBCC_DUMP, "" none */
 } nbcc_device_options;
 
-/* name: "cpu", or a CUDA GPU: "cuda:0", "cuda:1", ..., "cuda" for the first. Each GPU is used through its primary
- * context, as programs of the CUDA runtime use it; the caller's current context is left as it was. options may be null.
+/* name: "cpu", or a CUDA GPU: "cuda:0", "cuda:1", ..., "cuda" for the first; or several GPUs of one model as one
+ * device: "cuda:0,2", "cuda:all", with the same results bit for bit as on one of them. Each GPU is used through its
+ * primary context, as programs of the CUDA runtime use it; the caller's current context is left as it was. options may
+ * be null.
  */
 NBCC_API nbcc_status nbcc_device_open(const char* name, const nbcc_device_options* options, nbcc_device** device,
                                       nbcc_error** error);

@@ -66,8 +66,8 @@ struct DeviceOptions {
 
 class Device {
  public:
-  // "cpu", "cuda" or "cuda:N". Throws Error: NBCC_ERROR_DEVICE without such a device, NBCC_ERROR_USAGE for options that
-  // make no sense.
+  // "cpu", "cuda", "cuda:N", "cuda:0,2" or "cuda:all". Throws Error: NBCC_ERROR_DEVICE without such a device,
+  // NBCC_ERROR_USAGE for options that make no sense.
   explicit Device(const std::string& name = "cpu", const DeviceOptions& options = {}) {
     nbcc_device_options given{};
     given.size = sizeof given;

@@ -2,12 +2,15 @@
 #include "runtime/api/open_device.h"
 
 #include <cstdlib>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/cpu/cpu_device.h"
 #include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/cuda_group.h"
 #include "runtime/error.h"
 
 namespace nbcc {
@@ -36,6 +39,22 @@ std::shared_ptr<const CudaCompiler> compiler_for(const CudaDriver& driver, int o
   }
 }
 
+std::vector<int> all_ordinals() {
+  int count = 0;
+  check(cuda_driver(), cuda_driver().device_get_count(&count), "counting the GPUs");
+  std::vector<int> ordinals(static_cast<std::size_t>(count));
+  std::iota(ordinals.begin(), ordinals.end(), 0);
+  return ordinals;
+}
+
+std::shared_ptr<CudaDevice> open_gpu(int ordinal, const std::string& cache_folder, const std::string& dump_folder) {
+  const CudaDriver& driver = cuda_driver();
+  auto gpu = std::make_shared<CudaDevice>(driver, compiler_for(driver, ordinal), ordinal, cache_folder, dump_folder);
+  const char* const tunings = std::getenv("NBCC_TUNINGS");
+  if (!tunings || std::string_view(tunings) != "0") gpu->set_tunings(CudaTunings(cache_folder));
+  return gpu;
+}
+
 }  // namespace
 
 std::shared_ptr<KernelDevice> open_device(std::string_view name, const nbcc_device_options& o) {
@@ -46,15 +65,15 @@ std::shared_ptr<KernelDevice> open_device(std::string_view name, const nbcc_devi
     const Isa isa = o.isa ? isa_from_name(o.isa) : detect_isa();
     return std::make_shared<CpuDevice>(o.threads, isa, nullptr, cache_folder, dump_folder);
   }
-  if (const std::optional<int> ordinal = cuda_ordinal(name)) {
-    const CudaDriver& driver = cuda_driver();
-    auto device =
-        std::make_shared<CudaDevice>(driver, compiler_for(driver, *ordinal), *ordinal, cache_folder, dump_folder);
-    const char* const tunings = std::getenv("NBCC_TUNINGS");
-    if (!tunings || std::string_view(tunings) != "0") device->set_tunings(CudaTunings(cache_folder));
-    return device;
+  if (std::optional<std::vector<int>> ordinals = cuda_ordinals(name)) {
+    if (ordinals->empty()) *ordinals = all_ordinals();
+    std::vector<std::shared_ptr<CudaDevice>> gpus;
+    for (const int ordinal : *ordinals) gpus.push_back(open_gpu(ordinal, cache_folder, dump_folder));
+    if (gpus.size() == 1) return gpus.front();
+    return std::make_shared<CudaGroup>(std::move(gpus));
   }
-  throw DeviceError("there is no device '" + std::string(name) + "'; there are cpu, cuda and cuda:0, cuda:1, ...");
+  throw DeviceError("there is no device '" + std::string(name) +
+                    "'; there are cpu, cuda and cuda:0, cuda:1, ..., and several GPUs as one: cuda:all, cuda:0,2");
 }
 
 }  // namespace nbcc

@@ -1,4 +1,4 @@
-// Devices by name: "cpu", "cuda", "cuda:N".
+// Devices by name: "cpu", "cuda", "cuda:N", and several GPUs as one: "cuda:all", "cuda:0,2".
 // Tested by tests/unit/c_api_test.cpp.
 #pragma once
 #include <memory>

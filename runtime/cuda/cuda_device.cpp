@@ -14,13 +14,25 @@
 namespace nbcc {
 
 std::optional<int> cuda_ordinal(std::string_view name) {
-  if (name == "cuda") return 0;
+  const std::optional<std::vector<int>> all = cuda_ordinals(name);
+  if (!all || all->size() != 1) return {};
+  return all->front();
+}
+
+std::optional<std::vector<int>> cuda_ordinals(std::string_view name) {
+  if (name == "cuda") return std::vector{0};
+  if (name == "cuda:all") return std::vector<int>();
   if (!name.starts_with("cuda:")) return {};
-  int ordinal = -1;
-  const char* const end = name.data() + name.size();
-  const auto [read, error] = std::from_chars(name.data() + 5, end, ordinal);
-  if (error != std::errc() || read != end || ordinal < 0) return {};
-  return ordinal;
+  std::vector<int> all;
+  const char *at = name.data() + 4, *const end = name.data() + name.size();
+  while (at != end) {
+    int ordinal = -1;
+    const auto [read, error] = std::from_chars(at + 1, end, ordinal);
+    if (error != std::errc() || ordinal < 0 || (read != end && *read != ',')) return {};
+    all.push_back(ordinal);
+    at = read;
+  }
+  return all;
 }
 
 CudaDevice::CudaDevice(const CudaDriver& driver, std::shared_ptr<const CudaCompiler> compiler, int ordinal,

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "runtime/cuda/cuda_kernel.h"
 
@@ -15,6 +16,8 @@ namespace nbcc {
 
 // Of a device's name: "cuda" is the first, "cuda:N" the one of that number; nothing for any other name.
 std::optional<int> cuda_ordinal(std::string_view name);
+// The same, and "cuda:0,2" (cuda_group.h); "cuda:all" gives an empty list.
+std::optional<std::vector<int>> cuda_ordinals(std::string_view name);
 
 class CudaDevice final : public KernelDevice {
  public:

@@ -76,6 +76,9 @@ CudaDriver fill(const Library& library) {
   library.take(driver.ctx_pop_current, "cuCtxPopCurrent_v2");
   library.take(driver.ctx_get_current, "cuCtxGetCurrent");
 
+  library.take(driver.device_can_access_peer, "cuDeviceCanAccessPeer");
+  library.take(driver.ctx_enable_peer_access, "cuCtxEnablePeerAccess");
+
   library.take(driver.mem_get_info, "cuMemGetInfo_v2");
   library.take(driver.mem_alloc, "cuMemAlloc_v2");
   library.take(driver.mem_alloc_managed, "cuMemAllocManaged");
@@ -84,6 +87,7 @@ CudaDriver fill(const Library& library) {
   library.take(driver.mem_free_host, "cuMemFreeHost");
   library.take(driver.memcpy_htod_async, "cuMemcpyHtoDAsync_v2");
   library.take(driver.memcpy_dtoh_async, "cuMemcpyDtoHAsync_v2");
+  library.take(driver.memcpy_async, "cuMemcpyAsync");
   library.take(driver.memset_d32_async, "cuMemsetD32Async");
   library.take(driver.pointer_get_attributes, "cuPointerGetAttributes");
 

@@ -18,7 +18,8 @@ struct CudaFunction;
 using CudaDevicePointer = std::uint64_t;
 using CudaResult = int;
 
-constexpr CudaResult kCudaSuccess = 0, kCudaOutOfMemory = 2, kCudaNoDevice = 100, kCudaNotReady = 600;
+constexpr CudaResult kCudaSuccess = 0, kCudaOutOfMemory = 2, kCudaNoDevice = 100, kCudaNotReady = 600,
+                     kCudaPeerAccessAlready = 704;
 constexpr int kCudaMultiprocessors = 16, kCudaMajor = 75, kCudaMinor = 76, kCudaSharedPerMultiprocessor = 81,
               kCudaRegistersPerMultiprocessor = 82, kCudaThreadsPerMultiprocessor = 39;  // cuDeviceGetAttribute
 constexpr int kCudaMemoryType = 2, kCudaDeviceOrdinal = 9, kCudaIsManaged = 8;           // cuPointerGetAttributes
@@ -64,6 +65,9 @@ struct CudaDriver {
   CudaResult (*ctx_pop_current)(CudaContext** context);
   CudaResult (*ctx_get_current)(CudaContext** context);
 
+  CudaResult (*device_can_access_peer)(int* can, int device, int peer);
+  CudaResult (*ctx_enable_peer_access)(CudaContext* peer, unsigned flags);  // for the current context
+
   CudaResult (*mem_get_info)(std::size_t* free, std::size_t* total);
   CudaResult (*mem_alloc)(CudaDevicePointer* pointer, std::size_t bytes);
   CudaResult (*mem_alloc_managed)(CudaDevicePointer* pointer, std::size_t bytes, unsigned flags);
@@ -73,6 +77,8 @@ struct CudaDriver {
   CudaResult (*memcpy_htod_async)(CudaDevicePointer to, const void* from, std::size_t bytes, CudaStream* stream);
   CudaResult (*memcpy_dtoh_async)(void* to, CudaDevicePointer from, std::size_t bytes, CudaStream* stream);
   CudaResult (*memset_d32_async)(CudaDevicePointer to, unsigned value, std::size_t count, CudaStream* stream);
+  // Between any two places that the driver knows, of one GPU or two.
+  CudaResult (*memcpy_async)(CudaDevicePointer to, CudaDevicePointer from, std::size_t bytes, CudaStream* stream);
   // No error for memory that the driver does not know: the type of it is 0.
   CudaResult (*pointer_get_attributes)(unsigned count, int* attributes, void** values, CudaDevicePointer pointer);
 

@@ -283,11 +283,12 @@ void CudaLists::run(const SumRequest& request, const CudaPiece& piece, CudaStrea
   if (!reads_in_place()) launch(pack_, "nbcc_pack_j", ceil_div(run.nj, kBlock), 1, kBlock, false);
   const LaunchConfig config = program_->config();
   const std::int64_t of_block = config.j_slices > 1 ? 1 : config.threads / 32;
-  if (rows_)
-    launch(program_->function(), "nbcc_interact", ceil_div(run.ni, config.threads), 1, config.threads, early);
-  else
-    launch(program_->function(), "nbcc_interact", ceil_div(lists_->groups(), of_block), shares_of_groups(),
-           config.threads, early && !reads_in_place());
+  const std::int64_t blocks = rows_ ? ceil_div(run.ni, config.threads) : ceil_div(lists_->groups(), of_block);
+  const std::int64_t first = request.part.begin(blocks), count = request.part.end(blocks) - first;
+  argument_.first_group = first * of_block;
+  row_argument_.first_i = first * config.threads;
+  launch(program_->function(), "nbcc_interact", count, rows_ ? 1 : shares_of_groups(), config.threads,
+         early && (rows_ || !reads_in_place()));
 }
 
 }  // namespace nbcc

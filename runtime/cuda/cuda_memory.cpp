@@ -2,6 +2,7 @@
 // and the owners. Knows no kernels. Destructors ask the driver and pass over what it answers: there is nobody to tell.
 #include "runtime/cuda/cuda_memory.h"
 
+#include <algorithm>
 #include <array>
 #include <iterator>
 #include <limits>
@@ -49,6 +50,23 @@ CudaGpu::CudaGpu(const CudaDriver& driver, int ordinal) : driver_(driver), ordin
 }
 
 CudaGpu::~CudaGpu() { driver_.device_primary_ctx_release(device_); }
+
+bool CudaGpu::reach(const CudaGpu& other) const {
+  int can = 0;
+  require(driver_.device_can_access_peer(&can, device_, other.device_), "asking whether two GPUs are linked");
+  if (can == 0) return false;
+  const CudaContextGuard guard(*this);
+  const CudaResult result = driver_.ctx_enable_peer_access(other.context_, 0);
+  if (result != kCudaPeerAccessAlready) require(result, "opening another GPU's memory");
+  const std::lock_guard lock(shared_mutex_);
+  reached_.push_back(other.ordinal_);
+  return true;
+}
+
+bool CudaGpu::reaches(std::int64_t ordinal) const {
+  const std::lock_guard lock(shared_mutex_);
+  return ordinal == ordinal_ || std::ranges::find(reached_, ordinal) != reached_.end();
+}
 
 void CudaGpu::share(const void* begin, std::size_t bytes) const {
   const std::lock_guard lock(shared_mutex_);

@@ -29,6 +29,10 @@ class CudaGpu {
   const std::string& architecture() const { return architecture_; }  // "sm_90"
   int multiprocessors() const { return multiprocessors_; }
 
+  // Kernels of this GPU read and write memory of the other from now on. False: there is no way between the two.
+  [[nodiscard]] bool reach(const CudaGpu& other) const;
+  bool reaches(std::int64_t ordinal) const;  // its own memory, and what reach() has opened
+
   // Pinned memory of the host that counts as the GPU's own: kernels read and write it where it is. Any thread may ask.
   void share(const void* begin, std::size_t bytes) const;
   bool unshare(const void* begin) const;  // false: none begins there
@@ -53,7 +57,8 @@ class CudaGpu {
   CudaContext* context_ = nullptr;
   std::string model_, architecture_;
   int multiprocessors_ = 1;
-  mutable std::mutex shared_mutex_;
+  mutable std::mutex shared_mutex_;                       // of the two below
+  mutable std::vector<int> reached_;                      // ordinals
   mutable std::map<std::uintptr_t, std::size_t> shared_;  // bytes, by where they begin
 };
 

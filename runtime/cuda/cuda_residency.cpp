@@ -63,7 +63,7 @@ Residency residency_of(const CudaGpu& gpu, const void* data, const char* what) {
               "asking where an array lies");
   if (managed != 0) return Residency::Device;
   if (type != std::int64_t(kCudaDeviceMemory)) return Residency::Host;
-  if (ordinal != gpu.ordinal()) {
+  if (!gpu.reaches(ordinal)) {
     throw UsageError(
         fmt::format("{} lies in the memory of cuda:{}, but the sum runs on cuda:{}", what, ordinal, gpu.ordinal()));
   }

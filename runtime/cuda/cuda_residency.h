@@ -13,7 +13,7 @@ namespace nbcc {
 enum class Residency : std::uint8_t {
   None,  // no array, or none that a kernel touches
   Host,
-  Device,   // or managed
+  Device,   // or managed, or on another GPU that this one reaches (cuda_group.h)
   Fetched,  // on the device, but an output would overwrite what other particles still have to read: goes by the host
 };
 

@@ -30,9 +30,10 @@ struct CudaSearchArgument {
   CudaDevicePointer lists = 0, list_sizes = 0, extents = 0, space = 0, told = 0, counters = 0;
   std::int64_t i_are_j = 0;
   double skin = 0;
+  std::int64_t first_group = 0;
   CudaLeftOutTable left_out;
 };
-static_assert(sizeof(CudaSearchArgument) == 296, "as the text has it");
+static_assert(sizeof(CudaSearchArgument) == 304, "as the text has it");
 
 class CudaSearch final : public CudaWhole {
  public:

@@ -106,7 +106,7 @@ CudaStaging::Plan CudaStaging::make_plan(const SumRequest& request, const std::i
     plan.rows = *high - *low + 1;
   }
   // The configuration follows from ni and nj, so that it is the same however much memory there is.
-  launcher_.configure(request.i_count, j_staged_.empty() ? request.nj : std::min(request.nj, kCudaJChunk), true);
+  launcher_.configure(request.i_of_run(), j_staged_.empty() ? request.nj : std::min(request.nj, kCudaJChunk), true);
   return plan;
 }
 

@@ -124,10 +124,13 @@ void CudaSummation::run(const SumRequest& request, Neighbours neighbours) {
   if (neighbours.must && kernel_.source.search_text.empty())
     throw UsageError(fmt::format("pairs = cutoff: the code of pipeline '{}' for this GPU has no search for neighbours",
                                  kernel_.source.pipeline));
-  search_.leave_out(request.left_out != nullptr);
-  const bool search = search_.can_search(request.i_count, request.nj) && (neighbours.must || search_may_pay(request));
-  if (!search) return run(request, AllPairs{});
+  if (!will_search(request, neighbours)) return run(request, AllPairs{});
   run(request, &search_);
+}
+
+bool CudaSummation::will_search(const SumRequest& request, Neighbours neighbours) {
+  search_.leave_out(request.left_out != nullptr);
+  return search_.can_search(request.i_count, request.nj) && (neighbours.must || search_may_pay(request));
 }
 
 // Who chooses a launch configuration means that of all pairs. What depends on more than counts and params is not looked
@@ -258,7 +261,7 @@ void CudaSummation::bind(const SumRequest& request) {
 
 void CudaSummation::run_on_device(const SumRequest& request, bool list_on_device, CudaStream* stream, bool capturing) {
   const bool send = request.i_list && !list_on_device;
-  launcher_.configure(request.i_count, request.nj, !capturing);
+  launcher_.configure(request.i_of_run(), request.nj, !capturing);
   const std::int64_t piece = size_memory(request.i_count, finish_apart(request), send, stream, capturing);
   // Kernels and memory are there before the first launch: between two pieces nothing can fail but the GPU itself.
   launch_in(stream, capturing, [&] { launch_all(request, list_on_device, piece, stream); });

@@ -24,6 +24,7 @@ class CudaSummation final : public Summation {
   void run(const SumRequest& request, AllPairs) override { run(request, nullptr); }
   void run(const SumRequest& request, Neighbours neighbours) override;
   bool search_may_pay(const SumRequest& request) const override;
+  bool will_search(const SumRequest& request, Neighbours neighbours);
   void run(const SumRequest& request, Listed listed) override;
   void run(const SumRequest& request, ListedPairs listed) override;
   void fetch(void* to, const void* from, std::size_t bytes) const override;

@@ -51,7 +51,7 @@ double value_of(const std::string& field, std::int64_t bits) {
 
 }  // namespace
 
-std::shared_ptr<const Kernel> load_experiment(CudaDevice& device, bool self) {
+std::shared_ptr<const Kernel> load_experiment(KernelDevice& device, bool self) {
   std::string text = kText;
   text.replace(text.find("SELF"), 4, self ? "skip_if(i_index == j_index);" : "");
   return device.load(build_cuda_kernel(Source{"experiment.pipe", text}, Options{}, ""));

@@ -17,7 +17,7 @@
 namespace nbcc::test {
 
 // Without `self` no i is any j; with it, pairs of equal index are skipped.
-std::shared_ptr<const Kernel> load_experiment(CudaDevice& device, bool self = false);
+std::shared_ptr<const Kernel> load_experiment(KernelDevice& device, bool self = false);
 
 // Field -> numbers, component by component within a particle. `near` holds whole numbers.
 using Numbers = std::map<std::string, std::vector<double>>;

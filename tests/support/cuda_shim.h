@@ -62,6 +62,7 @@ class CudaShim {
   };
   void set_device(const Device& device);
   void set_device_count(int count);  // at most 8; 0: cuDeviceGetCount finds none
+  void set_linked(bool linked);      // whether GPUs reach each other's memory; they do
   void set_driver_version(int version);
 
   void set_block_order(ShimOrder order);

@@ -38,9 +38,10 @@ struct Entry<name, method> {
 #define NBCC_SHIM_FUNCTIONS(F) \
   F(init) F(driver_get_version) F(get_error_name) F(get_error_string) F(device_get_count) F(device_get) \
   F(device_get_name) F(device_get_attribute) F(device_total_mem) F(device_primary_ctx_retain) \
-  F(device_primary_ctx_release) F(ctx_push_current) F(ctx_pop_current) F(ctx_get_current) F(mem_get_info) \
+  F(device_primary_ctx_release) F(ctx_push_current) F(ctx_pop_current) F(ctx_get_current) \
+  F(device_can_access_peer) F(ctx_enable_peer_access) F(mem_get_info) \
   F(mem_alloc) F(mem_alloc_managed) F(mem_free) F(mem_host_alloc) F(mem_free_host) F(memcpy_htod_async) \
-  F(memcpy_dtoh_async) F(memset_d32_async) F(pointer_get_attributes) F(stream_create) F(stream_destroy) \
+  F(memcpy_dtoh_async) F(memset_d32_async) F(memcpy_async) F(pointer_get_attributes) F(stream_create) F(stream_destroy) \
   F(stream_synchronize) \
   F(stream_wait_event) F(stream_is_capturing) F(event_create) F(event_destroy) F(event_record) \
   F(event_synchronize) F(event_query) F(event_elapsed_time) F(module_load_data) F(module_unload) \
@@ -84,6 +85,7 @@ void CudaShim::set_device_count(int count) {
   if (count < 0 || count > kShimDevices) throw std::invalid_argument("the shim has at most 8 devices");
   machine_->devices = count;
 }
+void CudaShim::set_linked(bool linked) { machine_->linked = linked; }
 void CudaShim::set_driver_version(int version) { machine_->version = version; }
 void CudaShim::set_block_order(ShimOrder order) { machine_->block_order = order; }
 void CudaShim::set_thread_order(ShimOrder order) { machine_->thread_order = order; }

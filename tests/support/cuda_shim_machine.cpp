@@ -182,6 +182,18 @@ CudaContext* ShimMachine::current() {
   return nullptr;
 }
 
+CudaResult ShimMachine::device_can_access_peer(int* can, int device, int peer) {
+  if (std::min(device, peer) < 0 || std::max(device, peer) >= devices) return kShimInvalidDevice;
+  return *can = linked && device != peer ? 1 : 0, kCudaSuccess;
+}
+
+CudaResult ShimMachine::ctx_enable_peer_access(CudaContext* peer, unsigned) {
+  const CudaContext* const context = current();
+  if (!context) return kShimInvalidContext;
+  if (!linked || peer == context || peer->retained == 0) return kShimInvalidContext;
+  return peers_.insert({context, peer}).second ? kCudaSuccess : kCudaPeerAccessAlready;
+}
+
 // ---- memory
 // ----------------------------------------------------------------------------------------------------------
 

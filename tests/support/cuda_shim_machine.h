@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,7 +69,7 @@ class ShimMachine {
   int devices = 2;
   int version = 13000;
   ShimOrder block_order, thread_order;
-  bool lazy = false;
+  bool lazy = false, linked = true;
   std::map<std::string, int, std::less<>> calls;
   struct Plan {
     int from = 0;  // the number of the call, counted from the beginning
@@ -104,6 +105,8 @@ class ShimMachine {
   CudaResult ctx_push_current(CudaContext* context);
   CudaResult ctx_pop_current(CudaContext** context);
   CudaResult ctx_get_current(CudaContext** context);
+  CudaResult device_can_access_peer(int* can, int device, int peer);
+  CudaResult ctx_enable_peer_access(CudaContext* peer, unsigned flags);
   CudaResult mem_get_info(std::size_t* free, std::size_t* total);
   CudaResult mem_alloc(CudaDevicePointer* pointer, std::size_t bytes);
   CudaResult mem_alloc_managed(CudaDevicePointer* pointer, std::size_t bytes, unsigned flags);
@@ -112,6 +115,7 @@ class ShimMachine {
   CudaResult mem_free_host(void* pointer);
   CudaResult memcpy_htod_async(CudaDevicePointer to, const void* from, std::size_t bytes, CudaStream* stream);
   CudaResult memcpy_dtoh_async(void* to, CudaDevicePointer from, std::size_t bytes, CudaStream* stream);
+  CudaResult memcpy_async(CudaDevicePointer to, CudaDevicePointer from, std::size_t bytes, CudaStream* stream);
   CudaResult memset_d32_async(CudaDevicePointer to, unsigned value, std::size_t count, CudaStream* stream);
   CudaResult pointer_get_attributes(unsigned count, int* attributes, void** values, CudaDevicePointer pointer);
   CudaResult stream_create(CudaStream** stream, unsigned flags);
@@ -169,7 +173,8 @@ class ShimMachine {
   std::vector<std::unique_ptr<CudaStream>> streams_;
   std::vector<std::unique_ptr<CudaEvent>> events_;
   std::vector<std::unique_ptr<CudaModule>> modules_;
-  long pushed_ = 0;  // of all threads, less those that were popped
+  std::set<std::pair<const CudaContext*, const CudaContext*>> peers_;  // who reaches whose memory
+  long pushed_ = 0;                                                    // of all threads, less those that were popped
   Fibres fibres_, fibres_of_earlier_;
 };
 

@@ -265,6 +265,17 @@ CudaResult ShimMachine::memcpy_dtoh_async(void* to, CudaDevicePointer from, std:
   });
 }
 
+CudaResult ShimMachine::memcpy_async(CudaDevicePointer to, CudaDevicePointer from, std::size_t bytes,
+                                     CudaStream* stream) {
+  CudaStream* const here = resolve(stream);
+  if (!here) return kShimInvalidHandle;
+  if (bytes == 0) return kCudaSuccess;
+  std::string failure = check_device(pointer_of(to), bytes, "memcpy");
+  if (failure.empty()) failure = check_device(pointer_of(from), bytes, "memcpy");
+  if (!failure.empty()) return fail(failure, kShimInvalidValue);
+  return give(here, false, [=] { return std::memcpy(pointer_of(to), pointer_of(from), bytes), kCudaSuccess; });
+}
+
 CudaResult ShimMachine::memset_d32_async(CudaDevicePointer to, unsigned value, std::size_t count, CudaStream* stream) {
   CudaStream* const here = resolve(stream);
   if (!here) return kShimInvalidHandle;

@@ -8,7 +8,7 @@ from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ._arrays import CPU, DOUBLE, ELEMENT_SIZES, Array, describe, ndarray, plain_numpy
 from ._family import Family
-from ._handles import INPUT_I, INPUT_J, INPUT_PAIR, OUTPUT, PARAM, Field, View
+from ._handles import INPUT_I, INPUT_J, INPUT_PAIR, OUTPUT, PARAM, Field, View, is_read_by
 from ._lists import Listing, PairRows, Values, values_by_group
 from ._numbers import numbers
 from ._streams import Order, handle_of
@@ -242,6 +242,6 @@ class Arguments:
                 raise ValueError(f"{self._family.name}(): {name}: expected a number of particles, got {number}")
 
     def _check_device(self, field: Field, view: View, device: str) -> None:
-        if view[5] not in (CPU, device):
+        if not is_read_by(device, view[5]):
             alternative = "" if device == CPU else " or the CPU"
             raise self._wrong(ValueError, field, f"expected an array on {device}{alternative}, got one on {view[5]}")

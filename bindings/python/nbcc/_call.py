@@ -13,7 +13,7 @@ from . import _library
 from ._arguments import Arguments, Inputs, Param
 from ._arrays import CPU, DOUBLE, ELEMENT_SIZES, FLOAT, INT64, describe, ndarray, plain_numpy
 from ._family import Family
-from ._handles import Field, Kernel, Options, Search, Sum, View, device_name
+from ._handles import Field, Kernel, Options, Search, Sum, View, device_name, is_read_by
 from ._library import RunOptions, StatisticsStruct
 from ._lists import Listing, Lists, Values, listing_of
 from ._neighbours import Neighbours
@@ -152,7 +152,7 @@ class Caller(Arguments):
             `out`.
         ni, nj: the number of particles, where the pipeline has no input (or output) that tells it.
         i_offset, j_offset: added to i_index and j_index, where a set is a part of a larger one.
-        device: "cpu" or "cuda:N"; without it where the arrays lie, or what `compile` was told.
+        device: "cpu", "cuda:N", "cuda:0,2" or "cuda:all"; without it where the arrays lie, or what `compile` was told.
         stream: of a GPU: an integer, or a stream of CuPy, PyTorch or Numba; without it the one in which the arrays'
             library works.
         precision, math, root, pairs, skin: as for `compile`.
@@ -365,7 +365,7 @@ class Caller(Arguments):
                 f"{name}(): i: expected contiguous int64 of shape (N,), got {found.dtype} of shape {found.shape} "
                 f"with strides {found.strides}"
             )
-        if found.device not in (CPU, inputs.device):
+        if not is_read_by(inputs.device, found.device):
             raise ValueError(f"{name}(): i: expected indices on {inputs.device}, got some on {found.device}")
         options.i_count = found.shape[0]
         # An empty list is a list too, and not the range that a null pointer means.

@@ -151,13 +151,19 @@ def open_device(name: str, choice: DeviceChoice) -> Device:
 
 
 def device_name(device: Any) -> str:
-    """ "cpu" or "cuda:N", of a string, or of an object (PyTorch's, say) whose string is one. Raises ValueError."""
+    """ "cpu", "cuda:N", "cuda:0,2" or "cuda:all", of a string, or of an object (PyTorch's, say) whose string is one.
+    Raises ValueError."""
     text = str(device)
     if text in ("cuda", "gpu"):
         return "cuda:0"
-    if text == CPU or re.fullmatch(r"cuda:\d{1,4}", text):
+    if text == CPU or re.fullmatch(r"cuda:(all|\d{1,4}(,\d{1,4})*)", text):
         return text
-    raise ValueError(f"device: expected 'cpu', 'cuda' or 'cuda:N', got {text!r}")
+    raise ValueError(f"device: expected 'cpu', 'cuda', 'cuda:N', 'cuda:0,2' or 'cuda:all', got {text!r}")
+
+
+def is_read_by(device: str, place: str) -> bool:
+    """Whether sums on a device read arrays there: of the host, or of its GPU or one of its GPUs."""
+    return place in (CPU, device) or device == "cuda:all" or place[5:] in device[5:].split(",")
 
 
 CPU = "cpu"

@@ -191,7 +191,7 @@ class Listing(NamedTuple):
         library is none at all."""
         for what, given in ((self.what, self.listed), ("exclusions", self.exclusions)):
             for name, found in given.arrays() if given is not None else ():
-                if found.device not in (CPU, device):
+                if not is_read_by(device, found.device):
                     alternative = "" if device == CPU else " or the CPU"
                     raise ValueError(
                         f"{who}(): {what}: {name}: expected an array on {device}{alternative}, "

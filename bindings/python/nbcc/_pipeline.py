@@ -288,7 +288,7 @@ def compile(
 
     path: of a .pipe file. source: the text itself, instead.
     name: what diagnostics call the text, and of which the pipeline's name is made; the path, or "pipeline.pipe".
-    device: "cpu", "cuda" or "cuda:N" for all calls. Without it a call runs where its arrays lie: the kernel for the CPU
+    device: "cpu", "cuda", "cuda:N", "cuda:0,2" or "cuda:all" for all calls. Without it a call runs where its arrays lie: the kernel for the CPU
         is made now, those for GPUs when they are first needed.
     precision: "single", "mixed" or "double"; math: "fast" or "precise"; root: "refined", "estimate" or "exact".
         What they mean for results: docs/how_to/choose_precision.md.

@@ -1,0 +1,73 @@
+// Views of arrays -> the blocks of bytes that hold them, copied. One door: CudaCopies::bring().
+#include "runtime/cuda/cuda_copies.h"
+
+#include <algorithm>
+
+#include "fmt/format.h"
+#include "runtime/error.h"
+#include "runtime/sum/overlap.h"
+
+namespace nbcc {
+namespace {
+
+constexpr std::uint64_t kGrain = 256;  // bytes; a copy lies as its original does, up to multiples of it
+
+struct Block {
+  std::uint64_t begin = 0, end = 0;  // addresses of the original
+  std::uint64_t copy = 0;            // behind the beginning of the copies
+};
+
+bool is_input(const FieldLayout& field, const ArrayView& view) {
+  return field.role != Role::Output && field.role != Role::Param && view.data && view.count > 0;
+}
+
+// Of all inputs, from low addresses to high; none touches another.
+std::vector<Block> blocks_of(const KernelSource& source, std::span<const ArrayView> views) {
+  std::vector<Block> found, merged;
+  for (std::size_t f = 0; f < source.fields.size(); ++f) {
+    if (!is_input(source.fields[f], views[f])) continue;
+    const ByteRange range = bytes_of(views[f], source.fields[f].components());
+    found.push_back({std::uint64_t(range.low), std::uint64_t(range.high)});
+  }
+  std::ranges::sort(found, {}, &Block::begin);
+  for (const Block& block : found) {
+    if (merged.empty() || block.begin > merged.back().end)
+      merged.push_back(block);
+    else
+      merged.back().end = std::max(merged.back().end, block.end);
+  }
+  return merged;
+}
+
+}  // namespace
+
+std::span<const ArrayView> CudaCopies::bring(const KernelSource& source, std::span<const ArrayView> views,
+                                             CudaStream* stream) {
+  std::vector<Block> blocks = blocks_of(source, views);
+  std::uint64_t bytes = 0;
+  for (Block& block : blocks) {
+    block.copy = bytes + block.begin % kGrain;
+    bytes = (block.copy + (block.end - block.begin) + kGrain - 1) / kGrain * kGrain;
+  }
+  if (bytes > memory_.bytes()) {
+    gpu_.synchronize(stream);  // an earlier run may still read the old copies
+    if (!memory_.reserve(bytes))
+      throw DeviceError(
+          fmt::format("out of memory of cuda:{}: there is no room for {} bytes of particles", gpu_.ordinal(), bytes));
+  }
+  for (const Block& block : blocks)
+    gpu_.require(gpu_.driver().memcpy_async(memory_.data() + block.copy, block.begin, block.end - block.begin, stream),
+                 "copying from one GPU to another");
+  views_.assign(views.begin(), views.end());
+  for (std::size_t f = 0; f < source.fields.size(); ++f) {
+    if (!is_input(source.fields[f], views[f])) continue;
+    const auto data = reinterpret_cast<std::uintptr_t>(views[f].data);
+    // The last block that begins at or before a byte of the field holds it: strides may be negative.
+    const auto behind = std::ranges::upper_bound(blocks, data, {}, &Block::begin);
+    const Block& home = *std::prev(behind);
+    views_[f].data = reinterpret_cast<void*>(memory_.data() + home.copy + (data - home.begin));
+  }
+  return views_;
+}
+
+}  // namespace nbcc

@@ -1,0 +1,80 @@
+// GPUs -> a device, and its kernels. One door: CudaGroup. Runs are cuda_group_sum.cpp's.
+#include "runtime/cuda/cuda_group.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "runtime/cuda/cuda_group_sum.h"
+#include "runtime/error.h"
+
+namespace nbcc {
+namespace {
+
+class CudaGroupKernel final : public Kernel {
+ public:
+  explicit CudaGroupKernel(std::vector<std::shared_ptr<const Kernel>> members)
+      : Kernel(members.front()->source), members_(std::move(members)) {}
+
+  std::unique_ptr<Summation> start() const override {
+    std::vector<const CudaKernel*> kernels;
+    for (const auto& member : members_) kernels.push_back(static_cast<const CudaKernel*>(member.get()));
+    return std::make_unique<CudaGroupSummation>(kernels);
+  }
+
+  std::shared_ptr<const Kernel> nearest() const override {
+    std::vector<std::shared_ptr<const Kernel>> nearest;
+    for (const auto& member : members_) nearest.push_back(member->nearest());
+    return nearest.front() ? std::make_shared<CudaGroupKernel>(std::move(nearest)) : nullptr;
+  }
+
+ private:
+  std::vector<std::shared_ptr<const Kernel>> members_;  // each a CudaKernel
+};
+
+void require_alike(const CudaGpu& one, const CudaGpu& other) {
+  if (one.ordinal() == other.ordinal()) throw DeviceError(fmt::format("cuda:{} is named twice", one.ordinal()));
+  if (one.model() != other.model() || one.multiprocessors() != other.multiprocessors())
+    throw DeviceError(fmt::format(
+        "cuda:{} is an {} and cuda:{} an {}: only GPUs of one model are used together, as sums of different ones would "
+        "differ in their last bits",
+        one.ordinal(), one.model(), other.ordinal(), other.model()));
+  if (!one.reach(other) || !other.reach(one))
+    throw DeviceError(
+        fmt::format("cuda:{} and cuda:{} cannot reach each other's memory", one.ordinal(), other.ordinal()));
+}
+
+}  // namespace
+
+CudaGroup::CudaGroup(std::vector<std::shared_ptr<CudaDevice>> members) : members_(std::move(members)) {
+  std::vector<int> ordinals;
+  for (const auto& member : members_) {
+    for (const auto& other : members_) {
+      if (&member == &other) break;
+      require_alike(other->gpu(), member->gpu());
+    }
+    ordinals.push_back(member->gpu().ordinal());
+  }
+  name_ = fmt::format("cuda:{}, {} x {}, {}", fmt::join(ordinals, ","), members_.size(),
+                      members_.front()->gpu().model(), members_.front()->arch());
+}
+
+std::shared_ptr<const Kernel> CudaGroup::load(KernelSource source) {
+  std::vector<std::shared_ptr<const Kernel>> kernels;
+  for (const auto& member : members_) kernels.push_back(member->load(source));
+  return std::make_shared<CudaGroupKernel>(std::move(kernels));
+}
+
+void* CudaGroup::allocate_shared(std::size_t bytes) {
+  void* const memory = members_.front()->allocate_shared(bytes);
+  for (const auto& member : members_) member->gpu().share(memory, std::max<std::size_t>(bytes, 1));
+  return memory;
+}
+
+void CudaGroup::release(void* memory) noexcept {
+  members_.front()->release(memory);
+  for (const auto& member : members_) member->gpu().unshare(memory);
+}
+
+}  // namespace nbcc

@@ -1,0 +1,45 @@
+// Several GPUs of this process as one device: "cuda:all", "cuda:0,2".
+//
+// The i of a run are shared out. Over all pairs each GPU has an equal range of them; where a search or lists make
+// groups, each has an equal number of consecutive groups. Arrays that lie on one of the GPUs are copied to the others
+// by each run, from GPU to GPU, and results are written straight to where they belong. Arrays of the host go to each
+// GPU by itself, from threads of their own. The same kernels are launched as for the whole run, so that results are the
+// same bits for any number of GPUs.
+//
+// Done by one of them alone: sums over neighbours or lists from arrays of the host, or of both the host and a GPU.
+// Tested by tests/unit/cuda_group_test.cpp.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/cuda/cuda_device.h"
+
+namespace nbcc {
+
+class CudaGroup final : public KernelDevice {
+ public:
+  // Two or more. Throws DeviceError for GPUs that are not alike, for one that is named twice, and where one cannot
+  // reach another's memory.
+  explicit CudaGroup(std::vector<std::shared_ptr<CudaDevice>> members);
+
+  const std::string& name() const override { return name_; }  // "cuda:0,1, 2 x NVIDIA H200, sm_90"
+  const CudaDevice& first() const { return *members_.front(); }
+  std::shared_ptr<const Kernel> load(KernelSource source) override;
+  // Of the first of them.
+  void* allocate(std::size_t bytes) override { return members_.front()->allocate(bytes); }
+  void* allocate_shared(std::size_t bytes) override;
+  void release(void* memory) noexcept override;
+  void write(void* to, const void* from_host, std::size_t bytes) override {
+    members_.front()->write(to, from_host, bytes);
+  }
+  void read(void* to_host, const void* from, std::size_t bytes) override {
+    members_.front()->read(to_host, from, bytes);
+  }
+
+ private:
+  std::vector<std::shared_ptr<CudaDevice>> members_;
+  std::string name_;
+};
+
+}  // namespace nbcc

@@ -1,0 +1,63 @@
+// One sum on several GPUs: a run -> parts of it, each a run on one of them (cuda_group.h says which).
+// Tested by tests/unit/cuda_group_test.cpp.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "runtime/cuda/cuda_copies.h"
+#include "runtime/cuda/cuda_sum.h"
+
+namespace nbcc {
+
+class CudaGroupSummation final : public Summation {
+ public:
+  // The kernels, one for each GPU, must outlive this object.
+  explicit CudaGroupSummation(const std::vector<const CudaKernel*>& kernels);
+  ~CudaGroupSummation() override;
+  void run(const SumRequest& request, AllPairs) override;
+  void run(const SumRequest& request, Neighbours neighbours) override;
+  bool search_may_pay(const SumRequest& request) const override { return first().search_may_pay(request); }
+  void run(const SumRequest& request, Listed listed) override;
+  void run(const SumRequest& request, ListedPairs listed) override;
+  void fetch(void* to, const void* from, std::size_t bytes) const override { first().fetch(to, from, bytes); }
+  void wait() override;
+  bool can_read(const std::int64_t* list) const override { return first().can_read(list); }
+  void set_launch(const LaunchConfig& overrides) override;
+  LaunchConfig launch_for(std::int64_t ni, std::int64_t nj) override { return first().launch_for(ni, nj); }
+  SumStatistics statistics() const override;
+
+ private:
+  struct Member {
+    explicit Member(const CudaKernel& k) : gpu(k.gpu()), sum(k), copies(gpu), stream(gpu), copied(gpu), done(gpu) {}
+    const CudaGpu& gpu;
+    CudaSummation sum;
+    CudaCopies copies;
+    CudaOwnStream stream;
+    CudaEventOwner copied, done;
+  };
+  // Where the arrays of a run are: all on the host, all on one of the GPUs (managed memory counts as any one's), or
+  // here and there.
+  struct Where {
+    bool host = false;
+    std::optional<std::size_t> home;  // a member
+  };
+  using PartOfRun = std::function<void(CudaSummation& sum, const SumRequest& part)>;
+
+  CudaSummation& first() const { return members_.front()->sum; }
+  Where find(const SumRequest& request) const;
+  bool outputs_touch_inputs(const SumRequest& request) const;
+  SumRequest part_of(const SumRequest& request, std::size_t member, bool in_groups) const;
+  void run_in_groups(const SumRequest& request, const PartOfRun& run);
+  void run_from_host(const SumRequest& request);
+  void run_from(std::size_t home, const SumRequest& request, bool in_groups, const PartOfRun& run);
+  void bring_copies(std::size_t home, const SumRequest& request, bool to_home, std::vector<SumRequest>& parts);
+
+  const KernelSource& source_;
+  std::vector<std::unique_ptr<Member>> members_;
+  std::size_t last_ = 0;                          // where the last run's arrays were, or who did it alone
+  std::vector<std::vector<std::int64_t>> lists_;  // of i, fetched from a GPU
+};
+
+}  // namespace nbcc
