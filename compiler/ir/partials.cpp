@@ -64,7 +64,8 @@ NodeId exp(Arithmetic&, const OpNodes& nodes, int) { return nodes.y; }
 NodeId exp2(Arithmetic& with, const OpNodes& nodes, int) { return std::numbers::ln2 * parts(with, nodes).y; }
 NodeId log(Arithmetic& with, const OpNodes& nodes, int) { return 1.0 / parts(with, nodes).a; }
 NodeId log2(Arithmetic& with, const OpNodes& nodes, int) { return std::numbers::log2e / parts(with, nodes).a; }
-NodeId expm1(Arithmetic& with, const OpNodes& nodes, int) { return 1.0 + parts(with, nodes).y; }
+// Not y + 1, which has lost what the exponential is far below 0.
+NodeId expm1(Arithmetic& with, const OpNodes& nodes, int) { return make(Op::Exp, parts(with, nodes).a); }
 NodeId log1p(Arithmetic& with, const OpNodes& nodes, int) { return 1.0 / (1.0 + parts(with, nodes).a); }
 NodeId log10(Arithmetic& with, const OpNodes& nodes, int) { return std::numbers::log10e / parts(with, nodes).a; }
 
@@ -97,9 +98,10 @@ NodeId atan(Arithmetic& with, const OpNodes& nodes, int) {
 
 NodeId sinh(Arithmetic& with, const OpNodes& nodes, int) { return make(Op::Cosh, parts(with, nodes).a); }
 NodeId cosh(Arithmetic& with, const OpNodes& nodes, int) { return make(Op::Sinh, parts(with, nodes).a); }
+// Not 1 - y^2, which is 0 where y is nearly 1.
 NodeId tanh(Arithmetic& with, const OpNodes& nodes, int) {
-  const Value y = parts(with, nodes).y;
-  return (1.0 - y) * (1.0 + y);
+  const Value c = make(Op::Cosh, parts(with, nodes).a);
+  return 1.0 / c / c;
 }
 // The square of a large number would be infinite.
 NodeId asinh(Arithmetic& with, const OpNodes& nodes, int) {
@@ -165,7 +167,8 @@ NodeId pow(Arithmetic& with, const OpNodes& nodes, int k) {
 
 NodeId atan2(Arithmetic& with, const OpNodes& nodes, int k) {
   const auto [y, a, b, c] = parts(with, nodes);
-  return (k == 0 ? b : -a) / (a * a + b * b);
+  const Value r = make(Op::Hypot, a, b);
+  return (k == 0 ? b : -a) / r / r;
 }
 
 NodeId hypot(Arithmetic& with, const OpNodes& nodes, int k) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <stdexcept>
 
 #include "compiler/passes/derivative.h"
 #include "compiler/passes/exchange.h"
@@ -60,11 +61,12 @@ class Extras {
     for (const Field& field : outputs) add("d_", field, field.type);
     for (const Field& field : pipeline.fields) {
       if (field.role != Role::Output) continue;
-      const bool chosen = std::ranges::find(outputs, field.name, &Field::name) != outputs.end();
-      const bool exponential = is_exponential(field.reduction);
-      if (!pipeline.finished.empty() || (chosen && exponential)) add("raw_", field, result_type(field));
-      if (chosen && field.reduction == Reduction::Softmax) add("z_", field, field.type);
-      if (chosen && (field.reduction == Reduction::Min || field.reduction == Reduction::Max))
+      // finish() may make any output of any other.
+      const bool finishes = !pipeline.finished.empty();
+      const bool needed = finishes || std::ranges::find(outputs, field.name, &Field::name) != outputs.end();
+      if (finishes || (needed && is_exponential(field.reduction))) add("raw_", field, result_type(field));
+      if (needed && field.reduction == Reduction::Softmax) add("z_", field, field.type);
+      if (needed && is_real(field) && (field.reduction == Reduction::Min || field.reduction == Reduction::Max))
         add("at_", field, Type::Index);
     }
   }
@@ -198,6 +200,8 @@ class Builder {
     }
     Field output = field;
     output.name = "d_" + field.name;
+    const auto is_taken = [&](const Field& other) { return other.name == output.name; };
+    while (std::ranges::any_of(new_.fields, is_taken)) output.name = "d" + output.name;
     output.role = Role::Output;
     output.reduction = Reduction::Sum;
     output.is_table = false;
@@ -221,7 +225,9 @@ class Builder {
   }
 
   NodeId extra(const std::string& prefix, int output, bool exchanged) {
-    return sites_.extra(new_.pair, *extras_.component(prefix, output), exchanged);
+    const std::optional<int> component = extras_.component(prefix, output);
+    if (!component) throw std::logic_error(fmt::format("an adjoint has no {} of output component {}", prefix, output));
+    return sites_.extra(new_.pair, *component, exchanged);
   }
 
   // dL/d(the sum itself), as nodes of the pair graph: d_NAME, through finish() if there is one.
@@ -397,6 +403,7 @@ Pipeline forward_pipeline(const Pipeline& pipeline, const AdjointChoice& choice)
   const std::vector<Field> outputs = chosen_outputs(pipeline, choice);
   const Extras extras(pipeline, outputs);
   Pipeline result = pipeline;
+  std::map<int, int> raw_of;  // by an output's first component: that of its value before finish()
   for (std::size_t k = 0; k < extras.fields().size(); ++k) {
     const std::string& prefix = extras.prefix(k);
     // Without finish() a value before it is the output itself.
@@ -416,7 +423,14 @@ Pipeline forward_pipeline(const Pipeline& pipeline, const AdjointChoice& choice)
       if (!result.finished.empty())
         result.finished.push_back(result.finish.leaf(Op::Output, field.first + c, result_type(field)));
     }
+    if (prefix == "raw_") raw_of[of.first] = field.first;
     result.fields.push_back(field);
+  }
+  // What goes along with a choice does so before finish(), too.
+  for (Field& field : result.fields) {
+    const bool is_new = field.role == Role::Output && field.first >= pipeline.components(Role::Output);
+    if (is_new && field.reduction == Reduction::At)
+      field.follows = raw_of.at(pipeline.find(field.name.substr(4))->follows);
   }
   return result;
 }

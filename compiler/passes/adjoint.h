@@ -5,6 +5,7 @@
 //   raw_NAME  what the output was before finish(), where derivatives need it; without finish() NAME itself
 //   z_NAME    of a softmax: the logarithm of its weights' sum
 //   at_NAME   of a minimum or maximum: the j_index that it comes from; of several components at_NAME_0, at_NAME_1 ...
+// and its outputs are d_X, or dd_X where there is a d_X already.
 // The last three are outputs of the pipeline that forward_pipeline() makes. Guards stay, and with them the proof of a
 // neighbourhood. What is made can be differentiated again. Tested by tests/unit/adjoint_test.cpp.
 #pragma once

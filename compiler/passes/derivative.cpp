@@ -3,6 +3,7 @@
 #include "compiler/passes/derivative.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numbers>
 #include <set>
@@ -28,7 +29,8 @@ class Gradient : Differentiation {
         sum_(sum),
         last_(*std::ranges::max_element(of)),
         adjoints_(std::size_t(last_) + 1),
-        is_polynomial_(std::size_t(last_) + 1) {
+        is_polynomial_(std::size_t(last_) + 1),
+        is_finite_(std::size_t(last_) + 1) {
     find_polynomials();
   }
 
@@ -54,7 +56,8 @@ class Gradient : Differentiation {
   }
 
  private:
-  // Where only sums and products follow, a 0 stays a 0: one selection here is as good as one for each variable.
+  // Where only sums and products with finite factors follow, a 0 stays a 0: one selection here is as good as one for
+  // each variable.
   void select_now(NodeId id, Adjoint& adjoint) {
     const NodeId value = guarded(adjoint.path, 0, terms_.value(all_of(adjoint, id), graph_[id].type));
     adjoint = {{}, {terms_.term(value)}, {}};
@@ -63,11 +66,16 @@ class Gradient : Differentiation {
   void find_polynomials() {
     for (NodeId id = 0; id <= last_; ++id) {
       const Op op = graph_[id].op;
-      const bool keeps =
-          op == Op::Add || op == Op::Sub || op == Op::Neg || op == Op::Mul || op == Op::Cast || is_component(op);
+      const bool is_sum = op == Op::Add || op == Op::Sub || op == Op::Neg || op == Op::Cast || is_component(op);
+      const bool keeps = (is_sum || op == Op::Mul) && is_floating(graph_[id].type);
+      // Made of inputs and constants by sums and products.
+      is_finite_[std::size_t(id)] =
+          arity(op) == 0 ||
+          (keeps && std::ranges::all_of(operands(id), [&](const Operand& o) { return is_finite_[std::size_t(o.id)]; }));
       is_polynomial_[std::size_t(id)] =
           depends(id) && (is_variable(id) || (keeps && std::ranges::all_of(operands(id), [&](const Operand& o) {
-                                                return !depends(o.id) || is_polynomial_[std::size_t(o.id)];
+                                                return (!depends(o.id) || is_polynomial_[std::size_t(o.id)]) &&
+                                                       (is_sum || is_finite_[std::size_t(o.id)]);
                                               })));
     }
   }
@@ -136,24 +144,39 @@ class Gradient : Differentiation {
       branches = std::move(others);
       if (branches.empty() && sum == kNone && (yes.empty() || no.empty()))
         return join_branches(std::move(yes.empty() ? no : yes), depth + 1);
-      const bool both = !yes.empty() && !no.empty();
-      always = always || both;
-      if (!both) {
-        const NodeId holds = yes.empty() ? terms_.make(Op::Not, condition) : condition;
-        somewhere = somewhere == kNone ? holds : terms_.make(Op::Or, somewhere, holds);
-      }
-      const auto value_of = [&](std::vector<Branch>& some) {
+      // Whether a value comes by them at all: kNone where it always does, once the condition holds.
+      std::array<NodeId, 2> inner{kNone, kNone};
+      const auto value_of = [&](std::vector<Branch>& some, NodeId& taken) {
         if (some.empty()) return kNone;
         const Branch branch = join_branches(std::move(some), depth + 1);
+        taken = condition_of(branch.path, depth + 1);
         return guarded(branch.path, depth + 1, branch.value);
       };
-      const NodeId if_so = value_of(yes), else_value = value_of(no);
+      const bool by_yes = !yes.empty(), by_no = !no.empty();
+      const NodeId if_so = value_of(yes, inner[0]), else_value = value_of(no, inner[1]);
+      if (by_yes && by_no && inner[0] == kNone && inner[1] == kNone) {
+        always = true;
+      } else {
+        if (by_yes) somewhere = any(somewhere, all(condition, inner[0]));
+        if (by_no) somewhere = any(somewhere, all(terms_.make(Op::Not, condition), inner[1]));
+      }
       const Type type = graph_[if_so == kNone ? else_value : if_so].type;
       const auto or_zero = [&](NodeId value) { return value == kNone ? graph_.constant(0, type) : value; };
       one_more(terms_.select(condition, or_zero(if_so), or_zero(else_value)));
     }
     if (!always) path.emplace_back(somewhere, true);
     return {path, sum};
+  }
+
+  NodeId all(NodeId a, NodeId b) { return a == kNone ? b : b == kNone ? a : terms_.make(Op::And, a, b); }
+  NodeId any(NodeId a, NodeId b) { return a == kNone ? b : b == kNone ? a : terms_.make(Op::Or, a, b); }
+
+  // That the path beyond `depth` is taken; kNone: it ends there.
+  NodeId condition_of(const Path& path, std::size_t depth) {
+    NodeId condition = kNone;
+    for (std::size_t k = depth; k < path.size(); ++k)
+      condition = all(condition, path[k].second ? path[k].first : terms_.make(Op::Not, path[k].first));
+    return condition;
   }
 
   // The value where the path beyond `depth` is taken, else 0.
@@ -235,6 +258,7 @@ class Gradient : Differentiation {
   const NodeId last_;
   std::vector<std::vector<Adjoint>> adjoints_;  // by node: one for each path
   std::vector<bool> is_polynomial_;             // by node: whether it is one of the variables
+  std::vector<bool> is_finite_;                 // by node: whether it is one of inputs
 };
 
 }  // namespace

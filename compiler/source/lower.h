@@ -163,7 +163,8 @@ class Lowering {
   Value initial_value(const clang::VarDecl* variable, Shape shape);
   void fill(Value& value, std::size_t first, Shape shape, const clang::InitListExpr* list, clang::SourceLocation where);
   void assign(const LValue& lvalue, Value value, clang::SourceLocation where);
-  void set(const clang::VarDecl* variable, Value value);
+  void set(const clang::VarDecl* variable, Value value);  // all of it
+  void replace(const clang::VarDecl* variable, Value value);
   Environment end_branch();
   void join(const Environment& yes, const Environment& no, NodeId condition, int line);
 
@@ -248,7 +249,7 @@ class Lowering {
   // lower_derivative.cpp
   void find_variables();
   void find_variables(const clang::Stmt* statement);
-  void set_apart(const clang::VarDecl* variable, Value& value);
+  void set_apart(const clang::VarDecl* variable, NodeId& part);
   void forget_variables();
   Value variable_of(const clang::Expr* argument, const char* function);
   Value differentiated(const clang::Expr* argument, const char* function);
@@ -309,7 +310,7 @@ class Lowering {
   NodeId path_ = kNone;                         // guard of the statement being executed
   NodeId skip_ = kNone;                         // the pair is skipped where this holds
   std::set<const clang::VarDecl*> variables_;   // by which something is differentiated
-  std::vector<const clang::VarDecl*> owners_;   // of the nodes that these have of their own, by number less one
+  std::int64_t set_apart_ = 0;                  // how many nodes of their own these have got
   std::set<std::pair<Op, std::int64_t>> used_;  // leaves: components of the inputs and params
   bool finishing_ = false;
   int executed_ = 0;        // statements so far, a bound on unrolling

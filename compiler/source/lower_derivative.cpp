@@ -79,19 +79,14 @@ void Lowering::find_variables() {
   }
 }
 
-void Lowering::set_apart(const clang::VarDecl* variable, Value& value) {
-  for (NodeId& part : value.parts) {
-    if (part < 0 || !is_floating((*graph_)[part].type)) continue;
-    const Node node = (*graph_)[part];
-    const bool is_own = node.op == Op::Cast && node.payload > 0 && owners_[std::size_t(node.payload - 1)] == variable;
-    if (is_own) continue;
-    owners_.push_back(variable);
-    part = graph_->make(Op::Cast, node.type, {part, kNone, kNone}, node.where, std::int64_t(owners_.size()));
-  }
+void Lowering::set_apart(const clang::VarDecl* variable, NodeId& part) {
+  if (part < 0 || !variables_.contains(variable) || !is_floating((*graph_)[part].type)) return;
+  const Node node = (*graph_)[part];
+  part = graph_->make(Op::Cast, node.type, {part, kNone, kNone}, node.where, ++set_apart_);
 }
 
 void Lowering::forget_variables() {
-  if (!owners_.empty()) rewrite(pipeline_, fold_node);
+  if (set_apart_ > 0) rewrite(pipeline_, fold_node);
 }
 
 Value Lowering::variable_of(const clang::Expr* argument, const char* function) {

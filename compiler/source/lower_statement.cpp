@@ -155,13 +155,18 @@ void Lowering::assign(const LValue& lvalue, Value value, clang::SourceLocation w
                    fmt::format("the array '{}' belongs to who calls the function; copy what is to change", name)};
   value = convert(value, lvalue.shape, where);
   Value whole = found->second;
+  for (NodeId& part : value.parts) set_apart(variable, part);
   std::copy(value.parts.begin(), value.parts.end(), whole.parts.begin() + lvalue.first);
-  set(variable, std::move(whole));
+  replace(variable, std::move(whole));
+}
+
+void Lowering::set(const clang::VarDecl* variable, Value value) {
+  for (NodeId& part : value.parts) set_apart(variable, part);
+  replace(variable, std::move(value));
 }
 
 // Every change of a variable goes through here, so that the branch of an if can be undone.
-void Lowering::set(const clang::VarDecl* variable, Value value) {
-  if (variables_.contains(variable)) set_apart(variable, value);
+void Lowering::replace(const clang::VarDecl* variable, Value value) {
   Value& present = environment_[variable];
   if (!branches_.empty()) branches_.back().try_emplace(variable, present);
   present = std::move(value);
@@ -215,7 +220,7 @@ void Lowering::execute_if(const clang::IfStmt* statement) {
   if (!yes_returns && !always_returns(statement->getElse()))
     return join(after_yes, after_no, yes, location(statement->getBeginLoc()).line);
   for (const auto& [variable, value] : yes_returns ? after_no : after_yes)
-    if (environment_.count(variable)) set(variable, value);
+    if (environment_.count(variable)) replace(variable, value);
 }
 
 void Lowering::join(const Environment& yes, const Environment& no, NodeId condition, int line) {
@@ -237,10 +242,12 @@ void Lowering::join(const Environment& yes, const Environment& no, NodeId condit
       else if (pa < 0 || pb < 0) {
         joined.parts[c] = kHalfSet;
         if (pa != kHalfSet && pb != kHalfSet) half_set_line_[variable] = line;
-      } else
+      } else {
         joined.parts[c] = select(condition, pa, pb, {});
+        set_apart(variable, joined.parts[c]);
+      }
     }
-    set(variable, std::move(joined));
+    replace(variable, std::move(joined));
   }
 }
 

@@ -210,6 +210,34 @@ void finish() { real a = s; s = a * t * bi + p * xi * xi; t = t / (1.0 + a * a) 
   EXPECT_EQ(Case(text, 4, 5).compare(AdjointSide::J), 5);
 }
 
+TEST(adjoint, goes_through_a_finish_that_makes_an_output_of_extremes) {
+  const char* text = R"(
+input_i real xi; input_i real bi; input_j real xj;
+output(sum) real s; output(max) real m; output(argmin) index n; output(at) real w; output(softmax) real y;
+real d = xj - xi; s += d * d; m = max(m, xj * bi); n = argmin(n, d * d); w = at(n, xj); y = softmax(y, d, xj);
+void finish() { s = s * m * y + bi; }
+)";
+  Case only_s(text, 4, 5);
+  for (const char* other : {"d_m", "d_w", "d_y"}) only_s.arrays_.of[other] = {std::vector<double>(4)};
+  EXPECT_EQ(only_s.compare(AdjointSide::I, {{"s"}, {}}), 8);
+  EXPECT_EQ(only_s.compare(AdjointSide::J, {{"s"}, {}}), 5);
+  const Pipeline forward = forward_pipeline(Case(text, 4, 5).pipeline(), {{"s"}, {}});
+  EXPECT_EQ(forward.find("raw_w")->follows, forward.find("raw_n")->first);
+}
+
+TEST(adjoint, gives_its_outputs_names_that_are_free) {
+  const Pipeline first = parse(Source{"case",
+                                      "input_i real x; input_j real y; param real d_x = 1; output(softmax) real m;"
+                                      "m = softmax(m, x * y, d_x * y);"});
+  const Pipeline adjoint = adjoint_pipeline(first, {{}, {"x"}}, AdjointSide::I);
+  EXPECT_NE(adjoint.find("dd_x"), nullptr);
+  const Pipeline forward = forward_pipeline(first, {});
+  const Pipeline second = adjoint_pipeline(adjoint_pipeline(forward, {{"m", "z_m"}, {"x"}}, AdjointSide::I),
+                                           {{}, {"z_m", "d_m"}}, AdjointSide::I);
+  EXPECT_NE(second.find("dd_z_m"), nullptr);
+  EXPECT_EQ(second.find("d_z_m")->role, Role::InputI);
+}
+
 TEST(adjoint, of_outputs_under_guards_of_their_own) {
   const char* text = R"(
 input_i vec2 xi; input_j vec2 xj; output(sum) real s; output(sum) real t;

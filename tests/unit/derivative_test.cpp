@@ -99,6 +99,8 @@ class Values {
         return T(real_part(a()) == real_part(b()) ? 1 : 0);
       case Op::Not:
         return T(real_part(a()) == 0 ? 1 : 0);
+      case Op::And:
+        return real_part(a()) != 0 && real_part(b()) != 0 ? one : T(0);
       case Op::Or:
         return T(real_part(a()) != 0 || real_part(b()) != 0 ? 1 : 0);
       case Op::Cast:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from ._errors import ErrorPlace, decode
@@ -77,9 +78,8 @@ class Call:
         wanted = pipeline._wanted(self.options.pop("outputs", None))
         self.wanted = [field for _, field in wanted]
         self.of = [field.name for field in self.wanted if not field.integral]
-        if not self.of:
-            raise TypeError(f"{family.name}(): its outputs are whole numbers, which have no derivatives")
-        self.forward = pipeline._adjoints.forward(self.of)
+        # Whole numbers have no derivatives: there is nothing that these would need.
+        self.forward = pipeline._adjoints.forward(self.of) if self.of else pipeline
         asked = {field.name for field in self.wanted}
         known = {field.name for _, field in family.outputs}
         self.outputs = [field for _, field in self.forward._family.outputs if field.name in asked or field.name not in known]
@@ -155,7 +155,7 @@ class Call:
                 options = {name: value for name, value in options.items() if value is not None}
             given = adjoint(**fields, **options)
             parts = [given] if len(names) == 1 else list(given)
-            order = [field.name[2:] for field in adjoint.fields if field.role == OUTPUT]
+            order = [re.sub("^d+_", "", field.name, count=1) for field in adjoint.fields if field.role == OUTPUT]
             found.update(zip(order, parts))
         return found
 
@@ -168,6 +168,9 @@ def _resolve(name: str, values: Mapping[str, Any], results: Mapping[str, Any], a
         return adjoints[name[2:]]
     if name in results:
         return results[name]
+    for choice in ("at_", "z_"):  # finish() changes no choice
+        if name.startswith(choice + "raw_"):
+            return _resolve(choice + name[len(choice) + 4 :], values, results, adjoints)
     if name.startswith("raw_"):  # of what finish() does not change it is the value itself
         return _resolve(name[4:], values, results, adjoints)
     if name.endswith(("_i", "_j")):  # of one set: what the other side calls it

@@ -36,15 +36,20 @@ def _differentiable(plan: Call, names: List[str]) -> Any:
     def sums(*values: Any) -> Tuple[Any, ...]:
         return _run(plan, names, values)
 
-    def forward(*values: Any) -> Tuple[Any, Any]:
+    def forward(*primals: Any) -> Tuple[Any, Any]:
+        values = tuple(primal.value for primal in primals)
         results = sums(*values)
         return results, (values, results)
 
     def backward(saved: Any, adjoints_of_results: Any) -> Tuple[Any, ...]:
         values, results = saved
         adjoints = {
-            field.name: adjoint for field, adjoint in zip(plan.outputs, adjoints_of_results) if not field.integral
+            field.name: adjoint
+            for field, adjoint in zip(plan.outputs, adjoints_of_results)
+            if not field.integral and not isinstance(adjoint, jax.custom_derivatives.SymbolicZero)
         }
+        if not adjoints:
+            return (None,) * len(names)
         known = dict(zip(names, values))
         by = [name for name in names if not plan.field(name).integral]
         by = [name for name in by if jax.numpy.issubdtype(known[name].dtype, jax.numpy.floating)]
@@ -60,7 +65,8 @@ def _differentiable(plan: Call, names: List[str]) -> Any:
             gradients.append(gradient)  # None: 0
         return tuple(gradients)
 
-    sums.defvjp(forward, backward)
+    # Zeros by name: what a loss does not depend on needs no derivative.
+    sums.defvjp(forward, backward, symbolic_zeros=True)
     return sums
 
 

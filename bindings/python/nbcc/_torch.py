@@ -15,6 +15,9 @@ def requires_gradient(arrays: Sequence[Any], keywords: Mapping[str, Any]) -> boo
     tensors = [value for value in (*arrays, *keywords.values()) if isinstance(value, torch.Tensor)]
     if any(map(torch._C._functorch.is_batchedtensor, tensors)):
         raise RuntimeError("nbcc pipelines cannot be mapped by torch.func.vmap; batches= sums over several systems at once")
+    for value in (*arrays, *keywords.values()):
+        if isinstance(value, (list, tuple)) and any(isinstance(v, torch.Tensor) and v.requires_grad for v in value):
+            raise TypeError("a list of tensors that require gradients: give torch.stack() of it")
     return any(tensor.requires_grad for tensor in tensors)
 
 
@@ -44,7 +47,7 @@ def _plain(plan: Call, values: Dict[str, Any]) -> Dict[str, Any]:
 class _Sum(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def forward(ctx: Any, plan: Call, names: List[str], *tensors: torch.Tensor) -> Tuple[torch.Tensor, ...]:
-        results = plan.run(_plain(plan, dict(zip(names, tensors))))
+        results = [torch.as_tensor(result) for result in plan.run(_plain(plan, dict(zip(names, tensors))))]
         ctx.plan, ctx.names = plan, names
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(*tensors, *results)

@@ -1,0 +1,69 @@
+// grad and ddt as texts write them: which variable is meant, and what branches that are not taken do to it.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "compiler/ir/interpret.h"
+#include "compiler/source/parse.h"
+
+namespace nbcc {
+namespace {
+
+// Of one i and one j: what a text adds to g.
+double g_of(const std::string& text, double x, double y) {
+  const Pipeline pipeline = parse(Source{"case", "input_i real x; input_j real y; output(sum) real g;\n" + text});
+  OracleInput input;
+  input.ni = input.nj = 1;
+  input.i = {{x}};
+  input.j = {{y}};
+  return interpret(pipeline, input).values[0][0];
+}
+
+TEST(lower_derivative, tells_elements_apart_that_have_been_set_alike) {
+  const std::string alike = "real a[2] = {x, y}; a[0] = a[1]; real u = a[0] * 3.0 + a[1] * 5.0;";
+  EXPECT_EQ(g_of(alike + "g += grad(u, a[0]);", 2, 7), 3);
+  EXPECT_EQ(g_of(alike + "g += grad(u, a[1]);", 2, 7), 8);  // a[0] is made of it
+  EXPECT_EQ(g_of("vec2 v = vec2(x, y); v.x = v.y; g += grad(3.0 * v.x + 5.0 * v.y, v).x;", 2, 7), 3);
+  EXPECT_EQ(g_of("vec2 v = vec2(x, y); v.x = v.y; g += ddt(3.0 * v.x + 5.0 * v.y, v, vec2(10, 100));", 2, 7), 530);
+  EXPECT_EQ(
+      g_of("mat2 m = mat2(vec2(x, x * y), vec2(y, x)); m[0].y = m[1].x; g += grad(determinant(m), m[0]).y;", 2, 3), -3);
+}
+
+TEST(lower_derivative, does_not_follow_what_a_variable_was_before) {
+  const std::string swap = "real a[2] = {x, y}; real old = a[0] * 7.0; real t = a[0]; a[0] = a[1]; a[1] = t;";
+  EXPECT_EQ(g_of(swap + "g += grad(a[1] * old, a[1]);", 3, 5), 21);
+  EXPECT_EQ(g_of("real a[2] = {x, y}; real u = a[0] * 2.0; a[0] = a[0]; g += grad(u + a[0], a[0]);", 3, 5), 1);
+  // Each turn of a loop has a variable of its own.
+  EXPECT_EQ(g_of("real last = x * y, s = 0;\n"
+                 "for (int k = 0; k < 2; ++k) { real t = last; s += t * t; if (k == 1) g += grad(s, t); last = t; }",
+                 2, 3),
+            12);
+}
+
+TEST(lower_derivative, keeps_the_elements_that_a_branch_leaves_alone) {
+  const std::string text = "real a[2] = {x, y}; real u = a[0] * 3.0; if (y > 6.0) a[1] = x; g += grad(u * a[1], ";
+  EXPECT_EQ(g_of(text + "a[0]);", 2, 7), 6);
+  EXPECT_EQ(g_of(text + "a[0]);", 2, 5), 15);
+  EXPECT_EQ(g_of(text + "a[1]);", 2, 7), 6);
+}
+
+TEST(lower_derivative, leaves_infinities_of_other_branches_out) {
+  EXPECT_EQ(g_of("g += grad(y > 0.0 ? x * log(y) : 0.0, x);", 2, 0), 0);
+  EXPECT_EQ(g_of("g += grad(y > 0.0 ? x * log(y) : 0.0, x);", 2, 1), 0);
+  EXPECT_EQ(g_of("g += ddt(y > 0.0 ? x * log(y) : 0.0, x, 1.0);", 2, 0), 0);
+  const std::string chain =
+      "vec3 d = vec3(x - y, 0.0, 0.0); real r2 = dot(d, d), m = 1.0 / sqrt(r2), u = 0;\n"
+      "if (r2 > 1.0) u = m; else if (r2 > 0.0) u = 2.0 * m;\ng += grad(u, x);";
+  EXPECT_EQ(g_of(chain, 3, 3), 0);
+  EXPECT_EQ(g_of(chain, 3.5, 3), -8);
+  EXPECT_EQ(g_of(chain, 5, 3), -0.25);
+  // What comes by both branches, by one of them only under a condition of its own.
+  const std::string both =
+      "real m = sqrt(x), u = 0;\nif (y > 0.0) { u = m; } else { if (y < -1.0) u = 3.0 * m; }\ng += grad(u + x, x);";
+  EXPECT_EQ(g_of(both, 0, -0.5), 1);
+  EXPECT_EQ(g_of(both, 4, 1), 1.25);
+  EXPECT_EQ(g_of(both, 4, -2), 1.75);
+}
+
+}  // namespace
+}  // namespace nbcc
