@@ -22,6 +22,7 @@ void add_cpu(std::vector<Simulator>& all) {
 void add_gpus(std::vector<Simulator>& all) {
   int count = 0;
   if (nbcc_cuda_count(&count, nullptr) != NBCC_OK) return;
+  if (count > 1) all.push_back({"all GPUs", "cuda:all", {}, {}});
   for (int k = 0; k < count; ++k) {
     const std::string device = "cuda:" + std::to_string(k), label = "GPU " + std::to_string(k);
     all.push_back({label, device, {}, {}});

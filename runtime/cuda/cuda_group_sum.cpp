@@ -99,25 +99,25 @@ bool CudaGroupSummation::outputs_touch_inputs(const SumRequest& request) const {
   return false;
 }
 
-// In groups: all i, of whose groups the GPU takes its part. Else a range of them.
-SumRequest CudaGroupSummation::part_of(const SumRequest& request, std::size_t member, bool in_groups) const {
-  SumRequest part = request;
-  part.part = {request.i_count, int(member), int(members_.size())};
-  if (in_groups) return part;
+// In groups: all i, of whose groups the GPU takes its share. Else a range of them.
+SumRequest CudaGroupSummation::share_of(const SumRequest& request, std::size_t member, bool in_groups) const {
+  SumRequest own = request;
+  own.share = {request.i_count, int(member), int(members_.size())};
+  if (in_groups) return own;
   const std::int64_t grains = (request.i_count + kGrain - 1) / kGrain;
-  const std::int64_t begin = part.part.begin(grains) * kGrain;
-  const std::int64_t end = std::min(part.part.end(grains) * kGrain, request.i_count);
-  part.i_count = end - begin;
-  if (part.i_list)
-    part.i_list += begin;
+  const std::int64_t begin = own.share.begin(grains) * kGrain;
+  const std::int64_t end = std::min(own.share.end(grains) * kGrain, request.i_count);
+  own.i_count = end - begin;
+  if (own.i_list)
+    own.i_list += begin;
   else
-    part.i_begin += begin;
-  return part;
+    own.i_begin += begin;
+  return own;
 }
 
 void CudaGroupSummation::run(const SumRequest& request, AllPairs all) {
   const Where where = find(request);
-  const auto run = [&](CudaSummation& sum, const SumRequest& part) { sum.run(part, all); };
+  const auto run = [&](CudaSummation& sum, const SumRequest& share) { sum.run(share, all); };
   if (where.home) return run_from(*where.home, request, false, run);
   // Who stores its results may not change what another still has to read.
   if (where.host && !outputs_touch_inputs(request)) return run_from_host(request);
@@ -129,18 +129,18 @@ void CudaGroupSummation::run(const SumRequest& request, Neighbours neighbours) {
   const Where where = find(request);
   if (!members_[where.home.value_or(0)]->sum.will_search(request, neighbours) && !neighbours.must)
     return run(request, AllPairs{});
-  run_in_groups(request, [](CudaSummation& sum, const SumRequest& part) { sum.run(part, Neighbours{true}); });
+  run_in_groups(request, [](CudaSummation& sum, const SumRequest& share) { sum.run(share, Neighbours{true}); });
 }
 
 void CudaGroupSummation::run(const SumRequest& request, Listed listed) {
-  run_in_groups(request, [&](CudaSummation& sum, const SumRequest& part) { sum.run(part, listed); });
+  run_in_groups(request, [&](CudaSummation& sum, const SumRequest& share) { sum.run(share, listed); });
 }
 
 void CudaGroupSummation::run(const SumRequest& request, ListedPairs listed) {
-  run_in_groups(request, [&](CudaSummation& sum, const SumRequest& part) { sum.run(part, listed); });
+  run_in_groups(request, [&](CudaSummation& sum, const SumRequest& share) { sum.run(share, listed); });
 }
 
-void CudaGroupSummation::run_in_groups(const SumRequest& request, const PartOfRun& run) {
+void CudaGroupSummation::run_in_groups(const SumRequest& request, const RunOfShare& run) {
   const Where where = find(request);
   if (where.home) return run_from(*where.home, request, true, run);
   last_ = 0;
@@ -152,13 +152,13 @@ void CudaGroupSummation::run_from_host(const SumRequest& request) {
   {
     std::vector<std::jthread> threads;
     for (std::size_t m = 0; m < members_.size(); ++m) {
-      SumRequest part = part_of(request, m, false);
-      if (part.i_count == 0) continue;
+      SumRequest own = share_of(request, m, false);
+      if (own.i_count == 0) continue;
       // The caller's stream is one of the first GPU.
-      if (m > 0) part.stream = nullptr;
-      threads.emplace_back([this, m, part, &failures] {
+      if (m > 0) own.stream = nullptr;
+      threads.emplace_back([this, m, own, &failures] {
         try {
-          members_[m]->sum.run(part, AllPairs{});
+          members_[m]->sum.run(own, AllPairs{});
         } catch (...) {
           failures[m] = std::current_exception();
         }
@@ -171,7 +171,7 @@ void CudaGroupSummation::run_from_host(const SumRequest& request) {
   }
 }
 
-void CudaGroupSummation::run_from(std::size_t home, const SumRequest& request, bool in_groups, const PartOfRun& run) {
+void CudaGroupSummation::run_from(std::size_t home, const SumRequest& request, bool in_groups, const RunOfShare& run) {
   Member& owner = *members_[home];
   auto* const stream = static_cast<CudaStream*>(request.stream);
   SumRequest whole = request;
@@ -191,14 +191,14 @@ void CudaGroupSummation::run_from(std::size_t home, const SumRequest& request, b
       whole.i_list = list.data();
     }
   }
-  std::vector<SumRequest> parts;
-  for (std::size_t m = 0; m < members_.size(); ++m) parts.push_back(part_of(whole, m, in_groups));
+  std::vector<SumRequest> shares;
+  for (std::size_t m = 0; m < members_.size(); ++m) shares.push_back(share_of(whole, m, in_groups));
   const bool to_home = outputs_touch_inputs(request);
   last_ = home;
   try {
-    bring_copies(home, whole, to_home, parts);
+    bring_copies(home, whole, to_home, shares);
     for (std::size_t m = 0; m < members_.size(); ++m) {
-      if (parts[m].i_count > 0) run(members_[m]->sum, parts[m]);
+      if (shares[m].i_count > 0) run(members_[m]->sum, shares[m]);
     }
   } catch (...) {
     for (const auto& member : members_) {
@@ -224,7 +224,7 @@ void CudaGroupSummation::run_from(std::size_t home, const SumRequest& request, b
 
 // To all but the one whose they are, and to that as well where results would overwrite them.
 void CudaGroupSummation::bring_copies(std::size_t home, const SumRequest& request, bool to_home,
-                                      std::vector<SumRequest>& parts) {
+                                      std::vector<SumRequest>& shares) {
   Member& owner = *members_[home];
   auto* const stream = static_cast<CudaStream*>(request.stream);
   {
@@ -235,16 +235,16 @@ void CudaGroupSummation::bring_copies(std::size_t home, const SumRequest& reques
     if (m == home && !to_home) continue;
     Member& member = *members_[m];
     const CudaContextGuard guard(member.gpu);
-    parts[m].stream = m == home ? stream : member.stream.get();
-    auto* const own = static_cast<CudaStream*>(parts[m].stream);
+    shares[m].stream = m == home ? stream : member.stream.get();
+    auto* const own = static_cast<CudaStream*>(shares[m].stream);
     if (m != home) owner.done.make_wait(own);
-    parts[m].views = member.copies.bring(source_, request.views, own);
+    shares[m].views = member.copies.bring(source_, request.views, own);
     member.copied.record(own);
   }
   if (!to_home) return;
   for (std::size_t m = 0; m < members_.size(); ++m) {
     const CudaContextGuard guard(members_[m]->gpu);
-    for (const auto& other : members_) other->copied.make_wait(static_cast<CudaStream*>(parts[m].stream));
+    for (const auto& other : members_) other->copied.make_wait(static_cast<CudaStream*>(shares[m].stream));
   }
 }
 

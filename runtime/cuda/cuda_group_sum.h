@@ -1,4 +1,4 @@
-// One sum on several GPUs: a run -> parts of it, each a run on one of them (cuda_group.h says which).
+// One sum on several GPUs: a run -> shares of it, each a run on one of them (cuda_group.h says which).
 // Tested by tests/unit/cuda_group_test.cpp.
 #pragma once
 #include <functional>
@@ -43,16 +43,16 @@ class CudaGroupSummation final : public Summation {
     bool host = false;
     std::optional<std::size_t> home;  // a member
   };
-  using PartOfRun = std::function<void(CudaSummation& sum, const SumRequest& part)>;
+  using RunOfShare = std::function<void(CudaSummation& sum, const SumRequest& share)>;
 
   CudaSummation& first() const { return members_.front()->sum; }
   Where find(const SumRequest& request) const;
   bool outputs_touch_inputs(const SumRequest& request) const;
-  SumRequest part_of(const SumRequest& request, std::size_t member, bool in_groups) const;
-  void run_in_groups(const SumRequest& request, const PartOfRun& run);
+  SumRequest share_of(const SumRequest& request, std::size_t member, bool in_groups) const;
+  void run_in_groups(const SumRequest& request, const RunOfShare& run);
   void run_from_host(const SumRequest& request);
-  void run_from(std::size_t home, const SumRequest& request, bool in_groups, const PartOfRun& run);
-  void bring_copies(std::size_t home, const SumRequest& request, bool to_home, std::vector<SumRequest>& parts);
+  void run_from(std::size_t home, const SumRequest& request, bool in_groups, const RunOfShare& run);
+  void bring_copies(std::size_t home, const SumRequest& request, bool to_home, std::vector<SumRequest>& shares);
 
   const KernelSource& source_;
   std::vector<std::unique_ptr<Member>> members_;

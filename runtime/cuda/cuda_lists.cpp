@@ -284,7 +284,7 @@ void CudaLists::run(const SumRequest& request, const CudaPiece& piece, CudaStrea
   const LaunchConfig config = program_->config();
   const std::int64_t of_block = config.j_slices > 1 ? 1 : config.threads / 32;
   const std::int64_t blocks = rows_ ? ceil_div(run.ni, config.threads) : ceil_div(lists_->groups(), of_block);
-  const std::int64_t first = request.part.begin(blocks), count = request.part.end(blocks) - first;
+  const std::int64_t first = request.share.begin(blocks), count = request.share.end(blocks) - first;
   argument_.first_group = first * of_block;
   row_argument_.first_i = first * config.threads;
   launch(program_->function(), "nbcc_interact", count, rows_ ? 1 : shares_of_groups(), config.threads,

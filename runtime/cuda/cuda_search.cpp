@@ -171,8 +171,8 @@ void CudaSearch::run(const SumRequest& request, const CudaPiece& piece, CudaStre
   launch("nbcc_sort", std::min(blocks(most, kSortTile), unsigned(kMostBlocksOfSort)), sides, kBlock, {&search}, stream,
          early);
   launch("nbcc_arrange", blocks(most, kBlock), sides, kBlock, {particles, &search}, stream, early);
-  // Of the groups, all or a part: whole blocks of nbcc_list.
-  const std::int64_t first = request.part.begin(blocks(ni, kBlock)), end = request.part.end(blocks(ni, kBlock));
+  // Of the groups, all or a share: whole blocks of nbcc_list.
+  const std::int64_t first = request.share.begin(blocks(ni, kBlock)), end = request.share.end(blocks(ni, kBlock));
   const std::int64_t i_count = std::min(end * kBlock, ni) - first * kBlock;
   if (i_count > 0) {
     search.first_group = first * kBlock / 32;

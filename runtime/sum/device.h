@@ -39,16 +39,16 @@ struct SumRequest {
   std::uint64_t binding = 0;    // another number whenever `views` has changed
   const LeftOut* left_out = nullptr;         // pairs that do not act; null: none
   std::span<const double> params_of_groups;  // of listed groups: [group][param]; empty: those of the run
-  // Of a run that several devices do together. The i here are this one's; or they are all, of which it takes its part
+  // Of a run that several devices do together. The i here are this one's; or they are all, of which it takes its share
   // of the groups that a search or lists make. What decides the order of terms goes by the whole run.
-  struct Part {
+  struct Share {
     std::int64_t i_of_run = 0;  // 0: the run is not shared
     int number = 0, of = 1;
     // The first of `count` things that are this device's, and behind its last.
     std::int64_t begin(std::int64_t count) const { return count * number / of; }
     std::int64_t end(std::int64_t count) const { return count * (number + 1) / of; }
-  } part;
-  std::int64_t i_of_run() const { return part.i_of_run > 0 ? part.i_of_run : i_count; }
+  } share;
+  std::int64_t i_of_run() const { return share.i_of_run > 0 ? share.i_of_run : i_count; }
   void* stream = nullptr;  // of a GPU: the caller's stream, null for the legacy default one
 };
 

@@ -2,6 +2,7 @@
 // nothing.
 #include "examples/nbody/draw/vertices.h"
 
+#include <cctype>
 #include <cstdlib>
 #include <stdexcept>
 
@@ -17,7 +18,10 @@ constexpr std::int64_t kStride = 4 * std::int64_t(sizeof(float));
 std::optional<int> cuda_ordinal(const nbcc::Device& device) {
   const std::string name = device.name();
   if (!name.starts_with("cuda:")) return {};
-  return std::atoi(name.c_str() + 5);
+  char* end = nullptr;
+  const long ordinal = std::strtol(name.c_str() + 5, &end, 10);
+  if (*end == ',' && std::isdigit(static_cast<unsigned char>(end[1]))) return {};  // several, "cuda:0,1, 2 x ..."
+  return int(ordinal);
 }
 
 Vertices::Vertices(const Gl& gl, const nbcc::Device& device, const Sprites& sprites)
