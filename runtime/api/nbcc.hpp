@@ -344,7 +344,7 @@ class Sum {
     return *this;
   }
   Sum& start(std::int64_t begin, std::int64_t count, const std::int64_t* list, int accumulate) {
-    const nbcc_run_options options{sizeof(nbcc_run_options), begin, count, list, accumulate, stream_};
+    const nbcc_run_options options{sizeof(nbcc_run_options), begin, count, list, accumulate, stream_, NBCC_WHOLE};
     return call(nbcc_sum_run, &options);
   }
   Sum& start_list(std::span<const std::int64_t> list, int accumulate) {
