@@ -91,6 +91,9 @@ extern "C" {
 const char* nbcc_error_message(const nbcc_error* error) { return error ? error->message.c_str() : ""; }
 nbcc_status nbcc_error_status(const nbcc_error* error) { return error ? error->status : NBCC_OK; }
 void nbcc_error_free(nbcc_error* error) { delete error; }
+nbcc_status nbcc_error_make(nbcc_error** error, nbcc_status status, const char* message) {
+  return nbcc::fail(error, status, message ? message : "");
+}
 
 const char* nbcc_version(void) {
   static const std::string version =
@@ -173,9 +176,9 @@ int nbcc_pipeline_field_count(const nbcc_pipeline* pipeline) {
   return pipeline ? int(pipeline->kernel->source.fields.size()) : 0;
 }
 
-int nbcc_pipeline_field(const nbcc_pipeline* pipeline, int k, nbcc_field* field) {
-  if (!field || k < 0 || k >= nbcc_pipeline_field_count(pipeline)) return -1;
-  const nbcc::FieldLayout& layout = pipeline->kernel->source.fields[std::size_t(k)];
+static int field_of(const std::vector<nbcc::FieldLayout>& fields, int k, nbcc_field* field) {
+  if (!field || k < 0 || k >= int(fields.size())) return -1;
+  const nbcc::FieldLayout& layout = fields[std::size_t(k)];
   *field = {layout.name.c_str(),
             nbcc_role(layout.role),
             layout.type.c_str(),
@@ -186,6 +189,10 @@ int nbcc_pipeline_field(const nbcc_pipeline* pipeline, int k, nbcc_field* field)
             int(layout.defaults.size()),
             layout.defaults.data()};
   return 0;
+}
+
+int nbcc_pipeline_field(const nbcc_pipeline* pipeline, int k, nbcc_field* field) {
+  return pipeline ? field_of(pipeline->kernel->source.fields, k, field) : -1;
 }
 
 nbcc_status nbcc_sum_create(nbcc_pipeline* pipeline, nbcc_sum** sum, nbcc_error** error) {
@@ -220,6 +227,10 @@ nbcc_status nbcc_sum_set_offsets(nbcc_sum* sum, int64_t i_offset, int64_t j_offs
 
 nbcc_status nbcc_sum_set_counts(nbcc_sum* sum, int64_t ni, int64_t nj, nbcc_error** error) {
   return guarded(error, [&] { nbcc::state_of(sum).set_counts(ni, nj); });
+}
+
+int nbcc_sum_field(const nbcc_sum* sum, int k, nbcc_field* field) {
+  return sum ? field_of(sum->state.fields(), k, field) : -1;
 }
 
 nbcc_status nbcc_sum_get_view(nbcc_sum* sum, const char* name, nbcc_view* view, nbcc_error** error) {

@@ -37,6 +37,8 @@ typedef struct nbcc_error nbcc_error;
 NBCC_API const char* nbcc_error_message(const nbcc_error* error); /* "" for a null pointer */
 NBCC_API nbcc_status nbcc_error_status(const nbcc_error* error);
 NBCC_API void nbcc_error_free(nbcc_error* error); /* null is fine */
+/* Puts an error where `error` is not null, for libraries that stand on this one, and returns the status. */
+NBCC_API nbcc_status nbcc_error_make(nbcc_error** error, nbcc_status status, const char* message);
 
 /* What went wrong in this thread's last failure of a function that has no nbcc_error** to tell it by, as those of
  * compiled pipelines; "" if there was none. Belongs to the thread, until its next failure. */
@@ -238,6 +240,8 @@ NBCC_API nbcc_status nbcc_sum_set_offsets(nbcc_sum* sum, int64_t i_offset, int64
 /* The number of particles, for a side whose fields are all absent from the pipeline (else it follows from the views).
  */
 NBCC_API nbcc_status nbcc_sum_set_counts(nbcc_sum* sum, int64_t ni, int64_t nj, nbcc_error** error);
+/* Field k of the sum's pipeline, as nbcc_pipeline_field tells it. Its strings belong to the sum. */
+NBCC_API int nbcc_sum_field(const nbcc_sum* sum, int k, nbcc_field* field);
 /* What is bound to an input or output, all zeros for one that is ignored or not bound; and the numbers of particles
  * that a run would have, where all fields are bound that it needs. For libraries that run sums of others. */
 NBCC_API nbcc_status nbcc_sum_get_view(nbcc_sum* sum, const char* name, nbcc_view* view, nbcc_error** error);
