@@ -1,9 +1,9 @@
 // Each rank has one of two bodies, and both are pulled by both.
 #include <mpi.h>
-#include <nbcc/nbcc_mpi.hpp>
 
 #include <cmath>
 #include <cstdio>
+#include <nbcc/nbcc_mpi.hpp>
 #include <vector>
 
 int main(int count, char** words) {
