@@ -5,6 +5,8 @@
 
 namespace examples {
 
-std::unique_ptr<Ranks> ranks_of_mpi() { throw Missing("built without --mpi: it needs an MPI for C, as libopenmpi-dev"); }
+std::unique_ptr<Ranks> ranks_of_mpi() {
+  throw Missing("built without --mpi: it needs an MPI for C, as libopenmpi-dev");
+}
 
 }  // namespace examples
