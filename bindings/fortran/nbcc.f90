@@ -26,11 +26,12 @@ module nbcc
   end type
 
   type, bind(C), public :: nbcc_run_options
-    integer(c_size_t) :: size = 48             ! of this type
+    integer(c_size_t) :: size = 56             ! of this type
     integer(c_int64_t) :: i_begin = 0, i_count = -1
     type(c_ptr) :: i_list = c_null_ptr
     integer(c_int) :: accumulate = 0
     type(c_ptr) :: stream = c_null_ptr
+    integer(c_int) :: part = 0                 ! of a sum whose j come in several runs
   end type
 
   public :: nbcc_device_open, nbcc_device_close, nbcc_pipeline_close

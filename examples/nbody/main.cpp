@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "examples/nbody/checkpoint.h"
 #include "examples/nbody/compare.h"
 #include "examples/nbody/options.h"
+#include "examples/nbody/ranks.h"
 #include "examples/nbody/snapshot.h"
 #include "examples/support/energy.h"
 #include "examples/support/failure.h"
@@ -73,8 +75,42 @@ std::int64_t stride_of(double time, double end, double dt) {
 }
 std::int64_t multiple_after(std::int64_t step, std::int64_t stride) { return (step / stride + 1) * stride; }
 
+// Reports alone, by the first of the ranks.
+void simulate_together(const Checkpoint& run, const Options& options) {
+  const std::unique_ptr<examples::Ranks> ranks = examples::ranks_of_mpi();
+  const nbcc::Device device(options.device);
+  ranks->open(device);
+  State mine;
+  mine.bodies = ranks->share(run.state.bodies);
+  examples::Simulation simulation(device, mine, run.settings, ranks.get());
+  const double pairs = double(run.state.bodies.count()) * double(run.state.bodies.count());
+  const std::int64_t last = steps_in(options.end, run.dt), stride = stride_of(options.every, options.end, run.dt);
+  const Totals first = simulation.totals();
+  if (ranks->is_first())
+    std::printf("# %lld bodies on %d ranks of %s, dt = %g\n#%9s %16s %11s %11s %11s\n",
+                static_cast<long long>(run.state.bodies.count()), ranks->count(), device.name().c_str(), run.dt, "time",
+                "energy", "dE/|E|", "d momentum", "d ang. mom.");
+  const auto begin = std::chrono::steady_clock::now();
+  double reporting = 0;
+  for (std::int64_t step = 0;; simulation.step(run.dt), ++step) {
+    if (step % stride != 0 && step != last) continue;
+    simulation.wait();
+    const auto now = std::chrono::steady_clock::now();
+    const Totals totals = simulation.totals();
+    if (ranks->is_first()) report(double(step) * run.dt, totals, first);
+    reporting += std::chrono::duration<double>(std::chrono::steady_clock::now() - now).count();
+    if (step == last) break;
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() - reporting;
+  if (ranks->is_first() && !options.quiet)
+    std::fprintf(stderr, "%.3g G interactions/s, %.4g s a step\n", 1e-9 * pairs * double(last) / seconds,
+                 seconds / double(std::max<std::int64_t>(last, 1)));
+  ranks->close();
+}
+
 void simulate(Checkpoint run, const Options& options) {
   using Clock = std::chrono::steady_clock;
+  if (options.mpi) return simulate_together(run, options);
   const nbcc::Device device(options.device);
   const State start = std::exchange(run.state, {});
   examples::Simulation simulation(device, start, run.settings);

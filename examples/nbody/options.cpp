@@ -30,6 +30,7 @@ void declare_run(CLI::App& app, Options& options) {
       app.add_flag("--restart", options.restart, "Go on from the checkpoint, as it was begun")->needs("--checkpoint");
   for (CLI::Option* option : of_checkpoint) restart->excludes(option);
   app.add_flag("--quiet", options.quiet, "No progress bar");
+  app.add_flag("--mpi", options.mpi, "Spread the bodies over the processes that mpirun has started");
   app.add_flag("--compare", options.compare,
                "Move the bodies by every simulator of this machine up to --end, and print how far they are apart");
 }
@@ -78,6 +79,9 @@ void declare_viewer(CLI::App& app, Options& options) {
 const char* conflict(const Options& options) {
   if (!options.frames.movie.empty() && (options.frames.size[0] % 2 != 0 || options.frames.size[1] % 2 != 0))
     return "a movie needs an even --size";
+  if (options.mpi && (options.benchmark || options.viewer || options.compare || options.wants_frames() ||
+                      !options.checkpoint.empty() || !options.snapshots.empty()))
+    return "--mpi reports and writes nothing: give no files to write, and no --viewer, --compare or --benchmark";
   if (options.benchmark) {
     const bool runs = !options.bodies.empty() || options.restart || options.viewer || options.wants_frames();
     return runs ? "--benchmark runs no simulation: give no bodies, and nothing to write" : "";

@@ -17,6 +17,7 @@ struct Options {
   std::string bodies, device = "cpu", checkpoint, snapshots;
   Settings settings;
   double dt = 1.0 / 1024, end = 1, every = 0.125;
+  bool mpi = false;  // bodies are spread over the processes of mpirun
   bool at_rest = false, restart = false, quiet = false;
 
   FrameChoice frames;

@@ -5,8 +5,9 @@
 
 namespace examples {
 
-Simulation::Simulation(const nbcc::Device& device, const State& start, const Settings& settings)
-    : settings_(settings),
+Simulation::Simulation(const nbcc::Device& device, const State& start, const Settings& settings, Ranks* ranks)
+    : ranks_(ranks),
+      settings_(settings),
       count_(start.bodies.count()),
       steps_(start.step),
       mass_(start.bodies.mass),
@@ -30,7 +31,7 @@ Simulation::Simulation(const nbcc::Device& device, const State& start, const Set
   advance_.bind("xi", x_.view()).bind("vi", v_.view()).bind("ai", a_.view());
   advance_.bind("x", x_.view()).bind("v", v_.view()).counts(count_, 0);
   if (start.acceleration.empty())
-    force_.run();
+    sum(force_);
   else
     a_.write(start.acceleration);
 }
@@ -39,7 +40,7 @@ Simulation::Simulation(const nbcc::Device& device, const State& start, const Set
 void Simulation::step(double dt) {
   const bool verlet = settings_.damping == 1;
   advance(verlet ? dt / 2 : dt, dt, settings_.damping);
-  force_.run();
+  sum(force_);
   if (verlet) advance(dt / 2, 0, 1);
   ++steps_;
 }
@@ -51,7 +52,7 @@ void Simulation::advance(double kick, double drift, double damping) {
 State Simulation::state() const { return {steps_, {mass_, x_.all(), v_.all()}, a_.all()}; }
 
 Totals Simulation::totals() {
-  exact_.run();
+  sum(exact_);
   const std::vector<double> x = x_.all(), v = v_.all(), potential = potential_.all();
   Totals all;
   for (std::size_t k = 0; k < mass_.size(); ++k) {
@@ -63,6 +64,12 @@ Totals Simulation::totals() {
       all.momentum[c] += m * u[c];
       all.angular_momentum[c] += m * (r[d] * u[e] - r[e] * u[d]);
     }
+  }
+  if (ranks_) {
+    ranks_->add_up({&all.kinetic, 1});
+    ranks_->add_up({&all.potential, 1});
+    ranks_->add_up(all.momentum);
+    ranks_->add_up(all.angular_momentum);
   }
   return all;
 }

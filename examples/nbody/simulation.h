@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 
+#include "examples/nbody/ranks.h"
 #include "examples/support/bodies.h"
 #include "examples/support/device_array.h"
 
@@ -31,16 +32,17 @@ struct State {
 // All functions throw nbcc::Error.
 class Simulation {
  public:
-  Simulation(const nbcc::Device& device, const State& start, const Settings& settings);
+  // ranks: null, or who has the other bodies; must outlive this object.
+  Simulation(const nbcc::Device& device, const State& start, const Settings& settings, Ranks* ranks = nullptr);
 
   void step(double dt);
-  void sum_forces() { force_.run(); }  // on the bodies where they are
+  void sum_forces() { sum(force_); }  // on the bodies where they are
   void wait() { force_.wait(); }
   std::int64_t steps() const { return steps_; }
   std::int64_t count() const { return count_; }
 
   State state() const;  // as of now
-  Totals totals();      // in double precision
+  Totals totals();      // of the bodies of all ranks, in double precision
   // Three numbers of each body, on the device.
   nbcc::View positions() const { return x_.view(); }
   nbcc::View velocities() const { return v_.view(); }
@@ -51,7 +53,9 @@ class Simulation {
 
  private:
   void advance(double kick, double drift, double damping);
+  void sum(nbcc::Sum& over_all) { ranks_ ? ranks_->run(over_all) : void(over_all.run()); }
 
+  Ranks* ranks_;
   Settings settings_;
   std::int64_t count_, steps_;
   std::vector<double> mass_;

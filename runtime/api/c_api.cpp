@@ -78,6 +78,8 @@ static_assert(int(Reduction::Sum) == NBCC_SUM && int(Reduction::Min) == NBCC_MIN
               int(Reduction::LogSumExp) == NBCC_LOGSUMEXP && int(Reduction::Softmax) == NBCC_SOFTMAX &&
               int(Reduction::Product) == NBCC_PRODUCT && int(Reduction::Count) == NBCC_COUNT &&
               int(Reduction::At) == NBCC_AT);
+static_assert(int(JPart::Whole) == NBCC_WHOLE && int(JPart::First) == NBCC_FIRST_PART &&
+              int(JPart::Next) == NBCC_NEXT_PART && int(JPart::Last) == NBCC_LAST_PART);
 
 }  // namespace
 }  // namespace nbcc
@@ -89,6 +91,9 @@ extern "C" {
 const char* nbcc_error_message(const nbcc_error* error) { return error ? error->message.c_str() : ""; }
 nbcc_status nbcc_error_status(const nbcc_error* error) { return error ? error->status : NBCC_OK; }
 void nbcc_error_free(nbcc_error* error) { delete error; }
+nbcc_status nbcc_error_make(nbcc_error** error, nbcc_status status, const char* message) {
+  return nbcc::fail(error, status, message ? message : "");
+}
 
 const char* nbcc_version(void) {
   static const std::string version =
@@ -149,6 +154,11 @@ nbcc_status nbcc_device_read(nbcc_device* device, void* to_host, const void* fro
   });
 }
 
+nbcc_status nbcc_device_holds(nbcc_device* device, const void* memory, int* holds, nbcc_error** error) {
+  return guarded(
+      error, [&] { nbcc::checked(holds, "the place for the answer") = nbcc::device_of(device).holds(memory) ? 1 : 0; });
+}
+
 void nbcc_pipeline_close(nbcc_pipeline* pipeline) { delete pipeline; }
 const char* nbcc_pipeline_name(const nbcc_pipeline* pipeline) {
   return pipeline ? pipeline->kernel->source.pipeline.c_str() : "";
@@ -166,9 +176,9 @@ int nbcc_pipeline_field_count(const nbcc_pipeline* pipeline) {
   return pipeline ? int(pipeline->kernel->source.fields.size()) : 0;
 }
 
-int nbcc_pipeline_field(const nbcc_pipeline* pipeline, int k, nbcc_field* field) {
-  if (!field || k < 0 || k >= nbcc_pipeline_field_count(pipeline)) return -1;
-  const nbcc::FieldLayout& layout = pipeline->kernel->source.fields[std::size_t(k)];
+static int field_of(const std::vector<nbcc::FieldLayout>& fields, int k, nbcc_field* field) {
+  if (!field || k < 0 || k >= int(fields.size())) return -1;
+  const nbcc::FieldLayout& layout = fields[std::size_t(k)];
   *field = {layout.name.c_str(),
             nbcc_role(layout.role),
             layout.type.c_str(),
@@ -179,6 +189,10 @@ int nbcc_pipeline_field(const nbcc_pipeline* pipeline, int k, nbcc_field* field)
             int(layout.defaults.size()),
             layout.defaults.data()};
   return 0;
+}
+
+int nbcc_pipeline_field(const nbcc_pipeline* pipeline, int k, nbcc_field* field) {
+  return pipeline ? field_of(pipeline->kernel->source.fields, k, field) : -1;
 }
 
 nbcc_status nbcc_sum_create(nbcc_pipeline* pipeline, nbcc_sum** sum, nbcc_error** error) {
@@ -213,6 +227,26 @@ nbcc_status nbcc_sum_set_offsets(nbcc_sum* sum, int64_t i_offset, int64_t j_offs
 
 nbcc_status nbcc_sum_set_counts(nbcc_sum* sum, int64_t ni, int64_t nj, nbcc_error** error) {
   return guarded(error, [&] { nbcc::state_of(sum).set_counts(ni, nj); });
+}
+
+int nbcc_sum_field(const nbcc_sum* sum, int k, nbcc_field* field) {
+  return sum ? field_of(sum->state.fields(), k, field) : -1;
+}
+
+nbcc_status nbcc_sum_get_view(nbcc_sum* sum, const char* name, nbcc_view* view, nbcc_error** error) {
+  return guarded(error, [&] {
+    const nbcc::ArrayView bound = nbcc::state_of(sum).bound(nbcc::name_of(name));
+    nbcc::checked(view, "the place for the view") = {bound.data, nbcc_element(bound.element), bound.count, bound.stride,
+                                                     bound.component_stride};
+  });
+}
+
+nbcc_status nbcc_sum_get_counts(nbcc_sum* sum, int64_t* ni, int64_t* nj, nbcc_error** error) {
+  return guarded(error, [&] {
+    const auto [count_of_i, count_of_j] = nbcc::state_of(sum).counts();
+    nbcc::checked(ni, "the place for ni") = count_of_i;
+    nbcc::checked(nj, "the place for nj") = count_of_j;
+  });
 }
 
 nbcc_status nbcc_sum_keep_j(nbcc_sum* sum, int keep, nbcc_error** error) {
@@ -335,9 +369,13 @@ nbcc_status nbcc_sum_get_cuda_shape(nbcc_sum* sum, int64_t ni, int64_t nj, nbcc_
 
 nbcc_status nbcc_sum_run(nbcc_sum* sum, const nbcc_run_options* options, nbcc_error** error) {
   return guarded(error, [&] {
-    const nbcc_run_options all{sizeof(nbcc_run_options), 0, -1, nullptr, 0, nullptr};
+    const nbcc_run_options all{sizeof(nbcc_run_options), 0, -1, nullptr, 0, nullptr, NBCC_WHOLE};
     const nbcc_run_options chosen = nbcc::read_options(options, all);
-    nbcc::state_of(sum).run({chosen.i_begin, chosen.i_count, chosen.i_list, chosen.accumulate != 0, chosen.stream});
+    const int part = nbcc::number_of(chosen.part);
+    if (part < NBCC_WHOLE || part > NBCC_LAST_PART)
+      throw nbcc::UsageError(fmt::format("part: there is no part {}", part));
+    nbcc::state_of(sum).run(
+        {chosen.i_begin, chosen.i_count, chosen.i_list, chosen.accumulate != 0, chosen.stream, nbcc::JPart(part)});
   });
 }
 

@@ -37,6 +37,8 @@ typedef struct nbcc_error nbcc_error;
 NBCC_API const char* nbcc_error_message(const nbcc_error* error); /* "" for a null pointer */
 NBCC_API nbcc_status nbcc_error_status(const nbcc_error* error);
 NBCC_API void nbcc_error_free(nbcc_error* error); /* null is fine */
+/* Puts an error where `error` is not null, for libraries that stand on this one, and returns the status. */
+NBCC_API nbcc_status nbcc_error_make(nbcc_error** error, nbcc_status status, const char* message);
 
 /* What went wrong in this thread's last failure of a function that has no nbcc_error** to tell it by, as those of
  * compiled pipelines; "" if there was none. Belongs to the thread, until its next failure. */
@@ -85,6 +87,9 @@ NBCC_API nbcc_status nbcc_device_write(nbcc_device* device, void* to, const void
                                        nbcc_error** error);
 NBCC_API nbcc_status nbcc_device_read(nbcc_device* device, void* to_host, const void* from, size_t bytes,
                                       nbcc_error** error);
+
+/* Whether an address is in memory of the device, of either kind, and not in the host's own; on the CPU it never is. */
+NBCC_API nbcc_status nbcc_device_holds(nbcc_device* device, const void* memory, int* holds, nbcc_error** error);
 
 /* ---- pipelines ----------------------------------------------------------------------------------------- */
 
@@ -235,6 +240,12 @@ NBCC_API nbcc_status nbcc_sum_set_offsets(nbcc_sum* sum, int64_t i_offset, int64
 /* The number of particles, for a side whose fields are all absent from the pipeline (else it follows from the views).
  */
 NBCC_API nbcc_status nbcc_sum_set_counts(nbcc_sum* sum, int64_t ni, int64_t nj, nbcc_error** error);
+/* Field k of the sum's pipeline, as nbcc_pipeline_field tells it. Its strings belong to the sum. */
+NBCC_API int nbcc_sum_field(const nbcc_sum* sum, int k, nbcc_field* field);
+/* What is bound to an input or output, all zeros for one that is ignored or not bound; and the numbers of particles
+ * that a run would have, where all fields are bound that it needs. For libraries that run sums of others. */
+NBCC_API nbcc_status nbcc_sum_get_view(nbcc_sum* sum, const char* name, nbcc_view* view, nbcc_error** error);
+NBCC_API nbcc_status nbcc_sum_get_counts(nbcc_sum* sum, int64_t* ni, int64_t* nj, nbcc_error** error);
 /* keep != 0: the j-particles are read and packed at the next run and then stay resident until they are bound
  * again or nbcc_sum_j_changed is called. 0 (the start): every run reads them again. Arrays on a GPU are read where they
  * are by every run. */
@@ -361,6 +372,15 @@ NBCC_API nbcc_status nbcc_sum_set_cuda_shape(nbcc_sum* sum, const nbcc_cuda_shap
 NBCC_API nbcc_status nbcc_sum_get_cuda_shape(nbcc_sum* sum, int64_t ni, int64_t nj, nbcc_cuda_shape* shape,
                                              nbcc_error** error);
 
+/* Which part of a sum a run is. NBCC_WHOLE, as at first: all of it. Where the j come in parts, as in many processes or
+ * where not all fit into memory at once, the runs from NBCC_FIRST_PART to NBCC_LAST_PART are one sum: bind the j of a
+ * part, and set the offset that their j_index has, before its run. Every reduction goes on; finish() and the outputs
+ * wait for the last part. Only the last run writes outputs, and accumulates onto them if it is told to. All parts must
+ * have as many chosen i, the same ones, with the same inputs and params. A part may have no j. Another run, or a part
+ * that fails, ends the sum, and what it had is lost. NBCC_ERROR_USAGE with lists, batches, listed pairs and exclusions,
+ * and on GPUs under NBCC_PAIRS_CUTOFF or where the parts' arrays lie now on the host, now on the device. */
+typedef enum nbcc_part { NBCC_WHOLE = 0, NBCC_FIRST_PART = 1, NBCC_NEXT_PART = 2, NBCC_LAST_PART = 3 } nbcc_part;
+
 typedef struct nbcc_run_options {
   size_t size;
   int64_t i_begin, i_count; /* a range of i; i_count < 0 means all from i_begin on */
@@ -371,6 +391,7 @@ typedef struct nbcc_run_options {
   void* stream;   /* of a GPU: a CUstream or cudaStream_t of its primary context; null: the legacy default stream, which
                      waits for what other (blocking) streams were given before, so that arrays which the caller's kernels
                      have just written in the default stream are read when they are ready */
+  nbcc_part part; /* of a sum whose j come in several runs */
 } nbcc_run_options;
 
 /* Sums over all j for the chosen i. options may be null: all i, overwritten.

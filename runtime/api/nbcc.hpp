@@ -330,6 +330,11 @@ class Sum {
   Sum& accumulate() { return start(0, -1, nullptr, 1); }
   Sum& accumulate(std::int64_t i_begin, std::int64_t i_count) { return start(i_begin, checked(i_count), nullptr, 1); }
   Sum& accumulate(std::span<const std::int64_t> i_list) { return start_list(i_list, 1); }
+  // One of the runs that are one sum, whose j come in parts; see nbcc_part.
+  Sum& run_part(nbcc_part part) {
+    const nbcc_run_options options{sizeof(nbcc_run_options), 0, -1, nullptr, 0, stream_, part};
+    return call(nbcc_sum_run, &options);
+  }
   // The same with a list of `count` indices in memory of the GPU, which are used as they are, unchecked.
   Sum& run_device_list(const std::int64_t* i_list, std::int64_t count) { return start(0, checked(count), i_list, 0); }
   // A run whose arrays are all on a GPU returns when its work is in the stream; this returns when all work is done.
@@ -344,7 +349,7 @@ class Sum {
     return *this;
   }
   Sum& start(std::int64_t begin, std::int64_t count, const std::int64_t* list, int accumulate) {
-    const nbcc_run_options options{sizeof(nbcc_run_options), begin, count, list, accumulate, stream_};
+    const nbcc_run_options options{sizeof(nbcc_run_options), begin, count, list, accumulate, stream_, NBCC_WHOLE};
     return call(nbcc_sum_run, &options);
   }
   Sum& start_list(std::span<const std::int64_t> list, int accumulate) {

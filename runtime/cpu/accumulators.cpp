@@ -55,77 +55,92 @@ void Accumulators::reset(std::int64_t begin, std::int64_t end) {
 }
 
 // A Reference stands behind those that it is of, and is not combined yet.
-void Accumulators::combine_weighted(const Accumulators& partial, std::size_t c, std::int64_t begin, std::int64_t end) {
+void Accumulators::combine_weighted(const Accumulators& partial, std::size_t c, std::int64_t from, std::int64_t begin,
+                                    std::int64_t end) {
   const auto reference = std::size_t(source_->references[c]);
-  const double* const own = values_[reference];
-  const double* const its = partial.values_[reference];
-  for (std::int64_t k = begin; k < end; ++k) {
-    double& to = values_[c][k];
-    const double from = partial.values_[c][k];
-    to = its[k] > own[k] ? to * std::exp(own[k] - its[k]) + from : to + from * std::exp(its[k] - own[k]);
+  const double* const own = values_[reference] + begin;
+  const double* const its = partial.values_[reference] + from;
+  const double* const terms = partial.values_[c] + from;
+  double* const to = values_[c] + begin;
+  for (std::int64_t k = 0; k < end - begin; ++k)
+    to[k] =
+        its[k] > own[k] ? to[k] * std::exp(own[k] - its[k]) + terms[k] : to[k] + terms[k] * std::exp(its[k] - own[k]);
+}
+
+void Accumulators::copy(const Accumulators& other, std::int64_t from, std::int64_t begin, std::int64_t end) {
+  const auto bytes = std::size_t(end - begin) * sizeof(double);
+  for (std::size_t c = 0; c < values_.size(); ++c) {
+    std::memcpy(values_[c] + begin, other.values_[c] + from, bytes);
+    if (indices_[c]) std::memcpy(indices_[c] + begin, other.indices_[c] + from, bytes);
   }
 }
 
-void Accumulators::combine(const Accumulators& partial, std::int64_t begin, std::int64_t end) {
+void Accumulators::combine(const Accumulators& partial, std::int64_t from, std::int64_t begin, std::int64_t end) {
+  const std::int64_t count = end - begin;
   for (const Choice& choice : choices_)
-    for (std::int64_t at = begin; at < end; ++at) combine_choice(choice, partial, at);
+    for (std::int64_t k = 0; k < count; ++k) combine_choice(choice, partial, from + k, begin + k);
   for (std::size_t c = 0; c < values_.size(); ++c) {
     if (of_choice_[c]) continue;
     const Reduction reduction = source_->reductions[c];
-    double* const to_index = indices_[c];
-    const double* const from_index = partial.indices_[c];
-    with_rows(source_->held_in[c], values_[c], partial.values_[c], [&]<typename T>(T* to, const T* from) {
-      if (reduction == Reduction::Weighted) return combine_weighted(partial, c, begin, end);
-      if (reduction == Reduction::Sum) {
-        // Apart, since of this loop the compiler makes vectors.
-        for (std::int64_t k = begin; k < end; ++k) to[k] += from[k];
-        return;
-      }
-      if (!to_index) {
-        for (std::int64_t k = begin; k < end; ++k) to[k] = combined(reduction, to[k], from[k]);
-        return;
-      }
-      for (std::int64_t k = begin; k < end; ++k) {
-        // The first candidate is taken whatever it is, since no whole number is worse than all others.
-        const bool is_lower = from[k] == to[k] && from_index[k] < to_index[k];
-        if (from_index[k] < 0 || (to_index[k] >= 0 && !is_better(reduction, from[k], to[k]) && !is_lower)) continue;
-        to[k] = from[k];
-        to_index[k] = from_index[k];
-      }
-    });
+    double* const to_index = indices_[c] ? indices_[c] + begin : nullptr;
+    const double* const new_index = indices_[c] ? partial.indices_[c] + from : nullptr;
+    with_rows(source_->held_in[c], values_[c] + begin, partial.values_[c] + from,
+              [&]<typename T>(T* to, const T* news) {
+                if (reduction == Reduction::Weighted) return combine_weighted(partial, c, from, begin, end);
+                if (reduction == Reduction::Sum) {
+                  // Apart, since of this loop the compiler makes vectors.
+                  for (std::int64_t k = 0; k < count; ++k) to[k] += news[k];
+                  return;
+                }
+                if (!to_index) {
+                  for (std::int64_t k = 0; k < count; ++k) to[k] = combined(reduction, to[k], news[k]);
+                  return;
+                }
+                for (std::int64_t k = 0; k < count; ++k) {
+                  // The first candidate is taken whatever it is, since no whole number is worse than all others.
+                  const bool is_lower = news[k] == to[k] && new_index[k] < to_index[k];
+                  if (new_index[k] < 0 || (to_index[k] >= 0 && !is_better(reduction, news[k], to[k]) && !is_lower))
+                    continue;
+                  to[k] = news[k];
+                  to_index[k] = new_index[k];
+                }
+              });
   }
 }
 
-// The partial result's places one after the other, the best first, into those of one i. What stands behind moves down.
-void Accumulators::combine_choice(const Choice& choice, const Accumulators& partial, std::int64_t at) {
+// The partial result's places for its i at `from`, one after the other, the best first, into those of one i. What
+// stands behind moves down.
+void Accumulators::combine_choice(const Choice& choice, const Accumulators& partial, std::int64_t from,
+                                  std::int64_t at) {
   const auto first = std::size_t(choice.first), places = std::size_t(choice.places);
   // Values are moved bit by bit, whatever they are.
-  const auto move = [at](double* to, const double* from) { std::memcpy(to + at, from + at, sizeof(double)); };
+  const auto move = [at](double* to, const double* old) { std::memcpy(to + at, old + at, sizeof(double)); };
+  const auto take = [at, from](double* to, const double* its) { std::memcpy(to + at, its + from, sizeof(double)); };
   const auto is_before = [&](std::size_t m, std::size_t place) {
-    const double j = partial.indices_[first + m][at], other_j = indices_[first + place][at];
+    const double j = partial.indices_[first + m][from], other_j = indices_[first + place][at];
     bool before = false;
     with_rows(source_->held_in[first], values_[first + place], partial.values_[first + m],
               [&]<typename T>(const T* there, const T* here) {
-                before = other_j < 0 || is_better(choice.reduction, here[at], there[at]) ||
-                         (here[at] == there[at] && j < other_j);
+                before = other_j < 0 || is_better(choice.reduction, here[from], there[at]) ||
+                         (here[from] == there[at] && j < other_j);
               });
     return before;
   };
-  for (std::size_t m = 0, place = 0; m < places && partial.indices_[first + m][at] >= 0; ++m) {
+  for (std::size_t m = 0, place = 0; m < places && partial.indices_[first + m][from] >= 0; ++m) {
     while (place < places && !is_before(m, place)) ++place;
     if (place == places) return;
     for (std::size_t k = places - 1; k > place; --k) {
       move(values_[first + k], values_[first + k - 1]);
       move(indices_[first + k], indices_[first + k - 1]);
     }
-    move(values_[first + place], partial.values_[first + m]);
-    move(indices_[first + place], partial.indices_[first + m]);
+    take(values_[first + place], partial.values_[first + m]);
+    take(indices_[first + place], partial.indices_[first + m]);
     for (const Choice::Carried& carried : choice.carried) {
       const auto width = std::size_t(carried.width), begin = std::size_t(carried.first);
       for (std::size_t k = places * width; k-- > (place + 1) * width;)
         move(values_[begin + k], values_[begin + k - width]);
       for (std::size_t d = 0; d < width; ++d)
-        move(values_[begin + place * width + d], partial.values_[begin + m * width + d]);
+        take(values_[begin + place * width + d], partial.values_[begin + m * width + d]);
     }
   }
 }

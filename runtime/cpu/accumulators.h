@@ -15,15 +15,21 @@ class Accumulators {
   void reserve(const KernelSource& source, std::int64_t positions);
   // Both over positions [begin, end).
   void reset(std::int64_t begin, std::int64_t end);
-  void combine(const Accumulators& partial, std::int64_t begin, std::int64_t end);
+  void combine(const Accumulators& partial, std::int64_t begin, std::int64_t end) {
+    combine(partial, begin, begin, end);
+  }
+  // The same of another's positions from `from` on, which stand at [begin, end) here; and taken over as they are.
+  void combine(const Accumulators& partial, std::int64_t from, std::int64_t begin, std::int64_t end);
+  void copy(const Accumulators& other, std::int64_t from, std::int64_t begin, std::int64_t end);
 
   // By output component; an index row is null where none is kept.
   double* const* values() const { return values_.data(); }
   double* const* indices() const { return indices_.data(); }
 
  private:
-  void combine_weighted(const Accumulators& partial, std::size_t c, std::int64_t begin, std::int64_t end);
-  void combine_choice(const Choice& choice, const Accumulators& partial, std::int64_t at);
+  void combine_weighted(const Accumulators& partial, std::size_t c, std::int64_t from, std::int64_t begin,
+                        std::int64_t end);
+  void combine_choice(const Choice& choice, const Accumulators& partial, std::int64_t from, std::int64_t at);
 
   const KernelSource* source_ = nullptr;
   std::vector<Choice> choices_;

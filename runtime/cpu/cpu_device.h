@@ -38,6 +38,7 @@ class CpuDevice final : public KernelDevice {
   void* allocate(std::size_t bytes) override;
   void* allocate_shared(std::size_t bytes) override;
   void release(void* memory) noexcept override;
+  bool holds(const void*) override { return false; }
   void write(void* to, const void* from_host, std::size_t bytes) override;
   void read(void* to_host, const void* from, std::size_t bytes) override;
   // Gets the code of a kernel's text of lists, which outlives the device.

@@ -83,8 +83,15 @@ void CpuSummation::choose_code(const SumRequest& request) {
   interact_now_ = request.left_out ? code_now_->interact_but : code_now_->interact;
 }
 
+void CpuSummation::begin_part(const SumRequest& request) {
+  if (request.j_part != JPart::First) return;
+  held_.reserve(source_, request.i_count);
+  held_.reset(0, request.i_count);
+}
+
 void CpuSummation::run(const SumRequest& request, AllPairs) {
   choose_code(request);
+  begin_part(request);
   const bool spares_inputs = outputs_spare_inputs(source_, request);
   CpuPartition partition(source_, request, pool_.threads(), !spares_inputs);
   // While the block is in the thread's caches.
@@ -105,7 +112,7 @@ void CpuSummation::run(const SumRequest& request, AllPairs) {
       sum_by_segments(request, partition, blocks);
     else
       sum_by_blocks(request, partition, blocks, store_at_once);
-    if (!store_at_once) {
+    if (!store_at_once && ends(request.j_part)) {
       for_each(std::int64_t(blocks.size()), double(blocks.back().end * accumulators_of(source_)),
                [&](std::int64_t b) { store_block(request, blocks[std::size_t(b)]); });
     }
@@ -117,6 +124,7 @@ void CpuSummation::run(const SumRequest& request, Neighbours neighbours) {
   Stopwatch watch;
   choose_code(request);
   if (request.left_out == nullptr) interact_now_ = code_.interact_numbered;
+  begin_part(request);
   pack_j(request);
   if (!locate(request) || !(neighbours.must || search_.pays())) {
     SumRequest packed = request;
@@ -155,7 +163,7 @@ void CpuSummation::run(const SumRequest& request, Neighbours neighbours) {
     for (std::int64_t group = piece * kGroups; group * SiteTree::kLeaf < block.end; ++group)
       sum_group(request, group, *gathered, here);
     give_back(std::move(gathered));
-    finish_block(request, block);
+    if (carry_block(request, block, search_.order_of_i().data() + block.begin)) finish_block(request, block);
     const std::lock_guard lock(worked_mutex);
     worked += here;
   });
@@ -164,7 +172,7 @@ void CpuSummation::run(const SumRequest& request, Neighbours neighbours) {
   seconds.lists = worked.lists > 0 ? groups * worked.lists / (worked.lists + worked.sums) : 0;
   seconds.sums = groups - seconds.lists;
   // What was gathered took memory, so that until here something could fail.
-  on_threads()(pieces, [&](std::int64_t piece) { store_block(request, block_of(piece)); });
+  if (ends(request.j_part)) on_threads()(pieces, [&](std::int64_t piece) { store_block(request, block_of(piece)); });
   watch.add_to(seconds.sums);
   note(worked, seconds);
 }
@@ -301,6 +309,7 @@ void CpuSummation::sum_by_blocks(const SumRequest& request, const CpuPartition& 
       sum_segment(request, block, begin, std::min(begin + partition.segment_size(), request.nj), partials_[0]);
       totals_.combine(partials_[0], block.begin, block.end);
     }
+    if (!carry_block(request, block, nullptr)) return;
     finish_block(request, block);
     if (store) store_block(request, block);
   });
@@ -326,7 +335,10 @@ void CpuSummation::sum_by_segments(const SumRequest& request, const CpuPartition
       for (std::int64_t k = 0; k < segments; ++k) totals_.combine(partials_[std::size_t(k)], block.begin, block.end);
     });
   }
-  for_each(count, one_pass, [&](std::int64_t b) { finish_block(request, blocks[std::size_t(b)]); });
+  for_each(count, one_pass, [&](std::int64_t b) {
+    const Block& block = blocks[std::size_t(b)];
+    if (carry_block(request, block, nullptr)) finish_block(request, block);
+  });
 }
 
 void CpuSummation::begin_block(const SumRequest& request, const Block& block) {
@@ -369,6 +381,17 @@ void CpuSummation::sum_segment(const SumRequest& request, const Block& block, st
       interact_now_(&given, block.begin, block.end, j, tile_end);
   }
   if (!j_numbers_.empty()) number_chosen(partial, block, j_numbers_.data(), request.j_offset);
+}
+
+bool CpuSummation::carry_block(const SumRequest& request, const Block& block, const int* order) {
+  if (request.j_part == JPart::Whole) return true;
+  const auto carry = [&](std::int64_t chosen, std::int64_t begin, std::int64_t end) {
+    held_.combine(totals_, begin, chosen, chosen + end - begin);
+    if (request.j_part == JPart::Last) totals_.copy(held_, chosen, begin, end);
+  };
+  if (!order) carry(block.chosen, block.begin, block.end);
+  for (std::int64_t at = block.begin; order && at < block.end; ++at) carry(order[at - block.begin], at, at + 1);
+  return request.j_part == JPart::Last;
 }
 
 void CpuSummation::finish_block(const SumRequest& request, const Block& block) const {

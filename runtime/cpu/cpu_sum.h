@@ -49,6 +49,7 @@ class CpuSummation final : public Summation {
   };
   // What a thread puts the j of a share into, a piece of the list at a time.
   struct Piece;
+  void begin_part(const SumRequest& request);
   void choose_code(const SumRequest& request);
   std::vector<Share> share_out(const Lists& lists);
   void sum_share(const SumRequest& request, const Lists& lists, const Share& share, Piece& piece);
@@ -71,6 +72,10 @@ class CpuSummation final : public Summation {
   bool leaves_out_any(const Block& block, std::int64_t begin, std::int64_t end) const;
   void sum_segment(const SumRequest& request, const Block& block, std::int64_t begin, std::int64_t end,
                    Accumulators& partial) const;
+  // Of a sum in parts: what the parts before have for the block's i is combined with its totals. `order`: which of the
+  // chosen i stand at the block's positions, null where they stand in their order. Whether these are the sums of all
+  // j, to be finished and stored.
+  bool carry_block(const SumRequest& request, const Block& block, const int* order);
   void finish_block(const SumRequest& request, const Block& block) const;
   void store_block(const SumRequest& request, const Block& block) const;
   nbcc_kernel_arguments arguments(const SumRequest& request, const Block& block,
@@ -86,6 +91,7 @@ class CpuSummation final : public Summation {
   ThreadPool& pool_;
   PackedSide i_, j_;
   Accumulators totals_;
+  Accumulators held_;                   // of a sum in parts that has begun, by number among the chosen i
   std::vector<Accumulators> partials_;  // of the segments that threads have in work
 
   CpuSearch search_;

@@ -57,7 +57,7 @@ void CpuPartition::next_batch(std::vector<Block>& blocks) {
     }
     const std::int64_t padded = position + round_up(count, grain_);
     blocks.push_back({position, position + count, padded, request_.i_offset + first - position,
-                      list ? Picked{0, list, count} : Picked{first, nullptr, count}});
+                      list ? Picked{0, list, count} : Picked{first, nullptr, count}, taken_});
     position = padded;
     taken_ += count;
   }

@@ -20,6 +20,7 @@ struct Block {
   std::int64_t padded;      // as end, of whole vectors, which a kernel may read and write
   std::int64_t i_offset;    // i_index less the position
   Picked picked;
+  std::int64_t chosen = 0;  // how many of the chosen i stand in blocks before
 };
 
 class CpuPartition {

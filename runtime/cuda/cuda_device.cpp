@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "runtime/cuda/cuda_residency.h"
 #include "runtime/error.h"
 
 namespace nbcc {
@@ -63,6 +64,12 @@ void* CudaDevice::allocate_shared(std::size_t bytes) {
   gpu().require(gpu().driver().mem_host_alloc(&memory, some, 0), "allocating pinned memory of the host");
   gpu().share(memory, some);
   return memory;
+}
+
+bool CudaDevice::holds(const void* memory) {
+  if (!memory) return false;
+  const CudaContextGuard guard(gpu());
+  return residency_of(gpu(), memory, "memory") == Residency::Device;
 }
 
 void CudaDevice::release(void* memory) noexcept {

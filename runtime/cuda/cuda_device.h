@@ -31,6 +31,7 @@ class CudaDevice final : public KernelDevice {
   void* allocate(std::size_t bytes) override;
   void* allocate_shared(std::size_t bytes) override;
   void release(void* memory) noexcept override;
+  bool holds(const void* memory) override;
   void write(void* to, const void* from_host, std::size_t bytes) override;
   void read(void* to_host, const void* from, std::size_t bytes) override;
 

@@ -6,7 +6,7 @@
 // GPU by itself, from threads of their own. The same kernels are launched as for the whole run, so that results are the
 // same bits for any number of GPUs.
 //
-// Done by one of them alone: sums over neighbours or lists from arrays of the host, or of both the host and a GPU.
+// Done by one of them alone: sums whose j come in parts, and sums over neighbours or lists from arrays of the host, or of both the host and a GPU.
 // Tested by tests/unit/cuda_group_test.cpp.
 #pragma once
 #include <memory>
@@ -30,6 +30,7 @@ class CudaGroup final : public KernelDevice {
   void* allocate(std::size_t bytes) override { return members_.front()->allocate(bytes); }
   void* allocate_shared(std::size_t bytes) override;
   void release(void* memory) noexcept override;
+  bool holds(const void* memory) override;
   void write(void* to, const void* from_host, std::size_t bytes) override {
     members_.front()->write(to, from_host, bytes);
   }

@@ -116,6 +116,11 @@ SumRequest CudaGroupSummation::share_of(const SumRequest& request, std::size_t m
 }
 
 void CudaGroupSummation::run(const SumRequest& request, AllPairs all) {
+  // What the parts before have accumulated stays with the GPU that did it.
+  if (request.j_part != JPart::Whole) {
+    last_ = 0;
+    return first().run(request, all);
+  }
   const Where where = find(request);
   const auto run = [&](CudaSummation& sum, const SumRequest& share) { sum.run(share, all); };
   if (where.home) return run_from(*where.home, request, false, run);
@@ -126,6 +131,10 @@ void CudaGroupSummation::run(const SumRequest& request, AllPairs all) {
 }
 
 void CudaGroupSummation::run(const SumRequest& request, Neighbours neighbours) {
+  if (request.j_part != JPart::Whole) {
+    last_ = 0;
+    return first().run(request, neighbours);
+  }
   const Where where = find(request);
   if (!members_[where.home.value_or(0)]->sum.will_search(request, neighbours) && !neighbours.must)
     return run(request, AllPairs{});

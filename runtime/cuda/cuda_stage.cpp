@@ -70,7 +70,7 @@ void CudaStaging::run(const SumRequest& request, const std::int64_t* list, CudaS
     point_outputs_on_device(request, whole != nullptr);
     pipe(request, plan, list, stream);
     wait_for_all(stream);
-    if (residency_.device_outputs && !whole) {
+    if (residency_.device_outputs && !whole && plan.last) {
       publish(request, plan, stream);
       gpu_.synchronize(stream);
     }
@@ -84,7 +84,7 @@ void CudaStaging::run(const SumRequest& request, const std::int64_t* list, CudaS
     throw;
   }
   resident_ = request.keep_j && !j_staged_.empty() && request.nj > 0;
-  unpack_outputs(request, plan, list);
+  if (plan.last) unpack_outputs(request, plan, list);
 }
 
 void CudaStaging::wait_for_all(CudaStream* stream) const {
@@ -96,6 +96,8 @@ void CudaStaging::wait_for_all(CudaStream* stream) const {
 CudaStaging::Plan CudaStaging::make_plan(const SumRequest& request, const std::int64_t* list, CudaWhole* whole) {
   Plan plan;
   plan.whole = whole;
+  plan.first = begins(request.j_part);
+  plan.last = ends(request.j_part);
   plan.rows = request.i_count;
   plan.lowest = list ? 0 : request.i_begin;
   plan.by_list = list && (kernel_.source.uses_i_index || request.left_out || residency_.device_i ||
@@ -119,7 +121,7 @@ CudaChunkQuestion CudaStaging::question(const SumRequest& request, const Plan& p
   if (plan.whole) question.i_work_bytes = std::int64_t(plan.whole->bytes_for(request.i_count, request.nj)) / plan.rows;
   if (plan.by_list) question.i_work_bytes += std::int64_t(sizeof(std::int64_t));
   question.j_bytes = j_bytes_;
-  question.whole_i = plan.by_list || residency_.device_outputs || plan.whole;
+  question.whole_i = plan.by_list || residency_.device_outputs || plan.whole || !plan.first || !plan.last;
   question.whole_j = request.keep_j || resident_ || plan.whole;
   question.i_grain = launcher_.i_per_block();
   question.j_grain = kernel_.program().config().j_tile;
@@ -147,8 +149,11 @@ void CudaStaging::size_memory(const SumRequest& request, Plan& plan, CudaStream*
           asked.whole_i || asked.whole_j ? " (what is kept on the device cannot be taken in chunks)" : "", free,
           total));
     }
-    plan.several_launches = !plan.whole && (residency_.device_outputs || plan.chunks.j_chunk < asked.nj);
+    plan.several_launches =
+        !plan.whole && (residency_.device_outputs || plan.chunks.j_chunk < asked.nj || !plan.first || !plan.last);
     if (reserve(request, plan, stream)) return;
+    // What the parts before have summed is in this memory.
+    if (!plan.first) throw DeviceError("out of memory of the GPU: a part of a sum needs more than the parts before it");
     release(resident_);
     if (plan.whole && reserve(request, plan, stream)) return;
     budget = plan.chunks.bytes - 1;  // one step smaller
@@ -343,8 +348,8 @@ void CudaStaging::sum_chunk(const SumRequest& request, const Plan& plan, const I
     if (send && end > begin && !j_staged_.empty()) send_j(request, plan, begin, end, buffer, stream);
     now.j_begin = begin;
     now.nj = end - begin;
-    now.first = begin == 0;
-    now.last = end == request.nj && !residency_.device_outputs;
+    now.first = begin == 0 && plan.first;
+    now.last = end == request.nj && plan.last && !residency_.device_outputs;
     if (!plan.whole) launcher_.launch(now, stream);
     if (!plan.chunks.whole_j) j_[std::size_t(buffer)].done.record(stream);
     begin = end;
@@ -352,7 +357,7 @@ void CudaStaging::sum_chunk(const SumRequest& request, const Plan& plan, const I
   } while (begin < request.nj);
   if (plan.whole) {
     plan.whole->run(request, now, stream, false);
-  } else if (residency_.device_outputs && !out_staged_.empty()) {
+  } else if (residency_.device_outputs && !out_staged_.empty() && plan.last) {
     CudaPiece finish = piece(plan, chunk);
     finish.first = false;
     launcher_.launch(finish, stream);
@@ -361,7 +366,7 @@ void CudaStaging::sum_chunk(const SumRequest& request, const Plan& plan, const I
 }
 
 void CudaStaging::receive(const Plan& plan, const IChunk& chunk) {
-  if (out_staged_.empty()) return;
+  if (out_staged_.empty() || !plan.last) return;
   const auto b = std::size_t(chunk.buffer);
   const std::int64_t row = column_bytes(plan.chunks.i_chunk, Element::Double);
   i_[b].done.make_wait(out_.get());
@@ -375,7 +380,7 @@ void CudaStaging::receive(const Plan& plan, const IChunk& chunk) {
 
 // Results of one of several chunks to their rows among all.
 void CudaStaging::collect(const Plan& plan, const IChunk& chunk) {
-  if (out_staged_.empty()) return;
+  if (out_staged_.empty() || !plan.last) return;
   const auto b = std::size_t(chunk.buffer);
   i_[b].received.wait();
   if (plan.chunks.i_chunk >= plan.rows) return;

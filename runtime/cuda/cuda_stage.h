@@ -43,7 +43,8 @@ class CudaStaging {
     bool by_list = false;
     std::int64_t lowest = 0;  // particle of the columns' first row, where nothing is chosen by a list
     bool several_launches = false;
-    CudaWhole* whole = nullptr;  // one of these does the sums
+    bool first = true, last = true;  // of a sum's parts
+    CudaWhole* whole = nullptr;      // one of these does the sums
   };
   struct IChunk {
     std::int64_t begin = 0, end = 0;            // of the chosen i

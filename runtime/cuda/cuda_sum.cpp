@@ -124,7 +124,9 @@ void CudaSummation::run(const SumRequest& request, Neighbours neighbours) {
   if (neighbours.must && kernel_.source.search_text.empty())
     throw UsageError(fmt::format("pairs = cutoff: the code of pipeline '{}' for this GPU has no search for neighbours",
                                  kernel_.source.pipeline));
-  if (!will_search(request, neighbours)) return run(request, AllPairs{});
+  if (neighbours.must && request.j_part != JPart::Whole)
+    throw UsageError("part: on a GPU a sum in parts is over all pairs, and pairs = cutoff asks for a search");
+  if (request.j_part != JPart::Whole || !will_search(request, neighbours)) return run(request, AllPairs{});
   run(request, &search_);
 }
 
@@ -178,6 +180,10 @@ void CudaSummation::run(const SumRequest& request, CudaWhole* whole) {
   }
   if (whole == &lists_ && lists_.reads_in_place() && residency_.outputs_touch_j)
     throw UsageError("an output may not be an input of j where ranges are shifted or batches have params of their own");
+  if (!begins(request.j_part) && parts_on_device_ != residency_.all_on_device)
+    throw UsageError(
+        "part: the arrays of this part and of the first one must all be on the device, or not all in either");
+  parts_on_device_ = residency_.all_on_device;
   if (residency_.all_on_device && whole) return run_whole(request, *whole, device_list, stream, capturing != 0);
   if (residency_.all_on_device) return run_on_device(request, device_list, stream, capturing != 0);
 
@@ -262,7 +268,7 @@ void CudaSummation::bind(const SumRequest& request) {
 void CudaSummation::run_on_device(const SumRequest& request, bool list_on_device, CudaStream* stream, bool capturing) {
   const bool send = request.i_list && !list_on_device;
   launcher_.configure(request.i_of_run(), request.nj, !capturing);
-  const std::int64_t piece = size_memory(request.i_count, finish_apart(request), send, stream, capturing);
+  const std::int64_t piece = size_memory(request, send, stream, capturing);
   // Kernels and memory are there before the first launch: between two pieces nothing can fail but the GPU itself.
   launch_in(stream, capturing, [&] { launch_all(request, list_on_device, piece, stream); });
 }
@@ -328,17 +334,20 @@ void CudaSummation::launch_all(const SumRequest& request, bool list_on_device, s
   CudaDevicePointer list = reinterpret_cast<std::uintptr_t>(request.i_list);
   if (request.i_list && !list_on_device) list = send_list(request, stream);
   accumulate_outputs(request);
-  const bool apart = finish_apart(request);
-  launch_pieces(request, list, piece, true, !apart, request.nj, stream);
-  if (apart) launch_pieces(request, list, piece, false, true, 0, stream);
+  const bool apart = finish_apart(request), last = ends(request.j_part);
+  launch_pieces(request, list, piece, begins(request.j_part), last && !apart, request.nj, stream);
+  if (last && apart) launch_pieces(request, list, piece, false, true, 0, stream);
 }
 
-// Working memory for a run, with launches of as many i as there is memory for. Returns that number.
-std::int64_t CudaSummation::size_memory(std::int64_t ni, bool finish_apart, bool list, CudaStream* stream,
-                                        bool capturing) {
-  const std::int64_t grain = launcher_.i_per_block();
+// Working memory for a run, with launches of as many i as there is memory for, in a sum in parts always as many as in
+// the first. Returns that number.
+std::int64_t CudaSummation::size_memory(const SumRequest& request, bool list, CudaStream* stream, bool capturing) {
+  const std::int64_t grain = launcher_.i_per_block(), ni = request.i_count;
+  const bool goes_on = !begins(request.j_part), keeps = finish_apart(request) || request.j_part != JPart::Whole;
   std::int64_t piece = std::min(ni, std::max(grain, kPartialBytes / launcher_.bytes_per_i() / grain * grain));
-  const std::size_t running = finish_apart ? std::size_t(ni * launcher_.accumulators()) * sizeof(double) : 0;
+  if (goes_on) piece = piece_of_parts_;
+  piece_of_parts_ = piece;
+  const std::size_t running = keeps ? std::size_t(ni * launcher_.accumulators()) * sizeof(double) : 0;
   const std::size_t indices = list ? std::size_t(ni) * sizeof(std::int64_t) : 0;
   if (launcher_.has_room(piece) && running <= running_.bytes() && indices <= list_.bytes()) {
     if (capturing) {
@@ -359,8 +368,8 @@ std::int64_t CudaSummation::size_memory(std::int64_t ni, bool finish_apart, bool
   if (!running_.reserve(running)) fail(running);
   if (!list_.reserve(indices)) fail(indices);
   while (!launcher_.reserve(piece, stream)) {
-    if (piece <= grain) fail(std::size_t(piece * launcher_.bytes_per_i()));
-    piece = std::max(grain, piece / 2 / grain * grain);
+    if (piece <= grain || goes_on) fail(std::size_t(piece * launcher_.bytes_per_i()));
+    piece_of_parts_ = piece = std::max(grain, piece / 2 / grain * grain);
   }
   return piece;
 }

@@ -51,7 +51,7 @@ class CudaSummation final : public Summation {
   void launch_all(const SumRequest& request, bool list_on_device, std::int64_t piece, CudaStream* stream);
   // Results may be stored only when all j have been read.
   bool finish_apart(const SumRequest& request) const { return residency_.outputs_touch_j && request.nj > 0; }
-  std::int64_t size_memory(std::int64_t ni, bool finish_apart, bool list, CudaStream* stream, bool capturing);
+  std::int64_t size_memory(const SumRequest& request, bool list, CudaStream* stream, bool capturing);
   CudaDevicePointer send_list(const SumRequest& request, CudaStream* stream);
   void launch_pieces(const SumRequest& request, CudaDevicePointer list, std::int64_t piece, bool first, bool last,
                      std::int64_t nj, CudaStream* stream);
@@ -70,6 +70,9 @@ class CudaSummation final : public Summation {
   CudaSearch search_{kernel_, launcher_.arguments(), left_out_};
   CudaLists lists_{kernel_, launcher_.arguments(), left_out_};
   CudaBuffer running_{gpu_}, list_{gpu_};
+  // Of a sum in parts: where the first part's arrays were, and the i of a launch, by which running_ is laid out.
+  bool parts_on_device_ = false;
+  std::int64_t piece_of_parts_ = 0;
   CudaPinned pinned_list_{gpu_};
   CudaEventOwner list_sent_{gpu_};
   CudaStaging staging_{kernel_, launcher_, {&search_, &lists_}};

@@ -22,6 +22,12 @@ enum class JReuse : std::uint8_t {
   Prepared,  // everything holds
 };
 
+// What a run does of a sum whose j come in parts, from run to run: what the parts before have accumulated is kept by
+// the Summation, and finish() and the outputs wait for the last one.
+enum class JPart : std::uint8_t { Whole, First, Next, Last };
+constexpr bool begins(JPart part) { return part == JPart::Whole || part == JPart::First; }
+constexpr bool ends(JPart part) { return part == JPart::Whole || part == JPart::Last; }
+
 // One run, already checked: every bound view has the right count, every index lies inside its set.
 struct SumRequest {
   std::span<const ArrayView> views;  // parallel to KernelSource::fields; an unwanted output has no data
@@ -32,6 +38,7 @@ struct SumRequest {
   const std::int64_t* i_list = nullptr;   // i_count indices
   std::int64_t i_offset = 0, j_offset = 0;
   bool accumulate = false;
+  JPart j_part = JPart::Whole;
   JReuse reuse = JReuse::None;
   double skin = 0;              // what a search finds is kept until somebody has moved by half of it; 0: not at all
   bool may_be_captured = true;  // into a graph of a GPU
@@ -124,6 +131,8 @@ class KernelDevice {
   // The same of the host's memory, which the caller reads and writes as well.
   virtual void* allocate_shared(std::size_t bytes) = 0;
   virtual void release(void* memory) noexcept = 0;
+  // Whether an address is in memory that is the device's and not the host's own.
+  virtual bool holds(const void* memory) = 0;
   // Between either kind of memory and the host's: begin when what runs were given before in the default stream is done,
   // and return when done themselves. Throw DeviceError.
   virtual void write(void* to, const void* from_host, std::size_t bytes) = 0;

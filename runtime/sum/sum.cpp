@@ -13,6 +13,7 @@
 #include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/sum/batch_sums.h"
+#include "runtime/sum/plural.h"
 #include "runtime/sum/reduction.h"
 
 namespace nbcc {
@@ -22,10 +23,6 @@ constexpr std::string_view kRoleNames[] = {"input_i", "input_j", "param", "outpu
 
 // More than any machine holds, and few enough that bytes of arrays, packed or not, can be counted in 64 bits.
 constexpr std::int64_t kMostParticles = std::int64_t(1) << 40;
-
-std::string plural(std::int64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
 
 // Params are handed over as doubles. What is no value of the param's type would become another number unsaid; of whole
 // numbers beyond 2^53 a double leaves out some, so that one cannot know which was meant.
@@ -214,54 +211,6 @@ void SumState::check_params() const {
   }
 }
 
-void SumState::check_accumulate() const {
-  for (std::size_t f = 0; f < kernel_->source.fields.size(); ++f) {
-    const FieldLayout& field = kernel_->source.fields[f];
-    if (field.role == Role::Output && given_[f] != Given::Ignored && keeps_index(field.reduction)) {
-      throw UsageError(fmt::format("{} is an {} and cannot be accumulated: an index alone does not tell its value",
-                                   quoted(f), field.reduction == Reduction::ArgMin ? "argmin" : "argmax"));
-    }
-    if (field.role == Role::Output && given_[f] != Given::Ignored && field.reduction == Reduction::Softmax) {
-      throw UsageError(
-          fmt::format("{} is a softmax and cannot be accumulated: a mean alone does not tell the weights that it is of",
-                      quoted(f)));
-    }
-    if (field.role == Role::Output && given_[f] != Given::Ignored && field.reduction == Reduction::At)
-      throw UsageError(
-          fmt::format("{} cannot be accumulated: it does not tell by which value it was chosen", quoted(f)));
-  }
-}
-
-void SumState::check_choice(const RunChoice& choice, std::int64_t ni) const {
-  if (choice.i_list) {
-    if (choice.i_count < 0)
-      throw UsageError(fmt::format("i_list: its i_count must be 0 or more, got {}", choice.i_count));
-    if (!summation_->can_read(choice.i_list)) return;
-    for (std::int64_t k = 0; k < choice.i_count; ++k) {
-      if (choice.i_list[k] < 0 || choice.i_list[k] >= ni) {
-        throw UsageError(
-            fmt::format("i_list[{}] is {}, but there are {}", k, choice.i_list[k], plural(ni, "i-particle")));
-      }
-    }
-  } else if (choice.i_begin < 0 || choice.i_begin > ni || choice.i_count > ni - choice.i_begin) {
-    throw UsageError(fmt::format("the range of {} from {} on does not fit into {}",
-                                 choice.i_count < 0 ? "all i" : plural(choice.i_count, "i-particle"), choice.i_begin,
-                                 plural(ni, "i-particle")));
-  }
-}
-
-void SumState::check_neighbours(std::string_view what) const {
-  const KernelSource& kernel = kernel_->source;
-  if (kernel.search.axes > 0) return;
-  if (kernel.nearest)
-    throw UsageError(fmt::format("{}: pipeline '{}' has no reach, but looks for the nearest", what, kernel.pipeline));
-  if (!kernel.neighbours.empty())
-    throw UsageError(fmt::format("{}: pipeline '{}' has neighbours, {}, but this device does not search for them", what,
-                                 kernel.pipeline, kernel.neighbours));
-  throw UsageError(fmt::format("{}: of pipeline '{}' it is not proved that distant pairs add nothing{}", what,
-                               kernel.pipeline, kernel.no_neighbours.empty() ? "" : "; " + kernel.no_neighbours));
-}
-
 void SumState::set_pairs(PairChoice choice) {
   if (choice == PairChoice::Cutoff && !kernel_->source.nearest) check_neighbours("pairs = cutoff");
   if (choice != pairs_) batch_sums_.reset(), went_by_batches_ = false;
@@ -272,12 +221,6 @@ void SumState::set_skin(double skin) {
   if (!(skin >= 0 && std::isfinite(skin))) throw UsageError(fmt::format("skin: it must be 0 or more, got {}", skin));
   if (skin > 0) check_neighbours("skin");
   request_.skin = skin;
-}
-
-void SumState::check_lists(std::string_view what) const {
-  if (kernel_->source.only_listed())
-    throw UsageError(fmt::format("{}: pipeline '{}' has inputs of pairs (input_pair): it sums over listed pairs only",
-                                 what, kernel_->source.pipeline));
 }
 
 template <typename T>
@@ -371,31 +314,6 @@ void SumState::set_left_out(std::int64_t ni, const std::int64_t* first, std::int
   left_out_rows_ = std::move(rows);
 }
 
-void SumState::check_listed(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const {
-  if (kernel_->source.only_listed() && !listed_pairs_)
-    throw UsageError(
-        fmt::format("pipeline '{}' has inputs of pairs (input_pair): it sums over listed pairs, and a "
-                    "program has to list them first",
-                    kernel_->source.pipeline));
-  if (lists_) {
-    lists_->check_counts(ni, nj);
-    if (choice.i_list || choice.i_begin != 0 || (choice.i_count >= 0 && choice.i_count != ni))
-      throw UsageError(fmt::format("{}: they are of all i; a run cannot choose among these", lists_->what));
-  }
-  if (listed_pairs_) listed_pairs_->check_counts(ni, nj);
-  const bool searched = lists_ && lists_->are_batches && kernel_->source.search.axes > 0;
-  if ((lists_ || listed_pairs_) && !searched && pairs_ == PairChoice::Cutoff)
-    throw UsageError(
-        fmt::format("pairs = cutoff: which pairs act, the {} say", lists_ ? lists_->what : "listed pairs"));
-  if (left_out_ && listed_pairs_) throw UsageError("exclusions: leave the pairs out of those that are listed");
-  if (left_out_) left_out_rows_->check_counts(ni, nj);
-  constexpr Role of_pairs[] = {Role::InputPair};
-  const std::optional<std::int64_t> pairs = shared_count(of_pairs, "inputs of pairs", "pair");
-  if (pairs && *pairs != std::int64_t(listed_pairs_->j.size()))
-    throw UsageError(fmt::format("the inputs of pairs of pipeline '{}' are {}, but {} are listed",
-                                 kernel_->source.pipeline, *pairs, listed_pairs_->j.size()));
-}
-
 Pairs SumState::pairs_of_run(std::int64_t ni, std::int64_t nj) const {
   if (lists_) return Listed{&*lists_};
   if (listed_pairs_) return ListedPairs{&*listed_pairs_};
@@ -418,6 +336,7 @@ SumRequest SumState::request_of(const RunChoice& choice, std::int64_t ni, std::i
   request.i_count = choice.i_count < 0 ? ni - choice.i_begin : choice.i_count;
   request.i_list = choice.i_list;
   request.accumulate = choice.accumulate;
+  request.j_part = choice.part;
   request.stream = choice.stream;
   request.left_out = left_out_.get();
   request.tables = tables_.get();
@@ -429,18 +348,21 @@ void SumState::make_tables() {
 }
 
 void SumState::run(const RunChoice& choice) {
+  // From what another run leaves behind, or one that fails, nothing goes on.
+  const std::optional<std::int64_t> begun = std::exchange(i_in_parts_, std::nullopt);
   const std::int64_t ni = count_of_i(), nj = count_of_j();
   if (std::max({ni, nj, choice.i_count}) > kMostParticles) throw std::bad_alloc();
   check_params();
   check_choice(choice, ni);
   if (choice.accumulate) check_accumulate();
   check_listed(choice, ni, nj);
-
   make_tables();
   SumRequest request = request_of(choice, ni, nj);
+  check_part(choice, begun, request.i_count);
+  const std::optional<std::int64_t> goes_on = ends(choice.part) ? std::nullopt : std::optional(request.i_count);
   const std::vector<double> table = table_of_params();
   request.params_of_groups = table;
-  if (request.i_count == 0) return;
+  if (request.i_count == 0) return void(i_in_parts_ = goes_on);
   // Where a run fails nothing holds any more.
   request_.reuse = JReuse::None;
   went_nearest_ = false;
@@ -453,10 +375,11 @@ void SumState::run(const RunChoice& choice) {
   if (went_by_batches_) return batch_sums_->run(request, pairs_, left_out_ ? &*left_out_rows_ : nullptr, *summation_);
   std::visit([&](const auto pairs) { summation_->run(request, pairs); }, pairs_of_run(request.i_count, nj));
   if (request.keep_j) request_.reuse = JReuse::Prepared;
+  i_in_parts_ = goes_on;
 }
 
 bool SumState::goes_nearest(const SumRequest& request) const {
-  return kernel_->source.nearest && !lists_ && !listed_pairs_ && !left_out_ &&
+  return kernel_->source.nearest && request.j_part == JPart::Whole && !lists_ && !listed_pairs_ && !left_out_ &&
          NearestSum::pays(*kernel_, request, pairs_, *summation_);
 }
 

@@ -24,6 +24,7 @@ struct RunChoice {
   const std::int64_t* i_list = nullptr;    // i_count indices, each at most once
   bool accumulate = false;
   void* stream = nullptr;  // of a GPU
+  JPart part = JPart::Whole;
 };
 
 // Every function throws UsageError; the message names the field, what was expected and what came.
@@ -61,6 +62,8 @@ class SumState {
   void run(const RunChoice& choice = {});
   void wait();  // for the work of all runs
 
+  ArrayView bound(std::string_view name) const { return views_[find(name)]; }
+  std::pair<std::int64_t, std::int64_t> counts() const { return {count_of_i(), count_of_j()}; }  // of i and of j
   const std::vector<FieldLayout>& fields() const { return kernel_->source.fields; }
 
  private:
@@ -85,6 +88,7 @@ class SumState {
   Fetch<T> fetch() const;
   void check_accumulate() const;
   void check_choice(const RunChoice& choice, std::int64_t ni) const;
+  void check_part(const RunChoice& choice, std::optional<std::int64_t> begun, std::int64_t i_count) const;
   void forget_j(JReuse at_most);
   void make_tables();
 
@@ -101,6 +105,7 @@ class SumState {
   std::unique_ptr<const LeftOut> left_out_;
   std::unique_ptr<NearestSum> nearest_;                          // when it has been needed
   std::unique_ptr<BatchSums> batch_sums_;                        // the same
+  std::optional<std::int64_t> i_in_parts_;                       // of a sum in parts that has begun: the chosen i
   bool went_nearest_ = false, went_by_batches_ = false;          // the last run did
   std::map<std::size_t, std::vector<double>> params_of_groups_;  // by field: [group][component]
   SumRequest request_;                                           // what the next run has from before

@@ -16,9 +16,11 @@ namespace nbcc::test {
 using Columns = std::vector<std::vector<double>>;  // [output component][chosen i]
 
 struct KernelRunChoice {
-  std::int64_t begin = 0, count = -1;        // of i; all from `begin` on
-  const CudaGpu* arrays_on = nullptr;        // null: the host's
-  LaunchConfig launch{};                     // zeros: the device's choice
+  std::int64_t begin = 0, count = -1;  // of i; all from `begin` on
+  const CudaGpu* arrays_on = nullptr;  // null: the host's
+  LaunchConfig launch{};               // zeros: the device's choice
+  // Of j, from the first to before the second, a run for each in this order; empty: all in one run.
+  std::vector<std::pair<std::int64_t, std::int64_t>> parts{};
   std::function<void(SumState&)> prepare{};  // says which pairs act
   std::function<void(SumState&)> after{};    // looks at the sum when it has run
 };
@@ -65,7 +67,20 @@ inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const Ora
   RunChoice run;
   run.i_begin = choice.begin;
   run.i_count = choice.count;
-  sum.run(run);
+  for (std::size_t k = 0; k < choice.parts.size(); ++k) {
+    const auto [j_begin, j_end] = choice.parts[k];
+    for (const Array& array : arrays) {
+      if (array.field.role != Role::InputJ) continue;
+      void* const data = array.there ? array.there->data() : const_cast<double*>(array.here.data());
+      sum.bind(array.field.name,
+               {static_cast<double*>(data) + j_begin, Element::Double, j_end - j_begin, 8, 8 * input.nj});
+    }
+    sum.set_counts(input.ni, j_end - j_begin);
+    sum.set_offsets(input.i_offset, input.j_offset + j_begin);
+    run.part = k == 0 ? JPart::First : k + 1 == choice.parts.size() ? JPart::Last : JPart::Next;
+    sum.run(run);
+  }
+  if (choice.parts.empty()) sum.run(run);
   sum.wait();
   if (choice.after) choice.after(sum);
   Columns columns;

@@ -173,7 +173,8 @@ TEST(CApi, OptionsOfAnOlderCallerKeepTheirDefaults) {
   older.size = offsetof(nbcc_run_options, i_list);
   older.i_count = 5;
   older.accumulate = 1;  // behind the end that the caller knows
-  const nbcc_run_options read = nbcc::read_options(&older, nbcc_run_options{sizeof older, 0, -1, nullptr, 0, nullptr});
+  const nbcc_run_options read =
+      nbcc::read_options(&older, nbcc_run_options{sizeof older, 0, -1, nullptr, 0, nullptr, NBCC_WHOLE});
   EXPECT_EQ(read.i_count, 5);
   EXPECT_EQ(read.accumulate, 0);
 }

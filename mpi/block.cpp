@@ -1,0 +1,81 @@
+// A rank's arrays of j -> a block, and a block -> views of it. Doors: pack_block(), views_in_block(). Sends nothing.
+#include "mpi/block.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace nbcc {
+namespace {
+
+std::int64_t field_cells(const JField& field, std::int64_t count, nbcc_element element) {
+  return (count * field.components * size_of_element(element) + kCell - 1) / kCell;
+}
+
+// Numbers of an array -> the same, one behind the other.
+template <typename T>
+void copy_rows(const nbcc_view& from, int components, T* to) {
+  const auto* const first = static_cast<const std::byte*>(from.data);
+  for (std::int64_t k = 0; k < from.count; ++k)
+    for (int c = 0; c < components; ++c, ++to)
+      std::memcpy(to, first + k * from.stride + c * from.component_stride, sizeof(T));
+}
+
+void copy_field(const nbcc_view& from, int components, std::byte* to) {
+  const std::int64_t size = size_of_element(from.element);
+  if (from.component_stride == size && from.stride == size * components)
+    std::memcpy(to, from.data, std::size_t(from.count * from.stride));
+  else if (size == 4)
+    copy_rows(from, components, reinterpret_cast<std::uint32_t*>(to));
+  else
+    copy_rows(from, components, reinterpret_cast<std::uint64_t*>(to));
+}
+
+// An array on the device -> the bytes that it spans, on the host, and the view of them there. Strides may be negative.
+nbcc_view fetched(nbcc_device* device, nbcc_view array, int components, std::vector<std::byte>& bytes) {
+  const std::int64_t rows = (array.count - 1) * array.stride, columns = (components - 1) * array.component_stride;
+  const std::int64_t low = std::min<std::int64_t>(rows, 0) + std::min<std::int64_t>(columns, 0);
+  const std::int64_t high = std::max<std::int64_t>(rows, 0) + std::max<std::int64_t>(columns, 0);
+  bytes.resize(std::size_t(high - low + size_of_element(array.element)));
+  detail::call(nbcc_device_read, device, static_cast<void*>(bytes.data()),
+               static_cast<const void*>(static_cast<const std::byte*>(array.data) + low), bytes.size());
+  array.data = bytes.data() - low;
+  return array;
+}
+
+}  // namespace
+
+std::int64_t size_of_element(nbcc_element element) { return element == NBCC_FLOAT || element == NBCC_INT32 ? 4 : 8; }
+
+std::int64_t block_cells(const std::vector<JField>& fields, const Share& share) {
+  std::int64_t cells = 0;
+  for (std::size_t f = 0; f < fields.size(); ++f) cells += field_cells(fields[f], share.nj, share.elements[f]);
+  return cells;
+}
+
+std::vector<nbcc_view> views_in_block(const std::vector<JField>& fields, const Share& share, void* data,
+                                      std::int64_t begin, std::int64_t count) {
+  std::vector<nbcc_view> views;
+  auto* at = static_cast<std::byte*>(data);
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    const std::int64_t size = size_of_element(share.elements[f]), row = size * fields[f].components;
+    views.push_back({at + begin * row, share.elements[f], count, row, size});
+    at += kCell * field_cells(fields[f], share.nj, share.elements[f]);
+  }
+  return views;
+}
+
+void pack_block(nbcc_device* device, const std::vector<JField>& fields, const Share& share,
+                const std::vector<nbcc_view>& arrays, void* data) {
+  if (share.nj == 0) return;
+  std::vector<std::byte> bytes;
+  const std::vector<nbcc_view> block = views_in_block(fields, share, data, 0, share.nj);
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    int on_device = 0;
+    detail::call(nbcc_device_holds, device, static_cast<const void*>(arrays[f].data), &on_device);
+    const int components = fields[f].components;
+    copy_field(on_device != 0 ? fetched(device, arrays[f], components, bytes) : arrays[f], components,
+               static_cast<std::byte*>(block[f].data));
+  }
+}
+
+}  // namespace nbcc

@@ -1,0 +1,67 @@
+// nbcc_mpi.h for C++: sums over particles that are spread over the ranks of an MPI communicator. Header only; link with
+// libnbcc_mpi and libnbcc_jit or libnbcc_runtime.
+//
+//   nbcc::MpiRing ring(MPI_COMM_WORLD, device);
+//   nbcc::Sum sum(gravity);
+//   sum.bind("xi", x).bind("xj", x).bind("mj", m).bind("acc", acc);   // the particles of this rank
+//   ring.run(sum);                                                    // pulled by those of all ranks
+#pragma once
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "mpi/nbcc_mpi.h"
+#include "runtime/api/nbcc.hpp"
+
+namespace nbcc {
+inline namespace v0 {
+
+// The ranks of a communicator, one behind the other in a ring. Constructor, destructor, run() and accumulate() are
+// collective; they throw Error on all ranks or on none, with the same message, which names the rank that failed.
+class MpiRing {
+ public:
+  // The device is that of the sums, and must outlive the ring.
+  MpiRing(MPI_Comm comm, const Device& device) {
+    nbcc_mpi_ring* ring = nullptr;
+    detail::call(nbcc_mpi_ring_create, comm, device.get(), &ring);
+    handle_.reset(ring);
+  }
+
+  // Sums over the j of all ranks, for all i that this rank has bound to its own sum, or for some of them; see
+  // nbcc_mpi_run.
+  void run(Sum& sum) { start(sum, {sizeof(nbcc_run_options), 0, -1, nullptr, 0, nullptr, NBCC_WHOLE}); }
+  void run(Sum& sum, std::span<const std::int64_t> i_list) {
+    // A null list would mean all i.
+    static constexpr std::int64_t none = 0;
+    start(sum, {sizeof(nbcc_run_options), 0, std::int64_t(i_list.size()), i_list.empty() ? &none : i_list.data(), 0,
+                nullptr, NBCC_WHOLE});
+  }
+  void run(Sum& sum, const nbcc_run_options& options) { start(sum, options); }
+  // As run(), combined with what the outputs hold by their reductions.
+  void accumulate(Sum& sum) { start(sum, {sizeof(nbcc_run_options), 0, -1, nullptr, 1, nullptr, NBCC_WHOLE}); }
+
+  // The i_index of the first i of this rank in the last run, and the j_index of its first j.
+  std::int64_t i_offset(int rank) const { return owners().first[rank]; }
+  std::int64_t j_offset(int rank) const { return owners().second[rank]; }
+  nbcc_mpi_ring* get() const { return handle_.get(); }
+
+ private:
+  struct Destroy {
+    void operator()(nbcc_mpi_ring* ring) const { nbcc_mpi_ring_destroy(ring); }
+  };
+  void start(Sum& sum, const nbcc_run_options& options) {
+    detail::call(nbcc_mpi_run, handle_.get(), sum.get(), &options);
+  }
+  std::pair<const std::int64_t*, const std::int64_t*> owners() const {
+    const std::int64_t *i_first = nullptr, *j_first = nullptr;
+    detail::call(nbcc_mpi_ring_owners, handle_.get(), &i_first, &j_first);
+    return {i_first, j_first};
+  }
+
+  std::unique_ptr<nbcc_mpi_ring, Destroy> handle_;
+};
+
+}  // namespace v0
+}  // namespace nbcc

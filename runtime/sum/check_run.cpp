@@ -1,0 +1,107 @@
+// What is asked of a run, and cannot be done -> UsageErrors that say why. The doors are SumState's checks, which its
+// run calls before anything is read or written.
+#include <algorithm>
+#include <optional>
+
+#include "fmt/format.h"
+#include "runtime/error.h"
+#include "runtime/sum/batch_sums.h"
+#include "runtime/sum/plural.h"
+#include "runtime/sum/sum.h"
+
+namespace nbcc {
+
+void SumState::check_accumulate() const {
+  for (std::size_t f = 0; f < kernel_->source.fields.size(); ++f) {
+    const FieldLayout& field = kernel_->source.fields[f];
+    if (field.role == Role::Output && given_[f] != Given::Ignored && keeps_index(field.reduction)) {
+      throw UsageError(fmt::format("{} is an {} and cannot be accumulated: an index alone does not tell its value",
+                                   quoted(f), field.reduction == Reduction::ArgMin ? "argmin" : "argmax"));
+    }
+    if (field.role == Role::Output && given_[f] != Given::Ignored && field.reduction == Reduction::Softmax) {
+      throw UsageError(
+          fmt::format("{} is a softmax and cannot be accumulated: a mean alone does not tell the weights that it is of",
+                      quoted(f)));
+    }
+    if (field.role == Role::Output && given_[f] != Given::Ignored && field.reduction == Reduction::At)
+      throw UsageError(
+          fmt::format("{} cannot be accumulated: it does not tell by which value it was chosen", quoted(f)));
+  }
+}
+
+void SumState::check_choice(const RunChoice& choice, std::int64_t ni) const {
+  if (choice.i_list) {
+    if (choice.i_count < 0)
+      throw UsageError(fmt::format("i_list: its i_count must be 0 or more, got {}", choice.i_count));
+    if (!summation_->can_read(choice.i_list)) return;
+    for (std::int64_t k = 0; k < choice.i_count; ++k) {
+      if (choice.i_list[k] < 0 || choice.i_list[k] >= ni) {
+        throw UsageError(
+            fmt::format("i_list[{}] is {}, but there are {}", k, choice.i_list[k], plural(ni, "i-particle")));
+      }
+    }
+  } else if (choice.i_begin < 0 || choice.i_begin > ni || choice.i_count > ni - choice.i_begin) {
+    throw UsageError(fmt::format("the range of {} from {} on does not fit into {}",
+                                 choice.i_count < 0 ? "all i" : plural(choice.i_count, "i-particle"), choice.i_begin,
+                                 plural(ni, "i-particle")));
+  }
+}
+
+// Lists and exclusions name j by their numbers among all, which a part does not have.
+void SumState::check_part(const RunChoice& choice, std::optional<std::int64_t> begun, std::int64_t i_count) const {
+  if (choice.part == JPart::Whole) return;
+  if (lists_ || listed_pairs_ || left_out_)
+    throw UsageError(fmt::format("part: the j of pipeline '{}' cannot come in parts where pairs are listed or left out",
+                                 kernel_->source.pipeline));
+  if (choice.part == JPart::First) return;
+  if (!begun)
+    throw UsageError("part: there is no first part to go on from, or the sum that it began has ended or failed");
+  if (*begun != i_count)
+    throw UsageError(
+        fmt::format("part: the first part was of {}, this one is of {}", plural(*begun, "i-particle"), i_count));
+}
+
+void SumState::check_neighbours(std::string_view what) const {
+  const KernelSource& kernel = kernel_->source;
+  if (kernel.search.axes > 0) return;
+  if (kernel.nearest)
+    throw UsageError(fmt::format("{}: pipeline '{}' has no reach, but looks for the nearest", what, kernel.pipeline));
+  if (!kernel.neighbours.empty())
+    throw UsageError(fmt::format("{}: pipeline '{}' has neighbours, {}, but this device does not search for them", what,
+                                 kernel.pipeline, kernel.neighbours));
+  throw UsageError(fmt::format("{}: of pipeline '{}' it is not proved that distant pairs add nothing{}", what,
+                               kernel.pipeline, kernel.no_neighbours.empty() ? "" : "; " + kernel.no_neighbours));
+}
+
+void SumState::check_lists(std::string_view what) const {
+  if (kernel_->source.only_listed())
+    throw UsageError(fmt::format("{}: pipeline '{}' has inputs of pairs (input_pair): it sums over listed pairs only",
+                                 what, kernel_->source.pipeline));
+}
+
+void SumState::check_listed(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const {
+  if (kernel_->source.only_listed() && !listed_pairs_)
+    throw UsageError(
+        fmt::format("pipeline '{}' has inputs of pairs (input_pair): it sums over listed pairs, and a "
+                    "program has to list them first",
+                    kernel_->source.pipeline));
+  if (lists_) {
+    lists_->check_counts(ni, nj);
+    if (choice.i_list || choice.i_begin != 0 || (choice.i_count >= 0 && choice.i_count != ni))
+      throw UsageError(fmt::format("{}: they are of all i; a run cannot choose among these", lists_->what));
+  }
+  if (listed_pairs_) listed_pairs_->check_counts(ni, nj);
+  const bool searched = lists_ && lists_->are_batches && kernel_->source.search.axes > 0;
+  if ((lists_ || listed_pairs_) && !searched && pairs_ == PairChoice::Cutoff)
+    throw UsageError(
+        fmt::format("pairs = cutoff: which pairs act, the {} say", lists_ ? lists_->what : "listed pairs"));
+  if (left_out_ && listed_pairs_) throw UsageError("exclusions: leave the pairs out of those that are listed");
+  if (left_out_) left_out_rows_->check_counts(ni, nj);
+  constexpr Role of_pairs[] = {Role::InputPair};
+  const std::optional<std::int64_t> pairs = shared_count(of_pairs, "inputs of pairs", "pair");
+  if (pairs && *pairs != std::int64_t(listed_pairs_->j.size()))
+    throw UsageError(fmt::format("the inputs of pairs of pipeline '{}' are {}, but {} are listed",
+                                 kernel_->source.pipeline, *pairs, listed_pairs_->j.size()));
+}
+
+}  // namespace nbcc

@@ -1,0 +1,89 @@
+"""nbcc.mpi on every rank: results of spread particles are those of one process, and errors are those of all ranks. Run
+by mpirun; ends with 77 where mpi4py, or an MPI that is libnbcc_mpi's, is not there."""
+
+import pathlib
+import sys
+import traceback
+
+try:
+    import numpy as np
+    from mpi4py import MPI
+except ImportError as error:
+    print(f"skipped: {error}")
+    sys.exit(77)
+
+import nbcc
+import nbcc.mpi
+
+PIPELINES = pathlib.Path(__file__).resolve().parents[2] / "pipelines"
+comm = MPI.COMM_WORLD
+rank, ranks = comm.Get_rank(), comm.Get_size()
+
+
+def share(count):
+    """Rising numbers of particles; rank 0 has none where there are others."""
+    first = [count * k * k // (ranks * ranks) if ranks > 1 else count * k for k in range(ranks + 1)]
+    first[1:2] = [0] if ranks > 1 else first[1:2]
+    return slice(first[rank], first[rank + 1]), first
+
+
+def close_to(got, expected, terms):
+    assert got.shape == expected.shape and got.dtype == np.float64
+    assert np.all(np.abs(got - expected) <= 64 * np.finfo(np.float64).eps * terms), np.max(np.abs(got - expected))
+
+
+def raised(call):
+    try:
+        call()
+    except Exception as error:
+        return type(error), str(error)
+    return None
+
+
+def test_results():
+    random = np.random.default_rng(1)
+    x, m = random.random((200, 3)), random.random(200) + 0.5
+    mine, first = share(200)
+    alone = nbcc.compile(PIPELINES / "gravity.pipe", precision="double")
+    together = nbcc.mpi.spread(alone, comm)
+    for _ in range(2):
+        acc, pot = together(x[mine], xj=x[mine], mj=m[mine], eps2=1e-2)
+        whole = alone(x, xj=x, mj=m, eps2=1e-2)
+        close_to(pot, whole.pot[mine], -whole.pot[mine])
+        close_to(acc, whole.acc[mine], np.abs(whole.pot[mine])[:, None] / 1e-2)
+        assert together.owners() == (tuple(first), tuple(first))
+    together.close()
+
+
+def test_indices():
+    x = np.arange(40.0) ** 2 % 17
+    mine, _ = share(40)
+    text = "input_i real xi; input_j real xj; output(argmin) index near; skip_if(i_index == j_index);"
+    alone = nbcc.compile(source=text + " real d = abs(xj - xi); near = argmin(near, d);")
+    assert np.array_equal(nbcc.mpi.spread(alone, comm)(x[mine], xj=x[mine]), alone(x, xj=x)[mine])
+
+
+def test_errors():
+    gravity = nbcc.mpi.spread(nbcc.compile(PIPELINES / "gravity.pipe"), comm)
+    x, m, last = np.ones((4, 3)), np.ones(4), ranks - 1
+    # Of this rank's Python, of the library.
+    found = raised(lambda: gravity(x, xj=x, mj=m if rank < last else "text"))
+    assert found[0] is TypeError and found[1].startswith(f"rank {last}: gravity(): "), found
+    exclusions = (range(5), range(4)) if rank == last else None
+    found = raised(lambda: gravity(x, xj=x, mj=m, exclusions=exclusions))
+    assert found[0] is nbcc.UsageError and found[1].startswith(f"rank {last}: part: "), found
+    found = raised(lambda: gravity(x, xj=x, mj=m, j_offset=rank))
+    if ranks > 1:
+        assert found[0] is TypeError and found[1].startswith("rank 1: gravity(): j_offset"), found
+    gravity(x, xj=x, mj=m)
+
+
+for name, test in list(globals().items()):
+    if name.startswith("test_"):
+        try:
+            test()
+        except BaseException:
+            # The others wait for this rank.
+            traceback.print_exc()
+            sys.stderr.flush()
+            comm.Abort(1)
