@@ -51,7 +51,8 @@ int run_program(CLI::App& app, int count, char** words, const std::function<void
 }
 
 CLI::Option* add_device(CLI::App& app, std::string& device) {
-  return app.add_option("--device", device, "cpu, cuda, cuda:N, or several GPUs: cuda:0,2, cuda:all")->capture_default_str();
+  return app.add_option("--device", device, "cpu, cuda, cuda:N, or several GPUs: cuda:0,2, cuda:all")
+      ->capture_default_str();
 }
 
 CLI::Option* add_precision(CLI::App& app, nbcc_precision& precision, const std::string& text) {

@@ -6,8 +6,8 @@
 // GPU by itself, from threads of their own. The same kernels are launched as for the whole run, so that results are the
 // same bits for any number of GPUs.
 //
-// Done by one of them alone: sums whose j come in parts, and sums over neighbours or lists from arrays of the host, or of both the host and a GPU.
-// Tested by tests/unit/cuda_group_test.cpp.
+// Done by one of them alone: sums whose j come in parts, and sums over neighbours or lists from arrays of the host, or
+// of both the host and a GPU. Tested by tests/unit/cuda_group_test.cpp.
 #pragma once
 #include <memory>
 #include <string>

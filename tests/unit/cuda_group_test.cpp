@@ -67,6 +67,31 @@ TEST_F(CudaGroupTest, GivesTheBitsOfOneGpuFromArraysOfTheHost) {
   }
 }
 
+// One of them does it, and keeps what the parts before have accumulated.
+TEST_F(CudaGroupTest, TakesTheJOfASumInParts) {
+  const Numbers inputs = test::random_experiment(600, 100);
+  for (const std::set<std::string>& on_host : {std::set<std::string>{}, test::kAllFields}) {
+    CudaExperiment one(gpus_[0]->gpu(), test::load_experiment(*gpus_[0]), inputs, on_host);
+    CudaExperiment several(gpus_[0]->gpu(), test::load_experiment(*group(3)), inputs, on_host);
+    for (CudaExperiment* experiment : {&one, &several}) {
+      ArrayView xj = experiment->view("xj"), mj = experiment->view("mj");
+      for (const JPart part : {JPart::First, JPart::Last}) {
+        xj.count = mj.count = 50;
+        experiment->sum.bind("xj", xj);
+        experiment->sum.bind("mj", mj);
+        experiment->sum.set_offsets(0, part == JPart::First ? 0 : 50);
+        experiment->sum.run({.part = part});
+        xj.data = static_cast<std::byte*>(xj.data) + 50 * xj.stride;
+        mj.data = static_cast<std::byte*>(mj.data) + 50 * mj.stride;
+      }
+      experiment->sum.wait();
+    }
+    EXPECT_EQ(several.outputs(), one.outputs());
+    const Numbers expected = test::expected_sums(inputs);
+    EXPECT_EQ(several.get("near"), expected.at("near"));
+  }
+}
+
 // And from arrays of which some are here and some there one of them does it.
 TEST_F(CudaGroupTest, TakesArraysOnBothSides) {
   const Numbers inputs = test::random_experiment(600, 100);
