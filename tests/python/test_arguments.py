@@ -67,7 +67,7 @@ CASES = {
     "device": (
         ValueError,
         dict(xi=X, xj=X, mj=M, device="tpu"),
-        "device: expected 'cpu', 'cuda' or 'cuda:N', got 'tpu'",
+        "device: expected 'cpu', 'cuda', 'cuda:N', 'cuda:0,2' or 'cuda:all', got 'tpu'",
     ),
     "stream": (ValueError, dict(xi=X, xj=X, mj=M, stream=0), "stream= is for GPUs"),
     "stream_type": (TypeError, dict(xi=X, xj=X, mj=M, stream="a"), "stream: expected an integer or a stream object"),
