@@ -77,6 +77,7 @@ const std::map<std::string, std::vector<std::string>> kRooms = {
     {"jit", {"compiler/source", "compiler/emit/cpu", "compiler/emit/cuda", "runtime/image"}},
     {"bindings", {"jit"}},
     {"bindings/grape", {"runtime/api"}},
+    {"bindings/lammps", {"runtime/api"}},
     {"cli", {"particles", "bindings"}},
     {"examples", {"runtime/api", "particles"}},
     {"examples/hermite/tests", {"examples", "tests"}},

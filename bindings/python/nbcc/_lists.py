@@ -189,6 +189,8 @@ class Listing(NamedTuple):
     def check(self, who: str, device: str, nj: int) -> None:
         """Raises ValueError for arrays that a sum on this device cannot read, and for an empty order of j, which to the
         library is none at all."""
+        from ._handles import is_read_by  # which itself is made of what stands here
+
         for what, given in ((self.what, self.listed), ("exclusions", self.exclusions)):
             for name, found in given.arrays() if given is not None else ():
                 if not is_read_by(device, found.device):
