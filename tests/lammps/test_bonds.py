@@ -8,9 +8,9 @@ from engine import LOAD, PIPELINES, assert_equal, state_of
 CHAINS = """
 units lj
 atom_style full
-region box block 0 12 0 12 0 12
-create_box 2 box bond/types 1 extra/bond/per/atom 2 extra/special/per/atom 6
 lattice sc 0.6
+region box block 0 8 0 8 0 8
+create_box 2 box bond/types 1 extra/bond/per/atom 2 extra/special/per/atom 6
 create_atoms 1 box
 mass * 1
 set type 1 type/ratio 2 0.5 3
