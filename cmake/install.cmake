@@ -31,6 +31,8 @@ if(TARGET nbcc_mpi)
 endif()
 # Source, since every Fortran compiler has modules of its own.
 install(FILES ${PROJECT_SOURCE_DIR}/bindings/fortran/nbcc.f90 DESTINATION ${CMAKE_INSTALL_DATADIR}/nbcc/fortran COMPONENT dev)
+# Source as well, since the plugin fits the LAMMPS alone that it is compiled for.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/bindings/lammps/plugin DESTINATION ${CMAKE_INSTALL_DATADIR}/nbcc/bindings/lammps COMPONENT dev)
 install(FILES ${PROJECT_SOURCE_DIR}/docs/nbcc.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/nbcc)

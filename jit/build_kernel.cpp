@@ -18,6 +18,7 @@
 #include "compiler/passes/nearest.h"
 #include "compiler/passes/neighbourhood.h"
 #include "compiler/passes/optimize.h"
+#include "compiler/passes/virial.h"
 #include "compiler/source/parse.h"
 #include "jit/cpu_jit.h"
 #include "runtime/error.h"
@@ -127,6 +128,17 @@ std::string adjoint_text(const Pipeline& pipeline, std::string_view side, const 
     throw UsageError(fmt::format("pipeline '{}': its derivative has no text: {}", pipeline.name, unwritable.what()));
   }
   throw UsageError(fmt::format("there is no side '{}'; there are {}", side, fmt::join(kAdjointSides, ", ")));
+}
+
+std::string virial_text(const Pipeline& pipeline, const std::string& force, const std::string& place_i,
+                        const std::string& place_j) {
+  try {
+    return pipeline_text(with_virial(pipeline, {force, place_i, place_j}));
+  } catch (const NoVirial& without) {
+    throw UsageError(without.message);
+  } catch (const std::runtime_error& unwritable) {
+    throw UsageError(fmt::format("pipeline '{}': with a virial it has no text: {}", pipeline.name, unwritable.what()));
+  }
 }
 
 std::string stage_text(const Pipeline& pipeline, std::string_view stage, const Options& options, Isa isa) {

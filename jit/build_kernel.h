@@ -28,6 +28,10 @@ KernelSource build_cuda_kernel(const Pipeline& pipeline, const Options& options,
 inline constexpr std::string_view kAdjointSides[] = {"i", "j", "set", "forward"};
 std::string adjoint_text(const Pipeline& pipeline, std::string_view side, const std::string& of, const std::string& by);
 
+// The text of the pipeline with the virial of a force besides (compiler/passes/virial.h). Throws UsageError.
+std::string virial_text(const Pipeline& pipeline, const std::string& force, const std::string& place_i,
+                        const std::string& place_j);
+
 // A stage of the walk, for people: "ir", "optimized" (for the CPU), "cpu", "asm" (of that) or "cuda". Throws UsageError
 // for others.
 std::string stage_text(const Pipeline& pipeline, std::string_view stage, const Options& options, Isa isa);

@@ -164,6 +164,24 @@ nbcc_status nbcc_adjoint_text(const char* text, const char* name, nbcc_adjoint_s
   });
 }
 
+nbcc_status nbcc_virial_text(const char* text, const char* name, const char* force, const char* place_i,
+                             const char* place_j, nbcc_report** report, nbcc_error** error) {
+  return compiling(error, [&] {
+    checked(report, "the place for the report");
+    *report = nullptr;
+    const Source source = source_of(text, name);
+    auto made = std::make_unique<nbcc_report>();
+    std::vector<Diagnostic> warnings;
+    const Pipeline pipeline = parse(source, &warnings);
+    add(*made, source, warnings);
+    checked(force, "force");
+    checked(place_i, "place_i");
+    checked(place_j, "place_j");
+    made->text = virial_text(pipeline, force, place_i, place_j);
+    *report = made.release();
+  });
+}
+
 const char* nbcc_report_text(const nbcc_report* report) { return report ? report->text.c_str() : ""; }
 
 int nbcc_report_diagnostic_count(const nbcc_report* report) { return report ? int(report->diagnostics.size()) : 0; }

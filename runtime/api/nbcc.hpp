@@ -173,6 +173,17 @@ class Pipeline {
     const std::unique_ptr<nbcc_report, decltype(&nbcc_report_free)> owner(report, nbcc_report_free);
     return nbcc_report_text(report);
   }
+  // The text of the pipeline with an output FORCE_virial[6] besides, for from_text(); see nbcc_virial_text. Throws
+  // Error.
+  static std::string virial_text(const std::string& text, const std::string& force = "force",
+                                 const std::string& place_i = "xi", const std::string& place_j = "xj",
+                                 const std::string& name = "pipeline") {
+    nbcc_report* report = nullptr;
+    detail::call(nbcc_virial_text, text.c_str(), name.c_str(), force.c_str(), place_i.c_str(), place_j.c_str(),
+                 &report);
+    const std::unique_ptr<nbcc_report, decltype(&nbcc_report_free)> owner(report, nbcc_report_free);
+    return nbcc_report_text(report);
+  }
   // Takes over a pipeline that was opened through nbcc.h.
   explicit Pipeline(nbcc_pipeline* pipeline) : handle_(pipeline) {}
 

@@ -78,6 +78,7 @@ const std::map<std::string, std::vector<std::string>> kRooms = {
     {"bindings", {"jit"}},
     {"bindings/grape", {"runtime/api"}},
     {"mpi", {"runtime/api"}},
+    {"bindings/lammps", {"runtime/api"}},
     {"cli", {"particles", "bindings"}},
     {"examples", {"mpi", "particles"}},
     {"examples/hermite/tests", {"examples", "tests"}},

