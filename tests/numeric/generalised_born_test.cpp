@@ -196,7 +196,8 @@ void expect_differences(const Particles& p, const std::vector<double>& charge, d
   const Particles at_rest = after_two_passes(p, charge, 1, {});
   const std::vector<double> force = sum("generalised_born_forces", at_rest).at("force");
   double size = 0;
-  for (const double energy : Oracle("generalised_born")(at_rest).magnitudes.at("energy")) size += energy;
+  const auto expected_energies = Oracle("generalised_born")(at_rest);
+  for (const double energy : expected_energies.magnitudes.at("energy")) size += energy;
   for (std::size_t k = 0; k < force.size(); ++k) {
     const auto difference = [&](double h) {
       double energies[2];
