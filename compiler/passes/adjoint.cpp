@@ -151,14 +151,19 @@ class Builder {
     std::vector<NodeId> leaves;     // of a table: all lookups of it
   };
 
+  // Seen from j, the pairs are listed in another order, and so are their inputs: that is the caller's to do.
   void refuse_pairs(const AdjointChoice& choice) const {
-    for (const Field& field : old_.fields)
-      if (field.role == Role::InputPair &&
-          (side_ != AdjointSide::I || (!choice.by.empty() && is_named(choice.by, field))))
+    for (const Field& field : old_.fields) {
+      if (field.role != Role::InputPair) continue;
+      if (side_ == AdjointSide::OneSet)
         throw InvalidAdjoint{
-            fmt::format("'{}' is an input of listed pairs; only derivatives by inputs of i and by params "
-                        "are made there",
+            fmt::format("'{}' is an input of listed pairs, which are those of i or those of j; no "
+                        "derivatives by inputs of both are made at once",
                         field.name)};
+      if (!choice.by.empty() && is_named(choice.by, field))
+        throw InvalidAdjoint{
+            fmt::format("'{}' is an input of listed pairs, by which no derivatives are made", field.name)};
+    }
   }
 
   bool is_of_side(const Field& field) const {

@@ -121,11 +121,6 @@ CASES = {
         "'pot' (output real): expected an array that can be written, got a read-only one",
     ),
     "accumulate": (TypeError, dict(xi=X, xj=X, mj=M, accumulate=True), "accumulate= needs out=, for 'acc' too"),
-    "i_without_out": (
-        TypeError,
-        dict(xi=X, xj=X, mj=M, i=[0], out={"acc": np.zeros((N, 3))}),
-        "i= needs out=, for 'pot' too",
-    ),
     "i_step": (
         ValueError,
         dict(xi=X, xj=X, mj=M, i=slice(0, 4, 2), out=outputs()),

@@ -7,6 +7,7 @@ import pytest
 jax = pytest.importorskip("jax")
 jax.config.update("jax_enable_x64", True)
 import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
 
 import nbcc  # noqa: E402
 
@@ -71,6 +72,150 @@ def test_vmap():
     for one in (lambda f: jax.vmap(lambda x: loss(f, x, v, m, eps2)),
                 lambda f: jax.vmap(jax.grad(lambda x: loss(f, x, v, m, eps2)))):
         assert close(one(by_nbcc)(several), one(by_jax)(several))
+
+
+# ---- which pairs act -------------------------------------------------------------------------------------
+
+WEIGHTED = """
+input_i vec3 xi; input_i real qi; input_j vec3 xj; input_j real qj; param real p = 1.3;
+output(sum) real s; output(sum) vec3 f;
+vec3 d = xj - xi;
+real w = qi * qj * exp(-p * dot(d, d)) * (i_index == j_index ? 0.5 : 1.0);
+s += w; f += w * d;
+"""
+weighted = nbcc.compile(source=WEIGHTED, precision="double")
+NI, NJ = 5, 6
+LISTED = [(0, 1), (0, 4), (1, 0), (3, 3), (3, 3), (3, 5), (4, 2)]
+ROWS = nbcc.Rows([0, 2, 3, 3, 6, 7], [j for _, j in LISTED])
+# Groups of i: {2, 0}, {}, {1, 3, 4}; j in the order 5 .. 0, of which ranges overlap and are empty.
+LISTS = dict(i_first=[0, 2, 2, 5], range_first=[0, 2, 3, 6], j_begin=[0, 2, 1, 1, 2, 4], j_end=[3, 5, 4, 5, 2, 6],
+             i_order=[2, 0, 1, 3, 4], j_order=[5, 4, 3, 2, 1, 0])
+I_BATCH, J_BATCH = np.array([0, 0, 1, 1, 2]), np.array([0, 0, 0, 2, 2, 2])
+
+
+def times(pairs):
+    made = np.zeros((NI, NJ))
+    for i, j in pairs:
+        made[i, j] += 1
+    return made
+
+
+def of_lists():
+    pairs = []
+    for g in range(3):
+        for r in range(LISTS["range_first"][g], LISTS["range_first"][g + 1]):
+            pairs += [(LISTS["i_order"][i], LISTS["j_order"][j])
+                      for i in range(LISTS["i_first"][g], LISTS["i_first"][g + 1])
+                      for j in range(LISTS["j_begin"][r], LISTS["j_end"][r])]
+    return times(pairs)
+
+
+ALL = np.ones((NI, NJ))
+of_slice, of_list = ALL * 0, ALL * 0
+of_slice[1:4], of_list[[4, 1]] = 1, 1
+PAIRS = {
+    "i_range": (dict(i=slice(1, 4)), of_slice),
+    "i_list": (dict(i=[4, 1]), of_list),
+    "offsets": (dict(i_offset=2, j_offset=1), ALL),
+    "batches": (dict(batches=(I_BATCH, J_BATCH)), 1.0 * (I_BATCH[:, None] == J_BATCH)),
+    "listed_pairs": (dict(listed_pairs=ROWS), times(LISTED)),
+    "listed_pairs_of_some": (dict(listed_pairs=ROWS, i=[0, 3]), times([p for p in LISTED if p[0] in (0, 3)])),
+    "lists": (dict(lists=nbcc.Lists(**LISTS)), of_lists()),
+    "exclusions": (dict(exclusions=nbcc.Rows([0, 1, 1, 2, 2, 4], [5, 0, 1, 2])), ALL - times([(0, 5), (2, 0), (4, 1), (4, 2)])),
+}
+
+
+def by_times(often, offset=0):
+    def sums(xi, qi, xj, qj, p):
+        d = xj[None] - xi[:, None]
+        p = jnp.reshape(p, (-1, 1)) if jnp.ndim(p) else p
+        w = often * qi[:, None] * qj * jnp.exp(-p * (d * d).sum(-1)) * (1 - 0.5 * jnp.eye(NI, NJ, offset))
+        return w.sum(1), (w[..., None] * d).sum(1)
+
+    return sums
+
+
+def fields():
+    keys = jax.random.split(jax.random.PRNGKey(4), 4)
+    shapes = (NI, 3), (NI,), (NJ, 3), (NJ,)
+    return tuple(jax.random.uniform(key, shape) for key, shape in zip(keys, shapes))
+
+
+def all_gradients(sums, arguments):
+    def loss(*arguments):
+        s, f = sums(*arguments)
+        return jnp.sin(s).sum() + (f**2 * jnp.arange(1.0, 4.0)).sum()
+
+    by = tuple(range(len(arguments)))
+    first = jax.grad(loss, by)(*arguments)
+    second = jax.grad(lambda *a: sum((g**2).sum() for g in jax.grad(loss, by)(*a)), by)(*arguments)
+    return first + second
+
+
+@pytest.mark.parametrize("case", PAIRS)
+def test_first_and_second_derivatives_of(case):
+    options, often = PAIRS[case]
+    given = (*fields(), jnp.array(1.3))
+    ours = all_gradients(lambda xi, qi, xj, qj, p: weighted(xi, qi, xj, qj, p=p, **options), given)
+    for a, b in zip(ours, all_gradients(by_times(often, 1 if case == "offsets" else 0), given)):
+        assert close(a, b, 1e-12)
+
+
+@pytest.mark.parametrize("case", ["batches", "lists"])
+def test_a_param_of_each_group(case):
+    options, often = PAIRS[case]
+    group = jnp.asarray(I_BATCH if case == "batches" else [0, 2, 0, 2, 2])
+    by_i, own = fields()[:2], by_times(often)
+    xj, qj = fields()[2:]
+    given = (*by_i, jnp.array([1.3, 0.4, 0.9]))
+    ours = all_gradients(lambda xi, qi, p: weighted(xi, qi, xj, qj, p=p, **options), given)
+    for a, b in zip(ours, all_gradients(lambda xi, qi, p: own(xi, qi, xj, qj, p[group]), given)):
+        assert close(a, b, 1e-12)
+
+
+def test_shifts_of_lists():
+    shifts = np.arange(18.0).reshape(6, 3) / 9
+    lists = nbcc.Lists(**LISTS, shifts=shifts)
+    near = nbcc.compile(source="""
+        input_i vec3 xi; input_j vec3 xj; input_j real q; output(sum) real s;
+        vec3 d = xj - xi; skip_if(dot(d, d) > 400.0); s += q * exp(-0.3 * dot(d, d));""", precision="double")
+    xi, _, xj, q = fields()
+
+    def own(xi, xj, q):
+        s = jnp.zeros(NI)
+        for g in range(3):
+            for r in range(LISTS["range_first"][g], LISTS["range_first"][g + 1]):
+                for i in (LISTS["i_order"][k] for k in range(LISTS["i_first"][g], LISTS["i_first"][g + 1])):
+                    j = np.array(LISTS["j_order"][LISTS["j_begin"][r] : LISTS["j_end"][r]], int)
+                    d = xj[j] + shifts[r] - xi[i]
+                    s = s.at[i].add((q[j] * jnp.exp(-0.3 * (d * d).sum(-1))).sum())
+        return s
+
+    for sums in (own, lambda xi, xj, q: near(xi, xj, q, lists=lists)):
+        found = jax.grad(lambda *a: jnp.sin(sums(*a)).sum(), (0, 1, 2))(xi, xj, q)
+        expected = found if sums is own else expected
+    for a, b in zip(found, expected):
+        assert close(a, b, 1e-12)
+
+
+def test_inputs_of_pairs_act_but_have_no_derivatives():
+    springs = nbcc.compile(source="""
+        input_i vec3 xi; input_j vec3 xj; input_pair real k; output(sum) real u;
+        vec3 d = xj - xi; u += k * dot(d, d);""", precision="double")
+    xi, _, xj, _ = fields()
+    k = jnp.arange(1.0, 8.0)
+    ours = jax.grad(lambda xi, xj: jnp.sin(springs(xi, xj, k, listed_pairs=ROWS)).sum(), (0, 1))(xi, xj)
+    i, j = np.array(LISTED).T
+    own = jax.grad(lambda xi, xj: jnp.sin(jnp.zeros(NI).at[i].add(k * ((xj[j] - xi[i]) ** 2).sum(-1))).sum(), (0, 1))(xi, xj)
+    assert all(map(close, ours, own))
+    with pytest.raises(TypeError, match="no derivatives by 'k', an input of pairs"):
+        jax.grad(lambda k: springs(xi, xj, k, listed_pairs=ROWS).sum())(k)
+
+
+def test_what_is_refused_of_lists():
+    xi, qi, xj, qj = fields()
+    with pytest.raises(TypeError, match="where 'p' differs from one of the lists= to another"):
+        jax.grad(lambda xj: weighted(xi, qi, xj, qj, p=[1.0, 2.0, 3.0], lists=nbcc.Lists(**LISTS)).s.sum())(xj)
 
 
 def test_what_is_refused():

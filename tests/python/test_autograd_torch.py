@@ -71,6 +71,48 @@ def test_other_reductions_and_finish(device):
     assert torch.autograd.gradcheck(lambda *a: tuple(finished(*a))[:2], (x, b, y))
 
 
+# test_autograd_jax.py has each way to say which pairs act, against JAX's own sums; these are those of GPUs, too.
+PAIRS = {
+    "i_range": lambda device: dict(i=slice(1, 3)),
+    "i_list": lambda device: dict(i=torch.tensor([3, 1], device=device)),
+    "batches": lambda device: dict(batches=tuple(torch.tensor(n, device=device) for n in ([0, 0, 1, 2], [0, 0, 0, 1, 2]))),
+    "listed_pairs": lambda device: dict(
+        listed_pairs=tuple(torch.tensor(n, device=device) for n in ([0, 2, 2, 5, 6], [4, 1, 0, 0, 3, 2]))
+    ),
+    "exclusions": lambda device: dict(exclusions=nbcc.Rows([0, 1, 1, 2, 4], [4, 0, 1, 3])),
+    "lists": lambda device: dict(lists=nbcc.Lists([0, 1, 4], [0, 2, 3], [0, 2, 1], [3, 5, 4], i_order=[2, 0, 1, 3])),
+}
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("case", PAIRS)
+def test_gradcheck_where_not_all_pairs_act(case, device):
+    gravity, options = compiled(GRAVITY), PAIRS[case](device)
+    x, y, m = random(4, 3, device=device), random(5, 3, device=device, seed=1), random(5, device=device, seed=2)
+    eps2 = torch.tensor([0.3, 0.5, 0.4] if case == "batches" else 0.3, dtype=torch.float64, requires_grad=True)
+    f = lambda *a: tuple(gravity(a[0], a[1], a[2], eps2=a[3], **options))
+    assert torch.autograd.gradcheck(f, (x, y, m, eps2))
+    assert torch.autograd.gradgradcheck(lambda *a: f(*a)[1], (x, y, m, eps2))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_one_set_in_batches(device):
+    gravity, ids = compiled(GRAVITY), torch.tensor([0, 0, 1, 1, 1], device=device)
+    x, m = random(5, 3, device=device), random(5, device=device, seed=2)
+    f = lambda x, m: tuple(gravity(x, x, m, eps2=0.3, batches=(ids, ids)))
+    assert torch.autograd.gradcheck(f, (x, m))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_inputs_of_pairs(device):
+    springs = compiled("input_i vec3 xi; input_j vec3 xj; input_pair real k; output(sum) real u; vec3 d = xj - xi; u += k * dot(d, d);")
+    x, y, k = random(3, 3, device=device), random(4, 3, device=device, seed=1), random(4, device=device, seed=2)
+    rows = nbcc.Rows([0, 2, 2, 4], [3, 0, 0, 1])
+    assert torch.autograd.gradcheck(lambda x, y: springs(x, y, k.detach(), listed_pairs=rows), (x, y))
+    with pytest.raises(TypeError, match="no derivatives by 'k', an input of pairs"):
+        springs(x, y, k, listed_pairs=rows)
+
+
 def test_backward_equals_pytorchs_own():
     gravity = compiled(GRAVITY)
     x, m = random(40, 3, device="cpu"), random(40, device="cpu", seed=1)

@@ -221,6 +221,14 @@ def test_some_i(gravity, chosen, indices):
     assert (out[0][others] == 7).all() and (out[1][others] == 7).all()
 
 
+def test_some_i_of_new_results(gravity):
+    cloud = Cloud(50)
+    acc, pot = gravity(cloud.x, cloud.x, cloud.m, i=[3, 7])
+    whole = gravity(cloud.x, cloud.x, cloud.m)
+    assert np.array_equal(acc[[3, 7]], whole.acc[[3, 7]]) and np.array_equal(pot[[3, 7]], whole.pot[[3, 7]])
+    assert not np.delete(acc, [3, 7], 0).any() and not np.delete(pot, [3, 7]).any()
+
+
 def test_out_may_be_an_input(gravity):
     cloud = Cloud(200)
     expected = gravity(cloud.x, cloud.x, cloud.m)

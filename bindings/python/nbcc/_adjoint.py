@@ -6,18 +6,22 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+import sys
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from ._errors import ErrorPlace, decode
-from ._handles import INPUT_I, INPUT_J, OUTPUT, PARAM, Field
+from ._handles import INPUT_I, INPUT_J, INPUT_PAIR, OUTPUT, PARAM, Field
 from ._library import lib
+from ._lists import is_by_group, listing_of
 
 if TYPE_CHECKING:
     from ._pipeline import Pipeline
 
 SIDES = ("i", "j", "set", "forward")
-# Keywords of a call that have no meaning, or none yet, where a derivative is taken.
-_REFUSED = ("out", "accumulate", "i", "lists", "batches", "listed_pairs", "exclusions")
+# Keywords of a call that have no meaning where a derivative is taken.
+_REFUSED = ("out", "accumulate")
+# What tells which pairs act; with these the pairs of i and j need not be those of j and i.
+_OF_PAIRS = ("i", "lists", "listed_pairs", "exclusions")
 
 
 def adjoint_text(
@@ -26,22 +30,16 @@ def adjoint_text(
     if side not in SIDES:
         raise ValueError(f"side: expected one of {', '.join(map(repr, SIDES))}, got {side!r}")
     names = [None if given is None else ",".join(given).encode() for given in (of, by)]
-    report, place = ctypes.c_void_p(), ErrorPlace()
-    status = lib.nbcc_adjoint_text(
-        text, os.fsencode(filename), SIDES.index(side), names[0], names[1], ctypes.addressof(report), place.address
-    )
-    if status:
-        place.throw(status)
-    try:
-        return decode(lib.nbcc_report_text(report)).encode()
-    finally:
-        lib.nbcc_report_free(report)
+    return _text(lib.nbcc_adjoint_text, text, os.fsencode(filename), SIDES.index(side), *names)
 
 
 def virial_text(text: bytes, filename: str, force: str, places: Tuple[str, str]) -> bytes:
+    return _text(lib.nbcc_virial_text, text, os.fsencode(filename), *(name.encode() for name in (force, *places)))
+
+
+def _text(function: Any, *arguments: Any) -> bytes:
     report, place = ctypes.c_void_p(), ErrorPlace()
-    names = [name.encode() for name in (force, *places)]
-    status = lib.nbcc_virial_text(text, os.fsencode(filename), *names, ctypes.addressof(report), place.address)
+    status = function(*arguments, ctypes.addressof(report), place.address)
     if status:
         place.throw(status)
     try:
@@ -82,8 +80,7 @@ class Call:
         for name in _REFUSED:
             if self.options.get(name) is not None and self.options[name] is not False:
                 raise TypeError(
-                    f"{family.name}(): {name}= cannot be given where derivatives are taken; "
-                    "detach the inputs, or call the adjoint pipelines yourself (Pipeline.adjoint)"
+                    f"{family.name}(): {name}= cannot be given where derivatives are taken; detach the inputs"
                 )
         values = pipeline._match(arrays, named)
         self.values = {family.fields[k].name: values[k] for k in family.arguments.values()}
@@ -96,6 +93,8 @@ class Call:
         known = {field.name for _, field in family.outputs}
         self.outputs = [field for _, field in self.forward._family.outputs if field.name in asked or field.name not in known]
         self.one_set = self._is_one_set(same)
+        groups = [self.options.get(name) for name in ("lists", "batches")]
+        self.groups = None if groups == [None, None] else listing_of(family.name, *groups, None, None).groups
 
     def field(self, name: str) -> Field:
         return self.pipeline._family.fields[self.pipeline._family.arguments[name]]
@@ -106,6 +105,11 @@ class Call:
         if self.options.get("i_offset", 0) != self.options.get("j_offset", 0):
             return False
         if self.options.get("ni") != self.options.get("nj"):
+            return False
+        if any(self.options.get(name) is not None for name in _OF_PAIRS):
+            return False
+        batches = self.options.get("batches")
+        if batches is not None and batches[0] is not batches[1]:
             return False
         pairs = [(name, self._other(name)) for name in self.values if self.field(name).role == INPUT_I]
         pairs = [(a, b) for a, b in pairs if b is not None]
@@ -130,6 +134,37 @@ class Call:
     def partner(self, name: str) -> Optional[str]:
         """Of one set: by which name a field of j goes in derivatives."""
         return self._other(name) if self.one_set and self.field(name).role == INPUT_J else None
+
+    def by_group(self, name: str) -> bool:
+        """Whether a param has a value for each group or batch."""
+        field = self.field(name)
+        return field.role == PARAM and self.groups is not None and is_by_group(self.values[name], field, self.groups)
+
+    def group_of_i(self) -> Any:
+        batches = self.options.get("batches")
+        if batches is not None:
+            return batches[0]
+        from ._transposed import group_of_i
+
+        return group_of_i(self.options["lists"])
+
+    def handed_out(self, results: Sequence[Any]) -> Any:
+        """What the caller gets, of what `run` gave."""
+        found = {field.name: value for field, value in zip(self.outputs, results)}
+        values = [found[field.name] for field in self.wanted]
+        if len(values) == 1:
+            return values[0]
+        return self.pipeline._family.result_type(tuple(field.name for field in self.wanted))(*values)
+
+    def refuse_derivative_by_pairs(self, name: str) -> None:
+        if self.field(name).role == INPUT_PAIR:
+            raise TypeError(f"{self.pipeline.name}(): there are no derivatives by '{name}', an input of pairs")
+
+    def _count(self, role: int, given: str, values: Mapping[str, Any]) -> int:
+        for name, value in values.items():
+            if name in self.values and self.field(name).role == role:
+                return len(value)
+        return int(self.options.get(given) or 0)
 
     def run(self, values: Mapping[str, Any]) -> List[Any]:
         """The outputs, and behind them what derivatives need."""
@@ -160,16 +195,40 @@ class Call:
                 for field in adjoint.fields
                 if field.role != OUTPUT
             }
-            options = dict(self.options)
+            options = self.options
             if side == "j":
-                for a, b in (("ni", "nj"), ("i_offset", "j_offset")):
-                    options[a], options[b] = self.options.get(b), self.options.get(a)
-                options = {name: value for name, value in options.items() if value is not None}
+                options = self._seen_from_j(fields, known)
             given = adjoint(**fields, **options)
             parts = [given] if len(names) == 1 else list(given)
             order = [re.sub("^d+_", "", field.name, count=1) for field in adjoint.fields if field.role == OUTPUT]
             found.update(zip(order, parts))
         return found
+
+    def _seen_from_j(self, fields: Dict[str, Any], values: Mapping[str, Any]) -> Dict[str, Any]:
+        """The options of the sum by inputs of j. Inputs of pairs among its fields come into their new order."""
+        from ._transposed import transposed
+
+        name = self.pipeline.name
+        if self.options.get("lists") is not None:
+            for field in filter(self.by_group, (field for field in fields if field in self.values)):
+                raise TypeError(
+                    f"{name}(): derivatives by inputs of j are not to be had where '{field}' differs from one of the "
+                    "lists= to another; batches= may have such params"
+                )
+        counts = self._count(INPUT_I, "ni", values), self._count(INPUT_J, "nj", values)
+        options, order = transposed(self.options, *counts)
+        if order is not None:
+            for field in fields:
+                if field in self.values and self.field(field).role == INPUT_PAIR:
+                    fields[field] = _in_order(fields[field], order)
+        return options
+
+
+def _in_order(value: Any, order: Any) -> Any:
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        return value[torch.as_tensor(order, device=value.device)]
+    return value[order] if hasattr(value, "shape") else [value[k] for k in order]
 
 
 def _resolve(name: str, values: Mapping[str, Any], results: Mapping[str, Any], adjoints: Mapping[str, Any]) -> Any:

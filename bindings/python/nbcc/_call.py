@@ -72,7 +72,13 @@ class Caller(Arguments):
         return {wanted[0][0]: out}
 
     def _results(
-        self, inputs: Inputs, ni: int, wanted: List[Tuple[int, Field]], given: Dict[int, Any], double: bool
+        self,
+        inputs: Inputs,
+        ni: int,
+        wanted: List[Tuple[int, Field]],
+        given: Dict[int, Any],
+        double: bool,
+        zeros: bool,  # not all rows will be written
     ) -> List[Tuple[int, Result, View]]:
         results: List[Tuple[int, Result, View]] = []
         real = DOUBLE if double else _real_element(inputs.views)
@@ -88,13 +94,13 @@ class Caller(Arguments):
                 continue
             shape, element = (ni, *field.shape), INT64 if field.integral else real
             if inputs.like is None and ni > 0 and ndarray.__module__ == "numpy":
-                value = new_numpy(shape, element)
+                value = new_numpy(shape, element, zeros)
                 size = ELEMENT_SIZES[element]
                 view = (plain_numpy(value)[0], element, ni, size * field.components, size, CPU)
                 results.append((k, Result(value), view))
                 continue
             try:
-                made, where = new_result(inputs.like, shape, element, inputs.order)
+                made, where = new_result(inputs.like, shape, element, inputs.order, zeros)
             except TypeError as error:
                 raise TypeError(f"{self._family.name}(): {error}") from error
             inputs.kept.append(where)
@@ -149,7 +155,7 @@ class Caller(Arguments):
         outputs: the names of the outputs that are wanted; the others are not summed up. All, if not given.
         accumulate: results are combined with what `out` holds, by the output's reduction.
         i: only these i-particles, a slice or indices (each at most once); the result of particle k stands at k of
-            `out`.
+            `out`, the other rows stay what they are. Of new arrays they are 0.
         ni, nj: the number of particles, where the pipeline has no input (or output) that tells it.
         i_offset, j_offset: added to i_index and j_index, where a set is a part of a larger one.
         device: "cpu", "cuda:N", "cuda:0,2" or "cuda:all"; without it where the arrays lie, or what `compile` was told.
@@ -186,12 +192,12 @@ class Caller(Arguments):
         inputs = self._inputs(values, where, stream, ni, nj, listing)
         wanted = family.outputs if outputs is None else self._wanted(outputs)
         given = {} if out is None else self._given_outputs(out, wanted)
-        if (accumulate or i is not None) and len(given) < len(wanted):
+        if accumulate and len(given) < len(wanted):
             lacking = next(field.name for k, field in wanted if k not in given)
-            raise TypeError(f"{family.name}(): {'accumulate=' if accumulate else 'i='} needs out=, for '{lacking}' too")
+            raise TypeError(f"{family.name}(): accumulate= needs out=, for '{lacking}' too")
         if inputs.ni is None or inputs.nj is None:
             inputs = self._counted(inputs, wanted, given)
-        results = self._results(inputs, inputs.ni or 0, wanted, given, options.precision == "double")
+        results = self._results(inputs, inputs.ni or 0, wanted, given, options.precision == "double", i is not None)
         run = self._run_options(inputs, accumulate, i)
         params, by_group = self._params(values, None if listing is None else listing.groups)
         if listing is not None:

@@ -23,12 +23,7 @@ def call(pipeline: Any, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> A
     if plan.options.get("stream") is not None:
         raise TypeError(f"{pipeline.name}(): stream= cannot be given inside of a transformation of JAX")
     names = [name for name, value in plan.values.items() if isinstance(value, jax.Array)]
-    results = _differentiable(plan, names)(*[plan.values[name] for name in names])
-    wanted = {field.name: value for field, value in zip(plan.outputs, results)}
-    values = [wanted[field.name] for field in plan.wanted]
-    if len(values) == 1:
-        return values[0]
-    return pipeline._family.result_type(tuple(field.name for field in plan.wanted))(*values)
+    return plan.handed_out(_differentiable(plan, names)(*[plan.values[name] for name in names]))
 
 
 def _differentiable(plan: Call, names: List[str]) -> Any:
@@ -37,12 +32,17 @@ def _differentiable(plan: Call, names: List[str]) -> Any:
         return _run(plan, names, values)
 
     def forward(*primals: Any) -> Tuple[Any, Any]:
+        for name, primal in zip(names, primals):
+            if primal.perturbed:
+                plan.refuse_derivative_by_pairs(name)
         values = tuple(primal.value for primal in primals)
         results = sums(*values)
-        return results, (values, results)
+        # Names are keys, so that they stay out of what is traced.
+        wanted = {name: None for name, primal in zip(names, primals) if primal.perturbed}
+        return results, (values, results, wanted)
 
     def backward(saved: Any, adjoints_of_results: Any) -> Tuple[Any, ...]:
-        values, results = saved
+        values, results, wanted = saved
         adjoints = {
             field.name: adjoint
             for field, adjoint in zip(plan.outputs, adjoints_of_results)
@@ -51,7 +51,7 @@ def _differentiable(plan: Call, names: List[str]) -> Any:
         if not adjoints:
             return (None,) * len(names)
         known = dict(zip(names, values))
-        by = [name for name in names if not plan.field(name).integral]
+        by = [name for name in names if name in wanted and not plan.field(name).integral]
         by = [name for name in by if jax.numpy.issubdtype(known[name].dtype, jax.numpy.floating)]
         found = plan.gradients(known, {f.name: r for f, r in zip(plan.outputs, results)}, adjoints, by)
         gradients: List[Any] = []
@@ -59,7 +59,10 @@ def _differentiable(plan: Call, names: List[str]) -> Any:
             gradient = found.get(name)
             if gradient is not None:
                 gradient = jax.numpy.asarray(gradient)
-                if plan.field(name).role == PARAM:
+                if plan.by_group(name):
+                    zeros = jax.numpy.zeros((plan.groups, *gradient.shape[1:]), gradient.dtype)
+                    gradient = zeros.at[jax.numpy.asarray(plan.group_of_i())].add(gradient)
+                elif plan.field(name).role == PARAM:
                     gradient = gradient.sum(0)
                 gradient = gradient.reshape(known[name].shape).astype(known[name].dtype)
             gradients.append(gradient)  # None: 0

@@ -454,12 +454,17 @@ class Values(NamedTuple):
         return describe(self.numbers, Order(LEGACY)).pointer or None
 
 
-def values_by_group(value: Any, field: Field, groups: int) -> Optional[Values]:
-    """None: this has not one axis more than the param, of so many groups. Raises TypeError."""
+def is_by_group(value: Any, field: Field, groups: int) -> bool:
+    """Whether this has one axis more than the param, of so many groups."""
     found = _shape_of(value)
-    if found not in ((groups, *field.shape), (groups, field.components)) and not found == (groups,) == (0,):
+    return found in ((groups, *field.shape), (groups, field.components)) or found == (groups,) == (0,)
+
+
+def values_by_group(value: Any, field: Field, groups: int) -> Optional[Values]:
+    """None: these are not values for each group. Raises TypeError."""
+    if not is_by_group(value, field, groups):
         return None
-    if isinstance(value, (list, tuple)) and any(_shape_of(row) != found[1:] for row in value):
+    if isinstance(value, (list, tuple)) and any(_shape_of(row) != _shape_of(value)[1:] for row in value):
         raise TypeError("expected rows of one length, got a list of rows that differ")
     return Values(groups * field.components, _as_doubles(value))
 

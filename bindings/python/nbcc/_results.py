@@ -28,34 +28,37 @@ class Result(NamedTuple):
     wait: bool = False
 
 
-def new_result(like: Optional[Array], shape: Tuple[int, ...], element: int, order: Order) -> Tuple[Result, Array]:
-    """The result, and where it is to be written. like: an input of the call; None: NumPy's.
+def new_result(
+    like: Optional[Array], shape: Tuple[int, ...], element: int, order: Order, zeros: bool = False
+) -> Tuple[Result, Array]:
+    """The result, and where it is to be written. like: an input of the call; None: NumPy's. zeros: not all of it will be
+    written, and the rest is 0.
 
     Raises TypeError for an array of a GPU whose library is not known here.
     """
     if like is None:
-        return of_host(shape, element)
+        return of_host(shape, element, zeros)
     if like.library == "torch":
         torch = sys.modules["torch"]
         exemplar = like.owner[0] if isinstance(like.owner, tuple) else like.owner
-        value = torch.empty(shape, dtype=getattr(torch, ELEMENT_NAMES[element]), device=exemplar.device)
+        value = (torch.zeros if zeros else torch.empty)(shape, dtype=getattr(torch, ELEMENT_NAMES[element]), device=exemplar.device)
         return Result(value), describe(value, order, convert=False)
     if like.library == "jax":
-        return _of_jax(like, shape, element, order)
+        return _of_jax(like, shape, element, order, zeros)
     if like.device == CPU:
-        return of_host(shape, element)
+        return of_host(shape, element, zeros)
     if like.library == "cupy":
         cupy = sys.modules["cupy"]
         with cupy.cuda.Device(int(like.device[5:])):
-            value = cupy.empty(shape, dtype=ELEMENT_NAMES[element])
+            value = (cupy.zeros if zeros else cupy.empty)(shape, dtype=ELEMENT_NAMES[element])
             return Result(value), describe(value, order, convert=False)
     raise TypeError(f"results of arrays of '{like.library}' on a GPU need out=: nbcc does not know how to make them")
 
 
-def of_host(shape: Tuple[int, ...], element: int) -> Tuple[Result, Array]:
+def of_host(shape: Tuple[int, ...], element: int, zeros: bool = False) -> Tuple[Result, Array]:
     numpy = _arrays.numpy
     if numpy is not None:
-        value = new_numpy(shape, element)
+        value = new_numpy(shape, element, zeros)
         return Result(value), describe(value, Order(None))
     count = math.prod(shape)
     flat = array.array(_CODES[element], bytes(count * ELEMENT_SIZES[element]))
@@ -76,21 +79,21 @@ def of_host(shape: Tuple[int, ...], element: int) -> Tuple[Result, Array]:
     return Result(memoryview(flat).cast("B").cast(code, shape) if rows else flat), where
 
 
-def new_numpy(shape: Tuple[int, ...], element: int) -> Any:
-    return _arrays.numpy.empty(shape, _NUMPY_TYPES[element])
+def new_numpy(shape: Tuple[int, ...], element: int, zeros: bool = False) -> Any:
+    return (_arrays.numpy.zeros if zeros else _arrays.numpy.empty)(shape, _NUMPY_TYPES[element])
 
 
 _NUMPY_TYPES = [_arrays.numpy.dtype(name) for name in ELEMENT_NAMES] if _arrays.numpy is not None else []
 
 
-def _of_jax(like: Array, shape: Tuple[int, ...], element: int, order: Order) -> Tuple[Result, Array]:
+def _of_jax(like: Array, shape: Tuple[int, ...], element: int, order: Order, zeros: bool) -> Tuple[Result, Array]:
     """JAX's arrays never change. On the CPU the result is summed into an array of NumPy's, of which JAX then makes its
     own. On a GPU it is summed into a new array of JAX's that nobody has seen yet."""
     jax = sys.modules["jax"]
     if like.device == CPU:
-        result, where = of_host(shape, element)
+        result, where = of_host(shape, element, zeros)
         return result._replace(convert=lambda: jax.numpy.asarray(result.value)), where
     exemplar = like.owner[0] if isinstance(like.owner, tuple) else like.owner
     dtype = jax.dtypes.canonicalize_dtype(ELEMENT_NAMES[element])
-    value = jax.device_put(jax.numpy.empty(shape, dtype), next(iter(exemplar.devices()))).block_until_ready()
+    value = jax.device_put(jax.numpy.zeros(shape, dtype), next(iter(exemplar.devices()))).block_until_ready()
     return Result(value, wait=True), describe(value, order, convert=False)._replace(readonly=False)

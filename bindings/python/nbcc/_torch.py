@@ -28,12 +28,10 @@ def detached(value: Any) -> Any:
 def call(pipeline: Any, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     plan = Call(pipeline, arrays, keywords, lambda a, b: a is b)
     names = [name for name, value in plan.values.items() if isinstance(value, torch.Tensor)]
-    results = _Sum.apply(plan, names, *[plan.values[name] for name in names])
-    wanted = {field.name: value for field, value in zip(plan.outputs, results)}
-    values = [wanted[field.name] for field in plan.wanted]
-    if len(values) == 1:
-        return values[0]
-    return pipeline._family.result_type(tuple(field.name for field in plan.wanted))(*values)
+    for name in names:
+        if plan.values[name].requires_grad:
+            plan.refuse_derivative_by_pairs(name)
+    return plan.handed_out(_Sum.apply(plan, names, *[plan.values[name] for name in names]))
 
 
 def _plain(plan: Call, values: Dict[str, Any]) -> Dict[str, Any]:
@@ -71,7 +69,10 @@ class _Sum(torch.autograd.Function):  # type: ignore[misc]
             gradient = found.get(name)
             if gradient is not None:
                 like = values[name]
-                if plan.field(name).role == PARAM:
+                if plan.by_group(name):
+                    groups = torch.as_tensor(plan.group_of_i(), device=gradient.device)
+                    gradient = gradient.new_zeros(plan.groups, *gradient.shape[1:]).index_add(0, groups, gradient)
+                elif plan.field(name).role == PARAM:
                     gradient = gradient.sum(0)
                 gradient = gradient.reshape(like.shape).to(device=like.device, dtype=like.dtype)
             gradients.append(gradient)

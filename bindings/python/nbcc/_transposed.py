@@ -1,0 +1,136 @@
+"""The pairs of a call, seen from the other side: what was j receives, and what was i acts. The door is `transposed`;
+derivatives by inputs of j are sums over these. Lists are turned on the host, those that never change once.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
+
+import numpy
+
+from ._lists import Lists, Rows
+
+# Of nbcc.Rows and nbcc.Lists, with the number of particles that the turned ones are of.
+_turned: "weakref.WeakKeyDictionary[Any, Tuple[int, Any]]" = weakref.WeakKeyDictionary()
+
+
+class _TurnedRows(NamedTuple):
+    rows: Rows
+    order: Any  # which of the given pairs each of these is
+
+
+def transposed(options: Mapping[str, Any], ni: int, nj: int) -> Tuple[Dict[str, Any], Any]:
+    """The keywords of a call that has the same pairs, with i and j exchanged; and where pairs are listed one by one, in
+    which order these stand now, else None. ni, nj: as the first call has them."""
+    turned = dict(options)
+    for a, b in (("ni", "nj"), ("i_offset", "j_offset")):
+        for name, other in ((a, b), (b, a)):
+            turned.pop(name, None)
+            if options.get(other) is not None:
+                turned[name] = options[other]
+    order = None
+    chosen = turned.pop("i", None)
+    if options.get("listed_pairs") is not None:
+        turned["listed_pairs"], order = _rows("listed_pairs", options["listed_pairs"], nj, chosen)
+    elif options.get("batches") is not None:
+        i, j, *count = options["batches"]
+        turned["batches"] = (j, i, *count)
+    elif options.get("lists") is not None:
+        turned["lists"] = _lists(options["lists"], nj)
+    elif chosen is not None:
+        turned["lists"] = _only(chosen, ni, nj)
+    if options.get("exclusions") is not None:
+        turned["exclusions"] = _rows("exclusions", options["exclusions"], nj, None).rows
+    return turned, order
+
+
+def group_of_i(lists: Lists) -> Any:
+    """For each i the number of its group."""
+    first = on_host(lists.i_first)
+    by_position = numpy.repeat(numpy.arange(len(first) - 1), numpy.diff(first))
+    if lists.i_order is None:
+        return by_position
+    groups = numpy.empty_like(by_position)
+    groups[on_host(lists.i_order)] = by_position
+    return groups
+
+
+def on_host(value: Any) -> Any:
+    """An array of any library as NumPy's."""
+    library = type(value).__module__.partition(".")[0]
+    if library == "torch":
+        value = value.detach().cpu()
+    elif library == "cupy":
+        value = value.get()
+    elif hasattr(value, "copy_to_host"):  # Numba's
+        value = value.copy_to_host()
+    return numpy.asarray(value)
+
+
+def _rows(what: str, value: Any, nj: int, chosen: Any) -> _TurnedRows:
+    kept = _turned.get(value) if isinstance(value, Rows) and chosen is None else None
+    if kept is not None and kept[0] == nj:
+        return kept[1]  # type: ignore[no-any-return]
+    if isinstance(value, Rows):
+        first, j = value.first, value.j
+    else:
+        first, j = (value.indptr, value.indices) if hasattr(value, "indptr") else value
+    first, j = on_host(first).astype("int64"), on_host(j).astype("int64")
+    i = numpy.repeat(numpy.arange(len(first) - 1), numpy.diff(first))
+    order = numpy.argsort(j, kind="stable")
+    if chosen is not None:
+        order = order[_is_chosen(chosen, len(first) - 1)[i[order]]]
+    made = _TurnedRows(Rows(_firsts(numpy.bincount(j[order], minlength=nj)), i[order]), order)
+    if isinstance(value, Rows) and chosen is None:
+        _turned[value] = (nj, made)
+    return made
+
+
+def _lists(lists: Lists, nj: int) -> Lists:
+    """Ranges of j are cut where any of them begins or ends. A piece of j becomes a group, and each range that covers it
+    a range over the i of its group, whose places are shifted the other way."""
+    kept = _turned.get(lists)
+    if kept is not None and kept[0] == nj:
+        return kept[1]  # type: ignore[no-any-return]
+    i_first, range_first, begin, end = map(on_host, (lists.i_first, lists.range_first, lists.j_begin, lists.j_end))
+    cuts = numpy.unique(numpy.concatenate(([0, nj], begin, end)))
+    first_piece, last_piece = numpy.searchsorted(cuts, begin), numpy.searchsorted(cuts, end)
+    covered = numpy.maximum(last_piece - first_piece, 0)
+    of = numpy.repeat(numpy.arange(len(begin)), covered)  # a range, once for each piece of it
+    piece = first_piece[of] + numpy.arange(len(of)) - _firsts(covered)[of]
+    of = of[numpy.argsort(piece, kind="stable")]
+    group = numpy.repeat(numpy.arange(len(i_first) - 1), numpy.diff(range_first))[of]
+    made = Lists(
+        cuts,
+        _firsts(numpy.bincount(piece, minlength=len(cuts) - 1)),
+        i_first[group],
+        i_first[group + 1],
+        i_order=lists.j_order,
+        j_order=lists.i_order,
+        shifts=None if lists.shifts is None else -on_host(lists.shifts)[of],
+    )
+    _turned[lists] = (nj, made)
+    return made
+
+
+def _only(chosen: Any, ni: int, nj: int) -> Lists:
+    """On all j act these i alone."""
+    if isinstance(chosen, slice):
+        begin, end, _ = chosen.indices(ni)
+        order = None
+    else:
+        is_chosen = _is_chosen(chosen, ni)
+        order = numpy.argsort(~is_chosen, kind="stable")
+        begin, end = 0, int(is_chosen.sum())
+    return Lists([0, nj], [0, 1], [begin], [end], j_order=order)
+
+
+def _is_chosen(chosen: Any, ni: int) -> Any:
+    found = numpy.zeros(ni, bool)
+    found[chosen if isinstance(chosen, slice) else on_host(chosen).astype("int64")] = True
+    return found
+
+
+def _firsts(counts: Any) -> Any:
+    return numpy.concatenate(([0], numpy.cumsum(counts, dtype="int64")))
