@@ -105,7 +105,7 @@ def main():
     parser.add_argument("--times", type=int, default=3)
     parser.add_argument("style", nargs="*")
     options = parser.parse_intermixed_args()
-    options.pipelines = os.path.abspath(options.pipelines)
+    options.lmp, options.pipelines = os.path.abspath(options.lmp), os.path.abspath(options.pipelines)
     if options.plugin:
         options.plugin = os.path.abspath(options.plugin)
     print(f"{4 * options.cells**3} atoms, ms of a step: whole, forces, neighbour list")

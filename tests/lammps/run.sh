@@ -2,7 +2,7 @@
 # Compiles the plugin for the LAMMPS of the build folder, and runs the tests of both ways into LAMMPS by pytest.
 # Without such a LAMMPS they are skipped. Usage: run.sh SOURCE_FOLDER BUILD_FOLDER [PYTEST...]
 set -euo pipefail
-source_folder=$1 build=$2
+source_folder=$(realpath "$1") build=$(realpath "$2")
 python=$build/lammps/bin/python
 [ -x "$build/lammps/bin/lmp" ] || { echo "there is no LAMMPS in $build/lammps: skipped (./dev setup installs it)"; exit 77; }
 export LD_LIBRARY_PATH=$build/lammps/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}

@@ -5,6 +5,7 @@ set -euo pipefail
 python=/usr/bin/python3
 "$python" -c 'import lammps, mpi4py, numpy, pytest; lammps.lammps(cmdargs=["-screen", "none", "-log", "none"]).close()' 2>/dev/null ||
   { echo "$python has no LAMMPS with mpi4py and pytest: skipped"; exit 77; }
-export NBCC_PIPELINES=$1/pipelines PYTHONPATH=$1/bindings/python NBCC_LIBRARY=$2/lib/libnbcc_jit.so PYTHONDONTWRITEBYTECODE=1
+source_folder=$(realpath "$1") build=$(realpath "$2")
+export NBCC_PIPELINES=$source_folder/pipelines PYTHONPATH=$source_folder/bindings/python NBCC_LIBRARY=$build/lib/libnbcc_jit.so PYTHONDONTWRITEBYTECODE=1
 export NBCC_MPIEXEC="mpirun --oversubscribe --allow-run-as-root"
-exec "$python" -m pytest -q -p no:cacheprovider "$1/tests/lammps/test_fix_external.py" "${@:3}"
+exec "$python" -m pytest -q -p no:cacheprovider "$source_folder/tests/lammps/test_fix_external.py" "${@:3}"

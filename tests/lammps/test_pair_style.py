@@ -94,6 +94,27 @@ force += grad(born + wolf, dx);
 """
 
 
+# A spring where two spheres overlap, and a dashpot: what atoms are is known by the names of the inputs.
+GRAINS = """
+input_i vec3 xi;
+input_i vec3 v_i;
+input_i real ri;
+input_i real mass_i;
+input_j vec3 xj;
+input_j vec3 v_j;
+input_j real radius_j;
+input_j real mj;
+param real kn;
+param real gamma;
+output(sum) vec3 force;
+vec3 dx = xj - xi;
+real r = length(dx);
+skip_if(r >= ri + radius_j);
+real damping = gamma * mass_i * mj / (mass_i + mj) * dot(v_j - v_i, dx) / (r * r);
+force -= (kn * (ri + radius_j - r) / r - damping) * dx;
+"""
+
+
 @pytest.fixture
 def pipe(tmp_path):
     def write(text, name="formula.pipe"):
@@ -162,6 +183,28 @@ def test_born_and_charges_after_wolf(pipe):
         "ke=14.399645",
     )
     assert_equal(ours._replace(energy=theirs.energy), theirs)
+
+
+@pytest.mark.parametrize("newton", ["on", "off"])
+def test_velocities_radii_and_masses_by_their_names(pipe, newton):
+    spheres = "set type 1 diameter 1.2\nset type 2 diameter 0.9\nset type 1 mass 1.5\nset type 2 mass 0.7\ncomm_modify vel yes\n"
+    start = melt(4, 2, newton, "sphere").replace("mass * 1.0", "") + spheres
+    theirs = state_of(start, "pair_style gran/hooke 200 NULL 5 NULL 0 0\npair_coeff * *")
+    ours = state_of(start, f"{LOAD}\npair_style nbcc 1.2\npair_coeff * * {pipe(GRAINS)} kn=200 gamma=5")
+    assert_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("name", ["mi", "massi", "mass_i"])
+def test_masses_of_types(pipe, name):
+    """Where atoms have no masses of their own: each pulls as strongly as its own type weighs."""
+    text = "input_i vec3 xi;\ninput_j vec3 xj;\ninput_i real @;\noutput(sum) vec3 force;\nvec3 d = xj - xi;\n"
+    text += "skip_if(dot(d, d) >= 4.0);\nforce += @ * d;\n"
+    start = melt(4, 2) + "mass 2 3.0\n"
+    formula = pipe(text.replace("@", name))
+    ours = state_of(start, f"{LOAD}\npair_style nbcc 2\npair_coeff * * {formula}")
+    alike = state_of(melt(4, 2), f"{LOAD}\npair_style nbcc 2\npair_coeff * * {formula}")
+    weights = np.linalg.norm(ours.forces, axis=1) / np.linalg.norm(alike.forces, axis=1)
+    np.testing.assert_allclose(np.sort(np.unique(weights.round(9))), [1, 3])
 
 
 @pytest.mark.parametrize("precision, tolerance", [("mixed", 2e-5), ("single", 2e-4)])

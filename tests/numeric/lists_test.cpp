@@ -371,7 +371,7 @@ TEST(ListsOnGpu, HaveParamsAndShiftsOfTheirOwn) {
 }
 
 // What a library holds for GPUs is what a device asks for: nothing needs to be compiled where it is used.
-TEST(ListsOfALibrary, NeedNoCompilerOnAGpu) {
+TEST(ListsOfALibrary, NeedNoCompilerWhereTheyRun) {
   const std::shared_ptr<const CudaCompiler> compiler = make_shim_compiler();
   LibraryRequest request;
   request.sources = {kNearSums};
