@@ -15,7 +15,15 @@ void BlockSteps::begin(std::span<const float> wanted) {
   find_finest();
 }
 
-void BlockSteps::take(std::int64_t time) {
+std::int64_t BlockSteps::next_count() const {
+  const std::int64_t time = next();
+  std::size_t count = 0;
+  for (int level = finest_used_; level >= 0 && time % ticks(level) == 0; --level)
+    count += members_[std::size_t(level)].size();
+  return std::int64_t(count);
+}
+
+void BlockSteps::go(std::int64_t time) {
   now_ = time;
   block_.clear();
   parts_.clear();

@@ -21,9 +21,12 @@ class BlockSteps {
   void begin(std::span<const float> wanted);
   // When the next block ends.
   std::int64_t next() const { return (now_ / ticks(finest_used_) + 1) * ticks(finest_used_); }
-  // Goes there. From here on block() tells who is to be moved; they are then given the steps that they want, in the
-  // order of the block. A step grows by a factor of two at most, and where its multiples allow it.
-  void go() { take(next()); }
+  std::int64_t next_count() const;  // how many are moved then
+  // Goes there, or to a time before, at which nobody is moved. From here on block() tells who is to be moved; they are
+  // then given the steps that they want, in the order of the block. A step grows by a factor of two at most, and where
+  // its multiples allow it.
+  void go() { go(next()); }
+  void go(std::int64_t time);
   const std::vector<std::int64_t>& block() const { return block_; }
   void end_block(std::span<const float> wanted);
 
@@ -33,7 +36,6 @@ class BlockSteps {
     std::size_t end;  // in the block
   };
   std::int64_t ticks(int level) const { return std::int64_t(1) << (finest_ - level); }
-  void take(std::int64_t time);
   int level_below(double wanted, int level) const;
   void find_finest();
 

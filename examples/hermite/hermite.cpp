@@ -18,9 +18,10 @@ double length(const std::vector<double>& of, std::size_t particle) {
 }
 
 // Not 0, by which the correction divides, even where nobody pulls.
-double total_mass(const std::vector<double>& mass) {
+double total_mass(const std::vector<double>& mass, const Ranks* ranks) {
   double sum = 0;
   for (const double m : mass) sum += std::fabs(m);
+  if (ranks) ranks->add_up({&sum, 1});
   return std::max(sum, 1e-300);
 }
 
@@ -50,8 +51,9 @@ double step_that_divides(double interval, double longest) {
   return interval / std::ceil(interval / longest * (1 - 1e-12));
 }
 
-Hermite::Hermite(const nbcc::Device& device, const Bodies& bodies, const HermiteSettings& settings)
-    : settings_(settings),
+Hermite::Hermite(const nbcc::Device& device, const Bodies& bodies, const HermiteSettings& settings, Ranks* ranks)
+    : ranks_(ranks),
+      settings_(settings),
       mass_(bodies.mass),
       wanted_(mass_.size()),
       blocks_(settings.largest, settings.finest),
@@ -108,7 +110,7 @@ void Hermite::bind() {
   } else {
     force_.bind("pot", potential_.view());
     if (force_of(settings_) == kJerkMixed) force_.bind("mi", m_.view());
-    correct_.bind("p1", potential_.view()).set("mass", total_mass(mass_));
+    correct_.bind("p1", potential_.view()).set("mass", total_mass(mass_, ranks_));
   }
   exact_.bind("xi", x_.view()).bind("vi", v_.view()).bind("xj", x_.view()).bind("vj", v_.view());
   exact_.bind("mj", m_.view()).bind("pot", potential_.view()).ignore("acc").ignore("jerk");
@@ -126,12 +128,17 @@ void Hermite::bind() {
 // the time, for bodies that are not yet there.
 void Hermite::compile() {
   const std::int64_t count = statistics_.count();
+  double most = double(count);
+  if (ranks_) {  // as they are dealt out
+    ranks_->add_up({&most, 1});
+    most = std::ceil(most / ranks_->count());
+  }
   predict_.set("now", 0).run();
   for (std::int64_t block = 1;; block += block / 4 + 1) {
     if (send_) send_->run(0, std::min(block, count));
-    force_.run(0, std::min(block, count));
+    run(force_, nullptr, std::min(block, count));
     correct_.set("now", 1).run(0, std::min(block, count));
-    if (block >= count) break;
+    if (double(block) >= most) break;
   }
   correct_.wait();
   for (Numbers* field : {&t_, &x_, &v_, &a_, &j_, &s_, &c_}) field->clear();
@@ -142,10 +149,13 @@ void Hermite::start(const nbcc::Device& device) {
   sum.bind("xi", x_.view()).bind("vi", v_.view()).bind("ai", a_.view());
   sum.bind("xj", x_.view()).bind("vj", v_.view()).bind("aj", a_.view()).bind("mj", m_.view());
   sum.bind("acc", a_new_.view()).bind("jerk", j_new_.view()).bind("snap", s_new_.view());
-  sum.set("eps2", settings_.eps * settings_.eps).run().wait();
+  sum.set("eps2", settings_.eps * settings_.eps);
+  run(sum);
+  sum.wait();
   // The snap needs accelerations, which the same sum has told.
   a_.write(a_new_.all());
-  sum.run().wait();
+  run(sum);
+  sum.wait();
   j_.write(j_new_.all());
   s_.write(s_new_.all());
   const std::vector<double> a = a_.all(), j = j_.all(), s = s_.all();
@@ -157,29 +167,46 @@ void Hermite::start(const nbcc::Device& device) {
     wanted_[k] = float(eta * std::clamp(jerk > 0 ? acc / jerk : 4 * time, time / 4, 4 * time));
   }
   blocks_.begin(wanted_);
+  find_next();
+}
+
+void Hermite::run(nbcc::Sum& sum, const std::int64_t* list, std::int64_t count) {
+  if (ranks_)
+    ranks_->run(sum, list, count);
+  else
+    sum.run_device_list(list, count);
+}
+
+std::vector<double> Hermite::of_all(const std::vector<double>& mine, int width) const {
+  return ranks_ ? ranks_->collect(mine, width) : mine;
+}
+
+void Hermite::find_next() {
+  next_ = {blocks_.next(), blocks_.next_count()};
+  if (ranks_) next_ = ranks_->earliest(next_);
 }
 
 void Hermite::go_to(double time) {
   // By largest steps: far from 0, a time in ticks is rounded to one at which nobody meets.
   const std::int64_t last = std::llround(time / settings_.largest) << settings_.finest;
-  while (blocks_.next() <= last) take_block();
+  while (next_.time <= last) take_block();
 }
 
 void Hermite::take_block() {
   Watch watch;
   Seconds took;
-  const double now = double(blocks_.next());
+  const double now = double(next_.time);
   // Of all, so that it can begin while the block is found.
   predict_.set("now", now).run();
   wait_if_apart(predict_);
   took.prediction = watch.lap();
-  blocks_.go();
+  blocks_.go(next_.time);  // of this rank maybe nobody
   const std::vector<std::int64_t>& block = blocks_.block();
   const auto count = std::int64_t(block.size());
   took.host = watch.lap();
   const std::int64_t* const list = send(block);
   took.list = watch.lap();
-  force_.run_device_list(list, count);
+  run(force_, list, count);
   wait_if_apart(force_);
   took.force = watch.lap();
   correct_.set("now", now).run_device_list(list, count);
@@ -189,8 +216,10 @@ void Hermite::take_block() {
   fetch_steps(block);
   took.steps = watch.lap();
   blocks_.end_block(wanted_);
+  const std::int64_t moved = next_.count;
+  find_next();
   took.host += watch.lap();
-  statistics_.add(block.size(), took);
+  statistics_.add(moved, took);
 }
 
 // Where the device finds the list. A GPU copies it to itself: many of its threads read it, and at the end of the bus it
@@ -214,14 +243,26 @@ void Hermite::wait_if_apart(nbcc::Sum& sum) {
   if (settings_.apart) sum.wait();
 }
 
+Statistics Hermite::statistics() const {
+  Statistics all = statistics_;
+  const std::vector<double> mine(all.steps_of_each().begin(), all.steps_of_each().end()), steps = of_all(mine, 1);
+  all.set_steps_of_each({steps.begin(), steps.end()});
+  return all;
+}
+
 Energies Hermite::energies() {
-  exact_.run().wait();
+  run(exact_);
+  exact_.wait();
   const std::vector<double> v = v_.all(), potential = potential_.all();
   Energies all;
   for (std::size_t k = 0; k < mass_.size(); ++k) {
     const double speed = length(v, k);
     all.kinetic += 0.5 * mass_[k] * speed * speed;
     all.potential += 0.5 * mass_[k] * potential[k];
+  }
+  if (ranks_) {
+    ranks_->add_up({&all.kinetic, 1});
+    ranks_->add_up({&all.potential, 1});
   }
   return all;
 }

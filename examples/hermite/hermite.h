@@ -5,11 +5,13 @@
 // the two share, so that nothing is copied but the numbers of the block, and the device is waited for once.
 #pragma once
 #include <optional>
+#include <vector>
 
 #include "examples/hermite/block_steps.h"
 #include "examples/hermite/statistics.h"
 #include "examples/support/bodies.h"
 #include "examples/support/device_array.h"
+#include "examples/support/ranks.h"
 
 namespace examples {
 
@@ -34,34 +36,43 @@ struct Energies {
 
 class Hermite {
  public:
-  // Starts at time 0. All functions throw nbcc::Error.
-  Hermite(const nbcc::Device& device, const Bodies& bodies, const HermiteSettings& settings);
+  // Starts at time 0. All functions throw nbcc::Error. ranks: null, or who has the other bodies; must outlive this
+  // object. All functions are then called by all of them, and what they return is of all bodies; times are those of
+  // this process.
+  Hermite(const nbcc::Device& device, const Bodies& bodies, const HermiteSettings& settings, Ranks* ranks = nullptr);
 
   // Through all blocks up to `time`, a whole number of largest steps, where all bodies meet.
   void go_to(double time);
   double time() const { return double(blocks_.now()) * blocks_.tick(); }
-  const Statistics& statistics() const { return statistics_; }
+  Statistics statistics() const;
 
   // When all bodies have met.
-  Bodies bodies() const { return {mass_, x_.all(), v_.all()}; }
+  Bodies bodies() const { return {of_all(mass_, 1), of_all(x_.all(), 3), of_all(v_.all(), 3)}; }
   Energies energies();  // in double
-  std::vector<double> accelerations() const { return a_.all(); }
-  std::vector<double> jerks() const { return j_.all(); }
-  std::vector<double> snaps() const { return s_.all(); }  // fourth order: those of time 0
+  std::vector<double> accelerations() const { return of_all(a_.all(), 3); }
+  std::vector<double> jerks() const { return of_all(j_.all(), 3); }
+  std::vector<double> snaps() const { return of_all(s_.all(), 3); }  // fourth order: those of time 0
 
  private:
   void bind();
   void compile();
   void start(const nbcc::Device& device);
+  // Over the bodies of all ranks, for those of this one.
+  void run(nbcc::Sum& sum) { ranks_ ? ranks_->run(sum) : void(sum.run()); }
+  void run(nbcc::Sum& sum, const std::int64_t* list, std::int64_t count);
+  std::vector<double> of_all(const std::vector<double>& mine, int width) const;
+  void find_next();
   void take_block();
   const std::int64_t* send(const std::vector<std::int64_t>& block);
   void fetch_steps(const std::vector<std::int64_t>& block);
   void wait_if_apart(nbcc::Sum& sum);
 
+  Ranks* ranks_;
   HermiteSettings settings_;
   std::vector<double> mass_;
   std::vector<float> wanted_;  // by those of the block, in its order
   BlockSteps blocks_;
+  Moved next_;  // of all ranks
   Statistics statistics_;
 
   using Numbers = DeviceArray<double>;

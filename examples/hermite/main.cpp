@@ -4,18 +4,21 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <memory>
 
 #include "examples/hermite/options.h"
 #include "examples/hermite/report.h"
 #include "examples/support/failure.h"
 #include "examples/support/program.h"
+#include "examples/support/ranks.h"
 #include "examples/support/replace_file.h"
 
 namespace {
 
-void print_forces(const examples::Hermite& system) {
-  std::printf("# a[3] jerk[3] snap[3]\n");
+void print_forces(const examples::Hermite& system, bool is_told) {
   const std::vector<double> a = system.accelerations(), j = system.jerks(), s = system.snaps();
+  if (!is_told) return;
+  std::printf("# a[3] jerk[3] snap[3]\n");
   for (std::size_t k = 0; k < a.size(); k += 3) {
     std::printf("%.16g %.16g %.16g %.16g %.16g %.16g %.16g %.16g %.16g\n", a[k], a[k + 1], a[k + 2], j[k], j[k + 1],
                 j[k + 2], s[k], s[k + 1], s[k + 2]);
@@ -47,9 +50,12 @@ void simulate(examples::Options& options) {
   settings.finest = std::min(settings.finest, int(std::min(finest, 52.0)));
 
   const nbcc::Device device(options.device);
-  examples::Hermite system(device, bodies, settings);
-  if (options.tells_forces) return print_forces(system);
-  examples::Report report(device.name(), bodies.count(), settings, options.is_json, options.is_long);
+  const std::unique_ptr<examples::Ranks> ranks = options.mpi ? examples::ranks_of_mpi(device) : nullptr;
+  const bool is_first = !ranks || ranks->is_first();
+  const std::string where = ranks ? std::to_string(ranks->count()) + " ranks of " + device.name() : device.name();
+  examples::Hermite system(device, ranks ? ranks->share(bodies) : bodies, settings, ranks.get());
+  if (options.tells_forces) return print_forces(system, is_first);
+  examples::Report report(where, bodies.count(), settings, options.is_json, options.is_long, !is_first);
   report.add(0, system.energies());
   for (double k = 1; k <= reports; ++k) {
     system.go_to(k * every);
@@ -57,7 +63,7 @@ void simulate(examples::Options& options) {
   }
   const examples::Bodies last = system.bodies();
   report.end(system.statistics(), options.tells_return ? farthest(bodies, last) : -1);
-  if (!options.output.empty()) examples::write_bodies(options.output, last);
+  if (!options.output.empty() && is_first) examples::write_bodies(options.output, last);
 }
 
 }  // namespace

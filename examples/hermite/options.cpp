@@ -33,10 +33,12 @@ void add_options(CLI::App& app, Options& options) {
   app.add_flag("--return", options.tells_return, "Tell how far the bodies end from where they began");
   app.add_flag("--forces", options.tells_forces, "Print accelerations and their derivatives at the start, no more");
   app.add_option("--output", options.output, "A text file for the bodies at the end");
+  auto* const mpi = app.add_flag("--mpi", options.mpi, "Spread the bodies over the processes that mpirun has started");
   app.add_option("--experiment", options.experiment,
                  "Of the paper, on Plummer spheres: table2, phases of its time, figure2 or model")
       ->check(CLI::IsMember({"table2", "phases", "figure2", "model"}))
-      ->excludes(bodies);
+      ->excludes(bodies)
+      ->excludes(mpi);
   app.add_option("--largest", experiment.largest, "table2, phases, model: bodies in the last run, the first has 256")
       ->check(CLI::Range(256, 1 << 24))
       ->capture_default_str();

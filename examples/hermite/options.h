@@ -16,6 +16,7 @@ struct Options {
   ExperimentSettings of_experiment;
   double end = 1, every = 0, smallest_step = 0, fixed_step = 0;  // 0: not given
   bool at_rest = false, is_json = false, is_long = false, tells_return = false, tells_forces = false;
+  bool mpi = false;  // bodies are spread over the processes of mpirun
 };
 
 void add_options(CLI::App& app, Options& options);

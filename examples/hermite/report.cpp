@@ -18,8 +18,9 @@ double steps_per_particle(const Statistics& statistics) {
 }  // namespace
 
 Report::Report(const std::string& device, std::int64_t count, const HermiteSettings& settings, bool is_json,
-               bool is_long)
-    : is_json_(is_json), is_long_(is_long) {
+               bool is_long, bool is_silent)
+    : is_json_(is_json), is_long_(is_long), is_silent_(is_silent) {
+  if (is_silent) return;
   const char* const format =
       is_json ? "{\n  \"bodies\": %lld, \"device\": \"%s\", \"precision\": \"%s\", \"order\": %d, \"eta\": %.17g, "
                 "\"eps\": %.17g, \"largest_step\": %.17g,\n  \"reports\": ["
@@ -32,6 +33,7 @@ Report::Report(const std::string& device, std::int64_t count, const HermiteSetti
 void Report::add(double time, const Energies& energies) {
   if (is_first_) start_ = energies;
   const double error = energy_error(energies.sum(), start_.sum(), time);
+  if (is_silent_) return;
   if (is_json_)
     std::printf(
         "%s\n    {\"time\": %.17g, \"energy\": %.17g, \"error\": %.6e, \"kinetic\": %.17g, \"potential\": %.17g}",
@@ -44,6 +46,7 @@ void Report::add(double time, const Energies& energies) {
 }
 
 void Report::end(const Statistics& statistics, double distance) {
+  if (is_silent_) return;
   if (is_json_) return end_json(statistics, distance);
   if (distance >= 0) std::printf("farthest from where it began: %.3e\n", distance);
   if (!is_long_) return;

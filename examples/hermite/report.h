@@ -8,8 +8,10 @@ namespace examples {
 
 class Report {
  public:
-  // Begins with what is run. is_long: blocks and steps are told at the end; JSON tells all.
-  Report(const std::string& device, std::int64_t count, const HermiteSettings& settings, bool is_json, bool is_long);
+  // Begins with what is run. is_long: blocks and steps are told at the end; JSON tells all. is_silent: all that is done
+  // is to look at energies.
+  Report(const std::string& device, std::int64_t count, const HermiteSettings& settings, bool is_json, bool is_long,
+         bool is_silent = false);
 
   // Throws std::runtime_error if the energy is no number.
   void add(double time, const Energies& energies);
@@ -19,7 +21,7 @@ class Report {
  private:
   void end_json(const Statistics& statistics, double distance) const;
 
-  bool is_json_, is_long_, is_first_ = true;
+  bool is_json_, is_long_, is_silent_, is_first_ = true;
   Energies start_;
 };
 

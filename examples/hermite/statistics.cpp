@@ -19,11 +19,10 @@ void Statistics::count(const std::vector<std::int64_t>& block) {
   for (const std::int64_t particle : block) ++steps_[std::size_t(particle)];
 }
 
-void Statistics::add(std::size_t block_size, const Seconds& took) {
-  const auto size = std::uint64_t(block_size);
-  for (BlockBin* bin : {&total_, &bins_[std::size_t(std::bit_width(size) - 1)]}) {
+void Statistics::add(std::int64_t block_size, const Seconds& took) {
+  for (BlockBin* bin : {&total_, &bins_[std::size_t(std::bit_width(std::uint64_t(block_size)) - 1)]}) {
     ++bin->blocks;
-    bin->particles += std::int64_t(size);
+    bin->particles += block_size;
     bin->seconds += took;
   }
 }

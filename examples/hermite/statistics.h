@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace examples {
@@ -30,7 +31,10 @@ class Statistics {
   explicit Statistics(std::int64_t count) : steps_(std::size_t(count)) {}
 
   void count(const std::vector<std::int64_t>& block);
-  void add(std::size_t block_size, const Seconds& took);
+  void add(std::int64_t block_size, const Seconds& took);
+  // The steps that each particle has taken.
+  const std::vector<std::int64_t>& steps_of_each() const { return steps_; }
+  void set_steps_of_each(std::vector<std::int64_t> steps) { steps_ = std::move(steps); }
 
   std::int64_t count() const { return std::int64_t(steps_.size()); }
   std::int64_t blocks() const { return total_.blocks; }

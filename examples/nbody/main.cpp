@@ -14,11 +14,11 @@
 #include "examples/nbody/checkpoint.h"
 #include "examples/nbody/compare.h"
 #include "examples/nbody/options.h"
-#include "examples/nbody/ranks.h"
 #include "examples/nbody/snapshot.h"
 #include "examples/support/energy.h"
 #include "examples/support/failure.h"
 #include "examples/support/program.h"
+#include "examples/support/ranks.h"
 
 namespace {
 
@@ -31,9 +31,11 @@ double length(const std::array<double, 3>& a, const std::array<double, 3>& b) {
   return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 }
 
-void report(double time, const Totals& now, const Totals& first) {
-  std::printf("%10.4f %16.12f %11.3e %11.3e %11.3e\n", time, now.energy(),
-              examples::energy_error(now.energy(), first.energy(), time), length(now.momentum, first.momentum),
+// is_told: not by all of many processes, which all find an energy that is no number.
+void report(double time, const Totals& now, const Totals& first, bool is_told = true) {
+  const double error = examples::energy_error(now.energy(), first.energy(), time);
+  if (!is_told) return;
+  std::printf("%10.4f %16.12f %11.3e %11.3e %11.3e\n", time, now.energy(), error, length(now.momentum, first.momentum),
               length(now.angular_momentum, first.angular_momentum));
   std::fflush(stdout);
 }
@@ -77,9 +79,8 @@ std::int64_t multiple_after(std::int64_t step, std::int64_t stride) { return (st
 
 // Reports alone, by the first of the ranks.
 void simulate_together(const Checkpoint& run, const Options& options) {
-  const std::unique_ptr<examples::Ranks> ranks = examples::ranks_of_mpi();
   const nbcc::Device device(options.device);
-  ranks->open(device);
+  const std::unique_ptr<examples::Ranks> ranks = examples::ranks_of_mpi(device);
   State mine;
   mine.bodies = ranks->share(run.state.bodies);
   examples::Simulation simulation(device, mine, run.settings, ranks.get());
@@ -97,7 +98,7 @@ void simulate_together(const Checkpoint& run, const Options& options) {
     simulation.wait();
     const auto now = std::chrono::steady_clock::now();
     const Totals totals = simulation.totals();
-    if (ranks->is_first()) report(double(step) * run.dt, totals, first);
+    report(double(step) * run.dt, totals, first, ranks->is_first());
     reporting += std::chrono::duration<double>(std::chrono::steady_clock::now() - now).count();
     if (step == last) break;
   }
@@ -105,7 +106,6 @@ void simulate_together(const Checkpoint& run, const Options& options) {
   if (ranks->is_first() && !options.quiet)
     std::fprintf(stderr, "%.3g G interactions/s, %.4g s a step\n", 1e-9 * pairs * double(last) / seconds,
                  seconds / double(std::max<std::int64_t>(last, 1)));
-  ranks->close();
 }
 
 void simulate(Checkpoint run, const Options& options) {

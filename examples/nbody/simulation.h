@@ -2,9 +2,9 @@
 #pragma once
 #include <array>
 
-#include "examples/nbody/ranks.h"
 #include "examples/support/bodies.h"
 #include "examples/support/device_array.h"
+#include "examples/support/ranks.h"
 
 namespace examples {
 

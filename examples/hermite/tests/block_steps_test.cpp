@@ -28,6 +28,34 @@ TEST(BlockSteps, WantedStepsAreInTheOrderOfTheBlock) {
   EXPECT_EQ(steps.block(), (Block{2}));
 }
 
+// As where the particles of others are moved in between.
+TEST(BlockSteps, BeforeTheNextTimeNobodyIsMoved) {
+  BlockSteps steps(1, 3);
+  steps.begin(std::vector<float>{0.5, 0.5, 1});
+  EXPECT_EQ(steps.next(), 4);
+  EXPECT_EQ(steps.next_count(), 2);
+  steps.go(3);
+  EXPECT_EQ(steps.now(), 3);
+  EXPECT_EQ(steps.block(), Block{});
+  steps.end_block({});
+  EXPECT_EQ(steps.next(), 4);
+  steps.go();
+  EXPECT_EQ(steps.block(), (Block{0, 1}));
+  steps.end_block(std::vector<float>{0.5, 0.5});
+  EXPECT_EQ(steps.next(), 8);
+  EXPECT_EQ(steps.next_count(), 3);
+}
+
+TEST(BlockSteps, WithoutParticlesTimeGoesByLargestSteps) {
+  BlockSteps steps(1, 3);
+  steps.begin({});
+  EXPECT_EQ(steps.next(), 8);
+  EXPECT_EQ(steps.next_count(), 0);
+  steps.go(5);
+  steps.end_block({});
+  EXPECT_EQ(steps.next(), 8);
+}
+
 TEST(BlockSteps, AStepGrowsByAFactorOfTwoAndWhereItsMultiplesAllow) {
   BlockSteps steps(1, 3);
   steps.begin(std::vector<float>{0.125});

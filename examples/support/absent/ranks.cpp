@@ -1,11 +1,11 @@
-// In place of mpi/ranks.cpp where the program is built without MPI.
-#include "examples/nbody/ranks.h"
+// In place of mpi/ranks.cpp where programs are built without MPI.
+#include "examples/support/ranks.h"
 
 #include "examples/support/failure.h"
 
 namespace examples {
 
-std::unique_ptr<Ranks> ranks_of_mpi() {
+std::unique_ptr<Ranks> ranks_of_mpi(const nbcc::Device&) {
   throw Missing("built without --mpi: it needs an MPI for C, as libopenmpi-dev");
 }
 
