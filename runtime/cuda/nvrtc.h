@@ -18,6 +18,9 @@ struct LibraryPlace {
 // Where NVRTC may be, the place to prefer first.
 std::vector<LibraryPlace> nvrtc_places();
 
+// NVIDIA's wheels in the folder of Python packages that a file is in, be that environment active or not.
+LibraryPlace wheels_beside(const std::string& file);
+
 // The newest NVRTC of the first place that has one which opens. Throws DeviceError that names every place, and what was
 // wrong with those that were found.
 std::shared_ptr<const CudaCompiler> open_nvrtc(const std::vector<LibraryPlace>& places);

@@ -1,4 +1,5 @@
 // The environment and the folders of this machine -> where NVRTC may be. One door: nvrtc_places(). Opens no library.
+#include <dlfcn.h>
 #include <glob.h>
 #include <sys/stat.h>
 
@@ -46,13 +47,15 @@ void add_toolkit(LibraryPlace& place, const std::string& root) {
 }
 
 // NVIDIA's wheels: nvidia-cuda-nvrtc-cu11 and -cu12, and nvidia-cuda-nvrtc from CUDA 13 on.
+void add_packages(LibraryPlace& place, const std::string& packages) {
+  for (const char* wheel : {"nvidia/cu1[3-9]/lib", "nvidia/cuda_nvrtc/lib"}) {
+    for (const std::string& path : matches(packages + "/" + wheel)) place.folders.push_back(path);
+  }
+}
+
 void add_wheels(LibraryPlace& place, const std::string& prefix) {
   for (const char* packages : {"site-packages", "dist-packages"}) {
-    for (const char* wheel : {"nvidia/cu1[3-9]/lib", "nvidia/cuda_nvrtc/lib"}) {
-      for (const std::string& path : matches(fmt::format("{}/lib/python3*/{}/{}", prefix, packages, wheel))) {
-        place.folders.push_back(path);
-      }
-    }
+    add_packages(place, fmt::format("{}/lib/python3*/{}", prefix, packages));
   }
 }
 
@@ -79,6 +82,12 @@ LibraryPlace wheels_of_variable(const char* name) {
   return place;
 }
 
+// The file that this function is in.
+std::string own_file() {
+  ::Dl_info info{};
+  return ::dladdr(reinterpret_cast<const void*>(&own_file), &info) && info.dli_fname ? info.dli_fname : "";
+}
+
 LibraryPlace wheels_of_pattern(const std::string& pattern) {
   LibraryPlace place{pattern + "/lib/python3*/{site,dist}-packages/nvidia", {}};
   for (const std::string& prefix : matches(pattern)) add_wheels(place, prefix);
@@ -87,14 +96,31 @@ LibraryPlace wheels_of_pattern(const std::string& pattern) {
 
 }  // namespace
 
+LibraryPlace wheels_beside(const std::string& file) {
+  std::string folder = file;
+  while (folder.find('/') != std::string::npos) {
+    folder.resize(folder.rfind('/'));
+    if (folder.ends_with("/site-packages") || folder.ends_with("/dist-packages")) {
+      LibraryPlace place{folder + "/nvidia", {}};
+      add_packages(place, folder);
+      return place;
+    }
+  }
+  return {"beside nbcc's Python package (not here)", {}};
+}
+
 // What the user has named comes first, then what an administrator has installed, then what came along with a Python
 // package.
 std::vector<LibraryPlace> nvrtc_places() {
-  std::vector<LibraryPlace> places = {
-      toolkit_of_variable("CUDA_HOME"),      toolkit_of_variable("CUDA_PATH"),
-      toolkit_of_pattern("/usr/local/cuda"), toolkit_of_pattern("/usr/local/cuda-*"),
-      toolkit_of_pattern("/opt/cuda"),       {"the loader's own rules ($LD_LIBRARY_PATH, ldconfig)", {""}},
-      wheels_of_variable("VIRTUAL_ENV"),     wheels_of_variable("CONDA_PREFIX")};
+  std::vector<LibraryPlace> places = {toolkit_of_variable("CUDA_HOME"),
+                                      toolkit_of_variable("CUDA_PATH"),
+                                      toolkit_of_pattern("/usr/local/cuda"),
+                                      toolkit_of_pattern("/usr/local/cuda-*"),
+                                      toolkit_of_pattern("/opt/cuda"),
+                                      {"the loader's own rules ($LD_LIBRARY_PATH, ldconfig)", {""}},
+                                      wheels_of_variable("VIRTUAL_ENV"),
+                                      wheels_of_variable("CONDA_PREFIX"),
+                                      wheels_beside(own_file())};
   const std::string home = variable("HOME");
   if (!home.empty()) {
     places.push_back(wheels_of_pattern(home + "/.local"));

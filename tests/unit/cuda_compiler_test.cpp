@@ -204,6 +204,15 @@ TEST_F(Environment, TheWheelsOfPythonsAreFoundTheNewestFirst) {
   EXPECT_EQ(place(scratch_.path("home/.pyenv")).folders.size(), 2u);
 }
 
+TEST_F(Environment, TheWheelsBesideThePackageAreFoundWithoutAVariable) {
+  const std::string packages = scratch_.path("unnamed/lib/python3.12/site-packages");
+  for (const char* wheel : {"/nvidia/cuda_nvrtc/lib", "/nvidia/cu13/lib"})
+    std::filesystem::create_directories(packages + wheel);
+  EXPECT_THAT(wheels_beside(packages + "/nbcc/libnbcc_jit.so").folders,
+              testing::ElementsAre(packages + "/nvidia/cu13/lib", packages + "/nvidia/cuda_nvrtc/lib"));
+  EXPECT_TRUE(wheels_beside(scratch_.path("bin/nbcc")).folders.empty());
+}
+
 TEST(AssemblerReport, TheKernelsNumbersAreTakenAndNotItsNeighbours) {
   constexpr const char* log =
       "ptxas info    : 0 bytes gmem\n"
