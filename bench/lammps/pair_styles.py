@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Times pair_style nbcc beside LAMMPS's own styles, for one formula, a Lennard-Jones fluid near its triple point.
 
-    pair_styles.py LMP [--plugin nbccplugin.so] [--pipelines FOLDER] [--cells 20] [--steps 100] [--times 3] [STYLE ...]
+    pair_styles.py LMP [--plugin nbccplugin.so] [--pipelines FOLDER] [--devices cpu,cuda] [--cells 20] [--steps 100] [--times 3] [STYLE ...]
 
-prints for each style the milliseconds of a step, whole and of those the forces and the neighbour list, on one core: the
-best of so many runs. A style that this LMP does not have is left out.
+prints for each style the milliseconds of a step, whole and of those the forces and the neighbour list, on one core, or
+with a GPU beside it: the best of so many runs. A style that this LMP does not have is left out.
 """
 
 import argparse
@@ -69,8 +69,9 @@ def styles(options):
         "python": "pair_style python 2.5\npair_coeff * * formula.Formula lj",
     }
     if options.plugin:
-        for precision in ("double", "mixed", "single"):
-            found[f"nbcc, {precision}"] = nbcc(f"precision {precision} threads 1")
+        for device in options.devices.split(","):
+            for precision in ("double", "mixed", "single"):
+                found[f"nbcc, {device}, {precision}"] = nbcc(f"device {device} precision {precision} threads 1")
     return found
 
 
@@ -100,6 +101,7 @@ def main():
     parser.add_argument("lmp")
     parser.add_argument("--plugin")
     parser.add_argument("--pipelines", default="pipelines")
+    parser.add_argument("--devices", default="cpu")
     parser.add_argument("--cells", type=int, default=20)
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--times", type=int, default=3)
@@ -124,9 +126,9 @@ def main():
                     best[style] = found
         for style in options.style or known:
             if style in best:
-                print(f"{style:16}", *(f"{1e3 * seconds / options.steps:8.2f}" for seconds in best[style]))
+                print(f"{style:20}", *(f"{1e3 * seconds / options.steps:8.2f}" for seconds in best[style]))
             else:
-                print(f"{style:16} {said[style]}")
+                print(f"{style:20} {said[style]}")
 
 
 main()

@@ -1,6 +1,7 @@
 """What the tests of this folder run: LAMMPS in this process, or on several ranks, and what it says of a state."""
 
 import os
+import re
 import subprocess
 import sys
 from typing import NamedTuple
@@ -11,6 +12,7 @@ import numpy as np
 PLUGIN = os.environ.get("NBCC_LAMMPS_PLUGIN", "")
 PIPELINES = os.environ["NBCC_PIPELINES"]
 LOAD = f"plugin load {PLUGIN}" if PLUGIN else ""
+DEVICE = os.environ.get("NBCC_LAMMPS_DEVICE", "cpu")  # of each pair_style nbcc in these tests
 
 MELT = """
 units lj
@@ -42,13 +44,17 @@ class State(NamedTuple):
     stress: np.ndarray
 
 
+def on_device(text):
+    return re.sub(r"(pair_style.* nbcc [0-9.]+)", rf"\1 device {DEVICE}", text)
+
+
 def state_of(*commands, run="run 0", setup=None, stress=True):
     """The state behind `run` of a new LAMMPS that was told these commands; setup(lmp) comes before the run. Without
     `stress` that of atoms is not asked for."""
     lmp = lammps.lammps(cmdargs=["-screen", "none", "-log", "none"])
     try:
         for text in commands:
-            lmp.commands_string(text)
+            lmp.commands_string(on_device(text))
         asked = "compute nbcc_stress all stress/atom NULL virial\ncompute nbcc_total all reduce sum c_nbcc_stress[1]\n"
         lmp.commands_string(
             (asked if stress else "")
@@ -81,7 +87,7 @@ def assert_equal(ours, theirs, tolerance=1e-12):
 def on_ranks(ranks, folder, text):
     """The columns of thermo output (step, energies, pressure ...) of an input file that LAMMPS runs on so many ranks."""
     script = folder / f"in.{ranks}"
-    script.write_text(text)
+    script.write_text(on_device(text))
     where = os.path.dirname(sys.executable)
     words = [f"{where}/mpiexec", "-n", str(ranks), f"{where}/lmp", "-in", str(script), "-log", "none", "-nocite"]
     done = subprocess.run(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
