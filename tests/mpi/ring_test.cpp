@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <random>
@@ -66,8 +67,10 @@ void finish() { square.x = square.x * 2 + square.y; least = least + 1; near = ne
 )";
 const std::vector<std::string> kRounded{"square", "growth", "z", "y"};
 
+// NBCC_MPI_DEVICE=cuda tries the rings on GPUs; ranks may share one.
 nbcc::Device& device() {
-  static nbcc::Device one("cpu", {.threads = 1, .cache_dir = build_folder() + "/test-cache"});
+  const char* const asked = std::getenv("NBCC_MPI_DEVICE");
+  static nbcc::Device one(asked ? asked : "cpu", {.threads = 1, .cache_dir = build_folder() + "/test-cache"});
   return one;
 }
 const nbcc::Pipeline& every_reduction() {
