@@ -107,9 +107,7 @@ ParticleSum::ParticleSum(const std::string& pipeline_file, const KernelChoice& c
   Sum sum(pipeline);
   sum.pairs(nbcc_pairs(choice.pairs));
   state_.reset(new State{std::move(device), std::move(pipeline), std::move(fields), {}, std::move(sum), {}, {}, {}});
-  const KernelDevice* const where = state_->device.get()->device.get();
-  if (const auto* cuda = dynamic_cast<const CudaDevice*>(where)) state_->on_device.emplace(cuda->gpu());
-  if (const auto* gpus = dynamic_cast<const CudaGroup*>(where)) state_->on_device.emplace(gpus->first().gpu());
+  if (const CudaDevice* const gpu = first_gpu(*state_->device.get()->device)) state_->on_device.emplace(gpu->gpu());
   for (const Field& field : state_->fields) {
     if (field.role == NBCC_PARAM) state_->params.push_back({field.name, field.defaults});
     if (field.role != NBCC_INPUT_I && field.role != NBCC_INPUT_J) continue;

@@ -12,7 +12,7 @@
 #include "jit/cpu_jit.h"
 #include "runtime/api/handles.h"
 #include "runtime/cpu/cpu_device.h"
-#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/cuda_group.h"
 
 struct nbcc_report {
   std::string text;
@@ -68,9 +68,8 @@ nbcc_pipeline* compile(nbcc_device* device, const Source& source, const nbcc_pip
     return new nbcc_pipeline{
         opened->load(build_cpu_kernel(source, compile_options(options), cpu->isa(), cpu->dump_folder()))};
   }
-  if (const auto* cuda = dynamic_cast<const CudaDevice*>(opened)) {
-    return new nbcc_pipeline{opened->load(build_cuda_kernel(source, compile_options(options), cuda->dump_folder()))};
-  }
+  if (const CudaDevice* const gpu = first_gpu(*opened))
+    return new nbcc_pipeline{opened->load(build_cuda_kernel(source, compile_options(options), gpu->dump_folder()))};
   throw UsageError("this device cannot compile pipelines");
 }
 

@@ -11,7 +11,7 @@
 
 namespace nbcc::bench {
 
-Particles liquid_atoms(std::int64_t n, double reach) {
+Particles liquid_atoms(std::int64_t n, double reach, AtomOrder order) {
   constexpr double kDensity = 0.8442;
   std::mt19937_64 random(7);
   const auto cells = std::int64_t(std::ceil(std::cbrt(double(n) * 1.01 / 4)));
@@ -19,6 +19,7 @@ Particles liquid_atoms(std::int64_t n, double reach) {
   std::vector<std::int64_t> sites(std::size_t(4 * cells * cells * cells));
   std::iota(sites.begin(), sites.end(), 0);
   std::shuffle(sites.begin(), sites.end(), random);
+  if (order == AtomOrder::Lattice) std::sort(sites.begin(), sites.begin() + n);
   std::uniform_real_distribution<double> away(-0.08, 0.08), part(0.8, 1.2);
   constexpr double kPlace[4][3] = {{0.25, 0.25, 0.25}, {0.75, 0.75, 0.25}, {0.75, 0.25, 0.75}, {0.25, 0.75, 0.75}};
   Particles p;
@@ -46,9 +47,9 @@ double largest_difference(const std::vector<double>& is, const std::vector<doubl
   return largest / std::sqrt(squares / double(is.size()));
 }
 
-OneSetSum::OneSetSum(const Gpu& gpu, const std::string& pipeline, const Particles& particles)
-    : gpu_(gpu.gpu),
-      pipeline_(Pipeline::from_text(gpu.device, std::string(embedded_pipeline(pipeline)), pipeline)),
+OneSetSum::OneSetSum(const CudaGpu& gpu, const Device& device, const std::string& pipeline, const Particles& particles)
+    : gpu_(gpu),
+      pipeline_(Pipeline::from_text(device, std::string(embedded_pipeline(pipeline)), pipeline)),
       sum_(pipeline_),
       n_(particles.n) {
   for (const Field& field : pipeline_.fields()) {

@@ -13,9 +13,10 @@
 
 namespace nbcc::bench {
 
-// A Lennard-Jones liquid of density 0.8442: atoms near an fcc lattice some of whose sites are vacant, in random order;
-// reaches vary by a fifth.
-Particles liquid_atoms(std::int64_t n, double reach);
+// A Lennard-Jones liquid of density 0.8442: atoms near an fcc lattice some of whose sites are vacant; reaches vary by a
+// fifth. In the order of the lattice, as they begin or as engines keep them, or in none.
+enum class AtomOrder : std::uint8_t { Random, Lattice };
+Particles liquid_atoms(std::int64_t n, double reach, AtomOrder order = AtomOrder::Random);
 
 // The largest over the root mean square of what is expected; 1e30 if one is NaN.
 double largest_difference(const std::vector<double>& is, const std::vector<double>& expected);
@@ -23,7 +24,10 @@ double largest_difference(const std::vector<double>& is, const std::vector<doubl
 // A sum with all its arrays on the GPU; fields of i and j with one name but for the last letter are one array.
 class OneSetSum {
  public:
-  OneSetSum(const Gpu& gpu, const std::string& pipeline, const Particles& particles);
+  OneSetSum(const Gpu& gpu, const std::string& pipeline, const Particles& particles)
+      : OneSetSum(gpu.gpu, gpu.device, pipeline, particles) {}
+  // `gpu`: where the arrays are, one of the device's.
+  OneSetSum(const CudaGpu& gpu, const Device& device, const std::string& pipeline, const Particles& particles);
 
   Sum& sum() { return sum_; }
   std::int64_t count() const { return n_; }

@@ -2,10 +2,10 @@
 // are the functions of its header. It opens nothing.
 #include "bindings/grape/common.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
+#include <vector>
 
 namespace nbcc::grape {
 
@@ -26,10 +26,15 @@ Pipeline pipeline_of(const Device& device, const std::string& name, nbcc_precisi
 
 std::string device_of(int id) {
   const std::string all = value_of("NBCC_DEVICE", "cpu");
-  const auto count = std::ranges::count(all, ',') + 1;
-  std::size_t begin = 0;
-  for (auto k = id % count; k > 0; --k) begin = all.find(',', begin) + 1;
-  return all.substr(begin, all.find(',', begin) - begin);
+  std::vector<std::string> names(1);
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const bool parts = all[k] == ',' && !(k + 1 < all.size() && all[k + 1] >= '0' && all[k + 1] <= '9');
+    if (parts)
+      names.emplace_back();
+    else
+      names.back() += all[k];
+  }
+  return names[id < 0 ? 0 : std::size_t(id) % names.size()];
 }
 
 nbcc_precision precision() {

@@ -1,4 +1,4 @@
-// A name and options -> a device. One door: open_device().
+// A name and options -> a device. Doors: open_device(), first_device_name().
 #include "runtime/api/open_device.h"
 
 #include <cstdlib>
@@ -56,6 +56,13 @@ std::shared_ptr<CudaDevice> open_gpu(int ordinal, const std::string& cache_folde
 }
 
 }  // namespace
+
+std::string_view first_device_name(std::string_view names) {
+  std::size_t end = names.find(',');
+  while (end != names.npos && end + 1 < names.size() && names[end + 1] >= '0' && names[end + 1] <= '9')
+    end = names.find(',', end + 1);
+  return names.substr(0, end);
+}
 
 std::shared_ptr<KernelDevice> open_device(std::string_view name, const nbcc_device_options& o) {
   const char* const dump = o.dump_dir ? o.dump_dir : std::getenv("NBCC_DUMP");

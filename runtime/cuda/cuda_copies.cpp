@@ -1,4 +1,4 @@
-// Views of arrays -> the blocks of bytes that hold them, copied. One door: CudaCopies::bring().
+// Views of arrays -> the blocks of bytes that hold them, copied. Doors: CudaCopies::bring(), copied_bytes().
 #include "runtime/cuda/cuda_copies.h"
 
 #include <algorithm>
@@ -21,7 +21,8 @@ bool is_input(const FieldLayout& field, const ArrayView& view) {
   return field.role != Role::Output && field.role != Role::Param && view.data && view.count > 0;
 }
 
-// Of all inputs, from low addresses to high; none touches another.
+// Of all inputs, from low addresses to high; no two share a byte. Those that only touch may be allocations of their
+// own, across whose border nothing can be copied.
 std::vector<Block> blocks_of(const KernelSource& source, std::span<const ArrayView> views) {
   std::vector<Block> found, merged;
   for (std::size_t f = 0; f < source.fields.size(); ++f) {
@@ -31,7 +32,7 @@ std::vector<Block> blocks_of(const KernelSource& source, std::span<const ArrayVi
   }
   std::ranges::sort(found, {}, &Block::begin);
   for (const Block& block : found) {
-    if (merged.empty() || block.begin > merged.back().end)
+    if (merged.empty() || block.begin >= merged.back().end)
       merged.push_back(block);
     else
       merged.back().end = std::max(merged.back().end, block.end);
@@ -41,8 +42,14 @@ std::vector<Block> blocks_of(const KernelSource& source, std::span<const ArrayVi
 
 }  // namespace
 
-std::span<const ArrayView> CudaCopies::bring(const KernelSource& source, std::span<const ArrayView> views,
-                                             CudaStream* stream) {
+std::uint64_t copied_bytes(const KernelSource& source, std::span<const ArrayView> views) {
+  std::uint64_t bytes = 0;
+  for (const Block& block : blocks_of(source, views)) bytes += block.end - block.begin;
+  return bytes;
+}
+
+std::vector<ArrayView> CudaCopies::bring(const KernelSource& source, std::span<const ArrayView> views,
+                                         CudaStream* stream) {
   std::vector<Block> blocks = blocks_of(source, views);
   std::uint64_t bytes = 0;
   for (Block& block : blocks) {
@@ -58,16 +65,16 @@ std::span<const ArrayView> CudaCopies::bring(const KernelSource& source, std::sp
   for (const Block& block : blocks)
     gpu_.require(gpu_.driver().memcpy_async(memory_.data() + block.copy, block.begin, block.end - block.begin, stream),
                  "copying from one GPU to another");
-  views_.assign(views.begin(), views.end());
+  std::vector<ArrayView> copies(views.begin(), views.end());
   for (std::size_t f = 0; f < source.fields.size(); ++f) {
     if (!is_input(source.fields[f], views[f])) continue;
     const auto data = reinterpret_cast<std::uintptr_t>(views[f].data);
     // The last block that begins at or before a byte of the field holds it: strides may be negative.
     const auto behind = std::ranges::upper_bound(blocks, data, {}, &Block::begin);
     const Block& home = *std::prev(behind);
-    views_[f].data = reinterpret_cast<void*>(memory_.data() + home.copy + (data - home.begin));
+    copies[f].data = reinterpret_cast<void*>(memory_.data() + home.copy + (data - home.begin));
   }
-  return views_;
+  return copies;
 }
 
 }  // namespace nbcc

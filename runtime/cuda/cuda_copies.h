@@ -9,18 +9,20 @@
 
 namespace nbcc {
 
+// What a GPU copies of a run's inputs.
+std::uint64_t copied_bytes(const KernelSource& source, std::span<const ArrayView> views);
+
 class CudaCopies {
  public:
   explicit CudaCopies(const CudaGpu& gpu) : gpu_(gpu), memory_(gpu) {}
 
   // Copies in `stream`, which is one of this GPU. Returns views of the copies, and of the outputs the caller's. Arrays
   // that share bytes share them here, too. Throws DeviceError where the GPU has no room.
-  std::span<const ArrayView> bring(const KernelSource& source, std::span<const ArrayView> views, CudaStream* stream);
+  std::vector<ArrayView> bring(const KernelSource& source, std::span<const ArrayView> views, CudaStream* stream);
 
  private:
   const CudaGpu& gpu_;
   CudaBuffer memory_;
-  std::vector<ArrayView> views_;
 };
 
 }  // namespace nbcc

@@ -1,4 +1,4 @@
-// GPUs -> a device, and its kernels. One door: CudaGroup. Runs are cuda_group_sum.cpp's.
+// GPUs -> a device, and its kernels. Doors: CudaGroup, first_gpu(). Runs are cuda_group_sum.cpp's.
 #include "runtime/cuda/cuda_group.h"
 
 #include <algorithm>
@@ -14,23 +14,24 @@ namespace {
 
 class CudaGroupKernel final : public Kernel {
  public:
-  explicit CudaGroupKernel(std::vector<std::shared_ptr<const Kernel>> members)
-      : Kernel(members.front()->source), members_(std::move(members)) {}
+  CudaGroupKernel(std::vector<std::shared_ptr<const Kernel>> members, bool shares_small_sums)
+      : Kernel(members.front()->source), members_(std::move(members)), shares_small_sums_(shares_small_sums) {}
 
   std::unique_ptr<Summation> start() const override {
     std::vector<const CudaKernel*> kernels;
     for (const auto& member : members_) kernels.push_back(static_cast<const CudaKernel*>(member.get()));
-    return std::make_unique<CudaGroupSummation>(kernels);
+    return std::make_unique<CudaGroupSummation>(kernels, shares_small_sums_);
   }
 
   std::shared_ptr<const Kernel> nearest() const override {
     std::vector<std::shared_ptr<const Kernel>> nearest;
     for (const auto& member : members_) nearest.push_back(member->nearest());
-    return nearest.front() ? std::make_shared<CudaGroupKernel>(std::move(nearest)) : nullptr;
+    return nearest.front() ? std::make_shared<CudaGroupKernel>(std::move(nearest), shares_small_sums_) : nullptr;
   }
 
  private:
   std::vector<std::shared_ptr<const Kernel>> members_;  // each a CudaKernel
+  bool shares_small_sums_;
 };
 
 void require_alike(const CudaGpu& one, const CudaGpu& other) {
@@ -47,7 +48,8 @@ void require_alike(const CudaGpu& one, const CudaGpu& other) {
 
 }  // namespace
 
-CudaGroup::CudaGroup(std::vector<std::shared_ptr<CudaDevice>> members) : members_(std::move(members)) {
+CudaGroup::CudaGroup(std::vector<std::shared_ptr<CudaDevice>> members, bool shares_small_sums)
+    : members_(std::move(members)), shares_small_sums_(shares_small_sums) {
   std::vector<int> ordinals;
   for (const auto& member : members_) {
     for (const auto& other : members_) {
@@ -61,9 +63,14 @@ CudaGroup::CudaGroup(std::vector<std::shared_ptr<CudaDevice>> members) : members
 }
 
 std::shared_ptr<const Kernel> CudaGroup::load(KernelSource source) {
+  return load_each([&](CudaDevice& member) { return member.load(source); });
+}
+
+std::shared_ptr<const Kernel> CudaGroup::load_each(
+    const std::function<std::shared_ptr<const Kernel>(CudaDevice&)>& load) {
   std::vector<std::shared_ptr<const Kernel>> kernels;
-  for (const auto& member : members_) kernels.push_back(member->load(source));
-  return std::make_shared<CudaGroupKernel>(std::move(kernels));
+  for (const auto& member : members_) kernels.push_back(load(*member));
+  return std::make_shared<CudaGroupKernel>(std::move(kernels), shares_small_sums_);
 }
 
 void* CudaGroup::allocate_shared(std::size_t bytes) {
@@ -89,6 +96,11 @@ bool CudaGroup::holds(const void* memory) {
 void CudaGroup::release(void* memory) noexcept {
   members_.front()->release(memory);
   for (const auto& member : members_) member->gpu().unshare(memory);
+}
+
+const CudaDevice* first_gpu(const KernelDevice& device) {
+  if (const auto* const group = dynamic_cast<const CudaGroup*>(&device)) return &group->first();
+  return dynamic_cast<const CudaDevice*>(&device);
 }
 
 }  // namespace nbcc

@@ -9,6 +9,7 @@
 // Done by one of them alone: sums whose j come in parts, and sums over neighbours or lists from arrays of the host, or
 // of both the host and a GPU. Tested by tests/unit/cuda_group_test.cpp.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,12 +21,14 @@ namespace nbcc {
 class CudaGroup final : public KernelDevice {
  public:
   // Two or more. Throws DeviceError for GPUs that are not alike, for one that is named twice, and where one cannot
-  // reach another's memory.
-  explicit CudaGroup(std::vector<std::shared_ptr<CudaDevice>> members);
+  // reach another's memory. `shares_small_sums`: also those that one GPU has done before they are copied; for tests.
+  explicit CudaGroup(std::vector<std::shared_ptr<CudaDevice>> members, bool shares_small_sums = false);
 
   const std::string& name() const override { return name_; }  // "cuda:0,1, 2 x NVIDIA H200, sm_90"
   const CudaDevice& first() const { return *members_.front(); }
   std::shared_ptr<const Kernel> load(KernelSource source) override;
+  // Of what is loaded on each of them by itself, a CudaKernel.
+  std::shared_ptr<const Kernel> load_each(const std::function<std::shared_ptr<const Kernel>(CudaDevice&)>& load);
   // Of the first of them.
   void* allocate(std::size_t bytes) override { return members_.front()->allocate(bytes); }
   void* allocate_shared(std::size_t bytes) override;
@@ -40,7 +43,11 @@ class CudaGroup final : public KernelDevice {
 
  private:
   std::vector<std::shared_ptr<CudaDevice>> members_;
+  bool shares_small_sums_;
   std::string name_;
 };
+
+// The GPU that a device is, or of several the first one; null: it is none.
+const CudaDevice* first_gpu(const KernelDevice& device);
 
 }  // namespace nbcc

@@ -8,11 +8,17 @@
 #include <exception>
 #include <thread>
 
+#include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/sum/overlap.h"
 
 namespace nbcc {
 namespace {
+
+// What a GPU does in a second, in round numbers, and what sharing a run costs: launches and events on another GPU, and
+// copies between two (bench/RESULTS.md, "Several GPUs").
+constexpr double kPairsPerSecond = 1.5e12, kListedPerSecond = 5e11, kSearchedPerSecond = 3e9;
+constexpr double kLaunches = 50e-6, kBytesPerSecond = 3.5e11;
 
 // Ranges of i begin at multiples, so that no GPU but the last has a block that is not full.
 constexpr std::int64_t kGrain = 256;
@@ -23,8 +29,8 @@ bool is_bound(const FieldLayout& field, const ArrayView& view) {
 
 }  // namespace
 
-CudaGroupSummation::CudaGroupSummation(const std::vector<const CudaKernel*>& kernels)
-    : source_(kernels.front()->source), lists_(kernels.size()) {
+CudaGroupSummation::CudaGroupSummation(const std::vector<const CudaKernel*>& kernels, bool shares_small_sums)
+    : source_(kernels.front()->source), shares_small_sums_(shares_small_sums) {
   for (const CudaKernel* kernel : kernels) members_.push_back(std::make_unique<Member>(*kernel));
 }
 
@@ -99,70 +105,112 @@ bool CudaGroupSummation::outputs_touch_inputs(const SumRequest& request) const {
   return false;
 }
 
-// In groups: all i, of whose groups the GPU takes its share. Else a range of them.
-SumRequest CudaGroupSummation::share_of(const SumRequest& request, std::size_t member, bool in_groups) const {
-  SumRequest own = request;
-  own.share = {request.i_count, int(member), int(members_.size())};
-  if (in_groups) return own;
-  const std::int64_t grains = (request.i_count + kGrain - 1) / kGrain;
-  const std::int64_t begin = own.share.begin(grains) * kGrain;
-  const std::int64_t end = std::min(own.share.end(grains) * kGrain, request.i_count);
-  own.i_count = end - begin;
-  if (own.i_list)
-    own.i_list += begin;
-  else
-    own.i_begin += begin;
-  return own;
+// What the others wait for before they sum, and behind it, in seconds: copies of the inputs, and of a search's results.
+double CudaGroupSummation::seconds_of_copies(const SumRequest& request, Cut cut) const {
+  const auto others = double(members_.size() - 1);
+  double bytes = double(copied_bytes(source_, request.views)) * others;
+  if (cut == Cut::Search) bytes += double(request.i_count * source_.outputs * 4) * others / (others + 1);
+  return kLaunches + bytes / kBytesPerSecond;
+}
+
+// The part of a run that takes one GPU so many seconds which is done by the GPU that has the arrays, so that all are
+// done at the same time; 1: a run that the others would only delay. Whoever does what, it gives the same bits.
+double CudaGroupSummation::part_of_home(const SumRequest& request, Cut cut, double seconds) const {
+  const auto others = double(members_.size() - 1);
+  if (shares_small_sums_) return 1 / (others + 1);
+  if (seconds < 2 * kLaunches) return 1;
+  const double copies = seconds_of_copies(request, cut);
+  return copies > seconds / 2 ? 1 : (1 + others * copies / seconds) / (others + 1);
+}
+
+// A part of all groups, or else of the i.
+std::vector<SumRequest> CudaGroupSummation::shares_of(const SumRequest& request, std::size_t home, Cut cut,
+                                                      double part_of_home) const {
+  std::vector<SumRequest> shares;
+  double from = 0;
+  for (std::size_t m = 0; m < members_.size(); ++m) {
+    const double part = m == home ? part_of_home : (1 - part_of_home) / double(members_.size() - 1);
+    const double to = m + 1 == members_.size() ? 1 : from + part;
+    SumRequest& own = shares.emplace_back(request);
+    own.share = {request.i_count, from, to};
+    from = to;
+    if (cut != Cut::Ranges) continue;
+    const std::int64_t grains = (request.i_count + kGrain - 1) / kGrain;
+    const std::int64_t begin = std::min(own.share.begin(grains) * kGrain, request.i_count);
+    own.i_count = std::min(own.share.end(grains) * kGrain, request.i_count) - begin;
+    if (own.i_list)
+      own.i_list += begin;
+    else
+      own.i_begin += begin;
+  }
+  return shares;
 }
 
 void CudaGroupSummation::run(const SumRequest& request, AllPairs all) {
-  // What the parts before have accumulated stays with the GPU that did it.
-  if (request.j_part != JPart::Whole) {
-    last_ = 0;
-    return first().run(request, all);
-  }
-  const Where where = find(request);
   const auto run = [&](CudaSummation& sum, const SumRequest& share) { sum.run(share, all); };
-  if (where.home) return run_from(*where.home, request, false, run);
+  // What the parts before have accumulated stays with the GPU that did it.
+  if (request.j_part != JPart::Whole) return run_alone(0, request, run);
+  const Where where = find(request);
   // Who stores its results may not change what another still has to read.
-  if (where.host && !outputs_touch_inputs(request)) return run_from_host(request);
-  last_ = 0;
-  first().run(request, all);
+  const bool from_host = where.host && !outputs_touch_inputs(request);
+  const double seconds = double(request.i_count) * double(request.nj) / kPairsPerSecond;
+  if (from_host && (shares_small_sums_ || seconds > 4 * kLaunches)) return run_from_host(request);
+  share_out(request, where, Cut::Ranges, seconds, run);
 }
 
 void CudaGroupSummation::run(const SumRequest& request, Neighbours neighbours) {
-  if (request.j_part != JPart::Whole) {
-    last_ = 0;
-    return first().run(request, neighbours);
-  }
+  const auto run_all = [&](CudaSummation& sum, const SumRequest& share) { sum.run(share, neighbours); };
+  if (request.j_part != JPart::Whole) return run_alone(0, request, run_all);
   const Where where = find(request);
   if (!members_[where.home.value_or(0)]->sum.will_search(request, neighbours) && !neighbours.must)
     return run(request, AllPairs{});
-  run_in_groups(request, [](CudaSummation& sum, const SumRequest& share) { sum.run(share, Neighbours{true}); });
+  share_out(request, where, Cut::Search, double(request.i_count) / kSearchedPerSecond,
+            [](CudaSummation& sum, const SumRequest& share) { sum.run(share, Neighbours{true}); });
 }
 
 void CudaGroupSummation::run(const SumRequest& request, Listed listed) {
-  run_in_groups(request, [&](CudaSummation& sum, const SumRequest& share) { sum.run(share, listed); });
+  share_out(request, find(request), Cut::Groups, double(listed.lists->pairs) / kPairsPerSecond,
+            [&](CudaSummation& sum, const SumRequest& share) { sum.run(share, listed); });
 }
 
 void CudaGroupSummation::run(const SumRequest& request, ListedPairs listed) {
-  run_in_groups(request, [&](CudaSummation& sum, const SumRequest& share) { sum.run(share, listed); });
+  share_out(request, find(request), Cut::Groups, double(listed.rows->j.size()) / kListedPerSecond,
+            [&](CudaSummation& sum, const SumRequest& share) { sum.run(share, listed); });
 }
 
-void CudaGroupSummation::run_in_groups(const SumRequest& request, const RunOfShare& run) {
-  const Where where = find(request);
-  if (where.home) return run_from(*where.home, request, true, run);
-  last_ = 0;
-  run(first(), request);
+// From arrays of a GPU, where that pays; else, and from others, one GPU does it.
+void CudaGroupSummation::share_out(const SumRequest& request, const Where& where, Cut cut, double seconds,
+                                   const RunOfShare& run) {
+  const std::size_t home = where.home.value_or(0);
+  const double part = where.home ? part_of_home(request, cut, seconds) : 1;
+  if (part == 1) {
+    searched_alike_ = searched_alike_ && cut != Cut::Search;
+    return run_alone(home, request, run);
+  }
+  // Positions in the order of the groups mean the same everywhere where all have searched at the same time.
+  if (cut == Cut::Search && !searched_alike_)
+    for (const auto& member : members_) member->sum.search_anew();
+  searched_alike_ = searched_alike_ && cut != Cut::Search;
+  run_from(home, request, cut, shares_of(request, home, cut, part), run);
+  searched_alike_ = searched_alike_ || cut == Cut::Search;
+}
+
+void CudaGroupSummation::run_alone(std::size_t member, const SumRequest& request, const RunOfShare& run) {
+  SumRequest whole = request;
+  set_views(*members_[member], whole, {request.views.begin(), request.views.end()});
+  last_ = member;
+  run(members_[member]->sum, whole);
 }
 
 void CudaGroupSummation::run_from_host(const SumRequest& request) {
   std::vector<std::exception_ptr> failures(members_.size());
+  const std::vector<SumRequest> shares = shares_of(request, 0, Cut::Ranges, 1 / double(members_.size()));
   {
     std::vector<std::jthread> threads;
     for (std::size_t m = 0; m < members_.size(); ++m) {
-      SumRequest own = share_of(request, m, false);
+      SumRequest own = shares[m];
       if (own.i_count == 0) continue;
+      set_views(*members_[m], own, {request.views.begin(), request.views.end()});
       // The caller's stream is one of the first GPU.
       if (m > 0) own.stream = nullptr;
       threads.emplace_back([this, m, own, &failures] {
@@ -180,10 +228,10 @@ void CudaGroupSummation::run_from_host(const SumRequest& request) {
   }
 }
 
-void CudaGroupSummation::run_from(std::size_t home, const SumRequest& request, bool in_groups, const RunOfShare& run) {
+void CudaGroupSummation::run_from(std::size_t home, const SumRequest& request, Cut cut, std::vector<SumRequest> shares,
+                                  const RunOfShare& run) {
   Member& owner = *members_[home];
   auto* const stream = static_cast<CudaStream*>(request.stream);
-  SumRequest whole = request;
   {
     const CudaContextGuard guard(owner.gpu);
     int capturing = 0;
@@ -191,24 +239,15 @@ void CudaGroupSummation::run_from(std::size_t home, const SumRequest& request, b
     if (reinterpret_cast<std::uintptr_t>(stream) > 1)
       owner.gpu.require(owner.gpu.driver().stream_is_capturing(stream, &capturing), "asking whether it is captured");
     if (capturing != 0) throw DeviceError("a run on several GPUs cannot be captured");
-    if (request.i_list && !owner.sum.can_read(request.i_list)) {
-      std::vector<std::int64_t>& list = lists_[home];
-      list.resize(std::size_t(request.i_count));
-      owner.gpu.fetch(list.data(), reinterpret_cast<std::uintptr_t>(request.i_list), list.size() * sizeof(std::int64_t),
-                      stream);
-      owner.gpu.synchronize(stream);
-      whole.i_list = list.data();
-    }
   }
-  std::vector<SumRequest> shares;
-  for (std::size_t m = 0; m < members_.size(); ++m) shares.push_back(share_of(whole, m, in_groups));
   const bool to_home = outputs_touch_inputs(request);
   last_ = home;
   try {
-    bring_copies(home, whole, to_home, shares);
+    bring_copies(home, request, to_home, shares);
     for (std::size_t m = 0; m < members_.size(); ++m) {
       if (shares[m].i_count > 0) run(members_[m]->sum, shares[m]);
     }
+    if (cut == Cut::Search) send_rows(home, shares);
   } catch (...) {
     for (const auto& member : members_) {
       try {
@@ -229,6 +268,48 @@ void CudaGroupSummation::run_from(std::size_t home, const SumRequest& request, b
     const CudaContextGuard guard(owner.gpu);
     member->done.make_wait(stream);
   }
+  if (cut == Cut::Search && owner.sum.rows_of(shares[home].share).at != 0) owner.sum.collect();
+}
+
+// A search's results, of those who have them in rows: a particle's own place is in another GPU's memory, where the
+// particles of a group stand anywhere, and each number would travel by itself.
+void CudaGroupSummation::send_rows(std::size_t home, const std::vector<SumRequest>& shares) {
+  for (std::size_t m = 0; m < members_.size(); ++m) {
+    if (m == home) continue;
+    Member& member = *members_[m];
+    const CudaContextGuard guard(member.gpu);
+    const CudaSearch::Rows from = member.sum.rows_of(shares[m].share),
+                           to = members_[home]->sum.rows_of(shares[m].share);
+    if (from.bytes > 0)
+      member.gpu.require(member.gpu.driver().memcpy_async(to.at, from.at, from.bytes, member.stream.get()),
+                         "copying results from one GPU to another");
+  }
+}
+
+// Memory that only runs of shares use.
+void CudaGroupSummation::reserve(Member& member, CudaBuffer& buffer, std::size_t bytes, const char* what) {
+  if (bytes <= buffer.bytes()) return;
+  member.gpu.synchronize(member.stream.get());  // an earlier run may still use the old one
+  if (!buffer.reserve(bytes))
+    throw DeviceError(fmt::format("out of memory of cuda:{}: there is no room for {} bytes of {}", member.gpu.ordinal(),
+                                  bytes, what));
+}
+
+// Of a list on a GPU, what the share needs of it.
+void CudaGroupSummation::bring_list(Member& member, SumRequest& share, CudaStream* stream) {
+  const std::size_t bytes = std::size_t(share.i_count) * sizeof(std::int64_t);
+  reserve(member, member.list, bytes, "a list of i-particles");
+  member.gpu.require(member.gpu.driver().memcpy_async(member.list.data(),
+                                                      reinterpret_cast<std::uintptr_t>(share.i_list), bytes, stream),
+                     "copying a list from one GPU to another");
+  share.i_list = reinterpret_cast<const std::int64_t*>(member.list.data());
+}
+
+void CudaGroupSummation::set_views(Member& member, SumRequest& share, std::vector<ArrayView> views) {
+  if (views != member.views) ++member.binding;
+  member.views = std::move(views);
+  share.views = member.views;
+  share.binding = member.binding;
 }
 
 // To all but the one whose they are, and to that as well where results would overwrite them.
@@ -236,18 +317,23 @@ void CudaGroupSummation::bring_copies(std::size_t home, const SumRequest& reques
                                       std::vector<SumRequest>& shares) {
   Member& owner = *members_[home];
   auto* const stream = static_cast<CudaStream*>(request.stream);
+  const bool has_device_list = request.i_list && !owner.sum.can_read(request.i_list);
   {
     const CudaContextGuard guard(owner.gpu);
     owner.done.record(stream);  // all that the caller gave it before
   }
   for (std::size_t m = 0; m < members_.size(); ++m) {
-    if (m == home && !to_home) continue;
     Member& member = *members_[m];
+    if (m == home && !to_home) {
+      set_views(member, shares[m], {request.views.begin(), request.views.end()});
+      continue;
+    }
     const CudaContextGuard guard(member.gpu);
     shares[m].stream = m == home ? stream : member.stream.get();
     auto* const own = static_cast<CudaStream*>(shares[m].stream);
     if (m != home) owner.done.make_wait(own);
-    shares[m].views = member.copies.bring(source_, request.views, own);
+    if (m != home && has_device_list && shares[m].i_count > 0) bring_list(member, shares[m], own);
+    set_views(member, shares[m], member.copies.bring(source_, request.views, own));
     member.copied.record(own);
   }
   if (!to_home) return;

@@ -13,8 +13,8 @@ namespace nbcc {
 
 class CudaGroupSummation final : public Summation {
  public:
-  // The kernels, one for each GPU, must outlive this object.
-  explicit CudaGroupSummation(const std::vector<const CudaKernel*>& kernels);
+  // The kernels, one for each GPU, must outlive this object. `shares_small_sums`: also where one GPU would be faster.
+  CudaGroupSummation(const std::vector<const CudaKernel*>& kernels, bool shares_small_sums);
   ~CudaGroupSummation() override;
   void run(const SumRequest& request, AllPairs) override;
   void run(const SumRequest& request, Neighbours neighbours) override;
@@ -30,10 +30,14 @@ class CudaGroupSummation final : public Summation {
 
  private:
   struct Member {
-    explicit Member(const CudaKernel& k) : gpu(k.gpu()), sum(k), copies(gpu), stream(gpu), copied(gpu), done(gpu) {}
+    explicit Member(const CudaKernel& k)
+        : gpu(k.gpu()), sum(k), copies(gpu), list(gpu), stream(gpu), copied(gpu), done(gpu) {}
     const CudaGpu& gpu;
     CudaSummation sum;
     CudaCopies copies;
+    CudaBuffer list;               // of its i
+    std::vector<ArrayView> views;  // of its last share
+    std::uint64_t binding = 0;     // another number whenever they have changed
     CudaOwnStream stream;
     CudaEventOwner copied, done;
   };
@@ -44,20 +48,30 @@ class CudaGroupSummation final : public Summation {
     std::optional<std::size_t> home;  // a member
   };
   using RunOfShare = std::function<void(CudaSummation& sum, const SumRequest& share)>;
+  enum class Cut : std::uint8_t { Ranges, Groups, Search };  // what is shared out: i; groups of lists, or of a search
 
   CudaSummation& first() const { return members_.front()->sum; }
   Where find(const SumRequest& request) const;
   bool outputs_touch_inputs(const SumRequest& request) const;
-  SumRequest share_of(const SumRequest& request, std::size_t member, bool in_groups) const;
-  void run_in_groups(const SumRequest& request, const RunOfShare& run);
+  double seconds_of_copies(const SumRequest& request, Cut cut) const;
+  double part_of_home(const SumRequest& request, Cut cut, double seconds) const;
+  std::vector<SumRequest> shares_of(const SumRequest& request, std::size_t home, Cut cut, double part_of_home) const;
+  void share_out(const SumRequest& request, const Where& where, Cut cut, double seconds, const RunOfShare& run);
   void run_from_host(const SumRequest& request);
-  void run_from(std::size_t home, const SumRequest& request, bool in_groups, const RunOfShare& run);
+  void run_from(std::size_t home, const SumRequest& request, Cut cut, std::vector<SumRequest> shares,
+                const RunOfShare& run);
+  void run_alone(std::size_t member, const SumRequest& request, const RunOfShare& run);
+  void bring_list(Member& member, SumRequest& share, CudaStream* stream);
+  void set_views(Member& member, SumRequest& share, std::vector<ArrayView> views);
+  void send_rows(std::size_t home, const std::vector<SumRequest>& shares);
+  static void reserve(Member& member, CudaBuffer& buffer, std::size_t bytes, const char* what);
   void bring_copies(std::size_t home, const SumRequest& request, bool to_home, std::vector<SumRequest>& shares);
 
   const KernelSource& source_;
+  const bool shares_small_sums_;
   std::vector<std::unique_ptr<Member>> members_;
-  std::size_t last_ = 0;                          // where the last run's arrays were, or who did it alone
-  std::vector<std::vector<std::int64_t>> lists_;  // of i, fetched from a GPU
+  bool searched_alike_ = false;  // all have done the same searches since each began anew
+  std::size_t last_ = 0;         // where the last run's arrays were, or who did it alone
 };
 
 }  // namespace nbcc

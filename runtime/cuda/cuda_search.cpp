@@ -16,6 +16,7 @@ constexpr std::int64_t kBlock = 256, kCluster = 8, kChildren = 32, kSortTile = 4
 constexpr std::int64_t kFewCounters = 2048 + 2 * kRows * kDigits + 2 * (kPasses + 1) + 4;
 constexpr std::int64_t kSiteBytes = 16, kBoxBytes = 32, kSpaceBytes = 512;
 constexpr std::int64_t kMostBlocksOfExtent = 528, kMostBlocksOfKeys = 1056, kMostBlocksOfSort = 264;
+constexpr std::int64_t kManyRows = 1 << 21;  // of i, beyond what caches hold: bench/RESULTS.md, "Results in rows"
 constexpr std::int64_t kMostParticles = (std::int64_t(1) << 30) - 256;  // that words of the sort and of lists count
 
 struct Told {
@@ -27,11 +28,17 @@ struct Told {
 static_assert(sizeof(Told) == 4176, "as the text has it");
 
 constexpr const char* kKernels[] = {"nbcc_find_extent", "nbcc_make_keys", "nbcc_make_curve_keys", "nbcc_sort",
-                                    "nbcc_arrange",     "nbcc_list",      "nbcc_interact"};
+                                    "nbcc_arrange",     "nbcc_list",      "nbcc_interact",        "nbcc_collect"};
 
 constexpr std::int64_t kGrain = 256;  // bytes; arrays begin at multiples
 
 std::int64_t ceil_div(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
+
+// Of a share's i the positions in the order of the groups: whole blocks of nbcc_list.
+std::pair<std::int64_t, std::int64_t> positions_of(const SumRequest::Share& share, std::int64_t ni) {
+  const std::int64_t blocks = ceil_div(ni, kBlock), end = std::min(share.end(blocks) * kBlock, ni);
+  return {std::min(share.begin(blocks) * kBlock, end), end};
+}
 
 // The array that holds a component of an input.
 const ArrayView* view_of(const KernelSource& source, const SumRequest& request, Role role, int component,
@@ -76,6 +83,9 @@ CudaSearch::Layout CudaSearch::layout(std::int64_t ni, std::int64_t nj, CudaDevi
   }
   a.lists = take(ceil_div(ni, 32) * kListStride * 4);
   a.list_sizes = take(ceil_div(ni, 32) * 4);
+  a.needed = take(ceil_div(nj, kBlock) * 4);
+  a.rank = take(ni * 4);
+  a.rows = take(ni * 8 * kernel_.source.outputs);
   a.packed = take((nj + kBlock + kCluster) *
                   (std::max(kernel_.source.search.packed_bytes, 1) + (leaves_out_ ? kNumberBytes : 0)));
   std::int64_t boxes = 0, level = 0;
@@ -142,6 +152,14 @@ void CudaSearch::run(const SumRequest& request, const CudaPiece& piece, CudaStre
   search.i_are_j = i_are_j(request, piece) ? 1 : 0;
   search.skin = request.skin;
   search.left_out = left_out_.table();
+  // Of the groups, all or a share.
+  const bool is_shared = request.share.i_of_run > 0;
+  const auto [first, end] = positions_of(request.share, ni);
+  search.first_group = first / 32;
+  search.end_group = ceil_div(end, 32);
+  if (!is_shared) search.needed = 0;
+  if (!is_shared && ni < kManyRows) search.rank = 0;
+  search.in_rows = search.rank != 0 && !request.accumulate ? 1 : 0;
   CudaRun& run = arguments_.run();
   run = {};
   run.i_list = piece.i_list;
@@ -171,15 +189,44 @@ void CudaSearch::run(const SumRequest& request, const CudaPiece& piece, CudaStre
   launch("nbcc_sort", std::min(blocks(most, kSortTile), unsigned(kMostBlocksOfSort)), sides, kBlock, {&search}, stream,
          early);
   launch("nbcc_arrange", blocks(most, kBlock), sides, kBlock, {particles, &search}, stream, early);
-  // Of the groups, all or a share: whole blocks of nbcc_list.
-  const std::int64_t first = request.share.begin(blocks(ni, kBlock)), end = request.share.end(blocks(ni, kBlock));
-  const std::int64_t i_count = std::min(end * kBlock, ni) - first * kBlock;
-  if (i_count > 0) {
-    search.first_group = first * kBlock / 32;
-    launch("nbcc_list", unsigned(end - first), 1, kBlock, {&search}, stream, early);
-    launch("nbcc_interact", blocks(i_count, 32 * kWarps), 1, 32 * kWarps, {particles, &search}, stream, early);
+  std::vector<CudaOutput> callers;
+  for (int c = 0; c < kernel_.source.outputs; ++c) callers.push_back(arguments_.output(c));
+  if (search.in_rows != 0) put_into_rows(search);
+  if (end > first) {
+    launch("nbcc_list", blocks(end - first, kBlock), 1, kBlock, {&search}, stream, early);
+    launch("nbcc_interact", blocks(end - first, 32 * kWarps), 1, 32 * kWarps, {particles, &search}, stream, early);
   }
+  for (int c = 0; c < kernel_.source.outputs; ++c) arguments_.output(c) = callers[std::size_t(c)];
+  last_ = search;
+  last_ni_ = ni;
+  if (search.in_rows != 0 && !is_shared) collect(stream);
   ++runs_;
+}
+
+// The wanted numbers of a row one behind the other, each of as many bytes as the largest.
+void CudaSearch::put_into_rows(CudaSearchArgument& search) {
+  for (int c = 0; c < kernel_.source.outputs; ++c) {
+    const CudaOutput& output = arguments_.output(c);
+    if (output.data != 0)
+      search.row_element = std::max<std::int64_t>(search.row_element, size_of(Element(output.element)));
+  }
+  for (int c = 0; c < kernel_.source.outputs; ++c) {
+    CudaOutput& output = arguments_.output(c);
+    if (output.data == 0) continue;
+    output.data = search.rows + std::uint64_t(search.row_bytes);
+    search.row_bytes += search.row_element;
+  }
+  for (int c = 0; c < kernel_.source.outputs; ++c) arguments_.output(c).stride = search.row_bytes;
+}
+
+CudaSearch::Rows CudaSearch::rows_of(const SumRequest::Share& share) const {
+  if (last_.in_rows == 0) return {};
+  const auto [first, end] = positions_of(share, last_ni_);
+  return {last_.rows + std::uint64_t(first * last_.row_bytes), std::size_t((end - first) * last_.row_bytes)};
+}
+
+void CudaSearch::collect(CudaStream* stream) {
+  launch("nbcc_collect", unsigned(ceil_div(last_ni_, kBlock)), 1, kBlock, {arguments_.data(), &last_}, stream, false);
 }
 
 SumStatistics CudaSearch::statistics() const {

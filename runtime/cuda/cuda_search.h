@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/cuda/cuda_kernel.h"
@@ -30,10 +31,15 @@ struct CudaSearchArgument {
   CudaDevicePointer lists = 0, list_sizes = 0, extents = 0, space = 0, told = 0, counters = 0;
   std::int64_t i_are_j = 0;
   double skin = 0;
-  std::int64_t first_group = 0;
+  std::int64_t first_group = 0, end_group = 0;
+  CudaDevicePointer needed = 0;
+  std::int64_t in_rows = 0;
+  CudaDevicePointer rows = 0;
+  std::int64_t row_bytes = 0, row_element = 0;
+  CudaDevicePointer rank = 0;
   CudaLeftOutTable left_out;
 };
-static_assert(sizeof(CudaSearchArgument) == 304, "as the text has it");
+static_assert(sizeof(CudaSearchArgument) == 360, "as the text has it");
 
 class CudaSearch final : public CudaWhole {
  public:
@@ -54,8 +60,19 @@ class CudaSearch final : public CudaWhole {
   std::size_t bytes_for(std::int64_t ni, std::int64_t nj) const override { return layout(ni, nj, 0).bytes; }
   bool goes_by_numbers() const override { return leaves_out_; }
 
+  // The next run searches.
+  void forget() { clear_space_ = true; }
   // With a skin what is found serves later runs until somebody has moved by half of it.
   void run(const SumRequest& request, const CudaPiece& piece, CudaStream* stream, bool capturing) override;
+
+  // Results of the share of a run are in rows, which collect() brings to the caller's arrays when those of all shares
+  // are there: where they lie, and how many bytes they are.
+  struct Rows {
+    CudaDevicePointer at = 0;
+    std::size_t bytes = 0;
+  };
+  Rows rows_of(const SumRequest::Share& share) const;  // of the last run
+  void collect(CudaStream* stream);
 
   // When the work of all runs is done.
   SumStatistics statistics() const;
@@ -68,6 +85,7 @@ class CudaSearch final : public CudaWhole {
   };
   Layout layout(std::int64_t ni, std::int64_t nj, CudaDevicePointer at) const;
   bool i_are_j(const SumRequest& request, const CudaPiece& piece) const;
+  void put_into_rows(CudaSearchArgument& search);
   void launch(const char* name, unsigned blocks, unsigned sides, unsigned threads, std::vector<void*> arguments,
               CudaStream* stream, bool early) const;
 
@@ -80,6 +98,8 @@ class CudaSearch final : public CudaWhole {
   std::map<std::string_view, CudaFunction*> functions_;  // of it
   CudaBuffer memory_, told_;
   bool clear_told_ = false, clear_space_ = false;  // new memory, which the next run clears
+  CudaSearchArgument last_;                        // of the last run
+  std::int64_t last_ni_ = 0;
   std::int64_t runs_ = 0;
 };
 

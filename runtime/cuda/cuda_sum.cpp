@@ -113,6 +113,11 @@ void CudaSummation::run(const SumRequest& request, ListedPairs listed) {
   run(request, &lists_);
 }
 
+void CudaSummation::collect() {
+  const CudaContextGuard guard(gpu_);
+  launch_in(stream_, false, [&] { search_.collect(stream_); });
+}
+
 void CudaSummation::fetch(void* to, const void* from, std::size_t bytes) const {
   const CudaContextGuard guard(gpu_);
   if (residency_of(gpu_, from, "a list") == Residency::Host) return void(std::memcpy(to, from, bytes));

@@ -27,6 +27,12 @@ class CudaSummation final : public Summation {
   bool will_search(const SumRequest& request, Neighbours neighbours);
   void run(const SumRequest& request, Listed listed) override;
   void run(const SumRequest& request, ListedPairs listed) override;
+  // What a search has kept is not used again.
+  void search_anew() { search_.forget(); }
+  // After searches over the shares of a run: where the results of a share are in rows, and, when all rows are here, the
+  // way from there to the caller's arrays, in the stream of that run.
+  CudaSearch::Rows rows_of(const SumRequest::Share& share) const { return search_.rows_of(share); }
+  void collect();
   void fetch(void* to, const void* from, std::size_t bytes) const override;
   void wait() override;
   bool can_read(const std::int64_t* list) const override;

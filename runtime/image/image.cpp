@@ -50,7 +50,7 @@ namespace {
 constexpr std::string_view kMagic = "nbcc pipeline\n";
 // Goes up with every change of the lists above and of what they mean, and of what kernels take for granted
 // (kernel_source.h, cuda_arguments.h).
-constexpr std::uint32_t kVersion = 13;
+constexpr std::uint32_t kVersion = 14;
 
 static_assert(std::endian::native == std::endian::little);
 

@@ -11,6 +11,7 @@
 #include "fmt/format.h"
 #include "runtime/api/handles.h"
 #include "runtime/api/open_device.h"
+#include "runtime/cuda/cuda_group.h"
 #include "runtime/image/image_kernel.h"
 
 namespace nbcc {
@@ -35,9 +36,9 @@ std::span<const nbcc_image_kernel> kernels_of(const nbcc_image& image) {
 std::shared_ptr<const Kernel> load(KernelDevice& device, const nbcc_image& image) {
   if (auto* const cpu = dynamic_cast<CpuDevice*>(&device))
     return load_image(*cpu, read_image(image), kernels_of(image));
-  if (const auto* cuda = dynamic_cast<const CudaDevice*>(&device)) {
-    return load_image(*cuda, read_image(image), make_nvrtc);
-  }
+  const auto on_gpu = [&](const CudaDevice& gpu) { return load_image(gpu, read_image(image), make_nvrtc); };
+  if (auto* const group = dynamic_cast<CudaGroup*>(&device)) return group->load_each(on_gpu);
+  if (const auto* const gpu = dynamic_cast<const CudaDevice*>(&device)) return on_gpu(*gpu);
   throw UsageError("this device does not run compiled pipelines");
 }
 
@@ -75,7 +76,7 @@ KernelDevice& device_of_calls() {
   static auto* const device = new std::shared_ptr([] {
     const char* const variable = std::getenv("NBCC_DEVICE");
     const std::string_view names = variable && *variable ? variable : "cpu";
-    return open_device(names.substr(0, names.find(',')), {sizeof(nbcc_device_options), 0, nullptr, nullptr, nullptr});
+    return open_device(first_device_name(names), {sizeof(nbcc_device_options), 0, nullptr, nullptr, nullptr});
   }());
   return **device;
 }

@@ -50,10 +50,10 @@ struct SumRequest {
   // of the groups that a search or lists make. What decides the order of terms goes by the whole run.
   struct Share {
     std::int64_t i_of_run = 0;  // 0: the run is not shared
-    int number = 0, of = 1;
+    double from = 0, to = 1;    // the part of the whole that is this device's; another's begins where this one ends
     // The first of `count` things that are this device's, and behind its last.
-    std::int64_t begin(std::int64_t count) const { return count * number / of; }
-    std::int64_t end(std::int64_t count) const { return count * (number + 1) / of; }
+    std::int64_t begin(std::int64_t count) const { return std::int64_t(double(count) * from); }
+    std::int64_t end(std::int64_t count) const { return std::int64_t(double(count) * to); }
   } share;
   std::int64_t i_of_run() const { return share.i_of_run > 0 ? share.i_of_run : i_count; }
   void* stream = nullptr;  // of a GPU: the caller's stream, null for the legacy default one

@@ -21,6 +21,7 @@ struct ArrayView {
   std::int64_t count = 0;
   std::int64_t stride = 0;
   std::int64_t component_stride = 0;
+  bool operator==(const ArrayView&) const = default;
 };
 
 // Which particles of a set stand in a row: `count` consecutive ones from `first`, or those of `list`.

@@ -117,7 +117,8 @@ NBCC_DEVICE double nowhere_of(const Arguments& a, index i) {
 }
 // Factors common to a whole sum, finish(), and the way to the caller's arrays. It is short where all outputs are
 // wanted, overwritten and of the usual element: with few particles, what a block does once is no small part of the whole.
-NBCC_DEVICE void finish(const Arguments& a, index i, Partial all, double nowhere) {
+// `row`: where results go in these.
+NBCC_DEVICE void finish(const Arguments& a, index i, index row, Partial all, double nowhere) {
   if (nowhere != 0) { all.acc0 = nowhere; all.acc1 = nowhere; all.acc2 = nowhere; all.acc3 = nowhere; all.acc4 = nowhere; }
   const double s13 = -1.0;
   const double s29 = 2.0;
@@ -130,17 +131,17 @@ NBCC_DEVICE void finish(const Arguments& a, index i, Partial all, double nowhere
   all.acc3 = scaled(all.acc3, s67);
   all.acc4 = scaled(all.acc4, s68);
   if (is_plain(a.out[0]) & is_plain(a.out[1]) & is_plain(a.out[2]) & is_plain(a.out[3]) & is_plain(a.out[4])) {
-    store_plain(a.out[0], i, all.acc0);
-    store_plain(a.out[1], i, all.acc1);
-    store_plain(a.out[2], i, all.acc2);
-    store_plain(a.out[3], i, all.acc3);
-    store_plain(a.out[4], i, all.acc4);
+    store_plain(a.out[0], row, all.acc0);
+    store_plain(a.out[1], row, all.acc1);
+    store_plain(a.out[2], row, all.acc2);
+    store_plain(a.out[3], row, all.acc3);
+    store_plain(a.out[4], row, all.acc4);
   } else {
-    store(a.out[0], i, all.acc0, kSum);
-    store(a.out[1], i, all.acc1, kSum);
-    store(a.out[2], i, all.acc2, kSum);
-    store(a.out[3], i, all.acc3, kSum);
-    store(a.out[4], i, all.acc4, kSum);
+    store(a.out[0], row, all.acc0, kSum);
+    store(a.out[1], row, all.acc1, kSum);
+    store(a.out[2], row, all.acc2, kSum);
+    store(a.out[3], row, all.acc3, kSum);
+    store(a.out[4], row, all.acc4, kSum);
   }
 }
 // Behind a cutoff, neighbours stand near each other in memory, as a rule. So the j-split at the position of the block's
@@ -244,7 +245,7 @@ NBCC_DEVICE void reduce(const Arguments& a, const Sums* sum, SlicePartials* part
       continue;
     }
     const index i = i_particle(a, at);
-    finish(a, i, all, nowhere_of(a, i));
+    finish(a, i, i, all, nowhere_of(a, i));
   }
 }
 

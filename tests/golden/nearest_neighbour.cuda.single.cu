@@ -89,17 +89,18 @@ NBCC_DEVICE double nowhere_of(const Arguments& a, index i) {
 }
 // Factors common to a whole sum, finish(), and the way to the caller's arrays. It is short where all outputs are
 // wanted, overwritten and of the usual element: with few particles, what a block does once is no small part of the whole.
-NBCC_DEVICE void finish(const Arguments& a, index i, Partial all, double nowhere) {
+// `row`: where results go in these.
+NBCC_DEVICE void finish(const Arguments& a, index i, index row, Partial all, double nowhere) {
   const index f0 = to_index(all.arg0);
   const double f1 = all.acc1;
   const double f2 = sqrt(f1);
   all.acc1 = f2;
   if (is_plain(a.out[0]) & is_plain(a.out[1])) {
-    store_plain(a.out[0], i, all.arg0);
-    store_plain(a.out[1], i, all.acc1);
+    store_plain(a.out[0], row, all.arg0);
+    store_plain(a.out[1], row, all.acc1);
   } else {
-    store(a.out[0], i, all.arg0, kMinimum);
-    store(a.out[1], i, all.acc1, kMinimum);
+    store(a.out[0], row, all.arg0, kMinimum);
+    store(a.out[1], row, all.acc1, kMinimum);
   }
 }
 // Behind a cutoff, neighbours stand near each other in memory, as a rule. So the j-split at the position of the block's
@@ -203,7 +204,7 @@ NBCC_DEVICE void reduce(const Arguments& a, const Sums* sum, SlicePartials* part
       continue;
     }
     const index i = i_particle(a, at);
-    finish(a, i, all, nowhere_of(a, i));
+    finish(a, i, i, all, nowhere_of(a, i));
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "jit/build_kernel.h"
 #include "jit/cpu_jit.h"
+#include "runtime/cuda/cuda_group.h"
 #include "runtime/error.h"
 #include "runtime/image/image_kernel.h"
 #include "runtime/sum/sum.h"
@@ -210,6 +211,24 @@ TEST_F(ImageOnShim, CodeForItsArchitectureNeedsNoCompiler) {
   hold("sm_90");
   EXPECT_EQ(run(), kSums);
   EXPECT_EQ(compilers_asked_for_, 0);
+}
+
+// A kernel on each of several.
+TEST_F(ImageOnShim, SeveralGpusTakeIt) {
+  hold("sm_90");
+  std::vector<std::shared_ptr<CudaDevice>> gpus;
+  for (int k = 0; k < 2; ++k) gpus.push_back(std::make_shared<CudaDevice>(shim_.driver(), shim_.compiler(), k, "", ""));
+  CudaGroup group(gpus, true);
+  const std::shared_ptr<const Kernel> kernel =
+      group.load_each([&](const CudaDevice& gpu) { return load_image(gpu, image_, [&] { return shim_.compiler(); }); });
+  const std::vector<double> xi(600, 1), xj{10, 20, 30};
+  std::vector<double> s(600);
+  SumState sum(kernel);
+  sum.bind("xi", {const_cast<double*>(xi.data()), Element::Double, 600, 8, 8});
+  sum.bind("xj", {const_cast<double*>(xj.data()), Element::Double, 3, 8, 8});
+  sum.bind("s", {s.data(), Element::Double, 600, 8, 8});
+  sum.run();
+  EXPECT_EQ(s, std::vector<double>(600, 2 * (60 - 3)));
 }
 
 TEST_F(ImageOnShim, CodeOfTheSameGenerationRunsOnLaterOnes) {

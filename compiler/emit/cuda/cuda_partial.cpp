@@ -74,12 +74,12 @@ void cuda_partial(const Pipeline& pipeline, const Plan& plan, CudaPairs pairs, T
     const Reduction declared = pipeline.field_of(Role::Output, int(k)).reduction;
     if (is_hidden(declared)) continue;
     all_plain += fmt::format("{}is_plain(a.out[{}])", k == 0 ? "" : " & ", k);
-    plain += fmt::format("store_plain(a.out[{}], i, {});\n", k, result);
+    plain += fmt::format("store_plain(a.out[{}], row, {});\n", k, result);
     if (product || declared == Reduction::LogSumExp) {
       store += cuda_store_onto(declared, k, result);
       continue;
     }
-    store += fmt::format("store(a.out[{}], i, {}, {});\n", k, result, sum ? "kSum" : least ? "kMinimum" : "kMaximum");
+    store += fmt::format("store(a.out[{}], row, {}, {});\n", k, result, sum ? "kSum" : least ? "kMinimum" : "kMaximum");
   }
   cuda_choice_partials(plan, holes, size);
   holes["partial_size"] = std::to_string(size);

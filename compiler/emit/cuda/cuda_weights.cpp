@@ -71,7 +71,7 @@ std::string cuda_combine_weighted(const Plan& plan, std::size_t k) {
 
 std::string cuda_store_onto(Reduction declared, std::size_t k, const std::string& result) {
   const char* const function = declared == Reduction::Product ? "multiplied" : "log_added";
-  return fmt::format("store(overwriting(a.out[{0}]), i, {1}(a.out[{0}], i, {2}), kSum);\n", k, function, result);
+  return fmt::format("store(overwriting(a.out[{0}]), row, {1}(a.out[{0}], row, {2}), kSum);\n", k, function, result);
 }
 
 }  // namespace nbcc
