@@ -139,9 +139,7 @@ void plot(const std::string& path, const std::string& title, const std::vector<R
 }
 
 void run_sweep(const BenchOptions& options, const Invocation& invocation) {
-  if (!is_gpu(options.kernel)) {
-    throw UsageError("--sweep: only kernels of a GPU have shapes to choose from; --device takes cuda, cuda:0, ...");
-  }
+  require_one_gpu(options.kernel, "--sweep");
   const Sizes sizes = options.sizes.sizes();
   // Most of these kernels will not be wanted again.
   KernelChoice trial = options.kernel;

@@ -218,9 +218,7 @@ Json json_of(const TuneRow& row, const ParticleSum& sum, const TuneOptions& opti
 }
 
 void run_tune(const TuneOptions& options, const Invocation& invocation) {
-  if (!is_gpu(options.kernel)) {
-    throw UsageError("tune: only sums on a GPU can be cut in different ways; --device takes cuda, cuda:0, cuda:1, ...");
-  }
+  require_one_gpu(options.kernel, "tune");
   const Sizes sizes = options.sizes.sizes();
   // Of the kernels that are tried, one is of use later: the cache is not filled with the others.
   KernelChoice trial = options.kernel;

@@ -11,6 +11,7 @@
 #include "particles/numbers.h"
 #include "runtime/cpu/cpu_device.h"
 #include "runtime/cuda/cuda_device.h"
+#include "runtime/error.h"
 
 namespace nbcc {
 namespace {
@@ -107,6 +108,13 @@ Sizes SizeWords::sizes() const {
 Isa compiler_isa(const KernelChoice& choice) { return choice.isa.value_or(detect_isa()); }
 
 bool is_gpu(const KernelChoice& choice) { return cuda_ordinals(choice.device).has_value(); }
+
+void require_one_gpu(const KernelChoice& choice, const char* what) {
+  if (cuda_ordinal(choice.device)) return;
+  throw UsageError(fmt::format(
+      "{}: only sums on one GPU can be cut in different ways; --device takes cuda, cuda:0, cuda:1, ..., not {}", what,
+      choice.device));
+}
 
 Target compiler_target(const KernelChoice& choice) {
   return is_gpu(choice) ? cuda_target() : cpu_target(compiler_isa(choice));

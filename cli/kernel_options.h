@@ -49,6 +49,8 @@ Isa compiler_isa(const KernelChoice& choice);
 Target compiler_target(const KernelChoice& choice);
 // Whether the device is a GPU, so that arrays can be on it.
 bool is_gpu(const KernelChoice& choice);
+// Throws UsageError, behind `what`, unless it is one GPU, whose launch configurations can be chosen.
+void require_one_gpu(const KernelChoice& choice, const char* what);
 
 // "single precision, fast math": for messages.
 std::string describe(const Options& options);

@@ -20,9 +20,14 @@ void copy_rows(const nbcc_view& from, int components, T* to) {
       std::memcpy(to, first + k * from.stride + c * from.component_stride, sizeof(T));
 }
 
+bool is_in_a_row(const nbcc_view& array, int components) {
+  const std::int64_t size = size_of_element(array.element);
+  return (components == 1 || array.component_stride == size) && array.stride == size * components;
+}
+
 void copy_field(const nbcc_view& from, int components, std::byte* to) {
   const std::int64_t size = size_of_element(from.element);
-  if (from.component_stride == size && from.stride == size * components)
+  if (is_in_a_row(from, components))
     std::memcpy(to, from.data, std::size_t(from.count * from.stride));
   else if (size == 4)
     copy_rows(from, components, reinterpret_cast<std::uint32_t*>(to));
@@ -64,18 +69,37 @@ std::vector<nbcc_view> views_in_block(const std::vector<JField>& fields, const S
   return views;
 }
 
+std::vector<nbcc_view> some_of(std::vector<nbcc_view> arrays, std::int64_t begin, std::int64_t count) {
+  for (nbcc_view& array : arrays) {
+    array.data = static_cast<std::byte*>(array.data) + begin * array.stride;
+    array.count = count;
+  }
+  return arrays;
+}
+
 void pack_block(nbcc_device* device, const std::vector<JField>& fields, const Share& share,
                 const std::vector<nbcc_view>& arrays, void* data) {
   if (share.nj == 0) return;
   std::vector<std::byte> bytes;
   const std::vector<nbcc_view> block = views_in_block(fields, share, data, 0, share.nj);
   for (std::size_t f = 0; f < fields.size(); ++f) {
-    int on_device = 0;
-    detail::call(nbcc_device_holds, device, static_cast<const void*>(arrays[f].data), &on_device);
+    const nbcc_view& array = arrays[f];
     const int components = fields[f].components;
-    copy_field(on_device != 0 ? fetched(device, arrays[f], components, bytes) : arrays[f], components,
-               static_cast<std::byte*>(block[f].data));
+    auto* const to = static_cast<std::byte*>(block[f].data);
+    if (!on_device(device, array))
+      copy_field(array, components, to);
+    else if (is_in_a_row(array, components))
+      detail::call(nbcc_device_read, device, static_cast<void*>(to), static_cast<const void*>(array.data),
+                   std::size_t(array.count * array.stride));
+    else
+      copy_field(fetched(device, array, components, bytes), components, to);
   }
+}
+
+bool on_device(nbcc_device* device, const nbcc_view& array) {
+  int holds = 0;
+  detail::call(nbcc_device_holds, device, static_cast<const void*>(array.data), &holds);
+  return holds != 0;
 }
 
 }  // namespace nbcc

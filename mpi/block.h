@@ -33,6 +33,10 @@ std::int64_t block_cells(const std::vector<JField>& fields, const Share& share);
 // Of each field, `count` particles from `begin` on in the block at `data`.
 std::vector<nbcc_view> views_in_block(const std::vector<JField>& fields, const Share& share, void* data,
                                       std::int64_t begin, std::int64_t count);
+// The same of arrays of the caller's.
+std::vector<nbcc_view> some_of(std::vector<nbcc_view> arrays, std::int64_t begin, std::int64_t count);
+// Whether an array is in the device's memory.
+bool on_device(nbcc_device* device, const nbcc_view& array);
 // The caller's arrays, on the host or on the device, into the block at `data` on the host.
 void pack_block(nbcc_device* device, const std::vector<JField>& fields, const Share& share,
                 const std::vector<nbcc_view>& arrays, void* data);

@@ -131,6 +131,10 @@ void Ring::run(nbcc_sum* sum, const nbcc_run_options& options) {
     for (RingBuffer& buffer : gpu_)
       if (on_gpu_) buffer.reserve(std::size_t(cells * kCell));
     const Share& own = shares_[std::size_t(ranks_.own())];
+    // All parts of a sum must have their arrays on the GPU, or none.
+    own_in_place_ = !on_gpu_ || std::ranges::all_of(bound.arrays,
+                                                    [&](const nbcc_view& array) { return on_device(device_, array); });
+    if (ranks_.count() == 1 && own_in_place_) return;  // to whom should it go?
     pack_block(device_, fields_, own, bound.arrays, host_[0].data());
     if (sends_from_gpu_)
       detail::call(nbcc_device_write, device_, gpu_[0].data(), static_cast<const void*>(host_[0].data()),
@@ -210,8 +214,9 @@ std::optional<Error> Ring::circulate(Bound& bound, const nbcc_run_options& optio
 
 void Ring::sum_block(Bound& bound, int owner, int step, nbcc_run_options options, MPI_Request* requests) {
   const Share& share = shares_[std::size_t(owner)];
+  const bool in_place = step == 0 && own_in_place_;
   void* data = block(step);
-  if (on_gpu_ && !sends_from_gpu_) {
+  if (on_gpu_ && !sends_from_gpu_ && !in_place) {
     data = gpu_[step % 2].data();
     detail::call(nbcc_device_write, device_, data, static_cast<const void*>(block(step)),
                  std::size_t(block_cells(fields_, share) * kCell));
@@ -220,7 +225,9 @@ void Ring::sum_block(Bound& bound, int owner, int step, nbcc_run_options options
   for (std::int64_t piece = 0; piece < pieces; ++piece) {
     const std::int64_t begin = share.nj * piece / pieces, end = share.nj * (piece + 1) / pieces;
     options.part = step == 0 && piece == 0 ? NBCC_FIRST_PART : NBCC_NEXT_PART;
-    bound.take(views_in_block(fields_, share, data, begin, end - begin), end - begin);
+    bound.take(
+        in_place ? some_of(bound.arrays, begin, end - begin) : views_in_block(fields_, share, data, begin, end - begin),
+        end - begin);
     detail::call(nbcc_sum_set_offsets, bound.sum, first_i_[std::size_t(ranks_.own())],
                  first_j_[std::size_t(owner)] + begin);
     detail::call(nbcc_sum_run, bound.sum, &options);

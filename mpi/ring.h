@@ -51,6 +51,7 @@ class Ring {
   nbcc_device* const device_;
   const bool on_gpu_, sends_from_gpu_;
   MPI_Datatype cell_ = MPI_DATATYPE_NULL;  // kCell bytes
+  bool own_in_place_ = false;              // the own j are summed up where the caller has them
   RingBuffer host_[2], gpu_[2];            // blocks: the one that is summed up, and the one that arrives
   std::vector<JField> fields_;             // of the last run, as all below
   std::vector<Share> shares_;              // by rank

@@ -147,3 +147,18 @@ def test_jax(gravity):
     result = gravity(x, x, m, EPS2)
     assert isinstance(result.acc, jax.Array)
     REFERENCE.check(np.asarray(result.acc), np.asarray(result.pot))
+
+
+def test_several_gpus(gravity):
+    if "cuda:1" not in nbcc.info()["devices"]:
+        pytest.skip("there is one GPU")
+    torch = pytest.importorskip("torch")
+    cloud = Cloud(30000)  # not left to one of them
+    one = gravity(cloud.x, cloud.x, cloud.m, EPS2, device="cuda:0")
+    for device in ("cuda:all", "cuda:1,0"):
+        np.testing.assert_array_equal(gravity(cloud.x, cloud.x, cloud.m, EPS2, device=device).acc, one.acc)
+        for home in ("cuda:0", "cuda:1"):
+            x, m = torch.from_numpy(cloud.x).to(home), torch.from_numpy(cloud.m).to(home)
+            result = gravity(x, x, m, EPS2, device=device)
+            assert str(result.acc.device) == home
+            np.testing.assert_array_equal(result.acc.cpu().numpy(), one.acc)

@@ -90,7 +90,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "bench sound.pipe --n 0", "bench sound.pipe --n 8..4", "bench sound.pipe --repeat 1",
                     "make-ic plummer -o new.npz", "make-ic blob -o new.npz", "make-ic two-body --n 3 -o new.npz",
                     "make-ic two-body -o old.txt", "cache", "cache burn", "cache list --only socks", "tune",
-                    "tune sound.pipe --device cpu", "tune sound.pipe --n 0", "tune sound.pipe --budget 0",
+                    "tune sound.pipe --device cpu", "tune sound.pipe --device cuda:0,1",
+                    "bench sound.pipe --device cuda:all --sweep", "tune sound.pipe --n 0", "tune sound.pipe --budget 0",
                     "tune sound.pipe --param eps", "bench sound.pipe --sweep",
                     "bench sound.pipe --device cuda --sweep --host-arrays",
                     "bench sound.pipe --device cuda --sweep --plot new.png", "completion", "completion tcsh"));
@@ -353,7 +354,8 @@ TEST(Command, CacheKnowsTunings) {
 TEST(Command, TuningIsForGpus) {
   const Shell shell;
   shell.write("sound.pipe", kSound);
-  for (const char* words : {"tune sound.pipe --device cpu", "bench sound.pipe --sweep --n 16"}) {
+  for (const char* words : {"tune sound.pipe --device cpu", "tune sound.pipe --device cuda:0,1",
+                            "bench sound.pipe --device cuda:all --sweep", "bench sound.pipe --sweep --n 16"}) {
     const Outcome outcome = shell.nbcc(words);
     EXPECT_EQ(outcome.code, 2) << words;
     EXPECT_THAT(outcome.err, testing::AllOf(HasSubstr("GPU"), HasSubstr("--device"))) << words;
