@@ -195,16 +195,25 @@ void CudaGroupSummation::share_out(const SumRequest& request, const Where& where
   searched_alike_ = searched_alike_ || cut == Cut::Search;
 }
 
+// What a GPU keeps of the j is that of the run before, if it took part in it.
+void CudaGroupSummation::run_share(Member& member, SumRequest share, const RunOfShare& run) const {
+  if (member.last_run != runs_ - 1) share.reuse = JReuse::None;
+  member.last_run = runs_;
+  run(member.sum, share);
+}
+
 void CudaGroupSummation::run_alone(std::size_t member, const SumRequest& request, const RunOfShare& run) {
   SumRequest whole = request;
   set_views(*members_[member], whole, {request.views.begin(), request.views.end()});
   last_ = member;
-  run(members_[member]->sum, whole);
+  ++runs_;
+  run_share(*members_[member], whole, run);
 }
 
 void CudaGroupSummation::run_from_host(const SumRequest& request) {
   std::vector<std::exception_ptr> failures(members_.size());
   const std::vector<SumRequest> shares = shares_of(request, 0, Cut::Ranges, 1 / double(members_.size()));
+  ++runs_;
   {
     std::vector<std::jthread> threads;
     for (std::size_t m = 0; m < members_.size(); ++m) {
@@ -215,7 +224,7 @@ void CudaGroupSummation::run_from_host(const SumRequest& request) {
       if (m > 0) own.stream = nullptr;
       threads.emplace_back([this, m, own, &failures] {
         try {
-          members_[m]->sum.run(own, AllPairs{});
+          run_share(*members_[m], own, [](CudaSummation& sum, const SumRequest& share) { sum.run(share, AllPairs{}); });
         } catch (...) {
           failures[m] = std::current_exception();
         }
@@ -242,10 +251,14 @@ void CudaGroupSummation::run_from(std::size_t home, const SumRequest& request, C
   }
   const bool to_home = outputs_touch_inputs(request);
   last_ = home;
+  // All find alike whether i and j are one set.
+  if (!std::ranges::all_of(members_, [&](const auto& member) { return member->last_run == runs_; }))
+    for (SumRequest& share : shares) share.reuse = JReuse::None;
+  ++runs_;
   try {
     bring_copies(home, request, to_home, shares);
     for (std::size_t m = 0; m < members_.size(); ++m) {
-      if (shares[m].i_count > 0) run(members_[m]->sum, shares[m]);
+      if (shares[m].i_count > 0) run_share(*members_[m], shares[m], run);
     }
     if (cut == Cut::Search) send_rows(home, shares);
   } catch (...) {

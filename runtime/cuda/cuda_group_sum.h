@@ -38,6 +38,7 @@ class CudaGroupSummation final : public Summation {
     CudaBuffer list;               // of its i
     std::vector<ArrayView> views;  // of its last share
     std::uint64_t binding = 0;     // another number whenever they have changed
+    std::int64_t last_run = 0;     // in which it took part
     CudaOwnStream stream;
     CudaEventOwner copied, done;
   };
@@ -60,6 +61,7 @@ class CudaGroupSummation final : public Summation {
   void run_from_host(const SumRequest& request);
   void run_from(std::size_t home, const SumRequest& request, Cut cut, std::vector<SumRequest> shares,
                 const RunOfShare& run);
+  void run_share(Member& member, SumRequest share, const RunOfShare& run) const;
   void run_alone(std::size_t member, const SumRequest& request, const RunOfShare& run);
   void bring_list(Member& member, SumRequest& share, CudaStream* stream);
   void set_views(Member& member, SumRequest& share, std::vector<ArrayView> views);
@@ -70,6 +72,7 @@ class CudaGroupSummation final : public Summation {
   const KernelSource& source_;
   const bool shares_small_sums_;
   std::vector<std::unique_ptr<Member>> members_;
+  std::int64_t runs_ = 0;
   bool searched_alike_ = false;  // all have done the same searches since each began anew
   std::size_t last_ = 0;         // where the last run's arrays were, or who did it alone
 };

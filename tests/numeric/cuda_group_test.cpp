@@ -159,6 +159,21 @@ TEST_P(CudaGroupSums, StoresResultsWhereInputsWere) {
   }
 }
 
+// Of the j that it has kept a GPU that was not asked in between knows nothing new.
+TEST_P(CudaGroupSums, SendsJAnewToGpusThatWereLeftOut) {
+  const Numbers inputs = test::random_experiment(1500, 300), others = test::random_experiment(1500, 300, 2);
+  CudaExperiment one(gpus_[0]->gpu(), test::load_experiment(*gpus_[0]), inputs, test::kAllFields);
+  CudaExperiment several(gpus_[0]->gpu(), test::load_experiment(*group(most())), inputs, test::kAllFields);
+  for (CudaExperiment* experiment : {&one, &several}) {
+    experiment->sum.keep_j(true);
+    experiment->sum.run();
+    experiment->put("xj", others.at("xj"));
+    experiment->sum.run({.i_count = 10});  // fewer than a share
+    experiment->sum.run();
+  }
+  EXPECT_EQ(several.outputs(), one.outputs());
+}
+
 // ---- sums over some pairs only
 
 constexpr const char* kCutoff = R"(
