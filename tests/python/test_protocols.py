@@ -2,6 +2,7 @@
 followed without a GPU: objects that say they lie on one, summed by the CPU's kernel."""
 
 import array
+import contextlib
 import ctypes
 import gc
 import sys
@@ -314,6 +315,32 @@ def test_dlpack_is_told_the_stream(gravity, summed_by_the_cpu, monkeypatch):
     gravity(*arrays, out=out, stream=99)
     assert [one.streams for one in arrays] == [[1, 99]] * 3
     assert runs == [None, 99]
+
+
+def test_torch_is_asked_on_the_tensors_own_gpu(monkeypatch):
+    """It hands out what lies on its current GPU, and refuses all else."""
+    current = [0]
+
+    @contextlib.contextmanager
+    def on(ordinal):
+        before, current[0] = current[0], ordinal
+        yield
+        current[0] = before
+
+    class Tensor(Dlpack):
+        def __dlpack__(self, **options):
+            if current[0] != self.device[1]:
+                raise BufferError("Can't export tensors on a different CUDA device index")
+            return super().__dlpack__(**options)
+
+    Tensor.__module__ = "torch"
+    cuda = python_types.SimpleNamespace(device=on, current_stream=lambda ordinal: 5 + ordinal)
+    monkeypatch.setitem(sys.modules, "torch", python_types.SimpleNamespace(cuda=cuda))
+    for ordinal in (1, 0):
+        tensor = Tensor(CLOUD.m, device=(2, ordinal))
+        found = _arrays.describe(tensor, _streams.Order(None))
+        assert (found.device, found.library, tensor.streams) == (f"cuda:{ordinal}", "torch", [5 + ordinal])
+    assert current == [0]
 
 
 def test_stream_objects():

@@ -10,7 +10,7 @@ from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 from . import _dlpack
 from ._dlpack import contiguous
-from ._streams import LEGACY, Order
+from ._streams import LEGACY, Order, on_gpu_of
 
 numpy: Any
 try:
@@ -154,7 +154,8 @@ def _of_dlpack(value: Any, order: Order) -> Array:
     else:
         raise TypeError(f"expected an array of the CPU or a CUDA GPU, got one on DLPack's device type {kind}")
     try:
-        tensor = _dlpack.read(value, stream)
+        with on_gpu_of(library_of(value), device):
+            tensor = _dlpack.read(value, stream)
     except (BufferError, RuntimeError) as error:
         raise TypeError(f"its library does not hand it out: {error}") from error
     library = library_of(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import sys
 from typing import Any, Optional
@@ -41,6 +42,13 @@ def current(library: str, ordinal: int) -> Optional[int]:
         with cupy.cuda.Device(ordinal):
             return handle_of(cupy.cuda.get_current_stream())
     return None
+
+
+def on_gpu_of(library: str, device: str) -> Any:
+    """PyTorch hands tensors of its current GPU out only."""
+    if library == "torch" and device != "cpu":
+        return sys.modules["torch"].cuda.device(int(device[5:]))
+    return contextlib.nullcontext()
 
 
 class Order:
