@@ -7,8 +7,8 @@
 # GPUs ("OnGpu" in the name) have the label gpu. It counts as skipped when all its cases are.
 find_package(GTest REQUIRED)
 
-# Tests wait for kernels, which nbcc compiles, not for their own statements: the compiler that takes the least time is the
-# best, and headers that all of them include are read once.
+# Tests, the command and the examples wait for kernels, which nbcc compiles, not for their own statements: the compiler that
+# takes the least time is the best. Headers that all tests include are read once.
 set(quickly_compiled $<$<COMPILE_LANGUAGE:CXX>:-O1>)
 file(WRITE ${PROJECT_BINARY_DIR}/gtest_headers.cpp "")
 add_library(gtest_headers OBJECT EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/gtest_headers.cpp)

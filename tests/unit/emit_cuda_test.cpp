@@ -252,11 +252,11 @@ TEST(emit_cuda, finish_is_double_and_runs_after_the_last_split_only) {
   const std::string text = source.text.substr(at, source.text.find("last_to_arrive(", at) - at);
   EXPECT_THAT(text, Not(HasSubstr("quotient(")));
   EXPECT_THAT(text, HasSubstr("all.acc0 = f7;"));
-  EXPECT_THAT(text, HasSubstr("store(a.out[0], i, all.acc0, kSum);"));
-  EXPECT_THAT(text, HasSubstr("store(a.out[3], i, all.arg3, kMinimum);"));
+  EXPECT_THAT(text, HasSubstr("store(a.out[0], row, all.acc0, kSum);"));
+  EXPECT_THAT(text, HasSubstr("store(a.out[3], row, all.arg3, kMinimum);"));
   EXPECT_THAT(source.text,
               HasSubstr("if (!a.last) {\n      store_partial(all, a.running + at, a.ni);\n      continue;\n    }\n"
-                        "    const index i = i_particle(a, at);\n    finish(a, i, all, nowhere_of(a, i));"));
+                        "    const index i = i_particle(a, at);\n    finish(a, i, i, all, nowhere_of(a, i));"));
 }
 
 TEST(emit_cuda, derived_values_are_made_where_a_particle_is_loaded) {
