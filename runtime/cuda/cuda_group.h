@@ -1,13 +1,14 @@
 // Several GPUs of this process as one device: "cuda:all", "cuda:0,2".
 //
-// The i of a run are shared out. Over all pairs each GPU has an equal range of them; where a search or lists make
-// groups, each has an equal number of consecutive groups. Arrays that lie on one of the GPUs are copied to the others
-// by each run, from GPU to GPU, and results are written straight to where they belong. Arrays of the host go to each
-// GPU by itself, from threads of their own. The same kernels are launched as for the whole run, so that results are the
-// same bits for any number of GPUs.
+// The i of a run are shared out. Over all pairs each GPU has a range of them; where a search or lists make groups, each
+// has consecutive groups. Arrays that lie on one of the GPUs are copied to the others by each run, from GPU to GPU;
+// that one does a larger part. Results are written straight to where they belong, those of a search pass through rows
+// (docs/decisions/several_gpus_as_one.md). Arrays of the host go to each GPU by itself, from threads of their own. The
+// same kernels are launched as for the whole run, so that results are the same bits for any number of GPUs.
 //
-// Done by one of them alone: sums whose j come in parts, and sums over neighbours or lists from arrays of the host, or
-// of both the host and a GPU. Tested by tests/unit/cuda_group_test.cpp.
+// Done by one of them alone: small sums, sums whose j come in parts, and sums over neighbours or lists from arrays of
+// the host, or of both the host and a GPU. Tested by tests/unit/cuda_group_test.cpp and
+// tests/numeric/cuda_group_test.cpp.
 #pragma once
 #include <functional>
 #include <memory>
