@@ -56,7 +56,7 @@ SumStatistics CudaGroupSummation::statistics() const {
     if (member == members_[last_]) continue;
     const SumStatistics one = member->sum.statistics();
     all.pairs_tested += one.pairs_tested;
-    all.pairs_within += one.pairs_within;
+    if (member->last_run == runs_) all.pairs_within += one.pairs_within;
   }
   return all;
 }
@@ -162,8 +162,11 @@ void CudaGroupSummation::run(const SumRequest& request, Neighbours neighbours) {
   const auto run_all = [&](CudaSummation& sum, const SumRequest& share) { sum.run(share, neighbours); };
   if (request.j_part != JPart::Whole) return run_alone(0, request, run_all);
   const Where where = find(request);
-  if (!members_[where.home.value_or(0)]->sum.will_search(request, neighbours) && !neighbours.must)
+  const std::size_t home = where.home.value_or(0);
+  if (!members_[home]->sum.will_search(request, neighbours)) {
+    if (neighbours.must && source_.search_text.empty()) return run_alone(home, request, run_all);  // which says so
     return run(request, AllPairs{});
+  }
   share_out(request, where, Cut::Search, double(request.i_count) / kSearchedPerSecond,
             [](CudaSummation& sum, const SumRequest& share) { sum.run(share, Neighbours{true}); });
 }
@@ -183,16 +186,15 @@ void CudaGroupSummation::share_out(const SumRequest& request, const Where& where
                                    const RunOfShare& run) {
   const std::size_t home = where.home.value_or(0);
   const double part = where.home ? part_of_home(request, cut, seconds) : 1;
-  if (part == 1) {
-    searched_alike_ = searched_alike_ && cut != Cut::Search;
-    return run_alone(home, request, run);
-  }
+  if (part == 1) return run_alone(home, request, run);
+  if (cut != Cut::Search) return run_from(home, request, cut, shares_of(request, home, cut, part), run);
   // Positions in the order of the groups mean the same everywhere where all have searched at the same time.
-  if (cut == Cut::Search && !searched_alike_)
+  const std::pair<std::size_t, double> shared{home, part};
+  if (searched_alike_ != shared)
     for (const auto& member : members_) member->sum.search_anew();
-  searched_alike_ = searched_alike_ && cut != Cut::Search;
+  searched_alike_.reset();
   run_from(home, request, cut, shares_of(request, home, cut, part), run);
-  searched_alike_ = searched_alike_ || cut == Cut::Search;
+  searched_alike_ = shared;
 }
 
 // What a GPU keeps of the j is that of the run before, if it took part in it.
@@ -207,6 +209,7 @@ void CudaGroupSummation::run_alone(std::size_t member, const SumRequest& request
   set_views(*members_[member], whole, {request.views.begin(), request.views.end()});
   last_ = member;
   ++runs_;
+  searched_alike_.reset();
   run_share(*members_[member], whole, run);
 }
 
@@ -214,6 +217,7 @@ void CudaGroupSummation::run_from_host(const SumRequest& request) {
   std::vector<std::exception_ptr> failures(members_.size());
   const std::vector<SumRequest> shares = shares_of(request, 0, Cut::Ranges, 1 / double(members_.size()));
   ++runs_;
+  searched_alike_.reset();
   {
     std::vector<std::jthread> threads;
     for (std::size_t m = 0; m < members_.size(); ++m) {
@@ -289,13 +293,7 @@ void CudaGroupSummation::run_from(std::size_t home, const SumRequest& request, C
 void CudaGroupSummation::send_rows(std::size_t home, const std::vector<SumRequest>& shares) {
   for (std::size_t m = 0; m < members_.size(); ++m) {
     if (m == home) continue;
-    Member& member = *members_[m];
-    const CudaContextGuard guard(member.gpu);
-    const CudaSearch::Rows from = member.sum.rows_of(shares[m].share),
-                           to = members_[home]->sum.rows_of(shares[m].share);
-    if (from.bytes > 0)
-      member.gpu.require(member.gpu.driver().memcpy_async(to.at, from.at, from.bytes, member.stream.get()),
-                         "copying results from one GPU to another");
+    members_[m]->sum.send_rows(members_[home]->sum.rows_of(shares[m].share), shares[m].share);
   }
 }
 
@@ -319,7 +317,8 @@ void CudaGroupSummation::bring_list(Member& member, SumRequest& share, CudaStrea
 }
 
 void CudaGroupSummation::set_views(Member& member, SumRequest& share, std::vector<ArrayView> views) {
-  if (views != member.views) ++member.binding;
+  if (views != member.views || share.binding != member.callers_binding) ++member.binding;
+  member.callers_binding = share.binding;
   member.views = std::move(views);
   share.views = member.views;
   share.binding = member.binding;
@@ -331,9 +330,10 @@ void CudaGroupSummation::bring_copies(std::size_t home, const SumRequest& reques
   Member& owner = *members_[home];
   auto* const stream = static_cast<CudaStream*>(request.stream);
   const bool has_device_list = request.i_list && !owner.sum.can_read(request.i_list);
+  owner.sum.follow(stream);
   {
     const CudaContextGuard guard(owner.gpu);
-    owner.done.record(stream);  // all that the caller gave it before
+    owner.done.record(stream);  // all that the caller gave it before, and the run before
   }
   for (std::size_t m = 0; m < members_.size(); ++m) {
     Member& member = *members_[m];
@@ -344,6 +344,7 @@ void CudaGroupSummation::bring_copies(std::size_t home, const SumRequest& reques
     const CudaContextGuard guard(member.gpu);
     shares[m].stream = m == home ? stream : member.stream.get();
     auto* const own = static_cast<CudaStream*>(shares[m].stream);
+    member.sum.follow(own);
     if (m != home) owner.done.make_wait(own);
     if (m != home && has_device_list && shares[m].i_count > 0) bring_list(member, shares[m], own);
     set_views(member, shares[m], member.copies.bring(source_, request.views, own));

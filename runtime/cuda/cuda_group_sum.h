@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "runtime/cuda/cuda_copies.h"
@@ -37,8 +38,9 @@ class CudaGroupSummation final : public Summation {
     CudaCopies copies;
     CudaBuffer list;               // of its i
     std::vector<ArrayView> views;  // of its last share
-    std::uint64_t binding = 0;     // another number whenever they have changed
-    std::int64_t last_run = 0;     // in which it took part
+    std::uint64_t binding = 0;     // another number whenever they have changed, or the caller has bound anew
+    std::uint64_t callers_binding = 0;
+    std::int64_t last_run = 0;  // in which it took part
     CudaOwnStream stream;
     CudaEventOwner copied, done;
   };
@@ -73,8 +75,9 @@ class CudaGroupSummation final : public Summation {
   const bool shares_small_sums_;
   std::vector<std::unique_ptr<Member>> members_;
   std::int64_t runs_ = 0;
-  bool searched_alike_ = false;  // all have done the same searches since each began anew
-  std::size_t last_ = 0;         // where the last run's arrays were, or who did it alone
+  // Of searches that all have done alike since they began anew: whose arrays, and its part of the groups.
+  std::optional<std::pair<std::size_t, double>> searched_alike_;
+  std::size_t last_ = 0;  // where the last run's arrays were, or who did it alone
 };
 
 }  // namespace nbcc

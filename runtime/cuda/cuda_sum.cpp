@@ -113,6 +113,24 @@ void CudaSummation::run(const SumRequest& request, ListedPairs listed) {
   run(request, &lists_);
 }
 
+void CudaSummation::send_rows(const CudaSearch::Rows& to, const SumRequest::Share& share) {
+  const CudaSearch::Rows from = rows_of(share);
+  if (from.bytes == 0) return;
+  const CudaContextGuard guard(gpu_);
+  launch_in(stream_, false, [&] {
+    gpu_.require(gpu_.driver().memcpy_async(to.at, from.at, from.bytes, stream_),
+                 "copying results from one GPU to another");
+  });
+}
+
+void CudaSummation::follow(CudaStream* stream) {
+  if (!under_way_ || stream == stream_) return;
+  const CudaContextGuard guard(gpu_);
+  if (!recorded_) event_.record(stream_);
+  recorded_ = true;
+  event_.make_wait(stream);
+}
+
 void CudaSummation::collect() {
   const CudaContextGuard guard(gpu_);
   launch_in(stream_, false, [&] { search_.collect(stream_); });

@@ -32,7 +32,10 @@ class CudaSummation final : public Summation {
   // After searches over the shares of a run: where the results of a share are in rows, and, when all rows are here, the
   // way from there to the caller's arrays, in the stream of that run.
   CudaSearch::Rows rows_of(const SumRequest::Share& share) const { return search_.rows_of(share); }
+  void send_rows(const CudaSearch::Rows& to, const SumRequest::Share& share);
   void collect();
+  // What is given to a stream from here on comes after the last run.
+  void follow(CudaStream* stream);
   void fetch(void* to, const void* from, std::size_t bytes) const override;
   void wait() override;
   bool can_read(const std::int64_t* list) const override;

@@ -370,5 +370,17 @@ TEST_P(CudaGroupInALongBox, ChangesFromOneGpuToSeveralAndBack) {
   }
 }
 
+// Where nothing acts there is no search, and no results of the one before.
+TEST_P(CudaGroupInALongBox, HasNothingToFindWithoutJ) {
+  const KernelSource source = build_cuda_kernel(Source{"box.pipe", kText}, Options{}, "");
+  Box one(gpus_[0]->gpu(), gpus_[0]->load(source)), several(gpus_[0]->gpu(), group(most())->load(source));
+  std::mt19937_64 ways(5), same_ways(5);
+  EXPECT_EQ(several.step(same_ways, {}), one.step(ways, {}));
+  for (Box* box : {&one, &several}) box->sum.bind("xj", {box->x.data(), Element::Double, 0, 24, 8});
+  const auto found = several.step(same_ways, {});
+  EXPECT_EQ(found, one.step(ways, {}));
+  EXPECT_EQ(std::get<1>(found), std::vector<std::int32_t>(kCount, 0));
+}
+
 }  // namespace
 }  // namespace nbcc
