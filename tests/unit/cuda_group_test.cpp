@@ -11,6 +11,7 @@
 
 #include "jit/build_kernel.h"
 #include "runtime/api/handles.h"
+#include "runtime/api/open_device.h"
 #include "runtime/cuda/cuda_copies.h"
 #include "runtime/error.h"
 #include "runtime/sum/sum.h"
@@ -158,6 +159,11 @@ TEST_F(CudaGroupTest, NamesOfDevices) {
   EXPECT_EQ(cuda_ordinal("cuda:2"), 2);
   EXPECT_FALSE(cuda_ordinal("cuda:0,1"));
   EXPECT_FALSE(cuda_ordinal("cuda:all"));
+  // Of several names with commas between them, as $NBCC_DEVICE has.
+  EXPECT_EQ(first_device_name("cuda:0,2,10"), "cuda:0,2,10");
+  EXPECT_EQ(first_device_name("cuda:0,2,cpu"), "cuda:0,2");
+  EXPECT_EQ(first_device_name("cuda:0,cuda:1"), "cuda:0");
+  EXPECT_EQ(first_device_name("cpu"), "cpu");
 }
 
 }  // namespace
