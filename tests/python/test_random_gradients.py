@@ -35,9 +35,13 @@ class Case:
 
     def by_call(self):
         """dL/d of each argument; of one set that by y is a part of that by x."""
-        call = Call(self.pipeline, list(self.arguments.values()), {}, lambda a, b: a is b)
+        copies = {id(value): value.copy() for value in self.arguments.values()}
+        given = [copies[id(value)] for value in self.arguments.values()]
+        call = Call(self.pipeline, given, {}, lambda a, b: a is b)
         assert call.one_set == self.made.one_set
         values = dict(zip([field.name for field in call.outputs], call.run({})))
+        for value in given:  # derivatives are those of the numbers that were summed
+            value[...] = 0 if value.dtype.kind == "i" else 0.7 * value + 0.1
         given = dict(zip(self.made.outputs, self.weights))
         by = [name for name, value in self.arguments.items() if value.dtype.kind == "f"]
         found = call.gradients({}, values, given, by)

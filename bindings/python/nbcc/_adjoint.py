@@ -3,11 +3,14 @@ and `_jax` stand on it. Derivatives are the library's, by `nbcc_adjoint_text`.""
 
 from __future__ import annotations
 
+import array
 import ctypes
 import os
 import sys
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+from . import _arrays
+from ._arrays import library_of, ndarray
 from ._call import OPTIONS
 from ._errors import ErrorPlace, decode
 from ._handles import INPUT_I, INPUT_J, INPUT_PAIR, PARAM, Field
@@ -106,6 +109,43 @@ class Adjoints:
         return self.get("forward", of)
 
 
+def _copied(value: Any, copies: Dict[int, Any], tensors: bool = False) -> Any:
+    """The value with copies of all arrays in it that may be written; an array that is given twice stays one. JAX's never
+    change, nor do nbcc.Lists and nbcc.Rows. PyTorch's own graph minds its tensors, but not those among options."""
+    if value is None or isinstance(value, (int, float, str, bytes, slice, range)):
+        return value
+    if id(value) in copies:
+        return copies[id(value)][1]
+    made = value
+    torch = sys.modules.get("torch")
+    if isinstance(value, (list, tuple)):
+        made = [_copied(one, copies, tensors) for one in value]
+        made = made if isinstance(value, list) else tuple(made)
+    elif torch is not None and isinstance(value, torch.Tensor):
+        made = value.detach().clone() if tensors else value
+    elif isinstance(value, ndarray):
+        made = value.copy()
+    elif hasattr(value, "indptr") and hasattr(value, "indices"):
+        if getattr(value, "format", "csr") == "csr":
+            made = (_copied(value.indptr, copies, tensors), _copied(value.indices, copies, tensors))
+    elif isinstance(value, array.array):
+        made = value[:]
+    elif library_of(value) not in ("jax", "jaxlib"):
+        made = _copied_array(value)
+    copies[id(value)] = (value, made)  # the value too, so that no other gets its id
+    return made
+
+
+def _copied_array(value: Any) -> Any:
+    """Of a buffer, or an array of another library; else the value."""
+    try:
+        memoryview(value)
+    except TypeError:
+        is_array = hasattr(value, "__array__") or hasattr(value, "__cuda_array_interface__")
+        return value.copy() if is_array and hasattr(value, "copy") else value
+    return value if _arrays.numpy is None else _arrays.numpy.array(value)
+
+
 class Call:
     """A call that is to be differentiated: what was given, by the names of fields, and how it is to be run."""
 
@@ -121,7 +161,10 @@ class Call:
                 raise TypeError(
                     f"{family.name}(): {name}= cannot be given where derivatives are taken; detach the inputs"
                 )
-        values = pipeline._match(arrays, named)
+        # Derivatives come later, of the numbers as they are now.
+        copies: Dict[int, Any] = {}
+        values = [_copied(value, copies) for value in pipeline._match(arrays, named)]
+        self.options = {name: _copied(value, copies, tensors=True) for name, value in self.options.items()}
         self.values = {family.fields[k].name: values[k] for k in family.arguments.values()}
         wanted = pipeline._wanted(self.options.pop("outputs", None))
         self.wanted = [field for _, field in wanted]
