@@ -106,6 +106,7 @@ ParticleSum::ParticleSum(const std::string& pipeline_file, const KernelChoice& c
   std::vector<Field> fields = pipeline.fields();
   Sum sum(pipeline);
   sum.pairs(nbcc_pairs(choice.pairs));
+  sum.clamp(choice.clamp);
   state_.reset(new State{std::move(device), std::move(pipeline), std::move(fields), {}, std::move(sum), {}, {}, {}});
   if (const CudaDevice* const gpu = first_gpu(*state_->device.get()->device)) state_->on_device.emplace(gpu->gpu());
   for (const Field& field : state_->fields) {

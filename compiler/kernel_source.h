@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/field.h"
+#include "compiler/index_check.h"
 
 namespace nbcc {
 
@@ -65,6 +66,8 @@ constexpr LaunchNumber kLaunchNumbers[] = {
 
 // Of the text that searches.
 constexpr LaunchConfig kSearchLaunch{128, 1, 640, 8, 1};
+// Of the text that checks the indices of tables.
+constexpr LaunchConfig kIndexLaunch{128, 1, 128, 8, 1};
 // Of the text of listed pairs.
 constexpr LaunchConfig kPairLaunch{128, 1, 128, 8, 1};
 
@@ -121,16 +124,18 @@ struct KernelSource {
   // What sums over lists of the caller and leaves pairs out: compiled when it is asked for. CUDA: of lists alone, and
   // those of listed pairs have a text of their own.
   std::string list_text, pair_text;
-  std::string target;  // "cpu-avx2", "cuda-sm_90", ...; with the compile options that are not in the text
-  int lanes = 1;       // elements that one vector of the kernel holds; columns are padded to a multiple
-  int tile = 1;        // j-particles whose terms are summed in working precision before they join the double sum
-  int i_block = 1;     // i-particles that one pass of the kernel holds in registers
+  std::string index_text;  // CUDA: what checks the indices of tables; empty where there are none to check
+  std::string target;      // "cpu-avx2", "cuda-sm_90", ...; with the compile options that are not in the text
+  int lanes = 1;           // elements that one vector of the kernel holds; columns are padded to a multiple
+  int tile = 1;            // j-particles whose terms are summed in working precision before they join the double sum
+  int i_block = 1;         // i-particles that one pass of the kernel holds in registers
   std::vector<Column> i_columns, j_columns;  // packed columns, then derived ones
   std::vector<Column> pair_columns;          // of inputs that pairs have which the caller lists
   std::vector<FieldLayout> fields;           // in order of declaration
   int params = 0;                            // components of params that are handed over as doubles; the first ones
   int table_params = 0;                      // ... and of those that tables are made of
   std::vector<PlacedTable> tables;
+  IndexChecks index_checks;           // of these
   int outputs = 0;                    // components of all outputs, and accumulators beside them
   std::vector<Reduction> reductions;  // per output component, and behind these of accumulators that are no outputs
   std::vector<int> references;        // of a Weighted one: where its Reference is; else -1
@@ -203,8 +208,12 @@ using nbcc_locate_function = void (*)(const nbcc_kernel_arguments*, std::int64_t
 // cell, behind the reach, a reduced basis of its lattice: nine numbers, the shortest vector's first. NaN are those of
 // vectors that span no volume.
 using nbcc_extent_function = void (*)(const nbcc_kernel_arguments*, double* extent);
+// Of particles (or listed pairs) [begin, end): widens the ranges of the numbers that their side has among IndexChecks.
+using nbcc_indices_function = void (*)(const nbcc_kernel_arguments*, std::int64_t begin, std::int64_t end,
+                                       nbcc_index_range* ranges);
 }
 // Exported by the text: nbcc_prepare_i, nbcc_prepare_j, nbcc_interact, nbcc_finish (all four, always); with a
 // SearchLayout nbcc_locate_i, nbcc_locate_j, nbcc_extent and nbcc_interact_numbered, which is nbcc_interact for
-// particles with numbers and leaves positions in `arg`. The text of lists has no nbcc_interact, but
+// particles with numbers and leaves positions in `arg`; with IndexChecks nbcc_indices_i, nbcc_indices_j and
+// nbcc_indices_pair. The text of lists has no nbcc_interact, but
 // nbcc_interact_numbered and the same for sums that leave pairs out, nbcc_interact_but.

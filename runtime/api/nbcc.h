@@ -399,6 +399,7 @@ typedef struct nbcc_run_options {
                      waits for what other (blocking) streams were given before, so that arrays which the caller's kernels
                      have just written in the default stream are read when they are ready */
   nbcc_part part; /* of a sum whose j come in several runs */
+  int clamp; /* 0: an index that leads out of a table is NBCC_ERROR_USAGE, see below; 1: it finds the nearest end */
 } nbcc_run_options;
 
 /* Sums over all j for the chosen i. options may be null: all i, overwritten.

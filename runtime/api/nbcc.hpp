@@ -332,6 +332,13 @@ class Sum {
     return *this;
   }
 
+  // True: in the runs from now on an index that leads out of a table finds its nearest end; false, as at first: it is
+  // an Error that names the index, the particle, the value and the table.
+  Sum& clamp(bool on) {
+    clamp_ = on ? 1 : 0;
+    return *this;
+  }
+
   // Sums over all j: for all i, for a range of i, for the i of a list (in any order, each at most once). The results of
   // particle k stand at k in the outputs, whichever i are asked for.
   Sum& run() { return start(0, -1, nullptr, 0); }
@@ -343,7 +350,7 @@ class Sum {
   Sum& accumulate(std::span<const std::int64_t> i_list) { return start_list(i_list, 1); }
   // One of the runs that are one sum, whose j come in parts; see nbcc_part.
   Sum& run_part(nbcc_part part) {
-    const nbcc_run_options options{sizeof(nbcc_run_options), 0, -1, nullptr, 0, stream_, part};
+    const nbcc_run_options options{sizeof(nbcc_run_options), 0, -1, nullptr, 0, stream_, part, clamp_};
     return call(nbcc_sum_run, &options);
   }
   // The same with a list of `count` indices in memory of the GPU, which are used as they are, unchecked.
@@ -360,7 +367,8 @@ class Sum {
     return *this;
   }
   Sum& start(std::int64_t begin, std::int64_t count, const std::int64_t* list, int accumulate) {
-    const nbcc_run_options options{sizeof(nbcc_run_options), begin, count, list, accumulate, stream_, NBCC_WHOLE};
+    const nbcc_run_options options{
+        sizeof(nbcc_run_options), begin, count, list, accumulate, stream_, NBCC_WHOLE, clamp_};
     return call(nbcc_sum_run, &options);
   }
   Sum& start_list(std::span<const std::int64_t> list, int accumulate) {
@@ -385,6 +393,7 @@ class Sum {
 
   std::vector<Field> fields_;
   void* stream_ = nullptr;
+  int clamp_ = 0;
   std::unique_ptr<nbcc_sum, detail::Close> handle_;
 };
 

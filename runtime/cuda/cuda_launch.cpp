@@ -132,6 +132,7 @@ void CudaLauncher::launch(const CudaPiece& piece, CudaStream* stream) {
   run.first = piece.first ? 1 : 0;
   run.last = piece.last ? 1 : 0;
   launch(unsigned(ceil_div(piece.ni, i_per_block())), unsigned(splits_of(piece.nj)), stream);
+  index_checks_.launch(stream, capturing_);
 }
 
 void CudaLauncher::launch(unsigned blocks, unsigned splits, CudaStream* stream) {

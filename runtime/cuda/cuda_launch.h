@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "runtime/cuda/cuda_arguments.h"
+#include "runtime/cuda/cuda_indices.h"
 #include "runtime/cuda/cuda_kernel.h"
 #include "runtime/cuda/cuda_left_out.h"
 #include "runtime/cuda/cuda_memory.h"
@@ -55,6 +56,7 @@ class CudaLauncher {
       : kernel_(kernel), arguments_(kernel.source), partial_(kernel.gpu()), arrived_(kernel.gpu()) {}
 
   CudaArguments& arguments() { return arguments_; }
+  CudaIndexChecks& index_checks() { return index_checks_; }
 
   // Numbers of the launch configuration that the caller chooses from now on; zeros leave the choice.
   void set_overrides(const LaunchConfig& overrides);
@@ -96,6 +98,7 @@ class CudaLauncher {
   int j_splits_ = 1;
   bool capturing_ = false;
   CudaBuffer partial_, arrived_;
+  CudaIndexChecks index_checks_{kernel_, arguments_};
 };
 
 }  // namespace nbcc

@@ -77,9 +77,11 @@ CudaSummation::~CudaSummation() {
 }
 
 void CudaSummation::wait() {
-  if (!under_way_) return;
-  const CudaContextGuard guard(gpu_);
-  wait_for_work();
+  if (under_way_) {
+    const CudaContextGuard guard(gpu_);
+    wait_for_work();
+  }
+  launcher_.index_checks().report();
 }
 
 void CudaSummation::wait_for_work() {
@@ -189,6 +191,9 @@ void CudaSummation::run(const SumRequest& request, CudaWhole* whole) {
   if (capturing != 0 && !request.may_be_captured)
     throw DeviceError("batches that are searched, each by itself, cannot be captured");
   launcher_.set_capturing(capturing != 0);
+  // What runs before have found, or a graph that the caller has launched since.
+  if (capturing == 0) launcher_.index_checks().report();
+  launcher_.index_checks().begin(request, capturing != 0);
   leave_out(request, !whole, capturing != 0);
   if (request.binding != binding_) bind(request);
   send_tables(request, capturing != 0);
@@ -308,6 +313,7 @@ void CudaSummation::run_whole(const SumRequest& request, CudaWhole& whole, bool 
     all.i_list = send ? send_list(request, stream) : reinterpret_cast<std::uintptr_t>(request.i_list);
     accumulate_outputs(request);
     whole.run(request, all, stream, capturing);
+    launcher_.index_checks().launch(stream, capturing);
   });
 }
 

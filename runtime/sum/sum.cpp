@@ -336,6 +336,7 @@ SumRequest SumState::request_of(const RunChoice& choice, std::int64_t ni, std::i
   request.i_count = choice.i_count < 0 ? ni - choice.i_begin : choice.i_count;
   request.i_list = choice.i_list;
   request.accumulate = choice.accumulate;
+  request.check_indices = !choice.clamp && !kernel_->source.index_checks.checks.empty();
   request.j_part = choice.part;
   request.stream = choice.stream;
   request.left_out = left_out_.get();
@@ -363,6 +364,7 @@ void SumState::run(const RunChoice& choice) {
   const std::vector<double> table = table_of_params();
   request.params_of_groups = table;
   if (request.i_count == 0) return void(i_in_parts_ = goes_on);
+  if (request.check_indices) summation_->check_indices(request);
   // Where a run fails nothing holds any more.
   request_.reuse = JReuse::None;
   went_nearest_ = false;

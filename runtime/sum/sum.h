@@ -23,6 +23,7 @@ struct RunChoice {
   std::int64_t i_begin = 0, i_count = -1;  // i_count < 0: all from i_begin on
   const std::int64_t* i_list = nullptr;    // i_count indices, each at most once
   bool accumulate = false;
+  bool clamp = false;      // indices that lead out of a table find its nearest end; else they are errors
   void* stream = nullptr;  // of a GPU
   JPart part = JPart::Whole;
 };

@@ -62,6 +62,8 @@ class RunOptions(ctypes.Structure):
         ("i_list", c_void_p),
         ("accumulate", c_int),
         ("stream", c_void_p),
+        ("part", c_int),
+        ("clamp", c_int),
     ]
 
 
