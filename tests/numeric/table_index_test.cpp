@@ -16,6 +16,7 @@
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/device_array.h"
+#include "tests/support/on_gpu.h"
 #include "tests/support/random_source.h"
 
 namespace nbcc::test {
@@ -62,7 +63,9 @@ struct Device {
   const CudaGpu* gpu = nullptr;  // that arrays are on
   std::string name;
 };
-void on_every_device(const std::function<void(const Device&)>& test) {
+using Test = std::function<void(const Device&)>;
+
+void on_every_device(const Test& test) {
   CpuDevice cpu(2, runnable_isas().back(), make_cpu_toolchain(), "", "");
   test({cpu, [](const Pipeline& p, const Options& o) { return build_cpu_kernel(p, o, runnable_isas().back(), ""); },
         nullptr, "cpu"});
@@ -93,118 +96,113 @@ Particles some(std::int64_t n) {
 
 const std::string kBeyond = "ti is 3 for i-particle 123, but table 'e' of pipeline 'p' (line 5) has 3 rows, 0 to 2";
 
-TEST(TableIndices, OfEveryKindOfRunAreChecked) {
+void check_every_kind_of_run(const Device& on) {
   const Pipeline pipeline = parse({"p.pipe", std::string(kTypes) + "if (d * d < rc * rc) s += e[ti][tj];"});
-  on_every_device([&](const Device& on) {
-    const auto kernel = on.device.load(on.build(pipeline, {}));
-    Particles all = some(300);
-    all.of["ti"][123] = 3;
-    const Indices zeros(300), one_group{0, 300}, one_range{0, 1}, begin{0}, end{300};
-    for (const int kind : {0, 1, 2, 3, 4, 5}) {
-      SumState sum(kernel);
-      all.of["s"].assign(300, -77);
-      all.bind(sum, on.gpu);
-      RunChoice choice;
-      Indices list{5, 123, 7}, first(301), j(300);
-      std::iota(first.begin(), first.end(), 0);
-      std::iota(j.begin(), j.end(), 0);
-      if (kind == 1) sum.set_pairs(PairChoice::Cutoff);
-      if (kind == 2) sum.set_batches(1, 300, zeros.data(), 300, zeros.data());
-      if (kind == 3) sum.set_listed_pairs(300, first.data(), 300, j.data());
-      if (kind == 4) choice.i_list = list.data(), choice.i_count = 3;
-      if (kind == 5)
-        sum.set_lists(ListArrays{.groups = 1,
-                                 .ranges = 1,
-                                 .i_first = one_group.data(),
-                                 .range_first = one_range.data(),
-                                 .j_begin = begin.data(),
-                                 .j_end = end.data(),
-                                 .j_count = 300});
-      const std::string what = on.name + ", kind " + std::to_string(kind);
-      EXPECT_TRUE(message_of(sum, choice).starts_with(kBeyond)) << what << ": " << message_of(sum, choice);
-      if (!on.gpu) {
-        EXPECT_EQ(all.of["s"], Values(300, -77)) << what << ": outputs are written";
-      }
-      EXPECT_EQ(
-          message_of(sum,
-                     {.i_begin = 0, .i_count = choice.i_count < 0 ? -1 : 3, .i_list = choice.i_list, .clamp = true}),
-          "")
-          << what;
-      if (kind > 1) continue;
-      EXPECT_EQ(message_of(sum, {.i_begin = 0, .i_count = 123}), "") << what << ": it is not chosen";
-      EXPECT_NE(message_of(sum, {.i_begin = 100, .i_count = 30}), "") << what;
+  const auto kernel = on.device.load(on.build(pipeline, {}));
+  Particles all = some(300);
+  all.of["ti"][123] = 3;
+  const Indices zeros(300), one_group{0, 300}, one_range{0, 1}, begin{0}, end{300};
+  for (const int kind : {0, 1, 2, 3, 4, 5}) {
+    SumState sum(kernel);
+    all.of["s"].assign(300, -77);
+    all.bind(sum, on.gpu);
+    RunChoice choice;
+    Indices list{5, 123, 7}, first(301), j(300);
+    std::iota(first.begin(), first.end(), 0);
+    std::iota(j.begin(), j.end(), 0);
+    if (kind == 1) sum.set_pairs(PairChoice::Cutoff);
+    if (kind == 2) sum.set_batches(1, 300, zeros.data(), 300, zeros.data());
+    if (kind == 3) sum.set_listed_pairs(300, first.data(), 300, j.data());
+    if (kind == 4) choice.i_list = list.data(), choice.i_count = 3;
+    if (kind == 5)
+      sum.set_lists(ListArrays{.groups = 1,
+                               .ranges = 1,
+                               .i_first = one_group.data(),
+                               .range_first = one_range.data(),
+                               .j_begin = begin.data(),
+                               .j_end = end.data(),
+                               .j_count = 300});
+    const std::string what = on.name + ", kind " + std::to_string(kind);
+    EXPECT_TRUE(message_of(sum, choice).starts_with(kBeyond)) << what << ": " << message_of(sum, choice);
+    if (!on.gpu) {
+      EXPECT_EQ(all.of["s"], Values(300, -77)) << what << ": outputs are written";
     }
-  });
+    EXPECT_EQ(
+        message_of(sum, {.i_begin = 0, .i_count = choice.i_count < 0 ? -1 : 3, .i_list = choice.i_list, .clamp = true}),
+        "")
+        << what;
+    if (kind > 1) continue;
+    EXPECT_EQ(message_of(sum, {.i_begin = 0, .i_count = 123}), "") << what << ": it is not chosen";
+    EXPECT_NE(message_of(sum, {.i_begin = 100, .i_count = 30}), "") << what;
+  }
 }
+TEST(TableIndices, OfEveryKindOfRunAreChecked) { on_every_device(check_every_kind_of_run); }
 
-TEST(TableIndices, OfJArePartsToo) {
+void check_j(const Device& on) {
   const Pipeline pipeline = parse({"p.pipe", std::string(kTypes) + "if (tj >= 0) s += e[ti][tj];"});
-  on_every_device([&](const Device& on) {
-    SumState sum(on.device.load(on.build(pipeline, {})));
-    Particles all = some(100);
-    all.of["tj"][40] = -1;
-    all.bind(sum, on.gpu);
-    EXPECT_EQ(message_of(sum), "") << on.name << ": padding";
-    all.of["tj"][41] = 7;
-    all.bind(sum, on.gpu);
-    EXPECT_TRUE(
-        message_of(sum).starts_with("tj is 7 for j-particle 41, but table 'e' of pipeline 'p' (line 5) has 3 "
-                                    "columns, 0 to 2"))
-        << on.name;
-    // Kept j are checked when they are read.
-    sum.keep_j(true);
-    EXPECT_NE(message_of(sum), "") << on.name;
-    EXPECT_EQ(message_of(sum, {.clamp = true}), "") << on.name;
-    EXPECT_NE(message_of(sum), "") << on.name;
-    for (const JPart part : {JPart::First, JPart::Last}) EXPECT_NE(message_of(sum, {.part = part}), "") << on.name;
-  });
+  SumState sum(on.device.load(on.build(pipeline, {})));
+  Particles all = some(100);
+  all.of["tj"][40] = -1;
+  all.bind(sum, on.gpu);
+  EXPECT_EQ(message_of(sum), "") << on.name << ": padding";
+  all.of["tj"][41] = 7;
+  all.bind(sum, on.gpu);
+  EXPECT_TRUE(
+      message_of(sum).starts_with("tj is 7 for j-particle 41, but table 'e' of pipeline 'p' (line 5) has 3 "
+                                  "columns, 0 to 2"))
+      << on.name;
+  // Kept j are checked when they are read.
+  sum.keep_j(true);
+  EXPECT_NE(message_of(sum), "") << on.name;
+  EXPECT_EQ(message_of(sum, {.clamp = true}), "") << on.name;
+  EXPECT_NE(message_of(sum), "") << on.name;
+  for (const JPart part : {JPart::First, JPart::Last}) EXPECT_NE(message_of(sum, {.part = part}), "") << on.name;
 }
+TEST(TableIndices, OfJArePartsToo) { on_every_device(check_j); }
 
-TEST(TableIndices, OfBothParticlesAreSums) {
+void check_sums(const Device& on) {
   const Pipeline pipeline = parse({"p.pipe",
                                    "input_i int ti; input_j int tj; param real e[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};\n"
                                    "output(sum) double s; s += e[ti * 3 + tj];"});
-  on_every_device([&](const Device& on) {
-    SumState sum(on.device.load(on.build(pipeline, {})));
-    Particles all;
-    all.of = {{"ti", {0, 2, 1}}, {"tj", {0, 1, 2, 2}}, {"s", {0, 0, 0}}};
-    all.bind(sum, on.gpu);
-    EXPECT_EQ(message_of(sum), "") << on.name;
-    all.of["tj"][3] = 3;
-    all.bind(sum, on.gpu);
-    EXPECT_TRUE(message_of(sum).starts_with(
-        "ti * 3 + tj is 9 for i-particle 1 (ti * 3 = 6) and j-particle 3 (tj = 3), but table 'e' of pipeline 'p' (line "
-        "2) has 9 elements, 0 to 8"))
-        << on.name << ": " << message_of(sum);
-  });
+  SumState sum(on.device.load(on.build(pipeline, {})));
+  Particles all;
+  all.of = {{"ti", {0, 2, 1}}, {"tj", {0, 1, 2, 2}}, {"s", {0, 0, 0}}};
+  all.bind(sum, on.gpu);
+  EXPECT_EQ(message_of(sum), "") << on.name;
+  all.of["tj"][3] = 3;
+  all.bind(sum, on.gpu);
+  EXPECT_TRUE(message_of(sum).starts_with(
+      "ti * 3 + tj is 9 for i-particle 1 (ti * 3 = 6) and j-particle 3 (tj = 3), but table 'e' of pipeline 'p' (line "
+      "2) has 9 elements, 0 to 8"))
+      << on.name << ": " << message_of(sum);
 }
+TEST(TableIndices, OfBothParticlesAreSums) { on_every_device(check_sums); }
 
-TEST(TableIndices, OfListedPairsOfParamsAndInFinish) {
+void check_other_indices(const Device& on) {
   const Pipeline pipeline =
       parse({"p.pipe",
              "input_i real xi; input_i int ki; input_j real xj; input_pair int kind; param int n = 0;\n"
              "param real e[2] = {1, 2}; param real f[3] = {1, 2, 3};\n"
              "output(sum) double s; s += e[kind] * (xj - xi) * f[n];\nvoid finish() { s = s + f[ki]; }"});
-  on_every_device([&](const Device& on) {
-    SumState sum(on.device.load(on.build(pipeline, {})));
-    Particles all;
-    all.of = {{"xi", {1, 2}}, {"ki", {0, 2}}, {"xj", {3, 4}}, {"kind", {0, 1, 1}}, {"s", {0, 0}}};
-    const Indices first{0, 2, 3}, j{0, 1, 1};
-    sum.set_listed_pairs(2, first.data(), 3, j.data());
-    all.bind(sum, on.gpu);
-    EXPECT_EQ(message_of(sum), "") << on.name;
-    sum.set_param("n", Values{5});
-    EXPECT_NE(message_of(sum).find("n is 5 for i-particle"), std::string::npos) << on.name;
-    sum.set_param("n", Values{2});
-    all.of["kind"][2] = 2;
-    all.bind(sum, on.gpu);
-    EXPECT_TRUE(message_of(sum).starts_with("kind is 2 for listed pair 2, but table 'e'")) << on.name;
-    all.of["kind"][2] = 0;
-    all.of["ki"][1] = -4;
-    all.bind(sum, on.gpu);
-    EXPECT_TRUE(message_of(sum).starts_with("ki is -4 for i-particle 1, but table 'f'")) << on.name;
-  });
+  SumState sum(on.device.load(on.build(pipeline, {})));
+  Particles all;
+  all.of = {{"xi", {1, 2}}, {"ki", {0, 2}}, {"xj", {3, 4}}, {"kind", {0, 1, 1}}, {"s", {0, 0}}};
+  const Indices first{0, 2, 3}, j{0, 1, 1};
+  sum.set_listed_pairs(2, first.data(), 3, j.data());
+  all.bind(sum, on.gpu);
+  EXPECT_EQ(message_of(sum), "") << on.name;
+  sum.set_param("n", Values{5});
+  EXPECT_NE(message_of(sum).find("n is 5 for i-particle"), std::string::npos) << on.name;
+  sum.set_param("n", Values{2});
+  all.of["kind"][2] = 2;
+  all.bind(sum, on.gpu);
+  EXPECT_TRUE(message_of(sum).starts_with("kind is 2 for listed pair 2, but table 'e'")) << on.name;
+  all.of["kind"][2] = 0;
+  all.of["ki"][1] = -4;
+  all.bind(sum, on.gpu);
+  EXPECT_TRUE(message_of(sum).starts_with("ki is -4 for i-particle 1, but table 'f'")) << on.name;
 }
+TEST(TableIndices, OfListedPairsOfParamsAndInFinish) { on_every_device(check_other_indices); }
 
 // A captured run finds it while the graph runs; the next run that is not captured says so.
 TEST(TableIndices, OfCapturedRunsAreReportedLater) {
@@ -328,6 +326,17 @@ TEST(TableIndices, OfRandomPipelinesAreNeverWrongWithoutAWord) {
   EXPECT_GT(refused, 50);
   EXPECT_GT(passed, 50);
   EXPECT_LT(unchecked, 160) << "of 336";
+}
+
+// ---- on a GPU -------------------------------------------------------------------------------------------------------
+
+class TableIndicesOnGpu : public OnGpu {};
+
+TEST_F(TableIndicesOnGpu, AreCheckedAlike) {
+  for (const CudaGpu* const arrays_on : {static_cast<const CudaGpu*>(nullptr), &gpu()})
+    for (const auto& test : {check_every_kind_of_run, check_j, check_sums, check_other_indices})
+      test({*device_, [](const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); }, arrays_on,
+            "gpu"});
 }
 
 }  // namespace
