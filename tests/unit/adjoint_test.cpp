@@ -9,6 +9,7 @@
 
 #include "compiler/ir/interpret.h"
 #include "compiler/source/parse.h"
+#include "tests/support/random_smooth.h"
 
 namespace nbcc {
 namespace {
@@ -270,6 +271,19 @@ TEST(adjoint, by_the_elements_of_a_table_that_finish_reads) {
             14);
   EXPECT_EQ(compared("real w = e[ki][0]; s += w * xj; void finish() { if (w > 1.0) s = s * w; else s = s * t[1]; }"),
             14);
+}
+
+TEST(adjoint, of_random_pipelines_is_that_of_differences) {
+  for (std::uint64_t seed = 0; seed < 80; ++seed) {
+    const std::string text = test::random_smooth_text(seed);
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + text);
+    Case(text, 3, 4).compare(AdjointSide::I);
+    Case(text, 3, 4).compare(AdjointSide::J);
+    Case one_set(text, 4, 4);
+    for (const char* const name : {"x", "v", "k"}) one_set.set_same(name + std::string("i"), name + std::string("j"));
+    one_set.compare(AdjointSide::OneSet);
+    if (testing::Test::HasFailure()) break;  // one text is enough
+  }
 }
 
 TEST(adjoint, of_an_adjoint_is_the_second_derivative) {
