@@ -143,12 +143,19 @@ void CudaSummation::fetch(void* to, const void* from, std::size_t bytes) const {
   gpu_.synchronize(nullptr);
 }
 
-void CudaSummation::run(const SumRequest& request, Neighbours neighbours) {
-  if (neighbours.must && kernel_.source.search_text.empty())
+void CudaSummation::check_must_search(const SumRequest& request) const {
+  if (kernel_.source.search_text.empty())
     throw UsageError(fmt::format("pairs = cutoff: the code of pipeline '{}' for this GPU has no search for neighbours",
                                  kernel_.source.pipeline));
-  if (neighbours.must && request.j_part != JPart::Whole)
+  if (request.j_part != JPart::Whole)
     throw UsageError("part: on a GPU a sum in parts is over all pairs, and pairs = cutoff asks for a search");
+  if (CudaSearch::is_too_large(request.i_count, request.nj))
+    throw UsageError(fmt::format("pairs = cutoff: on a GPU a search takes at most {} i- and j-particles, got {} and {}",
+                                 CudaSearch::kMostParticles, request.i_count, request.nj));
+}
+
+void CudaSummation::run(const SumRequest& request, Neighbours neighbours) {
+  if (neighbours.must) check_must_search(request);
   if (request.j_part != JPart::Whole || !will_search(request, neighbours)) return run(request, AllPairs{});
   run(request, &search_);
 }
