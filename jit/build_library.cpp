@@ -200,7 +200,8 @@ LibraryFiles build_library(const LibraryRequest& request) {
         link_shared_library({std::move(objects),
                              request.file_name,
                              kRuntimeSoname,
-                             {"nbcc_image_run", "nbcc_last_error", "nbcc_pipeline_from_image", "nbcc_sum_bind_arrays"},
+                             {"nbcc_image_run", "nbcc_last_error", "nbcc_last_warning", "nbcc_pipeline_from_image",
+                              "nbcc_sum_bind_arrays"},
                              request.rpath});
   }
   return result;

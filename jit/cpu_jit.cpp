@@ -132,6 +132,7 @@ class ClangToolchain : public CpuToolchain {
     find_if_there("nbcc_locate_i", code->locate_i);
     find_if_there("nbcc_locate_j", code->locate_j);
     find_if_there("nbcc_extent", code->extent);
+    find_if_there("nbcc_within", code->within);
     find_if_there("nbcc_interact", code->interact);
     find_if_there("nbcc_interact_numbered", code->interact_numbered);
     find_if_there("nbcc_interact_but", code->interact_but);
@@ -150,7 +151,7 @@ std::string cpu_object(const KernelSource& source, const std::string& prefix) {
   ClangJob job = job_of(source);
   job.arguments += " -fvisibility=hidden";
   for (const char* function : {"prepare_i", "prepare_j", "interact", "interact_numbered", "interact_but", "finish",
-                               "locate_i", "locate_j", "extent"})
+                               "locate_i", "locate_j", "extent", "within"})
     job.arguments += fmt::format(" -Dnbcc_{}={}_{}", function, prefix, function);
   return compile_in_memory(job);
 }

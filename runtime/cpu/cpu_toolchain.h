@@ -16,6 +16,7 @@ struct CpuCode {
   // Null where nothing is known of neighbours.
   nbcc_locate_function locate_i = nullptr, locate_j = nullptr;
   nbcc_extent_function extent = nullptr;
+  nbcc_within_function within = nullptr;
   nbcc_interact_function interact_numbered = nullptr;
   nbcc_interact_function interact_but = nullptr;  // of the text of lists, which has no `interact`
 };

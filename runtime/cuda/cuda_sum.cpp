@@ -12,6 +12,7 @@
 
 #include "fmt/format.h"
 #include "runtime/error.h"
+#include "runtime/sum/formula.h"
 
 namespace nbcc {
 namespace {
@@ -28,10 +29,10 @@ constexpr double kLargeShare = 0.1;
 // What share of a box is within reach, if params tell; else 0.
 double share_within(const SearchLayout& search, std::span<const double> params) {
   constexpr double kPi = std::numbers::pi;
-  const auto value = [&](const std::optional<SearchLayout::Number>& number) {
-    return !number ? 0 : std::abs(number->param < 0 ? number->constant : params[std::size_t(number->param)]);
+  const auto value = [&](const Formula& formula) {
+    return formula.steps.empty() ? 0 : std::abs(evaluate(formula, params));
   };
-  const double reach = value(search.uniform_reach);
+  const double reach = value(search.reach_uniform);
   double share = search.axes == 1   ? 2 * reach
                  : search.axes == 2 ? kPi * reach * reach
                                     : 4 * kPi / 3 * std::pow(reach, 3);

@@ -119,7 +119,7 @@ KernelSource emit_cpu(const Pipeline& given, const Options& options, Isa isa, co
   std::string locate;
   if (neighbourhood && can_locate(*neighbourhood, plan)) {
     source.search = search_layout(*neighbourhood);
-    locate = cpu_locate(*neighbourhood, plan, scalars);
+    locate = cpu_locate(*neighbourhood, plan, scalars, vectors, expressions);
   }
   const std::string more = body.functions();
   holes["finish"] = nowhere_statements(pipeline, plan, scalars) + finish_statements(pipeline, plan, scalars);
