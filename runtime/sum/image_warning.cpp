@@ -123,13 +123,14 @@ double shortest_lattice_vector(const std::array<double, 9>& cell) {
     shorter = false;
     for (std::size_t k = 0; k < 3; ++k) {
       const std::size_t a = (k + 1) % 3, b = (k + 2) % 3;
+      const auto replace = [&](const Vector& tried) {
+        if (dot(tried, tried) < length2(k) * (1 - 1e-12)) v[k] = tried, shorter = true;
+      };
       for (const std::size_t other : {a, b})
-        if (length2(other) <= length2(k))
-          v[k] = plus(v[k], -std::nearbyint(dot(v[k], v[other]) / length2(other)), v[other]);
+        replace(plus(v[k], -std::nearbyint(dot(v[k], v[other]) / length2(other)), v[other]));
       const Vector now = v[k];
       for (int n = 0; n < 9; ++n) {
-        const Vector tried = plus(plus(now, n / 3 - 1, v[a]), n % 3 - 1, v[b]);
-        if (dot(tried, tried) < length2(k) * (1 - 1e-12)) v[k] = tried, shorter = true;
+        replace(plus(plus(now, n / 3 - 1, v[a]), n % 3 - 1, v[b]));
       }
     }
   }
