@@ -47,6 +47,16 @@ void run_with_progress(ParticleSum& sum, std::int64_t ni, const std::string& dev
   }
 }
 
+// What the results lack, on standard error: standard output may have them.
+void show_warnings(const ParticleSum& sum, const ParticleSource& particles) {
+  std::vector<std::string> warnings = sum.warnings();
+  for (const ParticleSide& side : {particles.i(), particles.j()}) {
+    std::string of_box = sum.box_warning(*side.table, side.path);
+    if (!of_box.empty() && std::ranges::find(warnings, of_box) == warnings.end()) warnings.push_back(std::move(of_box));
+  }
+  for (const std::string& warning : warnings) fmt::print(stderr, "nbcc: warning: {}\n", warning);
+}
+
 // Of a param, in a file's attributes.
 constexpr std::size_t kMostShown = 64;
 
@@ -221,6 +231,7 @@ void run_run(RunOptions options, const std::string& command_line) {
   if (options.update) check_update(i_table, options);
   sum.bind(particles.bind(sum.inputs()), i_table.rows, particles.j().table->rows);
   run_with_progress(sum, i_table.rows, options.kernel.device);
+  show_warnings(sum, particles);
   // Standard output may have the results.
   if (options.statistics)
     fmt::print(stderr, "{}", options.json ? json_of(sum.statistics()).dump(2) + "\n" : text_of(sum.statistics()));

@@ -74,8 +74,10 @@ KernelSource build_cpu_kernel(const Pipeline& pipeline, const Options& options, 
                               const std::string& dump_folder) {
   // The neighbours are proved of the text as it stands: the passes turn guards and roots into what is fast.
   const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
-  KernelSource kernel = emit_cpu(optimize_and_dump(pipeline, options, cpu_target(isa), dump_folder), options, isa,
-                                 proof.neighbourhood ? &*proof.neighbourhood : nullptr, find_table_indices(pipeline));
+  const Neighbourhood* const neighbourhood = proof.neighbourhood ? &*proof.neighbourhood : nullptr;
+  const Pipeline compared = neighbourhood ? with_within(pipeline, *neighbourhood) : pipeline;
+  KernelSource kernel = emit_cpu(optimize_and_dump(compared, options, cpu_target(isa), dump_folder), options, isa,
+                                 neighbourhood, find_table_indices(pipeline));
   describe_neighbours(kernel, pipeline, proof);
   add_nearest(kernel, pipeline, [&](const Pipeline& bounded) { return build_cpu_kernel(bounded, options, isa, ""); });
   dump(dump_folder, fmt::format("{}.{}.cpp", pipeline.name, kernel.target), kernel.text);

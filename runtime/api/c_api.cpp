@@ -379,6 +379,11 @@ nbcc_status nbcc_sum_run(nbcc_sum* sum, const nbcc_run_options* options, nbcc_er
   });
 }
 
+const char* nbcc_sum_warning(const nbcc_sum* sum, int k) {
+  if (!sum || k < 0 || std::size_t(k) >= sum->state.warnings().size()) return nullptr;
+  return sum->state.warnings()[std::size_t(k)].c_str();
+}
+
 nbcc_status nbcc_sum_wait(nbcc_sum* sum, nbcc_error** error) {
   return guarded(error, [&] { nbcc::state_of(sum).wait(); });
 }

@@ -217,7 +217,7 @@ struct KernelShape {
   bool operator==(const KernelShape&) const = default;
 };
 
-// The pairs within the proved reach; see nbcc_neighbour_list.
+// The pairs that pass the guards' comparisons of distances; see nbcc_neighbour_list.
 struct NeighbourList {
   int axes = 0;
   std::vector<std::int64_t> first, j;
@@ -304,6 +304,12 @@ class Sum {
                        {found.shifts, found.shifts + found.count * found.axes}};
     nbcc_neighbour_list_free(&found);
     return list;
+  }
+  // What the last run or search has to say of its results (nbcc_sum_warning): mostly nothing.
+  std::vector<std::string> warnings() const {
+    std::vector<std::string> all;
+    for (int k = 0; const char* const text = nbcc_sum_warning(handle_.get(), k); ++k) all.emplace_back(text);
+    return all;
   }
   nbcc_statistics statistics() {
     nbcc_statistics found{};

@@ -19,6 +19,7 @@ struct CpuCode {
   nbcc_extent_function extent = nullptr;
   // By side; null where no index of a table is checked.
   std::array<nbcc_indices_function, kIndexSides> indices{};
+  nbcc_within_function within = nullptr;
   nbcc_interact_function interact_numbered = nullptr;
   nbcc_interact_function interact_but = nullptr;  // of the text of lists, which has no `interact`
 };

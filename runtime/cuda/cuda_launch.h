@@ -18,6 +18,9 @@ namespace nbcc {
 class CudaArguments {
  public:
   explicit CudaArguments(const KernelSource& source);
+  // For a launch whose outputs are not the caller's.
+  CudaArguments(const CudaArguments& other);
+  CudaArguments& operator=(const CudaArguments&) = delete;
   CudaView& i(int component) { return i_[component]; }
   CudaView& j(int component) { return j_[component]; }
   CudaView& pair(int component) { return pairs_[component]; }  // where the pipeline has inputs of pairs
@@ -28,6 +31,7 @@ class CudaArguments {
   void* data() { return bytes_.get(); }
 
  private:
+  std::size_t size_ = 0;  // bytes
   std::unique_ptr<std::byte[]> bytes_;
   CudaView *i_ = nullptr, *j_ = nullptr, *pairs_ = nullptr;
   CudaOutput* outputs_ = nullptr;

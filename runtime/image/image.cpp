@@ -25,7 +25,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IndexCheck, index, table, dimension, count, l
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(UncheckedIndex, index, table, reason, line, column)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IndexChecks, ranges, columns, checks, unchecked)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchConfig, threads, i_per_thread, j_tile, unroll, j_slices, j_splits)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout::Number, param, constant)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Formula::Step, op, component, constant, args)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Formula, steps)
 }  // namespace nbcc
 
 namespace nlohmann {
@@ -39,12 +40,12 @@ struct adl_serializer<std::optional<T>> {
 }  // namespace nlohmann
 
 namespace nbcc {
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout, axes, periodic, triclinic, reach, mirrored, uniform_reach, lengths,
-                                   j_positions, packed_bytes)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, text, text_but, search_text, list_text, pair_text,
-                                   index_text, index_checks, target, lanes, tile, i_block, i_columns, j_columns, fields,
-                                   params, outputs, reductions, references, held_in, has_finish, table_params, tables,
-                                   uses_i_index, uses_j_index, neighbours, no_neighbours, search, operations, launches,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout, axes, periodic, triclinic, reach, strict, mirrored, reach_uniform,
+                                   reach_of_i, reach_of_j, lengths, cell, j_positions, packed_bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, text, text_but, search_text, list_text, pair_text, index_text,
+                                   index_checks, target, lanes, tile, i_block, i_columns, j_columns, fields, params, outputs, reductions,
+                                   references, held_in, has_finish, table_params, tables, uses_i_index, uses_j_index,
+                                   may_take_images, neighbours, no_neighbours, search, operations, launches,
                                    list_launch, packed_bytes, pair_columns, cutoff, pair_statements)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CudaImage, architecture, config, ptx, text, toolkit, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PipelineImage, made_by, precision, math, root, cpu, cuda, cuda_images)

@@ -16,7 +16,7 @@ typedef void (*nbcc_image_function)(void);
 typedef struct nbcc_image_kernel {
   const char* isa; /* "avx2" */
   nbcc_image_function prepare_i, prepare_j, interact, finish;
-  nbcc_image_function locate_i, locate_j, extent, interact_numbered;
+  nbcc_image_function locate_i, locate_j, extent, within, interact_numbered;
   nbcc_image_function indices_i, indices_j, indices_pair;
   nbcc_image_function lists_numbered, lists_but;
 } nbcc_image_kernel;

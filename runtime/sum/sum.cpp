@@ -13,6 +13,7 @@
 #include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/sum/batch_sums.h"
+#include "runtime/sum/image_warning.h"
 #include "runtime/sum/plural.h"
 #include "runtime/sum/reduction.h"
 
@@ -348,6 +349,20 @@ void SumState::make_tables() {
   if (!tables_ && !kernel_->source.tables.empty()) tables_ = std::make_unique<const Tables>(kernel_->source, params_);
 }
 
+// Before the run, which may write onto inputs.
+void SumState::warn_of(const SumRequest& request) {
+  const auto can_read = [this](const void* data) {
+    try {
+      return summation_->can_read(static_cast<const std::int64_t*>(data));
+    } catch (const UsageError&) {
+      return false;  // of memory of another GPU the run itself tells, by the field's name
+    }
+  };
+  const std::optional<std::string> images = image_warning(kernel_->source, request, can_read);
+  if (!images) return warnings_.clear();
+  if (warnings_.empty()) warnings_.push_back(*images);
+}
+
 void SumState::run(const RunChoice& choice) {
   // From what another run leaves behind, or one that fails, nothing goes on.
   const std::optional<std::int64_t> begun = std::exchange(i_in_parts_, std::nullopt);
@@ -363,6 +378,7 @@ void SumState::run(const RunChoice& choice) {
   const std::optional<std::int64_t> goes_on = ends(choice.part) ? std::nullopt : std::optional(request.i_count);
   const std::vector<double> table = table_of_params();
   request.params_of_groups = table;
+  warn_of(request);
   if (request.i_count == 0) return void(i_in_parts_ = goes_on);
   if (request.check_indices) summation_->check_indices(request);
   // Where a run fails nothing holds any more.
@@ -400,6 +416,7 @@ FoundPairs SumState::find_pairs() {
   if (lists_ || listed_pairs_) throw UsageError("neighbours: which pairs act, lists say, and nothing is searched for");
   make_tables();
   const SumRequest request = request_of({}, ni, nj);
+  warn_of(request);
   request_.reuse = JReuse::None;
   return summation_->find_pairs(request);
 }

@@ -240,6 +240,7 @@ class Caller(Arguments):
             for _, result, _ in results:
                 if result.wait:
                     used.wait()
+            used.warn()
         finally:
             idle.append(used)
 
@@ -275,8 +276,8 @@ class Caller(Arguments):
         exclusions: Any = None,
         **fields: Any,
     ) -> Neighbours:
-        """The pairs that can contribute: those within the reach that is proved of the pipeline's guards, which
-        `info()["neighbours"]` tells. Searched for on the CPU, whichever device the pipeline is for.
+        """The pairs that can contribute: those that pass the guards' comparisons of distances, of which
+        `info()["neighbours"]` tells the reach. Searched for on the CPU, whichever device the pipeline is for.
 
         arrays, fields, ni, nj, exclusions: as for a call; arrays are of the host.
 
@@ -286,7 +287,8 @@ class Caller(Arguments):
         call after call.
 
         Where both sides are one set, a particle and itself are a pair among them, unless they are excluded:
-        `exclusions=(range(n + 1), range(n))`. Distances are compared in double precision, whatever the kernel's.
+        `exclusions=(range(n + 1), range(n))`. Distances are compared as the guards compare them, `<=` or `<`, in the
+        arithmetic of the kernel.
 
         Raises what calls do; UsageError where nothing is proved, or a length of the box is 0.
         """
@@ -313,7 +315,9 @@ class Caller(Arguments):
             self._give(used, inputs, params, listing)
             for k, _ in family.outputs:
                 used.ignore(k)
-            return used.find_neighbours()
+            found = used.find_neighbours()
+            used.warn()
+            return found
         finally:
             idle.append(used)
 

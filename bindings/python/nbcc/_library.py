@@ -158,6 +158,7 @@ _FUNCTIONS = {
     "nbcc_neighbour_list_free": (None, [_P]),
     "nbcc_sum_run": (c_int, [_P, _P, _P]),
     "nbcc_sum_wait": (c_int, [_P, _P]),
+    "nbcc_sum_warning": (c_char_p, [_P, c_int]),
 }
 
 

@@ -123,7 +123,7 @@ KernelSource emit_cpu(const Pipeline& given, const Options& options, Isa isa, co
   std::string locate;
   if (neighbourhood && can_locate(*neighbourhood, plan)) {
     source.search = search_layout(*neighbourhood);
-    locate = cpu_locate(*neighbourhood, plan, scalars);
+    locate = cpu_locate(*neighbourhood, plan, scalars, vectors, expressions);
   }
   source.index_checks = readable_checks(indices, plan);
   std::string check;
