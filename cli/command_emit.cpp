@@ -70,7 +70,7 @@ std::string gpu_code(const std::string& text, const EmitOptions& options) {
 
 std::string text_of_stage(const EmitOptions& options) {
   const Pipeline pipeline = parse(read_source(options.file));
-  if (options.stage == "adjoint") return adjoint_text(pipeline, options.side, options.of, options.by);
+  if (options.stage == "adjoint") return adjoint_text(pipeline, options.side, options.of, options.by).text;
   const Options& how = options.kernel.options;
   const Isa isa = compiler_isa(options.kernel);
   if (is_gpu_code(options.stage)) return gpu_code(stage_text(pipeline, "cuda", how, isa), options);

@@ -115,14 +115,15 @@ std::vector<std::string> names_in(const std::string& list) {
 }
 }  // namespace
 
-std::string adjoint_text(const Pipeline& pipeline, std::string_view side, const std::string& of,
+AdjointText adjoint_text(const Pipeline& pipeline, std::string_view side, const std::string& of,
                          const std::string& by) {
   const AdjointChoice choice{names_in(of), names_in(by)};
+  const auto written = [](Adjoint made) { return AdjointText{pipeline_text(made.pipeline), std::move(made.fields)}; };
   try {
-    if (side == "forward") return pipeline_text(forward_pipeline(pipeline, choice));
-    if (side == "i") return pipeline_text(adjoint_pipeline(pipeline, choice, AdjointSide::I));
-    if (side == "j") return pipeline_text(adjoint_pipeline(pipeline, choice, AdjointSide::J));
-    if (side == "set") return pipeline_text(adjoint_pipeline(pipeline, choice, AdjointSide::OneSet));
+    if (side == "forward") return written(forward_pipeline(pipeline, choice));
+    if (side == "i") return written(adjoint_pipeline(pipeline, choice, AdjointSide::I));
+    if (side == "j") return written(adjoint_pipeline(pipeline, choice, AdjointSide::J));
+    if (side == "set") return written(adjoint_pipeline(pipeline, choice, AdjointSide::OneSet));
   } catch (const InvalidAdjoint& invalid) {
     throw UsageError(invalid.message);
   } catch (const NotDifferentiable&) {

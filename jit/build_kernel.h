@@ -3,10 +3,12 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compiler/ir/ir.h"
 #include "compiler/kernel_source.h"
 #include "compiler/options.h"
+#include "compiler/passes/exchange.h"
 #include "compiler/text/source.h"
 
 namespace nbcc {
@@ -26,7 +28,11 @@ KernelSource build_cuda_kernel(const Pipeline& pipeline, const Options& options,
 // The text of an adjoint pipeline (compiler/passes/adjoint.h). side: one of these, the last of which is the pipeline
 // with the outputs that adjoints need. of, by: names separated by commas; "": all. Throws UsageError.
 inline constexpr std::string_view kAdjointSides[] = {"i", "j", "set", "forward"};
-std::string adjoint_text(const Pipeline& pipeline, std::string_view side, const std::string& of, const std::string& by);
+struct AdjointText {
+  std::string text;
+  std::vector<AdjointField> fields;  // in the order of the text
+};
+AdjointText adjoint_text(const Pipeline& pipeline, std::string_view side, const std::string& of, const std::string& by);
 
 // The text of the pipeline with the virial of a force besides (compiler/passes/virial.h). Throws UsageError.
 std::string virial_text(const Pipeline& pipeline, const std::string& force, const std::string& place_i,

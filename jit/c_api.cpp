@@ -17,7 +17,8 @@
 struct nbcc_report {
   std::string text;
   std::vector<nbcc::Diagnostic> diagnostics;
-  std::vector<std::string> rendered;  // parallel to diagnostics
+  std::vector<std::string> rendered;               // parallel to diagnostics
+  std::vector<nbcc::AdjointField> adjoint_fields;  // of an adjoint pipeline
 };
 
 namespace nbcc {
@@ -158,7 +159,9 @@ nbcc_status nbcc_adjoint_text(const char* text, const char* name, nbcc_adjoint_s
     std::vector<Diagnostic> warnings;
     const Pipeline pipeline = parse(source, &warnings);
     add(*made, source, warnings);
-    made->text = adjoint_text(pipeline, kAdjointSides[number], of ? of : "", by ? by : "");
+    AdjointText adjoint = adjoint_text(pipeline, kAdjointSides[number], of ? of : "", by ? by : "");
+    made->text = std::move(adjoint.text);
+    made->adjoint_fields = std::move(adjoint.fields);
     *report = made.release();
   });
 }
@@ -190,6 +193,17 @@ int nbcc_report_diagnostic(const nbcc_report* report, int k, nbcc_diagnostic* di
   const Diagnostic& one = report->diagnostics[std::size_t(k)];
   *diagnostic = {nbcc_severity(one.severity), one.where.line, one.where.column, one.message.c_str(),
                  report->rendered[std::size_t(k)].c_str()};
+  return 0;
+}
+
+int nbcc_report_adjoint_field_count(const nbcc_report* report) {
+  return report ? int(report->adjoint_fields.size()) : 0;
+}
+
+int nbcc_report_adjoint_field(const nbcc_report* report, int k, nbcc_adjoint_field* field) {
+  if (!field || k < 0 || k >= nbcc_report_adjoint_field_count(report)) return -1;
+  const AdjointField& one = report->adjoint_fields[std::size_t(k)];
+  *field = {one.field.name.c_str(), nbcc_adjoint_meaning(one.meaning), one.of.c_str(), one.partner.c_str()};
   return 0;
 }
 

@@ -12,6 +12,7 @@
 #include "compiler/passes/derivative.h"
 #include "compiler/passes/exchange.h"
 #include "compiler/passes/passes.h"
+#include "compiler/passes/saved_results.h"
 
 namespace nbcc {
 namespace {
@@ -35,93 +36,100 @@ void check_names(const Pipeline& pipeline, const std::vector<std::string>& names
   }
 }
 
-// Outputs that L depends on. Counts and indices do not change with the inputs.
-std::vector<Field> chosen_outputs(const Pipeline& pipeline, const AdjointChoice& choice) {
+// Names of the outputs that L depends on. Counts and indices do not change with the inputs.
+std::vector<std::string> names_of_outputs(const Pipeline& pipeline, const AdjointChoice& choice) {
   if (pipeline.dialect == Dialect::Cunbody)
     throw InvalidAdjoint{fmt::format(
         "pipeline '{}' is in the dialect of CUNBODY-1; derivatives are made of named fields", pipeline.name)};
-  check_names(pipeline, choice.of, true);
+  if (!choice.of.empty()) return choice.of;
+  std::vector<std::string> names;
+  for (const Field& field : pipeline.fields)
+    if (field.role == Role::Output && is_real(field)) names.push_back(field.name);
+  return names;
+}
+
+// The outputs of these names in a forward pipeline.
+std::vector<Field> chosen_outputs(const Pipeline& forward, const std::vector<std::string>& names) {
+  check_names(forward, names, true);
   std::vector<Field> result;
-  for (const Field& field : pipeline.fields) {
-    if (field.role != Role::Output || !is_real(field) || !is_named(choice.of, field)) continue;
+  for (const Field& field : forward.fields) {
+    if (field.role != Role::Output || std::ranges::find(names, field.name) == names.end()) continue;
     if (keeps_index(field.reduction) || field.reduction == Reduction::Count) continue;
     if (field.reduction == Reduction::Product || field.reduction == Reduction::At)
       throw InvalidAdjoint{fmt::format("output '{}' is an output({}), of which nbcc makes no derivative", field.name,
                                        name(field.reduction))};
     result.push_back(field);
   }
-  if (result.empty()) throw InvalidAdjoint{fmt::format("pipeline '{}' has no output to differentiate", pipeline.name)};
+  if (result.empty()) throw InvalidAdjoint{fmt::format("pipeline '{}' has no output to differentiate", forward.name)};
   return result;
 }
 
 // What an adjoint must know of i beside the first pipeline's inputs, as fields of i.
 class Extras {
  public:
-  Extras(const Pipeline& pipeline, const std::vector<Field>& outputs) {
-    for (const Field& field : outputs) add("d_", field, field.type);
-    for (const Field& field : pipeline.fields) {
-      if (field.role != Role::Output) continue;
-      // finish() may make any output of any other.
-      const bool finishes = !pipeline.finished.empty();
-      const bool needed = finishes || std::ranges::find(outputs, field.name, &Field::name) != outputs.end();
-      if (finishes || (needed && is_exponential(field.reduction))) add("raw_", field, result_type(field));
-      if (needed && field.reduction == Reduction::Softmax) add("z_", field, field.type);
-      if (needed && is_real(field) && (field.reduction == Reduction::Min || field.reduction == Reduction::Max))
-        add("at_", field, Type::Index);
+  Extras(const Pipeline& forward, const std::vector<Field>& outputs, std::vector<SavedResult> saved)
+      : forward_(forward), saved_(std::move(saved)) {
+    const auto is_taken = [&](const std::string& name) {
+      const auto has_name = [&](const SavedResult& result) { return result.field.name == name; };
+      return forward.find(name) != nullptr || std::ranges::any_of(saved_, has_name);
+    };
+    for (const Field& output : outputs) {
+      Field field;
+      field.name = free_name("d_" + output.name, is_taken);
+      field.type = output.type, field.length = output.length, field.width = output.width;
+      field.comment = fmt::format("dL/d{}", output.name);
+      for (int c = 0; c < field.components(); ++c) given_[output.first + c] = next_ + c;
+      add(field, AdjointMeaning::Given, output.name);
+    }
+    for (const SavedResult& result : saved_) {
+      first_of_saved_.push_back(next_);
+      add(result.field, AdjointMeaning::Saved, result.result);
     }
   }
 
-  const std::vector<Field>& fields() const { return fields_; }
-  // What fields()[k] is to which component of the outputs, its first.
-  const std::string& prefix(std::size_t k) const { return origins_[k].first; }
-  int output(std::size_t k) const { return origins_[k].second; }
-  // Component among the extras of that of an output; none: it is not there.
-  std::optional<int> component(const std::string& prefix, int output) const {
-    const auto found = at_.find({prefix, output});
-    return found == at_.end() ? std::nullopt : std::optional(found->second);
+  const std::vector<AdjointField>& fields() const { return fields_; }
+  // Component among the extras: of the derivative of L by an output component; of a saved result, if there is one.
+  int given(int output) const { return given_.at(output); }
+  std::optional<int> saved(SavedKind kind, int output) const {
+    const std::optional<SavedComponent> found = find_saved(forward_, saved_, kind, output);
+    return found ? std::optional(first_of_saved_[found->result] + found->component) : std::nullopt;
   }
 
  private:
-  // An array of indices would be one choice of several places: each component has a field of its own.
-  void add(const std::string& prefix, const Field& output, Type type) {
-    const int fields = type == Type::Index && prefix == "at_" ? output.components() : 1;
-    for (int k = 0; k < fields; ++k) {
-      Field field;
-      field.name = prefix + output.name;
-      field.type = type;
-      field.first = next_;
-      if (fields > 1) field.name += fmt::format("_{}", k);
-      if (fields == 1) field.length = output.length, field.width = output.width;
-      for (int c = 0; c < field.components(); ++c) at_[{prefix, output.first + k + c}] = next_ + c;
-      next_ += field.components();
-      fields_.push_back(field);
-      origins_.emplace_back(prefix, output.first + k);
-    }
+  void add(Field field, AdjointMeaning meaning, const std::string& of) {
+    field.first = next_;
+    next_ += field.components();
+    fields_.push_back({field, meaning, of, ""});
   }
 
-  std::vector<Field> fields_;
-  std::vector<std::pair<std::string, int>> origins_;
-  std::map<std::pair<std::string, int>, int> at_;
+  const Pipeline& forward_;
+  std::vector<SavedResult> saved_;
+  std::vector<AdjointField> fields_;
+  std::map<int, int> given_;
+  std::vector<int> first_of_saved_;
   int next_ = 0;
 };
 
 class Builder {
  public:
   Builder(const Pipeline& pipeline, const AdjointChoice& choice, AdjointSide side)
-      : old_(pipeline),
+      : names_(names_of_outputs(pipeline, choice)),
+        saved_(saved_results(pipeline, names_)),
+        old_(with_saved_results(pipeline, saved_)),
         side_(side),
-        outputs_(chosen_outputs(pipeline, choice)),
-        extras_(pipeline, outputs_),
-        sites_(pipeline, extras_.fields(), raw_components(), side) {
+        outputs_(chosen_outputs(old_, names_)),
+        extras_(old_, outputs_, saved_),
+        sites_(old_, extras_.fields(), raw_components(), side),
+        fields_(sites_.fields()) {
     check_names(pipeline, choice.by, false);
     refuse_pairs(choice);
     new_.name = pipeline.name + "_adjoint";
-    new_.fields = sites_.fields();
+    for (const AdjointField& field : fields_) new_.fields.push_back(field.field);
     new_.tables = pipeline.tables;
     choose_by(choice);
   }
 
-  Pipeline run() {
+  Adjoint run() {
     std::vector<Weighted> seeds;
     for (const bool exchanged : {false, true}) {
       if (exchanged && side_ != AdjointSide::OneSet) break;
@@ -139,7 +147,7 @@ class Builder {
         new_.contributions.push_back({.value = value_of(variable, c, variables, found), .guard = guard});
     add_finish();
     fold(new_);
-    return std::move(new_);
+    return {std::move(new_), std::move(fields_)};
   }
 
  private:
@@ -183,7 +191,7 @@ class Builder {
     int count = 0;
     for (const Field& field : old_.fields) {
       if (!is_real(field) || !is_of_side(field) || !is_named(choice.by, field)) continue;
-      if (side_ == AdjointSide::OneSet && sites_.is_second_name(field)) continue;
+      if (side_ == AdjointSide::OneSet && field.role == Role::InputJ && partner_of(old_, field) != nullptr) continue;
       add_variable(field);
       count += field.components();
     }
@@ -215,6 +223,7 @@ class Builder {
     output.comment.clear();
     output.first = new_.components(Role::Output);
     new_.fields.push_back(output);
+    fields_.push_back({output, AdjointMeaning::Derivative, field.name, ""});
     by_.push_back(variable);
   }
 
@@ -225,13 +234,14 @@ class Builder {
   std::vector<int> raw_components() const {
     std::vector<int> result;
     for (int c = 0; c < int(old_.contributions.size()); ++c)
-      result.push_back(extras_.component("raw_", c).value_or(-1));
+      result.push_back(extras_.saved(SavedKind::Raw, c).value_or(-1));
     return result;
   }
 
-  NodeId extra(const std::string& prefix, int output, bool exchanged) {
-    const std::optional<int> component = extras_.component(prefix, output);
-    if (!component) throw std::logic_error(fmt::format("an adjoint has no {} of output component {}", prefix, output));
+  NodeId given(int output, bool exchanged) { return sites_.extra(new_.pair, extras_.given(output), exchanged); }
+  NodeId saved(SavedKind kind, int output, bool exchanged) {
+    const std::optional<int> component = extras_.saved(kind, output);
+    if (!component) throw std::logic_error(fmt::format("an adjoint lacks a result of output component {}", output));
     return sites_.extra(new_.pair, *component, exchanged);
   }
 
@@ -241,7 +251,7 @@ class Builder {
     if (old_.finished.empty()) {
       for (const Field& field : outputs_)
         for (int c = field.first; c < field.first + field.components(); ++c)
-          result[std::size_t(c)] = extra("d_", c, exchanged);
+          result[std::size_t(c)] = given(c, exchanged);
       return result;
     }
     Graph finish = old_.finish;
@@ -260,8 +270,8 @@ class Builder {
     std::vector<Weighted> seeds;
     for (const Field& field : outputs_)
       for (int c = field.first; c < field.first + field.components(); ++c)
-        seeds.push_back({old_.finished[std::size_t(c)],
-                         finish.leaf(Op::InputPair, *extras_.component("d_", c), field.type), kNone});
+        seeds.push_back(
+            {old_.finished[std::size_t(c)], finish.leaf(Op::InputPair, extras_.given(c), field.type), kNone});
     return seeds;
   }
 
@@ -277,7 +287,7 @@ class Builder {
       const NodeId value = copy(contribution.value);
       const NodeId guard = contribution.guard == kNone ? kNone : copy(contribution.guard);
       const auto times = [&](NodeId a, NodeId b) { return make_folded(graph, Op::Mul, a, b); };
-      const auto raw = [&] { return extra("raw_", int(c), exchanged); };
+      const auto raw = [&] { return saved(SavedKind::Raw, int(c), exchanged); };
       switch (field->reduction) {
         case Reduction::Sum:
           seeds.push_back({value, adjoints[c], guard});
@@ -289,7 +299,8 @@ class Builder {
         }
         case Reduction::Softmax: {
           const NodeId logit = copy(contribution.logit);
-          const NodeId share = graph.unary(Op::Exp, make_folded(graph, Op::Sub, logit, extra("z_", int(c), exchanged)));
+          const NodeId log_weights = saved(SavedKind::LogWeights, int(c), exchanged);
+          const NodeId share = graph.unary(Op::Exp, make_folded(graph, Op::Sub, logit, log_weights));
           const NodeId weight = times(adjoints[c], share);
           seeds.push_back({value, weight, guard});
           seeds.push_back({logit, times(weight, make_folded(graph, Op::Sub, value, raw())), guard});
@@ -298,7 +309,7 @@ class Builder {
         case Reduction::Min:
         case Reduction::Max: {
           const NodeId here = sites_.j_index(graph, exchanged);
-          const NodeId is_chosen = graph.binary(Op::Eq, here, extra("at_", int(c), exchanged));
+          const NodeId is_chosen = graph.binary(Op::Eq, here, saved(SavedKind::ChosenJ, int(c), exchanged));
           seeds.push_back(
               {value, graph.select(is_chosen, adjoints[c], graph.constant(0, graph[adjoints[c]].type)), guard});
           break;
@@ -413,55 +424,42 @@ class Builder {
     }
   }
 
-  const Pipeline& old_;
+  const std::vector<std::string> names_;  // of outputs_
+  const std::vector<SavedResult> saved_;
+  const Pipeline old_;  // the forward pipeline
   const AdjointSide side_;
   const std::vector<Field> outputs_;
   const Extras extras_;
   const Sites sites_;
   Pipeline new_;
+  std::vector<AdjointField> fields_;  // those of new_
   std::vector<Variable> by_;
 };
 
-}  // namespace
-
-Pipeline forward_pipeline(const Pipeline& pipeline, const AdjointChoice& choice) {
-  const std::vector<Field> outputs = chosen_outputs(pipeline, choice);
-  const Extras extras(pipeline, outputs);
-  Pipeline result = pipeline;
-  std::map<int, int> raw_of;  // by an output's first component: that of its value before finish()
-  for (std::size_t k = 0; k < extras.fields().size(); ++k) {
-    const std::string& prefix = extras.prefix(k);
-    // Without finish() a value before it is the output itself.
-    if (prefix == "d_" || (prefix == "raw_" && pipeline.finished.empty())) continue;
-    const Field& of = pipeline.field_of(Role::Output, extras.output(k));
-    Field field = extras.fields()[k];
-    field.role = Role::Output;
-    field.first = result.components(Role::Output);
-    field.type = prefix == "raw_" ? of.type : field.type;
-    field.reduction = prefix == "raw_" ? of.reduction
-                      : prefix == "z_" ? Reduction::LogSumExp
-                                       : (is_minimum(of.reduction) ? Reduction::ArgMin : Reduction::ArgMax);
-    for (int c = 0; c < field.components(); ++c) {
-      Contribution contribution = pipeline.contributions[std::size_t(extras.output(k) + c)];
-      if (prefix == "z_") contribution = {.value = contribution.logit, .guard = contribution.guard};
-      result.contributions.push_back(contribution);
-      if (!result.finished.empty())
-        result.finished.push_back(result.finish.leaf(Op::Output, field.first + c, result_type(field)));
-    }
-    if (prefix == "raw_") raw_of[of.first] = field.first;
-    result.fields.push_back(field);
+Adjoint with_partners(const Pipeline& first, Adjoint adjoint) {
+  for (AdjointField& one : adjoint.fields) {
+    if (one.meaning != AdjointMeaning::Value) continue;
+    const Field* const partner = partner_of(first, *first.find(one.of));
+    one.partner = partner != nullptr ? partner->name : "";
   }
-  // What goes along with a choice does so before finish(), too.
-  for (Field& field : result.fields) {
-    const bool is_new = field.role == Role::Output && field.first >= pipeline.components(Role::Output);
-    if (is_new && field.reduction == Reduction::At)
-      field.follows = raw_of.at(pipeline.find(field.name.substr(4))->follows);
-  }
-  return result;
+  return adjoint;
 }
 
-Pipeline adjoint_pipeline(const Pipeline& pipeline, const AdjointChoice& choice, AdjointSide side) {
-  return Builder(pipeline, choice, side).run();
+}  // namespace
+
+Adjoint forward_pipeline(const Pipeline& pipeline, const AdjointChoice& choice) {
+  const std::vector<std::string> names = names_of_outputs(pipeline, choice);
+  Adjoint forward{with_saved_results(pipeline, saved_results(pipeline, names)), {}};
+  chosen_outputs(forward.pipeline, names);  // throws for names that are wrong
+  for (const Field& field : forward.pipeline.fields) {
+    const bool is_new = pipeline.find(field.name) == nullptr;
+    forward.fields.push_back({field, is_new ? AdjointMeaning::Saved : AdjointMeaning::Value, field.name, ""});
+  }
+  return with_partners(pipeline, std::move(forward));
+}
+
+Adjoint adjoint_pipeline(const Pipeline& pipeline, const AdjointChoice& choice, AdjointSide side) {
+  return with_partners(pipeline, Builder(pipeline, choice, side).run());
 }
 
 }  // namespace nbcc

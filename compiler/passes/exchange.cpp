@@ -92,46 +92,10 @@ Exchange::Signed Exchange::copy_signed(const Node& node) {
 
 // ---- Sites
 
-Sites::Sites(const Pipeline& pipeline, const std::vector<Field>& extras, std::vector<int> raw, AdjointSide side)
-    : old_(pipeline), extras_(extras), raw_(std::move(raw)), side_(side) {
-  for (const Field& field : extras)
-    extra_types_.insert(extra_types_.end(), std::size_t(field.components()), field.type);
-  for (int c = 0; c < pipeline.components(Role::InputI); ++c) place_of_i_.push_back(c);
-  for (int c = 0; c < pipeline.components(Role::InputJ); ++c) place_of_j_.push_back(c);
-  if (side == AdjointSide::OneSet) {
-    unite();
-  } else {
-    first_extra_ = pipeline.components(Role::InputI);
-    const bool stays = side == AdjointSide::I;
-    for (const Role now : {Role::InputI, Role::InputJ}) {
-      const bool was_i = (now == Role::InputI) == stays;
-      for (Field field : pipeline.fields)
-        if (field.role == (was_i ? Role::InputI : Role::InputJ)) {
-          field.role = now;
-          fields_.push_back(field);
-        }
-      if (was_i)
-        for (Field field : extras) {
-          field.role = now;
-          field.first += first_extra_;
-          fields_.push_back(field);
-        }
-    }
-  }
-  for (const Field& field : pipeline.fields)
-    if (field.role == Role::Param || field.role == Role::InputPair) fields_.push_back(field);
-  for (std::size_t a = 0; a < fields_.size(); ++a)
-    for (std::size_t b = 0; b < a; ++b)
-      if (fields_[a].name == fields_[b].name)
-        throw InvalidAdjoint{
-            fmt::format("an adjoint pipeline has a field '{}' of its own; give that of pipeline '{}' "
-                        "another name",
-                        fields_[a].name, pipeline.name)};
-}
-
-// xi and xj; and in pipelines that are adjoints of one set x and x_j, or x_i and x.
-const Field* Sites::partner(const Field& field) const {
+// The first input of the other side with one of the names that a partner may have.
+static const Field* likely_partner(const Pipeline& pipeline, const Field& field) {
   const bool is_i = field.role == Role::InputI;
+  if (!is_i && field.role != Role::InputJ) return nullptr;
   const char own = is_i ? 'i' : 'j', others = is_i ? 'j' : 'i';
   std::vector<std::string> names{field.name + "_" + others};
   if (field.name.size() > 1 && field.name.back() == own) {
@@ -141,7 +105,7 @@ const Field* Sites::partner(const Field& field) const {
   if (field.name.size() > 2 && field.name.ends_with(std::string("_") + own))
     names.push_back(field.name.substr(0, field.name.size() - 2));
   for (const std::string& name : names) {
-    const Field* other = old_.find(name);
+    const Field* other = pipeline.find(name);
     if (other != nullptr && other->role == (is_i ? Role::InputJ : Role::InputI) && other->type == field.type &&
         other->length == field.length && other->width == field.width)
       return other;
@@ -149,38 +113,95 @@ const Field* Sites::partner(const Field& field) const {
   return nullptr;
 }
 
-bool Sites::is_second_name(const Field& field) const { return field.role == Role::InputJ && partner(field) != nullptr; }
+const Field* partner_of(const Pipeline& pipeline, const Field& field) {
+  const Field* const other = likely_partner(pipeline, field);
+  if (other == nullptr) return nullptr;
+  const Field* const back = likely_partner(pipeline, *other);
+  return back != nullptr && back->name == field.name ? other : nullptr;
+}
+
+std::string free_name(const std::string& name, const std::function<bool(const std::string&)>& is_taken) {
+  std::string free = name;
+  for (int k = 2; is_taken(free); ++k) free = fmt::format("{}_{}", name, k);
+  return free;
+}
+
+Sites::Sites(const Pipeline& pipeline, const std::vector<AdjointField>& extras, std::vector<int> raw, AdjointSide side)
+    : old_(pipeline), extras_(extras), raw_(std::move(raw)), side_(side) {
+  for (const AdjointField& extra : extras)
+    extra_types_.insert(extra_types_.end(), std::size_t(extra.field.components()), extra.field.type);
+  for (int c = 0; c < pipeline.components(Role::InputI); ++c) place_of_i_.push_back(c);
+  for (int c = 0; c < pipeline.components(Role::InputJ); ++c) place_of_j_.push_back(c);
+  if (side == AdjointSide::OneSet)
+    unite();
+  else
+    keep_sides();
+  for (const Field& field : pipeline.fields)
+    if (field.role == Role::Param || field.role == Role::InputPair)
+      fields_.push_back({field, AdjointMeaning::Value, field.name, ""});
+}
+
+// One of the sides has the extras besides.
+void Sites::keep_sides() {
+  first_extra_ = old_.components(Role::InputI);
+  const bool stays = side_ == AdjointSide::I;
+  for (const Role now : {Role::InputI, Role::InputJ}) {
+    const bool was_i = (now == Role::InputI) == stays;
+    for (Field field : old_.fields)
+      if (field.role == (was_i ? Role::InputI : Role::InputJ)) {
+        field.role = now;
+        fields_.push_back({field, AdjointMeaning::Value, field.name, ""});
+      }
+    if (was_i)
+      for (AdjointField extra : extras_) {
+        extra.field.role = now;
+        extra.field.first += first_extra_;
+        fields_.push_back(extra);
+      }
+  }
+}
 
 // Both sides have all fields in one order.
 void Sites::unite() {
   int next = 0;
-  std::vector<Field> of_i, of_j;
-  const auto add = [&](Field field, const std::string& name_i, const std::string& name_j) {
-    field.first = next;
-    next += field.components();
-    field.role = Role::InputI, field.name = name_i;
-    of_i.push_back(field);
-    field.role = Role::InputJ, field.name = name_j;
-    field.comment.clear();
-    of_j.push_back(field);
+  std::vector<AdjointField> of_i, of_j;
+  const auto is_taken = [&](const std::string& name) {
+    const auto has_name = [&](const AdjointField& one) { return one.field.name == name; };
+    return old_.find(name) != nullptr || std::ranges::any_of(extras_, has_name) ||
+           std::ranges::any_of(of_i, has_name) || std::ranges::any_of(of_j, has_name);
+  };
+  // Null: the side has no field of its own for it.
+  const auto add = [&](const AdjointField& one, const Field* own_i, const Field* own_j) {
+    const std::string name_i = own_i ? own_i->name : free_name(one.field.name + "_i", is_taken);
+    const std::string name_j = own_j ? own_j->name : free_name(one.field.name + "_j", is_taken);
+    AdjointField made = one;
+    made.field.first = next;
+    next += made.field.components();
+    made.field.role = Role::InputI, made.field.name = name_i;
+    if (own_i && made.meaning == AdjointMeaning::Value) made.of = own_i->name;
+    of_i.push_back(made);
+    made.field.role = Role::InputJ, made.field.name = name_j;
+    made.field.comment.clear();
+    if (own_j && made.meaning == AdjointMeaning::Value) made.of = own_j->name;
+    of_j.push_back(made);
   };
   const auto places = [&](std::vector<int>& place_of, const Field& field, int first) {
     for (int c = 0; c < field.components(); ++c) place_of[std::size_t(field.first + c)] = first + c;
   };
   for (const Field& field : old_.fields) {
     if (field.role != Role::InputI) continue;
-    const Field* other = partner(field);
+    const Field* other = partner_of(old_, field);
     places(place_of_i_, field, next);
     if (other != nullptr) places(place_of_j_, *other, next);
-    add(field, field.name, other != nullptr ? other->name : field.name + "_j");
+    add({field, AdjointMeaning::Value, field.name, ""}, &field, other);
   }
   for (const Field& field : old_.fields) {
-    if (field.role != Role::InputJ || partner(field) != nullptr) continue;
+    if (field.role != Role::InputJ || partner_of(old_, field) != nullptr) continue;
     places(place_of_j_, field, next);
-    add(field, field.name + "_i", field.name);
+    add({field, AdjointMeaning::Value, field.name, ""}, nullptr, &field);
   }
   first_extra_ = next;
-  for (const Field& field : extras_) add(field, field.name, field.name + "_j");
+  for (const AdjointField& extra : extras_) add(extra, &extra.field, nullptr);
   fields_ = std::move(of_i);
   fields_.insert(fields_.end(), of_j.begin(), of_j.end());
 }

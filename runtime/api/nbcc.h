@@ -197,8 +197,10 @@ typedef enum nbcc_adjoint_side {
 /* The text of a pipeline whose outputs are the d_X. It takes the inputs of the first one, and for each of its i besides
  * d_NAME of the outputs; where derivatives need it raw_NAME, an output before finish() (without finish() the output
  * itself), at_NAME, the j_index of a minimum or maximum, and z_NAME, of a softmax the logarithm of the weights' sum.
- * of, by: the names of the outputs that L depends on and of what it is differentiated by, separated by commas; null:
- * all real numbers. What has no derivative is NBCC_ERROR_USAGE. The diagnostics are the warnings of the text. */
+ * Names differ where the first pipeline has a field of that name; nbcc_report_adjoint_field tells what each field is.
+ * of, by: the names of the outputs that L depends on (those that the forward pipeline has besides, too) and of what it
+ * is differentiated by, separated by commas; null: all real numbers. What has no derivative is NBCC_ERROR_USAGE. The
+ * diagnostics are the warnings of the text. */
 NBCC_API nbcc_status nbcc_adjoint_text(const char* text, const char* name, nbcc_adjoint_side side, const char* of,
                                        const char* by, nbcc_report** report, nbcc_error** error); /* [jit] */
 /* The pipeline with the virial of a force besides: an output FORCE_virial of six numbers, half of (x_i - x_j)_a f_b
@@ -212,6 +214,23 @@ NBCC_API const char* nbcc_report_text(const nbcc_report* report);     /* [jit] "
 NBCC_API int nbcc_report_diagnostic_count(const nbcc_report* report); /* [jit] */
 /* Diagnostic k in the order of the text; 0 on success, -1 when there is none. */
 NBCC_API int nbcc_report_diagnostic(const nbcc_report* report, int k, nbcc_diagnostic* diagnostic); /* [jit] */
+/* What a field of an adjoint pipeline holds; `of` is a field of the first pipeline, or an output of the forward one. */
+typedef enum nbcc_adjoint_meaning {
+  NBCC_ADJOINT_VALUE = 0,     /* the field `of` of the first pipeline itself */
+  NBCC_ADJOINT_GIVEN = 1,     /* an input: dL/d of the output `of`, one row for each i of the first pipeline */
+  NBCC_ADJOINT_SAVED = 2,     /* an input: the output `of` of the forward pipeline, of which it is an output */
+  NBCC_ADJOINT_DERIVATIVE = 3 /* an output: dL/d of the input or param `of` */
+} nbcc_adjoint_meaning;
+typedef struct nbcc_adjoint_field {
+  const char* name; /* as the text declares it */
+  nbcc_adjoint_meaning meaning;
+  const char* of;
+  const char* partner; /* of an input NBCC_ADJOINT_VALUE: the input of the first pipeline's other side that is the same
+                          array where i and j are one set; "": there is none */
+} nbcc_adjoint_field;
+NBCC_API int nbcc_report_adjoint_field_count(const nbcc_report* report); /* [jit] 0: not a report on an adjoint */
+/* Field k in the order of the text; 0 on success, -1 when there is none. The strings belong to the report. */
+NBCC_API int nbcc_report_adjoint_field(const nbcc_report* report, int k, nbcc_adjoint_field* field); /* [jit] */
 NBCC_API void nbcc_report_free(nbcc_report* report); /* [jit] null is fine */
 
 /* ---- sums ---------------------------------------------------------------------------------------------- */

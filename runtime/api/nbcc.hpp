@@ -147,6 +147,13 @@ struct Field {
   std::vector<double> defaults;         // of a param: empty, or one per component
 };
 
+// A field of an adjoint pipeline; see nbcc_adjoint_field.
+struct AdjointField {
+  std::string name;
+  nbcc_adjoint_meaning meaning = NBCC_ADJOINT_VALUE;
+  std::string of, partner;
+};
+
 class Pipeline {
  public:
   // Both throw Error: NBCC_ERROR_INPUT with the diagnostics if the text is wrong, NBCC_ERROR_USAGE if the file cannot
@@ -172,6 +179,19 @@ class Pipeline {
     detail::call(nbcc_adjoint_text, text.c_str(), name.c_str(), side, of.c_str(), by.c_str(), &report);
     const std::unique_ptr<nbcc_report, decltype(&nbcc_report_free)> owner(report, nbcc_report_free);
     return nbcc_report_text(report);
+  }
+  // What each field of that text holds, in its order; see nbcc_adjoint_field.
+  static std::vector<AdjointField> adjoint_fields(const std::string& text, nbcc_adjoint_side side,
+                                                  const std::string& of = {}, const std::string& by = {},
+                                                  const std::string& name = "pipeline") {
+    nbcc_report* report = nullptr;
+    detail::call(nbcc_adjoint_text, text.c_str(), name.c_str(), side, of.c_str(), by.c_str(), &report);
+    const std::unique_ptr<nbcc_report, decltype(&nbcc_report_free)> owner(report, nbcc_report_free);
+    std::vector<AdjointField> fields;
+    nbcc_adjoint_field field;
+    for (int k = 0; nbcc_report_adjoint_field(report, k, &field) == 0; ++k)
+      fields.push_back({field.name, field.meaning, field.of, field.partner});
+    return fields;
   }
   // The text of the pipeline with an output FORCE_virial[6] besides, for from_text(); see nbcc_virial_text. Throws
   // Error.

@@ -5,6 +5,8 @@ import pathlib
 import pytest
 
 torch = pytest.importorskip("torch")
+import numpy as np  # noqa: E402
+
 import nbcc  # noqa: E402
 
 PIPELINES = pathlib.Path(__file__).parents[2] / "pipelines"
@@ -121,6 +123,54 @@ def test_backward_equals_pytorchs_own():
     ours = torch.autograd.grad((gravity(x, x, m, eps2=0.01, outputs="pot") * m).sum(), (x, m))
     for a, b in zip(own, ours):
         assert torch.allclose(a, b, rtol=1e-12, atol=1e-12)
+
+
+# What changes between a call and its derivative: each gives the arguments, and what is to be changed of them.
+CHANGED = {
+    "input": lambda y, m: ((y.numpy(), m), {}, y.numpy()),
+    "list": lambda y, m: ((y, made := m.tolist()), {}, made),
+    "param": lambda y, m: ((y, m), dict(eps2=(made := np.array([0.3]))), made),
+    "batches": lambda y, m: ((y, m), dict(batches=((made := np.array([0, 0, 1, 1])), np.array([0, 0, 0, 1, 1]))), made),
+    "tensor": lambda y, m: ((y, m), dict(batches=((made := torch.tensor([0, 0, 1, 1])), np.array([0, 0, 0, 1, 1]))), made),
+    "rows": lambda y, m: ((y, m), dict(listed_pairs=(np.array([0, 2, 3, 4, 5]), made := np.array([4, 0, 1, 3, 2]))), made),
+    "exclusions": lambda y, m: ((y, m), dict(exclusions=(np.array([0, 1, 1, 2, 2]), made := np.array([4, 2]))), made),
+    "i": lambda y, m: ((y, m), dict(i=(made := np.array([2, 1]))), made),
+}
+
+
+@pytest.mark.parametrize("case", CHANGED)
+def test_derivatives_are_of_the_numbers_that_were_summed(case):
+    gravity = compiled(GRAVITY)
+    x = random(4, 3, device="cpu")
+    y, m = (random(*shape, device="cpu", seed=k).detach() for k, shape in ((1, (5, 3)), (2, (5,))))
+    gradients = []
+    for changes in (False, True):
+        arrays, options, changed = CHANGED[case](y.clone(), m.clone())
+        loss = gravity(x, *arrays, **options, outputs="pot").sum()
+        if changes and isinstance(changed, list):
+            changed[0] = 5.0
+        elif changes:
+            changed[...] = changed[::-1].copy() + (case != "i") if isinstance(changed, np.ndarray) else 0
+        gradients += torch.autograd.grad(loss, x)
+    assert torch.equal(*gradients)
+
+
+def test_tensors_that_are_negated_or_conjugated_when_they_are_read():
+    z = torch.complex(torch.rand(4, dtype=torch.float64), torch.rand(4, dtype=torch.float64))
+    weight = z.conj().imag  # the memory of z, which says minus these
+    assert weight.is_neg()
+    product = compiled("input_i real x; input_j real m; param real k = 1; output(sum) real s; s += k * x * m;")
+    x = random(3, device="cpu")
+    plain = product(x.detach(), weight.clone(), k=weight[1].clone())
+    assert torch.equal(product(x.detach(), weight, k=weight[1]), plain)
+    assert torch.equal(product(weight, weight), product(weight.clone(), weight.clone()))
+    (found,) = torch.autograd.grad(product(x, weight, k=weight[1]), x, torch.conj(z)[:3].imag)
+    assert torch.equal(found, weight[:3] * weight[1] * weight.sum()) or torch.allclose(found, weight[:3] * weight[1] * weight.sum())
+    with pytest.raises(TypeError, match="'s' .*negative bit"):
+        product(x.detach(), weight, out=weight[:3])
+    with pytest.raises(TypeError, match="'m' .*got complex128"):
+        product(x.detach(), z.conj())
+    assert torch.equal(product(x.detach(), torch._efficientzerotensor((4,), dtype=torch.float64)), torch.zeros(3, dtype=torch.float64))
 
 
 def test_without_gradients_nothing_is_saved():

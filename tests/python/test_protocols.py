@@ -160,6 +160,23 @@ def test_dlpack_that_is_refused(gravity):
         gravity(CLOUD.x, CLOUD.x, Dlpack(CLOUD.m, device=(10, 0)))
 
 
+class Negated(Dlpack):
+    """A tensor of PyTorch's with the negative bit: its memory holds minus its numbers, and DLPack does not say so."""
+
+    def is_neg(self):
+        return True
+
+    def clone(self):
+        return Dlpack(-self.inner)
+
+
+def test_tensors_whose_memory_does_not_hold_their_numbers(gravity):
+    x = Negated(-CLOUD.x)
+    Gravity(CLOUD.x, CLOUD.x, CLOUD.m).check(*gravity(x, x, Negated(-CLOUD.m), EPS2))
+    with pytest.raises(TypeError, match="'pot' .*negative bit"):
+        gravity(CLOUD.x, CLOUD.x, CLOUD.m, out={"pot": Negated(np.zeros(N))})
+
+
 def test_capsules_are_released(gravity):
     before = sys.getrefcount(CLOUD.m)
     for _ in range(5):
@@ -424,7 +441,7 @@ def test_torch(gravity):
     with pytest.raises(TypeError, match="'xi' .*float16"):
         gravity(x.half(), x, m)
     with pytest.raises(TypeError, match="'mj' .*requires? grad"):
-        gravity(x, x, m.clone().requires_grad_())
+        gravity.bind(x, m.clone().requires_grad_())
 
 
 def test_jax(gravity):

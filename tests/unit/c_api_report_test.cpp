@@ -66,6 +66,40 @@ TEST(CApiReport, WritesPipelinesOfDerivatives) {
   EXPECT_EQ(no_side.status, NBCC_ERROR_USAGE);
 }
 
+TEST(CApiReport, TellsWhatEachFieldOfAnAdjointHolds) {
+  // The names raw_e and e_j are taken.
+  const char* const text =
+      "input_i real x; input_j real x_j; input_i real e_j; output(sum) real e; output(sum) real raw_e;\n"
+      "e += x * x_j; raw_e += x_j;\nvoid finish() { e = sqrt(e) * e_j; }\n";
+  const auto fields = [&](nbcc_adjoint_side side, const char* of) {
+    Report report;
+    report.status = nbcc_adjoint_text(text, "sum.pipe", side, of, nullptr, &report.handle, &report.error);
+    EXPECT_EQ(report.status, NBCC_OK) << report.message();
+    std::string told;
+    nbcc_adjoint_field field;
+    for (int k = 0; nbcc_report_adjoint_field(report.handle, k, &field) == 0; ++k) {
+      EXPECT_NE(report.text().find(std::string(" ") + field.name + ";"), std::string::npos) << report.text();
+      told += std::string(field.name) + " " + std::to_string(field.meaning) + " " + field.of +
+              (*field.partner ? std::string(" ") + field.partner : "") + "\n";
+    }
+    return told;
+  };
+  EXPECT_EQ(fields(NBCC_ADJOINT_FORWARD, "e"),
+            "x 0 x x_j\nx_j 0 x_j x\ne_j 0 e_j\ne 0 e\nraw_e 0 raw_e\n"
+            "raw_e_2 2 raw_e_2\nraw_raw_e 2 raw_raw_e\n");
+  EXPECT_EQ(
+      fields(NBCC_ADJOINT_ONE_SET, "e"),
+      "x 0 x x_j\ne_j 0 e_j\nd_e 1 e\nraw_e_2 2 raw_e_2\nraw_raw_e 2 raw_raw_e\n"
+      "x_j 0 x_j x\ne_j_j 0 e_j\nd_e_j 1 e\nraw_e_2_j 2 raw_e_2\nraw_raw_e_j 2 raw_raw_e\nd_x 3 x\ndd_e_j 3 e_j\n");
+  const auto held = nbcc::Pipeline::adjoint_fields(text, NBCC_ADJOINT_J, "e", "x_j");
+  EXPECT_EQ(held.back().of, "x_j");
+  EXPECT_EQ(held.back().meaning, NBCC_ADJOINT_DERIVATIVE);
+  Report other;
+  check(kSum, nullptr, other);
+  EXPECT_EQ(nbcc_report_adjoint_field_count(other.handle), 0);
+  EXPECT_EQ(nbcc_report_adjoint_field_count(nullptr), 0);
+}
+
 TEST(CApiReport, TellsTheErrorsOfAText) {
   Report report;
   check(kWrong, "wrong.pipe", report);

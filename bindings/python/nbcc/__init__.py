@@ -28,6 +28,7 @@ from ._errors import (
     UsageError,
     decode,
 )
+from ._adjoint import AdjointField
 from ._handles import DeviceChoice, Field, open_device
 from ._lists import Lists, Rows
 from ._neighbours import Neighbours
@@ -35,6 +36,7 @@ from ._pipeline import BoundPipeline, Pipeline, check, compile
 
 __version__ = "0.1.0"
 __all__ = [
+    "AdjointField",
     "BoundPipeline",
     "CompileError",
     "DeviceError",

@@ -3,15 +3,18 @@ and `_jax` stand on it. Derivatives are the library's, by `nbcc_adjoint_text`.""
 
 from __future__ import annotations
 
+import array
 import ctypes
 import os
-import re
 import sys
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+from . import _arrays
+from ._arrays import library_of, ndarray
+from ._call import OPTIONS
 from ._errors import ErrorPlace, decode
-from ._handles import INPUT_I, INPUT_J, INPUT_PAIR, OUTPUT, PARAM, Field
-from ._library import lib
+from ._handles import INPUT_I, INPUT_J, INPUT_PAIR, PARAM, Field
+from ._library import AdjointFieldStruct, lib
 from ._lists import is_by_group, listing_of
 
 if TYPE_CHECKING:
@@ -24,35 +27,74 @@ _REFUSED = ("out", "accumulate")
 _OF_PAIRS = ("i", "lists", "listed_pairs", "exclusions")
 
 
+# Meanings of the fields of adjoint pipelines, in the order of nbcc_adjoint_meaning.
+VALUE, GIVEN, SAVED, DERIVATIVE = "value", "given", "saved", "derivative"
+_MEANINGS = (VALUE, GIVEN, SAVED, DERIVATIVE)
+
+
+class AdjointField(NamedTuple):
+    """What a field of an adjoint pipeline holds.
+
+    meaning: "value", the field `of` of the first pipeline itself; "given", the derivative of L by the output `of`;
+    "saved", the output `of` of the forward pipeline; "derivative", of L by the input or param `of`. partner: the input
+    of the first pipeline's other side that is the same array where i and j are one set; "" where there is none.
+    """
+
+    name: str
+    meaning: str
+    of: str
+    partner: str
+
+
 def adjoint_text(
     text: bytes, filename: str, side: str, of: Optional[Sequence[str]], by: Optional[Sequence[str]]
-) -> bytes:
+) -> Tuple[bytes, Tuple[AdjointField, ...]]:
     if side not in SIDES:
         raise ValueError(f"side: expected one of {', '.join(map(repr, SIDES))}, got {side!r}")
     names = [None if given is None else ",".join(given).encode() for given in (of, by)]
-    return _text(lib.nbcc_adjoint_text, text, os.fsencode(filename), SIDES.index(side), *names)
+    with _Report(lib.nbcc_adjoint_text, text, os.fsencode(filename), SIDES.index(side), *names) as report:
+        return report.text(), report.adjoint_fields()
 
 
 def virial_text(text: bytes, filename: str, force: str, places: Tuple[str, str]) -> bytes:
-    return _text(lib.nbcc_virial_text, text, os.fsencode(filename), *(name.encode() for name in (force, *places)))
+    names = (name.encode() for name in (force, *places))
+    with _Report(lib.nbcc_virial_text, text, os.fsencode(filename), *names) as report:
+        return report.text()
 
 
-def _text(function: Any, *arguments: Any) -> bytes:
-    report, place = ctypes.c_void_p(), ErrorPlace()
-    status = function(*arguments, ctypes.addressof(report), place.address)
-    if status:
-        place.throw(status)
-    try:
-        return decode(lib.nbcc_report_text(report)).encode()
-    finally:
-        lib.nbcc_report_free(report)
+class _Report:
+    """An nbcc_report, made by one of the library's functions."""
+
+    def __init__(self, function: Any, *arguments: Any) -> None:
+        self._pointer = ctypes.c_void_p()
+        place = ErrorPlace()
+        status = function(*arguments, ctypes.addressof(self._pointer), place.address)
+        if status:
+            place.throw(status)
+
+    def __enter__(self) -> _Report:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        lib.nbcc_report_free(self._pointer)
+
+    def text(self) -> bytes:
+        return decode(lib.nbcc_report_text(self._pointer)).encode()
+
+    def adjoint_fields(self) -> Tuple[AdjointField, ...]:
+        found = []
+        one = AdjointFieldStruct()
+        for k in range(lib.nbcc_report_adjoint_field_count(self._pointer)):
+            lib.nbcc_report_adjoint_field(self._pointer, k, ctypes.addressof(one))
+            found.append(AdjointField(decode(one.name), _MEANINGS[one.meaning], decode(one.of), decode(one.partner)))
+        return tuple(found)
 
 
 class Adjoints:
     """The pipelines of derivatives of one pipeline, each made when it is first needed."""
 
-    def __init__(self, pipeline: Pipeline, make: Callable[[str, Any, Any], Pipeline]) -> None:
-        self._pipeline, self._make = pipeline, make
+    def __init__(self, make: Callable[[str, Any, Any], Pipeline]) -> None:
+        self._make = make
         self._made: Dict[Tuple[str, Tuple[str, ...], Tuple[str, ...]], Pipeline] = {}
 
     def get(self, side: str, of: Sequence[str], by: Sequence[str] = ()) -> Pipeline:
@@ -67,6 +109,43 @@ class Adjoints:
         return self.get("forward", of)
 
 
+def _copied(value: Any, copies: Dict[int, Any], tensors: bool = False) -> Any:
+    """The value with copies of all arrays in it that may be written; an array that is given twice stays one. JAX's never
+    change, nor do nbcc.Lists and nbcc.Rows. PyTorch's own graph minds its tensors, but not those among options."""
+    if value is None or isinstance(value, (int, float, str, bytes, slice, range)):
+        return value
+    if id(value) in copies:
+        return copies[id(value)][1]
+    made = value
+    torch = sys.modules.get("torch")
+    if isinstance(value, (list, tuple)):
+        made = [_copied(one, copies, tensors) for one in value]
+        made = made if isinstance(value, list) else tuple(made)
+    elif torch is not None and isinstance(value, torch.Tensor):
+        made = value.detach().clone() if tensors else value
+    elif isinstance(value, ndarray):
+        made = value.copy()
+    elif hasattr(value, "indptr") and hasattr(value, "indices"):
+        if getattr(value, "format", "csr") == "csr":
+            made = (_copied(value.indptr, copies, tensors), _copied(value.indices, copies, tensors))
+    elif isinstance(value, array.array):
+        made = value[:]
+    elif library_of(value) not in ("jax", "jaxlib"):
+        made = _copied_array(value)
+    copies[id(value)] = (value, made)  # the value too, so that no other gets its id
+    return made
+
+
+def _copied_array(value: Any) -> Any:
+    """Of a buffer, or an array of another library; else the value."""
+    try:
+        memoryview(value)
+    except TypeError:
+        is_array = hasattr(value, "__array__") or hasattr(value, "__cuda_array_interface__")
+        return value.copy() if is_array and hasattr(value, "copy") else value
+    return value if _arrays.numpy is None else _arrays.numpy.array(value)
+
+
 class Call:
     """A call that is to be differentiated: what was given, by the names of fields, and how it is to be run."""
 
@@ -74,24 +153,29 @@ class Call:
         self, pipeline: Pipeline, arrays: Sequence[Any], keywords: Mapping[str, Any], same: Callable[[Any, Any], bool]
     ) -> None:
         family = pipeline._family
-        named = {name: value for name, value in keywords.items() if name in family.arguments}
+        named = {name: value for name, value in keywords.items() if name not in OPTIONS}
         self.pipeline = pipeline
-        self.options = {name: value for name, value in keywords.items() if name not in family.arguments}
+        self.options = {name: value for name, value in keywords.items() if name in OPTIONS}
         for name in _REFUSED:
             if self.options.get(name) is not None and self.options[name] is not False:
                 raise TypeError(
                     f"{family.name}(): {name}= cannot be given where derivatives are taken; detach the inputs"
                 )
-        values = pipeline._match(arrays, named)
+        # Derivatives come later, of the numbers as they are now.
+        copies: Dict[int, Any] = {}
+        values = [_copied(value, copies) for value in pipeline._match(arrays, named)]
+        self.options = {name: _copied(value, copies, tensors=True) for name, value in self.options.items()}
         self.values = {family.fields[k].name: values[k] for k in family.arguments.values()}
         wanted = pipeline._wanted(self.options.pop("outputs", None))
         self.wanted = [field for _, field in wanted]
         self.of = [field.name for field in self.wanted if not field.integral]
         # Whole numbers have no derivatives: there is nothing that these would need.
         self.forward = pipeline._adjoints.forward(self.of) if self.of else pipeline
+        fields = self.forward.adjoint_fields if self.of else ()
         asked = {field.name for field in self.wanted}
-        known = {field.name for _, field in family.outputs}
-        self.outputs = [field for _, field in self.forward._family.outputs if field.name in asked or field.name not in known]
+        asked.update(field.name for field in fields if field.meaning == SAVED)
+        self.outputs = [field for _, field in self.forward._family.outputs if field.name in asked]
+        self._partners = {field.name: field.partner for field in fields if field.partner}
         self.one_set = self._is_one_set(same)
         groups = [self.options.get(name) for name in ("lists", "batches")]
         self.groups = None if groups == [None, None] else listing_of(family.name, *groups, None, None).groups
@@ -100,8 +184,8 @@ class Call:
         return self.pipeline._family.fields[self.pipeline._family.arguments[name]]
 
     def _is_one_set(self, same: Callable[[Any, Any], bool]) -> bool:
-        """Whether i and j are the same particles: all fields that differ in their last letter, as xi and xj, are one
-        array each."""
+        """Whether i and j are the same particles: all fields that have a partner on the other side, as xi and xj, are
+        one array with it."""
         if self.options.get("i_offset", 0) != self.options.get("j_offset", 0):
             return False
         if self.options.get("ni") != self.options.get("nj"):
@@ -111,29 +195,12 @@ class Call:
         batches = self.options.get("batches")
         if batches is not None and batches[0] is not batches[1]:
             return False
-        pairs = [(name, self._other(name)) for name in self.values if self.field(name).role == INPUT_I]
-        pairs = [(a, b) for a, b in pairs if b is not None]
+        pairs = self._partners.items()
         return bool(pairs) and all(same(self.values[a], self.values[b]) for a, b in pairs)
 
-    def _other(self, name: str) -> Optional[str]:
-        """What an input is called on the other side, as the library pairs them: xi and xj, x and x_j, x_i and x."""
-        own, others = ("i", "j") if self.field(name).role == INPUT_I else ("j", "i")
-        names = [f"{name}_{others}"]
-        if name.endswith(own):
-            names.append(name[:-1] + others)
-        if name.endswith(f"_{own}"):
-            names.append(name[:-2])
-        for other in names:
-            if other not in self.values:
-                continue
-            a, b = self.field(name), self.field(other)
-            if {a.role, b.role} == {INPUT_I, INPUT_J} and (a.type, a.shape) == (b.type, b.shape):
-                return other
-        return None
-
     def partner(self, name: str) -> Optional[str]:
-        """Of one set: by which name a field of j goes in derivatives."""
-        return self._other(name) if self.one_set and self.field(name).role == INPUT_J else None
+        """Where i and j are one set: the field of i that the derivative by a field of j is counted to."""
+        return self._partners.get(name) if self.one_set and self.field(name).role == INPUT_J else None
 
     def by_group(self, name: str) -> bool:
         """Whether a param has a value for each group or batch."""
@@ -169,7 +236,10 @@ class Call:
     def run(self, values: Mapping[str, Any]) -> List[Any]:
         """The outputs, and behind them what derivatives need."""
         names = [field.name for field in self.outputs]
-        results = self.forward(outputs=names, **{**self.values, **values}, **self.options)
+        known = {**self.values, **values}
+        # By position: a field may be called like an option.
+        given = [known[name] for name in self.forward._family.arguments]
+        results = self.forward(*given, outputs=names, **self.options)
         return [results] if len(names) == 1 else list(results)
 
     def gradients(
@@ -189,28 +259,28 @@ class Call:
         known = {**self.values, **values}
         found: Dict[str, Any] = {}
         for side, names in sides.items():
-            adjoint = self.forward._adjoints.get(side, of, names)
-            fields = {
-                field.name: _resolve(field.name, known, results, adjoints)
-                for field in adjoint.fields
-                if field.role != OUTPUT
-            }
+            adjoint = self.pipeline._adjoints.get(side, of, names)
+            sources = {VALUE: known, GIVEN: adjoints, SAVED: results}
+            meanings = [one for one in adjoint.adjoint_fields if one.meaning != DERIVATIVE]
+            given = [sources[one.meaning][one.of] for one in meanings]
             options = self.options
             if side == "j":
-                options = self._seen_from_j(fields, known)
-            given = adjoint(**fields, **options)
-            parts = [given] if len(names) == 1 else list(given)
-            order = [re.sub("^d+_", "", field.name, count=1) for field in adjoint.fields if field.role == OUTPUT]
+                options = self._seen_from_j(meanings, given, known)
+            made = adjoint(*given, **options)
+            parts = [made] if len(names) == 1 else list(made)
+            order = [one.of for one in adjoint.adjoint_fields if one.meaning == DERIVATIVE]
             found.update(zip(order, parts))
         return found
 
-    def _seen_from_j(self, fields: Dict[str, Any], values: Mapping[str, Any]) -> Dict[str, Any]:
-        """The options of the sum by inputs of j. Inputs of pairs among its fields come into their new order."""
+    def _seen_from_j(
+        self, fields: Sequence[AdjointField], given: List[Any], values: Mapping[str, Any]
+    ) -> Dict[str, Any]:
+        """The options of the sum by inputs of j. Inputs of pairs among those given come into their new order."""
         from ._transposed import transposed
 
         name = self.pipeline.name
         if self.options.get("lists") is not None:
-            for field in filter(self.by_group, (field for field in fields if field in self.values)):
+            for field in filter(self.by_group, (one.of for one in fields if one.meaning == VALUE)):
                 raise TypeError(
                     f"{name}(): derivatives by inputs of j are not to be had where '{field}' differs from one of the "
                     "lists= to another; batches= may have such params"
@@ -218,9 +288,9 @@ class Call:
         counts = self._count(INPUT_I, "ni", values), self._count(INPUT_J, "nj", values)
         options, order = transposed(self.options, *counts)
         if order is not None:
-            for field in fields:
-                if field in self.values and self.field(field).role == INPUT_PAIR:
-                    fields[field] = _in_order(fields[field], order)
+            for k, one in enumerate(fields):
+                if one.meaning == VALUE and self.field(one.of).role == INPUT_PAIR:
+                    given[k] = _in_order(given[k], order)
         return options
 
 
@@ -229,21 +299,3 @@ def _in_order(value: Any, order: Any) -> Any:
     if torch is not None and isinstance(value, torch.Tensor):
         return value[torch.as_tensor(order, device=value.device)]
     return value[order] if hasattr(value, "shape") else [value[k] for k in order]
-
-
-def _resolve(name: str, values: Mapping[str, Any], results: Mapping[str, Any], adjoints: Mapping[str, Any]) -> Any:
-    """What an input of an adjoint pipeline is: an input of the first one, d_NAME, or what was computed with it."""
-    if name in values:
-        return values[name]
-    if name.startswith("d_") and name[2:] in adjoints:
-        return adjoints[name[2:]]
-    if name in results:
-        return results[name]
-    for choice in ("at_", "z_"):  # finish() changes no choice
-        if name.startswith(choice + "raw_"):
-            return _resolve(choice + name[len(choice) + 4 :], values, results, adjoints)
-    if name.startswith("raw_"):  # of what finish() does not change it is the value itself
-        return _resolve(name[4:], values, results, adjoints)
-    if name.endswith(("_i", "_j")):  # of one set: what the other side calls it
-        return _resolve(name[:-2], values, results, adjoints)
-    raise KeyError(name)

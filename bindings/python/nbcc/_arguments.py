@@ -10,7 +10,7 @@ from ._arrays import CPU, DOUBLE, ELEMENT_SIZES, Array, describe, ndarray, plain
 from ._family import Family
 from ._handles import INPUT_I, INPUT_J, INPUT_PAIR, OUTPUT, PARAM, Field, View, is_read_by
 from ._lists import Listing, PairRows, Values, values_by_group
-from ._numbers import numbers
+from ._numbers import as_doubles, is_shape_of, read, what_is_wrong
 from ._streams import Order, handle_of
 
 _MISSING: Any = object()
@@ -114,14 +114,17 @@ class Arguments:
         if value is field.default:
             return field.default or ()
         try:
-            values = numbers(value)
+            shape, given = read(value, field.type.startswith("bool"))
+            values = as_doubles(given)
         except TypeError as error:
-            raise self._wrong(TypeError, field, f"expected numbers, got {type(value).__name__}: {error}") from None
+            raise self._wrong(TypeError, field, what_is_wrong(value, error)) from None
         if len(values) != field.components:
             wanted = "1 number" if field.components == 1 else f"{field.components} numbers"
             if groups is not None:
                 wanted += f", or shape {(groups, *field.shape)}"
             raise self._wrong(ValueError, field, f"expected {wanted}, got {len(values)}")
+        if shape != field.shape and not is_shape_of(shape, field.shape):
+            raise self._wrong(ValueError, field, f"expected shape {field.shape}, got {shape}")
         return values
 
     def _params(self, values: List[Any], groups: Optional[int]) -> Tuple[List[Param], List[Tuple[int, Values]]]:

@@ -10,6 +10,7 @@ from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 from . import _dlpack
 from ._dlpack import contiguous
+from ._numbers import read
 from ._streams import LEGACY, Order, on_gpu_of
 
 numpy: Any
@@ -60,6 +61,8 @@ def describe(value: Any, order: Order, convert: bool = True) -> Array:
     """
     if isinstance(value, ndarray):
         return _of_numpy(value)
+    if hasattr(value, "is_neg"):
+        value = _materialized(value, convert)
     interface = _cuda_interface_of(value)
     if interface is not None and (interface.get("version", 0) >= 3 or not hasattr(value, "__dlpack__")):
         return _of_cuda_interface(value, interface, order)
@@ -73,6 +76,19 @@ def describe(value: Any, order: Order, convert: bool = True) -> Array:
         if convert and numpy is not None and hasattr(value, "__array__"):
             return _of_numpy(numpy.asarray(value))
         raise TypeError(f"expected an array, got {type(value).__name__}") from None
+
+
+def _materialized(value: Any, convert: bool) -> Any:
+    """A tensor of PyTorch's whose memory does not hold its numbers as they are (the negative bit, the conjugate bit, a
+    tensor of zeros without memory) becomes one that does. DLPack tells nothing of these."""
+    for bit, question in (("negative", "is_neg"), ("conjugate", "is_conj"), ("zero", "_is_zerotensor")):
+        is_set = getattr(value, question, None)
+        if is_set is None or not is_set():
+            continue
+        if not convert:
+            raise TypeError(f"expected a tensor that can be written, got one with its {bit} bit set; .clone() of it has none")
+        return value.clone()
+    return value
 
 
 # Of an array that can be written and has no gaps, ctypes tells the address in a third of the time that NumPy's own
@@ -228,19 +244,12 @@ def _address_of(view: memoryview) -> int:
 
 def _of_numbers(value: Any) -> Array:
     """Rows of numbers: int64 if all are integers, else float64."""
-    rows = [row for row in value]
-    width = None
-    if rows and isinstance(rows[0], (list, tuple)):
-        width = len(rows[0])
-        if any(not isinstance(row, (list, tuple)) or len(row) != width for row in rows):
-            raise TypeError("expected rows of one length, got a list of rows that differ")
-        rows = [number for row in rows for number in row]
-    integral = bool(rows) and all(isinstance(number, int) for number in rows)
     try:
-        made = array.array("q" if integral else "d", rows)
+        shape, found = read(value, is_bool=True)
+        integral = bool(found) and all(isinstance(number, int) for number in found)
+        made = array.array("q" if integral else "d", found)
     except (TypeError, OverflowError) as error:
-        raise TypeError(f"expected numbers: {error}") from None
-    shape = (len(value),) if width is None else (len(value), width)
+        raise TypeError(str(error) if str(error).startswith("expected") else f"expected numbers: {error}") from None
     address, _ = made.buffer_info()
     element = INT64 if integral else DOUBLE
     return Array(address, element, ELEMENT_NAMES[element], shape, contiguous(shape, 8), False, CPU, "builtins", made)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import array
 import ctypes
+import inspect
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 from . import _library
@@ -425,6 +426,14 @@ class Caller(Arguments):
                     action(used)
             finally:
                 idle.extend(taken)
+
+
+# Keywords of a call that are no fields; a field of such a name is given by position.
+OPTIONS = frozenset(
+    name
+    for name, parameter in inspect.signature(Caller.__call__).parameters.items()
+    if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+)
 
 
 def _real_element(views: List[Tuple[int, Field, View]]) -> int:

@@ -223,11 +223,11 @@ def _fields_of(pipeline: ctypes.c_void_p) -> Tuple[Field, ...]:
 
 
 def _shape_of(type_: str, components: int) -> Tuple[int, ...]:
-    """Of "real" (), of "vec3" (3,), of "float[4]" (4,), of "vec3[2]" (2, 3)."""
-    match = re.fullmatch(r"(?:vec(\d)|\w+)(?:\[(\d+)\])?", type_)
+    """Of "real" (), of "vec3" (3,), of "float[4]" (4,), of "vec3[2]" (2, 3), of "real[9][27]" (9, 27)."""
+    match = re.fullmatch(r"(?:vec(\d)|\w+)((?:\[\d+\])*)", type_)
     if not match:
         return (components,) if components > 1 else ()
-    return tuple(int(number) for number in (match.group(2), match.group(1)) if number)
+    return tuple(int(number) for number in (*re.findall(r"\d+", match.group(2)), match.group(1)) if number)
 
 
 # data, element, count, stride, component_stride of nbcc_view, with its padding.

@@ -44,6 +44,10 @@ class FieldStruct(ctypes.Structure):
     ]
 
 
+class AdjointFieldStruct(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("meaning", c_int), ("of", c_char_p), ("partner", c_char_p)]
+
+
 class DiagnosticStruct(ctypes.Structure):
     _fields_ = [
         ("severity", c_int),
@@ -136,6 +140,8 @@ _FUNCTIONS = {
     "nbcc_report_text": (c_char_p, [_P]),
     "nbcc_report_diagnostic_count": (c_int, [_P]),
     "nbcc_report_diagnostic": (c_int, [_P, c_int, _P]),
+    "nbcc_report_adjoint_field_count": (c_int, [_P]),
+    "nbcc_report_adjoint_field": (c_int, [_P, c_int, _P]),
     "nbcc_report_free": (None, [_P]),
     "nbcc_sum_create": (c_int, [_P, _P, _P]),
     "nbcc_sum_destroy": (None, [_P]),

@@ -9,13 +9,14 @@ import ctypes
 import math
 import weakref
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, ClassVar, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _arrays
 from ._arrays import CPU, DOUBLE, INT64, Array, describe, ndarray
 from ._dlpack import contiguous
 from ._errors import ErrorPlace, check
 from ._library import ListsStruct, lib
+from ._numbers import as_doubles, is_shape_of, read, shape_of, what_is_wrong
 from ._results import of_host
 from ._streams import LEGACY, Order
 
@@ -315,26 +316,16 @@ def _read_only_copy(found: Array) -> Tuple[Any, Array]:
     return memoryview(result.value).toreadonly(), where
 
 
-def _as_doubles(value: Any) -> Any:
+def _as_doubles(value: Any, is_bool: bool = False) -> Any:
     """A new array of all numbers in their order. Raises TypeError."""
-    if isinstance(value, ndarray):
-        if value.dtype.kind not in "biuf":
+    if type(value) is ndarray and not is_bool:
+        if value.dtype.kind not in "iuf":
             raise TypeError(f"expected numbers, got {value.dtype}")
         return _arrays.numpy.array(value, "float64").ravel()
     try:
-        return array.array("d", _flat(value.tolist() if hasattr(value, "tolist") else value))
-    except (TypeError, ValueError, OverflowError) as error:
-        raise TypeError(f"expected numbers, got {type(value).__name__}: {error}") from None
-
-
-def _flat(value: Any) -> Iterator[float]:
-    if isinstance(value, (list, tuple)):
-        for one in value:
-            yield from _flat(one)
-    elif isinstance(value, (str, bytes)):
-        raise TypeError("a text is no number")
-    else:
-        yield float(value)
+        return array.array("d", as_doubles(read(value, is_bool).values))
+    except TypeError as error:
+        raise TypeError(what_is_wrong(value, error)) from None
 
 
 def _integers(found: Array) -> Any:
@@ -456,24 +447,12 @@ class Values(NamedTuple):
 
 def is_by_group(value: Any, field: Field, groups: int) -> bool:
     """Whether this has one axis more than the param, of so many groups."""
-    found = _shape_of(value)
-    return found in ((groups, *field.shape), (groups, field.components)) or found == (groups,) == (0,)
+    found = shape_of(value)
+    return found == (groups,) == (0,) or (found[:1] == (groups,) and is_shape_of(found[1:], field.shape))
 
 
 def values_by_group(value: Any, field: Field, groups: int) -> Optional[Values]:
     """None: these are not values for each group. Raises TypeError."""
     if not is_by_group(value, field, groups):
         return None
-    if isinstance(value, (list, tuple)) and any(_shape_of(row) != _shape_of(value)[1:] for row in value):
-        raise TypeError("expected rows of one length, got a list of rows that differ")
-    return Values(groups * field.components, _as_doubles(value))
-
-
-def _shape_of(value: Any) -> Tuple[int, ...]:
-    """Of a list, as its first rows tell it."""
-    shape: Optional[Sequence[int]] = getattr(value, "shape", None)
-    if shape is not None:
-        return tuple(shape)
-    if isinstance(value, (list, tuple)):
-        return (len(value), *(_shape_of(value[0]) if value else ()))
-    return (len(value),) if isinstance(value, array.array) else ()
+    return Values(groups * field.components, _as_doubles(value, field.type.startswith("bool")))

@@ -8,7 +8,7 @@ import sys
 import warnings
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
-from ._adjoint import Adjoints, adjoint_text, virial_text
+from ._adjoint import AdjointField, Adjoints, adjoint_text, virial_text
 from ._call import Caller
 from ._errors import INPUT, CompileError, Diagnostic, ErrorPlace, PipelineWarning, decode, diagnostics_of
 from ._family import Family
@@ -27,9 +27,10 @@ class Pipeline(Caller):
     while it runs.
     """
 
-    def __init__(self, family: Family) -> None:
+    def __init__(self, family: Family, adjoint_fields: Tuple[AdjointField, ...] = ()) -> None:
         super().__init__(family)
-        self._adjoints = Adjoints(self, self.adjoint)
+        self._adjoints = Adjoints(self.adjoint)
+        self._adjoint_fields = adjoint_fields
 
     def __call__(self, /, *arrays: Any, **keywords: Any) -> Any:
         torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
@@ -58,20 +59,22 @@ class Pipeline(Caller):
             was j becomes i and the other way round; "set": by inputs of both where these are the same particles in the
             same order, in one sum; "forward": no derivative, but this pipeline with the outputs besides that its
             adjoints take as inputs.
-        of: the outputs that L depends on, by names. by: what it is differentiated by. All real numbers, if not given.
+        of: the outputs that L depends on, by names, those that the forward pipeline has besides too. by: what it is
+            differentiated by. All real numbers, if not given.
 
         The new pipeline has the outputs d_X, and takes the inputs of this one; d_NAME of the outputs, with a row for
         each i of this pipeline; and where derivatives need it raw_NAME, an output before finish() (without finish() the
         output itself), at_NAME, the j_index that a minimum or maximum comes from, and z_NAME, of a softmax the logarithm
-        of the weights' sum. `.text` is its text. Raises UsageError for what has no derivative.
+        of the weights' sum. Names differ where this pipeline has a field of that name: `.adjoint_fields` says what each
+        field holds. `.text` is its text. Raises UsageError for what has no derivative.
 
         With PyTorch's tensors that require gradients, and under jax.grad, calls do all of this by themselves.
         """
         family = self._family
         chosen = [None if names is None else ([names] if isinstance(names, str) else list(names)) for names in (of, by)]
-        text = adjoint_text(family.text, self.filename, side, chosen[0], chosen[1])
+        text, fields = adjoint_text(family.text, self.filename, side, chosen[0], chosen[1])
         filename = f"{family.name}_{side}.pipe"
-        return Pipeline(Family(text, filename, family.options, family.device, family._choice, family.search))
+        return Pipeline(Family(text, filename, family.options, family.device, family._choice, family.search), fields)
 
     def virial(self, force: str = "force", places: Tuple[str, str] = ("xi", "xj")) -> Pipeline:
         """This pipeline, with its options, and an output FORCE_virial of shape (N, 6) besides: half of (x_i - x_j)_a f_b
@@ -107,6 +110,11 @@ class Pipeline(Caller):
     def fields(self) -> Tuple[Field, ...]:
         """All fields in order of declaration."""
         return self._family.fields
+
+    @property
+    def adjoint_fields(self) -> Tuple[AdjointField, ...]:
+        """Of a pipeline that `adjoint` has made: what each of its fields holds, in their order. Else empty."""
+        return self._adjoint_fields
 
     @property
     def operations(self) -> float:

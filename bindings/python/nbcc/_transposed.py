@@ -60,7 +60,7 @@ def on_host(value: Any) -> Any:
     """An array of any library as NumPy's."""
     library = type(value).__module__.partition(".")[0]
     if library == "torch":
-        value = value.detach().cpu()
+        value = value.detach().cpu().resolve_neg()
     elif library == "cupy":
         value = value.get()
     elif hasattr(value, "copy_to_host"):  # Numba's

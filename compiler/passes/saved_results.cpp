@@ -1,0 +1,135 @@
+// Doors: saved_results(), with_saved_results(), find_saved(). Outputs that are added have the terms of those that they
+// are of, and finish() leaves them alone; no derivative is made here.
+#include "compiler/passes/saved_results.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+namespace nbcc {
+namespace {
+
+// Of all outputs, whichever derivatives are asked for: so that names are the same in every adjoint.
+std::vector<SavedResult> every_result(const Pipeline& pipeline) {
+  std::vector<SavedResult> results;
+  const bool finishes = !pipeline.finished.empty();
+  const auto is_taken = [&](const std::string& name) {
+    return pipeline.find(name) != nullptr ||
+           std::ranges::any_of(results, [&](const SavedResult& other) { return other.field.name == name; });
+  };
+  const auto add = [&](SavedKind kind, int output, const std::string& name, Type type, const std::string& comment) {
+    SavedResult result;
+    result.kind = kind, result.output = output;
+    result.field.name = free_name(name, is_taken);
+    result.field.type = type;
+    result.field.comment = comment;
+    result.result = result.field.name;
+    results.push_back(result);
+  };
+  for (const Field& field : pipeline.fields) {
+    if (field.role != Role::Output) continue;
+    add(SavedKind::Raw, field.first, "raw_" + field.name, result_type(field),
+        finishes ? fmt::format("{} before finish()", field.name) : field.name);
+    results.back().field.length = field.length, results.back().field.width = field.width;
+    if (!finishes) results.back().is_added = false, results.back().result = field.name;
+    if (field.reduction == Reduction::Softmax) {
+      add(SavedKind::LogWeights, field.first, "z_" + field.name, field.type,
+          fmt::format("the logarithm of the sum of the weights of {}", field.name));
+      results.back().field.length = field.length, results.back().field.width = field.width;
+    }
+    const bool is_extreme = field.reduction == Reduction::Min || field.reduction == Reduction::Max;
+    if (!is_extreme || !is_floating(field.type)) continue;
+    // An array of indices would be one choice of several places: each component has a field of its own.
+    for (int c = 0; c < field.components(); ++c) {
+      const std::string component = field.components() > 1 ? fmt::format("_{}", c) : "";
+      add(SavedKind::ChosenJ, field.first + c, "at_" + field.name + component, Type::Index,
+          fmt::format("the j_index that {}{} comes from", field.name,
+                      field.components() > 1 ? fmt::format(", component {},", c) : ""));
+    }
+  }
+  return results;
+}
+
+Reduction reduction_of(const SavedResult& result, const Field& output) {
+  switch (result.kind) {
+    case SavedKind::Raw:
+      return output.reduction;
+    case SavedKind::LogWeights:
+      return Reduction::LogSumExp;
+    default:
+      return is_minimum(output.reduction) ? Reduction::ArgMin : Reduction::ArgMax;
+  }
+}
+
+}  // namespace
+
+std::vector<SavedResult> saved_results(const Pipeline& pipeline, const std::vector<std::string>& of) {
+  const bool finishes = !pipeline.finished.empty();
+  const std::vector<SavedResult> every = every_result(pipeline);
+  std::vector<int> outputs;  // first components of the outputs that `of` names, by themselves or by a saved result
+  for (const std::string& name : of) {
+    if (const Field* field = pipeline.find(name)) outputs.push_back(field->role == Role::Output ? field->first : -1);
+    for (const SavedResult& result : every)
+      if (result.is_added && result.result == name)
+        outputs.push_back(pipeline.field_of(Role::Output, result.output).first);
+  }
+  std::vector<SavedResult> needed;
+  for (const SavedResult& result : every) {
+    const Field& output = pipeline.field_of(Role::Output, result.output);
+    // finish() may make any output of any other.
+    bool is_needed = finishes || std::ranges::find(outputs, output.first) != outputs.end();
+    if (result.kind == SavedKind::Raw && !finishes) is_needed = is_needed && is_exponential(output.reduction);
+    if (is_needed) needed.push_back(result);
+  }
+  return needed;
+}
+
+Pipeline with_saved_results(const Pipeline& pipeline, const std::vector<SavedResult>& saved) {
+  Pipeline result = pipeline;
+  std::map<int, int> raw_of;  // by an output's first component: that of its value before finish()
+  for (const SavedResult& one : saved) {
+    if (!one.is_added) continue;
+    const Field& of = pipeline.field_of(Role::Output, one.output);
+    Field field = one.field;
+    field.role = Role::Output;
+    field.first = result.components(Role::Output);
+    field.reduction = reduction_of(one, of);
+    if (one.kind == SavedKind::Raw) field.type = of.type, raw_of[of.first] = field.first;
+    for (int c = 0; c < field.components(); ++c) {
+      Contribution contribution = pipeline.contributions[std::size_t(one.output + c)];
+      if (one.kind == SavedKind::LogWeights) contribution = {.value = contribution.logit, .guard = contribution.guard};
+      result.contributions.push_back(contribution);
+      if (!result.finished.empty())
+        result.finished.push_back(result.finish.leaf(Op::Output, field.first + c, result_type(field)));
+    }
+    if (field.reduction == Reduction::At) field.follows = of.follows;
+    result.fields.push_back(field);
+  }
+  // The payload of a choice is saved before finish(), so its choice is the saved one.
+  for (Field& field : result.fields)
+    if (field.reduction == Reduction::At && field.role == Role::Output && pipeline.find(field.name) == nullptr)
+      field.follows = raw_of.at(field.follows);
+  return result;
+}
+
+std::optional<SavedComponent> find_saved(const Pipeline& forward, const std::vector<SavedResult>& saved, SavedKind kind,
+                                         int output) {
+  // The output of the first pipeline that this one has the terms of.
+  int of = output;
+  const Field& field = forward.field_of(Role::Output, output);
+  for (std::size_t k = 0; k < saved.size(); ++k) {
+    if (!saved[k].is_added || saved[k].result != field.name) continue;
+    // finish() changes no saved result: it is its own raw value.
+    if (kind == SavedKind::Raw) return SavedComponent{k, output - field.first};
+    of = saved[k].output + output - field.first;
+  }
+  for (std::size_t k = 0; k < saved.size(); ++k) {
+    const int component = of - saved[k].output;
+    if (saved[k].kind == kind && component >= 0 && component < saved[k].field.components())
+      return SavedComponent{k, component};
+  }
+  return std::nullopt;
+}
+
+}  // namespace nbcc
