@@ -43,8 +43,22 @@ TextRows::TextRows(std::string path, std::vector<RowColumn> columns, const TextO
     if (each.column.name.empty()) continue;
     data_.push_back(
         {each.column.name, each.column.components, make_data(each.column.type_or(ElementType::Double), 0), each.also});
+    // A lone column "data" is all numbers of a row, whatever they are.
+    whole_.push_back({!each.column.type && data_.back().type() == ElementType::Double && data_.back().name != "data"});
     asked_.push_back(choice_.takes(each.column.name, each.also));
   }
+}
+
+void TextRows::Whole::take(const Word& word) {
+  std::int64_t value = 0;
+  if (!possible) return;
+  if (!read_digits(word.text, value)) {
+    *this = {};
+    return;
+  }
+  constexpr std::int64_t largest = std::int64_t(1) << 53;
+  beyond_double |= value > largest || value < -largest;
+  values.push_back(value);
 }
 
 // The first row tells numbers from names.
@@ -78,7 +92,8 @@ void TextRows::append(long line, const std::vector<Word>& words) {
 }
 
 void TextRows::append(ParticleColumn& column, std::size_t first, const std::vector<Word>& words) {
-  const bool asked = asked_[std::size_t(&column - data_.data())];
+  const auto number = std::size_t(&column - data_.data());
+  const bool asked = asked_[number];
   std::visit(
       [&](auto& values) {
         for (int c = 0; c < column.components; ++c) {
@@ -93,6 +108,7 @@ void TextRows::append(ParticleColumn& column, std::size_t first, const std::vect
           } else if (const std::errc error = read_number(word.text, value); error != std::errc()) {
             refuse(word, error, column);
           }
+          whole_[number].take(word);
           values.push_back(value);
         }
       },
@@ -161,6 +177,7 @@ void TextRows::finish(ParticleTable& table) {
     first += std::size_t(each.column.components);
     if (each.column.name.empty()) continue;
     const bool names = std::any_of(begin, end, [](const Place& place) { return place.kind == WordKind::Name; });
+    if (whole_[column].possible && whole_[column].beyond_double) data_[column].data = std::move(whole_[column].values);
     if (!names || asked_[column]) table.columns.push_back(std::move(data_[column]));
     ++column;
   }
