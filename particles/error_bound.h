@@ -25,6 +25,8 @@ struct Expectation {
   // Largest error that may be: 0 where an index or a count has to be met exactly, infinite where rounding decides
   // which of two it is.
   Figures bound;
+  // In how many of its pairs rounding decides something that an output depends on: [asked i][output field].
+  std::vector<std::vector<std::int64_t>> undecided_pairs;
 };
 
 // The oracle's answer for the i in `which`.
