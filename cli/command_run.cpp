@@ -123,6 +123,11 @@ void check_update(const ParticleTable& particles, const RunOptions& options, boo
   const std::string& path = options.output.path;
   if (particles.unnamed)
     throw UsageError("--update: the columns of the i-particles have no names; --columns gives them some");
+  if (!keeps_all && !particles.rounded.empty())
+    throw UsageError(
+        fmt::format("--update: {}, which no number of another format is: say -o FILE of the format that the "
+                    "particles have",
+                    particles.rounded));
   const auto reads = [&](const std::vector<std::string>& paths) {
     return std::ranges::any_of(paths,
                                [&](const std::string& each) { return is_one_file(particle_file_of(each), path); });

@@ -57,9 +57,8 @@ SumErrors sum_errors(const Pipeline& pipeline, const OracleInput& input, const F
       if (is_rounded) rounded.next();
       pairs.count(exact.pairs(), is_rounded ? rounded.pairs() : exact.pairs(), count);
     }
-    exact.end([&](std::size_t c, double error) { result.errors[c][k] = error; });
-    if (is_rounded)
-      rounded.end([&](std::size_t c, double error) { result.errors[c][k] = std::max(result.errors[c][k], error); });
+    const std::vector<double> here = exact.end(), there = is_rounded ? rounded.end() : here;
+    for (std::size_t c = 0; c < sums.size(); ++c) result.errors[c][k] = std::max(here[c], there[c]);
     result.undecided.push_back(pairs.take());
   }
   return result;

@@ -13,11 +13,9 @@
 #include "compiler/ir/ir.h"
 #include "compiler/options.h"
 #include "compiler/target.h"
+#include "particles/running_error.h"
 
 namespace nbcc {
-
-// [output component][asked i]
-using Figures = std::vector<std::vector<double>>;
 
 struct Expectation {
   Figures values;

@@ -197,9 +197,11 @@ int SumError::next() {
   return count;
 }
 
-void SumError::end(const std::function<void(std::size_t, double)>& set) {
-  for (std::size_t c = 0; c < sums_.size(); ++c) set(c, reduced_[c].of(sums_[c][k_]));
-  for (ChoiceError& one : chosen_) one.tell([&](int c, double error) { set(std::size_t(c), error); });
+std::vector<double> SumError::end() {
+  std::vector<double> errors;
+  for (std::size_t c = 0; c < sums_.size(); ++c) errors.push_back(reduced_[c].of(sums_[c][k_]));
+  for (ChoiceError& one : chosen_) one.tell([&](int c, double error) { errors[std::size_t(c)] = error; });
+  return errors;
 }
 
 }  // namespace nbcc

@@ -1,13 +1,10 @@
 // How wrong the sums of an i may be before finish(), when every operation on its pairs rounds.
 // Tested by tests/unit/error_bound_test.cpp.
 #pragma once
-#include <functional>
-#include <memory>
 #include <vector>
 
 #include "compiler/ir/interpret.h"
 #include "particles/choice_error.h"
-#include "particles/error_bound.h"
 #include "particles/running_error.h"
 
 namespace nbcc {
@@ -33,7 +30,7 @@ class SumError {
   // Takes the next batch; how many pairs it has, 0 when there are no more.
   int next();
   const RunningError& pairs() const { return pair_; }  // of that batch
-  void end(const std::function<void(std::size_t component, double error)>& set);
+  std::vector<double> end();                           // by component
 
  private:
   const Pipeline& pipeline_;

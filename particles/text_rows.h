@@ -50,7 +50,8 @@ class TextRows {
   };
   // The words of a column as whole numbers, for as long as all of them are digits.
   struct Whole {
-    bool possible = false, beyond_double = false;
+    bool possible = false;
+    std::string rounded;  // the first word of digits that a double does not hold
     std::vector<std::int64_t> values;
     void take(const Word& word);
   };

@@ -51,7 +51,7 @@ std::errc read_number(std::string_view word, std::int64_t& value);
 
 bool is_number(std::string_view word);
 
-// Digits, with or without a sign in front, that fit the 64 bits.
-bool read_digits(std::string_view word, std::int64_t& value);
+// Digits alone, with or without a sign in front.
+std::errc read_digits(std::string_view word, std::int64_t& value);
 
 }  // namespace nbcc

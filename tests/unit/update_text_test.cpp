@@ -223,5 +223,33 @@ TEST(UpdateText, KeepsWhatIsNoOutput) {
   EXPECT_GE(made, 36);
 }
 
+// Where a text becomes another format its whole numbers stay what they are, or it is refused.
+TEST(UpdateText, WholeNumbersStayInOtherFormats) {
+  const UpdateShell shell;
+  shell.write("a.csv", "tag,x,y,z,m\n-123456789012345678,0,0,0,1.5\n+0009007199254740993,1,0,0,2\n");
+  for (const char* name : {"b.npz", "b.h5", "b.txt"}) {
+    ASSERT_TRUE(shell.update("a.csv", std::string("-o ") + name));
+    const ParticleTable table = read_particles(shell.path(name));
+    EXPECT_EQ(std::get<std::vector<std::int64_t>>(table.find("tag")->data),
+              (std::vector<std::int64_t>{-123456789012345678, 9007199254740993}));
+    EXPECT_EQ(table.find("m")->type(), ElementType::Double);
+  }
+  for (const char* other : {"123456789012345678901", "0.5"}) {
+    shell.write("a.csv", std::string("tag,x,y,z\n123456789012345678,0,0,0\n") + other + ",1,0,0\n");
+    EXPECT_FALSE(shell.update("a.csv", "-o c.npz"));
+    EXPECT_TRUE(shell.update("a.csv", "-o c.csv --force"));
+    std::filesystem::remove(shell.path("c.csv"));
+  }
+  shell.write("a.csv", "tag,x,y,z\n100000000000000000000,0,0,0\n0.5,1,0,0\n");
+  EXPECT_TRUE(shell.update("a.csv", "-o c.npz"));
+}
+
+// A row has the output's numbers where a column of that name was, and nothing is written where they would not fit.
+TEST(UpdateText, ColumnsOfAnotherShapeAreRefused) {
+  const UpdateShell shell;
+  shell.write("a.txt", "# x[3] acc\n0 0 0 1\n");
+  EXPECT_FALSE(shell.update("a.txt"));
+}
+
 }  // namespace
 }  // namespace nbcc::test

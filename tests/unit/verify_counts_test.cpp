@@ -104,7 +104,8 @@ TEST(VerifyCounts, SaysWhatRoundingDecides) {
       const std::string words = "verify counts.pipe --i places.txt --precision " + precision;
       const Outcome told = shell.nbcc(words), object = shell.nbcc(words + " --json");
       ASSERT_EQ(told.code, 0) << shell.read("counts.pipe") << precision << "\n" << told.out << told.err;
-      for (const json& output : json::parse(object.out)["outputs"]) {
+      const json outputs = json::parse(object.out)["outputs"];
+      for (const json& output : outputs) {
         const std::string name = output["output"];
         const auto got = numbers_of(shell, name, precision), right = numbers_of(shell, name, "double");
         int differ = 0;
@@ -121,13 +122,17 @@ TEST(VerifyCounts, SaysWhatRoundingDecides) {
         ++differing;
         EXPECT_THAT(said, Not(HasSubstr("exact")));
         EXPECT_EQ(output.value("differ", 0), differ) << said;
-        EXPECT_GT(output.value("undecided_pairs", 0), 0) << said;
-        EXPECT_THAT(said, HasSubstr("undecided"));
+        // Of an index, no pair is undecided but which of two candidates is the least.
+        const bool any_will_do = output.value("undecided", 0) >= differ;
+        EXPECT_TRUE(any_will_do || output.value("undecided_pairs", 0) > 0) << said;
+        EXPECT_THAT(said, testing::AnyOf(HasSubstr("undecided"), HasSubstr("left to rounding")));
         if (output.value("undecided", 0) == 0) {
           EXPECT_EQ(output["max_error"], largest) << said;
           EXPECT_GE(output["bound"], largest) << said;
         }
-        if (output.contains("total")) EXPECT_EQ(output["total"], total) << said;
+        if (output.contains("total")) {
+          EXPECT_EQ(output["total"], total) << said;
+        }
       }
     }
     if (HasFailure()) FAIL() << shell.read("counts.pipe");
