@@ -102,6 +102,11 @@ void SumState::set_param(std::string_view name, std::span<const double> values) 
     throw UsageError(fmt::format("{} takes {}, got {}", quoted(f), plural(field.components(), "value"), values.size()));
   }
   for (const double value : values) check_param(field, quoted(f), value);
+  if (field.is_table) {
+    std::vector<double> params = params_;
+    std::copy(values.begin(), values.end(), params.begin() + field.first);
+    check_splines(f, params);
+  }
   std::copy(values.begin(), values.end(), params_.begin() + field.first);
   given_[f] = Given::Yes;
   params_of_groups_.erase(f);
@@ -345,8 +350,16 @@ SumRequest SumState::request_of(const RunChoice& choice, std::int64_t ni, std::i
   return request;
 }
 
+void SumState::check_splines(std::size_t field, std::span<const double> params) const {
+  const std::string fault = spline_fault(kernel_->source, kernel_->source.fields[field], params);
+  if (!fault.empty()) throw UsageError(fmt::format("{}: {}", quoted(field), fault));
+}
+
 void SumState::make_tables() {
-  if (!tables_ && !kernel_->source.tables.empty()) tables_ = std::make_unique<const Tables>(kernel_->source, params_);
+  if (tables_ || kernel_->source.tables.empty()) return;
+  for (std::size_t f = 0; f < fields().size(); ++f)
+    if (fields()[f].is_table) check_splines(f, params_);  // defaults were not set by anybody
+  tables_ = std::make_unique<const Tables>(kernel_->source, params_);
 }
 
 // Before the run, which may write onto inputs.

@@ -94,6 +94,7 @@ class SumState {
   void check_choice(const RunChoice& choice, std::int64_t ni) const;
   void check_part(const RunChoice& choice, std::optional<std::int64_t> begun, std::int64_t i_count) const;
   void forget_j(JReuse at_most);
+  void check_splines(std::size_t field, std::span<const double> params) const;
   void make_tables();
   void warn_of(const SumRequest& request);
 
