@@ -14,6 +14,7 @@
 #include "compiler/passes/nearest.h"
 #include "compiler/passes/neighbourhood.h"
 #include "compiler/passes/optimize.h"
+#include "compiler/passes/table_indices.h"
 #include "compiler/source/parse.h"
 #include "compiler/text/diagnostic.h"
 
@@ -122,6 +123,14 @@ int check_file(const std::string& file, const CheckOptions& options, Json& repor
     if (proof.obstacle)
       warnings.push_back(
           {Severity::Note, proof.obstacle->where, "no neighbours are proved: " + proof.obstacle->reason});
+    for (const UncheckedIndex& one : find_table_indices(pipeline).unchecked)
+      warnings.push_back(
+          {Severity::Note,
+           {one.line, one.column},
+           fmt::format(
+               "no run checks the index {} of table '{}': {}; where it leads out of the table, the nearest end is "
+               "read",
+               one.index, one.table, one.reason)});
     std::string neighbours = neighbours_of(pipeline, proof);
     if (neighbours.empty() && nearest_pipeline(pipeline)) neighbours = kNearest;
     fmt::print(stderr, "{}", render(source, warnings));

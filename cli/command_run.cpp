@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/particle_source.h"
@@ -47,6 +48,16 @@ void run_with_progress(ParticleSum& sum, std::int64_t ni, const std::string& dev
   }
 }
 
+// What the results lack, on standard error: standard output may have them.
+void show_warnings(const ParticleSum& sum, const ParticleSource& particles) {
+  std::vector<std::string> warnings = sum.warnings();
+  for (const ParticleSide& side : {particles.i(), particles.j()}) {
+    std::string of_box = sum.box_warning(*side.table, side.path);
+    if (!of_box.empty() && std::ranges::find(warnings, of_box) == warnings.end()) warnings.push_back(std::move(of_box));
+  }
+  for (const std::string& warning : warnings) fmt::print(stderr, "nbcc: warning: {}\n", warning);
+}
+
 // Of a param, in a file's attributes.
 constexpr std::size_t kMostShown = 64;
 
@@ -71,15 +82,17 @@ ParticleColumn side_by_side(const std::vector<ParticleColumn>& outputs, std::int
   return all;
 }
 
-ParticleTable result_table(ParticleSum& sum, const ParticleTable& i_table, const RunOptions& options) {
+// `outputs` as they are now, with what is recorded of a run.
+ParticleTable result_table(const ParticleSum& sum, std::vector<ParticleColumn> outputs, const ParticleTable& i_table,
+                           const RunOptions& options) {
   ParticleTable table;
   table.rows = i_table.rows;
-  std::vector<ParticleColumn> outputs = std::move(sum.outputs());
   if (is_npy(options) && outputs.size() > 1) {
     table.columns.push_back(side_by_side(outputs, table.rows));
     table.unnamed = true;
   } else {
-    const ParticleColumn* const id = is_npy(options) ? nullptr : i_table.find("id");
+    // An update has it among the particles.
+    const ParticleColumn* const id = is_npy(options) || options.update ? nullptr : i_table.find("id");
     if (id && id->components == 1) table.columns.push_back(*id);
     for (ParticleColumn& output : outputs) table.columns.push_back(std::move(output));
   }
@@ -102,23 +115,42 @@ bool is_one_file(const std::string& a, const std::string& b) {
   return a == b || std::filesystem::equivalent(a, b, unknown);
 }
 
+const std::vector<std::string>& files_of_i(const RunOptions& options) {
+  return options.particles.i.empty() ? options.particles.j : options.particles.i;
+}
+
+// Where the file of the i-particles is read as it is, and written in its own format.
+std::optional<ParticleUpdate> update_of(const RunOptions& options) {
+  const ParticleSourceOptions& given = options.particles;
+  const bool as_it_is = files_of_i(options).size() == 1 && given.columns.empty() && given.columns_i.empty() &&
+                        given.types.empty() && given.skip_lines.empty();
+  if (!options.update || !as_it_is) return std::nullopt;
+  return ParticleUpdate::of(files_of_i(options)[0], options.output.path, options.output.write);
+}
+
 // What the table does not hold must not be lost.
-void check_update(const ParticleTable& particles, const RunOptions& options) {
+void check_update(const ParticleTable& particles, const RunOptions& options, bool keeps_all) {
   const std::string& path = options.output.path;
   if (particles.unnamed)
     throw UsageError("--update: the columns of the i-particles have no names; --columns gives them some");
+  if (!keeps_all && !particles.rounded.empty())
+    throw UsageError(
+        fmt::format("--update: {}, which no number of another format is: say -o FILE of the format that the "
+                    "particles have",
+                    particles.rounded));
   const auto reads = [&](const std::vector<std::string>& paths) {
-    return std::ranges::any_of(paths, [&](const std::string& each) { return is_one_file(each, path); });
+    return std::ranges::any_of(paths,
+                               [&](const std::string& each) { return is_one_file(particle_file_of(each), path); });
   };
   const bool in_place = reads(options.particles.i) || reads(options.particles.j);
   if (in_place && particles.of_other_format)
     throw UsageError(fmt::format("--update: {} is of a format that nbcc reads but does not write: say -o FILE", path));
   const bool is_hdf5 = path.find(".h5") != std::string::npos || path.find(".hdf5") != std::string::npos;
   if (in_place && is_hdf5 && !particles.find_attribute("made by"))
-    throw UsageError(
-        fmt::format("--update: {} is not a file of nbcc's, and groups and attributes in it would be lost: "
-                    "say -o FILE",
-                    path));
+    throw UsageError(fmt::format(
+        "--update: {} is not a file of nbcc's, which writes into files of its own only: say -o FILE", path));
+  if (in_place && (!keeps_all || !reads(files_of_i(options))))
+    throw UsageError(fmt::format("--update: not all that {} holds would be kept: say -o with another FILE", path));
 }
 
 // The i-particles with the outputs among their columns, in the place of those that are called so.
@@ -193,7 +225,7 @@ OutputChoice output_of(const RunOptions& options) {
   OutputChoice output = options.output;
   if (options.json && !options.statistics && !options.total) throw UsageError("--json: of --statistics or --total");
   if (options.update && output.path.empty()) {
-    const std::vector<std::string>& of_i = options.particles.i.empty() ? options.particles.j : options.particles.i;
+    const std::vector<std::string>& of_i = files_of_i(options);
     if (of_i.empty()) throw UsageError("no particles: say --i FILE, --j FILE or both");
     if (of_i.size() > 1)
       throw UsageError(fmt::format("--update: the particles come from {} files: say -o FILE", of_i.size()));
@@ -202,7 +234,7 @@ OutputChoice output_of(const RunOptions& options) {
       throw UsageError("--update: of a file that is read by --columns not all may be kept: say -o FILE");
     if (!options.particles.skip_lines.empty() || !options.particles.types.empty())
       throw UsageError("--update: lines that are skipped and names of types would not be kept: say -o FILE");
-    output.path = of_i[0];
+    output.path = particle_file_of(of_i[0]);
     output.write.force = true;
   }
   if (output.path.empty() && !options.total)
@@ -213,24 +245,34 @@ OutputChoice output_of(const RunOptions& options) {
 
 void run_run(RunOptions options, const std::string& command_line) {
   options.output = output_of(options);
-  options.particles.all_of_i = options.update;
   if (!options.output.path.empty()) check_writable(options.output.path, options.output.write);
+  const std::optional<ParticleUpdate> update = update_of(options);
+  options.particles.all_of_i = options.update && !update;
   ParticleSum sum(options.file, options.kernel, parse_params(options.params));
   const ParticleSource particles(options.particles, sum.inputs());
   const ParticleTable& i_table = *particles.i().table;
-  if (options.update) check_update(i_table, options);
+  if (options.update) check_update(i_table, options, update.has_value());
   sum.bind(particles.bind(sum.inputs()), i_table.rows, particles.j().table->rows);
+  if (update) {  // with zeros, before a run that may take long
+    ParticleTable results = result_table(sum, sum.outputs(), i_table, options);
+    add_origin(results, command_line);
+    update->check(results);
+  }
   run_with_progress(sum, i_table.rows, options.kernel.device);
+  show_warnings(sum, particles);
   // Standard output may have the results.
   if (options.statistics)
     fmt::print(stderr, "{}", options.json ? json_of(sum.statistics()).dump(2) + "\n" : text_of(sum.statistics()));
   const std::vector<Total> totals = options.total ? totals_of(sum.outputs(), i_table.rows) : std::vector<Total>();
   if (!options.output.path.empty()) {
-    ParticleTable results = result_table(sum, i_table, options);
+    ParticleTable results = result_table(sum, std::move(sum.outputs()), i_table, options);
     for (const Total& t : totals)
       results.attributes.emplace_back("total " + attribute_name(t.name), fmt::format("{}", t.sum));
-    save_table(options.output, options.update ? updated_table(i_table, std::move(results)) : std::move(results),
-               command_line);
+    if (update)
+      save_update(*update, std::move(results), command_line);
+    else
+      save_table(options.output, options.update ? updated_table(i_table, std::move(results)) : std::move(results),
+                 command_line);
   }
   if (options.total) fmt::print("{}", options.json ? json_of(totals).dump(2) + "\n" : text_of(totals));
 }

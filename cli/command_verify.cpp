@@ -67,15 +67,21 @@ OracleInput oracle_input(const Pipeline& pipeline, const std::vector<BoundField>
   return input;
 }
 
+// Errors of numbers are relative to their scale; those of whole numbers are differences.
 struct OutputReport {
   std::string name;
-  bool exact = false;
-  double largest = 0, rms = 0;  // error over scale
-  double bound = 0;             // over scale as well, for the i with the largest error
-  double used = 0;              // the largest share of its bound that an error takes; above 1 is a failure
-  std::int64_t worst = -1;      // the i where it does
-  std::int64_t wrong = 0;       // numbers beyond their bound
-  std::int64_t undecided = 0;   // numbers for which rounding decides, so that any will do
+  bool whole = false;
+  bool summed = false;             // whole numbers whose totals say something
+  double largest = 0, rms = 0;     // error
+  double bound = 0;                // for the number with the largest error
+  double most = 0;                 // the largest bound
+  double used = 0;                 // the largest share of its bound that an error takes; above 1 is a failure
+  double total = 0, expected = 0;  // of whole numbers, over all that were compared
+  std::int64_t worst = -1;         // the i where it does
+  std::int64_t wrong = 0;          // numbers beyond their bound
+  std::int64_t differ = 0;         // numbers that are not the oracle's
+  std::int64_t undecided = 0;      // numbers for which rounding decides, so that any will do
+  std::int64_t pairs = 0;          // pairs in which rounding decides something
 };
 
 // Equal infinities and NaN for NaN are right; anything else that is not finite is infinitely wrong.
@@ -89,22 +95,28 @@ double ratio(double error, double scale) {
   return error == 0 ? 0 : scale > 0 ? error / scale : std::numeric_limits<double>::infinity();
 }
 
-OutputReport compare(const Field& field, const ParticleColumn& got, const Expectation& expected,
+OutputReport compare(const Field& field, std::size_t output, const ParticleColumn& got, const Expectation& expected,
                      const std::vector<std::int64_t>& which) {
   OutputReport report;
   report.name = field.name;
-  report.exact = got.type() == ElementType::Int64;
+  report.whole = got.type() == ElementType::Int64;
+  report.summed = report.whole && is_sum(field.reduction);
   double squares = 0;
+  for (const std::vector<std::int64_t>& pairs : expected.undecided_pairs) report.pairs += pairs[output];
   for (int c = 0; c < field.components(); ++c) {
     const auto component = std::size_t(field.first + c);
     for (std::size_t k = 0; k < which.size(); ++k) {
-      const double error = error_of(ColumnComponent{&got, c}.at(which[k]), expected.values[component][k]);
-      const double scale = expected.scale[component][k], bound = expected.bound[component][k];
-      const double relative = ratio(error, scale), used = ratio(error, bound);
+      const double value = ColumnComponent{&got, c}.at(which[k]), wanted = expected.values[component][k];
+      const double scale = report.whole ? 1 : expected.scale[component][k], bound = expected.bound[component][k];
+      const double error = error_of(value, wanted), relative = ratio(error, scale), used = ratio(error, bound);
+      report.differ += error != 0;
+      report.total += value;
+      report.expected += wanted;
       if (std::isinf(bound)) {
         ++report.undecided;
         continue;
       }
+      report.most = std::max(report.most, bound);
       if (k + std::size_t(c) == 0 || relative > report.largest) {
         report.largest = relative;
         report.bound = scale > 0 ? bound / scale : 0;
@@ -117,9 +129,37 @@ OutputReport compare(const Field& field, const ParticleColumn& got, const Expect
       }
     }
   }
+  // Of numbers that are all right, the bound is that of the one that may be wrong most.
+  if (report.whole && report.largest == 0) report.bound = report.most;
   const double count = double(which.size()) * field.components();
   report.rms = count > 0 ? std::sqrt(squares / count) : 0;
   return report;
+}
+
+std::string verdict_on(const OutputReport& report) {
+  std::string verdict =
+      report.wrong == 0 ? "ok" : fmt::format("WRONG: {} beyond the bound, worst at i = {}", report.wrong, report.worst);
+  std::string notes;
+  const auto note = [&](const std::string& text) { notes += (notes.empty() ? "" : "; ") + text; };
+  if (report.whole && report.differ > 0)
+    note(report.summed ? fmt::format("total {}, the oracle's {}", report.total, report.expected)
+                       : fmt::format("{} not the oracle's", report.differ));
+  if (report.pairs > 0) note(fmt::format("{} undecided", counted(report.pairs, "pair")));
+  if (report.undecided > 0) note(fmt::format("{} left to rounding", report.undecided));
+  return notes.empty() ? verdict : fmt::format("{} ({})", verdict, notes);
+}
+
+std::string line_of(const OutputReport& report) {
+  const std::string verdict = verdict_on(report);
+  const bool exact = report.whole && report.most == 0 && report.largest == 0;
+  if (exact)
+    return fmt::format("{:<12} {:>10} {:>10} {:>10} {:>7}  {}\n", report.name, "-", "-",
+                       report.undecided > 0 ? "-" : "exact", "", verdict);
+  if (report.whole)
+    return fmt::format("{:<12} {:>10} {:>10.3g} {:>10} {:>6.1f}%  {}\n", report.name, report.largest, report.rms,
+                       report.bound, 100 * report.used, verdict);
+  return fmt::format("{:<12} {:>10.2e} {:>10.2e} {:>10.2e} {:>6.1f}%  {}\n", report.name, report.largest, report.rms,
+                     report.bound, 100 * report.used, verdict);
 }
 
 std::string text_of(const std::vector<OutputReport>& reports, const ParticleSum& sum, const KernelChoice& kernel,
@@ -129,18 +169,10 @@ std::string text_of(const std::vector<OutputReport>& reports, const ParticleSum&
   text += std::int64_t(compared) < ni ? fmt::format(": {} of the i compared, evenly spread\n", compared)
                                       : std::string(": all i compared\n");
   text +=
-      "errors relative to the sum of |term|; the bound there; the largest share of its bound that an error takes:\n";
+      "errors relative to the sum of |term|, of whole numbers differences; the bound there; the largest share of its "
+      "bound that an error takes:\n";
   text += fmt::format("{:<12} {:>10} {:>10} {:>10} {:>7}\n", "output", "max", "rms", "bound", "share");
-  for (const OutputReport& report : reports) {
-    std::string verdict = report.wrong == 0
-                              ? "ok"
-                              : fmt::format("WRONG: {} beyond the bound, worst at i = {}", report.wrong, report.worst);
-    if (report.undecided > 0) verdict += fmt::format(" ({} left to rounding)", report.undecided);
-    text += report.exact
-                ? fmt::format("{:<12} {:>10} {:>10} {:>10} {:>7}  {}\n", report.name, "-", "-", "exact", "", verdict)
-                : fmt::format("{:<12} {:>10.2e} {:>10.2e} {:>10.2e} {:>6.1f}%  {}\n", report.name, report.largest,
-                              report.rms, report.bound, 100 * report.used, verdict);
-  }
+  for (const OutputReport& report : reports) text += line_of(report);
   return text;
 }
 
@@ -151,13 +183,19 @@ Json json_of(const std::vector<OutputReport>& reports, const ParticleSum& sum, c
   for (const OutputReport& report : reports) {
     ok = ok && report.wrong == 0;
     outputs.push_back({{"output", report.name},
+                       {"whole", report.whole},
                        {"max_error", report.largest},
                        {"rms_error", report.rms},
                        {"bound", report.bound},
                        {"share_of_bound", report.used},
                        {"wrong", report.wrong},
+                       {"differ", report.differ},
                        {"undecided", report.undecided},
+                       {"undecided_pairs", report.pairs},
                        {"worst_i", report.worst}});
+    if (!report.summed) continue;
+    outputs.back()["total"] = report.total;
+    outputs.back()["expected_total"] = report.expected;
   }
   return {{"pipeline", sum.pipeline_name()},
           {"device", sum.device_name()},
@@ -208,8 +246,11 @@ int run_verify(const VerifyOptions& options) {
                                       options.kernel.options, compiler_target(options.kernel));
   std::vector<OutputReport> reports;
   std::size_t output = 0;
-  for (const Field& field : pipeline.fields)
-    if (field.role == Role::Output) reports.push_back(compare(field, sum.outputs().at(output++), expected, which));
+  for (const Field& field : pipeline.fields) {
+    if (field.role != Role::Output) continue;
+    reports.push_back(compare(field, output, sum.outputs().at(output), expected, which));
+    ++output;
+  }
   options.json ? write_json(json_of(reports, sum, options.kernel, ni, nj, which.size()))
                : write_standard_output(text_of(reports, sum, options.kernel, ni, nj, which.size()));
   const bool ok = std::ranges::all_of(reports, [](const OutputReport& r) { return r.wrong == 0; });

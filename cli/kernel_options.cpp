@@ -76,6 +76,8 @@ void declare_kernel_options(CLI::App& app, KernelChoice& choice) {
       [&](PairChoice pairs) { choice.pairs = pairs; },
       "Which pairs to compute: all, or those that a search finds within the cutoff that is proved of the pipeline")
       ->default_str("auto");
+  app.add_flag("--clamp", choice.clamp,
+               "Let an index that leads out of a table find its nearest end (default: that is an error)");
   app.add_option("--threads", choice.threads, "Threads to use (default: all cores)")
       ->check(CLI::Range(1, 65535).description(""));
 }

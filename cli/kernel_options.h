@@ -21,6 +21,7 @@ struct KernelChoice {
   std::optional<Isa> isa{};  // none: the best of this machine
   int threads = 0;           // 0: all cores
   PairChoice pairs = PairChoice::Auto;
+  bool clamp = false;                         // indices that lead out of a table find its nearest end
   std::optional<std::string> cache_folder{};  // not an option; "" for none
 };
 
@@ -28,7 +29,7 @@ struct KernelChoice {
 void declare_arithmetic(CLI::App& app, KernelChoice& choice);
 // The same and --isa.
 void declare_compile_options(CLI::App& app, KernelChoice& choice);
-// All of these, --device, --pairs and --threads.
+// All of these, --device, --pairs, --clamp and --threads.
 void declare_kernel_options(CLI::App& app, KernelChoice& choice);
 // --device, --precision, --math, --root: for what concerns GPUs alone.
 void declare_gpu_options(CLI::App& app, KernelChoice& choice);

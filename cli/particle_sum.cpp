@@ -3,8 +3,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <deque>
 
+#include "cli/file_box.h"
 #include "runtime/api/handles.h"
 #include "runtime/api/nbcc.hpp"
 #include "runtime/cuda/cuda_device.h"
@@ -106,6 +108,7 @@ ParticleSum::ParticleSum(const std::string& pipeline_file, const KernelChoice& c
   std::vector<Field> fields = pipeline.fields();
   Sum sum(pipeline);
   sum.pairs(nbcc_pairs(choice.pairs));
+  sum.clamp(choice.clamp);
   state_.reset(new State{std::move(device), std::move(pipeline), std::move(fields), {}, std::move(sum), {}, {}, {}});
   if (const CudaDevice* const gpu = first_gpu(*state_->device.get()->device)) state_->on_device.emplace(gpu->gpu());
   for (const Field& field : state_->fields) {
@@ -179,6 +182,20 @@ void ParticleSum::run(std::int64_t i_begin, std::int64_t i_count) { state_->sum.
 void ParticleSum::run(std::span<const std::int64_t> i_list) { state_->sum.run(i_list); }
 void ParticleSum::wait() { state_->sum.wait(); }
 SumStatistics ParticleSum::statistics() const { return state_->sum.get()->state.statistics(); }
+
+std::vector<std::string> ParticleSum::warnings() const { return state_->sum.warnings(); }
+
+std::string ParticleSum::box_warning(const ParticleTable& table, const std::string& file) const {
+  const KernelSource& source = state_->pipeline.get()->kernel->source;
+  const std::optional<FileBox> box = file_box(table);
+  std::vector<double> params(std::size_t(source.params + source.table_params));
+  for (const FieldLayout& field : source.fields)
+    for (const ParamValue& param : state_->params)
+      if (field.role == Role::Param && field.name == param.name &&
+          param.values.size() == std::size_t(field.components()))
+        std::ranges::copy(param.values, params.begin() + field.first);
+  return box ? nbcc::box_warning(*box, file, source, params) : "";
+}
 
 void ParticleSum::set_launch(const LaunchConfig& c) {
   state_->sum.shape({c.threads, c.i_per_thread, c.j_tile, c.unroll, c.j_slices, c.j_splits});

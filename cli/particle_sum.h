@@ -41,6 +41,9 @@ class ParticleSum {
   void run(std::span<const std::int64_t> i_list);
   void wait();
   SumStatistics statistics() const;
+  // Of the last run, and of a file that states another periodic box than the params do ("" : none).
+  std::vector<std::string> warnings() const;
+  std::string box_warning(const ParticleTable& table, const std::string& file) const;
 
   // On a GPU: numbers of the launch configuration from now on; zeros leave the choice.
   void set_launch(const LaunchConfig& overrides);

@@ -52,9 +52,19 @@ CLI::Option* declare_output_options(CLI::App& app, OutputChoice& output) {
   return path;
 }
 
-void save_table(const OutputChoice& output, ParticleTable table, const std::string& command_line) {
+void add_origin(ParticleTable& table, const std::string& command_line) {
   table.attributes.insert(table.attributes.begin(),
                           {{"made by", std::string("nbcc ") + nbcc_version()}, {"command", command_line}});
+}
+
+void save_update(const ParticleUpdate& update, ParticleTable results, const std::string& command_line) {
+  add_origin(results, command_line);
+  const SignalsPutOff put_off;
+  update.write(results);
+}
+
+void save_table(const OutputChoice& output, ParticleTable table, const std::string& command_line) {
+  add_origin(table, command_line);
   std::optional<SignalsPutOff> put_off;
   if (output.path != "-") put_off.emplace();  // of a pipe, the reader that has gone must be able to end us
   write_particles(output.path, table, output.write);

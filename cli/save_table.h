@@ -19,4 +19,10 @@ CLI::Option* declare_output_options(CLI::App& app, OutputChoice& output);
 // would end the program (Ctrl-C) takes effect once the file is complete, so that nothing half written stays behind.
 void save_table(const OutputChoice& output, ParticleTable table, const std::string& command_line);
 
+// The same of a run's results in a file of particles.
+void save_update(const ParticleUpdate& update, ParticleTable results, const std::string& command_line);
+
+// In front of a table's attributes: who made it.
+void add_origin(ParticleTable& table, const std::string& command_line);
+
 }  // namespace nbcc

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/field.h"
+#include "compiler/index_check.h"
 
 namespace nbcc {
 
@@ -65,8 +66,23 @@ constexpr LaunchNumber kLaunchNumbers[] = {
 
 // Of the text that searches.
 constexpr LaunchConfig kSearchLaunch{128, 1, 640, 8, 1};
+// Of the text that checks the indices of tables.
+constexpr LaunchConfig kIndexLaunch{128, 1, 128, 8, 1};
 // Of the text of listed pairs.
 constexpr LaunchConfig kPairLaunch{128, 1, 128, 8, 1};
+
+// A number that is computed from params and inputs of one particle, in double precision: for the runtime, which knows
+// no graph. Arguments of a step are earlier steps; the last step is the number.
+struct Formula {
+  enum class Op : std::uint8_t { Constant, Param, Input, Neg, Abs, Sqrt, Add, Sub, Mul, Div, Fma, Min, Max, Pow };
+  struct Step {
+    Op op = Op::Constant;
+    int component = 0;    // of the params, or of the side's inputs
+    double constant = 0;  // the value of a Constant
+    std::array<int, 3> args{-1, -1, -1};
+  };
+  std::vector<Step> steps;  // empty: not known
+};
 
 // What a search for neighbours must know of a kernel whose guards bound the distance of the pairs that act
 // (passes/neighbourhood.h): the text then has the functions that locate particles.
@@ -83,16 +99,14 @@ struct SearchLayout {
   std::vector<bool> periodic;  // by axis: it has a length
   bool triclinic = false;      // the three axes are of a cell of three lattice vectors, and none has a length
   Reach reach = Reach::Uniform;
+  bool strict = true;  // distance < reach, else distance <= reach
   // Inputs of i and of j by which the same formulas place a particle, component by component; empty: the formulas
   // differ. Where these are the same arrays, so are the places and the reaches.
   std::vector<std::pair<int, int>> mirrored;
-  // A number that a param is, or that the text has, but for its sign.
-  struct Number {
-    int param = -1;  // of the run's; -1: the constant
-    double constant = 0;
-  };
-  std::optional<Number> uniform_reach;                // if it is as simple as that, and the same for all
-  std::array<std::optional<Number>, 3> lengths = {};  // of axes that are periodic
+  Formula reach_uniform, reach_of_i, reach_of_j;  // as `reach` says which there are
+  // Of the periodic box: by axis the length, which may be negative, of an axis that is periodic; or the nine numbers of
+  // a triclinic cell, vector by vector.
+  std::vector<Formula> lengths, cell;
   std::vector<int> j_positions;  // by axis the input of j that is its coordinate; empty: some formula is
   int packed_bytes = 0;          // CUDA: of what the sums read of one j-particle, at most
   bool of_i() const { return reach != Reach::Uniform && reach != Reach::OfJ; }
@@ -121,16 +135,18 @@ struct KernelSource {
   // What sums over lists of the caller and leaves pairs out: compiled when it is asked for. CUDA: of lists alone, and
   // those of listed pairs have a text of their own.
   std::string list_text, pair_text;
-  std::string target;  // "cpu-avx2", "cuda-sm_90", ...; with the compile options that are not in the text
-  int lanes = 1;       // elements that one vector of the kernel holds; columns are padded to a multiple
-  int tile = 1;        // j-particles whose terms are summed in working precision before they join the double sum
-  int i_block = 1;     // i-particles that one pass of the kernel holds in registers
+  std::string index_text;  // CUDA: what checks the indices of tables; empty where there are none to check
+  std::string target;      // "cpu-avx2", "cuda-sm_90", ...; with the compile options that are not in the text
+  int lanes = 1;           // elements that one vector of the kernel holds; columns are padded to a multiple
+  int tile = 1;            // j-particles whose terms are summed in working precision before they join the double sum
+  int i_block = 1;         // i-particles that one pass of the kernel holds in registers
   std::vector<Column> i_columns, j_columns;  // packed columns, then derived ones
   std::vector<Column> pair_columns;          // of inputs that pairs have which the caller lists
   std::vector<FieldLayout> fields;           // in order of declaration
   int params = 0;                            // components of params that are handed over as doubles; the first ones
   int table_params = 0;                      // ... and of those that tables are made of
   std::vector<PlacedTable> tables;
+  IndexChecks index_checks;           // of these
   int outputs = 0;                    // components of all outputs, and accumulators beside them
   std::vector<Reduction> reductions;  // per output component, and behind these of accumulators that are no outputs
   std::vector<int> references;        // of a Weighted one: where its Reference is; else -1
@@ -139,6 +155,7 @@ struct KernelSource {
   std::vector<Element> held_in;
   bool has_finish = false;
   bool uses_i_index = false, uses_j_index = false;
+  bool may_take_images = false;  // differences of positions may be wrapped into a periodic box
   // What is proved of the pairs that act, in words (passes/neighbourhood.h): "|xj - xi| < rc in the periodic box
   // `box`"; empty where nothing is, and then the reason why, where a guard looks like a cutoff.
   std::string neighbours, no_neighbours;
@@ -203,8 +220,16 @@ using nbcc_locate_function = void (*)(const nbcc_kernel_arguments*, std::int64_t
 // cell, behind the reach, a reduced basis of its lattice: nine numbers, the shortest vector's first. NaN are those of
 // vectors that span no volume.
 using nbcc_extent_function = void (*)(const nbcc_kernel_arguments*, double* extent);
+// Of particles (or listed pairs) [begin, end): widens the ranges of the numbers that their side has among IndexChecks.
+using nbcc_indices_function = void (*)(const nbcc_kernel_arguments*, std::int64_t begin, std::int64_t end,
+                                       nbcc_index_range* ranges);
+// Which j of [j_begin, j_end) pass the guards' comparisons of distances with one i, in the arithmetic of the sums:
+// 1 or 0 for each. Both sides are prepared and have numbers; j_begin is a multiple of `lanes`.
+using nbcc_within_function = void (*)(const nbcc_kernel_arguments*, std::int64_t i, std::int64_t j_begin,
+                                      std::int64_t j_end, char* within);
 }
 // Exported by the text: nbcc_prepare_i, nbcc_prepare_j, nbcc_interact, nbcc_finish (all four, always); with a
-// SearchLayout nbcc_locate_i, nbcc_locate_j, nbcc_extent and nbcc_interact_numbered, which is nbcc_interact for
-// particles with numbers and leaves positions in `arg`. The text of lists has no nbcc_interact, but
+// SearchLayout nbcc_locate_i, nbcc_locate_j, nbcc_extent, nbcc_within and nbcc_interact_numbered, which is
+// nbcc_interact for particles with numbers and leaves positions in `arg`; with IndexChecks nbcc_indices_i, nbcc_indices_j
+// and nbcc_indices_pair. The text of lists has no nbcc_interact, but
 // nbcc_interact_numbered and the same for sums that leave pairs out, nbcc_interact_but.

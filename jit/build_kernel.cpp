@@ -18,6 +18,7 @@
 #include "compiler/passes/nearest.h"
 #include "compiler/passes/neighbourhood.h"
 #include "compiler/passes/optimize.h"
+#include "compiler/passes/table_indices.h"
 #include "compiler/passes/virial.h"
 #include "compiler/source/parse.h"
 #include "jit/cpu_jit.h"
@@ -73,8 +74,10 @@ KernelSource build_cpu_kernel(const Pipeline& pipeline, const Options& options, 
                               const std::string& dump_folder) {
   // The neighbours are proved of the text as it stands: the passes turn guards and roots into what is fast.
   const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
-  KernelSource kernel = emit_cpu(optimize_and_dump(pipeline, options, cpu_target(isa), dump_folder), options, isa,
-                                 proof.neighbourhood ? &*proof.neighbourhood : nullptr);
+  const Neighbourhood* const neighbourhood = proof.neighbourhood ? &*proof.neighbourhood : nullptr;
+  const Pipeline compared = neighbourhood ? with_within(pipeline, *neighbourhood) : pipeline;
+  KernelSource kernel = emit_cpu(optimize_and_dump(compared, options, cpu_target(isa), dump_folder), options, isa,
+                                 neighbourhood, find_table_indices(pipeline));
   describe_neighbours(kernel, pipeline, proof);
   add_nearest(kernel, pipeline, [&](const Pipeline& bounded) { return build_cpu_kernel(bounded, options, isa, ""); });
   dump(dump_folder, fmt::format("{}.{}.cpp", pipeline.name, kernel.target), kernel.text);
@@ -88,7 +91,7 @@ KernelSource build_cuda_kernel(const Source& source, const Options& options, con
 KernelSource build_cuda_kernel(const Pipeline& pipeline, const Options& options, const std::string& dump_folder) {
   const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
   KernelSource kernel = emit_cuda(optimize_and_dump(pipeline, options, cuda_target(), dump_folder), options,
-                                  proof.neighbourhood ? &*proof.neighbourhood : nullptr);
+                                  proof.neighbourhood ? &*proof.neighbourhood : nullptr, find_table_indices(pipeline));
   describe_neighbours(kernel, pipeline, proof);
   add_nearest(kernel, pipeline, [&](const Pipeline& bounded) { return build_cuda_kernel(bounded, options, ""); });
   dump(dump_folder, fmt::format("{}.{}.cu", pipeline.name, kernel.target), kernel.text);

@@ -196,12 +196,12 @@ LibraryFiles build_library(const LibraryRequest& request) {
   if (request.is_static) {
     result.library = make_archive(objects);
   } else {
-    result.library =
-        link_shared_library({std::move(objects),
-                             request.file_name,
-                             kRuntimeSoname,
-                             {"nbcc_image_run", "nbcc_last_error", "nbcc_pipeline_from_image", "nbcc_sum_bind_arrays"},
-                             request.rpath});
+    result.library = link_shared_library(
+        {std::move(objects),
+         request.file_name,
+         kRuntimeSoname,
+         {"nbcc_image_run", "nbcc_last_error", "nbcc_last_warning", "nbcc_pipeline_from_image", "nbcc_sum_bind_arrays"},
+         request.rpath});
   }
   return result;
 }

@@ -132,6 +132,10 @@ class ClangToolchain : public CpuToolchain {
     find_if_there("nbcc_locate_i", code->locate_i);
     find_if_there("nbcc_locate_j", code->locate_j);
     find_if_there("nbcc_extent", code->extent);
+    find_if_there("nbcc_indices_i", code->indices[0]);
+    find_if_there("nbcc_indices_j", code->indices[1]);
+    find_if_there("nbcc_indices_pair", code->indices[2]);
+    find_if_there("nbcc_within", code->within);
     find_if_there("nbcc_interact", code->interact);
     find_if_there("nbcc_interact_numbered", code->interact_numbered);
     find_if_there("nbcc_interact_but", code->interact_but);
@@ -150,7 +154,7 @@ std::string cpu_object(const KernelSource& source, const std::string& prefix) {
   ClangJob job = job_of(source);
   job.arguments += " -fvisibility=hidden";
   for (const char* function : {"prepare_i", "prepare_j", "interact", "interact_numbered", "interact_but", "finish",
-                               "locate_i", "locate_j", "extent"})
+                               "locate_i", "locate_j", "extent", "within", "indices_i", "indices_j", "indices_pair"})
     job.arguments += fmt::format(" -Dnbcc_{}={}_{}", function, prefix, function);
   return compile_in_memory(job);
 }

@@ -55,7 +55,7 @@ void nbcc_mpi_ring_destroy(nbcc_mpi_ring* ring) { delete ring; }
 nbcc_status nbcc_mpi_run(nbcc_mpi_ring* ring, nbcc_sum* sum, const nbcc_run_options* options, nbcc_error** error) {
   return guarded(error, [&] {
     // As far as the caller's version of the struct knows its members.
-    nbcc_run_options chosen{sizeof(nbcc_run_options), 0, -1, nullptr, 0, nullptr, NBCC_WHOLE};
+    nbcc_run_options chosen{sizeof(nbcc_run_options), 0, -1, nullptr, 0, nullptr, NBCC_WHOLE, 0};
     if (options) std::memcpy(&chosen, options, std::min(options->size, sizeof chosen));
     chosen.size = options && options->size < sizeof(size_t) ? 0 : sizeof chosen;  // which nbcc_sum_run refuses
     checked(ring, "ring").ring.run(sum, chosen);

@@ -31,16 +31,16 @@ class MpiRing {
 
   // Sums over the j of all ranks, for all i that this rank has bound to its own sum, or for some of them; see
   // nbcc_mpi_run.
-  void run(Sum& sum) { start(sum, {sizeof(nbcc_run_options), 0, -1, nullptr, 0, nullptr, NBCC_WHOLE}); }
+  void run(Sum& sum) { start(sum, {sizeof(nbcc_run_options), 0, -1, nullptr, 0, nullptr, NBCC_WHOLE, 0}); }
   void run(Sum& sum, std::span<const std::int64_t> i_list) {
     // A null list would mean all i.
     static constexpr std::int64_t none = 0;
     start(sum, {sizeof(nbcc_run_options), 0, std::int64_t(i_list.size()), i_list.empty() ? &none : i_list.data(), 0,
-                nullptr, NBCC_WHOLE});
+                nullptr, NBCC_WHOLE, 0});
   }
   void run(Sum& sum, const nbcc_run_options& options) { start(sum, options); }
   // As run(), combined with what the outputs hold by their reductions.
-  void accumulate(Sum& sum) { start(sum, {sizeof(nbcc_run_options), 0, -1, nullptr, 1, nullptr, NBCC_WHOLE}); }
+  void accumulate(Sum& sum) { start(sum, {sizeof(nbcc_run_options), 0, -1, nullptr, 1, nullptr, NBCC_WHOLE, 0}); }
 
   // The i_index of the first i of this rank in the last run, and the j_index of its first j.
   std::int64_t i_offset(int rank) const { return owners().first[rank]; }

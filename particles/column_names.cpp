@@ -117,6 +117,15 @@ std::vector<ColumnName> gather_columns(const std::vector<std::string_view>& word
   return columns;
 }
 
+std::vector<std::size_t> words_of_columns(const std::vector<std::string_view>& words) {
+  std::vector<std::size_t> counts;
+  for (std::size_t k = 0; k < words.size(); k += counts.back()) {
+    const std::size_t indexed = indexed_run(words, k);
+    counts.push_back(indexed ? indexed : cartesian_run(words, k) ? 3 : 1);
+  }
+  return counts;
+}
+
 std::vector<ColumnName> parse_columns(std::string_view text) {
   std::vector<std::string_view> words;
   for (std::size_t at = 0; at <= text.size();) {

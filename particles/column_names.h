@@ -33,6 +33,9 @@ std::optional<ColumnName> parse_column_name(std::string_view word);
 // x[0] x[1] x[2] and x y z become one.
 std::vector<ColumnName> gather_columns(const std::vector<std::string_view>& words);
 
+// How many of the words each of these columns takes.
+std::vector<std::size_t> words_of_columns(const std::vector<std::string_view>& words);
+
 // The value of --columns, gathered. Throws UsageError that names the word.
 std::vector<ColumnName> parse_columns(std::string_view text);
 

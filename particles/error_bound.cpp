@@ -8,184 +8,60 @@
 #include <set>
 
 #include "compiler/table.h"
-#include "particles/choice_error.h"
 #include "particles/running_error.h"
-#include "particles/weighted_error.h"
+#include "particles/sum_error.h"
+#include "particles/undecided_pairs.h"
 
 namespace nbcc {
 namespace {
 
 using Number = RunningError::Number;
 
-constexpr int kBatch = 256;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// A tile of 128 terms is added up in working precision, and every addition may round all that there is by half an
-// epsilon. Where terms are equal, or small beside the first, all errors are indeed of one sign. What is beyond the
-// tiles is one rounding.
-double sum_roundings(std::int64_t terms) { return 0.5 * double(std::min<std::int64_t>(terms, 128)) + 1; }
 
-bool is_integral(const Field& field) {
-  return field.type == Type::Int || field.type == Type::Index || field.type == Type::Bool;
+// Which sums each output is made of by finish(): [output component] -> their components.
+std::vector<std::vector<int>> sums_of_outputs(const Pipeline& pipeline) {
+  std::vector<std::vector<int>> sums(pipeline.contributions.size());
+  for (std::size_t c = 0; c < sums.size(); ++c) {
+    if (pipeline.finished.empty()) {
+      sums[c] = {int(c)};
+      continue;
+    }
+    const std::vector<bool> needed = reachable(pipeline.finish, {pipeline.finished[c]});
+    for (NodeId id = 0; id < pipeline.finish.size(); ++id)
+      if (needed[std::size_t(id)] && pipeline.finish[id].op == Op::Output)
+        sums[c].push_back(int(pipeline.finish[id].payload));
+  }
+  return sums;
 }
 
-// What the errors of its candidates make of one output component.
-class ReducedError {
- public:
-  ReducedError(Reduction reduction, bool is_whole, double sum_roundings, Precision precision)
-      : reduction_(reduction),
-        is_whole_(is_whole),
-        sum_roundings_(sum_roundings),
-        weighted_(sum_roundings, precision) {}
-
-  // A term that is there, or that may be there because its guard is uncertain; of a softmax with its logit.
-  void take(Number term, Number logit, bool certain) {
-    if (is_exponential(reduction_))
-      return weighted_.take(reduction_ == Reduction::Softmax ? logit : term, term, certain);
-    if (reduction_ == Reduction::Product) return multiply(term, certain);
-    if (is_sum(reduction_)) {
-      // If it is there, the sum is anything.
-      if (!certain && std::isnan(term.value)) {
-        sum_ = kInfinity;
-        return;
-      }
-      sum_ += certain ? term.error : std::fabs(term.value) + term.error;
-      magnitude_ += std::fabs(term.value);
-      return;
-    }
-    // Seen as a minimum: of a maximum the negatives.
-    const bool smallest = reduction_ == Reduction::Min || reduction_ == Reduction::ArgMin;
-    const double value = smallest ? term.value : -term.value;
-    if (certain) sure_ = std::min(sure_, value + term.error);
-    const double low = value - term.error;
-    if (low < lowest_)
-      second_ = lowest_, lowest_ = low;
-    else
-      second_ = std::min(second_, low);
-  }
-
-  double of(double value) const {
-    if (is_whole_ && leaves_exactness()) return kInfinity;
-    switch (reduction_) {
-      case Reduction::LogSumExp:
-        return weighted_.of_logarithm(value);
-      case Reduction::Softmax:
-        return weighted_.of_mean(value);
-      case Reduction::Product: {
-        const double error = uncertain_ ? most_ + std::fabs(value) : most_ - std::fabs(value);
-        return std::isnan(error) ? kInfinity : error;
-      }
-      case Reduction::Sum:
-      case Reduction::Count:
-        return sum_ + sum_roundings_ * magnitude_;
-      case Reduction::Min:
-      case Reduction::Max: {
-        const double seen = reduction_ == Reduction::Min ? value : -value;
-        if (lowest_ == kInfinity) return 0;  // there is none
-        const double error = std::max(seen - lowest_, sure_ - seen);
-        return std::isnan(error) ? kInfinity : error;
-      }
-      default:
-        return second_ <= sure_ && second_ != kInfinity ? kInfinity : 0;
-    }
-  }
-
- private:
-  // Sums and products of whole numbers are made in doubles, which are exact to 2^53; at 2^63 kernels hold them.
-  bool leaves_exactness() const {
-    constexpr double kExact = 0x1p53;
-    return reduction_ == Reduction::Product ? most_ > kExact : is_sum(reduction_) && magnitude_ > kExact;
-  }
-
-  // The largest size that the product may have. It is rounded once for each factor, in double, here as on the device.
-  void multiply(Number term, bool certain) {
-    const double most = std::fabs(term.value) + term.error, least = std::fabs(term.value) - term.error;
-    const double factor = certain ? most : std::max({1.0, most, least > 0 ? 1 / least : kInfinity});
-    most_ *= factor * (1 + 2 * epsilon_of(Precision::Double));
-    uncertain_ |= !certain;
-  }
-
-  Reduction reduction_;
-  bool is_whole_;
-  double sum_roundings_;
-  WeightedError weighted_;
-  double most_ = 1;
-  bool uncertain_ = false;
-  double sum_ = 0, magnitude_ = 0;
-  double sure_ = kInfinity;                         // the minimum is not above it
-  double lowest_ = kInfinity, second_ = kInfinity;  // what the two lowest candidates may be
+// Errors of the sums before finish(), and the pairs in which rounding decides something.
+struct SumErrors {
+  Figures errors;
+  std::vector<std::vector<std::int64_t>> undecided;  // [asked i][output field]
 };
 
-Number leaf_of(const OracleInput& input, const Node& leaf, std::int64_t i, std::int64_t j, std::int64_t pair) {
-  const auto component = std::size_t(leaf.payload);
-  switch (leaf.op) {
-    case Op::Param:
-      return {input.params[component], 0};
-    case Op::InputI:
-      return {input.i[component][std::size_t(i)], 0};
-    case Op::InputJ:
-      return {input.j[component][std::size_t(j)], 0};
-    case Op::InputPair:
-      return {input.pair[component][std::size_t(pair)], 0};
-    case Op::IIndex:
-      return {double(i + input.i_offset), 0};
-    default:
-      return {double(j + input.j_offset), 0};
-  }
-}
-
-// Errors of the sums before finish(), from exact inputs.
-Figures sum_errors(const Pipeline& pipeline, const OracleInput& input, std::span<const std::int64_t> which,
-                   const Figures& sums, const Options& options, const Target& target) {
-  Figures errors(sums.size(), std::vector<double>(which.size()));
-  const std::vector<std::vector<double>> tables = tables_of(pipeline.tables, input.params);
-  RunningError pair(pipeline.pair, pipeline.roots(), options, target, tables, kBatch);
-  const std::vector<Choice> choices = choices_of(pipeline.fields);
+// `rounded`: the inputs as they reach the device, with the sums of those; the same where nothing is rounded.
+SumErrors sum_errors(const Pipeline& pipeline, const OracleInput& input, const Figures& sums,
+                     const OracleInput& rounded_input, const Figures& rounded_sums, std::span<const std::int64_t> which,
+                     const Options& options, const Target& target) {
+  const bool is_rounded = &input != &rounded_input;
+  SumError exact(pipeline, input, sums, options, target),
+      rounded(pipeline, rounded_input, rounded_sums, options, target);
+  UndecidedPairs pairs(pipeline, sums_of_outputs(pipeline));
+  SumErrors result{Figures(sums.size(), std::vector<double>(which.size())), {}};
   for (std::size_t k = 0; k < which.size(); ++k) {
-    std::vector<ReducedError> reduced;
-    const Acting acting = acting_on(input, which[k]);
-    const auto acting_count = std::int64_t(acting.j.size());
-    for (std::size_t c = 0; c < sums.size(); ++c) {
-      const Field& field = pipeline.field_of(Role::Output, int(c));
-      reduced.emplace_back(field.reduction, is_integral(field),
-                           is_integral(field) ? 0 : sum_roundings(acting_count) * epsilon_of(options.precision),
-                           field.type == Type::Double ? Precision::Double : options.precision);
+    exact.begin(k, which[k]);
+    if (is_rounded) rounded.begin(k, which[k]);
+    for (int count = 0; (count = exact.next()) > 0;) {
+      if (is_rounded) rounded.next();
+      pairs.count(exact.pairs(), is_rounded ? rounded.pairs() : exact.pairs(), count);
     }
-    std::vector<ChoiceError> chosen;
-    for (const Choice& choice : choices) {
-      std::vector<double> indices;
-      for (int c = choice.first; c <= choice.last(); ++c) indices.push_back(sums[std::size_t(c)][k]);
-      chosen.emplace_back(choice, std::move(indices));
-    }
-    for (std::int64_t first = 0; first < acting_count; first += kBatch) {
-      const int count = int(std::min<std::int64_t>(kBatch, acting_count - first));
-      pair.compute(count, [&](const Node& leaf, int at) {
-        const auto where = std::size_t(first + at);
-        return leaf_of(input, leaf, which[k], acting.j[where], acting.pair[where]);
-      });
-      for (std::size_t c = 0; c < sums.size(); ++c) {
-        const Contribution& contribution = pipeline.contributions[c];
-        for (int at = 0; at < count; ++at) {
-          const Number guard = contribution.guard == kNone ? Number{1, 0} : pair.at(contribution.guard, at);
-          if (guard.value == 0 && guard.error == 0) continue;
-          const Number logit = contribution.logit == kNone ? Number{} : pair.at(contribution.logit, at);
-          reduced[c].take(pair.at(contribution.value, at), logit, guard.value != 0 && guard.error == 0);
-        }
-      }
-      for (std::size_t q = 0; q < choices.size(); ++q) {
-        const NodeId condition = pipeline.contributions[std::size_t(choices[q].first)].guard;
-        for (int at = 0; at < count; ++at) {
-          const Number guard = condition == kNone ? Number{1, 0} : pair.at(condition, at);
-          if (guard.value == 0 && guard.error == 0) continue;
-          const double j_index = double(acting.j[std::size_t(first + at)] + input.j_offset);
-          chosen[q].take(j_index, guard.value != 0 && guard.error == 0,
-                         [&](int c) { return pair.at(pipeline.contributions[std::size_t(c)].value, at); });
-        }
-      }
-    }
-    for (std::size_t c = 0; c < sums.size(); ++c) errors[c][k] = reduced[c].of(sums[c][k]);
-    for (ChoiceError& one : chosen) one.tell([&](int c, double error) { errors[std::size_t(c)][k] = error; });
+    const std::vector<double> here = exact.end(), there = is_rounded ? rounded.end() : here;
+    for (std::size_t c = 0; c < sums.size(); ++c) result.errors[c][k] = std::max(here[c], there[c]);
+    result.undecided.push_back(pairs.take());
   }
-  return errors;
+  return result;
 }
 
 // Real numbers of which mixed precision does not only form j - i differences, which it keeps whole.
@@ -324,11 +200,15 @@ Expectation expect(const Pipeline& pipeline, const OracleInput& input, std::span
   for (auto& column : expected.scale)
     for (double& scale : column) scale /= small;
 
-  errors = sum_errors(pipeline, input, which, sums.values, options, target);
   const bool to_float = options.precision != Precision::Double;
   const double smallest = to_float ? double(std::numeric_limits<float>::min()) : std::numeric_limits<double>::min();
-  const OracleOutput rounded =
-      rounds_any(pipeline, options) ? interpret(unfinished, rounded_input(pipeline, input, options), which) : sums;
+  const bool rounds = rounds_any(pipeline, options);
+  const OracleInput narrow = rounds ? rounded_input(pipeline, input, options) : OracleInput();
+  const OracleOutput rounded = rounds ? interpret(unfinished, narrow, which) : sums;
+  SumErrors of_sums =
+      sum_errors(pipeline, input, sums.values, rounds ? narrow : input, rounded.values, which, options, target);
+  errors = std::move(of_sums.errors);
+  expected.undecided_pairs = std::move(of_sums.undecided);
   for (std::size_t c = 0; c < errors.size(); ++c) {
     const Field& field = pipeline.field_of(Role::Output, int(c));
     const bool index = keeps_index(field.reduction);

@@ -13,11 +13,9 @@
 #include "compiler/ir/ir.h"
 #include "compiler/options.h"
 #include "compiler/target.h"
+#include "particles/running_error.h"
 
 namespace nbcc {
-
-// [output component][asked i]
-using Figures = std::vector<std::vector<double>>;
 
 struct Expectation {
   Figures values;
@@ -25,6 +23,8 @@ struct Expectation {
   // Largest error that may be: 0 where an index or a count has to be met exactly, infinite where rounding decides
   // which of two it is.
   Figures bound;
+  // In how many of its pairs rounding decides something that an output depends on: [asked i][output field].
+  std::vector<std::vector<std::int64_t>> undecided_pairs;
 };
 
 // The oracle's answer for the i in `which`.

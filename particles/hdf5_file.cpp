@@ -1,5 +1,4 @@
 // Turns HDF5 into a table and back; its doors are read_hdf5, decode_hdf5 and encode_hdf5. Writes to memory only.
-// HDF5 prints its error stack by default: here the stack is silenced and its innermost line put into the exception.
 #include "particles/hdf5_file.h"
 
 #include <fmt/format.h>
@@ -12,6 +11,7 @@
 
 #include "particles/file_error.h"
 #include "particles/gadget_names.h"
+#include "particles/hdf5_objects.h"
 #include "particles/text_words.h"
 
 namespace nbcc {
@@ -21,127 +21,6 @@ namespace {
 // it has to be credible.
 constexpr std::uint64_t kUnstoredLimit = 64u << 20;
 constexpr std::uint64_t kLargestRatio = 2000;
-
-class Handle {
- public:
-  Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
-  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
-  Handle& operator=(Handle&&) = delete;
-  ~Handle() {
-    if (id_ >= 0) close_(id_);
-  }
-  operator hid_t() const { return id_; }
-  bool valid() const { return id_ >= 0; }
-
- private:
-  hid_t id_;
-  herr_t (*close_)(hid_t);
-};
-
-class Silence {
- public:
-  Silence() {
-    // After a damaged file the library cannot close itself at exit and prints so; all that we open, we close.
-    H5dont_atexit();
-    H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  }
-  Silence(const Silence&) = delete;
-  Silence& operator=(const Silence&) = delete;
-  ~Silence() { H5Eset_auto2(H5E_DEFAULT, function_, data_); }
-
- private:
-  H5E_auto2_t function_ = nullptr;
-  void* data_ = nullptr;
-};
-
-std::string innermost_error() {
-  std::string text = "HDF5 gives no reason";
-  H5Ewalk2(
-      H5E_DEFAULT, H5E_WALK_UPWARD,
-      [](unsigned depth, const H5E_error2_t* error, void* out) -> herr_t {
-        if (depth == 0 && error->desc) *static_cast<std::string*>(out) = error->desc;
-        return 0;
-      },
-      &text);
-  return text;
-}
-
-[[noreturn]] void fail(const std::string& path, const std::string& what) {
-  throw FileError(path, fmt::format("{}: {}", what, innermost_error()));
-}
-
-struct Link {
-  std::string name;
-  H5O_type_t type;
-};
-
-std::vector<Link> links_of(hid_t group, const std::string& path) {
-  const Handle plist(H5Gget_create_plist(group), H5Pclose);
-  unsigned order = 0;
-  H5Pget_link_creation_order(plist, &order);
-  const H5_index_t index = order & H5P_CRT_ORDER_TRACKED ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
-  std::vector<Link> links;
-  hsize_t at = 0;
-  const herr_t done = H5Literate(
-      group, index, H5_ITER_INC, &at,
-      [](hid_t parent, const char* name, const H5L_info_t*, void* out) -> herr_t {
-        H5O_info_t info;
-        // A dangling link is not an object of ours.
-        if (H5Oget_info_by_name2(parent, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) >= 0)
-          static_cast<std::vector<Link>*>(out)->push_back({name, info.type});
-        return 0;
-      },
-      &links);
-  if (done < 0) fail(path, "its contents cannot be listed");
-  return links;
-}
-
-std::ptrdiff_t datasets_in(const std::vector<Link>& links) {
-  return std::ranges::count(links, H5O_TYPE_DATASET, &Link::type);
-}
-
-// "" when the type is one of the four that we hold, after widening.
-std::string type_fault(hid_t type, ElementType& element) {
-  const std::size_t size = H5Tget_size(type);
-  switch (H5Tget_class(type)) {
-    case H5T_FLOAT:
-      if (size != 4 && size != 8)
-        return fmt::format("holds {}-bit floating point numbers; store float32 or float64", size * 8);
-      element = size == 8 ? ElementType::Double : ElementType::Float;
-      return "";
-    case H5T_INTEGER: {
-      const bool is_signed = H5Tget_sign(type) != H5T_SGN_NONE;
-      if (size > 8)
-        return fmt::format("holds {}signed {}-bit integers, which do not fit int64; store int64", is_signed ? "" : "un",
-                           size * 8);
-      element = size < 4 || (size == 4 && is_signed) ? ElementType::Int32 : ElementType::Int64;
-      return "";
-    }
-    case H5T_ENUM:  // h5py's booleans
-      return type_fault(Handle(H5Tget_super(type), H5Tclose), element);
-    case H5T_COMPOUND:
-      return "holds records (a compound type); store a dataset for each column";
-    case H5T_STRING:
-      return "holds text, not numbers";
-    default:
-      return "holds neither floating point numbers nor integers";
-  }
-}
-
-hid_t memory_type(ElementType type) {
-  switch (type) {
-    case ElementType::Double:
-      return H5T_NATIVE_DOUBLE;
-    case ElementType::Float:
-      return H5T_NATIVE_FLOAT;
-    case ElementType::Int32:
-      return H5T_NATIVE_INT32;
-    case ElementType::Int64:
-      break;
-  }
-  return H5T_NATIVE_INT64;
-}
 
 // Reads one dataset or attribute; `read` is H5Dread or H5Aread with the rest of its arguments filled in.
 template <class Read>
@@ -206,7 +85,7 @@ ColumnData read_dataset(hid_t group, const std::string& name, const std::string&
   const std::string label = fmt::format("dataset '{}'", name);
   const auto refuse = [&](const std::string& fault) { throw FileError(path, fmt::format("{} {}", label, fault)); };
   const Dataset dataset(group, name);
-  if (!dataset.handle.valid()) fail(path, label + " cannot be opened");
+  if (!dataset.handle.valid()) fail_in_hdf5(path, label + " cannot be opened");
   ElementType element;
   if (const std::string fault = type_fault(dataset.type, element); !fault.empty()) refuse(fault);
   if (dataset.dimensions < 0 || dataset.dimensions > 2)
@@ -226,38 +105,11 @@ ColumnData read_dataset(hid_t group, const std::string& name, const std::string&
   // Numbers beyond int64 are then negative ones, which an unsigned type does not have.
   const bool is_unsigned = element == ElementType::Int64 && H5Tget_sign(dataset.type) == H5T_SGN_NONE;
   const hid_t memory = is_unsigned ? H5T_NATIVE_UINT64 : memory_type(element);
-  if (count > 0 && dataset.read(memory, column.values()) < 0) fail(path, label + " cannot be read");
+  if (count > 0 && dataset.read(memory, column.values()) < 0) fail_in_hdf5(path, label + " cannot be read");
   if (is_unsigned &&
       std::ranges::any_of(std::get<std::vector<std::int64_t>>(column.data), [](auto n) { return n < 0; }))
     refuse("holds unsigned 64-bit integers that do not fit int64; store int64");
   return std::move(column.data);
-}
-
-// The group that holds the particles.
-Handle open_group(hid_t file, const std::string& name, const std::string& path) {
-  if (!name.empty()) {
-    Handle group(H5Gopen2(file, name.c_str(), H5P_DEFAULT), H5Gclose);
-    if (!group.valid()) throw FileError(path, fmt::format("there is no group '{}' in it", name));
-    return group;
-  }
-  Handle root(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose);
-  if (!root.valid()) fail(path, "its root group cannot be opened");
-  const std::vector<Link> links = links_of(root, path);
-  if (datasets_in(links) > 0) return root;
-  std::vector<std::string> groups;
-  for (const Link& link : links) {
-    if (link.type != H5O_TYPE_GROUP) continue;
-    const Handle group(H5Gopen2(root, link.name.c_str(), H5P_DEFAULT), H5Gclose);
-    if (group.valid() && datasets_in(links_of(group, path)) > 0) groups.push_back(link.name);
-  }
-  // Beside its particles a snapshot may have other groups: cells, units, links to the same particles.
-  const auto is_other = [](const std::string& group) { return !gadget_type(group); };
-  if (!std::ranges::all_of(groups, is_other)) std::erase_if(groups, is_other);
-  if (groups.empty()) throw FileError(path, "there are no datasets in it");
-  if (groups.size() > 1)
-    throw FileError(path, fmt::format("several groups hold datasets ({}); name one: {}:{}", fmt::join(groups, ", "),
-                                      path, groups[0]));
-  return Handle(H5Gopen2(root, groups[0].c_str(), H5P_DEFAULT), H5Gclose);
 }
 
 std::string name_of(hid_t group) {
@@ -340,7 +192,7 @@ void read_single_values(hid_t group, const std::string& path, const ColumnChoice
 
 ParticleTable read_open_file(const Handle& file, const std::string& path, const std::string& name,
                              const ColumnChoice& choice) {
-  if (!file.valid()) fail(path, "it cannot be opened as HDF5");
+  if (!file.valid()) fail_in_hdf5(path, "it cannot be opened as HDF5");
   const Handle group = open_group(file, name, path);
   ParticleTable notes;
   read_attributes(group, notes);
@@ -368,28 +220,6 @@ Handle memory_access(std::string_view image) {
   return access;
 }
 
-bool write_attribute(hid_t group, const std::string& key, const std::string& value) {
-  const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
-  H5Tset_size(type, value.size() + 1);
-  H5Tset_cset(type, H5T_CSET_UTF8);
-  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-  const Handle attribute(H5Acreate2(group, key.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-  return attribute.valid() && H5Awrite(attribute, type, value.c_str()) >= 0;
-}
-
-bool write_dataset(hid_t group, const ParticleColumn& column, bool unnamed) {
-  const hsize_t shape[2] = {static_cast<hsize_t>(column.rows()), static_cast<hsize_t>(column.components)};
-  const Handle space(H5Screate_simple(column.components > 1 || unnamed ? 2 : 1, shape, nullptr), H5Sclose);
-  const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-  // Without a time of birth the same table gives the same bytes.
-  H5Pset_obj_track_times(creation, 0);
-  const hid_t type = memory_type(column.type());
-  const Handle dataset(H5Dcreate2(group, column.name.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT),
-                       H5Dclose);
-  return dataset.valid() &&
-         (column.rows() == 0 || H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, column.values()) >= 0);
-}
-
 }  // namespace
 
 ParticleTable read_hdf5(const std::string& path, const std::string& group, const ColumnChoice& choice) {
@@ -414,18 +244,18 @@ std::string encode_hdf5(const ParticleTable& table, const std::string& path) {
   H5Pset_attr_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
   H5Pset_obj_track_times(creation, 0);
   const Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access), H5Fclose);
-  if (!file.valid()) fail(path, "the HDF5 file cannot be made");
+  if (!file.valid()) fail_in_hdf5(path, "the HDF5 file cannot be made");
   const Handle root(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose);
   for (const auto& [key, value] : table.attributes)
-    if (!write_attribute(root, key, value)) fail(path, fmt::format("attribute '{}' cannot be written", key));
+    if (!write_attribute(root, key, value)) fail_in_hdf5(path, fmt::format("attribute '{}' cannot be written", key));
   for (const ParticleColumn& column : table.columns)
     if (!write_dataset(root, column, table.unnamed))
-      fail(path, fmt::format("dataset '{}' cannot be written", column.name));
-  if (H5Fflush(file, H5F_SCOPE_LOCAL) < 0) fail(path, "the HDF5 file cannot be made");
+      fail_in_hdf5(path, fmt::format("dataset '{}' cannot be written", column.name));
+  if (H5Fflush(file, H5F_SCOPE_LOCAL) < 0) fail_in_hdf5(path, "the HDF5 file cannot be made");
   const ssize_t size = H5Fget_file_image(file, nullptr, 0);
   std::string bytes(static_cast<std::size_t>(std::max<ssize_t>(size, 0)), '\0');
   if (size <= 0 || H5Fget_file_image(file, bytes.data(), bytes.size()) != size)
-    fail(path, "the HDF5 file cannot be made");
+    fail_in_hdf5(path, "the HDF5 file cannot be made");
   return bytes;
 }
 

@@ -2,13 +2,14 @@
 // themselves are particles/npy.cpp's; opens no files.
 #include "particles/npz.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
 #include "particles/file_error.h"
 #include "particles/npy.h"
 #include "particles/numbers.h"
+#include "particles/run_record.h"
 #include "particles/zip_archive.h"
 
 namespace nbcc {
@@ -55,6 +56,16 @@ std::string read_header(std::string_view archive, const ZipMember& member, const
   throw FileError(path, problem.what());
 }
 
+[[noreturn]] void refuse_provenance(const std::string& path) {
+  throw FileError(path, "a column cannot be called 'provenance' in .npz: that is where the file's origin stands");
+}
+
+// Whether an array of that name is one string, as encode_npz writes it.
+bool is_provenance(std::string_view array, const std::string& path) {
+  const NpyHeader header = take_npy_header(array, path);
+  return is_note(header) && header.shape.empty() && header.fields[0].kind == 'U';
+}
+
 std::string provenance_text(const ParticleTable& table) {
   std::string text;
   for (const auto& [key, value] : table.attributes) {
@@ -77,8 +88,8 @@ ParticleTable decode_npz(std::string_view bytes, const std::string& path, const 
       return std::string_view(room = read_member(bytes, member, label));
     };
     std::string room;
-    if (name == kProvenance) {
-      take_provenance(decode_npy_note(unpack(room), label), notes);
+    if (name == kProvenance && is_provenance(unpack(room), label)) {
+      take_provenance(decode_npy_note(room, label), notes);
       continue;
     }
     ++arrays;
@@ -101,11 +112,41 @@ ParticleTable decode_npz(std::string_view bytes, const std::string& path, const 
   return table;
 }
 
-std::string encode_npz(const ParticleTable& table, const std::string& path) {
-  std::vector<std::pair<std::string, std::string>> members;
+std::string update_npz(std::string_view bytes, const std::string& path, const ParticleTable& table) {
+  ZipContents changed;
   for (const ParticleColumn& column : table.columns) {
-    if (column.name == kProvenance && !table.attributes.empty())
-      throw FileError(path, "a column cannot be called 'provenance' in .npz: that is where the file's origin stands");
+    if (column.name == kProvenance) refuse_provenance(path);
+    changed.emplace_back(column.name + ".npy", encode_npy(column));
+  }
+  std::string record;
+  bool is_ours = true;
+  for (const auto& [name, member] : members_of(bytes, path)) {
+    if (name != kProvenance) continue;
+    const std::string array = read_member(bytes, member, path);
+    is_ours = is_provenance(array, path);
+    if (is_ours) record = decode_npy_note(array, path);
+    is_ours = is_ours && record.starts_with("made by: nbcc ");
+  }
+  const std::string text = provenance_text(table);
+  const LineRange old = lines_of_record(split(record, '\n'), table);
+  std::vector<std::string_view> lines = split(record, '\n');
+  lines.erase(lines.begin() + std::ptrdiff_t(old.first), lines.begin() + std::ptrdiff_t(old.last));
+  const std::vector<std::string_view> ours = split(text, '\n');
+  lines.insert(lines.begin() + std::ptrdiff_t(old.first), ours.begin(), ours.end());
+  if (is_ours)
+    changed.emplace_back(fmt::format("{}.npy", kProvenance),
+                         encode_npy_string(fmt::format("{}", fmt::join(lines, "\n"))));
+  try {
+    return update_zip(bytes, changed);
+  } catch (const ZipError& problem) {
+    throw FileError(path, problem.what());
+  }
+}
+
+std::string encode_npz(const ParticleTable& table, const std::string& path) {
+  ZipContents members;
+  for (const ParticleColumn& column : table.columns) {
+    if (column.name == kProvenance && !table.attributes.empty()) refuse_provenance(path);
     members.emplace_back(column.name + ".npy", encode_npy(column, table.unnamed));
   }
   if (!table.attributes.empty())

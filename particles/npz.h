@@ -17,6 +17,11 @@ ParticleTable decode_npz(std::string_view bytes, const std::string& path, const 
 
 // Stored, dated 1980-01-01: the same table gives the same bytes. The attributes become one 0-d string array,
 // "provenance", a line for each. Throws FileError.
+// The archive with the table's columns in the place of members called so, or behind them; the others keep their bytes.
+// The attributes, the record of a run, take the place of the last record of that pipeline in "provenance"; an array
+// of that name that is not of nbcc's stays, and no record is made. Throws FileError.
+std::string update_npz(std::string_view bytes, const std::string& path, const ParticleTable& table);
+
 std::string encode_npz(const ParticleTable& table, const std::string& path);
 
 }  // namespace nbcc

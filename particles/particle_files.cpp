@@ -3,6 +3,7 @@
 #include "particles/particle_files.h"
 
 #include <fmt/core.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,20 +15,21 @@
 
 #include "particles/column_names.h"
 #include "particles/hdf5_file.h"
+#include "particles/hdf5_update.h"
 #include "particles/lammps_file.h"
 #include "particles/npy.h"
 #include "particles/npz.h"
 #include "particles/read_input.h"
 #include "particles/replace_file.h"
 #include "particles/text_table.h"
+#include "particles/text_update.h"
 #include "particles/xyz_file.h"
 
 namespace nbcc {
+
 namespace {
 
 constexpr const char* kWhat = "a particle file";
-
-enum class Format { Npy, Npz, Hdf5, Text, Csv, Tsv, Xyz, Lammps };
 
 // By the name of a format, which is the ending of its files.
 std::optional<Format> format_by_name(std::string_view name) {
@@ -211,6 +213,14 @@ std::string encode(const ParticleTable& table, Format format, const std::string&
   return encode_text(table, TextStyle::Plain);
 }
 
+std::array<std::int64_t, 4> state_of(const std::string& path) {
+  struct stat status{};
+  if (stat(path.c_str(), &status) != 0) return {};
+  const timespec& written = status.st_mtim;
+  return {std::int64_t(status.st_ino), std::int64_t(status.st_size), std::int64_t(written.tv_sec),
+          std::int64_t(written.tv_nsec)};
+}
+
 bool is_text_table(Format format) { return format == Format::Text || format == Format::Csv || format == Format::Tsv; }
 
 ParticleTable read_table(const std::string& path, Reading how) {
@@ -266,6 +276,60 @@ std::vector<double> read_numbers(const std::string& path) {
       numbers.insert(numbers.end(), first, first + column.components);
     }
   return numbers;
+}
+
+std::string particle_file_of(const std::string& path) {
+  std::string file = path, group;
+  take_group(file, group);
+  return file;
+}
+
+std::optional<ParticleUpdate> ParticleUpdate::of(const std::string& from, const std::string& to,
+                                                 const WriteOptions& options) {
+  ParticleUpdate update;
+  update.from_ = from;
+  take_group(update.from_, update.group_);
+  if (from == "-" || !std::filesystem::is_regular_file(update.from_)) return std::nullopt;
+  const Format format = output_format(to, options);
+  if (format != format_by_ending(update.from_) || format == Format::Npy) return std::nullopt;
+  const bool is_new = to != "-" && !std::filesystem::exists(to);
+  if (format == Format::Hdf5 && !is_new && !std::filesystem::is_regular_file(to)) return std::nullopt;
+  update.to_ = to;
+  update.format_ = format;
+  update.force_ = options.force;
+  update.state_ = state_of(update.from_);
+  return update;
+}
+
+void ParticleUpdate::check_unchanged() const {
+  if (state_of(from_) != state_)
+    throw FileError(from_, "it has changed since its particles were read; the results would be of others");
+}
+
+std::string ParticleUpdate::updated(const ParticleTable& results) const {
+  const std::string bytes = read_input(from_, kWhat);
+  check_unchanged();
+  if (format_ == Format::Npz) return update_npz(bytes, from_, results);
+  return update_text(bytes, from_, results,
+                     format_ == Format::Csv   ? TextStyle::Csv
+                     : format_ == Format::Tsv ? TextStyle::Tsv
+                                              : TextStyle::Plain);
+}
+
+void ParticleUpdate::check(const ParticleTable& results) const {
+  if (format_ == Format::Hdf5) return check_update_hdf5(from_, group_, results);
+  updated(results);
+}
+
+void ParticleUpdate::write(const ParticleTable& results) const {
+  if (format_ == Format::Hdf5) {
+    check_unchanged();
+    return replace_file(
+        to_, from_, [&](const std::string& draft) { update_hdf5(draft, to_, group_, results); }, force_);
+  }
+  const std::string bytes = updated(results);
+  if (to_ == "-") return write_standard_output(bytes);
+  replace_file(to_, bytes, force_);
 }
 
 void write_particles(const std::string& path, const ParticleTable& table, const WriteOptions& options) {

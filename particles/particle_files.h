@@ -4,6 +4,9 @@
 // commas, .tsv with tabs). Read but not written are .xyz, .extxyz, and of LAMMPS .lmp, .lammps and a .data file that
 // counts atoms. "-" is standard input, whose format is told from its first bytes, or standard output.
 #pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +15,8 @@
 #include "particles/particle_table.h"
 
 namespace nbcc {
+
+enum class Format { Npy, Npz, Hdf5, Text, Csv, Tsv, Xyz, Lammps };
 
 struct ReadOptions {
   // "id,m,x[3],v[3]": names for the columns of a text table, of the rows of an .xyz file and of the section Atoms, or
@@ -45,6 +50,33 @@ std::vector<double> read_numbers(const std::string& path);
 // The whole file appears at once, or not at all. The table's attributes are recorded in it, except in .npy, which
 // has no place for them. Throws FileError.
 void write_particles(const std::string& path, const ParticleTable& table, const WriteOptions& options = {});
+
+// The results of a run in the file of its particles, or in a copy of it. Whatever is not an output stays as it is: in
+// text and .npz byte by byte, in HDF5 object by object.
+class ParticleUpdate {
+ public:
+  // Of `from` ("file.h5:group" too) as it is now. None where `to` is of another format, or it is one that nbcc does not
+  // write or that holds a single array.
+  static std::optional<ParticleUpdate> of(const std::string& from, const std::string& to, const WriteOptions& options);
+
+  // Throws what write() would throw before it writes.
+  void check(const ParticleTable& results) const;
+  // The columns, of as many rows as the file has, and the attributes. Throws FileError, also where the file has
+  // changed.
+  void write(const ParticleTable& results) const;
+
+ private:
+  std::string updated(const ParticleTable& results) const;
+  void check_unchanged() const;
+
+  std::string from_, group_, to_;
+  Format format_{};
+  bool force_ = false;
+  std::array<std::int64_t, 4> state_{};  // of the file: which it is, its size, when it was written
+};
+
+// "file.h5" of "file.h5:group", and any other path as it is.
+std::string particle_file_of(const std::string& path);
 
 // Throws what write_particles would throw before it writes: so that a long run need not end in "file exists".
 void check_writable(const std::string& path, const WriteOptions& options = {});

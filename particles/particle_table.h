@@ -46,6 +46,9 @@ struct ParticleTable {
   // Of a format that nbcc does not write: its file is not to be replaced by a table.
   bool of_other_format = false;
 
+  // What of a text is not as it was written: "column 'tag' holds 123456789012345678901"; "" where nothing is.
+  std::string rounded{};
+
   // By its name, else by the one in its file; null when there is none.
   const ParticleColumn* find(std::string_view name) const;
   const std::string* find_attribute(std::string_view key) const;  // null when there is none

@@ -90,6 +90,33 @@ void write_directly(const std::string& path, std::string_view bytes) {
   output.finish(false);
 }
 
+// `fill` writes the draft, which is open.
+template <class Fill>
+void replace_regular_file(const std::string& path, const std::optional<struct stat>& status, bool force,
+                          const Fill& fill) {
+  std::error_code unresolved;
+  const std::filesystem::path named(path);
+  const std::filesystem::path resolved = status ? std::filesystem::canonical(named, unresolved) : named;
+  const std::string target = unresolved ? path : resolved.string();
+  const std::string draft =
+      fmt::format("{}/.{}.{}.tmp", folder_of(target), std::filesystem::path(target).filename().string(), getpid());
+  unlink(draft.c_str());  // of a process of that number that was killed
+  Output output(path, draft, O_CREAT | O_EXCL);
+  output.require(output.is_open());
+  fill(output, draft);
+  if (status) output.take_mode(status->st_mode);
+  output.finish(true);
+  // Without force, link() rather than rename(): it fails where another program has made the file in the meantime.
+  const bool linked = !force && link(draft.c_str(), target.c_str()) == 0;
+  if (!force && !linked && errno == EEXIST) throw FileError(path, "exists already; --force overwrites it");
+  // Some file systems have no links.
+  if (!linked) {
+    output.require(rename(draft.c_str(), target.c_str()) == 0);
+    output.keep();
+  }
+  sync_folder(folder_of(target));
+}
+
 }  // namespace
 
 void check_replaceable(const std::string& path, bool force) {
@@ -110,28 +137,20 @@ void replace_file(const std::string& path, std::string_view bytes, bool force) {
   check_replaceable(path, force);
   const auto status = status_of(path);
   if (status && !S_ISREG(status->st_mode)) return write_directly(path, bytes);
+  replace_regular_file(path, status, force, [&](Output& output, const std::string&) { output.write(bytes); });
+}
 
-  std::error_code unresolved;
-  const std::filesystem::path named(path);
-  const std::filesystem::path resolved = status ? std::filesystem::canonical(named, unresolved) : named;
-  const std::string target = unresolved ? path : resolved.string();
-  const std::string draft =
-      fmt::format("{}/.{}.{}.tmp", folder_of(target), std::filesystem::path(target).filename().string(), getpid());
-  unlink(draft.c_str());  // of a process of that number that was killed
-  Output output(path, draft, O_CREAT | O_EXCL);
-  output.require(output.is_open());
-  if (status) output.take_mode(status->st_mode);
-  output.write(bytes);
-  output.finish(true);
-  // Without force, link() rather than rename(): it fails where another program has made the file in the meantime.
-  const bool linked = !force && link(draft.c_str(), target.c_str()) == 0;
-  if (!force && !linked && errno == EEXIST) throw FileError(path, "exists already; --force overwrites it");
-  // Some file systems have no links.
-  if (!linked) {
-    output.require(rename(draft.c_str(), target.c_str()) == 0);
-    output.keep();
-  }
-  sync_folder(folder_of(target));
+void replace_file(const std::string& path, const std::string& source,
+                  const std::function<void(const std::string& draft)>& edit, bool force) {
+  check_replaceable(path, force);
+  const auto status = status_of(path);
+  if (status && !S_ISREG(status->st_mode)) throw FileError(path, "is no regular file, which a copy could replace");
+  replace_regular_file(path, status, force, [&](Output&, const std::string& draft) {
+    std::error_code problem;
+    std::filesystem::copy_file(source, draft, std::filesystem::copy_options::overwrite_existing, problem);
+    if (problem) throw FileError(path, fmt::format("cannot be written: {}", problem.message()));
+    edit(draft);
+  });
 }
 
 void write_standard_output(std::string_view text) {

@@ -18,6 +18,9 @@
 
 namespace nbcc {
 
+// [output component][asked i]
+using Figures = std::vector<std::vector<double>>;
+
 double epsilon_of(Precision precision);
 
 class RunningError {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <type_traits>
 
 #include "particles/file_error.h"
@@ -43,8 +44,32 @@ TextRows::TextRows(std::string path, std::vector<RowColumn> columns, const TextO
     if (each.column.name.empty()) continue;
     data_.push_back(
         {each.column.name, each.column.components, make_data(each.column.type_or(ElementType::Double), 0), each.also});
+    // A lone column "data" is all numbers of a row, whatever they are.
+    whole_.emplace_back().possible =
+        !each.column.type && data_.back().type() == ElementType::Double && data_.back().name != "data";
     asked_.push_back(choice_.takes(each.column.name, each.also));
   }
+}
+
+void TextRows::Whole::take(const Word& word) {
+  constexpr std::size_t kExactDigits = 15;  // so many any double has
+  if (!possible && word.text.size() <= kExactDigits) return;
+  std::int64_t value = 0;
+  const std::errc error = read_digits(word.text, value);
+  double number = 0;
+  if (error != std::errc::invalid_argument && rounded.empty() && read_number(word.text, number) == std::errc()) {
+    std::string_view digits = word.text;
+    digits.remove_prefix(std::min(digits.find_first_not_of("+-0"), digits.size()));
+    const bool whole = digits.find_first_not_of("0123456789") == std::string_view::npos;
+    if (whole && digits.size() > kExactDigits && fmt::format("{:.0f}", std::fabs(number)) != digits)
+      rounded = word.text;
+  }
+  if (error != std::errc()) {
+    possible = false;
+    values = {};
+  }
+  if (!possible) return;
+  values.push_back(value);
 }
 
 // The first row tells numbers from names.
@@ -78,7 +103,8 @@ void TextRows::append(long line, const std::vector<Word>& words) {
 }
 
 void TextRows::append(ParticleColumn& column, std::size_t first, const std::vector<Word>& words) {
-  const bool asked = asked_[std::size_t(&column - data_.data())];
+  const auto number = std::size_t(&column - data_.data());
+  const bool asked = asked_[number];
   std::visit(
       [&](auto& values) {
         for (int c = 0; c < column.components; ++c) {
@@ -93,6 +119,7 @@ void TextRows::append(ParticleColumn& column, std::size_t first, const std::vect
           } else if (const std::errc error = read_number(word.text, value); error != std::errc()) {
             refuse(word, error, column);
           }
+          if constexpr (std::is_same_v<Value, double>) whole_[number].take(word);
           values.push_back(value);
         }
       },
@@ -161,6 +188,11 @@ void TextRows::finish(ParticleTable& table) {
     first += std::size_t(each.column.components);
     if (each.column.name.empty()) continue;
     const bool names = std::any_of(begin, end, [](const Place& place) { return place.kind == WordKind::Name; });
+    Whole& whole = whole_[column];
+    if (whole.possible && !whole.rounded.empty())
+      data_[column].data = std::move(whole.values);
+    else if (!whole.rounded.empty() && table.rounded.empty())
+      table.rounded = fmt::format("column '{}' holds {}", each.column.name, shown(whole.rounded));
     if (!names || asked_[column]) table.columns.push_back(std::move(data_[column]));
     ++column;
   }

@@ -48,6 +48,13 @@ class TextRows {
     long line = 0, column = 0;       // where its first name stands
     std::vector<std::string> names;  // found, while it is not known which numbers they are
   };
+  // The words of a column as whole numbers, for as long as all of them are digits.
+  struct Whole {
+    bool possible = false;
+    std::string rounded;  // the first word of digits that a double does not hold
+    std::vector<std::int64_t> values;
+    void take(const Word& word);
+  };
   void settle(const std::vector<Word>& words);
   void append(ParticleColumn& column, std::size_t first, const std::vector<Word>& words);
   double number_of_name(Place& place, const Word& word, bool asked);
@@ -67,6 +74,7 @@ class TextRows {
   std::vector<Place> places_;
   std::vector<ParticleColumn> data_;  // of the columns that are not skipped
   std::vector<bool> asked_;           // of these
+  std::vector<Whole> whole_;          // of these
 };
 
 }  // namespace nbcc

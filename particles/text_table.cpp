@@ -33,6 +33,13 @@ class TextReader {
     return finish();
   }
 
+  // Of what was read.
+  TextLayout layout() const {
+    TextLayout layout{columns_, names_line_, has_header_row_, 0};
+    if (table_is_unnamed_ || named_by_caller_) layout.header_line = 0;
+    return layout;
+  }
+
  private:
   void read_line(std::string_view line) {
     const std::size_t hash = line.find('#');
@@ -113,7 +120,7 @@ class TextReader {
   void start() {
     if (columns_.empty()) name_by_comment(static_cast<std::int64_t>(words_.size()));
     if (columns_.empty()) {
-      table_.unnamed = true;
+      table_.unnamed = table_is_unnamed_ = true;
       columns_ = {{"data", static_cast<int>(words_.size()), ElementType::Double}};
       names_line_ = line_;
     }
@@ -162,6 +169,7 @@ class TextReader {
   std::vector<ColumnName> columns_;
   const bool named_by_caller_;
   bool has_header_row_ = false;
+  bool table_is_unnamed_ = false;
   long line_ = 0;
   long names_line_ = 0;
   long header_line_ = 0;
@@ -204,29 +212,45 @@ ParticleTable decode_text(std::string_view bytes, const std::string& path, const
   return TextReader(bytes, path, options).read();
 }
 
+TextLayout text_layout(std::string_view bytes, const std::string& path, const TextOptions& options) {
+  TextReader reader(bytes, path, options);
+  const ParticleTable table = reader.read();
+  TextLayout layout = reader.layout();
+  layout.rows = table.rows;
+  return layout;
+}
+
+void append_number(std::string& text, const ParticleColumn& column, std::int64_t row, int c) {
+  std::visit(
+      [&](const auto& values) {
+        const auto value = values[static_cast<std::size_t>(row * column.components + c)];
+        using Number = std::decay_t<decltype(value)>;
+        if constexpr (std::is_integral_v<Number>)
+          fmt::format_to(std::back_inserter(text), "{}", value);
+        else  // the sign of a NaN says nothing: 0 / 0 has one on some processors
+          fmt::format_to(std::back_inserter(text), "{:.{}g}", std::isnan(value) ? std::fabs(value) : value,
+                         std::numeric_limits<Number>::max_digits10);
+      },
+      column.data);
+}
+
+std::string attribute_line(const std::string& key, const std::string& value) {
+  return fmt::format("# {}: {}", key, one_line(value));
+}
+
 std::string encode_text(const ParticleTable& table, TextStyle style) {
   std::string text;
-  for (const auto& [key, value] : table.attributes) text += fmt::format("# {}: {}\n", key, one_line(value));
+  for (const auto& [key, value] : table.attributes) text += attribute_line(key, value) + '\n';
   if (!table.unnamed) put_header(text, table, style);
   const char separator = style == TextStyle::Plain ? ' ' : style == TextStyle::Csv ? ',' : '\t';
   for (std::int64_t row = 0; row < table.rows; ++row) {
     bool first = true;
     for (const ParticleColumn& column : table.columns)
-      std::visit(
-          [&](const auto& values) {
-            for (int c = 0; c < column.components; ++c) {
-              if (!first) text += separator;
-              first = false;
-              const auto value = values[static_cast<std::size_t>(row * column.components + c)];
-              using Number = std::decay_t<decltype(value)>;
-              if constexpr (std::is_integral_v<Number>)
-                fmt::format_to(std::back_inserter(text), "{}", value);
-              else  // the sign of a NaN says nothing: 0 / 0 has one on some processors
-                fmt::format_to(std::back_inserter(text), "{:.{}g}", std::isnan(value) ? std::fabs(value) : value,
-                               std::numeric_limits<Number>::max_digits10);
-            }
-          },
-          column.data);
+      for (int c = 0; c < column.components; ++c) {
+        if (!first) text += separator;
+        first = false;
+        append_number(text, column, row, c);
+      }
     text += '\n';
   }
   return text;

@@ -13,12 +13,29 @@
 namespace nbcc {
 
 // The caller's columns win over the file's. A column of names is one of the numbers that options.types gives them, and
-// left out where nobody asks for it. Throws FileError with line and column.
+// left out where nobody asks for it. A column of digits alone, of which some are beyond 2^53, is int64. Throws
+// FileError with line and column.
 ParticleTable decode_text(std::string_view bytes, const std::string& path, const TextOptions& options = {});
+
+// Which column is where in a text.
+struct TextLayout {
+  std::vector<ColumnName> columns;  // of the words of a row, in order
+  long header_line = 0;             // that names them, counted from 1; 0 where no line does
+  bool header_is_row = false;       // else a comment
+  std::int64_t rows = 0;
+};
+// Throws what decode_text throws.
+TextLayout text_layout(std::string_view bytes, const std::string& path, const TextOptions& options);
 
 enum class TextStyle { Plain, Csv, Tsv };
 
 // 17 significant digits for double and 9 for float, so that the numbers come back as they were.
+// Row `row`, component `c` of a column, so.
+void append_number(std::string& text, const ParticleColumn& column, std::int64_t row, int c);
+
+// "# key: value"
+std::string attribute_line(const std::string& key, const std::string& value);
+
 std::string encode_text(const ParticleTable& table, TextStyle style = TextStyle::Plain);
 
 }  // namespace nbcc

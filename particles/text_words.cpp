@@ -110,6 +110,8 @@ std::errc read_number(std::string_view word, float& value) { return read_plain(w
 std::errc read_number(std::string_view word, std::int32_t& value) { return read_whole(word, value); }
 std::errc read_number(std::string_view word, std::int64_t& value) { return read_whole(word, value); }
 
+std::errc read_digits(std::string_view word, std::int64_t& value) { return read_plain(word, value); }
+
 bool is_number(std::string_view word) {
   double value = 0;
   return read_plain(word, value) != std::errc::invalid_argument;

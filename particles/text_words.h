@@ -51,4 +51,7 @@ std::errc read_number(std::string_view word, std::int64_t& value);
 
 bool is_number(std::string_view word);
 
+// Digits alone, with or without a sign in front.
+std::errc read_digits(std::string_view word, std::int64_t& value);
+
 }  // namespace nbcc

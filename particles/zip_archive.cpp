@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace nbcc {
 namespace {
@@ -172,7 +173,7 @@ std::string long_numbers(const ZipMember& member, std::uint64_t long_from, bool 
   return extra + numbers;
 }
 
-void put_end(std::string& to, const Directory& directory, std::uint64_t long_from) {
+void put_end(std::string& to, const Directory& directory, std::uint64_t long_from, std::string_view comment = "") {
   const bool many = directory.count >= std::min(kManyMembers, long_from);
   if (many || directory.place >= long_from || directory.size >= long_from) {
     const std::uint64_t place = to.size();
@@ -193,16 +194,43 @@ void put_end(std::string& to, const Directory& directory, std::uint64_t long_fro
   for (int k = 0; k < 2; ++k) put(to, many ? kManyMembers : directory.count, 2);
   put(to, directory.size >= long_from ? kLong : directory.size, 4);
   put(to, directory.place >= long_from ? kLong : directory.place, 4);
-  put(to, 0, 2);
+  put(to, comment.size(), 2);
+  to += comment;
 }
 
-}  // namespace
+// A member of an archive, stored, and its record in the directory.
+void put_stored(std::string& archive, std::string& directory, const std::string& name, std::string_view bytes,
+                std::uint64_t long_from) {
+  ZipMember member{name, 0, kStored, checksum_of(bytes), bytes.size(), bytes.size(), archive.size()};
+  if (std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) >= 0x80; }))
+    member.flags = kNameIsUtf8;
+  const std::string local = long_numbers(member, long_from, false), central = long_numbers(member, long_from, true);
+  put(archive, kLocalHeader, 4);
+  put_member(archive, member, long_from);
+  put(archive, local.size(), 2);
+  archive += name + local;
+  archive += bytes;
+  put(directory, kCentralHeader, 4);
+  put(directory, kVersion, 2);
+  put_member(directory, member, long_from);
+  put(directory, central.size(), 2);
+  for (int k = 0; k < 5; ++k) put(directory, 0, 2);  // no comment, the first of one file, no attributes
+  put(directory, member.place >= long_from ? kLong : member.place, 4);
+  directory += name + central;
+}
 
-std::vector<ZipMember> zip_directory(std::string_view archive) {
-  const Directory directory = find_directory(archive);
+// A member with its record as it stands in the directory.
+struct Entry {
+  ZipMember member;
+  std::string_view record;
+};
+
+std::vector<Entry> entries_of(std::string_view archive, const Directory& directory) {
   if (directory.place > archive.size()) throw ZipError("its directory lies beyond its end");
-  Reader records(Reader(archive.substr(directory.place)).take(directory.size));
-  std::vector<ZipMember> members;
+  const std::string_view all = Reader(archive.substr(directory.place)).take(directory.size);
+  Reader records(all);
+  std::vector<Entry> entries;
+  std::size_t begin = 0;
   for (std::uint64_t k = 0; k < directory.count; ++k) {
     if (records.number(4) != kCentralHeader) throw ZipError("its directory is damaged");
     ZipMember member;
@@ -219,8 +247,54 @@ std::vector<ZipMember> zip_directory(std::string_view archive) {
     member.name = records.take(name);
     take_long_numbers(records.take(extra), {&member.size, &member.packed_size, &member.place});
     records.take(comment);
-    members.push_back(std::move(member));
+    const std::size_t size = kCentralSize + name + extra + comment;
+    entries.push_back({std::move(member), all.substr(begin, size)});
+    begin += size;
   }
+  return entries;
+}
+
+// A record of the directory whose member stands at another place.
+std::string moved(std::string_view record, std::uint64_t place, std::uint64_t long_from) {
+  constexpr std::size_t kPackedSize = 20, kNameSize = 28, kExtraSize = 30, kPlace = 42;
+  const auto number = [&](std::size_t at, int size) { return Reader(record.substr(at)).number(size); };
+  const std::size_t extra_begin = kCentralSize + number(kNameSize, 2), extra_size = number(kExtraSize, 2);
+  std::string place_field, long_place, extra(record.substr(extra_begin, extra_size));
+  put(long_place, place, 8);
+  const bool was_long = number(kPlace, 4) == kLong, is_long = was_long || place >= long_from;
+  put(place_field, is_long ? kLong : place, 4);
+  std::size_t at = 0;  // of the zip64 extended information
+  const auto half = [&](std::size_t where) { return Reader(std::string_view(extra).substr(where)).number(2); };
+  while (at + 4 <= extra.size() && half(at) != 1) at += 4 + half(at + 2);
+  if (was_long) {
+    const std::size_t sizes =
+        8 * std::size_t((number(kPackedSize, 4) == kLong) + (number(kPackedSize + 4, 4) == kLong));
+    extra.replace(at + 4 + sizes, 8, long_place);
+  } else if (is_long) {
+    if (at + 4 > extra.size()) {
+      at = extra.size();
+      extra += std::string("\1\0\0\0", 4);
+    }
+    const std::size_t size = half(at + 2);
+    std::string longer;
+    put(longer, size + 8, 2);
+    extra.replace(at + 2, 2, longer);
+    extra.insert(at + 4 + size, long_place);
+  }
+  std::string result(record.substr(0, kExtraSize));
+  put(result, extra.size(), 2);
+  result += record.substr(kExtraSize + 2, kPlace - kExtraSize - 2);
+  result += place_field;
+  result += record.substr(kCentralSize, extra_begin - kCentralSize);
+  result += extra;
+  return result + std::string(record.substr(extra_begin + extra_size));
+}
+
+}  // namespace
+
+std::vector<ZipMember> zip_directory(std::string_view archive) {
+  std::vector<ZipMember> members;
+  for (Entry& entry : entries_of(archive, find_directory(archive))) members.push_back(std::move(entry.member));
   return members;
 }
 
@@ -243,33 +317,61 @@ std::string unpack_zip_begin(std::string_view archive, const ZipMember& member, 
   return member.method == kStored ? std::string(packed.substr(0, most)) : inflate_begin(packed, most, more);
 }
 
-std::string make_zip(const std::vector<std::pair<std::string, std::string>>& members, std::uint64_t long_from) {
+std::string make_zip(const ZipContents& members, std::uint64_t long_from) {
   std::string archive, directory;
   std::uint64_t size = 0;
   for (const auto& [name, bytes] : members) size += kLocalSize + kCentralSize + 2 * name.size() + bytes.size();
   archive.reserve(size + kEndSize);
-  for (const auto& [name, bytes] : members) {
-    ZipMember member{name, 0, kStored, checksum_of(bytes), bytes.size(), bytes.size(), archive.size()};
-    if (std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) >= 0x80; }))
-      member.flags = kNameIsUtf8;
-    const std::string local = long_numbers(member, long_from, false), central = long_numbers(member, long_from, true);
-    put(archive, kLocalHeader, 4);
-    put_member(archive, member, long_from);
-    put(archive, local.size(), 2);
-    archive += name + local;
-    archive += bytes;
-    put(directory, kCentralHeader, 4);
-    put(directory, kVersion, 2);
-    put_member(directory, member, long_from);
-    put(directory, central.size(), 2);
-    for (int k = 0; k < 5; ++k) put(directory, 0, 2);  // no comment, the first of one file, no attributes
-    put(directory, member.place >= long_from ? kLong : member.place, 4);
-    directory += name + central;
-  }
+  for (const auto& [name, bytes] : members) put_stored(archive, directory, name, bytes, long_from);
   const Directory end{members.size(), directory.size(), archive.size()};
   archive += directory;
   put_end(archive, end, long_from);
   return archive;
+}
+
+std::string update_zip(std::string_view archive, const ZipContents& members, std::uint64_t long_from) {
+  const Directory directory = find_directory(archive);
+  const std::vector<Entry> entries = entries_of(archive, directory);
+  std::vector<std::uint64_t> places{directory.place};
+  for (const Entry& entry : entries) places.push_back(entry.member.place);
+  std::ranges::sort(places);
+  if (places.back() != directory.place) throw ZipError("a member of it lies behind its directory");
+  const auto is_replaced = [&](const Entry& entry) {
+    return std::ranges::find(members, entry.member.name, &ZipContents::value_type::first) != members.end();
+  };
+  std::string made(archive.substr(0, places.front()));
+  // What is kept, in the order of the file; a data descriptor behind a member goes with it.
+  std::vector<std::string> records(entries.size());
+  std::vector<std::size_t> order(entries.size());
+  for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
+  std::ranges::sort(order, {}, [&](std::size_t k) { return entries[k].member.place; });
+  for (const std::size_t k : order) {
+    if (is_replaced(entries[k])) continue;
+    const std::uint64_t begin = entries[k].member.place, end = *std::ranges::upper_bound(places, begin);
+    record_at(archive, begin, kLocalHeader);
+    records[k] = moved(entries[k].record, made.size(), long_from);
+    made += archive.substr(begin, end - begin);
+  }
+  std::vector<std::string> added;
+  for (const auto& [name, bytes] : members) put_stored(made, added.emplace_back(), name, bytes, long_from);
+  // A member that is replaced keeps its place in the directory.
+  std::string list;
+  std::uint64_t count = 0;
+  for (std::size_t k = 0; k < entries.size(); ++k) {
+    std::string* record = &records[k];
+    for (std::size_t m = 0; m < members.size(); ++m)
+      if (members[m].first == entries[k].member.name) record = &added[m];
+    count += !record->empty();
+    list += std::exchange(*record, "");
+  }
+  for (const std::string& record : added) {
+    count += !record.empty();
+    list += record;
+  }
+  const Directory end{count, list.size(), made.size()};
+  made += list;
+  put_end(made, end, long_from, archive.substr(place_of_end(archive) + kEndSize));
+  return made;
 }
 
 }  // namespace nbcc

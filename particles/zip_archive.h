@@ -31,9 +31,13 @@ std::string unpack_zip_member(std::string_view archive, const ZipMember& member)
 // The first bytes of a member, `most` or fewer; nothing is compared. Throws ZipError.
 std::string unpack_zip_begin(std::string_view archive, const ZipMember& member, std::size_t most);
 
-// Name and bytes of each member -> an archive of them, stored, dated 1980-01-01. Numbers from `long_from` on are
-// written in 64 bits.
-std::string make_zip(const std::vector<std::pair<std::string, std::string>>& members,
-                     std::uint64_t long_from = 0xffffffff);
+using ZipContents = std::vector<std::pair<std::string, std::string>>;  // name and bytes of each member
+
+// An archive of these members, stored, dated 1980-01-01. Numbers from `long_from` on are written in 64 bits.
+std::string make_zip(const ZipContents& members, std::uint64_t long_from = 0xffffffff);
+
+// The archive with these members in the place of those of the same names, or behind all others. The others keep their
+// bytes, and what the directory says of them, the archive its comment. Throws ZipError.
+std::string update_zip(std::string_view archive, const ZipContents& members, std::uint64_t long_from = 0xffffffff);
 
 }  // namespace nbcc

@@ -32,6 +32,7 @@ module nbcc
     integer(c_int) :: accumulate = 0
     type(c_ptr) :: stream = c_null_ptr
     integer(c_int) :: part = 0                 ! of a sum whose j come in several runs
+    integer(c_int) :: clamp = 0                ! 1: an index that leads out of a table finds its nearest end
   end type
 
   public :: nbcc_device_open, nbcc_device_close, nbcc_pipeline_close

@@ -3,6 +3,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace nbcc {
 
 FieldLayout layout_of(const Field& field) {
@@ -37,6 +40,10 @@ KernelSource describe_kernel(const Pipeline& pipeline, const Plan& plan) {
       source.uses_i_index = source.uses_i_index || (*graph)[id].op == Op::IIndex;
       source.uses_j_index = source.uses_j_index || (*graph)[id].op == Op::JIndex;
     }
+  constexpr Op wraps[] = {Op::Image, Op::Rint, Op::Round, Op::Floor, Op::Ceil, Op::Trunc};
+  for (NodeId id = 0; id < pipeline.pair.size(); ++id)
+    source.may_take_images =
+        source.may_take_images || std::ranges::find(wraps, pipeline.pair[id].op) != std::end(wraps);
   for (NodeId id = 0; id < plan.graph.size(); ++id) source.lines.push_back(plan.graph[id].where.line);
   source.operations = pipeline.flops ? *pipeline.flops : pipeline.raw_operations;
   return source;

@@ -36,12 +36,15 @@ class ScalarText {
         return fmt::format("{}param[{}]", spelling_.arguments, n.payload);
       case Op::InputI:
       case Op::InputJ:
+      case Op::InputPair:
         return spelling_.input(n);
       case Op::Lookup:
         return table_element(plan_.table(n, true), spelling_.tables,
                              fmt::format("{0}{1} + {0}{2}", prefix, n.args[0], n.args[1]));
       case Op::IIndex:
         return spelling_.i_index;
+      case Op::JIndex:
+        return spelling_.j_index;
       case Op::Output: {
         const std::string result = spelling_.result(std::size_t(n.payload));
         const bool converted = n.type == Type::Index && !plan_.outputs[std::size_t(n.payload)].results_are_whole();

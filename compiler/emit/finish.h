@@ -15,8 +15,8 @@ namespace nbcc {
 struct ScalarSpelling {
   const char* arguments;  // in front of the kernel's arguments: "a->"
   const char* tables;     // likewise, where its tables are meant
-  std::string i_index;
-  // Of InputI and InputJ.
+  std::string i_index, j_index;
+  // Of InputI, InputJ and InputPair.
   std::function<std::string(const Node& node)> input;
   // The place of an output component: its accumulator, or of argmin and argmax the index that was chosen, a double.
   std::function<std::string(std::size_t output)> result;

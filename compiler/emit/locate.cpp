@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace nbcc {
@@ -49,13 +50,72 @@ std::string reduced_basis(const Neighbourhood& n, const std::string& place) {
   return text;
 }
 
-std::optional<SearchLayout::Number> number_of(const Graph& graph, NodeId id) {
-  if (id == kNone) return {};
-  const Node& n = graph[id];
-  if (n.op == Op::Neg || n.op == Op::Abs) return number_of(graph, n.args[0]);
-  if (n.op == Op::Param) return SearchLayout::Number{.param = int(n.payload)};
-  if (n.op == Op::Const) return SearchLayout::Number{.constant = graph.constant_value(id)};
-  return {};
+std::optional<Formula::Op> formula_op(Op op) {
+  switch (op) {
+    case Op::Const:
+      return Formula::Op::Constant;
+    case Op::Param:
+      return Formula::Op::Param;
+    case Op::InputI:
+    case Op::InputJ:
+      return Formula::Op::Input;
+    case Op::Neg:
+      return Formula::Op::Neg;
+    case Op::Abs:
+      return Formula::Op::Abs;
+    case Op::Sqrt:
+      return Formula::Op::Sqrt;
+    case Op::Add:
+      return Formula::Op::Add;
+    case Op::Sub:
+      return Formula::Op::Sub;
+    case Op::Mul:
+      return Formula::Op::Mul;
+    case Op::Div:
+      return Formula::Op::Div;
+    case Op::Fma:
+      return Formula::Op::Fma;
+    case Op::Min:
+      return Formula::Op::Min;
+    case Op::Max:
+      return Formula::Op::Max;
+    case Op::Pow:
+      return Formula::Op::Pow;
+    default:
+      return {};
+  }
+}
+
+// Appends the steps of a node; false: it has an operation that formulas have not.
+bool append_steps(const Neighbourhood& n, NodeId id, Formula& formula, std::map<NodeId, int>& step_of) {
+  if (step_of.contains(id)) return true;
+  const Node& node = n.graph[id];
+  const bool to_real = node.op == Op::Cast && node.type >= Type::Float;
+  if (to_real) {
+    if (!append_steps(n, node.args[0], formula, step_of)) return false;
+    step_of[id] = step_of.at(node.args[0]);
+    return true;
+  }
+  const std::optional<Formula::Op> op = formula_op(node.op);
+  if (!op) return false;
+  Formula::Step step{*op, int(node.payload)};
+  if (node.op == Op::Const) step = {*op, 0, n.graph.constant_value(id)};
+  for (std::size_t k = 0; k < std::size_t(arity(node.op)); ++k) {
+    if (!append_steps(n, node.args[k], formula, step_of)) return false;
+    step.args[k] = step_of.at(node.args[k]);
+  }
+  step_of[id] = int(formula.steps.size());
+  formula.steps.push_back(step);
+  return true;
+}
+
+Formula formula_of(const Neighbourhood& n, NodeId id) {
+  Formula formula;
+  std::map<NodeId, int> step_of;
+  if (id == kNone || !append_steps(n, id, formula, step_of)) return {};
+  // A conversion of an earlier step is no step of its own.
+  if (step_of.at(id) + 1 != int(formula.steps.size())) return {};
+  return formula;
 }
 
 using Mirror = std::set<std::pair<int, int>>;
@@ -89,12 +149,18 @@ SearchLayout search_layout(const Neighbourhood& n) {
   layout.mirrored = mirrored_inputs(n);
   layout.axes = int(n.axes.size());
   for (const Axis& axis : n.axes) {
-    layout.lengths[layout.periodic.size()] = number_of(n.graph, axis.length);
+    layout.lengths.push_back(formula_of(n, axis.length));
     layout.periodic.push_back(axis.length != kNone);
   }
   layout.triclinic = n.axes[0].cell != kNone;
   layout.reach = n.reach.kind;
-  layout.uniform_reach = number_of(n.graph, n.reach.uniform);
+  layout.strict = n.strict;
+  layout.reach_uniform = formula_of(n, n.reach.uniform);
+  layout.reach_of_i = formula_of(n, n.reach.of_i);
+  layout.reach_of_j = formula_of(n, n.reach.of_j);
+  if (layout.triclinic)
+    for (const NodeId vector : n.graph[n.axes[0].cell].args)
+      for (const NodeId number : n.graph[vector].args) layout.cell.push_back(formula_of(n, number));
   const bool are_inputs = std::ranges::all_of(n.axes, [&](const Axis& axis) {
     return n.graph[axis.of_j].op == Op::InputJ && n.graph[axis.of_j].type >= Type::Float;
   });
@@ -112,7 +178,13 @@ bool can_locate(const Neighbourhood& n, const Plan& plan) {
       return node.op != Op::IIndex && node.op != Op::JIndex;
     });
   };
-  return has_columns(rows_of_i(n)) && has_columns(rows_of_j(n));
+  // `within` compares what the guards compare.
+  const bool can_compare = std::ranges::all_of(plan.for_within, [&](NodeId id) {
+    const Node& node = plan.graph[id];
+    if (node.op == Op::InputI) return plan.i.whole.contains(int(node.payload));
+    return node.op != Op::InputJ || plan.j.whole.contains(int(node.payload));
+  });
+  return has_columns(rows_of_i(n)) && has_columns(rows_of_j(n)) && can_compare;
 }
 
 LocateText locate_text(const Neighbourhood& n, const Plan& plan, const ScalarSpelling& spelling,

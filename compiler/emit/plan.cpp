@@ -32,6 +32,7 @@ class Planner {
     plan_side(plan_.i, Role::InputI, derived_i_);
     plan_side(plan_.j, Role::InputJ, derived_j_);
     plan_side(plan_.listed, Role::InputPair, {});
+    find_for_within();
     return std::move(plan_);
   }
 
@@ -187,6 +188,20 @@ class Planner {
     }
     for (NodeId id : derived)
       side.derived[id] = add({-1, element_of(graph_[id].type, options_.precision), Column::Part::Derived});
+  }
+
+  void find_for_within() {
+    plan_.within = pipeline_.within;
+    if (plan_.within == kNone) return;
+    std::vector<bool> needed(std::size_t(graph_.size()), false);
+    needed[std::size_t(plan_.within)] = true;
+    for (NodeId id = graph_.size(); id-- > 0;) {
+      if (!needed[std::size_t(id)] || plan_.i.derived.contains(id) || plan_.j.derived.contains(id)) continue;
+      for (const NodeId arg : graph_[id].args)
+        if (arg != kNone) needed[std::size_t(arg)] = true;
+    }
+    for (NodeId id = 0; id < graph_.size(); ++id)
+      if (needed[std::size_t(id)]) plan_.for_within.push_back(id);
   }
 
   // ---- cutoffs ----

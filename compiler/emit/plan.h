@@ -71,9 +71,13 @@ struct Plan {
   NodeId any_guard =
       kNone;  // holds wherever a guard does; kNone unless testing it first, for a whole vector of pairs, pays
   std::set<NodeId> before_guard;  // what any_guard needs
-  std::vector<NodeId> scales;     // nodes of scale factors, in topological order (no j among them)
-  std::vector<NodeId> place;      // nodes of the place graph that places need, in topological order
-  std::vector<NodeId> finish;     // nodes of the finish graph that finish() needs, in topological order
+  NodeId within = kNone;          // Pipeline::within
+  // What `within` needs for a pair, in topological order, from the columns that the particles have: derived ones are
+  // loaded.
+  std::vector<NodeId> for_within;
+  std::vector<NodeId> scales;  // nodes of scale factors, in topological order (no j among them)
+  std::vector<NodeId> place;   // nodes of the place graph that places need, in topological order
+  std::vector<NodeId> finish;  // nodes of the finish graph that finish() needs, in topological order
 };
 
 Plan make_plan(const Pipeline& pipeline, const Options& options);

@@ -201,6 +201,7 @@ std::vector<NodeId> Pipeline::roots() const {
       if (root != kNone) result.push_back(root);
     }
   }
+  if (within != kNone) result.push_back(within);
   return result;
 }
 

@@ -110,6 +110,7 @@ struct Pipeline {
   std::vector<NodeId> finished;             // one per output component, or empty without finish()
   Graph place;                              // of i-inputs and params
   std::vector<NodeId> places;               // coordinates of i: where one is NaN or infinite, sums and extremes are NaN
+  NodeId within = kNone;                    // of `pair`, Bool: Neighbourhood::within; kNone outside of a kernel's build
   std::optional<int> flops;                 // #pragma flops
   int raw_operations = 0;                   // arithmetic operations per interaction as written, after cse
 
@@ -118,7 +119,7 @@ struct Pipeline {
   const Field* find(std::string_view field) const;
   const Field& field_of(Role role, int component) const;  // the field that holds this component of its role
   std::vector<const Field*> fields_of(Role role) const;   // the same of every component: for loops over them
-  std::vector<NodeId> roots() const;                      // of `pair`: values, guards, scales and logits
+  std::vector<NodeId> roots() const;                      // of `pair`: values, guards, scales, logits and `within`
   // Of an i that is nowhere: an index is -1 instead, and an extreme of whole numbers that of no pair.
   bool becomes_nan(int output) const;
 };

@@ -21,6 +21,7 @@ void rename_roots(Pipeline& pipeline, const std::vector<NodeId>& new_ids) {
   for (Contribution& c : pipeline.contributions)
     for (NodeId* root : {&c.value, &c.guard, &c.scale, &c.logit})
       if (*root != kNone) *root = new_ids[std::size_t(*root)];
+  if (pipeline.within != kNone) pipeline.within = new_ids[std::size_t(pipeline.within)];
 }
 
 namespace {

@@ -153,6 +153,9 @@ class Checker {
     const Graph& pair = pipeline_.pair;
     require(int(pipeline_.contributions.size()) == pipeline_.components(Role::Output), "pair",
             "it has not one contribution per output component");
+    require(pipeline_.within >= kNone && pipeline_.within < pair.size(), "within",
+            "it names a node that does not exist");
+    require(pipeline_.within == kNone || pair[pipeline_.within].type == Type::Bool, "within", "it is not bool");
     for (std::size_t c = 0; c < pipeline_.contributions.size(); ++c) {
       const Contribution& contribution = pipeline_.contributions[c];
       const std::string what = fmt::format("contribution {}", c);

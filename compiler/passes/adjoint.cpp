@@ -328,8 +328,7 @@ class Builder {
     Graph& graph = new_.pair;
     variable.leaves.clear();
     if (variable.table >= 0) {
-      for (NodeId id = 0; id < graph.size(); ++id)
-        if (graph[id].op == Op::Lookup && graph[id].payload == variable.table) variable.leaves.push_back(id);
+      variable.leaves = lookups_of(graph, variable);
       return;
     }
     for (int c = 0; c < variable.components; ++c)
@@ -359,18 +358,20 @@ class Builder {
 
   NodeId value_of(const Variable& variable, int c, const std::vector<NodeId>& variables,
                   const std::vector<NodeId>& found) {
-    Graph& graph = new_.pair;
+    const NodeId by = derivative_by(new_.pair, variable, variable.leaves, c, variables, found);
+    return by == kNone ? new_.pair.constant(0) : by;
+  }
+
+  // The derivative by component c of the variable; kNone: 0. `found` are the derivatives by `variables`. An element of
+  // a table is read by every lookup whose index is c.
+  static NodeId derivative_by(Graph& graph, const Variable& variable, const std::vector<NodeId>& leaves, int c,
+                              const std::vector<NodeId>& variables, const std::vector<NodeId>& found) {
     const auto derivative = [&](NodeId leaf) {
       return found[std::size_t(std::ranges::find(variables, leaf) - variables.begin())];
     };
-    const NodeId zero = graph.constant(0);
-    if (variable.table < 0) {
-      const NodeId by = derivative(variable.leaves[std::size_t(c)]);
-      return by == kNone ? zero : by;
-    }
-    // An element of a table gets what those pairs give that look it up.
+    if (variable.table < 0) return derivative(leaves[std::size_t(c)]);
     NodeId sum = kNone;
-    for (const NodeId lookup : variable.leaves) {
+    for (const NodeId lookup : leaves) {
       const NodeId by = derivative(lookup);
       if (by == kNone) continue;
       const auto [row, column, none] = graph[lookup].args;
@@ -379,27 +380,46 @@ class Builder {
       const NodeId part = graph.select(is_this, by, graph.constant(0, graph[by].type));
       sum = sum == kNone ? part : make_folded(graph, Op::Add, sum, part);
     }
-    return sum == kNone ? zero : sum;
+    return sum;
   }
 
-  // What results of finish() depend on directly is added once per i.
+  static std::vector<NodeId> lookups_of(const Graph& graph, const Variable& variable) {
+    std::vector<NodeId> result;
+    for (NodeId id = 0; id < graph.size(); ++id)
+      if (graph[id].op == Op::Lookup && graph[id].payload == variable.table) result.push_back(id);
+    return result;
+  }
+
+  // The leaves of finish() that the variable's components are, or that read them.
+  std::vector<NodeId> leaves_of_finish(Graph& finish, const Variable& variable) const {
+    if (variable.table >= 0) return lookups_of(finish, variable);
+    const Role role = variable.op == Op::Param ? Role::Param : variable.op == Op::InputI ? Role::InputI : Role::InputJ;
+    std::vector<NodeId> result;
+    for (int c = variable.first; c < variable.first + variable.components; ++c)
+      result.push_back(finish.leaf(variable.op, c, old_.field_of(role, c).type));
+    return result;
+  }
+
+  // Results of finish() depend on some inputs and params directly: that is added once per i.
   void add_finish() {
     if (old_.finished.empty() || side_ == AdjointSide::J) return;
     Graph finish = old_.finish;
-    std::vector<NodeId> leaves;
-    for (const Variable& variable : by_)
-      for (int c = 0; c < variable.components; ++c) {
-        const Field& field = old_.field_of(variable.op == Op::Param    ? Role::Param
-                                           : variable.op == Op::InputI ? Role::InputI
-                                                                       : Role::InputJ,
-                                           variable.first + c);
-        leaves.push_back(finish.leaf(variable.op, variable.first + c, field.type));
-      }
-    const std::vector<NodeId> by = gradient(finish, finish_seeds(finish), leaves);
-    if (std::ranges::all_of(by, [](NodeId id) { return id == kNone; })) return;
+    std::vector<std::vector<NodeId>> leaves;  // by variable
+    std::vector<NodeId> variables;
+    for (const Variable& variable : by_) {
+      leaves.push_back(leaves_of_finish(finish, variable));
+      variables.insert(variables.end(), leaves.back().begin(), leaves.back().end());
+    }
+    const std::vector<NodeId> found = gradient(finish, finish_seeds(finish), variables);
+    if (std::ranges::all_of(found, [](NodeId id) { return id == kNone; })) return;
+    std::vector<NodeId> by;  // by output component
+    for (std::size_t k = 0; k < by_.size(); ++k)
+      for (int c = 0; c < by_[k].components; ++c)
+        by.push_back(derivative_by(finish, by_[k], leaves[k], c, variables, found));
     Exchange copy = sites_.copy_of_finish(finish, new_.finish, false);
+    const std::vector<const Field*> outputs = new_.fields_of(Role::Output);
     for (std::size_t c = 0; c < by.size(); ++c) {
-      const NodeId sum = new_.finish.leaf(Op::Output, std::int64_t(c), finish[leaves[c]].type);
+      const NodeId sum = new_.finish.leaf(Op::Output, std::int64_t(c), result_type(*outputs[c]));
       new_.finished.push_back(by[c] == kNone ? sum : make_folded(new_.finish, Op::Add, sum, copy(by[c])));
     }
   }

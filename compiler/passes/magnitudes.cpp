@@ -82,7 +82,10 @@ Magnitudes::Magnitudes(const Graph& graph, const std::vector<bool>& alive) : of_
     const double length = m.atoms[0].second;
     Direction direction = m.atoms;
     for (auto& [node, exponent] : direction) exponent /= length;
-    if (auto& formed = formed_[direction]; formed.size() < kMaxFormed) formed.push_back({length, m.constant});
+    std::vector<Formed>& formed = formed_[direction];
+    const bool is_known =
+        std::ranges::any_of(formed, [&](const Formed& v) { return v.length == length && v.constant == m.constant; });
+    if (!is_known && formed.size() < kMaxFormed) formed.push_back({length, m.constant});
   }
 }
 

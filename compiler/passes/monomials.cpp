@@ -10,29 +10,43 @@
 
 #include "compiler/ir/rewrite.h"
 #include "compiler/passes/magnitudes.h"
+#include "compiler/passes/signs.h"
 
 namespace nbcc {
 namespace {
 
-// coefficient * product of bases to half-integer powers; bases are ids of the old graph.
+// base^(twice/2); the base is an id of the old graph.
+struct Power {
+  NodeId base = kNone;
+  int twice = 2;
+  // A whole power that the text makes of roots: sqrt(x)*sqrt(x) is NaN where x < 0, and x is not.
+  bool of_roots = false;
+
+  bool is_root() const { return twice % 2 != 0; }
+  auto operator<=>(const Power&) const = default;
+};
+
+// coefficient * product of bases to half-integer powers
 struct Monomial {
   double coefficient = 1;
-  std::vector<std::pair<NodeId, int>> powers;  // base, twice the exponent
+  std::vector<Power> powers;
 
-  void multiply(NodeId base, int twice) {
-    for (auto& [b, t] : powers)
-      if (b == base) {
-        t += twice;
+  void multiply(Power power) {
+    for (Power& p : powers)
+      if (p.base == power.base) {
+        const bool of_roots = p.of_roots || power.of_roots || p.is_root() || power.is_root();
+        p.twice += power.twice;
+        p.of_roots = of_roots && !p.is_root();
         return;
       }
-    powers.emplace_back(base, twice);
+    powers.push_back(power);
   }
   void multiply(const Monomial& other, int sign) {
     coefficient = sign > 0 ? coefficient * other.coefficient : coefficient / other.coefficient;
-    for (const auto& [base, twice] : other.powers) multiply(base, sign * twice);
+    for (const Power& p : other.powers) multiply({p.base, sign * p.twice, p.of_roots});
   }
   bool has(NodeId base) const {
-    return std::ranges::any_of(powers, [&](const auto& p) { return p.first == base; });
+    return std::ranges::any_of(powers, [&](const Power& p) { return p.base == base; });
   }
   // x^p and nothing else: opening it loses nothing.
   bool is_power() const { return coefficient == 1 && powers.size() == 1; }
@@ -44,9 +58,8 @@ class MultiplicationOrder {
   MultiplicationOrder(const Magnitudes& magnitudes, const Monomial& monomial) : magnitudes_(magnitudes) {
     if (std::fabs(monomial.coefficient) != 1) add(kCoefficient, {std::log2(std::fabs(monomial.coefficient)), {}});
     for (std::size_t k = 0; k < monomial.powers.size(); ++k) {
-      const auto& [base, twice] = monomial.powers[k];
       Magnitude power;
-      power.add(magnitudes.of(base), twice / 2.0);
+      power.add(magnitudes.of(monomial.powers[k].base), monomial.powers[k].twice / 2.0);
       add(int(k), power);
     }
   }
@@ -101,6 +114,7 @@ class Rewrite {
         alive_(reachable(old_, pipeline.roots())),
         uses_(count_uses(old_, pipeline.roots())),
         magnitudes_(old_, alive_),
+        signs_(old_),
         monomials_(alive_.size()),
         is_product_(alive_.size(), false) {}
 
@@ -119,6 +133,11 @@ class Rewrite {
         double& known = widest[std::size_t(new_id_[std::size_t(id)])];
         known = std::max(known, magnitudes_.widest_power(id));
       }
+    // A power of a root is half that power of the base.
+    for (const auto& [root, base] : root_base_) {
+      double& known = widest[std::size_t(root)];
+      known = std::max(known, 2 * widest[std::size_t(base)]);
+    }
     return {std::move(target_), std::move(widest)};
   }
 
@@ -128,6 +147,7 @@ class Rewrite {
     for (const bool opened : {true, false}) {
       Monomial monomial;
       if (!read(old_[id], opened, monomial)) return;
+      drop_proved_roots(monomial);
       if (!is_moderate(monomial) || !MultiplicationOrder(magnitudes_, monomial).find([](int k) { return k; })) continue;
       monomials_[std::size_t(id)] = monomial;
       is_product_[std::size_t(id)] = true;
@@ -135,12 +155,18 @@ class Rewrite {
     }
   }
 
+  // A base that is never negative has the same whole powers, made of roots or not.
+  void drop_proved_roots(Monomial& monomial) {
+    for (Power& p : monomial.powers)
+      if (p.of_roots && signs_.is_never_negative(p.base)) p.of_roots = false;
+  }
+
   // Constants that have been joined may leave single precision's range although no product of the text did: 1e-30 * x
   // and 1e-30 * y, with x and y large.
   static bool is_moderate(const Monomial& m) {
     const bool ordinary = m.coefficient == 0 || (std::fabs(m.coefficient) > 1e-30 && std::fabs(m.coefficient) < 1e30);
     return ordinary && m.powers.size() <= kMaxFactors &&
-           std::ranges::all_of(m.powers, [](auto p) { return std::abs(p.second) <= kMaxTwiceExponent; });
+           std::ranges::all_of(m.powers, [](const Power& p) { return std::abs(p.twice) <= kMaxTwiceExponent; });
   }
 
   // A product needs its bases, which are not all of its arguments: what has been opened is passed over.
@@ -150,7 +176,7 @@ class Rewrite {
     for (NodeId id = old_.size(); id-- > 0;) {
       if (!needed[std::size_t(id)]) continue;
       if (is_product_[std::size_t(id)]) {
-        for (const auto& [base, twice] : monomials_[std::size_t(id)].powers) needed[std::size_t(base)] = true;
+        for (const Power& p : monomials_[std::size_t(id)].powers) needed[std::size_t(p.base)] = true;
       } else {
         for (NodeId arg : old_[id].args)
           if (arg != kNone) needed[std::size_t(arg)] = true;
@@ -164,13 +190,13 @@ class Rewrite {
   void count_factors(const std::vector<bool>& needed) {
     for (NodeId id = 0; id < old_.size(); ++id)
       if (needed[std::size_t(id)] && is_product_[std::size_t(id)])
-        for (const auto& factor : monomials_[std::size_t(id)].powers) ++shared_by_[factor];
+        for (const Power& factor : monomials_[std::size_t(id)].powers) ++shared_by_[factor];
     for (NodeId id = 0; id < old_.size(); ++id)
       if (needed[std::size_t(id)] && is_product_[std::size_t(id)])
-        std::ranges::sort(monomials_[std::size_t(id)].powers, [&](const auto& a, const auto& b) {
+        std::ranges::sort(monomials_[std::size_t(id)].powers, [&](const Power& a, const Power& b) {
           const int shared_a = shared_by_[a], shared_b = shared_by_[b];
           if (shared_a != shared_b) return shared_a > shared_b;
-          const bool plain_a = a.second == 2, plain_b = b.second == 2;
+          const bool plain_a = a.twice == 2, plain_b = b.twice == 2;
           return plain_a != plain_b ? plain_a : a < b;
         });
   }
@@ -222,13 +248,14 @@ class Rewrite {
   bool root(NodeId a, int twice, Monomial& monomial) const {
     const Monomial& inner = monomials_[std::size_t(a)];
     if (is_product_[std::size_t(a)] && inner.is_power()) {
-      const auto [base, t] = inner.powers[0];
+      const auto [base, t, of_roots] = inner.powers[0];
       if ((t % 4 != 0 || twice % 2 == 0) && t * twice % 2 == 0 && std::abs(t * twice / 2) <= kMaxTwiceExponent) {
-        monomial.multiply(base, t * twice / 2);
+        const int product = t * twice / 2;
+        monomial.multiply({base, product, (of_roots || t % 2 != 0 || twice % 2 != 0) && product % 2 == 0});
         return true;
       }
     }
-    monomial.multiply(a, twice);
+    monomial.multiply({a, twice});
     return true;
   }
 
@@ -238,7 +265,7 @@ class Rewrite {
     if (old_.is_constant(id))
       atom.coefficient = old_.constant_value(id);
     else
-      atom.powers.emplace_back(id, 2);
+      atom.powers.push_back({id});
     return atom;
   }
   Monomial as_it_stands(NodeId id) const {
@@ -251,8 +278,8 @@ class Rewrite {
   Monomial factor(NodeId id, const Monomial& other) const {
     const Monomial inner = own(id);
     if (uses_[std::size_t(id)] <= 1 || inner.is_power()) return inner;
-    for (const auto& [base, twice] : inner.powers)
-      if ((twice < 0 || twice % 2 != 0) && other.has(base)) return inner;
+    for (const Power& p : inner.powers)
+      if ((p.twice < 0 || p.is_root()) && other.has(p.base)) return inner;
     return atom(id);
   }
 
@@ -261,11 +288,11 @@ class Rewrite {
   // `hoist` finds it. Where that order would leave the range, another is taken.
   NodeId build(const Monomial& monomial, Type type, Location where) {
     const bool has_j =
-        std::ranges::any_of(monomial.powers, [&](const auto& p) { return old_[p.first].binding == Binding::J; });
+        std::ranges::any_of(monomial.powers, [&](const Power& p) { return old_[p.base].binding == Binding::J; });
     MultiplicationOrder factors(magnitudes_, monomial);
     factors.find([&](int k) {
       if (k == MultiplicationOrder::kCoefficient) return 0;
-      const Binding binding = old_[monomial.powers[std::size_t(k)].first].binding;
+      const Binding binding = old_[monomial.powers[std::size_t(k)].base].binding;
       if (binding <= Binding::Param) return 1;
       if (binding == Binding::Pair) return 3;
       return binding == Binding::I && has_j ? 4 : 2;
@@ -280,13 +307,21 @@ class Rewrite {
     return monomial.coefficient == -1 ? target_.unary(Op::Neg, product, where) : product;
   }
 
-  // Powers stand as Pow nodes with a constant exponent.
-  NodeId power(const std::pair<NodeId, int>& factor, Type type, Location where) {
-    const NodeId x = new_id_[std::size_t(factor.first)];
-    if (factor.second == 2) return x;
+  // Powers are Pow nodes with a constant exponent; a whole power that is made of roots is the power of a root.
+  NodeId power(const Power& factor, Type type, Location where) {
+    const NodeId x = new_id_[std::size_t(factor.base)];
+    const auto pow = [&](NodeId base, double exponent) {
+      return target_.make(Op::Pow, type, {base, target_.constant(exponent, type), kNone}, where);
+    };
+    if (factor.of_roots) {
+      const NodeId root = pow(x, factor.twice < 0 ? -0.5 : 0.5);
+      root_base_[root] = x;
+      return factor.twice == 0 ? target_.binary(Op::Div, root, root, where) : pow(root, std::abs(factor.twice));
+    }
+    if (factor.twice == 2) return x;
     // 1 but for 0, infinity and NaN, which must show
-    if (factor.second == 0) return target_.binary(Op::Div, x, x, where);
-    return target_.make(Op::Pow, type, {x, target_.constant(factor.second / 2.0, type), kNone}, where);
+    if (factor.twice == 0) return target_.binary(Op::Div, x, x, where);
+    return pow(x, factor.twice / 2.0);
   }
 
   const Graph& old_;
@@ -294,9 +329,11 @@ class Rewrite {
   std::vector<bool> alive_;
   std::vector<int> uses_;
   Magnitudes magnitudes_;
+  Signs signs_;
   std::vector<Monomial> monomials_;
   std::vector<bool> is_product_;
-  std::map<std::pair<NodeId, int>, int> shared_by_;  // base, twice the exponent -> how many products have it
+  std::map<Power, int> shared_by_;      // how many products have it
+  std::map<NodeId, NodeId> root_base_;  // in the new graph: the root of which a whole power is made -> its base
   std::vector<NodeId> new_id_;
 };
 

@@ -1,8 +1,9 @@
 // Products -> monomials: 1/(r*r*r), pow(r2, -1.5) and 1/sqrt(r2)/r2 are one product, whose powers stand as Pow nodes
 // with a constant exponent. Factors are regrouped, so that what several products share and what belongs to one particle
 // is multiplied once, but only where every value that this forms keeps the range of the text (magnitudes.h); else a
-// product stays as it is written. Part of `rsqrt`, which makes the powers. Tested by
-// tests/unit/rsqrt_test.cpp and tests/numeric/range_test.cpp.
+// product stays as it is written. A whole power that the text makes of roots, as sqrt(x)*sqrt(x), is NaN where x < 0:
+// where x may be negative it becomes the power of a Pow node, pow(pow(x, 0.5), 2). Part of `rsqrt`, which makes the
+// powers. Tested by tests/unit/rsqrt_test.cpp and tests/numeric/range_test.cpp.
 #pragma once
 #include <vector>
 

@@ -23,6 +23,7 @@ struct Holding {
   At at = At::AnyDistance;
   Cutoff cutoff;
   std::optional<NeighbourhoodObstacle> obstacle;  // of what holds at any distance
+  NodeId within = kNone;  // of WithinCutoff: the comparisons of distances that the condition implies
 };
 
 using At = Holding::At;
@@ -73,7 +74,7 @@ class Prover {
     }
     if (all.at == At::Never) return {};
     Cutoff& cutoff = all.cutoff;
-    return {Neighbourhood{std::move(graph_), std::move(cutoff.axes), cutoff.reach, cutoff.strict}, {}};
+    return {Neighbourhood{std::move(graph_), std::move(cutoff.axes), cutoff.reach, cutoff.strict, all.within}, {}};
   }
 
  private:
@@ -211,7 +212,8 @@ class Prover {
     const NodeId small = n.args[negated ? 1 : 0], large = n.args[negated ? 0 : 1];
     CutoffReading reading = cutoffs_.read(small, large, (n.op == Op::Lt) != negated);
     if (reading.cutoff) bounds_some_ = true;
-    if (reading.cutoff) return {At::WithinCutoff, std::move(*reading.cutoff), {}};
+    if (reading.cutoff)
+      return {At::WithinCutoff, std::move(*reading.cutoff), {}, negated ? graph_.unary(Op::Not, id, n.where) : id};
     if (reading.obstacle.empty()) return {};
     return {At::AnyDistance, {}, NeighbourhoodObstacle{place_of(id), std::move(reading.obstacle)}};
   }
@@ -221,9 +223,14 @@ class Prover {
     if (a.at == At::Never || b.at == At::Never) return {At::Never, {}, {}};
     if (a.at == At::AnyDistance && b.at == At::AnyDistance) return a.obstacle ? a : b;
     if (a.at == At::AnyDistance || b.at == At::AnyDistance) return a.at == At::AnyDistance ? b : a;
-    if (a.cutoff.axes != b.cutoff.axes) return a.cutoff.axes.size() < b.cutoff.axes.size() ? b : a;
+    const NodeId within = joined(Op::And, a.within, b.within);
+    if (a.cutoff.axes != b.cutoff.axes) {
+      Holding chosen = a.cutoff.axes.size() < b.cutoff.axes.size() ? b : a;
+      chosen.within = within;
+      return chosen;
+    }
     Cutoff cutoff{a.cutoff.axes, reaches_.smaller(a.cutoff.reach, b.cutoff.reach), a.cutoff.strict && b.cutoff.strict};
-    return {At::WithinCutoff, std::move(cutoff), {}};
+    return {At::WithinCutoff, std::move(cutoff), {}, within};
   }
 
   // Where one of the two does; `where` is the place of what joins them.
@@ -245,8 +252,10 @@ class Prover {
     if (cutoff.axes.empty())
       return {
           At::AnyDistance, {}, NeighbourhoodObstacle{where, "two distances are bounded that have nothing in common"}};
-    return {At::WithinCutoff, std::move(cutoff), {}};
+    return {At::WithinCutoff, std::move(cutoff), {}, joined(Op::Or, a.within, b.within)};
   }
+
+  NodeId joined(Op op, NodeId a, NodeId b) { return a == b ? a : graph_.binary(op, a, b); }
 
   // ---- why not
 
@@ -305,6 +314,15 @@ NeighbourhoodProof prove_neighbourhood(const Pipeline& pipeline) {
   if (pipeline.components(Role::InputPair) > 0) return proof;
   run_on_own_stack(kDeepStack, [&] { proof = Prover(pipeline).run(); });
   return proof;
+}
+
+Pipeline with_within(Pipeline pipeline, const Neighbourhood& neighbourhood) {
+  const std::vector<bool> needed = reachable(neighbourhood.graph, {neighbourhood.within});
+  std::vector<NodeId> new_ids(needed.size(), kNone);
+  for (NodeId id = 0; id < NodeId(needed.size()); ++id)
+    if (needed[std::size_t(id)]) new_ids[std::size_t(id)] = copy_node(pipeline.pair, neighbourhood.graph[id], new_ids);
+  pipeline.within = new_ids[std::size_t(neighbourhood.within)];
+  return pipeline;
 }
 
 }  // namespace nbcc

@@ -21,6 +21,9 @@ struct Neighbourhood {
   std::vector<Axis> axes;  // one to three; each is open, or periodic in a box of its length
   Reach reach;
   bool strict = false;  // the distance is even less than the reach, but where that is 0
+  // Bool: the comparisons of distances that the proof rests on, joined as the guards join them. Every pair that changes
+  // an output passes `within`; other conditions of the guards are not part of it.
+  NodeId within = kNone;
 };
 
 // Why there is none, although a guard looks like a cutoff: the step of the proof that fails, at its place.
@@ -36,6 +39,9 @@ struct NeighbourhoodProof {
 };
 
 NeighbourhoodProof prove_neighbourhood(const Pipeline& pipeline);
+
+// The pipeline with `within` as a root of its pair graph, so that the passes round it as they round the guards.
+Pipeline with_within(Pipeline pipeline, const Neighbourhood& neighbourhood);
 
 // "|xj - xi| < rc in the periodic box `box`".
 std::string neighbourhood_text(const Pipeline& pipeline, const Neighbourhood& neighbourhood);

@@ -1,5 +1,6 @@
 // Two rewrites: products become monomials whose powers are Pow nodes with a constant exponent (monomials.h), then each
-// base's Pow nodes are made together, since what is cheapest depends on which powers are wanted. One door: rsqrt().
+// base's Pow nodes are made together, since what is cheapest depends on which powers are wanted. Whole powers of a base
+// that may be negative are made of its root only where no result can tell (negative_bases.h). One door: rsqrt().
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -7,10 +8,56 @@
 
 #include "compiler/ir/rewrite.h"
 #include "compiler/passes/monomials.h"
+#include "compiler/passes/negative_bases.h"
 #include "compiler/passes/passes.h"
+#include "compiler/passes/signs.h"
 
 namespace nbcc {
 namespace {
+
+// Twice the exponent of x^(n/2), as far as powers are made by products; 0: the node is none.
+int twice_exponent(const Graph& graph, NodeId id) {
+  const Node& node = graph[id];
+  if (node.op != Op::Pow || !graph.is_constant(node.args[1])) return 0;
+  const double t = 2 * graph.constant_value(node.args[1]);
+  return t == std::floor(t) && std::fabs(t) <= kMaxTwiceExponent ? int(t) : 0;
+}
+
+// pow(pow(x, 0.5), 2) becomes x where no result can tell. Such powers are made of roots in the text, and NaN where x <
+// 0.
+void free_powers_of_roots(Monomials& monomials, Pipeline& pipeline) {
+  const Graph& old = monomials.graph;
+  std::vector<NegativeBase> powers;
+  for (NodeId id = 0; id < old.size(); ++id) {
+    const int of_root = twice_exponent(old, id), of_base = of_root == 0 ? 0 : twice_exponent(old, old[id].args[0]);
+    if (of_base % 2 != 0 && of_root % 4 == 0) powers.push_back({id, old[old[id].args[0]].args[0]});
+  }
+  if (powers.empty()) return;
+  const std::vector<bool> free = free_where_negative(old, pipeline.contributions, powers);
+  Graph graph;
+  std::vector<NodeId> new_id(std::size_t(old.size()), kNone);
+  std::size_t next = 0;
+  for (NodeId id = 0; id < old.size(); ++id) {
+    const Node& node = old[id];
+    const bool is_power = next < powers.size() && powers[next].power == id;
+    if (!is_power || !free[next]) {
+      new_id[std::size_t(id)] = copy_node(graph, node, new_id);
+    } else {
+      const NodeId x = new_id[std::size_t(powers[next].base)];
+      const double exponent = old.constant_value(node.args[1]) * old.constant_value(old[node.args[0]].args[1]);
+      const NodeId power = graph.make(Op::Pow, node.type, {x, graph.constant(exponent, node.type), kNone}, node.where);
+      new_id[std::size_t(id)] = exponent == 1 ? x : power;
+    }
+    next += is_power;
+  }
+  rename_roots(pipeline, new_id);
+  std::vector<double> widest(std::size_t(graph.size()), 1.0);
+  for (std::size_t id = 0; id < new_id.size(); ++id) {
+    double& known = widest[std::size_t(new_id[id])];
+    known = std::max(known, monomials.widest_power[id]);
+  }
+  monomials = {std::move(graph), std::move(widest)};
+}
 
 // Second rewrite: each Pow(x, n/2) as a list of factors, which a product takes up one by one where no other product
 // wants the power: m * (y u) becomes (m y) u, and m y may be wanted elsewhere. So it does, too, where the power by
@@ -24,15 +71,16 @@ class PowerRewrite {
     const std::vector<NodeId> roots = pipeline.roots();
     const std::vector<bool> alive = reachable(old_, roots);
     const std::vector<int> uses = count_uses(old_, roots);
-    for (NodeId id = 0; id < old_.size(); ++id)
-      if (alive[std::size_t(id)] && is_power(id)) wanted_[old_[id].args[0]].insert(twice(id));
+    find_powers(alive, pipeline.contributions);
+    find_values(alive, roots);
     new_id_.assign(std::size_t(old_.size()), kNone);
     for (NodeId id = 0; id < old_.size(); ++id) {
       if (!alive[std::size_t(id)]) continue;
       const Node node = old_[id];
       const auto taken_up = [&](NodeId power) { return uses[std::size_t(power)] == 1 || !stands_alone(power); };
       if (is_power(id)) {
-        if (stands_alone(id)) new_id_[std::size_t(id)] = product(kNone, power_factors(id, true), node.where);
+        if (stands_alone(id) || is_value_[std::size_t(id)])
+          new_id_[std::size_t(id)] = product(kNone, power_factors(id, true), node.where);
       } else if (node.op == Op::Mul && is_power(node.args[1]) && taken_up(node.args[1])) {
         const bool once = uses[std::size_t(node.args[1])] == 1;
         new_id_[std::size_t(id)] =
@@ -46,13 +94,46 @@ class PowerRewrite {
   }
 
  private:
-  bool is_power(NodeId id) const {
-    const Node& node = old_[id];
-    if (node.op != Op::Pow || !old_.is_constant(node.args[1])) return false;
-    const double t = 2 * old_.constant_value(node.args[1]);
-    return t == std::floor(t) && t != 0 && std::fabs(t) <= kMaxTwiceExponent;
+  // Powers of one base that are made together: `bare` ones without its root.
+  struct Family {
+    NodeId base = kNone;
+    bool bare = false;
+    auto operator<=>(const Family&) const = default;
+  };
+
+  void find_powers(const std::vector<bool>& alive, const std::vector<Contribution>& contributions) {
+    std::set<NodeId> has_root;
+    for (NodeId id = 0; id < old_.size(); ++id)
+      if (alive[std::size_t(id)] && twice(id) % 2 != 0) has_root.insert(old_[id].args[0]);
+    Signs signs(old_);
+    std::vector<NegativeBase> inverses;
+    for (NodeId id = 0; id < old_.size(); ++id) {
+      const NodeId base = old_[id].args[0];
+      if (alive[std::size_t(id)] && twice(id) < 0 && twice(id) % 2 == 0 && has_root.contains(base) &&
+          !signs.is_never_negative(base))
+        inverses.push_back({id, base});
+    }
+    const std::vector<bool> free = free_where_negative(old_, contributions, inverses);
+    for (std::size_t k = 0; k < inverses.size(); ++k)
+      if (!free[k]) bare_.insert(inverses[k].power);
+    for (NodeId id = 0; id < old_.size(); ++id)
+      if (alive[std::size_t(id)] && is_power(id)) wanted_[family(id)].insert(twice(id));
   }
-  int twice(NodeId id) const { return int(2 * old_.constant_value(old_[id].args[1])); }
+
+  // A power that a result, or an operation other than a product, takes is made whatever its range: it is the text's
+  // own.
+  void find_values(const std::vector<bool>& alive, const std::vector<NodeId>& roots) {
+    is_value_.assign(std::size_t(old_.size()), false);
+    for (const NodeId root : roots)
+      if (root != kNone) is_value_[std::size_t(root)] = true;
+    for (NodeId id = 0; id < old_.size(); ++id)
+      for (std::size_t k = 0; alive[std::size_t(id)] && k < std::size_t(arity(old_[id].op)); ++k)
+        if (old_[id].op != Op::Mul || k != 1) is_value_[std::size_t(old_[id].args[k])] = true;
+  }
+
+  Family family(NodeId power) const { return {old_[power].args[0], bare_.contains(power)}; }
+  int twice(NodeId id) const { return twice_exponent(old_, id); }
+  bool is_power(NodeId id) const { return twice(id) != 0; }
   double widest(NodeId power) const { return widest_[std::size_t(old_[power].args[0])]; }
   bool stands_alone(NodeId power) const { return std::abs(twice(power)) <= 2 * widest(power); }
 
@@ -91,7 +172,7 @@ class PowerRewrite {
     const Node node = old_[id];
     where_ = node.where;
     const NodeId x = new_id_[std::size_t(node.args[0])];
-    const std::set<int>& wanted = wanted_[node.args[0]];
+    const std::set<int>& wanted = wanted_[family(id)];
     const int t = twice(id);
     const double widest = this->widest(id);
     std::vector<NodeId> factors;
@@ -191,7 +272,9 @@ class PowerRewrite {
   const Options& options_;
   const Target& machine_;
   Graph target_;
-  std::map<NodeId, std::set<int>> wanted_;
+  std::map<Family, std::set<int>> wanted_;  // twice the exponents
+  std::vector<bool> is_value_;              // by node
+  std::set<NodeId> bare_;                   // whole inverse powers that are not made of a root
   std::vector<NodeId> new_id_;
   Location where_;
 };
@@ -199,7 +282,8 @@ class PowerRewrite {
 }  // namespace
 
 void rsqrt(Pipeline& pipeline, const Options& options, const Target& target) {
-  const Monomials monomials = form_monomials(pipeline);
+  Monomials monomials = form_monomials(pipeline);
+  free_powers_of_roots(monomials, pipeline);
   pipeline.pair = PowerRewrite(monomials, options, target).run(pipeline);
 }
 

@@ -41,7 +41,9 @@ SignSet multiplied(SignSet a, SignSet b) {
 SignSet of_power(const Graph& graph, const Node& node, SignSet base) {
   if (!(base & (kNegative | kZero))) return kPositive;
   if (!graph.is_constant(node.args[1])) return base & kNegative ? kAnySign : kZero | kPositive;
-  const bool even = std::fmod(graph.constant_value(node.args[1]), 2) == 0;
+  const double exponent = graph.constant_value(node.args[1]);
+  // NaN of a negative base, if the exponent is no whole number.
+  const bool even = std::fmod(exponent, 2) == 0 || exponent != std::floor(exponent);
   return even || !(base & kNegative) ? kZero | kPositive : kAnySign;
 }
 

@@ -369,14 +369,19 @@ nbcc_status nbcc_sum_get_cuda_shape(nbcc_sum* sum, int64_t ni, int64_t nj, nbcc_
 
 nbcc_status nbcc_sum_run(nbcc_sum* sum, const nbcc_run_options* options, nbcc_error** error) {
   return guarded(error, [&] {
-    const nbcc_run_options all{sizeof(nbcc_run_options), 0, -1, nullptr, 0, nullptr, NBCC_WHOLE};
+    const nbcc_run_options all{sizeof(nbcc_run_options), 0, -1, nullptr, 0, nullptr, NBCC_WHOLE, 0};
     const nbcc_run_options chosen = nbcc::read_options(options, all);
     const int part = nbcc::number_of(chosen.part);
     if (part < NBCC_WHOLE || part > NBCC_LAST_PART)
       throw nbcc::UsageError(fmt::format("part: there is no part {}", part));
-    nbcc::state_of(sum).run(
-        {chosen.i_begin, chosen.i_count, chosen.i_list, chosen.accumulate != 0, chosen.stream, nbcc::JPart(part)});
+    nbcc::state_of(sum).run({chosen.i_begin, chosen.i_count, chosen.i_list, chosen.accumulate != 0, chosen.clamp != 0,
+                             chosen.stream, nbcc::JPart(part)});
   });
+}
+
+const char* nbcc_sum_warning(const nbcc_sum* sum, int k) {
+  if (!sum || k < 0 || std::size_t(k) >= sum->state.warnings().size()) return nullptr;
+  return sum->state.warnings()[std::size_t(k)].c_str();
 }
 
 nbcc_status nbcc_sum_wait(nbcc_sum* sum, nbcc_error** error) {

@@ -43,6 +43,9 @@ NBCC_API nbcc_status nbcc_error_make(nbcc_error** error, nbcc_status status, con
 /* What went wrong in this thread's last failure of a function that has no nbcc_error** to tell it by, as those of
  * compiled pipelines; "" if there was none. Belongs to the thread, until its next failure. */
 NBCC_API const char* nbcc_last_error(void);
+/* What this thread's last run of a compiled pipeline's typed function warns of, as nbcc_sum_warning says, a line each;
+ * "" for nothing. Belongs to the thread, until its next such run. */
+NBCC_API const char* nbcc_last_warning(void);
 
 NBCC_API const char* nbcc_version(void); /* of the library, as "0.1.0" */
 
@@ -358,11 +361,11 @@ typedef struct nbcc_statistics {
 } nbcc_statistics;
 NBCC_API nbcc_status nbcc_sum_get_statistics(const nbcc_sum* sum, nbcc_statistics* statistics, nbcc_error** error);
 
-/* The neighbours themselves: the pairs within the reach that is proved of the pipeline's guards, a particle and itself
- * among them where both sides are one set, but for exclusions; of an i the j from j[first[i]] to before j[first[i +
- * 1]], in rising order. `shifts` has `axes` numbers for each pair: what is added to the place of j to be at that copy
- * of it, in a periodic box, which is nearest to i. nbcc_sum_set_lists and nbcc_sum_set_listed_pairs take them as they
- * are. */
+/* The neighbours themselves: the pairs that pass the guards' comparisons of distances, in the arithmetic of the sums, a
+ * particle and itself among them where both sides are one set, but for exclusions; of an i the j from j[first[i]] to
+ * before j[first[i + 1]], in rising order. `shifts` has `axes` numbers for each pair: what is added to the place of j
+ * to be at that copy of it, in a periodic box, which is nearest to i. nbcc_sum_set_lists and nbcc_sum_set_listed_pairs
+ * take them as they are. */
 typedef struct nbcc_neighbour_list {
   size_t size;          /* sizeof(nbcc_neighbour_list), the caller's to set */
   int64_t ni, count;    /* the numbers of i and of pairs */
@@ -377,6 +380,12 @@ typedef struct nbcc_neighbour_list {
  * where nothing is proved, and on GPUs. */
 NBCC_API nbcc_status nbcc_sum_find_neighbours(nbcc_sum* sum, nbcc_neighbour_list* found, nbcc_error** error);
 NBCC_API void nbcc_neighbour_list_free(nbcc_neighbour_list* found); /* null is fine */
+
+/* The k-th warning of the sum's last run or search for neighbours, from 0 on: a sentence that says in what its results
+ * are not what one may expect, such as a cutoff beyond half of the periodic box. Null beyond the last one. A warning
+ * that holds in the next run as well is the same string, so that a program need show only those that are new. Valid
+ * until the sum's next run. */
+NBCC_API const char* nbcc_sum_warning(const nbcc_sum* sum, int k);
 
 /* How a kernel of a GPU is cut. 0: what nbcc chooses for the number of particles, by what `nbcc tune` has measured or
  * else by its model of the GPU. */
@@ -420,6 +429,7 @@ typedef struct nbcc_run_options {
                      waits for what other (blocking) streams were given before, so that arrays which the caller's kernels
                      have just written in the default stream are read when they are ready */
   nbcc_part part; /* of a sum whose j come in several runs */
+  int clamp; /* 0: an index that leads out of a table is NBCC_ERROR_USAGE, see below; 1: it finds the nearest end */
 } nbcc_run_options;
 
 /* Sums over all j for the chosen i. options may be null: all i, overwritten.

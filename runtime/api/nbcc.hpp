@@ -237,7 +237,7 @@ struct KernelShape {
   bool operator==(const KernelShape&) const = default;
 };
 
-// The pairs within the proved reach; see nbcc_neighbour_list.
+// The pairs that pass the guards' comparisons of distances; see nbcc_neighbour_list.
 struct NeighbourList {
   int axes = 0;
   std::vector<std::int64_t> first, j;
@@ -325,6 +325,12 @@ class Sum {
     nbcc_neighbour_list_free(&found);
     return list;
   }
+  // What the last run or search has to say of its results (nbcc_sum_warning): mostly nothing.
+  std::vector<std::string> warnings() const {
+    std::vector<std::string> all;
+    for (int k = 0; const char* const text = nbcc_sum_warning(handle_.get(), k); ++k) all.emplace_back(text);
+    return all;
+  }
   nbcc_statistics statistics() {
     nbcc_statistics found{};
     found.size = sizeof found;
@@ -352,6 +358,13 @@ class Sum {
     return *this;
   }
 
+  // True: in the runs from now on an index that leads out of a table finds its nearest end; false, as at first: it is
+  // an Error that names the index, the particle, the value and the table.
+  Sum& clamp(bool on) {
+    clamp_ = on ? 1 : 0;
+    return *this;
+  }
+
   // Sums over all j: for all i, for a range of i, for the i of a list (in any order, each at most once). The results of
   // particle k stand at k in the outputs, whichever i are asked for.
   Sum& run() { return start(0, -1, nullptr, 0); }
@@ -363,7 +376,7 @@ class Sum {
   Sum& accumulate(std::span<const std::int64_t> i_list) { return start_list(i_list, 1); }
   // One of the runs that are one sum, whose j come in parts; see nbcc_part.
   Sum& run_part(nbcc_part part) {
-    const nbcc_run_options options{sizeof(nbcc_run_options), 0, -1, nullptr, 0, stream_, part};
+    const nbcc_run_options options{sizeof(nbcc_run_options), 0, -1, nullptr, 0, stream_, part, clamp_};
     return call(nbcc_sum_run, &options);
   }
   // The same with a list of `count` indices in memory of the GPU, which are used as they are, unchecked.
@@ -380,7 +393,8 @@ class Sum {
     return *this;
   }
   Sum& start(std::int64_t begin, std::int64_t count, const std::int64_t* list, int accumulate) {
-    const nbcc_run_options options{sizeof(nbcc_run_options), begin, count, list, accumulate, stream_, NBCC_WHOLE};
+    const nbcc_run_options options{
+        sizeof(nbcc_run_options), begin, count, list, accumulate, stream_, NBCC_WHOLE, clamp_};
     return call(nbcc_sum_run, &options);
   }
   Sum& start_list(std::span<const std::int64_t> list, int accumulate) {
@@ -405,6 +419,7 @@ class Sum {
 
   std::vector<Field> fields_;
   void* stream_ = nullptr;
+  int clamp_ = 0;
   std::unique_ptr<nbcc_sum, detail::Close> handle_;
 };
 

@@ -239,8 +239,8 @@ void CpuSearch::gather(std::int64_t group, Gathered& gathered) {
 }
 
 // The j's coordinates are put side by side first, so that memory is read at random once for a group.
-template <typename Body>
-void CpuSearch::for_pairs_within(std::int64_t group, const Body& body) const {
+std::int64_t CpuSearch::pairs_within(std::int64_t group) const {
+  std::int64_t within = 0;
   std::vector<int> positions;
   if (!found_.empty()) positions = found_[std::size_t(group)];
   if (positions.empty()) j_tree_->find(i_tree().leaf(group), positions);
@@ -270,12 +270,12 @@ void CpuSearch::for_pairs_within(std::int64_t group, const Body& body) const {
     }
     const double reach_of_i = source_.search.of_i() ? i_.rows[reach_row][i] : 0;
     for (std::size_t k = 0; k < count; ++k) {
-      const double reach = space_.exact_reach(reach_of_i, near[reach_row * count + k]);
-      const int j = j_tree_->numbers()[std::size_t(positions[k])];
-      if (j_.nowhere[std::size_t(j)] || !(reach >= 0 && distances[k] < reach * reach)) continue;
-      body(i, j, [&] { return shift_of(i, j); });
+      const double reach = space_.exact_reach(reach_of_i, near[reach_row * count + k]), reach2 = reach * reach;
+      const bool is_near = source_.search.strict ? distances[k] < reach2 : distances[k] <= reach2;
+      within += reach >= 0 && is_near && !j_.nowhere[std::size_t(j_tree_->numbers()[std::size_t(positions[k])])];
     }
   }
+  return within;
 }
 
 // What takes a j to that copy of its that is nearest to i.
@@ -289,13 +289,8 @@ Place CpuSearch::shift_of(int i, int j) const {
   return sum(image, -1, apart);
 }
 
-std::int64_t CpuSearch::pairs_within(std::int64_t group) const {
-  std::int64_t within = 0;
-  for_pairs_within(group, [&](int, int, const auto&) { ++within; });
-  return within;
-}
-
-FoundPairs CpuSearch::find_pairs(const LeftOut* left_out, std::int64_t ni, const ForEach& for_each) const {
+FoundPairs CpuSearch::find_pairs(const nbcc_kernel_arguments& given, const LeftOut* left_out, std::int64_t ni,
+                                 const ForEach& for_each) {
   struct Found {
     int j;
     Place shift;
@@ -308,9 +303,25 @@ FoundPairs CpuSearch::find_pairs(const LeftOut* left_out, std::int64_t ni, const
   };
   std::vector<std::vector<Found>> of_i(static_cast<std::size_t>(ni));
   for_each(groups(), [&](std::int64_t group) {
-    for_pairs_within(group, [&](int i, int j, const auto& shift) {
-      if (!left_out || !is_left_out(i, j)) of_i[std::size_t(i)].push_back({j, shift()});
-    });
+    Gathered near(source_);
+    gather(group, near);
+    nbcc_kernel_arguments now = given;
+    now.j = near.columns.columns();
+    now.j_number = near.numbers.data();
+    const auto count = std::int64_t(near.positions.size());
+    std::vector<char> passes(near.positions.size());
+    const auto first = std::size_t(group * SiteTree::kLeaf),
+               last = std::min(first + SiteTree::kLeaf, order_of_i().size());
+    for (std::size_t position = first; position < last; ++position) {
+      const int i = order_of_i()[position];
+      if (i_.nowhere[std::size_t(i)]) continue;
+      code_.within(&now, i, 0, count, passes.data());
+      for (std::size_t k = 0; k < passes.size(); ++k) {
+        const int j = near.numbers[k];
+        if (passes[k] == 0 || j_.nowhere[std::size_t(j)] || (left_out && is_left_out(i, j))) continue;
+        of_i[std::size_t(i)].push_back({j, shift_of(i, j)});
+      }
+    }
   });
   FoundPairs pairs;
   pairs.axes = space_.axes;

@@ -48,13 +48,12 @@ class CpuSearch {
   // Of different groups in several threads at once.
   void gather(std::int64_t group, Gathered& gathered);
 
-  // Calls body(i, j, shift) for the pairs of one group whose places are within reach of each other, what rounding may
-  // add left aside: by number, and what takes the j to the copy of its that is nearest. The j of an i in any order.
-  template <typename Body>
-  void for_pairs_within(std::int64_t group, const Body& body) const;
+  // The number of a group's pairs within the proved reach, compared in double precision, exclusions included.
   std::int64_t pairs_within(std::int64_t group) const;
-  // All of them, but for those left out; the j of an i in rising order. After sort().
-  FoundPairs find_pairs(const LeftOut* left_out, std::int64_t ni, const ForEach& for_each) const;
+  // The pairs that pass the kernel's own comparisons of distances (nbcc_within), but for exclusions; the j of an i in
+  // rising order. After sort() and arrange(). `given` has the prepared i in their order, and their numbers.
+  FoundPairs find_pairs(const nbcc_kernel_arguments& given, const LeftOut* left_out, std::int64_t ni,
+                        const ForEach& for_each);
 
  private:
   struct Extent {

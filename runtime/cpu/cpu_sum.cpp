@@ -9,6 +9,7 @@
 #include <numeric>
 #include <utility>
 
+#include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/sum/overlap.h"
 #include "runtime/sum/reduction.h"
@@ -120,6 +121,10 @@ void CpuSummation::run(const SumRequest& request, AllPairs) {
 }
 
 void CpuSummation::run(const SumRequest& request, Neighbours neighbours) {
+  if (const std::int64_t most = std::numeric_limits<int>::max();
+      neighbours.must && std::max(request.i_count, request.nj) > most)
+    throw UsageError(fmt::format("pairs = cutoff: a search takes at most {} i- and j-particles, got {} and {}", most,
+                                 request.i_count, request.nj));
   SumStatistics::Seconds seconds;
   Stopwatch watch;
   choose_code(request);
@@ -186,7 +191,13 @@ FoundPairs CpuSummation::find_pairs(const SumRequest& request) {
     return {source_.search.axes, std::vector<std::int64_t>(std::size_t(request.i_count) + 1, 0), {}, {}};
   }
   search_.sort(0, on_threads());
-  return search_.find_pairs(request.left_out, request.i_count, on_threads());
+  search_.arrange(j_);
+  i_.pad(0, request.i_count, round_up(request.i_count, source_.lanes));
+  i_numbers_.resize(std::size_t(round_up(request.i_count, source_.lanes)));
+  std::iota(i_numbers_.begin(), i_numbers_.end(), 0);
+  const nbcc_kernel_arguments given = arguments(request, {}, totals_);
+  code_now_->prepare_i(&given, 0, request.i_count);
+  return search_.find_pairs(given, request.left_out, request.i_count, on_threads());
 }
 
 void CpuSummation::note(const Worked& worked, const SumStatistics::Seconds& seconds) {
@@ -285,6 +296,7 @@ void CpuSummation::reserve(const CpuPartition& partition) {
 
 void CpuSummation::pack_j(const SumRequest& request) {
   if (request.reuse == JReuse::Prepared || request.nj == 0) return;
+  knows_j_indices_ = knows_j_indices_ && request.check_indices;
   const bool packed = request.reuse == JReuse::Packed;
   const std::int64_t padded = round_up(request.nj, source_.lanes), chunk = round_up(kPackChunk, source_.lanes);
   if (!packed) j_.reserve(padded);

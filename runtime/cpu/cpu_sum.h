@@ -17,6 +17,7 @@
 #include "runtime/cpu/partition.h"
 #include "runtime/cpu/thread_pool.h"
 #include "runtime/sum/device.h"
+#include "runtime/sum/index_check.h"
 #include "runtime/sum/pack.h"
 
 namespace nbcc {
@@ -33,11 +34,13 @@ class CpuSummation final : public Summation {
   void run(const SumRequest& request, Listed listed) override;
   void run(const SumRequest& request, ListedPairs listed) override;
   FoundPairs find_pairs(const SumRequest& request) override;
+  void check_indices(const SumRequest& request) override;
   SumStatistics statistics() const override;
 
  private:
   void reserve(const CpuPartition& partition);
   void pack_j(const SumRequest& request);
+  void find_index_ranges(const SumRequest& request, std::size_t side);
   void sum_by_blocks(const SumRequest& request, const CpuPartition& partition, const std::vector<Block>& blocks,
                      bool store);
   void sum_by_segments(const SumRequest& request, const CpuPartition& partition, const std::vector<Block>& blocks);
@@ -99,8 +102,10 @@ class CpuSummation final : public Summation {
   std::vector<std::int64_t> chosen_i_;      // by position in the order of the search or of the lists
   std::vector<int> i_numbers_, j_numbers_;  // by position
   std::vector<nbcc_left_out> left_out_;     // by position of i
-  SumStatistics statistics_;                // but for pairs_within
-  bool searched_ = false;                   // in the last run
+  IndexRanges index_ranges_{source_.index_checks};
+  bool knows_j_indices_ = false;  // those of the j that are packed
+  SumStatistics statistics_;      // but for pairs_within
+  bool searched_ = false;         // in the last run
   std::mutex idle_mutex_;
   std::vector<std::unique_ptr<CpuSearch::Gathered>> idle_;  // what no thread works with
 };

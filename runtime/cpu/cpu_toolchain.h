@@ -1,5 +1,6 @@
 // What the CPU device needs of a compiler, so that the runtime knows nothing of LLVM: libnbcc_jit implements it.
 #pragma once
+#include <array>
 #include <memory>
 #include <string>
 
@@ -16,6 +17,9 @@ struct CpuCode {
   // Null where nothing is known of neighbours.
   nbcc_locate_function locate_i = nullptr, locate_j = nullptr;
   nbcc_extent_function extent = nullptr;
+  // By side; null where no index of a table is checked.
+  std::array<nbcc_indices_function, kIndexSides> indices{};
+  nbcc_within_function within = nullptr;
   nbcc_interact_function interact_numbered = nullptr;
   nbcc_interact_function interact_but = nullptr;  // of the text of lists, which has no `interact`
 };

@@ -163,10 +163,8 @@ void CudaGroupSummation::run(const SumRequest& request, Neighbours neighbours) {
   if (request.j_part != JPart::Whole) return run_alone(0, request, run_all);
   const Where where = find(request);
   const std::size_t home = where.home.value_or(0);
-  if (!members_[home]->sum.will_search(request, neighbours)) {
-    if (neighbours.must && source_.search_text.empty()) return run_alone(home, request, run_all);  // which says so
-    return run(request, AllPairs{});
-  }
+  if (neighbours.must) members_[home]->sum.check_must_search(request);
+  if (!members_[home]->sum.will_search(request, neighbours)) return run(request, AllPairs{});
   share_out(request, where, Cut::Search, double(request.i_count) / kSearchedPerSecond,
             [](CudaSummation& sum, const SumRequest& share) { sum.run(share, Neighbours{true}); });
 }

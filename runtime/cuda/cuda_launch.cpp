@@ -2,6 +2,7 @@
 #include "runtime/cuda/cuda_launch.h"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -36,9 +37,9 @@ CudaArguments::CudaArguments(const KernelSource& source) {
   const int outputs = std::max(source.outputs, 1), params = std::max(source.params, 1);
   const int tables = source.tables.empty() ? 0 : 1;
   const int pairs = source.only_listed() ? components_of(source, Role::InputPair) : 0;
-  bytes_ = std::make_unique<std::byte[]>(
-      std::size_t(i + j + pairs) * sizeof(CudaView) + std::size_t(tables) * sizeof(CudaDevicePointer) +
-      std::size_t(outputs) * sizeof(CudaOutput) + std::size_t(params) * sizeof(double) + sizeof(CudaRun));
+  size_ = std::size_t(i + j + pairs) * sizeof(CudaView) + std::size_t(tables) * sizeof(CudaDevicePointer) +
+          std::size_t(outputs) * sizeof(CudaOutput) + std::size_t(params) * sizeof(double) + sizeof(CudaRun);
+  bytes_ = std::make_unique<std::byte[]>(size_);
   std::byte* at = bytes_.get();
   i_ = place<CudaView>(at, i);
   j_ = place<CudaView>(at, j);
@@ -47,6 +48,22 @@ CudaArguments::CudaArguments(const KernelSource& source) {
   outputs_ = place<CudaOutput>(at, outputs);
   params_ = place<double>(at, params);
   run_ = place<CudaRun>(at, 1);
+}
+
+CudaArguments::CudaArguments(const CudaArguments& other)
+    : size_(other.size_), bytes_(std::make_unique<std::byte[]>(size_)) {
+  std::memcpy(bytes_.get(), other.bytes_.get(), size_);
+  const auto here = [&]<typename T>(T* there) {
+    return there ? reinterpret_cast<T*>(bytes_.get() + (reinterpret_cast<std::byte*>(there) - other.bytes_.get()))
+                 : nullptr;
+  };
+  i_ = here(other.i_);
+  j_ = here(other.j_);
+  pairs_ = here(other.pairs_);
+  outputs_ = here(other.outputs_);
+  params_ = here(other.params_);
+  tables_ = here(other.tables_);
+  run_ = here(other.run_);
 }
 
 void CudaLauncher::set_overrides(const LaunchConfig& overrides) {
@@ -132,6 +149,7 @@ void CudaLauncher::launch(const CudaPiece& piece, CudaStream* stream) {
   run.first = piece.first ? 1 : 0;
   run.last = piece.last ? 1 : 0;
   launch(unsigned(ceil_div(piece.ni, i_per_block())), unsigned(splits_of(piece.nj)), stream);
+  index_checks_.launch(stream, capturing_);
 }
 
 void CudaLauncher::launch(unsigned blocks, unsigned splits, CudaStream* stream) {

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "runtime/cuda/cuda_arguments.h"
+#include "runtime/cuda/cuda_indices.h"
 #include "runtime/cuda/cuda_kernel.h"
 #include "runtime/cuda/cuda_left_out.h"
 #include "runtime/cuda/cuda_memory.h"
@@ -17,6 +18,9 @@ namespace nbcc {
 class CudaArguments {
  public:
   explicit CudaArguments(const KernelSource& source);
+  // For a launch whose outputs are not the caller's.
+  CudaArguments(const CudaArguments& other);
+  CudaArguments& operator=(const CudaArguments&) = delete;
   CudaView& i(int component) { return i_[component]; }
   CudaView& j(int component) { return j_[component]; }
   CudaView& pair(int component) { return pairs_[component]; }  // where the pipeline has inputs of pairs
@@ -27,6 +31,7 @@ class CudaArguments {
   void* data() { return bytes_.get(); }
 
  private:
+  std::size_t size_ = 0;  // bytes
   std::unique_ptr<std::byte[]> bytes_;
   CudaView *i_ = nullptr, *j_ = nullptr, *pairs_ = nullptr;
   CudaOutput* outputs_ = nullptr;
@@ -55,6 +60,7 @@ class CudaLauncher {
       : kernel_(kernel), arguments_(kernel.source), partial_(kernel.gpu()), arrived_(kernel.gpu()) {}
 
   CudaArguments& arguments() { return arguments_; }
+  CudaIndexChecks& index_checks() { return index_checks_; }
 
   // Numbers of the launch configuration that the caller chooses from now on; zeros leave the choice.
   void set_overrides(const LaunchConfig& overrides);
@@ -96,6 +102,7 @@ class CudaLauncher {
   int j_splits_ = 1;
   bool capturing_ = false;
   CudaBuffer partial_, arrived_;
+  CudaIndexChecks index_checks_{kernel_, arguments_};
 };
 
 }  // namespace nbcc

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 
 #include "runtime/error.h"
 
@@ -17,7 +18,6 @@ constexpr std::int64_t kFewCounters = 2048 + 2 * kRows * kDigits + 2 * (kPasses 
 constexpr std::int64_t kSiteBytes = 16, kBoxBytes = 32, kSpaceBytes = 512;
 constexpr std::int64_t kMostBlocksOfExtent = 528, kMostBlocksOfKeys = 1056, kMostBlocksOfSort = 264;
 constexpr std::int64_t kManyRows = 1 << 21;  // of i, beyond what caches hold: bench/RESULTS.md, "Results in rows"
-constexpr std::int64_t kMostParticles = (std::int64_t(1) << 30) - 256;  // that words of the sort and of lists count
 
 struct Told {
   std::array<std::int64_t, kBlock> tested, within;
@@ -58,8 +58,10 @@ CudaSearch::CudaSearch(const CudaKernel& kernel, CudaArguments& arguments, const
     : kernel_(kernel), arguments_(arguments), left_out_(left_out), memory_(kernel.gpu()), told_(kernel.gpu()) {}
 
 bool CudaSearch::can_search(std::int64_t ni, std::int64_t nj) const {
-  return !kernel_.source.search_text.empty() && ni > 0 && nj > 0 && std::max(ni, nj) <= kMostParticles;
+  return !kernel_.source.search_text.empty() && ni > 0 && nj > 0 && !is_too_large(ni, nj);
 }
+
+bool CudaSearch::is_too_large(std::int64_t ni, std::int64_t nj) { return std::max(ni, nj) > kMostParticles; }
 
 CudaSearch::Layout CudaSearch::layout(std::int64_t ni, std::int64_t nj, CudaDevicePointer at) const {
   Layout made;
@@ -112,11 +114,15 @@ bool CudaSearch::has_room(std::int64_t ni, std::int64_t nj) const {
 
 bool CudaSearch::reserve(std::int64_t ni, std::int64_t nj) {
   if (functions_.empty() || program_leaves_out_ != leaves_out_) {
-    program_ = kernel_.program_of(cuda_search_text(kernel_.source, leaves_out_));
-    program_leaves_out_ = leaves_out_;
+    // All of them or none: a run that fails here leaves the sum as it was.
+    const CudaProgram* const program = kernel_.program_of(cuda_search_text(kernel_.source, leaves_out_));
+    std::map<std::string_view, CudaFunction*> functions;
+    for (const char* name : kKernels) functions[name] = program->find(name);
     // What is kept was packed for another program.
     clear_space_ = true;
-    for (const char* name : kKernels) functions_[name] = program_->find(name);
+    program_ = program;
+    program_leaves_out_ = leaves_out_;
+    functions_ = std::move(functions);
   }
   const std::size_t bytes = layout(ni, nj, 0).bytes;
   clear_told_ = clear_told_ || told_.bytes() == 0;
@@ -174,8 +180,10 @@ void CudaSearch::run(const SumRequest& request, const CudaPiece& piece, CudaStre
     gpu.require(gpu.driver().memset_d32_async(at, 0, words, stream), "clearing memory of the GPU");
   };
   if (clear_told_) clear(search.told, sizeof(Told) / 4);
+  clear_told_ = false;
   if (clear_space_) clear(search.space, kSpaceBytes / 4);
-  clear_told_ = clear_space_ = false;
+  // Positions at the last rebuild and lists do not match if a launch fails between them.
+  clear_space_ = true;
   clear(search.counters, now.counter_count);
   const auto blocks = [](std::int64_t n, std::int64_t of) { return unsigned(ceil_div(n, of)); };
   const std::int64_t most = search.i_are_j ? nj : std::max(ni, nj);
@@ -189,34 +197,37 @@ void CudaSearch::run(const SumRequest& request, const CudaPiece& piece, CudaStre
   launch("nbcc_sort", std::min(blocks(most, kSortTile), unsigned(kMostBlocksOfSort)), sides, kBlock, {&search}, stream,
          early);
   launch("nbcc_arrange", blocks(most, kBlock), sides, kBlock, {particles, &search}, stream, early);
-  std::vector<CudaOutput> callers;
-  for (int c = 0; c < kernel_.source.outputs; ++c) callers.push_back(arguments_.output(c));
-  if (search.in_rows != 0) put_into_rows(search);
+  // The arguments that later runs and nbcc_collect take keep the caller's outputs, whatever fails here.
+  std::optional<CudaArguments> rows;
+  if (search.in_rows != 0) rows.emplace(into_rows(search));
   if (end > first) {
     launch("nbcc_list", blocks(end - first, kBlock), 1, kBlock, {&search}, stream, early);
-    launch("nbcc_interact", blocks(end - first, 32 * kWarps), 1, 32 * kWarps, {particles, &search}, stream, early);
+    launch("nbcc_interact", blocks(end - first, 32 * kWarps), 1, 32 * kWarps,
+           {rows ? rows->data() : particles, &search}, stream, early);
   }
-  for (int c = 0; c < kernel_.source.outputs; ++c) arguments_.output(c) = callers[std::size_t(c)];
   last_ = search;
   last_ni_ = ni;
   if (search.in_rows != 0 && !is_shared) collect(stream);
+  clear_space_ = false;
   ++runs_;
 }
 
 // The wanted numbers of a row one behind the other, each of as many bytes as the largest.
-void CudaSearch::put_into_rows(CudaSearchArgument& search) {
+CudaArguments CudaSearch::into_rows(CudaSearchArgument& search) const {
+  CudaArguments rows = arguments_;
   for (int c = 0; c < kernel_.source.outputs; ++c) {
-    const CudaOutput& output = arguments_.output(c);
+    const CudaOutput& output = rows.output(c);
     if (output.data != 0)
       search.row_element = std::max<std::int64_t>(search.row_element, size_of(Element(output.element)));
   }
   for (int c = 0; c < kernel_.source.outputs; ++c) {
-    CudaOutput& output = arguments_.output(c);
+    CudaOutput& output = rows.output(c);
     if (output.data == 0) continue;
     output.data = search.rows + std::uint64_t(search.row_bytes);
     search.row_bytes += search.row_element;
   }
-  for (int c = 0; c < kernel_.source.outputs; ++c) arguments_.output(c).stride = search.row_bytes;
+  for (int c = 0; c < kernel_.source.outputs; ++c) rows.output(c).stride = search.row_bytes;
+  return rows;
 }
 
 CudaSearch::Rows CudaSearch::rows_of(const SumRequest::Share& share) const {

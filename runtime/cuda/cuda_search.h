@@ -43,11 +43,16 @@ static_assert(sizeof(CudaSearchArgument) == 360, "as the text has it");
 
 class CudaSearch final : public CudaWhole {
  public:
+  static constexpr std::int64_t kMostParticles =
+      (std::int64_t(1) << 30) - 256;  // that words of the sort and lists count
+
   // All must outlive this object.
   CudaSearch(const CudaKernel& kernel, CudaArguments& arguments, const CudaLeftOut& left_out);
 
   // Whether the kernel has a text that searches, and so many particles can be numbered in it.
   bool can_search(std::int64_t ni, std::int64_t nj) const;
+  // More particles than the kernels can number.
+  static bool is_too_large(std::int64_t ni, std::int64_t nj);
 
   // Whether the next runs leave pairs out.
   void leave_out(bool some) { leaves_out_ = some; }
@@ -85,7 +90,9 @@ class CudaSearch final : public CudaWhole {
   };
   Layout layout(std::int64_t ni, std::int64_t nj, CudaDevicePointer at) const;
   bool i_are_j(const SumRequest& request, const CudaPiece& piece) const;
-  void put_into_rows(CudaSearchArgument& search);
+  // Arguments of nbcc_interact whose outputs are rows of the group-ordered output buffer; describes the rows in
+  // `search`.
+  CudaArguments into_rows(CudaSearchArgument& search) const;
   void launch(const char* name, unsigned blocks, unsigned sides, unsigned threads, std::vector<void*> arguments,
               CudaStream* stream, bool early) const;
 
@@ -97,8 +104,9 @@ class CudaSearch final : public CudaWhole {
   bool program_leaves_out_ = false;
   std::map<std::string_view, CudaFunction*> functions_;  // of it
   CudaBuffer memory_, told_;
-  bool clear_told_ = false, clear_space_ = false;  // new memory, which the next run clears
-  CudaSearchArgument last_;                        // of the last run
+  bool clear_told_ = false;   // new memory, which the next run clears
+  bool clear_space_ = false;  // new memory, or left half-written by a run that failed: the next run clears it
+  CudaSearchArgument last_;   // of the last run
   std::int64_t last_ni_ = 0;
   std::int64_t runs_ = 0;
 };

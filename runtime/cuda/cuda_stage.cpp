@@ -70,6 +70,7 @@ void CudaStaging::run(const SumRequest& request, const std::int64_t* list, CudaS
     point_outputs_on_device(request, whole != nullptr);
     pipe(request, plan, list, stream);
     wait_for_all(stream);
+    launcher_.index_checks().report(plan.by_list ? nullptr : list, plan.lowest);
     if (residency_.device_outputs && !whole && plan.last) {
       publish(request, plan, stream);
       gpu_.synchronize(stream);
@@ -357,6 +358,7 @@ void CudaStaging::sum_chunk(const SumRequest& request, const Plan& plan, const I
   } while (begin < request.nj);
   if (plan.whole) {
     plan.whole->run(request, now, stream, false);
+    launcher_.index_checks().launch(stream, false);
   } else if (residency_.device_outputs && !out_staged_.empty() && plan.last) {
     CudaPiece finish = piece(plan, chunk);
     finish.first = false;

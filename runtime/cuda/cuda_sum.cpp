@@ -12,6 +12,7 @@
 
 #include "fmt/format.h"
 #include "runtime/error.h"
+#include "runtime/sum/formula.h"
 
 namespace nbcc {
 namespace {
@@ -28,10 +29,10 @@ constexpr double kLargeShare = 0.1;
 // What share of a box is within reach, if params tell; else 0.
 double share_within(const SearchLayout& search, std::span<const double> params) {
   constexpr double kPi = std::numbers::pi;
-  const auto value = [&](const std::optional<SearchLayout::Number>& number) {
-    return !number ? 0 : std::abs(number->param < 0 ? number->constant : params[std::size_t(number->param)]);
+  const auto value = [&](const Formula& formula) {
+    return formula.steps.empty() ? 0 : std::abs(evaluate(formula, params));
   };
-  const double reach = value(search.uniform_reach);
+  const double reach = value(search.reach_uniform);
   double share = search.axes == 1   ? 2 * reach
                  : search.axes == 2 ? kPi * reach * reach
                                     : 4 * kPi / 3 * std::pow(reach, 3);
@@ -77,9 +78,11 @@ CudaSummation::~CudaSummation() {
 }
 
 void CudaSummation::wait() {
-  if (!under_way_) return;
-  const CudaContextGuard guard(gpu_);
-  wait_for_work();
+  if (under_way_) {
+    const CudaContextGuard guard(gpu_);
+    wait_for_work();
+  }
+  launcher_.index_checks().report();
 }
 
 void CudaSummation::wait_for_work() {
@@ -143,12 +146,19 @@ void CudaSummation::fetch(void* to, const void* from, std::size_t bytes) const {
   gpu_.synchronize(nullptr);
 }
 
-void CudaSummation::run(const SumRequest& request, Neighbours neighbours) {
-  if (neighbours.must && kernel_.source.search_text.empty())
+void CudaSummation::check_must_search(const SumRequest& request) const {
+  if (kernel_.source.search_text.empty())
     throw UsageError(fmt::format("pairs = cutoff: the code of pipeline '{}' for this GPU has no search for neighbours",
                                  kernel_.source.pipeline));
-  if (neighbours.must && request.j_part != JPart::Whole)
+  if (request.j_part != JPart::Whole)
     throw UsageError("part: on a GPU a sum in parts is over all pairs, and pairs = cutoff asks for a search");
+  if (CudaSearch::is_too_large(request.i_count, request.nj))
+    throw UsageError(fmt::format("pairs = cutoff: on a GPU a search takes at most {} i- and j-particles, got {} and {}",
+                                 CudaSearch::kMostParticles, request.i_count, request.nj));
+}
+
+void CudaSummation::run(const SumRequest& request, Neighbours neighbours) {
+  if (neighbours.must) check_must_search(request);
   if (request.j_part != JPart::Whole || !will_search(request, neighbours)) return run(request, AllPairs{});
   run(request, &search_);
 }
@@ -189,6 +199,9 @@ void CudaSummation::run(const SumRequest& request, CudaWhole* whole) {
   if (capturing != 0 && !request.may_be_captured)
     throw DeviceError("batches that are searched, each by itself, cannot be captured");
   launcher_.set_capturing(capturing != 0);
+  // What runs before have found, or a graph that the caller has launched since.
+  if (capturing == 0) launcher_.index_checks().report();
+  launcher_.index_checks().begin(request, capturing != 0);
   leave_out(request, !whole, capturing != 0);
   if (request.binding != binding_) bind(request);
   send_tables(request, capturing != 0);
@@ -308,6 +321,7 @@ void CudaSummation::run_whole(const SumRequest& request, CudaWhole& whole, bool 
     all.i_list = send ? send_list(request, stream) : reinterpret_cast<std::uintptr_t>(request.i_list);
     accumulate_outputs(request);
     whole.run(request, all, stream, capturing);
+    launcher_.index_checks().launch(stream, capturing);
   });
 }
 

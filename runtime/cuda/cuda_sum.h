@@ -25,6 +25,8 @@ class CudaSummation final : public Summation {
   void run(const SumRequest& request, Neighbours neighbours) override;
   bool search_may_pay(const SumRequest& request) const override;
   bool will_search(const SumRequest& request, Neighbours neighbours);
+  // Throws UsageError where pairs = cutoff asks for a search that cannot be done.
+  void check_must_search(const SumRequest& request) const;
   void run(const SumRequest& request, Listed listed) override;
   void run(const SumRequest& request, ListedPairs listed) override;
   // What a search has kept is not used again.

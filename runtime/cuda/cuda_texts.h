@@ -28,6 +28,8 @@ inline KernelText cuda_list_text(const KernelSource& source, bool leaves_out, bo
           config};
 }
 
+inline KernelText cuda_index_text(const KernelSource& source) { return {source.index_text, kIndexLaunch}; }
+
 inline KernelText cuda_pair_text(const KernelSource& source) { return {source.pair_text, kPairLaunch}; }
 
 inline std::vector<KernelText> all_other_texts(const KernelSource& source) {
@@ -40,6 +42,7 @@ inline std::vector<KernelText> all_other_texts(const KernelSource& source) {
       for (const bool shared : {false, true}) texts.push_back(cuda_list_text(source, leaves_out, false, shared));
       texts.push_back(cuda_list_text(source, leaves_out, true, false));
     }
+  if (!source.index_text.empty()) texts.push_back(cuda_index_text(source));
   if (!source.pair_text.empty()) texts.push_back(cuda_pair_text(source));
   return texts;
 }

@@ -20,8 +20,13 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Column, component, element, part)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FieldLayout, name, role, type, integral, length, columns, width, is_table, first,
                                    reduction, follows, defaults, comment)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlacedTable, first, stride, count, columns, power, element, offset, step, row_step)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IndexCheck::Part, range, text)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IndexCheck, index, table, dimension, count, line, uses_params, parts)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(UncheckedIndex, index, table, reason, line, column)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IndexChecks, ranges, columns, checks, unchecked)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchConfig, threads, i_per_thread, j_tile, unroll, j_slices, j_splits)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout::Number, param, constant)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Formula::Step, op, component, constant, args)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Formula, steps)
 }  // namespace nbcc
 
 namespace nlohmann {
@@ -35,13 +40,13 @@ struct adl_serializer<std::optional<T>> {
 }  // namespace nlohmann
 
 namespace nbcc {
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout, axes, periodic, triclinic, reach, mirrored, uniform_reach, lengths,
-                                   j_positions, packed_bytes)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, text, text_but, search_text, list_text, pair_text, target,
-                                   lanes, tile, i_block, i_columns, j_columns, fields, params, outputs, reductions,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout, axes, periodic, triclinic, reach, strict, mirrored, reach_uniform,
+                                   reach_of_i, reach_of_j, lengths, cell, j_positions, packed_bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, text, text_but, search_text, list_text, pair_text, index_text,
+                                   index_checks, target, lanes, tile, i_block, i_columns, j_columns, fields, params, outputs, reductions,
                                    references, held_in, has_finish, table_params, tables, uses_i_index, uses_j_index,
-                                   neighbours, no_neighbours, search, operations, launches, list_launch, packed_bytes,
-                                   pair_columns, cutoff, pair_statements)
+                                   may_take_images, neighbours, no_neighbours, search, operations, launches,
+                                   list_launch, packed_bytes, pair_columns, cutoff, pair_statements)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CudaImage, architecture, config, ptx, text, toolkit, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PipelineImage, made_by, precision, math, root, cpu, cuda, cuda_images)
 
@@ -50,7 +55,7 @@ namespace {
 constexpr std::string_view kMagic = "nbcc pipeline\n";
 // Goes up with every change of the lists above and of what they mean, and of what kernels take for granted
 // (kernel_source.h, cuda_arguments.h).
-constexpr std::uint32_t kVersion = 14;
+constexpr std::uint32_t kVersion = 15;
 
 static_assert(std::endian::native == std::endian::little);
 

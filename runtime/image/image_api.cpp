@@ -19,6 +19,8 @@ namespace {
 
 // Of this thread's last failure in a function without an nbcc_error**.
 thread_local std::string last_error;
+// Of this thread's last call of nbcc_image_run().
+thread_local std::string last_warning;
 
 const nbcc_image& checked_image(const nbcc_image* image) {
   if (checked(image, "image").size < sizeof(nbcc_image)) throw UsageError("the library was compiled by an older nbcc");
@@ -91,6 +93,7 @@ class Calls {
     bind_arrays(*sum, kernel_->source.fields, real, ni, nj, arrays);
     sum->run();
     sum->wait();
+    for (const std::string& warning : sum->warnings()) last_warning += (last_warning.empty() ? "" : "\n") + warning;
     // One that has failed is not used again: what it still holds of the call is not worth knowing.
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(sum));
@@ -139,6 +142,7 @@ void keep_error(nbcc_error* error) {
 extern "C" {
 
 const char* nbcc_last_error(void) { return nbcc::last_error.c_str(); }
+const char* nbcc_last_warning(void) { return nbcc::last_warning.c_str(); }
 
 nbcc_status nbcc_pipeline_from_image(nbcc_device* device, const nbcc_image* image, nbcc_pipeline** pipeline,
                                      nbcc_error** error) {
@@ -161,6 +165,7 @@ nbcc_status nbcc_sum_bind_arrays(nbcc_sum* sum, nbcc_element real, int64_t ni, i
 nbcc_status nbcc_image_run(const nbcc_image* image, nbcc_element real, int64_t ni, int64_t nj,
                            const void* const* arrays) {
   nbcc_error* error = nullptr;
+  nbcc::last_warning.clear();
   const nbcc_status status = nbcc::guarded(&error, [&] {
     nbcc::checked(arrays, "arrays");
     nbcc::calls_of(nbcc::checked_image(image)).run(nbcc::real_element(real), ni, nj, arrays);

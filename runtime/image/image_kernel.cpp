@@ -141,6 +141,10 @@ std::shared_ptr<const Kernel> load_image(CpuDevice& device, const PipelineImage&
     code->locate_i = reinterpret_cast<nbcc_locate_function>(kernel.locate_i);
     code->locate_j = reinterpret_cast<nbcc_locate_function>(kernel.locate_j);
     code->extent = reinterpret_cast<nbcc_extent_function>(kernel.extent);
+    code->indices = {reinterpret_cast<nbcc_indices_function>(kernel.indices_i),
+                     reinterpret_cast<nbcc_indices_function>(kernel.indices_j),
+                     reinterpret_cast<nbcc_indices_function>(kernel.indices_pair)};
+    code->within = reinterpret_cast<nbcc_within_function>(kernel.within);
     code->interact_numbered = reinterpret_cast<nbcc_interact_function>(kernel.interact_numbered);
     auto lists = std::make_shared<CpuCode>(*code);
     lists->interact = nullptr;

@@ -10,12 +10,14 @@ extern "C" {
 #endif
 
 /* A CPU kernel: the functions of compiler/kernel_source.h, which the runtime alone calls. Those of the third line
- * are null where nothing is proved of neighbours; the last two are of the text of lists. */
+ * are null where nothing is proved of neighbours, those of the fourth where no index of a table is checked; the last
+ * two are of the text of lists. */
 typedef void (*nbcc_image_function)(void);
 typedef struct nbcc_image_kernel {
   const char* isa; /* "avx2" */
   nbcc_image_function prepare_i, prepare_j, interact, finish;
-  nbcc_image_function locate_i, locate_j, extent, interact_numbered;
+  nbcc_image_function locate_i, locate_j, extent, within, interact_numbered;
+  nbcc_image_function indices_i, indices_j, indices_pair;
   nbcc_image_function lists_numbered, lists_but;
 } nbcc_image_kernel;
 

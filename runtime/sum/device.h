@@ -42,6 +42,7 @@ struct SumRequest {
   JReuse reuse = JReuse::None;
   double skin = 0;              // what a search finds is kept until somebody has moved by half of it; 0: not at all
   bool may_be_captured = true;  // into a graph of a GPU
+  bool check_indices = true;    // of tables, which must not lead out of them
   bool keep_j = false;          // what is made of the j-particles now will be asked for again
   std::uint64_t binding = 0;    // another number whenever `views` has changed
   const LeftOut* left_out = nullptr;         // pairs that do not act; null: none
@@ -81,6 +82,9 @@ struct Summation {
   // but the device itself where it stores them. Outputs may alias inputs. A device that computes by itself may return
   // before the work is done where all arrays are in its memory.
   virtual void run(const SumRequest& request, AllPairs pairs) = 0;
+  // Before a run that checks them: throws UsageError where an index leads out of its table. A GPU finds that while it
+  // runs, and reports it when the work is waited for or the next run begins.
+  virtual void check_indices(const SumRequest&) {}
   // Throws UsageError where it must search and cannot.
   virtual void run(const SumRequest& request, Neighbours neighbours);
   // Whether such a search may pay, by what is known before any particle is read and dispatch() has not asked.

@@ -10,6 +10,7 @@
 namespace nbcc {
 namespace {
 
+constexpr std::int64_t kMostSearched = (std::int64_t(1) << 30) - 256;
 constexpr std::int64_t kFew = 512, kStep = 8;  // j that every i meets at first; how many more the next run has
 // Kernels that are cut otherwise may round otherwise.
 constexpr double kMore = 0x1p-12;
@@ -36,6 +37,8 @@ bool NearestSum::pays(const Kernel& kernel, const SumRequest& request, PairChoic
   constexpr std::int64_t kFewI = 500, kFewJ = 20'000;  // are summed over sooner than searched
   if (pairs == PairChoice::All) return false;
   if (pairs == PairChoice::Auto && (request.i_count < kFewI || request.nj < kFewJ)) return false;
+  // More than every device's search can number.
+  if (pairs == PairChoice::Auto && std::max(request.i_count, request.nj) > kMostSearched) return false;
   if (request.nj == 0 || !kernel.nearest()) return false;
   if (!std::ranges::all_of(request.params, [](double value) { return std::isfinite(value); })) return false;
   for (std::size_t f = 0; f < kernel.source.fields.size(); ++f) {

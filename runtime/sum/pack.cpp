@@ -141,12 +141,13 @@ void AlignedBuffer::reserve(std::size_t bytes) {
   bytes_ = rounded;
 }
 
-PackedSide::PackedSide(const KernelSource& source, Role side)
+PackedSide::PackedSide(const KernelSource& source, Role side, std::span<const int> only)
     : columns_(side == Role::InputI   ? source.i_columns
                : side == Role::InputJ ? source.j_columns
                                       : source.pair_columns) {
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     if (columns_[c].part == Column::Part::Derived) continue;
+    if (!only.empty() && std::ranges::find(only, int(c)) == only.end()) continue;
     const int wanted = columns_[c].component;
     const auto field = std::ranges::find_if(source.fields, [&](const FieldLayout& f) {
       return f.role == side && wanted >= f.first && wanted < f.first + f.components();

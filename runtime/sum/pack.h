@@ -52,8 +52,8 @@ class AlignedBuffer {
 // One side of a kernel, i or j: its columns, each 64-byte aligned, and the caller's fields that they are packed from.
 class PackedSide {
  public:
-  // `source` must outlive this object.
-  PackedSide(const KernelSource& source, Role side);
+  // `source` must outlive this object. `only`: the columns that pack() fills; empty: all.
+  PackedSide(const KernelSource& source, Role side, std::span<const int> only = {});
   // Room for `capacity` particles in every column; the contents are lost.
   void reserve(std::int64_t capacity);
   // The picked particles to `position` and behind. `views` are parallel to the kernel's fields.

@@ -13,6 +13,7 @@
 #include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/sum/batch_sums.h"
+#include "runtime/sum/image_warning.h"
 #include "runtime/sum/plural.h"
 #include "runtime/sum/reduction.h"
 
@@ -101,6 +102,11 @@ void SumState::set_param(std::string_view name, std::span<const double> values) 
     throw UsageError(fmt::format("{} takes {}, got {}", quoted(f), plural(field.components(), "value"), values.size()));
   }
   for (const double value : values) check_param(field, quoted(f), value);
+  if (field.is_table) {
+    std::vector<double> params = params_;
+    std::copy(values.begin(), values.end(), params.begin() + field.first);
+    check_splines(f, params);
+  }
   std::copy(values.begin(), values.end(), params_.begin() + field.first);
   given_[f] = Given::Yes;
   params_of_groups_.erase(f);
@@ -336,6 +342,7 @@ SumRequest SumState::request_of(const RunChoice& choice, std::int64_t ni, std::i
   request.i_count = choice.i_count < 0 ? ni - choice.i_begin : choice.i_count;
   request.i_list = choice.i_list;
   request.accumulate = choice.accumulate;
+  request.check_indices = !choice.clamp && !kernel_->source.index_checks.checks.empty();
   request.j_part = choice.part;
   request.stream = choice.stream;
   request.left_out = left_out_.get();
@@ -343,8 +350,30 @@ SumRequest SumState::request_of(const RunChoice& choice, std::int64_t ni, std::i
   return request;
 }
 
+void SumState::check_splines(std::size_t field, std::span<const double> params) const {
+  const std::string fault = spline_fault(kernel_->source, kernel_->source.fields[field], params);
+  if (!fault.empty()) throw UsageError(fmt::format("{}: {}", quoted(field), fault));
+}
+
 void SumState::make_tables() {
-  if (!tables_ && !kernel_->source.tables.empty()) tables_ = std::make_unique<const Tables>(kernel_->source, params_);
+  if (tables_ || kernel_->source.tables.empty()) return;
+  for (std::size_t f = 0; f < fields().size(); ++f)
+    if (fields()[f].is_table) check_splines(f, params_);  // defaults were not set by anybody
+  tables_ = std::make_unique<const Tables>(kernel_->source, params_);
+}
+
+// Before the run, which may write onto inputs.
+void SumState::warn_of(const SumRequest& request) {
+  const auto can_read = [this](const void* data) {
+    try {
+      return summation_->can_read(static_cast<const std::int64_t*>(data));
+    } catch (const UsageError&) {
+      return false;  // of memory of another GPU the run itself tells, by the field's name
+    }
+  };
+  const std::optional<std::string> images = image_warning(kernel_->source, request, can_read);
+  if (!images) return warnings_.clear();
+  if (warnings_.empty()) warnings_.push_back(*images);
 }
 
 void SumState::run(const RunChoice& choice) {
@@ -362,7 +391,9 @@ void SumState::run(const RunChoice& choice) {
   const std::optional<std::int64_t> goes_on = ends(choice.part) ? std::nullopt : std::optional(request.i_count);
   const std::vector<double> table = table_of_params();
   request.params_of_groups = table;
+  warn_of(request);
   if (request.i_count == 0) return void(i_in_parts_ = goes_on);
+  if (request.check_indices) summation_->check_indices(request);
   // Where a run fails nothing holds any more.
   request_.reuse = JReuse::None;
   went_nearest_ = false;
@@ -398,6 +429,7 @@ FoundPairs SumState::find_pairs() {
   if (lists_ || listed_pairs_) throw UsageError("neighbours: which pairs act, lists say, and nothing is searched for");
   make_tables();
   const SumRequest request = request_of({}, ni, nj);
+  warn_of(request);
   request_.reuse = JReuse::None;
   return summation_->find_pairs(request);
 }

@@ -23,6 +23,7 @@ struct RunChoice {
   std::int64_t i_begin = 0, i_count = -1;  // i_count < 0: all from i_begin on
   const std::int64_t* i_list = nullptr;    // i_count indices, each at most once
   bool accumulate = false;
+  bool clamp = false;      // indices that lead out of a table find its nearest end; else they are errors
   void* stream = nullptr;  // of a GPU
   JPart part = JPart::Whole;
 };
@@ -61,6 +62,9 @@ class SumState {
   FoundPairs find_pairs();
   void run(const RunChoice& choice = {});
   void wait();  // for the work of all runs
+  // What the last run or search has to say of its results: a sentence each. A warning that holds in the next run as
+  // well keeps its text, so that who shows new texts shows it once.
+  const std::vector<std::string>& warnings() const { return warnings_; }
 
   ArrayView bound(std::string_view name) const { return views_[find(name)]; }
   std::pair<std::int64_t, std::int64_t> counts() const { return {count_of_i(), count_of_j()}; }  // of i and of j
@@ -90,7 +94,9 @@ class SumState {
   void check_choice(const RunChoice& choice, std::int64_t ni) const;
   void check_part(const RunChoice& choice, std::optional<std::int64_t> begun, std::int64_t i_count) const;
   void forget_j(JReuse at_most);
+  void check_splines(std::size_t field, std::span<const double> params) const;
   void make_tables();
+  void warn_of(const SumRequest& request);
 
   std::shared_ptr<const Kernel> kernel_;
   std::unique_ptr<Summation> summation_;
@@ -109,6 +115,7 @@ class SumState {
   bool went_nearest_ = false, went_by_batches_ = false;          // the last run did
   std::map<std::size_t, std::vector<double>> params_of_groups_;  // by field: [group][component]
   SumRequest request_;                                           // what the next run has from before
+  std::vector<std::string> warnings_;
 };
 
 // Nearest neighbours without a guard, by searches: a run of a pipeline whose outputs are all a min or argmin of one

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "compiler/table.h"
+#include "fmt/format.h"
 
 namespace nbcc {
 namespace {
@@ -39,7 +42,42 @@ std::int64_t next_number() {
   return ++last;
 }
 
+// "[2]", or "[2][0]" of a param of two dimensions or of vectors: of the number k of a table.
+std::string entry(const Table& table, std::size_t k) {
+  const auto columns = std::size_t(columns_of(table));
+  const bool rows = table.columns > 0;
+  return rows ? fmt::format("[{}][{}]", k / columns, k % columns) : fmt::format("[{}]", k);
+}
+
+std::string fault_of(const PlacedTable& table, std::span<const double> params) {
+  Table plain = table;
+  plain.power = -1;
+  const std::vector<double> elements = table_values(plain, params), coefficients = table_values(table, params);
+  const auto not_finite = [](double x) { return !std::isfinite(x); };
+  if (const auto bad = std::ranges::find_if(elements, not_finite); bad != elements.end())
+    return fmt::format("its entry {} is {}, but a spline goes through finite numbers only",
+                       entry(table, std::size_t(bad - elements.begin())), *bad);
+  const bool narrow = table.element == Element::Float;
+  // A quarter of it, for the value is the sum of four of them.
+  const double largest = (narrow ? double(std::numeric_limits<float>::max()) : std::numeric_limits<double>::max()) / 4;
+  const auto beyond = [&](double x) { return !(std::fabs(x) <= largest); };
+  const auto bad = std::ranges::find_if(coefficients, beyond);
+  if (bad == coefficients.end()) return "";
+  return fmt::format(
+      "its entries are too large for a spline: from entry {} on a coefficient of it leaves the range of {} "
+      "numbers",
+      entry(table, std::size_t(bad - coefficients.begin())), narrow ? "32-bit" : "64-bit");
+}
+
 }  // namespace
+
+std::string spline_fault(const KernelSource& source, const FieldLayout& field, std::span<const double> params) {
+  for (const PlacedTable& table : source.tables) {
+    if (table.power < 0 || table.first < field.first || table.first >= field.first + field.components()) continue;
+    if (const std::string fault = fault_of(table, params); !fault.empty()) return fault;
+  }
+  return "";
+}
 
 Tables::Tables(const KernelSource& source, std::span<const double> params) : number(next_number()) {
   std::int64_t size = 0;

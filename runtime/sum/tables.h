@@ -4,11 +4,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "compiler/kernel_source.h"
 
 namespace nbcc {
+
+// Why the splines through a param's elements would not be finite numbers, "" where they are. Names the first element
+// that is infinite or NaN, or the two between which a spline leaves the range of the numbers that kernels have of it.
+// `params`: the values of all params.
+std::string spline_fault(const KernelSource& source, const FieldLayout& field, std::span<const double> params);
 
 struct Tables {
   // `params`: the values of all params.

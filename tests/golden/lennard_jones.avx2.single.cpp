@@ -407,6 +407,49 @@ extern "C" void nbcc_extent(const Arguments* a, double* extent) {
   extent[2] = (double)n12;
   extent[3] = (double)n72;
 }
+// Which j of [j_begin, j_end) pass the guards' comparisons of distances with particle i: 1 or 0 for each, in the
+// arithmetic of the sums. j_begin is a multiple of 8.
+extern "C" void nbcc_within(const Arguments* a, index i, index j_begin, index j_end, char* within) {
+  constexpr bool numbered = true;
+  const vreal t0 = (vreal)(1.0);
+  const vreal t10 = (vreal)(a->param[4]);
+  const vreal t11 = (vreal)(a->param[5]);
+  const vreal t12 = (vreal)(a->param[6]);
+  const vreal t14 = t0 / t10;
+  const vreal t17 = -t10;
+  const vreal t19 = t0 / t11;
+  const vreal t22 = -t11;
+  const vreal t24 = t0 / t12;
+  const vreal t27 = -t12;
+  const vreal t36 = (vreal)(a->param[2]);
+  const vreal t37 = t36 * t36;
+  const vreal t4_0 = (vfloat)(((float*)a->i[0])[i]);
+  const vreal t5_0 = (vfloat)(((float*)a->i[1])[i]);
+  const vreal t6_0 = (vfloat)(((float*)a->i[2])[i]);
+  for (index j = j_begin; j < j_end; j += 8) {
+    const vreal t1 = *(vfloat*)((float*)a->j[0] + j);
+    const vreal t2 = *(vfloat*)((float*)a->j[1] + j);
+    const vreal t3 = *(vfloat*)((float*)a->j[2] + j);
+    const vreal t7_0 = t1 - t4_0;
+    const vreal t8_0 = t2 - t5_0;
+    const vreal t9_0 = t3 - t6_0;
+    const vreal t15_0 = t7_0 * t14;
+    const vreal t16_0 = round_to_even(t15_0);
+    const vreal t18_0 = fused(t16_0, t17, t7_0);
+    const vreal t20_0 = t8_0 * t19;
+    const vreal t21_0 = round_to_even(t20_0);
+    const vreal t23_0 = fused(t21_0, t22, t8_0);
+    const vreal t25_0 = t9_0 * t24;
+    const vreal t26_0 = round_to_even(t25_0);
+    const vreal t28_0 = fused(t26_0, t27, t9_0);
+    const vreal t30_0 = t28_0 * t28_0;
+    const vreal t31_0 = fused(t23_0, t23_0, t30_0);
+    const vreal t32_0 = fused(t18_0, t18_0, t31_0);
+    const vmask t70_0 = to_mask(t32_0 < t37);
+    const vmask within_cutoff = t70_0;
+    for (index k = 0; k < 8 && j + k < j_end; ++k) within[j + k - j_begin] = within_cutoff[k] != 0;
+  }
+}
 
 // What is done once per i after its sum: common factors, then finish().
 extern "C" void nbcc_finish(const Arguments* a, index i_begin, index i_end) {

@@ -1,6 +1,7 @@
 // Sums over the neighbours that a search finds against sums over all pairs: the guard stays in the kernel, so that
 // counts, extremes and their indices must be equal exactly, in every metric, for every kind of reach, and wherever
 // particles stand.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 namespace nbcc {
 namespace {
 
+using test::kGuards;
 using test::kMetrics;
 using test::kReaches;
 using test::Metric;
@@ -102,6 +104,68 @@ INSTANTIATE_TEST_SUITE_P(All, NeighbourSearch,
                          [](const auto& info) {
                            return std::string(kMetrics[info.param / std::size(kReaches)].name) + "_" +
                                   kReaches[info.param % std::size(kReaches)].name;
+                         });
+
+// What is handed over of a case, as sums over it: what all pairs must give.
+Columns sums_over_found(Sum& sum, const NeighbourCase& c) {
+  const NeighbourList found = sum.neighbours();
+  Columns sums;
+  for (const char* name : {"count", "weight", "gaps"}) sums[name].assign(std::size_t(c.ni), 0);
+  for (std::size_t i = 0; i < std::size_t(c.ni); ++i)
+    for (std::int64_t k = found.first[i]; k < found.first[i + 1]; ++k) {
+      const std::int64_t j = found.j[std::size_t(k)];
+      sums["count"][i] += 1;
+      sums["weight"][i] += c.kj[std::size_t(j)];
+      sums["gaps"][i] += double((j + c.j_offset) % 7 - (std::int64_t(i) + c.i_offset) % 5);
+    }
+  return sums;
+}
+
+class NeighbourLists : public testing::TestWithParam<std::size_t> {};
+
+// The pairs handed over are those that the text's own comparison passes, in the arithmetic of its sums: all pairs are
+// the oracle. Here many stand exactly at the cutoff.
+TEST_P(NeighbourLists, AreThePairsThatActAmongAll) {
+  const Metric& metric = kMetrics[GetParam() / std::size(kGuards)];
+  const std::size_t number = GetParam() % std::size(kGuards) + GetParam() / std::size(kGuards);
+  const test::Guard& guard = kGuards[GetParam() % std::size(kGuards)];
+  const ReachOf& reach = kReaches[number % std::size(kReaches)];
+  PipelineOptions options;
+  options.precision = std::array{NBCC_SINGLE, NBCC_MIXED, NBCC_DOUBLE}[number % 3];
+  options.math = GetParam() % 2 == 0 ? NBCC_FAST : NBCC_PRECISE;
+  const Device device("cpu");
+  const Pipeline pipeline = Pipeline::from_text(device, text_of(metric, reach, &guard), "lists", options);
+  ASSERT_NE(pipeline.neighbours(), "") << pipeline.no_neighbours();
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    NeighbourCase c = seed % 4 == 3 ? random_case(seed) : test::lattice_case(seed);
+    c.list.clear();
+    c.i_offset = 100000;
+    if (c.ni == 0 || c.nj == 0) continue;
+    SCOPED_TRACE(std::string(metric.name) + ", " + reach.name + ", " + guard.name + ", seed " + std::to_string(seed) +
+                 ", precision " + std::to_string(int(options.precision)));
+    Sum sum(pipeline);
+    sum.pairs(NBCC_PAIRS_ALL);
+    if (seed % 5 == 2) leave_some_out(sum, c);
+    const Columns all = run(sum, pipeline, c);
+    EXPECT_EQ(run(sum.pairs(NBCC_PAIRS_CUTOFF), pipeline, c), all);
+    Columns expected;
+    for (const char* name : {"count", "weight", "gaps"}) {
+      expected[name] = all.at(name);
+      for (double& one : expected[name])
+        if (one > 1e98) one = 0;  // NaN, of an i that is nowhere
+    }
+    try {
+      EXPECT_EQ(sums_over_found(sum, c), expected);
+    } catch (const Error& e) {
+      EXPECT_THAT(e.what(), testing::HasSubstr("nobody has a finite place"));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, NeighbourLists, testing::Range(std::size_t(0), std::size(kMetrics) * std::size(kGuards)),
+                         [](const auto& info) {
+                           return std::string(kMetrics[info.param / std::size(kGuards)].name) + "_" +
+                                  kGuards[info.param % std::size(kGuards)].name;
                          });
 
 // Skewed cells of which the reach is more than half, and which shrink while lists are kept; somebody leaves the cell.

@@ -1,7 +1,8 @@
-// Params that are read at run-time indices: elements at and beyond their ends, interpolation, and that a run sees the
+// Params that are read at run-time indices: elements at and (clamped) beyond their ends, interpolation, and that a run sees the
 // values that were set last. On every device of this machine, from rows that registers hold to the longest.
 #include "compiler/table.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 #include "runtime/sum/sum.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
+#include "tests/support/random_source.h"
 
 namespace nbcc::test {
 namespace {
@@ -54,7 +56,7 @@ Values numbered(int count) {
 int within(int type, int count) { return std::clamp(type, 0, count - 1); }
 
 // Sums of w * e[ti][tj], of 300 j and some i.
-TEST(Tables, RowsAndColumnsBeyondTheirEndsFindTheEnds) {
+TEST(Tables, ClampedRowsAndColumnsFindTheEnds) {
   for (const int types : {1, 3, 8, 15, 31, 200}) {
     const std::string text = "input_i int ti; input_j int tj; input_j real w; param real e[" + std::to_string(types) +
                              "][" + std::to_string(types) +
@@ -74,7 +76,7 @@ TEST(Tables, RowsAndColumnsBeyondTheirEndsFindTheEnds) {
       for (const double factor : {1.0, 2.0}) {
         for (double& value : e) value *= factor;
         sum.set_param("e", e);
-        sum.run();
+        sum.run({.clamp = true});
         sum.wait();
         for (std::size_t i = 0; i < ti.size(); ++i) {
           const auto row = std::size_t(within(ti[i], types) * types);
@@ -117,7 +119,7 @@ TEST(Tables, ManyMayBeReadAtTheSamePlace) {
       sum.bind("s", view(s)), sum.bind("most", view(most)), sum.bind("t", view(t));
       sum.bind("v", {v.data(), Element::Double, std::int64_t(ti.size()), 24, 8});
       sum.set_param("a", a), sum.set_param("b", b), sum.set_param("c", c), sum.set_param("n", n), sum.set_param("r", r);
-      sum.run();
+      sum.run({.clamp = true});
       sum.wait();
       for (std::size_t i = 0; i < ti.size(); ++i) {
         double of_s = 0, of_most = 0, of_t = 0;
@@ -166,7 +168,7 @@ TEST(Tables, VectorsAndWholeNumbersAreLookedUpToo) {
         sum.bind("s", {s.data(), Element::Double, 1, 24, 8});
         sum.bind("count", view(count)), sum.bind("most", view(most));
         sum.set_param("c", c), sum.set_param("n", n), sum.set_param("b", b), sum.set_param("far", far);
-        sum.run();
+        sum.run({.clamp = true});
         sum.wait();
         EXPECT_EQ(s, expected) << where;
         EXPECT_EQ(count[0], counted) << where;
@@ -237,6 +239,62 @@ TEST(Tables, OfTwoAndThreeElementsAreALineAndAParabola) {
     EXPECT_NEAR(parabola[2][std::size_t(k)], 1, 1e-15);
     EXPECT_NEAR(parabola[3][std::size_t(k)], 0, 1e-15);
   }
+}
+
+// One spline goes through all elements: an infinite one, or one too large, would make NaN of every value.
+TEST(Tables, SplinesAreFiniteOrRefused) {
+  struct Shape {
+    const char *declared, *read;
+    int rows, columns, components;
+  };
+  const Shape shapes[] = {{"real t[9]", "spline(t, s)", 1, 9, 1},
+                          {"real t[3][5]", "spline(t[1], s)", 3, 5, 1},
+                          {"vec2 t[4]", "spline(t, s).y", 1, 4, 2}};
+  int refused = 0, finite = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    RandomSource random(seed);
+    const Shape& shape = shapes[random.below(3)];
+    const Precision precision = random.chance(50) ? Precision::Single : Precision::Double;
+    const Pipeline pipeline =
+        parse({"table.pipe", std::string("input_i real s; input_j real one; output(sum) double v; param ") +
+                                 shape.declared + ";\nv += double(one * " + shape.read + ");"});
+    const Isa isa = runnable_isas().back();
+    CpuDevice device(1, isa, make_cpu_toolchain(), "", "");
+    SumState sum(device.load(build_cpu_kernel(pipeline, {.precision = precision}, isa, "")));
+    const int count = shape.rows * shape.columns * shape.components;
+    Values values(static_cast<std::size_t>(count), 1.0);
+    const int where = random.below(count), entry = where / shape.components;
+    const bool extreme = random.chance(50);
+    values[std::size_t(where)] =
+        extreme ? std::pow(10.0, random.between(30, 308)) : random.pick<double>({HUGE_VAL, -HUGE_VAL, NAN});
+    try {
+      sum.set_param("t", values);
+    } catch (const UsageError& refusal) {
+      ++refused;
+      const std::string name = shape.rows > 1 ? fmt::format("[{}][{}]", entry / shape.columns, entry % shape.columns)
+                                              : fmt::format("[{}]", entry);
+      EXPECT_TRUE(extreme || std::string(refusal.what()).find("its entry " + name + " is ") != std::string::npos)
+          << refusal.what();
+      continue;
+    }
+    EXPECT_TRUE(extreme) << "seed " << seed;
+    Values s{0, 0.3, 1.7, 2.5, 3, 7.9}, one{1}, v(s.size());
+    sum.bind("s", view(s)), sum.bind("one", view(one)), sum.bind("v", view(v));
+    sum.run();
+    sum.wait();
+    for (const double each : v)
+      EXPECT_TRUE(std::isfinite(each)) << "seed " << seed << ": " << values[std::size_t(where)];
+    ++finite;
+  }
+  EXPECT_GT(refused, 10);
+  EXPECT_GT(finite, 3);
+  // A table that no spline goes through takes what any param takes.
+  const Pipeline pipeline =
+      parse({"table.pipe", "input_j real x; param real t[4]; output(min) real m; m = min(m, table(t, x));"});
+  const Isa isa = runnable_isas().back();
+  CpuDevice device(1, isa, make_cpu_toolchain(), "", "");
+  SumState sum(device.load(build_cpu_kernel(pipeline, {}, isa, "")));
+  EXPECT_NO_THROW(sum.set_param("t", Values{1, HUGE_VAL, 2, 3}));
 }
 
 TEST(Tables, AreTheSameForAllBatches) {

@@ -1,6 +1,7 @@
 """Pipeline.find_neighbours: against vesin, an independent program, and against all pairs of NumPy's."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -273,6 +274,57 @@ def test_of_every_precision(periodic, precision):
     x = places(1000, 10, 8)
     found = nbcc.compile(source=PERIODIC, precision=precision).find_neighbours(x, x, rc=2)
     assert all(np.array_equal(one, other) for one, other in zip(found, periodic.find_neighbours(x, x, rc=2)))
+
+
+# A lattice whose spacing no binary number is: which pairs are at the cutoff, roundings decide, and the list has the
+# decision of the kernel.
+@pytest.mark.parametrize("precision", ["single", "mixed", "double"])
+@pytest.mark.parametrize("guard", ["dot(dx, dx) > rc * rc", "!(dot(dx, dx) <= rc * rc)", "sqrt(dot(dx, dx)) > rc"])
+def test_a_cutoff_that_is_inclusive(precision, guard):
+    text = PERIODIC.replace("dot(dx, dx) >= rc * rc", guard)
+    near = nbcc.compile(source=text, name="inclusive.pipe", precision=precision)
+    x = 0.1 * np.array(list(itertools.product(range(6), repeat=3)), float)
+    for rc in (0.1, 0.2, 0.1 * np.sqrt(2), 0.1 * np.sqrt(3), 0.3):
+        for box in ((10, 10, 10), (0.6, 0.7, 0.8)):
+            found = near.find_neighbours(x, x, rc=rc, box=box)
+            assert np.array_equal(np.diff(found.first), near(x, x, rc=rc, box=box, pairs="all").near)
+    x = np.array([[0, 0, 0], [1, 0, 0], [2, 0, 0]], float)
+    assert near.find_neighbours(x, x, rc=1).j.tolist() == [0, 1, 0, 1, 2, 1, 2]
+
+
+# ---- a cutoff beyond half of the box -----------------------------------------------------------------------
+
+
+def warned(*calls):
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        for call in calls:
+            call()
+    assert all(one.filename == __file__ for one in seen)
+    return [str(one.message) for one in seen]
+
+
+def test_images_that_are_not_counted_are_warned_of_once():
+    near = nbcc.compile(source=PERIODIC, name="near.pipe", precision="double")
+    x = places(30, 4, 1)
+    half = dict(rc=2.0, box=(4, 5, 6))
+    more = dict(rc=2.1, box=(4, 5, 6))
+    assert warned(lambda: near(x, x, **half), lambda: near.find_neighbours(x, x, **half)) == []
+    text = (
+        "pipeline 'near': the cutoff of 2.1 is more than half of the periodic box 4 x 5 x 6, whose shortest period is "
+        "4: only the nearest image of each pair is counted, others within the cutoff are missing"
+    )
+    for pairs in ("auto", "all", "cutoff"):
+        again = nbcc.compile(source=PERIODIC, name="near.pipe", precision="double", pairs=pairs)
+        assert warned(lambda: again(x, x, **more), lambda: again(x, x, **more)) == [text]
+    assert warned(lambda: near.find_neighbours(x, x, **more), lambda: near(x, x, **more)) == [text]
+    # In between it did not hold.
+    assert warned(lambda: near(x, x, **half), lambda: near(x, x, **more)) == [text]
+    assert len(warned(lambda: near.bind(x)(x, rc=2.6, box=(9, 9, 5)))) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="more than half"):
+            nbcc.compile(source=PERIODIC, name="near.pipe")(x, x, **more)
 
 
 def test_no_particle_and_one(periodic, open_space):

@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,9 @@ class CudaShim {
   CudaShim& operator=(const CudaShim&) = delete;
   // Reports failures that were not taken, and leaks, to GoogleTest.
   ~CudaShim();
+
+  // CudaDriver's names of all functions.
+  static std::span<const std::string_view> functions();
 
   const CudaDriver& driver() const;
   std::shared_ptr<const CudaCompiler> compiler() const;

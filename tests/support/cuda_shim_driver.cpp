@@ -77,6 +77,8 @@ CudaShim::~CudaShim() {
   machine_of_process = nullptr;
 }
 
+std::span<const std::string_view> CudaShim::functions() { return kNames; }
+
 const CudaDriver& CudaShim::driver() const { return kTable; }
 std::shared_ptr<const CudaCompiler> CudaShim::compiler() const { return make_shim_compiler(); }
 

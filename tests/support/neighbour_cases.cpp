@@ -5,7 +5,7 @@
 
 namespace nbcc::test {
 
-std::string text_of(const Metric& metric, const ReachOf& reach) {
+std::string text_of(const Metric& metric, const ReachOf& reach, const Guard* guard) {
   return std::string(R"(
 input_i vec3 xi; input_i vec3 vi; input_i real hi; input_i int ki;
 input_j vec3 xj; input_j vec3 vj; input_j real hj; input_j int kj;
@@ -15,11 +15,13 @@ output(sum) real count; output(sum) real weight; output(min) real least; output(
 output(argmax) index heaviest;
 output(max) int most; output(sum) real gaps;
 vec3 dx = )") +
-         metric.difference + ";\nreal r2 = dot(dx, dx);\nreal reach = " + reach.bound + R"(;
-skip_if(i_index == j_index || r2 >= reach * reach);
+         metric.difference + ";\nreal r2 = dot(dx, dx);\nreal reach = " + reach.bound + ";\n" +
+         (guard ? std::string("skip_if(i_index == j_index);\n") + guard->before
+                : "skip_if(i_index == j_index || r2 >= reach * reach);") +
+         R"(
 count += 1.0; weight += real(kj); least = min(least, r2); nearest = argmin(nearest, r2);
 heaviest = argmax(heaviest, real(kj)); most = max(most, kj + ki); gaps += real(j_index % 7 - i_index % 5);
-)";
+)" + (guard ? guard->after : "");
 }
 
 std::string short_text_of(const Metric& metric, const ReachOf& reach) {
@@ -112,6 +114,40 @@ NeighbourCase random_case(std::uint64_t seed) {
   if (random() % 3 == 0)
     for (std::int64_t i = 0; i < c.ni; ++i)
       if (random() % 2) c.list.push_back(i);
+  return c;
+}
+
+NeighbourCase lattice_case(std::uint64_t seed) {
+  std::mt19937_64 random(seed ^ 0x1a771ce);
+  const auto one_of = [&](auto choices) { return choices[random() % choices.size()]; };
+  const double step = one_of(std::array{1.0, 0.25, 0.1, 0.7, 1.0 / 3, 1.1});
+  const auto reach = [&] { return one_of(std::array{1.0, 2.0, 3.0, std::sqrt(2.0), std::sqrt(3.0), 2.5}) * step; };
+  NeighbourCase c;
+  c.ni = 1 + std::int64_t(random() % 250);
+  c.nj = random() % 3 == 0 ? c.ni : std::int64_t(random() % 300);
+  for (double& length : c.box) length = random() % 4 == 0 ? 1e30 : double(3 + random() % 7) * step;
+  for (std::size_t k = 0; k < 3; ++k) {
+    for (std::size_t axis = 0; axis < k; ++axis) c.cell[k][axis] = double(std::int64_t(random() % 7) - 3) * step;
+    c.cell[k][k] = double(3 + random() % 7) * step;
+  }
+  c.rc = reach();
+  const double away = random() % 3 == 0 ? 1000 * step : 0;
+  const auto fill = [&](std::int64_t n, auto& x, auto& v, auto& h, auto& k) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      for (int axis = 0; axis < 3; ++axis) {
+        x.push_back(random() % 500 == 0 ? std::nan("") : double(random() % 8) * step + away);
+        v.push_back(double(random() % 3) * step);
+      }
+      h.push_back(random() % 100 == 0 ? std::nan("") : reach());
+      k.push_back(double(random() % 50));
+    }
+  };
+  fill(c.nj, c.xj, c.vj, c.hj, c.kj);
+  if (c.ni == c.nj)
+    c.xi = c.xj, c.vi = c.vj, c.hi = c.hj, c.ki = c.kj;
+  else
+    fill(c.ni, c.xi, c.vi, c.hi, c.ki);
+  c.i_offset = 100000;
   return c;
 }
 

@@ -24,7 +24,20 @@ inline constexpr ReachOf kReaches[] = {
     {"uniform", "rc"},         {"of_i", "hi"}, {"of_j", "hj"}, {"larger", "max(hi, hj)"}, {"smaller", "min(hi, hj)"},
     {"sum", "0.5 * (hi + hj)"}};
 
-std::string text_of(const Metric& metric, const ReachOf& reach);
+// How a text says that only pairs within `reach` act: what stands before the statements of a pair, and after them.
+struct Guard {
+  const char* name;
+  const char* before;
+  const char* after = "";
+};
+inline constexpr Guard kGuards[] = {
+    {"strict", "skip_if(r2 >= reach * reach);"},        {"inclusive", "skip_if(r2 > reach * reach);"},
+    {"negated", "skip_if(!(r2 <= reach * reach));"},    {"turned", "skip_if(reach * reach < r2);"},
+    {"rooted", "skip_if(sqrt(r2) > reach);"},           {"kept", "if (reach * reach >= r2) {", "}"},
+    {"kept_rooted", "if (!(sqrt(r2) >= reach)) {", "}"}};
+
+// Without `guard`: strict, in one condition with what tells i from itself.
+std::string text_of(const Metric& metric, const ReachOf& reach, const Guard* guard = nullptr);
 // The same with positions and reaches alone, and fewer results: what a pair reads of a particle is small. Who is told
 // from himself by the distance must be found at exactly the same one.
 std::string short_text_of(const Metric& metric, const ReachOf& reach);
@@ -42,6 +55,10 @@ struct NeighbourCase {
 // Uniform, on a lattice (distances of exactly the reach, faces and corners of the box), or in clusters of very
 // different sizes; moved by whole boxes where these are given. Some are nowhere.
 NeighbourCase random_case(std::uint64_t seed);
+
+// All coordinates, lengths of the box, lattice vectors and reaches are multiples of one number, which floats hold or do
+// not (1/4, 0.1, 1/3 ...), or roots of such: many pairs are exactly at the cutoff, but for rounding. No i is a j.
+NeighbourCase lattice_case(std::uint64_t seed);
 
 // Results of which one equals another: NaN as a number that nothing else gives.
 void make_comparable(std::vector<double>& results);

@@ -9,6 +9,7 @@
 
 #include "compiler/ir/interpret.h"
 #include "compiler/source/parse.h"
+#include "tests/support/random_smooth.h"
 
 namespace nbcc {
 namespace {
@@ -284,6 +285,34 @@ input_i real xi; input_i int ti; input_j real xj; input_j int tj; param real eps
 real d = xj - xi; s += eps[ti][tj] * eps[tj][ti] * d * d;
 )";
   EXPECT_EQ(Case(text, 5, 6).compare(AdjointSide::I), 14);
+}
+
+// Read in finish() at a constant and at other indices, by an output, and in both graphs.
+TEST(adjoint, by_the_elements_of_a_table_that_finish_reads) {
+  const std::string fields =
+      "input_i real xi; input_i int ki; input_j real xj; input_j int kj; param real t[3]; param real e[3][2];\n"
+      "output(sum) real s; output(min) real n;\n";
+  const auto compared = [&](const std::string& text) {
+    return Case(fields + "n = min(n, xi * xj);\n" + text, 5, 6).compare(AdjointSide::I);
+  };
+  EXPECT_EQ(compared("s += xj * xi; void finish() { s = s * t[ki] + t[2] * e[ki][1]; }"), 14);
+  EXPECT_EQ(compared("s += t[kj] * e[ki][kj % 2] * xj; void finish() { s = s + t[int(s) % 3] * n + table(t, xi); }"),
+            14);
+  EXPECT_EQ(compared("real w = e[ki][0]; s += w * xj; void finish() { if (w > 1.0) s = s * w; else s = s * t[1]; }"),
+            14);
+}
+
+TEST(adjoint, of_random_pipelines_is_that_of_differences) {
+  for (std::uint64_t seed = 0; seed < 80; ++seed) {
+    const std::string text = test::random_smooth_text(seed);
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + text);
+    Case(text, 3, 4).compare(AdjointSide::I);
+    Case(text, 3, 4).compare(AdjointSide::J);
+    Case one_set(text, 4, 4);
+    for (const char* const name : {"x", "v", "k"}) one_set.set_same(name + std::string("i"), name + std::string("j"));
+    one_set.compare(AdjointSide::OneSet);
+    if (testing::Test::HasFailure()) break;  // one text is enough
+  }
 }
 
 TEST(adjoint, of_an_adjoint_is_the_second_derivative) {

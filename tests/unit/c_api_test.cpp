@@ -174,7 +174,7 @@ TEST(CApi, OptionsOfAnOlderCallerKeepTheirDefaults) {
   older.i_count = 5;
   older.accumulate = 1;  // behind the end that the caller knows
   const nbcc_run_options read =
-      nbcc::read_options(&older, nbcc_run_options{sizeof older, 0, -1, nullptr, 0, nullptr, NBCC_WHOLE});
+      nbcc::read_options(&older, nbcc_run_options{sizeof older, 0, -1, nullptr, 0, nullptr, NBCC_WHOLE, 0});
   EXPECT_EQ(read.i_count, 5);
   EXPECT_EQ(read.accumulate, 0);
 }

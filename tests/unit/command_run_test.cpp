@@ -131,6 +131,28 @@ TEST_F(CommandRun, SaysWhatASearchDid) {
   EXPECT_EQ(nbcc(words + "--json").code, 2);
 }
 
+// A cutoff beyond half of the box, and a file whose box the pipeline does not have, are named once each on standard
+// error; results and exit code stay as they are.
+TEST_F(CommandRun, WarnsOfImagesThatAreNotCounted) {
+  write("gas.extxyz",
+        "2\nLattice=\"6.6 0 0 0 6.6 0 0 0 6.6\" Properties=species:S:1:pos:R:3 pbc=\"T T T\"\nAr 0 0 0\nAr 1 0 0\n");
+  const std::string words = "run $pipelines/lennard_jones.pipe --i gas.extxyz --types Ar --total --param ";
+  const Outcome right = nbcc(words + "rc=3 --param box=6.6,6.6,6.6"),
+                far = nbcc(words + "rc=5 --param box=6.6,6.6,6.6"), other = nbcc(words + "rc=3 --param box=10,6.6,6.6");
+  EXPECT_THAT(right.err, IsEmpty());
+  EXPECT_EQ(far.code, 0);
+  EXPECT_EQ(
+      far.err,
+      "nbcc: warning: pipeline 'lennard_jones': the cutoff of 5 is more than half of the periodic box 6.6 x 6.6 x "
+      "6.6, whose shortest period is 6.6: only the nearest image of each pair is counted, others within the cutoff "
+      "are missing\n");
+  EXPECT_EQ(other.err,
+            "nbcc: warning: gas.extxyz is of particles in a periodic box of 6.6 x 6.6 x 6.6, but the box of pipeline "
+            "'lennard_jones' is 10 x 6.6 x 6.6: its params were not set from the file\n");
+  EXPECT_THAT(nbcc("run $pipelines/gravity_acc.pipe --bind mj=type --types Ar --i gas.extxyz -o a.npz").err,
+              HasSubstr("but pipeline 'gravity_acc' takes no nearest image"));
+}
+
 TEST_F(CommandRun, EveryFormatInAndOutGivesTheSameNumbers) {
   const Doubles expected = acc_of("--i plummer.npz");
   ASSERT_EQ(expected.size(), 600u);

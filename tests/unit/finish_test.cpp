@@ -12,7 +12,7 @@ std::string finish_of(const std::string& text) {
   const Plan plan = make_plan(pipeline, {});
   return finish_statements(
       pipeline, plan,
-      {"args.", "args.", "i", [](const Node& input) { return "in" + std::to_string(input.payload); },
+      {"args.", "args.", "i", "j", [](const Node& input) { return "in" + std::to_string(input.payload); },
        [](std::size_t output) { return "out" + std::to_string(output); },
        [](double value, Type) { return std::to_string(int(value)); },
        [](const Graph&, const Node& node, const auto& args) {

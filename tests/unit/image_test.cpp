@@ -37,8 +37,8 @@ PipelineImage image_of_pull() {
   search.triclinic = true;
   search.reach = SearchLayout::Reach::Max;
   search.mirrored = {{0, 2}};
-  search.uniform_reach = SearchLayout::Number{3, 0.5};
-  search.lengths[1] = SearchLayout::Number{-1, 8};
+  search.reach_uniform.steps = {{Formula::Op::Param, 3, 0.5, {-1, 0, 1}}};
+  search.lengths = {{}, {{{Formula::Op::Constant, 0, 8}}}};
   search.j_positions = {2, 1};
   image.cuda.neighbours = "|xj - xi| < 1";
   image.cuda.no_neighbours = "line 3: why not";
@@ -64,9 +64,9 @@ TEST(Image, WhatIsWrittenIsWhatIsRead) {
   EXPECT_EQ(again.cpu[1].search.reach, SearchLayout::Reach::Max);
   EXPECT_TRUE(again.cpu[1].search.triclinic);
   EXPECT_EQ(again.cpu[1].search.mirrored, image.cpu[1].search.mirrored);
-  EXPECT_EQ(again.cpu[1].search.uniform_reach->param, 3);
-  EXPECT_EQ(again.cpu[1].search.lengths[1]->constant, 8);
-  EXPECT_FALSE(again.cpu[1].search.lengths[0]);
+  EXPECT_EQ(again.cpu[1].search.reach_uniform.steps.at(0).component, 3);
+  EXPECT_EQ(again.cpu[1].search.lengths.at(1).steps.at(0).constant, 8);
+  EXPECT_TRUE(again.cpu[1].search.lengths.at(0).steps.empty());
   EXPECT_EQ(again.cpu[1].search.j_positions, (std::vector{2, 1}));
   EXPECT_EQ(again.cuda.list_text, image.cuda.list_text);
   EXPECT_EQ(again.cuda.pair_text, image.cuda.pair_text);
@@ -126,7 +126,7 @@ TEST(Image, AnotherVersionIsNamed) {
 
 void nothing() {}
 nbcc_image_kernel kernel_for(const char* isa) {
-  return {isa, nothing, nothing, nothing, nothing, nullptr, nullptr, nullptr, nullptr, nothing, nothing};
+  return {isa, nothing, nothing, nothing, nothing, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nothing, nothing};
 }
 
 std::string target_taken(Isa device_isa, const std::vector<nbcc_image_kernel>& kernels) {

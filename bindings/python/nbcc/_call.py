@@ -141,6 +141,7 @@ class Caller(Arguments):
         batches: Any = None,
         listed_pairs: Any = None,
         exclusions: Any = None,
+        clamp: bool = False,
         **fields: Any,
     ) -> Any:
         """Sums over all j for every i.
@@ -171,6 +172,9 @@ class Caller(Arguments):
         exclusions: pairs that do not act, in the same form.
             These four are for this call alone, and read anew by each but for nbcc.Lists and nbcc.Rows, which never
             change: call after call with the same object is spared to copy and check it.
+        clamp: an index that leads out of a table finds the table's nearest end; without it that is an error, which
+            names the index, the particle, the value and the table. Of arrays on a GPU it is raised when results are
+            next waited for, or by the next call.
 
         Returns the outputs in order of declaration, one by itself, several as a named tuple. They are of the library
         of the first input, and lie where it does; float32 if all inputs of real numbers are, and precision is not
@@ -199,7 +203,7 @@ class Caller(Arguments):
         if inputs.ni is None or inputs.nj is None:
             inputs = self._counted(inputs, wanted, given)
         results = self._results(inputs, inputs.ni or 0, wanted, given, options.precision == "double", i is not None)
-        run = self._run_options(inputs, accumulate, i)
+        run = self._run_options(inputs, accumulate, clamp, i)
         params, by_group = self._params(values, None if listing is None else listing.groups)
         if listing is not None:
             listing.check(family.name, inputs.device, inputs.nj or 0)
@@ -237,6 +241,7 @@ class Caller(Arguments):
             for _, result, _ in results:
                 if result.wait:
                     used.wait()
+            used.warn()
         finally:
             idle.append(used)
 
@@ -272,8 +277,8 @@ class Caller(Arguments):
         exclusions: Any = None,
         **fields: Any,
     ) -> Neighbours:
-        """The pairs that can contribute: those within the reach that is proved of the pipeline's guards, which
-        `info()["neighbours"]` tells. Searched for on the CPU, whichever device the pipeline is for.
+        """The pairs that can contribute: those that pass the guards' comparisons of distances, of which
+        `info()["neighbours"]` tells the reach. Searched for on the CPU, whichever device the pipeline is for.
 
         arrays, fields, ni, nj, exclusions: as for a call; arrays are of the host.
 
@@ -283,7 +288,8 @@ class Caller(Arguments):
         call after call.
 
         Where both sides are one set, a particle and itself are a pair among them, unless they are excluded:
-        `exclusions=(range(n + 1), range(n))`. Distances are compared in double precision, whatever the kernel's.
+        `exclusions=(range(n + 1), range(n))`. Distances are compared as the guards compare them, `<=` or `<`, in the
+        arithmetic of the kernel.
 
         Raises what calls do; UsageError where nothing is proved, or a length of the box is 0.
         """
@@ -310,7 +316,9 @@ class Caller(Arguments):
             self._give(used, inputs, params, listing)
             for k, _ in family.outputs:
                 used.ignore(k)
-            return used.find_neighbours()
+            found = used.find_neighbours()
+            used.warn()
+            return found
         finally:
             idle.append(used)
 
@@ -339,12 +347,12 @@ class Caller(Arguments):
             made.keep_j()
         return made
 
-    def _run_options(self, inputs: Inputs, accumulate: bool, i: Any) -> Optional[RunOptions]:
-        """None: all i, overwritten."""
+    def _run_options(self, inputs: Inputs, accumulate: bool, clamp: bool, i: Any) -> Optional[RunOptions]:
+        """None: all i, overwritten, indices of tables checked."""
         stream = LEGACY if inputs.device == CPU else inputs.order.settle("", 0)
-        if i is None and not accumulate and stream == LEGACY:
+        if i is None and not accumulate and not clamp and stream == LEGACY:
             return None
-        options = RunOptions(ctypes.sizeof(RunOptions), 0, -1, None, bool(accumulate), None)
+        options = RunOptions(ctypes.sizeof(RunOptions), 0, -1, None, bool(accumulate), None, 0, bool(clamp))
         if stream != LEGACY:
             options.stream = stream
         if i is not None:

@@ -9,6 +9,8 @@ import ctypes
 import os
 import re
 import struct
+import sys
+import warnings
 from typing import Any, ClassVar, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from . import _library
@@ -236,6 +238,15 @@ View = Tuple[int, int, int, int, int, str]  # those five, and the device: equal 
 _IGNORED: View = (0, 0, 0, 0, 0, "")
 
 
+def _level_of_caller() -> int:
+    """Of warnings.warn() in the function that calls this one: the first frame that is not the package's."""
+    level, frame = 1, sys._getframe(1)
+    package = __name__.rpartition(".")[0]
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        level, frame = level + 1, frame.f_back
+    return level
+
+
 class Sum(_Handle):
     """An nbcc_sum, that remembers what is bound to it: binding the same again would cost time, and on a GPU a look at
     where the memory lies. Used by one call at a time."""
@@ -255,6 +266,7 @@ class Sum(_Handle):
         "_by_group",
         "_view",
         "_at",
+        "_warned",
     )
     _close = lib.nbcc_sum_destroy
 
@@ -273,6 +285,7 @@ class Sum(_Handle):
         self._by_group: Set[int] = set()  # params that have values by group
         self._view = ctypes.create_string_buffer(_VIEW.size)
         self._at = ctypes.addressof(self._view)
+        self._warned: List[bytes] = []  # warnings of the last run
         check(lib.nbcc_sum_create(kernel.pointer, ctypes.addressof(self.pointer), self.place.address), self.place)
 
     def bind(self, k: int, view: View) -> None:
@@ -387,6 +400,19 @@ class Sum(_Handle):
         )
         if status:
             self.place.throw(status)
+
+    def warn(self) -> None:
+        """Shows the warnings of the last run that the run before did not have, at the line that called the package."""
+        first = lib.nbcc_sum_warning(self.pointer, 0)
+        if first is None and not self._warned:
+            return
+        before, self._warned = self._warned, []
+        while first is not None:
+            self._warned.append(first)
+            first = lib.nbcc_sum_warning(self.pointer, len(self._warned))
+        for text in self._warned:
+            if text not in before:
+                warnings.warn(text.decode(), stacklevel=_level_of_caller())
 
     def wait(self) -> None:
         check(lib.nbcc_sum_wait(self.pointer, self.place.address), self.place)

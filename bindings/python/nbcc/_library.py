@@ -66,6 +66,8 @@ class RunOptions(ctypes.Structure):
         ("i_list", c_void_p),
         ("accumulate", c_int),
         ("stream", c_void_p),
+        ("part", c_int),
+        ("clamp", c_int),
     ]
 
 
@@ -162,6 +164,7 @@ _FUNCTIONS = {
     "nbcc_neighbour_list_free": (None, [_P]),
     "nbcc_sum_run": (c_int, [_P, _P, _P]),
     "nbcc_sum_wait": (c_int, [_P, _P]),
+    "nbcc_sum_warning": (c_char_p, [_P, c_int]),
 }
 
 

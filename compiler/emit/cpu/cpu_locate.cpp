@@ -5,9 +5,16 @@
 
 namespace nbcc {
 
-std::string cpu_locate(const Neighbourhood& n, const Plan& plan, const ScalarSpelling& spelling) {
+std::string cpu_locate(const Neighbourhood& n, const Plan& plan, const ScalarSpelling& spelling,
+                       const CpuVectors& vectors, CpuExpressions& expressions) {
   const LocateText text = locate_text(n, plan, spelling, {"rows[{}][i]", "rows[{}][j]", "extent[{}]"});
-  return fill_template("cpu_locate.cpp", {{"i", text.i}, {"j", text.j}, {"extent", text.extent}});
+  CpuPairBody one_i(plan, vectors, expressions, 1);
+  return fill_template("cpu_locate.cpp", {{"i", text.i},
+                                          {"j", text.j},
+                                          {"extent", text.extent},
+                                          {"lanes", std::to_string(vectors.lanes())},
+                                          {"before_within", one_i.before_within()},
+                                          {"within", one_i.within()}});
 }
 
 }  // namespace nbcc

@@ -2,11 +2,13 @@
 #pragma once
 #include <string>
 
+#include "compiler/emit/cpu/cpu_pair_body.h"
 #include "compiler/emit/locate.h"
 
 namespace nbcc {
 
-// nbcc_locate_i, nbcc_locate_j and nbcc_extent.
-std::string cpu_locate(const Neighbourhood& neighbourhood, const Plan& plan, const ScalarSpelling& spelling);
+// nbcc_locate_i, nbcc_locate_j, nbcc_extent and nbcc_within.
+std::string cpu_locate(const Neighbourhood& neighbourhood, const Plan& plan, const ScalarSpelling& spelling,
+                       const CpuVectors& vectors, CpuExpressions& expressions);
 
 }  // namespace nbcc

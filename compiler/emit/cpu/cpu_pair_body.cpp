@@ -31,7 +31,10 @@ std::string address(const SidePlan& side, int column, char letter) {
 std::string cpu_accumulator(std::size_t k, int r) { return fmt::format("sum{}_{}", k, r); }
 
 CpuPairBody::CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpressions& expressions)
-    : plan_(plan), vectors_(vectors), expressions_(expressions), i_block_(choose_block(vectors)) {
+    : CpuPairBody(plan, vectors, expressions, choose_block(plan, vectors)) {}
+
+CpuPairBody::CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpressions& expressions, int i_block)
+    : plan_(plan), vectors_(vectors), expressions_(expressions), i_block_(i_block) {
   if (plan_.any_guard != kNone) return;
   const std::vector<bool> apart = sets_pairs_apart(graph_);
   for (const OutputPlan& output : plan_.outputs)
@@ -40,15 +43,15 @@ CpuPairBody::CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpress
 
 // Several i-particles share the loads of j, where the registers hold the values of all; with sixteen registers they
 // do not even for gravity, and one i at a time, whose iterations overlap all the same, is faster by a fifth.
-int CpuPairBody::choose_block(const CpuVectors& vectors) const {
+int CpuPairBody::choose_block(const Plan& plan, const CpuVectors& vectors) {
   // No register holds what so many operations leave, and Clang's time grows with the square of their number.
-  if (plan_.pair.size() > kManyOperations) return 1;
+  if (plan.pair.size() > kManyOperations) return 1;
   // What is seldom reached behind a cutoff needs no registers; four would pass over too few.
-  if (plan_.any_guard != kNone) return 2;
+  if (plan.any_guard != kNone) return 2;
   if (vectors.isa != Isa::Avx512 && vectors.isa != Isa::Neon) return 1;
-  std::size_t per_i = plan_.i.low.size() + plan_.choices.size();
-  for (const OutputPlan& output : plan_.outputs) per_i += !output.of_choice;
-  for (NodeId id : plan_.pair) per_i += graph_[id].op == Op::InputI || plan_.i.derived.count(id);
+  std::size_t per_i = plan.i.low.size() + plan.choices.size();
+  for (const OutputPlan& output : plan.outputs) per_i += !output.of_choice;
+  for (NodeId id : plan.pair) per_i += plan.graph[id].op == Op::InputI || plan.i.derived.count(id);
   return per_i * 4 <= 24 ? 4 : per_i * 2 <= 28 ? 2 : 1;
 }
 
@@ -153,9 +156,9 @@ std::string CpuPairBody::listed_load(NodeId id) const {
 }
 
 // ... of one i-particle, in every lane.
-std::string CpuPairBody::load_i() const {
+std::string CpuPairBody::load_i(const std::vector<NodeId>& nodes) const {
   std::string text;
-  for (NodeId id : plan_.pair) {
+  for (NodeId id : nodes) {
     if (graph_[id].binding != Binding::I) continue;
     for (int r = 0; r < i_block_; ++r) {
       const auto read = [&](int column) {
@@ -196,6 +199,13 @@ std::string CpuPairBody::pair() {
     test += fmt::format("if (!any({})) return;\n", any);
   }
   return test + rest + counted_pairs() + accumulate_all();
+}
+
+std::string CpuPairBody::within() {
+  std::string text;
+  for (const NodeId id : plan_.for_within)
+    if (!is_uniform(graph_[id].binding)) text += pair_statement(id);
+  return text + fmt::format("const vmask within_cutoff = {};\n", node_name(plan_.within, 0));
 }
 
 // Those of the vector that count, for each i.

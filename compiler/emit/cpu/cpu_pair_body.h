@@ -23,6 +23,8 @@ std::string cpu_accumulator(std::size_t k, int r);
 class CpuPairBody {
  public:
   CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpressions& expressions);
+  // The same with so many i-particles at hand.
+  CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpressions& expressions, int i_block);
 
   int i_block() const { return i_block_; }  // i-particles at hand
   static std::string i_name(int r);         // r from 0 to before i_block()
@@ -33,19 +35,23 @@ class CpuPairBody {
   std::string prepare(const SidePlan& side, char letter);
 
   std::string uniform() { return uniform(plan_.uniform); }
-  std::string load_i() const;
+  std::string load_i() const { return load_i(plan_.pair); }
   std::string clear() const;
   std::string pair();               // one vector of j against all i at hand, into the accumulators
   std::string reduce(int r) const;  // the accumulators of the r-th i to the rows of results
-  std::string functions();          // that these statements call and not every kernel has
+  // Of one i at hand: what Plan::within needs before the loop over j, and in it the mask of a vector's pairs.
+  std::string before_within() { return uniform(plan_.for_within) + load_i(plan_.for_within); }
+  std::string within();
+  std::string functions();  // that these statements call and not every kernel has
 
  private:
-  int choose_block(const CpuVectors& vectors) const;
+  static int choose_block(const Plan& plan, const CpuVectors& vectors);
   bool per_i(NodeId id) const { return graph_[id].binding == Binding::I || graph_[id].binding == Binding::Pair; }
   int copies(NodeId id) const { return per_i(id) ? i_block_ : 1; }
   std::string node_name(NodeId id, int r) const;
   std::string expression(NodeId id, int r);
   std::string uniform(const std::vector<NodeId>& nodes);
+  std::string load_i(const std::vector<NodeId>& nodes) const;
   std::string vector_load(const SidePlan& side, char letter, NodeId id, const std::string& numbered) const;
   std::string listed_load(NodeId id) const;
   std::string loaded(const SidePlan& side, NodeId id, int r, const std::function<std::string(int column)>& read,

@@ -12,6 +12,7 @@
 #include "compiler/emit/cpu/cpu_table.h"
 #include "compiler/emit/describe.h"
 #include "compiler/emit/finish.h"
+#include "compiler/emit/indices.h"
 #include "compiler/emit/plan.h"
 #include "compiler/emit/spelling.h"
 #include "compiler/text/diagnostic.h"
@@ -45,10 +46,11 @@ std::string types(const CpuVectors& vectors, const Plan& plan) {
 
 // What a particle has of an input, as a double or a whole number.
 std::string input(const Plan& plan, const Node& n) {
-  const char letter = n.op == Op::InputI ? 'i' : 'j';
-  const SidePlan& side = n.op == Op::InputI ? plan.i : plan.j;
+  const SidePlan& side = n.op == Op::InputI ? plan.i : n.op == Op::InputJ ? plan.j : plan.listed;
+  const char* const columns = n.op == Op::InputI ? "i" : n.op == Op::InputJ ? "j" : "pair";
   const auto read = [&](int column) {
-    return fmt::format("(({0}*)a->{1}[{2}])[{1}]", c_name(side.columns[std::size_t(column)].element), letter, column);
+    return fmt::format("(({}*)a->{}[{}])[{}]", c_name(side.columns[std::size_t(column)].element), columns, column,
+                       columns);
   };
   const std::string value = read(side.whole.at(int(n.payload)));
   const auto low = side.low.find(int(n.payload));
@@ -70,6 +72,7 @@ ScalarSpelling scalar_spelling(const Plan& plan, CpuExpressions& expressions) {
   return {"a->",
           "a->",
           "(a->i_number ? a->i_number[i] : i) + a->i_offset",
+          "(a->j_number ? a->j_number[j] : j) + a->j_offset",
           [&plan](const Node& n) { return input(plan, n); },
           result,
           literal,
@@ -92,7 +95,8 @@ Target cpu_target(Isa isa) {
   throw InternalError("no such instruction set");
 }
 
-KernelSource emit_cpu(const Pipeline& given, const Options& options, Isa isa, const Neighbourhood* neighbourhood) {
+KernelSource emit_cpu(const Pipeline& given, const Options& options, Isa isa, const Neighbourhood* neighbourhood,
+                      const TableIndices& indices) {
   const Pipeline pipeline = with_accumulators(given);
   const Plan plan = make_plan(pipeline, options);
   const CpuVectors vectors{isa, options.precision};
@@ -119,13 +123,20 @@ KernelSource emit_cpu(const Pipeline& given, const Options& options, Isa isa, co
   std::string locate;
   if (neighbourhood && can_locate(*neighbourhood, plan)) {
     source.search = search_layout(*neighbourhood);
-    locate = cpu_locate(*neighbourhood, plan, scalars);
+    locate = cpu_locate(*neighbourhood, plan, scalars, vectors, expressions);
+  }
+  source.index_checks = readable_checks(indices, plan);
+  std::string check;
+  if (!source.index_checks.checks.empty()) {
+    const IndexText text = index_text(indices, source.index_checks, plan, scalars, {"i", "j", "pair"});
+    check = fill_template("cpu_indices.cpp", {{"i", text[0]}, {"j", text[1]}, {"pair", text[2]}});
   }
   const std::string more = body.functions();
   holes["finish"] = nowhere_statements(pipeline, plan, scalars) + finish_statements(pipeline, plan, scalars);
   holes["functions"] = expressions.functions() + more;  // last: it knows by now which are used
   holes["interact"] = frame + fill_template("cpu_interact.cpp", {});
   if (!locate.empty()) holes["interact"] += fill_template("cpu_numbered.cpp", {}) + locate;
+  holes["interact"] += check;
   source.text = fill_template("cpu_kernel.cpp", holes);
   holes["interact"] = frame + fill_template("cpu_lists.cpp", {});
   source.list_text = fill_template("cpu_kernel.cpp", holes);

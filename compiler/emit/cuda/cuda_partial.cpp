@@ -28,8 +28,9 @@ ScalarSpelling cuda_scalar_spelling(CudaPairs pairs) {
   spelling.arguments = pairs == CudaPairs::Listed ? "" : "a.";
   spelling.tables = "a.";
   spelling.i_index = "i + a.i_offset";
+  spelling.j_index = "j + a.j_offset";
   spelling.input = [](const Node& n) {
-    const char* const letter = n.op == Op::InputI ? "i" : "j";
+    const char* const letter = n.op == Op::InputI ? "i" : n.op == Op::InputJ ? "j" : "p";
     return cuda_from_loaded(cuda_component(n.type >= Type::Float ? "double" : "index", letter, int(n.payload)), n.type);
   };
   spelling.literal = [](double value, Type type) { return cuda_literal(value, type, kScalars); };

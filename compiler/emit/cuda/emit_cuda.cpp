@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "compiler/emit/accumulators.h"
+#include "compiler/emit/cuda/cuda_indices.h"
 #include "compiler/emit/cuda/cuda_lists.h"
 #include "compiler/emit/cuda/cuda_neighbours.h"
 #include "compiler/emit/cuda/cuda_pair_body.h"
@@ -133,7 +134,8 @@ Target cuda_target() {
   return {.rsqrt_error_float = 0x1.13p-23, .rsqrt_error_double = 0x1.8p-20, .fast_exp2 = true, .predicated = true};
 }
 
-KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neighbourhood* neighbourhood) {
+KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neighbourhood* neighbourhood,
+                       const TableIndices& indices) {
   const Pipeline accumulating = with_accumulators(given);
   const std::map<int, PlacedTable> tables = tables_of_pairs(accumulating, options.precision);
   const Pipeline pipeline = with_places_in_bytes(accumulating, tables);
@@ -143,8 +145,14 @@ KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neig
   source.target = "cuda";
   source.i_columns = transferred(source.i_columns);
   source.j_columns = transferred(source.j_columns);
+  source.index_checks = readable_checks(indices, plan);
+  const auto add_index_text = [&](const CudaPairBody& body) {
+    if (!source.index_checks.checks.empty())
+      source.index_text = cuda_indices(source, indices, pipeline, plan, options, body);
+  };
   if (source.only_listed()) {
     add_cuda_lists(source, pipeline, plan, options);
+    add_index_text(cuda_pair_body(pipeline, plan, options, CudaPairs::Listed));
     source.text = source.pair_text;
     source.launches = {kPairLaunch};
     source.tile = kPairLaunch.j_tile;
@@ -158,6 +166,7 @@ KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neig
   source.tile = source.launches.front().j_tile;
   source.cutoff = needs.cutoff;
   source.pair_statements = body.pair_statements;
+  add_index_text(body);
   if (neighbourhood && can_locate(*neighbourhood, plan))
     add_cuda_search(source, pipeline, plan, options, *neighbourhood);
   add_cuda_lists(source, pipeline, plan, options);

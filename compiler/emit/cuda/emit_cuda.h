@@ -5,6 +5,7 @@
 #include "compiler/kernel_source.h"
 #include "compiler/options.h"
 #include "compiler/passes/neighbourhood.h"
+#include "compiler/passes/table_indices.h"
 #include "compiler/target.h"
 
 namespace nbcc {
@@ -13,7 +14,8 @@ Target cuda_target();
 
 // `pipeline` is what optimize() made for cuda_target() and the same options. In the result `target` is "cuda", to which
 // the device adds its architecture; `launches` are what its macros may be set to. With a neighbourhood there is a text
-// of a search as well.
-KernelSource emit_cuda(const Pipeline& pipeline, const Options& options, const Neighbourhood* neighbourhood = nullptr);
+// of a search as well, and with TableIndices one that checks them.
+KernelSource emit_cuda(const Pipeline& pipeline, const Options& options, const Neighbourhood* neighbourhood = nullptr,
+                       const TableIndices& indices = {});
 
 }  // namespace nbcc

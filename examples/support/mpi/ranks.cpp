@@ -51,7 +51,7 @@ class RanksOfMpi final : public Ranks {
   }
   void run(nbcc::Sum& sum) override { ring_->run(sum); }
   void run(nbcc::Sum& sum, const std::int64_t* list, std::int64_t count) override {
-    ring_->run(sum, {sizeof(nbcc_run_options), 0, count, list, 0, nullptr, NBCC_WHOLE});
+    ring_->run(sum, {sizeof(nbcc_run_options), 0, count, list, 0, nullptr, NBCC_WHOLE, 0});
   }
 
  private:

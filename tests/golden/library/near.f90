@@ -7,7 +7,8 @@
 ! j-particles theirs, nj. The last index of an array is the particle's. An output may be left out if those behind it are
 ! left out as well or are given by name.
 !
-! The value is 0, or says what went wrong (see nbcc.h); nbcc_message() then tells it in words.
+! The value is 0, or says what went wrong (see nbcc.h); nbcc_message() then tells it in words. nbcc_warning() tells in what
+! the results of the last call are not what one may expect, such as a cutoff beyond half of the periodic box.
 !
 ! For GPUs, streams, particles that stay packed and the like, P_open() is the pipeline P on a device and P_bind() binds
 ! all arrays of a sum; what they are used with is in the module nbcc (nbcc.f90, which comes with nbcc).
@@ -15,7 +16,7 @@ module near
   use, intrinsic :: iso_c_binding
   implicit none
   private
-  public :: nbcc_message
+  public :: nbcc_message, nbcc_warning
   public :: gravity
   public :: gravity_open
   public :: gravity_bind
@@ -194,6 +195,9 @@ module near
     type(c_ptr) function nbcc_last_error_text() bind(C, name="nbcc_last_error")
       import
     end function
+    type(c_ptr) function nbcc_last_warning_text() bind(C, name="nbcc_last_warning")
+      import
+    end function
     integer(c_size_t) function nbcc_length_of(text) bind(C, name="strlen")
       import
       type(c_ptr), value :: text
@@ -205,10 +209,20 @@ contains
   ! What went wrong in the last call that failed.
   function nbcc_message() result(message)
     character(len=:), allocatable :: message
+    message = nbcc_text_at(nbcc_last_error_text())
+  end function
+
+  ! What the last call warns of: in what its results are not what one may expect, a line each; empty for nothing.
+  function nbcc_warning() result(message)
+    character(len=:), allocatable :: message
+    message = nbcc_text_at(nbcc_last_warning_text())
+  end function
+
+  function nbcc_text_at(address) result(message)
+    type(c_ptr), intent(in) :: address
+    character(len=:), allocatable :: message
     character(kind=c_char), pointer :: text(:)
-    type(c_ptr) :: address
     integer :: k
-    address = nbcc_last_error_text()
     call c_f_pointer(address, text, [nbcc_length_of(address)])
     allocate (character(len=size(text)) :: message)
     do k = 1, size(text)

@@ -1,0 +1,154 @@
+// Doors: file_box(), box_warning(). Reads attributes that the readers of particle files have made.
+#include "cli/file_box.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <vector>
+
+#include "runtime/sum/formula.h"
+
+namespace nbcc {
+namespace {
+
+using Cell = std::array<std::array<double, 3>, 3>;
+
+// All of them, or none where one is no number.
+std::vector<double> numbers_in(const std::string* text) {
+  std::vector<double> numbers;
+  if (!text) return numbers;
+  std::istringstream words(*text);
+  for (std::string word; words >> word;) {
+    char* end = nullptr;
+    numbers.push_back(std::strtod(word.c_str(), &end));
+    if (end != word.c_str() + word.size()) return {};
+  }
+  return numbers;
+}
+
+bool is_true(const std::string& word) { return word == "T" || word == "True" || word == "true" || word == "1"; }
+
+std::optional<FileBox> box_of_lattice(const ParticleTable& table) {
+  const std::vector<double> numbers = numbers_in(table.find_attribute("Lattice"));
+  if (numbers.size() != 9) return {};
+  FileBox box;
+  for (std::size_t k = 0; k < 9; ++k) box.cell[k / 3][k % 3] = numbers[k];
+  if (const std::string* const pbc = table.find_attribute("pbc")) {
+    std::istringstream words(*pbc);
+    std::string word;
+    for (std::size_t k = 0; k < 3 && words >> word; ++k) box.periodic[k] = is_true(word);
+  }
+  return box;
+}
+
+// A data file of LAMMPS does not say which sides are periodic; all are, unless a script says otherwise.
+std::optional<FileBox> box_of_header(const ParticleTable& table) {
+  FileBox box;
+  constexpr const char* sides[] = {"xlo xhi", "ylo yhi", "zlo zhi"};
+  constexpr const char* vectors[] = {"avec", "bvec", "cvec"};
+  bool any = false;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const std::vector<double> side = numbers_in(table.find_attribute(sides[k])),
+                              vector = numbers_in(table.find_attribute(vectors[k]));
+    if (side.size() == 2) box.cell[k][k] = side[1] - side[0];
+    if (vector.size() == 3) std::ranges::copy(vector, box.cell[k].begin());
+    any = any || side.size() == 2 || vector.size() == 3;
+  }
+  if (const std::vector<double> tilts = numbers_in(table.find_attribute("xy xz yz")); tilts.size() == 3)
+    box.cell[1][0] = tilts[0], box.cell[2][0] = tilts[1], box.cell[2][1] = tilts[2];
+  return any ? std::optional(box) : std::nullopt;
+}
+
+std::string text_of(const Cell& cell) {
+  bool upright = true;
+  for (std::size_t k = 0; k < 9; ++k) upright = upright && (k / 3 == k % 3 || cell[k / 3][k % 3] == 0);
+  if (upright) return fmt::format("{:g} x {:g} x {:g}", cell[0][0], cell[1][1], cell[2][2]);
+  std::string text;
+  for (const auto& v : cell) text += fmt::format("{}({:g}, {:g}, {:g})", text.empty() ? "" : ", ", v[0], v[1], v[2]);
+  return text;
+}
+
+double determinant(const Cell& c) {
+  return c[0][0] * (c[1][1] * c[2][2] - c[1][2] * c[2][1]) - c[0][1] * (c[1][0] * c[2][2] - c[1][2] * c[2][0]) +
+         c[0][2] * (c[1][0] * c[2][1] - c[1][1] * c[2][0]);
+}
+
+// Whether the file's periodic vectors are vectors of the other cell's lattice, and of no finer one where all are
+// periodic: the same lattice may have another basis.
+bool is_lattice_of(const FileBox& box, const Cell& cell) {
+  constexpr double kSame = 1e-5;  // files round the numbers of their box
+  const double volume = determinant(cell);
+  for (std::size_t k = 0; k < 3; ++k) {
+    if (!box.periodic[k]) continue;
+    bool nonzero = false;
+    for (std::size_t m = 0; m < 3; ++m) {
+      Cell replaced = cell;
+      replaced[m] = box.cell[k];
+      const double multiple = determinant(replaced) / volume, whole = std::nearbyint(multiple);
+      if (!(std::fabs(multiple - whole) <= kSame * std::max(1.0, std::fabs(whole)))) return false;
+      nonzero = nonzero || whole != 0;
+    }
+    if (!nonzero) return false;
+  }
+  const bool all = box.periodic == std::array{true, true, true};
+  return !all || std::fabs(std::fabs(determinant(box.cell) / volume) - 1) <= 3 * kSame;
+}
+
+// The cell that the pipeline takes images in; open directions have zeros. Nothing: not known.
+std::optional<Cell> cell_of(const KernelSource& pipeline, std::span<const double> params) {
+  const SearchLayout& search = pipeline.search;
+  Cell cell{};
+  if (search.axes == 3 && search.triclinic) {
+    for (std::size_t k = 0; k < 9; ++k) {
+      if (search.cell[k].steps.empty()) return {};
+      cell[k / 3][k % 3] = evaluate(search.cell[k], params);
+    }
+    return cell;
+  }
+  if (search.axes == 3) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      if (!search.periodic[k]) continue;
+      if (search.lengths[k].steps.empty()) return {};
+      cell[k][k] = std::fabs(evaluate(search.lengths[k], params));
+    }
+    return cell;
+  }
+  for (const FieldLayout& field : pipeline.fields) {
+    const bool is_box = field.role == Role::Param && field.name == "box" && !field.is_table;
+    if (!is_box || (field.components() != 1 && field.components() != 3)) continue;
+    for (std::size_t k = 0; k < 3; ++k)
+      cell[k][k] = params[std::size_t(field.first) + (field.components() == 3 ? k : 0)];
+    return cell;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<FileBox> file_box(const ParticleTable& table) {
+  std::optional<FileBox> box = box_of_lattice(table);
+  if (!box) box = box_of_header(table);
+  if (!box || box->periodic == std::array{false, false, false} || !(std::fabs(determinant(box->cell)) > 0)) return {};
+  return box;
+}
+
+std::string box_warning(const FileBox& box, const std::string& file, const KernelSource& pipeline,
+                        std::span<const double> params) {
+  const std::string stated = fmt::format("{} is of particles in a periodic box of {}", file, text_of(box.cell));
+  if (!pipeline.may_take_images)
+    return fmt::format("{}, but pipeline '{}' takes no nearest image: no pair across an edge of the box is near",
+                       stated, pipeline.pipeline);
+  std::optional<Cell> cell = cell_of(pipeline, params);
+  if (!cell) return "";
+  const Cell given = *cell;
+  // An open direction of both is of any length.
+  for (std::size_t k = 0; k < 3; ++k)
+    if (!box.periodic[k] && given[k] == std::array{0.0, 0.0, 0.0}) (*cell)[k] = box.cell[k];
+  if (is_lattice_of(box, *cell)) return "";
+  return fmt::format("{}, but the box of pipeline '{}' is {}: its params were not set from the file", stated,
+                     pipeline.pipeline, text_of(given));
+}
+
+}  // namespace nbcc

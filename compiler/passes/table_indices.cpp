@@ -1,0 +1,330 @@
+// Lookups -> ranges of numbers that single particles have. One door: find_table_indices(). What a run does with them is
+// runtime/sum/index_check.cpp's.
+#include "compiler/passes/table_indices.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "compiler/ir/expression_text.h"
+#include "compiler/ir/rewrite.h"
+#include "compiler/text/own_stack.h"
+
+namespace nbcc {
+namespace {
+
+// What a node depends on, as bits.
+enum Dependence : unsigned { kOnI = 1, kOnJ = 2, kOnListed = 4, kOnOutputs = 8, kOnParams = 16 };
+constexpr unsigned kOnParticles = kOnI | kOnJ | kOnListed;
+
+unsigned dependence_of_leaf(Op op) {
+  switch (op) {
+    case Op::InputI:
+    case Op::IIndex:
+      return kOnI;
+    case Op::InputJ:
+    case Op::JIndex:
+      return kOnJ;
+    case Op::InputPair:
+      return kOnListed;
+    case Op::Output:
+      return kOnOutputs;
+    case Op::Param:
+      return kOnParams;
+    default:
+      return 0;
+  }
+}
+
+bool is_one_side(unsigned sides) { return (sides & (sides - 1)) == 0; }
+
+// One dimension of a lookup: an index before it was kept within the table.
+struct Index {
+  NodeId raw = kNone;
+  std::int64_t count = 0;
+  int dimension = 0;  // of a table of two dimensions, 1 or 2
+};
+
+class Finder {
+ public:
+  explicit Finder(const Pipeline& pipeline) : pipeline_(pipeline) {}
+
+  TableIndices run() {
+    const std::vector<NodeId> of_pair = copy(pipeline_.pair), of_finish = copy(pipeline_.finish);
+    describe_nodes();
+    for (const Contribution& c : pipeline_.contributions) {
+      const NodeId guard = c.guard == kNone ? always() : of_pair[std::size_t(c.guard)];
+      if (c.guard != kNone) demand(guard, always());
+      for (const NodeId root : {c.value, c.scale, c.logit})
+        if (root != kNone) demand(of_pair[std::size_t(root)], guard);
+    }
+    for (const NodeId root : pipeline_.finished) demand(of_finish[std::size_t(root)], always());
+    // Users stand behind their arguments. What is added for conditions reads no table of its own.
+    for (NodeId id = copied_; id-- > 0;)
+      if (reads_table_[std::size_t(id)] && demanded_[std::size_t(id)] != kNone) demand_arguments(id);
+    for (NodeId id = 0; id < copied_; ++id)
+      if (graph()[id].op == Op::Lookup && demanded_[std::size_t(id)] != kNone) note_lookup(id);
+    for (const auto& [key, wanted] : wanted_) add_check(key, wanted.condition, wanted.where);
+    for (std::size_t side = 0; side < kIndexSides; ++side) found_.ranges[side] = int(found_.of_side[side].size());
+    return std::move(found_);
+  }
+
+ private:
+  Graph& graph() { return found_.graph; }
+
+  // ---- the graph, of pairs and of finish() in one ----
+
+  std::vector<NodeId> copy(const Graph& from) {
+    std::vector<NodeId> ids;
+    for (NodeId id = 0; id < from.size(); ++id) ids.push_back(copy_node(graph(), from[id], ids));
+    return ids;
+  }
+
+  void describe_nodes() {
+    always_ = graph().constant(1, Type::Bool);
+    copied_ = graph().size();
+    demanded_.assign(std::size_t(copied_), kNone);
+    for (NodeId id = 0; id < copied_; ++id) {
+      const Node& n = graph()[id];
+      bool reads = n.op == Op::Lookup;
+      for (const NodeId arg : n.args) reads = reads || (arg != kNone && reads_table_[std::size_t(arg)]);
+      reads_table_.push_back(reads);
+    }
+  }
+
+  unsigned dependence(NodeId id) {
+    while (NodeId(dependence_.size()) < graph().size()) {
+      const Node& n = graph()[NodeId(dependence_.size())];
+      unsigned bits = dependence_of_leaf(n.op);
+      for (const NodeId arg : n.args) bits |= arg == kNone ? 0 : dependence_[std::size_t(arg)];
+      dependence_.push_back(bits);
+    }
+    return dependence_[std::size_t(id)];
+  }
+
+  // ---- conditions ----
+
+  NodeId always() const { return always_; }
+  NodeId both(NodeId a, NodeId b) {
+    return a == always() ? b : b == always() || a == b ? a : graph().binary(Op::And, a, b);
+  }
+  NodeId either(NodeId a, NodeId b) {
+    return a == always() || b == always() ? always() : a == b ? a : graph().binary(Op::Or, a, b);
+  }
+
+  void demand(NodeId id, NodeId when) {
+    NodeId& known = demanded_[std::size_t(id)];
+    known = known == kNone ? when : either(known, when);
+  }
+
+  void demand_arguments(NodeId id) {
+    const Node n = graph()[id];
+    const NodeId when = demanded_[std::size_t(id)];
+    const auto refuted = [&](NodeId condition) { return graph().unary(Op::Not, condition); };
+    for (const NodeId arg : n.args)
+      if (arg != kNone && arg == n.args[0]) demand(arg, when);
+    if (n.op == Op::Select) {
+      demand(n.args[1], both(when, n.args[0]));
+      demand(n.args[2], both(when, refuted(n.args[0])));
+    } else if (n.op == Op::And || n.op == Op::Or) {
+      // As C evaluates them: the second one only where the first does not decide.
+      demand(n.args[1], both(when, n.op == Op::And ? n.args[0] : refuted(n.args[0])));
+    } else {
+      for (const NodeId arg : {n.args[1], n.args[2]})
+        if (arg != kNone) demand(arg, when);
+    }
+  }
+
+  // A weaker condition of one side's particles that holds wherever the condition (or its negation) holds for a pair of
+  // one of them; `coupling`: the nodes that were weakened.
+  NodeId projected(NodeId id, unsigned side, bool negated, std::set<NodeId>& coupling) {
+    const Node n = graph()[id];
+    if (n.op == Op::Not) return projected(n.args[0], side, !negated, coupling);
+    if ((dependence(id) & kOnParticles & ~side) == 0 && (dependence(id) & kOnOutputs) == 0)
+      return negated ? graph().unary(Op::Not, id) : id;
+    if (n.op == Op::And || n.op == Op::Or) {
+      const bool need_both = (n.op == Op::And) != negated;
+      const NodeId a = projected(n.args[0], side, negated, coupling), b = projected(n.args[1], side, negated, coupling);
+      if (need_both) return both(a, b);
+      coupling.insert(id);
+      return either(a, b);
+    }
+    if (!is_one_side(dependence(id) & kOnParticles) || (dependence(id) & kOnOutputs) != 0) coupling.insert(id);
+    return always();
+  }
+
+  // ---- lookups ----
+
+  // An index as lowering keeps it within 0 to before a count.
+  std::optional<Index> kept_within(NodeId id) {
+    const auto whole = [&](NodeId node) {
+      return graph()[node].type >= Type::Bool && graph()[node].type <= Type::Index;
+    };
+    if (graph()[id].op == Op::Cast && whole(graph()[id].args[0])) id = graph()[id].args[0];
+    const Node& least = graph()[id];
+    if (least.op != Op::Min || !whole(id) || !graph().is_constant(least.args[1])) return {};
+    const Node& most = graph()[least.args[0]];
+    if (most.op != Op::Max || !graph().is_constant(most.args[1], 0)) return {};
+    return Index{most.args[0], std::int64_t(graph().constant_value(least.args[1])) + 1, 0};
+  }
+
+  // Those in an argument of a lookup, which may have been scaled to a row's first element.
+  void collect(NodeId id, std::vector<Index>& indices) {
+    if (const std::optional<Index> index = kept_within(id)) return indices.push_back(*index);
+    const Node n = graph()[id];
+    if (n.op != Op::Mul && n.op != Op::Add && n.op != Op::Cast) return;
+    for (const NodeId arg : n.args)
+      if (arg != kNone) collect(arg, indices);
+  }
+
+  void note_lookup(NodeId id) {
+    const Node n = graph()[id];
+    const Table& table = pipeline_.tables[std::size_t(n.payload)];
+    const Field& field = pipeline_.field_of(Role::Param, table.first);
+    for (const std::size_t dimension : {0u, 1u}) {
+      std::vector<Index> indices;
+      collect(n.args[dimension], indices);
+      for (const Index& index : indices) {
+        const Key key{index.raw, index.count, &field, table.columns > 0 ? int(dimension) + 1 : 0};
+        const auto [known, is_new] = wanted_.emplace(key, Wanted{demanded_[std::size_t(id)], n.where});
+        if (!is_new) known->second.condition = either(known->second.condition, demanded_[std::size_t(id)]);
+      }
+    }
+  }
+
+  // ---- checks ----
+
+  // The index as a sum of one number of each side; nothing where it is no such sum.
+  using Parts = std::array<NodeId, kIndexSides>;
+  std::optional<Parts> parts_of(NodeId id) {
+    const unsigned sides = dependence(id) & kOnParticles;
+    if (is_one_side(sides)) {
+      Parts parts{kNone, kNone, kNone};
+      parts[sides == kOnJ ? 1 : sides == kOnListed ? 2 : 0] = id;
+      return parts;
+    }
+    const Node n = graph()[id];
+    if (n.type != Type::Int && n.type != Type::Index) return {};
+    const auto whole = [&](NodeId node) { return graph().cast(node, n.type); };
+    if (n.op == Op::Cast || n.op == Op::Neg) {
+      if (graph()[n.args[0]].type > Type::Index) return {};
+      return each_of(parts_of(n.args[0]),
+                     [&](NodeId part) { return n.op == Op::Cast ? whole(part) : graph().unary(Op::Neg, whole(part)); });
+    }
+    if (n.op == Op::Mul) {
+      for (const int k : {0, 1}) {
+        const NodeId factor = n.args[std::size_t(k)];
+        if ((dependence(factor) & kOnParticles) != 0) continue;
+        return each_of(parts_of(n.args[std::size_t(1 - k)]),
+                       [&](NodeId part) { return graph().binary(Op::Mul, whole(part), factor); });
+      }
+    }
+    if (n.op != Op::Add && n.op != Op::Sub) return {};
+    std::optional<Parts> a = parts_of(n.args[0]);
+    const std::optional<Parts> b = parts_of(n.args[1]);
+    if (!a || !b) return {};
+    for (std::size_t side = 0; side < kIndexSides; ++side) {
+      const NodeId x = (*a)[side], y = (*b)[side];
+      if (y == kNone) continue;
+      (*a)[side] = x != kNone        ? graph().binary(n.op, whole(x), whole(y))
+                   : n.op == Op::Add ? y
+                                     : graph().unary(Op::Neg, y);
+    }
+    return a;
+  }
+  template <typename Change>
+  static std::optional<Parts> each_of(std::optional<Parts> parts, const Change& change) {
+    for (std::size_t side = 0; parts && side < kIndexSides; ++side)
+      if ((*parts)[side] != kNone) (*parts)[side] = change((*parts)[side]);
+    return parts;
+  }
+
+  // The inputs and indices that a node is made of.
+  std::set<NodeId> leaves(const std::vector<NodeId>& roots) {
+    const std::vector<bool> needed = reachable(graph(), roots);
+    std::set<NodeId> found;
+    for (NodeId id = 0; id < graph().size(); ++id)
+      if (needed[std::size_t(id)] && (dependence_of_leaf(graph()[id].op) & kOnParticles) != 0) found.insert(id);
+    return found;
+  }
+
+  struct Key {
+    NodeId raw;
+    std::int64_t count;
+    const Field* table;
+    int dimension;
+    auto operator<=>(const Key&) const = default;
+  };
+  struct Wanted {
+    NodeId condition;
+    Location where;  // that the table is read at first
+  };
+
+  std::string text_of(NodeId id) { return expression_text(pipeline_.fields, graph(), id); }
+
+  void add_check(const Key& key, NodeId condition, Location where) {
+    const auto unchecked = [&](const char* reason) {
+      found_.unchecked.push_back({text_of(key.raw), key.table->name, reason, where.line, where.column});
+    };
+    if ((dependence(key.raw) & kOnOutputs) != 0) return unchecked("it depends on results");
+    const std::optional<Parts> parts = parts_of(key.raw);
+    if (!parts) return unchecked("it depends on both particles of a pair, and is no sum of a number of each");
+    std::array<NodeId, kIndexSides> conditions{};
+    std::set<NodeId> coupling;
+    for (std::size_t side = 0; side < kIndexSides; ++side)
+      conditions[side] = projected(condition, 1u << side, false, coupling);
+    const unsigned sides = dependence(key.raw) & kOnParticles;
+    if (!is_one_side(sides)) {
+      const std::set<NodeId> of_index = leaves({key.raw});
+      const std::set<NodeId> of_coupling = leaves({coupling.begin(), coupling.end()});
+      const auto is_coupled = [&](NodeId leaf) { return of_coupling.contains(leaf); };
+      if (std::ranges::any_of(of_index, is_coupled))
+        return unchecked("it depends on both particles of a pair, and so does a condition that it stands under");
+    }
+    IndexCheck check{text_of(key.raw),
+                     key.table->name,
+                     key.dimension,
+                     key.count,
+                     where.line,
+                     (dependence(key.raw) & kOnParams) != 0 || (dependence(condition) & kOnParams) != 0,
+                     {}};
+    for (std::size_t side = 0; side < kIndexSides; ++side) {
+      const NodeId part = (*parts)[side];
+      if (part == kNone) continue;
+      check.parts[side] = {range_of(side, {graph().cast(part, Type::Index), conditions[side]}), text_of(part)};
+    }
+    found_.checks.push_back(std::move(check));
+  }
+
+  int range_of(std::size_t side, const TableIndices::Range& range) {
+    std::vector<TableIndices::Range>& all = found_.of_side[side];
+    const auto known = std::ranges::find(all, range);
+    if (known != all.end()) return int(known - all.begin());
+    all.push_back(range);
+    return int(all.size()) - 1;
+  }
+
+  const Pipeline& pipeline_;
+  TableIndices found_;
+  NodeId always_ = kNone, copied_ = 0;
+  std::vector<bool> reads_table_;     // by node: itself or what it is made of
+  std::vector<unsigned> dependence_;  // by node
+  std::vector<NodeId> demanded_;      // by node: the condition under which it is used
+  std::map<Key, Wanted> wanted_;
+};
+
+}  // namespace
+
+TableIndices find_table_indices(const Pipeline& pipeline) {
+  if (pipeline.tables.empty()) return {};
+  TableIndices found;
+  run_on_own_stack(kDeepStack, [&] { found = Finder(pipeline).run(); });
+  return found;
+}
+
+}  // namespace nbcc

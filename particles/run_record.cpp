@@ -1,0 +1,44 @@
+// Lines of a file -> those that an earlier run wrote. One door: lines_of_record(). Knows no file format.
+#include "particles/run_record.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+namespace nbcc {
+namespace {
+
+// The keys of a run's record behind "made by", "command" and "pipeline".
+std::set<std::string, std::less<>> keys_of_record(const ParticleTable& results) {
+  std::set<std::string, std::less<>> keys = {"device", "arithmetic"};
+  for (const auto& [key, value] : results.attributes) keys.insert(key);
+  for (const char* once : {"made by", "command", "pipeline"}) keys.erase(once);
+  for (const ParticleColumn& output : results.columns) {
+    keys.insert("total " + output.name);
+    for (int c = 0; c < output.components; ++c) keys.insert("total " + output.name + " " + std::to_string(c));
+  }
+  return keys;
+}
+
+}  // namespace
+
+LineRange lines_of_record(const std::vector<std::string_view>& lines, const ParticleTable& results) {
+  const std::string* const pipeline = results.find_attribute("pipeline");
+  const std::string wanted = "pipeline: " + (pipeline ? *pipeline : "");
+  for (std::size_t k = 0; k + 2 < lines.size(); ++k) {
+    if (!lines[k].starts_with("made by: nbcc ") || !lines[k + 1].starts_with("command: ") || lines[k + 2] != wanted)
+      continue;
+    std::set<std::string, std::less<>> open = keys_of_record(results);
+    LineRange range{k, k + 3};
+    for (; range.last < lines.size(); ++range.last) {
+      const std::string_view line = lines[range.last];
+      const auto key = open.find(line.substr(0, std::min(line.find(": "), line.size())));
+      if (key == open.end()) break;
+      open.erase(key);  // a second line of that key is somebody's own
+    }
+    return range;
+  }
+  return {};
+}
+
+}  // namespace nbcc

@@ -1,0 +1,38 @@
+// The checks of table indices on a GPU (templates/cuda_indices.cu.in): a launch behind each launch of a sum, over the
+// same particles. What is found is in the host's memory when the stream has come so far, and is an error when somebody
+// waits or the next run begins. Tested by tests/numeric/table_index_test.cpp.
+#pragma once
+#include <cstdint>
+
+#include "runtime/cuda/cuda_arguments.h"
+#include "runtime/cuda/cuda_kernel.h"
+#include "runtime/cuda/cuda_memory.h"
+#include "runtime/sum/device.h"
+
+namespace nbcc {
+
+class CudaArguments;
+
+class CudaIndexChecks {
+ public:
+  // Both must outlive this object.
+  CudaIndexChecks(const CudaKernel& kernel, CudaArguments& arguments);
+  // What launches from now on check. Throws DeviceError where code or memory would be needed during a capture.
+  void begin(const SumRequest& request, bool capturing);
+  // The particles of the launch whose argument has just been used.
+  void launch(CudaStream* stream, bool capturing);
+  // Throws UsageError for the index that a finished launch has found to lead out of its table, once. `i_numbers`: the
+  // particles that the launch took for those from `i_first` on; null: they are those.
+  void report(const std::int64_t* i_numbers = nullptr, std::int64_t i_first = 0);
+
+ private:
+  const CudaKernel& kernel_;
+  CudaArguments& arguments_;
+  const CudaProgram* program_ = nullptr;
+  CudaBuffer ranges_;  // and the counter of blocks behind them
+  CudaPinned report_;
+  std::int64_t pairs_ = 0;
+  bool wanted_ = false, params_by_group_ = false;
+};
+
+}  // namespace nbcc

@@ -1,0 +1,163 @@
+// Doors: image_warning(), shortest_lattice_vector(). Reads inputs that reaches are made of, and no positions.
+#include "runtime/sum/image_warning.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "fmt/format.h"
+#include "runtime/sum/formula.h"
+
+namespace nbcc {
+namespace {
+
+using Vector = std::array<double, 3>;
+
+double dot(const Vector& a, const Vector& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+Vector plus(const Vector& a, double factor, const Vector& b) {
+  return {a[0] + factor * b[0], a[1] + factor * b[1], a[2] + factor * b[2]};
+}
+
+constexpr double kNone = -1;  // a reach that is not known, or of no particle
+
+// The periodic box of a run, or of one of its groups.
+struct Box {
+  double shortest = std::numeric_limits<double>::infinity();  // lattice vector
+  std::string text;
+};
+
+std::optional<Box> box_of(const SearchLayout& search, std::span<const double> params) {
+  Box box;
+  if (search.triclinic) {
+    std::array<double, 9> cell{};
+    for (std::size_t k = 0; k < 9; ++k) {
+      if (search.cell[k].steps.empty()) return {};
+      cell[k] = evaluate(search.cell[k], params);
+    }
+    box.shortest = shortest_lattice_vector(cell);
+    box.text = fmt::format("cell ({:g}, {:g}, {:g}), ({:g}, {:g}, {:g}), ({:g}, {:g}, {:g})", cell[0], cell[1], cell[2],
+                           cell[3], cell[4], cell[5], cell[6], cell[7], cell[8]);
+    return box;
+  }
+  for (std::size_t axis = 0; axis < std::size_t(search.axes); ++axis) {
+    if (!search.periodic[axis]) continue;
+    if (search.lengths[axis].steps.empty()) return {};
+    const double length = std::fabs(evaluate(search.lengths[axis], params));
+    box.text += fmt::format("{}{:g}", box.text.empty() ? "box " : " x ", length);
+    if (length > 0 && length < box.shortest) box.shortest = length;
+  }
+  return box;
+}
+
+// The largest reach of a side's particles.
+double largest_reach(const KernelSource& kernel, const SumRequest& request, Role role, const Formula& formula,
+                     std::span<const double> params, const std::function<bool(const void*)>& can_read) {
+  constexpr std::int64_t kChunk = 256;
+  if (formula.steps.empty()) return kNone;
+  std::vector<std::pair<const ArrayView*, int>> views;  // by component of the inputs: its field and the place in it
+  std::vector<int> components;
+  std::int64_t count = 0;
+  for (std::size_t f = 0; f < kernel.fields.size(); ++f) {
+    const FieldLayout& field = kernel.fields[f];
+    if (field.role != role) continue;
+    count = request.views[f].count;
+    for (int c = 0; c < field.components(); ++c) views.emplace_back(&request.views[f], c);
+  }
+  for (const Formula::Step& step : formula.steps)
+    if (step.op == Formula::Op::Input) components.push_back(step.component);
+  for (const int component : components)
+    if (count > 0 && !can_read(views[std::size_t(component)].first->data)) return kNone;
+  if (components.empty()) return std::fabs(evaluate(formula, params));
+  std::vector<std::array<double, kChunk>> columns(components.size());
+  std::vector<double> inputs(views.size());
+  double largest = kNone;
+  for (std::int64_t begin = 0; begin < count; begin += kChunk) {
+    const std::int64_t rows = std::min(kChunk, count - begin);
+    for (std::size_t k = 0; k < components.size(); ++k) {
+      const auto& [view, component] = views[std::size_t(components[k])];
+      pack(*view, component, {begin, nullptr, rows}, {component, Element::Double, Column::Part::Whole},
+           columns[k].data());
+    }
+    for (std::int64_t row = 0; row < rows; ++row) {
+      for (std::size_t k = 0; k < components.size(); ++k)
+        inputs[std::size_t(components[k])] = columns[k][std::size_t(row)];
+      const double reach = std::fabs(evaluate(formula, params, inputs));
+      if (reach > largest) largest = reach;
+    }
+  }
+  return largest;
+}
+
+double reach_of_run(const KernelSource& kernel, const SumRequest& request, std::span<const double> params,
+                    const std::function<bool(const void*)>& can_read) {
+  using Kind = SearchLayout::Reach;
+  const SearchLayout& search = kernel.search;
+  if (search.reach == Kind::Uniform)
+    return search.reach_uniform.steps.empty() ? kNone : std::fabs(evaluate(search.reach_uniform, params));
+  const auto of = [&](bool has, Role role, const Formula& formula) {
+    return has ? largest_reach(kernel, request, role, formula, params, can_read) : kNone;
+  };
+  const double i = of(search.of_i(), Role::InputI, search.reach_of_i),
+               j = of(search.of_j(), Role::InputJ, search.reach_of_j);
+  if (search.reach == Kind::Min) return i == kNone ? j : j == kNone ? i : std::min(i, j);
+  if (search.reach == Kind::Sum) return std::max(i, 0.0) + std::max(j, 0.0);
+  return std::max(i, j);
+}
+
+}  // namespace
+
+// A basis is reduced (Minkowski) in three dimensions if no vector becomes shorter by adding the others, each at most
+// once with either sign; the shortest of its vectors is then the lattice's.
+double shortest_lattice_vector(const std::array<double, 9>& cell) {
+  std::array<Vector, 3> v{};
+  for (std::size_t k = 0; k < 9; ++k) v[k / 3][k % 3] = cell[k];
+  const auto length2 = [&](std::size_t k) { return dot(v[k], v[k]); };
+  const Vector normal{v[1][1] * v[2][2] - v[1][2] * v[2][1], v[1][2] * v[2][0] - v[1][0] * v[2][2],
+                      v[1][0] * v[2][1] - v[1][1] * v[2][0]};
+  const double volume = std::fabs(dot(v[0], normal));
+  if (!(volume > 0) || !std::isfinite(volume)) return std::numeric_limits<double>::quiet_NaN();
+  constexpr int kMostRounds = 1000;
+  bool shorter = true;
+  for (int round = 0; shorter && round < kMostRounds; ++round) {
+    shorter = false;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::size_t a = (k + 1) % 3, b = (k + 2) % 3;
+      const auto replace = [&](const Vector& tried) {
+        if (dot(tried, tried) < length2(k) * (1 - 1e-12)) v[k] = tried, shorter = true;
+      };
+      for (const std::size_t other : {a, b})
+        replace(plus(v[k], -std::nearbyint(dot(v[k], v[other]) / length2(other)), v[other]));
+      const Vector now = v[k];
+      for (int n = 0; n < 9; ++n) {
+        replace(plus(plus(now, n / 3 - 1, v[a]), n % 3 - 1, v[b]));
+      }
+    }
+  }
+  return std::sqrt(std::min({length2(0), length2(1), length2(2)}));
+}
+
+std::optional<std::string> image_warning(const KernelSource& kernel, const SumRequest& request,
+                                         const std::function<bool(const void*)>& can_read) {
+  const SearchLayout& search = kernel.search;
+  const bool periodic = search.triclinic || std::ranges::find(search.periodic, true) != search.periodic.end();
+  if (search.axes == 0 || !periodic) return {};
+  const std::size_t width = std::size_t(kernel.params);
+  const std::size_t groups =
+      request.params_of_groups.empty() || width == 0 ? 0 : request.params_of_groups.size() / width;
+  for (std::size_t group = 0; group < std::max<std::size_t>(groups, 1); ++group) {
+    const std::span<const double> params =
+        groups == 0 ? request.params : request.params_of_groups.subspan(group * width, width);
+    const std::optional<Box> box = box_of(search, params);
+    if (!box || !(box->shortest < std::numeric_limits<double>::infinity())) continue;
+    const double reach = reach_of_run(kernel, request, params, can_read);
+    if (!(reach > box->shortest / 2)) continue;
+    return fmt::format(
+        "pipeline '{}': the cutoff of {:g} is more than half of the periodic {}{}, whose shortest period is {:g}: only "
+        "the nearest image of each pair is counted, others within the cutoff are missing",
+        kernel.pipeline, reach, box->text, groups == 0 ? "" : fmt::format(" of group {}", group), box->shortest);
+  }
+  return {};
+}
+
+}  // namespace nbcc
