@@ -132,6 +132,7 @@ void ParticleSum::set_params(const std::vector<ParamValue>& params) {
       if (given.truth && field.name == given.name && !field.type.starts_with("bool"))
         throw UsageError(
             fmt::format("--param {}: only a bool is true or false, and it is of type {}", given.name, field.type));
+      if (field.name == given.name) check_rows(given, field.type);
     }
     state_->sum.set(given.name, given.values);
     for (ParamValue& known : state_->params)

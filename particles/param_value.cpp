@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <optional>
+#include <utility>
 
 #include "particles/numbers.h"
 #include "particles/particle_files.h"
@@ -21,7 +22,9 @@ ParamValue parse_param(std::string_view text) {
   if (text[equals + 1] == '@') {
     if (equals + 2 == text.size())
       throw UsageError(fmt::format("--param: '{}' names no file: write {}=@FILE", text, param.name));
-    param.values = read_numbers(std::string(text.substr(equals + 2)));
+    NumberRows numbers = read_numbers(std::string(text.substr(equals + 2)));
+    param.values = std::move(numbers.values);
+    param.rows = numbers.rows;
     return param;
   }
   for (const std::string_view word : split(text.substr(equals + 1), ',')) {
@@ -32,6 +35,25 @@ ParamValue parse_param(std::string_view text) {
     param.values.push_back(*value);
   }
   return param;
+}
+
+void check_rows(const ParamValue& param, const std::string& type) {
+  // Lengths of axes: "vec2[2][3]" has 2, 3 and 2.
+  std::vector<std::int64_t> axes;
+  for (std::size_t at = type.find('['); at != std::string::npos; at = type.find('[', at + 1))
+    axes.push_back(std::stoll(type.substr(at + 1)));
+  if (type.starts_with("vec")) axes.push_back(type[3] - '0');
+  if (param.rows == 0 || axes.size() < 2) return;
+  const std::int64_t count = std::int64_t(param.values.size()), row = count / param.rows;
+  bool ends_with_an_axis = row == 1;
+  std::int64_t numbers = 1;  // of the last axes
+  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+    numbers *= *axis;
+    ends_with_an_axis = ends_with_an_axis || row == numbers;
+  }
+  if (numbers == count && !ends_with_an_axis)
+    throw UsageError(fmt::format("--param {}: it is a {}, with rows of {}; the file has {} rows of {}", param.name,
+                                 type, axes.back(), param.rows, row));
 }
 
 std::vector<ParamValue> parse_params(const std::vector<std::string>& texts) {

@@ -265,7 +265,7 @@ void check_writable(const std::string& path, const WriteOptions& options) {
   if (path != "-") check_replaceable(path, options.force);
 }
 
-std::vector<double> read_numbers(const std::string& path) {
+NumberRows read_numbers(const std::string& path) {
   const ParticleTable table = read_particles(path);
   std::vector<ParticleColumn> columns;
   for (const ParticleColumn& column : table.columns) columns.push_back(convert(column, ElementType::Double));
@@ -275,7 +275,7 @@ std::vector<double> read_numbers(const std::string& path) {
       const double* const first = std::get<std::vector<double>>(column.data).data() + row * column.components;
       numbers.insert(numbers.end(), first, first + column.components);
     }
-  return numbers;
+  return {std::move(numbers), table.rows};
 }
 
 std::string particle_file_of(const std::string& path) {

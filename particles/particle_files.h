@@ -45,7 +45,11 @@ struct WriteOptions {
 ParticleTable read_particles(const std::string& path, const ReadOptions& options = {});
 
 // All numbers of a file, row by row. Throws FileError.
-std::vector<double> read_numbers(const std::string& path);
+struct NumberRows {
+  std::vector<double> values;
+  std::int64_t rows = 0;
+};
+NumberRows read_numbers(const std::string& path);
 
 // The whole file appears at once, or not at all. The table's attributes are recorded in it, except in .npy, which
 // has no place for them. Throws FileError.

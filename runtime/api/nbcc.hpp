@@ -13,6 +13,7 @@
 // The inline namespace keeps these names apart, for the linker, from those inside of nbcc.
 #pragma once
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -258,6 +259,15 @@ class Sum {
 
   // A param: one value, or one per component.
   Sum& set(const std::string& param, double value) { return set(param, std::span<const double>(&value, 1)); }
+  // A truth value, which only a bool takes.
+  template <std::same_as<bool> Truth>
+  Sum& set(const std::string& param, Truth value) {
+    const Field* const known = find(param);
+    if (known && known->role == NBCC_PARAM && !known->type.starts_with("bool"))
+      throw Error(NBCC_ERROR_USAGE,
+                  "param '" + param + "' is of type " + known->type + ": only a bool is true or false");
+    return set(param, value ? 1.0 : 0.0);
+  }
   Sum& set(const std::string& param, std::span<const double> values) {
     return call(nbcc_sum_set_param, param.c_str(), values.data(), int(values.size()));
   }

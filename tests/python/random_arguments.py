@@ -159,6 +159,42 @@ def _wrong_shape(random, shape):
     return _any(random, choices)
 
 
+def random_output(random, rows, shape):
+    """An array for a real output, all 7; numbers: whether it can be written."""
+    whole = (rows, *shape)
+    form = random.random()
+    if form < 0.6:
+        value, layout = _laid_out(random, np.full(whole, 7, _any(random, ("float32", "float64"))))
+        return Given(value, value.flags.writeable, f"{value.dtype} {layout}")
+    if form < 0.7:
+        dtype = _other_order(_any(random, ("float32", "float64")))
+        return Given(np.full(whole, 7, dtype), False, f"{dtype}")
+    if form < 0.85:
+        name = _any(random, OTHERS + ("int32", "int64"))
+        return Given(_as_other(np.full(whole, 7.0), name), False, name)
+    if form < 0.9:
+        return Given(np.full(whole, 7.0).tolist(), False, "list")
+    wrong = _wrong_shape(random, whole)
+    return Given(np.full(wrong, 7.0), False, f"shape {wrong}")
+
+
+def as_tensor(random, torch, value):
+    """The array as a tensor of PyTorch's, in one of the ways that its memory may say the same."""
+    made = torch.from_numpy(np.ascontiguousarray(value).reshape(value.shape))
+    form = _any(random, ["plain", "transposed", "negative", "expanded", "with_stride"])
+    if form == "transposed" and made.ndim == 2:
+        return made.T.contiguous().T
+    if form == "negative" and made.is_floating_point():
+        negated = torch.complex(torch.zeros_like(made), -made).conj().imag
+        assert negated.is_neg()
+        return negated
+    if form == "expanded" and made.ndim == 0:
+        return made.expand(1, 1)
+    if form == "with_stride" and made.ndim > 0:
+        return torch.repeat_interleave(made, 2, 0)[::2]
+    return made
+
+
 def param_shapes(declared):
     """Shapes that say the same as the declared one, and others of as many numbers that do not."""
     same = [declared, (int(np.prod(declared)),), (1, *declared)] if declared else [(), (1,), (1, 1)]

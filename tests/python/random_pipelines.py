@@ -18,7 +18,7 @@ FINISHES = ["sqrt({o} * {o} + 0.3)", "{o} * {o}", "{o} * {a} + {q}", "exp(-{o} *
 class RandomPipeline:
     """text, fields by name, and whether i and j are one set. Arguments by position."""
 
-    def __init__(self, seed, table_in_finish=False):
+    def __init__(self, seed):
         self.random = np.random.default_rng(seed)
         self.one_set = self._coin(0.6)
         self.is_paired = self.one_set or self._coin(0.5)
@@ -27,7 +27,7 @@ class RandomPipeline:
         self.widths = [self._any([1, 1, 2, 3]) for _ in self.outputs]
         self.finishes = [self._coin(0.7) for _ in self.outputs]
         self.has_finish = self._coin(0.7)
-        self.table_in_finish = table_in_finish
+        self.table_in_finish = self.has_finish and self._coin(0.4)  # read at an index known at run time only
         self.text = self._text()
 
     def _coin(self, chance):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nbcc
-from random_arguments import random_array, random_param
+from random_arguments import as_tensor, random_array, random_output, random_param
 
 # Each number of each input and param has a weight of its own in the outputs, so that none can be taken for another.
 TEXT = """
@@ -77,3 +77,38 @@ def test_random_arguments(sums, seed):
         else:
             numbers[name] = one.numbers
             check(sums, given, numbers, f"{name}: {one.what}")
+
+
+OUTPUTS = {"of_i": (), "of_j": (2,), "of_params": (8,)}
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_random_outputs(sums, seed):
+    random = np.random.default_rng(seed)
+    for _ in range(40):
+        numbers = plain(random)
+        wanted = dict(zip(OUTPUTS, expected(numbers)))
+        out = {name: random_output(random, NI, shape) for name, shape in OUTPUTS.items()}
+        accumulate = bool(random.integers(2))
+        before = {name: np.array(one.value) for name, one in out.items()}
+        given = {name: one.value for name, one in out.items()}
+        bad = [name for name, one in out.items() if not one.numbers]
+        if bad:
+            with pytest.raises((TypeError, ValueError), match="|".join(f"'{name}'" for name in bad)):
+                pytest.fail(f"{out} were taken: {sums(**numbers, out=given, accumulate=accumulate)}")
+            assert all(np.array_equal(before[name], given[name]) for name in out), "written by a call that raised"
+            continue
+        sums(**numbers, out=given, accumulate=accumulate)
+        for name, one in out.items():
+            assert np.array_equal(one.value, (wanted[name] + 7 * accumulate).astype(one.value.dtype)), one.what
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_random_tensors_of_pytorch(sums, seed):
+    torch = pytest.importorskip("torch")
+    random = np.random.default_rng(seed)
+    for _ in range(20):
+        numbers = plain(random)
+        given = {name: as_tensor(random, torch, np.asarray(value)) for name, value in numbers.items()}
+        for got, wanted in zip(sums(**given), expected(numbers)):
+            assert np.array_equal(got.numpy(), wanted), given

@@ -118,6 +118,8 @@ TEST(CApi, ErrorsNameTheField) {
   nbcc::Sum sum = pair.sum(pipeline);
   EXPECT_EQ(message([&] { sum.set("mass", 1.0); }, NBCC_ERROR_USAGE),
             "pipeline 'fake' has no field 'mass'; its fields are xi, xj, mj, eps2, g, acc, pot, near, seen");
+  EXPECT_EQ(message([&] { sum.set("eps2", true); }, NBCC_ERROR_USAGE),
+            "param 'eps2' is of type real: only a bool is true or false");
   EXPECT_EQ(message([&] { nbcc::Sum(pipeline).run(); }, NBCC_ERROR_USAGE),
             "input_i 'xi' of pipeline 'fake' is not bound to an array");
   EXPECT_EQ(message([&] { sum.bind("xi", pair.m); }, NBCC_ERROR_USAGE),

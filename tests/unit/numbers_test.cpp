@@ -43,5 +43,23 @@ TEST(Numbers, ParamsHaveOneValueOrSeveral) {
   }
 }
 
+TEST(Numbers, RowsOfAFileAreThoseOfTheParam) {
+  const auto refused = [](const std::string& type, std::int64_t rows, std::size_t count) {
+    try {
+      check_rows({"t", std::vector<double>(count), false, rows}, type);
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refused("real[2][3]", 3, 6), "--param t: it is a real[2][3], with rows of 3; the file has 3 rows of 2");
+  for (const std::int64_t rows : {1, 2, 6, 0}) EXPECT_EQ(refused("real[2][3]", rows, 6), "") << rows;
+  for (const std::int64_t rows : {1, 2, 3, 6}) EXPECT_EQ(refused("real[6]", rows, 6), "") << rows;
+  EXPECT_NE(refused("vec3[2]", 3, 6), "");
+  EXPECT_EQ(refused("vec2[2][3]", 2, 12) + refused("vec2[2][3]", 6, 12), "");
+  EXPECT_NE(refused("vec2[2][3]", 3, 12), "");
+  EXPECT_EQ(refused("real[2][3]", 4, 8), "");  // another number is the library's to refuse
+}
+
 }  // namespace
 }  // namespace nbcc::test
