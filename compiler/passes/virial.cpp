@@ -3,7 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <utility>
+#include <vector>
+
+#include "compiler/passes/pair_displacement.h"
 
 namespace nbcc {
 namespace {
@@ -44,6 +48,17 @@ bool is_sum_of_pairs(const Pipeline& pipeline, const Field& force) {
   return true;
 }
 
+std::array<NodeId, 3> differences_of(Pipeline& pipeline, const Field& force, const Field& at_i, const Field& at_j) {
+  std::vector<NodeId> values;
+  for (int c = force.first; c < force.first + 3; ++c)
+    if (const NodeId value = pipeline.contributions[std::size_t(c)].value; value != kNone) values.push_back(value);
+  try {
+    return pair_displacement(pipeline.pair, values, at_i, at_j);
+  } catch (const UnclearDisplacement& unclear) {
+    throw NoVirial{fmt::format("pipeline '{}' has no virial: '{}' {}", pipeline.name, force.name, unclear.message)};
+  }
+}
+
 }  // namespace
 
 Pipeline with_virial(const Pipeline& pipeline, const VirialChoice& choice) {
@@ -59,14 +74,14 @@ Pipeline with_virial(const Pipeline& pipeline, const VirialChoice& choice) {
   made.fields.push_back(virial);
 
   Graph& graph = made.pair;
+  const std::array<NodeId, 3> differences = differences_of(made, force, at_i, at_j);
   const NodeId half = graph.constant(-0.5, Type::Real);  // of x_j - x_i, the difference that texts mostly have already
   constexpr std::pair<int, int> kComponents[] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
   for (int k = 0; k < 6; ++k) {
     const auto [a, b] = kComponents[k];
-    const NodeId to = graph.leaf(Op::InputJ, at_j.first + a, at_j.type);
-    const NodeId difference = graph.binary(Op::Sub, to, graph.leaf(Op::InputI, at_i.first + a, at_i.type));
     Contribution term = made.contributions[std::size_t(force.first + b)];
-    if (term.value != kNone) term.value = graph.binary(Op::Mul, graph.binary(Op::Mul, half, difference), term.value);
+    if (term.value != kNone)
+      term.value = graph.binary(Op::Mul, graph.binary(Op::Mul, half, differences[std::size_t(a)]), term.value);
     made.contributions.push_back(term);
     if (!made.finished.empty()) made.finished.push_back(made.finish.leaf(Op::Output, virial.first + k, virial.type));
   }

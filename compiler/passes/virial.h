@@ -19,8 +19,8 @@ struct VirialChoice {
 
 // The pipeline with an output FORCE_virial[6] besides: half of (x_i - x_j)_a f_b, summed over the j of each i, for ab =
 // xx, yy, zz, xy, xz, yz, where f is what the pair adds to the force on i. With each pair seen from both of its ends
-// the sum over all i is that over pairs. The difference is that of the places as they are: of a periodic box the j are
-// copies that stand where they act. Throws NoVirial.
+// the sum over all i is that over pairs. The difference is the one that the force is made of (pair_displacement.h): in
+// a box or cell its nearest image, else that of the positions as they are. Throws NoVirial.
 Pipeline with_virial(const Pipeline& pipeline, const VirialChoice& choice);
 
 }  // namespace nbcc

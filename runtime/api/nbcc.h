@@ -206,8 +206,10 @@ NBCC_API nbcc_status nbcc_adjoint_text(const char* text, const char* name, nbcc_
 /* The pipeline with the virial of a force besides: an output FORCE_virial of six numbers, half of (x_i - x_j)_a f_b
  * summed over the j of each i, for ab = xx, yy, zz, xy, xz, yz, where f is what a pair adds to the force on i. The sum
  * over all i is that over pairs where each is seen from both ends with opposite forces. force: an output(sum) of type
- * vec3 that finish() leaves alone; place_i, place_j: inputs of type vec3, of which the difference is taken as it is,
- * without a periodic box. NBCC_ERROR_USAGE for what has none. The diagnostics are the warnings of the text. */
+ * vec3 that finish() leaves alone; place_i, place_j: inputs of type vec3, of which the difference is taken as the
+ * force is made of it: in a periodic box or cell its nearest image. NBCC_ERROR_USAGE for what has none, and where the
+ * text takes images of the difference that are not known as nearest ones. The diagnostics are the warnings of the text.
+ */
 NBCC_API nbcc_status nbcc_virial_text(const char* text, const char* name, const char* force, const char* place_i,
                                       const char* place_j, nbcc_report** report, nbcc_error** error); /* [jit] */
 NBCC_API const char* nbcc_report_text(const nbcc_report* report);     /* [jit] "" for a null pointer */

@@ -278,3 +278,22 @@ def test_bound_j_of_temporary_arrays(gravity):
         garbage = [np.full(6, 1e30) for _ in range(100)]
         Gravity(other, [[0.0, 0, 0], [1, 0, 0]], [1, 2]).check(*bound(other))
         del garbage
+
+
+def test_the_virial_of_a_pair_across_the_face_of_a_box():
+    lj = nbcc.compile(
+        source="""
+input_i vec3 xi; input_j vec3 xj; param vec3 box = vec3(10, 10, 10); output(sum) vec3 force;
+vec3 dx = nearest_image(xj - xi, box); real r2 = dot(dx, dx);
+skip_if(i_index == j_index || r2 >= 6.25);
+real s6 = 1.0 / (r2 * r2 * r2);
+force -= 24.0 * s6 * (2.0 * s6 - 1.0) / r2 * dx;
+""",
+        precision="double",
+    )
+    x = np.array([[0.4, 5, 5], [9.2, 5, 5]])
+    across = lj.virial()(x, x).force_virial.sum(0)
+    inside = lj.virial()(x + [3.0, 0, 0], x + [3.0, 0, 0] - [[0, 0, 0], [10, 0, 0]]).force_virial.sum(0)
+    s6 = 1.2**-6
+    assert np.allclose(across, [24 * s6 * (2 * s6 - 1), 0, 0, 0, 0, 0], rtol=1e-12, atol=1e-12)
+    assert np.allclose(across, inside, rtol=1e-12, atol=1e-12)

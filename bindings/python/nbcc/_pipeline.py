@@ -82,8 +82,9 @@ class Pipeline(Caller):
         sum over all i is that over pairs where each is seen from both ends.
 
         force: an output(sum) of type vec3 that finish() leaves alone. places: an input of i and one of j, of type vec3,
-            of which the difference is taken as it is, without a periodic box. `.text` is the new text. Raises UsageError
-            for what has no virial.
+            of which the difference is taken as the force is made of it: in a periodic box its nearest image. `.text` is
+            the new text. Raises UsageError for what has no virial, and where the text takes images in a way that is not
+            known as a nearest image.
         """
         family = self._family
         text = virial_text(family.text, self.filename, force, places)

@@ -1,0 +1,187 @@
+// One door: pair_displacement(). Images are known as displacement.h knows them; what else takes a difference of
+// positions to another by whole periods (rounding, a selection) is refused.
+#include "compiler/passes/pair_displacement.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "compiler/passes/derivative.h"
+#include "compiler/passes/displacement.h"
+#include "compiler/passes/passes.h"
+
+namespace nbcc {
+namespace {
+
+// How a node depends on the two positions.
+enum class Degree : std::uint8_t { None, Linear, Other };
+
+class Search {
+ public:
+  Search(Graph& graph, const Field& at_i, const Field& at_j) : graph_(graph), at_i_(at_i), at_j_(at_j) {
+    for (int a = 0; a < 3; ++a) {
+      places_.push_back(graph.leaf(Op::InputI, at_i.first + a, at_i.type));
+      places_.push_back(graph.leaf(Op::InputJ, at_j.first + a, at_j.type));
+    }
+  }
+
+  std::array<NodeId, 3> run(std::span<const NodeId> values) {
+    find_degrees();
+    std::vector<NodeId> open(values.begin(), values.end());
+    std::vector<bool> is_seen(degrees_.size());
+    while (!open.empty()) {
+      const NodeId id = open.back();
+      open.pop_back();
+      if (is_seen[std::size_t(id)] || degrees_[std::size_t(id)] == Degree::None) continue;
+      is_seen[std::size_t(id)] = true;
+      if (note_image(id)) continue;
+      const auto place = std::ranges::find(places_, id);
+      if (place != places_.end()) is_plain_[std::size_t(place - places_.begin()) / 2] = true;
+      refuse_unknown_image(id);
+      const Node n = graph_[id];
+      for (int k = 0; k < arity(n.op); ++k)
+        if (graph_[n.args[std::size_t(k)]].type != Type::Bool) open.push_back(n.args[std::size_t(k)]);
+    }
+    return {component(0), component(1), component(2)};
+  }
+
+ private:
+  struct Image {
+    NodeId node = kNone, slope = kNone;  // the node is slope times the displacement
+    NodeId length = kNone, cell = kNone;
+  };
+
+  std::string names() const { return fmt::format("'{}' and '{}'", at_i_.name, at_j_.name); }
+
+  void find_degrees() {
+    const NodeId size = graph_.size();
+    degrees_.resize(std::size_t(size), Degree::None);
+    for (NodeId id = 0; id < size; ++id) {
+      const Node& n = graph_[id];
+      Degree& degree = degrees_[std::size_t(id)];
+      if (std::ranges::find(places_, id) != places_.end()) degree = Degree::Linear;
+      int dependent = 0;
+      for (int k = 0; k < arity(n.op); ++k) {
+        const Degree of_arg = degrees_[std::size_t(n.args[std::size_t(k)])];
+        dependent += of_arg != Degree::None;
+        degree = std::max(degree, of_arg);
+      }
+      if (dependent == 0) continue;
+      const bool is_product = n.op == Op::Mul || n.op == Op::Div || n.op == Op::Fma;
+      const bool is_sum = n.op == Op::Add || n.op == Op::Sub || n.op == Op::Neg || n.op == Op::Vector ||
+                          n.op == Op::X || n.op == Op::Y || n.op == Op::Z || n.op == Op::Select ||
+                          (n.op == Op::Cast && is_floating(n.type));
+      const auto depends = [&](int k) { return degrees_[std::size_t(n.args[std::size_t(k)])] != Degree::None; };
+      const bool is_linear = is_sum || (is_product && !(depends(0) && depends(1)) && !(n.op == Op::Div && depends(1)));
+      if (!is_linear) degree = Degree::Other;
+    }
+  }
+
+  Degree degree(NodeId id) const {
+    return std::size_t(id) < degrees_.size() ? degrees_[std::size_t(id)] : Degree::Other;
+  }
+
+  // d(node)/d(positions), kNone where it does not depend on one; in the order of places_.
+  std::vector<NodeId> slopes(NodeId id) { return gradient(graph_, id, places_); }
+
+  bool note_image(NodeId id) {
+    if (!is_floating(graph_[id].type) || graph_[id].binding != Binding::Pair) return false;
+    const std::optional<Axis> axis = read_axis(graph_, id);
+    if (!axis || (axis->length == kNone && axis->cell == kNone)) return false;
+    const std::vector<NodeId> of_i = slopes(axis->of_i), of_j = slopes(axis->of_j), of_node = slopes(id);
+    for (std::size_t a = 0; a < 3; ++a) {
+      const std::size_t i = 2 * a, j = 2 * a + 1;
+      if (of_j[j] == kNone) continue;
+      bool is_of_one_axis = of_i[i] == of_j[j] && of_node[j] != kNone && graph_[of_node[j]].binding <= Binding::Param;
+      for (std::size_t k = 0; k < places_.size(); ++k)
+        if (k != i && k != j && (of_i[k] != kNone || of_j[k] != kNone)) is_of_one_axis = false;
+      if (!is_of_one_axis) return false;
+      add(a, {id, of_node[j], axis->length, axis->cell});
+      return true;
+    }
+    return false;
+  }
+
+  void add(std::size_t a, const Image& image) {
+    std::optional<Image>& known = images_[a];
+    if (known && (known->cell != image.cell || period(*known) != period(image)))
+      throw UnclearDisplacement{fmt::format("takes nearest images of {} in different boxes", names())};
+    if (!known) known = image;
+  }
+
+  // In units of the positions.
+  NodeId period(const Image& image) {
+    if (image.length == kNone) return kNone;
+    const NodeId length = make_folded(graph_, Op::Div, image.length, image.slope);
+    const Node n = graph_[length];  // the sign of a period says nothing
+    return n.op == Op::Neg ? n.args[0] : length;
+  }
+
+  void refuse_unknown_image(NodeId id) const {
+    const Node& n = graph_[id];
+    const auto is_linear = [&](int k) { return degree(n.args[std::size_t(k)]) == Degree::Linear; };
+    bool is_image = false;
+    switch (n.op) {
+      case Op::Rint:
+      case Op::Round:
+      case Op::Floor:
+      case Op::Ceil:
+      case Op::Trunc:
+      case Op::Fmod:
+      case Op::Image:
+        is_image = is_linear(0);
+        break;
+      case Op::Cast:
+        is_image = is_linear(0) && is_integral(n.type);
+        break;
+      case Op::Select:
+        is_image = degree(n.args[0]) != Degree::None && is_linear(1) && is_linear(2) && n.args[1] != n.args[2] &&
+                   !is_negative_of(n.args[1], n.args[2]);
+        break;
+      default:
+        break;
+    }
+    if (is_image)
+      throw UnclearDisplacement{
+          fmt::format("takes images of the difference of {} in a way that is not known as a nearest image; "
+                      "write nearest_image()",
+                      names())};
+  }
+
+  // |x| by a selection is no image.
+  bool is_negative_of(NodeId a, NodeId b) const {
+    const Node &x = graph_[a], &y = graph_[b];
+    return (x.op == Op::Neg && x.args[0] == b) || (y.op == Op::Neg && y.args[0] == a);
+  }
+
+  NodeId component(std::size_t a) {
+    const std::optional<Image>& image = images_[a];
+    if (!image) return graph_.binary(Op::Sub, places_[2 * a + 1], places_[2 * a]);
+    if (is_plain_[a])
+      throw UnclearDisplacement{
+          fmt::format("takes the nearest image of the difference of {} in some terms of the "
+                      "force, and the positions as they are in others",
+                      names())};
+    if (graph_.is_constant(image->slope, 1)) return image->node;
+    if (graph_.is_constant(image->slope, -1)) return make_folded(graph_, Op::Neg, image->node);
+    return make_folded(graph_, Op::Div, image->node, image->slope);
+  }
+
+  Graph& graph_;
+  const Field &at_i_, &at_j_;
+  std::vector<NodeId> places_;  // x of i, x of j, y of i ...
+  std::vector<Degree> degrees_;
+  std::array<std::optional<Image>, 3> images_;
+  std::array<bool, 3> is_plain_{};
+};
+
+}  // namespace
+
+std::array<NodeId, 3> pair_displacement(Graph& graph, std::span<const NodeId> values, const Field& at_i,
+                                        const Field& at_j) {
+  return Search(graph, at_i, at_j).run(values);
+}
+
+}  // namespace nbcc
