@@ -167,7 +167,11 @@ const Field* Pipeline::find(std::string_view field) const {
 std::string component_name(const FieldShape& field, int component) {
   const int k = component - field.first;
   std::string result = field.name;
-  if (field.length > 0) result += fmt::format("[{}]", k / field.width);
+  const int element = k / field.width;
+  if (field.columns > 0)
+    result += fmt::format("[{}][{}]", element / field.columns, element % field.columns);
+  else if (field.length > 0)
+    result += fmt::format("[{}]", element);
   if (field.width > 1) result += fmt::format(".{}", "xyzw"[k % field.width]);
   return result;
 }

@@ -86,6 +86,24 @@ const std::vector<MathFunction> kFunctions{
     {"abs({})", -24, 24, 1, 0, 24},
 };
 
+// Powers of a base within [0.5, 2.01] that are NaN where it is negative, and such as are not: texts and bounds.
+const std::vector<MathFunction> kRoots{{"sqrt({0})", 0, 0, 0, 0.7, 1.5},
+                                       {"rsqrt({0})", 0, 0, 0, 0.7, 1.5},
+                                       {"(1.0 / sqrt({0}))", 0, 0, 0, 0.7, 1.5, 4},
+                                       {"sqrt(sqrt({0}))", 0, 0, 0, 0.8, 1.2, 4},
+                                       {"pow({0}, 1.5)", 0, 0, 0, 0.3, 2.9, 8},
+                                       {"pow({0}, -2.5)", 0, 0, 0, 0.1, 5.7, 8},
+                                       {"({0} * sqrt({0}))", 0, 0, 0, 0.3, 2.9, 4},
+                                       {"(sqrt({0}) * sqrt({0}))", 0, 0, 0, 0.5, 2.1, 4},
+                                       {"(rsqrt({0}) * rsqrt({0}))", 0, 0, 0, 0.4, 2, 4}};
+const std::vector<MathFunction> kWholePowers{{"{0}", 0, 0, 0, -2.1, 2.1, 0},
+                                             {"(1.0 / {0})", 0, 0, 0, -2, 2},
+                                             {"(1.0 / ({0} * {0}))", 0, 0, 0, 0.2, 4, 4},
+                                             {"(1.0 / ({0} * {0} * {0}))", 0, 0, 0, -8, 8, 6},
+                                             {"pow({0}, -2.0)", 0, 0, 0, 0.2, 4, 8},
+                                             {"pow({0}, -3.0)", 0, 0, 0, -8, 8, 8},
+                                             {"pow({0}, 2.0)", 0, 0, 0, 0.2, 4.1, 8}};
+
 }  // namespace
 
 std::string number(double value) {
@@ -173,7 +191,8 @@ Bounded ExpressionAuthor::try_scalar(int depth) {
   const int kind = random_.below(100);
   if (kind < 32) return arithmetic(depth);
   if (kind < 45) return idiom(depth);
-  if (kind < 65) return function(depth);
+  if (kind < 53) return guarded_powers();
+  if (kind < 67) return function(depth);
   if (kind < 80) return choice(depth);
   if (kind < 92) return of_vectors(depth);
   return call(1, depth);
@@ -246,6 +265,37 @@ Bounded ExpressionAuthor::function(int depth) {
   const Bounded x = within(scalar(depth), f.from, f.to);
   const double size = std::max(-f.low, f.high);
   return {fmt::format(fmt::runtime(f.format), x.text), f.low, f.high, f.slope * x.error + f.ulp * size};
+}
+
+// A root of a base that may be negative, where it is not, and whole powers where it is.
+Bounded ExpressionAuthor::guarded_powers() {
+  const std::string x = random_.pick(scope_.signed_bases);
+  const auto power = [&](const std::vector<MathFunction>& forms) {
+    const MathFunction& f = random_.pick(forms);
+    const double size = std::max(-f.low, f.high);
+    return Bounded{fmt::format(fmt::runtime(f.format), x), f.low, f.high, f.ulp * size};
+  };
+  const Bounded above = power(random_.chance(70) ? kRoots : kWholePowers), below = power(kWholePowers);
+  const Bounded between = literal(random_.between(-16, 16) / 8.0);
+  Bounded result = either(either(above, below), between);
+  switch (random_.below(4)) {
+    case 0:
+      result.text =
+          fmt::format("({0} > 0.5 ? {1} : ({0} < -0.5 ? {2} : {3}))", x, above.text, below.text, between.text);
+      return result;
+    case 1:
+      result.text =
+          fmt::format("(fabs({0}) <= 0.5 ? {3} : ({0} >= 0.0 ? {1} : {2}))", x, above.text, below.text, between.text);
+      return result;
+    case 2:
+      result.text =
+          fmt::format("(!({0} <= 0.5) ? {1} : select({0} < -0.5, {2}, {3}))", x, above.text, below.text, between.text);
+      return result;
+    default:
+      // False where the power is NaN.
+      result.text = fmt::format("({0} >= -8.0 ? {1} : {2})", power(kRoots).text, literal(1.25).text, between.text);
+      return result;
+  }
 }
 
 Bounded ExpressionAuthor::choice(int depth) {

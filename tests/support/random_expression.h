@@ -34,8 +34,10 @@ struct Scope {
   std::vector<std::string> differences;  // of two inputs: exact
   std::vector<std::string> raw_vectors;  // of `width`, exact
   std::vector<std::string> vector_differences;
-  std::vector<std::string> integers;    // int expressions within [-16, 16]
-  std::vector<std::string> conditions;  // bool variables
+  std::vector<std::string> signed_bases;  // of either sign and never 0, within [-2.01, 2.01], exact
+  std::vector<std::string> integers;      // int expressions within [-16, 16]
+  std::vector<std::string> of_i;          // elements of tables that finish() can read, within [-1, 1]
+  std::vector<std::string> conditions;    // bool variables
   std::vector<Local> locals;
   std::vector<HelperFunction> functions;
 };
@@ -70,6 +72,7 @@ class ExpressionAuthor {
   Bounded arithmetic(int depth);
   Bounded idiom(int depth);
   Bounded function(int depth);
+  Bounded guarded_powers();
   Bounded choice(int depth);
   Bounded of_vectors(int depth);
   Bounded call(int width, int depth);

@@ -18,6 +18,9 @@ void FieldAuthor::inputs() {
   scope_.vector_differences = {"(aj - ai)", "(ai - aj)"};
   scope_.raw = {"bi", "bj", "ai.x", "aj.y"};
   scope_.differences = {"(bj - bi)", "(bi - bj)", "(aj.x - ai.y)", "(bi - aj.x)"};
+  // Half a step beside the grid of the inputs.
+  for (int n = random_.between(1, 2); n > 0; --n)
+    scope_.signed_bases.push_back(fmt::format("({} + 0.00048828125)", random_.pick(scope_.differences)));
   scope_.integers = {"int(bj * 3.0 + 8.1)", "int(j_index % 7)", "int(i_index % 5)"};
   optional_inputs();
 }
@@ -58,6 +61,9 @@ void FieldAuthor::tables() {
   text_.line("param real tab[{}] = {};", count, random_numbers(random_, count));
   text_.line("param real rows[2][{0}] = {{{1}, {2}}};", columns, random_numbers(random_, columns),
              random_numbers(random_, columns));
+  // By numbers of i alone, for finish().
+  scope_.of_i = {"tab[1]", "tab[int(i_index % 7)]", "tab[int(bi * 3.0) + 1]", "rows[1][0]",
+                 "rows[int(i_index % 3)][0]"};
   for (int n = 0; n < 2; ++n) {
     scope_.raw.push_back(fmt::format("tab[{}]", random_.pick(scope_.integers)));
     scope_.raw.push_back(fmt::format("rows[{}][{}]", random_.pick(scope_.integers), random_.pick(scope_.integers)));

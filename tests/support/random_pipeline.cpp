@@ -370,6 +370,8 @@ class PipelineAuthor {
     const bool scalar = output.width == 1 && output.type == "real";
     if (scalar && !counts.empty() && random_.chance(60)) {
       text_.line("{0} = {0} + 0.001 * real({1});", output.name, random_.pick(counts));
+    } else if (output.type != "double" && !scope_.of_i.empty() && random_.chance(40)) {
+      text_.line("{0} = (1.5 + 0.5 * {1}) * {0};", output.name, random_.pick(scope_.of_i));
     } else if (scalar && random_.chance(40)) {
       text_.line("{0} = sqrt(fabs({0}) + 1.0);", output.name);
     } else if (scalar && random_.chance(40)) {

@@ -126,7 +126,8 @@ TEST(Image, AnotherVersionIsNamed) {
 
 void nothing() {}
 nbcc_image_kernel kernel_for(const char* isa) {
-  return {isa, nothing, nothing, nothing, nothing, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nothing, nothing};
+  return {isa,     nothing, nothing, nothing, nothing, nullptr, nullptr,
+          nullptr, nullptr, nullptr, nullptr, nullptr, nothing, nothing};
 }
 
 std::string target_taken(Isa device_isa, const std::vector<nbcc_image_kernel>& kernels) {

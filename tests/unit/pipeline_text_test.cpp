@@ -107,9 +107,10 @@ TEST(pipeline_text, of_random_pipelines_computes_the_same_bits) {
 
 TEST(pipeline_text, is_what_was_written) {
   for (const char* text :
-       {"o += mj / (xj.x * xj.y) - (p - mj) * -xi.y;\n", "skip_if(i_index == j_index);\no -= 2.0;\n",
-        "real t0 = mj + 1.0;\no += t0 * t0;\n", "if (mj < p && kj != 3) {\n  o -= xj.x;\n}\n",
-        "o += double(mj) * dj;\n", "o += tab[kj] + rows[ki][kj] * rows[1][kj] - places[ki].y * tab[2];\n",
+       {"o += rows[1][2] * mj - rows[0][1];\n", "o += mj / (xj.x * xj.y) - (p - mj) * -xi.y;\n",
+        "skip_if(i_index == j_index);\no -= 2.0;\n", "real t0 = mj + 1.0;\no += t0 * t0;\n",
+        "if (mj < p && kj != 3) {\n  o -= xj.x;\n}\n", "o += double(mj) * dj;\n",
+        "o += tab[kj] + rows[ki][kj] * rows[1][kj] - places[ki].y * tab[2];\n",
         "o += marks[kj] && !marks[ki] ? mj : p;\n",
         "o += spline(tab, mj) + table(rows[ki], mj) - table(places, mj).z;\n", "if (on) {\n  o += mj;\n}\n",
         "o += nearest_image(mj, 4.0) + nearest_image(xj.x, p);\n", "o += on ? pi : -0.0;\n",

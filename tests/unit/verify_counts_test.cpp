@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -86,28 +87,36 @@ std::string random_places(RandomSource& random) {
   return text;
 }
 
-std::vector<double> numbers_of(const Shell& shell, const std::string& name, const std::string& precision) {
+// The results of a run in this precision.
+ParticleTable results_of(const Shell& shell, const std::string& precision) {
   EXPECT_EQ(shell.nbcc("run counts.pipe --i places.txt --force -o out.npz --precision " + precision).code, 0);
-  const ParticleTable table = read_particles(shell.path("out.npz"));
-  return std::get<std::vector<double>>(convert(*table.find(name), ElementType::Double).data);
+  return read_particles(shell.path("out.npz"));
+}
+
+std::vector<double> numbers_of(const ParticleTable& results, const std::string& name) {
+  return std::get<std::vector<double>>(convert(*results.find(name), ElementType::Double).data);
 }
 
 TEST(VerifyCounts, SaysWhatRoundingDecides) {
   const Shell shell;
   int differing = 0;
-  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomSource random(seed);
     const std::string text = shell.write("counts.pipe", random_counts(random));
     shell.write("places.txt", random_places(random));
-    for (const std::string precision : {"single", "mixed", "double"}) {
+    const ParticleTable right_ones = results_of(shell, "double");
+    // The interpreter's, but for pairs that double precision does not decide.
+    std::set<std::string> known;
+    for (const std::string precision : {"double", "mixed", "single"}) {
+      const ParticleTable got_ones = results_of(shell, precision);
       const std::string words = "verify counts.pipe --i places.txt --precision " + precision;
       const Outcome told = shell.nbcc(words), object = shell.nbcc(words + " --json");
       ASSERT_EQ(told.code, 0) << shell.read("counts.pipe") << precision << "\n" << told.out << told.err;
       const json outputs = json::parse(object.out)["outputs"];
       for (const json& output : outputs) {
         const std::string name = output["output"];
-        const auto got = numbers_of(shell, name, precision), right = numbers_of(shell, name, "double");
+        const auto got = numbers_of(got_ones, name), right = numbers_of(right_ones, name);
         int differ = 0;
         double total = 0, largest = 0;
         for (std::size_t k = 0; k < got.size(); ++k) {
@@ -117,8 +126,8 @@ TEST(VerifyCounts, SaysWhatRoundingDecides) {
         }
         const std::string line = told.out.substr(told.out.find("\n" + name));
         const std::string said = line.substr(1, line.find('\n', 1) - 1);
-        if (!output.value("whole", true)) continue;
-        if (differ == 0) continue;
+        if (precision == "double" && output.value("differ", 0) == 0) known.insert(name);
+        if (!output.value("whole", true) || differ == 0 || !known.contains(name)) continue;
         ++differing;
         EXPECT_THAT(said, Not(HasSubstr("exact")));
         EXPECT_EQ(output.value("differ", 0), differ) << said;

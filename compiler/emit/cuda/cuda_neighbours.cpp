@@ -201,7 +201,8 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
                                               {"locate_j", locate.j},
                                               {"locate_packed", locate_packed(neighbourhood, plan, body)},
                                               {"extent", locate.extent},
-                                              {"get_place", get_place}});
+                                              {"get_place", get_place},
+                                              {"sentinel", body.sentinel}});
   const std::string boxes =
       fill_template("cuda_search_boxes.cuh", {{"uniform", body.uniform}, {"load_j", body.stage_j}});
   source.search_text =

@@ -61,6 +61,7 @@ class PairText {
     body.pair_j = pair_j(needed_);
     body.pair = pair();
     body.flush = flush();
+    body.sentinel = sentinel();
     if (has_prepass()) {
       body.prepass_j = pair_j(prepass_);
       body.prepass = prepass();
@@ -158,6 +159,17 @@ class PairText {
     if (spread && needs_spreading(struct_bytes(columns, side.plan.columns)))
       text += "__align__(16) int unread[4];  // so that particles read at the same time lie in different banks\n";
     return text;
+  }
+
+  // NaN, which no guard lets pass; of whole numbers 0, since they may be where an element of a table lies.
+  std::string sentinel() const {
+    std::string text;
+    for (const int column : j_members_) {
+      const Element element = plan_.j.columns[std::size_t(column)].element;
+      if (element == Element::Float) text += fmt::format("other.c{} = __uint_as_float(~0u);\n", column);
+      if (element == Element::Double) text += fmt::format("other.c{} = __longlong_as_double(-1);\n", column);
+    }
+    return text + number_of_j("other.number = ~0u;\n");
   }
 
   void declare(TemplateHoles& holes) const {

@@ -37,6 +37,7 @@ struct CudaPairBody {
   std::string load_i, stage_j;     // of one particle
   std::string prepass_j, prepass;  // of a pair behind a cutoff: the bit that it misses goes into misses[r]
   std::string pair_j, pair;        // of a j-particle, for all i of a thread; of the pair with one of them
+  std::string sentinel;            // members of the JParticle `other` that stands behind the last one
   std::string flush;               // from the terms of a tile to the sums
   CudaPairs pairs = CudaPairs::All;
   TemplateHoles structs;    // of templates/cuda_particles.cuh.in: what a pair reads and is added to
