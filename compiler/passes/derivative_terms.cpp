@@ -10,6 +10,8 @@
 namespace nbcc {
 
 namespace {
+// Far inside of single precision's range.
+bool is_moderate(double coefficient) { return std::fabs(coefficient) > 1e-30 && std::fabs(coefficient) < 1e30; }
 bool has(const Term& term, NodeId id) { return std::ranges::find(term.factors, id) != term.factors.end(); }
 }  // namespace
 
@@ -95,7 +97,12 @@ Sum Terms::times(Sum sum, double factor) {
 
 Term Terms::times(Term term, const Multiple& factor) {
   const Multiple rest = factor.node == kNone ? Multiple{} : read(factor.node);
-  term.coefficient *= factor.coefficient * rest.coefficient;
+  const double coefficient = factor.coefficient * rest.coefficient;
+  // Large constants stay apart: 3e200 (x/y) 3e200 is finite where (9e400) x/y is not.
+  if (is_moderate(term.coefficient * coefficient) || coefficient == 1 || term.coefficient == 0 || term.factors.empty())
+    term.coefficient *= coefficient;
+  else
+    term.factors.push_back(graph_.constant(coefficient, graph_[term.factors[0]].type));
   if (rest.node != kNone) term.factors.push_back(rest.node);
   return term;
 }
