@@ -211,6 +211,10 @@ class Gradient : Differentiation {
       for (Term term : adjoint.relative) add_relative(node.args[0], path, terms_.times(term, 0.5));
       return;
     }
+    if (const NodeId e = exponential_in(id); e != kNone && e != id && adjoint.plain.empty()) {
+      for (const Term& term : adjoint.relative) add_relative(e, path, term);
+      return;
+    }
     if (products_->is_logarithmic(id)) {
       Sum relative = adjoint.relative;
       if (!adjoint.plain.empty()) relative.push_back(terms_.times(terms_.joined(adjoint.plain), {1, id}));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "compiler/passes/passes.h"
 
@@ -98,12 +99,13 @@ Sum Terms::times(Sum sum, double factor) {
 Term Terms::times(Term term, const Multiple& factor) {
   const Multiple rest = factor.node == kNone ? Multiple{} : read(factor.node);
   const double coefficient = factor.coefficient * rest.coefficient;
+  const bool joins = is_moderate(term.coefficient * coefficient) || coefficient == 1 || term.coefficient == 1 ||
+                     term.coefficient == 0 || (term.factors.empty() && rest.node == kNone);
   // Large constants stay apart: 3e200 (x/y) 3e200 is finite where (9e400) x/y is not.
-  if (is_moderate(term.coefficient * coefficient) || coefficient == 1 || term.coefficient == 0 || term.factors.empty())
-    term.coefficient *= coefficient;
-  else
-    term.factors.push_back(graph_.constant(coefficient, graph_[term.factors[0]].type));
+  const double apart = joins ? 1 : term.factors.empty() ? std::exchange(term.coefficient, coefficient) : coefficient;
+  if (joins) term.coefficient *= coefficient;
   if (rest.node != kNone) term.factors.push_back(rest.node);
+  if (apart != 1) term.factors.push_back(graph_.constant(apart, graph_[term.factors[0]].type));
   return term;
 }
 

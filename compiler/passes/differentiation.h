@@ -125,13 +125,31 @@ class Differentiation {
     return false;
   }
 
+  // The exponential of a node that is one, times a factor that does not depend on the variables; else kNone.
+  NodeId exponential_in(NodeId id) const {
+    const Node& node = graph_[id];
+    if (is_variable(id) || !depends(id)) return kNone;
+    if (is_exponential(id)) return id;
+    if (node.op == Op::Neg) return exponential_in(node.args[0]);
+    if (node.op != Op::Mul && node.op != Op::Div) return kNone;
+    const auto [a, b, c] = node.args;
+    if (!depends(b)) return exponential_in(a);
+    return node.op == Op::Mul && !depends(a) ? exponential_in(b) : kNone;
+  }
+
   // One addend over the sum or difference u, as it is written, without overflow where the addend is an exponential:
   // a/u = 1/(1 + b/a). kNone: the addend is another function.
   NodeId share_of_exponential(NodeId u, int k) {
     const Node node = graph_[u];
     const NodeId own = node.args[std::size_t(k)], other = node.args[std::size_t(1 - k)];
-    if (!is_exponential(own)) return kNone;
-    const NodeId one = graph_.constant(1, node.type), ratio = terms_.make(Op::Div, other, own);
+    const NodeId exponential = exponential_in(own);
+    if (exponential == kNone) return kNone;
+    const Node e = graph_[exponential];
+    const NodeId one = graph_.constant(1, node.type);
+    // exp(-a) for 1/exp(a), so that the share can be differentiated likewise.
+    const NodeId ratio = exponential == own && e.op != Op::Cosh
+                             ? terms_.make(Op::Mul, other, terms_.make(e.op, terms_.make(Op::Neg, e.args[0])))
+                             : terms_.make(Op::Div, other, own);
     // Of a - b the shares are a/u and -b/u = 1/(1 - a/b).
     return terms_.make(Op::Div, one, terms_.make(node.op, one, ratio));
   }

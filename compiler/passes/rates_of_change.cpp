@@ -152,6 +152,7 @@ class Rates : Differentiation {
   Term relative_rate(NodeId x) {
     const Node node = graph_[x];
     const NodeId a = node.args[0];
+    if (const NodeId e = exponential_in(x); e != kNone && e != x) return relative_rate(e);
     if (node.op == Op::Cosh && !is_variable(x)) return terms_.times(rate_of(a), {1, terms_.make(Op::Tanh, a)});
     if ((node.op == Op::Add || node.op == Op::Sub) && !is_variable(x)) {
       const NodeId shares[] = {share_of_exponential(x, 0), share_of_exponential(x, 1)};

@@ -16,6 +16,8 @@ double g_of(const std::string& text, double x, double y) {
   input.ni = input.nj = 1;
   input.i = {{x}};
   input.j = {{y}};
+  for (const Field& field : pipeline.fields)
+    if (field.role == Role::Param) input.params = field.defaults;
   return interpret(pipeline, input).values[0][0];
 }
 
