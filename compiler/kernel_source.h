@@ -230,6 +230,6 @@ using nbcc_within_function = void (*)(const nbcc_kernel_arguments*, std::int64_t
 }
 // Exported by the text: nbcc_prepare_i, nbcc_prepare_j, nbcc_interact, nbcc_finish (all four, always); with a
 // SearchLayout nbcc_locate_i, nbcc_locate_j, nbcc_extent, nbcc_within and nbcc_interact_numbered, which is
-// nbcc_interact for particles with numbers and leaves positions in `arg`; with IndexChecks nbcc_indices_i, nbcc_indices_j
-// and nbcc_indices_pair. The text of lists has no nbcc_interact, but
-// nbcc_interact_numbered and the same for sums that leave pairs out, nbcc_interact_but.
+// nbcc_interact for particles with numbers and leaves positions in `arg`; with IndexChecks nbcc_indices_i,
+// nbcc_indices_j and nbcc_indices_pair. The text of lists has no nbcc_interact, but nbcc_interact_numbered and the same
+// for sums that leave pairs out, nbcc_interact_but.

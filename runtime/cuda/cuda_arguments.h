@@ -12,9 +12,12 @@
 // argmin and argmax), and `arrived` splits unsigned per block of i, which must be zero before the launch and are zero
 // after it; with one neither is touched.
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "compiler/kernel_source.h"
+#include "runtime/cuda/cuda_memory.h"
 
 namespace nbcc {
 
@@ -48,5 +51,36 @@ struct CudaRun {
   std::int64_t first = 1;                   // nonzero: sums begin anew; zero: they go on with `running`
   std::int64_t last = 1;  // nonzero: common factors, finish(), results stored; zero: sums are left in `running`
 };
+
+// The argument of one kernel, made once and patched from run to run.
+class CudaArguments {
+ public:
+  explicit CudaArguments(const KernelSource& source);
+  // For a launch whose outputs are not the caller's.
+  CudaArguments(const CudaArguments& other);
+  CudaArguments& operator=(const CudaArguments&) = delete;
+  CudaView& i(int component) { return i_[component]; }
+  CudaView& j(int component) { return j_[component]; }
+  CudaView& pair(int component) { return pairs_[component]; }  // where the pipeline has inputs of pairs
+  CudaOutput& output(int component) { return outputs_[component]; }
+  double* params() { return params_; }
+  CudaDevicePointer* tables() { return tables_; }  // null where the pipeline has none
+  CudaRun& run() { return *run_; }
+  void* data() { return bytes_.get(); }
+
+ private:
+  std::size_t size_ = 0;  // bytes
+  std::unique_ptr<std::byte[]> bytes_;
+  CudaView *i_ = nullptr, *j_ = nullptr, *pairs_ = nullptr;
+  CudaOutput* outputs_ = nullptr;
+  double* params_ = nullptr;
+  CudaDevicePointer* tables_ = nullptr;
+  CudaRun* run_ = nullptr;
+};
+
+// One launch. `early`: the GPU gets ready while the launch before comes to its end (programmatic dependent launch),
+// where the driver can; the kernel must then wait for that launch itself.
+void launch_kernel(const CudaGpu& gpu, CudaFunction* function, const char* name, unsigned grid_x, unsigned grid_y,
+                   unsigned threads, void** arguments, CudaStream* stream, bool early);
 
 }  // namespace nbcc

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/cuda/cuda_launch.h"
 #include "runtime/error.h"
 #include "runtime/sum/index_check.h"
 

@@ -11,8 +11,6 @@
 
 namespace nbcc {
 
-class CudaArguments;
-
 class CudaIndexChecks {
  public:
   // Both must outlive this object.

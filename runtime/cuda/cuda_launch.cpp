@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 #include <utility>
 
 #include "fmt/format.h"
@@ -12,59 +11,9 @@
 namespace nbcc {
 namespace {
 
-int components_of(const KernelSource& source, Role role) {
-  int count = 0;
-  for (const FieldLayout& field : source.fields) {
-    if (field.role == role) count += field.components();
-  }
-  return std::max(count, 1);
-}
-
 std::int64_t ceil_div(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
 
-// The next `count` values of the argument, begun as their type says.
-template <typename T>
-T* place(std::byte*& at, int count) {
-  T* const first = reinterpret_cast<T*>(at);
-  for (int k = 0; k < count; ++k, at += sizeof(T)) new (at) T{};
-  return first;
-}
-
 }  // namespace
-
-CudaArguments::CudaArguments(const KernelSource& source) {
-  const int i = components_of(source, Role::InputI), j = components_of(source, Role::InputJ);
-  const int outputs = std::max(source.outputs, 1), params = std::max(source.params, 1);
-  const int tables = source.tables.empty() ? 0 : 1;
-  const int pairs = source.only_listed() ? components_of(source, Role::InputPair) : 0;
-  size_ = std::size_t(i + j + pairs) * sizeof(CudaView) + std::size_t(tables) * sizeof(CudaDevicePointer) +
-          std::size_t(outputs) * sizeof(CudaOutput) + std::size_t(params) * sizeof(double) + sizeof(CudaRun);
-  bytes_ = std::make_unique<std::byte[]>(size_);
-  std::byte* at = bytes_.get();
-  i_ = place<CudaView>(at, i);
-  j_ = place<CudaView>(at, j);
-  pairs_ = place<CudaView>(at, pairs);
-  if (tables > 0) tables_ = place<CudaDevicePointer>(at, tables);
-  outputs_ = place<CudaOutput>(at, outputs);
-  params_ = place<double>(at, params);
-  run_ = place<CudaRun>(at, 1);
-}
-
-CudaArguments::CudaArguments(const CudaArguments& other)
-    : size_(other.size_), bytes_(std::make_unique<std::byte[]>(size_)) {
-  std::memcpy(bytes_.get(), other.bytes_.get(), size_);
-  const auto here = [&]<typename T>(T* there) {
-    return there ? reinterpret_cast<T*>(bytes_.get() + (reinterpret_cast<std::byte*>(there) - other.bytes_.get()))
-                 : nullptr;
-  };
-  i_ = here(other.i_);
-  j_ = here(other.j_);
-  pairs_ = here(other.pairs_);
-  outputs_ = here(other.outputs_);
-  params_ = here(other.params_);
-  tables_ = here(other.tables_);
-  run_ = here(other.run_);
-}
 
 void CudaLauncher::set_overrides(const LaunchConfig& overrides) {
   overrides_ = overrides;
@@ -158,22 +107,6 @@ void CudaLauncher::launch(unsigned blocks, unsigned splits, CudaStream* stream) 
   // With few particles getting ready is a fifth of the time. Not into graphs: docs/decisions/early_launches.md.
   launch_kernel(kernel_.gpu(), program_->function(), "nbcc_interact", blocks, splits,
                 unsigned(program_->config().threads), arguments, stream, program_->waits() && !capturing_);
-}
-
-void launch_kernel(const CudaGpu& gpu, CudaFunction* function, const char* name, unsigned grid_x, unsigned grid_y,
-                   unsigned threads, void** arguments, CudaStream* stream, bool early) {
-  const CudaDriver& driver = gpu.driver();
-  CudaResult result = kCudaSuccess;
-  if (early && driver.launch_kernel_ex) {
-    CudaLaunchAttribute attribute{};
-    attribute.id = kCudaProgrammaticStreamSerialization;
-    attribute.value = 1;
-    const CudaLaunchConfig config{grid_x, grid_y, 1, threads, 1, 1, 0, stream, &attribute, 1};
-    result = driver.launch_kernel_ex(&config, function, arguments, nullptr);
-  } else {
-    result = driver.launch_kernel(function, grid_x, grid_y, 1, threads, 1, 1, 0, stream, arguments, nullptr);
-  }
-  if (result != kCudaSuccess) gpu.require(result, fmt::format("launching {}", name).c_str());
 }
 
 }  // namespace nbcc

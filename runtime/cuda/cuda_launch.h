@@ -14,32 +14,6 @@
 
 namespace nbcc {
 
-// The argument of one kernel, made once and patched from run to run.
-class CudaArguments {
- public:
-  explicit CudaArguments(const KernelSource& source);
-  // For a launch whose outputs are not the caller's.
-  CudaArguments(const CudaArguments& other);
-  CudaArguments& operator=(const CudaArguments&) = delete;
-  CudaView& i(int component) { return i_[component]; }
-  CudaView& j(int component) { return j_[component]; }
-  CudaView& pair(int component) { return pairs_[component]; }  // where the pipeline has inputs of pairs
-  CudaOutput& output(int component) { return outputs_[component]; }
-  double* params() { return params_; }
-  CudaDevicePointer* tables() { return tables_; }  // null where the pipeline has none
-  CudaRun& run() { return *run_; }
-  void* data() { return bytes_.get(); }
-
- private:
-  std::size_t size_ = 0;  // bytes
-  std::unique_ptr<std::byte[]> bytes_;
-  CudaView *i_ = nullptr, *j_ = nullptr, *pairs_ = nullptr;
-  CudaOutput* outputs_ = nullptr;
-  double* params_ = nullptr;
-  CudaDevicePointer* tables_ = nullptr;
-  CudaRun* run_ = nullptr;
-};
-
 // What one launch takes of a run.
 struct CudaPiece {
   std::int64_t i_begin = 0, ni = 0;
@@ -48,11 +22,6 @@ struct CudaPiece {
   bool first = true, last = true;
   CudaDevicePointer running = 0;
 };
-
-// One launch. `early`: the GPU gets ready while the launch before comes to its end (programmatic dependent launch),
-// where the driver can; the kernel must then wait for that launch itself.
-void launch_kernel(const CudaGpu& gpu, CudaFunction* function, const char* name, unsigned grid_x, unsigned grid_y,
-                   unsigned threads, void** arguments, CudaStream* stream, bool early);
 
 class CudaLauncher {
  public:

@@ -16,6 +16,7 @@
 #include "runtime/sum/image_warning.h"
 #include "runtime/sum/plural.h"
 #include "runtime/sum/reduction.h"
+#include "runtime/sum/whole_numbers.h"
 
 namespace nbcc {
 namespace {
@@ -393,6 +394,7 @@ void SumState::run(const RunChoice& choice) {
   request.params_of_groups = table;
   warn_of(request);
   if (request.i_count == 0) return void(i_in_parts_ = goes_on);
+  check_whole_numbers(kernel_->source, request, *summation_, [this](std::size_t f) { return quoted(f); });
   if (request.check_indices) summation_->check_indices(request);
   // Where a run fails nothing holds any more.
   request_.reuse = JReuse::None;

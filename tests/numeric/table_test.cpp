@@ -1,5 +1,5 @@
-// Params that are read at run-time indices: elements at and (clamped) beyond their ends, interpolation, and that a run sees the
-// values that were set last. On every device of this machine, from rows that registers hold to the longest.
+// Params that are read at run-time indices: elements at and (clamped) beyond their ends, interpolation, and that a run
+// sees the values that were set last. On every device of this machine, from rows that registers hold to the longest.
 #include "compiler/table.h"
 
 #include <fmt/format.h>
