@@ -296,7 +296,7 @@ void CpuSummation::reserve(const CpuPartition& partition) {
 
 void CpuSummation::pack_j(const SumRequest& request) {
   if (request.reuse == JReuse::Prepared || request.nj == 0) return;
-  knows_j_indices_ = knows_j_indices_ && request.check_indices;
+  if (!request.check_indices) j_ranges_are_of_.reset();
   const bool packed = request.reuse == JReuse::Packed;
   const std::int64_t padded = round_up(request.nj, source_.lanes), chunk = round_up(kPackChunk, source_.lanes);
   if (!packed) j_.reserve(padded);

@@ -103,9 +103,10 @@ class CpuSummation final : public Summation {
   std::vector<int> i_numbers_, j_numbers_;  // by position
   std::vector<nbcc_left_out> left_out_;     // by position of i
   IndexRanges index_ranges_{source_.index_checks};
-  bool knows_j_indices_ = false;  // those of the j that are packed
-  SumStatistics statistics_;      // but for pairs_within
-  bool searched_ = false;         // in the last run
+  // The lists whose j the known ranges are of, where they are those of the packed j; 0: of all.
+  std::optional<std::int64_t> j_ranges_are_of_;
+  SumStatistics statistics_;  // but for pairs_within
+  bool searched_ = false;     // in the last run
   std::mutex idle_mutex_;
   std::vector<std::unique_ptr<CpuSearch::Gathered>> idle_;  // what no thread works with
 };

@@ -16,7 +16,9 @@ struct Report {
 };
 struct Argument {
   CudaDevicePointer ranges, arrived, report;
-  std::int64_t pairs, params_by_group;
+  std::int64_t pairs;
+  CudaDevicePointer listed_i, listed_j;
+  std::int64_t listed_i_count, listed_j_count, params_by_group;
 };
 
 std::int64_t bytes_of_ranges(const IndexChecks& checks) {
@@ -34,7 +36,28 @@ std::int64_t count_of_listed(const KernelSource& source, const SumRequest& reque
 }  // namespace
 
 CudaIndexChecks::CudaIndexChecks(const CudaKernel& kernel, CudaArguments& arguments)
-    : kernel_(kernel), arguments_(arguments), ranges_(kernel.gpu()), report_(kernel.gpu()) {}
+    : kernel_(kernel), arguments_(arguments), listed_(kernel.gpu()), ranges_(kernel.gpu()), report_(kernel.gpu()) {}
+
+bool CudaIndexChecks::sends(const SumRequest& request) const {
+  return request.check_indices && request.listed && request.listed->number != listed_number_;
+}
+
+void CudaIndexChecks::send_listed(const ListedParticles& listed, bool capturing) {
+  if (capturing)
+    throw DeviceError(
+        "the particles of new lists, whose indices of tables are checked, are sent to the GPU, which cannot be done "
+        "while "
+        "a stream is captured: run once before the capture");
+  const CudaGpu& gpu = kernel_.gpu();
+  const std::size_t i_bytes = listed.i.size() * sizeof(std::int64_t), j_bytes = listed.j.size() * sizeof(std::int64_t);
+  listed_number_ = 0;
+  if (!listed_.renew(i_bytes + j_bytes + 1))
+    throw DeviceError("out of memory of the GPU: there is no room to check the indices of tables");
+  if (i_bytes > 0) gpu.send(listed_.data(), listed.i.data(), i_bytes, nullptr);
+  if (j_bytes > 0) gpu.send(listed_.data() + i_bytes, listed.j.data(), j_bytes, nullptr);
+  gpu.synchronize(nullptr);
+  listed_number_ = listed.number;
+}
 
 void CudaIndexChecks::begin(const SumRequest& request, bool capturing) {
   const KernelSource& source = kernel_.source;
@@ -42,6 +65,9 @@ void CudaIndexChecks::begin(const SumRequest& request, bool capturing) {
   if (!wanted_) return;
   pairs_ = count_of_listed(source, request);
   params_by_group_ = !request.params_of_groups.empty();
+  particles_ = request.listed;
+  lists_chosen_i_ = request.lists_chosen_i;
+  if (sends(request)) send_listed(*request.listed, capturing);
   if (program_) return;
   if (capturing)
     throw DeviceError(
@@ -64,15 +90,24 @@ void CudaIndexChecks::begin(const SumRequest& request, bool capturing) {
 void CudaIndexChecks::launch(CudaStream* stream, bool capturing) {
   if (!wanted_) return;
   const CudaRun& run = arguments_.run();
-  const std::int64_t most = std::max({run.ni, run.nj, pairs_}), threads = kIndexLaunch.threads;
+  const auto listed_i = std::int64_t(particles_ ? particles_->i.size() : 0);
+  const auto listed_j = std::int64_t(particles_ ? particles_->j.size() : 0);
+  const std::int64_t ni = lists_chosen_i_ ? listed_i : run.ni, nj = particles_ ? listed_j : run.nj;
+  const std::int64_t most = std::max({ni, nj, pairs_, std::int64_t(1)}), threads = kIndexLaunch.threads;
   const std::int64_t blocks =
       std::min((most + threads - 1) / threads, std::int64_t(2 * kernel_.gpu().multiprocessors()));
-  Argument argument{ranges_.data(), ranges_.data() + std::uint64_t(bytes_of_ranges(kernel_.source.index_checks)),
-                    reinterpret_cast<std::uintptr_t>(report_.data()), pairs_, params_by_group_ ? 1 : 0};
+  Argument argument{ranges_.data(),
+                    ranges_.data() + std::uint64_t(bytes_of_ranges(kernel_.source.index_checks)),
+                    reinterpret_cast<std::uintptr_t>(report_.data()),
+                    pairs_,
+                    lists_chosen_i_ ? listed_.data() : 0,
+                    particles_ ? listed_.data() + std::uint64_t(listed_i) * sizeof(std::int64_t) : 0,
+                    listed_i,
+                    listed_j,
+                    params_by_group_ ? 1 : 0};
   void* arguments[] = {arguments_.data(), &argument};
-  launch_kernel(kernel_.gpu(), program_->function(), "the check of table indices",
-                unsigned(std::max<std::int64_t>(blocks, 1)), 1, unsigned(threads), arguments, stream,
-                program_->waits() && !capturing);
+  launch_kernel(kernel_.gpu(), program_->function(), "the check of table indices", unsigned(blocks), 1,
+                unsigned(threads), arguments, stream, program_->waits() && !capturing);
 }
 
 void CudaIndexChecks::report(const std::int64_t* i_numbers, std::int64_t i_first) {

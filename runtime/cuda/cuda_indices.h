@@ -15,6 +15,8 @@ class CudaIndexChecks {
  public:
   // Both must outlive this object.
   CudaIndexChecks(const CudaKernel& kernel, CudaArguments& arguments);
+  // Whether begin() sends lists, to memory that earlier launches may still read.
+  bool sends(const SumRequest& request) const;
   // What launches from now on check. Throws DeviceError where code or memory would be needed during a capture.
   void begin(const SumRequest& request, bool capturing);
   // The particles of the launch whose argument has just been used.
@@ -24,9 +26,15 @@ class CudaIndexChecks {
   void report(const std::int64_t* i_numbers = nullptr, std::int64_t i_first = 0);
 
  private:
+  void send_listed(const ListedParticles& listed, bool capturing);
+
   const CudaKernel& kernel_;
   CudaArguments& arguments_;
   const CudaProgram* program_ = nullptr;
+  CudaBuffer listed_;                           // the i of listed pairs, then their j
+  std::int64_t listed_number_ = 0;              // of the lists that these are of
+  const ListedParticles* particles_ = nullptr;  // of the launches
+  bool lists_chosen_i_ = false;
   CudaBuffer ranges_;  // and the counter of blocks behind them
   CudaPinned report_;
   std::int64_t pairs_ = 0;

@@ -201,6 +201,7 @@ void CudaSummation::run(const SumRequest& request, CudaWhole* whole) {
   launcher_.set_capturing(capturing != 0);
   // What runs before have found, or a graph that the caller has launched since.
   if (capturing == 0) launcher_.index_checks().report();
+  if (launcher_.index_checks().sends(request)) wait_for_work();
   launcher_.index_checks().begin(request, capturing != 0);
   leave_out(request, !whole, capturing != 0);
   if (request.binding != binding_) bind(request);

@@ -43,8 +43,10 @@ struct SumRequest {
   double skin = 0;              // what a search finds is kept until somebody has moved by half of it; 0: not at all
   bool may_be_captured = true;  // into a graph of a GPU
   bool check_indices = true;    // of tables, which must not lead out of them
-  bool keep_j = false;          // what is made of the j-particles now will be asked for again
-  std::uint64_t binding = 0;    // another number whenever `views` has changed
+  const ListedParticles* listed = nullptr;   // whose indices count; null: those of all chosen i, and of all j
+  bool lists_chosen_i = false;               // all i are chosen, so that of these, too, only the listed ones count
+  bool keep_j = false;                       // what is made of the j-particles now will be asked for again
+  std::uint64_t binding = 0;                 // another number whenever `views` has changed
   const LeftOut* left_out = nullptr;         // pairs that do not act; null: none
   std::span<const double> params_of_groups;  // of listed groups: [group][param]; empty: those of the run
   // Of a run that several devices do together. The i here are this one's; or they are all, of which it takes its share

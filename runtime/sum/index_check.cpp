@@ -44,17 +44,17 @@ IndexRanges::IndexRanges(const IndexChecks& checks) {
 
 void IndexRanges::reset(std::size_t side) { ranges_[side].assign(ranges_[side].size(), kEmpty); }
 
-void IndexRanges::widen(std::size_t side, std::span<const nbcc_index_range> chunk, std::int64_t base) {
+void IndexRanges::widen(std::size_t side, std::span<const nbcc_index_range> chunk,
+                        const std::function<std::int64_t(std::int64_t)>& number_of) {
   for (std::size_t k = 0; k < chunk.size(); ++k) {
     nbcc_index_range& all = ranges_[side][k];
     const nbcc_index_range& one = chunk[k];
-    if (one.least < all.least) all.least = one.least, all.at_least = base + one.at_least;
-    if (one.greatest > all.greatest) all.greatest = one.greatest, all.at_greatest = base + one.at_greatest;
+    if (one.least < all.least) all.least = one.least, all.at_least = number_of(one.at_least);
+    if (one.greatest > all.greatest) all.greatest = one.greatest, all.at_greatest = number_of(one.at_greatest);
   }
 }
 
-void IndexRanges::check(const KernelSource& source, bool params_by_group,
-                        const std::function<std::int64_t(std::int64_t)>& number_of_i) const {
+void IndexRanges::check(const KernelSource& source, bool params_by_group) const {
   const std::vector<IndexCheck>& checks = source.index_checks.checks;
   for (std::size_t k = 0; k < checks.size(); ++k) {
     if (checks[k].uses_params && params_by_group) continue;
@@ -69,7 +69,7 @@ void IndexRanges::check(const KernelSource& source, bool params_by_group,
         if (!any) break;
         const std::int64_t at = least ? range.at_least : range.at_greatest;
         beyond.value[side] = least ? range.least : range.greatest;
-        beyond.particle[side] = side == 0 ? number_of_i(at) : at;
+        beyond.particle[side] = at;
         index += beyond.value[side];
       }
       if (any && (least ? index < 0 : index >= checks[k].count)) throw_index_beyond(source, beyond);

@@ -25,12 +25,11 @@ class IndexRanges {
   explicit IndexRanges(const IndexChecks& checks);
   std::vector<nbcc_index_range>& of(std::size_t side) { return ranges_[side]; }
   void reset(std::size_t side);
-  // `particle` counts from the first position of a chunk, which stands for the `base`-th particle.
-  void widen(std::size_t side, std::span<const nbcc_index_range> chunk, std::int64_t base);
-  // Throws UsageError. `number`: of the particle at a position of the i; the others are numbers already. Checks that
-  // depend on params are left out where groups have their own.
-  void check(const KernelSource& source, bool params_by_group,
-             const std::function<std::int64_t(std::int64_t)>& number_of_i) const;
+  // `number_of`: of the particle at a position of the chunk.
+  void widen(std::size_t side, std::span<const nbcc_index_range> chunk,
+             const std::function<std::int64_t(std::int64_t)>& number_of);
+  // Throws UsageError. Checks that depend on params are left out where groups have their own.
+  void check(const KernelSource& source, bool params_by_group) const;
 
  private:
   std::array<std::vector<nbcc_index_range>, kIndexSides> ranges_;

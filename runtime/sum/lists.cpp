@@ -215,4 +215,47 @@ LeftOut::LeftOut(const PairRows& rows) : number(rows.number) {
   }
 }
 
+namespace {
+
+std::vector<std::int64_t> sorted_once(std::vector<std::int64_t> numbers) {
+  std::ranges::sort(numbers);
+  const auto repeated = std::ranges::unique(numbers);
+  numbers.erase(repeated.begin(), repeated.end());
+  return numbers;
+}
+
+std::int64_t particle_at(const std::vector<std::int64_t>& order, std::int64_t position) {
+  return order.empty() ? position : order[std::size_t(position)];
+}
+
+}  // namespace
+
+ListedParticles particles_of(const Lists& lists) {
+  ListedParticles found{{}, {}, lists.number};
+  // A mark for each j, since ranges may overlap many times.
+  std::vector<bool> acts(std::size_t(lists.j_order.empty() ? lists.most_j_end : std::int64_t(lists.j_order.size())));
+  for (std::int64_t group = 0; group < lists.groups(); ++group) {
+    const auto g = std::size_t(group);
+    bool any = false;
+    for (auto range = std::size_t(lists.range_first[g]); range < std::size_t(lists.range_first[g + 1]); ++range) {
+      any = any || lists.j_end[range] > lists.j_begin[range];
+      std::fill(acts.begin() + lists.j_begin[range], acts.begin() + std::max(lists.j_begin[range], lists.j_end[range]),
+                true);
+    }
+    for (std::int64_t at = lists.i_first[g]; any && at < lists.i_first[g + 1]; ++at)
+      found.i.push_back(particle_at(lists.i_order, at));
+  }
+  for (std::size_t at = 0; at < acts.size(); ++at)
+    if (acts[at]) found.j.push_back(particle_at(lists.j_order, std::int64_t(at)));
+  return {sorted_once(std::move(found.i)), sorted_once(std::move(found.j)), found.number};
+}
+
+ListedParticles particles_of(const PairRows& rows) {
+  ListedParticles found{{}, {rows.j.begin(), rows.j.end()}, rows.number};
+  for (std::size_t i = 0; i + 1 < rows.first.size(); ++i)
+    if (rows.first[i + 1] > rows.first[i]) found.i.push_back(std::int64_t(i));
+  found.j = sorted_once(std::move(found.j));
+  return found;
+}
+
 }  // namespace nbcc

@@ -85,6 +85,14 @@ struct PairRows {
 PairRows read_rows(std::string_view what, std::int64_t ni, const std::int64_t* first, std::int64_t count,
                    const std::int64_t* j, const Fetch<std::int64_t>& fetch);
 
+// The particles of listed pairs, each once and in rising order.
+struct ListedParticles {
+  std::vector<std::int64_t> i, j;
+  std::int64_t number = 0;  // of the lists that they are of
+};
+ListedParticles particles_of(const Lists& lists);
+ListedParticles particles_of(const PairRows& rows);
+
 // The j that do not act on each i, as kernels test for them.
 struct LeftOut {
   std::vector<nbcc_left_out> of;  // by i

@@ -244,6 +244,7 @@ void SumState::forget_lists() {
   went_by_batches_ = false;
   lists_.reset();
   listed_pairs_.reset();
+  listed_particles_.reset();
   params_of_groups_.clear();
 }
 
@@ -395,7 +396,7 @@ void SumState::run(const RunChoice& choice) {
   warn_of(request);
   if (request.i_count == 0) return void(i_in_parts_ = goes_on);
   check_whole_numbers(kernel_->source, request, *summation_, [this](std::size_t f) { return quoted(f); });
-  if (request.check_indices) summation_->check_indices(request);
+  check_indices(request, ni);
   // Where a run fails nothing holds any more.
   request_.reuse = JReuse::None;
   went_nearest_ = false;
@@ -409,6 +410,16 @@ void SumState::run(const RunChoice& choice) {
   std::visit([&](const auto pairs) { summation_->run(request, pairs); }, pairs_of_run(request.i_count, nj));
   if (request.keep_j) request_.reuse = JReuse::Prepared;
   i_in_parts_ = goes_on;
+}
+
+// Of a run over lists by those particles that these name: others may have no element of a table.
+void SumState::check_indices(SumRequest& request, std::int64_t ni) {
+  if (!request.check_indices) return;
+  if ((lists_ || listed_pairs_) && !listed_particles_)
+    listed_particles_ = lists_ ? particles_of(*lists_) : particles_of(*listed_pairs_);
+  request.listed = listed_particles_ ? &*listed_particles_ : nullptr;
+  request.lists_chosen_i = request.listed && !request.i_list && request.i_count == ni;
+  summation_->check_indices(request);
 }
 
 bool SumState::goes_nearest(const SumRequest& request) const {

@@ -96,6 +96,7 @@ class SumState {
   void forget_j(JReuse at_most);
   void check_splines(std::size_t field, std::span<const double> params) const;
   void make_tables();
+  void check_indices(SumRequest& request, std::int64_t ni);
   void warn_of(const SumRequest& request);
 
   std::shared_ptr<const Kernel> kernel_;
@@ -108,6 +109,7 @@ class SumState {
   PairChoice pairs_ = PairChoice::Auto;
   std::unique_ptr<const Lists> lists_;
   std::optional<PairRows> listed_pairs_, left_out_rows_;
+  std::optional<ListedParticles> listed_particles_;  // of these or the lists, when indices have been checked
   std::unique_ptr<const LeftOut> left_out_;
   std::unique_ptr<NearestSum> nearest_;                          // when it has been needed
   std::unique_ptr<BatchSums> batch_sums_;                        // the same

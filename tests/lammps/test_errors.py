@@ -69,6 +69,16 @@ def test_tables_that_are_too_small(tmp_path):
     assert "param 'k' is a real[2][2], which has no place for types 3 and 1" in said
 
 
+def test_types_without_params(tmp_path):
+    """As LAMMPS says that not all coefficients are set; a style that leaves the type to another has no need of them."""
+    (tmp_path / "formula.pipe").write_text(TABLE)
+    words = f"{tmp_path}/formula.pipe\npair_coeff 1*2 1*2"
+    said = refused(f"pair_style nbcc 2.5\npair_coeff * * {words} k=1", melt(types=3))
+    assert "table 'k'" in said and "has 2" in said
+    hybrid = f"pair_style hybrid nbcc 2.5 zero 2.5\npair_coeff * * zero\npair_coeff 1*2 1*2 nbcc {tmp_path}/formula.pipe\n"
+    state_of(melt(types=3), f"{LOAD}\n{hybrid}pair_coeff 1*2 1*2 nbcc k=1")
+
+
 def test_reaches_of_the_atoms_themselves(tmp_path):
     """Half of the atoms reach 0.6 each; two of these together reach beyond 1.1."""
     (tmp_path / "formula.pipe").write_text(OF_RADII)

@@ -204,6 +204,35 @@ void check_other_indices(const Device& on) {
 }
 TEST(TableIndices, OfListedPairsOfParamsAndInFinish) { on_every_device(check_other_indices); }
 
+// Particles that no list names may be of any type.
+void check_listed(const Device& on) {
+  const Pipeline pipeline = parse({"p.pipe", std::string(kTypes) + "s += e[ti][tj];"});
+  SumState sum(on.device.load(on.build(pipeline, {})));
+  Particles all = some(6);
+  all.of["ti"][5] = all.of["tj"][4] = 8;
+  all.bind(sum, on.gpu);
+  const Indices first{0, 2, 4, 4, 4, 5, 5}, j{0, 1, 2, 3, 5};
+  sum.set_listed_pairs(6, first.data(), 5, j.data());
+  EXPECT_EQ(message_of(sum), "") << on.name;
+  const Indices i_first{0, 5, 6}, range_first{0, 2, 2}, begin{0, 5}, end{4, 6};
+  ListArrays lists{.groups = 2,
+                   .ranges = 2,
+                   .i_first = i_first.data(),
+                   .range_first = range_first.data(),
+                   .j_begin = begin.data(),
+                   .j_end = end.data(),
+                   .j_count = 6};
+  sum.set_lists(lists);
+  EXPECT_EQ(message_of(sum), "") << on.name;
+  const Indices farther{5, 6};
+  lists.j_end = farther.data();
+  sum.set_lists(lists);
+  EXPECT_TRUE(message_of(sum).starts_with("tj is 8 for j-particle 4,")) << on.name;
+  sum.forget_lists();
+  EXPECT_TRUE(message_of(sum).starts_with("ti is 8 for i-particle 5,")) << on.name;
+}
+TEST(TableIndices, OfParticlesThatNoListNamesAreNotChecked) { on_every_device(check_listed); }
+
 // A captured run finds it while the graph runs; the next run that is not captured says so.
 TEST(TableIndices, OfCapturedRunsAreReportedLater) {
   const Pipeline pipeline = parse({"p.pipe", std::string(kTypes) + "s += e[ti][tj];"});
@@ -334,7 +363,7 @@ class TableIndicesOnGpu : public OnGpu {};
 
 TEST_F(TableIndicesOnGpu, AreCheckedAlike) {
   for (const CudaGpu* const arrays_on : {static_cast<const CudaGpu*>(nullptr), &gpu()})
-    for (const auto& test : {check_every_kind_of_run, check_j, check_sums, check_other_indices})
+    for (const auto& test : {check_every_kind_of_run, check_j, check_sums, check_other_indices, check_listed})
       test({*device_, [](const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); }, arrays_on,
             "gpu"});
 }

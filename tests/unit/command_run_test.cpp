@@ -41,6 +41,21 @@ class CommandRun : public testing::Test, public Shell {
   }
 };
 
+TEST_F(CommandRun, IndicesThatLeadOutOfATableAreErrorsUnlessTheyAreClamped) {
+  write("types.pipe",
+        "input_i real x; input_i int t; input_j real xj; param real e[2]; output(sum) real s;\ns += e[t] * (xj - x);");
+  write("p.txt", "# x t\n1 0\n2 1\n4 2\n");
+  const Outcome refused = nbcc("run types.pipe --i p.txt --param e=1,10 -o out.txt");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err,
+              HasSubstr("t is 2 for i-particle 2, but table 'e' of pipeline 'types' (line 2) has 2 elements"));
+  EXPECT_FALSE(std::filesystem::exists(path("out.txt")));
+  EXPECT_EQ(nbcc("run types.pipe --i p.txt --param e=1,10 --clamp -o out.txt").code, 0);
+  EXPECT_EQ(column("s", "out.txt"), (Doubles{4, 10, -50}));
+  EXPECT_EQ(nbcc("verify types.pipe --i p.txt --param e=1,10 --clamp").code, 0);
+  EXPECT_EQ(nbcc("verify types.pipe --i p.txt --param e=1,10").code, 2);
+}
+
 TEST_F(CommandRun, WritesOutputsWithIdsAndProvenance) {
   acc_of("--i plummer.npz --param eps2=0.01");
   const ParticleTable table = read_particles(path("out.npz"));
