@@ -98,10 +98,11 @@ NodeId atan(Arithmetic& with, const OpNodes& nodes, int) {
 
 NodeId sinh(Arithmetic& with, const OpNodes& nodes, int) { return make(Op::Cosh, parts(with, nodes).a); }
 NodeId cosh(Arithmetic& with, const OpNodes& nodes, int) { return make(Op::Sinh, parts(with, nodes).a); }
-// Not 1 - y^2, which is 0 where y is nearly 1.
+// 1/cosh^2 by q = exp(-2|a|), as 4 q / (1 + q)^2: 1 - y^2 is 0 where y is nearly 1, and cosh overflows, which makes the
+// second derivative 0 times infinity.
 NodeId tanh(Arithmetic& with, const OpNodes& nodes, int) {
-  const Value c = make(Op::Cosh, parts(with, nodes).a);
-  return 1.0 / c / c;
+  const Value q = make(Op::Exp, -2.0 * make(Op::Abs, parts(with, nodes).a)), sum = 1.0 + q;
+  return 4.0 * q / sum / sum;
 }
 // The square of a large number would be infinite.
 NodeId asinh(Arithmetic& with, const OpNodes& nodes, int) {

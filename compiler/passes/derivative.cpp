@@ -197,11 +197,22 @@ class Gradient : Differentiation {
       // d exp(a) = exp(a) da: what is relative to it needs no division.
       const double base = node.op == Op::Exp ? 1 : std::numbers::ln2;
       for (Term term : adjoint.relative) add(node.args[0], path, terms_.times(term, base));
-      if (!adjoint.plain.empty()) add(node.args[0], path, terms_.times(terms_.joined(adjoint.plain), {base, id}));
+      if (!adjoint.plain.empty()) add(node.args[0], path, times_exponential(terms_.joined(adjoint.plain), {base, id}));
       return;
     }
+    if (node.op == Op::Cosh && adjoint.plain.empty()) {
+      // d cosh(a) = cosh(a) tanh(a) da
+      const NodeId slope = terms_.make(Op::Tanh, node.args[0]);
+      for (Term term : adjoint.relative) add(node.args[0], path, terms_.times(term, {1, slope}));
+      return;
+    }
+    if ((node.op == Op::Add || node.op == Op::Sub) && !adjoint.relative.empty() && hand_on_shares(id, adjoint)) return;
     if (node.op == Op::Sqrt && adjoint.plain.empty()) {
       for (Term term : adjoint.relative) add_relative(node.args[0], path, terms_.times(term, 0.5));
+      return;
+    }
+    if (const NodeId e = exponential_in(id); e != kNone && e != id && adjoint.plain.empty()) {
+      for (const Term& term : adjoint.relative) add_relative(e, path, term);
       return;
     }
     if (products_->is_logarithmic(id)) {
@@ -227,13 +238,52 @@ class Gradient : Differentiation {
         return hand_on_choice(node.args[0], node.args[1], node.args[2], path, all);
       case Op::Min:
       case Op::Max:
-        return hand_on_choice(takes_first(node), node.args[0], node.args[1], path, all);
+        return hand_on_extreme(id, path, all);
       default:
         break;
     }
     if (products_->is_product(id)) return hand_on_product(id, path, all);
     for (const Operand& operand : operands(id))
       if (depends(operand.id)) add(operand.id, path, terms_.times(all, partial(id, operand.argument)));
+  }
+
+  // Of 1 + exp(a): what is relative to the sum is relative to the exponential.
+  bool hand_on_shares(NodeId id, const Adjoint& adjoint) {
+    const Node node = graph_[id];
+    const std::array<NodeId, 2> shares{share_of_exponential(id, 0), share_of_exponential(id, 1)};
+    if (shares[0] == kNone && shares[1] == kNone) return false;
+    const Term relative = terms_.joined(adjoint.relative), plain = terms_.joined(adjoint.plain);
+    for (const int k : {0, 1}) {
+      const double sign = k == 1 && node.op == Op::Sub ? -1 : 1;
+      const NodeId arg = node.args[std::size_t(k)], share = shares[std::size_t(k)];
+      add(arg, adjoint.path, Terms::times(plain, sign));
+      if (share != kNone)
+        add_relative(arg, adjoint.path, terms_.times(relative, {1, share}));
+      else
+        add(arg, adjoint.path, Terms::times(terms_.over(relative, id), sign));
+    }
+    return true;
+  }
+
+  // term * exponential; 0 where the term is 0 because of it, as exp(-exp(a)) is: the exponential may be infinite there.
+  Term times_exponential(const Term& term, const Multiple& exponential) {
+    const bool made_of_it =
+        std::ranges::any_of(term.factors, [&](NodeId factor) { return may_vanish_for(factor, exponential.node); });
+    const Term product = terms_.times(term, exponential);
+    if (!made_of_it) return product;
+    const Type type = graph_[exponential.node].type;
+    const NodeId zero = graph_.constant(0, type), value = terms_.value(term, type);
+    return terms_.term(terms_.select(terms_.make(Op::Eq, value, zero), zero, terms_.value(product, type)));
+  }
+
+  // The operand that is taken gets the term; where a NaN makes the value NaN, each gets that.
+  void hand_on_extreme(NodeId id, const Path& path, const Term& term) {
+    const Node node = graph_[id];
+    const NodeId value = terms_.value(term, node.type), zero = graph_.constant(0, node.type);
+    const std::array<NodeId, 2> taken{takes_first(node), takes_second(node)};
+    for (const std::size_t k : {0, 1})
+      if (depends(node.args[k]))
+        add(node.args[k], path, terms_.term(terms_.select(taken[k], value, terms_.select(taken[1 - k], zero, id))));
   }
 
   void hand_on_choice(NodeId condition, NodeId yes, NodeId no, Path path, const Term& term) {

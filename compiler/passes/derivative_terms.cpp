@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "compiler/passes/passes.h"
 
 namespace nbcc {
 
 namespace {
+// Far inside of single precision's range.
+bool is_moderate(double coefficient) { return std::fabs(coefficient) > 1e-30 && std::fabs(coefficient) < 1e30; }
 bool has(const Term& term, NodeId id) { return std::ranges::find(term.factors, id) != term.factors.end(); }
 }  // namespace
 
@@ -95,8 +98,14 @@ Sum Terms::times(Sum sum, double factor) {
 
 Term Terms::times(Term term, const Multiple& factor) {
   const Multiple rest = factor.node == kNone ? Multiple{} : read(factor.node);
-  term.coefficient *= factor.coefficient * rest.coefficient;
+  const double coefficient = factor.coefficient * rest.coefficient;
+  const bool joins = is_moderate(term.coefficient * coefficient) || coefficient == 1 || term.coefficient == 1 ||
+                     term.coefficient == 0 || (term.factors.empty() && rest.node == kNone);
+  // Large constants stay apart: 3e200 (x/y) 3e200 is finite where (9e400) x/y is not.
+  const double apart = joins ? 1 : term.factors.empty() ? std::exchange(term.coefficient, coefficient) : coefficient;
+  if (joins) term.coefficient *= coefficient;
   if (rest.node != kNone) term.factors.push_back(rest.node);
+  if (apart != 1) term.factors.push_back(graph_.constant(apart, graph_[term.factors[0]].type));
   return term;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "compiler/passes/derivative_products.h"
@@ -94,6 +95,63 @@ class Differentiation {
   NodeId takes_first(const Node& node) {
     const auto [a, b, c] = node.args;
     return node.op == Op::Min ? terms_.make(Op::Lt, a, b) : terms_.make(Op::Lt, b, a);
+  }
+
+  // ... and that the second one is. Neither holds where one of them is NaN.
+  NodeId takes_second(const Node& node) {
+    const auto [a, b, c] = node.args;
+    return node.op == Op::Min ? terms_.make(Op::Le, b, a) : terms_.make(Op::Le, a, b);
+  }
+
+  bool is_exponential(NodeId id) const {
+    const Op op = graph_[id].op;
+    return depends(id) && !is_variable(id) && (op == Op::Exp || op == Op::Exp2 || op == Op::Cosh);
+  }
+
+  // Whether the value is made of `of` by more than sums and products, so that it may be 0 where that is infinite.
+  bool may_vanish_for(NodeId id, NodeId of) const {
+    std::set<std::pair<NodeId, bool>> seen;
+    std::vector<std::pair<NodeId, bool>> next{{id, false}};
+    while (!next.empty()) {
+      const auto [n, by_function] = next.back();
+      next.pop_back();
+      if (n == of && by_function) return true;
+      if (n <= of || !seen.emplace(n, by_function).second) continue;
+      const Op op = graph_[n].op;
+      const bool is_polynomial = op == Op::Add || op == Op::Sub || op == Op::Mul || op == Op::Neg || op == Op::Cast;
+      for (int k = 0; k < arity(op); ++k)
+        next.emplace_back(graph_[n].args[std::size_t(k)], by_function || !(is_polynomial || (op == Op::Div && k == 0)));
+    }
+    return false;
+  }
+
+  // The exponential of a node that is one, times a factor that does not depend on the variables; else kNone.
+  NodeId exponential_in(NodeId id) const {
+    const Node& node = graph_[id];
+    if (is_variable(id) || !depends(id)) return kNone;
+    if (is_exponential(id)) return id;
+    if (node.op == Op::Neg) return exponential_in(node.args[0]);
+    if (node.op != Op::Mul && node.op != Op::Div) return kNone;
+    const auto [a, b, c] = node.args;
+    if (!depends(b)) return exponential_in(a);
+    return node.op == Op::Mul && !depends(a) ? exponential_in(b) : kNone;
+  }
+
+  // One addend over the sum or difference u, as it is written, without overflow where the addend is an exponential:
+  // a/u = 1/(1 + b/a). kNone: the addend is another function.
+  NodeId share_of_exponential(NodeId u, int k) {
+    const Node node = graph_[u];
+    const NodeId own = node.args[std::size_t(k)], other = node.args[std::size_t(1 - k)];
+    const NodeId exponential = exponential_in(own);
+    if (exponential == kNone) return kNone;
+    const Node e = graph_[exponential];
+    const NodeId one = graph_.constant(1, node.type);
+    // exp(-a) for 1/exp(a), so that the share can be differentiated likewise.
+    const NodeId ratio = exponential == own && e.op != Op::Cosh
+                             ? terms_.make(Op::Mul, other, terms_.make(e.op, terms_.make(Op::Neg, e.args[0])))
+                             : terms_.make(Op::Div, other, own);
+    // Of a - b the shares are a/u and -b/u = 1/(1 - a/b).
+    return terms_.make(Op::Div, one, terms_.make(node.op, one, ratio));
   }
 
   Graph& graph_;

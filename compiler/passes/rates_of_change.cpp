@@ -19,6 +19,7 @@ class Rates : Differentiation {
   std::vector<NodeId> run() {
     const NodeId last = *std::ranges::max_element(of_);
     const std::vector<bool> needed = find_needed(last);
+    find_exponentials(last);
     for (NodeId id = 0; id <= last; ++id)
       if (needed[std::size_t(id)] && depends(id)) known_[id] = rate(id);
     std::vector<NodeId> result;
@@ -27,6 +28,15 @@ class Rates : Differentiation {
   }
 
  private:
+  void find_exponentials(NodeId last) {
+    has_exponential_.assign(std::size_t(last) + 1, false);
+    for (NodeId id = 0; id <= last; ++id) {
+      has_exponential_[std::size_t(id)] = is_exponential(id);
+      for (int k = 0; k < arity(graph_[id].op); ++k)
+        if (has_exponential_[std::size_t(graph_[id].args[std::size_t(k)])]) has_exponential_[std::size_t(id)] = true;
+    }
+  }
+
   // A product needs its factors, which are not all of its arguments.
   std::vector<bool> find_needed(NodeId last) {
     std::vector<bool> needed(std::size_t(last) + 1);
@@ -69,7 +79,8 @@ class Rates : Differentiation {
         return {terms_.term(terms_.select(a, value_of(b), value_of(c)))};
       case Op::Min:
       case Op::Max:
-        return {terms_.term(terms_.select(takes_first(node), value_of(a), value_of(b)))};
+        return {terms_.term(
+            terms_.select(takes_first(node), value_of(a), terms_.select(takes_second(node), value_of(b), id)))};
       default:
         if (products_->is_logarithmic(id)) return {terms_.times(relative_rate(id), {1, id})};
         return Terms::collected(products_->is_product(id) ? rate_of_product(id) : rate_of_function(id));
@@ -86,6 +97,14 @@ class Rates : Differentiation {
 
   Sum rate_of_function(NodeId id) {
     Sum result;
+    if (const Node node = graph_[id]; is_exponential(id) && changes(node.args[0])) {
+      // exp(-exp(a)) is 0 where exp(a) is infinite, and so is its rate.
+      const Term inner = rate_of(node.args[0]), outer = terms_.times(inner, partial(id, 0));
+      const bool of_exponential = node.op != Op::Cosh && has_exponential_[std::size_t(node.args[0])];
+      if (!of_exponential) return {outer};
+      const NodeId zero = graph_.constant(0, node.type);
+      return {terms_.term(terms_.select(terms_.make(Op::Eq, id, zero), zero, terms_.value(outer, node.type)))};
+    }
     for (const Operand& operand : operands(id))
       if (changes(operand.id)) result.push_back(terms_.times(rate_of(operand.id), partial(id, operand.argument)));
     return result;
@@ -128,10 +147,27 @@ class Rates : Differentiation {
     }
   }
 
-  // dx/x; of exp(a) that is da.
+  // dx/x; of exp(a) that is da, of cosh(a) tanh(a) da. Of a sum with an exponential it is that by shares, none of which
+  // overflows.
   Term relative_rate(NodeId x) {
-    const Node& node = graph_[x];
+    const Node node = graph_[x];
     const NodeId a = node.args[0];
+    if (const NodeId e = exponential_in(x); e != kNone && e != x) return relative_rate(e);
+    if (node.op == Op::Cosh && !is_variable(x)) return terms_.times(rate_of(a), {1, terms_.make(Op::Tanh, a)});
+    if ((node.op == Op::Add || node.op == Op::Sub) && !is_variable(x)) {
+      const NodeId shares[] = {share_of_exponential(x, 0), share_of_exponential(x, 1)};
+      if (shares[0] != kNone || shares[1] != kNone) {
+        Sum sum;
+        for (const int k : {0, 1}) {
+          const NodeId arg = node.args[std::size_t(k)];
+          if (!changes(arg)) continue;
+          const double sign = k == 1 && node.op == Op::Sub ? -1 : 1;
+          sum.push_back(shares[k] != kNone ? terms_.times(relative_rate(arg), {1, shares[k]})
+                                           : Terms::times(terms_.over(rate_of(arg), x), sign));
+        }
+        return terms_.joined(sum);
+      }
+    }
     if (products_->is_logarithmic(x)) return by_base(Node(node), rate_of(a));
     if (is_variable(x) || (node.op != Op::Exp && node.op != Op::Exp2)) return terms_.over(rate_of(x), x);
     return Terms::times(rate_of(a), node.op == Op::Exp ? 1 : std::numbers::ln2);
@@ -139,7 +175,8 @@ class Rates : Differentiation {
 
   std::span<const NodeId> of_;
   const std::map<NodeId, NodeId>& given_;
-  std::map<NodeId, Sum> known_;  // by node: not joined as long as only sums are made of it
+  std::vector<bool> has_exponential_;  // by node: itself, or what it is made of
+  std::map<NodeId, Sum> known_;        // by node: not joined as long as only sums are made of it
 };
 
 }  // namespace

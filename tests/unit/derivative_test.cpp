@@ -95,6 +95,8 @@ class Values {
         return real_part(a()) > real_part(b()) ? a() : b();
       case Op::Lt:
         return T(real_part(a()) < real_part(b()) ? 1 : 0);
+      case Op::Le:
+        return T(real_part(a()) <= real_part(b()) ? 1 : 0);
       case Op::Eq:
         return T(real_part(a()) == real_part(b()) ? 1 : 0);
       case Op::Not:

@@ -16,6 +16,8 @@ double g_of(const std::string& text, double x, double y) {
   input.ni = input.nj = 1;
   input.i = {{x}};
   input.j = {{y}};
+  for (const Field& field : pipeline.fields)
+    if (field.role == Role::Param) input.params = field.defaults;
   return interpret(pipeline, input).values[0][0];
 }
 
@@ -63,6 +65,33 @@ TEST(lower_derivative, leaves_infinities_of_other_branches_out) {
   EXPECT_EQ(g_of(both, 0, -0.5), 1);
   EXPECT_EQ(g_of(both, 4, 1), 1.25);
   EXPECT_EQ(g_of(both, 4, -2), 1.75);
+}
+
+// Where the value is finite, and an exponential or the square of a hyperbolic cosine in it is not.
+TEST(lower_derivative, is_finite_where_the_value_is) {
+  const std::string texts[] = {
+      "real u = 1.0 / (1.0 + exp(-x));",         "real u = y / (exp(-x) + 1.0);",  "real u = 1.0 / (exp(-x) - 1.0);",
+      "real u = 1.0 / (1.0 - exp2(-x));",        "real u = exp(-exp(-x));",        "real u = 1.0 / cosh(x);",
+      "real u = pow(1.0 + exp(-x), -1.5);",      "real u = rsqrt(2.0 + cosh(x));", "real u = grad(tanh(x), x);",
+      "real u = grad(1.0 / (1.0 + exp(-x)), x);"};
+  for (const std::string& text : texts)
+    for (const double x : {-90000.0, -2000.0, -800.0, -712.0, 800.0}) {
+      EXPECT_LE(std::fabs(g_of(text + "g += grad(u, x);", x, 1)), 1e-100) << text << x;
+      EXPECT_LE(std::fabs(g_of(text + "g += ddt(u, x, 1.0);", x, 1)), 1e-100) << text << x;
+    }
+  EXPECT_NEAR(g_of("g += grad(1.0 / (1.0 + exp(-x)), x);", -600, 1) / std::exp(-600.0), 1, 1e-13);
+  EXPECT_NEAR(g_of("g += grad(hypot(3e200 * x, 4e200 * y), x);", 1, 1) / 1.8e200, 1, 1e-15);
+  EXPECT_NEAR(g_of("g += ddt(hypot(3e200 * x, 4e200 * y), x, 1.0);", 1, 1) / 1.8e200, 1, 1e-15);
+}
+
+TEST(lower_derivative, is_nan_where_a_nan_is_looked_up) {
+  const double nan = std::nan("");
+  for (const char* const function : {"table(t, x)", "spline(t, x)", "max(x, 0.5)", "min(x, y)", "clamp(x, 0.5, 2.0)"}) {
+    const std::string text = std::string("param real t[3] = {1, 2, 4};\nreal u = ") + function + ";";
+    EXPECT_TRUE(std::isnan(g_of(text + "g += grad(u, x);", nan, 1))) << function;
+    EXPECT_TRUE(std::isnan(g_of(text + "g += ddt(u, x, 1.0);", nan, 1))) << function;
+  }
+  EXPECT_EQ(g_of("g += grad(min(x, y), x) + 2.0 * grad(min(x, y), y);", 3, 3), 2);  // of equal numbers the second
 }
 
 }  // namespace
