@@ -15,6 +15,7 @@
 #include "runtime/sum/batch_sums.h"
 #include "runtime/sum/plural.h"
 #include "runtime/sum/reduction.h"
+#include "runtime/sum/whole_numbers.h"
 
 namespace nbcc {
 namespace {
@@ -363,6 +364,7 @@ void SumState::run(const RunChoice& choice) {
   const std::vector<double> table = table_of_params();
   request.params_of_groups = table;
   if (request.i_count == 0) return void(i_in_parts_ = goes_on);
+  check_whole_numbers(kernel_->source, request, *summation_, [this](std::size_t f) { return quoted(f); });
   // Where a run fails nothing holds any more.
   request_.reuse = JReuse::None;
   went_nearest_ = false;

@@ -13,6 +13,7 @@
 #include "compiler/source/parse.h"
 #include "jit/build_kernel.h"
 #include "runtime/cuda/cuda_device.h"
+#include "runtime/error.h"
 #include "runtime/sum/sum.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
@@ -167,6 +168,35 @@ TEST(WholeNumbers, FinishReadsWholeSums) {
   on_every_device(text, [](const Kernels& kernel, const std::string& where) {
     EXPECT_EQ(results(kernel, {2000000000, 2000000000, 2}), (Indices{2000000001, 4000000002, 1999999999})) << where;
   });
+}
+
+// An int64 array bound to an int: an error before anything is written.
+TEST(WholeNumbers, ThatAnIntCannotHoldAreRefused) {
+  on_every_device("input_i int k;\ninput_j int n;\noutput(max) int high;\nhigh = max(high, n + k);",
+                  [](const Kernels& kernel, const std::string& where) {
+                    for (const std::int64_t wrong : {std::int64_t(2147483648), std::int64_t(-2147483649)}) {
+                      Indices k{0, 0, wrong}, n{1, 2147483647, wrong, -2147483648}, high{7, 7, 7};
+                      SumState sum(kernel);
+                      sum.bind("k", view(k)), sum.bind("n", view(n)), sum.bind("high", view(high));
+                      const auto error = [&] {
+                        try {
+                          sum.run({.i_begin = 0, .i_count = 2});
+                        } catch (const UsageError& e) {
+                          return std::string(e.what());
+                        }
+                        return std::string();
+                      };
+                      EXPECT_EQ(error(), "input_j 'n' of pipeline 'whole': the int64 array has " +
+                                             std::to_string(wrong) +
+                                             " for particle 2, but an int is from -2147483648 to 2147483647")
+                          << where;
+                      EXPECT_EQ(high, (Indices{7, 7, 7})) << where;
+                      n[2] = 5;  // the i of the wrong one is not asked for
+                      EXPECT_EQ(error(), "") << where;
+                      sum.wait();
+                      EXPECT_EQ(high, (Indices{2147483647, 2147483647, 7})) << where;
+                    }
+                  });
 }
 
 }  // namespace
