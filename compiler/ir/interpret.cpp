@@ -103,6 +103,7 @@ class Reducer {
     if (!is_mean && std::isinf(largest)) return largest;
     CompensatedSum weights, values;
     for (const auto& [logit, value] : terms_) {
+      if (logit == -kInfinity) continue;  // no weight, whatever the value
       const double weight = std::exp(logit - largest);
       weights.add(weight);
       values.add(weight * (sizes ? std::fabs(value) : value));

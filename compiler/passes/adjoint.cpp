@@ -292,7 +292,11 @@ class Builder {
           const NodeId share = graph.unary(Op::Exp, make_folded(graph, Op::Sub, logit, extra("z_", int(c), exchanged)));
           const NodeId weight = times(adjoints[c], share);
           seeds.push_back({value, weight, guard});
-          seeds.push_back({logit, times(weight, make_folded(graph, Op::Sub, value, raw())), guard});
+          // 0 times an infinite value would be NaN where the pair has no weight.
+          const NodeId zero = graph.constant(0, graph[share].type), none = graph.binary(Op::Eq, share, zero);
+          const NodeId above = make_folded(graph, Op::Sub, value, raw());
+          seeds.push_back(
+              {logit, times(weight, graph.select(none, graph.constant(0, graph[above].type), above)), guard});
           break;
         }
         case Reduction::Min:

@@ -110,10 +110,10 @@ TEST(ExponentialSums, WhatHasNoWeightAndWhatHasAll) {
                {{-kInf, kNan}, kNan, kNan}};
   on_every_device(kExponentials, [&](const Place& place) {
     for (const auto& [x, z, y] : cases) {
-      // Alone, and far behind others that have no weight, in another tile and segment.
+      // Alone, and far behind others that have no weight whatever their values, in another tile and segment.
       for (const std::size_t before : {0, 3, 40000}) {
         if (x.empty() && before > 0) continue;
-        Numbers logits(before, -kInf), values(before, 9);
+        Numbers logits(before, -kInf), values(before, before == 3 ? kInf : kNan);
         for (std::size_t k = 0; k < x.size(); ++k) logits.push_back(x[k]), values.push_back(double(k) + 1);
         const Numbers is = results(place, {logits, values});
         SCOPED_TRACE(testing::PrintToString(x) + " behind " + std::to_string(before));

@@ -42,9 +42,11 @@ std::string CpuPairBody::accumulate_weighted(std::size_t reference, int r, bool 
   const std::string type = cpu_type(output.type, true);
   const Node exponential = exponential_of(output.type);
   std::string scaled, sums;
+  bool has_values = false;
   for (const std::size_t k : weighed_by(reference)) {
     const std::string sum = cpu_accumulator(k, r);
     const NodeId value = plan_.outputs[k].value;
+    has_values = has_values || !graph_.is_constant(value, 1);
     const std::string next = graph_.is_constant(value, 1)
                                  ? sum + " + weight"
                                  : fmt::format("fused(weight, {}, {})", node_name(value, r), sum);
@@ -52,11 +54,14 @@ std::string CpuPairBody::accumulate_weighted(std::size_t reference, int r, bool 
     sums += fmt::format("{0} = choose(counts, {1}, {0});\n", sum, next);
   }
   const char* const inlined = "__attribute__((always_inline))";
+  // A pair without a weight does not count, even if its value is infinite or NaN.
+  std::string counts = counted(output, r, every_pair_counts);
+  if (has_values) counts += fmt::format(" & to_mask({} != ({})(-__builtin_inf()))", node_name(output.value, r), type);
   return fmt::format(
       "{{\nconst vmask counts = {};\n"
       "const {} weight = weights({}, {}, counts, []({} x) {} {{ return {}; }}, [&]({} by) {} {{\n{}}});\n{}}}\n",
-      counted(output, r, every_pair_counts), type, cpu_accumulator(reference, r), node_name(output.value, r), type,
-      inlined, expressions_.operation(graph_, exponential, {"x", "", ""}, true), type, inlined, scaled, sums);
+      counts, type, cpu_accumulator(reference, r), node_name(output.value, r), type, inlined,
+      expressions_.operation(graph_, exponential, {"x", "", ""}, true), type, inlined, scaled, sums);
 }
 
 std::string CpuPairBody::reduce_weighted(std::size_t reference, int r) const {

@@ -39,19 +39,26 @@ std::string cuda_accumulate_weighted(const Plan& plan, std::size_t k, const Cuda
   const bool narrow = is_float(output, scalars);
   const char* const type = narrow ? "float" : "double";
   std::string scaled, sums;
+  bool has_values = false;
   for (std::size_t m = 0; m < plan.outputs.size(); ++m) {
     const OutputPlan& weighted = plan.outputs[m];
     if (weighted.reference != int(k)) continue;
+    has_values = has_values || !plan.graph.is_constant(weighted.value, 1);
     scaled += fmt::format("part[r].s{0} *= by;\nscale_sum(sum[r].s{0}, by);\n", m);
     sums += plan.graph.is_constant(weighted.value, 1) ? fmt::format("part[r].s{} += weight;\n", m)
                                                       : fmt::format("part[r].s{0} = {1}(weight, t{2}, part[r].s{0});\n",
                                                                     m, narrow ? "fmaf" : "fma", weighted.value);
   }
+  // A pair without a weight does not count, even if its value is infinite or NaN.
+  const std::string none =
+      has_values ? fmt::format("if (t{} != {}) ", output.value,
+                               cuda_literal(-std::numeric_limits<double>::infinity(), output.type, scalars))
+                 : "";
   return fmt::format(
-      "{0}{{\n"
+      "{0}{6}{{\n"
       "if (t{1} - sum[r].s{2} > 8) {{\nconst {3} by = raise(sum[r].s{2}, t{1});\n{4}}}\n"
       "const {3} weight = exponential(t{1} - sum[r].s{2});\n{5}}}\n",
-      guard, output.value, k, type, scaled, sums);
+      guard, output.value, k, type, scaled, sums, none);
 }
 
 std::string cuda_combine_weighted(const Plan& plan, std::size_t k) {
