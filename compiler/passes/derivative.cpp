@@ -238,7 +238,8 @@ class Gradient : Differentiation {
         return hand_on_choice(node.args[0], node.args[1], node.args[2], path, all);
       case Op::Min:
       case Op::Max:
-        return hand_on_extreme(id, path, all);
+        if (is_place(id)) return hand_on_place(id, path, all);
+        return hand_on_choice(takes_first(node), node.args[0], node.args[1], path, all);
       default:
         break;
     }
@@ -265,19 +266,26 @@ class Gradient : Differentiation {
     return true;
   }
 
-  // term * exponential; 0 where the term is 0 because of it, as exp(-exp(a)) is: the exponential may be infinite there.
+  // term * exponential
   Term times_exponential(const Term& term, const Multiple& exponential) {
-    const bool made_of_it =
-        std::ranges::any_of(term.factors, [&](NodeId factor) { return may_vanish_for(factor, exponential.node); });
     const Term product = terms_.times(term, exponential);
-    if (!made_of_it) return product;
-    const Type type = graph_[exponential.node].type;
+    return may_vanish_for(term, exponential.node) ? zero_with(term, product, exponential.node) : product;
+  }
+
+  using Differentiation::may_vanish_for;
+  bool may_vanish_for(const Term& term, NodeId of) const {
+    return std::ranges::any_of(term.factors, [&](NodeId factor) { return may_vanish_for(factor, of); });
+  }
+
+  // The product of the term and the node; 0 where the term is 0, as exp(-exp(a)) is where exp(a) is infinite.
+  Term zero_with(const Term& term, const Term& product, NodeId node) {
+    const Type type = graph_[node].type;
     const NodeId zero = graph_.constant(0, type), value = terms_.value(term, type);
     return terms_.term(terms_.select(terms_.make(Op::Eq, value, zero), zero, terms_.value(product, type)));
   }
 
   // The operand that is taken gets the term; where a NaN makes the value NaN, each gets that.
-  void hand_on_extreme(NodeId id, const Path& path, const Term& term) {
+  void hand_on_place(NodeId id, const Path& path, const Term& term) {
     const Node node = graph_[id];
     const NodeId value = terms_.value(term, node.type), zero = graph_.constant(0, node.type);
     const std::array<NodeId, 2> taken{takes_first(node), takes_second(node)};
@@ -294,13 +302,17 @@ class Gradient : Differentiation {
   }
 
   void hand_on_product(NodeId id, const Path& path, const Term& all) {
+    const bool vanishes = std::ranges::any_of(products_->powers(id), [&](const auto& factor) {
+      return factor.second > 0 && is_exponential(factor.first) && may_vanish_for(all, factor.first);
+    });
+    const auto kept = [&](const Term& product) { return vanishes ? zero_with(all, product, id) : product; };
     for (const auto& [atom, power] : products_->powers(id)) {
       if (power == 0) continue;
       if (const auto rest = products_->without(id, atom, power))
         add(atom, path,
-            terms_.over(terms_.times(terms_.times(all, power * rest->sign), {1, rest->above}), rest->below));
+            kept(terms_.over(terms_.times(terms_.times(all, power * rest->sign), {1, rest->above}), rest->below)));
       else
-        add_relative(atom, path, terms_.times(all, {power, id}));
+        add_relative(atom, path, kept(terms_.times(all, {power, id})));
     }
   }
 

@@ -38,6 +38,7 @@ class Differentiation {
     const std::vector<bool> alive = reachable(graph, {of.begin(), of.end()});
     for (NodeId id = 0; id < NodeId(depends_.size()); ++id)
       if (alive[std::size_t(id)]) depends_[std::size_t(id)] = find_dependence(id);
+    find_places(alive);
     products_.emplace(graph_, terms_, depends_, by_);
   }
 
@@ -46,6 +47,9 @@ class Differentiation {
     NodeId id;
     int argument;  // of the operation; of a component of an image: 0 its vector, 1 to 3 the lattice vectors
   };
+
+  // A minimum or maximum that keeps a place within a table.
+  bool is_place(NodeId id) const { return places_.contains(id); }
 
   bool depends(NodeId id) const { return depends_[std::size_t(id)]; }
   bool is_variable(NodeId id) const { return by_.contains(id); }
@@ -186,8 +190,25 @@ class Differentiation {
     return terms_.make(Op::Rint, of(Op::Div, along, volume));
   }
 
+  // From the index of a lookup down to the real number that it is made of.
+  void find_places(const std::vector<bool>& alive) {
+    std::vector<NodeId> next;
+    for (NodeId id = 0; id < NodeId(alive.size()); ++id)
+      if (alive[std::size_t(id)] && graph_[id].op == Op::Lookup) next.push_back(graph_[id].args[1]);
+    std::set<NodeId> seen;
+    while (!next.empty()) {
+      const NodeId id = next.back();
+      next.pop_back();
+      const Op op = graph_[id].op;
+      if ((op != Op::Min && op != Op::Max && op != Op::Cast) || !seen.insert(id).second) continue;
+      if (op != Op::Cast && is_floating(graph_[id].type)) places_.insert(id);
+      for (int k = 0; k < arity(op); ++k) next.push_back(graph_[id].args[std::size_t(k)]);
+    }
+  }
+
   const std::set<NodeId>& by_;
   std::vector<bool> depends_;
+  std::set<NodeId> places_;
 
  protected:
   std::optional<Products> products_;

@@ -78,9 +78,11 @@ class Rates : Differentiation {
       case Op::Select:
         return {terms_.term(terms_.select(a, value_of(b), value_of(c)))};
       case Op::Min:
-      case Op::Max:
-        return {terms_.term(
-            terms_.select(takes_first(node), value_of(a), terms_.select(takes_second(node), value_of(b), id)))};
+      case Op::Max: {
+        // Where a NaN is looked up neither is taken.
+        const NodeId second = is_place(id) ? terms_.select(takes_second(node), value_of(b), id) : value_of(b);
+        return {terms_.term(terms_.select(takes_first(node), value_of(a), second))};
+      }
       default:
         if (products_->is_logarithmic(id)) return {terms_.times(relative_rate(id), {1, id})};
         return Terms::collected(products_->is_product(id) ? rate_of_product(id) : rate_of_function(id));
@@ -122,7 +124,18 @@ class Rates : Differentiation {
       else
         multiply_out(few_terms_of(atom), {power * rest->sign, rest->above}, result);
     }
-    if (!relative.empty()) multiply_out({terms_.joined(relative)}, {1, id}, result);
+    // A factor exp(-exp(a)) is 0 where the rate of its exponent is infinite.
+    const bool vanishes = std::ranges::any_of(products_->powers(id), [&](const auto& factor) {
+      return is_exponential(factor.first) && has_exponential_[std::size_t(graph_[factor.first].args[0])];
+    });
+    Sum product;
+    if (!relative.empty()) multiply_out({terms_.joined(relative)}, {1, id}, vanishes ? product : result);
+    if (!product.empty()) {
+      const Type type = graph_[id].type;
+      const NodeId zero = graph_.constant(0, type);
+      const NodeId value = terms_.value(product, type);
+      result.push_back(terms_.term(terms_.select(terms_.make(Op::Eq, id, zero), zero, value)));
+    }
     return result;
   }
 

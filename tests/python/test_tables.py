@@ -15,7 +15,7 @@ if (ti >= 0) s += e[ti][tj] * (xj - xi);
 
 @pytest.fixture(scope="module")
 def pipeline():
-    return nbcc.compile(TEXT, name="types", precision="double")
+    return nbcc.compile(source=TEXT, name="types", precision="double")
 
 
 def arguments(ti, tj):
