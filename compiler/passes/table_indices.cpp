@@ -64,7 +64,7 @@ class Finder {
         if (root != kNone) demand(of_pair[std::size_t(root)], guard);
     }
     for (const NodeId root : pipeline_.finished) demand(of_finish[std::size_t(root)], always());
-    // Users stand behind their arguments. What is added for conditions reads no table of its own.
+    // Arguments precede their users. Nodes that are added for conditions read no further table.
     for (NodeId id = copied_; id-- > 0;)
       if (reads_table_[std::size_t(id)] && demanded_[std::size_t(id)] != kNone) demand_arguments(id);
     for (NodeId id = 0; id < copied_; ++id)
@@ -132,7 +132,7 @@ class Finder {
       demand(n.args[1], both(when, n.args[0]));
       demand(n.args[2], both(when, refuted(n.args[0])));
     } else if (n.op == Op::And || n.op == Op::Or) {
-      // As C evaluates them: the second one only where the first does not decide.
+      // C evaluates the second operand only where the first does not decide.
       demand(n.args[1], both(when, n.op == Op::And ? n.args[0] : refuted(n.args[0])));
     } else {
       for (const NodeId arg : {n.args[1], n.args[2]})
@@ -173,7 +173,7 @@ class Finder {
     return Index{most.args[0], std::int64_t(graph().constant_value(least.args[1])) + 1, 0};
   }
 
-  // Those in an argument of a lookup, which may have been scaled to a row's first element.
+  // Collects the indices in an argument of a lookup; a row's index has been multiplied by the columns of a row.
   void collect(NodeId id, std::vector<Index>& indices) {
     if (const std::optional<Index> index = kept_within(id)) return indices.push_back(*index);
     const Node n = graph()[id];
@@ -199,7 +199,7 @@ class Finder {
 
   // ---- checks ----
 
-  // The index as a sum of one number of each side; nothing where it is no such sum.
+  // Splits an index into a sum of one number of each side; nothing if the index is no such sum.
   using Parts = std::array<NodeId, kIndexSides>;
   std::optional<Parts> parts_of(NodeId id) {
     const unsigned sides = dependence(id) & kOnParticles;

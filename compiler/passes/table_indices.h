@@ -1,12 +1,12 @@
 // Pipeline -> the indices at which it reads tables, as numbers of single particles: what a run must know of its
 // particles to tell that no index leads out of its table. Read from the pipeline as it has been parsed, where every
-// such index stands between 0 and the last element (source/lower_table.cpp). Tested by
+// such index is kept within 0 and the last element (source/lower_table.cpp). Tested by
 // tests/unit/table_indices_test.cpp.
 //
-// A lookup counts only where its value is used. The conditions of that are those of selections, guards and logic above
-// it; of these a particle is held to what depends on it alone. With `if (ti >= 0) f += e[ti][tj]` a ti of -1 is no
-// error, and with `if (r2 < rc2) f += e[ti][tj]` every ti must have its element, however far its particle is from
-// others.
+// A lookup counts only where its value is used: under the conditions of the selections, guards and logic above the
+// lookup. A particle's index is checked where those of these conditions hold that depend on this particle alone. With
+// `if (ti >= 0) f += e[ti][tj]` a ti of -1 is no error, and with `if (r2 < rc2) f += e[ti][tj]` every ti must have its
+// element, however far its particle is from others.
 #pragma once
 #include <array>
 #include <vector>

@@ -121,7 +121,7 @@ TEST(Language, FunctionsTakeUnsignedNumbers) {
             sum.bind("s", {s.data(), Element::Int64, 1, 56, 8});
             sum.bind("near", view(near)), sum.bind("with", view(with));
             sum.bind("d", {d.data(), Element::Double, 1, 32, 8});
-            sum.run();
+            sum.run({.clamp = true});
             sum.wait();
             const std::int64_t least = std::min(a, b), most = std::max(a, b);
             const Numbers expected{least, most, a, std::clamp<std::int64_t>(a, 1, 4000000000), most, a, 0};

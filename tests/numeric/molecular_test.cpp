@@ -169,14 +169,15 @@ TEST(Buckingham, AgreesWithALoop) {
                     [=](double r) { return -a / rho * std::exp(-r / rho) + 6 * c * std::pow(r, -7); }});
 }
 
-// A type beyond the table is the last.
 TEST(BornMayer, AgreesWithALoopOfTypes) {
   Particles p = one_set("born_mayer", 200);
-  const auto& type = p.fields.at("typei");
+  const std::vector<double> type = p.fields.at("typei");
   for (const int first : {0, 1, -1}) {
     p.params["first"] = {double(first)};
+    for (const char* const name : {"typei", "typej"})
+      for (std::size_t k = 0; k < type.size(); ++k) p.fields.at(name)[k] = type[k] + first;
     expect_pair_sums("born_mayer", p, [&](std::size_t i, std::size_t j) -> PairPotential {
-      const auto row = [&](std::size_t k) { return std::clamp(int(type[k]) - first, 0, 1); };
+      const auto row = [&](std::size_t k) { return int(type[k]); };
       const auto at = std::size_t(2 * row(i) + row(j));
       const double a = p.params.at("a")[at], rho = p.params.at("rho")[at], sigma = p.params.at("sigma")[at];
       const double c = p.params.at("c")[at], d = p.params.at("d")[at];

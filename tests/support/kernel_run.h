@@ -65,6 +65,7 @@ inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const Ora
   sum.set_launch(choice.launch);
   if (choice.prepare) choice.prepare(sum);
   RunChoice run;
+  run.clamp = true;  // as the oracle does
   run.i_begin = choice.begin;
   run.i_count = choice.count;
   for (std::size_t k = 0; k < choice.parts.size(); ++k) {

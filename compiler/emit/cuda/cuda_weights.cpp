@@ -9,10 +9,62 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <limits>
+#include <map>
 
 namespace nbcc {
 namespace {
+
+// Whether a logit may be infinite where products of two values are not: an input, param or element of a table that is a
+// term of it (a mask), an infinite constant, a logarithm, quotient or power. A comparison for each pair costs the
+// attention of pipelines/attention.pipe 18% (one H100), whose logits are products of inputs alone.
+class InfiniteLogits {
+ public:
+  explicit InfiniteLogits(const Graph& graph) : graph_(graph) {}
+  bool may_be(NodeId id) {
+    const auto [known, is_new] = known_.emplace(id, false);
+    return is_new ? known_[id] = find(graph_[id]) : known->second;
+  }
+
+ private:
+  bool find(const Node& n) {
+    switch (n.op) {
+      case Op::Const:
+        return std::isinf(std::bit_cast<double>(n.payload));
+      case Op::Mul:
+        return is_constant(n.args[0]) ? may_be(n.args[1]) : is_constant(n.args[1]) && may_be(n.args[0]);
+      case Op::Fma:
+        return may_be(n.args[2]);
+      case Op::Add:
+      case Op::Sub:
+      case Op::Min:
+      case Op::Max:
+        return may_be(n.args[0]) || may_be(n.args[1]);
+      case Op::Select:
+        return may_be(n.args[1]) || may_be(n.args[2]);
+      case Op::Neg:
+      case Op::Cast:
+      case Op::Abs:
+        return may_be(n.args[0]);
+      case Op::Lookup:
+      case Op::Log:
+      case Op::Log2:
+      case Op::Log10:
+      case Op::Log1p:
+      case Op::Div:
+      case Op::Pow:
+        return true;
+      default:
+        return facts(n.op).role.has_value();
+    }
+  }
+  bool is_constant(NodeId id) const { return graph_.is_constant(id); }
+
+  const Graph& graph_;
+  std::map<NodeId, bool> known_;
+};
 
 bool is_float(const OutputPlan& output, const CudaScalars& scalars) {
   return scalars.resolved(output.type) == Type::Float;
@@ -51,9 +103,10 @@ std::string cuda_accumulate_weighted(const Plan& plan, std::size_t k, const Cuda
   }
   // A pair without a weight does not count, even if its value is infinite or NaN.
   const std::string none =
-      has_values ? fmt::format("if (t{} != {}) ", output.value,
-                               cuda_literal(-std::numeric_limits<double>::infinity(), output.type, scalars))
-                 : "";
+      has_values && InfiniteLogits(plan.graph).may_be(output.value)
+          ? fmt::format("if (t{} != {}) ", output.value,
+                        cuda_literal(-std::numeric_limits<double>::infinity(), output.type, scalars))
+          : "";
   return fmt::format(
       "{0}{6}{{\n"
       "if (t{1} - sum[r].s{2} > 8) {{\nconst {3} by = raise(sum[r].s{2}, t{1});\n{4}}}\n"
