@@ -32,6 +32,7 @@ bool takes(hid_t dataset, const ParticleColumn& column) {
   if (shape[0] != hsize_t(column.rows()) || shape[1] != hsize_t(column.components)) return false;
   const hid_t wanted = memory_type(column.type());
   return H5Tget_class(type) == H5Tget_class(wanted) && H5Tget_size(type) == H5Tget_size(wanted) &&
+         H5Tget_precision(type) == H5Tget_precision(wanted) &&
          (H5Tget_class(type) != H5T_INTEGER || H5Tget_sign(type) == H5T_SGN_2);
 }
 
@@ -42,6 +43,28 @@ bool is_plain(hid_t dataset) {
   H5Pfill_value_defined(creation, &fill);
   return H5Aget_num_attrs(dataset) == 0 && H5Pget_layout(creation) == H5D_CONTIGUOUS &&
          H5Pget_external_count(creation) == 0 && fill != H5D_FILL_VALUE_USER_DEFINED;
+}
+
+// Why a dataset's numbers cannot be replaced where they are; "": nothing.
+std::string storage_fault(hid_t dataset) {
+  const Handle creation(H5Dget_create_plist(dataset), H5Pclose);
+  if (H5Pget_layout(creation) == H5D_VIRTUAL || H5Pget_external_count(creation) > 0)
+    return "has its numbers in other files, which would be changed";
+  for (int k = 0; k < H5Pget_nfilters(creation); ++k) {
+    unsigned flags = 0;
+    std::size_t values = 0;
+    const H5Z_filter_t filter = H5Pget_filter2(creation, unsigned(k), &flags, &values, nullptr, 0, nullptr, nullptr);
+    if (filter == H5Z_FILTER_SCALEOFFSET || filter == H5Z_FILTER_NBIT)
+      return "is stored by a filter that would take digits off the output";
+  }
+  return "";
+}
+
+// Whether an object is in this file itself, and not in one that a link names.
+bool is_in(hid_t file, hid_t object) {
+  H5O_info_t of_file, of_object;
+  return H5Oget_info2(file, &of_file, H5O_INFO_BASIC) >= 0 && H5Oget_info2(object, &of_object, H5O_INFO_BASIC) >= 0 &&
+         of_file.fileno == of_object.fileno;
 }
 
 // What stands in the way of an output; "": nothing.
@@ -57,6 +80,7 @@ std::string fault_of(hid_t group, const ParticleColumn& column) {
   if (info.rc > 1) return "has another name in the file, under which it would be changed as well";
   const Handle dataset = open_dataset(group, column.name);
   if (!dataset.valid()) return "cannot be opened";
+  if (const std::string fault = storage_fault(dataset); !fault.empty()) return fault;
   if (takes(dataset, column) || is_plain(dataset)) return "";
   return fmt::format(
       "cannot hold the output, which is ({}{}) {}, and has attributes, chunks or filters that would be lost",
@@ -87,12 +111,25 @@ std::string attribute_fault(hid_t group, const std::string& key) {
   return fmt::format("the group's attribute '{}' is not of nbcc's, and would be overwritten", key);
 }
 
-void check(hid_t group, const std::string& path, const ParticleTable& results) {
+void check(hid_t file, hid_t group, const std::string& path, const ParticleTable& results) {
+  if (!is_in(file, group))
+    throw FileError(path, "its group of particles is in another file, which would be changed: update that one");
   for (const ParticleColumn& column : results.columns)
     if (const std::string fault = fault_of(group, column); !fault.empty())
       throw FileError(path, fmt::format("what is called '{}' in it {}", column.name, fault));
   for (const auto& [key, value] : results.attributes)
     if (const std::string fault = attribute_fault(group, key); !fault.empty()) throw FileError(path, fault);
+}
+
+// Totals of an earlier run, which are not those of the new outputs.
+void remove_old_totals(hid_t group, const ParticleTable& results) {
+  if (results.attributes.empty() || !attribute_fault(group, "pipeline").empty() || !has(group, "pipeline")) return;
+  for (int k = H5Aget_num_attrs(group); k-- > 0;) {
+    char name[256] = "";
+    const auto index = hsize_t(k);
+    if (H5Aget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, index, name, sizeof name, H5P_DEFAULT) < 0) continue;
+    if (std::string_view(name).starts_with("total ")) H5Adelete(group, name);
+  }
 }
 
 bool write_column(hid_t group, const ParticleColumn& column) {
@@ -112,7 +149,7 @@ bool write_column(hid_t group, const ParticleColumn& column) {
 void check_update_hdf5(const std::string& path, const std::string& group, const ParticleTable& results) {
   const Silence silence;
   const Handle file = open_file(path, H5F_ACC_RDONLY, path);
-  check(open_group(file, group, path), path, results);
+  check(file, open_group(file, group, path), path, results);
 }
 
 void update_hdf5(const std::string& draft, const std::string& path, const std::string& group,
@@ -120,10 +157,11 @@ void update_hdf5(const std::string& draft, const std::string& path, const std::s
   const Silence silence;
   const Handle file = open_file(draft, H5F_ACC_RDWR, path);
   const Handle particles = open_group(file, group, path);
-  check(particles, path, results);
+  check(file, particles, path, results);
   for (const ParticleColumn& column : results.columns)
     if (!write_column(particles, column))
       fail_in_hdf5(path, fmt::format("dataset '{}' cannot be written", column.name));
+  remove_old_totals(particles, results);
   for (const auto& [key, value] : results.attributes) {
     const bool gone = !has(particles, key) || H5Adelete(particles, key.c_str()) >= 0;
     if (!gone || !write_attribute(particles, key, value))

@@ -112,6 +112,24 @@ ParticleTable decode_npz(std::string_view bytes, const std::string& path, const 
   return table;
 }
 
+namespace {
+
+// The names of a structured array's fields; none of what cannot be read.
+std::vector<std::string> fields_of(std::string_view bytes, const ZipMember& member, const std::string& name,
+                                   const std::string& path) {
+  std::vector<std::string> fields;
+  try {
+    const std::string label = path + ":" + name, begin = read_header(bytes, member, label);
+    std::string_view rest = begin;
+    const NpyHeader header = take_npy_header(rest, label);
+    for (const FileColumn& column : columns_of_npy(header, name, label, {})) fields.push_back(column.name);
+  } catch (const FileError&) {
+  }
+  return fields;
+}
+
+}  // namespace
+
 std::string update_npz(std::string_view bytes, const std::string& path, const ParticleTable& table) {
   ZipContents changed;
   for (const ParticleColumn& column : table.columns) {
@@ -121,6 +139,10 @@ std::string update_npz(std::string_view bytes, const std::string& path, const Pa
   std::string record;
   bool is_ours = true;
   for (const auto& [name, member] : members_of(bytes, path)) {
+    for (const std::string& field : fields_of(bytes, member, name, path))
+      if (field != name && table.find(field))
+        throw FileError(path, fmt::format("its array '{}' has a field '{}', which the output would be called as well",
+                                          name, field));
     if (name != kProvenance) continue;
     const std::string array = read_member(bytes, member, path);
     is_ours = is_provenance(array, path);

@@ -78,6 +78,7 @@ class TextUpdate {
                 path_, fmt::format("its column '{}' has {} per particle, but the output '{}' has {}: "
                                    "rename the column, or take it out",
                                    column.name, counted(column.components, "number"), output.name, output.components));
+          if (placed.replaced) throw FileError(path_, fmt::format("two columns are called '{}'", output.name));
           placed.replaced = &column;
           placed.first_word = word;
         }
@@ -112,7 +113,30 @@ class TextUpdate {
     if (is_header && !layout_.header_is_row) return put_header(words_in(line.substr(hash + 1), hash + 1, true), false);
     const std::vector<Word> words = words_in(line.substr(0, hash), 0, true);
     if (words.empty()) return;  // stays as it is, with what follows
+    refuse_cells_of_several_words(k, line.substr(0, hash), words, hash != std::string_view::npos);
     is_header ? put_header(words, true) : put_row(words);
+  }
+
+  // Readers take a blank for the end of a word and '#' for that of the row, so that in such a cell another word than
+  // the output's would be replaced.
+  void refuse_cells_of_several_words(std::size_t k, std::string_view row, const std::vector<Word>& words,
+                                     bool has_comment) const {
+    const auto refuse = [&](std::size_t offset, const char* what) {
+      throw FileError(path_, std::int64_t(k) + 1, std::int64_t(offset - offset_of(row)) + 1, what);
+    };
+    const bool is_quoted = std::ranges::count(row, '"') % 2 != 0;
+    if (has_comment && !row.empty() &&
+        (is_quoted || std::string_view(" \t,").find(row.back()) == std::string_view::npos))
+      refuse(offset_of(row) + row.size(), "a '#' within a word: a comment begins behind a blank");
+    const bool replaces =
+        std::ranges::any_of(outputs_, [](const Placed& placed) { return placed.replaced != nullptr; });
+    const char separator = row.find(',') != std::string_view::npos ? ',' : '\t';
+    if (!replaces || row.find(separator) == std::string_view::npos) return;
+    for (std::size_t w = 1; w < words.size(); ++w) {
+      const std::size_t end = offset_of(words[w - 1].text) + words[w - 1].text.size();
+      if (bytes_.substr(end, offset_of(words[w].text) - end).find(separator) == std::string_view::npos)
+        refuse(offset_of(words[w].text), "a cell of several words, beside which no output can be replaced");
+    }
   }
 
   void put_row(const std::vector<Word>& words) {
