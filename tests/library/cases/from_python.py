@@ -60,7 +60,13 @@ def run_case(name, pipelines, cases, ni, nj, kind):
     for precision in PRECISIONS:
         for dtype in (np.float64, np.float32):
             arrays = {
-                field.name: given[field.name] if field.role == "param" else given[field.name].astype(np.int64 if field.integral else dtype)
+                field.name: (
+                    given[field.name]
+                    if field.role == "param"
+                    else np.nan_to_num(given[field.name]).astype(np.int64)  # a whole number is never NaN
+                    if field.integral
+                    else given[field.name].astype(dtype)
+                )
                 for field in fields
                 if field.role != "output"
             }
