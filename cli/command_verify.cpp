@@ -242,6 +242,7 @@ int run_verify(const VerifyOptions& options) {
   const std::vector<std::int64_t> which = sample_of(ni, nj);
   sum.bind(bound, ni, nj);
   sum.run(which);
+  for (const std::string& warning : sum.warnings()) fmt::print(stderr, "nbcc: warning: {}\n", warning);
   const Expectation expected = expect(pipeline, oracle_input(pipeline, bound, sum.params(), ni, nj), which,
                                       options.kernel.options, compiler_target(options.kernel));
   std::vector<OutputReport> reports;

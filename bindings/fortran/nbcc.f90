@@ -36,7 +36,7 @@ module nbcc
   end type
 
   public :: nbcc_device_open, nbcc_device_close, nbcc_pipeline_close
-  public :: nbcc_sum_create, nbcc_sum_destroy, nbcc_sum_run, nbcc_sum_wait
+  public :: nbcc_sum_create, nbcc_sum_destroy, nbcc_sum_run, nbcc_sum_wait, nbcc_sum_warning
   public :: nbcc_sum_keep_j, nbcc_sum_j_changed, nbcc_sum_set_offsets
   public :: nbcc_error_free, nbcc_error_text
 
@@ -76,6 +76,12 @@ module nbcc
       import
       type(c_ptr), value :: sum
       type(c_ptr), intent(out), optional :: error
+    end function
+    ! The k-th warning of the last run, from 0 on, a string of C; a null pointer beyond the last one.
+    type(c_ptr) function nbcc_sum_warning(sum, k) bind(C)
+      import
+      type(c_ptr), value :: sum
+      integer(c_int), value :: k
     end function
     integer(c_int) function nbcc_sum_keep_j(sum, keep, error) bind(C)
       import
