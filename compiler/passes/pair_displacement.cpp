@@ -119,10 +119,54 @@ class Search {
     return n.op == Op::Neg ? n.args[0] : length;
   }
 
-  void refuse_unknown_image(NodeId id) const {
+  // A number that is constant but for steps where positions pass a limit: what takes one image to another.
+  bool is_step(NodeId id) const {
     const Node& n = graph_[id];
+    const auto step = [&](int k) { return is_step(n.args[std::size_t(k)]); };
+    if (degree(id) == Degree::None) return true;
+    switch (n.op) {
+      case Op::Select:
+        return degree(n.args[0]) != Degree::None && step(1) && step(2);
+      case Op::Cast:
+        return graph_[n.args[0]].type == Type::Bool || step(0);
+      case Op::CopySign:
+        return degree(n.args[0]) == Degree::None;
+      case Op::Neg:
+        return step(0);
+      case Op::Add:
+      case Op::Sub:
+      case Op::Mul:
+        return step(0) && step(1);
+      default:
+        return false;
+    }
+  }
+
+  // A component of the difference, in units that are the same for all pairs.
+  bool is_component(NodeId id) {
+    if (degree(id) != Degree::Linear || graph_[id].binding != Binding::Pair) return false;
+    return std::ranges::all_of(slopes(id),
+                               [&](NodeId slope) { return slope == kNone || graph_[slope].binding <= Binding::Param; });
+  }
+
+  // Something is added to the difference that is not a difference: a shift of a listed pair, a multiple of a box.
+  bool is_shifted(const Node& n) {
+    const auto joins = [&](NodeId one, NodeId other) {
+      return is_component(one) && is_step(other) && !graph_.is_constant(other, 0);
+    };
+    if (!is_floating(n.type)) return false;
+    if (n.op == Op::Add || n.op == Op::Sub) return joins(n.args[0], n.args[1]) || joins(n.args[1], n.args[0]);
+    const auto is_distance = [&](NodeId id) { return graph_[id].op == Op::Abs && is_component(graph_[id].args[0]); };
+    const bool depend = n.op == Op::Min || n.op == Op::Max
+                            ? degree(n.args[0]) != Degree::None && degree(n.args[1]) != Degree::None
+                            : false;
+    return depend && (is_distance(n.args[0]) || is_distance(n.args[1]));
+  }
+
+  void refuse_unknown_image(NodeId id) {
+    const Node n = graph_[id];
     const auto is_linear = [&](int k) { return degree(n.args[std::size_t(k)]) == Degree::Linear; };
-    bool is_image = false;
+    bool is_image = is_shifted(n);
     switch (n.op) {
       case Op::Rint:
       case Op::Round:

@@ -149,6 +149,12 @@ TEST(virial, is_refused_where_images_are_not_known) {
       "as a nearest image; write nearest_image()";
   EXPECT_EQ(of("vec3 dx = xj - xi; if (dx.x > 0.5 * box.x) dx.x -= box.x;\n"), unknown);
   EXPECT_EQ(of("vec3 d = xj - xi; vec3 dx = d - box * trunc(d / box);\n"), unknown);
+  for (const char* const shifted :
+       {"vec3 dx = xj - xi + a;\n", "vec3 dx = xj - xi; dx.x += 10.0;\n",
+        "vec3 dx = xj - xi; real s = dx.x > 5 ? 10.0 : (dx.x < -5 ? -10.0 : 0.0); dx.x -= s;\n",
+        "vec3 dx = xj - xi; dx.x -= 10 * (dx.x > 5) - 10 * (dx.x < -5);\n",
+        "vec3 dx = xj - xi; dx.x = min(abs(dx.x), 10 - abs(dx.x));\n"})
+    EXPECT_EQ(of(shifted), unknown) << shifted;
   EXPECT_EQ(of("vec3 d = xj - xi; vec3 dx = nearest_image(xj - xi, box); dx.x += d.x;\n"),
             "pipeline 'pull' has no virial: 'force' takes the nearest image of the difference of 'xi' and 'xj' in some "
             "terms of the force, and the positions as they are in others");
