@@ -92,15 +92,23 @@ void RunningError::compute_node(NodeId id, int count) {
   const bool sum = (node.op == Op::Add || node.op == Op::Sub) && !of_leaves;
   const double roundings = this->roundings(node);
   const auto error_scale = facts(node.op).error_scale;
+  const bool in_parts = options_.precision == Precision::Mixed && is_input_difference(graph_, id);
   for (int k = 0; k < count; ++k) {
     const double size = sum           ? std::fabs(args[0][k]) + std::fabs(args[1][k])
                         : error_scale ? error_scale(args[0][k], values[k])
                                       : std::fabs(values[k]);
     errors[k] = roundings == 0 || std::isnan(size) ? 0 : roundings * size;
+    if (in_parts) errors[k] += lower_parts(args[0][k], args[1][k]);
   }
   add_argument_errors(id, args, count);
   if (node.type == Type::Index)
     for (int k = 0; k < count; ++k) errors[k] += unrepresented(values[k]);
+}
+
+// What a difference of two inputs lacks in mixed precision, where each is kept as two floats.
+double RunningError::lower_parts(double a, double b) {
+  const double epsilon = epsilon_of(Precision::Mixed), size = std::fabs(a) + std::fabs(b);
+  return std::isfinite(size) ? epsilon * epsilon * size : 0;
 }
 
 // The nearest image of a difference of inputs is exact in mixed precision, but for its own rounding and that of the
@@ -114,7 +122,10 @@ void RunningError::bound_image(NodeId id, const ImageShift& shift, int count) {
     const double lengths = std::fabs(column(values_, shift.whole)[k] * column(values_, shift.length)[k]);
     // Of three lengths and more the product has no fused operation to be exact in.
     const double product = !fused_ && std::fabs(column(values_, shift.whole)[k]) > 2 ? epsilon * lengths : 0;
-    const double lower = epsilon * epsilon * (std::fabs(column(values_, shift.difference)[k]) + lengths) + product;
+    const Node& difference = graph_[shift.difference];
+    const double ends = lower_parts(column(values_, difference.args[0])[k], column(values_, difference.args[1])[k]);
+    const double lower =
+        epsilon * epsilon * (std::fabs(column(values_, shift.difference)[k]) + lengths) + ends + product;
     errors_[std::size_t(id)][std::size_t(k)] =
         epsilon * std::fabs(column(values_, id)[k]) + lower +
         std::fabs(column(errors_, shift.whole)[k] * column(values_, shift.length)[k]);

@@ -43,6 +43,7 @@ class RunningError {
 
  private:
   void compute_node(NodeId id, int count);
+  static double lower_parts(double a, double b);
   void bound_image(NodeId id, const ImageShift& shift, int count);
   void bound_shortest_copy(NodeId id, int count);
   void add_argument_errors(NodeId id, const std::array<const double*, 3>& args, int count);
