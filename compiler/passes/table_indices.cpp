@@ -143,6 +143,12 @@ class Finder {
   // A weaker condition of one side's particles that holds wherever the condition (or its negation) holds for a pair of
   // one of them; `coupling`: the nodes that were weakened.
   NodeId projected(NodeId id, unsigned side, bool negated, std::set<NodeId>& coupling) {
+    // Conditions share their parts.
+    if (const auto known = projections_.find({id, side, negated}); known != projections_.end()) return known->second;
+    const NodeId found = project(id, side, negated, coupling);
+    return projections_[{id, side, negated}] = found;
+  }
+  NodeId project(NodeId id, unsigned side, bool negated, std::set<NodeId>& coupling) {
     const Node n = graph()[id];
     if (n.op == Op::Not) return projected(n.args[0], side, !negated, coupling);
     if ((dependence(id) & kOnParticles & ~side) == 0 && (dependence(id) & kOnOutputs) == 0)
@@ -276,6 +282,7 @@ class Finder {
     if (!parts) return unchecked("it depends on both particles of a pair, and is no sum of a number of each");
     std::array<NodeId, kIndexSides> conditions{};
     std::set<NodeId> coupling;
+    projections_.clear();  // each check has a coupling of its own
     for (std::size_t side = 0; side < kIndexSides; ++side)
       conditions[side] = projected(condition, 1u << side, false, coupling);
     const unsigned sides = dependence(key.raw) & kOnParticles;
@@ -291,11 +298,12 @@ class Finder {
                      key.dimension,
                      key.count,
                      where.line,
-                     (dependence(key.raw) & kOnParams) != 0 || (dependence(condition) & kOnParams) != 0,
+                     (dependence(key.raw) & kOnParams) != 0,
                      {}};
     for (std::size_t side = 0; side < kIndexSides; ++side) {
       const NodeId part = (*parts)[side];
       if (part == kNone) continue;
+      check.uses_params = check.uses_params || (dependence(conditions[side]) & kOnParams) != 0;
       check.parts[side] = {range_of(side, {graph().cast(part, Type::Index), conditions[side]}), text_of(part)};
     }
     found_.checks.push_back(std::move(check));
@@ -312,9 +320,10 @@ class Finder {
   const Pipeline& pipeline_;
   TableIndices found_;
   NodeId always_ = kNone, copied_ = 0;
-  std::vector<bool> reads_table_;     // by node: itself or what it is made of
-  std::vector<unsigned> dependence_;  // by node
-  std::vector<NodeId> demanded_;      // by node: the condition under which it is used
+  std::vector<bool> reads_table_;                                     // by node: itself or what it is made of
+  std::vector<unsigned> dependence_;                                  // by node
+  std::map<std::tuple<NodeId, unsigned, bool>, NodeId> projections_;  // of one check: by node, side and negation
+  std::vector<NodeId> demanded_;                                      // by node: the condition under which it is used
   std::map<Key, Wanted> wanted_;
 };
 

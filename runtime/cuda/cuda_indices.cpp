@@ -67,6 +67,7 @@ void CudaIndexChecks::begin(const SumRequest& request, bool capturing) {
   params_by_group_ = !request.params_of_groups.empty();
   particles_ = request.listed;
   lists_chosen_i_ = request.lists_chosen_i;
+  if (capturing) listed_.keep_old();
   if (sends(request)) send_listed(*request.listed, capturing);
   if (program_) return;
   if (capturing)

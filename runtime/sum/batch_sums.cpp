@@ -61,6 +61,9 @@ SumRequest BatchSums::request_of(std::int64_t batch, const SumRequest& all) cons
         all.params_of_groups.subspan(b * std::size_t(kernel_.source.params), std::size_t(kernel_.source.params));
   request.params_of_groups = {};
   request.may_be_captured = false;
+  // Listed particles have the numbers that they have among all.
+  request.listed = nullptr;
+  request.lists_chosen_i = false;
   return request;
 }
 
