@@ -14,11 +14,21 @@ constexpr std::int64_t kChunk = 4096;  // particles that a thread locates at a t
 
 // What rounding adds to a distance, of itself: less than the bare estimate of a root is off.
 constexpr double kRelative = 0x1p-10;
-// ... and of the coordinates, where these are kept in single precision and images are taken in it, or in double.
-double of_coordinates(const KernelSource& source) {
+// What rounding of coordinates in the kernel's precision, and of their images, adds to the distance of two particles,
+// of their largest coordinates; and how far apart two particles may be whose squared distance underflows.
+struct Rounding {
+  double of_size, underflow;
+};
+Rounding rounding_of(const KernelSource& source) {
   const bool single =
       std::ranges::any_of(source.i_columns, [](const Column& column) { return column.element == Element::Float; });
-  return single ? 0x1p-20 : 0x1p-48;
+  return single ? Rounding{0x1p-20, 0x1p-62} : Rounding{0x1p-48, 0x1p-510};
+}
+// Number `k` of `of` particles drawn from `count`, without a period that a lattice's order could share.
+std::int64_t drawn(int k, std::int64_t count) {
+  constexpr double kGoldenRatio = 0.6180339887498949;
+  const double at = (k + 0.5) * kGoldenRatio;
+  return std::min(count - 1, std::int64_t((at - std::floor(at)) * double(count)));
 }
 
 }  // namespace
@@ -105,82 +115,100 @@ bool CpuSearch::locate(const nbcc_kernel_arguments& given, std::int64_t ni, std:
   space_.kind = layout.reach;
   space_.uniform = extent[std::size_t(layout.axes)];
   if (std::isnan(space_.uniform)) return false;
-  double largest = 0;
+  double widest = 0;
   for (std::size_t axis = 0; axis < std::size_t(layout.axes); ++axis) {
     const double across = std::max(i_.high[axis], j_.high[axis]) - std::min(i_.low[axis], j_.low[axis]);
-    double length = layout.periodic[axis] ? std::fabs(extent[axis]) : 0;
+    const double length = layout.periodic[axis] ? std::fabs(extent[axis]) : 0;
     if (layout.periodic[axis] && !(length > 0 && std::isfinite(length))) return false;
-    // No pair is farther apart than half of a length: its copies are not seen.
-    if (length > 2.1 * across) length = 0;
-    space_.set_length(axis, length);
-    largest = std::max({largest, across, length, std::fabs(i_.low[axis]), std::fabs(i_.high[axis])});
+    // No pair is farther apart than half of a length: no pair has a nearer copy by it.
+    space_.set_length(axis, length > 2.1 * across ? 0 : length);
+    widest = std::max(widest, across);
   }
-  Place low{}, high{};
-  for (std::size_t axis = 0; axis < kMostAxes; ++axis) {
-    low[axis] = std::min(i_.low[axis], j_.low[axis]);
-    high[axis] = std::max(i_.high[axis], j_.high[axis]);
-  }
-  // Images in a cell take some roundings more.
-  double roundings = 1;
+  const Rounding rounding = rounding_of(source_);
+  space_.relative = kRelative;
+  space_.of_size = rounding.of_size;
+  space_.absolute = rounding.underflow;
   if (layout.triclinic) {
     std::array<Place, 3> basis{};
     for (std::size_t k = 0; k < 9; ++k) basis[k / 3][k % 3] = extent[kMostAxes + 1 + k];
-    space_.cell.emplace(basis, low, high);
-    if (!space_.cell->is_valid()) return false;
-    largest = std::max(largest, space_.cell->largest());
-    roundings = 4;
+    const SearchCell cell(basis, widest * std::sqrt(kMostAxes));
+    if (!cell.is_valid()) return false;
+    space_.set_cell(cell);
+    space_.of_size *= 4;  // images in a cell take some roundings more
   }
-  space_.relative = kRelative;
-  space_.absolute = roundings * of_coordinates(source_) * largest;
-  return std::isfinite(largest);
+  return std::isfinite(widest);
 }
 
-// By the pairs that could be tested in the same time: those of a group's box, larger by the reach on every side, what
-// it takes to find and gather them, and to sort the particles.
+double CpuSearch::Located::size(std::int64_t k) const {
+  double size = 0;
+  for (std::size_t axis = 0; axis + 1 < rows.size(); ++axis) size = std::max(size, std::fabs(rows[axis][k]));
+  return size;
+}
+
+CpuSearch::Apart CpuSearch::apart(const Located& a, std::int64_t i, const Located& b, std::int64_t j) const {
+  Apart of;
+  for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis)
+    of.difference[axis] = b.rows[axis][j] - a.rows[axis][i];
+  of.image = space_.short_copy(of.difference);
+  return of;
+}
+
+// Which share of all pairs a search would test, estimated from few particles, because extents tell nothing where some
+// are far from all others: of the drawn pairs those within reach, widened by the radius of a group. A group takes as
+// much room as its number of particles does near a drawn i, which the distance of the third nearest drawn one tells.
+double CpuSearch::share_of_pairs() const {
+  constexpr int kDrawn = 32, kNearest = 3;
+  const auto drawn_i = int(std::min<std::int64_t>(kDrawn, i_.count));
+  const int drawn_j = 2 * kDrawn;
+  std::int64_t tested = 0;
+  for (int k = 0; k < drawn_i; ++k) {
+    const std::int64_t i = drawn(k, i_.count);
+    std::array<double, kDrawn> distances{};
+    for (int other = 0; other < drawn_i; ++other) {
+      const Place image = apart(i_, i, i_, drawn(other, i_.count)).image;
+      distances[std::size_t(other)] = dot(image, image);
+    }
+    const auto nearest = distances.begin() + std::min(kNearest, drawn_i - 1);
+    std::nth_element(distances.begin(), nearest, distances.begin() + drawn_i);
+    const double of_group = double(SiteTree::kLeaf * drawn_i) / double(i_.count * kNearest);
+    const double radius = std::sqrt(*nearest) * std::pow(std::min(1.0, of_group), 1.0 / space_.axes);
+    for (int other = 0; other < drawn_j; ++other) {
+      const std::int64_t j = drawn(other, j_.count);
+      const Place image = apart(i_, i, j_, j).image;
+      const double reach = space_.reach(i_.reach(i), j_.reach(j), i_.size(i) + j_.size(j)) + radius;
+      tested += !(dot(image, image) > reach * reach);
+    }
+  }
+  return double(tested) / double(drawn_i * drawn_j);
+}
+
+// By the pairs that could be tested in the time that it takes to test those of the groups, to find and gather them, and
+// to sort the particles.
 bool CpuSearch::pays() const {
   constexpr double kFind = 1000, kSort = 500;  // of one particle
-  double widest = 0;
-  for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis)
-    widest = std::max(widest, j_.high[axis] - j_.low[axis]);
-  // A few that reach beyond all others are no reason to sum over all pairs.
-  const auto mean = [&](const Located& side, bool reaches) {
-    double sum = 0;
-    for (std::int64_t k = 0; reaches && k < side.count; ++k) {
-      const double reach = std::fabs(side.rows.back()[k]);
-      sum += reach < widest ? reach : widest;
-    }
-    return sum / double(std::max<std::int64_t>(side.count, 1));
-  };
-  const double reach = std::fabs(space_.reach(mean(i_, source_.search.of_i()), mean(j_, source_.search.of_j())));
-  const double group =
-      std::pow(double(SiteTree::kLeaf) / double(std::max<std::int64_t>(i_.count, 1)), 1.0 / space_.axes);
-  double share = 1;
-  for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis) {
-    const double periodic = space_.cell ? space_.cell->width(axis) : space_.length[axis];
-    const double across = periodic > 0 ? periodic : j_.high[axis] - j_.low[axis];
-    if (across > 0) share *= std::min(1.0, 2 * reach / across + group);
-  }
   const auto ni = double(i_.count), nj = double(j_.count);
-  return ni * (1.2 * nj * share + kFind + kSort) + nj * kSort < ni * nj;
+  const double sorting = (ni + nj) * kSort + ni * kFind;
+  return sorting < ni * nj && sorting + 1.2 * ni * nj * share_of_pairs() < ni * nj;
 }
 
 bool CpuSearch::holds(double skin) const {
   const bool same_cell = !space_.cell || (sorted_space_.cell && space_.cell->is_of(*sorted_space_.cell));
   if (!(skin > 0) || !same_cell || skin != skin_ || i_.values.size() != i_then_.size() ||
       j_.values.size() != j_then_.size() || space_.length != sorted_space_.length ||
-      space_.uniform > sorted_space_.uniform || 2 * space_.absolute > 3 * sorted_space_.absolute)
+      space_.uniform > sorted_space_.uniform)
     return false;
   const auto stays = [&](const Located& side, const std::vector<double>& then, bool reaches) {
     for (std::int64_t k = 0; k < side.count; ++k) {
       Place moved{};
+      double size_then = longest_period_;
       for (std::size_t row = 0; row + 1 < side.rows.size(); ++row) {
         const double was = then[row * std::size_t(side.count) + std::size_t(k)];
-        moved[row] = nearest_image(side.rows[row][k] - was, space_.length[row], space_.inverse[row]);
+        moved[row] = side.rows[row][k] - was;
+        size_then = std::max(size_then, std::fabs(was));
       }
-      if (space_.cell) moved = space_.cell->short_copy(moved);
-      if (!(4 * dot(moved, moved) <= skin * skin)) return false;
-      if (reaches && !(side.rows.back()[k] <= then[then.size() - std::size_t(side.count) + std::size_t(k)]))
-        return false;
+      moved = space_.short_copy(moved);
+      if (!(4 * dot(moved, moved) <= skin * skin) || !(side.size(k) <= 2 * size_then)) return false;
+      if (reaches && !(side.reach(k) <= then[then.size() - std::size_t(side.count) + std::size_t(k)])) return false;
     }
     return true;
   };
@@ -192,8 +220,12 @@ void CpuSearch::sort(double skin, const ForEach& for_each) {
   skin_ = 0;  // nothing holds, should there be no memory
   sorted_space_ = space_;
   SearchSpace wider = space_;
-  // Twice what rounding adds: by the time that somebody has moved coordinates may be larger.
-  wider.absolute = 2 * space_.absolute + skin;
+  if (skin > 0) {
+    // While the lists hold, a coordinate may grow to twice what it was or, put back into the cell, to twice a period.
+    longest_period_ = space_.cell ? space_.cell->largest() : *std::ranges::max_element(space_.length);
+    wider.of_size *= 2;
+    wider.absolute += skin + 2 * wider.of_size * longest_period_;
+  }
   j_tree_.emplace(wider, rows(j_), source_.search.of_j(), j_.count, for_each);
   i_tree_.reset();
   if (source_.search.of_i() != source_.search.of_j() || i_.values != j_.values)
@@ -256,7 +288,7 @@ std::int64_t CpuSearch::pairs_within(std::int64_t group) const {
     const int i = order_of_i()[position];
     if (i_.nowhere[std::size_t(i)]) continue;
     std::ranges::fill(distances, 0);
-    for (std::size_t axis = 0; axis < reach_row; ++axis) {
+    for (std::size_t axis = 0; !space_.cell && axis < reach_row; ++axis) {
       const double x = i_.rows[axis][i], length = space_.length[axis], inverse = space_.inverse[axis];
       for (std::size_t k = 0; k < count; ++k) {
         const double d = nearest_image(near[axis * count + k] - x, length, inverse);
@@ -264,8 +296,8 @@ std::int64_t CpuSearch::pairs_within(std::int64_t group) const {
       }
     }
     for (std::size_t k = 0; space_.cell && k < count; ++k) {
-      const Place apart{near[k] - i_.rows[0][i], near[count + k] - i_.rows[1][i], near[2 * count + k] - i_.rows[2][i]};
-      const Place image = space_.cell->short_copy(apart);
+      const Place image = space_.short_copy(
+          {near[k] - i_.rows[0][i], near[count + k] - i_.rows[1][i], near[2 * count + k] - i_.rows[2][i]});
       distances[k] = dot(image, image);
     }
     const double reach_of_i = source_.search.of_i() ? i_.rows[reach_row][i] : 0;
@@ -276,17 +308,6 @@ std::int64_t CpuSearch::pairs_within(std::int64_t group) const {
     }
   }
   return within;
-}
-
-// What takes a j to that copy of its that is nearest to i.
-Place CpuSearch::shift_of(int i, int j) const {
-  Place apart{}, image{};
-  for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis) {
-    apart[axis] = j_.rows[axis][j] - i_.rows[axis][i];
-    image[axis] = nearest_image(apart[axis], space_.length[axis], space_.inverse[axis]);
-  }
-  if (space_.cell) image = space_.cell->short_copy(apart);
-  return sum(image, -1, apart);
 }
 
 FoundPairs CpuSearch::find_pairs(const nbcc_kernel_arguments& given, const LeftOut* left_out, std::int64_t ni,
@@ -319,7 +340,8 @@ FoundPairs CpuSearch::find_pairs(const nbcc_kernel_arguments& given, const LeftO
       for (std::size_t k = 0; k < passes.size(); ++k) {
         const int j = near.numbers[k];
         if (passes[k] == 0 || j_.nowhere[std::size_t(j)] || (left_out && is_left_out(i, j))) continue;
-        of_i[std::size_t(i)].push_back({j, shift_of(i, j)});
+        const Apart of = apart(i_, i, j_, j);
+        of_i[std::size_t(i)].push_back({j, sum(of.image, -1, of.difference)});
       }
     }
   });

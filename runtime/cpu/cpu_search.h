@@ -21,8 +21,8 @@ class CpuSearch {
   // Both must outlive this object.
   CpuSearch(const KernelSource& source, const CpuCode& code);
 
-  // Finds the places of particles whose columns are packed, `given` has them and the params. False: a search cannot
-  // help, since nobody has a finite place or a length of the box is none.
+  // Computes the positions of particles whose packed columns, and params, are in `given`. False: a search cannot help,
+  // because no particle has a finite position, the extent overflows, or a length of the box is no positive number.
   bool locate(const nbcc_kernel_arguments& given, std::int64_t ni, std::int64_t nj, const ForEach& for_each);
   // Whether summing over all pairs is likely to be slower. After locate().
   bool pays() const;
@@ -66,13 +66,20 @@ class CpuSearch {
     std::vector<char> nowhere;  // nonzero: has another's place
     std::vector<double> values;
     std::vector<double*> rows;
+    double reach(std::int64_t k) const { return rows.back()[k]; }
+    double size(std::int64_t k) const;  // the largest absolute coordinate
     std::int64_t count = 0;
     std::array<double, kMostAxes> low{}, high{};
   };
   bool locate_side(nbcc_locate_function locate, const nbcc_kernel_arguments& given, std::int64_t count,
                    const ForEach& for_each, Located& side);
 
-  Place shift_of(int i, int j) const;
+  // The caller's difference of positions of j and i, and a short copy of it.
+  struct Apart {
+    Place difference{}, image{};
+  };
+  Apart apart(const Located& a, std::int64_t i, const Located& b, std::int64_t j) const;
+  double share_of_pairs() const;  // that a search would test
   const SiteTree& i_tree() const { return i_tree_ ? *i_tree_ : *j_tree_; }
 
   const KernelSource& source_;
@@ -85,6 +92,7 @@ class CpuSearch {
   // Of the last sort().
   double skin_ = 0;
   SearchSpace sorted_space_;
+  double longest_period_ = 0;            // the largest length of the box or component of a lattice vector
   std::vector<double> i_then_, j_then_;  // where they were
   std::vector<std::vector<int>> found_;  // by group, when it has been gathered; empty without a skin
 };

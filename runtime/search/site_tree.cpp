@@ -16,13 +16,29 @@ constexpr std::int64_t kLeavesOfThread = 512;
 typedef double Doubles __attribute__((vector_size(16)));
 constexpr int kDoubles = sizeof(Doubles) / sizeof(double);
 
-// Between two intervals of these centres whose half lengths are `half` together. In an open space length and inverse
-// are 0.
+// A lower bound of the squared distance of two boxes, of which one may be a particle. `away`: the difference of their
+// centres in frame coordinates; `half`: half of their sides, added up. T is a double or several.
+//
+// The last axis alone decides which multiple of the last vector brings two boxes nearest, and how far apart they are
+// along that axis; only then are they known along the axes before it. Where the next multiple may be within reach as
+// well, and its vector is tilted, the axes before it add nothing.
 template <typename T>
-T gap(double from, T to, double half, double length, double inverse) {
-  const T image = nearest_image(T(to - from), length, inverse);
-  const T between = (image < 0 ? -image : image) - half;
-  return between > 0 ? between : between - between;
+T distance2_of(const SearchSpace& space, T* away, const Place& half, double reach) {
+  T sum{}, known = sum + 1;  // known: 1, or 0 if the axis adds nothing
+  for (std::size_t axis = std::size_t(space.axes); axis-- > 0;) {
+    const double length = space.length[axis];
+    if (length > 0) {
+      const T whole = (away[axis] * space.inverse[axis] + 0x1.8p52) - 0x1.8p52;
+      away[axis] -= length * whole;
+      if (space.tilted)
+        for (std::size_t other = 0; other < axis; ++other) away[other] -= space.tilt_of(axis, other) * whole;
+    }
+    const T distance = away[axis] < 0 ? -away[axis] : away[axis], between = distance - half[axis];
+    const T gap = between > 0 ? between : between - between;
+    sum += known > 0 ? gap * gap : known;
+    if (space.tilted && length > 0) known = (length - distance) - half[axis] > reach ? known : known - known;
+  }
+  return sum;
 }
 
 }  // namespace
@@ -37,19 +53,40 @@ double SearchSpace::exact_reach(double of_i, double of_j) const {
                                : of_i + of_j;
 }
 
-double SearchSpace::reach(double of_i, double of_j) const {
+double SearchSpace::reach(double of_i, double of_j, double sizes) const {
   const double exact = exact_reach(of_i, of_j);
-  return exact + std::fabs(exact) * relative + absolute;
+  return exact + std::fabs(exact) * relative + of_size * sizes + absolute;
 }
 
-double distance2(const SearchSpace& space, const SiteBox& a, const SiteBox& b) {
-  double sum = 0;
-  for (std::size_t axis = 0; axis < std::size_t(space.axes); ++axis) {
-    const double d =
-        gap(a.centre[axis], b.centre[axis], a.half[axis] + b.half[axis], space.length[axis], space.inverse[axis]);
-    sum += d * d;
+void SearchSpace::set_cell(const SearchCell& of) {
+  cell = of;
+  for (std::size_t k = 0; k < kMostAxes; ++k) {
+    set_length(k, of.width(k));
+    for (std::size_t axis = 0; axis < k; ++axis) tilt[k - 1 + axis] = of.tilt(k, axis);
   }
-  return sum;
+  tilted = tilt != std::array<double, kMostAxes>{};
+}
+
+Place SearchSpace::short_copy(Place difference) const {
+  if (cell) return cell->short_copy(difference);
+  for (std::size_t axis = 0; axis < std::size_t(axes); ++axis)
+    difference[axis] = nearest_image(difference[axis], length[axis], inverse[axis]);
+  return difference;
+}
+
+Place SearchSpace::framed(const Place& position) const {
+  Place at = cell ? cell->framed(position) : position;
+  for (std::size_t axis = 0; axis < std::size_t(axes); ++axis) {
+    if (!cell && length[axis] > 0) at[axis] -= length[axis] * std::floor(at[axis] / length[axis]);
+    // The quotient is too large for a double. Rounding then adds more than the length to the particle's reach.
+    if (!std::isfinite(at[axis])) at[axis] = 0;
+  }
+  return at;
+}
+
+double distance2(const SearchSpace& space, const SiteBox& a, const SiteBox& b, double reach) {
+  Place away = sum(b.centre, -1, a.centre);
+  return distance2_of(space, away.data(), sum(a.half, 1, b.half), reach);
 }
 
 SiteTree::SiteTree(const SearchSpace& space, std::span<const double* const> rows, bool reaches, std::int64_t count,
@@ -63,24 +100,25 @@ SiteTree::SiteTree(const SearchSpace& space, std::span<const double* const> rows
       boxes_(std::size_t(std::max<std::int64_t>(2 * leaves_ - 1, 1))),
       node_of_leaf_(std::size_t(leaves_)) {
   if (count == 0) return;
-  const double nowhere = std::numeric_limits<double>::infinity();
+  const double infinity = std::numeric_limits<double>::infinity();
   for (std::size_t axis = 0; axis < std::size_t(space.axes); ++axis)
-    places_[axis].resize(std::size_t(leaves_ * kLeaf), nowhere);
+    places_[axis].resize(std::size_t(leaves_ * kLeaf), std::numeric_limits<double>::quiet_NaN());
   constexpr std::int64_t chunk = 1024;
   const std::int64_t chunks = (count + chunk - 1) / chunk;
   std::vector<Region> extents(static_cast<std::size_t>(chunks));
   for_each(chunks, [&](std::int64_t c) {
     Region& extent = extents[std::size_t(c)];
-    extent.low.fill(nowhere);
-    extent.high.fill(-nowhere);
+    extent.low.fill(infinity);
+    extent.high.fill(-infinity);
     for (std::int64_t k = c * chunk; k < std::min(count, (c + 1) * chunk); ++k) {
       Site& site = sites_[std::size_t(k)];
       site.number = int(k);
+      site.size = 0;
       for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis) {
-        const double x = rows[axis][k], length = space_.length[axis];
-        site.at[axis] = length > 0 ? x - length * std::floor(x / length) : x;
+        site.at[axis] = rows[axis][k];
+        site.size = std::max(site.size, std::fabs(rows[axis][k]));
       }
-      if (space_.cell) site.at = space_.cell->wrapped(site.at);
+      site.at = space_.framed(site.at);
       for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis) {
         const double at = site.at[axis];
         extent.low[axis] = std::min(extent.low[axis], at);
@@ -160,6 +198,7 @@ void SiteTree::finish_leaf(const Node& leaf) {
     box.half[axis] = (high - low) / 2;
   }
   box.reach = -std::numeric_limits<double>::infinity();
+  for (const Site& site : sites) box.size = std::max(box.size, site.size);
   for (std::size_t k = 0; k < sites.size(); ++k) {
     numbers_[first + k] = sites[k].number;
     if (!reaches_) continue;
@@ -182,36 +221,19 @@ void SiteTree::join(const Node& node) {
     box.half[axis] = (high - low) / 2;
   }
   box.reach = std::max(a.reach, b.reach);
+  box.size = std::max(a.size, b.size);
 }
 
-// In a cell, near any copy of the box. Where several meet somebody he may be met twice.
 void SiteTree::find(const SiteBox& of_i, std::vector<int>& positions) const {
   if (leaves_ == 0) return;
-  if (!space_.cell) return find_near(of_i, positions);
-  const std::size_t before = positions.size();
-  int meetings = 0;
-  space_.cell->for_shifts(space_.reach(of_i.reach, boxes_[0].reach), [&](const Place& shift) {
-    SiteBox copy = of_i;
-    copy.centre = sum(of_i.centre, 1, shift);
-    const std::size_t known = positions.size();
-    find_near(copy, positions);
-    meetings += positions.size() > known;
-  });
-  if (meetings < 2) return;
-  const auto found = std::ranges::subrange(positions.begin() + std::ptrdiff_t(before), positions.end());
-  std::ranges::sort(found);
-  positions.erase(std::ranges::unique(found).begin(), positions.end());
-}
-
-void SiteTree::find_near(const SiteBox& of_i, std::vector<int>& positions) const {
   Node stack[64];
   int depth = 0;
   stack[depth++] = {0, 0, leaves_};
   while (depth > 0) {
     const Node node = stack[--depth];
     const SiteBox& box = boxes_[std::size_t(node.index)];
-    const double reach = space_.reach(of_i.reach, box.reach);
-    if (!(reach >= 0 && distance2(space_, of_i, box) <= reach * reach)) continue;
+    const double reach = space_.reach(of_i.reach, box.reach, of_i.size + box.size);
+    if (!(reach >= 0 && distance2(space_, of_i, box, reach) <= reach * reach)) continue;
     if (node.leaves == 1) {
       find_in_leaf(node, of_i, reach, positions);
     } else {
@@ -223,22 +245,23 @@ void SiteTree::find_near(const SiteBox& of_i, std::vector<int>& positions) const
 
 void SiteTree::find_in_leaf(const Node& leaf, const SiteBox& of_i, double reach, std::vector<int>& positions) const {
   const auto first = std::size_t(leaf.first_leaf * kLeaf);
-  Doubles distances[kLeaf / kDoubles] = {};
-  for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis) {
-    for (int v = 0; v < kLeaf / kDoubles; ++v) {
-      Doubles x;
-      std::memcpy(&x, places_[axis].data() + first + v * kDoubles, sizeof x);
-      const Doubles d = gap(of_i.centre[axis], x, of_i.half[axis], space_.length[axis], space_.inverse[axis]);
-      distances[v] += d * d;
+  Doubles distances[kLeaf / kDoubles];
+  for (int v = 0; v < kLeaf / kDoubles; ++v) {
+    Doubles away[kMostAxes];
+    for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis) {
+      std::memcpy(&away[axis], places_[axis].data() + first + v * kDoubles, sizeof(Doubles));
+      away[axis] -= of_i.centre[axis];
     }
+    distances[v] = distance2_of(space_, away, of_i.half, reach);
   }
+  const double sizes = of_i.size + boxes_[std::size_t(leaf.index)].size;
   const std::size_t before = positions.size();
   positions.resize(before + kLeaf);
   int* next = positions.data() + before;
   for (int k = 0; k < kLeaf; ++k) {
-    const double own = reach_.empty() ? reach : space_.reach(of_i.reach, reach_[first + std::size_t(k)]);
+    const double own = reach_.empty() ? reach : space_.reach(of_i.reach, reach_[first + std::size_t(k)], sizes);
     *next = int(first) + k;
-    // Whatever is nowhere has no distance: behind the last particle.
+    // Behind the last particle distances are NaN, so that not even an infinite reach finds anything there.
     next += own >= 0 && distances[k / kDoubles][k % kDoubles] <= own * own;
   }
   positions.resize(std::size_t(next - positions.data()));

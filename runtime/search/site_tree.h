@@ -20,28 +20,41 @@ namespace nbcc {
 // Runs body for 0 .. count-1, in any order and at once.
 using ForEach = std::function<void(std::int64_t count, const std::function<void(std::int64_t)>& body)>;
 
-// Where pairs are sought.
+// The metric of a search, and how far pairs act. Without a cell, frame coordinates are the caller's.
 struct SearchSpace {
   int axes = 1;
   void set_length(std::size_t axis, double value) {
     length[axis] = value;
     inverse[axis] = value > 0 ? 1 / value : 0;
   }
-  std::array<double, kMostAxes> length{};   // 0: the axis is open; else copies of all particles follow after it
+  void set_cell(const SearchCell& of);
+  double tilt_of(std::size_t vector, std::size_t axis) const { return tilt[vector - 1 + axis]; }  // axis < vector
+  // A copy of a difference of two positions, in the caller's coordinates, that is short: the shortest in a box.
+  Place short_copy(Place difference) const;
+  // The frame coordinates of a position's copy near the origin.
+  Place framed(const Place& position) const;
+
+  std::array<double, kMostAxes> length{};   // of the periodic vector along each frame axis; 0: the axis is open
   std::array<double, kMostAxes> inverse{};  // of the length; 0 where that is 0
-  std::optional<SearchCell> cell;           // then no axis has a length
+  std::array<double, kMostAxes> tilt{};     // of the vectors of a cell, see tilt_of()
+  bool tilted = false;                      // a tilt is not 0
+  std::optional<SearchCell> cell;
   SearchLayout::Reach kind = SearchLayout::Reach::Uniform;
   double uniform = 0;
-  double relative = 0, absolute = 0;  // what rounding may add to a reach
+  // What rounding may add to a distance: of a reach, of the coordinates of both particles (their `size`), and at all.
+  double relative = 0, of_size = 0, absolute = 0;
 
-  // At most so far apart are an i and a j that act on each other.
-  double reach(double of_i, double of_j) const;
+  // At most so far apart are an i and a j that act on each other. `sizes`: the largest absolute coordinate of i and
+  // that of j, added up. A far particle thus widens its own reach alone, not that of all others.
+  double reach(double of_i, double of_j, double sizes = 0) const;
   double exact_reach(double of_i, double of_j) const;  // but for rounding
 };
 
+// A bounding box of particles in frame coordinates.
 struct SiteBox {
   Place centre{}, half{};  // half of its sides
   double reach = 0;        // the largest of its particles
+  double size = 0;         // the largest absolute coordinate of its particles, as the caller gave them
 };
 
 // A difference of coordinates -> that of their nearest copies. In an open space length and inverse are 0. The nearest
@@ -52,15 +65,15 @@ T nearest_image(T difference, double length, double inverse) {
   return difference - length * whole;
 }
 
-// The square of the distance of two boxes, or of their nearest copies, at least. In a cell
-// of three vectors, of the boxes themselves.
-double distance2(const SearchSpace& space, const SiteBox& a, const SiteBox& b);
+// A lower bound of the squared distance of any copies of particles in two boxes, of which only distances up to `reach`
+// matter.
+double distance2(const SearchSpace& space, const SiteBox& a, const SiteBox& b, double reach);
 
 class SiteTree {
  public:
   static constexpr int kLeaf = 16;  // particles of a leaf, but for the last one
 
-  // `rows`: of so many particles the coordinates, an axis after the other, all finite, and the reaches where `reaches`.
+  // `rows`: the caller's coordinates of `count` particles, axis by axis, all finite, and the reaches where `reaches`.
   SiteTree(const SearchSpace& space, std::span<const double* const> rows, bool reaches, std::int64_t count,
            const ForEach& for_each);
 
@@ -75,7 +88,8 @@ class SiteTree {
 
  private:
   struct Site {
-    Place at;
+    Place at;     // frame coordinates
+    double size;  // as in SiteBox
     int number;
   };
   // Nodes in the order of their first visit: a node's left child is the next, its right child comes behind all of the
@@ -96,7 +110,6 @@ class SiteTree {
   void finish_leaf(const Node& leaf);
   void join(const Node& node);
   std::span<Site> sites_of(const Node& node);
-  void find_near(const SiteBox& of_i, std::vector<int>& positions) const;
   void find_in_leaf(const Node& leaf, const SiteBox& of_i, double reach, std::vector<int>& positions) const;
 
   SearchSpace space_;
@@ -104,9 +117,10 @@ class SiteTree {
   const double* reaches_;    // by number, while the tree is built; null: nobody has any
   std::vector<Site> sites_;  // while it is built
   std::vector<int> numbers_;
-  std::array<std::vector<double>, kMostAxes> places_;  // by axis and position; behind the last particle none
-  std::vector<double> reach_;                          // by position; empty: nobody has any
-  std::vector<SiteBox> boxes_;                         // by node
+  // Frame coordinates by axis and position; NaN behind the last particle.
+  std::array<std::vector<double>, kMostAxes> places_;
+  std::vector<double> reach_;   // by position; empty: nobody has any
+  std::vector<SiteBox> boxes_;  // by node
   std::vector<std::int64_t> node_of_leaf_;
 };
 

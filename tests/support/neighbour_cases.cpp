@@ -39,13 +39,14 @@ count += 1.0; least = min(least, r2); gaps += real(j_index - i_index);
 namespace {
 
 // Three lattice vectors: those of the box, skewed a little or by so much that they hide how short others are, small
-// beside any reach, or open along one direction. Of numbers that floats hold, and so are the skewed ones.
+// beside any reach, so narrow along two directions that a reach spans hundreds of images, or open along one direction.
+// Of numbers that floats hold, and so are the skewed ones.
 std::array<std::array<double, 3>, 3> random_cell(std::uint64_t seed, double side) {
   std::mt19937_64 random(seed ^ 0xce11);
   const auto number = [&](double low, double high) {
     return std::round(std::uniform_real_distribution<double>(low, high)(random) * 64) / 64;
   };
-  const std::uint64_t kind = random() % 5;
+  const std::uint64_t kind = random() % 6;
   const double size = kind == 3 ? 0.15 * side : side;
   std::array<std::array<double, 3>, 3> cell{};
   for (std::size_t k = 0; k < 3; ++k) {
@@ -55,6 +56,8 @@ std::array<std::array<double, 3>, 3> random_cell(std::uint64_t seed, double side
   if (kind == 4) cell[2] = {0, 0, 1e30};
   if (kind == 4)
     cell[0] = {number(0.6, 1.4) * size, 0, 0}, cell[1] = {number(-1, 1) * size, number(0.6, 1.4) * size, 0};
+  for (std::size_t k = 0; kind == 5 && k < 2; ++k)
+    for (double& component : cell[k]) component /= 512;
   for (int step = 0; kind == 2 && step < 4; ++step) {
     const std::size_t one = random() % 3, other = (one + 1 + random() % 2) % 3;
     const double times = double(random() % 9) - 4;
@@ -62,6 +65,21 @@ std::array<std::array<double, 3>, 3> random_cell(std::uint64_t seed, double side
   }
   if (random() % 2) std::swap(cell[0], cell[1]);  // of the other hand
   return cell;
+}
+
+// Some particles, i and j alike, are so far away that the coordinates of all others are small beside theirs.
+void send_away(std::uint64_t seed, NeighbourCase& c) {
+  std::mt19937_64 random(seed ^ 0xfa2);
+  if (c.nj == 0 || random() % 2 == 0) return;
+  for (std::uint64_t few = 1 + random() % 3; few > 0; --few) {
+    const double far = std::pow(10.0, double(1 + random() % 17)) * (random() % 2 ? 1 : -1);
+    const std::uint64_t axis = random() % 3, i = random(), j = random() % std::uint64_t(c.nj);
+    c.xj[3 * j + axis] = far;
+    if (c.ni == c.nj)
+      c.xi = c.xj;
+    else if (c.ni > 0)
+      c.xi[3 * (i % std::uint64_t(c.ni)) + axis] = far * (random() % 2 ? 1 : 1.0625);
+  }
 }
 
 }  // namespace
@@ -108,6 +126,7 @@ NeighbourCase random_case(std::uint64_t seed) {
     c.i_offset = std::int64_t(random() % 100) - 50;
     c.j_offset = std::int64_t(random() % 100);
   }
+  send_away(seed, c);
   // One that reaches everybody.
   if (c.nj > 0 && random() % 3 == 0) c.hj[random() % c.hj.size()] = 1e20;
   if (c.ni > 0 && c.ni != c.nj && random() % 3 == 0) c.hi[random() % c.hi.size()] = 1e20;

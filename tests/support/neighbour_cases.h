@@ -53,7 +53,7 @@ struct NeighbourCase {
 };
 
 // Uniform, on a lattice (distances of exactly the reach, faces and corners of the box), or in clusters of very
-// different sizes; moved by whole boxes where these are given. Some are nowhere.
+// different sizes; moved by whole boxes where these are given. Some are at no finite position, some very far away.
 NeighbourCase random_case(std::uint64_t seed);
 
 // All coordinates, lengths of the box, lattice vectors and reaches are multiples of one number, which floats hold or do

@@ -34,56 +34,40 @@ double nearest_of_many(const Basis& basis, const Place& d) {
   return nearest;
 }
 
-TEST(SearchCell, ShiftsMeetTheNearestCopy) {
-  std::mt19937_64 random(3);
-  for (const Basis& basis : kCells)
-    for (const double reach : {0.3, 1.0, 100.0}) {
-      const SearchCell cell(basis, {-3, -3, -3}, {3, 3, 3});
-      ASSERT_TRUE(cell.is_valid());
-      int met = 0;
-      for (int k = 0; k < 500; ++k) {
-        const Place i = cell.wrapped(random_place(random, 3)), j = cell.wrapped(random_place(random, 3));
-        const double nearest = nearest_of_many(basis, sum(j, -1, i));
-        double found = std::numeric_limits<double>::infinity();
-        cell.for_shifts(reach,
-                        [&](const Place& shift) { found = std::min(found, length(sum(sum(j, -1, i), -1, shift))); });
-        if (nearest > reach) continue;
-        EXPECT_NEAR(found, nearest, 1e-12);
-        ++met;
-      }
-      EXPECT_GT(met, 0);
-    }
-}
-
-TEST(SearchCell, WrappedPlacesAreCopies) {
+// Copies in the frame are at the same distances as in the caller's coordinates.
+TEST(SearchCell, FramedPositionsAreCopies) {
   std::mt19937_64 random(4);
   for (const Basis& basis : kCells) {
-    const SearchCell cell(basis, {-3, -3, -3}, {3, 3, 3});
+    const SearchCell cell(basis, 30);
+    ASSERT_TRUE(cell.is_valid());
+    Basis framed{};
+    for (std::size_t k = 0; k < 3; ++k) {
+      framed[k][k] = cell.width(k);
+      for (std::size_t axis = 0; axis < k; ++axis) framed[k][axis] = cell.tilt(k, axis);
+    }
     for (int k = 0; k < 100; ++k) {
-      const Place at = random_place(random, 20), wrapped = cell.wrapped(at);
-      EXPECT_NEAR(length(cell.short_copy(sum(at, -1, wrapped))), 0, 1e-12);
-      EXPECT_NEAR(length(sum(cell.wrapped(sum(at, 5, basis[1])), -1, wrapped)), 0, 1e-12);
-      EXPECT_LE(length(wrapped), 0.5 * (length(basis[0]) + length(basis[1]) + length(basis[2])));
+      const Place a = random_place(random, 20), b = random_place(random, 20);
+      const Place in_frame = sum(cell.framed(a), -1, cell.framed(b)), copy = cell.short_copy(sum(a, -1, b));
+      EXPECT_NEAR(nearest_of_many(framed, in_frame), nearest_of_many(basis, copy), 1e-12);
+      EXPECT_NEAR(length(sum(cell.framed(sum(a, 5, basis[1])), -1, cell.framed(a))), 0, 1e-12);
+      EXPECT_LE(length(cell.framed(a)), 0.5 * (length(basis[0]) + length(basis[1]) + length(basis[2])));
     }
   }
 }
 
-TEST(SearchCell, VectorsBeyondAllParticlesAreNone) {
+TEST(SearchCell, VectorsBeyondAllParticlesAreDropped) {
   const Basis slab = {Place{1, 0, 0}, Place{0, 1, 0}, Place{0, 0, 1e30}};
-  const SearchCell cell(slab, {0, 0, 0}, {1, 1, 1});
+  const SearchCell cell(slab, 1.8);
   EXPECT_EQ(cell.largest(), 1);
-  int shifts = 0;
-  cell.for_shifts(0.5, [&](const Place& shift) {
-    EXPECT_EQ(shift[2], 0);
-    ++shifts;
-  });
-  EXPECT_EQ(shifts, 9);
+  EXPECT_EQ(cell.width(1), 1);
+  EXPECT_EQ(cell.width(2), 0);
+  EXPECT_EQ(cell.framed({0.25, 1.25, 7}), (Place{0.25, 0.25, 7}));
 }
 
 TEST(SearchCell, ThreeVectorsMustSpanAVolume) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_FALSE(SearchCell({Place{1, 0, 0}, Place{2, 0, 0}, Place{0, 0, 1}}, {}, {1, 1, 1}).is_valid());
-  EXPECT_FALSE(SearchCell({Place{1, 0, 0}, Place{0, nan, 0}, Place{0, 0, 1}}, {}, {1, 1, 1}).is_valid());
+  EXPECT_FALSE(SearchCell({Place{1, 0, 0}, Place{2, 0, 0}, Place{0, 0, 1}}, 1.8).is_valid());
+  EXPECT_FALSE(SearchCell({Place{1, 0, 0}, Place{0, nan, 0}, Place{0, 0, 1}}, 1.8).is_valid());
 }
 
 }  // namespace
