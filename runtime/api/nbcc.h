@@ -1,8 +1,9 @@
 /* nbcc's C interface: load a pipeline, bind particle arrays, sum over j for every i.
  *
  * Handles are opaque. A function that can fail returns an nbcc_status and, where its last argument is not null,
- * an nbcc_error that tells why; free it with nbcc_error_free. There is no global state: different handles may be
- * used from different threads at once, one nbcc_sum from one thread at a time. Nothing prints, nothing exits.
+ * an nbcc_error that tells why; free it with nbcc_error_free. Different handles may be used from different threads at
+ * once, one nbcc_sum from one thread at a time. There is no global state but that of compiled pipelines' functions
+ * without a handle: one device for all of them, and nbcc_last_error. Nothing prints, nothing exits.
  *
  * Strings are UTF-8 and zero-terminated; those returned belong to the handle they were asked of.
  * Functions marked [jit] are in libnbcc_jit, all others in libnbcc_runtime. */
@@ -29,7 +30,7 @@ typedef enum nbcc_status {
   NBCC_OK = 0,
   NBCC_ERROR_INPUT = 1,     /* the pipeline's text has errors: the message holds the diagnostics */
   NBCC_ERROR_USAGE = 2,     /* a wrong argument, an unbound field, a file that cannot be read */
-  NBCC_ERROR_DEVICE = 3,    /* no such device, or its toolchain failed */
+  NBCC_ERROR_DEVICE = 3,    /* no such device, its toolchain failed, or no memory or thread is left */
   NBCC_ERROR_INTERNAL = 101 /* a bug in nbcc; please report the message */
 } nbcc_status;
 
@@ -179,8 +180,9 @@ typedef struct nbcc_diagnostic {
  * and there is a report all the same. */
 NBCC_API nbcc_status nbcc_check_text(const char* text, const char* name, nbcc_report** report,
                                      nbcc_error** error); /* [jit] */
-/* A stage of the text's way to a kernel: "ir", "optimized" (for the CPU), "cpu", "asm", "cuda". isa: null means the
- * best that this machine has. options may be null. The diagnostics are the warnings. */
+/* A stage of the text's way to a kernel: "ir", "optimized" (for the CPU), "cpu", "asm", "cuda", "cuda-search",
+ * "cuda-lists", "cuda-pairs". isa: null means the best that this machine has. options may be null. The diagnostics are
+ * the warnings. */
 NBCC_API nbcc_status nbcc_emit_text(const char* text, const char* name, const char* stage,
                                     const nbcc_pipeline_options* options, const char* isa, nbcc_report** report,
                                     nbcc_error** error); /* [jit] */
@@ -286,10 +288,11 @@ NBCC_API nbcc_status nbcc_sum_j_changed(nbcc_sum* sum, nbcc_error** error);
 /* Which pairs the runs from now on compute. NBCC_PAIRS_AUTO, as at first: those within the reach that is proved of the
  * pipeline's guards (nbcc_pipeline_neighbours), where a search for them is likely to be faster; the results are those
  * of all pairs, but for the order in which terms are added. NBCC_PAIRS_CUTOFF: them in any case; NBCC_ERROR_USAGE where
- * nothing is proved. NBCC_PAIRS_AUTO goes by this: on the CPU, from 500 i and 1500 j on, by an estimate of the cost from
- * the reaches and the particles' extent; a box with a length of 0 is summed over all pairs. On a GPU it searches from
- * about a million pairs for each multiprocessor on (11,500 particles on one with 132), unless reach and box are made of
- * params and numbers and more than a tenth of the box is within reach, or the launch configuration is the caller's. */
+ * nothing is proved. NBCC_PAIRS_AUTO goes by this: on the CPU, from 500 i and 1500 j on, by an estimate of the cost
+ * from the reaches and the particles' extent; a box with a length of 0 is summed over all pairs. On a GPU it searches
+ * from about a million pairs for each multiprocessor on (11,500 particles on one with 132), unless reach and box are
+ * made of params and numbers and more than a tenth of the box is within reach, or the launch configuration is the
+ * caller's. */
 typedef enum nbcc_pairs { NBCC_PAIRS_AUTO = 0, NBCC_PAIRS_ALL = 1, NBCC_PAIRS_CUTOFF = 2 } nbcc_pairs;
 NBCC_API nbcc_status nbcc_sum_set_pairs(nbcc_sum* sum, nbcc_pairs pairs, nbcc_error** error);
 
@@ -341,8 +344,8 @@ NBCC_API nbcc_status nbcc_sum_set_batch_param(nbcc_sum* sum, const char* name, c
  * A pipeline with such inputs runs over listed pairs only. Takes the place of lists. `first` null: no more. */
 NBCC_API nbcc_status nbcc_sum_set_listed_pairs(nbcc_sum* sum, int64_t ni, const int64_t* first, int64_t count,
                                                const int64_t* j, nbcc_error** error);
-/* Pairs that do not act, in the same form, whichever pairs the runs are over: a bond's, say. They are left out before
- * anything is computed of them. `first` null: no more. */
+/* Pairs that do not act, in the same form: a bond's, say. Runs over all pairs, a search, lists and batches leave them
+ * out before anything is computed of them; with listed pairs they are NBCC_ERROR_USAGE. `first` null: no more. */
 NBCC_API nbcc_status nbcc_sum_set_exclusions(nbcc_sum* sum, int64_t ni, const int64_t* first, int64_t count,
                                              const int64_t* j, nbcc_error** error);
 
@@ -384,8 +387,8 @@ NBCC_API void nbcc_neighbour_list_free(nbcc_neighbour_list* found); /* null is f
 
 /* The k-th warning of the sum's last run or search for neighbours, from 0 on: a sentence that says in what its results
  * are not what one may expect, such as a cutoff beyond half of the periodic box. Null beyond the last one. A warning
- * that holds in the next run as well is the same string, so that a program need show only those that are new. Valid
- * until the sum's next run. */
+ * that holds in the next run as well is the same string, with the numbers of the run that had it first, so that a
+ * program need show only those that are new. Valid until the sum's next run. */
 NBCC_API const char* nbcc_sum_warning(const nbcc_sum* sum, int k);
 
 /* How a kernel of a GPU is cut. 0: what nbcc chooses for the number of particles, by what `nbcc tune` has measured or

@@ -145,7 +145,8 @@ class Pipeline(Caller):
         """A stage of the text's way to a kernel, with this pipeline's options.
 
         stage: "ir" (as parsed), "optimized" (after the passes for the CPU), "cpu" (the kernel's C++ text), "asm" (its
-        machine code as assembly), "cuda" (the kernel's text for NVIDIA's GPUs). isa: "sse2", "avx2", "avx512"; the best
+        machine code as assembly), "cuda" (the kernel's text for NVIDIA's GPUs; "cuda-search", "cuda-lists" and
+        "cuda-pairs": those of a search, and of sums over lists and listed pairs). isa: "sse2", "avx2", "avx512"; the best
         of this machine if not given. Raises UsageError.
         """
         options = self._family.options.as_struct()
