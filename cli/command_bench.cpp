@@ -3,6 +3,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/bench_sweep.h"
 #include "cli/commands.h"
@@ -163,6 +164,7 @@ void run_bench(const BenchOptions& options) {
 
   Json report = Json::array();
   std::vector<Row> rows;
+  std::set<std::string> shown;  // warnings
   if (!options.json) write_standard_output(heading(sum, pipeline, options, cold, cached));
   for (const auto& [ni, nj] : sizes) {
     const Row row = bench_one(sum, ni, nj, options);
@@ -170,6 +172,8 @@ void run_bench(const BenchOptions& options) {
     if (!options.json && sum.has_neighbours()) write_standard_output(text_of(row.searched));
     report.push_back(json_of(row, sum, pipeline, options, cold, cached));
     rows.push_back(row);
+    for (const std::string& warning : sum.warnings())
+      if (shown.insert(warning).second) fmt::print(stderr, "nbcc: warning: {}\n", warning);
   }
   if (options.json) write_json(report);
   if (!options.plot.empty()) {

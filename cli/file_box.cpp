@@ -15,6 +15,8 @@ namespace {
 
 using Cell = std::array<std::array<double, 3>, 3>;
 
+constexpr double kSame = 1e-5;  // relative: files round the numbers of their box
+
 // All of them, or none where one is no number.
 std::vector<double> numbers_in(const std::string* text) {
   std::vector<double> numbers;
@@ -61,10 +63,14 @@ std::optional<FileBox> box_of_header(const ParticleTable& table) {
   return any ? std::optional(box) : std::nullopt;
 }
 
+bool is_upright(const Cell& cell) {
+  for (std::size_t k = 0; k < 9; ++k)
+    if (k / 3 != k % 3 && cell[k / 3][k % 3] != 0) return false;
+  return true;
+}
+
 std::string text_of(const Cell& cell) {
-  bool upright = true;
-  for (std::size_t k = 0; k < 9; ++k) upright = upright && (k / 3 == k % 3 || cell[k / 3][k % 3] == 0);
-  if (upright) return fmt::format("{:g} x {:g} x {:g}", cell[0][0], cell[1][1], cell[2][2]);
+  if (is_upright(cell)) return fmt::format("{:g} x {:g} x {:g}", cell[0][0], cell[1][1], cell[2][2]);
   std::string text;
   for (const auto& v : cell) text += fmt::format("{}({:g}, {:g}, {:g})", text.empty() ? "" : ", ", v[0], v[1], v[2]);
   return text;
@@ -78,7 +84,6 @@ double determinant(const Cell& c) {
 // Whether the file's periodic vectors are vectors of the other cell's lattice, and of no finer one where all are
 // periodic: the same lattice may have another basis.
 bool is_lattice_of(const FileBox& box, const Cell& cell) {
-  constexpr double kSame = 1e-5;  // files round the numbers of their box
   const double volume = determinant(cell);
   for (std::size_t k = 0; k < 3; ++k) {
     if (!box.periodic[k]) continue;
@@ -96,7 +101,7 @@ bool is_lattice_of(const FileBox& box, const Cell& cell) {
   return !all || std::fabs(std::fabs(determinant(box.cell) / volume) - 1) <= 3 * kSame;
 }
 
-// The cell that the pipeline takes images in; open directions have zeros. Nothing: not known.
+// The cell that the pipeline is proved to take images in; open directions have zeros. Nothing: not known.
 std::optional<Cell> cell_of(const KernelSource& pipeline, std::span<const double> params) {
   const SearchLayout& search = pipeline.search;
   Cell cell{};
@@ -115,14 +120,33 @@ std::optional<Cell> cell_of(const KernelSource& pipeline, std::span<const double
     }
     return cell;
   }
-  for (const FieldLayout& field : pipeline.fields) {
-    const bool is_box = field.role == Role::Param && field.name == "box" && !field.is_table;
-    if (!is_box || (field.components() != 1 && field.components() != 3)) continue;
-    for (std::size_t k = 0; k < 3; ++k)
-      cell[k][k] = params[std::size_t(field.first) + (field.components() == 3 ? k : 0)];
-    return cell;
-  }
   return {};
+}
+
+// Whether the box can be among the params, by whichever of them the pipeline takes images: as three vectors that are a
+// basis of its lattice, or, of a box along the axes, each periodic length as one of the numbers.
+bool is_among(const FileBox& box, const KernelSource& pipeline, std::span<const double> params) {
+  std::vector<double> numbers;
+  std::vector<std::array<double, 3>> vectors;
+  for (const FieldLayout& field : pipeline.fields) {
+    if (field.role != Role::Param || field.is_table) continue;
+    const auto own = params.subspan(std::size_t(field.first), std::size_t(field.components()));
+    numbers.insert(numbers.end(), own.begin(), own.end());
+    for (std::size_t k = 0; own.size() % 3 == 0 && k < own.size(); k += 3)
+      vectors.push_back({own[k], own[k + 1], own[k + 2]});
+  }
+  bool has_lengths = is_upright(box.cell);
+  for (std::size_t k = 0; k < 3; ++k) {
+    const double length = std::fabs(box.cell[k][k]);
+    const auto is_length = [&](double number) { return std::fabs(std::fabs(number) - length) <= kSame * length; };
+    has_lengths = has_lengths && (!box.periodic[k] || std::ranges::any_of(numbers, is_length));
+  }
+  if (has_lengths) return true;
+  for (std::size_t a = 0; a < vectors.size(); ++a)
+    for (std::size_t b = a + 1; b < vectors.size(); ++b)
+      for (std::size_t c = b + 1; c < vectors.size(); ++c)
+        if (is_lattice_of(box, {vectors[a], vectors[b], vectors[c]})) return true;
+  return false;
 }
 
 }  // namespace
@@ -141,7 +165,10 @@ std::string box_warning(const FileBox& box, const std::string& file, const Kerne
     return fmt::format("{}, but pipeline '{}' takes no nearest image: no pair across an edge of the box is near",
                        stated, pipeline.pipeline);
   std::optional<Cell> cell = cell_of(pipeline, params);
-  if (!cell) return "";
+  if (!cell && is_among(box, pipeline, params)) return "";
+  if (!cell)
+    return fmt::format("{}, but no param of pipeline '{}' has its lengths or vectors: they were not set from the file",
+                       stated, pipeline.pipeline);
   const Cell given = *cell;
   // An open direction of both is of any length.
   for (std::size_t k = 0; k < 3; ++k)

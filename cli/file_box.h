@@ -19,7 +19,8 @@ struct FileBox {
 // Nothing where the file states no box, or one that is periodic in no direction.
 std::optional<FileBox> file_box(const ParticleTable& table);
 
-// "" where the pipeline's box is the file's, or is not known. `params`: those by value, by component.
+// "" where the pipeline's box is the file's or, where nothing is proved of the pipeline, can be: lengths or vectors of
+// the file's box are among the params. `params`: those by value, by component.
 std::string box_warning(const FileBox& box, const std::string& file, const KernelSource& pipeline,
                         std::span<const double> params);
 

@@ -54,7 +54,7 @@ void declare_arithmetic(CLI::App& app, KernelChoice& choice) {
         ->default_str(std::string(name(value)));
   };
   add("--precision", options.precision, std::vector{Precision::Single, Precision::Mixed, Precision::Double},
-      "Working precision of the terms (sums are kept in double)");
+      "Working precision of the terms (sums are kept in double, on GPUs in double or two floats)");
   add("--math", options.math, std::vector{Math::Fast, Math::Precise},
       "Reassociated sums and reciprocal roots, or the order as written");
   add("--root", options.root, std::vector{RootMode::Refined, RootMode::Estimate, RootMode::Exact},

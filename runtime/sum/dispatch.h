@@ -1,4 +1,4 @@
-// A run -> the pairs that it sums over, by what is known before any particle is read. A device has a run() for each
+// A run -> the pairs that it sums over, decided before any particle is read. A device has a run() for each
 // answer (device.h). Decided elsewhere: lists and listed pairs of the caller come first (SumState::pairs_of_run),
 // nearest neighbours are searched by NearestSum::pays (nearest.cpp), batches by BatchSums::choose, which asks
 // dispatch() for each batch; and the device sums over all pairs where its own estimate says that a search which it need

@@ -1,4 +1,5 @@
-// Doors: image_warning(), shortest_lattice_vector(). Reads inputs that reaches are made of, and no positions.
+// Doors: image_warning(), shortest_lattice_vector(). Reads inputs that reaches are made of, and no positions. Numbers
+// are written with all their digits, since a cutoff may be more than half of a box by the last of them.
 #include "runtime/sum/image_warning.h"
 
 #include <algorithm>
@@ -36,15 +37,15 @@ std::optional<Box> box_of(const SearchLayout& search, std::span<const double> pa
       cell[k] = evaluate(search.cell[k], params);
     }
     box.shortest = shortest_lattice_vector(cell);
-    box.text = fmt::format("cell ({:g}, {:g}, {:g}), ({:g}, {:g}, {:g}), ({:g}, {:g}, {:g})", cell[0], cell[1], cell[2],
-                           cell[3], cell[4], cell[5], cell[6], cell[7], cell[8]);
+    box.text = fmt::format("cell ({}, {}, {}), ({}, {}, {}), ({}, {}, {})", cell[0], cell[1], cell[2], cell[3], cell[4],
+                           cell[5], cell[6], cell[7], cell[8]);
     return box;
   }
   for (std::size_t axis = 0; axis < std::size_t(search.axes); ++axis) {
     if (!search.periodic[axis]) continue;
     if (search.lengths[axis].steps.empty()) return {};
     const double length = std::fabs(evaluate(search.lengths[axis], params));
-    box.text += fmt::format("{}{:g}", box.text.empty() ? "box " : " x ", length);
+    box.text += fmt::format("{}{}", box.text.empty() ? "box " : " x ", length);
     if (length > 0 && length < box.shortest) box.shortest = length;
   }
   return box;
@@ -153,7 +154,7 @@ std::optional<std::string> image_warning(const KernelSource& kernel, const SumRe
     const double reach = reach_of_run(kernel, request, params, can_read);
     if (!(reach > box->shortest / 2)) continue;
     return fmt::format(
-        "pipeline '{}': the cutoff of {:g} is more than half of the periodic {}{}, whose shortest period is {:g}: only "
+        "pipeline '{}': the cutoff of {} is more than half of the periodic {}{}, whose shortest period is {}: only "
         "the nearest image of each pair is counted, others within the cutoff are missing",
         kernel.pipeline, reach, box->text, groups == 0 ? "" : fmt::format(" of group {}", group), box->shortest);
   }

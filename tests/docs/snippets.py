@@ -142,7 +142,7 @@ class Page:
             "LANG": "C.UTF-8",
             "NBCC_CACHE_DIR": str(scratch / "cache"),
             "PREFIX": str(prefix),
-            "FDPS": os.environ.get("FDPS", str(source / "tests" / "library" / "fdps")),  # there a stand-in
+            "FDPS": os.environ.get("FDPS", str(source / "tests" / "library" / "fdps")),  # a stand-in
             "PKG_CONFIG_PATH": str(libraries / "pkgconfig"),
             "PYTHONPATH": str(prefix / "lib" / "python3" / "dist-packages"),
             "PYTHONDONTWRITEBYTECODE": "1",

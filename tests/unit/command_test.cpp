@@ -5,8 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
 
 #include "cli/commands.h"
 #include "runtime/cuda/cuda_tunings.h"
@@ -16,6 +20,7 @@ namespace nbcc::test {
 namespace {
 
 using nlohmann::json;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -310,6 +315,15 @@ TEST(Command, BenchTellsOfTheSearchBehindACutoff) {
   EXPECT_EQ(json::parse(shell.nbcc(words + "all --json").out)[0]["neighbours"]["runs"], 0);
 }
 
+TEST(Command, BenchWarnsOfImagesThatAreNotCountedOnce) {
+  const std::string words = "bench $pipelines/lennard_jones.pipe --n 64,128 --threads 1 --param box=8,8,8 --param rc=";
+  EXPECT_THAT(Shell().nbcc(words + "3").err, IsEmpty());
+  const Outcome far = Shell().nbcc(words + "5 --json");
+  EXPECT_THAT(far.err, StartsWith("nbcc: warning: pipeline 'lennard_jones': the cutoff of 5 is more than half of"));
+  EXPECT_EQ(std::ranges::count(far.err, '\n'), 1);
+  EXPECT_EQ(json::parse(far.out).size(), 2u);
+}
+
 TEST(Command, InfoAndCacheReportAsJson) {
   const Shell shell;
   const json info = json::parse(shell.nbcc("info --json").out);
@@ -381,10 +395,26 @@ TEST(Command, CompletionKnowsSubcommandsOptionsAndChoices) {
   }
 }
 
-TEST(Command, TheManualNamesEverySubcommandAndOption) {
-  std::ifstream file(test::source_folder() + "/docs/nbcc.1");
-  std::string manual((std::istreambuf_iterator<char>(file)), {});
-  std::erase(manual, '\\');  // "\-\-stage" is "--stage"
+// An option of type "TEXT:{a,b}" has the choices a and b.
+std::vector<std::string> choices_of(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const std::size_t open = type.find('{'), close = type.find('}');
+  std::vector<std::string> words;
+  if (open == std::string::npos || close == std::string::npos) return words;
+  std::istringstream list(type.substr(open + 1, close - open - 1));
+  for (std::string word; std::getline(list, word, ',');) words.push_back(word);
+  return words;
+}
+
+TEST(Command, TheManualAndTheReferenceNameEverySubcommandOptionAndChoice) {
+  const auto text_of = [](const std::string& path) {
+    std::ifstream file(test::source_folder() + path);
+    return std::string((std::istreambuf_iterator<char>(file)), {});
+  };
+  std::string manual = text_of("/docs/nbcc.1");
+  const std::string reference = text_of("/docs/reference/command.md");
+  manual = std::regex_replace(manual, std::regex(R"(\\f[A-Z])"), "");  // fonts
+  std::erase(manual, '\\');                                            // "\-\-stage" is "--stage"
   CLI::App app("", "nbcc");
   Invocation invocation;
   add_commands(app, invocation);
@@ -396,6 +426,12 @@ TEST(Command, TheManualNamesEverySubcommandAndOption) {
       for (const std::string& name : option->get_lnames()) {
         if (name == "help") continue;
         EXPECT_THAT(section, HasSubstr("--" + name)) << command->get_name();
+        EXPECT_THAT(reference, HasSubstr("--" + name)) << command->get_name();
+      }
+      // Options of several commands are explained in the section of one command.
+      for (const std::string& word : choices_of(*option)) {
+        EXPECT_THAT(manual, ContainsRegex("[^-a-z]" + word + "[^-a-z]")) << command->get_name();
+        EXPECT_THAT(reference, ContainsRegex("[^-a-z]" + word + "[^-a-z]")) << command->get_name();
       }
     }
   }

@@ -72,6 +72,29 @@ TEST(FileBox, IsNamedWhereThePipelinesIsAnother) {
             "");
 }
 
+// Without a proved cutoff it is not known which params are the box, whatever their names are.
+TEST(FileBox, IsNamedWhereNoParamIsTheFiles) {
+  const auto unproved = [](const ParticleTable& table, const std::string& difference, const std::string& params,
+                           const std::vector<double>& values) {
+    const std::string text = "input_i vec3 xi; input_j vec3 xj; " + params +
+                             " output(sum) real n;\nvec3 dx = " + difference + "; n += 1.0 / (1.0 + dot(dx, dx));\n";
+    const KernelSource kernel = build_cpu_kernel(Source{"far.pipe", text}, {}, Isa::Avx2, "");
+    return box_warning(*file_box(table), "a file", kernel, values);
+  };
+  const char* const kLengths = "param vec3 lengths;";
+  EXPECT_EQ(unproved(kCube, "nearest_image(xj - xi, lengths)", kLengths, {10, 10, 10}), "");
+  EXPECT_EQ(unproved(kCube, "nearest_image(xj - xi, side)", "param real side;", {10}), "");
+  EXPECT_EQ(unproved(kCube, "nearest_image(xj - xi, lengths)", kLengths, {10, 10, 9}), "");  // each may be a side
+  EXPECT_EQ(
+      unproved(kCube, "nearest_image(xj - xi, lengths)", kLengths, {9, 9, 9}),
+      "a file is of particles in a periodic box of 10 x 10 x 10, but no param of pipeline 'far' has its lengths or "
+      "vectors: they were not set from the file");
+  EXPECT_NE(unproved(kCube, kInBox, kBox, {9, 9, 9}), "");
+  const ParticleTable tilted = table_of({{"Lattice", "7 0 0 2 6.5 0 -1.5 1 8"}});
+  EXPECT_EQ(unproved(tilted, kInCell, kCell, {7, 0, 0, 9, 6.5, 0, -1.5, 1, 8}), "");  // another basis
+  EXPECT_NE(unproved(tilted, kInCell, kCell, {7, 0, 0, 2, 6.4, 0, -1.5, 1, 8}), "");
+}
+
 // Any basis of the file's lattice is its box.
 TEST(FileBox, MayBeGivenByAnotherBasis) {
   std::mt19937_64 random(4);

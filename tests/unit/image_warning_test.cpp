@@ -97,6 +97,17 @@ TEST_F(ImageWarnings, BeginBeyondHalfOfTheBox) {
                                  "others within the cutoff are missing"));
 }
 
+// A cutoff that is too long by its last digits must not look as if it were right.
+TEST_F(ImageWarnings, HaveAllDigits) {
+  Sum& sum = start(kInBox, "rc");
+  sum.set("rc", 4.000000001);
+  EXPECT_THAT(run(), ElementsAre(HasSubstr("the cutoff of 4.000000001 is more than half of the periodic box 8 x")));
+  sum.set("rc", 1).set("box", std::vector<double>{8, 9, 10}).pairs(NBCC_PAIRS_ALL);
+  EXPECT_THAT(run(), IsEmpty());
+  sum.set("rc", 4).set("box", std::vector<double>{8, 7.9999999, 10});
+  EXPECT_THAT(run(), ElementsAre(HasSubstr("8 x 7.9999999 x 10, whose shortest period is 7.9999999:")));
+}
+
 // The height of this cell is less than its shortest vector; images are missing beyond half of the vector alone.
 TEST_F(ImageWarnings, BeginBeyondHalfOfTheShortestLatticeVector) {
   Sum& sum = start(kInCell, "rc");

@@ -177,7 +177,7 @@ class Caller(Arguments):
             next waited for, or by the next call.
 
         Returns the outputs in order of declaration, one by itself, several as a named tuple. They are of the library
-        of the first input, and lie where it does; float32 if all inputs of real numbers are, and precision is not
+        of the first input of i, and lie where it does; float32 if all inputs of real numbers are, and precision is not
         "double"; int64 for indices.
 
         Raises TypeError or ValueError, with the argument's name, what was expected and what came; DeviceError.
