@@ -16,18 +16,6 @@ namespace {
 constexpr int kMaxStatements = 100'000;
 constexpr int kMaxRounds = 10'000;
 
-// What the prescan cannot refuse by its first word.
-std::string construct_name(const clang::Stmt* statement) {
-  switch (statement->getStmtClass()) {
-    case clang::Stmt::CXXForRangeStmtClass:
-      return "a range-based for";
-    case clang::Stmt::LabelStmtClass:
-      return "a label";
-    default:
-      return statement->getStmtClassName();
-  }
-}
-
 }  // namespace
 
 std::optional<Assignment> assignment_in(const clang::Stmt* statement) {
@@ -84,7 +72,9 @@ void Lowering::execute(const clang::Stmt* statement) {
   if (const auto* loop = llvm::dyn_cast<clang::ForStmt>(statement)) return execute_for(loop);
   if (const auto* back = llvm::dyn_cast<clang::ReturnStmt>(statement)) return execute_return(back);
   if (const auto* expression = llvm::dyn_cast<clang::Expr>(statement)) return execute_expression(expression);
-  throw Rejected{statement->getBeginLoc(), fmt::format("{} is not in the language", construct_name(statement))};
+  if (llvm::isa<clang::LabelStmt>(statement))
+    throw Rejected{statement->getBeginLoc(), "a label is not in the language; write if and else"};
+  throw Rejected{statement->getBeginLoc(), fmt::format("{} is not in the language", statement->getStmtClassName())};
 }
 
 void Lowering::define_local(const clang::VarDecl* variable) {

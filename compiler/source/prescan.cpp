@@ -46,9 +46,11 @@ class Prescanner {
   struct Open {
     char bracket;
     Location where;
-    std::string_view before;  // the token in front of it
-    bool function = false;    // the body of a function
-    int else_count = 0;       // of the `if` being read at this depth
+    std::string_view before;      // the token in front of it
+    bool function = false;        // the body of a function
+    int else_count = 0;           // of the `if` being read at this depth
+    int choices = 0;              // '?' at this depth whose ':' has not come
+    bool ends_statement = false;  // a ';' at this depth, as in the head of a `for`
   };
   struct Token {
     std::string_view text;
@@ -354,11 +356,19 @@ class Prescanner {
   void punctuation(const Token& token) {
     const char c = token.text[0];
     const Location where = token.where;
-    if (c == '"') return fatal(where, "a string is not in the language");
-    if (c == '\'') return fatal(where, "a character literal is not in the language");
+    if (c == '"') return fatal(where, "a string is not in the language; a pipeline computes with numbers");
+    if (c == '\'') return fatal(where, "a character literal is not in the language; write its number");
     if (c == '-' && peek() == '>') return error(where, "'->' is not in the language: there are no pointers");
     if (c == ':' && peek() == ':')
       return error(where, "'::' is not in the language: there are no namespaces; write the name alone");
+    if (c == '&' && peek() != '&' && previous_ != "&" && !behind_operand())
+      error(where, "'&' in front of a name is not in the language: there are no pointers; write the name alone");
+    if (c == ':' && begins_range())
+      error(where, "a range-based for is not in the language; write a for with a constant trip count");
+    if (!open_.empty()) {
+      open_.back().choices += c == '?' ? 1 : c == ':' ? -1 : 0;
+      open_.back().ends_statement |= c == ';';
+    }
     if (c == '[' && peek() == '[') return fatal(where, "an attribute is not in the language; leave it out");
     if (c == '[' && !behind_operand()) error(where, "a lambda is not in the language; write a function");
     if (c == '*' && peek() == '*' && previous_ != "*" && !is_a(WordKind::Type, previous_))
@@ -392,6 +402,12 @@ class Prescanner {
     if (open_.empty() || open_.back().bracket == '{') statement_.clear();
   }
 
+  // A ':' in the head of a `for`, which Clang may refuse for want of a header of C++.
+  bool begins_range() const {
+    if (open_.empty()) return false;
+    const Open& head = open_.back();
+    return head.bracket == '(' && head.before == "for" && head.choices == 0 && !head.ends_statement;
+  }
   // Whether the last token ends an operand, so that '[' behind it chooses an element.
   bool behind_operand() const {
     if (previous_.empty() || previous_ == "return" || previous_ == "else") return false;

@@ -66,7 +66,7 @@ constexpr std::array kExcluded = std::to_array<ExcludedWord>({
     {"constinit", "constinit", "write const"},
     {"consteval", "consteval", "leave it out"},
     {"alignas", "alignas", "leave it out"},
-    {"sizeof", "sizeof", ""},
+    {"sizeof", "sizeof", "write the number"},
     {"alignof", "alignof", ""},
     {"typeid", "typeid", ""},
     {"decltype", "decltype", "write the type itself, or auto"},
