@@ -74,8 +74,9 @@ void CpuSummation::find_index_ranges(const SumRequest& request, std::size_t side
       given.i_number = given.j_number = list ? numbers.data() : nullptr;
       IndexRanges of_chunk(source_.index_checks);
       code_.indices[side](&given, 0, size, of_chunk.of(side).data());
+      const std::int64_t offset = role == Role::InputI ? request.i_offset : role == Role::InputJ ? request.j_offset : 0;
       found.widen(side, of_chunk.of(side),
-                  [&](std::int64_t position) { return list ? list[position] : first + position; });
+                  [&](std::int64_t position) { return offset + (list ? list[position] : first + position); });
     }
     const std::lock_guard lock(mutex);
     index_ranges_.widen(side, found.of(side), [](std::int64_t number) { return number; });

@@ -10,6 +10,7 @@
 
 #include "fmt/format.h"
 #include "runtime/error.h"
+#include "runtime/first_failure.h"
 #include "runtime/sum/overlap.h"
 
 namespace nbcc {
@@ -43,7 +44,9 @@ CudaGroupSummation::~CudaGroupSummation() {
 }
 
 void CudaGroupSummation::wait() {
-  for (const auto& member : members_) member->sum.wait();
+  FirstFailure failure;
+  for (const auto& member : members_) failure.attempt([&] { member->sum.wait(); });
+  failure.rethrow();
 }
 
 void CudaGroupSummation::set_launch(const LaunchConfig& overrides) {
@@ -263,25 +266,24 @@ void CudaGroupSummation::run_from(std::size_t home, const SumRequest& request, C
       if (shares[m].i_count > 0) run_share(*members_[m], shares[m], run);
     }
     if (cut == Cut::Search) send_rows(home, shares);
-  } catch (...) {
     for (const auto& member : members_) {
-      try {
+      if (member.get() == &owner) continue;
+      {
+        const CudaContextGuard guard(member->gpu);
+        member->done.record(member->stream.get());
+      }
+      const CudaContextGuard guard(owner.gpu);
+      member->done.make_wait(stream);
+    }
+  } catch (...) {
+    // Neither the caller's stream nor its wait() knows what the others are at. What failed first is thrown.
+    FirstFailure later;
+    for (const auto& member : members_)
+      later.attempt([&] {
         const CudaContextGuard guard(member->gpu);
         member->stream.wait();
-      } catch (...) {
-        // What failed first is thrown.
-      }
-    }
+      });
     throw;
-  }
-  for (const auto& member : members_) {
-    if (member.get() == &owner) continue;
-    {
-      const CudaContextGuard guard(member->gpu);
-      member->done.record(member->stream.get());
-    }
-    const CudaContextGuard guard(owner.gpu);
-    member->done.make_wait(stream);
   }
   if (cut == Cut::Search && owner.sum.rows_of(shares[home].share).at != 0) owner.sum.collect();
 }

@@ -2,6 +2,7 @@
 #include "runtime/cuda/cuda_indices.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "runtime/error.h"
@@ -21,11 +22,14 @@ struct Argument {
   std::int64_t listed_i_count, listed_j_count, params_by_group;
 };
 
+// Bytes of the ranges of one block; Range of the template has the layout of nbcc_index_range.
 std::int64_t bytes_of_ranges(const IndexChecks& checks) {
   std::int64_t count = 0;
   for (const int of_side : checks.ranges) count += of_side;
-  return count * 16;
+  return count * std::int64_t(sizeof(nbcc_index_range));
 }
+
+constexpr std::int64_t kCounterBytes = 256;
 
 std::int64_t count_of_listed(const KernelSource& source, const SumRequest& request) {
   for (std::size_t f = 0; f < source.fields.size(); ++f)
@@ -37,6 +41,8 @@ std::int64_t count_of_listed(const KernelSource& source, const SumRequest& reque
 
 CudaIndexChecks::CudaIndexChecks(const CudaKernel& kernel, CudaArguments& arguments)
     : kernel_(kernel), arguments_(arguments), listed_(kernel.gpu()), ranges_(kernel.gpu()), report_(kernel.gpu()) {}
+
+std::int64_t CudaIndexChecks::most_blocks() const { return 2 * kernel_.gpu().multiprocessors(); }
 
 bool CudaIndexChecks::sends(const SumRequest& request) const {
   return request.check_indices && request.listed && request.listed->number != listed_number_;
@@ -77,14 +83,20 @@ void CudaIndexChecks::begin(const SumRequest& request, bool capturing) {
         "run once before the capture");
   const CudaGpu& gpu = kernel_.gpu();
   const CudaProgram* const program = kernel_.program_of(cuda_index_text(source));
-  const std::int64_t bytes = bytes_of_ranges(source.index_checks) + 8;
+  const std::int64_t bytes = kCounterBytes + most_blocks() * bytes_of_ranges(source.index_checks);
   if (!ranges_.reserve(std::size_t(bytes)))
     throw DeviceError("out of memory of the GPU: there is no room to check the indices of tables");
   report_.reserve(sizeof(Report));
   std::memset(report_.data(), 0, sizeof(Report));
-  gpu.require(gpu.driver().memset_d32_async(ranges_.data(), 0, std::size_t(bytes) / 4, nullptr),
-              "clearing memory of the GPU");
-  gpu.synchronize(nullptr);
+  try {
+    gpu.require(gpu.driver().memset_d32_async(ranges_.data(), 0, kCounterBytes / 4, nullptr),
+                "clearing memory of the GPU");
+    gpu.synchronize(nullptr);
+  } catch (...) {
+    // Freeing waits for what may still write.
+    ranges_.release();
+    throw;
+  }
   program_ = program;
 }
 
@@ -95,10 +107,9 @@ void CudaIndexChecks::launch(CudaStream* stream, bool capturing) {
   const auto listed_j = std::int64_t(particles_ ? particles_->j.size() : 0);
   const std::int64_t ni = lists_chosen_i_ ? listed_i : run.ni, nj = particles_ ? listed_j : run.nj;
   const std::int64_t most = std::max({ni, nj, pairs_, std::int64_t(1)}), threads = kIndexLaunch.threads;
-  const std::int64_t blocks =
-      std::min((most + threads - 1) / threads, std::int64_t(2 * kernel_.gpu().multiprocessors()));
-  Argument argument{ranges_.data(),
-                    ranges_.data() + std::uint64_t(bytes_of_ranges(kernel_.source.index_checks)),
+  const std::int64_t blocks = std::min((most + threads - 1) / threads, most_blocks());
+  Argument argument{ranges_.data() + std::uint64_t(kCounterBytes),
+                    ranges_.data(),
                     reinterpret_cast<std::uintptr_t>(report_.data()),
                     pairs_,
                     lists_chosen_i_ ? listed_.data() : 0,
@@ -113,14 +124,19 @@ void CudaIndexChecks::launch(CudaStream* stream, bool capturing) {
 
 void CudaIndexChecks::report(const std::int64_t* i_numbers, std::int64_t i_first) {
   if (!program_) return;
-  Report found;
-  std::memcpy(&found, report_.data(), sizeof found);
+  // A launch may be at work; it has written the rest before the number of the check.
+  auto* const report = reinterpret_cast<Report*>(report_.data());
+  const std::atomic_ref<std::int64_t> check(report->check);
+  Report found{check.load(std::memory_order_acquire), {}, {}};
   if (found.check == 0) return;
-  std::memset(report_.data(), 0, sizeof found);
+  std::copy_n(report->value, kIndexSides, found.value);
+  std::copy_n(report->particle, kIndexSides, found.particle);
+  check.store(0, std::memory_order_release);
   IndexBeyond beyond{std::size_t(found.check - 1), {}, {}};
   std::copy_n(found.value, kIndexSides, beyond.value.begin());
   std::copy_n(found.particle, kIndexSides, beyond.particle.begin());
-  if (i_numbers && beyond.particle[0] >= 0) beyond.particle[0] = i_numbers[beyond.particle[0] - i_first];
+  if (const std::int64_t i_offset = arguments_.run().i_offset; i_numbers && found.particle[0] >= 0)
+    beyond.particle[0] = i_numbers[found.particle[0] - i_offset - i_first] + i_offset;
   throw_index_beyond(kernel_.source, beyond);
 }
 

@@ -1,6 +1,7 @@
-// The checks of table indices on a GPU (templates/cuda_indices.cu.in): a launch behind each launch of a sum, over the
-// same particles. What is found is in the host's memory when the stream has come so far, and is an error when somebody
-// waits or the next run begins. Tested by tests/numeric/table_index_test.cpp.
+// The checks of table indices on a GPU (templates/cuda_indices.cu.in): a launch before each launch of a sum, over the
+// same particles, since that may store its results over them. What is found is in the host's memory when the stream has
+// come so far, and is an error when somebody waits or the next run begins. Tested by
+// tests/numeric/table_index_test.cpp.
 #pragma once
 #include <cstdint>
 
@@ -19,14 +20,15 @@ class CudaIndexChecks {
   bool sends(const SumRequest& request) const;
   // What launches from now on check. Throws DeviceError where code or memory would be needed during a capture.
   void begin(const SumRequest& request, bool capturing);
-  // The particles of the launch whose argument has just been used.
+  // The particles that the argument says, before they are summed over.
   void launch(CudaStream* stream, bool capturing);
   // Throws UsageError for the index that a finished launch has found to lead out of its table, once. `i_numbers`: the
-  // particles that the launch took for those from `i_first` on; null: they are those.
+  // particles that the launch took for those from `i_first` on, without offset; null: they are those.
   void report(const std::int64_t* i_numbers = nullptr, std::int64_t i_first = 0);
 
  private:
   void send_listed(const ListedParticles& listed, bool capturing);
+  std::int64_t most_blocks() const;
 
   const CudaKernel& kernel_;
   CudaArguments& arguments_;
@@ -35,7 +37,7 @@ class CudaIndexChecks {
   std::int64_t listed_number_ = 0;              // of the lists that these are of
   const ListedParticles* particles_ = nullptr;  // of the launches
   bool lists_chosen_i_ = false;
-  CudaBuffer ranges_;  // and the counter of blocks behind them
+  CudaBuffer ranges_;  // [block][range], behind the counter of blocks
   CudaPinned report_;
   std::int64_t pairs_ = 0;
   bool wanted_ = false, params_by_group_ = false;

@@ -85,7 +85,12 @@ void CudaLauncher::keep_old() {
   arrived_.keep_old();
 }
 
-void CudaLauncher::launch(const CudaPiece& piece, CudaStream* stream) {
+void CudaLauncher::check_indices(const CudaPiece& piece, CudaStream* stream) {
+  set_piece(piece);
+  index_checks_.launch(stream, capturing_);
+}
+
+void CudaLauncher::set_piece(const CudaPiece& piece) {
   CudaRun& run = arguments_.run();
   run.running = piece.running;
   run.partial = partial_.data();
@@ -97,8 +102,13 @@ void CudaLauncher::launch(const CudaPiece& piece, CudaStream* stream) {
   run.nj = piece.nj;
   run.first = piece.first ? 1 : 0;
   run.last = piece.last ? 1 : 0;
+}
+
+// A launch of no j that goes on with earlier ones has its i from them, and stores.
+void CudaLauncher::launch(const CudaPiece& piece, CudaStream* stream) {
+  set_piece(piece);
+  if (piece.first || piece.nj > 0) index_checks_.launch(stream, capturing_);
   launch(unsigned(ceil_div(piece.ni, i_per_block())), unsigned(splits_of(piece.nj)), stream);
-  index_checks_.launch(stream, capturing_);
 }
 
 void CudaLauncher::launch(unsigned blocks, unsigned splits, CudaStream* stream) {

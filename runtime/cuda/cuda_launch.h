@@ -55,10 +55,13 @@ class CudaLauncher {
   // Launches from now on are captured into a graph.
   void set_capturing(bool capturing) { capturing_ = capturing; }
   void launch(const CudaPiece& piece, CudaStream* stream);
+  // The indices of tables, where they are checked and launch() does not sum.
+  void check_indices(const CudaPiece& piece, CudaStream* stream);
 
  private:
   int splits_of(std::int64_t nj) const;
   std::size_t arrived_bytes(std::int64_t ni) const;
+  void set_piece(const CudaPiece& piece);
   void launch(unsigned blocks, unsigned splits, CudaStream* stream);
 
   const CudaKernel& kernel_;

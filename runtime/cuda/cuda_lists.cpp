@@ -250,6 +250,18 @@ unsigned CudaLists::shares_of_groups() const {
   return unsigned(std::clamp<std::int64_t>(std::min(ceil_div(lists_->most_i, of_share), mean), 1, 65535));
 }
 
+void CudaLists::send(const SumRequest& request, CudaStream* stream, bool capturing) {
+  if (!params_.empty()) {
+    if (capturing) throw DeviceError("params of batches are sent by every run, which cannot be captured");
+    params_sent_.wait();
+    pinned_params_.reserve(params_.size() * sizeof(double));
+    std::memcpy(pinned_params_.data(), params_.data(), params_.size() * sizeof(double));
+    kernel_.gpu().send(group_params_.data(), pinned_params_.data(), params_.size() * sizeof(double), stream);
+    params_sent_.record(stream);
+  }
+  if (rows_) send_pairs(request, stream, capturing);
+}
+
 void CudaLists::run(const SumRequest& request, const CudaPiece& piece, CudaStream* stream, bool capturing) {
   CudaRun& run = arguments_.run();
   run = {};
@@ -262,15 +274,6 @@ void CudaLists::run(const SumRequest& request, const CudaPiece& piece, CudaStrea
   void* const particles = arguments_.data();
   const CudaGpu& gpu = kernel_.gpu();
   const bool early = !capturing && program_->waits();
-  if (!params_.empty()) {
-    if (capturing) throw DeviceError("params of batches are sent by every run, which cannot be captured");
-    params_sent_.wait();
-    pinned_params_.reserve(params_.size() * sizeof(double));
-    std::memcpy(pinned_params_.data(), params_.data(), params_.size() * sizeof(double));
-    gpu.send(group_params_.data(), pinned_params_.data(), params_.size() * sizeof(double), stream);
-    params_sent_.record(stream);
-  }
-  if (rows_) send_pairs(request, stream, capturing);
   argument_.packed = row_argument_.packed = packed_.data();
   argument_.left_out = left_out_.table();
   argument_.params = params_.empty() ? 0 : group_params_.data();

@@ -43,6 +43,7 @@ class CudaLists final : public CudaWhole {
   void keep_old() override;
   void release() override;
   bool goes_by_numbers() const override { return true; }
+  void send(const SumRequest& request, CudaStream* stream, bool capturing) override;
   void run(const SumRequest& request, const CudaPiece& piece, CudaStream* stream, bool capturing) override;
 
  private:

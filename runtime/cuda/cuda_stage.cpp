@@ -14,6 +14,7 @@
 
 #include "fmt/format.h"
 #include "runtime/error.h"
+#include "runtime/first_failure.h"
 #include "runtime/sum/overlap.h"
 #include "runtime/sum/reduction.h"
 
@@ -89,9 +90,11 @@ void CudaStaging::run(const SumRequest& request, const std::int64_t* list, CudaS
 }
 
 void CudaStaging::wait_for_all(CudaStream* stream) const {
-  in_.wait();
-  gpu_.synchronize(stream);
-  out_.wait();
+  FirstFailure failure;
+  failure.attempt([&] { in_.wait(); });
+  failure.attempt([&] { gpu_.synchronize(stream); });
+  failure.attempt([&] { out_.wait(); });
+  failure.rethrow();
 }
 
 CudaStaging::Plan CudaStaging::make_plan(const SumRequest& request, const std::int64_t* list, CudaWhole* whole) {
@@ -357,8 +360,12 @@ void CudaStaging::sum_chunk(const SumRequest& request, const Plan& plan, const I
     buffer = 1 - buffer;
   } while (begin < request.nj);
   if (plan.whole) {
+    CudaPiece checked = now;
+    checked.j_begin = 0;
+    checked.nj = request.nj;
+    plan.whole->send(request, stream, false);
+    launcher_.check_indices(checked, stream);
     plan.whole->run(request, now, stream, false);
-    launcher_.index_checks().launch(stream, false);
   } else if (residency_.device_outputs && !out_staged_.empty() && plan.last) {
     CudaPiece finish = piece(plan, chunk);
     finish.first = false;

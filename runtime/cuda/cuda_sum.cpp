@@ -12,6 +12,7 @@
 
 #include "fmt/format.h"
 #include "runtime/error.h"
+#include "runtime/first_failure.h"
 #include "runtime/sum/formula.h"
 
 namespace nbcc {
@@ -78,11 +79,14 @@ CudaSummation::~CudaSummation() {
 }
 
 void CudaSummation::wait() {
-  if (under_way_) {
+  FirstFailure failure;
+  failure.attempt([&] {
+    if (!under_way_) return;
     const CudaContextGuard guard(gpu_);
     wait_for_work();
-  }
-  launcher_.index_checks().report();
+  });
+  failure.attempt([&] { launcher_.index_checks().report(); });
+  failure.rethrow();
 }
 
 void CudaSummation::wait_for_work() {
@@ -319,10 +323,12 @@ void CudaSummation::run_whole(const SumRequest& request, CudaWhole& whole, bool 
     CudaPiece all;
     all.i_begin = request.i_begin;
     all.ni = request.i_count;
+    all.nj = request.nj;
     all.i_list = send ? send_list(request, stream) : reinterpret_cast<std::uintptr_t>(request.i_list);
     accumulate_outputs(request);
+    whole.send(request, stream, capturing);
+    launcher_.check_indices(all, stream);
     whole.run(request, all, stream, capturing);
-    launcher_.index_checks().launch(stream, capturing);
   });
 }
 

@@ -21,7 +21,9 @@ struct CudaWhole {
   virtual void release() = 0;
   // Whether particles must be found by the numbers that the caller has for them.
   virtual bool goes_by_numbers() const = 0;
-  // All j of the piece act; results of its i are stored by the last launch. After reserve().
+  // What kernels read besides the particles: inputs of pairs, params of groups. After reserve().
+  virtual void send(const SumRequest&, CudaStream*, bool /*capturing*/) {}
+  // All j of the piece act; results of its i are stored by the last launch. After send().
   virtual void run(const SumRequest& request, const CudaPiece& piece, CudaStream* stream, bool capturing) = 0;
 };
 

@@ -56,7 +56,7 @@ namespace {
 constexpr std::string_view kMagic = "nbcc pipeline\n";
 // Goes up with every change of the lists above and of what they mean, and of what kernels take for granted
 // (kernel_source.h, cuda_arguments.h).
-constexpr std::uint32_t kVersion = 15;
+constexpr std::uint32_t kVersion = 16;
 
 static_assert(std::endian::native == std::endian::little);
 

@@ -7,6 +7,7 @@
 
 #include "fmt/format.h"
 #include "runtime/error.h"
+#include "runtime/first_failure.h"
 #include "runtime/sum/overlap.h"
 
 namespace nbcc {
@@ -127,8 +128,10 @@ void BatchSums::run(Searched& one, const SumRequest& all, PairChoice pairs, cons
 }
 
 void BatchSums::wait() {
+  FirstFailure failure;
   for (Searched& one : searched_)
-    if (one.sum) one.sum->wait();
+    if (one.sum) failure.attempt([&] { one.sum->wait(); });
+  failure.rethrow();
 }
 
 SumStatistics BatchSums::statistics() const {

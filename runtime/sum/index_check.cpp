@@ -15,11 +15,18 @@ constexpr nbcc_index_range kEmpty{std::numeric_limits<std::int64_t>::max(), std:
                                   -1, -1};
 constexpr std::array<const char*, kIndexSides> kWho{"i-particle", "j-particle", "listed pair"};
 
+std::string text_of(__int128 index) {
+  using Limits = std::numeric_limits<std::int64_t>;
+  if (index < Limits::min()) return fmt::format("below {}", Limits::min());
+  if (index > Limits::max()) return fmt::format("above {}", Limits::max());
+  return std::to_string(std::int64_t(index));
+}
+
 }  // namespace
 
 void throw_index_beyond(const KernelSource& source, const IndexBeyond& beyond) {
   const IndexCheck& check = source.index_checks.checks[beyond.check];
-  std::int64_t index = 0;
+  __int128 index = 0;
   int sides = 0;
   for (std::size_t side = 0; side < kIndexSides; ++side) {
     index += beyond.value[side];
@@ -35,7 +42,8 @@ void throw_index_beyond(const KernelSource& source, const IndexBeyond& beyond) {
   throw UsageError(fmt::format(
       "{} is {}{}, but table '{}' of pipeline '{}' (line {}) has {} {}, 0 to {}; where the nearest end is meant, set "
       "the run's option clamp",
-      check.index, index, who, check.table, source.pipeline, check.line, check.count, things, check.count - 1));
+      check.index, text_of(index), who, check.table, source.pipeline, check.line, check.count, things,
+      check.count - 1));
 }
 
 IndexRanges::IndexRanges(const IndexChecks& checks) {
@@ -49,8 +57,13 @@ void IndexRanges::widen(std::size_t side, std::span<const nbcc_index_range> chun
   for (std::size_t k = 0; k < chunk.size(); ++k) {
     nbcc_index_range& all = ranges_[side][k];
     const nbcc_index_range& one = chunk[k];
-    if (one.least < all.least) all.least = one.least, all.at_least = number_of(one.at_least);
-    if (one.greatest > all.greatest) all.greatest = one.greatest, all.at_greatest = number_of(one.at_greatest);
+    if (one.least > one.greatest) continue;
+    // The particle of lowest number is named, whichever thread comes first.
+    const std::int64_t at_least = number_of(one.at_least), at_greatest = number_of(one.at_greatest);
+    if (one.least < all.least || (one.least == all.least && at_least < all.at_least))
+      all.least = one.least, all.at_least = at_least;
+    if (one.greatest > all.greatest || (one.greatest == all.greatest && at_greatest < all.at_greatest))
+      all.greatest = one.greatest, all.at_greatest = at_greatest;
   }
 }
 
@@ -60,7 +73,7 @@ void IndexRanges::check(const KernelSource& source, bool params_by_group) const 
     if (checks[k].uses_params && params_by_group) continue;
     for (const bool least : {true, false}) {
       IndexBeyond beyond{k, {}, {-1, -1, -1}};
-      std::int64_t index = 0;
+      __int128 index = 0;  // parts of 64 bits may be far apart
       bool any = true;
       for (std::size_t side = 0; side < kIndexSides; ++side) {
         if (checks[k].parts[side].range < 0) continue;

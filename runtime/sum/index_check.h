@@ -11,8 +11,9 @@
 
 namespace nbcc {
 
-// An index that leads out of its table: what each side adds to it, and the particles (or listed pair) that do, as the
-// caller counts them; -1: the side adds nothing, or a param alone decides.
+// An index that leads out of its table: what each side adds to it, and the particles (or listed pair) that do, by
+// i_index and j_index: their positions in the caller's arrays, and the offset of their side. -1: the side adds nothing,
+// or a param alone decides.
 struct IndexBeyond {
   std::size_t check = 0;  // among IndexChecks::checks
   std::array<std::int64_t, kIndexSides> value{}, particle{-1, -1, -1};

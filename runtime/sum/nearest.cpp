@@ -98,6 +98,8 @@ void NearestSum::run(const std::vector<FieldLayout>& fields, const SumRequest& r
     bind(fields, request, stride);
     RunChoice now = choice;
     now.accumulate = choice.accumulate && stride == 1;
+    // The last run, over all j by their own numbers, checks the indices of tables.
+    now.clamp = choice.clamp || stride > 1;
     sum_.run(now);
     sum_.wait();
     if (stride == 1) return;

@@ -12,6 +12,7 @@
 
 #include "fmt/format.h"
 #include "runtime/error.h"
+#include "runtime/first_failure.h"
 #include "runtime/sum/batch_sums.h"
 #include "runtime/sum/image_warning.h"
 #include "runtime/sum/plural.h"
@@ -452,8 +453,10 @@ FoundPairs Summation::find_pairs(const SumRequest&) {
 }
 
 void SumState::wait() {
-  summation_->wait();
-  if (batch_sums_) batch_sums_->wait();
+  FirstFailure failure;
+  failure.attempt([&] { summation_->wait(); });
+  if (batch_sums_) failure.attempt([&] { batch_sums_->wait(); });
+  failure.rethrow();
 }
 
 }  // namespace nbcc

@@ -233,6 +233,88 @@ void check_listed(const Device& on) {
 }
 TEST(TableIndices, OfParticlesThatNoListNamesAreNotChecked) { on_every_device(check_listed); }
 
+// Results are stored over the indices themselves, which are read before.
+void check_in_place(const Device& on) {
+  const Pipeline pipeline = parse({"p.pipe", std::string(kTypes) + "if (d * d < rc * rc) s += e[ti][tj];"});
+  const auto kernel = on.device.load(on.build(pipeline, {}));
+  const Indices zeros(300);
+  for (const int kind : {0, 1, 2}) {
+    Particles all = some(300);
+    SumState sum(kernel);
+    all.bind(sum, on.gpu);
+    if (kind == 1 && on.gpu) sum.set_pairs(PairChoice::Cutoff);
+    if (kind == 2) sum.set_batches(1, 300, zeros.data(), 300, zeros.data());
+    if (kind == 2) sum.set_pairs(PairChoice::All);
+    sum.bind("s", sum.bound("ti"));
+    EXPECT_EQ(message_of(sum), "") << on.name << ", kind " << kind;
+    if (!on.gpu) {
+      EXPECT_GT(all.of["ti"][0], 3) << on.name << ", kind " << kind;
+    }
+    // Now the array holds sums, which are no indices.
+    EXPECT_NE(message_of(sum), "") << on.name << ", kind " << kind;
+  }
+}
+TEST(TableIndices, AreCheckedBeforeResultsAreStoredOverThem) { on_every_device(check_in_place); }
+
+// What each side adds may be farther from 0 than 32 bits count, and the sum of both may be small again.
+void check_far_parts(const Device& on) {
+  const Pipeline pipeline = parse({"p.pipe",
+                                   "input_i index a; input_j index b; param real e[4] = {1, 2, 3, 4};\n"
+                                   "output(sum) double s; s += e[a + b];"});
+  SumState sum(on.device.load(on.build(pipeline, {})));
+  Particles all;
+  const auto message = [&](const Values& a, const Values& b) {
+    all.of = {{"a", a}, {"b", b}, {"s", {0, 0}}};
+    all.there.clear();
+    all.bind(sum, on.gpu);
+    return message_of(sum);
+  };
+  EXPECT_EQ(message({5e9, 5e9 + 1}, {-5e9, -5e9 + 2}), "") << on.name;
+  EXPECT_TRUE(message({5e9, 5e9}, {-3e9, -3e9})
+                  .starts_with("a + b is 2000000000 for i-particle 0 (a = 5000000000) and "
+                               "j-particle 0 (b = -3000000000), but table 'e'"))
+      << on.name << ": " << message({5e9, 5e9}, {-3e9, -3e9});
+  EXPECT_TRUE(message({-5e9, -5e9}, {3e9, 3e9}).starts_with("a + b is -2000000000 for")) << on.name;
+  // Beyond 64 bits as well.
+  EXPECT_TRUE(message({9e18, 9e18}, {9e18, 9e18}).starts_with("a + b is above 9223372036854775807 for")) << on.name;
+  EXPECT_TRUE(message({-9e18, -9e18}, {-9e18, -9e18}).starts_with("a + b is below -9223372036854775808 for"))
+      << on.name;
+}
+TEST(TableIndices, OfPartsBeyond32BitsAreAddedExactly) { on_every_device(check_far_parts); }
+
+// The caller's, whatever the run is cut into, and with the offsets that i_index and j_index have.
+void check_numbers(const Device& on) {
+  const Pipeline pipeline = parse({"p.pipe", std::string(kTypes) + "if (d * d < rc * rc) s += e[ti][tj];"});
+  SumState sum(on.device.load(on.build(pipeline, {})));
+  Particles all = some(300);
+  all.of["ti"][251] = 3;
+  all.bind(sum, on.gpu);
+  Indices batch(300, 0);
+  std::fill(batch.begin() + 100, batch.end(), 1);
+  sum.set_batches(2, 300, batch.data(), 300, batch.data());
+  for (const PairChoice pairs : {PairChoice::All, PairChoice::Cutoff}) {
+    sum.set_pairs(pairs);
+    EXPECT_TRUE(message_of(sum).starts_with("ti is 3 for i-particle 251,")) << on.name << ": " << message_of(sum);
+  }
+  sum.set_offsets(1000, 2000);
+  EXPECT_TRUE(message_of(sum).starts_with("ti is 3 for i-particle 1251,")) << on.name << ": " << message_of(sum);
+  sum.forget_lists();
+  all.of["ti"][251] = 0;
+  all.of["tj"][17] = -2;
+  all.bind(sum, on.gpu);
+  for (const PairChoice pairs : {PairChoice::All, PairChoice::Cutoff}) {
+    sum.set_pairs(pairs);
+    EXPECT_TRUE(message_of(sum).starts_with("tj is -2 for j-particle 2017,")) << on.name << ": " << message_of(sum);
+  }
+  // Chosen particles of host arrays are staged through a list.
+  all.of["ti"][251] = 5;
+  all.bind(sum, on.gpu);
+  const Indices list{5, 251, 7};
+  EXPECT_TRUE(message_of(sum, {.i_count = 3, .i_list = list.data()}).starts_with("ti is 5 for i-particle 1251,"))
+      << on.name;
+}
+TEST(TableIndices, AreOfTheCallersParticles) { on_every_device(check_numbers); }
+
 // A captured run finds it while the graph runs; the next run that is not captured says so.
 TEST(TableIndices, OfCapturedRunsAreReportedLater) {
   const Pipeline pipeline = parse({"p.pipe", std::string(kTypes) + "s += e[ti][tj];"});
@@ -363,7 +445,8 @@ class TableIndicesOnGpu : public OnGpu {};
 
 TEST_F(TableIndicesOnGpu, AreCheckedAlike) {
   for (const CudaGpu* const arrays_on : {static_cast<const CudaGpu*>(nullptr), &gpu()})
-    for (const auto& test : {check_every_kind_of_run, check_j, check_sums, check_other_indices, check_listed})
+    for (const auto& test : {check_every_kind_of_run, check_j, check_sums, check_other_indices, check_listed,
+                             check_in_place, check_far_parts, check_numbers})
       test({*device_, [](const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); }, arrays_on,
             "gpu"});
 }

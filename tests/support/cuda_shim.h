@@ -100,6 +100,10 @@ class CudaShim {
   // Bytes of device memory that are allocated now, of all devices, and the most since the beginning.
   std::size_t allocated() const;
   std::size_t peak_allocated() const;
+  // Copies, memsets and launches that were given to streams and are not done; lazy only.
+  int in_flight() const;
+  // Streams, events and blocks of memory, pinned or of a device, that are there now.
+  int held() const;
   // The dimensions of the last launch: grid x, y, z, block x, y, z.
   std::vector<unsigned> last_launch() const;
 

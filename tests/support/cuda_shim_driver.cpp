@@ -117,6 +117,8 @@ std::size_t CudaShim::allocated() const {
   return bytes;
 }
 std::size_t CudaShim::peak_allocated() const { return machine_->peak; }
+int CudaShim::in_flight() const { return machine_->in_flight(); }
+int CudaShim::held() const { return machine_->held(); }
 std::vector<unsigned> CudaShim::last_launch() const { return machine_->last_launch; }
 std::vector<std::string> CudaShim::take_failures() { return std::exchange(machine_->failures, {}); }
 

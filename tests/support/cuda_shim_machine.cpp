@@ -94,6 +94,18 @@ void ShimMachine::find_leaks() {
   if (pushed_) failures.push_back(fmt::format("contexts were pushed {} times more often than popped", pushed_));
 }
 
+int ShimMachine::in_flight() const {
+  const auto of = [](const CudaStream& stream) {
+    return int(std::ranges::count_if(stream.waiting, [](const ShimWork& work) { return !work.marks; }));
+  };
+  int count = 0;
+  for (const CudaStream& stream : default_streams_) count += of(stream);
+  for (const auto& stream : streams_) count += of(*stream);
+  return count;
+}
+
+int ShimMachine::held() const { return int(streams_.size() + events_.size() + memory.blocks()); }
+
 // ---- driver and devices
 // ----------------------------------------------------------------------------------------------
 

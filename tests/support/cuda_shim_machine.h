@@ -86,6 +86,8 @@ class ShimMachine {
   // What a test has planned for this call of `function`, else success.
   CudaResult begin(std::string_view function);
   void find_leaks();
+  int in_flight() const;
+  int held() const;
   void begin_capture(CudaStream* stream);
   void end_capture(CudaStream* stream);
   void replay(CudaStream* stream);

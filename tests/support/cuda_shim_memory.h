@@ -25,6 +25,7 @@ class ShimMemory {
   // The block that byte lies in; null: memory of others.
   const Block* find(const void* at) const;
   std::size_t bytes_of_device(int device) const;
+  std::size_t blocks() const { return blocks_.size(); }
 
   // These give a failure as a sentence, or "".
   std::string release(Kind kind, void* at);

@@ -58,6 +58,7 @@ static inline int nbcc_shim_or(int mine, int line) {
 #define __syncthreads_or(mine) nbcc_shim_or(mine, __LINE__)
 static inline void __threadfence() {}
 static inline void __threadfence_block() {}
+static inline void __threadfence_system() {}
 static inline unsigned atomicAdd(unsigned* at, unsigned value) {
   const unsigned before = *at;
   *at = before + value;

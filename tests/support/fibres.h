@@ -1,6 +1,7 @@
 // Several calls of one function that take turns in one thread: each runs until it waits, then the next one does.
 // Tested by tests/unit/fibres_test.cpp.
 #pragma once
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <cstddef>
@@ -38,9 +39,12 @@ class Fibres {
   struct Fibre;
   static void enter(unsigned low, unsigned high);
   void make_ready(int count);
+  void resume(Fibre& fibre);  // until it waits or has ended
+  void leave(Fibre& fibre);
 
   std::vector<std::unique_ptr<Fibre>> fibres_;
   ucontext_t scheduler_;
+  jmp_buf scheduler_left_;
   FibreScript* script_ = nullptr;
   Fibre* running_ = nullptr;
 };

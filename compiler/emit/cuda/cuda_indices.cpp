@@ -17,8 +17,8 @@ std::string cuda_indices(const KernelSource& source, const TableIndices& indices
   std::string checks;
   for (std::size_t k = 0; k < source.index_checks.checks.size(); ++k) {
     const IndexCheck& check = source.index_checks.checks[k];
-    checks += fmt::format("check(s, {}, {}, {}, {}, {}, {});\n", k + 1, check.parts[0].range, check.parts[1].range,
-                          check.parts[2].range, check.count, check.uses_params);
+    checks += fmt::format("check(a, s, of_warp[0], {}, {}, {}, {}, {}, {});\n", k + 1, check.parts[0].range,
+                          check.parts[1].range, check.parts[2].range, check.count, check.uses_params);
   }
   return fill_template("cuda_indices.cu", {{"title", cuda_title(pipeline, options)},
                                            {"types", cuda_types(kIndexLaunch, "0", options.precision, plan)},
