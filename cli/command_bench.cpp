@@ -1,7 +1,6 @@
 // nbcc bench: a pipeline -> times. Measures through the interface that anyone uses; judges nothing.
 #include <fmt/format.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -132,7 +131,7 @@ void plot(const std::string& path, const std::string& title, const std::vector<R
       quoted(picture), quoted(title));
   for (const Row& row : rows) text += fmt::format("{} {}\n", row.nj, row.interactions_per_s());
   text += "END\nplot $points with linespoints pointtype 7 notitle\n";
-  std::ofstream(script) << text;
+  replace_file(script, text, true);
   run_program("gnuplot", script);
   const FileContent drawn = read_file(picture, 1 << 28);
   if (drawn.bytes.empty()) throw DeviceError("gnuplot drew nothing");

@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
+#include <optional>
 #include <regex>
+#include <string_view>
+#include <utility>
 
 #include "bindings/cpp/cpp_binding.h"
 #include "bindings/cunbody/cunbody_binding.h"
@@ -13,6 +17,7 @@
 #include "cli/commands.h"
 #include "cli/kernel_options.h"
 #include "jit/build_library.h"
+#include "particles/read_input.h"
 #include "particles/replace_file.h"
 #include "runtime/cpu/cpu_device.h"
 #include "runtime/error.h"
@@ -91,6 +96,36 @@ std::vector<LanguageBinding> bindings_of(const CompileOptions& options, const st
   return bindings;
 }
 
+// Files that belong together: unless all are written, those that were are as before.
+class FilesThatBelongTogether {
+ public:
+  FilesThatBelongTogether() = default;
+  FilesThatBelongTogether(const FilesThatBelongTogether&) = delete;
+  FilesThatBelongTogether& operator=(const FilesThatBelongTogether&) = delete;
+  ~FilesThatBelongTogether() {
+    for (const auto& [path, before] : written_) {
+      try {
+        if (before)
+          replace_file(path, *before, true);
+        else
+          std::filesystem::remove(path);
+      } catch (const std::exception&) {
+        // The first failure is reported.
+      }
+    }
+  }
+  void replace(const std::string& path, std::string_view bytes, bool force) {
+    std::optional<std::string> before;
+    if (std::filesystem::is_regular_file(path)) before = read_input(path, "a file of a library");
+    replace_file(path, bytes, force);
+    written_.emplace_back(path, std::move(before));
+  }
+  void keep() { written_.clear(); }
+
+ private:
+  std::vector<std::pair<std::string, std::optional<std::string>>> written_;  // a path, and what was there
+};
+
 void run_compile(const CompileOptions& options) {
   check_output(options);
   if ((options.api == "fdps") == options.class_map.empty()) {
@@ -119,8 +154,10 @@ void run_compile(const CompileOptions& options) {
   }
   const LibraryFiles made = build_library(request);
   // From here on everything is made, and only a disk can fail. The library comes last: where it is, all of it is.
-  for (const auto& [file, text] : made.texts) replace_file(beside(options.output, file), text, options.force);
-  replace_file(options.output, made.library, options.force);
+  FilesThatBelongTogether files;
+  for (const auto& [file, text] : made.texts) files.replace(beside(options.output, file), text, options.force);
+  files.replace(options.output, made.library, options.force);
+  files.keep();
 }
 
 }  // namespace

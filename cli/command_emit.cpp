@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <fstream>
-
 #include "cli/commands.h"
 #include "cli/find_gpus.h"
 #include "cli/kernel_options.h"
@@ -56,7 +54,7 @@ std::string disassemble(const std::string& cubin) {
   const std::string tool = find_disassembler();
   const TemporaryFolder scratch;
   const std::string object = scratch.file("kernel.cubin");
-  std::ofstream(object, std::ios::binary) << cubin;
+  replace_file(object, cubin, true);
   return run_program(tool, object);
 }
 

@@ -15,6 +15,7 @@
 #include "cli/progress_bar.h"
 #include "cli/save_table.h"
 #include "cli/search_statistics.h"
+#include "cli/standard_output.h"
 #include "runtime/error.h"
 
 namespace nbcc {
@@ -207,6 +208,11 @@ std::vector<Total> totals_of(const std::vector<ParticleColumn>& outputs, std::in
   return totals;
 }
 
+void add_totals(ParticleTable& results, const std::vector<Total>& totals) {
+  for (const Total& t : totals)
+    results.attributes.emplace_back("total " + attribute_name(t.name), fmt::format("{}", t.sum));
+}
+
 std::string text_of(const std::vector<Total>& totals) {
   std::string text = fmt::format("{:<16} {:>24} {:>24} {:>24}\n", "output", "total", "least", "greatest");
   for (const Total& t : totals)
@@ -255,6 +261,7 @@ void run_run(RunOptions options, const std::string& command_line) {
   sum.bind(particles.bind(sum.inputs()), i_table.rows, particles.j().table->rows);
   if (update) {  // with zeros, before a run that may take long
     ParticleTable results = result_table(sum, sum.outputs(), i_table, options);
+    if (options.total) add_totals(results, totals_of(sum.outputs(), i_table.rows));
     add_origin(results, command_line);
     update->check(results);
   }
@@ -266,15 +273,14 @@ void run_run(RunOptions options, const std::string& command_line) {
   const std::vector<Total> totals = options.total ? totals_of(sum.outputs(), i_table.rows) : std::vector<Total>();
   if (!options.output.path.empty()) {
     ParticleTable results = result_table(sum, std::move(sum.outputs()), i_table, options);
-    for (const Total& t : totals)
-      results.attributes.emplace_back("total " + attribute_name(t.name), fmt::format("{}", t.sum));
+    add_totals(results, totals);
     if (update)
       save_update(*update, std::move(results), command_line);
     else
       save_table(options.output, options.update ? updated_table(i_table, std::move(results)) : std::move(results),
                  command_line);
   }
-  if (options.total) fmt::print("{}", options.json ? json_of(totals).dump(2) + "\n" : text_of(totals));
+  if (options.total) write_standard_output(options.json ? json_of(totals).dump(2) + "\n" : text_of(totals));
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
 #include <utility>
 #include <vector>
 
@@ -22,6 +21,7 @@
 #include "compiler/passes/virial.h"
 #include "compiler/source/parse.h"
 #include "jit/cpu_jit.h"
+#include "runtime/cache/dump.h"
 #include "runtime/error.h"
 
 namespace nbcc {
@@ -31,7 +31,7 @@ void dump(const std::string& folder, const std::string& file, const std::string&
   if (folder.empty()) return;
   std::error_code ignored;
   std::filesystem::create_directories(folder, ignored);
-  std::ofstream(std::filesystem::path(folder) / file, std::ios::binary) << text;
+  write_dump((std::filesystem::path(folder) / file).string(), text);
 }
 
 Pipeline parse_and_dump(const Source& source, const std::string& folder) {

@@ -9,9 +9,12 @@
 
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <mutex>
+#include <utility>
 
 #include "compiler/text/diagnostic.h"
+#include "compiler/text/read_file.h"
 #include "jit/clang_compile.h"
 #include "jit/temporary_folder.h"
 #include "lld/Common/Driver.h"
@@ -33,9 +36,10 @@ void write_file(const std::string& path, const std::string& bytes) {
   if (!file) throw DeviceError(fmt::format("{}: cannot be written", path));
 }
 
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+std::string bytes_of_file(const std::string& path) {
+  FileContent content = read_file(path, std::numeric_limits<std::size_t>::max() / 2);
+  if (!content.problem.empty()) throw DeviceError(fmt::format("{}: cannot be read: {}", path, content.problem));
+  return std::move(content.bytes);
 }
 
 void run_linker(const std::vector<std::string>& options) {
@@ -111,7 +115,7 @@ std::string link_shared_library(const LinkRequest& request) {
     if (const std::string path = path_of(soname); !path.empty()) options.push_back(path);
   }
   run_linker(options);
-  return read_file(result);
+  return bytes_of_file(result);
 }
 
 std::string make_archive(const std::vector<LibraryObject>& objects) {

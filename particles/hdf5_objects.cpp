@@ -136,8 +136,8 @@ bool write_attribute(hid_t group, const std::string& key, const std::string& val
   H5Tset_size(type, value.size() + 1);
   H5Tset_cset(type, H5T_CSET_UTF8);
   const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-  const Handle attribute(H5Acreate2(group, key.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-  return attribute.valid() && H5Awrite(attribute, type, value.c_str()) >= 0;
+  Handle attribute(H5Acreate2(group, key.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  return attribute.valid() && H5Awrite(attribute, type, value.c_str()) >= 0 && attribute.close();
 }
 
 bool write_dataset(hid_t group, const ParticleColumn& column, bool unnamed) {
@@ -147,10 +147,10 @@ bool write_dataset(hid_t group, const ParticleColumn& column, bool unnamed) {
   // Without a time of birth the same table gives the same bytes.
   H5Pset_obj_track_times(creation, 0);
   const hid_t type = memory_type(column.type());
-  const Handle dataset(H5Dcreate2(group, column.name.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT),
-                       H5Dclose);
+  Handle dataset(H5Dcreate2(group, column.name.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);
   return dataset.valid() &&
-         (column.rows() == 0 || H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, column.values()) >= 0);
+         (column.rows() == 0 || H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, column.values()) >= 0) &&
+         dataset.close();
 }
 
 }  // namespace nbcc

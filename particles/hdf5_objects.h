@@ -20,6 +20,8 @@ class Handle {
   }
   operator hid_t() const { return id_; }
   bool valid() const { return id_ >= 0; }
+  // Closes after writing: HDF5 may store numbers only now. False: it could not store them.
+  [[nodiscard]] bool close() { return close_(std::exchange(id_, -1)) >= 0; }
 
  private:
   hid_t id_;

@@ -135,10 +135,11 @@ void remove_old_totals(hid_t group, const ParticleTable& results) {
 bool write_column(hid_t group, const ParticleColumn& column) {
   const char* const name = column.name.c_str();
   if (H5Lexists(group, name, H5P_DEFAULT) > 0) {
-    const Handle dataset = open_dataset(group, column.name);
+    Handle dataset = open_dataset(group, column.name);
     if (takes(dataset, column))
-      return column.rows() == 0 ||
-             H5Dwrite(dataset, memory_type(column.type()), H5S_ALL, H5S_ALL, H5P_DEFAULT, column.values()) >= 0;
+      return (column.rows() == 0 ||
+              H5Dwrite(dataset, memory_type(column.type()), H5S_ALL, H5S_ALL, H5P_DEFAULT, column.values()) >= 0) &&
+             dataset.close();
     if (H5Ldelete(group, name, H5P_DEFAULT) < 0) return false;
   }
   return write_dataset(group, column, false);
@@ -155,8 +156,8 @@ void check_update_hdf5(const std::string& path, const std::string& group, const 
 void update_hdf5(const std::string& draft, const std::string& path, const std::string& group,
                  const ParticleTable& results) {
   const Silence silence;
-  const Handle file = open_file(draft, H5F_ACC_RDWR, path);
-  const Handle particles = open_group(file, group, path);
+  Handle file = open_file(draft, H5F_ACC_RDWR, path);
+  Handle particles = open_group(file, group, path);
   check(file, particles, path, results);
   for (const ParticleColumn& column : results.columns)
     if (!write_column(particles, column))
@@ -167,7 +168,8 @@ void update_hdf5(const std::string& draft, const std::string& path, const std::s
     if (!gone || !write_attribute(particles, key, value))
       fail_in_hdf5(path, fmt::format("attribute '{}' cannot be written", key));
   }
-  if (H5Fflush(file, H5F_SCOPE_LOCAL) < 0) fail_in_hdf5(path, "it cannot be written");
+  if (H5Fflush(file, H5F_SCOPE_LOCAL) < 0 || !particles.close() || !file.close())
+    fail_in_hdf5(path, "it cannot be written");
 }
 
 }  // namespace nbcc

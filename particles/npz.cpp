@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "particles/file_error.h"
 #include "particles/npy.h"
@@ -138,7 +139,11 @@ std::string update_npz(std::string_view bytes, const std::string& path, const Pa
   }
   std::string record;
   bool is_ours = true;
+  std::set<std::string> names;
   for (const auto& [name, member] : members_of(bytes, path)) {
+    const bool is_written = table.find(name) || name == kProvenance;
+    if (!names.emplace(name).second && is_written)
+      throw FileError(path, fmt::format("two arrays are called '{}', and one would be lost", name));
     for (const std::string& field : fields_of(bytes, member, name, path))
       if (field != name && table.find(field))
         throw FileError(path, fmt::format("its array '{}' has a field '{}', which the output would be called as well",

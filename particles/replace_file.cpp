@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "particles/file_error.h"
 
@@ -74,6 +75,11 @@ class Output {
   int file_;
 };
 
+struct Descriptor {
+  int file;
+  ~Descriptor() { close(file); }
+};
+
 void sync_folder(const std::string& folder) {
   // Best effort: the file is complete already, this only makes its name survive a power cut.
   const int file = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -88,6 +94,21 @@ void write_directly(const std::string& path, std::string_view bytes) {
   output.require(output.is_open());
   output.write(bytes);
   output.finish(false);
+}
+
+// Not the source's permissions: a draft of a file that may only be read has to be written once more.
+void copy_bytes(const std::string& source, Output& output) {
+  const int file = open(source.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) fail(source, "cannot be read", errno);
+  const Descriptor closing{file};
+  std::vector<char> buffer(std::size_t(1) << 20);
+  for (;;) {
+    const ssize_t got = read(file, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(source, "cannot be read", errno);
+    if (got == 0) return;
+    output.write({buffer.data(), std::size_t(got)});
+  }
 }
 
 // `fill` writes the draft, which is open.
@@ -145,10 +166,8 @@ void replace_file(const std::string& path, const std::string& source,
   check_replaceable(path, force);
   const auto status = status_of(path);
   if (status && !S_ISREG(status->st_mode)) throw FileError(path, "is no regular file, which a copy could replace");
-  replace_regular_file(path, status, force, [&](Output&, const std::string& draft) {
-    std::error_code problem;
-    std::filesystem::copy_file(source, draft, std::filesystem::copy_options::overwrite_existing, problem);
-    if (problem) throw FileError(path, fmt::format("cannot be written: {}", problem.message()));
+  replace_regular_file(path, status, force, [&](Output& output, const std::string& draft) {
+    copy_bytes(source, output);
     edit(draft);
   });
 }
