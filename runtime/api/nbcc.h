@@ -327,11 +327,12 @@ typedef struct nbcc_lists {
 NBCC_API nbcc_status nbcc_sum_set_lists(nbcc_sum* sum, const nbcc_lists* lists, nbcc_error** error);
 
 /* Many independent systems in one run: on an i act the j of the same batch. `i_batch` and `j_batch` are the ids of all
- * particles, from 0 to before `batches`, in rising order. i_index, j_index and chosen indices count all particles, not
- * those of a batch. Takes the place of lists. `batches` = 0 and no ids: no more. Behind a proved cutoff a large batch
- * is summed by a search of its own, and every batch under NBCC_PAIRS_CUTOFF, which is refused where an output is in the
- * memory of an input. Such runs cannot be captured, count as one for each of these batches in the statistics, and may
- * have stored some batches when memory for another is lacking. */
+ * particles, from 0 to before `batches`, in rising order; what they cost goes by the particles, not by `batches`.
+ * i_index, j_index and chosen indices count all particles, not those of a batch. Takes the place of lists. `batches` =
+ * 0 and no ids: no more. Behind a proved cutoff a large batch is summed by a search of its own, and every batch under
+ * NBCC_PAIRS_CUTOFF, which is refused where an output is in the memory of an input. Such runs cannot be captured, count
+ * as one for each of these batches in the statistics, and may have stored some batches when memory for another is
+ * lacking. */
 NBCC_API nbcc_status nbcc_sum_set_batches(nbcc_sum* sum, int64_t batches, int64_t ni, const int64_t* i_batch,
                                           int64_t nj, const int64_t* j_batch, nbcc_error** error);
 /* Values of a param for each batch, or each group of the lists: `count` is their number times the param's components,
@@ -425,8 +426,8 @@ typedef enum nbcc_part { NBCC_WHOLE = 0, NBCC_FIRST_PART = 1, NBCC_NEXT_PART = 2
 typedef struct nbcc_run_options {
   size_t size;
   int64_t i_begin, i_count; /* a range of i; i_count < 0 means all from i_begin on */
-  const int64_t* i_list;    /* or i_count indices, in any order, each at most once; null: the range. On a GPU the list
-                               may be on the device; it is then used as it is, unchecked */
+  const int64_t* i_list;    /* or i_count indices, in any order, each at most once, else NBCC_ERROR_USAGE; null: the
+                               range. On a GPU the list may be on the device; it is then used as it is, unchecked */
   int accumulate; /* 0: outputs are overwritten; 1: combined with what they hold by the output's reduction (not for
                      argmin, argmax, at and softmax) */
   void* stream;   /* of a GPU: a CUstream or cudaStream_t of its primary context; null: the legacy default stream, which

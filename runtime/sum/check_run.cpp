@@ -1,7 +1,10 @@
 // What is asked of a run, and cannot be done -> UsageErrors that say why. The doors are SumState's checks, which its
 // run calls before anything is read or written.
 #include <algorithm>
+#include <functional>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "fmt/format.h"
 #include "runtime/error.h"
@@ -29,6 +32,25 @@ void SumState::check_accumulate() const {
   }
 }
 
+namespace {
+
+// Throws UsageError for an index that the list has twice: two threads would store the sums of one i, and onto outputs
+// that accumulate both would be added. Rising lists, as most are, need no memory.
+void check_chosen_once(std::span<const std::int64_t> list, std::int64_t ni) {
+  if (std::ranges::adjacent_find(list, std::greater_equal{}) == list.end()) return;
+  std::vector<bool> seen(std::size_t(ni), false);
+  for (std::size_t k = 0; k < list.size(); ++k) {
+    if (!seen[std::size_t(list[k])]) {
+      seen[std::size_t(list[k])] = true;
+      continue;
+    }
+    throw UsageError(fmt::format("i_list[{}] is {}, as i_list[{}] is: an i-particle may be chosen once", k, list[k],
+                                 std::ranges::find(list, list[k]) - list.begin()));
+  }
+}
+
+}  // namespace
+
 void SumState::check_choice(const RunChoice& choice, std::int64_t ni) const {
   if (choice.i_list) {
     if (choice.i_count < 0)
@@ -40,6 +62,7 @@ void SumState::check_choice(const RunChoice& choice, std::int64_t ni) const {
             fmt::format("i_list[{}] is {}, but there are {}", k, choice.i_list[k], plural(ni, "i-particle")));
       }
     }
+    check_chosen_once({choice.i_list, std::size_t(choice.i_count)}, ni);
   } else if (choice.i_begin < 0 || choice.i_begin > ni || choice.i_count > ni - choice.i_begin) {
     throw UsageError(fmt::format("the range of {} from {} on does not fit into {}",
                                  choice.i_count < 0 ? "all i" : plural(choice.i_count, "i-particle"), choice.i_begin,

@@ -49,6 +49,8 @@ struct SumRequest {
   std::uint64_t binding = 0;                 // another number whenever `views` has changed
   const LeftOut* left_out = nullptr;         // pairs that do not act; null: none
   std::span<const double> params_of_groups;  // of listed groups: [group][param]; empty: those of the run
+  // The caller's number of each group, for messages; empty: 0, 1, 2, ...
+  std::span<const std::int64_t> group_numbers;
   // Of a run that several devices do together. The i here are this one's; or they are all, of which it takes its share
   // of the groups that a search or lists make. What decides the order of terms goes by the whole run.
   struct Share {

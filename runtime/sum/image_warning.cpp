@@ -153,10 +153,11 @@ std::optional<std::string> image_warning(const KernelSource& kernel, const SumRe
     if (!box || !(box->shortest < std::numeric_limits<double>::infinity())) continue;
     const double reach = reach_of_run(kernel, request, params, can_read);
     if (!(reach > box->shortest / 2)) continue;
+    const std::int64_t number = request.group_numbers.empty() ? std::int64_t(group) : request.group_numbers[group];
     return fmt::format(
         "pipeline '{}': the cutoff of {} is more than half of the periodic {}{}, whose shortest period is {}: only "
         "the nearest image of each pair is counted, others within the cutoff are missing",
-        kernel.pipeline, reach, box->text, groups == 0 ? "" : fmt::format(" of group {}", group), box->shortest);
+        kernel.pipeline, reach, box->text, groups == 0 ? "" : fmt::format(" of group {}", number), box->shortest);
   }
   return {};
 }

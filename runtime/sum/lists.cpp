@@ -57,6 +57,21 @@ void check_most(std::string_view what, std::int64_t count, std::string_view of) 
     throw UsageError(fmt::format("{}: {} {} are more than the {} that can be", what, count, of, kMost));
 }
 
+void check_ids(char side, std::span<const std::int64_t> ids, std::int64_t batches) {
+  for (std::size_t k = 0; k < ids.size(); ++k) {
+    if (batches == 0)
+      throw UsageError(fmt::format("batches: {}_batch[0] is {}, but there are 0 batches", side, ids[0]));
+    if (ids[k] < 0 || ids[k] >= batches)
+      throw UsageError(
+          fmt::format("batches: {}_batch[{}] is {}, it must be from 0 to {}", side, k, ids[k], batches - 1));
+    if (k > 0 && ids[k] < ids[k - 1])
+      throw UsageError(
+          fmt::format("batches: {}_batch[{}] is {}, less than the {} before it: the particles of a batch "
+                      "stand one after the other",
+                      side, k, ids[k], ids[k - 1]));
+  }
+}
+
 void count(Lists& lists) {
   lists.most_i = lists.pairs = lists.most_j_end = 0;
   for (std::size_t g = 0; g < std::size_t(lists.groups()); ++g) {
@@ -71,6 +86,11 @@ void count(Lists& lists) {
 }  // namespace
 
 void Lists::check_counts(std::int64_t ni, std::int64_t nj) const {
+  if (are_batches && (i_count() != ni || batch_j_count != nj)) {
+    const bool of_i = i_count() != ni;
+    throw UsageError(fmt::format("batches: {0}_batch has {1} entries, but there are {2} {0}-particles",
+                                 of_i ? 'i' : 'j', of_i ? i_count() : batch_j_count, of_i ? ni : nj));
+  }
   if (i_count() != ni)
     throw UsageError(fmt::format("{}: the groups have {} i-particles, but there are {}", what, i_count(), ni));
   if (!j_order.empty() && std::int64_t(j_order.size()) != nj)
@@ -121,34 +141,30 @@ Lists read_lists(const ListArrays& arrays, const Fetch<std::int64_t>& fetch, con
 
 Lists lists_of_batches(std::int64_t batches, std::span<const std::int64_t> i_batch,
                        std::span<const std::int64_t> j_batch) {
+  if (batches < 0) throw UsageError(fmt::format("batches: their count must be 0 or more, got {}", batches));
+  check_most("batches", std::int64_t(std::max(i_batch.size(), j_batch.size())), "particles");
+  check_ids('i', i_batch, batches);
+  check_ids('j', j_batch, batches);
   Lists lists;
   lists.what = "batches";
   lists.are_batches = true;
+  lists.batches = batches;
+  lists.batch_j_count = std::int64_t(j_batch.size());
   lists.number = next_number();
-  const auto firsts = [&](char side, std::span<const std::int64_t> ids) {
-    std::vector<std::int64_t> first(std::size_t(batches) + 1, 0);
-    for (std::size_t k = 0; k < ids.size(); ++k) {
-      if (ids[k] < 0 || ids[k] >= batches)
-        throw UsageError(
-            fmt::format("batches: {}_batch[{}] is {}, it must be from 0 to {}", side, k, ids[k], batches - 1));
-      if (k > 0 && ids[k] < ids[k - 1])
-        throw UsageError(
-            fmt::format("batches: {}_batch[{}] is {}, less than the {} before it: the particles of a batch "
-                        "stand one after the other",
-                        side, k, ids[k], ids[k - 1]));
-      ++first[std::size_t(ids[k]) + 1];
-    }
-    std::partial_sum(first.begin(), first.end(), first.begin());
-    return first;
-  };
-  if (batches < 0) throw UsageError(fmt::format("batches: their count must be 0 or more, got {}", batches));
-  check_most(lists.what, std::int64_t(std::max(i_batch.size(), j_batch.size())), "particles");
-  lists.i_first = firsts('i', i_batch);
-  const std::vector<std::int64_t> of_j = firsts('j', j_batch);
-  lists.range_first.resize(std::size_t(batches) + 1);
+  lists.i_first = {0};
+  auto i = i_batch.begin();
+  for (auto j = j_batch.begin(); i != i_batch.end();) {
+    const std::int64_t id = *i;
+    i = std::find_if(i, i_batch.end(), [id](std::int64_t other) { return other != id; });
+    j = std::find_if(j, j_batch.end(), [id](std::int64_t other) { return other >= id; });
+    lists.batch_ids.push_back(id);
+    lists.i_first.push_back(i - i_batch.begin());
+    lists.j_begin.push_back(j - j_batch.begin());
+    j = std::find_if(j, j_batch.end(), [id](std::int64_t other) { return other != id; });
+    lists.j_end.push_back(j - j_batch.begin());
+  }
+  lists.range_first.resize(lists.i_first.size());
   std::iota(lists.range_first.begin(), lists.range_first.end(), std::int64_t(0));
-  lists.j_begin.assign(of_j.begin(), of_j.end() - 1);
-  lists.j_end.assign(of_j.begin() + 1, of_j.end());
   count(lists);
   return lists;
 }

@@ -39,6 +39,13 @@ struct Lists {
   std::vector<double> shifts;
   int axes = 0;             // of the shifts
   std::int64_t number = 0;  // another one for other lists
+  // Batches that have i are the groups here, because a batch without i sums nothing. Memory grows with the particles,
+  // never with the ids.
+  std::int64_t batches = 0;             // as the caller counts batches: more than the largest id
+  std::vector<std::int64_t> batch_ids;  // [groups], rising
+  std::int64_t batch_j_count = 0;       // length of j_batch
+  // The number of groups, or of batches as the caller counts them: a param may have a value for each.
+  std::int64_t caller_groups() const { return are_batches ? batches : groups(); }
   std::int64_t groups() const { return std::int64_t(i_first.size()) - 1; }
   std::int64_t i_count() const { return i_first.back(); }
   // Counted once, when they are made.
@@ -53,7 +60,9 @@ struct Lists {
 // Throws UsageError that names the entry, what it is and what it may be.
 Lists read_lists(const ListArrays& arrays, const Fetch<std::int64_t>& fetch, const Fetch<double>& fetch_shifts);
 
-// The batches of consecutive particles of equal ids; on the i of a batch act the j of the same id.
+// Batches of consecutive particles of equal ids; on the i of a batch act the j of the same id. O(particles) in time and
+// memory, however large the ids. Throws UsageError for an id that is not from 0 to batches - 1, or less than the one
+// before it.
 Lists lists_of_batches(std::int64_t batches, std::span<const std::int64_t> i_batch,
                        std::span<const std::int64_t> j_batch);
 

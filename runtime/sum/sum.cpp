@@ -289,9 +289,10 @@ void SumState::set_param_of_groups(std::string_view name, std::span<const double
     throw UsageError(fmt::format("{} is read as a table, which is the same for all batches and groups", quoted(f)));
   if (!lists_)
     throw UsageError(fmt::format("{}: there are no batches, nor lists, to have values of their own", quoted(f)));
-  if (std::int64_t(values.size()) != lists_->groups() * field.components())
+  const auto [groups, rest] = std::ldiv(long(values.size()), long(field.components()));
+  if (groups != lists_->caller_groups() || rest != 0)
     throw UsageError(fmt::format("{} takes {} for each of {}, got {}", quoted(f), plural(field.components(), "value"),
-                                 plural(lists_->groups(), "batch or group"), values.size()));
+                                 plural(lists_->caller_groups(), "batch or group"), values.size()));
   for (const double value : values) check_param(field, quoted(f), value);
   params_of_groups_[f].assign(values.begin(), values.end());
 }
@@ -305,7 +306,8 @@ std::vector<double> SumState::table_of_params() const {
     for (const auto& [f, values] : params_of_groups_) {
       const FieldLayout& field = kernel_->source.fields[f];
       const std::size_t own = std::size_t(field.components());
-      std::copy_n(values.begin() + std::ptrdiff_t(g * own), own, table.end() - kernel_->source.params + field.first);
+      const std::size_t row = lists_->are_batches ? std::size_t(lists_->batch_ids[g]) : g;
+      std::copy_n(values.begin() + std::ptrdiff_t(row * own), own, table.end() - kernel_->source.params + field.first);
     }
   }
   return table;
@@ -383,7 +385,7 @@ void SumState::run(const RunChoice& choice) {
   // From what another run leaves behind, or one that fails, nothing goes on.
   const std::optional<std::int64_t> begun = std::exchange(i_in_parts_, std::nullopt);
   const std::int64_t ni = count_of_i(), nj = count_of_j();
-  if (std::max({ni, nj, choice.i_count}) > kMostParticles) throw std::bad_alloc();
+  if (std::max({ni, nj, choice.i_list ? choice.i_count : 0}) > kMostParticles) throw std::bad_alloc();
   check_params();
   check_choice(choice, ni);
   if (choice.accumulate) check_accumulate();
@@ -394,6 +396,7 @@ void SumState::run(const RunChoice& choice) {
   const std::optional<std::int64_t> goes_on = ends(choice.part) ? std::nullopt : std::optional(request.i_count);
   const std::vector<double> table = table_of_params();
   request.params_of_groups = table;
+  if (lists_) request.group_numbers = lists_->batch_ids;
   warn_of(request);
   if (request.i_count == 0) return void(i_in_parts_ = goes_on);
   check_whole_numbers(kernel_->source, request, *summation_, [this](std::size_t f) { return quoted(f); });

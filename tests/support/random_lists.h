@@ -72,7 +72,9 @@ inline std::string with_pair_input(const std::string& text) {
                             std::regex_constants::format_first_only);
 }
 
-inline ListCase random_list_case(const OracleInput& from, ListKind kind, bool some_left_out, std::uint64_t seed) {
+// `id_step`: what the id of a batch is more than that of the batch before it.
+inline ListCase random_list_case(const OracleInput& from, ListKind kind, bool some_left_out, std::uint64_t seed,
+                                 std::int64_t id_step = 1) {
   RandomSource random(seed);
   ListCase made{from, {}, 0, {}};
   OracleInput& input = made.input;
@@ -117,15 +119,15 @@ inline ListCase random_list_case(const OracleInput& from, ListKind kind, bool so
     for (std::size_t side = 0; side < 2; ++side)
       for (std::int64_t b = 0; b < batches; ++b)
         (*ids)[side].insert((*ids)[side].end(),
-                            std::size_t(cuts[side][std::size_t(b) + 1] - cuts[side][std::size_t(b)]), b);
+                            std::size_t(cuts[side][std::size_t(b) + 1] - cuts[side][std::size_t(b)]), b * id_step);
     for (std::int64_t i = 0; i < ni; ++i)
       for (std::int64_t j = 0; j < nj; ++j)
         if ((*ids)[0][std::size_t(i)] == (*ids)[1][std::size_t(j)]) of_i[std::size_t(i)].push_back(j);
     input.pairs = rows_of(of_i);
-    made.groups = batches;
+    made.groups = batches * id_step;
     made.group_of = (*ids)[0];
-    prepare = [ids, batches, ni, nj](SumState& sum) {
-      sum.set_batches(batches, ni, (*ids)[0].data(), nj, (*ids)[1].data());
+    prepare = [ids, groups = made.groups, ni, nj](SumState& sum) {
+      sum.set_batches(groups, ni, (*ids)[0].data(), nj, (*ids)[1].data());
     };
   } else if (kind == ListKind::Pairs) {
     input.pairs = rows_of(random_rows(random, ni, nj, 40));

@@ -161,6 +161,10 @@ TEST_F(ImageWarnings, AreOfABatchWithItsOwnBox) {
   EXPECT_THAT(run(), ElementsAre(HasSubstr("box 8 x 5 x 8 of group 1, whose shortest period is 5")));
   sum.set_batch("box", std::vector<double>{8, 8, 8, 8, 7, 8});
   EXPECT_THAT(run(), IsEmpty());
+  const std::vector<std::int64_t> apart{0, 3, 3};
+  sum.batches(4, apart, apart);
+  sum.set_batch("box", std::vector<double>{8, 8, 8, 1, 1, 1, 1, 1, 1, 8, 5, 8});
+  EXPECT_THAT(run(), ElementsAre(HasSubstr("box 8 x 5 x 8 of group 3, whose shortest period is 5")));
 }
 
 TEST_F(ImageWarnings, AreNotOfAnOpenSpace) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "runtime/api/nbcc.hpp"
 
 namespace nbcc {
@@ -140,6 +142,35 @@ TEST_F(ListsOfTheCaller, BatchesAreInOrder) {
   EXPECT_EQ(out, (std::vector<double>{1, 300, 300}));
   sum.set("k", 5.0).run();
   EXPECT_EQ(out, (std::vector<double>{5, 500, 500}));
+}
+
+// What is kept is counted by the particles, and so is the time: an id costs nothing by being large.
+TEST(Batches, CostByTheParticlesAlone) {
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max() - 1;
+  const Numbers i{0, 7, 7, 5'000'000'000, most}, j{1, 7, 5'000'000'000, 5'000'000'000, most - 1};
+  const Lists lists = lists_of_batches(most + 1, i, j);
+  EXPECT_EQ(lists.groups(), 4);
+  EXPECT_EQ(lists.caller_groups(), most + 1);
+  EXPECT_EQ(lists.batch_ids, (Numbers{0, 7, 5'000'000'000, most}));
+  EXPECT_EQ(lists.i_first, (Numbers{0, 1, 3, 4, 5}));
+  EXPECT_EQ(lists.range_first, (Numbers{0, 1, 2, 3, 4}));
+  for (std::size_t g = 0; g < 4; ++g) EXPECT_EQ(lists.j_end[g] - lists.j_begin[g], (Numbers{0, 1, 2, 0})[g]) << g;
+  EXPECT_EQ(lists.j_begin[1], 1);
+  EXPECT_EQ(lists.j_begin[2], 2);
+  EXPECT_EQ(lists.pairs, 4);
+  EXPECT_EQ(lists_of_batches(0, {}, {}).groups(), 0);
+  EXPECT_EQ(lists_of_batches(most, {}, j).groups(), 0);
+  EXPECT_EQ(lists_of_batches(most, Numbers{3}, {}).groups(), 1);
+}
+
+TEST_F(ListsOfTheCaller, BatchesAreOfAllParticles) {
+  Sum sum(pipeline_());
+  sum.batches(3, Numbers{0, 2, 2}, Numbers{0, 1, 2, 2});
+  EXPECT_EQ(refused(sum, 3, 4), "");
+  EXPECT_EQ(refused(sum, 2, 4), "batches: i_batch has 3 entries, but there are 2 i-particles");
+  EXPECT_EQ(refused(sum, 4, 4), "batches: i_batch has 3 entries, but there are 4 i-particles");
+  EXPECT_EQ(refused(sum, 3, 3), "batches: j_batch has 4 entries, but there are 3 j-particles");
+  EXPECT_EQ(refused(sum, 3, 5), "batches: j_batch has 4 entries, but there are 5 j-particles");
 }
 
 // Values by batch end with the batches: a param that has no others is not set then.

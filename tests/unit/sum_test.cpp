@@ -457,6 +457,12 @@ TEST_F(SumErrors, Choices) {
   EXPECT_EQ(run_message({0, 2, list, false}), "i_list[1] is 10, but there are 10 i-particles");
   EXPECT_EQ(run_message({0, 1, negative, false}), "i_list[0] is -1, but there are 10 i-particles");
   EXPECT_EQ(run_message({0, -1, list, false}), "i_list: its i_count must be 0 or more, got -1");
+  const std::int64_t twice[] = {7, 2, 3, 2}, last_twice[] = {1, 2, 2}, once[] = {9, 0, 5};
+  EXPECT_EQ(run_message({0, 4, twice, false}), "i_list[3] is 2, as i_list[1] is: an i-particle may be chosen once");
+  EXPECT_EQ(run_message({0, 4, twice, true}), "i_list[3] is 2, as i_list[1] is: an i-particle may be chosen once");
+  EXPECT_EQ(run_message({0, 3, last_twice, false}),
+            "i_list[2] is 2, as i_list[1] is: an i-particle may be chosen once");
+  EXPECT_EQ(run_message({0, 3, once, false}), "");
   EXPECT_EQ(run_message({8, 3}), "the range of 3 i-particles from 8 on does not fit into 10 i-particles");
   EXPECT_EQ(run_message({11, -1}), "the range of all i from 11 on does not fit into 10 i-particles");
   EXPECT_EQ(run_message({-1, 1}), "the range of 1 i-particle from -1 on does not fit into 10 i-particles");
