@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 NATIVE = ("float32", "float64", "int32", "int64")
-OTHERS = ("float16", "longdouble", "int8", "uint8", "uint32", "uint64", "bool", "complex64", "complex128", "object", "U8",
+OTHERS = ("float16", "longdouble", "int8", "uint8", "int16", "uint16", "uint32", "uint64", "bool", "complex64", "complex128", "object", "U8",
           "S8", "datetime64[s]", "timedelta64[s]", "record")
 
 
@@ -52,7 +52,7 @@ def _laid_out(random, numbers):
         wide = np.full((2 * numbers.shape[0], *numbers.shape[1:]), 99, numbers.dtype)
         wide[::2] = numbers
         return wide[::2], form
-    if form == "unaligned":
+    if form == "unaligned" and numbers.dtype != object:
         memory = np.zeros(numbers.nbytes + 1, "u1")
         made = memory[1:].view(numbers.dtype).reshape(numbers.shape)
         made[...] = numbers
@@ -90,7 +90,8 @@ def _spoiled(random, nested):
     if isinstance(rows[at], (list, tuple)) and random.random() < 0.8:
         rows[at] = _spoiled(random, rows[at])
         return rows
-    wrong = [1j, np.complex128(1 + 2j), "1", b"1", np.str_("1"), None, np.array(1 + 2j), True, np.bool_(True), {}]
+    wrong = [1j, np.complex128(1 + 2j), "1", b"1", np.str_("1"), None, np.array(1 + 2j), True, np.bool_(True), {}, 10**400,
+             -(10**1200), np.datetime64(1, "s"), np.ma.masked]
     if isinstance(rows[at], (list, tuple)):
         rows[at] = rows[at][1:]
     else:
@@ -178,6 +179,42 @@ def random_output(random, rows, shape):
     return Given(np.full(wrong, 7.0), False, f"shape {wrong}")
 
 
+def index_array(random, indices):
+    """Some indices as one of the things that say them, or that do not: numbers is then None."""
+    plain = np.array(indices, "int64")
+    form = random.random()
+    if form < 0.35:
+        dtype = np.dtype(_any(random, ("int64", "int32", "int16", "int8", "uint8", "uint16", "uint32", "uint64", ">i8", ">u2")))
+        value, layout = _laid_out(random, plain.astype(dtype))
+        return Given(value, np.array(value, "int64"), f"{dtype} {layout}")
+    if form < 0.5:
+        return Given(_any(random, (list, tuple))(_any(random, (int, np.int64, np.uint8))(one) for one in indices), plain, "list")
+    if form < 0.6:
+        return Given(array.array(_any(random, "bBhHiIqQ"), indices), plain, "array.array")
+    if form < 0.8:
+        name = _any(random, ("float16", "float64", "longdouble", "bool", "complex128", "object", "U8", "S8", "datetime64[s]",
+                             "timedelta64[s]", "record"))
+        return Given(_as_other(plain, name), None, name)
+    beyond = np.array(plain, "uint64")
+    beyond[-1] = 2**63 + 5
+    spoiled = list(indices)
+    spoiled[random.integers(len(spoiled))] = _any(random, [10**400, 2**63, True, np.bool_(False), 1.5, "1", None, [1], 1j])
+    return Given(*_any(random, [(beyond, None, "2**63"), (spoiled, None, f"list {str(spoiled)[:60]}"), (plain[None], None, "2-d"),
+                                (np.array(3), None, "0-d"), ("01", None, "text"), (3, None, "number"), (object(), None, "object"),
+                                (np.ma.array(plain), None, "masked"), ([[0], [1, 2]], None, "ragged")]))
+
+
+# What an option may be given, and the int, float or bool that it says; None: nothing of that kind.
+SCALARS = [(value, value) for value in (0, 1, 2, 3, -1, 2**31, 2**63 - 1, -(2**63), 2**63, 10**400, -(10**1200), 0.0, 1.0, 1.5,
+                                        -2.0, float("inf"), True, False)]
+SCALARS += [(kind(value), kind(value).item()) for kind in (np.int8, np.uint8, np.int16, np.uint64, np.float16, np.float64)
+            for value in (0, 1, 3)]
+SCALARS += [(np.uint64(2**63), 2**63), (np.bool_(True), True), (np.bool_(False), False), (np.array(2), 2), (np.array(2, ">i4"), 2),
+            (np.array(1.5), 1.5), (np.array(True), True), (fractions.Fraction(3, 2), 1.5), (decimal.Decimal(2), 2.0)]
+SCALARS += [(value, None) for value in (None, "1", b"1", "no", [], [1], (1,), {}, object(), 1j, np.complex64(1), np.array([1]),
+                                        np.zeros(0), np.array("1"), np.datetime64(1, "s"), np.ma.masked, int, lambda: 1)]
+
+
 def as_tensor(random, torch, value):
     """The array as a tensor of PyTorch's, in one of the ways that its memory may say the same."""
     made = torch.from_numpy(np.ascontiguousarray(value).reshape(value.shape))
@@ -223,20 +260,23 @@ def random_param(random, declared, is_integral):
         return Given(value if random.random() < 0.5 else value.tolist(), None, f"shape {shape}")
     value = numbers.reshape(_any(random, same))
     if form < 0.5:
-        dtype = np.dtype(_any(random, NATIVE + ("float16", "uint8", "int8", ">f8", ">i4")))
+        dtype = np.dtype(_any(random, NATIVE + ("float16", "longdouble", "uint8", "int8", "int16", "uint16", "uint32",
+                                               "uint64", "object", ">f8", ">i4", ">f2", ">u8")))
         value = value.astype(dtype)
         if value.ndim > 0:
             value, layout = _laid_out(random, value)
             numbers = np.array(value, "float64").reshape(declared)
         return Given(value, numbers, f"{dtype} {value.shape}")
     if form < 0.65:
-        name = _any(random, [name for name in OTHERS if name not in ("float16", "longdouble", "int8", "uint8", "uint32",
-                                                                     "uint64", "object")])
+        name = _any(random, [name for name in OTHERS if name not in ("float16", "longdouble", "int8", "uint8", "int16",
+                                                                     "uint16", "uint32", "uint64", "object")])
         return Given(_as_other(value, name), None, name)
     if form < 0.85:
         return Given(_list_of(random, value) if not is_integral else value.astype(int).tolist(), numbers, f"list {value.shape}")
     if value.ndim == 0:
-        wrong = _any(random, [1j, np.complex64(2j), np.array(1 + 1j), "1", b"1", None, np.bool_(True), True, {}, [1, 2]])
+        wrong = _any(random, [1j, np.complex64(2j), np.array(1 + 1j), "1", b"1", None, np.bool_(True), True, {}, [1, 2],
+                              10**400, -(10**1200), np.array(10**400), [10**400], np.datetime64(1, "s"), np.ma.array([1.0]),
+                              np.ma.masked, [], np.zeros(0), float, np.array("1")])
         return Given(wrong, None, repr(wrong))
     value = _spoiled(random, value.tolist())
     return Given(value, None, f"list {value}")

@@ -74,7 +74,7 @@ CASES = {
     "batches_array": (TypeError, dict(batches=np.zeros((2, N), int)), "(i_batch, j_batch, count), got ndarray"),
     "batch_real": (TypeError, dict(batches=(M, [0] * N)), "batches: i_batch: expected integers, got float64"),
     "batch_count": (TypeError, dict(batches=([0] * N, [0] * N, 1.5)), "batches: count: expected an integer, got float"),
-    "batch_negative_count": (ValueError, dict(batches=([], [], -1)), "count: expected a number of batches, got -1"),
+    "batch_negative_count": (ValueError, dict(batches=([], [], -1)), "count: expected an integer from 0 to 9223372036854775807, got -1"),
     "batch_few": (
         nbcc.UsageError,
         dict(batches=([0] * N, [0, 0, 0, 0, 2], 2)),
@@ -82,7 +82,7 @@ CASES = {
     ),
     "batch_negative": (nbcc.UsageError, dict(batches=([-1] * N, [0] * N)), "i_batch[0] is -1, it must be from 0 to 0"),
     "batch_falls": (nbcc.UsageError, dict(batches=([0, 1, 0, 1, 1], [0] * N)), "i_batch[2] is 0, less than the 1"),
-    "batch_length": (nbcc.UsageError, dict(batches=([0] * 4, [0] * N)), "have 4 i-particles, but there are 5"),
+    "batch_length": (nbcc.UsageError, dict(batches=([0] * 4, [0] * N)), "i_batch has 4 entries, but there are 5 i-particles"),
     "param_length": (
         ValueError,
         dict(batches=([0] * N, [0] * 4 + [2]), eps2=[1, 2]),

@@ -155,7 +155,7 @@ def test_dlpack_that_is_refused(gravity):
     with pytest.raises(TypeError, match="'mj' .*: its library does not hand it out: it requires a gradient"):
         gravity(CLOUD.x, CLOUD.x, Refuses(CLOUD.m))
     with pytest.raises(
-        TypeError, match="'mj' .*: expected an array of the CPU or a CUDA GPU, got one on DLPack's device type 10"
+        TypeError, match="'mj' .*: expected an array of the CPU or a CUDA GPU, got one on ROCm; copy it to the CPU"
     ):
         gravity(CLOUD.x, CLOUD.x, Dlpack(CLOUD.m, device=(10, 0)))
 
@@ -284,6 +284,52 @@ def test_lists_of_arrays_on_a_gpu(gravity, summed_by_the_cpu):
     assert nbcc.Lists(ends[0], *map(Cuda, ends[1:]), j_order=kept).j_order is kept
     with pytest.raises(ValueError, match="batches: j_batch: expected an array on cpu, got one on cuda:0"):
         gravity(CLOUD.x, CLOUD.x, CLOUD.m, batches=(half, Known(half)))
+
+
+class OnMeta:
+    """As a tensor of PyTorch's on "meta": a shape without numbers, which no protocol hands out."""
+
+    device, shape, dtype = "meta", (N,), "torch.float64"
+
+    def __dlpack_device__(self):
+        raise ValueError("Unknown device type meta for Dlpack")
+
+    def __dlpack__(self, **_):
+        raise BufferError("Can't export tensors on a device without memory")
+
+    def tolist(self):
+        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+
+
+class OnMetal:
+    def __dlpack_device__(self):
+        return 8, 0
+
+    def __dlpack__(self, **_):
+        raise BufferError
+
+
+def test_an_array_that_lies_where_nothing_is_read_is_named_with_its_place(gravity):
+    x, m = CLOUD.x, CLOUD.m
+    ids = np.zeros(N, int)
+    for given, options, message in (
+        (OnMeta(), {}, "'mj' .*: expected an array of the CPU or a CUDA GPU, got one on meta"),
+        (OnMetal(), {}, "'mj' .*: expected an array of the CPU or a CUDA GPU, got one on Metal; copy it to the CPU"),
+        (m, dict(eps2=OnMeta()), "'eps2' .*: expected numbers, got an array on meta that has none to read: Cannot copy"),
+        (m, dict(out=(x.copy(), OnMeta())), "'pot' .*: expected an array of the CPU or a CUDA GPU, got one on meta"),
+        (m, dict(i=OnMeta(), out=(x.copy(), m.copy())), "i: expected an array of the CPU or a CUDA GPU, got one on meta"),
+        (m, dict(batches=(ids, OnMeta())), "j_batch: expected an array of the CPU or a CUDA GPU, got one on meta"),
+        (m, dict(exclusions=(OnMeta(), ids)), "exclusions: first: expected an array of the CPU or a CUDA GPU, got one on meta"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            gravity(x, x, given, **options)
+    with pytest.raises(TypeError, match="'mj' .*: expected an array of the CPU or a CUDA GPU, got one on meta"):
+        gravity.bind(xj=x, mj=OnMeta())
+
+
+def test_an_array_of_another_device_is_named_with_what_to_do(gravity):
+    with pytest.raises(ValueError, match="'mj' .* on cpu, got one on cuda:0; copy it there, or give device='cuda:0'"):
+        gravity(CLOUD.x, CLOUD.x, Cuda(CLOUD.m), device="cpu")
 
 
 @pytest.mark.skipif("cuda:0" in nbcc.info()["devices"], reason="there is a GPU")

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from ._arrays import CPU, DOUBLE, ELEMENT_SIZES, Array, describe, ndarray, plain_numpy
+from ._arrays import CPU, DOUBLE, ELEMENT_SIZES, Array, cast_to_write, describe, ndarray, plain_numpy
 from ._family import Family
 from ._handles import INPUT_I, INPUT_J, INPUT_PAIR, OUTPUT, PARAM, Field, View, is_read_by
 from ._lists import Listing, PairRows, Values, values_by_group
-from ._numbers import as_doubles, is_shape_of, read, what_is_wrong
+from ._numbers import as_doubles, is_shape_of, named, read, what_is_wrong, whole
 from ._streams import Order, handle_of
 
 _MISSING: Any = object()
@@ -80,14 +80,16 @@ class Arguments:
         except TypeError as error:
             raise self._wrong(TypeError, field, str(error)) from error
         if found.element < 0:
-            raise self._wrong(TypeError, field, f"expected float32, float64, int32 or int64, got {found.dtype}")
+            cast = "" if field.role == OUTPUT else cast_to_write(found, "i8" if field.integral else "f8")
+            raise self._wrong(TypeError, field, f"expected float32, float64, int32 or int64, got {found.dtype}{cast}")
         if field.role == OUTPUT:
             if found.readonly:
                 raise self._wrong(ValueError, field, "expected an array that can be written, got a read-only one")
             if not field.integral and found.element > DOUBLE:
                 raise self._wrong(TypeError, field, f"expected float32 or float64, got {found.dtype}")
         elif field.integral and found.element <= DOUBLE and found.shape != (0,):
-            raise self._wrong(TypeError, field, f"expected int32 or int64, got {found.dtype}")
+            cast = cast_to_write(found, "i8")
+            raise self._wrong(TypeError, field, f"expected int32 or int64, got {found.dtype}{cast}")
         return found
 
     def _view(self, field: Field, found: Array) -> View:
@@ -111,8 +113,8 @@ class Arguments:
         raise self._wrong(ValueError, field, f"expected shape {expected}, got {shape}{hint}")
 
     def _param(self, field: Field, value: Any, groups: Optional[int] = None) -> Tuple[float, ...]:
-        if value is field.default:
-            return field.default or ()
+        if field.default is not None and value is field.default:
+            return field.default
         try:
             shape, given = read(value, field.type.startswith("bool"))
             values = as_doubles(given)
@@ -235,16 +237,14 @@ class Arguments:
         who = f"'{others[0]}'" if others else f"n{side}"
         return self._wrong(ValueError, field, f"expected {expected} {side}-particles, as {who} has, got {found}")
 
-    def _check_whole(self, **numbers_by_name: Any) -> None:
-        for name, number in numbers_by_name.items():
-            if number is None:
-                continue
-            if not hasattr(number, "__index__"):
-                raise TypeError(f"{self._family.name}(): {name}: expected an integer, got {type(number).__name__}")
-            if not -(2**63) <= number < 2**63 or (name in ("ni", "nj") and number < 0):
-                raise ValueError(f"{self._family.name}(): {name}: expected a number of particles, got {number}")
+    def _count(self, name: str, value: Any) -> Optional[int]:
+        """ni=, nj=."""
+        return None if value is None else named(f"{self._family.name}(): {name}", whole, value, 0)
 
     def _check_device(self, field: Field, view: View, device: str) -> None:
         if not is_read_by(device, view[5]):
             alternative = "" if device == CPU else " or the CPU"
-            raise self._wrong(ValueError, field, f"expected an array on {device}{alternative}, got one on {view[5]}")
+            remedy = f"; copy it there, or give device={view[5]!r}" if field.role != OUTPUT else ""
+            raise self._wrong(
+                ValueError, field, f"expected an array on {device}{alternative}, got one on {view[5]}{remedy}"
+            )

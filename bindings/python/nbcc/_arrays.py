@@ -10,7 +10,7 @@ from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 from . import _dlpack
 from ._dlpack import contiguous
-from ._numbers import read
+from ._numbers import as_doubles, read
 from ._streams import LEGACY, Order, on_gpu_of
 
 numpy: Any
@@ -107,13 +107,23 @@ def plain_numpy(value: Any) -> Tuple[int, int]:
         return 0, -1
 
 
+def cast_to_write(found: Array, to: str) -> str:
+    """The end of a message about an array of a type that is not read: what a caller writes to have it as `to`, "f8" or
+    "i8". "" where a cast would lose what the array says (complex numbers, dates, records) or there is none to write."""
+    if found.library == "torch":
+        return "" if found.dtype.startswith("complex") else f"; .to(torch.{'float64' if to == 'f8' else 'int64'}) of it is read"
+    if found.library not in ("numpy", "cupy", "jax") or found.dtype.startswith(("complex", "datetime", "timedelta", "[", "{")):
+        return ""
+    return f'; .astype("{to}") of it is read'
+
+
 def library_of(value: Any) -> str:
     return type(value).__module__.partition(".")[0]
 
 
 def _of_numpy(value: Any) -> Array:
     if type(value) is not ndarray and isinstance(value, numpy.ma.MaskedArray):
-        raise TypeError("expected an array without a mask, got a masked array; nbcc would not see the mask")
+        raise TypeError("expected an array without a mask, got a masked array, whose mask nbcc would not see; .filled(VALUE) of it is read")
     interface = value.__array_interface__
     pointer, readonly = interface["data"]
     typestr = interface["typestr"]
@@ -168,7 +178,9 @@ def _of_dlpack(value: Any, order: Order) -> Array:
     elif kind in (_dlpack.CUDA, _dlpack.CUDA_MANAGED):
         device, stream = f"cuda:{ordinal}", order.settle(library_of(value), ordinal)
     else:
-        raise TypeError(f"expected an array of the CPU or a CUDA GPU, got one on DLPack's device type {kind}")
+        raise TypeError(
+            f"expected an array of the CPU or a CUDA GPU, got one on {_dlpack.place_of(value, kind)}; copy it to the CPU"
+        )
     try:
         with on_gpu_of(library_of(value), device):
             tensor = _dlpack.read(value, stream)
@@ -246,9 +258,9 @@ def _of_numbers(value: Any) -> Array:
     """Rows of numbers: int64 if all are integers, else float64."""
     try:
         shape, found = read(value, is_bool=True)
-        integral = bool(found) and all(isinstance(number, int) for number in found)
-        made = array.array("q" if integral else "d", found)
-    except (TypeError, OverflowError) as error:
+        integral = bool(found) and all(isinstance(number, int) and -(2**63) <= number < 2**63 for number in found)
+        made = array.array("q", found) if integral else array.array("d", as_doubles(found))
+    except TypeError as error:
         raise TypeError(str(error) if str(error).startswith("expected") else f"expected numbers: {error}") from None
     address, _ = made.buffer_info()
     element = INT64 if integral else DOUBLE

@@ -5,19 +5,19 @@ sums are the library's.
 
 from __future__ import annotations
 
-import array
 import ctypes
 import inspect
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 from . import _library
 from ._arguments import Arguments, Inputs, Param
-from ._arrays import CPU, DOUBLE, ELEMENT_SIZES, FLOAT, INT64, describe, ndarray, plain_numpy
+from ._arrays import CPU, DOUBLE, ELEMENT_SIZES, FLOAT, INT64, ndarray, plain_numpy
 from ._family import Family
 from ._handles import Field, Kernel, Options, Search, Sum, View, device_name, is_read_by
 from ._library import RunOptions, StatisticsStruct
-from ._lists import Listing, Lists, Values, listing_of
+from ._lists import Listing, Lists, Values, listing_of, whole_numbers
 from ._neighbours import Neighbours
+from ._numbers import flag, named, whole
 from ._overlap import share_memory
 from ._results import Result, new_numpy, new_result
 from ._streams import LEGACY
@@ -37,6 +37,8 @@ class Caller(Arguments):
         every = self._family.outputs
         if outputs is None:
             return every
+        if not isinstance(outputs, (str, list, tuple, set, frozenset)):
+            raise TypeError(f"{self._family.name}(): outputs: expected names, got {type(outputs).__name__}")
         names = [outputs] if isinstance(outputs, str) else list(outputs)
         known = [field.name for _, field in every]
         for name in names:
@@ -156,7 +158,7 @@ class Caller(Arguments):
             new array.
         outputs: the names of the outputs that are wanted; the others are not summed up. All, if not given.
         accumulate: results are combined with what `out` holds, by the output's reduction.
-        i: only these i-particles, a slice or indices (each at most once); the result of particle k stands at k of
+        i: only these i-particles, a slice or indices (integers, each at most once); the result of particle k stands at k of
             `out`, the other rows stay what they are. Of new arrays they are 0.
         ni, nj: the number of particles, where the pipeline has no input (or output) that tells it.
         i_offset, j_offset: added to i_index and j_index, where a set is a part of a larger one.
@@ -188,8 +190,16 @@ class Caller(Arguments):
         if precision is not None or math is not None or root is not None:
             options = Options(precision or options.precision, math or options.math, root or options.root).checked()
         search = family.search if pairs is None and skin is None else family.search.changed(pairs, skin)
-        if i_offset or j_offset or ni is not None or nj is not None:
-            self._check_whole(i_offset=i_offset, j_offset=j_offset, ni=ni, nj=nj)
+        if ni is not None or nj is not None:
+            ni, nj = self._count("ni", ni), self._count("nj", nj)
+        if type(i_offset) is not int or type(j_offset) is not int or i_offset or j_offset:
+            i_offset, j_offset = (
+                named(f"{family.name}(): {name}", whole, value)
+                for name, value in (("i_offset", i_offset), ("j_offset", j_offset))
+            )
+        if type(accumulate) is not bool or type(clamp) is not bool:
+            accumulate = named(f"{family.name}(): accumulate", flag, accumulate)
+            clamp = named(f"{family.name}(): clamp", flag, clamp)
         where = family.device if device is None else device_name(device)
         listing: Optional[Listing] = None
         if lists is not None or batches is not None or listed_pairs is not None or exclusions is not None:
@@ -300,7 +310,7 @@ class Caller(Arguments):
                 f"those of this one are listed, for its {family.of_pairs[0]}"
             )
         values = self._match(arrays, fields)
-        self._check_whole(ni=ni, nj=nj)
+        ni, nj = self._count("ni", ni), self._count("nj", nj)
         listing = None if exclusions is None else listing_of(family.name, None, None, None, exclusions)
         inputs = self._inputs(values, CPU, None, ni, nj)
         for side, count in (("i", inputs.ni), ("j", inputs.nj)):
@@ -362,24 +372,18 @@ class Caller(Arguments):
     def _choose(self, options: RunOptions, i: Any, inputs: Inputs) -> None:
         name = self._family.name
         if isinstance(i, slice):
-            if i.step not in (None, 1) or (i.start or 0) < 0 or (i.stop is not None and i.stop < (i.start or 0)):
-                raise ValueError(f"{name}(): i: expected a slice forward from 0 or more, got {i}")
-            options.i_begin = i.start or 0
-            options.i_count = -1 if i.stop is None else i.stop - options.i_begin
-            return
-        if isinstance(i, range):
-            i = list(i)
-        try:
-            found = describe(i, inputs.order)
-        except TypeError as error:
-            raise TypeError(f"{name}(): i: expected a slice or indices; {error}") from error
-        if isinstance(i, (list, tuple)) and not i:
-            found = describe(array.array("q"), inputs.order)  # of an empty list the type says nothing
-        if len(found.shape) != 1 or found.element != INT64 or found.strides[0] != 8:
-            raise TypeError(
-                f"{name}(): i: expected contiguous int64 of shape (N,), got {found.dtype} of shape {found.shape} "
-                f"with strides {found.strides}"
+            begin, end, step = (
+                None if one is None else named(f"{name}(): i: slice", whole, one) for one in (i.start, i.stop, i.step)
             )
+            begin = begin or 0
+            if step not in (None, 1) or begin < 0 or (end is not None and end < begin):
+                raise ValueError(f"{name}(): i: expected a slice forward from 0 or more, got {i}")
+            options.i_begin = begin
+            options.i_count = -1 if end is None else end - begin
+            return
+        if str(getattr(i, "dtype", "")) in ("bool", "torch.bool"):
+            raise TypeError(f"{name}(): i: expected a slice or indices, got a mask; numpy.flatnonzero() of it gives them")
+        found = whole_numbers(f"{name}(): i", i, inputs.order)
         if not is_read_by(inputs.device, found.device):
             raise ValueError(f"{name}(): i: expected indices on {inputs.device}, got some on {found.device}")
         options.i_count = found.shape[0]

@@ -7,6 +7,7 @@ when it is collected, so whoever uses the memory keeps the capsule.
 from __future__ import annotations
 
 import ctypes
+import re
 from ctypes import POINTER, c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
 from typing import Any, NamedTuple, Optional, Tuple
 
@@ -59,9 +60,24 @@ class Tensor(NamedTuple):
 
 
 def device_of(value: Any) -> Tuple[int, int]:
-    """DLPack's type of device, and which of them."""
-    kind, ordinal = value.__dlpack_device__()
+    """DLPack's type of device, and which of them. Raises TypeError where the array's library knows of none, as for a
+    tensor of PyTorch's that lies on "meta"."""
+    try:
+        kind, ordinal = value.__dlpack_device__()
+    except (BufferError, RuntimeError, ValueError) as error:
+        raise TypeError(f"expected an array of the CPU or a CUDA GPU, got one on {place_of(value)}: {error}") from error
     return int(kind), int(ordinal)
+
+
+_DEVICES = {4: "OpenCL", 7: "Vulkan", 8: "Metal", 10: "ROCm", 14: "oneAPI", 15: "WebGPU", 16: "Hexagon"}
+
+
+def place_of(value: Any, kind: int = 0) -> str:
+    """Where an array lies, as its library or DLPack calls it."""
+    device = str(getattr(value, "device", ""))
+    if re.fullmatch(r"[a-z]+(:\d+)?", device):
+        return device
+    return _DEVICES.get(kind, f"DLPack's device type {kind}")
 
 
 def _capsule(value: Any, stream: Optional[int]) -> Any:

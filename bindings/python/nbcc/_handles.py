@@ -19,6 +19,7 @@ from ._library import DeviceOptions, FieldStruct, NeighbourListStruct, PipelineO
 from ._library import lib
 from ._lists import NOTHING_LISTED, Listing, Standing, Values
 from ._neighbours import Neighbours, copied
+from ._numbers import named, real
 
 PRECISIONS = ("single", "mixed", "double")
 MATHS = ("fast", "precise")
@@ -65,10 +66,7 @@ class Search(NamedTuple):
         """The same with what is given. Raises ValueError, TypeError."""
         if pairs is not None and pairs not in PAIRS:
             raise ValueError(f"pairs: expected {', '.join(map(repr, PAIRS))}, got {pairs!r}")
-        try:
-            width = self.skin if skin is None else float(skin)
-        except (TypeError, ValueError):
-            raise TypeError(f"skin: expected a number, got {type(skin).__name__}") from None
+        width = self.skin if skin is None else named("skin", real, skin)
         return Search(self.pairs if pairs is None else pairs, width)
 
 
@@ -155,11 +153,15 @@ def open_device(name: str, choice: DeviceChoice) -> Device:
 def device_name(device: Any) -> str:
     """ "cpu", "cuda:N", "cuda:0,2" or "cuda:all", of a string, or of an object (PyTorch's, say) whose string is one.
     Raises ValueError."""
-    text = str(device)
+    try:
+        text = str(device)
+    except ValueError:  # an integer of thousands of digits
+        text = type(device).__name__
     if text in ("cuda", "gpu"):
         return "cuda:0"
     if text == CPU or re.fullmatch(r"cuda:(all|\d{1,4}(,\d{1,4})*)", text):
         return text
+    text = text if len(text) <= 80 else text[:80] + "..."
     raise ValueError(f"device: expected 'cpu', 'cuda', 'cuda:N', 'cuda:0,2' or 'cuda:all', got {text!r}")
 
 

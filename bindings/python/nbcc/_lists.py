@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _arrays
-from ._arrays import CPU, DOUBLE, INT64, Array, describe, ndarray
+from ._arrays import CPU, DOUBLE, INT64, Array, cast_to_write, describe, ndarray
 from ._dlpack import contiguous
 from ._errors import ErrorPlace, check
 from ._library import ListsStruct, lib
-from ._numbers import as_doubles, is_shape_of, read, shape_of, what_is_wrong
+from ._numbers import as_doubles, is_shape_of, named, read, shape_of, shown, what_is_wrong, whole
 from ._results import of_host
 from ._streams import LEGACY, Order
 
@@ -257,49 +257,62 @@ def listing_of(who: str, lists: Any, batches: Any, listed_pairs: Any, exclusions
 # ---- arrays ------------------------------------------------------------------------------------------------
 
 
-def _described(what: str, value: Any) -> Array:
+def _described(what: str, value: Any, order: Order) -> Array:
     try:
-        # The library reads lists in the legacy stream, whichever that of the run is.
-        return describe(value, Order(LEGACY))
+        return describe(value, order)
     except TypeError as error:
         raise TypeError(f"{what}: {error}") from error
 
 
-def _whole_numbers(what: str, value: Any) -> Array:
-    """Contiguous int64, copied if need be."""
+def whole_numbers(what: str, value: Any, order: Optional[Order] = None) -> Array:
+    """Contiguous int64, of integers of any type that int64 holds; those of the host are copied if need be. order: of the
+    run; None: the array is read in the legacy stream, as all lists are."""
+    order = order or Order(LEGACY)
     if isinstance(value, range):
         value = array.array("q", value)
-    found = _described(what, value)
+    if isinstance(value, (list, tuple)):
+        for one in value:
+            if isinstance(one, bool) or type(one).__name__ == "bool_":
+                raise TypeError(f"{what}: expected integers, got a list with a bool in it")
+            if isinstance(one, int) and not -(2**63) <= one < 2**63:
+                raise ValueError(f"{what}: expected integers that int64 holds, got {shown(one)}")
+    found = _described(what, value, order)
     if len(found.shape) != 1:
         raise ValueError(f"{what}: expected shape (N,), got {found.shape}")
     if found.shape == (0,):  # an empty list has no type; and null pointers mean that there is none
-        return describe(array.array("q"), Order(LEGACY))
+        return describe(array.array("q"), order)
     if found.element == INT64 and (found.strides == (8,) or found.shape == (1,)):
         return found
+    cast = cast_to_write(found, "i8")
     if found.device != CPU:
-        raise TypeError(f"{what}: expected contiguous int64, got {found.dtype} with strides {found.strides}")
+        raise TypeError(f"{what}: expected contiguous int64, got {found.dtype} with strides {found.strides}{cast}")
     copied: Any = None
-    if _arrays.numpy is not None:
+    if _arrays.numpy is not None and found.library != "builtins":
         made = _arrays.numpy.asarray(value)
+        if made.dtype.kind == "u" and made.dtype.itemsize == 8 and int(made.max()) >= 2**63:
+            raise ValueError(f"{what}: expected integers that int64 holds, got {int(made.max())}")
         if made.dtype.kind in "iu":
             copied = _arrays.numpy.ascontiguousarray(made, "int64")
-    else:
+    elif found.library != "builtins" or isinstance(value, (array.array, memoryview, bytes, bytearray)):
         try:
             copied = array.array("q", memoryview(value))
         except (TypeError, NotImplementedError):
             pass
+        except OverflowError:
+            raise ValueError(f"{what}: expected integers that int64 holds, got {max(value)}") from None
     if copied is None:
-        raise TypeError(f"{what}: expected integers, got {found.dtype}")
-    return describe(copied, Order(LEGACY))
+        raise TypeError(f"{what}: expected integers, got {found.dtype}{cast}")
+    return describe(copied, order)
 
 
 def _real_numbers(what: str, value: Any) -> Array:
     """Contiguous float64, copied if need be."""
-    found = _described(what, value)
+    found = _described(what, value, Order(LEGACY))
     if found.element == DOUBLE and (found.strides == contiguous(found.shape, 8) or 0 in found.shape):
         return found
     if found.device != CPU:
-        raise TypeError(f"{what}: expected contiguous float64, got {found.dtype} with strides {found.strides}")
+        cast = cast_to_write(found, "f8")
+        raise TypeError(f"{what}: expected contiguous float64, got {found.dtype} with strides {found.strides}{cast}")
     try:
         return describe(_as_doubles(value), Order(LEGACY))._replace(shape=found.shape)
     except TypeError as error:
@@ -320,7 +333,7 @@ def _as_doubles(value: Any, is_bool: bool = False) -> Any:
     """A new array of all numbers in their order. Raises TypeError."""
     if type(value) is ndarray and not is_bool:
         if value.dtype.kind not in "iuf":
-            raise TypeError(f"expected numbers, got {value.dtype}")
+            raise TypeError(f"expected numbers, got {value.dtype}{cast_to_write(describe(value, Order(LEGACY)), 'f8')}")
         return _arrays.numpy.array(value, "float64").ravel()
     try:
         return array.array("d", as_doubles(read(value, is_bool).values))
@@ -337,7 +350,7 @@ def _integers(found: Array) -> Any:
 
 
 def _firsts(what: str, value: Any, of: str) -> Array:
-    found = _whole_numbers(what, value)
+    found = whole_numbers(what, value)
     if found.shape == (0,):
         raise ValueError(f"{what}: expected {of} + 1 integers, got 0")
     return found
@@ -361,27 +374,23 @@ def _rows_of(what: str, value: Any) -> PairRows:
     except (TypeError, ValueError):
         kind = type(value).__name__
         raise TypeError(f"{what}: expected (first, j), nbcc.Rows or a sparse matrix, got {kind}") from None
-    return PairRows(_firsts(f"{what}: first", first, "ni"), _whole_numbers(f"{what}: j", j))
+    return PairRows(_firsts(f"{what}: first", first, "ni"), whole_numbers(f"{what}: j", j))
 
 
 def _batches_of(what: str, value: Any) -> Batches:
     if not isinstance(value, (tuple, list)) or len(value) not in (2, 3):
         raise TypeError(f"{what}: expected (i_batch, j_batch) or (i_batch, j_batch, count), got {type(value).__name__}")
-    ids = [_whole_numbers(f"{what}: {side}_batch", one) for side, one in zip("ij", value)]
+    ids = [whole_numbers(f"{what}: {side}_batch", one) for side, one in zip("ij", value)]
     if len(value) == 3:
-        count = value[2]
-        if not hasattr(count, "__index__"):
-            raise TypeError(f"{what}: count: expected an integer, got {type(count).__name__}")
-        count = count.__index__()
-        if not 0 <= count < 2**31:
-            raise ValueError(f"{what}: count: expected a number of batches, got {count}")
-        return Batches(count, *ids)
+        return Batches(named(f"{what}: count", whole, value[2], 0), *ids)
     # What is negative the library refuses; one batch at least, so that it can tell the bounds.
     largest = [
         max(_largest(f"{what}: {side}_batch", found, one), 0)
         for side, found, one in zip("ij", ids, value)
         if found.shape[0] > 0
     ]
+    if largest and max(largest) == 2**63 - 1:
+        raise ValueError(f"{what}: expected ids less than {2**63 - 1}, got {max(largest)}")
     return Batches(max(largest) + 1 if largest else 0, *ids)
 
 
@@ -410,18 +419,18 @@ def _last(what: str, found: Array, value: Any) -> int:
 def _ranges_of(what: str, lists: Lists) -> Ranges:
     """And makes these copies the fields of the lists."""
     i_first = _firsts(f"{what}: i_first", lists.i_first, "groups")
-    range_first = _whole_numbers(f"{what}: range_first", lists.range_first)
+    range_first = whole_numbers(f"{what}: range_first", lists.range_first)
     _expect(f"{what}: range_first", range_first, i_first.shape[0], "as i_first has")
-    j_begin, j_end = (_whole_numbers(f"{what}: {name}", getattr(lists, name)) for name in ("j_begin", "j_end"))
+    j_begin, j_end = (whole_numbers(f"{what}: {name}", getattr(lists, name)) for name in ("j_begin", "j_end"))
     _expect(f"{what}: j_end", j_end, j_begin.shape[0], "as j_begin has")
     ranges, axes = j_begin.shape[0], 0
     read = [("i_first", i_first), ("range_first", range_first), ("j_begin", j_begin), ("j_end", j_end)]
     if lists.i_order is not None:
-        i_order = _whole_numbers(f"{what}: i_order", lists.i_order)
+        i_order = whole_numbers(f"{what}: i_order", lists.i_order)
         _expect(f"{what}: i_order", i_order, _last(f"{what}: i_first", i_first, lists.i_first), "as i_first ends")
         read.append(("i_order", i_order))
     if lists.j_order is not None:
-        read.append(("j_order", _whole_numbers(f"{what}: j_order", lists.j_order)))
+        read.append(("j_order", whole_numbers(f"{what}: j_order", lists.j_order)))
     if lists.shifts is not None:
         shifts = _real_numbers(f"{what}: shifts", lists.shifts)
         if len(shifts.shape) not in (1, 2) or shifts.shape[0] != ranges:

@@ -1,12 +1,15 @@
 """A param's value, a number or an array of numbers of whatever library, nested lists among them -> floats, and their
-shape. The doors are `read` and `is_shape_of`.
+shape: the doors are `read` and `is_shape_of`. An option's value -> an int, a float or a bool: `whole`, `real`, `flag`.
 """
 
 from __future__ import annotations
 
 import numbers
+import operator
 import sys
-from typing import Any, List, NamedTuple, Optional, Sequence, Set, Tuple, Union
+from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Set, Tuple, TypeVar, Union
+
+T = TypeVar("T")
 
 
 class Numbers(NamedTuple):
@@ -30,11 +33,70 @@ def what_is_wrong(value: Any, error: TypeError) -> str:
 
 
 def as_doubles(values: Sequence[Union[int, float]]) -> Tuple[float, ...]:
-    """Raises TypeError for a number that no double is near."""
+    """Raises TypeError for an integer beyond the largest float64."""
     try:
         return tuple(map(float, values))
-    except OverflowError as error:
-        raise TypeError(str(error)) from None
+    except OverflowError:
+        for value in values:
+            try:
+                float(value)
+            except OverflowError:
+                raise TypeError(f"expected numbers that a float64 holds, got {shown(value)}") from None
+        raise
+
+
+def shown(value: Any) -> str:
+    """The value in a message. Python itself refuses to write out integers of thousands of digits."""
+    if isinstance(value, int) and value.bit_length() > 64:
+        return f"an integer of {value.bit_length()} bits"
+    return repr(value)
+
+
+def whole(value: Any, least: int = -(2**63), most: int = 2**63 - 1) -> int:
+    """An option's integer: Python's, or a number of NumPy's. Raises TypeError, ValueError; the message does not name the
+    option."""
+    kind = type(value).__name__
+    if isinstance(value, bool) or kind in ("bool_", "bool") or getattr(value, "shape", ()) != ():
+        raise TypeError(f"expected an integer, got {kind}")
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"expected an integer, got {kind}") from None
+    if not least <= number <= most:
+        raise ValueError(f"expected an integer from {least} to {most}, got {shown(number)}")
+    return number
+
+
+def real(value: Any) -> float:
+    """An option's real number. Raises TypeError as `read` does."""
+    try:
+        found = read(value)
+        numbers_of = as_doubles(found.values)
+    except TypeError as error:
+        raise TypeError(what_is_wrong(value, error)) from None
+    if found.shape != ():
+        raise TypeError(f"expected a number, got {type(value).__name__} of shape {found.shape}")
+    return numbers_of[0]
+
+
+def flag(value: Any) -> bool:
+    """An option that is true or false: a bool, Python's or NumPy's, or 0 or 1. Raises TypeError."""
+    if type(value).__name__ in ("bool_", "bool"):
+        return bool(value)
+    try:
+        if getattr(value, "dtype", None) == bool and value.shape == ():
+            return bool(value)
+        return bool(whole(value, 0, 1))
+    except (TypeError, ValueError):
+        raise TypeError(f"expected True or False, got {shown(value)}") from None
+
+
+def named(name: str, convert: Callable[..., T], *arguments: Any) -> T:
+    """convert(*arguments), of which errors name the option."""
+    try:
+        return convert(*arguments)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{name}: {error}") from None
 
 
 def shape_of(value: Any) -> Tuple[int, ...]:
@@ -87,14 +149,23 @@ def _read(value: Any, is_bool: bool, values: List[Union[int, float]]) -> Tuple[i
         values.append(_number(value, is_bool))
         return ()
     _require_numbers(value)
-    if hasattr(value, "copy_to_host"):  # Numba's
-        value = value.copy_to_host()
-    plain = value.tolist() if hasattr(value, "tolist") else [one for one in value] if value.shape else float(value)
+    plain = _plain(value)
     if not isinstance(plain, list):
         values.append(_number(plain, is_bool))
         return ()
     shape = _read(plain, is_bool, values)
     return tuple(value.shape) if 0 in shape else shape
+
+
+def _plain(value: Any) -> Any:
+    """An array as nested lists, wherever it lies."""
+    try:
+        if hasattr(value, "copy_to_host"):  # Numba's
+            value = value.copy_to_host()
+        return value.tolist() if hasattr(value, "tolist") else [one for one in value] if value.shape else float(value)
+    except (NotImplementedError, RuntimeError) as error:  # PyTorch's, of a tensor on "meta"
+        place = getattr(value, "device", "a device unknown here")
+        raise TypeError(f"expected numbers, got an array on {place} that has none to read: {error}") from error
 
 
 def _require_numbers(value: Any) -> None:

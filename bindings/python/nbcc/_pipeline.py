@@ -14,6 +14,7 @@ from ._errors import INPUT, CompileError, Diagnostic, ErrorPlace, PipelineWarnin
 from ._family import Family
 from ._handles import INPUT_J, OUTPUT, PARAM, DeviceChoice, Field, Options, Search, View, device_name
 from ._library import lib
+from ._numbers import named, shown, whole
 from ._streams import Order, handle_of
 
 Path = Union[str, "os.PathLike[str]"]
@@ -252,6 +253,9 @@ def _signature(field: Field) -> str:
 def _text_of(path: Optional[Path], source: Optional[Union[str, bytes]], name: Optional[str]) -> Tuple[bytes, str]:
     if (path is None) == (source is None):
         raise TypeError("expected either a path or source=, not " + ("both" if path is not None else "neither"))
+    for what, value, kinds in (("path", path, (str, os.PathLike)), ("source", source, (str, bytes)), ("name", name, str)):
+        if value is not None and not isinstance(value, kinds):
+            raise TypeError(f"{what}: expected a str{' or bytes' if what == 'source' else ''}, got {type(value).__name__}")
     if path is not None:
         with open(path, "rb") as file:
             text = file.read()
@@ -328,6 +332,9 @@ def compile(
     ValueError for an option. Doubtful places in the text are PipelineWarnings.
     """
     text, filename = _text_of(path, source, name)
+    if isa is not None and not isinstance(isa, str):
+        raise TypeError(f"isa: expected 'sse2', 'avx2' or 'avx512', got {shown(isa)}")
+    threads = named("threads", whole, threads, -(2**31), 2**31 - 1)  # the library refuses those below 0
     options = Options(precision, math, root).checked()
     where = None if device is None else device_name(device)
     diagnostics = _diagnostics(text, filename)

@@ -29,6 +29,8 @@ def call(pipeline: Any, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> A
     plan = Call(pipeline, arrays, keywords, lambda a, b: a is b)
     names = [name for name, value in plan.values.items() if isinstance(value, torch.Tensor)]
     for name in names:
+        if plan.values[name].is_meta:
+            raise TypeError(f"{pipeline.name}(): '{name}': expected a tensor with numbers, got one on meta, which has none")
         if plan.values[name].requires_grad:
             plan.refuse_derivative_by_pairs(name)
     return plan.handed_out(_Sum.apply(plan, names, *[plan.values[name] for name in names]))
