@@ -57,6 +57,42 @@ def test_gradients_by_all_inputs_and_a_param(transformed):
         assert close(ours, own)
 
 
+@pytest.mark.parametrize("transformed", [lambda f: f, jax.jit], ids=["grad", "jit"])
+@pytest.mark.parametrize("kind", [float, np.float64, np.float32, jnp.asarray, lambda x: np.array([x]), lambda x: [x], lambda x: ((x,),)],
+                         ids=["float", "float64", "float32", "jax", "numpy", "list", "nested"])
+def test_a_param_may_be_any_number(transformed, kind):
+    x, v, m, _ = particles()
+    number = lambda value: value if not isinstance(value, (list, tuple)) else number(value[0])
+    ours, own = (
+        transformed(jax.grad(lambda x, m, e: loss(sums, x, v, m, e if sums is by_nbcc else number(e)), (0, 1, 2)))(x, m, kind(0.25))
+        for sums in (by_nbcc, by_jax)
+    )
+    for a, b in zip(*map(jax.tree_util.tree_leaves, (ours, own))):
+        assert a.shape == b.shape and close(a, b)
+
+
+def test_params_and_inputs_may_be_lists_of_what_is_traced():
+    pipe = nbcc.compile(source="""input_i real a; input_j real b; param vec3 v; output(sum) real s;
+        s += a * b * v.x + v.y * a * a + v.z * b * b;""", precision="double")
+    b = np.array([3.0, 4.0])
+    ours = lambda p, q: pipe([1.0, p], b, v=(q, q, q)).sum()
+    own = lambda p, q: q * (7 * (1 + p) + 2 * (1 + p * p) + 50)
+    for transformed in (lambda f: f, jax.jit):
+        for a, e in zip(transformed(jax.grad(ours, (0, 1)))(1.5, 0.5), jax.grad(own, (0, 1))(1.5, 0.5)):
+            assert close(a, e)
+    with pytest.raises(TypeError, match="'a': expected rows of numbers of one length"):
+        jax.grad(lambda p: pipe([[1.0], [p, p]], b, v=(1, 1, 1)).sum())(1.0)
+
+
+@pytest.mark.parametrize("options", [dict(i=[0, 1]), dict(batches=([0, 0], [0, 0])), dict(skin=0.0)])
+def test_options_are_not_traced(options):
+    pipe = nbcc.compile(source="input_i real a; input_j real b; output(sum) real s; s += a * b;", precision="double")
+    (name,) = options
+    with pytest.raises(TypeError, match=rf"pipeline\(\): {name}= is traced by JAX"):
+        jax.jit(lambda given: pipe(jnp.ones(2), jnp.ones(2), **{name: given}))(
+            jax.tree_util.tree_map(jnp.asarray, options[name]))
+
+
 def test_the_second_derivative():
     x, v, m, eps2 = particles()
     second = {

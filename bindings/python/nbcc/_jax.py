@@ -11,19 +11,38 @@ import jax
 import numpy
 
 from ._adjoint import Call
+from ._call import OPTIONS
 from ._handles import INPUT_I, PARAM
 
 
 def is_traced(arrays: Sequence[Any], keywords: Mapping[str, Any]) -> bool:
-    return any(isinstance(value, jax.core.Tracer) for value in (*arrays, *keywords.values()))
+    return any(map(_has_tracer, (*arrays, *keywords.values())))
+
+
+def _has_tracer(value: Any) -> bool:
+    """Whether a value is traced, or a list that one is in."""
+    return any(map(_has_tracer, value)) if isinstance(value, (list, tuple)) else isinstance(value, jax.core.Tracer)
 
 
 def call(pipeline: Any, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+    for name, value in keywords.items():
+        if name in OPTIONS and _has_tracer(value):
+            raise TypeError(f"{pipeline.name}(): {name}= is traced by JAX; expected what is known before the transformation")
     plan = Call(pipeline, arrays, keywords, lambda a, b: a is b)
+    for name, value in plan.values.items():
+        if isinstance(value, (list, tuple)) and _has_tracer(value):
+            plan.values[name] = _stacked(plan, name, value)
     if plan.options.get("stream") is not None:
         raise TypeError(f"{pipeline.name}(): stream= cannot be given inside of a transformation of JAX")
     names = [name for name, value in plan.values.items() if isinstance(value, jax.Array)]
     return plan.handed_out(_differentiable(plan, names)(*[plan.values[name] for name in names]))
+
+
+def _stacked(plan: Call, name: str, value: Any) -> Any:
+    try:
+        return jax.numpy.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{plan.pipeline.name}(): '{name}': expected rows of numbers of one length: {error}") from None
 
 
 def _differentiable(plan: Call, names: List[str]) -> Any:
@@ -50,7 +69,8 @@ def _differentiable(plan: Call, names: List[str]) -> Any:
         }
         if not adjoints:
             return (None,) * len(names)
-        known = dict(zip(names, values))
+        # A Python number stays one where jax.grad runs outside of jax.jit.
+        known = dict(zip(names, map(jax.numpy.asarray, values)))
         by = [name for name in names if name in wanted and not plan.field(name).integral]
         by = [name for name in by if jax.numpy.issubdtype(known[name].dtype, jax.numpy.floating)]
         found = plan.gradients(known, {f.name: r for f, r in zip(plan.outputs, results)}, adjoints, by)
