@@ -136,8 +136,7 @@ Pipeline Lowering::run() {
   }
   if (pipeline_.components(Role::Output) == 0 && !has_errors(diagnostics_) && array_assignments_.empty())
     diagnostics_.push_back(
-        {Severity::Error,
-         {},
+        {Severity::Error, prescanned_.end,
          "the pipeline has no output: declare one as 'output(sum) real name;', or write OUTPUT[k] += ..."});
   if (measuring_) {
     if (finish) attempt(nullptr, [&] { lower_finish(finish); });

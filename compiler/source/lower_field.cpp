@@ -177,6 +177,8 @@ void Lowering::declare_cunbody_arrays() {
     Field field;
     field.name = array;
     field.role = role;
+    if (const auto place = prescanned_.arrays.find(array); place != prescanned_.arrays.end())
+      field.where = place->second;
     field.length = stated.value_or(measuring_ ? kCunbodyLength : used);
     if (field.length < 1) return;
     fields_[variable] = int(pipeline_.fields.size());

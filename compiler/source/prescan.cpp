@@ -77,9 +77,16 @@ class Prescanner {
     ++at_;
   }
 
+  Location location_of(std::size_t byte) const {
+    const auto line = 1 + std::count(text_.begin(), text_.begin() + std::ptrdiff_t(byte), '\n');
+    const auto start = text_.substr(0, byte).rfind('\n');
+    return {int(line), int(byte - (start == std::string_view::npos ? 0 : start + 1)) + 1};
+  }
+
   bool refuse_as_a_whole() {
     if (text_.size() > kMaxBytes) {
-      fatal({}, fmt::format("the file has {} bytes; a pipeline may have {} at most", text_.size(), kMaxBytes));
+      fatal(location_of(kMaxBytes),
+            fmt::format("the file has {} bytes; a pipeline may have {} at most", text_.size(), kMaxBytes));
       return true;
     }
     for (std::size_t k = 0; k < text_.size(); ++k) {
@@ -88,11 +95,8 @@ class Prescanner {
       const bool lone_return = c == '\r' && (k + 1 == text_.size() || text_[k + 1] != '\n');
       if ((c >= 32 && c != 127 && !lone_return) || c == '\n' || c == '\t' || c == '\f' || (c == '\r' && !lone_return))
         continue;
-      const auto line = 1 + std::count(text_.begin(), text_.begin() + std::ptrdiff_t(k), '\n');
-      const auto start = text_.substr(0, k).rfind('\n');
-      const Location where{int(line), int(k - (start == std::string_view::npos ? 0 : start + 1)) + 1};
-      fatal(where, lone_return ? "a carriage return without a line feed; end lines as Unix or Windows does"
-                               : fmt::format("this is no text: byte 0x{:02x} is a control character", c));
+      fatal(location_of(k), lone_return ? "a carriage return without a line feed; end lines as Unix or Windows does"
+                                        : fmt::format("this is no text: byte 0x{:02x} is a control character", c));
       return true;
     }
     return false;
@@ -164,8 +168,12 @@ class Prescanner {
     while (at_ < end) advance();
     at_line_start_ = false;
     ++tokens_;
+    const StatedNumbers before = result_;
     const std::string message = directives_.take(line, result_);
     if (!message.empty()) error(where, message);
+    if (result_.idim != before.idim) result_.arrays["INPUT_I"] = where;
+    if (result_.jdim != before.jdim) result_.arrays["INPUT_J"] = where;
+    if (result_.fdim != before.fdim) result_.arrays["OUTPUT"] = where;
   }
 
   // What Clang gives up inside a block makes it pass over the block's end.
@@ -182,7 +190,10 @@ class Prescanner {
   void word(const Token& token, bool first_in_line) {
     const std::string_view text = token.text;
     const Location where = token.where;
-    if (text == "INPUT_I" || text == "INPUT_J" || text == "OUTPUT") first(first_array_, token);
+    if (text == "INPUT_I" || text == "INPUT_J" || text == "OUTPUT") {
+      first(first_array_, token);
+      result_.arrays.emplace(text, token.where);
+    }
     const bool reserved = text.starts_with("__") ||
                           (text.size() > 1 && text[0] == '_' && std::isupper(static_cast<unsigned char>(text[1])));
     if (reserved) return error(where, fmt::format("'{}' is reserved: names begin with a letter", text));
@@ -449,7 +460,8 @@ class Prescanner {
 
   void finish() {
     if (!open_.empty()) return error(open_.back().where, fmt::format("'{}' is never closed", open_.back().bracket));
-    if (tokens_ == 0) return error({}, "there is no pipeline in this file: it has no statement");
+    result_.end = tokens_ > 0 ? previous_end_ : here();
+    if (tokens_ == 0) return error(result_.end, "there is no pipeline in this file: it has no statement");
     // Clang's incremental mode would take the last statement without it.
     if (!statement_.empty()) error(previous_end_, "expected ';' at the end of this statement");
     result_.dialect = first_array_ ? Dialect::Cunbody : Dialect::Named;

@@ -4,6 +4,7 @@
 // out, and learns what the parser needs beforehand: the dialect, the flop convention, the comments behind declarations.
 // Knows tokens, not grammar.
 #pragma once
+#include <map>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -20,6 +21,9 @@ struct Prescanned : StatedNumbers {
   std::unordered_map<int, std::string> comments;  // line -> the // comment that ends it
   std::set<std::string, std::less<>> own_names;   // of later functions, that the text declares at its top
   std::vector<Diagnostic> errors;                 // if any, the text must not be parsed
+  Location end;                                   // behind the last token; of a text without any, its end
+  // INPUT_I, INPUT_J, OUTPUT: where the text states the dimension, else where it first uses the array.
+  std::map<std::string, Location, std::less<>> arrays;
 };
 
 Prescanned prescan(const Source& source);

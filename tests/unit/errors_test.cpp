@@ -59,7 +59,12 @@ TEST_P(mistake, is_said_exactly) {
   const Source source = read_source(GetParam().string());
   const Lines expected = expected_of(source);
   ASSERT_FALSE(expected.empty()) << "the first line must be '// expect: ...'";
-  EXPECT_EQ(said_of(source), expected);
+  const Lines said = said_of(source);
+  EXPECT_EQ(said, expected);
+  for (const std::string& line : said) {
+    EXPECT_FALSE(line.starts_with("0:")) << "without a line: " << line;
+    EXPECT_EQ(line.find(":0: "), std::string::npos) << "without a column: " << line;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(errors, mistake, testing::ValuesIn(mistakes()),
@@ -80,6 +85,16 @@ std::string first_said_in_time(const std::string& text) {
   const Lines said = said_of(text);
   EXPECT_LT(std::clock() - start, 2 * CLOCKS_PER_SEC);
   return said.empty() ? "" : said[0];
+}
+
+// A caret has something to point at, in a text of nothing as well.
+TEST(errors, nothing_has_a_place) {
+  const std::string none = "error: there is no pipeline in this file: it has no statement";
+  EXPECT_EQ(first_said_in_time(""), "1:1: " + none);
+  EXPECT_EQ(first_said_in_time("\n\n"), "3:1: " + none);
+  EXPECT_EQ(first_said_in_time("// only this"), "1:13: " + none);
+  EXPECT_EQ(first_said_in_time("/* and\n this */ "), "2:10: " + none);
+  EXPECT_EQ(first_said_in_time("input_i real x; /* no output */ real y = x; // here\n").substr(0, 12), "1:44: error:");
 }
 
 const std::string kEnd = "input_j real xj;\noutput(sum) real s;\ns += xj;\n";
@@ -106,7 +121,7 @@ TEST(errors, else_5000_times) {
 
 TEST(errors, file_of_10_megabytes) {
   EXPECT_EQ(first_said_in_time(times(10 << 20, " ")),
-            "0:0: error: the file has 10485760 bytes; a pipeline may have 262144 at most");
+            "1:262145: error: the file has 10485760 bytes; a pipeline may have 262144 at most");
 }
 
 TEST(errors, nul_byte) {
