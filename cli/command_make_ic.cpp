@@ -1,8 +1,10 @@
 // nbcc make-ic: a kind, a number and a seed -> a particle file. The particles themselves come from
-// initial_conditions.cpp.
+// initial_conditions.cpp, the energy that a Plummer sphere is scaled by from potential_energy.cpp.
 #include <fmt/core.h>
 
 #include "cli/commands.h"
+#include "cli/kernel_options.h"
+#include "cli/potential_energy.h"
 #include "cli/save_table.h"
 #include "particles/initial_conditions.h"
 #include "particles/numbers.h"
@@ -15,6 +17,8 @@ struct MakeIcOptions {
   std::string count = "0";
   std::uint64_t seed = 1;
   InitialConditionOptions sampling;
+  bool scale = true;
+  KernelChoice kernel;  // of the sum that scaling takes
   OutputChoice output;
 };
 
@@ -22,6 +26,8 @@ void run_make_ic(const MakeIcOptions& options, const std::string& command_line) 
   check_writable(options.output.path, options.output.write);
   ParticleTable table =
       make_initial_conditions(options.kind, parse_count(options.count, "--n"), options.seed, options.sampling);
+  if (options.scale && options.kind == "plummer" && table.rows > 1)
+    scale_to_virial(table, potential_energy(table, options.kernel));
   save_table(options.output, std::move(table), command_line);
 }
 
@@ -40,8 +46,12 @@ void add_make_ic(CLI::App& app, Invocation& invocation) {
   command.add_option("-n,--n", options->count, "Number of particles (plummer, cube)")->type_name("N");
   command.add_option("--seed", options->seed, "The same seed gives the same particles everywhere")
       ->capture_default_str();
-  command.add_flag("!--no-scale", options->sampling.scale_to_virial,
-                   "plummer: leave the sample's own energies, do not scale to K = 1/4, U = -1/2");
+  command.add_flag(
+      "!--no-scale", options->scale,
+      "plummer: leave the sample's own energies, do not scale to K = 1/4, U = -1/2, which takes a sum over "
+      "all pairs: 10 s for 10^5 particles on two cores");
+  declare_device(command, options->kernel);
+  declare_threads(command, options->kernel);
   command
       .add_option("--radius", options->sampling.truncation_radius, "plummer: no particle starts farther out than this")
       ->capture_default_str();

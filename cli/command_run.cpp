@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -34,19 +33,9 @@ struct RunOptions {
 // In ranges of i that take about a fifth of a second each. On a CPU the sums of an i do not depend on the range it is
 // in; on a GPU, and behind a cutoff where neighbours are sought, they do, and results would depend on the clock.
 void run_with_progress(ParticleSum& sum, std::int64_t ni, const std::string& device) {
-  ProgressBar bar;
-  if (device != "cpu" || sum.has_neighbours() || !bar.wanted()) return sum.run();
-  using Clock = std::chrono::steady_clock;
+  if (device != "cpu" || sum.has_neighbours() || !ProgressBar().wanted()) return sum.run();
   sum.keep_j(true);
-  std::int64_t range = std::max<std::int64_t>(1024, ni / 256);
-  for (std::int64_t begin = 0; begin < ni;) {
-    const std::int64_t count = std::min(range, ni - begin);
-    const Clock::time_point start = Clock::now();
-    sum.run(begin, count);
-    begin += count;
-    bar.show(double(begin) / double(ni));
-    if (std::chrono::duration<double>(Clock::now() - start).count() < 0.1) range *= 2;
-  }
+  run_in_ranges(ni, [&](std::int64_t begin, std::int64_t count) { sum.run(begin, count); });
 }
 
 // What the results lack, on standard error: standard output may have them.

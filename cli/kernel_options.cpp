@@ -36,6 +36,8 @@ CLI::Validator is_device() {
           ""};
 }
 
+}  // namespace
+
 void declare_device(CLI::App& app, KernelChoice& choice) {
   app.add_option("--device", choice.device,
                  "Where to compute: cpu, cuda (the first GPU), cuda:N, or several: cuda:0,2, cuda:all")
@@ -43,8 +45,6 @@ void declare_device(CLI::App& app, KernelChoice& choice) {
       ->type_name("DEVICE")
       ->capture_default_str();
 }
-
-}  // namespace
 
 void declare_arithmetic(CLI::App& app, KernelChoice& choice) {
   Options& options = choice.options;
@@ -78,6 +78,10 @@ void declare_kernel_options(CLI::App& app, KernelChoice& choice) {
       ->default_str("auto");
   app.add_flag("--clamp", choice.clamp,
                "Let an index that leads out of a table find its nearest end (default: that is an error)");
+  declare_threads(app, choice);
+}
+
+void declare_threads(CLI::App& app, KernelChoice& choice) {
   app.add_option("--threads", choice.threads, "Threads to use (default: all cores)")
       ->check(CLI::Range(1, 65535).description(""));
 }

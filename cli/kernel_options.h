@@ -31,6 +31,10 @@ void declare_arithmetic(CLI::App& app, KernelChoice& choice);
 void declare_compile_options(CLI::App& app, KernelChoice& choice);
 // All of these, --device, --pairs, --clamp and --threads.
 void declare_kernel_options(CLI::App& app, KernelChoice& choice);
+// --device
+void declare_device(CLI::App& app, KernelChoice& choice);
+// --threads
+void declare_threads(CLI::App& app, KernelChoice& choice);
 // --device, --precision, --math, --root: for what concerns GPUs alone.
 void declare_gpu_options(CLI::App& app, KernelChoice& choice);
 

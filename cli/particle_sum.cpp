@@ -93,23 +93,42 @@ class DeviceArrays {
 struct ParticleSum::State {
   Device device;
   Pipeline pipeline;
-  std::vector<Field> fields;
-  std::vector<ParamValue> params;
-  Sum sum;
-  std::deque<std::vector<double>> gathered;  // fields whose components stand in several columns
-  std::vector<ParticleColumn> outputs;
-  std::optional<DeviceArrays> on_device;
+  std::vector<Field> fields = pipeline.fields();
+  Sum sum = Sum(pipeline);
+  std::vector<ParamValue> params{};
+  std::deque<std::vector<double>> gathered{};  // fields whose components stand in several columns
+  std::vector<ParticleColumn> outputs{};
+  std::optional<DeviceArrays> on_device{};
 };
+
+namespace {
+
+Device open_device(const KernelChoice& choice, const std::shared_ptr<KernelDevice>& given) {
+  return given ? Device(new nbcc_device{given}) : Device(choice.device, device_options(choice));
+}
+
+}  // namespace
 
 ParticleSum::ParticleSum(const std::string& pipeline_file, const KernelChoice& choice,
                          const std::vector<ParamValue>& params, const std::shared_ptr<KernelDevice>& given) {
-  Device device = given ? Device(new nbcc_device{given}) : Device(choice.device, device_options(choice));
+  Device device = open_device(choice, given);
   Pipeline pipeline = Pipeline::from_file(device, pipeline_file, pipeline_options(choice.options));
-  std::vector<Field> fields = pipeline.fields();
-  Sum sum(pipeline);
-  sum.pairs(nbcc_pairs(choice.pairs));
-  sum.clamp(choice.clamp);
-  state_.reset(new State{std::move(device), std::move(pipeline), std::move(fields), {}, std::move(sum), {}, {}, {}});
+  state_.reset(new State{std::move(device), std::move(pipeline)});
+  prepare(choice, params);
+}
+
+ParticleSum::ParticleSum(const Text& pipeline_text, const KernelChoice& choice, const std::vector<ParamValue>& params,
+                         const std::shared_ptr<KernelDevice>& given) {
+  Device device = open_device(choice, given);
+  Pipeline pipeline =
+      Pipeline::from_text(device, pipeline_text.text, pipeline_text.filename, pipeline_options(choice.options));
+  state_.reset(new State{std::move(device), std::move(pipeline)});
+  prepare(choice, params);
+}
+
+void ParticleSum::prepare(const KernelChoice& choice, const std::vector<ParamValue>& params) {
+  state_->sum.pairs(nbcc_pairs(choice.pairs));
+  state_->sum.clamp(choice.clamp);
   if (const CudaDevice* const gpu = first_gpu(*state_->device.get()->device)) state_->on_device.emplace(gpu->gpu());
   for (const Field& field : state_->fields) {
     if (field.role == NBCC_PARAM) state_->params.push_back({field.name, field.defaults});

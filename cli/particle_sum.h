@@ -18,8 +18,13 @@ class CudaKernel;
 
 class ParticleSum {
  public:
-  // Opens the device, unless it is given, and compiles. Throws nbcc.hpp's Error, as all that follows.
+  struct Text {
+    std::string filename, text;
+  };
+  // Opens the device, unless it is given, and compiles a file or a text. Throws nbcc.hpp's Error, as all that follows.
   ParticleSum(const std::string& pipeline_file, const KernelChoice& choice, const std::vector<ParamValue>& params = {},
+              const std::shared_ptr<KernelDevice>& given = nullptr);
+  ParticleSum(const Text& pipeline, const KernelChoice& choice, const std::vector<ParamValue>& params = {},
               const std::shared_ptr<KernelDevice>& given = nullptr);
   ~ParticleSum();
 
@@ -53,6 +58,7 @@ class ParticleSum {
   std::vector<ParticleColumn>& outputs();
 
  private:
+  void prepare(const KernelChoice& choice, const std::vector<ParamValue>& params);
   void set_params(const std::vector<ParamValue>& params);
 
   struct State;

@@ -1,4 +1,5 @@
-// Turns a kind's name, a number and a seed into particles; its one door is make_initial_conditions. Writes no file.
+// Turns a kind's name, a number and a seed into particles; the doors are make_initial_conditions and
+// scale_to_virial. Writes no file, sums over no pairs.
 //
 // Only + - * / and the square root appear on the way from the seed to a particle, because IEEE 754 rounds these
 // exactly while pow and cbrt differ between C libraries.
@@ -23,6 +24,8 @@ using Vector = std::array<double, 3>;
 
 // Henon's units: G = M = 1 and E = -1/4 make the Plummer length 3 pi / 16.
 constexpr double kPlummerLength = 3 * std::numbers::pi / 16;
+
+constexpr const char* kScaled = "scaled to virial";  // an attribute
 
 struct Bodies {
   std::vector<double> m, x, v;
@@ -84,48 +87,6 @@ void move_to_centre(Bodies& bodies) {
   }
 }
 
-double kinetic_energy(const Bodies& bodies) {
-  double energy = 0;
-  for (std::size_t k = 0; k < bodies.v.size(); ++k) energy += 0.5 * bodies.m[k / 3] * bodies.v[k] * bodies.v[k];
-  return energy;
-}
-
-// -sum m_i m_j / r_ij over pairs, G = 1, no softening.
-double potential_energy(const Bodies& bodies) {
-  const std::size_t n = bodies.m.size();
-  std::vector<double> x(n), y(n), z(n);
-  for (std::size_t k = 0; k < n; ++k) {
-    x[k] = bodies.x[3 * k];
-    y[k] = bodies.x[3 * k + 1];
-    z[k] = bodies.x[3 * k + 2];
-  }
-  // Eight sums in a fixed order, so that the compiler may use vectors without the right to reorder additions.
-  constexpr std::size_t kLanes = 8;
-  double total = 0;
-  for (std::size_t i = 1; i < n; ++i) {
-    double sums[kLanes] = {};
-    const std::size_t whole = i / kLanes * kLanes;
-    const auto term = [&](std::size_t j) {
-      const double dx = x[j] - x[i], dy = y[j] - y[i], dz = z[j] - z[i];
-      return bodies.m[j] / std::sqrt(dx * dx + dy * dy + dz * dz);
-    };
-    for (std::size_t j = 0; j < whole; j += kLanes)
-      for (std::size_t lane = 0; lane < kLanes; ++lane) sums[lane] += term(j + lane);
-    for (std::size_t j = whole; j < i; ++j) sums[0] += term(j);
-    double sum = 0;
-    for (double part : sums) sum += part;
-    total -= bodies.m[i] * sum;
-  }
-  return total;
-}
-
-void scale_to_virial(Bodies& bodies) {
-  const double length = potential_energy(bodies) / -0.5;
-  for (double& value : bodies.x) value *= length;
-  const double speed = std::sqrt(0.25 / kinetic_energy(bodies));
-  for (double& value : bodies.v) value *= speed;
-}
-
 ParticleTable make_plummer(std::int64_t n, std::uint64_t seed, const InitialConditionOptions& options) {
   // Half of the mass lies within 1.3 Plummer lengths; a truncation inside of that is no Plummer sphere any more.
   if (!(options.truncation_radius >= 1))
@@ -143,14 +104,12 @@ ParticleTable make_plummer(std::int64_t n, std::uint64_t seed, const InitialCond
     bodies.v.insert(bodies.v.end(), v.begin(), v.end());
   }
   move_to_centre(bodies);
-  const bool scaled = options.scale_to_virial && n > 1;
-  if (scaled) scale_to_virial(bodies);
   return to_table(std::move(bodies), {{"model", "Plummer sphere"},
                                       {"seed", std::to_string(seed)},
                                       {"units", "Henon units (G = 1, M = 1, E = -1/4)"},
                                       {"G", "1"},
                                       {"truncation radius", fmt::format("{}", options.truncation_radius)},
-                                      {"scaled to virial", scaled ? "yes: K = 1/4, U = -1/2" : "no"}});
+                                      {kScaled, "no"}});
 }
 
 ParticleTable make_cube(std::int64_t n, std::uint64_t seed) {
@@ -184,6 +143,21 @@ ParticleTable make_figure_eight() {
 }
 
 }  // namespace
+
+void scale_to_virial(ParticleTable& table, double potential_energy) {
+  const auto column = [&](std::string_view name) -> std::vector<double>& {
+    return std::get<std::vector<double>>(std::ranges::find(table.columns, name, &ParticleColumn::name)->data);
+  };
+  const double length = potential_energy / -0.5;
+  for (double& value : column("x")) value *= length;
+  double kinetic = 0;
+  std::vector<double>& v = column("v");
+  for (std::size_t k = 0; k < v.size(); ++k) kinetic += 0.5 * column("m")[k / 3] * v[k] * v[k];
+  const double speed = std::sqrt(0.25 / kinetic);
+  for (double& value : v) value *= speed;
+  for (auto& [name, value] : table.attributes)
+    if (name == kScaled) value = "yes: K = 1/4, U = -1/2";
+}
 
 const std::vector<InitialConditionKind>& initial_condition_kinds() {
   static const std::vector<InitialConditionKind> kinds = {

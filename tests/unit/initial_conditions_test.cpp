@@ -53,8 +53,6 @@ Doubles radii(const ParticleTable& table) {
   return r;
 }
 
-InitialConditionOptions unscaled() { return {.scale_to_virial = false}; }
-
 TEST(RandomNumbers, SeedGivesTheSameNumbersEverywhere) {
   // splitmix64 from 0 begins with e220a8397b1dcdaf, 6e789e6aa1b965f4, 06c45d188009454f, f88bb8a8724c81ec;
   // the first output follows by hand: rotl(5 * 6e789e6aa1b965f4, 7) * 9.
@@ -77,7 +75,10 @@ TEST(RandomNumbers, UniformNumbersAreUniform) {
 }
 
 TEST(InitialConditions, PlummerIsExactlyVirial) {
-  const ParticleTable table = make_initial_conditions("plummer", 1000, 7);
+  ParticleTable table = make_initial_conditions("plummer", 1000, 7);
+  EXPECT_EQ(*table.find_attribute("scaled to virial"), "no");
+  scale_to_virial(table, potential_energy(table));
+  EXPECT_EQ(*table.find_attribute("scaled to virial"), "yes: K = 1/4, U = -1/2");
   EXPECT_NEAR(kinetic_energy(table), 0.25, 1e-12);
   EXPECT_NEAR(potential_energy(table), -0.5, 1e-12);
 }
@@ -90,7 +91,7 @@ TEST(InitialConditions, PlummerRestsInTheOrigin) {
 
 TEST(InitialConditions, PlummerHasItsHalfMassRadius) {
   constexpr int n = 16384;
-  const Doubles r = radii(make_initial_conditions("plummer", n, 1, unscaled()));
+  const Doubles r = radii(make_initial_conditions("plummer", n, 1));
   // The truncation holds 0.999 of the mass, which moves the median inwards by 0.0009. The median of N scatters by
   // 1/(2 f sqrt(N)), with the density f = dM/dr = 0.609 there.
   EXPECT_NEAR(r[n / 2], 0.768570630660 - 0.0009, 4 / (2 * 0.609 * std::sqrt(n)));
@@ -100,7 +101,7 @@ TEST(InitialConditions, PlummerMassFollowsTheRadius) {
   constexpr int n = 16384;
   constexpr double length = 3 * std::numbers::pi / 16, truncation = 22.8;
   const auto mass = [&](double r) { return std::pow(1 + length * length / (r * r), -1.5); };
-  const Doubles r = radii(make_initial_conditions("plummer", n, 2, unscaled()));
+  const Doubles r = radii(make_initial_conditions("plummer", n, 2));
   double distance = 0;
   for (int k = 0; k < n; ++k) distance = std::max(distance, std::fabs(mass(r[k]) / mass(truncation) - (k + 0.5) / n));
   EXPECT_LT(distance, 1.95 / std::sqrt(n));  // Kolmogorov-Smirnov, one in a thousand
@@ -108,13 +109,13 @@ TEST(InitialConditions, PlummerMassFollowsTheRadius) {
 
 TEST(InitialConditions, PlummerSpeedsHaveTheVirialMean) {
   constexpr int n = 16384;
-  const double kinetic = kinetic_energy(make_initial_conditions("plummer", n, 3, unscaled()));
+  const double kinetic = kinetic_energy(make_initial_conditions("plummer", n, 3));
   // v^2/2 scatters by about its mean, 1/4, from particle to particle.
   EXPECT_NEAR(kinetic, 0.25, 4 * 0.25 / std::sqrt(n));
 }
 
 TEST(InitialConditions, PlummerIsTruncated) {
-  InitialConditionOptions options = unscaled();
+  InitialConditionOptions options;
   options.truncation_radius = 2;
   EXPECT_LT(radii(make_initial_conditions("plummer", 1000, 1, options)).back(), 2.1);  // then moved to its centre
 }
@@ -211,9 +212,8 @@ TEST(InitialConditions, WhatCannotBeMadeIsNamed) {
   EXPECT_EQ(error_of([] { make_initial_conditions("plummer", 0, 1); }),
             "plummer needs the number of particles, at least 1");
   EXPECT_EQ(error_of([] { make_initial_conditions("two-body", 3, 1); }), "two-body has 2 particles; 3 cannot be made");
-  EXPECT_EQ(
-      error_of([] { make_initial_conditions("plummer", 10, 1, {.scale_to_virial = true, .truncation_radius = 0.5}); }),
-      "plummer: the truncation radius is 0.5; it must be at least 1 (Henon units)");
+  EXPECT_EQ(error_of([] { make_initial_conditions("plummer", 10, 1, {.truncation_radius = 0.5}); }),
+            "plummer: the truncation radius is 0.5; it must be at least 1 (Henon units)");
 }
 
 }  // namespace
