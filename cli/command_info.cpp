@@ -37,24 +37,6 @@ Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json
 
 std::string cuda_version(int version) { return version == 0 ? "" : cuda_version_text(version); }
 
-struct Nvrtc {
-  int version = 0;
-  std::vector<std::string> architectures;
-  std::string problem;  // why there is none
-};
-
-Nvrtc find_nvrtc() {
-  Nvrtc found;
-  try {
-    const std::shared_ptr<const CudaCompiler> compiler = make_nvrtc();
-    found.version = compiler->version();
-    found.architectures = compiler->architectures();
-  } catch (const DeviceError& e) {
-    found.problem = e.what();
-  }
-  return found;
-}
-
 std::vector<std::string> devices_with(const Gpus& gpus) {
   std::vector<std::string> devices = {"cpu"};
   for (std::size_t k = 0; k < gpus.list.size(); ++k) devices.push_back(fmt::format("cuda:{}", k));
@@ -113,6 +95,15 @@ Json json_of(const Report& report) {
       {"cuda", cuda}};
 }
 
+// Where things were looked for, `nbcc doctor` tells.
+std::string first_sentence(const std::string& problem) {
+  const std::string line = problem.substr(0, problem.find('\n'));
+  const std::size_t end = line.find(". ");
+  std::string sentence = end == std::string::npos ? line : line.substr(0, end);
+  if (sentence.ends_with(':')) sentence.pop_back();
+  return sentence;
+}
+
 // Later lines stand under the first.
 std::string indented(const std::string& text) {
   std::string result;
@@ -143,8 +134,8 @@ std::string text_of(const Report& report) {
       report.version, report.toolchain, fmt::join(devices_with(report.gpus), ", "), report.isa, report.cores,
       report.cores == 1 ? "" : "s", report.cache_folder.empty() ? "none" : report.cache_folder, report.cache_entries,
       report.cache_entries == 1 ? "" : "s", double(report.cache_bytes) * 1e-6,
-      indented(gpus.empty() ? "none: " + report.gpus.problem : gpus),
-      indented(report.nvrtc.problem.empty() ? nvrtc : "none: " + report.nvrtc.problem),
+      indented(gpus.empty() ? "none: " + first_sentence(report.gpus.problem) : gpus),
+      indented(report.nvrtc.problem.empty() ? nvrtc : "none: " + first_sentence(report.nvrtc.problem)),
       report.cuda_toolkit.empty() ? "not found" : report.cuda_toolkit);
 }
 
@@ -155,7 +146,8 @@ void add_info(CLI::App& app, Invocation&) {
   CLI::App& command = *app.add_subcommand("info", "Show what this nbcc is and what it finds on this machine");
   command.add_flag("--json", *as_json, "An object on standard output");
   command.footer(
-      "Examples:\n"
+      "What is missing, and what helps, `nbcc doctor` tells.\n"
+      "\nExamples:\n"
       "  nbcc info\n"
       "  nbcc info --json");
   command.callback([=] {

@@ -21,7 +21,7 @@ void add_commands(CLI::App& app, Invocation& invocation) {
   app.set_version_flag("--version", std::string("nbcc ") + nbcc_version());
   app.require_subcommand(0, 1);
   for (const auto add : {add_check, add_emit, add_compile, add_inspect, add_run, add_verify, add_bench, add_tune,
-                         add_make_ic, add_info, add_cache, add_completion}) {
+                         add_make_ic, add_info, add_doctor, add_cache, add_completion}) {
     add(app, invocation);
   }
 }

@@ -1,6 +1,7 @@
 // The CUDA driver -> a list of its GPUs. One door: find_gpus(). That there are none is an answer and no failure.
 #include "cli/find_gpus.h"
 
+#include "runtime/cuda/cuda_compiler.h"
 #include "runtime/cuda/cuda_driver.h"
 #include "runtime/error.h"
 
@@ -34,6 +35,19 @@ Gpus find_gpus() {
     gpus.problem = e.what();
   }
   return gpus;
+}
+
+Nvrtc find_nvrtc() {
+  Nvrtc found;
+  try {
+    const std::shared_ptr<const CudaCompiler> compiler = make_nvrtc();
+    found.version = compiler->version();
+    found.path = compiler->path();
+    found.architectures = compiler->architectures();
+  } catch (const DeviceError& e) {
+    found.problem = e.what();
+  }
+  return found;
 }
 
 }  // namespace nbcc

@@ -1,4 +1,4 @@
-// Which of NVIDIA's GPUs this process can use, or why it can use none.
+// Which of NVIDIA's GPUs this process can use, and which compiler for them; or why there is none.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -21,5 +21,14 @@ struct Gpus {
 
 // Starts the driver, if it is there, and makes no context.
 Gpus find_gpus();
+
+struct Nvrtc {
+  int version = 0;  // 13000: of CUDA 13.0; 0: none
+  std::string path;
+  std::vector<std::string> architectures;
+  std::string problem;  // why there is none; its first line without the places looked at
+};
+
+Nvrtc find_nvrtc();
 
 }  // namespace nbcc

@@ -95,6 +95,11 @@ std::string DiskCache::default_folder() {
   return "";
 }
 
+OwnFolder::Trouble DiskCache::trouble() const {
+  if (folder_.empty()) return {"no folder is named", "set NBCC_CACHE_DIR, XDG_CACHE_HOME or HOME"};
+  return OwnFolder::trouble(kernels_);
+}
+
 std::optional<std::string> DiskCache::lookup(const std::string& key) const {
   return quietly([&] { return read_entry(OwnFolder::open(kernels_, kEntrySuffix), key); });
 }

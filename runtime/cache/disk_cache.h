@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/cache/own_folder.h"
+
 namespace nbcc {
 
 class DiskCache {
@@ -21,6 +23,8 @@ class DiskCache {
   // $NBCC_CACHE_DIR, else $XDG_CACHE_HOME/nbcc, else ~/.cache/nbcc; "" when none of these is set.
   static std::string default_folder();
   const std::string& folder() const { return folder_; }
+  // Why nothing is kept, and what helps; empty where kernels are kept, or will be.
+  OwnFolder::Trouble trouble() const;
 
   std::optional<std::string> lookup(const std::string& key) const;
   void store(const std::string& key, const std::string& value) const;

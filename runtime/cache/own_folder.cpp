@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <regex>
@@ -121,6 +122,28 @@ OwnFolder OwnFolder::open(const std::string& path, std::string_view suffix) {
   folder.opened_ = std::move(opened);
   folder.suffix_ = suffix;
   return folder;
+}
+
+OwnFolder::Trouble OwnFolder::trouble(const std::string& path) {
+  std::string there = path;
+  struct stat status;
+  while (::stat(there.c_str(), &status) != 0) {
+    if (errno != ENOENT) return {fmt::format("{}: {}", there, std::strerror(errno)), "name another folder"};
+    const fs::path above = fs::path(there).parent_path();
+    there = above.empty() ? "." : above.string();
+  }
+  if (!S_ISDIR(status.st_mode)) return {there + " is no folder", "remove it, or name another folder"};
+  if (there == path) {
+    if (!is_mine(status)) return {there + " is another user's", "name another folder"};
+    if (others_may_write(status))
+      return {there + " may be written by others, who could put code of theirs there", "chmod go-w '" + there + "'"};
+    if (is_way_open(there))
+      return {"a folder above " + there + " may be written by all, who could put another in its place",
+              "name another folder, or chmod o-w the one above"};
+  }
+  if (::access(there.c_str(), W_OK | X_OK) != 0)
+    return {fmt::format("{}: {}", there, std::strerror(errno)), "make it writable, or name another folder"};
+  return {};
 }
 
 OwnFolder OwnFolder::make(const std::string& path, std::string_view suffix) {

@@ -42,6 +42,11 @@ class OwnFolder {
   OwnFolder() = default;
   // `suffix` lives as long as the program. A folder that cannot be had, or is not ours, is as one that holds nothing.
   static OwnFolder open(const std::string& path, std::string_view suffix);
+  // Why open() and make() give no folder that can be written, and what helps; empty where they do. Makes nothing.
+  struct Trouble {
+    std::string problem, remedy;
+  };
+  static Trouble trouble(const std::string& path);
   // Makes it and those above it (0700) where they are missing.
   static OwnFolder make(const std::string& path, std::string_view suffix);
   explicit operator bool() const { return bool(opened_); }

@@ -21,6 +21,8 @@ struct CudaCompiler {
   virtual ~CudaCompiler() = default;
   // Names everything besides text, architecture and configuration that decides what compile() makes: "NVRTC 13.0".
   virtual std::string identity() const = 0;
+  // The library's file; "" if it has none.
+  virtual std::string path() const { return {}; }
   // 13000: of CUDA 13.0, counted as drivers count theirs. A driver of an earlier major version (less than version() /
   // 1000 * 1000) cannot load what compile() makes; within one major version cubins load in every driver. 0: in all.
   virtual int version() const { return 0; }

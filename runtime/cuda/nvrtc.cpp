@@ -110,6 +110,7 @@ class Nvrtc final : public CudaCompiler {
   }
 
   std::string identity() const override { return identity_; }
+  std::string path() const override { return path_; }
   int version() const override { return major_ * 1000 + minor_ * 10; }
   std::vector<std::string> architectures() const override { return architectures_; }
   CudaCode compile(const std::string& text, const std::string& architecture, const LaunchConfig& config,

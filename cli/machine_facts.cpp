@@ -1,0 +1,173 @@
+// This process, its files and its devices -> MachineFacts. Doors: find_facts(), try_sum(). Judges nothing.
+#include "cli/machine_facts.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <gnu/libc-version.h>
+#include <link.h>
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+
+#include "cli/particle_sum.h"
+#include "cli/programs.h"
+#include "jit/cpu_jit.h"
+#include "runtime/api/nbcc.h"
+#include "runtime/cache/disk_cache.h"
+#include "runtime/cpu/cpu_device.h"
+#include "runtime/cpu/thread_pool.h"
+
+namespace nbcc {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A loaded library, closed at the end.
+class Library {
+ public:
+  explicit Library(const std::string& name) : handle_(::dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL)) {
+    if (handle_) return;
+    const char* const problem = ::dlerror();
+    problem_ = problem ? problem : name;
+  }
+  ~Library() {
+    if (handle_) ::dlclose(handle_);
+  }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+  explicit operator bool() const { return handle_ != nullptr; }
+  const std::string& problem() const { return problem_; }
+  std::string path() const {
+    struct link_map* map = nullptr;
+    return handle_ && ::dlinfo(handle_, RTLD_DI_LINKMAP, &map) == 0 && map ? map->l_name : "";
+  }
+  void* find(const char* name) const { return ::dlsym(handle_, name); }
+
+ private:
+  void* handle_;
+  std::string problem_;
+};
+
+// The folder that bin/ of this installation is in, or that of the build.
+fs::path prefix() {
+  std::error_code unknown;
+  return fs::read_symlink("/proc/self/exe", unknown).parent_path().parent_path();
+}
+
+// The first that is there; "" if none is.
+std::string first_there(const std::vector<fs::path>& paths) {
+  std::error_code unknown;
+  const auto found = std::ranges::find_if(paths, [&](const fs::path& path) { return fs::exists(path, unknown); });
+  return found == paths.end() ? "" : found->string();
+}
+
+// A library of this installation: beside the command, or by the loader's rules.
+std::vector<std::string> places_of(const std::string& soname) {
+  std::vector<std::string> places;
+  std::error_code unknown;
+  for (const char* folder : {"lib", "lib64"}) {
+    const fs::path root = prefix() / folder;
+    if (fs::exists(root / soname, unknown)) places.push_back((root / soname).string());
+    for (const auto& entry : fs::directory_iterator(root, unknown))  // lib/x86_64-linux-gnu
+      if (entry.is_directory(unknown) && fs::exists(entry.path() / soname, unknown))
+        places.push_back((entry.path() / soname).string());
+  }
+  places.push_back(soname);
+  return places;
+}
+
+void find_mpi(MachineFacts& facts) {
+  for (const std::string& place : places_of("libnbcc_mpi.so.0")) {
+    const Library library(place);
+    facts.mpi_problem = library.problem();
+    if (!library) continue;
+    facts.mpi_library = library.path();
+    using GetLibraryVersion = int (*)(char*, int*);  // may be called before MPI_Init
+    char text[8192] = "";                            // MPI_MAX_LIBRARY_VERSION_STRING of all: at most this
+    int length = 0;
+    if (const auto get = reinterpret_cast<GetLibraryVersion>(library.find("MPI_Get_library_version")))
+      get(text, &length);
+    facts.mpi_version = std::string(text).substr(0, std::string(text).find_first_of(",\n"));
+    return;
+  }
+}
+
+Interface python_package() {
+  Interface found{"Python package", "", ""};
+  const std::string python = find_program("python3");
+  if (python.empty()) {
+    found.problem = "there is no python3";
+    return found;
+  }
+  try {
+    found.place = run_program(shell_word(python) + " -c", "import nbcc; print(nbcc.__file__)");
+    found.place.erase(found.place.find_last_not_of('\n') + 1);
+  } catch (const std::exception& e) {
+    const std::string text = e.what();
+    const std::size_t end = text.find_last_not_of('\n') + 1, begin = text.rfind('\n', end - 1);
+    found.problem = text.substr(begin == std::string::npos ? 0 : begin + 1, end - begin - 1);
+  }
+  return found;
+}
+
+std::vector<Interface> find_interfaces() {
+  const fs::path root = prefix();
+  const auto library = [](const char* soname) {
+    for (const std::string& place : places_of(soname))
+      if (const Library opened(place); opened) return opened.path();
+    return std::string();
+  };
+  return {{"C and C++ headers", first_there({root / "include/nbcc/nbcc.h"}), ""},
+          {"library for programs (libnbcc_jit)", library("libnbcc_jit.so.0"), ""},
+          {"Fortran module", first_there({root / "share/nbcc/fortran/nbcc.f90"}), ""},
+          python_package(),
+          {"LAMMPS plugin", first_there({root / "share/nbcc/bindings/lammps/plugin"}), ""}};
+}
+
+}  // namespace
+
+std::string try_sum(const std::string& device) {
+  try {
+    KernelChoice choice;
+    choice.device = device;
+    choice.cache_folder = "";
+    ParticleTable table;
+    table.rows = 3;
+    table.columns = {{"x", 1, std::vector<double>{1, 2, 3}}};
+    // A function of glibc's vectors too; exp(0) is 1 exactly.
+    const ParticleSum::Text text{"doctor.pipe", "input_j real x; output(sum) real s; s += x * exp(0.0 * x);"};
+    ParticleSum sum(text, choice);
+    sum.bind({{"x", true, {{&table.columns[0], 0}}}}, 1, 3);
+    sum.run();
+    sum.wait();
+    const double found = std::get<std::vector<double>>(sum.outputs()[0].data)[0];
+    return found == 6 ? "" : fmt::format("1 + 2 + 3 gives {}", found);
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+}
+
+MachineFacts find_facts() {
+  MachineFacts facts;
+  facts.version = nbcc_version();
+  facts.toolchain = make_cpu_toolchain()->identity();
+  facts.toolchain.resize(std::min(facts.toolchain.size(), facts.toolchain.find(" -")));  // without its options
+  facts.isa = detect_isa();
+  facts.threads = available_cores();
+  facts.cpu_sum = try_sum("cpu");
+  facts.glibc = gnu_get_libc_version();
+  facts.vectors = Library("libmvec.so.1").path();
+  const DiskCache cache(DiskCache::default_folder());
+  facts.cache = cache.folder();
+  facts.cache_trouble = cache.trouble();
+  for (const DiskCache::Entry& entry : cache.list()) ++facts.kernels, facts.kernel_bytes += entry.bytes;
+  facts.gpus = find_gpus();
+  facts.nvrtc = find_nvrtc();
+  for (std::size_t k = 0; k < facts.gpus.list.size(); ++k) facts.gpu_sums.push_back(try_sum(fmt::format("cuda:{}", k)));
+  find_mpi(facts);
+  facts.interfaces = find_interfaces();
+  return facts;
+}
+
+}  // namespace nbcc
