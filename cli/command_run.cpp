@@ -30,12 +30,11 @@ struct RunOptions {
   bool statistics = false, json = false;
 };
 
-// In ranges of i that take about a fifth of a second each. On a CPU the sums of an i do not depend on the range it is
-// in; on a GPU, and behind a cutoff where neighbours are sought, they do, and results would depend on the clock.
-void run_with_progress(ParticleSum& sum, std::int64_t ni, const std::string& device) {
-  if (device != "cpu" || sum.has_neighbours() || !ProgressBar().wanted()) return sum.run();
-  sum.keep_j(true);
-  run_in_ranges(ni, [&](std::int64_t begin, std::int64_t count) { sum.run(begin, count); });
+void run_with_progress(ParticleSum& sum) {
+  ProgressBar bar;
+  if (bar.wanted()) sum.set_progress([&](double done) { bar.show(done); });
+  sum.run();
+  sum.set_progress(nullptr);
 }
 
 // What the results lack, on standard error: standard output may have them.
@@ -254,7 +253,7 @@ void run_run(RunOptions options, const std::string& command_line) {
     add_origin(results, command_line);
     update->check(results);
   }
-  run_with_progress(sum, i_table.rows, options.kernel.device);
+  run_with_progress(sum);
   show_warnings(sum, particles);
   // Standard output may have the results.
   if (options.statistics)

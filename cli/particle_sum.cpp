@@ -197,6 +197,12 @@ void ParticleSum::bind(const std::vector<BoundField>& fields, std::int64_t ni, s
 }
 
 void ParticleSum::keep_j(bool keep) { state_->sum.keep_j(keep); }
+void ParticleSum::set_progress(std::function<void(double done)> progress) {
+  if (progress)
+    state_->sum.progress(std::move(progress));
+  else
+    state_->sum.progress(nullptr);
+}
 void ParticleSum::run() { state_->sum.run(); }
 void ParticleSum::run(std::int64_t i_begin, std::int64_t i_count) { state_->sum.run(i_begin, i_count); }
 void ParticleSum::run(std::span<const std::int64_t> i_list) { state_->sum.run(i_list); }

@@ -2,6 +2,7 @@
 // nbcc.hpp and the compiler's own headers have names in common.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -40,6 +41,8 @@ class ParticleSum {
   // memory are bound, and outputs() stays as it was made.
   void bind(const std::vector<BoundField>& fields, std::int64_t ni, std::int64_t nj, Arrays arrays = Arrays::OfHost);
   void keep_j(bool keep);
+  // Called with the fraction that is done while a run is under way; null: nobody is.
+  void set_progress(std::function<void(double done)> progress);
 
   void run();
   void run(std::int64_t i_begin, std::int64_t i_count);

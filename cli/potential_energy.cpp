@@ -51,14 +51,15 @@ double potential_energy(const ParticleTable& table, const KernelChoice& choice,
       table.rows, table.rows);
   const double pairs = double(table.rows) * double(table.rows);
   bool announced = pairs < kPairsToAnnounce;
-  run_in_ranges(table.rows, [&](std::int64_t begin, std::int64_t count) {
-    const ProgressBar::Clock::time_point start = ProgressBar::Clock::now();
-    sum.run(begin, count);
-    if (announced) return;
+  ProgressBar bar;
+  const ProgressBar::Clock::time_point start = ProgressBar::Clock::now();
+  sum.set_progress([&](double done) {
     const double seconds = std::chrono::duration<double>(ProgressBar::Clock::now() - start).count();
-    announce(pairs, seconds * double(table.rows) / double(count), sum.device_name());
-    announced = true;
+    if (!announced && done > 0) announce(pairs, seconds / done, sum.device_name());
+    announced = announced || done > 0;
+    bar.show(done);
   });
+  sum.run();
   const auto& potential = std::get<std::vector<double>>(sum.outputs()[0].data);
   double energy = 0;
   for (std::size_t k = 0; k < potential.size(); ++k)

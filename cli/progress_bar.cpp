@@ -1,10 +1,9 @@
-// Fractions -> a bar that redraws itself. The doors are ProgressBar and run_in_ranges().
+// Fractions -> a bar that redraws itself. Door: ProgressBar.
 #include "cli/progress_bar.h"
 
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <string>
 
@@ -26,19 +25,6 @@ void ProgressBar::show(double fraction) {
              std::string(std::size_t(width - full), '.'), 100 * fraction, left);
   std::fflush(stderr);
   shown_ = true;
-}
-
-void run_in_ranges(std::int64_t n, const std::function<void(std::int64_t, std::int64_t)>& run) {
-  ProgressBar bar;
-  std::int64_t range = std::max<std::int64_t>(1024, n / 256);
-  for (std::int64_t begin = 0; begin < n;) {
-    const std::int64_t count = std::min(range, n - begin);
-    const ProgressBar::Clock::time_point start = ProgressBar::Clock::now();
-    run(begin, count);
-    begin += count;
-    bar.show(double(begin) / double(n));
-    if (std::chrono::duration<double>(ProgressBar::Clock::now() - start).count() < 0.1) range *= 2;
-  }
 }
 
 }  // namespace nbcc

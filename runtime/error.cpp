@@ -5,5 +5,6 @@
 namespace nbcc {
 DeviceError::~DeviceError() = default;
 UsageError::~UsageError() = default;
+Interrupted::~Interrupted() = default;
 TextRefused::~TextRefused() = default;
 }  // namespace nbcc

@@ -16,6 +16,12 @@ struct UsageError : std::runtime_error {
   ~UsageError() override;
 };
 
+// The caller's progress callback has asked to end the run. No mistake of the caller, nor of ours.
+struct Interrupted : std::runtime_error {
+  using std::runtime_error::runtime_error;
+  ~Interrupted() override;
+};
+
 // Our bug: a device's compiler refused the text that ours emitted. To the runtime what InternalError is to the
 // compiler, of which it knows nothing. The message carries the log.
 struct TextRefused : std::logic_error {

@@ -17,7 +17,7 @@ module nbcc
   private
 
   integer(c_int), parameter, public :: NBCC_OK = 0, NBCC_ERROR_INPUT = 1, NBCC_ERROR_USAGE = 2, NBCC_ERROR_DEVICE = 3, &
-    NBCC_ERROR_INTERNAL = 101
+    NBCC_INTERRUPTED = 4, NBCC_ERROR_INTERNAL = 101
 
   type, bind(C), public :: nbcc_device_options
     integer(c_size_t) :: size = 40             ! of this type
@@ -37,8 +37,17 @@ module nbcc
 
   public :: nbcc_device_open, nbcc_device_close, nbcc_pipeline_close
   public :: nbcc_sum_create, nbcc_sum_destroy, nbcc_sum_run, nbcc_sum_wait, nbcc_sum_warning
-  public :: nbcc_sum_keep_j, nbcc_sum_j_changed, nbcc_sum_set_offsets
+  public :: nbcc_sum_keep_j, nbcc_sum_j_changed, nbcc_sum_set_offsets, nbcc_sum_set_progress, nbcc_progress
   public :: nbcc_error_free, nbcc_error_text
+
+  ! A callback of nbcc_sum_set_progress: done is the fraction of the work that is done; any result but 0 ends the run.
+  abstract interface
+    integer(c_int) function nbcc_progress(data, done) bind(C)
+      import
+      type(c_ptr), value :: data
+      real(c_double), value :: done
+    end function
+  end interface
 
   interface
     integer(c_int) function nbcc_device_open(name, options, device, error) bind(C)
@@ -98,6 +107,14 @@ module nbcc
       import
       type(c_ptr), value :: sum
       integer(c_int64_t), value :: i_offset, j_offset
+      type(c_ptr), intent(out), optional :: error
+    end function
+    ! progress is c_funloc(callback), or c_null_funptr for none.
+    integer(c_int) function nbcc_sum_set_progress(sum, progress, data, error) bind(C)
+      import
+      type(c_ptr), value :: sum
+      type(c_funptr), value :: progress
+      type(c_ptr), value :: data
       type(c_ptr), intent(out), optional :: error
     end function
     subroutine nbcc_error_free(error) bind(C)

@@ -33,6 +33,8 @@ nbcc_status fail_with_current_exception(nbcc_error** error) noexcept {
       return fail(error, NBCC_ERROR_USAGE, e.what());
     } catch (const DeviceError& e) {
       return fail(error, NBCC_ERROR_DEVICE, e.what());
+    } catch (const Interrupted& e) {
+      return fail(error, NBCC_INTERRUPTED, e.what());
     } catch (const std::bad_alloc&) {
       return fail(error, NBCC_ERROR_DEVICE, "out of memory");
     } catch (const std::exception& e) {
@@ -65,6 +67,14 @@ ArrayView view_of(const nbcc_view& view) {
     throw UsageError(fmt::format("view: {} is no element type", element));
   }
   return {view.data, Element(element), view.count, view.stride, view.component_stride};
+}
+
+// Calls body with what asks the sum's callback, or with null.
+template <typename Body>
+void with_progress(nbcc_sum& sum, const Body& body) {
+  if (!sum.progress) return body(nullptr);
+  Progress progress([&sum](double done) { return sum.progress(sum.progress_data, done) != 0; });
+  body(&progress);
 }
 
 // The enumerations of the interface and of the runtime have the same numbers.
@@ -331,7 +341,9 @@ nbcc_status nbcc_sum_find_neighbours(nbcc_sum* sum, nbcc_neighbour_list* found, 
   return guarded(error, [&] {
     const std::size_t size = nbcc::checked(found, "the place for the neighbours").size;
     if (size < sizeof(nbcc_neighbour_list)) throw nbcc::UsageError("neighbours: `size` must be the size of the struct");
-    auto pairs = std::make_unique<nbcc::FoundPairs>(nbcc::state_of(sum).find_pairs());
+    auto pairs = std::make_unique<nbcc::FoundPairs>();
+    nbcc::with_progress(nbcc::checked(sum, "sum"),
+                        [&](nbcc::Progress* progress) { *pairs = sum->state.find_pairs(progress); });
     *found = {size,
               std::int64_t(pairs->first.size()) - 1,
               std::int64_t(pairs->j.size()),
@@ -367,6 +379,13 @@ nbcc_status nbcc_sum_get_cuda_shape(nbcc_sum* sum, int64_t ni, int64_t nj, nbcc_
   });
 }
 
+nbcc_status nbcc_sum_set_progress(nbcc_sum* sum, nbcc_progress progress, void* data, nbcc_error** error) {
+  return guarded(error, [&] {
+    nbcc::checked(sum, "sum").progress = progress;
+    sum->progress_data = data;
+  });
+}
+
 nbcc_status nbcc_sum_run(nbcc_sum* sum, const nbcc_run_options* options, nbcc_error** error) {
   return guarded(error, [&] {
     const nbcc_run_options all{sizeof(nbcc_run_options), 0, -1, nullptr, 0, nullptr, NBCC_WHOLE, 0};
@@ -374,8 +393,10 @@ nbcc_status nbcc_sum_run(nbcc_sum* sum, const nbcc_run_options* options, nbcc_er
     const int part = nbcc::number_of(chosen.part);
     if (part < NBCC_WHOLE || part > NBCC_LAST_PART)
       throw nbcc::UsageError(fmt::format("part: there is no part {}", part));
-    nbcc::state_of(sum).run({chosen.i_begin, chosen.i_count, chosen.i_list, chosen.accumulate != 0, chosen.clamp != 0,
-                             chosen.stream, nbcc::JPart(part)});
+    nbcc::with_progress(nbcc::checked(sum, "sum"), [&](nbcc::Progress* progress) {
+      sum->state.run({chosen.i_begin, chosen.i_count, chosen.i_list, chosen.accumulate != 0, chosen.clamp != 0,
+                      chosen.stream, nbcc::JPart(part), progress});
+    });
   });
 }
 
@@ -385,7 +406,13 @@ const char* nbcc_sum_warning(const nbcc_sum* sum, int k) {
 }
 
 nbcc_status nbcc_sum_wait(nbcc_sum* sum, nbcc_error** error) {
-  return guarded(error, [&] { nbcc::state_of(sum).wait(); });
+  return guarded(error, [&] {
+    nbcc::with_progress(nbcc::checked(sum, "sum"), [&](nbcc::Progress* progress) {
+      // All has been launched, and nobody knows how much is left.
+      if (progress) progress->set_stage(1, 1);
+      sum->state.wait(progress);
+    });
+  });
 }
 
 }  // extern "C"

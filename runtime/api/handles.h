@@ -26,6 +26,8 @@ struct nbcc_pipeline {
 
 struct nbcc_sum {
   nbcc::SumState state;
+  nbcc_progress progress = nullptr;  // with its first argument
+  void* progress_data = nullptr;
 };
 
 namespace nbcc {

@@ -31,6 +31,7 @@ typedef enum nbcc_status {
   NBCC_ERROR_INPUT = 1,     /* the pipeline's text has errors: the message holds the diagnostics */
   NBCC_ERROR_USAGE = 2,     /* a wrong argument, an unbound field, a file that cannot be read */
   NBCC_ERROR_DEVICE = 3,    /* no such device, its toolchain failed, or no memory or thread is left */
+  NBCC_INTERRUPTED = 4,     /* the progress callback has asked for the end: nbcc_sum_set_progress */
   NBCC_ERROR_INTERNAL = 101 /* a bug in nbcc; please report the message */
 } nbcc_status;
 
@@ -436,6 +437,29 @@ typedef struct nbcc_run_options {
   nbcc_part part; /* of a sum whose j come in several runs */
   int clamp; /* 0: an index that leads out of a table is NBCC_ERROR_USAGE, see below; 1: it finds the nearest end */
 } nbcc_run_options;
+
+/* A callback that is called while a function works on a sum: at first when 50 ms have passed, and then every 50 ms. So
+ * it is not called in short runs. `done`: the fraction of the work that is done, from 0 to 1, never falling; 0 where
+ * that is not known (a search on a GPU), 1 while nbcc_sum_wait waits. Result 0: go on; any other: end. */
+typedef int (*nbcc_progress)(void* data, double done);
+
+/* The callback of nbcc_sum_run, nbcc_sum_find_neighbours and nbcc_sum_wait from now on, and its first argument. null,
+ * as at first: none. It is called in the thread that has called the function, never in a thread of nbcc, and must not
+ * use this sum. When it asks for the end the function returns NBCC_INTERRUPTED, within a tenth of a second on a CPU;
+ * other threads of the run have then ended as well.
+ *
+ * After an interrupted run over all pairs each i has either its new result in the outputs or what was there before;
+ * which, is not told. Over neighbours, lists, batches that are not searched and listed pairs on a CPU, and where all
+ * arrays of a run on a GPU are on the host, all outputs are as they were. The next run of the sum is as any other; a
+ * sum in parts begins anew.
+ *
+ * On a GPU, what has been launched cannot be called back. With a callback a launch that is predicted to take more than
+ * 0.2 s is therefore cut by ranges of i, which changes no bit of the results, and a run launches no more than that
+ * ahead: from arrays on the device, too, it returns when what is left takes 0.2 s. (Searches are not cut, nor are sums
+ * over so many j, some 10^7, that a GPU which works on few i would be slow.) Where nbcc_sum_wait is interrupted the
+ * work goes on, and uses its arrays until a later nbcc_sum_wait has returned NBCC_OK. A run that is captured into a
+ * graph is not cut, and nobody is asked. */
+NBCC_API nbcc_status nbcc_sum_set_progress(nbcc_sum* sum, nbcc_progress progress, void* data, nbcc_error** error);
 
 /* Sums over all j for the chosen i. options may be null: all i, overwritten.
  *

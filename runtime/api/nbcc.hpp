@@ -16,6 +16,8 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -45,6 +47,7 @@ struct Close {
 // The call whose status it is must be a statement of its own: of two arguments either may be read first.
 inline void check(nbcc_status status, nbcc_error* error) {
   const std::unique_ptr<nbcc_error, Close> owner(error);
+  if (status == NBCC_INTERRUPTED) throw Interrupted(error ? nbcc_error_message(error) : "interrupted");
   if (status != NBCC_OK) throw Error(status, error ? nbcc_error_message(error) : "out of memory");
 }
 
@@ -247,8 +250,8 @@ struct NeighbourList {
 
 // A pipeline with arrays bound to its fields. Outputs are overwritten by run() and combined with what they hold, by
 // the output's reduction, by accumulate(). On failure no output was written (nbcc.h, nbcc_sum_run: how far that goes on
-// a GPU). Outputs may be the same arrays as inputs. All functions throw Error with NBCC_ERROR_USAGE, the message naming
-// the field, what was expected and what came.
+// a GPU, and nbcc_sum_set_progress: after an interrupt). Outputs may be the same arrays as inputs. All functions throw
+// Error with NBCC_ERROR_USAGE, the message naming the field, what was expected and what came.
 class Sum {
  public:
   explicit Sum(const Pipeline& pipeline) : fields_(pipeline.fields()) {
@@ -375,6 +378,30 @@ class Sum {
     return *this;
   }
 
+  // Called every 50 ms while run(), wait() or neighbours() is at work, in the thread that called it, with the fraction
+  // of the work that is done, from 0 to 1. If it returns true (one that returns nothing never does) the function throws
+  // Interrupted; if it throws, the function throws that. See nbcc_sum_set_progress for what outputs hold then. nullptr,
+  // as at first: nobody is called.
+  template <std::invocable<double> Callback>
+  Sum& progress(Callback callback) {
+    auto watcher = std::make_unique<Watcher>();
+    if constexpr (std::convertible_to<std::invoke_result_t<Callback&, double>, bool>)
+      watcher->ask = std::move(callback);
+    else
+      watcher->ask = [callback = std::move(callback)](double done) mutable {
+        callback(done);
+        return false;
+      };
+    call(nbcc_sum_set_progress, &Watcher::call, static_cast<void*>(watcher.get()));
+    watcher_ = std::move(watcher);
+    return *this;
+  }
+  Sum& progress(std::nullptr_t) {
+    call(nbcc_sum_set_progress, nullptr, nullptr);
+    watcher_.reset();
+    return *this;
+  }
+
   // Sums over all j: for all i, for a range of i, for the i of a list (in any order, each at most once). The results of
   // particle k stand at k in the outputs, whichever i are asked for.
   Sum& run() { return start(0, -1, nullptr, 0); }
@@ -397,9 +424,30 @@ class Sum {
   nbcc_sum* get() const { return handle_.get(); }
 
  private:
+  // The callback, and what it has thrown, which must not pass through functions of C.
+  struct Watcher {
+    std::function<bool(double)> ask;
+    std::exception_ptr failure;
+    static int call(void* data, double done) noexcept {
+      auto& self = *static_cast<Watcher*>(data);
+      self.failure = nullptr;
+      try {
+        return self.ask(done) ? 1 : 0;
+      } catch (...) {
+        self.failure = std::current_exception();
+        return 1;
+      }
+    }
+  };
+
   template <typename Function, typename... Given>
   Sum& call(Function function, Given... given) {
-    detail::call(function, handle_.get(), given...);
+    try {
+      detail::call(function, handle_.get(), given...);
+    } catch (const Interrupted&) {
+      if (watcher_ && watcher_->failure) std::rethrow_exception(std::exchange(watcher_->failure, nullptr));
+      throw;
+    }
     return *this;
   }
   Sum& start(std::int64_t begin, std::int64_t count, const std::int64_t* list, int accumulate) {
@@ -430,6 +478,7 @@ class Sum {
   std::vector<Field> fields_;
   void* stream_ = nullptr;
   int clamp_ = 0;
+  std::unique_ptr<Watcher> watcher_;
   std::unique_ptr<nbcc_sum, detail::Close> handle_;
 };
 

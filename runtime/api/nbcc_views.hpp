@@ -25,6 +25,12 @@ class Error : public std::runtime_error {
   nbcc_status status_;
 };
 
+// NBCC_INTERRUPTED: the progress callback has asked for the end.
+class Interrupted : public Error {
+ public:
+  explicit Interrupted(const std::string& message) : Error(NBCC_INTERRUPTED, message) {}
+};
+
 namespace detail {
 
 template <typename T>

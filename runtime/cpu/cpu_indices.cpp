@@ -39,6 +39,7 @@ Checked checked_of(const KernelSource& source, const SumRequest& request, Role r
 }  // namespace
 
 void CpuSummation::check_indices(const SumRequest& request) {
+  progress_ = request.progress;
   const std::int64_t lists = request.listed ? request.listed->number : 0;
   for (std::size_t side = 0; side < kIndexSides; ++side) {
     const bool kept =

@@ -103,7 +103,7 @@ std::vector<CpuSummation::Share> CpuSummation::share_out(const Lists& lists) {
 }
 
 void CpuSummation::run(const SumRequest& request, Listed listed) {
-  choose_code(request);
+  begin_run(request);
   code_now_ = &list_code_();
   interact_now_ = request.left_out ? code_now_->interact_but : code_now_->interact_numbered;
   const Lists& lists = *listed.lists;
@@ -113,6 +113,7 @@ void CpuSummation::run(const SumRequest& request, Listed listed) {
   if (request.left_out) left_out_.resize(chosen_i_.size());
   i_.reserve(std::int64_t(chosen_i_.size()));
   totals_.reserve(source_, std::int64_t(chosen_i_.size()));
+  begin(double(lists.pairs));
   on_pieces(std::int64_t(shares.size()), [&](std::int64_t k, Piece& piece) {
     SumRequest mine = request;
     if (!request.params_of_groups.empty())
@@ -120,8 +121,8 @@ void CpuSummation::run(const SumRequest& request, Listed listed) {
                                                      std::size_t(source_.params));
     sum_share(mine, lists, shares[std::size_t(k)], piece);
   });
-  on_threads()(std::int64_t(shares.size()),
-               [&](std::int64_t k) { store_block(request, shares[std::size_t(k)].block); });
+  pool_.parallel_for(std::int64_t(shares.size()),
+                     [&](std::int64_t k) { store_block(request, shares[std::size_t(k)].block); });
 }
 
 void CpuSummation::sum_share(const SumRequest& request, const Lists& lists, const Share& share, Piece& piece) {
@@ -165,11 +166,12 @@ void CpuSummation::sum_piece(const SumRequest& request, const Lists& lists, cons
     number_chosen(piece.partial, block, piece.numbers.data(), request.j_offset);
     totals_.combine(piece.partial, block.begin, block.end);
   }
+  step(double(block.end - block.begin) * double(count));
   piece.clear();
 }
 
 void CpuSummation::run(const SumRequest& request, ListedPairs listed) {
-  choose_code(request);
+  begin_run(request);
   code_now_ = &list_code_();
   interact_now_ = code_now_->interact_numbered;
   const PairRows& rows = *listed.rows;
@@ -186,8 +188,9 @@ void CpuSummation::run(const SumRequest& request, ListedPairs listed) {
     const std::int64_t begin = k * block_size, end = std::min(begin + block_size, request.i_count);
     return Block{begin, end, begin + block_size, 0, {0, chosen_i_.data() + begin, end - begin}};
   };
+  begin(double(rows.j.size()));
   on_pieces(blocks, [&](std::int64_t k, Piece& piece) { sum_rows(request, rows, block_of(k), piece); });
-  on_threads()(blocks, [&](std::int64_t k) { store_block(request, block_of(k)); });
+  pool_.parallel_for(blocks, [&](std::int64_t k) { store_block(request, block_of(k)); });
 }
 
 void CpuSummation::sum_rows(const SumRequest& request, const PairRows& rows, const Block& block, Piece& piece) {
@@ -195,6 +198,7 @@ void CpuSummation::sum_rows(const SumRequest& request, const PairRows& rows, con
   Accumulators& sums = piece.lowest_first ? piece.partial : totals_;
   const auto sum_all = [&] {
     if (piece.is_empty()) return;
+    step(double(piece.numbers.size()));
     piece.j.gather(j_, piece.numbers);
     piece.pairs.pack(request.views, {0, piece.entries.data(), std::int64_t(piece.entries.size())}, 0);
     nbcc_kernel_arguments given = arguments(request, block, sums);

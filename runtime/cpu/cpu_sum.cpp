@@ -74,7 +74,8 @@ CpuSummation::CpuSummation(const KernelSource& source, const CpuCode& code, List
       search_(source, code) {}
 
 // Kernels that leave pairs out have a text of their own, and go by the particles' numbers.
-void CpuSummation::choose_code(const SumRequest& request) {
+void CpuSummation::begin_run(const SumRequest& request) {
+  progress_ = request.progress;
   searched_ = false;
   chosen_i_.clear();
   i_numbers_.clear();
@@ -91,7 +92,7 @@ void CpuSummation::begin_part(const SumRequest& request) {
 }
 
 void CpuSummation::run(const SumRequest& request, AllPairs) {
-  choose_code(request);
+  begin_run(request);
   begin_part(request);
   const bool spares_inputs = outputs_spare_inputs(source_, request);
   CpuPartition partition(source_, request, pool_.threads(), !spares_inputs);
@@ -107,15 +108,17 @@ void CpuSummation::run(const SumRequest& request, AllPairs) {
     std::iota(j_numbers_.begin(), j_numbers_.end(), 0);
   }
   pack_j(request);
-  // All memory is there, and kernels do not fail: from here on outputs may be written.
+  begin(double(request.i_count) * double(request.nj));
+  // All memory is there, and kernels do not fail: from here on outputs may be written. Of a run that is interrupted
+  // some i have their results then.
   for (partition.next_batch(blocks); !blocks.empty(); partition.next_batch(blocks)) {
     if (partition.shares_segments())
       sum_by_segments(request, partition, blocks);
     else
       sum_by_blocks(request, partition, blocks, store_at_once);
     if (!store_at_once && ends(request.j_part)) {
-      for_each(std::int64_t(blocks.size()), double(blocks.back().end * accumulators_of(source_)),
-               [&](std::int64_t b) { store_block(request, blocks[std::size_t(b)]); });
+      share_items(std::int64_t(blocks.size()), double(blocks.back().end * accumulators_of(source_)),
+                  [&](std::int64_t b) { store_block(request, blocks[std::size_t(b)]); });
     }
   }
 }
@@ -127,7 +130,7 @@ void CpuSummation::run(const SumRequest& request, Neighbours neighbours) {
                                  request.i_count, request.nj));
   SumStatistics::Seconds seconds;
   Stopwatch watch;
-  choose_code(request);
+  begin_run(request);
   if (request.left_out == nullptr) interact_now_ = code_.interact_numbered;
   begin_part(request);
   pack_j(request);
@@ -160,13 +163,16 @@ void CpuSummation::run(const SumRequest& request, Neighbours neighbours) {
   const auto block_of = [&](std::int64_t piece) {
     return block_of_groups(piece * kGroups, std::min((piece + 1) * kGroups, search_.groups()));
   };
+  begin(double(search_.groups()));
   on_threads()(pieces, [&](std::int64_t piece) {
     const Block block = block_of(piece);
     begin_block(request, block);
     std::unique_ptr<CpuSearch::Gathered> gathered = take_idle();
     Worked here;
-    for (std::int64_t group = piece * kGroups; group * SiteTree::kLeaf < block.end; ++group)
+    for (std::int64_t group = piece * kGroups; group * SiteTree::kLeaf < block.end; ++group) {
       sum_group(request, group, *gathered, here);
+      step(1);
+    }
     give_back(std::move(gathered));
     if (carry_block(request, block, search_.order_of_i().data() + block.begin)) finish_block(request, block);
     const std::lock_guard lock(worked_mutex);
@@ -176,14 +182,15 @@ void CpuSummation::run(const SumRequest& request, Neighbours neighbours) {
   watch.add_to(groups);
   seconds.lists = worked.lists > 0 ? groups * worked.lists / (worked.lists + worked.sums) : 0;
   seconds.sums = groups - seconds.lists;
-  // What was gathered took memory, so that until here something could fail.
-  if (ends(request.j_part)) on_threads()(pieces, [&](std::int64_t piece) { store_block(request, block_of(piece)); });
+  // What was gathered took memory, so that until here something could fail. What is stored is stored in full.
+  if (ends(request.j_part))
+    pool_.parallel_for(pieces, [&](std::int64_t piece) { store_block(request, block_of(piece)); });
   watch.add_to(seconds.sums);
   note(worked, seconds);
 }
 
 FoundPairs CpuSummation::find_pairs(const SumRequest& request) {
-  choose_code(request);
+  begin_run(request);
   pack_j(request);
   if (!locate(request)) {
     if (request.i_count > 0 && request.nj > 0)
@@ -197,7 +204,14 @@ FoundPairs CpuSummation::find_pairs(const SumRequest& request) {
   std::iota(i_numbers_.begin(), i_numbers_.end(), 0);
   const nbcc_kernel_arguments given = arguments(request, {}, totals_);
   code_now_->prepare_i(&given, 0, request.i_count);
-  return search_.find_pairs(given, request.left_out, request.i_count, on_threads());
+  begin(double(search_.groups()));
+  const ForEach by_group = [this](std::int64_t count, const ThreadPool::Body& body) {
+    pool_.parallel_for(count, [&](std::int64_t item) {
+      body(item);
+      step(1);
+    });
+  };
+  return search_.find_pairs(given, request.left_out, request.i_count, by_group);
 }
 
 void CpuSummation::note(const Worked& worked, const SumStatistics::Seconds& seconds) {
@@ -214,13 +228,20 @@ SumStatistics CpuSummation::statistics() const {
   SumStatistics known = statistics_;
   if (!searched_) return known;
   std::atomic<std::int64_t> within = 0;
-  on_threads()(search_.groups(), [&](std::int64_t group) { within += search_.pairs_within(group); });
+  // progress_ belongs to the last run, and no longer exists.
+  pool_.parallel_for(search_.groups(), [&](std::int64_t group) { within += search_.pairs_within(group); });
   known.pairs_within = within;
   return known;
 }
 
 ForEach CpuSummation::on_threads() const {
-  return [this](std::int64_t count, const ThreadPool::Body& body) { pool_.parallel_for(count, body); };
+  return [this](std::int64_t count, const ThreadPool::Body& body) {
+    if (!progress_) return pool_.parallel_for(count, body);
+    pool_.parallel_for(count, [&](std::int64_t item) {
+      progress_->poll();
+      body(item);
+    });
+  };
 }
 
 std::unique_ptr<CpuSearch::Gathered> CpuSummation::take_idle() {
@@ -391,6 +412,7 @@ void CpuSummation::sum_segment(const SumRequest& request, const Block& block, st
       code_.interact(&plain, block.begin, block.end, j, tile_end);
     else
       interact_now_(&given, block.begin, block.end, j, tile_end);
+    step(double(block.end - block.begin) * double(tile_end - j));
   }
   if (!j_numbers_.empty()) number_chosen(partial, block, j_numbers_.data(), request.j_offset);
 }
@@ -450,6 +472,14 @@ nbcc_kernel_arguments CpuSummation::arguments(const SumRequest& request, const B
 }
 
 void CpuSummation::for_each(std::int64_t count, double nanoseconds, const ThreadPool::Body& body) {
+  if (!progress_) return share_items(count, nanoseconds, body);
+  share_items(count, nanoseconds, [&](std::int64_t item) {
+    progress_->poll();
+    body(item);
+  });
+}
+
+void CpuSummation::share_items(std::int64_t count, double nanoseconds, const ThreadPool::Body& body) {
   if (nanoseconds >= CpuPartition::kWorthSharing) {
     pool_.parallel_for(count, body,
                        nanoseconds < CpuPartition::kWorthWaking ? ThreadPool::Size::Small : ThreadPool::Size::Large);

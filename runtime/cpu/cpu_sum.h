@@ -53,7 +53,7 @@ class CpuSummation final : public Summation {
   // What a thread puts the j of a share into, a piece of the list at a time.
   struct Piece;
   void begin_part(const SumRequest& request);
-  void choose_code(const SumRequest& request);
+  void begin_run(const SumRequest& request);
   std::vector<Share> share_out(const Lists& lists);
   void sum_share(const SumRequest& request, const Lists& lists, const Share& share, Piece& piece);
   void sum_piece(const SumRequest& request, const Lists& lists, const Share& share, Piece& piece);
@@ -65,6 +65,13 @@ class CpuSummation final : public Summation {
 
   struct Worked;
   bool locate(const SumRequest& request);
+  // So much of the work that begin() told is done.
+  void step(double units) const {
+    if (progress_) progress_->step(units);
+  }
+  void begin(double units) const {
+    if (progress_) progress_->begin(units);
+  }
   void note(const Worked& worked, const SumStatistics::Seconds& seconds);
   ForEach on_threads() const;
   std::unique_ptr<CpuSearch::Gathered> take_idle();
@@ -83,14 +90,18 @@ class CpuSummation final : public Summation {
   void store_block(const SumRequest& request, const Block& block) const;
   nbcc_kernel_arguments arguments(const SumRequest& request, const Block& block,
                                   const Accumulators& accumulators) const;
-  // Items 0 .. count-1, on several threads if `nanoseconds` of work are worth it.
+  // Items 0 .. count-1, on several threads if `nanoseconds` of work are worth it. The run's progress is asked before
+  // each item, as by on_threads().
   void for_each(std::int64_t count, double nanoseconds, const ThreadPool::Body& body);
+  // The same for what may not end half done.
+  void share_items(std::int64_t count, double nanoseconds, const ThreadPool::Body& body);
 
   const KernelSource& source_;
   const CpuCode& code_;
   const ListCode list_code_;
   const CpuCode* code_now_ = &code_;  // of the run
   nbcc_interact_function interact_now_ = nullptr;
+  Progress* progress_ = nullptr;  // of the run
   ThreadPool& pool_;
   PackedSide i_, j_;
   Accumulators totals_;

@@ -12,6 +12,7 @@
 #include "runtime/cuda/choose_launch.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "runtime/sum/reduction.h"
 
@@ -26,6 +27,8 @@ constexpr double kCombine = 230;  // a partial sum of four splits, which are fet
 constexpr double kIssue = 4;      // warps that a multiprocessor serves in a cycle
 
 constexpr double kEnd = 0.04;  // of a wave: what is lost at the end
+
+constexpr double kMostLost = 1.1;  // of slices: the cost of a pair, in that of a launch that fills the GPU
 
 constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 36, 40, 48, 56, 64, 80, 96, 128, 192, 256};
 constexpr std::int64_t kPartialBytes = std::int64_t(256) << 20;
@@ -92,6 +95,33 @@ LaunchConfig choose_launch(const KernelSource& kernel, std::span<const LaunchCon
     }
   }
   return best;
+}
+
+double predict_cycles(const KernelSource& kernel, const LaunchConfig& config, const CudaOccupancy& occupancy,
+                      std::int64_t ni, std::int64_t nj) {
+  return Model{kernel, occupancy.multiprocessors, ni, nj}.time(config, occupancy.resident_blocks);
+}
+
+std::int64_t choose_slice(const KernelSource& kernel, const LaunchConfig& config, const CudaOccupancy& occupancy,
+                          std::int64_t ni, std::int64_t nj, double cycles) {
+  const auto cycles_of = [&](std::int64_t count) { return predict_cycles(kernel, config, occupancy, count, nj); };
+  if (cycles_of(ni) <= cycles) return ni;
+  const auto blocks_on_each = [&](std::int64_t blocks) {
+    const std::int64_t of_i = blocks * occupancy.multiprocessors / std::max(config.j_splits, 1);
+    return std::max<std::int64_t>(of_i, 1) * config.i_per_block();
+  };
+  const std::int64_t full = blocks_on_each(occupancy.resident_blocks);
+  const double waves = std::floor(cycles / cycles_of(full));
+  if (waves >= 1) return std::min(ni, std::int64_t(waves) * full);
+  const double of_one = cycles_of(full) / double(full);
+  std::int64_t slice = 0;
+  for (int blocks = 1; blocks <= occupancy.resident_blocks; ++blocks) {
+    const std::int64_t count = blocks_on_each(blocks);
+    if (cycles_of(count) > kMostLost * of_one * double(count)) continue;
+    if (slice > 0 && cycles_of(count) > cycles) break;
+    slice = count;
+  }
+  return std::min(ni, slice);
 }
 
 }  // namespace nbcc

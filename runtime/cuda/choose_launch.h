@@ -18,4 +18,14 @@ struct CudaOccupancy {
 LaunchConfig choose_launch(const KernelSource& kernel, std::span<const LaunchConfig> configs,
                            const CudaOccupancy& occupancy, std::int64_t ni, std::int64_t nj);
 
+// Clock cycles of one launch, by the same model. `occupancy` is that of the configuration.
+double predict_cycles(const KernelSource& kernel, const LaunchConfig& config, const CudaOccupancy& occupancy,
+                      std::int64_t ni, std::int64_t nj);
+
+// How many of the ni i-particles one launch takes where it shall not take longer than `cycles`: ni, or such a number of
+// blocks that all multiprocessors have equally many. Of blocks that have so many j that few of them take longer, a
+// launch has so many that pairs cost at most a tenth more than in a launch that fills the GPU.
+std::int64_t choose_slice(const KernelSource& kernel, const LaunchConfig& config, const CudaOccupancy& occupancy,
+                          std::int64_t ni, std::int64_t nj, double cycles);
+
 }  // namespace nbcc

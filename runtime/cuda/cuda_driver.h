@@ -20,14 +20,15 @@ using CudaResult = int;
 
 constexpr CudaResult kCudaSuccess = 0, kCudaOutOfMemory = 2, kCudaNoDevice = 100, kCudaNotReady = 600,
                      kCudaPeerAccessAlready = 704;
-constexpr int kCudaMultiprocessors = 16, kCudaMajor = 75, kCudaMinor = 76, kCudaSharedPerMultiprocessor = 81,
-              kCudaRegistersPerMultiprocessor = 82, kCudaThreadsPerMultiprocessor = 39;  // cuDeviceGetAttribute
-constexpr int kCudaMemoryType = 2, kCudaDeviceOrdinal = 9, kCudaIsManaged = 8;           // cuPointerGetAttributes
-constexpr int kCudaLocalBytes = 3, kCudaRegisters = 4, kCudaPtxVersion = 5;              // cuFuncGetAttribute
-constexpr unsigned kCudaHostMemory = 1, kCudaDeviceMemory = 2;                           // values of kCudaMemoryType
-constexpr unsigned kCudaGlobal = 1;                                                      // cuMemAllocManaged
-constexpr unsigned kCudaNonBlocking = 1;                                                 // cuStreamCreate
-constexpr unsigned kCudaNoTiming = 2;                                                    // cuEventCreate
+constexpr int kCudaClockKilohertz = 13, kCudaMultiprocessors = 16, kCudaMajor = 75, kCudaMinor = 76,
+              kCudaSharedPerMultiprocessor = 81, kCudaRegistersPerMultiprocessor = 82,
+              kCudaThreadsPerMultiprocessor = 39;                               // cuDeviceGetAttribute
+constexpr int kCudaMemoryType = 2, kCudaDeviceOrdinal = 9, kCudaIsManaged = 8;  // cuPointerGetAttributes
+constexpr int kCudaLocalBytes = 3, kCudaRegisters = 4, kCudaPtxVersion = 5;     // cuFuncGetAttribute
+constexpr unsigned kCudaHostMemory = 1, kCudaDeviceMemory = 2;                  // values of kCudaMemoryType
+constexpr unsigned kCudaGlobal = 1;                                             // cuMemAllocManaged
+constexpr unsigned kCudaNonBlocking = 1;                                        // cuStreamCreate
+constexpr unsigned kCudaNoTiming = 2;                                           // cuEventCreate
 
 // Of cuLaunchKernelEx.
 struct alignas(8) CudaLaunchAttribute {

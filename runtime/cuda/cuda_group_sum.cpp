@@ -5,6 +5,7 @@
 #include "runtime/cuda/cuda_group_sum.h"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <thread>
 
@@ -37,15 +38,15 @@ CudaGroupSummation::CudaGroupSummation(const std::vector<const CudaKernel*>& ker
 
 CudaGroupSummation::~CudaGroupSummation() {
   try {
-    wait();
+    wait(nullptr);
   } catch (...) {
     // A GPU that has failed uses no memory any more.
   }
 }
 
-void CudaGroupSummation::wait() {
+void CudaGroupSummation::wait(Progress* progress) {
   FirstFailure failure;
-  for (const auto& member : members_) failure.attempt([&] { member->sum.wait(); });
+  for (const auto& member : members_) failure.attempt([&] { member->sum.wait(progress); });
   failure.rethrow();
 }
 
@@ -151,6 +152,7 @@ std::vector<SumRequest> CudaGroupSummation::shares_of(const SumRequest& request,
 
 void CudaGroupSummation::run(const SumRequest& request, AllPairs all) {
   const auto run = [&](CudaSummation& sum, const SumRequest& share) { sum.run(share, all); };
+  if (request.progress) request.progress->begin(double(request.i_count) * double(request.nj));
   // What the parts before have accumulated stays with the GPU that did it.
   if (request.j_part != JPart::Whole) return run_alone(0, request, run);
   const Where where = find(request);
@@ -173,11 +175,13 @@ void CudaGroupSummation::run(const SumRequest& request, Neighbours neighbours) {
 }
 
 void CudaGroupSummation::run(const SumRequest& request, Listed listed) {
+  if (request.progress) request.progress->begin(double(listed.lists->pairs));
   share_out(request, find(request), Cut::Groups, double(listed.lists->pairs) / kPairsPerSecond,
             [&](CudaSummation& sum, const SumRequest& share) { sum.run(share, listed); });
 }
 
 void CudaGroupSummation::run(const SumRequest& request, ListedPairs listed) {
+  if (request.progress) request.progress->begin(double(listed.rows->j.size()));
   share_out(request, find(request), Cut::Groups, double(listed.rows->j.size()) / kListedPerSecond,
             [&](CudaSummation& sum, const SumRequest& share) { sum.run(share, listed); });
 }
@@ -188,13 +192,15 @@ void CudaGroupSummation::share_out(const SumRequest& request, const Where& where
   const std::size_t home = where.home.value_or(0);
   const double part = where.home ? part_of_home(request, cut, seconds) : 1;
   if (part == 1) return run_alone(home, request, run);
-  if (cut != Cut::Search) return run_from(home, request, cut, shares_of(request, home, cut, part), run);
+  // A GPU whose launches are cut makes its host wait.
+  const bool in_threads = request.progress && (shares_small_sums_ || seconds > CudaPace::kLongest);
+  if (cut != Cut::Search) return run_from(home, request, cut, shares_of(request, home, cut, part), run, in_threads);
   // Positions in the order of the groups mean the same everywhere where all have searched at the same time.
   const std::pair<std::size_t, double> shared{home, part};
   if (searched_alike_ != shared)
     for (const auto& member : members_) member->sum.search_anew();
   searched_alike_.reset();
-  run_from(home, request, cut, shares_of(request, home, cut, part), run);
+  run_from(home, request, cut, shares_of(request, home, cut, part), run, false);
   searched_alike_ = shared;
 }
 
@@ -215,35 +221,55 @@ void CudaGroupSummation::run_alone(std::size_t member, const SumRequest& request
 }
 
 void CudaGroupSummation::run_from_host(const SumRequest& request) {
-  std::vector<std::exception_ptr> failures(members_.size());
-  const std::vector<SumRequest> shares = shares_of(request, 0, Cut::Ranges, 1 / double(members_.size()));
+  std::vector<SumRequest> shares = shares_of(request, 0, Cut::Ranges, 1 / double(members_.size()));
   ++runs_;
   searched_alike_.reset();
+  for (std::size_t m = 0; m < members_.size(); ++m) {
+    set_views(*members_[m], shares[m], {request.views.begin(), request.views.end()});
+    // The caller's stream is one of the first GPU.
+    if (m > 0) shares[m].stream = nullptr;
+  }
+  last_ = 0;
+  run_shares(shares, [](CudaSummation& sum, const SumRequest& share) { sum.run(share, AllPairs{}); }, true);
+}
+
+void CudaGroupSummation::run_shares(const std::vector<SumRequest>& shares, const RunOfShare& run, bool in_threads) {
+  std::vector<std::exception_ptr> failures(members_.size());
+  std::atomic<int> running = 0;
   {
     std::vector<std::jthread> threads;
     for (std::size_t m = 0; m < members_.size(); ++m) {
-      SumRequest own = shares[m];
-      if (own.i_count == 0) continue;
-      set_views(*members_[m], own, {request.views.begin(), request.views.end()});
-      // The caller's stream is one of the first GPU.
-      if (m > 0) own.stream = nullptr;
-      threads.emplace_back([this, m, own, &failures] {
+      if (shares[m].i_count == 0) continue;
+      if (!in_threads) {
+        run_share(*members_[m], shares[m], run);
+        continue;
+      }
+      ++running;
+      threads.emplace_back([&, m] {
         try {
-          run_share(*members_[m], own, [](CudaSummation& sum, const SumRequest& share) { sum.run(share, AllPairs{}); });
+          run_share(*members_[m], shares[m], run);
         } catch (...) {
           failures[m] = std::current_exception();
         }
+        --running;
       });
     }
+    // Only this thread can ask; those of the others hear of it.
+    if (Progress* const progress = shares.front().progress; progress && in_threads) {
+      try {
+        progress->wait_until([&] { return running == 0; });
+      } catch (...) {
+        failures.push_back(std::current_exception());
+      }
+    }
   }
-  last_ = 0;
   for (const std::exception_ptr& failure : failures) {
     if (failure) std::rethrow_exception(failure);
   }
 }
 
 void CudaGroupSummation::run_from(std::size_t home, const SumRequest& request, Cut cut, std::vector<SumRequest> shares,
-                                  const RunOfShare& run) {
+                                  const RunOfShare& run, bool in_threads) {
   Member& owner = *members_[home];
   auto* const stream = static_cast<CudaStream*>(request.stream);
   {
@@ -262,9 +288,7 @@ void CudaGroupSummation::run_from(std::size_t home, const SumRequest& request, C
   ++runs_;
   try {
     bring_copies(home, request, to_home, shares);
-    for (std::size_t m = 0; m < members_.size(); ++m) {
-      if (shares[m].i_count > 0) run_share(*members_[m], shares[m], run);
-    }
+    run_shares(shares, run, in_threads);
     if (cut == Cut::Search) send_rows(home, shares);
     for (const auto& member : members_) {
       if (member.get() == &owner) continue;

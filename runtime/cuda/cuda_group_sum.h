@@ -23,7 +23,7 @@ class CudaGroupSummation final : public Summation {
   void run(const SumRequest& request, Listed listed) override;
   void run(const SumRequest& request, ListedPairs listed) override;
   void fetch(void* to, const void* from, std::size_t bytes) const override { first().fetch(to, from, bytes); }
-  void wait() override;
+  void wait(Progress* progress) override;
   bool can_read(const std::int64_t* list) const override { return first().can_read(list); }
   void set_launch(const LaunchConfig& overrides) override;
   LaunchConfig launch_for(std::int64_t ni, std::int64_t nj) override { return first().launch_for(ni, nj); }
@@ -62,7 +62,9 @@ class CudaGroupSummation final : public Summation {
   void share_out(const SumRequest& request, const Where& where, Cut cut, double seconds, const RunOfShare& run);
   void run_from_host(const SumRequest& request);
   void run_from(std::size_t home, const SumRequest& request, Cut cut, std::vector<SumRequest> shares,
-                const RunOfShare& run);
+                const RunOfShare& run, bool in_threads);
+  // Each on its GPU, those without i not; in a thread for each where a GPU may make its host wait.
+  void run_shares(const std::vector<SumRequest>& shares, const RunOfShare& run, bool in_threads);
   void run_share(Member& member, SumRequest share, const RunOfShare& run) const;
   void run_alone(std::size_t member, const SumRequest& request, const RunOfShare& run);
   void bring_list(Member& member, SumRequest& share, CudaStream* stream);

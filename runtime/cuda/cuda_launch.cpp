@@ -90,6 +90,15 @@ void CudaLauncher::check_indices(const CudaPiece& piece, CudaStream* stream) {
   index_checks_.launch(stream, capturing_);
 }
 
+CudaOccupancy CudaLauncher::occupancy() const { return {kernel_.gpu().multiprocessors(), program_->resident_blocks()}; }
+
+void CudaLauncher::ask(Progress* progress, bool goes_on) {
+  pace_.begin(progress);
+  if (goes_on) return;
+  const double cycles = CudaPace::kLongest * kernel_.gpu().clock_hertz();
+  slice_ = progress ? choose_slice(kernel_.source, config(), occupancy(), ni_, nj_, cycles) : 0;
+}
+
 void CudaLauncher::set_piece(const CudaPiece& piece) {
   CudaRun& run = arguments_.run();
   run.running = piece.running;
@@ -106,8 +115,26 @@ void CudaLauncher::set_piece(const CudaPiece& piece) {
 
 // A launch of no j that goes on with earlier ones has its i from them, and stores.
 void CudaLauncher::launch(const CudaPiece& piece, CudaStream* stream) {
+  // Before any slice stores a result, which may lie over the inputs that indices are made of.
   set_piece(piece);
   if (piece.first || piece.nj > 0) index_checks_.launch(stream, capturing_);
+  const std::int64_t step = slice_ > 0 ? slice_ : piece.ni;
+  for (std::int64_t begin = 0; begin < piece.ni; begin += step) {
+    CudaPiece slice = piece;
+    slice.ni = std::min(step, piece.ni - begin);
+    slice.i_begin += begin;
+    if (piece.i_list != 0) slice.i_list += std::uint64_t(begin) * sizeof(std::int64_t);
+    if (piece.running != 0) slice.running += std::uint64_t(begin * accumulators_) * sizeof(double);
+    launch_slice(slice, stream);
+  }
+}
+
+void CudaLauncher::launch_slice(const CudaPiece& piece, CudaStream* stream) {
+  if (pace_.is_asked()) {
+    const double cycles = predict_cycles(kernel_.source, config(), occupancy(), piece.ni, piece.nj);
+    pace_.make_room(cycles / kernel_.gpu().clock_hertz(), double(piece.ni) * double(piece.nj), stream);
+  }
+  set_piece(piece);
   launch(unsigned(ceil_div(piece.ni, i_per_block())), unsigned(splits_of(piece.nj)), stream);
 }
 

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <memory>
 
+#include "runtime/cuda/choose_launch.h"
 #include "runtime/cuda/cuda_arguments.h"
 #include "runtime/cuda/cuda_indices.h"
 #include "runtime/cuda/cuda_kernel.h"
 #include "runtime/cuda/cuda_left_out.h"
 #include "runtime/cuda/cuda_memory.h"
+#include "runtime/cuda/cuda_pace.h"
 #include "runtime/sum/reduction.h"
 
 namespace nbcc {
@@ -26,10 +28,15 @@ struct CudaPiece {
 class CudaLauncher {
  public:
   explicit CudaLauncher(const CudaKernel& kernel)
-      : kernel_(kernel), arguments_(kernel.source), partial_(kernel.gpu()), arrived_(kernel.gpu()) {}
+      : kernel_(kernel),
+        arguments_(kernel.source),
+        partial_(kernel.gpu()),
+        arrived_(kernel.gpu()),
+        pace_(kernel.gpu()) {}
 
   CudaArguments& arguments() { return arguments_; }
   CudaIndexChecks& index_checks() { return index_checks_; }
+  CudaPace& pace() { return pace_; }
 
   // Numbers of the launch configuration that the caller chooses from now on; zeros leave the choice.
   void set_overrides(const LaunchConfig& overrides);
@@ -39,6 +46,9 @@ class CudaLauncher {
   // Throws DeviceError if a kernel would have to be loaded and that is not allowed, UsageError if there can be no
   // kernel of what the caller chose.
   void configure(std::int64_t ni, std::int64_t nj, bool may_load);
+  // After configure(): whom the launches from now on ask, which are cut into slices of i that take CudaPace::kLongest
+  // at most. null: nobody, and nothing is cut. `goes_on`: the sums of the run before go on, whose slices stay.
+  void ask(Progress* progress, bool goes_on);
   LaunchConfig config() const;  // that configure() found
   std::int64_t i_per_block() const { return program_->config().i_per_block(); }
   // Of memory for each i, in a launch.
@@ -62,7 +72,9 @@ class CudaLauncher {
   int splits_of(std::int64_t nj) const;
   std::size_t arrived_bytes(std::int64_t ni) const;
   void set_piece(const CudaPiece& piece);
+  void launch_slice(const CudaPiece& slice, CudaStream* stream);
   void launch(unsigned blocks, unsigned splits, CudaStream* stream);
+  CudaOccupancy occupancy() const;
 
   const CudaKernel& kernel_;
   CudaArguments arguments_;
@@ -72,8 +84,10 @@ class CudaLauncher {
   std::int64_t ni_ = -1, nj_ = -1;  // what the configuration is for
   const CudaProgram* program_ = nullptr;
   int j_splits_ = 1;
+  std::int64_t slice_ = 0;  // the i of a launch at most; 0: all of a piece
   bool capturing_ = false;
   CudaBuffer partial_, arrived_;
+  CudaPace pace_;
   CudaIndexChecks index_checks_{kernel_, arguments_};
 };
 

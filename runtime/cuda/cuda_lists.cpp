@@ -2,6 +2,7 @@
 #include "runtime/cuda/cuda_lists.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "fmt/format.h"
@@ -19,6 +20,9 @@ constexpr std::int64_t kManyJ = 512;
 constexpr std::size_t kAhead = 8;
 // 32 ranges are counted in 31 bits at a time, and a tile behind them.
 constexpr std::int64_t kMostOfRange = (std::int64_t(1) << 26) - 64;
+
+// Statements of pairs that a multiprocessor executes in a clock cycle, over lists: a third of what it can.
+constexpr double kStatementsPerCycle = 40;
 
 std::int64_t ceil_div(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
 
@@ -73,10 +77,11 @@ class CudaLists::Parcel {
   std::vector<std::pair<CudaDevicePointer*, std::size_t>> places_;
 };
 
-CudaLists::CudaLists(const CudaKernel& kernel, CudaArguments& arguments, const CudaLeftOut& left_out)
+CudaLists::CudaLists(const CudaKernel& kernel, CudaArguments& arguments, const CudaLeftOut& left_out, CudaPace& pace)
     : kernel_(kernel),
       arguments_(arguments),
       left_out_(left_out),
+      pace_(pace),
       listed_(kernel.gpu()),
       packed_(kernel.gpu()),
       pairs_(kernel.gpu()),
@@ -262,6 +267,15 @@ void CudaLists::send(const SumRequest& request, CudaStream* stream, bool capturi
   if (rows_) send_pairs(request, stream, capturing);
 }
 
+double CudaLists::units(const SumRequest&) const { return rows_ ? double(rows_->j.size()) : double(lists_->pairs); }
+
+// About, of a run's sums.
+double CudaLists::seconds(const SumRequest& request) const {
+  const double pairs = units(request) * (request.share.to - request.share.from);
+  const CudaGpu& gpu = kernel_.gpu();
+  return pairs * kernel_.source.pair_statements / (kStatementsPerCycle * gpu.multiprocessors() * gpu.clock_hertz());
+}
+
 void CudaLists::run(const SumRequest& request, const CudaPiece& piece, CudaStream* stream, bool capturing) {
   CudaRun& run = arguments_.run();
   run = {};
@@ -288,10 +302,19 @@ void CudaLists::run(const SumRequest& request, const CudaPiece& piece, CudaStrea
   const std::int64_t of_block = config.j_slices > 1 ? 1 : config.threads / 32;
   const std::int64_t blocks = rows_ ? ceil_div(run.ni, config.threads) : ceil_div(lists_->groups(), of_block);
   const std::int64_t first = request.share.begin(blocks), count = request.share.end(blocks) - first;
-  argument_.first_group = first * of_block;
-  row_argument_.first_i = first * config.threads;
-  launch(program_->function(), "nbcc_interact", count, rows_ ? 1 : shares_of_groups(), config.threads,
-         early && (rows_ || !reads_in_place()));
+  // A block finds its groups (rows) by first_group (first_i), so that the grid can be cut into slices.
+  const double whole = seconds(request);
+  const auto slices = std::int64_t(pace_.is_asked() ? std::ceil(whole / CudaPace::kLongest) : 1);
+  const std::int64_t step = std::max<std::int64_t>(1, ceil_div(count, std::max<std::int64_t>(slices, 1)));
+  for (std::int64_t begin = 0; begin < count; begin += step) {
+    const std::int64_t blocks_now = std::min(step, count - begin);
+    const double part = double(blocks_now) / double(count);
+    pace_.make_room(whole * part, units(request) * part, stream);
+    argument_.first_group = (first + begin) * of_block;
+    row_argument_.first_i = (first + begin) * config.threads;
+    launch(program_->function(), "nbcc_interact", blocks_now, rows_ ? 1 : shares_of_groups(), config.threads,
+           early && (rows_ || !reads_in_place()));
+  }
 }
 
 }  // namespace nbcc

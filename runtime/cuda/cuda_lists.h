@@ -10,6 +10,7 @@
 #include "runtime/cuda/cuda_kernel.h"
 #include "runtime/cuda/cuda_left_out.h"
 #include "runtime/cuda/cuda_memory.h"
+#include "runtime/cuda/cuda_pace.h"
 #include "runtime/cuda/cuda_texts.h"
 #include "runtime/cuda/cuda_whole.h"
 
@@ -29,7 +30,7 @@ struct CudaRowArgument {
 class CudaLists final : public CudaWhole {
  public:
   // All must outlive this object.
-  CudaLists(const CudaKernel& kernel, CudaArguments& arguments, const CudaLeftOut& left_out);
+  CudaLists(const CudaKernel& kernel, CudaArguments& arguments, const CudaLeftOut& left_out, CudaPace& pace);
 
   // What the next runs are over, one of the two; it must live until the next call.
   void choose(const SumRequest& request, const Lists* lists, const PairRows* rows);
@@ -44,6 +45,7 @@ class CudaLists final : public CudaWhole {
   void release() override;
   bool goes_by_numbers() const override { return true; }
   void send(const SumRequest& request, CudaStream* stream, bool capturing) override;
+  double units(const SumRequest& request) const override;
   void run(const SumRequest& request, const CudaPiece& piece, CudaStream* stream, bool capturing) override;
 
  private:
@@ -61,12 +63,14 @@ class CudaLists final : public CudaWhole {
   [[nodiscard]] bool send_rows();
   void send_pairs(const SumRequest& request, CudaStream* stream, bool capturing);
   unsigned shares_of_groups() const;
+  double seconds(const SumRequest& request) const;
 
   const CudaKernel& kernel_;
   CudaArguments& arguments_;
   const Lists* lists_ = nullptr;  // chosen
   const PairRows* rows_ = nullptr;
   const CudaLeftOut& left_out_;
+  CudaPace& pace_;
   bool leaves_out_ = false;
   std::span<const double> params_;  // of groups
 

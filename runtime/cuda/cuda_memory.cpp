@@ -46,6 +46,7 @@ CudaGpu::CudaGpu(const CudaDriver& driver, int ordinal) : driver_(driver), ordin
   };
   architecture_ = fmt::format("sm_{}{}", attribute(kCudaMajor), attribute(kCudaMinor));
   multiprocessors_ = attribute(kCudaMultiprocessors);
+  clock_hertz_ = 1e3 * std::max(attribute(kCudaClockKilohertz), 1);
   require(driver_.device_primary_ctx_retain(&context_, device_), "opening the GPU's primary context");
 }
 
@@ -158,8 +159,15 @@ void CudaEventOwner::make_wait(CudaStream* stream) const {
   if (event_) gpu_.require(gpu_.driver().stream_wait_event(stream, event_, 0), "letting a stream wait for an event");
 }
 
-void CudaEventOwner::wait() const {
-  if (event_) gpu_.require(gpu_.driver().event_synchronize(event_), "waiting for the GPU");
+void CudaEventOwner::wait(Progress* progress) const {
+  if (!event_) return;
+  if (!progress) return gpu_.require(gpu_.driver().event_synchronize(event_), "waiting for the GPU");
+  progress->wait_until([&] {
+    const CudaResult result = gpu_.driver().event_query(event_);
+    if (result == kCudaNotReady) return false;
+    gpu_.require(result, "waiting for the GPU");
+    return true;
+  });
 }
 
 CudaOwnStream::~CudaOwnStream() {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/cuda/cuda_driver.h"
+#include "runtime/sum/progress.h"
 
 namespace nbcc {
 
@@ -28,6 +29,7 @@ class CudaGpu {
   const std::string& model() const { return model_; }                // "NVIDIA H200"
   const std::string& architecture() const { return architecture_; }  // "sm_90"
   int multiprocessors() const { return multiprocessors_; }
+  double clock_hertz() const { return clock_hertz_; }  // at its peak
 
   // Kernels of this GPU read and write memory of the other from now on. False: there is no way between the two.
   [[nodiscard]] bool reach(const CudaGpu& other) const;
@@ -57,6 +59,7 @@ class CudaGpu {
   CudaContext* context_ = nullptr;
   std::string model_, architecture_;
   int multiprocessors_ = 1;
+  double clock_hertz_ = 1;
   mutable std::mutex shared_mutex_;                       // of the two below
   mutable std::vector<int> reached_;                      // ordinals
   mutable std::map<std::uintptr_t, std::size_t> shared_;  // bytes, by where they begin
@@ -133,7 +136,8 @@ class CudaEventOwner {
   void record(CudaStream* stream);
   // Both do nothing before the first record().
   void make_wait(CudaStream* stream) const;  // what the stream is given from now on comes after the event
-  void wait() const;                         // until all before the event is done
+  // Until all before the event is done. Where there is a `progress` it is asked meanwhile, and Interrupted is thrown.
+  void wait(Progress* progress = nullptr) const;
 
  private:
   const CudaGpu& gpu_;

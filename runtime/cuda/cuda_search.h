@@ -64,6 +64,7 @@ class CudaSearch final : public CudaWhole {
   std::size_t bytes() const override { return memory_.bytes() + told_.bytes(); }
   std::size_t bytes_for(std::int64_t ni, std::int64_t nj) const override { return layout(ni, nj, 0).bytes; }
   bool goes_by_numbers() const override { return leaves_out_; }
+  double units(const SumRequest&) const override { return 0; }  // how many pairs there are the GPU finds out
 
   // The next run searches.
   void forget() { clear_space_ = true; }

@@ -70,6 +70,10 @@ void CudaStaging::run(const SumRequest& request, const std::int64_t* list, CudaS
     size_memory(request, plan, stream);
     point_outputs_on_device(request, whole != nullptr);
     pipe(request, plan, list, stream);
+    if (request.progress) {
+      launched_.record(stream);
+      launched_.wait(request.progress);
+    }
     wait_for_all(stream);
     launcher_.index_checks().report(plan.by_list ? nullptr : list, plan.lowest);
     if (residency_.device_outputs && !whole && plan.last) {
@@ -113,6 +117,7 @@ CudaStaging::Plan CudaStaging::make_plan(const SumRequest& request, const std::i
   }
   // The configuration follows from ni and nj, so that it is the same however much memory there is.
   launcher_.configure(request.i_of_run(), j_staged_.empty() ? request.nj : std::min(request.nj, kCudaJChunk), true);
+  launcher_.ask(request.progress, !begins(request.j_part));
   return plan;
 }
 

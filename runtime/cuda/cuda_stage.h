@@ -99,6 +99,7 @@ class CudaStaging {
     CudaEventOwner sent, done;
   };
   CudaOwnStream in_{gpu_}, out_{gpu_};
+  CudaEventOwner launched_{gpu_};
   CudaBuffer j_columns_{gpu_}, running_{gpu_}, list_{gpu_};
   CudaPinned pinned_list_{gpu_};
   std::array<IBuffers, 2> i_{IBuffers(gpu_), IBuffers(gpu_)};

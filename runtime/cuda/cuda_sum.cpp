@@ -72,29 +72,30 @@ std::unique_ptr<Summation> CudaKernel::start() const { return std::make_unique<C
 
 CudaSummation::~CudaSummation() {
   try {
-    wait();
+    wait(nullptr);
   } catch (...) {
     // A GPU that has failed uses no memory any more.
   }
 }
 
-void CudaSummation::wait() {
+void CudaSummation::wait(Progress* progress) {
   FirstFailure failure;
   failure.attempt([&] {
     if (!under_way_) return;
     const CudaContextGuard guard(gpu_);
-    wait_for_work();
+    wait_for_work(progress);
   });
   failure.attempt([&] { launcher_.index_checks().report(); });
   failure.rethrow();
 }
 
-void CudaSummation::wait_for_work() {
+void CudaSummation::wait_for_work(Progress* progress) {
   if (!under_way_) return;
   if (!recorded_) event_.record(stream_);
   recorded_ = true;
-  event_.wait();
+  event_.wait(progress);
   under_way_ = false;
+  launcher_.pace().forget();
 }
 
 bool CudaSummation::can_read(const std::int64_t* list) const {
@@ -225,13 +226,16 @@ void CudaSummation::run(const SumRequest& request, CudaWhole* whole) {
     throw UsageError(
         "part: the arrays of this part and of the first one must all be on the device, or not all in either");
   parts_on_device_ = residency_.all_on_device;
+  launcher_.pace().begin(capturing != 0 ? nullptr : request.progress);
+  if (request.progress && request.share.i_of_run == 0)
+    request.progress->begin(whole ? whole->units(request) : double(request.i_count) * double(request.nj));
   if (residency_.all_on_device && whole) return run_whole(request, *whole, device_list, stream, capturing != 0);
   if (residency_.all_on_device) return run_on_device(request, device_list, stream, capturing != 0);
 
   std::vector<std::int64_t> fetched;
   const std::int64_t* list = request.i_list;
   // Memory that earlier runs still use may be given back.
-  wait_for_work();
+  wait_for_work(request.progress);
   if (device_list) {
     fetched.resize(std::size_t(request.i_count));
     gpu_.fetch(fetched.data(), reinterpret_cast<std::uintptr_t>(list), fetched.size() * sizeof(std::int64_t), stream);
@@ -309,6 +313,7 @@ void CudaSummation::bind(const SumRequest& request) {
 void CudaSummation::run_on_device(const SumRequest& request, bool list_on_device, CudaStream* stream, bool capturing) {
   const bool send = request.i_list && !list_on_device;
   launcher_.configure(request.i_of_run(), request.nj, !capturing);
+  launcher_.ask(capturing ? nullptr : request.progress, !begins(request.j_part));
   const std::int64_t piece = size_memory(request, send, stream, capturing);
   // Kernels and memory are there before the first launch: between two pieces nothing can fail but the GPU itself.
   launch_in(stream, capturing, [&] { launch_all(request, list_on_device, piece, stream); });

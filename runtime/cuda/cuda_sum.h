@@ -39,7 +39,7 @@ class CudaSummation final : public Summation {
   // What is given to a stream from here on comes after the last run.
   void follow(CudaStream* stream);
   void fetch(void* to, const void* from, std::size_t bytes) const override;
-  void wait() override;
+  void wait(Progress* progress) override;
   bool can_read(const std::int64_t* list) const override;
   void set_launch(const LaunchConfig& overrides) override {
     launcher_.set_overrides(overrides);
@@ -69,7 +69,7 @@ class CudaSummation final : public Summation {
   void begin_in(CudaStream* stream);
   void end_in(CudaStream* stream);
   void end_after_failure(CudaStream* stream) noexcept;
-  void wait_for_work();
+  void wait_for_work(Progress* progress = nullptr);
 
   const CudaKernel& kernel_;
   const CudaGpu& gpu_;
@@ -79,7 +79,7 @@ class CudaSummation final : public Summation {
   CudaBuffer tables_{gpu_};
   std::int64_t tables_number_ = 0;  // of those there; 0: none
   CudaSearch search_{kernel_, launcher_.arguments(), left_out_};
-  CudaLists lists_{kernel_, launcher_.arguments(), left_out_};
+  CudaLists lists_{kernel_, launcher_.arguments(), left_out_, launcher_.pace()};
   CudaBuffer running_{gpu_}, list_{gpu_};
   // Of a sum in parts: where the first part's arrays were, and the i of a launch, by which running_ is laid out.
   bool parts_on_device_ = false;

@@ -19,6 +19,8 @@ struct CudaWhole {
   virtual std::size_t bytes() const = 0;
   virtual void keep_old() = 0;
   virtual void release() = 0;
+  // Units of work of a run, for Progress::begin(): pairs, or 0 if their number is unknown.
+  virtual double units(const SumRequest& request) const = 0;
   // Whether particles must be found by the numbers that the caller has for them.
   virtual bool goes_by_numbers() const = 0;
   // What kernels read besides the particles: inputs of pairs, params of groups. After reserve().

@@ -100,8 +100,20 @@ bool BatchSums::searches_any(const SumRequest& request, PairChoice pairs, const 
 }
 
 void BatchSums::run(const SumRequest& all, PairChoice pairs, const PairRows* left_out, Summation& over_lists) {
-  if (rest_) over_lists.run(all, Listed{&*rest_});
-  for (Searched& one : searched_) run(one, all, pairs, left_out);
+  const auto stages = double(searched_.size() + (rest_ ? 1 : 0));
+  double stage = 0;
+  const auto begin_stage = [&] {
+    if (all.progress) all.progress->set_stage(stage / stages, (stage + 1) / stages);
+    stage += 1;
+  };
+  if (rest_) {
+    begin_stage();
+    over_lists.run(all, Listed{&*rest_});
+  }
+  for (Searched& one : searched_) {
+    begin_stage();
+    run(one, all, pairs, left_out);
+  }
 }
 
 void BatchSums::run(Searched& one, const SumRequest& all, PairChoice pairs, const PairRows* left_out) const {
@@ -127,10 +139,10 @@ void BatchSums::run(Searched& one, const SumRequest& all, PairChoice pairs, cons
   one.sum->run(request, Neighbours{pairs == PairChoice::Cutoff});
 }
 
-void BatchSums::wait() {
+void BatchSums::wait(Progress* progress) {
   FirstFailure failure;
   for (Searched& one : searched_)
-    if (one.sum) failure.attempt([&] { one.sum->wait(); });
+    if (one.sum) failure.attempt([&] { one.sum->wait(progress); });
   failure.rethrow();
 }
 

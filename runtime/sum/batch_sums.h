@@ -22,7 +22,7 @@ class BatchSums {
   // `left_out`: the rows of request.left_out. Batches are stored one after the other: if one fails, which only a device
   // without memory does, others may be stored.
   void run(const SumRequest& request, PairChoice pairs, const PairRows* left_out, Summation& over_lists);
-  void wait();
+  void wait(Progress* progress);
   SumStatistics statistics() const;  // of the searches
 
  private:

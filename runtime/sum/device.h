@@ -11,6 +11,7 @@
 #include "runtime/sum/dispatch.h"
 #include "runtime/sum/lists.h"
 #include "runtime/sum/pack.h"
+#include "runtime/sum/progress.h"
 #include "runtime/sum/tables.h"
 
 namespace nbcc {
@@ -61,7 +62,8 @@ struct SumRequest {
     std::int64_t end(std::int64_t count) const { return std::int64_t(double(count) * to); }
   } share;
   std::int64_t i_of_run() const { return share.i_of_run > 0 ? share.i_of_run : i_count; }
-  void* stream = nullptr;  // of a GPU: the caller's stream, null for the legacy default one
+  void* stream = nullptr;        // of a GPU: the caller's stream, null for the legacy default one
+  Progress* progress = nullptr;  // asked during the run; null: nobody interrupts it. Not when the run is captured
 };
 
 // What was done in the runs of a sum that were over neighbours, since the sum was made. The seconds are the clock's;
@@ -100,8 +102,9 @@ struct Summation {
   virtual void fetch(void* to, const void* from, std::size_t bytes) const;
   // The pairs within the proved reach, but for those left out. Throws UsageError where it cannot search.
   virtual FoundPairs find_pairs(const SumRequest& request);
-  // Returns when the work of all runs is done. Throws DeviceError if it failed.
-  virtual void wait() {}
+  // Returns when the work of all runs is done. Throws DeviceError if it failed, and Interrupted, where `progress` is
+  // not null and asks for that; the work then goes on.
+  virtual void wait(Progress* /*progress*/) {}
   // Whether the indices of a list can be read, and so checked, here.
   virtual bool can_read(const std::int64_t* list) const { return list != nullptr; }
   // Counts the pairs within reach, which takes longer than a run.

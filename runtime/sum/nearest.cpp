@@ -93,15 +93,18 @@ void NearestSum::run(const std::vector<FieldLayout>& fields, const SumRequest& r
   bounds_.assign(std::size_t(ni), std::numeric_limits<double>::infinity());
   least_.assign(std::size_t(ni), std::numeric_limits<double>::infinity());
   std::int64_t stride = 1;
-  while ((request.nj + stride - 1) / stride > kFew) stride *= kStep;
-  for (;; stride /= kStep) {
+  double stages = 1;
+  for (; (request.nj + stride - 1) / stride > kFew; stages += 1) stride *= kStep;
+  for (double stage = 0;; stride /= kStep, stage += 1) {
     bind(fields, request, stride);
+    // About as many pairs are met in each.
+    if (choice.progress) choice.progress->set_stage(stage / stages, (stage + 1) / stages);
     RunChoice now = choice;
     now.accumulate = choice.accumulate && stride == 1;
     // The last run, over all j by their own numbers, checks the indices of tables.
     now.clamp = choice.clamp || stride > 1;
     sum_.run(now);
-    sum_.wait();
+    sum_.wait(choice.progress);
     if (stride == 1) return;
     for (std::size_t i = 0; i < bounds_.size(); ++i) bounds_[i] = least_[i] + kMore * std::fabs(least_[i]);
   }

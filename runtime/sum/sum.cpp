@@ -350,6 +350,7 @@ SumRequest SumState::request_of(const RunChoice& choice, std::int64_t ni, std::i
   request.check_indices = !choice.clamp && !kernel_->source.index_checks.checks.empty();
   request.j_part = choice.part;
   request.stream = choice.stream;
+  request.progress = choice.progress;
   request.left_out = left_out_.get();
   request.tables = tables_.get();
   return request;
@@ -437,7 +438,7 @@ bool SumState::goes_by_batches(const SumRequest& request) {
   return batch_sums_->searches_any(request, pairs_, *summation_);
 }
 
-FoundPairs SumState::find_pairs() {
+FoundPairs SumState::find_pairs(Progress* progress) {
   check_neighbours("neighbours");
   const std::int64_t ni = count_of_i(), nj = count_of_j();
   if (std::max(ni, nj) > kMostParticles) throw std::bad_alloc();
@@ -445,7 +446,8 @@ FoundPairs SumState::find_pairs() {
   check_listed({}, ni, nj);
   if (lists_ || listed_pairs_) throw UsageError("neighbours: which pairs act, lists say, and nothing is searched for");
   make_tables();
-  const SumRequest request = request_of({}, ni, nj);
+  SumRequest request = request_of({}, ni, nj);
+  request.progress = progress;
   warn_of(request);
   request_.reuse = JReuse::None;
   return summation_->find_pairs(request);
@@ -455,10 +457,10 @@ FoundPairs Summation::find_pairs(const SumRequest&) {
   throw UsageError("neighbours: this device does not hand them over; the CPU does");
 }
 
-void SumState::wait() {
+void SumState::wait(Progress* progress) {
   FirstFailure failure;
-  failure.attempt([&] { summation_->wait(); });
-  if (batch_sums_) failure.attempt([&] { batch_sums_->wait(); });
+  failure.attempt([&] { summation_->wait(progress); });
+  if (batch_sums_) failure.attempt([&] { batch_sums_->wait(progress); });
   failure.rethrow();
 }
 

@@ -26,8 +26,10 @@ struct RunChoice {
   bool clamp = false;      // indices that lead out of a table find its nearest end; else they are errors
   void* stream = nullptr;  // of a GPU
   JPart part = JPart::Whole;
+  Progress* progress = nullptr;  // asked while the run is under way; null: nobody is
 };
 
+// Where a Progress is asked, Interrupted is thrown when it says so; the next run is then as after one that failed.
 // Every function throws UsageError; the message names the field, what was expected and what came.
 class SumState {
  public:
@@ -59,9 +61,9 @@ class SumState {
   // Pairs that do not act, whatever the others are. `first` null: there are none.
   void set_left_out(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j);
   SumStatistics statistics() const;
-  FoundPairs find_pairs();
+  FoundPairs find_pairs(Progress* progress = nullptr);
   void run(const RunChoice& choice = {});
-  void wait();  // for the work of all runs
+  void wait(Progress* progress = nullptr);  // for the work of all runs
   // What the last run or search has to say of its results: a sentence each. A warning that holds in the next run as
   // well keeps its text, so that who shows new texts shows it once.
   const std::vector<std::string>& warnings() const { return warnings_; }

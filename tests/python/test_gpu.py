@@ -1,6 +1,10 @@
 """Sums on a GPU: arrays of the host, memory of the GPU shown by the CUDA array interface, CuPy, PyTorch, JAX."""
 
 import ctypes
+import os
+import signal
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -162,3 +166,25 @@ def test_several_gpus(gravity):
             result = gravity(x, x, m, EPS2, device=device)
             assert str(result.acc.device) == home
             np.testing.assert_array_equal(result.acc.cpu().numpy(), one.acc)
+
+
+@pytest.mark.parametrize("place", ["host", "gpu"])
+def test_ctrl_c_ends_a_sum_and_the_next_is_right(gravity, driver, place):
+    """Of 6.4e13 pairs, which take a GPU the better part of a minute."""
+    n = 8_000_000
+    x, m = np.random.default_rng(1).random((n, 3), dtype=np.float32), np.ones(n, np.float32)
+    few = slice(0, 1000)
+    expected = gravity(x[few], x, m, device="cuda")
+    acc, pot = np.zeros((n, 3), np.float32), np.zeros(n, np.float32)
+    if place == "gpu":
+        x_there, m_there, *out = (OnGpu(driver, values) for values in (x, m, acc, pot))
+    else:
+        x_there, m_there, out = x, m, [acc, pot]
+    timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
+    start = time.monotonic()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        gravity(x_there, x_there, m_there, out=tuple(out), device="cuda")
+        gravity.wait()
+    assert time.monotonic() - start < 5
+    assert all(np.array_equal(a, b) for a, b in zip(gravity(x[few], x, m, device="cuda"), expected))

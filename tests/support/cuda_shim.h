@@ -60,6 +60,7 @@ class CudaShim {
     std::size_t memory = std::size_t(1) << 30;  // bytes; an allocation beyond it is out of memory
     int major = 9, minor = 0;
     int multiprocessors = 4;
+    int clock_kilohertz = 1'500'000;  // which nothing but the runtime's predictions goes by
     int shared_per_multiprocessor = 228 << 10, registers_per_multiprocessor = 65536, threads_per_multiprocessor = 2048;
     int registers = 64, local_bytes = 0;  // of every function
     int ptx_version = 0;                  // of every function, 80 for compute_80; 0: the device's own

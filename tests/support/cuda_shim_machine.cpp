@@ -131,7 +131,8 @@ CudaResult ShimMachine::device_get_name(char* name, int length, int device) {
 }
 CudaResult ShimMachine::device_get_attribute(int* value, int attribute, int device) {
   if (device < 0 || device >= devices) return kShimInvalidDevice;
-  const std::map<int, int> values{{kCudaMultiprocessors, kind.multiprocessors},
+  const std::map<int, int> values{{kCudaClockKilohertz, kind.clock_kilohertz},
+                                  {kCudaMultiprocessors, kind.multiprocessors},
                                   {kCudaMajor, kind.major},
                                   {kCudaMinor, kind.minor},
                                   {kCudaSharedPerMultiprocessor, kind.shared_per_multiprocessor},

@@ -57,6 +57,68 @@ TEST(CApi, RunsASum) {
   EXPECT_NEAR(pair.pot[0], -1e15 - 1.5, 1.0);
 }
 
+// So many that a run takes minutes; of the outputs few are looked at.
+struct Crowd {
+  std::vector<double> x = std::vector<double>(3 * 200'000), m = std::vector<double>(200'000, 1.0),
+                      acc = std::vector<double>(3 * 200'000), pot = std::vector<double>(200'000);
+  nbcc::Sum sum(const nbcc::Pipeline& pipeline) {
+    for (std::size_t k = 0; k < x.size(); ++k) x[k] = std::sin(double(k));
+    nbcc::Sum made(pipeline);
+    made.set("eps2", 0.01).bind("xi", x).bind("xj", x).bind("mj", m).bind("acc", acc).bind("pot", pot);
+    made.ignore("near").ignore("seen");
+    return made;
+  }
+};
+
+TEST(CApi, AProgressCallbackSeesARunAndEndsIt) {
+  struct Seen {
+    std::vector<double> fractions;
+    std::thread::id thread;
+    static int look(void* data, double done) {
+      auto& self = *static_cast<Seen*>(data);
+      self.fractions.push_back(done);
+      self.thread = std::this_thread::get_id();
+      return self.fractions.size() == 3 ? 5 : 0;
+    }
+  } seen;
+  Crowd crowd;
+  nbcc::Sum sum = crowd.sum(fake_pipeline());
+  nbcc_error* error = nullptr;
+  ASSERT_EQ(nbcc_sum_set_progress(sum.get(), &Seen::look, &seen, &error), NBCC_OK);
+  EXPECT_EQ(nbcc_sum_run(sum.get(), nullptr, &error), NBCC_INTERRUPTED);
+  EXPECT_STREQ(nbcc_error_message(error), "interrupted by the progress callback");
+  nbcc_error_free(error);
+  ASSERT_EQ(seen.fractions.size(), 3u);
+  EXPECT_TRUE(std::is_sorted(seen.fractions.begin(), seen.fractions.end()));
+  EXPECT_GE(seen.fractions.front(), 0);
+  EXPECT_LT(seen.fractions.back(), 1);
+  EXPECT_EQ(seen.thread, std::this_thread::get_id());
+
+  Crowd other;
+  other.sum(fake_pipeline()).run(10, 3);
+  sum.run(10, 3);
+  EXPECT_TRUE(std::equal(&crowd.acc[30], &crowd.acc[39], &other.acc[30]));
+  ASSERT_EQ(nbcc_sum_set_progress(sum.get(), nullptr, nullptr, &error), NBCC_OK);
+  EXPECT_EQ(nbcc_sum_wait(sum.get(), &error), NBCC_OK);
+  EXPECT_EQ(nbcc_sum_set_progress(nullptr, &Seen::look, &seen, nullptr), NBCC_ERROR_USAGE);
+}
+
+TEST(CApi, InCppACallbackAsksForTheEndOrThrows) {
+  Crowd crowd;
+  nbcc::Sum sum = crowd.sum(fake_pipeline());
+  int calls = 0;
+  sum.progress([&](double) { return ++calls == 2; });
+  nbcc::Sum moved = std::move(sum);
+  EXPECT_THROW(moved.run(), nbcc::v0::Interrupted);
+  EXPECT_EQ(calls, 2);
+  moved.progress([](double done) { throw std::out_of_range(std::to_string(done)); });
+  EXPECT_THROW(moved.run(), std::out_of_range);
+  // What it has thrown is not thrown again.
+  moved.progress([&](double) { return true; });
+  EXPECT_EQ(message([&] { moved.run(); }, NBCC_INTERRUPTED), "interrupted by the progress callback");
+  moved.progress(nullptr).run(0, 3);
+}
+
 TEST(CApi, RunsOnASubsetAndAccumulates) {
   Pair pair;
   nbcc::Sum sum = pair.sum(fake_pipeline());

@@ -37,6 +37,30 @@ LaunchConfig of_gravity(std::int64_t ni, std::int64_t nj) {
   return choose_launch(source, source.launches, kH200, ni, nj);
 }
 
+// Slices of a launch keep the GPU as busy as the launch does, and take as long as they may at most, where they can.
+TEST(ChooseLaunch, SlicesAreShortAndFillTheGpu) {
+  const KernelSource source = gravity();
+  constexpr double kHertz = 1.8e9, kLongest = 0.2;
+  for (const std::int64_t nj : {1'000, 30'000, 1'000'000, 30'000'000}) {
+    for (const std::int64_t ni : {1'000, 300'000, 1'000'000, 30'000'000}) {
+      SCOPED_TRACE(std::to_string(ni) + " x " + std::to_string(nj));
+      const LaunchConfig config = of_gravity(ni, nj);
+      const auto seconds = [&](std::int64_t of_i) { return predict_cycles(source, config, kH200, of_i, nj) / kHertz; };
+      const std::int64_t slice = choose_slice(source, config, kH200, ni, nj, kLongest * kHertz);
+      ASSERT_GT(slice, 0);
+      if (seconds(ni) <= kLongest) {
+        EXPECT_EQ(slice, ni);
+        continue;
+      }
+      EXPECT_EQ(slice % config.i_per_block(), 0);
+      EXPECT_LE(seconds(slice), nj <= 1'000'000 ? kLongest : 3.0);
+      const auto slices = double(ni / slice), rest = double(ni % slice);
+      EXPECT_LE(slices * seconds(slice) + (rest > 0 ? seconds(std::int64_t(rest)) : 0),
+                1.15 * seconds(ni) + kLongest / 10);
+    }
+  }
+}
+
 struct Row {
   std::int64_t ni, nj;
   int i_per_thread, j_slices;

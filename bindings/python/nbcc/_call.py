@@ -19,6 +19,7 @@ from ._lists import Listing, Lists, Values, listing_of, whole_numbers
 from ._neighbours import Neighbours
 from ._numbers import flag, named, whole
 from ._overlap import share_memory
+from ._progress import Bar, Progress, function_of
 from ._results import Result, new_numpy, new_result
 from ._streams import LEGACY
 
@@ -144,6 +145,7 @@ class Caller(Arguments):
         listed_pairs: Any = None,
         exclusions: Any = None,
         clamp: bool = False,
+        progress: Any = None,
         **fields: Any,
     ) -> Any:
         """Sums over all j for every i.
@@ -177,6 +179,11 @@ class Caller(Arguments):
         clamp: an index that leads out of a table finds the table's nearest end; without it that is an error, which
             names the index, the particle, the value and the table. Of arrays on a GPU it is raised when results are
             next waited for, or by the next call.
+        progress: True: a bar on sys.stderr, where that is a terminal or a notebook, if the call takes more than a second.
+            Or a function that is called in this thread about every 50 ms with the fraction that is done, from 0 to 1;
+            what it raises ends the sum, and is raised here.
+
+        Ctrl-C, in the main thread, ends a sum. Arrays in `out` then have for each i the new result or what was there.
 
         Returns the outputs in order of declaration, one by itself, several as a named tuple. They are of the library
         of the first input of i, and lie where it does; float32 if all inputs of real numbers are, and precision is not
@@ -218,7 +225,12 @@ class Caller(Arguments):
         if listing is not None:
             listing.check(family.name, inputs.device, inputs.nj or 0)
         kernel = family.kernel(inputs.device, options)
-        self._run(kernel, inputs, results, params, by_group, (i_offset, j_offset), search, listing, run)
+        told = None if progress is None else function_of(family.name, progress)
+        try:
+            self._run(kernel, inputs, results, params, by_group, (i_offset, j_offset), search, listing, run, told)
+        finally:
+            if isinstance(told, Bar):
+                told.clear()
         return self._handed_out(results)
 
     def _run(
@@ -232,6 +244,7 @@ class Caller(Arguments):
         search: Search,
         listing: Optional[Listing],
         run: Optional[RunOptions],
+        progress: Optional[Progress],
     ) -> None:
         idle, used = self._take(kernel)
         try:
@@ -247,6 +260,7 @@ class Caller(Arguments):
                 used.set_values(k, of_groups)
             used.set_offsets(*offsets)
             used.set_search(search)
+            used.ask(progress)
             used.run(run)
             for _, result, _ in results:
                 if result.wait:
@@ -285,12 +299,13 @@ class Caller(Arguments):
         ni: Optional[int] = None,
         nj: Optional[int] = None,
         exclusions: Any = None,
+        progress: Any = None,
         **fields: Any,
     ) -> Neighbours:
         """The pairs that can contribute: those that pass the guards' comparisons of distances, of which
         `info()["neighbours"]` tells the reach. Searched for on the CPU, whichever device the pipeline is for.
 
-        arrays, fields, ni, nj, exclusions: as for a call; arrays are of the host.
+        arrays, fields, ni, nj, exclusions, progress: as for a call; arrays are of the host.
 
         Returns nbcc.Neighbours (`first`, `j`, `shifts`), arrays of the caller's own: on i act j[first[i]] to before
         j[first[i + 1]], in rising order, each from the place to which its row of `shifts` takes it, that of its copy
@@ -321,15 +336,19 @@ class Caller(Arguments):
         params, _ = self._params(values, None)
         if listing is not None:
             listing.check(family.name, CPU, inputs.nj or 0)
+        told = None if progress is None else function_of(family.name, progress)
         idle, used = self._take(family.kernel(CPU, family.options))
         try:
             self._give(used, inputs, params, listing)
             for k, _ in family.outputs:
                 used.ignore(k)
+            used.ask(told)
             found = used.find_neighbours()
             used.warn()
             return found
         finally:
+            if isinstance(told, Bar):
+                told.clear()
             idle.append(used)
 
     def _counted(self, inputs: Inputs, wanted: List[Tuple[int, Field]], given: Dict[int, Any]) -> Inputs:
@@ -397,7 +416,7 @@ class Caller(Arguments):
         Raises DeviceError if some of it failed. There is no need of it for results of CuPy, PyTorch and the like,
         whose own operations come after ours in the same stream.
         """
-        self._for_idle(Sum.wait)
+        self._for_idle(Sum.wait_alone)
 
     def statistics(self) -> Dict[str, float]:
         """What was done in those calls of this object that summed over neighbours, see `pairs` of `compile`.

@@ -7,7 +7,7 @@ from typing import List, NamedTuple, NoReturn, Optional, Sequence
 
 from ._library import DiagnosticStruct, lib
 
-INPUT, USAGE, DEVICE = 1, 2, 3  # nbcc_status
+INPUT, USAGE, DEVICE, INTERRUPTED = 1, 2, 3, 4  # nbcc_status
 _SEVERITIES = ("note", "warning", "error")
 
 

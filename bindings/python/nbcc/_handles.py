@@ -14,12 +14,13 @@ import warnings
 from typing import Any, ClassVar, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from . import _library
-from ._errors import ErrorPlace, check, decode
+from ._errors import INTERRUPTED, ErrorPlace, check, decode
 from ._library import DeviceOptions, FieldStruct, NeighbourListStruct, PipelineOptions, RunOptions, StatisticsStruct
 from ._library import lib
 from ._lists import NOTHING_LISTED, Listing, Standing, Values
 from ._neighbours import Neighbours, copied
 from ._numbers import named, real
+from ._progress import CALLBACK, Progress, Watch, may_be_interrupted
 
 PRECISIONS = ("single", "mixed", "double")
 MATHS = ("fast", "precise")
@@ -269,6 +270,9 @@ class Sum(_Handle):
         "_view",
         "_at",
         "_warned",
+        "_watch",
+        "_answers",
+        "_asks",
     )
     _close = lib.nbcc_sum_destroy
 
@@ -288,6 +292,9 @@ class Sum(_Handle):
         self._view = ctypes.create_string_buffer(_VIEW.size)
         self._at = ctypes.addressof(self._view)
         self._warned: List[bytes] = []  # warnings of the last run
+        self._watch = Watch()
+        self._answers = self._watch.answers()
+        self._asks = False  # the library has the callback
         check(lib.nbcc_sum_create(kernel.pointer, ctypes.addressof(self.pointer), self.place.address), self.place)
 
     def bind(self, k: int, view: View) -> None:
@@ -379,7 +386,7 @@ class Sum(_Handle):
         """Of the inputs that are bound."""
         found = NeighbourListStruct(ctypes.sizeof(NeighbourListStruct))
         at = ctypes.addressof(found)
-        check(lib.nbcc_sum_find_neighbours(self.pointer, at, self.place.address), self.place)
+        self._end(lib.nbcc_sum_find_neighbours(self.pointer, at, self.place.address))
         try:
             return copied(found)
         finally:
@@ -396,10 +403,27 @@ class Sum(_Handle):
     def j_changed(self) -> None:
         check(lib.nbcc_sum_j_changed(self.pointer, self.place.address), self.place)
 
+    def ask(self, progress: Optional[Progress]) -> None:
+        """What is called from now on while the sum is at work: in the main thread this looks for signals too."""
+        self._watch.progress = progress
+        asks = progress is not None or may_be_interrupted()
+        if asks == self._asks:
+            return
+        callback, data = (CALLBACK, id(self._answers)) if asks else (None, None)
+        check(lib.nbcc_sum_set_progress(self.pointer, callback, data, self.place.address), self.place)
+        self._asks = asks
+
     def run(self, options: Optional[RunOptions]) -> None:
-        status = lib.nbcc_sum_run(
-            self.pointer, None if options is None else ctypes.addressof(options), self.place.address
+        self._end(
+            lib.nbcc_sum_run(self.pointer, None if options is None else ctypes.addressof(options), self.place.address)
         )
+
+    def _end(self, status: int) -> None:
+        """Of a function that may be interrupted: raises what the callback has raised."""
+        if status == INTERRUPTED:
+            message, error = self.place.take(), self._watch.error
+            self._watch.error = None
+            raise KeyboardInterrupt(message) if error is None else error
         if status:
             self.place.throw(status)
 
@@ -416,5 +440,10 @@ class Sum(_Handle):
             if text not in before:
                 warnings.warn(text.decode(), stacklevel=_level_of_caller())
 
+    def wait_alone(self) -> None:
+        """Apart from a call."""
+        self.ask(None)
+        self.wait()
+
     def wait(self) -> None:
-        check(lib.nbcc_sum_wait(self.pointer, self.place.address), self.place)
+        self._end(lib.nbcc_sum_wait(self.pointer, self.place.address))

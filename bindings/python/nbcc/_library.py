@@ -162,6 +162,7 @@ _FUNCTIONS = {
     "nbcc_sum_get_statistics": (c_int, [_P, _P, _P]),
     "nbcc_sum_find_neighbours": (c_int, [_P, _P, _P]),
     "nbcc_neighbour_list_free": (None, [_P]),
+    "nbcc_sum_set_progress": (c_int, [_P, _P, _P, _P]),
     "nbcc_sum_run": (c_int, [_P, _P, _P]),
     "nbcc_sum_wait": (c_int, [_P, _P]),
     "nbcc_sum_warning": (c_char_p, [_P, c_int]),

@@ -103,11 +103,11 @@ class _RingSum(Sum):
 
     def run(self, options: Optional[RunOptions]) -> None:
         ring = self._spread._ring(self._kernel.device)
-        status = _mpi.nbcc_mpi_run(
-            ring.pointer, self.pointer, None if options is None else ctypes.addressof(options), self.place.address
+        self._end(
+            _mpi.nbcc_mpi_run(
+                ring.pointer, self.pointer, None if options is None else ctypes.addressof(options), self.place.address
+            )
         )
-        if status:
-            self.place.throw(status)
 
 
 class Spread(Caller):

@@ -1,0 +1,269 @@
+"""Ctrl-C during a sum, and functions that are told how far it is. The sums would take minutes."""
+
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import nbcc
+from nbcc import _progress
+
+PLAIN = """
+input_i vec3 xi; input_j vec3 xj; input_j real mj; output(sum) vec3 acc;
+vec3 d = xj - xi; real r2 = dot(d, d) + 1e-4; acc += mj * rsqrt(r2) / r2 * d;
+"""
+CUTOFF = """
+input_i vec3 xi; input_j vec3 xj; input_j real mj; param real rc = 9; output(sum) real s;
+vec3 d = xj - xi; real r2 = dot(d, d); if (r2 < rc * rc) s += mj * sqrt(r2);
+"""
+N = 600_000
+LONGEST = 5  # seconds; without an interrupt it would be more than a minute
+
+
+@pytest.fixture(scope="module")
+def particles():
+    return np.random.default_rng(1).random((N, 3)), np.ones(N)
+
+
+def interrupt_after(seconds):
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    return timer
+
+
+def one_list():
+    return nbcc.Lists(i_first=[0, N], range_first=[0, 1], j_begin=[0], j_end=[N])
+
+
+KINDS = {
+    "all": (PLAIN, lambda: {}),
+    "search": (CUTOFF, lambda: {"pairs": "cutoff"}),
+    "lists": (PLAIN, lambda: {"lists": one_list()}),
+    "batches": (PLAIN, lambda: {"batches": (np.zeros(N, int), np.zeros(N, int))}),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ctrl_c_ends_a_sum_and_the_next_is_right(kind, particles):
+    x, m = particles
+    text, options = KINDS[kind]
+    pipeline = nbcc.compile(source=text)
+    few = slice(0, 100)
+    expected = nbcc.compile(source=text, pairs="all")(x[few], x, m)
+    start = time.monotonic()
+    timer = interrupt_after(0.5)
+    with pytest.raises(KeyboardInterrupt):
+        pipeline(x, x, m, **options())
+    timer.join()
+    assert time.monotonic() - start < LONGEST
+    assert np.array_equal(pipeline(x[few], x, m, pairs="all"), expected)
+
+
+def test_no_interrupt_is_lost(particles):
+    """Whenever it comes, in the callback or beside it."""
+    x, m = particles
+    program = f"""
+import os, signal, sys, threading, time
+import numpy as np, nbcc
+pipeline = nbcc.compile(source={PLAIN!r})
+x, m = np.random.default_rng(1).random(({N}, 3)), np.ones({N})
+def busy(done):
+    end = time.monotonic() + 0.03
+    while time.monotonic() < end: pass
+for k in range(12):
+    threading.Timer(0.06 + 0.007 * k, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        pipeline(x, x, m, progress=busy if k % 2 else None)
+        sys.exit("not interrupted")
+    except KeyboardInterrupt:
+        pass
+print("all")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.stderr) == ("all\n", "")
+
+
+def test_a_program_ends_as_python_programs_do():
+    program = f"""
+import numpy as np, nbcc
+x = np.zeros(({N}, 3))
+print("begins", flush=True)
+nbcc.compile(source={PLAIN!r})(x, x, x[:, 0])
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "begins\n"
+    time.sleep(1)
+    start = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert time.monotonic() - start < LONGEST
+    assert process.returncode == -signal.SIGINT
+    assert errors.endswith("KeyboardInterrupt\n")
+
+
+def test_a_handler_of_the_programs_own_is_called(particles):
+    x, m = particles
+    calls = []
+
+    def handler(number, frame):
+        calls.append(number)
+        if len(calls) == 3:
+            raise TimeoutError("three")
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2, 0.1)
+        with pytest.raises(TimeoutError, match="three"):
+            nbcc.compile(source=PLAIN)(x, x, m)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert len(calls) == 3
+
+
+def test_other_threads_go_on(particles):
+    x, m = particles
+    pipeline = nbcc.compile(source=PLAIN)
+    expected = pipeline(x[:200], x[:4000], m[:4000])
+    results, stop = [], threading.Event()
+
+    def work():
+        while not stop.is_set():
+            results.append(np.array_equal(pipeline(x[:200], x[:4000], m[:4000]), expected))
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    start = time.monotonic()
+    interrupt_after(0.5)
+    with pytest.raises(KeyboardInterrupt):
+        pipeline(x, x, m)
+    assert time.monotonic() - start < LONGEST
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert results and all(results)
+
+
+class Enough(Exception):
+    pass
+
+
+class Told:
+    """Ends the sum when it is called for the k-th time."""
+
+    def __init__(self, k):
+        self.k, self.fractions, self.threads = k, [], set()
+
+    def __call__(self, done):
+        self.fractions.append(done)
+        self.threads.add(threading.get_ident())
+        if len(self.fractions) == self.k:
+            raise Enough
+
+
+def test_a_function_is_told_how_far_a_sum_is(particles):
+    x, m = particles
+    told = Told(4)
+    with pytest.raises(Enough):
+        nbcc.compile(source=PLAIN)(x, x, m, progress=told)
+    assert told.fractions == sorted(told.fractions)
+    assert 0 <= told.fractions[0] < told.fractions[-1] < 1
+    assert told.threads == {threading.get_ident()}
+
+
+def test_in_another_thread_too(particles):
+    x, m = particles
+    told, found = Told(2), []
+
+    def work():
+        try:
+            nbcc.compile(source=PLAIN)(x, x, m, progress=told)
+        except Enough:
+            found.append(threading.get_ident())
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert told.threads == set(found)
+
+
+def test_while_neighbours_are_found(particles):
+    x, m = particles
+    told = Told(1)
+    with pytest.raises(Enough):
+        nbcc.compile(source=CUTOFF).find_neighbours(x, x, m, rc=0.05, progress=told)
+
+
+def test_what_it_may_do(particles):
+    """It may sum; what it returns is nobody's affair; it is not called again by later calls."""
+    x, m = particles
+    pipeline = nbcc.compile(source=PLAIN)
+    inner = []
+
+    def function(done):
+        inner.append(pipeline(x[:10], x[:1000], m[:1000]))
+        if len(inner) == 3:
+            raise Enough
+        return True
+
+    with pytest.raises(Enough):
+        pipeline(x, x, m, progress=function)
+    assert np.array_equal(inner[0], pipeline(x[:10], x[:1000], m[:1000]))
+    timer = interrupt_after(0.3)
+    with pytest.raises(KeyboardInterrupt):
+        pipeline(x, x, m)
+    timer.join()
+    assert len(inner) == 3
+
+
+def test_progress_must_be_a_function():
+    x = np.zeros((2, 3))
+    pipeline = nbcc.compile(source=PLAIN)
+    with pytest.raises(TypeError, match=r"progress: expected True, or a function of the fraction .*, got int"):
+        pipeline(x, x, x[:, 0], progress=3)
+    for progress in (None, False, True, print):
+        pipeline(x, x, x[:, 0], progress=progress)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("stream", [Terminal, io.StringIO])
+def test_the_bar(stream, monkeypatch):
+    clock = iter([0.0, 0.5, 2.0, 4.0])
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(sys, "stderr", stream())
+    bar = _progress.Bar()
+    for done in (0.1, 0.25, 0.5):
+        bar(done)
+    bar.clear()
+    shown = sys.stderr.getvalue()
+    if stream is not Terminal:
+        assert shown == ""
+        return
+    assert shown == (
+        "\r[" + 10 * "#" + 30 * "." + "]  25%, 6 s left \x1b[K" + "\r[" + 20 * "#" + 20 * "." + "]  50%, 4 s left \x1b[K"
+        "\r\x1b[K"
+    )
+
+
+def test_the_bar_of_a_sum(particles, monkeypatch):
+    x, m = particles
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    timer = interrupt_after(1.6)
+    with pytest.raises(KeyboardInterrupt):
+        nbcc.compile(source=PLAIN)(x, x, m, progress=True)
+    timer.join()
+    assert re.fullmatch(r"(\r\[#*\.*\] +\d+%, \d+ s left \x1b\[K)+\r\x1b\[K", sys.stderr.getvalue())
