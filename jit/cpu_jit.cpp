@@ -22,9 +22,11 @@ namespace {
 // What Clang is told of every kernel, and of each target. The stack is realigned because Clang would else spill vectors
 // to unaligned places, which costs up to half the speed. Contraction is off because the text says itself where a
 // product and a sum are fused; the vector width is stated because LLVM would rather split 512-bit vectors on some
-// processors. Both lists are part of the cache's key as they stand here.
+// processors. Built-in functions are off because LLVM would else make other calls of those that the text declares: sin
+// and cos of one number become sincos, exp2 and powers of whole numbers ldexp, pow(10, x) exp10, none of which a kernel
+// may call. Both lists are part of the cache's key as they stand here.
 constexpr std::string_view kArguments =
-    "-x c++ -std=c++20 -nostdsysteminc -nobuiltininc -O3 -ffp-contract=off -fwrapv -mstackrealign "
+    "-x c++ -std=c++20 -nostdsysteminc -nobuiltininc -fno-builtin -O3 -ffp-contract=off -fwrapv -mstackrealign "
     "-mrelocation-model pic -pic-level 2";
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kTargets{
     {{"cpu-neon", "-triple aarch64-unknown-linux-gnu -target-cpu generic -target-feature +neon"},

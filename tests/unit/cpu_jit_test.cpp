@@ -114,8 +114,8 @@ TEST(cpu_jit, loaded_code_has_all_four_functions) {
 // It is part of the cache's key: an option that it left out would leave old code in use.
 TEST(CpuToolchain, NamesEveryOptionThatItCompilesWith) {
   const std::string identity = make_cpu_toolchain()->identity();
-  for (const char* option : {"-O3", "-ffp-contract=off", "-fwrapv", "-mstackrealign", "-mrelocation-model pic",
-                             "-target-cpu x86-64-v4 -mprefer-vector-width=512"})
+  for (const char* option : {"-O3", "-fno-builtin", "-ffp-contract=off", "-fwrapv", "-mstackrealign",
+                             "-mrelocation-model pic", "-target-cpu x86-64-v4 -mprefer-vector-width=512"})
     EXPECT_NE(identity.find(option), std::string::npos) << option;
 }
 

@@ -13,6 +13,9 @@
 namespace nbcc {
 
 namespace {
+// LLVM, which is not to know the functions of C by their names (jit/cpu_jit.cpp), is told that they touch no memory.
+constexpr const char* kConstant = "[[gnu::const]] ";
+
 int register_bytes(Isa isa) { return isa == Isa::Avx512 ? 64 : isa == Isa::Avx2 ? 32 : 16; }
 }  // namespace
 
@@ -95,7 +98,8 @@ std::string CpuExpressions::function_text(const std::string& name, const std::st
       one_by_one ? scalar : fmt::format("_ZGV{}N{}{}_{}", letter, native, two ? "vv" : "v", scalar);
   std::string text;
   if (!one_by_one) text = fmt::format("typedef {} {} __attribute__((ext_vector_type({})));\n", element, piece, native);
-  text += fmt::format("extern \"C\" {0} {1}({0}{2});\n", piece, symbol, two ? ", " + piece : "");
+  text += fmt::format("extern \"C\" {3}{0} {1}({0}{2});\n", piece, symbol, two ? ", " + piece : "",
+                      one_by_one ? kConstant : "");
   return text + head +
          fmt::format("{{ return in_pieces<{0}>(x, {1}, []({0} a, {0}{2}) {{ return {3}(a{4}); }}); }}\n", piece,
                      two ? "y" : "x", two ? " b" : "", symbol, two ? ", b" : "");
@@ -106,7 +110,7 @@ std::string CpuExpressions::functions() const {
   for (const auto& [name, arguments] : used_)
     text += function_text(name, "double", arguments) + function_text(name, "float", arguments);
   for (const auto& [name, arguments] : used_scalars_) {
-    text += fmt::format("extern \"C\" double {0}(double{1});\n", name, arguments == 1 ? "" : ", double");
+    text += fmt::format("extern \"C\" {2}double {0}(double{1});\n", name, arguments == 1 ? "" : ", double", kConstant);
     text += fmt::format("NBCC_INLINE double s_{0}(double x{1}) {{ return {0}(x{2}); }}\n", name,
                         arguments == 1 ? "" : ", double y", arguments == 1 ? "" : ", y");
   }
