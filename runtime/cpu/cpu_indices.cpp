@@ -4,6 +4,7 @@
 #include <limits>
 #include <mutex>
 #include <numeric>
+#include <utility>
 
 #include "runtime/cpu/cpu_sum.h"
 
@@ -41,9 +42,10 @@ Checked checked_of(const KernelSource& source, const SumRequest& request, Role r
 void CpuSummation::check_indices(const SumRequest& request) {
   progress_ = request.progress;
   const std::int64_t lists = request.listed ? request.listed->number : 0;
+  const auto known = std::exchange(j_ranges_are_of_, std::nullopt);  // of nothing, should this be interrupted
   for (std::size_t side = 0; side < kIndexSides; ++side) {
     const bool kept =
-        kRoleOfSide[side] == Role::InputJ && request.reuse == JReuse::Prepared && j_ranges_are_of_ == lists;
+        kRoleOfSide[side] == Role::InputJ && request.reuse == JReuse::Prepared && known == lists;
     if (source_.index_checks.ranges[side] > 0 && !kept) find_index_ranges(request, side);
   }
   j_ranges_are_of_ = lists;

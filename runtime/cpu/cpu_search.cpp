@@ -24,7 +24,7 @@ Rounding rounding_of(const KernelSource& source) {
       std::ranges::any_of(source.i_columns, [](const Column& column) { return column.element == Element::Float; });
   return single ? Rounding{0x1p-20, 0x1p-62} : Rounding{0x1p-48, 0x1p-510};
 }
-// Number `k` of `of` particles drawn from `count`, without a period that a lattice's order could share.
+// The k-th particle drawn from `count`, without a period that a lattice's order could share.
 std::int64_t drawn(int k, std::int64_t count) {
   constexpr double kGoldenRatio = 0.6180339887498949;
   const double at = (k + 0.5) * kGoldenRatio;
@@ -221,8 +221,9 @@ void CpuSearch::sort(double skin, const ForEach& for_each) {
   sorted_space_ = space_;
   SearchSpace wider = space_;
   if (skin > 0) {
-    // While the lists hold, a coordinate may grow to twice what it was or, put back into the cell, to twice a period.
-    longest_period_ = space_.cell ? space_.cell->largest() : *std::ranges::max_element(space_.length);
+    // While the lists hold, a coordinate may grow to twice what it was, to twice a period when it is put back into the
+    // cell, or by half of the skin.
+    longest_period_ = std::max(skin, space_.cell ? space_.cell->largest() : *std::ranges::max_element(space_.length));
     wider.of_size *= 2;
     wider.absolute += skin + 2 * wider.of_size * longest_period_;
   }

@@ -92,7 +92,7 @@ class CpuSearch {
   // Of the last sort().
   double skin_ = 0;
   SearchSpace sorted_space_;
-  double longest_period_ = 0;            // the largest length of the box or component of a lattice vector
+  double longest_period_ = 0;            // the largest length of the box, component of a lattice vector, or skin
   std::vector<double> i_then_, j_then_;  // where they were
   std::vector<std::vector<int>> found_;  // by group, when it has been gathered; empty without a skin
 };

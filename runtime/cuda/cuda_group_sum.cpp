@@ -235,6 +235,7 @@ void CudaGroupSummation::run_from_host(const SumRequest& request) {
 
 void CudaGroupSummation::run_shares(const std::vector<SumRequest>& shares, const RunOfShare& run, bool in_threads) {
   std::vector<std::exception_ptr> failures(members_.size());
+  std::exception_ptr failure_of_asking;
   std::atomic<int> running = 0;
   {
     std::vector<std::jthread> threads;
@@ -259,13 +260,14 @@ void CudaGroupSummation::run_shares(const std::vector<SumRequest>& shares, const
       try {
         progress->wait_until([&] { return running == 0; });
       } catch (...) {
-        failures.push_back(std::current_exception());
+        failure_of_asking = std::current_exception();
       }
     }
   }
   for (const std::exception_ptr& failure : failures) {
     if (failure) std::rethrow_exception(failure);
   }
+  if (failure_of_asking) std::rethrow_exception(failure_of_asking);
 }
 
 void CudaGroupSummation::run_from(std::size_t home, const SumRequest& request, Cut cut, std::vector<SumRequest> shares,

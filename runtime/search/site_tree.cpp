@@ -77,7 +77,8 @@ Place SearchSpace::short_copy(Place difference) const {
 Place SearchSpace::framed(const Place& position) const {
   Place at = cell ? cell->framed(position) : position;
   for (std::size_t axis = 0; axis < std::size_t(axes); ++axis) {
-    if (!cell && length[axis] > 0) at[axis] -= length[axis] * std::floor(at[axis] / length[axis]);
+    // The nearest multiple, so that coordinates that are small beside the length are kept exactly.
+    if (!cell && length[axis] > 0) at[axis] -= length[axis] * std::nearbyint(at[axis] / length[axis]);
     // The quotient is too large for a double. Rounding then adds more than the length to the particle's reach.
     if (!std::isfinite(at[axis])) at[axis] = 0;
   }

@@ -67,18 +67,43 @@ std::array<std::array<double, 3>, 3> random_cell(std::uint64_t seed, double side
   return cell;
 }
 
-// Some particles, i and j alike, are so far away that the coordinates of all others are small beside theirs.
+// Moves an i and a j along an axis; both sets if they are one.
+void put(NeighbourCase& c, std::uint64_t i, std::uint64_t j, std::uint64_t axis, double of_i, double of_j) {
+  c.xj[3 * (j % std::uint64_t(c.nj)) + axis] = of_j;
+  if (c.ni == c.nj)
+    c.xi = c.xj;
+  else if (c.ni > 0)
+    c.xi[3 * (i % std::uint64_t(c.ni)) + axis] = of_i;
+}
+
+// Some particles, i and j alike, are so far away that the coordinates of all others are small beside theirs; or they
+// are neighbours by an image many periods away, or by one over a period that is much longer than the range of most, or
+// at coordinates that are nothing beside a period.
 void send_away(std::uint64_t seed, NeighbourCase& c) {
   std::mt19937_64 random(seed ^ 0xfa2);
   if (c.nj == 0 || random() % 2 == 0) return;
+  constexpr double kLong = 320;
+  const std::uint64_t axis = random() % 3, kind = random() % 4;
+  if (kind == 1) c.box[axis] = kLong, c.cell[2] = {random() % 2 ? 0 : 0.375 * kLong, 0, kLong};
   for (std::uint64_t few = 1 + random() % 3; few > 0; --few) {
-    const double far = std::pow(10.0, double(1 + random() % 17)) * (random() % 2 ? 1 : -1);
-    const std::uint64_t axis = random() % 3, i = random(), j = random() % std::uint64_t(c.nj);
-    c.xj[3 * j + axis] = far;
-    if (c.ni == c.nj)
-      c.xi = c.xj;
-    else if (c.ni > 0)
-      c.xi[3 * (i % std::uint64_t(c.ni)) + axis] = far * (random() % 2 ? 1 : 1.0625);
+    const std::uint64_t i = random(), j = random(), other = random() % std::uint64_t(c.nj);
+    const double sign = random() % 2 ? 1 : -1, beside = 0.125 * double(random() % 8);
+    if (kind == 0) {
+      const double far = std::pow(10.0, double(1 + random() % 17)) * sign;
+      put(c, i, j, axis, far * (random() % 2 ? 1 : 1.0625), far);
+    } else if (kind == 1) {
+      const std::uint64_t along = random() % 2 ? axis : 2;
+      put(c, i, j, along, sign * (kLong / 2 - beside), -sign * (kLong / 2 - beside));
+      put(c, i, other, along, -sign * kLong / 2, sign * (kLong / 2 - beside));
+    } else if (kind == 2) {
+      const double there = c.xj[3 * other + axis], period = c.box[axis] < 1e29 ? c.box[axis] : c.cell[axis][axis];
+      const double periods = sign * std::round(std::pow(10.0, double(random() % 5)));
+      put(c, i, j, axis, there + periods * period + beside, there - periods * period - beside);
+    } else {
+      c.rc *= 1e-16;
+      put(c, i, j, axis, sign * 1e-16, 0);
+      put(c, i, other, axis, 0, -1e-16);
+    }
   }
 }
 

@@ -246,22 +246,6 @@ TEST(Sum, OutputsMayBeTheInputs) {
   EXPECT_EQ(copy.xi, expected.acc);
 }
 
-TEST(Sum, AnIThatIsChosenTwiceIsReadBeforeItIsWritten) {
-  Sets sets(500, 64), copy = sets;
-  const Results expected = sum_of(sets);
-  std::vector<std::int64_t> list(600);
-  for (std::size_t k = 0; k < list.size(); ++k) list[k] = std::int64_t(k % 500);
-  Results results(500);
-  SumState sum(kernel(2));
-  bind(sum, copy, results);
-  sum.bind("acc", view(copy.xi, 3));
-  RunChoice choice;
-  choice.i_list = list.data();
-  choice.i_count = std::int64_t(list.size());
-  sum.run(choice);
-  EXPECT_EQ(copy.xi, expected.acc);
-}
-
 // More i than one thread has in a batch, read from one array and written one place further along it.
 TEST(Sum, OutputsMayOverlapOtherParticlesInputs) {
   constexpr std::int64_t n = 100'000;
@@ -462,7 +446,7 @@ TEST_F(SumErrors, Choices) {
   EXPECT_EQ(run_message({0, 4, twice, true}), "i_list[3] is 2, as i_list[1] is: an i-particle may be chosen once");
   EXPECT_EQ(run_message({0, 3, last_twice, false}),
             "i_list[2] is 2, as i_list[1] is: an i-particle may be chosen once");
-  EXPECT_EQ(run_message({0, 3, once, false}), "");
+  EXPECT_EQ(run_message({0, 3, once, false}), "no error");
   EXPECT_EQ(run_message({8, 3}), "the range of 3 i-particles from 8 on does not fit into 10 i-particles");
   EXPECT_EQ(run_message({11, -1}), "the range of all i from 11 on does not fit into 10 i-particles");
   EXPECT_EQ(run_message({-1, 1}), "the range of 1 i-particle from -1 on does not fit into 10 i-particles");
