@@ -80,7 +80,7 @@ def test_what_is_refused(near, gravity):
     x = particles(5)
     with pytest.raises(ValueError, match="pairs: expected 'auto', 'all', 'cutoff', got 'some'"):
         near(x, x, pairs="some")
-    with pytest.raises(TypeError, match="skin: expected a number, got str"):
+    with pytest.raises(TypeError, match="skin: expected numbers, got str"):
         near(x, x, skin="thick")
     with pytest.raises(nbcc.UsageError, match="skin: it must be 0 or more, got -1"):
         near(x, x, skin=-1)
