@@ -289,11 +289,11 @@ NBCC_API nbcc_status nbcc_sum_j_changed(nbcc_sum* sum, nbcc_error** error);
 /* Which pairs the runs from now on compute. NBCC_PAIRS_AUTO, as at first: those within the reach that is proved of the
  * pipeline's guards (nbcc_pipeline_neighbours), where a search for them is likely to be faster; the results are those
  * of all pairs, but for the order in which terms are added. NBCC_PAIRS_CUTOFF: them in any case; NBCC_ERROR_USAGE where
- * nothing is proved. NBCC_PAIRS_AUTO goes by this: on the CPU, from 500 i and 1500 j on, by an estimate of the cost
- * from pairs that it draws; a box with a length of 0 is summed over all pairs. On a GPU it searches
- * from about a million pairs for each multiprocessor on (11,500 particles on one with 132), unless reach and box are
- * made of params and numbers and more than a tenth of the box is within reach, or the launch configuration is the
- * caller's. */
+ * nothing is proved. NBCC_PAIRS_AUTO goes by this: on the CPU, where ni * nj > 1500 ni + 500 nj (2000 of each), by an
+ * estimate of the cost from pairs that it draws; a box with a length of 0 is summed over all pairs. On a GPU it
+ * searches from about a million pairs for each multiprocessor on (11,500 particles on one with 132), unless reach and
+ * box are made of params and numbers and more than a tenth of the box is within reach, or the launch configuration is
+ * the caller's. */
 typedef enum nbcc_pairs { NBCC_PAIRS_AUTO = 0, NBCC_PAIRS_ALL = 1, NBCC_PAIRS_CUTOFF = 2 } nbcc_pairs;
 NBCC_API nbcc_status nbcc_sum_set_pairs(nbcc_sum* sum, nbcc_pairs pairs, nbcc_error** error);
 
