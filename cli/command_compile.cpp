@@ -116,7 +116,8 @@ class FilesThatBelongTogether {
   }
   void replace(const std::string& path, std::string_view bytes, bool force) {
     std::optional<std::string> before;
-    if (std::filesystem::is_regular_file(path)) before = read_input(path, "a file of a library");
+    std::error_code unknown;  // a link that leads to itself, say: replace_file tells
+    if (std::filesystem::is_regular_file(path, unknown)) before = read_input(path, "a file of a library");
     replace_file(path, bytes, force);
     written_.emplace_back(path, std::move(before));
   }

@@ -101,7 +101,13 @@ Interface python_package() {
     return found;
   }
   try {
-    found.place = run_program(shell_word(python) + " -c", "import nbcc; print(nbcc.__file__)");
+    // Not of the current folder; and a folder of this name that is no package has no file.
+    found.place = run_program(shell_word(python) + " -c",
+                              "import sys\n"
+                              "sys.path[:1] = filter(None, sys.path[:1])\n"
+                              "import nbcc\n"
+                              "if not getattr(nbcc, '__file__', None): raise ImportError(\"No module named 'nbcc'\")\n"
+                              "print(nbcc.__file__)");
     found.place.erase(found.place.find_last_not_of('\n') + 1);
   } catch (const std::exception& e) {
     const std::string text = e.what();

@@ -289,11 +289,12 @@ std::optional<ParticleUpdate> ParticleUpdate::of(const std::string& from, const 
   ParticleUpdate update;
   update.from_ = from;
   take_group(update.from_, update.group_);
-  if (from == "-" || !std::filesystem::is_regular_file(update.from_)) return std::nullopt;
+  std::error_code unknown;  // who reads or writes the file tells
+  if (from == "-" || !std::filesystem::is_regular_file(update.from_, unknown)) return std::nullopt;
   const Format format = output_format(to, options);
   if (format != format_by_ending(update.from_) || format == Format::Npy) return std::nullopt;
-  const bool is_new = to != "-" && !std::filesystem::exists(to);
-  if (format == Format::Hdf5 && !is_new && !std::filesystem::is_regular_file(to)) return std::nullopt;
+  const bool is_new = to != "-" && !std::filesystem::exists(to, unknown);
+  if (format == Format::Hdf5 && !is_new && !std::filesystem::is_regular_file(to, unknown)) return std::nullopt;
   update.to_ = to;
   update.format_ = format;
   update.force_ = options.force;

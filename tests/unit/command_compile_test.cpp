@@ -84,6 +84,15 @@ TEST(CommandCompile, ExistingFilesAreKeptWithoutForce) {
   EXPECT_EQ(shell.count(), 1);
 }
 
+TEST(CommandCompile, ALinkThatLeadsToItselfExists) {
+  const Shell shell;
+  const Outcome outcome = shell.line("ln -s libf.so libf.so; \"$nbcc\" compile \"$pipelines\"/gravity.pipe -o libf.so");
+  EXPECT_EQ(outcome.code, 2) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("libf.so: exists already"));
+  EXPECT_EQ(shell.line("test -L libf.so").code, 0);
+  EXPECT_EQ(shell.count(), 1);
+}
+
 struct Mistake {
   const char *words, *said;
   int code;

@@ -184,5 +184,14 @@ TEST(Doctor, SeesACacheThatCannotBeUsed) {
   EXPECT_THAT(none.out, HasSubstr("set NBCC_CACHE_DIR, XDG_CACHE_HOME or HOME"));
 }
 
+TEST(Doctor, TakesNoPackageOfTheCurrentFolderAndNoFolderWithoutOne) {
+  const test::Shell shell;
+  const test::Outcome here = shell.line("mkdir nbcc; touch nbcc/__init__.py; unset PYTHONPATH; \"$nbcc\" doctor");
+  EXPECT_THAT(here.out, Not(HasSubstr(shell.path("nbcc"))));
+  const test::Outcome empty = shell.line("rm -r nbcc; mkdir nbcc; PYTHONPATH=$PWD \"$nbcc\" doctor");
+  EXPECT_THAT(empty.out, HasSubstr("Python package"));
+  EXPECT_THAT(empty.out, Not(HasSubstr("None")));
+}
+
 }  // namespace
 }  // namespace nbcc

@@ -51,6 +51,23 @@ TEST(UpdateRefusals, OfTextWhoseCellsAreNoWords) {
   }
 }
 
+// As the file, and as the new one.
+TEST(UpdateRefusals, OfLinksThatLeadToThemselves) {
+  const UpdateShell shell;
+  shell.write("a.csv", "x,y,z\n0,0,0\n1,0,0\n");
+  for (const std::string name : {"b.csv", "b.h5"}) {
+    SCOPED_TRACE(name);
+    shell.line("ln -s " + name + " " + name);
+    const Outcome of_it = shell.nbcc(kUpdate + name);
+    EXPECT_EQ(of_it.code, 2) << of_it.err;
+    EXPECT_THAT(of_it.err, HasSubstr(name));
+    const Outcome to_it = shell.nbcc(std::string(kUpdate) + "a.csv -o " + name);
+    EXPECT_EQ(to_it.code, 2) << to_it.err;
+    EXPECT_THAT(to_it.err, HasSubstr(name));
+    EXPECT_EQ(shell.line("test -L " + name).code, 0);
+  }
+}
+
 // Makes rho in a file of nbcc's, of 20 particles, as it is told.
 void add_rho(const UpdateShell& shell, const std::function<void(hid_t creation)>& store, hid_t type = H5T_IEEE_F64LE) {
   const hsize_t rows = 20;
