@@ -139,7 +139,7 @@ CASES = {
     "i_type": (
         TypeError,
         dict(xi=X, xj=X, mj=M, i=np.array([1.0]), out=outputs()),
-        'i: expected integers, got float64; .astype("i8") of it is read',
+        'i: expected integers, got float64',
     ),
     "i_mask": (TypeError, dict(xi=X, xj=X, mj=M, i=np.ones(N, bool), out=outputs()), "i: expected a slice or indices, got a mask"),
     "ni": (ValueError, dict(xi=X, xj=X, mj=M, ni=4), "'xi' (input_i vec3): expected 4 i-particles, as ni has, got 5"),

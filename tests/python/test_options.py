@@ -51,6 +51,27 @@ OPTIONS = {
     "batches|count": (lambda said: is_whole(said, 2), lambda p, v: p["sums"](X, Y, batches=([0, 0, 1], [0, 1, 1], v))),
     "threads": (lambda said: is_whole(said, 0, 3), lambda p, v: nbcc.compile(source=TEXT, threads=v)(X, Y)),
 }
+WORDS = {
+    "precision": ("single", "mixed", "double"),
+    "math": ("fast", "precise"),
+    "root": ("refined", "estimate", "exact"),
+    "pairs": ("auto", "all", "cutoff"),
+}
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_options_that_are_words(sums, name):
+    others = [value for value, _ in SCALARS if value is not None] + ["", np.array(WORDS[name]), np.array(WORDS[name][:1])]
+    calls = (lambda value: sums(X, Y, **{name: value}), lambda value: nbcc.compile(source=TEXT, **{name: value}))
+    for call in calls:
+        for word in (*WORDS[name], np.str_(WORDS[name][0]), None):
+            if word is not None or call is calls[0]:
+                call(word)
+        for value in others:
+            with pytest.raises(ValueError, match=f"^{name}: expected '.*', got "):
+                pytest.fail(f"{type(value).__name__} was taken: {call(value)}")
+
+
 # None says "not given".
 MAY_BE_NONE = ("ni", "nj", "skin", "i")
 # Of these a number may be one that no machine has memory, or time, for.
@@ -119,6 +140,21 @@ def test_the_cast_to_write_is_told_and_is_right(sums, value, cast):
         sums(value, Y)
     assert str(error.value).endswith(f"; {cast} of it is read")
     assert np.array_equal(sums(eval(f"value{cast}"), Y), sums([float(one) for one in value], Y))
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8", "f2", ">f8", "longdouble", "u8", ">u8", "object"])
+def test_no_cast_is_told_that_loses_something(kind):
+    whole = nbcc.compile(source="input_i int a; input_j real b; output(sum) real s; s += a * b;")
+    with pytest.raises(TypeError, match=r"'a' .*expected (float32, float64, )?int32 or int64, got [\w<>=]+$"):
+        whole(np.array([1, 2, 3]).astype(kind), Y)
+
+
+@pytest.mark.parametrize("numbers", [range(2**63, 2**63 + 3), range(-(2**63), -(2**63) - 3, -1), range(0, 2**80, 2**79 - 1)])
+def test_ranges_beyond_int64(sums, numbers):
+    for call in (lambda: nbcc.Rows([0, 1, 1, 3], numbers), lambda: sums(X, Y, i=numbers)):
+        with pytest.raises(ValueError, match="(j|i): expected integers that int64 holds, got "):
+            call()
+    assert np.array_equal(nbcc.Rows([0, 0, 3], range(2**63 - 3, 2**63)).j, np.arange(3) + (2**63 - 3))
 
 
 def test_a_mask_is_no_list_of_indices(sums):

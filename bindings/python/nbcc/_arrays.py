@@ -109,7 +109,11 @@ def plain_numpy(value: Any) -> Tuple[int, int]:
 
 def cast_to_write(found: Array, to: str) -> str:
     """The end of a message about an array of a type that is not read: what a caller writes to have it as `to`, "f8" or
-    "i8". "" where a cast would lose what the array says (complex numbers, dates, records) or there is none to write."""
+    "i8". "" where a cast would lose what the array says (complex numbers, dates, records; fractions and integers from 2^63 on
+    as "i8") or there is none to write."""
+    kind = found.dtype.lstrip("<>=|")
+    if to == "i8" and kind.startswith(("f", "bfloat", "uint64", "u8", "object")):
+        return ""
     if found.library == "torch":
         return "" if found.dtype.startswith("complex") else f"; .to(torch.{'float64' if to == 'f8' else 'int64'}) of it is read"
     if found.library not in ("numpy", "cupy", "jax") or found.dtype.startswith(("complex", "datetime", "timedelta", "[", "{")):

@@ -195,7 +195,11 @@ class Caller(Arguments):
         values = self._match(arrays, fields)
         options = family.options
         if precision is not None or math is not None or root is not None:
-            options = Options(precision or options.precision, math or options.math, root or options.root).checked()
+            options = Options(
+                options.precision if precision is None else precision,
+                options.math if math is None else math,
+                options.root if root is None else root,
+            ).checked()
         search = family.search if pairs is None and skin is None else family.search.changed(pairs, skin)
         if ni is not None or nj is not None:
             ni, nj = self._count("ni", ni), self._count("nj", nj)

@@ -19,7 +19,7 @@ from ._library import DeviceOptions, FieldStruct, NeighbourListStruct, PipelineO
 from ._library import lib
 from ._lists import NOTHING_LISTED, Listing, Standing, Values
 from ._neighbours import Neighbours, copied
-from ._numbers import named, real
+from ._numbers import named, real, shown
 from ._progress import CALLBACK, Progress, Watch, may_be_interrupted
 
 PRECISIONS = ("single", "mixed", "double")
@@ -29,6 +29,11 @@ PAIRS = ("auto", "all", "cutoff")
 INPUT_I, INPUT_J, PARAM, OUTPUT, INPUT_PAIR = "input_i", "input_j", "param", "output", "input_pair"
 _ROLES = (INPUT_I, INPUT_J, PARAM, OUTPUT, INPUT_PAIR)
 _REDUCTIONS = ("sum", "min", "max", "argmin", "argmax", "logsumexp", "softmax", "product", "count", "at")
+
+
+def _check_is_known(name: str, value: Any, known: Tuple[str, ...]) -> None:
+    if not isinstance(value, str) or value not in known:  # what an array is equal to is an array
+        raise ValueError(f"{name}: expected {', '.join(map(repr, known))}, got {shown(value)}")
 
 
 class Options(NamedTuple):
@@ -44,8 +49,7 @@ class Options(NamedTuple):
             ("math", self.math, MATHS),
             ("root", self.root, ROOTS),
         ):
-            if value not in known:
-                raise ValueError(f"{name}: expected {', '.join(map(repr, known))}, got {value!r}")
+            _check_is_known(name, value, known)
         return self
 
     def as_struct(self) -> PipelineOptions:
@@ -65,8 +69,8 @@ class Search(NamedTuple):
 
     def changed(self, pairs: Optional[str], skin: Optional[float]) -> Search:
         """The same with what is given. Raises ValueError, TypeError."""
-        if pairs is not None and pairs not in PAIRS:
-            raise ValueError(f"pairs: expected {', '.join(map(repr, PAIRS))}, got {pairs!r}")
+        if pairs is not None:
+            _check_is_known("pairs", pairs, PAIRS)
         width = self.skin if skin is None else named("skin", real, skin)
         return Search(self.pairs if pairs is None else pairs, width)
 

@@ -264,18 +264,25 @@ def _described(what: str, value: Any, order: Order) -> Array:
         raise TypeError(f"{what}: {error}") from error
 
 
+def _check_is_int64(what: str, one: int) -> None:
+    if not -(2**63) <= one < 2**63:
+        raise ValueError(f"{what}: expected integers that int64 holds, got {shown(one)}")
+
+
 def whole_numbers(what: str, value: Any, order: Optional[Order] = None) -> Array:
     """Contiguous int64, of integers of any type that int64 holds; those of the host are copied if need be. order: of the
     run; None: the array is read in the legacy stream, as all lists are."""
     order = order or Order(LEGACY)
     if isinstance(value, range):
+        for one in (*value[:1], *value[-1:]):
+            _check_is_int64(what, one)
         value = array.array("q", value)
     if isinstance(value, (list, tuple)):
         for one in value:
             if isinstance(one, bool) or type(one).__name__ == "bool_":
                 raise TypeError(f"{what}: expected integers, got a list with a bool in it")
-            if isinstance(one, int) and not -(2**63) <= one < 2**63:
-                raise ValueError(f"{what}: expected integers that int64 holds, got {shown(one)}")
+            if isinstance(one, int):
+                _check_is_int64(what, one)
     found = _described(what, value, order)
     if len(found.shape) != 1:
         raise ValueError(f"{what}: expected shape (N,), got {found.shape}")
