@@ -1,5 +1,7 @@
-"""Ctrl-C during a sum, and functions that are told how far it is. The sums would take minutes."""
+"""Ctrl-C during a sum, and functions that are told how far it is. The sums would take minutes, of two threads."""
 
+import contextlib
+import gc
 import io
 import os
 import re
@@ -8,12 +10,14 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
 
 import nbcc
-from nbcc import _progress
+from nbcc import _call, _handles, _progress
+from nbcc._results import Result
 
 PLAIN = """
 input_i vec3 xi; input_j vec3 xj; input_j real mj; output(sum) vec3 acc;
@@ -32,10 +36,21 @@ def particles():
     return np.random.default_rng(1).random((N, 3)), np.ones(N)
 
 
-def interrupt_after(seconds):
+def compiled(text=PLAIN, **options):
+    """Two threads: on a machine of many cores too the sum is not done before it is interrupted."""
+    return nbcc.compile(source=text, threads=2, **options)
+
+
+@contextlib.contextmanager
+def interrupted_after(seconds):
     timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    return timer
+    with pytest.raises(KeyboardInterrupt):
+        try:
+            timer.start()
+            yield
+        finally:
+            timer.cancel()
+            timer.join()
 
 
 def one_list():
@@ -54,14 +69,12 @@ KINDS = {
 def test_ctrl_c_ends_a_sum_and_the_next_is_right(kind, particles):
     x, m = particles
     text, options = KINDS[kind]
-    pipeline = nbcc.compile(source=text)
+    pipeline = compiled(text)
     few = slice(0, 100)
-    expected = nbcc.compile(source=text, pairs="all")(x[few], x, m)
+    expected = compiled(text, pairs="all")(x[few], x, m)
     start = time.monotonic()
-    timer = interrupt_after(0.5)
-    with pytest.raises(KeyboardInterrupt):
+    with interrupted_after(0.5):
         pipeline(x, x, m, **options())
-    timer.join()
     assert time.monotonic() - start < LONGEST
     assert np.array_equal(pipeline(x[few], x, m, pairs="all"), expected)
 
@@ -72,14 +85,14 @@ def test_no_interrupt_is_lost(particles):
     program = f"""
 import os, signal, sys, threading, time
 import numpy as np, nbcc
-pipeline = nbcc.compile(source={PLAIN!r})
+pipeline = nbcc.compile(source={PLAIN!r}, threads=2)
 x, m = np.random.default_rng(1).random(({N}, 3)), np.ones({N})
 def busy(done):
     end = time.monotonic() + 0.03
     while time.monotonic() < end: pass
 for k in range(12):
-    threading.Timer(0.06 + 0.007 * k, os.kill, (os.getpid(), signal.SIGINT)).start()
     try:
+        threading.Timer(0.06 + 0.007 * k, os.kill, (os.getpid(), signal.SIGINT)).start()
         pipeline(x, x, m, progress=busy if k % 2 else None)
         sys.exit("not interrupted")
     except KeyboardInterrupt:
@@ -95,7 +108,7 @@ def test_a_program_ends_as_python_programs_do():
 import numpy as np, nbcc
 x = np.zeros(({N}, 3))
 print("begins", flush=True)
-nbcc.compile(source={PLAIN!r})(x, x, x[:, 0])
+nbcc.compile(source={PLAIN!r}, threads=2)(x, x, x[:, 0])
 """
     process = subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -123,7 +136,7 @@ def test_a_handler_of_the_programs_own_is_called(particles):
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.2, 0.1)
         with pytest.raises(TimeoutError, match="three"):
-            nbcc.compile(source=PLAIN)(x, x, m)
+            compiled()(x, x, m)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
@@ -132,7 +145,7 @@ def test_a_handler_of_the_programs_own_is_called(particles):
 
 def test_other_threads_go_on(particles):
     x, m = particles
-    pipeline = nbcc.compile(source=PLAIN)
+    pipeline = compiled()
     expected = pipeline(x[:200], x[:4000], m[:4000])
     results, stop = [], threading.Event()
 
@@ -144,13 +157,14 @@ def test_other_threads_go_on(particles):
     for thread in threads:
         thread.start()
     start = time.monotonic()
-    interrupt_after(0.5)
-    with pytest.raises(KeyboardInterrupt):
-        pipeline(x, x, m)
-    assert time.monotonic() - start < LONGEST
-    stop.set()
-    for thread in threads:
-        thread.join()
+    try:
+        with interrupted_after(0.5):
+            pipeline(x, x, m)
+        assert time.monotonic() - start < LONGEST
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
     assert results and all(results)
 
 
@@ -175,7 +189,7 @@ def test_a_function_is_told_how_far_a_sum_is(particles):
     x, m = particles
     told = Told(4)
     with pytest.raises(Enough):
-        nbcc.compile(source=PLAIN)(x, x, m, progress=told)
+        compiled()(x, x, m, progress=told)
     assert told.fractions == sorted(told.fractions)
     assert 0 <= told.fractions[0] < told.fractions[-1] < 1
     assert told.threads == {threading.get_ident()}
@@ -187,7 +201,7 @@ def test_in_another_thread_too(particles):
 
     def work():
         try:
-            nbcc.compile(source=PLAIN)(x, x, m, progress=told)
+            compiled()(x, x, m, progress=told)
         except Enough:
             found.append(threading.get_ident())
 
@@ -201,13 +215,13 @@ def test_while_neighbours_are_found(particles):
     x, m = particles
     told = Told(1)
     with pytest.raises(Enough):
-        nbcc.compile(source=CUTOFF).find_neighbours(x, x, m, rc=0.05, progress=told)
+        compiled(CUTOFF).find_neighbours(x, x, m, rc=0.05, progress=told)
 
 
 def test_what_it_may_do(particles):
     """It may sum; what it returns is nobody's affair; it is not called again by later calls."""
     x, m = particles
-    pipeline = nbcc.compile(source=PLAIN)
+    pipeline = compiled()
     inner = []
 
     def function(done):
@@ -219,16 +233,127 @@ def test_what_it_may_do(particles):
     with pytest.raises(Enough):
         pipeline(x, x, m, progress=function)
     assert np.array_equal(inner[0], pipeline(x[:10], x[:1000], m[:1000]))
-    timer = interrupt_after(0.3)
-    with pytest.raises(KeyboardInterrupt):
+    with interrupted_after(0.3):
         pipeline(x, x, m)
-    timer.join()
     assert len(inner) == 3
+
+
+@pytest.mark.parametrize("kind", [GeneratorExit, SystemExit, StopIteration, KeyboardInterrupt])
+def test_what_it_raises_is_raised_whatever_it_is(kind, particles):
+    x, m = particles
+    pipeline = compiled()
+    few = slice(0, 10)
+    expected = pipeline(x[few], x[:1000], m[:1000])
+    for _ in range(2):
+        with pytest.raises(kind, match="its own"):
+            pipeline(x, x, m, progress=Raising(kind))
+        assert np.array_equal(pipeline(x[few], x[:1000], m[:1000]), expected)
+
+
+class Raising:
+    def __init__(self, kind):
+        self.kind = kind
+
+    def __call__(self, done):
+        raise self.kind("its own")
+
+
+def test_nothing_of_the_caller_is_kept(particles):
+    x, m = particles
+    pipeline = compiled()
+    gc.collect()
+    gc.disable()
+    try:
+        for call in (lambda function: pipeline(x, x, m, progress=function),
+                     lambda function: pipeline(x[:10], x[:10], m[:10], progress=function)):
+            function = Raising(Enough)
+            there = weakref.ref(function)
+            with contextlib.suppress(Enough):
+                call(function)
+            del function
+            assert there() is None
+    finally:
+        gc.enable()
+
+
+def sums_of(pipeline):
+    return [used for idle in pipeline._idle.values() for used in idle]
+
+
+@pytest.mark.parametrize("progress", [None, lambda done: None])
+def test_a_generator_that_has_ended_is_made_anew(progress, particles):
+    x, m = particles
+    pipeline = compiled()
+    pipeline(x[:10], x[:10], m[:10])
+    (used,) = sums_of(pipeline)
+    used._answers.close()
+
+    def handler(number, frame):
+        raise Enough
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(Enough):
+            pipeline(x, x, m, progress=progress)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert sums_of(pipeline) == [used]
+
+
+def test_a_signal_while_an_error_is_kept_ends_nothing():
+    """The branch that keeps an error is left by one: what is raised then is kept."""
+
+    class Interrupted(_progress.Watch):
+        __slots__ = ("kept",)
+
+        def __setattr__(self, name, value):
+            if name == "error" and isinstance(value, Enough):
+                raise KeyboardInterrupt
+            super().__setattr__(name, value)
+
+    watch = Interrupted()
+    watch.progress = Raising(Enough)
+    made = watch.answers()
+    assert made.send(0.5) == 1
+    assert isinstance(watch.error, KeyboardInterrupt)
+    watch.progress = None
+    assert made.send(0.6) == 0
+    made.close()
+    assert made.gi_frame is None
+
+
+def test_results_that_nobody_gets_are_waited_for(monkeypatch):
+    """Those of libraries that do not know of the stream, as JAX's on a GPU: their memory may be gone after the call."""
+    x = np.random.default_rng(1).random((10, 3))
+    pipeline = compiled()
+    expected = pipeline(x, x, x[:, 0])
+    calls = []
+    wait, set_progress = _handles.lib.nbcc_sum_wait, _handles.lib.nbcc_sum_set_progress
+
+    def interrupted_wait(*arguments):
+        calls.append("wait")
+        return 4 if calls == ["wait"] else wait(*arguments)
+
+    def watched(pointer, callback, *rest):
+        calls.append("ask" if callback else "ask nobody")
+        return set_progress(pointer, callback, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_call, "Result", lambda value: Result(value, wait=True))
+        patch.setattr(_handles.lib, "nbcc_sum_wait", interrupted_wait)
+        patch.setattr(_handles.lib, "nbcc_sum_set_progress", watched)
+        with pytest.raises(KeyboardInterrupt):
+            pipeline(x, x, x[:, 0])
+        assert calls == ["wait", "ask nobody", "wait"]
+        assert np.array_equal(pipeline(x, x, x[:, 0]), expected)
+        assert calls[3:] == ["ask", "wait"]
 
 
 def test_progress_must_be_a_function():
     x = np.zeros((2, 3))
-    pipeline = nbcc.compile(source=PLAIN)
+    pipeline = compiled()
     with pytest.raises(TypeError, match=r"progress: expected True, or a function of the fraction .*, got int"):
         pipeline(x, x, x[:, 0], progress=3)
     for progress in (None, False, True, print):
@@ -259,11 +384,39 @@ def test_the_bar(stream, monkeypatch):
     )
 
 
+class Broken(Terminal):
+    def write(self, text):
+        raise OSError("no space left")
+
+
+class Unasked:
+    """As programs put it in the place of sys.stderr, to write a log."""
+
+    def __init__(self):
+        self.text = ""
+
+    def write(self, text):
+        self.text += text
+
+
+class Closed(io.StringIO):
+    def __init__(self):
+        super().__init__()
+        self.close()
+
+
+@pytest.mark.parametrize("stream", [Broken, Unasked, Closed, lambda: None])
+def test_no_sum_ends_for_its_bar(stream, particles, monkeypatch):
+    x, m = particles
+    monkeypatch.setattr(sys, "stderr", stream())
+    with interrupted_after(1.3):
+        compiled()(x, x, m, progress=True)
+    assert getattr(sys.stderr, "text", "") == ""
+
+
 def test_the_bar_of_a_sum(particles, monkeypatch):
     x, m = particles
     monkeypatch.setattr(sys, "stderr", Terminal())
-    timer = interrupt_after(1.6)
-    with pytest.raises(KeyboardInterrupt):
-        nbcc.compile(source=PLAIN)(x, x, m, progress=True)
-    timer.join()
+    with interrupted_after(1.6):
+        compiled()(x, x, m, progress=True)
     assert re.fullmatch(r"(\r\[#*\.*\] +\d+%, \d+ s left \x1b\[K)+\r\x1b\[K", sys.stderr.getvalue())

@@ -265,12 +265,18 @@ class Caller(Arguments):
             used.set_offsets(*offsets)
             used.set_search(search)
             used.ask(progress)
-            used.run(run)
-            for _, result, _ in results:
-                if result.wait:
+            waits = any(result.wait for _, result, _ in results)
+            try:
+                used.run(run)
+                if waits:
                     used.wait()
+            except BaseException:
+                if waits:  # nobody gets the results, or knows that a kernel still writes them
+                    used.wait_after_error()
+                raise
             used.warn()
         finally:
+            used.forget()
             idle.append(used)
 
     def _take(self, kernel: Kernel) -> Tuple[List[Sum], Sum]:
@@ -353,6 +359,7 @@ class Caller(Arguments):
         finally:
             if isinstance(told, Bar):
                 told.clear()
+            used.forget()
             idle.append(used)
 
     def _counted(self, inputs: Inputs, wanted: List[Tuple[int, Field]], given: Dict[int, Any]) -> Inputs:

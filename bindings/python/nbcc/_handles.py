@@ -298,7 +298,7 @@ class Sum(_Handle):
         self._warned: List[bytes] = []  # warnings of the last run
         self._watch = Watch()
         self._answers = self._watch.answers()
-        self._asks = False  # the library has the callback
+        self._asks: Optional[bool] = False  # the library has the callback; None: an earlier one
         check(lib.nbcc_sum_create(kernel.pointer, ctypes.addressof(self.pointer), self.place.address), self.place)
 
     def bind(self, k: int, view: View) -> None:
@@ -410,12 +410,18 @@ class Sum(_Handle):
     def ask(self, progress: Optional[Progress]) -> None:
         """What is called from now on while the sum is at work: in the main thread this looks for signals too."""
         self._watch.progress = progress
+        if self._answers.gi_frame is None:  # ended by an exception between two of its lines
+            self._asks, self._answers = None, self._watch.answers()
         asks = progress is not None or may_be_interrupted()
         if asks == self._asks:
             return
         callback, data = (CALLBACK, id(self._answers)) if asks else (None, None)
         check(lib.nbcc_sum_set_progress(self.pointer, callback, data, self.place.address), self.place)
         self._asks = asks
+
+    def forget(self) -> None:
+        """The caller's function, and what it has raised."""
+        self._watch.progress = self._watch.error = None
 
     def run(self, options: Optional[RunOptions]) -> None:
         self._end(
@@ -427,7 +433,10 @@ class Sum(_Handle):
         if status == INTERRUPTED:
             message, error = self.place.take(), self._watch.error
             self._watch.error = None
-            raise KeyboardInterrupt(message) if error is None else error
+            try:
+                raise KeyboardInterrupt(message) if error is None else error
+            finally:
+                del error  # its stack has this frame
         if status:
             self.place.throw(status)
 
@@ -451,3 +460,13 @@ class Sum(_Handle):
 
     def wait(self) -> None:
         self._end(lib.nbcc_sum_wait(self.pointer, self.place.address))
+
+    def wait_after_error(self) -> None:
+        """Until nothing that was launched writes any more; nobody is asked, and how it ends is not told."""
+        self._asks = None
+        for status in (
+            lib.nbcc_sum_set_progress(self.pointer, None, None, self.place.address),
+            lib.nbcc_sum_wait(self.pointer, self.place.address),
+        ):
+            if status:
+                self.place.take()

@@ -37,20 +37,24 @@ class Watch:
 
 
 def _answers(watch: Watch) -> Generator[int, float, None]:
-    answer = 0
+    answer, waits = 0, False
     while True:
         try:
             while True:
-                done = yield answer
-                ctypes.pythonapi.PyErr_CheckSignals()
-                if watch.progress is not None:
-                    watch.progress(done)
-                answer = 0
-        except GeneratorExit:
-            return
-        except BaseException as error:  # the call that runs the sum raises it
-            watch.error = error
-            answer = 1
+                try:
+                    waits = True
+                    done = yield answer
+                    waits = False
+                    ctypes.pythonapi.PyErr_CheckSignals()
+                    if watch.progress is not None:
+                        watch.progress(done)
+                    answer = 0
+                except BaseException as error:  # the call that runs the sum raises it
+                    if waits and isinstance(error, GeneratorExit):  # of close()
+                        return
+                    watch.error, answer = error, 1
+        except BaseException as error:  # of a signal that came in the branch above
+            watch.error, answer = error, 1
 
 
 def may_be_interrupted() -> bool:
@@ -75,7 +79,7 @@ class Bar:
     """The bar of the command `nbcc`: on a terminal, or in a notebook, after one second."""
 
     def __init__(self) -> None:
-        self._wanted = sys.stderr is not None and (sys.stderr.isatty() or "ipykernel" in sys.modules)
+        self._wanted = "ipykernel" in sys.modules or _is_terminal(sys.stderr)
         self._start = time.monotonic()
         self._is_shown = False
 
@@ -87,11 +91,25 @@ class Bar:
         full = int(done * width)
         left = seconds / done - seconds if done > 0 else 0
         bar = "#" * full + "." * (width - full)
-        sys.stderr.write(f"\r[{bar}] {100 * done:3.0f}%, {left:.0f} s left \x1b[K")
-        sys.stderr.flush()
         self._is_shown = True
+        self._write(f"\r[{bar}] {100 * done:3.0f}%, {left:.0f} s left \x1b[K")
 
     def clear(self) -> None:
         if self._is_shown:
-            sys.stderr.write("\r\x1b[K")
+            self._write("\r\x1b[K")
+
+    def _write(self, text: str) -> None:
+        """Once that has failed there is no bar any more: no sum ends for it."""
+        try:
+            sys.stderr.write(text)
             sys.stderr.flush()
+        except Exception:
+            self._wanted = self._is_shown = False
+
+
+def _is_terminal(stream: Any) -> bool:
+    """Programs may put anything in the place of sys.stderr."""
+    try:
+        return bool(stream.isatty())
+    except Exception:
+        return False
