@@ -33,6 +33,16 @@ bool same(const Node& a, const Node& b) {
 
 }  // namespace
 
+TooManyNodes::TooManyNodes(std::int32_t limit, const std::string& pipeline)
+    : CompileError(Source{pipeline, {}}, {{Severity::Error,
+                                           {},
+                                           fmt::format("the pipeline grows beyond {} operations when it is optimized; "
+                                                       "break it up, or leave its sums and products as they are "
+                                                       "written (precise mathematics)",
+                                                       limit)}}) {}
+
+TooManyNodes::~TooManyNodes() = default;
+
 std::string_view name(Type type) {
   constexpr std::array<std::string_view, 8> names{"cell", "vector", "bool", "int", "index", "float", "real", "double"};
   return names[std::size_t(type)];
@@ -61,7 +71,7 @@ NodeId Graph::intern(Node node) {
   std::size_t slot = hash(node) & mask;
   for (; slots_[slot] != kNone; slot = (slot + 1) & mask)
     if (same((*this)[slots_[slot]], node)) return slots_[slot];
-  if (size() >= kMaxNodesInWork) throw TooManyNodes();
+  if (size() >= kMaxNodesInWork) throw TooManyNodes(kMaxNodesInWork);
   const NodeId id = size();
   nodes_.push_back(node);
   slots_[slot] = id;

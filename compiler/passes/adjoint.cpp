@@ -9,10 +9,12 @@
 #include <optional>
 #include <stdexcept>
 
+#include "compiler/ir/limits.h"
 #include "compiler/passes/derivative.h"
 #include "compiler/passes/exchange.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/saved_results.h"
+#include "compiler/text/own_stack.h"
 
 namespace nbcc {
 namespace {
@@ -463,7 +465,15 @@ Adjoint forward_pipeline(const Pipeline& pipeline, const AdjointChoice& choice) 
 }
 
 Adjoint adjoint_pipeline(const Pipeline& pipeline, const AdjointChoice& choice, AdjointSide side) {
-  return with_partners(pipeline, Builder(pipeline, choice, side).run());
+  Adjoint adjoint;
+  try {
+    // Derivatives follow chains of operations to their ends.
+    run_on_own_stack(kDeepStack, [&] { adjoint = Builder(pipeline, choice, side).run(); });
+  } catch (const TooManyNodes&) {
+    throw InvalidAdjoint{
+        fmt::format("the derivatives of pipeline '{}' take more than {} operations", pipeline.name, kMaxNodes)};
+  }
+  return with_partners(pipeline, std::move(adjoint));
 }
 
 }  // namespace nbcc

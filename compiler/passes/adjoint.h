@@ -19,7 +19,7 @@ namespace nbcc {
 
 // What L depends on and what it is differentiated by; empty: all real outputs whose reduction has a derivative, all
 // real inputs and params of the side. `of` may also name outputs that the forward pipeline has besides. Names that are
-// wrong throw InvalidAdjoint.
+// wrong throw InvalidAdjoint, and so do derivatives of more than kMaxNodes operations.
 struct AdjointChoice {
   std::vector<std::string> of, by;
 };

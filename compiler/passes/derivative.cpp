@@ -6,48 +6,48 @@
 #include <array>
 #include <map>
 #include <numbers>
+#include <ranges>
 #include <set>
+#include <unordered_map>
 
+#include "compiler/passes/branch_paths.h"
 #include "compiler/passes/differentiation.h"
 
 namespace nbcc {
 namespace {
 
-// Which branches were taken on the way from the value: conditions and how they went, the outermost first.
-using Path = std::vector<std::pair<NodeId, bool>>;
-
 // dy/dn as a sum of terms: those of it, and those of n dy/dn.
 struct Adjoint {
-  Path path;
+  PathId path = kAlways;
   Sum plain, relative;
+};
+
+// ... one for each path, in the order in which they arrived.
+struct Arrived {
+  std::vector<Adjoint> all;
+  std::unordered_map<PathId, std::size_t> by_path;
 };
 
 class Gradient : Differentiation {
  public:
   Gradient(Graph& graph, std::span<const Weighted> sum, std::span<const NodeId> of, const std::set<NodeId>& by)
-      : Differentiation(graph, of, by),
-        sum_(sum),
-        last_(*std::ranges::max_element(of)),
-        adjoints_(std::size_t(last_) + 1),
-        is_polynomial_(std::size_t(last_) + 1),
-        is_finite_(std::size_t(last_) + 1) {
-    find_polynomials();
-  }
+      : Differentiation(graph, of, by), sum_(sum) {}
 
   std::map<NodeId, NodeId> run() {
     std::map<NodeId, NodeId> result;
     for (const Weighted& one : sum_) {
-      const Path path = one.guard == kNone ? Path{} : Path{{one.guard, true}};
+      const PathId path = one.guard == kNone ? kAlways : paths_.enter(kAlways, one.guard, true);
       add(one.y, path, one.weight == kNone ? Term{} : terms_.term(one.weight));
     }
-    for (NodeId id = last_; id >= 0; --id) {
-      std::vector<Adjoint> arrived = std::move(adjoints_[std::size_t(id)]);
-      if (arrived.empty() || !depends(id)) continue;
+    for (const NodeId id : alive() | std::views::reverse) {
+      auto found = adjoints_.extract(id);
+      if (found.empty()) continue;
+      std::vector<Adjoint>& arrived = found.mapped().all;
       Adjoint adjoint = arrived.size() == 1 ? std::move(arrived[0]) : join(arrived, id);
-      if (!adjoint.path.empty() && is_polynomial_[std::size_t(id)]) select_now(id, adjoint);
+      if (adjoint.path != kAlways && is_polynomial(id)) select_now(id, adjoint);
       if (is_variable(id)) {
         const NodeId value = terms_.value(all_of(adjoint, id), graph_[id].type);
-        result[id] = guarded(adjoint.path, 0, value);
+        result[id] = paths_.guarded(adjoint.path, kAlways, value);
       } else {
         hand_on(id, adjoint);
       }
@@ -59,38 +59,49 @@ class Gradient : Differentiation {
   // Where only sums and products with finite factors follow, a 0 stays a 0: one selection here is as good as one for
   // each variable.
   void select_now(NodeId id, Adjoint& adjoint) {
-    const NodeId value = guarded(adjoint.path, 0, terms_.value(all_of(adjoint, id), graph_[id].type));
-    adjoint = {{}, {terms_.term(value)}, {}};
+    const NodeId all = terms_.value(all_of(adjoint, id), graph_[id].type);
+    adjoint = {kAlways, {terms_.term(paths_.guarded(adjoint.path, kAlways, all))}, {}};
   }
 
-  void find_polynomials() {
-    for (NodeId id = 0; id <= last_; ++id) {
-      const Op op = graph_[id].op;
-      const bool is_sum = op == Op::Add || op == Op::Sub || op == Op::Neg || op == Op::Cast || is_component(op);
-      const bool keeps = (is_sum || op == Op::Mul) && is_floating(graph_[id].type);
-      // Made of inputs and constants by sums and products.
-      is_finite_[std::size_t(id)] =
-          arity(op) == 0 ||
-          (keeps && std::ranges::all_of(operands(id), [&](const Operand& o) { return is_finite_[std::size_t(o.id)]; }));
-      is_polynomial_[std::size_t(id)] =
-          depends(id) && (is_variable(id) || (keeps && std::ranges::all_of(operands(id), [&](const Operand& o) {
-                                                return (!depends(o.id) || is_polynomial_[std::size_t(o.id)]) &&
-                                                       (is_sum || is_finite_[std::size_t(o.id)]);
-                                              })));
-    }
+  static bool is_sum(Op op) {
+    return op == Op::Add || op == Op::Sub || op == Op::Neg || op == Op::Cast || is_component(op);
+  }
+  bool is_sum_or_product(NodeId id) const {
+    const Node& node = graph_[id];
+    return (is_sum(node.op) || node.op == Op::Mul) && is_floating(node.type);
+  }
+
+  // Whether it is made of inputs and constants by sums and products.
+  bool is_finite(NodeId id) {
+    if (const auto known = is_finite_.find(id); known != is_finite_.end()) return known->second;
+    const bool finite =
+        arity(graph_[id].op) == 0 ||
+        (is_sum_or_product(id) && std::ranges::all_of(operands(id), [&](const Operand& o) { return is_finite(o.id); }));
+    return is_finite_[id] = finite;
+  }
+
+  // Whether it is made of the variables by sums and products with such numbers.
+  bool is_polynomial(NodeId id) {
+    if (const auto known = is_polynomial_.find(id); known != is_polynomial_.end()) return known->second;
+    const bool polynomial =
+        depends(id) && (is_variable(id) ||
+                        (is_sum_or_product(id) && std::ranges::all_of(operands(id), [&](const Operand& o) {
+                           return (!depends(o.id) || is_polynomial(o.id)) && (is_sum(graph_[id].op) || is_finite(o.id));
+                         })));
+    return is_polynomial_[id] = polynomial;
   }
 
   // ---- what arrives at a node
 
-  Adjoint& at(NodeId id, const Path& path) {
-    std::vector<Adjoint>& all = adjoints_[std::size_t(id)];
-    const auto found = std::ranges::find(all, path, &Adjoint::path);
-    return found != all.end() ? *found : all.emplace_back(path);
+  Adjoint& at(NodeId id, PathId path) {
+    Arrived& arrived = adjoints_[id];
+    const auto [found, is_new] = arrived.by_path.emplace(path, arrived.all.size());
+    return is_new ? arrived.all.emplace_back(path) : arrived.all[found->second];
   }
-  void add(NodeId id, const Path& path, const Term& term) {
+  void add(NodeId id, PathId path, const Term& term) {
     if (depends(id) && term.coefficient != 0) at(id, path).plain.push_back(term);
   }
-  void add_relative(NodeId id, const Path& path, const Term& term) {
+  void add_relative(NodeId id, PathId path, const Term& term) {
     if (depends(id)) at(id, path).relative.push_back(term);
   }
 
@@ -108,91 +119,15 @@ class Gradient : Differentiation {
     std::vector<Branch> branches;
     for (std::size_t k = 0; k < terms.size(); ++k)
       branches.push_back({arrived[k].path, terms_.value(terms[k], graph_[id].type)});
-    Branch joined = join_branches(std::move(branches), 0);
-    Term all{1, common};
-    return {std::move(joined.path), {terms_.times(all, {1, joined.value})}, {}};
-  }
-
-  struct Branch {
-    Path path;  // where it does not lead, the value does not count
-    NodeId value;
-  };
-
-  // Of branches that agree in their first `depth` conditions.
-  Branch join_branches(std::vector<Branch> branches, std::size_t depth) {
-    if (branches.size() == 1) return std::move(branches[0]);
-    NodeId sum = kNone;
-    bool always = false;
-    NodeId somewhere = kNone;  // that one of several conditions holds
-    Path path;
-    while (!branches.empty()) {
-      const auto one_more = [&](NodeId value) { sum = sum == kNone ? value : terms_.make(Op::Add, sum, value); };
-      if (branches[0].path.size() == depth) {
-        always = true;
-        path.assign(branches[0].path.begin(), branches[0].path.begin() + std::ptrdiff_t(depth));
-        one_more(branches[0].value);
-        branches.erase(branches.begin());
-        continue;
-      }
-      const NodeId condition = branches[0].path[depth].first;
-      path.assign(branches[0].path.begin(), branches[0].path.begin() + std::ptrdiff_t(depth));
-      std::vector<Branch> yes, no, others;
-      for (Branch& b : branches) {
-        const bool other = b.path.size() == depth || b.path[depth].first != condition;
-        (other ? others : b.path[depth].second ? yes : no).push_back(std::move(b));
-      }
-      branches = std::move(others);
-      if (branches.empty() && sum == kNone && (yes.empty() || no.empty()))
-        return join_branches(std::move(yes.empty() ? no : yes), depth + 1);
-      // Whether a value comes by them at all: kNone where it always does, once the condition holds.
-      std::array<NodeId, 2> inner{kNone, kNone};
-      const auto value_of = [&](std::vector<Branch>& some, NodeId& taken) {
-        if (some.empty()) return kNone;
-        const Branch branch = join_branches(std::move(some), depth + 1);
-        taken = condition_of(branch.path, depth + 1);
-        return guarded(branch.path, depth + 1, branch.value);
-      };
-      const bool by_yes = !yes.empty(), by_no = !no.empty();
-      const NodeId if_so = value_of(yes, inner[0]), else_value = value_of(no, inner[1]);
-      if (by_yes && by_no && inner[0] == kNone && inner[1] == kNone) {
-        always = true;
-      } else {
-        if (by_yes) somewhere = any(somewhere, all(condition, inner[0]));
-        if (by_no) somewhere = any(somewhere, all(terms_.make(Op::Not, condition), inner[1]));
-      }
-      const Type type = graph_[if_so == kNone ? else_value : if_so].type;
-      const auto or_zero = [&](NodeId value) { return value == kNone ? graph_.constant(0, type) : value; };
-      one_more(terms_.select(condition, or_zero(if_so), or_zero(else_value)));
-    }
-    if (!always) path.emplace_back(somewhere, true);
-    return {path, sum};
-  }
-
-  NodeId all(NodeId a, NodeId b) { return a == kNone ? b : b == kNone ? a : terms_.make(Op::And, a, b); }
-  NodeId any(NodeId a, NodeId b) { return a == kNone ? b : b == kNone ? a : terms_.make(Op::Or, a, b); }
-
-  // That the path beyond `depth` is taken; kNone: it ends there.
-  NodeId condition_of(const Path& path, std::size_t depth) {
-    NodeId condition = kNone;
-    for (std::size_t k = depth; k < path.size(); ++k)
-      condition = all(condition, path[k].second ? path[k].first : terms_.make(Op::Not, path[k].first));
-    return condition;
-  }
-
-  // The value where the path beyond `depth` is taken, else 0.
-  NodeId guarded(const Path& path, std::size_t depth, NodeId value) {
-    for (std::size_t k = path.size(); k-- > depth;) {
-      const NodeId zero = graph_.constant(0, graph_[value].type);
-      value = path[k].second ? terms_.select(path[k].first, value, zero) : terms_.select(path[k].first, zero, value);
-    }
-    return value;
+    const Branch joined = paths_.join(branches);
+    return {joined.path, {terms_.times(Term{1, common}, {1, joined.value})}, {}};
   }
 
   // ---- from a node to what it is made of
 
   void hand_on(NodeId id, const Adjoint& adjoint) {
     const Node node = graph_[id];
-    const Path& path = adjoint.path;
+    const PathId path = adjoint.path;
     if (node.op == Op::Exp || node.op == Op::Exp2) {
       // d exp(a) = exp(a) da: what is relative to it needs no division.
       const double base = node.op == Op::Exp ? 1 : std::numbers::ln2;
@@ -219,6 +154,14 @@ class Gradient : Differentiation {
       Sum relative = adjoint.relative;
       if (!adjoint.plain.empty()) relative.push_back(terms_.times(terms_.joined(adjoint.plain), {1, id}));
       return add(node.args[0], path, by_base(node, terms_.joined(relative)));
+    }
+    if (products_->is_long(id) && !adjoint.relative.empty()) {
+      // It may be infinite where its factors are not.
+      const Term relative = terms_.joined(adjoint.relative);
+      for (const auto& [atom, power] : products_->powers(id))
+        if (power != 0) add_relative(atom, path, terms_.times(relative, power));
+      if (!adjoint.plain.empty()) hand_on(id, {path, adjoint.plain, {}});
+      return;
     }
     const Term all = all_of(adjoint, id);
     switch (node.op) {
@@ -285,7 +228,7 @@ class Gradient : Differentiation {
   }
 
   // The operand that is taken gets the term; where a NaN makes the value NaN, each gets that.
-  void hand_on_place(NodeId id, const Path& path, const Term& term) {
+  void hand_on_place(NodeId id, PathId path, const Term& term) {
     const Node node = graph_[id];
     const NodeId value = terms_.value(term, node.type), zero = graph_.constant(0, node.type);
     const std::array<NodeId, 2> taken{takes_first(node), takes_second(node)};
@@ -294,14 +237,12 @@ class Gradient : Differentiation {
         add(node.args[k], path, terms_.term(terms_.select(taken[k], value, terms_.select(taken[1 - k], zero, id))));
   }
 
-  void hand_on_choice(NodeId condition, NodeId yes, NodeId no, Path path, const Term& term) {
-    path.emplace_back(condition, true);
-    add(yes, path, term);
-    path.back().second = false;
-    add(no, path, term);
+  void hand_on_choice(NodeId condition, NodeId yes, NodeId no, PathId path, const Term& term) {
+    add(yes, paths_.enter(path, condition, true), term);
+    add(no, paths_.enter(path, condition, false), term);
   }
 
-  void hand_on_product(NodeId id, const Path& path, const Term& all) {
+  void hand_on_product(NodeId id, PathId path, const Term& all) {
     const bool vanishes = std::ranges::any_of(products_->powers(id), [&](const auto& factor) {
       return factor.second > 0 && is_exponential(factor.first) && may_vanish_for(all, factor.first);
     });
@@ -317,10 +258,9 @@ class Gradient : Differentiation {
   }
 
   std::span<const Weighted> sum_;
-  const NodeId last_;
-  std::vector<std::vector<Adjoint>> adjoints_;  // by node: one for each path
-  std::vector<bool> is_polynomial_;             // by node: whether it is one of the variables
-  std::vector<bool> is_finite_;                 // by node: whether it is one of inputs
+  BranchPaths paths_{graph_, terms_};
+  std::unordered_map<NodeId, Arrived> adjoints_;
+  std::unordered_map<NodeId, bool> is_polynomial_, is_finite_;
 };
 
 }  // namespace

@@ -6,12 +6,17 @@
 
 namespace nbcc {
 
-Products::Products(Graph& graph, Terms& terms, const std::vector<bool>& depends, const std::set<NodeId>& variables)
-    : graph_(graph), terms_(terms), depends_(depends), variables_(variables), uses_(depends.size()) {
-  for (NodeId id = 0; id < NodeId(depends.size()); ++id)
-    if (depends[std::size_t(id)])
-      for (const NodeId arg : graph[id].args)
-        if (arg != kNone) ++uses_[std::size_t(arg)];
+namespace {
+// Factors of one product. A longer product is a factor itself, so that n factors take time in proportion to n.
+constexpr std::size_t kMostAtoms = 32;
+}  // namespace
+
+Products::Products(Graph& graph, Terms& terms, const std::unordered_set<NodeId>& depends,
+                   const std::set<NodeId>& variables)
+    : graph_(graph), terms_(terms), depends_(depends), variables_(variables) {
+  for (const NodeId id : depends)
+    for (const NodeId arg : graph[id].args)
+      if (arg != kNone) ++uses_[arg];
 }
 
 bool Products::is_product(NodeId id) {
@@ -29,23 +34,30 @@ bool Products::is_product(NodeId id) {
 bool Products::is_logarithmic(NodeId id) {
   const Node& node = graph_[id];
   if (node.op != Op::Pow || variables_.contains(id) || is_product(id)) return false;
-  if (!graph_.is_constant(node.args[1])) return !depends_[std::size_t(node.args[1])];
+  if (!graph_.is_constant(node.args[1])) return !depends_.contains(node.args[1]);
   const double exponent = graph_.constant_value(node.args[1]);
   return exponent > 1 && 2 * exponent != std::floor(2 * exponent);
 }
 
 bool Products::can_open(NodeId id) {
-  if (variables_.contains(id) || !depends_[std::size_t(id)]) return false;
+  if (variables_.contains(id) || !depends_.contains(id)) return false;
   const Node& node = graph_[id];
   if (node.op == Op::Cast) return graph_[node.args[0]].type == node.type;
   return node.op == Op::Neg || is_product(id);
+}
+
+bool Products::is_long(NodeId id) {
+  const Op op = graph_[id].op;
+  return (op == Op::Mul || op == Op::Div) && can_open(id) && powers(id).size() > kMostAtoms;
 }
 
 // `other` stands beside it in a product; kNone: nothing.
 bool Products::is_opened(NodeId id, NodeId other) {
   if (!can_open(id)) return false;
   const Op op = graph_[id].op;
-  if ((op != Op::Mul && op != Op::Div) || uses_[std::size_t(id)] == 1) return true;
+  if (op != Op::Mul && op != Op::Div) return true;
+  if (is_long(id)) return false;
+  if (uses_[id] == 1) return true;
   if (other == kNone) return false;
   const Powers beside = can_open(other) ? powers(other) : Powers{{other, 1.0}};
   return std::ranges::any_of(powers(id), [&](const auto& factor) {
@@ -55,7 +67,7 @@ bool Products::is_opened(NodeId id, NodeId other) {
 }
 
 Products::Powers Products::of_factor(NodeId id, NodeId other) {
-  if (!depends_[std::size_t(id)]) return {};
+  if (!depends_.contains(id)) return {};
   return is_opened(id, other) ? powers(id) : Powers{{id, 1.0}};
 }
 

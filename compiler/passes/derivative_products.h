@@ -3,7 +3,8 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <vector>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "compiler/passes/derivative_terms.h"
 
@@ -11,14 +12,16 @@ namespace nbcc {
 
 class Products {
  public:
-  // `depends`: by node, whether a variable reaches it. Variables are never opened.
-  Products(Graph& graph, Terms& terms, const std::vector<bool>& depends, const std::set<NodeId>& variables);
+  // `depends`: the nodes that a variable reaches. Variables are never opened.
+  Products(Graph& graph, Terms& terms, const std::unordered_set<NodeId>& depends, const std::set<NodeId>& variables);
 
   using Powers = std::map<NodeId, double>;
 
   bool is_product(NodeId id);
   // A power whose derivative is that of its logarithm times itself: another one by pow() would be dear.
   bool is_logarithmic(NodeId id);
+  // A product of so many factors that it is not opened, but a factor itself.
+  bool is_long(NodeId id);
   // Exponents of the factors that depend on a variable. A factor that is a product itself is opened where it is used
   // nowhere else, or where something that it divides by meets its like beside it: s6 in s6 * s6, not in s6 * dx.
   const Powers& powers(NodeId id);
@@ -41,9 +44,9 @@ class Products {
 
   Graph& graph_;
   Terms& terms_;
-  const std::vector<bool>& depends_;
+  const std::unordered_set<NodeId>& depends_;
   const std::set<NodeId>& variables_;
-  std::vector<int> uses_;
+  std::unordered_map<NodeId, int> uses_;  // by those that a variable reaches
   std::map<NodeId, Powers> known_;
 };
 

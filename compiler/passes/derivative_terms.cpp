@@ -4,13 +4,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <unordered_map>
 #include <utility>
 
+#include "compiler/ir/limits.h"
+#include "compiler/passes/common_factors.h"
 #include "compiler/passes/passes.h"
 
 namespace nbcc {
 
 namespace {
+// Factors of one term. The product of more becomes one node, which later terms share: else n operations in a row would
+// give n terms of n factors.
+constexpr std::size_t kMostFactors = 12;
+
 // Far inside of single precision's range.
 bool is_moderate(double coefficient) { return std::fabs(coefficient) > 1e-30 && std::fabs(coefficient) < 1e30; }
 bool has(const Term& term, NodeId id) { return std::ranges::find(term.factors, id) != term.factors.end(); }
@@ -25,6 +33,7 @@ Node Terms::like(NodeId id, Op op, Type type) const {
 }
 
 NodeId Terms::make(Op op, NodeId a, NodeId b) {
+  if (graph_.size() > kMaxNodes) throw TooManyNodes(kMaxNodes);
   if (!gives_bool(op)) return make_folded(graph_, op, a, b);
   return fold_node(graph_, like(a, op, Type::Bool), {a, b, kNone});
 }
@@ -44,6 +53,13 @@ NodeId Terms::power(NodeId x, double exponent) {
 }
 
 Multiple Terms::read(NodeId id) {
+  if (const auto found = read_.find(id); found != read_.end()) return found->second;
+  const Multiple multiple = find_multiple(id);
+  read_.emplace(id, multiple);
+  return multiple;
+}
+
+Multiple Terms::find_multiple(NodeId id) {
   const Node node = graph_[id];
   if (graph_.is_constant(id)) return {graph_.constant_value(id), kNone};
   const auto [a, b, c] = node.args;
@@ -106,6 +122,7 @@ Term Terms::times(Term term, const Multiple& factor) {
   if (joins) term.coefficient *= coefficient;
   if (rest.node != kNone) term.factors.push_back(rest.node);
   if (apart != 1) term.factors.push_back(graph_.constant(apart, graph_[term.factors[0]].type));
+  if (term.factors.size() > kMostFactors) term.factors = {product(term.factors)};
   return term;
 }
 
@@ -127,20 +144,19 @@ Term Terms::with_sign_of(const Term& term, NodeId x) {
 }
 
 Sum Terms::collected(const Sum& sum) {
-  std::vector<std::pair<std::vector<NodeId>, Term>> known;  // sorted factors, the term
+  std::map<std::vector<NodeId>, std::size_t> known;  // by sorted factors: the place in `all`
+  Sum all;
   for (const Term& term : sum) {
     std::vector<NodeId> sorted = term.factors;
     std::ranges::sort(sorted);
-    const auto found = std::ranges::find(known, sorted, &std::pair<std::vector<NodeId>, Term>::first);
-    if (found != known.end())
-      found->second.coefficient += term.coefficient;
+    const auto [found, is_new] = known.emplace(std::move(sorted), all.size());
+    if (is_new)
+      all.push_back(term);
     else
-      known.emplace_back(std::move(sorted), term);
+      all[found->second].coefficient += term.coefficient;
   }
-  Sum result;
-  for (auto& [sorted, term] : known)
-    if (term.coefficient != 0) result.push_back(std::move(term));
-  return result;
+  std::erase_if(all, [](const Term& term) { return term.coefficient == 0; });
+  return all;
 }
 
 std::vector<NodeId> Terms::take_common_factors(std::vector<Term>& terms) {
@@ -156,8 +172,18 @@ std::vector<NodeId> Terms::take_common_factors(std::vector<Term>& terms) {
 
 // A factor that is another term's times something is read as two.
 void Terms::open_shared_products(Sum& sum) {
+  std::unordered_map<NodeId, int> holders;  // by factor: how many terms have it
+  const auto count = [&](const Term& term, int change) {
+    std::vector<NodeId> factors = term.factors;
+    std::ranges::sort(factors);
+    const auto repeated = std::ranges::unique(factors);
+    factors.erase(repeated.begin(), repeated.end());
+    for (const NodeId id : factors) holders[id] += change;
+  };
+  for (const Term& term : sum) count(term, 1);
   const auto is_elsewhere = [&](NodeId id, const Term& term) {
-    return std::ranges::any_of(sum, [&](const Term& other) { return &other != &term && has(other, id); });
+    const auto found = holders.find(id);
+    return found != holders.end() && found->second > int(has(term, id));
   };
   for (Term& term : sum)
     for (std::size_t f = 0; f < term.factors.size(); ++f) {
@@ -166,9 +192,11 @@ void Terms::open_shared_products(Sum& sum) {
       const Multiple a = read(node.args[0]), b = read(node.args[1]);
       if (a.node == kNone && b.node == kNone) continue;
       if (!is_elsewhere(a.node, term) && !is_elsewhere(b.node, term)) continue;
+      count(term, -1);
       term.coefficient *= a.coefficient * b.coefficient;
       term.factors[f] = a.node == kNone ? b.node : a.node;
       if (a.node != kNone && b.node != kNone) term.factors.insert(term.factors.begin() + std::ptrdiff_t(f) + 1, b.node);
+      count(term, 1);
     }
 }
 
@@ -183,31 +211,14 @@ Term Terms::joined(Sum sum) {
 Term Terms::factored(Sum sum) {
   if (sum.empty()) return {0, {}};
   if (sum.size() == 1) return sum[0];
-  // Of several, the one that stands last: what is left then is the same for other components, too.
-  NodeId best = kNone;
-  std::pair<std::ptrdiff_t, std::ptrdiff_t> most{1, 0};
-  for (const Term& term : sum)
-    for (const NodeId id : term.factors) {
-      const auto is_last = [&](const Term& other) { return !other.factors.empty() && other.factors.back() == id; };
-      const std::pair terms(std::ranges::count_if(sum, [&](const Term& other) { return has(other, id); }),
-                            std::ranges::count_if(sum, is_last));
-      if (terms.first > 1 && terms > most) best = id, most = terms;
-    }
-  if (best == kNone) return added(sum);
-  Sum inner, others;
-  for (Term& term : sum) {
-    const auto at = std::ranges::find(term.factors, best);
-    if (at == term.factors.end()) {
-      others.push_back(std::move(term));
-    } else {
-      term.factors.erase(at);
-      inner.push_back(std::move(term));
-    }
+  CommonFactors terms(std::move(sum));
+  for (NodeId best = terms.best(); best != kNone; best = terms.best()) {
+    Term group = factored(terms.take(best));
+    group.factors.insert(group.factors.begin(), best);
+    if (terms.size() == 0) return group;
+    terms.put_first(std::move(group));
   }
-  Term group = factored(std::move(inner));
-  group.factors.insert(group.factors.begin(), best);
-  others.insert(others.begin(), std::move(group));
-  return factored(std::move(others));
+  return added(terms.rest());
 }
 
 Term Terms::added(const Sum& sum) {

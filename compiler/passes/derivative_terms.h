@@ -2,9 +2,11 @@
 // times a half vanishes, equal products are one, and what several have in common is multiplied once. Part of
 // derivative.cpp.
 #pragma once
+#include <unordered_map>
 #include <vector>
 
 #include "compiler/ir/ir.h"
+#include "compiler/passes/term.h"
 
 namespace nbcc {
 
@@ -12,14 +14,6 @@ struct Multiple {
   double coefficient = 1;
   NodeId node = kNone;  // kNone: 1
 };
-
-// coefficient * factors[0] * factors[1] * ...; what many terms share comes first.
-struct Term {
-  double coefficient = 1;
-  std::vector<NodeId> factors;
-  bool operator==(const Term&) const = default;
-};
-using Sum = std::vector<Term>;
 
 class Terms {
  public:
@@ -57,8 +51,10 @@ class Terms {
   void open_shared_products(Sum& sum);
   Term factored(Sum sum);
   Term added(const Sum& sum);
+  Multiple find_multiple(NodeId id);
 
   Graph& graph_;
+  std::unordered_map<NodeId, Multiple> read_;
 };
 
 }  // namespace nbcc

@@ -5,6 +5,8 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -34,11 +36,10 @@ class ArithmeticOf final : public Arithmetic {
 class Differentiation {
  public:
   Differentiation(Graph& graph, std::span<const NodeId> of, const std::set<NodeId>& by)
-      : graph_(graph), terms_(graph), by_(by), depends_(std::size_t(*std::ranges::max_element(of)) + 1) {
-    const std::vector<bool> alive = reachable(graph, {of.begin(), of.end()});
-    for (NodeId id = 0; id < NodeId(depends_.size()); ++id)
-      if (alive[std::size_t(id)]) depends_[std::size_t(id)] = find_dependence(id);
-    find_places(alive);
+      : graph_(graph), terms_(graph), by_(by), alive_(find_alive(of)) {
+    for (const NodeId id : alive_)
+      if (find_dependence(id)) depends_.insert(id);
+    find_places();
     products_.emplace(graph_, terms_, depends_, by_);
   }
 
@@ -51,7 +52,9 @@ class Differentiation {
   // A minimum or maximum that keeps a place within a table.
   bool is_place(NodeId id) const { return places_.contains(id); }
 
-  bool depends(NodeId id) const { return depends_[std::size_t(id)]; }
+  // The nodes that `of` are made of and that a variable may reach, in their order.
+  const std::vector<NodeId>& alive() const { return alive_; }
+  bool depends(NodeId id) const { return depends_.contains(id); }
   bool is_variable(NodeId id) const { return by_.contains(id); }
 
   // The numbers that a number is made of. An image's component is that of its vector less whole multiples of those of
@@ -112,14 +115,16 @@ class Differentiation {
     return depends(id) && !is_variable(id) && (op == Op::Exp || op == Op::Exp2 || op == Op::Cosh);
   }
 
-  // Whether the value is made of `of` by more than sums and products, so that it may be 0 where that is infinite.
+  // Whether the value is made of `of` by more than sums and products, so that it may be 0 where that is infinite. Also
+  // true where that would take long to find out: a selection that is not needed does no harm.
   bool may_vanish_for(NodeId id, NodeId of) const {
+    constexpr std::size_t kMostSeen = 1000;
     std::set<std::pair<NodeId, bool>> seen;
     std::vector<std::pair<NodeId, bool>> next{{id, false}};
     while (!next.empty()) {
       const auto [n, by_function] = next.back();
       next.pop_back();
-      if (n == of && by_function) return true;
+      if ((n == of && by_function) || seen.size() > kMostSeen) return true;
       if (n <= of || !seen.emplace(n, by_function).second) continue;
       const Op op = graph_[n].op;
       const bool is_polynomial = op == Op::Add || op == Op::Sub || op == Op::Mul || op == Op::Neg || op == Op::Cast;
@@ -131,6 +136,11 @@ class Differentiation {
 
   // The exponential of a node that is one, times a factor that does not depend on the variables; else kNone.
   NodeId exponential_in(NodeId id) const {
+    if (const auto found = exponentials_.find(id); found != exponentials_.end()) return found->second;
+    const NodeId exponential = find_exponential_in(id);
+    return exponentials_[id] = exponential;
+  }
+  NodeId find_exponential_in(NodeId id) const {
     const Node& node = graph_[id];
     if (is_variable(id) || !depends(id)) return kNone;
     if (is_exponential(id)) return id;
@@ -190,12 +200,27 @@ class Differentiation {
     return terms_.make(Op::Rint, of(Op::Div, along, volume));
   }
 
+  // A node that is older than all variables is made of none, and may be one of very many.
+  std::vector<NodeId> find_alive(std::span<const NodeId> of) const {
+    std::unordered_set<NodeId> seen;
+    std::vector<NodeId> next(of.begin(), of.end()), found;
+    while (!next.empty()) {
+      const NodeId id = next.back();
+      next.pop_back();
+      if (id == kNone || by_.empty() || id < *by_.begin() || !seen.insert(id).second) continue;
+      found.push_back(id);
+      next.insert(next.end(), graph_[id].args.begin(), graph_[id].args.end());
+    }
+    std::ranges::sort(found);
+    return found;
+  }
+
   // From the index of a lookup down to the real number that it is made of.
-  void find_places(const std::vector<bool>& alive) {
+  void find_places() {
     std::vector<NodeId> next;
-    for (NodeId id = 0; id < NodeId(alive.size()); ++id)
-      if (alive[std::size_t(id)] && graph_[id].op == Op::Lookup) next.push_back(graph_[id].args[1]);
-    std::set<NodeId> seen;
+    for (const NodeId id : alive_)
+      if (graph_[id].op == Op::Lookup) next.push_back(graph_[id].args[1]);
+    std::unordered_set<NodeId> seen;
     while (!next.empty()) {
       const NodeId id = next.back();
       next.pop_back();
@@ -207,8 +232,9 @@ class Differentiation {
   }
 
   const std::set<NodeId>& by_;
-  std::vector<bool> depends_;
-  std::set<NodeId> places_;
+  std::vector<NodeId> alive_;
+  std::unordered_set<NodeId> depends_, places_;
+  mutable std::unordered_map<NodeId, NodeId> exponentials_;  // of exponential_in()
 
  protected:
   std::optional<Products> products_;

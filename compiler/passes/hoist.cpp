@@ -19,6 +19,9 @@ struct Split {
   NodeId core = kNone;          // kNone: 1
 };
 
+// Factors of one split. The product of more becomes one node: else n products in a row would have n lists of n factors.
+constexpr std::size_t kMostFactors = 16;
+
 // What leaves a product that is new may make its terms as much larger or smaller.
 bool is_small(double constant) { return std::fabs(constant) >= 0x1p-16 && std::fabs(constant) <= 0x1p16; }
 
@@ -69,6 +72,7 @@ class Splitter {
     if (a.core == kNone) a.core = b.core;
     a.factors.insert(a.factors.end(), b.factors.begin(), b.factors.end());
     std::ranges::sort(a.factors);
+    if (a.factors.size() > kMostFactors) a.factors = {scale({1, a.factors, kNone}, node.type)};
     return a;
   }
 

@@ -22,6 +22,9 @@ namespace {
 
 using Bits = std::uint64_t;
 constexpr std::size_t kPowersAtOnce = 64;
+// Each 64 powers cost a walk through the graph. More powers are not examined, and a condition's comparisons beyond
+// these are not used: the bases then count as negative at times.
+constexpr std::size_t kMostPowers = 64 * kPowersAtOnce, kMostComparisons = 64;
 
 // NaN where the first argument is negative.
 bool is_nan_of_negative(const Graph& graph, const Node& node) {
@@ -118,6 +121,7 @@ class Conditions {
   }
 
   void assume(NodeId id, bool holds) {
+    if (ordered_.size() >= kMostComparisons) return;
     const Node node = graph_[id];
     const NodeId a = node.args[0], b = node.args[1];
     switch (node.op) {
@@ -233,7 +237,7 @@ class Propagation {
 std::vector<bool> free_where_negative(const Graph& graph, const std::vector<Contribution>& contributions,
                                       const std::vector<NegativeBase>& powers) {
   std::vector<bool> free(powers.size());
-  for (std::size_t begin = 0; begin < powers.size(); begin += kPowersAtOnce) {
+  for (std::size_t begin = 0; begin < std::min(powers.size(), kMostPowers); begin += kPowersAtOnce) {
     const std::size_t count = std::min(kPowersAtOnce, powers.size() - begin);
     const Bits seen = Propagation(graph, contributions, std::span(powers).subspan(begin, count), powers).run();
     for (std::size_t k = 0; k < count; ++k) free[begin + k] = !(seen >> k & 1);

@@ -1,30 +1,17 @@
 // Runs the passes. One door: optimize(). What each does is said in its own header; here is only the order, and why.
 #include "compiler/passes/optimize.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "compiler/ir/limits.h"
 #include "compiler/ir/verify.h"
 #include "compiler/passes/coincident.h"
 #include "compiler/passes/passes.h"
-#include "compiler/text/diagnostic.h"
 #include "compiler/text/own_stack.h"
 
 namespace nbcc {
 
 namespace {
-
-[[noreturn]] void refuse_size(const std::string& name) {
-  throw CompileError(
-      Source{name, {}},
-      {{Severity::Error,
-        {},
-        fmt::format("the pipeline grows beyond {} operations when it is optimized; break it up, or leave "
-                    "its sums and products as they are written (precise mathematics)",
-                    kMaxNodes)}});
-}
 
 bool is_too_large(const Graph& graph, const std::vector<NodeId>& roots) {
   if (graph.size() <= kMaxNodes) return false;
@@ -36,7 +23,7 @@ void run_passes(Pipeline& pipeline, const Options& options, const Target& target
   const auto run = [&](const char* name, auto pass) {
     pass(pipeline);
     if (is_too_large(pipeline.pair, pipeline.roots()) || is_too_large(pipeline.finish, pipeline.finished))
-      throw TooManyNodes();
+      throw TooManyNodes(kMaxNodes, pipeline.name);
     verify(pipeline, name);
   };
   run("fold", fold);
@@ -58,12 +45,8 @@ void run_passes(Pipeline& pipeline, const Options& options, const Target& target
 }  // namespace
 
 Pipeline optimize(Pipeline pipeline, const Options& options, const Target& target) {
-  try {
-    // Passes follow chains of operations to their ends.
-    run_on_own_stack(kDeepStack, [&] { run_passes(pipeline, options, target); });
-  } catch (const TooManyNodes&) {
-    refuse_size(pipeline.name);
-  }
+  // Passes follow chains of operations to their ends.
+  run_on_own_stack(kDeepStack, [&] { run_passes(pipeline, options, target); });
   return pipeline;
 }
 

@@ -1,9 +1,13 @@
 // Forward accumulation. Door: rates_of_change(), of derivative.h. Sums of a few products stay sums until a value is
 // asked for, so that what a second derivative makes twice is seen to be the same.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numbers>
+#include <ranges>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "compiler/passes/derivative.h"
 #include "compiler/passes/differentiation.h"
@@ -17,36 +21,34 @@ class Rates : Differentiation {
       : Differentiation(graph, of, by), of_(of), given_(rates) {}
 
   std::vector<NodeId> run() {
-    const NodeId last = *std::ranges::max_element(of_);
-    const std::vector<bool> needed = find_needed(last);
-    find_exponentials(last);
-    for (NodeId id = 0; id <= last; ++id)
-      if (needed[std::size_t(id)] && depends(id)) known_[id] = rate(id);
+    const std::unordered_set<NodeId> needed = find_needed();
+    find_exponentials();
+    for (const NodeId id : alive())
+      if (needed.contains(id) && depends(id)) known_[id] = rate(id);
     std::vector<NodeId> result;
     for (const NodeId y : of_) result.push_back(changes(y) ? value_of(y) : kNone);
     return result;
   }
 
  private:
-  void find_exponentials(NodeId last) {
-    has_exponential_.assign(std::size_t(last) + 1, false);
-    for (NodeId id = 0; id <= last; ++id) {
-      has_exponential_[std::size_t(id)] = is_exponential(id);
-      for (int k = 0; k < arity(graph_[id].op); ++k)
-        if (has_exponential_[std::size_t(graph_[id].args[std::size_t(k)])]) has_exponential_[std::size_t(id)] = true;
+  void find_exponentials() {
+    for (const NodeId id : alive()) {
+      const std::array<NodeId, 3>& args = graph_[id].args;
+      if (is_exponential(id) ||
+          std::ranges::any_of(args, [this](NodeId arg) { return has_exponential_.contains(arg); }))
+        has_exponential_.insert(id);
     }
   }
 
   // A product needs its factors, which are not all of its arguments.
-  std::vector<bool> find_needed(NodeId last) {
-    std::vector<bool> needed(std::size_t(last) + 1);
-    for (const NodeId y : of_) needed[std::size_t(y)] = true;
-    for (NodeId id = last; id >= 0; --id) {
-      if (!needed[std::size_t(id)] || !depends(id) || is_variable(id)) continue;
+  std::unordered_set<NodeId> find_needed() {
+    std::unordered_set<NodeId> needed(of_.begin(), of_.end());
+    for (const NodeId id : alive() | std::views::reverse) {
+      if (!needed.contains(id) || !depends(id) || is_variable(id)) continue;
       if (products_->is_product(id))
-        for (const auto& [atom, power] : products_->powers(id)) needed[std::size_t(atom)] = true;
+        for (const auto& [atom, power] : products_->powers(id)) needed.insert(atom);
       else
-        for (const Operand& operand : operands(id)) needed[std::size_t(operand.id)] = true;
+        for (const Operand& operand : operands(id)) needed.insert(operand.id);
     }
     return needed;
   }
@@ -102,7 +104,7 @@ class Rates : Differentiation {
     if (const Node node = graph_[id]; is_exponential(id) && changes(node.args[0])) {
       // exp(-exp(a)) is 0 where exp(a) is infinite, and so is its rate.
       const Term inner = rate_of(node.args[0]), outer = terms_.times(inner, partial(id, 0));
-      const bool of_exponential = node.op != Op::Cosh && has_exponential_[std::size_t(node.args[0])];
+      const bool of_exponential = node.op != Op::Cosh && has_exponential_.contains(node.args[0]);
       if (!of_exponential) return {outer};
       const NodeId zero = graph_.constant(0, node.type);
       return {terms_.term(terms_.select(terms_.make(Op::Eq, id, zero), zero, terms_.value(outer, node.type)))};
@@ -126,7 +128,7 @@ class Rates : Differentiation {
     }
     // A factor exp(-exp(a)) is 0 where the rate of its exponent is infinite.
     const bool vanishes = std::ranges::any_of(products_->powers(id), [&](const auto& factor) {
-      return is_exponential(factor.first) && has_exponential_[std::size_t(graph_[factor.first].args[0])];
+      return is_exponential(factor.first) && has_exponential_.contains(graph_[factor.first].args[0]);
     });
     Sum product;
     if (!relative.empty()) multiply_out({terms_.joined(relative)}, {1, id}, vanishes ? product : result);
@@ -181,15 +183,26 @@ class Rates : Differentiation {
         return terms_.joined(sum);
       }
     }
+    if (products_->is_long(x)) return relative_rate_of_factors(x);
     if (products_->is_logarithmic(x)) return by_base(Node(node), rate_of(a));
     if (is_variable(x) || (node.op != Op::Exp && node.op != Op::Exp2)) return terms_.over(rate_of(x), x);
     return Terms::times(rate_of(a), node.op == Op::Exp ? 1 : std::numbers::ln2);
   }
 
+  // Of a product that may be infinite where its factors are not.
+  Term relative_rate_of_factors(NodeId x) {
+    if (const auto found = relative_.find(x); found != relative_.end()) return found->second;
+    Sum sum;
+    for (const auto& [atom, power] : products_->powers(x))
+      if (power != 0 && changes(atom)) sum.push_back(Terms::times(relative_rate(atom), power));
+    return relative_[x] = terms_.joined(sum);
+  }
+
   std::span<const NodeId> of_;
   const std::map<NodeId, NodeId>& given_;
-  std::vector<bool> has_exponential_;  // by node: itself, or what it is made of
-  std::map<NodeId, Sum> known_;        // by node: not joined as long as only sums are made of it
+  std::unordered_set<NodeId> has_exponential_;  // nodes that are one, or are made of one
+  std::unordered_map<NodeId, Sum> known_;       // by node: not joined as long as only sums are made of it
+  std::unordered_map<NodeId, Term> relative_;   // of relative_rate_of_factors()
 };
 
 }  // namespace

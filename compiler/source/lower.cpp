@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 
 #include "clang/AST/Attr.h"
 #include "clang/Basic/SourceManager.h"
@@ -249,19 +250,24 @@ void Lowering::lower_finish(const clang::FunctionDecl* function) {
   });
 }
 
-void Lowering::mark_used(const Graph& graph, const std::vector<NodeId>& from) {
-  const std::vector<bool> alive = reachable(graph, from);
-  for (NodeId id = 0; id < graph.size(); ++id) {
+// What `from` are made of, unless that is marked already: derivatives ask for each value that they are of.
+void Lowering::mark_used(const Graph& graph, const std::vector<NodeId>& from, std::unordered_set<NodeId>& marked) {
+  std::vector<NodeId> next = from;
+  while (!next.empty()) {
+    const NodeId id = next.back();
+    next.pop_back();
+    if (id < 0 || !marked.insert(id).second) continue;
     const Node& n = graph[id];
-    if (!alive[std::size_t(id)]) continue;
     if (n.op == Op::Lookup) used_.emplace(Op::Param, pipeline_.tables[std::size_t(n.payload)].first);
     if (arity(n.op) == 0) used_.emplace(n.op, n.payload);
+    next.insert(next.end(), n.args.begin(), n.args.end());
   }
 }
 
 void Lowering::warn_unused() {
-  mark_used(pipeline_.pair, pipeline_.roots());
-  mark_used(pipeline_.finish, pipeline_.finished);
+  std::unordered_set<NodeId> of_pairs, of_finish;
+  mark_used(pipeline_.pair, pipeline_.roots(), of_pairs);
+  mark_used(pipeline_.finish, pipeline_.finished, of_finish);
   for (const Field& field : pipeline_.fields) {
     if (diagnostics_.size() >= kMaxWarnings) return;
     if (field.role == Role::Output) {

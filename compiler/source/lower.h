@@ -6,11 +6,13 @@
 // at the end are the contributions. Wrong text throws Rejected, which is caught per top-level statement, so that one
 // run reports every mistake; variables that the failed statement would have set are poisoned and stay silent.
 #pragma once
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_set>
 #include <vector>
 
 #include "clang/AST/ASTContext.h"
@@ -136,7 +138,7 @@ class Lowering {
   Contribution combine_whole(const std::vector<Contributed>& parts, Op op);
   NodeId never_written(const Field& field);
   void warn_unused();
-  void mark_used(const Graph& graph, const std::vector<NodeId>& from);
+  void mark_used(const Graph& graph, const std::vector<NodeId>& from, std::unordered_set<NodeId>& marked);
   void warn_unwritten(const Field& field);
   Location location(clang::SourceLocation where) const;
   void report(Severity severity, clang::SourceLocation where, std::string message);
@@ -313,9 +315,10 @@ class Lowering {
   std::int64_t set_apart_ = 0;                  // how many nodes of their own these have got
   std::set<std::pair<Op, std::int64_t>> used_;  // leaves: components of the inputs and params
   bool finishing_ = false;
-  int executed_ = 0;        // statements so far, a bound on unrolling
-  int evaluated_ = 0;       // expressions so far, likewise
-  bool measuring_ = false;  // a first run to learn the dimensions of Cunbody's arrays
+  std::array<std::unordered_set<NodeId>, 2> differentiated_;  // by finishing_: nodes that derivatives have used
+  int executed_ = 0;                                          // statements so far, a bound on unrolling
+  int evaluated_ = 0;                                         // expressions so far, likewise
+  bool measuring_ = false;                                    // a first run to learn the dimensions of Cunbody's arrays
   std::map<const clang::VarDecl*, int> largest_index_;
 };
 

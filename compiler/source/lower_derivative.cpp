@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir/limits.h"
 #include "compiler/ir/rewrite.h"
 #include "compiler/passes/derivative.h"
 #include "compiler/passes/passes.h"
@@ -111,7 +112,7 @@ Value Lowering::variable_of(const clang::Expr* argument, const char* function) {
   if (std::ranges::any_of(value.parts, [&](NodeId part) { return graph_->is_constant(part); }))
     throw Rejected{where, fmt::format("'{}' is a constant; {} differentiates by an input, a param or a variable",
                                       variable->getName().str(), function)};
-  mark_used(*graph_, value.parts);
+  mark_used(*graph_, value.parts, differentiated_[finishing_]);
   return value;
 }
 
@@ -121,7 +122,7 @@ Value Lowering::differentiated(const clang::Expr* argument, const char* function
     throw Rejected{argument->getExprLoc(),
                    fmt::format("{} differentiates real numbers; this is {}", function, kind_of(value.shape.scalar))};
   // The derivative of a x + b knows neither x nor b, and both have been used.
-  mark_used(*graph_, value.parts);
+  mark_used(*graph_, value.parts, differentiated_[finishing_]);
   return value;
 }
 
@@ -149,6 +150,9 @@ Value Lowering::gradient_of(const clang::CallExpr* expression) {
     result.parts = gradient(*graph_, u.parts[0], x.parts);
   } catch (const NotDifferentiable& no) {
     reject_function(no.node, where);
+  } catch (const TooManyNodes&) {
+    throw Rejected{where,
+                   fmt::format("with this derivative the pipeline unrolls to more than {} operations", kMaxNodes)};
   }
   if (std::ranges::all_of(result.parts, [](NodeId part) { return part == kNone; }))
     warn_independent(expression->getArg(1), where);
@@ -176,6 +180,9 @@ Value Lowering::rate_of(const clang::CallExpr* expression) {
     result.parts = rates_of_change(*graph_, result.parts, rates);
   } catch (const NotDifferentiable& no) {
     reject_function(no.node, where);
+  } catch (const TooManyNodes&) {
+    throw Rejected{where,
+                   fmt::format("with this derivative the pipeline unrolls to more than {} operations", kMaxNodes)};
   }
   if (std::ranges::all_of(result.parts, [](NodeId part) { return part == kNone; }))
     report(Severity::Warning, where, "the expression depends on none of these variables: the derivative is 0");

@@ -195,6 +195,18 @@ TEST(large, conditional_2000_deep) {
   EXPECT_EQ(first_said_in_time(kEnd + "s += " + times(2'000, "xj > 1 ? 2 : ") + "3;\n"), "");
 }
 
+// ... and each of which is looked up by the last.
+TEST(large, lookups_1500_deep) {
+  const std::string table = kEnd + "param real t[4] = {3, 1, 2, 0};\nreal v = xj;\n";
+  const std::string function = "real f(real v) { return t[int(v)]; }\n";
+  for (const char* const body : {"v = t[int(v)];", "v = f(v);", "if (v > 1) v = t[int(v)];", "v = table(t, v);"}) {
+    const bool calls = std::string(body).find('f') == 4;
+    const std::string text = table + (calls ? function : "") + "for (int k = 0; k < 1500; ++k) " + body + "\n";
+    EXPECT_EQ(first_said_in_time(text + "s += v;\n"), "") << body;
+    EXPECT_EQ(first_said_in_time(text + "s += grad(v * xj, xj);\n"), "") << body;
+  }
+}
+
 // ---- what is no file ----
 
 TEST(errors, missing_file) { EXPECT_THROW(read_source("/nowhere/gravity.pipe"), SourceUnreadable); }

@@ -5,7 +5,10 @@
 #include <cmath>
 
 #include "compiler/ir/interpret.h"
+#include "compiler/ir/limits.h"
+#include "compiler/passes/derivative.h"
 #include "compiler/source/parse.h"
+#include "compiler/text/own_stack.h"
 #include "tests/support/random_source.h"
 
 namespace nbcc {
@@ -149,6 +152,68 @@ TEST(lower_derivative, is_nan_where_a_nan_is_looked_up) {
     EXPECT_TRUE(std::isnan(g_of(text + "g += ddt(u, x, 1.0);", nan, 1))) << function;
   }
   EXPECT_EQ(g_of("g += grad(min(x, y), x) + 2.0 * grad(min(x, y), y);", 3, 3), 2);  // of equal numbers the second
+}
+
+// 40 factors, of which the product is infinite, as are the products of fewer that derivatives are made of.
+TEST(lower_derivative, of_reciprocals_of_infinite_products_is_0) {
+  const std::string product = "real p = 1; for (int k = 1; k <= 40; ++k) p = p * (x * y + k); real u = ";
+  for (const char* const u : {"1.0 / p", "x / p", "rsqrt(p)"}) {
+    EXPECT_EQ(g_of(product + u + "; g += grad(u, x);", 1, 1e30), 0) << u;
+    EXPECT_EQ(g_of(product + u + "; g += ddt(u, x, 1.0);", 1, 1e30), 0) << u;
+  }
+}
+
+// Of a product of many factors, parts of which are differentiated each by itself: by the sum of the reciprocals.
+TEST(lower_derivative, of_long_products_is_that_of_their_factors) {
+  for (const int n : {12, 13, 32, 33, 34, 65, 66, 100}) {
+    const std::string factors = fmt::format("for (int k = 1; k <= {}; ++k) ", n);
+    double product = 1, reciprocals = 0;
+    for (int k = 1; k <= n; ++k) product *= (0.3 + k) / k, reciprocals += 1 / (0.3 + k);
+    const auto is_near = [](double value, double expected) {
+      EXPECT_NEAR(value, expected, 1e-12 * std::fabs(expected));
+    };
+    for (const char* const v : {"grad(u, x)", "ddt(u, x, 1.0)"}) {
+      const std::string g = fmt::format("g += {};", v);
+      SCOPED_TRACE(fmt::format("{} of {}", v, n));
+      is_near(g_of("real u = 1; " + factors + "u = u * ((x + k) / k);" + g, 0.3, 0), product * reciprocals);
+      is_near(g_of("real u = 1; " + factors + "u = u / ((x + k) / k);" + g, 0.3, 0), -reciprocals / product);
+      is_near(g_of("real p = 1; " + factors + "p = p * ((x + k) / k); real u = 1.0 / p + p;" + g, 0.3, 0),
+              reciprocals * (product - 1 / product));
+      // Where a factor is 0.
+      double others = 1;
+      for (int k = 2; k <= n; ++k) others *= (k - 1.0) / k;
+      is_near(g_of("real u = 1; " + factors + "u = u * ((x + k) / k);" + g, -1, 0), others);
+    }
+  }
+}
+
+// A choice in a choice in a choice: each number of them, and what comes by the last two.
+TEST(lower_derivative, of_nested_choices_is_that_of_the_one_taken) {
+  for (const int n : {7, 8, 9, 10, 30}) {
+    std::string text = "real u = x * y;\n", choices = "u = 0.25 * x * x;";
+    for (int k = n; k > 0; --k) choices = fmt::format("if (y > {}) {{ {} }} else {{ u = x * {}; }}", k, choices, k);
+    for (const char* const v : {"grad(u, x)", "grad(u * sqrt(x), x) / sqrt(x) - 0.5 * u / x"})
+      for (int taken = 1; taken <= n + 1; ++taken)
+        EXPECT_NEAR(g_of(text + choices + fmt::format("g += {};", v), 3, taken - 0.5), taken > n ? 1.5 : taken, 1e-12)
+            << n << " choices, " << taken << ": " << v;
+  }
+}
+
+TEST(lower_derivative, counts_operations_while_they_are_made) {
+  Pipeline pipeline = parse(Source{"case",
+                                   "input_i real x; output(sum) real g; real s = 1;\n"
+                                   "for (int k = 1; k <= 9999; ++k) s = s + sin(x * k) * s * cos(x + k);\n"
+                                   "g += s;"});
+  Graph& graph = pipeline.pair;
+  ASSERT_LE(graph.size(), kMaxNodes);
+  const std::vector<NodeId> by{pipeline.pair.leaf(Op::InputI, 0, Type::Real)};
+  run_on_own_stack(kDeepStack, [&] {
+    EXPECT_THROW(gradient(graph, pipeline.contributions[0].value, by), TooManyNodes);
+    EXPECT_LE(graph.size(), kMaxNodes + 100);
+    EXPECT_THROW(rates_of_change(graph, std::vector{pipeline.contributions[0].value}, {{by[0], graph.constant(1)}}),
+                 TooManyNodes);
+    EXPECT_LE(graph.size(), kMaxNodes + 200);
+  });
 }
 
 }  // namespace
