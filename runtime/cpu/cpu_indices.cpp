@@ -44,8 +44,7 @@ void CpuSummation::check_indices(const SumRequest& request) {
   const std::int64_t lists = request.listed ? request.listed->number : 0;
   const auto known = std::exchange(j_ranges_are_of_, std::nullopt);  // of nothing, should this be interrupted
   for (std::size_t side = 0; side < kIndexSides; ++side) {
-    const bool kept =
-        kRoleOfSide[side] == Role::InputJ && request.reuse == JReuse::Prepared && known == lists;
+    const bool kept = kRoleOfSide[side] == Role::InputJ && request.reuse == JReuse::Prepared && known == lists;
     if (source_.index_checks.ranges[side] > 0 && !kept) find_index_ranges(request, side);
   }
   j_ranges_are_of_ = lists;

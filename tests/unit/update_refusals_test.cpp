@@ -129,10 +129,18 @@ TEST(UpdateRefusals, OfArchivesWithANameTwice) {
   }
 }
 
-// The text of an .npz archive has 32 bits for a character.
-std::string characters(std::string bytes) {
+// Whether a file's record of its run has a total of rho. An HDF5 file may still hold the bytes of an attribute that is
+// gone; the text of an .npz archive has 32 bits for a character.
+bool has_total(const UpdateShell& shell, const std::string& name) {
+  if (name.ends_with(".h5")) {
+    const hid_t file = H5Fopen(shell.path(name).c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+    const bool has = H5Aexists(file, "total rho") > 0;
+    H5Fclose(file);
+    return has;
+  }
+  std::string bytes = shell.read(name);
   std::erase(bytes, '\0');
-  return bytes;
+  return bytes.find("total rho") != std::string::npos;
 }
 
 // In every format the record of the new run takes the place of the old one.
@@ -141,13 +149,13 @@ TEST(UpdateRefusals, TotalsOfAnEarlierRunGo) {
   for (const char* file : {"a.h5", "a.txt", "a.npz"}) {
     ASSERT_EQ(shell.nbcc(std::string("make-ic plummer --n 5 -o ") + file).code, 0);
     ASSERT_EQ(shell.nbcc(kUpdate + std::string(file) + " --total").code, 0);
-    EXPECT_THAT(characters(shell.read(file)), HasSubstr("total rho")) << file;
+    EXPECT_TRUE(has_total(shell, file));
     ASSERT_EQ(shell.nbcc(kUpdate + std::string(file)).code, 0);
     ASSERT_EQ(
         shell.nbcc(std::string("run update.pipe --precision double --update -o b") + (file + 1) + " --i " + file).code,
         0);
-    EXPECT_THAT(characters(shell.read(file)), Not(HasSubstr("total rho"))) << file;
-    EXPECT_THAT(characters(shell.read(std::string("b") + (file + 1))), Not(HasSubstr("total rho"))) << file;
+    EXPECT_FALSE(has_total(shell, file)) << file;
+    EXPECT_FALSE(has_total(shell, std::string("b") + (file + 1))) << file;
   }
 }
 
