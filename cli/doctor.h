@@ -19,7 +19,7 @@ struct Finding {
 
 std::vector<Finding> diagnose(const MachineFacts& facts);
 
-// Whether any device can sum.
+// True if any device can sum.
 bool can_sum(const MachineFacts& facts);
 
 }  // namespace nbcc

@@ -41,7 +41,7 @@ class ParticleSum {
   // memory are bound, and outputs() stays as it was made.
   void bind(const std::vector<BoundField>& fields, std::int64_t ni, std::int64_t nj, Arrays arrays = Arrays::OfHost);
   void keep_j(bool keep);
-  // Called with the fraction that is done while a run is under way; null: nobody is.
+  // Called with the fraction that is done while a run is under way; null: no call.
   void set_progress(std::function<void(double done)> progress);
 
   void run();

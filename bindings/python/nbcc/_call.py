@@ -271,7 +271,7 @@ class Caller(Arguments):
                 if waits:
                     used.wait()
             except BaseException:
-                if waits:  # nobody gets the results, or knows that a kernel still writes them
+                if waits:  # the results are not returned, and their library does not know that a kernel still writes them
                     used.wait_after_error()
                 raise
             used.warn()
