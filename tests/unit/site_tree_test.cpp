@@ -149,6 +149,20 @@ TEST(SiteTree, NobodyIsFoundAmongNobody) {
   EXPECT_EQ(tree.leaves(), 0);
 }
 
+// Put back into the box from below 0, a coordinate would be rounded to the last digits of the length.
+TEST(SiteTree, KeepsCoordinatesThatAreSmallBesideTheLength) {
+  SearchSpace space = space_of(1, true, SearchLayout::Reach::Uniform);
+  space.set_length(0, 1);
+  space.uniform = 1.0e-16;
+  space.absolute = 0;
+  space.of_size = 0x1p-48;
+  const Sites i{{{-1e-16}}}, j{{{0}}};
+  const SiteTree i_tree(space, i.pointers(), false, 1, kInOrder), j_tree(space, j.pointers(), false, 1, kInOrder);
+  std::vector<int> found;
+  j_tree.find(i_tree.leaf(0), found);
+  EXPECT_EQ(found.size(), 1U);
+}
+
 // A reach that is no number bounds nothing.
 TEST(SiteTree, ReachesThatAreNoNumbersReachAll) {
   std::mt19937_64 random(9);
