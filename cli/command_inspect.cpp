@@ -57,7 +57,7 @@ std::string text_of(const PipelineImage& image) {
     text += fmt::format("  GPU: {}{}, {} shape{}, {} bytes, by CUDA {}\n", what.first ? "PTX of " : "", what.second,
                         code.shapes, code.shapes == 1 ? "" : "s", code.bytes, code.toolkit);
   }
-  return text + fmt::format("  GPU: text, {} bytes\n", image.cuda.text.size());
+  return text + fmt::format("  GPU: text, {} bytes\n", image.cuda.first().source.size());
 }
 
 Json json_of(const PipelineImage& image) {
@@ -82,7 +82,7 @@ Json json_of(const PipelineImage& image) {
           {"fields", json_of(image.cuda.fields)},
           {"cpu", cpu},
           {"cuda", cuda},
-          {"cuda_text_bytes", image.cuda.text.size()}};
+          {"cuda_text_bytes", image.cuda.first().source.size()}};
 }
 
 std::vector<PipelineImage> images_of(const std::string& path, const std::string& bytes) {

@@ -129,7 +129,7 @@ TuneFound Tuner::search(const TuneRow& row, double seconds_here) {
 // Of each thread; -1: there can be no such kernel.
 int Tuner::local_bytes(const TuneRow& row, const LaunchConfig& config) const {
   try {
-    return sum_.cuda_kernel().launch_for(row.ni, row.nj, true, config).program->local_bytes();
+    return sum_.cuda_kernel().launch_for(row.ni, row.nj, false, true, config).program->local_bytes();
   } catch (const UsageError&) {
     return -1;
   } catch (const DeviceError&) {

@@ -64,12 +64,23 @@ constexpr LaunchNumber kLaunchNumbers[] = {
     {"lanes", &LaunchConfig::j_slices, 1024},  {"parts", &LaunchConfig::j_splits, 65535},
 };
 
-// Of the text that searches.
-constexpr LaunchConfig kSearchLaunch{128, 1, 640, 8, 1};
-// Of the text that checks the indices of tables.
-constexpr LaunchConfig kIndexLaunch{128, 1, 128, 8, 1};
-// Of the text of listed pairs.
-constexpr LaunchConfig kPairLaunch{128, 1, 128, 8, 1};
+// The loops around a pair body. A frame decides which pairs its nbcc_interact sums over.
+enum class Frame : std::uint8_t {
+  AllPairs,     // every j of the set acts on every i; on the CPU also the sums over the j that a search has gathered
+  Search,       // CUDA: a search for neighbours, and the sums over the neighbours found
+  Lists,        // ranges of j that the caller gives to groups of i; on the CPU also sums with exclusions
+  ListedPairs,  // CUDA: pairs that the caller lists one by one
+  IndexChecks,  // CUDA: no sums; a check of the indices of tables
+};
+
+// One source of a kernel: a frame around the kernel's pair body, as the backend's compiler sees it.
+struct KernelVariant {
+  Frame frame = Frame::AllPairs;
+  std::string source;  // the cache key, with KernelSource::target
+  // CUDA: the launch configurations that a device chooses from, without j_splits; first the source's own.
+  std::vector<LaunchConfig> launches;
+  int packed_bytes = 0;  // CUDA: size of the j-particle that the frame's kernels pack, at most
+};
 
 // A number that is computed from params and inputs of one particle, in double precision: for the runtime, which knows
 // no graph. Arguments of a step are earlier steps; the last step is the number.
@@ -108,7 +119,6 @@ struct SearchLayout {
   // a triclinic cell, vector by vector.
   std::vector<Formula> lengths, cell;
   std::vector<int> j_positions;  // by axis the input of j that is its coordinate; empty: some formula is
-  int packed_bytes = 0;          // CUDA: of what the sums read of one j-particle, at most
   bool of_i() const { return reach != Reach::Uniform && reach != Reach::OfJ; }
   bool of_j() const { return reach != Reach::Uniform && reach != Reach::OfI; }
 };
@@ -128,18 +138,14 @@ constexpr std::int64_t end_of(const PlacedTable& table) {
 constexpr std::int64_t kTablePadding = 128;
 
 struct KernelSource {
-  std::string pipeline;     // its name
-  std::string text;         // the whole of what the backend compiler sees; the cache key with `target`
-  std::string text_but;     // CUDA: the same of sums that leave pairs out
-  std::string search_text;  // CUDA: the same of a search and of sums over what it finds; empty where nothing is proved
-  // What sums over lists of the caller and leaves pairs out: compiled when it is asked for. CUDA: of lists alone, and
-  // those of listed pairs have a text of their own.
-  std::string list_text, pair_text;
-  std::string index_text;  // CUDA: what checks the indices of tables; empty where there are none to check
-  std::string target;      // "cpu-avx2", "cuda-sm_90", ...; with the compile options that are not in the text
-  int lanes = 1;           // elements that one vector of the kernel holds; columns are padded to a multiple
-  int tile = 1;            // j-particles whose terms are summed in working precision before they join the double sum
-  int i_block = 1;         // i-particles that one pass of the kernel holds in registers
+  std::string pipeline;  // its name
+  // At most one for each frame. A device compiles the first one when it loads the kernel, the others when a run needs
+  // them.
+  std::vector<KernelVariant> variants;
+  std::string target;  // "cpu-avx2", "cuda-sm_90", ...; with the compile options that are not in the source
+  int lanes = 1;       // elements that one vector of the kernel holds; columns are padded to a multiple
+  int tile = 1;        // j-particles whose terms are summed in working precision before they join the double sum
+  int i_block = 1;     // i-particles that one pass of the kernel holds in registers
   std::vector<Column> i_columns, j_columns;  // packed columns, then derived ones
   std::vector<Column> pair_columns;          // of inputs that pairs have which the caller lists
   std::vector<FieldLayout> fields;           // in order of declaration
@@ -164,17 +170,27 @@ struct KernelSource {
   std::shared_ptr<const KernelSource> nearest;
   std::vector<int> lines;  // of the pipeline's text, where node 0, 1, ... comes from; 0: from none
   double operations = 0;   // per interaction: the stated convention, else the raw count
-  // CUDA's only:
-  std::vector<LaunchConfig> launches;  // that a device chooses from, without j_splits; first the text's own
-  bool cutoff = false;                 // the pair loop first tests which pairs are within the cutoff
-  LaunchConfig list_launch;            // of the text of lists, a warp for the i of a group
-  int packed_bytes = 0;                // of what sums over lists read of one j-particle, at most
-  int pair_statements = 0;             // of the pair loop, for one i: about the instructions that an interaction takes
+  // CUDA only:
+  bool cutoff = false;      // the pair loop first tests which pairs are within the cutoff
+  int pair_statements = 0;  // of the pair loop, for one i: about the instructions that an interaction takes
+  const KernelVariant& first() const { return variants.front(); }
+  KernelVariant& first() { return variants.front(); }
+  const KernelVariant* find(Frame frame) const {  // null: the kernel has no such variant
+    const auto found = std::ranges::find(variants, frame, &KernelVariant::frame);
+    return found == variants.end() ? nullptr : &*found;
+  }
   // It has inputs of pairs, and sums over listed pairs only.
   bool only_listed() const {
     return std::ranges::any_of(fields, [](const FieldLayout& field) { return field.role == Role::InputPair; });
   }
 };
+
+// Doubles that hold what one i has accumulated.
+inline int accumulators_of(const KernelSource& source) {
+  int count = 0;
+  for (const Reduction reduction : source.reductions) count += keeps_index(reduction) ? 2 : 1;
+  return count;
+}
 
 }  // namespace nbcc
 

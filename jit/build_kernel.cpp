@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 #include <vector>
@@ -80,7 +81,7 @@ KernelSource build_cpu_kernel(const Pipeline& pipeline, const Options& options, 
                                  neighbourhood, find_table_indices(pipeline));
   describe_neighbours(kernel, pipeline, proof);
   add_nearest(kernel, pipeline, [&](const Pipeline& bounded) { return build_cpu_kernel(bounded, options, isa, ""); });
-  dump(dump_folder, fmt::format("{}.{}.cpp", pipeline.name, kernel.target), kernel.text);
+  dump(dump_folder, fmt::format("{}.{}.cpp", pipeline.name, kernel.target), kernel.first().source);
   return kernel;
 }
 
@@ -94,9 +95,9 @@ KernelSource build_cuda_kernel(const Pipeline& pipeline, const Options& options,
                                   proof.neighbourhood ? &*proof.neighbourhood : nullptr, find_table_indices(pipeline));
   describe_neighbours(kernel, pipeline, proof);
   add_nearest(kernel, pipeline, [&](const Pipeline& bounded) { return build_cuda_kernel(bounded, options, ""); });
-  dump(dump_folder, fmt::format("{}.{}.cu", pipeline.name, kernel.target), kernel.text);
-  if (!kernel.search_text.empty())
-    dump(dump_folder, fmt::format("{}.{}.search.cu", pipeline.name, kernel.target), kernel.search_text);
+  dump(dump_folder, fmt::format("{}.{}.cu", pipeline.name, kernel.target), kernel.first().source);
+  if (const KernelVariant* const search = kernel.find(Frame::Search))
+    dump(dump_folder, fmt::format("{}.{}.search.cu", pipeline.name, kernel.target), search->source);
   return kernel;
 }
 
@@ -148,24 +149,22 @@ std::string virial_text(const Pipeline& pipeline, const std::string& force, cons
 std::string stage_text(const Pipeline& pipeline, std::string_view stage, const Options& options, Isa isa) {
   if (stage == "ir") return print(pipeline);
   if (stage == "optimized") return print(optimize(pipeline, options, cpu_target(isa)));
-  if (stage == "cpu") return build_cpu_kernel(pipeline, options, isa, "").text;
+  if (stage == "cpu") return build_cpu_kernel(pipeline, options, isa, "").first().source;
   if (stage == "asm") return cpu_assembly(build_cpu_kernel(pipeline, options, isa, ""));
-  if (stage == "cuda") return build_cuda_kernel(pipeline, options, "").text;
-  if (stage == "cuda-lists") {
-    const KernelSource kernel = build_cuda_kernel(pipeline, options, "");
-    return kernel.only_listed() ? kernel.pair_text : kernel.list_text;
-  }
-  if (stage == "cuda-pairs") return build_cuda_kernel(pipeline, options, "").pair_text;
-  if (stage == "cuda-search") {
-    const KernelSource kernel = build_cuda_kernel(pipeline, options, "");
-    if (kernel.search_text.empty())
-      throw UsageError(fmt::format("pipeline '{}' has no search: no neighbourhood is proved of it{}{}", pipeline.name,
-                                   kernel.no_neighbours.empty() ? "" : "; ", kernel.no_neighbours));
-    return kernel.search_text;
-  }
-  throw UsageError(fmt::format(
-      "there is no stage '{}'; there are ir, optimized, cpu, asm, cuda, cuda-search, cuda-lists and cuda-pairs",
-      stage));
+  static constexpr std::pair<std::string_view, Frame> kCudaStages[] = {{"cuda", Frame::AllPairs},
+                                                                       {"cuda-search", Frame::Search},
+                                                                       {"cuda-lists", Frame::Lists},
+                                                                       {"cuda-pairs", Frame::ListedPairs}};
+  const auto* const found = std::ranges::find(kCudaStages, stage, &std::pair<std::string_view, Frame>::first);
+  if (found == std::end(kCudaStages))
+    throw UsageError(fmt::format(
+        "there is no stage '{}'; there are ir, optimized, cpu, asm, cuda, cuda-search, cuda-lists and cuda-pairs",
+        stage));
+  const KernelSource kernel = build_cuda_kernel(pipeline, options, "");
+  if (const KernelVariant* const variant = kernel.find(found->second)) return variant->source;
+  if (found->second != Frame::Search) return kernel.first().source;
+  throw UsageError(fmt::format("pipeline '{}' has no search: no neighbourhood is proved of it{}{}", pipeline.name,
+                               kernel.no_neighbours.empty() ? "" : "; ", kernel.no_neighbours));
 }
 
 }  // namespace nbcc

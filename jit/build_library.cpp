@@ -16,7 +16,7 @@
 #include "jit/cpu_jit.h"
 #include "jit/link_library.h"
 #include "runtime/api/nbcc.h"
-#include "runtime/cuda/cuda_texts.h"
+#include "runtime/cuda/cuda_variants.h"
 #include "runtime/error.h"
 #include "runtime/image/image.h"
 #include "runtime/image/image_kernel.h"
@@ -27,7 +27,7 @@ namespace {
 
 std::string version() { return std::string("nbcc ") + nbcc_version(); }
 
-// Texts in the place of code -> code, on all cores.
+// Sources in the place of code -> code, on all cores.
 void compile_all(const CudaCompiler& compiler, std::vector<CudaImage>& images) {
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
@@ -43,25 +43,22 @@ void compile_all(const CudaCompiler& compiler, std::vector<CudaImage>& images) {
   for (std::future<void>& worker : workers) worker.get();
 }
 
-// Machine code of all texts, that of all pairs in every launch configuration that a device asks for by itself. Of the
-// newest architecture PTX as well, for GPUs that are newer than that, in the text's own configuration.
+// Machine code of all variants, in every launch configuration that a device asks for by itself. For the newest
+// architecture PTX as well, for GPUs that are newer than that, without the configurations that sizes choose among.
 std::vector<CudaImage> cuda_images(const LibraryRequest& request, const KernelSource& kernel) {
   std::vector<CudaImage> images;
   if (request.architectures.empty()) return images;
-  const auto add = [&](const KernelText& text, const std::string& architecture, CudaCompiler::Form form) {
-    images.push_back({architecture, text.second, form == CudaCompiler::Form::Ptx, cuda_text_number(text.first),
-                      request.cuda_compiler->version(), text.first});
+  const auto add = [&](const CudaVariant& variant, const std::string& architecture, CudaCompiler::Form form) {
+    const std::string source = source_of(kernel, variant);
+    images.push_back({architecture, variant.config, form == CudaCompiler::Form::Ptx, cuda_text_number(source),
+                      request.cuda_compiler->version(), source});
   };
-  std::vector<KernelText> texts = all_other_texts(kernel);
-  if (!kernel.only_listed()) texts.insert(texts.begin(), {kernel.text, kernel.launches.front()});
+  const std::vector<CudaVariant> variants = all_variants(kernel);
   const std::string newest = *std::ranges::max_element(request.architectures, {}, number_of_architecture);
-  for (const std::string& architecture : request.architectures) {
-    for (const KernelText& text : texts) add(text, architecture, CudaCompiler::Form::Cubin);
-    for (const LaunchConfig& config : std::span(kernel.launches).subspan(1))
-      for (const std::string& text : {kernel.text, kernel.text_but})
-        add({text, config}, architecture, CudaCompiler::Form::Cubin);
-  }
-  for (const KernelText& text : texts) add(text, newest, CudaCompiler::Form::Ptx);
+  for (const std::string& architecture : request.architectures)
+    for (const CudaVariant& variant : variants) add(variant, architecture, CudaCompiler::Form::Cubin);
+  for (const CudaVariant& variant : variants)
+    if (!is_choice_by_size(kernel, variant)) add(variant, newest, CudaCompiler::Form::Ptx);
   compile_all(*request.cuda_compiler, images);
   return images;
 }
@@ -77,11 +74,11 @@ std::string build_kernels(const LibraryRequest& request, const LibraryPipeline& 
   for (const Isa isa : request.isas) {
     KernelSource kernel = build_cpu_kernel(one.pipeline, request.options, isa, "");
     const std::string prefix = kernel_prefix(kernel.pipeline, isa);
-    objects.push_back({prefix + ".o", cpu_object(kernel, prefix)});
-    kernel.text = kernel.list_text;
-    objects.push_back({prefix + "_lists.o", cpu_object(kernel, prefix + "_lists")});
-    kernel.text.clear();
-    kernel.list_text.clear();
+    for (const KernelVariant& variant : kernel.variants) {
+      const std::string name = prefix + (variant.frame == Frame::Lists ? "_lists" : "");
+      objects.push_back({name + ".o", cpu_object(kernel, variant, name)});
+    }
+    kernel.variants.clear();
     image.cpu.push_back(std::move(kernel));
   }
   image.cuda = one.cuda;

@@ -40,11 +40,11 @@ std::string arguments_for(const std::string& target) {
   return fmt::format("{} {}", found->second, kArguments);
 }
 
-ClangJob job_of(const KernelSource& source) {
-  return {fmt::format("the kernel text of '{}' for {}", source.pipeline, source.target),
-          {{"/kernel.cpp", source.text}},
+ClangJob job_of(const KernelSource& kernel, const KernelVariant& variant) {
+  return {fmt::format("the kernel text of '{}' for {}", kernel.pipeline, kernel.target),
+          {{"/kernel.cpp", variant.source}},
           "/kernel.cpp",
-          arguments_for(source.target)};
+          arguments_for(kernel.target)};
 }
 
 // What kernel text may call: vector mathematics by its ABI names, the scalar functions behind them, and the memory
@@ -85,7 +85,9 @@ class ClangToolchain : public CpuToolchain {
     for (const auto& [target, arguments] : kTargets) all += fmt::format("; {}: {}", target, arguments);
     return all;
   }
-  std::string compile(const KernelSource& source) const override { return compile_in_memory(job_of(source)); }
+  std::string compile(const KernelSource& kernel, const KernelVariant& variant) const override {
+    return compile_in_memory(job_of(kernel, variant));
+  }
 
   std::unique_ptr<CpuCode> load(const std::string& object) const override {
     register_llvm_targets();
@@ -150,10 +152,12 @@ class ClangToolchain : public CpuToolchain {
 
 std::shared_ptr<const CpuToolchain> make_cpu_toolchain() { return std::make_shared<ClangToolchain>(); }
 
-std::string cpu_assembly(const KernelSource& source) { return compile_in_memory(job_of(source), ClangForm::Assembly); }
+std::string cpu_assembly(const KernelSource& kernel) {
+  return compile_in_memory(job_of(kernel, kernel.first()), ClangForm::Assembly);
+}
 
-std::string cpu_object(const KernelSource& source, const std::string& prefix) {
-  ClangJob job = job_of(source);
+std::string cpu_object(const KernelSource& kernel, const KernelVariant& variant, const std::string& prefix) {
+  ClangJob job = job_of(kernel, variant);
   job.arguments += " -fvisibility=hidden";
   for (const char* function : {"prepare_i", "prepare_j", "interact", "interact_numbered", "interact_but", "finish",
                                "locate_i", "locate_j", "extent", "within", "indices_i", "indices_j", "indices_pair"})

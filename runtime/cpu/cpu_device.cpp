@@ -18,42 +18,39 @@
 namespace nbcc {
 namespace {
 
-// Loads the code of a text.
-using Load = std::function<std::shared_ptr<const CpuCode>(const KernelSource&)>;
+// Loads the code of a variant.
+using Load = std::function<std::shared_ptr<const CpuCode>(const KernelSource&, const KernelVariant&)>;
 
 struct CpuKernel final : Kernel {
-  CpuKernel(KernelSource kernel_source, std::shared_ptr<const CpuCode> kernel_code, CpuDevice::LoadCode lists_loader,
-            Load loader, std::shared_ptr<ThreadPool> threads)
+  // `lists_code`: of Frame::Lists; null where `loader` makes it.
+  CpuKernel(KernelSource kernel_source, std::shared_ptr<const CpuCode> kernel_code,
+            std::shared_ptr<const CpuCode> lists_code, Load loader, std::shared_ptr<ThreadPool> threads)
       : Kernel(std::move(kernel_source)),
         code(std::move(kernel_code)),
-        load_lists(std::move(lists_loader)),
         load(std::move(loader)),
-        pool(std::move(threads)) {}
+        pool(std::move(threads)),
+        lists(std::move(lists_code)) {}
   std::unique_ptr<Summation> start() const override {
     return std::make_unique<CpuSummation>(source, *code, [this]() -> const CpuCode& { return list_code(); }, *pool);
   }
   const CpuCode& list_code() const {
     const std::lock_guard lock(mutex);
-    if (!lists) lists = load_lists();
+    if (!lists) lists = load(source, *source.find(Frame::Lists));
     return *lists;
   }
   std::shared_ptr<const Kernel> nearest() const override;
 
   const std::shared_ptr<const CpuCode> code;
-  const CpuDevice::LoadCode load_lists;
-  const Load load;  // null where nothing can be compiled
+  const Load load;  // null in a compiled library, which has the code of both variants
   const std::shared_ptr<ThreadPool> pool;
   mutable std::mutex mutex;
-  mutable std::shared_ptr<const CpuCode> lists;   // when it has been asked for
+  mutable std::shared_ptr<const CpuCode> lists;   // null until a run needs it
   mutable std::shared_ptr<const Kernel> bounded;  // the same
 };
 
 std::shared_ptr<const Kernel> load_kernel(KernelSource source, const Load& load, std::shared_ptr<ThreadPool> pool) {
-  auto code = load(source);
-  KernelSource lists = source;
-  lists.text = source.list_text;
-  return std::make_shared<CpuKernel>(
-      std::move(source), std::move(code), [load, lists] { return load(lists); }, load, std::move(pool));
+  auto code = load(source, source.first());
+  return std::make_shared<CpuKernel>(std::move(source), std::move(code), nullptr, load, std::move(pool));
 }
 
 std::shared_ptr<const Kernel> CpuKernel::nearest() const {
@@ -83,8 +80,8 @@ bool has(Isa isa) {
 }
 
 // The first line is what a listing of the cache shows.
-std::string cache_key(const KernelSource& source, const CpuToolchain& toolchain) {
-  return fmt::format("{}, {}\n{}\n{}", source.pipeline, source.target, toolchain.identity(), source.text);
+std::string cache_key(const KernelSource& kernel, const KernelVariant& variant, const CpuToolchain& toolchain) {
+  return fmt::format("{}, {}\n{}\n{}", kernel.pipeline, kernel.target, toolchain.identity(), variant.source);
 }
 
 }  // namespace
@@ -103,11 +100,12 @@ Isa isa_from_name(std::string_view name) {
   throw UsageError(fmt::format("unknown instruction set '{}'; known are sse2, avx2, avx512 and neon", name));
 }
 
-// Texts -> code: from memory, from the disk cache, or through the toolchain.
+// Variants -> code: from memory, from the disk cache, or through the toolchain.
 struct CpuDevice::Loader {
   Loader(std::string cache_folder, std::string dumps) : cache(std::move(cache_folder)), dump_folder(std::move(dumps)) {}
-  std::shared_ptr<const CpuCode> load(const KernelSource& source, const CpuToolchain& toolchain);
-  std::shared_ptr<const CpuCode> make(const KernelSource& source, const std::string& key,
+  std::shared_ptr<const CpuCode> load(const KernelSource& kernel, const KernelVariant& variant,
+                                      const CpuToolchain& toolchain);
+  std::shared_ptr<const CpuCode> make(const KernelSource& kernel, const KernelVariant& variant, const std::string& key,
                                       const CpuToolchain& toolchain) const;
 
   const DiskCache cache;
@@ -142,8 +140,8 @@ void CpuDevice::provide(const std::shared_ptr<const CpuToolchain>& toolchain) {
 }
 
 std::shared_ptr<const Kernel> CpuDevice::adopt(KernelSource source, std::shared_ptr<const CpuCode> code,
-                                               LoadCode load_lists) {
-  return std::make_shared<CpuKernel>(std::move(source), std::move(code), std::move(load_lists), Load(), pool_);
+                                               std::shared_ptr<const CpuCode> lists) {
+  return std::make_shared<CpuKernel>(std::move(source), std::move(code), std::move(lists), Load(), pool_);
 }
 
 std::shared_ptr<const Kernel> CpuDevice::load(KernelSource source) {
@@ -155,26 +153,30 @@ std::shared_ptr<const Kernel> CpuDevice::load(KernelSource source) {
   if (!toolchain) throw UsageError(fmt::format("{}: it has no compiler for kernel texts", name_));
   return load_kernel(
       std::move(source),
-      [loader = loader_, toolchain](const KernelSource& text) { return loader->load(text, *toolchain); }, pool_);
+      [loader = loader_, toolchain](const KernelSource& kernel, const KernelVariant& variant) {
+        return loader->load(kernel, variant, *toolchain);
+      },
+      pool_);
 }
 
-std::shared_ptr<const CpuCode> CpuDevice::Loader::load(const KernelSource& source, const CpuToolchain& toolchain) {
-  const std::string key = cache_key(source, toolchain);
-  return loaded.get(key, [&] { return make(source, key, toolchain); });
+std::shared_ptr<const CpuCode> CpuDevice::Loader::load(const KernelSource& kernel, const KernelVariant& variant,
+                                                       const CpuToolchain& toolchain) {
+  const std::string key = cache_key(kernel, variant, toolchain);
+  return loaded.get(key, [&] { return make(kernel, variant, key, toolchain); });
 }
 
-std::shared_ptr<const CpuCode> CpuDevice::Loader::make(const KernelSource& source, const std::string& key,
-                                                       const CpuToolchain& toolchain) const {
+std::shared_ptr<const CpuCode> CpuDevice::Loader::make(const KernelSource& kernel, const KernelVariant& variant,
+                                                       const std::string& key, const CpuToolchain& toolchain) const {
   std::string stem;
   if (!dump_folder.empty()) {
     // Before anything can fail, so that there is something to look at when it does.
-    stem = dump_stem(dump_folder, source, key);
-    write_dump(stem + ".cpp", source.text);
+    stem = dump_stem(dump_folder, kernel, key);
+    write_dump(stem + ".cpp", variant.source);
   }
   bool compiled = false;
   const auto compile = [&] {
     compiled = true;
-    return toolchain.compile(source);
+    return toolchain.compile(kernel, variant);
   };
   std::string object = cache.get_or_make(key, compile);
   std::shared_ptr<const CpuCode> code;

@@ -41,10 +41,9 @@ class CpuDevice final : public KernelDevice {
   bool holds(const void*) override { return false; }
   void write(void* to, const void* from_host, std::size_t bytes) override;
   void read(void* to_host, const void* from, std::size_t bytes) override;
-  // Gets the code of a kernel's text of lists, which outlives the device.
-  using LoadCode = std::function<std::shared_ptr<const CpuCode>()>;
-  // A kernel whose code is there already, to run on this device's threads.
-  std::shared_ptr<const Kernel> adopt(KernelSource source, std::shared_ptr<const CpuCode> code, LoadCode load_lists);
+  // A kernel whose code exists already, to run on this device's threads. `lists`: the code of Frame::Lists.
+  std::shared_ptr<const Kernel> adopt(KernelSource source, std::shared_ptr<const CpuCode> code,
+                                      std::shared_ptr<const CpuCode> lists);
   // For a device that was opened without one; does nothing if it has one.
   void provide(const std::shared_ptr<const CpuToolchain>& toolchain);
 

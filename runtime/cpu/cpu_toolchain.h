@@ -21,16 +21,16 @@ struct CpuCode {
   std::array<nbcc_indices_function, kIndexSides> indices{};
   nbcc_within_function within = nullptr;
   nbcc_interact_function interact_numbered = nullptr;
-  nbcc_interact_function interact_but = nullptr;  // of the text of lists, which has no `interact`
+  nbcc_interact_function interact_but = nullptr;  // of Frame::Lists, which has no `interact`
 };
 
 struct CpuToolchain {
   virtual ~CpuToolchain() = default;
   // Names everything besides text and target that decides what compile() makes (compiler version, flags).
   virtual std::string identity() const = 0;
-  // Kernel text -> relocatable object code (the bytes that the disk cache keeps). Throws InternalError if the text is
-  // refused.
-  virtual std::string compile(const KernelSource& source) const = 0;
+  // A variant of a kernel -> relocatable object code (the bytes that the disk cache keeps). Throws InternalError if the
+  // compiler refuses the source.
+  virtual std::string compile(const KernelSource& kernel, const KernelVariant& variant) const = 0;
   // Maps object code. Throws DeviceError when the bytes are no such object.
   virtual std::unique_ptr<CpuCode> load(const std::string& object) const = 0;
 };

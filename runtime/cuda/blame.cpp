@@ -33,17 +33,17 @@ int pipeline_line(const KernelSource& source, const std::string& line) {
 
 }  // namespace
 
-std::string blame(const KernelSource& source, const std::string& log) {
+std::string blame(const KernelSource& kernel, const std::string& source, const std::string& log) {
   static const std::regex error("\\(([0-9]+)\\): (?:catastrophic )?error");
   std::string text;
   std::set<int> said;
   for (std::sregex_iterator at(log.begin(), log.end(), error), end; at != end; ++at) {
     const int number = std::atoi((*at)[1].str().c_str());
-    const std::string line = line_of(source.text, number);
+    const std::string line = line_of(source, number);
     if (line.empty() || !said.insert(number).second) continue;
     text += fmt::format("line {} of the text is: {}\n", number, line);
-    if (const int origin = pipeline_line(source, line); origin > 0)
-      text += fmt::format("  from line {} of pipeline '{}'\n", origin, source.pipeline);
+    if (const int origin = pipeline_line(kernel, line); origin > 0)
+      text += fmt::format("  from line {} of pipeline '{}'\n", origin, kernel.pipeline);
   }
   return text;
 }

@@ -6,9 +6,9 @@
 
 namespace nbcc {
 
-// For each line of the kernel's text that the log reports an error in, as NVRTC does ("gravity.cu(471): error: ..."):
-// what stands there, and the line of the pipeline that it was made of, where it was made of one. Ends with a newline
-// unless empty.
-std::string blame(const KernelSource& source, const std::string& log);
+// For each line of `source`, a variant of the kernel, that the log reports an error in, as NVRTC does
+// ("gravity.cu(471): error: ..."): what stands there, and the line of the pipeline that it was made of, where it was
+// made of one. Ends with a newline unless empty.
+std::string blame(const KernelSource& kernel, const std::string& source, const std::string& log);
 
 }  // namespace nbcc

@@ -44,7 +44,8 @@ CudaDevice::CudaDevice(const CudaDriver& driver, std::shared_ptr<const CudaCompi
 
 std::shared_ptr<const Kernel> CudaDevice::load(KernelSource source) {
   source.target = "cuda-" + arch();
-  CudaTuningTable tuned = tunings_.read({source.pipeline, source.text, gpu().model(), gpu().multiprocessors()});
+  CudaTuningTable tuned =
+      tunings_.read({source.pipeline, source.first().source, gpu().model(), gpu().multiprocessors()});
   return std::make_shared<CudaKernel>(std::move(source), loader_, std::move(tuned));
 }
 

@@ -67,7 +67,7 @@ void CudaIndexChecks::send_listed(const ListedParticles& listed, bool capturing)
 
 void CudaIndexChecks::begin(const SumRequest& request, bool capturing) {
   const KernelSource& source = kernel_.source;
-  wanted_ = request.check_indices && !source.index_text.empty();
+  wanted_ = request.check_indices && source.find(Frame::IndexChecks) != nullptr;
   if (!wanted_) return;
   pairs_ = count_of_listed(source, request);
   params_by_group_ = !request.params_of_groups.empty();
@@ -82,7 +82,8 @@ void CudaIndexChecks::begin(const SumRequest& request, bool capturing) {
         "captured: "
         "run once before the capture");
   const CudaGpu& gpu = kernel_.gpu();
-  const CudaProgram* const program = kernel_.program_of(cuda_index_text(source));
+  const KernelVariant& checks = *source.find(Frame::IndexChecks);
+  const CudaProgram* const program = kernel_.program_of({checks.frame, checks.launches.front()});
   const std::int64_t bytes = kCounterBytes + most_blocks() * bytes_of_ranges(source.index_checks);
   if (!ranges_.reserve(std::size_t(bytes)))
     throw DeviceError("out of memory of the GPU: there is no room to check the indices of tables");
@@ -106,7 +107,7 @@ void CudaIndexChecks::launch(CudaStream* stream, bool capturing) {
   const auto listed_i = std::int64_t(particles_ ? particles_->i.size() : 0);
   const auto listed_j = std::int64_t(particles_ ? particles_->j.size() : 0);
   const std::int64_t ni = lists_chosen_i_ ? listed_i : run.ni, nj = particles_ ? listed_j : run.nj;
-  const std::int64_t most = std::max({ni, nj, pairs_, std::int64_t(1)}), threads = kIndexLaunch.threads;
+  const std::int64_t most = std::max({ni, nj, pairs_, std::int64_t(1)}), threads = program_->config().threads;
   const std::int64_t blocks = std::min((most + threads - 1) / threads, most_blocks());
   Argument argument{ranges_.data() + std::uint64_t(kCounterBytes),
                     ranges_.data(),

@@ -11,17 +11,20 @@
 namespace nbcc {
 
 CudaKernel::CudaKernel(KernelSource kernel_source, std::shared_ptr<CudaLoader> loader, CudaTuningTable tuned)
-    : Kernel(std::move(kernel_source)),
-      loader_(std::move(loader)),
-      tuned_(std::move(tuned)),
-      program_(loader_->load(source, source.launches.front())) {
-  programs_[program_->config()] = program_;
+    : Kernel(std::move(kernel_source)), loader_(std::move(loader)), tuned_(std::move(tuned)) {
+  program_of(first(false));
 }
 
-CudaLaunch CudaKernel::launch_for(std::int64_t ni, std::int64_t nj, bool may_load,
+CudaVariant CudaKernel::first(bool exclusions) const {
+  return {source.first().frame, source.first().launches.front(), exclusions};
+}
+
+CudaLaunch CudaKernel::launch_for(std::int64_t ni, std::int64_t nj, bool exclusions, bool may_load,
                                   const LaunchConfig& overrides) const {
-  const std::optional<LaunchConfig> tuned = tuned_choice(ni, nj);
-  LaunchConfig config = tuned ? *tuned : model_choice(ni, nj);
+  const CudaProgram* const known = program_of(first(exclusions), may_load);
+  if (!known) return {};
+  const std::optional<LaunchConfig> tuned = tuned_choice(ni, nj, exclusions);
+  LaunchConfig config = tuned ? *tuned : model_choice(*known, ni, nj);
   if (overrides != LaunchConfig{}) {
     const LaunchConfig chosen = config.compiled();
     for (const LaunchNumber& number : kLaunchNumbers)
@@ -29,36 +32,31 @@ CudaLaunch CudaKernel::launch_for(std::int64_t ni, std::int64_t nj, bool may_loa
     // Another kernel wants other splits.
     if (config.compiled() != chosen) config.j_splits = overrides.j_splits;
     try {
-      return open(config, ni, nj, may_load);
+      return open(config, ni, nj, exclusions, may_load);
     } catch (const TextRefused& e) {
       config.j_splits = overrides.j_splits;
       throw UsageError(fmt::format("pipeline '{}' has no kernel of the shape asked for, {}: {}", source.pipeline,
                                    describe(config), e.what()));
     }
   }
-  if (!tuned) return open(config, ni, nj, may_load);
+  if (!tuned) return open(config, ni, nj, exclusions, may_load);
   try {
-    return open(config, ni, nj, may_load);
+    return open(config, ni, nj, exclusions, may_load);
   } catch (const TextRefused&) {
     // Another compiler than the one it was measured with, or a file that someone has changed.
   } catch (const DeviceError&) {
   }
   {
     const std::lock_guard lock(mutex_);
-    impossible_.insert(config.compiled());
+    impossible_.insert({source.first().frame, config.compiled(), exclusions});
   }
-  return open(model_choice(ni, nj), ni, nj, may_load);
+  return open(model_choice(*known, ni, nj), ni, nj, exclusions, may_load);
 }
 
-const CudaProgram* CudaKernel::program_of(const KernelText& text) const {
+const CudaProgram* CudaKernel::program_of(const CudaVariant& variant, bool may_load) const {
   const std::lock_guard lock(mutex_);
-  std::shared_ptr<const CudaProgram>& program = others_[text];
-  if (!program) {
-    KernelSource other = source;
-    other.text = text.first;
-    other.launches = {text.second};
-    program = loader_->load(other, text.second);
-  }
+  std::shared_ptr<const CudaProgram>& program = programs_[variant];
+  if (!program && may_load) program = loader_->load(source, variant);
   return program.get();
 }
 
@@ -69,24 +67,9 @@ std::shared_ptr<const Kernel> CudaKernel::nearest() const {
   return nearest_;
 }
 
-const CudaKernel* CudaKernel::leaving_out(bool may_load) const {
-  const std::lock_guard lock(mutex_);
-  if (!leaving_out_ && may_load) {
-    KernelSource other = source;
-    other.text = source.text_but;
-    leaving_out_ = std::make_shared<const CudaKernel>(std::move(other), loader_, tuned_);
-  }
-  return leaving_out_.get();
-}
-
-CudaLaunch CudaKernel::open(LaunchConfig config, std::int64_t ni, std::int64_t nj, bool may_load) const {
-  const CudaProgram* program = nullptr;
-  {
-    const std::lock_guard lock(mutex_);
-    std::shared_ptr<const CudaProgram>& found = programs_[config.compiled()];
-    if (!found && may_load) found = loader_->load(source, config.compiled());
-    program = found.get();
-  }
+CudaLaunch CudaKernel::open(LaunchConfig config, std::int64_t ni, std::int64_t nj, bool exclusions,
+                            bool may_load) const {
+  const CudaProgram* const program = program_of({source.first().frame, config.compiled(), exclusions}, may_load);
   if (program && config.j_splits == 0) {
     const LaunchConfig compiled = config.compiled();
     config = choose_launch(source, {&compiled, 1}, {gpu().multiprocessors(), program->resident_blocks()}, ni, nj);
@@ -95,16 +78,20 @@ CudaLaunch CudaKernel::open(LaunchConfig config, std::int64_t ni, std::int64_t n
 }
 
 // Nothing: none was measured, the model was found best, or the kernel cannot be.
-std::optional<LaunchConfig> CudaKernel::tuned_choice(std::int64_t ni, std::int64_t nj) const {
+std::optional<LaunchConfig> CudaKernel::tuned_choice(std::int64_t ni, std::int64_t nj, bool exclusions) const {
   const std::optional<LaunchConfig> choice = tuned_.find(ni, nj);
   if (!choice || *choice == LaunchConfig{}) return {};
   const std::lock_guard lock(mutex_);
-  if (impossible_.contains(choice->compiled())) return {};
+  if (impossible_.contains({source.first().frame, choice->compiled(), exclusions})) return {};
   return choice;
 }
 
 LaunchConfig CudaKernel::model_choice(std::int64_t ni, std::int64_t nj) const {
-  return choose_launch(source, source.launches, {gpu().multiprocessors(), program_->resident_blocks()}, ni, nj);
+  return model_choice(program(), ni, nj);
+}
+
+LaunchConfig CudaKernel::model_choice(const CudaProgram& program, std::int64_t ni, std::int64_t nj) const {
+  return choose_launch(source, source.first().launches, {gpu().multiprocessors(), program.resident_blocks()}, ni, nj);
 }
 
 }  // namespace nbcc

@@ -8,7 +8,6 @@
 #include <set>
 
 #include "runtime/cuda/cuda_loader.h"
-#include "runtime/cuda/cuda_texts.h"
 #include "runtime/cuda/cuda_tunings.h"
 #include "runtime/sum/device.h"
 
@@ -27,35 +26,34 @@ class CudaKernel final : public Kernel {
   std::shared_ptr<const Kernel> nearest() const override;
 
   const CudaGpu& gpu() const { return loader_->gpu(); }
-  // In the text's own configuration.
-  const CudaProgram& program() const { return *program_; }
+  // The kernel's first variant, in the source's own configuration.
+  const CudaProgram& program() const { return *program_of(first(false)); }
   // For a sum over nj for ni. What `overrides` leaves open follows from what has been measured, else from the model. A
   // measured configuration that cannot be compiled or loaded is tried once; throws UsageError if the compiler refuses
   // what `overrides` asks for.
-  CudaLaunch launch_for(std::int64_t ni, std::int64_t nj, bool may_load, const LaunchConfig& overrides = {}) const;
-  const CudaProgram* program_of(const KernelText& text) const;  // of the source
-  // That whose launches have a CudaLeftOutTable as a second argument, and leave these pairs out. Null: it would have to
-  // be compiled or loaded first, and may not be.
-  const CudaKernel* leaving_out(bool may_load) const;
+  // `exclusions`: launches have a CudaLeftOutTable as a second argument.
+  CudaLaunch launch_for(std::int64_t ni, std::int64_t nj, bool exclusions, bool may_load,
+                        const LaunchConfig& overrides = {}) const;
+  // Null: it would have to be compiled or loaded first, and may not be.
+  const CudaProgram* program_of(const CudaVariant& variant, bool may_load = true) const;
   LaunchConfig model_choice(std::int64_t ni, std::int64_t nj) const;
   // What measured configurations of this kernel are kept under.
   CudaTuningSubject tuning_subject() const {
-    return {source.pipeline, source.text, gpu().model(), gpu().multiprocessors()};
+    return {source.pipeline, source.first().source, gpu().model(), gpu().multiprocessors()};
   }
 
  private:
-  CudaLaunch open(LaunchConfig config, std::int64_t ni, std::int64_t nj, bool may_load) const;
-  std::optional<LaunchConfig> tuned_choice(std::int64_t ni, std::int64_t nj) const;
+  CudaVariant first(bool exclusions) const;
+  CudaLaunch open(LaunchConfig config, std::int64_t ni, std::int64_t nj, bool exclusions, bool may_load) const;
+  LaunchConfig model_choice(const CudaProgram& program, std::int64_t ni, std::int64_t nj) const;
+  std::optional<LaunchConfig> tuned_choice(std::int64_t ni, std::int64_t nj, bool exclusions) const;
 
   std::shared_ptr<CudaLoader> loader_;
   CudaTuningTable tuned_;
-  std::shared_ptr<const CudaProgram> program_;
   mutable std::mutex mutex_;
-  mutable std::map<LaunchConfig, std::shared_ptr<const CudaProgram>> programs_;
-  mutable std::set<LaunchConfig> impossible_;
+  mutable std::map<CudaVariant, std::shared_ptr<const CudaProgram>> programs_;
+  mutable std::set<CudaVariant> impossible_;
   mutable std::shared_ptr<const Kernel> nearest_;
-  mutable std::shared_ptr<const CudaKernel> leaving_out_;
-  mutable std::map<KernelText, std::shared_ptr<const CudaProgram>> others_;
 };
 
 }  // namespace nbcc

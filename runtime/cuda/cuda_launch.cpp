@@ -26,8 +26,7 @@ void CudaLauncher::leave_out(const CudaLeftOut* left_out) {
 
 void CudaLauncher::configure(std::int64_t ni, std::int64_t nj, bool may_load) {
   if (ni == ni_ && nj == nj_) return;
-  const CudaKernel* const kernel = left_out_ ? kernel_.leaving_out(may_load) : &kernel_;
-  const auto [program, j_splits] = kernel ? kernel->launch_for(ni, nj, may_load, overrides_) : CudaLaunch{};
+  const auto [program, j_splits] = kernel_.launch_for(ni, nj, left_out_ != nullptr, may_load, overrides_);
   if (!program) {
     throw DeviceError(
         "a kernel for this number of particles is not loaded yet, which cannot be done while a stream is "

@@ -100,10 +100,18 @@ void CudaLists::choose(const SumRequest& request, const Lists* lists, const Pair
 
 bool CudaLists::reads_in_place() const { return !params_.empty() || (lists_ && !lists_->shifts.empty()); }
 
-CudaLists::TextChoice CudaLists::text_choice() const {
-  if (rows_) return {.rows = true};
-  const bool shared = lists_->pairs > kManyJ * std::max<std::int64_t>(lists_->i_count(), 1);
-  return {false, leaves_out_, reads_in_place(), shared};
+const KernelVariant& CudaLists::frame() const {
+  return *kernel_.source.find(rows_ ? Frame::ListedPairs : Frame::Lists);
+}
+
+// Warps that share the j of a group need a configuration of their own. Groups whose j are read in place are small
+// systems or cells of a grid, for which it is not compiled.
+CudaVariant CudaLists::variant() const {
+  const std::vector<LaunchConfig>& launches = frame().launches;
+  if (rows_) return {Frame::ListedPairs, launches.front()};
+  const bool many_j = lists_->pairs > kManyJ * std::max<std::int64_t>(lists_->i_count(), 1);
+  return {Frame::Lists, many_j && !reads_in_place() ? launches.back() : launches.front(), leaves_out_,
+          reads_in_place()};
 }
 
 std::int64_t CudaLists::pair_bytes() const {
@@ -114,7 +122,7 @@ std::int64_t CudaLists::pair_bytes() const {
 }
 
 std::size_t CudaLists::bytes_for(std::int64_t, std::int64_t nj) const {
-  return std::size_t(nj * kernel_.source.packed_bytes + (rows_ ? pair_bytes() : 0)) + params_.size() * sizeof(double);
+  return std::size_t(packed_bytes(nj) + (rows_ ? pair_bytes() : 0)) + params_.size() * sizeof(double);
 }
 
 std::size_t CudaLists::bytes() const {
@@ -131,22 +139,18 @@ void CudaLists::release() {
 }
 
 bool CudaLists::has_room(std::int64_t, std::int64_t nj) const {
-  return program_ && program_choice_ == text_choice() && is_sent() &&
-         std::size_t(nj * kernel_.source.packed_bytes) <= packed_.bytes() &&
+  return program_ && program_variant_ == variant() && is_sent() && std::size_t(packed_bytes(nj)) <= packed_.bytes() &&
          (!rows_ || std::size_t(pair_bytes()) <= pairs_.bytes()) &&
          params_.size() * sizeof(double) <= group_params_.bytes();
 }
 
 bool CudaLists::reserve(std::int64_t, std::int64_t nj) {
-  const TextChoice wanted = text_choice();
-  const CudaProgram* const program = kernel_.program_of(
-      wanted.rows ? cuda_pair_text(kernel_.source)
-                  : cuda_list_text(kernel_.source, wanted.leaves_out, wanted.in_place, wanted.shared));
+  const CudaVariant wanted = variant();
+  const CudaProgram* const program = kernel_.program_of(wanted);
   pack_ = program->find("nbcc_pack_j");
   program_ = program;
-  program_choice_ = wanted;
-  return (is_sent() || (rows_ ? send_rows() : send_lists())) &&
-         packed_.reserve(std::size_t(nj * kernel_.source.packed_bytes) + 1) &&
+  program_variant_ = wanted;
+  return (is_sent() || (rows_ ? send_rows() : send_lists())) && packed_.reserve(std::size_t(packed_bytes(nj)) + 1) &&
          (!rows_ || pairs_.reserve(std::size_t(pair_bytes()) + 1)) &&
          group_params_.reserve(params_.size() * sizeof(double));
 }

@@ -11,7 +11,6 @@
 #include "runtime/cuda/cuda_left_out.h"
 #include "runtime/cuda/cuda_memory.h"
 #include "runtime/cuda/cuda_pace.h"
-#include "runtime/cuda/cuda_texts.h"
 #include "runtime/cuda/cuda_whole.h"
 
 namespace nbcc {
@@ -51,12 +50,9 @@ class CudaLists final : public CudaWhole {
  private:
   // Arrays that go to the GPU in one piece.
   class Parcel;
-  // What the text depends on.
-  struct TextChoice {
-    bool rows = false, leaves_out = false, in_place = false, shared = false;
-    bool operator==(const TextChoice&) const = default;
-  };
-  TextChoice text_choice() const;
+  CudaVariant variant() const;  // that sums over what is chosen
+  const KernelVariant& frame() const;
+  std::int64_t packed_bytes(std::int64_t nj) const { return nj * frame().packed_bytes; }
   std::int64_t pair_bytes() const;
   bool is_sent() const { return sent_ == (rows_ ? rows_->number : lists_->number); }
   [[nodiscard]] bool send_lists();
@@ -75,7 +71,7 @@ class CudaLists final : public CudaWhole {
   std::span<const double> params_;  // of groups
 
   const CudaProgram* program_ = nullptr;  // of the last reserve()
-  TextChoice program_choice_;
+  CudaVariant program_variant_;
   CudaFunction* pack_ = nullptr;
 
   std::int64_t sent_ = 0;  // the number of the lists, or rows, that are on the GPU

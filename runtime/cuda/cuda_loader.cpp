@@ -25,11 +25,11 @@ struct BadImage : DeviceError {
   using DeviceError::DeviceError;
 };
 
-// Where a text that was refused can be looked at, without its ending; "" if it can be kept nowhere.
-std::string keep_refused(const KernelSource& source, const std::string& key) {
+// Where a source that was refused can be looked at, without its ending; "" if it could not be written.
+std::string keep_refused(const KernelSource& kernel, const std::string& source, const std::string& key) {
   try {
-    const std::string stem = dump_stem(std::filesystem::temp_directory_path().string(), source, key);
-    write_dump(stem + ".cu", source.text);
+    const std::string stem = dump_stem(std::filesystem::temp_directory_path().string(), kernel, key);
+    write_dump(stem + ".cu", source);
     return stem;
   } catch (const std::runtime_error&) {
     return "";
@@ -113,36 +113,37 @@ CudaLoader::CudaLoader(std::shared_ptr<const CudaGpu> gpu, std::shared_ptr<const
 }
 
 // The first line is what a listing of the cache shows.
-std::string CudaLoader::key_of(const KernelSource& source, const LaunchConfig& config) const {
+std::string CudaLoader::key_of(const KernelSource& kernel, const LaunchConfig& config,
+                               const std::string& source) const {
   return fmt::format("{}, {}\n{}, {} {}\nthreads {}, i per thread {}, j tile {}, unroll {}, lanes {}\n{}",
-                     source.pipeline, source.target, compiler_->identity(), compiled_for_,
+                     kernel.pipeline, kernel.target, compiler_->identity(), compiled_for_,
                      form_ == CudaCompiler::Form::Ptx ? "PTX" : "cubin", config.threads, config.i_per_thread,
-                     config.j_tile, config.unroll, config.j_slices, source.text);
+                     config.j_tile, config.unroll, config.j_slices, source);
 }
 
-std::shared_ptr<const CudaProgram> CudaLoader::load(const KernelSource& source, const LaunchConfig& config) {
-  const std::string key = key_of(source, config);
-  return loaded_.get(key, [&] { return make(source, config, key); });
+std::shared_ptr<const CudaProgram> CudaLoader::load(const KernelSource& kernel, const CudaVariant& variant) {
+  const std::string source = source_of(kernel, variant), key = key_of(kernel, variant.config, source);
+  return loaded_.get(key, [&] { return make(kernel, variant, source, key); });
 }
 
-std::shared_ptr<const CudaProgram> CudaLoader::make(const KernelSource& source, const LaunchConfig& config,
-                                                    const std::string& key) {
+std::shared_ptr<const CudaProgram> CudaLoader::make(const KernelSource& kernel, const CudaVariant& variant,
+                                                    const std::string& source, const std::string& key) {
   std::string stem;
   if (!dump_folder_.empty()) {
     // Before anything can fail, so that there is something to look at when it does.
-    stem = dump_stem(dump_folder_, source, key);
-    write_dump(stem + ".cu", source.text);
+    stem = dump_stem(dump_folder_, kernel, key);
+    write_dump(stem + ".cu", source);
   }
   bool compiled = false;
   const auto make_image = [&] {
     compiled = true;
     try {
-      return compiler_->compile(source.text, compiled_for_, config, form_).image;
+      return compiler_->compile(source, compiled_for_, variant.config, form_).image;
     } catch (const TextRefused& e) {
       // In a configuration of somebody's choice it may be that which is refused; else the bug is ours.
-      if (stem.empty() && config == source.launches.front()) stem = keep_refused(source, key);
+      if (stem.empty() && !is_choice_by_size(kernel, variant)) stem = keep_refused(kernel, source, key);
       const std::string place = stem.empty() ? "" : fmt::format("the text is in {}.cu", stem);
-      throw TextRefused(fmt::format("{}\n{}{}", e.what(), blame(source, e.what()), place));
+      throw TextRefused(fmt::format("{}\n{}{}", e.what(), blame(kernel, source, e.what()), place));
     }
   };
   std::string image;
@@ -150,22 +151,22 @@ std::shared_ptr<const CudaProgram> CudaLoader::make(const KernelSource& source, 
   for (bool again = false; !program; again = true) {
     image = again ? make_image() : cache_.get_or_make(key, make_image);
     try {
-      program = std::make_shared<const CudaProgram>(gpu_, image, config);
+      program = std::make_shared<const CudaProgram>(gpu_, image, variant.config);
       if (again) cache_.store(key, image);
     } catch (const BadImage& e) {
       // Whole, but nothing that this driver loads: as good as a broken entry.
       cache_.remove(key);
-      if (compiled) fail_to_open(source, e.what());
+      if (compiled) fail_to_open(kernel, e.what());
     }
   }
   if (!stem.empty()) write_dump(stem + (form_ == CudaCompiler::Form::Ptx ? ".ptx" : ".cubin"), image);
   return program;
 }
 
-void CudaLoader::fail_to_open(const KernelSource& source, const std::string& problem) const {
+void CudaLoader::fail_to_open(const KernelSource& kernel, const std::string& problem) const {
   int driver = 0;
   gpu_->require(gpu_->driver().driver_get_version(&driver), "asking for the driver's version");
-  std::string text = fmt::format("kernel '{}' for {}: {}", source.pipeline, compiled_for_, problem);
+  std::string text = fmt::format("kernel '{}' for {}: {}", kernel.pipeline, compiled_for_, problem);
   if (driver < compiler_->version()) {
     text += fmt::format(
         "; the driver is of CUDA {} and older than {}, which compiled the kernel: update the driver, or name an older "

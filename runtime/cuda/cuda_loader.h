@@ -9,10 +9,11 @@
 #include "runtime/cache/load_once.h"
 #include "runtime/cuda/cuda_compiler.h"
 #include "runtime/cuda/cuda_memory.h"
+#include "runtime/cuda/cuda_variants.h"
 
 namespace nbcc {
 
-// nbcc_interact of one text in one launch configuration, loaded.
+// One variant of a kernel, loaded.
 class CudaProgram {
  public:
   CudaProgram(std::shared_ptr<const CudaGpu> gpu, const std::string& image, const LaunchConfig& config);
@@ -21,7 +22,7 @@ class CudaProgram {
   CudaProgram& operator=(const CudaProgram&) = delete;
 
   CudaFunction* function() const { return function_; }
-  CudaFunction* find(const char* name) const;             // another kernel of the text
+  CudaFunction* find(const char* name) const;             // another kernel of the source
   const LaunchConfig& config() const { return config_; }  // without j_splits
   int resident_blocks() const { return blocks_; }         // of one multiprocessor at once
   int local_bytes() const;                                // of each thread: arrays, and registers that did not suffice
@@ -43,18 +44,19 @@ class CudaLoader {
   CudaLoader(std::shared_ptr<const CudaGpu> gpu, std::shared_ptr<const CudaCompiler> compiler, std::string cache_folder,
              std::string dump_folder);
 
-  // No number of `config` but j_splits, which does not matter, is 0. Throws DeviceError, and TextRefused.
-  std::shared_ptr<const CudaProgram> load(const KernelSource& source, const LaunchConfig& config);
+  // No number of the variant's configuration is 0 but j_splits, which does not matter. Throws DeviceError, and
+  // TextRefused.
+  std::shared_ptr<const CudaProgram> load(const KernelSource& kernel, const CudaVariant& variant);
 
   const CudaGpu& gpu() const { return *gpu_; }
   const std::string& dump_folder() const { return dump_folder_; }
   const std::string& cache_folder() const { return cache_.folder(); }
 
  private:
-  std::string key_of(const KernelSource& source, const LaunchConfig& config) const;
-  std::shared_ptr<const CudaProgram> make(const KernelSource& source, const LaunchConfig& config,
-                                          const std::string& key);
-  [[noreturn]] void fail_to_open(const KernelSource& source, const std::string& problem) const;
+  std::string key_of(const KernelSource& kernel, const LaunchConfig& config, const std::string& source) const;
+  std::shared_ptr<const CudaProgram> make(const KernelSource& kernel, const CudaVariant& variant,
+                                          const std::string& source, const std::string& key);
+  [[noreturn]] void fail_to_open(const KernelSource& kernel, const std::string& problem) const;
 
   std::shared_ptr<const CudaGpu> gpu_;
   std::shared_ptr<const CudaCompiler> compiler_;

@@ -58,7 +58,7 @@ CudaSearch::CudaSearch(const CudaKernel& kernel, CudaArguments& arguments, const
     : kernel_(kernel), arguments_(arguments), left_out_(left_out), memory_(kernel.gpu()), told_(kernel.gpu()) {}
 
 bool CudaSearch::can_search(std::int64_t ni, std::int64_t nj) const {
-  return !kernel_.source.search_text.empty() && ni > 0 && nj > 0 && !is_too_large(ni, nj);
+  return kernel_.source.find(Frame::Search) && ni > 0 && nj > 0 && !is_too_large(ni, nj);
 }
 
 bool CudaSearch::is_too_large(std::int64_t ni, std::int64_t nj) { return std::max(ni, nj) > kMostParticles; }
@@ -89,7 +89,7 @@ CudaSearch::Layout CudaSearch::layout(std::int64_t ni, std::int64_t nj, CudaDevi
   a.rank = take(ni * 4);
   a.rows = take(ni * 8 * kernel_.source.outputs);
   a.packed = take((nj + kBlock + kCluster) *
-                  (std::max(kernel_.source.search.packed_bytes, 1) + (leaves_out_ ? kNumberBytes : 0)));
+                  (std::max(kernel_.source.find(Frame::Search)->packed_bytes, 1) + (leaves_out_ ? kNumberBytes : 0)));
   std::int64_t boxes = 0, level = 0;
   for (std::int64_t n = ceil_div(nj, kCluster);; n = ceil_div(n, kChildren)) {
     a.first_box[level++] = boxes;
@@ -115,7 +115,8 @@ bool CudaSearch::has_room(std::int64_t ni, std::int64_t nj) const {
 bool CudaSearch::reserve(std::int64_t ni, std::int64_t nj) {
   if (functions_.empty() || program_leaves_out_ != leaves_out_) {
     // All of them or none: a run that fails here leaves the sum as it was.
-    const CudaProgram* const program = kernel_.program_of(cuda_search_text(kernel_.source, leaves_out_));
+    const KernelVariant& variant = *kernel_.source.find(Frame::Search);
+    const CudaProgram* const program = kernel_.program_of({variant.frame, variant.launches.front(), leaves_out_});
     std::map<std::string_view, CudaFunction*> functions;
     for (const char* name : kKernels) functions[name] = program->find(name);
     // What is kept was packed for another program.

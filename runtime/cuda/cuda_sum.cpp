@@ -152,7 +152,7 @@ void CudaSummation::fetch(void* to, const void* from, std::size_t bytes) const {
 }
 
 void CudaSummation::check_must_search(const SumRequest& request) const {
-  if (kernel_.source.search_text.empty())
+  if (!kernel_.source.find(Frame::Search))
     throw UsageError(fmt::format("pairs = cutoff: the code of pipeline '{}' for this GPU has no search for neighbours",
                                  kernel_.source.pipeline));
   if (request.j_part != JPart::Whole)

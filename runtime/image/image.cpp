@@ -41,13 +41,12 @@ struct adl_serializer<std::optional<T>> {
 
 namespace nbcc {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout, axes, periodic, triclinic, reach, strict, mirrored, reach_uniform,
-                                   reach_of_i, reach_of_j, lengths, cell, j_positions, packed_bytes)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, text, text_but, search_text, list_text, pair_text,
-                                   index_text, index_checks, target, lanes, tile, i_block, i_columns, j_columns, fields,
-                                   params, outputs, reductions, references, held_in, has_finish, table_params, tables,
-                                   uses_i_index, uses_j_index, may_take_images, neighbours, no_neighbours, search,
-                                   operations, launches, list_launch, packed_bytes, pair_columns, cutoff,
-                                   pair_statements)
+                                   reach_of_i, reach_of_j, lengths, cell, j_positions)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelVariant, frame, source, launches, packed_bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, variants, index_checks, target, lanes, tile, i_block,
+                                   i_columns, j_columns, fields, params, outputs, reductions, references, held_in,
+                                   has_finish, table_params, tables, uses_i_index, uses_j_index, may_take_images,
+                                   neighbours, no_neighbours, search, operations, pair_columns, cutoff, pair_statements)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CudaImage, architecture, config, ptx, text, toolkit, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PipelineImage, made_by, precision, math, root, cpu, cuda, cuda_images)
 
@@ -56,7 +55,7 @@ namespace {
 constexpr std::string_view kMagic = "nbcc pipeline\n";
 // Goes up with every change of the lists above and of what they mean, and of what kernels take for granted
 // (kernel_source.h, cuda_arguments.h).
-constexpr std::uint32_t kVersion = 16;
+constexpr std::uint32_t kVersion = 17;
 
 static_assert(std::endian::native == std::endian::little);
 

@@ -38,7 +38,7 @@ class ImageCompiler final : public CudaCompiler {
  public:
   ImageCompiler(const PipelineImage& image, std::string gpu, int driver_version, std::string cache_folder,
                 OpenCompiler open)
-      : gpu_(std::move(gpu)), text_(image.cuda), open_(std::move(open)), cache_(std::move(cache_folder)) {
+      : gpu_(std::move(gpu)), kernel_(image.cuda), open_(std::move(open)), cache_(std::move(cache_folder)) {
     for (const CudaImage& one : image.cuda_images) {
       // A driver loads code of its own major version and of those before it.
       if (one.toolkit / 1000 > driver_version / 1000) {
@@ -58,8 +58,8 @@ class ImageCompiler final : public CudaCompiler {
   // Always the GPU's own: whether that is machine code or PTX, the driver sees by itself.
   std::vector<std::string> architectures() const override { return {gpu_}; }
 
-  // Of all pairs.
-  bool holds(const LaunchConfig& config) const { return find(text_.text, config) != nullptr; }
+  // The kernel's first variant, in this configuration.
+  bool holds(const LaunchConfig& config) const { return find(kernel_.first().source, config) != nullptr; }
   bool can_compile() const {
     try {
       nvrtc();
@@ -113,7 +113,7 @@ class ImageCompiler final : public CudaCompiler {
   }
 
   std::string gpu_;
-  const KernelSource text_;
+  const KernelSource kernel_;
   int too_new_ = 0;
   std::vector<CudaImage> usable_;
   OpenCompiler open_;
@@ -150,7 +150,7 @@ std::shared_ptr<const Kernel> load_image(CpuDevice& device, const PipelineImage&
     lists->interact = nullptr;
     lists->interact_numbered = reinterpret_cast<nbcc_interact_function>(kernel.lists_numbered);
     lists->interact_but = reinterpret_cast<nbcc_interact_function>(kernel.lists_but);
-    return device.adopt(*source, std::move(code), [lists] { return lists; });
+    return device.adopt(*source, std::move(code), std::move(lists));
   }
   const std::string& name = image.cpu.empty() ? image.cuda.pipeline : image.cpu.front().pipeline;
   throw DeviceError(fmt::format("pipeline '{}' was compiled for {}; {} has none of them", name,
@@ -170,9 +170,9 @@ std::shared_ptr<const Kernel> load_image(const CudaDevice& device, const Pipelin
   KernelSource source = image.cuda;
   const auto is_missing = [&](const LaunchConfig& config) { return !codes->holds(config); };
   // Sums of any size have to make do with the configurations that are there.
-  if (std::ranges::any_of(source.launches, is_missing) && !is_missing(source.launches.front()) &&
-      !codes->can_compile()) {
-    std::erase_if(source.launches, is_missing);
+  std::vector<LaunchConfig>& launches = source.first().launches;
+  if (std::ranges::any_of(launches, is_missing) && !is_missing(launches.front()) && !codes->can_compile()) {
+    std::erase_if(launches, is_missing);
   }
   return own.load(std::move(source));
 }

@@ -9,13 +9,6 @@
 
 namespace nbcc {
 
-// Doubles that hold what one i has accumulated.
-inline int accumulators_of(const KernelSource& source) {
-  int count = 0;
-  for (const Reduction reduction : source.reductions) count += keeps_index(reduction) ? 2 : 1;
-  return count;
-}
-
 template <typename T>
 bool is_better(Reduction reduction, T value, T best) {
   return is_minimum(reduction) ? value < best : value > best;

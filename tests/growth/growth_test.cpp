@@ -157,7 +157,7 @@ std::map<std::string, double> costs(const Family& family, int n) {
   costs["nodes"] = double(pipeline.pair.size() + pipeline.finish.size());
   count("the kernel for CPUs", [&] {
     const KernelSource source = build_cpu_kernel(pipeline, {}, Isa::Avx2, "");
-    costs["characters of its text"] = double(source.text.size());
+    costs["characters of its text"] = double(source.first().source.size());
   });
   count("the kernel for GPUs", [&] { build_cuda_kernel(pipeline, {}, ""); });
   if (family.has_text) count("its text", [&] { pipeline_text(pipeline); });

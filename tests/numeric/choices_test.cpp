@@ -136,7 +136,7 @@ TEST_P(ChoicesOfAllPairs, AreThoseOfTheOracleOnTheCpu) {
 void expect_on_cuda(CudaDevice& device, std::size_t guard, Precision precision) {
   const Pipeline pipeline = parse({"choices.pipe", kFields + kGuards[guard] + kChoices});
   const auto kernel = device.load(build_cuda_kernel(pipeline, {.precision = precision}, ""));
-  std::vector<LaunchConfig> launches = kernel->source.launches;
+  std::vector<LaunchConfig> launches = kernel->source.first().launches;
   for (std::size_t k = 0; k < launches.size(); ++k) launches[k].j_splits = 2 + int(k % 3);
   launches.emplace_back();
   std::size_t number = 0;

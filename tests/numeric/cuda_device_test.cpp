@@ -116,7 +116,7 @@ void expect_agreement(CudaDevice& device, std::uint64_t seed) {
   const Pipeline pipeline = parse({"random.pipe", text});
   const Options options{.precision = Precision(seed % 3), .math = Math(seed / 3 % 2)};
   const std::shared_ptr<const Kernel> kernel = device.load(build_cuda_kernel(pipeline, options, ""));
-  const std::vector<LaunchConfig>& launches = kernel->source.launches;
+  const std::vector<LaunchConfig>& launches = kernel->source.first().launches;
   LaunchConfig in_splits = launches[seed % launches.size()];
   in_splits.j_splits = 2 + int(seed / launches.size() % 3);
   for (const auto& [ni, nj] : {std::pair{5, 37}, {3, 1000}, {130, 600}, {1, 1}, {2, 0}}) {

@@ -206,8 +206,9 @@ TEST(CudaTextShape, MayBeTheTextsOwn) {
   const Oracle gravity("gravity");
   CudaShim shim;
   const KernelSource source = emit(gravity.pipeline(), {});
-  CudaTextRun run(shim, source,
-                  {.threads = 128, .i_per_thread = source.launches.front().i_per_thread, .j_tile = source.tile});
+  CudaTextRun run(
+      shim, source,
+      {.threads = 128, .i_per_thread = source.first().launches.front().i_per_thread, .j_tile = source.tile});
   EXPECT_EQ(first_failure(shim, run, cases_of(gravity, {})), "");
 }
 
@@ -285,9 +286,9 @@ constexpr Mistake kMistakes[] = {
 class CudaMistake : public testing::TestWithParam<Mistake> {};
 
 KernelSource with_mistake(KernelSource source, const Mistake& mistake) {
-  const std::size_t at = source.text.find(mistake.right);
+  const std::size_t at = source.first().source.find(mistake.right);
   EXPECT_NE(at, std::string::npos) << "the text has no such line any more";
-  if (at != std::string::npos) source.text.replace(at, std::strlen(mistake.right), mistake.wrong);
+  if (at != std::string::npos) source.first().source.replace(at, std::strlen(mistake.right), mistake.wrong);
   return source;
 }
 

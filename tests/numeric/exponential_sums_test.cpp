@@ -333,8 +333,8 @@ TEST(ExponentialSums, MakeOneExponentialForEachLogit) {
       "for (int c = 0; c < 16; ++c) y[c] = softmax(y[c], q * k, v[c]);\nz = logsumexp(z, q * k);";
   const Pipeline pipeline = parse({"many.pipe", text});
   const KernelSource cpu = build_cpu_kernel(pipeline, {}, Isa::Avx2, ""), cuda = build_cuda_kernel(pipeline, {}, "");
-  EXPECT_EQ(times(cpu.text, " = weights("), 1);
-  EXPECT_EQ(times(cuda.text, "weight = exponential("), 1);
+  EXPECT_EQ(times(cpu.first().source, " = weights("), 1);
+  EXPECT_EQ(times(cuda.first().source, "weight = exponential("), 1);
   EXPECT_EQ(cpu.outputs, 18);
   EXPECT_EQ(cpu.fields.size(), 5u);
 }

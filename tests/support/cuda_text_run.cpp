@@ -48,7 +48,8 @@ CudaTextRun::CudaTextRun(const CudaShim& shim, const KernelSource& source, const
   CudaContext* context = nullptr;
   require(driver_.device_primary_ctx_retain(&context, 0));
   require(driver_.ctx_push_current(context));
-  require(driver_.module_load_data(&module_, shim.compiler()->compile(source.text, "sm_90", shape).image.data()));
+  require(
+      driver_.module_load_data(&module_, shim.compiler()->compile(source.first().source, "sm_90", shape).image.data()));
   require(driver_.module_get_function(&function_, module_, "nbcc_interact"));
 }
 

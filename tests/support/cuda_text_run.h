@@ -25,7 +25,7 @@ class CudaTextRun {
  public:
   using Columns = std::vector<std::vector<double>>;  // [output component][chosen i]
 
-  // Compiles source.text and loads it on the shim's first device. The shim must outlive this object.
+  // Compiles source.first().source and loads it on the shim's first device. The shim must outlive this object.
   CudaTextRun(const CudaShim& shim, const KernelSource& source, const LaunchConfig& shape);
   CudaTextRun(const CudaTextRun&) = delete;
   CudaTextRun& operator=(const CudaTextRun&) = delete;

@@ -92,7 +92,7 @@ KernelSource fake_source(int tile) {
   using Part = Column::Part;
   KernelSource source;
   source.pipeline = "fake";
-  source.text = "gravity, tile " + std::to_string(tile);
+  source.variants = {{Frame::AllPairs, "gravity, tile " + std::to_string(tile)}};
   source.target = "cpu-fake";
   source.lanes = kLanes;
   source.i_block = kBlock;
@@ -128,9 +128,9 @@ KernelSource fake_source(int tile) {
 
 int contract_violations() { return violations; }
 
-std::string FakeToolchain::compile(const KernelSource& source) const {
+std::string FakeToolchain::compile(const KernelSource&, const KernelVariant& variant) const {
   ++compiled;
-  return "object of " + source.text;
+  return "object of " + variant.source;
 }
 
 std::unique_ptr<CpuCode> FakeToolchain::load(const std::string& object) const {

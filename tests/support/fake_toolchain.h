@@ -23,7 +23,7 @@ int contract_violations();
 class FakeToolchain final : public CpuToolchain {
  public:
   std::string identity() const override { return identity_text; }
-  std::string compile(const KernelSource& source) const override;
+  std::string compile(const KernelSource& kernel, const KernelVariant& variant) const override;
   std::unique_ptr<CpuCode> load(const std::string& object) const override;
 
   std::string identity_text = "fake 1";

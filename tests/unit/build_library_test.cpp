@@ -71,7 +71,7 @@ TEST(BuildLibrary, HoldsWhatWasAskedFor) {
     EXPECT_EQ(potential.cuda.pipeline, "potential");
     EXPECT_EQ(gravity.precision, "double");
     EXPECT_EQ(gravity.cpu.size(), every_isa().size());
-    EXPECT_EQ(gravity.cuda.text, build_cuda_kernel(pipeline("gravity"), request.options, "").text);
+    EXPECT_EQ(gravity.cuda.first().source, build_cuda_kernel(pipeline("gravity"), request.options, "").first().source);
     std::vector<std::string> codes;
     for (const CudaImage& image : gravity.cuda_images) {
       const std::string code = (image.ptx ? "PTX of " : "") + image.architecture;

@@ -16,7 +16,7 @@ KernelSource kernel(int outputs, int pair_statements, std::vector<LaunchConfig> 
   KernelSource source;
   source.reductions.resize(std::size_t(outputs), Reduction::Sum);
   source.pair_statements = pair_statements;
-  source.launches = std::move(launches);
+  source.variants = {{Frame::AllPairs, "", std::move(launches)}};
   source.cutoff = cutoff;
   return source;
 }
@@ -34,7 +34,7 @@ KernelSource gravity() {
 
 LaunchConfig of_gravity(std::int64_t ni, std::int64_t nj) {
   const KernelSource source = gravity();
-  return choose_launch(source, source.launches, kH200, ni, nj);
+  return choose_launch(source, source.first().launches, kH200, ni, nj);
 }
 
 // Slices of a launch keep the GPU as busy as the launch does, and take as long as they may at most, where they can.
@@ -93,7 +93,7 @@ TEST(ChooseLaunch, BehindACutoffAsMeasured) {
   const KernelSource lennard_jones = kernel(5, 11, configs(2), true), sph_force = kernel(5, 7, configs(4), true);
   const auto expect = [](const KernelSource& source, int resident, std::int64_t n, int i_per_thread, int j_slices,
                          int least_splits) {
-    const LaunchConfig config = choose_launch(source, source.launches, {132, resident}, n, n);
+    const LaunchConfig config = choose_launch(source, source.first().launches, {132, resident}, n, n);
     SCOPED_TRACE(std::to_string(n) + ": " + std::to_string(config.j_splits));
     EXPECT_EQ(config.i_per_thread, i_per_thread);
     EXPECT_EQ(config.j_slices, j_slices);
@@ -125,8 +125,8 @@ TEST(ChooseLaunch, NoSplitIsWithoutATile) {
 // What is not among the configurations is not chosen.
 TEST(ChooseLaunch, OneConfigurationGetsItsSplits) {
   const KernelSource source = gravity();
-  const LaunchConfig config = choose_launch(source, {source.launches.data(), 1}, kH200, 2048, 2048);
-  EXPECT_EQ(config.compiled(), source.launches.front());
+  const LaunchConfig config = choose_launch(source, {source.first().launches.data(), 1}, kH200, 2048, 2048);
+  EXPECT_EQ(config.compiled(), source.first().launches.front());
   EXPECT_GT(config.j_splits, 1);
 }
 

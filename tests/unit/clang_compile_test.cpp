@@ -12,7 +12,8 @@ namespace nbcc {
 namespace {
 
 void* compile(void* source) {
-  cpu_object(*static_cast<const KernelSource*>(source), "p");
+  const KernelSource& kernel = *static_cast<const KernelSource*>(source);
+  cpu_object(kernel, kernel.first(), "p");
   return nullptr;
 }
 

@@ -80,17 +80,17 @@ TEST_F(CpuDeviceTest, ACachedObjectThatDoesNotLoadIsCompiledAgain) {
   open().load(fake_source());
   const DiskCache cache((root_ / "cache").string());
   // The key is the toolchain's and the kernel's text below a line for people.
-  const std::string key = "fake, cpu-fake\nfake 1\n" + fake_source().text;
+  const std::string key = "fake, cpu-fake\nfake 1\n" + fake_source().first().source;
   ASSERT_TRUE(cache.lookup(key));
   cache.store(key, "not an object");
   open().load(fake_source());
   EXPECT_EQ(toolchain_->compiled, 2);
-  EXPECT_EQ(cache.lookup(key), "object of " + fake_source().text);
+  EXPECT_EQ(cache.lookup(key), "object of " + fake_source().first().source);
 }
 
 TEST_F(CpuDeviceTest, AnObjectThatNeverLoadsIsADeviceError) {
   KernelSource source = fake_source();
-  source.text = "something else";
+  source.first().source = "something else";
   CpuDevice device = open();
   EXPECT_THROW(device.load(source), DeviceError);
   EXPECT_THROW(device.load(source), DeviceError);

@@ -17,6 +17,8 @@
 namespace nbcc {
 namespace {
 
+std::string object_of(const KernelSource& kernel) { return make_cpu_toolchain()->compile(kernel, kernel.first()); }
+
 int machine_of(const std::string& object) {
   Elf64_Ehdr header{};
   if (object.size() < sizeof header) return EM_NONE;
@@ -25,9 +27,8 @@ int machine_of(const std::string& object) {
 }
 
 void expect_objects(const Pipeline& pipeline, const Options& options, const std::string& what) {
-  const auto toolchain = make_cpu_toolchain();
-  EXPECT_EQ(machine_of(toolchain->compile(build_cpu_kernel(pipeline, options, Isa::Neon, ""))), EM_AARCH64) << what;
-  EXPECT_EQ(machine_of(toolchain->compile(build_cpu_kernel(pipeline, options, Isa::Avx512, ""))), EM_X86_64) << what;
+  EXPECT_EQ(machine_of(object_of(build_cpu_kernel(pipeline, options, Isa::Neon, ""))), EM_AARCH64) << what;
+  EXPECT_EQ(machine_of(object_of(build_cpu_kernel(pipeline, options, Isa::Avx512, ""))), EM_X86_64) << what;
 }
 
 Options some_options(std::uint64_t k) {
@@ -66,9 +67,9 @@ TEST(cpu_jit, assembly_has_the_kernels_functions) {
 
 TEST(cpu_jit, refused_text_is_our_bug_and_quotes_the_compiler) {
   KernelSource source = small_kernel();
-  source.text = "int f() { return not_there; }\n";
+  source.first().source = "int f() { return not_there; }\n";
   try {
-    make_cpu_toolchain()->compile(source);
+    object_of(source);
     FAIL() << "accepted";
   } catch (const InternalError& e) {
     EXPECT_NE(std::string(e.what()).find("not_there"), std::string::npos) << e.what();
@@ -79,13 +80,13 @@ TEST(cpu_jit, refused_text_is_our_bug_and_quotes_the_compiler) {
 TEST(cpu_jit, an_unknown_target_is_refused) {
   KernelSource source = small_kernel();
   source.target = "cpu-vax";
-  EXPECT_THROW(make_cpu_toolchain()->compile(source), InternalError);
+  EXPECT_THROW(object_of(source), InternalError);
 }
 
 TEST(cpu_jit, what_is_no_object_is_a_device_error) {
   EXPECT_THROW(make_cpu_toolchain()->load("not an object"), DeviceError);
   EXPECT_THROW(make_cpu_toolchain()->load(""), DeviceError);
-  std::string cut = make_cpu_toolchain()->compile(small_kernel());
+  std::string cut = object_of(small_kernel());
   cut.resize(cut.size() / 2);
   EXPECT_THROW(make_cpu_toolchain()->load(cut), DeviceError);
 }
@@ -93,8 +94,9 @@ TEST(cpu_jit, what_is_no_object_is_a_device_error) {
 // A kernel may call mathematics and nothing else of the process that it is loaded into.
 TEST(cpu_jit, kernels_cannot_reach_the_process) {
   KernelSource source = small_kernel();
-  source.text += "extern \"C\" int system(const char*);\nextern \"C\" int escape() { return system(\"true\"); }\n";
-  const std::string object = make_cpu_toolchain()->compile(source);
+  source.first().source +=
+      "extern \"C\" int system(const char*);\nextern \"C\" int escape() { return system(\"true\"); }\n";
+  const std::string object = object_of(source);
   testing::internal::CaptureStderr();
   try {
     make_cpu_toolchain()->load(object);
@@ -107,7 +109,7 @@ TEST(cpu_jit, kernels_cannot_reach_the_process) {
 
 TEST(cpu_jit, loaded_code_has_all_four_functions) {
   const auto toolchain = make_cpu_toolchain();
-  const auto code = toolchain->load(toolchain->compile(small_kernel()));
+  const auto code = toolchain->load(object_of(small_kernel()));
   EXPECT_TRUE(code->prepare_i && code->prepare_j && code->interact && code->finish);
 }
 

@@ -113,7 +113,7 @@ TEST(cpu_ranges, begin_at_any_vector_and_end_anywhere) {
     for (const Precision precision : {Precision::Mixed, Precision::Double}) {
       SCOPED_TRACE(std::string(name(isa)) + ", " + std::string(name(precision)));
       const KernelSource source = build_cpu_kernel(pipeline, {.precision = precision}, isa, "");
-      const auto code = toolchain->load(toolchain->compile(source));
+      const auto code = toolchain->load(toolchain->compile(source, source.first()));
       const double epsilon = precision == Precision::Double ? 0x1p-52 : 0x1p-23;
       const std::int64_t vector = source.lanes, tile = source.tile;
       OracleInput input = particles(7, 2 * tile + 3 * vector + 1);

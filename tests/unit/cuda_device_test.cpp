@@ -112,7 +112,7 @@ TEST_F(CudaDeviceTest, TextConfigurationArchitectureAndCompilerAreTheKey) {
     test::load_experiment(device, true);
     EXPECT_EQ(compiler_->compiled, 2);
     const auto kernel = test::load_experiment(device, false);
-    dynamic_cast<const CudaKernel&>(*kernel).launch_for(1, 1, true, {.j_tile = 64});
+    dynamic_cast<const CudaKernel&>(*kernel).launch_for(1, 1, false, true, {.j_tile = 64});
     EXPECT_EQ(compiler_->compiled, 3);
   }
   compiler_->name = "counting 2";

@@ -18,9 +18,9 @@ namespace nbcc {
 namespace {
 
 KernelSource edited(KernelSource source, const std::string& old, const std::string& text) {
-  const std::size_t at = source.text.find(old);
+  const std::size_t at = source.first().source.find(old);
   if (at == std::string::npos) throw std::logic_error("not in the text: " + old);
-  source.text.replace(at, old.size(), text);
+  source.first().source.replace(at, old.size(), text);
   return source;
 }
 

@@ -65,7 +65,7 @@ TEST_P(CudaRegisters, SufficeOnEveryArchitecture) {
   std::string lines;
   for (const auto& [precision, architecture] : targets(GetParam(), nvrtc->architectures())) {
     const Options options{.precision = precision};
-    const std::string text = emit_cuda(optimize(pipeline, options, cuda_target()), options).text;
+    const std::string text = emit_cuda(optimize(pipeline, options, cuda_target()), options).first().source;
     const std::string kernel = fmt::format("{:<24}{:<8}{:<8}", file, name(precision), architecture);
     const CudaCode code = nvrtc->compile(text, architecture, {});
     EXPECT_GT(code.registers, 0) << kernel << code.log;
@@ -84,7 +84,7 @@ TEST(CudaRegisters, AreNotSpilledForTheSakeOfMoreThreads) {
   NBCC_NEEDS_NVRTC();
   const CudaCompiler* const nvrtc = test::installed_nvrtc();
   const Pipeline pipeline = parse(read_source(test::source_folder() + "/pipelines/sph_force.pipe"));
-  const std::string text = emit_cuda(optimize(pipeline, {}, cuda_target()), {}).text;
+  const std::string text = emit_cuda(optimize(pipeline, {}, cuda_target()), {}).first().source;
   const LaunchConfig config{.threads = 128, .i_per_thread = 2, .j_tile = 256};
   const CudaCode code = nvrtc->compile("#define NBCC_RESIDENT 1024\n" + text, "sm_90", config);
   EXPECT_EQ(code.spilled_bytes, 0);

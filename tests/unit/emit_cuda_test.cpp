@@ -15,7 +15,7 @@
 #include "compiler/text/source.h"
 #include "jit/build_kernel.h"
 #include "runtime/cuda/cuda_compiler.h"
-#include "runtime/cuda/cuda_texts.h"
+#include "runtime/cuda/cuda_variants.h"
 #include "tests/support/folders.h"
 #include "tests/support/installed_nvrtc.h"
 
@@ -37,9 +37,9 @@ Pipeline from_library(const std::string& name) {
 
 // The kernel of that name, up to the next.
 std::string kernel(const KernelSource& source, const std::string& name) {
-  const std::size_t at = source.text.find(name + "(const __grid_constant__ Arguments a)");
+  const std::size_t at = source.first().source.find(name + "(const __grid_constant__ Arguments a)");
   EXPECT_NE(at, std::string::npos) << name;
-  return source.text.substr(at, source.text.find("extern \"C\"", at) - at);
+  return source.first().source.substr(at, source.first().source.find("extern \"C\"", at) - at);
 }
 
 int count(const std::string& text, const std::string& what) {
@@ -52,9 +52,9 @@ constexpr Precision kPrecisions[] = {Precision::Single, Precision::Mixed, Precis
 
 TEST(emit_cuda, exports_one_kernel_and_needs_no_header) {
   const KernelSource source = emit(from_library("gravity"), {});
-  EXPECT_EQ(count(source.text, "extern \"C\" __global__"), 1);
+  EXPECT_EQ(count(source.first().source, "extern \"C\" __global__"), 1);
   kernel(source, "nbcc_interact");
-  EXPECT_THAT(source.text, Not(HasSubstr("#include")));
+  EXPECT_THAT(source.first().source, Not(HasSubstr("#include")));
   EXPECT_EQ(source.target, "cuda");
 }
 
@@ -64,9 +64,9 @@ TEST(emit_cuda, tables_that_pairs_read_at_one_place_stand_side_by_side_in_shared
       "input_i int ti; input_j int tj; param real e[8][8]; param real s[8][8]; output(sum) real u;\n"
       "u += e[ti][tj] * s[ti][tj];";
   const KernelSource source = emit(parse_text(text), {});
-  EXPECT_THAT(source.text, HasSubstr("__shared__ __align__(16) char tables[576];"));
-  EXPECT_EQ(count(source.text, "*(const float2*)(tables + 0 + ("), 1);
-  EXPECT_EQ(count(source.text, "__ldg("), 1);
+  EXPECT_THAT(source.first().source, HasSubstr("__shared__ __align__(16) char tables[576];"));
+  EXPECT_EQ(count(source.first().source, "*(const float2*)(tables + 0 + ("), 1);
+  EXPECT_EQ(count(source.first().source, "__ldg("), 1);
   ASSERT_EQ(source.tables.size(), 6u);
   const PlacedTable &first = source.tables[4], &second = source.tables[5];
   EXPECT_EQ(first.offset % 16, 0);
@@ -76,15 +76,15 @@ TEST(emit_cuda, tables_that_pairs_read_at_one_place_stand_side_by_side_in_shared
     EXPECT_EQ(table.row_step, 72);
   }
   // Lists of the caller read them where they are.
-  EXPECT_THAT(source.list_text, Not(HasSubstr("char tables[")));
-  EXPECT_THAT(source.list_text, HasSubstr("__ldg((const float2*)((const char*)a.tables + "));
+  EXPECT_THAT(source.find(Frame::Lists)->source, Not(HasSubstr("char tables[")));
+  EXPECT_THAT(source.find(Frame::Lists)->source, HasSubstr("__ldg((const float2*)((const char*)a.tables + "));
 }
 
 TEST(emit_cuda, tables_that_are_too_large_for_shared_memory_are_read_where_they_are) {
   const auto of = [](const std::string& elements) {
     const std::string text =
         "input_i real x; input_j real y; param real t[" + elements + "]; output(sum) real u;\nu += spline(t, x - y);";
-    return emit(parse_text(text), {}).text;
+    return emit(parse_text(text), {}).first().source;
   };
   EXPECT_THAT(of("1024"), HasSubstr("__shared__ __align__(16) char tables[16384];"));
   const std::string larger = of("1025");
@@ -95,7 +95,7 @@ TEST(emit_cuda, tables_that_are_too_large_for_shared_memory_are_read_where_they_
 TEST(emit_cuda, every_macro_of_the_shape_may_be_set_from_outside) {
   const KernelSource source = emit(from_library("gravity"), {});
   for (const char* macro : {"NBCC_THREADS", "NBCC_I_PER_THREAD", "NBCC_J_TILE", "NBCC_UNROLL"})
-    EXPECT_THAT(source.text, HasSubstr(std::string("#ifndef ") + macro + "\n#define " + macro + " "));
+    EXPECT_THAT(source.first().source, HasSubstr(std::string("#ifndef ") + macro + "\n#define " + macro + " "));
 }
 
 TEST(emit_cuda, the_tile_is_read_between_two_barriers) {
@@ -146,8 +146,8 @@ TEST(emit_cuda, mixed_subtracts_upper_and_lower_parts) {
 }
 
 TEST(emit_cuda, tiles_of_floats_are_summed_in_two_floats) {
-  EXPECT_THAT(emit(from_library("gravity_acc"), {}).text, HasSubstr("TwoFloat s0 = {};"));
-  EXPECT_THAT(emit(from_library("gravity_acc"), {Precision::Double}).text, HasSubstr("double s0 = {};"));
+  EXPECT_THAT(emit(from_library("gravity_acc"), {}).first().source, HasSubstr("TwoFloat s0 = {};"));
+  EXPECT_THAT(emit(from_library("gravity_acc"), {Precision::Double}).first().source, HasSubstr("double s0 = {};"));
 }
 
 TEST(emit_cuda, a_cutoff_has_a_prepass_and_a_self_test_has_none) {
@@ -175,21 +175,21 @@ TEST(emit_cuda, what_sets_a_pair_apart_is_a_predicate) {
 }
 
 TEST(emit_cuda, room_for_threads_depends_on_whether_a_pair_may_be_left_out) {
-  EXPECT_THAT(emit(from_library("gravity_jerk"), {}).text, HasSubstr("NBCC_I_PER_THREAD > 1 ? 640"));
-  EXPECT_THAT(emit(from_library("cunbody_hermite"), {}).text, HasSubstr("NBCC_I_PER_THREAD > 1 ? 768"));
+  EXPECT_THAT(emit(from_library("gravity_jerk"), {}).first().source, HasSubstr("NBCC_I_PER_THREAD > 1 ? 640"));
+  EXPECT_THAT(emit(from_library("cunbody_hermite"), {}).first().source, HasSubstr("NBCC_I_PER_THREAD > 1 ? 768"));
 }
 
 TEST(emit_cuda, behind_a_cutoff_only_hits_read_cold_data) {
   const KernelSource source = emit(from_library("sph_force"), {});
   const std::string text = kernel(source, "nbcc_interact");
-  EXPECT_THAT(source.text, HasSubstr("struct __align__(16) ICold {"));
+  EXPECT_THAT(source.first().source, HasSubstr("struct __align__(16) ICold {"));
   const std::size_t prepass = text.find("misses[r] = 0"), hits = text.find("while (hits != 0");
   EXPECT_EQ(count(text.substr(prepass, hits - prepass), "mine."), 0);
   EXPECT_GT(count(text.substr(hits), "= mine."), 5);
   EXPECT_EQ(count(text.substr(hits), "= own[r]."), 4);  // place and reach
   // What the prepass reads is the first 16 bytes.
-  const std::size_t members = source.text.find("JParticle {");
-  EXPECT_LT(source.text.find("// t", members), source.text.find("// vj.x", members));
+  const std::size_t members = source.first().source.find("JParticle {");
+  EXPECT_LT(source.first().source.find("// t", members), source.first().source.find("// vj.x", members));
 }
 
 TEST(emit_cuda, the_nearest_image_is_rounded_by_additions) {
@@ -203,8 +203,8 @@ TEST(emit_cuda, whole_sets_of_indices_are_64_bits) {
   const KernelSource source = emit(parse_text("output(sum) real s;\n"
                                               "s += i_index < j_index ? 1.0 : 2.0;\n"),
                                    {});
-  EXPECT_THAT(source.text, HasSubstr("own[r].i = i + a.i_offset;"));
-  EXPECT_THAT(source.text, HasSubstr(" = first_j + k + a.j_offset;"));
+  EXPECT_THAT(source.first().source, HasSubstr("own[r].i = i + a.i_offset;"));
+  EXPECT_THAT(source.first().source, HasSubstr(" = first_j + k + a.j_offset;"));
   EXPECT_TRUE(source.uses_i_index && source.uses_j_index);
 }
 
@@ -226,7 +226,7 @@ void finish() { s = s / (1.0 + high); }
 )";
 
 TEST(emit_cuda, every_reduction_combines_its_partials) {
-  const std::string text = emit(parse_text(kAllReductions), {}).text;
+  const std::string text = emit(parse_text(kAllReductions), {}).first().source;
   EXPECT_THAT(text, HasSubstr("all.acc0 += part.acc0;"));
   EXPECT_THAT(text, HasSubstr("all.acc1 = minimum(all.acc1, part.acc1);"));
   EXPECT_THAT(text, HasSubstr("all.acc2 = maximum(all.acc2, part.acc2);"));
@@ -235,7 +235,7 @@ TEST(emit_cuda, every_reduction_combines_its_partials) {
 }
 
 TEST(emit_cuda, a_partial_is_loaded_as_it_was_stored) {
-  const std::string text = emit(parse_text(kAllReductions), {}).text;
+  const std::string text = emit(parse_text(kAllReductions), {}).first().source;
   const char* const numbers[] = {"acc0", "acc1", "acc2", "acc3", "arg3", "acc4", "arg4"};
   for (int slot = 0; slot < 7; ++slot) {
     const std::string at = "at[" + std::to_string(slot) + " * stride]", number = std::string("all.") + numbers[slot];
@@ -248,13 +248,13 @@ TEST(emit_cuda, a_partial_is_loaded_as_it_was_stored) {
 TEST(emit_cuda, finish_is_double_and_runs_after_the_last_split_only) {
   const KernelSource source = emit(parse_text(kAllReductions), {});
   EXPECT_TRUE(source.has_finish);
-  const std::size_t at = source.text.find("NBCC_DEVICE void finish(");
-  const std::string text = source.text.substr(at, source.text.find("last_to_arrive(", at) - at);
+  const std::size_t at = source.first().source.find("NBCC_DEVICE void finish(");
+  const std::string text = source.first().source.substr(at, source.first().source.find("last_to_arrive(", at) - at);
   EXPECT_THAT(text, Not(HasSubstr("quotient(")));
   EXPECT_THAT(text, HasSubstr("all.acc0 = f7;"));
   EXPECT_THAT(text, HasSubstr("store(a.out[0], row, all.acc0, kSum);"));
   EXPECT_THAT(text, HasSubstr("store(a.out[3], row, all.arg3, kMinimum);"));
-  EXPECT_THAT(source.text,
+  EXPECT_THAT(source.first().source,
               HasSubstr("if (!a.last) {\n      store_partial(all, a.running + at, a.ni);\n      continue;\n    }\n"
                         "    const index i = i_particle(a, at);\n    finish(a, i, i, all, nowhere_of(a, i));"));
 }
@@ -331,7 +331,7 @@ TEST(emit_cuda, nvrtc_takes_the_whole_language) {
       const std::string name = std::string(nbcc::name(precision)) + ", " + std::string(nbcc::name(math));
       for (const Pipeline* pipeline : {&everything, &reductions, &nothing})
         jobs.push_back({pipeline->name + ", " + name,
-                        emit(*pipeline, {precision, math}).text,
+                        emit(*pipeline, {precision, math}).first().source,
                         "sm_75",
                         {.i_per_thread = 1, .unroll = 1}});
     }
@@ -344,11 +344,12 @@ void expect_search_compiles(const Pipeline& pipeline, Precision precision, const
   SCOPED_TRACE(pipeline.name);
   const KernelSource kernel = build_cuda_kernel(pipeline, {precision}, "");
   CudaCode code, portable;
-  ASSERT_NO_THROW(code = installed_nvrtc()->compile(kernel.search_text, architecture, kSearchLaunch));
+  const KernelVariant& search = *kernel.find(Frame::Search);
+  const LaunchConfig& config = search.launches.front();
+  ASSERT_NO_THROW(code = installed_nvrtc()->compile(search.source, architecture, config));
   EXPECT_THAT(code.log, Not(HasSubstr("warning")));
   if (!look_closer) return;
-  ASSERT_NO_THROW(portable =
-                      installed_nvrtc()->compile(kernel.search_text, "sm_90", kSearchLaunch, CudaCompiler::Form::Ptx));
+  ASSERT_NO_THROW(portable = installed_nvrtc()->compile(search.source, "sm_90", config, CudaCompiler::Form::Ptx));
   EXPECT_THAT(portable.image, HasSubstr("griddepcontrol.wait;"));
   EXPECT_THAT(portable.image, Not(HasSubstr("trap;")));
 }
@@ -360,7 +361,7 @@ TEST(emit_cuda, nvrtc_takes_searches) {
   for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/pipelines")) {
     if (entry.path().extension() != ".pipe") continue;
     const Pipeline pipeline = parse(read_source(entry.path().string()));
-    if (build_cuda_kernel(pipeline, {}, "").search_text.empty()) continue;
+    if (!build_cuda_kernel(pipeline, {}, "").find(Frame::Search)) continue;
     expect_search_compiles(pipeline, kPrecisions[searches % 3], searches % 2 ? "sm_75" : "sm_90", searches % 5 == 0);
     ++searches;
   }
@@ -387,18 +388,18 @@ TEST(emit_cuda, nvrtc_takes_lists) {
   const std::shared_ptr<const CudaCompiler> compiler = make_nvrtc();
   const auto expect_lists = [&](const Pipeline& pipeline, Precision precision) {
     const KernelSource kernel = build_cuda_kernel(pipeline, {.precision = precision}, "");
-    for (const auto& [text, config] : all_other_texts(kernel)) {
-      if (!kernel.search_text.empty() && text.find(kernel.search_text) != std::string::npos) continue;
-      EXPECT_FALSE(compiler->compile(text, "sm_90", config).image.empty());
+    for (const CudaVariant& variant : all_variants(kernel)) {
+      const bool is_of_all_pairs = variant.frame == Frame::AllPairs && !variant.exclusions;
+      if (is_of_all_pairs || variant.frame == Frame::Search || is_choice_by_size(kernel, variant)) continue;
+      EXPECT_FALSE(compiler->compile(source_of(kernel, variant), "sm_90", variant.config).image.empty());
     }
   };
   const KernelSource gravity = build_cuda_kernel(from_library("gravity"), {}, "");
-  for (const bool shared : {false, true}) {
-    const auto [text, config] = cuda_list_text(gravity, false, false, shared);
-    expect_compiles({{"lists", text, "sm_90", config}});
+  for (const Frame frame : {Frame::Lists, Frame::ListedPairs}) {
+    const KernelVariant& variant = *gravity.find(frame);
+    EXPECT_EQ(variant.launches.size(), frame == Frame::Lists ? 2U : 1U);
+    for (const LaunchConfig& config : variant.launches) expect_compiles({{"lists", variant.source, "sm_90", config}});
   }
-  const auto [pair_text, pair_config] = cuda_pair_text(gravity);
-  expect_compiles({{"pairs", pair_text, "sm_90", pair_config}});
   expect_lists(from_library("gravity"), Precision::Single);
   expect_lists(from_library("lennard_jones"), Precision::Mixed);
   expect_lists(large, Precision::Double);
@@ -407,7 +408,7 @@ TEST(emit_cuda, nvrtc_takes_lists) {
 
 TEST(emit_cuda, nvrtc_takes_other_shapes) {
   NBCC_NEEDS_NVRTC();
-  const std::string text = emit(from_library("sph_force"), {}).text;
+  const std::string text = emit(from_library("sph_force"), {}).first().source;
   expect_compiles({{"small", text, "sm_90", {.threads = 32, .i_per_thread = 1, .j_tile = 7, .unroll = 4}},
                    {"large", text, "sm_90", {.threads = 256, .i_per_thread = 2, .j_tile = 256, .unroll = 4}}});
 }

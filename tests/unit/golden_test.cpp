@@ -50,7 +50,8 @@ TEST(golden, kernels_are_as_reviewed) {
   for (const Case& c : kCases) {
     const std::string text = build_cpu_kernel(read_source(kRoot + "/pipelines/" + c.pipeline + ".pipe"),
                                               {.precision = c.precision}, c.isa, "")
-                                 .text;
+                                 .first()
+                                 .source;
     expect_as_reviewed(
         text, std::string(c.pipeline) + "." + std::string(name(c.isa)) + "." + std::string(name(c.precision)) + ".cpp");
   }
@@ -62,7 +63,7 @@ TEST(golden, cuda_kernels_are_as_reviewed) {
     for (const Precision precision : {Precision::Single, Precision::Mixed}) {
       const Options options{.precision = precision};
       const Pipeline parsed = parse(read_source(kRoot + "/pipelines/" + pipeline + ".pipe"));
-      const std::string text = emit_cuda(optimize(parsed, options, cuda_target()), options).text;
+      const std::string text = emit_cuda(optimize(parsed, options, cuda_target()), options).first().source;
       const std::size_t begin = text.find("constexpr int kSliceThreads");
       ASSERT_NE(begin, std::string::npos);
       expect_as_reviewed(text.substr(begin), pipeline + ".cuda." + std::string(name(precision)) + ".cu");

@@ -27,8 +27,7 @@ PipelineImage image_of_pull() {
   image.precision = "single";
   for (const Isa isa : {Isa::Avx512, Isa::Avx2, Isa::Sse2}) {
     image.cpu.push_back(build_cpu_kernel(kPull, {}, isa, ""));
-    image.cpu.back().text.clear();
-    image.cpu.back().list_text.clear();
+    image.cpu.back().variants.clear();
   }
   image.cuda = build_cuda_kernel(kPull, {}, "");
   SearchLayout& search = image.cpu[1].search;
@@ -57,8 +56,13 @@ TEST(Image, WhatIsWrittenIsWhatIsRead) {
   EXPECT_EQ(again.cpu[1].lanes, 8);
   EXPECT_EQ(again.cpu[1].fields[2].defaults, std::vector<double>{2});
   EXPECT_EQ(again.cpu[1].i_columns.size(), image.cpu[1].i_columns.size());
-  EXPECT_EQ(again.cuda.text, image.cuda.text);
-  EXPECT_EQ(again.cuda.launches, image.cuda.launches);
+  ASSERT_EQ(again.cuda.variants.size(), image.cuda.variants.size());
+  for (std::size_t v = 0; v < again.cuda.variants.size(); ++v) {
+    EXPECT_EQ(again.cuda.variants[v].frame, image.cuda.variants[v].frame);
+    EXPECT_EQ(again.cuda.variants[v].source, image.cuda.variants[v].source);
+    EXPECT_EQ(again.cuda.variants[v].launches, image.cuda.variants[v].launches);
+    EXPECT_EQ(again.cuda.variants[v].packed_bytes, image.cuda.variants[v].packed_bytes);
+  }
   EXPECT_EQ(again.cpu[1].search.axes, 2);
   EXPECT_EQ(again.cpu[1].search.periodic, (std::vector{true, false}));
   EXPECT_EQ(again.cpu[1].search.reach, SearchLayout::Reach::Max);
@@ -68,9 +72,6 @@ TEST(Image, WhatIsWrittenIsWhatIsRead) {
   EXPECT_EQ(again.cpu[1].search.lengths.at(1).steps.at(0).constant, 8);
   EXPECT_TRUE(again.cpu[1].search.lengths.at(0).steps.empty());
   EXPECT_EQ(again.cpu[1].search.j_positions, (std::vector{2, 1}));
-  EXPECT_EQ(again.cuda.list_text, image.cuda.list_text);
-  EXPECT_EQ(again.cuda.pair_text, image.cuda.pair_text);
-  EXPECT_EQ(again.cuda.list_launch, image.cuda.list_launch);
   EXPECT_EQ(again.cuda_images[0].text, 77U);
   EXPECT_EQ(again.cuda.neighbours, "|xj - xi| < 1");
   EXPECT_EQ(again.cuda.no_neighbours, "line 3: why not");
@@ -81,11 +82,7 @@ TEST(Image, WhatIsWrittenIsWhatIsRead) {
 
 TEST(Image, BytesThatAreCutOffAreRefused) {
   PipelineImage image = image_of_pull();
-  for (std::string KernelSource::* text :
-       {&KernelSource::text, &KernelSource::search_text, &KernelSource::list_text, &KernelSource::pair_text}) {
-    image.cuda.*text = "short";
-    for (KernelSource& kernel : image.cpu) (kernel.*text).clear();
-  }
+  for (KernelVariant& variant : image.cuda.variants) variant.source = "short";
   const std::string bytes = write_image(image);
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     EXPECT_THROW(read_image(bytes.substr(0, length)), UsageError) << length;
@@ -96,11 +93,7 @@ TEST(Image, BytesThatAreCutOffAreRefused) {
 // What a description says (a column's component, the lanes of a vector) is believed by all that runs its kernels.
 TEST(Image, AByteThatHasBeenChangedIsNoticed) {
   PipelineImage image = image_of_pull();
-  for (std::string KernelSource::* text :
-       {&KernelSource::text, &KernelSource::search_text, &KernelSource::list_text, &KernelSource::pair_text}) {
-    image.cuda.*text = "short";
-    for (KernelSource& kernel : image.cpu) (kernel.*text).clear();
-  }
+  for (KernelVariant& variant : image.cuda.variants) variant.source = "short";
   const std::string bytes = write_image(image);
   for (std::size_t k = 0; k < bytes.size(); ++k) {
     for (const int change : {1, 0x80}) {
@@ -170,11 +163,11 @@ class ImageOnShim : public testing::Test {
   ImageOnShim() : image_(image_of_pull()) {}
 
   void hold(const std::string& architecture, bool ptx = false, int toolkit = 12000) {
-    for (const LaunchConfig& config : image_.cuda.launches) hold(architecture, config, ptx, toolkit);
+    for (const LaunchConfig& config : image_.cuda.first().launches) hold(architecture, config, ptx, toolkit);
   }
   void hold(const std::string& architecture, const LaunchConfig& config, bool ptx, int toolkit) {
-    image_.cuda_images.push_back({architecture, config, ptx, cuda_text_number(image_.cuda.text), toolkit,
-                                  shim_.compiler()->compile(image_.cuda.text, "sm_90", config).image});
+    image_.cuda_images.push_back({architecture, config, ptx, cuda_text_number(image_.cuda.first().source), toolkit,
+                                  shim_.compiler()->compile(image_.cuda.first().source, "sm_90", config).image});
   }
   void set_architecture(int major, int minor) {
     test::CudaShim::Device kind;
@@ -260,7 +253,7 @@ TEST_F(ImageOnShim, PtxServesNewerGenerations) {
 }
 
 TEST_F(ImageOnShim, OneShapeIsEnoughWhereThereIsNoCompiler) {
-  hold("sm_90", image_.cuda.launches.front(), false, 12000);
+  hold("sm_90", image_.cuda.first().launches.front(), false, 12000);
   EXPECT_EQ(run(), kSums);
 }
 

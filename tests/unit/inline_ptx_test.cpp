@@ -37,7 +37,7 @@ std::set<std::string> instructions_of_kernel(const std::string& text, Precision 
   const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
   const KernelSource source = emit_cuda(optimize(pipeline, options, cuda_target()), options,
                                         proof.neighbourhood ? &*proof.neighbourhood : nullptr);
-  const std::string& kernel = search ? source.search_text : source.text;
+  const std::string& kernel = (search ? *source.find(Frame::Search) : source.first()).source;
   const CudaCompiler* const nvrtc = test::installed_nvrtc();
   EXPECT_GT(nvrtc->compile(kernel, "sm_90", {}).registers, 0);  // the assembler takes them, too
   const std::string ptx = nvrtc->compile(kernel, "sm_90", {}, CudaCompiler::Form::Ptx).image;

@@ -137,9 +137,9 @@ KernelSource emit_cpu(const Pipeline& given, const Options& options, Isa isa, co
   holes["interact"] = frame + fill_template("cpu_interact.cpp", {});
   if (!locate.empty()) holes["interact"] += fill_template("cpu_numbered.cpp", {}) + locate;
   holes["interact"] += check;
-  source.text = fill_template("cpu_kernel.cpp", holes);
+  source.variants.push_back({Frame::AllPairs, fill_template("cpu_kernel.cpp", holes)});
   holes["interact"] = frame + fill_template("cpu_lists.cpp", {});
-  source.list_text = fill_template("cpu_kernel.cpp", holes);
+  source.variants.push_back({Frame::Lists, fill_template("cpu_kernel.cpp", holes)});
   return source;
 }
 

@@ -7,8 +7,8 @@
 
 namespace nbcc {
 
-// The text of the checks that the source has; `body` is of any frame. Launched as runtime/cuda/cuda_indices.cpp does.
-std::string cuda_indices(const KernelSource& source, const TableIndices& indices, const Pipeline& pipeline,
-                         const Plan& plan, const Options& options, const CudaPairBody& body);
+// The variant of the checks that `source` lists; `body` may be of any frame. runtime/cuda/cuda_indices.cpp launches it.
+KernelVariant cuda_indices(const KernelSource& source, const TableIndices& indices, const Pipeline& pipeline,
+                           const Plan& plan, const Options& options, const CudaPairBody& body);
 
 }  // namespace nbcc

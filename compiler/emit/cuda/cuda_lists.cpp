@@ -12,14 +12,21 @@
 namespace nbcc {
 namespace {
 
-// A warp for each tile of j, as large as shared memory has room for.
-LaunchConfig launch_for(int rows, int bytes) {
+constexpr LaunchConfig kPairLaunch{128, 1, 128, 8, 1};
+
+// First a warp for the i of a group, each with a tile of j as large as shared memory has room for. Then, where the
+// partial sums of all warps fit into shared memory, all warps of a block for the i of a group, in which many j act.
+std::vector<LaunchConfig> launches_of_lists(int rows, int bytes, int accumulators) {
   constexpr int kShared = 48 << 10;
   LaunchConfig config{128, rows, 128, 8, 1};
   const auto is_too_large = [&] { return config.threads / 32 * config.j_tile * bytes > kShared; };
   while (is_too_large() && config.j_tile > 32) config.j_tile /= 2;
   while (is_too_large() && config.threads > 32) config.threads /= 2;
-  return config;
+  std::vector<LaunchConfig> launches{config};
+  if (config.threads * accumulators * int(sizeof(double)) > kShared) return launches;
+  config.j_slices = config.threads / 32;
+  launches.push_back(config);
+  return launches;
 }
 
 // Registers that a lane takes for one of its i.
@@ -60,28 +67,28 @@ void add_cuda_lists(KernelSource& source, const Pipeline& pipeline, const Plan& 
       "(x)\n#endif\n";
   const std::string particles = shifted + cuda_particles(pipeline, plan, body);
   const std::string title = cuda_title(pipeline, options);
-  source.packed_bytes = (body.needs.staged_bytes + 4 + 15) / 16 * 16;  // with a number
+  const int packed_bytes = (body.needs.staged_bytes + 4 + 15) / 16 * 16;  // with the particle's number
   TemplateHoles holes = {{"title", title},        {"particles", particles}, {"uniform", body.uniform},
                          {"load_i", body.load_i}, {"load_j", body.stage_j}, {"find_self", find_self(body)},
                          {"pair_j", body.pair_j}, {"pair", body.pair},      {"flush", body.flush}};
   TemplateHoles pairs = holes;
   if (!source.only_listed()) {
     const int most = most_rows(body.needs);
-    source.list_launch = launch_for(most, source.packed_bytes);
-    holes["types"] = cuda_types(source.list_launch, "0", options.precision, plan);
+    const std::vector<LaunchConfig> launches = launches_of_lists(most, packed_bytes, accumulators_of(source));
+    holes["types"] = cuda_types(launches.front(), "0", options.precision, plan);
     holes["declare_self"] = body.tests_self ? "unsigned self[kRows];" : "";
     holes["left_out"] = fill_template("cuda_left_out.cuh", {});
     holes["params"] = std::to_string(std::max(source.params, 1));
     holes["axes"] = std::to_string(places.size());
     holes["resident_blocks"] = std::to_string(resident_blocks(80 + most * words_of_row(body.needs)));
-    source.list_text = fill_template("cuda_lists.cu", holes);
+    source.variants.push_back({Frame::Lists, fill_template("cuda_lists.cu", holes), launches, packed_bytes});
   }
   pairs["types"] = cuda_types(kPairLaunch, "0", options.precision, plan);
   pairs["declare_self"] = body.tests_self ? "unsigned self[1];" : "";
   const int ahead = pairs_ahead(body.needs), of_pairs = ahead * (1 + body.needs.staged_bytes / 4);
   pairs["ahead"] = std::to_string(ahead);
   pairs["resident_blocks"] = std::to_string(resident_blocks(28 + of_pairs + words_of_row(body.needs)));
-  source.pair_text = fill_template("cuda_pairs.cu", pairs);
+  source.variants.push_back({Frame::ListedPairs, fill_template("cuda_pairs.cu", pairs), {kPairLaunch}, packed_bytes});
 }
 
 }  // namespace nbcc

@@ -40,6 +40,8 @@ std::string reach_name(SearchLayout::Reach reach) {
   return "";
 }
 
+constexpr LaunchConfig kLaunch{128, 1, 640, 8, 1};
+
 int periodic_axes(const SearchLayout& layout) {
   int bits = 0;
   for (std::size_t axis = 0; axis < layout.periodic.size(); ++axis)
@@ -50,7 +52,7 @@ int periodic_axes(const SearchLayout& layout) {
 // Blocks of nbcc_interact that a multiprocessor is to have registers for: five, since shared memory of more would be
 // taken from the cache (bench/RESULTS.md), and fewer where values would not stay in registers.
 int resident_blocks(const CudaNeeds& needs) {
-  constexpr int kRegisters = 65536 / kSearchLaunch.threads, kMost = 5, kOfSearch = 48;
+  constexpr int kRegisters = 65536 / kLaunch.threads, kMost = 5, kOfSearch = 48;
   const int words = needs.precision == Precision::Single ? 1 : 2;
   // Two pairs at a time; what is not in shared memory is read ahead.
   const int particles = needs.staged_bytes <= 16 ? 2 : 4;
@@ -176,7 +178,7 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
       cuda_pair_body(pipeline, plan, options, CudaPairs::Neighbours, images_of(plan, neighbourhood));
   const LocateText locate = locate_in_arrays(neighbourhood, plan);
   source.search = search_layout(neighbourhood);
-  source.search.packed_bytes = (body.needs.staged_bytes + 15) / 16 * 16;
+  KernelVariant variant{Frame::Search, {}, {kLaunch}, (body.needs.staged_bytes + 15) / 16 * 16};
   // In single precision coordinates are rounded, and their images are.
   const char* const coordinates = options.precision == Precision::Single ? "0x1p-20" : "0x1p-48";
   // Nobody's number is the largest there is.
@@ -205,23 +207,23 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
                                               {"sentinel", body.sentinel}});
   const std::string boxes =
       fill_template("cuda_search_boxes.cuh", {{"uniform", body.uniform}, {"load_j", body.stage_j}});
-  source.search_text =
-      fill_template("cuda_search.cu", {{"title", cuda_title(pipeline, options)},
-                                       {"types", cuda_types(kSearchLaunch, "0", options.precision, plan)},
-                                       {"left_out", fill_template("cuda_left_out.cuh", {})},
-                                       {"instructions", fill_template("cuda_halves.cuh", {})},
-                                       {"particles", cuda_particles(pipeline, plan, body)},
-                                       {"axes", std::to_string(source.search.axes)},
-                                       {"periodic", std::to_string(periodic_axes(source.search))},
-                                       {"reach", reach_name(source.search.reach)},
-                                       {"coordinates", coordinates},
-                                       {"packed_bytes", std::to_string(source.search.packed_bytes)},
-                                       {"placed", places && !source.search.triclinic ? "true" : "false"},
-                                       {"cell", source.search.triclinic ? "true" : "false"},
-                                       {"space", space},
-                                       {"boxes", boxes},
-                                       {"sort", fill_template("cuda_search_sort.cuh", {})},
-                                       {"sums", sums}});
+  variant.source = fill_template("cuda_search.cu", {{"title", cuda_title(pipeline, options)},
+                                                    {"types", cuda_types(kLaunch, "0", options.precision, plan)},
+                                                    {"left_out", fill_template("cuda_left_out.cuh", {})},
+                                                    {"instructions", fill_template("cuda_halves.cuh", {})},
+                                                    {"particles", cuda_particles(pipeline, plan, body)},
+                                                    {"axes", std::to_string(source.search.axes)},
+                                                    {"periodic", std::to_string(periodic_axes(source.search))},
+                                                    {"reach", reach_name(source.search.reach)},
+                                                    {"coordinates", coordinates},
+                                                    {"packed_bytes", std::to_string(variant.packed_bytes)},
+                                                    {"placed", places && !source.search.triclinic ? "true" : "false"},
+                                                    {"cell", source.search.triclinic ? "true" : "false"},
+                                                    {"space", space},
+                                                    {"boxes", boxes},
+                                                    {"sort", fill_template("cuda_search_sort.cuh", {})},
+                                                    {"sums", sums}});
+  source.variants.push_back(std::move(variant));
 }
 
 }  // namespace nbcc

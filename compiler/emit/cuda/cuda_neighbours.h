@@ -5,7 +5,7 @@
 
 namespace nbcc {
 
-// Writes the text of a search, and what a device must know of it, into `source`.
+// Adds the variant that searches, and what a device must know of it, to `source`.
 void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan& plan, const Options& options,
                      const Neighbourhood& neighbourhood);
 

@@ -41,24 +41,19 @@ if (NBCC_I_PER_THREAD == 1 || tile_holds_self) {
                    {{"loop", loop}});
 }
 
-// The same, but for pairs that are left out: each is asked for in the tiles that may hold such.
-std::string pair_loop_but(const CudaPairBody& body) {
-  return fill_template("cuda_pair_loop_but.cuh",
+// The same; where the source is compiled with exclusions, the tiles that may hold an excluded pair test each pair.
+std::string pair_loop_with_exclusions(const CudaPairBody& body) {
+  return fill_template("cuda_pair_loop_exclusions.cuh",
                        {{"may_be_self", body.two_loops ? "constexpr bool may_be_self = true;" : ""},
                         {"pair_j", body.pair_j},
                         {"pair", body.pair},
                         {"loop", pair_loop(body)}});
 }
 
-std::string cutoff_prepass(const CudaPairBody& body, bool leaves_out) {
+std::string cutoff_prepass(const CudaPairBody& body) {
   return fill_template(
       "cuda_cutoff_prepass.cuh",
-      {{"prepass_j", body.prepass_j},
-       {"prepass", body.prepass},
-       {"find_left_out", leaves_out ? "const LeftOut& out = left_out_of(a, left_out, first_i, r);" : ""},
-       {"skip_left_out", leaves_out ? "if (is_left_out(out, left_out.far, (int)(first_j + k))) continue;" : ""},
-       {"pair_j", body.pair_j},
-       {"pair", body.pair}});
+      {{"prepass_j", body.prepass_j}, {"prepass", body.prepass}, {"pair_j", body.pair_j}, {"pair", body.pair}});
 }
 
 // Those that pairs look up, into shared memory if they fit there.
@@ -74,21 +69,18 @@ for (int k = threadIdx.x; k < @{loads}; k += NBCC_THREADS)
                     {"begin", std::to_string(range_of_pairs(plan).begin)}});
 }
 
-std::string all_pairs(const CudaPairBody& body, const Plan& plan, bool cutoff, bool leaves_out) {
+std::string all_pairs(const CudaPairBody& body, const Plan& plan, bool cutoff) {
   std::string barrier = "__syncthreads();";
   if (body.tests_self)
     barrier = "int self[NBCC_I_PER_THREAD];\n" +
               (body.two_loops ? "const bool tile_holds_self = __syncthreads_or(find_self(a, first_i, first_j, self));"
                               : "find_self(a, first_i, first_j, self);\n" + barrier);
-  const std::string loop = cutoff       ? cutoff_prepass(body, leaves_out)
-                           : leaves_out ? pair_loop_but(body)
-                                        : pair_loop(body);
+  const std::string loop = cutoff ? cutoff_prepass(body) : pair_loop_with_exclusions(body);
   const char* const cold = "__shared__ ICold cold[kBlockI];  // read behind the barrier of the first tile";
   // The test of a cutoff passes over whole groups. Any number does for a place, but none for an index of a table.
   const bool fills_groups = cutoff && !plan.tables_of_pairs.empty();
   return fill_template("cuda_all_pairs.cu",
-                       {{"and_left_out", leaves_out ? ",\nconst __grid_constant__ LeftOutTable left_out" : ""},
-                        {"declare_cold", body.has_cold_data ? cold : ""},
+                       {{"declare_cold", body.has_cold_data ? cold : ""},
                         {"share_tables", share_tables(body, plan)},
                         {"uniform", body.uniform},
                         {"load_i", body.load_i},
@@ -103,18 +95,16 @@ std::string all_pairs(const CudaPairBody& body, const Plan& plan, bool cutoff, b
 // ---- what surrounds it ----------------------------------------------------------------------------------------------
 
 std::string kernel(const Pipeline& pipeline, const Plan& plan, const Options& options, const CudaPairBody& body,
-                   const LaunchConfig& own, bool leaves_out) {
+                   const LaunchConfig& own) {
   const bool cutoff = plan.any_guard != kNone;
-  const std::string left_out =
-      leaves_out ? fill_template("cuda_left_out.cuh", {}) + fill_template("cuda_left_out_of_tile.cuh", {}) : "";
-  return (leaves_out ? "#define NBCC_LEAVES_OUT\n" : "") +
-         fill_template("cuda_kernel.cu",
+  const std::string left_out = fill_template("cuda_left_out.cuh", {}) + fill_template("cuda_left_out_of_tile.cuh", {});
+  return fill_template("cuda_kernel.cu",
                        {{"title", cuda_title(pipeline, options)},
                         {"types", cuda_types(own, resident_threads_text(body.needs), options.precision, plan)},
                         {"cutoff", cutoff ? "true" : "false"},
                         {"particles", cuda_particles(pipeline, plan, body)},
                         {"left_out", left_out}}) +
-         all_pairs(body, plan, cutoff, leaves_out);
+         all_pairs(body, plan, cutoff);
 }
 
 // The kernel makes the two parts of a value, and what is derived from it, by itself.
@@ -146,30 +136,27 @@ KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neig
   source.i_columns = transferred(source.i_columns);
   source.j_columns = transferred(source.j_columns);
   source.index_checks = readable_checks(indices, plan);
-  const auto add_index_text = [&](const CudaPairBody& body) {
+  const auto add_index_checks = [&](const CudaPairBody& body) {
     if (!source.index_checks.checks.empty())
-      source.index_text = cuda_indices(source, indices, pipeline, plan, options, body);
+      source.variants.push_back(cuda_indices(source, indices, pipeline, plan, options, body));
   };
   if (source.only_listed()) {
     add_cuda_lists(source, pipeline, plan, options);
-    add_index_text(cuda_pair_body(pipeline, plan, options, CudaPairs::Listed));
-    source.text = source.pair_text;
-    source.launches = {kPairLaunch};
-    source.tile = kPairLaunch.j_tile;
+    add_index_checks(cuda_pair_body(pipeline, plan, options, CudaPairs::Listed));
+    source.tile = source.first().launches.front().j_tile;
     return source;
   }
   const CudaPairBody body = cuda_pair_body(pipeline, plan, options, CudaPairs::All);
   const CudaNeeds& needs = body.needs;
-  source.launches = launch_configs(needs);
-  source.text = kernel(pipeline, plan, options, body, source.launches.front(), false);
-  source.text_but = kernel(pipeline, plan, options, body, source.launches.front(), true);
-  source.tile = source.launches.front().j_tile;
+  const std::vector<LaunchConfig> launches = launch_configs(needs);
+  source.variants.push_back({Frame::AllPairs, kernel(pipeline, plan, options, body, launches.front()), launches});
+  source.tile = launches.front().j_tile;
   source.cutoff = needs.cutoff;
   source.pair_statements = body.pair_statements;
-  add_index_text(body);
   if (neighbourhood && can_locate(*neighbourhood, plan))
     add_cuda_search(source, pipeline, plan, options, *neighbourhood);
   add_cuda_lists(source, pipeline, plan, options);
+  add_index_checks(body);
   return source;
 }
 

@@ -13,8 +13,8 @@ namespace nbcc {
 Target cuda_target();
 
 // `pipeline` is what optimize() made for cuda_target() and the same options. In the result `target` is "cuda", to which
-// the device adds its architecture; `launches` are what its macros may be set to. With a neighbourhood there is a text
-// of a search as well, and with TableIndices one that checks them.
+// the device adds its architecture. With a neighbourhood there is a variant that searches, and with TableIndices one
+// that checks them.
 KernelSource emit_cuda(const Pipeline& pipeline, const Options& options, const Neighbourhood* neighbourhood = nullptr,
                        const TableIndices& indices = {});
 
