@@ -78,7 +78,7 @@ struct KernelVariant {
   Frame frame = Frame::AllPairs;
   std::string source;  // the cache key, with KernelSource::target
   // CUDA: the launch configurations that a device chooses from, without j_splits; first the source's own.
-  std::vector<LaunchConfig> launches;
+  std::vector<LaunchConfig> launches = {};
   int packed_bytes = 0;  // CUDA: size of the j-particle that the frame's kernels pack, at most
 };
 

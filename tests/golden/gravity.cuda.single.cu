@@ -116,6 +116,59 @@ NBCC_DEVICE void finish(const Arguments& a, index i, index row, Partial all, dou
     store(a.out[3], row, all.acc3, kSum);
   }
 }
+#ifdef NBCC_LEAVES_OUT
+#ifdef NBCC_LEAVES_OUT
+// The numbers of the j that do not act on an i: `first` + k where bit k of `near` is set, from 32 on of `next`, and a few
+// far from these.
+struct LeftOut {
+  int first;
+  unsigned near, next;
+  int far_begin, far_count;
+};
+NBCC_DEVICE bool is_near(const LeftOut& out, int number) {
+  const unsigned from = (unsigned)(number - out.first);
+  // A shift by 32 or more leaves nothing.
+  return ((__funnelshift_rc(out.near, 0, from) | __funnelshift_rc(out.next, 0, from - 32)) & 1) != 0;
+}
+NBCC_DEVICE bool is_far(const LeftOut& out, const int* far, int number) {
+  bool is = false;
+#pragma unroll 1
+  for (int k = 0; k < out.far_count; ++k) is |= far[out.far_begin + k] == number;
+  return is;
+}
+NBCC_DEVICE bool is_left_out(const LeftOut& out, const int* far, int number) {
+  return is_near(out, number) || is_far(out, far, number);
+}
+#else
+struct LeftOut;
+#endif
+struct LeftOutTable {
+  const LeftOut* of;  // by i; null in a text that leaves nothing out
+  const int* far;
+};
+// Of the r-th i of the thread whose first is `first_i`.
+NBCC_DEVICE const LeftOut& left_out_of(const Arguments& a, const LeftOutTable& table, index first_i, int r) {
+  return table.of[i_particle(a, lesser(first_i + r * kSliceThreads, a.ni - 1))];
+}
+// Whether a j from `first_j` to before `end_j` may be left out of the i of the warp.
+NBCC_DEVICE bool leaves_out_any(const Arguments& a, const LeftOutTable& table, index first_i, index first_j,
+                                index end_j) {
+  bool any = false;
+#pragma unroll
+  for (int r = 0; r < NBCC_I_PER_THREAD; ++r) {
+    const LeftOut& out = left_out_of(a, table, first_i, r);
+    const int highest = out.first + (out.next != 0 ? 63 - __clz((int)out.next) : 31 - __clz((int)out.near));
+    any |= out.first < end_j && highest >= first_j;
+    if (any) break;
+#pragma unroll 1
+    for (int k = 0; k < out.far_count; ++k) {
+      const int number = table.far[out.far_begin + k];
+      any |= number >= first_j && number < end_j;
+    }
+  }
+  return __any_sync(~0u, any);
+}
+#endif
 // Behind a cutoff, neighbours stand near each other in memory, as a rule. So the j-split at the position of the block's
 // own i comes first, then those around it, farther and farther: blocks with many hits begin early, and at the end, when
 // there are blocks for some multiprocessors only, come those that have the least to do.
@@ -223,7 +276,11 @@ NBCC_DEVICE void reduce(const Arguments& a, const Sums* sum, SlicePartials* part
 
 // All pairs. Grid: blocks of i, j-splits.
 extern "C" __global__ void __launch_bounds__(NBCC_THREADS, kResidentBlocks)
-    nbcc_interact(const __grid_constant__ Arguments a) {
+    nbcc_interact(const __grid_constant__ Arguments a
+#ifdef NBCC_LEAVES_OUT
+                  , const __grid_constant__ LeftOutTable left_out
+#endif
+    ) {
   __shared__ union {
     JParticle staged[(NBCC_J_TILE + kGroup - 1) / kGroup * kGroup];
     SlicePartials partial[NBCC_J_SLICES];  // when all tiles are done
@@ -262,33 +319,71 @@ extern "C" __global__ void __launch_bounds__(NBCC_THREADS, kResidentBlocks)
     TileSums part[NBCC_I_PER_THREAD];
     const int length = (count + NBCC_J_SLICES * kGroup - 1) / (NBCC_J_SLICES * kGroup) * kGroup;
     const int begin = slice * length, end = lesser(begin + length, count);
-    // So many pairs are written out that the next begins while the last waits for its root.
-#pragma unroll NBCC_UNROLL
-    for (int k = begin; k < end; ++k) {
-      const JParticle other = staged[k];
-      const float t0 = other.c0;
-      const float t1 = other.c1;
-      const float t2 = other.c2;
-      const float t13 = other.c3;
+    #ifdef NBCC_LEAVES_OUT
+    if (leaves_out_any(a, left_out, first_i, first_j + begin, first_j + end)) {
+      LeftOut out[NBCC_I_PER_THREAD];
 #pragma unroll
-      for (int r = 0; r < NBCC_I_PER_THREAD; ++r) {
-        const float t3 = own[r].c0;
-        const float t4 = own[r].c1;
-        const float t5 = own[r].c2;
-        const float t6 = t0 - t3;
-        const float t7 = t1 - t4;
-        const float t8 = t2 - t5;
-        const float t10 = fmaf(t8, t8, t9);
-        const float t11 = fmaf(t7, t7, t10);
-        const float t12 = fmaf(t6, t6, t11);
-        const float t14 = rsqrt_estimate(t12);
-        const float t15 = t13 * t14;
-        const float t16 = t14 * t14;
-        const float t17 = t15 * t16;
-        part[r].s0 = fmaf(t6, t17, part[r].s0);
-        part[r].s1 = fmaf(t7, t17, part[r].s1);
-        part[r].s2 = fmaf(t8, t17, part[r].s2);
-        part[r].s3 = fmaf(t13, t14, part[r].s3);
+      for (int r = 0; r < NBCC_I_PER_THREAD; ++r) out[r] = left_out_of(a, left_out, first_i, r);
+#pragma unroll 1
+      for (int k = begin; k < end; ++k) {
+        const JParticle other = staged[k];
+        const float t0 = other.c0;
+        const float t1 = other.c1;
+        const float t2 = other.c2;
+        const float t13 = other.c3;
+#pragma unroll
+        for (int r = 0; r < NBCC_I_PER_THREAD; ++r) {
+          if (is_left_out(out[r], left_out.far, (int)(first_j + k))) continue;
+          const float t3 = own[r].c0;
+          const float t4 = own[r].c1;
+          const float t5 = own[r].c2;
+          const float t6 = t0 - t3;
+          const float t7 = t1 - t4;
+          const float t8 = t2 - t5;
+          const float t10 = fmaf(t8, t8, t9);
+          const float t11 = fmaf(t7, t7, t10);
+          const float t12 = fmaf(t6, t6, t11);
+          const float t14 = rsqrt_estimate(t12);
+          const float t15 = t13 * t14;
+          const float t16 = t14 * t14;
+          const float t17 = t15 * t16;
+          part[r].s0 = fmaf(t6, t17, part[r].s0);
+          part[r].s1 = fmaf(t7, t17, part[r].s1);
+          part[r].s2 = fmaf(t8, t17, part[r].s2);
+          part[r].s3 = fmaf(t13, t14, part[r].s3);
+        }
+      }
+    } else
+#endif
+    {
+      // So many pairs are written out that the next begins while the last waits for its root.
+#pragma unroll NBCC_UNROLL
+      for (int k = begin; k < end; ++k) {
+        const JParticle other = staged[k];
+        const float t0 = other.c0;
+        const float t1 = other.c1;
+        const float t2 = other.c2;
+        const float t13 = other.c3;
+#pragma unroll
+        for (int r = 0; r < NBCC_I_PER_THREAD; ++r) {
+          const float t3 = own[r].c0;
+          const float t4 = own[r].c1;
+          const float t5 = own[r].c2;
+          const float t6 = t0 - t3;
+          const float t7 = t1 - t4;
+          const float t8 = t2 - t5;
+          const float t10 = fmaf(t8, t8, t9);
+          const float t11 = fmaf(t7, t7, t10);
+          const float t12 = fmaf(t6, t6, t11);
+          const float t14 = rsqrt_estimate(t12);
+          const float t15 = t13 * t14;
+          const float t16 = t14 * t14;
+          const float t17 = t15 * t16;
+          part[r].s0 = fmaf(t6, t17, part[r].s0);
+          part[r].s1 = fmaf(t7, t17, part[r].s1);
+          part[r].s2 = fmaf(t8, t17, part[r].s2);
+          part[r].s3 = fmaf(t13, t14, part[r].s3);
+        }
       }
     }
     // The next tile must not overwrite what a slower thread still reads.

@@ -103,6 +103,59 @@ NBCC_DEVICE void finish(const Arguments& a, index i, index row, Partial all, dou
     store(a.out[1], row, all.acc1, kMinimum);
   }
 }
+#ifdef NBCC_LEAVES_OUT
+#ifdef NBCC_LEAVES_OUT
+// The numbers of the j that do not act on an i: `first` + k where bit k of `near` is set, from 32 on of `next`, and a few
+// far from these.
+struct LeftOut {
+  int first;
+  unsigned near, next;
+  int far_begin, far_count;
+};
+NBCC_DEVICE bool is_near(const LeftOut& out, int number) {
+  const unsigned from = (unsigned)(number - out.first);
+  // A shift by 32 or more leaves nothing.
+  return ((__funnelshift_rc(out.near, 0, from) | __funnelshift_rc(out.next, 0, from - 32)) & 1) != 0;
+}
+NBCC_DEVICE bool is_far(const LeftOut& out, const int* far, int number) {
+  bool is = false;
+#pragma unroll 1
+  for (int k = 0; k < out.far_count; ++k) is |= far[out.far_begin + k] == number;
+  return is;
+}
+NBCC_DEVICE bool is_left_out(const LeftOut& out, const int* far, int number) {
+  return is_near(out, number) || is_far(out, far, number);
+}
+#else
+struct LeftOut;
+#endif
+struct LeftOutTable {
+  const LeftOut* of;  // by i; null in a text that leaves nothing out
+  const int* far;
+};
+// Of the r-th i of the thread whose first is `first_i`.
+NBCC_DEVICE const LeftOut& left_out_of(const Arguments& a, const LeftOutTable& table, index first_i, int r) {
+  return table.of[i_particle(a, lesser(first_i + r * kSliceThreads, a.ni - 1))];
+}
+// Whether a j from `first_j` to before `end_j` may be left out of the i of the warp.
+NBCC_DEVICE bool leaves_out_any(const Arguments& a, const LeftOutTable& table, index first_i, index first_j,
+                                index end_j) {
+  bool any = false;
+#pragma unroll
+  for (int r = 0; r < NBCC_I_PER_THREAD; ++r) {
+    const LeftOut& out = left_out_of(a, table, first_i, r);
+    const int highest = out.first + (out.next != 0 ? 63 - __clz((int)out.next) : 31 - __clz((int)out.near));
+    any |= out.first < end_j && highest >= first_j;
+    if (any) break;
+#pragma unroll 1
+    for (int k = 0; k < out.far_count; ++k) {
+      const int number = table.far[out.far_begin + k];
+      any |= number >= first_j && number < end_j;
+    }
+  }
+  return __any_sync(~0u, any);
+}
+#endif
 // Behind a cutoff, neighbours stand near each other in memory, as a rule. So the j-split at the position of the block's
 // own i comes first, then those around it, farther and farther: blocks with many hits begin early, and at the end, when
 // there are blocks for some multiprocessors only, come those that have the least to do.
@@ -210,7 +263,11 @@ NBCC_DEVICE void reduce(const Arguments& a, const Sums* sum, SlicePartials* part
 
 // All pairs. Grid: blocks of i, j-splits.
 extern "C" __global__ void __launch_bounds__(NBCC_THREADS, kResidentBlocks)
-    nbcc_interact(const __grid_constant__ Arguments a) {
+    nbcc_interact(const __grid_constant__ Arguments a
+#ifdef NBCC_LEAVES_OUT
+                  , const __grid_constant__ LeftOutTable left_out
+#endif
+    ) {
   __shared__ union {
     JParticle staged[(NBCC_J_TILE + kGroup - 1) / kGroup * kGroup];
     SlicePartials partial[NBCC_J_SLICES];  // when all tiles are done
@@ -252,11 +309,13 @@ extern "C" __global__ void __launch_bounds__(NBCC_THREADS, kResidentBlocks)
     TileSums part[NBCC_I_PER_THREAD];
     const int length = (count + NBCC_J_SLICES * kGroup - 1) / (NBCC_J_SLICES * kGroup) * kGroup;
     const int begin = slice * length, end = lesser(begin + length, count);
-    // With one i per thread a second loop costs more than the test.
-    if (NBCC_I_PER_THREAD == 1 || tile_holds_self) {
+    #ifdef NBCC_LEAVES_OUT
+    if (leaves_out_any(a, left_out, first_i, first_j + begin, first_j + end)) {
       constexpr bool may_be_self = true;
-      // So many pairs are written out that the next begins while the last waits for its root.
-#pragma unroll NBCC_UNROLL
+      LeftOut out[NBCC_I_PER_THREAD];
+#pragma unroll
+      for (int r = 0; r < NBCC_I_PER_THREAD; ++r) out[r] = left_out_of(a, left_out, first_i, r);
+#pragma unroll 1
       for (int k = begin; k < end; ++k) {
         const JParticle other = staged[k];
         const float t8 = other.c0;
@@ -264,6 +323,7 @@ extern "C" __global__ void __launch_bounds__(NBCC_THREADS, kResidentBlocks)
         const float t10 = other.c2;
 #pragma unroll
         for (int r = 0; r < NBCC_I_PER_THREAD; ++r) {
+          if (is_left_out(out[r], left_out.far, (int)(first_j + k))) continue;
           const bool t6 = may_be_self && k == self[r];
           const bool t7 = t3 && t6;
           const float t11 = own[r].c0;
@@ -280,31 +340,63 @@ extern "C" __global__ void __launch_bounds__(NBCC_THREADS, kResidentBlocks)
           if (t20) sum[r].s1 = minimum(sum[r].s1, (float)t19);
         }
       }
-    } else {
-      constexpr bool may_be_self = false;
-      // So many pairs are written out that the next begins while the last waits for its root.
+    } else
+#endif
+    {
+      // With one i per thread a second loop costs more than the test.
+      if (NBCC_I_PER_THREAD == 1 || tile_holds_self) {
+        constexpr bool may_be_self = true;
+        // So many pairs are written out that the next begins while the last waits for its root.
 #pragma unroll NBCC_UNROLL
-      for (int k = begin; k < end; ++k) {
-        const JParticle other = staged[k];
-        const float t8 = other.c0;
-        const float t9 = other.c1;
-        const float t10 = other.c2;
+        for (int k = begin; k < end; ++k) {
+          const JParticle other = staged[k];
+          const float t8 = other.c0;
+          const float t9 = other.c1;
+          const float t10 = other.c2;
 #pragma unroll
-        for (int r = 0; r < NBCC_I_PER_THREAD; ++r) {
-          const bool t6 = may_be_self && k == self[r];
-          const bool t7 = t3 && t6;
-          const float t11 = own[r].c0;
-          const float t12 = own[r].c1;
-          const float t13 = own[r].c2;
-          const float t14 = t8 - t11;
-          const float t15 = t9 - t12;
-          const float t16 = t10 - t13;
-          const float t17 = t16 * t16;
-          const float t18 = fmaf(t15, t15, t17);
-          const float t19 = fmaf(t14, t14, t18);
-          const bool t20 = !t7;
-          if (t20 && t19 < sum[r].s0) sum[r].s0 = t19, part[r].k0 = k;
-          if (t20) sum[r].s1 = minimum(sum[r].s1, (float)t19);
+          for (int r = 0; r < NBCC_I_PER_THREAD; ++r) {
+            const bool t6 = may_be_self && k == self[r];
+            const bool t7 = t3 && t6;
+            const float t11 = own[r].c0;
+            const float t12 = own[r].c1;
+            const float t13 = own[r].c2;
+            const float t14 = t8 - t11;
+            const float t15 = t9 - t12;
+            const float t16 = t10 - t13;
+            const float t17 = t16 * t16;
+            const float t18 = fmaf(t15, t15, t17);
+            const float t19 = fmaf(t14, t14, t18);
+            const bool t20 = !t7;
+            if (t20 && t19 < sum[r].s0) sum[r].s0 = t19, part[r].k0 = k;
+            if (t20) sum[r].s1 = minimum(sum[r].s1, (float)t19);
+          }
+        }
+      } else {
+        constexpr bool may_be_self = false;
+        // So many pairs are written out that the next begins while the last waits for its root.
+#pragma unroll NBCC_UNROLL
+        for (int k = begin; k < end; ++k) {
+          const JParticle other = staged[k];
+          const float t8 = other.c0;
+          const float t9 = other.c1;
+          const float t10 = other.c2;
+#pragma unroll
+          for (int r = 0; r < NBCC_I_PER_THREAD; ++r) {
+            const bool t6 = may_be_self && k == self[r];
+            const bool t7 = t3 && t6;
+            const float t11 = own[r].c0;
+            const float t12 = own[r].c1;
+            const float t13 = own[r].c2;
+            const float t14 = t8 - t11;
+            const float t15 = t9 - t12;
+            const float t16 = t10 - t13;
+            const float t17 = t16 * t16;
+            const float t18 = fmaf(t15, t15, t17);
+            const float t19 = fmaf(t14, t14, t18);
+            const bool t20 = !t7;
+            if (t20 && t19 < sum[r].s0) sum[r].s0 = t19, part[r].k0 = k;
+            if (t20) sum[r].s1 = minimum(sum[r].s1, (float)t19);
+          }
         }
       }
     }
