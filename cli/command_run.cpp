@@ -27,7 +27,7 @@ struct RunOptions {
   KernelChoice kernel;
   OutputChoice output;
   bool single_output = false, update = false, total = false;
-  bool statistics = false, json = false;
+  bool statistics = false, json = false, plan = false;
 };
 
 void run_with_progress(ParticleSum& sum) {
@@ -216,6 +216,7 @@ nlohmann::json json_of(const std::vector<Total>& totals) {
 
 // Where the results go; "": nowhere.
 OutputChoice output_of(const RunOptions& options) {
+  if (options.plan) return {};
   OutputChoice output = options.output;
   if (options.json && !options.statistics && !options.total) throw UsageError("--json: of --statistics or --total");
   if (options.update && output.path.empty()) {
@@ -238,6 +239,7 @@ OutputChoice output_of(const RunOptions& options) {
 }
 
 void run_run(RunOptions options, const std::string& command_line) {
+  if (options.plan) options.update = options.total = false;  // nothing is written
   options.output = output_of(options);
   if (!options.output.path.empty()) check_writable(options.output.path, options.output.write);
   const std::optional<ParticleUpdate> update = update_of(options);
@@ -247,6 +249,7 @@ void run_run(RunOptions options, const std::string& command_line) {
   const ParticleTable& i_table = *particles.i().table;
   if (options.update) check_update(i_table, options, update.has_value());
   sum.bind(particles.bind(sum.inputs()), i_table.rows, particles.j().table->rows);
+  if (options.plan) return write_standard_output(sum.plan());
   if (update) {  // with zeros, before a run that may take long
     ParticleTable results = result_table(sum, sum.outputs(), i_table, options);
     if (options.total) add_totals(results, totals_of(sum.outputs(), i_table.rows));
@@ -288,6 +291,9 @@ void add_run(CLI::App& app, Invocation& invocation) {
   command.add_flag("--single-output", options->single_output, "Write the sums as 32-bit numbers (default: 64)");
   command.add_flag("--statistics", options->statistics,
                    "Say on standard error what the search for neighbours did, and how long it took");
+  command.add_flag("--plan", options->plan,
+                   "Print how the sum would be done, and do not run it: the pair method and why, launches and working "
+                   "memory of each device");
   command.add_flag("--json", options->json, "Statistics and totals as objects");
   command.footer(
       "Particle files are .npz, .npy, HDF5 (.h5, or file.h5:group; snapshots of GADGET), text tables, .xyz and "

@@ -209,6 +209,19 @@ void ParticleSum::run(std::span<const std::int64_t> i_list) { state_->sum.run(i_
 void ParticleSum::wait() { state_->sum.wait(); }
 SumStatistics ParticleSum::statistics() const { return state_->sum.get()->state.statistics(); }
 
+std::string ParticleSum::plan() {
+  SumState& sum = state_->sum.get()->state;
+  const RunPlan plan = sum.plan();
+  std::string text = fmt::format("method: {} ({})\n", plan.method->name, sum.reason_of(plan));
+  for (const DeviceWork& work : plan.method->work(plan.request)) {
+    const std::string launches = work.launches == 0   ? ""
+                                 : work.launches == 1 ? "1 launch, "
+                                                      : fmt::format("{} launches, ", work.launches);
+    text += fmt::format("{}: {}{} bytes of working memory\n", work.device, launches, work.bytes);
+  }
+  return text;
+}
+
 std::vector<std::string> ParticleSum::warnings() const { return state_->sum.warnings(); }
 
 std::string ParticleSum::box_warning(const ParticleTable& table, const std::string& file) const {

@@ -49,6 +49,8 @@ class ParticleSum {
   void run(std::span<const std::int64_t> i_list);
   void wait();
   SumStatistics statistics() const;
+  // How a run over all i would be done, in lines: method, reason, launches and working memory of each device.
+  std::string plan();
   // Of the last run, and of a file that states another periodic box than the params do ("" : none).
   std::vector<std::string> warnings() const;
   std::string box_warning(const ParticleTable& table, const std::string& file) const;

@@ -10,7 +10,7 @@ namespace nbcc {
 // What was done since `then`; pairs_within is the later one's.
 SumStatistics since(const SumStatistics& then, SumStatistics now);
 
-// In a line, per run: "5 of 6 runs searched; ...". No run was over neighbours: that all pairs were computed.
+// The method of the last run and why, in a line; in another what the searches did, per run.
 std::string text_of(const SumStatistics& statistics);
 nlohmann::ordered_json json_of(const SumStatistics& statistics);
 

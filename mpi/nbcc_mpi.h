@@ -30,7 +30,7 @@ NBCC_API void nbcc_mpi_ring_destroy(nbcc_mpi_ring* ring);
  * and on all ranks of the same pipeline with the same params; which arrays are bound, of which elements and strides,
  * every rank decides by itself. options may be null; i_begin, i_count, i_list, accumulate and stream are each rank's
  * own, `part` must be NBCC_WHOLE. Every reduction and finish() work as in one process; lists, batches, listed pairs and
- * exclusions are refused, as nbcc_part says. The offsets of the sum are set to those of this rank.
+ * exclusions are refused, since they name the j of one rank. The offsets of the sum are set to those of this rank.
  *
  * The results are those of one process but for the order in which terms are added: those of the rank's own j first, of
  * the rank before it, and so on around the ring. With as many ranks and the same particles on each, results have the

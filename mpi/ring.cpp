@@ -122,6 +122,10 @@ void Ring::run(nbcc_sum* sum, const nbcc_run_options& options) {
     bound.look();
     if (options.part != NBCC_WHOLE)
       throw Error(NBCC_ERROR_USAGE, "part: the ring itself hands over the parts of a sum, and takes whole sums");
+    if (nbcc_sum_has_lists(sum) != 0)
+      throw Error(NBCC_ERROR_USAGE,
+                  "part: lists, batches, listed pairs and exclusions name the j of one rank, and the ring sums over "
+                  "those of all ranks");
   }));
   exchange(bound);
   ranks_.agree(attempt([&] {

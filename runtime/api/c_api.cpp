@@ -319,11 +319,15 @@ nbcc_status nbcc_sum_set_exclusions(nbcc_sum* sum, int64_t ni, const int64_t* fi
   return guarded(error, [&] { nbcc::state_of(sum).set_left_out(ni, first, count, j); });
 }
 
+int nbcc_sum_has_lists(const nbcc_sum* sum) { return sum && sum->state.has_lists() ? 1 : 0; }
+
 nbcc_status nbcc_sum_get_statistics(const nbcc_sum* sum, nbcc_statistics* statistics, nbcc_error** error) {
   return guarded(error, [&] {
     const std::size_t size = nbcc::checked(statistics, "the place for the statistics").size;
     if (size < sizeof(size_t)) throw nbcc::UsageError("statistics: `size` must be the size of the struct");
-    const nbcc::SumStatistics now = nbcc::state_of(const_cast<nbcc_sum*>(sum)).statistics();
+    nbcc::SumStatistics now = nbcc::state_of(const_cast<nbcc_sum*>(sum)).statistics();
+    sum->method = std::move(now.method);
+    sum->reason = std::move(now.reason);
     const nbcc_statistics found{size,
                                 now.pairs_tested,
                                 now.searches,
@@ -332,7 +336,9 @@ nbcc_status nbcc_sum_get_statistics(const nbcc_sum* sum, nbcc_statistics* statis
                                 now.seconds.locate,
                                 now.seconds.sort,
                                 now.seconds.lists,
-                                now.seconds.sums};
+                                now.seconds.sums,
+                                sum->method.c_str(),
+                                sum->reason.c_str()};
     std::memcpy(statistics, &found, std::min(size, sizeof found));
   });
 }

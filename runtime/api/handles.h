@@ -28,6 +28,7 @@ struct nbcc_sum {
   nbcc::SumState state;
   nbcc_progress progress = nullptr;  // with its first argument
   void* progress_data = nullptr;
+  mutable std::string method = {}, reason = {};  // of the last nbcc_sum_get_statistics
 };
 
 namespace nbcc {

@@ -351,8 +351,11 @@ NBCC_API nbcc_status nbcc_sum_set_listed_pairs(nbcc_sum* sum, int64_t ni, const 
 NBCC_API nbcc_status nbcc_sum_set_exclusions(nbcc_sum* sum, int64_t ni, const int64_t* first, int64_t count,
                                              const int64_t* j, nbcc_error** error);
 
-/* What was done since the sum was made, in those of its runs that summed over neighbours. The seconds are the clock's,
- * not the threads'. */
+/* Nonzero if lists, batches, listed pairs or exclusions are set. */
+NBCC_API int nbcc_sum_has_lists(const nbcc_sum* sum);
+
+/* What was done since the sum was made, in those of its runs that summed over neighbours, and the method of the last
+ * run. The seconds are the clock's, not the threads'. */
 typedef struct nbcc_statistics {
   size_t size;           /* sizeof(nbcc_statistics), the caller's to set */
   int64_t pairs_tested;  /* by the kernel, against the cutoff */
@@ -364,6 +367,10 @@ typedef struct nbcc_statistics {
   double seconds_sort;   /* to sort them */
   double seconds_lists;  /* to find what is near each group of i, and put it side by side */
   double seconds_sums;   /* to sum over that */
+  const char* method;    /* how the last run chose its pairs: "all pairs", "search", "lists", "listed pairs", "batches",
+                            "nearest"; "" before the first run. Valid until the next call for this sum */
+  const char* reason;    /* why: what was asked for, or the estimated cost of each method that could do the run, in
+                            pairs of a sum over all pairs, and the obstacles of the others */
 } nbcc_statistics;
 NBCC_API nbcc_status nbcc_sum_get_statistics(const nbcc_sum* sum, nbcc_statistics* statistics, nbcc_error** error);
 
@@ -420,8 +427,8 @@ NBCC_API nbcc_status nbcc_sum_get_cuda_shape(nbcc_sum* sum, int64_t ni, int64_t 
  * part, and set the offset that their j_index has, before its run. Every reduction goes on; finish() and the outputs
  * wait for the last part. Only the last run writes outputs, and accumulates onto them if it is told to. All parts must
  * have as many chosen i, the same ones, with the same inputs and params. A part may have no j. Another run, or a part
- * that fails, ends the sum, and what it had is lost. NBCC_ERROR_USAGE with lists, batches, listed pairs and exclusions,
- * and on GPUs under NBCC_PAIRS_CUTOFF or where the parts' arrays lie now on the host, now on the device. */
+ * that fails, ends the sum, and what it had is lost. Each part may choose its pairs by another method. Lists, batches,
+ * listed pairs and exclusions name the j of the part: set those of a part before its run. */
 typedef enum nbcc_part { NBCC_WHOLE = 0, NBCC_FIRST_PART = 1, NBCC_NEXT_PART = 2, NBCC_LAST_PART = 3 } nbcc_part;
 
 typedef struct nbcc_run_options {

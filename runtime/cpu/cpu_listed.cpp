@@ -102,11 +102,11 @@ std::vector<CpuSummation::Share> CpuSummation::share_out(const Lists& lists) {
   return shares;
 }
 
-void CpuSummation::run(const SumRequest& request, Listed listed) {
+void CpuSummation::sum_lists(const SumRequest& request) {
   begin_run(request);
   code_now_ = &list_code_();
   interact_now_ = request.left_out ? code_now_->interact_but : code_now_->interact_numbered;
-  const Lists& lists = *listed.lists;
+  const Lists& lists = *request.lists;
   pack_j(request);
   const std::vector<Share> shares = share_out(lists);
   i_numbers_.assign(chosen_i_.begin(), chosen_i_.end());
@@ -121,6 +121,7 @@ void CpuSummation::run(const SumRequest& request, Listed listed) {
                                                      std::size_t(source_.params));
     sum_share(mine, lists, shares[std::size_t(k)], piece);
   });
+  if (!ends(request.j_part)) return;
   pool_.parallel_for(std::int64_t(shares.size()),
                      [&](std::int64_t k) { store_block(request, shares[std::size_t(k)].block); });
 }
@@ -137,7 +138,7 @@ void CpuSummation::sum_share(const SumRequest& request, const Lists& lists, cons
     }
   }
   sum_piece(request, lists, share, piece);
-  finish_block(request, share.block);
+  if (carry_block(request, share.block, i_numbers_.data() + share.block.begin)) finish_block(request, share.block);
 }
 
 void CpuSummation::sum_piece(const SumRequest& request, const Lists& lists, const Share& share, Piece& piece) {
@@ -170,11 +171,11 @@ void CpuSummation::sum_piece(const SumRequest& request, const Lists& lists, cons
   piece.clear();
 }
 
-void CpuSummation::run(const SumRequest& request, ListedPairs listed) {
+void CpuSummation::sum_listed_pairs(const SumRequest& request) {
   begin_run(request);
   code_now_ = &list_code_();
   interact_now_ = code_now_->interact_numbered;
-  const PairRows& rows = *listed.rows;
+  const PairRows& rows = *request.listed_pairs;
   pack_j(request);
   const std::int64_t block_size = round_up(kRowBlock, source_.lanes), blocks = ceil_div(request.i_count, block_size);
   const std::int64_t padded = blocks * block_size;
@@ -186,11 +187,11 @@ void CpuSummation::run(const SumRequest& request, ListedPairs listed) {
   totals_.reserve(source_, padded);
   const auto block_of = [&](std::int64_t k) {
     const std::int64_t begin = k * block_size, end = std::min(begin + block_size, request.i_count);
-    return Block{begin, end, begin + block_size, 0, {0, chosen_i_.data() + begin, end - begin}};
+    return Block{begin, end, begin + block_size, 0, {0, chosen_i_.data() + begin, end - begin}, begin};
   };
   begin(double(rows.j.size()));
   on_pieces(blocks, [&](std::int64_t k, Piece& piece) { sum_rows(request, rows, block_of(k), piece); });
-  pool_.parallel_for(blocks, [&](std::int64_t k) { store_block(request, block_of(k)); });
+  if (ends(request.j_part)) pool_.parallel_for(blocks, [&](std::int64_t k) { store_block(request, block_of(k)); });
 }
 
 void CpuSummation::sum_rows(const SumRequest& request, const PairRows& rows, const Block& block, Piece& piece) {
@@ -234,7 +235,7 @@ void CpuSummation::sum_rows(const SumRequest& request, const PairRows& rows, con
     }
   }
   sum_all();
-  finish_block(request, block);
+  if (carry_block(request, block, nullptr)) finish_block(request, block);
 }
 
 }  // namespace nbcc

@@ -182,13 +182,13 @@ double CpuSearch::share_of_pairs() const {
   return double(tested) / double(drawn_i * drawn_j);
 }
 
-// By the pairs that could be tested in the time that it takes to test those of the groups, to find and gather them, and
-// to sort the particles.
-bool CpuSearch::pays() const {
+// To sort the particles, to find and gather the j of each group, and to test the pairs of the groups.
+double CpuSearch::cost() const {
   constexpr double kFind = 1000, kSort = 500;  // of one particle
   const auto ni = double(i_.count), nj = double(j_.count);
   const double sorting = (ni + nj) * kSort + ni * kFind;
-  return sorting < ni * nj && sorting + 1.2 * ni * nj * share_of_pairs() < ni * nj;
+  // Drawing pairs takes time that a small sum does not have.
+  return sorting < ni * nj ? sorting + 1.2 * ni * nj * share_of_pairs() : sorting;
 }
 
 bool CpuSearch::holds(double skin) const {

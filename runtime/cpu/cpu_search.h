@@ -24,8 +24,8 @@ class CpuSearch {
   // Computes the positions of particles whose packed columns, and params, are in `given`. False: a search cannot help,
   // because no particle has a finite position, the extent overflows, or a length of the box is no positive number.
   bool locate(const nbcc_kernel_arguments& given, std::int64_t ni, std::int64_t nj, const ForEach& for_each);
-  // Whether summing over all pairs is likely to be slower. After locate().
-  bool pays() const;
+  // Pairs that a sum over all pairs evaluates in the time of a search and the sums over what it finds. After locate().
+  double cost() const;
   // Whether the order and the lists of an earlier sort(), with this skin, hold for the located particles.
   bool holds(double skin) const;
   // Sorts the located particles. With a skin what is found for the groups is kept.

@@ -17,9 +17,6 @@
 namespace nbcc {
 namespace {
 
-// So many rows of the caller's stay in the L1 cache while one component after the other is packed (measured: 256 rows
-// of three doubles take 20% less time than all three components row by row).
-constexpr std::int64_t kPackChunk = 256;
 // Partial sums of the segments in work stay inside the second-level caches' reach.
 constexpr std::int64_t kPartialBytes = 16 << 20;
 
@@ -37,32 +34,7 @@ bool outputs_spare_inputs(const KernelSource& source, const SumRequest& request)
   return true;
 }
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-// Adds the seconds that have passed since the last call.
-class Stopwatch {
- public:
-  void add_to(double& seconds) {
-    const double then = std::exchange(last_, now());
-    seconds += last_ - then;
-  }
-
- private:
-  double last_ = now();
-};
-
 }  // namespace
-
-// What threads did with groups; the seconds are those of all of them together.
-struct CpuSummation::Worked {
-  std::int64_t pairs_tested = 0;
-  double lists = 0, sums = 0;
-  void operator+=(const Worked& other) {
-    pairs_tested += other.pairs_tested;
-    lists += other.lists;
-    sums += other.sums;
-  }
-};
 
 CpuSummation::CpuSummation(const KernelSource& source, const CpuCode& code, ListCode list_code, ThreadPool& pool)
     : source_(source),
@@ -71,9 +43,50 @@ CpuSummation::CpuSummation(const KernelSource& source, const CpuCode& code, List
       pool_(pool),
       i_(source, Role::InputI),
       j_(source, Role::InputJ),
-      search_(source, code) {}
+      search_(source, code) {
+  PairMethod search = row("search", &CpuSummation::sum_neighbours);
+  search.searches = true;
+  search.estimate = [this](const SumRequest& request) { return estimate_search(request); };
+  search.survey = [this](SumRequest& request) { return survey_search(request); };
+  PairMethod lists = row("lists", &CpuSummation::sum_lists);
+  lists.estimate = [](const SumRequest& request) -> std::optional<Estimate> {
+    if (!request.lists) return {};
+    return Estimate{.cost = double(request.lists->pairs)};
+  };
+  PairMethod listed_pairs = row("listed pairs", &CpuSummation::sum_listed_pairs);
+  listed_pairs.estimate = [](const SumRequest& request) -> std::optional<Estimate> {
+    if (!request.listed_pairs) return {};
+    return Estimate{.cost = double(request.listed_pairs->j.size())};
+  };
+  PairMethod all_pairs = row("all pairs", &CpuSummation::sum_all_pairs);
+  all_pairs.estimate = [](const SumRequest& request) -> std::optional<Estimate> {
+    if (request.lists || request.listed_pairs) return {};
+    return Estimate{.cost = pairs_of(request)};
+  };
+  methods_ = {std::move(search), std::move(lists), std::move(listed_pairs), std::move(all_pairs)};
+}
 
-// Kernels that leave pairs out have a text of their own, and go by the particles' numbers.
+PairMethod CpuSummation::row(std::string_view name, void (CpuSummation::*run)(const SumRequest&)) {
+  PairMethod method;
+  method.name = name;
+  method.keeps_j = true;
+  method.work = [this](const SumRequest& request) { return std::vector<DeviceWork>{{"cpu", 0, working_set(request)}}; };
+  method.enqueue = [this, run](const SumRequest& request) { (this->*run)(request); };
+  return method;
+}
+
+// Packed columns and accumulators of the particles.
+std::int64_t CpuSummation::working_set(const SumRequest& request) const {
+  const auto bytes_of = [](const std::vector<Column>& columns) {
+    std::int64_t bytes = 0;
+    for (const Column& column : columns) bytes += size_of(column.element);
+    return bytes;
+  };
+  const std::int64_t accumulators = accumulators_of(source_) * std::int64_t(sizeof(double));
+  return request.nj * bytes_of(source_.j_columns) + request.i_count * (bytes_of(source_.i_columns) + accumulators);
+}
+
+// Kernels with exclusions are of the variant of lists, and go by the particles' numbers.
 void CpuSummation::begin_run(const SumRequest& request) {
   progress_ = request.progress;
   searched_ = false;
@@ -83,17 +96,13 @@ void CpuSummation::begin_run(const SumRequest& request) {
   left_out_.clear();
   code_now_ = request.left_out ? &list_code_() : &code_;
   interact_now_ = request.left_out ? code_now_->interact_but : code_now_->interact;
-}
-
-void CpuSummation::begin_part(const SumRequest& request) {
   if (request.j_part != JPart::First) return;
   held_.reserve(source_, request.i_count);
   held_.reset(0, request.i_count);
 }
 
-void CpuSummation::run(const SumRequest& request, AllPairs) {
+void CpuSummation::sum_all_pairs(const SumRequest& request) {
   begin_run(request);
-  begin_part(request);
   const bool spares_inputs = outputs_spare_inputs(source_, request);
   CpuPartition partition(source_, request, pool_.threads(), !spares_inputs);
   // While the block is in the thread's caches.
@@ -123,117 +132,6 @@ void CpuSummation::run(const SumRequest& request, AllPairs) {
   }
 }
 
-void CpuSummation::run(const SumRequest& request, Neighbours neighbours) {
-  if (const std::int64_t most = std::numeric_limits<int>::max();
-      neighbours.must && std::max(request.i_count, request.nj) > most)
-    throw UsageError(fmt::format("pairs = cutoff: a search takes at most {} i- and j-particles, got {} and {}", most,
-                                 request.i_count, request.nj));
-  SumStatistics::Seconds seconds;
-  Stopwatch watch;
-  begin_run(request);
-  if (request.left_out == nullptr) interact_now_ = code_.interact_numbered;
-  begin_part(request);
-  pack_j(request);
-  if (!locate(request) || !(neighbours.must || search_.pays())) {
-    SumRequest packed = request;
-    packed.reuse = JReuse::Prepared;
-    return run(packed, AllPairs{});
-  }
-  watch.add_to(seconds.locate);
-  if (!search_.holds(request.skin)) {
-    search_.sort(request.skin, on_threads());
-    ++statistics_.searches;
-  }
-  search_.arrange(j_);
-  watch.add_to(seconds.sort);
-  for (const int k : search_.order_of_i()) {
-    chosen_i_.push_back(request.i_list ? request.i_list[k] : request.i_begin + k);
-    i_numbers_.push_back(int(chosen_i_.back()));
-  }
-  const std::int64_t padded = search_.groups() * SiteTree::kLeaf;
-  i_numbers_.resize(std::size_t(padded), i_numbers_.back());
-  if (request.left_out) left_out_.resize(std::size_t(padded));
-  i_.reserve(padded);
-  totals_.reserve(source_, padded);
-  Worked worked;
-  std::mutex worked_mutex;
-  // So many groups of i are a piece of work.
-  constexpr std::int64_t kGroups = 32;
-  const std::int64_t pieces = ceil_div(search_.groups(), kGroups);
-  const auto block_of = [&](std::int64_t piece) {
-    return block_of_groups(piece * kGroups, std::min((piece + 1) * kGroups, search_.groups()));
-  };
-  begin(double(search_.groups()));
-  on_threads()(pieces, [&](std::int64_t piece) {
-    const Block block = block_of(piece);
-    begin_block(request, block);
-    std::unique_ptr<CpuSearch::Gathered> gathered = take_idle();
-    Worked here;
-    for (std::int64_t group = piece * kGroups; group * SiteTree::kLeaf < block.end; ++group) {
-      sum_group(request, group, *gathered, here);
-      step(1);
-    }
-    give_back(std::move(gathered));
-    if (carry_block(request, block, search_.order_of_i().data() + block.begin)) finish_block(request, block);
-    const std::lock_guard lock(worked_mutex);
-    worked += here;
-  });
-  double groups = 0;
-  watch.add_to(groups);
-  seconds.lists = worked.lists > 0 ? groups * worked.lists / (worked.lists + worked.sums) : 0;
-  seconds.sums = groups - seconds.lists;
-  // What was gathered took memory, so that until here something could fail. What is stored is stored in full.
-  if (ends(request.j_part))
-    pool_.parallel_for(pieces, [&](std::int64_t piece) { store_block(request, block_of(piece)); });
-  watch.add_to(seconds.sums);
-  note(worked, seconds);
-}
-
-FoundPairs CpuSummation::find_pairs(const SumRequest& request) {
-  begin_run(request);
-  pack_j(request);
-  if (!locate(request)) {
-    if (request.i_count > 0 && request.nj > 0)
-      throw UsageError("neighbours: a length of the box or the reach is no number or 0, or nobody has a finite place");
-    return {source_.search.axes, std::vector<std::int64_t>(std::size_t(request.i_count) + 1, 0), {}, {}};
-  }
-  search_.sort(0, on_threads());
-  search_.arrange(j_);
-  i_.pad(0, request.i_count, round_up(request.i_count, source_.lanes));
-  i_numbers_.resize(std::size_t(round_up(request.i_count, source_.lanes)));
-  std::iota(i_numbers_.begin(), i_numbers_.end(), 0);
-  const nbcc_kernel_arguments given = arguments(request, {}, totals_);
-  code_now_->prepare_i(&given, 0, request.i_count);
-  begin(double(search_.groups()));
-  const ForEach by_group = [this](std::int64_t count, const ThreadPool::Body& body) {
-    pool_.parallel_for(count, [&](std::int64_t item) {
-      body(item);
-      step(1);
-    });
-  };
-  return search_.find_pairs(given, request.left_out, request.i_count, by_group);
-}
-
-void CpuSummation::note(const Worked& worked, const SumStatistics::Seconds& seconds) {
-  searched_ = true;
-  ++statistics_.runs;
-  statistics_.pairs_tested += worked.pairs_tested;
-  statistics_.seconds.locate += seconds.locate;
-  statistics_.seconds.sort += seconds.sort;
-  statistics_.seconds.lists += seconds.lists;
-  statistics_.seconds.sums += seconds.sums;
-}
-
-SumStatistics CpuSummation::statistics() const {
-  SumStatistics known = statistics_;
-  if (!searched_) return known;
-  std::atomic<std::int64_t> within = 0;
-  // progress_ belongs to the last run, and no longer exists.
-  pool_.parallel_for(search_.groups(), [&](std::int64_t group) { within += search_.pairs_within(group); });
-  known.pairs_within = within;
-  return known;
-}
-
 ForEach CpuSummation::on_threads() const {
   return [this](std::int64_t count, const ThreadPool::Body& body) {
     if (!progress_) return pool_.parallel_for(count, body);
@@ -242,58 +140,6 @@ ForEach CpuSummation::on_threads() const {
       body(item);
     });
   };
-}
-
-std::unique_ptr<CpuSearch::Gathered> CpuSummation::take_idle() {
-  const std::lock_guard lock(idle_mutex_);
-  if (idle_.empty()) return std::make_unique<CpuSearch::Gathered>(source_);
-  std::unique_ptr<CpuSearch::Gathered> one = std::move(idle_.back());
-  idle_.pop_back();
-  return one;
-}
-
-void CpuSummation::give_back(std::unique_ptr<CpuSearch::Gathered> one) {
-  const std::lock_guard lock(idle_mutex_);
-  idle_.push_back(std::move(one));
-}
-
-// Of consecutive groups.
-Block CpuSummation::block_of_groups(std::int64_t first, std::int64_t last) const {
-  const std::int64_t begin = first * SiteTree::kLeaf,
-                     end = std::min(last * SiteTree::kLeaf, std::int64_t(chosen_i_.size()));
-  return {begin, end, last * SiteTree::kLeaf, 0, {0, chosen_i_.data() + begin, end - begin}};
-}
-
-// False: all pairs must be summed over.
-bool CpuSummation::locate(const SumRequest& request) {
-  // Numbers of particles are ints here.
-  const auto is_far = [](std::int64_t i) { return i > std::numeric_limits<int>::max(); };
-  if (request.i_list ? std::any_of(request.i_list, request.i_list + request.i_count, is_far)
-                     : is_far(request.i_begin + request.i_count))
-    return false;
-  i_.reserve(round_up(request.i_count, source_.lanes));
-  on_threads()(ceil_div(request.i_count, kPackChunk), [&](std::int64_t k) {
-    const std::int64_t begin = k * kPackChunk, count = std::min(kPackChunk, request.i_count - begin);
-    const std::int64_t* const list = request.i_list ? request.i_list + begin : nullptr;
-    i_.pack(request.views, {list ? 0 : request.i_begin + begin, list, count}, begin);
-  });
-  return search_.locate(arguments(request, {}, totals_), request.i_count, request.nj, on_threads());
-}
-
-// Results of one group, and of argmin and argmax the caller's numbers in place of positions among what was gathered.
-void CpuSummation::sum_group(const SumRequest& request, std::int64_t group, CpuSearch::Gathered& gathered,
-                             Worked& worked) {
-  Stopwatch watch;
-  search_.gather(group, gathered);
-  watch.add_to(worked.lists);
-  const Block block = block_of_groups(group, group + 1);
-  nbcc_kernel_arguments given = arguments(request, block, totals_);
-  given.j = gathered.columns.columns();
-  given.j_number = gathered.numbers.data();
-  interact_now_(&given, block.begin, block.end, 0, std::int64_t(gathered.positions.size()));
-  number_chosen(totals_, block, gathered.numbers.data(), request.j_offset);
-  worked.pairs_tested += (block.end - block.begin) * std::int64_t(gathered.positions.size());
-  watch.add_to(worked.sums);
 }
 
 void CpuSummation::number_chosen(const Accumulators& sums, const Block& block, const int* numbers,

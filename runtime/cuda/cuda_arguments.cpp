@@ -61,6 +61,18 @@ CudaArguments::CudaArguments(const CudaArguments& other)
   run_ = here(other.run_);
 }
 
+void CudaArguments::set_piece(const CudaPiece& piece) {
+  run_->running = piece.accumulators.at;
+  run_->running_stride = piece.accumulators.stride;
+  run_->i_list = piece.i_list;
+  run_->i_begin = piece.i_begin;
+  run_->ni = piece.ni;
+  run_->j_begin = piece.j_begin;
+  run_->nj = piece.nj;
+  run_->first = piece.first ? 1 : 0;
+  run_->last = piece.last ? 1 : 0;
+}
+
 void launch_kernel(const CudaGpu& gpu, CudaFunction* function, const char* name, unsigned grid_x, unsigned grid_y,
                    unsigned threads, void** arguments, CudaStream* stream, bool early) {
   const CudaDriver& driver = gpu.driver();

@@ -39,8 +39,10 @@ struct CudaOutput {
 };
 
 struct CudaRun {
-  std::uint64_t running =
-      0;  // [accumulator][position] doubles between launches over chunks of j; 0 when `first` and `last`
+  // [accumulator][chosen i] doubles, `running_stride` of them from an accumulator to the next: between launches,
+  // methods and parts that add to the same sums. 0 when `first` and `last`.
+  std::uint64_t running = 0;
+  std::int64_t running_stride = 0;
   std::uint64_t partial = 0, arrived = 0;
   std::uint64_t i_list = 0;  // int64 indices of the chosen i, or 0: those from i_begin on
   std::int64_t i_begin = 0;
@@ -50,6 +52,22 @@ struct CudaRun {
   std::int64_t i_offset = 0, j_offset = 0;  // added to a particle's index to give i_index, j_index
   std::int64_t first = 1;                   // nonzero: sums begin anew; zero: they go on with `running`
   std::int64_t last = 1;  // nonzero: common factors, finish(), results stored; zero: sums are left in `running`
+};
+
+// Accumulators of a run that several launches, methods or parts add to: [accumulator][chosen i], double. They outlive
+// the run where its j come in parts.
+struct CudaAccumulators {
+  CudaDevicePointer at = 0;  // of the piece's first i
+  std::int64_t stride = 0;   // doubles from an accumulator to the next
+};
+
+// What one launch takes of a run.
+struct CudaPiece {
+  std::int64_t i_begin = 0, ni = 0;
+  CudaDevicePointer i_list = 0;  // of this piece
+  std::int64_t j_begin = 0, nj = 0;
+  bool first = true, last = true;  // sums begin anew; finish() is applied and results are stored
+  CudaAccumulators accumulators;   // unless `first` and `last`
 };
 
 // The argument of one kernel, made once and patched from run to run.
@@ -66,6 +84,8 @@ class CudaArguments {
   double* params() { return params_; }
   CudaDevicePointer* tables() { return tables_; }  // null where the pipeline has none
   CudaRun& run() { return *run_; }
+  // The particles and accumulators of a launch. Offsets, and the memory of j-splits, stay as they are.
+  void set_piece(const CudaPiece& piece);
   void* data() { return bytes_.get(); }
 
  private:

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <exception>
 #include <thread>
+#include <utility>
 
 #include "fmt/format.h"
 #include "runtime/error.h"
@@ -34,6 +35,14 @@ bool is_bound(const FieldLayout& field, const ArrayView& view) {
 CudaGroupSummation::CudaGroupSummation(const std::vector<const CudaKernel*>& kernels, bool shares_small_sums)
     : source_(kernels.front()->source), shares_small_sums_(shares_small_sums) {
   for (const CudaKernel* kernel : kernels) members_.push_back(std::make_unique<Member>(*kernel));
+  // All GPUs have the rows of the first one, since a group takes GPUs of one model only.
+  for (const PairMethod& of_one : first().methods()) {
+    const Cut cut = of_one.searches ? Cut::Search : of_one.name == "all pairs" ? Cut::Ranges : Cut::Groups;
+    const SharedMethod shared{methods_.size(), cut};
+    PairMethod& method = methods_.emplace_back(of_one);
+    method.work = [this, shared](const SumRequest& request) { return work(request, shared); };
+    method.enqueue = [this, shared](const SumRequest& request) { run(request, shared); };
+  }
 }
 
 CudaGroupSummation::~CudaGroupSummation() {
@@ -136,7 +145,7 @@ std::vector<SumRequest> CudaGroupSummation::shares_of(const SumRequest& request,
     const double part = m == home ? part_of_home : (1 - part_of_home) / double(members_.size() - 1);
     const double to = m + 1 == members_.size() ? 1 : from + part;
     SumRequest& own = shares.emplace_back(request);
-    own.share = {request.i_count, from, to};
+    own.share = {request.i_count, from, to, epoch_};
     from = to;
     if (cut != Cut::Ranges) continue;
     const std::int64_t grains = (request.i_count + kGrain - 1) / kGrain;
@@ -150,90 +159,90 @@ std::vector<SumRequest> CudaGroupSummation::shares_of(const SumRequest& request,
   return shares;
 }
 
-void CudaGroupSummation::run(const SumRequest& request, AllPairs all) {
-  const auto run = [&](CudaSummation& sum, const SumRequest& share) { sum.run(share, all); };
-  if (request.progress) request.progress->begin(double(request.i_count) * double(request.nj));
-  // What the parts before have accumulated stays with the GPU that did it.
-  if (request.j_part != JPart::Whole) return run_alone(0, request, run);
+// What each GPU takes, where all have the same share.
+std::vector<DeviceWork> CudaGroupSummation::work(const SumRequest& request, const SharedMethod& method) {
+  std::vector<DeviceWork> all;
+  std::vector<SumRequest> shares = shares_of(request, 0, method.cut, 1 / double(members_.size()));
+  for (std::size_t m = 0; m < members_.size(); ++m) {
+    set_views(*members_[m], shares[m], {request.views.begin(), request.views.end()});
+    for (DeviceWork& one : members_[m]->sum.methods()[method.row].work(shares[m])) all.push_back(std::move(one));
+  }
+  return all;
+}
+
+// About, on one GPU.
+double CudaGroupSummation::seconds_of(const SumRequest& request, const SharedMethod& method) const {
+  if (method.cut == Cut::Search) return double(request.i_count) / kSearchedPerSecond;
+  if (request.lists) return double(request.lists->pairs) / kPairsPerSecond;
+  if (request.listed_pairs) return double(request.listed_pairs->j.size()) / kListedPerSecond;
+  return pairs_of(request) / kPairsPerSecond;
+}
+
+// Shares the run out to all GPUs if its arrays are on one of them and that takes less time, or if they are on the host
+// and ranges of i are shared out. Else one GPU runs it.
+void CudaGroupSummation::run(const SumRequest& request, const SharedMethod& method) {
+  if (request.progress && method.cut != Cut::Search) {
+    const double pairs = request.lists          ? double(request.lists->pairs)
+                         : request.listed_pairs ? double(request.listed_pairs->j.size())
+                                                : pairs_of(request);
+    request.progress->begin(pairs);
+  }
+  // The accumulators of the parts before are on the GPU that ran them.
+  if (request.j_part != JPart::Whole) return run_alone(0, request, method);
   const Where where = find(request);
-  // Who stores its results may not change what another still has to read.
-  const bool from_host = where.host && !outputs_touch_inputs(request);
-  const double seconds = double(request.i_count) * double(request.nj) / kPairsPerSecond;
-  if (from_host && (shares_small_sums_ || seconds > 4 * kLaunches)) return run_from_host(request);
-  share_out(request, where, Cut::Ranges, seconds, run);
-}
-
-void CudaGroupSummation::run(const SumRequest& request, Neighbours neighbours) {
-  const auto run_all = [&](CudaSummation& sum, const SumRequest& share) { sum.run(share, neighbours); };
-  if (request.j_part != JPart::Whole) return run_alone(0, request, run_all);
-  const Where where = find(request);
+  const double seconds = seconds_of(request, method);
+  // A GPU that stores its results may not change what another still has to read.
+  const bool from_host = method.cut == Cut::Ranges && where.host && !outputs_touch_inputs(request);
+  if (from_host && (shares_small_sums_ || seconds > 4 * kLaunches)) return run_from_host(request, method);
   const std::size_t home = where.home.value_or(0);
-  if (neighbours.must) members_[home]->sum.check_must_search(request);
-  if (!members_[home]->sum.will_search(request, neighbours)) return run(request, AllPairs{});
-  share_out(request, where, Cut::Search, double(request.i_count) / kSearchedPerSecond,
-            [](CudaSummation& sum, const SumRequest& share) { sum.run(share, Neighbours{true}); });
+  const double part = where.home ? part_of_home(request, method.cut, seconds) : 1;
+  if (part == 1) return run_alone(home, request, method);
+  if (method.cut != Cut::Search) {
+    // A GPU whose launches are cut makes its host wait.
+    const bool in_threads = request.progress && (shares_small_sums_ || seconds > CudaPace::kLongest);
+    return run_from(home, request, method, shares_of(request, home, method.cut, part), in_threads);
+  }
+  // Positions in the order of the groups mean the same on all GPUs where all have searched in the same runs.
+  if (!std::exchange(is_decomposed_, false) || home != decomposed_home_ || part != decomposed_part_) ++epoch_;
+  decomposed_home_ = home;
+  decomposed_part_ = part;
+  run_from(home, request, method, shares_of(request, home, method.cut, part), false);
+  is_decomposed_ = true;
 }
 
-void CudaGroupSummation::run(const SumRequest& request, Listed listed) {
-  if (request.progress) request.progress->begin(double(listed.lists->pairs));
-  share_out(request, find(request), Cut::Groups, double(listed.lists->pairs) / kPairsPerSecond,
-            [&](CudaSummation& sum, const SumRequest& share) { sum.run(share, listed); });
-}
-
-void CudaGroupSummation::run(const SumRequest& request, ListedPairs listed) {
-  if (request.progress) request.progress->begin(double(listed.rows->j.size()));
-  share_out(request, find(request), Cut::Groups, double(listed.rows->j.size()) / kListedPerSecond,
-            [&](CudaSummation& sum, const SumRequest& share) { sum.run(share, listed); });
-}
-
-// From arrays of a GPU, where that pays; else, and from others, one GPU does it.
-void CudaGroupSummation::share_out(const SumRequest& request, const Where& where, Cut cut, double seconds,
-                                   const RunOfShare& run) {
-  const std::size_t home = where.home.value_or(0);
-  const double part = where.home ? part_of_home(request, cut, seconds) : 1;
-  if (part == 1) return run_alone(home, request, run);
-  // A GPU whose launches are cut makes its host wait.
-  const bool in_threads = request.progress && (shares_small_sums_ || seconds > CudaPace::kLongest);
-  if (cut != Cut::Search) return run_from(home, request, cut, shares_of(request, home, cut, part), run, in_threads);
-  // Positions in the order of the groups mean the same everywhere where all have searched at the same time.
-  const std::pair<std::size_t, double> shared{home, part};
-  if (searched_alike_ != shared)
-    for (const auto& member : members_) member->sum.search_anew();
-  searched_alike_.reset();
-  run_from(home, request, cut, shares_of(request, home, cut, part), run, false);
-  searched_alike_ = shared;
-}
-
-// What a GPU keeps of the j is that of the run before, if it took part in it.
-void CudaGroupSummation::run_share(Member& member, SumRequest share, const RunOfShare& run) const {
+// A GPU's packed j hold if it took part in the run before.
+void CudaGroupSummation::run_share(Member& member, SumRequest share, const SharedMethod& method) const {
   if (member.last_run != runs_ - 1) share.reuse = JReuse::None;
   member.last_run = runs_;
-  run(member.sum, share);
+  member.sum.methods()[method.row].enqueue(share);
 }
 
-void CudaGroupSummation::run_alone(std::size_t member, const SumRequest& request, const RunOfShare& run) {
+void CudaGroupSummation::run_alone(std::size_t member, const SumRequest& request, const SharedMethod& method) {
   SumRequest whole = request;
   set_views(*members_[member], whole, {request.views.begin(), request.views.end()});
   last_ = member;
   ++runs_;
-  searched_alike_.reset();
-  run_share(*members_[member], whole, run);
+  is_decomposed_ = false;
+  // The lists that the member's search has kept hold in its next runs of this epoch.
+  whole.share.epoch = epoch_;
+  run_share(*members_[member], whole, method);
 }
 
-void CudaGroupSummation::run_from_host(const SumRequest& request) {
+void CudaGroupSummation::run_from_host(const SumRequest& request, const SharedMethod& method) {
   std::vector<SumRequest> shares = shares_of(request, 0, Cut::Ranges, 1 / double(members_.size()));
   ++runs_;
-  searched_alike_.reset();
+  is_decomposed_ = false;
   for (std::size_t m = 0; m < members_.size(); ++m) {
     set_views(*members_[m], shares[m], {request.views.begin(), request.views.end()});
     // The caller's stream is one of the first GPU.
     if (m > 0) shares[m].stream = nullptr;
   }
   last_ = 0;
-  run_shares(shares, [](CudaSummation& sum, const SumRequest& share) { sum.run(share, AllPairs{}); }, true);
+  run_shares(shares, method, true);
 }
 
-void CudaGroupSummation::run_shares(const std::vector<SumRequest>& shares, const RunOfShare& run, bool in_threads) {
+void CudaGroupSummation::run_shares(const std::vector<SumRequest>& shares, const SharedMethod& method,
+                                    bool in_threads) {
   std::vector<std::exception_ptr> failures(members_.size());
   std::exception_ptr failure_of_asking;
   std::atomic<int> running = 0;
@@ -242,13 +251,13 @@ void CudaGroupSummation::run_shares(const std::vector<SumRequest>& shares, const
     for (std::size_t m = 0; m < members_.size(); ++m) {
       if (shares[m].i_count == 0) continue;
       if (!in_threads) {
-        run_share(*members_[m], shares[m], run);
+        run_share(*members_[m], shares[m], method);
         continue;
       }
       ++running;
       threads.emplace_back([&, m] {
         try {
-          run_share(*members_[m], shares[m], run);
+          run_share(*members_[m], shares[m], method);
         } catch (...) {
           failures[m] = std::current_exception();
         }
@@ -270,8 +279,8 @@ void CudaGroupSummation::run_shares(const std::vector<SumRequest>& shares, const
   if (failure_of_asking) std::rethrow_exception(failure_of_asking);
 }
 
-void CudaGroupSummation::run_from(std::size_t home, const SumRequest& request, Cut cut, std::vector<SumRequest> shares,
-                                  const RunOfShare& run, bool in_threads) {
+void CudaGroupSummation::run_from(std::size_t home, const SumRequest& request, const SharedMethod& method,
+                                  std::vector<SumRequest> shares, bool in_threads) {
   Member& owner = *members_[home];
   auto* const stream = static_cast<CudaStream*>(request.stream);
   {
@@ -290,8 +299,8 @@ void CudaGroupSummation::run_from(std::size_t home, const SumRequest& request, C
   ++runs_;
   try {
     bring_copies(home, request, to_home, shares);
-    run_shares(shares, run, in_threads);
-    if (cut == Cut::Search) send_rows(home, shares);
+    run_shares(shares, method, in_threads);
+    if (method.cut == Cut::Search) send_rows(home, shares);
     for (const auto& member : members_) {
       if (member.get() == &owner) continue;
       {
@@ -311,7 +320,7 @@ void CudaGroupSummation::run_from(std::size_t home, const SumRequest& request, C
       });
     throw;
   }
-  if (cut == Cut::Search && owner.sum.rows_of(shares[home].share).at != 0) owner.sum.collect();
+  if (method.cut == Cut::Search && owner.sum.rows_of(shares[home].share).at != 0) owner.sum.collect();
 }
 
 // A search's results, of those who have them in rows: a particle's own place is in another GPU's memory, where the

@@ -17,11 +17,7 @@ class CudaGroupSummation final : public Summation {
   // The kernels, one for each GPU, must outlive this object. `shares_small_sums`: also where one GPU would be faster.
   CudaGroupSummation(const std::vector<const CudaKernel*>& kernels, bool shares_small_sums);
   ~CudaGroupSummation() override;
-  void run(const SumRequest& request, AllPairs) override;
-  void run(const SumRequest& request, Neighbours neighbours) override;
-  bool search_may_pay(const SumRequest& request) const override { return first().search_may_pay(request); }
-  void run(const SumRequest& request, Listed listed) override;
-  void run(const SumRequest& request, ListedPairs listed) override;
+  std::span<const PairMethod> methods() const override { return methods_; }
   void fetch(void* to, const void* from, std::size_t bytes) const override { first().fetch(to, from, bytes); }
   void wait(Progress* progress) override;
   bool can_read(const std::int64_t* list) const override { return first().can_read(list); }
@@ -44,29 +40,35 @@ class CudaGroupSummation final : public Summation {
     CudaOwnStream stream;
     CudaEventOwner copied, done;
   };
+  // The parts that a method is shared out in: ranges of i; groups of lists; groups that a search makes.
+  enum class Cut : std::uint8_t { Ranges, Groups, Search };
+  // How one of the GPUs' methods is shared out.
+  struct SharedMethod {
+    std::size_t row = 0;  // among the methods of each GPU
+    Cut cut = Cut::Ranges;
+  };
   // Where the arrays of a run are: all on the host, all on one of the GPUs (managed memory counts as any one's), or
   // here and there.
   struct Where {
     bool host = false;
     std::optional<std::size_t> home;  // a member
   };
-  using RunOfShare = std::function<void(CudaSummation& sum, const SumRequest& share)>;
-  enum class Cut : std::uint8_t { Ranges, Groups, Search };  // what is shared out: i; groups of lists, or of a search
-
   CudaSummation& first() const { return members_.front()->sum; }
   Where find(const SumRequest& request) const;
   bool outputs_touch_inputs(const SumRequest& request) const;
   double seconds_of_copies(const SumRequest& request, Cut cut) const;
+  std::vector<DeviceWork> work(const SumRequest& request, const SharedMethod& method);
+  void run(const SumRequest& request, const SharedMethod& method);
+  double seconds_of(const SumRequest& request, const SharedMethod& method) const;
   double part_of_home(const SumRequest& request, Cut cut, double seconds) const;
   std::vector<SumRequest> shares_of(const SumRequest& request, std::size_t home, Cut cut, double part_of_home) const;
-  void share_out(const SumRequest& request, const Where& where, Cut cut, double seconds, const RunOfShare& run);
-  void run_from_host(const SumRequest& request);
-  void run_from(std::size_t home, const SumRequest& request, Cut cut, std::vector<SumRequest> shares,
-                const RunOfShare& run, bool in_threads);
+  void run_from_host(const SumRequest& request, const SharedMethod& method);
+  void run_from(std::size_t home, const SumRequest& request, const SharedMethod& method, std::vector<SumRequest> shares,
+                bool in_threads);
   // Each on its GPU, those without i not; in a thread for each where a GPU may make its host wait.
-  void run_shares(const std::vector<SumRequest>& shares, const RunOfShare& run, bool in_threads);
-  void run_share(Member& member, SumRequest share, const RunOfShare& run) const;
-  void run_alone(std::size_t member, const SumRequest& request, const RunOfShare& run);
+  void run_shares(const std::vector<SumRequest>& shares, const SharedMethod& method, bool in_threads);
+  void run_share(Member& member, SumRequest share, const SharedMethod& method) const;
+  void run_alone(std::size_t member, const SumRequest& request, const SharedMethod& method);
   void bring_list(Member& member, SumRequest& share, CudaStream* stream);
   void set_views(Member& member, SumRequest& share, std::vector<ArrayView> views);
   void send_rows(std::size_t home, const std::vector<SumRequest>& shares);
@@ -77,9 +79,14 @@ class CudaGroupSummation final : public Summation {
   const bool shares_small_sums_;
   std::vector<std::unique_ptr<Member>> members_;
   std::int64_t runs_ = 0;
-  // Of searches that all have done alike since they began anew: whose arrays, and its part of the groups.
-  std::optional<std::pair<std::size_t, double>> searched_alike_;
-  std::size_t last_ = 0;  // where the last run's arrays were, or who did it alone
+  // The decomposition of the last search: the member that has the arrays, its fraction of the groups, and the epoch,
+  // another number for another decomposition, or when a member has run without the others.
+  std::size_t decomposed_home_ = 0;
+  double decomposed_part_ = 0;
+  std::int64_t epoch_ = 0;
+  bool is_decomposed_ = false;  // the last run was such a search, and has not failed
+  std::size_t last_ = 0;        // the member that has the last run's arrays, or ran alone
+  std::vector<PairMethod> methods_;
 };
 
 }  // namespace nbcc

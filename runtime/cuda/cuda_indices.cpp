@@ -44,6 +44,10 @@ CudaIndexChecks::CudaIndexChecks(const CudaKernel& kernel, CudaArguments& argume
 
 std::int64_t CudaIndexChecks::most_blocks() const { return 2 * kernel_.gpu().multiprocessors(); }
 
+bool CudaIndexChecks::checks(const SumRequest& request) const {
+  return request.check_indices && kernel_.source.find(Frame::IndexChecks);
+}
+
 bool CudaIndexChecks::sends(const SumRequest& request) const {
   return request.check_indices && request.listed && request.listed->number != listed_number_;
 }
@@ -65,14 +69,9 @@ void CudaIndexChecks::send_listed(const ListedParticles& listed, bool capturing)
   listed_number_ = listed.number;
 }
 
-void CudaIndexChecks::begin(const SumRequest& request, bool capturing) {
+void CudaIndexChecks::prepare(const SumRequest& request, bool capturing) {
   const KernelSource& source = kernel_.source;
-  wanted_ = request.check_indices && source.find(Frame::IndexChecks) != nullptr;
-  if (!wanted_) return;
-  pairs_ = count_of_listed(source, request);
-  params_by_group_ = !request.params_of_groups.empty();
-  particles_ = request.listed;
-  lists_chosen_i_ = request.lists_chosen_i;
+  if (!checks(request)) return;
   if (capturing) listed_.keep_old();
   if (sends(request)) send_listed(*request.listed, capturing);
   if (program_) return;
@@ -101,23 +100,25 @@ void CudaIndexChecks::begin(const SumRequest& request, bool capturing) {
   program_ = program;
 }
 
-void CudaIndexChecks::launch(CudaStream* stream, bool capturing) {
-  if (!wanted_) return;
+void CudaIndexChecks::launch(const SumRequest& request, CudaStream* stream, bool capturing) {
+  if (!checks(request)) return;
   const CudaRun& run = arguments_.run();
-  const auto listed_i = std::int64_t(particles_ ? particles_->i.size() : 0);
-  const auto listed_j = std::int64_t(particles_ ? particles_->j.size() : 0);
-  const std::int64_t ni = lists_chosen_i_ ? listed_i : run.ni, nj = particles_ ? listed_j : run.nj;
-  const std::int64_t most = std::max({ni, nj, pairs_, std::int64_t(1)}), threads = program_->config().threads;
+  const ListedParticles* const particles = request.listed;
+  const auto listed_i = std::int64_t(particles ? particles->i.size() : 0);
+  const auto listed_j = std::int64_t(particles ? particles->j.size() : 0);
+  const std::int64_t ni = request.lists_chosen_i ? listed_i : run.ni, nj = particles ? listed_j : run.nj;
+  const std::int64_t pairs = count_of_listed(kernel_.source, request);
+  const std::int64_t most = std::max({ni, nj, pairs, std::int64_t(1)}), threads = program_->config().threads;
   const std::int64_t blocks = std::min((most + threads - 1) / threads, most_blocks());
   Argument argument{ranges_.data() + std::uint64_t(kCounterBytes),
                     ranges_.data(),
                     reinterpret_cast<std::uintptr_t>(report_.data()),
-                    pairs_,
-                    lists_chosen_i_ ? listed_.data() : 0,
-                    particles_ ? listed_.data() + std::uint64_t(listed_i) * sizeof(std::int64_t) : 0,
+                    pairs,
+                    request.lists_chosen_i ? listed_.data() : 0,
+                    particles ? listed_.data() + std::uint64_t(listed_i) * sizeof(std::int64_t) : 0,
                     listed_i,
                     listed_j,
-                    params_by_group_ ? 1 : 0};
+                    request.params_of_groups.empty() ? 0 : 1};
   void* arguments[] = {arguments_.data(), &argument};
   launch_kernel(kernel_.gpu(), program_->function(), "the check of table indices", unsigned(blocks), 1,
                 unsigned(threads), arguments, stream, program_->waits() && !capturing);

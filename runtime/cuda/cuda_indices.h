@@ -16,31 +16,28 @@ class CudaIndexChecks {
  public:
   // Both must outlive this object.
   CudaIndexChecks(const CudaKernel& kernel, CudaArguments& arguments);
-  // Whether begin() sends lists, to memory that earlier launches may still read.
+  // True if prepare() sends lists, to memory that earlier launches may still read.
   bool sends(const SumRequest& request) const;
-  // What launches from now on check. Throws DeviceError where code or memory would be needed during a capture.
-  void begin(const SumRequest& request, bool capturing);
-  // The particles that the argument says, before they are summed over.
-  void launch(CudaStream* stream, bool capturing);
+  // Code, memory and lists for launch(). Throws DeviceError where these would be needed during a capture.
+  void prepare(const SumRequest& request, bool capturing);
+  // Checks the particles that the argument names, before they are summed over, if the request asks for it.
+  void launch(const SumRequest& request, CudaStream* stream, bool capturing);
   // Throws UsageError for the index that a finished launch has found to lead out of its table, once. `i_numbers`: the
   // particles that the launch took for those from `i_first` on, without offset; null: they are those.
   void report(const std::int64_t* i_numbers = nullptr, std::int64_t i_first = 0);
 
  private:
+  bool checks(const SumRequest& request) const;
   void send_listed(const ListedParticles& listed, bool capturing);
   std::int64_t most_blocks() const;
 
   const CudaKernel& kernel_;
   CudaArguments& arguments_;
   const CudaProgram* program_ = nullptr;
-  CudaBuffer listed_;                           // the i of listed pairs, then their j
-  std::int64_t listed_number_ = 0;              // of the lists that these are of
-  const ListedParticles* particles_ = nullptr;  // of the launches
-  bool lists_chosen_i_ = false;
-  CudaBuffer ranges_;  // [block][range], behind the counter of blocks
+  CudaBuffer listed_;               // the i of listed pairs, then their j
+  std::int64_t listed_number_ = 0;  // of the lists that these are of
+  CudaBuffer ranges_;               // [block][range], behind the counter of blocks
   CudaPinned report_;
-  std::int64_t pairs_ = 0;
-  bool wanted_ = false, params_by_group_ = false;
 };
 
 }  // namespace nbcc

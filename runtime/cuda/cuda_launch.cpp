@@ -20,13 +20,9 @@ void CudaLauncher::set_overrides(const LaunchConfig& overrides) {
   ni_ = nj_ = -1;
 }
 
-void CudaLauncher::leave_out(const CudaLeftOut* left_out) {
-  if (std::exchange(left_out_, left_out) != left_out) ni_ = nj_ = -1;
-}
-
-void CudaLauncher::configure(std::int64_t ni, std::int64_t nj, bool may_load) {
-  if (ni == ni_ && nj == nj_) return;
-  const auto [program, j_splits] = kernel_.launch_for(ni, nj, left_out_ != nullptr, may_load, overrides_);
+void CudaLauncher::configure(std::int64_t ni, std::int64_t nj, bool exclusions, bool may_load) {
+  if (ni == ni_ && nj == nj_ && exclusions == exclusions_) return;
+  const auto [program, j_splits] = kernel_.launch_for(ni, nj, exclusions, may_load, overrides_);
   if (!program) {
     throw DeviceError(
         "a kernel for this number of particles is not loaded yet, which cannot be done while a stream is "
@@ -36,6 +32,7 @@ void CudaLauncher::configure(std::int64_t ni, std::int64_t nj, bool may_load) {
   j_splits_ = j_splits;
   ni_ = ni;
   nj_ = nj;
+  exclusions_ = exclusions;
 }
 
 LaunchConfig CudaLauncher::config() const {
@@ -84,65 +81,54 @@ void CudaLauncher::keep_old() {
   arrived_.keep_old();
 }
 
-void CudaLauncher::check_indices(const CudaPiece& piece, CudaStream* stream) {
+void CudaLauncher::check_indices(const CudaPiece& piece, const CudaRunContext& context) {
   set_piece(piece);
-  index_checks_.launch(stream, capturing_);
+  index_checks_.launch(context.request, context.stream, context.capturing);
 }
 
 CudaOccupancy CudaLauncher::occupancy() const { return {kernel_.gpu().multiprocessors(), program_->resident_blocks()}; }
 
-void CudaLauncher::ask(Progress* progress, bool goes_on) {
+void CudaLauncher::ask(Progress* progress) {
   pace_.begin(progress);
-  if (goes_on) return;
   const double cycles = CudaPace::kLongest * kernel_.gpu().clock_hertz();
   slice_ = progress ? choose_slice(kernel_.source, config(), occupancy(), ni_, nj_, cycles) : 0;
 }
 
+// The memory of j-splits is that of this configuration.
 void CudaLauncher::set_piece(const CudaPiece& piece) {
-  CudaRun& run = arguments_.run();
-  run.running = piece.running;
-  run.partial = partial_.data();
-  run.arrived = arrived_.data();
-  run.i_list = piece.i_list;
-  run.i_begin = piece.i_begin;
-  run.ni = piece.ni;
-  run.j_begin = piece.j_begin;
-  run.nj = piece.nj;
-  run.first = piece.first ? 1 : 0;
-  run.last = piece.last ? 1 : 0;
+  arguments_.set_piece(piece);
+  arguments_.run().partial = partial_.data();
+  arguments_.run().arrived = arrived_.data();
 }
 
 // A launch of no j that goes on with earlier ones has its i from them, and stores.
-void CudaLauncher::launch(const CudaPiece& piece, CudaStream* stream) {
+void CudaLauncher::launch(const CudaPiece& piece, const CudaRunContext& context) {
   // Before any slice stores a result, which may lie over the inputs that indices are made of.
-  set_piece(piece);
-  if (piece.first || piece.nj > 0) index_checks_.launch(stream, capturing_);
+  if (piece.first || piece.nj > 0) check_indices(piece, context);
   const std::int64_t step = slice_ > 0 ? slice_ : piece.ni;
   for (std::int64_t begin = 0; begin < piece.ni; begin += step) {
     CudaPiece slice = piece;
     slice.ni = std::min(step, piece.ni - begin);
     slice.i_begin += begin;
     if (piece.i_list != 0) slice.i_list += std::uint64_t(begin) * sizeof(std::int64_t);
-    if (piece.running != 0) slice.running += std::uint64_t(begin * accumulators_) * sizeof(double);
-    launch_slice(slice, stream);
+    if (piece.accumulators.at != 0) slice.accumulators.at += std::uint64_t(begin) * sizeof(double);
+    launch_slice(slice, context);
   }
 }
 
-void CudaLauncher::launch_slice(const CudaPiece& piece, CudaStream* stream) {
+void CudaLauncher::launch_slice(const CudaPiece& piece, const CudaRunContext& context) {
   if (pace_.is_asked()) {
     const double cycles = predict_cycles(kernel_.source, config(), occupancy(), piece.ni, piece.nj);
-    pace_.make_room(cycles / kernel_.gpu().clock_hertz(), double(piece.ni) * double(piece.nj), stream);
+    pace_.make_room(cycles / kernel_.gpu().clock_hertz(), double(piece.ni) * double(piece.nj), context.stream);
   }
   set_piece(piece);
-  launch(unsigned(ceil_div(piece.ni, i_per_block())), unsigned(splits_of(piece.nj)), stream);
-}
-
-void CudaLauncher::launch(unsigned blocks, unsigned splits, CudaStream* stream) {
-  CudaLeftOutTable left_out = left_out_ ? left_out_->table() : CudaLeftOutTable{};
+  CudaLeftOutTable left_out = left_out_.table();
   void* arguments[] = {arguments_.data(), &left_out};
+  const auto blocks = unsigned(ceil_div(piece.ni, i_per_block())), splits = unsigned(splits_of(piece.nj));
   // With few particles getting ready is a fifth of the time. Not into graphs: docs/decisions/early_launches.md.
   launch_kernel(kernel_.gpu(), program_->function(), "nbcc_interact", blocks, splits,
-                unsigned(program_->config().threads), arguments, stream, program_->waits() && !capturing_);
+                unsigned(program_->config().threads), arguments, context.stream,
+                program_->waits() && !context.capturing);
 }
 
 }  // namespace nbcc

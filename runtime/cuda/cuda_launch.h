@@ -16,19 +16,19 @@
 
 namespace nbcc {
 
-// What one launch takes of a run.
-struct CudaPiece {
-  std::int64_t i_begin = 0, ni = 0;
-  CudaDevicePointer i_list = 0;  // of this piece
-  std::int64_t j_begin = 0, nj = 0;
-  bool first = true, last = true;
-  CudaDevicePointer running = 0;
+// A run as its launches see it.
+struct CudaRunContext {
+  const SumRequest& request;
+  CudaStream* stream = nullptr;
+  bool capturing = false;  // the launches go into a graph
 };
 
 class CudaLauncher {
  public:
-  explicit CudaLauncher(const CudaKernel& kernel)
+  // Both must outlive this object. `left_out`: what launches with exclusions read.
+  CudaLauncher(const CudaKernel& kernel, const CudaLeftOut& left_out)
       : kernel_(kernel),
+        left_out_(left_out),
         arguments_(kernel.source),
         partial_(kernel.gpu()),
         arrived_(kernel.gpu()),
@@ -40,19 +40,18 @@ class CudaLauncher {
 
   // Numbers of the launch configuration that the caller chooses from now on; zeros leave the choice.
   void set_overrides(const LaunchConfig& overrides);
-  // The pairs that launches from now on leave out; null: none.
-  void leave_out(const CudaLeftOut* left_out);
   // For a sum over nj for ni; launches of pieces of it keep the configuration, so that no result depends on the pieces.
   // Throws DeviceError if a kernel would have to be loaded and that is not allowed, UsageError if there can be no
   // kernel of what the caller chose.
-  void configure(std::int64_t ni, std::int64_t nj, bool may_load);
-  // After configure(): whom the launches from now on ask, which are cut into slices of i that take CudaPace::kLongest
-  // at most. null: nobody, and nothing is cut. `goes_on`: the sums of the run before go on, whose slices stay.
-  void ask(Progress* progress, bool goes_on);
+  void configure(std::int64_t ni, std::int64_t nj, bool exclusions, bool may_load);
+  // After configure(): launches from now on ask `progress`, and are cut into slices of i that take CudaPace::kLongest
+  // at most. Null: they ask nothing, and are not cut.
+  void ask(Progress* progress);
   LaunchConfig config() const;  // that configure() found
   std::int64_t i_per_block() const { return program_->config().i_per_block(); }
   // Of memory for each i, in a launch.
   std::int64_t bytes_per_i() const { return j_splits_ * accumulators() * std::int64_t(sizeof(double)); }
+  std::int64_t bytes_for(std::int64_t ni) const { return ni * bytes_per_i() + std::int64_t(arrived_bytes(ni)); }
   int accumulators() const { return accumulators_; }
 
   // Memory for launches of up to ni of i. False: there is not so much. New memory is cleared in `stream`.
@@ -62,30 +61,27 @@ class CudaLauncher {
   void keep_old();
   std::size_t bytes() const { return partial_.bytes() + arrived_.bytes(); }
 
-  // Launches from now on are captured into a graph.
-  void set_capturing(bool capturing) { capturing_ = capturing; }
-  void launch(const CudaPiece& piece, CudaStream* stream);
+  void launch(const CudaPiece& piece, const CudaRunContext& context);
   // The indices of tables, where they are checked and launch() does not sum.
-  void check_indices(const CudaPiece& piece, CudaStream* stream);
+  void check_indices(const CudaPiece& piece, const CudaRunContext& context);
 
  private:
   int splits_of(std::int64_t nj) const;
   std::size_t arrived_bytes(std::int64_t ni) const;
   void set_piece(const CudaPiece& piece);
-  void launch_slice(const CudaPiece& slice, CudaStream* stream);
-  void launch(unsigned blocks, unsigned splits, CudaStream* stream);
+  void launch_slice(const CudaPiece& slice, const CudaRunContext& context);
   CudaOccupancy occupancy() const;
 
   const CudaKernel& kernel_;
+  const CudaLeftOut& left_out_;
   CudaArguments arguments_;
-  const CudaLeftOut* left_out_ = nullptr;
   int accumulators_ = accumulators_of(kernel_.source);
   LaunchConfig overrides_;
   std::int64_t ni_ = -1, nj_ = -1;  // what the configuration is for
+  bool exclusions_ = false;         // the same
   const CudaProgram* program_ = nullptr;
   int j_splits_ = 1;
   std::int64_t slice_ = 0;  // the i of a launch at most; 0: all of a piece
-  bool capturing_ = false;
   CudaBuffer partial_, arrived_;
   CudaPace pace_;
   CudaIndexChecks index_checks_{kernel_, arguments_};

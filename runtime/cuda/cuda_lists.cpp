@@ -91,38 +91,43 @@ CudaLists::CudaLists(const CudaKernel& kernel, CudaArguments& arguments, const C
       pairs_sent_(kernel.gpu()),
       params_sent_(kernel.gpu()) {}
 
-void CudaLists::choose(const SumRequest& request, const Lists* lists, const PairRows* rows) {
-  lists_ = lists;
-  rows_ = rows;
-  leaves_out_ = request.left_out != nullptr;
-  params_ = request.params_of_groups;
+bool CudaLists::reads_in_place(const SumRequest& request) const {
+  return !request.params_of_groups.empty() || (request.lists && !request.lists->shifts.empty());
 }
 
-bool CudaLists::reads_in_place() const { return !params_.empty() || (lists_ && !lists_->shifts.empty()); }
-
-const KernelVariant& CudaLists::frame() const {
-  return *kernel_.source.find(rows_ ? Frame::ListedPairs : Frame::Lists);
+const KernelVariant& CudaLists::frame(const SumRequest& request) const {
+  return *kernel_.source.find(request.lists ? Frame::Lists : Frame::ListedPairs);
 }
 
-// Warps that share the j of a group need a configuration of their own. Groups whose j are read in place are small
-// systems or cells of a grid, for which it is not compiled.
-CudaVariant CudaLists::variant() const {
-  const std::vector<LaunchConfig>& launches = frame().launches;
-  if (rows_) return {Frame::ListedPairs, launches.front()};
-  const bool many_j = lists_->pairs > kManyJ * std::max<std::int64_t>(lists_->i_count(), 1);
-  return {Frame::Lists, many_j && !reads_in_place() ? launches.back() : launches.front(), leaves_out_,
-          reads_in_place()};
+// Groups in which many j act have all warps of a block at work. Those whose j are read in place are small systems or
+// cells of a grid, for which that configuration is not compiled.
+CudaVariant CudaLists::variant(const SumRequest& request) const {
+  const std::vector<LaunchConfig>& launches = frame(request).launches;
+  if (!request.lists) return {Frame::ListedPairs, launches.front()};
+  const bool many_j = request.lists->pairs > kManyJ * std::max<std::int64_t>(request.lists->i_count(), 1);
+  const bool in_place = reads_in_place(request);
+  return {Frame::Lists, many_j && !in_place ? launches.back() : launches.front(), request.left_out != nullptr,
+          in_place};
 }
 
-std::int64_t CudaLists::pair_bytes() const {
+std::size_t CudaLists::packed_bytes(const SumRequest& request) const {
+  return std::size_t(request.nj * frame(request).packed_bytes);
+}
+
+std::size_t CudaLists::pair_bytes(const SumRequest& request) const {
   std::int64_t bytes = 0;
   for (const Column& column : kernel_.source.pair_columns)
-    bytes += ceil_div(std::int64_t(rows_->j.size()) * size_of(column.element), 256) * 256;
-  return bytes;
+    if (request.listed_pairs)
+      bytes += ceil_div(std::int64_t(request.listed_pairs->j.size()) * size_of(column.element), 256) * 256;
+  return std::size_t(bytes);
 }
 
-std::size_t CudaLists::bytes_for(std::int64_t, std::int64_t nj) const {
-  return std::size_t(packed_bytes(nj) + (rows_ ? pair_bytes() : 0)) + params_.size() * sizeof(double);
+bool CudaLists::is_sent(const SumRequest& request) const {
+  return sent_ == (request.lists ? request.lists->number : request.listed_pairs->number);
+}
+
+std::size_t CudaLists::bytes_for(const SumRequest& request) const {
+  return packed_bytes(request) + pair_bytes(request) + request.params_of_groups.size() * sizeof(double);
 }
 
 std::size_t CudaLists::bytes() const {
@@ -138,26 +143,26 @@ void CudaLists::release() {
   sent_ = 0;
 }
 
-bool CudaLists::has_room(std::int64_t, std::int64_t nj) const {
-  return program_ && program_variant_ == variant() && is_sent() && std::size_t(packed_bytes(nj)) <= packed_.bytes() &&
-         (!rows_ || std::size_t(pair_bytes()) <= pairs_.bytes()) &&
-         params_.size() * sizeof(double) <= group_params_.bytes();
+bool CudaLists::has_room(const SumRequest& request) const {
+  return program_ && program_variant_ == variant(request) && is_sent(request) &&
+         packed_bytes(request) <= packed_.bytes() && pair_bytes(request) <= pairs_.bytes() &&
+         request.params_of_groups.size() * sizeof(double) <= group_params_.bytes();
 }
 
-bool CudaLists::reserve(std::int64_t, std::int64_t nj) {
-  const CudaVariant wanted = variant();
+bool CudaLists::reserve(const SumRequest& request) {
+  const CudaVariant wanted = variant(request);
   const CudaProgram* const program = kernel_.program_of(wanted);
   pack_ = program->find("nbcc_pack_j");
   program_ = program;
   program_variant_ = wanted;
-  return (is_sent() || (rows_ ? send_rows() : send_lists())) && packed_.reserve(std::size_t(packed_bytes(nj)) + 1) &&
-         (!rows_ || pairs_.reserve(std::size_t(pair_bytes()) + 1)) &&
-         group_params_.reserve(params_.size() * sizeof(double));
+  return (is_sent(request) || (request.lists ? send_lists(*request.lists) : send_rows(*request.listed_pairs))) &&
+         packed_.reserve(packed_bytes(request) + 1) &&
+         (!request.listed_pairs || pairs_.reserve(pair_bytes(request) + 1)) &&
+         group_params_.reserve(request.params_of_groups.size() * sizeof(double));
 }
 
-bool CudaLists::send_lists() {
+bool CudaLists::send_lists(const Lists& lists) {
   sent_ = 0;
-  const Lists& lists = *lists_;
   std::vector<int> range_first{0};
   std::vector<Range> ranges;
   std::vector<double> shifts;
@@ -191,35 +196,36 @@ bool CudaLists::send_lists() {
 }
 
 // Of 32 rows the first pairs, then the second ones, and so on.
-bool CudaLists::send_rows() {
+bool CudaLists::send_rows(const PairRows& rows) {
   sent_ = 0;
-  const std::int64_t ni = std::int64_t(rows_->first.size()) - 1;
+  const std::int64_t ni = std::int64_t(rows.first.size()) - 1;
   std::vector<std::int64_t> slab_first;
   std::vector<int> numbers;
   for (std::int64_t slab = 0; slab < ceil_div(ni, 32); ++slab) {
     const std::size_t begin = numbers.size();
     slab_first.push_back(std::int64_t(begin));
     for (std::int64_t lane = 0; lane < std::min<std::int64_t>(32, ni - slab * 32); ++lane) {
-      const std::span<const int> row = rows_->of(slab * 32 + lane);
+      const std::span<const int> row = rows.of(slab * 32 + lane);
       numbers.resize(std::max(numbers.size(), begin + 32 * row.size()), 0);
       for (std::size_t k = 0; k < row.size(); ++k) numbers[begin + 32 * k + std::size_t(lane)] = row[k];
     }
   }
   numbers.resize(numbers.size() + 2 * kAhead * 32, 0);
   Parcel parcel;
-  parcel.add(rows_->first, row_argument_.first);
+  parcel.add(rows.first, row_argument_.first);
   parcel.add(slab_first, row_argument_.slab_first);
   parcel.add(numbers, row_argument_.numbers);
   if (!parcel.send(kernel_.gpu(), listed_)) return false;
-  sent_ = rows_->number;
+  sent_ = rows.number;
   return true;
 }
 
 // The inputs of pairs: where they are on the GPU, or as columns that are sent there.
-void CudaLists::send_pairs(const SumRequest& request, CudaStream* stream, bool capturing) {
+void CudaLists::send_pairs(const CudaRunContext& context) {
+  const SumRequest& request = context.request;
   const KernelSource& source = kernel_.source;
   const CudaGpu& gpu = kernel_.gpu();
-  const auto count = std::int64_t(rows_->j.size());
+  const auto count = std::int64_t(request.listed_pairs->j.size());
   std::int64_t at = 0;
   bool waited = false;
   for (const Column& column : source.pair_columns) {
@@ -236,42 +242,45 @@ void CudaLists::send_pairs(const SumRequest& request, CudaStream* stream, bool c
             std::int64_t(view.element)};
         continue;
       }
-      if (capturing) throw DeviceError("a run that is captured must find the inputs of pairs on the device");
+      if (context.capturing) throw DeviceError("a run that is captured must find the inputs of pairs on the device");
       const std::size_t bytes = std::size_t(count * size_of(column.element));
       if (!waited) pairs_sent_.wait();
       waited = true;
-      pinned_pairs_.reserve(std::size_t(pair_bytes()));
+      pinned_pairs_.reserve(pair_bytes(request));
       pack(view, component, {0, nullptr, count}, {component, column.element, Column::Part::Whole},
            pinned_pairs_.data() + at);
-      gpu.send(pairs_.data() + std::uint64_t(at), pinned_pairs_.data() + at, bytes, stream);
+      gpu.send(pairs_.data() + std::uint64_t(at), pinned_pairs_.data() + at, bytes, context.stream);
       arguments_.pair(column.component) = {pairs_.data() + std::uint64_t(at), size_of(column.element),
                                            std::int64_t(column.element)};
       at += ceil_div(std::int64_t(bytes), 256) * 256;
     }
   }
-  if (waited) pairs_sent_.record(stream);
+  if (waited) pairs_sent_.record(context.stream);
 }
 
 // Blocks that share the i of a group: as many as the largest needs, but not many beyond what all need in the mean.
-unsigned CudaLists::shares_of_groups() const {
+unsigned CudaLists::shares_of_groups(const Lists& lists) const {
   const std::int64_t of_share = 32 * std::int64_t(program_->config().i_per_thread);
-  const std::int64_t mean = ceil_div(4 * lists_->i_count(), of_share * std::max<std::int64_t>(lists_->groups(), 1)) + 1;
-  return unsigned(std::clamp<std::int64_t>(std::min(ceil_div(lists_->most_i, of_share), mean), 1, 65535));
+  const std::int64_t mean = ceil_div(4 * lists.i_count(), of_share * std::max<std::int64_t>(lists.groups(), 1)) + 1;
+  return unsigned(std::clamp<std::int64_t>(std::min(ceil_div(lists.most_i, of_share), mean), 1, 65535));
 }
 
-void CudaLists::send(const SumRequest& request, CudaStream* stream, bool capturing) {
-  if (!params_.empty()) {
-    if (capturing) throw DeviceError("params of batches are sent by every run, which cannot be captured");
+void CudaLists::send(const CudaRunContext& context) {
+  const std::span<const double> params = context.request.params_of_groups;
+  if (!params.empty()) {
+    if (context.capturing) throw DeviceError("params of batches are sent by every run, which cannot be captured");
     params_sent_.wait();
-    pinned_params_.reserve(params_.size() * sizeof(double));
-    std::memcpy(pinned_params_.data(), params_.data(), params_.size() * sizeof(double));
-    kernel_.gpu().send(group_params_.data(), pinned_params_.data(), params_.size() * sizeof(double), stream);
-    params_sent_.record(stream);
+    pinned_params_.reserve(params.size_bytes());
+    std::memcpy(pinned_params_.data(), params.data(), params.size_bytes());
+    kernel_.gpu().send(group_params_.data(), pinned_params_.data(), params.size_bytes(), context.stream);
+    params_sent_.record(context.stream);
   }
-  if (rows_) send_pairs(request, stream, capturing);
+  if (context.request.listed_pairs) send_pairs(context);
 }
 
-double CudaLists::units(const SumRequest&) const { return rows_ ? double(rows_->j.size()) : double(lists_->pairs); }
+double CudaLists::units(const SumRequest& request) const {
+  return request.lists ? double(request.lists->pairs) : double(request.listed_pairs->j.size());
+}
 
 // About, of a run's sums.
 double CudaLists::seconds(const SumRequest& request) const {
@@ -280,31 +289,31 @@ double CudaLists::seconds(const SumRequest& request) const {
   return pairs * kernel_.source.pair_statements / (kStatementsPerCycle * gpu.multiprocessors() * gpu.clock_hertz());
 }
 
-void CudaLists::run(const SumRequest& request, const CudaPiece& piece, CudaStream* stream, bool capturing) {
-  CudaRun& run = arguments_.run();
-  run = {};
-  run.i_list = lists_ ? i_order_ : piece.i_list;
-  run.i_begin = lists_ ? 0 : piece.i_begin;
-  run.ni = piece.ni;
-  run.nj = request.nj;
-  run.i_offset = request.i_offset;
-  run.j_offset = request.j_offset;
+void CudaLists::run(const CudaRunContext& context, const CudaPiece& piece) {
+  const SumRequest& request = context.request;
+  const Lists* const lists = request.lists;
+  CudaPiece all = piece;
+  all.nj = request.nj;
+  all.j_begin = 0;
+  if (lists) all.i_list = i_order_, all.i_begin = 0;
+  arguments_.set_piece(all);
   void* const particles = arguments_.data();
   const CudaGpu& gpu = kernel_.gpu();
-  const bool early = !capturing && program_->waits();
+  const bool early = !context.capturing && program_->waits(), in_place = reads_in_place(request);
   argument_.packed = row_argument_.packed = packed_.data();
   argument_.left_out = left_out_.table();
-  argument_.params = params_.empty() ? 0 : group_params_.data();
-  void* const last = rows_ ? static_cast<void*>(&row_argument_) : &argument_;
+  argument_.params = request.params_of_groups.empty() ? 0 : group_params_.data();
+  void* const last = lists ? static_cast<void*>(&argument_) : &row_argument_;
   const auto launch = [&](CudaFunction* function, const char* name, std::int64_t x, unsigned y, std::int64_t threads,
                           bool may_be_early) {
     void* arguments[] = {particles, last};
-    if (x > 0) launch_kernel(gpu, function, name, unsigned(x), y, unsigned(threads), arguments, stream, may_be_early);
+    if (x > 0)
+      launch_kernel(gpu, function, name, unsigned(x), y, unsigned(threads), arguments, context.stream, may_be_early);
   };
-  if (!reads_in_place()) launch(pack_, "nbcc_pack_j", ceil_div(run.nj, kBlock), 1, kBlock, false);
+  if (!in_place) launch(pack_, "nbcc_pack_j", ceil_div(request.nj, kBlock), 1, kBlock, false);
   const LaunchConfig config = program_->config();
   const std::int64_t of_block = config.j_slices > 1 ? 1 : config.threads / 32;
-  const std::int64_t blocks = rows_ ? ceil_div(run.ni, config.threads) : ceil_div(lists_->groups(), of_block);
+  const std::int64_t blocks = lists ? ceil_div(lists->groups(), of_block) : ceil_div(piece.ni, config.threads);
   const std::int64_t first = request.share.begin(blocks), count = request.share.end(blocks) - first;
   // A block finds its groups (rows) by first_group (first_i), so that the grid can be cut into slices.
   const double whole = seconds(request);
@@ -313,11 +322,11 @@ void CudaLists::run(const SumRequest& request, const CudaPiece& piece, CudaStrea
   for (std::int64_t begin = 0; begin < count; begin += step) {
     const std::int64_t blocks_now = std::min(step, count - begin);
     const double part = double(blocks_now) / double(count);
-    pace_.make_room(whole * part, units(request) * part, stream);
+    pace_.make_room(whole * part, units(request) * part, context.stream);
     argument_.first_group = (first + begin) * of_block;
     row_argument_.first_i = (first + begin) * config.threads;
-    launch(program_->function(), "nbcc_interact", blocks_now, rows_ ? 1 : shares_of_groups(), config.threads,
-           early && (rows_ || !reads_in_place()));
+    launch(program_->function(), "nbcc_interact", blocks_now, lists ? shares_of_groups(*lists) : 1, config.threads,
+           early && !(lists && in_place));
   }
 }
 

@@ -1,4 +1,4 @@
-// Runs over lists of the caller, or over all pairs but some: what is listed goes to the GPU once, the j-particles are
+// Runs over lists of the caller: what is listed goes to the GPU once, the j-particles are
 // packed in the order of the lists by every run, and a launch sums (templates/cuda_lists.cu.in, cuda_pairs.cu.in).
 // Tested by tests/numeric/lists_test.cpp.
 #pragma once
@@ -10,8 +10,8 @@
 #include "runtime/cuda/cuda_kernel.h"
 #include "runtime/cuda/cuda_left_out.h"
 #include "runtime/cuda/cuda_memory.h"
+#include "runtime/cuda/cuda_method.h"
 #include "runtime/cuda/cuda_pace.h"
-#include "runtime/cuda/cuda_whole.h"
 
 namespace nbcc {
 
@@ -26,49 +26,42 @@ struct CudaRowArgument {
   std::int64_t first_i = 0;
 };
 
-class CudaLists final : public CudaWhole {
+class CudaLists final : public CudaMethod {
  public:
   // All must outlive this object.
   CudaLists(const CudaKernel& kernel, CudaArguments& arguments, const CudaLeftOut& left_out, CudaPace& pace);
 
-  // What the next runs are over, one of the two; it must live until the next call.
-  void choose(const SumRequest& request, const Lists* lists, const PairRows* rows);
-  // The j are read by every block that they act on, where they are, and no copy of them.
-  bool reads_in_place() const;
-
-  bool has_room(std::int64_t ni, std::int64_t nj) const override;
-  [[nodiscard]] bool reserve(std::int64_t ni, std::int64_t nj) override;
-  std::size_t bytes_for(std::int64_t ni, std::int64_t nj) const override;
+  bool has_room(const SumRequest& request) const override;
+  [[nodiscard]] bool reserve(const SumRequest& request) override;
+  std::size_t bytes_for(const SumRequest& request) const override;
   std::size_t bytes() const override;
   void keep_old() override;
   void release() override;
-  bool goes_by_numbers() const override { return true; }
-  void send(const SumRequest& request, CudaStream* stream, bool capturing) override;
+  bool goes_by_numbers(const SumRequest&) const override { return true; }
+  bool reads_in_place(const SumRequest& request) const override;
+  void send(const CudaRunContext& context) override;
   double units(const SumRequest& request) const override;
-  void run(const SumRequest& request, const CudaPiece& piece, CudaStream* stream, bool capturing) override;
+  std::int64_t launches(const SumRequest& request) const override { return reads_in_place(request) ? 1 : 2; }
+  void run(const CudaRunContext& context, const CudaPiece& piece) override;
 
  private:
   // Arrays that go to the GPU in one piece.
   class Parcel;
-  CudaVariant variant() const;  // that sums over what is chosen
-  const KernelVariant& frame() const;
-  std::int64_t packed_bytes(std::int64_t nj) const { return nj * frame().packed_bytes; }
-  std::int64_t pair_bytes() const;
-  bool is_sent() const { return sent_ == (rows_ ? rows_->number : lists_->number); }
-  [[nodiscard]] bool send_lists();
-  [[nodiscard]] bool send_rows();
-  void send_pairs(const SumRequest& request, CudaStream* stream, bool capturing);
-  unsigned shares_of_groups() const;
+  const KernelVariant& frame(const SumRequest& request) const;
+  CudaVariant variant(const SumRequest& request) const;
+  std::size_t packed_bytes(const SumRequest& request) const;
+  std::size_t pair_bytes(const SumRequest& request) const;
+  bool is_sent(const SumRequest& request) const;
+  [[nodiscard]] bool send_lists(const Lists& lists);
+  [[nodiscard]] bool send_rows(const PairRows& rows);
+  void send_pairs(const CudaRunContext& context);
+  unsigned shares_of_groups(const Lists& lists) const;
   double seconds(const SumRequest& request) const;
 
   const CudaKernel& kernel_;
   CudaArguments& arguments_;
-  const Lists* lists_ = nullptr;  // chosen
-  const PairRows* rows_ = nullptr;
   const CudaLeftOut& left_out_;
   CudaPace& pace_;
-  bool leaves_out_ = false;
-  std::span<const double> params_;  // of groups
 
   const CudaProgram* program_ = nullptr;  // of the last reserve()
   CudaVariant program_variant_;

@@ -57,13 +57,8 @@ const ArrayView* view_of(const KernelSource& source, const SumRequest& request, 
 CudaSearch::CudaSearch(const CudaKernel& kernel, CudaArguments& arguments, const CudaLeftOut& left_out)
     : kernel_(kernel), arguments_(arguments), left_out_(left_out), memory_(kernel.gpu()), told_(kernel.gpu()) {}
 
-bool CudaSearch::can_search(std::int64_t ni, std::int64_t nj) const {
-  return kernel_.source.find(Frame::Search) && ni > 0 && nj > 0 && !is_too_large(ni, nj);
-}
-
-bool CudaSearch::is_too_large(std::int64_t ni, std::int64_t nj) { return std::max(ni, nj) > kMostParticles; }
-
-CudaSearch::Layout CudaSearch::layout(std::int64_t ni, std::int64_t nj, CudaDevicePointer at) const {
+CudaSearch::Layout CudaSearch::layout(const SumRequest& request, CudaDevicePointer at) const {
+  const std::int64_t ni = request.i_count, nj = request.nj;
   Layout made;
   CudaSearchArgument& a = made.argument;
   const auto take = [&](std::int64_t bytes) {
@@ -88,8 +83,8 @@ CudaSearch::Layout CudaSearch::layout(std::int64_t ni, std::int64_t nj, CudaDevi
   a.needed = take(ceil_div(nj, kBlock) * 4);
   a.rank = take(ni * 4);
   a.rows = take(ni * 8 * kernel_.source.outputs);
-  a.packed = take((nj + kBlock + kCluster) *
-                  (std::max(kernel_.source.find(Frame::Search)->packed_bytes, 1) + (leaves_out_ ? kNumberBytes : 0)));
+  a.packed = take((nj + kBlock + kCluster) * (std::max(kernel_.source.find(Frame::Search)->packed_bytes, 1) +
+                                              (request.left_out ? kNumberBytes : 0)));
   std::int64_t boxes = 0, level = 0;
   for (std::int64_t n = ceil_div(nj, kCluster);; n = ceil_div(n, kChildren)) {
     a.first_box[level++] = boxes;
@@ -108,24 +103,26 @@ CudaSearch::Layout CudaSearch::layout(std::int64_t ni, std::int64_t nj, CudaDevi
   return made;
 }
 
-bool CudaSearch::has_room(std::int64_t ni, std::int64_t nj) const {
-  return !functions_.empty() && program_leaves_out_ == leaves_out_ && layout(ni, nj, 0).bytes <= memory_.bytes();
+bool CudaSearch::has_room(const SumRequest& request) const {
+  return !functions_.empty() && program_leaves_out_ == (request.left_out != nullptr) &&
+         layout(request, 0).bytes <= memory_.bytes();
 }
 
-bool CudaSearch::reserve(std::int64_t ni, std::int64_t nj) {
-  if (functions_.empty() || program_leaves_out_ != leaves_out_) {
+bool CudaSearch::reserve(const SumRequest& request) {
+  const bool exclusions = request.left_out != nullptr;
+  if (functions_.empty() || program_leaves_out_ != exclusions) {
     // All of them or none: a run that fails here leaves the sum as it was.
     const KernelVariant& variant = *kernel_.source.find(Frame::Search);
-    const CudaProgram* const program = kernel_.program_of({variant.frame, variant.launches.front(), leaves_out_});
+    const CudaProgram* const program = kernel_.program_of({variant.frame, variant.launches.front(), exclusions});
     std::map<std::string_view, CudaFunction*> functions;
     for (const char* name : kKernels) functions[name] = program->find(name);
     // What is kept was packed for another program.
     clear_space_ = true;
     program_ = program;
-    program_leaves_out_ = leaves_out_;
+    program_leaves_out_ = exclusions;
     functions_ = std::move(functions);
   }
-  const std::size_t bytes = layout(ni, nj, 0).bytes;
+  const std::size_t bytes = layout(request, 0).bytes;
   clear_told_ = clear_told_ || told_.bytes() == 0;
   clear_space_ = clear_space_ || memory_.bytes() < bytes;
   return told_.reserve(sizeof(Told)) && memory_.reserve(bytes);
@@ -152,9 +149,11 @@ void CudaSearch::launch(const char* name, unsigned blocks, unsigned sides, unsig
                 early && program_->waits());
 }
 
-void CudaSearch::run(const SumRequest& request, const CudaPiece& piece, CudaStream* stream, bool capturing) {
+void CudaSearch::run(const CudaRunContext& context, const CudaPiece& piece) {
+  const SumRequest& request = context.request;
+  CudaStream* const stream = context.stream;
   const std::int64_t ni = piece.ni, nj = request.nj;
-  Layout now = layout(ni, nj, memory_.data());
+  Layout now = layout(request, memory_.data());
   CudaSearchArgument& search = now.argument;
   search.i_are_j = i_are_j(request, piece) ? 1 : 0;
   search.skin = request.skin;
@@ -166,15 +165,11 @@ void CudaSearch::run(const SumRequest& request, const CudaPiece& piece, CudaStre
   search.end_group = ceil_div(end, 32);
   if (!is_shared) search.needed = 0;
   if (!is_shared && ni < kManyRows) search.rank = 0;
-  search.in_rows = search.rank != 0 && !request.accumulate ? 1 : 0;
-  CudaRun& run = arguments_.run();
-  run = {};
-  run.i_list = piece.i_list;
-  run.i_begin = piece.i_begin;
-  run.ni = ni;
-  run.nj = nj;
-  run.i_offset = request.i_offset;
-  run.j_offset = request.j_offset;
+  search.in_rows = search.rank != 0 && !request.accumulate && piece.last ? 1 : 0;
+  CudaPiece all = piece;
+  all.j_begin = 0;
+  all.nj = nj;
+  arguments_.set_piece(all);
   void* const particles = arguments_.data();
   const CudaGpu& gpu = kernel_.gpu();
   const auto clear = [&](CudaDevicePointer at, std::size_t words) {
@@ -182,6 +177,7 @@ void CudaSearch::run(const SumRequest& request, const CudaPiece& piece, CudaStre
   };
   if (clear_told_) clear(search.told, sizeof(Told) / 4);
   clear_told_ = false;
+  if (std::exchange(epoch_, request.share.epoch) != request.share.epoch) clear_space_ = true;
   if (clear_space_) clear(search.space, kSpaceBytes / 4);
   // Positions at the last rebuild and lists do not match if a launch fails between them.
   clear_space_ = true;
@@ -190,7 +186,7 @@ void CudaSearch::run(const SumRequest& request, const CudaPiece& piece, CudaStre
   const std::int64_t most = search.i_are_j ? nj : std::max(ni, nj);
   const unsigned sides = search.i_are_j ? 1 : 2;
   const auto of_extent = unsigned(std::min(ceil_div(ni + nj, kBlock), kMostBlocksOfExtent));
-  const bool early = !capturing;
+  const bool early = !context.capturing;
   launch("nbcc_find_extent", of_extent, 1, kBlock, {particles, &search}, stream, false);
   for (const char* keys : {"nbcc_make_keys", "nbcc_make_curve_keys"})
     launch(keys, std::min(blocks(most, kBlock), unsigned(kMostBlocksOfKeys)), sides, kBlock, {particles, &search},

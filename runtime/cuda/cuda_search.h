@@ -12,7 +12,7 @@
 #include "runtime/cuda/cuda_launch.h"
 #include "runtime/cuda/cuda_left_out.h"
 #include "runtime/cuda/cuda_memory.h"
-#include "runtime/cuda/cuda_whole.h"
+#include "runtime/cuda/cuda_method.h"
 #include "runtime/sum/device.h"
 
 namespace nbcc {
@@ -41,7 +41,7 @@ struct CudaSearchArgument {
 };
 static_assert(sizeof(CudaSearchArgument) == 360, "as the text has it");
 
-class CudaSearch final : public CudaWhole {
+class CudaSearch final : public CudaMethod {
  public:
   static constexpr std::int64_t kMostParticles =
       (std::int64_t(1) << 30) - 256;  // that words of the sort and lists count
@@ -49,27 +49,18 @@ class CudaSearch final : public CudaWhole {
   // All must outlive this object.
   CudaSearch(const CudaKernel& kernel, CudaArguments& arguments, const CudaLeftOut& left_out);
 
-  // Whether the kernel has a text that searches, and so many particles can be numbered in it.
-  bool can_search(std::int64_t ni, std::int64_t nj) const;
-  // More particles than the kernels can number.
-  static bool is_too_large(std::int64_t ni, std::int64_t nj);
-
-  // Whether the next runs leave pairs out.
-  void leave_out(bool some) { leaves_out_ = some; }
-
-  bool has_room(std::int64_t ni, std::int64_t nj) const override;
-  [[nodiscard]] bool reserve(std::int64_t ni, std::int64_t nj) override;
+  bool has_room(const SumRequest& request) const override;
+  [[nodiscard]] bool reserve(const SumRequest& request) override;
   void keep_old() override { memory_.keep_old(); }
   void release() override { memory_.release(); }
   std::size_t bytes() const override { return memory_.bytes() + told_.bytes(); }
-  std::size_t bytes_for(std::int64_t ni, std::int64_t nj) const override { return layout(ni, nj, 0).bytes; }
-  bool goes_by_numbers() const override { return leaves_out_; }
+  std::size_t bytes_for(const SumRequest& request) const override { return layout(request, 0).bytes; }
+  bool goes_by_numbers(const SumRequest& request) const override { return request.left_out != nullptr; }
+  std::int64_t launches(const SumRequest&) const override { return 8; }
   double units(const SumRequest&) const override { return 0; }  // how many pairs there are the GPU finds out
 
-  // The next run searches.
-  void forget() { clear_space_ = true; }
-  // With a skin what is found serves later runs until somebody has moved by half of it.
-  void run(const SumRequest& request, const CudaPiece& piece, CudaStream* stream, bool capturing) override;
+  // With a skin what is found serves later runs of the same Share::epoch until a particle has moved by half of it.
+  void run(const CudaRunContext& context, const CudaPiece& piece) override;
 
   // Results of the share of a run are in rows, which collect() brings to the caller's arrays when those of all shares
   // are there: where they lie, and how many bytes they are.
@@ -89,7 +80,7 @@ class CudaSearch final : public CudaWhole {
     CudaSearchArgument argument;
     std::size_t counter_count = 0, bytes = 0;
   };
-  Layout layout(std::int64_t ni, std::int64_t nj, CudaDevicePointer at) const;
+  Layout layout(const SumRequest& request, CudaDevicePointer at) const;
   bool i_are_j(const SumRequest& request, const CudaPiece& piece) const;
   // Arguments of nbcc_interact whose outputs are rows of the group-ordered output buffer; describes the rows in
   // `search`.
@@ -100,7 +91,6 @@ class CudaSearch final : public CudaWhole {
   const CudaKernel& kernel_;
   CudaArguments& arguments_;
   const CudaLeftOut& left_out_;
-  bool leaves_out_ = false;
   const CudaProgram* program_ = nullptr;  // when it is loaded
   bool program_leaves_out_ = false;
   std::map<std::string_view, CudaFunction*> functions_;  // of it
@@ -109,7 +99,7 @@ class CudaSearch final : public CudaWhole {
   bool clear_space_ = false;  // new memory, or left half-written by a run that failed: the next run clears it
   CudaSearchArgument last_;   // of the last run
   std::int64_t last_ni_ = 0;
-  std::int64_t runs_ = 0;
+  std::int64_t runs_ = 0, epoch_ = 0;  // Share::epoch of the last run
 };
 
 }  // namespace nbcc

@@ -61,14 +61,14 @@ ArrayView CudaStaging::view_of(const SumRequest& request, std::size_t field) con
   return residency_.of[field] == Residency::Fetched ? fetched_views_[field] : request.views[field];
 }
 
-void CudaStaging::run(const SumRequest& request, const std::int64_t* list, CudaStream* stream, CudaWhole* whole) {
+void CudaStaging::run(const SumRequest& request, const std::int64_t* list, CudaStream* stream, CudaMethod* method) {
   if (request.reuse == JReuse::None) resident_ = false;
   Plan plan;
   try {
     fetch(request, stream);
-    plan = make_plan(request, list, whole);
+    plan = make_plan(request, list, method);
     size_memory(request, plan, stream);
-    point_outputs_on_device(request, whole != nullptr);
+    point_outputs_on_device(request, method != nullptr);
     pipe(request, plan, list, stream);
     if (request.progress) {
       launched_.record(stream);
@@ -76,7 +76,7 @@ void CudaStaging::run(const SumRequest& request, const std::int64_t* list, CudaS
     }
     wait_for_all(stream);
     launcher_.index_checks().report(plan.by_list ? nullptr : list, plan.lowest);
-    if (residency_.device_outputs && !whole && plan.last) {
+    if (residency_.device_outputs && !method && plan.last) {
       publish(request, plan, stream);
       gpu_.synchronize(stream);
     }
@@ -101,23 +101,24 @@ void CudaStaging::wait_for_all(CudaStream* stream) const {
   failure.rethrow();
 }
 
-CudaStaging::Plan CudaStaging::make_plan(const SumRequest& request, const std::int64_t* list, CudaWhole* whole) {
+CudaStaging::Plan CudaStaging::make_plan(const SumRequest& request, const std::int64_t* list, CudaMethod* method) {
   Plan plan;
-  plan.whole = whole;
+  plan.method = method;
   plan.first = begins(request.j_part);
   plan.last = ends(request.j_part);
   plan.rows = request.i_count;
   plan.lowest = list ? 0 : request.i_begin;
   plan.by_list = list && (kernel_.source.uses_i_index || request.left_out || residency_.device_i ||
-                          residency_.device_outputs || (whole && whole->goes_by_numbers()));
+                          residency_.device_outputs || (method && method->goes_by_numbers(request)));
   if (plan.by_list) {
     const auto [low, high] = std::minmax_element(list, list + request.i_count);
     plan.lowest = *low;
     plan.rows = *high - *low + 1;
   }
   // The configuration follows from ni and nj, so that it is the same however much memory there is.
-  launcher_.configure(request.i_of_run(), j_staged_.empty() ? request.nj : std::min(request.nj, kCudaJChunk), true);
-  launcher_.ask(request.progress, !begins(request.j_part));
+  launcher_.configure(request.i_of_run(), j_staged_.empty() ? request.nj : std::min(request.nj, kCudaJChunk),
+                      request.left_out && !method, true);
+  launcher_.ask(request.progress);
   return plan;
 }
 
@@ -127,31 +128,52 @@ CudaChunkQuestion CudaStaging::question(const SumRequest& request, const Plan& p
   question.nj = j_staged_.empty() ? 0 : request.nj;
   question.i_bytes = i_bytes_ + std::int64_t(out_staged_.size() * sizeof(double));
   question.i_work_bytes = launcher_.bytes_per_i() + launcher_.accumulators() * std::int64_t(sizeof(double));
-  if (plan.whole) question.i_work_bytes = std::int64_t(plan.whole->bytes_for(request.i_count, request.nj)) / plan.rows;
+  if (plan.method) question.i_work_bytes = std::int64_t(plan.method->bytes_for(request)) / plan.rows;
   if (plan.by_list) question.i_work_bytes += std::int64_t(sizeof(std::int64_t));
   question.j_bytes = j_bytes_;
-  question.whole_i = plan.by_list || residency_.device_outputs || plan.whole || !plan.first || !plan.last;
-  question.whole_j = request.keep_j || resident_ || plan.whole;
+  question.whole_i = plan.by_list || residency_.device_outputs || plan.method || !plan.first || !plan.last;
+  question.whole_j = request.keep_j || resident_ || plan.method;
   question.i_grain = launcher_.i_per_block();
   question.j_grain = kernel_.program().config().j_tile;
   return question;
 }
 
 std::size_t CudaStaging::bytes_held() const {
-  std::size_t bytes = j_columns_.bytes() + running_.bytes() + list_.bytes() + launcher_.bytes();
-  for (const CudaWhole* whole : wholes_) bytes += whole->bytes();
+  std::size_t bytes = j_columns_.bytes() + accumulators_.bytes() + list_.bytes() + launcher_.bytes();
+  for (const CudaMethod* method : methods_) bytes += method->bytes();
   for (const IBuffers& i : i_) bytes += i.columns.bytes() + i.results.bytes();
   return bytes;
 }
 
-void CudaStaging::size_memory(const SumRequest& request, Plan& plan, CudaStream* stream) {
-  const CudaChunkQuestion asked = question(request, plan);
+// Bytes that a run may take.
+std::int64_t CudaStaging::budget() const {
   std::size_t free = 0, total = 0;
   gpu_.require(gpu_.driver().mem_get_info(&free, &total), "asking for the GPU's memory");
-  auto budget = std::int64_t(kShare * double(free + bytes_held()));
+  return std::int64_t(kShare * double(free + bytes_held()));
+}
+
+DeviceWork CudaStaging::work(const SumRequest& request, CudaMethod* method) {
+  const Plan plan = make_plan(request, nullptr, method);
+  const CudaChunks chunks = choose_chunks(question(request, plan), budget());
+  DeviceWork found{fmt::format("cuda:{}", gpu_.ordinal()), 0, chunks.bytes};
+  if (!chunks.fits) return found;
+  const auto parts = [](std::int64_t count, std::int64_t chunk) {
+    return (count + chunk - 1) / std::max<std::int64_t>(chunk, 1);
+  };
+  const std::int64_t of_chunk =
+      method ? method->launches(request) : std::max<std::int64_t>(1, parts(request.nj, chunks.j_chunk));
+  found.launches = parts(plan.rows, chunks.i_chunk) * of_chunk + (residency_.device_outputs && !method ? 1 : 0);
+  return found;
+}
+
+void CudaStaging::size_memory(const SumRequest& request, Plan& plan, CudaStream* stream) {
+  const CudaChunkQuestion asked = question(request, plan);
+  std::int64_t bytes = budget();
   for (;;) {
-    plan.chunks = choose_chunks(asked, budget);
+    plan.chunks = choose_chunks(asked, bytes);
     if (!plan.chunks.fits) {
+      std::size_t free = 0, total = 0;
+      gpu_.require(gpu_.driver().mem_get_info(&free, &total), "asking for the GPU's memory");
       release(resident_);
       throw DeviceError(fmt::format(
           "out of memory of the GPU: this run needs {} bytes at least{}, and {} of {} are free", plan.chunks.bytes,
@@ -159,13 +181,13 @@ void CudaStaging::size_memory(const SumRequest& request, Plan& plan, CudaStream*
           total));
     }
     plan.several_launches =
-        !plan.whole && (residency_.device_outputs || plan.chunks.j_chunk < asked.nj || !plan.first || !plan.last);
+        !plan.first || !plan.last || (!plan.method && (residency_.device_outputs || plan.chunks.j_chunk < asked.nj));
     if (reserve(request, plan, stream)) return;
     // What the parts before have summed is in this memory.
     if (!plan.first) throw DeviceError("out of memory of the GPU: a part of a sum needs more than the parts before it");
     release(resident_);
-    if (plan.whole && reserve(request, plan, stream)) return;
-    budget = plan.chunks.bytes - 1;  // one step smaller
+    if (plan.method && reserve(request, plan, stream)) return;
+    bytes = plan.chunks.bytes - 1;  // one step smaller
   }
 }
 
@@ -181,14 +203,14 @@ bool CudaStaging::reserve(const SumRequest& request, const Plan& plan, CudaStrea
     chunk_bytes += column_bytes(chunks.j_chunk, staged.column.element);
   }
   const std::int64_t out_bytes = std::int64_t(out_staged_.size()) * column_bytes(chunks.i_chunk, Element::Double);
-  const bool room = plan.whole ? plan.whole->reserve(request.i_count, request.nj) : launcher_.reserve(i_count, stream);
+  const bool room = plan.method ? plan.method->reserve(request) : launcher_.reserve(i_count, stream);
   if (!room || !j_columns_.reserve(std::size_t(j_bytes))) return false;
   for (std::size_t b = 0; b < buffers; ++b) {
     if (!i_[b].columns.reserve(std::size_t(i_bytes)) || !i_[b].results.reserve(std::size_t(out_bytes))) return false;
     i_[b].packed.reserve(std::size_t(i_bytes));
     i_[b].fetched.reserve(std::size_t(out_bytes));
   }
-  if (plan.several_launches && !running_.reserve(std::size_t(i_count * launcher_.accumulators()) * sizeof(double)))
+  if (plan.several_launches && !accumulators_.reserve(std::size_t(i_count * launcher_.accumulators()) * sizeof(double)))
     return false;
   if (plan.by_list && !list_.reserve(std::size_t(request.i_count) * sizeof(std::int64_t))) return false;
   if (!resident_) {
@@ -203,8 +225,8 @@ bool CudaStaging::reserve(const SumRequest& request, const Plan& plan, CudaStrea
 void CudaStaging::release(bool keep_j) {
   if (!keep_j) j_columns_.release();
   launcher_.release();
-  for (CudaWhole* whole : wholes_) whole->release();
-  running_.release();
+  for (CudaMethod* method : methods_) method->release();
+  accumulators_.release();
   list_.release();
   for (IBuffers& i : i_) {
     i.columns.release();
@@ -327,7 +349,7 @@ CudaPiece CudaStaging::piece(const Plan& plan, const IChunk& chunk) const {
   piece.i_begin = plan.by_list ? 0 : chunk.first_row;
   piece.ni = chunk.end - chunk.begin;
   piece.i_list = plan.by_list ? list_.data() : 0;
-  piece.running = plan.several_launches ? running_.data() : 0;
+  if (plan.several_launches) piece.accumulators = {accumulators_.data(), piece.ni};
   return piece;
 }
 
@@ -347,6 +369,7 @@ void CudaStaging::point_at_j(const SumRequest& request, const Plan& plan, std::i
 
 void CudaStaging::sum_chunk(const SumRequest& request, const Plan& plan, const IChunk& chunk, bool send,
                             CudaStream* stream) {
+  const CudaRunContext context{request, stream};
   CudaPiece now = piece(plan, chunk);
   const std::int64_t step = j_staged_.empty() ? std::max<std::int64_t>(request.nj, 1) : plan.chunks.j_chunk;
   std::int64_t begin = 0;
@@ -359,22 +382,24 @@ void CudaStaging::sum_chunk(const SumRequest& request, const Plan& plan, const I
     now.nj = end - begin;
     now.first = begin == 0 && plan.first;
     now.last = end == request.nj && plan.last && !residency_.device_outputs;
-    if (!plan.whole) launcher_.launch(now, stream);
+    if (!plan.method) launcher_.launch(now, context);
     if (!plan.chunks.whole_j) j_[std::size_t(buffer)].done.record(stream);
     begin = end;
     buffer = 1 - buffer;
   } while (begin < request.nj);
-  if (plan.whole) {
-    CudaPiece checked = now;
-    checked.j_begin = 0;
-    checked.nj = request.nj;
-    plan.whole->send(request, stream, false);
-    launcher_.check_indices(checked, stream);
-    plan.whole->run(request, now, stream, false);
+  if (plan.method) {
+    CudaPiece all = now;
+    all.j_begin = 0;
+    all.nj = request.nj;
+    all.first = plan.first;
+    all.last = plan.last;
+    plan.method->send(context);
+    launcher_.check_indices(all, context);
+    plan.method->run(context, all);
   } else if (residency_.device_outputs && !out_staged_.empty() && plan.last) {
     CudaPiece finish = piece(plan, chunk);
     finish.first = false;
-    launcher_.launch(finish, stream);
+    launcher_.launch(finish, context);
   }
   i_[std::size_t(chunk.buffer)].done.record(stream);
 }
@@ -414,7 +439,7 @@ void CudaStaging::publish(const SumRequest& request, const Plan& plan, CudaStrea
   all.first_row = plan.lowest;
   CudaPiece finish = piece(plan, all);
   finish.first = false;
-  launcher_.launch(finish, stream);
+  launcher_.launch(finish, {request, stream});
 }
 
 void CudaStaging::point_outputs_on_device(const SumRequest& request, bool wanted) {

@@ -7,24 +7,28 @@
 
 #include "runtime/cuda/cuda_chunks.h"
 #include "runtime/cuda/cuda_launch.h"
+#include "runtime/cuda/cuda_method.h"
 #include "runtime/cuda/cuda_residency.h"
-#include "runtime/cuda/cuda_whole.h"
 
 namespace nbcc {
 
 class CudaStaging {
  public:
-  // Both must outlive this object; the launcher's argument holds the views of the arrays that are on the device.
-  CudaStaging(const CudaKernel& kernel, CudaLauncher& launcher, std::array<CudaWhole*, 2> wholes)
-      : kernel_(kernel), gpu_(kernel.gpu()), launcher_(launcher), wholes_(wholes) {}
+  // The launcher's argument holds the views of the arrays that are on the device.
+  // All must outlive this object. `accumulators`: memory of CudaAccumulators, which outlives the parts of a sum.
+  CudaStaging(const CudaKernel& kernel, CudaLauncher& launcher, CudaBuffer& accumulators,
+              std::array<CudaMethod*, 2> methods)
+      : kernel_(kernel), gpu_(kernel.gpu()), launcher_(launcher), accumulators_(accumulators), methods_(methods) {}
 
   // Other arrays are bound now.
   void bind(const CudaResidency& residency);
   // Nothing of an earlier run may be under way, and nothing of this one is when it returns or throws. `list` is
   // request.i_list in memory of the host. When this throws, no output on the host has been written, and none on the
-  // device unless the GPU failed in the last launch, which stores them all. With `whole` it does the sums; all
+  // device unless the GPU failed in the last launch, which stores them all. With `method` it does the sums; all
   // particles must then fit into the GPU's memory at a time.
-  void run(const SumRequest& request, const std::int64_t* list, CudaStream* stream, CudaWhole* whole);
+  void run(const SumRequest& request, const std::int64_t* list, CudaStream* stream, CudaMethod* method);
+  // What such a run over a range of i would take, with the memory that is free now.
+  DeviceWork work(const SumRequest& request, CudaMethod* method);
 
  private:
   // A column of an input, or of results, that passes through memory of ours.
@@ -44,7 +48,7 @@ class CudaStaging {
     std::int64_t lowest = 0;  // particle of the columns' first row, where nothing is chosen by a list
     bool several_launches = false;
     bool first = true, last = true;  // of a sum's parts
-    CudaWhole* whole = nullptr;      // one of these does the sums
+    CudaMethod* method = nullptr;    // does the sums; null: launches over all pairs
   };
   struct IChunk {
     std::int64_t begin = 0, end = 0;            // of the chosen i
@@ -52,8 +56,9 @@ class CudaStaging {
     int buffer = 0;
   };
 
-  Plan make_plan(const SumRequest& request, const std::int64_t* list, CudaWhole* whole);
+  Plan make_plan(const SumRequest& request, const std::int64_t* list, CudaMethod* method);
   CudaChunkQuestion question(const SumRequest& request, const Plan& plan) const;
+  std::int64_t budget() const;
   void size_memory(const SumRequest& request, Plan& plan, CudaStream* stream);
   bool reserve(const SumRequest& request, const Plan& plan, CudaStream* stream);
   void release(bool keep_j);
@@ -80,7 +85,8 @@ class CudaStaging {
   const CudaKernel& kernel_;
   const CudaGpu& gpu_;
   CudaLauncher& launcher_;
-  const std::array<CudaWhole*, 2> wholes_;
+  CudaBuffer& accumulators_;
+  const std::array<CudaMethod*, 2> methods_;
   CudaResidency residency_;
   std::vector<StagedColumn> i_staged_, j_staged_, out_staged_;
   std::int64_t i_bytes_ = 0, j_bytes_ = 0;  // of one particle in the columns
@@ -100,7 +106,7 @@ class CudaStaging {
   };
   CudaOwnStream in_{gpu_}, out_{gpu_};
   CudaEventOwner launched_{gpu_};
-  CudaBuffer j_columns_{gpu_}, running_{gpu_}, list_{gpu_};
+  CudaBuffer j_columns_{gpu_}, list_{gpu_};
   CudaPinned pinned_list_{gpu_};
   std::array<IBuffers, 2> i_{IBuffers(gpu_), IBuffers(gpu_)};
   std::array<JBuffers, 2> j_{JBuffers(gpu_), JBuffers(gpu_)};

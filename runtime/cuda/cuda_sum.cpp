@@ -21,29 +21,6 @@ namespace {
 // The partial sums of j-splits may take so much at a time; more i-particles go in several launches.
 constexpr std::int64_t kPartialBytes = std::int64_t(1) << 30;
 
-// Of fewer pairs, for each multiprocessor, all are summed over sooner than a search is made: bench/RESULTS.md.
-constexpr double kFewPairs = 1e6;
-
-// And where more of a periodic box is within reach.
-constexpr double kLargeShare = 0.1;
-
-// What share of a box is within reach, if params tell; else 0.
-double share_within(const SearchLayout& search, std::span<const double> params) {
-  constexpr double kPi = std::numbers::pi;
-  const auto value = [&](const Formula& formula) {
-    return formula.steps.empty() ? 0 : std::abs(evaluate(formula, params));
-  };
-  const double reach = value(search.reach_uniform);
-  double share = search.axes == 1   ? 2 * reach
-                 : search.axes == 2 ? kPi * reach * reach
-                                    : 4 * kPi / 3 * std::pow(reach, 3);
-  for (std::size_t axis = 0; axis < std::size_t(search.axes); ++axis) {
-    const double length = value(search.lengths[axis]);
-    share = length > 0 ? share / length : 0;
-  }
-  return share;
-}
-
 // Handles that stand for streams which always exist: null and 1 for the legacy default stream, 2 for the thread's.
 bool lives_for_ever(CudaStream* stream) { return reinterpret_cast<std::uintptr_t>(stream) <= 2; }
 bool can_be_captured(CudaStream* stream) { return reinterpret_cast<std::uintptr_t>(stream) > 1; }
@@ -106,19 +83,8 @@ bool CudaSummation::can_read(const std::int64_t* list) const {
 
 LaunchConfig CudaSummation::launch_for(std::int64_t ni, std::int64_t nj) {
   const CudaContextGuard guard(gpu_);
-  launcher_.leave_out(nullptr);
-  launcher_.configure(ni, nj, true);
+  launcher_.configure(ni, nj, false, true);
   return launcher_.config();
-}
-
-void CudaSummation::run(const SumRequest& request, Listed listed) {
-  lists_.choose(request, listed.lists, nullptr);
-  run(request, &lists_);
-}
-
-void CudaSummation::run(const SumRequest& request, ListedPairs listed) {
-  lists_.choose(request, nullptr, listed.rows);
-  run(request, &lists_);
 }
 
 void CudaSummation::send_rows(const CudaSearch::Rows& to, const SumRequest::Share& share) {
@@ -151,40 +117,6 @@ void CudaSummation::fetch(void* to, const void* from, std::size_t bytes) const {
   gpu_.synchronize(nullptr);
 }
 
-void CudaSummation::check_must_search(const SumRequest& request) const {
-  if (!kernel_.source.find(Frame::Search))
-    throw UsageError(fmt::format("pairs = cutoff: the code of pipeline '{}' for this GPU has no search for neighbours",
-                                 kernel_.source.pipeline));
-  if (request.j_part != JPart::Whole)
-    throw UsageError("part: on a GPU a sum in parts is over all pairs, and pairs = cutoff asks for a search");
-  if (CudaSearch::is_too_large(request.i_count, request.nj))
-    throw UsageError(fmt::format("pairs = cutoff: on a GPU a search takes at most {} i- and j-particles, got {} and {}",
-                                 CudaSearch::kMostParticles, request.i_count, request.nj));
-}
-
-void CudaSummation::run(const SumRequest& request, Neighbours neighbours) {
-  if (neighbours.must) check_must_search(request);
-  if (request.j_part != JPart::Whole || !will_search(request, neighbours)) return run(request, AllPairs{});
-  run(request, &search_);
-}
-
-bool CudaSummation::will_search(const SumRequest& request, Neighbours neighbours) {
-  search_.leave_out(request.left_out != nullptr);
-  return search_.can_search(request.i_count, request.nj) && (neighbours.must || search_may_pay(request));
-}
-
-// Who chooses a launch configuration means that of all pairs. What depends on more than counts and params is not looked
-// at: the same run takes the same way each time.
-bool CudaSummation::search_may_pay(const SumRequest& request) const {
-  if (chosen_launch_ || double(request.i_count) * double(request.nj) < kFewPairs * gpu_.multiprocessors()) return false;
-  if (share_within(kernel_.source.search, request.params) > kLargeShare) return false;
-  if (search_.has_room(request.i_count, request.nj)) return true;
-  const CudaContextGuard guard(gpu_);
-  std::size_t free = 0, total = 0;
-  gpu_.require(gpu_.driver().mem_get_info(&free, &total), "asking for the GPU's memory");
-  return search_.bytes_for(request.i_count, request.nj) < (free + search_.bytes()) / 2;
-}
-
 SumStatistics CudaSummation::statistics() const {
   const CudaContextGuard guard(gpu_);
   if (under_way_ && recorded_) event_.wait();
@@ -193,98 +125,105 @@ SumStatistics CudaSummation::statistics() const {
   return statistics;
 }
 
-void CudaSummation::run(const SumRequest& request, CudaWhole* whole) {
-  const CudaContextGuard guard(gpu_);
-  searched_ = whole == &search_;
-  auto* const stream = static_cast<CudaStream*>(request.stream);
-  int capturing = 0;
-  if (can_be_captured(stream)) {
-    gpu_.require(gpu_.driver().stream_is_capturing(stream, &capturing), "asking whether the stream is captured");
+// What a run needs before its launches: the argument, and what kernels read besides the particles, on the GPU.
+CudaRunContext CudaSummation::begin(const SumRequest& request, const CudaMethod* method) {
+  CudaRunContext context{request, static_cast<CudaStream*>(request.stream)};
+  if (can_be_captured(context.stream)) {
+    int capturing = 0;
+    gpu_.require(gpu_.driver().stream_is_capturing(context.stream, &capturing),
+                 "asking whether the stream is captured");
+    context.capturing = capturing != 0;
   }
-  if (capturing != 0 && !request.may_be_captured)
+  if (context.capturing && !request.may_be_captured)
     throw DeviceError("batches that are searched, each by itself, cannot be captured");
-  launcher_.set_capturing(capturing != 0);
-  // What runs before have found, or a graph that the caller has launched since.
-  if (capturing == 0) launcher_.index_checks().report();
-  if (launcher_.index_checks().sends(request)) wait_for_work();
-  launcher_.index_checks().begin(request, capturing != 0);
-  leave_out(request, !whole, capturing != 0);
+  CudaIndexChecks& checks = launcher_.index_checks();
+  // Errors that earlier runs have found, or a graph that the caller has launched since.
+  if (!context.capturing) checks.report();
+  if (checks.sends(request)) wait_for_work();
+  checks.prepare(request, context.capturing);
+  send_exclusions(context);
   if (request.binding != binding_) bind(request);
-  send_tables(request, capturing != 0);
+  send_tables(context);
   std::copy_n(request.params.begin(), kernel_.source.params, launcher_.arguments().params());
   launcher_.arguments().run().i_offset = request.i_offset;
   launcher_.arguments().run().j_offset = request.j_offset;
+  if (method && method->reads_in_place(request) && residency_.outputs_touch_j)
+    throw UsageError("an output may not be an input of j where ranges are shifted or batches have params of their own");
+  launcher_.pace().begin(context.capturing ? nullptr : request.progress);
+  if (request.progress && request.share.i_of_run == 0)
+    request.progress->begin(method ? method->units(request) : pairs_of(request));
+  return context;
+}
 
+void CudaSummation::run(const SumRequest& request, CudaMethod* method) {
+  const CudaContextGuard guard(gpu_);
+  searched_ = method == &search_;
+  const CudaRunContext context = begin(request, method);
   const bool device_list = request.i_list && residency_of(gpu_, request.i_list, "i_list") == Residency::Device;
   const bool host_list = request.i_list && !device_list;
-  if (capturing != 0 && (host_list || !residency_.all_on_device)) {
+  if (context.capturing && (host_list || !residency_.all_on_device))
     throw DeviceError("a run that is captured must find all its arrays, and the list of i, on the device");
-  }
-  if (whole == &lists_ && lists_.reads_in_place() && residency_.outputs_touch_j)
-    throw UsageError("an output may not be an input of j where ranges are shifted or batches have params of their own");
-  if (!begins(request.j_part) && parts_on_device_ != residency_.all_on_device)
-    throw UsageError(
-        "part: the arrays of this part and of the first one must all be on the device, or not all in either");
-  parts_on_device_ = residency_.all_on_device;
-  launcher_.pace().begin(capturing != 0 ? nullptr : request.progress);
-  if (request.progress && request.share.i_of_run == 0)
-    request.progress->begin(whole ? whole->units(request) : double(request.i_count) * double(request.nj));
-  if (residency_.all_on_device && whole) return run_whole(request, *whole, device_list, stream, capturing != 0);
-  if (residency_.all_on_device) return run_on_device(request, device_list, stream, capturing != 0);
+  if (!residency_.all_on_device) return run_staged(context, method, device_list);
+  if (method) return run_method(context, *method, device_list);
+  run_all_pairs(context, device_list);
+}
 
+void CudaSummation::run_staged(const CudaRunContext& context, CudaMethod* method, bool list_on_device) {
+  const SumRequest& request = context.request;
   std::vector<std::int64_t> fetched;
   const std::int64_t* list = request.i_list;
   // Memory that earlier runs still use may be given back.
   wait_for_work(request.progress);
-  if (device_list) {
+  if (list_on_device) {
     fetched.resize(std::size_t(request.i_count));
-    gpu_.fetch(fetched.data(), reinterpret_cast<std::uintptr_t>(list), fetched.size() * sizeof(std::int64_t), stream);
-    gpu_.synchronize(stream);
+    gpu_.fetch(fetched.data(), reinterpret_cast<std::uintptr_t>(list), fetched.size() * sizeof(std::int64_t),
+               context.stream);
+    gpu_.synchronize(context.stream);
     list = fetched.data();
     check_list(kernel_.source, request, list);
   }
-  // Who is found by number stands in a list.
-  if (!list && whole && whole->goes_by_numbers() && request.i_begin != 0) {
+  // Kernels find particles by the caller's numbers in a list.
+  if (!list && method && method->goes_by_numbers(request) && request.i_begin != 0) {
     for (std::int64_t k = 0; k < request.i_count; ++k) fetched.push_back(request.i_begin + k);
     list = fetched.data();
   }
-  staging_.run(request, list, stream, whole);
+  staging_.run(request, list, context.stream, method);
 }
 
-// The table of the pairs that are left out, and whether the launcher's kernels look into it.
-void CudaSummation::leave_out(const SumRequest& request, bool all_pairs, bool capturing) {
-  launcher_.leave_out(request.left_out && all_pairs ? &left_out_ : nullptr);
-  if (capturing) left_out_.keep_old();
-  if (left_out_.holds(request.left_out)) return;
-  if (capturing)
+void CudaSummation::send_exclusions(const CudaRunContext& context) {
+  const LeftOut* const left_out = context.request.left_out;
+  if (context.capturing) left_out_.keep_old();
+  if (left_out_.holds(left_out)) return;
+  if (context.capturing)
     throw DeviceError(
         "the pairs that are left out are sent to the GPU, which cannot be done while a stream is captured: run once "
         "before the capture");
   wait_for_work();
-  if (left_out_.send(*request.left_out)) return;
+  if (left_out_.send(*left_out)) return;
   // What other sums left behind.
   launcher_.release();
-  running_.release();
-  if (!left_out_.send(*request.left_out))
+  if (begins(context.request.j_part)) accumulators_.release();
+  if (!left_out_.send(*left_out))
     throw DeviceError("out of memory of the GPU: there is no room for the table of the pairs that are left out");
 }
 
-void CudaSummation::send_tables(const SumRequest& request, bool capturing) {
-  if (capturing) tables_.keep_old();
-  if (!request.tables || request.tables->number == tables_number_) return;
-  if (capturing)
+void CudaSummation::send_tables(const CudaRunContext& context) {
+  const Tables* const tables = context.request.tables;
+  if (context.capturing) tables_.keep_old();
+  if (!tables || tables->number == tables_number_) return;
+  if (context.capturing)
     throw DeviceError(
         "params that are tables are sent to the GPU, which cannot be done while a stream is captured: run once before "
         "the capture");
   wait_for_work();
   tables_number_ = 0;
-  const std::vector<std::byte>& bytes = request.tables->bytes;
+  const std::vector<std::byte>& bytes = tables->bytes;
   if (!tables_.renew(bytes.size()))
     throw DeviceError("out of memory of the GPU: there is no room for tables of params");
   gpu_.send(tables_.data(), bytes.data(), bytes.size(), nullptr);
   gpu_.synchronize(nullptr);
   *launcher_.arguments().tables() = tables_.data();
-  tables_number_ = request.tables->number;
+  tables_number_ = tables->number;
 }
 
 // The argument's views of arrays on the device; those that pass through memory of the staging are set there, run by
@@ -310,50 +249,64 @@ void CudaSummation::bind(const SumRequest& request) {
   binding_ = request.binding;
 }
 
-void CudaSummation::run_on_device(const SumRequest& request, bool list_on_device, CudaStream* stream, bool capturing) {
+void CudaSummation::run_all_pairs(const CudaRunContext& context, bool list_on_device) {
+  const SumRequest& request = context.request;
   const bool send = request.i_list && !list_on_device;
-  launcher_.configure(request.i_of_run(), request.nj, !capturing);
-  launcher_.ask(capturing ? nullptr : request.progress, !begins(request.j_part));
-  const std::int64_t piece = size_memory(request, send, stream, capturing);
+  launcher_.configure(request.i_of_run(), request.nj, request.left_out, !context.capturing);
+  launcher_.ask(context.capturing ? nullptr : request.progress);
+  const std::int64_t piece = size_memory(context, send);
   // Kernels and memory are there before the first launch: between two pieces nothing can fail but the GPU itself.
-  launch_in(stream, capturing, [&] { launch_all(request, list_on_device, piece, stream); });
+  launch_in(context.stream, context.capturing, [&] { launch_all(context, list_on_device, piece); });
 }
 
 // Results are stored by the last launch, when all j have been read.
-void CudaSummation::run_whole(const SumRequest& request, CudaWhole& whole, bool list_on_device, CudaStream* stream,
-                              bool capturing) {
+void CudaSummation::run_method(const CudaRunContext& context, CudaMethod& method, bool list_on_device) {
+  const SumRequest& request = context.request;
   const bool send = request.i_list && !list_on_device;
-  size_whole(request, whole, send, capturing);
-  launch_in(stream, capturing, [&] {
+  size_method(context, method, send);
+  launch_in(context.stream, context.capturing, [&] {
     CudaPiece all;
     all.i_begin = request.i_begin;
     all.ni = request.i_count;
     all.nj = request.nj;
-    all.i_list = send ? send_list(request, stream) : reinterpret_cast<std::uintptr_t>(request.i_list);
+    all.i_list = send ? send_list(request, context.stream) : reinterpret_cast<std::uintptr_t>(request.i_list);
+    all.first = begins(request.j_part);
+    all.last = ends(request.j_part);
+    all.accumulators = {accumulators_.data(), request.i_count};
     accumulate_outputs(request);
-    whole.send(request, stream, capturing);
-    launcher_.check_indices(all, stream);
-    whole.run(request, all, stream, capturing);
+    method.send(context);
+    launcher_.check_indices(all, context);
+    method.run(context, all);
   });
 }
 
-void CudaSummation::size_whole(const SumRequest& request, CudaWhole& whole, bool send, bool capturing) {
+// Accumulators in memory: where several launches, or the parts of a sum, add to them.
+std::size_t CudaSummation::accumulator_bytes(const SumRequest& request, bool kept) const {
+  if (!kept && request.j_part == JPart::Whole) return 0;
+  return std::size_t(request.i_count * launcher_.accumulators()) * sizeof(double);
+}
+
+void CudaSummation::size_method(const CudaRunContext& context, CudaMethod& method, bool send) {
+  const SumRequest& request = context.request;
   const std::size_t indices = send ? std::size_t(request.i_count) * sizeof(std::int64_t) : 0;
-  if (whole.has_room(request.i_count, request.nj) && indices <= list_.bytes()) {
-    if (capturing) whole.keep_old();
+  const std::size_t sums = accumulator_bytes(request, false);
+  if (method.has_room(request) && indices <= list_.bytes() && sums <= accumulators_.bytes()) {
+    if (!context.capturing) return;
+    method.keep_old();
+    accumulators_.keep_old();
     return;
   }
-  if (capturing)
+  if (context.capturing)
     throw DeviceError(
         "a search, or a list, needs more working memory, or its code, which cannot be had while a stream is captured: "
         "run once before the capture");
   // Earlier runs may still use what is given back now.
   wait_for_work();
-  const auto reserve = [&] { return whole.reserve(request.i_count, request.nj) && list_.reserve(indices); };
+  const auto reserve = [&] { return method.reserve(request) && list_.reserve(indices) && accumulators_.reserve(sums); };
   if (reserve()) return;
   // What sums over all pairs left behind.
   launcher_.release();
-  running_.release();
+  if (request.j_part == JPart::Whole) accumulators_.release();
   if (!reserve())
     throw DeviceError(
         fmt::format("out of memory of the GPU: {} and {} particles at once", request.i_count, request.nj));
@@ -379,33 +332,37 @@ void CudaSummation::accumulate_outputs(const SumRequest& request) {
   }
 }
 
-void CudaSummation::launch_all(const SumRequest& request, bool list_on_device, std::int64_t piece, CudaStream* stream) {
+void CudaSummation::launch_all(const CudaRunContext& context, bool list_on_device, std::int64_t piece) {
+  const SumRequest& request = context.request;
   CudaDevicePointer list = reinterpret_cast<std::uintptr_t>(request.i_list);
-  if (request.i_list && !list_on_device) list = send_list(request, stream);
+  if (request.i_list && !list_on_device) list = send_list(request, context.stream);
   accumulate_outputs(request);
   const bool apart = finish_apart(request), last = ends(request.j_part);
-  launch_pieces(request, list, piece, begins(request.j_part), last && !apart, request.nj, stream);
-  if (last && apart) launch_pieces(request, list, piece, false, true, 0, stream);
+  launch_pieces(context, list, piece, begins(request.j_part), last && !apart, request.nj);
+  if (last && apart) launch_pieces(context, list, piece, false, true, 0);
 }
 
-// Working memory for a run, with launches of as many i as there is memory for, in a sum in parts always as many as in
-// the first. Returns that number.
-std::int64_t CudaSummation::size_memory(const SumRequest& request, bool list, CudaStream* stream, bool capturing) {
+// As many as the partial sums of j-splits have memory for: whole blocks.
+std::int64_t CudaSummation::most_i_of_launch() const {
+  const std::int64_t grain = launcher_.i_per_block();
+  return std::max(grain, kPartialBytes / launcher_.bytes_per_i() / grain * grain);
+}
+
+// Working memory for a run, with launches of as many i as there is memory for. Returns that number.
+std::int64_t CudaSummation::size_memory(const CudaRunContext& context, bool list) {
+  const SumRequest& request = context.request;
   const std::int64_t grain = launcher_.i_per_block(), ni = request.i_count;
-  const bool goes_on = !begins(request.j_part), keeps = finish_apart(request) || request.j_part != JPart::Whole;
-  std::int64_t piece = std::min(ni, std::max(grain, kPartialBytes / launcher_.bytes_per_i() / grain * grain));
-  if (goes_on) piece = piece_of_parts_;
-  piece_of_parts_ = piece;
-  const std::size_t running = keeps ? std::size_t(ni * launcher_.accumulators()) * sizeof(double) : 0;
+  std::int64_t piece = std::min(ni, most_i_of_launch());
+  const std::size_t sums = accumulator_bytes(request, finish_apart(request));
   const std::size_t indices = list ? std::size_t(ni) * sizeof(std::int64_t) : 0;
-  if (launcher_.has_room(piece) && running <= running_.bytes() && indices <= list_.bytes()) {
-    if (capturing) {
+  if (launcher_.has_room(piece) && sums <= accumulators_.bytes() && indices <= list_.bytes()) {
+    if (context.capturing) {
       launcher_.keep_old();
-      running_.keep_old();
+      accumulators_.keep_old();
     }
     return piece;
   }
-  if (capturing) {
+  if (context.capturing) {
     throw DeviceError(
         "working memory must grow, which cannot be done while a stream is captured: run once before the capture");
   }
@@ -414,11 +371,11 @@ std::int64_t CudaSummation::size_memory(const SumRequest& request, bool list, Cu
   const auto fail = [](std::size_t bytes) {
     throw DeviceError(fmt::format("out of memory of the GPU: {} bytes are needed at least", bytes));
   };
-  if (!running_.reserve(running)) fail(running);
+  if (!accumulators_.reserve(sums)) fail(sums);
   if (!list_.reserve(indices)) fail(indices);
-  while (!launcher_.reserve(piece, stream)) {
-    if (piece <= grain || goes_on) fail(std::size_t(piece * launcher_.bytes_per_i()));
-    piece_of_parts_ = piece = std::max(grain, piece / 2 / grain * grain);
+  while (!launcher_.reserve(piece, context.stream)) {
+    if (piece <= grain) fail(std::size_t(piece * launcher_.bytes_per_i()));
+    piece = std::max(grain, piece / 2 / grain * grain);
   }
   return piece;
 }
@@ -433,8 +390,9 @@ CudaDevicePointer CudaSummation::send_list(const SumRequest& request, CudaStream
   return list_.data();
 }
 
-void CudaSummation::launch_pieces(const SumRequest& request, CudaDevicePointer list, std::int64_t piece, bool first,
-                                  bool last, std::int64_t nj, CudaStream* stream) {
+void CudaSummation::launch_pieces(const CudaRunContext& context, CudaDevicePointer list, std::int64_t piece, bool first,
+                                  bool last, std::int64_t nj) {
+  const SumRequest& request = context.request;
   for (std::int64_t begin = 0; begin < request.i_count; begin += piece) {
     CudaPiece now;
     now.i_begin = request.i_begin + begin;
@@ -444,8 +402,8 @@ void CudaSummation::launch_pieces(const SumRequest& request, CudaDevicePointer l
     now.first = first;
     now.last = last;
     if (!first || !last)
-      now.running = running_.data() + std::uint64_t(begin * launcher_.accumulators()) * sizeof(double);
-    launcher_.launch(now, stream);
+      now.accumulators = {accumulators_.data() + std::uint64_t(begin) * sizeof(double), request.i_count};
+    launcher_.launch(now, context);
   }
 }
 

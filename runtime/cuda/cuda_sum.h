@@ -19,20 +19,11 @@ namespace nbcc {
 class CudaSummation final : public Summation {
  public:
   // The kernel must outlive this object.
-  explicit CudaSummation(const CudaKernel& kernel) : kernel_(kernel), gpu_(kernel.gpu()) {}
+  explicit CudaSummation(const CudaKernel& kernel);
   ~CudaSummation() override;
-  void run(const SumRequest& request, AllPairs) override { run(request, nullptr); }
-  void run(const SumRequest& request, Neighbours neighbours) override;
-  bool search_may_pay(const SumRequest& request) const override;
-  bool will_search(const SumRequest& request, Neighbours neighbours);
-  // Throws UsageError where pairs = cutoff asks for a search that cannot be done.
-  void check_must_search(const SumRequest& request) const;
-  void run(const SumRequest& request, Listed listed) override;
-  void run(const SumRequest& request, ListedPairs listed) override;
-  // What a search has kept is not used again.
-  void search_anew() { search_.forget(); }
-  // After searches over the shares of a run: where the results of a share are in rows, and, when all rows are here, the
-  // way from there to the caller's arrays, in the stream of that run.
+  std::span<const PairMethod> methods() const override { return methods_; }
+  // After searches over the shares of a run: where the results of a share are in the group-ordered output buffer, and,
+  // when the results of all shares are in this one's, their way to the caller's arrays, in the stream of that run.
   CudaSearch::Rows rows_of(const SumRequest::Share& share) const { return search_.rows_of(share); }
   void send_rows(const CudaSearch::Rows& to, const SumRequest::Share& share);
   void collect();
@@ -49,23 +40,32 @@ class CudaSummation final : public Summation {
   SumStatistics statistics() const override;
 
  private:
-  void run(const SumRequest& request, CudaWhole* whole);
-  void leave_out(const SumRequest& request, bool all_pairs, bool capturing);
-  void send_tables(const SumRequest& request, bool capturing);
+  PairMethod row(std::string_view name, CudaMethod* method);
+  std::optional<Estimate> estimate_search(const SumRequest& request);
+  Estimate survey_search(const SumRequest& request);
+  DeviceWork work(const SumRequest& request, CudaMethod* method);
+  // `method` does the sums; null: launches over all pairs.
+  void run(const SumRequest& request, CudaMethod* method);
+  CudaRunContext begin(const SumRequest& request, const CudaMethod* method);
+  void send_exclusions(const CudaRunContext& context);
+  void send_tables(const CudaRunContext& context);
   void bind(const SumRequest& request);
-  void run_on_device(const SumRequest& request, bool list_on_device, CudaStream* stream, bool capturing);
-  void run_whole(const SumRequest& request, CudaWhole& whole, bool list_on_device, CudaStream* stream, bool capturing);
-  void size_whole(const SumRequest& request, CudaWhole& whole, bool send, bool capturing);
+  void run_all_pairs(const CudaRunContext& context, bool list_on_device);
+  void run_method(const CudaRunContext& context, CudaMethod& method, bool list_on_device);
+  void run_staged(const CudaRunContext& context, CudaMethod* method, bool list_on_device);
+  void size_method(const CudaRunContext& context, CudaMethod& method, bool send);
   void accumulate_outputs(const SumRequest& request);
   template <typename Launch>
   void launch_in(CudaStream* stream, bool capturing, const Launch& launch);
-  void launch_all(const SumRequest& request, bool list_on_device, std::int64_t piece, CudaStream* stream);
+  void launch_all(const CudaRunContext& context, bool list_on_device, std::int64_t piece);
   // Results may be stored only when all j have been read.
   bool finish_apart(const SumRequest& request) const { return residency_.outputs_touch_j && request.nj > 0; }
-  std::int64_t size_memory(const SumRequest& request, bool list, CudaStream* stream, bool capturing);
+  std::int64_t most_i_of_launch() const;
+  std::size_t accumulator_bytes(const SumRequest& request, bool kept) const;
+  std::int64_t size_memory(const CudaRunContext& context, bool list);
   CudaDevicePointer send_list(const SumRequest& request, CudaStream* stream);
-  void launch_pieces(const SumRequest& request, CudaDevicePointer list, std::int64_t piece, bool first, bool last,
-                     std::int64_t nj, CudaStream* stream);
+  void launch_pieces(const CudaRunContext& context, CudaDevicePointer list, std::int64_t piece, bool first, bool last,
+                     std::int64_t nj);
   void begin_in(CudaStream* stream);
   void end_in(CudaStream* stream);
   void end_after_failure(CudaStream* stream) noexcept;
@@ -73,20 +73,18 @@ class CudaSummation final : public Summation {
 
   const CudaKernel& kernel_;
   const CudaGpu& gpu_;
-  CudaLauncher launcher_{kernel_};
-  bool chosen_launch_ = false, searched_ = false;  // the latter: by the last run
   CudaLeftOut left_out_{gpu_};
+  CudaLauncher launcher_{kernel_, left_out_};
+  bool chosen_launch_ = false;  // the caller has chosen a launch configuration, which is one of all pairs
+  bool searched_ = false;       // in the last run
   CudaBuffer tables_{gpu_};
-  std::int64_t tables_number_ = 0;  // of those there; 0: none
+  std::int64_t tables_number_ = 0;  // Tables::number of those in tables_; 0: none
   CudaSearch search_{kernel_, launcher_.arguments(), left_out_};
   CudaLists lists_{kernel_, launcher_.arguments(), left_out_, launcher_.pace()};
-  CudaBuffer running_{gpu_}, list_{gpu_};
-  // Of a sum in parts: where the first part's arrays were, and the i of a launch, by which running_ is laid out.
-  bool parts_on_device_ = false;
-  std::int64_t piece_of_parts_ = 0;
+  CudaBuffer accumulators_{gpu_}, list_{gpu_};
   CudaPinned pinned_list_{gpu_};
   CudaEventOwner list_sent_{gpu_};
-  CudaStaging staging_{kernel_, launcher_, {&search_, &lists_}};
+  CudaStaging staging_{kernel_, launcher_, accumulators_, {&search_, &lists_}};
 
   std::uint64_t binding_ = 0;  // of residency_ and of the argument
   CudaResidency residency_;
@@ -95,6 +93,9 @@ class CudaSummation final : public Summation {
   CudaStream* stream_ = nullptr;
   bool under_way_ = false, recorded_ = false;
   CudaEventOwner event_{gpu_};
+
+  std::string obstacle_;  // of the last estimate
+  std::vector<PairMethod> methods_;
 };
 
 }  // namespace nbcc

@@ -36,8 +36,8 @@ inline std::string source_of(const KernelSource& kernel, const CudaVariant& vari
          (variant.reads_in_place ? "#define NBCC_READS_IN_PLACE\n" : "") + kernel.find(variant.frame)->source;
 }
 
-// Whether a device takes the variant only for sums of some sizes, for which it is faster: another configuration of all
-// pairs than the source's own.
+// True for the configurations of all pairs beside the source's own: a device takes them for the sums, by their size, in
+// which they are faster.
 inline bool is_choice_by_size(const KernelSource& kernel, const CudaVariant& variant) {
   return variant.frame == Frame::AllPairs && variant.config != kernel.find(variant.frame)->launches.front();
 }

@@ -1,9 +1,10 @@
-// A run over batches -> one over lists, and one for each batch that is searched. Doors: those of BatchSums.
+// A run over batches -> one over lists, and one for each batch that is searched. Door: BatchSums::method().
 #include "runtime/sum/batch_sums.h"
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
-#include <variant>
 
 #include "fmt/format.h"
 #include "runtime/error.h"
@@ -43,16 +44,58 @@ std::optional<std::pair<std::string, std::string>> shared_memory(const KernelSou
   return {};
 }
 
+const PairMethod& row_of(std::span<const PairMethod> methods, std::string_view name) {
+  return *std::ranges::find(methods, name, &PairMethod::name);
+}
+
 }  // namespace
 
-// Without its views.
+PairMethod BatchSums::method() {
+  PairMethod row;
+  row.name = "batches";
+  row.searches = true;
+  row.estimate = [this](const SumRequest& request) { return estimate(request); };
+  row.work = [this](const SumRequest& request) {
+    std::vector<DeviceWork> all;
+    for (const Searched& one : searched_) {
+      const SumRequest of_batch = request_of(one.batch, request);
+      for (DeviceWork& work : row_of(all_.methods(), "search").work(of_batch)) all.push_back(std::move(work));
+    }
+    return all;
+  };
+  row.enqueue = [this](const SumRequest& request) { run(request); };
+  row.statistics = [this] { return statistics(); };
+  return row;
+}
+
+// Nothing where no batch is worth a search: then the sum is one over lists.
+std::optional<Estimate> BatchSums::estimate(const SumRequest& request) {
+  if (!request.lists || !request.lists->are_batches || kernel_.source.search.axes == 0) return {};
+  choose(request);
+  if (searched_.empty()) return {};
+  Estimate found{.cost = cost_};
+  if (const auto shared = shared_memory(kernel_.source, request)) {
+    obstacle_ = fmt::format(
+        "output '{}' is in the memory of input '{}', and batches are searched and stored one after the other",
+        shared->first, shared->second);
+    found.obstacle = obstacle_;
+  } else if (request.j_part != JPart::Whole) {
+    found = {"the j come in parts", cost_, true};
+  } else if (rest_ && request.accumulate && kernel_.source.has_finish) {
+    // To those that are searched what finish() makes of nothing would be added, beside their results.
+    found = {"finish() would be applied twice", cost_, true};
+  }
+  return found;
+}
+
+// The request of one batch, without its views.
 SumRequest BatchSums::request_of(std::int64_t batch, const SumRequest& all) const {
   const auto b = std::size_t(batch);
-  const std::int64_t i_begin = batches_.i_first[b], j_begin = batches_.j_begin[b];
+  const std::int64_t i_begin = all.lists->i_first[b], j_begin = all.lists->j_begin[b];
   SumRequest request = all;
   request.i_begin = 0;
-  request.i_count = batches_.i_first[b + 1] - i_begin;
-  request.nj = batches_.j_end[b] - j_begin;
+  request.ni = request.i_count = all.lists->i_first[b + 1] - i_begin;
+  request.nj = all.lists->j_end[b] - j_begin;
   request.i_offset += i_begin;
   request.j_offset += j_begin;
   request.keep_j = false;
@@ -62,44 +105,45 @@ SumRequest BatchSums::request_of(std::int64_t batch, const SumRequest& all) cons
         all.params_of_groups.subspan(b * std::size_t(kernel_.source.params), std::size_t(kernel_.source.params));
   request.params_of_groups = {};
   request.may_be_captured = false;
+  request.lists = nullptr;
   // Listed particles have the numbers that they have among all.
   request.listed = nullptr;
   request.lists_chosen_i = false;
   return request;
 }
 
-void BatchSums::choose(const SumRequest& request, PairChoice pairs, const Summation& over_lists) {
-  chosen_ = true;
+// Once for all runs over these batches. A batch is searched where the device's rows say so by counts and params.
+void BatchSums::choose(const SumRequest& request) {
+  if (number_ == request.lists->number && choice_ == request.pairs) return;
+  forget();
+  const PairMethod &search = row_of(all_.methods(), "search"), &all_pairs = row_of(all_.methods(), "all pairs");
   std::vector<std::int64_t> numbers;
   bool all = true;
-  for (std::int64_t batch = 0; batch < batches_.groups(); ++batch) {
+  for (std::int64_t batch = 0; batch < request.lists->groups(); ++batch) {
     const SumRequest one = request_of(batch, request);
     if (one.i_count == 0) continue;
-    const bool is_large = std::holds_alternative<Neighbours>(dispatch(kernel_.source, pairs, one.i_count, one.nj)) &&
-                          (pairs == PairChoice::Cutoff || over_lists.search_may_pay(one));
-    if (is_large) numbers.push_back(batch);
-    all = all && is_large;
+    const std::optional<Estimate> searching = search.estimate(one);
+    const double otherwise = all_pairs.estimate(one)->cost;
+    const bool is_searched =
+        request.pairs == PairChoice::Cutoff || (searching->obstacle.empty() && searching->cost <= otherwise);
+    if (is_searched) numbers.push_back(batch);
+    all = all && is_searched;
+    cost_ += is_searched ? searching->cost : otherwise;
   }
   for (const std::int64_t batch : numbers) searched_.emplace_back().batch = batch;
-  if (!all && !numbers.empty()) rest_ = without_j_of(batches_, numbers);
+  if (!all && !numbers.empty()) rest_ = without_j_of(*request.lists, numbers);
+  number_ = request.lists->number;
+  choice_ = request.pairs;
 }
 
-bool BatchSums::searches_any(const SumRequest& request, PairChoice pairs, const Summation& over_lists) {
-  if (pairs == PairChoice::All || kernel_.source.search.axes == 0) return false;
-  if (!chosen_) choose(request, pairs, over_lists);
-  if (searched_.empty()) return false;
-  if (const auto shared = shared_memory(kernel_.source, request)) {
-    if (pairs != PairChoice::Cutoff) return false;
-    throw UsageError(
-        fmt::format("pairs = cutoff: output '{}' is in the memory of input '{}', and batches are searched and stored "
-                    "one after the other",
-                    shared->first, shared->second));
-  }
-  // Those that are searched would be given what finish() makes of nothing, beside their results.
-  return !(rest_ && request.accumulate && kernel_.source.has_finish);
+void BatchSums::forget() {
+  searched_.clear();
+  rest_.reset();
+  number_ = 0;
+  cost_ = 0;
 }
 
-void BatchSums::run(const SumRequest& all, PairChoice pairs, const PairRows* left_out, Summation& over_lists) {
+void BatchSums::run(const SumRequest& all) {
   const auto stages = double(searched_.size() + (rest_ ? 1 : 0));
   double stage = 0;
   const auto begin_stage = [&] {
@@ -108,17 +152,19 @@ void BatchSums::run(const SumRequest& all, PairChoice pairs, const PairRows* lef
   };
   if (rest_) {
     begin_stage();
-    over_lists.run(all, Listed{&*rest_});
+    SumRequest rest = all;
+    rest.lists = &*rest_;
+    row_of(all_.methods(), "lists").enqueue(rest);
   }
   for (Searched& one : searched_) {
     begin_stage();
-    run(one, all, pairs, left_out);
+    run(one, all);
   }
 }
 
-void BatchSums::run(Searched& one, const SumRequest& all, PairChoice pairs, const PairRows* left_out) const {
+void BatchSums::run(Searched& one, const SumRequest& all) const {
   const auto b = std::size_t(one.batch);
-  const std::int64_t i_begin = batches_.i_first[b], j_begin = batches_.j_begin[b];
+  const std::int64_t i_begin = all.lists->i_first[b], j_begin = all.lists->j_begin[b];
   SumRequest request = request_of(one.batch, all);
   if (!one.sum) one.sum = kernel_.start();
   one.views.assign(all.views.begin(), all.views.end());
@@ -130,13 +176,15 @@ void BatchSums::run(Searched& one, const SumRequest& all, PairChoice pairs, cons
     view.count = of_j ? request.nj : request.i_count;
   }
   request.views = one.views;
-  if (left_out && one.left_out_number != left_out->number) {
+  if (all.excluded_rows && one.left_out_number != all.excluded_rows->number) {
     one.left_out = std::make_unique<const LeftOut>(
-        rows_of(*left_out, i_begin, batches_.i_first[b + 1], j_begin, batches_.j_end[b]));
-    one.left_out_number = left_out->number;
+        rows_of(*all.excluded_rows, i_begin, all.lists->i_first[b + 1], j_begin, all.lists->j_end[b]));
+    one.left_out_number = all.excluded_rows->number;
   }
-  request.left_out = left_out ? one.left_out.get() : nullptr;
-  one.sum->run(request, Neighbours{pairs == PairChoice::Cutoff});
+  request.left_out = all.excluded_rows ? one.left_out.get() : nullptr;
+  request.excluded_rows = nullptr;
+  const RunPlan plan = plan_run(one.sum->methods(), request);
+  plan.method->enqueue(plan.request);
 }
 
 void BatchSums::wait(Progress* progress) {

@@ -12,18 +12,14 @@ namespace nbcc {
 
 class BatchSums {
  public:
-  // Both must outlive this object.
-  BatchSums(const Kernel& kernel, const Lists& batches) : kernel_(kernel), batches_(batches) {}
-
-  // Whether any batch is searched: under `cutoff` all are, else those large enough. Chosen once. `over_lists`: who sums
-  // over all batches otherwise. False as well where results of some could change what others have yet to read; under
-  // `cutoff` that throws UsageError.
-  bool searches_any(const SumRequest& request, PairChoice pairs, const Summation& over_lists);
-  // `left_out`: the rows of request.left_out. Batches are stored one after the other: if one fails, which only a device
-  // without memory does, others may be stored.
-  void run(const SumRequest& request, PairChoice pairs, const PairRows* left_out, Summation& over_lists);
+  // Both must outlive this object. `all`: of the kernel; it sums over the batches that are not searched.
+  BatchSums(const Kernel& kernel, const Summation& all) : kernel_(kernel), all_(all) {}
+  // The row of such sums. This object must outlive it. Batches are stored one after the other: if one fails, which only
+  // a device without memory does, others may be stored.
+  PairMethod method();
   void wait(Progress* progress);
-  SumStatistics statistics() const;  // of the searches
+  // Other lists take the place of the batches that were searched.
+  void forget();
 
  private:
   struct Searched {
@@ -33,15 +29,21 @@ class BatchSums {
     std::unique_ptr<const LeftOut> left_out;
     std::int64_t left_out_number = 0;  // of the rows of all batches
   };
+  std::optional<Estimate> estimate(const SumRequest& request);
   SumRequest request_of(std::int64_t batch, const SumRequest& all) const;
-  void choose(const SumRequest& request, PairChoice pairs, const Summation& over_lists);
-  void run(Searched& one, const SumRequest& all, PairChoice pairs, const PairRows* left_out) const;
+  void choose(const SumRequest& request);
+  void run(const SumRequest& request);
+  void run(Searched& one, const SumRequest& all) const;
+  SumStatistics statistics() const;  // of the searches
 
   const Kernel& kernel_;
-  const Lists& batches_;
-  bool chosen_ = false;
+  const Summation& all_;
+  std::int64_t number_ = 0;  // Lists::number of the batches chosen among; 0: none
+  PairChoice choice_ = PairChoice::Auto;
+  double cost_ = 0;
   std::vector<Searched> searched_;
-  std::optional<Lists> rest_;  // all groups, but those that are searched have no j
+  std::optional<Lists> rest_;  // all groups; those that are searched have no j
+  std::string obstacle_;       // of the last estimate
 };
 
 }  // namespace nbcc

@@ -70,12 +70,9 @@ void SumState::check_choice(const RunChoice& choice, std::int64_t ni) const {
   }
 }
 
-// Lists and exclusions name j by their numbers among all, which a part does not have.
+// Lists and exclusions name the j of the part, by their numbers in its arrays.
 void SumState::check_part(const RunChoice& choice, std::optional<std::int64_t> begun, std::int64_t i_count) const {
   if (choice.part == JPart::Whole) return;
-  if (lists_ || listed_pairs_ || left_out_)
-    throw UsageError(fmt::format("part: the j of pipeline '{}' cannot come in parts where pairs are listed or left out",
-                                 kernel_->source.pipeline));
   if (choice.part == JPart::First) return;
   if (!begun)
     throw UsageError("part: there is no first part to go on from, or the sum that it began has ended or failed");
@@ -115,7 +112,7 @@ void SumState::check_listed(const RunChoice& choice, std::int64_t ni, std::int64
   }
   if (listed_pairs_) listed_pairs_->check_counts(ni, nj);
   const bool searched = lists_ && lists_->are_batches && kernel_->source.search.axes > 0;
-  if ((lists_ || listed_pairs_) && !searched && pairs_ == PairChoice::Cutoff)
+  if ((lists_ || listed_pairs_) && !searched && request_.pairs == PairChoice::Cutoff)
     throw UsageError(
         fmt::format("pairs = cutoff: which pairs act, the {} say", lists_ ? lists_->what : "listed pairs"));
   if (left_out_ && listed_pairs_) throw UsageError("exclusions: leave the pairs out of those that are listed");

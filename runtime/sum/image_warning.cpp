@@ -153,7 +153,9 @@ std::optional<std::string> image_warning(const KernelSource& kernel, const SumRe
     if (!box || !(box->shortest < std::numeric_limits<double>::infinity())) continue;
     const double reach = reach_of_run(kernel, request, params, can_read);
     if (!(reach > box->shortest / 2)) continue;
-    const std::int64_t number = request.group_numbers.empty() ? std::int64_t(group) : request.group_numbers[group];
+    // Batches are named as the caller counts them.
+    const bool has_ids = request.lists && !request.lists->batch_ids.empty();
+    const std::int64_t number = has_ids ? request.lists->batch_ids[group] : std::int64_t(group);
     return fmt::format(
         "pipeline '{}': the cutoff of {} is more than half of the periodic {}{}, whose shortest period is {}: only "
         "the nearest image of each pair is counted, others within the cutoff are missing",

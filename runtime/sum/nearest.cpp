@@ -1,5 +1,4 @@
-// Bounds that shrink from run to run. Doors: those of NearestSum, of sum.h.
-
+// Bounds that shrink from run to run. Door: NearestSum::method(), of sum.h.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -32,79 +31,112 @@ bool is_finite(const ArrayView& view, int components) {
 
 }  // namespace
 
-// Where a number is none, all pairs tell what becomes of it. Of arrays that cannot be read here, `cutoff` has to ask.
-bool NearestSum::pays(const Kernel& kernel, const SumRequest& request, PairChoice pairs, const Summation& sum) {
-  constexpr std::int64_t kFewI = 500, kFewJ = 20'000;  // are summed over sooner than searched
-  if (pairs == PairChoice::All) return false;
-  if (pairs == PairChoice::Auto && (request.i_count < kFewI || request.nj < kFewJ)) return false;
-  // More than every device's search can number.
-  if (pairs == PairChoice::Auto && std::max(request.i_count, request.nj) > kMostSearched) return false;
-  if (request.nj == 0 || !kernel.nearest()) return false;
-  if (!std::ranges::all_of(request.params, [](double value) { return std::isfinite(value); })) return false;
-  for (std::size_t f = 0; f < kernel.source.fields.size(); ++f) {
-    const FieldLayout& field = kernel.source.fields[f];
-    const ArrayView& view = request.views[f];
-    if (field.role == Role::Param || !view.data) continue;
-    if (!sum.can_read(static_cast<const std::int64_t*>(view.data))) {
-      if (pairs == PairChoice::Auto) return false;
-      continue;
-    }
-    if (field.role != Role::Output && !is_finite(view, field.components())) return false;
-  }
-  return true;
+PairMethod NearestSum::method() {
+  PairMethod row;
+  row.name = "nearest";
+  row.searches = true;
+  row.estimate = [this](const SumRequest& request) { return estimate(request); };
+  row.survey = [this](SumRequest& request) { return survey(request); };
+  row.work = [this](const SumRequest& request) {
+    const std::int64_t bytes = request.ni * 2 * std::int64_t(sizeof(double));
+    return std::vector<DeviceWork>{{"host", 0, bytes}};
+  };
+  row.enqueue = [this](const SumRequest& request) { run(request); };
+  row.statistics = [this] { return sum_ ? sum_->statistics() : SumStatistics{}; };
+  return row;
 }
 
-// Of j only every stride-th.
-void NearestSum::bind(const std::vector<FieldLayout>& fields, const SumRequest& request, std::int64_t stride) {
+std::optional<Estimate> NearestSum::estimate(const SumRequest& request) const {
+  constexpr double kFewI = 500, kFewJ = 20'000;  // all pairs of fewer take less time than searches
+  if (!kernel_.source.nearest || request.lists || request.listed_pairs) return {};
+  Estimate found{.cost = std::max(kFewJ * double(request.i_count), kFewI * double(request.nj)), .falls_back = true};
+  if (request.j_part != JPart::Whole) found.obstacle = "the j come in parts";
+  if (request.left_out) found.obstacle = "pairs are excluded";
+  if (request.nj == 0) found.obstacle = "there are no j";
+  // More than every device's search can number.
+  if (request.pairs == PairChoice::Auto && std::max(request.i_count, request.nj) > kMostSearched)
+    found.obstacle = "there are too many particles for a search";
+  return found;
+}
+
+// A number that is not finite makes the bounds meaningless; all pairs show what becomes of it. Arrays that cannot be
+// read here are searched only for pairs = cutoff.
+Estimate NearestSum::survey(const SumRequest& request) const {
+  Estimate found = *estimate(request);
+  if (!kernel_.nearest()) found.obstacle = "the library has no code for it";
+  if (!std::ranges::all_of(request.params, [](double value) { return std::isfinite(value); }))
+    found.obstacle = "a param is not finite";
+  for (std::size_t f = 0; f < kernel_.source.fields.size() && found.obstacle.empty(); ++f) {
+    const FieldLayout& field = kernel_.source.fields[f];
+    const ArrayView& view = request.views[f];
+    if (field.role == Role::Param || !view.data) continue;
+    if (!of_kernel_.can_read(static_cast<const std::int64_t*>(view.data))) {
+      if (request.pairs == PairChoice::Auto) found.obstacle = "whether all inputs are finite cannot be read here";
+      continue;
+    }
+    if (field.role != Role::Output && !is_finite(view, field.components())) found.obstacle = "an input is not finite";
+  }
+  return found;
+}
+
+// Binds every stride-th j.
+void NearestSum::bind(const SumRequest& request, std::int64_t stride) {
+  const std::vector<FieldLayout>& fields = kernel_.source.fields;
   const std::int64_t nj = (request.nj + stride - 1) / stride;
   const bool last = stride == 1;
   for (std::size_t f = 0; f < fields.size(); ++f) {
     const FieldLayout& field = fields[f];
     ArrayView view = request.views[f];
     if (field.role == Role::Param) {
-      sum_.set_param(field.name, request.params.subspan(std::size_t(field.first), std::size_t(field.components())));
+      sum_->set_param(field.name, request.params.subspan(std::size_t(field.first), std::size_t(field.components())));
     } else if (field.role == Role::Output && (!last || !view.data)) {
-      sum_.ignore(field.name);
+      sum_->ignore(field.name);
     } else {
       if (field.role == Role::InputJ) view.count = nj, view.stride *= stride;
-      sum_.bind(field.name, view);
+      sum_->bind(field.name, view);
     }
   }
-  for (const FieldLayout& field : sum_.fields()) {
+  for (const FieldLayout& field : sum_->fields()) {
     const auto doubles = [](std::vector<double>& values) {
       return ArrayView{values.data(), Element::Double, std::int64_t(values.size()), 8, 8};
     };
-    if (field.name == "nbcc_bound") sum_.bind(field.name, doubles(bounds_));
-    if (field.name == "nbcc_least" && last) sum_.ignore(field.name);
-    if (field.name == "nbcc_least" && !last) sum_.bind(field.name, doubles(least_));
+    if (field.name == "nbcc_bound") sum_->bind(field.name, doubles(bounds_));
+    if (field.name == "nbcc_least" && last) sum_->ignore(field.name);
+    if (field.name == "nbcc_least" && !last) sum_->bind(field.name, doubles(least_));
     if (field.name != "nbcc_j") continue;
     numbers_.resize(std::size_t(request.nj));
     std::iota(numbers_.begin(), numbers_.end(), request.j_offset);
-    sum_.bind(field.name, {numbers_.data(), Element::Int64, nj, 8 * stride, 8});
+    sum_->bind(field.name, {numbers_.data(), Element::Int64, nj, 8 * stride, 8});
   }
-  sum_.set_counts(std::int64_t(bounds_.size()), nj);
-  sum_.set_offsets(request.i_offset, request.j_offset);
+  sum_->set_counts(std::int64_t(bounds_.size()), nj);
+  sum_->set_offsets(request.i_offset, request.j_offset);
   // At first nobody has a bound.
-  sum_.set_pairs(nj <= kFew ? PairChoice::All : PairChoice::Cutoff);
+  sum_->set_pairs(nj <= kFew ? PairChoice::All : PairChoice::Cutoff);
 }
 
-void NearestSum::run(const std::vector<FieldLayout>& fields, const SumRequest& request, const RunChoice& choice,
-                     std::int64_t ni) {
-  bounds_.assign(std::size_t(ni), std::numeric_limits<double>::infinity());
-  least_.assign(std::size_t(ni), std::numeric_limits<double>::infinity());
+// The last of the runs stores the outputs of the chosen i.
+void NearestSum::run(const SumRequest& request) {
+  if (!sum_) sum_.emplace(kernel_.nearest());
+  bounds_.assign(std::size_t(request.ni), std::numeric_limits<double>::infinity());
+  least_.assign(std::size_t(request.ni), std::numeric_limits<double>::infinity());
   std::int64_t stride = 1;
   double stages = 1;
   for (; (request.nj + stride - 1) / stride > kFew; stages += 1) stride *= kStep;
   for (double stage = 0;; stride /= kStep, stage += 1) {
-    bind(fields, request, stride);
+    bind(request, stride);
     // About as many pairs are met in each.
-    if (choice.progress) choice.progress->set_stage(stage / stages, (stage + 1) / stages);
-    RunChoice now = choice;
-    now.accumulate = choice.accumulate && stride == 1;
+    if (request.progress) request.progress->set_stage(stage / stages, (stage + 1) / stages);
+    RunChoice now;
+    now.i_begin = request.i_begin;
+    now.i_count = request.i_count;
+    now.i_list = request.i_list;
+    now.accumulate = request.accumulate && stride == 1;
     // The last run, over all j by their own numbers, checks the indices of tables.
-    now.clamp = choice.clamp || stride > 1;
-    sum_.run(now);
-    sum_.wait(choice.progress);
+    now.clamp = !request.check_indices || stride > 1;
+    now.stream = request.stream;
+    now.progress = request.progress;
+    sum_->run(now);
+    sum_->wait(request.progress);
     if (stride == 1) return;
     for (std::size_t i = 0; i < bounds_.size(); ++i) bounds_[i] = least_[i] + kMore * std::fabs(least_[i]);
   }

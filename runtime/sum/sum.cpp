@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <new>
 #include <ranges>
 #include <utility>
@@ -63,6 +64,10 @@ SumState::SumState(std::shared_ptr<const Kernel> kernel)
       given_(kernel_->source.fields.size()),
       views_(kernel_->source.fields.size()),
       params_(std::size_t(kernel_->source.params + kernel_->source.table_params)) {
+  nearest_ = std::make_unique<NearestSum>(*kernel_, *summation_);
+  batch_sums_ = std::make_unique<BatchSums>(*kernel_, *summation_);
+  methods_ = {nearest_->method(), batch_sums_->method()};
+  std::ranges::copy(summation_->methods(), std::back_inserter(methods_));
   request_.views = views_;
   request_.params = params_;
   for (std::size_t f = 0; f < kernel_->source.fields.size(); ++f) {
@@ -77,8 +82,17 @@ SumState::~SumState() = default;
 SumState::SumState(SumState&&) noexcept = default;
 
 SumStatistics SumState::statistics() const {
-  if (went_by_batches_) return batch_sums_->statistics();
-  return went_nearest_ ? nearest_->statistics() : summation_->statistics();
+  const PairMethod* const method = last_plan_.method;
+  SumStatistics found = method && method->statistics ? method->statistics() : summation_->statistics();
+  if (!method) return found;
+  found.method = method->name;
+  found.reason = reason_of(last_plan_);
+  return found;
+}
+
+void SumState::add_method(PairMethod method) {
+  last_plan_ = {};
+  methods_.insert(methods_.begin(), std::move(method));
 }
 
 std::size_t SumState::find(std::string_view name) const {
@@ -221,8 +235,7 @@ void SumState::check_params() const {
 
 void SumState::set_pairs(PairChoice choice) {
   if (choice == PairChoice::Cutoff && !kernel_->source.nearest) check_neighbours("pairs = cutoff");
-  if (choice != pairs_) batch_sums_.reset(), went_by_batches_ = false;
-  pairs_ = choice;
+  request_.pairs = choice;
 }
 
 void SumState::set_skin(double skin) {
@@ -241,12 +254,13 @@ Fetch<T> SumState::fetch() const {
 }
 
 void SumState::forget_lists() {
-  batch_sums_.reset();
-  went_by_batches_ = false;
+  last_plan_ = {};
+  batch_sums_->forget();
   lists_.reset();
   listed_pairs_.reset();
   listed_particles_.reset();
   params_of_groups_.clear();
+  table_of_params_.clear();
 }
 
 void SumState::set_lists(const std::optional<ListArrays>& arrays) {
@@ -297,10 +311,10 @@ void SumState::set_param_of_groups(std::string_view name, std::span<const double
   params_of_groups_[f].assign(values.begin(), values.end());
 }
 
-// [group][param]; empty: all have those of the run.
-std::vector<double> SumState::table_of_params() const {
-  std::vector<double> table;
-  if (params_of_groups_.empty()) return table;
+void SumState::make_table_of_params() {
+  std::vector<double>& table = table_of_params_;
+  table.clear();
+  if (params_of_groups_.empty()) return;
   for (std::size_t g = 0; g < std::size_t(lists_->groups()); ++g) {
     table.insert(table.end(), params_.begin(), params_.begin() + kernel_->source.params);
     for (const auto& [f, values] : params_of_groups_) {
@@ -310,7 +324,6 @@ std::vector<double> SumState::table_of_params() const {
       std::copy_n(values.begin() + std::ptrdiff_t(row * own), own, table.end() - kernel_->source.params + field.first);
     }
   }
-  return table;
 }
 
 void SumState::set_left_out(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j) {
@@ -325,23 +338,11 @@ void SumState::set_left_out(std::int64_t ni, const std::int64_t* first, std::int
   left_out_rows_ = std::move(rows);
 }
 
-Pairs SumState::pairs_of_run(std::int64_t ni, std::int64_t nj) const {
-  if (lists_) return Listed{&*lists_};
-  if (listed_pairs_) return ListedPairs{&*listed_pairs_};
-  // Who looks for the nearest where no search can help asks all.
-  if (kernel_->source.nearest) return AllPairs{};
-  return dispatch(kernel_->source, pairs_, ni, nj);
-}
-
 void Summation::fetch(void* to, const void* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
-
-void Summation::run(const SumRequest& request, Neighbours neighbours) {
-  if (neighbours.must) throw UsageError("pairs = cutoff: this device does not search for neighbours");
-  run(request, AllPairs{});
-}
 
 SumRequest SumState::request_of(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const {
   SumRequest request = request_;
+  request.ni = ni;
   request.nj = nj;
   request.i_begin = choice.i_list ? 0 : choice.i_begin;
   request.i_count = choice.i_count < 0 ? ni - choice.i_begin : choice.i_count;
@@ -351,7 +352,11 @@ SumRequest SumState::request_of(const RunChoice& choice, std::int64_t ni, std::i
   request.j_part = choice.part;
   request.stream = choice.stream;
   request.progress = choice.progress;
+  request.lists = lists_.get();
+  request.listed_pairs = listed_pairs_ ? &*listed_pairs_ : nullptr;
   request.left_out = left_out_.get();
+  request.excluded_rows = left_out_ ? &*left_out_rows_ : nullptr;
+  request.params_of_groups = table_of_params_;
   request.tables = tables_.get();
   return request;
 }
@@ -382,9 +387,7 @@ void SumState::warn_of(const SumRequest& request) {
   if (warnings_.empty()) warnings_.push_back(*images);
 }
 
-void SumState::run(const RunChoice& choice) {
-  // From what another run leaves behind, or one that fails, nothing goes on.
-  const std::optional<std::int64_t> begun = std::exchange(i_in_parts_, std::nullopt);
+SumRequest SumState::prepare(const RunChoice& choice, std::optional<std::int64_t> begun) {
   const std::int64_t ni = count_of_i(), nj = count_of_j();
   if (std::max({ni, nj, choice.i_list ? choice.i_count : 0}) > kMostParticles) throw std::bad_alloc();
   check_params();
@@ -392,50 +395,41 @@ void SumState::run(const RunChoice& choice) {
   if (choice.accumulate) check_accumulate();
   check_listed(choice, ni, nj);
   make_tables();
-  SumRequest request = request_of(choice, ni, nj);
+  make_table_of_params();
+  const SumRequest request = request_of(choice, ni, nj);
   check_part(choice, begun, request.i_count);
+  return request;
+}
+
+RunPlan SumState::plan(const RunChoice& choice) { return plan_run(methods_, prepare(choice, i_in_parts_)); }
+
+void SumState::run(const RunChoice& choice) {
+  // The accumulators of a sum in parts end with a run that fails, or with one of another sum.
+  SumRequest request = prepare(choice, std::exchange(i_in_parts_, std::nullopt));
   const std::optional<std::int64_t> goes_on = ends(choice.part) ? std::nullopt : std::optional(request.i_count);
-  const std::vector<double> table = table_of_params();
-  request.params_of_groups = table;
-  if (lists_) request.group_numbers = lists_->batch_ids;
   warn_of(request);
   if (request.i_count == 0) return void(i_in_parts_ = goes_on);
   check_whole_numbers(kernel_->source, request, *summation_, [this](std::size_t f) { return quoted(f); });
-  check_indices(request, ni);
-  // Where a run fails nothing holds any more.
+  check_indices(request);
+  // Nothing that was packed holds after a run that fails.
   request_.reuse = JReuse::None;
-  went_nearest_ = false;
-  if (goes_nearest(request)) {
-    if (!nearest_) nearest_ = std::make_unique<NearestSum>(kernel_->nearest());
-    went_nearest_ = true;
-    return nearest_->run(fields(), request, choice, ni);
-  }
-  went_by_batches_ = goes_by_batches(request);
-  if (went_by_batches_) return batch_sums_->run(request, pairs_, left_out_ ? &*left_out_rows_ : nullptr, *summation_);
-  std::visit([&](const auto pairs) { summation_->run(request, pairs); }, pairs_of_run(request.i_count, nj));
-  if (request.keep_j) request_.reuse = JReuse::Prepared;
+  last_plan_ = {};  // its obstacles are words of the rows, which the next plan changes
+  RunPlan plan = plan_run(methods_, request);
+  const SumRequest planned = std::exchange(plan.request, {});
+  last_plan_ = std::move(plan);
+  last_plan_.method->enqueue(planned);
+  if (request.keep_j && last_plan_.method->keeps_j) request_.reuse = JReuse::Prepared;
   i_in_parts_ = goes_on;
 }
 
-// Of a run over lists by those particles that these name: others may have no element of a table.
-void SumState::check_indices(SumRequest& request, std::int64_t ni) {
+// Over lists the particles that they name are checked: others may have no element of a table.
+void SumState::check_indices(SumRequest& request) {
   if (!request.check_indices) return;
   if ((lists_ || listed_pairs_) && !listed_particles_)
     listed_particles_ = lists_ ? particles_of(*lists_) : particles_of(*listed_pairs_);
   request.listed = listed_particles_ ? &*listed_particles_ : nullptr;
-  request.lists_chosen_i = request.listed && !request.i_list && request.i_count == ni;
+  request.lists_chosen_i = request.listed && !request.i_list && request.i_count == request.ni;
   summation_->check_indices(request);
-}
-
-bool SumState::goes_nearest(const SumRequest& request) const {
-  return kernel_->source.nearest && request.j_part == JPart::Whole && !lists_ && !listed_pairs_ && !left_out_ &&
-         NearestSum::pays(*kernel_, request, pairs_, *summation_);
-}
-
-bool SumState::goes_by_batches(const SumRequest& request) {
-  if (!lists_ || !lists_->are_batches) return false;
-  if (!batch_sums_) batch_sums_ = std::make_unique<BatchSums>(*kernel_, *lists_);
-  return batch_sums_->searches_any(request, pairs_, *summation_);
 }
 
 FoundPairs SumState::find_pairs(Progress* progress) {
@@ -460,7 +454,7 @@ FoundPairs Summation::find_pairs(const SumRequest&) {
 void SumState::wait(Progress* progress) {
   FirstFailure failure;
   failure.attempt([&] { summation_->wait(progress); });
-  if (batch_sums_) failure.attempt([&] { batch_sums_->wait(progress); });
+  failure.attempt([&] { batch_sums_->wait(progress); });
   failure.rethrow();
 }
 

@@ -1,5 +1,5 @@
-// A kernel and the caller's arrays -> sums: what is bound is checked and becomes a request (device.h), dispatch.h says
-// which pairs act, and the kernel's device carries it out without looking.
+// A kernel and the caller's arrays -> sums: what is bound is checked and becomes a request (sum_request.h), plan_run()
+// chooses the pair method (pair_method.h), and the method carries it out without checking.
 // Tested by tests/unit/sum_test.cpp.
 #pragma once
 #include <cstdint>
@@ -60,7 +60,13 @@ class SumState {
   void set_param_of_groups(std::string_view name, std::span<const double> values);
   // Pairs that do not act, whatever the others are. `first` null: there are none.
   void set_left_out(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j);
+  bool has_lists() const { return lists_ || listed_pairs_ || left_out_; }
   SumStatistics statistics() const;
+  // Rows of this sum alone, which must outlive it, before those of the device.
+  void add_method(PairMethod method);
+  // The plan of such a run, which is not carried out; particles are read where a row's survey does.
+  RunPlan plan(const RunChoice& choice = {});
+  std::string reason_of(const RunPlan& plan) const { return nbcc::reason_of(plan, methods_); }
   FoundPairs find_pairs(Progress* progress = nullptr);
   void run(const RunChoice& choice = {});
   void wait(Progress* progress = nullptr);  // for the work of all runs
@@ -86,10 +92,8 @@ class SumState {
   void check_lists(std::string_view what) const;
   SumRequest request_of(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const;
   void check_listed(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const;
-  bool goes_nearest(const SumRequest& request) const;
-  bool goes_by_batches(const SumRequest& request);
-  std::vector<double> table_of_params() const;
-  Pairs pairs_of_run(std::int64_t ni, std::int64_t nj) const;
+  SumRequest prepare(const RunChoice& choice, std::optional<std::int64_t> begun);
+  void make_table_of_params();
   template <typename T>
   Fetch<T> fetch() const;
   void check_accumulate() const;
@@ -98,7 +102,7 @@ class SumState {
   void forget_j(JReuse at_most);
   void check_splines(std::size_t field, std::span<const double> params) const;
   void make_tables();
-  void check_indices(SumRequest& request, std::int64_t ni);
+  void check_indices(SumRequest& request);
   void warn_of(const SumRequest& request);
 
   std::shared_ptr<const Kernel> kernel_;
@@ -108,16 +112,17 @@ class SumState {
   std::vector<double> params_;
   std::unique_ptr<const Tables> tables_;  // of these; null: not made yet, or none
   std::optional<std::int64_t> ni_, nj_;
-  PairChoice pairs_ = PairChoice::Auto;
   std::unique_ptr<const Lists> lists_;
   std::optional<PairRows> listed_pairs_, left_out_rows_;
   std::optional<ListedParticles> listed_particles_;  // of these or the lists, when indices have been checked
   std::unique_ptr<const LeftOut> left_out_;
-  std::unique_ptr<NearestSum> nearest_;                          // when it has been needed
-  std::unique_ptr<BatchSums> batch_sums_;                        // the same
-  std::optional<std::int64_t> i_in_parts_;                       // of a sum in parts that has begun: the chosen i
-  bool went_nearest_ = false, went_by_batches_ = false;          // the last run did
+  std::unique_ptr<NearestSum> nearest_;
+  std::unique_ptr<BatchSums> batch_sums_;
+  std::vector<PairMethod> methods_;         // added rows, those of the two sums above, those of the device
+  RunPlan last_plan_;                       // of the last run, without its request
+  std::optional<std::int64_t> i_in_parts_;  // of a sum in parts that has begun: the chosen i
   std::map<std::size_t, std::vector<double>> params_of_groups_;  // by field: [group][component]
+  std::vector<double> table_of_params_;                          // [group][param]; empty: all have those of the run
   SumRequest request_;                                           // what the next run has from before
   std::vector<std::string> warnings_;
 };
@@ -127,24 +132,24 @@ class SumState {
 //
 // First every i meets a few j, every 8^k-th of them all, and the least number that it meets is a bound. Behind that
 // bound a search meets eight times as many j, every 8^(k-1)-th, and so on; the last one meets all. However unevenly
-// particles stand, each search finds about as many j for an i as the one before: O(N log N) in all. Tested by
+// particles are distributed, each search finds about as many j for an i as the one before: O(N log N) in all. Tested by
 // tests/numeric/nearest_test.cpp.
 class NearestSum {
  public:
-  // Of KernelSource::nearest.
-  explicit NearestSum(std::shared_ptr<const Kernel> bounded) : sum_(std::move(bounded)) {}
-  // Whether searches are sooner done than all pairs, or must be. `sum`: any of the kernel.
-  static bool pays(const Kernel& kernel, const SumRequest& request, PairChoice pairs, const Summation& sum);
-
-  // `fields`, `views` and `params` are those of the pipeline itself. All outputs of the chosen i are stored by the last
-  // of the runs.
-  void run(const std::vector<FieldLayout>& fields, const SumRequest& request, const RunChoice& choice, std::int64_t ni);
-  SumStatistics statistics() const { return sum_.statistics(); }
+  // Both must outlive this object. `sum`: of the kernel.
+  NearestSum(const Kernel& kernel, const Summation& sum) : kernel_(kernel), of_kernel_(sum) {}
+  // The row of such sums. This object must outlive it.
+  PairMethod method();
 
  private:
-  void bind(const std::vector<FieldLayout>& fields, const SumRequest& request, std::int64_t stride);
+  std::optional<Estimate> estimate(const SumRequest& request) const;
+  Estimate survey(const SumRequest& request) const;
+  void run(const SumRequest& request);
+  void bind(const SumRequest& request, std::int64_t stride);
 
-  SumState sum_;
+  const Kernel& kernel_;
+  const Summation& of_kernel_;
+  std::optional<SumState> sum_;  // of KernelSource::nearest; made when a run needs it
   std::vector<double> bounds_, least_;
   std::vector<std::int64_t> numbers_;  // of j
 };

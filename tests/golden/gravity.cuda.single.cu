@@ -17,7 +17,8 @@ struct Arguments {
   View j[4];
   Output out[4];
   double param[1];
-  double* running;    // [double of a Partial][i of this launch]: of earlier launches, or for later ones
+  double* running;    // [double of a Partial][i of this launch]: from earlier launches, for later ones
+  index running_stride;
   double* partial;    // [j-split][double of a Partial][i of this launch]
   unsigned* arrived;  // [block of i][j-split]: how many blocks have ended; 0 before and after the launch
   const index* i_list;
@@ -93,6 +94,17 @@ NBCC_DEVICE Partial load_partial(const double* at, index stride) {
   set_bits(all.acc2, at[2 * stride]);
   set_bits(all.acc3, at[3 * stride]);
   return all;
+}
+// Adds what earlier launches have accumulated for the launch's i at `at`. True if results are to be stored; else the
+// accumulators have them, for later launches.
+NBCC_DEVICE bool carry(const Arguments& a, index at, Partial& all) {
+  if (!a.first) {
+    const Partial part = all;
+    all = load_partial(a.running + at, a.running_stride);
+    combine(all, part);
+  }
+  if (!a.last) store_partial(all, a.running + at, a.running_stride);
+  return a.last != 0;
 }
 // NaN for an i that is nowhere, where a result depends on that; else 0.
 NBCC_DEVICE double nowhere_of(const Arguments& a, index i) {
@@ -262,13 +274,8 @@ NBCC_DEVICE void reduce(const Arguments& a, const Sums* sum, SlicePartials* part
   for (int r = slice; r < NBCC_I_PER_THREAD; r += NBCC_J_SLICES) {
     const index at = first_i + r * kSliceThreads;
     if (at >= a.ni) return;
-    Partial all;
-    if (!a.first) all = load_partial(a.running + at, a.ni);
-    combine(all, combine_slices(partial, row + r * kSliceThreads));
-    if (!a.last) {
-      store_partial(all, a.running + at, a.ni);
-      continue;
-    }
+    Partial all = combine_slices(partial, row + r * kSliceThreads);
+    if (!carry(a, at, all)) continue;
     const index i = i_particle(a, at);
     finish(a, i, i, all, nowhere_of(a, i));
   }

@@ -133,6 +133,56 @@ TEST(Parts, AreOneSumOfSearches) {
   }
 }
 
+// A part that takes its pairs by one of the methods: all of them, each in its own words.
+void take_all_pairs(SumState& sum, std::size_t method, std::int64_t ni, std::int64_t nj) {
+  sum.forget_lists();
+  sum.set_pairs(PairChoice::All);
+  std::vector<std::int64_t> i_order, first{0}, j;
+  for (std::int64_t i = 0; i < ni; ++i) i_order.push_back((i * 7 + 3) % ni);
+  if (method == 1 && ni % 7 != 0) {
+    const std::int64_t i_first[] = {0, ni / 3, ni}, range_first[] = {0, 2, 3}, begin[] = {0, nj / 4, 0},
+                       end[] = {nj / 4, nj, nj};
+    sum.set_lists(ListArrays{2, 3, i_first, i_order.data(), range_first, begin, end});
+  }
+  if (method == 2) {
+    for (std::int64_t i = 0; i < ni; ++i) {
+      for (std::int64_t k = 0; k < nj; ++k) j.push_back(k);
+      first.push_back(std::int64_t(j.size()));
+    }
+    sum.set_listed_pairs(ni, first.data(), std::int64_t(j.size()), j.data());
+  }
+  if (method == 3) sum.set_pairs(PairChoice::Cutoff);
+}
+
+// Sums of parts that go by other methods, one after the other; a reach that leaves most pairs to the sums.
+void expect_by_any_method(const std::shared_ptr<const Kernel>& kernel, const CudaGpu* gpu, nbcc_precision precision) {
+  ASSERT_GT(kernel->source.search.axes, 0);
+  for (const auto& [ni, nj] : {std::pair<std::int64_t, std::int64_t>{5, 37}, {67, 500}, {130, 600}})
+    for (std::size_t begin = 0; begin < 4; ++begin) {
+      OracleInput input = particles(ni, nj);
+      input.params = {3.25};
+      const auto prepare = [&, ni = ni](SumState& sum, std::size_t part, std::int64_t count) {
+        take_all_pairs(sum, (begin + part) % 4, ni, count);
+      };
+      expect_the_same(kernel, input, {.arrays_on = gpu, .prepare_part = prepare}, precision,
+                      "from method " + std::to_string(begin) + " on, " + std::to_string(nj));
+    }
+}
+
+TEST(Parts, GoByAnyMethodOnTheCpu) {
+  const Pipeline pipeline = parse({"parts.pipe", kEveryReduction});
+  CpuDevice device(2, detect_isa(), make_cpu_toolchain(), "", "");
+  const auto kernel = device.load(build_cpu_kernel(pipeline, {.precision = Precision::Double}, detect_isa(), ""));
+  expect_by_any_method(kernel, nullptr, NBCC_DOUBLE);
+}
+
+void expect_by_any_method_on(CudaDevice& device, Precision precision) {
+  const Pipeline pipeline = parse({"parts.pipe", kEveryReduction});
+  const auto kernel = device.load(build_cuda_kernel(pipeline, {.precision = precision}, ""));
+  for (const CudaGpu* gpu : {static_cast<const CudaGpu*>(nullptr), &device.gpu()})
+    expect_by_any_method(kernel, gpu, nbcc_precision(precision));
+}
+
 void expect_on_cuda(CudaDevice& device, Precision precision) {
   const Pipeline pipeline = parse({"parts.pipe", kEveryReduction});
   const auto kernel = device.load(build_cuda_kernel(pipeline, {.precision = precision}, ""));
@@ -152,6 +202,7 @@ TEST(Parts, AreOneSumOnTheShim) {
   CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
   expect_on_cuda(device, Precision::Single);
   expect_on_cuda(device, Precision::Double);
+  expect_by_any_method_on(device, Precision::Double);
 }
 
 TEST(PartsOnGpu, AreOneSum) {
@@ -163,6 +214,7 @@ TEST(PartsOnGpu, AreOneSum) {
   }
   for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double})
     expect_on_cuda(*device, precision);
+  for (const Precision precision : {Precision::Single, Precision::Double}) expect_by_any_method_on(*device, precision);
 }
 
 // ---- what is no part of one sum
@@ -217,11 +269,15 @@ TEST_F(PartMistakes, APartThatFailsEndsTheSum) {
   EXPECT_NE(message({.part = JPart::Last}), "");
 }
 
-TEST_F(PartMistakes, ListsHaveNoParts) {
+// What is listed names the j of the part.
+TEST_F(PartMistakes, ListedPairsAreOfThePart) {
   const std::int64_t first[] = {0, 1, 1}, j[] = {1};
   sum.set_listed_pairs(2, first, 1, j);
-  EXPECT_EQ(message({.part = JPart::First}),
-            "part: the j of pipeline 'p' cannot come in parts where pairs are listed or left out");
+  run(JPart::First);
+  sum.forget_lists();
+  run(JPart::Last);
+  EXPECT_EQ(numbers[2], 5);
+  EXPECT_EQ(numbers[3], 3);
 }
 
 }  // namespace

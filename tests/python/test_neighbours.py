@@ -42,9 +42,11 @@ def test_the_pairs_are_those_of_all_pairs():
     assert same(near(x, x), near(x, x, pairs="all"))
     found = near.statistics()
     assert found["runs"] == found["searches"] == 1
+    assert found["method"] == "all pairs" and found["reason"] == "pairs = all"
     everybody = near(x, x, pairs="all").near.sum()
     near(x, x)
     found = near.statistics()
+    assert found["method"] == "search"
     assert found["pairs_within"] == everybody
     assert everybody < found["pairs_tested"] / 2 < 2000**2 / 2
     assert all(found[f"seconds_{step}"] > 0 for step in ("locate", "sort", "lists", "sums"))
@@ -53,7 +55,9 @@ def test_the_pairs_are_those_of_all_pairs():
 def test_auto_takes_all_pairs_of_a_few(near):
     few = nbcc.compile(source=NEAR)
     few(particles(100), particles(100))
-    assert few.statistics()["runs"] == 0
+    found = few.statistics()
+    assert found["runs"] == 0 and found["method"] == "all pairs"
+    assert found["reason"].startswith("costs as much as 1e+04 pairs; search: costs as much as 1.5e+05 pairs")
 
 
 def test_a_skin_keeps_what_was_found():

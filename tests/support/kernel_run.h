@@ -22,7 +22,9 @@ struct KernelRunChoice {
   // Of j, from the first to before the second, a run for each in this order; empty: all in one run.
   std::vector<std::pair<std::int64_t, std::int64_t>> parts{};
   std::function<void(SumState&)> prepare{};  // says which pairs act
-  std::function<void(SumState&)> after{};    // looks at the sum when it has run
+  // The same before each part, which has so many j.
+  std::function<void(SumState&, std::size_t part, std::int64_t nj)> prepare_part{};
+  std::function<void(SumState&)> after{};  // looks at the sum when it has run
 };
 
 inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const OracleInput& input,
@@ -78,6 +80,7 @@ inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const Ora
     }
     sum.set_counts(input.ni, j_end - j_begin);
     sum.set_offsets(input.i_offset, input.j_offset + j_begin);
+    if (choice.prepare_part) choice.prepare_part(sum, k, j_end - j_begin);
     run.part = k == 0 ? JPart::First : k + 1 == choice.parts.size() ? JPart::Last : JPart::Next;
     sum.run(run);
   }

@@ -146,6 +146,17 @@ TEST_F(CommandRun, SaysWhatASearchDid) {
   EXPECT_EQ(nbcc(words + "--json").code, 2);
 }
 
+TEST_F(CommandRun, PlansWithoutRunning) {
+  const std::string words = "run $pipelines/lennard_jones.pipe --i plummer.npz --param rc=0.3 --plan --device cpu ";
+  const Outcome all = nbcc(words), cutoff = nbcc(words + "--pairs cutoff");
+  EXPECT_EQ(all.code, 0) << all.err;
+  EXPECT_THAT(all.out,
+              HasSubstr("method: all pairs (costs as much as 4e+04 pairs; search: costs as much as 3e+05 pairs)\n"));
+  EXPECT_THAT(all.out, HasSubstr("\ncpu: "));
+  EXPECT_THAT(cutoff.out, HasSubstr("method: search (pairs = cutoff; all pairs: costs as much as 4e+04 pairs)\n"));
+  EXPECT_EQ(nbcc("run $pipelines/gravity.pipe --i plummer.npz --param eps2=0 --plan --pairs cutoff").code, 2);
+}
+
 // A cutoff beyond half of the box, and a file whose box the pipeline does not have, are named once each on standard
 // error; results and exit code stay as they are.
 TEST_F(CommandRun, WarnsOfImagesThatAreNotCounted) {

@@ -283,7 +283,7 @@ TEST(emit_cuda, finish_is_double_and_runs_after_the_last_split_only) {
   EXPECT_THAT(text, HasSubstr("store(a.out[0], row, all.acc0, kSum);"));
   EXPECT_THAT(text, HasSubstr("store(a.out[3], row, all.arg3, kMinimum);"));
   EXPECT_THAT(source.first().source,
-              HasSubstr("if (!a.last) {\n      store_partial(all, a.running + at, a.ni);\n      continue;\n    }\n"
+              HasSubstr("if (!carry(a, at, all)) continue;\n"
                         "    const index i = i_particle(a, at);\n    finish(a, i, i, all, nowhere_of(a, i));"));
 }
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import inspect
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
 
 from . import _library
 from ._arguments import Arguments, Inputs, Param
@@ -429,23 +429,29 @@ class Caller(Arguments):
         """
         self._for_idle(Sum.wait_alone)
 
-    def statistics(self) -> Dict[str, float]:
+    def statistics(self) -> Dict[str, Union[float, str]]:
         """What was done in those calls of this object that summed over neighbours, see `pairs` of `compile`.
+
+        method, reason: how a last call chose its pairs ("all pairs", "search", "lists", "listed pairs", "batches",
+        "nearest"), and why; "" before the first call.
 
         runs: their number. searches: those of them that had kept nothing that holds. pairs_tested: by kernels.
         pairs_within: the proved reach, in the last run of each kernel; counted now, which takes longer than a run.
         seconds_locate, seconds_sort, seconds_lists, seconds_sums: to find particles' places, to sort them, to find what
         is near each group of i, to sum over that.
         """
-        total: Dict[str, float] = {name: 0 for name, _ in StatisticsStruct._fields_ if name != "size"}
+        texts = {"method": "", "reason": ""}
+        total: Dict[str, float] = {name: 0 for name, _ in StatisticsStruct._fields_ if name not in ("size", *texts)}
 
         def add(used: Sum) -> None:
             found = used.statistics()
             for name in total:
                 total[name] += getattr(found, name)
+            for name, text in texts.items():
+                texts[name] = getattr(found, name).decode() or text
 
         self._for_idle(add)
-        return total
+        return {**total, **texts}
 
     def _for_idle(self, action: Callable[[Sum], None]) -> None:
         """For all sums that no call uses just now."""

@@ -112,6 +112,8 @@ class StatisticsStruct(ctypes.Structure):
         ("seconds_sort", c_double),
         ("seconds_lists", c_double),
         ("seconds_sums", c_double),
+        ("method", ctypes.c_char_p),
+        ("reason", ctypes.c_char_p),
     ]
 
 

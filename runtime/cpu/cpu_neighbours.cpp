@@ -1,0 +1,222 @@
+// Runs behind a proved cutoff on the CPU: the search's row, and sums over the j that the search gathers for groups of
+// i. Doors: CpuSummation::estimate_search(), survey_search(), sum_neighbours(), find_pairs(), statistics().
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "fmt/format.h"
+#include "runtime/cpu/cpu_sum.h"
+#include "runtime/error.h"
+
+namespace nbcc {
+namespace {
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// Adds the seconds that have passed since the last call.
+class Stopwatch {
+ public:
+  void add_to(double& seconds) {
+    const double then = std::exchange(last_, now());
+    seconds += last_ - then;
+  }
+
+ private:
+  double last_ = now();
+};
+
+}  // namespace
+
+// What threads did with groups; the seconds are those of all of them together.
+struct CpuSummation::Worked {
+  std::int64_t pairs_tested = 0;
+  double lists = 0, sums = 0;
+  void operator+=(const Worked& other) {
+    pairs_tested += other.pairs_tested;
+    lists += other.lists;
+    sums += other.sums;
+  }
+};
+
+std::optional<Estimate> CpuSummation::estimate_search(const SumRequest& request) {
+  if (source_.search.axes == 0 || request.lists || request.listed_pairs || source_.nearest) return {};
+  Estimate found{.cost = least_cost_of_search(request.i_count, request.nj)};
+  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+  if (std::max(request.i_count, request.nj) > kMost) {
+    obstacle_ =
+        fmt::format("a search takes at most {} i- and j-particles, got {} and {}", kMost, request.i_count, request.nj);
+    found.obstacle = obstacle_;
+  }
+  return found;
+}
+
+// Packs and locates the particles: all pairs, if they are chosen, find the j packed.
+Estimate CpuSummation::survey_search(SumRequest& request) {
+  Stopwatch watch;
+  begin_run(request);
+  pack_j(request);
+  const bool is_located = locate(request);
+  seconds_of_locate_ = 0;
+  watch.add_to(seconds_of_locate_);
+  request.reuse = JReuse::Prepared;
+  if (!is_located)
+    return {"no particle has a finite position, or the reach or a length of the box is not finite", 0, true};
+  return {.cost = search_.cost()};
+}
+
+void CpuSummation::sum_neighbours(const SumRequest& request) {
+  SumStatistics::Seconds seconds;
+  seconds.locate = std::exchange(seconds_of_locate_, 0);
+  Stopwatch watch;
+  begin_run(request);
+  if (request.left_out == nullptr) interact_now_ = code_.interact_numbered;
+  if (!search_.holds(request.skin)) {
+    search_.sort(request.skin, on_threads());
+    ++statistics_.searches;
+  }
+  search_.arrange(j_);
+  watch.add_to(seconds.sort);
+  for (const int k : search_.order_of_i()) {
+    chosen_i_.push_back(request.i_list ? request.i_list[k] : request.i_begin + k);
+    i_numbers_.push_back(int(chosen_i_.back()));
+  }
+  const std::int64_t padded = search_.groups() * SiteTree::kLeaf;
+  i_numbers_.resize(std::size_t(padded), i_numbers_.back());
+  if (request.left_out) left_out_.resize(std::size_t(padded));
+  i_.reserve(padded);
+  totals_.reserve(source_, padded);
+  Worked worked;
+  std::mutex worked_mutex;
+  // So many groups of i are a piece of work.
+  constexpr std::int64_t kGroups = 32;
+  const std::int64_t pieces = ceil_div(search_.groups(), kGroups);
+  const auto block_of = [&](std::int64_t piece) {
+    return block_of_groups(piece * kGroups, std::min((piece + 1) * kGroups, search_.groups()));
+  };
+  begin(double(search_.groups()));
+  on_threads()(pieces, [&](std::int64_t piece) {
+    const Block block = block_of(piece);
+    begin_block(request, block);
+    std::unique_ptr<CpuSearch::Gathered> gathered = take_idle();
+    Worked here;
+    for (std::int64_t group = piece * kGroups; group * SiteTree::kLeaf < block.end; ++group) {
+      sum_group(request, group, *gathered, here);
+      step(1);
+    }
+    give_back(std::move(gathered));
+    if (carry_block(request, block, search_.order_of_i().data() + block.begin)) finish_block(request, block);
+    const std::lock_guard lock(worked_mutex);
+    worked += here;
+  });
+  double groups = 0;
+  watch.add_to(groups);
+  seconds.lists = worked.lists > 0 ? groups * worked.lists / (worked.lists + worked.sums) : 0;
+  seconds.sums = groups - seconds.lists;
+  // What was gathered took memory, so that until here something could fail. What is stored is stored in full.
+  if (ends(request.j_part))
+    pool_.parallel_for(pieces, [&](std::int64_t piece) { store_block(request, block_of(piece)); });
+  watch.add_to(seconds.sums);
+  note(worked, seconds);
+}
+
+FoundPairs CpuSummation::find_pairs(const SumRequest& request) {
+  begin_run(request);
+  pack_j(request);
+  if (!locate(request)) {
+    if (request.i_count > 0 && request.nj > 0)
+      throw UsageError("neighbours: a length of the box or the reach is no number or 0, or nobody has a finite place");
+    return {source_.search.axes, std::vector<std::int64_t>(std::size_t(request.i_count) + 1, 0), {}, {}};
+  }
+  search_.sort(0, on_threads());
+  search_.arrange(j_);
+  i_.pad(0, request.i_count, round_up(request.i_count, source_.lanes));
+  i_numbers_.resize(std::size_t(round_up(request.i_count, source_.lanes)));
+  std::iota(i_numbers_.begin(), i_numbers_.end(), 0);
+  const nbcc_kernel_arguments given = arguments(request, {}, totals_);
+  code_now_->prepare_i(&given, 0, request.i_count);
+  begin(double(search_.groups()));
+  const ForEach by_group = [this](std::int64_t count, const ThreadPool::Body& body) {
+    pool_.parallel_for(count, [&](std::int64_t item) {
+      body(item);
+      step(1);
+    });
+  };
+  return search_.find_pairs(given, request.left_out, request.i_count, by_group);
+}
+
+void CpuSummation::note(const Worked& worked, const SumStatistics::Seconds& seconds) {
+  searched_ = true;
+  ++statistics_.runs;
+  statistics_.pairs_tested += worked.pairs_tested;
+  statistics_.seconds.locate += seconds.locate;
+  statistics_.seconds.sort += seconds.sort;
+  statistics_.seconds.lists += seconds.lists;
+  statistics_.seconds.sums += seconds.sums;
+}
+
+SumStatistics CpuSummation::statistics() const {
+  SumStatistics known = statistics_;
+  if (!searched_) return known;
+  std::atomic<std::int64_t> within = 0;
+  // progress_ belongs to the last run, and no longer exists.
+  pool_.parallel_for(search_.groups(), [&](std::int64_t group) { within += search_.pairs_within(group); });
+  known.pairs_within = within;
+  return known;
+}
+
+std::unique_ptr<CpuSearch::Gathered> CpuSummation::take_idle() {
+  const std::lock_guard lock(idle_mutex_);
+  if (idle_.empty()) return std::make_unique<CpuSearch::Gathered>(source_);
+  std::unique_ptr<CpuSearch::Gathered> one = std::move(idle_.back());
+  idle_.pop_back();
+  return one;
+}
+
+void CpuSummation::give_back(std::unique_ptr<CpuSearch::Gathered> one) {
+  const std::lock_guard lock(idle_mutex_);
+  idle_.push_back(std::move(one));
+}
+
+// Of consecutive groups.
+Block CpuSummation::block_of_groups(std::int64_t first, std::int64_t last) const {
+  const std::int64_t begin = first * SiteTree::kLeaf,
+                     end = std::min(last * SiteTree::kLeaf, std::int64_t(chosen_i_.size()));
+  return {begin, end, last * SiteTree::kLeaf, 0, {0, chosen_i_.data() + begin, end - begin}};
+}
+
+// False: all pairs must be summed over.
+bool CpuSummation::locate(const SumRequest& request) {
+  // Numbers of particles are ints here.
+  const auto is_far = [](std::int64_t i) { return i > std::numeric_limits<int>::max(); };
+  if (request.i_list ? std::any_of(request.i_list, request.i_list + request.i_count, is_far)
+                     : is_far(request.i_begin + request.i_count))
+    return false;
+  i_.reserve(round_up(request.i_count, source_.lanes));
+  on_threads()(ceil_div(request.i_count, kPackChunk), [&](std::int64_t k) {
+    const std::int64_t begin = k * kPackChunk, count = std::min(kPackChunk, request.i_count - begin);
+    const std::int64_t* const list = request.i_list ? request.i_list + begin : nullptr;
+    i_.pack(request.views, {list ? 0 : request.i_begin + begin, list, count}, begin);
+  });
+  return search_.locate(arguments(request, {}, totals_), request.i_count, request.nj, on_threads());
+}
+
+// Results of one group, and of argmin and argmax the caller's numbers in place of positions among what was gathered.
+void CpuSummation::sum_group(const SumRequest& request, std::int64_t group, CpuSearch::Gathered& gathered,
+                             Worked& worked) {
+  Stopwatch watch;
+  search_.gather(group, gathered);
+  watch.add_to(worked.lists);
+  const Block block = block_of_groups(group, group + 1);
+  nbcc_kernel_arguments given = arguments(request, block, totals_);
+  given.j = gathered.columns.columns();
+  given.j_number = gathered.numbers.data();
+  interact_now_(&given, block.begin, block.end, 0, std::int64_t(gathered.positions.size()));
+  number_chosen(totals_, block, gathered.numbers.data(), request.j_offset);
+  worked.pairs_tested += (block.end - block.begin) * std::int64_t(gathered.positions.size());
+  watch.add_to(worked.sums);
+}
+
+}  // namespace nbcc

@@ -1,0 +1,122 @@
+// The rows of a GPU: what each pair method costs there, and which obstacles there are. Doors: CudaSummation::methods().
+// Runs nothing.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "fmt/format.h"
+#include "runtime/cuda/cuda_sum.h"
+#include "runtime/sum/formula.h"
+
+namespace nbcc {
+namespace {
+
+// What a search costs at least, in pairs of each multiprocessor: bench/RESULTS.md.
+constexpr double kPairsOfSearch = 1e6;
+
+// Where so large a share of a periodic box is within reach, a search costs as much as all pairs.
+constexpr double kLargeShare = 0.1;
+
+// What share of a box is within reach, if params tell; else 0.
+double share_within(const SearchLayout& search, std::span<const double> params) {
+  constexpr double kPi = std::numbers::pi;
+  const auto value = [&](const Formula& formula) {
+    return formula.steps.empty() ? 0 : std::abs(evaluate(formula, params));
+  };
+  const double reach = value(search.reach_uniform);
+  double share = search.axes == 1   ? 2 * reach
+                 : search.axes == 2 ? kPi * reach * reach
+                                    : 4 * kPi / 3 * std::pow(reach, 3);
+  for (std::size_t axis = 0; axis < std::size_t(search.axes); ++axis) {
+    const double length = value(search.lengths[axis]);
+    share = length > 0 ? share / length : 0;
+  }
+  return share;
+}
+
+}  // namespace
+
+CudaSummation::CudaSummation(const CudaKernel& kernel) : kernel_(kernel), gpu_(kernel.gpu()) {
+  PairMethod search = row("search", &search_);
+  search.searches = true;
+  search.estimate = [this](const SumRequest& request) { return estimate_search(request); };
+  search.survey = [this](SumRequest& request) { return survey_search(request); };
+  PairMethod lists = row("lists", &lists_), listed_pairs = row("listed pairs", &lists_);
+  lists.estimate = [this](const SumRequest& request) -> std::optional<Estimate> {
+    if (!request.lists) return {};
+    return Estimate{.cost = lists_.units(request)};
+  };
+  listed_pairs.estimate = [this](const SumRequest& request) -> std::optional<Estimate> {
+    if (!request.listed_pairs) return {};
+    return Estimate{.cost = lists_.units(request)};
+  };
+  PairMethod all_pairs = row("all pairs", nullptr);
+  all_pairs.estimate = [](const SumRequest& request) -> std::optional<Estimate> {
+    if (request.lists || request.listed_pairs) return {};
+    return Estimate{.cost = pairs_of(request)};
+  };
+  methods_ = {std::move(search), std::move(lists), std::move(listed_pairs), std::move(all_pairs)};
+}
+
+PairMethod CudaSummation::row(std::string_view name, CudaMethod* method) {
+  PairMethod row;
+  row.name = name;
+  row.keeps_j = true;
+  row.work = [this, method](const SumRequest& request) { return std::vector{work(request, method)}; };
+  row.enqueue = [this, method](const SumRequest& request) { run(request, method); };
+  return row;
+}
+
+// Uses counts and params alone, so that equal runs take the same method.
+std::optional<Estimate> CudaSummation::estimate_search(const SumRequest& request) {
+  if (kernel_.source.search.axes == 0 || request.lists || request.listed_pairs || kernel_.source.nearest) return {};
+  const double pairs = pairs_of(request);
+  Estimate found{
+      .cost = std::max(least_cost_of_search(request.i_count, request.nj), kPairsOfSearch * gpu_.multiprocessors())};
+  if (found.cost <= pairs)
+    found.cost = std::max(found.cost, pairs * share_within(kernel_.source.search, request.params) / kLargeShare);
+  obstacle_.clear();
+  if (!kernel_.source.find(Frame::Search))
+    obstacle_ =
+        fmt::format("the code of pipeline '{}' for this GPU has no search for neighbours", kernel_.source.pipeline);
+  else if (std::max(request.i_count, request.nj) > CudaSearch::kMostParticles)
+    obstacle_ = fmt::format("on a GPU a search takes at most {} i- and j-particles, got {} and {}",
+                            CudaSearch::kMostParticles, request.i_count, request.nj);
+  else if (request.pairs == PairChoice::Auto && chosen_launch_)
+    obstacle_ = "the caller has chosen a launch configuration of all pairs";
+  else if (request.nj == 0)
+    return Estimate{"there are no j", 0, true};
+  found.obstacle = obstacle_;
+  return found;
+}
+
+// A search that is not asked for leaves half of the free memory to others.
+Estimate CudaSummation::survey_search(const SumRequest& request) {
+  const Estimate found = *estimate_search(request);
+  if (request.pairs != PairChoice::Auto || search_.has_room(request)) return found;
+  const CudaContextGuard guard(gpu_);
+  std::size_t free = 0, total = 0;
+  gpu_.require(gpu_.driver().mem_get_info(&free, &total), "asking for the GPU's memory");
+  if (search_.bytes_for(request) < (free + search_.bytes()) / 2) return found;
+  return {"its working memory would take more than half of what is free on the GPU", found.cost, true};
+}
+
+DeviceWork CudaSummation::work(const SumRequest& request, CudaMethod* method) {
+  const CudaContextGuard guard(gpu_);
+  if (request.binding != binding_) bind(request);
+  if (!residency_.all_on_device) return staging_.work(request, method);
+  DeviceWork found{fmt::format("cuda:{}", gpu_.ordinal())};
+  if (method) {
+    found.launches = method->launches(request);
+    found.bytes = std::int64_t(method->bytes_for(request));
+    return found;
+  }
+  launcher_.configure(request.i_of_run(), request.nj, request.left_out, true);
+  const std::int64_t piece = std::min(request.i_count, most_i_of_launch());
+  found.launches = (request.i_count + piece - 1) / std::max<std::int64_t>(piece, 1);
+  found.bytes = launcher_.bytes_for(piece) + std::int64_t(accumulator_bytes(request, false));
+  return found;
+}
+
+}  // namespace nbcc

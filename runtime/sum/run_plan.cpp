@@ -1,0 +1,78 @@
+// Rows and a request -> a plan. Doors: plan_run(), reason_of(). Knows no device and no method by name.
+#include <stdexcept>
+
+#include "fmt/format.h"
+#include "runtime/error.h"
+#include "runtime/sum/pair_method.h"
+
+namespace nbcc {
+namespace {
+
+bool is_possible(const std::optional<Estimate>& estimate) { return estimate && estimate->obstacle.empty(); }
+
+// Only rows that search are left where pairs = cutoff asks for one; all are, where these fall back or the caller's
+// lists leave none of them. Throws UsageError.
+bool searches_only(std::span<const PairMethod> methods, const RunPlan& plan) {
+  if (plan.choice != PairChoice::Cutoff) return false;
+  std::string_view obstacle;
+  bool falls_back = true;
+  for (std::size_t row = 0; row < methods.size(); ++row) {
+    if (!methods[row].searches || !plan.estimates[row]) continue;
+    const Estimate& estimate = *plan.estimates[row];
+    if (estimate.obstacle.empty()) return true;
+    obstacle = estimate.obstacle;
+    falls_back = falls_back && estimate.falls_back;
+  }
+  if (!falls_back) throw UsageError(fmt::format("pairs = cutoff: {}", obstacle));
+  return false;
+}
+
+std::optional<std::size_t> cheapest(std::span<const PairMethod> methods, const RunPlan& plan, bool searches_only) {
+  std::optional<std::size_t> best;
+  for (std::size_t row = 0; row < methods.size(); ++row) {
+    if (!is_possible(plan.estimates[row]) || (searches_only && !methods[row].searches)) continue;
+    if (!best || plan.estimates[row]->cost < plan.estimates[*best]->cost) best = row;
+  }
+  return best;
+}
+
+}  // namespace
+
+RunPlan plan_run(std::span<const PairMethod> methods, const SumRequest& request) {
+  RunPlan plan{nullptr, {}, request.pairs, "", request};
+  if (request.lists) plan.given = request.lists->what;
+  if (request.listed_pairs) plan.given = "listed pairs";
+  plan.estimates.reserve(methods.size());
+  for (const PairMethod& method : methods)
+    plan.estimates.push_back(method.searches && request.pairs == PairChoice::All ? std::nullopt
+                                                                                 : method.estimate(request));
+  std::vector<bool> surveyed(methods.size(), false);
+  for (;;) {
+    const std::optional<std::size_t> best = cheapest(methods, plan, searches_only(methods, plan));
+    if (!best) throw std::logic_error("no pair method can do a run");
+    if (surveyed[*best] || !methods[*best].survey) {
+      plan.method = &methods[*best];
+      return plan;
+    }
+    surveyed[*best] = true;
+    plan.estimates[*best] = methods[*best].survey(plan.request);
+  }
+}
+
+std::string reason_of(const RunPlan& plan, std::span<const PairMethod> methods) {
+  const auto row = std::size_t(plan.method - methods.data());
+  std::string others;
+  for (std::size_t other = 0; other < methods.size(); ++other) {
+    if (other == row || !plan.estimates[other]) continue;
+    const Estimate& estimate = *plan.estimates[other];
+    others += fmt::format("{}{}: {}", others.empty() ? "" : "; ", methods[other].name,
+                          estimate.obstacle.empty() ? fmt::format("costs as much as {:.3g} pairs", estimate.cost)
+                                                    : std::string(estimate.obstacle));
+  }
+  std::string reason = fmt::format("costs as much as {:.3g} pairs", plan.estimates[row]->cost);
+  if (plan.choice != PairChoice::Auto) reason = fmt::format("pairs = {}", name(plan.choice));
+  if (!plan.given.empty()) reason = fmt::format("the {} say which pairs act", plan.given);
+  return others.empty() ? reason : reason + "; " + others;
+}
+
+}  // namespace nbcc
