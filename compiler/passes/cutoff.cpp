@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "compiler/ir/expression_text.h"
 #include "compiler/passes/passes.h"
@@ -22,15 +23,6 @@ LinearSum times(LinearSum sum, double factor) {
   sum.constant *= factor;
   return sum;
 }
-
-PowerProduct quotient(PowerProduct a, const PowerProduct& b) {
-  for (const auto& [node, twice] : b.twice) a.twice[node] -= twice;
-  std::erase_if(a.twice, [](const auto& power) { return power.second == 0; });
-  a.coefficient /= b.coefficient;
-  return a;
-}
-
-PowerProduct inverse(const PowerProduct& a) { return quotient({}, a); }
 
 }  // namespace
 
@@ -58,15 +50,14 @@ std::string CutoffReader::text(NodeId id) const { return expression_text(fields_
 std::optional<Axis> CutoffReader::squared_axis(NodeId id) {
   PowerProduct product = read_product(graph_, id);
   std::optional<Axis> axis;
-  for (const auto& [node, twice] : product.twice) {
+  for (auto& [node, exponent] : product.exponents) {
     if (graph_[node].binding <= Binding::Param) continue;
-    if (axis || twice != 4) return {};
+    if (axis || exponent != 2) return {};
     axis = read_axis(graph_, node);
     if (!axis) return {};
-    product.twice[node] = 0;
+    exponent = 0;
   }
   if (!axis) return {};
-  std::erase_if(product.twice, [](const auto& power) { return power.second == 0; });
   const NodeId factor = make_product(graph_, product, graph_[id].type);
   if (graph_.is_constant(factor, 1)) return axis;
   const std::optional<Reach> root = reaches_.power_above(factor, 0.5);
@@ -237,9 +228,9 @@ CutoffReader::Found CutoffReader::at_least(NodeId id, const Limit& limit) {
 // Positive or negative, zero aside, or any; then `undecided` is the factor that makes it so.
 SignSet CutoffReader::sign_of(const PowerProduct& product, NodeId* undecided) {
   bool negative = product.coefficient < 0;
-  for (const auto& [node, twice] : product.twice) {
-    // Squares, and what stands under a root.
-    if (twice % 4 == 0 || twice % 2 != 0 || signs_.is_never_negative(node)) continue;
+  for (const auto& [node, exponent] : product.exponents) {
+    // Squares and roots.
+    if (is_even(exponent) || !is_whole(exponent) || signs_.is_never_negative(node)) continue;
     if (signs_.of(node) & kPositive) {
       *undecided = node;
       return kAnySign;
@@ -252,21 +243,21 @@ SignSet CutoffReader::sign_of(const PowerProduct& product, NodeId* undecided) {
 // A product of powers, of which one is the distance's, compared with the limit; with Sizes, the size of the product.
 CutoffReader::Found CutoffReader::product_compared(NodeId id, const Limit& limit, bool at_most, Factors how) {
   const PowerProduct product = read_product(graph_, id);
-  PowerProduct factors{{}, product.coefficient};
+  PowerProduct factors{product.coefficient, {}};
   NodeId base = kNone;
-  int twice = 0;
-  for (const auto& [node, power] : product.twice) {
-    if (!carries_distance(node) && !(read_axis(graph_, node) && power % 4 == 0)) {
+  double exponent = 0;
+  for (const auto& [node, power] : product.exponents) {
+    if (!carries_distance(node) && !(read_axis(graph_, node) && is_even(power))) {
       const bool as_it_is = how == Factors::Signed || signs_.is_never_negative(node);
-      factors.twice[as_it_is ? node : make_folded(graph_, Op::Abs, node)] = power;
+      factors.exponents[as_it_is ? node : make_folded(graph_, Op::Abs, node)] = power;
       continue;
     }
     if (base != kNone) return fail("what is compared here is a product of different distances");
     base = node;
-    twice = power;
+    exponent = power;
   }
   const NodeId value = node_of(limit);
-  if (base == kNone || (base == id && twice == 2 && how == Factors::Signed)) {
+  if (base == kNone || (base == id && exponent == 1 && how == Factors::Signed)) {
     const Op op = graph_[id].op;
     const std::string what = op == Op::Select ? "a choice by ?: or if" : fmt::format("{}()", name(op));
     return fail(fmt::format("the distance stands inside {}, which is not solved for it", what));
@@ -280,19 +271,21 @@ CutoffReader::Found CutoffReader::product_compared(NodeId id, const Limit& limit
     return fail(fmt::format("the sign of `{}` is not known: where it is negative, this holds at any distance",
                             text(undecided)));
   if (sign == kNegative) at_most = !at_most;
-  if (at_most != (twice > 0)) return {};  // a bound from below
-  PowerProduct bound = quotient(read_product(graph_, value), factors);
-  if (twice < 0) {
+  if (at_most != (exponent > 0)) return {};  // a bound from below
+  PowerProduct bound = read_product(graph_, value);
+  bound.multiply(factors, -1);
+  if (exponent < 0) {
     if (graph_.is_constant(value, 0)) return {};
     const NodeId positive = make_product(graph_, bound, graph_[value].type);
     if (!signs_.is_positive(positive))
       return fail(
           fmt::format("`{}` is not known to be positive: where it is not, this holds at any distance", text(positive)));
-    bound = inverse(bound);
-    twice = -twice;
+    const PowerProduct inverted = std::exchange(bound, {});
+    bound.multiply(inverted, -1);
+    exponent = -exponent;
   }
-  const Limit next{make_product(graph_, bound, graph_[value].type), 2.0 / twice};
-  if (twice % 4 == 0)
+  const Limit next{make_product(graph_, bound, graph_[value].type), 1 / exponent};
+  if (is_even(exponent))
     if (const auto axis = read_axis(graph_, base)) return finish({*axis}, next);
   return this->at_most(base, next);
 }

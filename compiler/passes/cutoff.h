@@ -8,6 +8,7 @@
 
 #include "compiler/ir/ir.h"
 #include "compiler/passes/displacement.h"
+#include "compiler/passes/power_product.h"
 #include "compiler/passes/reach.h"
 #include "compiler/passes/signs.h"
 #include "compiler/passes/terms.h"

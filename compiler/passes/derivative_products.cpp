@@ -2,7 +2,6 @@
 #include "compiler/passes/derivative_products.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace nbcc {
 
@@ -25,7 +24,7 @@ bool Products::is_product(NodeId id) {
   if (is_constant_power(node)) {
     // x^p/x would be 0/0 at 0 where p is positive, unless x is a reciprocal.
     if (graph_.constant_value(node.args[1]) < 0) return true;
-    const Powers base = of_factor(node.args[0], kNone);
+    const Exponents base = of_factor(node.args[0], kNone);
     return !base.empty() && std::ranges::all_of(base, [](const auto& factor) { return factor.second < 0; });
   }
   return node.op == Op::Mul || node.op == Op::Div || node.op == Op::Rsqrt;
@@ -36,7 +35,7 @@ bool Products::is_logarithmic(NodeId id) {
   if (node.op != Op::Pow || variables_.contains(id) || is_product(id)) return false;
   if (!graph_.is_constant(node.args[1])) return !depends_.contains(node.args[1]);
   const double exponent = graph_.constant_value(node.args[1]);
-  return exponent > 1 && 2 * exponent != std::floor(2 * exponent);
+  return exponent > 1 && !is_whole(2 * exponent);
 }
 
 bool Products::can_open(NodeId id) {
@@ -59,31 +58,26 @@ bool Products::is_opened(NodeId id, NodeId other) {
   if (is_long(id)) return false;
   if (uses_[id] == 1) return true;
   if (other == kNone) return false;
-  const Powers beside = can_open(other) ? powers(other) : Powers{{other, 1.0}};
+  const Exponents beside = can_open(other) ? powers(other) : Exponents{{other, 1.0}};
   return std::ranges::any_of(powers(id), [&](const auto& factor) {
     const auto [atom, power] = factor;
-    return (power < 0 || power != std::floor(power)) && beside.contains(atom);
+    return (power < 0 || !is_whole(power)) && beside.contains(atom);
   });
 }
 
-Products::Powers Products::of_factor(NodeId id, NodeId other) {
+Exponents Products::of_factor(NodeId id, NodeId other) {
   if (!depends_.contains(id)) return {};
-  return is_opened(id, other) ? powers(id) : Powers{{id, 1.0}};
+  return is_opened(id, other) ? powers(id) : Exponents{{id, 1.0}};
 }
 
-const Products::Powers& Products::powers(NodeId id) {
+const Exponents& Products::powers(NodeId id) {
   if (const auto found = known_.find(id); found != known_.end()) return found->second;
   const Node node = graph_[id];
-  const auto [a, b, c] = node.args;
-  Powers powers;
-  const auto multiply = [&](NodeId factor, NodeId other, double exponent) {
-    for (const auto& [atom, power] : of_factor(factor, other)) powers[atom] += power * exponent;
-  };
-  if (node.op == Op::Mul || node.op == Op::Div) {
-    multiply(a, b, 1);
-    multiply(b, a, node.op == Op::Mul ? 1 : -1);
-  } else {
-    multiply(a, kNone, node.op == Op::Rsqrt ? -0.5 : is_constant_power(node) ? graph_.constant_value(b) : 1);
+  const Factors factors = node.op == Op::Cast ? Factors{1, 1, {1}} : *read_factors(graph_, id);
+  Exponents powers;
+  for (std::size_t k = 0; k < std::size_t(factors.count); ++k) {
+    const NodeId other = factors.count == 2 ? node.args[1 - k] : kNone;
+    multiply(powers, of_factor(node.args[k], other), factors.exponents[k]);
   }
   return known_[id] = std::move(powers);
 }
@@ -95,7 +89,7 @@ bool Products::holds(NodeId id, NodeId other, NodeId atom) {
 std::optional<Products::Rest> Products::without(NodeId id, NodeId atom, double power) {
   const Op op = graph_[atom].op;
   const bool is_exponential = !variables_.contains(atom) && (op == Op::Exp || op == Op::Exp2);
-  if (power < 0 || power != std::floor(power) || is_exponential || is_logarithmic(atom)) return std::nullopt;
+  if (power < 0 || !is_whole(power) || is_exponential || is_logarithmic(atom)) return std::nullopt;
   Rest rest;
   const auto put = [&](NodeId& side, NodeId factor) {
     side = side == kNone ? factor : terms_.make(Op::Mul, factor, side);

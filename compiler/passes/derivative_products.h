@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "compiler/passes/derivative_terms.h"
+#include "compiler/passes/power_product.h"
 
 namespace nbcc {
 
@@ -15,8 +16,6 @@ class Products {
   // `depends`: the nodes that a variable reaches. Variables are never opened.
   Products(Graph& graph, Terms& terms, const std::unordered_set<NodeId>& depends, const std::set<NodeId>& variables);
 
-  using Powers = std::map<NodeId, double>;
-
   bool is_product(NodeId id);
   // A power whose derivative is that of its logarithm times itself: another one by pow() would be dear.
   bool is_logarithmic(NodeId id);
@@ -24,7 +23,7 @@ class Products {
   bool is_long(NodeId id);
   // Exponents of the factors that depend on a variable. A factor that is a product itself is opened where it is used
   // nowhere else, or where something that it divides by meets its like beside it: s6 in s6 * s6, not in s6 * dx.
-  const Powers& powers(NodeId id);
+  const Exponents& powers(NodeId id);
 
   // sign * above / below (kNone: 1)
   struct Rest {
@@ -38,7 +37,7 @@ class Products {
  private:
   bool can_open(NodeId id);
   bool is_opened(NodeId id, NodeId other);
-  Powers of_factor(NodeId id, NodeId other);
+  Exponents of_factor(NodeId id, NodeId other);
   bool holds(NodeId id, NodeId other, NodeId atom);
   bool is_constant_power(const Node& node) const { return node.op == Op::Pow && graph_.is_constant(node.args[1]); }
 
@@ -47,7 +46,7 @@ class Products {
   const std::unordered_set<NodeId>& depends_;
   const std::set<NodeId>& variables_;
   std::unordered_map<NodeId, int> uses_;  // by those that a variable reaches
-  std::map<NodeId, Powers> known_;
+  std::map<NodeId, Exponents> known_;
 };
 
 }  // namespace nbcc

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "compiler/passes/passes.h"
-#include "compiler/passes/terms.h"
+#include "compiler/passes/power_product.h"
 
 namespace nbcc {
 namespace {

@@ -6,17 +6,16 @@
 // line between two such vectors lies between them in magnitude. Tested by tests/unit/magnitudes_test.cpp.
 #pragma once
 #include <map>
-#include <utility>
 #include <vector>
 
-#include "compiler/ir/ir.h"
+#include "compiler/passes/power_product.h"
 
 namespace nbcc {
 
 // log2|value| as a sum over atoms, the nodes that are no products.
 struct Magnitude {
-  double constant = 0;                           // log2 of the coefficient
-  std::vector<std::pair<NodeId, double>> atoms;  // sorted by node; no exponent is 0
+  double constant = 0;  // log2 of the coefficient
+  Exponents exponents;  // of the atoms; none is 0
 
   void add(const Magnitude& other, double times);
 };
@@ -33,7 +32,6 @@ class Magnitudes {
   double widest_power(NodeId id) const;
 
  private:
-  using Direction = std::vector<std::pair<NodeId, double>>;  // the first exponent is 1
   struct Formed {
     double length;    // the first exponent
     double constant;  // log2 of the coefficient
@@ -41,7 +39,7 @@ class Magnitudes {
   const std::vector<Formed>* along(const Magnitude& m) const;
 
   std::vector<Magnitude> of_;
-  std::map<Direction, std::vector<Formed>> formed_;
+  std::map<Exponents, std::vector<Formed>> formed_;  // by direction: exponents that begin with 1
 };
 
 }  // namespace nbcc

@@ -15,51 +15,45 @@
 namespace nbcc {
 namespace {
 
-// base^(twice/2); the base is an id of the old graph.
+// base^exponent
 struct Power {
   NodeId base = kNone;
-  int twice = 2;
+  double exponent = 1;
   // A whole power that the text makes of roots: sqrt(x)*sqrt(x) is NaN where x < 0, and x is not.
   bool of_roots = false;
 
-  bool is_root() const { return twice % 2 != 0; }
   auto operator<=>(const Power&) const = default;
 };
 
-// coefficient * product of bases to half-integer powers
-struct Monomial {
-  double coefficient = 1;
-  std::vector<Power> powers;
+// A product of powers of nodes of the old graph.
+struct Monomial : PowerProduct {
+  std::set<NodeId> of_roots;  // bases, as Power::of_roots
 
-  void multiply(Power power) {
-    for (Power& p : powers)
-      if (p.base == power.base) {
-        const bool of_roots = p.of_roots || power.of_roots || p.is_root() || power.is_root();
-        p.twice += power.twice;
-        p.of_roots = of_roots && !p.is_root();
-        return;
-      }
-    powers.push_back(power);
-  }
-  void multiply(const Monomial& other, int sign) {
-    coefficient = sign > 0 ? coefficient * other.coefficient : coefficient / other.coefficient;
-    for (const Power& p : other.powers) multiply({p.base, sign * p.twice, p.of_roots});
-  }
-  bool has(NodeId base) const {
-    return std::ranges::any_of(powers, [&](const Power& p) { return p.base == base; });
+  void multiply(const Monomial& other, double exponent) {
+    of_roots.insert(other.of_roots.begin(), other.of_roots.end());
+    for (const auto& [base, power] : other.exponents)
+      if (exponents.contains(base) && !(is_whole(power) && is_whole(exponents.at(base)))) of_roots.insert(base);
+    PowerProduct::multiply(other, exponent);
+    std::erase_if(of_roots, [this](NodeId base) { return !is_whole(exponents.at(base)); });
   }
   // x^p and nothing else: opening it loses nothing.
-  bool is_power() const { return coefficient == 1 && powers.size() == 1; }
+  bool is_power() const { return coefficient == 1 && exponents.size() == 1; }
+  std::vector<Power> powers() const {
+    std::vector<Power> result;
+    for (const auto& [base, exponent] : exponents) result.push_back({base, exponent, of_roots.contains(base)});
+    return result;
+  }
 };
 
 // An order in which the factors of a monomial can be multiplied, such that every product on the way is covered.
 class MultiplicationOrder {
  public:
-  MultiplicationOrder(const Magnitudes& magnitudes, const Monomial& monomial) : magnitudes_(magnitudes) {
-    if (std::fabs(monomial.coefficient) != 1) add(kCoefficient, {std::log2(std::fabs(monomial.coefficient)), {}});
-    for (std::size_t k = 0; k < monomial.powers.size(); ++k) {
+  MultiplicationOrder(const Magnitudes& magnitudes, double coefficient, const std::vector<Power>& powers)
+      : magnitudes_(magnitudes) {
+    if (std::fabs(coefficient) != 1) add(kCoefficient, {std::log2(std::fabs(coefficient)), {}});
+    for (std::size_t k = 0; k < powers.size(); ++k) {
       Magnitude power;
-      power.add(magnitudes.of(monomial.powers[k].base), monomial.powers[k].twice / 2.0);
+      power.add(magnitudes.of(powers[k].base), powers[k].exponent);
       add(int(k), power);
     }
   }
@@ -115,8 +109,7 @@ class Rewrite {
         uses_(count_uses(old_, pipeline.roots())),
         magnitudes_(old_, alive_),
         signs_(old_),
-        monomials_(alive_.size()),
-        is_product_(alive_.size(), false) {}
+        monomials_(alive_.size()) {}
 
   Monomials run(Pipeline& pipeline) {
     for (NodeId id = 0; id < old_.size(); ++id)
@@ -143,30 +136,25 @@ class Rewrite {
 
  private:
   void find_monomial(NodeId id) {
-    if (old_[id].type < Type::Float) return;
     for (const bool opened : {true, false}) {
       Monomial monomial;
-      if (!read(old_[id], opened, monomial)) return;
-      drop_proved_roots(monomial);
-      if (!is_moderate(monomial) || !MultiplicationOrder(magnitudes_, monomial).find([](int k) { return k; })) continue;
+      if (!read(id, opened, monomial)) return;
+      // A base that is never negative has the same whole powers, made of roots or not.
+      std::erase_if(monomial.of_roots, [this](NodeId base) { return signs_.is_never_negative(base); });
+      if (!is_moderate(monomial)) continue;
+      MultiplicationOrder order(magnitudes_, monomial.coefficient, monomial.powers());
+      if (!order.find([](int k) { return k; })) continue;
       monomials_[std::size_t(id)] = monomial;
-      is_product_[std::size_t(id)] = true;
       return;
     }
-  }
-
-  // A base that is never negative has the same whole powers, made of roots or not.
-  void drop_proved_roots(Monomial& monomial) {
-    for (Power& p : monomial.powers)
-      if (p.of_roots && signs_.is_never_negative(p.base)) p.of_roots = false;
   }
 
   // Constants that have been joined may leave single precision's range although no product of the text did: 1e-30 * x
   // and 1e-30 * y, with x and y large.
   static bool is_moderate(const Monomial& m) {
     const bool ordinary = m.coefficient == 0 || (std::fabs(m.coefficient) > 1e-30 && std::fabs(m.coefficient) < 1e30);
-    return ordinary && m.powers.size() <= kMaxFactors &&
-           std::ranges::all_of(m.powers, [](const Power& p) { return std::abs(p.twice) <= kMaxTwiceExponent; });
+    return ordinary && m.exponents.size() <= kMaxFactors &&
+           std::ranges::all_of(m.exponents, [](const auto& p) { return is_made_by_products(p.second); });
   }
 
   // A product needs its bases, which are not all of its arguments: what has been opened is passed over.
@@ -175,8 +163,8 @@ class Rewrite {
     for (const NodeId root : roots) needed[std::size_t(root)] = true;
     for (NodeId id = old_.size(); id-- > 0;) {
       if (!needed[std::size_t(id)]) continue;
-      if (is_product_[std::size_t(id)]) {
-        for (const Power& p : monomials_[std::size_t(id)].powers) needed[std::size_t(p.base)] = true;
+      if (const auto& monomial = monomials_[std::size_t(id)]) {
+        for (const auto& [base, exponent] : monomial->exponents) needed[std::size_t(base)] = true;
       } else {
         for (NodeId arg : old_[id].args)
           if (arg != kNone) needed[std::size_t(arg)] = true;
@@ -185,87 +173,69 @@ class Rewrite {
     return needed;
   }
 
-  // What many products share stands first in each of them, so that it is multiplied once: m r^-3 in m dx r^-3 and
-  // m dy r^-3, however they were written.
   void count_factors(const std::vector<bool>& needed) {
     for (NodeId id = 0; id < old_.size(); ++id)
-      if (needed[std::size_t(id)] && is_product_[std::size_t(id)])
-        for (const Power& factor : monomials_[std::size_t(id)].powers) ++shared_by_[factor];
-    for (NodeId id = 0; id < old_.size(); ++id)
-      if (needed[std::size_t(id)] && is_product_[std::size_t(id)])
-        std::ranges::sort(monomials_[std::size_t(id)].powers, [&](const Power& a, const Power& b) {
-          const int shared_a = shared_by_[a], shared_b = shared_by_[b];
-          if (shared_a != shared_b) return shared_a > shared_b;
-          const bool plain_a = a.twice == 2, plain_b = b.twice == 2;
-          return plain_a != plain_b ? plain_a : a < b;
-        });
+      if (const auto& monomial = monomials_[std::size_t(id)]; monomial && needed[std::size_t(id)])
+        for (const Power& factor : monomial->powers()) ++shared_by_[factor];
+  }
+
+  // The factors that most products share come first in each product, so that they are multiplied once: m r^-3 in
+  // m dx r^-3 and m dy r^-3, however they were written.
+  std::vector<Power> shared_first(const Monomial& monomial) const {
+    std::vector<Power> powers = monomial.powers();
+    std::ranges::stable_sort(powers, {},
+                             [this](const Power& p) { return std::pair(-shared_by_.at(p), p.exponent != 1); });
+    return powers;
   }
 
   NodeId remake(NodeId id) {
     const Node& node = old_[id];
-    if (is_product_[std::size_t(id)]) return build(monomials_[std::size_t(id)], node.type, node.where);
-    return copy_node(target_, node, new_id_);
+    const auto& monomial = monomials_[std::size_t(id)];
+    return monomial ? build(*monomial, node.type, node.where) : copy_node(target_, node, new_id_);
   }
 
-  // The node as a monomial of what stands below it; false if it is no product.
-  bool read(const Node& node, bool opened, Monomial& monomial) const {
-    const auto a = node.args[0], b = node.args[1];
-    switch (node.op) {
-      case Op::Neg:
-        monomial = opened ? factor(a, {}) : as_it_stands(a);
-        monomial.coefficient = -monomial.coefficient;
-        return true;
-      case Op::Mul: {
-        const Monomial right = opened ? factor(b, own(a)) : as_it_stands(b);
-        monomial = opened ? factor(a, own(b)) : as_it_stands(a);
-        monomial.multiply(right, 1);
-        return true;
-      }
-      case Op::Div: {
-        const Monomial right = opened ? factor(b, own(a)) : as_it_stands(b);
-        if (right.coefficient == 0) return false;
-        monomial = opened ? factor(a, own(b)) : as_it_stands(a);
-        monomial.multiply(right, -1);
-        return true;
-      }
-      case Op::Sqrt:
-        return root(a, 1, monomial);
-      case Op::Rsqrt:
-        return root(a, -1, monomial);
-      case Op::Pow: {
-        if (!old_.is_constant(b)) return false;
-        const double twice = 2 * old_.constant_value(b);
-        if (twice != std::floor(twice) || std::fabs(twice) > kMaxTwiceExponent || twice == 0) return false;
-        return root(a, int(twice), monomial);
-      }
-      default:
-        return false;
-    }
+  // The node as a monomial of the nodes below it; false if it is no product.
+  bool read(NodeId id, bool opened, Monomial& monomial) const {
+    const Node& node = old_[id];
+    const std::optional<Factors> factors = read_factors(old_, id);
+    if (!factors || factors->count == 0) return false;
+    const auto [a, b, c] = node.args;
+    if (node.op != Op::Neg && node.op != Op::Mul && node.op != Op::Div)
+      return raise(a, factors->exponents[0], monomial);
+    monomial.coefficient = factors->coefficient;
+    const auto multiply = [&](NodeId arg, NodeId other, double exponent) {
+      const Monomial own = opened ? factor(arg, other) : as_it_stands(arg);
+      if (exponent < 0 && own.coefficient == 0) return false;
+      monomial.multiply(own, exponent);
+      return true;
+    };
+    return multiply(a, b, 1) && (node.op == Op::Neg || multiply(b, a, factors->exponents[1]));
   }
 
-  // x^(twice/2). A power of a power is a power where that holds for every x: when the outer exponent is whole, or when
-  // the inner one is odd or odd halves, so that both are NaN for x < 0. sqrt(x*x) is |x| and stays.
-  bool root(NodeId a, int twice, Monomial& monomial) const {
-    const Monomial& inner = monomials_[std::size_t(a)];
-    if (is_product_[std::size_t(a)] && inner.is_power()) {
-      const auto [base, t, of_roots] = inner.powers[0];
-      if ((t % 4 != 0 || twice % 2 == 0) && t * twice % 2 == 0 && std::abs(t * twice / 2) <= kMaxTwiceExponent) {
-        const int product = t * twice / 2;
-        monomial.multiply({base, product, (of_roots || t % 2 != 0 || twice % 2 != 0) && product % 2 == 0});
+  // base^exponent. A power of a power is a power where that holds for every x: when the outer exponent is whole, or
+  // when the inner one is no even number, so that both are NaN for x < 0. sqrt(x*x) is |x| and is kept.
+  bool raise(NodeId base, double exponent, Monomial& monomial) const {
+    if (exponent == 0 || !is_made_by_products(exponent)) return false;
+    if (const auto& inner = monomials_[std::size_t(base)]; inner && inner->is_power()) {
+      const auto [inner_base, power] = *inner->exponents.begin();
+      if ((!is_even(power) || is_whole(exponent)) && is_made_by_products(power * exponent)) {
+        monomial.exponents[inner_base] = power * exponent;
+        const bool of_roots = !inner->of_roots.empty() || !is_whole(power) || !is_whole(exponent);
+        if (of_roots && is_whole(power * exponent)) monomial.of_roots.insert(inner_base);
         return true;
       }
     }
-    monomial.multiply({a, twice});
+    monomial.exponents[base] = exponent;
     return true;
   }
 
-  Monomial own(NodeId id) const { return is_product_[std::size_t(id)] ? monomials_[std::size_t(id)] : atom(id); }
+  Monomial own(NodeId id) const { return monomials_[std::size_t(id)].value_or(atom(id)); }
   Monomial atom(NodeId id) const {
     Monomial atom;
     if (old_.is_constant(id))
       atom.coefficient = old_.constant_value(id);
     else
-      atom.powers.push_back({id});
+      atom.exponents[id] = 1;
     return atom;
   }
   Monomial as_it_stands(NodeId id) const {
@@ -273,13 +243,14 @@ class Rewrite {
     return inner.is_power() ? inner : atom(id);
   }
 
-  // A factor is opened if nobody else uses it, or if a root or reciprocal in it meets its like in `other`: else the
-  // shared product (as in `s * dx`, `s * dy`) would be made once for each user.
-  Monomial factor(NodeId id, const Monomial& other) const {
+  // A factor is opened if it has no other user, or if a root or reciprocal in it meets its like in `other` (kNone: no
+  // factor): else the shared product (as in `s * dx`, `s * dy`) would be made once for each user.
+  Monomial factor(NodeId id, NodeId other) const {
     const Monomial inner = own(id);
     if (uses_[std::size_t(id)] <= 1 || inner.is_power()) return inner;
-    for (const Power& p : inner.powers)
-      if ((p.twice < 0 || p.is_root()) && other.has(p.base)) return inner;
+    const Exponents beside = other == kNone ? Exponents() : own(other).exponents;
+    for (const auto& [base, exponent] : inner.exponents)
+      if ((exponent < 0 || !is_whole(exponent)) && beside.contains(base)) return inner;
     return atom(id);
   }
 
@@ -287,12 +258,12 @@ class Rewrite {
   // the j factors (or the i factors if there are none), then what belongs to the pair, and an i factor last, where
   // `hoist` finds it. Where that order would leave the range, another is taken.
   NodeId build(const Monomial& monomial, Type type, Location where) {
-    const bool has_j =
-        std::ranges::any_of(monomial.powers, [&](const Power& p) { return old_[p.base].binding == Binding::J; });
-    MultiplicationOrder factors(magnitudes_, monomial);
+    const std::vector<Power> powers = shared_first(monomial);
+    const bool has_j = std::ranges::any_of(powers, [&](const Power& p) { return old_[p.base].binding == Binding::J; });
+    MultiplicationOrder factors(magnitudes_, monomial.coefficient, powers);
     factors.find([&](int k) {
       if (k == MultiplicationOrder::kCoefficient) return 0;
-      const Binding binding = old_[monomial.powers[std::size_t(k)].base].binding;
+      const Binding binding = old_[powers[std::size_t(k)].base].binding;
       if (binding <= Binding::Param) return 1;
       if (binding == Binding::Pair) return 3;
       return binding == Binding::I && has_j ? 4 : 2;
@@ -300,7 +271,7 @@ class Rewrite {
     NodeId product = kNone;
     for (const int k : factors.order()) {
       const NodeId next = k == MultiplicationOrder::kCoefficient ? target_.constant(monomial.coefficient, type, where)
-                                                                 : power(monomial.powers[std::size_t(k)], type, where);
+                                                                 : power(powers[std::size_t(k)], type, where);
       product = product == kNone ? next : target_.binary(Op::Mul, product, next, where);
     }
     if (product == kNone) return target_.constant(monomial.coefficient, type, where);
@@ -314,14 +285,15 @@ class Rewrite {
       return target_.make(Op::Pow, type, {base, target_.constant(exponent, type), kNone}, where);
     };
     if (factor.of_roots) {
-      const NodeId root = pow(x, factor.twice < 0 ? -0.5 : 0.5);
+      const NodeId root = pow(x, factor.exponent < 0 ? -0.5 : 0.5);
       root_base_[root] = x;
-      return factor.twice == 0 ? target_.binary(Op::Div, root, root, where) : pow(root, std::abs(factor.twice));
+      return factor.exponent == 0 ? target_.binary(Op::Div, root, root, where)
+                                  : pow(root, std::fabs(2 * factor.exponent));
     }
-    if (factor.twice == 2) return x;
-    // 1 but for 0, infinity and NaN, which must show
-    if (factor.twice == 0) return target_.binary(Op::Div, x, x, where);
-    return pow(x, factor.twice / 2.0);
+    if (factor.exponent == 1) return x;
+    // 1, except for 0, infinity and NaN
+    if (factor.exponent == 0) return target_.binary(Op::Div, x, x, where);
+    return pow(x, factor.exponent);
   }
 
   const Graph& old_;
@@ -330,9 +302,8 @@ class Rewrite {
   std::vector<int> uses_;
   Magnitudes magnitudes_;
   Signs signs_;
-  std::vector<Monomial> monomials_;
-  std::vector<bool> is_product_;
-  std::map<Power, int> shared_by_;      // how many products have it
+  std::vector<std::optional<Monomial>> monomials_;  // by node; empty: it is no product
+  std::map<Power, int> shared_by_;                  // how many products have it
   std::map<NodeId, NodeId> root_base_;  // in the new graph: the root of which a whole power is made -> its base
   std::vector<NodeId> new_id_;
 };

@@ -11,8 +11,6 @@
 
 namespace nbcc {
 
-inline constexpr int kMaxTwiceExponent = 48;  // powers beyond the 24th are left to pow()
-
 struct Monomials {
   Graph graph;
   // By node: a power x^p with |p| up to this may be a value of its own. Larger ones must be multiplied on to a product

@@ -15,6 +15,7 @@
 #include <span>
 #include <utility>
 
+#include "compiler/passes/power_product.h"
 #include "compiler/passes/signs.h"
 
 namespace nbcc {
@@ -38,52 +39,23 @@ bool is_nan_of_negative(const Graph& graph, const Node& node) {
     case Op::Pow: {
       if (!graph.is_constant(node.args[1])) return false;
       const double exponent = graph.constant_value(node.args[1]);
-      return std::isfinite(exponent) && exponent != std::floor(exponent);
+      return std::isfinite(exponent) && !is_whole(exponent);
     }
     default:
       return false;
   }
 }
 
-// NaN if one of the arguments is.
+constexpr Op kPropagatesNan[] = {Op::Neg,  Op::Abs,   Op::Sqrt,  Op::Rsqrt, Op::Cbrt, Op::Exp,  Op::Exp2, Op::Log,
+                                 Op::Log2, Op::Expm1, Op::Log1p, Op::Log10, Op::Sin,  Op::Cos,  Op::Tan,  Op::Atan,
+                                 Op::Sinh, Op::Cosh,  Op::Tanh,  Op::Erf,   Op::Erfc, Op::Cast, Op::Add,  Op::Sub,
+                                 Op::Mul,  Op::Div,   Op::Min,   Op::Max,   Op::Fma};
+
+// True if the value is NaN wherever an argument is.
 bool propagates_nan(const Graph& graph, const Node& node) {
   if (!is_floating(node.type)) return false;
-  switch (node.op) {
-    case Op::Neg:
-    case Op::Abs:
-    case Op::Sqrt:
-    case Op::Rsqrt:
-    case Op::Cbrt:
-    case Op::Exp:
-    case Op::Exp2:
-    case Op::Log:
-    case Op::Log2:
-    case Op::Expm1:
-    case Op::Log1p:
-    case Op::Log10:
-    case Op::Sin:
-    case Op::Cos:
-    case Op::Tan:
-    case Op::Atan:
-    case Op::Sinh:
-    case Op::Cosh:
-    case Op::Tanh:
-    case Op::Erf:
-    case Op::Erfc:
-    case Op::Cast:
-    case Op::Add:
-    case Op::Sub:
-    case Op::Mul:
-    case Op::Div:
-    case Op::Min:
-    case Op::Max:
-    case Op::Fma:
-      return true;
-    case Op::Pow:
-      return graph.is_constant(node.args[1]) && !graph.is_constant(node.args[1], 0);
-    default:
-      return false;
-  }
+  if (node.op == Op::Pow) return graph.is_constant(node.args[1]) && !graph.is_constant(node.args[1], 0);
+  return std::ranges::find(kPropagatesNan, node.op) != std::end(kPropagatesNan);
 }
 
 // Conditions -> bases that are not negative where they hold.

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "compiler/passes/passes.h"
-#include "compiler/passes/terms.h"
+#include "compiler/passes/power_product.h"
 
 namespace nbcc {
 namespace {
@@ -264,34 +264,34 @@ std::optional<Reach> Reaches::roots_of_squares(NodeId id) {
   const Type type = graph_[id].type;
   NodeId factor = graph_.constant(std::sqrt(rest.coefficient), type);
   NodeId of_pair = kNone;
-  PowerProduct outside{{}, 1};  // numbers of one side whose squares there are
-  for (auto& [node, twice] : rest.twice) {
-    if (twice % 4 != 0) continue;
+  PowerProduct outside;  // sizes of numbers of one side: the roots of their squares
+  for (auto& [node, exponent] : rest.exponents) {
+    if (!is_even(exponent)) continue;
     const bool separates = graph_[node].binding != Binding::Pair;
-    if (!separates && (twice != 4 || of_pair != kNone)) return {};
+    if (!separates && (exponent != 2 || of_pair != kNone)) return {};
     if (separates)
-      outside.twice[size(node)] += twice / 2;
+      outside.exponents[size(node)] += exponent / 2;
     else
       of_pair = node;
-    twice = 0;
+    exponent = 0;
   }
-  std::erase_if(rest.twice, [](const auto& power) { return power.second == 0; });
+  drop_zeros(rest.exponents);
   rest.coefficient = 1;
-  const NodeId before = outside.twice.empty() ? factor : make(Op::Mul, factor, make_product(graph_, outside, type));
+  const NodeId before = outside.exponents.empty() ? factor : make(Op::Mul, factor, make_product(graph_, outside, type));
   std::optional<Reach> under;
   if (of_pair != kNone) {
-    if (!rest.twice.empty()) return {};
+    if (!rest.exponents.empty()) return {};
     under = size_above(of_pair);
-  } else if (rest.twice.empty()) {
+  } else if (rest.exponents.empty()) {
     return separate(before);
   } else {
     PowerProduct i, j;
-    for (const auto& [node, twice] : rest.twice) {
+    for (const auto& [node, exponent] : rest.exponents) {
       if (graph_[node].binding == Binding::Pair) return {};
-      (graph_[node].binding == Binding::J ? j : i).twice[node] = twice;
+      (graph_[node].binding == Binding::J ? j : i).exponents[node] = exponent;
     }
     const NodeId left = make_product(graph_, i, type), right = make_product(graph_, j, type);
-    if (graph_[left].binding == Binding::I && !j.twice.empty())
+    if (graph_[left].binding == Binding::I && !j.exponents.empty())
       under = mean_of_sizes(left, right);
     else
       under = separate(make(Op::Sqrt, not_negative(make_product(graph_, rest, type))));

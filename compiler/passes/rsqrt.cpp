@@ -10,17 +10,18 @@
 #include "compiler/passes/monomials.h"
 #include "compiler/passes/negative_bases.h"
 #include "compiler/passes/passes.h"
+#include "compiler/passes/power_product.h"
 #include "compiler/passes/signs.h"
 
 namespace nbcc {
 namespace {
 
-// Twice the exponent of x^(n/2), as far as powers are made by products; 0: the node is none.
+// n of a node x^(n/2) that is made by products; else 0.
 int twice_exponent(const Graph& graph, NodeId id) {
   const Node& node = graph[id];
   if (node.op != Op::Pow || !graph.is_constant(node.args[1])) return 0;
-  const double t = 2 * graph.constant_value(node.args[1]);
-  return t == std::floor(t) && std::fabs(t) <= kMaxTwiceExponent ? int(t) : 0;
+  const double exponent = graph.constant_value(node.args[1]);
+  return is_made_by_products(exponent) ? int(2 * exponent) : 0;
 }
 
 // pow(pow(x, 0.5), 2) becomes x where no result can tell. Such powers are made of roots in the text, and NaN where x <

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/passes/power_product.h"
+
 namespace nbcc {
 namespace {
 
@@ -43,7 +45,7 @@ SignSet of_power(const Graph& graph, const Node& node, SignSet base) {
   if (!graph.is_constant(node.args[1])) return base & kNegative ? kAnySign : kZero | kPositive;
   const double exponent = graph.constant_value(node.args[1]);
   // NaN of a negative base, if the exponent is no whole number.
-  const bool even = std::fmod(exponent, 2) == 0 || exponent != std::floor(exponent);
+  const bool even = is_even(exponent) || !is_whole(exponent);
   return even || !(base & kNegative) ? kZero | kPositive : kAnySign;
 }
 

@@ -1,18 +1,14 @@
-// Graph nodes -> sums and products in a normal form, and back. A node is opened after all that use it, so that what is
-// shared is opened once: arguments have lower numbers than their users.
+// Graph nodes -> sums in a normal form, and back. A node is opened after all its users, so that a shared node is opened
+// once: arguments have lower numbers than their users.
 #include "compiler/passes/terms.h"
 
 #include <cmath>
-#include <optional>
 
 #include "compiler/passes/passes.h"
+#include "compiler/passes/power_product.h"
 
 namespace nbcc {
 namespace {
-
-bool is_same_number(const Graph& graph, const Node& n) {
-  return n.op == Op::Cast && is_floating(n.type) && is_floating(graph[n.args[0]].type);
-}
 
 class SumReader {
  public:
@@ -45,7 +41,7 @@ class SumReader {
       if (n.op == Op::Fma) add(c, coefficient), add_product(a, b, coefficient);
       return true;
     }
-    if (is_same_number(graph_, n)) return add(a, coefficient), true;
+    if (const NodeId same = look_through_casts(graph_, id); same != id) return add(same, coefficient), true;
     if (n.op == Op::Mul && scales(b)) return add(a, coefficient * graph_.constant_value(b)), true;
     if (n.op == Op::Mul && scales(a)) return add(b, coefficient * graph_.constant_value(a)), true;
     if (n.op == Op::Div && scales(b)) return add(a, coefficient / graph_.constant_value(b)), true;
@@ -67,62 +63,7 @@ class SumReader {
   LinearSum sum_;
 };
 
-// Twice the exponent, if it is a half of a whole number and small.
-std::optional<int> half_power(const Graph& graph, NodeId exponent) {
-  if (!graph.is_constant(exponent)) return {};
-  const double twice = 2 * graph.constant_value(exponent);
-  if (std::fabs(twice) > 48 || twice != std::round(twice)) return {};
-  return int(twice);
-}
-
-class ProductReader {
- public:
-  explicit ProductReader(const Graph& graph) : graph_(graph) {}
-
-  PowerProduct run(NodeId id) {
-    open_[id] = 2;
-    while (!open_.empty()) {
-      const auto [next, twice] = *open_.rbegin();
-      open_.erase(std::prev(open_.end()));
-      if (twice != 0 && !open(next, twice)) product_.twice[next] = twice;
-    }
-    return std::move(product_);
-  }
-
- private:
-  bool open(NodeId id, int twice) {
-    const Node& n = graph_[id];
-    const NodeId a = n.args[0], b = n.args[1];
-    if (!is_floating(n.type)) return false;
-    const auto also = [this](NodeId factor, int power) { open_[factor] += power; };
-    const bool whole = twice % 2 == 0;
-    if (n.op == Op::Const && whole && graph_.constant_value(id) != 0 && std::isfinite(graph_.constant_value(id)))
-      return product_.coefficient *= std::pow(graph_.constant_value(id), twice / 2), true;
-    if (n.op == Op::Neg && whole) {
-      if (twice / 2 % 2 != 0) product_.coefficient = -product_.coefficient;
-      return also(a, twice), true;
-    }
-    // A root of a product is not opened: (x x)^(1/2) is |x|, and (x y)^(1/2) may be a root of two negative numbers.
-    if (n.op == Op::Mul && whole) return also(a, twice), also(b, twice), true;
-    if (n.op == Op::Div && whole) return also(a, twice), also(b, -twice), true;
-    if (n.op == Op::Sqrt && whole) return also(a, twice / 2), true;
-    if (n.op == Op::Rsqrt && whole) return also(a, -twice / 2), true;
-    if (n.op == Op::Pow && whole)
-      if (const auto power = half_power(graph_, b)) return also(a, twice / 2 * *power), true;
-    return is_same_number(graph_, n) ? also(a, twice), true : false;
-  }
-
-  const Graph& graph_;
-  std::map<NodeId, int> open_;
-  PowerProduct product_;
-};
-
 }  // namespace
-
-NodeId look_through_casts(const Graph& graph, NodeId id) {
-  while (is_same_number(graph, graph[id])) id = graph[id].args[0];
-  return id;
-}
 
 LinearSum read_sum(Graph& graph, NodeId a) {
   SumReader reader(graph);
@@ -137,8 +78,6 @@ LinearSum read_difference(Graph& graph, NodeId a, NodeId b) {
   return reader.run();
 }
 
-PowerProduct read_product(const Graph& graph, NodeId a) { return ProductReader(graph).run(a); }
-
 NodeId make_sum(Graph& graph, const LinearSum& sum, Type type) {
   NodeId result = kNone;
   const auto append = [&](NodeId term, bool negative) {
@@ -147,7 +86,7 @@ NodeId make_sum(Graph& graph, const LinearSum& sum, Type type) {
     else
       result = make_folded(graph, negative ? Op::Sub : Op::Add, result, term);
   };
-  // What is added stands before what is taken off.
+  // Added terms precede subtracted ones.
   for (const bool negative : {false, true}) {
     for (const auto& [node, coefficient] : sum.terms) {
       if ((coefficient < 0) != negative) continue;
@@ -157,24 +96,6 @@ NodeId make_sum(Graph& graph, const LinearSum& sum, Type type) {
       append(graph.constant(std::fabs(sum.constant), type), negative);
   }
   return result == kNone ? graph.constant(sum.constant, type) : result;
-}
-
-NodeId make_product(Graph& graph, const PowerProduct& product, Type type) {
-  NodeId above = kNone, below = kNone;
-  const auto multiply = [&](NodeId& side, NodeId factor) {
-    side = side == kNone ? factor : make_folded(graph, Op::Mul, side, factor);
-  };
-  for (const auto& [node, twice] : product.twice) {
-    NodeId& side = twice > 0 ? above : below;
-    for (int k = 0; k < std::abs(twice) / 2; ++k) multiply(side, node);
-    if (twice % 2 != 0) multiply(side, make_folded(graph, Op::Sqrt, node));
-  }
-  NodeId result = above;
-  if (above == kNone || product.coefficient != 1) {
-    result = graph.constant(product.coefficient, type);
-    if (above != kNone) result = make_folded(graph, Op::Mul, result, above);
-  }
-  return below == kNone ? result : make_folded(graph, Op::Div, result, below);
 }
 
 }  // namespace nbcc

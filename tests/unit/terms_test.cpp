@@ -8,7 +8,6 @@ namespace nbcc {
 namespace {
 
 using Terms = std::map<NodeId, double>;
-using Powers = std::map<NodeId, int>;
 
 class terms : public testing::Test {
  protected:
@@ -51,26 +50,6 @@ TEST_F(terms, become_a_sum_again) {
   const NodeId difference = make(Op::Sub, x, y);
   EXPECT_EQ(make_sum(graph, read_sum(graph, difference), Type::Real), difference);
   EXPECT_EQ(make_sum(graph, {}, Type::Real), number(0));
-}
-
-TEST_F(terms, of_a_product_are_powers) {
-  const NodeId root = make(Op::Sqrt, x);
-  const NodeId product =
-      make(Op::Div, make(Op::Mul, make(Op::Mul, root, number(4)), y), make(Op::Mul, y, make(Op::Mul, y, y)));
-  const PowerProduct read = read_product(graph, product);
-  EXPECT_EQ(read.twice, (Powers{{x, 1}, {y, -4}}));
-  EXPECT_EQ(read.coefficient, 4);
-}
-
-TEST_F(terms, under_a_root_are_not_taken_apart) {
-  // sqrt(x x) is |x|.
-  const NodeId square = make(Op::Mul, x, x);
-  EXPECT_EQ(read_product(graph, make(Op::Sqrt, square)).twice, (Powers{{square, 1}}));
-}
-
-TEST_F(terms, become_a_product_again) {
-  const NodeId quotient = make(Op::Div, x, make(Op::Mul, y, y));
-  EXPECT_EQ(make_product(graph, read_product(graph, quotient), Type::Real), quotient);
 }
 
 }  // namespace
