@@ -12,6 +12,8 @@
 #include <map>
 #include <utility>
 
+#include "runtime/round_up.h"
+
 namespace nbcc {
 namespace {
 
@@ -155,7 +157,7 @@ class Search {
     std::ranges::sort(kernels, std::greater<>());
     kernels.resize(std::min(kernels.size(), kKernelsForSplits));
     for (auto& [ignored, config] : kernels) {
-      const std::int64_t tiles = (search_.nj + config.j_tile - 1) / config.j_tile;
+      const std::int64_t tiles = ceil_div(search_.nj, config.j_tile);
       for (const int splits : kSplits) {
         if (splits > tiles) break;
         if (is_over(1)) return;

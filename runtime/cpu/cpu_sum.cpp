@@ -22,16 +22,8 @@ constexpr std::int64_t kPartialBytes = 16 << 20;
 
 // Whether results of some i may be stored while others have not been packed. In a list one i may stand twice.
 bool outputs_spare_inputs(const KernelSource& source, const SumRequest& request) {
-  for (std::size_t in = 0; in < source.fields.size(); ++in) {
-    for (std::size_t out = 0; out < source.fields.size(); ++out) {
-      const FieldLayout &input = source.fields[in], &output = source.fields[out];
-      if (input.role != Role::InputI || output.role != Role::Output || !request.views[out].data) continue;
-      if (!(request.i_list ? disjoint : independent)(request.views[in], input.components(), request.views[out],
-                                                     output.components()))
-        return false;
-    }
-  }
-  return true;
+  const auto is_of_i = [&](std::size_t in, std::size_t) { return source.fields[in].role == Role::InputI; };
+  return !find_overlap(source.fields, request.views, request.i_list ? disjoint : independent, is_of_i);
 }
 
 }  // namespace

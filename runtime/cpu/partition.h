@@ -12,8 +12,6 @@
 
 namespace nbcc {
 
-constexpr std::int64_t ceil_div(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
-
 // i-particles that one call of the kernel takes.
 struct Block {
   std::int64_t begin, end;  // positions in the packed columns

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/round_up.h"
 #include "runtime/sum/reduction.h"
 
 namespace nbcc {
@@ -32,8 +33,6 @@ constexpr double kMostLost = 1.1;  // of slices: the cost of a pair, in that of 
 
 constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 36, 40, 48, 56, 64, 80, 96, 128, 192, 256};
 constexpr std::int64_t kPartialBytes = std::int64_t(256) << 20;
-
-std::int64_t ceil_div(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
 
 // Of a configuration that need not be compiled yet: as many threads as of the one that is.
 int resident_blocks(const LaunchConfig& config, const LaunchConfig& known, int blocks_of_known) {

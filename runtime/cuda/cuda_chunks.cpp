@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "runtime/round_up.h"
+
 namespace nbcc {
 namespace {
 
@@ -10,8 +12,6 @@ namespace {
 constexpr std::int64_t kIChunk = std::int64_t(1) << 18;
 // Chunks of i below it cost more in copies of j than they save.
 constexpr std::int64_t kFairIChunk = std::int64_t(1) << 14;
-
-std::int64_t rounded_half(std::int64_t n, std::int64_t grain) { return (n / 2 + grain - 1) / grain * grain; }
 
 std::int64_t bytes_of(const CudaChunkQuestion& q, const CudaChunks& chunks) {
   const std::int64_t i_buffers = chunks.i_chunk < q.ni ? 2 : 1;
@@ -22,7 +22,7 @@ std::int64_t bytes_of(const CudaChunkQuestion& q, const CudaChunks& chunks) {
 // One step down; false at the end.
 bool shrink(const CudaChunkQuestion& q, CudaChunks& chunks) {
   const auto smaller = [](std::int64_t& chunk, std::int64_t grain, std::int64_t least) {
-    const std::int64_t half = rounded_half(chunk, grain);
+    const std::int64_t half = round_up(chunk / 2, grain);
     if (half >= chunk || half < least) return false;
     chunk = half;
     return true;

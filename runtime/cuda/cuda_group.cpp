@@ -84,13 +84,7 @@ bool CudaGroup::holds(const void* memory) {
   const CudaGpu& gpu = members_.front()->gpu();
   if (gpu.shares(memory)) return true;
   const CudaContextGuard guard(gpu);
-  // Zero, and wider than what the driver writes.
-  std::int64_t type = 0;
-  int which[] = {kCudaMemoryType};
-  void* values[] = {&type};
-  gpu.require(gpu.driver().pointer_get_attributes(1, which, values, reinterpret_cast<std::uintptr_t>(memory)),
-              "asking where an array lies");
-  return type == std::int64_t(kCudaDeviceMemory);
+  return find_pointer(gpu, memory).on_gpu;
 }
 
 void CudaGroup::release(void* memory) noexcept {

@@ -82,18 +82,14 @@ CudaGroupSummation::Where CudaGroupSummation::find(const SumRequest& request) co
   for (std::size_t f = 0; f < source_.fields.size(); ++f) {
     const ArrayView& view = request.views[f];
     if (!is_bound(source_.fields[f], view) || gpu.shares(view.data)) continue;
-    // Zeros, and wider than what the driver writes.
-    std::int64_t type = 0, ordinal = 0, managed = 0;
-    int which[] = {kCudaMemoryType, kCudaDeviceOrdinal, kCudaIsManaged};
-    void* values[] = {&type, &ordinal, &managed};
-    gpu.require(gpu.driver().pointer_get_attributes(3, which, values, reinterpret_cast<std::uintptr_t>(view.data)),
-                "asking where an array lies");
-    if (managed != 0) continue;
-    if (type != std::int64_t(kCudaDeviceMemory)) {
+    const CudaPointer pointer = find_pointer(gpu, view.data);
+    if (pointer.managed) continue;
+    if (!pointer.on_gpu) {
       host = true;
       continue;
     }
-    const auto owner = std::ranges::find_if(members_, [&](const auto& m) { return m->gpu.ordinal() == ordinal; });
+    const auto owner =
+        std::ranges::find_if(members_, [&](const auto& m) { return m->gpu.ordinal() == pointer.ordinal; });
     const std::size_t number = std::size_t(owner - members_.begin());
     // Whoever runs it alone then names the array that it does not reach.
     mixed = mixed || owner == members_.end() || home.value_or(number) != number;
@@ -106,16 +102,7 @@ CudaGroupSummation::Where CudaGroupSummation::find(const SumRequest& request) co
 }
 
 bool CudaGroupSummation::outputs_touch_inputs(const SumRequest& request) const {
-  for (std::size_t out = 0; out < source_.fields.size(); ++out) {
-    const FieldLayout& output = source_.fields[out];
-    if (output.role != Role::Output || !is_bound(output, request.views[out])) continue;
-    for (std::size_t in = 0; in < source_.fields.size(); ++in) {
-      const FieldLayout& input = source_.fields[in];
-      if (input.role == Role::Output || !is_bound(input, request.views[in])) continue;
-      if (!disjoint(request.views[in], input.components(), request.views[out], output.components())) return true;
-    }
-  }
-  return false;
+  return find_overlap(source_.fields, request.views, disjoint).has_value();
 }
 
 // What the others wait for before they sum, and behind it, in seconds: copies of the inputs, and of a search's results.
@@ -148,7 +135,7 @@ std::vector<SumRequest> CudaGroupSummation::shares_of(const SumRequest& request,
     own.share = {request.i_count, from, to, epoch_};
     from = to;
     if (cut != Cut::Ranges) continue;
-    const std::int64_t grains = (request.i_count + kGrain - 1) / kGrain;
+    const std::int64_t grains = ceil_div(request.i_count, kGrain);
     const std::int64_t begin = std::min(own.share.begin(grains) * kGrain, request.i_count);
     own.i_count = std::min(own.share.end(grains) * kGrain, request.i_count) - begin;
     if (own.i_list)

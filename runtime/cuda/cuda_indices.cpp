@@ -109,7 +109,7 @@ void CudaIndexChecks::launch(const SumRequest& request, CudaStream* stream, bool
   const std::int64_t ni = request.lists_chosen_i ? listed_i : run.ni, nj = particles ? listed_j : run.nj;
   const std::int64_t pairs = count_of_listed(kernel_.source, request);
   const std::int64_t most = std::max({ni, nj, pairs, std::int64_t(1)}), threads = program_->config().threads;
-  const std::int64_t blocks = std::min((most + threads - 1) / threads, most_blocks());
+  const std::int64_t blocks = std::min(ceil_div(most, threads), most_blocks());
   Argument argument{ranges_.data() + std::uint64_t(kCounterBytes),
                     ranges_.data(),
                     reinterpret_cast<std::uintptr_t>(report_.data()),

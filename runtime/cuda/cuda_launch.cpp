@@ -9,11 +9,6 @@
 #include "runtime/error.h"
 
 namespace nbcc {
-namespace {
-
-std::int64_t ceil_div(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
-
-}  // namespace
 
 void CudaLauncher::set_overrides(const LaunchConfig& overrides) {
   overrides_ = overrides;

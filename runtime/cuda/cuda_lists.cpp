@@ -24,8 +24,6 @@ constexpr std::int64_t kMostOfRange = (std::int64_t(1) << 26) - 64;
 // Statements of pairs that a multiprocessor executes in a clock cycle, over lists: a third of what it can.
 constexpr double kStatementsPerCycle = 40;
 
-std::int64_t ceil_div(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
-
 // As the texts have them.
 struct Range {
   int begin, count;
@@ -41,13 +39,10 @@ void check_pair_input(const KernelSource& source, const SumRequest& request, std
     throw UsageError(
         fmt::format("input_pair '{}': on a GPU its address and strides must be multiples of an element, {}", field.name,
                     size_of(view.element)));
-  for (std::size_t f = 0; f < source.fields.size(); ++f) {
-    const FieldLayout& output = source.fields[f];
-    if (output.role != Role::Output || !request.views[f].data) continue;
-    if (!disjoint(view, field.components(), request.views[f], output.components()))
-      throw UsageError(
-          fmt::format("output '{}' may not be in the memory of input_pair '{}' on a GPU", output.name, field.name));
-  }
+  const auto is_input = [input](std::size_t in, std::size_t) { return in == input; };
+  if (const auto found = find_overlap(source.fields, request.views, disjoint, is_input))
+    throw UsageError(fmt::format("output '{}' may not be in the memory of input_pair '{}' on a GPU",
+                                 source.fields[found->output].name, field.name));
 }
 
 std::vector<int> narrowed(const std::vector<std::int64_t>& values) { return {values.begin(), values.end()}; }
@@ -118,7 +113,7 @@ std::size_t CudaLists::pair_bytes(const SumRequest& request) const {
   std::int64_t bytes = 0;
   for (const Column& column : kernel_.source.pair_columns)
     if (request.listed_pairs)
-      bytes += ceil_div(std::int64_t(request.listed_pairs->j.size()) * size_of(column.element), 256) * 256;
+      bytes += round_up(std::int64_t(request.listed_pairs->j.size()) * size_of(column.element), 256);
   return std::size_t(bytes);
 }
 
@@ -252,7 +247,7 @@ void CudaLists::send_pairs(const CudaRunContext& context) {
       gpu.send(pairs_.data() + std::uint64_t(at), pinned_pairs_.data() + at, bytes, context.stream);
       arguments_.pair(column.component) = {pairs_.data() + std::uint64_t(at), size_of(column.element),
                                            std::int64_t(column.element)};
-      at += ceil_div(std::int64_t(bytes), 256) * 256;
+      at += round_up(std::int64_t(bytes), 256);
     }
   }
   if (waited) pairs_sent_.record(context.stream);

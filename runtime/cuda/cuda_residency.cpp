@@ -1,4 +1,5 @@
-// Bound arrays -> on which side of the bus each of them is. Doors: find_residency(), residency_of(). Reads no particle.
+// Bound arrays -> the memory, of the host or of a GPU, that each of them is in. Doors: find_residency(),
+// residency_of(), find_pointer(). Reads no particle.
 #include "runtime/cuda/cuda_residency.h"
 
 #include <algorithm>
@@ -36,36 +37,36 @@ void check_alignment(const KernelSource& source, const FieldLayout& field, const
 
 // Inputs on the device that an output on the device shares memory with.
 void find_overlaps(const KernelSource& source, std::span<const ArrayView> views, CudaResidency& residency) {
-  for (std::size_t out = 0; out < source.fields.size(); ++out) {
-    if (source.fields[out].role != Role::Output || residency.of[out] != Residency::Device) continue;
-    const int outputs = source.fields[out].components();
-    for (std::size_t in = 0; in < source.fields.size(); ++in) {
-      if (residency.of[in] != Residency::Device) continue;
-      const int inputs = source.fields[in].components();
-      if (source.fields[in].role == Role::InputJ && !disjoint(views[in], inputs, views[out], outputs)) {
-        residency.outputs_touch_j = true;
-      } else if (source.fields[in].role == Role::InputI && !independent(views[in], inputs, views[out], outputs)) {
-        residency.of[in] = Residency::Fetched;
-      }
-    }
-  }
+  const auto touches = [&](Role role, IsApart test) {
+    return find_overlap(source.fields, views, test, [&](std::size_t in, std::size_t out) {
+      return source.fields[in].role == role && residency.of[in] == Residency::Device &&
+             residency.of[out] == Residency::Device;
+    });
+  };
+  residency.outputs_touch_j = touches(Role::InputJ, disjoint).has_value();
+  while (const auto found = touches(Role::InputI, independent)) residency.of[found->input] = Residency::Fetched;
 }
 
 }  // namespace
 
-Residency residency_of(const CudaGpu& gpu, const void* data, const char* what) {
-  if (gpu.shares(data)) return Residency::Device;
+CudaPointer find_pointer(const CudaGpu& gpu, const void* data) {
   // Zeros, and wider than what the driver writes.
   std::int64_t type = 0, ordinal = 0, managed = 0;
   int which[] = {kCudaMemoryType, kCudaDeviceOrdinal, kCudaIsManaged};
   void* values[] = {&type, &ordinal, &managed};
   gpu.require(gpu.driver().pointer_get_attributes(3, which, values, reinterpret_cast<std::uintptr_t>(data)),
               "asking where an array lies");
-  if (managed != 0) return Residency::Device;
-  if (type != std::int64_t(kCudaDeviceMemory)) return Residency::Host;
-  if (!gpu.reaches(ordinal)) {
-    throw UsageError(
-        fmt::format("{} lies in the memory of cuda:{}, but the sum runs on cuda:{}", what, ordinal, gpu.ordinal()));
+  return {managed != 0, type == std::int64_t(kCudaDeviceMemory), ordinal};
+}
+
+Residency residency_of(const CudaGpu& gpu, const void* data, const char* what) {
+  if (gpu.shares(data)) return Residency::Device;
+  const CudaPointer pointer = find_pointer(gpu, data);
+  if (pointer.managed) return Residency::Device;
+  if (!pointer.on_gpu) return Residency::Host;
+  if (!gpu.reaches(pointer.ordinal)) {
+    throw UsageError(fmt::format("{} lies in the memory of cuda:{}, but the sum runs on cuda:{}", what, pointer.ordinal,
+                                 gpu.ordinal()));
   }
   return Residency::Device;
 }

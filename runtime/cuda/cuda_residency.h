@@ -27,6 +27,13 @@ struct CudaResidency {
 // Throws UsageError that names the field: memory of another GPU, or memory of this one that is not aligned to elements.
 CudaResidency find_residency(const CudaGpu& gpu, const KernelSource& source, std::span<const ArrayView> views);
 
+// The kind of memory that a pointer points to, as the driver knows it. The context must be current.
+struct CudaPointer {
+  bool managed = false, on_gpu = false;
+  std::int64_t ordinal = 0;  // of the GPU
+};
+CudaPointer find_pointer(const CudaGpu& gpu, const void* data);
+
 // Host or Device; for memory of another GPU a UsageError that begins with `what`. The context must be current.
 Residency residency_of(const CudaGpu& gpu, const void* data, const char* what);
 

@@ -32,8 +32,6 @@ constexpr const char* kKernels[] = {"nbcc_find_extent", "nbcc_make_keys", "nbcc_
 
 constexpr std::int64_t kGrain = 256;  // bytes; arrays begin at multiples
 
-std::int64_t ceil_div(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
-
 // Of a share's i the positions in the order of the groups: whole blocks of nbcc_list.
 std::pair<std::int64_t, std::int64_t> positions_of(const SumRequest::Share& share, std::int64_t ni) {
   const std::int64_t blocks = ceil_div(ni, kBlock), end = std::min(share.end(blocks) * kBlock, ni);
@@ -63,7 +61,7 @@ CudaSearch::Layout CudaSearch::layout(const SumRequest& request, CudaDevicePoint
   CudaSearchArgument& a = made.argument;
   const auto take = [&](std::int64_t bytes) {
     const CudaDevicePointer here = at + made.bytes;
-    made.bytes += std::size_t(ceil_div(bytes, kGrain) * kGrain);
+    made.bytes += std::size_t(round_up(bytes, kGrain));
     return here;
   };
   // Where it is from run to run, whatever they are.

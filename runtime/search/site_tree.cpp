@@ -6,6 +6,8 @@
 #include <cstring>
 #include <limits>
 
+#include "runtime/round_up.h"
+
 namespace nbcc {
 namespace {
 
@@ -93,7 +95,7 @@ double distance2(const SearchSpace& space, const SiteBox& a, const SiteBox& b, d
 SiteTree::SiteTree(const SearchSpace& space, std::span<const double* const> rows, bool reaches, std::int64_t count,
                    const ForEach& for_each)
     : space_(space),
-      leaves_((count + kLeaf - 1) / kLeaf),
+      leaves_(ceil_div(count, kLeaf)),
       reaches_(reaches ? rows[std::size_t(space.axes)] : nullptr),
       sites_(std::size_t(count)),
       numbers_(std::size_t(count)),
@@ -105,7 +107,7 @@ SiteTree::SiteTree(const SearchSpace& space, std::span<const double* const> rows
   for (std::size_t axis = 0; axis < std::size_t(space.axes); ++axis)
     places_[axis].resize(std::size_t(leaves_ * kLeaf), std::numeric_limits<double>::quiet_NaN());
   constexpr std::int64_t chunk = 1024;
-  const std::int64_t chunks = (count + chunk - 1) / chunk;
+  const std::int64_t chunks = ceil_div(count, chunk);
   std::vector<Region> extents(static_cast<std::size_t>(chunks));
   for_each(chunks, [&](std::int64_t c) {
     Region& extent = extents[std::size_t(c)];

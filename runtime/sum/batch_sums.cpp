@@ -29,21 +29,6 @@ PairRows rows_of(const PairRows& all, std::int64_t i_begin, std::int64_t i_end, 
   return rows;
 }
 
-// The names of an output and of an input in its memory, if there are such.
-std::optional<std::pair<std::string, std::string>> shared_memory(const KernelSource& source,
-                                                                 const SumRequest& request) {
-  const std::vector<FieldLayout>& fields = source.fields;
-  for (std::size_t out = 0; out < fields.size(); ++out) {
-    if (fields[out].role != Role::Output || !request.views[out].data) continue;
-    for (std::size_t in = 0; in < fields.size(); ++in) {
-      if (fields[in].role != Role::InputI && fields[in].role != Role::InputJ) continue;
-      if (!disjoint(request.views[in], fields[in].components(), request.views[out], fields[out].components()))
-        return std::pair(fields[out].name, fields[in].name);
-    }
-  }
-  return {};
-}
-
 const PairMethod& row_of(std::span<const PairMethod> methods, std::string_view name) {
   return *std::ranges::find(methods, name, &PairMethod::name);
 }
@@ -74,10 +59,10 @@ std::optional<Estimate> BatchSums::estimate(const SumRequest& request) {
   choose(request);
   if (searched_.empty()) return {};
   Estimate found{.cost = cost_};
-  if (const auto shared = shared_memory(kernel_.source, request)) {
+  if (const auto shared = find_overlap(kernel_.source.fields, request.views, disjoint)) {
     obstacle_ = fmt::format(
         "output '{}' is in the memory of input '{}', and batches are searched and stored one after the other",
-        shared->first, shared->second);
+        kernel_.source.fields[shared->output].name, kernel_.source.fields[shared->input].name);
     found.obstacle = obstacle_;
   } else if (request.j_part != JPart::Whole) {
     found = {"the j come in parts", cost_, true};

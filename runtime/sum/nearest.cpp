@@ -121,7 +121,7 @@ void NearestSum::run(const SumRequest& request) {
   least_.assign(std::size_t(request.ni), std::numeric_limits<double>::infinity());
   std::int64_t stride = 1;
   double stages = 1;
-  for (; (request.nj + stride - 1) / stride > kFew; stages += 1) stride *= kStep;
+  for (; ceil_div(request.nj, stride) > kFew; stages += 1) stride *= kStep;
   for (double stage = 0;; stride /= kStep, stage += 1) {
     bind(request, stride);
     // About as many pairs are met in each.

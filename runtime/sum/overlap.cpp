@@ -1,6 +1,5 @@
-// Two strided arrays -> whether one may be written while the other is still read. Doors: bytes_of(),
-// independent(), disjoint().
-// Follows no pointer.
+// Two strided arrays -> whether one may be written while the other is still read. Doors: bytes_of(), independent(),
+// disjoint(), and find_overlap() for all arrays of a kernel. Follows no pointer.
 #include "runtime/sum/overlap.h"
 
 #include <algorithm>
@@ -44,6 +43,21 @@ bool disjoint(const ArrayView& input, int inputs, const ArrayView& output, int o
   if (lie_apart(input, inputs, output, outputs)) return true;
   return within_a_stride(input, inputs, output, outputs) &&
          apart(extent(input, inputs, 0, 0), extent(output, outputs, 0, 0));
+}
+
+std::optional<Overlap> find_overlap(const std::vector<FieldLayout>& fields, std::span<const ArrayView> views,
+                                    IsApart test,
+                                    const std::function<bool(std::size_t input, std::size_t output)>& counts) {
+  const auto is_bound = [&](std::size_t f) { return views[f].data && views[f].count > 0; };
+  for (std::size_t out = 0; out < fields.size(); ++out) {
+    if (fields[out].role != Role::Output || !is_bound(out)) continue;
+    for (std::size_t in = 0; in < fields.size(); ++in) {
+      if (fields[in].role == Role::Output || fields[in].role == Role::Param || !is_bound(in)) continue;
+      if (counts(in, out) && !test(views[in], fields[in].components(), views[out], fields[out].components()))
+        return Overlap{in, out};
+    }
+  }
+  return {};
 }
 
 }  // namespace nbcc

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/kernel_source.h"
+#include "runtime/round_up.h"
 
 namespace nbcc {
 
@@ -30,10 +31,6 @@ struct Picked {
   const std::int64_t* list = nullptr;
   std::int64_t count = 0;
 };
-
-constexpr std::int64_t round_up(std::int64_t n, std::int64_t multiple) {
-  return (n + multiple - 1) / multiple * multiple;
-}
 
 // Memory that begins at a multiple of 64 bytes and only grows; growing loses the contents.
 class AlignedBuffer {

@@ -43,5 +43,26 @@ TEST_F(OverlapTest, NegativeStrides) {
   EXPECT_EQ(bytes_of(view(9, -1), 1).high - bytes_of(view(9, -1), 1).low, 80);
 }
 
+TEST_F(OverlapTest, TheFirstPairOfBoundArraysIsFound) {
+  const auto field = [](const char* name, Role role) {
+    FieldLayout layout;
+    layout.name = name, layout.role = role;
+    return layout;
+  };
+  const std::vector<FieldLayout> fields{field("xi", Role::InputI), field("xj", Role::InputJ), field("s", Role::Output),
+                                        field("t", Role::Output)};
+  const ArrayView shared = view(0, 1), none;
+  std::vector<ArrayView> views{shared, shared, none, shared};
+  const auto found = find_overlap(fields, views, disjoint);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->input, 0u);
+  EXPECT_EQ(found->output, 3u);
+  const auto of_j = [&](std::size_t input, std::size_t) { return fields[input].role == Role::InputJ; };
+  EXPECT_EQ(find_overlap(fields, views, disjoint, of_j)->input, 1u);
+  EXPECT_FALSE(find_overlap(fields, views, independent));
+  views[1] = none;
+  EXPECT_FALSE(find_overlap(fields, views, disjoint, of_j));
+}
+
 }  // namespace
 }  // namespace nbcc
