@@ -26,6 +26,15 @@ std::string address(const SidePlan& side, int column, char letter) {
   return address(side, column, name, name);
 }
 
+std::set<NodeId> find_exclusions(const Plan& plan) {
+  std::set<NodeId> exclusions;
+  if (plan.any_guard != kNone) return exclusions;
+  const std::vector<bool> apart = sets_pairs_apart(plan.graph);
+  for (const OutputPlan& output : plan.outputs)
+    if (output.guard != kNone && apart[std::size_t(output.guard)]) exclusions.insert(output.guard);
+  return exclusions;
+}
+
 }  // namespace
 
 std::string cpu_accumulator(std::size_t k, int r) { return fmt::format("sum{}_{}", k, r); }
@@ -34,12 +43,11 @@ CpuPairBody::CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpress
     : CpuPairBody(plan, vectors, expressions, choose_block(plan, vectors)) {}
 
 CpuPairBody::CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpressions& expressions, int i_block)
-    : plan_(plan), vectors_(vectors), expressions_(expressions), i_block_(i_block) {
-  if (plan_.any_guard != kNone) return;
-  const std::vector<bool> apart = sets_pairs_apart(graph_);
-  for (const OutputPlan& output : plan_.outputs)
-    if (output.guard != kNone && apart[std::size_t(output.guard)]) exclusions_.insert(output.guard);
-}
+    : plan_(plan),
+      vectors_(vectors),
+      expressions_(expressions),
+      i_block_(i_block),
+      exclusions_(find_exclusions(plan)) {}
 
 // Several i-particles share the loads of j, where the registers hold the values of all; with sixteen registers they
 // do not even for gravity, and one i at a time, whose iterations overlap all the same, is faster by a fifth.

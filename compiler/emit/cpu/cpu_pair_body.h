@@ -72,8 +72,8 @@ class CpuPairBody {
   const CpuVectors vectors_;
   const Graph& graph_ = plan_.graph;
   CpuExpressions& expressions_;
-  int i_block_;
-  std::set<NodeId> exclusions_;  // guards that hold but for single pairs
+  const int i_block_;
+  const std::set<NodeId> exclusions_;  // guards that fail for single pairs only
 };
 
 }  // namespace nbcc

@@ -8,14 +8,13 @@
 #include <vector>
 
 #include "compiler/emit/cuda/cuda_choice.h"
-#include "compiler/emit/cuda/cuda_cutoff.h"
 #include "compiler/emit/cuda/cuda_expression.h"
+#include "compiler/emit/cuda/cuda_pair_loop.h"
 #include "compiler/emit/cuda/cuda_statement.h"
 #include "compiler/emit/cuda/cuda_struct.h"
 #include "compiler/emit/cuda/cuda_tables.h"
 #include "compiler/emit/cuda/cuda_weights.h"
 #include "compiler/emit/spelling.h"
-#include "compiler/passes/coincident.h"
 
 namespace nbcc {
 namespace {
@@ -32,25 +31,7 @@ class PairText {
         places_(places),
         // Square root and division are exact where the user asks for them in place of estimates.
         scalars_{options.precision == Precision::Double,
-                 options.math == Math::Precise || options.root == RootMode::Exact},
-        needed_(find_needed()) {
-    for (NodeId id : needed_) {
-      self_test_ = self_test_ || is_self_test(graph_, graph_[id]);
-      i_index_ = i_index_ || graph_[id].op == Op::IIndex;
-      j_number_ = j_number_ || graph_[id].op == Op::JIndex;
-      for (NodeId difference : differences_tested(graph_, id)) minuends_.insert(graph_[difference].args[0]);
-    }
-    for (const OutputPlan& output : plan_.outputs) j_number_ = j_number_ || keeps_index(output.reduction);
-    j_number_ = (j_number_ || self_test_) && any_order();
-    if (has_prepass()) {
-      word_ = cutoff_word(graph_, plan_, plan_.any_guard, scalars_);
-      prepass_ = with_arguments(word_.reads, /*prepass=*/true);
-    }
-    j_members_ = columns_of(j_, needed_);
-    const std::set<int> hot = columns_of(i_, prepass_);
-    for (int column : columns_of(i_, needed_))
-      (has_prepass() && !hot.count(column) ? i_cold_ : i_members_).insert(column);
-  }
+                 options.math == Math::Precise || options.root == RootMode::Exact} {}
 
   CudaPairBody run() const {
     CudaPairBody body;
@@ -58,18 +39,18 @@ class PairText {
     body.uniform = uniform();
     body.load_i = load_i();
     body.stage_j = stage_j();
-    body.pair_j = pair_j(needed_);
+    body.pair_j = pair_j(loop_.needed);
     body.pair = pair();
     body.flush = flush();
     body.sentinel = sentinel();
-    if (has_prepass()) {
-      body.prepass_j = pair_j(prepass_);
+    if (loop_.has_prepass) {
+      body.prepass_j = pair_j(loop_.prepass);
       body.prepass = prepass();
     }
-    body.j_columns = j_members_;
-    body.tests_self = self_test_;
-    body.two_loops = has_two_loops();
-    body.has_cold_data = !i_cold_.empty();
+    body.j_columns = loop_.j_members;
+    body.tests_self = loop_.tests_self;
+    body.two_loops = loop_.two_loops;
+    body.has_cold_data = !loop_.i_cold.empty();
     body.needs = needs();
     body.pair_statements = pair_statements();
     declare(body.structs);
@@ -85,62 +66,13 @@ class PairText {
     const char* letter;
   };
 
-  // ---- nodes -----------------------------------------------------------------------------------------------------
-
-  // A product that only a fused sum takes needs no statement, nor does an index that is only compared with the other.
-  std::set<NodeId> find_needed() const {
-    std::set<NodeId> roots;
-    if (has_prepass()) roots.insert(plan_.any_guard);
-    for (const OutputPlan& output : plan_.outputs) {
-      if (output.guard != kNone) roots.insert(output.guard);
-      if (output.fused)
-        roots.insert({graph_[output.value].args[0], graph_[output.value].args[1]});
-      else
-        roots.insert(output.value);
-    }
-    return with_arguments(std::move(roots), /*prepass=*/false);
-  }
-
-  std::set<NodeId> with_arguments(std::set<NodeId> nodes, bool prepass) const {
-    for (auto id = plan_.pair.rbegin(); id != plan_.pair.rend(); ++id) {
-      if (!nodes.count(*id) || derived(*id)) continue;
-      std::vector<NodeId> read = statements_.reads(*id);
-      if (prepass && statements_.is_larger(*id)) read = {graph_[*id].args[1], graph_[*id].args[2]};
-      nodes.insert(read.begin(), read.end());
-    }
-    return nodes;
-  }
-
-  // Twice the code is not worth it beside much else, or behind functions: logarithms in the plane take 10% more time.
-  bool has_two_loops() const {
-    constexpr int kLong = 48;
-    int pairs = 0;
-    for (NodeId id : plan_.pair) {
-      if (graph_[id].binding != Binding::Pair) continue;
-      if (facts(graph_[id].op).is_function || ++pairs > kLong) return false;
-    }
-    return self_test_ && pairs_ == CudaPairs::All && !has_prepass();
-  }
-
   // ---- structs ---------------------------------------------------------------------------------------------------
 
-  // Those that the nodes are read from.
-  std::set<int> columns_of(const Side& side, const std::set<NodeId>& nodes) const {
-    std::set<int> columns;
-    for (NodeId id : nodes) {
-      if (const auto derived = side.plan.derived.find(id); derived != side.plan.derived.end())
-        columns.insert(derived->second);
-      if (graph_[id].op != side.leaf) continue;
-      columns.insert(side.plan.whole.at(int(graph_[id].payload)));
-      if (const auto low = side.plan.low.find(int(graph_[id].payload)); low != side.plan.low.end())
-        columns.insert(low->second);
-    }
-    return columns;
-  }
-
   // What the prepass reads stands together.
-  std::vector<int> j_order() const { return struct_order(j_members_, columns_of(j_, prepass_), plan_.j.columns); }
-  std::vector<int> cold_order() const { return struct_order(i_cold_, {}, plan_.i.columns); }
+  std::vector<int> j_order() const {
+    return struct_order(loop_.j_members, columns_of(graph_, plan_.j, j_.leaf, loop_.prepass), plan_.j.columns);
+  }
+  std::vector<int> cold_order() const { return struct_order(loop_.i_cold, {}, plan_.i.columns); }
 
   std::string members(const std::vector<int>& columns, const Side& side, bool spread) const {
     const std::vector<const Field*> fields = pipeline_.fields_of(side.role);
@@ -164,7 +96,7 @@ class PairText {
   // NaN, which no guard lets pass; of whole numbers 0, since they may be where an element of a table lies.
   std::string sentinel() const {
     std::string text;
-    for (const int column : j_members_) {
+    for (const int column : loop_.j_members) {
       const Element element = plan_.j.columns[std::size_t(column)].element;
       if (element == Element::Float) text += fmt::format("other.c{} = __uint_as_float(~0u);\n", column);
       if (element == Element::Double) text += fmt::format("other.c{} = __longlong_as_double(-1);\n", column);
@@ -173,17 +105,17 @@ class PairText {
   }
 
   void declare(TemplateHoles& holes) const {
-    holes["i_members"] =
-        members({i_members_.begin(), i_members_.end()}, i_, false) + (i_index_ ? "index i;  // i_index\n" : "");
-    holes["j_members"] = members(j_order(), j_, has_prepass()) +
+    holes["i_members"] = members({loop_.i_members.begin(), loop_.i_members.end()}, i_, false) +
+                         (loop_.i_index ? "index i;  // i_index\n" : "");
+    holes["j_members"] = members(j_order(), j_, loop_.has_prepass) +
                          number_of_j("unsigned number;  // its position in the caller's array\n");
     holes["i_cold"] =
-        i_cold_.empty()
+        loop_.i_cold.empty()
             ? ""
             : "// What only pairs within the cutoff read of an i-particle.\nstruct __align__(16) ICold {\n" +
                   members(cold_order(), i_, true) + "};\n";
     // So that shared memory is read 16 bytes at a time; eight and less need no help.
-    const std::size_t j_size = j_members_.size() + (j_number_ ? 1 : 0);
+    const std::size_t j_size = loop_.j_members.size() + (loop_.j_number ? 1 : 0);
     const bool small = j_size < 2 || (j_size == 2 && !scalars_.wide);
     holes["j_alignment"] = small ? "" : "__align__(16) ";
     std::string &tile = holes["tile_members"], &sum = holes["sum_members"];
@@ -254,7 +186,7 @@ class PairText {
     for (const auto& [id, column] : side.plan.derived)
       if (into.count(column)) text += set(column, fmt::format("t{}", id));
     // all_zero() looks at bits, and -0 has other bits than 0. That of a lower part is 0, and so is every sum with it.
-    for (NodeId id : minuends_) {
+    for (NodeId id : loop_.minuends) {
       if (graph_[id].op != side.leaf) continue;
       const int column = side.plan.whole.at(int(graph_[id].payload));
       if (side.plan.columns[std::size_t(column)].part == Column::Part::Whole) text += name(column) + " += 0;\n";
@@ -269,18 +201,18 @@ class PairText {
 
   std::string load_i() const {
     std::map<int, std::string> into;
-    for (int column : i_members_) into[column] = "own[r]";
-    for (int column : i_cold_) into[column] = "mine";
-    std::string text = i_cold_.empty() ? "" : "ICold mine;\n";
+    for (int column : loop_.i_members) into[column] = "own[r]";
+    for (int column : loop_.i_cold) into[column] = "mine";
+    std::string text = loop_.i_cold.empty() ? "" : "ICold mine;\n";
     text += load(i_, into);
-    if (i_index_) text += "own[r].i = i + a.i_offset;\n";
-    if (!i_cold_.empty()) text += "if (slice == 0) cold[row + r * kSliceThreads] = mine;\n";
+    if (loop_.i_index) text += "own[r].i = i + a.i_offset;\n";
+    if (!loop_.i_cold.empty()) text += "if (slice == 0) cold[row + r * kSliceThreads] = mine;\n";
     return text;
   }
 
   std::string stage_j() const {
     std::map<int, std::string> into;
-    for (int column : j_members_) into[column] = "other";
+    for (int column : loop_.j_members) into[column] = "other";
     if (any_order()) return load(j_, into) + number_of_j("other.number = (unsigned)j;\n");
     return into.empty() ? "" : "JParticle other;\n" + load(j_, into) + "staged[k] = other;\n";
   }
@@ -301,7 +233,7 @@ class PairText {
   }
 
   std::string pair_j(const std::set<NodeId>& nodes) const {
-    std::string text = j_members_.empty() || any_order() ? "" : "const JParticle other = staged[k];\n";
+    std::string text = loop_.j_members.empty() || any_order() ? "" : "const JParticle other = staged[k];\n";
     for (NodeId id : plan_.pair) {
       if (graph_[id].binding != Binding::J || !nodes.count(id)) continue;
       if (const std::string member = read(id, j_, "other"); !member.empty())
@@ -323,15 +255,15 @@ class PairText {
   }
 
   std::string pair_statement(NodeId id) const {
-    if (!per_i(id) || !needed_.count(id)) return "";
+    if (!per_i(id) || !loop_.needed.count(id)) return "";
     if (graph_[id].op == Op::IIndex) return statements_.statement(id, "own[r].i");
     if (graph_[id].op == Op::InputPair) return listed(id);
     if (is_self_test(graph_, graph_[id]))
       return statements_.statement(id, any_order()       ? "other.number == self[r]"
-                                       : has_two_loops() ? "may_be_self && k == self[r]"
+                                       : loop_.two_loops ? "may_be_self && k == self[r]"
                                                          : "k == self[r]");
-    const std::set<int> columns = columns_of(i_, {id});
-    const bool is_cold = !columns.empty() && i_cold_.count(*columns.begin());
+    const std::set<int> columns = columns_of(graph_, plan_.i, i_.leaf, {id});
+    const bool is_cold = !columns.empty() && loop_.i_cold.count(*columns.begin());
     const std::string member = read(id, i_, is_cold ? "mine" : "own[r]");
     if (!member.empty()) return member;
     if (const auto image = images_.find(id); image != images_.end())
@@ -342,12 +274,13 @@ class PairText {
   std::string prepass() const {
     std::string text;
     for (NodeId id : plan_.pair)
-      if (prepass_.count(id)) text += statements_.is_larger(id) ? statements_.computed_larger(id) : pair_statement(id);
-    return text + fmt::format("misses[r] = __funnelshift_l({}, misses[r], 1);\n", word_.text);
+      if (loop_.prepass.count(id))
+        text += statements_.is_larger(id) ? statements_.computed_larger(id) : pair_statement(id);
+    return text + fmt::format("misses[r] = __funnelshift_l({}, misses[r], 1);\n", loop_.word.text);
   }
 
   std::string pair() const {
-    std::string text = i_cold_.empty() ? "" : "const ICold mine = cold[row + r * kSliceThreads];\n";
+    std::string text = loop_.i_cold.empty() ? "" : "const ICold mine = cold[row + r * kSliceThreads];\n";
     for (NodeId id : plan_.pair) text += pair_statement(id);
     for (std::size_t k = 0; k < plan_.outputs.size(); ++k) text += plan_.outputs[k].of_choice ? "" : accumulate(k);
     return text + cuda_choose(plan_, scalars_, j_number("k") + " + a.j_offset");
@@ -412,37 +345,38 @@ class PairText {
   // ---- what it takes ---------------------------------------------------------------------------------------------
 
   CudaNeeds needs() const {
-    const int i_bytes = struct_bytes({i_members_.begin(), i_members_.end()}, plan_.i.columns);
+    const int i_bytes = struct_bytes({loop_.i_members.begin(), loop_.i_members.end()}, plan_.i.columns);
     const int j_bytes = struct_bytes(j_order(), plan_.j.columns), cold = struct_bytes(cold_order(), plan_.i.columns);
-    CudaNeeds needs{.precision = options_.precision,
-                    .cutoff = has_prepass(),
-                    .accumulators = 0,
-                    .i_words = i_bytes / 4,
-                    .written = 1,
-                    .staged_bytes = has_prepass() ? spread(j_bytes) : in_sixteens(j_bytes + (j_number_ ? 4 : 0)),
-                    .cold_bytes = spread(cold),
-                    .table_bytes = has_shared_tables() ? int(range_of_pairs(plan_).bytes) : 0,
-                    .pair_words = (j_bytes + cold) / 4};
+    CudaNeeds needs{
+        .precision = options_.precision,
+        .cutoff = loop_.has_prepass,
+        .accumulators = 0,
+        .i_words = i_bytes / 4,
+        .written = 1,
+        .staged_bytes = loop_.has_prepass ? spread(j_bytes) : in_sixteens(j_bytes + (loop_.j_number ? 4 : 0)),
+        .cold_bytes = spread(cold),
+        .table_bytes = has_shared_tables() ? int(range_of_pairs(plan_).bytes) : 0,
+        .pair_words = (j_bytes + cold) / 4};
     for (const OutputPlan& output : plan_.outputs) {
       needs.accumulators += keeps_index(output.reduction) ? 2 : 1;
       needs.plain = needs.plain && output.reduction == Reduction::Sum;
       needs.guarded = needs.guarded || output.guard != kNone;
     }
     for (NodeId id : plan_.pair) {
-      if (!per_i(id) || !needed_.count(id)) continue;
+      if (!per_i(id) || !loop_.needed.count(id)) continue;
       needs.plain = needs.plain && !facts(graph_[id].op).is_function;
-      needs.written += !has_prepass() || prepass_.count(id);
+      needs.written += !loop_.has_prepass || loop_.prepass.count(id);
     }
     return needs;
   }
 
   int pair_statements() const {
-    int statements = has_prepass() ? 2 : 1 + needs().accumulators;
+    int statements = loop_.has_prepass ? 2 : 1 + needs().accumulators;
     for (NodeId id : plan_.pair) {
-      if (!per_i(id) || !needed_.count(id) || (has_prepass() && !prepass_.count(id))) continue;
+      if (!per_i(id) || !loop_.needed.count(id) || (loop_.has_prepass && !loop_.prepass.count(id))) continue;
       const Node& n = graph_[id];
       // Conditions fall away in a loop that does not meet the particle itself.
-      const bool falls_away = has_two_loops() && n.type == Type::Bool;
+      const bool falls_away = loop_.two_loops && n.type == Type::Bool;
       statements += n.op != Op::InputI && n.op != Op::IIndex && n.op != Op::Neg && !falls_away;
     }
     return statements;
@@ -455,7 +389,7 @@ class PairText {
   bool any_order() const { return pairs_ != CudaPairs::All; }
   // What is said of a j-particle's number, where it is needed: always, if pairs are left out.
   std::string number_of_j(const std::string& text) const {
-    if (j_number_ || !any_order()) return j_number_ ? text : "";
+    if (loop_.j_number || !any_order()) return loop_.j_number ? text : "";
     return "#ifdef NBCC_LEAVES_OUT\n" + text + "#endif\n";
   }
   // A place may be shifted.
@@ -465,9 +399,7 @@ class PairText {
     return fmt::format("NBCC_SHIFTED({}, ({})shift[{}])", value, type, axis->second);
   }
   bool per_i(NodeId id) const { return graph_[id].binding == Binding::I || graph_[id].binding == Binding::Pair; }
-  bool derived(NodeId id) const { return plan_.i.derived.count(id) || plan_.j.derived.count(id); }
   bool has_shared_tables() const { return pairs_ == CudaPairs::All && range_of_pairs(plan_).fits_shared(); }
-  bool has_prepass() const { return plan_.any_guard != kNone && pairs_ == CudaPairs::All; }
   Type type_of(const OutputPlan& output) const { return scalars_.resolved(output.type); }
 
   const Pipeline& pipeline_;
@@ -481,13 +413,7 @@ class PairText {
   const CudaStatements statements_{
       graph_, plan_, options_, scalars_, pairs_ == CudaPairs::Listed ? "" : "a.", has_shared_tables()};
   const Side i_{plan_.i, Op::InputI, Role::InputI, "i"}, j_{plan_.j, Op::InputJ, Role::InputJ, "j"};
-  const std::set<NodeId> needed_;  // nodes of the pair loop that have a statement
-  CutoffWord word_;
-  std::set<NodeId> prepass_;                      // nodes that tell who is within the cutoff
-  std::set<int> i_members_, i_cold_, j_members_;  // columns that the pair loop reads; i_cold_: for hits only
-  std::set<NodeId> minuends_;                     // inputs that the differences of all_zero() are taken from
-  bool self_test_ = false, i_index_ = false;
-  bool j_number_ = false;  // neighbours stand anywhere: a j-particle in registers tells its position
+  const PairLoop loop_ = analyse(plan_, statements_, scalars_, !any_order());
 };
 
 }  // namespace
