@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
+#include <map>
 #include <utility>
 
 namespace nbcc {
@@ -54,82 +54,59 @@ NodeId BranchPaths::guarded(PathId path, PathId from, NodeId value) {
   return value;
 }
 
+// The tree is merged from its ends, like the phi functions of a control flow graph: what arrives at a path becomes one
+// value, which arrives at the path before it.
 Branch BranchPaths::join(const std::vector<Branch>& branches) {
-  Forks forks;
-  // The longest path last; each is cut until one is left, with which all begin.
-  std::set<std::pair<int, PathId>> open;
-  const auto reach = [&](PathId path, std::size_t number) -> Fork& {
-    open.emplace(steps_[std::size_t(path)].length, path);
-    const auto [found, is_new] = forks.try_emplace(path);
-    found->second.first = is_new ? number : std::min(found->second.first, number);
-    return found->second;
+  std::map<std::pair<int, PathId>, std::vector<Arrival>> open;  // by length and path: the longest path last
+  const auto arrive = [&](PathId path, Arrival arrival) {
+    open[{steps_[std::size_t(path)].length, path}].push_back(arrival);
   };
-  for (std::size_t k = 0; k < branches.size(); ++k) {
-    Fork& end = reach(branches[k].path, k);
-    end.value = branches[k].value;
-    end.own = k;
+  for (std::size_t k = 0; k < branches.size(); ++k) arrive(branches[k].path, {branches[k].path, branches[k], k});
+  while (true) {
+    const auto longest = open.extract(std::prev(open.end()));
+    const PathId path = longest.key().second;
+    std::vector<Arrival> arrivals = longest.mapped();
+    std::ranges::sort(arrivals, {}, &Arrival::first);
+    const Branch merged = arrivals.size() == 1 ? arrivals[0].branch : merge(path, arrivals);
+    if (open.empty()) return merged;
+    arrive(steps_[std::size_t(path)].before, {path, merged, arrivals[0].first});
   }
-  while (open.size() > 1) {
-    const PathId path = std::prev(open.end())->second;
-    open.erase(std::prev(open.end()));
-    reach(steps_[std::size_t(path)].before, forks.at(path).first).next.push_back(path);
-  }
-  return join_at(open.begin()->second, forks);
 }
 
-Branch BranchPaths::join_at(PathId path, const Forks& forks) {
-  const Fork& fork = forks.at(path);
-  struct Choice {
-    NodeId condition = kNone;  // kNone: the branch that ends here
-    std::array<PathId, 2> next{kAlways, kAlways};
-  };
-  std::map<NodeId, std::size_t> first;  // by condition: of all branches
-  for (const PathId next : fork.next) {
-    const std::size_t number = forks.at(next).first;
-    const auto [found, is_new] = first.emplace(steps_[std::size_t(next)].condition, number);
-    if (!is_new) found->second = std::min(found->second, number);
-  }
-  std::map<std::size_t, Choice> choices;  // in the order of the branches
-  if (fork.value != kNone) choices[fork.own] = {};
-  for (const PathId next : fork.next) {
-    const Step& step = steps_[std::size_t(next)];
-    Choice& choice = choices[first.at(step.condition)];
-    choice.condition = step.condition;
-    choice.next[step.taken ? 0 : 1] = next;
-  }
-  if (choices.size() == 1) {
-    const Choice& only = choices.begin()->second;
-    if (only.condition == kNone) return {path, fork.value};
-    if (only.next[0] == kAlways || only.next[1] == kAlways)
-      return join_at(only.next[0] == kAlways ? only.next[1] : only.next[0], forks);
-  }
+Branch BranchPaths::merge(PathId path, const std::vector<Arrival>& arrivals) {
+  std::map<NodeId, std::array<const Arrival*, 2>> sides;  // by condition: where it holds, and where it fails
+  for (const Arrival& arrival : arrivals)
+    if (const Step& step = steps_[std::size_t(arrival.by)]; arrival.by != path)
+      sides[step.condition][step.taken ? 0 : 1] = &arrival;
   NodeId sum = kNone, somewhere = kNone;  // that one of several conditions holds
   bool always = false;
   const auto one_more = [&](NodeId value) { sum = sum == kNone ? value : terms_.make(Op::Add, sum, value); };
-  for (const auto& [number, choice] : choices) {
-    if (choice.condition == kNone) {
+  for (const Arrival& arrival : arrivals) {
+    if (arrival.by == path) {
       always = true;
-      one_more(fork.value);
+      one_more(arrival.branch.value);
       continue;
     }
-    // `inner`: where a value comes by this side, once the condition holds or fails. kNone: everywhere.
+    const NodeId condition = steps_[std::size_t(arrival.by)].condition;
+    const auto both = sides.extract(condition);
+    if (both.empty()) continue;
+    // `inner`: where a value arrives by this side, once the condition holds or fails. kNone: everywhere.
     std::array<NodeId, 2> inner{kNone, kNone}, values{kNone, kNone};
-    for (const std::size_t k : {0, 1}) {
-      if (choice.next[k] == kAlways) continue;
-      const Branch branch = join_at(choice.next[k], forks);
-      inner[k] = condition_of(branch.path, choice.next[k]);
-      values[k] = guarded(branch.path, choice.next[k], branch.value);
-    }
+    for (const std::size_t k : {0, 1})
+      if (const Arrival* const side = both.mapped()[k]) {
+        inner[k] = condition_of(side->branch.path, side->by);
+        values[k] = guarded(side->branch.path, side->by, side->branch.value);
+      }
     const bool by_yes = values[0] != kNone, by_no = values[1] != kNone;
     if (by_yes && by_no && inner[0] == kNone && inner[1] == kNone) {
       always = true;
     } else {
-      if (by_yes) somewhere = any(somewhere, all(choice.condition, inner[0]));
-      if (by_no) somewhere = any(somewhere, all(terms_.make(Op::Not, choice.condition), inner[1]));
+      if (by_yes) somewhere = any(somewhere, all(condition, inner[0]));
+      if (by_no) somewhere = any(somewhere, all(terms_.make(Op::Not, condition), inner[1]));
     }
     const Type type = graph_[by_yes ? values[0] : values[1]].type;
     const auto or_zero = [&](NodeId value) { return value == kNone ? graph_.constant(0, type) : value; };
-    one_more(terms_.select(choice.condition, or_zero(values[0]), or_zero(values[1])));
+    one_more(terms_.select(condition, or_zero(values[0]), or_zero(values[1])));
   }
   return {always ? path : enter(path, somewhere, true), sum};
 }

@@ -42,15 +42,14 @@ class BranchPaths {
     bool taken = true;
     NodeId all = kNone;  // all conditions from the beginning on, once they have been asked for
   };
-  // The part of the tree that some branches reach, by its paths.
-  struct Fork {
-    std::vector<PathId> next;
-    NodeId value = kNone;            // of the branch that ends here
-    std::size_t own = 0, first = 0;  // that branch, and the first of all that come through: their numbers
+  // A value that arrives at a path of the tree: by a step beyond it, or `by` itself where a branch ends there.
+  struct Arrival {
+    PathId by;
+    Branch branch;
+    std::size_t first;  // index of the first branch that is part of it
   };
-  using Forks = std::map<PathId, Fork>;
 
-  Branch join_at(PathId path, const Forks& forks);
+  Branch merge(PathId path, const std::vector<Arrival>& arrivals);  // in the order of `first`
   NodeId all(NodeId a, NodeId b) { return a == kNone ? b : b == kNone ? a : terms_.make(Op::And, a, b); }
   NodeId any(NodeId a, NodeId b) { return a == kNone ? b : b == kNone ? a : terms_.make(Op::Or, a, b); }
   NodeId condition_of(const Step& step) { return step.taken ? step.condition : terms_.make(Op::Not, step.condition); }
