@@ -46,12 +46,10 @@ std::string problem_of_namespace(const std::string& name) {
 }
 
 std::vector<Isa> isas_of(const CompileOptions& options) {
-  if (options.isas.empty()) {
-    if (detect_isa() == Isa::Neon) return {Isa::Neon};
-    return {Isa::Avx512, Isa::Avx2, Isa::Sse2};
-  }
   std::vector<Isa> isas;
   for (const std::string& name : options.isas) isas.push_back(isa_from_name(name));
+  for (const IsaFacts& isa : kIsas)
+    if (options.isas.empty() && isa.triple == kHostTriple) isas.push_back(isa.isa);
   // The best first, each once: the order in which they are asked for when the library is loaded.
   std::ranges::sort(isas, [](Isa a, Isa b) { return int(a) > int(b); });
   isas.erase(std::unique(isas.begin(), isas.end()), isas.end());
@@ -178,13 +176,19 @@ void add_compile(CLI::App& app, Invocation&) {
       ->required();
   command.add_flag("--force", options->force, "Overwrite existing files");
   declare_arithmetic(command, options->kernel);
+  std::vector<std::string> names, defaults;
+  for (const IsaFacts& isa : kIsas) {
+    names.emplace_back(isa.name);
+    if (isa.triple == kHostTriple) defaults.insert(defaults.begin(), names.back());
+  }
   command
       .add_option("--isa", options->isas,
-                  "Instruction sets, separated by commas, of which the best that a machine has is used "
-                  "(default: avx512,avx2,sse2)")
+                  fmt::format("Instruction sets, separated by commas, of which the best that a machine has is used "
+                              "(default: {})",
+                              fmt::join(defaults, ",")))
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"sse2", "avx2", "avx512", "neon"}));
+      ->check(CLI::IsMember(names));
   command
       .add_option("--arch", options->architectures,
                   "Architectures of GPUs to compile for, as sm_80,sm_90; needs NVRTC. Without, GPUs are served by the "

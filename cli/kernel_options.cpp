@@ -63,8 +63,10 @@ void declare_arithmetic(CLI::App& app, KernelChoice& choice) {
 
 void declare_compile_options(CLI::App& app, KernelChoice& choice) {
   declare_arithmetic(app, choice);
+  std::vector<Isa> isas;
+  for (const IsaFacts& isa : kIsas) isas.push_back(isa.isa);
   add_choice(
-      app, "--isa", std::vector{Isa::Sse2, Isa::Avx2, Isa::Avx512, Isa::Neon}, [&](Isa isa) { choice.isa = isa; },
+      app, "--isa", isas, [&](Isa isa) { choice.isa = isa; },
       "Instruction set of the CPU (default: the best that this machine has)");
 }
 
@@ -123,7 +125,7 @@ void require_one_gpu(const KernelChoice& choice, const char* what) {
 }
 
 Target compiler_target(const KernelChoice& choice) {
-  return is_gpu(choice) ? cuda_target() : cpu_target(compiler_isa(choice));
+  return is_gpu(choice) ? cuda_target() : facts(compiler_isa(choice)).target;
 }
 
 std::string describe(const Options& options) {

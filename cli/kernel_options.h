@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/isa.h"
 #include "compiler/options.h"
 #include "compiler/target.h"
 #include "particles/param_value.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/find_gpus.h"
-#include "compiler/options.h"
+#include "compiler/isa.h"
 #include "runtime/cache/own_folder.h"
 
 namespace nbcc {
@@ -20,7 +20,7 @@ struct Interface {
 
 struct MachineFacts {
   std::string version, toolchain;
-  Isa isa = Isa::Sse2;
+  Isa isa{};
   int threads = 0;
   std::string cpu_sum;  // why a small sum on the CPU failed; "" if it is right
   std::string glibc;    // its version

@@ -1,5 +1,5 @@
 // A kernel as the compiler hands it to a device: its text, and how the runtime must lay out the particles for it.
-// Plain data; the only header of the compiler that the runtime includes (with options.h, for the enumerations' names).
+// Plain data, which the runtime includes (with options.h and isa.h).
 #pragma once
 #include <algorithm>
 #include <array>

@@ -9,7 +9,6 @@ enum class Math { Fast, Precise };
 // How 1/sqrt(x) and its powers are made under Math::Fast: the hardware's estimate as it is, refined to the working
 // precision, or by square root and division.
 enum class RootMode { Estimate, Refined, Exact };
-enum class Isa { Sse2, Avx2, Avx512, Neon };
 
 // As the command line, the cache keys and the kernels' first lines spell them.
 constexpr std::string_view name(Precision precision) {
@@ -20,10 +19,6 @@ constexpr std::string_view name(Math math) { return math == Math::Fast ? "fast" 
 constexpr std::string_view name(RootMode mode) {
   constexpr std::string_view names[] = {"estimate", "refined", "exact"};
   return names[int(mode)];
-}
-constexpr std::string_view name(Isa isa) {
-  constexpr std::string_view names[] = {"sse2", "avx2", "avx512", "neon"};
-  return names[int(isa)];
 }
 
 struct Options {

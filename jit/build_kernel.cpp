@@ -77,7 +77,7 @@ KernelSource build_cpu_kernel(const Pipeline& pipeline, const Options& options, 
   const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
   const Neighbourhood* const neighbourhood = proof.neighbourhood ? &*proof.neighbourhood : nullptr;
   const Pipeline compared = neighbourhood ? with_within(pipeline, *neighbourhood) : pipeline;
-  KernelSource kernel = emit_cpu(optimize_and_dump(compared, options, cpu_target(isa), dump_folder), options, isa,
+  KernelSource kernel = emit_cpu(optimize_and_dump(compared, options, facts(isa).target, dump_folder), options, isa,
                                  neighbourhood, find_table_indices(pipeline));
   describe_neighbours(kernel, pipeline, proof);
   add_nearest(kernel, pipeline, [&](const Pipeline& bounded) { return build_cpu_kernel(bounded, options, isa, ""); });
@@ -148,7 +148,7 @@ std::string virial_text(const Pipeline& pipeline, const std::string& force, cons
 
 std::string stage_text(const Pipeline& pipeline, std::string_view stage, const Options& options, Isa isa) {
   if (stage == "ir") return print(pipeline);
-  if (stage == "optimized") return print(optimize(pipeline, options, cpu_target(isa)));
+  if (stage == "optimized") return print(optimize(pipeline, options, facts(isa).target));
   if (stage == "cpu") return build_cpu_kernel(pipeline, options, isa, "").first().source;
   if (stage == "asm") return cpu_assembly(build_cpu_kernel(pipeline, options, isa, ""));
   static constexpr std::pair<std::string_view, Frame> kCudaStages[] = {{"cuda", Frame::AllPairs},

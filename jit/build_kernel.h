@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/ir/ir.h"
+#include "compiler/isa.h"
 #include "compiler/kernel_source.h"
 #include "compiler/options.h"
 #include "compiler/passes/exchange.h"

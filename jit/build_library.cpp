@@ -97,8 +97,7 @@ LibraryObject compile_functions(const LibraryText& library, const std::vector<Is
                     {"/include/nbcc_image.h", std::string(embedded_template("nbcc_image.h"))},
                     {"/include/stddef.h", "typedef __SIZE_TYPE__ size_t;\n"},
                     {"/include/stdint.h", "typedef __INT32_TYPE__ int32_t;\ntypedef __INT64_TYPE__ int64_t;\n"}});
-  const std::string triple = isas.front() == Isa::Neon ? "aarch64-unknown-linux-gnu" : "x86_64-unknown-linux-gnu";
-  job.arguments = "-triple " + triple +
+  job.arguments = fmt::format("-triple {}", facts(isas.front()).triple) +
                   " -x c -std=c17 -ffreestanding -nostdsysteminc -nobuiltininc -isystem /include -O2"
                   " -mrelocation-model pic -pic-level 2";
   return {library.name + ".o", compile_in_memory(job)};
@@ -143,12 +142,15 @@ std::string file_names(const std::vector<Source>& sources) {
 void check_request(const LibraryRequest& request) {
   if (request.sources.empty()) throw UsageError("a library needs a pipeline");
   if (request.isas.empty()) throw UsageError("a library needs an instruction set");
-  const bool neon = std::ranges::count(request.isas, Isa::Neon) > 0;
-  if (neon && request.isas.size() > 1) throw UsageError("neon and sse2, avx2, avx512 cannot be in one library");
-#if defined(__x86_64__)
-  if (neon && !request.is_static)
-    throw UsageError("a library for neon cannot be linked on this machine; --static can be made");
-#endif
+  const IsaFacts& first = facts(request.isas.front());
+  for (const Isa isa : request.isas) {
+    if (facts(isa).triple != first.triple)
+      throw UsageError(fmt::format("{} and {} cannot be in one library", first.name, name(isa)));
+  }
+  if (first.triple != kHostTriple && !request.is_static) {
+    throw UsageError(
+        fmt::format("a library for {} cannot be linked on this machine; --static can be made", first.name));
+  }
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "compiler/emit/cpu/cpu_spelling.h"
+#include "compiler/isa.h"
 #include "compiler/text/diagnostic.h"
 #include "jit/clang_compile.h"
 #include "llvm/Config/llvm-config.h"
@@ -19,25 +21,21 @@
 namespace nbcc {
 namespace {
 
-// What Clang is told of every kernel, and of each target. The stack is realigned because Clang would else spill vectors
-// to unaligned places, which costs up to half the speed. Contraction is off because the text says itself where a
-// product and a sum are fused; the vector width is stated because LLVM would rather split 512-bit vectors on some
-// processors. Built-in functions are off because LLVM would else make other calls of those that the text declares: sin
-// and cos of one number become sincos, exp2 and powers of whole numbers ldexp, pow(10, x) exp10, none of which a kernel
-// may call. Both lists are part of the cache's key as they stand here.
+// Clang's options for every kernel; those of an instruction set are in compiler/isa.h. The stack is realigned because
+// Clang would else spill vectors to unaligned places, which costs up to half the speed. Contraction is off because the
+// text says itself where a product and a sum are fused. Built-in functions are off because LLVM would else make other
+// calls of those that the text declares: sin and cos of one number become sincos, exp2 and powers of whole numbers
+// ldexp, pow(10, x) exp10, none of which a kernel may call. Both are part of the cache's key.
 constexpr std::string_view kArguments =
     "-x c++ -std=c++20 -nostdsysteminc -nobuiltininc -fno-builtin -O3 -ffp-contract=off -fwrapv -mstackrealign "
     "-mrelocation-model pic -pic-level 2";
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kTargets{
-    {{"cpu-neon", "-triple aarch64-unknown-linux-gnu -target-cpu generic -target-feature +neon"},
-     {"cpu-sse2", "-triple x86_64-unknown-linux-gnu -target-cpu x86-64"},
-     {"cpu-avx2", "-triple x86_64-unknown-linux-gnu -target-cpu x86-64-v3"},
-     {"cpu-avx512", "-triple x86_64-unknown-linux-gnu -target-cpu x86-64-v4 -mprefer-vector-width=512"}}};
+
+std::string options_of(const IsaFacts& isa) { return fmt::format("-triple {} {}", isa.triple, isa.clang_options); }
 
 std::string arguments_for(const std::string& target) {
-  const auto* const found = std::ranges::find(kTargets, target, &decltype(kTargets)::value_type::first);
-  if (found == kTargets.end()) throw InternalError(fmt::format("no CPU target is named '{}'", target));
-  return fmt::format("{} {}", found->second, kArguments);
+  const auto found = std::ranges::find(kIsas, target, [](const IsaFacts& isa) { return cpu_target_name(isa.isa); });
+  if (found == kIsas.end()) throw InternalError(fmt::format("no CPU target is named '{}'", target));
+  return fmt::format("{} {}", options_of(*found), kArguments);
 }
 
 ClangJob job_of(const KernelSource& kernel, const KernelVariant& variant) {
@@ -47,19 +45,19 @@ ClangJob job_of(const KernelSource& kernel, const KernelVariant& variant) {
           arguments_for(kernel.target)};
 }
 
-// What kernel text may call: vector mathematics by its ABI names, the scalar functions behind them, and the memory
-// functions that code generation itself inserts. Nothing else of this process can be reached.
+// The functions that a kernel may call: vector mathematics by its ABI names, the scalar functions that the emitter
+// spells, and those that code generation itself inserts. Nothing else of this process can be reached.
 bool is_allowed(llvm::StringRef symbol) {
   if (symbol.starts_with("_ZGV")) return true;
-  static constexpr std::array kNames{"memcpy", "memset", "memmove"};
-  if (std::ranges::any_of(kNames, [&](const char* n) { return symbol == n; })) return true;
-  static constexpr std::array kScalars{
-      "cbrt", "exp",   "exp2",  "log",   "log2",  "pow",   "sin",   "cos",    "tan",    "asin",  "acos",
-      "atan", "atan2", "sinh",  "cosh",  "tanh",  "erf",   "erfc",  "fma",    "round",  "trunc", "floor",
-      "ceil", "expm1", "log1p", "log10", "asinh", "acosh", "atanh", "lgamma", "tgamma", "hypot", "fmod"};
-  return std::ranges::any_of(kScalars, [&](llvm::StringRef n) {
-    return symbol == n || (symbol.starts_with(n) && symbol.substr(n.size()) == "f");
-  });
+  static constexpr std::array kInserted{"memcpy", "memset", "memmove"};
+  if (std::ranges::any_of(kInserted, [&](const char* n) { return symbol == n; })) return true;
+  const auto is = [&](std::string_view function) {  // of double, or of float
+    return !function.empty() && symbol.starts_with(function) &&
+           (symbol.size() == function.size() || symbol.substr(function.size()) == "f");
+  };
+  // LLVM makes calls of these where the processor has no such instruction.
+  static constexpr std::array<std::string_view, 5> kRounding{"fma", "round", "trunc", "floor", "ceil"};
+  return std::ranges::any_of(kRounding, is) || std::ranges::any_of(cpu_spellings(), is, &CpuSpelling::libm);
 }
 
 template <typename T>
@@ -82,7 +80,7 @@ class ClangToolchain : public CpuToolchain {
  public:
   std::string identity() const override {
     std::string all = fmt::format("clang " LLVM_VERSION_STRING " {}", kArguments);
-    for (const auto& [target, arguments] : kTargets) all += fmt::format("; {}: {}", target, arguments);
+    for (const IsaFacts& isa : kIsas) all += fmt::format("; {}: {}", cpu_target_name(isa.isa), options_of(isa));
     return all;
   }
   std::string compile(const KernelSource& kernel, const KernelVariant& variant) const override {
@@ -93,7 +91,7 @@ class ClangToolchain : public CpuToolchain {
     register_llvm_targets();
     auto code = std::make_unique<LoadedCode>();
     llvm::orc::LLJITBuilder builder;
-    builder.setJITTargetMachineBuilder(llvm::orc::JITTargetMachineBuilder(llvm::Triple("x86_64-unknown-linux-gnu")));
+    builder.setJITTargetMachineBuilder(llvm::orc::JITTargetMachineBuilder(llvm::Triple(kHostTriple)));
     // No platform support: kernels have no constructors, no thread-local data and no exceptions.
     builder.setPlatformSetUp(llvm::orc::setUpInactivePlatform);
     builder.setLinkProcessSymbolsByDefault(false);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/ir/ir.h"
+#include "compiler/isa.h"
 #include "compiler/options.h"
 #include "compiler/text/source.h"
 #include "jit/signature.h"

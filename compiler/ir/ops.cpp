@@ -127,7 +127,6 @@ constexpr OpFacts leaf(Op op, std::string_view name, Binding binding, std::optio
   return {.op = op, .name = name, .binding = binding, .role = role, .cost = 0};
 }
 
-// A function of C's mathematical library, and of NVRTC's.
 constexpr OpFacts function(Op op, std::string_view name, int arity, Rounding rounding, decltype(OpFacts::values) values,
                            partials::Partial* partial = nullptr) {
   return {.op = op,
@@ -136,39 +135,17 @@ constexpr OpFacts function(Op op, std::string_view name, int arity, Rounding rou
           .typing = Typing::Real,
           .is_function = true,
           .rounding = rounding,
-          .libm = name,
           .values = values,
           .partial = partial};
 }
 
-// ... of which libmvec has none.
-constexpr OpFacts scalar_function(Op op, std::string_view name, int arity, Rounding rounding,
-                                  decltype(OpFacts::values) values, partials::Partial* partial = nullptr) {
-  OpFacts facts = function(op, name, arity, rounding, values, partial);
-  facts.has_vectors = false;
-  return facts;
-}
-
-// One of templates/bessel.h.in, which all backends share.
-constexpr OpFacts bessel_function(Op op, std::string_view name, CpuText cpu, decltype(OpFacts::values) values,
+constexpr OpFacts bessel_function(Op op, std::string_view name, decltype(OpFacts::values) values,
                                   partials::Partial* partial) {
-  return {.op = op,
-          .name = name,
-          .arity = 1,
-          .typing = Typing::Real,
-          .is_function = true,
-          .rounding = {12},
-          .is_bessel = true,
-          .cpu = cpu,
-          .cuda = {cpu.text},
-          .values = values,
-          .partial = partial};
-}
-
-constexpr OpFacts with_fast_text(OpFacts facts, std::string_view text) {
-  facts.cuda.fast = text;
+  OpFacts facts = function(op, name, 1, {12}, values, partial);
+  facts.is_bessel = true;
   return facts;
 }
+
 constexpr OpFacts scaled_by(OpFacts facts, decltype(OpFacts::error_scale) scale) {
   facts.error_scale = scale;
   return facts;
@@ -200,31 +177,19 @@ constexpr std::array<OpFacts, kOpCount> kOps{{
     leaf(Op::Output, "output", Binding::I, Role::Output),
 
     {.op = Op::Neg, .name = "neg", .arity = 1, .typing = Number, .cost = 0,
-     .cpu = {"-{a}"}, .cuda = {.text = "-{a}", .whole = "({t})(({u})0 - ({u}){a})"},
-     .values = values<[](double a) { return -a; }>,
-     .whole_values = whole_values<[](Int64 a) { return 0 - Bits(a); }>,
+     .values = values<[](double a) { return -a; }>, .whole_values = whole_values<[](Int64 a) { return 0 - Bits(a); }>,
      .partial = partials::neg},
-    {.op = Op::Abs, .name = "abs", .arity = 1, .typing = Number,
-     .cpu = {"__builtin_elementwise_abs({a})"},
-     .cuda = {.text = "fabs{f}({a})", .whole = "{a} < 0 ? ({t})(({u})0 - ({u}){a}) : {a}"},
-     .values = values<std::fabs>,
-     .whole_values = whole_values<[](Int64 a) { return a < 0 ? 0 - Bits(a) : Bits(a); }>,
-     .partial = partials::abs},
+    {.op = Op::Abs, .name = "abs", .arity = 1, .typing = Number, .values = values<std::fabs>,
+     .whole_values = whole_values<[](Int64 a) { return a < 0 ? 0 - Bits(a) : Bits(a); }>, .partial = partials::abs},
     {.op = Op::Sqrt, .name = "sqrt", .arity = 1, .typing = Real, .is_function = true, .rounding = kOfQuotient,
-     .cpu = {"__builtin_elementwise_sqrt({a})"}, .cuda = {.fast = "square_root({a})"},
-     .values = values<std::sqrt>,
-     .partial = partials::sqrt},
+     .values = values<std::sqrt>, .partial = partials::sqrt},
     {.op = Op::Rsqrt, .name = "rsqrt", .arity = 1, .typing = Real, .is_function = true, .rounding = kOfQuotient,
-     .cpu = {"({t})(1) / __builtin_elementwise_sqrt({a})"}, .cuda = {"1.0{f} / sqrt{f}({a})"},
-     .values = values<inverse_root>,
-     .partial = partials::rsqrt},
+     .values = values<inverse_root>, .partial = partials::rsqrt},
     function(Op::Cbrt, "cbrt", 1, kOfQuotient, values<std::cbrt>, partials::cbrt),
     // What is a power of two on a GPU has an exponent that was rounded, too: an epsilon of x.
-    scaled_by(with_fast_text(function(Op::Exp, "exp", 1, kOfFunction, values<std::exp>, partials::exp),
-                             "exp2_estimate({a} * 1.4426950408889634f)"),
+    scaled_by(function(Op::Exp, "exp", 1, kOfFunction, values<std::exp>, partials::exp),
               [](double x, double result) { return std::fabs(result) * (1 + std::fabs(x) / 8); }),
-    with_fast_text(function(Op::Exp2, "exp2", 1, kOfFunction, values<std::exp2>, partials::exp2),
-                   "exp2_estimate({a})"),
+    function(Op::Exp2, "exp2", 1, kOfFunction, values<std::exp2>, partials::exp2),
     function(Op::Log, "log", 1, kOfFunction, values<std::log>, partials::log),
     function(Op::Log2, "log2", 1, kOfFunction, values<std::log2>, partials::log2),
     function(Op::Expm1, "expm1", 1, kOfFunction, values<std::expm1>, partials::expm1),
@@ -233,13 +198,9 @@ constexpr std::array<OpFacts, kOpCount> kOps{{
     function(Op::Sin, "sin", 1, kOfFunction, values<std::sin>, partials::sin),
     function(Op::Cos, "cos", 1, kOfFunction, values<std::cos>, partials::cos),
     {.op = Op::SinPi, .name = "sinpi", .arity = 1, .typing = Real, .is_function = true, .rounding = kOfFunction,
-     .libm = "sin", .cpu = {"sin_pi({a})"},
-     .values = values<sine_of_pi_times>,
-     .partial = partials::sinpi},
+     .values = values<sine_of_pi_times>, .partial = partials::sinpi},
     {.op = Op::CosPi, .name = "cospi", .arity = 1, .typing = Real, .is_function = true, .rounding = kOfFunction,
-     .libm = "sin", .cpu = {"cos_pi({a})"},
-     .values = values<cosine_of_pi_times>,
-     .partial = partials::cospi},
+     .values = values<cosine_of_pi_times>, .partial = partials::cospi},
     function(Op::Tan, "tan", 1, kOfFunction, values<std::tan>, partials::tan),
     function(Op::Asin, "asin", 1, kOfFunction, values<std::asin>, partials::asin),
     function(Op::Acos, "acos", 1, kOfFunction, values<std::acos>, partials::acos),
@@ -252,142 +213,102 @@ constexpr std::array<OpFacts, kOpCount> kOps{{
     function(Op::Atanh, "atanh", 1, kOfFunction, values<std::atanh>, partials::atanh),
     function(Op::Erf, "erf", 1, kOfFunction, values<std::erf>, partials::erf),
     function(Op::Erfc, "erfc", 1, kOfFunction, values<std::erfc>, partials::erfc),
-    scalar_function(Op::Lgamma, "lgamma", 1, kOfGamma, values<log_gamma>),
-    scalar_function(Op::Tgamma, "tgamma", 1, kOfGamma, values<std::tgamma>),
-    oscillating(bessel_function(Op::BesselJ0, "bessel_j0", {"bessel::j0({a})", "bessel::j0((double)({a}))"},
-                                values<bessel_j0>, partials::bessel_j0)),
-    oscillating(bessel_function(Op::BesselJ1, "bessel_j1", {"bessel::j1({a})", "bessel::j1((double)({a}))"},
-                                values<bessel_j1>, partials::bessel_j1)),
-    bessel_function(Op::BesselK0, "bessel_k0", {"bessel::k0({a})", "bessel::k0((double)({a}))"}, values<bessel_k0>, partials::bessel_k0),
-    bessel_function(Op::BesselK1, "bessel_k1", {"bessel::k1({a})", "bessel::k1((double)({a}))"}, values<bessel_k1>, partials::bessel_k1),
-    bessel_function(Op::BesselI0, "bessel_i0", {"bessel::i0({a})", "bessel::i0((double)({a}))"}, values<bessel_i0>, partials::bessel_i0),
-    bessel_function(Op::BesselI1, "bessel_i1", {"bessel::i1({a})", "bessel::i1((double)({a}))"}, values<bessel_i1>, partials::bessel_i1),
-    {.op = Op::Floor, .name = "floor", .arity = 1, .typing = Real, .is_function = true,
-     .cpu = {"round_down({a})"}, .values = values<std::floor>,
+    function(Op::Lgamma, "lgamma", 1, kOfGamma, values<log_gamma>),
+    function(Op::Tgamma, "tgamma", 1, kOfGamma, values<std::tgamma>),
+    oscillating(bessel_function(Op::BesselJ0, "bessel_j0", values<bessel_j0>, partials::bessel_j0)),
+    oscillating(bessel_function(Op::BesselJ1, "bessel_j1", values<bessel_j1>, partials::bessel_j1)),
+    bessel_function(Op::BesselK0, "bessel_k0", values<bessel_k0>, partials::bessel_k0),
+    bessel_function(Op::BesselK1, "bessel_k1", values<bessel_k1>, partials::bessel_k1),
+    bessel_function(Op::BesselI0, "bessel_i0", values<bessel_i0>, partials::bessel_i0),
+    bessel_function(Op::BesselI1, "bessel_i1", values<bessel_i1>, partials::bessel_i1),
+    {.op = Op::Floor, .name = "floor", .arity = 1, .typing = Real, .is_function = true, .values = values<std::floor>,
      .partial = partials::none},
-    {.op = Op::Ceil, .name = "ceil", .arity = 1, .typing = Real, .is_function = true,
-     .cpu = {"round_up({a})"}, .values = values<std::ceil>,
+    {.op = Op::Ceil, .name = "ceil", .arity = 1, .typing = Real, .is_function = true, .values = values<std::ceil>,
      .partial = partials::none},
-    {.op = Op::Round, .name = "round", .arity = 1, .typing = Real, .is_function = true,
-     .cpu = {"round_half_away({a})"}, .values = values<std::round>,
+    {.op = Op::Round, .name = "round", .arity = 1, .typing = Real, .is_function = true, .values = values<std::round>,
      .partial = partials::none},
-    {.op = Op::Rint, .name = "rint", .arity = 1, .typing = Real,
-     .cpu = {"round_to_even({a})"}, .values = values<std::nearbyint>,
+    {.op = Op::Rint, .name = "rint", .arity = 1, .typing = Real, .values = values<std::nearbyint>,
      .partial = partials::none},
-    {.op = Op::Trunc, .name = "trunc", .arity = 1, .typing = Real, .is_function = true,
-     .cpu = {"round_to_zero({a})"}, .values = values<std::trunc>,
+    {.op = Op::Trunc, .name = "trunc", .arity = 1, .typing = Real, .is_function = true, .values = values<std::trunc>,
      .partial = partials::none},
     {.op = Op::Not, .name = "not", .arity = 1, .typing = Logic, .cost = 0,
-     .cpu = {.text = "~{a}", .scalar = "!{a}"}, .cuda = {"!{a}"},
      .values = values<[](double a) { return double(a == 0); }>},
-    // What it computes and how it is written depends on two types.
+    // The value of a cast depends on two types: convert().
     {.op = Op::Cast, .name = "cast", .arity = 1, .typing = Conversion, .cost = 0, .rounding = {1},
      .partial = partials::cast},
     {.op = Op::RsqrtEstimate, .name = "rsqrt_estimate", .arity = 1, .typing = Real, .rounding = kOfFunction,
-     .cpu = {"rsqrt_estimate({a})"}, .cuda = {"rsqrt_estimate({a})"},
      .values = values<inverse_root>},
 
     {.op = Op::Add, .name = "add", .arity = 2, .typing = Number, .commutes = true, .rounding = {1},
-     .cpu = {"{a} + {b}"}, .cuda = {.text = "{a} + {b}", .whole = "({t})(({u}){a} + ({u}){b})"},
      .values = values<[](double a, double b) { return a + b; }>,
-     .whole_values = whole_values<[](Int64 a, Int64 b) { return Bits(a) + Bits(b); }>,
-     .partial = partials::add},
+     .whole_values = whole_values<[](Int64 a, Int64 b) { return Bits(a) + Bits(b); }>, .partial = partials::add},
     {.op = Op::Sub, .name = "sub", .arity = 2, .typing = Number, .rounding = {1},
-     .cpu = {"{a} - {b}"}, .cuda = {.text = "{a} - {b}", .whole = "({t})(({u}){a} - ({u}){b})"},
      .values = values<[](double a, double b) { return a - b; }>,
-     .whole_values = whole_values<[](Int64 a, Int64 b) { return Bits(a) - Bits(b); }>,
-     .partial = partials::sub},
+     .whole_values = whole_values<[](Int64 a, Int64 b) { return Bits(a) - Bits(b); }>, .partial = partials::sub},
     {.op = Op::Mul, .name = "mul", .arity = 2, .typing = Number, .commutes = true, .rounding = {2},
-     .cpu = {"{a} * {b}"}, .cuda = {.text = "{a} * {b}", .whole = "({t})(({u}){a} * ({u}){b})"},
      .values = values<[](double a, double b) { return a * b; }>,
-     .whole_values = whole_values<[](Int64 a, Int64 b) { return Bits(a) * Bits(b); }>,
-     .partial = partials::mul},
+     .whole_values = whole_values<[](Int64 a, Int64 b) { return Bits(a) * Bits(b); }>, .partial = partials::mul},
     {.op = Op::Div, .name = "div", .arity = 2, .typing = Number, .is_function = true, .rounding = kOfQuotient,
-     .cpu = {.text = "{a} / {b}", .whole = "whole_quotient({a}, {b})"},
-     .cuda = {.text = "{a} / {b}", .whole = "whole_quotient({a}, {b})", .fast = "quotient({a}, {b})"},
-     .values = values<[](double a, double b) { return a / b; }>,
-     .whole_values = whole_values<quotient>,
+     .values = values<[](double a, double b) { return a / b; }>, .whole_values = whole_values<quotient>,
      .partial = partials::div},
     {.op = Op::Rem, .name = "rem", .arity = 2, .typing = Whole, .is_function = true,
-     .cpu = {"whole_remainder({a}, {b})"}, .cuda = {"whole_remainder({a}, {b})"},
      .whole_values = whole_values<remainder_of>},
     // The two commute up to which of two NaNs they give, which nothing observes.
-    {.op = Op::Min, .name = "min", .arity = 2, .typing = Number, .commutes = true,
-     .cpu = {"minimum({a}, {b})"}, .cuda = {"minimum({a}, {b})"}, .values = values<smaller>},
-    {.op = Op::Max, .name = "max", .arity = 2, .typing = Number, .commutes = true,
-     .cpu = {"maximum({a}, {b})"}, .cuda = {"maximum({a}, {b})"}, .values = values<larger>},
+    {.op = Op::Min, .name = "min", .arity = 2, .typing = Number, .commutes = true, .values = values<smaller>},
+    {.op = Op::Max, .name = "max", .arity = 2, .typing = Number, .commutes = true, .values = values<larger>},
     function(Op::Pow, "pow", 2, {.epsilons = 16, .estimates = 16}, values<std::pow>, partials::pow),
     function(Op::Atan2, "atan2", 2, kOfFunction, values<std::atan2>, partials::atan2),
     function(Op::Hypot, "hypot", 2, kOfFunction, values<[](double a, double b) { return std::hypot(a, b); }>, partials::hypot),
-    scalar_function(Op::Fmod, "fmod", 2, {}, values<std::fmod>, partials::fmod),
+    function(Op::Fmod, "fmod", 2, {}, values<std::fmod>, partials::fmod),
     {.op = Op::CopySign, .name = "copysign", .arity = 2, .typing = Real, .is_function = true,
-     .cpu = {"with_sign({a}, {b})"}, .values = values<std::copysign>,
-     .partial = partials::copysign},
+     .values = values<std::copysign>, .partial = partials::copysign},
     {.op = Op::BitAnd, .name = "bit_and", .arity = 2, .typing = Whole, .commutes = true,
-     .cpu = {"{a} & {b}"}, .cuda = {"{a} & {b}"},
      .whole_values = whole_values<[](Int64 a, Int64 b) { return Bits(a & b); }>},
     {.op = Op::BitOr, .name = "bit_or", .arity = 2, .typing = Whole, .commutes = true,
-     .cpu = {"{a} | {b}"}, .cuda = {"{a} | {b}"},
      .whole_values = whole_values<[](Int64 a, Int64 b) { return Bits(a | b); }>},
     {.op = Op::BitXor, .name = "bit_xor", .arity = 2, .typing = Whole, .commutes = true,
-     .cpu = {"{a} ^ {b}"}, .cuda = {"{a} ^ {b}"},
      .whole_values = whole_values<[](Int64 a, Int64 b) { return Bits(a ^ b); }>},
     {.op = Op::Shl, .name = "shl", .arity = 2, .typing = Whole,
-     .cpu = {"{a} << {b}"}, .cuda = {"({t})(({u}){a} << {b})"},
      .whole_values = whole_values<[](Int64 a, Int64 b) { return Bits(a) << (b & 63); }>},
     {.op = Op::Shr, .name = "shr", .arity = 2, .typing = Whole,
-     .cpu = {"{a} >> {b}"}, .cuda = {"{a} >> {b}"},
      .whole_values = whole_values<[](Int64 a, Int64 b) { return Bits(a >> (b & 63)); }>},
     {.op = Op::And, .name = "and", .arity = 2, .typing = Logic, .cost = 0, .commutes = true,
-     .cpu = {"{a} & {b}"}, .cuda = {"{a} && {b}"},
      .values = values<[](double a, double b) { return double(a != 0 && b != 0); }>},
     {.op = Op::Or, .name = "or", .arity = 2, .typing = Logic, .cost = 0, .commutes = true,
-     .cpu = {"{a} | {b}"}, .cuda = {"{a} || {b}"},
      .values = values<[](double a, double b) { return double(a != 0 || b != 0); }>},
-    // What it reads stands beside the graph.
+    // A lookup reads a table, which is no argument.
     {.op = Op::Lookup, .name = "lookup", .arity = 2, .typing = Element, .binding = Binding::Param, .rounding = {1}},
     {.op = Op::Lt, .name = "lt", .arity = 2, .typing = Comparison, .cost = 0,
-     .cpu = {.text = "to_mask({a} < {b})", .scalar = "{a} < {b}"}, .cuda = {"{a} < {b}"},
      .values = values<[](double a, double b) { return double(a < b); }>},
     {.op = Op::Le, .name = "le", .arity = 2, .typing = Comparison, .cost = 0,
-     .cpu = {.text = "to_mask({a} <= {b})", .scalar = "{a} <= {b}"}, .cuda = {"{a} <= {b}"},
      .values = values<[](double a, double b) { return double(a <= b); }>},
     {.op = Op::Eq, .name = "eq", .arity = 2, .typing = Comparison, .cost = 0, .commutes = true,
-     .cpu = {.text = "to_mask({a} == {b})", .scalar = "{a} == {b}"}, .cuda = {"{a} == {b}"},
      .values = values<[](double a, double b) { return double(a == b); }>},
 
     {.op = Op::Fma, .name = "fma", .arity = 3, .typing = Real, .cost = 2, .commutes = true, .rounding = {1},
-     .cpu = {"fused({a}, {b}, {c})"}, .values = values<std::fma>,
-     .partial = partials::fma},
+     .values = values<std::fma>, .partial = partials::fma},
     {.op = Op::Philox, .name = "philox", .arity = 3, .typing = Whole, .cost = 60, .is_function = true,
-     .cpu = {"philox({a}, {b}, {c})"}, .cuda = {"philox({a}, {b}, {c})"},
      .values = values<random_bits>},
     {.op = Op::Select, .name = "select", .arity = 3, .typing = Choice, .cost = 0,
-     .cpu = {"choose({a}, {b}, {c})"}, .cuda = {"{a} ? {b} : {c}"},
      .values = values<[](double a, double b, double c) { return a != 0 ? b : c; }>},
 
-    {.op = Op::Vector, .name = "vector", .arity = 3, .typing = OfVectors, .cost = 0,
-     .cpu = {"{{{a}, {b}, {c}}}"}, .cuda = {"{{{a}, {b}, {c}}}"}, .values = vectors_of},
-    {.op = Op::Cell, .name = "cell", .arity = 3, .typing = OfVectors, .cost = 0,
-     .cpu = {"cell_of({a}, {b}, {c})"}, .cuda = {"cell_of({a}, {b}, {c})"}, .values = cells_of},
-    // Three dot products, three roundings and three multiples taken off: what follows is seldom needed.
+    {.op = Op::Vector, .name = "vector", .arity = 3, .typing = OfVectors, .cost = 0, .values = vectors_of},
+    {.op = Op::Cell, .name = "cell", .arity = 3, .typing = OfVectors, .cost = 0, .values = cells_of},
+    // Three dot products, three roundings and three multiples taken off; the other steps are seldom needed.
     {.op = Op::Image, .name = "image", .arity = 2, .typing = OfVectors, .cost = 36, .is_function = true,
-     .cpu = {"image({a}, {b})"}, .cuda = {"image({a}, {b})"}, .values = shortest_copies},
-    {.op = Op::X, .name = "x", .arity = 1, .typing = OfVectors, .cost = 0,
-     .cpu = {"{a}.x"}, .cuda = {"{a}.x"}, .values = component_of<0>},
-    {.op = Op::Y, .name = "y", .arity = 1, .typing = OfVectors, .cost = 0,
-     .cpu = {"{a}.y"}, .cuda = {"{a}.y"}, .values = component_of<1>},
-    {.op = Op::Z, .name = "z", .arity = 1, .typing = OfVectors, .cost = 0,
-     .cpu = {"{a}.z"}, .cuda = {"{a}.z"}, .values = component_of<2>},
+     .values = shortest_copies},
+    {.op = Op::X, .name = "x", .arity = 1, .typing = OfVectors, .cost = 0, .values = component_of<0>},
+    {.op = Op::Y, .name = "y", .arity = 1, .typing = OfVectors, .cost = 0, .values = component_of<1>},
+    {.op = Op::Z, .name = "z", .arity = 1, .typing = OfVectors, .cost = 0, .values = component_of<2>},
 }};
 // clang-format on
 
-constexpr bool rows_stand_at_their_ops() {
+constexpr bool each_row_is_at_its_op() {
   for (int op = 0; op < kOpCount; ++op)
     if (kOps[std::size_t(op)].op != Op(op)) return false;
   return true;
 }
-static_assert(rows_stand_at_their_ops());
+static_assert(each_row_is_at_its_op());
 
 }  // namespace
 

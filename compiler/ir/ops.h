@@ -1,5 +1,6 @@
-// The operations of the IR and all that is known of each, in one table: what printing, verification, folding, the
-// interpreter, both emitters and the error analysis read. A `case Op::` elsewhere is a rule about the shape of a graph
+// The operations of the IR and the meaning of each, in one table: what printing, verification, folding, the interpreter
+// and the error analysis read. How a kernel spells an operation, each backend has in a table of its own
+// (emit/cpu/cpu_spelling.h, emit/cuda/cuda_spelling.h). A `case Op::` elsewhere is a rule about the shape of a graph
 // (which products are powers, what a - (-b) is), or about a leaf, whose value comes from outside.
 #pragma once
 #include <array>
@@ -136,20 +137,6 @@ struct Rounding {
   double epsilons = 0, estimates = 0;
 };
 
-// The text of an operation in a kernel: {a}, {b} and {c} stand for its arguments, {t} for its type.
-struct CpuText {
-  std::string_view text;         // of vectors, and of what else is not named here; empty: v_ or s_ and libm's name
-  std::string_view scalar = {};  // of scalars
-  std::string_view whole = {};   // of whole numbers
-};
-// Likewise; {f} is the f that C puts behind the functions and numbers of float, {u} the unsigned type of {t}'s width,
-// since signed overflow is undefined in C++ and wraps in the IR.
-struct CudaText {
-  std::string_view text = {};   // empty: NVRTC's function of the operation's name
-  std::string_view whole = {};  // of whole numbers
-  std::string_view fast = {};   // of floats where 2 ulp are enough
-};
-
 using Columns = std::array<const double*, 3>;
 using NodeId = std::int32_t;
 inline constexpr NodeId kNone = -1;
@@ -177,13 +164,9 @@ struct OpFacts {
   std::optional<Role> role = {};        // of a leaf that reads a component
   int cost = 1;                         // in operations per interaction, as they are counted
   bool commutes = false;                // the first two arguments do
-  bool is_function = false;             // takes several instructions on a GPU
+  bool is_function = false;             // takes several instructions
   Rounding rounding = {};
-  std::string_view libm = {};  // the function of C's mathematical library that its text on a CPU calls
-  bool has_vectors = true;     // libmvec has that function
-  bool is_bessel = false;      // its text calls one of templates/bessel.h.in
-  CpuText cpu = {};
-  CudaText cuda = {};
+  bool is_bessel = false;  // nbcc has its own code of it, templates/bessel.h.in
   // What its epsilons are in proportion to, by argument and result; null: to the result.
   double (*error_scale)(double x, double result) = nullptr;
   // What it computes in double: out[k] of args[.][k]. Whole numbers wrap at their type's width; null: as doubles do.

@@ -3,6 +3,7 @@
 // does not run sums (cpu_sum.cpp does).
 #include "runtime/cpu/cpu_device.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <limits>
@@ -62,23 +63,6 @@ std::shared_ptr<const Kernel> CpuKernel::nearest() const {
 
 constexpr std::align_val_t kMemoryAlignment{64};
 
-// __builtin_cpu_supports also asks whether the operating system saves the wide registers.
-bool has(Isa isa) {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (isa == Isa::Sse2) return true;
-  if (isa == Isa::Avx2) return avx2;
-  return isa == Isa::Avx512 && avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-#elif defined(__aarch64__)
-  return isa == Isa::Neon;
-#else
-  static_cast<void>(isa);
-  return false;
-#endif
-}
-
 // The first line is what a listing of the cache shows.
 std::string cache_key(const KernelSource& kernel, const KernelVariant& variant, const CpuToolchain& toolchain) {
   return fmt::format("{}, {}\n{}\n{}", kernel.pipeline, kernel.target, toolchain.identity(), variant.source);
@@ -87,17 +71,18 @@ std::string cache_key(const KernelSource& kernel, const KernelVariant& variant, 
 }  // namespace
 
 Isa detect_isa() {
-  for (const Isa isa : {Isa::Avx512, Isa::Avx2, Isa::Neon}) {
-    if (has(isa)) return isa;
-  }
-  return Isa::Sse2;
+  Isa best{};
+  for (const IsaFacts& isa : kIsas)
+    if (isa.is_here()) best = isa.isa;
+  return best;
 }
 
 Isa isa_from_name(std::string_view name) {
-  for (const Isa isa : {Isa::Sse2, Isa::Avx2, Isa::Avx512, Isa::Neon}) {
-    if (nbcc::name(isa) == name) return isa;
-  }
-  throw UsageError(fmt::format("unknown instruction set '{}'; known are sse2, avx2, avx512 and neon", name));
+  const auto found = std::ranges::find(kIsas, name, &IsaFacts::name);
+  if (found != kIsas.end()) return found->isa;
+  std::string known;
+  for (const IsaFacts& isa : kIsas) known += (known.empty() ? "" : ", ") + std::string(isa.name);
+  throw UsageError(fmt::format("unknown instruction set '{}'; known are {}", name, known));
 }
 
 // Variants -> code: from memory, from the disk cache, or through the toolchain.
@@ -119,7 +104,7 @@ CpuDevice::CpuDevice(int threads, Isa isa, std::shared_ptr<const CpuToolchain> t
       toolchain_(std::move(toolchain)),
       loader_(std::make_shared<Loader>(std::move(cache_folder), std::move(dump_folder))) {
   if (threads < 0) throw UsageError(fmt::format("threads: expected 0 (all cores) or more, got {}", threads));
-  if (!has(isa)) {
+  if (!facts(isa).is_here()) {
     throw DeviceError(
         fmt::format("this machine does not have {}; its best is {}", nbcc::name(isa), nbcc::name(detect_isa())));
   }

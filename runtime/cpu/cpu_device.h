@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "compiler/options.h"
+#include "compiler/isa.h"
 #include "runtime/cache/disk_cache.h"
 #include "runtime/cache/load_once.h"
 #include "runtime/cpu/cpu_toolchain.h"
@@ -20,7 +20,7 @@ class ThreadPool;
 
 // The widest instruction set that both this processor and its operating system offer.
 Isa detect_isa();
-// "sse2", "avx2", "avx512", "neon"; throws UsageError for anything else.
+// IsaFacts::name; throws UsageError for any other.
 Isa isa_from_name(std::string_view name);
 
 class CpuDevice final : public KernelDevice {

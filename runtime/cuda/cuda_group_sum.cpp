@@ -18,9 +18,13 @@
 namespace nbcc {
 namespace {
 
-// What a GPU does in a second, in round numbers, and what sharing a run costs: launches and events on another GPU, and
-// copies between two (bench/RESULTS.md, "Several GPUs").
-constexpr double kPairsPerSecond = 1.5e12, kListedPerSecond = 5e11, kSearchedPerSecond = 3e9;
+// The work of one multiprocessor in a clock cycle, in round numbers, as measured on an H200 (132 multiprocessors,
+// 1.98 GHz; bench/RESULTS.md, "Several GPUs"). In a second it sums over 1.5e12 pairs or 5e11 listed pairs, or finds and
+// sums over the neighbours of 3e9 i.
+constexpr double kMeasuredCycles = 132 * 1.98e9;  // of all multiprocessors, in a second
+constexpr double kPairsPerCycle = 1.5e12 / kMeasuredCycles, kListedPerCycle = 5e11 / kMeasuredCycles,
+                 kSearchedPerCycle = 3e9 / kMeasuredCycles;
+// The cost of sharing a run: launches and events on another GPU, in seconds, and copies between two by NVLink.
 constexpr double kLaunches = 50e-6, kBytesPerSecond = 3.5e11;
 
 // Ranges of i begin at multiples, so that no GPU but the last has a block that is not full.
@@ -157,12 +161,15 @@ std::vector<DeviceWork> CudaGroupSummation::work(const SumRequest& request, cons
   return all;
 }
 
-// About, on one GPU.
+// Predicted seconds of the run on one GPU.
 double CudaGroupSummation::seconds_of(const SumRequest& request, const SharedMethod& method) const {
-  if (method.cut == Cut::Search) return double(request.i_count) / kSearchedPerSecond;
-  if (request.lists) return double(request.lists->pairs) / kPairsPerSecond;
-  if (request.listed_pairs) return double(request.listed_pairs->j.size()) / kListedPerSecond;
-  return pairs_of(request) / kPairsPerSecond;
+  const auto seconds = [&](double work, double per_cycle) {
+    return work / (per_cycle * members_.front()->gpu.cycles_per_second());
+  };
+  if (method.cut == Cut::Search) return seconds(double(request.i_count), kSearchedPerCycle);
+  if (request.lists) return seconds(double(request.lists->pairs), kPairsPerCycle);
+  if (request.listed_pairs) return seconds(double(request.listed_pairs->j.size()), kListedPerCycle);
+  return seconds(pairs_of(request), kPairsPerCycle);
 }
 
 // Shares the run out to all GPUs if its arrays are on one of them and that takes less time, or if they are on the host

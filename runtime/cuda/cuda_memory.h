@@ -29,7 +29,8 @@ class CudaGpu {
   const std::string& model() const { return model_; }                // "NVIDIA H200"
   const std::string& architecture() const { return architecture_; }  // "sm_90"
   int multiprocessors() const { return multiprocessors_; }
-  double clock_hertz() const { return clock_hertz_; }  // at its peak
+  double clock_hertz() const { return clock_hertz_; }                           // at its peak
+  double cycles_per_second() const { return clock_hertz_ * multiprocessors_; }  // of all multiprocessors
 
   // Kernels of this GPU read and write memory of the other from now on. False: there is no way between the two.
   [[nodiscard]] bool reach(const CudaGpu& other) const;

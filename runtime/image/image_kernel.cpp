@@ -14,12 +14,6 @@
 namespace nbcc {
 namespace {
 
-// Whether a processor with `has` runs code for `needs`.
-bool contains(Isa has, Isa needs) {
-  if (has == Isa::Neon || needs == Isa::Neon) return has == needs;
-  return int(has) >= int(needs);
-}
-
 // Of PTX, which a driver translates for whatever is newer. A name with a letter, as sm_90a, is of that one
 // architecture.
 bool runs_ptx(const std::string& gpu, const std::string& code) {
@@ -129,8 +123,9 @@ std::shared_ptr<const Kernel> load_image(CpuDevice& device, const PipelineImage&
   std::string held;
   for (const nbcc_image_kernel& kernel : kernels) {
     held += (held.empty() ? "" : ", ") + std::string(kernel.isa);
-    if (!contains(device.isa(), isa_from_name(kernel.isa))) continue;
-    const std::string target = std::string("cpu-") + kernel.isa;
+    const Isa isa = isa_from_name(kernel.isa);
+    if (!runs(device.isa(), isa)) continue;
+    const std::string target = cpu_target_name(isa);
     const auto source = std::ranges::find(image.cpu, target, &KernelSource::target);
     if (source == image.cpu.end()) throw UsageError("the library's kernels and their descriptions do not agree");
     auto code = std::make_shared<CpuCode>();

@@ -53,7 +53,7 @@ void on_every_device(const Pipeline& pipeline, const std::function<void(const Pl
     for (const Isa isa : runnable_isas()) {
       CpuDevice device(1, isa, make_cpu_toolchain(), "", "");
       test({device.load(build_cpu_kernel(pipeline, options, isa, "")), options, describe(options, isa),
-            cpu_target(isa)});
+            facts(isa).target});
     }
     CudaShim shim;
     CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");

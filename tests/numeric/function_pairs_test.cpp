@@ -129,18 +129,18 @@ TEST(FunctionPairs, ObjectsCallNothingThatTheirTextDoesNotDeclare) {
   const std::set<std::string> instructions{"memcpy", "memset", "memmove", "fma",    "fmaf",  "floor", "floorf",
                                            "ceil",   "ceilf",  "trunc",   "truncf", "round", "roundf"};
   for (const std::string in_pairs : {"", "o[0] += sin(xj) + cos(xj) + lgamma(xj) + exp2(xi) * pow(2, ni);\n"})
-    for (const Isa isa : {Isa::Sse2, Isa::Avx2, Isa::Avx512, Isa::Neon}) {
+    for (const IsaFacts& isa : kIsas) {
       const Pipeline pipeline = parse({"pairs.pipe", in_pairs.empty() ? finish_of({kOthers, {"sin(x) * cos(x)"}})
                                                                       : "input_i real xi; input_i int ni; input_j real "
                                                                         "xj; output(sum) real o[1];\n" +
                                                                             in_pairs});
-      const KernelSource source = build_cpu_kernel(pipeline, {}, isa, "");
+      const KernelSource source = build_cpu_kernel(pipeline, {}, isa.isa, "");
       const std::set<std::string> called = undefined_symbols(make_cpu_toolchain()->compile(source, source.first()));
       EXPECT_FALSE(called.empty());
       for (const std::string& symbol : called)
         EXPECT_TRUE(source.first().source.find(" " + symbol + "(") != std::string::npos ||
                     instructions.contains(symbol))
-            << name(isa) << ": " << symbol;
+            << isa.name << ": " << symbol;
     }
 }
 

@@ -54,7 +54,7 @@ std::string wrong_result(const Pipeline& pipeline, const OracleInput& input, con
                          const Options& options) {
   std::vector<std::int64_t> all;
   for (std::int64_t i = 0; i < input.ni; ++i) all.push_back(i);
-  const Expectation expected = expect(pipeline, input, all, options, cpu_target(detect_isa()));
+  const Expectation expected = expect(pipeline, input, all, options, facts(detect_isa()).target);
   const CpuRun::Columns got = run(input);
   for (std::size_t c = 0; c < got.size(); ++c)
     for (std::size_t k = 0; k < all.size(); ++k) {

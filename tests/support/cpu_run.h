@@ -14,13 +14,11 @@
 
 namespace nbcc::test {
 
-// Those that this machine can run.
+// The instruction sets that this machine can run.
 inline std::vector<Isa> runnable_isas() {
   std::vector<Isa> isas;
-  for (const Isa isa : {Isa::Sse2, Isa::Avx2, Isa::Avx512, Isa::Neon}) {
-    const bool x86 = detect_isa() != Isa::Neon;
-    if (x86 ? isa <= detect_isa() : isa == Isa::Neon) isas.push_back(isa);
-  }
+  for (const IsaFacts& isa : kIsas)
+    if (isa.is_here()) isas.push_back(isa.isa);
   return isas;
 }
 

@@ -22,7 +22,7 @@ TEST(clang_compile, needs_little_of_the_caller_s_stack) {
   const Pipeline chain = parse({"chain.pipe",
                                 "input_i real x;\ninput_j real y;\noutput(sum) real o;\nreal a = x;\n"
                                 "for (int k = 0; k < 300; ++k) a = a * a + y;\no += a;\n"});
-  KernelSource source = emit_cpu(optimize(chain, {}, cpu_target(Isa::Avx2)), {}, Isa::Avx2);
+  KernelSource source = emit_cpu(optimize(chain, {}, facts(Isa::Avx2).target), {}, Isa::Avx2);
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, 512 << 10);

@@ -109,8 +109,6 @@ const Case kCases[] = {
                         "1000.0 * trunc(x) + copysign(xi, xj);"},
 };
 
-constexpr Isa kIsas[] = {Isa::Sse2, Isa::Avx2, Isa::Avx512, Isa::Neon};
-
 // With each of these instruction sets a case meets elements of four bytes, in single or in mixed precision, and of
 // eight; and one policy there, the other one here. Compiling all combinations would take three times as long. `turn`
 // chooses, and differs from case to case.
@@ -189,8 +187,8 @@ TEST_P(EmitCpu, HasTheInterpretersValues) {
 TEST_P(EmitCpu, IsAcceptedByTheToolchain) {
   const Pipeline pipeline = EmitCpu::pipeline();
   std::vector<Isa> foreign;
-  for (const Isa isa : kIsas) {
-    if (std::ranges::count(test::runnable_isas(), isa) == 0) foreign.push_back(isa);
+  for (const IsaFacts& isa : kIsas) {
+    if (!isa.is_here()) foreign.push_back(isa.isa);
   }
   for (const auto& [options, isa] : choices(foreign, GetParam())) {
     const KernelSource kernel = build_cpu_kernel(pipeline, options, isa, "");
@@ -203,7 +201,7 @@ INSTANTIATE_TEST_SUITE_P(Table, EmitCpu, testing::Range(std::size_t(0), std::siz
                          [](const auto& info) { return std::string(kCases[info.param].name); });
 
 KernelSource emitted(const char* text, const Options& options, Isa isa) {
-  return emit_cpu(optimize(parse({"case.pipe", text}), options, cpu_target(isa)), options, isa);
+  return emit_cpu(optimize(parse({"case.pipe", text}), options, facts(isa).target), options, isa);
 }
 
 const char* const kGravity =
@@ -222,14 +220,14 @@ TEST(emit_cpu, an_empty_sum_times_an_infinite_factor_is_zero) {
 TEST(emit_cpu, lanes_fill_a_register) {
   const int single[] = {4, 8, 16, 4}, wide[] = {2, 4, 8, 2};
   for (std::size_t k = 0; k < 4; ++k) {
-    EXPECT_EQ(emitted(kGravity, {Precision::Single}, kIsas[k]).lanes, single[k]);
-    EXPECT_EQ(emitted(kGravity, {Precision::Mixed}, kIsas[k]).lanes, single[k]);
-    EXPECT_EQ(emitted(kGravity, {Precision::Double}, kIsas[k]).lanes, wide[k]);
+    EXPECT_EQ(emitted(kGravity, {Precision::Single}, Isa(k)).lanes, single[k]);
+    EXPECT_EQ(emitted(kGravity, {Precision::Mixed}, Isa(k)).lanes, single[k]);
+    EXPECT_EQ(emitted(kGravity, {Precision::Double}, Isa(k)).lanes, wide[k]);
   }
 }
 
 TEST(emit_cpu, target_names_the_instruction_set) {
-  for (const Isa isa : kIsas) EXPECT_EQ(emitted(kGravity, {}, isa).target, "cpu-" + std::string(name(isa)));
+  for (const IsaFacts& isa : kIsas) EXPECT_EQ(emitted(kGravity, {}, isa.isa).target, "cpu-" + std::string(isa.name));
 }
 
 TEST(emit_cpu, mixed_precision_packs_positions_as_two_floats) {

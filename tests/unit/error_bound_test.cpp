@@ -25,7 +25,7 @@ Expectation expected(const std::string& body, std::vector<double> xi, std::vecto
   input.j = {std::move(xj)};
   std::vector<std::int64_t> which;
   for (std::int64_t k = 0; k < input.ni; ++k) which.push_back(k);
-  return expect(pipeline, input, which, options, cpu_target(Isa::Avx2));
+  return expect(pipeline, input, which, options, facts(Isa::Avx2).target);
 }
 
 TEST(ErrorBound, IsAFewRoundingsOfTheTerms) {
@@ -43,7 +43,7 @@ TEST(ErrorBound, IsTightForNearestImagesInMixedPrecision) {
   const OracleInput input{.ni = 1, .nj = 1, .i = {{2e-4}}, .j = {{9.6999}}, .params = {9.7}};
   const std::int64_t first = 0;
   const auto bound = [&](Precision precision) {
-    return expect(pipeline, input, {&first, 1}, {.precision = precision}, cpu_target(Isa::Avx2)).bound[0][0];
+    return expect(pipeline, input, {&first, 1}, {.precision = precision}, facts(Isa::Avx2).target).bound[0][0];
   };
   EXPECT_LE(bound(Precision::Mixed), 40 * kEpsilon * 3e-4);
   EXPECT_GE(bound(Precision::Single), 4 * kEpsilon);
@@ -61,7 +61,7 @@ TEST(ErrorBound, IsTightForImagesInACellInMixedPrecision) {
                           .params = {9.7, 0, 0, 3.1, 9.4, 0, 0.3, -2.2, 9.1}};
   const std::int64_t first = 0;
   const auto bound = [&](Precision precision) {
-    return expect(pipeline, input, {&first, 1}, {.precision = precision}, cpu_target(Isa::Avx2)).bound[0][0];
+    return expect(pipeline, input, {&first, 1}, {.precision = precision}, facts(Isa::Avx2).target).bound[0][0];
   };
   EXPECT_LE(bound(Precision::Mixed), 100 * kEpsilon * 1e-3);
   EXPECT_GE(bound(Precision::Single), 4 * kEpsilon);
@@ -185,7 +185,7 @@ TEST(ErrorBound, AFloatIsOneInDoublePrecision) {
   const Pipeline pipeline = parse({"test.pipe", "input_j float x;\noutput(sum) float s;\ns += x;"});
   const std::vector<std::int64_t> which{0};
   const OracleInput input{.ni = 1, .nj = 2, .i = {}, .j = {{0.1, 0.7}}, .params = {}};
-  const Expectation e = expect(pipeline, input, which, {.precision = Precision::Double}, cpu_target(Isa::Avx2));
+  const Expectation e = expect(pipeline, input, which, {.precision = Precision::Double}, facts(Isa::Avx2).target);
   EXPECT_GE(e.bound[0][0], std::fabs(double(0.1f) + double(0.7f) - e.values[0][0]));
   EXPECT_LT(e.bound[0][0], 1e-6);
 }

@@ -14,7 +14,7 @@ int shifts_in(const std::string& statements, const Options& options, Isa isa) {
                                      "input_i vec3 xi; input_j vec3 xj; param vec3 box = vec3(10.0, 10.0, 10.0); "
                                      "param real half = 5.0; output(sum) vec3 s;\n" +
                                          statements}),
-                              options, cpu_target(isa));
+                              options, facts(isa).target);
   int count = 0;
   for (NodeId id = 0; id < p.pair.size(); ++id) count += image_shift(p.pair, id).has_value();
   return count;

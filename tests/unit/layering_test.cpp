@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -167,6 +168,21 @@ TEST(layering, includes_are_written_from_the_root) {
       const bool third_party = include.starts_with("clang/") || include.starts_with("llvm/") ||
                                include.starts_with("lld/") || include.starts_with("fmt/");
       if (!third_party && !sources().contains(include)) found.push_back(path + " includes \"" + include + "\"");
+    }
+  }
+  EXPECT_EQ(found, kNone);
+}
+
+// An instruction set is added by a row of compiler/isa.h and templates (CONTRIBUTING.md).
+TEST(layering, instruction_sets_are_named_in_their_table_alone) {
+  std::vector<std::string> found;
+  for (const auto& [path, file] : sources()) {
+    const std::string top = path.substr(0, path.find('/'));
+    if (path == "compiler/isa.h" || !(top == "compiler" || top == "runtime" || top == "jit" || top == "cli")) continue;
+    std::ifstream in(fs::path(test::source_folder()) / path);
+    for (std::string line; std::getline(in, line);) {
+      const std::size_t at = line.find("Isa::");
+      if (at != std::string::npos && std::isupper(line[at + 5])) found.push_back(path + ": " + line);
     }
   }
   EXPECT_EQ(found, kNone);

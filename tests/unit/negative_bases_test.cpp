@@ -41,7 +41,7 @@ TEST(negative_bases, random_terms_keep_their_domain) {
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     const std::string text = test::random_signed_text(seed);
     const Pipeline pipeline = parse({"signed.pipe", text});
-    for (const Target& target : {cpu_target(Isa::Avx2), cpu_target(Isa::Avx512), cuda_target()})
+    for (const Target& target : {facts(Isa::Avx2).target, facts(Isa::Avx512).target, cuda_target()})
       for (const Precision precision : {Precision::Single, Precision::Double}) {
         const Pipeline optimized = optimize(pipeline, {.precision = precision}, target);
         for (const OracleInput& input : test::signed_pairs()) {
@@ -62,7 +62,7 @@ int count(const std::string& statements, Op op) {
                       "input_i vec3 xi; input_j vec3 xj; input_j real m; param real e; output(sum) real a;\n"
                       "output(sum) real b;\nvec3 d = xj - xi; real r2 = dot(d, d), x = r2 + e;\n" +
                           statements}),
-               {}, cpu_target(Isa::Avx2));
+               {}, facts(Isa::Avx2).target);
   const std::vector<bool> needed = reachable(pipeline.pair, pipeline.roots());
   int found = 0;
   for (NodeId id = 0; id < pipeline.pair.size(); ++id) found += needed[std::size_t(id)] && pipeline.pair[id].op == op;

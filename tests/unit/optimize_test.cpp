@@ -20,7 +20,6 @@
 namespace nbcc {
 namespace {
 
-constexpr Isa kIsas[] = {Isa::Sse2, Isa::Avx2, Isa::Avx512, Isa::Neon};
 constexpr Precision kPrecisions[] = {Precision::Single, Precision::Mixed, Precision::Double};
 
 // ---- equivalent spellings ----
@@ -95,10 +94,10 @@ TEST(optimize, equivalent_spellings_are_one_kernel) {
     const Pipeline first = gravity_with(kSpellings[0], sum);
     for (const char* spelling : kSpellings) {
       const Pipeline other = gravity_with(spelling, sum);
-      for (const Isa isa : kIsas) {
+      for (const IsaFacts& isa : kIsas) {
         for (const Precision precision : kPrecisions) {
           const Options options{.precision = precision};
-          const Pipeline a = optimize(other, options, cpu_target(isa)), b = optimize(first, options, cpu_target(isa));
+          const Pipeline a = optimize(other, options, isa.target), b = optimize(first, options, isa.target);
           EXPECT_EQ(structure(a), structure(b)) << spelling << "\n" << print(a) << print(b);
         }
       }
@@ -107,7 +106,7 @@ TEST(optimize, equivalent_spellings_are_one_kernel) {
 }
 
 TEST(optimize, gravity_is_as_cheap_as_by_hand) {
-  const Pipeline p = optimize(gravity_with(kSpellings[0], "acc += s * dx;"), {}, cpu_target(Isa::Avx512));
+  const Pipeline p = optimize(gravity_with(kSpellings[0], "acc += s * dx;"), {}, facts(Isa::Avx512).target);
   int arithmetic = 0;
   for (NodeId id = 0; id < p.pair.size(); ++id) arithmetic += arity(p.pair[id].op) > 0 && p.pair[id].op != Op::Neg;
   // 3 differences, 3 for r2, the estimate, its square, the correction, 3 products, 3 into the sums.
@@ -116,7 +115,7 @@ TEST(optimize, gravity_is_as_cheap_as_by_hand) {
 
 TEST(optimize, precise_keeps_roots_and_order) {
   const std::string ir = print(optimize(gravity_with("real r = sqrt(r2); s = mj / (r * r * r);", "acc += s * dx;"),
-                                        {.math = Math::Precise}, cpu_target(Isa::Avx2)));
+                                        {.math = Math::Precise}, facts(Isa::Avx2).target));
   EXPECT_NE(ir.find("sqrt.real"), std::string::npos);
   EXPECT_NE(ir.find("div.real"), std::string::npos);
   for (const char* fast : {"fma", "estimate", "after the sum"}) EXPECT_EQ(ir.find(fast), std::string::npos) << ir;
@@ -125,7 +124,7 @@ TEST(optimize, precise_keeps_roots_and_order) {
 TEST(optimize, no_fused_operation_in_sums_without_hardware_for_it) {
   const Pipeline p =
       optimize(parse({"a.pipe", "input_i real xi; input_j real xj; output(sum) real s;\ns += xi * xj + xi;"}), {},
-               cpu_target(Isa::Sse2));
+               facts(Isa::Sse2).target);
   EXPECT_EQ(print(p).find("fma"), std::string::npos);
 }
 
@@ -164,7 +163,7 @@ OracleInput library_input(const Pipeline& pipeline) {
 void expect_same_meaning(const Pipeline& before, const OracleInput& input, const Options& options, Isa isa,
                          double relative, const std::string& what) {
   const OracleOutput expected = interpret(before, input);
-  const OracleOutput got = interpret(optimize(before, options, cpu_target(isa)), input);
+  const OracleOutput got = interpret(optimize(before, options, facts(isa).target), input);
   for (std::size_t c = 0; c < expected.values.size(); ++c) {
     for (std::size_t i = 0; i < expected.values[c].size(); ++i) {
       const double want = expected.values[c][i], is = got.values[c][i];
@@ -182,7 +181,7 @@ void for_all_choices(const Check& check) {
   for (const Precision precision : kPrecisions) {
     check(Options{precision, Math::Precise}, Isa::Avx2);
     for (const RootMode root : {RootMode::Refined, RootMode::Exact}) {
-      for (const Isa isa : kIsas) check(Options{precision, Math::Fast, root}, isa);
+      for (const IsaFacts& isa : kIsas) check(Options{precision, Math::Fast, root}, isa.isa);
     }
   }
 }
@@ -204,8 +203,8 @@ TEST(optimize, refuses_what_grows_beyond_the_limit) {
       {"p.pipe",
        "input_j real y;\noutput(max) real o;\n"
        "for (int k = 0; k < 2; ++k) for (int l = 0; l < 8000; ++l) o = max(o, 1 / sqrt(y * (k * 10000 + l) + 1));"});
-  EXPECT_NO_THROW(optimize(pipeline, {Precision::Single, Math::Precise}, cpu_target(Isa::Avx2)));
-  EXPECT_THROW(optimize(pipeline, {Precision::Single, Math::Fast}, cpu_target(Isa::Avx2)), CompileError);
+  EXPECT_NO_THROW(optimize(pipeline, {Precision::Single, Math::Precise}, facts(Isa::Avx2).target));
+  EXPECT_THROW(optimize(pipeline, {Precision::Single, Math::Fast}, facts(Isa::Avx2).target), CompileError);
 }
 
 TEST(optimize, keeps_the_meaning_of_random_pipelines) {

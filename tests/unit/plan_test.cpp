@@ -17,7 +17,7 @@ struct Planned {
 };
 
 Planned planned(const std::string& text, const Options& options = {}) {
-  Planned p{optimize(parse({"case.pipe", text}), options, cpu_target(Isa::Avx2)), {}};
+  Planned p{optimize(parse({"case.pipe", text}), options, facts(Isa::Avx2).target), {}};
   p.plan = make_plan(p.pipeline, options);
   return p;
 }

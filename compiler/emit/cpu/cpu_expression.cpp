@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "compiler/emit/cpu/cpu_spelling.h"
 #include "compiler/emit/spelling.h"
 #include "compiler/text/diagnostic.h"
 #include "compiler/text/fill_template.h"
@@ -15,11 +16,9 @@ namespace nbcc {
 namespace {
 // LLVM, which is not to know the functions of C by their names (jit/cpu_jit.cpp), is told that they touch no memory.
 constexpr const char* kConstant = "[[gnu::const]] ";
-
-int register_bytes(Isa isa) { return isa == Isa::Avx512 ? 64 : isa == Isa::Avx2 ? 32 : 16; }
 }  // namespace
 
-int CpuVectors::lanes() const { return register_bytes(isa) / (precision == Precision::Double ? 8 : 4); }
+int CpuVectors::lanes() const { return facts(isa).register_bytes / (precision == Precision::Double ? 8 : 4); }
 
 std::string cpu_type(Type type, bool vector) {
   if (type == Type::Bool) return vector ? "vmask" : "bool";
@@ -60,15 +59,18 @@ std::string CpuExpressions::operation(const Graph& graph, const Node& node, cons
   }
   // Outside the pair loop the estimate would save nothing; the correction that follows it finds nothing to do.
   const OpFacts& op = facts(node.op == Op::RsqrtEstimate && !vector ? Op::Rsqrt : node.op);
-  if (!op.libm.empty()) (vector ? used_ : used_scalars_).insert({std::string(op.libm), op.arity});
+  const CpuSpelling& spelling = cpu_spelling(op.op);
+  if (spelling.is_special) throw InternalError(fmt::format("emit_cpu: no text for '{}'", op.name));
+  if (!spelling.libm.empty()) (vector ? used_ : used_scalars_).insert({std::string(spelling.libm), op.arity});
   if (op.is_bessel) use_bessel();
-  if (!op.has_vectors) of_scalars_.insert(std::string(op.libm));
-  const bool whole = node.type < Type::Float && !op.cpu.whole.empty();
-  const std::string_view text = whole ? op.cpu.whole : vector || op.cpu.scalar.empty() ? op.cpu.text : op.cpu.scalar;
+  if (!spelling.has_vectors) of_scalars_.insert(std::string(spelling.libm));
+  const bool whole = node.type < Type::Float && !spelling.whole.empty();
+  const std::string_view text = whole                               ? spelling.whole
+                                : vector || spelling.scalar.empty() ? spelling.text
+                                                                    : spelling.scalar;
   if (!text.empty())
     return fmt::format(fmt::runtime(text), fmt::arg("a", a), fmt::arg("b", b), fmt::arg("c", c), fmt::arg("t", type));
-  if (op.libm.empty()) throw InternalError(fmt::format("emit_cpu: no text for '{}'", op.name));
-  return fmt::format("{}_{}({}{}{})", vector ? 'v' : 's', op.libm, a, op.arity > 1 ? ", " : "", b);
+  return fmt::format("{}_{}({}{}{})", vector ? 'v' : 's', spelling.libm, a, op.arity > 1 ? ", " : "", b);
 }
 
 void CpuExpressions::use_bessel() {
@@ -81,9 +83,10 @@ void CpuExpressions::use_bessel() {
 
 // libmvec's names: _ZGV, the instruction set's letter, N (no mask), the lanes, a v per argument, the function.
 std::string CpuExpressions::function_text(const std::string& name, const std::string& element, int arguments) const {
+  const IsaFacts& isa = facts(vectors_.isa);
   const bool wide = element == "double", two = arguments == 2,
-             one_by_one = vectors_.isa == Isa::Neon || of_scalars_.contains(name);
-  const int native = register_bytes(vectors_.isa) / (wide ? 8 : 4);
+             one_by_one = !isa.vector_abi || of_scalars_.contains(name);
+  const int native = isa.register_bytes / (wide ? 8 : 4);
   const std::string head =
       fmt::format("NBCC_INLINE v{0} v_{1}(v{0} x{2}) ", element, name, two ? ", v" + element + " y" : "");
   // Half a register of floats in a kernel of doubles: by way of double, which loses nothing.
@@ -93,9 +96,8 @@ std::string CpuExpressions::function_text(const std::string& name, const std::st
                        name, two ? ", __builtin_convertvector(y, vdouble)" : "", element);
   const std::string scalar = name + (wide ? "" : "f"),
                     piece = one_by_one ? element : fmt::format("p{}_{}", element, native);
-  const char letter = vectors_.isa == Isa::Avx512 ? 'e' : vectors_.isa == Isa::Avx2 ? 'd' : 'b';
   const std::string symbol =
-      one_by_one ? scalar : fmt::format("_ZGV{}N{}{}_{}", letter, native, two ? "vv" : "v", scalar);
+      one_by_one ? scalar : fmt::format("_ZGV{}N{}{}_{}", isa.vector_abi, native, two ? "vv" : "v", scalar);
   std::string text;
   if (!one_by_one) text = fmt::format("typedef {} {} __attribute__((ext_vector_type({})));\n", element, piece, native);
   text += fmt::format("extern \"C\" {3}{0} {1}({0}{2});\n", piece, symbol, two ? ", " + piece : "",

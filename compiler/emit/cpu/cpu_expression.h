@@ -6,12 +6,13 @@
 #include <utility>
 
 #include "compiler/ir/ir.h"
+#include "compiler/isa.h"
 #include "compiler/options.h"
 
 namespace nbcc {
 
 struct CpuVectors {
-  Isa isa = Isa::Avx2;
+  Isa isa{};
   Precision precision = Precision::Single;
   int lanes() const;  // of one vector of reals
   const char* real() const { return precision == Precision::Double ? "double" : "float"; }

@@ -56,7 +56,7 @@ int CpuPairBody::choose_block(const Plan& plan, const CpuVectors& vectors) {
   if (plan.pair.size() > kManyOperations) return 1;
   // What is seldom reached behind a cutoff needs no registers; four would pass over too few.
   if (plan.any_guard != kNone) return 2;
-  if (vectors.isa != Isa::Avx512 && vectors.isa != Isa::Neon) return 1;
+  if (facts(vectors.isa).registers < 32) return 1;
   std::size_t per_i = plan.i.low.size() + plan.choices.size();
   for (const OutputPlan& output : plan.outputs) per_i += !output.of_choice;
   for (NodeId id : plan.pair) per_i += plan.graph[id].op == Op::InputI || plan.i.derived.count(id);

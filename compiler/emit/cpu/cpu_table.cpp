@@ -13,16 +13,14 @@ namespace {
 
 // Elements of the working precision that two registers hold, where the processor has instructions to permute them.
 int longest_row(const CpuVectors& vectors) {
-  return vectors.isa == Isa::Avx2 || vectors.isa == Isa::Avx512 ? 2 * vectors.lanes() : 0;
+  return facts(vectors.isa).table_template.empty() ? 0 : 2 * vectors.lanes();
 }
 
 }  // namespace
 
 std::string cpu_tables(const CpuVectors& vectors) {
-  std::string text = fill_template("cpu_tables.h", {});
-  if (vectors.isa == Isa::Avx2) text += fill_template("cpu_tables_avx2.h", {});
-  if (vectors.isa == Isa::Avx512) text += fill_template("cpu_tables_avx512.h", {});
-  return text;
+  const std::string_view of_isa = facts(vectors.isa).table_template;
+  return fill_template("cpu_tables.h", {}) + (of_isa.empty() ? "" : fill_template(of_isa, {}));
 }
 
 std::string cpu_lookup(const Graph& graph, const Node& node, const PlacedTable& table, const CpuVectors& vectors,

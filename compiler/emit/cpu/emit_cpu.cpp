@@ -1,4 +1,4 @@
-// Optimized pipeline -> CPU kernel text. Doors: emit_cpu(), cpu_target(). The text is templates/cpu_kernel.cpp.in
+// Optimized pipeline -> CPU kernel text. Door: emit_cpu(). The text is templates/cpu_kernel.cpp.in
 // around a frame of pairs; what its holes hold is written by CpuPairBody and, behind the sums, by finish_statements().
 #include "compiler/emit/cpu/emit_cpu.h"
 
@@ -15,7 +15,6 @@
 #include "compiler/emit/indices.h"
 #include "compiler/emit/plan.h"
 #include "compiler/emit/spelling.h"
-#include "compiler/text/diagnostic.h"
 #include "compiler/text/fill_template.h"
 
 namespace nbcc {
@@ -29,9 +28,9 @@ constexpr int kTermsPerTile = 128;
 std::string types(const CpuVectors& vectors, const Plan& plan) {
   std::string numbers;
   for (int k = 0; k < vectors.lanes(); ++k) numbers += fmt::format("{}{}", k ? ", " : "", k);
-  // SSE2 has no instructions to round with, and on Neon kernels take no estimate of roots.
-  std::string isa = vectors.isa == Isa::Sse2 ? "" : fill_template("cpu_rounding.h", {});
-  if (vectors.isa != Isa::Neon) isa += fill_template(fmt::format("cpu_{}.h", name(vectors.isa)), {});
+  std::string isa;
+  for (const std::string_view one : facts(vectors.isa).templates)
+    if (!one.empty()) isa += fill_template(one, {});
   const std::string cells =
       plan.has_cells ? fill_template("cpu_cell.h", {}) + fill_template("cell.h", {{"inline", "NBCC_INLINE"}}) : "";
   const std::string choices = plan.choices.empty() ? "" : fill_template("cpu_choices.h", {});
@@ -81,20 +80,6 @@ ScalarSpelling scalar_spelling(const Plan& plan, CpuExpressions& expressions) {
 
 }  // namespace
 
-Target cpu_target(Isa isa) {
-  switch (isa) {
-    case Isa::Sse2:
-      return {1.5 * 0x1p-12, 0, false};
-    case Isa::Avx2:
-      return {1.5 * 0x1p-12, 0, true};
-    case Isa::Avx512:
-      return {0x1p-14, 0x1p-14, true};
-    case Isa::Neon:
-      return {0, 0, true};
-  }
-  throw InternalError("no such instruction set");
-}
-
 KernelSource emit_cpu(const Pipeline& given, const Options& options, Isa isa, const Neighbourhood* neighbourhood,
                       const TableIndices& indices) {
   const Pipeline pipeline = with_accumulators(given);
@@ -104,7 +89,7 @@ KernelSource emit_cpu(const Pipeline& given, const Options& options, Isa isa, co
   CpuPairBody body(plan, vectors, expressions);
   const ScalarSpelling scalars = scalar_spelling(plan, expressions);
   KernelSource source = describe_kernel(pipeline, plan);
-  source.target = fmt::format("cpu-{}", name(isa));
+  source.target = cpu_target_name(isa);
   source.lanes = vectors.lanes();
   source.tile = kTermsPerTile * vectors.lanes();
   source.i_block = body.i_block();

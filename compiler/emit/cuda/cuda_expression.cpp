@@ -1,11 +1,11 @@
-// Nodes -> CUDA C++ expressions. Doors: cuda_operation() and the small ones beside it. The functions that the
-// expressions call are NVRTC's built-in mathematics, which needs no header, and those of templates/cuda_types.cuh.in.
+// Nodes -> CUDA C++ expressions. Doors: cuda_operation() and the small ones beside it.
 #include "compiler/emit/cuda/cuda_expression.h"
 
 #include <fmt/core.h>
 
 #include <cmath>
 
+#include "compiler/emit/cuda/cuda_spelling.h"
 #include "compiler/emit/spelling.h"
 #include "compiler/text/diagnostic.h"
 
@@ -47,16 +47,11 @@ std::string cuda_operation(const Graph& graph, const Node& node, const std::arra
   const bool single = type == Type::Float, fast = single && !scalars.exact;
   if (node.op == Op::Div && fast && graph.is_constant(node.args[0], 1)) return fmt::format("reciprocal({})", b);
   // Outside the pair loop the estimate would save nothing; the correction that follows it finds nothing to do.
-  const OpFacts& op = facts(node.op == Op::RsqrtEstimate && scalars.exact ? Op::Rsqrt : node.op);
-  if (op.arity == 0) throw InternalError(fmt::format("emit_cuda: no text for '{}'", op.name));
-  constexpr std::array<std::string_view, 4> calls{"", "{f}({a})", "{f}({a}, {b})", "{f}({a}, {b}, {c})"};
-  std::string text(op.cuda.text);
-  if (is_integral(type) && !op.cuda.whole.empty())
-    text = op.cuda.whole;
-  else if (fast && !op.cuda.fast.empty())
-    text = op.cuda.fast;
-  else if (text.empty())
-    text = fmt::format("{}{}", op.name, calls[std::size_t(op.arity)]);
+  const CudaSpelling& spelling = cuda_spelling(node.op == Op::RsqrtEstimate && scalars.exact ? Op::Rsqrt : node.op);
+  if (spelling.is_special) throw InternalError(fmt::format("emit_cuda: no text for '{}'", name(node.op)));
+  std::string_view text = spelling.text;
+  if (is_integral(type) && !spelling.whole.empty()) text = spelling.whole;
+  if (fast && !spelling.fast.empty()) text = spelling.fast;
   return fmt::format(fmt::runtime(text), fmt::arg("a", a), fmt::arg("b", b), fmt::arg("c", c),
                      fmt::arg("t", name(type)), fmt::arg("f", single ? "f" : ""),
                      fmt::arg("u", type == Type::Int ? "unsigned" : "unsigned long long"));

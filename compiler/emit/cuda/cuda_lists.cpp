@@ -7,6 +7,7 @@
 
 #include "compiler/emit/cuda/cuda_pair_body.h"
 #include "compiler/emit/cuda/cuda_particles.h"
+#include "compiler/emit/cuda/gpu_facts.h"
 #include "compiler/text/fill_template.h"
 
 namespace nbcc {
@@ -17,7 +18,7 @@ constexpr LaunchConfig kPairLaunch{128, 1, 128, 8, 1};
 // First a warp for the i of a group, each with a tile of j as large as shared memory has room for. Then, where the
 // partial sums of all warps fit into shared memory, all warps of a block for the i of a group, in which many j act.
 std::vector<LaunchConfig> launches_of_lists(int rows, int bytes, int accumulators) {
-  constexpr int kShared = 48 << 10;
+  constexpr int kShared = kEmittedFor.shared_bytes_per_block;
   LaunchConfig config{128, rows, 128, 8, 1};
   const auto is_too_large = [&] { return config.threads / 32 * config.j_tile * bytes > kShared; };
   while (is_too_large() && config.j_tile > 32) config.j_tile /= 2;
@@ -41,7 +42,7 @@ int most_rows(const CudaNeeds& needs) { return words_of_row(needs) <= 36 ? 2 : 1
 
 // As many as there are registers for, of which a thread takes about `registers`.
 int resident_blocks(int registers) {
-  constexpr int kRegisters = 65536 / 128, kMost = 6;
+  constexpr int kRegisters = kEmittedFor.registers / 128, kMost = 6;
   return std::clamp(kRegisters / registers, 1, kMost);
 }
 

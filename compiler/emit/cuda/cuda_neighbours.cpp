@@ -15,6 +15,7 @@
 
 #include "compiler/emit/cuda/cuda_pair_body.h"
 #include "compiler/emit/cuda/cuda_particles.h"
+#include "compiler/emit/cuda/gpu_facts.h"
 #include "compiler/passes/image_shift.h"
 #include "compiler/text/fill_template.h"
 
@@ -52,7 +53,7 @@ int periodic_axes(const SearchLayout& layout) {
 // Blocks of nbcc_interact that a multiprocessor is to have registers for: five, since shared memory of more would be
 // taken from the cache (bench/RESULTS.md), and fewer where values would not stay in registers.
 int resident_blocks(const CudaNeeds& needs) {
-  constexpr int kRegisters = 65536 / kLaunch.threads, kMost = 5, kOfSearch = 48;
+  constexpr int kRegisters = kEmittedFor.registers / kLaunch.threads, kMost = 5, kOfSearch = 48;
   const int words = needs.precision == Precision::Single ? 1 : 2;
   // Two pairs at a time; what is not in shared memory is read ahead.
   const int particles = needs.staged_bytes <= 16 ? 2 : 4;

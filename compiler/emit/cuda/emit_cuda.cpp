@@ -14,6 +14,7 @@
 #include "compiler/emit/cuda/cuda_pair_body.h"
 #include "compiler/emit/cuda/cuda_particles.h"
 #include "compiler/emit/cuda/cuda_tables.h"
+#include "compiler/emit/cuda/gpu_facts.h"
 #include "compiler/emit/cuda/launch_configs.h"
 #include "compiler/emit/describe.h"
 #include "compiler/emit/plan.h"
@@ -102,6 +103,7 @@ std::string kernel(const Pipeline& pipeline, const Plan& plan, const Options& op
                        {{"title", cuda_title(pipeline, options)},
                         {"types", cuda_types(own, resident_threads_text(body.needs), options.precision, plan)},
                         {"cutoff", cutoff ? "true" : "false"},
+                        {"registers", std::to_string(kEmittedFor.registers)},
                         {"particles", cuda_particles(pipeline, plan, body)},
                         {"left_out", left_out}}) +
          all_pairs(body, plan, cutoff);

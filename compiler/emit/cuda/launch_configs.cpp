@@ -7,14 +7,15 @@
 
 #include <algorithm>
 
+#include "compiler/emit/cuda/gpu_facts.h"
+
 namespace nbcc {
 namespace {
 
-constexpr int kSharedBytes = 47 << 10;  // of a block, on every GPU, less what else a kernel needs
+constexpr int kSharedBytes = kEmittedFor.shared_bytes_per_block - 1024;  // less what else a kernel needs
 constexpr int kTileBytes = 20 << 10;
-constexpr int kShortTest = 10;        // statements
-constexpr int kRegisters = 64 << 10;  // of a multiprocessor
-constexpr int kOtherRegisters = 25;   // of a thread, for other things than particles
+constexpr int kShortTest = 10;       // statements
+constexpr int kOtherRegisters = 25;  // of a thread, for other things than particles
 
 // That one i takes of a thread.
 int words_of_i(const CudaNeeds& needs) {
@@ -83,7 +84,7 @@ std::vector<LaunchConfig> launch_configs(const CudaNeeds& needs) {
 int resident_threads(const CudaNeeds& needs, int i_per_thread) {
   if (needs.precision == Precision::Double) return 0;
   const int registers = kOtherRegisters + needs.pair_words + i_per_thread * words_of_i(needs);
-  const int threads = kRegisters / registers / 128 * 128;
+  const int threads = kEmittedFor.registers / registers / 128 * 128;
   // Hits come one at a time, and a thread waits for each: there more threads are worth more than registers, as long as
   // none has to be spilled. Above 1024 the compiler must, now and then; where not even 512 fit, it has its way.
   if (needs.cutoff) return threads < 512 ? 0 : std::min(threads, i_per_thread > 2 ? 512 : 1024);

@@ -1,0 +1,112 @@
+// The instruction sets of CPUs, one row each: what the emitter, Clang's command line and the CPU device must know of
+// one is a column here, and no other file names an instruction set. Plain data, which the runtime includes too.
+// How to add one: CONTRIBUTING.md. Tested by tests/unit/isa_test.cpp.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "compiler/target.h"
+
+namespace nbcc {
+
+// Sets with the same triple are in ascending order: a processor that has one runs the code of those before it.
+enum class Isa { Sse2, Avx2, Avx512, Neon };
+
+inline constexpr std::string_view kX86 = "x86_64-unknown-linux-gnu", kArm = "aarch64-unknown-linux-gnu";
+
+// NBCC_X86_HAS: whether this processor has a feature, and the operating system saves its registers. A macro, since the
+// compiler takes nothing but a literal.
+#if defined(__x86_64__)
+inline constexpr std::string_view kHostTriple = kX86;
+#define NBCC_X86_HAS(feature) (static_cast<void>(__builtin_cpu_init()), __builtin_cpu_supports(feature) != 0)
+#else
+inline constexpr std::string_view kHostTriple = kArm;
+#define NBCC_X86_HAS(feature) false
+#endif
+
+struct IsaFacts {
+  Isa isa;
+  std::string_view name;           // in options, targets, file names and descriptions of libraries
+  std::string_view triple;         // LLVM's; code of one triple can be linked into one library
+  std::string_view clang_options;  // beside the triple; part of the cache's key
+  bool (*is_here)();               // this machine runs it
+  int register_bytes;              // of a vector register
+  int registers;                   // vector registers
+  Target target;                   // the reciprocal root's estimate, fused multiply-add
+  char vector_abi;  // letter of the set in libmvec's symbols: 'd' of _ZGVdN8v_expf; 0: scalar functions, lane by lane
+  // Templates of fused(), of rounding and of rsqrt_estimate(); the last ones are empty where there are fewer.
+  std::array<std::string_view, 2> templates;
+  std::string_view table_template;  // of of_row(), which permutes two registers; empty: no such instruction
+};
+
+inline constexpr std::array kIsas = std::to_array<IsaFacts>({
+    {.isa = Isa::Sse2,
+     .name = "sse2",
+     .triple = kX86,
+     .clang_options = "-target-cpu x86-64",
+     .is_here = [] { return kHostTriple == kX86; },
+     .register_bytes = 16,
+     .registers = 16,
+     .target = {.rsqrt_error_float = 1.5 * 0x1p-12, .fused = false},
+     .vector_abi = 'b',
+     .templates = {"cpu_sse2.h"},
+     .table_template = ""},
+    {.isa = Isa::Avx2,
+     .name = "avx2",
+     .triple = kX86,
+     .clang_options = "-target-cpu x86-64-v3",
+     .is_here = [] { return NBCC_X86_HAS("avx2") && NBCC_X86_HAS("fma"); },
+     .register_bytes = 32,
+     .registers = 16,
+     .target = {.rsqrt_error_float = 1.5 * 0x1p-12},
+     .vector_abi = 'd',
+     .templates = {"cpu_rounding.h", "cpu_avx2.h"},
+     .table_template = "cpu_tables_avx2.h"},
+    {.isa = Isa::Avx512,
+     .name = "avx512",
+     .triple = kX86,
+     // LLVM would rather split 512-bit vectors on some processors.
+     .clang_options = "-target-cpu x86-64-v4 -mprefer-vector-width=512",
+     .is_here =
+         [] {
+           return NBCC_X86_HAS("avx2") && NBCC_X86_HAS("fma") && NBCC_X86_HAS("avx512f") && NBCC_X86_HAS("avx512dq") &&
+                  NBCC_X86_HAS("avx512bw") && NBCC_X86_HAS("avx512vl");
+         },
+     .register_bytes = 64,
+     .registers = 32,
+     .target = {.rsqrt_error_float = 0x1p-14, .rsqrt_error_double = 0x1p-14},
+     .vector_abi = 'e',
+     .templates = {"cpu_rounding.h", "cpu_avx512.h"},
+     .table_template = "cpu_tables_avx512.h"},
+    {.isa = Isa::Neon,
+     .name = "neon",
+     .triple = kArm,
+     .clang_options = "-target-cpu generic -target-feature +neon",
+     .is_here = [] { return kHostTriple == kArm; },
+     .register_bytes = 16,
+     .registers = 32,
+     .target = {},  // kernels take no estimate of roots
+     .vector_abi = 0,
+     .templates = {"cpu_rounding.h"},
+     .table_template = ""},
+});
+#undef NBCC_X86_HAS
+
+constexpr const IsaFacts& facts(Isa isa) { return kIsas[std::size_t(isa)]; }
+constexpr std::string_view name(Isa isa) { return facts(isa).name; }
+
+// KernelSource::target of a kernel for it.
+inline std::string cpu_target_name(Isa isa) { return "cpu-" + std::string(name(isa)); }
+
+// A processor with `has` runs code for `needs`.
+constexpr bool runs(Isa has, Isa needs) { return facts(has).triple == facts(needs).triple && has >= needs; }
+
+static_assert([] {
+  for (std::size_t k = 0; k < kIsas.size(); ++k)
+    if (kIsas[k].isa != Isa(k)) return false;
+  return true;
+}());
+
+}  // namespace nbcc
