@@ -185,7 +185,7 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
   // Nobody's number is the largest there is.
   const std::string find_self =
       "const index same_number = i + a.i_offset - a.j_offset;\n"
-      "const unsigned self[1] = {same_number >= 0 && same_number < js.count ? (unsigned)same_number : ~0u};";
+      "self[0] = same_number >= 0 && same_number < js.count ? (unsigned)same_number : ~0u;";
   const auto places = place_columns(neighbourhood, plan, body, options.precision);
   std::string get_place;
   for (std::size_t axis = 0; places && axis < places->size(); ++axis) {
