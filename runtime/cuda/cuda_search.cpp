@@ -1,8 +1,8 @@
-// A run -> the launches of a search. One door: CudaSearch. Finds and sums nothing itself.
+// A run -> the launches of a search and their argument. Interface: CudaSearch.
 #include "runtime/cuda/cuda_search.h"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <numeric>
 #include <optional>
 
@@ -11,31 +11,22 @@
 namespace nbcc {
 namespace {
 
-// As templates/cuda_search.cu.in has them.
-constexpr std::int64_t kBlock = 256, kCluster = 8, kChildren = 32, kSortTile = 4096, kPasses = 8, kRows = 12,
-                       kDigits = 256, kListStride = 256 + 32, kWarps = 4, kNumberBytes = 16;
-constexpr std::int64_t kFewCounters = 2048 + 2 * kRows * kDigits + 2 * (kPasses + 1) + 4;
-constexpr std::int64_t kSiteBytes = 16, kBoxBytes = 32, kSpaceBytes = 704;
-constexpr std::int64_t kMostBlocksOfExtent = 528, kMostBlocksOfKeys = 1056, kMostBlocksOfSort = 264;
-constexpr std::int64_t kManyRows = 1 << 21;  // of i, beyond what caches hold: bench/RESULTS.md, "Results in rows"
+using namespace search_data;
 
-struct Told {
-  std::array<std::int64_t, kBlock> tested, within;
-  std::int64_t searches;
-  std::array<std::int64_t, 4> steps, begun;
-  std::int64_t ended;
-};
-static_assert(sizeof(Told) == 4176, "as the text has it");
+// Blocks of kernels whose blocks share the particles.
+constexpr std::int64_t kMaxBlocksOfExtent = 528, kMaxBlocksOfKeys = 1056, kMaxBlocksOfSort = 264;
+// The least number of i whose output buffer pays, beyond what caches hold: bench/RESULTS.md, "Results in rows".
+constexpr std::int64_t kMinBufferedI = 1 << 21;
 
 constexpr const char* kKernels[] = {"nbcc_find_extent", "nbcc_make_keys", "nbcc_make_curve_keys", "nbcc_sort",
                                     "nbcc_arrange",     "nbcc_list",      "nbcc_interact",        "nbcc_collect"};
 
-constexpr std::int64_t kGrain = 256;  // bytes; arrays begin at multiples
+constexpr std::int64_t kAlignment = 256;  // bytes, of arrays
 
-// Of a share's i the positions in the order of the groups: whole blocks of nbcc_list.
-std::pair<std::int64_t, std::int64_t> positions_of(const SumRequest::Share& share, std::int64_t ni) {
-  const std::int64_t blocks = ceil_div(ni, kBlock), end = std::min(share.end(blocks) * kBlock, ni);
-  return {std::min(share.begin(blocks) * kBlock, end), end};
+// The range of a share's i in sorted order: whole blocks of nbcc_list.
+std::pair<std::int64_t, std::int64_t> sorted_range(const SumRequest::Share& share, std::int64_t ni) {
+  const std::int64_t blocks = ceil_div(ni, kBlock), end = std::min<std::int64_t>(share.end(blocks) * kBlock, ni);
+  return {std::min<std::int64_t>(share.begin(blocks) * kBlock, end), end};
 }
 
 // The array that holds a component of an input.
@@ -53,36 +44,35 @@ const ArrayView* view_of(const KernelSource& source, const SumRequest& request, 
 }  // namespace
 
 CudaSearch::CudaSearch(const CudaKernel& kernel, CudaArguments& arguments, const CudaLeftOut& left_out)
-    : kernel_(kernel), arguments_(arguments), left_out_(left_out), memory_(kernel.gpu()), told_(kernel.gpu()) {}
+    : kernel_(kernel), arguments_(arguments), left_out_(left_out), memory_(kernel.gpu()), report_(kernel.gpu()) {}
 
 CudaSearch::Layout CudaSearch::layout(const SumRequest& request, CudaDevicePointer at) const {
   const std::int64_t ni = request.i_count, nj = request.nj;
   Layout made;
-  CudaSearchArgument& a = made.argument;
-  const auto take = [&](std::int64_t bytes) {
-    const CudaDevicePointer here = at + made.bytes;
-    made.bytes += std::size_t(round_up(bytes, kGrain));
-    return here;
+  Search& a = made.argument;
+  // An array of `count` elements of the type of the pointer.
+  const auto take = [&]<typename T>(T*& array, std::int64_t count) {
+    array = reinterpret_cast<T*>(at + made.bytes);
+    made.bytes += std::size_t(round_up(count * std::int64_t(sizeof(T)), kAlignment));
   };
-  // Where it is from run to run, whatever they are.
-  a.space = take(kSpaceBytes);
-  for (CudaSearchSet* set : {&a.j, &a.i}) {
-    const std::int64_t n = set->count = set == &a.j ? nj : ni;
-    set->anchors = take(n * kSiteBytes);
-    set->sorted = take((n + kBlock + kCluster) * kSiteBytes);
-    set->low = take(n * 4);
-    set->high = take(n * 4);
-    set->keys = take(2 * n * 4);
-    set->order = take(2 * n * 4);
-    set->groups = take(ceil_div(n, 32) * kBoxBytes);
+  take(a.domain, 1);  // first: its address is the same in all runs
+  for (SearchSet* set : {&a.side[0], &a.side[1]}) {
+    const std::int64_t n = set->count = set == &a.side[0] ? nj : ni;
+    take(set->positions_at_rebuild, n);
+    take(set->sorted, n + kBlock + kCluster);
+    take(set->low, n);
+    take(set->high, n);
+    take(set->keys, 2 * n);
+    take(set->order, 2 * n);
+    take(set->groups, ceil_div(n, kGroup));
   }
-  a.lists = take(ceil_div(ni, 32) * kListStride * 4);
-  a.list_sizes = take(ceil_div(ni, 32) * 4);
-  a.needed = take(ceil_div(nj, kBlock) * 4);
-  a.rank = take(ni * 4);
-  a.rows = take(ni * 8 * kernel_.source.outputs);
-  a.packed = take((nj + kBlock + kCluster) * (std::max(kernel_.source.find(Frame::Search)->packed_bytes, 1) +
-                                              (request.left_out ? kNumberBytes : 0)));
+  take(a.lists, ceil_div(ni, kGroup) * kListStride);
+  take(a.list_sizes, ceil_div(ni, kGroup));
+  take(a.needed, ceil_div(nj, kBlock));
+  take(a.inverse_order, ni);
+  take(a.output_buffer, ni * 8 * kernel_.source.outputs);
+  take(a.packed, (nj + kBlock + kCluster) * (std::max(kernel_.source.find(Frame::Search)->packed_bytes, 1) +
+                                             (request.left_out ? kExclusionBytes : 0)));
   std::int64_t boxes = 0, level = 0;
   for (std::int64_t n = ceil_div(nj, kCluster);; n = ceil_div(n, kChildren)) {
     a.first_box[level++] = boxes;
@@ -91,13 +81,13 @@ CudaSearch::Layout CudaSearch::layout(const SumRequest& request, CudaDevicePoint
   }
   a.first_box[level] = boxes;
   a.top = level - 1;
-  a.boxes = take(boxes * kBoxBytes);
-  a.extents = take(kMostBlocksOfExtent * 6 * 8);
-  a.told = told_.data();
+  take(a.boxes, boxes);
+  take(a.extents, kMaxBlocksOfExtent * 6);
+  a.report = reinterpret_cast<SearchReport*>(report_.data());
   const std::int64_t tiles = ceil_div(nj, kSortTile) + ceil_div(ni, kSortTile);
   const std::int64_t box_arrivals = a.top < 2 ? 0 : boxes - a.first_box[2];
   made.counter_count = std::size_t(kFewCounters + box_arrivals + tiles * kPasses * kDigits);
-  a.counters = take(std::int64_t(made.counter_count) * 4);
+  take(a.counters, std::int64_t(made.counter_count));
   return made;
 }
 
@@ -109,27 +99,28 @@ bool CudaSearch::has_room(const SumRequest& request) const {
 bool CudaSearch::reserve(const SumRequest& request) {
   const bool exclusions = request.left_out != nullptr;
   if (functions_.empty() || program_leaves_out_ != exclusions) {
-    // All of them or none: a run that fails here leaves the sum as it was.
+    // Find all functions before a member changes: a failure here leaves the sum as it was.
     const KernelVariant& variant = *kernel_.source.find(Frame::Search);
     const CudaProgram* const program = kernel_.program_of({variant.frame, variant.launches.front(), exclusions});
     std::map<std::string_view, CudaFunction*> functions;
     for (const char* name : kKernels) functions[name] = program->find(name);
-    // What is kept was packed for another program.
-    clear_space_ = true;
+    // The packed j in memory are of another program.
+    clear_domain_ = true;
     program_ = program;
     program_leaves_out_ = exclusions;
     functions_ = std::move(functions);
   }
   const std::size_t bytes = layout(request, 0).bytes;
-  clear_told_ = clear_told_ || told_.bytes() == 0;
-  clear_space_ = clear_space_ || memory_.bytes() < bytes;
-  return told_.reserve(sizeof(Told)) && memory_.reserve(bytes);
+  clear_report_ = clear_report_ || report_.bytes() == 0;
+  clear_domain_ = clear_domain_ || memory_.bytes() < bytes;
+  return report_.reserve(sizeof(SearchReport)) && memory_.reserve(bytes);
 }
 
-// The places and reaches of i and j are computed alike from the same arrays, and all i are chosen in their order.
+// Positions and reaches of i and j are computed by the same formulas from the same arrays, and all i are chosen in
+// order.
 bool CudaSearch::i_are_j(const SumRequest& request, const CudaPiece& piece) const {
   const SearchLayout& search = kernel_.source.search;
-  // j that are kept may be older than their array.
+  // Reused j may be older than their array.
   if (request.reuse != JReuse::None) return false;
   if (search.mirrored.empty() || piece.i_list != 0 || request.i_list || request.i_begin != 0 || piece.ni != request.nj)
     return false;
@@ -142,9 +133,9 @@ bool CudaSearch::i_are_j(const SumRequest& request, const CudaPiece& piece) cons
 }
 
 void CudaSearch::launch(const char* name, unsigned blocks, unsigned sides, unsigned threads,
-                        std::vector<void*> arguments, CudaStream* stream, bool early) const {
+                        std::vector<void*> arguments, CudaStream* stream, bool overlaps) const {
   launch_kernel(kernel_.gpu(), functions_.at(name), name, blocks, sides, threads, arguments.data(), stream,
-                early && program_->waits());
+                overlaps && program_->waits());
 }
 
 void CudaSearch::run(const CudaRunContext& context, const CudaPiece& piece) {
@@ -152,83 +143,85 @@ void CudaSearch::run(const CudaRunContext& context, const CudaPiece& piece) {
   CudaStream* const stream = context.stream;
   const std::int64_t ni = piece.ni, nj = request.nj;
   Layout now = layout(request, memory_.data());
-  CudaSearchArgument& search = now.argument;
+  Search& search = now.argument;
   search.i_are_j = i_are_j(request, piece) ? 1 : 0;
   search.skin = request.skin;
-  search.left_out = left_out_.table();
-  // Of the groups, all or a share.
+  search.left_out = reinterpret_cast<const void*>(left_out_.table().of);
+  search.far_left_out = reinterpret_cast<const int*>(left_out_.table().far);
   const bool is_shared = request.share.i_of_run > 0;
-  const auto [first, end] = positions_of(request.share, ni);
-  search.first_group = first / 32;
-  search.end_group = ceil_div(end, 32);
-  if (!is_shared) search.needed = 0;
-  if (!is_shared && ni < kManyRows) search.rank = 0;
-  search.in_rows = search.rank != 0 && !request.accumulate && piece.last ? 1 : 0;
+  const auto [first, end] = sorted_range(request.share, ni);
+  search.first_group = first / kGroup;
+  search.end_group = ceil_div(end, kGroup);
+  if (!is_shared) search.needed = nullptr;
+  if (!is_shared && ni < kMinBufferedI) search.inverse_order = nullptr;
+  search.uses_output_buffer = search.inverse_order && !request.accumulate && piece.last ? 1 : 0;
   CudaPiece all = piece;
   all.j_begin = 0;
   all.nj = nj;
   arguments_.set_piece(all);
   void* const particles = arguments_.data();
   const CudaGpu& gpu = kernel_.gpu();
-  const auto clear = [&](CudaDevicePointer at, std::size_t words) {
-    gpu.require(gpu.driver().memset_d32_async(at, 0, words, stream), "clearing memory of the GPU");
+  const auto clear = [&](const void* array, std::size_t words) {
+    gpu.require(gpu.driver().memset_d32_async(reinterpret_cast<CudaDevicePointer>(array), 0, words, stream),
+                "clearing memory of the GPU");
   };
-  if (clear_told_) clear(search.told, sizeof(Told) / 4);
-  clear_told_ = false;
-  if (std::exchange(epoch_, request.share.epoch) != request.share.epoch) clear_space_ = true;
-  if (clear_space_) clear(search.space, kSpaceBytes / 4);
+  if (clear_report_) clear(search.report, sizeof(SearchReport) / 4);
+  clear_report_ = false;
+  if (std::exchange(epoch_, request.share.epoch) != request.share.epoch) clear_domain_ = true;
+  if (clear_domain_) clear(search.domain, sizeof(Domain) / 4);
   // Positions at the last rebuild and lists do not match if a launch fails between them.
-  clear_space_ = true;
+  clear_domain_ = true;
   clear(search.counters, now.counter_count);
   const auto blocks = [](std::int64_t n, std::int64_t of) { return unsigned(ceil_div(n, of)); };
   const std::int64_t most = search.i_are_j ? nj : std::max(ni, nj);
   const unsigned sides = search.i_are_j ? 1 : 2;
-  const auto of_extent = unsigned(std::min(ceil_div(ni + nj, kBlock), kMostBlocksOfExtent));
-  const bool early = !context.capturing;
+  const auto of_extent = unsigned(std::min(ceil_div(ni + nj, kBlock), kMaxBlocksOfExtent));
+  const bool overlaps = !context.capturing;
   launch("nbcc_find_extent", of_extent, 1, kBlock, {particles, &search}, stream, false);
   for (const char* keys : {"nbcc_make_keys", "nbcc_make_curve_keys"})
-    launch(keys, std::min(blocks(most, kBlock), unsigned(kMostBlocksOfKeys)), sides, kBlock, {particles, &search},
-           stream, early);
-  launch("nbcc_sort", std::min(blocks(most, kSortTile), unsigned(kMostBlocksOfSort)), sides, kBlock, {&search}, stream,
-         early);
-  launch("nbcc_arrange", blocks(most, kBlock), sides, kBlock, {particles, &search}, stream, early);
-  // The arguments that later runs and nbcc_collect take keep the caller's outputs, whatever fails here.
-  std::optional<CudaArguments> rows;
-  if (search.in_rows != 0) rows.emplace(into_rows(search));
+    launch(keys, std::min(blocks(most, kBlock), unsigned(kMaxBlocksOfKeys)), sides, kBlock, {particles, &search},
+           stream, overlaps);
+  launch("nbcc_sort", std::min(blocks(most, kSortTile), unsigned(kMaxBlocksOfSort)), sides, kBlock, {&search}, stream,
+         overlaps);
+  launch("nbcc_arrange", blocks(most, kBlock), sides, kBlock, {particles, &search}, stream, overlaps);
+  // A copy: later runs and nbcc_collect read the caller's outputs in arguments_, even if a launch fails here.
+  std::optional<CudaArguments> buffered;
+  if (search.uses_output_buffer != 0) buffered.emplace(into_output_buffer(search));
   if (end > first) {
-    launch("nbcc_list", blocks(end - first, kBlock), 1, kBlock, {&search}, stream, early);
-    launch("nbcc_interact", blocks(end - first, 32 * kWarps), 1, 32 * kWarps,
-           {rows ? rows->data() : particles, &search}, stream, early);
+    launch("nbcc_list", blocks(end - first, kBlock), 1, kBlock, {&search}, stream, overlaps);
+    launch("nbcc_interact", blocks(end - first, kGroup * kWarps), 1, kGroup * kWarps,
+           {buffered ? buffered->data() : particles, &search}, stream, overlaps);
   }
   last_ = search;
   last_ni_ = ni;
-  if (search.in_rows != 0 && !is_shared) collect(stream);
-  clear_space_ = false;
+  if (search.uses_output_buffer != 0 && !is_shared) collect(stream);
+  clear_domain_ = false;
   ++runs_;
 }
 
-// The wanted numbers of a row one behind the other, each of as many bytes as the largest.
-CudaArguments CudaSearch::into_rows(CudaSearchArgument& search) const {
-  CudaArguments rows = arguments_;
+// Of each i the wanted numbers one behind the other, each with as many bytes as the largest.
+CudaArguments CudaSearch::into_output_buffer(Search& search) const {
+  CudaArguments buffered = arguments_;
   for (int c = 0; c < kernel_.source.outputs; ++c) {
-    const CudaOutput& output = rows.output(c);
+    const CudaOutput& output = buffered.output(c);
     if (output.data != 0)
-      search.row_element = std::max<std::int64_t>(search.row_element, size_of(Element(output.element)));
+      search.output_bytes = std::max<long long>(search.output_bytes, size_of(Element(output.element)));
   }
   for (int c = 0; c < kernel_.source.outputs; ++c) {
-    CudaOutput& output = rows.output(c);
+    CudaOutput& output = buffered.output(c);
     if (output.data == 0) continue;
-    output.data = search.rows + std::uint64_t(search.row_bytes);
-    search.row_bytes += search.row_element;
+    output.data = reinterpret_cast<CudaDevicePointer>(search.output_buffer + search.output_stride);
+    search.output_stride += search.output_bytes;
   }
-  for (int c = 0; c < kernel_.source.outputs; ++c) rows.output(c).stride = search.row_bytes;
-  return rows;
+  for (int c = 0; c < kernel_.source.outputs; ++c) buffered.output(c).stride = search.output_stride;
+  return buffered;
 }
 
 CudaSearch::Rows CudaSearch::rows_of(const SumRequest::Share& share) const {
-  if (last_.in_rows == 0) return {};
-  const auto [first, end] = positions_of(share, last_ni_);
-  return {last_.rows + std::uint64_t(first * last_.row_bytes), std::size_t((end - first) * last_.row_bytes)};
+  if (last_.uses_output_buffer == 0) return {};
+  const auto [first, end] = sorted_range(share, last_ni_);
+  return {reinterpret_cast<CudaDevicePointer>(last_.output_buffer + first * last_.output_stride),
+          std::size_t((end - first) * last_.output_stride)};
 }
 
 void CudaSearch::collect(CudaStream* stream) {
@@ -236,20 +229,22 @@ void CudaSearch::collect(CudaStream* stream) {
 }
 
 SumStatistics CudaSearch::statistics() const {
-  if (told_.bytes() == 0 || clear_told_) return {};
-  Told told;
+  if (report_.bytes() == 0 || clear_report_) return {};
+  SearchReport report;
   const CudaGpu& gpu = kernel_.gpu();
-  gpu.fetch(&told, told_.data(), sizeof(told), nullptr);
+  gpu.fetch(&report, report_.data(), sizeof(report), nullptr);
   gpu.synchronize(nullptr);
-  const auto sum = [](const auto& shares) { return std::accumulate(shares.begin(), shares.end(), std::int64_t(0)); };
-  const auto seconds = [&](std::size_t step) { return double(told.steps[step]) * 1e-9; };
+  const auto sum = [](const auto& shares) {
+    return std::accumulate(std::begin(shares), std::end(shares), std::int64_t(0));
+  };
+  const auto seconds = [&](std::size_t step) { return double(report.steps[step]) * 1e-9; };
   SumStatistics statistics;
-  statistics.pairs_tested = sum(told.tested);
-  statistics.pairs_within = sum(told.within);
+  statistics.pairs_tested = sum(report.tested);
+  statistics.pairs_within = sum(report.within);
   statistics.runs = runs_;
-  statistics.searches = told.searches;
-  // The sums of the last run are added when the next one begins.
-  const double last = told.ended != 0 ? double(told.ended - told.begun[3]) * 1e-9 : 0;
+  statistics.searches = report.searches;
+  // The time of the last run's sums is added to steps[3] when the next run begins.
+  const double last = report.ended != 0 ? double(report.ended - report.begun[3]) * 1e-9 : 0;
   statistics.seconds = {seconds(0), seconds(1), seconds(2), seconds(3) + last};
   return statistics;
 }

@@ -71,7 +71,7 @@ const std::map<std::string, std::vector<std::string>> kRooms = {
     {"runtime/cache", {"runtime/sum"}},
     {"runtime/search", {"runtime"}},  // reads the compiler's plain data alone
     {"runtime/cpu", {"runtime/cache", "runtime/search"}},
-    {"runtime/cuda", {"runtime/cache"}},
+    {"runtime/cuda", {"runtime/cache", "templates"}},
     {"runtime/api", {"runtime/cpu", "runtime/cuda"}},
     {"runtime/image", {"runtime/api"}},
     {"particles", {"compiler/passes", "runtime"}},

@@ -199,13 +199,13 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
                                              {"pair_j", body.pair_j},
                                              {"pair", body.pair},
                                              {"flush", body.flush}});
-  const std::string space =
-      fill_template("cuda_search_space.cuh", {{"locate_i", locate.i},
-                                              {"locate_j", locate.j},
-                                              {"locate_packed", locate_packed(neighbourhood, plan, body)},
-                                              {"extent", locate.extent},
-                                              {"get_place", get_place},
-                                              {"sentinel", body.sentinel}});
+  const std::string domain =
+      fill_template("cuda_search_domain.cuh", {{"locate_i", locate.i},
+                                               {"locate_j", locate.j},
+                                               {"locate_packed", locate_packed(neighbourhood, plan, body)},
+                                               {"extent", locate.extent},
+                                               {"get_place", get_place},
+                                               {"sentinel", body.sentinel}});
   const std::string boxes =
       fill_template("cuda_search_boxes.cuh", {{"uniform", body.uniform}, {"load_j", body.stage_j}});
   variant.source = fill_template("cuda_search.cu", {{"title", cuda_title(pipeline, options)},
@@ -220,7 +220,8 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
                                                     {"packed_bytes", std::to_string(variant.packed_bytes)},
                                                     {"placed", places && !source.search.triclinic ? "true" : "false"},
                                                     {"cell", source.search.triclinic ? "true" : "false"},
-                                                    {"space", space},
+                                                    {"domain", domain},
+                                                    {"data", fill_template("cuda_search_data.h", {})},
                                                     {"boxes", boxes},
                                                     {"sort", fill_template("cuda_search_sort.cuh", {})},
                                                     {"sums", sums}});
