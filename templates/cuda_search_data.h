@@ -57,7 +57,7 @@ struct Domain {
   int wraps;                          // coordinates along a periodic axis may differ by more than its length
   int images;                         // the lists do not know the periodic images along some axis
   int curve;                          // 1: the particles are too uneven for columns and are sorted by Morton keys
-  int search;                         // 1: the lists are rebuilt; 0: those of an earlier run still hold
+  int search;                         // 1: the lists are rebuilt; 0: the lists of an earlier run still hold
   // What the lists were built for: extent(), and values of the host.
   double given[kMaxExtent], given_skin;
   long long counts[2], i_are_j, groups[2], has_inverse_order;
