@@ -191,14 +191,14 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
   for (std::size_t axis = 0; places && axis < places->size(); ++axis) {
     get_place += fmt::format("place[{}] = other.c{};\n", axis, (*places)[axis]);
   }
-  const std::string sums =
-      fill_template("cuda_search_sums.cuh", {{"resident_blocks", std::to_string(resident_blocks(body.needs))},
-                                             {"uniform", body.uniform},
-                                             {"load_i", body.load_i},
-                                             {"find_self", body.tests_self ? find_self : ""},
-                                             {"pair_j", body.pair_j},
-                                             {"pair", body.pair},
-                                             {"flush", body.flush}});
+  const std::string blocks = std::to_string(resident_blocks(body.needs));
+  const std::string sums = fill_template("cuda_search_sums.cuh", {{"resident_blocks", blocks},
+                                                                  {"uniform", body.uniform},
+                                                                  {"load_i", body.load_i},
+                                                                  {"find_self", body.tests_self ? find_self : ""},
+                                                                  {"pair_j", body.pair_j},
+                                                                  {"pair", body.pair},
+                                                                  {"flush", body.flush}});
   const std::string domain =
       fill_template("cuda_search_domain.cuh", {{"locate_i", locate.i},
                                                {"locate_j", locate.j},
@@ -208,23 +208,25 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
                                                {"sentinel", body.sentinel}});
   const std::string boxes =
       fill_template("cuda_search_boxes.cuh", {{"uniform", body.uniform}, {"load_j", body.stage_j}});
-  variant.source = fill_template("cuda_search.cu", {{"title", cuda_title(pipeline, options)},
-                                                    {"types", cuda_types(kLaunch, "0", options.precision, plan)},
-                                                    {"left_out", fill_template("cuda_left_out.cuh", {})},
-                                                    {"instructions", fill_template("cuda_halves.cuh", {})},
-                                                    {"particles", cuda_particles(pipeline, plan, body)},
-                                                    {"axes", std::to_string(source.search.axes)},
-                                                    {"periodic", std::to_string(periodic_axes(source.search))},
-                                                    {"reach", reach_name(source.search.reach)},
-                                                    {"coordinates", coordinates},
-                                                    {"packed_bytes", std::to_string(variant.packed_bytes)},
-                                                    {"placed", places && !source.search.triclinic ? "true" : "false"},
-                                                    {"cell", source.search.triclinic ? "true" : "false"},
-                                                    {"domain", domain},
-                                                    {"data", fill_template("cuda_search_data.h", {})},
-                                                    {"boxes", boxes},
-                                                    {"sort", fill_template("cuda_search_sort.cuh", {})},
-                                                    {"sums", sums}});
+  variant.source = fill_template(
+      "cuda_search.cu", {{"title", cuda_title(pipeline, options)},
+                         {"types", cuda_types(kLaunch, "0", options.precision, plan)},
+                         {"left_out", fill_template("cuda_left_out.cuh", {})},
+                         {"instructions", fill_template("cuda_halves.cuh", {})},
+                         {"particles", cuda_particles(pipeline, plan, body)},
+                         {"axes", std::to_string(source.search.axes)},
+                         {"periodic", std::to_string(periodic_axes(source.search))},
+                         {"reach", reach_name(source.search.reach)},
+                         {"coordinates", coordinates},
+                         {"packed_bytes", std::to_string(variant.packed_bytes)},
+                         {"placed", places && !source.search.triclinic ? "true" : "false"},
+                         {"cell", source.search.triclinic ? "true" : "false"},
+                         {"domain", domain},
+                         {"data", fill_template("cuda_search_data.h", {})},
+                         {"boxes", boxes},
+                         {"sort", fill_template("cuda_search_sort.cuh", {})},
+                         {"candidates", fill_template("cuda_search_candidates.cuh", {{"resident_blocks", blocks}})},
+                         {"sums", sums}});
   source.variants.push_back(std::move(variant));
 }
 
