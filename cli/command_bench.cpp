@@ -43,7 +43,7 @@ struct Row {
   double interactions_per_s() const { return double(ni) * double(nj) / times.median; }
 };
 
-bool on_device(const BenchOptions& options) { return is_gpu(options.kernel) && !options.host_arrays; }
+bool on_device(const BenchOptions& options) { return has_own_memory(options.kernel) && !options.host_arrays; }
 
 Row bench_one(ParticleSum& sum, std::int64_t ni, std::int64_t nj, const BenchOptions& options) {
   const RandomBinding particles(sum, ni, nj, options.kernel,

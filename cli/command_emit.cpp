@@ -106,6 +106,9 @@ void add_emit(CLI::App& app, Invocation&) {
   const auto options = std::make_shared<EmitOptions>();
   CLI::App& command = *app.add_subcommand("emit", "Show a stage of a pipeline's way to machine code");
   command.add_option("FILE", options->file, "A pipeline")->required()->type_name("");
+  std::vector<std::string> stages;
+  for (const std::string_view stage : kernel_stages()) stages.emplace_back(stage);
+  stages.insert(stages.end(), {"ptx", "cubin", "sass", "adjoint"});
   command
       .add_option(
           "--stage", options->stage,
@@ -114,8 +117,7 @@ void add_emit(CLI::App& app, Invocation&) {
           "neighbours; ptx: the kernel's text compiled for a virtual GPU; "
           "cubin: its machine code, which is binary; sass: that as assembly; adjoint: a pipeline of derivatives")
       ->required()
-      ->check(CLI::IsMember({"ir", "optimized", "cpu", "asm", "cuda", "cuda-search", "cuda-lists", "cuda-pairs", "ptx",
-                             "cubin", "sass", "adjoint"}));
+      ->check(CLI::IsMember(stages));
   command
       .add_option("--side", options->side,
                   "adjoint: derivatives by inputs of i and params, by inputs of j, or by both where these are one set "

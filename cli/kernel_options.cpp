@@ -6,9 +6,9 @@
 #include <CLI/Validators.hpp>
 #include <algorithm>
 
-#include "compiler/emit/cpu/emit_cpu.h"
-#include "compiler/emit/cuda/emit_cuda.h"
+#include "jit/backend.h"
 #include "particles/numbers.h"
+#include "runtime/api/open_device.h"
 #include "runtime/cpu/cpu_device.h"
 #include "runtime/cuda/cuda_device.h"
 #include "runtime/error.h"
@@ -29,9 +29,9 @@ CLI::Option* add_choice(CLI::App& app, const char* option, std::vector<Enumerati
 
 CLI::Validator is_device() {
   return {[](const std::string& word) {
-            if (word == "cpu" || cuda_ordinals(word)) return std::string();
-            return fmt::format("'{}' is no device; there are cpu, cuda, cuda:0, cuda:1, ..., cuda:0,2 and cuda:all",
-                               word);
+            const auto has = [&](const DeviceKind& kind) { return kind.is_name(word); };
+            if (std::ranges::any_of(device_kinds(), has)) return std::string();
+            return fmt::format("'{}' is no device; there are {}", word, all_device_names());
           },
           ""};
 }
@@ -115,7 +115,7 @@ Sizes SizeWords::sizes() const {
 
 Isa compiler_isa(const KernelChoice& choice) { return choice.isa.value_or(detect_isa()); }
 
-bool is_gpu(const KernelChoice& choice) { return cuda_ordinals(choice.device).has_value(); }
+bool has_own_memory(const KernelChoice& choice) { return kind_of_device(choice.device).has_own_memory; }
 
 void require_one_gpu(const KernelChoice& choice, const char* what) {
   if (cuda_ordinal(choice.device)) return;
@@ -125,7 +125,7 @@ void require_one_gpu(const KernelChoice& choice, const char* what) {
 }
 
 Target compiler_target(const KernelChoice& choice) {
-  return is_gpu(choice) ? cuda_target() : facts(compiler_isa(choice)).target;
+  return backend_named(kind_of_device(choice.device).backend).target(compiler_isa(choice));
 }
 
 std::string describe(const Options& options) {

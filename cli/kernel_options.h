@@ -53,8 +53,8 @@ void declare_sizes(CLI::App& app, SizeWords& words);
 
 Isa compiler_isa(const KernelChoice& choice);
 Target compiler_target(const KernelChoice& choice);
-// Whether the device is a GPU, so that arrays can be on it.
-bool is_gpu(const KernelChoice& choice);
+// True if arrays can be on the device.
+bool has_own_memory(const KernelChoice& choice);
 // Throws UsageError, behind `what`, unless it is one GPU, whose launch configurations can be chosen.
 void require_one_gpu(const KernelChoice& choice, const char* what);
 

@@ -1,4 +1,4 @@
-// Text -> KernelSource. Doors: build_cpu_kernel(), build_cuda_kernel(), stage_text(). It decides nothing: each stage is
+// Text -> KernelSource. Doors: build_kernel(), stage_text(). It decides nothing: each stage is
 // a call.
 #include "jit/build_kernel.h"
 
@@ -9,8 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/emit/cpu/emit_cpu.h"
-#include "compiler/emit/cuda/emit_cuda.h"
 #include "compiler/ir/pipeline_text.h"
 #include "compiler/ir/print.h"
 #include "compiler/passes/adjoint.h"
@@ -21,7 +19,6 @@
 #include "compiler/passes/table_indices.h"
 #include "compiler/passes/virial.h"
 #include "compiler/source/parse.h"
-#include "jit/cpu_jit.h"
 #include "runtime/cache/dump.h"
 #include "runtime/error.h"
 
@@ -67,37 +64,26 @@ void add_nearest(KernelSource& kernel, const Pipeline& pipeline, const Build& bu
 
 }  // namespace
 
-KernelSource build_cpu_kernel(const Source& source, const Options& options, Isa isa, const std::string& dump_folder) {
-  return build_cpu_kernel(parse_and_dump(source, dump_folder), options, isa, dump_folder);
+KernelSource build_kernel(const Backend& backend, const Source& source, const Options& options, Isa isa,
+                          const std::string& dump_folder) {
+  return build_kernel(backend, parse_and_dump(source, dump_folder), options, isa, dump_folder);
 }
 
-KernelSource build_cpu_kernel(const Pipeline& pipeline, const Options& options, Isa isa,
-                              const std::string& dump_folder) {
-  // The neighbours are proved of the text as it stands: the passes turn guards and roots into what is fast.
+KernelSource build_kernel(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa,
+                          const std::string& dump_folder) {
+  // The neighbourhood is proved of the text as written: the passes replace guards and roots by faster ones.
   const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
   const Neighbourhood* const neighbourhood = proof.neighbourhood ? &*proof.neighbourhood : nullptr;
-  const Pipeline compared = neighbourhood ? with_within(pipeline, *neighbourhood) : pipeline;
-  KernelSource kernel = emit_cpu(optimize_and_dump(compared, options, facts(isa).target, dump_folder), options, isa,
-                                 neighbourhood, find_table_indices(pipeline));
+  const Pipeline compared = neighbourhood && backend.tests_cutoff ? with_within(pipeline, *neighbourhood) : pipeline;
+  KernelSource kernel = backend.emit(optimize_and_dump(compared, options, backend.target(isa), dump_folder), options,
+                                     isa, neighbourhood, find_table_indices(pipeline));
   describe_neighbours(kernel, pipeline, proof);
-  add_nearest(kernel, pipeline, [&](const Pipeline& bounded) { return build_cpu_kernel(bounded, options, isa, ""); });
-  dump(dump_folder, fmt::format("{}.{}.cpp", pipeline.name, kernel.target), kernel.first().source);
-  return kernel;
-}
-
-KernelSource build_cuda_kernel(const Source& source, const Options& options, const std::string& dump_folder) {
-  return build_cuda_kernel(parse_and_dump(source, dump_folder), options, dump_folder);
-}
-
-KernelSource build_cuda_kernel(const Pipeline& pipeline, const Options& options, const std::string& dump_folder) {
-  const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
-  KernelSource kernel = emit_cuda(optimize_and_dump(pipeline, options, cuda_target(), dump_folder), options,
-                                  proof.neighbourhood ? &*proof.neighbourhood : nullptr, find_table_indices(pipeline));
-  describe_neighbours(kernel, pipeline, proof);
-  add_nearest(kernel, pipeline, [&](const Pipeline& bounded) { return build_cuda_kernel(bounded, options, ""); });
-  dump(dump_folder, fmt::format("{}.{}.cu", pipeline.name, kernel.target), kernel.first().source);
+  add_nearest(kernel, pipeline,
+              [&](const Pipeline& bounded) { return build_kernel(backend, bounded, options, isa, ""); });
+  const std::string file = fmt::format("{}.{}", pipeline.name, kernel.target);
+  dump(dump_folder, fmt::format("{}.{}", file, backend.file_ending), kernel.first().source);
   if (const KernelVariant* const search = kernel.find(Frame::Search))
-    dump(dump_folder, fmt::format("{}.{}.search.cu", pipeline.name, kernel.target), search->source);
+    dump(dump_folder, fmt::format("{}.search.{}", file, backend.file_ending), search->source);
   return kernel;
 }
 
@@ -146,25 +132,23 @@ std::string virial_text(const Pipeline& pipeline, const std::string& force, cons
   }
 }
 
+std::vector<std::string_view> kernel_stages() {
+  std::vector<std::string_view> names{"ir", "optimized"};
+  for (const Backend& backend : backends())
+    for (const KernelStage& stage : backend.stages) names.push_back(stage.name);
+  return names;
+}
+
 std::string stage_text(const Pipeline& pipeline, std::string_view stage, const Options& options, Isa isa) {
   if (stage == "ir") return print(pipeline);
   if (stage == "optimized") return print(optimize(pipeline, options, facts(isa).target));
-  if (stage == "cpu") return build_cpu_kernel(pipeline, options, isa, "").first().source;
-  if (stage == "asm") return cpu_assembly(build_cpu_kernel(pipeline, options, isa, ""));
-  static constexpr std::pair<std::string_view, Frame> kCudaStages[] = {{"cuda", Frame::AllPairs},
-                                                                       {"cuda-search", Frame::Search},
-                                                                       {"cuda-lists", Frame::Lists},
-                                                                       {"cuda-pairs", Frame::ListedPairs}};
-  const auto* const found = std::ranges::find(kCudaStages, stage, &std::pair<std::string_view, Frame>::first);
-  if (found == std::end(kCudaStages))
-    throw UsageError(fmt::format(
-        "there is no stage '{}'; there are ir, optimized, cpu, asm, cuda, cuda-search, cuda-lists and cuda-pairs",
-        stage));
-  const KernelSource kernel = build_cuda_kernel(pipeline, options, "");
-  if (const KernelVariant* const variant = kernel.find(found->second)) return variant->source;
-  if (found->second != Frame::Search) return kernel.first().source;
-  throw UsageError(fmt::format("pipeline '{}' has no search: no neighbourhood is proved of it{}{}", pipeline.name,
-                               kernel.no_neighbours.empty() ? "" : "; ", kernel.no_neighbours));
+  for (const Backend& backend : backends())
+    for (const KernelStage& one : backend.stages)
+      if (one.name == stage) return one.text(build_kernel(backend, pipeline, options, isa, ""));
+  std::vector<std::string_view> others = kernel_stages();
+  const std::string_view last = others.back();
+  others.pop_back();
+  throw UsageError(fmt::format("there is no stage '{}'; there are {} and {}", stage, fmt::join(others, ", "), last));
 }
 
 }  // namespace nbcc

@@ -11,20 +11,29 @@
 #include "compiler/options.h"
 #include "compiler/passes/exchange.h"
 #include "compiler/text/source.h"
+#include "jit/backend.h"
 
 namespace nbcc {
 
 // Throws CompileError. With a dump folder ("": none) every stage is written there: NAME.pipe, NAME.ir, NAME.optimized
-// and NAME.cpu-ISA.cpp; a folder that cannot be written is passed over.
-KernelSource build_cpu_kernel(const Source& source, const Options& options, Isa isa, const std::string& dump_folder);
-
+// and the kernel's source, NAME.cpu-ISA.cpp or NAME.cuda.cu; a folder that cannot be written is passed over. `isa` is
+// for backends of CPUs.
+KernelSource build_kernel(const Backend& backend, const Source& source, const Options& options, Isa isa,
+                          const std::string& dump_folder);
 // As above from a pipeline that has been parsed.
-KernelSource build_cpu_kernel(const Pipeline& pipeline, const Options& options, Isa isa,
-                              const std::string& dump_folder);
+KernelSource build_kernel(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa,
+                          const std::string& dump_folder);
 
-// The same for CUDA GPUs of any architecture; the text is dumped as NAME.cuda.cu.
-KernelSource build_cuda_kernel(const Source& source, const Options& options, const std::string& dump_folder);
-KernelSource build_cuda_kernel(const Pipeline& pipeline, const Options& options, const std::string& dump_folder);
+// `text` is a Source or a Pipeline.
+template <typename Text>
+KernelSource build_cpu_kernel(const Text& text, const Options& options, Isa isa, const std::string& dump_folder) {
+  return build_kernel(backend_named("cpu"), text, options, isa, dump_folder);
+}
+// For CUDA GPUs of any architecture.
+template <typename Text>
+KernelSource build_cuda_kernel(const Text& text, const Options& options, const std::string& dump_folder) {
+  return build_kernel(backend_named("cuda"), text, options, {}, dump_folder);
+}
 
 // The text of an adjoint pipeline (compiler/passes/adjoint.h). side: one of these, the last of which is the pipeline
 // with the outputs that adjoints need. of, by: names separated by commas; "": all. Throws UsageError.
@@ -39,8 +48,9 @@ AdjointText adjoint_text(const Pipeline& pipeline, std::string_view side, const 
 std::string virial_text(const Pipeline& pipeline, const std::string& force, const std::string& place_i,
                         const std::string& place_j);
 
-// A stage of the walk, for people: "ir", "optimized" (for the CPU), "cpu", "asm" (of that) or "cuda". Throws UsageError
-// for others.
+// Names of the stages that stage_text() knows: "ir", "optimized" (for the CPU), and those of all backends.
+std::vector<std::string_view> kernel_stages();
+// Throws UsageError for other names.
 std::string stage_text(const Pipeline& pipeline, std::string_view stage, const Options& options, Isa isa);
 
 }  // namespace nbcc

@@ -9,10 +9,8 @@
 #include "compiler/text/diagnostic.h"
 #include "compiler/text/own_stack.h"
 #include "jit/build_kernel.h"
-#include "jit/cpu_jit.h"
 #include "runtime/api/handles.h"
 #include "runtime/cpu/cpu_device.h"
-#include "runtime/cuda/cuda_group.h"
 
 struct nbcc_report {
   std::string text;
@@ -63,15 +61,11 @@ Source source_of(const char* text, const char* name) {
 }
 
 nbcc_pipeline* compile(nbcc_device* device, const Source& source, const nbcc_pipeline_options* options) {
-  KernelDevice* const opened = device->device.get();
-  if (auto* const cpu = dynamic_cast<CpuDevice*>(opened)) {
-    cpu->provide(make_cpu_toolchain());
-    return new nbcc_pipeline{
-        opened->load(build_cpu_kernel(source, compile_options(options), cpu->isa(), cpu->dump_folder()))};
-  }
-  if (const CudaDevice* const gpu = first_gpu(*opened))
-    return new nbcc_pipeline{opened->load(build_cuda_kernel(source, compile_options(options), gpu->dump_folder()))};
-  throw UsageError("this device cannot compile pipelines");
+  KernelDevice& opened = *device->device;
+  const Backend& backend = backend_named(opened.backend());
+  backend.provide_compiler(opened);
+  return new nbcc_pipeline{
+      opened.load(build_kernel(backend, source, compile_options(options), opened.isa(), opened.dump_folder()))};
 }
 
 void add(nbcc_report& report, const Source& source, const std::vector<Diagnostic>& diagnostics) {

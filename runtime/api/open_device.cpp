@@ -1,9 +1,8 @@
-// A name and options -> a device. Doors: open_device(), first_device_name().
+// A name and options -> a device. Doors: open_device(), device_kinds(), first_device_name().
 #include "runtime/api/open_device.h"
 
 #include <cstdlib>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,13 +46,42 @@ std::vector<int> all_ordinals() {
   return ordinals;
 }
 
-std::shared_ptr<CudaDevice> open_gpu(int ordinal, const std::string& cache_folder, const std::string& dump_folder) {
+std::shared_ptr<CudaDevice> open_gpu(int ordinal, const DeviceFolders& folders) {
   const CudaDriver& driver = cuda_driver();
-  auto gpu = std::make_shared<CudaDevice>(driver, compiler_for(driver, ordinal), ordinal, cache_folder, dump_folder);
+  auto gpu = std::make_shared<CudaDevice>(driver, compiler_for(driver, ordinal), ordinal, folders.cache, folders.dump);
   const char* const tunings = std::getenv("NBCC_TUNINGS");
-  if (!tunings || std::string_view(tunings) != "0") gpu->set_tunings(CudaTunings(cache_folder));
+  if (!tunings || std::string_view(tunings) != "0") gpu->set_tunings(CudaTunings(folders.cache));
   return gpu;
 }
+
+std::shared_ptr<KernelDevice> open_gpus(std::string_view name, const nbcc_device_options&,
+                                        const DeviceFolders& folders) {
+  std::vector<int> ordinals = *cuda_ordinals(name);
+  if (ordinals.empty()) ordinals = all_ordinals();
+  std::vector<std::shared_ptr<CudaDevice>> gpus;
+  for (const int ordinal : ordinals) gpus.push_back(open_gpu(ordinal, folders));
+  if (gpus.size() == 1) return gpus.front();
+  return std::make_shared<CudaGroup>(std::move(gpus));
+}
+
+std::shared_ptr<KernelDevice> open_cpu(std::string_view, const nbcc_device_options& options,
+                                       const DeviceFolders& folders) {
+  const Isa isa = options.isa ? isa_from_name(options.isa) : detect_isa();
+  return std::make_shared<CpuDevice>(options.threads, isa, nullptr, folders.cache, folders.dump);
+}
+
+constexpr DeviceKind kKinds[] = {
+    {.backend = CpuDevice::kBackend,
+     .names = "cpu",
+     .has_own_memory = false,
+     .is_name = [](std::string_view device) { return device == "cpu"; },
+     .open = open_cpu},
+    {.backend = CudaGpus::kBackend,
+     .names = "cuda and cuda:0, cuda:1, ..., and several GPUs as one: cuda:all, cuda:0,2",
+     .has_own_memory = true,
+     .is_name = [](std::string_view device) { return cuda_ordinals(device).has_value(); },
+     .open = open_gpus},
+};
 
 }  // namespace
 
@@ -64,23 +92,24 @@ std::string_view first_device_name(std::string_view names) {
   return names.substr(0, end);
 }
 
+std::span<const DeviceKind> device_kinds() { return kKinds; }
+
+std::string all_device_names() {
+  std::string names;
+  for (const DeviceKind& kind : kKinds) names += (names.empty() ? "" : ", ") + std::string(kind.names);
+  return names;
+}
+
+const DeviceKind& kind_of_device(std::string_view device) {
+  for (const DeviceKind& kind : kKinds)
+    if (kind.is_name(device)) return kind;
+  throw DeviceError("there is no device '" + std::string(device) + "'; there are " + all_device_names());
+}
+
 std::shared_ptr<KernelDevice> open_device(std::string_view name, const nbcc_device_options& o) {
   const char* const dump = o.dump_dir ? o.dump_dir : std::getenv("NBCC_DUMP");
-  const std::string cache_folder = o.cache_dir ? o.cache_dir : DiskCache::default_folder();
-  const std::string dump_folder = dump ? dump : "";
-  if (name == "cpu") {
-    const Isa isa = o.isa ? isa_from_name(o.isa) : detect_isa();
-    return std::make_shared<CpuDevice>(o.threads, isa, nullptr, cache_folder, dump_folder);
-  }
-  if (std::optional<std::vector<int>> ordinals = cuda_ordinals(name)) {
-    if (ordinals->empty()) *ordinals = all_ordinals();
-    std::vector<std::shared_ptr<CudaDevice>> gpus;
-    for (const int ordinal : *ordinals) gpus.push_back(open_gpu(ordinal, cache_folder, dump_folder));
-    if (gpus.size() == 1) return gpus.front();
-    return std::make_shared<CudaGroup>(std::move(gpus));
-  }
-  throw DeviceError("there is no device '" + std::string(name) +
-                    "'; there are cpu, cuda and cuda:0, cuda:1, ..., and several GPUs as one: cuda:all, cuda:0,2");
+  const DeviceFolders folders{o.cache_dir ? o.cache_dir : DiskCache::default_folder(), dump ? dump : ""};
+  return kind_of_device(name).open(name, o, folders);
 }
 
 }  // namespace nbcc

@@ -25,6 +25,7 @@ Isa isa_from_name(std::string_view name);
 
 class CpuDevice final : public KernelDevice {
  public:
+  static constexpr std::string_view kBackend = "cpu";
   // threads: 0 means all available cores. toolchain: null where there is none, or not yet. cache_folder, dump_folder:
   // "" means none. Throws UsageError for a negative number of threads and DeviceError for an instruction set that this
   // machine does not have.
@@ -33,6 +34,9 @@ class CpuDevice final : public KernelDevice {
   ~CpuDevice() override;
 
   const std::string& name() const override { return name_; }
+  std::string_view backend() const override { return kBackend; }
+  Isa isa() const override { return isa_; }
+  const std::string& dump_folder() const override;
   // Throws UsageError without a toolchain.
   std::shared_ptr<const Kernel> load(KernelSource source) override;
   void* allocate(std::size_t bytes) override;
@@ -47,9 +51,7 @@ class CpuDevice final : public KernelDevice {
   // For a device that was opened without one; does nothing if it has one.
   void provide(const std::shared_ptr<const CpuToolchain>& toolchain);
 
-  Isa isa() const { return isa_; }
   int threads() const;
-  const std::string& dump_folder() const;
   const DiskCache& cache() const;
 
  private:

@@ -3,6 +3,7 @@
 // program), launch (pieces of a run -> launches), stage (arrays of the host), sum (request -> work in a stream),
 // device. Tested by tests/unit/cuda_device_test.cpp and, on a GPU, by tests/numeric/cuda_device_test.cpp.
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,7 +20,21 @@ std::optional<int> cuda_ordinal(std::string_view name);
 // The same, and "cuda:0,2" (cuda_group.h); "cuda:all" gives an empty list.
 std::optional<std::vector<int>> cuda_ordinals(std::string_view name);
 
-class CudaDevice final : public KernelDevice {
+class CudaDevice;
+
+// One GPU as a device, or several (cuda_group.h).
+class CudaGpus : public KernelDevice {
+ public:
+  static constexpr std::string_view kBackend = "cuda";
+  using Load = std::function<std::shared_ptr<const Kernel>(CudaDevice&)>;
+
+  std::string_view backend() const override { return kBackend; }
+  virtual const CudaDevice& first() const = 0;
+  // One kernel, a CudaKernel on each GPU.
+  virtual std::shared_ptr<const Kernel> load_each(const Load& load) = 0;
+};
+
+class CudaDevice final : public CudaGpus {
  public:
   // `ordinal` counts the driver's devices from 0. cache_folder, dump_folder: "" means none. The driver's table must
   // outlive everything made here. Throws DeviceError.
@@ -27,6 +42,9 @@ class CudaDevice final : public KernelDevice {
              std::string cache_folder, std::string dump_folder);
 
   const std::string& name() const override { return name_; }  // "cuda:0, NVIDIA H200, sm_90"
+  const std::string& dump_folder() const override { return loader_->dump_folder(); }
+  const CudaDevice& first() const override { return *this; }
+  std::shared_ptr<const Kernel> load_each(const Load& load) override { return load(*this); }
   std::shared_ptr<const Kernel> load(KernelSource source) override;
   void* allocate(std::size_t bytes) override;
   void* allocate_shared(std::size_t bytes) override;
@@ -37,7 +55,6 @@ class CudaDevice final : public KernelDevice {
 
   const std::string& arch() const { return loader_->gpu().architecture(); }  // "sm_90"
   const CudaGpu& gpu() const { return loader_->gpu(); }
-  const std::string& dump_folder() const { return loader_->dump_folder(); }
   const std::string& cache_folder() const { return loader_->cache_folder(); }
   // Of kernels that are loaded from now on; at first none.
   void set_tunings(CudaTunings tunings) { tunings_ = std::move(tunings); }
@@ -48,5 +65,10 @@ class CudaDevice final : public KernelDevice {
   std::string name_;
   CudaTunings tunings_;
 };
+
+// The GPU that a device is, or of several the first one; null: it is none.
+inline const CudaDevice* first_gpu(const KernelDevice& device) {
+  return device.backend() == CudaGpus::kBackend ? &static_cast<const CudaGpus&>(device).first() : nullptr;
+}
 
 }  // namespace nbcc

@@ -1,4 +1,4 @@
-// GPUs -> a device, and its kernels. Doors: CudaGroup, first_gpu(). Runs are cuda_group_sum.cpp's.
+// GPUs -> a device, and its kernels. Door: CudaGroup. Runs are cuda_group_sum.cpp's.
 #include "runtime/cuda/cuda_group.h"
 
 #include <algorithm>
@@ -90,11 +90,6 @@ bool CudaGroup::holds(const void* memory) {
 void CudaGroup::release(void* memory) noexcept {
   members_.front()->release(memory);
   for (const auto& member : members_) member->gpu().unshare(memory);
-}
-
-const CudaDevice* first_gpu(const KernelDevice& device) {
-  if (const auto* const group = dynamic_cast<const CudaGroup*>(&device)) return &group->first();
-  return dynamic_cast<const CudaDevice*>(&device);
 }
 
 }  // namespace nbcc

@@ -10,7 +10,6 @@
 // the host, or of both the host and a GPU. Tested by tests/unit/cuda_group_test.cpp and
 // tests/numeric/cuda_group_test.cpp.
 #pragma once
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,17 +18,17 @@
 
 namespace nbcc {
 
-class CudaGroup final : public KernelDevice {
+class CudaGroup final : public CudaGpus {
  public:
   // Two or more. Throws DeviceError for GPUs that are not alike, for one that is named twice, and where one cannot
   // reach another's memory. `shares_small_sums`: also those that one GPU has done before they are copied; for tests.
   explicit CudaGroup(std::vector<std::shared_ptr<CudaDevice>> members, bool shares_small_sums = false);
 
   const std::string& name() const override { return name_; }  // "cuda:0,1, 2 x NVIDIA H200, sm_90"
-  const CudaDevice& first() const { return *members_.front(); }
+  const std::string& dump_folder() const override { return first().dump_folder(); }
+  const CudaDevice& first() const override { return *members_.front(); }
   std::shared_ptr<const Kernel> load(KernelSource source) override;
-  // Of what is loaded on each of them by itself, a CudaKernel.
-  std::shared_ptr<const Kernel> load_each(const std::function<std::shared_ptr<const Kernel>(CudaDevice&)>& load);
+  std::shared_ptr<const Kernel> load_each(const Load& load) override;
   // Of the first of them.
   void* allocate(std::size_t bytes) override { return members_.front()->allocate(bytes); }
   void* allocate_shared(std::size_t bytes) override;
@@ -47,8 +46,5 @@ class CudaGroup final : public KernelDevice {
   bool shares_small_sums_;
   std::string name_;
 };
-
-// The GPU that a device is, or of several the first one; null: it is none.
-const CudaDevice* first_gpu(const KernelDevice& device);
 
 }  // namespace nbcc

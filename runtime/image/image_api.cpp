@@ -1,7 +1,9 @@
 // Compiled pipelines through the C interface. Doors: the functions of nbcc_image.h and nbcc_last_error(). What runs a
 // sum is what runs it for a pipeline that was compiled here; only the way to its kernel is another.
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <iterator>
 #include <mutex>
 #include <span>
 #include <string_view>
@@ -11,7 +13,6 @@
 #include "fmt/format.h"
 #include "runtime/api/handles.h"
 #include "runtime/api/open_device.h"
-#include "runtime/cuda/cuda_group.h"
 #include "runtime/image/image_kernel.h"
 
 namespace nbcc {
@@ -35,13 +36,28 @@ std::span<const nbcc_image_kernel> kernels_of(const nbcc_image& image) {
   return {image.kernels, std::size_t(image.kernel_count)};
 }
 
+// Loads a compiled pipeline on a device of one backend.
+struct ImageLoader {
+  std::string_view backend;
+  std::shared_ptr<const Kernel> (*load)(KernelDevice&, const nbcc_image&);
+};
+
+constexpr ImageLoader kLoaders[] = {
+    {CpuDevice::kBackend,
+     [](KernelDevice& device, const nbcc_image& image) {
+       return load_image(static_cast<CpuDevice&>(device), read_image(image), kernels_of(image));
+     }},
+    {CudaGpus::kBackend,
+     [](KernelDevice& device, const nbcc_image& image) {
+       return static_cast<CudaGpus&>(device).load_each(
+           [&](const CudaDevice& gpu) { return load_image(gpu, read_image(image), make_nvrtc); });
+     }},
+};
+
 std::shared_ptr<const Kernel> load(KernelDevice& device, const nbcc_image& image) {
-  if (auto* const cpu = dynamic_cast<CpuDevice*>(&device))
-    return load_image(*cpu, read_image(image), kernels_of(image));
-  const auto on_gpu = [&](const CudaDevice& gpu) { return load_image(gpu, read_image(image), make_nvrtc); };
-  if (auto* const group = dynamic_cast<CudaGroup*>(&device)) return group->load_each(on_gpu);
-  if (const auto* const gpu = dynamic_cast<const CudaDevice*>(&device)) return on_gpu(*gpu);
-  throw UsageError("this device does not run compiled pipelines");
+  const auto* const loader = std::ranges::find(kLoaders, device.backend(), &ImageLoader::backend);
+  if (loader == std::end(kLoaders)) throw UsageError(device.name() + " does not run compiled pipelines");
+  return loader->load(device, image);
 }
 
 // Sets and binds every field; `arrays` as nbcc_image.h says.

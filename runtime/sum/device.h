@@ -6,7 +6,9 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
+#include "compiler/isa.h"
 #include "compiler/kernel_source.h"
 #include "runtime/sum/pair_method.h"
 
@@ -53,7 +55,10 @@ struct Kernel {
 class KernelDevice {
  public:
   virtual ~KernelDevice() = default;
-  virtual const std::string& name() const = 0;  // for people: "cpu, avx2, 2 threads"
+  virtual const std::string& name() const = 0;         // for people: "cpu, avx2, 2 threads"
+  virtual std::string_view backend() const = 0;        // the name of its row: "cpu", "cuda" (jit/backend.h)
+  virtual Isa isa() const { return {}; }               // of a CPU
+  virtual const std::string& dump_folder() const = 0;  // for kernel sources; "": none
   // From memory, else from the disk cache, else compiled. Throws DeviceError, and where the device's compiler refuses
   // the text InternalError (CPU) or TextRefused (CUDA).
   virtual std::shared_ptr<const Kernel> load(KernelSource source) = 0;

@@ -1,0 +1,65 @@
+// The rows of the backends. Doors: backends(), backend_named().
+#include "jit/backend.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/emit/cpu/emit_cpu.h"
+#include "compiler/emit/cuda/emit_cuda.h"
+#include "jit/cpu_jit.h"
+#include "runtime/cpu/cpu_device.h"
+#include "runtime/cuda/cuda_device.h"
+#include "runtime/error.h"
+
+namespace nbcc {
+namespace {
+
+// The source of one variant, or of the first one where the kernel has no such variant.
+template <Frame frame>
+std::string source_of_frame(const KernelSource& kernel) {
+  const KernelVariant* const variant = kernel.find(frame);
+  return variant ? variant->source : kernel.first().source;
+}
+
+std::string source_of_search(const KernelSource& kernel) {
+  if (kernel.find(Frame::Search)) return source_of_frame<Frame::Search>(kernel);
+  throw UsageError(fmt::format("pipeline '{}' has no search: no neighbourhood is proved of it{}{}", kernel.pipeline,
+                               kernel.no_neighbours.empty() ? "" : "; ", kernel.no_neighbours));
+}
+
+constexpr KernelStage kCpuStages[] = {{"cpu", source_of_frame<Frame::AllPairs>}, {"asm", cpu_assembly}};
+constexpr KernelStage kCudaStages[] = {{"cuda", source_of_frame<Frame::AllPairs>},
+                                       {"cuda-search", source_of_search},
+                                       {"cuda-lists", source_of_frame<Frame::Lists>},
+                                       {"cuda-pairs", source_of_frame<Frame::ListedPairs>}};
+
+constexpr Backend kBackends[] = {
+    {.name = CpuDevice::kBackend,
+     .file_ending = "cpp",
+     .tests_cutoff = true,
+     .target = [](Isa isa) { return facts(isa).target; },
+     .emit = emit_cpu,
+     .provide_compiler = [](KernelDevice& device) { static_cast<CpuDevice&>(device).provide(make_cpu_toolchain()); },
+     .stages = kCpuStages},
+    {.name = CudaGpus::kBackend,
+     .file_ending = "cu",
+     .tests_cutoff = false,
+     .target = [](Isa) { return cuda_target(); },
+     .emit = [](const Pipeline& optimized, const Options& options, Isa, const Neighbourhood* neighbourhood,
+                const TableIndices& indices) { return emit_cuda(optimized, options, neighbourhood, indices); },
+     .provide_compiler = [](KernelDevice&) {},  // has NVRTC where there is one
+     .stages = kCudaStages},
+};
+
+}  // namespace
+
+std::span<const Backend> backends() { return kBackends; }
+
+const Backend& backend_named(std::string_view name) {
+  const auto* const found = std::ranges::find(kBackends, name, &Backend::name);
+  if (found == std::end(kBackends)) throw UsageError(fmt::format("there is no compiler for devices of '{}'", name));
+  return *found;
+}
+
+}  // namespace nbcc
