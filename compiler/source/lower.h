@@ -256,7 +256,6 @@ class Lowering {
   Value variable_of(const clang::Expr* argument, const char* function);
   Value differentiated(const clang::Expr* argument, const char* function);
   Value rate_given(const clang::Expr* argument, const Value& x);
-  [[noreturn]] void reject_function(NodeId node, clang::SourceLocation where);
   Value gradient_of(const clang::CallExpr* expression);
   Value rate_of(const clang::CallExpr* expression);
   void warn_independent(const clang::Expr* variable, clang::SourceLocation where);

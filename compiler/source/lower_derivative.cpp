@@ -126,9 +126,18 @@ Value Lowering::differentiated(const clang::Expr* argument, const char* function
   return value;
 }
 
-void Lowering::reject_function(NodeId node, clang::SourceLocation where) {
-  const std::string_view function = name((*graph_)[node].op);
-  throw Rejected{where, fmt::format("{} cannot be differentiated: the language has no digamma function", function)};
+// The derivative that `derive` makes in the graph, or what forbids it as a diagnostic.
+template <typename Derive>
+static std::vector<NodeId> derivative_at(clang::SourceLocation where, const Graph& graph, const Derive& derive) {
+  try {
+    return derive();
+  } catch (const NotDifferentiable& no) {
+    throw Rejected{where, fmt::format("{} cannot be differentiated: the language has no digamma function",
+                                      name(graph[no.node].op))};
+  } catch (const TooManyNodes&) {
+    throw Rejected{where,
+                   fmt::format("with this derivative the pipeline unrolls to more than {} operations", kMaxNodes)};
+  }
 }
 
 Value Lowering::rate_given(const clang::Expr* argument, const Value& x) {
@@ -145,15 +154,7 @@ Value Lowering::gradient_of(const clang::CallExpr* expression) {
   const clang::SourceLocation where = expression->getExprLoc();
   const Value u = differentiated(expression->getArg(0), "grad");
   const Value x = variable_of(expression->getArg(1), "grad");
-  Value result{x.shape, {}};
-  try {
-    result.parts = gradient(*graph_, u.parts[0], x.parts);
-  } catch (const NotDifferentiable& no) {
-    reject_function(no.node, where);
-  } catch (const TooManyNodes&) {
-    throw Rejected{where,
-                   fmt::format("with this derivative the pipeline unrolls to more than {} operations", kMaxNodes)};
-  }
+  Value result{x.shape, derivative_at(where, *graph_, [&] { return gradient(*graph_, u.parts[0], x.parts); })};
   if (std::ranges::all_of(result.parts, [](NodeId part) { return part == kNone; }))
     warn_independent(expression->getArg(1), where);
   fill_with_zeros(result);
@@ -176,14 +177,7 @@ Value Lowering::rate_of(const clang::CallExpr* expression) {
       if (!rates.emplace(x.parts[c], rate.parts[c]).second)
         throw Rejected{expression->getArg(k)->getExprLoc(), "this variable has a rate already"};
   }
-  try {
-    result.parts = rates_of_change(*graph_, result.parts, rates);
-  } catch (const NotDifferentiable& no) {
-    reject_function(no.node, where);
-  } catch (const TooManyNodes&) {
-    throw Rejected{where,
-                   fmt::format("with this derivative the pipeline unrolls to more than {} operations", kMaxNodes)};
-  }
+  result.parts = derivative_at(where, *graph_, [&] { return rates_of_change(*graph_, result.parts, rates); });
   if (std::ranges::all_of(result.parts, [](NodeId part) { return part == kNone; }))
     report(Severity::Warning, where, "the expression depends on none of these variables: the derivative is 0");
   fill_with_zeros(result);
