@@ -23,7 +23,7 @@ constexpr std::int64_t kSizes[][2] = {{5, 37}, {3, 1000}, {1, 1}, {2, 0}};
 std::string keep(const KernelSource& source, std::uint64_t seed, const std::string& which) {
   const auto path =
       std::filesystem::temp_directory_path() / ("nbcc-random-" + std::to_string(seed) + "-" + which + ".cpp");
-  std::ofstream(path) << source.text;
+  std::ofstream(path) << source.first().source;
   return path.string();
 }
 
