@@ -208,6 +208,11 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
                                                {"sentinel", body.sentinel}});
   const std::string boxes =
       fill_template("cuda_search_boxes.cuh", {{"uniform", body.uniform}, {"load_j", body.stage_j}});
+  const std::string candidates = fill_template(
+      "cuda_search_candidates.cuh", {{"resident_blocks", blocks},
+                                     {"shared_bytes", std::to_string(kEmittedFor.shared_bytes)},
+                                     {"reserved_bytes", std::to_string(kEmittedFor.reserved_shared_bytes)},
+                                     {"bytes_per_block", std::to_string(kEmittedFor.shared_bytes_per_block)}});
   variant.source = fill_template(
       "cuda_search.cu", {{"title", cuda_title(pipeline, options)},
                          {"types", cuda_types(kLaunch, "0", options.precision, plan)},
@@ -225,7 +230,7 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
                          {"data", fill_template("cuda_search_data.h", {})},
                          {"boxes", boxes},
                          {"sort", fill_template("cuda_search_sort.cuh", {})},
-                         {"candidates", fill_template("cuda_search_candidates.cuh", {{"resident_blocks", blocks}})},
+                         {"candidates", candidates},
                          {"sums", sums}});
   source.variants.push_back(std::move(variant));
 }
