@@ -48,7 +48,7 @@ AdjointText adjoint_text(const Pipeline& pipeline, std::string_view side, const 
 std::string virial_text(const Pipeline& pipeline, const std::string& force, const std::string& place_i,
                         const std::string& place_j);
 
-// Names of the stages that stage_text() knows: "ir", "optimized" (for the CPU), and those of all backends.
+// Names of the stages that stage_text() knows: "ir", "optimized" (for the CPU), and KernelStage::name.
 std::vector<std::string_view> kernel_stages();
 // Throws UsageError for other names.
 std::string stage_text(const Pipeline& pipeline, std::string_view stage, const Options& options, Isa isa);

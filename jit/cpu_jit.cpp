@@ -21,11 +21,11 @@
 namespace nbcc {
 namespace {
 
-// Clang's options for every kernel; those of an instruction set are in compiler/isa.h. The stack is realigned because
-// Clang would else spill vectors to unaligned places, which costs up to half the speed. Contraction is off because the
-// text says itself where a product and a sum are fused. Built-in functions are off because LLVM would else make other
-// calls of those that the text declares: sin and cos of one number become sincos, exp2 and powers of whole numbers
-// ldexp, pow(10, x) exp10, none of which a kernel may call. Both are part of the cache's key.
+// Clang's options for every kernel; compiler/isa.h has the options of an instruction set. The stack is realigned
+// because Clang would else spill vectors to unaligned places, which costs up to half the speed. Contraction is off
+// because the text says itself where a product and a sum are fused. Built-in functions are off because LLVM would else
+// make other calls of those that the text declares: sin and cos of one number become sincos, exp2 and powers of whole
+// numbers ldexp, pow(10, x) exp10, none of which a kernel may call. Both are part of the cache's key.
 constexpr std::string_view kArguments =
     "-x c++ -std=c++20 -nostdsysteminc -nobuiltininc -fno-builtin -O3 -ffp-contract=off -fwrapv -mstackrealign "
     "-mrelocation-model pic -pic-level 2";

@@ -15,7 +15,7 @@ namespace nbcc {
 // "cuda:0,2".
 std::string_view first_device_name(std::string_view names);
 
-// Where a device keeps kernels and writes their sources; "": nowhere.
+// Folders of a device's disk cache and of dumped sources; "": none.
 struct DeviceFolders {
   std::string cache, dump;
 };

@@ -1,5 +1,6 @@
-// The operations of the IR -> their text in a CPU kernel, one row each. What is decided by more than the operation (a
-// cast, a minimum with a constant) is in cpu_expression.cpp. Tested by tests/unit/cpu_expression_test.cpp.
+// The operations of the IR -> their text in a CPU kernel, one row each. cpu_expression.cpp writes those
+// that depend on more than the operation (a cast, a minimum with a constant). Tested by
+// tests/unit/cpu_expression_test.cpp.
 #pragma once
 #include <span>
 #include <string_view>

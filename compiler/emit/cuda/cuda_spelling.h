@@ -1,5 +1,6 @@
-// The operations of the IR -> their text in a CUDA kernel, one row each. What is decided by more than the operation (a
-// cast, a quotient whose dividend is 1) is in cuda_expression.cpp. Tested by tests/unit/emit_cuda_test.cpp.
+// The operations of the IR -> their text in a CUDA kernel, one row each. cuda_expression.cpp writes those
+// that depend on more than the operation (a cast, a quotient whose dividend is 1). Tested by
+// tests/unit/emit_cuda_test.cpp.
 #pragma once
 #include <string_view>
 
