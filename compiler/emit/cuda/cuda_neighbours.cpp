@@ -213,25 +213,24 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
                                      {"shared_bytes", std::to_string(kEmittedFor.shared_bytes)},
                                      {"reserved_bytes", std::to_string(kEmittedFor.reserved_shared_bytes)},
                                      {"bytes_per_block", std::to_string(kEmittedFor.shared_bytes_per_block)}});
-  variant.source = fill_template(
-      "cuda_search.cu", {{"title", cuda_title(pipeline, options)},
-                         {"types", cuda_types(kLaunch, "0", options.precision, plan)},
-                         {"left_out", fill_template("cuda_left_out.cuh", {})},
-                         {"instructions", fill_template("cuda_halves.cuh", {})},
-                         {"particles", cuda_particles(pipeline, plan, body)},
-                         {"axes", std::to_string(source.search.axes)},
-                         {"periodic", std::to_string(periodic_axes(source.search))},
-                         {"reach", reach_name(source.search.reach)},
-                         {"coordinates", coordinates},
-                         {"packed_bytes", std::to_string(variant.packed_bytes)},
-                         {"placed", places && !source.search.triclinic ? "true" : "false"},
-                         {"cell", source.search.triclinic ? "true" : "false"},
-                         {"domain", domain},
-                         {"data", fill_template("cuda_search_data.h", {})},
-                         {"boxes", boxes},
-                         {"sort", fill_template("cuda_search_sort.cuh", {})},
-                         {"candidates", candidates},
-                         {"sums", sums}});
+  variant.source = fill_template("cuda_search.cu", {{"title", cuda_title(pipeline, options)},
+                                                    {"types", cuda_types(kLaunch, "0", options.precision, plan)},
+                                                    {"left_out", fill_template("cuda_left_out.cuh", {})},
+                                                    {"instructions", fill_template("cuda_halves.cuh", {})},
+                                                    {"particles", cuda_particles(pipeline, plan, body)},
+                                                    {"axes", std::to_string(source.search.axes)},
+                                                    {"periodic", std::to_string(periodic_axes(source.search))},
+                                                    {"reach", reach_name(source.search.reach)},
+                                                    {"coordinates", coordinates},
+                                                    {"packed_bytes", std::to_string(variant.packed_bytes)},
+                                                    {"placed", places && !source.search.triclinic ? "true" : "false"},
+                                                    {"cell", source.search.triclinic ? "true" : "false"},
+                                                    {"domain", domain},
+                                                    {"data", fill_template("cuda_search_data.h", {})},
+                                                    {"boxes", boxes},
+                                                    {"sort", fill_template("cuda_search_sort.cuh", {})},
+                                                    {"candidates", candidates},
+                                                    {"sums", sums}});
   source.variants.push_back(std::move(variant));
 }
 
