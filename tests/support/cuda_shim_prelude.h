@@ -255,41 +255,41 @@ static inline unsigned long long nanoseconds() {
   return __atomic_add_fetch(&calls, 1000, __ATOMIC_RELAXED);
 }
 static inline unsigned lanes_below() { return (1u << threadIdx.x % 32) - 1; }
-#define lanes_alike(digit) nbcc_shim_match(digit, __LINE__)
+#define match_any(digit) nbcc_shim_match(digit, __LINE__)
 static inline unsigned nbcc_shim_half(float x) { return __builtin_bit_cast(unsigned short, (_Float16)x); }
 static inline float nbcc_shim_low(unsigned both) { return (float)__builtin_bit_cast(_Float16, (unsigned short)both); }
-static inline unsigned two_halves(float low, float high) { return nbcc_shim_half(low) | nbcc_shim_half(high) << 16; }
+static inline unsigned half2_of(float low, float high) { return nbcc_shim_half(low) | nbcc_shim_half(high) << 16; }
 static inline float nbcc_shim_fma(float a, float b, float c) { return (float)((double)a * b + c); }
-static inline unsigned fma_halves(unsigned a, unsigned b, unsigned c) {
-  return two_halves(nbcc_shim_fma(nbcc_shim_low(a), nbcc_shim_low(b), nbcc_shim_low(c)),
+static inline unsigned fma_half2(unsigned a, unsigned b, unsigned c) {
+  return half2_of(nbcc_shim_fma(nbcc_shim_low(a), nbcc_shim_low(b), nbcc_shim_low(c)),
                     nbcc_shim_fma(nbcc_shim_low(a >> 16), nbcc_shim_low(b >> 16), nbcc_shim_low(c >> 16)));
 }
-static inline unsigned less_halves(unsigned a, unsigned b) {
+static inline unsigned less_half2(unsigned a, unsigned b) {
   return (nbcc_shim_low(a) < nbcc_shim_low(b) ? 0xffffu : 0) |
          (nbcc_shim_low(a >> 16) < nbcc_shim_low(b >> 16) ? 0xffff0000u : 0);
 }
-static inline unsigned larger_halves(unsigned a, unsigned b) {
-  const unsigned less = less_halves(a, b);
+static inline unsigned max_half2(unsigned a, unsigned b) {
+  const unsigned less = less_half2(a, b);
   return (b & less) | (a & ~less);
 }
-static inline unsigned lesser_halves(unsigned a, unsigned b) { return a ^ b ^ larger_halves(a, b); }
+static inline unsigned min_half2(unsigned a, unsigned b) { return a ^ b ^ max_half2(a, b); }
 extern "C" char __start_nbcc_shared[] __attribute__((weak, visibility("hidden")));
-struct FourWords { unsigned x, y, z, w; } __attribute__((aligned(16)));
+struct uint4 { unsigned x, y, z, w; } __attribute__((aligned(16)));
 static inline unsigned shared_address(const void* at) { return (unsigned)((const char*)at - __start_nbcc_shared); }
-static inline FourWords four_at(const void* at) {
+static inline uint4 load_global4(const void* at) {
   typedef const volatile unsigned Word __attribute__((may_alias));  // read, wherever it is
   Word* const words = (Word*)at;
   return {words[0], words[1], words[2], words[3]};
 }
-static inline FourWords four_shared(unsigned at) { return *(FourWords*)(__start_nbcc_shared + at); }
-static inline unsigned one_shared(unsigned at) { return *(unsigned*)(__start_nbcc_shared + at); }
-static inline void share(unsigned at, FourWords f) { *(FourWords*)(__start_nbcc_shared + at) = f; }
-static inline void share(unsigned at, unsigned word) { *(unsigned*)(__start_nbcc_shared + at) = word; }
-static inline void share_half(unsigned at, unsigned half) {
+static inline uint4 load_shared4(unsigned at) { return *(uint4*)(__start_nbcc_shared + at); }
+static inline unsigned load_shared(unsigned at) { return *(unsigned*)(__start_nbcc_shared + at); }
+static inline void store_shared(unsigned at, uint4 f) { *(uint4*)(__start_nbcc_shared + at) = f; }
+static inline void store_shared(unsigned at, unsigned word) { *(unsigned*)(__start_nbcc_shared + at) = word; }
+static inline void store_shared_half(unsigned at, unsigned half) {
   *(unsigned short*)(__start_nbcc_shared + at) = (unsigned short)half;
 }
-static inline void share_halves(unsigned low_at, unsigned high_at, unsigned both) {
-  share_half(low_at, both), share_half(high_at, both >> 16);
+static inline void store_shared_halves(unsigned low_at, unsigned high_at, unsigned both) {
+  store_shared_half(low_at, both), store_shared_half(high_at, both >> 16);
 }
 static inline unsigned arrive(unsigned* counter) { return atomicAdd(counter, 1u); }
 static inline void wait_for_earlier_launches() { nbcc_shim_wait(); }
