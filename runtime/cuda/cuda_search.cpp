@@ -199,7 +199,7 @@ void CudaSearch::run(const CudaRunContext& context, const CudaPiece& piece) {
   ++runs_;
 }
 
-// Of each i the wanted numbers one behind the other, each with as many bytes as the largest.
+// The wanted outputs of an i are adjacent in the buffer. All have as many bytes as the largest element.
 CudaArguments CudaSearch::into_output_buffer(Search& search) const {
   CudaArguments buffered = arguments_;
   for (int c = 0; c < kernel_.source.outputs; ++c) {

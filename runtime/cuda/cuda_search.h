@@ -36,7 +36,7 @@ class CudaSearch final : public CudaMethod {
   std::int64_t launches(const SumRequest&) const override { return 8; }
   double units(const SumRequest&) const override { return 0; }  // the GPU alone knows the number of pairs
 
-  // With a skin, the lists serve later runs of the same Share::epoch until a particle has moved by half of the skin.
+  // The lists serve later runs of the same Share::epoch until a particle has moved by half of the skin.
   void run(const CudaRunContext& context, const CudaPiece& piece) override;
 
   // The share's part of the group-ordered output buffer of the last run. collect() unpermutes the buffer into the
