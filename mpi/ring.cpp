@@ -135,7 +135,7 @@ void Ring::run(nbcc_sum* sum, const nbcc_run_options& options) {
     for (RingBuffer& buffer : gpu_)
       if (on_gpu_) buffer.reserve(std::size_t(cells * kCell));
     const Share& own = shares_[std::size_t(ranks_.own())];
-    // All parts of a sum must have their arrays on the GPU, or none.
+    // Parts whose arrays are all on the GPU are launches alone, so a block of the host is packed for the GPU.
     own_in_place_ = !on_gpu_ || std::ranges::all_of(bound.arrays,
                                                     [&](const nbcc_view& array) { return on_device(device_, array); });
     if (ranks_.count() == 1 && own_in_place_) return;  // to whom should it go?

@@ -46,9 +46,8 @@ std::optional<Estimate> CpuSummation::estimate_search(const SumRequest& request)
   Estimate found{.cost = least_cost_of_search(request.i_count, request.nj)};
   constexpr std::int64_t kMost = std::numeric_limits<int>::max();
   if (std::max(request.i_count, request.nj) > kMost) {
-    obstacle_ =
+    found.obstacle =
         fmt::format("a search takes at most {} i- and j-particles, got {} and {}", kMost, request.i_count, request.nj);
-    found.obstacle = obstacle_;
   }
   return found;
 }
@@ -63,8 +62,14 @@ Estimate CpuSummation::survey_search(SumRequest& request) {
   watch.add_to(seconds_of_locate_);
   request.reuse = JReuse::Prepared;
   if (!is_located)
-    return {"no particle has a finite position, or the reach or a length of the box is not finite", 0, true};
-  return {.cost = search_.cost()};
+    return {
+        "no particle has a finite position, the reach or a length of the box is not finite, or a chosen i is beyond "
+        "int",
+        0, true};
+  if (request.pairs == PairChoice::Cutoff) return {};
+  // A search that costs as much as all pairs is not made.
+  const double cost = search_.cost();
+  return {.cost = cost < pairs_of(request) ? cost : std::numeric_limits<double>::infinity()};
 }
 
 void CpuSummation::sum_neighbours(const SumRequest& request) {

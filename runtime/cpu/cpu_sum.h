@@ -127,7 +127,6 @@ class CpuSummation final : public Summation {
   SumStatistics statistics_;      // but for pairs_within
   bool searched_ = false;         // in the last run
   double seconds_of_locate_ = 0;  // of the survey before this run
-  std::string obstacle_;          // of the last estimate
   std::vector<PairMethod> methods_;
   std::mutex idle_mutex_;
   std::vector<std::unique_ptr<CpuSearch::Gathered>> idle_;  // what no thread works with

@@ -40,7 +40,7 @@ struct CudaOutput {
 
 struct CudaRun {
   // [accumulator][chosen i] doubles, `running_stride` of them from an accumulator to the next: between launches,
-  // methods and parts that add to the same sums. 0 when `first` and `last`.
+  // methods and parts that add to the same sums. Not read when `first` and `last`.
   std::uint64_t running = 0;
   std::int64_t running_stride = 0;
   std::uint64_t partial = 0, arrived = 0;
@@ -67,7 +67,7 @@ struct CudaPiece {
   CudaDevicePointer i_list = 0;  // of this piece
   std::int64_t j_begin = 0, nj = 0;
   bool first = true, last = true;  // sums begin anew; finish() is applied and results are stored
-  CudaAccumulators accumulators;   // unless `first` and `last`
+  CudaAccumulators accumulators;   // not read when `first` and `last`
 };
 
 // The argument of one kernel, made once and patched from run to run.

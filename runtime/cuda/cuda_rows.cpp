@@ -41,7 +41,6 @@ CudaSummation::CudaSummation(const CudaKernel& kernel) : kernel_(kernel), gpu_(k
   PairMethod search = row("search", &search_);
   search.searches = true;
   search.estimate = [this](const SumRequest& request) { return estimate_search(request); };
-  search.survey = [this](SumRequest& request) { return survey_search(request); };
   PairMethod lists = row("lists", &lists_), listed_pairs = row("listed pairs", &lists_);
   lists.estimate = [this](const SumRequest& request) -> std::optional<Estimate> {
     if (!request.lists) return {};
@@ -68,38 +67,37 @@ PairMethod CudaSummation::row(std::string_view name, CudaMethod* method) {
   return row;
 }
 
-// Uses counts and params alone, so that equal runs take the same method.
+// Uses counts, params and free memory alone, so that equal runs take the same method where there is memory.
 std::optional<Estimate> CudaSummation::estimate_search(const SumRequest& request) {
   if (kernel_.source.search.axes == 0 || request.lists || request.listed_pairs || kernel_.source.nearest) return {};
   const double pairs = pairs_of(request);
   Estimate found{
       .cost = std::max(least_cost_of_search(request.i_count, request.nj), kPairsOfSearch * gpu_.multiprocessors())};
-  if (found.cost <= pairs)
-    found.cost = std::max(found.cost, pairs * share_within(kernel_.source.search, request.params) / kLargeShare);
-  obstacle_.clear();
   if (!kernel_.source.find(Frame::Search))
-    obstacle_ =
+    found.obstacle =
         fmt::format("the code of pipeline '{}' for this GPU has no search for neighbours", kernel_.source.pipeline);
   else if (std::max(request.i_count, request.nj) > CudaSearch::kMostParticles)
-    obstacle_ = fmt::format("on a GPU a search takes at most {} i- and j-particles, got {} and {}",
-                            CudaSearch::kMostParticles, request.i_count, request.nj);
-  else if (request.pairs == PairChoice::Auto && chosen_launch_)
-    obstacle_ = "the caller has chosen a launch configuration of all pairs";
+    found.obstacle = fmt::format("on a GPU a search takes at most {} i- and j-particles, got {} and {}",
+                                 CudaSearch::kMostParticles, request.i_count, request.nj);
   else if (request.nj == 0)
-    return Estimate{"there are no j", 0, true};
-  found.obstacle = obstacle_;
+    found = {"there are no j", 0, true};
+  if (request.pairs != PairChoice::Auto || !found.obstacle.empty()) return found;
+  if (chosen_launch_) found.obstacle = "the caller has chosen a launch configuration of all pairs";
+  if (found.cost > pairs) return found;
+  const double share = share_within(kernel_.source.search, request.params);
+  if (share > kLargeShare) found.cost = std::max(found.cost, pairs * share / kLargeShare);
+  if (found.cost <= pairs && !leaves_memory(request))
+    found.obstacle = "its working memory would take more than half of what is free on the GPU";
   return found;
 }
 
-// A search that is not asked for leaves half of the free memory to others.
-Estimate CudaSummation::survey_search(const SumRequest& request) {
-  const Estimate found = *estimate_search(request);
-  if (request.pairs != PairChoice::Auto || search_.has_room(request)) return found;
+// True if a search leaves half of the free memory to others.
+bool CudaSummation::leaves_memory(const SumRequest& request) const {
+  if (search_.has_room(request)) return true;
   const CudaContextGuard guard(gpu_);
   std::size_t free = 0, total = 0;
   gpu_.require(gpu_.driver().mem_get_info(&free, &total), "asking for the GPU's memory");
-  if (search_.bytes_for(request) < (free + search_.bytes()) / 2) return found;
-  return {"its working memory would take more than half of what is free on the GPU", found.cost, true};
+  return search_.bytes_for(request) < (free + search_.bytes()) / 2;
 }
 
 DeviceWork CudaSummation::work(const SumRequest& request, CudaMethod* method) {

@@ -128,7 +128,8 @@ CudaChunkQuestion CudaStaging::question(const SumRequest& request, const Plan& p
   question.nj = j_staged_.empty() ? 0 : request.nj;
   question.i_bytes = i_bytes_ + std::int64_t(out_staged_.size() * sizeof(double));
   question.i_work_bytes = launcher_.bytes_per_i() + launcher_.accumulators() * std::int64_t(sizeof(double));
-  if (plan.method) question.i_work_bytes = std::int64_t(plan.method->bytes_for(request)) / plan.rows;
+  if (plan.method)
+    question.i_work_bytes = std::int64_t(plan.method->bytes_for(request)) / std::max<std::int64_t>(plan.rows, 1);
   if (plan.by_list) question.i_work_bytes += std::int64_t(sizeof(std::int64_t));
   question.j_bytes = j_bytes_;
   question.whole_i = plan.by_list || residency_.device_outputs || plan.method || !plan.first || !plan.last;
@@ -193,7 +194,7 @@ void CudaStaging::size_memory(const SumRequest& request, Plan& plan, CudaStream*
 
 bool CudaStaging::reserve(const SumRequest& request, const Plan& plan, CudaStream* stream) {
   const CudaChunks& chunks = plan.chunks;
-  const std::int64_t i_count = std::min(request.i_count, chunks.i_chunk);
+  const std::int64_t i_count = plan.by_list ? request.i_count : std::min(request.i_count, chunks.i_chunk);
   const std::size_t buffers = chunks.i_chunk < plan.rows ? 2 : 1;
   std::int64_t i_bytes = 0, j_bytes = 0, chunk_bytes = 0;
   for (const StagedColumn& staged : i_staged_) i_bytes += column_bytes(chunks.i_chunk, staged.column.element);

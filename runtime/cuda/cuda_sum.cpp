@@ -29,7 +29,7 @@ std::uint64_t address_of(const ArrayView& view, int component) {
   return reinterpret_cast<std::uintptr_t>(view.data) + std::uint64_t(component * view.component_stride);
 }
 
-// As SumState checks a list that it can read.
+// As SumState checks a list that it can read: two threads would store the results of an i that is chosen twice.
 void check_list(const KernelSource& source, const SumRequest& request, const std::int64_t* list) {
   for (std::size_t f = 0; f < source.fields.size(); ++f) {
     const bool of_i = source.fields[f].role == Role::InputI || source.fields[f].role == Role::Output;
@@ -39,8 +39,13 @@ void check_list(const KernelSource& source, const SumRequest& request, const std
       throw UsageError(
           fmt::format("i_list[{}] is {}, but there are {} i-particles", k, list[k], request.views[f].count));
     }
-    return;
+    break;
   }
+  std::vector<std::int64_t> sorted(list, list + request.i_count);
+  std::ranges::sort(sorted);
+  const auto twice = std::ranges::adjacent_find(sorted);
+  if (twice != sorted.end())
+    throw UsageError(fmt::format("i_list: {} is in it more than once: an i-particle may be chosen once", *twice));
 }
 
 }  // namespace

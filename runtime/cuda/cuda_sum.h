@@ -42,7 +42,7 @@ class CudaSummation final : public Summation {
  private:
   PairMethod row(std::string_view name, CudaMethod* method);
   std::optional<Estimate> estimate_search(const SumRequest& request);
-  Estimate survey_search(const SumRequest& request);
+  bool leaves_memory(const SumRequest& request) const;
   DeviceWork work(const SumRequest& request, CudaMethod* method);
   // `method` does the sums; null: launches over all pairs.
   void run(const SumRequest& request, CudaMethod* method);
@@ -94,7 +94,6 @@ class CudaSummation final : public Summation {
   bool under_way_ = false, recorded_ = false;
   CudaEventOwner event_{gpu_};
 
-  std::string obstacle_;  // of the last estimate
   std::vector<PairMethod> methods_;
 };
 

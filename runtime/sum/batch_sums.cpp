@@ -46,6 +46,10 @@ PairMethod BatchSums::method() {
       const SumRequest of_batch = request_of(one.batch, request);
       for (DeviceWork& work : row_of(all_.methods(), "search").work(of_batch)) all.push_back(std::move(work));
     }
+    if (!rest_) return all;
+    SumRequest rest = request;
+    rest.lists = &*rest_;
+    for (DeviceWork& work : row_of(all_.methods(), "lists").work(rest)) all.push_back(std::move(work));
     return all;
   };
   row.enqueue = [this](const SumRequest& request) { run(request); };
@@ -60,10 +64,9 @@ std::optional<Estimate> BatchSums::estimate(const SumRequest& request) {
   if (searched_.empty()) return {};
   Estimate found{.cost = cost_};
   if (const auto shared = find_overlap(kernel_.source.fields, request.views, disjoint)) {
-    obstacle_ = fmt::format(
+    found.obstacle = fmt::format(
         "output '{}' is in the memory of input '{}', and batches are searched and stored one after the other",
         kernel_.source.fields[shared->output].name, kernel_.source.fields[shared->input].name);
-    found.obstacle = obstacle_;
   } else if (request.j_part != JPart::Whole) {
     found = {"the j come in parts", cost_, true};
   } else if (rest_ && request.accumulate && kernel_.source.has_finish) {

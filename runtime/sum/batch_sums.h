@@ -43,7 +43,6 @@ class BatchSums {
   double cost_ = 0;
   std::vector<Searched> searched_;
   std::optional<Lists> rest_;  // all groups; those that are searched have no j
-  std::string obstacle_;       // of the last estimate
 };
 
 }  // namespace nbcc

@@ -20,8 +20,8 @@ namespace nbcc {
 
 // What a method would take for a run.
 struct Estimate {
-  std::string_view obstacle = {};  // why it cannot do the run, in words that outlive the plan; empty: it can
-  double cost = 0;                 // pairs that a sum over all pairs evaluates in the same time
+  std::string obstacle = {};  // why it cannot do the run; empty: it can
+  double cost = 0;            // pairs that a sum over all pairs evaluates in the same time
   // Where pairs = cutoff meets the obstacle, another method takes the run, since results are the same; else it is an
   // error.
   bool falls_back = false;

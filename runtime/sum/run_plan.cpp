@@ -14,7 +14,7 @@ bool is_possible(const std::optional<Estimate>& estimate) { return estimate && e
 // lists leave none of them. Throws UsageError.
 bool searches_only(std::span<const PairMethod> methods, const RunPlan& plan) {
   if (plan.choice != PairChoice::Cutoff) return false;
-  std::string_view obstacle;
+  std::string obstacle;
   bool falls_back = true;
   for (std::size_t row = 0; row < methods.size(); ++row) {
     if (!methods[row].searches || !plan.estimates[row]) continue;
@@ -65,9 +65,9 @@ std::string reason_of(const RunPlan& plan, std::span<const PairMethod> methods) 
   for (std::size_t other = 0; other < methods.size(); ++other) {
     if (other == row || !plan.estimates[other]) continue;
     const Estimate& estimate = *plan.estimates[other];
-    others += fmt::format("{}{}: {}", others.empty() ? "" : "; ", methods[other].name,
-                          estimate.obstacle.empty() ? fmt::format("costs as much as {:.3g} pairs", estimate.cost)
-                                                    : std::string(estimate.obstacle));
+    others += fmt::format(
+        "{}{}: {}", others.empty() ? "" : "; ", methods[other].name,
+        estimate.obstacle.empty() ? fmt::format("costs as much as {:.3g} pairs", estimate.cost) : estimate.obstacle);
   }
   std::string reason = fmt::format("costs as much as {:.3g} pairs", plan.estimates[row]->cost);
   if (plan.choice != PairChoice::Auto) reason = fmt::format("pairs = {}", name(plan.choice));

@@ -254,7 +254,8 @@ Fetch<T> SumState::fetch() const {
 }
 
 void SumState::forget_lists() {
-  last_plan_ = {};
+  // The searches of batches, and what they have counted, end with these batches.
+  if (last_plan_.method && last_plan_.given == "batches") last_plan_ = {};
   batch_sums_->forget();
   lists_.reset();
   listed_pairs_.reset();
@@ -401,7 +402,9 @@ SumRequest SumState::prepare(const RunChoice& choice, std::optional<std::int64_t
   return request;
 }
 
-RunPlan SumState::plan(const RunChoice& choice) { return plan_run(methods_, prepare(choice, i_in_parts_)); }
+RunPlan SumState::plan(const RunChoice& choice) {
+  return plan_run(methods_, prepare(choice, std::exchange(i_in_parts_, std::nullopt)));
+}
 
 void SumState::run(const RunChoice& choice) {
   // The accumulators of a sum in parts end with a run that fails, or with one of another sum.
@@ -413,7 +416,6 @@ void SumState::run(const RunChoice& choice) {
   check_indices(request);
   // Nothing that was packed holds after a run that fails.
   request_.reuse = JReuse::None;
-  last_plan_ = {};  // its obstacles are words of the rows, which the next plan changes
   RunPlan plan = plan_run(methods_, request);
   const SumRequest planned = std::exchange(plan.request, {});
   last_plan_ = std::move(plan);

@@ -64,7 +64,8 @@ class SumState {
   SumStatistics statistics() const;
   // Rows of this sum alone, which must outlive it, before those of the device.
   void add_method(PairMethod method);
-  // The plan of such a run, which is not carried out; particles are read where a row's survey does.
+  // The plan of such a run, which is not carried out; particles are read where a row's survey does. As a run, a plan
+  // ends a sum in parts that has begun.
   RunPlan plan(const RunChoice& choice = {});
   std::string reason_of(const RunPlan& plan) const { return nbcc::reason_of(plan, methods_); }
   FoundPairs find_pairs(Progress* progress = nullptr);

@@ -58,6 +58,11 @@ def test_auto_takes_all_pairs_of_a_few(near):
     found = few.statistics()
     assert found["runs"] == 0 and found["method"] == "all pairs"
     assert found["reason"].startswith("costs as much as 1e+04 pairs; search: costs as much as 1.5e+05 pairs")
+    # Sorting 2000 i and 2000 j is estimated to cost exactly as much as their pairs.
+    few(particles(2000), particles(2000))
+    assert few.statistics()["method"] == "all pairs"
+    few(particles(20000), particles(20000))
+    assert few.statistics()["method"] == "search"
 
 
 def test_a_skin_keeps_what_was_found():

@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-PairMethod row(std::string_view name, double cost, bool searches = false, std::string_view obstacle = "",
+PairMethod row(std::string_view name, double cost, bool searches = false, const std::string& obstacle = "",
                bool falls_back = false) {
   PairMethod method;
   method.name = name;
