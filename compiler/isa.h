@@ -22,7 +22,11 @@ inline constexpr std::string_view kX86 = "x86_64-unknown-linux-gnu", kArm = "aar
 inline constexpr std::string_view kHostTriple = kX86;
 #define NBCC_X86_HAS(feature) (static_cast<void>(__builtin_cpu_init()), __builtin_cpu_supports(feature) != 0)
 #else
+#if defined(__aarch64__)
 inline constexpr std::string_view kHostTriple = kArm;
+#else
+inline constexpr std::string_view kHostTriple = "";  // no code is for this processor
+#endif
 #define NBCC_X86_HAS(feature) false
 #endif
 

@@ -37,7 +37,7 @@ struct Domain {
   double low[3], length[3], per_length[3];  // of the caller's positions; length 0: an open axis
   double turn[3][3], tilt[3];               // cell: the turned axes, and components of its vectors along lower axes
   double scale;                             // a power of two
-  double largest;                           // the largest |coordinate| or length
+  double largest;                           // the largest |coordinate| of the known range, or length
   double known_low[3], known_high[3];       // the range of most particles' coordinates; infinite without far particles
   double moved_low[3],
       moved_high[3];        // particles from here to the known range are moved to its edge, others are unknown

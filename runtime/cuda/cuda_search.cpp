@@ -237,14 +237,14 @@ SumStatistics CudaSearch::statistics() const {
   const auto sum = [](const auto& shares) {
     return std::accumulate(std::begin(shares), std::end(shares), std::int64_t(0));
   };
-  const auto seconds = [&](std::size_t step) { return double(report.steps[step]) * 1e-9; };
+  const auto seconds = [&](std::size_t step) { return double(std::int64_t(report.steps[step])) * 1e-9; };
   SumStatistics statistics;
   statistics.pairs_tested = sum(report.tested);
   statistics.pairs_within = sum(report.within);
   statistics.runs = runs_;
   statistics.searches = report.searches;
   // The time of the last run's sums is added to steps[3] when the next run begins.
-  const double last = report.ended != 0 ? double(report.ended - report.begun[3]) * 1e-9 : 0;
+  const double last = report.ended != 0 ? double(std::int64_t(report.ended - report.begun[3])) * 1e-9 : 0;
   statistics.seconds = {seconds(0), seconds(1), seconds(2), seconds(3) + last};
   return statistics;
 }

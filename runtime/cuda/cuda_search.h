@@ -21,7 +21,7 @@ namespace nbcc {
 class CudaSearch final : public CudaMethod {
  public:
   static constexpr std::int64_t kMostParticles =
-      (std::int64_t(1) << 30) - 256;  // 30 bits of the look-back words of the sort and of list entries
+      (std::int64_t(1) << 30) - 256;  // 30 bits of the look-back words of the sort
 
   // All must outlive this object.
   CudaSearch(const CudaKernel& kernel, CudaArguments& arguments, const CudaLeftOut& left_out);

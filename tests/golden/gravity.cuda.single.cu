@@ -274,7 +274,8 @@ NBCC_DEVICE void reduce(const Arguments& a, const Sums* sum, SlicePartials* part
   for (int r = slice; r < NBCC_I_PER_THREAD; r += NBCC_J_SLICES) {
     const index at = first_i + r * kSliceThreads;
     if (at >= a.ni) return;
-    Partial all = combine_slices(partial, row + r * kSliceThreads);
+    Partial all;
+    combine(all, combine_slices(partial, row + r * kSliceThreads));
     if (!carry(a, at, all)) continue;
     const index i = i_particle(a, at);
     finish(a, i, i, all, nowhere_of(a, i));
