@@ -213,7 +213,7 @@ bool CudaStaging::reserve(const SumRequest& request, const Plan& plan, CudaStrea
   }
   if (plan.several_launches && !accumulators_.reserve(std::size_t(i_count * launcher_.accumulators()) * sizeof(double)))
     return false;
-  if (plan.by_list && !list_.reserve(std::size_t(request.i_count) * sizeof(std::int64_t))) return false;
+  if (plan.by_list && !list_.reserve(request.i_count)) return false;
   if (!resident_) {
     j_[0].packed.reserve(std::size_t(chunk_bytes));
     if (chunks.j_chunk < request.nj) j_[1].packed.reserve(std::size_t(chunk_bytes));
@@ -257,7 +257,7 @@ void CudaStaging::fetch(const SumRequest& request, CudaStream* stream) {
 
 void CudaStaging::pipe(const SumRequest& request, const Plan& plan, const std::int64_t* list, CudaStream* stream) {
   if (plan.by_list) {
-    send_list(request, list, stream);
+    list_.send(list, request.i_count, stream);
     clear_results(plan, stream);
   }
   std::array<IChunk, 2> waiting{};  // whose results are on their way
@@ -277,13 +277,6 @@ void CudaStaging::pipe(const SumRequest& request, const Plan& plan, const std::i
     waiting[std::size_t(chunk.buffer)] = chunk;
   }
   for (int last = std::max(0, number - 2); last < number; ++last) collect(plan, waiting[std::size_t(last % 2)]);
-}
-
-void CudaStaging::send_list(const SumRequest& request, const std::int64_t* list, CudaStream* stream) {
-  const std::size_t bytes = std::size_t(request.i_count) * sizeof(std::int64_t);
-  pinned_list_.reserve(bytes);
-  std::memcpy(pinned_list_.data(), list, bytes);
-  gpu_.send(list_.data(), pinned_list_.data(), bytes, stream);
 }
 
 // Rows that the list passes over are copied with the others: so that nothing is copied which nobody wrote.

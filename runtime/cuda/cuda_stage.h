@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/cuda/cuda_chunks.h"
+#include "runtime/cuda/cuda_index_list.h"
 #include "runtime/cuda/cuda_launch.h"
 #include "runtime/cuda/cuda_method.h"
 #include "runtime/cuda/cuda_residency.h"
@@ -16,9 +17,14 @@ class CudaStaging {
  public:
   // The launcher's argument holds the views of the arrays that are on the device.
   // All must outlive this object. `accumulators`: memory of CudaAccumulators, which outlives the parts of a sum.
-  CudaStaging(const CudaKernel& kernel, CudaLauncher& launcher, CudaBuffer& accumulators,
+  CudaStaging(const CudaKernel& kernel, CudaLauncher& launcher, CudaBuffer& accumulators, CudaIndexList& list,
               std::array<CudaMethod*, 2> methods)
-      : kernel_(kernel), gpu_(kernel.gpu()), launcher_(launcher), accumulators_(accumulators), methods_(methods) {}
+      : kernel_(kernel),
+        gpu_(kernel.gpu()),
+        launcher_(launcher),
+        accumulators_(accumulators),
+        list_(list),
+        methods_(methods) {}
 
   // Other arrays are bound now.
   void bind(const CudaResidency& residency);
@@ -65,7 +71,6 @@ class CudaStaging {
   std::size_t bytes_held() const;
   void fetch(const SumRequest& request, CudaStream* stream);
   void pipe(const SumRequest& request, const Plan& plan, const std::int64_t* list, CudaStream* stream);
-  void send_list(const SumRequest& request, const std::int64_t* list, CudaStream* stream);
   void clear_results(const Plan& plan, CudaStream* stream);
   void send_i(const SumRequest& request, const Plan& plan, const IChunk& chunk, const std::int64_t* list,
               CudaStream* stream);
@@ -86,6 +91,7 @@ class CudaStaging {
   const CudaGpu& gpu_;
   CudaLauncher& launcher_;
   CudaBuffer& accumulators_;
+  CudaIndexList& list_;
   const std::array<CudaMethod*, 2> methods_;
   CudaResidency residency_;
   std::vector<StagedColumn> i_staged_, j_staged_, out_staged_;
@@ -106,8 +112,7 @@ class CudaStaging {
   };
   CudaOwnStream in_{gpu_}, out_{gpu_};
   CudaEventOwner launched_{gpu_};
-  CudaBuffer j_columns_{gpu_}, list_{gpu_};
-  CudaPinned pinned_list_{gpu_};
+  CudaBuffer j_columns_{gpu_};
   std::array<IBuffers, 2> i_{IBuffers(gpu_), IBuffers(gpu_)};
   std::array<JBuffers, 2> j_{JBuffers(gpu_), JBuffers(gpu_)};
   AlignedBuffer gathered_;  // results of all chunks, where there are several

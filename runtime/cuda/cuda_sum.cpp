@@ -274,7 +274,8 @@ void CudaSummation::run_method(const CudaRunContext& context, CudaMethod& method
     all.i_begin = request.i_begin;
     all.ni = request.i_count;
     all.nj = request.nj;
-    all.i_list = send ? send_list(request, context.stream) : reinterpret_cast<std::uintptr_t>(request.i_list);
+    all.i_list = send ? list_.send(request.i_list, request.i_count, context.stream)
+                      : reinterpret_cast<std::uintptr_t>(request.i_list);
     all.first = begins(request.j_part);
     all.last = ends(request.j_part);
     all.accumulators = {accumulators_.data(), request.i_count};
@@ -293,9 +294,9 @@ std::size_t CudaSummation::accumulator_bytes(const SumRequest& request, bool kep
 
 void CudaSummation::size_method(const CudaRunContext& context, CudaMethod& method, bool send) {
   const SumRequest& request = context.request;
-  const std::size_t indices = send ? std::size_t(request.i_count) * sizeof(std::int64_t) : 0;
+  const std::int64_t indices = send ? request.i_count : 0;
   const std::size_t sums = accumulator_bytes(request, false);
-  if (method.has_room(request) && indices <= list_.bytes() && sums <= accumulators_.bytes()) {
+  if (method.has_room(request) && list_.has_room(indices) && sums <= accumulators_.bytes()) {
     if (!context.capturing) return;
     method.keep_old();
     accumulators_.keep_old();
@@ -340,7 +341,7 @@ void CudaSummation::accumulate_outputs(const SumRequest& request) {
 void CudaSummation::launch_all(const CudaRunContext& context, bool list_on_device, std::int64_t piece) {
   const SumRequest& request = context.request;
   CudaDevicePointer list = reinterpret_cast<std::uintptr_t>(request.i_list);
-  if (request.i_list && !list_on_device) list = send_list(request, context.stream);
+  if (request.i_list && !list_on_device) list = list_.send(request.i_list, request.i_count, context.stream);
   accumulate_outputs(request);
   const bool apart = finish_apart(request), last = ends(request.j_part);
   launch_pieces(context, list, piece, begins(request.j_part), last && !apart, request.nj);
@@ -359,8 +360,8 @@ std::int64_t CudaSummation::size_memory(const CudaRunContext& context, bool list
   const std::int64_t grain = launcher_.i_per_block(), ni = request.i_count;
   std::int64_t piece = std::min(ni, most_i_of_launch());
   const std::size_t sums = accumulator_bytes(request, finish_apart(request));
-  const std::size_t indices = list ? std::size_t(ni) * sizeof(std::int64_t) : 0;
-  if (launcher_.has_room(piece) && sums <= accumulators_.bytes() && indices <= list_.bytes()) {
+  const std::int64_t indices = list ? ni : 0;
+  if (launcher_.has_room(piece) && sums <= accumulators_.bytes() && list_.has_room(indices)) {
     if (context.capturing) {
       launcher_.keep_old();
       accumulators_.keep_old();
@@ -377,22 +378,12 @@ std::int64_t CudaSummation::size_memory(const CudaRunContext& context, bool list
     throw DeviceError(fmt::format("out of memory of the GPU: {} bytes are needed at least", bytes));
   };
   if (!accumulators_.reserve(sums)) fail(sums);
-  if (!list_.reserve(indices)) fail(indices);
+  if (!list_.reserve(indices)) fail(std::size_t(indices) * sizeof(std::int64_t));
   while (!launcher_.reserve(piece, context.stream)) {
     if (piece <= grain) fail(std::size_t(piece * launcher_.bytes_per_i()));
     piece = std::max(grain, piece / 2 / grain * grain);
   }
   return piece;
-}
-
-CudaDevicePointer CudaSummation::send_list(const SumRequest& request, CudaStream* stream) {
-  const std::size_t bytes = std::size_t(request.i_count) * sizeof(std::int64_t);
-  list_sent_.wait();  // the list of an earlier run may still be on its way
-  pinned_list_.reserve(bytes);
-  std::memcpy(pinned_list_.data(), request.i_list, bytes);
-  gpu_.send(list_.data(), pinned_list_.data(), bytes, stream);
-  list_sent_.record(stream);
-  return list_.data();
 }
 
 void CudaSummation::launch_pieces(const CudaRunContext& context, CudaDevicePointer list, std::int64_t piece, bool first,

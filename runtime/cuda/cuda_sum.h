@@ -63,7 +63,6 @@ class CudaSummation final : public Summation {
   std::int64_t most_i_of_launch() const;
   std::size_t accumulator_bytes(const SumRequest& request, bool kept) const;
   std::int64_t size_memory(const CudaRunContext& context, bool list);
-  CudaDevicePointer send_list(const SumRequest& request, CudaStream* stream);
   void launch_pieces(const CudaRunContext& context, CudaDevicePointer list, std::int64_t piece, bool first, bool last,
                      std::int64_t nj);
   void begin_in(CudaStream* stream);
@@ -81,10 +80,9 @@ class CudaSummation final : public Summation {
   std::int64_t tables_number_ = 0;  // Tables::number of those in tables_; 0: none
   CudaSearch search_{kernel_, launcher_.arguments(), left_out_};
   CudaLists lists_{kernel_, launcher_.arguments(), left_out_, launcher_.pace()};
-  CudaBuffer accumulators_{gpu_}, list_{gpu_};
-  CudaPinned pinned_list_{gpu_};
-  CudaEventOwner list_sent_{gpu_};
-  CudaStaging staging_{kernel_, launcher_, accumulators_, {&search_, &lists_}};
+  CudaBuffer accumulators_{gpu_};
+  CudaIndexList list_{gpu_};
+  CudaStaging staging_{kernel_, launcher_, accumulators_, list_, {&search_, &lists_}};
 
   std::uint64_t binding_ = 0;  // of residency_ and of the argument
   CudaResidency residency_;
