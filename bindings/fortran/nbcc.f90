@@ -35,9 +35,17 @@ module nbcc
     integer(c_int) :: clamp = 0                ! 1: an index that leads out of a table finds its nearest end
   end type
 
+  type, bind(C), public :: nbcc_statistics
+    integer(c_size_t) :: size = 88             ! of this type
+    integer(c_int64_t) :: pairs_tested = 0, searches = 0, runs = 0, pairs_within = 0
+    real(c_double) :: seconds_locate = 0, seconds_sort = 0, seconds_lists = 0, seconds_sums = 0
+    type(c_ptr) :: method = c_null_ptr, reason = c_null_ptr   ! strings of C, for nbcc_text
+  end type
+
   public :: nbcc_device_open, nbcc_device_close, nbcc_pipeline_close
   public :: nbcc_sum_create, nbcc_sum_destroy, nbcc_sum_run, nbcc_sum_wait, nbcc_sum_warning
   public :: nbcc_sum_keep_j, nbcc_sum_j_changed, nbcc_sum_set_offsets, nbcc_sum_set_progress, nbcc_progress
+  public :: nbcc_sum_get_statistics, nbcc_text
   public :: nbcc_error_free, nbcc_error_text
 
   ! A callback of nbcc_sum_set_progress: done is the fraction of the work that is done; any result but 0 ends the run.
@@ -109,6 +117,12 @@ module nbcc
       integer(c_int64_t), value :: i_offset, j_offset
       type(c_ptr), intent(out), optional :: error
     end function
+    integer(c_int) function nbcc_sum_get_statistics(sum, statistics, error) bind(C)
+      import
+      type(c_ptr), value :: sum
+      type(nbcc_statistics), intent(inout) :: statistics
+      type(c_ptr), intent(out), optional :: error
+    end function
     ! progress is c_funloc(callback), or c_null_funptr for none.
     integer(c_int) function nbcc_sum_set_progress(sum, progress, data, error) bind(C)
       import
@@ -137,10 +151,15 @@ contains
   function nbcc_error_text(error) result(message)
     type(c_ptr), intent(in) :: error
     character(len=:), allocatable :: message
+    message = nbcc_text(message_of(error))
+  end function
+
+  ! The characters of a string of C.
+  function nbcc_text(address) result(message)
+    type(c_ptr), intent(in) :: address
+    character(len=:), allocatable :: message
     character(kind=c_char), pointer :: text(:)
-    type(c_ptr) :: address
     integer :: k
-    address = message_of(error)
     call c_f_pointer(address, text, [length_of(address)])
     allocate (character(len=size(text)) :: message)
     do k = 1, size(text)

@@ -41,6 +41,7 @@ contains
     type(c_ptr) :: device, pipeline, sum, error
     type(nbcc_device_options) :: one_thread
     type(nbcc_run_options) :: onto
+    type(nbcc_statistics) :: statistics
     one_thread%threads = 1
     onto%accumulate = 1
     acc = 10
@@ -53,6 +54,8 @@ contains
     call expect(gravity_bind(sum, one, xi, two, xj, mj, 0d0, acc, error=error) == NBCC_OK, "binding")
     call expect(nbcc_sum_run(sum, onto) == NBCC_OK, "running")
     call expect(abs(acc(1, 1) - 11) < 1d-6, "a sum that is accumulated")
+    call expect(nbcc_sum_get_statistics(sum, statistics) == NBCC_OK, "statistics")
+    call expect(nbcc_text(statistics%method) == "all pairs" .and. len(nbcc_text(statistics%reason)) > 0, "the method")
     call nbcc_sum_destroy(sum)
     call nbcc_pipeline_close(pipeline)
     call nbcc_device_close(device)
