@@ -128,6 +128,7 @@ CudaTextRun::Columns CudaTextRun::operator()(const OracleInput& input, const Cud
 
   CudaRun run;
   run.running = allocate(slots(source_) * std::size_t(chosen) * 8);
+  run.running_stride = chosen;
   run.partial = allocate(choice.parts * slots(source_) * std::size_t(chosen) * 8);
   run.arrived = upload(std::vector<unsigned>(std::size_t(chosen) * choice.parts));
   run.i_list = upload(choice.list);

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include "jit/build_kernel.h"
 #include "runtime/cuda/cuda_compiler.h"
 #include "runtime/cuda/cuda_variants.h"
+#include "tests/support/cuda_source.h"
 #include "tests/support/folders.h"
 #include "tests/support/installed_nvrtc.h"
 
@@ -26,34 +26,10 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// What the compiler sees of a source without NBCC_LEAVES_OUT.
-std::string without_exclusions(const std::string& source) {
-  std::istringstream lines(source);
-  std::string seen, line;
-  bool is_seen = true, inside = false;
-  for (int depth = 0; std::getline(lines, line);) {
-    const std::size_t first = std::min(line.find_first_not_of(' '), line.size());
-    const bool begins = line.compare(first, 3, "#if") == 0, ends = line.compare(first, 6, "#endif") == 0;
-    if (!inside && line.find("#ifdef NBCC_LEAVES_OUT") == first) {
-      inside = true, is_seen = false, depth = 1;
-      continue;
-    }
-    if (inside) depth += int(begins) - int(ends);
-    if (inside && depth == 0) {
-      inside = false, is_seen = true;
-    } else if (inside && depth == 1 && line.compare(first, 5, "#else") == 0) {
-      is_seen = true;
-    } else if (is_seen) {
-      seen += line + "\n";
-    }
-  }
-  return seen;
-}
-
 // Without the code for exclusions, which holds each pair body once more.
 KernelSource emit(const Pipeline& pipeline, const Options& options) {
   KernelSource kernel = emit_cuda(optimize(pipeline, options, cuda_target()), options);
-  kernel.first().source = without_exclusions(kernel.first().source);
+  kernel.first().source = test::without_exclusions(kernel.first().source);
   return kernel;
 }
 
