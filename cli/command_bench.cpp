@@ -13,7 +13,7 @@
 #include "compiler/source/parse.h"
 #include "compiler/text/read_file.h"
 #include "jit/temporary_folder.h"
-#include "particles/replace_file.h"
+#include "particles/files/replace_file.h"
 #include "runtime/cpu/thread_pool.h"
 #include "runtime/error.h"
 

@@ -17,8 +17,8 @@
 #include "cli/commands.h"
 #include "cli/kernel_options.h"
 #include "jit/build_library.h"
-#include "particles/read_input.h"
-#include "particles/replace_file.h"
+#include "particles/files/read_input.h"
+#include "particles/files/replace_file.h"
 #include "runtime/cpu/cpu_device.h"
 #include "runtime/error.h"
 

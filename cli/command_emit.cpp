@@ -11,7 +11,7 @@
 #include "compiler/source/parse.h"
 #include "jit/build_kernel.h"
 #include "jit/temporary_folder.h"
-#include "particles/replace_file.h"
+#include "particles/files/replace_file.h"
 #include "runtime/cuda/cuda_compiler.h"
 #include "runtime/error.h"
 

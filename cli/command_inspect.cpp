@@ -12,7 +12,7 @@
 #include "jit/library_text.h"
 #include "jit/read_library.h"
 #include "particles/file_error.h"
-#include "particles/read_input.h"
+#include "particles/files/read_input.h"
 #include "runtime/cuda/cuda_compiler.h"
 #include "runtime/error.h"
 #include "runtime/image/image.h"

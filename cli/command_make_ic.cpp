@@ -6,7 +6,7 @@
 #include "cli/kernel_options.h"
 #include "cli/potential_energy.h"
 #include "cli/save_table.h"
-#include "particles/initial_conditions.h"
+#include "particles/initial_conditions/initial_conditions.h"
 #include "particles/numbers.h"
 
 namespace nbcc {

@@ -14,9 +14,9 @@
 #include "cli/particle_sum.h"
 #include "cli/standard_output.h"
 #include "compiler/source/parse.h"
-#include "particles/error_bound.h"
+#include "particles/error_bounds/error_bound.h"
+#include "particles/initial_conditions/random_particles.h"
 #include "particles/numbers.h"
-#include "particles/random_particles.h"
 #include "particles/text_words.h"
 #include "runtime/error.h"
 

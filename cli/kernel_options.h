@@ -11,7 +11,7 @@
 #include "compiler/isa.h"
 #include "compiler/options.h"
 #include "compiler/target.h"
-#include "particles/param_value.h"
+#include "particles/files/param_value.h"
 #include "runtime/sum/sum_request.h"
 
 namespace nbcc {

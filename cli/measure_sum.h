@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "cli/particle_sum.h"
-#include "particles/random_particles.h"
+#include "particles/initial_conditions/random_particles.h"
 
 namespace nbcc {
 

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "particles/files/particle_files.h"
+#include "particles/files/text_rows.h"
 #include "particles/join_tables.h"
 #include "particles/numbers.h"
-#include "particles/particle_files.h"
-#include "particles/text_rows.h"
 #include "runtime/error.h"
 
 namespace nbcc {

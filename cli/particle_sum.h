@@ -10,7 +10,7 @@
 
 #include "cli/kernel_options.h"
 #include "particles/bind_particles.h"
-#include "particles/param_value.h"
+#include "particles/files/param_value.h"
 #include "runtime/sum/device.h"
 
 namespace nbcc {

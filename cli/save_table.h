@@ -3,7 +3,7 @@
 #include <CLI/App.hpp>
 #include <string>
 
-#include "particles/particle_files.h"
+#include "particles/files/particle_files.h"
 
 namespace nbcc {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 
-#include "particles/replace_file.h"
+#include "particles/files/replace_file.h"
 
 namespace nbcc {
 

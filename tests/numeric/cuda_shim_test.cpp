@@ -14,7 +14,7 @@
 #include "compiler/emit/cuda/emit_cuda.h"
 #include "compiler/passes/optimize.h"
 #include "compiler/source/parse.h"
-#include "particles/error_bound.h"
+#include "particles/error_bounds/error_bound.h"
 #include "tests/support/cuda_text_run.h"
 #include "tests/support/folders.h"
 #include "tests/support/oracle.h"

@@ -7,7 +7,7 @@
 
 #include "compiler/ir/interpret.h"
 #include "compiler/source/parse.h"
-#include "particles/error_bound.h"
+#include "particles/error_bounds/error_bound.h"
 #include "tests/support/experiment.h"
 
 namespace nbcc::test {

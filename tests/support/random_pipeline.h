@@ -16,7 +16,7 @@
 
 #include "compiler/ir/interpret.h"
 #include "compiler/ir/ir.h"
-#include "particles/error_bound.h"
+#include "particles/error_bounds/error_bound.h"
 
 namespace nbcc::test {
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <hdf5.h>
 
-#include "particles/particle_files.h"
+#include "particles/files/particle_files.h"
 #include "tests/support/command.h"
 
 namespace nbcc::test {

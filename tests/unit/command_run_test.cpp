@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "particles/npz.h"
-#include "particles/particle_files.h"
+#include "particles/files/npz.h"
+#include "particles/files/particle_files.h"
 #include "tests/support/command.h"
 
 namespace nbcc::test {

@@ -6,7 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/particle_sum.h"
-#include "particles/random_particles.h"
+#include "particles/initial_conditions/random_particles.h"
 #include "runtime/cuda/cuda_device.h"
 #include "tests/support/command.h"
 #include "tests/support/cuda_shim.h"

@@ -1,5 +1,5 @@
 // How wrong a device may be: what the bound must allow, and what it must not.
-#include "particles/error_bound.h"
+#include "particles/error_bounds/error_bound.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "particles/hdf5_file.h"
+#include "particles/files/hdf5_file.h"
 
 #include <gtest/gtest.h>
 #include <hdf5.h>

@@ -1,4 +1,4 @@
-#include "particles/initial_conditions.h"
+#include "particles/initial_conditions/initial_conditions.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "particles/random_numbers.h"
+#include "particles/initial_conditions/random_numbers.h"
 #include "runtime/error.h"
 #include "tests/support/particle_tables.h"
 

@@ -1,5 +1,5 @@
 // Data files of LAMMPS: what becomes of their sections, and what is said of files that are wrong.
-#include "particles/lammps_file.h"
+#include "particles/files/lammps_file.h"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>

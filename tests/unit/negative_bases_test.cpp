@@ -13,7 +13,7 @@
 #include "compiler/ir/print.h"
 #include "compiler/passes/optimize.h"
 #include "compiler/source/parse.h"
-#include "particles/error_bound.h"
+#include "particles/error_bounds/error_bound.h"
 #include "tests/support/random_signed.h"
 
 namespace nbcc {

@@ -1,4 +1,4 @@
-#include "particles/npy.h"
+#include "particles/files/npy.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "particles/npz.h"
+#include "particles/files/npz.h"
 
 #include <gtest/gtest.h>
 
-#include "particles/npy.h"
+#include "particles/files/npy.h"
 #include "tests/support/particle_tables.h"
 
 namespace nbcc {

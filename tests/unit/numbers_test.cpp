@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "particles/param_value.h"
+#include "particles/files/param_value.h"
 #include "runtime/error.h"
 
 namespace nbcc::test {

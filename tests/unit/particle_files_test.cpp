@@ -1,4 +1,4 @@
-#include "particles/particle_files.h"
+#include "particles/files/particle_files.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "compiler/emit/cpu/emit_cpu.h"
-#include "particles/initial_conditions.h"
+#include "particles/initial_conditions/initial_conditions.h"
 #include "runtime/cpu/cpu_device.h"
 #include "runtime/cuda/cuda_device.h"
 #include "tests/support/command.h"

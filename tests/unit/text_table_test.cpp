@@ -1,4 +1,4 @@
-#include "particles/text_table.h"
+#include "particles/files/text_table.h"
 
 #include <gtest/gtest.h>
 

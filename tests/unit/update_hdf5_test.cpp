@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "particles/particle_files.h"
+#include "particles/files/particle_files.h"
 #include "tests/support/random_source.h"
 #include "tests/support/update_cases.h"
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "particles/npy.h"
-#include "particles/particle_files.h"
-#include "particles/zip_archive.h"
+#include "particles/files/npy.h"
+#include "particles/files/particle_files.h"
+#include "particles/files/zip_archive.h"
 #include "tests/support/random_source.h"
 #include "tests/support/update_cases.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "particles/zip_archive.h"
+#include "particles/files/zip_archive.h"
 #include "tests/support/random_source.h"
 #include "tests/support/update_cases.h"
 

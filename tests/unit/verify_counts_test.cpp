@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "particles/particle_files.h"
+#include "particles/files/particle_files.h"
 #include "tests/support/command.h"
 #include "tests/support/random_source.h"
 

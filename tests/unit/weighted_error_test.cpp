@@ -1,4 +1,4 @@
-#include "particles/weighted_error.h"
+#include "particles/error_bounds/weighted_error.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // .xyz and .extxyz: which columns they have, and what is said of files that are none.
-#include "particles/xyz_file.h"
+#include "particles/files/xyz_file.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Zip archives with numbers of 32 and of 64 bits; what NumPy makes of them is tested by npz_test.cpp and from Python.
-#include "particles/zip_archive.h"
+#include "particles/files/zip_archive.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

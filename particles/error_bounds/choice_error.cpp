@@ -1,0 +1,65 @@
+// Candidates with their errors -> which places are certain. One door: ChoiceError.
+#include "particles/error_bounds/choice_error.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace nbcc {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+ChoiceError::ChoiceError(const Choice& choice, std::vector<double> chosen)
+    : choice_(choice), chosen_(std::move(chosen)) {
+  for (const Choice::Carried& along : choice_.carried)
+    carried_.emplace_back(std::size_t(choice_.places * along.width), 0.0);
+}
+
+void ChoiceError::take(double j_index, bool certain, const std::function<RunningError::Number(int)>& of) {
+  const RunningError::Number number = of(choice_.first);
+  const double value = choice_.least() ? number.value : -number.value;
+  if (!(value - number.error < kInfinity)) return;
+  lows_.push_back(value - number.error);
+  if (certain) sure_highs_.push_back(value + number.error);
+  for (std::size_t place = 0; place < chosen_.size(); ++place) {
+    if (chosen_[place] != j_index) continue;
+    for (std::size_t a = 0; a < carried_.size(); ++a) {
+      const Choice::Carried& along = choice_.carried[a];
+      for (int d = 0; d < along.width; ++d) {
+        double& error = carried_[a][place * std::size_t(along.width) + std::size_t(d)];
+        error = std::max(error, of(along.first + d).error);
+      }
+    }
+  }
+}
+
+// Whether it is certain which candidates are the so many best ones. Of so many that are surely there the highest is not
+// above a limit; then none but these may be below it.
+bool ChoiceError::is_decided(int best) const {
+  const auto count = std::size_t(best);
+  if (count == 0) return true;
+  if (sure_highs_.size() < count) return sure_highs_.size() == lows_.size();
+  const double limit = sure_highs_[count - 1];
+  return std::size_t(std::ranges::upper_bound(lows_, limit) - lows_.begin()) == count;
+}
+
+void ChoiceError::tell(const std::function<void(int, double)>& set) {
+  std::ranges::sort(lows_);
+  std::ranges::sort(sure_highs_);
+  for (int place = 0; place < choice_.places; ++place) {
+    const bool decided = is_decided(place) && is_decided(place + 1);
+    set(choice_.first + place, decided ? 0 : kInfinity);
+    for (std::size_t a = 0; a < carried_.size(); ++a) {
+      const Choice::Carried& along = choice_.carried[a];
+      for (int d = 0; d < along.width; ++d) {
+        const int c = place * along.width + d;
+        set(along.first + c, decided ? carried_[a][std::size_t(c)] : kInfinity);
+      }
+    }
+  }
+}
+
+}  // namespace nbcc

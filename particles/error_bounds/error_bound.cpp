@@ -1,0 +1,226 @@
+// The oracle's sums -> values, their scale, and how wrong a device may be. One door: expect(). Runs nothing but the
+// interpreter and the error analysis.
+#include "particles/error_bounds/error_bound.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "compiler/table.h"
+#include "particles/error_bounds/running_error.h"
+#include "particles/error_bounds/sum_error.h"
+#include "particles/error_bounds/undecided_pairs.h"
+
+namespace nbcc {
+namespace {
+
+using Number = RunningError::Number;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Which sums each output is made of by finish(): [output component] -> their components.
+std::vector<std::vector<int>> sums_of_outputs(const Pipeline& pipeline) {
+  std::vector<std::vector<int>> sums(pipeline.contributions.size());
+  for (std::size_t c = 0; c < sums.size(); ++c) {
+    if (pipeline.finished.empty()) {
+      sums[c] = {int(c)};
+      continue;
+    }
+    const std::vector<bool> needed = reachable(pipeline.finish, {pipeline.finished[c]});
+    for (NodeId id = 0; id < pipeline.finish.size(); ++id)
+      if (needed[std::size_t(id)] && pipeline.finish[id].op == Op::Output)
+        sums[c].push_back(int(pipeline.finish[id].payload));
+  }
+  return sums;
+}
+
+// Errors of the sums before finish(), and the pairs in which rounding decides something.
+struct SumErrors {
+  Figures errors;
+  std::vector<std::vector<std::int64_t>> undecided;  // [asked i][output field]
+};
+
+// `rounded`: the inputs as they reach the device, with the sums of those; the same where nothing is rounded.
+SumErrors sum_errors(const Pipeline& pipeline, const OracleInput& input, const Figures& sums,
+                     const OracleInput& rounded_input, const Figures& rounded_sums, std::span<const std::int64_t> which,
+                     const Options& options, const Target& target) {
+  const bool is_rounded = &input != &rounded_input;
+  SumError exact(pipeline, input, sums, options, target),
+      rounded(pipeline, rounded_input, rounded_sums, options, target);
+  UndecidedPairs pairs(pipeline, sums_of_outputs(pipeline));
+  SumErrors result{Figures(sums.size(), std::vector<double>(which.size())), {}};
+  for (std::size_t k = 0; k < which.size(); ++k) {
+    exact.begin(k, which[k]);
+    if (is_rounded) rounded.begin(k, which[k]);
+    for (int count = 0; (count = exact.next()) > 0;) {
+      if (is_rounded) rounded.next();
+      pairs.count(exact.pairs(), is_rounded ? rounded.pairs() : exact.pairs(), count);
+    }
+    const std::vector<double> here = exact.end(), there = is_rounded ? rounded.end() : here;
+    for (std::size_t c = 0; c < sums.size(); ++c) result.errors[c][k] = std::max(here[c], there[c]);
+    result.undecided.push_back(pairs.take());
+  }
+  return result;
+}
+
+// Real numbers of which mixed precision does not only form j - i differences, which it keeps whole.
+std::vector<bool> used_alone(const Pipeline& pipeline, Op leaf) {
+  const Graph& graph = pipeline.pair;
+  std::vector<bool> alone(std::size_t(pipeline.components(leaf == Op::InputI ? Role::InputI : Role::InputJ)));
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    const Node& node = graph[id];
+    const bool difference = node.op == Op::Sub && arity(graph[node.args[0]].op) == 0 &&
+                            arity(graph[node.args[1]].op) == 0 && node.binding == Binding::Pair;
+    for (int a = 0; a < arity(node.op); ++a) {
+      const Node& argument = graph[node.args[std::size_t(a)]];
+      if (argument.op == leaf && !difference) alone[std::size_t(argument.payload)] = true;
+    }
+  }
+  return alone;
+}
+
+// What reaches the device in float: floats always, real numbers where the precision says so.
+bool is_rounded(Type type, Precision precision) {
+  return type == Type::Float || (type == Type::Real && precision != Precision::Double);
+}
+
+bool rounds_any(const Pipeline& pipeline, const Options& options) {
+  return std::ranges::any_of(pipeline.fields,
+                             [&](const Field& field) { return is_rounded(field.type, options.precision); });
+}
+
+// By param: whether it is but the length of a periodic box, of which mixed precision keeps a low part. Its quotient
+// with the difference decides how many lengths are taken off, and no more.
+std::vector<bool> lengths_of_images(const Pipeline& pipeline) {
+  const Graph& graph = pipeline.pair;
+  std::set<NodeId> users;
+  std::set<std::int64_t> lengths;
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    const auto shift = image_shift(graph, id);
+    if (!shift || graph[shift->length].op != Op::Param) continue;
+    lengths.insert(graph[shift->length].payload);
+    users.insert({graph[id].args[1], graph[shift->whole].args[0]});
+  }
+  // Lattice vectors.
+  for (NodeId id = 0; id < graph.size(); ++id)
+    if (graph[id].op == Op::Cell)
+      for (const NodeId vector : graph[id].args) {
+        users.insert(vector);
+        for (const NodeId number : graph[vector].args)
+          if (graph[number].op == Op::Param) lengths.insert(graph[number].payload);
+      }
+  std::vector<bool> only(std::size_t(pipeline.components(Role::Param)), false);
+  for (const std::int64_t c : lengths) only[std::size_t(c)] = true;
+  const std::vector<bool> needed = reachable(graph, pipeline.roots());
+  for (NodeId id = 0; id < graph.size(); ++id)
+    for (const NodeId arg : graph[id].args)
+      if (needed[std::size_t(id)] && arg != kNone && graph[arg].op == Op::Param && !users.count(id))
+        only[std::size_t(graph[arg].payload)] = false;
+  for (NodeId id = 0; id < pipeline.finish.size(); ++id)
+    if (pipeline.finish[id].op == Op::Param) only[std::size_t(pipeline.finish[id].payload)] = false;
+  return only;
+}
+
+OracleInput rounded_input(const Pipeline& pipeline, OracleInput input, const Options& options) {
+  const std::vector<bool> lengths = lengths_of_images(pipeline);
+  const std::vector<bool> i_alone = used_alone(pipeline, Op::InputI), j_alone = used_alone(pipeline, Op::InputJ);
+  for (const Field& field : pipeline.fields) {
+    if (field.role == Role::Output || !is_rounded(field.type, options.precision)) continue;
+    for (int k = field.first; k < field.first + field.components(); ++k) {
+      const auto c = std::size_t(k);
+      if (field.role == Role::Param) {
+        // The elements of tables are rounded where they are looked up.
+        const bool kept = field.is_table || (options.precision == Precision::Mixed && lengths[c]);
+        if (!kept) input.params[c] = double(float(input.params[c]));
+        continue;
+      }
+      if (field.role == Role::InputPair) {
+        for (double& value : input.pair[c]) value = double(float(value));
+        continue;
+      }
+      const bool of_i = field.role == Role::InputI;
+      const bool whole = options.precision == Precision::Mixed && field.type == Type::Real;
+      if (whole && !(of_i ? i_alone : j_alone)[c]) continue;
+      for (double& value : (of_i ? input.i : input.j)[c]) value = double(float(value));
+    }
+  }
+  return input;
+}
+
+// The sums with their errors -> the outputs with theirs.
+void finish(const Pipeline& pipeline, const OracleInput& input, std::span<const std::int64_t> which,
+            const Figures& sums, const Figures& errors, const Options& options, const Target& target, Figures& values,
+            Figures& bounds) {
+  values = sums;
+  bounds = errors;
+  if (pipeline.finished.empty()) return;
+  const std::vector<std::vector<double>> tables = tables_of(pipeline.tables, input.params);
+  RunningError finished(pipeline.finish, pipeline.finished, options, target, tables, 1);
+  for (std::size_t k = 0; k < which.size(); ++k) {
+    finished.compute(1, [&](const Node& leaf, int) {
+      const auto component = std::size_t(leaf.payload);
+      return leaf.op == Op::Output ? Number{sums[component][k], errors[component][k]}
+                                   : leaf_of(input, leaf, which[k], 0, 0);
+    });
+    for (std::size_t c = 0; c < values.size(); ++c) {
+      const Number number = finished.at(pipeline.finished[c], 0);
+      values[c][k] = number.value;
+      bounds[c][k] = number.error;
+    }
+  }
+}
+
+// What goes along with a choice is anything where that is.
+void spread_doubt(const Pipeline& pipeline, Figures& errors) {
+  for (const Choice& choice : choices_of(pipeline.fields))
+    for (const Choice::Carried& along : choice.carried)
+      for (int c = 0; c < choice.places * along.width; ++c)
+        for (std::size_t k = 0; k < errors[std::size_t(choice.first)].size(); ++k)
+          if (errors[std::size_t(choice.first + c / along.width)][k] == kInfinity)
+            errors[std::size_t(along.first + c)][k] = kInfinity;
+}
+
+}  // namespace
+
+Expectation expect(const Pipeline& pipeline, const OracleInput& input, std::span<const std::int64_t> which,
+                   const Options& options, const Target& target) {
+  Pipeline unfinished = pipeline;
+  unfinished.finished.clear();
+  const OracleOutput sums = interpret(unfinished, input, which);
+  Expectation expected;
+
+  // A small error of every sum, carried through finish(), tells the outputs' scale; so small that finish() is linear,
+  // and not so small that its own roundings show.
+  constexpr double small = 0x1p-10;
+  Figures errors = sums.magnitudes;
+  for (auto& column : errors)
+    for (double& error : column) error *= small;
+  finish(pipeline, input, which, sums.values, errors, options, target, expected.values, expected.scale);
+  for (auto& column : expected.scale)
+    for (double& scale : column) scale /= small;
+
+  const bool to_float = options.precision != Precision::Double;
+  const double smallest = to_float ? double(std::numeric_limits<float>::min()) : std::numeric_limits<double>::min();
+  const bool rounds = rounds_any(pipeline, options);
+  const OracleInput narrow = rounds ? rounded_input(pipeline, input, options) : OracleInput();
+  const OracleOutput rounded = rounds ? interpret(unfinished, narrow, which) : sums;
+  SumErrors of_sums =
+      sum_errors(pipeline, input, sums.values, rounds ? narrow : input, rounded.values, which, options, target);
+  errors = std::move(of_sums.errors);
+  expected.undecided_pairs = std::move(of_sums.undecided);
+  for (std::size_t c = 0; c < errors.size(); ++c) {
+    const Field& field = pipeline.field_of(Role::Output, int(c));
+    const bool index = keeps_index(field.reduction);
+    for (std::size_t k = 0; k < which.size(); ++k) {
+      const double shift = std::fabs(rounded.values[c][k] - sums.values[c][k]);
+      if (shift > 0) errors[c][k] += index ? kInfinity : shift;
+      if (!index && !is_integral(field)) errors[c][k] += double(input.nj) * smallest;
+    }
+  }
+  spread_doubt(pipeline, errors);
+  finish(pipeline, input, which, sums.values, errors, options, target, expected.values, expected.bound);
+  return expected;
+}
+
+}  // namespace nbcc

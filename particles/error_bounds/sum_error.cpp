@@ -1,0 +1,207 @@
+// Pairs with their errors -> errors of sums. The door is SumError. Runs nothing but the error analysis.
+#include "particles/error_bounds/sum_error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "compiler/table.h"
+#include "particles/error_bounds/weighted_error.h"
+
+namespace nbcc {
+namespace {
+
+using Number = RunningError::Number;
+
+constexpr int kBatch = 256;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// A tile of 128 terms is added up in working precision, and every addition may round all that there is by half an
+// epsilon. Where terms are equal, or small beside the first, all errors are indeed of one sign. What is beyond the
+// tiles is one rounding.
+double sum_roundings(std::int64_t terms) { return 0.5 * double(std::min<std::int64_t>(terms, 128)) + 1; }
+
+}  // namespace
+
+bool is_integral(const Field& field) {
+  return field.type == Type::Int || field.type == Type::Index || field.type == Type::Bool;
+}
+
+// What the errors of its candidates make of one output component.
+class ReducedError {
+ public:
+  ReducedError(Reduction reduction, bool is_whole, double sum_roundings, Precision precision)
+      : reduction_(reduction),
+        is_whole_(is_whole),
+        sum_roundings_(sum_roundings),
+        weighted_(sum_roundings, precision) {}
+
+  // A term that is there, or that may be there because its guard is uncertain; of a softmax with its logit.
+  void take(Number term, Number logit, bool certain) {
+    if (is_exponential(reduction_))
+      return weighted_.take(reduction_ == Reduction::Softmax ? logit : term, term, certain);
+    if (reduction_ == Reduction::Product) return multiply(term, certain);
+    if (is_sum(reduction_)) {
+      // If it is there, the sum is anything.
+      if (!certain && std::isnan(term.value)) {
+        sum_ = kInfinity;
+        return;
+      }
+      sum_ += certain ? term.error : std::fabs(term.value) + term.error;
+      magnitude_ += std::fabs(term.value);
+      return;
+    }
+    // Seen as a minimum: of a maximum the negatives.
+    const bool smallest = reduction_ == Reduction::Min || reduction_ == Reduction::ArgMin;
+    const double value = smallest ? term.value : -term.value;
+    if (certain) sure_ = std::min(sure_, value + term.error);
+    const double low = value - term.error;
+    if (low < lowest_)
+      second_ = lowest_, lowest_ = low;
+    else
+      second_ = std::min(second_, low);
+  }
+
+  double of(double value) const {
+    if (is_whole_ && leaves_exactness()) return kInfinity;
+    switch (reduction_) {
+      case Reduction::LogSumExp:
+        return weighted_.of_logarithm(value);
+      case Reduction::Softmax:
+        return weighted_.of_mean(value);
+      case Reduction::Product: {
+        const double error = uncertain_ ? most_ + std::fabs(value) : most_ - std::fabs(value);
+        return std::isnan(error) ? kInfinity : error;
+      }
+      case Reduction::Sum:
+      case Reduction::Count:
+        return sum_ + sum_roundings_ * magnitude_;
+      case Reduction::Min:
+      case Reduction::Max: {
+        const double seen = reduction_ == Reduction::Min ? value : -value;
+        if (lowest_ == kInfinity) return 0;  // there is none
+        const double error = std::max(seen - lowest_, sure_ - seen);
+        return std::isnan(error) ? kInfinity : error;
+      }
+      default:
+        return second_ <= sure_ && second_ != kInfinity ? kInfinity : 0;
+    }
+  }
+
+ private:
+  // Sums and products of whole numbers are made in doubles, which are exact to 2^53; at 2^63 kernels hold them.
+  bool leaves_exactness() const {
+    constexpr double kExact = 0x1p53;
+    return reduction_ == Reduction::Product ? most_ > kExact : is_sum(reduction_) && magnitude_ > kExact;
+  }
+
+  // The largest size that the product may have. It is rounded once for each factor, in double, here as on the device.
+  void multiply(Number term, bool certain) {
+    const double most = std::fabs(term.value) + term.error, least = std::fabs(term.value) - term.error;
+    const double factor = certain ? most : std::max({1.0, most, least > 0 ? 1 / least : kInfinity});
+    most_ *= factor * (1 + 2 * epsilon_of(Precision::Double));
+    uncertain_ |= !certain;
+  }
+
+  Reduction reduction_;
+  bool is_whole_;
+  double sum_roundings_;
+  WeightedError weighted_;
+  double most_ = 1;
+  bool uncertain_ = false;
+  double sum_ = 0, magnitude_ = 0;
+  double sure_ = kInfinity;                         // the minimum is not above it
+  double lowest_ = kInfinity, second_ = kInfinity;  // what the two lowest candidates may be
+};
+
+RunningError::Number leaf_of(const OracleInput& input, const Node& leaf, std::int64_t i, std::int64_t j,
+                             std::int64_t pair) {
+  const auto component = std::size_t(leaf.payload);
+  switch (leaf.op) {
+    case Op::Param:
+      return {input.params[component], 0};
+    case Op::InputI:
+      return {input.i[component][std::size_t(i)], 0};
+    case Op::InputJ:
+      return {input.j[component][std::size_t(j)], 0};
+    case Op::InputPair:
+      return {input.pair[component][std::size_t(pair)], 0};
+    case Op::IIndex:
+      return {double(i + input.i_offset), 0};
+    default:
+      return {double(j + input.j_offset), 0};
+  }
+}
+
+SumError::SumError(const Pipeline& pipeline, const OracleInput& input, const Figures& sums, const Options& options,
+                   const Target& target)
+    : pipeline_(pipeline),
+      input_(input),
+      sums_(sums),
+      options_(options),
+      tables_(tables_of(pipeline.tables, input.params)),
+      pair_(pipeline.pair, pipeline.roots(), options, target, tables_, kBatch),
+      choices_(choices_of(pipeline.fields)) {}
+
+SumError::~SumError() = default;
+
+void SumError::begin(std::size_t k, std::int64_t i) {
+  k_ = k;
+  i_ = i;
+  first_ = 0;
+  acting_ = acting_on(input_, i);
+  reduced_.clear();
+  chosen_.clear();
+  for (std::size_t c = 0; c < sums_.size(); ++c) {
+    const Field& field = pipeline_.field_of(Role::Output, int(c));
+    const double roundings =
+        is_integral(field) ? 0 : sum_roundings(std::int64_t(acting_.j.size())) * epsilon_of(options_.precision);
+    reduced_.emplace_back(field.reduction, is_integral(field), roundings,
+                          field.type == Type::Double ? Precision::Double : options_.precision);
+  }
+  for (const Choice& choice : choices_) {
+    std::vector<double> indices;
+    for (int c = choice.first; c <= choice.last(); ++c) indices.push_back(sums_[std::size_t(c)][k]);
+    chosen_.emplace_back(choice, std::move(indices));
+  }
+}
+
+int SumError::next() {
+  const auto acting_count = std::int64_t(acting_.j.size());
+  const int count = int(std::min<std::int64_t>(kBatch, acting_count - first_));
+  if (count <= 0) return 0;
+  pair_.compute(count, [&](const Node& leaf, int at) {
+    const auto where = std::size_t(first_ + at);
+    return leaf_of(input_, leaf, i_, acting_.j[where], acting_.pair[where]);
+  });
+  const auto guard_of = [&](NodeId guard, int at) { return guard == kNone ? Number{1, 0} : pair_.at(guard, at); };
+  for (std::size_t c = 0; c < sums_.size(); ++c) {
+    const Contribution& contribution = pipeline_.contributions[c];
+    for (int at = 0; at < count; ++at) {
+      const Number guard = guard_of(contribution.guard, at);
+      if (guard.value == 0 && guard.error == 0) continue;
+      const Number logit = contribution.logit == kNone ? Number{} : pair_.at(contribution.logit, at);
+      reduced_[c].take(pair_.at(contribution.value, at), logit, guard.value != 0 && guard.error == 0);
+    }
+  }
+  for (std::size_t q = 0; q < choices_.size(); ++q) {
+    const NodeId condition = pipeline_.contributions[std::size_t(choices_[q].first)].guard;
+    for (int at = 0; at < count; ++at) {
+      const Number guard = guard_of(condition, at);
+      if (guard.value == 0 && guard.error == 0) continue;
+      const double j_index = double(acting_.j[std::size_t(first_ + at)] + input_.j_offset);
+      chosen_[q].take(j_index, guard.value != 0 && guard.error == 0,
+                      [&](int c) { return pair_.at(pipeline_.contributions[std::size_t(c)].value, at); });
+    }
+  }
+  first_ += count;
+  return count;
+}
+
+std::vector<double> SumError::end() {
+  std::vector<double> errors;
+  for (std::size_t c = 0; c < sums_.size(); ++c) errors.push_back(reduced_[c].of(sums_[c][k_]));
+  for (ChoiceError& one : chosen_) one.tell([&](int c, double error) { errors[std::size_t(c)] = error; });
+  return errors;
+}
+
+}  // namespace nbcc

@@ -1,0 +1,347 @@
+// Turns a path into a table of particles and a table into a file; its doors are read_particles and write_particles.
+// Chooses the format and sees to columns, overwriting and the standard streams; each format is its own file.
+#include "particles/files/particle_files.h"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <new>
+#include <optional>
+#include <stdexcept>
+
+#include "particles/column_names.h"
+#include "particles/files/hdf5_file.h"
+#include "particles/files/hdf5_update.h"
+#include "particles/files/lammps_file.h"
+#include "particles/files/npy.h"
+#include "particles/files/npz.h"
+#include "particles/files/read_input.h"
+#include "particles/files/replace_file.h"
+#include "particles/files/text_table.h"
+#include "particles/files/text_update.h"
+#include "particles/files/xyz_file.h"
+
+namespace nbcc {
+
+namespace {
+
+constexpr const char* kWhat = "a particle file";
+
+// By the name of a format, which is the ending of its files.
+std::optional<Format> format_by_name(std::string_view name) {
+  constexpr std::pair<std::string_view, Format> formats[] = {
+      {"npy", Format::Npy},   {"npz", Format::Npz},  {"h5", Format::Hdf5}, {"hdf5", Format::Hdf5},
+      {"text", Format::Text}, {"txt", Format::Text}, {"csv", Format::Csv}, {"tsv", Format::Tsv}};
+  for (const auto& [known, format] : formats)
+    if (name == known) return format;
+  return {};
+}
+
+std::string ending_of(const std::string& path) {
+  std::string ending = std::filesystem::path(path).extension().string();
+  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return std::tolower(c); });
+  return ending;
+}
+
+Format format_by_ending(const std::string& path) {
+  const std::string ending = ending_of(path);
+  if (ending == ".xyz" || ending == ".extxyz") return Format::Xyz;
+  if (ending == ".lmp" || ending == ".lammps") return Format::Lammps;
+  return format_by_name(ending.empty() ? ending : ending.substr(1)).value_or(Format::Text);
+}
+
+Format format_by_bytes(std::string_view bytes) {
+  using namespace std::string_view_literals;
+  if (bytes.starts_with("\x93NUMPY"sv)) return Format::Npy;
+  if (bytes.starts_with("PK\x03\x04"sv) || bytes.starts_with("PK\x05\x06"sv)) return Format::Npz;
+  return bytes.starts_with("\x89HDF\r\n\x1a\n"sv) ? Format::Hdf5 : Format::Text;
+}
+
+std::string display_name(const std::string& path, const char* stream) { return path == "-" ? stream : path; }
+
+Format output_format(const std::string& path, const WriteOptions& options) {
+  if (options.format.empty()) {
+    const Format format = path == "-" ? Format::Text : format_by_ending(path);
+    if (format == Format::Xyz || format == Format::Lammps)
+      throw FileError(path,
+                      fmt::format("files of the ending {} are read, but not written: say -o FILE.npz, .h5 or .txt",
+                                  ending_of(path)));
+    return format;
+  }
+  if (const auto format = format_by_name(options.format)) return *format;
+  throw FileError(display_name(path, "standard output"),
+                  fmt::format("'{}' is not a format; there are npy, npz, h5, text, csv and tsv", options.format));
+}
+
+ParticleColumn retyped(ParticleColumn column, ElementType type, const std::string& path) {
+  if (column.type() == type) return column;
+  try {
+    return convert(column, type);
+  } catch (const std::range_error& fault) {
+    throw FileError(path, fault.what());
+  }
+}
+
+// A plain (N, K) array becomes the named columns that its K numbers are.
+ParticleTable split_columns(const ParticleTable& table, const std::vector<ColumnName>& names, const std::string& path) {
+  const ParticleColumn& whole = table.columns[0];
+  if (words_per_row(names) != whole.components)
+    throw FileError(
+        path, fmt::format("its rows have {} numbers, but --columns names {}", whole.components, words_per_row(names)));
+  ParticleTable result;
+  result.rows = table.rows;
+  result.attributes = table.attributes;
+  int first = 0;
+  for (const ColumnName& name : names) {
+    if (!name.name.empty()) {
+      ParticleColumn part{name.name, name.components,
+                          make_data(whole.type(), static_cast<std::size_t>(table.rows * name.components))};
+      std::visit(
+          [&](auto& to) {
+            const auto& from = std::get<std::decay_t<decltype(to)>>(whole.data);
+            for (std::int64_t row = 0; row < table.rows; ++row)
+              std::copy_n(from.begin() + row * whole.components + first, name.components,
+                          to.begin() + row * name.components);
+          },
+          part.data);
+      result.columns.push_back(retyped(std::move(part), name.type_or(whole.type()), path));
+    }
+    first += name.components;
+  }
+  return result;
+}
+
+ParticleTable pick_columns(ParticleTable table, const std::vector<ColumnName>& names, const std::string& path) {
+  ParticleTable result;
+  result.attributes = std::move(table.attributes);
+  for (const ColumnName& name : names) {
+    if (name.name.empty()) continue;
+    const ParticleColumn* const found = table.find(name.name);
+    if (!found) throw FileError(path, fmt::format("there is no column '{}' in it", name.name));
+    ParticleColumn* const column = &table.columns[std::size_t(found - table.columns.data())];
+    if (column->components != name.components)
+      throw FileError(path, fmt::format("column '{}' has {} numbers per row, but --columns says {}", name.name,
+                                        column->components, name.components));
+    const ElementType type = name.type.value_or(column->type());
+    result.columns.push_back(retyped(std::move(*column), type, path));
+    result.columns.back().name = name.name;
+    result.columns.back().also.clear();
+  }
+  if (!result.columns.empty()) result.rows = result.columns[0].rows();
+  return result;
+}
+
+// "snapshot.h5:PartType1" is a file and a group, unless there is a file of that very name.
+void take_group(std::string& path, std::string& group) {
+  if (!group.empty() || access(path.c_str(), F_OK) == 0) return;
+  for (const std::string_view ending : {".h5:", ".hdf5:"})
+    if (const std::size_t at = path.find(ending); at != std::string::npos) {
+      group = path.substr(at + ending.size());
+      path.resize(at + ending.size() - 1);
+      return;
+    }
+}
+
+ParticleTable with_columns(ParticleTable table, const std::vector<ColumnName>& names, const std::string& path) {
+  if (names.empty()) return table;
+  return table.unnamed ? split_columns(table, names, path) : pick_columns(std::move(table), names, path);
+}
+
+// What a reader is told: of texts and of files of arrays.
+struct Reading {
+  std::string name, group;
+  TextOptions text;
+  ColumnChoice choice;
+};
+
+ParticleTable decode_as_text(std::string_view bytes, Format format, const Reading& how) {
+  switch (format_by_bytes(bytes)) {
+    case Format::Npy:
+      throw FileError(how.name, "it is an .npy array, but its name does not end in .npy");
+    case Format::Npz:
+      throw FileError(how.name, "it is a zip archive, but its name does not end in .npz");
+    case Format::Hdf5:
+      throw FileError(how.name, "it is an HDF5 file, but its name does not end in .h5 or .hdf5");
+    default:
+      break;
+  }
+  if (format == Format::Text && ending_of(how.name) == ".data" && how.text.skip_lines == 0 && looks_like_lammps(bytes))
+    format = Format::Lammps;
+  if (format == Format::Xyz) return decode_xyz(bytes, how.name, how.text);
+  if (format == Format::Lammps) return decode_lammps(bytes, how.name, how.text);
+  return decode_text(bytes, how.name, how.text);
+}
+
+ParticleTable decode(std::string_view bytes, Format format, const Reading& how) {
+  const std::vector<ColumnName>& columns = how.text.columns;
+  switch (format) {
+    case Format::Npy:
+      return with_columns(decode_npy(bytes, how.name, how.choice), columns, how.name);
+    case Format::Npz:
+      return with_columns(decode_npz(bytes, how.name, how.choice), columns, how.name);
+    case Format::Hdf5:
+      return with_columns(decode_hdf5(bytes, how.name, how.group, how.choice), columns, how.name);
+    default:
+      return decode_as_text(bytes, format, how);
+  }
+}
+
+std::string encode(const ParticleTable& table, Format format, const std::string& path) {
+  switch (format) {
+    case Format::Npy:
+      if (table.columns.size() > 1)
+        throw FileError(path,
+                        fmt::format("an .npy file holds one array, but there are {} columns ({}); use .npz, .h5 or "
+                                    "text",
+                                    table.columns.size(), table.column_names()));
+      return encode_npy(table.columns[0], table.unnamed);
+    case Format::Npz:
+      return encode_npz(table, path);
+    case Format::Hdf5:
+      return encode_hdf5(table, path);
+    case Format::Csv:
+      return encode_text(table, TextStyle::Csv);
+    case Format::Tsv:
+      return encode_text(table, TextStyle::Tsv);
+    default:
+      break;
+  }
+  return encode_text(table, TextStyle::Plain);
+}
+
+std::array<std::int64_t, 4> state_of(const std::string& path) {
+  struct stat status{};
+  if (stat(path.c_str(), &status) != 0) return {};
+  const timespec& written = status.st_mtim;
+  return {std::int64_t(status.st_ino), std::int64_t(status.st_size), std::int64_t(written.tv_sec),
+          std::int64_t(written.tv_nsec)};
+}
+
+bool is_text_table(Format format) { return format == Format::Text || format == Format::Csv || format == Format::Tsv; }
+
+ParticleTable read_table(const std::string& path, Reading how) {
+  std::string file = path, bytes;
+  if (path == "-")
+    bytes = read_input(path, kWhat);
+  else
+    take_group(file, how.group);
+  const Format format = path == "-" ? format_by_bytes(bytes) : format_by_ending(file);
+  if (how.text.skip_lines > 0 && !is_text_table(format))
+    throw FileError(how.name, "--skip-lines is for text tables, and its format is another");
+  if (path == "-") return decode(bytes, format, how);
+  how.name = file;
+  if (format != Format::Hdf5) return decode(read_input(file, kWhat), format, how);
+  // By name and not by its bytes: a snapshot may be larger than memory, of which a few columns are wanted.
+  check_readable_in_place(file, kWhat);
+  return with_columns(read_hdf5(file, how.group, how.choice), how.text.columns, file);
+}
+
+}  // namespace
+
+ParticleTable read_particles(const std::string& path, const ReadOptions& options) {
+  const std::vector<ColumnName> columns =
+      options.columns.empty() ? std::vector<ColumnName>() : parse_columns(options.columns);
+  const std::string name = display_name(path, "standard input");
+  try {
+    ParticleTable table = read_table(path, {name,
+                                            options.group,
+                                            {columns, options.types, options.skip_lines, options.choice},
+                                            columns.empty() ? options.choice : ColumnChoice(columns)});
+    if (const std::string fault = table_fault(table); !fault.empty()) throw FileError(name, fault);
+    return table;
+  } catch (const std::bad_alloc&) {
+    throw FileError(name, "there is not enough memory for it");
+  } catch (const std::length_error&) {
+    throw FileError(name, "there is not enough memory for it");
+  }
+}
+
+void check_writable(const std::string& path, const WriteOptions& options) {
+  output_format(path, options);
+  if (path != "-") check_replaceable(path, options.force);
+}
+
+NumberRows read_numbers(const std::string& path) {
+  const ParticleTable table = read_particles(path);
+  std::vector<ParticleColumn> columns;
+  for (const ParticleColumn& column : table.columns) columns.push_back(convert(column, ElementType::Double));
+  std::vector<double> numbers;
+  for (std::int64_t row = 0; row < table.rows; ++row)
+    for (const ParticleColumn& column : columns) {
+      const double* const first = std::get<std::vector<double>>(column.data).data() + row * column.components;
+      numbers.insert(numbers.end(), first, first + column.components);
+    }
+  return {std::move(numbers), table.rows};
+}
+
+std::string particle_file_of(const std::string& path) {
+  std::string file = path, group;
+  take_group(file, group);
+  return file;
+}
+
+std::optional<ParticleUpdate> ParticleUpdate::of(const std::string& from, const std::string& to,
+                                                 const WriteOptions& options) {
+  ParticleUpdate update;
+  update.from_ = from;
+  take_group(update.from_, update.group_);
+  std::error_code unknown;  // who reads or writes the file tells
+  if (from == "-" || !std::filesystem::is_regular_file(update.from_, unknown)) return std::nullopt;
+  const Format format = output_format(to, options);
+  if (format != format_by_ending(update.from_) || format == Format::Npy) return std::nullopt;
+  const bool is_new = to != "-" && !std::filesystem::exists(to, unknown);
+  if (format == Format::Hdf5 && !is_new && !std::filesystem::is_regular_file(to, unknown)) return std::nullopt;
+  update.to_ = to;
+  update.format_ = format;
+  update.force_ = options.force;
+  update.state_ = state_of(update.from_);
+  return update;
+}
+
+void ParticleUpdate::check_unchanged() const {
+  if (state_of(from_) != state_)
+    throw FileError(from_, "it has changed since its particles were read; the results would be of others");
+}
+
+std::string ParticleUpdate::updated(const ParticleTable& results) const {
+  const std::string bytes = read_input(from_, kWhat);
+  check_unchanged();
+  if (format_ == Format::Npz) return update_npz(bytes, from_, results);
+  return update_text(bytes, from_, results,
+                     format_ == Format::Csv   ? TextStyle::Csv
+                     : format_ == Format::Tsv ? TextStyle::Tsv
+                                              : TextStyle::Plain);
+}
+
+void ParticleUpdate::check(const ParticleTable& results) const {
+  if (format_ == Format::Hdf5) return check_update_hdf5(from_, group_, results);
+  updated(results);
+}
+
+void ParticleUpdate::write(const ParticleTable& results) const {
+  if (format_ == Format::Hdf5) {
+    check_unchanged();
+    return replace_file(
+        to_, from_, [&](const std::string& draft) { update_hdf5(draft, to_, group_, results); }, force_);
+  }
+  const std::string bytes = updated(results);
+  if (to_ == "-") return write_standard_output(bytes);
+  replace_file(to_, bytes, force_);
+}
+
+void write_particles(const std::string& path, const ParticleTable& table, const WriteOptions& options) {
+  const std::string name = display_name(path, "standard output");
+  const Format format = output_format(path, options);
+  if (const std::string fault = table_fault(table); !fault.empty()) throw FileError(name, fault);
+  if (path != "-") {
+    check_replaceable(path, options.force);
+    return replace_file(path, encode(table, format, name), options.force);
+  }
+  write_standard_output(encode(table, format, name));
+}
+
+}  // namespace nbcc

@@ -1,0 +1,180 @@
+// Turns bytes into a file that is complete or absent at any moment; its door is replace_file. Knows no formats.
+#include "particles/files/replace_file.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "particles/file_error.h"
+
+namespace nbcc {
+namespace {
+
+[[noreturn]] void fail(const std::string& path, const char* what, int error) {
+  throw FileError(path, fmt::format("{}: {}", what, std::strerror(error)));
+}
+
+std::optional<struct stat> status_of(const std::string& path) {
+  struct stat status;
+  if (stat(path.c_str(), &status) == 0) return status;
+  return std::nullopt;
+}
+
+std::string folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+// A file being written, which is removed at the end unless it is kept.
+class Output {
+ public:
+  // `name` stands in messages.
+  Output(const std::string& name, const std::string& path, int flags)
+      : name_(name), path_(path), file_(open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666)) {
+    if (!is_open()) keep();
+  }
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+  ~Output() {
+    if (file_ >= 0) close(file_);
+    if (!path_.empty()) unlink(path_.c_str());
+  }
+
+  bool is_open() const { return file_ >= 0; }
+  void take_mode(mode_t mode) { require(fchmod(file_, mode & 07777) == 0); }
+  void keep() { path_.clear(); }
+
+  void write(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(file_, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      require(written >= 0);
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+  void finish(bool sync) {
+    if (sync) require(fsync(file_) == 0);
+    require(close(std::exchange(file_, -1)) == 0);
+  }
+  void require(bool done) const {
+    if (!done) fail(name_, "cannot be written", errno);
+  }
+
+ private:
+  const std::string& name_;
+  std::string path_;
+  int file_;
+};
+
+struct Descriptor {
+  int file;
+  ~Descriptor() { close(file); }
+};
+
+void sync_folder(const std::string& folder) {
+  // Best effort: the file is complete already, this only makes its name survive a power cut.
+  const int file = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0) return;
+  fsync(file);
+  close(file);
+}
+
+void write_directly(const std::string& path, std::string_view bytes) {
+  Output output(path, path, 0);
+  output.keep();
+  output.require(output.is_open());
+  output.write(bytes);
+  output.finish(false);
+}
+
+// Not the source's permissions: a draft of a file that may only be read has to be written once more.
+void copy_bytes(const std::string& source, Output& output) {
+  const int file = open(source.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) fail(source, "cannot be read", errno);
+  const Descriptor closing{file};
+  std::vector<char> buffer(std::size_t(1) << 20);
+  for (;;) {
+    const ssize_t got = read(file, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(source, "cannot be read", errno);
+    if (got == 0) return;
+    output.write({buffer.data(), std::size_t(got)});
+  }
+}
+
+// `fill` writes the draft, which is open.
+template <class Fill>
+void replace_regular_file(const std::string& path, const std::optional<struct stat>& status, bool force,
+                          const Fill& fill) {
+  std::error_code unresolved;
+  const std::filesystem::path named(path);
+  const std::filesystem::path resolved = status ? std::filesystem::canonical(named, unresolved) : named;
+  const std::string target = unresolved ? path : resolved.string();
+  const std::string draft =
+      fmt::format("{}/.{}.{}.tmp", folder_of(target), std::filesystem::path(target).filename().string(), getpid());
+  unlink(draft.c_str());  // of a process of that number that was killed
+  Output output(path, draft, O_CREAT | O_EXCL);
+  output.require(output.is_open());
+  fill(output, draft);
+  if (status) output.take_mode(status->st_mode);
+  output.finish(true);
+  // Without force, link() rather than rename(): it fails where another program has made the file in the meantime.
+  const bool linked = !force && link(draft.c_str(), target.c_str()) == 0;
+  if (!force && !linked && errno == EEXIST) throw FileError(path, "exists already; --force overwrites it");
+  // Some file systems have no links.
+  if (!linked) {
+    output.require(rename(draft.c_str(), target.c_str()) == 0);
+    output.keep();
+  }
+  sync_folder(folder_of(target));
+}
+
+}  // namespace
+
+void check_replaceable(const std::string& path, bool force) {
+  const auto status = status_of(path);
+  if (!status) {
+    const std::string folder = folder_of(path);
+    const auto folder_status = status_of(folder);
+    if (!folder_status) fail(path, "cannot be written: its folder", errno);
+    if (!S_ISDIR(folder_status->st_mode)) throw FileError(path, fmt::format("'{}' is not a folder", folder));
+    if (access(folder.c_str(), W_OK) != 0) fail(path, "cannot be written: its folder", errno);
+    return;
+  }
+  if (S_ISDIR(status->st_mode)) throw FileError(path, "is a folder");
+  if (S_ISREG(status->st_mode) && !force) throw FileError(path, "exists already; --force overwrites it");
+}
+
+void replace_file(const std::string& path, std::string_view bytes, bool force) {
+  check_replaceable(path, force);
+  const auto status = status_of(path);
+  if (status && !S_ISREG(status->st_mode)) return write_directly(path, bytes);
+  replace_regular_file(path, status, force, [&](Output& output, const std::string&) { output.write(bytes); });
+}
+
+void replace_file(const std::string& path, const std::string& source,
+                  const std::function<void(const std::string& draft)>& edit, bool force) {
+  check_replaceable(path, force);
+  const auto status = status_of(path);
+  if (status && !S_ISREG(status->st_mode)) throw FileError(path, "is no regular file, which a copy could replace");
+  replace_regular_file(path, status, force, [&](Output& output, const std::string& draft) {
+    copy_bytes(source, output);
+    edit(draft);
+  });
+}
+
+void write_standard_output(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    fail("standard output", "cannot be written", errno);
+}
+
+}  // namespace nbcc

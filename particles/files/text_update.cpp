@@ -1,0 +1,245 @@
+// Text and results -> text. One door: update_text(). Opens no files; where columns are is text_table.cpp's to find out.
+#include "particles/files/text_update.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "particles/column_names.h"
+#include "particles/file_error.h"
+#include "particles/run_record.h"
+#include "particles/text_words.h"
+
+namespace nbcc {
+namespace {
+
+// An output and the words of a row that it replaces; none where it is added.
+struct Placed {
+  const ParticleColumn* output;
+  const ColumnName* replaced = nullptr;
+  std::size_t first_word = 0;
+};
+
+// A word that takes the place of another.
+struct Change {
+  Word word;
+  std::string text;
+};
+
+class TextUpdate {
+ public:
+  TextUpdate(std::string_view bytes, const std::string& path, const ParticleTable& results, TextStyle style)
+      : bytes_(bytes), path_(path), results_(results), layout_(text_layout(bytes, path, without_columns())) {
+    if (layout_.header_line == 0) throw FileError(path, "its columns have no names");
+    if (layout_.rows != results.rows)
+      throw FileError(path, fmt::format("it has {}, but there are results for {}: it has changed since it was read",
+                                        counted(layout_.rows, "row"), results.rows));
+    if (style != TextStyle::Plain) lone_gap_ = style == TextStyle::Csv ? "," : "\t";
+    place_outputs();
+  }
+
+  std::string make() {
+    take_lines();
+    const LineRange record = lines_of_record(attributes_, results_);
+    const std::size_t mark = bytes_.starts_with("\xef\xbb\xbf") ? 3 : 0;
+    made_ = bytes_.substr(0, mark);
+    at_ = mark;
+    if (record.last == 0) put_record();
+    for (std::size_t k = 0; k < lines_.size(); ++k) {
+      if (k == record.first && record.last > 0) {
+        made_ += bytes_.substr(at_, offset_of(lines_[k]) - at_);
+        put_record();
+      }
+      if (k >= record.first && k < record.last)
+        at_ = k + 1 < lines_.size() ? offset_of(lines_[k + 1]) : bytes_.size();
+      else
+        put_line(k);
+    }
+    return std::move(made_) + std::string(bytes_.substr(at_));
+  }
+
+ private:
+  // The numbers are of no interest, and columns of names may be there.
+  static TextOptions without_columns() {
+    TextOptions options;
+    options.choice.all = false;
+    return options;
+  }
+
+  void place_outputs() {
+    for (const ParticleColumn& output : results_.columns) {
+      Placed placed{&output};
+      std::size_t word = 0;
+      for (const ColumnName& column : layout_.columns) {
+        if (column.name == output.name) {
+          if (column.components != output.components)
+            throw FileError(
+                path_, fmt::format("its column '{}' has {} per particle, but the output '{}' has {}: "
+                                   "rename the column, or take it out",
+                                   column.name, counted(column.components, "number"), output.name, output.components));
+          if (placed.replaced) throw FileError(path_, fmt::format("two columns are called '{}'", output.name));
+          placed.replaced = &column;
+          placed.first_word = word;
+        }
+        word += std::size_t(column.components);
+      }
+      outputs_.push_back(placed);
+    }
+  }
+
+  void take_lines() {
+    TextLines lines(bytes_, path_, "a text table");
+    for (std::string_view line; lines.next(line);) {
+      lines_.push_back(line);
+      const std::string_view content = line.starts_with("# ") ? trimmed(line.substr(2)) : "";
+      attributes_.push_back(content);
+    }
+    const std::size_t end = bytes_.find_first_of("\r\n");
+    if (end != std::string_view::npos) end_ = bytes_.substr(end, bytes_.substr(end, 2) == "\r\n" ? 2 : 1);
+    if (bytes_.find('\n') != std::string_view::npos && end_ == "\r") end_ = "\n";
+  }
+
+  std::size_t offset_of(std::string_view part) const { return std::size_t(part.data() - bytes_.data()); }
+
+  void put_record() {
+    for (const auto& [key, value] : results_.attributes) made_ += attribute_line(key, value) + end_;
+  }
+
+  void put_line(std::size_t k) {
+    const std::string_view line = lines_[k];
+    const bool is_header = long(k) + 1 == layout_.header_line;
+    const std::size_t hash = line.find('#');
+    if (is_header && !layout_.header_is_row) return put_header(words_in(line.substr(hash + 1), hash + 1, true), false);
+    const std::vector<Word> words = words_in(line.substr(0, hash), 0, true);
+    if (words.empty()) return;  // stays as it is, with what follows
+    refuse_cells_of_several_words(k, line.substr(0, hash), words, hash != std::string_view::npos);
+    is_header ? put_header(words, true) : put_row(words);
+  }
+
+  // Readers take a blank for the end of a word and '#' for that of the row, so that in such a cell another word than
+  // the output's would be replaced.
+  void refuse_cells_of_several_words(std::size_t k, std::string_view row, const std::vector<Word>& words,
+                                     bool has_comment) const {
+    const auto refuse = [&](std::size_t offset, const char* what) {
+      throw FileError(path_, std::int64_t(k) + 1, std::int64_t(offset - offset_of(row)) + 1, what);
+    };
+    const bool is_quoted = std::ranges::count(row, '"') % 2 != 0;
+    if (has_comment && !row.empty() &&
+        (is_quoted || std::string_view(" \t,").find(row.back()) == std::string_view::npos))
+      refuse(offset_of(row) + row.size(), "a '#' within a word: a comment begins behind a blank");
+    const bool replaces =
+        std::ranges::any_of(outputs_, [](const Placed& placed) { return placed.replaced != nullptr; });
+    const char separator = row.find(',') != std::string_view::npos ? ',' : '\t';
+    if (!replaces || row.find(separator) == std::string_view::npos) return;
+    for (std::size_t w = 1; w < words.size(); ++w) {
+      const std::size_t end = offset_of(words[w - 1].text) + words[w - 1].text.size();
+      if (bytes_.substr(end, offset_of(words[w].text) - end).find(separator) == std::string_view::npos)
+        refuse(offset_of(words[w].text), "a cell of several words, beside which no output can be replaced");
+    }
+  }
+
+  void put_row(const std::vector<Word>& words) {
+    std::vector<Change> changes;
+    std::vector<std::string> added;
+    for (const Placed& placed : outputs_) {
+      for (int c = 0; c < placed.output->components; ++c) {
+        std::string number;
+        append_number(number, *placed.output, row_, c);
+        if (placed.replaced)
+          changes.push_back({words.at(placed.first_word + std::size_t(c)), number});
+        else
+          added.push_back(number);
+      }
+    }
+    ++row_;
+    put(words, std::move(changes), added);
+  }
+
+  // A row of names has a name for each word of the rows below; a comment one for each column.
+  void put_header(const std::vector<Word>& words, bool is_row) {
+    std::vector<std::string_view> names;
+    for (const Word& word : words) names.push_back(unquoted(word.text));
+    const std::vector<std::size_t> counts = words_of_columns(names);
+    const std::string_view last = words.back().text;
+    const std::string quote = last != unquoted(last) ? std::string(1, last.front()) : "";
+    std::vector<Change> changes;
+    std::vector<std::string> added;
+    for (const Placed& placed : outputs_) {
+      const ParticleColumn& output = *placed.output;
+      if (placed.replaced) {
+        const auto number = std::size_t(placed.replaced - layout_.columns.data());
+        std::size_t first = 0;
+        for (std::size_t k = 0; k < number; ++k) first += counts[k];
+        retype(*placed.replaced, output, {&words[first], counts[number]}, changes);
+        continue;
+      }
+      const std::string name = spell_column(output.name, output.type(), 1);
+      if (!is_row) added.push_back(spell_column(output.name, output.type(), output.components));
+      for (int c = 0; is_row && c < output.components; ++c)
+        added.push_back(quote + (output.components == 1 ? name : fmt::format("{}[{}]", name, c)) + quote);
+    }
+    put(words, std::move(changes), added);
+  }
+
+  // The type that a name states has to be that of the new numbers. Without one a column holds doubles, and whole
+  // numbers as well.
+  static void retype(const ColumnName& column, const ParticleColumn& output, std::span<const Word> words,
+                     std::vector<Change>& changes) {
+    const ElementType stated = column.type_or(ElementType::Double);
+    const bool whole = output.type() == ElementType::Int64 && stated == ElementType::Double && !column.type;
+    if (stated == output.type() || whole) return;
+    for (const Word& word : words) {
+      const std::string_view name = unquoted(word.text);
+      if (!name.starts_with(column.name)) return;  // x y z
+      const std::size_t bracket = name.find('['), quoted = word.text != name ? 1 : 0;
+      std::string text = std::string(word.text.substr(0, quoted)) + spell_column(column.name, output.type(), 1);
+      if (bracket != std::string_view::npos) text += name.substr(bracket);
+      text += word.text.substr(word.text.size() - quoted);
+      changes.push_back({word, text});
+    }
+  }
+
+  // Of words in one line.
+  void put(const std::vector<Word>& words, std::vector<Change> changes, const std::vector<std::string>& added) {
+    const auto end_of = [&](const Word& word) { return offset_of(word.text) + word.text.size(); };
+    std::ranges::sort(changes, {}, [&](const Change& change) { return offset_of(change.word.text); });
+    for (const Change& change : changes) {
+      made_ += bytes_.substr(at_, offset_of(change.word.text) - at_);
+      made_ += change.text;
+      at_ = end_of(change.word);
+    }
+    const std::size_t last = end_of(words.back());
+    made_ += bytes_.substr(at_, last - at_);
+    at_ = last;
+    std::string gap = lone_gap_;
+    if (words.size() > 1) {
+      const std::size_t begin = end_of(words[words.size() - 2]);
+      const std::string_view before = bytes_.substr(begin, offset_of(words.back().text) - begin);
+      const bool commas = before.find(',') != std::string_view::npos,
+                 tabs = before.find('\t') != std::string_view::npos;
+      gap = commas ? std::string(before) : tabs ? "\t" : " ";
+    }
+    for (const std::string& text : added) made_ += gap + text;
+  }
+
+  const std::string_view bytes_;
+  const std::string& path_;
+  const ParticleTable& results_;
+  const TextLayout layout_;
+  std::string lone_gap_ = " ", end_ = "\n";
+  std::vector<Placed> outputs_;
+  std::vector<std::string_view> lines_, attributes_;  // of a comment "# key: value" the words behind '#'
+  std::int64_t row_ = 0;
+  std::string made_;
+  std::size_t at_ = 0;  // what stands before it in the text is in made_, or replaced there
+};
+
+}  // namespace
+
+std::string update_text(std::string_view bytes, const std::string& path, const ParticleTable& results,
+                        TextStyle style) {
+  return TextUpdate(bytes, path, results, style).make();
+}
+
+}  // namespace nbcc

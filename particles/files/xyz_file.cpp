@@ -1,0 +1,212 @@
+// The bytes of an .xyz or .extxyz file -> a table of particles. One door: decode_xyz(). Opens no files; of what the
+// comment says only the columns are understood.
+#include "particles/files/xyz_file.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <utility>
+
+#include "particles/file_error.h"
+#include "particles/numbers.h"
+
+namespace nbcc {
+namespace {
+
+constexpr const char* kWhat = "an .xyz file";
+
+// A key of the comment and its value, without quotes.
+struct Entry {
+  std::string key, value;
+  long column;  // of the value
+};
+
+// What programs call the columns -> what nbcc calls them.
+std::string_view usual_name(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> names[] = {
+      {"species", "type"}, {"pos", "x"},      {"positions", "x"},      {"position", "x"}, {"velo", "v"},
+      {"vel", "v"},        {"velocity", "v"}, {"velocities", "v"},     {"mass", "m"},     {"masses", "m"},
+      {"charge", "q"},     {"charges", "q"},  {"initial_charges", "q"}};
+  for (const auto& [theirs, ours] : names)
+    if (name == theirs) return ours;
+  return name;
+}
+
+char closing(char open) { return open == '{' ? '}' : open == '[' ? ']' : open; }
+
+bool is_key(std::string_view key, std::string_view lower_case) {
+  return std::ranges::equal(key, lower_case, {}, [](unsigned char c) { return char(std::tolower(c)); });
+}
+
+// Attributes have such keys only.
+bool may_be_key(std::string_view key) {
+  return !key.empty() &&
+         std::ranges::all_of(key, [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-'; });
+}
+
+class XyzReader {
+ public:
+  XyzReader(std::string_view bytes, const std::string& path, const TextOptions& options)
+      : path_(path), options_(options), lines_(bytes, path, kWhat) {
+    if (bytes.empty()) throw FileError(path, "the file is empty");
+  }
+
+  ParticleTable read() {
+    read_count();
+    std::string_view comment;
+    if (!lines_.next(comment)) throw FileError(path_, "it ends after line 1; an .xyz file has a comment in line 2");
+    read_comment(comment);
+    read_rows();
+    table_.of_other_format = true;
+    return std::move(table_);
+  }
+
+ private:
+  void read_count() {
+    std::string_view line;
+    lines_.next(line);
+    const std::vector<Word> words = words_in(line);
+    if (words.size() != 1 || read_number(words[0].text, count_) != std::errc() || count_ < 0)
+      throw FileError(
+          path_, 1, words.empty() ? 1 : words[0].column,
+          fmt::format("'{}' is not the number of atoms, which stands alone in the first line of an .xyz file; "
+                      "tables of numbers have other endings, as .txt",
+                      shown(trimmed(line))));
+  }
+
+  void read_comment(std::string_view line) {
+    bool named = !options_.columns.empty();
+    for (const ColumnName& column : options_.columns) columns_.push_back({column, "", WordKind::Automatic});
+    const std::vector<Entry> entries = entries_of(line);
+    for (const Entry& entry : entries) {
+      if (!is_key(entry.key, "properties")) {
+        if (may_be_key(entry.key)) table_.attributes.emplace_back(entry.key, entry.value);
+        continue;
+      }
+      if (options_.columns.empty()) read_properties(entry);
+      named = true;
+    }
+    if (entries.empty() && !trimmed(line).empty()) table_.attributes.emplace_back("comment", trimmed(line));
+    source_ = !options_.columns.empty() ? "--columns names" : "Properties in line 2 names";
+    if (named) return;
+    columns_.push_back({{"type", 1, ElementType::Int32}, "species", WordKind::Automatic});
+    columns_.push_back({{"x", 3, {}}, "", WordKind::Number});
+    source_ = "an .xyz file without Properties has the species and three coordinates,";
+  }
+
+  // key=value, where the value may be "of several words"; words without '=' are no entries.
+  std::vector<Entry> entries_of(std::string_view line) const {
+    std::vector<Entry> entries;
+    for (std::size_t at = 0; at < line.size();) {
+      while (at < line.size() && is_blank(line[at])) ++at;
+      const std::size_t begin = at;
+      while (at < line.size() && !is_blank(line[at]) && line[at] != '=') ++at;
+      if (at >= line.size() || line[at] != '=') continue;
+      const std::string key(unquoted(line.substr(begin, at - begin)));
+      entries.push_back(value_at(line, ++at, key));
+    }
+    return entries;
+  }
+
+  Entry value_at(std::string_view line, std::size_t& at, const std::string& key) const {
+    Entry entry{key, "", static_cast<long>(at) + 1};
+    const bool quoted = at < line.size() && std::string_view("\"'{[").find(line[at]) != std::string_view::npos;
+    if (!quoted) {
+      while (at < line.size() && !is_blank(line[at])) entry.value += line[at++];
+      return entry;
+    }
+    const char end = closing(line[at++]);
+    while (at < line.size() && line[at] != end) {
+      if (line[at] == '\\' && at + 1 < line.size()) ++at;
+      entry.value += line[at++];
+    }
+    // A comment may be any text: only of what is needed it is a fault.
+    if (at >= line.size() && is_key(key, "properties"))
+      fail(entry.column, fmt::format("the value of {} has no closing {}", key, end));
+    ++at;
+    return entry;
+  }
+
+  void read_properties(const Entry& entry) {
+    const std::vector<std::string_view> parts = split(entry.value, ':');
+    if (parts.size() % 3 != 0 || parts.empty())
+      fail(entry.column,
+           fmt::format("Properties '{}' are not of the form name:type:count:name:type:count...", shown(entry.value)));
+    std::vector<std::string_view> names;
+    for (std::size_t k = 0; k < parts.size(); k += 3) names.push_back(parts[k]);
+    for (std::size_t k = 0; k < parts.size(); k += 3) {
+      RowColumn column = property(entry, parts[k], parts[k + 1], parts[k + 2]);
+      // Where the file has a column of that very name, or two that would get it, they keep their own.
+      const std::string ours(usual_name(parts[k]));
+      const auto same = [&](std::string_view other) { return usual_name(other) == ours; };
+      if (ours != parts[k] && std::ranges::count_if(names, same) == 1) {
+        column.also = column.column.name;
+        column.column.name = ours;
+      }
+      columns_.push_back(std::move(column));
+    }
+  }
+
+  RowColumn property(const Entry& entry, std::string_view name, std::string_view type, std::string_view count) const {
+    int components = 0;
+    const auto [end, error] = std::from_chars(count.data(), count.data() + count.size(), components);
+    if (name.empty() || error != std::errc() || end != count.data() + count.size() || components < 1 ||
+        components > kMostComponents)
+      fail(entry.column, fmt::format("Properties: '{}:{}:{}' does not say how many numbers a column has", shown(name),
+                                     shown(type), shown(count)));
+    constexpr std::pair<std::string_view, std::pair<WordKind, ElementType>> kinds[] = {
+        {"R", {WordKind::Number, ElementType::Double}},
+        {"I", {WordKind::Number, ElementType::Int64}},
+        {"S", {WordKind::Automatic, ElementType::Int32}},
+        {"L", {WordKind::Truth, ElementType::Int32}}};
+    for (const auto& [letter, kind] : kinds)
+      if (type == letter) return {{std::string(name), components, kind.second}, "", kind.first};
+    fail(entry.column,
+         fmt::format("Properties: '{}' is of type '{}'; there are R, I, S and L", shown(name), shown(type)));
+  }
+
+  void read_rows() {
+    TextRows rows(path_, columns_, options_);
+    std::string_view line;
+    for (std::int64_t k = 0; k < count_; ++k) {
+      if (!lines_.next(line))
+        throw FileError(path_, fmt::format("it ends after {} of the {} that line 1 says", counted(k, "row"), count_));
+      const std::vector<Word> words = words_in(line);
+      const auto count = static_cast<std::int64_t>(words.size());
+      if (count != rows.words_wanted())
+        fail(words.empty() ? 1 : words[std::size_t(std::min(count - 1, rows.words_wanted()))].column,
+             fmt::format("this row has {}, but {} {}{}", counted(count, "value"), source_, rows.words_wanted(),
+                         options_.columns.empty() ? "; --columns names them otherwise, as type,x[3],v[3]" : ""));
+      rows.append(lines_.number(), words);
+    }
+    while (lines_.next(line))
+      if (!trimmed(line).empty())
+        fail(1, fmt::format("more lines follow the {} that line 1 says; store one frame in a file",
+                            counted(count_, "row")));
+    rows.finish(table_);
+  }
+
+  [[noreturn]] void fail(long column, const std::string& reason) const {
+    throw FileError(path_, lines_.number(), column, reason);
+  }
+
+  static constexpr int kMostComponents = 100000;
+
+  const std::string& path_;
+  const TextOptions& options_;
+  TextLines lines_;
+  std::int64_t count_ = 0;
+  std::vector<RowColumn> columns_;
+  std::string source_;  // of the columns, for messages
+  ParticleTable table_;
+};
+
+}  // namespace
+
+ParticleTable decode_xyz(std::string_view bytes, const std::string& path, const TextOptions& options) {
+  return XyzReader(bytes, path, options).read();
+}
+
+}  // namespace nbcc

@@ -1,0 +1,377 @@
+// Bytes of a zip archive -> its members, and back; the doors are in the header. zlib inflates and sums up. Knows
+// nothing of arrays and opens no files. The layout is that of PKWARE's APPNOTE.TXT, whose names for the records stand
+// beside them.
+#include "particles/files/zip_archive.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace nbcc {
+namespace {
+
+constexpr std::uint64_t kLocalHeader = 0x04034b50, kCentralHeader = 0x02014b50, kEnd = 0x06054b50;
+constexpr std::uint64_t kLongEnd = 0x06064b50, kLongEndLocator = 0x07064b50;
+constexpr std::size_t kLocalSize = 30, kCentralSize = 46, kEndSize = 22, kLongEndSize = 56, kLocatorSize = 20;
+constexpr unsigned kStored = 0, kDeflated = 8, kEncrypted = 1, kNameIsUtf8 = 1 << 11;
+constexpr std::uint64_t kLong = 0xffffffff, kManyMembers = 0xffff;  // "see the 64-bit field"
+constexpr std::uint64_t kFirstOfJanuary1980 = 1 << 5 | 1;
+// A deflated byte stands for 1032 bytes at most: a member that claims more is not worth an allocation.
+constexpr std::uint64_t kLargestRatio = 1032;
+
+// Little-endian numbers, within the bytes or not at all.
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+  std::string_view take(std::uint64_t size) {
+    if (size > bytes_.size()) throw ZipError("a record of it is truncated");
+    const std::string_view taken = bytes_.substr(0, size);
+    bytes_.remove_prefix(size);
+    return taken;
+  }
+  std::uint64_t number(int size) {
+    std::uint64_t value = 0;
+    const std::string_view taken = take(static_cast<std::uint64_t>(size));
+    for (int k = size; k-- > 0;) value = value << 8 | static_cast<unsigned char>(taken[static_cast<std::size_t>(k)]);
+    return value;
+  }
+  bool empty() const { return bytes_.empty(); }
+
+ private:
+  std::string_view bytes_;
+};
+
+Reader record_at(std::string_view archive, std::uint64_t place, std::uint64_t signature) {
+  if (place > archive.size()) throw ZipError("a place in it lies beyond its end");
+  Reader record(archive.substr(place));
+  if (record.number(4) != signature) throw ZipError("a record is not where another says");
+  return record;
+}
+
+// The end of central directory record is the last in the file, but for a comment.
+std::size_t place_of_end(std::string_view archive) {
+  for (std::size_t comment = 0; comment <= 0xffff && comment + kEndSize <= archive.size(); ++comment) {
+    const std::size_t place = archive.size() - kEndSize - comment;
+    Reader record(archive.substr(place));
+    if (record.number(4) != kEnd) continue;
+    record.take(16);
+    if (record.number(2) == comment) return place;
+  }
+  throw ZipError("it has no directory of members at its end");
+}
+
+struct Directory {
+  std::uint64_t count, size, place;
+};
+
+Directory find_directory(std::string_view archive) {
+  const std::size_t end = place_of_end(archive);
+  Reader record = record_at(archive, end, kEnd);
+  if (record.number(4) != 0) throw ZipError("it is one of several files");
+  record.take(2);
+  Directory directory{};
+  directory.count = record.number(2);
+  directory.size = record.number(4);
+  directory.place = record.number(4);
+  if (directory.count != kManyMembers && directory.size != kLong && directory.place != kLong) return directory;
+  if (end < kLocatorSize) throw ZipError("it is too short for its directory");
+  Reader locator = record_at(archive, end - kLocatorSize, kLongEndLocator);
+  locator.take(4);
+  Reader long_end = record_at(archive, locator.number(8), kLongEnd);
+  long_end.take(28);
+  directory.count = long_end.number(8);
+  directory.size = long_end.number(8);
+  directory.place = long_end.number(8);
+  return directory;
+}
+
+// The "extended information" of zip64: of those numbers that have no room in the header, in this order.
+void take_long_numbers(std::string_view extra, std::initializer_list<std::uint64_t*> numbers) {
+  Reader fields(extra);
+  while (!fields.empty()) {
+    const std::uint64_t kind = fields.number(2);
+    Reader field(fields.take(fields.number(2)));
+    if (kind != 1) continue;
+    for (std::uint64_t* number : numbers) {
+      if (*number == kLong) *number = field.number(8);
+    }
+  }
+}
+
+std::string_view packed_bytes(std::string_view archive, const ZipMember& member) {
+  if (member.flags & kEncrypted) throw ZipError("it cannot be unpacked: it is encrypted");
+  if (member.method != kStored && member.method != kDeflated)
+    throw ZipError("it cannot be unpacked: it is neither stored nor deflated");
+  Reader header = record_at(archive, member.place, kLocalHeader);
+  header.take(22);
+  const std::uint64_t name = header.number(2), extra = header.number(2);
+  header.take(name + extra);
+  return header.take(member.packed_size);
+}
+
+// Inflates to `size` bytes; `more`: whether there would have been more.
+std::string inflate_begin(std::string_view packed, std::size_t size, bool& more) {
+  z_stream stream{};
+  if (::inflateInit2(&stream, -MAX_WBITS) != Z_OK) throw ZipError("it cannot be unpacked: zlib does not start");
+  constexpr std::size_t part = std::numeric_limits<int>::max();  // zlib counts in 32 bits
+  std::string bytes(size + 1, '\0');
+  std::size_t taken = 0, given = 0;
+  int status = Z_OK;
+  while (status == Z_OK && given < bytes.size()) {
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data() + taken));
+    stream.avail_in = static_cast<uInt>(std::min(part, packed.size() - taken));
+    stream.next_out = reinterpret_cast<Bytef*>(bytes.data() + given);
+    stream.avail_out = static_cast<uInt>(std::min(part, bytes.size() - given));
+    const uInt in = stream.avail_in, out = stream.avail_out;
+    status = ::inflate(&stream, Z_NO_FLUSH);
+    taken += in - stream.avail_in;
+    given += out - stream.avail_out;
+  }
+  ::inflateEnd(&stream);
+  if (status == Z_BUF_ERROR) throw ZipError("it is truncated within the archive");
+  if (status != Z_OK && status != Z_STREAM_END) throw ZipError("it cannot be unpacked: its bytes are damaged");
+  more = given > size;
+  bytes.resize(std::min(given, size));
+  return bytes;
+}
+
+std::uint32_t checksum_of(std::string_view bytes) {
+  return static_cast<std::uint32_t>(::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+void put(std::string& to, std::uint64_t value, int size) {
+  for (int k = 0; k < size; ++k) to += static_cast<char>(value >> 8 * k);
+}
+
+// "Version needed to extract: 4.5", which knows zip64.
+constexpr std::uint64_t kVersion = 45;
+
+// What local and central header have in common.
+void put_member(std::string& to, const ZipMember& member, std::uint64_t long_from) {
+  put(to, kVersion, 2);
+  put(to, member.flags, 2);
+  put(to, member.method, 2);
+  put(to, kFirstOfJanuary1980 << 16, 4);
+  put(to, member.checksum, 4);
+  for (const std::uint64_t size : {member.packed_size, member.size}) put(to, size >= long_from ? kLong : size, 4);
+  put(to, member.name.size(), 2);
+}
+
+// Both sizes together, as a local header must have them.
+std::string long_numbers(const ZipMember& member, std::uint64_t long_from, bool with_place) {
+  std::string numbers, extra;
+  if (member.size >= long_from) {
+    put(numbers, member.size, 8);
+    put(numbers, member.packed_size, 8);
+  }
+  if (with_place && member.place >= long_from) put(numbers, member.place, 8);
+  if (numbers.empty()) return extra;
+  put(extra, 1, 2);
+  put(extra, numbers.size(), 2);
+  return extra + numbers;
+}
+
+void put_end(std::string& to, const Directory& directory, std::uint64_t long_from, std::string_view comment = "") {
+  const bool many = directory.count >= std::min(kManyMembers, long_from);
+  if (many || directory.place >= long_from || directory.size >= long_from) {
+    const std::uint64_t place = to.size();
+    put(to, kLongEnd, 4);
+    put(to, kLongEndSize - 12, 8);
+    for (int k = 0; k < 2; ++k) put(to, kVersion, 2);
+    put(to, 0, 8);
+    for (int k = 0; k < 2; ++k) put(to, directory.count, 8);
+    put(to, directory.size, 8);
+    put(to, directory.place, 8);
+    put(to, kLongEndLocator, 4);
+    put(to, 0, 4);
+    put(to, place, 8);
+    put(to, 1, 4);
+  }
+  put(to, kEnd, 4);
+  put(to, 0, 4);
+  for (int k = 0; k < 2; ++k) put(to, many ? kManyMembers : directory.count, 2);
+  put(to, directory.size >= long_from ? kLong : directory.size, 4);
+  put(to, directory.place >= long_from ? kLong : directory.place, 4);
+  put(to, comment.size(), 2);
+  to += comment;
+}
+
+// A member of an archive, stored, and its record in the directory.
+void put_stored(std::string& archive, std::string& directory, const std::string& name, std::string_view bytes,
+                std::uint64_t long_from) {
+  ZipMember member{name, 0, kStored, checksum_of(bytes), bytes.size(), bytes.size(), archive.size()};
+  if (std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) >= 0x80; }))
+    member.flags = kNameIsUtf8;
+  const std::string local = long_numbers(member, long_from, false), central = long_numbers(member, long_from, true);
+  put(archive, kLocalHeader, 4);
+  put_member(archive, member, long_from);
+  put(archive, local.size(), 2);
+  archive += name + local;
+  archive += bytes;
+  put(directory, kCentralHeader, 4);
+  put(directory, kVersion, 2);
+  put_member(directory, member, long_from);
+  put(directory, central.size(), 2);
+  for (int k = 0; k < 5; ++k) put(directory, 0, 2);  // no comment, the first of one file, no attributes
+  put(directory, member.place >= long_from ? kLong : member.place, 4);
+  directory += name + central;
+}
+
+// A member with its record as it stands in the directory.
+struct Entry {
+  ZipMember member;
+  std::string_view record;
+};
+
+std::vector<Entry> entries_of(std::string_view archive, const Directory& directory) {
+  if (directory.place > archive.size()) throw ZipError("its directory lies beyond its end");
+  const std::string_view all = Reader(archive.substr(directory.place)).take(directory.size);
+  Reader records(all);
+  std::vector<Entry> entries;
+  std::size_t begin = 0;
+  for (std::uint64_t k = 0; k < directory.count; ++k) {
+    if (records.number(4) != kCentralHeader) throw ZipError("its directory is damaged");
+    ZipMember member;
+    records.take(4);
+    member.flags = static_cast<unsigned>(records.number(2));
+    member.method = static_cast<unsigned>(records.number(2));
+    records.take(4);
+    member.checksum = static_cast<std::uint32_t>(records.number(4));
+    member.packed_size = records.number(4);
+    member.size = records.number(4);
+    const std::uint64_t name = records.number(2), extra = records.number(2), comment = records.number(2);
+    records.take(8);
+    member.place = records.number(4);
+    member.name = records.take(name);
+    take_long_numbers(records.take(extra), {&member.size, &member.packed_size, &member.place});
+    records.take(comment);
+    const std::size_t size = kCentralSize + name + extra + comment;
+    entries.push_back({std::move(member), all.substr(begin, size)});
+    begin += size;
+  }
+  return entries;
+}
+
+// A record of the directory whose member stands at another place.
+std::string moved(std::string_view record, std::uint64_t place, std::uint64_t long_from) {
+  constexpr std::size_t kPackedSize = 20, kNameSize = 28, kExtraSize = 30, kPlace = 42;
+  const auto number = [&](std::size_t at, int size) { return Reader(record.substr(at)).number(size); };
+  const std::size_t extra_begin = kCentralSize + number(kNameSize, 2), extra_size = number(kExtraSize, 2);
+  std::string place_field, long_place, extra(record.substr(extra_begin, extra_size));
+  put(long_place, place, 8);
+  const bool was_long = number(kPlace, 4) == kLong, is_long = was_long || place >= long_from;
+  put(place_field, is_long ? kLong : place, 4);
+  std::size_t at = 0;  // of the zip64 extended information
+  const auto half = [&](std::size_t where) { return Reader(std::string_view(extra).substr(where)).number(2); };
+  while (at + 4 <= extra.size() && half(at) != 1) at += 4 + half(at + 2);
+  if (was_long) {
+    const std::size_t sizes =
+        8 * std::size_t((number(kPackedSize, 4) == kLong) + (number(kPackedSize + 4, 4) == kLong));
+    extra.replace(at + 4 + sizes, 8, long_place);
+  } else if (is_long) {
+    if (at + 4 > extra.size()) {
+      at = extra.size();
+      extra += std::string("\1\0\0\0", 4);
+    }
+    const std::size_t size = half(at + 2);
+    std::string longer;
+    put(longer, size + 8, 2);
+    extra.replace(at + 2, 2, longer);
+    extra.insert(at + 4 + size, long_place);
+  }
+  std::string result(record.substr(0, kExtraSize));
+  put(result, extra.size(), 2);
+  result += record.substr(kExtraSize + 2, kPlace - kExtraSize - 2);
+  result += place_field;
+  result += record.substr(kCentralSize, extra_begin - kCentralSize);
+  result += extra;
+  return result + std::string(record.substr(extra_begin + extra_size));
+}
+
+}  // namespace
+
+std::vector<ZipMember> zip_directory(std::string_view archive) {
+  std::vector<ZipMember> members;
+  for (Entry& entry : entries_of(archive, find_directory(archive))) members.push_back(std::move(entry.member));
+  return members;
+}
+
+std::string unpack_zip_member(std::string_view archive, const ZipMember& member) {
+  if (member.packed_size > archive.size() || member.size / kLargestRatio > member.packed_size + 1)
+    throw ZipError("its size in the archive's directory cannot be true");
+  const std::string_view packed = packed_bytes(archive, member);
+  bool more = packed.size() > member.size;
+  const std::string bytes =
+      member.method == kStored ? std::string(packed.substr(0, member.size)) : inflate_begin(packed, member.size, more);
+  if (bytes.size() < member.size) throw ZipError("it is truncated within the archive");
+  if (more) throw ZipError("it is longer than the archive's directory says");
+  if (checksum_of(bytes) != member.checksum) throw ZipError("it cannot be unpacked: CRC error");
+  return bytes;
+}
+
+std::string unpack_zip_begin(std::string_view archive, const ZipMember& member, std::size_t most) {
+  const std::string_view packed = packed_bytes(archive, member);
+  bool more = false;
+  return member.method == kStored ? std::string(packed.substr(0, most)) : inflate_begin(packed, most, more);
+}
+
+std::string make_zip(const ZipContents& members, std::uint64_t long_from) {
+  std::string archive, directory;
+  std::uint64_t size = 0;
+  for (const auto& [name, bytes] : members) size += kLocalSize + kCentralSize + 2 * name.size() + bytes.size();
+  archive.reserve(size + kEndSize);
+  for (const auto& [name, bytes] : members) put_stored(archive, directory, name, bytes, long_from);
+  const Directory end{members.size(), directory.size(), archive.size()};
+  archive += directory;
+  put_end(archive, end, long_from);
+  return archive;
+}
+
+std::string update_zip(std::string_view archive, const ZipContents& members, std::uint64_t long_from) {
+  const Directory directory = find_directory(archive);
+  const std::vector<Entry> entries = entries_of(archive, directory);
+  std::vector<std::uint64_t> places{directory.place};
+  for (const Entry& entry : entries) places.push_back(entry.member.place);
+  std::ranges::sort(places);
+  if (places.back() != directory.place) throw ZipError("a member of it lies behind its directory");
+  const auto is_replaced = [&](const Entry& entry) {
+    return std::ranges::find(members, entry.member.name, &ZipContents::value_type::first) != members.end();
+  };
+  std::string made(archive.substr(0, places.front()));
+  // What is kept, in the order of the file; a data descriptor behind a member goes with it.
+  std::vector<std::string> records(entries.size());
+  std::vector<std::size_t> order(entries.size());
+  for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
+  std::ranges::sort(order, {}, [&](std::size_t k) { return entries[k].member.place; });
+  for (const std::size_t k : order) {
+    if (is_replaced(entries[k])) continue;
+    const std::uint64_t begin = entries[k].member.place, end = *std::ranges::upper_bound(places, begin);
+    record_at(archive, begin, kLocalHeader);
+    records[k] = moved(entries[k].record, made.size(), long_from);
+    made += archive.substr(begin, end - begin);
+  }
+  std::vector<std::string> added;
+  for (const auto& [name, bytes] : members) put_stored(made, added.emplace_back(), name, bytes, long_from);
+  // A member that is replaced keeps its place in the directory.
+  std::string list;
+  std::uint64_t count = 0;
+  for (std::size_t k = 0; k < entries.size(); ++k) {
+    std::string* record = &records[k];
+    for (std::size_t m = 0; m < members.size(); ++m)
+      if (members[m].first == entries[k].member.name) record = &added[m];
+    count += !record->empty();
+    list += std::exchange(*record, "");
+  }
+  for (const std::string& record : added) {
+    count += !record.empty();
+    list += record;
+  }
+  const Directory end{count, list.size(), made.size()};
+  made += list;
+  put_end(made, end, long_from, archive.substr(place_of_end(archive) + kEndSize));
+  return made;
+}
+
+}  // namespace nbcc
