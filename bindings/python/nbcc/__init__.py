@@ -29,7 +29,8 @@ from ._errors import (
     decode,
 )
 from ._adjoint import AdjointField
-from ._handles import DeviceChoice, Field, open_device
+from ._fields import DeviceChoice, Field
+from ._handles import open_device
 from ._lists import Lists, Rows
 from ._neighbours import Neighbours
 from ._pipeline import BoundPipeline, Pipeline, check, compile

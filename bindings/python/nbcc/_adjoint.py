@@ -13,7 +13,7 @@ from . import _arrays
 from ._arrays import library_of, ndarray
 from ._call import OPTIONS
 from ._errors import ErrorPlace, decode
-from ._handles import INPUT_I, INPUT_J, INPUT_PAIR, PARAM, Field
+from ._fields import INPUT_I, INPUT_J, INPUT_PAIR, PARAM, Field
 from ._library import AdjointFieldStruct, lib
 from ._lists import is_by_group, listing_of
 

@@ -8,7 +8,8 @@ from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ._arrays import CPU, DOUBLE, ELEMENT_SIZES, Array, cast_to_write, describe, ndarray, plain_numpy
 from ._family import Family
-from ._handles import INPUT_I, INPUT_J, INPUT_PAIR, OUTPUT, PARAM, Field, View, is_read_by
+from ._fields import INPUT_I, INPUT_J, INPUT_PAIR, OUTPUT, PARAM, Field, is_read_by
+from ._handles import View
 from ._lists import Listing, PairRows, Values, values_by_group
 from ._numbers import as_doubles, is_shape_of, named, read, what_is_wrong, whole
 from ._streams import Order, handle_of

@@ -13,7 +13,8 @@ from . import _library
 from ._arguments import Arguments, Inputs, Param
 from ._arrays import CPU, DOUBLE, ELEMENT_SIZES, FLOAT, INT64, ndarray, plain_numpy
 from ._family import Family
-from ._handles import Field, Kernel, Options, Search, Sum, View, device_name, is_read_by
+from ._fields import Field, Options, Search, device_name, is_read_by
+from ._handles import Kernel, Sum, View
 from ._library import RunOptions, StatisticsStruct
 from ._lists import Listing, Lists, Values, listing_of, whole_numbers
 from ._neighbours import Neighbours

@@ -6,8 +6,8 @@ from collections import namedtuple
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from . import _library
-from ._handles import CPU, INPUT_I, INPUT_J, INPUT_PAIR, OUTPUT, PARAM, open_device
-from ._handles import DeviceChoice, Field, Kernel, Options, Search
+from ._fields import CPU, INPUT_I, INPUT_J, INPUT_PAIR, OUTPUT, PARAM, DeviceChoice, Options, Search
+from ._handles import Kernel, open_device
 
 
 class Family:

@@ -12,7 +12,7 @@ import numpy
 
 from ._adjoint import Call
 from ._call import OPTIONS
-from ._handles import INPUT_I, PARAM
+from ._fields import INPUT_I, PARAM
 
 
 def is_traced(arrays: Sequence[Any], keywords: Mapping[str, Any]) -> bool:

@@ -4,24 +4,19 @@ and `values_by_group`. How long arrays are is checked here; what their numbers s
 
 from __future__ import annotations
 
-import array
 import ctypes
-import math
 import weakref
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, ClassVar, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _arrays
-from ._arrays import CPU, DOUBLE, INT64, Array, cast_to_write, describe, ndarray
-from ._dlpack import contiguous
+from ._arrays import CPU, Array, describe
 from ._errors import ErrorPlace, check
+from ._fields import Field, is_read_by
 from ._library import ListsStruct, lib
-from ._numbers import as_doubles, is_shape_of, named, read, shape_of, shown, what_is_wrong, whole
-from ._results import of_host
+from ._list_arrays import doubles_of, int64_view, read_only_copy, real_numbers, whole_numbers
+from ._numbers import is_shape_of, named, shape_of, whole
 from ._streams import LEGACY, Order
-
-if TYPE_CHECKING:
-    from ._handles import Field
 
 
 class _Fixed:
@@ -34,7 +29,7 @@ class _Fixed:
         fixed = []
         for name, value, found in owned:
             if found.device == CPU:
-                value, found = _read_only_copy(found)
+                value, found = read_only_copy(found)
             object.__setattr__(self, name, value)
             fixed.append((name, found))
         return fixed
@@ -190,8 +185,6 @@ class Listing(NamedTuple):
     def check(self, who: str, device: str, nj: int) -> None:
         """Raises ValueError for arrays that a sum on this device cannot read, and for an empty order of j, which to the
         library is none at all."""
-        from ._handles import is_read_by  # which stands on this module
-
         for what, given in ((self.what, self.listed), ("exclusions", self.exclusions)):
             for name, found in given.arrays() if given is not None else ():
                 if not is_read_by(device, found.device):
@@ -254,105 +247,6 @@ def listing_of(who: str, lists: Any, batches: Any, listed_pairs: Any, exclusions
     return Listing(listed, left_out, by, exclusions if isinstance(exclusions, Rows) else None)
 
 
-# ---- arrays ------------------------------------------------------------------------------------------------
-
-
-def _described(what: str, value: Any, order: Order) -> Array:
-    try:
-        return describe(value, order)
-    except TypeError as error:
-        raise TypeError(f"{what}: {error}") from error
-
-
-def _check_is_int64(what: str, one: int) -> None:
-    if not -(2**63) <= one < 2**63:
-        raise ValueError(f"{what}: expected integers that int64 holds, got {shown(one)}")
-
-
-def whole_numbers(what: str, value: Any, order: Optional[Order] = None) -> Array:
-    """Contiguous int64, of integers of any type that int64 holds; those of the host are copied if need be. order: of the
-    run; None: the array is read in the legacy stream, as all lists are."""
-    order = order or Order(LEGACY)
-    if isinstance(value, range):
-        for one in (*value[:1], *value[-1:]):
-            _check_is_int64(what, one)
-        value = array.array("q", value)
-    if isinstance(value, (list, tuple)):
-        for one in value:
-            if isinstance(one, bool) or type(one).__name__ == "bool_":
-                raise TypeError(f"{what}: expected integers, got a list with a bool in it")
-            if isinstance(one, int):
-                _check_is_int64(what, one)
-    found = _described(what, value, order)
-    if len(found.shape) != 1:
-        raise ValueError(f"{what}: expected shape (N,), got {found.shape}")
-    if found.shape == (0,):  # an empty list has no type; and null pointers mean that there is none
-        return describe(array.array("q"), order)
-    if found.element == INT64 and (found.strides == (8,) or found.shape == (1,)):
-        return found
-    cast = cast_to_write(found, "i8")
-    if found.device != CPU:
-        raise TypeError(f"{what}: expected contiguous int64, got {found.dtype} with strides {found.strides}{cast}")
-    copied: Any = None
-    if _arrays.numpy is not None and found.library != "builtins":
-        made = _arrays.numpy.asarray(value)
-        if made.dtype.kind == "u" and made.dtype.itemsize == 8 and int(made.max()) >= 2**63:
-            raise ValueError(f"{what}: expected integers that int64 holds, got {int(made.max())}")
-        if made.dtype.kind in "iu":
-            copied = _arrays.numpy.ascontiguousarray(made, "int64")
-    elif found.library != "builtins" or isinstance(value, (array.array, memoryview, bytes, bytearray)):
-        try:
-            copied = array.array("q", memoryview(value))
-        except (TypeError, NotImplementedError):
-            pass
-        except OverflowError:
-            raise ValueError(f"{what}: expected integers that int64 holds, got {max(value)}") from None
-    if copied is None:
-        raise TypeError(f"{what}: expected integers, got {found.dtype}{cast}")
-    return describe(copied, order)
-
-
-def _real_numbers(what: str, value: Any) -> Array:
-    """Contiguous float64, copied if need be."""
-    found = _described(what, value, Order(LEGACY))
-    if found.element == DOUBLE and (found.strides == contiguous(found.shape, 8) or 0 in found.shape):
-        return found
-    if found.device != CPU:
-        cast = cast_to_write(found, "f8")
-        raise TypeError(f"{what}: expected contiguous float64, got {found.dtype} with strides {found.strides}{cast}")
-    try:
-        return describe(_as_doubles(value), Order(LEGACY))._replace(shape=found.shape)
-    except TypeError as error:
-        raise TypeError(f"{what}: {error}") from None
-
-
-def _read_only_copy(found: Array) -> Tuple[Any, Array]:
-    """Of numbers of the host without gaps."""
-    result, where = of_host(found.shape, found.element)
-    ctypes.memmove(where.pointer, found.pointer, 8 * math.prod(found.shape))
-    if isinstance(result.value, ndarray):
-        result.value.setflags(write=False)
-        return result.value, where
-    return memoryview(result.value).toreadonly(), where
-
-
-def _as_doubles(value: Any, is_bool: bool = False) -> Any:
-    """A new array of all numbers in their order. Raises TypeError."""
-    if type(value) is ndarray and not is_bool:
-        if value.dtype.kind not in "iuf":
-            raise TypeError(f"expected numbers, got {value.dtype}{cast_to_write(describe(value, Order(LEGACY)), 'f8')}")
-        return _arrays.numpy.array(value, "float64").ravel()
-    try:
-        return array.array("d", as_doubles(read(value, is_bool).values))
-    except TypeError as error:
-        raise TypeError(what_is_wrong(value, error)) from None
-
-
-def _integers(found: Array) -> Any:
-    """Of the CPU, without a copy."""
-    return (ctypes.c_int64 * found.shape[0]).from_address(found.pointer)
-
-
 # ---- what is listed ----------------------------------------------------------------------------------------
 
 
@@ -403,7 +297,7 @@ def _batches_of(what: str, value: Any) -> Batches:
 
 def _largest(what: str, found: Array, value: Any) -> int:
     if found.device == CPU:
-        numpy, integers = _arrays.numpy, _integers(found)
+        numpy, integers = _arrays.numpy, int64_view(found)
         return int(max(integers) if numpy is None else numpy.frombuffer(integers, "int64").max())
     if not hasattr(value, "max"):
         raise TypeError(
@@ -414,7 +308,7 @@ def _largest(what: str, found: Array, value: Any) -> int:
 
 def _last(what: str, found: Array, value: Any) -> int:
     if found.device == CPU:
-        return int(_integers(found)[-1])
+        return int(int64_view(found)[-1])
     try:
         return int(value[-1])
     except TypeError:
@@ -439,7 +333,7 @@ def _ranges_of(what: str, lists: Lists) -> Ranges:
     if lists.j_order is not None:
         read.append(("j_order", whole_numbers(f"{what}: j_order", lists.j_order)))
     if lists.shifts is not None:
-        shifts = _real_numbers(f"{what}: shifts", lists.shifts)
+        shifts = real_numbers(f"{what}: shifts", lists.shifts)
         if len(shifts.shape) not in (1, 2) or shifts.shape[0] != ranges:
             raise ValueError(f"{what}: shifts: expected shape ({ranges}, axes), got {shifts.shape}")
         axes = shifts.shape[1] if len(shifts.shape) == 2 else 1
@@ -471,4 +365,4 @@ def values_by_group(value: Any, field: Field, groups: int) -> Optional[Values]:
     """None: these are not values for each group. Raises TypeError."""
     if not is_by_group(value, field, groups):
         return None
-    return Values(groups * field.components, _as_doubles(value, field.type.startswith("bool")))
+    return Values(groups * field.components, doubles_of(value, field.type.startswith("bool")))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Tuple
 
 from ._arrays import ELEMENT_SIZES
-from ._handles import Field, View
+from ._fields import Field
+from ._handles import View
 
 
 def share_memory(field: Field, view: View, other_field: Field, other: View) -> bool:

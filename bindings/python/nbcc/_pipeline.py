@@ -12,7 +12,8 @@ from ._adjoint import AdjointField, Adjoints, adjoint_text, virial_text
 from ._call import Caller
 from ._errors import INPUT, CompileError, Diagnostic, ErrorPlace, PipelineWarning, decode, diagnostics_of
 from ._family import Family
-from ._handles import INPUT_J, OUTPUT, PARAM, DeviceChoice, Field, Options, Search, View, device_name
+from ._fields import INPUT_J, OUTPUT, PARAM, DeviceChoice, Field, Options, Search, device_name
+from ._handles import View
 from ._library import lib
 from ._numbers import named, shown, whole
 from ._streams import Order, handle_of

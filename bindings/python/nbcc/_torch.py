@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Mapping, Sequence, Tuple
 import torch
 
 from ._adjoint import Call
-from ._handles import PARAM
+from ._fields import PARAM
 
 
 def requires_gradient(arrays: Sequence[Any], keywords: Mapping[str, Any]) -> bool:

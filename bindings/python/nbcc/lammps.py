@@ -17,7 +17,7 @@ from typing import Any, Dict, Mapping, Optional, Union
 import numpy as np
 
 from ._errors import UsageError
-from ._handles import INPUT_I, INPUT_J, OUTPUT, PARAM
+from ._fields import INPUT_I, INPUT_J, OUTPUT, PARAM
 from ._lists import Rows
 from ._pipeline import Pipeline, compile
 
