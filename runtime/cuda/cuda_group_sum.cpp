@@ -239,6 +239,8 @@ void CudaGroupSummation::run_shares(const std::vector<SumRequest>& shares, const
                                     bool in_threads) {
   std::vector<std::exception_ptr> failures(members_.size());
   std::exception_ptr failure_of_asking;
+  // Short shares may end before this thread asks again.
+  if (Progress* const progress = shares.front().progress; progress && in_threads) progress->poll();
   std::atomic<int> running = 0;
   {
     std::vector<std::jthread> threads;
