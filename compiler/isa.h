@@ -1,6 +1,6 @@
 // The instruction sets of CPUs, one row each: what the emitter, Clang's command line and the CPU device must know of
-// one is a column here, and no other file names an instruction set. Plain data, which the runtime includes too.
-// How to add one: CONTRIBUTING.md. Tested by tests/unit/isa_test.cpp.
+// one is a column here, and no other source file decides by an instruction set. Plain data, which the runtime includes
+// too. How to add one: CONTRIBUTING.md. Tested by tests/unit/isa_test.cpp.
 #pragma once
 #include <array>
 #include <cstddef>

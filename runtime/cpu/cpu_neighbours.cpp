@@ -30,7 +30,7 @@ class Stopwatch {
 
 }  // namespace
 
-// What threads did with groups; the seconds are those of all of them together.
+// Work of all threads on groups; the seconds are sums over the threads.
 struct CpuSummation::Worked {
   std::int64_t pairs_tested = 0;
   double lists = 0, sums = 0;
@@ -120,7 +120,7 @@ void CpuSummation::sum_neighbours(const SumRequest& request) {
   watch.add_to(groups);
   seconds.lists = worked.lists > 0 ? groups * worked.lists / (worked.lists + worked.sums) : 0;
   seconds.sums = groups - seconds.lists;
-  // What was gathered took memory, so that until here something could fail. What is stored is stored in full.
+  // Gathering allocates memory and may fail, so the outputs are stored when all groups are done.
   if (ends(request.j_part))
     pool_.parallel_for(pieces, [&](std::int64_t piece) { store_block(request, block_of(piece)); });
   watch.add_to(seconds.sums);
