@@ -1,7 +1,6 @@
 """Pairs that the caller lists: lists, batches, listed pairs with inputs of their own, exclusions; all against sums of
 NumPy's over the same pairs, one after the other."""
 
-import dataclasses
 import threading
 
 import numpy as np
@@ -177,7 +176,7 @@ def test_lists_of_all_pairs_of_no_groups_and_of_overlapping_ranges(pull):
 def test_integers_in_other_clothes(pull, clothes):
     sets = Sets(13, 11)
     lists, pairs = random_lists(13, 11, 4, 9, True, seed=5)
-    fields = [getattr(lists, field.name) for field in dataclasses.fields(lists)]
+    fields = [lists.i_first, lists.range_first, lists.j_begin, lists.j_end, lists.i_order, lists.j_order, lists.shifts]
     given = nbcc.Lists(*(clothes(np.asarray(one)) for one in fields if one is not None))
     assert str(given) == "<nbcc.Lists of 4 groups, 9 ranges>"
     sets.reference(pairs).check(pull(*sets.all, lists=given))

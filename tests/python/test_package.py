@@ -1,7 +1,9 @@
 """The package by itself: without NumPy, with a wrong library, its types."""
 
+import graphlib
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -109,3 +111,15 @@ def test_types():
         text=True,
     )
     assert done.returncode == 0, done.stdout
+
+
+def test_modules_import_each_other_in_one_direction():
+    imports = {}
+    for file in PACKAGE.glob("*.py"):
+        text = file.read_text()
+        names = re.findall(r"^\s*from \.(\w+) import", text, re.M)
+        for several in re.findall(r"^\s*from \. import ([\w, ]+)", text, re.M):
+            names += several.split(", ")
+        imports[file.stem] = {name for name in names if (PACKAGE / f"{name}.py").exists()}
+    assert "_library" in imports["_errors"]
+    graphlib.TopologicalSorter(imports).prepare()  # raises CycleError

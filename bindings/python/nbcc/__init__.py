@@ -28,7 +28,7 @@ from ._errors import (
     UsageError,
     decode,
 )
-from ._adjoint import AdjointField
+from ._adjoint_text import AdjointField
 from ._fields import DeviceChoice, Field
 from ._handles import open_device
 from ._lists import Lists, Rows

@@ -1,110 +1,56 @@
-"""A pipeline -> the pipelines of its derivatives, and which of them a gradient takes. The door is `Adjoints`; `_torch`
-and `_jax` stand on it. Derivatives are the library's, by `nbcc_adjoint_text`."""
+"""A call that is differentiated -> calls of the pipelines of its derivatives. The interface is `Call`, which `_torch` and
+`_jax` use; the texts of these pipelines are made by `_adjoint_text`."""
 
 from __future__ import annotations
 
 import array
-import ctypes
-import os
 import sys
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence, Tuple
 
 from . import _arrays
+from ._adjoint_text import DERIVATIVE, GIVEN, SAVED, VALUE, AdjointField
 from ._arrays import library_of, ndarray
 from ._call import OPTIONS
-from ._errors import ErrorPlace, decode
+from ._family import Family
 from ._fields import INPUT_I, INPUT_J, INPUT_PAIR, PARAM, Field
-from ._library import AdjointFieldStruct, lib
 from ._lists import is_by_group, listing_of
 
-if TYPE_CHECKING:
-    from ._pipeline import Pipeline
-
-SIDES = ("i", "j", "set", "forward")
 # Keywords of a call that have no meaning where a derivative is taken.
 _REFUSED = ("out", "accumulate")
 # What tells which pairs act; with these the pairs of i and j need not be those of j and i.
 _OF_PAIRS = ("i", "lists", "listed_pairs", "exclusions")
 
 
-# Meanings of the fields of adjoint pipelines, in the order of nbcc_adjoint_meaning.
-VALUE, GIVEN, SAVED, DERIVATIVE = "value", "given", "saved", "derivative"
-_MEANINGS = (VALUE, GIVEN, SAVED, DERIVATIVE)
+class Differentiable(Protocol):
+    """What derivatives need of a pipeline; `_pipeline.Pipeline` has it."""
 
+    _family: Family
+    _adjoints: Adjoints
 
-class AdjointField(NamedTuple):
-    """What a field of an adjoint pipeline holds.
-
-    meaning: "value", the field `of` of the first pipeline itself; "given", the derivative of L by the output `of`;
-    "saved", the output `of` of the forward pipeline; "derivative", of L by the input or param `of`. partner: the input
-    of the first pipeline's other side that is the same array where i and j are one set; "" where there is none.
-    """
-
-    name: str
-    meaning: str
-    of: str
-    partner: str
-
-
-def adjoint_text(
-    text: bytes, filename: str, side: str, of: Optional[Sequence[str]], by: Optional[Sequence[str]]
-) -> Tuple[bytes, Tuple[AdjointField, ...]]:
-    if side not in SIDES:
-        raise ValueError(f"side: expected one of {', '.join(map(repr, SIDES))}, got {side!r}")
-    names = [None if given is None else ",".join(given).encode() for given in (of, by)]
-    with _Report(lib.nbcc_adjoint_text, text, os.fsencode(filename), SIDES.index(side), *names) as report:
-        return report.text(), report.adjoint_fields()
-
-
-def virial_text(text: bytes, filename: str, force: str, places: Tuple[str, str]) -> bytes:
-    names = (name.encode() for name in (force, *places))
-    with _Report(lib.nbcc_virial_text, text, os.fsencode(filename), *names) as report:
-        return report.text()
-
-
-class _Report:
-    """An nbcc_report, made by one of the library's functions."""
-
-    def __init__(self, function: Any, *arguments: Any) -> None:
-        self._pointer = ctypes.c_void_p()
-        place = ErrorPlace()
-        status = function(*arguments, ctypes.addressof(self._pointer), place.address)
-        if status:
-            place.throw(status)
-
-    def __enter__(self) -> _Report:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        lib.nbcc_report_free(self._pointer)
-
-    def text(self) -> bytes:
-        return decode(lib.nbcc_report_text(self._pointer)).encode()
-
-    def adjoint_fields(self) -> Tuple[AdjointField, ...]:
-        found = []
-        one = AdjointFieldStruct()
-        for k in range(lib.nbcc_report_adjoint_field_count(self._pointer)):
-            lib.nbcc_report_adjoint_field(self._pointer, k, ctypes.addressof(one))
-            found.append(AdjointField(decode(one.name), _MEANINGS[one.meaning], decode(one.of), decode(one.partner)))
-        return tuple(found)
+    @property
+    def name(self) -> str: ...
+    @property
+    def adjoint_fields(self) -> Tuple[AdjointField, ...]: ...
+    def _match(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> Any: ...
+    def _wanted(self, outputs: Any) -> List[Tuple[int, Field]]: ...
+    def __call__(self, /, *arrays: Any, **keywords: Any) -> Any: ...
 
 
 class Adjoints:
     """The pipelines of derivatives of one pipeline, each made when it is first needed."""
 
-    def __init__(self, make: Callable[[str, Any, Any], Pipeline]) -> None:
+    def __init__(self, make: Callable[[str, Any, Any], Differentiable]) -> None:
         self._make = make
-        self._made: Dict[Tuple[str, Tuple[str, ...], Tuple[str, ...]], Pipeline] = {}
+        self._made: Dict[Tuple[str, Tuple[str, ...], Tuple[str, ...]], Differentiable] = {}
 
-    def get(self, side: str, of: Sequence[str], by: Sequence[str] = ()) -> Pipeline:
+    def get(self, side: str, of: Sequence[str], by: Sequence[str] = ()) -> Differentiable:
         key = (side, tuple(of), tuple(by))
         made = self._made.get(key)
         if made is None:
             made = self._made.setdefault(key, self._make(side, of, by or None))
         return made
 
-    def forward(self, of: Sequence[str]) -> Pipeline:
+    def forward(self, of: Sequence[str]) -> Differentiable:
         """The pipeline with the outputs besides that derivatives need."""
         return self.get("forward", of)
 
@@ -150,7 +96,7 @@ class Call:
     """A call that is to be differentiated: what was given, by the names of fields, and how it is to be run."""
 
     def __init__(
-        self, pipeline: Pipeline, arrays: Sequence[Any], keywords: Mapping[str, Any], same: Callable[[Any, Any], bool]
+        self, pipeline: Differentiable, arrays: Sequence[Any], keywords: Mapping[str, Any], same: Callable[[Any, Any], bool]
     ) -> None:
         family = pipeline._family
         named = {name: value for name, value in keywords.items() if name not in OPTIONS}

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from dataclasses import dataclass
-from typing import Any, ClassVar, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, ClassVar, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _arrays
 from ._arrays import CPU, Array, describe
@@ -20,25 +19,31 @@ from ._streams import LEGACY, Order
 
 
 class _Fixed:
-    """What never changes, and need not be given to a sum again. A copy is made of the same arrays anew."""
+    """Arrays that never change, so that a sum to which they were given need not be given them again. Fields are
+    properties without setters; a copy is made of the same arrays."""
 
     _names: ClassVar[Tuple[str, ...]] = ()
-
-    def _fix(self, owned: Sequence[Tuple[str, Any, Array]]) -> List[Tuple[str, Array]]:
-        """Fields become copies that nobody can write; arrays of a GPU stay what they are."""
-        fixed = []
-        for name, value, found in owned:
-            if found.device == CPU:
-                value, found = read_only_copy(found)
-            object.__setattr__(self, name, value)
-            fixed.append((name, found))
-        return fixed
+    _values: Mapping[str, Any]  # by name; None: not given
 
     def __reduce__(self) -> Any:
-        return type(self), tuple(getattr(self, name) for name in self._names)
+        return type(self), tuple(self._values[name] for name in self._names)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+def _field(name: str) -> Any:
+    return property(lambda fixed: fixed._values[name])
+
+
+def _fixed(read: Sequence[Tuple[str, Array]], values: Mapping[str, Any]) -> Tuple[List[Tuple[str, Array]], Dict[str, Any]]:
+    """The arrays that a sum reads and the values of the fields: arrays of the host are replaced by copies that cannot be
+    written, arrays of a GPU stay what they are."""
+    fixed, held = [], dict(values)
+    for name, found in read:
+        if found.device == CPU:
+            held[name], found = read_only_copy(found)
+        fixed.append((name, found))
+    return fixed, held
+
+
 class Lists(_Fixed):
     """Groups of i, each with ranges of j that act on it: `gravity(x, x, m, lists=nbcc.Lists(...))`.
 
@@ -60,25 +65,26 @@ class Lists(_Fixed):
     TypeError and ValueError; what the numbers say, calls check.
     """
 
-    i_first: Any
-    range_first: Any
-    j_begin: Any
-    j_end: Any
-    i_order: Any = None
-    j_order: Any = None
-    shifts: Any = None
+    _names = ("i_first", "range_first", "j_begin", "j_end", "i_order", "j_order", "shifts")
+    i_first, range_first, j_begin, j_end, i_order, j_order, shifts = map(_field, _names)
 
-    _names: ClassVar[Tuple[str, ...]] = ("i_first", "range_first", "j_begin", "j_end", "i_order", "j_order", "shifts")
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_read", _ranges_of("nbcc.Lists", self))
+    def __init__(
+        self,
+        i_first: Any,
+        range_first: Any,
+        j_begin: Any,
+        j_end: Any,
+        i_order: Any = None,
+        j_order: Any = None,
+        shifts: Any = None,
+    ) -> None:
+        given = dict(zip(self._names, (i_first, range_first, j_begin, j_end, i_order, j_order, shifts)))
+        self._read, self._values = _ranges_of("nbcc.Lists", given)
 
     def __repr__(self) -> str:
-        read: Ranges = getattr(self, "_read")
-        return f"<nbcc.Lists of {read.groups} groups, {read.ranges} ranges>"
+        return f"<nbcc.Lists of {self._read.groups} groups, {self._read.ranges} ranges>"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Rows(_Fixed):
     """Some j for each i, for `listed_pairs=` and `exclusions=`: j[first[i]] to before j[first[i + 1]].
 
@@ -88,19 +94,16 @@ class Rows(_Fixed):
     TypeError and ValueError.
     """
 
-    first: Any
-    j: Any
+    _names = ("first", "j")
+    first, j = map(_field, _names)
 
-    _names: ClassVar[Tuple[str, ...]] = ("first", "j")
-
-    def __post_init__(self) -> None:
-        read = _rows_of("nbcc.Rows", (self.first, self.j))
-        fixed = self._fix([("first", self.first, read.first), ("j", self.j, read.j)])
-        object.__setattr__(self, "_read", PairRows(*(found for _, found in fixed)))
+    def __init__(self, first: Any, j: Any) -> None:
+        read = _rows_of("nbcc.Rows", (first, j))
+        fixed, self._values = _fixed(read.arrays(), {"first": first, "j": j})
+        self._read = PairRows(*(found for _, found in fixed))
 
     def __repr__(self) -> str:
-        read: PairRows = getattr(self, "_read")
-        return f"<nbcc.Rows of {read.first.shape[0] - 1} i: {read.j.shape[0]} pairs>"
+        return f"<nbcc.Rows of {self._read.first.shape[0] - 1} i: {self._read.j.shape[0]} pairs>"
 
 
 # ---- what a sum is told ------------------------------------------------------------------------------------
@@ -237,7 +240,7 @@ def listing_of(who: str, lists: Any, batches: Any, listed_pairs: Any, exclusions
     if lists is not None:
         if not isinstance(lists, Lists):
             raise TypeError(f"{who}(): lists: expected nbcc.Lists, got {type(lists).__name__}")
-        listed, by = getattr(lists, "_read"), lists
+        listed, by = lists._read, lists
     elif batches is not None:
         listed = _batches_of(f"{who}(): batches", batches)
     elif listed_pairs is not None:
@@ -264,8 +267,7 @@ def _expect(what: str, found: Array, count: int, why: str) -> None:
 
 def _rows_of(what: str, value: Any) -> PairRows:
     if isinstance(value, Rows):
-        read: PairRows = getattr(value, "_read")
-        return read
+        return value._read
     if hasattr(value, "indptr") and hasattr(value, "indices"):
         if getattr(value, "format", "csr") != "csr":
             raise TypeError(f"{what}: expected a sparse matrix in the form 'csr', got one in '{value.format}'")
@@ -317,28 +319,29 @@ def _last(what: str, found: Array, value: Any) -> int:
         ) from None
 
 
-def _ranges_of(what: str, lists: Lists) -> Ranges:
-    """And makes these copies the fields of the lists."""
-    i_first = _firsts(f"{what}: i_first", lists.i_first, "groups")
-    range_first = whole_numbers(f"{what}: range_first", lists.range_first)
+def _ranges_of(what: str, given: Mapping[str, Any]) -> Tuple[Ranges, Dict[str, Any]]:
+    """The ranges that a sum reads, and the fields of `Lists` that are made of these values."""
+    i_first = _firsts(f"{what}: i_first", given["i_first"], "groups")
+    range_first = whole_numbers(f"{what}: range_first", given["range_first"])
     _expect(f"{what}: range_first", range_first, i_first.shape[0], "as i_first has")
-    j_begin, j_end = (whole_numbers(f"{what}: {name}", getattr(lists, name)) for name in ("j_begin", "j_end"))
+    j_begin, j_end = (whole_numbers(f"{what}: {name}", given[name]) for name in ("j_begin", "j_end"))
     _expect(f"{what}: j_end", j_end, j_begin.shape[0], "as j_begin has")
     ranges, axes = j_begin.shape[0], 0
     read = [("i_first", i_first), ("range_first", range_first), ("j_begin", j_begin), ("j_end", j_end)]
-    if lists.i_order is not None:
-        i_order = whole_numbers(f"{what}: i_order", lists.i_order)
-        _expect(f"{what}: i_order", i_order, _last(f"{what}: i_first", i_first, lists.i_first), "as i_first ends")
+    if given["i_order"] is not None:
+        i_order = whole_numbers(f"{what}: i_order", given["i_order"])
+        _expect(f"{what}: i_order", i_order, _last(f"{what}: i_first", i_first, given["i_first"]), "as i_first ends")
         read.append(("i_order", i_order))
-    if lists.j_order is not None:
-        read.append(("j_order", whole_numbers(f"{what}: j_order", lists.j_order)))
-    if lists.shifts is not None:
-        shifts = real_numbers(f"{what}: shifts", lists.shifts)
+    if given["j_order"] is not None:
+        read.append(("j_order", whole_numbers(f"{what}: j_order", given["j_order"])))
+    if given["shifts"] is not None:
+        shifts = real_numbers(f"{what}: shifts", given["shifts"])
         if len(shifts.shape) not in (1, 2) or shifts.shape[0] != ranges:
             raise ValueError(f"{what}: shifts: expected shape ({ranges}, axes), got {shifts.shape}")
         axes = shifts.shape[1] if len(shifts.shape) == 2 else 1
         read.append(("shifts", shifts))
-    return Ranges(i_first.shape[0] - 1, ranges, axes, lists._fix([(n, getattr(lists, n), found) for n, found in read]))
+    fixed, values = _fixed(read, given)
+    return Ranges(i_first.shape[0] - 1, ranges, axes, fixed), values
 
 
 # ---- params ------------------------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ import sys
 import warnings
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
-from ._adjoint import AdjointField, Adjoints, adjoint_text, virial_text
+from ._adjoint import Adjoints
+from ._adjoint_text import AdjointField, adjoint_text, virial_text
 from ._call import Caller
 from ._errors import INPUT, CompileError, Diagnostic, ErrorPlace, PipelineWarning, decode, diagnostics_of
 from ._family import Family

@@ -1,0 +1,75 @@
+"""A pipeline's text -> the texts of the pipelines of its derivatives and of its virial. The interface is `adjoint_text`
+and `virial_text`; derivatives are the library's (`nbcc_adjoint_text`)."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import Any, NamedTuple, Optional, Sequence, Tuple
+
+from ._errors import ErrorPlace, decode
+from ._library import AdjointFieldStruct, lib
+
+SIDES = ("i", "j", "set", "forward")
+
+# Meanings of the fields of adjoint pipelines, in the order of nbcc_adjoint_meaning.
+VALUE, GIVEN, SAVED, DERIVATIVE = "value", "given", "saved", "derivative"
+_MEANINGS = (VALUE, GIVEN, SAVED, DERIVATIVE)
+
+
+class AdjointField(NamedTuple):
+    """What a field of an adjoint pipeline holds.
+
+    meaning: "value", the field `of` of the first pipeline itself; "given", the derivative of L by the output `of`;
+    "saved", the output `of` of the forward pipeline; "derivative", of L by the input or param `of`. partner: the input
+    of the first pipeline's other side that is the same array where i and j are one set; "" where there is none.
+    """
+
+    name: str
+    meaning: str
+    of: str
+    partner: str
+
+
+def adjoint_text(
+    text: bytes, filename: str, side: str, of: Optional[Sequence[str]], by: Optional[Sequence[str]]
+) -> Tuple[bytes, Tuple[AdjointField, ...]]:
+    if side not in SIDES:
+        raise ValueError(f"side: expected one of {', '.join(map(repr, SIDES))}, got {side!r}")
+    names = [None if given is None else ",".join(given).encode() for given in (of, by)]
+    with _Report(lib.nbcc_adjoint_text, text, os.fsencode(filename), SIDES.index(side), *names) as report:
+        return report.text(), report.adjoint_fields()
+
+
+def virial_text(text: bytes, filename: str, force: str, places: Tuple[str, str]) -> bytes:
+    names = (name.encode() for name in (force, *places))
+    with _Report(lib.nbcc_virial_text, text, os.fsencode(filename), *names) as report:
+        return report.text()
+
+
+class _Report:
+    """An nbcc_report, made by one of the library's functions."""
+
+    def __init__(self, function: Any, *arguments: Any) -> None:
+        self._pointer = ctypes.c_void_p()
+        place = ErrorPlace()
+        status = function(*arguments, ctypes.addressof(self._pointer), place.address)
+        if status:
+            place.throw(status)
+
+    def __enter__(self) -> _Report:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        lib.nbcc_report_free(self._pointer)
+
+    def text(self) -> bytes:
+        return decode(lib.nbcc_report_text(self._pointer)).encode()
+
+    def adjoint_fields(self) -> Tuple[AdjointField, ...]:
+        found = []
+        one = AdjointFieldStruct()
+        for k in range(lib.nbcc_report_adjoint_field_count(self._pointer)):
+            lib.nbcc_report_adjoint_field(self._pointer, k, ctypes.addressof(one))
+            found.append(AdjointField(decode(one.name), _MEANINGS[one.meaning], decode(one.of), decode(one.partner)))
+        return tuple(found)
