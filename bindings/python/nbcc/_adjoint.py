@@ -123,8 +123,8 @@ class Call:
         self.outputs = [field for _, field in self.forward._family.outputs if field.name in asked]
         self._partners = {field.name: field.partner for field in fields if field.partner}
         self.one_set = self._is_one_set(same)
-        groups = [self.options.get(name) for name in ("lists", "batches")]
-        self.groups = None if groups == [None, None] else listing_of(family.name, *groups, None, None).groups
+        lists, batches = self.options.get("lists"), self.options.get("batches")
+        self.groups = listing_of(family.name, lists, batches, None, None).groups
 
     def field(self, name: str) -> Field:
         return self.pipeline._family.fields[self.pipeline._family.arguments[name]]
@@ -173,7 +173,7 @@ class Call:
         if self.field(name).role == INPUT_PAIR:
             raise TypeError(f"{self.pipeline.name}(): there are no derivatives by '{name}', an input of pairs")
 
-    def _count(self, role: int, given: str, values: Mapping[str, Any]) -> int:
+    def _count(self, role: str, given: str, values: Mapping[str, Any]) -> int:
         for name, value in values.items():
             if name in self.values and self.field(name).role == role:
                 return len(value)

@@ -13,11 +13,11 @@ from ._dlpack import contiguous
 from ._numbers import as_doubles, read
 from ._streams import LEGACY, Order, on_gpu_of
 
-numpy: Any
 try:
-    import numpy
+    import numpy as _numpy
 except ImportError:
-    numpy = None
+    _numpy = None  # type: ignore[assignment, unused-ignore]
+numpy: Any = _numpy
 
 FLOAT, DOUBLE, INT32, INT64 = 0, 1, 2, 3  # nbcc_element
 ELEMENT_NAMES = ("float32", "float64", "int32", "int64")

@@ -16,7 +16,8 @@ from ._family import Family
 from ._fields import Field, Options, Search, device_name, is_read_by
 from ._handles import Kernel, Sum, View
 from ._library import RunOptions, StatisticsStruct
-from ._lists import Listing, Lists, Values, listing_of, whole_numbers
+from ._list_arrays import whole_numbers
+from ._lists import Listing, Lists, Values, listing_of
 from ._neighbours import Neighbours
 from ._numbers import flag, named, whole
 from ._overlap import share_memory
@@ -58,8 +59,8 @@ class Caller(Arguments):
         # The tuple first: whether it is a Mapping takes a microsecond to ask.
         if isinstance(out, (tuple, list)):
             if len(out) != len(wanted):
-                names = ", ".join(field.name for _, field in wanted)
-                raise TypeError(f"{self._family.name}(): out: expected {len(wanted)} arrays ({names}), got {len(out)}")
+                listed = ", ".join(field.name for _, field in wanted)
+                raise TypeError(f"{self._family.name}(): out: expected {len(wanted)} arrays ({listed}), got {len(out)}")
             return {k: value for (k, _), value in zip(wanted, out) if value is not None}
         names = [field.name for _, field in wanted]
         if isinstance(out, Mapping):
@@ -442,7 +443,7 @@ class Caller(Arguments):
         is near each group of i, to sum over that.
         """
         texts = {"method": "", "reason": ""}
-        total: Dict[str, float] = {name: 0 for name, _ in StatisticsStruct._fields_ if name not in ("size", *texts)}
+        total: Dict[str, float] = {field[0]: 0 for field in StatisticsStruct._fields_ if field[0] not in ("size", *texts)}
 
         def add(used: Sum) -> None:
             found = used.statistics()

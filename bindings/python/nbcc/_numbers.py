@@ -173,7 +173,7 @@ def _require_numbers(value: Any) -> None:
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.ma.MaskedArray):
         raise TypeError("expected an array without a mask, got a masked array; nbcc would not see the mask")
-    dtype = getattr(value, "dtype", None)
+    dtype: Any = getattr(value, "dtype", None)
     kind = getattr(dtype, "kind", "f")
     # Dates, texts and structures; NumPy counts bfloat16 among the last.
     if kind in "mMSUT" or (kind == "V" and dtype.type.__name__ == "void"):

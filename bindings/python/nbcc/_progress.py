@@ -28,10 +28,11 @@ class Watch:
         self.progress: Optional[Progress] = None
         self.error: Optional[BaseException] = None
 
-    def answers(self) -> Generator[int, float, None]:
+    def answers(self) -> GeneratorType[int, float, None]:
         """Takes the fractions that are done, and gives 1 to interrupt the run, else 0. `id` of it is the callback's
         `data`."""
         made = _answers(self)
+        assert isinstance(made, GeneratorType)
         next(made)
         return made
 
@@ -69,7 +70,8 @@ def function_of(name: str, progress: Any) -> Optional[Progress]:
     if progress is True:
         return Bar()
     if callable(progress):
-        return progress
+        function: Progress = progress
+        return function
     raise TypeError(
         f"{name}(): progress: expected True, or a function of the fraction that is done, got {type(progress).__name__}"
     )

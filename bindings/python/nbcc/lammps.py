@@ -89,10 +89,10 @@ class _Force:
         self._params = dict(params)
         self._open_box(pipeline)
         inputs = [field for field in pipeline.fields if field.role in (INPUT_I, INPUT_J)]
-        self._inputs = {field.name: fields.pop(field.name, None) or _quantity(field) for field in inputs}
+        self._inputs = {field.name: fields.pop(field.name, "") or _quantity(field) for field in inputs}
         self._results: Dict[str, str] = {}  # by result the output
         for field in pipeline.fields:
-            result = fields.pop(field.name, field.name) if field.role == OUTPUT else None
+            result = fields.pop(field.name, field.name) if field.role == OUTPUT else ""
             if result in _RESULTS and _RESULTS[result] == field.components:
                 self._results[result] = field.name
         if fields:
@@ -135,7 +135,7 @@ class _Force:
         of_i = np.zeros((count, 3))
         of_i[:, 1] = 4 * cutoff * np.arange(count)
         of_j = of_i + [cutoff * (1 + 1e-9), 0, 0]
-        given = {
+        given: Dict[str, Any] = {
             name: (of_i if name in self._of_i else of_j) if quantity == "x" else self._array(quantity, count)
             for name, quantity in self._inputs.items()
         }
