@@ -29,8 +29,8 @@ const std::vector<SweepTable>& sweep_tables() {
   static const std::vector<SweepTable> tables = {
       {"threads", "threads of a block", &LaunchConfig::threads, {32, 64, 128, 256, 512}},
       {"unroll", "passes of the pair loop written out", &LaunchConfig::unroll, {1, 2, 4, 8, 16, 32}},
-      {"lanes",
-       "threads that share i-particles and divide the j among them",
+      {"j_slices",
+       "threads that share i-particles; each sums over one slice of a tile",
        &LaunchConfig::j_slices,
        {1, 2, 4, 8, 16, 32}}};
   return tables;

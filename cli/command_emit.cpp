@@ -79,7 +79,7 @@ std::string text_of_stage(const EmitOptions& options) {
 void check_options(const EmitOptions& options) {
   const bool for_gpu = !options.architecture.empty() || options.launch != LaunchConfig{};
   if (for_gpu && !is_gpu_code(options.stage)) {
-    throw UsageError("--arch and the options of a kernel's shape are for the stages ptx, cubin and sass");
+    throw UsageError("--arch and the options of a launch configuration are for the stages ptx, cubin and sass");
   }
   const bool for_adjoint = options.side != "i" || !options.of.empty() || !options.by.empty();
   if (for_adjoint && options.stage != "adjoint") throw UsageError("--side, --of and --by are for the stage adjoint");
@@ -134,14 +134,18 @@ void add_emit(CLI::App& app, Invocation&) {
       "--arch", options->architecture,
       "ptx, cubin, sass: the GPU's architecture, as sm_90 (default: that of this machine's, else sm_90)");
   const auto add_number = [&](const char* name, int& number, int largest, const char* what) {
-    command.add_option(name, number, what)->check(CLI::Range(1, largest).description(""));
+    return command.add_option(name, number, what)->check(CLI::Range(1, largest).description(""));
   };
   add_number("--threads-per-block", options->launch.threads, 1024, "ptx, cubin, sass: threads of a block");
   add_number("--i-per-thread", options->launch.i_per_thread, 64, "... i-particles that a thread holds in registers");
   add_number("--j-tile", options->launch.j_tile, 65536, "... j-particles in shared memory at a time");
   add_number("--unroll", options->launch.unroll, 1024, "... passes of the pair loop written out, a power of two");
-  add_number("--lanes", options->launch.j_slices, 1024,
-             "... threads that share i-particles and divide the j among them");
+  CLI::Option* j_slices = add_number("--j-slices", options->launch.j_slices, 1024,
+                                     "... threads that share i-particles; each sums over one slice of a tile");
+  CLI::Option* lanes = add_number("--lanes", options->launch.j_slices, 1024, "")->group("")->excludes(j_slices);
+  lanes->each([](const std::string&) {
+    fmt::print(stderr, "nbcc: warning: --lanes is deprecated; --j-slices has the same meaning\n");
+  });
   command.footer(
       "Examples:\n"
       "  nbcc emit pipelines/gravity.pipe --stage optimized\n"

@@ -29,9 +29,9 @@ struct InspectOptions {
 
 std::string isa_of(const KernelSource& kernel) { return kernel.target.substr(kernel.target.find('-') + 1); }
 
-// "sm_90" or "PTX of sm_90", with the number of shapes and their bytes.
+// "sm_90" or "PTX of sm_90", with the number of launch configurations and their bytes.
 struct Code {
-  int shapes = 0;
+  int configs = 0;
   std::size_t bytes = 0;
   std::string toolkit;
 };
@@ -39,7 +39,7 @@ std::map<std::pair<bool, std::string>, Code> codes_of(const PipelineImage& image
   std::map<std::pair<bool, std::string>, Code> codes;
   for (const CudaImage& one : image.cuda_images) {
     Code& code = codes[{one.ptx, one.architecture}];
-    ++code.shapes;
+    ++code.configs;
     code.bytes += one.bytes.size();
     code.toolkit = cuda_version_text(one.toolkit);
   }
@@ -54,8 +54,8 @@ std::string text_of(const PipelineImage& image) {
   for (const KernelSource& kernel : image.cpu) isas.push_back(isa_of(kernel));
   text += fmt::format("  CPU: {}\n", isas.empty() ? "none" : fmt::format("{}", fmt::join(isas, ", ")));
   for (const auto& [what, code] : codes_of(image)) {
-    text += fmt::format("  GPU: {}{}, {} shape{}, {} bytes, by CUDA {}\n", what.first ? "PTX of " : "", what.second,
-                        code.shapes, code.shapes == 1 ? "" : "s", code.bytes, code.toolkit);
+    text += fmt::format("  GPU: {}{}, {} launch configuration{}, {} bytes, by CUDA {}\n", what.first ? "PTX of " : "",
+                        what.second, code.configs, code.configs == 1 ? "" : "s", code.bytes, code.toolkit);
   }
   return text + fmt::format("  GPU: text, {} bytes\n", image.cuda.first().source.size());
 }
@@ -64,12 +64,12 @@ Json json_of(const PipelineImage& image) {
   Json cpu = Json::array(), cuda = Json::array();
   for (const KernelSource& kernel : image.cpu) cpu.push_back(isa_of(kernel));
   for (const CudaImage& one : image.cuda_images) {
-    Json shape;
+    Json config;
     for (const LaunchNumber& number : kLaunchNumbers)
-      if (number.member != &LaunchConfig::j_splits) shape[number.name] = one.config.*number.member;
+      if (number.member != &LaunchConfig::j_splits) config[number.name] = one.config.*number.member;
     cuda.push_back({{"architecture", one.architecture},
                     {"form", one.ptx ? "ptx" : "cubin"},
-                    {"shape", shape},
+                    {"launch_configuration", config},
                     {"bytes", one.bytes.size()},
                     {"cuda", cuda_version_text(one.toolkit)}});
   }

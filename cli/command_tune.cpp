@@ -182,9 +182,10 @@ std::string spell(const LaunchConfig& config) {
 std::string heading(const ParticleSum& sum, const TuneOptions& options) {
   return fmt::format(
              "{} on {}, {}; G interactions/s\n"
-             "A cut is threads of a block / i per thread / j tile / unroll / lanes / parts of j (-: the model's).\n",
+             "A launch configuration is threads / i per thread / j tile / unroll / j-slices / j-splits (-: the "
+             "model's).\n",
              sum.pipeline_name(), sum.device_name(), describe(options.kernel.options)) +
-         fmt::format("{:>9} {:>9}  {:<22} {:>8}  {:<22} {:>8} {:>7} {:>8}\n", "ni", "nj", "the model's cut", "G/s",
+         fmt::format("{:>9} {:>9}  {:<22} {:>8}  {:<22} {:>8} {:>7} {:>8}\n", "ni", "nj", "the model's", "G/s",
                      "the best", "G/s", "gain", "measured");
 }
 

@@ -237,7 +237,7 @@ std::string ParticleSum::box_warning(const ParticleTable& table, const std::stri
 }
 
 void ParticleSum::set_launch(const LaunchConfig& c) {
-  state_->sum.shape({c.threads, c.i_per_thread, c.j_tile, c.unroll, c.j_slices, c.j_splits});
+  state_->sum.launch_configuration({c.threads, c.i_per_thread, c.j_tile, c.unroll, c.j_slices, c.j_splits});
 }
 
 const CudaKernel& ParticleSum::cuda_kernel() const {

@@ -52,16 +52,20 @@ struct LaunchConfig {
   std::int64_t i_per_block() const { return std::int64_t(threads / j_slices) * i_per_thread; }
 };
 
-// Its numbers by the names that users know from the command, nbcc.h and the files of tunings, with their limits.
+// The numbers of a launch configuration under their public names, in nbcc.h, the command and files of tunings.
 struct LaunchNumber {
   const char* name;
+  const char* earlier_name;  // which files of tunings may still have
   int LaunchConfig::* member;
-  int most;
+  int most;  // largest value
 };
 constexpr LaunchNumber kLaunchNumbers[] = {
-    {"threads", &LaunchConfig::threads, 1024}, {"i_per_thread", &LaunchConfig::i_per_thread, 64},
-    {"j_tile", &LaunchConfig::j_tile, 65536},  {"unroll", &LaunchConfig::unroll, 1024},
-    {"lanes", &LaunchConfig::j_slices, 1024},  {"parts", &LaunchConfig::j_splits, 65535},
+    {"threads", "threads", &LaunchConfig::threads, 1024},
+    {"i_per_thread", "i_per_thread", &LaunchConfig::i_per_thread, 64},
+    {"j_tile", "j_tile", &LaunchConfig::j_tile, 65536},
+    {"unroll", "unroll", &LaunchConfig::unroll, 1024},
+    {"j_slices", "lanes", &LaunchConfig::j_slices, 1024},
+    {"j_splits", "parts", &LaunchConfig::j_splits, 65535},
 };
 
 // The loops around a pair body. A frame decides which pairs its nbcc_interact sums over.

@@ -36,9 +36,9 @@ double rate(Simulation& simulation, std::int64_t count) {
 }
 
 // Nothing: there is no such kernel, or the GPU has not the registers for it.
-std::optional<double> rate(Simulation& simulation, std::int64_t count, const nbcc::KernelShape& shape) {
+std::optional<double> rate(Simulation& simulation, std::int64_t count, const nbcc::LaunchConfiguration& launch) {
   try {
-    simulation.set_shape(shape);
+    simulation.set_launch(launch);
     return rate(simulation, count);
   } catch (const nbcc::Error& error) {
     if (error.status() != NBCC_ERROR_USAGE && error.status() != NBCC_ERROR_DEVICE) throw;
@@ -82,29 +82,30 @@ class Benchmark {
   }
 
   void against_count(const nbcc::Device& device, const std::vector<std::int64_t>& counts) {
-    print_heading("Performance against N, in the shapes that nbcc chooses", "block size");
+    print_heading("Performance against N, in the launch configurations that nbcc chooses", "block size");
     for (const std::int64_t count : counts) {
       Simulation simulation(device, {.bodies = plummer(count, 1)}, settings_);
       const double found = rate(simulation, count);
-      const nbcc::KernelShape shape = simulation.shape();
-      print_figures(count, std::to_string(shape.threads).c_str(), found);
-      std::printf("   %d bodies a thread, %d threads a body, %d parts\n", shape.i_per_thread, shape.lanes, shape.parts);
+      const nbcc::LaunchConfiguration launch = simulation.launch();
+      print_figures(count, std::to_string(launch.threads).c_str(), found);
+      std::printf("   %d bodies a thread, %d threads a body, %d j-splits\n", launch.i_per_thread, launch.j_slices,
+                  launch.j_splits);
       std::fflush(stdout);
     }
   }
 
-  // One number of the shape; the others are what nbcc chooses for N.
-  void against_shape(const nbcc::Device& device, const std::vector<std::int64_t>& counts, const char* title,
-                     const char* name, int nbcc::KernelShape::* member, const std::vector<int>& values) {
+  // One number of the launch configuration; the others are what nbcc chooses for N.
+  void against_number(const nbcc::Device& device, const std::vector<std::int64_t>& counts, const char* title,
+                      const char* name, int nbcc::LaunchConfiguration::* member, const std::vector<int>& values) {
     print_heading(title, name);
     for (const std::int64_t count : counts) {
       Simulation simulation(device, {.bodies = plummer(count, 1)}, settings_);
       for (const int value : values) {
-        nbcc::KernelShape shape;
-        shape.*member = value;
-        // The tile grows with the lanes, so that each has as many terms to add.
-        if (member == &nbcc::KernelShape::lanes) shape.j_tile = kTile * std::min(value, 4);
-        print_figures(count, std::to_string(value).c_str(), rate(simulation, count, shape));
+        nbcc::LaunchConfiguration launch;
+        launch.*member = value;
+        // The tile grows with the slices, so that each has as many terms to add.
+        if (member == &nbcc::LaunchConfiguration::j_slices) launch.j_tile = kTile * std::min(value, 4);
+        print_figures(count, std::to_string(value).c_str(), rate(simulation, count, launch));
         std::printf("\n");
         std::fflush(stdout);
       }
@@ -128,15 +129,15 @@ void print_benchmark(const std::string& name, nbcc_precision precision, const st
   if (device.name().starts_with("cpu"))
     return benchmark.against_instruction_set(or_else({256, 512, 1024, 2048, 4096, 8192, 16384}));
 
-  using Shape = nbcc::KernelShape;
+  using Config = nbcc::LaunchConfiguration;
   benchmark.against_count(device, or_else({1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144, 524288}));
   const std::vector<std::int64_t> few = or_else({1024, 4096, 16384, 65536});
-  benchmark.against_shape(device, few, "Performance against the block size", "threads", &Shape::threads,
-                          {32, 64, 128, 256, 512});
-  benchmark.against_shape(device, few, "Performance against the unrolling of the loop over bodies", "unrolled",
-                          &Shape::unroll, {1, 2, 4, 8, 16, 32});
-  benchmark.against_shape(device, few, "Performance against the threads that share a body", "threads/body",
-                          &Shape::lanes, {1, 2, 4, 8, 16, 32});
+  benchmark.against_number(device, few, "Performance against the block size", "threads", &Config::threads,
+                           {32, 64, 128, 256, 512});
+  benchmark.against_number(device, few, "Performance against the unrolling of the loop over bodies", "unrolled",
+                           &Config::unroll, {1, 2, 4, 8, 16, 32});
+  benchmark.against_number(device, few, "Performance against the threads that share a body", "threads/body",
+                           &Config::j_slices, {1, 2, 4, 8, 16, 32});
 }
 
 }  // namespace examples

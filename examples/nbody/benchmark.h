@@ -1,5 +1,5 @@
 // The rate of the force, as the figures of GPU Gems 3, chapter 31, show it: against the number of bodies and, on a GPU,
-// against the shape of the kernel.
+// against the launch configuration.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -15,7 +15,7 @@ namespace {
 Bodies moved(const nbcc::Device& device, const Simulator& simulator, const State& start, const Settings& settings,
              double dt, std::int64_t steps) {
   Simulation simulation(device, start, settings);
-  simulation.set_shape(simulator.shape);
+  simulation.set_launch(simulator.launch);
   for (std::int64_t k = 0; k < steps; ++k) simulation.step(dt);
   simulation.wait();
   return simulation.state().bodies;

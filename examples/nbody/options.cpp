@@ -37,7 +37,7 @@ void declare_run(CLI::App& app, Options& options) {
 
 void declare_benchmark(CLI::App& app, Options& options) {
   app.add_flag("--benchmark", options.benchmark,
-               "No simulation: the rate of the force against N and, on a GPU, the shape of its kernel")
+               "No simulation: the rate of the force against N and, on a GPU, the launch configuration")
       ->group("Benchmark");
   app.add_option("--n", options.counts, "Numbers of bodies, as 1024,4096,16384")
       ->delimiter(',')

@@ -48,8 +48,8 @@ class Simulation {
   nbcc::View velocities() const { return v_.view(); }
 
   // Of the kernel, on a GPU.
-  void set_shape(const nbcc::KernelShape& shape) { force_.shape(shape); }
-  nbcc::KernelShape shape() { return force_.shape(count_, count_); }
+  void set_launch(const nbcc::LaunchConfiguration& launch) { force_.launch_configuration(launch); }
+  nbcc::LaunchConfiguration launch() { return force_.launch_configuration(count_, count_); }
 
  private:
   void advance(double kick, double drift, double damping);

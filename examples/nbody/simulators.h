@@ -10,7 +10,7 @@ namespace examples {
 struct Simulator {
   std::string label, device;
   nbcc::DeviceOptions options;
-  nbcc::KernelShape shape;
+  nbcc::LaunchConfiguration launch;
 };
 
 // Those of `device` first, so that a simulation begins with what was asked for.

@@ -368,21 +368,35 @@ void nbcc_neighbour_list_free(nbcc_neighbour_list* found) {
   *found = {found->size, 0, 0, 0, nullptr, nullptr, nullptr, nullptr};
 }
 
-nbcc_status nbcc_sum_set_cuda_shape(nbcc_sum* sum, const nbcc_cuda_shape* shape, nbcc_error** error) {
+nbcc_status nbcc_sum_set_launch_configuration(nbcc_sum* sum, const nbcc_launch_configuration* configuration,
+                                              nbcc_error** error) {
   return guarded(error, [&] {
-    const nbcc_cuda_shape s = nbcc::read_options(shape, nbcc_cuda_shape{sizeof(nbcc_cuda_shape), 0, 0, 0, 0, 0, 0});
-    nbcc::state_of(sum).set_launch({s.threads, s.i_per_thread, s.j_tile, s.unroll, s.lanes, s.parts});
+    const nbcc_launch_configuration c = nbcc::read_options(
+        configuration, nbcc_launch_configuration{sizeof(nbcc_launch_configuration), 0, 0, 0, 0, 0, 0});
+    nbcc::state_of(sum).set_launch({c.threads, c.i_per_thread, c.j_tile, c.unroll, c.j_slices, c.j_splits});
   });
 }
 
-nbcc_status nbcc_sum_get_cuda_shape(nbcc_sum* sum, int64_t ni, int64_t nj, nbcc_cuda_shape* shape, nbcc_error** error) {
+nbcc_status nbcc_sum_get_launch_configuration(nbcc_sum* sum, int64_t ni, int64_t nj,
+                                              nbcc_launch_configuration* configuration, nbcc_error** error) {
   return guarded(error, [&] {
-    const std::size_t size = nbcc::checked(shape, "the place for the shape").size;
-    if (size < sizeof(size_t)) throw nbcc::UsageError("shape: `size` must be the size of the struct");
+    const std::size_t size = nbcc::checked(configuration, "launch configuration").size;
+    if (size < sizeof(size_t)) throw nbcc::UsageError("launch configuration: `size` must be the size of the struct");
     const auto [threads, i_per_thread, j_tile, unroll, slices, splits] = nbcc::state_of(sum).launch_for(ni, nj);
-    const nbcc_cuda_shape found{size, threads, i_per_thread, j_tile, unroll, slices, splits};
-    std::memcpy(shape, &found, std::min(size, sizeof found));
+    const nbcc_launch_configuration found{size, threads, i_per_thread, j_tile, unroll, slices, splits};
+    std::memcpy(configuration, &found, std::min(size, sizeof found));
   });
+}
+
+// The deprecated struct has the members of nbcc_launch_configuration under earlier names.
+static_assert(sizeof(nbcc_cuda_shape) == sizeof(nbcc_launch_configuration));
+
+nbcc_status nbcc_sum_set_cuda_shape(nbcc_sum* sum, const nbcc_cuda_shape* shape, nbcc_error** error) {
+  return nbcc_sum_set_launch_configuration(sum, reinterpret_cast<const nbcc_launch_configuration*>(shape), error);
+}
+
+nbcc_status nbcc_sum_get_cuda_shape(nbcc_sum* sum, int64_t ni, int64_t nj, nbcc_cuda_shape* shape, nbcc_error** error) {
+  return nbcc_sum_get_launch_configuration(sum, ni, nj, reinterpret_cast<nbcc_launch_configuration*>(shape), error);
 }
 
 nbcc_status nbcc_sum_set_progress(nbcc_sum* sum, nbcc_progress progress, void* data, nbcc_error** error) {

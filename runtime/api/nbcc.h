@@ -400,25 +400,35 @@ NBCC_API void nbcc_neighbour_list_free(nbcc_neighbour_list* found); /* null is f
  * program need show only those that are new. Valid until the sum's next run. */
 NBCC_API const char* nbcc_sum_warning(const nbcc_sum* sum, int k);
 
-/* How a kernel of a GPU is cut. 0: what nbcc chooses for the number of particles, by what `nbcc tune` has measured or
- * else by its model of the GPU. */
-typedef struct nbcc_cuda_shape {
+/* The launch configuration of a GPU kernel. 0: nbcc chooses the number for the number of particles, by measurements of
+ * `nbcc tune`, or by its model of the GPU where nothing was measured. */
+typedef struct nbcc_launch_configuration {
   size_t size;
-  int threads;      /* of a block */
+  int threads;      /* threads of a block */
   int i_per_thread; /* i-particles that a thread holds in registers */
   int j_tile;       /* j-particles staged in shared memory at a time */
-  int unroll;       /* passes of the pair loop written out, a power of two */
-  int lanes;        /* threads of a block that share i-particles and divide the j-particles among them */
-  int parts;        /* of j, which different blocks take */
-} nbcc_cuda_shape;
+  int unroll;       /* iterations of the pair loop written out, a power of two */
+  int j_slices;     /* threads of a block that share i-particles; each sums over one slice of the j-particles */
+  int j_splits;     /* blocks that share i-particles; each sums over one split of the j-particles */
+} nbcc_launch_configuration;
 
-/* For the runs from now on, each of which compiles its kernel when there is none of that shape yet. Null, as at first:
- * nbcc chooses. The last bits of results depend on it. A shape in which this pipeline cannot be compiled is refused, as
- * NBCC_ERROR_USAGE, by the run or by nbcc_sum_get_cuda_shape. Accepted on the CPU, without effect. */
+/* Sets the launch configuration of later runs. A run compiles its kernel if it was not compiled with this configuration
+ * before. Null, the initial state: nbcc chooses. The last bits of results depend on the configuration. If this pipeline
+ * cannot be compiled with it, the run and nbcc_sum_get_launch_configuration fail with NBCC_ERROR_USAGE. No effect on the
+ * CPU. */
+NBCC_API nbcc_status nbcc_sum_set_launch_configuration(nbcc_sum* sum, const nbcc_launch_configuration* configuration,
+                                                       nbcc_error** error);
+/* Gets the launch configuration of a run over nj j-particles for ni i-particles whose arrays are on the device, and
+ * compiles the kernel if need be. The caller sets configuration->size. All numbers are 0 on the CPU. */
+NBCC_API nbcc_status nbcc_sum_get_launch_configuration(nbcc_sum* sum, int64_t ni, int64_t nj,
+                                                       nbcc_launch_configuration* configuration, nbcc_error** error);
+
+/* Deprecated names of the same: lanes are j_slices, parts are j_splits. */
+typedef struct nbcc_cuda_shape {
+  size_t size;
+  int threads, i_per_thread, j_tile, unroll, lanes, parts;
+} nbcc_cuda_shape;
 NBCC_API nbcc_status nbcc_sum_set_cuda_shape(nbcc_sum* sum, const nbcc_cuda_shape* shape, nbcc_error** error);
-/* The shape in which a run from arrays on the device, over nj for ni, is done; compiles the kernel if there is none of
- * it yet. shape->size is the caller's to set.
- * On the CPU all numbers are 0. */
 NBCC_API nbcc_status nbcc_sum_get_cuda_shape(nbcc_sum* sum, int64_t ni, int64_t nj, nbcc_cuda_shape* shape,
                                              nbcc_error** error);
 

@@ -235,7 +235,14 @@ class Pipeline {
   std::unique_ptr<nbcc_pipeline, detail::Close> handle_;
 };
 
-// How a kernel of a GPU is cut; see nbcc_cuda_shape. 0: what nbcc chooses for the number of particles.
+// The launch configuration of a GPU kernel; see nbcc_launch_configuration. 0: nbcc chooses the number for the number of
+// particles.
+struct LaunchConfiguration {
+  int threads = 0, i_per_thread = 0, j_tile = 0, unroll = 0, j_slices = 0, j_splits = 0;
+  bool operator==(const LaunchConfiguration&) const = default;
+};
+
+// Deprecated: LaunchConfiguration, whose j_slices and j_splits were called lanes and parts.
 struct KernelShape {
   int threads = 0, i_per_thread = 0, j_tile = 0, unroll = 0, lanes = 0, parts = 0;
   bool operator==(const KernelShape&) const = default;
@@ -350,19 +357,29 @@ class Sum {
     call(nbcc_sum_get_statistics, &found);
     return found;
   }
-  // Of a GPU: the shape of the runs from now on, which compile their kernel when there is none of it yet. On the CPU
-  // without effect. Where this pipeline has no kernel of such a shape, the run or the function below throws.
-  Sum& shape(const KernelShape& chosen) {
-    const nbcc_cuda_shape given{sizeof given,  chosen.threads, chosen.i_per_thread, chosen.j_tile,
-                                chosen.unroll, chosen.lanes,   chosen.parts};
-    return call(nbcc_sum_set_cuda_shape, &given);
+  // Sets the launch configuration of later runs on a GPU; a run compiles its kernel if it was not compiled with this
+  // configuration before. No effect on the CPU. If this pipeline cannot be compiled with it, the run and the function
+  // below throw.
+  Sum& launch_configuration(const LaunchConfiguration& chosen) {
+    const nbcc_launch_configuration given{sizeof given,  chosen.threads,  chosen.i_per_thread, chosen.j_tile,
+                                          chosen.unroll, chosen.j_slices, chosen.j_splits};
+    return call(nbcc_sum_set_launch_configuration, &given);
   }
-  // The shape of a run from arrays on the device, over nj for ni; zeros on the CPU.
-  KernelShape shape(std::int64_t ni, std::int64_t nj) {
-    nbcc_cuda_shape found{};
+  // The launch configuration of a run over nj j-particles for ni i-particles whose arrays are on the device; zeros on
+  // the CPU.
+  LaunchConfiguration launch_configuration(std::int64_t ni, std::int64_t nj) {
+    nbcc_launch_configuration found{};
     found.size = sizeof found;
-    call(nbcc_sum_get_cuda_shape, ni, nj, &found);
-    return {found.threads, found.i_per_thread, found.j_tile, found.unroll, found.lanes, found.parts};
+    call(nbcc_sum_get_launch_configuration, ni, nj, &found);
+    return {found.threads, found.i_per_thread, found.j_tile, found.unroll, found.j_slices, found.j_splits};
+  }
+  // Deprecated: launch_configuration.
+  Sum& shape(const KernelShape& old) {
+    return launch_configuration({old.threads, old.i_per_thread, old.j_tile, old.unroll, old.lanes, old.parts});
+  }
+  KernelShape shape(std::int64_t ni, std::int64_t nj) {
+    const auto [threads, i_per_thread, j_tile, unroll, j_slices, j_splits] = launch_configuration(ni, nj);
+    return {threads, i_per_thread, j_tile, unroll, j_slices, j_splits};
   }
   // Of a GPU: the CUstream or cudaStream_t, of its primary context, that the runs from now on are put into; null, as at
   // first, is the legacy default stream.

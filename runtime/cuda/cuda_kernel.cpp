@@ -35,8 +35,8 @@ CudaLaunch CudaKernel::launch_for(std::int64_t ni, std::int64_t nj, bool exclusi
       return open(config, ni, nj, exclusions, may_load);
     } catch (const TextRefused& e) {
       config.j_splits = overrides.j_splits;
-      throw UsageError(fmt::format("pipeline '{}' has no kernel of the shape asked for, {}: {}", source.pipeline,
-                                   describe(config), e.what()));
+      throw UsageError(fmt::format("pipeline '{}' cannot be compiled with the launch configuration {}: {}",
+                                   source.pipeline, describe(config), e.what()));
     }
   }
   if (!tuned) return open(config, ni, nj, exclusions, may_load);

@@ -115,7 +115,7 @@ CudaLoader::CudaLoader(std::shared_ptr<const CudaGpu> gpu, std::shared_ptr<const
 // The first line is what a listing of the cache shows.
 std::string CudaLoader::key_of(const KernelSource& kernel, const LaunchConfig& config,
                                const std::string& source) const {
-  return fmt::format("{}, {}\n{}, {} {}\nthreads {}, i per thread {}, j tile {}, unroll {}, lanes {}\n{}",
+  return fmt::format("{}, {}\n{}, {} {}\nthreads {}, i per thread {}, j tile {}, unroll {}, j_slices {}\n{}",
                      kernel.pipeline, kernel.target, compiler_->identity(), compiled_for_,
                      form_ == CudaCompiler::Form::Ptx ? "PTX" : "cubin", config.threads, config.i_per_thread,
                      config.j_tile, config.unroll, config.j_slices, source);

@@ -7,7 +7,7 @@
 //   pipeline gravity
 //   gpu NVIDIA H200, 132 multiprocessors
 //   text 6f0c1c5d2a9e4b7788f0d3c2b1a09e5f gravity, single precision, fast math
-//   ni 11 nj 11 threads 128 i_per_thread 1 j_tile 128 unroll 16 lanes 1 parts 8 rate 5.11e+11 model 4.29e+11
+//   ni 11 nj 11 threads 128 i_per_thread 1 j_tile 128 unroll 16 j_slices 1 j_splits 8 rate 5.11e+11 model 4.29e+11
 //
 // The first four lines must be these; of the others, one that is not as it should be is passed over.
 #include "runtime/cuda/cuda_tunings.h"
@@ -75,8 +75,10 @@ std::string_view take_until(std::string_view& text, char end) {
 }
 
 template <typename T>
-bool take_number(std::string_view& line, std::string_view word, T least, T most, T& number) {
-  if (take_until(line, ' ') != word) return false;
+bool take_number(std::string_view& line, std::string_view word, T least, T most, T& number,
+                 std::string_view earlier_word = {}) {
+  const std::string_view found = take_until(line, ' ');
+  if (found != word && (earlier_word.empty() || found != earlier_word)) return false;
   const std::string_view digits = take_until(line, ' ');
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   return error == std::errc() && end == digits.data() + digits.size() && number >= least && number <= most;
@@ -86,8 +88,8 @@ bool read_choice(std::string_view line, CudaTuningTable& table) {
   CudaSizeClass size;
   CudaTuned tuned;
   if (!take_number(line, "ni", 0, 62, size.i) || !take_number(line, "nj", 0, 62, size.j)) return false;
-  for (const auto& [name, member, most] : kLaunchNumbers) {
-    if (!take_number(line, name, 0, most, tuned.config.*member)) return false;
+  for (const auto& [name, earlier_name, member, most] : kLaunchNumbers) {
+    if (!take_number(line, name, 0, most, tuned.config.*member, earlier_name)) return false;
   }
   if (!take_number(line, "rate", 0.0, 1e30, tuned.rate) || !take_number(line, "model", 0.0, 1e30, tuned.model_rate)) {
     return false;
@@ -222,9 +224,9 @@ int CudaTunings::clear() const {
 }
 
 std::string describe(const LaunchConfig& config) {
-  const std::pair<const char*, int> numbers[] = {{"{} threads", config.threads}, {"{} i", config.i_per_thread},
-                                                 {"tile {}", config.j_tile},     {"unroll {}", config.unroll},
-                                                 {"lanes {}", config.j_slices},  {"parts {}", config.j_splits}};
+  const std::pair<const char*, int> numbers[] = {{"{} threads", config.threads},   {"{} i", config.i_per_thread},
+                                                 {"tile {}", config.j_tile},       {"unroll {}", config.unroll},
+                                                 {"j_slices {}", config.j_slices}, {"j_splits {}", config.j_splits}};
   std::string text;
   for (const auto& [form, number] : numbers)
     if (number > 0) text += (text.empty() ? "" : ", ") + fmt::format(fmt::runtime(form), number);

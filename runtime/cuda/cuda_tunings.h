@@ -75,7 +75,7 @@ class CudaTunings {
   std::string folder_;
 };
 
-// "128 threads, 4 i, tile 128, unroll 16, lanes 1, parts 8"; what is 0 is left out.
+// "128 threads, 4 i, tile 128, unroll 16, j_slices 1, j_splits 8"; what is 0 is left out.
 std::string describe(const LaunchConfig& config);
 
 }  // namespace nbcc

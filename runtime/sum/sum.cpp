@@ -173,17 +173,18 @@ void SumState::keep_j(bool keep) {
 void SumState::j_changed() { forget_j(JReuse::None); }
 
 void SumState::set_launch(const LaunchConfig& overrides) {
-  for (const auto& [name, member, most] : kLaunchNumbers) {
+  for (const auto& [name, earlier_name, member, most] : kLaunchNumbers) {
     if (const int number = overrides.*member; number < 0 || number > most)
-      throw UsageError(fmt::format("the shape of a kernel: {} must be from 1 to {}, or 0 for no choice; got {}", name,
-                                   most, number));
+      throw UsageError(
+          fmt::format("launch configuration: {} must be from 1 to {}, or 0 for no choice; got {}", name, most, number));
   }
   summation_->set_launch(overrides);
 }
 
 LaunchConfig SumState::launch_for(std::int64_t ni, std::int64_t nj) {
   if (ni < 1 || nj < 0) {
-    throw UsageError(fmt::format("the shape of a sum needs ni from 1 on and nj from 0 on, got {} and {}", ni, nj));
+    throw UsageError(
+        fmt::format("the launch configuration of a sum needs ni from 1 on and nj from 0 on, got {} and {}", ni, nj));
   }
   return summation_->launch_for(ni, nj);
 }

@@ -235,6 +235,12 @@ TEST(Command, EmitCompilesForAnyGpu) {
   const Outcome narrow = shell.nbcc("emit $pipelines/gravity.pipe --stage ptx --arch sm_80 --threads-per-block 64");
   EXPECT_EQ(narrow.code, 0) << narrow.err;
   EXPECT_NE(narrow.out, ptx.out);
+  const Outcome sliced = shell.nbcc("emit $pipelines/gravity.pipe --stage ptx --arch sm_80 --j-slices 4");
+  const Outcome deprecated = shell.nbcc("emit $pipelines/gravity.pipe --stage ptx --arch sm_80 --lanes 4");
+  EXPECT_EQ(sliced.code, 0) << sliced.err;
+  EXPECT_NE(sliced.out, ptx.out);
+  EXPECT_EQ(deprecated.out, sliced.out);
+  EXPECT_EQ(deprecated.err, "nbcc: warning: --lanes is deprecated; --j-slices has the same meaning\n");
   const Outcome cubin = shell.nbcc("emit $pipelines/gravity.pipe --stage cubin -o gravity.cubin");
   EXPECT_EQ(cubin.code, 0) << cubin.err;
   EXPECT_THAT(shell.read("gravity.cubin"), StartsWith("\177ELF"));
@@ -352,12 +358,13 @@ TEST(Command, CacheKnowsTunings) {
   const std::string cache = "export NBCC_CACHE_DIR=$PWD/cache; \"$nbcc\" cache ";
   const Outcome text = shell.line(cache + "list");
   EXPECT_THAT(text.out, HasSubstr("tuning  gravity: cuda, single precision, fast math, NVIDIA H200, 132 multiproc"));
-  EXPECT_THAT(text.out, HasSubstr("ni 2048..4095, nj 131072..262143: 128 threads, 1 i, tile 128, unroll 16, lanes 2, "
-                                  "parts 8, 500 G/s, +25.0%\n"));
+  EXPECT_THAT(text.out,
+              HasSubstr("ni 2048..4095, nj 131072..262143: 128 threads, 1 i, tile 128, unroll 16, j_slices 2, "
+                        "j_splits 8, 500 G/s, +25.0%\n"));
   EXPECT_THAT(text.out, HasSubstr("ni 4096..8191, nj 131072..262143: the model's choice, 500 G/s"));
   const json listing = json::parse(shell.line(cache + "list --json").out);
   EXPECT_EQ(listing["tunings"][0]["choices"][0]["ni_from"], 2048);
-  EXPECT_EQ(listing["tunings"][0]["choices"][0]["lanes"], 2);
+  EXPECT_EQ(listing["tunings"][0]["choices"][0]["j_slices"], 2);
   EXPECT_THAT(shell.line(cache + "list --only kernels").out, IsEmpty());
   shell.line(cache + "clear --only kernels");
   EXPECT_EQ(tunings.list().size(), 1u);

@@ -55,7 +55,7 @@ TEST_F(CommandTune, MeasuresAndKeepsWhatItFinds) {
   EXPECT_EQ(row["pipeline"], "small");
   EXPECT_EQ(row["ni"], 40);
   EXPECT_GE(row["measured"].get<int>(), 1);
-  for (const char* number : {"threads", "i_per_thread", "j_tile", "unroll", "lanes", "parts"}) {
+  for (const char* number : {"threads", "i_per_thread", "j_tile", "unroll", "j_slices", "j_splits"}) {
     EXPECT_GT(row["model"][number].get<int>(), 0) << number;
   }
   EXPECT_GT(row["model_interactions_per_s"].get<double>(), 0.0);
@@ -78,7 +78,7 @@ TEST_F(CommandTune, WhatIsKnownIsNotMeasuredAgainUnlessForced) {
   const json known = tune();
   EXPECT_EQ(known["measured"], 0);
   EXPECT_EQ(known["outcome"], "known");
-  EXPECT_EQ(known["best"]["parts"], 3);
+  EXPECT_EQ(known["best"]["j_splits"], 3);
   EXPECT_EQ(known["gain"], 1.5);
   EXPECT_GT(tune("--force")["measured"].get<int>(), 0);
 }
@@ -111,7 +111,7 @@ TEST_F(CommandTune, SweepsBlocksUnrollingAndLanes) {
   EXPECT_EQ(seen.size(), cells.size());
   EXPECT_TRUE(seen.contains({"threads", 32}) && seen.contains({"threads", 512}));
   EXPECT_TRUE(seen.contains({"unroll", 1}) && seen.contains({"unroll", 32}));
-  EXPECT_TRUE(seen.contains({"lanes", 1}) && seen.contains({"lanes", 32}));
+  EXPECT_TRUE(seen.contains({"j_slices", 1}) && seen.contains({"j_slices", 32}));
 }
 
 TEST_F(CommandTune, AnotherConfigurationGivesTheSameSum) {

@@ -46,7 +46,7 @@ TEST(CudaSizeClass, IsTheLogarithm) {
 }
 
 TEST(CudaTunings, DescribeAConfiguration) {
-  EXPECT_EQ(describe(kFew.config), "128 threads, 1 i, tile 128, unroll 16, lanes 2, parts 8");
+  EXPECT_EQ(describe(kFew.config), "128 threads, 1 i, tile 128, unroll 16, j_slices 2, j_splits 8");
   EXPECT_EQ(describe(LaunchConfig{.j_tile = 64}), "tile 64");
   EXPECT_EQ(describe(LaunchConfig{}), "");
 }
@@ -102,7 +102,8 @@ TEST_F(CudaTuningsTest, TheFileCanBeRead) {
   tunings_.store(kGravity, {11, 11}, kFew);
   EXPECT_THAT(only_file().filename().string(), testing::StartsWith("gravity-NVIDIA_H200-"));
   EXPECT_THAT(content(), HasSubstr("gpu NVIDIA H200, 132 multiprocessors\n"));
-  EXPECT_THAT(content(), HasSubstr("ni 11 nj 11 threads 128 i_per_thread 1 j_tile 128 unroll 16 lanes 2 parts 8 "));
+  EXPECT_THAT(content(),
+              HasSubstr("ni 11 nj 11 threads 128 i_per_thread 1 j_tile 128 unroll 16 j_slices 2 j_splits 8 "));
 }
 
 TEST_F(CudaTuningsTest, ALineThatIsBrokenIsPassedOver) {
