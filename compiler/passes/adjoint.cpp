@@ -1,5 +1,5 @@
-// Fields and seeds of adjoint pipelines; the derivatives themselves are derivative.h's. Doors: forward_pipeline(),
-// adjoint_pipeline(). How a graph is copied with its particles exchanged is in exchange.h.
+// Fields and seeds of adjoint pipelines; derivative.h differentiates, exchange.h copies graphs with i and j exchanged.
+// Entry points: forward_pipeline(), adjoint_pipeline().
 #include "compiler/passes/adjoint.h"
 
 #include <fmt/core.h>
@@ -38,7 +38,7 @@ void check_names(const Pipeline& pipeline, const std::vector<std::string>& names
   }
 }
 
-// Names of the outputs that L depends on. Counts and indices do not change with the inputs.
+// Names of the outputs that L depends on; by default all real outputs, since counts and indices have derivative 0.
 std::vector<std::string> names_of_outputs(const Pipeline& pipeline, const AdjointChoice& choice) {
   if (pipeline.dialect == Dialect::Cunbody)
     throw InvalidAdjoint{fmt::format(
@@ -50,7 +50,7 @@ std::vector<std::string> names_of_outputs(const Pipeline& pipeline, const Adjoin
   return names;
 }
 
-// The outputs of these names in a forward pipeline.
+// The outputs with these names in a forward pipeline.
 std::vector<Field> chosen_outputs(const Pipeline& forward, const std::vector<std::string>& names) {
   check_names(forward, names, true);
   std::vector<Field> result;
@@ -66,7 +66,8 @@ std::vector<Field> chosen_outputs(const Pipeline& forward, const std::vector<std
   return result;
 }
 
-// What an adjoint must know of i beside the first pipeline's inputs, as fields of i.
+// The inputs of i that an adjoint has in addition to the inputs of the first pipeline: derivatives d_NAME, and saved
+// results.
 class Extras {
  public:
   Extras(const Pipeline& forward, const std::vector<Field>& outputs, std::vector<SavedResult> saved)
@@ -90,7 +91,7 @@ class Extras {
   }
 
   const std::vector<AdjointField>& fields() const { return fields_; }
-  // Component among the extras: of the derivative of L by an output component; of a saved result, if there is one.
+  // Component among the added inputs: of dL/d(output component); of a saved result, if there is one.
   int given(int output) const { return given_.at(output); }
   std::optional<int> saved(SavedKind kind, int output) const {
     const std::optional<SavedComponent> found = find_saved(forward_, saved_, kind, output);
@@ -153,15 +154,15 @@ class Builder {
   }
 
  private:
-  // What is differentiated by: a field's components are leaves, or are looked up.
+  // A field to differentiate by. Its components are leaves, or elements of a table that lookups read.
   struct Variable {
     Op op = Op::InputI;
-    int first = 0, components = 1;  // in the old pipeline, of its role
-    int table = -1;                 // a table's number
-    std::vector<NodeId> leaves;     // of a table: all lookups of it
+    int first = 0, components = 1;  // in the old pipeline, within its role
+    int table = -1;                 // index of the table; -1: no table
+    std::vector<NodeId> leaves;     // for a table: all its lookups
   };
 
-  // Seen from j, the pairs are listed in another order, and so are their inputs: that is the caller's to do.
+  // From the side of j, the listed pairs have another order, and so have their inputs; the caller must reorder them.
   void refuse_pairs(const AdjointChoice& choice) const {
     for (const Field& field : old_.fields) {
       if (field.role != Role::InputPair) continue;
@@ -247,7 +248,8 @@ class Builder {
     return sites_.extra(new_.pair, *component, exchanged);
   }
 
-  // dL/d(the sum itself), as nodes of the pair graph: d_NAME, through finish() if there is one.
+  // dL/d(output component before finish()), as nodes of the pair graph: d_NAME, differentiated through finish() if
+  // there is one.
   std::vector<NodeId> sums_adjoints(bool exchanged) {
     std::vector<NodeId> result(old_.contributions.size(), kNone);
     if (old_.finished.empty()) {
@@ -267,7 +269,7 @@ class Builder {
     return result;
   }
 
-  // In finish() the adjoints of the results are leaves that it has no use for: inputs of a pair.
+  // In the graph of finish(), the adjoints of the results are InputPair leaves, which finish() itself does not use.
   std::vector<Weighted> finish_seeds(Graph& finish) const {
     std::vector<Weighted> seeds;
     for (const Field& field : outputs_)
@@ -305,7 +307,7 @@ class Builder {
           const NodeId share = graph.unary(Op::Exp, make_folded(graph, Op::Sub, logit, log_weights));
           const NodeId weight = times(adjoints[c], share);
           seeds.push_back({value, weight, guard});
-          // 0 times an infinite value would be NaN where the pair has no weight.
+          // If the pair has no weight, 0 times an infinite value would be NaN.
           const NodeId zero = graph.constant(0, graph[share].type), none = graph.binary(Op::Eq, share, zero);
           const NodeId above = make_folded(graph, Op::Sub, value, raw());
           seeds.push_back(
@@ -341,7 +343,8 @@ class Builder {
       variable.leaves.push_back(sites_.variable(graph, variable.op, variable.first + c));
   }
 
-  // If all seeds have one guard it becomes that of the sums; else each keeps its own, and the sums are guarded by any.
+  // If all seeds have the same guard, it becomes the guard of the sums; otherwise each seed keeps its guard, and the
+  // sums are guarded by the disjunction of all guards.
   NodeId common_guard(std::vector<Weighted>& seeds) {
     NodeId any = kNone;
     bool always = seeds.empty(), same = true;
@@ -368,8 +371,8 @@ class Builder {
     return by == kNone ? new_.pair.constant(0) : by;
   }
 
-  // The derivative by component c of the variable; kNone: 0. `found` are the derivatives by `variables`. An element of
-  // a table is read by every lookup whose index is c.
+  // The derivative by component c of the variable; kNone: 0. `found` holds the derivatives by `variables`. An element
+  // of a table is read by every lookup whose index is c.
   static NodeId derivative_by(Graph& graph, const Variable& variable, const std::vector<NodeId>& leaves, int c,
                               const std::vector<NodeId>& variables, const std::vector<NodeId>& found) {
     const auto derivative = [&](NodeId leaf) {
@@ -396,7 +399,7 @@ class Builder {
     return result;
   }
 
-  // The leaves of finish() that the variable's components are, or that read them.
+  // The leaves of finish() for the components of the variable, or the lookups that read its table.
   std::vector<NodeId> leaves_of_finish(Graph& finish, const Variable& variable) const {
     if (variable.table >= 0) return lookups_of(finish, variable);
     const Role role = variable.op == Op::Param ? Role::Param : variable.op == Op::InputI ? Role::InputI : Role::InputJ;
@@ -406,7 +409,7 @@ class Builder {
     return result;
   }
 
-  // Results of finish() depend on some inputs and params directly: that is added once per i.
+  // Results of finish() also depend on some inputs and params directly; that derivative is added once per i.
   void add_finish() {
     if (old_.finished.empty() || side_ == AdjointSide::J) return;
     Graph finish = old_.finish;
@@ -430,7 +433,7 @@ class Builder {
     }
   }
 
-  const std::vector<std::string> names_;  // of outputs_
+  const std::vector<std::string> names_;  // names of outputs_
   const std::vector<SavedResult> saved_;
   const Pipeline old_;  // the forward pipeline
   const AdjointSide side_;
@@ -438,7 +441,7 @@ class Builder {
   const Extras extras_;
   const Sites sites_;
   Pipeline new_;
-  std::vector<AdjointField> fields_;  // those of new_
+  std::vector<AdjointField> fields_;  // the fields of new_
   std::vector<Variable> by_;
 };
 
@@ -456,7 +459,7 @@ Adjoint with_partners(const Pipeline& first, Adjoint adjoint) {
 Adjoint forward_pipeline(const Pipeline& pipeline, const AdjointChoice& choice) {
   const std::vector<std::string> names = names_of_outputs(pipeline, choice);
   Adjoint forward{with_saved_results(pipeline, saved_results(pipeline, names)), {}};
-  chosen_outputs(forward.pipeline, names);  // throws for names that are wrong
+  chosen_outputs(forward.pipeline, names);  // throws if a name is invalid
   for (const Field& field : forward.pipeline.fields) {
     const bool is_new = pipeline.find(field.name) == nullptr;
     forward.fields.push_back({field, is_new ? AdjointMeaning::Saved : AdjointMeaning::Value, field.name, ""});
@@ -467,7 +470,7 @@ Adjoint forward_pipeline(const Pipeline& pipeline, const AdjointChoice& choice) 
 Adjoint adjoint_pipeline(const Pipeline& pipeline, const AdjointChoice& choice, AdjointSide side) {
   Adjoint adjoint;
   try {
-    // Derivatives follow chains of operations to their ends.
+    // Differentiation recurses along chains of operations.
     run_on_own_stack(kDeepStack, [&] { adjoint = Builder(pipeline, choice, side).run(); });
   } catch (const TooManyNodes&) {
     throw InvalidAdjoint{

@@ -1,14 +1,14 @@
-// A pipeline -> pipelines that hand derivatives back. Let L be any number that is made of a pipeline's outputs, and d_X
-// stand for dL/dX. Who knows d_force for every i gets d_xi, d_xj, d_eps by a sum over pairs again: the pipelines that
-// are made here take the inputs of the first one and besides, for each i,
-//   d_NAME    of each output that L depends on
-//   raw_NAME  what the output was before finish(), where derivatives need it; without finish() NAME itself
-//   z_NAME    of a softmax: the logarithm of its weights' sum
-//   at_NAME   of a minimum or maximum: the j_index that it comes from; of several components at_NAME_0, at_NAME_1 ...
-// and their outputs are d_X. The last three are outputs of the pipeline that forward_pipeline() makes. Names are for
-// people, and differ (raw_NAME_2, dd_X) where the first pipeline has a field of that name: what a field holds is said
-// by its AdjointMeaning. Guards stay, and with them the proof of a neighbourhood. What is made can be differentiated
-// again. Tested by tests/unit/adjoint_test.cpp.
+// Reverse-mode differentiation of pipelines. L is any scalar function of a pipeline's outputs, and d_X is dL/dX.
+// adjoint_pipeline() makes a pipeline that computes d_X for inputs and params X (d_xi, d_xj, d_eps) as sums over pairs.
+// That pipeline has the inputs of the first pipeline and, for each i, these inputs:
+//   d_NAME    for each output that L depends on
+//   raw_NAME  the output before finish(), where derivatives need it; without finish() NAME itself
+//   z_NAME    for a softmax: the logarithm of the sum of its weights
+//   at_NAME   for a minimum or maximum: the j_index of the extreme; for several components at_NAME_0, at_NAME_1 ...
+// The last three are outputs of the pipeline that forward_pipeline() makes. If the first pipeline has a field of such a
+// name, the new field gets another name (raw_NAME_2, dd_X); programs therefore read AdjointMeaning instead of names.
+// Guards are kept, and with them the neighbourhood proof. Adjoint pipelines can be differentiated again. Tested by
+// tests/unit/adjoint_test.cpp.
 #pragma once
 #include <string>
 #include <vector>
@@ -17,21 +17,21 @@
 
 namespace nbcc {
 
-// What L depends on and what it is differentiated by; empty: all real outputs whose reduction has a derivative, all
-// real inputs and params of the side. `of` may also name outputs that the forward pipeline has besides. Names that are
-// wrong throw InvalidAdjoint, and so do derivatives of more than kMaxNodes operations.
+// The outputs that L depends on, and the fields to differentiate by. Empty `of`: all real outputs whose reduction has a
+// derivative. Empty `by`: all real inputs and params of the side. `of` may also name the additional outputs of the
+// forward pipeline. An invalid name throws InvalidAdjoint, and so does a derivative of more than kMaxNodes operations.
 struct AdjointChoice {
   std::vector<std::string> of, by;
 };
 
 struct Adjoint {
   Pipeline pipeline;
-  std::vector<AdjointField> fields;  // those of the pipeline, in its order
+  std::vector<AdjointField> fields;  // of the pipeline, in its order
 };
 
-// The pipeline with the outputs besides that adjoints need.
+// The pipeline with the additional outputs that adjoints need.
 Adjoint forward_pipeline(const Pipeline& pipeline, const AdjointChoice& choice);
-// Its outputs are d_X for each X of `by`.
+// A pipeline whose outputs are d_X for each X of `by`.
 Adjoint adjoint_pipeline(const Pipeline& pipeline, const AdjointChoice& choice, AdjointSide side);
 
 }  // namespace nbcc

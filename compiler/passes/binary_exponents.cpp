@@ -1,5 +1,5 @@
-// exp(x) -> exp2(x log2(e)), where powers of two are one instruction: the factor joins those that the exponent has
-// already. One door: binary_exponents().
+// exp(x) -> exp2(x log2(e)), for targets where exp2 is one instruction; the factor is merged with factors that the
+// exponent already has. Entry point: binary_exponents().
 #include <numbers>
 
 #include "compiler/ir/rewrite.h"

@@ -1,4 +1,4 @@
-// A fork of the tree becomes a selection, and what comes by different forks a sum.
+// Joins values of different paths: a fork of the tree becomes a selection, several forks become a sum.
 #include "compiler/passes/branch_paths.h"
 
 #include <algorithm>
@@ -9,7 +9,8 @@
 namespace nbcc {
 
 namespace {
-// Selections around one value. More conditions are joined to one, which all paths that begin alike share.
+// Maximum number of nested selections around one value. The conditions of a longer path are joined to one condition,
+// which all paths with the same beginning share.
 constexpr int kMostSelections = 8;
 }  // namespace
 
@@ -32,7 +33,7 @@ NodeId BranchPaths::condition_of(PathId path, PathId from) {
     for (const PathId step : beyond(path, from)) condition = all(condition, condition_of(steps_[std::size_t(step)]));
     return condition;
   }
-  // A path's condition from the root on is that of the path that it continues, and its last step.
+  // The condition of a path from the root on is the condition of its parent and the condition of its last step.
   std::vector<PathId> unknown;
   for (PathId p = path; p != kAlways && steps_[std::size_t(p)].all == kNone; p = steps_[std::size_t(p)].before)
     unknown.push_back(p);
@@ -54,10 +55,10 @@ NodeId BranchPaths::guarded(PathId path, PathId from, NodeId value) {
   return value;
 }
 
-// The tree is merged from its ends, like the phi functions of a control flow graph: what arrives at a path becomes one
-// value, which arrives at the path before it.
+// Merges the tree from its leaves up, like the phi functions of a control flow graph: the values that arrive at a path
+// become one value, which arrives at the parent path.
 Branch BranchPaths::join(const std::vector<Branch>& branches) {
-  std::map<std::pair<int, PathId>, std::vector<Arrival>> open;  // by length and path: the longest path last
+  std::map<std::pair<int, PathId>, std::vector<Arrival>> open;  // by length and path: the longest path is last
   const auto arrive = [&](PathId path, Arrival arrival) {
     open[{steps_[std::size_t(path)].length, path}].push_back(arrival);
   };
@@ -74,11 +75,11 @@ Branch BranchPaths::join(const std::vector<Branch>& branches) {
 }
 
 Branch BranchPaths::merge(PathId path, const std::vector<Arrival>& arrivals) {
-  std::map<NodeId, std::array<const Arrival*, 2>> sides;  // by condition: where it holds, and where it fails
+  std::map<NodeId, std::array<const Arrival*, 2>> sides;  // by condition: [0] where it holds, [1] where it fails
   for (const Arrival& arrival : arrivals)
     if (const Step& step = steps_[std::size_t(arrival.by)]; arrival.by != path)
       sides[step.condition][step.taken ? 0 : 1] = &arrival;
-  NodeId sum = kNone, somewhere = kNone;  // that one of several conditions holds
+  NodeId sum = kNone, somewhere = kNone;  // disjunction of the conditions
   bool always = false;
   const auto one_more = [&](NodeId value) { sum = sum == kNone ? value : terms_.make(Op::Add, sum, value); };
   for (const Arrival& arrival : arrivals) {
@@ -90,7 +91,8 @@ Branch BranchPaths::merge(PathId path, const std::vector<Arrival>& arrivals) {
     const NodeId condition = steps_[std::size_t(arrival.by)].condition;
     const auto both = sides.extract(condition);
     if (both.empty()) continue;
-    // `inner`: where a value arrives by this side, once the condition holds or fails. kNone: everywhere.
+    // `inner`: the condition under which a value arrives from this side, once the fork's condition holds or fails.
+    // kNone: always.
     std::array<NodeId, 2> inner{kNone, kNone}, values{kNone, kNone};
     for (const std::size_t k : {0, 1})
       if (const Arrival* const side = both.mapped()[k]) {

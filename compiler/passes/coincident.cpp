@@ -1,4 +1,5 @@
-// x == 0 -> all differences == 0, where x is a sum of their squares. Doors: test_differences(), differences_tested().
+// x == 0 -> all differences == 0, where x is a sum of their squares. Entry points: test_differences(),
+// differences_tested().
 #include "compiler/passes/coincident.h"
 
 #include "compiler/ir/rewrite.h"
@@ -9,8 +10,8 @@ namespace {
 
 constexpr std::size_t kDimensions = 3;
 
-// What `operand` gives for each operand of a tree of `op`; empty unless it gives something for every one, and for two
-// or three in all. Looks no deeper: sums and conditions may be chains of thousands, and this is asked of each link.
+// Maps the operands of a tree of `op` by `operand`. Empty unless `operand` maps every operand, and there are two or
+// three of them. Does not descend further: sums and conditions may be chains of thousands, and each link calls this.
 template <typename Operand>
 std::vector<NodeId> operands(const Graph& graph, NodeId id, Op op, const Operand& operand,
                              std::size_t depth = kDimensions - 1) {

@@ -1,7 +1,7 @@
-// The test for coincident particles, r2 == 0, becomes one of the differences that r2 is made of: dx == 0 && dy == 0 &&
-// dz == 0. A GPU tests three numbers in the time of one, and r2, which nothing else reads as it is, may then begin with
-// the softening. For Math::Fast only: where the squares underflow, the particles count as different.
-// Tested by tests/unit/coincident_test.cpp.
+// The test for coincident particles, r2 == 0, becomes a test of the differences whose squares r2 adds: dx == 0 && dy ==
+// 0 && dz == 0. A GPU tests three values in the time of one; and since no other node then reads the bare r2, the sum of
+// squares may begin with the softening. For Math::Fast only: where the squares underflow, the particles count as
+// different. Tested by tests/unit/coincident_test.cpp.
 #pragma once
 #include <vector>
 
@@ -11,7 +11,7 @@ namespace nbcc {
 
 void test_differences(Pipeline& pipeline);
 
-// The differences, if `id` is such a test as test_differences() leaves it; else empty. There are two or three.
+// The differences, if `id` is a test as test_differences() makes it; else empty. There are two or three.
 std::vector<NodeId> differences_tested(const Graph& graph, NodeId id);
 
 }  // namespace nbcc

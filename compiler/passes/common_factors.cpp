@@ -1,5 +1,5 @@
-// Terms are kept by their places in the sum, factors by the places of the terms that have them. A factor's rank is
-// found anew when these places change.
+// Terms are stored by their index in the sum, factors with the indices of the terms that have them. A factor's rank is
+// recomputed when these indices change.
 #include "compiler/passes/common_factors.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// An addition is opened down to terms that others use too, then built anew: bare terms first, in the order of the
-// text (an error-free transformation that a user wrote stays one), products fused on from the last to the first. One
-// door: contract().
+// Expands a sum down to terms that have other users, then rebuilds it: bare terms first, in source order (an error-free
+// transformation that a user wrote stays intact), then products, fused from the last to the first. Entry point:
+// contract().
 #include <map>
 #include <vector>
 
@@ -32,20 +32,20 @@ class Contraction {
  private:
   bool is_sum(const Node& node) const { return (node.op == Op::Add || node.op == Op::Sub) && node.type >= Type::Float; }
 
-  // xj - xi: exact when the particles are near each other, which is what makes the far-off origin harmless. A third
-  // term must not come between them.
+  // xj - xi is exact if the particles are near each other, so that a distant origin does no harm. No third term may
+  // come between them.
   bool is_difference_of_particles(const Node& node) const {
     return node.op == Op::Sub && node.binding == Binding::Pair && old_[node.args[0]].binding != Binding::Pair &&
            old_[node.args[1]].binding != Binding::Pair;
   }
 
-  // The terms of a sum, and the additions that were opened on the way to them, which nobody else needs.
+  // The terms of a sum, and the additions that were expanded into it, which have no other user.
   struct Sum {
     std::vector<Term> terms;
     std::vector<NodeId> opened;
   };
 
-  // Users stand behind their arguments: a sum that its user has opened is known as such when its turn comes.
+  // Visits users before their arguments: a sum that its user has expanded is skipped.
   void find_terms() {
     find_gains();
     opened_.assign(std::size_t(old_.size()), false);
@@ -58,7 +58,7 @@ class Contraction {
     }
   }
 
-  // Which sums have a product among the terms that they can be opened to.
+  // Finds the sums that have a product among their expanded terms.
   void find_gains() {
     gains_.assign(std::size_t(old_.size()), false);
     for (NodeId id = 0; id < old_.size(); ++id)
@@ -80,7 +80,7 @@ class Contraction {
     open(old_[id], negative, type, sum);
   }
 
-  // The parentheses of a - (b - c) stay where no product gains by opening them.
+  // The parentheses of a - (b - c) stay if expanding them fuses no product.
   void open(const Node& node, bool negative, Type type, Sum& sum) const {
     collect(node.args[0], negative, type, sum);
     const bool right_negative = negative != (node.op == Op::Sub);
@@ -96,7 +96,8 @@ class Contraction {
     return copy_node(target_, node, new_id_);
   }
 
-  // A product that only this sum uses; one that others need exists anyway and is cheaper added than fused again.
+  // True for a product that only this sum uses. A product with other users is computed anyway, and adding it is cheaper
+  // than fusing it again.
   bool is_product(const Term& term, Type type) const {
     const Node& node = old_[term.node];
     return node.op == Op::Mul && node.type == type && uses_[std::size_t(term.node)] == 1;
@@ -134,9 +135,9 @@ class Contraction {
   const Graph& old_;
   std::vector<bool> alive_;
   std::vector<int> uses_;
-  std::map<NodeId, std::vector<Term>> terms_;  // of the sums that are built
+  std::map<NodeId, std::vector<Term>> terms_;  // of the sums that are rebuilt
   std::vector<bool> gains_;
-  std::vector<bool> opened_;  // by their users; not built
+  std::vector<bool> opened_;  // expanded into their users; not built
   std::vector<NodeId> new_id_;
   Graph target_;
 };

@@ -1,7 +1,7 @@
-// Comparison -> cutoff, by solving it for the distance. Door: CutoffReader. Each step leaves a comparison that holds
-// wherever the one before does, of less around the distance: what is no distance goes to the other side, factors and
-// powers are undone, and at the end there is a sum of squares of displacements. NaN is left aside: a distance that is
-// NaN contributes nothing behind a proved guard, and a reach that is NaN bounds nothing.
+// Comparison -> cutoff: solves the comparison for the distance. Entry point: CutoffReader. Each step derives a
+// comparison that the one before implies, with fewer operations around the distance: terms without the distance move to
+// the other side, factors and powers are inverted, and a sum of squared displacements remains. NaN is not considered:
+// with a proved guard a NaN distance contributes nothing, and a NaN reach bounds nothing.
 #include "compiler/passes/cutoff.h"
 
 #include <fmt/core.h>
@@ -46,7 +46,7 @@ CutoffReader::Found CutoffReader::fail(std::string obstacle) {
 
 std::string CutoffReader::text(NodeId id) const { return expression_text(fields_, graph_, id); }
 
-// The displacement whose square this is. Its square may be multiplied by a number that is the same for all pairs.
+// The displacement whose square the node is. A factor of the square that is the same for all pairs scales it.
 std::optional<Axis> CutoffReader::squared_axis(NodeId id) {
   PowerProduct product = read_product(graph_, id);
   std::optional<Axis> axis;
@@ -64,7 +64,7 @@ std::optional<Axis> CutoffReader::squared_axis(NodeId id) {
   return signs_.is_never_negative(factor) && root ? std::optional(scaled(graph_, *axis, root->uniform)) : std::nullopt;
 }
 
-// Whether it is made of a displacement's square or size.
+// True if the node is computed from the square or absolute value of a displacement.
 bool CutoffReader::carries_distance(NodeId id) {
   const Node n = graph_[id];
   if (n.binding != Binding::Pair || n.type == Type::Bool) return false;
@@ -72,12 +72,12 @@ bool CutoffReader::carries_distance(NodeId id) {
   bool carries =
       multiplies_by_itself(n) ? squared_axis(id).has_value() : n.op == Op::Abs && read_axis(graph_, n.args[0]);
   for (const NodeId arg : n.args) carries = carries || (arg != kNone && carries_distance(arg));
-  // An Fma's product is no node.
+  // The product of an Fma is not a node.
   if (n.op == Op::Fma && n.args[0] == n.args[1]) carries = carries || read_axis(graph_, n.args[0]);
   return carries_[id] = carries;
 }
 
-// x * x, k * x * x and pow(x, 2), told at a glance: a text may be a product of thousands.
+// True for x * x, k * x * x and pow(x, 2). A cheap test, because a product may have thousands of factors.
 bool CutoffReader::multiplies_by_itself(const Node& n) const {
   if (n.op == Op::Pow) return graph_.is_constant(n.args[1], 2);
   if (n.op != Op::Mul) return false;
@@ -88,7 +88,7 @@ bool CutoffReader::multiplies_by_itself(const Node& n) const {
   return n.args[0] == n.args[1] || is_part(n.args[0], n.args[1]) || is_part(n.args[1], n.args[0]);
 }
 
-// A square or a root of what belongs to the pair is compared, in a guard as cutoffs are written.
+// True if a guard compares a square or a root of a pair's value, as cutoffs usually do.
 bool CutoffReader::looks_like_distance(const LinearSum& sum) {
   return std::any_of(sum.terms.begin(), sum.terms.end(), [this](const auto& term) {
     const auto& [id, coefficient] = term;
@@ -98,13 +98,13 @@ bool CutoffReader::looks_like_distance(const LinearSum& sum) {
   });
 }
 
-// sum <= 0
+// Reads sum <= 0.
 CutoffReader::Found CutoffReader::sum_not_positive(const LinearSum& sum) {
   std::map<NodeId, double> carrying;
   LinearSum bound;
   bound.constant = -sum.constant;
   for (const auto& [id, coefficient] : sum.terms) {
-    // What is added and never negative only lessens the bound.
+    // A non-negative addend only tightens the bound, and may be dropped.
     const bool lessens = coefficient > 0 && graph_[id].binding == Binding::Pair && signs_.is_never_negative(id);
     if (carries_distance(id))
       carrying[id] = coefficient;
@@ -114,12 +114,12 @@ CutoffReader::Found CutoffReader::sum_not_positive(const LinearSum& sum) {
   const bool bounded_from_below = std::all_of(carrying.begin(), carrying.end(), [this](const auto& term) {
     return term.second < 0 && squared_axis(term.first);
   });
-  if (bounded_from_below) return {};  // as by r2 > 0, which sets pairs apart and no more; or nothing is compared
+  if (bounded_from_below) return {};  // as in r2 > 0, which only excludes coincident pairs; or no distance is compared
   auto squares = sum_of_squares(carrying, bound);
   return squares || !obstacle_.empty() ? squares : single_term(carrying, bound);
 }
 
-// Terms that are never negative may be left out where they are added.
+// Non-negative terms may be dropped where they are added.
 CutoffReader::Found CutoffReader::sum_of_squares(const std::map<NodeId, double>& carrying, const LinearSum& bound) {
   std::vector<std::pair<Axis, double>> squares;
   for (const auto& [id, coefficient] : carrying) {
@@ -167,7 +167,7 @@ NodeId CutoffReader::node_of(const Limit& limit) {
   return make_folded(graph_, Op::Pow, base, graph_.constant(limit.exponent, type));
 }
 
-// id <= limit
+// Reads id <= limit.
 CutoffReader::Found CutoffReader::at_most(NodeId id, const Limit& limit) {
   id = look_through_casts(graph_, id);
   const Node n = graph_[id];
@@ -179,7 +179,7 @@ CutoffReader::Found CutoffReader::at_most(NodeId id, const Limit& limit) {
     case Op::Fma:
     case Op::Neg: {
       const LinearSum sum = read_sum(graph_, id);
-      // Of a bare sum of squares the limit stays as it is: sqrt(r2) < rc bounds r by rc, not by sqrt(rc * rc).
+      // For a bare sum of squares the limit keeps its form: sqrt(r2) < rc bounds r by rc, not by sqrt(rc * rc).
       const bool bare = sum.constant == 0 && std::all_of(sum.terms.begin(), sum.terms.end(), [&](const auto& term) {
                           return term.second == 1 && squared_axis(term.first);
                         });
@@ -203,7 +203,7 @@ CutoffReader::Found CutoffReader::at_most(NodeId id, const Limit& limit) {
   }
 }
 
-// id >= limit
+// Reads id >= limit.
 CutoffReader::Found CutoffReader::at_least(NodeId id, const Limit& limit) {
   id = look_through_casts(graph_, id);
   const Node n = graph_[id];
@@ -225,11 +225,11 @@ CutoffReader::Found CutoffReader::at_least(NodeId id, const Limit& limit) {
   }
 }
 
-// Positive or negative, zero aside, or any; then `undecided` is the factor that makes it so.
+// The sign of a product, zero ignored: negative, positive or any. For any, `undecided` is a factor of unknown sign.
 SignSet CutoffReader::sign_of(const PowerProduct& product, NodeId* undecided) {
   bool negative = product.coefficient < 0;
   for (const auto& [node, exponent] : product.exponents) {
-    // Squares and roots.
+    // Squares and roots are not negative.
     if (is_even(exponent) || !is_whole(exponent) || signs_.is_never_negative(node)) continue;
     if (signs_.of(node) & kPositive) {
       *undecided = node;
@@ -240,7 +240,8 @@ SignSet CutoffReader::sign_of(const PowerProduct& product, NodeId* undecided) {
   return negative ? kNegative : kPositive;
 }
 
-// A product of powers, of which one is the distance's, compared with the limit; with Sizes, the size of the product.
+// Compares a product of powers, of which one is a power of the distance, with the limit. With Sizes, the absolute value
+// of the product is compared.
 CutoffReader::Found CutoffReader::product_compared(NodeId id, const Limit& limit, bool at_most, Factors how) {
   const PowerProduct product = read_product(graph_, id);
   PowerProduct factors{product.coefficient, {}};
@@ -265,13 +266,13 @@ CutoffReader::Found CutoffReader::product_compared(NodeId id, const Limit& limit
   if (how == Factors::Sizes) factors.coefficient = std::fabs(factors.coefficient);
   NodeId undecided = kNone;
   const SignSet sign = sign_of(factors, &undecided);
-  // Of a quotient with 0 only the sign matters, and a distance has none.
+  // Compared with 0, only the sign of the product matters, and the distance does not change it.
   if (sign == kAnySign && graph_.is_constant(value, 0)) return {};
   if (sign == kAnySign)
     return fail(fmt::format("the sign of `{}` is not known: where it is negative, this holds at any distance",
                             text(undecided)));
   if (sign == kNegative) at_most = !at_most;
-  if (at_most != (exponent > 0)) return {};  // a bound from below
+  if (at_most != (exponent > 0)) return {};  // a lower bound of the distance
   PowerProduct bound = read_product(graph_, value);
   bound.multiply(factors, -1);
   if (exponent < 0) {
@@ -290,7 +291,8 @@ CutoffReader::Found CutoffReader::product_compared(NodeId id, const Limit& limit
   return this->at_most(base, next);
 }
 
-// Whether a bound of the pair is made of the positions themselves: r2 < rc2 + dx.x bounds a distance from elsewhere.
+// True if the bound of a pair is computed from the positions themselves: r2 < rc2 + dx.x bounds the distance to another
+// point.
 bool CutoffReader::share_inputs(const std::vector<Axis>& axes, NodeId bound) const {
   std::vector<NodeId> positions;
   for (const Axis& axis : axes) positions.insert(positions.end(), {axis.of_i, axis.of_j});
@@ -303,7 +305,7 @@ bool CutoffReader::share_inputs(const std::vector<Axis>& axes, NodeId bound) con
 }
 
 CutoffReader::Found CutoffReader::finish(std::vector<Axis> axes, const Limit& limit) {
-  // In the order of the fields, of which positions are commonly the first.
+  // Sorts by field, since positions are usually the first fields.
   std::sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) { return a.of_j < b.of_j; });
   keep_whole_images(axes);
   if (axes.empty())

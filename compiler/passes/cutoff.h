@@ -1,5 +1,5 @@
-// A comparison that must hold -> the bound that it puts on the distance of two positions, if it does: r2 < rc * rc,
-// 2 - r / hi > 0 with hi known to be positive, 1 / r2 > 1 / (rc * rc). Tested by tests/unit/neighbourhood_test.cpp.
+// A comparison that must hold -> the upper bound that it puts on the distance of two positions, if any: r2 < rc * rc, 2
+// - r / hi > 0 with hi known to be positive, 1 / r2 > 1 / (rc * rc). Tested by tests/unit/neighbourhood_test.cpp.
 #pragma once
 #include <map>
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace nbcc {
 
-// The distance is the root of the sum of the displacements' squares.
+// The distance is the square root of the sum of the squared displacements along `axes`.
 struct Cutoff {
   std::vector<Axis> axes;  // one to three, all different
   Reach reach;
@@ -24,20 +24,20 @@ struct Cutoff {
 
 struct CutoffReading {
   std::optional<Cutoff> cutoff;
-  std::string obstacle;  // why there is none, of a comparison that looks like one
+  std::string obstacle;  // why there is no cutoff, if the comparison looks like one
 };
 
 class CutoffReader {
  public:
-  // Adds nodes to the graph, which is one of a pipeline with these fields.
+  // Adds nodes to `graph`, which belongs to a pipeline with these fields.
   CutoffReader(const std::vector<Field>& fields, Graph& graph, Signs& signs)
       : fields_(fields), graph_(graph), signs_(signs), reaches_(graph, signs) {}
 
-  // Of small < large where `strict`, else small <= large.
+  // Reads small < large if `strict`, else small <= large.
   CutoffReading read(NodeId small, NodeId large, bool strict);
 
  private:
-  // value^exponent, of max(value, 0) unless the exponent is 1.
+  // max(value, 0)^exponent; for exponent 1 the value itself.
   struct Limit {
     NodeId value;
     double exponent = 1;

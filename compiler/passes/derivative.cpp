@@ -1,5 +1,5 @@
-// Reverse accumulation. Door: gradient(). How products are differentiated as one is in derivative_products.h, how sums
-// of terms are joined in derivative_terms.h.
+// Reverse accumulation. Entry point: gradient(). derivative_products.h differentiates products, derivative_terms.h
+// joins sums of terms.
 #include "compiler/passes/derivative.h"
 
 #include <algorithm>
@@ -16,13 +16,13 @@
 namespace nbcc {
 namespace {
 
-// dy/dn as a sum of terms: those of it, and those of n dy/dn.
+// dy/dn as a sum of terms: the sum of `plain`, and the sum of `relative` divided by n.
 struct Adjoint {
   PathId path = kAlways;
   Sum plain, relative;
 };
 
-// ... one for each path, in the order in which they arrived.
+// The adjoints of one node, one for each path, in order of arrival.
 struct Arrived {
   std::vector<Adjoint> all;
   std::unordered_map<PathId, std::size_t> by_path;
@@ -56,7 +56,7 @@ class Gradient : Differentiation {
   }
 
  private:
-  // Where only sums and products with finite factors follow, a 0 stays a 0: one selection here is as good as one for
+  // If only sums and products with finite factors follow, a 0 stays 0: one selection here replaces one selection for
   // each variable.
   void select_now(NodeId id, Adjoint& adjoint) {
     const NodeId all = terms_.value(all_of(adjoint, id), graph_[id].type);
@@ -71,7 +71,7 @@ class Gradient : Differentiation {
     return (is_sum(node.op) || node.op == Op::Mul) && is_floating(node.type);
   }
 
-  // Whether it is made of inputs and constants by sums and products.
+  // True if the node is computed from inputs and constants by sums and products.
   bool is_finite(NodeId id) {
     if (const auto known = is_finite_.find(id); known != is_finite_.end()) return known->second;
     const bool finite =
@@ -80,7 +80,7 @@ class Gradient : Differentiation {
     return is_finite_[id] = finite;
   }
 
-  // Whether it is made of the variables by sums and products with such numbers.
+  // True if the node is computed from the variables by sums and products whose other factors are finite.
   bool is_polynomial(NodeId id) {
     if (const auto known = is_polynomial_.find(id); known != is_polynomial_.end()) return known->second;
     const bool polynomial =
@@ -91,7 +91,7 @@ class Gradient : Differentiation {
     return is_polynomial_[id] = polynomial;
   }
 
-  // ---- what arrives at a node
+  // ---- adjoints that arrive at a node
 
   Adjoint& at(NodeId id, PathId path) {
     Arrived& arrived = adjoints_[id];
@@ -111,7 +111,7 @@ class Gradient : Differentiation {
     return terms_.joined(sum);
   }
 
-  // What has come by different branches becomes one, by selections. Factors that all have stay outside.
+  // Joins the adjoints of several paths by selections. Common factors stay outside the selections.
   Adjoint join(const std::vector<Adjoint>& arrived, NodeId id) {
     std::vector<Term> terms;
     for (const Adjoint& one : arrived) terms.push_back(all_of(one, id));
@@ -123,13 +123,13 @@ class Gradient : Differentiation {
     return {joined.path, {terms_.times(Term{1, common}, {1, joined.value})}, {}};
   }
 
-  // ---- from a node to what it is made of
+  // ---- from a node to its arguments
 
   void hand_on(NodeId id, const Adjoint& adjoint) {
     const Node node = graph_[id];
     const PathId path = adjoint.path;
     if (node.op == Op::Exp || node.op == Op::Exp2) {
-      // d exp(a) = exp(a) da: what is relative to it needs no division.
+      // d exp(a) = exp(a) da: a relative term needs no division.
       const double base = node.op == Op::Exp ? 1 : std::numbers::ln2;
       for (Term term : adjoint.relative) add(node.args[0], path, terms_.times(term, base));
       if (!adjoint.plain.empty()) add(node.args[0], path, times_exponential(terms_.joined(adjoint.plain), {base, id}));
@@ -156,7 +156,7 @@ class Gradient : Differentiation {
       return add(node.args[0], path, by_base(node, terms_.joined(relative)));
     }
     if (products_->is_long(id) && !adjoint.relative.empty()) {
-      // It may be infinite where its factors are not.
+      // The product may be infinite where its factors are not.
       const Term relative = terms_.joined(adjoint.relative);
       for (const auto& [atom, power] : products_->powers(id))
         if (power != 0) add_relative(atom, path, terms_.times(relative, power));
@@ -191,7 +191,7 @@ class Gradient : Differentiation {
       if (depends(operand.id)) add(operand.id, path, terms_.times(all, partial(id, operand.argument)));
   }
 
-  // Of 1 + exp(a): what is relative to the sum is relative to the exponential.
+  // For 1 + exp(a): a relative term of the sum becomes a relative term of the exponential.
   bool hand_on_shares(NodeId id, const Adjoint& adjoint) {
     const Node node = graph_[id];
     const std::array<NodeId, 2> shares{share_of_exponential(id, 0), share_of_exponential(id, 1)};
@@ -220,14 +220,14 @@ class Gradient : Differentiation {
     return std::ranges::any_of(term.factors, [&](NodeId factor) { return may_vanish_for(factor, of); });
   }
 
-  // The product of the term and the node; 0 where the term is 0, as exp(-exp(a)) is where exp(a) is infinite.
+  // The product of the term and the node; 0 where the term is 0, as in exp(-exp(a)) where exp(a) is infinite.
   Term zero_with(const Term& term, const Term& product, NodeId node) {
     const Type type = graph_[node].type;
     const NodeId zero = graph_.constant(0, type), value = terms_.value(term, type);
     return terms_.term(terms_.select(terms_.make(Op::Eq, value, zero), zero, terms_.value(product, type)));
   }
 
-  // The operand that is taken gets the term; where a NaN makes the value NaN, each gets that.
+  // The argument that is taken gets the term. If an argument is NaN, the value is NaN, and both get NaN.
   void hand_on_place(NodeId id, PathId path, const Term& term) {
     const Node node = graph_[id];
     const NodeId value = terms_.value(term, node.type), zero = graph_.constant(0, node.type);

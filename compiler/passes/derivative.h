@@ -1,14 +1,14 @@
-// A value and variables -> its derivatives, as nodes of the same graph. Both ways of accumulation are here: backwards,
-// which gives the derivatives of one value by many variables for the price of a few evaluations, and forwards, which
-// gives the rates of many values when variables change at given rates.
+// A value and variables -> derivatives, as nodes of the same graph. gradient() accumulates in reverse mode: the
+// derivatives of one value by many variables cost a few evaluations of the value. rates_of_change() accumulates in
+// forward mode: the rates of many values when variables change at given rates.
 //
-// Any node may be a variable: what is made of it is followed, what it is made of is not. Rounding, comparisons and
-// whole numbers are constant. Of a choice (Select, Min, Max) the branch that is taken counts; the other is dropped by a
-// selection, never multiplied by 0, so that its NaN or infinity is not met. Of two equal numbers Min and Max take the
-// second; |x| has the derivative 1 at 0.
+// Any node may be a variable: nodes that depend on the variable are differentiated, its own arguments are not visited.
+// Rounding, comparisons and integers have derivative 0. A choice (Select, Min, Max) has the derivative of the branch
+// that is taken; a selection drops the other branch, which is never multiplied by 0, so that its NaN or infinity does
+// not enter. If both arguments are equal, Min and Max take the second; |x| has the derivative 1 at 0.
 //
-// Products, quotients and powers are differentiated as one: by a factor x^p with p < 0 the product M has the derivative
-// p M / x, as one would write it by hand. The tests are tests/unit/derivative_test.cpp.
+// Products, quotients and powers are differentiated as one product M of powers: for a factor x^p with p < 0 the
+// derivative is p M / x, as one would write it by hand. Tested by tests/unit/derivative_test.cpp.
 #pragma once
 #include <map>
 #include <span>
@@ -22,16 +22,14 @@ namespace nbcc {
 // dy/dx for each x of `by`, of x's type; kNone where y does not depend on it.
 std::vector<NodeId> gradient(Graph& graph, NodeId y, std::span<const NodeId> by);
 
-// A value that counts `weight` times (kNone: once), where `guard` holds (kNone: always). Weights are not
-// differentiated.
+// A term weight * y (weight kNone: 1) that counts where `guard` holds (kNone: always). Weights are not differentiated.
 struct Weighted {
   NodeId y = kNone, weight = kNone, guard = kNone;
 };
-// The same of the sum of some values.
+// The derivatives of a sum of terms.
 std::vector<NodeId> gradient(Graph& graph, std::span<const Weighted> sum, std::span<const NodeId> by);
 
-// dy/dt for each y of `of` when the keys of `rates` change at their values per unit of time; kNone where y does not
-// change.
+// dy/dt for each y of `of`; kNone where y does not change. `rates` maps each variable x to dx/dt.
 std::vector<NodeId> rates_of_change(Graph& graph, std::span<const NodeId> of, const std::map<NodeId, NodeId>& rates);
 
 }  // namespace nbcc

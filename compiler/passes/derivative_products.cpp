@@ -1,4 +1,4 @@
-// Nodes -> exponents of their factors. Nothing is made but the rests that derivatives ask for.
+// Nodes -> exponents of their factors. Makes no nodes except the quotients that derivatives request.
 #include "compiler/passes/derivative_products.h"
 
 #include <algorithm>
@@ -6,7 +6,8 @@
 namespace nbcc {
 
 namespace {
-// Factors of one product. A longer product is a factor itself, so that n factors take time in proportion to n.
+// Maximum number of factors of one product. A longer product is itself a factor, so that the time is linear in the
+// number of factors.
 constexpr std::size_t kMostAtoms = 32;
 }  // namespace
 
@@ -22,7 +23,7 @@ bool Products::is_product(NodeId id) {
   const Node& node = graph_[id];
   if (variables_.contains(id) || !is_floating(node.type)) return false;
   if (is_constant_power(node)) {
-    // x^p/x would be 0/0 at 0 where p is positive, unless x is a reciprocal.
+    // For p > 0, x^p/x would be 0/0 at x = 0, unless x is a reciprocal.
     if (graph_.constant_value(node.args[1]) < 0) return true;
     const Exponents base = of_factor(node.args[0], kNone);
     return !base.empty() && std::ranges::all_of(base, [](const auto& factor) { return factor.second < 0; });
@@ -50,7 +51,7 @@ bool Products::is_long(NodeId id) {
   return (op == Op::Mul || op == Op::Div) && can_open(id) && powers(id).size() > kMostAtoms;
 }
 
-// `other` stands beside it in a product; kNone: nothing.
+// `other`: the other factor of the product; kNone: there is none.
 bool Products::is_opened(NodeId id, NodeId other) {
   if (!can_open(id)) return false;
   const Op op = graph_[id].op;

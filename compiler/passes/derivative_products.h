@@ -13,16 +13,17 @@ namespace nbcc {
 
 class Products {
  public:
-  // `depends`: the nodes that a variable reaches. Variables are never opened.
+  // `depends`: the nodes that depend on a variable. Variables are never expanded.
   Products(Graph& graph, Terms& terms, const std::unordered_set<NodeId>& depends, const std::set<NodeId>& variables);
 
   bool is_product(NodeId id);
-  // A power whose derivative is that of its logarithm times itself: another one by pow() would be dear.
+  // True for a power that is differentiated as d(x^p) = p x^p / x dx, because a second pow() would be expensive.
   bool is_logarithmic(NodeId id);
-  // A product of so many factors that it is not opened, but a factor itself.
+  // True for a product of so many factors that it is not expanded, but counts as one factor.
   bool is_long(NodeId id);
-  // Exponents of the factors that depend on a variable. A factor that is a product itself is opened where it is used
-  // nowhere else, or where something that it divides by meets its like beside it: s6 in s6 * s6, not in s6 * dx.
+  // Exponents of the factors that depend on a variable. A factor that is itself a product is expanded if it has no
+  // other user, or if one of its reciprocals or roots also occurs in the factor next to it: s6 in s6 * s6, not in s6 *
+  // dx.
   const Exponents& powers(NodeId id);
 
   // sign * above / below (kNone: 1)
@@ -30,8 +31,9 @@ class Products {
     double sign = 1;
     NodeId above = kNone, below = kNone;
   };
-  // The product divided by a factor that is in it to a whole positive power, made of what else there is, since the
-  // factor may be 0; none for other factors, by which one can divide, and for what has itself in its derivative.
+  // The product divided by one of its factors, which has a positive integer power. The quotient is the product of the
+  // remaining factors, since the factor may be 0. Empty for other powers, which can be divided by, and for factors
+  // whose derivative contains the factor itself (exp, pow).
   std::optional<Rest> without(NodeId id, NodeId atom, double power);
 
  private:
@@ -45,7 +47,7 @@ class Products {
   Terms& terms_;
   const std::unordered_set<NodeId>& depends_;
   const std::set<NodeId>& variables_;
-  std::unordered_map<NodeId, int> uses_;  // by those that a variable reaches
+  std::unordered_map<NodeId, int> uses_;  // number of uses by nodes that depend on a variable
   std::map<NodeId, Exponents> known_;
 };
 

@@ -1,5 +1,5 @@
-// Terms -> nodes. The one decision is which coefficient a sum leaves outside: the smallest that all the others are
-// exact multiples of, so that -24 a + 12 b is -12 (2 a - b).
+// Terms -> nodes. The one decision is which coefficient is taken out of a sum: the smallest one, if all others are
+// exact multiples of it, so that -24 a + 12 b is -12 (2 a - b).
 #include "compiler/passes/derivative_terms.h"
 
 #include <algorithm>
@@ -15,11 +15,11 @@
 namespace nbcc {
 
 namespace {
-// Factors of one term. The product of more becomes one node, which later terms share: else n operations in a row would
-// give n terms of n factors.
+// Maximum number of factors of one term. A longer product becomes one node, which later terms share; otherwise a chain
+// of n operations would give n terms of n factors.
 constexpr std::size_t kMostFactors = 12;
 
-// Far inside of single precision's range.
+// True well inside the range of single precision.
 bool is_moderate(double coefficient) { return std::fabs(coefficient) > 1e-30 && std::fabs(coefficient) < 1e30; }
 bool has(const Term& term, NodeId id) { return std::ranges::find(term.factors, id) != term.factors.end(); }
 }  // namespace
@@ -87,7 +87,7 @@ NodeId Terms::product(const std::vector<NodeId>& factors) {
   return product;
 }
 
-// The coefficient goes to the first factor, which terms of several components share.
+// The coefficient is multiplied to the first factor, which terms of several components have in common.
 NodeId Terms::scaled(double coefficient, const Term& term, Type type) {
   if (term.factors.empty()) return graph_.constant(coefficient, type);
   if (coefficient == 1) return product(term.factors);
@@ -117,7 +117,7 @@ Term Terms::times(Term term, const Multiple& factor) {
   const double coefficient = factor.coefficient * rest.coefficient;
   const bool joins = is_moderate(term.coefficient * coefficient) || coefficient == 1 || term.coefficient == 1 ||
                      term.coefficient == 0 || (term.factors.empty() && rest.node == kNone);
-  // Large constants stay apart: 3e200 (x/y) 3e200 is finite where (9e400) x/y is not.
+  // Large constants stay separate factors: 3e200 (x/y) 3e200 is finite where (9e400) x/y is not.
   const double apart = joins ? 1 : term.factors.empty() ? std::exchange(term.coefficient, coefficient) : coefficient;
   if (joins) term.coefficient *= coefficient;
   if (rest.node != kNone) term.factors.push_back(rest.node);
@@ -144,7 +144,7 @@ Term Terms::with_sign_of(const Term& term, NodeId x) {
 }
 
 Sum Terms::collected(const Sum& sum) {
-  std::map<std::vector<NodeId>, std::size_t> known;  // by sorted factors: the place in `all`
+  std::map<std::vector<NodeId>, std::size_t> known;  // sorted factors -> index in `all`
   Sum all;
   for (const Term& term : sum) {
     std::vector<NodeId> sorted = term.factors;
@@ -170,9 +170,9 @@ std::vector<NodeId> Terms::take_common_factors(std::vector<Term>& terms) {
   return common;
 }
 
-// A factor that is another term's times something is read as two.
+// Replaces a factor by its two factors, if it is a product and another term has one of them.
 void Terms::open_shared_products(Sum& sum) {
-  std::unordered_map<NodeId, int> holders;  // by factor: how many terms have it
+  std::unordered_map<NodeId, int> holders;  // factor -> number of terms that have it
   const auto count = [&](const Term& term, int change) {
     std::vector<NodeId> factors = term.factors;
     std::ranges::sort(factors);
@@ -228,7 +228,7 @@ Term Terms::added(const Sum& sum) {
   common = std::copysign(common, sum[0].coefficient);
   const auto divides = [&](const Term& term) { return term.coefficient / common * common == term.coefficient; };
   if (!std::ranges::all_of(sum, divides)) common = 1;
-  Type type = Type::Float;  // of the numbers among the terms
+  Type type = Type::Float;  // the largest type of the factors
   for (const Term& term : sum)
     for (const NodeId id : term.factors) type = std::max(type, graph_[id].type);
   NodeId total = kNone;

@@ -1,6 +1,5 @@
-// Sums of products, as derivatives are made of them: coefficients are numbers until a node is asked for, so that 2
-// times a half vanishes, equal products are one, and what several have in common is multiplied once. Part of
-// derivative.cpp.
+// Sums of products, from which derivatives are built. Coefficients stay numbers until a node is requested, so that 2 *
+// 0.5 vanishes, equal products are merged, and common factors are multiplied once. Part of derivative.cpp.
 #pragma once
 #include <unordered_map>
 #include <vector>
@@ -19,12 +18,12 @@ class Terms {
  public:
   explicit Terms(Graph& graph) : graph_(graph) {}
 
-  // Folded, of numbers of whatever types.
+  // op(a, b), folded. Arithmetic converts both arguments to the larger type.
   NodeId make(Op op, NodeId a, NodeId b = kNone);
   NodeId select(NodeId condition, NodeId yes, NodeId no);
   NodeId power(NodeId x, double exponent);  // kNone: 1
 
-  // The constant factor of a node, and the rest.
+  // Splits a node into its constant factor and the remaining node.
   Multiple read(NodeId id);
   Term term(NodeId id) { return times(Term{}, {1, id}); }
   NodeId value(const Term& term, Type type);
@@ -35,17 +34,17 @@ class Terms {
   Term times(Term term, const Multiple& factor);
   Term over(const Term& term, NodeId divisor);  // kNone: 1
   Term converted(Term term, Type type);
-  // -term where x is below 0
+  // -term where x < 0, else term.
   Term with_sign_of(const Term& term, NodeId x);
-  // The sum as one product, by common factors.
+  // The sum as one product, with common factors taken out.
   Term joined(Sum sum);
-  // Terms of the same factors become one.
+  // Merges terms that have the same factors.
   static Sum collected(const Sum& sum);
-  // What every one of them has, which they lose.
+  // Removes the factors that all terms have, and returns them.
   static std::vector<NodeId> take_common_factors(std::vector<Term>& terms);
 
  private:
-  Node like(NodeId id, Op op, Type type) const;        // an operation that comes of the same place
+  Node like(NodeId id, Op op, Type type) const;        // a node with the source location of `id`
   NodeId product(const std::vector<NodeId>& factors);  // kNone: 1
   NodeId scaled(double coefficient, const Term& term, Type type);
   void open_shared_products(Sum& sum);

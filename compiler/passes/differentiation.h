@@ -1,5 +1,5 @@
-// What derivatives backwards (derivative.cpp) and forwards (rates_of_change.cpp) have in common: which nodes depend on
-// variables, and the partial derivatives of one operation.
+// Common base of reverse mode (derivative.cpp) and forward mode (rates_of_change.cpp): which nodes depend on variables,
+// and partial derivatives of single operations.
 #pragma once
 #include <algorithm>
 #include <optional>
@@ -18,7 +18,7 @@ namespace nbcc {
 
 constexpr bool is_component(Op op) { return op == Op::X || op == Op::Y || op == Op::Z; }
 
-// Of nodes of one type, folded.
+// Arithmetic on nodes of one type, folded.
 class ArithmeticOf final : public Arithmetic {
  public:
   ArithmeticOf(Graph& graph, Terms& terms, Type type) : graph_(graph), terms_(terms), type_(type) {}
@@ -32,7 +32,7 @@ class ArithmeticOf final : public Arithmetic {
   Type type_;
 };
 
-// What both directions know of the graph below some values.
+// Facts about the nodes below some values, for both modes.
 class Differentiation {
  public:
   Differentiation(Graph& graph, std::span<const NodeId> of, const std::set<NodeId>& by)
@@ -46,19 +46,19 @@ class Differentiation {
  protected:
   struct Operand {
     NodeId id;
-    int argument;  // of the operation; of a component of an image: 0 its vector, 1 to 3 the lattice vectors
+    int argument;  // argument index; for a component of an image: 0 is its vector, 1 to 3 the lattice vectors
   };
 
-  // A minimum or maximum that keeps a place within a table.
+  // True for a Min or Max that clamps the coordinate of a table lookup to the table.
   bool is_place(NodeId id) const { return places_.contains(id); }
 
-  // The nodes that `of` are made of and that a variable may reach, in their order.
+  // The nodes below `of` that may depend on a variable, in topological order.
   const std::vector<NodeId>& alive() const { return alive_; }
   bool depends(NodeId id) const { return depends_.contains(id); }
   bool is_variable(NodeId id) const { return by_.contains(id); }
 
-  // The numbers that a number is made of. An image's component is that of its vector less whole multiples of those of
-  // the lattice vectors.
+  // The scalars that a scalar is computed from. A component of an image is the same component of its vector minus
+  // integer multiples of the same component of each lattice vector.
   std::vector<Operand> operands(NodeId id) const {
     const Node& node = graph_[id];
     std::vector<Operand> result;
@@ -87,7 +87,7 @@ class Differentiation {
     return made == kNone ? Multiple{0, kNone} : terms_.read(made);
   }
 
-  // x^p has the derivative p x^p / x, and 0 at 0: `relative` times p / x.
+  // The relative derivative of a power x^p, propagated to its base: relative * p / x, and 0 at x = 0.
   Term by_base(const Node& power, const Term& relative) {
     const auto [x, p, none] = power.args;
     const NodeId zero = graph_.constant(0, power.type);
@@ -98,13 +98,13 @@ class Differentiation {
     return terms_.times(relative, {exponent.coefficient, slope});
   }
 
-  // Of a Min or Max: that the first argument is taken.
+  // The condition under which a Min or Max takes its first argument.
   NodeId takes_first(const Node& node) {
     const auto [a, b, c] = node.args;
     return node.op == Op::Min ? terms_.make(Op::Lt, a, b) : terms_.make(Op::Lt, b, a);
   }
 
-  // ... and that the second one is. Neither holds where one of them is NaN.
+  // The condition under which a Min or Max takes its second argument. If an argument is NaN, neither is taken.
   NodeId takes_second(const Node& node) {
     const auto [a, b, c] = node.args;
     return node.op == Op::Min ? terms_.make(Op::Le, b, a) : terms_.make(Op::Le, a, b);
@@ -115,8 +115,8 @@ class Differentiation {
     return depends(id) && !is_variable(id) && (op == Op::Exp || op == Op::Exp2 || op == Op::Cosh);
   }
 
-  // Whether the value is made of `of` by more than sums and products, so that it may be 0 where that is infinite. Also
-  // true where that would take long to find out: a selection that is not needed does no harm.
+  // True if the value may be 0 where `of` is infinite, because it depends on `of` by more than sums and products. Also
+  // true if the search would take long: an unneeded selection does no harm.
   bool may_vanish_for(NodeId id, NodeId of) const {
     constexpr std::size_t kMostSeen = 1000;
     std::set<std::pair<NodeId, bool>> seen;
@@ -134,7 +134,7 @@ class Differentiation {
     return false;
   }
 
-  // The exponential of a node that is one, times a factor that does not depend on the variables; else kNone.
+  // The exponential e, if the node is e times factors that do not depend on the variables; else kNone.
   NodeId exponential_in(NodeId id) const {
     if (const auto found = exponentials_.find(id); found != exponentials_.end()) return found->second;
     const NodeId exponential = find_exponential_in(id);
@@ -151,8 +151,8 @@ class Differentiation {
     return node.op == Op::Mul && !depends(a) ? exponential_in(b) : kNone;
   }
 
-  // One addend over the sum or difference u, as it is written, without overflow where the addend is an exponential:
-  // a/u = 1/(1 + b/a). kNone: the addend is another function.
+  // Addend k of a sum or difference u (with its sign) divided by u, in a form that does not overflow if the addend is
+  // an exponential: a/u = 1/(1 + b/a). kNone: the addend is another function.
   NodeId share_of_exponential(NodeId u, int k) {
     const Node node = graph_[u];
     const NodeId own = node.args[std::size_t(k)], other = node.args[std::size_t(1 - k)];
@@ -160,11 +160,11 @@ class Differentiation {
     if (exponential == kNone) return kNone;
     const Node e = graph_[exponential];
     const NodeId one = graph_.constant(1, node.type);
-    // exp(-a) for 1/exp(a), so that the share can be differentiated likewise.
+    // exp(-a) for 1/exp(a), so that the fraction can be differentiated in the same way.
     const NodeId ratio = exponential == own && e.op != Op::Cosh
                              ? terms_.make(Op::Mul, other, terms_.make(e.op, terms_.make(Op::Neg, e.args[0])))
                              : terms_.make(Op::Div, other, own);
-    // Of a - b the shares are a/u and -b/u = 1/(1 - a/b).
+    // For a - b the fractions are a/u and -b/u = 1/(1 - a/b).
     return terms_.make(Op::Div, one, terms_.make(node.op, one, ratio));
   }
 
@@ -179,7 +179,7 @@ class Differentiation {
     return std::ranges::any_of(operands(id), [&](const Operand& o) { return depends(o.id); });
   }
 
-  // How many times a lattice vector was taken off: the coordinate of (vector - image) along it, from the reciprocal
+  // How many times lattice vector m was subtracted: the coordinate of (vector - image) along it, by the reciprocal
   // lattice.
   NodeId copies(const Node& component, int m) {
     const Node image = graph_[component.args[0]];
@@ -200,7 +200,7 @@ class Differentiation {
     return terms_.make(Op::Rint, of(Op::Div, along, volume));
   }
 
-  // A node that is older than all variables is made of none, and may be one of very many.
+  // Nodes with a lower id than all variables depend on none of them, and may be very many: they are skipped.
   std::vector<NodeId> find_alive(std::span<const NodeId> of) const {
     std::unordered_set<NodeId> seen;
     std::vector<NodeId> next(of.begin(), of.end()), found;
@@ -215,7 +215,7 @@ class Differentiation {
     return found;
   }
 
-  // From the index of a lookup down to the real number that it is made of.
+  // Collects the clamps between the index of each lookup and the real coordinate that it is computed from.
   void find_places() {
     std::vector<NodeId> next;
     for (const NodeId id : alive_)
@@ -234,7 +234,7 @@ class Differentiation {
   const std::set<NodeId>& by_;
   std::vector<NodeId> alive_;
   std::unordered_set<NodeId> depends_, places_;
-  mutable std::unordered_map<NodeId, NodeId> exponentials_;  // of exponential_in()
+  mutable std::unordered_map<NodeId, NodeId> exponentials_;  // cache of exponential_in()
 
  protected:
   std::optional<Products> products_;

@@ -1,6 +1,6 @@
-// Node -> axis. Doors: read_axis(), scaled(), keep_whole_images(). The nearest image is known by its forms: d - L *
-// rint(d / L), with round or floor(... + 0.5) for rint, with a product for the quotient, in units of the box, and that
-// times the box.
+// Node -> axis. Entry points: read_axis(), scaled(), keep_whole_images(). A minimum image is recognised by its form: d
+// - L * rint(d / L); with round or floor(... + 0.5) for rint; with a product for the quotient; in units of the box
+// length; and that times the box length.
 #include "compiler/passes/displacement.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 bool is_uniform(const Graph& graph, NodeId id) { return graph[id].binding <= Binding::Param; }
 
-// -2 * x and x / -2 as well.
+// True for -2 * x and x / -2 as well.
 bool is_negative(const Graph& graph, NodeId id) {
   const Node& n = graph[id];
   if (n.op == Op::Neg) return true;
@@ -23,14 +23,14 @@ bool is_negative(const Graph& graph, NodeId id) {
   return false;
 }
 
-// A number of the pair as numbers of i, of j and of neither, added.
+// Splits a value of the pair into a sum of values of i, of j, and of neither.
 class Separation {
  public:
   explicit Separation(Graph& graph) : graph_(graph) {}
 
   std::optional<Axis> run(NodeId id) {
     if (!separate(id, false, kNone) || !i_.first || !j_.first || i_.negative == j_.negative) return {};
-    // Turned so that j is added and i taken off.
+    // The sign is chosen such that j is added and i is subtracted.
     const bool turn = turned_ = j_.negative;
     Axis axis{i_.node(graph_, !turn), j_.node(graph_, turn), kNone};
     if (rest_.first) axis.of_j = make_folded(graph_, Op::Add, axis.of_j, rest_.node(graph_, turn));
@@ -41,8 +41,8 @@ class Separation {
  private:
   struct Side {
     NodeId added = kNone, taken_off = kNone;
-    bool first = false;     // there is one
-    bool negative = false;  // and it is taken off
+    bool first = false;     // a term was added
+    bool negative = false;  // the first term is subtracted
 
     void append(Graph& graph, NodeId term, bool is_taken_off) {
       if (!first) negative = is_taken_off != is_negative(graph, term);
@@ -104,7 +104,7 @@ class Separation {
 
 bool is_half(const Graph& graph, NodeId id) { return graph.is_constant(id, 0.5); }
 
-// What is rounded to the nearest whole number; kNone: nothing is.
+// The argument of a rounding to the nearest integer; kNone: the node is no such rounding.
 NodeId rounded(const Graph& graph, NodeId id) {
   const Node& n = graph[id];
   if (n.op == Op::Rint || n.op == Op::Round) return n.args[0];
@@ -114,7 +114,7 @@ NodeId rounded(const Graph& graph, NodeId id) {
   return is_half(graph, sum.args[1]) ? sum.args[0] : is_half(graph, sum.args[0]) ? sum.args[1] : kNone;
 }
 
-// Whether `quotient` is d / length.
+// True if `quotient` is d / length.
 bool is_quotient(Graph& graph, NodeId quotient, NodeId d, NodeId length) {
   const Node n = graph[quotient];
   if (graph.is_constant(length, 1) && quotient == d) return true;
@@ -127,11 +127,11 @@ bool is_quotient(Graph& graph, NodeId quotient, NodeId d, NodeId length) {
   return q.op == Op::Div && graph.is_constant(q.args[0], 1) && q.args[1] == length;
 }
 
-// d - product: the length of the box, if it is the nearest image of d.
+// The length of the box if d - product is the minimum image of d; else kNone.
 NodeId image_length(Graph& graph, NodeId d, NodeId product) {
   const Node n = graph[product];
   const NodeId one = graph.constant(1, n.type);
-  std::vector<std::pair<NodeId, NodeId>> readings{{product, one}};  // what is rounded, and the length
+  std::vector<std::pair<NodeId, NodeId>> readings{{product, one}};  // the rounding, and the length
   if (n.op == Op::Mul) readings = {{n.args[0], n.args[1]}, {n.args[1], n.args[0]}};
   for (const auto& [whole, length] : readings) {
     const NodeId quotient = rounded(graph, whole);
@@ -140,7 +140,7 @@ NodeId image_length(Graph& graph, NodeId d, NodeId product) {
   return kNone;
 }
 
-// The nearest image as one subtracts it, or as fma() does: c + (-a) * b.
+// The minimum image as a subtraction, or as an fma: c + (-a) * b.
 std::optional<Axis> read_image(Graph& graph, NodeId id) {
   const Node n = graph[id];
   NodeId d = kNone, product = kNone;
@@ -158,8 +158,8 @@ std::optional<Axis> read_image(Graph& graph, NodeId id) {
   return axis;
 }
 
-// A component of a shortest copy. All components of the difference must be of one direction: with one of them turned
-// round, it would be another in a skewed cell.
+// A component of a minimum-image vector in a cell. All components of the difference must have the same direction: with
+// one of them reversed, a skewed cell would give another vector.
 std::optional<Axis> read_image_in_cell(Graph& graph, NodeId id) {
   const Node component = graph[id];
   if (component.op != Op::X && component.op != Op::Y && component.op != Op::Z) return {};
@@ -222,7 +222,7 @@ Axis scaled(Graph& graph, const Axis& axis, NodeId factor) {
 }
 
 std::optional<Axis> read_axis(Graph& graph, NodeId id) {
-  // Of factors that stand around a nearest image there are few.
+  // A minimum image is multiplied by few factors.
   constexpr int kMostFactors = 8;
   NodeId factor = kNone;
   for (int k = 0; k < kMostFactors; ++k) {

@@ -1,4 +1,4 @@
-// Doors: Exchange, Sites. Names and numbers of fields, and the rules of signs; no derivative is made here.
+// Names and indices of fields, and the rules for signs; nothing is differentiated here. Entry points: Exchange, Sites.
 #include "compiler/passes/exchange.h"
 
 #include <fmt/core.h>
@@ -41,7 +41,7 @@ Exchange::Signed Exchange::copy(const Node& node) {
   return {make(node, args), false};
 }
 
-// A node that is made in vain stays unused.
+// True if the target already has the node. Otherwise the node is added, and may stay unused.
 bool Exchange::stands_there(Op op, Type type, NodeId a, NodeId b) {
   const NodeId before = to_.size();
   return to_.make(op, type, {a, b, kNone}) < before;
@@ -92,7 +92,7 @@ Exchange::Signed Exchange::copy_signed(const Node& node) {
 
 // ---- Sites
 
-// The first input of the other side with one of the names that a partner may have.
+// The first input of the other side that has the same type and size, and one of the names that a partner may have.
 static const Field* likely_partner(const Pipeline& pipeline, const Field& field) {
   const bool is_i = field.role == Role::InputI;
   if (!is_i && field.role != Role::InputJ) return nullptr;
@@ -141,7 +141,7 @@ Sites::Sites(const Pipeline& pipeline, const std::vector<AdjointField>& extras, 
       fields_.push_back({field, AdjointMeaning::Value, field.name, ""});
 }
 
-// One of the sides has the extras besides.
+// One of the sides also has the extras.
 void Sites::keep_sides() {
   first_extra_ = old_.components(Role::InputI);
   const bool stays = side_ == AdjointSide::I;
@@ -161,7 +161,7 @@ void Sites::keep_sides() {
   }
 }
 
-// Both sides have all fields in one order.
+// Both sides have all fields, in the same order.
 void Sites::unite() {
   int next = 0;
   std::vector<AdjointField> of_i, of_j;
@@ -170,7 +170,7 @@ void Sites::unite() {
     return old_.find(name) != nullptr || std::ranges::any_of(extras_, has_name) ||
            std::ranges::any_of(of_i, has_name) || std::ranges::any_of(of_j, has_name);
   };
-  // Null: the side has no field of its own for it.
+  // Null: the side has no such field.
   const auto add = [&](const AdjointField& one, const Field* own_i, const Field* own_j) {
     const std::string name_i = own_i ? own_i->name : free_name(one.field.name + "_i", is_taken);
     const std::string name_j = own_j ? own_j->name : free_name(one.field.name + "_j", is_taken);

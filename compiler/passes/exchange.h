@@ -1,5 +1,5 @@
-// Graphs of one pipeline -> graphs of another in which the particles stand elsewhere: for adjoint pipelines, whose
-// j-particles may be what were the i-particles. Part of adjoint.cpp.
+// Graphs of one pipeline -> graphs of another one in which i and j may have exchanged roles, for adjoint pipelines.
+// Part of adjoint.cpp.
 #pragma once
 #include <functional>
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace nbcc {
 
-// What cannot be differentiated, in words for the caller.
+// Why a pipeline cannot be differentiated; the message is for the caller.
 struct InvalidAdjoint {
   std::string message;
 };
 
-// Which particles the derivatives are of.
+// The particles that derivatives are computed for.
 enum class AdjointSide : std::uint8_t {
   I,       // inputs of i, each a sum over j; params: for each i its part, to be added up
   J,       // inputs of j, each a sum over i: the roles are exchanged, what was i is the new pipeline's j
@@ -23,30 +23,30 @@ enum class AdjointSide : std::uint8_t {
            // other
 };
 
-// What a field of an adjoint pipeline holds. `of` names a field of the first pipeline, or an output of its forward
+// The content of a field of an adjoint pipeline. `of` names a field of the first pipeline, or an output of its forward
 // pipeline.
 enum class AdjointMeaning : std::uint8_t {
   Value,      // the field `of` itself
-  Given,      // an input: the derivative of L by the output `of`
-  Saved,      // an input: the output `of` of the forward pipeline, which itself has it as an output
-  Derivative  // an output: the derivative of L by the input or param `of`
+  Given,      // an input: dL/d(output `of`)
+  Saved,      // the saved result `of`: an output of the forward pipeline, an input of adjoints
+  Derivative  // an output: dL/d(input or param `of`)
 };
 struct AdjointField {
   Field field;
   AdjointMeaning meaning = AdjointMeaning::Value;
   std::string of;
-  std::string partner;  // of an input `of`: the name of its partner_of(); "": it has none
+  std::string partner;  // if `of` is an input: the name of its partner_of(), or "" if it has none
 };
 
-// The input of the other side that is the same array where i and j are one set: xi and xj; x and x_j, x_i and x. None:
-// null. The partner of the partner is the field.
+// The input of the other side that holds the same array if i and j are one set: xi and xj; x and x_j; x_i and x. Null
+// if there is none. The relation is symmetric.
 const Field* partner_of(const Pipeline& pipeline, const Field& field);
 
-// The name, or name_2, name_3 ...: the first that is not taken.
+// `name`, or else the first of name_2, name_3 ... that is not taken.
 std::string free_name(const std::string& name, const std::function<bool(const std::string&)>& is_taken);
 
-// Copies nodes, leaves by a rule. With `signs`, signs are drawn out of products and differences and roundings, so that
-// what is odd or even in the distance, f(x_j - x_i) and f(x_i - x_j), meets itself in the target.
+// Copies nodes; a function maps the leaves. With `signs`, signs are pulled out of products, differences and roundings,
+// so that an odd or even function of the displacement, f(x_j - x_i) and f(x_i - x_j), is one node in the target.
 class Exchange {
  public:
   using Leaf = std::function<NodeId(const Node&)>;
@@ -73,21 +73,21 @@ class Exchange {
   std::vector<Signed> done_;
 };
 
-// Which field of an adjoint pipeline each input of the first pipeline has become.
+// Maps each input of the first pipeline to a field of the adjoint pipeline.
 class Sites {
  public:
-  // `extras`: further inputs of i, whose names no field of the pipeline has. `raw`: by output component, which
-  // component of the extras is its value before finish(); -1: none.
+  // `extras`: further inputs of i, whose names differ from all names of the pipeline. `raw`: for each output component,
+  // the component of the extras that holds its value before finish(); -1: none.
   Sites(const Pipeline& pipeline, const std::vector<AdjointField>& extras, std::vector<int> raw, AdjointSide side);
 
   const std::vector<AdjointField>& fields() const { return fields_; }
-  // `exchanged`: in the copy where the roles of i and j are exchanged; of one set there are two.
+  // `exchanged`: in the copy in which i and j have exchanged roles; OneSet makes both copies.
   NodeId extra(Graph& graph, int component, bool exchanged) const;
   NodeId j_index(Graph& graph, bool exchanged) const;
-  // The input or param of the particle that derivatives are of.
+  // The leaf to differentiate by: an input of the new pipeline's i, or a param.
   NodeId variable(Graph& graph, Op op, int component) const;
   Exchange copy_of_pair(const Graph& from, Graph& to, bool exchanged) const;
-  // In `from` an input of a pair stands for a component of the extras.
+  // In `from`, an InputPair leaf represents a component of the extras.
   Exchange copy_of_finish(const Graph& from, Graph& to, bool exchanged) const;
 
  private:
@@ -101,7 +101,7 @@ class Sites {
   std::vector<int> raw_;
   AdjointSide side_;
   std::vector<AdjointField> fields_;
-  std::vector<int> place_of_i_, place_of_j_;  // by component of an input: its component in the new pipeline
+  std::vector<int> place_of_i_, place_of_j_;  // component of an input -> component in the new pipeline
   std::vector<Type> extra_types_;
   int first_extra_ = 0;
 };

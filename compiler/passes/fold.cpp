@@ -1,5 +1,5 @@
-// Simplifies node by node what is simpler for every value of its arguments, by fold(). It reassociates nothing and
-// looks no further than two operations deep; what needs --math fast is done elsewhere.
+// Simplifies each node that has a simpler form with the same value for all arguments. Does not reassociate, and looks
+// at most two operations deep; other passes do what needs --math fast. Entry point: fold().
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,7 +12,7 @@
 namespace nbcc {
 namespace {
 
-// Every value of `from` is one of `to`, in every precision that Real may have.
+// True if every value of `from` is a value of `to`, in every precision that Real may have.
 bool is_exact_cast(Type from, Type to) {
   switch (from) {
     case Type::Bool:
@@ -28,7 +28,7 @@ bool is_exact_cast(Type from, Type to) {
   }
 }
 
-// 1/divisor, where x/divisor and x*(1/divisor) are the same number in single precision too.
+// 1/divisor, if x/divisor and x*(1/divisor) are equal, in single precision too.
 std::optional<double> exact_reciprocal(double divisor) {
   int exponent = 0;
   if (std::fabs(std::frexp(divisor, &exponent)) != 0.5 || std::abs(exponent) > 120) return std::nullopt;
@@ -52,7 +52,7 @@ class Folder {
   NodeId argument(NodeId id, int k = 0) const { return target_[id].args[std::size_t(k)]; }
 
   std::optional<double> constant_result(Op op, Type type, const std::array<NodeId, 3>& args) const {
-    // The estimate is the target's, and differs from one to the next.
+    // The estimate depends on the target.
     if (op == Op::RsqrtEstimate || numbers_in(type) > 1) return std::nullopt;
     std::array<double, 3> values{};
     std::array<const double*, 3> pointers{};
@@ -62,7 +62,7 @@ class Folder {
       pointers[k] = &values[k];
     }
     const Type argument = target_[args[0]].type;
-    // What hardware does with these is its own affair.
+    // These results depend on the hardware.
     if ((op == Op::Div || op == Op::Rem) && !is_floating(type) && values[1] == 0) return std::nullopt;
     if (op == Op::Cast && is_floating(argument) && !fits(values[0], type)) return std::nullopt;
     double result = 0;
@@ -78,7 +78,7 @@ class Folder {
     return true;
   }
 
-  // kNone: nothing simpler is known.
+  // kNone: no simpler form is known.
   NodeId simplify(Op op, Type type, NodeId a, NodeId b, NodeId c) {
     switch (op) {
       case Op::Neg:
@@ -146,7 +146,7 @@ class Folder {
     return reciprocal ? make(Op::Mul, type, a, target_.constant(*reciprocal, type, where_)) : kNone;
   }
 
-  // `neutral` is the truth value that leaves the other argument as it is; its opposite decides alone.
+  // `neutral` is the truth value that does not change the other argument; the opposite value decides the result alone.
   NodeId simplify_logic(NodeId a, NodeId b, double neutral) {
     if (a == b) return a;
     for (const auto& [x, known] : {std::array{a, b}, std::array{b, a}}) {

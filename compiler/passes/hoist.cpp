@@ -1,7 +1,7 @@
-// Each Sum's value is split into (scale, core). One door: hoist(). Products are searched to any depth; of an addition
-// only a factor that all its terms share comes out. A factor that may be of any size leaves a product only where what
-// is left is a value that was there already, so that no term leaves the range that the text keeps; small constants
-// leave any product.
+// Splits the value of each Sum into (scale, core). Entry point: hoist(). Products are searched to any depth; from an
+// addition only a factor that all its terms have is taken. A factor of unknown size leaves a product only if the
+// remaining product already was a value, so that no term leaves the range of the source; small constants leave any
+// product.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -12,17 +12,18 @@
 namespace nbcc {
 namespace {
 
-// constant * product of nodes (each without j), and the rest.
+// A value as constant * factors * core. No factor depends on j.
 struct Split {
   double constant = 1;
   std::vector<NodeId> factors;  // sorted
   NodeId core = kNone;          // kNone: 1
 };
 
-// Factors of one split. The product of more becomes one node: else n products in a row would have n lists of n factors.
+// Maximum number of factors of one split. A longer product becomes one node; otherwise n nested products would have n
+// lists of n factors.
 constexpr std::size_t kMostFactors = 16;
 
-// What leaves a product that is new may make its terms as much larger or smaller.
+// A constant that leaves a new product scales the terms by its reciprocal, so it must be small.
 bool is_small(double constant) { return std::fabs(constant) >= 0x1p-16 && std::fabs(constant) <= 0x1p16; }
 
 class Splitter {
@@ -100,7 +101,7 @@ void hoist(Pipeline& pipeline) {
         pipeline.pair[c.value].type < Type::Float)
       continue;
     const Split& s = splitter.split(c.value);
-    // A sum of a constant (a count) keeps its value: there is nothing left to sum otherwise.
+    // The sum of a constant (a count) keeps its value: otherwise nothing would be left to sum.
     if (s.core == kNone || (s.constant == 1 && s.factors.empty())) continue;
     const Type type = pipeline.pair[c.value].type;
     const NodeId scale = splitter.scale(s, type);

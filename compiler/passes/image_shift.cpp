@@ -1,6 +1,5 @@
-// Node -> what it shifts, if it is the nearest image of a difference of inputs. Doors: image_shift(),
-// is_input_difference(). The forms are those that lowering and the passes make of nearest_image(), or of the same
-// written out.
+// Recognises the minimum image of a difference of inputs. Entry points: image_shift(), is_input_difference(). The forms
+// are those that lowering and the passes make from nearest_image(), or from the same formula in the source.
 #include "compiler/passes/image_shift.h"
 
 namespace nbcc {

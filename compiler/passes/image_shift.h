@@ -1,6 +1,7 @@
-// The copy of a difference of positions that a periodic box moves it to: dx - length * round(dx / length). In mixed
-// precision dx is known to more digits than one float holds, and across the box's edge they are what is left of it; so
-// kernels take the shift off before they round. Tested by tests/unit/image_shift_test.cpp.
+// Recognises the minimum image of a difference of positions in a periodic box: dx - length * round(dx / length). In
+// mixed precision dx is known to more digits than one float holds, and for pairs across the boundary these digits
+// survive the subtraction of the shift; so kernels subtract the shift before they round. Tested by
+// tests/unit/image_shift_test.cpp.
 #pragma once
 #include <optional>
 
@@ -8,7 +9,7 @@
 
 namespace nbcc {
 
-// difference - whole * length, or with `added` difference + whole * length.
+// difference - whole * length, or difference + whole * length if `added`; `whole` is an integer.
 struct ImageShift {
   NodeId difference, whole, length;
   bool added;
@@ -16,7 +17,7 @@ struct ImageShift {
 
 std::optional<ImageShift> image_shift(const Graph& graph, NodeId id);
 
-// xj - xi or xi - xj, of the particles' own numbers.
+// True for xj - xi and xi - xj, where both are inputs.
 bool is_input_difference(const Graph& graph, NodeId id);
 
 }  // namespace nbcc

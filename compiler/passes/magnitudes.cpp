@@ -1,5 +1,5 @@
-// Graph -> the magnitudes of its values as vectors of exponents. One door: Magnitudes. It changes nothing;
-// monomials.cpp asks it what may be regrouped.
+// Graph -> the magnitudes of its values as vectors of exponents. Entry point: Magnitudes. It changes nothing;
+// monomials.cpp uses it to decide which products may be regrouped.
 #include "compiler/passes/magnitudes.h"
 
 #include <algorithm>
@@ -8,13 +8,13 @@
 namespace nbcc {
 namespace {
 
-// Constants that a regrouped product may gain or lack, as a power of two. The promise is for texts within 2^-100 ..
-// 2^100, single precision reaches 2^-126 .. 2^127, and `hoist` may take another 2^16 away.
+// log2 of the constant factor that a regrouped product may gain or lack. The guarantee is for sources whose values are
+// within 2^-100 .. 2^100; single precision reaches 2^-126 .. 2^127, and `hoist` may take another 2^16.
 constexpr double kSlack = 8;
-// Longer products stay as they are written, so that no text takes long.
+// Longer products keep the form of the source, which bounds the compile time.
 constexpr std::size_t kMaxAtoms = 8;
 constexpr double kMaxExponent = 1024;
-// Values of one direction that are remembered: forgetting some only forbids more.
+// Maximum number of values per direction; dropping some only forbids more.
 constexpr std::size_t kMaxFormed = 16;
 
 Magnitude magnitude(const Graph& graph, NodeId id, const std::vector<Magnitude>& of) {
@@ -34,7 +34,7 @@ Magnitude magnitude(const Graph& graph, NodeId id, const std::vector<Magnitude>&
 
 double first_exponent(const Magnitude& m) { return m.exponents.begin()->second; }
 
-// The exponents, divided by the first of them.
+// The exponents divided by the first exponent.
 Exponents direction(const Magnitude& m) {
   Exponents result = m.exponents;
   for (auto& [atom, exponent] : result) exponent /= first_exponent(m);

@@ -1,6 +1,6 @@
-// Graph -> graph, products as monomials. One door: form_monomials(). A product is read twice if need be:
-// with its factors opened down to what is no product, and if that cannot be multiplied up within the text's range, with
-// its factors as they stand.
+// Graph -> graph with products as monomials. Entry point: form_monomials(). A product is first read with its factors
+// expanded down to nodes that are not products; if that cannot be multiplied within the range of the source, it is read
+// again with its factors unexpanded.
 #include "compiler/passes/monomials.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 struct Power {
   NodeId base = kNone;
   double exponent = 1;
-  // A whole power that the text makes of roots: sqrt(x)*sqrt(x) is NaN where x < 0, and x is not.
+  // An integer power that the source forms from roots: sqrt(x)*sqrt(x) is NaN where x < 0, unlike x.
   bool of_roots = false;
 
   auto operator<=>(const Power&) const = default;
@@ -27,7 +27,7 @@ struct Power {
 
 // A product of powers of nodes of the old graph.
 struct Monomial : PowerProduct {
-  std::set<NodeId> of_roots;  // bases, as Power::of_roots
+  std::set<NodeId> of_roots;  // bases; see Power::of_roots
 
   void multiply(const Monomial& other, double exponent) {
     of_roots.insert(other.of_roots.begin(), other.of_roots.end());
@@ -36,7 +36,7 @@ struct Monomial : PowerProduct {
     PowerProduct::multiply(other, exponent);
     std::erase_if(of_roots, [this](NodeId base) { return !is_whole(exponents.at(base)); });
   }
-  // x^p and nothing else: opening it loses nothing.
+  // x^p and nothing else: expanding it loses nothing.
   bool is_power() const { return coefficient == 1 && exponents.size() == 1; }
   std::vector<Power> powers() const {
     std::vector<Power> result;
@@ -45,7 +45,7 @@ struct Monomial : PowerProduct {
   }
 };
 
-// An order in which the factors of a monomial can be multiplied, such that every product on the way is covered.
+// An order in which the factors of a monomial can be multiplied, such that every intermediate product is covered.
 class MultiplicationOrder {
  public:
   MultiplicationOrder(const Magnitudes& magnitudes, double coefficient, const std::vector<Power>& powers)
@@ -58,7 +58,7 @@ class MultiplicationOrder {
     }
   }
 
-  // `preference` sorts the factors: what can come first does.
+  // `preference` sorts the factors: the first factor that is possible is taken.
   template <typename Preference>
   bool find(const Preference& preference) {
     std::ranges::stable_sort(factors_, {}, [&](const Factor& factor) { return preference(factor.which); });
@@ -95,10 +95,10 @@ class MultiplicationOrder {
   const Magnitudes& magnitudes_;
   std::vector<Factor> factors_;
   std::vector<int> order_;
-  std::set<unsigned> dead_ends_;  // sets of factors from which no order was found, or is being looked for
+  std::set<unsigned> dead_ends_;  // sets of factors from which the search found no order, or still searches one
 };
 
-// Longer products stay as they are written.
+// Longer products keep the form of the source.
 constexpr std::size_t kMaxFactors = 8;
 
 class Rewrite {
@@ -126,7 +126,7 @@ class Rewrite {
         double& known = widest[std::size_t(new_id_[std::size_t(id)])];
         known = std::max(known, magnitudes_.widest_power(id));
       }
-    // A power of a root is half that power of the base.
+    // The power p of a root is the power p/2 of its base.
     for (const auto& [root, base] : root_base_) {
       double& known = widest[std::size_t(root)];
       known = std::max(known, 2 * widest[std::size_t(base)]);
@@ -139,7 +139,7 @@ class Rewrite {
     for (const bool opened : {true, false}) {
       Monomial monomial;
       if (!read(id, opened, monomial)) return;
-      // A base that is never negative has the same whole powers, made of roots or not.
+      // Integer powers of a non-negative base are the same whether or not they are formed from roots.
       std::erase_if(monomial.of_roots, [this](NodeId base) { return signs_.is_never_negative(base); });
       if (!is_moderate(monomial)) continue;
       MultiplicationOrder order(magnitudes_, monomial.coefficient, monomial.powers());
@@ -149,15 +149,15 @@ class Rewrite {
     }
   }
 
-  // Constants that have been joined may leave single precision's range although no product of the text did: 1e-30 * x
-  // and 1e-30 * y, with x and y large.
+  // Merged constants may leave the range of single precision although no product of the source did: 1e-30 * x and 1e-30
+  // * y, with x and y large.
   static bool is_moderate(const Monomial& m) {
     const bool ordinary = m.coefficient == 0 || (std::fabs(m.coefficient) > 1e-30 && std::fabs(m.coefficient) < 1e30);
     return ordinary && m.exponents.size() <= kMaxFactors &&
            std::ranges::all_of(m.exponents, [](const auto& p) { return is_made_by_products(p.second); });
   }
 
-  // A product needs its bases, which are not all of its arguments: what has been opened is passed over.
+  // A monomial needs only its bases, not all of its arguments: expanded products are skipped.
   std::vector<bool> find_needed(const std::vector<NodeId>& roots) const {
     std::vector<bool> needed(std::size_t(old_.size()), false);
     for (const NodeId root : roots) needed[std::size_t(root)] = true;
@@ -179,8 +179,8 @@ class Rewrite {
         for (const Power& factor : monomial->powers()) ++shared_by_[factor];
   }
 
-  // The factors that most products share come first in each product, so that they are multiplied once: m r^-3 in
-  // m dx r^-3 and m dy r^-3, however they were written.
+  // The factors that most products have come first in each product, so that they are multiplied once: m r^-3 in m dx
+  // r^-3 and m dy r^-3, whatever their order in the source.
   std::vector<Power> shared_first(const Monomial& monomial) const {
     std::vector<Power> powers = monomial.powers();
     std::ranges::stable_sort(powers, {},
@@ -194,7 +194,7 @@ class Rewrite {
     return monomial ? build(*monomial, node.type, node.where) : copy_node(target_, node, new_id_);
   }
 
-  // The node as a monomial of the nodes below it; false if it is no product.
+  // Reads the node as a monomial of the nodes below it; false if the node is not a product.
   bool read(NodeId id, bool opened, Monomial& monomial) const {
     const Node& node = old_[id];
     const std::optional<Factors> factors = read_factors(old_, id);
@@ -212,8 +212,8 @@ class Rewrite {
     return multiply(a, b, 1) && (node.op == Op::Neg || multiply(b, a, factors->exponents[1]));
   }
 
-  // base^exponent. A power of a power is a power where that holds for every x: when the outer exponent is whole, or
-  // when the inner one is no even number, so that both are NaN for x < 0. sqrt(x*x) is |x| and is kept.
+  // base^exponent. A power of a power becomes one power if that holds for every x: if the outer exponent is an integer,
+  // or if the inner one is not an even number, so that both are NaN for x < 0. sqrt(x*x) is |x| and is kept.
   bool raise(NodeId base, double exponent, Monomial& monomial) const {
     if (exponent == 0 || !is_made_by_products(exponent)) return false;
     if (const auto& inner = monomials_[std::size_t(base)]; inner && inner->is_power()) {
@@ -243,8 +243,8 @@ class Rewrite {
     return inner.is_power() ? inner : atom(id);
   }
 
-  // A factor is opened if it has no other user, or if a root or reciprocal in it meets its like in `other` (kNone: no
-  // factor): else the shared product (as in `s * dx`, `s * dy`) would be made once for each user.
+  // A factor is expanded if it has no other user, or if one of its roots or reciprocals also occurs in `other` (kNone:
+  // no factor); otherwise the shared product (as in `s * dx`, `s * dy`) would be computed once for each user.
   Monomial factor(NodeId id, NodeId other) const {
     const Monomial inner = own(id);
     if (uses_[std::size_t(id)] <= 1 || inner.is_power()) return inner;
@@ -254,9 +254,9 @@ class Rewrite {
     return atom(id);
   }
 
-  // Factors of one binding stand together, so that their product is made once per particle: constants and params with
-  // the j factors (or the i factors if there are none), then what belongs to the pair, and an i factor last, where
-  // `hoist` finds it. Where that order would leave the range, another is taken.
+  // Factors of one binding are adjacent, so that their product is computed once per particle: constants and params with
+  // the j factors (or with the i factors if there are no j factors), then pair factors, and an i factor last, where
+  // `hoist` finds it. If that order would leave the range, another order is taken.
   NodeId build(const Monomial& monomial, Type type, Location where) {
     const std::vector<Power> powers = shared_first(monomial);
     const bool has_j = std::ranges::any_of(powers, [&](const Power& p) { return old_[p.base].binding == Binding::J; });
@@ -278,7 +278,7 @@ class Rewrite {
     return monomial.coefficient == -1 ? target_.unary(Op::Neg, product, where) : product;
   }
 
-  // Powers are Pow nodes with a constant exponent; a whole power that is made of roots is the power of a root.
+  // Powers are Pow nodes with a constant exponent; an integer power formed from roots is a power of a root.
   NodeId power(const Power& factor, Type type, Location where) {
     const NodeId x = new_id_[std::size_t(factor.base)];
     const auto pow = [&](NodeId base, double exponent) {
@@ -302,9 +302,9 @@ class Rewrite {
   std::vector<int> uses_;
   Magnitudes magnitudes_;
   Signs signs_;
-  std::vector<std::optional<Monomial>> monomials_;  // by node; empty: it is no product
-  std::map<Power, int> shared_by_;                  // how many products have it
-  std::map<NodeId, NodeId> root_base_;  // in the new graph: the root of which a whole power is made -> its base
+  std::vector<std::optional<Monomial>> monomials_;  // by node; empty: not a product
+  std::map<Power, int> shared_by_;                  // number of products that have the factor
+  std::map<NodeId, NodeId> root_base_;  // new graph: root that an integer power is formed from -> base
   std::vector<NodeId> new_id_;
 };
 

@@ -1,5 +1,5 @@
-// Adds a guard, value <= bound, and lets the prover of neighbourhoods (neighbourhood.h) say whether that bounds a
-// distance. One door: nearest_pipeline().
+// Adds the guard value <= bound; the neighbourhood proof (neighbourhood.h) decides whether that bounds a distance.
+// Entry point: nearest_pipeline().
 #include "compiler/passes/nearest.h"
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 namespace nbcc {
 namespace {
 
-// Whether all outputs choose by one number, under one condition.
+// True if all outputs choose by one value, under one guard.
 bool is_of_one_number(const Pipeline& pipeline) {
   const std::vector<const Field*> outputs = pipeline.fields_of(Role::Output);
-  // The bound is that of the nearest, not of the next ones.
+  // There is a bound for the nearest neighbour only, not for the next ones.
   if (outputs.empty() || !choices_of(pipeline.fields).empty()) return false;
   const Contribution& first = pipeline.contributions.front();
   if (pipeline.pair[first.value].type < Type::Float) return false;
@@ -37,7 +37,7 @@ int add_field(Pipeline& pipeline, const char* name, Role role, Type type, Reduct
   return field.first;
 }
 
-// Who sees but every eighth j knows its number by an input.
+// A run that reads only every eighth j takes the index of j from an input.
 void replace_j_index(Pipeline& pipeline) {
   const std::vector<bool> needed = reachable(pipeline.pair, pipeline.roots());
   bool any = false;

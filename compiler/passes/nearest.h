@@ -1,6 +1,6 @@
-// A pipeline that looks for nearest neighbours, without a guard -> the same with a bound for each i, so that a search
-// can look for them: what is not below the bound changes nothing. Who runs it raises or lowers the bounds
-// (runtime/sum/nearest.cpp). Tested by tests/numeric/nearest_test.cpp.
+// A pipeline that searches nearest neighbours without a guard -> the same one with a bound for each i, so that a
+// neighbour search can be used: pairs whose value exceeds the bound change nothing. The runtime raises or lowers the
+// bounds (runtime/sum/nearest.cpp). Tested by tests/numeric/nearest_test.cpp.
 #pragma once
 #include <optional>
 
@@ -8,9 +8,10 @@
 
 namespace nbcc {
 
-// All outputs are a min or argmin of one and the same number, which is proved to grow with a distance. Has an input of
-// i more, nbcc_bound; an output(min) more, nbcc_least, that number; and in place of j_index an input of j, nbcc_j.
-// Nothing: the pipeline is of another kind, or has neighbours as it is.
+// Requires that all outputs are the min or argmin of one value, and that an upper bound of that value provably bounds a
+// distance. The result has one more input of i, nbcc_bound; one more output(min), nbcc_least, the minimum of that
+// value; and, in place of j_index, an input of j, nbcc_j. Empty: the pipeline is of another kind, or already has a
+// neighbourhood.
 std::optional<Pipeline> nearest_pipeline(const Pipeline& pipeline);
 
 }  // namespace nbcc

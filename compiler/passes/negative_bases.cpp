@@ -1,10 +1,10 @@
-// Graph -> which values at negative bases nobody can see. One door: free_where_negative(). Each power has a bit; two
-// sets of bits are propagated from arguments to users:
+// Graph -> powers whose values at negative bases affect no result. Entry point: free_where_negative(). Each power has a
+// bit; two sets of bits are propagated from arguments to users:
 //
-//   is_nan   the node is NaN where the power's base is negative, whatever the power's value there
+//   is_nan   the node is NaN where the power's base is negative, whatever value the power has there
 //   depends  the node's value there depends on the power's value
 //
-// A node that is NaN depends on nothing. A power whose bit reaches no result in `depends` is free.
+// A node that is NaN depends on nothing. A power is free if its bit reaches no result in `depends`.
 #include "compiler/passes/negative_bases.h"
 
 #include <algorithm>
@@ -23,11 +23,11 @@ namespace {
 
 using Bits = std::uint64_t;
 constexpr std::size_t kPowersAtOnce = 64;
-// Each 64 powers cost a walk through the graph. More powers are not examined, and a condition's comparisons beyond
-// these are not used: the bases then count as negative at times.
+// Each 64 powers cost one pass over the graph. Powers and comparisons of a condition beyond these limits are not
+// examined: their bases count as possibly negative.
 constexpr std::size_t kMostPowers = 64 * kPowersAtOnce, kMostComparisons = 64;
 
-// NaN where the first argument is negative.
+// True if the value is NaN where the first argument is negative.
 bool is_nan_of_negative(const Graph& graph, const Node& node) {
   switch (node.op) {
     case Op::Sqrt:
@@ -58,13 +58,13 @@ bool propagates_nan(const Graph& graph, const Node& node) {
   return std::ranges::find(kPropagatesNan, node.op) != std::end(kPropagatesNan);
 }
 
-// Conditions -> bases that are not negative where they hold.
+// Conditions -> bases that are not negative where the condition holds.
 class Conditions {
  public:
   Conditions(const Graph& graph, std::span<const NegativeBase> powers)
       : graph_(graph), powers_(powers), signs_(graph) {}
 
-  // Those of `bits` whose base is not negative where the condition is as `holds` says.
+  // The subset of `bits` whose base is not negative where the condition holds (`holds`) or fails (else).
   Bits excluded(NodeId condition, bool holds, Bits bits) {
     if (condition == kNone || bits == 0) return 0;
     Known& known = known_[{condition, holds}];
@@ -101,7 +101,7 @@ class Conditions {
         return assume(a, !holds);
       case Op::And:
       case Op::Or:
-        if (holds != (node.op == Op::And)) return;  // one of the two, and which is not known
+        if (holds != (node.op == Op::And)) return;  // one of the two arguments, but unknown which
         assume(a, holds);
         return assume(b, holds);
       case Op::Lt:
@@ -116,7 +116,7 @@ class Conditions {
     }
   }
 
-  // less < more, or less <= more; or one of them is NaN, which has no sign.
+  // Assumes less < more or less <= more. If one of them is NaN, its sign does not matter, since NaN has none.
   void assume_order(NodeId less, NodeId more, bool strictly) {
     ordered_.emplace_back(less, more);
     const SignSet zero = strictly ? SignSet(0) : kZero;
@@ -128,13 +128,13 @@ class Conditions {
   const Graph& graph_;
   std::span<const NegativeBase> powers_;
   Signs signs_;
-  std::vector<std::pair<NodeId, NodeId>> ordered_;  // the lesser, the greater
+  std::vector<std::pair<NodeId, NodeId>> ordered_;  // (smaller, larger)
   std::map<std::pair<NodeId, bool>, Known> known_;
 };
 
 class Propagation {
  public:
-  // Of `powers`; `all` are they and those of other calls.
+  // `powers`: the powers of this call; `all`: the powers of all calls.
   Propagation(const Graph& graph, const std::vector<Contribution>& contributions, std::span<const NegativeBase> powers,
               std::span<const NegativeBase> all)
       : graph_(graph),
@@ -150,7 +150,7 @@ class Propagation {
       if (of_base_.contains(one.base)) base_[one.power] = one.base;
   }
 
-  // The powers whose value some result depends on.
+  // The powers whose value affects a result.
   Bits run() {
     for (NodeId id = of_base_.begin()->first + 1; id < graph_.size(); ++id) propagate(id);
     Bits seen = 0;
@@ -189,7 +189,7 @@ class Propagation {
       }
       if (is_nan_of_negative(graph_, node)) nan |= bits_at(of_base_, node.args[0]);
     }
-    // All powers of a base may be made in another way at once: none of them is relied on for another.
+    // All powers of a base may be replaced at once, so that the NaN of one must not free another.
     if (const auto base = base_.find(id); base != base_.end()) nan &= ~of_base_[base->second];
     dependent |= bits_at(own_, id);
     is_nan_[std::size_t(id)] = nan;
@@ -200,7 +200,7 @@ class Propagation {
   const std::vector<Contribution>& contributions_;
   Conditions conditions_;
   std::vector<Bits> is_nan_, depends_;    // by node
-  std::map<NodeId, Bits> of_base_, own_;  // by base, by power
+  std::map<NodeId, Bits> of_base_, own_;  // by base; by power
   std::map<NodeId, NodeId> base_;         // by power
 };
 

@@ -1,6 +1,5 @@
-// Pipeline -> neighbourhood, or what is in its way. One door: prove_neighbourhood(). Here is the logic of guards: what
-// holds of a condition by its parts, and of all outputs together. What one comparison says of the distance is read by
-// cutoff.h.
+// Pipeline -> neighbourhood, or the obstacle to its proof. Entry point: prove_neighbourhood(). This file combines facts
+// about conditions, guards and outputs; cutoff.h reads what one comparison implies for the distance.
 #include "compiler/passes/neighbourhood.h"
 
 #include <fmt/core.h>
@@ -17,13 +16,13 @@
 namespace nbcc {
 namespace {
 
-// What is known of the pairs for which a condition holds.
+// Dataflow fact about the pairs for which a condition holds: how their distance is bounded.
 struct Holding {
   enum class At : std::uint8_t { Never, WithinCutoff, AnyDistance };
   At at = At::AnyDistance;
   Cutoff cutoff;
-  std::optional<NeighbourhoodObstacle> obstacle;  // of what holds at any distance
-  NodeId within = kNone;  // of WithinCutoff: the comparisons of distances that the condition implies
+  std::optional<NeighbourhoodObstacle> obstacle;  // for AnyDistance
+  NodeId within = kNone;  // for WithinCutoff: the distance comparisons that the condition implies
 };
 
 using At = Holding::At;
@@ -36,7 +35,7 @@ bool is_sum_of_squares(Graph& graph, NodeId id) {
          });
 }
 
-// Whether it is arithmetic on `distance` and on numbers that are the same for all pairs.
+// True if the node is arithmetic on `distance` and on values that are the same for all pairs.
 bool is_made_of(const Graph& graph, NodeId id, NodeId distance) {
   constexpr int kMostOpened = 32;
   std::vector<NodeId> open{id};
@@ -64,10 +63,10 @@ class Prover {
     look_past_coincidence();
     Holding all{At::Never, {}, {}};
     for (int k = 0; k < int(pipeline_.contributions.size()); ++k) {
-      // What goes along with a choice changes where that does.
+      // The payload of a choice changes only where the choice does.
       if (pipeline_.field_of(Role::Output, k).reduction == Reduction::At) continue;
       const Holding one = holding_of(k);
-      // What one output's guard says of signs need not hold for another's.
+      // Signs implied by the guard of one output need not hold for another output.
       signs_.forget();
       all = either(all, one, pipeline_.field_of(Role::Output, k).where);
       if (all.at == At::AnyDistance) return {{}, obstacle_of(k, one.at == At::AnyDistance ? one : all)};
@@ -78,8 +77,8 @@ class Prover {
   }
 
  private:
-  // `r2 > 0 ? sqrt(r2) : 0` is read as sqrt(r2): else the distance is 0, and a comparison that holds with a number that
-  // is not negative in its place bounds it by no less.
+  // `r2 > 0 ? sqrt(r2) : 0` is read as sqrt(r2). Where r2 is 0 the source compares the constant, which is not negative,
+  // in place of the distance 0; if the comparison holds for the constant, the bound is not below the distance.
   void look_past_coincidence() {
     rewrite(pipeline_, [](Graph& target, const Node& old, std::array<NodeId, 3> args) {
       const auto [condition, yes, no] = args;
@@ -92,7 +91,7 @@ class Prover {
     });
   }
 
-  // ---- what one output's contribution depends on
+  // ---- facts about the contribution to one output
 
   Holding holding_of(int output) {
     const Contribution& c = pipeline_.contributions[std::size_t(output)];
@@ -105,12 +104,12 @@ class Prover {
       guarded = holds(c.guard, false);
     }
     if (guarded.at != At::AnyDistance) return guarded;
-    // A weight is 0 where its logit is -infinity, as of logsumexp.
+    // A weight is 0 where its logit is -infinity, as in logsumexp.
     if (c.logit != kNone) return both(guarded, changed_by(c.logit, Reduction::LogSumExp));
     return both(guarded, changed_by(c.value, pipeline_.field_of(Role::Output, output).reduction));
   }
 
-  // A guard's further conditions tell signs: skip_if(h <= 0 || r / h >= 2).
+  // Other conditions of a guard imply signs: skip_if(h <= 0 || r / h >= 2).
   void assume_what_guard_says(NodeId guard) {
     std::vector<std::pair<NodeId, bool>> open{{guard, false}};
     while (!open.empty()) {
@@ -130,7 +129,7 @@ class Prover {
     }
   }
 
-  // Where a value is more than what its reduction begins with.
+  // The fact that holds where a value differs from the identity of its reduction.
   Holding changed_by(NodeId id, Reduction reduction) {
     if (const auto known = changes_.find(id); known != changes_.end()) return known->second;
     Holding holding = find_change(id, reduction);
@@ -151,7 +150,7 @@ class Prover {
     }
     if (n.op == Op::Cast && is_floating(graph_[n.args[0]].type)) return arg(0);
     if (sum && n.op == Op::Neg) return arg(0);
-    // 0 times infinity is not 0, so that only a constant may stand beside what may be 0.
+    // 0 times infinity is not 0, so that only a constant may multiply a value that may be 0.
     if (sum && (n.op == Op::Mul || n.op == Op::Div) && is_finite_constant(n.args[1])) return arg(0);
     if (sum && n.op == Op::Mul && is_finite_constant(n.args[0])) return arg(1);
     const Op extreme = is_minimum(reduction) ? Op::Min : Op::Max;
@@ -175,7 +174,7 @@ class Prover {
 
   // ---- conditions
 
-  // What is known where the condition holds, or its negation.
+  // The fact that holds where the condition, or its negation, is true.
   Holding holds(NodeId id, bool negated) {
     if (const auto known = conditions_.find({id, negated}); known != conditions_.end()) return known->second;
     Holding holding = find(id, negated);
@@ -218,7 +217,7 @@ class Prover {
     return {At::AnyDistance, {}, NeighbourhoodObstacle{place_of(id), std::move(reading.obstacle)}};
   }
 
-  // Where both hold.
+  // Both facts hold.
   Holding both(const Holding& a, const Holding& b) {
     if (a.at == At::Never || b.at == At::Never) return {At::Never, {}, {}};
     if (a.at == At::AnyDistance && b.at == At::AnyDistance) return a.obstacle ? a : b;
@@ -233,7 +232,7 @@ class Prover {
     return {At::WithinCutoff, std::move(cutoff), {}, within};
   }
 
-  // Where one of the two does; `where` is the place of what joins them.
+  // At least one of the two facts holds; `where` is the source location that joins them.
   Holding either(const Holding& a, const Holding& b, Location where) {
     if (a.at == At::Never || b.at == At::Never) return a.at == At::Never ? b : a;
     if (a.at == At::AnyDistance || b.at == At::AnyDistance) {
@@ -243,7 +242,7 @@ class Prover {
       return {
           At::AnyDistance, {}, NeighbourhoodObstacle{where, "one side of this bounds a distance, the other does not"}};
     }
-    // A distance along more axes is no less than one along fewer.
+    // A distance along more axes is not less than a distance along fewer.
     Cutoff cutoff{{}, reaches_.larger(a.cutoff.reach, b.cutoff.reach), a.cutoff.strict && b.cutoff.strict};
     for (const Axis& axis : a.cutoff.axes)
       if (std::find(b.cutoff.axes.begin(), b.cutoff.axes.end(), axis) != b.cutoff.axes.end())
@@ -257,9 +256,9 @@ class Prover {
 
   NodeId joined(Op op, NodeId a, NodeId b) { return a == b ? a : graph_.binary(op, a, b); }
 
-  // ---- why not
+  // ---- obstacles
 
-  // Of the output that is changed at any distance.
+  // The obstacle for an output that changes at any distance.
   std::optional<NeighbourhoodObstacle> obstacle_of(int output, const Holding& holding) {
     if (holding.obstacle) return holding.obstacle;
     const Field& field = pipeline_.field_of(Role::Output, output);
@@ -272,7 +271,7 @@ class Prover {
              "this makes a factor 0, and 0 times infinity is not: " + changed + "; put what changes it under an if"}};
   }
 
-  // A comparison that bounds a distance and beyond it makes something 0; kNone: there is none.
+  // A comparison that bounds a distance and selects 0 beyond it; kNone: there is none.
   NodeId mask_in(NodeId value) {
     const std::vector<bool> needed = reachable(graph_, {value});
     for (NodeId id = 0; id < NodeId(needed.size()); ++id) {
@@ -285,7 +284,8 @@ class Prover {
     return kNone;
   }
 
-  // Of a node, or of the first below it that has one: conditions that branches join have none.
+  // The location of the node, or of the first node below it that has a location: conditions made by joining branches
+  // have none.
   Location place_of(NodeId id) const {
     const Node& n = graph_[id];
     if (n.where.line > 0) return n.where;
@@ -300,7 +300,7 @@ class Prover {
   Signs signs_{graph_};
   Reaches reaches_{graph_, signs_};
   CutoffReader cutoffs_{pipeline_.fields, graph_, signs_};
-  bool bounds_some_ = false;  // a comparison does that had a say
+  bool bounds_some_ = false;  // some comparison bounds a distance
   std::map<std::pair<NodeId, bool>, Holding> conditions_;
   std::map<NodeId, Holding> changes_;
 };
@@ -309,7 +309,6 @@ class Prover {
 
 NeighbourhoodProof prove_neighbourhood(const Pipeline& pipeline) {
   NeighbourhoodProof proof;
-  // A guard is followed down to its comparisons.
   // Pairs that the caller lists are not searched for.
   if (pipeline.components(Role::InputPair) > 0) return proof;
   run_on_own_stack(kDeepStack, [&] { proof = Prover(pipeline).run(); });

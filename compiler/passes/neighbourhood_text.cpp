@@ -1,4 +1,4 @@
-// Neighbourhood -> a line for people. One door: neighbourhood_text().
+// Neighbourhood -> one line of text for users. Entry point: neighbourhood_text().
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -46,7 +46,7 @@ class Teller {
     return op == Op::Add || op == Op::Sub ? "(" + text(id) + ")" : text(id);
   }
 
-  // The components of one expression of vectors as that expression, all else one by one.
+  // Prints the components of one vector expression as that expression, and other components separately.
   std::string as_one(std::vector<std::string> parts, const char* open, const char* close) const {
     if (parts.size() == 1) return parts[0];
     std::vector<std::string> stems;
@@ -70,7 +70,7 @@ class Teller {
     return text;
   }
 
-  // Whether the vectors among the axes' inputs have no further components.
+  // True if the vectors among the inputs of the axes have no further components.
   bool is_whole(std::size_t dimensions) const {
     std::vector<NodeId> roots;
     for (const Axis& axis : n_.axes) roots.insert(roots.end(), {axis.of_i, axis.of_j, axis.length, axis.cell});
@@ -86,7 +86,7 @@ class Teller {
     return true;
   }
 
-  // Of which the size counts, so that it is not said again: rc for |rc|.
+  // A length whose absolute value counts, so that |rc| is printed as rc.
   std::string length(NodeId id) const { return expression_text(fields_, n_.graph, id, Sizes::Bare); }
 
   std::string reach() const {

@@ -1,10 +1,10 @@
-// Thrown by derivative.h and adjoint.h. Plain data.
+// An exception of derivative.h and adjoint.h. Plain data.
 #pragma once
 #include "compiler/ir/ops.h"
 
 namespace nbcc {
 
-// Thrown where a function on the way has no derivative among the operations.
+// Thrown if a function between a variable and the value has no derivative among the operations.
 struct NotDifferentiable {
   NodeId node;
 };

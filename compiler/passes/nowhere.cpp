@@ -1,5 +1,5 @@
-// Pipeline and its neighbourhood -> a pipeline whose guards hold for no NaN, and which knows the places of i. One door:
-// leave_out_nowhere(). What is proved of guards is neighbourhood.cpp's; here they are turned round as they stand.
+// Pipeline and its neighbourhood -> a pipeline whose guards are false for NaN, and which knows the positions of i.
+// Entry point: leave_out_nowhere(). neighbourhood.cpp proves facts about guards; here guards are only rewritten.
 #include "compiler/passes/nowhere.h"
 
 #include <cmath>
@@ -15,14 +15,15 @@ class Turning {
  public:
   explicit Turning(Graph& graph) : graph_(graph) {}
 
-  // The condition, or its negation, without a negated comparison.
+  // The condition, or its negation, without negated comparisons.
   NodeId condition(NodeId id, bool negated) {
     if (const auto known = conditions_.find({id, negated}); known != conditions_.end()) return known->second;
     const NodeId turned = turn(id, negated);
     return conditions_[{id, negated}] = turned;
   }
 
-  // A value that some pairs change an output by: where nothing changes stands behind the condition, not before it.
+  // A value by which some pairs change an output: a branch that changes nothing is moved to the false side of its
+  // selection.
   NodeId change(NodeId id) {
     if (const auto known = changes_.find(id); known != changes_.end()) return known->second;
     const NodeId turned = turn_change(id);
@@ -80,7 +81,7 @@ class Turning {
     }
   }
 
-  // Of a sum, or of an extreme.
+  // True for the identity of a sum, or of an extreme.
   bool changes_nothing(NodeId id) const {
     if (!graph_.is_constant(id)) return false;
     const double value = graph_.constant_value(id);

@@ -1,14 +1,15 @@
-// Particles that are nowhere: of which a coordinate is NaN or infinite. In a pipeline with a neighbourhood they disturb
-// nobody else, whether all pairs are summed over or those that a search has found: pairs with them are left out, and an
-// i that is nowhere gets NaN, or -1 from argmin and argmax. Tested by tests/unit/nowhere_test.cpp.
+// Particles with a non-finite position, i.e. a coordinate that is NaN or infinite. In a pipeline with a neighbourhood
+// they do not affect other particles, whether a run sums over all pairs or over the pairs that a search has found:
+// pairs with such a particle are excluded, and an i with a non-finite position gets NaN, or -1 from argmin and argmax.
+// Tested by tests/unit/nowhere_test.cpp.
 #pragma once
 #include "compiler/ir/ir.h"
 #include "compiler/passes/neighbourhood.h"
 
 namespace nbcc {
 
-// A comparison with NaN is false: so guards are written as what must hold, `r2 < rc2` in place of `not r2 >= rc2`. For
-// numbers nothing changes.
+// A comparison with NaN is false; so guards are written as conditions that must hold, `r2 < rc2` instead of `not r2 >=
+// rc2`. Without NaN nothing changes.
 void leave_out_nowhere(Pipeline& pipeline, const Neighbourhood& neighbourhood);
 
 }  // namespace nbcc

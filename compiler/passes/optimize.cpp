@@ -1,4 +1,5 @@
-// Runs the passes. One door: optimize(). What each does is said in its own header; here is only the order, and why.
+// Runs the passes. Entry point: optimize(). Each pass is described in its header; this file has only their order, with
+// reasons.
 #include "compiler/passes/optimize.h"
 
 #include <algorithm>
@@ -29,13 +30,13 @@ void run_passes(Pipeline& pipeline, const Options& options, const Target& target
   run("fold", fold);
   run("cse", cse);
   if (options.math == Math::Fast) {
-    // Powers before sums: a refined root brings products that the sums then fuse. Factors leave the sums before the
-    // terms are fused, since a factor inside an Fma is no longer seen.
+    // Powers before sums: refining a root makes products that sums then fuse. Factors leave the sums before the terms
+    // are fused, because `hoist` does not see a factor inside an Fma.
     if (target.fast_exp2) run("binary_exponents", [&](Pipeline& p) { binary_exponents(p, options); });
     run("rsqrt", [&](Pipeline& p) { rsqrt(p, options, target); });
     run("hoist", hoist);
     run("fold", fold);
-    // Before r2 is part of a longer sum.
+    // Runs before r2 becomes part of a longer sum.
     if (target.predicated) run("test_differences", test_differences);
     if (target.fused) run("contract", contract);
     run("cse", cse);
@@ -45,7 +46,7 @@ void run_passes(Pipeline& pipeline, const Options& options, const Target& target
 }  // namespace
 
 Pipeline optimize(Pipeline pipeline, const Options& options, const Target& target) {
-  // Passes follow chains of operations to their ends.
+  // Passes recurse along chains of operations.
   run_on_own_stack(kDeepStack, [&] { run_passes(pipeline, options, target); });
   return pipeline;
 }

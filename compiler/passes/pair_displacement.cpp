@@ -1,5 +1,5 @@
-// One door: pair_displacement(). Images are known as displacement.h knows them; what else takes a difference of
-// positions to another by whole periods (rounding, a selection) is refused.
+// Entry point: pair_displacement(). displacement.h recognises images; any other operation that moves a difference of
+// positions by whole periods (rounding, a selection) is refused.
 #include "compiler/passes/pair_displacement.h"
 
 #include <fmt/core.h>
@@ -83,7 +83,7 @@ class Search {
     return std::size_t(id) < degrees_.size() ? degrees_[std::size_t(id)] : Degree::Other;
   }
 
-  // d(node)/d(positions), kNone where it does not depend on one; in the order of places_.
+  // d(node)/d(positions), in the order of places_; kNone where the node does not depend on the position.
   std::vector<NodeId> slopes(NodeId id) { return gradient(graph_, id, places_); }
 
   bool note_image(NodeId id) {
@@ -111,15 +111,15 @@ class Search {
     if (!known) known = image;
   }
 
-  // In units of the positions.
+  // The period in units of the positions.
   NodeId period(const Image& image) {
     if (image.length == kNone) return kNone;
     const NodeId length = make_folded(graph_, Op::Div, image.length, image.slope);
-    const Node n = graph_[length];  // the sign of a period says nothing
+    const Node n = graph_[length];  // the sign of a period does not matter
     return n.op == Op::Neg ? n.args[0] : length;
   }
 
-  // A number that is constant but for steps where positions pass a limit: what takes one image to another.
+  // True for a value that is piecewise constant in the positions, as the shift between two images is.
   bool is_step(NodeId id) const {
     const Node& n = graph_[id];
     const auto step = [&](int k) { return is_step(n.args[std::size_t(k)]); };
@@ -142,14 +142,15 @@ class Search {
     }
   }
 
-  // A component of the difference, in units that are the same for all pairs.
+  // True for a component of the difference, in units that are the same for all pairs.
   bool is_component(NodeId id) {
     if (degree(id) != Degree::Linear || graph_[id].binding != Binding::Pair) return false;
     return std::ranges::all_of(slopes(id),
                                [&](NodeId slope) { return slope == kNone || graph_[slope].binding <= Binding::Param; });
   }
 
-  // Something is added to the difference that is not a difference: a shift of a listed pair, a multiple of a box.
+  // True if a piecewise constant value is added to the difference: a shift of a listed pair, a multiple of a box
+  // length.
   bool is_shifted(const Node& n) {
     const auto joins = [&](NodeId one, NodeId other) {
       return is_component(one) && is_step(other) && !graph_.is_constant(other, 0);
@@ -194,7 +195,7 @@ class Search {
                       names())};
   }
 
-  // |x| by a selection is no image.
+  // x| written as a selection is not an image.
   bool is_negative_of(NodeId a, NodeId b) const {
     const Node &x = graph_[a], &y = graph_[b];
     return (x.op == Op::Neg && x.args[0] == b) || (y.op == Op::Neg && y.args[0] == a);
@@ -215,7 +216,7 @@ class Search {
 
   Graph& graph_;
   const Field &at_i_, &at_j_;
-  std::vector<NodeId> places_;  // x of i, x of j, y of i ...
+  std::vector<NodeId> places_;  // x of i, x of j, y of i, ...
   std::vector<Degree> degrees_;
   std::array<std::optional<Image>, 3> images_;
   std::array<bool, 3> is_plain_{};

@@ -1,5 +1,5 @@
-// The nodes that a value depends on -> the vector between two positions as the text forms it: their difference, or
-// along an axis of a periodic box or cell its nearest image. Tested by tests/unit/virial_test.cpp.
+// Nodes of a graph -> the vector between two positions as the source computes it: their difference, or in a periodic
+// box or cell its minimum image. Tested by tests/unit/virial_test.cpp.
 #pragma once
 #include <array>
 #include <span>
@@ -9,14 +9,14 @@
 
 namespace nbcc {
 
-// Why the vector is not known, in words for the caller, behind the name of the pipeline.
+// Why the vector is not known; the caller prefixes the message with the name of the value.
 struct UnclearDisplacement {
   std::string message;
 };
 
-// x_j - x_i, component by component. `values` are nodes of the graph, which gets further nodes; at_i and at_j are
-// inputs of type vec3. Throws UnclearDisplacement where the values take an image of the difference that is not known as
-// one, several different ones, or an image beside the difference itself.
+// x_j - x_i by component. `values` are nodes of the graph, to which nodes are added; at_i and at_j are inputs of type
+// vec3. Throws UnclearDisplacement if the values use an image of the difference that is not recognised, several
+// different images, or an image as well as the difference itself.
 std::array<NodeId, 3> pair_displacement(Graph& graph, std::span<const NodeId> values, const Field& at_i,
                                         const Field& at_j);
 

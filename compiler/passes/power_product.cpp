@@ -1,5 +1,5 @@
-// Graph nodes -> products of powers, and back. Doors: read_factors() for one operation, read_product() for all below a
-// node. A node is opened after all its users, so that a shared node is opened once: arguments have lower numbers than
+// Graph nodes -> products of powers, and back. Entry points: read_factors() for one operation, read_product() for all
+// operations below a node. A node is expanded after all its users, and therefore once: arguments have lower ids than
 // their users.
 #include "compiler/passes/power_product.h"
 
@@ -32,7 +32,7 @@ class ProductReader {
   bool open(NodeId id, double exponent) {
     const Node& n = graph_[id];
     if (is_same_number(graph_, n)) return open_[n.args[0]] += exponent, true;
-    // A root of a product is not opened: (x x)^(1/2) is |x|, and (x y)^(1/2) may be a root of two negative numbers.
+    // A root of a product is not expanded: (x x)^(1/2) is |x|, and (x y)^(1/2) may be a root of two negative numbers.
     if (!is_whole(exponent)) return false;
     const std::optional<Factors> factors = read_factors(graph_, id);
     if (!factors || factors->coefficient == 0 || !std::isfinite(factors->coefficient)) return false;

@@ -1,5 +1,5 @@
-// Forward accumulation. Door: rates_of_change(), of derivative.h. Sums of a few products stay sums until a value is
-// asked for, so that what a second derivative makes twice is seen to be the same.
+// Forward accumulation. Entry point: rates_of_change(), declared in derivative.h. Sums of a few products stay sums
+// until a value is requested, so that equal terms of a second derivative are merged.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -40,7 +40,7 @@ class Rates : Differentiation {
     }
   }
 
-  // A product needs its factors, which are not all of its arguments.
+  // A product needs only its factors, not all of its arguments.
   std::unordered_set<NodeId> find_needed() {
     std::unordered_set<NodeId> needed(of_.begin(), of_.end());
     for (const NodeId id : alive() | std::views::reverse) {
@@ -81,7 +81,7 @@ class Rates : Differentiation {
         return {terms_.term(terms_.select(a, value_of(b), value_of(c)))};
       case Op::Min:
       case Op::Max: {
-        // Where a NaN is looked up neither is taken.
+        // If the looked-up coordinate is NaN, neither argument is taken.
         const NodeId second = is_place(id) ? terms_.select(takes_second(node), value_of(b), id) : value_of(b);
         return {terms_.term(terms_.select(takes_first(node), value_of(a), second))};
       }
@@ -91,7 +91,7 @@ class Rates : Differentiation {
     }
   }
 
-  // Long sums are joined, and so are sums of plain numbers.
+  // Long sums are joined to one term, and so are sums without products.
   Sum sum(Sum terms, const Sum& others, double sign) {
     constexpr std::size_t kMostTerms = 8;
     for (const Term& term : others) terms.push_back(Terms::times(term, sign));
@@ -115,7 +115,7 @@ class Rates : Differentiation {
   }
 
   Sum rate_of_product(NodeId id) {
-    Sum result, relative;  // dM, and dM/M by the factors that one can divide by
+    Sum result, relative;  // dM; dM/M for the factors that can be divided by
     for (const auto& [atom, power] : products_->powers(id)) {
       if (power == 0 || !changes(atom)) continue;
       const auto rest = products_->without(id, atom, power);
@@ -141,8 +141,8 @@ class Rates : Differentiation {
     return result;
   }
 
-  // Products of a few terms may meet their like when they are multiplied out, as in the second derivative of a product;
-  // a sum of plain numbers is made once.
+  // The products of a few terms may be merged with equal terms when they are multiplied out, as in the second
+  // derivative of a product; a sum without products is computed once.
   Sum few_terms_of(NodeId id) {
     const Sum terms = terms_of(id);
     return terms.size() <= 4 && has_products(terms) ? terms : Sum{rate_of(id)};
@@ -162,8 +162,8 @@ class Rates : Differentiation {
     }
   }
 
-  // dx/x; of exp(a) that is da, of cosh(a) tanh(a) da. Of a sum with an exponential it is that by shares, none of which
-  // overflows.
+  // dx/x. For exp(a) it is da, for cosh(a) tanh(a) da. For a sum with an exponential it is computed from fractions,
+  // none of which overflows.
   Term relative_rate(NodeId x) {
     const Node node = graph_[x];
     const NodeId a = node.args[0];
@@ -189,7 +189,7 @@ class Rates : Differentiation {
     return Terms::times(rate_of(a), node.op == Op::Exp ? 1 : std::numbers::ln2);
   }
 
-  // Of a product that may be infinite where its factors are not.
+  // dx/x for a product that may be infinite where its factors are not.
   Term relative_rate_of_factors(NodeId x) {
     if (const auto found = relative_.find(x); found != relative_.end()) return found->second;
     Sum sum;
@@ -200,9 +200,9 @@ class Rates : Differentiation {
 
   std::span<const NodeId> of_;
   const std::map<NodeId, NodeId>& given_;
-  std::unordered_set<NodeId> has_exponential_;  // nodes that are one, or are made of one
-  std::unordered_map<NodeId, Sum> known_;       // by node: not joined as long as only sums are made of it
-  std::unordered_map<NodeId, Term> relative_;   // of relative_rate_of_factors()
+  std::unordered_set<NodeId> has_exponential_;  // exponentials, and nodes that depend on one
+  std::unordered_map<NodeId, Sum> known_;       // by node; joined to one term only when a value is needed
+  std::unordered_map<NodeId, Term> relative_;   // cache of relative_rate_of_factors()
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Pair nodes -> reaches. Door: Reaches. Bounds are rounded nowhere: they hold in exact arithmetic, and who uses them
-// rounds outwards. What each case bounds by what is said where it does.
+// Pair nodes -> reaches. Entry point: Reaches. Bounds are not rounded: they hold in exact arithmetic, and their users
+// round outwards. Each case states its inequality.
 #include "compiler/passes/reach.h"
 
 #include <cmath>
@@ -12,13 +12,13 @@ namespace {
 
 using Kind = Reach::Kind;
 
-// More than any bound that a person writes. What is shared is opened each time it is met.
+// More nodes than any bound that a person writes. A shared node is expanded at each visit.
 constexpr int kMostOpened = 20'000;
 
 bool has_i(const Reach& r) { return r.of_i != kNone; }
 bool has_j(const Reach& r) { return r.of_j != kNone; }
 
-// The kind of a reach that is made of the numbers that are there.
+// The kind of a reach that has these values; `both`: its kind if it has values of i and of j.
 Kind kind_of(const Reach& r, Kind both) {
   if (has_i(r) && has_j(r)) return both;
   return has_i(r) ? Kind::OfI : has_j(r) ? Kind::OfJ : Kind::Uniform;
@@ -52,7 +52,7 @@ Reach Reaches::each(Reach reach, const Change& change) {
   return reach;
 }
 
-// A number of at most one side is a reach as it is.
+// A value of at most one side is a reach itself.
 std::optional<Reach> Reaches::separate(NodeId id) const {
   switch (graph_[id].binding) {
     case Binding::I:
@@ -66,10 +66,10 @@ std::optional<Reach> Reaches::separate(NodeId id) const {
   }
 }
 
-// ---- two reaches to one
+// ---- two reaches -> one reach
 
-// max(a, b) and min(a, b) are at most max(a, 0) + max(b, 0) and (a + b) / 2; what one side alone says is all of the
-// sum.
+// The reach as a sum. max(a, b) <= max(a, 0) + max(b, 0), and min(a, b) <= (a + b) / 2; a value of one side is the
+// entire sum.
 Reach Reaches::as_sum(const Reach& r) {
   Reach sum{.kind = Kind::Sum, .of_i = r.of_i, .of_j = r.of_j};
   if (r.kind == Kind::Uniform) {
@@ -89,7 +89,7 @@ Reach Reaches::as_sum(const Reach& r) {
 Reach Reaches::larger(const Reach& a, const Reach& b) {
   if (a == b) return a;
   if (b.kind == Kind::Uniform && a.kind != Kind::Uniform && a.kind != Kind::Sum) {
-    // Where both sides have their say, the larger one of three numbers needs the uniform one but once.
+    // If there are values of both sides, the maximum of three values needs the uniform one only once.
     Reach r = a;
     if (has_i(r)) r.of_i = make(Op::Max, r.of_i, b.uniform);
     if (has_j(r) && (!has_i(r) || r.kind == Kind::Min)) r.of_j = make(Op::Max, r.of_j, b.uniform);
@@ -101,7 +101,7 @@ Reach Reaches::larger(const Reach& a, const Reach& b) {
     const Reach x = as_sum(a), y = as_sum(b);
     return {.kind = Kind::Sum, .of_i = make(Op::Max, x.of_i, y.of_i), .of_j = make(Op::Max, x.of_j, y.of_j)};
   }
-  // Of a smaller one of two numbers each may stand for both, so that it is compared with what is of its side.
+  // min(of_i, of_j) is at most either value; of the two, the value of the other reach's side is compared.
   const bool both_smaller = a.kind == Kind::Min && b.kind == Kind::Min;
   Reach x = a, y = b;
   for (const auto& [one, other] : {std::pair{&x, &y}, std::pair{&y, &x}}) {
@@ -126,7 +126,7 @@ Reach Reaches::smaller(const Reach& a, const Reach& b) {
     return r;
   }
   if (a.kind == Kind::Uniform && b.kind != Kind::Uniform) return smaller(b, a);
-  // Either one is a bound, so the simpler one will do where they do not go together.
+  // Either reach is a bound, so that the simpler one is enough if the two cannot be combined.
   const auto goes_together = [](Kind k) { return k != Kind::Max && k != Kind::Sum; };
   if (!goes_together(a.kind) || !goes_together(b.kind)) return goes_together(b.kind) ? b : a;
   Reach r{.uniform = joined(Op::Min, a.uniform, b.uniform),
@@ -147,7 +147,7 @@ Reach Reaches::sum(const Reach& a, const Reach& b) {
   return {.kind = Kind::Sum, .of_i = make(Op::Add, x.of_i, y.of_i), .of_j = make(Op::Add, x.of_j, y.of_j)};
 }
 
-// ---- a node to a reach
+// ---- node -> reach
 
 std::optional<Reach> Reaches::both_above(NodeId a, NodeId b, NodeId factor,
                                          Reach (Reaches::*join)(const Reach&, const Reach&)) {
@@ -155,7 +155,7 @@ std::optional<Reach> Reaches::both_above(NodeId a, NodeId b, NodeId factor,
   return x && y ? std::optional((this->*join)(*x, *y)) : std::nullopt;
 }
 
-// Not less than factor * id, of a factor that is uniform.
+// An upper bound of factor * id, for a uniform factor.
 std::optional<Reach> Reaches::scaled_above(NodeId id, NodeId factor) {
   if (++opened_ > kMostOpened) return {};
   const Node n = graph_[id];
@@ -171,11 +171,11 @@ std::optional<Reach> Reaches::scaled_above(NodeId id, NodeId factor) {
     case Op::Neg:
       return scaled_above(a, make(Op::Neg, times(number(1, id))));
     case Op::Select:
-      // Whichever is chosen.
+      // Either argument may be selected.
       return both_above(b, c, factor, &Reaches::larger);
     case Op::Max:
     case Op::Min: {
-      // factor * max(a, b) is one of factor * a and factor * b, whatever the factor's sign.
+      // factor * max(a, b) is factor * a or factor * b, whatever the sign of the factor.
       const bool exactly = factor == kNone || signs_.is_never_negative(factor);
       return both_above(a, b, factor, n.op == Op::Min && exactly ? &Reaches::smaller : &Reaches::larger);
     }
@@ -210,7 +210,7 @@ std::optional<Reach> Reaches::scaled_above(NodeId id, NodeId factor) {
   return bare ? std::optional(each(*bare, [&](NodeId x) { return make(Op::Mul, factor, x); })) : std::nullopt;
 }
 
-// Not less than |id|.
+// An upper bound of |id|.
 std::optional<Reach> Reaches::size_above(NodeId id) {
   if (++opened_ > kMostOpened) return {};
   if (graph_[id].binding != Binding::Pair) return separate(size(id));
@@ -228,7 +228,7 @@ std::optional<Reach> Reaches::size_above(NodeId id) {
       return size_above(n.args[0]);
     case Op::Max:
     case Op::Min:
-      // The size of the smaller one may be the larger size.
+      // min(a, b)| may be the larger one of |a| and |b|.
       return both(n.args[0], n.args[1], &Reaches::larger);
     case Op::Select:
       return both(n.args[1], n.args[2], &Reaches::larger);
@@ -256,15 +256,15 @@ std::optional<Reach> Reaches::mean_of_sizes(NodeId of_i, NodeId of_j) {
   return Reach{.kind = Kind::Sum, .of_i = half(of_i), .of_j = half(of_j)};
 }
 
-// Not less than sqrt(id), where id is a product of squares and of at most one number that is none, or of two of which
-// one is of i and one of j.
+// An upper bound of sqrt(id), where id is a product of squares and of at most one other factor, or of two other
+// factors, one of i and one of j.
 std::optional<Reach> Reaches::roots_of_squares(NodeId id) {
   PowerProduct rest = read_product(graph_, id);
   if (!(rest.coefficient > 0)) return {};
   const Type type = graph_[id].type;
   NodeId factor = graph_.constant(std::sqrt(rest.coefficient), type);
   NodeId of_pair = kNone;
-  PowerProduct outside;  // sizes of numbers of one side: the roots of their squares
+  PowerProduct outside;  // absolute values of one side's values: the roots of their squares
   for (auto& [node, exponent] : rest.exponents) {
     if (!is_even(exponent)) continue;
     const bool separates = graph_[node].binding != Binding::Pair;
@@ -305,7 +305,7 @@ std::optional<Reach> Reaches::roots_of_squares(NodeId id) {
   return each(*under, [&](NodeId x) { return make(Op::Mul, before, x); });
 }
 
-// Not less than sqrt(max(id, 0)).
+// An upper bound of sqrt(max(id, 0)).
 std::optional<Reach> Reaches::root_above(NodeId id) {
   if (++opened_ > kMostOpened) return {};
   const Node n = graph_[id];
@@ -321,7 +321,7 @@ std::optional<Reach> Reaches::root_above(NodeId id) {
   return reach ? std::optional(increased(*reach, 0.5)) : std::nullopt;
 }
 
-// Not less than max(reach, 0)^exponent.
+// An upper bound of max(reach, 0)^exponent.
 Reach Reaches::increased(const Reach& reach, double exponent) {
   const auto power = [&](NodeId id) {
     if (exponent == 1) return id;

@@ -1,6 +1,6 @@
-// Node of a pair -> a bound of it that a search for neighbours can use: one made of a number of i and a number of j
-// alone. 2 * max(hi, hj), 0.5 * (hi + hj) and max(hi, hj) + skin are such bounds themselves; others are bounded from
-// above, sqrt(hi * hj) by the mean of |hi| and |hj|. Tested by tests/unit/reach_test.cpp.
+// Node of a pair -> an upper bound that a neighbour search can use, because it is computed from one value of i and one
+// value of j. 2 * max(hi, hj), 0.5 * (hi + hj) and max(hi, hj) + skin are such bounds themselves; other nodes have a
+// larger bound: sqrt(hi * hj) is at most the mean of |hi| and |hj|. Tested by tests/unit/reach_test.cpp.
 #pragma once
 #include <optional>
 
@@ -10,7 +10,7 @@
 
 namespace nbcc {
 
-// How far a particle reaches. Where one of its numbers is NaN, the reach bounds nothing.
+// A cutoff distance: a uniform value, or the max, min or sum of of_i and of_j. If a value is NaN, it bounds nothing.
 struct Reach {
   using Kind = SearchLayout::Reach;
   Kind kind = Kind::Uniform;
@@ -23,11 +23,11 @@ class Reaches {
   // Adds nodes to the graph.
   Reaches(Graph& graph, Signs& signs) : graph_(graph), signs_(signs) {}
 
-  // Not less than the value (exponent 1), else than max(value, 0)^exponent; nothing where no such bound is known. The
-  // exponent is positive.
+  // An upper bound of the value (exponent 1), else of max(value, 0)^exponent; empty if none is known. The exponent is
+  // positive.
   std::optional<Reach> power_above(NodeId id, double exponent);
 
-  // Not less than both; than one of both; than their sum. Where both are made of one side's numbers, exactly these.
+  // Upper bounds of max(a, b), of min(a, b), and of a + b. If a and b are of the same side, they are exact.
   Reach larger(const Reach& a, const Reach& b);
   Reach smaller(const Reach& a, const Reach& b);
   Reach sum(const Reach& a, const Reach& b);
@@ -48,13 +48,13 @@ class Reaches {
   Reach each(Reach reach, const Change& change);
   NodeId make(Op op, NodeId a, NodeId b = kNone);
   NodeId number(double value, NodeId beside);
-  NodeId joined(Op op, NodeId a, NodeId b);  // of which one may be kNone
+  NodeId joined(Op op, NodeId a, NodeId b);  // a or b may be kNone
   NodeId not_negative(NodeId id);
   NodeId size(NodeId id);
 
   Graph& graph_;
   Signs& signs_;
-  int opened_ = 0;  // nodes, as often as they are met
+  int opened_ = 0;  // nodes visited; a shared node counts at each visit
 };
 
 }  // namespace nbcc

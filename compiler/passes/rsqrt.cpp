@@ -1,6 +1,7 @@
-// Two rewrites: products become monomials whose powers are Pow nodes with a constant exponent (monomials.h), then each
-// base's Pow nodes are made together, since what is cheapest depends on which powers are wanted. Whole powers of a base
-// that may be negative are made of its root only where no result can tell (negative_bases.h). One door: rsqrt().
+// Two rewrites: products become monomials whose powers are Pow nodes with a constant exponent (monomials.h); then the
+// Pow nodes of each base are expanded together, since the cheapest way depends on which powers are needed. Integer
+// powers of a base that may be negative are computed from its root only if no result depends on the difference
+// (negative_bases.h). Entry point: rsqrt().
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -16,7 +17,7 @@
 namespace nbcc {
 namespace {
 
-// n of a node x^(n/2) that is made by products; else 0.
+// n, if the node is x^(n/2) and can be computed by products; else 0.
 int twice_exponent(const Graph& graph, NodeId id) {
   const Node& node = graph[id];
   if (node.op != Op::Pow || !graph.is_constant(node.args[1])) return 0;
@@ -24,8 +25,8 @@ int twice_exponent(const Graph& graph, NodeId id) {
   return is_made_by_products(exponent) ? int(2 * exponent) : 0;
 }
 
-// pow(pow(x, 0.5), 2) becomes x where no result can tell. Such powers are made of roots in the text, and NaN where x <
-// 0.
+// pow(pow(x, 0.5), 2) becomes x if no result depends on the difference. The source forms such a power from roots, and
+// the power is NaN where x < 0.
 void free_powers_of_roots(Monomials& monomials, Pipeline& pipeline) {
   const Graph& old = monomials.graph;
   std::vector<NegativeBase> powers;
@@ -60,9 +61,9 @@ void free_powers_of_roots(Monomials& monomials, Pipeline& pipeline) {
   monomials = {std::move(graph), std::move(widest)};
 }
 
-// Second rewrite: each Pow(x, n/2) as a list of factors, which a product takes up one by one where no other product
-// wants the power: m * (y u) becomes (m y) u, and m y may be wanted elsewhere. So it does, too, where the power by
-// itself might leave the range of the text.
+// Second rewrite: each Pow(x, n/2) becomes a list of factors. If no other product uses the power, the product is
+// multiplied by these factors one by one: m * (y u) becomes (m y) u, and other products may need m y. The same is done
+// if the power itself might leave the range of the source.
 class PowerRewrite {
  public:
   PowerRewrite(const Monomials& monomials, const Options& options, const Target& target)
@@ -95,7 +96,7 @@ class PowerRewrite {
   }
 
  private:
-  // Powers of one base that are made together: `bare` ones without its root.
+  // Powers of one base that are computed together; `bare` powers do not use its root.
   struct Family {
     NodeId base = kNone;
     bool bare = false;
@@ -121,8 +122,8 @@ class PowerRewrite {
       if (alive[std::size_t(id)] && is_power(id)) wanted_[family(id)].insert(twice(id));
   }
 
-  // A power that a result, or an operation other than a product, takes is made whatever its range: it is the text's
-  // own.
+  // A power that is a result, or an argument of an operation other than a product, is computed whatever its range,
+  // because the source computes it too.
   void find_values(const std::vector<bool>& alive, const std::vector<NodeId>& roots) {
     is_value_.assign(std::size_t(old_.size()), false);
     for (const NodeId root : roots)
@@ -143,7 +144,8 @@ class PowerRewrite {
     return first;
   }
 
-  // Of the vectors that the kernel works in; values of another width are few, and made by square root and division.
+  // The estimate's relative error, for the vector type of the kernel. 0: no estimate is used; values of another width
+  // are few, and use square root and division.
   double estimate_error(Type type) const {
     const bool wide = options_.precision == Precision::Double;
     if (type == (wide ? Type::Float : Type::Double)) return 0;
@@ -158,7 +160,7 @@ class PowerRewrite {
   NodeId constant(double value, Type type) { return target_.constant(value, type, where_); }
   NodeId fma(NodeId a, NodeId b, NodeId c) { return target_.make(Op::Fma, target_[a].type, {a, b, c}, where_); }
 
-  // x^n for whole n > 0, as products of squares, of which none is beyond x^widest.
+  // x^n for an integer n > 0, as a product of squares, none of which exceeds x^widest.
   void whole_power(NodeId x, int n, double widest, std::vector<NodeId>& factors) {
     int exponent = 1;
     for (; n > 0 && 2 * exponent <= widest; exponent *= 2) {
@@ -168,7 +170,7 @@ class PowerRewrite {
     for (; n > 0; n -= exponent) factors.push_back(x);
   }
 
-  // `once`: by one product only, which makes it worth to fuse the correction of an estimate into the power.
+  // `once`: only one product uses the power, so that fusing the correction of the estimate into the power pays off.
   std::vector<NodeId> power_factors(NodeId id, bool once) {
     const Node node = old_[id];
     where_ = node.where;
@@ -210,9 +212,9 @@ class PowerRewrite {
     if (n > 1) whole_power(multiply(inverse, inverse), n / 2, widest, factors);
   }
 
-  // Coefficients of (1-e)^(-n/2): 1, n/2, n/2 (n/2+1)/2, ...; as many as the estimate's error asks for.
+  // Coefficients of (1-e)^(-n/2): 1, n/2, n/2 (n/2+1)/2, ...; as many as the estimate's error requires.
   std::vector<double> correction(int n, Type type) const {
-    // Within 2 ulp as it is, which is what fast mathematics allows an operation.
+    // The error is already within the 2 ulp that fast math allows an operation.
     const bool good = estimate_error(type) <= 4 * rounding(type);
     if (good || options_.root == RootMode::Estimate) return {1};
     const double e = 2.2 * estimate_error(type);  // 1 - x y^2 for the worst y
@@ -243,7 +245,8 @@ class PowerRewrite {
     if (n > 1) whole_power(u, n / 2, widest, factors);
     if (c.size() == 1) return;
     if (c.size() == 2) {
-      // 1 + c1 (1 - x u) = c1 ((1 + 1/c1) - x u): one operation, and a factor that leaves the sum.
+      // 1 + c1 (1 - x u) = c1 ((1 + 1/c1) - x u): one operation, and a constant factor that can be hoisted out of the
+      // sum.
       factors.push_back(fma(target_.unary(Op::Neg, x, where_), u, constant(1 + 1 / c[1], type)));
       factors.push_back(constant(c[1], type));
       return;
@@ -258,8 +261,8 @@ class PowerRewrite {
     const NodeId y = target_.unary(Op::RsqrtEstimate, x, where_);
     const std::vector<double> c = correction(1, type);
     if (c.size() == 1) return y;
-    // 1 - x y^2. The squares of an estimate of few bits all round the same way, and a sum over such roots is off by
-    // that; x y rounds either way, but is worth it only where its product with y is not rounded too.
+    // 1 - x y^2. The squares of an estimate of few bits all round in the same direction, which biases a sum over such
+    // roots. x y rounds in either direction, but that helps only if its product with y is not rounded (fma).
     const NodeId one = constant(1, type);
     const NodeId e = machine_.fused ? fma(target_.unary(Op::Neg, y, where_), multiply(x, y), one)
                                     : fma(target_.unary(Op::Neg, x, where_), multiply(y, y), one);
@@ -275,7 +278,7 @@ class PowerRewrite {
   Graph target_;
   std::map<Family, std::set<int>> wanted_;  // twice the exponents
   std::vector<bool> is_value_;              // by node
-  std::set<NodeId> bare_;                   // whole inverse powers that are not made of a root
+  std::set<NodeId> bare_;                   // integer inverse powers that are not computed from a root
   std::vector<NodeId> new_id_;
   Location where_;
 };

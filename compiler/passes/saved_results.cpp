@@ -1,5 +1,5 @@
-// Doors: saved_results(), with_saved_results(), find_saved(). Outputs that are added have the terms of those that they
-// are of, and finish() leaves them alone; no derivative is made here.
+// Entry points: saved_results(), with_saved_results(), find_saved(). An added output has the terms of the output that
+// it saves, and finish() does not change it; nothing is differentiated here.
 #include "compiler/passes/saved_results.h"
 
 #include <fmt/core.h>
@@ -10,7 +10,7 @@
 namespace nbcc {
 namespace {
 
-// Of all outputs, whichever derivatives are asked for: so that names are the same in every adjoint.
+// The saved results of all outputs, whichever derivatives are requested, so that names are the same in every adjoint.
 std::vector<SavedResult> every_result(const Pipeline& pipeline) {
   std::vector<SavedResult> results;
   const bool finishes = !pipeline.finished.empty();
@@ -40,7 +40,8 @@ std::vector<SavedResult> every_result(const Pipeline& pipeline) {
     }
     const bool is_extreme = field.reduction == Reduction::Min || field.reduction == Reduction::Max;
     if (!is_extreme || !is_floating(field.type)) continue;
-    // An array of indices would be one choice of several places: each component has a field of its own.
+    // An array of indices would mean the best, second best ... j of one choice, so each component gets a separate
+    // field.
     for (int c = 0; c < field.components(); ++c) {
       const std::string component = field.components() > 1 ? fmt::format("_{}", c) : "";
       add(SavedKind::ChosenJ, field.first + c, "at_" + field.name + component, Type::Index,
@@ -67,7 +68,7 @@ Reduction reduction_of(const SavedResult& result, const Field& output) {
 std::vector<SavedResult> saved_results(const Pipeline& pipeline, const std::vector<std::string>& of) {
   const bool finishes = !pipeline.finished.empty();
   const std::vector<SavedResult> every = every_result(pipeline);
-  std::vector<int> outputs;  // first components of the outputs that `of` names, by themselves or by a saved result
+  std::vector<int> outputs;  // first components of the outputs that `of` names, directly or by a saved result
   for (const std::string& name : of) {
     if (const Field* field = pipeline.find(name)) outputs.push_back(field->role == Role::Output ? field->first : -1);
     for (const SavedResult& result : every)
@@ -77,7 +78,7 @@ std::vector<SavedResult> saved_results(const Pipeline& pipeline, const std::vect
   std::vector<SavedResult> needed;
   for (const SavedResult& result : every) {
     const Field& output = pipeline.field_of(Role::Output, result.output);
-    // finish() may make any output of any other.
+    // finish() may compute any result from any output.
     bool is_needed = finishes || std::ranges::find(outputs, output.first) != outputs.end();
     if (result.kind == SavedKind::Raw && !finishes) is_needed = is_needed && is_exponential(output.reduction);
     if (is_needed) needed.push_back(result);
@@ -87,7 +88,7 @@ std::vector<SavedResult> saved_results(const Pipeline& pipeline, const std::vect
 
 Pipeline with_saved_results(const Pipeline& pipeline, const std::vector<SavedResult>& saved) {
   Pipeline result = pipeline;
-  std::map<int, int> raw_of;  // by an output's first component: that of its value before finish()
+  std::map<int, int> raw_of;  // first component of an output -> first component of its value before finish()
   for (const SavedResult& one : saved) {
     if (!one.is_added) continue;
     const Field& of = pipeline.field_of(Role::Output, one.output);
@@ -106,7 +107,7 @@ Pipeline with_saved_results(const Pipeline& pipeline, const std::vector<SavedRes
     if (field.reduction == Reduction::At) field.follows = of.follows;
     result.fields.push_back(field);
   }
-  // The payload of a choice is saved before finish(), so its choice is the saved one.
+  // The payload of a choice is saved before finish(), so it follows the saved choice.
   for (Field& field : result.fields)
     if (field.reduction == Reduction::At && field.role == Role::Output && pipeline.find(field.name) == nullptr)
       field.follows = raw_of.at(field.follows);
@@ -115,12 +116,12 @@ Pipeline with_saved_results(const Pipeline& pipeline, const std::vector<SavedRes
 
 std::optional<SavedComponent> find_saved(const Pipeline& forward, const std::vector<SavedResult>& saved, SavedKind kind,
                                          int output) {
-  // The output of the first pipeline that this one has the terms of.
+  // The output of the first pipeline that has the same terms.
   int of = output;
   const Field& field = forward.field_of(Role::Output, output);
   for (std::size_t k = 0; k < saved.size(); ++k) {
     if (!saved[k].is_added || saved[k].result != field.name) continue;
-    // finish() changes no saved result: it is its own raw value.
+    // finish() does not change a saved result, so its raw value is the result itself.
     if (kind == SavedKind::Raw) return SavedComponent{k, output - field.first};
     of = saved[k].output + output - field.first;
   }

@@ -1,5 +1,5 @@
-// Node -> signs, from its arguments' signs. Door: Signs. It knows no bounds, only signs: x*x + 1 is positive, x - x is
-// anything.
+// Node -> signs, from the signs of its arguments. Entry point: Signs. It knows signs but no bounds: x*x + 1 is
+// positive, x - x may have any sign.
 #include "compiler/passes/signs.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ SignSet negated(SignSet a) {
   return SignSet((a & kNegative ? kPositive : 0) | (a & kZero) | (a & kPositive ? kNegative : 0));
 }
 
-// What `rule`, which takes and gives one of -1, 0, 1 or 2 for any, makes of all pairs of signs.
+// Applies `rule` to all pairs of signs. It takes -1, 0 or 1, and returns one of these, or 2 for any sign.
 template <typename Rule>
 SignSet combined(SignSet a, SignSet b, const Rule& rule) {
   SignSet result = 0;
@@ -44,7 +44,7 @@ SignSet of_power(const Graph& graph, const Node& node, SignSet base) {
   if (!(base & (kNegative | kZero))) return kPositive;
   if (!graph.is_constant(node.args[1])) return base & kNegative ? kAnySign : kZero | kPositive;
   const double exponent = graph.constant_value(node.args[1]);
-  // NaN of a negative base, if the exponent is no whole number.
+  // A negative base gives NaN if the exponent is not an integer.
   const bool even = is_even(exponent) || !is_whole(exponent);
   return even || !(base & kNegative) ? kZero | kPositive : kAnySign;
 }
@@ -65,7 +65,7 @@ void Signs::forget() {
 SignSet Signs::of(NodeId id) {
   if (const auto known = known_.find(id); known != known_.end()) return known->second;
   SignSet signs = find(id);
-  // What contradicts what is assumed never happens; any sign will do.
+  // A contradiction between signs and assumptions never occurs, so any sign is correct.
   if (const auto assumed = assumed_.find(id); assumed != assumed_.end()) signs &= assumed->second;
   if (signs == 0) signs = kAnySign;
   return known_[id] = signs;
@@ -76,7 +76,7 @@ SignSet Signs::find(NodeId id) {
   if (node.op == Op::Const) return sign_of(graph_.constant_value(id));
   if (node.type == Type::Bool) return kZero | kPositive;
   if (arity(node.op) == 0) return kAnySign;
-  // Whole numbers wrap around.
+  // Integers wrap around.
   const bool chooses = node.op == Op::Min || node.op == Op::Max || node.op == Op::Select || node.op == Op::Cast;
   if (is_integral(node.type) && !chooses) return kAnySign;
   if (node.op == Op::Select) return of(node.args[1]) | of(node.args[2]);
@@ -117,7 +117,7 @@ SignSet Signs::of_function(const Node& node, SignSet a) {
     case Op::BesselI1:
       return a;
     case Op::Cast:
-      // A fraction may be dropped. What becomes of a number that is out of range differs.
+      // A fraction may be dropped. The result for a value out of range depends on the hardware.
       if (is_floating(graph_[node.args[0]].type) && !is_floating(node.type)) return kAnySign;
       return node.type < graph_[node.args[0]].type && !is_floating(node.type) ? kAnySign : a;
     default:
@@ -135,7 +135,7 @@ SignSet Signs::of_numbers(const Node& node, SignSet a, SignSet b) {
     case Op::Mul:
       return same ? SignSet(multiplied(a, a) & ~kNegative) : multiplied(a, b);
     case Op::Div:
-      // A divisor of 0 makes the result infinite or NaN; of its sign 0 says nothing.
+      // A divisor of 0 makes the result infinite or NaN; the sign of the zero is unknown.
       return b & kZero && b & kNegative ? kAnySign : multiplied(a, b & ~kZero ? SignSet(b & ~kZero) : kAnySign);
     case Op::Min:
       return combined(a, b, [](int x, int y) { return std::min(x, y); });

@@ -1,5 +1,5 @@
-// Node -> which signs its value may have, whatever the particles and params are. NaN is left aside: it has none, and
-// who asks must say what becomes of it. Tested by tests/unit/signs_test.cpp.
+// Node -> the signs that its value may have, for any particles and params. NaN has no sign and is not considered: the
+// caller must handle it. Tested by tests/unit/signs_test.cpp.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -16,9 +16,9 @@ class Signs {
  public:
   explicit Signs(const Graph& graph) : graph_(graph) {}
 
-  // From now on `id` has one of `possible` alone, say because the guard asks for it.
+  // Assumes from now on that the sign of `id` is in `possible`, e.g. because the guard requires it.
   void assume(NodeId id, SignSet possible);
-  // Nothing is assumed any more.
+  // Drops all assumptions.
   void forget();
 
   SignSet of(NodeId id);

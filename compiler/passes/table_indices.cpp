@@ -1,5 +1,5 @@
-// Lookups -> ranges of numbers that single particles have. One door: find_table_indices(). What a run does with them is
-// runtime/sum/index_check.cpp's.
+// Lookups -> ranges of values of single particles. Entry point: find_table_indices(). runtime/sum/index_check.cpp
+// checks these ranges in a run.
 #include "compiler/passes/table_indices.h"
 
 #include <fmt/core.h>
@@ -18,7 +18,7 @@
 namespace nbcc {
 namespace {
 
-// What a node depends on, as bits.
+// Bits that say which inputs a node depends on.
 enum Dependence : unsigned { kOnI = 1, kOnJ = 2, kOnListed = 4, kOnOutputs = 8, kOnParams = 16 };
 constexpr unsigned kOnParticles = kOnI | kOnJ | kOnListed;
 
@@ -43,11 +43,11 @@ unsigned dependence_of_leaf(Op op) {
 
 bool is_one_side(unsigned sides) { return (sides & (sides - 1)) == 0; }
 
-// One dimension of a lookup: an index before it was kept within the table.
+// One dimension of a lookup: an index before lowering clamps it to the table.
 struct Index {
   NodeId raw = kNone;
   std::int64_t count = 0;
-  int dimension = 0;  // of a table of two dimensions, 1 or 2
+  int dimension = 0;  // 1 or 2 for a table of two dimensions, else 0
 };
 
 class Finder {
@@ -64,7 +64,7 @@ class Finder {
         if (root != kNone) demand(of_pair[std::size_t(root)], guard);
     }
     for (const NodeId root : pipeline_.finished) demand(of_finish[std::size_t(root)], always());
-    // Arguments precede their users. Nodes that are added for conditions read no further table.
+    // Arguments precede their users. Nodes that are added for conditions contain no further lookups.
     for (NodeId id = copied_; id-- > 0;)
       if (reads_table_[std::size_t(id)] && demanded_[std::size_t(id)] != kNone) demand_arguments(id);
     for (NodeId id = 0; id < copied_; ++id)
@@ -77,7 +77,7 @@ class Finder {
  private:
   Graph& graph() { return found_.graph; }
 
-  // ---- the graph, of pairs and of finish() in one ----
+  // ---- one graph for pairs and finish() ----
 
   std::vector<NodeId> copy(const Graph& from) {
     std::vector<NodeId> ids;
@@ -140,10 +140,10 @@ class Finder {
     }
   }
 
-  // A weaker condition of one side's particles that holds wherever the condition (or its negation) holds for a pair of
-  // one of them; `coupling`: the nodes that were weakened.
+  // A weaker condition on one side's particles: it holds for a particle if the condition (or its negation) holds for
+  // any pair of that particle. `coupling` collects the nodes that were weakened.
   NodeId projected(NodeId id, unsigned side, bool negated, std::set<NodeId>& coupling) {
-    // Conditions share their parts.
+    // Conditions have subexpressions in common.
     if (const auto known = projections_.find({id, side, negated}); known != projections_.end()) return known->second;
     const NodeId found = project(id, side, negated, coupling);
     return projections_[{id, side, negated}] = found;
@@ -166,7 +166,7 @@ class Finder {
 
   // ---- lookups ----
 
-  // An index as lowering keeps it within 0 to before a count.
+  // An index that lowering has clamped to 0 .. count - 1.
   std::optional<Index> kept_within(NodeId id) {
     const auto whole = [&](NodeId node) {
       return graph()[node].type >= Type::Bool && graph()[node].type <= Type::Index;
@@ -179,7 +179,7 @@ class Finder {
     return Index{most.args[0], std::int64_t(graph().constant_value(least.args[1])) + 1, 0};
   }
 
-  // Collects the indices in an argument of a lookup; a row's index has been multiplied by the columns of a row.
+  // Collects the indices in an argument of a lookup; a row index has been multiplied by the number of columns.
   void collect(NodeId id, std::vector<Index>& indices) {
     if (const std::optional<Index> index = kept_within(id)) return indices.push_back(*index);
     const Node n = graph()[id];
@@ -205,7 +205,7 @@ class Finder {
 
   // ---- checks ----
 
-  // Splits an index into a sum of one number of each side; nothing if the index is no such sum.
+  // Splits an index into a sum of one value per side; empty if the index is no such sum.
   using Parts = std::array<NodeId, kIndexSides>;
   std::optional<Parts> parts_of(NodeId id) {
     const unsigned sides = dependence(id) & kOnParticles;
@@ -250,7 +250,7 @@ class Finder {
     return parts;
   }
 
-  // The inputs and indices that a node is made of.
+  // The inputs and indices that the roots depend on.
   std::set<NodeId> leaves(const std::vector<NodeId>& roots) {
     const std::vector<bool> needed = reachable(graph(), roots);
     std::set<NodeId> found;
@@ -268,7 +268,7 @@ class Finder {
   };
   struct Wanted {
     NodeId condition;
-    Location where;  // that the table is read at first
+    Location where;  // where the table is first read
   };
 
   std::string text_of(NodeId id) { return expression_text(pipeline_.fields, graph(), id); }
@@ -282,7 +282,7 @@ class Finder {
     if (!parts) return unchecked("it depends on both particles of a pair, and is no sum of a number of each");
     std::array<NodeId, kIndexSides> conditions{};
     std::set<NodeId> coupling;
-    projections_.clear();  // each check has a coupling of its own
+    projections_.clear();  // each check has a separate coupling
     for (std::size_t side = 0; side < kIndexSides; ++side)
       conditions[side] = projected(condition, 1u << side, false, coupling);
     const unsigned sides = dependence(key.raw) & kOnParticles;
@@ -320,7 +320,7 @@ class Finder {
   const Pipeline& pipeline_;
   TableIndices found_;
   NodeId always_ = kNone, copied_ = 0;
-  std::vector<bool> reads_table_;                                     // by node: itself or what it is made of
+  std::vector<bool> reads_table_;                                     // by node: it or a node below it is a lookup
   std::vector<unsigned> dependence_;                                  // by node
   std::map<std::tuple<NodeId, unsigned, bool>, NodeId> projections_;  // of one check: by node, side and negation
   std::vector<NodeId> demanded_;                                      // by node: the condition under which it is used

@@ -1,12 +1,11 @@
-// Pipeline -> the indices at which it reads tables, as numbers of single particles: what a run must know of its
-// particles to tell that no index leads out of its table. Read from the pipeline as it has been parsed, where every
-// such index is kept within 0 and the last element (source/lower_table.cpp). Tested by
-// tests/unit/table_indices_test.cpp.
+// Pipeline -> the indices at which it reads tables, as values of single particles: with them a run checks whether an
+// index of its particles exceeds a table. The parsed pipeline is read, in which every such index is clamped to 0 ..
+// last element (source/lower_table.cpp). Tested by tests/unit/table_indices_test.cpp.
 //
 // A lookup counts only where its value is used: under the conditions of the selections, guards and logic above the
-// lookup. A particle's index is checked where those of these conditions hold that depend on this particle alone. With
-// `if (ti >= 0) f += e[ti][tj]` a ti of -1 is no error, and with `if (r2 < rc2) f += e[ti][tj]` every ti must have its
-// element, however far its particle is from others.
+// lookup. The index of a particle is checked where all those conditions hold that depend on this particle alone. With
+// `if (ti >= 0) f += e[ti][tj]` a ti of -1 is no error; with `if (r2 < rc2) f += e[ti][tj]` every ti must be a valid
+// index, however far its particle is from others.
 #pragma once
 #include <array>
 #include <vector>
@@ -17,12 +16,12 @@
 namespace nbcc {
 
 struct TableIndices : IndexChecks {
-  // A number of one particle, and the condition under which it counts.
+  // A value of one particle, and the condition under which it counts.
   struct Range {
     NodeId value = kNone, condition = kNone;
     bool operator==(const Range&) const = default;
   };
-  Graph graph;  // of the nodes below; inputs, params and tables are the pipeline's
+  Graph graph;  // of the nodes below; inputs, params and tables are those of the pipeline
   std::array<std::vector<Range>, kIndexSides> of_side;
 };
 

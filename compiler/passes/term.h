@@ -1,4 +1,4 @@
-// A product with a number before it, and sums of such. Part of derivative.cpp.
+// Products with a coefficient, and sums of such products. Part of derivative.cpp.
 #pragma once
 #include <vector>
 
@@ -6,7 +6,7 @@
 
 namespace nbcc {
 
-// coefficient * factors[0] * factors[1] * ...; what many terms share comes first.
+// coefficient * factors[0] * factors[1] * ...; factors that many terms have come first.
 struct Term {
   double coefficient = 1;
   std::vector<NodeId> factors;

@@ -1,5 +1,5 @@
-// Graph nodes -> sums in a normal form, and back. A node is opened after all its users, so that a shared node is opened
-// once: arguments have lower numbers than their users.
+// Graph nodes -> sums in a normal form, and back. A node is expanded after all its users, and therefore once: arguments
+// have lower ids than their users.
 #include "compiler/passes/terms.h"
 
 #include <cmath>
@@ -30,7 +30,7 @@ class SumReader {
   bool open(NodeId id, double coefficient) {
     const Node n = graph_[id];
     const auto [a, b, c] = n.args;
-    // Whole numbers wrap around, so that their sums are none.
+    // Integers wrap around, so that an integer addition is not an exact sum.
     if (!is_floating(n.type)) return false;
     if (n.op == Op::Const) sum_.constant += coefficient * graph_.constant_value(id);
     if (n.op == Op::Const || n.op == Op::Add || n.op == Op::Sub || n.op == Op::Fma || n.op == Op::Neg) {
@@ -52,7 +52,7 @@ class SumReader {
     return graph_.is_constant(id) && std::isfinite(graph_.constant_value(id)) && graph_.constant_value(id) != 0;
   }
 
-  // A product that an Fma holds may get a number beyond those that are open; it is opened here and now.
+  // The product of an Fma may get an id above those of the open nodes, so that it is expanded immediately.
   void add_product(NodeId a, NodeId b, double coefficient) {
     const NodeId product = make_folded(graph_, Op::Mul, a, b);
     if (!open(product, coefficient)) sum_.terms[product] += coefficient;

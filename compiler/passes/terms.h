@@ -1,5 +1,5 @@
-// Node -> the sum of terms that it is, so that rules need not know how a text has arranged them: r2 - rc2 + eps,
-// fma(x, x, y * y). In exact arithmetic; a conversion between floating types keeps the number. Tested by
+// Node -> the sum of terms that it computes, so that rules do not depend on how the source arranges the terms: r2 - rc2
+// + eps, fma(x, x, y * y). In exact arithmetic; conversions between floating types are ignored. Tested by
 // tests/unit/terms_test.cpp.
 #pragma once
 #include <map>
@@ -14,7 +14,7 @@ struct LinearSum {
   double constant = 0;
 };
 
-// a, and a - b. The product of an Fma becomes a node of the graph.
+// The sums a and a - b. The product of an Fma becomes a node of the graph.
 LinearSum read_sum(Graph& graph, NodeId a);
 LinearSum read_difference(Graph& graph, NodeId a, NodeId b);
 NodeId make_sum(Graph& graph, const LinearSum& sum, Type type);

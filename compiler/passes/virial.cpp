@@ -1,4 +1,4 @@
-// Adds one output and the terms of its six components, under the guards of the force's. One door: with_virial().
+// Adds one output and the terms of its six components, under the guards of the force. Entry point: with_virial().
 #include "compiler/passes/virial.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace nbcc {
 namespace {
 
-// The field of that name and role, three real numbers of one vector.
+// The field of that name and role, which must be a vec3 of real numbers.
 const Field& vector_field(const Pipeline& pipeline, const std::string& name, Role role) {
   const Field* const field = pipeline.find(name);
   if (!field || field->role != role)
@@ -37,7 +37,7 @@ Field virial_field(const Pipeline& pipeline, const Field& force) {
   return field;
 }
 
-// finish() may read the force, but what it makes of it is no sum over pairs.
+// True if the force is a plain sum over pairs: finish() may read it, but must not change it.
 bool is_sum_of_pairs(const Pipeline& pipeline, const Field& force) {
   if (force.reduction != Reduction::Sum) return false;
   for (int c = force.first; c < force.first + 3; ++c) {
@@ -75,7 +75,7 @@ Pipeline with_virial(const Pipeline& pipeline, const VirialChoice& choice) {
 
   Graph& graph = made.pair;
   const std::array<NodeId, 3> differences = differences_of(made, force, at_i, at_j);
-  const NodeId half = graph.constant(-0.5, Type::Real);  // of x_j - x_i, the difference that texts mostly have already
+  const NodeId half = graph.constant(-0.5, Type::Real);  // of x_j - x_i, the difference that most sources already compute
   constexpr std::pair<int, int> kComponents[] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
   for (int k = 0; k < 6; ++k) {
     const auto [a, b] = kComponents[k];
