@@ -19,7 +19,7 @@
 namespace nbcc {
 namespace {
 
-constexpr int kMostAdjoints = 1024;
+constexpr int kMaxDerivatives = 1024;
 
 bool is_real(const Field& field) { return is_floating(field.type); }
 
@@ -34,15 +34,15 @@ void check_names(const Pipeline& pipeline, const std::vector<std::string>& names
       throw InvalidAdjoint{
           fmt::format("pipeline '{}' has no {} '{}'", pipeline.name, outputs ? "output" : "input or param", name)};
     if (!is_real(*field))
-      throw InvalidAdjoint{fmt::format("'{}' is of whole numbers, which have no derivatives", name)};
+      throw InvalidAdjoint{fmt::format("'{}' has an integer type, and integers have no derivatives", name)};
   }
 }
 
 // Names of the outputs that L depends on; by default all real outputs, since counts and indices have derivative 0.
 std::vector<std::string> names_of_outputs(const Pipeline& pipeline, const AdjointChoice& choice) {
   if (pipeline.dialect == Dialect::Cunbody)
-    throw InvalidAdjoint{fmt::format(
-        "pipeline '{}' is in the dialect of CUNBODY-1; derivatives are made of named fields", pipeline.name)};
+    throw InvalidAdjoint{
+        fmt::format("pipeline '{}' is in the dialect of CUNBODY-1; derivatives need named fields", pipeline.name)};
   if (!choice.of.empty()) return choice.of;
   std::vector<std::string> names;
   for (const Field& field : pipeline.fields)
@@ -58,7 +58,7 @@ std::vector<Field> chosen_outputs(const Pipeline& forward, const std::vector<std
     if (field.role != Role::Output || std::ranges::find(names, field.name) == names.end()) continue;
     if (keeps_index(field.reduction) || field.reduction == Reduction::Count) continue;
     if (field.reduction == Reduction::Product || field.reduction == Reduction::At)
-      throw InvalidAdjoint{fmt::format("output '{}' is an output({}), of which nbcc makes no derivative", field.name,
+      throw InvalidAdjoint{fmt::format("output '{}' is an output({}), which nbcc does not differentiate", field.name,
                                        name(field.reduction))};
     result.push_back(field);
   }
@@ -68,9 +68,9 @@ std::vector<Field> chosen_outputs(const Pipeline& forward, const std::vector<std
 
 // The inputs of i that an adjoint has in addition to the inputs of the first pipeline: derivatives d_NAME, and saved
 // results.
-class Extras {
+class AddedInputs {
  public:
-  Extras(const Pipeline& forward, const std::vector<Field>& outputs, std::vector<SavedResult> saved)
+  AddedInputs(const Pipeline& forward, const std::vector<Field>& outputs, std::vector<SavedResult> saved)
       : forward_(forward), saved_(std::move(saved)) {
     const auto is_taken = [&](const std::string& name) {
       const auto has_name = [&](const SavedResult& result) { return result.field.name == name; };
@@ -121,9 +121,9 @@ class Builder {
         old_(with_saved_results(pipeline, saved_)),
         side_(side),
         outputs_(chosen_outputs(old_, names_)),
-        extras_(old_, outputs_, saved_),
-        sites_(old_, extras_.fields(), raw_components(), side),
-        fields_(sites_.fields()) {
+        added_inputs_(old_, outputs_, saved_),
+        input_map_(old_, added_inputs_.fields(), raw_components(), side),
+        fields_(input_map_.fields()) {
     check_names(pipeline, choice.by, false);
     refuse_pairs(choice);
     new_.name = pipeline.name + "_adjoint";
@@ -168,12 +168,12 @@ class Builder {
       if (field.role != Role::InputPair) continue;
       if (side_ == AdjointSide::OneSet)
         throw InvalidAdjoint{
-            fmt::format("'{}' is an input of listed pairs, which are those of i or those of j; no "
-                        "derivatives by inputs of both are made at once",
+            fmt::format("'{}' is an input of listed pairs, which are listed by i or by j; nbcc makes no "
+                        "derivatives by inputs of both at once",
                         field.name)};
       if (!choice.by.empty() && is_named(choice.by, field))
         throw InvalidAdjoint{
-            fmt::format("'{}' is an input of listed pairs, by which no derivatives are made", field.name)};
+            fmt::format("'{}' is an input of listed pairs; nbcc makes no derivatives by such inputs", field.name)};
     }
   }
 
@@ -198,9 +198,10 @@ class Builder {
       add_variable(field);
       count += field.components();
     }
-    if (by_.empty()) throw InvalidAdjoint{fmt::format("pipeline '{}' has nothing to differentiate by", old_.name)};
-    if (count > kMostAdjoints)
-      throw InvalidAdjoint{fmt::format("{} derivatives at once; at most {} are made", count, kMostAdjoints)};
+    if (by_.empty())
+      throw InvalidAdjoint{fmt::format("pipeline '{}' has no input or param to differentiate by", old_.name)};
+    if (count > kMaxDerivatives)
+      throw InvalidAdjoint{fmt::format("{} derivatives at once; at most {} are made", count, kMaxDerivatives)};
   }
 
   void add_variable(const Field& field) {
@@ -210,8 +211,8 @@ class Builder {
       if (field.role != Role::Param || table.first < field.first || table.first >= field.first + field.components())
         continue;
       if (table.power >= 0 || table.stride != 1)
-        throw InvalidAdjoint{
-            fmt::format("'{}' is interpolated or of vectors; no derivative by its elements is made", field.name)};
+        throw InvalidAdjoint{fmt::format(
+            "'{}' is interpolated or a table of vectors; nbcc makes no derivatives by its elements", field.name)};
       variable.table = int(t);
     }
     Field output = field;
@@ -237,15 +238,17 @@ class Builder {
   std::vector<int> raw_components() const {
     std::vector<int> result;
     for (int c = 0; c < int(old_.contributions.size()); ++c)
-      result.push_back(extras_.saved(SavedKind::Raw, c).value_or(-1));
+      result.push_back(added_inputs_.saved(SavedKind::Raw, c).value_or(-1));
     return result;
   }
 
-  NodeId given(int output, bool exchanged) { return sites_.extra(new_.pair, extras_.given(output), exchanged); }
+  NodeId given(int output, bool exchanged) {
+    return input_map_.added_input(new_.pair, added_inputs_.given(output), exchanged);
+  }
   NodeId saved(SavedKind kind, int output, bool exchanged) {
-    const std::optional<int> component = extras_.saved(kind, output);
+    const std::optional<int> component = added_inputs_.saved(kind, output);
     if (!component) throw std::logic_error(fmt::format("an adjoint lacks a result of output component {}", output));
-    return sites_.extra(new_.pair, *component, exchanged);
+    return input_map_.added_input(new_.pair, *component, exchanged);
   }
 
   // dL/d(output component before finish()), as nodes of the pair graph: d_NAME, differentiated through finish() if
@@ -263,7 +266,7 @@ class Builder {
     for (const Field* field : old_.fields_of(Role::Output))
       leaves.push_back(finish.leaf(Op::Output, std::int64_t(leaves.size()), result_type(*field)));
     const std::vector<NodeId> by = gradient(finish, finish_seeds(finish), leaves);
-    Exchange copy = sites_.copy_of_finish(finish, new_.pair, exchanged);
+    Exchange copy = input_map_.copy_of_finish(finish, new_.pair, exchanged);
     for (std::size_t c = 0; c < by.size(); ++c)
       if (by[c] != kNone && is_floating(finish[by[c]].type)) result[c] = copy(by[c]);
     return result;
@@ -275,13 +278,13 @@ class Builder {
     for (const Field& field : outputs_)
       for (int c = field.first; c < field.first + field.components(); ++c)
         seeds.push_back(
-            {old_.finished[std::size_t(c)], finish.leaf(Op::InputPair, extras_.given(c), field.type), kNone});
+            {old_.finished[std::size_t(c)], finish.leaf(Op::InputPair, added_inputs_.given(c), field.type), kNone});
     return seeds;
   }
 
   void add_seeds(bool exchanged, std::vector<Weighted>& seeds) {
     const std::vector<NodeId> adjoints = sums_adjoints(exchanged);
-    Exchange copy = sites_.copy_of_pair(old_.pair, new_.pair, exchanged);
+    Exchange copy = input_map_.copy_of_pair(old_.pair, new_.pair, exchanged);
     Graph& graph = new_.pair;
     const std::vector<const Field*> fields = old_.fields_of(Role::Output);
     for (std::size_t c = 0; c < fields.size(); ++c) {
@@ -304,11 +307,12 @@ class Builder {
         case Reduction::Softmax: {
           const NodeId logit = copy(contribution.logit);
           const NodeId log_weights = saved(SavedKind::LogWeights, int(c), exchanged);
-          const NodeId share = graph.unary(Op::Exp, make_folded(graph, Op::Sub, logit, log_weights));
-          const NodeId weight = times(adjoints[c], share);
+          const NodeId softmax_weight = graph.unary(Op::Exp, make_folded(graph, Op::Sub, logit, log_weights));
+          const NodeId weight = times(adjoints[c], softmax_weight);
           seeds.push_back({value, weight, guard});
           // If the pair has no weight, 0 times an infinite value would be NaN.
-          const NodeId zero = graph.constant(0, graph[share].type), none = graph.binary(Op::Eq, share, zero);
+          const NodeId zero = graph.constant(0, graph[softmax_weight].type),
+                       none = graph.binary(Op::Eq, softmax_weight, zero);
           const NodeId above = make_folded(graph, Op::Sub, value, raw());
           seeds.push_back(
               {logit, times(weight, graph.select(none, graph.constant(0, graph[above].type), above)), guard});
@@ -316,7 +320,7 @@ class Builder {
         }
         case Reduction::Min:
         case Reduction::Max: {
-          const NodeId here = sites_.j_index(graph, exchanged);
+          const NodeId here = input_map_.j_index(graph, exchanged);
           const NodeId is_chosen = graph.binary(Op::Eq, here, saved(SavedKind::ChosenJ, int(c), exchanged));
           seeds.push_back(
               {value, graph.select(is_chosen, adjoints[c], graph.constant(0, graph[adjoints[c]].type)), guard});
@@ -324,9 +328,8 @@ class Builder {
         }
         default:
           throw InvalidAdjoint{
-              fmt::format("finish() makes results of output '{}', an output({}), of which nbcc makes no "
-                          "derivative",
-                          field->name, name(field->reduction))};
+              fmt::format("finish() uses output '{}', an output({}), which nbcc does not differentiate", field->name,
+                          name(field->reduction))};
       }
     }
     for (Variable& variable : by_) find_leaves(variable);
@@ -340,7 +343,7 @@ class Builder {
       return;
     }
     for (int c = 0; c < variable.components; ++c)
-      variable.leaves.push_back(sites_.variable(graph, variable.op, variable.first + c));
+      variable.leaves.push_back(input_map_.variable(graph, variable.op, variable.first + c));
   }
 
   // If all seeds have the same guard, it becomes the guard of the sums; otherwise each seed keeps its guard, and the
@@ -425,7 +428,7 @@ class Builder {
     for (std::size_t k = 0; k < by_.size(); ++k)
       for (int c = 0; c < by_[k].components; ++c)
         by.push_back(derivative_by(finish, by_[k], leaves[k], c, variables, found));
-    Exchange copy = sites_.copy_of_finish(finish, new_.finish, false);
+    Exchange copy = input_map_.copy_of_finish(finish, new_.finish, false);
     const std::vector<const Field*> outputs = new_.fields_of(Role::Output);
     for (std::size_t c = 0; c < by.size(); ++c) {
       const NodeId sum = new_.finish.leaf(Op::Output, std::int64_t(c), result_type(*outputs[c]));
@@ -438,8 +441,8 @@ class Builder {
   const Pipeline old_;  // the forward pipeline
   const AdjointSide side_;
   const std::vector<Field> outputs_;
-  const Extras extras_;
-  const Sites sites_;
+  const AddedInputs added_inputs_;
+  const InputMap input_map_;
   Pipeline new_;
   std::vector<AdjointField> fields_;  // the fields of new_
   std::vector<Variable> by_;

@@ -11,7 +11,7 @@ namespace nbcc {
 namespace {
 // Maximum number of nested selections around one value. The conditions of a longer path are joined to one condition,
 // which all paths with the same beginning share.
-constexpr int kMostSelections = 8;
+constexpr int kMaxNestedSelections = 8;
 }  // namespace
 
 PathId BranchPaths::enter(PathId path, NodeId condition, bool taken) {
@@ -46,7 +46,7 @@ NodeId BranchPaths::condition_of(PathId path, PathId from) {
 
 NodeId BranchPaths::guarded(PathId path, PathId from, NodeId value) {
   const NodeId zero = graph_.constant(0, graph_[value].type);
-  if (steps_[std::size_t(path)].length - steps_[std::size_t(from)].length > kMostSelections)
+  if (steps_[std::size_t(path)].length - steps_[std::size_t(from)].length > kMaxNestedSelections)
     return terms_.select(condition_of(path, from), value, zero);
   for (; path != from; path = steps_[std::size_t(path)].before) {
     const Step step = steps_[std::size_t(path)];
@@ -79,13 +79,13 @@ Branch BranchPaths::merge(PathId path, const std::vector<Arrival>& arrivals) {
   for (const Arrival& arrival : arrivals)
     if (const Step& step = steps_[std::size_t(arrival.by)]; arrival.by != path)
       sides[step.condition][step.taken ? 0 : 1] = &arrival;
-  NodeId sum = kNone, somewhere = kNone;  // disjunction of the conditions
+  NodeId sum = kNone, any_condition = kNone;  // disjunction of the conditions
   bool always = false;
-  const auto one_more = [&](NodeId value) { sum = sum == kNone ? value : terms_.make(Op::Add, sum, value); };
+  const auto add_value = [&](NodeId value) { sum = sum == kNone ? value : terms_.make(Op::Add, sum, value); };
   for (const Arrival& arrival : arrivals) {
     if (arrival.by == path) {
       always = true;
-      one_more(arrival.branch.value);
+      add_value(arrival.branch.value);
       continue;
     }
     const NodeId condition = steps_[std::size_t(arrival.by)].condition;
@@ -103,14 +103,14 @@ Branch BranchPaths::merge(PathId path, const std::vector<Arrival>& arrivals) {
     if (by_yes && by_no && inner[0] == kNone && inner[1] == kNone) {
       always = true;
     } else {
-      if (by_yes) somewhere = any(somewhere, all(condition, inner[0]));
-      if (by_no) somewhere = any(somewhere, all(terms_.make(Op::Not, condition), inner[1]));
+      if (by_yes) any_condition = any(any_condition, all(condition, inner[0]));
+      if (by_no) any_condition = any(any_condition, all(terms_.make(Op::Not, condition), inner[1]));
     }
     const Type type = graph_[by_yes ? values[0] : values[1]].type;
     const auto or_zero = [&](NodeId value) { return value == kNone ? graph_.constant(0, type) : value; };
-    one_more(terms_.select(condition, or_zero(values[0]), or_zero(values[1])));
+    add_value(terms_.select(condition, or_zero(values[0]), or_zero(values[1])));
   }
-  return {always ? path : enter(path, somewhere, true), sum};
+  return {always ? path : enter(path, any_condition, true), sum};
 }
 
 }  // namespace nbcc

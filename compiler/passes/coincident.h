@@ -1,7 +1,7 @@
 // The test for coincident particles, r2 == 0, becomes a test of the differences whose squares r2 adds: dx == 0 && dy ==
-// 0 && dz == 0. A GPU tests three values in the time of one; and since no other node then reads the bare r2, the sum of
-// squares may begin with the softening. For Math::Fast only: where the squares underflow, the particles count as
-// different. Tested by tests/unit/coincident_test.cpp.
+// 0 && dz == 0. A GPU tests three values in the time of one; and if no other node reads the bare r2, the sum of squares
+// may begin with the softening. For Math::Fast only: where the squares underflow, the particles count as different.
+// Tested by tests/unit/coincident_test.cpp.
 #pragma once
 #include <vector>
 

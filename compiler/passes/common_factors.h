@@ -1,5 +1,5 @@
-// Terms of a sum -> the factor that most terms have, repeatedly, for Terms::factored(). Removing a factor costs as many
-// steps as the terms that have it have factors, so that a sum of n terms takes about n log n steps. Part of
+// Terms of a sum -> the factor that most terms have, repeatedly, for Terms::factored(). Removing a factor costs one
+// step for each factor of each term that has it, so that a sum of n terms takes about n log n steps. Part of
 // derivative.cpp.
 #pragma once
 #include <cstdint>
@@ -28,20 +28,20 @@ class CommonFactors {
   Sum rest() const;  // the remaining terms, in order
 
  private:
-  using Place = std::int64_t;
+  using TermIndex = std::int64_t;
   // Sort key; the best factor has the least key: minus the number of terms that have the factor, minus the number of
   // terms that end with it, the index of the first term that has it, its index among that term's factors.
-  using Rank = std::tuple<std::int64_t, std::int64_t, Place, std::int64_t, NodeId>;
+  using Rank = std::tuple<std::int64_t, std::int64_t, TermIndex, std::int64_t, NodeId>;
   struct Holders {
-    std::set<Place> terms;
+    std::set<TermIndex> terms;
     std::int64_t as_last = 0;
     std::optional<Rank> rank;
   };
-  void insert(Place place, Term term);
+  void insert(TermIndex term_index, Term term);
   void rank(NodeId factor);
 
-  std::map<Place, Term> terms_;
-  Place first_ = 0;
+  std::map<TermIndex, Term> terms_;
+  TermIndex first_ = 0;
   std::unordered_map<NodeId, Holders> holders_;
   std::set<Rank> ranks_;  // of the factors that at least two terms have
 };

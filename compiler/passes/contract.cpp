@@ -24,7 +24,7 @@ class Contraction {
     find_terms();
     new_id_.assign(std::size_t(old_.size()), kNone);
     for (NodeId id = 0; id < old_.size(); ++id)
-      if (alive_[std::size_t(id)] && !opened_[std::size_t(id)]) new_id_[std::size_t(id)] = remake(id);
+      if (alive_[std::size_t(id)] && !expanded_[std::size_t(id)]) new_id_[std::size_t(id)] = remake(id);
     rename_roots(pipeline, new_id_);
     return std::move(target_);
   }
@@ -42,18 +42,18 @@ class Contraction {
   // The terms of a sum, and the additions that were expanded into it, which have no other user.
   struct Sum {
     std::vector<Term> terms;
-    std::vector<NodeId> opened;
+    std::vector<NodeId> expanded;
   };
 
   // Visits users before their arguments: a sum that its user has expanded is skipped.
   void find_terms() {
     find_gains();
-    opened_.assign(std::size_t(old_.size()), false);
+    expanded_.assign(std::size_t(old_.size()), false);
     for (NodeId id = old_.size(); id-- > 0;) {
-      if (!alive_[std::size_t(id)] || opened_[std::size_t(id)] || !is_sum(old_[id])) continue;
+      if (!alive_[std::size_t(id)] || expanded_[std::size_t(id)] || !is_sum(old_[id])) continue;
       Sum sum;
-      open(old_[id], false, old_[id].type, sum);
-      for (const NodeId inner : sum.opened) opened_[std::size_t(inner)] = true;
+      expand(old_[id], false, old_[id].type, sum);
+      for (const NodeId inner : sum.expanded) expanded_[std::size_t(inner)] = true;
       terms_[id] = std::move(sum.terms);
     }
   }
@@ -66,22 +66,22 @@ class Contraction {
         gains_[std::size_t(id)] = gains(old_[id].args[0], old_[id].type) || gains(old_[id].args[1], old_[id].type);
   }
   bool gains(NodeId id, Type type) const {
-    return opens(id, type) ? gains_[std::size_t(id)] : is_product({id, false}, type);
+    return expands(id, type) ? gains_[std::size_t(id)] : is_product({id, false}, type);
   }
 
-  bool opens(NodeId id, Type type) const {
+  bool expands(NodeId id, Type type) const {
     const Node& node = old_[id];
     return uses_[std::size_t(id)] == 1 && is_sum(node) && node.type == type && !is_difference_of_particles(node);
   }
 
   void collect(NodeId id, bool negative, Type type, Sum& sum) const {
-    if (!opens(id, type)) return sum.terms.push_back({id, negative});
-    sum.opened.push_back(id);
-    open(old_[id], negative, type, sum);
+    if (!expands(id, type)) return sum.terms.push_back({id, negative});
+    sum.expanded.push_back(id);
+    expand(old_[id], negative, type, sum);
   }
 
   // The parentheses of a - (b - c) stay if expanding them fuses no product.
-  void open(const Node& node, bool negative, Type type, Sum& sum) const {
+  void expand(const Node& node, bool negative, Type type, Sum& sum) const {
     collect(node.args[0], negative, type, sum);
     const bool right_negative = negative != (node.op == Op::Sub);
     if (gains(node.args[1], type))
@@ -137,7 +137,7 @@ class Contraction {
   std::vector<int> uses_;
   std::map<NodeId, std::vector<Term>> terms_;  // of the sums that are rebuilt
   std::vector<bool> gains_;
-  std::vector<bool> opened_;  // expanded into their users; not built
+  std::vector<bool> expanded_;  // expanded into their users; not built
   std::vector<NodeId> new_id_;
   Graph target_;
 };

@@ -35,7 +35,7 @@ CutoffReading CutoffReader::read(NodeId small, NodeId large, bool strict) {
     return {found, {}};
   }
   if (obstacle_.empty() && looks_like_distance(difference))
-    fail("no distance of two positions is recognised in what is compared here");
+    fail("no distance of two positions is recognised in this comparison");
   return {{}, obstacle_};
 }
 
@@ -142,9 +142,9 @@ CutoffReader::Found CutoffReader::sum_of_squares(const std::map<NodeId, double>&
 }
 
 CutoffReader::Found CutoffReader::single_term(const std::map<NodeId, double>& carrying, const LinearSum& bound) {
-  constexpr std::size_t kMostTerms = 64;
+  constexpr std::size_t kMaxTerms = 64;
   for (const auto& [id, coefficient] : carrying) {
-    if (carrying.size() > kMostTerms) break;
+    if (carrying.size() > kMaxTerms) break;
     const bool alone = std::all_of(carrying.begin(), carrying.end(), [&, chosen = id](const auto& other) {
       return other.first == chosen || (other.second > 0 && signs_.is_never_negative(other.first));
     });
@@ -152,7 +152,7 @@ CutoffReader::Found CutoffReader::single_term(const std::map<NodeId, double>& ca
     const Limit limit{make_sum(graph_, times(bound, 1 / coefficient), graph_[id].type)};
     if (auto found = coefficient > 0 ? at_most(id, limit) : at_least(id, limit)) return found;
   }
-  if (carrying.size() > 1) fail("the distance stands here in several places, so that what bounds it is not known");
+  if (carrying.size() > 1) fail("the distance occurs here several times, so that its bound is not known");
   return {};
 }
 
@@ -192,7 +192,7 @@ CutoffReader::Found CutoffReader::at_most(NodeId id, const Limit& limit) {
       for (const NodeId side : {a, make_folded(graph_, Op::Neg, a)})
         if (graph_[look_through_casts(graph_, side)].op == Op::Sub || graph_[side].op == Op::Add)
           if (auto found = at_most(side, limit)) return found;
-      return product_compared(a, limit, true, Factors::Sizes);
+      return product_compared(a, limit, true, Factors::Absolute);
     case Op::Max:
       for (const NodeId arg : {a, b})
         if (carries_distance(arg))
@@ -230,7 +230,7 @@ SignSet CutoffReader::sign_of(const PowerProduct& product, NodeId* undecided) {
   bool negative = product.coefficient < 0;
   for (const auto& [node, exponent] : product.exponents) {
     // Squares and roots are not negative.
-    if (is_even(exponent) || !is_whole(exponent) || signs_.is_never_negative(node)) continue;
+    if (is_even(exponent) || !is_integer(exponent) || signs_.is_never_negative(node)) continue;
     if (signs_.of(node) & kPositive) {
       *undecided = node;
       return kAnySign;
@@ -240,8 +240,8 @@ SignSet CutoffReader::sign_of(const PowerProduct& product, NodeId* undecided) {
   return negative ? kNegative : kPositive;
 }
 
-// Compares a product of powers, of which one is a power of the distance, with the limit. With Sizes, the absolute value
-// of the product is compared.
+// Compares a product of powers, of which one is a power of the distance, with the limit. With Absolute, the absolute
+// value of the product is compared.
 CutoffReader::Found CutoffReader::product_compared(NodeId id, const Limit& limit, bool at_most, Factors how) {
   const PowerProduct product = read_product(graph_, id);
   PowerProduct factors{product.coefficient, {}};
@@ -249,11 +249,11 @@ CutoffReader::Found CutoffReader::product_compared(NodeId id, const Limit& limit
   double exponent = 0;
   for (const auto& [node, power] : product.exponents) {
     if (!carries_distance(node) && !(read_axis(graph_, node) && is_even(power))) {
-      const bool as_it_is = how == Factors::Signed || signs_.is_never_negative(node);
-      factors.exponents[as_it_is ? node : make_folded(graph_, Op::Abs, node)] = power;
+      const bool keeps_sign = how == Factors::Signed || signs_.is_never_negative(node);
+      factors.exponents[keeps_sign ? node : make_folded(graph_, Op::Abs, node)] = power;
       continue;
     }
-    if (base != kNone) return fail("what is compared here is a product of different distances");
+    if (base != kNone) return fail("this compares a product of different distances");
     base = node;
     exponent = power;
   }
@@ -261,9 +261,9 @@ CutoffReader::Found CutoffReader::product_compared(NodeId id, const Limit& limit
   if (base == kNone || (base == id && exponent == 1 && how == Factors::Signed)) {
     const Op op = graph_[id].op;
     const std::string what = op == Op::Select ? "a choice by ?: or if" : fmt::format("{}()", name(op));
-    return fail(fmt::format("the distance stands inside {}, which is not solved for it", what));
+    return fail(fmt::format("the distance is inside {}, which nbcc does not solve for it", what));
   }
-  if (how == Factors::Sizes) factors.coefficient = std::fabs(factors.coefficient);
+  if (how == Factors::Absolute) factors.coefficient = std::fabs(factors.coefficient);
   NodeId undecided = kNone;
   const SignSet sign = sign_of(factors, &undecided);
   // Compared with 0, only the sign of the product matters, and the distance does not change it.
@@ -307,7 +307,7 @@ bool CutoffReader::share_inputs(const std::vector<Axis>& axes, NodeId bound) con
 CutoffReader::Found CutoffReader::finish(std::vector<Axis> axes, const Limit& limit) {
   // Sorts by field, since positions are usually the first fields.
   std::sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) { return a.of_j < b.of_j; });
-  keep_whole_images(axes);
+  keep_complete_images(axes);
   if (axes.empty())
     return fail(
         "in a cell of three lattice vectors no component of the nearest image bounds the distance, only all three in "
@@ -315,11 +315,11 @@ CutoffReader::Found CutoffReader::finish(std::vector<Axis> axes, const Limit& li
   if (axes.size() > kDimensions) axes.resize(kDimensions);
   const bool of_pair = graph_[limit.value].binding == Binding::Pair;
   if (of_pair && share_inputs(axes, limit.value))
-    return fail(fmt::format("the bound `{}` is made of the positions themselves", text(limit.value)));
+    return fail(fmt::format("the bound `{}` is computed from the positions themselves", text(limit.value)));
   const std::optional<Reach> reach = reaches_.power_above(limit.value, limit.exponent);
   if (!reach)
-    return fail(fmt::format("the bound `{}` is not made of a number of i and one of j by max, min or a sum",
-                            text(limit.value)));
+    return fail(
+        fmt::format("the bound `{}` is not the max, min or sum of a number of i and one of j", text(limit.value)));
   return Cutoff{std::move(axes), *reach, false};
 }
 

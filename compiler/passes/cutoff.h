@@ -52,7 +52,7 @@ class CutoffReader {
   Found single_term(const std::map<NodeId, double>& carrying, const LinearSum& bound);
   Found at_most(NodeId id, const Limit& limit);
   Found at_least(NodeId id, const Limit& limit);
-  enum class Factors : std::uint8_t { Signed, Sizes };
+  enum class Factors : std::uint8_t { Signed, Absolute };
   Found product_compared(NodeId id, const Limit& limit, bool at_most, Factors how = Factors::Signed);
   Found finish(std::vector<Axis> axes, const Limit& limit);
   bool looks_like_distance(const LinearSum& sum);

@@ -49,7 +49,7 @@ class Gradient : Differentiation {
         const NodeId value = terms_.value(all_of(adjoint, id), graph_[id].type);
         result[id] = paths_.guarded(adjoint.path, kAlways, value);
       } else {
-        hand_on(id, adjoint);
+        propagate(id, adjoint);
       }
     }
     return result;
@@ -125,7 +125,7 @@ class Gradient : Differentiation {
 
   // ---- from a node to its arguments
 
-  void hand_on(NodeId id, const Adjoint& adjoint) {
+  void propagate(NodeId id, const Adjoint& adjoint) {
     const Node node = graph_[id];
     const PathId path = adjoint.path;
     if (node.op == Op::Exp || node.op == Op::Exp2) {
@@ -141,7 +141,8 @@ class Gradient : Differentiation {
       for (Term term : adjoint.relative) add(node.args[0], path, terms_.times(term, {1, slope}));
       return;
     }
-    if ((node.op == Op::Add || node.op == Op::Sub) && !adjoint.relative.empty() && hand_on_shares(id, adjoint)) return;
+    if ((node.op == Op::Add || node.op == Op::Sub) && !adjoint.relative.empty() && propagate_fractions(id, adjoint))
+      return;
     if (node.op == Op::Sqrt && adjoint.plain.empty()) {
       for (Term term : adjoint.relative) add_relative(node.args[0], path, terms_.times(term, 0.5));
       return;
@@ -153,14 +154,14 @@ class Gradient : Differentiation {
     if (products_->is_logarithmic(id)) {
       Sum relative = adjoint.relative;
       if (!adjoint.plain.empty()) relative.push_back(terms_.times(terms_.joined(adjoint.plain), {1, id}));
-      return add(node.args[0], path, by_base(node, terms_.joined(relative)));
+      return add(node.args[0], path, derivative_by_base(node, terms_.joined(relative)));
     }
     if (products_->is_long(id) && !adjoint.relative.empty()) {
       // The product may be infinite where its factors are not.
       const Term relative = terms_.joined(adjoint.relative);
       for (const auto& [atom, power] : products_->powers(id))
         if (power != 0) add_relative(atom, path, terms_.times(relative, power));
-      if (!adjoint.plain.empty()) hand_on(id, {path, adjoint.plain, {}});
+      if (!adjoint.plain.empty()) propagate(id, {path, adjoint.plain, {}});
       return;
     }
     const Term all = all_of(adjoint, id);
@@ -178,31 +179,31 @@ class Gradient : Differentiation {
       case Op::Abs:
         return add(node.args[0], path, terms_.with_sign_of(all, node.args[0]));
       case Op::Select:
-        return hand_on_choice(node.args[0], node.args[1], node.args[2], path, all);
+        return propagate_choice(node.args[0], node.args[1], node.args[2], path, all);
       case Op::Min:
       case Op::Max:
-        if (is_place(id)) return hand_on_place(id, path, all);
-        return hand_on_choice(takes_first(node), node.args[0], node.args[1], path, all);
+        if (is_clamp(id)) return propagate_clamp(id, path, all);
+        return propagate_choice(takes_first(node), node.args[0], node.args[1], path, all);
       default:
         break;
     }
-    if (products_->is_product(id)) return hand_on_product(id, path, all);
+    if (products_->is_product(id)) return propagate_product(id, path, all);
     for (const Operand& operand : operands(id))
       if (depends(operand.id)) add(operand.id, path, terms_.times(all, partial(id, operand.argument)));
   }
 
   // For 1 + exp(a): a relative term of the sum becomes a relative term of the exponential.
-  bool hand_on_shares(NodeId id, const Adjoint& adjoint) {
+  bool propagate_fractions(NodeId id, const Adjoint& adjoint) {
     const Node node = graph_[id];
-    const std::array<NodeId, 2> shares{share_of_exponential(id, 0), share_of_exponential(id, 1)};
-    if (shares[0] == kNone && shares[1] == kNone) return false;
+    const std::array<NodeId, 2> fractions{fraction_of_exponential(id, 0), fraction_of_exponential(id, 1)};
+    if (fractions[0] == kNone && fractions[1] == kNone) return false;
     const Term relative = terms_.joined(adjoint.relative), plain = terms_.joined(adjoint.plain);
     for (const int k : {0, 1}) {
       const double sign = k == 1 && node.op == Op::Sub ? -1 : 1;
-      const NodeId arg = node.args[std::size_t(k)], share = shares[std::size_t(k)];
+      const NodeId arg = node.args[std::size_t(k)], fraction = fractions[std::size_t(k)];
       add(arg, adjoint.path, Terms::times(plain, sign));
-      if (share != kNone)
-        add_relative(arg, adjoint.path, terms_.times(relative, {1, share}));
+      if (fraction != kNone)
+        add_relative(arg, adjoint.path, terms_.times(relative, {1, fraction}));
       else
         add(arg, adjoint.path, Terms::times(terms_.over(relative, id), sign));
     }
@@ -228,7 +229,7 @@ class Gradient : Differentiation {
   }
 
   // The argument that is taken gets the term. If an argument is NaN, the value is NaN, and both get NaN.
-  void hand_on_place(NodeId id, PathId path, const Term& term) {
+  void propagate_clamp(NodeId id, PathId path, const Term& term) {
     const Node node = graph_[id];
     const NodeId value = terms_.value(term, node.type), zero = graph_.constant(0, node.type);
     const std::array<NodeId, 2> taken{takes_first(node), takes_second(node)};
@@ -237,12 +238,12 @@ class Gradient : Differentiation {
         add(node.args[k], path, terms_.term(terms_.select(taken[k], value, terms_.select(taken[1 - k], zero, id))));
   }
 
-  void hand_on_choice(NodeId condition, NodeId yes, NodeId no, PathId path, const Term& term) {
+  void propagate_choice(NodeId condition, NodeId yes, NodeId no, PathId path, const Term& term) {
     add(yes, paths_.enter(path, condition, true), term);
     add(no, paths_.enter(path, condition, false), term);
   }
 
-  void hand_on_product(NodeId id, PathId path, const Term& all) {
+  void propagate_product(NodeId id, PathId path, const Term& all) {
     const bool vanishes = std::ranges::any_of(products_->powers(id), [&](const auto& factor) {
       return factor.second > 0 && is_exponential(factor.first) && may_vanish_for(all, factor.first);
     });

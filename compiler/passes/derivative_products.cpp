@@ -8,7 +8,7 @@ namespace nbcc {
 namespace {
 // Maximum number of factors of one product. A longer product is itself a factor, so that the time is linear in the
 // number of factors.
-constexpr std::size_t kMostAtoms = 32;
+constexpr std::size_t kMaxFactorsPerProduct = 32;
 }  // namespace
 
 Products::Products(Graph& graph, Terms& terms, const std::unordered_set<NodeId>& depends,
@@ -36,10 +36,10 @@ bool Products::is_logarithmic(NodeId id) {
   if (node.op != Op::Pow || variables_.contains(id) || is_product(id)) return false;
   if (!graph_.is_constant(node.args[1])) return !depends_.contains(node.args[1]);
   const double exponent = graph_.constant_value(node.args[1]);
-  return exponent > 1 && !is_whole(2 * exponent);
+  return exponent > 1 && !is_integer(2 * exponent);
 }
 
-bool Products::can_open(NodeId id) {
+bool Products::can_expand(NodeId id) {
   if (variables_.contains(id) || !depends_.contains(id)) return false;
   const Node& node = graph_[id];
   if (node.op == Op::Cast) return graph_[node.args[0]].type == node.type;
@@ -48,27 +48,27 @@ bool Products::can_open(NodeId id) {
 
 bool Products::is_long(NodeId id) {
   const Op op = graph_[id].op;
-  return (op == Op::Mul || op == Op::Div) && can_open(id) && powers(id).size() > kMostAtoms;
+  return (op == Op::Mul || op == Op::Div) && can_expand(id) && powers(id).size() > kMaxFactorsPerProduct;
 }
 
 // `other`: the other factor of the product; kNone: there is none.
-bool Products::is_opened(NodeId id, NodeId other) {
-  if (!can_open(id)) return false;
+bool Products::is_expanded(NodeId id, NodeId other) {
+  if (!can_expand(id)) return false;
   const Op op = graph_[id].op;
   if (op != Op::Mul && op != Op::Div) return true;
   if (is_long(id)) return false;
   if (uses_[id] == 1) return true;
   if (other == kNone) return false;
-  const Exponents beside = can_open(other) ? powers(other) : Exponents{{other, 1.0}};
+  const Exponents beside = can_expand(other) ? powers(other) : Exponents{{other, 1.0}};
   return std::ranges::any_of(powers(id), [&](const auto& factor) {
     const auto [atom, power] = factor;
-    return (power < 0 || !is_whole(power)) && beside.contains(atom);
+    return (power < 0 || !is_integer(power)) && beside.contains(atom);
   });
 }
 
 Exponents Products::of_factor(NodeId id, NodeId other) {
   if (!depends_.contains(id)) return {};
-  return is_opened(id, other) ? powers(id) : Exponents{{id, 1.0}};
+  return is_expanded(id, other) ? powers(id) : Exponents{{id, 1.0}};
 }
 
 const Exponents& Products::powers(NodeId id) {
@@ -84,13 +84,13 @@ const Exponents& Products::powers(NodeId id) {
 }
 
 bool Products::holds(NodeId id, NodeId other, NodeId atom) {
-  return id == atom || (is_opened(id, other) && powers(id).contains(atom));
+  return id == atom || (is_expanded(id, other) && powers(id).contains(atom));
 }
 
 std::optional<Products::Rest> Products::without(NodeId id, NodeId atom, double power) {
   const Op op = graph_[atom].op;
   const bool is_exponential = !variables_.contains(atom) && (op == Op::Exp || op == Op::Exp2);
-  if (power < 0 || !is_whole(power) || is_exponential || is_logarithmic(atom)) return std::nullopt;
+  if (power < 0 || !is_integer(power) || is_exponential || is_logarithmic(atom)) return std::nullopt;
   Rest rest;
   const auto put = [&](NodeId& side, NodeId factor) {
     side = side == kNone ? factor : terms_.make(Op::Mul, factor, side);

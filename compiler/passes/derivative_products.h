@@ -37,8 +37,8 @@ class Products {
   std::optional<Rest> without(NodeId id, NodeId atom, double power);
 
  private:
-  bool can_open(NodeId id);
-  bool is_opened(NodeId id, NodeId other);
+  bool can_expand(NodeId id);
+  bool is_expanded(NodeId id, NodeId other);
   Exponents of_factor(NodeId id, NodeId other);
   bool holds(NodeId id, NodeId other, NodeId atom);
   bool is_constant_power(const Node& node) const { return node.op == Op::Pow && graph_.is_constant(node.args[1]); }

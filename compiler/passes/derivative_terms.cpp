@@ -17,7 +17,7 @@ namespace nbcc {
 namespace {
 // Maximum number of factors of one term. A longer product becomes one node, which later terms share; otherwise a chain
 // of n operations would give n terms of n factors.
-constexpr std::size_t kMostFactors = 12;
+constexpr std::size_t kMaxFactorsPerTerm = 12;
 
 // True well inside the range of single precision.
 bool is_moderate(double coefficient) { return std::fabs(coefficient) > 1e-30 && std::fabs(coefficient) < 1e30; }
@@ -122,7 +122,7 @@ Term Terms::times(Term term, const Multiple& factor) {
   if (joins) term.coefficient *= coefficient;
   if (rest.node != kNone) term.factors.push_back(rest.node);
   if (apart != 1) term.factors.push_back(graph_.constant(apart, graph_[term.factors[0]].type));
-  if (term.factors.size() > kMostFactors) term.factors = {product(term.factors)};
+  if (term.factors.size() > kMaxFactorsPerTerm) term.factors = {product(term.factors)};
   return term;
 }
 
@@ -171,7 +171,7 @@ std::vector<NodeId> Terms::take_common_factors(std::vector<Term>& terms) {
 }
 
 // Replaces a factor by its two factors, if it is a product and another term has one of them.
-void Terms::open_shared_products(Sum& sum) {
+void Terms::split_shared_products(Sum& sum) {
   std::unordered_map<NodeId, int> holders;  // factor -> number of terms that have it
   const auto count = [&](const Term& term, int change) {
     std::vector<NodeId> factors = term.factors;
@@ -204,7 +204,7 @@ Term Terms::joined(Sum sum) {
   sum = collected(sum);
   if (sum.empty()) return {0, {}};
   if (sum.size() == 1) return sum[0];
-  open_shared_products(sum);
+  split_shared_products(sum);
   return factored(collected(sum));
 }
 
@@ -234,9 +234,9 @@ Term Terms::added(const Sum& sum) {
   NodeId total = kNone;
   for (const Term& term : sum) {
     const double coefficient = term.coefficient / common;
-    const bool taken_off = total != kNone && coefficient < 0;
-    const NodeId next = scaled(taken_off ? -coefficient : coefficient, term, type);
-    total = total == kNone ? next : make(taken_off ? Op::Sub : Op::Add, total, next);
+    const bool subtracted = total != kNone && coefficient < 0;
+    const NodeId next = scaled(subtracted ? -coefficient : coefficient, term, type);
+    total = total == kNone ? next : make(subtracted ? Op::Sub : Op::Add, total, next);
   }
   return {common, {total}};
 }

@@ -47,7 +47,7 @@ class Terms {
   Node like(NodeId id, Op op, Type type) const;        // a node with the source location of `id`
   NodeId product(const std::vector<NodeId>& factors);  // kNone: 1
   NodeId scaled(double coefficient, const Term& term, Type type);
-  void open_shared_products(Sum& sum);
+  void split_shared_products(Sum& sum);
   Term factored(Sum sum);
   Term added(const Sum& sum);
   Multiple find_multiple(NodeId id);

@@ -39,7 +39,7 @@ class Differentiation {
       : graph_(graph), terms_(graph), by_(by), alive_(find_alive(of)) {
     for (const NodeId id : alive_)
       if (find_dependence(id)) depends_.insert(id);
-    find_places();
+    find_clamps();
     products_.emplace(graph_, terms_, depends_, by_);
   }
 
@@ -50,7 +50,7 @@ class Differentiation {
   };
 
   // True for a Min or Max that clamps the coordinate of a table lookup to the table.
-  bool is_place(NodeId id) const { return places_.contains(id); }
+  bool is_clamp(NodeId id) const { return clamps_.contains(id); }
 
   // The nodes below `of` that may depend on a variable, in topological order.
   const std::vector<NodeId>& alive() const { return alive_; }
@@ -76,7 +76,8 @@ class Differentiation {
   // dy/d(operand), as a multiple of a node.
   Multiple partial(NodeId id, int argument) {
     const Node node = graph_[id];
-    if (is_component(node.op)) return argument == 0 ? Multiple{1, kNone} : Multiple{-1, copies(node, argument - 1)};
+    if (is_component(node.op))
+      return argument == 0 ? Multiple{1, kNone} : Multiple{-1, lattice_multiple(node, argument - 1)};
     if (node.op == Op::Pow && argument == 0 && graph_.is_constant(node.args[1])) {
       const double power = graph_.constant_value(node.args[1]);
       return {power, terms_.power(node.args[0], power - 1)};
@@ -88,7 +89,7 @@ class Differentiation {
   }
 
   // The relative derivative of a power x^p, propagated to its base: relative * p / x, and 0 at x = 0.
-  Term by_base(const Node& power, const Term& relative) {
+  Term derivative_by_base(const Node& power, const Term& relative) {
     const auto [x, p, none] = power.args;
     const NodeId zero = graph_.constant(0, power.type);
     const Multiple exponent = terms_.read(p);
@@ -118,13 +119,13 @@ class Differentiation {
   // True if the value may be 0 where `of` is infinite, because it depends on `of` by more than sums and products. Also
   // true if the search would take long: an unneeded selection does no harm.
   bool may_vanish_for(NodeId id, NodeId of) const {
-    constexpr std::size_t kMostSeen = 1000;
+    constexpr std::size_t kMaxVisited = 1000;
     std::set<std::pair<NodeId, bool>> seen;
     std::vector<std::pair<NodeId, bool>> next{{id, false}};
     while (!next.empty()) {
       const auto [n, by_function] = next.back();
       next.pop_back();
-      if ((n == of && by_function) || seen.size() > kMostSeen) return true;
+      if ((n == of && by_function) || seen.size() > kMaxVisited) return true;
       if (n <= of || !seen.emplace(n, by_function).second) continue;
       const Op op = graph_[n].op;
       const bool is_polynomial = op == Op::Add || op == Op::Sub || op == Op::Mul || op == Op::Neg || op == Op::Cast;
@@ -153,7 +154,7 @@ class Differentiation {
 
   // Addend k of a sum or difference u (with its sign) divided by u, in a form that does not overflow if the addend is
   // an exponential: a/u = 1/(1 + b/a). kNone: the addend is another function.
-  NodeId share_of_exponential(NodeId u, int k) {
+  NodeId fraction_of_exponential(NodeId u, int k) {
     const Node node = graph_[u];
     const NodeId own = node.args[std::size_t(k)], other = node.args[std::size_t(1 - k)];
     const NodeId exponential = exponential_in(own);
@@ -181,7 +182,7 @@ class Differentiation {
 
   // How many times lattice vector m was subtracted: the coordinate of (vector - image) along it, by the reciprocal
   // lattice.
-  NodeId copies(const Node& component, int m) {
+  NodeId lattice_multiple(const Node& component, int m) {
     const Node image = graph_[component.args[0]];
     const Node vector = graph_[image.args[0]], cell = graph_[image.args[1]];
     const auto lattice = [&](int k) { return graph_[cell.args[std::size_t(k % 3)]].args; };
@@ -216,7 +217,7 @@ class Differentiation {
   }
 
   // Collects the clamps between the index of each lookup and the real coordinate that it is computed from.
-  void find_places() {
+  void find_clamps() {
     std::vector<NodeId> next;
     for (const NodeId id : alive_)
       if (graph_[id].op == Op::Lookup) next.push_back(graph_[id].args[1]);
@@ -226,14 +227,14 @@ class Differentiation {
       next.pop_back();
       const Op op = graph_[id].op;
       if ((op != Op::Min && op != Op::Max && op != Op::Cast) || !seen.insert(id).second) continue;
-      if (op != Op::Cast && is_floating(graph_[id].type)) places_.insert(id);
+      if (op != Op::Cast && is_floating(graph_[id].type)) clamps_.insert(id);
       for (int k = 0; k < arity(op); ++k) next.push_back(graph_[id].args[std::size_t(k)]);
     }
   }
 
   const std::set<NodeId>& by_;
   std::vector<NodeId> alive_;
-  std::unordered_set<NodeId> depends_, places_;
+  std::unordered_set<NodeId> depends_, clamps_;
   mutable std::unordered_map<NodeId, NodeId> exponentials_;  // cache of exponential_in()
 
  protected:

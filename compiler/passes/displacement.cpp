@@ -1,6 +1,6 @@
-// Node -> axis. Entry points: read_axis(), scaled(), keep_whole_images(). A minimum image is recognised by its form: d
-// - L * rint(d / L); with round or floor(... + 0.5) for rint; with a product for the quotient; in units of the box
-// length; and that times the box length.
+// Node -> axis. Entry points: read_axis(), scaled(), keep_complete_images(). Recognises these forms of a minimum image:
+//   d - L * rint(d / L)    L: the box length; round or floor(... + 0.5) for rint, or a product for the quotient
+// and the same with d in units of L, where L is 1; that may be multiplied by L.
 #include "compiler/passes/displacement.h"
 
 #include <algorithm>
@@ -31,27 +31,27 @@ class Separation {
   std::optional<Axis> run(NodeId id) {
     if (!separate(id, false, kNone) || !i_.first || !j_.first || i_.negative == j_.negative) return {};
     // The sign is chosen such that j is added and i is subtracted.
-    const bool turn = turned_ = j_.negative;
-    Axis axis{i_.node(graph_, !turn), j_.node(graph_, turn), kNone};
-    if (rest_.first) axis.of_j = make_folded(graph_, Op::Add, axis.of_j, rest_.node(graph_, turn));
+    const bool reverse = reversed_ = j_.negative;
+    Axis axis{i_.node(graph_, !reverse), j_.node(graph_, reverse), kNone};
+    if (rest_.first) axis.of_j = make_folded(graph_, Op::Add, axis.of_j, rest_.node(graph_, reverse));
     return axis;
   }
-  bool turned() const { return turned_; }
+  bool reversed() const { return reversed_; }
 
  private:
   struct Side {
-    NodeId added = kNone, taken_off = kNone;
+    NodeId added = kNone, subtracted = kNone;
     bool first = false;     // a term was added
     bool negative = false;  // the first term is subtracted
 
-    void append(Graph& graph, NodeId term, bool is_taken_off) {
-      if (!first) negative = is_taken_off != is_negative(graph, term);
+    void append(Graph& graph, NodeId term, bool is_subtracted) {
+      if (!first) negative = is_subtracted != is_negative(graph, term);
       first = true;
-      NodeId& side = is_taken_off ? taken_off : added;
+      NodeId& side = is_subtracted ? subtracted : added;
       side = side == kNone ? term : make_folded(graph, Op::Add, side, term);
     }
-    NodeId node(Graph& graph, bool turned) const {
-      const NodeId plus = turned ? taken_off : added, minus = turned ? added : taken_off;
+    NodeId node(Graph& graph, bool reversed) const {
+      const NodeId plus = reversed ? subtracted : added, minus = reversed ? added : subtracted;
       if (minus == kNone) return plus;
       return plus == kNone ? make_folded(graph, Op::Neg, minus) : make_folded(graph, Op::Sub, plus, minus);
     }
@@ -65,7 +65,7 @@ class Separation {
       side.append(graph_, times(id, factor), negative);
       return true;
     }
-    if (++opened_ > kMostOpened) return false;
+    if (++expanded_nodes_ > kMaxExpandedNodes) return false;
     const auto [a, b, c] = n.args;
     switch (n.op) {
       case Op::Add:
@@ -95,11 +95,11 @@ class Separation {
 
   NodeId times(NodeId id, NodeId factor) { return factor == kNone ? id : make_folded(graph_, Op::Mul, id, factor); }
 
-  static constexpr int kMostOpened = 64;
+  static constexpr int kMaxExpandedNodes = 64;
   Graph& graph_;
   Side i_, j_, rest_;
-  bool turned_ = false;
-  int opened_ = 0;
+  bool reversed_ = false;
+  int expanded_nodes_ = 0;
 };
 
 bool is_half(const Graph& graph, NodeId id) { return graph.is_constant(id, 0.5); }
@@ -166,12 +166,12 @@ std::optional<Axis> read_image_in_cell(Graph& graph, NodeId id) {
   const NodeId image = component.args[0];
   const std::array<NodeId, 3> difference = graph[graph[image].args[0]].args;
   std::array<std::optional<Axis>, 3> axes;
-  std::array<bool, 3> turned{};
+  std::array<bool, 3> reversed{};
   for (std::size_t k = 0; k < 3; ++k) {
     Separation separation(graph);
     axes[k] = separation.run(difference[k]);
-    turned[k] = separation.turned();
-    if (!axes[k] || turned[k] != turned[0]) return {};
+    reversed[k] = separation.reversed();
+    if (!axes[k] || reversed[k] != reversed[0]) return {};
   }
   const int which = int(component.op) - int(Op::X);
   Axis axis = *axes[std::size_t(which)];
@@ -193,7 +193,7 @@ NodeId scaled_cell(Graph& graph, NodeId cell, NodeId factor) {
 
 }  // namespace
 
-void keep_whole_images(std::vector<Axis>& axes) {
+void keep_complete_images(std::vector<Axis>& axes) {
   const auto components_of = [&axes](NodeId image, NodeId cell) {
     std::vector<Axis> whole;
     for (const Axis& axis : axes)
@@ -223,9 +223,9 @@ Axis scaled(Graph& graph, const Axis& axis, NodeId factor) {
 
 std::optional<Axis> read_axis(Graph& graph, NodeId id) {
   // A minimum image is multiplied by few factors.
-  constexpr int kMostFactors = 8;
+  constexpr int kMaxOuterFactors = 8;
   NodeId factor = kNone;
-  for (int k = 0; k < kMostFactors; ++k) {
+  for (int k = 0; k < kMaxOuterFactors; ++k) {
     id = look_through_casts(graph, id);
     const Node n = graph[id];
     if (n.binding != Binding::Pair || !is_floating(n.type)) return {};

@@ -24,11 +24,11 @@ struct Axis {
 // displacements, hi + hj is not. May add nodes to the graph.
 std::optional<Axis> read_axis(Graph& graph, NodeId id);
 
-// The axis in other units: every length is multiplied by `factor`.
+// The axis in other units: all its values are multiplied by `factor`.
 Axis scaled(Graph& graph, const Axis& axis, NodeId factor);
 
 // Keeps only the axes of an image whose three components are all present; without such an image, removes all axes of
 // images.
-void keep_whole_images(std::vector<Axis>& axes);
+void keep_complete_images(std::vector<Axis>& axes);
 
 }  // namespace nbcc

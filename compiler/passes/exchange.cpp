@@ -1,4 +1,5 @@
-// Names and indices of fields, and the rules for signs; nothing is differentiated here. Entry points: Exchange, Sites.
+// Names and indices of fields, and the rules for signs; nothing is differentiated here. Entry points: Exchange,
+// InputMap.
 #include "compiler/passes/exchange.h"
 
 #include <fmt/core.h>
@@ -42,7 +43,7 @@ Exchange::Signed Exchange::copy(const Node& node) {
 }
 
 // True if the target already has the node. Otherwise the node is added, and may stay unused.
-bool Exchange::stands_there(Op op, Type type, NodeId a, NodeId b) {
+bool Exchange::is_in_target(Op op, Type type, NodeId a, NodeId b) {
   const NodeId before = to_.size();
   return to_.make(op, type, {a, b, kNone}) < before;
 }
@@ -55,7 +56,7 @@ Exchange::Signed Exchange::copy_signed(const Node& node) {
       return {arg(0).id, !arg(0).negative};
     case Op::Sub: {
       const NodeId a = plain(arg(0)), b = plain(arg(1));
-      if (stands_there(Op::Sub, node.type, b, a)) return {to_.make(Op::Sub, node.type, {b, a, kNone}), true};
+      if (is_in_target(Op::Sub, node.type, b, a)) return {to_.make(Op::Sub, node.type, {b, a, kNone}), true};
       if (arg(0).negative && arg(1).negative) return {of(arg(0).id, arg(1).id), true};
       return {of(a, b), false};
     }
@@ -85,12 +86,12 @@ Exchange::Signed Exchange::copy_signed(const Node& node) {
   }
   std::array<NodeId, 3> args{kNone, kNone, kNone};
   for (std::size_t k = 0; k < std::size_t(arity(node.op)); ++k) args[k] = plain(arg(int(k)));
-  if (facts(node.op).commutes && arity(node.op) == 2 && stands_there(node.op, node.type, args[1], args[0]))
+  if (facts(node.op).commutes && arity(node.op) == 2 && is_in_target(node.op, node.type, args[1], args[0]))
     std::swap(args[0], args[1]);
   return {make(node, args), false};
 }
 
-// ---- Sites
+// ---- InputMap
 
 // The first input of the other side that has the same type and size, and one of the names that a partner may have.
 static const Field* likely_partner(const Pipeline& pipeline, const Field& field) {
@@ -126,14 +127,16 @@ std::string free_name(const std::string& name, const std::function<bool(const st
   return free;
 }
 
-Sites::Sites(const Pipeline& pipeline, const std::vector<AdjointField>& extras, std::vector<int> raw, AdjointSide side)
-    : old_(pipeline), extras_(extras), raw_(std::move(raw)), side_(side) {
-  for (const AdjointField& extra : extras)
-    extra_types_.insert(extra_types_.end(), std::size_t(extra.field.components()), extra.field.type);
-  for (int c = 0; c < pipeline.components(Role::InputI); ++c) place_of_i_.push_back(c);
-  for (int c = 0; c < pipeline.components(Role::InputJ); ++c) place_of_j_.push_back(c);
+InputMap::InputMap(const Pipeline& pipeline, const std::vector<AdjointField>& added_inputs, std::vector<int> raw,
+                   AdjointSide side)
+    : old_(pipeline), added_inputs_(added_inputs), raw_(std::move(raw)), side_(side) {
+  for (const AdjointField& added_input : added_inputs)
+    added_input_types_.insert(added_input_types_.end(), std::size_t(added_input.field.components()),
+                              added_input.field.type);
+  for (int c = 0; c < pipeline.components(Role::InputI); ++c) new_component_of_i_.push_back(c);
+  for (int c = 0; c < pipeline.components(Role::InputJ); ++c) new_component_of_j_.push_back(c);
   if (side == AdjointSide::OneSet)
-    unite();
+    merge_sides();
   else
     keep_sides();
   for (const Field& field : pipeline.fields)
@@ -141,9 +144,9 @@ Sites::Sites(const Pipeline& pipeline, const std::vector<AdjointField>& extras, 
       fields_.push_back({field, AdjointMeaning::Value, field.name, ""});
 }
 
-// One of the sides also has the extras.
-void Sites::keep_sides() {
-  first_extra_ = old_.components(Role::InputI);
+// One of the sides also has the added inputs.
+void InputMap::keep_sides() {
+  first_added_input_ = old_.components(Role::InputI);
   const bool stays = side_ == AdjointSide::I;
   for (const Role now : {Role::InputI, Role::InputJ}) {
     const bool was_i = (now == Role::InputI) == stays;
@@ -153,21 +156,21 @@ void Sites::keep_sides() {
         fields_.push_back({field, AdjointMeaning::Value, field.name, ""});
       }
     if (was_i)
-      for (AdjointField extra : extras_) {
-        extra.field.role = now;
-        extra.field.first += first_extra_;
-        fields_.push_back(extra);
+      for (AdjointField added_input : added_inputs_) {
+        added_input.field.role = now;
+        added_input.field.first += first_added_input_;
+        fields_.push_back(added_input);
       }
   }
 }
 
 // Both sides have all fields, in the same order.
-void Sites::unite() {
+void InputMap::merge_sides() {
   int next = 0;
   std::vector<AdjointField> of_i, of_j;
   const auto is_taken = [&](const std::string& name) {
     const auto has_name = [&](const AdjointField& one) { return one.field.name == name; };
-    return old_.find(name) != nullptr || std::ranges::any_of(extras_, has_name) ||
+    return old_.find(name) != nullptr || std::ranges::any_of(added_inputs_, has_name) ||
            std::ranges::any_of(of_i, has_name) || std::ranges::any_of(of_j, has_name);
   };
   // Null: the side has no such field.
@@ -185,51 +188,52 @@ void Sites::unite() {
     if (own_j && made.meaning == AdjointMeaning::Value) made.of = own_j->name;
     of_j.push_back(made);
   };
-  const auto places = [&](std::vector<int>& place_of, const Field& field, int first) {
-    for (int c = 0; c < field.components(); ++c) place_of[std::size_t(field.first + c)] = first + c;
+  const auto map_components = [&](std::vector<int>& new_component_of, const Field& field, int first) {
+    for (int c = 0; c < field.components(); ++c) new_component_of[std::size_t(field.first + c)] = first + c;
   };
   for (const Field& field : old_.fields) {
     if (field.role != Role::InputI) continue;
     const Field* other = partner_of(old_, field);
-    places(place_of_i_, field, next);
-    if (other != nullptr) places(place_of_j_, *other, next);
+    map_components(new_component_of_i_, field, next);
+    if (other != nullptr) map_components(new_component_of_j_, *other, next);
     add({field, AdjointMeaning::Value, field.name, ""}, &field, other);
   }
   for (const Field& field : old_.fields) {
     if (field.role != Role::InputJ || partner_of(old_, field) != nullptr) continue;
-    places(place_of_j_, field, next);
+    map_components(new_component_of_j_, field, next);
     add({field, AdjointMeaning::Value, field.name, ""}, nullptr, &field);
   }
-  first_extra_ = next;
-  for (const AdjointField& extra : extras_) add(extra, &extra.field, nullptr);
+  first_added_input_ = next;
+  for (const AdjointField& added_input : added_inputs_) add(added_input, &added_input.field, nullptr);
   fields_ = std::move(of_i);
   fields_.insert(fields_.end(), of_j.begin(), of_j.end());
 }
 
-NodeId Sites::extra(Graph& graph, int component, bool exchanged) const {
-  return graph.leaf(i_stays(exchanged) ? Op::InputI : Op::InputJ, first_extra_ + component,
-                    extra_types_[std::size_t(component)]);
+NodeId InputMap::added_input(Graph& graph, int component, bool exchanged) const {
+  return graph.leaf(i_stays(exchanged) ? Op::InputI : Op::InputJ, first_added_input_ + component,
+                    added_input_types_[std::size_t(component)]);
 }
 
-NodeId Sites::j_index(Graph& graph, bool exchanged) const {
+NodeId InputMap::j_index(Graph& graph, bool exchanged) const {
   return graph.leaf(i_stays(exchanged) ? Op::JIndex : Op::IIndex, 0, Type::Index);
 }
 
-NodeId Sites::variable(Graph& graph, Op op, int component) const {
+NodeId InputMap::variable(Graph& graph, Op op, int component) const {
   const Role role = op == Op::InputI ? Role::InputI : op == Op::InputJ ? Role::InputJ : Role::Param;
   const Type type = old_.field_of(role, component).type;
   if (op == Op::Param) return graph.leaf(op, component, type);
-  return graph.leaf(Op::InputI, (op == Op::InputI ? place_of_i_ : place_of_j_)[std::size_t(component)], type);
+  return graph.leaf(Op::InputI, (op == Op::InputI ? new_component_of_i_ : new_component_of_j_)[std::size_t(component)],
+                    type);
 }
 
-NodeId Sites::leaf(Graph& graph, const Node& node, bool exchanged) const {
+NodeId InputMap::leaf(Graph& graph, const Node& node, bool exchanged) const {
   const bool stays = i_stays(exchanged);
   const auto k = std::size_t(node.payload);
   switch (node.op) {
     case Op::InputI:
-      return graph.leaf(stays ? Op::InputI : Op::InputJ, place_of_i_[k], node.type, node.where);
+      return graph.leaf(stays ? Op::InputI : Op::InputJ, new_component_of_i_[k], node.type, node.where);
     case Op::InputJ:
-      return graph.leaf(stays ? Op::InputJ : Op::InputI, place_of_j_[k], node.type, node.where);
+      return graph.leaf(stays ? Op::InputJ : Op::InputI, new_component_of_j_[k], node.type, node.where);
     case Op::IIndex:
     case Op::JIndex:
       return graph.leaf((node.op == Op::IIndex) == stays ? Op::IIndex : Op::JIndex, 0, node.type, node.where);
@@ -238,14 +242,14 @@ NodeId Sites::leaf(Graph& graph, const Node& node, bool exchanged) const {
   }
 }
 
-Exchange Sites::copy_of_pair(const Graph& from, Graph& to, bool exchanged) const {
+Exchange InputMap::copy_of_pair(const Graph& from, Graph& to, bool exchanged) const {
   return {from, to, [this, &to, exchanged](const Node& node) { return leaf(to, node, exchanged); }, exchanged};
 }
 
-Exchange Sites::copy_of_finish(const Graph& from, Graph& to, bool exchanged) const {
+Exchange InputMap::copy_of_finish(const Graph& from, Graph& to, bool exchanged) const {
   const auto rule = [this, &to, exchanged](const Node& node) {
-    if (node.op == Op::InputPair) return extra(to, int(node.payload), exchanged);
-    if (node.op == Op::Output) return extra(to, raw_[std::size_t(node.payload)], exchanged);
+    if (node.op == Op::InputPair) return added_input(to, int(node.payload), exchanged);
+    if (node.op == Op::Output) return added_input(to, raw_[std::size_t(node.payload)], exchanged);
     return leaf(to, node, exchanged);
   };
   return {from, to, rule, false};

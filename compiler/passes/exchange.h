@@ -16,11 +16,10 @@ struct InvalidAdjoint {
 
 // The particles that derivatives are computed for.
 enum class AdjointSide : std::uint8_t {
-  I,       // inputs of i, each a sum over j; params: for each i its part, to be added up
-  J,       // inputs of j, each a sum over i: the roles are exchanged, what was i is the new pipeline's j
-  OneSet,  // inputs of both where i and j are the same particles in the same order: one sum for all of them. Fields
-           // of like names, xi and xj, are one; other fields of a side are known to both, as NAME_i or NAME_j on the
-           // other
+  I,       // inputs of i: sums over j. Params: for each i its contribution, which the caller adds up over i
+  J,       // inputs of j: sums over i. The roles are exchanged: i of the first pipeline is j of the new one
+  OneSet,  // inputs of i and j, which are the same particles in the same order: one sum over all. Partner fields such
+           // as xi and xj become one; a field without a partner is added to the other side as NAME_i or NAME_j
 };
 
 // The content of a field of an adjoint pipeline. `of` names a field of the first pipeline, or an output of its forward
@@ -64,7 +63,7 @@ class Exchange {
   Signed copy_signed(const Node& node);
   NodeId plain(Signed value);
   NodeId make(const Node& node, std::array<NodeId, 3> args);
-  bool stands_there(Op op, Type type, NodeId a, NodeId b);
+  bool is_in_target(Op op, Type type, NodeId a, NodeId b);
 
   const Graph& from_;
   Graph& to_;
@@ -74,36 +73,37 @@ class Exchange {
 };
 
 // Maps each input of the first pipeline to a field of the adjoint pipeline.
-class Sites {
+class InputMap {
  public:
-  // `extras`: further inputs of i, whose names differ from all names of the pipeline. `raw`: for each output component,
-  // the component of the extras that holds its value before finish(); -1: none.
-  Sites(const Pipeline& pipeline, const std::vector<AdjointField>& extras, std::vector<int> raw, AdjointSide side);
+  // `added_inputs`: further inputs of i, whose names differ from all names of the pipeline. `raw`: for each output
+  // component, the component of the added inputs that holds its value before finish(); -1: none.
+  InputMap(const Pipeline& pipeline, const std::vector<AdjointField>& added_inputs, std::vector<int> raw,
+           AdjointSide side);
 
   const std::vector<AdjointField>& fields() const { return fields_; }
   // `exchanged`: in the copy in which i and j have exchanged roles; OneSet makes both copies.
-  NodeId extra(Graph& graph, int component, bool exchanged) const;
+  NodeId added_input(Graph& graph, int component, bool exchanged) const;
   NodeId j_index(Graph& graph, bool exchanged) const;
   // The leaf to differentiate by: an input of the new pipeline's i, or a param.
   NodeId variable(Graph& graph, Op op, int component) const;
   Exchange copy_of_pair(const Graph& from, Graph& to, bool exchanged) const;
-  // In `from`, an InputPair leaf represents a component of the extras.
+  // In `from`, an InputPair leaf represents a component of the added inputs.
   Exchange copy_of_finish(const Graph& from, Graph& to, bool exchanged) const;
 
  private:
   bool i_stays(bool exchanged) const { return side_ == AdjointSide::I || (side_ == AdjointSide::OneSet && !exchanged); }
   void keep_sides();
-  void unite();
+  void merge_sides();
   NodeId leaf(Graph& graph, const Node& node, bool exchanged) const;
 
   const Pipeline& old_;
-  const std::vector<AdjointField>& extras_;
+  const std::vector<AdjointField>& added_inputs_;
   std::vector<int> raw_;
   AdjointSide side_;
   std::vector<AdjointField> fields_;
-  std::vector<int> place_of_i_, place_of_j_;  // component of an input -> component in the new pipeline
-  std::vector<Type> extra_types_;
-  int first_extra_ = 0;
+  std::vector<int> new_component_of_i_, new_component_of_j_;  // component of an input -> component in the new pipeline
+  std::vector<Type> added_input_types_;
+  int first_added_input_ = 0;
 };
 
 }  // namespace nbcc

@@ -62,7 +62,7 @@ class Folder {
       pointers[k] = &values[k];
     }
     const Type argument = target_[args[0]].type;
-    // These results depend on the hardware.
+    // The hardware decides the result of an integer division by 0 and of a conversion out of range.
     if ((op == Op::Div || op == Op::Rem) && !is_floating(type) && values[1] == 0) return std::nullopt;
     if (op == Op::Cast && is_floating(argument) && !fits(values[0], type)) return std::nullopt;
     double result = 0;

@@ -21,7 +21,7 @@ struct Split {
 
 // Maximum number of factors of one split. A longer product becomes one node; otherwise n nested products would have n
 // lists of n factors.
-constexpr std::size_t kMostFactors = 16;
+constexpr std::size_t kMaxFactorsPerSplit = 16;
 
 // A constant that leaves a new product scales the terms by its reciprocal, so it must be small.
 bool is_small(double constant) { return std::fabs(constant) >= 0x1p-16 && std::fabs(constant) <= 0x1p16; }
@@ -73,7 +73,7 @@ class Splitter {
     if (a.core == kNone) a.core = b.core;
     a.factors.insert(a.factors.end(), b.factors.begin(), b.factors.end());
     std::ranges::sort(a.factors);
-    if (a.factors.size() > kMostFactors) a.factors = {scale({1, a.factors, kNone}, node.type)};
+    if (a.factors.size() > kMaxFactorsPerSplit) a.factors = {scale({1, a.factors, kNone}, node.type)};
     return a;
   }
 

@@ -5,9 +5,9 @@
 namespace nbcc {
 namespace {
 
-bool is_whole(const Graph& graph, NodeId id) {
+bool is_rounded(const Graph& graph, NodeId id) {
   const Node& n = graph[id];
-  if (n.op == Op::Neg) return is_whole(graph, n.args[0]);
+  if (n.op == Op::Neg) return is_rounded(graph, n.args[0]);
   return n.op == Op::Rint || n.op == Op::Round;
 }
 
@@ -15,8 +15,8 @@ bool is_uniform(const Node& n) { return n.binding <= Binding::Param; }
 
 std::optional<ImageShift> shift_by(const Graph& graph, NodeId difference, NodeId a, NodeId b, bool added) {
   if (!is_input_difference(graph, difference)) return {};
-  if (is_whole(graph, a) && is_uniform(graph[b])) return ImageShift{difference, a, b, added};
-  if (is_whole(graph, b) && is_uniform(graph[a])) return ImageShift{difference, b, a, added};
+  if (is_rounded(graph, a) && is_uniform(graph[b])) return ImageShift{difference, a, b, added};
+  if (is_rounded(graph, b) && is_uniform(graph[a])) return ImageShift{difference, b, a, added};
   return {};
 }
 

@@ -32,9 +32,9 @@ struct Monomial : PowerProduct {
   void multiply(const Monomial& other, double exponent) {
     of_roots.insert(other.of_roots.begin(), other.of_roots.end());
     for (const auto& [base, power] : other.exponents)
-      if (exponents.contains(base) && !(is_whole(power) && is_whole(exponents.at(base)))) of_roots.insert(base);
+      if (exponents.contains(base) && !(is_integer(power) && is_integer(exponents.at(base)))) of_roots.insert(base);
     PowerProduct::multiply(other, exponent);
-    std::erase_if(of_roots, [this](NodeId base) { return !is_whole(exponents.at(base)); });
+    std::erase_if(of_roots, [this](NodeId base) { return !is_integer(exponents.at(base)); });
   }
   // x^p and nothing else: expanding it loses nothing.
   bool is_power() const { return coefficient == 1 && exponents.size() == 1; }
@@ -136,9 +136,9 @@ class Rewrite {
 
  private:
   void find_monomial(NodeId id) {
-    for (const bool opened : {true, false}) {
+    for (const bool expanded : {true, false}) {
       Monomial monomial;
-      if (!read(id, opened, monomial)) return;
+      if (!read(id, expanded, monomial)) return;
       // Integer powers of a non-negative base are the same whether or not they are formed from roots.
       std::erase_if(monomial.of_roots, [this](NodeId base) { return signs_.is_never_negative(base); });
       if (!is_moderate(monomial)) continue;
@@ -195,7 +195,7 @@ class Rewrite {
   }
 
   // Reads the node as a monomial of the nodes below it; false if the node is not a product.
-  bool read(NodeId id, bool opened, Monomial& monomial) const {
+  bool read(NodeId id, bool expanded, Monomial& monomial) const {
     const Node& node = old_[id];
     const std::optional<Factors> factors = read_factors(old_, id);
     if (!factors || factors->count == 0) return false;
@@ -204,7 +204,7 @@ class Rewrite {
       return raise(a, factors->exponents[0], monomial);
     monomial.coefficient = factors->coefficient;
     const auto multiply = [&](NodeId arg, NodeId other, double exponent) {
-      const Monomial own = opened ? factor(arg, other) : as_it_stands(arg);
+      const Monomial own = expanded ? factor(arg, other) : unexpanded(arg);
       if (exponent < 0 && own.coefficient == 0) return false;
       monomial.multiply(own, exponent);
       return true;
@@ -218,10 +218,10 @@ class Rewrite {
     if (exponent == 0 || !is_made_by_products(exponent)) return false;
     if (const auto& inner = monomials_[std::size_t(base)]; inner && inner->is_power()) {
       const auto [inner_base, power] = *inner->exponents.begin();
-      if ((!is_even(power) || is_whole(exponent)) && is_made_by_products(power * exponent)) {
+      if ((!is_even(power) || is_integer(exponent)) && is_made_by_products(power * exponent)) {
         monomial.exponents[inner_base] = power * exponent;
-        const bool of_roots = !inner->of_roots.empty() || !is_whole(power) || !is_whole(exponent);
-        if (of_roots && is_whole(power * exponent)) monomial.of_roots.insert(inner_base);
+        const bool of_roots = !inner->of_roots.empty() || !is_integer(power) || !is_integer(exponent);
+        if (of_roots && is_integer(power * exponent)) monomial.of_roots.insert(inner_base);
         return true;
       }
     }
@@ -238,7 +238,7 @@ class Rewrite {
       atom.exponents[id] = 1;
     return atom;
   }
-  Monomial as_it_stands(NodeId id) const {
+  Monomial unexpanded(NodeId id) const {
     const Monomial inner = own(id);
     return inner.is_power() ? inner : atom(id);
   }
@@ -250,7 +250,7 @@ class Rewrite {
     if (uses_[std::size_t(id)] <= 1 || inner.is_power()) return inner;
     const Exponents beside = other == kNone ? Exponents() : own(other).exponents;
     for (const auto& [base, exponent] : inner.exponents)
-      if ((exponent < 0 || !is_whole(exponent)) && beside.contains(base)) return inner;
+      if ((exponent < 0 || !is_integer(exponent)) && beside.contains(base)) return inner;
     return atom(id);
   }
 
@@ -304,7 +304,7 @@ class Rewrite {
   Signs signs_;
   std::vector<std::optional<Monomial>> monomials_;  // by node; empty: not a product
   std::map<Power, int> shared_by_;                  // number of products that have the factor
-  std::map<NodeId, NodeId> root_base_;  // new graph: root that an integer power is formed from -> base
+  std::map<NodeId, NodeId> root_base_;              // new graph: root that an integer power is formed from -> base
   std::vector<NodeId> new_id_;
 };
 

@@ -37,7 +37,7 @@ int add_field(Pipeline& pipeline, const char* name, Role role, Type type, Reduct
   return field.first;
 }
 
-// A run that reads only every eighth j takes the index of j from an input.
+// A run over a strided subset of the j-particles reads the index of j from an input.
 void replace_j_index(Pipeline& pipeline) {
   const std::vector<bool> needed = reachable(pipeline.pair, pipeline.roots());
   bool any = false;

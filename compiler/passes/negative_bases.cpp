@@ -25,7 +25,7 @@ using Bits = std::uint64_t;
 constexpr std::size_t kPowersAtOnce = 64;
 // Each 64 powers cost one pass over the graph. Powers and comparisons of a condition beyond these limits are not
 // examined: their bases count as possibly negative.
-constexpr std::size_t kMostPowers = 64 * kPowersAtOnce, kMostComparisons = 64;
+constexpr std::size_t kMaxPowers = 64 * kPowersAtOnce, kMaxComparisons = 64;
 
 // True if the value is NaN where the first argument is negative.
 bool is_nan_of_negative(const Graph& graph, const Node& node) {
@@ -39,7 +39,7 @@ bool is_nan_of_negative(const Graph& graph, const Node& node) {
     case Op::Pow: {
       if (!graph.is_constant(node.args[1])) return false;
       const double exponent = graph.constant_value(node.args[1]);
-      return std::isfinite(exponent) && !is_whole(exponent);
+      return std::isfinite(exponent) && !is_integer(exponent);
     }
     default:
       return false;
@@ -93,7 +93,7 @@ class Conditions {
   }
 
   void assume(NodeId id, bool holds) {
-    if (ordered_.size() >= kMostComparisons) return;
+    if (ordered_.size() >= kMaxComparisons) return;
     const Node node = graph_[id];
     const NodeId a = node.args[0], b = node.args[1];
     switch (node.op) {
@@ -116,7 +116,7 @@ class Conditions {
     }
   }
 
-  // Assumes less < more or less <= more. If one of them is NaN, its sign does not matter, since NaN has none.
+  // Assumes less < more or less <= more. A NaN argument contradicts nothing, since NaN has no sign.
   void assume_order(NodeId less, NodeId more, bool strictly) {
     ordered_.emplace_back(less, more);
     const SignSet zero = strictly ? SignSet(0) : kZero;
@@ -209,7 +209,7 @@ class Propagation {
 std::vector<bool> free_where_negative(const Graph& graph, const std::vector<Contribution>& contributions,
                                       const std::vector<NegativeBase>& powers) {
   std::vector<bool> free(powers.size());
-  for (std::size_t begin = 0; begin < std::min(powers.size(), kMostPowers); begin += kPowersAtOnce) {
+  for (std::size_t begin = 0; begin < std::min(powers.size(), kMaxPowers); begin += kPowersAtOnce) {
     const std::size_t count = std::min(kPowersAtOnce, powers.size() - begin);
     const Bits seen = Propagation(graph, contributions, std::span(powers).subspan(begin, count), powers).run();
     for (std::size_t k = 0; k < count; ++k) free[begin + k] = !(seen >> k & 1);

@@ -17,7 +17,7 @@ namespace nbcc {
 namespace {
 
 // Dataflow fact about the pairs for which a condition holds: how their distance is bounded.
-struct Holding {
+struct DistanceFact {
   enum class At : std::uint8_t { Never, WithinCutoff, AnyDistance };
   At at = At::AnyDistance;
   Cutoff cutoff;
@@ -25,7 +25,7 @@ struct Holding {
   NodeId within = kNone;  // for WithinCutoff: the distance comparisons that the condition implies
 };
 
-using At = Holding::At;
+using At = DistanceFact::At;
 
 bool is_sum_of_squares(Graph& graph, NodeId id) {
   const LinearSum sum = read_sum(graph, id);
@@ -37,10 +37,10 @@ bool is_sum_of_squares(Graph& graph, NodeId id) {
 
 // True if the node is arithmetic on `distance` and on values that are the same for all pairs.
 bool is_made_of(const Graph& graph, NodeId id, NodeId distance) {
-  constexpr int kMostOpened = 32;
+  constexpr int kMaxVisited = 32;
   std::vector<NodeId> open{id};
   bool met = false;
-  for (int k = 0; k < kMostOpened; ++k) {
+  for (int k = 0; k < kMaxVisited; ++k) {
     if (open.empty()) return met;
     const NodeId next = open.back();
     const Node& n = graph[next];
@@ -61,11 +61,11 @@ class Prover {
   NeighbourhoodProof run() {
     cse(pipeline_);
     look_past_coincidence();
-    Holding all{At::Never, {}, {}};
+    DistanceFact all{At::Never, {}, {}};
     for (int k = 0; k < int(pipeline_.contributions.size()); ++k) {
       // The payload of a choice changes only where the choice does.
       if (pipeline_.field_of(Role::Output, k).reduction == Reduction::At) continue;
-      const Holding one = holding_of(k);
+      const DistanceFact one = fact_of_output(k);
       // Signs implied by the guard of one output need not hold for another output.
       signs_.forget();
       all = either(all, one, pipeline_.field_of(Role::Output, k).where);
@@ -93,15 +93,15 @@ class Prover {
 
   // ---- facts about the contribution to one output
 
-  Holding holding_of(int output) {
+  DistanceFact fact_of_output(int output) {
     const Contribution& c = pipeline_.contributions[std::size_t(output)];
     signs_.forget();
     conditions_.clear();
     changes_.clear();
-    Holding guarded;
+    DistanceFact guarded;
     if (c.guard != kNone) {
-      assume_what_guard_says(c.guard);
-      guarded = holds(c.guard, false);
+      assume_signs_of_guard(c.guard);
+      guarded = fact_if(c.guard, false);
     }
     if (guarded.at != At::AnyDistance) return guarded;
     // A weight is 0 where its logit is -infinity, as in logsumexp.
@@ -110,7 +110,7 @@ class Prover {
   }
 
   // Other conditions of a guard imply signs: skip_if(h <= 0 || r / h >= 2).
-  void assume_what_guard_says(NodeId guard) {
+  void assume_signs_of_guard(NodeId guard) {
     std::vector<std::pair<NodeId, bool>> open{{guard, false}};
     while (!open.empty()) {
       const auto [id, negated] = open.back();
@@ -130,23 +130,23 @@ class Prover {
   }
 
   // The fact that holds where a value differs from the identity of its reduction.
-  Holding changed_by(NodeId id, Reduction reduction) {
+  DistanceFact changed_by(NodeId id, Reduction reduction) {
     if (const auto known = changes_.find(id); known != changes_.end()) return known->second;
-    Holding holding = find_change(id, reduction);
-    return changes_[id] = std::move(holding);
+    DistanceFact fact = find_change(id, reduction);
+    return changes_[id] = std::move(fact);
   }
 
-  Holding find_change(NodeId id, Reduction reduction) {
+  DistanceFact find_change(NodeId id, Reduction reduction) {
     if (is_identity(id, reduction)) return {At::Never, {}, {}};
     const Node n = graph_[id];
     const bool sum = is_sum(reduction), product = reduction == Reduction::Product;
     const auto arg = [&](int k) { return changed_by(n.args[std::size_t(k)], reduction); };
     if (n.op == Op::Select) {
       const auto branch = [&](int k) {
-        const Holding change = arg(k);
-        return change.at == At::Never ? change : both(holds(n.args[0], k == 2), change);
+        const DistanceFact change = arg(k);
+        return change.at == At::Never ? change : both(fact_if(n.args[0], k == 2), change);
       };
-      return either(branch(1), branch(2), place_of(id));
+      return either(branch(1), branch(2), location_of(id));
     }
     if (n.op == Op::Cast && is_floating(graph_[n.args[0]].type)) return arg(0);
     if (sum && n.op == Op::Neg) return arg(0);
@@ -155,7 +155,7 @@ class Prover {
     if (sum && n.op == Op::Mul && is_finite_constant(n.args[0])) return arg(1);
     const Op extreme = is_minimum(reduction) ? Op::Min : Op::Max;
     const bool joins = sum ? n.op == Op::Add || n.op == Op::Sub : n.op == (product ? Op::Mul : extreme);
-    return joins ? either(arg(0), arg(1), place_of(id)) : Holding{};
+    return joins ? either(arg(0), arg(1), location_of(id)) : DistanceFact{};
   }
 
   bool is_identity(NodeId id, Reduction reduction) const {
@@ -175,28 +175,28 @@ class Prover {
   // ---- conditions
 
   // The fact that holds where the condition, or its negation, is true.
-  Holding holds(NodeId id, bool negated) {
+  DistanceFact fact_if(NodeId id, bool negated) {
     if (const auto known = conditions_.find({id, negated}); known != conditions_.end()) return known->second;
-    Holding holding = find(id, negated);
-    return conditions_[{id, negated}] = std::move(holding);
+    DistanceFact fact = find(id, negated);
+    return conditions_[{id, negated}] = std::move(fact);
   }
 
-  Holding find(NodeId id, bool negated) {
+  DistanceFact find(NodeId id, bool negated) {
     const Node n = graph_[id];
-    const auto arg = [&](int k) { return holds(n.args[std::size_t(k)], negated); };
+    const auto arg = [&](int k) { return fact_if(n.args[std::size_t(k)], negated); };
     switch (n.op) {
       case Op::Const:
         if ((graph_.constant_value(id) != 0) == negated) return {At::Never, {}, {}};
         return {};
       case Op::Not:
-        return holds(n.args[0], !negated);
+        return fact_if(n.args[0], !negated);
       case Op::And:
       case Op::Or: {
-        const Holding a = arg(0), b = arg(1);
-        return (n.op == Op::And) != negated ? both(a, b) : either(a, b, place_of(id));
+        const DistanceFact a = arg(0), b = arg(1);
+        return (n.op == Op::And) != negated ? both(a, b) : either(a, b, location_of(id));
       }
       case Op::Select:
-        return either(both(holds(n.args[0], false), arg(1)), both(holds(n.args[0], true), arg(2)), place_of(id));
+        return either(both(fact_if(n.args[0], false), arg(1)), both(fact_if(n.args[0], true), arg(2)), location_of(id));
       case Op::Lt:
       case Op::Le:
         return compare(id, negated);
@@ -205,26 +205,26 @@ class Prover {
     }
   }
 
-  Holding compare(NodeId id, bool negated) {
+  DistanceFact compare(NodeId id, bool negated) {
     const Node n = graph_[id];
     if (n.binding != Binding::Pair) return {};
     const NodeId small = n.args[negated ? 1 : 0], large = n.args[negated ? 0 : 1];
     CutoffReading reading = cutoffs_.read(small, large, (n.op == Op::Lt) != negated);
-    if (reading.cutoff) bounds_some_ = true;
+    if (reading.cutoff) has_cutoff_ = true;
     if (reading.cutoff)
       return {At::WithinCutoff, std::move(*reading.cutoff), {}, negated ? graph_.unary(Op::Not, id, n.where) : id};
     if (reading.obstacle.empty()) return {};
-    return {At::AnyDistance, {}, NeighbourhoodObstacle{place_of(id), std::move(reading.obstacle)}};
+    return {At::AnyDistance, {}, NeighbourhoodObstacle{location_of(id), std::move(reading.obstacle)}};
   }
 
   // Both facts hold.
-  Holding both(const Holding& a, const Holding& b) {
+  DistanceFact both(const DistanceFact& a, const DistanceFact& b) {
     if (a.at == At::Never || b.at == At::Never) return {At::Never, {}, {}};
     if (a.at == At::AnyDistance && b.at == At::AnyDistance) return a.obstacle ? a : b;
     if (a.at == At::AnyDistance || b.at == At::AnyDistance) return a.at == At::AnyDistance ? b : a;
     const NodeId within = joined(Op::And, a.within, b.within);
     if (a.cutoff.axes != b.cutoff.axes) {
-      Holding chosen = a.cutoff.axes.size() < b.cutoff.axes.size() ? b : a;
+      DistanceFact chosen = a.cutoff.axes.size() < b.cutoff.axes.size() ? b : a;
       chosen.within = within;
       return chosen;
     }
@@ -233,10 +233,10 @@ class Prover {
   }
 
   // At least one of the two facts holds; `where` is the source location that joins them.
-  Holding either(const Holding& a, const Holding& b, Location where) {
+  DistanceFact either(const DistanceFact& a, const DistanceFact& b, Location where) {
     if (a.at == At::Never || b.at == At::Never) return a.at == At::Never ? b : a;
     if (a.at == At::AnyDistance || b.at == At::AnyDistance) {
-      const Holding& any = a.at == At::AnyDistance ? a : b;
+      const DistanceFact& any = a.at == At::AnyDistance ? a : b;
       if (a.obstacle || b.obstacle) return a.obstacle ? a : b;
       if (a.at == b.at) return any;
       return {
@@ -247,10 +247,9 @@ class Prover {
     for (const Axis& axis : a.cutoff.axes)
       if (std::find(b.cutoff.axes.begin(), b.cutoff.axes.end(), axis) != b.cutoff.axes.end())
         cutoff.axes.push_back(axis);
-    keep_whole_images(cutoff.axes);
+    keep_complete_images(cutoff.axes);
     if (cutoff.axes.empty())
-      return {
-          At::AnyDistance, {}, NeighbourhoodObstacle{where, "two distances are bounded that have nothing in common"}};
+      return {At::AnyDistance, {}, NeighbourhoodObstacle{where, "this bounds two distances without a common axis"}};
     return {At::WithinCutoff, std::move(cutoff), {}, joined(Op::Or, a.within, b.within)};
   }
 
@@ -259,16 +258,16 @@ class Prover {
   // ---- obstacles
 
   // The obstacle for an output that changes at any distance.
-  std::optional<NeighbourhoodObstacle> obstacle_of(int output, const Holding& holding) {
-    if (holding.obstacle) return holding.obstacle;
+  std::optional<NeighbourhoodObstacle> obstacle_of(int output, const DistanceFact& fact) {
+    if (fact.obstacle) return fact.obstacle;
     const Field& field = pipeline_.field_of(Role::Output, output);
-    if (bounds_some_) return {{field.where, fmt::format("output '{}' is changed at any distance", field.name)}};
+    if (has_cutoff_) return {{field.where, fmt::format("output '{}' is changed at any distance", field.name)}};
     const NodeId chosen = mask_in(pipeline_.contributions[std::size_t(output)].value);
     if (chosen == kNone) return {};
     const std::string changed = fmt::format("output '{}' is changed at any distance", field.name);
-    if (!is_sum(field.reduction)) return {{place_of(chosen), changed}};
-    return {{place_of(chosen),
-             "this makes a factor 0, and 0 times infinity is not: " + changed + "; put what changes it under an if"}};
+    if (!is_sum(field.reduction)) return {{location_of(chosen), changed}};
+    return {{location_of(chosen),
+             "this makes a factor 0, and 0 times infinity is not: " + changed + "; put the change under an if"}};
   }
 
   // A comparison that bounds a distance and selects 0 beyond it; kNone: there is none.
@@ -278,7 +277,7 @@ class Prover {
       const Node n = graph_[id];
       if (!needed[std::size_t(id)] || n.op != Op::Select) continue;
       for (const int zero : {1, 2})
-        if (graph_.is_constant(n.args[std::size_t(zero)], 0) && holds(n.args[0], zero == 1).at == At::WithinCutoff)
+        if (graph_.is_constant(n.args[std::size_t(zero)], 0) && fact_if(n.args[0], zero == 1).at == At::WithinCutoff)
           return n.args[0];
     }
     return kNone;
@@ -286,12 +285,12 @@ class Prover {
 
   // The location of the node, or of the first node below it that has a location: conditions made by joining branches
   // have none.
-  Location place_of(NodeId id) const {
+  Location location_of(NodeId id) const {
     const Node& n = graph_[id];
     if (n.where.line > 0) return n.where;
     for (const NodeId arg : n.args)
       if (arg != kNone)
-        if (const Location place = place_of(arg); place.line > 0) return place;
+        if (const Location location = location_of(arg); location.line > 0) return location;
     return {};
   }
 
@@ -300,9 +299,9 @@ class Prover {
   Signs signs_{graph_};
   Reaches reaches_{graph_, signs_};
   CutoffReader cutoffs_{pipeline_.fields, graph_, signs_};
-  bool bounds_some_ = false;  // some comparison bounds a distance
-  std::map<std::pair<NodeId, bool>, Holding> conditions_;
-  std::map<NodeId, Holding> changes_;
+  bool has_cutoff_ = false;  // some comparison bounds a distance
+  std::map<std::pair<NodeId, bool>, DistanceFact> conditions_;
+  std::map<NodeId, DistanceFact> changes_;
 };
 
 }  // namespace
@@ -311,6 +310,7 @@ NeighbourhoodProof prove_neighbourhood(const Pipeline& pipeline) {
   NeighbourhoodProof proof;
   // Pairs that the caller lists are not searched for.
   if (pipeline.components(Role::InputPair) > 0) return proof;
+  // The proof recurses along chains of operations.
   run_on_own_stack(kDeepStack, [&] { proof = Prover(pipeline).run(); });
   return proof;
 }

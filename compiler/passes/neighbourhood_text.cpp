@@ -11,9 +11,9 @@
 namespace nbcc {
 namespace {
 
-class Teller {
+class Formatter {
  public:
-  Teller(const Pipeline& pipeline, const Neighbourhood& n) : fields_(pipeline.fields), n_(n) {}
+  Formatter(const Pipeline& pipeline, const Neighbourhood& n) : fields_(pipeline.fields), n_(n) {}
 
   std::string run() const {
     std::vector<std::string> differences, lengths;
@@ -53,7 +53,7 @@ class Teller {
     for (std::size_t k = 0; k < parts.size(); ++k) stems.push_back(without(parts[k], fmt::format(".{}", "xyz"[k])));
     const bool same =
         std::all_of(stems.begin(), stems.end(), [&](const std::string& stem) { return stem == stems[0]; });
-    if (same && is_whole(parts.size())) return stems[0];
+    if (same && has_all_components(parts.size())) return stems[0];
     return fmt::format("{}{}{}", open, fmt::join(parts, ", "), close);
   }
 
@@ -71,7 +71,7 @@ class Teller {
   }
 
   // True if the vectors among the inputs of the axes have no further components.
-  bool is_whole(std::size_t dimensions) const {
+  bool has_all_components(std::size_t dimensions) const {
     std::vector<NodeId> roots;
     for (const Axis& axis : n_.axes) roots.insert(roots.end(), {axis.of_i, axis.of_j, axis.length, axis.cell});
     const std::vector<bool> needed = reachable(n_.graph, roots);
@@ -115,7 +115,7 @@ class Teller {
 }  // namespace
 
 std::string neighbourhood_text(const Pipeline& pipeline, const Neighbourhood& neighbourhood) {
-  return Teller(pipeline, neighbourhood).run();
+  return Formatter(pipeline, neighbourhood).run();
 }
 
 }  // namespace nbcc

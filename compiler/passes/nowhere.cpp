@@ -11,27 +11,27 @@
 namespace nbcc {
 namespace {
 
-class Turning {
+class GuardRewrite {
  public:
-  explicit Turning(Graph& graph) : graph_(graph) {}
+  explicit GuardRewrite(Graph& graph) : graph_(graph) {}
 
   // The condition, or its negation, without negated comparisons.
   NodeId condition(NodeId id, bool negated) {
     if (const auto known = conditions_.find({id, negated}); known != conditions_.end()) return known->second;
-    const NodeId turned = turn(id, negated);
-    return conditions_[{id, negated}] = turned;
+    const NodeId rewritten = rewrite_condition(id, negated);
+    return conditions_[{id, negated}] = rewritten;
   }
 
   // A value by which some pairs change an output: a branch that changes nothing is moved to the false side of its
   // selection.
   NodeId change(NodeId id) {
     if (const auto known = changes_.find(id); known != changes_.end()) return known->second;
-    const NodeId turned = turn_change(id);
-    return changes_[id] = turned;
+    const NodeId rewritten = rewrite_change(id);
+    return changes_[id] = rewritten;
   }
 
  private:
-  NodeId turn(NodeId id, bool negated) {
+  NodeId rewrite_condition(NodeId id, bool negated) {
     const Node n = graph_[id];
     switch (n.op) {
       case Op::Not:
@@ -55,7 +55,7 @@ class Turning {
     }
   }
 
-  NodeId turn_change(NodeId id) {
+  NodeId rewrite_change(NodeId id) {
     const Node n = graph_[id];
     switch (n.op) {
       case Op::Select:
@@ -97,10 +97,10 @@ class Turning {
 
 void leave_out_nowhere(Pipeline& pipeline, const Neighbourhood& neighbourhood) {
   run_on_own_stack(kDeepStack, [&] {
-    Turning turning(pipeline.pair);
+    GuardRewrite rewrite(pipeline.pair);
     for (Contribution& c : pipeline.contributions) {
-      if (c.guard != kNone) c.guard = turning.condition(c.guard, false);
-      c.value = turning.change(c.value);
+      if (c.guard != kNone) c.guard = rewrite.condition(c.guard, false);
+      c.value = rewrite.change(c.value);
     }
   });
   pipeline.place = neighbourhood.graph;

@@ -20,10 +20,11 @@ enum class Degree : std::uint8_t { None, Linear, Other };
 
 class Search {
  public:
-  Search(Graph& graph, const Field& at_i, const Field& at_j) : graph_(graph), at_i_(at_i), at_j_(at_j) {
+  Search(Graph& graph, const Field& position_i, const Field& position_j)
+      : graph_(graph), position_i_(position_i), position_j_(position_j) {
     for (int a = 0; a < 3; ++a) {
-      places_.push_back(graph.leaf(Op::InputI, at_i.first + a, at_i.type));
-      places_.push_back(graph.leaf(Op::InputJ, at_j.first + a, at_j.type));
+      positions_.push_back(graph.leaf(Op::InputI, position_i.first + a, position_i.type));
+      positions_.push_back(graph.leaf(Op::InputJ, position_j.first + a, position_j.type));
     }
   }
 
@@ -37,8 +38,8 @@ class Search {
       if (is_seen[std::size_t(id)] || degrees_[std::size_t(id)] == Degree::None) continue;
       is_seen[std::size_t(id)] = true;
       if (note_image(id)) continue;
-      const auto place = std::ranges::find(places_, id);
-      if (place != places_.end()) is_plain_[std::size_t(place - places_.begin()) / 2] = true;
+      const auto position = std::ranges::find(positions_, id);
+      if (position != positions_.end()) is_plain_[std::size_t(position - positions_.begin()) / 2] = true;
       refuse_unknown_image(id);
       const Node n = graph_[id];
       for (int k = 0; k < arity(n.op); ++k)
@@ -53,7 +54,7 @@ class Search {
     NodeId length = kNone, cell = kNone;
   };
 
-  std::string names() const { return fmt::format("'{}' and '{}'", at_i_.name, at_j_.name); }
+  std::string names() const { return fmt::format("'{}' and '{}'", position_i_.name, position_j_.name); }
 
   void find_degrees() {
     const NodeId size = graph_.size();
@@ -61,7 +62,7 @@ class Search {
     for (NodeId id = 0; id < size; ++id) {
       const Node& n = graph_[id];
       Degree& degree = degrees_[std::size_t(id)];
-      if (std::ranges::find(places_, id) != places_.end()) degree = Degree::Linear;
+      if (std::ranges::find(positions_, id) != positions_.end()) degree = Degree::Linear;
       int dependent = 0;
       for (int k = 0; k < arity(n.op); ++k) {
         const Degree of_arg = degrees_[std::size_t(n.args[std::size_t(k)])];
@@ -83,8 +84,8 @@ class Search {
     return std::size_t(id) < degrees_.size() ? degrees_[std::size_t(id)] : Degree::Other;
   }
 
-  // d(node)/d(positions), in the order of places_; kNone where the node does not depend on the position.
-  std::vector<NodeId> slopes(NodeId id) { return gradient(graph_, id, places_); }
+  // d(node)/d(positions), in the order of positions_; kNone where the node does not depend on the position.
+  std::vector<NodeId> slopes(NodeId id) { return gradient(graph_, id, positions_); }
 
   bool note_image(NodeId id) {
     if (!is_floating(graph_[id].type) || graph_[id].binding != Binding::Pair) return false;
@@ -95,7 +96,7 @@ class Search {
       const std::size_t i = 2 * a, j = 2 * a + 1;
       if (of_j[j] == kNone) continue;
       bool is_of_one_axis = of_i[i] == of_j[j] && of_node[j] != kNone && graph_[of_node[j]].binding <= Binding::Param;
-      for (std::size_t k = 0; k < places_.size(); ++k)
+      for (std::size_t k = 0; k < positions_.size(); ++k)
         if (k != i && k != j && (of_i[k] != kNone || of_j[k] != kNone)) is_of_one_axis = false;
       if (!is_of_one_axis) return false;
       add(a, {id, of_node[j], axis->length, axis->cell});
@@ -190,12 +191,12 @@ class Search {
     }
     if (is_image)
       throw UnclearDisplacement{
-          fmt::format("takes images of the difference of {} in a way that is not known as a nearest image; "
+          fmt::format("takes images of the difference of {} in a form that is not recognised as a nearest image; "
                       "write nearest_image()",
                       names())};
   }
 
-  // x| written as a selection is not an image.
+  // |x| written as a selection is not an image.
   bool is_negative_of(NodeId a, NodeId b) const {
     const Node &x = graph_[a], &y = graph_[b];
     return (x.op == Op::Neg && x.args[0] == b) || (y.op == Op::Neg && y.args[0] == a);
@@ -203,11 +204,11 @@ class Search {
 
   NodeId component(std::size_t a) {
     const std::optional<Image>& image = images_[a];
-    if (!image) return graph_.binary(Op::Sub, places_[2 * a + 1], places_[2 * a]);
+    if (!image) return graph_.binary(Op::Sub, positions_[2 * a + 1], positions_[2 * a]);
     if (is_plain_[a])
       throw UnclearDisplacement{
           fmt::format("takes the nearest image of the difference of {} in some terms of the "
-                      "force, and the positions as they are in others",
+                      "force, and the plain difference in others",
                       names())};
     if (graph_.is_constant(image->slope, 1)) return image->node;
     if (graph_.is_constant(image->slope, -1)) return make_folded(graph_, Op::Neg, image->node);
@@ -215,8 +216,8 @@ class Search {
   }
 
   Graph& graph_;
-  const Field &at_i_, &at_j_;
-  std::vector<NodeId> places_;  // x of i, x of j, y of i, ...
+  const Field &position_i_, &position_j_;
+  std::vector<NodeId> positions_;  // x of i, x of j, y of i, ...
   std::vector<Degree> degrees_;
   std::array<std::optional<Image>, 3> images_;
   std::array<bool, 3> is_plain_{};
@@ -224,9 +225,9 @@ class Search {
 
 }  // namespace
 
-std::array<NodeId, 3> pair_displacement(Graph& graph, std::span<const NodeId> values, const Field& at_i,
-                                        const Field& at_j) {
-  return Search(graph, at_i, at_j).run(values);
+std::array<NodeId, 3> pair_displacement(Graph& graph, std::span<const NodeId> values, const Field& position_i,
+                                        const Field& position_j) {
+  return Search(graph, position_i, position_j).run(values);
 }
 
 }  // namespace nbcc

@@ -14,10 +14,10 @@ struct UnclearDisplacement {
   std::string message;
 };
 
-// x_j - x_i by component. `values` are nodes of the graph, to which nodes are added; at_i and at_j are inputs of type
-// vec3. Throws UnclearDisplacement if the values use an image of the difference that is not recognised, several
-// different images, or an image as well as the difference itself.
-std::array<NodeId, 3> pair_displacement(Graph& graph, std::span<const NodeId> values, const Field& at_i,
-                                        const Field& at_j);
+// x_j - x_i by component. `values` are nodes of the graph, to which nodes are added; position_i and position_j are
+// inputs of type vec3. Throws UnclearDisplacement if the values use an image of the difference that is not recognised,
+// several different images, or an image as well as the difference itself.
+std::array<NodeId, 3> pair_displacement(Graph& graph, std::span<const NodeId> values, const Field& position_i,
+                                        const Field& position_j);
 
 }  // namespace nbcc

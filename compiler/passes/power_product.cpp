@@ -19,31 +19,32 @@ class ProductReader {
   explicit ProductReader(const Graph& graph) : graph_(graph) {}
 
   PowerProduct run(NodeId id) {
-    open_[id] = 1;
-    while (!open_.empty()) {
-      const auto [next, exponent] = *open_.rbegin();
-      open_.erase(std::prev(open_.end()));
-      if (exponent != 0 && !open(next, exponent)) product_.exponents[next] = exponent;
+    pending_[id] = 1;
+    while (!pending_.empty()) {
+      const auto [next, exponent] = *pending_.rbegin();
+      pending_.erase(std::prev(pending_.end()));
+      if (exponent != 0 && !expand(next, exponent)) product_.exponents[next] = exponent;
     }
     return std::move(product_);
   }
 
  private:
-  bool open(NodeId id, double exponent) {
+  bool expand(NodeId id, double exponent) {
     const Node& n = graph_[id];
-    if (is_same_number(graph_, n)) return open_[n.args[0]] += exponent, true;
+    if (is_same_number(graph_, n)) return pending_[n.args[0]] += exponent, true;
     // A root of a product is not expanded: (x x)^(1/2) is |x|, and (x y)^(1/2) may be a root of two negative numbers.
-    if (!is_whole(exponent)) return false;
+    if (!is_integer(exponent)) return false;
     const std::optional<Factors> factors = read_factors(graph_, id);
     if (!factors || factors->coefficient == 0 || !std::isfinite(factors->coefficient)) return false;
     if (!std::ranges::all_of(factors->exponents, is_made_by_products)) return false;
     product_.coefficient *= std::pow(factors->coefficient, exponent);
-    for (std::size_t k = 0; k < std::size_t(factors->count); ++k) open_[n.args[k]] += exponent * factors->exponents[k];
+    for (std::size_t k = 0; k < std::size_t(factors->count); ++k)
+      pending_[n.args[k]] += exponent * factors->exponents[k];
     return true;
   }
 
   const Graph& graph_;
-  Exponents open_;
+  Exponents pending_;
   PowerProduct product_;
 };
 
@@ -97,7 +98,7 @@ NodeId make_product(Graph& graph, const PowerProduct& product, Type type) {
   for (const auto& [base, exponent] : product.exponents) {
     NodeId& side = exponent > 0 ? above : below;
     for (int k = 0; k < int(std::fabs(exponent)); ++k) multiply(side, base);
-    if (!is_whole(exponent)) multiply(side, make_folded(graph, Op::Sqrt, base));
+    if (!is_integer(exponent)) multiply(side, make_folded(graph, Op::Sqrt, base));
   }
   NodeId result = above;
   if (above == kNone || product.coefficient != 1) {

@@ -11,12 +11,12 @@
 
 namespace nbcc {
 
-inline bool is_whole(double exponent) { return exponent == std::floor(exponent); }
+inline bool is_integer(double exponent) { return exponent == std::floor(exponent); }
 inline bool is_even(double exponent) { return std::fmod(exponent, 2) == 0; }
 // Multiples of 1/2 up to this exponent are computed by products and square roots, other powers by pow().
 inline constexpr double kMaxProductExponent = 24;
 inline bool is_made_by_products(double exponent) {
-  return is_whole(2 * exponent) && std::fabs(exponent) <= kMaxProductExponent;
+  return is_integer(2 * exponent) && std::fabs(exponent) <= kMaxProductExponent;
 }
 
 // base -> exponent

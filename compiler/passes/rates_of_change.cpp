@@ -82,7 +82,7 @@ class Rates : Differentiation {
       case Op::Min:
       case Op::Max: {
         // If the looked-up coordinate is NaN, neither argument is taken.
-        const NodeId second = is_place(id) ? terms_.select(takes_second(node), value_of(b), id) : value_of(b);
+        const NodeId second = is_clamp(id) ? terms_.select(takes_second(node), value_of(b), id) : value_of(b);
         return {terms_.term(terms_.select(takes_first(node), value_of(a), second))};
       }
       default:
@@ -93,10 +93,10 @@ class Rates : Differentiation {
 
   // Long sums are joined to one term, and so are sums without products.
   Sum sum(Sum terms, const Sum& others, double sign) {
-    constexpr std::size_t kMostTerms = 8;
+    constexpr std::size_t kMaxTermsOfSum = 8;
     for (const Term& term : others) terms.push_back(Terms::times(term, sign));
     terms = Terms::collected(terms);
-    return terms.size() <= kMostTerms && has_products(terms) ? terms : Sum{terms_.joined(terms)};
+    return terms.size() <= kMaxTermsOfSum && has_products(terms) ? terms : Sum{terms_.joined(terms)};
   }
 
   Sum rate_of_function(NodeId id) {
@@ -154,10 +154,10 @@ class Rates : Differentiation {
     const Node node = factor.node == kNone ? Node{} : graph_[factor.node];
     const auto [a, b, c] = node.args;
     const bool is_sum = node.op == Op::Add || node.op == Op::Sub;
-    const bool opened = is_sum && (graph_[a].op == Op::Mul || graph_[b].op == Op::Mul);
+    const bool expanded = is_sum && (graph_[a].op == Op::Mul || graph_[b].op == Op::Mul);
     for (const Term& term : terms) {
-      result.push_back(terms_.times(term, {factor.coefficient, opened ? a : factor.node}));
-      if (opened)
+      result.push_back(terms_.times(term, {factor.coefficient, expanded ? a : factor.node}));
+      if (expanded)
         result.push_back(terms_.times(term, {node.op == Op::Add ? factor.coefficient : -factor.coefficient, b}));
     }
   }
@@ -170,21 +170,21 @@ class Rates : Differentiation {
     if (const NodeId e = exponential_in(x); e != kNone && e != x) return relative_rate(e);
     if (node.op == Op::Cosh && !is_variable(x)) return terms_.times(rate_of(a), {1, terms_.make(Op::Tanh, a)});
     if ((node.op == Op::Add || node.op == Op::Sub) && !is_variable(x)) {
-      const NodeId shares[] = {share_of_exponential(x, 0), share_of_exponential(x, 1)};
-      if (shares[0] != kNone || shares[1] != kNone) {
+      const NodeId fractions[] = {fraction_of_exponential(x, 0), fraction_of_exponential(x, 1)};
+      if (fractions[0] != kNone || fractions[1] != kNone) {
         Sum sum;
         for (const int k : {0, 1}) {
           const NodeId arg = node.args[std::size_t(k)];
           if (!changes(arg)) continue;
           const double sign = k == 1 && node.op == Op::Sub ? -1 : 1;
-          sum.push_back(shares[k] != kNone ? terms_.times(relative_rate(arg), {1, shares[k]})
-                                           : Terms::times(terms_.over(rate_of(arg), x), sign));
+          sum.push_back(fractions[k] != kNone ? terms_.times(relative_rate(arg), {1, fractions[k]})
+                                              : Terms::times(terms_.over(rate_of(arg), x), sign));
         }
         return terms_.joined(sum);
       }
     }
     if (products_->is_long(x)) return relative_rate_of_factors(x);
-    if (products_->is_logarithmic(x)) return by_base(Node(node), rate_of(a));
+    if (products_->is_logarithmic(x)) return derivative_by_base(Node(node), rate_of(a));
     if (is_variable(x) || (node.op != Op::Exp && node.op != Op::Exp2)) return terms_.over(rate_of(x), x);
     return Terms::times(rate_of(a), node.op == Op::Exp ? 1 : std::numbers::ln2);
   }

@@ -13,7 +13,7 @@ namespace {
 using Kind = Reach::Kind;
 
 // More nodes than any bound that a person writes. A shared node is expanded at each visit.
-constexpr int kMostOpened = 20'000;
+constexpr int kMaxVisited = 20'000;
 
 bool has_i(const Reach& r) { return r.of_i != kNone; }
 bool has_j(const Reach& r) { return r.of_j != kNone; }
@@ -127,8 +127,8 @@ Reach Reaches::smaller(const Reach& a, const Reach& b) {
   }
   if (a.kind == Kind::Uniform && b.kind != Kind::Uniform) return smaller(b, a);
   // Either reach is a bound, so that the simpler one is enough if the two cannot be combined.
-  const auto goes_together = [](Kind k) { return k != Kind::Max && k != Kind::Sum; };
-  if (!goes_together(a.kind) || !goes_together(b.kind)) return goes_together(b.kind) ? b : a;
+  const auto combines = [](Kind k) { return k != Kind::Max && k != Kind::Sum; };
+  if (!combines(a.kind) || !combines(b.kind)) return combines(b.kind) ? b : a;
   Reach r{.uniform = joined(Op::Min, a.uniform, b.uniform),
           .of_i = joined(Op::Min, a.of_i, b.of_i),
           .of_j = joined(Op::Min, a.of_j, b.of_j)};
@@ -157,7 +157,7 @@ std::optional<Reach> Reaches::both_above(NodeId a, NodeId b, NodeId factor,
 
 // An upper bound of factor * id, for a uniform factor.
 std::optional<Reach> Reaches::scaled_above(NodeId id, NodeId factor) {
-  if (++opened_ > kMostOpened) return {};
+  if (++visited_ > kMaxVisited) return {};
   const Node n = graph_[id];
   const auto times = [&](NodeId x) { return factor == kNone ? x : make(Op::Mul, factor, x); };
   if (n.binding != Binding::Pair) return separate(times(id));
@@ -212,7 +212,7 @@ std::optional<Reach> Reaches::scaled_above(NodeId id, NodeId factor) {
 
 // An upper bound of |id|.
 std::optional<Reach> Reaches::size_above(NodeId id) {
-  if (++opened_ > kMostOpened) return {};
+  if (++visited_ > kMaxVisited) return {};
   if (graph_[id].binding != Binding::Pair) return separate(size(id));
   if (signs_.is_never_negative(id)) return scaled_above(id, kNone);
   const Node n = graph_[id];
@@ -228,7 +228,7 @@ std::optional<Reach> Reaches::size_above(NodeId id) {
       return size_above(n.args[0]);
     case Op::Max:
     case Op::Min:
-      // min(a, b)| may be the larger one of |a| and |b|.
+      // |min(a, b)| may be the larger one of |a| and |b|.
       return both(n.args[0], n.args[1], &Reaches::larger);
     case Op::Select:
       return both(n.args[1], n.args[2], &Reaches::larger);
@@ -307,7 +307,7 @@ std::optional<Reach> Reaches::roots_of_squares(NodeId id) {
 
 // An upper bound of sqrt(max(id, 0)).
 std::optional<Reach> Reaches::root_above(NodeId id) {
-  if (++opened_ > kMostOpened) return {};
+  if (++visited_ > kMaxVisited) return {};
   const Node n = graph_[id];
   if (n.binding == Binding::Pair && (n.op == Op::Max || n.op == Op::Min || n.op == Op::Select)) {
     const NodeId a = n.args[n.op == Op::Select ? 1 : 0], b = n.args[n.op == Op::Select ? 2 : 1];
@@ -336,7 +336,7 @@ Reach Reaches::increased(const Reach& reach, double exponent) {
 }
 
 std::optional<Reach> Reaches::power_above(NodeId id, double exponent) {
-  opened_ = 0;
+  visited_ = 0;
   if (exponent == 0.5) return root_above(id);
   const std::optional<Reach> reach = scaled_above(id, kNone);
   if (!reach || exponent == 1) return reach;

@@ -54,7 +54,7 @@ class Reaches {
 
   Graph& graph_;
   Signs& signs_;
-  int opened_ = 0;  // nodes visited; a shared node counts at each visit
+  int visited_ = 0;  // nodes visited; a shared node counts at each visit
 };
 
 }  // namespace nbcc

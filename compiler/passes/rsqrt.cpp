@@ -79,11 +79,11 @@ class PowerRewrite {
     for (NodeId id = 0; id < old_.size(); ++id) {
       if (!alive[std::size_t(id)]) continue;
       const Node node = old_[id];
-      const auto taken_up = [&](NodeId power) { return uses[std::size_t(power)] == 1 || !stands_alone(power); };
+      const auto is_inlined = [&](NodeId power) { return uses[std::size_t(power)] == 1 || !may_be_value(power); };
       if (is_power(id)) {
-        if (stands_alone(id) || is_value_[std::size_t(id)])
+        if (may_be_value(id) || is_value_[std::size_t(id)])
           new_id_[std::size_t(id)] = product(kNone, power_factors(id, true), node.where);
-      } else if (node.op == Op::Mul && is_power(node.args[1]) && taken_up(node.args[1])) {
+      } else if (node.op == Op::Mul && is_power(node.args[1]) && is_inlined(node.args[1])) {
         const bool once = uses[std::size_t(node.args[1])] == 1;
         new_id_[std::size_t(id)] =
             product(new_id_[std::size_t(node.args[0])], power_factors(node.args[1], once), node.where);
@@ -137,7 +137,7 @@ class PowerRewrite {
   int twice(NodeId id) const { return twice_exponent(old_, id); }
   bool is_power(NodeId id) const { return twice(id) != 0; }
   double widest(NodeId power) const { return widest_[std::size_t(old_[power].args[0])]; }
-  bool stands_alone(NodeId power) const { return std::abs(twice(power)) <= 2 * widest(power); }
+  bool may_be_value(NodeId power) const { return std::abs(twice(power)) <= 2 * widest(power); }
 
   NodeId product(NodeId first, const std::vector<NodeId>& factors, Location where) {
     for (NodeId f : factors) first = first == kNone ? f : target_.binary(Op::Mul, first, f, where);

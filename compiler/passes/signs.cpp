@@ -45,7 +45,7 @@ SignSet of_power(const Graph& graph, const Node& node, SignSet base) {
   if (!graph.is_constant(node.args[1])) return base & kNegative ? kAnySign : kZero | kPositive;
   const double exponent = graph.constant_value(node.args[1]);
   // A negative base gives NaN if the exponent is not an integer.
-  const bool even = is_even(exponent) || !is_whole(exponent);
+  const bool even = is_even(exponent) || !is_integer(exponent);
   return even || !(base & kNegative) ? kZero | kPositive : kAnySign;
 }
 

@@ -206,33 +206,33 @@ class Finder {
   // ---- checks ----
 
   // Splits an index into a sum of one value per side; empty if the index is no such sum.
-  using Parts = std::array<NodeId, kIndexSides>;
-  std::optional<Parts> parts_of(NodeId id) {
+  using SideTerms = std::array<NodeId, kIndexSides>;
+  std::optional<SideTerms> split_by_side(NodeId id) {
     const unsigned sides = dependence(id) & kOnParticles;
     if (is_one_side(sides)) {
-      Parts parts{kNone, kNone, kNone};
-      parts[sides == kOnJ ? 1 : sides == kOnListed ? 2 : 0] = id;
-      return parts;
+      SideTerms terms{kNone, kNone, kNone};
+      terms[sides == kOnJ ? 1 : sides == kOnListed ? 2 : 0] = id;
+      return terms;
     }
     const Node n = graph()[id];
     if (n.type != Type::Int && n.type != Type::Index) return {};
     const auto whole = [&](NodeId node) { return graph().cast(node, n.type); };
     if (n.op == Op::Cast || n.op == Op::Neg) {
       if (graph()[n.args[0]].type > Type::Index) return {};
-      return each_of(parts_of(n.args[0]),
-                     [&](NodeId part) { return n.op == Op::Cast ? whole(part) : graph().unary(Op::Neg, whole(part)); });
+      return each_of(split_by_side(n.args[0]),
+                     [&](NodeId term) { return n.op == Op::Cast ? whole(term) : graph().unary(Op::Neg, whole(term)); });
     }
     if (n.op == Op::Mul) {
       for (const int k : {0, 1}) {
         const NodeId factor = n.args[std::size_t(k)];
         if ((dependence(factor) & kOnParticles) != 0) continue;
-        return each_of(parts_of(n.args[std::size_t(1 - k)]),
-                       [&](NodeId part) { return graph().binary(Op::Mul, whole(part), factor); });
+        return each_of(split_by_side(n.args[std::size_t(1 - k)]),
+                       [&](NodeId term) { return graph().binary(Op::Mul, whole(term), factor); });
       }
     }
     if (n.op != Op::Add && n.op != Op::Sub) return {};
-    std::optional<Parts> a = parts_of(n.args[0]);
-    const std::optional<Parts> b = parts_of(n.args[1]);
+    std::optional<SideTerms> a = split_by_side(n.args[0]);
+    const std::optional<SideTerms> b = split_by_side(n.args[1]);
     if (!a || !b) return {};
     for (std::size_t side = 0; side < kIndexSides; ++side) {
       const NodeId x = (*a)[side], y = (*b)[side];
@@ -244,10 +244,10 @@ class Finder {
     return a;
   }
   template <typename Change>
-  static std::optional<Parts> each_of(std::optional<Parts> parts, const Change& change) {
-    for (std::size_t side = 0; parts && side < kIndexSides; ++side)
-      if ((*parts)[side] != kNone) (*parts)[side] = change((*parts)[side]);
-    return parts;
+  static std::optional<SideTerms> each_of(std::optional<SideTerms> terms, const Change& change) {
+    for (std::size_t side = 0; terms && side < kIndexSides; ++side)
+      if ((*terms)[side] != kNone) (*terms)[side] = change((*terms)[side]);
+    return terms;
   }
 
   // The inputs and indices that the roots depend on.
@@ -278,8 +278,8 @@ class Finder {
       found_.unchecked.push_back({text_of(key.raw), key.table->name, reason, where.line, where.column});
     };
     if ((dependence(key.raw) & kOnOutputs) != 0) return unchecked("it depends on results");
-    const std::optional<Parts> parts = parts_of(key.raw);
-    if (!parts) return unchecked("it depends on both particles of a pair, and is no sum of a number of each");
+    const std::optional<SideTerms> terms = split_by_side(key.raw);
+    if (!terms) return unchecked("it depends on both particles of a pair, and is not a sum of one number of each");
     std::array<NodeId, kIndexSides> conditions{};
     std::set<NodeId> coupling;
     projections_.clear();  // each check has a separate coupling
@@ -291,7 +291,7 @@ class Finder {
       const std::set<NodeId> of_coupling = leaves({coupling.begin(), coupling.end()});
       const auto is_coupled = [&](NodeId leaf) { return of_coupling.contains(leaf); };
       if (std::ranges::any_of(of_index, is_coupled))
-        return unchecked("it depends on both particles of a pair, and so does a condition that it stands under");
+        return unchecked("it depends on both particles of a pair, and so does a condition of its lookup");
     }
     IndexCheck check{text_of(key.raw),
                      key.table->name,
@@ -301,10 +301,10 @@ class Finder {
                      (dependence(key.raw) & kOnParams) != 0,
                      {}};
     for (std::size_t side = 0; side < kIndexSides; ++side) {
-      const NodeId part = (*parts)[side];
-      if (part == kNone) continue;
+      const NodeId term = (*terms)[side];
+      if (term == kNone) continue;
       check.uses_params = check.uses_params || (dependence(conditions[side]) & kOnParams) != 0;
-      check.parts[side] = {range_of(side, {graph().cast(part, Type::Index), conditions[side]}), text_of(part)};
+      check.parts[side] = {range_of(side, {graph().cast(term, Type::Index), conditions[side]}), text_of(term)};
     }
     found_.checks.push_back(std::move(check));
   }

@@ -1,4 +1,4 @@
-// Products with a coefficient, and sums of such products. Part of derivative.cpp.
+// Products with a coefficient, and sums of products. Part of derivative.cpp.
 #pragma once
 #include <vector>
 

@@ -14,20 +14,20 @@ class SumReader {
  public:
   explicit SumReader(Graph& graph) : graph_(graph) {}
 
-  void add(NodeId id, double coefficient) { open_[id] += coefficient; }
+  void add(NodeId id, double coefficient) { pending_[id] += coefficient; }
 
   LinearSum run() {
-    while (!open_.empty()) {
-      const auto [id, coefficient] = *open_.rbegin();
-      open_.erase(std::prev(open_.end()));
-      if (coefficient != 0 && !open(id, coefficient)) sum_.terms[id] += coefficient;
+    while (!pending_.empty()) {
+      const auto [id, coefficient] = *pending_.rbegin();
+      pending_.erase(std::prev(pending_.end()));
+      if (coefficient != 0 && !expand(id, coefficient)) sum_.terms[id] += coefficient;
     }
     std::erase_if(sum_.terms, [](const auto& term) { return term.second == 0; });
     return std::move(sum_);
   }
 
  private:
-  bool open(NodeId id, double coefficient) {
+  bool expand(NodeId id, double coefficient) {
     const Node n = graph_[id];
     const auto [a, b, c] = n.args;
     // Integers wrap around, so that an integer addition is not an exact sum.
@@ -52,14 +52,14 @@ class SumReader {
     return graph_.is_constant(id) && std::isfinite(graph_.constant_value(id)) && graph_.constant_value(id) != 0;
   }
 
-  // The product of an Fma may get an id above those of the open nodes, so that it is expanded immediately.
+  // The product of an Fma may get a higher id than all pending nodes, so it is expanded immediately.
   void add_product(NodeId a, NodeId b, double coefficient) {
     const NodeId product = make_folded(graph_, Op::Mul, a, b);
-    if (!open(product, coefficient)) sum_.terms[product] += coefficient;
+    if (!expand(product, coefficient)) sum_.terms[product] += coefficient;
   }
 
   Graph& graph_;
-  std::map<NodeId, double> open_;
+  std::map<NodeId, double> pending_;
   LinearSum sum_;
 };
 

@@ -48,12 +48,13 @@ bool is_sum_of_pairs(const Pipeline& pipeline, const Field& force) {
   return true;
 }
 
-std::array<NodeId, 3> differences_of(Pipeline& pipeline, const Field& force, const Field& at_i, const Field& at_j) {
+std::array<NodeId, 3> differences_of(Pipeline& pipeline, const Field& force, const Field& position_i,
+                                     const Field& position_j) {
   std::vector<NodeId> values;
   for (int c = force.first; c < force.first + 3; ++c)
     if (const NodeId value = pipeline.contributions[std::size_t(c)].value; value != kNone) values.push_back(value);
   try {
-    return pair_displacement(pipeline.pair, values, at_i, at_j);
+    return pair_displacement(pipeline.pair, values, position_i, position_j);
   } catch (const UnclearDisplacement& unclear) {
     throw NoVirial{fmt::format("pipeline '{}' has no virial: '{}' {}", pipeline.name, force.name, unclear.message)};
   }
@@ -63,19 +64,19 @@ std::array<NodeId, 3> differences_of(Pipeline& pipeline, const Field& force, con
 
 Pipeline with_virial(const Pipeline& pipeline, const VirialChoice& choice) {
   const Field force = vector_field(pipeline, choice.force, Role::Output);
-  const Field at_i = vector_field(pipeline, choice.place_i, Role::InputI);
-  const Field at_j = vector_field(pipeline, choice.place_j, Role::InputJ);
+  const Field position_i = vector_field(pipeline, choice.place_i, Role::InputI);
+  const Field position_j = vector_field(pipeline, choice.place_j, Role::InputJ);
   if (!is_sum_of_pairs(pipeline, force))
     throw NoVirial{
-        fmt::format("pipeline '{}': output '{}' is no plain sum over pairs: what finish() makes of it has no virial",
+        fmt::format("pipeline '{}': output '{}' is not a plain sum over pairs: a result of finish() has no virial",
                     pipeline.name, force.name)};
   Pipeline made = pipeline;
   const Field virial = virial_field(pipeline, force);
   made.fields.push_back(virial);
 
   Graph& graph = made.pair;
-  const std::array<NodeId, 3> differences = differences_of(made, force, at_i, at_j);
-  const NodeId half = graph.constant(-0.5, Type::Real);  // of x_j - x_i, the difference that most sources already compute
+  const std::array<NodeId, 3> differences = differences_of(made, force, position_i, position_j);
+  const NodeId half = graph.constant(-0.5, Type::Real);  // with x_j - x_i, which most sources compute
   constexpr std::pair<int, int> kComponents[] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
   for (int k = 0; k < 6; ++k) {
     const auto [a, b] = kComponents[k];

@@ -339,13 +339,14 @@ std::string refusal(const char* text, const AdjointChoice& choice, AdjointSide s
 TEST(adjoint, says_what_it_cannot_do) {
   EXPECT_EQ(refusal(kGravity, {{"force"}, {}}, AdjointSide::I), "pipeline 'case' has no output 'force'");
   EXPECT_EQ(refusal(kGravity, {{}, {"pot"}}, AdjointSide::I), "pipeline 'case' has no input or param 'pot'");
-  EXPECT_EQ(refusal(kGravity, {{}, {"mj"}}, AdjointSide::I), "pipeline 'case' has nothing to differentiate by");
+  EXPECT_EQ(refusal(kGravity, {{}, {"mj"}}, AdjointSide::I),
+            "pipeline 'case' has no input or param to differentiate by");
   EXPECT_EQ(refusal("input_i real x; input_j real y; output(product) real p; p *= x + y;", {}, AdjointSide::I),
-            "output 'p' is an output(product), of which nbcc makes no derivative");
+            "output 'p' is an output(product), which nbcc does not differentiate");
   EXPECT_EQ(refusal("OUTPUT[0] += INPUT_I[0] * INPUT_J[0];", {}, AdjointSide::I),
-            "pipeline 'case' is in the dialect of CUNBODY-1; derivatives are made of named fields");
+            "pipeline 'case' is in the dialect of CUNBODY-1; derivatives need named fields");
   EXPECT_EQ(refusal("input_i int k; input_j real y; output(sum) real s; s += k * y;", {{}, {"k"}}, AdjointSide::I),
-            "'k' is of whole numbers, which have no derivatives");
+            "'k' has an integer type, and integers have no derivatives");
   EXPECT_EQ(refusal("input_i real x; input_j real y; param real t[2000]; output(sum) real s; s += x * y * t[i_index];",
                     {}, AdjointSide::I),
             "2001 derivatives at once; at most 1024 are made");

@@ -80,9 +80,9 @@ TEST(table_indices, of_pairs_are_sums_of_numbers_of_both) {
 
 TEST(table_indices, that_cannot_be_told_apart_are_named) {
   EXPECT_EQ(checks_of("s += t[ti * tj];"),
-            "t: ti * tj not: it depends on both particles of a pair, and is no sum of a number of each\n");
+            "t: ti * tj not: it depends on both particles of a pair, and is not a sum of one number of each\n");
   EXPECT_EQ(checks_of("if (ti + tj < 4) s += t[ti + tj];"),
-            "t: ti + tj not: it depends on both particles of a pair, and so does a condition that it stands under\n");
+            "t: ti + tj not: it depends on both particles of a pair, and so does a condition of its lookup\n");
   EXPECT_EQ(checks_of("void finish() { s = t[int(s)]; }"), "t: s not: it depends on results\n");
 }
 

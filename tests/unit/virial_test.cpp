@@ -144,9 +144,8 @@ TEST(virial, takes_the_nearest_image_that_the_force_takes) {
 TEST(virial, is_refused_where_images_are_not_known) {
   const auto of = [](const std::string& dx) { return refusal(parse(Source{"pull", pull(dx)}), {}); };
   const std::string unknown =
-      "pipeline 'pull' has no virial: 'force' takes images of the difference of 'xi' and 'xj' in a way that is not "
-      "known "
-      "as a nearest image; write nearest_image()";
+      "pipeline 'pull' has no virial: 'force' takes images of the difference of 'xi' and 'xj' in a form that is not "
+      "recognised as a nearest image; write nearest_image()";
   EXPECT_EQ(of("vec3 dx = xj - xi; if (dx.x > 0.5 * box.x) dx.x -= box.x;\n"), unknown);
   EXPECT_EQ(of("vec3 d = xj - xi; vec3 dx = d - box * trunc(d / box);\n"), unknown);
   for (const char* const shifted :
@@ -157,7 +156,7 @@ TEST(virial, is_refused_where_images_are_not_known) {
     EXPECT_EQ(of(shifted), unknown) << shifted;
   EXPECT_EQ(of("vec3 d = xj - xi; vec3 dx = nearest_image(xj - xi, box); dx.x += d.x;\n"),
             "pipeline 'pull' has no virial: 'force' takes the nearest image of the difference of 'xi' and 'xj' in some "
-            "terms of the force, and the positions as they are in others");
+            "terms of the force, and the plain difference in others");
   EXPECT_EQ(of("vec3 dx = nearest_image(xj - xi, box) + nearest_image(xj - xi, a);\n"),
             "pipeline 'pull' has no virial: 'force' takes nearest images of 'xi' and 'xj' in different boxes");
 }
@@ -167,7 +166,7 @@ TEST(virial, says_what_has_none) {
   EXPECT_EQ(refusal(springs(), {.place_i = "xj"}), "pipeline 'springs' has no input_i 'xj'");
   EXPECT_EQ(refusal(springs(), {.place_j = "kj"}), "pipeline 'springs': 'kj' must be a vec3 to have a virial");
   EXPECT_EQ(refusal(springs("void finish() { force.x = 2 * force.x; }"), {}),
-            "pipeline 'springs': output 'force' is no plain sum over pairs: what finish() makes of it has no virial");
+            "pipeline 'springs': output 'force' is not a plain sum over pairs: a result of finish() has no virial");
   EXPECT_EQ(refusal(with_virial(springs(), {}), {}), "pipeline 'springs' has a 'force_virial' already");
 }
 
