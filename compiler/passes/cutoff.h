@@ -1,5 +1,5 @@
-// A comparison that must hold -> the upper bound that it puts on the distance of two positions, if any: r2 < rc * rc, 2
-// - r / hi > 0 with hi known to be positive, 1 / r2 > 1 / (rc * rc). Tested by tests/unit/neighbourhood_test.cpp.
+// A comparison that must hold -> the upper bound that it puts on the distance of two positions, if any: r2 < rc * rc,
+// 2 - r / hi > 0 with hi known to be positive, 1 / r2 > 1 / (rc * rc). Tested by tests/unit/neighbourhood_test.cpp.
 #pragma once
 #include <map>
 #include <optional>

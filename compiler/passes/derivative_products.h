@@ -22,8 +22,8 @@ class Products {
   // True for a product of so many factors that it is not expanded, but counts as one factor.
   bool is_long(NodeId id);
   // Exponents of the factors that depend on a variable. A factor that is itself a product is expanded if it has no
-  // other user, or if one of its reciprocals or roots also occurs in the factor next to it: s6 in s6 * s6, not in s6 *
-  // dx.
+  // other user, or if one of its reciprocals or roots also occurs in the factor next to it: s6 in s6 * s6, not
+  // in s6 * dx.
   const Exponents& powers(NodeId id);
 
   // sign * above / below (kNone: 1)

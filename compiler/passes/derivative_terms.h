@@ -1,5 +1,5 @@
-// Sums of products, from which derivatives are built. Coefficients stay numbers until a node is requested, so that 2 *
-// 0.5 vanishes, equal products are merged, and common factors are multiplied once. Part of derivative.cpp.
+// Sums of products, from which derivatives are built. Coefficients stay numbers until a node is requested, so that
+// 2 * 0.5 vanishes, equal products are merged, and common factors are multiplied once. Part of derivative.cpp.
 #pragma once
 #include <unordered_map>
 #include <vector>
