@@ -1,5 +1,5 @@
-// What a field of a pipeline is, to the compiler and to the runtime alike: its role, its shape, and its reduction with
-// what that holds before anything is added. Plain data.
+// The description of a pipeline's field, which compiler and runtime share: its role, its shape, its reduction and the
+// identity of that reduction. Plain data.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -21,21 +21,23 @@ enum class Reduction : std::uint8_t {
   Softmax,
   Product,
   Count,
-  At,  // what goes along with the pair that an argmin or argmax has chosen
-  // Of accumulators alone, in which kernels hold logsumexp and softmax (emit/accumulators.h): a sum of terms with the
-  // weights exp(logit - reference), and the reference, a finite number near the largest logit.
+  At,  // payload of an argmin or argmax: a value of the chosen pair
+  // Reductions of hidden accumulators only, by which kernels compute logsumexp and softmax (emit/accumulators.h):
+  // Weighted is a sum of terms with the weights exp(logit - reference); Reference is that reference, a finite number
+  // near the largest logit.
   Weighted,
   Reference
 };
-constexpr int kReductions = 10;  // that outputs may have
+constexpr int kReductions = 10;  // number of reductions that an output may have
 constexpr bool is_sum(Reduction r) { return r == Reduction::Sum || r == Reduction::Count; }
 constexpr bool is_exponential(Reduction r) { return r == Reduction::LogSumExp || r == Reduction::Softmax; }
-// Whether it is an accumulator's that no caller sees.
+// True for the reductions of hidden accumulators, which no caller sees.
 constexpr bool is_hidden(Reduction r) { return r >= Reduction::Weighted; }
 constexpr bool keeps_index(Reduction r) { return r == Reduction::ArgMin || r == Reduction::ArgMax; }
 constexpr bool is_minimum(Reduction r) { return r == Reduction::Min || r == Reduction::ArgMin; }
 
-// Whole numbers have no infinity. What goes along with no choice is NaN, of whole numbers 0.
+// The result of a reduction of no terms. Integers have no infinity: their min and max begin at the limits of the type.
+// A payload (At) without a chosen pair is NaN, or 0 for integers.
 template <typename T>
 constexpr T identity(Reduction r) {
   using Limits = std::numeric_limits<T>;
@@ -52,23 +54,23 @@ struct FieldShape {
   std::string name;
   Role role = Role::InputI;
   int length = 0;                        // 0: not an array
-  int columns = 0;                       // of an array of arrays: elements of a row; `length` counts those of all
-  bool is_table = false;                 // a param that is read at indices known at run time only
+  int columns = 0;                       // of an array of arrays: elements per row; `length` counts all rows' elements
+  bool is_table = false;                 // a param that is read at indices known only at run time
   int width = 1;                         // 1: scalar; 2..4: vec2..vec4
-  int first = 0;                         // its first component among all components of its role
+  int first = 0;                         // index of its first component among all components of its role
   Reduction reduction = Reduction::Sum;  // of an output
   int follows = -1;                      // of an output(at): the first component of the output that chooses
-  std::vector<double> defaults;          // of a param: empty, or one per component
-  std::string comment;                   // what the user wrote behind the declaration
+  std::vector<double> defaults;          // of a param: empty, or one value per component
+  std::string comment;                   // the user's comment after the declaration
   int components() const { return width * (length == 0 ? 1 : length); }
 };
 
-// An argmin or argmax that keeps several places, or that values go along with: component first + m is the j_index in
-// place m, the best in place 0.
+// An argmin or argmax that keeps several indices or has payloads. Output component first + m holds the j_index of the
+// m-th best pair; m = 0 is the best, m < places.
 struct Choice {
   int first = 0, places = 1;
   Reduction reduction = Reduction::ArgMin;
-  // Outputs whose component first + m * width + d is that of place m.
+  // A payload (At): output component first + m * width + d is component d of the value of the m-th best pair.
   struct Carried {
     int first = 0, width = 1;
     bool operator==(const Carried&) const = default;
@@ -79,7 +81,7 @@ struct Choice {
   bool operator==(const Choice&) const = default;
 };
 
-// Those among some fields, of any kind that is a FieldShape, in their order.
+// The choices among `fields` (any type derived from FieldShape), in the order of the fields.
 template <typename Fields>
 std::vector<Choice> choices_of(const Fields& fields) {
   std::vector<Choice> choices;
@@ -94,11 +96,11 @@ std::vector<Choice> choices_of(const Fields& fields) {
   return choices;
 }
 
-// An array of a param that is read at indices known at run time only. Element k, counted through all rows, is component
-// first + k * stride among all params.
+// A param array that is read at indices known only at run time. Element k, counted through all rows, is component
+// first + k * stride of all params.
 struct Table {
   int first = 0, stride = 1, count = 0, columns = 0;
-  int power = -1;  // whose coefficient of the cubic splines through the elements (table.h); -1: the elements themselves
+  int power = -1;  // 0..3: the coefficients of (x - k)^power of cubic splines (table.h); -1: the elements themselves
   bool operator==(const Table&) const = default;
 };
 

@@ -1,4 +1,5 @@
-// What a run checks of the indices at which a pipeline reads its tables. Plain data, which compiler and runtime share.
+// The run-time checks of the indices at which a pipeline reads its tables. Plain data, which compiler and runtime
+// share.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -7,35 +8,35 @@
 
 namespace nbcc {
 
-// The sides that have particles of their own: i, j, and listed pairs.
+// The sides whose inputs an index may depend on: i, j, and listed pairs.
 constexpr std::size_t kIndexSides = 3;
 
-// An index must be at least 0 and less than `count`. It is the sum of one number of each side, so that its extremes are
-// the sums of the extremes of these numbers, which O(N) particles give.
+// An index must be at least 0 and less than `count`. The index is a sum of one term per side, so its minimum and
+// maximum are the sums of the terms' minima and maxima: the check costs O(N) and not O(pairs).
 struct IndexCheck {
   struct Part {
-    int range = -1;    // the number among its side's; -1: the side adds nothing
-    std::string text;  // the number as the pipeline says it: "ti * 3"
+    int range = -1;    // which of its side's ranges has the term; -1: the side adds no term
+    std::string text;  // the term as it is written in the pipeline: "ti * 3"
   };
-  std::string index;  // as the pipeline says it: "ti * 3 + tj"
+  std::string index;  // as it is written in the pipeline: "ti * 3 + tj"
   std::string table;  // the param's name
-  int dimension = 0;  // of a table of two dimensions, 1 or 2
+  int dimension = 0;  // 1 or 2 for an index of a two-dimensional table, else 0
   std::int64_t count = 0;
-  int line = 0;              // of the pipeline's text, where the table is read
-  bool uses_params = false;  // params that batches may have of their own
+  int line = 0;              // line of the pipeline's text that reads the table
+  bool uses_params = false;  // the index depends on params, which may differ between batches
   std::array<Part, kIndexSides> parts;
 };
 
-// An index that no run checks: where it leads out of its table, the nearest end is read.
+// An index that cannot be checked before a run. Outside its table it is clamped to the nearest element.
 struct UncheckedIndex {
   std::string index, table;
   std::string reason;        // "it depends on results"
-  int line = 0, column = 0;  // of the pipeline's text
+  int line = 0, column = 0;  // in the pipeline's text
 };
 
 struct IndexChecks {
-  std::array<int, kIndexSides> ranges{};                // how many numbers of each side there are
-  std::array<std::vector<int>, kIndexSides> columns{};  // CPU: which of a side's columns these are made of
+  std::array<int, kIndexSides> ranges{};                // number of ranges of each side
+  std::array<std::vector<int>, kIndexSides> columns{};  // CPU: the side's columns that its terms read
   std::vector<IndexCheck> checks;
   std::vector<UncheckedIndex> unchecked;
 };
@@ -43,8 +44,8 @@ struct IndexChecks {
 }  // namespace nbcc
 
 extern "C" {
-// The least and the greatest value of an index's part, and the particles that have them: their positions in the
-// columns. Without any particle `least` is greater than `greatest`.
+// The minimum and maximum of one term of an index, and the positions in the columns of the particles that attain them.
+// Without particles `least` is greater than `greatest`.
 struct nbcc_index_range {
   std::int64_t least, greatest;
   std::int64_t at_least, at_greatest;

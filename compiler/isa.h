@@ -1,6 +1,6 @@
-// The instruction sets of CPUs, one row each: what the emitter, Clang's command line and the CPU device must know of
-// one is a column here, and no other source file decides by an instruction set. Plain data, which the runtime includes
-// too. How to add one: CONTRIBUTING.md. Tested by tests/unit/isa_test.cpp.
+// The table of CPU instruction sets, one row each. Its columns hold everything that the emitter, Clang's command line
+// and the CPU device need to know about an instruction set; no other source file branches on one. Plain data, which the
+// runtime includes too. How to add a row: CONTRIBUTING.md. Tested by tests/unit/isa_test.cpp.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -11,13 +11,13 @@
 
 namespace nbcc {
 
-// Sets with the same triple are in ascending order: a processor that has one runs the code of those before it.
+// Sets with the same triple are in ascending order: a processor that has one also runs code for the earlier ones.
 enum class Isa { Sse2, Avx2, Avx512, Neon };
 
 inline constexpr std::string_view kX86 = "x86_64-unknown-linux-gnu", kArm = "aarch64-unknown-linux-gnu";
 
-// NBCC_X86_HAS: whether this processor has a feature, and the operating system saves its registers. A macro, since the
-// compiler takes nothing but a literal.
+// NBCC_X86_HAS: true if this processor has the feature and the operating system saves its registers. A macro, because
+// __builtin_cpu_supports accepts only a literal.
 #if defined(__x86_64__)
 inline constexpr std::string_view kHostTriple = kX86;
 #define NBCC_X86_HAS(feature) (static_cast<void>(__builtin_cpu_init()), __builtin_cpu_supports(feature) != 0)
@@ -25,7 +25,7 @@ inline constexpr std::string_view kHostTriple = kX86;
 #if defined(__aarch64__)
 inline constexpr std::string_view kHostTriple = kArm;
 #else
-inline constexpr std::string_view kHostTriple = "";  // no code is for this processor
+inline constexpr std::string_view kHostTriple = "";  // no table row is for this processor
 #endif
 #define NBCC_X86_HAS(feature) false
 #endif
@@ -33,16 +33,16 @@ inline constexpr std::string_view kHostTriple = "";  // no code is for this proc
 struct IsaFacts {
   Isa isa;
   std::string_view name;           // in options, targets, file names and descriptions of libraries
-  std::string_view triple;         // LLVM's; code of one triple can be linked into one library
-  std::string_view clang_options;  // beside the triple; part of the cache's key
-  bool (*is_here)();               // this machine runs it
-  int register_bytes;              // of a vector register
-  int registers;                   // vector registers
-  Target target;                   // the reciprocal root's estimate, fused multiply-add
-  char vector_abi;  // letter of the set in libmvec's symbols: 'd' of _ZGVdN8v_expf; 0: scalar functions, lane by lane
-  // Templates of fused(), of rounding and of rsqrt_estimate(); the last ones are empty where there are fewer.
+  std::string_view triple;         // LLVM target triple; code with the same triple can be linked into one library
+  std::string_view clang_options;  // in addition to the triple; part of the cache key
+  bool (*is_here)();               // true if this machine runs it
+  int register_bytes;              // bytes of a vector register
+  int registers;                   // number of vector registers
+  Target target;                   // error of the rsqrt estimate, fused multiply-add
+  char vector_abi;  // letter of the set in libmvec's symbols: 'd' in _ZGVdN8v_expf; 0: scalar calls for each lane
+  // Templates with fused(), rounding and rsqrt_estimate(); unused entries at the end are empty.
   std::array<std::string_view, 2> templates;
-  std::string_view table_template;  // of of_row(), which permutes two registers; empty: no such instruction
+  std::string_view table_template;  // template with of_row(), a permute of two registers; empty: no such instruction
 };
 
 inline constexpr std::array kIsas = std::to_array<IsaFacts>({
@@ -71,7 +71,7 @@ inline constexpr std::array kIsas = std::to_array<IsaFacts>({
     {.isa = Isa::Avx512,
      .name = "avx512",
      .triple = kX86,
-     // LLVM would rather split 512-bit vectors on some processors.
+     // Without the width option LLVM splits 512-bit vectors on some processors.
      .clang_options = "-target-cpu x86-64-v4 -mprefer-vector-width=512",
      .is_here =
          [] {
@@ -91,7 +91,7 @@ inline constexpr std::array kIsas = std::to_array<IsaFacts>({
      .is_here = [] { return kHostTriple == kArm; },
      .register_bytes = 16,
      .registers = 32,
-     .target = {},  // kernels take no estimate of roots
+     .target = {},  // kernels use no rsqrt estimate
      .vector_abi = 0,
      .templates = {"cpu_rounding.h"},
      .table_template = ""},
@@ -101,10 +101,10 @@ inline constexpr std::array kIsas = std::to_array<IsaFacts>({
 constexpr const IsaFacts& facts(Isa isa) { return kIsas[std::size_t(isa)]; }
 constexpr std::string_view name(Isa isa) { return facts(isa).name; }
 
-// KernelSource::target of a kernel for it.
+// KernelSource::target of a kernel for this instruction set.
 inline std::string cpu_target_name(Isa isa) { return "cpu-" + std::string(name(isa)); }
 
-// A processor with `has` runs code for `needs`.
+// True if a processor with `has` runs code for `needs`.
 constexpr bool runs(Isa has, Isa needs) { return facts(has).triple == facts(needs).triple && has >= needs; }
 
 static_assert([] {

@@ -1,4 +1,4 @@
-// A kernel as the compiler hands it to a device: its text, and how the runtime must lay out the particles for it.
+// The compiler's output for a device: a kernel's source, and the memory layout of the particles that it expects.
 // Plain data, which the runtime includes (with options.h and isa.h).
 #pragma once
 #include <algorithm>
@@ -19,7 +19,8 @@ namespace nbcc {
 enum class Element : std::uint8_t { Float, Double, Int32, Int64 };
 constexpr std::int64_t size_of(Element e) { return e == Element::Float || e == Element::Int32 ? 4 : 8; }
 
-// One packed column of a particle set: n elements, 64-byte aligned, padded to a multiple of KernelSource::lanes.
+// One packed column (SoA array) of a particle set: n elements, 64-byte aligned, padded to a multiple of
+// KernelSource::lanes.
 struct Column {
   enum class Part : std::uint8_t {
     Whole,    // the value, converted to `element`
@@ -27,28 +28,28 @@ struct Column {
     Low,      // float(value - float(value)): with High, a two-float value (mixed precision)
     Derived,  // written by the kernel's prepare_i / prepare_j, not by the runtime
   };
-  int component = -1;  // among the components of the role (InputI or InputJ); -1 for Derived
+  int component = -1;  // index among the components of the role (InputI or InputJ); -1 for Derived
   Element element = Element::Float;
   Part part = Part::Whole;
 };
 
-// What a caller must know of a field.
+// The description of a field that callers see.
 struct FieldLayout : FieldShape {
   std::string type;       // as declared: "real", "vec3", "int", "float[4]", ...
   bool integral = false;  // int, index or bool, or an argmin/argmax output
 };
 
-// How the work of a CUDA kernel is divided: a block holds i-particles in registers and passes over its j-particles tile
-// by tile. In a request 0 leaves a number to whoever decides next: the program, then `nbcc tune`, then the runtime.
+// The launch configuration of a CUDA kernel: a block holds i-particles in registers and loops over its j-particles tile
+// by tile. 0 in a request means "not chosen": the program chooses first, then `nbcc tune`, then the runtime.
 struct LaunchConfig {
-  int threads = 0;       // of a block
+  int threads = 0;       // per block
   int i_per_thread = 0;  // i-particles that a thread holds in registers
   int j_tile = 0;        // j-particles staged in shared memory at a time
-  int unroll = 0;        // passes of the pair loop written out, a power of two
-  int j_slices = 0;      // of a tile: threads that share i-particles take one each
-  int j_splits = 0;      // of all j: blocks that share i-particles take one each
+  int unroll = 0;        // unroll factor of the pair loop, a power of two
+  int j_slices = 0;      // threads that share i-particles; each takes one slice of a tile
+  int j_splits = 0;      // blocks that share i-particles; each takes one split of all j
   auto operator<=>(const LaunchConfig&) const = default;
-  LaunchConfig compiled() const { return {threads, i_per_thread, j_tile, unroll, j_slices}; }  // what code depends on
+  LaunchConfig compiled() const { return {threads, i_per_thread, j_tile, unroll, j_slices}; }  // compile-time numbers
   std::int64_t i_per_block() const { return std::int64_t(threads / j_slices) * i_per_thread; }
 };
 
@@ -68,67 +69,67 @@ constexpr LaunchNumber kLaunchNumbers[] = {
     {"j_splits", "parts", &LaunchConfig::j_splits, 65535},
 };
 
-// The loops around a pair body. A frame decides which pairs its nbcc_interact sums over.
+// The loop nest around a pair body. The frame determines which pairs nbcc_interact sums over.
 enum class Frame : std::uint8_t {
-  AllPairs,     // every j of the set acts on every i; on the CPU also the sums over the j that a search has gathered
-  Search,       // CUDA: a search for neighbours, and the sums over the neighbours found
-  Lists,        // ranges of j that the caller gives to groups of i; on the CPU also sums with exclusions
+  AllPairs,     // every j acts on every i; on the CPU also the sums over the j that a neighbour search gathered
+  Search,       // CUDA: a neighbour search, and the sums over the neighbours
+  Lists,        // ranges of j that the caller lists for groups of i; on the CPU also sums with exclusions
   ListedPairs,  // CUDA: pairs that the caller lists one by one
-  IndexChecks,  // CUDA: no sums; a check of the indices of tables
+  IndexChecks,  // CUDA: no sums; computes the ranges of table indices
 };
 
-// One source of a kernel: a frame around the kernel's pair body, as the backend's compiler sees it.
+// The source of a kernel with one frame around its pair body, for the backend's compiler.
 struct KernelVariant {
   Frame frame = Frame::AllPairs;
-  std::string source;  // the cache key, with KernelSource::target
-  // CUDA: the launch configurations that a device chooses from, without j_splits; first the source's own.
+  std::string source;  // with KernelSource::target the cache key
+  // CUDA: the launch configurations among which a device chooses, without j_splits; the first is that in `source`.
   std::vector<LaunchConfig> launches = {};
-  int packed_bytes = 0;  // CUDA: size of the j-particle that the frame's kernels pack, at most
+  int packed_bytes = 0;  // CUDA: maximum bytes of a j-particle that the frame's kernels pack
 };
 
-// A number that is computed from params and inputs of one particle, in double precision: for the runtime, which knows
-// no graph. Arguments of a step are earlier steps; the last step is the number.
+// A straight-line program that computes one number from params and inputs of one particle, in double precision. The
+// runtime, which knows no graphs, interprets it. Arguments of a step are earlier steps; the last step is the result.
 struct Formula {
   enum class Op : std::uint8_t { Constant, Param, Input, Neg, Abs, Sqrt, Add, Sub, Mul, Div, Fma, Min, Max, Pow };
   struct Step {
     Op op = Op::Constant;
-    int component = 0;    // of the params, or of the side's inputs
+    int component = 0;    // component of the params (Param), or of the side's inputs (Input)
     double constant = 0;  // the value of a Constant
     std::array<int, 3> args{-1, -1, -1};
   };
-  std::vector<Step> steps;  // empty: not known
+  std::vector<Step> steps;  // empty: there is no formula
 };
 
-// What a search for neighbours must know of a kernel whose guards bound the distance of the pairs that act
-// (passes/neighbourhood.h): the text then has the functions that locate particles.
+// The data for a neighbour search, of a kernel whose guards bound the distance of interacting pairs
+// (passes/neighbourhood.h). Such a kernel has functions that compute positions and reaches of particles.
 struct SearchLayout {
   enum class Reach : std::uint8_t {
-    Uniform,  // the same for all
-    OfI,      // the i-particle's
-    OfJ,      // the j-particle's
-    Max,      // the larger one of both
-    Min,      // the smaller one
-    Sum,      // of both
+    Uniform,  // one reach for all pairs
+    OfI,      // the reach of the i-particle
+    OfJ,      // the reach of the j-particle
+    Max,      // the larger of the two reaches
+    Min,      // the smaller of the two
+    Sum,      // their sum
   };
-  int axes = 0;                // 1 to 3; 0: nothing is proved, and there is no such function
-  std::vector<bool> periodic;  // by axis: it has a length
-  bool triclinic = false;      // the three axes are of a cell of three lattice vectors, and none has a length
+  int axes = 0;                // 1 to 3; 0: no bound is proved, and the kernel lacks these functions
+  std::vector<bool> periodic;  // [axis]; a periodic axis has a length
+  bool triclinic = false;      // periodic in three lattice vectors instead; then no axis has a length
   Reach reach = Reach::Uniform;
-  bool strict = true;  // distance < reach, else distance <= reach
-  // Inputs of i and of j by which the same formulas place a particle, component by component; empty: the formulas
-  // differ. Where these are the same arrays, so are the places and the reaches.
+  bool strict = true;  // true: distance < reach; false: distance <= reach
+  // Pairs of components (input of i, input of j) from which the same formulas compute position and reach; empty: the
+  // formulas differ. If these inputs are the same arrays, so are the positions and the reaches.
   std::vector<std::pair<int, int>> mirrored;
-  Formula reach_uniform, reach_of_i, reach_of_j;  // as `reach` says which there are
-  // Of the periodic box: by axis the length, which may be negative, of an axis that is periodic; or the nine numbers of
-  // a triclinic cell, vector by vector.
+  Formula reach_uniform, reach_of_i, reach_of_j;  // those that `reach` needs
+  // The periodic box: `lengths` by axis, of periodic axes only (a length may be negative), or `cell`, the nine numbers
+  // of a triclinic cell, vector by vector.
   std::vector<Formula> lengths, cell;
-  std::vector<int> j_positions;  // by axis the input of j that is its coordinate; empty: some formula is
+  std::vector<int> j_positions;  // [axis] input of j that is the coordinate; empty: some coordinate is computed
   bool of_i() const { return reach != Reach::Uniform && reach != Reach::OfJ; }
   bool of_j() const { return reach != Reach::Uniform && reach != Reach::OfI; }
 };
 
-// Where a kernel finds the numbers of a table: the first `offset` bytes from the first one of all, as `element`, the
-// next of its row `step` bytes behind it, and the next row's `row_step`.
+// The address of a table in the memory that holds all tables. Element [row][column], of type `element`, lies at byte
+// offset + row * row_step + column * step.
 struct PlacedTable : Table {
   Element element = Element::Float;
   std::int64_t offset = 0, step = 0, row_step = 0;
@@ -138,58 +139,57 @@ constexpr std::int64_t end_of(const PlacedTable& table) {
   const std::int64_t columns = columns_of(table), last_row = table.count / columns - 1;
   return table.offset + last_row * table.row_step + (columns - 1) * table.step + size_of(table.element);
 }
-// What may be read behind the last table: two vectors of any processor.
+// Bytes that may be read beyond the last table: two vector registers of any processor.
 constexpr std::int64_t kTablePadding = 128;
 
 struct KernelSource {
-  std::string pipeline;  // its name
-  // At most one for each frame. A device compiles the first one when it loads the kernel, the others when a run needs
-  // them.
+  std::string pipeline;  // name of the pipeline
+  // At most one per frame. A device compiles the first when it loads the kernel, any other when a run first needs it.
   std::vector<KernelVariant> variants;
-  std::string target;  // "cpu-avx2", "cuda-sm_90", ...; with the compile options that are not in the source
-  int lanes = 1;       // elements that one vector of the kernel holds; columns are padded to a multiple
+  std::string target;  // "cpu-avx2", "cuda-sm_90", ..., and the compile options that are not in the source
+  int lanes = 1;       // elements per vector of the kernel; columns are padded to a multiple
   int tile = 1;        // j-particles whose terms are summed in working precision before they join the double sum
   int i_block = 1;     // i-particles that one pass of the kernel holds in registers
   std::vector<Column> i_columns, j_columns;  // packed columns, then derived ones
-  std::vector<Column> pair_columns;          // of inputs that pairs have which the caller lists
+  std::vector<Column> pair_columns;          // packed inputs of listed pairs
   std::vector<FieldLayout> fields;           // in order of declaration
-  int params = 0;                            // components of params that are handed over as doubles; the first ones
-  int table_params = 0;                      // ... and of those that tables are made of
+  int params = 0;                            // number of param components passed as doubles; these come first
+  int table_params = 0;                      // number of param components in tables; these come last
   std::vector<PlacedTable> tables;
-  IndexChecks index_checks;           // of these
-  int outputs = 0;                    // components of all outputs, and accumulators beside them
-  std::vector<Reduction> reductions;  // per output component, and behind these of accumulators that are no outputs
-  std::vector<int> references;        // of a Weighted one: where its Reference is; else -1
-  // What `acc` holds of an output component: Double; Int64, bit by bit, of an extreme of whole numbers, an index chosen
-  // by one, or a whole number that goes along with a choice.
+  IndexChecks index_checks;           // of the indices into `tables`
+  int outputs = 0;                    // number of output components and hidden accumulators
+  std::vector<Reduction> reductions;  // per output component, then per hidden accumulator
+  std::vector<int> references;        // parallel to `reductions`; for Weighted the index of its Reference, else -1
+  // Parallel to `reductions`: the type of the elements of `acc`. Int64 for min, max, argmin, argmax and payloads of
+  // integers, whose bits then are in the doubles; else Double.
   std::vector<Element> held_in;
   bool has_finish = false;
   bool uses_i_index = false, uses_j_index = false;
-  bool may_take_images = false;  // differences of positions may be wrapped into a periodic box
-  // What is proved of the pairs that act, in words (passes/neighbourhood.h): "|xj - xi| < rc in the periodic box
-  // `box`"; empty where nothing is, and then the reason why, where a guard looks like a cutoff.
+  bool may_take_images = false;  // differences of positions may be reduced to minimum images
+  // `neighbours`: the proved bound on interacting pairs, in words (passes/neighbourhood.h), such as "|xj - xi| < rc in
+  // the periodic box `box`"; empty without a proof. Then `no_neighbours` says why, if a guard looks like a cutoff.
   std::string neighbours, no_neighbours;
   SearchLayout search;
-  // Of a pipeline that looks for nearest neighbours: with a bound for each i (passes/nearest.h). Null for others.
+  // For nearest-neighbour pipelines: the same kernel with a distance bound for each i (passes/nearest.h); else null.
   std::shared_ptr<const KernelSource> nearest;
-  std::vector<int> lines;  // of the pipeline's text, where node 0, 1, ... comes from; 0: from none
-  double operations = 0;   // per interaction: the stated convention, else the raw count
+  std::vector<int> lines;  // [node] line of the pipeline's text that made the node; 0: none
+  double operations = 0;   // per interaction: as stated by #pragma flops, else as counted
   // CUDA only:
-  bool cutoff = false;      // the pair loop first tests which pairs are within the cutoff
-  int pair_statements = 0;  // of the pair loop, for one i: about the instructions that an interaction takes
+  bool cutoff = false;      // the pair loop first tests the cutoff of several pairs, then computes the hits
+  int pair_statements = 0;  // statements of the pair loop for one i; estimates the instructions per interaction
   const KernelVariant& first() const { return variants.front(); }
   KernelVariant& first() { return variants.front(); }
-  const KernelVariant* find(Frame frame) const {  // null: the kernel has no such variant
+  const KernelVariant* find(Frame frame) const {  // null: no variant with this frame
     const auto found = std::ranges::find(variants, frame, &KernelVariant::frame);
     return found == variants.end() ? nullptr : &*found;
   }
-  // It has inputs of pairs, and sums over listed pairs only.
+  // True if the pipeline has pair inputs, so that it can sum over listed pairs only.
   bool only_listed() const {
     return std::ranges::any_of(fields, [](const FieldLayout& field) { return field.role == Role::InputPair; });
   }
 };
 
-// Doubles that hold what one i has accumulated.
+// The number of doubles that hold the accumulators of one i.
 inline int accumulators_of(const KernelSource& source) {
   int count = 0;
   for (const Reduction reduction : source.reductions) count += keeps_index(reduction) ? 2 : 1;
@@ -198,11 +198,11 @@ inline int accumulators_of(const KernelSource& source) {
 
 }  // namespace nbcc
 
-// The C interface of a CPU kernel (the text declares the same struct). All functions may be called from any thread;
-// ranges are half open. Sums live in acc: per output component c a double array acc[c] indexed like the i-particles
-// (0..ni-1) of this call's columns, as KernelSource::held_in says; ArgMin/ArgMax have the index as a double in arg[c]
-// as well. Components of a choice of several places (field.h) are in ascending order of value and index, of ArgMax in
-// descending order of value.
+// The C interface of a CPU kernel (the kernel's source declares the same struct). All functions may be called from any
+// thread; ranges are half open. The accumulators of output component c are an array acc[c], indexed like the
+// i-particles (0..ni-1) of this call's columns, of elements KernelSource::held_in[c]; ArgMin and ArgMax also have the
+// index, as a double, in arg[c]. Components of a choice (field.h) are sorted by ascending value, for ArgMax by
+// descending value, and at equal values by ascending index.
 extern "C" {
 struct nbcc_kernel_arguments {
   const void* const* i;  // packed i columns
@@ -210,46 +210,45 @@ struct nbcc_kernel_arguments {
   const double* param;
   double* const* acc;               // [output component][i]
   double* const* arg;               // [output component][i]; null where the reduction keeps no index
-  std::int64_t i_offset, j_offset;  // what i_index and j_index add to the position in the columns, or to
-  const int* i_number;              // ... the particle's number in the caller's array, where that is not its position
+  std::int64_t i_offset, j_offset;  // i_index is i_offset + index in the columns, or i_offset + i_number[that index]
+  const int* i_number;              // indices in the caller's arrays, if the columns are in another order
   const int* j_number;
-  const void* const* pair;               // packed columns of listed pairs, which stand at the positions of their j
-  const struct nbcc_left_out* left_out;  // by i, of a kernel that leaves pairs out
-  const void* tables;                    // as KernelSource::tables says
+  const void* const* pair;               // packed columns of listed pairs, at the indices of their j
+  const struct nbcc_left_out* left_out;  // [i], exclusions; for nbcc_interact_but only
+  const void* tables;                    // laid out as in KernelSource::tables
 };
-// The numbers of the j that do not act on an i: `first` + k where bit k is set, and a few far from these.
+// The exclusions of one i, as numbers of j: first + k for each set bit k of `near`, and the far_count numbers in `far`.
 struct nbcc_left_out {
   std::int64_t first;
   std::uint64_t near;
   const int* far;
   std::int64_t far_count;
 };
-// Writes the derived columns of [begin, end); end is rounded up to whole vectors by the callee (columns are padded).
+// Writes the derived columns of [begin, end). The callee rounds `end` up to full vectors (columns are padded).
 using nbcc_prepare_function = void (*)(const nbcc_kernel_arguments*, std::int64_t begin, std::int64_t end);
-// Adds the terms of j in [j_begin, j_end) to the sums of i in [i_begin, i_end). j_begin is a multiple of `lanes`, j_end
-// any position behind it. The terms of each `tile` j, counted from j_begin, are summed in working precision.
+// Accumulates the terms of j in [j_begin, j_end) for i in [i_begin, i_end). j_begin is a multiple of `lanes`; j_end
+// need not be. The terms of each `tile` j-particles, counted from j_begin, are summed in working precision.
 using nbcc_interact_function = void (*)(const nbcc_kernel_arguments*, std::int64_t i_begin, std::int64_t i_end,
                                         std::int64_t j_begin, std::int64_t j_end);
 // Applies post-sum factors and finish() in double precision to acc, in place.
 using nbcc_finish_function = void (*)(const nbcc_kernel_arguments*, std::int64_t i_begin, std::int64_t i_end);
-// Of particles [begin, end): a row of coordinates for each axis of SearchLayout, and behind them, where the side has
-// one, a row of reaches.
+// Computes the positions of particles [begin, end): rows[axis] are coordinates, for each axis of SearchLayout; the next
+// row are the reaches, if this side has reaches.
 using nbcc_locate_function = void (*)(const nbcc_kernel_arguments*, std::int64_t begin, std::int64_t end,
                                       double* const* rows);
-// The length of each axis that is periodic, and behind the axes the reach where it is the same for all; of a triclinic
-// cell, behind the reach, a reduced basis of its lattice: nine numbers, the shortest vector's first. NaN are those of
-// vectors that span no volume.
+// extent[axis] is the length of a periodic axis, extent[axes] the reach if it is uniform. For a triclinic cell
+// extent[4..12] are a reduced basis of its lattice, the shortest vector first (NaN if the vectors span no volume).
 using nbcc_extent_function = void (*)(const nbcc_kernel_arguments*, double* extent);
-// Of particles (or listed pairs) [begin, end): widens the ranges of the numbers that their side has among IndexChecks.
+// Widens `ranges`, the side's ranges of IndexChecks, by the index terms of particles (or listed pairs) [begin, end).
 using nbcc_indices_function = void (*)(const nbcc_kernel_arguments*, std::int64_t begin, std::int64_t end,
                                        nbcc_index_range* ranges);
-// Which j of [j_begin, j_end) pass the guards' comparisons of distances with one i, in the arithmetic of the sums:
-// 1 or 0 for each. Both sides are prepared and have numbers; j_begin is a multiple of `lanes`.
+// within[j - j_begin] is 1 if j passes the guards' comparisons of its distance to i, else 0, in the arithmetic of the
+// sums. Both sides are prepared and have i_number and j_number; j_begin is a multiple of `lanes`.
 using nbcc_within_function = void (*)(const nbcc_kernel_arguments*, std::int64_t i, std::int64_t j_begin,
                                       std::int64_t j_end, char* within);
 }
-// Exported by the text: nbcc_prepare_i, nbcc_prepare_j, nbcc_interact, nbcc_finish (all four, always); with a
-// SearchLayout nbcc_locate_i, nbcc_locate_j, nbcc_extent, nbcc_within and nbcc_interact_numbered, which is
-// nbcc_interact for particles with numbers and leaves positions in `arg`; with IndexChecks nbcc_indices_i,
-// nbcc_indices_j and nbcc_indices_pair. The text of lists has no nbcc_interact, but nbcc_interact_numbered and the same
-// for sums that leave pairs out, nbcc_interact_but.
+// A kernel's source always exports nbcc_prepare_i, nbcc_prepare_j, nbcc_interact and nbcc_finish. With a SearchLayout
+// it also exports nbcc_locate_i, nbcc_locate_j, nbcc_extent, nbcc_within and nbcc_interact_numbered, which is
+// nbcc_interact for particles with i_number and j_number; its `arg` are indices in the columns. With IndexChecks it
+// exports nbcc_indices_i, nbcc_indices_j and nbcc_indices_pair. Instead of nbcc_interact, Frame::Lists has
+// nbcc_interact_numbered and nbcc_interact_but, the same for sums with exclusions.

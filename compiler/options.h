@@ -1,4 +1,4 @@
-// The choices that fix what the compiler makes of a pipeline; all of them are part of every cache key.
+// The options that determine the generated code; all of them are part of every cache key.
 #pragma once
 #include <string_view>
 
@@ -6,11 +6,11 @@ namespace nbcc {
 
 enum class Precision { Single, Mixed, Double };
 enum class Math { Fast, Precise };
-// How 1/sqrt(x) and its powers are made under Math::Fast: the hardware's estimate as it is, refined to the working
-// precision, or by square root and division.
+// How Math::Fast computes 1/sqrt(x) and its powers: by the hardware's estimate alone, by the estimate refined to the
+// working precision, or by square root and division.
 enum class RootMode { Estimate, Refined, Exact };
 
-// As the command line, the cache keys and the kernels' first lines spell them.
+// Names in the command line, in the cache keys and in the first line of each kernel.
 constexpr std::string_view name(Precision precision) {
   constexpr std::string_view names[] = {"single", "mixed", "double"};
   return names[int(precision)];

@@ -1,5 +1,5 @@
-// The numbers of a table (field.h) from those of all params: its elements, or the coefficients of the cubic splines
-// through each of its rows. Plain data, which the interpreter and the runtime both read.
+// Computes the numbers of a table (field.h) from the params: the table's elements, or the coefficients of a cubic
+// spline through each row. The interpreter and the runtime both use it.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -11,9 +11,9 @@
 
 namespace nbcc {
 
-// Of the cubic spline through y[0], y[1], ... at 0, 1, ...: in [k, k + 1] it is the sum over p of result[p][k] (x -
-// k)^p. Its third derivative is continuous at the second and at the last but one too ("not a knot"), so that it is any
-// cubic that the values are of. Of three values it is the parabola, of two the line.
+// Coefficients of the cubic spline through y[0], y[1], ... at x = 0, 1, ...: for x in [k, k + 1] the spline is the sum
+// over p of result[p][k] (x - k)^p. It ends with "not-a-knot" conditions (its third derivative is continuous at the
+// second and the second last point), so that it reproduces cubics. Three values give a parabola, two a line.
 inline std::array<std::vector<double>, 4> spline_coefficients(std::span<const double> y) {
   const std::size_t n = y.size();
   std::vector<double> curvature(n, 0.0), factor(n, 0.0);
@@ -21,7 +21,7 @@ inline std::array<std::vector<double>, 4> spline_coefficients(std::span<const do
   if (n > 2) {
     curvature[1] = bend(1);
     curvature[n - 2] = bend(n - 2);
-    // Of those between: c[k-1] + 4 c[k] + c[k+1] = 6 bend(k), by elimination forwards and substitution backwards.
+    // The inner curvatures solve c[k-1] + 4 c[k] + c[k+1] = 6 bend(k): forward elimination, then back substitution.
     for (std::size_t k = 2; k + 2 < n; ++k) {
       const double pivot = 4 - factor[k - 1];
       factor[k] = 1 / pivot;

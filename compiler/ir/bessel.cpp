@@ -1,7 +1,7 @@
-// Numbers -> Bessel functions of them, by series and integrals. Doors: those of the header. Not for kernels.
+// Bessel functions by series and integrals. Interface: the header. Not used in kernels.
 #include "compiler/ir/bessel.h"
 
-#include <math.h>  // j0 and j1 are POSIX's, not C++'s
+#include <math.h>  // j0 and j1 are POSIX functions, not C++
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@ using Real = long double;
 constexpr Real kNegligible = 1e-22L;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// The sum over k of (x / 2)^(2 k + order) / (k! (k + order)!), whose terms are of one sign.
+// The sum over k of (x / 2)^(2 k + order) / (k! (k + order)!). All terms have one sign, so that none cancel.
 double modified_first_kind(int order, double x) {
   constexpr double kOverflows = 720;
   if (std::fabs(x) > kOverflows) return order == 0 ? kInfinity : std::copysign(kInfinity, x);
@@ -27,8 +27,9 @@ double modified_first_kind(int order, double x) {
   return double(sum);
 }
 
-// The integral over t from 0 of exp(-x cosh t) cosh(order t), of which exp(-x) is taken out, by the trapezoidal rule:
-// what is analytic and falls off at both ends is integrated by it to all digits, if steps are short beside 1 / sqrt(x).
+// The integral over t > 0 of exp(-x cosh t) cosh(order t), with the factor exp(-x) taken out, by the trapezoidal rule.
+// The rule is accurate to all digits, because the integrand is analytic and vanishes at both ends (as an even function
+// of t); the step must be short compared with 1 / sqrt(x).
 double modified_second_kind(int order, double x) {
   if (!(x >= 0)) return std::numeric_limits<double>::quiet_NaN();
   if (x == 0) return kInfinity;

@@ -1,14 +1,14 @@
-// Bessel functions of the orders 0 and 1 in double precision, as the interpreter has them: by their definitions, summed
-// in long double. Obvious rather than fast; kernels have functions of their own (templates/bessel.h.in), which are held
-// against these. Tested by tests/unit/bessel_test.cpp.
+// The interpreter's Bessel functions of orders 0 and 1 in double precision, summed in long double from their
+// definitions. Simple rather than fast: the kernels' own functions (templates/bessel.h.in) are tested against them.
+// Tested by tests/unit/bessel_test.cpp.
 #pragma once
 
 namespace nbcc {
 
-// The C library's.
+// From the C library.
 double bessel_j0(double x);
 double bessel_j1(double x);
-// +infinity at 0, NaN below.
+// +infinity at 0, NaN for negative x.
 double bessel_k0(double x);
 double bessel_k1(double x);
 double bessel_i0(double x);

@@ -1,5 +1,5 @@
-// What compiler/source/lower.cpp and lower_reduce.cpp make of statements, undone: Contribution -> Terms. Doors:
-// terms_of(), counted(), said(), is_unwritten().
+// Contribution -> Terms: the inverse of lowering statements (compiler/source/lower.cpp, lower_reduce.cpp). Interface:
+// terms_of(), count_conditions(), right_side(), is_unwritten().
 #include "compiler/ir/contribution_terms.h"
 
 #include <fmt/core.h>
@@ -20,7 +20,7 @@ bool adds_or_multiplies(const Field& output) {
   return output.reduction == Reduction::Sum || output.reduction == Reduction::Product;
 }
 
-// Which several terms are joined by.
+// The operation by which lowering joins several terms; none if it does not join them.
 std::optional<Op> joining(Reduction reduction) {
   if (is_sum(reduction)) return Op::Add;
   if (reduction == Reduction::Product) return Op::Mul;
@@ -32,7 +32,7 @@ bool is_constant_bits(const Graph& graph, NodeId id, double value) {
   return graph.is_constant(id, value) && std::signbit(graph.constant_value(id)) == std::signbit(value);
 }
 
-// guard ? value : what changes nothing
+// The guard and the value of `guard ? value : identity`; none for other nodes.
 std::optional<Term> guarded(const Graph& graph, const Field& output, NodeId id) {
   const Node& n = graph[id];
   if (n.op != Op::Select) return std::nullopt;
@@ -56,7 +56,7 @@ Chain chain_of(const Graph& graph, Op op, NodeId value, bool through_differences
   return chain;
 }
 
-// Lowering converts a term of type `from`: to what? Nothing where it refuses it, or drops a part of it.
+// The type to which lowering converts a term of type `from`; none if it refuses the term or would lose digits.
 std::optional<Type> contributed_type(const Field& output, Type from) {
   const bool arg = keeps_index(output.reduction), product = output.reduction == Reduction::Product;
   if (holds_whole_terms(output)) {
@@ -76,7 +76,7 @@ std::vector<Term> terms_of(const Graph& graph, const Field& output, NodeId value
   const bool of_doubles = holds_whole_terms(output) && adds_or_multiplies(output);
   const bool apart = of_doubles && graph[value].type == Type::Double;
   if (!op || (guard != kNone && !apart)) return whole;
-  // Extremes of whole numbers are joined in another way: nothing stands for no term.
+  // Lowering joins integer minima and maxima in another way: no number is their identity.
   if (is_integral(graph[value].type)) return whole;
   Chain chain = chain_of(graph, *op, value, *op == Op::Add && !of_doubles);
   const auto term_of = [&](NodeId id, bool with_guards) {
@@ -84,7 +84,7 @@ std::vector<Term> terms_of(const Graph& graph, const Field& output, NodeId value
     return under_guard.value_or(Term{{guard, false}, id});
   };
   const auto has_guard = [&](NodeId id) { return !(term_of(id, true).guard == Guard{}); };
-  // What stands in front of the first term under a guard is one.
+  // The links before the first guarded term are one term.
   while (!apart && !chain.links.empty() && !has_guard(chain.first)) {
     const Node& next = graph[chain.links.back()];
     if (next.op != Op::Sub && has_guard(next.args[1])) break;
@@ -99,7 +99,7 @@ std::vector<Term> terms_of(const Graph& graph, const Field& output, NodeId value
     }
     return result;
   };
-  // Those that have a guard in common would be joined under it.
+  // Lowering would join terms with one common guard under this guard, so do not write them as several statements.
   const std::vector<Term> result = terms(true);
   if (guard != kNone || result[0].guard == Guard{} ||
       std::ranges::any_of(result, [&](const Term& t) { return !(t.guard == result[0].guard); }))
@@ -107,7 +107,7 @@ std::vector<Term> terms_of(const Graph& graph, const Field& output, NodeId value
   return apart ? terms(false) : whole;
 }
 
-std::vector<Guard> counted(const Graph& graph, const Field& output, NodeId value, NodeId guard) {
+std::vector<Guard> count_conditions(const Graph& graph, const Field& output, NodeId value, NodeId guard) {
   std::vector<Guard> result;
   const auto add = [&](const Guard& condition, NodeId number) {
     const double times = graph.is_constant(number) ? graph.constant_value(number) : -1;
@@ -128,14 +128,14 @@ std::vector<Guard> counted(const Graph& graph, const Field& output, NodeId value
   return result;
 }
 
-Said said(const Graph& graph, const Field& output, NodeId value) {
+RightSide right_side(const Graph& graph, const Field& output, NodeId value) {
   const Node& n = graph[value];
   const bool whole = holds_whole_terms(output);
   if (n.op == Op::Const) {
     const double number = graph.constant_value(value);
-    if (whole) return {literal(number, output.type, Typed::Beside).text};
+    if (whole) return {literal(number, output.type, Typed::FromContext).text};
     const bool taken = n.type == Type::Double && contributed_type(output, Type::Real) == Type::Double;
-    return {literal(number, n.type, taken || n.type == Type::Index ? Typed::Beside : Typed::Alone).text};
+    return {literal(number, n.type, taken || n.type == Type::Index ? Typed::FromContext : Typed::Explicit).text};
   }
   if (n.op == Op::Cast) {
     const NodeId from = n.args[0];

@@ -1,4 +1,4 @@
-// Contribution -> the statements that it was, or could have been, written as. What pipeline_text.h is made of.
+// Contribution -> terms, one for each statement that may have made it. A step of pipeline_text.h.
 #pragma once
 #include <string>
 #include <vector>
@@ -14,31 +14,32 @@ struct Guard {
   bool operator==(const Guard&) const = default;
 };
 
-// One term of an output: `out += value` or its like under a guard.
+// One term of an output: `out += value`, or the statement of another reduction, under a guard.
 struct Term {
   Guard guard;
   NodeId value = kNone;
-  bool negative = false;  // it is subtracted
+  bool negative = false;  // true: `out -= value`
 };
 
-// Those of a contribution to an output of this kind that has no other guard than what holds for all outputs, or its
-// own. Lowering makes one value of several statements: a + (g ? b : 0) of `out += a; if (g) out += b;`. Sums and
-// products of whole numbers are taken apart wherever they can be, since no expression of whole numbers is in double.
+// Splits a contribution's value into the terms of its statements. `guard` is the contribution's guard less the guard
+// that all outputs share. Lowering merges several statements into one value: `out += a; if (g) out += b;` becomes a +
+// (g ? b : 0). Integer sums and products are split wherever possible: they are of type double, and the language has no
+// integer expressions of that type.
 std::vector<Term> terms_of(const Graph& graph, const Field& output, NodeId value, NodeId guard);
 
-// The conditions of `out += condition`, in order; a pair may be counted several times. Throws std::runtime_error for
-// what no such statements make.
-std::vector<Guard> counted(const Graph& graph, const Field& output, NodeId value, NodeId guard);
+// The conditions c of the statements `out += c` that make a count, in order; a condition may occur several times.
+// Throws std::runtime_error if no such statements make the value.
+std::vector<Guard> count_conditions(const Graph& graph, const Field& output, NodeId value, NodeId guard);
 
-// What the statement's right side says of a value: "@", "int(@)" or a number. Lowering converts it to the type that the
-// reduction takes.
-struct Said {
+// The right side of a statement: "@", "int(@)" or a number. Lowering converts it to the reduction's type, so the casts
+// of that conversion are not written.
+struct RightSide {
   std::string pattern;
-  NodeId value = kNone;  // that '@' stands for
+  NodeId value = kNone;  // the node that replaces '@'
 };
-Said said(const Graph& graph, const Field& output, NodeId value);
+RightSide right_side(const Graph& graph, const Field& output, NodeId value);
 
-// Whether this is what lowering makes of an output that nothing is written to.
+// True if this is the contribution that lowering makes for an output without statements.
 bool is_unwritten(const Graph& graph, const Field& output, const Contribution& contribution);
 
 }  // namespace nbcc

@@ -1,4 +1,4 @@
-// Node -> an expression of the language, with no more parentheses than it needs. One door: expression_text().
+// Node -> an expression of the language with the fewest parentheses. Interface: expression_text().
 #include "compiler/ir/expression_text.h"
 
 #include <fmt/core.h>
@@ -6,15 +6,15 @@
 namespace nbcc {
 namespace {
 
-// What stands deeper is left out.
-constexpr int kDeepest = 12;
+// Deeper subexpressions are written as "...".
+constexpr int kMaxDepth = 12;
 
-// How tightly what has been written holds together.
-enum Level { kComparison, kSum, kProduct, kOperand };
+// Operator precedence, weakest first.
+enum Precedence { kComparison, kSum, kProduct, kOperand };
 
 struct Text {
   std::string text;
-  Level level = kOperand;
+  Precedence precedence = kOperand;
 };
 
 class Writer {
@@ -25,8 +25,8 @@ class Writer {
   Text write(NodeId id, int depth) const {
     const Node& n = graph_[id];
     if (arity(n.op) == 0) return {leaf(id)};
-    if (depth > kDeepest) return {"..."};
-    const auto part = [&](int k, Level least) { return within(n.args[std::size_t(k)], least, depth + 1); };
+    if (depth > kMaxDepth) return {"..."};
+    const auto part = [&](int k, Precedence least) { return within(n.args[std::size_t(k)], least, depth + 1); };
     switch (n.op) {
       case Op::Add:
         return {part(0, kSum) + " + " + part(1, kSum), kSum};
@@ -55,9 +55,9 @@ class Writer {
   }
 
  private:
-  std::string within(NodeId id, Level least, int depth) const {
+  std::string within(NodeId id, Precedence least, int depth) const {
     const Text text = write(id, depth);
-    return text.level < least ? "(" + text.text + ")" : text.text;
+    return text.precedence < least ? "(" + text.text + ")" : text.text;
   }
 
   std::string call(const Node& n, int depth) const {
@@ -88,9 +88,9 @@ class Writer {
 }  // namespace
 
 std::string expression_text(const std::vector<Field>& fields, const Graph& graph, NodeId id, Sizes sizes) {
-  constexpr std::size_t kLongest = 80;
+  constexpr std::size_t kMaxLength = 80;
   const std::string text = Writer(fields, graph, sizes).write(id, 0).text;
-  return text.size() > kLongest ? text.substr(0, kLongest - 3) + "..." : text;
+  return text.size() > kMaxLength ? text.substr(0, kMaxLength - 3) + "..." : text;
 }
 
 }  // namespace nbcc

@@ -235,7 +235,7 @@ class Chooser {
 
   // Calls set(component, value) for each of the outputs.
   template <typename Set>
-  void tell(const Set& set) {
+  void store(const Set& set) {
     std::ranges::stable_sort(candidates_, {}, [](const Candidate& c) { return std::pair(c.value, c.j_index); });
     for (int place = 0; place < choice_.places; ++place) {
       const bool filled = std::size_t(place) < candidates_.size();
@@ -348,7 +348,7 @@ OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::
       result.magnitudes[c][std::size_t(k)] = reducers[c].magnitude(scale);
     }
     for (Chooser& chooser : choosers)
-      chooser.tell([&](std::size_t c, double value) {
+      chooser.store([&](std::size_t c, double value) {
         reduced[c] = result.values[c][std::size_t(k)] = value;
         result.magnitudes[c][std::size_t(k)] = std::fabs(value);
       });

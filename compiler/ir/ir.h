@@ -1,17 +1,18 @@
-// The intermediate representation: what a pipeline means, as a graph of operations.
+// The intermediate representation (IR): a pipeline as a graph of operations.
 //
-// A Graph is a list of hash-consed nodes in topological order (arguments stand before their users), so that
-// equal expressions are one node by construction. There is no control flow: `if` has become Select, and a
-// guard on each contribution. Vectors and arrays have become their components, so that values are single numbers; but
-// for what an Image takes and gives: in a cell of three lattice vectors no component stands alone.
+// A Graph is a list of hash-consed nodes in topological order (arguments before their users), so that equal
+// expressions are one node by construction. There is no control flow: `if` has become Select, and a guard on each
+// contribution. Vectors and arrays have become their components: values are single numbers. The exceptions are the
+// arguments and the result of Image, because a minimum image in a triclinic cell mixes components.
 //
-// Semantics, before any node:
-//  - Real is the working precision; it stays abstract here and is fixed by the emitter (single and mixed:
-//    float; double: double). Float and Double are exactly themselves. Int has 32 bits, Index 64, both wrap.
-//  - A node's type is the join of its arguments' (Bool < Int < Index < Float < Real < Double) unless the op says
-//    otherwise; a conversion is an explicit Cast. Comparisons and logic give Bool; there is no implicit bool.
+// Semantics of all nodes:
+//  - Real is the working precision; it is abstract here and fixed by the emitter (single and mixed precision: float;
+//    double precision: double). Float and Double are always these types. Int has 32 bits, Index 64; both wrap.
+//  - A node's type is the largest of its arguments' types (Bool < Int < Index < Float < Real < Double) unless the op
+//    says otherwise; a conversion is an explicit Cast. Comparisons and logic give Bool; no conversion to Bool is
+//    implicit.
 //  - NaN and infinity occur: comparisons with NaN are false, Min and Max give NaN if either argument is NaN,
-//    Select never mixes in the argument it did not choose.
+//    Select ignores a NaN or infinity in the argument that it did not choose.
 //  - The graph fixes values up to rounding. Which roundings happen (reassociation, fused operations, estimates)
 //    is decided by the passes under --math, and is visible as ops (Fma, RsqrtEstimate, ...).
 #pragma once
@@ -37,17 +38,17 @@ struct Node {
   Binding binding = Binding::Constant;
   std::array<NodeId, 3> args{kNone, kNone, kNone};
   std::int64_t payload = 0;
-  Location where;  // the first place in the user's text that made this node; no part of its identity
+  Location where;  // the first location in the user's text that made this node; not part of its identity
 };
 
 class Graph {
  public:
-  // Each adds a node or finds the equal one. Argument types must be right (the verifier checks); the type of
-  // make() is given, binding is computed.
+  // Each of these adds a node or returns the existing equal one. Argument types must be right (verify() checks them).
+  // The caller of make() gives the type; the binding is computed.
   NodeId constant(double value, Type type = Type::Real, Location where = {});
   NodeId leaf(Op op, std::int64_t payload, Type type, Location where = {});
   NodeId make(Op op, Type type, std::array<NodeId, 3> args, Location where = {}, std::int64_t payload = 0);
-  // As make() with the joined argument type (Bool for comparisons and logic).
+  // As make(), with the largest of the argument types (Bool for comparisons and logic).
   NodeId unary(Op op, NodeId a, Location where = {});
   NodeId binary(Op op, NodeId a, NodeId b, Location where = {});
   NodeId select(NodeId condition, NodeId yes, NodeId no, Location where = {});
@@ -63,12 +64,12 @@ class Graph {
   NodeId intern(Node node);
   void grow();
   std::vector<Node> nodes_;
-  std::vector<NodeId> slots_;  // by hash, a power of two of them; kNone: free
+  std::vector<NodeId> slots_;  // open-addressing hash table, its size a power of two; kNone: free
 };
 
 // True for each node from which one of `roots` can be reached (the others are dead). kNone roots are ignored.
 std::vector<bool> reachable(const Graph& graph, const std::vector<NodeId>& roots);
-// How many of those, and of the roots, take a node as it is.
+// For each node the number of its direct uses, by reachable nodes and by roots.
 std::vector<int> count_uses(const Graph& graph, const std::vector<NodeId>& roots);
 
 std::string_view name(Role role);            // "input_i", ...
@@ -78,14 +79,14 @@ struct Field : FieldShape {
   Type type = Type::Real;
   Location where;
 };
-// "xi[1].y": one of the field's components, counted as its first is.
+// "xi[1].y": the name of a component, whose number counts all components of the field's role.
 std::string component_name(const FieldShape& field, int component);
 
-// What each pair adds to one output component: if guard (kNone: always) then reduce(output, value).
-// ArgMin and ArgMax compare `value` and keep the j_index; where they keep several, in an array, its components have the
-// same value and guard. At keeps the `value` of the pair that the output it follows has chosen, under the same guard.
-// Extremes of whole numbers are of type Index, sums are not.
-// Softmax has weights besides, exp(logit).
+// The contribution of each pair to one output component: if guard (kNone: always) then reduce(output, value).
+// ArgMin and ArgMax compare `value` and keep the j_index; if the output is an array of several indices, all its
+// components have the same value and guard. At keeps the `value` of the pair chosen by the output that it follows,
+// under the same guard. Softmax also has a weight, exp(logit). The value of an integer Min, Max, ArgMin or ArgMax is of
+// type Index, that of an integer Sum or Product is not.
 struct Contribution {
   NodeId value = kNone;
   NodeId guard = kNone;
@@ -94,7 +95,7 @@ struct Contribution {
   NodeId logit = kNone;
 };
 
-// What finish() reads of an output: a result of whole numbers has 64 bits, since a sum of ints may be beyond 32.
+// The type of an output in finish(): integer results have 64 bits, because a sum of ints may need more than 32.
 constexpr Type result_type(const Field& output) { return output.type == Type::Int ? Type::Index : output.type; }
 
 enum class Dialect : std::uint8_t { Cunbody, Named };
@@ -103,30 +104,31 @@ struct Pipeline {
   std::string name;
   Dialect dialect = Dialect::Named;
   std::vector<Field> fields;                // in order of declaration
-  std::vector<Table> tables;                // that Lookups name; the params that they are of come last among the params
-  Graph pair;                               // of i- and j-inputs
+  std::vector<Table> tables;                // indexed by the payload of Lookup; their params come after all others
+  Graph pair;                               // of params, i, j and pair inputs
   std::vector<Contribution> contributions;  // one per output component
   Graph finish;                             // of outputs, i-inputs and params
   std::vector<NodeId> finished;             // one per output component, or empty without finish()
   Graph place;                              // of i-inputs and params
-  std::vector<NodeId> places;               // coordinates of i: where one is NaN or infinite, sums and extremes are NaN
-  NodeId within = kNone;                    // of `pair`, Bool: Neighbourhood::within; kNone outside of a kernel's build
+  std::vector<NodeId> places;               // coordinates of i; if one is non-finite, sums, min and max are NaN
+  NodeId within = kNone;                    // in `pair`, Bool: Neighbourhood::within; set only while a kernel is built
   std::optional<int> flops;                 // #pragma flops
   int raw_operations = 0;                   // arithmetic operations per interaction as written, after cse
 
   int components(Role role) const;
-  int params_by_value() const;  // components of params that are no tables; these come first
+  int params_by_value() const;  // number of param components outside tables; these come first
   const Field* find(std::string_view field) const;
   const Field& field_of(Role role, int component) const;  // the field that holds this component of its role
-  std::vector<const Field*> fields_of(Role role) const;   // the same of every component: for loops over them
+  std::vector<const Field*> fields_of(Role role) const;   // field_of() for every component, for loops
   std::vector<NodeId> roots() const;                      // of `pair`: values, guards, scales, logits and `within`
-  // Of an i that is nowhere: an index is -1 instead, and an extreme of whole numbers that of no pair.
+  // True if this output component is NaN for an i with a non-finite position. Otherwise it is as without any pair: an
+  // index is -1, an integer minimum or maximum the identity.
   bool becomes_nan(int output) const;
 };
 
-// The arithmetic operations and functions that each pair needs as the user wrote them, equal expressions once: a
-// function counts as one, Fma as two, each component's reduction as one; negations, comparisons, selections and
-// conversions as none. What depends on i, j or params alone is not counted.
+// The number of arithmetic operations and functions per pair as the user wrote them, equal expressions once (costs: see
+// OpFacts::cost). Fma counts as two, each component's reduction as one; negations, comparisons, selections and
+// conversions count as none. Expressions that depend on i, j or params alone are not counted.
 int count_operations(const Pipeline& pipeline);
 
 }  // namespace nbcc

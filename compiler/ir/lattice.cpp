@@ -16,7 +16,7 @@ Triple cross(const Triple& a, const Triple& b) {
   return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
 }
 
-constexpr double kNoLonger = 1 - 1e-12;  // by this factor shorter counts as shorter, so that every search ends
+constexpr double kShorterFactor = 1 - 1e-12;  // by this factor shorter counts as shorter, so that every search ends
 
 // Some combination with coefficients -1, 0 and 1 that holds the k-th vector and is shorter than it; else that itself.
 Triple shortened(const std::array<Triple, 3>& basis, std::size_t k) {
@@ -24,7 +24,7 @@ Triple shortened(const std::array<Triple, 3>& basis, std::size_t k) {
   Triple best = basis[k];
   for (const int m : {-1, 0, 1})
     for (const int n : {-1, 0, 1})
-      if (const Triple next = sum(sum(basis[k], m, a), n, b); dot(next, next) < kNoLonger * dot(best, best))
+      if (const Triple next = sum(sum(basis[k], m, a), n, b); dot(next, next) < kShorterFactor * dot(best, best))
         best = next;
   return best;
 }
@@ -33,12 +33,12 @@ Triple shortened(const std::array<Triple, 3>& basis, std::size_t k) {
 // right angles, as nearly as it goes, then combinations of all three. Lengths fall by a factor in every round of the
 // first kind, as in Euclid's algorithm.
 void reduce(std::array<Triple, 3>& basis) {
-  constexpr int kMostRounds = 100;
+  constexpr int kMaxRounds = 100;
   bool shorter = true;
-  for (int round = 0; round < kMostRounds && shorter; ++round) {
+  for (int round = 0; round < kMaxRounds && shorter; ++round) {
     shorter = false;
     const auto replace = [&](Triple& old, const Triple& by) {
-      if (!(dot(by, by) < kNoLonger * dot(old, old))) return;
+      if (!(dot(by, by) < kShorterFactor * dot(old, old))) return;
       old = by;
       shorter = true;
     };
@@ -54,7 +54,7 @@ void reduce(std::array<Triple, 3>& basis) {
 
 // Calls body for all copies that may be the shortest, where `d` is the one that rounding found.
 template <typename Body>
-void for_copies(const std::array<Triple, 3>& basis, const Triple& d, const Body& body) {
+void for_images(const std::array<Triple, 3>& basis, const Triple& d, const Body& body) {
   for (int l = -2; l <= 2; ++l)
     for (int m = -2; m <= 2; ++m)
       for (int n = -2; n <= 2; ++n) body(sum(sum(sum(d, l, basis[0]), m, basis[1]), n, basis[2]));
@@ -84,7 +84,7 @@ Triple Lattice::shortest(const Triple& difference) const {
   // No other copy is as near as half of the shortest distance between copies.
   if (4 * dot(d, d) <= dot(reduced_[0], reduced_[0])) return d;
   Triple best = d;
-  for_copies(reduced_, d, [&best](const Triple& copy) {
+  for_images(reduced_, d, [&best](const Triple& copy) {
     if (dot(copy, copy) < dot(best, best)) best = copy;
   });
   return best;
@@ -93,7 +93,7 @@ Triple Lattice::shortest(const Triple& difference) const {
 Triple Lattice::doubt(const Triple& shortest, double tolerance) const {
   Triple doubt{};
   if (2 * (length(shortest) + tolerance) < length(reduced_[0])) return doubt;
-  for_copies(reduced_, shortest, [&](const Triple& copy) {
+  for_images(reduced_, shortest, [&](const Triple& copy) {
     if (!(length(copy) <= length(shortest) + tolerance)) return;
     for (std::size_t c = 0; c < 3; ++c) doubt[c] = std::max(doubt[c], std::fabs(copy[c] - shortest[c]));
   });

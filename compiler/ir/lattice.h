@@ -1,6 +1,5 @@
-// Lattice vectors and differences -> the shortest copies of these, in double precision: what an Image is. Obvious
-// rather than fast; kernels have functions of their own (templates/cell.h.in), which are held against it. Tested by
-// tests/unit/lattice_test.cpp.
+// Minimum images in a triclinic periodic cell, in double precision: the meaning of Op::Image. Simple rather than fast:
+// the kernels' own functions (templates/cell.h.in) are tested against it. Tested by tests/unit/lattice_test.cpp.
 #pragma once
 #include <array>
 
@@ -10,19 +9,20 @@ using Triple = std::array<double, 3>;
 
 class Lattice {
  public:
-  // Nine numbers, of one vector after the other.
+  // Nine numbers: three lattice vectors of three components each.
   explicit Lattice(const double* vectors);
 
-  // Of all copies of `difference` a shortest one. NaN if the vectors span no volume.
+  // A shortest of all periodic images of `difference`. NaN if the vectors span no volume.
   Triple shortest(const Triple& difference) const;
-  // How far from the shortest copy another one is, by component, that is longer than it by `tolerance` at most.
+  // By component, the largest distance from `shortest` of another image that is at most `tolerance` longer: the error
+  // if rounding selects that image. 0 if there is none.
   Triple doubt(const Triple& shortest, double tolerance) const;
-  // The longest way across the reduced cell.
+  // An upper bound for the diameter of the reduced cell: the sum of its edges.
   double across() const;
 
  private:
-  std::array<Triple, 3> reduced_;  // a basis of the same copies, of short vectors that are nearly at right angles
-  std::array<Triple, 3> normal_;   // of the planes of copies that Babai's rounding chooses from, by their distance
+  std::array<Triple, 3> reduced_;  // short, nearly orthogonal basis of the same lattice, shortest vector first
+  std::array<Triple, 3> normal_;   // plane normals for Babai's rounding, scaled by 1 / distance of the planes
 };
 
 }  // namespace nbcc

@@ -1,4 +1,4 @@
-// How large a pipeline may become: as written out by lowering, and by every pass after it.
+// Limits on the size of a pipeline, after lowering and after every pass.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -7,15 +7,13 @@
 
 namespace nbcc {
 
-// Operations that lowering and derivatives make, the ones that nothing needs in the end included: counted as they are
-// made; and those of a graph that a pass has made. More than any pipeline that a person writes; beyond it kernels take
-// minutes to compile.
+// Maximum number of operations that lowering and derivatives make, dead ones included, and of those in a graph that a
+// pass returns. More than any hand-written pipeline needs; larger kernels take minutes to compile.
 inline constexpr std::int32_t kMaxNodes = 100'000;
-// Nodes that a pass may make on its way, the ones that nothing needs in the end included: what bounds its time and
-// memory.
+// Maximum number of nodes that a pass may make, dead ones included: it bounds the time and memory of a pass.
 inline constexpr std::int32_t kMaxNodesInWork = 4'000'000;
-// Thrown by Graph beyond kMaxNodesInWork, by derivatives beyond kMaxNodes. Where the place in the text is known,
-// lowering says that; elsewhere the message names the pipeline at most.
+// Thrown by Graph beyond kMaxNodesInWork, by derivatives beyond kMaxNodes. Lowering adds the location in the text if it
+// is known; otherwise the message names at most the pipeline.
 struct TooManyNodes : CompileError {
   explicit TooManyNodes(std::int32_t limit, const std::string& pipeline = {});
   ~TooManyNodes() override;  // not inline, as CompileError's

@@ -23,32 +23,32 @@ std::string decimal(Number value) {
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
-Level tighter(Level level) { return Level(int(level) + 1); }
+Precedence tighter(Precedence precedence) { return Precedence(int(precedence) + 1); }
 
 }  // namespace
 
 Written literal(double value, Type type, Typed typed) {
   const auto converted = [&](const std::string& text) {
-    return Written{fmt::format("{}({})", name(type), text), Level::Operand};
+    return Written{fmt::format("{}({})", name(type), text), Precedence::Operand};
   };
   if (type == Type::Bool) return {value != 0 ? "true" : "false"};
-  const Level level = std::signbit(value) ? Level::Sign : Level::Operand;
+  const Precedence precedence = std::signbit(value) ? Precedence::Sign : Precedence::Operand;
   if (is_integral(type)) {
     if (std::fabs(value) >= kBeyondIndex) throw std::runtime_error("no text is the largest or the smallest index");
     const std::string text = fmt::format("{:.0f}", value + 0.0);  // of -0 as of 0
     // 2147483648 is an index to the language, and so is what stands behind its sign.
     const bool too_large = type == Type::Int && value == -0x1p31;
-    const bool bare = typed == Typed::Beside || (type == Type::Int && !too_large);
-    return bare ? Written{text, value < 0 ? Level::Sign : Level::Operand} : converted(text);
+    const bool bare = typed == Typed::FromContext || (type == Type::Int && !too_large);
+    return bare ? Written{text, value < 0 ? Precedence::Sign : Precedence::Operand} : converted(text);
   }
   const bool is_float = type == Type::Float;
   if (std::isnan(value)) {
     const std::string nan = is_float ? "0.0f / 0.0f" : "0.0 / 0.0";
     return type == Type::Double ? converted(nan) : Written{"(" + nan + ")"};
   }
-  if (is_float) return {decimal(float(value)) + "f", level};
+  if (is_float) return {decimal(float(value)) + "f", precedence};
   const std::string text = value == std::numbers::pi ? "pi" : decimal(value);
-  return type == Type::Double && typed == Typed::Alone ? converted(text) : Written{text, level};
+  return type == Type::Double && typed == Typed::Explicit ? converted(text) : Written{text, precedence};
 }
 
 std::optional<Written> Forms::atom(NodeId id, Typed typed) const {
@@ -61,9 +61,9 @@ std::optional<Written> Forms::atom(NodeId id, Typed typed) const {
   return Written{std::string(name(n.op))};
 }
 
-void Forms::add(Form& form, NodeId id, Level least, Typed typed) const {
+void Forms::add(Form& form, NodeId id, Precedence least, Typed typed) const {
   if (const auto written = atom(id, typed)) {
-    form.pattern += written->within(least);
+    form.pattern += written->parenthesized(least);
   } else {
     form.pattern += '@';
     form.operands.push_back({id, least});
@@ -71,12 +71,12 @@ void Forms::add(Form& form, NodeId id, Level least, Typed typed) const {
 }
 
 // Of two operands one at most takes its type from the other. What stands on the right is grouped by itself.
-Form Forms::infix(const Node& node, std::string_view sign, Level level) const {
+Form Forms::infix(const Node& node, std::string_view sign, Precedence precedence) const {
   const auto [a, b, none] = node.args;
-  Form form{"", level};
-  add(form, a, level, graph_.is_constant(b) ? Typed::Alone : Typed::Beside);
+  Form form{"", precedence};
+  add(form, a, precedence, graph_.is_constant(b) ? Typed::Explicit : Typed::FromContext);
   form.pattern += fmt::format(" {} ", sign);
-  add(form, b, tighter(level), graph_.is_constant(a) ? Typed::Alone : Typed::Beside);
+  add(form, b, tighter(precedence), graph_.is_constant(a) ? Typed::Explicit : Typed::FromContext);
   return form;
 }
 
@@ -90,8 +90,8 @@ Form Forms::comparison(const Node& node, std::string_view sign, std::string_view
   };
   const bool turn = node.op != Op::Eq && rank(node.args[0]) < rank(node.args[1]);
   if (turn) std::swap(as_read.args[0], as_read.args[1]);
-  Form form = infix(as_read, turn ? turned : sign, Level::Shift);
-  form.level = node.op == Op::Eq ? Level::Equality : Level::Comparison;
+  Form form = infix(as_read, turn ? turned : sign, Precedence::Shift);
+  form.precedence = node.op == Op::Eq ? Precedence::Equality : Precedence::Comparison;
   return form;
 }
 
@@ -105,7 +105,7 @@ Form Forms::call(std::string_view function, const std::vector<NodeId>& arguments
   Form form{fmt::format("{}(", function)};
   for (std::size_t k = 0; k < arguments.size(); ++k) {
     if (k > 0) form.pattern += ", ";
-    add(form, arguments[k], Level::Choice);
+    add(form, arguments[k], Precedence::Choice);
   }
   form.pattern += ")";
   return form;
@@ -117,8 +117,8 @@ Form Forms::negation(const Node& node) const {
     if (auto form = truth_in_table(what, /*negated=*/true)) return *form;
     return comparison(what, "!=", "!=");
   }
-  Form form{"!", Level::Sign};
-  add(form, node.args[0], Level::Operand);
+  Form form{"!", Precedence::Sign};
+  add(form, node.args[0], Precedence::Operand);
   return form;
 }
 
@@ -129,10 +129,10 @@ Form Forms::shift(const Node& node) const {
   const bool is_taken = is(by, Op::BitAnd) && graph_.is_constant(argument(by, 1), width - 1);
   NodeId count = is_taken ? argument(by, 0) : by;
   if (is_taken && is(count, Op::Cast) && graph_[argument(count, 0)].type == Type::Int) count = argument(count, 0);
-  Form form{"", Level::Shift};
-  add(form, node.args[0], Level::Shift);
+  Form form{"", Precedence::Shift};
+  add(form, node.args[0], Precedence::Shift);
   form.pattern += node.op == Op::Shl ? " << " : " >> ";
-  add(form, count, tighter(Level::Shift), Typed::Beside);
+  add(form, count, tighter(Precedence::Shift), Typed::FromContext);
   return form;
 }
 
@@ -161,10 +161,10 @@ std::optional<Form> Forms::nearest_image(const Node& node) const {
 Form Forms::rounded(const Node& node) const {
   require_free("nearest_image");
   const NodeId x = node.args[0];
-  Form form{"", Level::Sum};
-  add(form, x, Level::Sum);
+  Form form{"", Precedence::Sum};
+  add(form, x, Precedence::Sum);
   form.pattern += " - nearest_image(";
-  add(form, x, Level::Choice);
+  add(form, x, Precedence::Choice);
   form.pattern += ", 1.0)";
   return form;
 }
@@ -194,8 +194,8 @@ Form Forms::of(NodeId id) const {
   Form form;
   switch (n.op) {
     case Op::Neg:
-      form = {"-", Level::Sign};
-      add(form, n.args[0], Level::Operand);
+      form = {"-", Precedence::Sign};
+      add(form, n.args[0], Precedence::Operand);
       return form;
     case Op::Not:
       return negation(n);
@@ -203,29 +203,29 @@ Form Forms::of(NodeId id) const {
       return call(name(n.type), {n.args[0]});
     case Op::Add:
       if (auto known = interpolated(n)) return *known;
-      return infix(n, "+", Level::Sum);
+      return infix(n, "+", Precedence::Sum);
     case Op::Sub:
       if (auto known = nearest_image(n)) return *known;
-      return infix(n, "-", Level::Sum);
+      return infix(n, "-", Precedence::Sum);
     case Op::Mul:
-      return infix(n, "*", Level::Product);
+      return infix(n, "*", Precedence::Product);
     case Op::Div:
-      return infix(n, "/", Level::Product);
+      return infix(n, "/", Precedence::Product);
     case Op::Rem:
-      return infix(n, "%", Level::Product);
+      return infix(n, "%", Precedence::Product);
     case Op::BitAnd:
-      return infix(n, "&", Level::BitAnd);
+      return infix(n, "&", Precedence::BitAnd);
     case Op::BitOr:
-      return infix(n, "|", Level::BitOr);
+      return infix(n, "|", Precedence::BitOr);
     case Op::BitXor:
-      return infix(n, "^", Level::BitXor);
+      return infix(n, "^", Precedence::BitXor);
     case Op::Shl:
     case Op::Shr:
       return shift(n);
     case Op::And:
-      return infix(n, "&&", Level::And);
+      return infix(n, "&&", Precedence::And);
     case Op::Or:
-      return infix(n, "||", Level::Or);
+      return infix(n, "||", Precedence::Or);
     case Op::Lt:
       return comparison(n, "<", ">");
     case Op::Le:
@@ -238,12 +238,12 @@ Form Forms::of(NodeId id) const {
     case Op::Rint:
       return rounded(n);
     case Op::Select:
-      form = {"", Level::Choice};
-      add(form, n.args[0], Level::Or);
+      form = {"", Precedence::Choice};
+      add(form, n.args[0], Precedence::Or);
       form.pattern += " ? ";
-      add(form, n.args[1], Level::Or);
+      add(form, n.args[1], Precedence::Or);
       form.pattern += " : ";
-      add(form, n.args[2], Level::Choice);
+      add(form, n.args[2], Precedence::Choice);
       return form;
     case Op::Vector:
       return vector({n.args.begin(), n.args.end()});
@@ -253,8 +253,8 @@ Form Forms::of(NodeId id) const {
     case Op::Y:
     case Op::Z:
       return {fmt::format("@.{}", "xyz"[int(n.op) - int(Op::X)]),
-              Level::Operand,
-              {{n.args[0], Level::Operand}},
+              Precedence::Operand,
+              {{n.args[0], Precedence::Operand}},
               /*has_own_line=*/false,
               /*is_never_alone=*/true};
     case Op::Cell:

@@ -1,6 +1,6 @@
-// Node -> how an expression of the language says it: "@ + @", of which operands. What pipeline_text.h is made of.
-// A form parses back to its node: what lowering puts around an operation (the ends of a table, the modulus of a shift,
-// the rounding inside nearest_image) is left out where it stands as lowering makes it.
+// Node -> the expression of the language for it: a pattern such as "@ + @", and its operands. A step of
+// pipeline_text.h. A form parses back to its node. Nodes that lowering adds around an operation (the clamp of a table
+// index, the modulus of a shift, the rounding inside nearest_image) are recognised and not written.
 #pragma once
 #include <map>
 #include <optional>
@@ -11,49 +11,64 @@
 
 namespace nbcc {
 
-// How tightly what has been written holds together, as in C++.
-enum class Level { Choice, Or, And, BitOr, BitXor, BitAnd, Equality, Comparison, Shift, Sum, Product, Sign, Operand };
+// Operator precedence as in C++, weakest first.
+enum class Precedence {
+  Choice,
+  Or,
+  And,
+  BitOr,
+  BitXor,
+  BitAnd,
+  Equality,
+  Comparison,
+  Shift,
+  Sum,
+  Product,
+  Sign,
+  Operand
+};
 
+// An expression as text, with the precedence of its outermost operator.
 struct Written {
   std::string text;
-  Level level = Level::Operand;
-  std::string within(Level least) const { return level < least ? "(" + text + ")" : text; }
+  Precedence precedence = Precedence::Operand;
+  std::string parenthesized(Precedence least) const { return precedence < least ? "(" + text + ")" : text; }
 };
 
 struct Form {
   struct Operand {
     NodeId id;
-    Level least;  // what holds together less tightly stands in parentheses
+    Precedence least;  // an operand of lower precedence is put in parentheses
   };
-  std::string pattern;  // each '@' stands for the next operand; leaves and constants are in it as they are
-  Level level = Level::Operand;
+  std::string pattern;  // each '@' is replaced by the next operand; leaves and constants are already text
+  Precedence precedence = Precedence::Operand;
   std::vector<Operand> operands = {};
-  bool has_own_line = false, is_never_alone = false;
+  bool has_own_line = false;    // its value is always assigned to a variable
+  bool is_never_alone = false;  // its value is never assigned to a variable
 };
 
-// Whether a number is written as one of its type whatever stands beside it, or may take its type from there: index(5)
-// or 5, double(0.5) or 0.5.
-enum class Typed : bool { Alone, Beside };
-Written literal(double value, Type type, Typed typed = Typed::Alone);
+// How a literal gets its type: explicitly, index(5) or double(0.5), or from the other operand, 5 or 0.5.
+enum class Typed : bool { Explicit, FromContext };
+Written literal(double value, Type type, Typed typed = Typed::Explicit);
 
 class Forms {
  public:
-  // Of one of the pipeline's two graphs.
+  // `graph` is Pipeline::pair or Pipeline::finish.
   Forms(const Pipeline& pipeline, const Graph& graph) : pipeline_(pipeline), graph_(graph) {}
 
-  // Throws std::runtime_error for what the language does not say: a spline's coefficient, an estimate of a root, a
-  // function whose name a field has.
+  // Throws std::runtime_error for nodes that the language cannot express: a spline coefficient, an rsqrt_estimate, a
+  // function that is hidden by a field of the same name.
   Form of(NodeId id) const;
-  // A leaf or a constant; nothing for other nodes.
-  std::optional<Written> atom(NodeId id, Typed typed = Typed::Alone) const;
-  // "xi" for a vector's components where they are those of one field, "vec3(@, @, @)" for others.
+  // The text of a leaf or a constant; std::nullopt for other nodes.
+  std::optional<Written> atom(NodeId id, Typed typed = Typed::Explicit) const;
+  // "xi" if the components are those of one vector field, else "vec3(@, @, @)".
   Form vector(const std::vector<NodeId>& parts) const;
 
-  std::map<NodeId, std::string> renamed;  // leaves that stand under another name
+  std::map<NodeId, std::string> renamed;  // leaves that were assigned to variables: their names
 
  private:
-  void add(Form& form, NodeId id, Level least, Typed typed = Typed::Alone) const;
-  Form infix(const Node& node, std::string_view sign, Level level) const;
+  void add(Form& form, NodeId id, Precedence least, Typed typed = Typed::Explicit) const;
+  Form infix(const Node& node, std::string_view sign, Precedence precedence) const;
   Form comparison(const Node& node, std::string_view sign, std::string_view turned) const;
   Form call(std::string_view function, const std::vector<NodeId>& arguments) const;
   Form negation(const Node& node) const;

@@ -23,7 +23,7 @@ NodeId Forms::within_table(NodeId index, int count) const {
 
 void Forms::add_index(Form& form, NodeId index, int count) const {
   form.pattern += '[';
-  add(form, within_table(index, count), Level::Choice, Typed::Beside);
+  add(form, within_table(index, count), Precedence::Choice, Typed::FromContext);
   form.pattern += ']';
 }
 
@@ -60,9 +60,9 @@ Form Forms::lookup(const Node& node) const {
     // The element's number among all.
     const auto number = [&](std::string_view sign) {
       form.pattern += table.columns > 0 ? "[(" : "[";
-      add(form, row, Level::Sum);
+      add(form, row, Precedence::Sum);
       form.pattern += " + ";
-      add(form, column, Level::Product);
+      add(form, column, Precedence::Product);
       form.pattern += table.columns > 0 ? fmt::format(") {} {}]", sign, table.columns) : "]";
     };
     number("/");
@@ -79,7 +79,7 @@ std::optional<Form> Forms::truth_in_table(const Node& node, bool negated) const 
       field_of(pipeline_.tables.at(std::size_t(element.payload))).type != Type::Bool)
     return std::nullopt;
   Form form = lookup(element);
-  if (!negated) form.pattern.insert(0, "!"), form.level = Level::Sign;
+  if (!negated) form.pattern.insert(0, "!"), form.precedence = Precedence::Sign;
   return form;
 }
 
@@ -133,7 +133,7 @@ std::optional<Form> Forms::interpolated(const Node& node) const {
   Form form{fmt::format("{}({}", function, field.name)};
   if (table.columns > 0) add_row(form, low, table);
   form.pattern += ", ";
-  add(form, argument(argument(s, 0), 0), Level::Choice);
+  add(form, argument(argument(s, 0), 0), Precedence::Choice);
   form.pattern += ")";
   if (field.width > 1) form.pattern += fmt::format(".{}", "xyzw"[table.first - field.first]);
   return form;

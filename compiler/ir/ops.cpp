@@ -16,7 +16,7 @@ namespace {
 using Int64 = std::int64_t;
 using Bits = std::uint64_t;
 
-Int64 to_whole(double x) {
+Int64 to_integer(double x) {
   constexpr double limit = 9223372036854775808.0;
   if (std::isnan(x)) return 0;
   if (x >= limit) return std::numeric_limits<Int64>::max();
@@ -39,12 +39,12 @@ void values(const Columns& args, double* out, int count) {
   for (int k = 0; k < count; ++k) out[k] = rule(args[0][k], args[1][k], args[2][k]);
 }
 template <Bits (*rule)(Int64)>
-void whole_values(const Columns& args, Type type, double* out, int count) {
-  for (int k = 0; k < count; ++k) out[k] = wrap(rule(to_whole(args[0][k])), type);
+void integer_values(const Columns& args, Type type, double* out, int count) {
+  for (int k = 0; k < count; ++k) out[k] = wrap(rule(to_integer(args[0][k])), type);
 }
 template <Bits (*rule)(Int64, Int64)>
-void whole_values(const Columns& args, Type type, double* out, int count) {
-  for (int k = 0; k < count; ++k) out[k] = wrap(rule(to_whole(args[0][k]), to_whole(args[1][k])), type);
+void integer_values(const Columns& args, Type type, double* out, int count) {
+  for (int k = 0; k < count; ++k) out[k] = wrap(rule(to_integer(args[0][k]), to_integer(args[1][k])), type);
 }
 
 void vectors_of(const Columns& args, double* out, int count) {
@@ -60,7 +60,7 @@ void component_of(const Columns& args, double* out, int count) {
   for (int k = 0; k < count; ++k) out[k] = args[0][3 * k + component];
 }
 
-void shortest_copies(const Columns& args, double* out, int count) {
+void minimum_images(const Columns& args, double* out, int count) {
   const double* cell = args[1];
   Lattice lattice(cell);
   for (int k = 0; k < count; ++k) {
@@ -93,7 +93,7 @@ double cosine_of_pi_times(double x) {
 // both of c are the counter, the upper words of a and b the key. Kernels have it in templates/philox.h.in.
 double random_bits(double first, double second, double third) {
   using Word = std::uint32_t;
-  const auto a = Bits(to_whole(first)), b = Bits(to_whole(second)), c = Bits(to_whole(third));
+  const auto a = Bits(to_integer(first)), b = Bits(to_integer(second)), c = Bits(to_integer(third));
   std::array<Word, 4> x{Word(a), Word(b), Word(c), Word(c >> 32)};
   Word key0 = Word(a >> 32), key1 = Word(b >> 32);
   for (int round = 0; round < 10; ++round, key0 += 0x9E3779B9u, key1 += 0xBB67AE85u) {
@@ -116,7 +116,7 @@ Bits remainder_of(Int64 a, Int64 b) { return b == 0 || b == -1 ? 0 : Bits(a % b)
 double convert(double x, Type to, Type from) {
   if (to == Type::Bool) return x != 0;
   if (!is_integral(to)) return x;
-  const Int64 whole = to_whole(x);
+  const Int64 whole = to_integer(x);
   if (from == Type::Index || to == Type::Index) return wrap(Bits(whole), to);
   constexpr Int64 lowest = std::numeric_limits<std::int32_t>::min();
   constexpr Int64 highest = std::numeric_limits<std::int32_t>::max();
@@ -161,7 +161,7 @@ constexpr OpFacts oscillating(OpFacts facts) {
   return facts;
 }
 
-constexpr Rounding kOfFunction{8}, kOfGamma{24}, kOfQuotient{.epsilons = 4, .estimates = 2};
+constexpr Rounding kFunctionRounding{8}, kGammaRounding{24}, kQuotientRounding{.epsilons = 4, .estimates = 2};
 
 using enum Typing;
 // In the order of Op. A row is read as one: broken by hand.
@@ -177,44 +177,44 @@ constexpr std::array<OpFacts, kOpCount> kOps{{
     leaf(Op::Output, "output", Binding::I, Role::Output),
 
     {.op = Op::Neg, .name = "neg", .arity = 1, .typing = Number, .cost = 0,
-     .values = values<[](double a) { return -a; }>, .whole_values = whole_values<[](Int64 a) { return 0 - Bits(a); }>,
+     .values = values<[](double a) { return -a; }>, .integer_values = integer_values<[](Int64 a) { return 0 - Bits(a); }>,
      .partial = partials::neg},
     {.op = Op::Abs, .name = "abs", .arity = 1, .typing = Number, .values = values<std::fabs>,
-     .whole_values = whole_values<[](Int64 a) { return a < 0 ? 0 - Bits(a) : Bits(a); }>, .partial = partials::abs},
-    {.op = Op::Sqrt, .name = "sqrt", .arity = 1, .typing = Real, .is_function = true, .rounding = kOfQuotient,
+     .integer_values = integer_values<[](Int64 a) { return a < 0 ? 0 - Bits(a) : Bits(a); }>, .partial = partials::abs},
+    {.op = Op::Sqrt, .name = "sqrt", .arity = 1, .typing = Real, .is_function = true, .rounding = kQuotientRounding,
      .values = values<std::sqrt>, .partial = partials::sqrt},
-    {.op = Op::Rsqrt, .name = "rsqrt", .arity = 1, .typing = Real, .is_function = true, .rounding = kOfQuotient,
+    {.op = Op::Rsqrt, .name = "rsqrt", .arity = 1, .typing = Real, .is_function = true, .rounding = kQuotientRounding,
      .values = values<inverse_root>, .partial = partials::rsqrt},
-    function(Op::Cbrt, "cbrt", 1, kOfQuotient, values<std::cbrt>, partials::cbrt),
+    function(Op::Cbrt, "cbrt", 1, kQuotientRounding, values<std::cbrt>, partials::cbrt),
     // What is a power of two on a GPU has an exponent that was rounded, too: an epsilon of x.
-    scaled_by(function(Op::Exp, "exp", 1, kOfFunction, values<std::exp>, partials::exp),
+    scaled_by(function(Op::Exp, "exp", 1, kFunctionRounding, values<std::exp>, partials::exp),
               [](double x, double result) { return std::fabs(result) * (1 + std::fabs(x) / 8); }),
-    function(Op::Exp2, "exp2", 1, kOfFunction, values<std::exp2>, partials::exp2),
-    function(Op::Log, "log", 1, kOfFunction, values<std::log>, partials::log),
-    function(Op::Log2, "log2", 1, kOfFunction, values<std::log2>, partials::log2),
-    function(Op::Expm1, "expm1", 1, kOfFunction, values<std::expm1>, partials::expm1),
-    function(Op::Log1p, "log1p", 1, kOfFunction, values<std::log1p>, partials::log1p),
-    function(Op::Log10, "log10", 1, kOfFunction, values<std::log10>, partials::log10),
-    function(Op::Sin, "sin", 1, kOfFunction, values<std::sin>, partials::sin),
-    function(Op::Cos, "cos", 1, kOfFunction, values<std::cos>, partials::cos),
-    {.op = Op::SinPi, .name = "sinpi", .arity = 1, .typing = Real, .is_function = true, .rounding = kOfFunction,
+    function(Op::Exp2, "exp2", 1, kFunctionRounding, values<std::exp2>, partials::exp2),
+    function(Op::Log, "log", 1, kFunctionRounding, values<std::log>, partials::log),
+    function(Op::Log2, "log2", 1, kFunctionRounding, values<std::log2>, partials::log2),
+    function(Op::Expm1, "expm1", 1, kFunctionRounding, values<std::expm1>, partials::expm1),
+    function(Op::Log1p, "log1p", 1, kFunctionRounding, values<std::log1p>, partials::log1p),
+    function(Op::Log10, "log10", 1, kFunctionRounding, values<std::log10>, partials::log10),
+    function(Op::Sin, "sin", 1, kFunctionRounding, values<std::sin>, partials::sin),
+    function(Op::Cos, "cos", 1, kFunctionRounding, values<std::cos>, partials::cos),
+    {.op = Op::SinPi, .name = "sinpi", .arity = 1, .typing = Real, .is_function = true, .rounding = kFunctionRounding,
      .values = values<sine_of_pi_times>, .partial = partials::sinpi},
-    {.op = Op::CosPi, .name = "cospi", .arity = 1, .typing = Real, .is_function = true, .rounding = kOfFunction,
+    {.op = Op::CosPi, .name = "cospi", .arity = 1, .typing = Real, .is_function = true, .rounding = kFunctionRounding,
      .values = values<cosine_of_pi_times>, .partial = partials::cospi},
-    function(Op::Tan, "tan", 1, kOfFunction, values<std::tan>, partials::tan),
-    function(Op::Asin, "asin", 1, kOfFunction, values<std::asin>, partials::asin),
-    function(Op::Acos, "acos", 1, kOfFunction, values<std::acos>, partials::acos),
-    function(Op::Atan, "atan", 1, kOfFunction, values<std::atan>, partials::atan),
-    function(Op::Sinh, "sinh", 1, kOfFunction, values<std::sinh>, partials::sinh),
-    function(Op::Cosh, "cosh", 1, kOfFunction, values<std::cosh>, partials::cosh),
-    function(Op::Tanh, "tanh", 1, kOfFunction, values<std::tanh>, partials::tanh),
-    function(Op::Asinh, "asinh", 1, kOfFunction, values<std::asinh>, partials::asinh),
-    function(Op::Acosh, "acosh", 1, kOfFunction, values<std::acosh>, partials::acosh),
-    function(Op::Atanh, "atanh", 1, kOfFunction, values<std::atanh>, partials::atanh),
-    function(Op::Erf, "erf", 1, kOfFunction, values<std::erf>, partials::erf),
-    function(Op::Erfc, "erfc", 1, kOfFunction, values<std::erfc>, partials::erfc),
-    function(Op::Lgamma, "lgamma", 1, kOfGamma, values<log_gamma>),
-    function(Op::Tgamma, "tgamma", 1, kOfGamma, values<std::tgamma>),
+    function(Op::Tan, "tan", 1, kFunctionRounding, values<std::tan>, partials::tan),
+    function(Op::Asin, "asin", 1, kFunctionRounding, values<std::asin>, partials::asin),
+    function(Op::Acos, "acos", 1, kFunctionRounding, values<std::acos>, partials::acos),
+    function(Op::Atan, "atan", 1, kFunctionRounding, values<std::atan>, partials::atan),
+    function(Op::Sinh, "sinh", 1, kFunctionRounding, values<std::sinh>, partials::sinh),
+    function(Op::Cosh, "cosh", 1, kFunctionRounding, values<std::cosh>, partials::cosh),
+    function(Op::Tanh, "tanh", 1, kFunctionRounding, values<std::tanh>, partials::tanh),
+    function(Op::Asinh, "asinh", 1, kFunctionRounding, values<std::asinh>, partials::asinh),
+    function(Op::Acosh, "acosh", 1, kFunctionRounding, values<std::acosh>, partials::acosh),
+    function(Op::Atanh, "atanh", 1, kFunctionRounding, values<std::atanh>, partials::atanh),
+    function(Op::Erf, "erf", 1, kFunctionRounding, values<std::erf>, partials::erf),
+    function(Op::Erfc, "erfc", 1, kFunctionRounding, values<std::erfc>, partials::erfc),
+    function(Op::Lgamma, "lgamma", 1, kGammaRounding, values<log_gamma>),
+    function(Op::Tgamma, "tgamma", 1, kGammaRounding, values<std::tgamma>),
     oscillating(bessel_function(Op::BesselJ0, "bessel_j0", values<bessel_j0>, partials::bessel_j0)),
     oscillating(bessel_function(Op::BesselJ1, "bessel_j1", values<bessel_j1>, partials::bessel_j1)),
     bessel_function(Op::BesselK0, "bessel_k0", values<bessel_k0>, partials::bessel_k0),
@@ -236,42 +236,42 @@ constexpr std::array<OpFacts, kOpCount> kOps{{
     // The value of a cast depends on two types: convert().
     {.op = Op::Cast, .name = "cast", .arity = 1, .typing = Conversion, .cost = 0, .rounding = {1},
      .partial = partials::cast},
-    {.op = Op::RsqrtEstimate, .name = "rsqrt_estimate", .arity = 1, .typing = Real, .rounding = kOfFunction,
+    {.op = Op::RsqrtEstimate, .name = "rsqrt_estimate", .arity = 1, .typing = Real, .rounding = kFunctionRounding,
      .values = values<inverse_root>},
 
     {.op = Op::Add, .name = "add", .arity = 2, .typing = Number, .commutes = true, .rounding = {1},
      .values = values<[](double a, double b) { return a + b; }>,
-     .whole_values = whole_values<[](Int64 a, Int64 b) { return Bits(a) + Bits(b); }>, .partial = partials::add},
+     .integer_values = integer_values<[](Int64 a, Int64 b) { return Bits(a) + Bits(b); }>, .partial = partials::add},
     {.op = Op::Sub, .name = "sub", .arity = 2, .typing = Number, .rounding = {1},
      .values = values<[](double a, double b) { return a - b; }>,
-     .whole_values = whole_values<[](Int64 a, Int64 b) { return Bits(a) - Bits(b); }>, .partial = partials::sub},
+     .integer_values = integer_values<[](Int64 a, Int64 b) { return Bits(a) - Bits(b); }>, .partial = partials::sub},
     {.op = Op::Mul, .name = "mul", .arity = 2, .typing = Number, .commutes = true, .rounding = {2},
      .values = values<[](double a, double b) { return a * b; }>,
-     .whole_values = whole_values<[](Int64 a, Int64 b) { return Bits(a) * Bits(b); }>, .partial = partials::mul},
-    {.op = Op::Div, .name = "div", .arity = 2, .typing = Number, .is_function = true, .rounding = kOfQuotient,
-     .values = values<[](double a, double b) { return a / b; }>, .whole_values = whole_values<quotient>,
+     .integer_values = integer_values<[](Int64 a, Int64 b) { return Bits(a) * Bits(b); }>, .partial = partials::mul},
+    {.op = Op::Div, .name = "div", .arity = 2, .typing = Number, .is_function = true, .rounding = kQuotientRounding,
+     .values = values<[](double a, double b) { return a / b; }>, .integer_values = integer_values<quotient>,
      .partial = partials::div},
     {.op = Op::Rem, .name = "rem", .arity = 2, .typing = Whole, .is_function = true,
-     .whole_values = whole_values<remainder_of>},
+     .integer_values = integer_values<remainder_of>},
     // The two commute up to which of two NaNs they give, which nothing observes.
     {.op = Op::Min, .name = "min", .arity = 2, .typing = Number, .commutes = true, .values = values<smaller>},
     {.op = Op::Max, .name = "max", .arity = 2, .typing = Number, .commutes = true, .values = values<larger>},
     function(Op::Pow, "pow", 2, {.epsilons = 16, .estimates = 16}, values<std::pow>, partials::pow),
-    function(Op::Atan2, "atan2", 2, kOfFunction, values<std::atan2>, partials::atan2),
-    function(Op::Hypot, "hypot", 2, kOfFunction, values<[](double a, double b) { return std::hypot(a, b); }>, partials::hypot),
+    function(Op::Atan2, "atan2", 2, kFunctionRounding, values<std::atan2>, partials::atan2),
+    function(Op::Hypot, "hypot", 2, kFunctionRounding, values<[](double a, double b) { return std::hypot(a, b); }>, partials::hypot),
     function(Op::Fmod, "fmod", 2, {}, values<std::fmod>, partials::fmod),
     {.op = Op::CopySign, .name = "copysign", .arity = 2, .typing = Real, .is_function = true,
      .values = values<std::copysign>, .partial = partials::copysign},
     {.op = Op::BitAnd, .name = "bit_and", .arity = 2, .typing = Whole, .commutes = true,
-     .whole_values = whole_values<[](Int64 a, Int64 b) { return Bits(a & b); }>},
+     .integer_values = integer_values<[](Int64 a, Int64 b) { return Bits(a & b); }>},
     {.op = Op::BitOr, .name = "bit_or", .arity = 2, .typing = Whole, .commutes = true,
-     .whole_values = whole_values<[](Int64 a, Int64 b) { return Bits(a | b); }>},
+     .integer_values = integer_values<[](Int64 a, Int64 b) { return Bits(a | b); }>},
     {.op = Op::BitXor, .name = "bit_xor", .arity = 2, .typing = Whole, .commutes = true,
-     .whole_values = whole_values<[](Int64 a, Int64 b) { return Bits(a ^ b); }>},
+     .integer_values = integer_values<[](Int64 a, Int64 b) { return Bits(a ^ b); }>},
     {.op = Op::Shl, .name = "shl", .arity = 2, .typing = Whole,
-     .whole_values = whole_values<[](Int64 a, Int64 b) { return Bits(a) << (b & 63); }>},
+     .integer_values = integer_values<[](Int64 a, Int64 b) { return Bits(a) << (b & 63); }>},
     {.op = Op::Shr, .name = "shr", .arity = 2, .typing = Whole,
-     .whole_values = whole_values<[](Int64 a, Int64 b) { return Bits(a >> (b & 63)); }>},
+     .integer_values = integer_values<[](Int64 a, Int64 b) { return Bits(a >> (b & 63)); }>},
     {.op = Op::And, .name = "and", .arity = 2, .typing = Logic, .cost = 0, .commutes = true,
      .values = values<[](double a, double b) { return double(a != 0 && b != 0); }>},
     {.op = Op::Or, .name = "or", .arity = 2, .typing = Logic, .cost = 0, .commutes = true,
@@ -296,19 +296,19 @@ constexpr std::array<OpFacts, kOpCount> kOps{{
     {.op = Op::Cell, .name = "cell", .arity = 3, .typing = OfVectors, .cost = 0, .values = cells_of},
     // Three dot products, three roundings and three multiples taken off; the other steps are seldom needed.
     {.op = Op::Image, .name = "image", .arity = 2, .typing = OfVectors, .cost = 36, .is_function = true,
-     .values = shortest_copies},
+     .values = minimum_images},
     {.op = Op::X, .name = "x", .arity = 1, .typing = OfVectors, .cost = 0, .values = component_of<0>},
     {.op = Op::Y, .name = "y", .arity = 1, .typing = OfVectors, .cost = 0, .values = component_of<1>},
     {.op = Op::Z, .name = "z", .arity = 1, .typing = OfVectors, .cost = 0, .values = component_of<2>},
 }};
 // clang-format on
 
-constexpr bool each_row_is_at_its_op() {
+constexpr bool rows_are_in_order_of_op() {
   for (int op = 0; op < kOpCount; ++op)
     if (kOps[std::size_t(op)].op != Op(op)) return false;
   return true;
 }
-static_assert(each_row_is_at_its_op());
+static_assert(rows_are_in_order_of_op());
 
 }  // namespace
 
@@ -324,8 +324,8 @@ void evaluate(Op op, Type type, Type argument, const Columns& args, double* out,
   }
   if (op == Op::Cast)
     for (int k = 0; k < count; ++k) out[k] = convert(args[0][k], type, argument);
-  else if (is_integral(type) && of.whole_values != nullptr)
-    of.whole_values(args, type, out, count);
+  else if (is_integral(type) && of.integer_values != nullptr)
+    of.integer_values(args, type, out, count);
   else
     of.values(args, out, count);
 }

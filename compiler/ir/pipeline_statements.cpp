@@ -26,7 +26,7 @@ class Planner {
     common_ = common_guard();
     for (const Field& field : pipeline_.fields) {
       if (field.role != Role::Output || field.reduction == Reduction::At) continue;
-      if (keeps_index(field.reduction) && (field.length > 0 || has_followers(field)))
+      if (keeps_index(field.reduction) && (field.length > 0 || has_payloads(field)))
         choose(field);
       else
         for (int c = 0; c < field.components(); ++c) contribute(field, field.first + c);
@@ -52,18 +52,18 @@ class Planner {
   const Contribution& contribution(int component) const { return pipeline_.contributions.at(std::size_t(component)); }
 
   bool unwritten(const Field& field, int component) const {
-    return !has_followers(field) && field.reduction != Reduction::At &&
+    return !has_payloads(field) && field.reduction != Reduction::At &&
            is_unwritten(graph_, field, contribution(component));
   }
 
-  bool has_followers(const Field& chooser) const {
+  bool has_payloads(const Field& chooser) const {
     return std::ranges::any_of(pipeline_.fields, [&](const Field& f) {
       return f.role == Role::Output && f.reduction == Reduction::At && f.follows == chooser.first;
     });
   }
 
   // A guard's own part, behind what skip_if says of all.
-  NodeId own(NodeId guard, NodeId skipped) const {
+  NodeId remaining(NodeId guard, NodeId skipped) const {
     if (skipped == kNone) return guard;
     return guard == skipped ? kNone : graph_[guard].args[1];
   }
@@ -80,27 +80,27 @@ class Planner {
   Common common_guard() const {
     if (pipeline_.contributions.empty() || pipeline_.contributions[0].guard == kNone) return {};
     const NodeId first = pipeline_.contributions[0].guard;
-    bool alike = true;
+    bool all_same = true;
     for (int component = 0; component < int(pipeline_.contributions.size()); ++component) {
       const Contribution& c = contribution(component);
       const Field& field = pipeline_.field_of(Role::Output, component);
       const std::vector<Term> terms = terms_of(graph_, field, c.value, kNone);
       const bool joined = std::ranges::any_of(terms, [](const Term& t) { return !(t.guard == Guard{}); });
       if ((joined || unwritten(field, component)) && is_common(c.guard)) return {c.guard, kNone};
-      alike = alike && c.guard == first;
+      all_same = all_same && c.guard == first;
     }
     const bool is_negated = graph_[first].op == Op::Not;
     if (const NodeId left = graph_[first].args[0];
         graph_[first].op == Op::And && graph_[left].op == Op::Not && is_common(left))
       return {left, kNone};
-    if (alike && !is_negated && !graph_.is_constant(first)) return {kNone, first};
-    return is_common(first) && (alike || is_negated) ? Common{first, kNone} : Common{};
+    if (all_same && !is_negated && !graph_.is_constant(first)) return {kNone, first};
+    return is_common(first) && (all_same || is_negated) ? Common{first, kNone} : Common{};
   }
 
   // Guards of statements: nothing of what holds for all of them.
   NodeId guard_of(int component) const {
     const NodeId guard = contribution(component).guard;
-    return common_.block != kNone ? kNone : own(guard, common_.skipped);
+    return common_.block != kNone ? kNone : remaining(guard, common_.skipped);
   }
 
   Guard in_block(const Guard& guard) const {
@@ -126,7 +126,7 @@ class Planner {
     const NodeId guard = guard_of(component);
     if (guard == kNone && unwritten(field, component)) return;
     if (field.reduction == Reduction::Count) {
-      for (const Guard& g : counted(graph_, field, c.value, guard)) add({}, condition_of(g, out + " += ", ""));
+      for (const Guard& g : count_conditions(graph_, field, c.value, guard)) add({}, condition_of(g, out + " += ", ""));
       return;
     }
     std::size_t from = 0;
@@ -135,7 +135,7 @@ class Planner {
   }
 
   Statement reduction(const Field& field, const std::string& out, const Term& term, NodeId logit) const {
-    const Said right = term.negative ? Said{"@", term.value} : said(graph_, field, term.value);
+    const RightSide right = term.negative ? RightSide{"@", term.value} : right_side(graph_, field, term.value);
     std::vector<Value> values;
     if (right.value != kNone) values.push_back({right.value});
     switch (field.reduction) {
@@ -168,10 +168,10 @@ class Planner {
       add(guard, reduction(field, field.name, {{}, value}, kNone));
     for (const Field& other : pipeline_.fields)
       if (other.role == Role::Output && other.reduction == Reduction::At && other.follows == field.first)
-        add(guard, along(other, field));
+        add(guard, payload(other, field));
   }
 
-  Statement along(const Field& field, const Field& chooser) const {
+  Statement payload(const Field& field, const Field& chooser) const {
     std::vector<NodeId> parts;
     for (int c = 0; c < field.width; ++c) parts.push_back(contribution(field.first + c).value);
     for (int c = 0; c < field.components(); ++c)
@@ -184,7 +184,7 @@ class Planner {
       right = form.pattern;
       for (const Form::Operand& operand : form.operands) values.push_back({operand.id, operand.least});
     } else {
-      const Said number = said(graph_, field, parts[0]);
+      const RightSide number = right_side(graph_, field, parts[0]);
       right = number.pattern;
       if (number.value != kNone) values.push_back({number.value});
     }
@@ -200,7 +200,8 @@ class Planner {
 
 Statement condition_of(const Guard& guard, const std::string& before, const std::string& behind) {
   if (guard.id == kNone) return {before + "true" + behind};
-  return {before + (guard.negated ? "!@" : "@") + behind, {{guard.id, guard.negated ? Level::Operand : Level::Choice}}};
+  return {before + (guard.negated ? "!@" : "@") + behind,
+          {{guard.id, guard.negated ? Precedence::Operand : Precedence::Choice}}};
 }
 
 PairStatements pipeline_statements(const Pipeline& pipeline) {

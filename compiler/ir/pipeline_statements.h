@@ -1,4 +1,4 @@
-// Pipeline -> the statements that change its outputs. What pipeline_text.h is made of.
+// Pipeline -> the statements that change its outputs. A step of pipeline_text.h.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,16 +10,16 @@ namespace nbcc {
 
 struct Value {
   NodeId id = kNone;
-  Level least = Level::Choice;
+  Precedence least = Precedence::Choice;
 };
 
-// Each '@' of the pattern stands for the next value.
+// Each '@' of the pattern is replaced by the next value.
 struct Statement {
   std::string pattern;
   std::vector<Value> values = {};
 };
 
-// Under a guard that they have in common.
+// Statements under a common guard.
 struct Block {
   Guard guard;
   std::vector<Statement> statements;
@@ -29,10 +29,10 @@ struct PairStatements {
   std::vector<Statement> skips;
   std::vector<Block> blocks;
 };
-// Throws std::runtime_error for what no statements make.
+// Throws std::runtime_error if no statements make these contributions.
 PairStatements pipeline_statements(const Pipeline& pipeline);
 
-// "skip_if(!@)"
+// A guard with text around it, such as "skip_if(!@)".
 Statement condition_of(const Guard& guard, const std::string& before, const std::string& behind);
 
 }  // namespace nbcc

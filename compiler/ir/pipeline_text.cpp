@@ -16,7 +16,7 @@ namespace nbcc {
 namespace {
 
 // A value that is longer gets a line of its own, with which no line becomes much longer than 120 characters.
-constexpr std::size_t kLongest = 56;
+constexpr std::size_t kMaxLength = 56;
 
 // ---- fields ----
 
@@ -30,7 +30,7 @@ std::string element_text(const Field& field, std::size_t first) {
     const double value = field.defaults.at(k);
     if (std::isnan(value))
       throw std::runtime_error(fmt::format("the default of '{}' cannot be written: it is NaN", field.name));
-    return literal(value, field.type, Typed::Beside).text;
+    return literal(value, field.type, Typed::FromContext).text;
   };
   if (field.width == 1) return number(first);
   std::string text;
@@ -143,7 +143,7 @@ class Writer {
   std::string line(const Statement& statement) const { return filled(statement.pattern, statement.values); }
 
  private:
-  struct InWork {
+  struct NodeState {
     int uses = 0;
     std::optional<Form> form;
     std::optional<Written> written;
@@ -175,7 +175,7 @@ class Writer {
       // Not of what is not.
       const bool twice = result.ends_with('!') && written.text.starts_with('!');
       if (twice) result.pop_back();
-      result += twice ? written.text.substr(1) : written.within(least);
+      result += twice ? written.text.substr(1) : written.parenthesized(least);
     }
     return result;
   }
@@ -202,9 +202,9 @@ class Writer {
   }
 
   void write(NodeId id, const Form& form, bool is_root, const std::string& indent) {
-    InWork& node = nodes_[std::size_t(id)];
-    Written written{filled(form.pattern, form.operands), form.level};
-    const bool is_long = !is_root && written.text.size() > kLongest;
+    NodeState& node = nodes_[std::size_t(id)];
+    Written written{filled(form.pattern, form.operands), form.precedence};
+    const bool is_long = !is_root && written.text.size() > kMaxLength;
     if (form.has_own_line || (!form.is_never_alone && (node.uses > 1 || is_long))) {
       const std::string name = names_.next();
       text += fmt::format("{}{} {} = {};\n", indent, type_name(id), name, written.text);
@@ -216,7 +216,7 @@ class Writer {
   Forms forms_;
   const Graph& graph_;
   Names& names_;
-  std::vector<InWork> nodes_;
+  std::vector<NodeState> nodes_;
 };
 
 std::string pair_text(const Pipeline& pipeline, Names& names) {
@@ -263,7 +263,7 @@ std::string finish_text(const Pipeline& pipeline, Names& names) {
     const bool drops = n.op == Op::Cast && is_integral(n.type) && !is_integral(graph[n.args[0]].type);
     if (n.op == Op::Const)
       statements.push_back(
-          {fmt::format("{} = {}", out, literal(graph.constant_value(root), n.type, Typed::Beside).text)});
+          {fmt::format("{} = {}", out, literal(graph.constant_value(root), n.type, Typed::FromContext).text)});
     else
       statements.push_back({out + " = @", {{n.op == Op::Cast && !drops ? n.args[0] : root}}});
     changed.push_back(root);

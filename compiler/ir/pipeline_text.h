@@ -7,13 +7,14 @@
 
 namespace nbcc {
 
-// Of a pipeline as it is parsed, or built by hand: before the passes, which make operations that no text says. What is
-// used several times gets a variable; what no output needs is left out. Equal but for the order of commuting arguments,
-// and for whole numbers that are compared in 64 bits or added up under several guards, which go through another int().
+// `pipeline` is parsed or built by hand, and has not gone through the passes, which make operations that the language
+// lacks. Values that are used several times become variables; dead nodes are not written. The parsed text equals the
+// pipeline, except for the order of commuting arguments, and for integers that are compared in 64 bits or summed under
+// several guards: these gain an int().
 //
-// Throws std::runtime_error, which names it, for what the language has no words for: an rsqrt_estimate, a scale taken
-// out of a sum, a lookup of a spline's coefficient but by spline(), a function that a field hides, a number of counts
-// that is none.
+// Throws std::runtime_error, which names the construct, if the language cannot express it: an rsqrt_estimate, a scale
+// after a sum, a spline coefficient outside spline(), a function hidden by a field of the same name, a count whose
+// terms are not counts.
 std::string pipeline_text(const Pipeline& pipeline);
 
 }  // namespace nbcc

@@ -1,4 +1,4 @@
-// The IR as text, for people and for table tests. One node a line, in topological order, dead nodes left out:
+// The IR as text, for people and for table tests. One node per line, in topological order, without dead nodes:
 //   %3 = sub.real %1 %0        ; pair
 #pragma once
 #include <array>
@@ -8,8 +8,8 @@
 
 namespace nbcc {
 std::string print(const Pipeline& pipeline);
-// Only the nodes from which `roots` are made, renumbered from 0 in order.
+// Prints only the nodes that `roots` depend on, renumbered from 0 in order.
 std::string print(const Graph& graph, const std::vector<NodeId>& roots);
-// What stands behind the '=' of a node whose arguments are called `args`: "sub.real %1 %0".
+// The right side of a node's line, with `args` as the numbers of its arguments: "sub.real %1 %0".
 std::string print_operation(const Node& node, const std::array<NodeId, 3>& args);
 }  // namespace nbcc

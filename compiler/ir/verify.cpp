@@ -47,7 +47,7 @@ std::string wrong_types(const Graph& graph, const Node& node) {
     }
     return true;
   };
-  const char* const alike = all_are(node.type) ? "" : "its arguments and its type differ";
+  const char* const type_mismatch = all_are(node.type) ? "" : "its arguments and its type differ";
   switch (facts(node.op).typing) {
     case Typing::Leaf:
     case Typing::Conversion:
@@ -63,13 +63,13 @@ std::string wrong_types(const Graph& graph, const Node& node) {
     case Typing::Element:
       return all_are(Type::Int) && is_number(node.type) ? "" : "a row and a column are of int, an element is a number";
     case Typing::Number:
-      return is_number(node.type) ? alike : "arithmetic on bool";
+      return is_number(node.type) ? type_mismatch : "arithmetic on bool";
     case Typing::Whole:
-      return is_integral(node.type) ? alike : "a remainder is of int or index";
+      return is_integral(node.type) ? type_mismatch : "a remainder is of int or index";
     case Typing::OfVectors:
       return wrong_vectors(node, type_of);
     case Typing::Real:
-      return is_floating(node.type) ? alike : "a function of floating point numbers is of another type";
+      return is_floating(node.type) ? type_mismatch : "a function of floating point numbers is of another type";
   }
   return {};
 }
