@@ -1,4 +1,4 @@
-// Bessel functions by series and integrals. Interface: the header. Not used in kernels.
+// Bessel functions by series and integrals. Entry points: the header. Not used in kernels.
 #include "compiler/ir/bessel.h"
 
 #include <math.h>  // j0 and j1 are POSIX functions, not C++

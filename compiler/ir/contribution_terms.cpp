@@ -1,5 +1,5 @@
-// Contribution -> Terms: the inverse of lowering statements (compiler/source/lower.cpp, lower_reduce.cpp). Interface:
-// terms_of(), count_conditions(), right_side(), is_unwritten().
+// Contribution -> Terms: the inverse of lowering statements (compiler/source/lower.cpp, lower_reduce.cpp). Entry
+// points: terms_of(), count_conditions(), right_side(), is_unwritten().
 #include "compiler/ir/contribution_terms.h"
 
 #include <fmt/core.h>

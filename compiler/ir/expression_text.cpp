@@ -1,4 +1,4 @@
-// Node -> an expression of the language with the fewest parentheses. Interface: expression_text().
+// Node -> an expression of the language with the fewest parentheses. Entry points: expression_text().
 #include "compiler/ir/expression_text.h"
 
 #include <fmt/core.h>

@@ -1,5 +1,5 @@
-// A Pipeline and its particles become the sums for every i, by interpret(). Node by node over a batch of j, which keeps
-// the loops simple and the columns in cache; no operation is rounded to less than double, and nothing is rewritten.
+// Pipeline and particles -> the outputs of every i. Entry point: interpret(). Each node is evaluated for a batch of j,
+// which keeps the loops simple and the columns in cache. Every operation is in double; the graph is not transformed.
 #include "compiler/ir/interpret.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 constexpr int kBatch = 256;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Neumaier's compensated sum. Once the sum is infinite or NaN, what was lost is inf - inf and does not count.
+// Neumaier's compensated sum. If the sum is infinite or NaN, the compensation is inf - inf and is ignored.
 class CompensatedSum {
  public:
   void add(double x) {
@@ -31,16 +31,16 @@ class CompensatedSum {
   double sum_ = 0, lost_ = 0;
 };
 
-// One output component while j passes.
+// The accumulator of one output component.
 class Reducer {
  public:
-  // Without a candidate a minimum of whole numbers is the largest that there is, 2^63 - 1, which is 2^63 as a double.
+  // An integer minimum without terms is the largest integer, 2^63 - 1, which as a double is 2^63.
   Reducer(Reduction reduction, bool whole) : reduction_(reduction) {
     const double none = whole && !keeps_index(reduction) ? 0x1p63 : kInfinity;
     extreme_ = is_minimum(reduction) ? none : -none;
   }
 
-  // `logit` is of a softmax.
+  // `logit` is used by softmax only.
   void take(double x, double j_index, double logit) {
     switch (reduction_) {
       case Reduction::Sum:
@@ -54,7 +54,7 @@ class Reducer {
       case Reduction::Max:
         if (x > extreme_ || std::isnan(x)) extreme_ = x;
         return;
-      // Of equal values the lowest j, and never NaN.
+      // Equal values: the lowest j. NaN is never chosen.
       case Reduction::ArgMin:
         return choose(x < extreme_, x, j_index);
       case Reduction::ArgMax:
@@ -64,7 +64,7 @@ class Reducer {
       case Reduction::Product:
         product_ *= x;
         return;
-      // All are kept: when the largest logit is known, the weights are sums of what is written.
+      // Keep all terms: of_terms() computes the weights as defined once the largest logit is known.
       case Reduction::LogSumExp:
         terms_.emplace_back(x, 1);
         return;
@@ -86,13 +86,13 @@ class Reducer {
 
   double magnitude(double scale) const {
     if (is_sum(reduction_)) return magnitude_ * std::fabs(scale);
-    // An error of the sum of weights is one of its logarithm, whatever that is.
+    // A relative error of the sum of weights is an absolute error of its logarithm.
     if (reduction_ == Reduction::LogSumExp) return 1 + std::fabs(value(scale));
     return reduction_ == Reduction::Softmax ? of_terms(true) : std::fabs(value(scale));
   }
 
  private:
-  // The logarithm of the weights' sum, or the weighted mean of values (or their sizes).
+  // The logarithm of the sum of weights, or the weighted mean of the values (or of their absolute values).
   double of_terms(bool sizes) const {
     const bool is_mean = reduction_ == Reduction::Softmax;
     double largest = -kInfinity;
@@ -103,7 +103,7 @@ class Reducer {
     if (!is_mean && std::isinf(largest)) return largest;
     CompensatedSum weights, values;
     for (const auto& [logit, value] : terms_) {
-      if (logit == -kInfinity) continue;  // no weight, whatever the value
+      if (logit == -kInfinity) continue;  // weight 0, even if the value is infinite or NaN
       const double weight = std::exp(logit - largest);
       weights.add(weight);
       values.add(weight * (sizes ? std::fabs(value) : value));
@@ -121,8 +121,8 @@ class Reducer {
   std::vector<std::pair<double, double>> terms_;  // logits and values
 };
 
-// A graph's values for one i and up to `width` j at a time. Nodes are evaluated in three stages, each as seldom as
-// its binding allows: what depends on params only, on i, on j.
+// The values of a graph for one i and up to `width` j at a time. Nodes are evaluated in three stages by their binding:
+// nodes of params once, nodes of i once per i, nodes of j once per batch.
 class Evaluator {
  public:
   Evaluator(const Graph& graph, const std::vector<NodeId>& roots, const OracleInput& input,
@@ -138,7 +138,7 @@ class Evaluator {
     for (NodeId id : constant_) evaluate_node(id, width_);
   }
 
-  // `outputs` are what Output leaves read; the pair graph has none.
+  // `outputs` are the values of Output leaves; the pair graph has no such leaves.
   void set_i(std::int64_t i, const std::vector<double>* outputs = nullptr) {
     i_ = i;
     outputs_ = outputs;
@@ -214,7 +214,7 @@ void reduce(const Contribution& contribution, const Evaluator& pair, Reducer& re
   }
 }
 
-// Several best, with what goes along with them, while j passes: all candidates are kept, and sorted at the end.
+// The accumulator of a choice: several best pairs and their payloads. All candidates are kept, and sorted at the end.
 class Chooser {
  public:
   Chooser(const Pipeline& pipeline, const Choice& choice) : pipeline_(pipeline), choice_(choice) {}
@@ -233,18 +233,18 @@ class Chooser {
     }
   }
 
-  // Calls set(component, value) for each of the outputs.
+  // Calls set(component, value) for each output component of the choice.
   template <typename Set>
   void store(const Set& set) {
     std::ranges::stable_sort(candidates_, {}, [](const Candidate& c) { return std::pair(c.value, c.j_index); });
-    for (int place = 0; place < choice_.places; ++place) {
-      const bool filled = std::size_t(place) < candidates_.size();
-      const Candidate* const best = filled ? &candidates_[std::size_t(place)] : nullptr;
-      set(std::size_t(choice_.first + place), best ? best->j_index : -1);
+    for (int m = 0; m < choice_.places; ++m) {
+      const bool filled = std::size_t(m) < candidates_.size();
+      const Candidate* const best = filled ? &candidates_[std::size_t(m)] : nullptr;
+      set(std::size_t(choice_.first + m), best ? best->j_index : -1);
       std::size_t next = 0;
       for (const Choice::Carried& carried : choice_.carried)
         for (int d = 0; d < carried.width; ++d) {
-          const int c = carried.first + place * carried.width + d;
+          const int c = carried.first + m * carried.width + d;
           const bool whole = pipeline_.field_of(Role::Output, c).type < Type::Float;
           const double nothing = whole ? 0 : std::numeric_limits<double>::quiet_NaN();
           set(std::size_t(c), best ? best->carried[next++] : nothing);
@@ -254,7 +254,7 @@ class Chooser {
 
  private:
   struct Candidate {
-    double value, j_index;  // the lesser one is the better
+    double value, j_index;  // smaller is better
     std::vector<double> carried;
   };
   const Contribution& contribution(int component) const { return pipeline_.contributions[std::size_t(component)]; }
@@ -314,7 +314,7 @@ OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::
   const std::vector<std::vector<double>> tables = tables_of(pipeline.tables, input.params);
   Evaluator pair(pipeline.pair, pipeline.roots(), input, tables, width);
   Evaluator finish(pipeline.finish, pipeline.finished, input, tables, 1);
-  Evaluator place(pipeline.place, pipeline.places, input, tables, 1);
+  Evaluator position(pipeline.place, pipeline.places, input, tables, 1);
 
   OracleOutput result;
   result.values.assign(outputs, std::vector<double>(std::size_t(asked)));
@@ -336,14 +336,14 @@ OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::
       for (std::size_t c = 0; c < outputs; ++c) reduce(pipeline.contributions[c], pair, reducers[c], j, input.j_offset);
       for (Chooser& chooser : choosers) chooser.take(pair, j, input.j_offset);
     }
-    place.set_i(i);
-    const bool nowhere =
-        !std::ranges::all_of(pipeline.places, [&](NodeId coordinate) { return std::isfinite(place[coordinate][0]); });
+    position.set_i(i);
+    const bool finite =
+        std::ranges::all_of(pipeline.places, [&](NodeId coordinate) { return std::isfinite(position[coordinate][0]); });
     for (std::size_t c = 0; c < outputs; ++c) {
       const NodeId scale_node = pipeline.contributions[c].scale;
       const double scale = scale_node == kNone ? 1.0 : pair[scale_node][0];
       reduced[c] = reducers[c].value(scale);
-      if (nowhere && pipeline.becomes_nan(int(c))) reduced[c] = std::numeric_limits<double>::quiet_NaN();
+      if (!finite && pipeline.becomes_nan(int(c))) reduced[c] = std::numeric_limits<double>::quiet_NaN();
       result.values[c][std::size_t(k)] = reduced[c];
       result.magnitudes[c][std::size_t(k)] = reducers[c].magnitude(scale);
     }

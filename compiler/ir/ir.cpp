@@ -1,6 +1,5 @@
-// The graph of scalar operations: interns nodes, so that equal expressions become one node as they are built,
-// and answers questions about a Pipeline's fields. Its doors are the members of Graph and Pipeline.
-// It simplifies nothing (fold does) and checks nothing (verify does).
+// The members of Graph and Pipeline. Graph interns nodes, so that equal expressions become one node when they are
+// built. Nothing is simplified here (fold does that) and nothing is checked (verify does that).
 #include "compiler/ir/ir.h"
 
 #include <fmt/core.h>
@@ -37,7 +36,7 @@ TooManyNodes::TooManyNodes(std::int32_t limit, const std::string& pipeline)
     : CompileError(Source{pipeline, {}}, {{Severity::Error,
                                            {},
                                            fmt::format("the pipeline grows beyond {} operations when it is optimized; "
-                                                       "break it up, or leave its sums and products as they are "
+                                                       "break it up, or keep its sums and products as they are "
                                                        "written (precise mathematics)",
                                                        limit)}}) {}
 
@@ -64,7 +63,7 @@ std::string_view name(Reduction reduction) {
   return names[std::size_t(reduction)];
 }
 
-// Linear probing, at most half full.
+// Hash table with linear probing, at most half full.
 NodeId Graph::intern(Node node) {
   if (2 * nodes_.size() >= slots_.size()) grow();
   const std::size_t mask = slots_.size() - 1;
@@ -99,7 +98,7 @@ NodeId Graph::leaf(Op op, std::int64_t payload, Type type, Location where) {
 NodeId Graph::make(Op op, Type type, std::array<NodeId, 3> args, Location where, std::int64_t payload) {
   Node node{.op = op, .type = type, .binding = facts(op).binding, .args = args, .payload = payload, .where = where};
   for (NodeId arg : args) {
-    // Out-of-range arguments are left for the verifier, which can say which pass made them.
+    // Invalid arguments are accepted here; verify() reports them with the pass that made them.
     if (arg >= 0 && arg < size()) node.binding = join(node.binding, (*this)[arg].binding);
   }
   return intern(node);
@@ -132,7 +131,7 @@ std::vector<bool> reachable(const Graph& graph, const std::vector<NodeId>& roots
   for (NodeId root : roots) {
     if (root != kNone) needed[std::size_t(root)] = true;
   }
-  // Arguments stand before their users, so one walk from the end meets every user before its arguments.
+  // Arguments precede their users, so one pass from the end visits every user before its arguments.
   for (NodeId id = graph.size() - 1; id >= 0; --id) {
     if (!needed[std::size_t(id)]) continue;
     for (NodeId arg : graph[id].args) {
@@ -222,7 +221,7 @@ std::vector<NodeId> Pipeline::roots() const {
 int count_operations(const Pipeline& pipeline) {
   const std::vector<bool> needed = reachable(pipeline.pair, pipeline.roots());
   int count = int(pipeline.contributions.size());
-  std::set<std::pair<NodeId, NodeId>> weights;  // by logit and guard: a difference, an exponential and a sum of its own
+  std::set<std::pair<NodeId, NodeId>> weights;  // (logit, guard): each costs a difference, an exponential and a sum
   const std::vector<const Field*> outputs = pipeline.fields_of(Role::Output);
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     const Contribution& c = pipeline.contributions[k];
@@ -231,7 +230,7 @@ int count_operations(const Pipeline& pipeline) {
     const bool first = weights.emplace(c.logit == kNone ? c.value : c.logit, c.guard).second;
     count += first ? 3 : 0;
   }
-  // A choice is one reduction, however many places it has and whatever goes along.
+  // A choice counts as one reduction, however many indices and payloads it has.
   for (const Choice& choice : choices_of(pipeline.fields)) {
     count -= choice.places - 1;
     for (const Choice::Carried& carried : choice.carried) count -= choice.places * carried.width;

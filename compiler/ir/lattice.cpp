@@ -1,4 +1,4 @@
-// Lattice vectors -> a reduced basis -> shortest copies. One door: Lattice.
+// Lattice vectors -> a reduced basis -> minimum images. Entry point: Lattice.
 #include "compiler/ir/lattice.h"
 
 #include <algorithm>
@@ -16,9 +16,10 @@ Triple cross(const Triple& a, const Triple& b) {
   return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
 }
 
-constexpr double kShorterFactor = 1 - 1e-12;  // by this factor shorter counts as shorter, so that every search ends
+// A squared length counts as shorter only if it is smaller by this factor, so that every loop ends.
+constexpr double kShorterFactor = 1 - 1e-12;
 
-// Some combination with coefficients -1, 0 and 1 that holds the k-th vector and is shorter than it; else that itself.
+// The shortest of basis[k] + m a + n b with m, n in {-1, 0, 1}, where a and b are the other two vectors.
 Triple shortened(const std::array<Triple, 3>& basis, std::size_t k) {
   const Triple &a = basis[(k + 1) % 3], &b = basis[(k + 2) % 3];
   Triple best = basis[k];
@@ -29,9 +30,9 @@ Triple shortened(const std::array<Triple, 3>& basis, std::size_t k) {
   return best;
 }
 
-// Whole multiples of the vectors are taken off one another as long as any gets shorter: first as many as bring two to
-// right angles, as nearly as it goes, then combinations of all three. Lengths fall by a factor in every round of the
-// first kind, as in Euclid's algorithm.
+// Lattice reduction: subtracts integer multiples of vectors from one another while any gets shorter. A round first
+// reduces pairs (Lagrange-Gauss: the multiple that makes two vectors most nearly orthogonal; lengths fall by a factor
+// in each step, as in Euclid's algorithm), then combinations of all three.
 void reduce(std::array<Triple, 3>& basis) {
   constexpr int kMaxRounds = 100;
   bool shorter = true;
@@ -52,7 +53,7 @@ void reduce(std::array<Triple, 3>& basis) {
   std::ranges::sort(basis, {}, [](const Triple& v) { return dot(v, v); });
 }
 
-// Calls body for all copies that may be the shortest, where `d` is the one that rounding found.
+// Calls body for all images that may be the shortest; `d` is the image found by rounding.
 template <typename Body>
 void for_images(const std::array<Triple, 3>& basis, const Triple& d, const Body& body) {
   for (int l = -2; l <= 2; ++l)
@@ -81,7 +82,7 @@ Lattice::Lattice(const double* vectors) {
 Triple Lattice::shortest(const Triple& difference) const {
   Triple d = difference;
   for (std::size_t k = 3; k-- > 0;) d = sum(d, -std::nearbyint(dot(d, normal_[k])), reduced_[k]);
-  // No other copy is as near as half of the shortest distance between copies.
+  // An image no longer than half the shortest lattice vector is a shortest one.
   if (4 * dot(d, d) <= dot(reduced_[0], reduced_[0])) return d;
   Triple best = d;
   for_images(reduced_, d, [&best](const Triple& copy) {

@@ -1,5 +1,5 @@
-// Node -> Form, by Forms: which operator or function of the language an operation is. Reads of tables are in
-// node_form_table.cpp. What is written on one line, and what has a name, is pipeline_text.cpp's to say.
+// Node -> Form: the operator or function of the language for an operation. Entry point: Forms. Reads of tables are in
+// node_form_table.cpp. pipeline_text.cpp decides which values become variables.
 #include "compiler/ir/node_form.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kBeyondIndex = 0x1p63;
 
-// The shortest text that is this number, as a real is written.
+// The shortest decimal text of a floating point number that reads back as this number.
 template <class Number>
 std::string decimal(Number value) {
   if (std::isinf(value)) return value < 0 ? "-1e999" : "1e999";
@@ -34,9 +34,10 @@ Written literal(double value, Type type, Typed typed) {
   if (type == Type::Bool) return {value != 0 ? "true" : "false"};
   const Precedence precedence = std::signbit(value) ? Precedence::Sign : Precedence::Operand;
   if (is_integral(type)) {
-    if (std::fabs(value) >= kBeyondIndex) throw std::runtime_error("no text is the largest or the smallest index");
-    const std::string text = fmt::format("{:.0f}", value + 0.0);  // of -0 as of 0
-    // 2147483648 is an index to the language, and so is what stands behind its sign.
+    if (std::fabs(value) >= kBeyondIndex)
+      throw std::runtime_error("the largest and the smallest index cannot be written");
+    const std::string text = fmt::format("{:.0f}", value + 0.0);  // -0 is written as 0
+    // In -2147483648 the literal 2147483648 is an index, so the value needs int(...).
     const bool too_large = type == Type::Int && value == -0x1p31;
     const bool bare = typed == Typed::FromContext || (type == Type::Int && !too_large);
     return bare ? Written{text, value < 0 ? Precedence::Sign : Precedence::Operand} : converted(text);
@@ -70,7 +71,8 @@ void Forms::add(Form& form, NodeId id, Precedence least, Typed typed) const {
   }
 }
 
-// Of two operands one at most takes its type from the other. What stands on the right is grouped by itself.
+// At most one of two literal operands takes its type from the other. Operators are left-associative: a right operand of
+// the same precedence gets parentheses.
 Form Forms::infix(const Node& node, std::string_view sign, Precedence precedence) const {
   const auto [a, b, none] = node.args;
   Form form{"", precedence};
@@ -80,8 +82,8 @@ Form Forms::infix(const Node& node, std::string_view sign, Precedence precedence
   return form;
 }
 
-// What depends on more comes first: `r2 < rc * rc`; but a == b and b == a are two nodes, and stay so. A comparison
-// within one stands in parentheses.
+// The operand with the larger binding comes first: `r2 < rc * rc`. Equalities keep their order, because a == b and b ==
+// a are two nodes. A comparison as an operand of a comparison gets parentheses.
 Form Forms::comparison(const Node& node, std::string_view sign, std::string_view turned) const {
   Node as_read = node;
   const auto rank = [&](NodeId id) {
@@ -122,7 +124,7 @@ Form Forms::negation(const Node& node) const {
   return form;
 }
 
-// The language takes counts modulo the width, in the type of what is shifted.
+// Lowering takes a shift count modulo the width, in the type of the left operand: that BitAnd is not written.
 Form Forms::shift(const Node& node) const {
   const NodeId by = node.args[1];
   const int width = node.type == Type::Int ? 32 : 64;
@@ -136,8 +138,8 @@ Form Forms::shift(const Node& node) const {
   return form;
 }
 
-// a - b * rint(a / b), which is how lowering makes nearest_image(a, b). It makes products of some quotients, and leaves
-// out factors of 1.
+// Recognises a - b * rint(a / b), as lowering makes it of nearest_image(a, b). Folding may have replaced the quotient
+// by a product and removed factors of 1.
 std::optional<Form> Forms::nearest_image(const Node& node) const {
   const auto [a, moved, none] = node.args;
   if (is(moved, Op::Rint) && argument(moved, 0) == a) {
@@ -157,7 +159,7 @@ std::optional<Form> Forms::nearest_image(const Node& node) const {
   return call("nearest_image", {a, box});
 }
 
-// The language has rint inside nearest_image only: x - nearest_image(x, 1) is that of every finite x.
+// The language has no rint, but x - nearest_image(x, 1) equals rint(x) for every finite x.
 Form Forms::rounded(const Node& node) const {
   require_free("nearest_image");
   const NodeId x = node.args[0];

@@ -1,6 +1,6 @@
-// Reads of tables -> Forms: name[index], name[row][column], table(name, place), spline(name, place). Part of Forms
-// (node_form.h). Lowering keeps indices within the table and makes the arithmetic of what is interpolated: both are
-// recognised and left out. An index that is kept within it in another way is written as it stands.
+// Reads of tables -> Forms: name[index], name[row][column], table(name, s), spline(name, s). Part of Forms
+// (node_form.h). Lowering clamps indices to the table and makes the arithmetic of interpolations: both are recognised
+// and not written. An index that is clamped in another way is written in full.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace nbcc {
 
 const Field& Forms::field_of(const Table& table) const { return pipeline_.field_of(Role::Param, table.first); }
 
-// x of min(max(x, 0), count - 1), which an index of 64 bits becomes an int behind; else the index itself.
+// x if `index` is min(max(x, 0), count - 1), with a cast to int if x is an Index; otherwise `index`.
 NodeId Forms::within_table(NodeId index, int count) const {
   const NodeId low = is(index, Op::Cast) ? argument(index, 0) : index;
   if (!is(low, Op::Min) || !is(argument(low, 0), Op::Max)) return index;
@@ -27,7 +27,7 @@ void Forms::add_index(Form& form, NodeId index, int count) const {
   form.pattern += ']';
 }
 
-// Of an array of arrays: the row's number, from that of its first element.
+// Writes the row's index of an array of arrays; the node has the index of the row's first element.
 void Forms::add_row(Form& form, const Node& node, const Table& table) const {
   const NodeId row = node.args[0];
   const int rows = table.count / table.columns;
@@ -57,7 +57,7 @@ Form Forms::lookup(const Node& node) const {
     add_row(form, node, table);
     add_index(form, column, table.columns);
   } else {
-    // The element's number among all.
+    // The element's index, counted through all rows.
     const auto number = [&](std::string_view sign) {
       form.pattern += table.columns > 0 ? "[(" : "[";
       add(form, row, Precedence::Sum);
@@ -72,7 +72,7 @@ Form Forms::lookup(const Node& node) const {
   return form;
 }
 
-// Truth values are kept as whole numbers, and read as `!(element == 0)`; `node` is what is negated there.
+// Tables keep bools as integers and lowering reads them as `!(element == 0)`; `node` is the comparison in it.
 std::optional<Form> Forms::truth_in_table(const Node& node, bool negated) const {
   const Node& element = graph_[node.args[0]];
   if (element.op != Op::Lookup || !graph_.is_constant(node.args[1], 0) ||
@@ -83,8 +83,9 @@ std::optional<Form> Forms::truth_in_table(const Node& node, bool negated) const 
   return form;
 }
 
-// low + u (high - low), or c0 + u (c1 + u (c2 + u c3)), with low, high and all c of element k and u = s - k, where s is
-// the place within the table and k the element in front of it. Whichever numbers are wider, there are casts in between.
+// Recognises table(), low + u (high - low), and spline(), c0 + u (c1 + u (c2 + u c3)). Here k = min(int(s), count - 2),
+// u = s - k, s is clamped to the table, low and the c are those of element k, high that of k + 1. Casts may be in
+// between.
 std::optional<Form> Forms::interpolated(const Node& node) const {
   const auto plain = [&](NodeId id) { return is(id, Op::Cast) ? argument(id, 0) : id; };
   const NodeId first = plain(node.args[0]);
@@ -120,12 +121,12 @@ std::optional<Form> Forms::interpolated(const Node& node) const {
   const int count = table.columns > 0 ? table.columns : table.count;
   if (!is(difference, Op::Sub) || plain(argument(difference, 1)) != low.args[1]) return std::nullopt;
   const NodeId s = argument(difference, 0), k = low.args[1];
-  const bool is_place = is(s, Op::Min) && graph_.is_constant(argument(s, 1), count - 1) &&
-                        is(argument(s, 0), Op::Max) && graph_.is_constant(argument(argument(s, 0), 1), 0);
-  const bool is_before = is(k, Op::Min) && graph_.is_constant(argument(k, 1), count - 2) &&
-                         is(argument(k, 0), Op::Cast) && argument(argument(k, 0), 0) == s;
+  const bool is_clamped = is(s, Op::Min) && graph_.is_constant(argument(s, 1), count - 1) &&
+                          is(argument(s, 0), Op::Max) && graph_.is_constant(argument(argument(s, 0), 1), 0);
+  const bool is_element_index = is(k, Op::Min) && graph_.is_constant(argument(k, 1), count - 2) &&
+                                is(argument(k, 0), Op::Cast) && argument(argument(k, 0), 0) == s;
   const bool has_row = table.columns == 0 || graph_.is_constant(low.args[0]) || is(low.args[0], Op::Mul);
-  if (!is_place || !is_before || !has_row) return std::nullopt;
+  if (!is_clamped || !is_element_index || !has_row) return std::nullopt;
 
   const Field& field = field_of(table);
   const std::string_view function = table.power < 0 ? "table" : "spline";

@@ -1,5 +1,6 @@
-// The table of operations, and the arithmetic in double that it points to. Doors: facts(), evaluate(). Each loop over
-// columns stands inside the operation, since the interpreter's time is spent there. Of graphs partials.cpp knows.
+// The table of operations, and the arithmetic in double that it points to. Entry points: facts(), evaluate(). Each
+// operation contains the loop over its columns, because the interpreter spends its time there. Derivatives are in
+// partials.cpp.
 #include "compiler/ir/ops.h"
 
 #include <algorithm>
@@ -64,8 +65,8 @@ void minimum_images(const Columns& args, double* out, int count) {
   const double* cell = args[1];
   Lattice lattice(cell);
   for (int k = 0; k < count; ++k) {
-    // Nearly always the same for all.
-    if (const double* own = args[1] + 9 * k; !std::equal(own, own + 9, cell)) lattice = Lattice(cell = own);
+    // All pairs nearly always have the same cell.
+    if (const double* next = args[1] + 9 * k; !std::equal(next, next + 9, cell)) lattice = Lattice(cell = next);
     const double* d = args[0] + 3 * k;
     std::ranges::copy(lattice.shortest({d[0], d[1], d[2]}), out + 3 * k);
   }
@@ -75,7 +76,7 @@ double smaller(double a, double b) { return std::isnan(a) || a < b ? a : b; }
 double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 double inverse_root(double x) { return 1.0 / std::sqrt(x); }
 
-// Of the exact product pi*x: the argument is reduced before it is multiplied.
+// sin(pi x) for the exact product pi x: the argument is reduced before the multiplication.
 double sine_of_pi_times(double x) {
   double r = std::remainder(x, 2.0);
   if (std::fabs(r) > 0.5) r = std::copysign(1.0, r) - r;
@@ -103,13 +104,13 @@ double random_bits(double first, double second, double third) {
   return double(x[0]);
 }
 
-// std::lgamma leaves the sign in a variable that threads share.
+// std::lgamma writes the sign to a global variable, a data race between threads.
 double log_gamma(double x) {
   int sign = 0;
   return lgamma_r(x, &sign);
 }
 
-// -1 stands apart since the lowest number has no opposite, which the processor would trap.
+// -1 is treated separately: the quotient of the lowest integer and -1 overflows, which traps on x86.
 Bits quotient(Int64 a, Int64 b) { return b == 0 ? 0 : b == -1 ? 0 - Bits(a) : Bits(a / b); }
 Bits remainder_of(Int64 a, Int64 b) { return b == 0 || b == -1 ? 0 : Bits(a % b); }
 
@@ -151,8 +152,8 @@ constexpr OpFacts scaled_by(OpFacts facts, decltype(OpFacts::error_scale) scale)
   return facts;
 }
 
-// J0 and J1 oscillate, and are as wrong near their zeros as where they are largest beside them; but for the zeros below
-// 6, near which they are good to their last digits.
+// J0 and J1 oscillate: near a zero their absolute error is as large as at the neighbouring extrema, so the error is
+// relative to the amplitude. Below |x| = 6 they are accurate to the last digits near zeros, too.
 constexpr OpFacts oscillating(OpFacts facts) {
   facts.error_scale = [](double x, double result) {
     const double size = std::fabs(x), amplitude = std::sqrt(2 / (std::numbers::pi * size));
@@ -164,7 +165,7 @@ constexpr OpFacts oscillating(OpFacts facts) {
 constexpr Rounding kFunctionRounding{8}, kGammaRounding{24}, kQuotientRounding{.epsilons = 4, .estimates = 2};
 
 using enum Typing;
-// In the order of Op. A row is read as one: broken by hand.
+// In the order of Op. Line breaks are set by hand, for readable rows.
 // clang-format off
 constexpr std::array<OpFacts, kOpCount> kOps{{
     leaf(Op::Const, "const", Binding::Constant),
@@ -186,7 +187,7 @@ constexpr std::array<OpFacts, kOpCount> kOps{{
     {.op = Op::Rsqrt, .name = "rsqrt", .arity = 1, .typing = Real, .is_function = true, .rounding = kQuotientRounding,
      .values = values<inverse_root>, .partial = partials::rsqrt},
     function(Op::Cbrt, "cbrt", 1, kQuotientRounding, values<std::cbrt>, partials::cbrt),
-    // What is a power of two on a GPU has an exponent that was rounded, too: an epsilon of x.
+    // GPUs compute exp as a power of two, whose exponent is rounded: an additional error of one epsilon of x.
     scaled_by(function(Op::Exp, "exp", 1, kFunctionRounding, values<std::exp>, partials::exp),
               [](double x, double result) { return std::fabs(result) * (1 + std::fabs(x) / 8); }),
     function(Op::Exp2, "exp2", 1, kFunctionRounding, values<std::exp2>, partials::exp2),
@@ -253,7 +254,7 @@ constexpr std::array<OpFacts, kOpCount> kOps{{
      .partial = partials::div},
     {.op = Op::Rem, .name = "rem", .arity = 2, .typing = Whole, .is_function = true,
      .integer_values = integer_values<remainder_of>},
-    // The two commute up to which of two NaNs they give, which nothing observes.
+    // Min and Max commute, except for which of two NaNs they return; nothing depends on that.
     {.op = Op::Min, .name = "min", .arity = 2, .typing = Number, .commutes = true, .values = values<smaller>},
     {.op = Op::Max, .name = "max", .arity = 2, .typing = Number, .commutes = true, .values = values<larger>},
     function(Op::Pow, "pow", 2, {.epsilons = 16, .estimates = 16}, values<std::pow>, partials::pow),
@@ -276,7 +277,7 @@ constexpr std::array<OpFacts, kOpCount> kOps{{
      .values = values<[](double a, double b) { return double(a != 0 && b != 0); }>},
     {.op = Op::Or, .name = "or", .arity = 2, .typing = Logic, .cost = 0, .commutes = true,
      .values = values<[](double a, double b) { return double(a != 0 || b != 0); }>},
-    // A lookup reads a table, which is no argument.
+    // The table is no argument; it is the reason for the Param binding.
     {.op = Op::Lookup, .name = "lookup", .arity = 2, .typing = Element, .binding = Binding::Param, .rounding = {1}},
     {.op = Op::Lt, .name = "lt", .arity = 2, .typing = Comparison, .cost = 0,
      .values = values<[](double a, double b) { return double(a < b); }>},
@@ -294,7 +295,7 @@ constexpr std::array<OpFacts, kOpCount> kOps{{
 
     {.op = Op::Vector, .name = "vector", .arity = 3, .typing = OfVectors, .cost = 0, .values = vectors_of},
     {.op = Op::Cell, .name = "cell", .arity = 3, .typing = OfVectors, .cost = 0, .values = cells_of},
-    // Three dot products, three roundings and three multiples taken off; the other steps are seldom needed.
+    // Cost: three dot products, three roundings, three subtractions of multiples; the other steps are rare.
     {.op = Op::Image, .name = "image", .arity = 2, .typing = OfVectors, .cost = 36, .is_function = true,
      .values = minimum_images},
     {.op = Op::X, .name = "x", .arity = 1, .typing = OfVectors, .cost = 0, .values = component_of<0>},

@@ -1,6 +1,6 @@
-// Partial derivatives of operations: each is handed a node y = op(a, b, c) and says what dy/da (argument 0), dy/db or
-// dy/dc is. Doors: the functions of namespace partials in ops.h, which the table of operations points to. Where y
-// itself appears in its derivative it is used, so that no function is computed twice.
+// Partial derivatives of operations: each function gets a node y = op(a, b, c) and returns dy/da (argument 0), dy/db or
+// dy/dc. Entry points: namespace partials in ops.h, to which the table of operations points. If the derivative contains
+// y, the node y is used, so that no function is computed twice.
 #include <cmath>
 #include <numbers>
 
@@ -9,7 +9,7 @@
 namespace nbcc::partials {
 namespace {
 
-// A node with what it is computed with: arithmetic that reads as arithmetic.
+// A node and its builder, with overloaded operators.
 struct Value {
   Arithmetic* with;
   NodeId id;
@@ -29,7 +29,7 @@ Value operator*(double a, Value b) { return number(b, a) * b; }
 Value operator/(double a, Value b) { return number(b, a) / b; }
 Value select(Value condition, Value yes, Value no) { return {yes.with, yes.with->select(condition, yes, no)}; }
 
-// y and what it is made of
+// y and its arguments
 struct Parts {
   Value y, a, b, c;
 };
@@ -45,7 +45,7 @@ NodeId none(Arithmetic&, const OpNodes&, int) { return kNone; }
 
 NodeId neg(Arithmetic& with, const OpNodes&, int) { return with.number(-1); }
 
-// At 0 that of x.
+// At 0 the derivative is 1.
 NodeId abs(Arithmetic& with, const OpNodes& nodes, int) { return sign(parts(with, nodes).a); }
 
 NodeId sqrt(Arithmetic& with, const OpNodes& nodes, int) { return 0.5 / parts(with, nodes).y; }
@@ -64,7 +64,7 @@ NodeId exp(Arithmetic&, const OpNodes& nodes, int) { return nodes.y; }
 NodeId exp2(Arithmetic& with, const OpNodes& nodes, int) { return std::numbers::ln2 * parts(with, nodes).y; }
 NodeId log(Arithmetic& with, const OpNodes& nodes, int) { return 1.0 / parts(with, nodes).a; }
 NodeId log2(Arithmetic& with, const OpNodes& nodes, int) { return std::numbers::log2e / parts(with, nodes).a; }
-// Not y + 1, which has lost what the exponential is far below 0.
+// Not y + 1: for large negative arguments y rounds to -1, and the sum to 0.
 NodeId expm1(Arithmetic& with, const OpNodes& nodes, int) { return make(Op::Exp, parts(with, nodes).a); }
 NodeId log1p(Arithmetic& with, const OpNodes& nodes, int) { return 1.0 / (1.0 + parts(with, nodes).a); }
 NodeId log10(Arithmetic& with, const OpNodes& nodes, int) { return std::numbers::log10e / parts(with, nodes).a; }
@@ -98,13 +98,13 @@ NodeId atan(Arithmetic& with, const OpNodes& nodes, int) {
 
 NodeId sinh(Arithmetic& with, const OpNodes& nodes, int) { return make(Op::Cosh, parts(with, nodes).a); }
 NodeId cosh(Arithmetic& with, const OpNodes& nodes, int) { return make(Op::Sinh, parts(with, nodes).a); }
-// 1/cosh^2 by q = exp(-2|a|), as 4 q / (1 + q)^2: 1 - y^2 is 0 where y is nearly 1, and cosh overflows, which makes the
-// second derivative 0 times infinity.
+// 1/cosh^2 as 4 q / (1 + q)^2 with q = exp(-2|a|). 1 - y^2 would be 0 for y near 1, and cosh overflows, so that the
+// second derivative would be 0 times infinity.
 NodeId tanh(Arithmetic& with, const OpNodes& nodes, int) {
   const Value q = make(Op::Exp, -2.0 * make(Op::Abs, parts(with, nodes).a)), sum = 1.0 + q;
   return 4.0 * q / sum / sum;
 }
-// The square of a large number would be infinite.
+// Hypot, because the square of a large number overflows.
 NodeId asinh(Arithmetic& with, const OpNodes& nodes, int) {
   const Value a = parts(with, nodes).a;
   return 1.0 / make(Op::Hypot, number(a, 1), a);
@@ -128,7 +128,7 @@ NodeId erfc(Arithmetic& with, const OpNodes& nodes, int) {
 }
 
 namespace {
-// J1 and I1 over x, whose limit at 0 is a half.
+// J1(x) / x or I1(x) / x; the limit at 0 is 1/2.
 Value first_over(Value first, Value x) { return select(make(Op::Eq, x, number(x, 0)), number(x, 0.5), first / x); }
 }  // namespace
 
@@ -159,7 +159,7 @@ NodeId div(Arithmetic& with, const OpNodes& nodes, int k) {
   return k == 0 ? 1.0 / b : -y / b;
 }
 
-// By the exponent: 0 where the power is 0, where its logarithm would be infinite.
+// The derivative with respect to the exponent is 0 if the power is 0, where log(a) may be infinite.
 NodeId pow(Arithmetic& with, const OpNodes& nodes, int k) {
   const auto [y, a, b, c] = parts(with, nodes);
   if (k == 0) return b * make(Op::Pow, a, b - number(b, 1));

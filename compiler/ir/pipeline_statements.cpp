@@ -1,6 +1,6 @@
-// The contributions of a pipeline -> statements, by pipeline_statements(): what all guards have in common stands first,
-// in skip_if or in one `if`; then outputs in their order, those under one guard together. How a contribution becomes
-// terms is contribution_terms.cpp's, how a value is said node_form.cpp's.
+// The contributions of a pipeline -> statements. Entry point: pipeline_statements(). The common condition of all guards
+// comes first, as skip_if or as one `if`; then the outputs in order, with statements of the same guard in one block.
+// contribution_terms.cpp splits contributions into terms, node_form.cpp writes values.
 #include "compiler/ir/pipeline_statements.h"
 
 #include <fmt/format.h>
@@ -11,13 +11,14 @@
 namespace nbcc {
 namespace {
 
-// What stands before all other statements, and under which guard these then are.
+// The common condition of all guards: a skip_if before all other statements, or one `if` around them. Both may be
+// kNone.
 struct Common {
-  NodeId skipped = kNone;  // the pair is, where this does not hold
-  NodeId block = kNone;    // under which all statements stand
+  NodeId skipped = kNone;  // skip_if: the pair is skipped unless this holds
+  NodeId block = kNone;    // the condition of the `if`
 };
 
-// Statements of a pipeline's contributions, in blocks that have a guard in common.
+// Makes the statements of a pipeline's contributions, in blocks with a common guard.
 class Planner {
  public:
   explicit Planner(const Pipeline& pipeline) : pipeline_(pipeline), graph_(pipeline.pair) {}
@@ -62,7 +63,7 @@ class Planner {
     });
   }
 
-  // A guard's own part, behind what skip_if says of all.
+  // The rest of a guard without the condition of skip_if.
   NodeId remaining(NodeId guard, NodeId skipped) const {
     if (skipped == kNone) return guard;
     return guard == skipped ? kNone : graph_[guard].args[1];
@@ -75,8 +76,8 @@ class Planner {
     });
   }
 
-  // skip_if says what is negated, and what those outputs are under that have no guard of their own: nothing is written
-  // to them, or terms under several guards. `if` says what is under nothing but it.
+  // Negated conditions become skip_if, and so does the guard of an output that has no statement, or has terms with
+  // several guards. `if` is used for a condition that is the entire guard of every output.
   Common common_guard() const {
     if (pipeline_.contributions.empty() || pipeline_.contributions[0].guard == kNone) return {};
     const NodeId first = pipeline_.contributions[0].guard;
@@ -97,7 +98,7 @@ class Planner {
     return is_common(first) && (all_same || is_negated) ? Common{first, kNone} : Common{};
   }
 
-  // Guards of statements: nothing of what holds for all of them.
+  // The guard of a component's statements, without the common condition.
   NodeId guard_of(int component) const {
     const NodeId guard = contribution(component).guard;
     return common_.block != kNone ? kNone : remaining(guard, common_.skipped);
@@ -107,8 +108,8 @@ class Planner {
     return guard.id == kNone && common_.block != kNone ? Guard{common_.block} : guard;
   }
 
-  // To the first block under this guard, from number `from` on: a statement may stand in front of those of other
-  // outputs. Which block it was.
+  // Appends the statement to the first block with this guard, from block `from` on; it may thereby precede statements
+  // of other outputs. Returns the block's index.
   std::size_t add(const Guard& guard, Statement statement, std::size_t from = 0) {
     const Guard whole = in_block(guard);
     auto block = std::find_if(blocks.begin() + std::ptrdiff_t(from), blocks.end(),
@@ -122,7 +123,7 @@ class Planner {
     const Contribution& c = contribution(component);
     const std::string out = component_name(field, component);
     if (c.scale != kNone)
-      throw std::runtime_error(fmt::format("the scale of '{}' cannot be written: it has been taken out", out));
+      throw std::runtime_error(fmt::format("the scale of '{}' cannot be written: it is applied after the sum", out));
     const NodeId guard = guard_of(component);
     if (guard == kNone && unwritten(field, component)) return;
     if (field.reduction == Reduction::Count) {
@@ -157,12 +158,12 @@ class Planner {
     }
   }
 
-  // All places have one value, and so has each component of what goes along.
+  // All indices of a choice have the same value; so has each component of a payload.
   void choose(const Field& field) {
     const NodeId value = contribution(field.first).value;
     for (int c = 1; c < field.components(); ++c)
       if (contribution(field.first + c).value != value)
-        throw std::runtime_error(fmt::format("'{}' cannot be written: its places differ", field.name));
+        throw std::runtime_error(fmt::format("'{}' cannot be written: its elements differ", field.name));
     const Guard guard{guard_of(field.first)};
     if (!(field.length == 0 && guard.id == kNone && unwritten(field, field.first)))
       add(guard, reduction(field, field.name, {{}, value}, kNone));
@@ -176,7 +177,7 @@ class Planner {
     for (int c = 0; c < field.width; ++c) parts.push_back(contribution(field.first + c).value);
     for (int c = 0; c < field.components(); ++c)
       if (contribution(field.first + c).value != parts[std::size_t(c % field.width)])
-        throw std::runtime_error(fmt::format("'{}' cannot be written: its places differ", field.name));
+        throw std::runtime_error(fmt::format("'{}' cannot be written: its elements differ", field.name));
     std::string right;
     std::vector<Value> values;
     if (field.width > 1) {

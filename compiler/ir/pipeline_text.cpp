@@ -1,6 +1,6 @@
-// Pipeline -> text, by pipeline_text(): the fields, the guards that all outputs share, the statements, finish(). How a
-// node is said is node_form.cpp's, which statements change the outputs pipeline_statements.cpp's. Names and their order
-// follow from the order in which the text needs them, so that the text of what it parses to is the same text.
+// Pipeline -> text: the fields, the common guards of all outputs, the statements, finish(). Entry point:
+// pipeline_text(). node_form.cpp writes nodes, pipeline_statements.cpp chooses the statements. Variables are named in
+// the order in which the text needs them, so that parsing the text and writing it again gives the same text.
 #include "compiler/ir/pipeline_text.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 namespace nbcc {
 namespace {
 
-// A value that is longer gets a line of its own, with which no line becomes much longer than 120 characters.
+// Characters. A longer value is assigned to a variable, so that lines stay below about 120 characters.
 constexpr std::size_t kMaxLength = 56;
 
 // ---- fields ----
@@ -38,7 +38,7 @@ std::string element_text(const Field& field, std::size_t first) {
   return fmt::format("{}({})", type_text(field), text);
 }
 
-// Without the zeros at the end, which a list may leave out: long tables could have no default else.
+// Zeros at the end are not written, because C++ fills a list with zeros; long tables would otherwise exceed the limits.
 std::string list_text(const Field& field, std::size_t first, int count) {
   const auto is_zero = [&](int k) {
     for (int c = 0; c < field.width; ++c) {
@@ -93,7 +93,7 @@ std::string head(const Pipeline& pipeline) {
 
 // ---- text ----
 
-// Names of variables: t0, t1, ... but for those that fields have.
+// Names of variables: t0, t1, ..., except names of fields.
 class Names {
  public:
   explicit Names(const Pipeline& pipeline) : pipeline_(pipeline) {}
@@ -109,7 +109,7 @@ class Names {
   int count_ = 0;
 };
 
-// Statements of one graph, each behind the variables that it is the first to need.
+// Writes the statements of one graph. A variable is defined before the first statement that uses it.
 class Writer {
  public:
   Writer(const Pipeline& pipeline, const Graph& graph, Names& names)
@@ -117,7 +117,7 @@ class Writer {
 
   std::string text;
 
-  // Before anything is written: all that will be.
+  // Counts the uses of nodes; must be called for all statements before the first is written.
   void count(const Statement& statement) {
     std::vector<NodeId> open;
     for (const Value& value : statement.values) open.push_back(value.id);
@@ -139,7 +139,7 @@ class Writer {
     for (const Value& value : statement.values) define(value.id, indent);
   }
 
-  // Its variables have been defined.
+  // The text of a statement whose variables have been defined.
   std::string line(const Statement& statement) const { return filled(statement.pattern, statement.values); }
 
  private:
@@ -172,7 +172,7 @@ class Writer {
       const auto& [id, least] = *operand++;
       const auto atom = forms_.atom(id);
       const Written& written = atom ? *atom : *nodes_[std::size_t(id)].written;
-      // Not of what is not.
+      // !!x is written as x.
       const bool twice = result.ends_with('!') && written.text.starts_with('!');
       if (twice) result.pop_back();
       result += twice ? written.text.substr(1) : written.parenthesized(least);
@@ -182,7 +182,7 @@ class Writer {
 
   bool is_written(NodeId id) const { return arity(graph_[id].op) == 0 || nodes_[std::size_t(id)].written.has_value(); }
 
-  // Operands first, from left to right; graphs are deeper than a stack is.
+  // Writes operands first, from left to right. Not recursive: graphs may be deeper than the call stack.
   void define(NodeId root, const std::string& indent) {
     std::vector<NodeId> open{root};
     while (!open.empty()) {
@@ -237,7 +237,7 @@ std::string pair_text(const Pipeline& pipeline, Names& names) {
       for (const Statement& statement : block.statements) write(statement, ";\n");
       continue;
     }
-    // Variables stand in front of the block: what is behind it may need them too.
+    // Variables are defined before the block, because statements after the block may use them too.
     const Statement condition = condition_of(block.guard, "if (", ") {\n");
     writer.define(condition, "");
     for (const Statement& statement : block.statements) writer.define(statement, "");
@@ -269,7 +269,7 @@ std::string finish_text(const Pipeline& pipeline, Names& names) {
     changed.push_back(root);
     outputs.push_back(c);
   }
-  // What a statement reads of an output that one before it has changed is kept in a variable.
+  // An output that a statement reads after an earlier statement changed it is copied to a variable first.
   std::vector<bool> kept(pipeline.finished.size());
   for (std::size_t k = 1; k < changed.size(); ++k) {
     const std::vector<bool> read = reachable(graph, {changed[k]});

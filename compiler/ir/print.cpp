@@ -1,5 +1,5 @@
-// A Pipeline or a Graph becomes text by print(). Equal pipelines print alike, whatever dead nodes they hold and
-// wherever in the user's text they stand. The text is not read back by anything.
+// Pipeline or Graph -> text. Entry point: print(). Equal pipelines give equal text: dead nodes and locations in the
+// user's text do not matter. Nothing parses this text.
 #include "compiler/ir/print.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ Names number(const Graph& graph, const std::vector<NodeId>& roots) {
   return names;
 }
 
-// Of each component of each role, by Role: the field that holds it.
+// [role][component]: the field with this component.
 using Components = std::array<std::vector<const Field*>, kRoles>;
 
 std::string leaf_name(const Components& components, const Node& node) {

@@ -1,5 +1,5 @@
-// A graph becomes another by rewrite(): each needed node is handed, arguments first, to the pass's rule, which
-// builds its successor. What no root needs is not carried over. It has no rule of its own but the plain copy.
+// Rebuilds a graph node by node: rewrite() calls the pass's rule for each live node, arguments first. Dead nodes are
+// dropped. Entry points: the header. The only rule here is the plain copy.
 #include "compiler/ir/rewrite.h"
 
 #include <utility>
@@ -26,7 +26,7 @@ void rename_roots(Pipeline& pipeline, const std::vector<NodeId>& new_ids) {
 
 namespace {
 
-// Returns the new ids by the old ones.
+// Returns [old id] -> new id.
 std::vector<NodeId> rewrite(Graph& graph, const std::vector<NodeId>& roots, const RewriteRule& rule) {
   const std::vector<bool> needed = reachable(graph, roots);
   Graph target;

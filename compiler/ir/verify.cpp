@@ -1,5 +1,5 @@
-// Checks that a Pipeline keeps what ir.h promises, by verify(). It changes nothing and says nothing of what the user
-// may write: everything that it finds is our bug.
+// Checks the invariants that ir.h states. Entry point: verify(). It changes nothing. Errors of the user are reported
+// elsewhere: everything that verify() finds is a bug in nbcc.
 #include "compiler/ir/verify.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace {
 
 bool is_number(Type type) { return type > Type::Bool; }
 
-// What an operation of vectors takes, and gives.
+// An error message about the types of a vector operation, or an empty string.
 std::string wrong_vectors(const Node& node, const std::function<Type(int)>& type_of) {
   const auto takes = [&](Type type) {
     for (int k = 0; k < arity(node.op); ++k)
@@ -38,7 +38,7 @@ std::string wrong_vectors(const Node& node, const std::function<Type(int)>& type
   }
 }
 
-// Empty, or what is wrong with the types of a node whose arguments exist.
+// An error message about the types of a node whose arguments exist, or an empty string.
 std::string wrong_types(const Graph& graph, const Node& node) {
   const auto type_of = [&](int k) { return graph[node.args[std::size_t(k)]].type; };
   const auto all_are = [&](Type type) {
@@ -82,10 +82,10 @@ std::string wrong_constant(const Node& node) {
   return {};
 }
 
-// Of each component of each role, by Role: the field that holds it.
+// [role][component]: the field with this component.
 using Components = std::array<std::vector<const Field*>, kRoles>;
 
-// Empty, or what is wrong with a leaf in the pair graph or in finish().
+// An error message about a leaf of the pair graph or of finish(), or an empty string.
 std::string wrong_leaf(const Components& components, const Node& node, bool in_finish) {
   const auto component_of = [&](Role role) -> std::string {
     const std::vector<const Field*>& fields = components[std::size_t(role)];
@@ -112,7 +112,7 @@ std::string wrong_node(const Components& components, const Graph& graph, NodeId 
   for (int k = 0; k < 3; ++k) {
     const NodeId arg = node.args[std::size_t(k)];
     const bool used = k < arity(node.op);
-    if (used && (arg < 0 || arg >= id)) return "an argument does not stand before its user";
+    if (used && (arg < 0 || arg >= id)) return "an argument does not precede its user";
     if (!used && arg != kNone) return "it has too many arguments";
   }
   std::string wrong = arity(node.op) == 0 ? wrong_leaf(components, node, in_finish) : wrong_types(graph, node);
@@ -121,7 +121,7 @@ std::string wrong_node(const Components& components, const Graph& graph, NodeId 
   return wrong;
 }
 
-// Collects where it is, so that each check says only what is wrong.
+// Runs the checks; adds the pass and the node to each error message.
 class Checker {
  public:
   Checker(const Pipeline& pipeline, std::string_view after) : pipeline_(pipeline), after_(after) {

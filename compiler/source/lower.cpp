@@ -1,6 +1,6 @@
-// Clang's tree -> Pipeline: the top level. Declarations and statements are taken in order, contributions joined,
-// finish() lowered last. One door: lower(). Fields, statements, reductions, expressions and calls are in the files
-// beside this one.
+// Clang's AST -> Pipeline: the top level. Declarations and statements are executed in order, contributions are joined,
+// finish() is lowered last. Entry point: lower(). Fields, statements, reductions, expressions and calls are in the
+// other lower_*.cpp.
 #include "compiler/source/lower.h"
 
 #include <fmt/core.h>
@@ -23,7 +23,7 @@ Pipeline lower(clang::ASTContext& context, const Prescanned& prescanned, const S
 namespace lowering {
 
 namespace {
-// Nobody reads more, and a text of wrong lines alone is refused at once.
+// Limits on the diagnostics of a run. They also bound the time spent on a text that is wrong in every line.
 constexpr int kMaxErrors = 20;
 constexpr std::size_t kMaxWarnings = 100;
 }  // namespace
@@ -37,9 +37,9 @@ Location Lowering::location(clang::SourceLocation where) const {
 
 void Lowering::report(Severity severity, clang::SourceLocation where, std::string message) {
   Diagnostic diagnostic{severity, location(where), std::move(message)};
-  if (severity == Severity::Warning && said_.size() >= kMaxWarnings) return;
-  // A loop that is unrolled, or a function that is called twice, says the same again.
-  if (!said_.emplace(diagnostic.where.line, diagnostic.where.column, diagnostic.message).second) return;
+  if (severity == Severity::Warning && reported_.size() >= kMaxWarnings) return;
+  // Unrolled loops and functions called twice repeat their diagnostics; each is reported once.
+  if (!reported_.emplace(diagnostic.where.line, diagnostic.where.column, diagnostic.message).second) return;
   errors_ += severity == Severity::Error;
   diagnostics_.push_back(std::move(diagnostic));
 }
@@ -49,8 +49,8 @@ bool Lowering::in_prelude(const clang::Decl* declaration) const {
   return !manager.isInMainFile(manager.getExpansionLoc(declaration->getLocation()));
 }
 
-// Runs the action for one top-level statement; a rejection becomes a diagnostic, and what the statement would have
-// set is poisoned.
+// Runs the action for one top-level statement. A rejection becomes a diagnostic, and the variables that the statement
+// would have set are poisoned.
 template <typename Action>
 bool Lowering::attempt(const clang::Stmt* statement, Action action) {
   try {
@@ -66,7 +66,7 @@ bool Lowering::attempt(const clang::Stmt* statement, Action action) {
   }
 }
 
-// Whatever the statement assigns, or a function that it calls might.
+// Poisons the variables that the statement, or a function that it calls, may assign.
 void Lowering::poison(const clang::Stmt* statement) {
   if (const auto assignment = assignment_in(statement)) poison_variable(assignment->left);
   if (const auto* call = llvm::dyn_cast<clang::CallExpr>(statement); call && call->getType()->isVoidType())
@@ -105,7 +105,7 @@ void Lowering::declare(const clang::Decl* declaration) {
   define_local(variable);
 }
 
-// Bodies are lowered where they are called.
+// A function's body is lowered at each call.
 void Lowering::declare_function(const clang::FunctionDecl* function) {
   const clang::SourceLocation where = function->getLocation();
   const std::string name = function->getNameAsString();
@@ -143,23 +143,23 @@ Pipeline Lowering::run() {
     if (finish) attempt(nullptr, [&] { lower_finish(finish); });
     return {};
   }
-  check_carried();
+  check_payloads();
   if (has_errors(diagnostics_)) {
-    allow_where_unexecuted();
+    allow_in_unexecuted_code();
     return std::move(pipeline_);
   }
   combine_contributions();
   if (finish) attempt(nullptr, [&] { lower_finish(finish); });
-  allow_where_unexecuted();
+  allow_in_unexecuted_code();
   if (!has_errors(diagnostics_) && array_assignments_.empty()) {
-    forget_variables();
+    remove_marks();
     warn_unused();
-    place_tables_last();
+    move_tables_last();
   }
   return std::move(pipeline_);
 }
 
-// Several contributions to one output become one: under one guard where they share it, else each selected by its own.
+// Joins several contributions to one output: under their common guard, or else each selected by its own guard.
 void Lowering::combine_contributions() {
   for (int component = 0; component < int(contributed_.size()); ++component) {
     auto& parts = contributed_[std::size_t(component)];
@@ -171,15 +171,15 @@ void Lowering::combine_contributions() {
                   : field.reduction == Reduction::Product ? Op::Mul
                   : minimum                               ? Op::Min
                                                           : Op::Max;
-    // More ones than a float counts exactly in a tile.
+    // More than 16 ones per pair: a float would not count them exactly over a tile.
     if (field.reduction == Reduction::Count && parts.size() > 16)
       for (Contributed& part : parts) part.value = cast(part.value, Type::Double, {});
-    // Whole numbers beside real ones: floats would round them.
+    // Integers together with floating point values: float would round the integers.
     if (std::ranges::any_of(parts, is_whole) && !std::ranges::all_of(parts, is_whole))
       for (Contributed& part : parts) part.value = cast(part.value, Type::Double, {});
     Contribution joined;
     if (parts.empty()) {
-      joined.value = never_written(field);  // warned of below
+      joined.value = unwritten_value(field);  // see warn_unwritten()
       if (field.reduction == Reduction::Softmax) joined.logit = graph_->constant(-HUGE_VAL);
     } else if (is_exponential(field.reduction)) {
       joined = combine_exponentials(parts, field.reduction);
@@ -188,7 +188,7 @@ void Lowering::combine_contributions() {
         joined.value = joined.value == kNone ? part.value : binary(op, joined.value, part.value, {});
       joined.guard = parts[0].guard;
     } else if (std::ranges::all_of(parts, is_whole)) {
-      joined = combine_whole(parts, op);
+      joined = combine_integers(parts, op);
     } else {
       const double identity = nbcc::identity<double>(field.reduction);
       for (const Contributed& part : parts) {
@@ -198,13 +198,13 @@ void Lowering::combine_contributions() {
         joined.value = joined.value == kNone ? value : binary(op, joined.value, value, {});
       }
     }
-    if (skip_ != kNone) joined.guard = both(unary(Op::Not, skip_, {}), joined.guard);
+    if (skip_ != kNone) joined.guard = conjunction(unary(Op::Not, skip_, {}), joined.guard);
     pipeline_.contributions.push_back(joined);
   }
 }
 
-// No whole number stands for none, as infinity does: only the guards say what is there.
-Contribution Lowering::combine_whole(const std::vector<Contributed>& parts, Op op) {
+// Integers have no infinity that could replace an absent contribution, so the guards select the result.
+Contribution Lowering::combine_integers(const std::vector<Contributed>& parts, Op op) {
   Contribution joined{parts[0].value, parts[0].guard};
   for (std::size_t k = 1; k < parts.size(); ++k) {
     const NodeId guard = parts[k].guard, value = parts[k].value;
@@ -216,7 +216,7 @@ Contribution Lowering::combine_whole(const std::vector<Contributed>& parts, Op o
   return joined;
 }
 
-NodeId Lowering::never_written(const Field& field) {
+NodeId Lowering::unwritten_value(const Field& field) {
   if (is_sum(field.reduction) || field.reduction == Reduction::Softmax) return graph_->constant(0);
   if (field.reduction == Reduction::Product) return graph_->constant(1, Type::Double);
   const double sign = is_minimum(field.reduction) ? 1 : -1;
@@ -250,7 +250,8 @@ void Lowering::lower_finish(const clang::FunctionDecl* function) {
   });
 }
 
-// What `from` are made of, unless that is marked already: derivatives ask for each value that they are of.
+// Marks the nodes that `from` depend on and records their leaves as used. Stops at nodes that are marked already,
+// because derivatives call it for each of their values.
 void Lowering::mark_used(const Graph& graph, const std::vector<NodeId>& from, std::unordered_set<NodeId>& marked) {
   std::vector<NodeId> next = from;
   while (!next.empty()) {

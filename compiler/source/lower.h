@@ -1,10 +1,10 @@
-// The inside of lowering: Clang's tree, executed symbolically, becomes the IR. Private to lower*.cpp; parse.cpp uses
-// only lower().
+// Lowering: Clang's AST is executed symbolically and becomes the IR. Private to lower*.cpp; parse.cpp uses only
+// lower().
 //
 // A variable holds a Value: one IR node per component. A statement changes values; an `if` executes both branches on
-// copies and merges them with Select; a `for` is executed as often as it says; a call executes the body. What is left
-// at the end are the contributions. Wrong text throws Rejected, which is caught per top-level statement, so that one
-// run reports every mistake; variables that the failed statement would have set are poisoned and stay silent.
+// copies and merges them with Select; a `for` is unrolled; a call executes the function's body. The result are the
+// contributions. An error in the text throws Rejected, which is caught per top-level statement, so that one run reports
+// every error. Variables that the failed statement would have set are poisoned: their uses report no further errors.
 #pragma once
 #include <array>
 #include <map>
@@ -25,25 +25,25 @@
 
 namespace nbcc {
 
-// `array_assignments` are those that Clang has refused; what the language has among them is taken out.
+// `array_assignments` are Clang's errors about assignments to arrays; lower() removes those that the language allows.
 Pipeline lower(clang::ASTContext& context, const Prescanned& prescanned, const Source& source,
                std::vector<Diagnostic>& diagnostics, std::vector<Diagnostic>& array_assignments);
 
 namespace lowering {
 
-// Component states beside a node id.
+// States of a component that are no node id.
 inline constexpr NodeId kUnset = -1;     // never assigned
 inline constexpr NodeId kHalfSet = -2;   // assigned in one branch of an if only
 inline constexpr NodeId kPoisoned = -3;  // its assignment was an error that has been reported
 
-inline constexpr int kCunbodyLength = 10000;  // of the arrays that the prelude declares
+inline constexpr int kCunbodyLength = 10000;  // length of the arrays that the prelude declares
 
 struct Shape {
   Type scalar = Type::Real;
   int length = 0;          // 0: not an array
   int width = 1;           // 2..4: a vector
-  int columns = 0;         // of an array of arrays: elements of a row; `length` counts those of all
-  bool is_matrix = false;  // its rows are the elements, which are as long as it has rows
+  int columns = 0;         // of an array of arrays: elements per row; `length` counts all rows' elements
+  bool is_matrix = false;  // square; its elements are its rows
   int components() const { return width * (length == 0 ? 1 : length); }
   bool is_scalar() const { return length == 0 && width == 1; }
 };
@@ -53,13 +53,13 @@ struct Value {
   std::vector<NodeId> parts;
 };
 
-// A variable, or a part of one, that can be read and assigned.
+// A variable, an element or a component, which can be read and assigned.
 struct LValue {
   const clang::VarDecl* variable = nullptr;
   int first = 0;
   Shape shape;
-  // Of a param that is read at indices known at run time only: the number of the row's first element, and that of the
-  // element in its row. `first` then counts within an element.
+  // For a param that is read at indices known only at run time: the index of the row's first element, and the index of
+  // the element in its row. `first` then is the component within the element.
   NodeId row = kNone, column = kNone;
 };
 
@@ -68,7 +68,7 @@ inline bool overlap(const LValue& a, const LValue& b) {
          b.first < a.first + a.shape.components();
 }
 
-// A mistake in the user's text. An empty message means that it has been reported already.
+// An error in the user's text. An empty message means that the error has been reported already.
 struct Rejected {
   clang::SourceLocation where;
   std::string message;
@@ -78,7 +78,7 @@ struct Contributed {
   NodeId guard, value, logit = kNone;
 };
 
-// What reads a component of an input or a param.
+// The leaf that reads a component of an input or a param.
 inline Op leaf_of(Role role) {
   return role == Role::InputI      ? Op::InputI
          : role == Role::InputJ    ? Op::InputJ
@@ -86,20 +86,20 @@ inline Op leaf_of(Role role) {
                                    : Op::Param;
 }
 
-// `left sign right`, of scalars or vectors: "=", "+=" and their like.
+// `left sign right` for scalars or vectors, with the sign "=", "+=", "-=", ...
 struct Assignment {
   const clang::Expr *left, *right;
   std::string sign;
 };
 std::optional<Assignment> assignment_in(const clang::Stmt* statement);
 
-// Of "+" or "+=".
+// The operation of "+" or "+="; none for other signs.
 std::optional<Op> arithmetic_operation(llvm::StringRef sign);
 
-// Not of what an expression gives.
+// True for a variable, an element or a component of one; false for temporary values.
 bool is_part_of_variable(const clang::Expr* expression);
 
-// True if every way through the statement ends in a return.
+// True if every path through the statement ends in a return.
 bool always_returns(const clang::Stmt* statement);
 
 class Lowering {
@@ -114,7 +114,7 @@ class Lowering {
   Pipeline run();
 
  private:
-  // Ordered as in the text, so that the same text makes the same graph in every run.
+  // Ordered as in the text, so that a text makes the same graph in every run.
   struct InTextOrder {
     bool operator()(const clang::VarDecl* a, const clang::VarDecl* b) const {
       return std::pair(a->getLocation().getRawEncoding(), a) < std::pair(b->getLocation().getRawEncoding(), b);
@@ -122,21 +122,21 @@ class Lowering {
   };
   using Environment = std::map<const clang::VarDecl*, Value, InTextOrder>;
 
-  // A function being inlined: what it has returned so far, under which guards, newest last.
+  // A function being inlined: the values that it has returned so far, with their guards, newest last.
   struct Frame {
     const clang::FunctionDecl* function;
-    NodeId path;  // the path's guard when it was called
+    NodeId path;  // guard of the call
     std::vector<std::pair<NodeId, Value>> returned;
-    std::vector<LValue> handed_over;  // what it changes under other names
+    std::vector<LValue> by_reference;  // variables that its reference parameters stand for
   };
 
-  // lower.cpp: declarations and the pipeline as a whole
+  // lower.cpp: declarations, and the pipeline's top level
   void declare(const clang::Decl* declaration);
   void declare_function(const clang::FunctionDecl* function);
   void lower_finish(const clang::FunctionDecl* function);
   void combine_contributions();
-  Contribution combine_whole(const std::vector<Contributed>& parts, Op op);
-  NodeId never_written(const Field& field);
+  Contribution combine_integers(const std::vector<Contributed>& parts, Op op);
+  NodeId unwritten_value(const Field& field);
   void warn_unused();
   void mark_used(const Graph& graph, const std::vector<NodeId>& from, std::unordered_set<NodeId>& marked);
   void warn_unwritten(const Field& field);
@@ -165,7 +165,7 @@ class Lowering {
   Value initial_value(const clang::VarDecl* variable, Shape shape);
   void fill(Value& value, std::size_t first, Shape shape, const clang::InitListExpr* list, clang::SourceLocation where);
   void assign(const LValue& lvalue, Value value, clang::SourceLocation where);
-  void set(const clang::VarDecl* variable, Value value);  // all of it
+  void set(const clang::VarDecl* variable, Value value);  // sets all components
   void replace(const clang::VarDecl* variable, Value value);
   Environment end_branch();
   void join(const Environment& yes, const Environment& no, NodeId condition, int line);
@@ -182,19 +182,19 @@ class Lowering {
   bool refers_to(const clang::Expr* expression, const LValue& lvalue);
   std::string how_to_change(const Field& output) const;
 
-  // lower_choice.cpp: argmin and argmax of several places, and what goes along with them
+  // lower_choice.cpp: argmin and argmax with several indices or payloads
   bool allow_array_assignment(const clang::Expr* expression);
-  void allow_where_unexecuted();
+  void allow_in_unexecuted_code();
   void allow_within(const clang::Stmt* statement);
-  void take_out(const clang::Expr* expression);
-  static Value in_each_place(const Value& value, int places);
+  void accept_array_assignments(const clang::Expr* expression);
+  static Value repeated(const Value& value, int places);
   void check_choice(const Field& field, const LValue& lvalue, clang::SourceLocation where);
-  void carry(const LValue& lvalue, const clang::CallExpr* call, clang::SourceLocation where);
-  void check_carried();
+  void contribute_payload(const LValue& lvalue, const clang::CallExpr* call, clang::SourceLocation where);
+  void check_payloads();
 
   // lower_expression.cpp
   Value evaluate(const clang::Expr* expression);
-  Value evaluate_plain(const clang::Expr* expression);  // without parentheses and what Clang writes around it
+  Value evaluate_plain(const clang::Expr* expression);  // without parentheses and implicit nodes of Clang
   Value evaluate_binary(const clang::BinaryOperator* expression);
   Value evaluate_unary(const clang::UnaryOperator* expression);
   Value evaluate_conditional(const clang::ConditionalOperator* expression);
@@ -218,7 +218,7 @@ class Lowering {
   Value read_field(const Field& field, const LValue& lvalue, clang::SourceLocation where);
   Value read_variable(const clang::VarDecl* variable, clang::SourceLocation where);
   Value read_built_in(const clang::VarDecl* variable, clang::SourceLocation where);
-  NodeId transplant(NodeId id);  // a node of `pair` that no j reaches, remade in `finish`
+  NodeId transplant(NodeId id);  // copies a node of `pair` that does not depend on j to `finish`
 
   // lower_bits.cpp
   bool is_unsigned(clang::QualType type) const;
@@ -242,17 +242,17 @@ class Lowering {
 
   // lower_table.cpp
   bool is_param(const LValue& lvalue) const;
-  LValue looked_up(const LValue& base, const Value& index, clang::SourceLocation where);
+  LValue table_element(const LValue& base, const Value& index, clang::SourceLocation where);
   Value read_table(Field& field, const LValue& lvalue, clang::SourceLocation where);
   NodeId lookup(Field& field, int first, NodeId row, NodeId column, int power, clang::SourceLocation where);
   Value interpolate(const clang::CallExpr* expression, bool cubic);
-  void place_tables_last();
+  void move_tables_last();
 
   // lower_derivative.cpp
   void find_variables();
   void find_variables(const clang::Stmt* statement);
-  void set_apart(const clang::VarDecl* variable, NodeId& part);
-  void forget_variables();
+  void mark_variable(const clang::VarDecl* variable, NodeId& part);
+  void remove_marks();
   Value variable_of(const clang::Expr* argument, const char* function);
   Value differentiated(const clang::Expr* argument, const char* function);
   Value rate_given(const clang::Expr* argument, const Value& x);
@@ -268,7 +268,7 @@ class Lowering {
   Value inline_function(const clang::CallExpr* expression, const clang::FunctionDecl* function);
   const clang::FunctionDecl* definition_of(const clang::FunctionDecl* function, clang::SourceLocation where);
   void call_for_results(const clang::CallExpr* expression, const clang::FunctionDecl* function);
-  // Variables that parameters stand for: what the function leaves in these, they take.
+  // (variable, reference parameter): after the call the variable gets the parameter's value.
   using Results = std::vector<std::pair<LValue, const clang::VarDecl*>>;
   Frame execute_body(const clang::FunctionDecl* definition, const Results& results);
   Results bind_arguments(const clang::CallExpr* expression, const clang::FunctionDecl* definition);
@@ -279,13 +279,13 @@ class Lowering {
   Value image_in_cell(const clang::CallExpr* expression, const std::vector<Value>& arguments);
   Value vector_function(const std::string& name, const std::vector<Value>& arguments, clang::SourceLocation where);
 
-  // Building nodes: folded at once, so that loop bounds and indices are constants when they are needed.
+  // These build nodes and fold them at once, so that loop bounds and indices are constants.
   NodeId make(Op op, Type type, std::array<NodeId, 3> args, clang::SourceLocation where);
   NodeId unary(Op op, NodeId a, clang::SourceLocation where);
   NodeId binary(Op op, NodeId a, NodeId b, clang::SourceLocation where);
   NodeId select(NodeId condition, NodeId yes, NodeId no, clang::SourceLocation where);
   NodeId cast(NodeId a, Type type, clang::SourceLocation where);
-  NodeId both(NodeId guard_a, NodeId guard_b);  // and of two guards, kNone meaning always
+  NodeId conjunction(NodeId guard_a, NodeId guard_b);  // kNone means always
 
   bool in_prelude(const clang::Decl* declaration) const;
 
@@ -298,26 +298,26 @@ class Lowering {
   Pipeline pipeline_;
   Graph* graph_ = &pipeline_.pair;  // `finish` while finish() is lowered
   Environment environment_;
-  std::vector<Environment> branches_;  // of each if being executed: what its branch has changed, with the values before
+  std::vector<Environment> branches_;  // for each if being executed: variables that its branch changed, with old values
   std::map<const clang::VarDecl*, int, InTextOrder> fields_;  // index in pipeline_.fields
-  std::set<const clang::VarDecl*> broken_;                    // their declarations were errors that have been reported
+  std::set<const clang::VarDecl*> broken_;                    // variables whose declarations were reported as errors
   std::set<const clang::FunctionDecl*> called_;
   std::map<NodeId, NodeId> transplanted_;
   std::map<const clang::VarDecl*, int> half_set_line_;
-  std::set<std::tuple<int, int, std::string>> said_;  // of report()
+  std::set<std::tuple<int, int, std::string>> reported_;  // line, column and message of all reports
   int errors_ = 0;
   std::vector<std::vector<Contributed>> contributed_;
   std::vector<Frame> frames_;
-  NodeId path_ = kNone;                         // guard of the statement being executed
-  NodeId skip_ = kNone;                         // the pair is skipped where this holds
-  std::set<const clang::VarDecl*> variables_;   // by which something is differentiated
-  std::int64_t set_apart_ = 0;                  // how many nodes of their own these have got
-  std::set<std::pair<Op, std::int64_t>> used_;  // leaves: components of the inputs and params
+  NodeId path_ = kNone;                         // guard of the current statement
+  NodeId skip_ = kNone;                         // condition of skip_if: the pair is skipped where it holds
+  std::set<const clang::VarDecl*> variables_;   // variables with respect to which something is differentiated
+  std::int64_t marks_ = 0;                      // number of marks (casts) made for `variables_`
+  std::set<std::pair<Op, std::int64_t>> used_;  // components of inputs and params in use, as leaf op and payload
   bool finishing_ = false;
-  std::array<std::unordered_set<NodeId>, 2> differentiated_;  // by finishing_: nodes that derivatives have used
-  int executed_ = 0;                                          // statements so far, a bound on unrolling
-  int evaluated_ = 0;                                         // expressions so far, likewise
-  bool measuring_ = false;                                    // a first run to learn the dimensions of Cunbody's arrays
+  std::array<std::unordered_set<NodeId>, 2> differentiated_;  // [finishing_]: nodes that derivatives have used
+  int executed_ = 0;                                          // executed statements, at most kMaxStatements
+  int evaluated_ = 0;                                         // evaluated expressions, at most kMaxExpressions
+  bool measuring_ = false;                                    // this run finds the lengths of Cunbody arrays
   std::map<const clang::VarDecl*, int> largest_index_;
 };
 

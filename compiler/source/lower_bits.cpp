@@ -1,6 +1,5 @@
-// Operators on bits, unsigned numbers and random ones -> nodes. Part of lowering (lower.h). An unsigned number is an
-// Int of the same bits: that it is unsigned is a matter of the types that Clang knows, and of a few operations, which
-// are done in 64 bits.
+// Bitwise operators, unsigned and random numbers -> nodes. Part of lowering (lower.h). An unsigned number is an Int
+// with the same bits. Clang's type says that it is unsigned; the few operations that differ are done in 64 bits.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -13,7 +12,7 @@ namespace nbcc::lowering {
 
 namespace {
 
-constexpr double kLargest = 4294967295.0;  // of 32 bits
+constexpr double kMaxUnsigned = 4294967295.0;  // 2^32 - 1
 
 bool is_bit_operation(Op op) { return op >= Op::BitAnd && op <= Op::Shr; }
 
@@ -25,15 +24,15 @@ bool Lowering::is_unsigned(clang::QualType type) const {
   return type.getNonReferenceType().getCanonicalType().getUnqualifiedType() == context_.UnsignedIntTy;
 }
 
-// The number that the bits are, as an index.
+// The value of an unsigned number as an Index.
 Value Lowering::widened(Value value, clang::SourceLocation where) {
   for (NodeId& part : value.parts)
-    part = binary(Op::BitAnd, cast(part, Type::Index, where), graph_->constant(kLargest, Type::Index), where);
+    part = binary(Op::BitAnd, cast(part, Type::Index, where), graph_->constant(kMaxUnsigned, Type::Index), where);
   value.shape.scalar = Type::Index;
   return value;
 }
 
-// Built-in functions, and indices, take an unsigned number for an index.
+// An argument of a built-in function, or an array index: an unsigned number is converted to Index.
 Value Lowering::evaluate_argument(const clang::Expr* expression) {
   Value value = evaluate(expression);
   const bool narrow = value.shape.is_scalar() && (*graph_)[value.parts[0]].type == Type::Int;
@@ -41,13 +40,13 @@ Value Lowering::evaluate_argument(const clang::Expr* expression) {
   return widened(std::move(value), expression->getExprLoc());
 }
 
-// Of a real number what is nearest; of a whole one its lowest bits.
+// Conversion to unsigned: a real number is truncated and clamped to the range, an integer keeps its lowest 32 bits.
 Value Lowering::become_unsigned(const Value& value, clang::SourceLocation where) {
   if (!value.shape.is_scalar()) throw Rejected{where, "only a single number becomes unsigned"};
   NodeId part = value.parts[0];
   if (is_floating((*graph_)[part].type))
     part = binary(Op::Min, binary(Op::Max, cast(part, Type::Index, where), graph_->constant(0, Type::Index), where),
-                  graph_->constant(kLargest, Type::Index), where);
+                  graph_->constant(kMaxUnsigned, Type::Index), where);
   return {{Type::Int, 0, 1}, {cast(part, Type::Int, where)}};
 }
 
@@ -63,13 +62,13 @@ Value Lowering::cast_as_written(const clang::ExplicitCastExpr* expression) {
   return convert_as_asked(value, shape, where);
 }
 
-// `left sign right`, of which the values are a and b.
+// `left sign right`; a and b are the values of left and right.
 Value Lowering::combine(const std::string& sign, const clang::Expr* left, const Value& a, const clang::Expr* right,
                         const Value& b, clang::SourceLocation where) {
   const auto op = arithmetic_operation(sign);
   if (!op || (is_bit_operation(*op) && (is_bool(left) || is_bool(right))))
     throw Rejected{where, refused_operator(sign)};
-  // What has been widened to 64 bits, or is no whole number, takes the other one with it.
+  // If one operand is wider than 32 bits, or no integer, an unsigned operand is widened as well.
   const auto narrow = [&](const Value& value) { return (*graph_)[value.parts[0]].type <= Type::Int; };
   const bool of_left = is_unsigned(left->IgnoreParenImpCasts()->getType()) && narrow(a);
   const bool of_right = is_unsigned(right->IgnoreParenImpCasts()->getType()) && narrow(b);
@@ -83,11 +82,11 @@ Value Lowering::combine(const std::string& sign, const clang::Expr* left, const 
   return both_narrow ? convert(result, {Type::Int, 0, 1}, where) : result;
 }
 
-// A shift counts modulo the width of what is shifted, and has its type.
+// The shift count is taken modulo the width of the left operand, and converted to its type.
 Value Lowering::bit_operation(Op op, const Value& a, Value b, bool is_unsigned, clang::SourceLocation where) {
   const Type type = std::max((*graph_)[a.parts[0]].type, Type::Int);
   if (type > Type::Index || (*graph_)[b.parts[0]].type > Type::Index)
-    throw Rejected{where, "operators on bits are of whole numbers"};
+    throw Rejected{where, "bitwise operators need whole numbers"};
   if (op != Op::Shl && op != Op::Shr) return arithmetic(op, a, b, where);
   const NodeId count =
       binary(Op::BitAnd, cast(b.parts[0], type, where), graph_->constant(type == Type::Int ? 31 : 63, type), where);
@@ -104,8 +103,8 @@ Value Lowering::complement(const clang::Expr* expression) {
   return arithmetic(Op::BitXor, value, {{Type::Int, 0, 1}, {graph_->constant(-1, Type::Int)}}, where);
 }
 
-// philox(a, b, c): 32 bits, as an index. random(a, b, c): the same as a real number between 0 and 1, neither of which
-// it is; rounding could make it 1.
+// philox(a, b, c): 32 bits, as an index. random(a, b, c): these bits as a real number in the open interval (0, 1); the
+// Min below excludes 1, which rounding could give.
 Value Lowering::random(const clang::CallExpr* expression, const std::vector<Value>& arguments, bool real) {
   const clang::SourceLocation where = expression->getExprLoc();
   std::array<NodeId, 3> numbers{};
@@ -113,7 +112,7 @@ Value Lowering::random(const clang::CallExpr* expression, const std::vector<Valu
     const NodeId part = arguments[k].parts[0];
     if ((*graph_)[part].type > Type::Index)
       throw Rejected{expression->getArg(k)->getExprLoc(),
-                     "random numbers are counted by whole numbers: write index(...)"};
+                     "the counters of random numbers are whole numbers: write index(...)"};
     numbers[k] = cast(part, Type::Index, where);
   }
   const NodeId bits = make(Op::Philox, Type::Index, numbers, where);

@@ -1,5 +1,5 @@
-// Calls -> Values: built-in functions become ops, the user's functions are inlined. Part of lowering (lower.h); doors:
-// call(), call_for_results(), call_skip_if(), call_sincos().
+// Calls -> Values: built-in functions become ops, the user's functions are inlined. Part of lowering (lower.h). Entry
+// points: call(), call_for_results(), call_skip_if(), call_sincos().
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace nbcc::lowering {
 
 namespace {
-// The operation that a function is, if it is one: they have the same names.
+// The operation with the name of this built-in function, if any.
 std::optional<Op> operation(std::string_view function) {
   if (function == "fabs") return Op::Abs;
   for (int op = 0; op <= int(Op::Select); ++op)
@@ -21,7 +21,7 @@ std::optional<Op> operation(std::string_view function) {
 Value Lowering::call(const clang::CallExpr* expression) {
   const clang::SourceLocation where = expression->getExprLoc();
   const clang::FunctionDecl* function = expression->getDirectCallee();
-  // Where an argument assigns an array, which function is meant is not known.
+  // If an argument assigns an array, Clang has not resolved the function: report the argument first.
   for (const clang::Expr* argument : expression->arguments())
     if (llvm::isa<clang::RecoveryExpr>(argument->IgnoreParenImpCasts())) evaluate(argument);
   if (!function || !function->getIdentifier()) throw Rejected{where, "only functions can be called, by their names"};
@@ -53,8 +53,8 @@ Value Lowering::call_built_in(const clang::CallExpr* expression, const clang::Fu
   if (name == "dot" || name == "length" || name == "normalize" || name == "cross")
     return vector_function(name, arguments, where);
   if (name == "nearest_image" && arguments.size() == 4) return image_in_cell(expression, arguments);
-  // All others take the components one by one, and a number beside vectors with each of them. Vectors are of real,
-  // whatever stands beside them.
+  // All other functions act component by component; a number among vector arguments is used with every component.
+  // Components of vectors are of type Real, and the number is converted to it.
   Value result{{Type::Real, 0, 1}, {}};
   for (const Value& argument : arguments) result.shape.width = std::max(result.shape.width, argument.shape.width);
   for (int c = 0; c < result.shape.width; ++c) {
@@ -74,18 +74,18 @@ NodeId Lowering::scalar_function(const std::string& name, std::array<NodeId, 3> 
                                  clang::SourceLocation where) {
   const auto [a, b, c] = arguments;
   const auto type = [&](NodeId node) { return (*graph_)[node].type; };
-  // Functions of the real line take whole numbers as reals.
+  // Integers are converted to Real for functions of real numbers.
   const auto real = [&](NodeId node) { return type(node) < Type::Float ? cast(node, Type::Real, where) : node; };
   if (name == "sign") {
-    // Of what is neither, 0 and NaN, itself.
+    // sign(0) is 0 and sign(NaN) is NaN.
     const NodeId x = real(a), zero = graph_->constant(0, type(x));
     const NodeId of_negative = select(binary(Op::Lt, x, zero, where), graph_->constant(-1, type(x)), x, where);
     return select(binary(Op::Lt, zero, x, where), graph_->constant(1, type(x)), of_negative, where);
   }
   if (name == "clamp") return binary(Op::Min, binary(Op::Max, a, b, where), c, where);
   if (name == "nearest_image") {
-    // dx - box * rint(dx / box): the copy of dx that is nearest to 0 in a periodic box of this length. Of two that are
-    // equally near either will do, so the rounding is the one that processors have.
+    // dx - box * rint(dx / box): the minimum image of dx in a periodic box of this length. If two images are equally
+    // near, either is correct; so it rounds as processors do.
     const NodeId copies = unary(Op::Rint, binary(Op::Div, real(a), real(b), where), where);
     return binary(Op::Sub, a, binary(Op::Mul, b, copies, where), where);
   }
@@ -183,7 +183,7 @@ Lowering::Frame Lowering::execute_body(const clang::FunctionDecl* definition, co
   const NodeId caller_path = path_;
   path_ = kNone;
   frames_.push_back({definition, caller_path, {}, {}});
-  for (const auto& [lvalue, parameter] : results) frames_.back().handed_over.push_back(lvalue);
+  for (const auto& [lvalue, parameter] : results) frames_.back().by_reference.push_back(lvalue);
   execute(definition->getBody());
   Frame finished = std::move(frames_.back());
   frames_.pop_back();
@@ -204,7 +204,7 @@ Value Lowering::inline_function(const clang::CallExpr* expression, const clang::
   return join_returned(execute_body(definition, {}), where);
 }
 
-// A function that returns nothing, for what it leaves in the variables that its references stand for.
+// Calls a function that returns nothing: its results are the variables bound to its reference parameters.
 void Lowering::call_for_results(const clang::CallExpr* expression, const clang::FunctionDecl* function) {
   const clang::SourceLocation where = expression->getExprLoc();
   const clang::FunctionDecl* const definition = definition_of(function, where);
@@ -221,7 +221,7 @@ void Lowering::call_for_results(const clang::CallExpr* expression, const clang::
   }
 }
 
-// The variables, or parts of them, that a reference to the expression would be another name of.
+// The variables, elements or components to which a reference to the expression could refer.
 void Lowering::find_variables(const clang::Expr* expression, std::vector<LValue>& found) {
   if (llvm::isa<clang::MaterializeTemporaryExpr>(expression->IgnoreParenNoopCasts(context_))) return;  // a copy
   expression = expression->IgnoreParenImpCasts();
@@ -233,8 +233,9 @@ void Lowering::find_variables(const clang::Expr* expression, std::vector<LValue>
   }
 }
 
-// A variable that no value has been given yet may still be one that the function sets. Parameters have values of their
-// own while the function is executed, so that none may be another name of what a second one changes.
+// Binds parameters to values and returns the results: the reference parameters. A variable that is still unset may be
+// bound to one. During the call parameters are separate copies, so no two of them may refer to a variable that one of
+// them changes.
 Lowering::Results Lowering::bind_arguments(const clang::CallExpr* expression, const clang::FunctionDecl* definition) {
   const clang::SourceLocation where = expression->getExprLoc();
   std::vector<std::pair<const clang::VarDecl*, Value>> bound;
@@ -251,7 +252,7 @@ Lowering::Results Lowering::bind_arguments(const clang::CallExpr* expression, co
       for (const Named& other : named)
         if ((changed || other.changed) && overlap(part, other.part))
           throw Rejected{argument->getExprLoc(),
-                         fmt::format("'{}' is handed over twice, and '{}' changes it; hand over a copy",
+                         fmt::format("'{}' is passed twice, and '{}' changes it; pass a copy",
                                      part.variable->getName().str(), definition->getName().str())};
     for (const LValue& part : found) named.push_back({part, changed});
   };
@@ -269,18 +270,19 @@ Lowering::Results Lowering::bind_arguments(const clang::CallExpr* expression, co
     if (variable == environment_.end())
       throw Rejected{
           expression->getArg(k)->getExprLoc(),
-          fmt::format("'{}' cannot be changed by a function; hand over a variable", lvalue.variable->getName().str())};
+          fmt::format("'{}' cannot be changed by a function; pass a variable", lvalue.variable->getName().str())};
     const auto first = variable->second.parts.begin() + lvalue.first;
     bound.emplace_back(parameter, Value{lvalue.shape, {first, first + lvalue.shape.components()}});
     name_variables(expression->getArg(k), true);
     results.emplace_back(lvalue, parameter);
   }
-  // Only now, as an argument may itself call this function.
+  // Set only after all arguments are evaluated: an argument may itself call this function.
   for (auto& [parameter, value] : bound) set(parameter, std::move(value));
   return results;
 }
 
-// The first return whose guard holds wins, so they are joined from the last backwards; the last must be certain.
+// The first return whose guard holds gives the value, so returns are joined from the last to the first. The last one
+// must be unconditional.
 Value Lowering::join_returned(const Frame& frame, clang::SourceLocation where) {
   const clang::FunctionDecl* function = frame.function;
   if (frame.returned.empty() || !always_returns(function->getBody()))
@@ -305,9 +307,9 @@ Value Lowering::join_returned(const Frame& frame, clang::SourceLocation where) {
 
 void Lowering::call_skip_if(const clang::CallExpr* expression) {
   const clang::SourceLocation where = expression->getExprLoc();
-  if (finishing_) throw Rejected{where, "skip_if speaks of a pair; finish() runs after the sum"};
-  if (!frames_.empty()) throw Rejected{where, "skip_if can only stand at the top level, not in a function"};
-  const NodeId skip = both(path_, condition(expression->getArg(0)));
+  if (finishing_) throw Rejected{where, "skip_if skips a pair; finish() runs after the sum"};
+  if (!frames_.empty()) throw Rejected{where, "skip_if is allowed only at the top level, not in a function"};
+  const NodeId skip = conjunction(path_, condition(expression->getArg(0)));
   skip_ = skip_ == kNone ? skip : binary(Op::Or, skip_, skip, where);
 }
 

@@ -1,9 +1,9 @@
-// grad(u, x) and ddt(e, x, rate, ...) -> Values. Part of lowering (lower.h); doors: find_variables(), set_apart(),
-// gradient_of(), rate_of(). What a derivative is, compiler/passes/derivative.h knows.
+// grad(u, x) and ddt(e, x, rate, ...) -> Values. Part of lowering (lower.h). Entry points: find_variables(),
+// mark_variable(), gradient_of(), rate_of(). The derivatives themselves are made by compiler/passes/derivative.h.
 //
-// A variable that something is differentiated by gets nodes of its own whenever it is set: numbered casts to the type
-// that it has. So its value is told from others that are equal, is not folded away, and what is made of it is followed
-// from there. forget_variables() takes these casts out at the end.
+// A variable with respect to which something is differentiated gets a mark whenever it is set: a numbered cast to its
+// own type. The mark keeps its value distinct from equal values of other variables and from folding, so that
+// derivatives can trace what depends on it. remove_marks() removes these casts at the end.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ const clang::Expr* bare(const clang::Expr* expression) {
   }
 }
 
-// The variable that an element or component is of; null if it is none.
+// The variable to which an element or component belongs; null if the expression is none.
 const clang::VarDecl* variable_in(const clang::Expr* expression) {
   expression = bare(expression);
   if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(expression))
@@ -80,14 +80,14 @@ void Lowering::find_variables() {
   }
 }
 
-void Lowering::set_apart(const clang::VarDecl* variable, NodeId& part) {
+void Lowering::mark_variable(const clang::VarDecl* variable, NodeId& part) {
   if (part < 0 || !variables_.contains(variable) || !is_floating((*graph_)[part].type)) return;
   const Node node = (*graph_)[part];
-  part = graph_->make(Op::Cast, node.type, {part, kNone, kNone}, node.where, ++set_apart_);
+  part = graph_->make(Op::Cast, node.type, {part, kNone, kNone}, node.where, ++marks_);
 }
 
-void Lowering::forget_variables() {
-  if (set_apart_ > 0) rewrite(pipeline_, fold_node);
+void Lowering::remove_marks() {
+  if (marks_ > 0) rewrite(pipeline_, fold_node);
 }
 
 Value Lowering::variable_of(const clang::Expr* argument, const char* function) {
@@ -121,12 +121,12 @@ Value Lowering::differentiated(const clang::Expr* argument, const char* function
   if (!is_floating(value.shape.scalar))
     throw Rejected{argument->getExprLoc(),
                    fmt::format("{} differentiates real numbers; this is {}", function, kind_of(value.shape.scalar))};
-  // The derivative of a x + b knows neither x nor b, and both have been used.
+  // The derivative of a x + b contains neither x nor b; mark both as used, so that no warning says otherwise.
   mark_used(*graph_, value.parts, differentiated_[finishing_]);
   return value;
 }
 
-// The derivative that `derive` makes in the graph, or what forbids it as a diagnostic.
+// The result of `derive`, which builds a derivative in the graph; its exceptions become Rejected.
 template <typename Derive>
 static std::vector<NodeId> derivative_at(clang::SourceLocation where, const Graph& graph, const Derive& derive) {
   try {
@@ -166,7 +166,7 @@ Value Lowering::rate_of(const clang::CallExpr* expression) {
   const clang::SourceLocation where = expression->getExprLoc();
   if (expression->getNumArgs() % 2 == 0 || expression->getNumArgs() < 3)
     throw Rejected{where,
-                   "ddt is written ddt(e, x, rate, ...): behind the expression stand pairs of a variable and its "
+                   "ddt is written ddt(e, x, rate, ...): after the expression follow pairs of a variable and its "
                    "rate of change"};
   Value result = differentiated(expression->getArg(0), "ddt");
   std::map<NodeId, NodeId> rates;

@@ -1,6 +1,6 @@
-// Expressions -> Values. Part of lowering (lower.h); one door: evaluate(). Variables and their parts are in
-// lower_lvalue.cpp. Clang has checked the types; its implicit numeric conversions are passed over, since `real` is a
-// float only to it: conversions are made anew by our own rule, the join of the operands' types.
+// Expressions -> Values. Part of lowering (lower.h). Entry point: evaluate(). Variables, elements and components are in
+// lower_lvalue.cpp. Clang has checked the types. Its implicit numeric conversions are ignored, because to Clang `real`
+// is float; lowering converts operands to the larger of their types (ir.h).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace nbcc::lowering {
 
 namespace {
-// Far more than a pipeline has, and still well below a second.
+// Far more expressions than a pipeline has; evaluating this many takes well below a second.
 constexpr int kMaxExpressions = 1'000'000;
 }  // namespace
 
@@ -70,8 +70,8 @@ NodeId Lowering::cast(NodeId a, Type type, clang::SourceLocation where) {
   return make(Op::Cast, type, {a, kNone, kNone}, where);
 }
 
-// Conversion to a declared shape: numbers to numbers, vectors and arrays only to their like. What drops a fraction must
-// be asked for, since nobody wants it by mistake.
+// Conversion to a declared shape: numbers to numbers, vectors and arrays to the same shape only. A conversion that
+// drops a fraction needs an explicit cast.
 Value Lowering::convert(const Value& value, Shape shape, clang::SourceLocation where) {
   if (shape.scalar == Type::Int || shape.scalar == Type::Index)
     for (NodeId part : value.parts)
@@ -105,7 +105,7 @@ Value Lowering::arithmetic(Op op, const Value& a, const Value& b, clang::SourceL
   Value result{{Type::Real, 0, width}, {}};
   for (int c = 0; c < width; ++c) {
     NodeId pa = a.parts[std::size_t(a.shape.width == 1 ? 0 : c)], pb = b.parts[std::size_t(b.shape.width == 1 ? 0 : c)];
-    // Vectors are of real, whatever they are multiplied by.
+    // Components of vectors are of type Real, whatever the other operand is.
     if (width > 1) pa = cast(pa, Type::Real, where), pb = cast(pb, Type::Real, where);
     const bool whole = std::max((*graph_)[pa].type, (*graph_)[pb].type) < Type::Float;
     if (whole && (op == Op::Div || op == Op::Rem) && graph_->is_constant(pb, 0))
@@ -193,7 +193,7 @@ Value Lowering::evaluate_conditional(const clang::ConditionalOperator* expressio
   return result;
 }
 
-// vec3(x, y, z), vec3(all), and the copies that Clang writes around vectors.
+// vec3(x, y, z), vec3(all), and the copies of vectors that Clang inserts.
 Value Lowering::evaluate_construct(const clang::CXXConstructExpr* expression) {
   const clang::SourceLocation where = expression->getExprLoc();
   const Shape shape = shape_of(expression->getType(), where);
@@ -242,7 +242,7 @@ Value Lowering::evaluate_operator_call(const clang::CXXOperatorCallExpr* express
   return arithmetic(*op, a, b, where);
 }
 
-// What is written beyond the range of its type is infinite or zero.
+// Warns of a literal that is outside the range of its type, and thus infinite or 0.
 void Lowering::warn_of_range(const clang::FloatingLiteral* number) {
   const llvm::APFloat value = number->getValue();
   if (!value.isInfinity() && !value.isZero()) return;
@@ -262,7 +262,7 @@ void Lowering::warn_of_range(const clang::FloatingLiteral* number) {
                        is_float ? "1.4e-45" : "4.9e-324"));
 }
 
-// A number as it is written, or the zero that int() and {} stand for.
+// A literal, or the zero of int() and {}.
 Value Lowering::literal(const clang::Expr* expression) {
   const clang::SourceLocation where = expression->getExprLoc();
   const auto scalar = [&](double value, Type type) {
@@ -305,7 +305,7 @@ Value Lowering::evaluate_member(const clang::MemberExpr* expression) {
   return {{vector.shape.scalar, 0, 1}, {vector.parts.at(k)}};
 }
 
-// Clang's conversions of unsigned numbers to wider types are made here; all others where their values are used.
+// Implicit conversions of unsigned numbers to wider types are made here, all others where the values are used.
 Value Lowering::evaluate(const clang::Expr* expression) {
   const clang::QualType wanted = expression->getType();
   for (const clang::Expr* outer = nullptr; outer != expression;) {
@@ -360,9 +360,9 @@ Value Lowering::evaluate_plain(const clang::Expr* expression) {
       if (list->getNumInits() == 1) return evaluate(list->getInit(0));
       throw Rejected{where, "a list in braces is only for initialising an array"};
     }
-    // Of an array, which Clang has refused: there is no other that lowering sees.
+    // An assignment to an array, which Clang refused: lowering sees no other RecoveryExpr.
     case clang::Stmt::RecoveryExprClass:
-      take_out(expression);
+      accept_array_assignments(expression);
       throw Rejected{where, "an assignment must stand alone as a statement"};
     case clang::Stmt::CXXParenListInitExprClass:
       throw Rejected{where, fmt::format("a {} is made by comparing two vectors only",

@@ -1,5 +1,5 @@
-// Declarations of fields -> Field, and Clang's types -> Shape. Part of lowering (lower.h); doors: declare_field(),
-// declare_cunbody_arrays(), shape_of().
+// Declarations of fields -> Field, and Clang's types -> Shape. Part of lowering (lower.h). Entry points:
+// declare_field(), declare_cunbody_arrays(), shape_of().
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,10 +12,10 @@
 namespace nbcc::lowering {
 
 namespace {
-// Of a param: what tables of GPUs are read fast from.
-constexpr int kMostElements = 65536;
-// Of a choice: each thread of a GPU keeps them.
-constexpr int kMostPlaces = 64;
+// Maximum elements of a param: GPUs read tables of this size fast.
+constexpr int kMaxElements = 65536;
+// Maximum indices of an argmin or argmax: each GPU thread keeps all of them.
+constexpr int kMaxIndices = 64;
 }  // namespace
 
 Shape Lowering::shape_of(clang::QualType type, clang::SourceLocation where, bool of_param) {
@@ -33,7 +33,7 @@ Shape Lowering::shape_of(clang::QualType type, clang::SourceLocation where, bool
       shape.length = int(std::min<std::int64_t>(std::int64_t(shape.length) * shape.columns, 1 << 20));
     }
     if (context_.getAsArrayType(type)) throw Rejected{where, "an array has one index, or two"};
-    const int most = of_param ? kMostElements : 1024;
+    const int most = of_param ? kMaxElements : 1024;
     if (shape.length < 1 || shape.length > most)
       throw Rejected{where, fmt::format("{} may have 1 to {} elements, not {}", of_param ? "a param" : "an array", most,
                                         shape.length)};
@@ -45,7 +45,7 @@ Shape Lowering::shape_of(clang::QualType type, clang::SourceLocation where, bool
   if (type->isAnyPointerType())
     throw Rejected{where, "a pointer is not in the language; use an array and a constant index"};
   if (type->isReferenceType()) throw Rejected{where, "a reference is not in the language; declare a variable"};
-  // Names before widths: `real` is a typedef of float to Clang, and the difference is ours.
+  // Compare typedef names first: to Clang `real` is a typedef of float, but here it is another type.
   for (clang::QualType t = type;;) {
     if (const auto* named = t->getAs<clang::TypedefType>()) {
       const llvm::StringRef name = named->getDecl()->getName();
@@ -79,7 +79,7 @@ static std::optional<Reduction> reduction_named(llvm::StringRef name) {
   return std::nullopt;
 }
 
-// `annotation` is what the prelude's macro left: "input_i", "input_j", "input_pair", "param", "output:max".
+// `annotation` comes from the prelude's macro: "input_i", "input_j", "input_pair", "param", "output:max".
 Field Lowering::field_named(const clang::VarDecl* variable, llvm::StringRef annotation) {
   const clang::SourceLocation where = variable->getLocation();
   Field field;
@@ -106,15 +106,15 @@ Field Lowering::field_named(const clang::VarDecl* variable, llvm::StringRef anno
   }
   const Shape shape = shape_of(variable->getType(), where, field.role == Role::Param);
   if (is_unsigned(variable->getType()))
-    throw Rejected{where, "a field is int or index; what is read of it becomes unsigned(...)"};
+    throw Rejected{where, "a field is int or index; convert its value by unsigned(...)"};
   if (shape.scalar == Type::Bool && shape.width > 1)
-    throw Rejected{where, "what comparing vectors gives is for variables only"};
+    throw Rejected{where, "the result of comparing vectors can be a variable only, not a field"};
   field.type = shape.scalar;
   field.length = shape.length;
   field.columns = shape.columns;
   field.width = shape.width;
-  if (std::int64_t(shape.length) * shape.width > kMostElements)
-    throw Rejected{where, fmt::format("a param may have 1 to {} numbers, not {}", kMostElements, shape.components())};
+  if (std::int64_t(shape.length) * shape.width > kMaxElements)
+    throw Rejected{where, fmt::format("a param may have 1 to {} numbers, not {}", kMaxElements, shape.components())};
   field.is_table = shape.length > 1024;
   field.first = pipeline_.components(field.role);
   return field;
@@ -125,8 +125,8 @@ void Lowering::declare_field(const clang::VarDecl* variable, llvm::StringRef ann
   if (variable->isLocalVarDecl()) throw Rejected{where, "a field is declared at the top level, not inside a block"};
   Field field = field_named(variable, annotation);
   const bool arg = field.role == Role::Output && keeps_index(field.reduction);
-  if (arg && field.length > kMostPlaces)
-    throw Rejected{where, fmt::format("an output({}) keeps 1 to {} places, not {}", name(field.reduction), kMostPlaces,
+  if (arg && field.length > kMaxIndices)
+    throw Rejected{where, fmt::format("an output({}) keeps 1 to {} indices, not {}", name(field.reduction), kMaxIndices,
                                       field.length)};
   if (arg && field.type != Type::Index)
     throw Rejected{where, fmt::format("an output({}) keeps a j_index: declare it as 'index'", name(field.reduction))};
@@ -155,8 +155,8 @@ void Lowering::declare_field(const clang::VarDecl* variable, llvm::StringRef ann
   if (field.role == Role::Output) contributed_.resize(std::size_t(pipeline_.components(Role::Output)));
 }
 
-// INPUT_I, INPUT_J and OUTPUT have as many components as the text states by IDIM, JDIM, FDIM. Where it does not, a
-// first run of the whole pipeline, with arrays of any length, tells the largest index used: it may come out of a loop.
+// The lengths of INPUT_I, INPUT_J and OUTPUT are stated by IDIM, JDIM, FDIM. If they are not, a first run of lowering,
+// with very long arrays, finds the largest index that the text uses; an index may be the result of a loop.
 void Lowering::declare_cunbody_arrays() {
   std::map<std::string, const clang::VarDecl*> arrays;
   for (const clang::Decl* declaration : context_.getTranslationUnitDecl()->decls())
@@ -164,8 +164,8 @@ void Lowering::declare_cunbody_arrays() {
       arrays[variable->getName().str()] = variable;
   std::map<const clang::VarDecl*, int> largest;
   if (!measuring_) {
-    std::vector<Diagnostic> unheard;
-    Lowering measure(context_, prescanned_, source_, unheard, array_assignments_);
+    std::vector<Diagnostic> discarded;
+    Lowering measure(context_, prescanned_, source_, discarded, array_assignments_);
     measure.measuring_ = true;
     measure.run();
     largest = measure.largest_index_;
@@ -177,8 +177,8 @@ void Lowering::declare_cunbody_arrays() {
     Field field;
     field.name = array;
     field.role = role;
-    if (const auto place = prescanned_.arrays.find(array); place != prescanned_.arrays.end())
-      field.where = place->second;
+    if (const auto known = prescanned_.arrays.find(array); known != prescanned_.arrays.end())
+      field.where = known->second;
     field.length = stated.value_or(measuring_ ? kCunbodyLength : used);
     if (field.length < 1) return;
     fields_[variable] = int(pipeline_.fields.size());

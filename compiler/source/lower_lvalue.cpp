@@ -1,4 +1,4 @@
-// Names, components and elements -> LValues, and LValues -> what they hold. Part of lowering (lower.h); doors:
+// Names, components and elements -> LValues, and LValues -> their values. Part of lowering (lower.h). Entry points:
 // lvalue_of(), read(), constant_index().
 #include <fmt/core.h>
 
@@ -8,8 +8,8 @@
 
 namespace nbcc::lowering {
 
-// A node of the pair's graph that no j reaches (a local of i and params) may be used in finish(): it is made anew
-// there.
+// A node of the pair graph that does not depend on j (a variable computed from i and params) may be used in finish():
+// it is built again there.
 NodeId Lowering::transplant(NodeId id) {
   const Node node = pipeline_.pair[id];
   if (node.op == Op::Const) return graph_->constant(pipeline_.pair.constant_value(id), node.type, node.where);
@@ -46,7 +46,7 @@ Value Lowering::read_field(const Field& field, const LValue& lvalue, clang::Sour
   return value;
 }
 
-// The whole of a variable of the user's that is no field, with the states of its components not yet judged.
+// All components of a user's variable that is no field; they may be unset or poisoned, which read() checks.
 Value Lowering::read_variable(const clang::VarDecl* variable, clang::SourceLocation where) {
   const std::string name = variable->getNameAsString();
   const auto found = environment_.find(variable);
@@ -65,7 +65,7 @@ Value Lowering::read_variable(const clang::VarDecl* variable, clang::SourceLocat
   return value;
 }
 
-// A part of a variable, with the states of its components checked.
+// The value of an LValue; throws Rejected if a component is unset or poisoned.
 Value Lowering::read(const LValue& lvalue, clang::SourceLocation where) {
   if (lvalue.row != kNone) return read_table(pipeline_.fields[std::size_t(fields_.at(lvalue.variable))], lvalue, where);
   if (const auto found = fields_.find(lvalue.variable);
@@ -73,8 +73,8 @@ Value Lowering::read(const LValue& lvalue, clang::SourceLocation where) {
     return read_field(pipeline_.fields[std::size_t(found->second)], lvalue, where);
   if (in_prelude(lvalue.variable) && !fields_.count(lvalue.variable)) return read_built_in(lvalue.variable, where);
   for (const Frame& frame : frames_)
-    if (std::ranges::any_of(frame.handed_over, [&](const LValue& part) { return overlap(part, lvalue); }))
-      throw Rejected{where, fmt::format("'{}' is what '{}' changes by a reference: read it by the parameter's name",
+    if (std::ranges::any_of(frame.by_reference, [&](const LValue& part) { return overlap(part, lvalue); }))
+      throw Rejected{where, fmt::format("'{}' is changed by '{}' through a reference: read it by the parameter's name",
                                         lvalue.variable->getName().str(), frame.function->getName().str())};
   const Value whole = read_variable(lvalue.variable, where);
   Value value{lvalue.shape, {}};
@@ -128,7 +128,7 @@ LValue Lowering::element(const LValue& base, const clang::Expr* index, clang::So
     }
   }
   if (is_param(base) && base.shape.length > 0 && (base.row != kNone || !graph_->is_constant(at.parts[0])))
-    return looked_up(base, at, here);
+    return table_element(base, at, here);
   const auto& [scalar, length, width, columns, is_matrix] = base.shape;
   LValue part = base;
   if (columns > 0) {
@@ -158,7 +158,7 @@ LValue Lowering::lvalue_of_variable(const clang::DeclRefExpr* reference) {
   if (!in_prelude(variable)) throw Rejected{where, fmt::format("'{}' cannot be used here", variable->getName().str())};
   const bool index = variable->getName() == "i_index" || variable->getName() == "j_index";
   if (index || variable->getInit()) return {variable, 0, {index ? Type::Index : Type::Real, 0, 1}};
-  // An array of Cunbody's that is nowhere used with a good index.
+  // A Cunbody array that is never used with a valid index.
   return {variable, 0, {Type::Real, kCunbodyLength, 1}};
 }
 

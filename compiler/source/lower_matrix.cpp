@@ -1,4 +1,5 @@
-// Matrices, and vectors component by component -> nodes. Part of lowering (lower.h). A matrix is the array of its rows.
+// Operations on matrices, and component by component on vectors -> nodes. Part of lowering (lower.h). A matrix is an
+// array of rows.
 #include <fmt/core.h>
 
 #include "compiler/source/lower.h"
@@ -32,7 +33,7 @@ NodeId Lowering::dot(const std::vector<NodeId>& a, const std::vector<NodeId>& b,
   return sum;
 }
 
-// Of two of one shape, or of one and a number.
+// a and b have the same shape, or one of them is a number.
 Value Lowering::component_wise(Op op, const Value& a, const Value& b, clang::SourceLocation where) {
   Value result = a.shape.is_scalar() ? b : a;
   for (std::size_t c = 0; c < result.parts.size(); ++c) {
@@ -42,7 +43,7 @@ Value Lowering::component_wise(Op op, const Value& a, const Value& b, clang::Sou
   return result;
 }
 
-// Of vectors by the operators of comparison, of what they give by those of logic.
+// Comparison operators on vectors, and logical operators on the bool vectors that these give.
 Value Lowering::compared(clang::OverloadedOperatorKind sign, const Value& a, const Value& b,
                          clang::SourceLocation where) {
   const auto of = [&](NodeId x, NodeId y) {
@@ -72,7 +73,7 @@ Value Lowering::compared(clang::OverloadedOperatorKind sign, const Value& a, con
   return result;
 }
 
-// mat3(a, b, c) of its rows, mat3(s) with s on the diagonal, and copies.
+// mat3(a, b, c) from rows, mat3(s) with s on the diagonal, and copies.
 Value Lowering::matrix_of(const clang::CXXConstructExpr* expression, Shape shape) {
   const clang::SourceLocation where = expression->getExprLoc();
   const unsigned count = expression->getNumArgs();

@@ -1,4 +1,4 @@
-// Statements that change an output -> contributions. Part of lowering (lower.h); one door: reduce().
+// Statements that change an output -> contributions. Part of lowering (lower.h). Entry point: reduce().
 #include <fmt/core.h>
 
 #include <cmath>
@@ -15,8 +15,8 @@ const Field* Lowering::output_of(const clang::VarDecl* variable) const {
   return field.role == Role::Output ? &field : nullptr;
 }
 
-// `acc += e`, `acc -= e`, `m = max(m, e)`, `near = argmin(near, e)` and the like. False if the expression changes no
-// output.
+// `acc += e`, `acc -= e`, `m = max(m, e)`, `near = argmin(near, e)` and other reductions. False if the expression
+// changes no output.
 bool Lowering::reduce(const clang::Expr* expression) {
   const clang::SourceLocation where = expression->getExprLoc();
   if (const auto* u = llvm::dyn_cast<clang::UnaryOperator>(expression); u && u->isIncrementDecrementOp()) {
@@ -66,7 +66,7 @@ std::string Lowering::how_to_change(const Field& output) const {
 }
 
 namespace {
-// Without what Clang writes around the copy of a vector. Null if it is more than a copy.
+// The expression without the implicit nodes of a vector copy. Null if it is no plain copy.
 const clang::Expr* plain(const clang::Expr* expression) {
   const clang::Expr* result = expression->IgnoreImplicit()->IgnoreParenImpCasts();
   while (const auto* construct = llvm::dyn_cast<clang::CXXConstructExpr>(result)) {
@@ -95,14 +95,14 @@ bool Lowering::reduce_by_call(const LValue& lvalue, const clang::Expr* right, cl
   const auto* call = bare ? llvm::dyn_cast<clang::CallExpr>(bare) : nullptr;
   if (!call || !call->getDirectCallee() || !call->getDirectCallee()->getIdentifier()) return false;
   const std::string callee = call->getDirectCallee()->getName().str();
-  if (callee == "at" && in_prelude(call->getDirectCallee())) return carry(lvalue, call, where), true;
+  if (callee == "at" && in_prelude(call->getDirectCallee())) return contribute_payload(lvalue, call, where), true;
   static const std::map<std::string, Reduction> reductions{
       {"min", Reduction::Min},       {"max", Reduction::Max},         {"argmin", Reduction::ArgMin},
       {"argmax", Reduction::ArgMax}, {"softmax", Reduction::Softmax}, {"logsumexp", Reduction::LogSumExp}};
   const auto reduction = reductions.find(callee);
   if (reduction == reductions.end()) return false;
   const bool has_logit = reduction->second == Reduction::Softmax;
-  // Another function of that name is the text's own.
+  // With other arguments it is a function of the same name that the text defines.
   if (call->getNumArgs() != (has_logit ? 3U : 2U) || !in_prelude(call->getDirectCallee())) return false;
   if (has_logit) {
     if (!refers_to(call->getArg(0), lvalue)) return false;
@@ -118,12 +118,12 @@ bool Lowering::reduce_by_call(const LValue& lvalue, const clang::Expr* right, cl
   else
     return false;
   const bool several = keeps_index(reduction->second) && lvalue.shape.length > 0;
-  contribute(lvalue, several ? in_each_place(evaluate_argument(term), lvalue.shape.length) : evaluate_argument(term),
+  contribute(lvalue, several ? repeated(evaluate_argument(term), lvalue.shape.length) : evaluate_argument(term),
              reduction->second, where);
   return true;
 }
 
-// A sum of ones. Up to 16 for each pair stay exact in the floats of a tile, on any device.
+// A count is a sum of ones. Up to 16 ones per pair are exact in the float sums of a tile, on every device.
 void Lowering::count(const LValue& lvalue, const clang::Expr* right, clang::SourceLocation where) {
   const clang::Expr* const bare = right->IgnoreParenImpCasts();
   if (!bare->getType()->isBooleanType())
@@ -131,14 +131,14 @@ void Lowering::count(const LValue& lvalue, const clang::Expr* right, clang::Sour
                                       "'{0} += condition', as in '{0} += x > 0'",
                                       output_of(lvalue.variable)->name)};
   const NodeId before = path_;
-  path_ = both(path_, condition(bare));
+  path_ = conjunction(path_, condition(bare));
   contribute(lvalue, {{Type::Real, 0, 1}, {graph_->constant(1, Type::Float)}}, Reduction::Count, where);
   path_ = before;
 }
 
-// A term as its reduction takes it. Whole numbers are summed in double, where they stay exact to 2^53, and compared in
-// 64 bits; what else is compared keeps its own precision. Products are made in double: those of a tile would leave the
-// range of float.
+// Converts a term to the type of its reduction. Integers are summed in double, where sums are exact up to 2^53, and
+// compared in 64 bits; floating point values are compared in their own precision. Products are formed in double: the
+// product over a tile would leave the range of float.
 NodeId Lowering::contributed_value(const Field& field, Reduction reduction, NodeId part, clang::SourceLocation where) {
   const Type type = (*graph_)[part].type;
   const bool whole = field.type == Type::Int || field.type == Type::Index;
@@ -157,8 +157,9 @@ NodeId Lowering::contributed_value(const Field& field, Reduction reduction, Node
   return part;
 }
 
-// Those of one pair as one: weights are added, values are their mean. The logits' own maximum keeps this in range; it
-// is a finite number, so that no difference is NaN. Of a logsumexp the value is the logit.
+// Joins several softmax or logsumexp contributions of one pair: the weights are added, the value is the weighted mean.
+// The logits' maximum is subtracted, to stay in range; it is clamped to finite numbers, so that no difference is NaN.
+// In a logsumexp the value is the logit.
 Contribution Lowering::combine_exponentials(const std::vector<Contributed>& parts, Reduction reduction) {
   const bool has_values = reduction == Reduction::Softmax;
   const auto logit_of = [&](const Contributed& part) { return has_values ? part.logit : part.value; };
@@ -167,17 +168,17 @@ Contribution Lowering::combine_exponentials(const std::vector<Contributed>& part
   const auto number = [&](double value) { return graph_->constant(value, type); };
   Contribution joined{kNone, parts[0].guard};
   NodeId largest = kNone, total = kNone, weighted = kNone;
-  constexpr double kMost = std::numeric_limits<float>::max();
+  constexpr double kMaxFloat = std::numeric_limits<float>::max();
   const auto only = [&](const Contributed& part, NodeId x, double otherwise) {
     return part.guard == kNone ? x : select(part.guard, x, number(otherwise), {});
   };
   for (const Contributed& part : parts) {
-    const NodeId logit = only(part, logit_of(part), -kMost);
+    const NodeId logit = only(part, logit_of(part), -kMaxFloat);
     largest = largest == kNone ? logit : binary(Op::Max, largest, logit, {});
     const bool either = joined.guard != kNone && part.guard != kNone;
     joined.guard = either ? binary(Op::Or, joined.guard, part.guard, {}) : kNone;
   }
-  largest = binary(Op::Min, binary(Op::Max, largest, number(-kMost), {}), number(kMost), {});
+  largest = binary(Op::Min, binary(Op::Max, largest, number(-kMaxFloat), {}), number(kMaxFloat), {});
   for (const Contributed& part : parts) {
     const NodeId weight = unary(Op::Exp, binary(Op::Sub, logit_of(part), largest, {}), {});
     const NodeId counted = only(part, weight, 0);
@@ -212,7 +213,7 @@ void Lowering::contribute(const LValue& lvalue, const Value& value, Reduction re
                                       lvalue.shape.components(), value.parts.size())};
   for (int c = 0; c < lvalue.shape.components(); ++c) {
     const NodeId part = contributed_value(field, reduction, value.parts[std::size_t(c)], where);
-    // Weights are of the values' precision.
+    // Logits have the precision of the values.
     const NodeId weight = logit == kNone ? kNone : cast(logit, (*graph_)[part].type, where);
     contributed_[std::size_t(field.first + lvalue.first + c)].push_back({path_, part, weight});
   }

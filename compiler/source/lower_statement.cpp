@@ -1,5 +1,5 @@
-// Statements -> changes of the environment. Part of lowering (lower.h); one door: execute(). What changes an output is
-// in lower_reduce.cpp.
+// Statements -> changes of the environment. Part of lowering (lower.h). Entry point: execute(). Statements that change
+// an output are in lower_reduce.cpp.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace nbcc::lowering {
 
 namespace {
-// More than any pipeline that a person writes; an unrolled loop that exceeds it would take minutes to compile.
+// More than any hand-written pipeline needs; a larger unrolled loop would take minutes to compile.
 constexpr int kMaxStatements = 100'000;
 constexpr int kMaxRounds = 10'000;
 
@@ -24,7 +24,7 @@ std::optional<Assignment> assignment_in(const clang::Stmt* statement) {
   if (const auto* c = llvm::dyn_cast<clang::CXXOperatorCallExpr>(statement);
       c && c->isAssignmentOp() && c->getNumArgs() == 2)
     return Assignment{c->getArg(0), c->getArg(1), clang::getOperatorSpelling(c->getOperator())};
-  // Of an array, which Clang has refused.
+  // An assignment to an array, which Clang refused.
   if (const auto* r = llvm::dyn_cast<clang::RecoveryExpr>(statement); r && r->subExpressions().size() == 2)
     return Assignment{r->subExpressions()[0], r->subExpressions()[1], "="};
   return std::nullopt;
@@ -53,7 +53,7 @@ void Lowering::execute(const clang::Stmt* statement) {
   if (const auto* block = llvm::dyn_cast<clang::CompoundStmt>(statement)) {
     for (const clang::Stmt* s : block->body()) {
       execute(s);
-      // What stands behind an unconditional return is never reached.
+      // Statements after an unconditional return are never reached.
       if (always_returns(s)) return;
     }
     return;
@@ -88,7 +88,7 @@ void Lowering::define_local(const clang::VarDecl* variable) {
   set(variable, initial_value(variable, shape_of(variable->getType(), where)));
 }
 
-// What the declaration gives the variable; unset where it gives nothing.
+// The initial value from the declaration; components without one are unset.
 Value Lowering::initial_value(const clang::VarDecl* variable, Shape shape) {
   const clang::SourceLocation where = variable->getLocation();
   const clang::Expr* initial = variable->getInit();
@@ -99,13 +99,13 @@ Value Lowering::initial_value(const clang::VarDecl* variable, Shape shape) {
   if (construct && construct->getNumArgs() == 0) return value;
   const auto* list = llvm::dyn_cast<clang::InitListExpr>(initial->IgnoreImplicit());
   if (!list || shape.length == 0) return convert(evaluate(initial), shape, where);
-  // Elements that the list leaves out are zero, as in C++.
+  // Elements missing in the list are zero, as in C++.
   std::ranges::fill(value.parts, graph_->constant(0, shape.scalar));
   fill(value, 0, shape, list, where);
   return value;
 }
 
-// The elements, or rows of them, from component `first` on.
+// Fills elements, or rows of elements, from component `first` on.
 void Lowering::fill(Value& value, std::size_t first, Shape shape, const clang::InitListExpr* list,
                     clang::SourceLocation where) {
   const Shape part{shape.scalar, shape.columns, shape.width};
@@ -142,28 +142,28 @@ void Lowering::assign(const LValue& lvalue, Value value, clang::SourceLocation w
   if (variable->getType().isConstQualified()) throw Rejected{where, fmt::format("'{}' is const", name)};
   if (llvm::isa<clang::DecayedType>(variable->getType()))
     throw Rejected{where,
-                   fmt::format("the array '{}' belongs to who calls the function; copy what is to change", name)};
+                   fmt::format("the array '{}' belongs to the caller of the function; copy it to change it", name)};
   value = convert(value, lvalue.shape, where);
   Value whole = found->second;
-  for (NodeId& part : value.parts) set_apart(variable, part);
+  for (NodeId& part : value.parts) mark_variable(variable, part);
   std::copy(value.parts.begin(), value.parts.end(), whole.parts.begin() + lvalue.first);
   replace(variable, std::move(whole));
 }
 
 void Lowering::set(const clang::VarDecl* variable, Value value) {
-  for (NodeId& part : value.parts) set_apart(variable, part);
+  for (NodeId& part : value.parts) mark_variable(variable, part);
   replace(variable, std::move(value));
 }
 
-// Every change of a variable goes through here, so that the branch of an if can be undone.
+// All changes of variables are made here, so that the changes of an if's branch can be undone.
 void Lowering::replace(const clang::VarDecl* variable, Value value) {
   Value& present = environment_[variable];
   if (!branches_.empty()) branches_.back().try_emplace(variable, present);
   present = std::move(value);
 }
 
-// Puts back what was before the branch, and returns what the branch made of it. A variable that the branch declared
-// itself had no parts before.
+// Restores the values before the branch, and returns the changed variables with the values after it. A variable
+// declared in the branch had no components before.
 Lowering::Environment Lowering::end_branch() {
   Environment changed = std::move(branches_.back());
   branches_.pop_back();
@@ -174,7 +174,7 @@ Lowering::Environment Lowering::end_branch() {
   return changed;
 }
 
-NodeId Lowering::both(NodeId a, NodeId b) {
+NodeId Lowering::conjunction(NodeId a, NodeId b) {
   if (a == kNone) return b;
   if (b == kNone) return a;
   return binary(Op::And, a, b, {});
@@ -197,15 +197,15 @@ void Lowering::execute_if(const clang::IfStmt* statement) {
   const NodeId outer = path_;
   const NodeId no = unary(Op::Not, yes, statement->getBeginLoc());
   branches_.emplace_back();
-  path_ = both(outer, yes);
+  path_ = conjunction(outer, yes);
   execute(statement->getThen());
   const Environment after_yes = end_branch();
   branches_.emplace_back();
-  path_ = both(outer, no);
+  path_ = conjunction(outer, no);
   if (statement->getElse()) execute(statement->getElse());
   const Environment after_no = end_branch();
   path_ = outer;
-  // A branch that has returned no longer matters to what follows.
+  // If one branch returns, only the other one's values are used afterwards.
   const bool yes_returns = always_returns(statement->getThen());
   if (!yes_returns && !always_returns(statement->getElse()))
     return join(after_yes, after_no, yes, location(statement->getBeginLoc()).line);
@@ -234,7 +234,7 @@ void Lowering::join(const Environment& yes, const Environment& no, NodeId condit
         if (pa != kHalfSet && pb != kHalfSet) half_set_line_[variable] = line;
       } else {
         joined.parts[c] = select(condition, pa, pb, {});
-        set_apart(variable, joined.parts[c]);
+        mark_variable(variable, joined.parts[c]);
       }
     }
     replace(variable, std::move(joined));
@@ -263,7 +263,7 @@ void Lowering::execute_for(const clang::ForStmt* statement) {
 void Lowering::execute_return(const clang::ReturnStmt* statement) {
   if (frames_.empty())
     throw Rejected{statement->getBeginLoc(), finishing_ ? "return is not allowed in finish(); put the rest under an if"
-                                                        : "return has no place outside a function"};
+                                                        : "return is not allowed outside a function"};
   Frame& frame = frames_.back();
   if (!statement->getRetValue() && frame.function->getReturnType()->isVoidType())
     throw Rejected{statement->getBeginLoc(),
@@ -297,7 +297,7 @@ void Lowering::execute_expression(const clang::Expr* expression) {
   throw Rejected{expression->getBeginLoc(), "this statement has no effect"};
 }
 
-// False if the expression is no assignment.
+// Returns false if the expression is no assignment.
 bool Lowering::execute_assignment(const clang::Expr* expression) {
   const clang::SourceLocation where = expression->getExprLoc();
   const auto assignment = assignment_in(expression);

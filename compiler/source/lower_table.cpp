@@ -1,5 +1,5 @@
-// Params that are read at indices known at run time only -> Lookups, and what is interpolated between their elements.
-// Part of lowering (lower.h); doors: looked_up(), read_table(), interpolate(), place_tables_last().
+// Params that are read at indices known only at run time -> Lookups, and interpolation between their elements. Part of
+// lowering (lower.h). Entry points: table_element(), read_table(), interpolate(), move_tables_last().
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -14,8 +14,8 @@ bool Lowering::is_param(const LValue& lvalue) const {
   return field != fields_.end() && pipeline_.fields[std::size_t(field->second)].role == Role::Param;
 }
 
-// One index further into the array. An index that leads out of it finds the nearest end.
-LValue Lowering::looked_up(const LValue& base, const Value& index, clang::SourceLocation where) {
+// Applies one index to an array. At run time an index outside the array is clamped to its range.
+LValue Lowering::table_element(const LValue& base, const Value& index, clang::SourceLocation where) {
   const std::string name = base.variable->getName().str();
   const auto& [scalar, length, width, columns, is_matrix] = base.shape;
   if (!index.shape.is_scalar() || (*graph_)[index.parts[0]].type > Type::Index)
@@ -39,7 +39,7 @@ LValue Lowering::looked_up(const LValue& base, const Value& index, clang::Source
   return part;
 }
 
-// The numbers of a table are found by its first one.
+// A Lookup of a component of the element at row + column; adds the table to the pipeline if it is new.
 NodeId Lowering::lookup(Field& field, int first, NodeId row, NodeId column, int power, clang::SourceLocation where) {
   field.is_table = true;
   const Table table{field.first + first, field.width, field.length, field.columns, power};
@@ -59,8 +59,8 @@ Value Lowering::read_table(Field& field, const LValue& lvalue, clang::SourceLoca
   return value;
 }
 
-// table(t, s) is linear between the elements of t, spline(t, s) the cubic spline through them; both take s for a place
-// among the elements, and hold their ends beyond them. The spline's coefficients are made where the param is set.
+// table(t, s) interpolates linearly between the elements of t, spline(t, s) by a cubic spline. Element k is at s = k; s
+// is clamped to the table. The runtime computes the spline's coefficients when the param is set.
 Value Lowering::interpolate(const clang::CallExpr* expression, bool cubic) {
   const clang::SourceLocation where = expression->getExprLoc();
   const char* const name = cubic ? "spline" : "table";
@@ -73,13 +73,13 @@ Value Lowering::interpolate(const clang::CallExpr* expression, bool cubic) {
     throw Rejected{
         expression->getArg(0)->getExprLoc(),
         fmt::format("{} reads an array, or a row of one, of two numbers at least, which are no whole numbers", name)};
-  const NodeId place = evaluate_argument(expression->getArg(1)).parts[0];
-  const Type type = std::max((*graph_)[place].type, Type::Float);
+  const NodeId position = evaluate_argument(expression->getArg(1)).parts[0];
+  const Type type = std::max((*graph_)[position].type, Type::Float);
   const auto number = [&](double x, Type t) { return graph_->constant(x, t); };
-  const NodeId s =
-      binary(Op::Min,
-             binary(Op::Max, cast(place, type == Type::Float ? Type::Real : type, where), number(0, Type::Real), where),
-             number(count - 1, Type::Real), where);
+  const NodeId s = binary(
+      Op::Min,
+      binary(Op::Max, cast(position, type == Type::Float ? Type::Real : type, where), number(0, Type::Real), where),
+      number(count - 1, Type::Real), where);
   const NodeId k = binary(Op::Min, cast(s, Type::Int, where), number(count - 2, Type::Int), where);
   const NodeId u = binary(Op::Sub, s, cast(k, (*graph_)[s].type, where), where);
   const NodeId row = array.row != kNone ? array.row : number(array.first / field.width, Type::Int);
@@ -100,8 +100,9 @@ Value Lowering::interpolate(const clang::CallExpr* expression, bool cubic) {
   return result;
 }
 
-// Behind the params that kernels hold by value stand those that they look up; these are then nowhere read otherwise.
-void Lowering::place_tables_last() {
+// Moves the params of tables after the params that are passed by value. Reads of these at constant indices become
+// Lookups as well.
+void Lowering::move_tables_last() {
   std::vector<Field>& fields = pipeline_.fields;
   if (std::ranges::none_of(fields, &Field::is_table)) return;
   std::vector<int> moved(std::size_t(pipeline_.components(Role::Param)));

@@ -1,5 +1,5 @@
-// Text -> Pipeline: the prescan, then Clang's parser, then lowering. One door: parse(). This file owns the set-up of
-// Clang and the way its diagnostics become ours; what the tree means is in lower*.cpp.
+// Text -> Pipeline: the prescan, then Clang's parser, then lowering. Entry point: parse(). This file sets up Clang and
+// converts its diagnostics; lower*.cpp interprets the AST.
 #include "compiler/source/parse.h"
 
 #include <fmt/core.h>
@@ -35,19 +35,19 @@ namespace {
 constexpr const char* kUserFile = "/pipeline.pipe";
 constexpr const char* kPrelude = "/prelude.h";
 
-// Keeps what Clang says about the user's text, in the language's own words. A note that points into the prelude would
-// show a file that the user has never seen, so it is dropped.
+// Collects Clang's messages about the user's text, reworded in terms of the language. Notes that point into the prelude
+// are dropped, because the user has never seen that file.
 class Collector : public clang::DiagnosticConsumer {
  public:
-  // C++ assigns no arrays, but here those that keep several places of a choice are. Which of `array_assignments` are
-  // such, lowering knows.
+  // C++ does not assign arrays, but the language does for an argmin or argmax of several indices and its payloads.
+  // Clang's errors about array assignments are kept apart in `array_assignments`; lowering removes the allowed ones.
   Collector(const Source& source, const Prescanned& prescanned, std::vector<Diagnostic>& diagnostics,
             std::vector<Diagnostic>& array_assignments)
       : source_(source), prescanned_(prescanned), diagnostics_(diagnostics), array_assignments_(array_assignments) {}
 
   void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
     clang::DiagnosticConsumer::HandleDiagnostic(level, info);
-    // Clang's warnings are about C++; ours are about pipelines.
+    // Clang's warnings are about C++ and are ignored; lowering makes warnings about pipelines.
     if (level < clang::DiagnosticsEngine::Error && level != clang::DiagnosticsEngine::Note) return;
     llvm::SmallString<128> message;
     info.FormatDiagnostic(message);
@@ -82,15 +82,15 @@ class Collector : public clang::DiagnosticConsumer {
       subject.message = fmt::format("'{}' is built in; choose another name", name);
       built_in_redefined_ = true;
     }
-    // Flags of Clang's are of no use to those who do not run it.
+    // Hints to Clang's command line options are useless to the user.
     if (ours && !message.starts_with("use -f"))
       diagnostics_.push_back({Severity::Note, where, reworded(std::move(message), where)});
   }
 
   void error(Location where, std::string message) {
-    // A parser that has lost its way goes on complaining for the rest of the line.
+    // After a syntax error the parser may report more of them in the same line.
     const bool lost = message.starts_with("expected ") && last_line_ == where.line;
-    // A name that could not be declared is still the built-in one further down, and an unknown one stays unknown.
+    // Consequences of an earlier error: uses of a name whose declaration was refused, and repeated unknown names.
     const bool echo = (built_in_redefined_ && message.starts_with("reference to overloaded function")) ||
                       (message.starts_with("use of undeclared") && !unknown_.insert(message).second);
     dropped_ = lost || echo;
@@ -107,13 +107,13 @@ class Collector : public clang::DiagnosticConsumer {
   const Prescanned& prescanned_;
   std::vector<Diagnostic>& diagnostics_;
   std::vector<Diagnostic>& array_assignments_;
-  bool dropped_ = false;  // the last error was, and its notes will be
+  bool dropped_ = false;  // the last error was dropped, so its notes are dropped too
   bool built_in_redefined_ = false;
   std::set<std::string> unknown_;
   int last_line_ = -1;
 };
 
-// Parses the text and hands the tree to `use`.
+// Parses the text and calls `use` with the AST.
 class Action : public clang::ASTFrontendAction {
  public:
   explicit Action(std::function<void(clang::ASTContext&)> use) : use_(std::move(use)) {}
@@ -122,9 +122,9 @@ class Action : public clang::ASTFrontendAction {
   }
 
  private:
-  // What clang::ParseAST does, with these differences: a top-level statement that is wrong leaves Clang inside its
-  // scope, and a function that is defined twice further down makes it follow a null pointer, so it is led out each
-  // time; and nothing is parsed any more once Clang has said that it saw too many mistakes.
+  // As clang::ParseAST, with two differences. A wrong top-level statement leaves Clang inside its scope, and a later
+  // duplicate function definition then dereferences a null pointer, so the scope is reset for each declaration. And
+  // parsing stops when Clang has reported too many errors.
   void ExecuteAction() override {
     clang::CompilerInstance& compiler = getCompilerInstance();
     compiler.createSema(getTranslationUnitKind(), nullptr);
@@ -143,10 +143,10 @@ class Action : public clang::ASTFrontendAction {
     use_(compiler.getASTContext());
   }
 
-  // In its incremental mode, which statements at the top level need, Clang has a token of its own for the end of the
-  // text, and inside a block or parentheses its parser does not know that it is the last: where what it passes over
-  // after a mistake holds their end, it complains of that token for ever. So it gets the tokens with the end of file
-  // behind them, at which everything in it stops.
+  // Replaces the token stream by the same tokens with an end-of-file token. Statements at the top level need Clang's
+  // incremental mode, which has a special token for the end of the text. Inside a block or parentheses the parser does
+  // not take that token for the end: if it has skipped the closing bracket after an error, it reports the token
+  // forever. Every part of the parser stops at end of file.
   static void end_in_end_of_file(clang::Preprocessor& preprocessor) {
     std::vector<clang::Token> tokens;
     clang::Token token;
@@ -157,20 +157,20 @@ class Action : public clang::ASTFrontendAction {
     end.startToken();
     end.setKind(clang::tok::eof);
     end.setLocation(token.getLocation());
-    // Looking ahead, the parser may take the end for one token, and then for another.
-    tokens.insert(tokens.end(), kEnds, end);
+    // Several end tokens, because the parser may consume some of them while it looks ahead.
+    tokens.insert(tokens.end(), kEndTokens, end);
     auto stream = std::make_unique<clang::Token[]>(tokens.size());
     std::copy(tokens.begin(), tokens.end(), stream.get());
     preprocessor.EnterTokenStream(std::move(stream), unsigned(tokens.size()), /*DisableMacroExpansion=*/true,
                                   /*IsReinject=*/false);
   }
 
-  static constexpr int kEnds = 64;
+  static constexpr int kEndTokens = 64;
   std::function<void(clang::ASTContext&)> use_;
 };
 
-// Declarations of the functions that came later, but for those whose names the text has for something else.
-std::string later_functions_but(const std::set<std::string, std::less<>>& own_names) {
+// Declarations of later_functions(), except those whose names the text declares itself.
+std::string later_functions_except(const std::set<std::string, std::less<>>& own_names) {
   std::string text;
   for (const auto& [name, declaration] : later_functions()) {
     if (own_names.contains(name)) continue;
@@ -180,13 +180,13 @@ std::string later_functions_but(const std::set<std::string, std::less<>>& own_na
   return text;
 }
 
-// Clang over in-memory files: nothing of the user's disk is read, whatever the text says.
+// Runs Clang on in-memory files, so that no text can make it read files of the user's disk.
 void run_clang(const Source& source, const Prescanned& prescanned, std::vector<Diagnostic>& diagnostics,
                std::vector<Diagnostic>& array_assignments, std::function<void(clang::ASTContext&)> use) {
   auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   if (files->setCurrentWorkingDirectory("/")) throw InternalError("files in memory have no root");
   const std::string prelude =
-      fill_template("prelude.h", {{"later", later_functions_but(prescanned.own_names)}}) +
+      fill_template("prelude.h", {{"later", later_functions_except(prescanned.own_names)}}) +
       std::string(embedded_template(prescanned.dialect == Dialect::Named ? "prelude_named.h" : "prelude_cunbody.h"));
   files->addFile(kPrelude, 0, llvm::MemoryBuffer::getMemBufferCopy(prelude, kPrelude));
   files->addFile(kUserFile, 0, llvm::MemoryBuffer::getMemBufferCopy(source.text, kUserFile));
@@ -198,7 +198,7 @@ void run_clang(const Source& source, const Prescanned& prescanned, std::vector<D
   const std::vector<const char*> arguments{
       "-fsyntax-only", "-x", "c++", "-std=c++20", "-nostdsysteminc", "-nobuiltininc", "-fno-builtin",
       "-fincremental-extensions", "-ferror-limit", "20",
-      // What Clang evaluates and instantiates by itself: the lengths of arrays, and calls of the prelude's functions.
+      // Limits on what Clang evaluates and instantiates: the lengths of arrays, and calls of the prelude's functions.
       "-fconstexpr-steps=2000", "-ftemplate-depth=64", "-w", "-Wno-c++11-narrowing", "-include", kPrelude, kUserFile};
   auto invocation = std::make_shared<clang::CompilerInvocation>();
   if (!clang::CompilerInvocation::CreateFromArgs(*invocation, arguments, *engine))
@@ -215,7 +215,7 @@ void run_clang(const Source& source, const Prescanned& prescanned, std::vector<D
   compiler.ExecuteAction(action);
 }
 
-// What stands behind the sign at this place is a call that chooses.
+// True if the right side of the assignment whose sign is at `sign` is a call of argmin, argmax or at.
 bool chooses(const Source& source, Location sign) {
   const std::string_view text = source.text;
   const std::string_view line = source.line(sign.line);
@@ -225,13 +225,13 @@ bool chooses(const Source& source, Location sign) {
   return word == "argmin" || word == "argmax" || word == "at";
 }
 
-// In the order of their places, notes behind what they are of.
+// Inserts the errors in the order of their locations, but not between a diagnostic and its notes.
 void merge(std::vector<Diagnostic>& diagnostics, const std::vector<Diagnostic>& array_assignments) {
-  const auto place = [](const Diagnostic& d) { return std::pair(d.where.line, d.where.column); };
+  const auto location = [](const Diagnostic& d) { return std::pair(d.where.line, d.where.column); };
   for (const Diagnostic& refused : array_assignments)
     diagnostics.insert(std::ranges::find_if(diagnostics,
                                             [&](const Diagnostic& d) {
-                                              return d.severity != Severity::Note && place(d) > place(refused);
+                                              return d.severity != Severity::Note && location(d) > location(refused);
                                             }),
                        refused);
 }
@@ -249,10 +249,10 @@ Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings) {
   // Deep expressions recurse in Clang and in lowering; the prescan bounds their depth.
   run_on_own_stack(kDeepStack, [&] {
     run_clang(source, prescanned, diagnostics, array_assignments, [&](clang::ASTContext& context) {
-      // Lowering a tree that Clang found wrong would only repeat its complaints in other words.
+      // Lowering an AST with errors would only repeat Clang's messages.
       if (has_errors(diagnostics)) return;
       lowered = true;
-      // Caught here, since Clang's own frames are built without exceptions.
+      // Caught here, because Clang's functions are compiled without exceptions.
       try {
         pipeline = lower(context, prescanned, source, diagnostics, array_assignments);
       } catch (...) {
@@ -264,7 +264,7 @@ Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings) {
   if (!lowered) std::erase_if(array_assignments, [&](const Diagnostic& d) { return chooses(source, d.where); });
   merge(diagnostics, array_assignments);
   if (has_errors(diagnostics)) throw CompileError(source, diagnostics);
-  // From here on the pipeline is meant to be right: whatever verify finds is our own mistake.
+  // From here on the pipeline must be valid: an error found by verify() is a bug in nbcc.
   verify(pipeline, "parse");
   pipeline.raw_operations = count_operations(pipeline);
   if (const NeighbourhoodProof proof = prove_neighbourhood(pipeline); proof.neighbourhood) {

@@ -1,6 +1,6 @@
-// Text -> Pipeline, by way of Clang. Throws CompileError with every diagnostic of the run.
-// This folder turns a pipeline's text into a Pipeline, or into diagnostics: the prescan refuses what must not reach
-// Clang, Clang parses, lowering executes the tree symbolically. parse() is the one door; nothing of Clang appears here.
+// Pipeline text -> Pipeline, by Clang. Throws CompileError with every diagnostic of the run.
+// This folder turns a pipeline's text into a Pipeline or into diagnostics: the prescan refuses text that must not reach
+// Clang, Clang parses, lowering executes the AST symbolically. parse() is the only entry point; it hides Clang.
 #pragma once
 #include <vector>
 
@@ -8,6 +8,6 @@
 #include "compiler/text/diagnostic.h"
 
 namespace nbcc {
-// `warnings` (may be null) receives what is worth saying about a pipeline that compiles.
+// `warnings` (may be null) receives the warnings about a pipeline that compiles.
 Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings = nullptr);
 }  // namespace nbcc

@@ -1,5 +1,5 @@
-// Text -> Prescanned. One door: prescan(). A token is judged by itself and the few before it in its statement; what
-// needs types or scopes is left to Clang and to lowering.
+// Text -> Prescanned. Entry point: prescan(). Checks look at a token and the few before it in its statement; Clang and
+// lowering check what needs types or scopes.
 #include "compiler/source/prescan.h"
 
 #include <fmt/core.h>
@@ -15,14 +15,14 @@
 namespace nbcc {
 namespace {
 
-// Generous for a text that people write, small enough that no pass can be made to crawl.
+// Limits: larger than any hand-written text needs, small enough that every pass stays fast.
 constexpr std::size_t kMaxBytes = 1 << 18;
 constexpr int kMaxTokens = 200'000;
 constexpr int kMaxNesting = 200;                // Clang's own limit for brackets is 256
 constexpr int kMaxTokensPerStatement = 20'000;  // bounds the recursion of parsing one expression
-constexpr int kMaxElse = 1'000;                 // likewise of a chain of `else if`
+constexpr int kMaxElse = 1'000;                 // the same for a chain of `else if`
 constexpr std::size_t kMaxErrors = 20;
-constexpr std::size_t kRemembered = 5;  // tokens of a statement's beginning
+constexpr std::size_t kKeptTokens = 5;  // number of tokens kept from the beginning of a statement
 
 template <class List>
 bool contains(const List& list, std::string_view word) {
@@ -34,8 +34,8 @@ class Prescanner {
   explicit Prescanner(const Source& source) : text_(source.text) {}
 
   Prescanned run() {
-    if (refuse_as_a_whole()) return std::move(result_);
-    // A byte order mark is how some editors begin a UTF-8 file; Clang passes over it too.
+    if (refuse_text()) return std::move(result_);
+    // Skip the byte order mark with which some editors begin a UTF-8 file; Clang skips it too.
     if (text_.starts_with("\xef\xbb\xbf")) at_ = 3;
     while (at_ < text_.size() && !stopped_) step();
     if (!stopped_) finish();
@@ -46,11 +46,11 @@ class Prescanner {
   struct Open {
     char bracket;
     Location where;
-    std::string_view before;      // the token in front of it
+    std::string_view before;      // the token before the bracket
     bool function = false;        // the body of a function
-    int else_count = 0;           // of the `if` being read at this depth
-    int choices = 0;              // '?' at this depth whose ':' has not come
-    bool ends_statement = false;  // a ';' at this depth, as in the head of a `for`
+    int else_count = 0;           // number of else branches of the current `if` at this depth
+    int choices = 0;              // number of '?' at this depth that still lack their ':'
+    bool ends_statement = false;  // there is a ';' at this depth, as in the head of a `for`
   };
   struct Token {
     std::string_view text;
@@ -60,7 +60,7 @@ class Prescanner {
     result_.errors.push_back({Severity::Error, where, std::move(message)});
     if (result_.errors.size() >= kMaxErrors) stopped_ = true;
   }
-  // An error after which the rest of the text cannot be made sense of.
+  // An error after which the rest of the text cannot be scanned.
   void fatal(Location where, std::string message) {
     error(where, std::move(message));
     stopped_ = true;
@@ -83,7 +83,7 @@ class Prescanner {
     return {int(line), int(byte - (start == std::string_view::npos ? 0 : start + 1)) + 1};
   }
 
-  bool refuse_as_a_whole() {
+  bool refuse_text() {
     if (text_.size() > kMaxBytes) {
       fatal(location_of(kMaxBytes),
             fmt::format("the file has {} bytes; a pipeline may have {} at most", text_.size(), kMaxBytes));
@@ -91,7 +91,7 @@ class Prescanner {
     }
     for (std::size_t k = 0; k < text_.size(); ++k) {
       const auto c = static_cast<unsigned char>(text_[k]);
-      // Clang ends a line at a lone carriage return and we do not, so that what we took for a comment would be code.
+      // Clang ends a line at a lone carriage return and this scanner does not: code could hide in a comment.
       const bool lone_return = c == '\r' && (k + 1 == text_.size() || text_[k + 1] != '\n');
       if ((c >= 32 && c != 127 && !lone_return) || c == '\n' || c == '\t' || c == '\f' || (c == '\r' && !lone_return))
         continue;
@@ -148,7 +148,7 @@ class Prescanner {
       comment.remove_prefix(1);
     while (!comment.empty() && is_space(comment.back())) comment.remove_suffix(1);
     if (!at_line_start_) result_.comments[line_] = std::string(comment);
-    // A backslash at the end would continue the comment onto the next line and hide it from the reader's eye.
+    // A backslash at the end would make the next line part of the comment.
     if (!comment.empty() && comment.back() == '\\')
       error(here(), "this comment ends in a backslash, which would swallow the next line; remove it");
     while (at_ < end) advance();
@@ -176,7 +176,7 @@ class Prescanner {
     if (result_.fdim != before.fdim) result_.arrays["OUTPUT"] = where;
   }
 
-  // What Clang gives up inside a block makes it pass over the block's end.
+  // Reports errors after which Clang, recovering inside a block, would skip the block's end.
   void judge_head(const Token& token) {
     const bool may_be_parenthesis = token.text == "(" || directives_.expansion(token.text) > 1;
     if ((previous_ == "if" && !may_be_parenthesis && token.text != "constexpr") ||
@@ -206,18 +206,18 @@ class Prescanner {
                                excluded->remedy));
     }
     if (text == "auto" && is_parameter()) error(where, "a parameter needs a type; 'auto' is for variables");
-    if (text == "return" && !in_function()) error(where, "return has no place outside a function");
+    if (text == "return" && !in_function()) error(where, "return is not allowed outside a function");
     if (text == "else" && ++else_count() > kMaxElse)
       return fatal(where, fmt::format("this if has more than {} branches", kMaxElse));
     if (is_a(WordKind::Role, text)) role(token, first_in_line);
-    // Further in, a name hides the built-in one within its own scope.
+    // In an inner scope a name hides the built-in function only there.
     if (open_.empty() && is_later_function(text) && is_declared_here()) result_.own_names.emplace(text);
-    const bool early = statement_.size() < kRemembered;
+    const bool early = statement_.size() < kKeptTokens;
     remember(token);
     if (open_.empty() && early) judge_declaration();
   }
 
-  // At the top level behind a type's name, or behind a comma in a declaration.
+  // True at the top level after a type's name, or after a comma in a declaration.
   bool is_declared_here() const {
     static constexpr std::string_view kNoTypes[] = {"return", "else", "and", "or", "not"};
     if (previous_.empty()) return false;
@@ -227,8 +227,8 @@ class Prescanner {
     return previous_ == "," && in_declaration && next_character() != '(';
   }
 
-  // Fields stand at the top level, each in a declaration of its own. `param` and `output` are ordinary names in
-  // Cunbody's dialect, so what is wrong here counts only if the file turns out to be of the other one.
+  // Each field is declared at the top level, in a separate declaration. `param` and `output` are ordinary names in the
+  // Cunbody dialect, so these errors are reported only if the file turns out to be in the other dialect.
   void role(const Token& token, bool first_in_line) {
     const bool certain = token.text != "param" && token.text != "output";
     if (certain)
@@ -247,7 +247,7 @@ class Prescanner {
     } else if (!statement_.empty() && misused_.insert(std::string(token.text)).second) {
       role_error(
           token.where,
-          fmt::format("'{}' is a word of the language: it begins the declaration of a field and cannot stand here",
+          fmt::format("'{}' is a word of the language: it begins the declaration of a field and is not allowed here",
                       token.text));
     }
   }
@@ -259,8 +259,8 @@ class Prescanner {
     return token.text == "output" ? next_character() == '(' : is_word_start(next_character());
   }
 
-  // `word type word` and `word(sum) type` can only be the declaration of a field. If the first word is no role, it is
-  // one misspelt, and Clang would report all of the consequences.
+  // `word type word` and `word(sum) type` can only be declarations of fields. If the first word is no role, it is a
+  // misspelt one; report it here, because Clang would report only the consequences.
   void judge_declaration() {
     static constexpr std::string_view kMayBegin[] = {"const",  "constexpr", "inline", "auto", "else",
                                                      "return", "if",        "for",    "void"};
@@ -291,8 +291,8 @@ class Prescanner {
 
   void remember(const Token& token) {
     if (statement_.empty() && token.text != "else") else_count() = 0;
-    // Only how a statement begins is ever asked for.
-    if (statement_.size() == kRemembered) return;
+    // Only the beginning of a statement is needed.
+    if (statement_.size() == kKeptTokens) return;
     statement_.push_back(token);
     if (statement_.size() == 3 && open_.size() == 1 && statement_[0].text == "output" && statement_[1].text == "(" &&
         !is_a(WordKind::Reduction, token.text))
@@ -380,31 +380,31 @@ class Prescanner {
       open_.back().choices += c == '?' ? 1 : c == ':' ? -1 : 0;
       open_.back().ends_statement |= c == ';';
     }
-    if (c == '[' && peek() == '[') return fatal(where, "an attribute is not in the language; leave it out");
+    if (c == '[' && peek() == '[') return fatal(where, "an attribute is not in the language; remove it");
     if (c == '[' && !behind_operand()) error(where, "a lambda is not in the language; write a function");
     if (c == '*' && peek() == '*' && previous_ != "*" && !is_a(WordKind::Type, previous_))
       error(where, refused_operator("**"));
-    // C++ takes these for brackets, which would not be counted here.
+    // Digraphs: C++ reads them as brackets, which this scanner would not count.
     if ((c == '<' && (peek() == '%' || peek() == ':')) || ((c == '%' || c == ':') && peek() == '>') ||
         (c == '%' && peek() == ':'))
       return fatal(where, fmt::format("'{}{}' is not in the language; write the bracket itself", c, peek()));
     if (c == '\\')
-      return error(where, "a backslash has no place here; statements may run over several lines without it");
+      return error(where, "a backslash is not allowed here; statements may run over several lines without it");
     if (c == '#') return error(where, "'#' may only begin a line");
     if (c == '@' || c == '`' || c == '$')
       return error(where, fmt::format("the character '{}' is not in the language", c));
-    if (static_cast<unsigned char>(c) >= 0x80) return foreign(where);
+    if (static_cast<unsigned char>(c) >= 0x80) return non_ascii(where);
     if (c == '(' || c == '[' || c == '{') open(c, where);
     remember(token);
     if (c == ')' || c == ']' || c == '}') return close(c, where);
     if (c == ';' || c == '{') begin_statement();
   }
 
-  void foreign(Location where) {
+  void non_ascii(Location where) {
     const std::size_t begin = at_ - 1;
     while (static_cast<unsigned char>(peek()) >= 0x80) advance();
     error(where,
-          fmt::format("'{}' is not in the language: names and numbers are ASCII; other letters may stand in comments",
+          fmt::format("'{}' is not in the language: names and numbers are ASCII; other letters are allowed in comments",
                       text_.substr(begin, at_ - begin)));
   }
 
@@ -413,13 +413,13 @@ class Prescanner {
     if (open_.empty() || open_.back().bracket == '{') statement_.clear();
   }
 
-  // A ':' in the head of a `for`, which Clang may refuse for want of a header of C++.
+  // True for the ':' of a range-based for, which Clang may refuse because it needs a C++ header.
   bool begins_range() const {
     if (open_.empty()) return false;
     const Open& head = open_.back();
     return head.bracket == '(' && head.before == "for" && head.choices == 0 && !head.ends_statement;
   }
-  // Whether the last token ends an operand, so that '[' behind it chooses an element.
+  // True if the last token ends an operand, so that a following '[' is a subscript.
   bool behind_operand() const {
     if (previous_.empty() || previous_ == "return" || previous_ == "else") return false;
     return is_word(previous_[0]) || previous_ == ")" || previous_ == "]";
@@ -462,7 +462,7 @@ class Prescanner {
     if (!open_.empty()) return error(open_.back().where, fmt::format("'{}' is never closed", open_.back().bracket));
     result_.end = tokens_ > 0 ? previous_end_ : here();
     if (tokens_ == 0) return error(result_.end, "there is no pipeline in this file: it has no statement");
-    // Clang's incremental mode would take the last statement without it.
+    // Clang's incremental mode would accept the last statement without ';'.
     if (!statement_.empty()) error(previous_end_, "expected ';' at the end of this statement");
     result_.dialect = first_array_ ? Dialect::Cunbody : Dialect::Named;
     if (!first_array_) result_.errors.insert(result_.errors.end(), role_errors_.begin(), role_errors_.end());
@@ -472,20 +472,20 @@ class Prescanner {
             fmt::format(
                 "'{}' and '{}' (line {}) are of two dialects: use INPUT_I, INPUT_J, OUTPUT or named fields, not both",
                 role->text, first_array_->text, first_array_->where.line));
-    const auto place = [](const Diagnostic& d) { return std::pair(d.where.line, d.where.column); };
-    std::ranges::stable_sort(result_.errors, {}, place);
+    const auto location = [](const Diagnostic& d) { return std::pair(d.where.line, d.where.column); };
+    std::ranges::stable_sort(result_.errors, {}, location);
   }
 
   std::string_view text_;
   std::size_t at_ = 0, line_start_ = 0;
   int line_ = 1, tokens_ = 0, statement_tokens_ = 0, top_else_count_ = 0, open_do_ = 0;
   bool at_line_start_ = true, stopped_ = false;
-  std::vector<Token> statement_;  // how the present statement begins
-  Location previous_end_;         // behind the last token
+  std::vector<Token> statement_;  // the first tokens of the current statement
+  Location previous_end_;         // the location after the last token
   std::string_view previous_;     // the last token
   std::vector<Open> open_;
   std::vector<Diagnostic> role_errors_;
-  std::set<std::string> misused_;  // roles that stood where they cannot
+  std::set<std::string> misused_;  // roles that were reported as misplaced
   std::optional<Token> first_array_, first_role_, first_weak_role_;
   Directives directives_;
   Prescanned result_;

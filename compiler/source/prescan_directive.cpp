@@ -1,4 +1,4 @@
-// A directive's line -> what it states, or what is wrong with it. One door: Directives::take().
+// A directive's line -> its numbers or an error message. Entry point: Directives::take().
 #include "compiler/source/prescan_directive.h"
 
 #include <fmt/core.h>
@@ -11,7 +11,7 @@
 namespace nbcc {
 namespace {
 
-constexpr int kMaxTokens = 100;  // of one constant
+constexpr int kMaxTokens = 100;  // per macro, fully expanded
 
 void skip_blanks(std::string_view& text) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
@@ -27,7 +27,7 @@ std::string take_word(std::string_view& text) {
   return word;
 }
 
-// A whole number, perhaps in parentheses, as `#define IDIM (4)` has it.
+// An integer, which may be in parentheses as in `#define IDIM (4)`.
 std::optional<int> whole_number(std::string_view text) {
   while (text.size() > 2 && text.front() == '(' && text.back() == ')') {
     text = text.substr(1, text.size() - 2);
@@ -42,7 +42,7 @@ std::string pragma(std::string_view rest, StatedNumbers& result) {
   skip_blanks(rest);
   const std::optional<int> count = whole_number(rest);
   if (count.value_or(0) == 0) return "#pragma flops needs one positive whole number, the operations of one interaction";
-  if (result.flops) return "#pragma flops stands here a second time";
+  if (result.flops) return "#pragma flops is stated a second time";
   result.flops = count;
   return {};
 }
@@ -52,7 +52,7 @@ std::string pragma(std::string_view rest, StatedNumbers& result) {
 std::string Directives::take(std::string_view line, StatedNumbers& result) {
   if (const auto comment = line.find("//"); comment != std::string_view::npos) line = line.substr(0, comment);
   const std::string name = take_word(line);
-  // It could go on over the following lines, which would then be no code.
+  // Such a comment could continue on the following lines and hide code.
   if (line.find("/*") != std::string_view::npos) return "a comment in a directive is written with //";
   if (name == "define") return define(line, result);
   if (name == "pragma") return pragma(line, result);
@@ -67,10 +67,10 @@ std::string Directives::define(std::string_view rest, StatedNumbers& result) {
   if (name.empty() || !is_word_start(name[0])) return "#define needs a name";
   if (name.starts_with("_")) return fmt::format("#define {}: a name begins with a letter", name);
   if ((is_language_word(name) && !is_later_function(name)) || find_excluded_word(name))
-    return fmt::format("'{}' is a word of the language and cannot be defined anew", name);
+    return fmt::format("'{}' is a word of the language and cannot be redefined", name);
   if (tokens_.contains(name)) return fmt::format("'{}' is defined a second time", name);
   if (const auto user = used_by_.find(name); user != used_by_.end())
-    return fmt::format("'{}' is defined here, behind its use in '#define {}'; define it before", name, user->second);
+    return fmt::format("'{}' is defined here, after its use in '#define {}'; define it before", name, user->second);
   if (!rest.empty() && rest.front() == '(')
     return fmt::format("the macro '{}' has arguments; write a function instead", name);
   skip_blanks(rest);

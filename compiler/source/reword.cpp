@@ -1,4 +1,4 @@
-// Clang's message -> ours. One door: reword(). A message that is known by none of the rules is passed on as it is.
+// Clang's message -> the language's message. Entry point: reword(). A message without a rule is not changed.
 #include "compiler/source/reword.h"
 
 #include <fmt/core.h>
@@ -10,7 +10,7 @@
 namespace nbcc {
 namespace {
 
-// `real` is a typedef and `vec3` a class only to Clang.
+// Removes Clang's " (aka '...')": users do not know that `real` is a typedef and `vec3` a class.
 std::string without_aka(std::string message) {
   for (std::size_t at; (at = message.find(" (aka '")) != std::string::npos;) {
     const std::size_t end = message.find("')", at);
@@ -20,7 +20,7 @@ std::string without_aka(std::string message) {
   return message;
 }
 
-// The n-th text (from 0) in quotes.
+// The n-th quoted text, counted from 0.
 std::string quoted(std::string_view message, int n) {
   for (;; --n) {
     const std::size_t begin = message.find('\'');
@@ -91,11 +91,11 @@ std::string constructor(const std::string& type) {
   return fmt::format("a {} is made of {} numbers, or of one for all components", type, width);
 }
 
-// Of a sign in front of its operand.
+// The message about a unary operator that does not fit its operand's type.
 std::string sign_of(const std::string& type, std::string_view line, int column) {
   const std::string op = operator_at(line, column);
   if (op == "'~'") return refused_operator("~");
-  return fmt::format("{} cannot stand in front of a '{}'", op, type);
+  return fmt::format("{} cannot be applied to a '{}'", op, type);
 }
 
 std::string no_match(const std::string& function, bool own) {
@@ -106,7 +106,7 @@ std::string no_match(const std::string& function, bool own) {
 
 struct Rule {
   std::string_view begins;
-  std::string_view says;  // a fixed text; {0} and {1} stand for the first quoted texts
+  std::string_view says;  // the new message; {0} and {1} are replaced by the first two quoted texts
 };
 constexpr Rule kRules[] = {
     {"cannot assign to variable", "'{0}' is read only"},
@@ -124,7 +124,7 @@ constexpr Rule kRules[] = {
     {"subscripted value is not", "only an array or a vector has elements"},
     {"array subscript is not an integer", "an index must be a whole number, of type int or index"},
     {"expected unqualified-id", "expected a name of the text's own"},
-    {"conversion from", "an array needs a constant length"},  // in its brackets: elsewhere C++ says it otherwise
+    {"conversion from", "an array needs a constant length"},  // an array length
     {"cannot combine with previous", "expected a name, and this is a second type"},
     {"variable has incomplete type", "a variable cannot be '{0}'"},
     {"variable length array declaration", "an array needs a constant length"},
@@ -145,12 +145,12 @@ std::string reword(std::string message, std::string_view line, int column,
   message = without_aka(std::move(message));
   const auto begins = [&](std::string_view text) { return message.starts_with(text); };
   const std::string first = quoted(message, 0), second = quoted(message, 1);
-  // The prelude declares what is not in the language as deleted, each with what to say.
+  // The prelude declares functions that are not in the language as deleted, with the message to print.
   if (begins("candidate function not viable")) return behind(message, "viable: ");
   if (begins("overload resolution selected deleted operator")) return behind(message, "': ");
   if (begins("call to deleted function")) return behind(message, "': ");
   if (begins("use of undeclared identifier") && own_names.contains(first))
-    return fmt::format("'{}' is declared further down, and by that no longer the built-in function", first);
+    return fmt::format("'{}' is declared further down, so that it is no longer the built-in function", first);
   if (begins("use of undeclared identifier") && message.find("did you mean") == std::string::npos)
     return message + did_you_mean(first, WordKind::Value);
   if (begins("unknown type name") && message.find("did you mean") == std::string::npos)

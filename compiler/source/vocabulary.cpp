@@ -1,4 +1,4 @@
-// Words -> what diagnostics say about them. Doors: the functions of vocabulary.h. Knows no grammar and no text.
+// Words -> the diagnostics' texts about them. Entry points: the functions of vocabulary.h. It knows no grammar.
 #include "compiler/source/vocabulary.h"
 
 #include <fmt/core.h>
@@ -11,8 +11,8 @@
 namespace nbcc {
 namespace {
 
-constexpr std::string_view kWhole = "whole numbers are int (32 bits) and index (64 bits)";
-constexpr std::string_view kNumbers = "the types are real, float, double, int, index, bool, vec2, vec3 and vec4";
+constexpr std::string_view kIntegerTypes = "whole numbers are int (32 bits) and index (64 bits)";
+constexpr std::string_view kAllTypes = "the types are real, float, double, int, index, bool, vec2, vec3 and vec4";
 constexpr std::string_view kLoop = "write a for with a constant trip count";
 constexpr std::string_view kFunction = "write a function for each type";
 constexpr std::string_view kVariables = "use single variables or arrays";
@@ -48,24 +48,24 @@ constexpr std::array kExcluded = std::to_array<ExcludedWord>({
     {"namespace", "a namespace", "all names of a pipeline are in one"},
     {"using", "using", "write the name itself"},
     {"typedef", "typedef", "write the type itself"},
-    {"throw", "an exception", "leave a pair out with skip_if(condition)"},
-    {"try", "an exception", "leave a pair out with skip_if(condition)"},
-    {"catch", "an exception", "leave a pair out with skip_if(condition)", true},
-    {"noexcept", "noexcept", "leave it out"},
+    {"throw", "an exception", "exclude a pair with skip_if(condition)"},
+    {"try", "an exception", "exclude a pair with skip_if(condition)"},
+    {"catch", "an exception", "exclude a pair with skip_if(condition)", true},
+    {"noexcept", "noexcept", "remove it"},
     {"operator", "an operator definition", "write a function"},
     {"import", "a module", "a pipeline is one file"},
     {"export", "a module", "a pipeline is one file"},
     {"module", "a module", "a pipeline is one file"},
     {"asm", "inline assembly", "the compiler chooses the instructions"},
-    {"extern", "extern", "leave it out"},
+    {"extern", "extern", "remove it"},
     {"static", "static", "nothing lives longer than one pair"},
-    {"register", "register", "leave it out"},
+    {"register", "register", "remove it"},
     {"thread_local", "thread_local", "nothing lives longer than one pair"},
-    {"volatile", "volatile", "leave it out"},
-    {"mutable", "mutable", "leave it out"},
+    {"volatile", "volatile", "remove it"},
+    {"mutable", "mutable", "remove it"},
     {"constinit", "constinit", "write const"},
-    {"consteval", "consteval", "leave it out"},
-    {"alignas", "alignas", "leave it out"},
+    {"consteval", "consteval", "remove it"},
+    {"alignas", "alignas", "remove it"},
     {"sizeof", "sizeof", "write the number"},
     {"alignof", "alignof", ""},
     {"typeid", "typeid", ""},
@@ -74,14 +74,14 @@ constexpr std::array kExcluded = std::to_array<ExcludedWord>({
     {"const_cast", "const_cast", kCast},
     {"dynamic_cast", "dynamic_cast", kCast},
     {"nullptr", "a pointer", "use an array and a constant index"},
-    {"char", "the type char", kWhole},
-    {"short", "the type short", kWhole},
-    {"long", "the type long", kWhole},
-    {"signed", "the type signed", kWhole},
-    {"wchar_t", "the type wchar_t", kNumbers},
-    {"char8_t", "the type char8_t", kNumbers},
-    {"char16_t", "the type char16_t", kNumbers},
-    {"char32_t", "the type char32_t", kNumbers},
+    {"char", "the type char", kIntegerTypes},
+    {"short", "the type short", kIntegerTypes},
+    {"long", "the type long", kIntegerTypes},
+    {"signed", "the type signed", kIntegerTypes},
+    {"wchar_t", "the type wchar_t", kAllTypes},
+    {"char8_t", "the type char8_t", kAllTypes},
+    {"char16_t", "the type char16_t", kAllTypes},
+    {"char32_t", "the type char32_t", kAllTypes},
     {"co_await", "a coroutine", ""},
     {"co_yield", "a coroutine", ""},
     {"co_return", "a coroutine", ""},
@@ -94,7 +94,7 @@ constexpr std::array kRoleNames =
     std::to_array<std::string_view>({"input_i", "input_j", "input_pair", "param", "output"});
 constexpr std::array kReductionNames = std::to_array<std::string_view>(
     {"sum", "min", "max", "argmin", "argmax", "logsumexp", "softmax", "product", "count", "at"});
-// Words behind `output` alone: elsewhere they are anybody's names.
+// Reductions that are reserved only after `output`; elsewhere the user may use them as names.
 constexpr std::array kOnlyReductions = std::to_array<std::string_view>({"product", "count"});
 constexpr std::array kKeywords = std::to_array<std::string_view>(
     {"if", "else", "for", "return", "const", "constexpr", "auto", "void", "inline", "true", "false", "static_cast",
@@ -103,7 +103,7 @@ constexpr std::array kKeywords = std::to_array<std::string_view>(
 struct Form {
   std::string_view names, form;
 };
-// '@' stands for the function's name. The names of one form are separated by blanks.
+// '@' is replaced by the function's name. The names of one form are separated by blanks.
 constexpr std::array kForms = std::to_array<Form>({
     {"sqrt rsqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos sinpi cospi tan asin acos atan sinh cosh tanh asinh "
      "acosh atanh erf erfc lgamma tgamma bessel_j0 bessel_j1 bessel_k0 bessel_k1 bessel_i0 bessel_i1 sign",
@@ -123,11 +123,11 @@ constexpr std::array kForms = std::to_array<Form>({
     {"nearest_image",
      "@(dx, box), of two numbers, two vectors, or a vector and a number; or @(dx, a, b, c), of four vec3"},
     {"table spline",
-     "@(t, s), of a param t that is an array, or a row of one, and a place s in it, counted in elements"},
+     "@(t, s), of a param t that is an array, or a row of one, and a position s in it, counted in elements"},
     {"philox random", "@(a, b, c), of three whole numbers"},
     {"grad", "@(u, x), of one number u and an input, a param or a variable x"},
     {"ddt", "@(e, x, rate, ...), of an expression e, variables x and their rates of change"},
-    {"any all", "@(c), of what a comparison of vectors gives"},
+    {"any all", "@(c), of the result of comparing two vectors"},
     {"transpose trace", "@(m), of one matrix"},
     {"determinant", "@(m), of a mat2 or a mat3"},
     {"outer", "@(a, b), of two vectors of one length"},
@@ -140,7 +140,7 @@ constexpr std::array kForms = std::to_array<Form>({
 constexpr std::array kConstants =
     std::to_array<std::string_view>({"pi", "two_pi", "sqrt_pi", "euler", "i_index", "j_index"});
 
-// What other languages call our words; too far from them to be found by spelling.
+// Names in other languages for words of this one, which are too different in spelling for did_you_mean().
 constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
     {"M_PI", "pi"},     {"PI", "pi"},        {"M_E", "euler"},    {"fmin", "min"},    {"fmax", "max"},
     {"fminf", "min"},   {"fmaxf", "max"},    {"ln", "log"},       {"float2", "vec2"}, {"float3", "vec3"},
@@ -153,7 +153,8 @@ std::string in_form(std::string_view form, std::string_view name) {
   return result;
 }
 
-// Edits (insert, delete, replace, swap of neighbours) that make one word of the other.
+// The number of edits (insert, delete, replace, swap of neighbours) between two words (Damerau-Levenshtein distance,
+// restricted).
 int distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<int>> d(a.size() + 1, std::vector<int>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) {
@@ -297,7 +298,7 @@ bool is_language_word(std::string_view word) {
 }
 
 std::string refused_operator(std::string_view op) {
-  // Operators on bits are of whole numbers; where they stand between others, something else is meant.
+  // Bitwise operators need integers; with other operands the user meant another operator.
   constexpr std::pair<std::string_view, std::string_view> kRemedies[] = {
       {"^", "a power is written pow(x, y)"}, {"&", "write && between conditions"},
       {"|", "write || between conditions"},  {"~", "write ! in front of a condition"},
@@ -319,12 +320,12 @@ std::string signature(std::string_view built_in) {
 
 std::string did_you_mean(std::string_view word, WordKind kind, std::string otherwise) {
   const auto meant = [](std::string_view nearest) { return fmt::format("; did you mean '{}'?", nearest); };
-  // A long word is compared with nothing: the table of distances would grow with its length.
-  constexpr std::size_t kLongest = 24;
-  if (word.size() > kLongest) return otherwise;
+  // Long words are not compared: the table of distances grows with the word's length.
+  constexpr std::size_t kMaxLength = 24;
+  if (word.size() > kMaxLength) return otherwise;
   for (const auto& [alias, ours] : kAliases)
     if (alias == word && is_a(kind, ours)) return meant(ours);
-  // Words of one or two letters have too many neighbours.
+  // Words of one or two letters are near too many others.
   if (word.size() <= 2) return otherwise;
   int allowed = word.size() <= 6 ? 1 : 2;
   std::string_view nearest;

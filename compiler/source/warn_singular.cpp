@@ -1,5 +1,5 @@
-// Pipeline -> a warning of a singular self pair. One door: warn_singular(). It proves nothing: the interpreter is run
-// on a few random pairs, so a singularity that only some parameters have may be missed.
+// Pipeline -> a warning about a singular self pair. Entry point: warn_singular(). This is no proof: it interprets the
+// pipeline for a few random pairs, so it may miss a singularity that occurs only for some params.
 #include "compiler/source/warn_singular.h"
 
 #include <fmt/core.h>
@@ -15,14 +15,14 @@ namespace {
 
 constexpr int kDraws = 4;
 
-// "xi" and "xj", "pos_i" and "pos_j": the same but for the side.
+// True for fields that differ only in the side: "xi" and "xj", "pos_i" and "pos_j".
 bool are_counterparts(const Field& i, const Field& j) {
   const auto stem = [](std::string_view name, std::string_view side) {
     return name.size() > side.size() && name.ends_with(side) ? name.substr(0, name.size() - side.size())
                                                              : std::string_view();
   };
-  const bool alike = i.type == j.type && i.width == j.width && i.length == j.length;
-  return alike && i.role == Role::InputI && j.role == Role::InputJ && !stem(i.name, "i").empty() &&
+  const bool same_shape = i.type == j.type && i.width == j.width && i.length == j.length;
+  return same_shape && i.role == Role::InputI && j.role == Role::InputJ && !stem(i.name, "i").empty() &&
          stem(i.name, "i") == stem(j.name, "j");
 }
 
@@ -33,7 +33,7 @@ bool has_counterparts(const Pipeline& pipeline) {
   return false;
 }
 
-// One pair of particles with random positive values; the particle with itself if `self`.
+// One pair of particles with random positive values; if `self`, a pair of a particle with itself.
 class Draw {
  public:
   Draw(const Pipeline& pipeline, int seed, bool self) : random_(std::mt19937_64::result_type(seed)) {
@@ -70,7 +70,7 @@ class Draw {
   OracleInput input_;
 };
 
-// For each output component whether its contribution is finite; one that the guard leaves out is.
+// [output component]: true if its contribution is finite. A contribution whose guard is false is 0, which is finite.
 std::vector<bool> finite(const Pipeline& sums, const Draw& draw) {
   std::vector<bool> result;
   for (const std::vector<double>& value : interpret(sums, draw.input()).values)
@@ -81,9 +81,9 @@ std::vector<bool> finite(const Pipeline& sums, const Draw& draw) {
 }  // namespace
 
 std::optional<Diagnostic> warn_singular(const Pipeline& pipeline) {
-  // Of listed pairs none is a particle and itself, unless somebody lists it.
+  // Listed pairs contain a self pair only if the caller lists one.
   if (!has_counterparts(pipeline) || pipeline.components(Role::InputPair) > 0) return std::nullopt;
-  // As sums, the outputs show each contribution as it is.
+  // Make every output a sum, whose value for a single pair is the contribution.
   Pipeline sums = pipeline;
   sums.finished.clear();
   for (Field& field : sums.fields) field.reduction = Reduction::Sum;

@@ -1,4 +1,5 @@
-// Finds pairs that are infinite or NaN where a particle meets itself, by trying: test warn_singular_test.
+// Finds, by trials, pipelines that are infinite or NaN for a pair of a particle with itself. Tested by
+// tests/unit/warn_singular_test.cpp.
 #pragma once
 #include <optional>
 
@@ -6,7 +7,7 @@
 #include "compiler/text/diagnostic.h"
 
 namespace nbcc {
-// A warning if an output's contribution is not finite for i == j, although it is for other pairs. Nothing for a
-// pipeline whose i and j have no fields in common, such as xi and xj: its sets are of different things.
+// A warning if an output's contribution is not finite for i == j although it is finite for other pairs. None for a
+// pipeline whose i and j have no corresponding fields, such as xi and xj: i and j then are not the same particles.
 std::optional<Diagnostic> warn_singular(const Pipeline& pipeline);
 }  // namespace nbcc

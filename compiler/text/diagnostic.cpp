@@ -1,5 +1,5 @@
-// Diagnostics become text in Clang's form by render(). The text is safe to print: bytes of the source that a
-// terminal could take for commands, or that are no UTF-8, are shown as '?'. It writes nowhere.
+// Renders diagnostics in Clang's form. Entry point: render(). The text is safe to print: control characters, and bytes
+// that are not UTF-8, are replaced by '?'. It prints nothing itself.
 #include "compiler/text/diagnostic.h"
 
 #include <fmt/format.h>
@@ -13,9 +13,9 @@ namespace {
 
 // A longer source line is cut to this many bytes around the column, so that a generated one-line file stays legible.
 constexpr std::size_t kLineWidth = 160;
-constexpr std::string_view kCut = "...";
+constexpr std::string_view kEllipsis = "...";
 
-constexpr std::string_view kWords[] = {"note", "warning", "error"};  // of Severity
+constexpr std::string_view kSeverityNames[] = {"note", "warning", "error"};  // [Severity]
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
@@ -34,7 +34,7 @@ std::size_t sequence_length(std::string_view text) {
              : 0;
 }
 
-// As many bytes as came in, so that columns keep their meaning.
+// The result has as many bytes as `line`, so that columns stay valid.
 std::string printable(std::string_view line) {
   std::string result;
   while (!line.empty()) {
@@ -52,7 +52,7 @@ std::string printable(std::string_view line) {
   return result;
 }
 
-// The part of a line around `column` (bytes, from 0); `column` becomes its place in that part.
+// A section of the line around `column` (bytes, from 0); `column` becomes its position in that section.
 std::string clip(const std::string& line, std::size_t& column) {
   if (line.size() <= kLineWidth) return line;
   std::size_t begin = column > kLineWidth / 2 ? column - kLineWidth / 2 : 0;
@@ -60,8 +60,8 @@ std::string clip(const std::string& line, std::size_t& column) {
   std::size_t end = begin + kLineWidth;
   while (begin > 0 && continues(line[begin])) --begin;
   while (end < line.size() && continues(line[end])) ++end;
-  const std::string_view head = begin > 0 ? kCut : "";
-  const std::string_view tail = end < line.size() ? kCut : "";
+  const std::string_view head = begin > 0 ? kEllipsis : "";
+  const std::string_view tail = end < line.size() ? kEllipsis : "";
   column = column - begin + head.size();
   return fmt::format("{}{}{}", head, std::string_view(line).substr(begin, end - begin), tail);
 }
@@ -85,7 +85,7 @@ std::string render(const Source& source, const Diagnostic& diagnostic) {
   std::string head = source.path;
   if (where.line > 0) head += fmt::format(":{}", where.line);
   if (where.line > 0 && where.column > 0) head += fmt::format(":{}", where.column);
-  std::string result = fmt::format("{}: {}: {}\n", head, kWords[int(diagnostic.severity)], diagnostic.message);
+  std::string result = fmt::format("{}: {}: {}\n", head, kSeverityNames[int(diagnostic.severity)], diagnostic.message);
   const std::string line = where.line > 0 ? printable(source.line(where.line)) : std::string();
   if (line.empty()) return result;
   std::size_t column = std::min(std::size_t(std::max(where.column, 1)) - 1, line.size());

@@ -1,5 +1,5 @@
-// What is wrong with the user's text, and how it is said. Every error of a run is collected; rendering is
-// Clang's form: `file:line:col: error: message`, the source line, a caret.
+// Diagnostics about the user's text. A run collects every error; they are rendered in Clang's form:
+// `file:line:col: error: message`, the source line, a caret.
 #pragma once
 #include <stdexcept>
 #include <string>
@@ -20,7 +20,7 @@ struct Diagnostic {
 
 bool has_errors(const std::vector<Diagnostic>& diagnostics);
 
-// One diagnostic as text, ending in a newline. Tabs in the source line are kept so that the caret stands under them.
+// One diagnostic as text, ending in a newline. Tabs in the source line are kept, so that the caret is aligned.
 std::string render(const Source& source, const Diagnostic& diagnostic);
 std::string render(const Source& source, const std::vector<Diagnostic>& diagnostics);
 
@@ -31,11 +31,12 @@ struct CompileError : std::runtime_error {
   std::vector<Diagnostic> diagnostics;
 };
 
-// Our bug: an invariant of the compiler does not hold, or a backend compiler refused the text that we emitted.
+// A bug in nbcc: an invariant of the compiler does not hold, or a backend compiler refused the emitted kernel.
 struct InternalError : std::logic_error {
   using std::logic_error::logic_error;
-  // Here and above a destructor in diagnostic.cpp, which thereby has the only vtable: one from a file that Clang's
-  // headers oblige to -fno-rtti would lack its type, and typeid of a caught error would crash.
+  // This destructor and the one above are defined in diagnostic.cpp, which thereby has the only vtables. A vtable from
+  // a file compiled with -fno-rtti (required by Clang's headers) has no type_info; typeid of a caught error would
+  // crash.
   ~InternalError() override;
 };
 

@@ -1,4 +1,5 @@
-// Template and values -> text, strictly. Doors: fill_template(), fill_text(). No loops, no conditions: logic is C++.
+// Template and values -> text. Entry points: fill_template(), fill_text(). Templates have no loops and no conditions:
+// logic is C++.
 #include "compiler/text/fill_template.h"
 
 #include <fmt/core.h>
@@ -11,7 +12,7 @@
 namespace nbcc {
 namespace {
 
-// The value with every line but the first indented by `indent`; empty lines and the preprocessor's stay as they are.
+// The value with every line but the first indented by `indent`; empty lines and preprocessor lines are not indented.
 std::string indented(const std::string& value, std::string_view indent) {
   std::string result;
   for (std::size_t k = 0; k < value.size(); ++k) {

@@ -1,5 +1,5 @@
-// A call -> the same call on a thread with a stack of a given size. One door: run_on_own_stack(). By pthreads, since
-// std::thread has no size and LLVM's thread ends the whole program where the system refuses one.
+// Runs a call on a thread with a stack of a given size. Entry point: run_on_own_stack(). It uses pthreads, because
+// std::thread has no stack size and LLVM's thread terminates the program if the system refuses a thread.
 #include "compiler/text/own_stack.h"
 
 #include <fmt/core.h>

@@ -1,5 +1,5 @@
-// A path or a descriptor -> bytes. Doors: read_file(), read_descriptor(). Judges neither what they are nor what kind of
-// file they come from.
+// A path or a descriptor -> bytes. Entry points: read_file(), read_descriptor(). It checks neither the content nor the
+// kind of file.
 #include "compiler/text/read_file.h"
 
 #include <fcntl.h>
@@ -18,13 +18,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kPiece = std::size_t(1) << 20;
+constexpr std::size_t kChunkBytes = std::size_t(1) << 20;
 
-std::string system_words(int error) { return std::generic_category().message(error); }
+std::string system_message(int error) { return std::generic_category().message(error); }
 
-// Room for all of a regular file and one byte more, with which its end is met; else for the next piece.
-std::size_t first_room(const struct stat& status, std::size_t most) {
-  if (!S_ISREG(status.st_mode) || status.st_size < 0) return std::min(kPiece, most);
+// Capacity in bytes of the first read: all of a regular file, else one chunk. The caller adds a byte, which shows the
+// end.
+std::size_t first_capacity(const struct stat& status, std::size_t most) {
+  if (!S_ISREG(status.st_mode) || status.st_size < 0) return std::min(kChunkBytes, most);
   return std::min(std::max(std::size_t(status.st_size), std::size_t(1) << 12), most);
 }
 
@@ -33,14 +34,15 @@ std::size_t first_room(const struct stat& status, std::size_t most) {
 FileContent read_descriptor(int file, std::size_t most, std::chrono::milliseconds patience) {
   FileContent content;
   struct stat status;
-  if (::fstat(file, &status) != 0) return content.problem = system_words(errno), content;
-  // A pipe that is read without waiting answers 0, as at its end, as long as nobody has it open for writing.
+  if (::fstat(file, &status) != 0) return content.problem = system_message(errno), content;
+  // A non-blocking read of a pipe without a writer returns 0, as at the end of the data.
   bool is_awaited = S_ISFIFO(status.st_mode) && (::fcntl(file, F_GETFL) & O_NONBLOCK) != 0;
   const Clock::time_point deadline = Clock::now() + patience;
-  std::size_t filled = 0, room = first_room(status, most);
-  ++most;  // a byte that is not kept tells that there is more
+  std::size_t filled = 0, capacity = first_capacity(status, most);
+  ++most;  // one more byte, which is dropped, shows that the file is longer
   for (;;) {
-    if (filled == content.bytes.size()) content.bytes.resize(std::min(most, filled + room + 1)), room = kPiece;
+    if (filled == content.bytes.size())
+      content.bytes.resize(std::min(most, filled + capacity + 1)), capacity = kChunkBytes;
     const ssize_t count = ::read(file, content.bytes.data() + filled, content.bytes.size() - filled);
     if (count > 0) {
       is_awaited = false;
@@ -51,17 +53,17 @@ FileContent read_descriptor(int file, std::size_t most, std::chrono::millisecond
     if (count == 0 && !is_awaited) break;
     if (count == 0) {
       if (Clock::now() >= deadline) {
-        content.problem = fmt::format("it is a pipe, and for {:.3g} seconds nobody has opened it for writing",
+        content.problem = fmt::format("it is a pipe, and no process opened it for writing in {:.3g} seconds",
                                       std::chrono::duration<double>(patience).count());
         break;
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     } else if (errno == EAGAIN) {
-      is_awaited = false;  // somebody has it open
+      is_awaited = false;  // the pipe has a writer
       pollfd ready{file, POLLIN, 0};
       ::poll(&ready, 1, -1);
     } else if (errno != EINTR) {
-      content.problem = system_words(errno);
+      content.problem = system_message(errno);
       break;
     }
   }
@@ -71,9 +73,9 @@ FileContent read_descriptor(int file, std::size_t most, std::chrono::millisecond
 }
 
 FileContent read_file(const std::string& path, std::size_t most, std::chrono::milliseconds patience) {
-  // Opened without waiting: else a pipe would hold us up here until it has a writer.
+  // Open without blocking: otherwise opening a pipe blocks until it has a writer.
   const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  if (file < 0) return {{}, false, system_words(errno)};
+  if (file < 0) return {{}, false, system_message(errno)};
   try {
     FileContent content = read_descriptor(file, most, patience);
     ::close(file);

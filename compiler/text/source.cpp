@@ -1,5 +1,5 @@
-// A path becomes a Source by read_source(), the one door; Source answers for its name and its lines.
-// It judges neither the size nor the content of what it read.
+// A path -> Source. Entry point: read_source(). Source gives the pipeline's name and the text's lines. The size and the
+// content of the text are not checked here.
 #include "compiler/text/source.h"
 
 #include <cctype>
@@ -11,7 +11,7 @@
 namespace nbcc {
 namespace {
 
-// Far more than the compiler accepts as a pipeline; reading stops here so that an endless device ends too.
+// Far more bytes than the compiler accepts as a pipeline; the limit also ends the reading of an endless device.
 constexpr std::size_t kReadLimit = std::size_t(16) << 20;
 
 }  // namespace

@@ -1,6 +1,5 @@
-// This folder turns paths into texts, mistakes into diagnostics and templates into texts, for all of the compiler.
-// Here: a path -> a pipeline's text and where it came from, or SourceUnreadable. What the text says is judged by
-// parse().
+// This folder reads files, renders diagnostics and fills templates, for the entire compiler. This file: a path -> a
+// pipeline's text with its path, or SourceUnreadable. parse() checks the text.
 #pragma once
 #include <cstdint>
 #include <stdexcept>
@@ -9,7 +8,7 @@
 
 namespace nbcc {
 
-// A place in the user's text, both counted from 1; line 0 means "the file as a whole".
+// A location in the user's text, line and column from 1; line 0 means the entire file.
 struct Location {
   int line = 0;
   int column = 0;
@@ -19,19 +18,19 @@ struct Location {
 struct Source {
   std::string path;  // as the user named it; appears in diagnostics
   std::string text;
-  // The pipeline's name: the file's name without folder and ending, as a C identifier.
+  // The pipeline's name: the file's name without folder and extension, as a C identifier.
   std::string name() const;
   // The text of one line (from 1), without its line break; empty beyond the end.
   std::string_view line(int number) const;
 };
 
-// The file cannot be read at all (missing, a folder, no permission): usage or I/O, not an error in the text.
+// The file cannot be read (missing, a folder, no permission): an error of usage or I/O, not of the text.
 struct SourceUnreadable : std::runtime_error {
   using std::runtime_error::runtime_error;
   ~SourceUnreadable() override;
 };
 
-// Reads a whole file. Throws SourceUnreadable. The size limit is checked by `prescan`, so that it is a diagnostic.
+// Reads a file. Throws SourceUnreadable. The size limit is checked by `prescan`, so that it is a diagnostic.
 Source read_source(const std::string& path);
 
 }  // namespace nbcc

@@ -220,7 +220,7 @@ TEST(pipeline_text, refuses_what_has_no_words) {
   p.contributions[0].value = p.pair.unary(Op::RsqrtEstimate, value);
   EXPECT_EQ(refusal(p), "the operation rsqrt_estimate cannot be written");
   p.contributions[0] = {.value = value, .scale = value};
-  EXPECT_EQ(refusal(p), "the scale of 'o' cannot be written: it has been taken out");
+  EXPECT_EQ(refusal(p), "the scale of 'o' cannot be written: it is applied after the sum");
   Pipeline hidden = parsed("param real hypot; output(sum) real o; o += mj * hypot;");
   const NodeId mass = hidden.pair[hidden.contributions[0].value].args[0];
   hidden.contributions[0].value = hidden.pair.binary(Op::Hypot, mass, mass);

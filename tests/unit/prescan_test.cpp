@@ -84,12 +84,12 @@ TEST(prescan, a_macro_may_be_made_of_others) {
 
 TEST(prescan, a_macro_may_not_be_defined_behind_its_use) {
   EXPECT_EQ(first_error("#define A B\n#define B A\nreal x = A;"),
-            "'B' is defined here, behind its use in '#define A'; define it before");
+            "'B' is defined here, after its use in '#define A'; define it before");
 }
 
 TEST(prescan, return_belongs_to_functions) {
   EXPECT_EQ(first_error("real f(real x) { if (x > 0) { return 1; } return 2; }"), "");
-  EXPECT_EQ(first_error("if (x > 0) { return 1; }"), "return has no place outside a function");
+  EXPECT_EQ(first_error("if (x > 0) { return 1; }"), "return is not allowed outside a function");
 }
 
 TEST(prescan, the_last_statement_needs_its_semicolon) {

@@ -71,7 +71,7 @@ class Fifo : public testing::Test {
 };
 
 TEST_F(Fifo, WithoutAWriterIsNotWaitedForForEver) {
-  EXPECT_EQ(read_file(path_, 100, 30ms).problem, "it is a pipe, and for 0.03 seconds nobody has opened it for writing");
+  EXPECT_EQ(read_file(path_, 100, 30ms).problem, "it is a pipe, and no process opened it for writing in 0.03 seconds");
 }
 
 TEST_F(Fifo, AWriterMayComeLateAndTakeHisTime) {

@@ -58,8 +58,8 @@ NodeId int_constant(Graph& g) { return g.constant(1, Type::Int); }
 NodeId condition(Graph& g) { return g.constant(1, Type::Bool); }
 
 const Breakage kNodes[] = {
-    {"does not stand before its user", [](Pipeline& p) { p.pair.make(Op::Neg, Type::Real, {99, kNone, kNone}); }},
-    {"does not stand before its user", [](Pipeline& p) { p.pair.make(Op::Add, Type::Real, {0, kNone, kNone}); }},
+    {"does not precede its user", [](Pipeline& p) { p.pair.make(Op::Neg, Type::Real, {99, kNone, kNone}); }},
+    {"does not precede its user", [](Pipeline& p) { p.pair.make(Op::Add, Type::Real, {0, kNone, kNone}); }},
     {"too many arguments", [](Pipeline& p) { p.pair.make(Op::Neg, Type::Real, {0, 1, kNone}); }},
     {"arguments and its type differ", [](Pipeline& p) { p.pair.binary(Op::Add, 0, int_constant(p.pair)); }},
     {"arguments and its type differ", [](Pipeline& p) { p.pair.make(Op::Exp, Type::Double, {0, kNone, kNone}); }},
