@@ -16,9 +16,9 @@ constexpr std::size_t kIndexSides = 3;
 struct IndexCheck {
   struct Part {
     int range = -1;    // which of its side's ranges has the term; -1: the side adds no term
-    std::string text;  // the term as it is written in the pipeline: "ti * 3"
+    std::string text;  // the term's source text: "ti * 3"
   };
-  std::string index;  // as it is written in the pipeline: "ti * 3 + tj"
+  std::string index;  // source text: "ti * 3 + tj"
   std::string table;  // the param's name
   int dimension = 0;  // 1 or 2 for an index of a two-dimensional table, else 0
   std::int64_t count = 0;

@@ -121,7 +121,7 @@ enum class Typing : std::uint8_t {
   Leaf,        // the type of its field, or index
   Real,        // one floating point type
   Number,      // one numeric type
-  Whole,       // one integer type
+  Integer,     // one integer type
   Logic,       // bools
   Comparison,  // two of one type -> bool
   Choice,      // a bool and two of one type -> that type

@@ -64,7 +64,7 @@ std::string wrong_types(const Graph& graph, const Node& node) {
       return all_are(Type::Int) && is_number(node.type) ? "" : "a row and a column are of int, an element is a number";
     case Typing::Number:
       return is_number(node.type) ? type_mismatch : "arithmetic on bool";
-    case Typing::Whole:
+    case Typing::Integer:
       return is_integral(node.type) ? type_mismatch : "a remainder is of int or index";
     case Typing::OfVectors:
       return wrong_vectors(node, type_of);

@@ -127,7 +127,7 @@ class Lowering {
     const clang::FunctionDecl* function;
     NodeId path;  // guard of the call
     std::vector<std::pair<NodeId, Value>> returned;
-    std::vector<LValue> by_reference;  // variables that its reference parameters stand for
+    std::vector<LValue> by_reference;  // arguments of its reference parameters
   };
 
   // lower.cpp: declarations, and the pipeline's top level
@@ -187,7 +187,7 @@ class Lowering {
   void allow_in_unexecuted_code();
   void allow_within(const clang::Stmt* statement);
   void accept_array_assignments(const clang::Expr* expression);
-  static Value repeated(const Value& value, int places);
+  static Value repeated(const Value& value, int count);
   void check_choice(const Field& field, const LValue& lvalue, clang::SourceLocation where);
   void contribute_payload(const LValue& lvalue, const clang::CallExpr* call, clang::SourceLocation where);
   void check_payloads();

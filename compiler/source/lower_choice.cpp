@@ -56,10 +56,9 @@ void Lowering::allow_within(const clang::Stmt* statement) {
     if (child) allow_within(child);
 }
 
-Value Lowering::repeated(const Value& value, int places) {
-  Value result{{value.shape.scalar, places, value.shape.width}, {}};
-  for (int place = 0; place < places; ++place)
-    result.parts.insert(result.parts.end(), value.parts.begin(), value.parts.end());
+Value Lowering::repeated(const Value& value, int count) {
+  Value result{{value.shape.scalar, count, value.shape.width}, {}};
+  for (int m = 0; m < count; ++m) result.parts.insert(result.parts.end(), value.parts.begin(), value.parts.end());
   return result;
 }
 
