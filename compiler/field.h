@@ -59,7 +59,7 @@ struct FieldShape {
   int width = 1;                         // 1: scalar; 2..4: vec2..vec4
   int first = 0;                         // index of its first component among all components of its role
   Reduction reduction = Reduction::Sum;  // of an output
-  int follows = -1;                      // of an output(at): the first component of the output that chooses
+  int follows = -1;                      // of an output(at): first component of its argmin or argmax
   std::vector<double> defaults;          // of a param: empty, or one value per component
   std::string comment;                   // the user's comment after the declaration
   int components() const { return width * (length == 0 ? 1 : length); }

@@ -107,9 +107,9 @@ struct Pipeline {
   std::vector<Table> tables;                // indexed by the payload of Lookup; their params come after all others
   Graph pair;                               // of params, i, j and pair inputs
   std::vector<Contribution> contributions;  // one per output component
-  Graph finish;                             // of outputs, i-inputs and params
+  Graph finish;                             // finish(): of outputs, i-inputs and params
   std::vector<NodeId> finished;             // one per output component, or empty without finish()
-  Graph place;                              // of i-inputs and params
+  Graph place;                              // position of i, of i-inputs and params
   std::vector<NodeId> places;               // coordinates of i; if one is non-finite, sums, min and max are NaN
   NodeId within = kNone;                    // in `pair`, Bool: Neighbourhood::within; set only while a kernel is built
   std::optional<int> flops;                 // #pragma flops

@@ -24,7 +24,7 @@ enum class Binding : std::uint8_t { Constant = 0, Param = 1, I = 3, J = 5, Pair 
 constexpr Binding join(Binding a, Binding b) { return Binding(std::uint8_t(a) | std::uint8_t(b)); }
 
 enum class Op : std::uint8_t {
-  // leaves; Node::payload names the constant's bits or the component number
+  // leaves; Node::payload is the constant's bits or the component's index
   Const,   // payload: the double's bits (all types; Int and Index constants are exact to 2^53, and 2^63 is one less)
   Param,   // payload: component among all params
   InputI,  // payload: component among all i inputs
