@@ -12,27 +12,28 @@ constexpr int kGroup = 32;     // consecutive i
 constexpr int kCluster = 8;    // consecutive j
 constexpr int kChildren = 32;  // boxes of a level that a box of the next level holds
 constexpr int kMaxLevels = 8;
-constexpr int kListCapacity = 256;                           // entries of a group's list
-constexpr int kListStride = kListCapacity + 32;              // ... and the padding behind them: sentinel clusters
-constexpr int kDigits = 256;                                 // of a pass of the radix sort
-constexpr int kPasses = 8, kLowPasses = 4;                   // digits of a 64-bit key, of its low 32 bits
-constexpr int kHistograms = kPasses + kPasses - kLowPasses;  // digits of Morton keys, and of column keys
+constexpr int kListCapacity = 256;                           // maximum number of entries of a group's list
+constexpr int kListStride = kListCapacity + 32;              // entries, then padding with sentinel clusters
+constexpr int kDigits = 256;                                 // digit values of a pass of the radix sort
+constexpr int kPasses = 8, kLowPasses = 4;                   // 8-bit digits of a 64-bit key; of its low 32 bits
+constexpr int kHistograms = kPasses + kPasses - kLowPasses;  // one for each digit of Morton keys and of column keys
 constexpr int kSortItems = 16, kSortTile = kSortItems * kBlock;
 constexpr int kSampledCells = 2048;  // counters of particles in hashed cells
 constexpr int kFewCounters = kSampledCells + 2 * kHistograms * kDigits + 2 * (kPasses + 1) + 4;
-constexpr int kExclusionBytes = 16;  // what the index of a packed j may add to it, in a kernel with exclusions
-constexpr int kMaxExtent = 13;       // doubles of extent(): periodic lengths and the reach, vectors of a cell
+constexpr int kExclusionBytes = 16;  // added to a packed j for its index, in a kernel with exclusions
+constexpr int kMaxExtent = 13;       // doubles that extent() writes: periodic lengths, the reach, the vectors of a cell
 
 struct alignas(16) PositionRecord {
   float at[3];  // normalised domain; NaN: a non-finite position
   float reach;
 };
-// A bounding box (AABB). Without particles its centre is NaN, which is near nothing.
+// A bounding box (AABB). The centre of an empty box is NaN, so that every distance test fails.
 struct alignas(16) Box {
   float centre[3], reach;  // reach: the largest one in the box
   float half[3], unused;
 };
-// The normalised domain: a position x becomes (x - low) * scale. Kept from run to run. Below, a unit is 1 / scale.
+// The normalised domain: a position x becomes (x - low) * scale. It is kept from run to run. Below, `units` are lengths
+// times scale.
 struct Domain {
   double low[3], length[3], per_length[3];  // of the caller's positions; length 0: an open axis
   double turn[3][3], tilt[3];               // cell: the turned axes, and components of its vectors along lower axes
@@ -40,19 +41,19 @@ struct Domain {
   double largest;                           // the largest |coordinate| of the known range, or length
   double known_low[3], known_high[3];       // the range of most particles' coordinates; infinite without far particles
   double moved_low[3],
-      moved_high[3];        // particles from here to the known range are moved to its edge, others are unknown
+      moved_high[3];        // particles between these and the known range are moved to its edge, others are unknown
   float first[3], last[3];  // the known range in units, from `low`
   int bounded;              // bit 2 d: known_low[d] is finite, bit 2 d + 1: known_high[d]
   double slack;             // added to every reach, in units
   float box[3], inverse[3], lean[3];  // periodic lengths in units and 1 / box, 0 on an open axis; tilt in units
   float half_length[3];               // in units, also where a cell counts as open; else infinite
   float uniform;                      // the reach that all particles have
-  float skin;                         // what the lists reach farther
+  float skin;                         // in units, added to the reach when the lists are built
   int columns[2];                     // along the first axes; particles of a column are sorted along the last axis
   float column[2], height;            // columns per unit; steps along the last axis per unit
-  unsigned steps;                     // of a column
+  unsigned steps;                     // along a column
   int column_pass;                    // the first pass of the sort that column keys need
-  float cell;                         // cells of 32 particles in the mean, per unit
+  float cell;                         // cells per unit; a cell holds 32 particles on average
   unsigned skipped_cells;             // mask: a hashed cell is counted if its number has none of these bits
   int wraps;                          // coordinates along a periodic axis may differ by more than its length
   int images;                         // the lists do not know the periodic images along some axis
@@ -84,8 +85,8 @@ struct Search {
   SearchSet side[2];                // j, i
   char* packed;                     // [16 bytes of a packed j][sorted j]
   Box* boxes;                       // of the j, level by level
-  long long first_box[kMaxLevels];  // of each level; behind the last level the number of all
-  long long top;                    // the level with at most kChildren boxes
+  long long first_box[kMaxLevels];  // [level] index of its first box; then the number of all boxes
+  long long top;                    // the top level, which has at most kChildren boxes
   unsigned* lists;                  // [group][kListStride] clusters, or boxes of a higher level
   unsigned* list_sizes;             // [group] entries; from bit kLevelBits the level of the boxes; kCrosses
   double* extents;                  // [block of nbcc_find_extent][low, -high][axis]
@@ -93,14 +94,14 @@ struct Search {
   SearchReport* report;
   unsigned* counters;                // 0 when a run begins
   long long i_are_j;                 // nonzero: i and j are one set, with the same positions and reaches
-  double skin;                       // length of the caller
-  long long first_group, end_group;  // the share of this GPU, in whole blocks of particles
-  unsigned* needed;  // [block of j] nonzero: a list of this GPU has some of these j; null: the GPU is alone
-  // Group-ordered output buffer. The results of many i go there first: numbers that are stored one by one in the
-  // caller's order take the memory longer than rows that nbcc_collect unpermutes.
+  double skin;                       // in the caller's units of length
+  long long first_group, end_group;  // the groups of this GPU, whole blocks of particles
+  unsigned* needed;  // [block of j] nonzero: a list of this GPU contains some of these j; null: one GPU
+  // Group-ordered output buffer. The results of many i are stored there first and unpermuted by nbcc_collect, which
+  // is faster than scattered stores in the caller's order.
   long long uses_output_buffer;
   char* output_buffer;                    // [sorted i][wanted output]
-  long long output_stride, output_bytes;  // of an i, and of one of its numbers
+  long long output_stride, output_bytes;  // bytes from one i to the next, and of one output value
   unsigned* inverse_order;                // [i] its index among the sorted i; null: there is no output buffer
   const void* left_out;                   // [i] LeftOut; null in a kernel without exclusions
   const int* far_left_out;

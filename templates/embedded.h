@@ -1,4 +1,4 @@
-// The templates as data. Empty when there is none of that name.
+// The text of a file of templates/, embedded in the library; empty if there is no file of that name.
 #pragma once
 #include <string_view>
 

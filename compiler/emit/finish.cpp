@@ -1,4 +1,4 @@
-// Pipeline and Plan -> the scalar statements behind the sums. Doors: nowhere_statements(), finish_statements(),
+// Pipeline and Plan -> the scalar statements behind the sums. Doors: nan_or_zero_statements(), finish_statements(),
 // scalar_statements(). Knows no backend.
 #include "compiler/emit/finish.h"
 
@@ -68,11 +68,11 @@ bool is_untouched(const Pipeline& pipeline, std::size_t output) {
   return result.op == Op::Output && result.payload == std::int64_t(output);
 }
 
-std::string set_where_nowhere(const Pipeline& pipeline, const Plan& plan, const ScalarSpelling& spelling) {
+std::string set_results_to_nan(const Pipeline& pipeline, const Plan& plan, const ScalarSpelling& spelling) {
   std::string set;
   for (std::size_t k = 0; !pipeline.places.empty() && k < plan.outputs.size(); ++k)
-    if (pipeline.becomes_nan(int(k))) set += fmt::format(" {} = nowhere;", spelling.result(k));
-  return set.empty() ? "" : fmt::format("if (nowhere != 0) {{{} }}\n", set);
+    if (pipeline.becomes_nan(int(k))) set += fmt::format(" {} = nan_or_zero;", spelling.result(k));
+  return set.empty() ? "" : fmt::format("if (nan_or_zero != 0) {{{} }}\n", set);
 }
 
 }  // namespace
@@ -82,18 +82,18 @@ std::string scalar_statements(const Plan& plan, const Graph& graph, const std::v
   return ScalarText(plan, spelling).statements(graph, nodes, prefix);
 }
 
-std::string nowhere_statements(const Pipeline& pipeline, const Plan& plan, const ScalarSpelling& spelling) {
-  if (set_where_nowhere(pipeline, plan, spelling).empty()) return "";
+std::string nan_or_zero_statements(const Pipeline& pipeline, const Plan& plan, const ScalarSpelling& spelling) {
+  if (set_results_to_nan(pipeline, plan, spelling).empty()) return "";
   std::string sum;
   for (const NodeId coordinate : pipeline.places)
     sum += fmt::format("{0}(p{1} - p{1})", sum.empty() ? "" : " + ", coordinate);
-  return fmt::format("{}const double nowhere = {};\n",
+  return fmt::format("{}const double nan_or_zero = {};\n",
                      ScalarText(plan, spelling).statements(pipeline.place, plan.place, 'p'), sum);
 }
 
 std::string finish_statements(const Pipeline& pipeline, const Plan& plan, const ScalarSpelling& spelling) {
   const ScalarText nodes(plan, spelling);
-  std::string text = set_where_nowhere(pipeline, plan, spelling) + nodes.statements(plan.graph, plan.scales, 's');
+  std::string text = set_results_to_nan(pipeline, plan, spelling) + nodes.statements(plan.graph, plan.scales, 's');
   for (std::size_t k = 0; k < plan.outputs.size(); ++k)
     if (const NodeId scale = plan.outputs[k].scale; scale != kNone)
       text += fmt::format("{0} = scaled({0}, s{1});\n", spelling.result(k), scale);

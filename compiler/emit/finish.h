@@ -25,7 +25,7 @@ struct ScalarSpelling {
 };
 
 // `nowhere`: NaN for an i with a coordinate that is NaN or infinite, else 0. Nothing where no result depends on it.
-std::string nowhere_statements(const Pipeline& pipeline, const Plan& plan, const ScalarSpelling& spelling);
+std::string nan_or_zero_statements(const Pipeline& pipeline, const Plan& plan, const ScalarSpelling& spelling);
 
 // Behind those. The text calls scaled(sum, factor) and to_index(double), which the backend defines.
 std::string finish_statements(const Pipeline& pipeline, const Plan& plan, const ScalarSpelling& spelling);

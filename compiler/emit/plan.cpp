@@ -261,7 +261,7 @@ class Planner {
 
 }  // namespace
 
-std::vector<bool> sets_pairs_apart(const Graph& graph) {
+std::vector<bool> excludes_single_pairs(const Graph& graph) {
   std::vector<bool> sets_apart(std::size_t(graph.size()), false);
   std::vector<bool> negation_does(sets_apart);
   for (NodeId id = 0; id < graph.size(); ++id) {

@@ -87,7 +87,7 @@ Element element_of(Type type, Precision precision);
 bool is_uniform(Binding binding);  // the same for all particles
 // By node: whether it is a condition that fails for single pairs only, such as a particle and itself. Such conditions
 // are made of equalities that must not hold.
-std::vector<bool> sets_pairs_apart(const Graph& graph);
+std::vector<bool> excludes_single_pairs(const Graph& graph);
 // The comparison i_index == j_index, for which kernels keep where in a tile i itself stands.
 bool is_self_test(const Graph& graph, const Node& node);
 

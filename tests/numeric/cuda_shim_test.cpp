@@ -319,9 +319,9 @@ INSTANTIATE_TEST_SUITE_P(Text, CudaMistake, testing::ValuesIn(kMistakes),
                          [](const testing::TestParamInfo<Mistake>& info) { return info.param.what; });
 
 constexpr Mistake kCutoffMistakes[] = {
-    {"OldOnesBehindTheEndAreHits", " & there;", ";"},
+    {"OldOnesBehindTheEndAreHits", " & in_range;", ";"},
     {"OneOfTheGroupForgotten", "~0u << (32 - lesser", "~1u << (32 - lesser"},
-    {"BitsOneOff", "misses[r] << (32 - kGroup)", "misses[r] << (31 - kGroup)"},
+    {"BitsOneOff", "reject_mask[r] << (32 - kGroup)", "reject_mask[r] << (31 - kGroup)"},
     {"HitsAreMisses", "unsigned hits = ~(", "unsigned hits = ("},
     {"OneHitOnly", "hits ^= 0x80000000u >> member;", "hits = 0;"},
     {"ColdDataOfTheWrongI", "mine = cold[row + r * kSliceThreads];", "mine = cold[row];"},

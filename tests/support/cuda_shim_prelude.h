@@ -211,7 +211,7 @@ static inline float cospif(float x) { return (float)cospi(x); }
 
 // What the text writes as instructions of the GPU. Estimates have errors like theirs: float within 2^-23 of the
 // true value (GPU: 2^-22.9 to 2 ulp), and never by chance exact.
-#define NBCC_OTHER_MACHINE
+#define NBCC_EMULATED_GPU
 static inline float nbcc_shim_flushed(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0.0f, x) : x; }
 static inline float nbcc_shim_blurred(double exact) {
   const double sign = __double_as_longlong(exact) & 1 ? 0x1p-24 : -0x1p-24;
@@ -292,8 +292,8 @@ static inline void store_shared_halves(unsigned low_at, unsigned high_at, unsign
   store_shared_half(low_at, both), store_shared_half(high_at, both >> 16);
 }
 static inline unsigned arrive(unsigned* counter) { return atomicAdd(counter, 1u); }
-static inline void wait_for_earlier_launches() { nbcc_shim_wait(); }
-static inline void let_next_launch_begin() {}
+static inline void pdl_wait() { nbcc_shim_wait(); }
+static inline void pdl_trigger() {}
 #line 1 "kernel.cu"
 )prelude";
 

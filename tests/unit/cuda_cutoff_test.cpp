@@ -19,7 +19,7 @@ struct Pair {
                         graph.leaf(Op::InputI, component, Type::Real));
   }
   std::string word(NodeId cutoff, const CudaScalars& scalars = kFloat) {
-    return cutoff_word(graph, {}, cutoff, scalars).text;
+    return find_reject_bit(graph, {}, cutoff, scalars).text;
   }
 };
 
@@ -72,15 +72,15 @@ TEST(cuda_cutoff, a_long_sum_is_not_one_expression) {
 TEST(cuda_cutoff, doubles_are_compared) {
   Pair p;
   const NodeId cutoff = p.graph.binary(Op::Lt, p.squares, p.limit);
-  const CutoffWord word = cutoff_word(p.graph, {}, cutoff, kDouble);
-  EXPECT_EQ(word.text, fmt::format("(t{} ? 0u : 0x80000000u)", cutoff));
-  EXPECT_EQ(word.reads, std::set<NodeId>{cutoff});
+  const RejectBit bit = find_reject_bit(p.graph, {}, cutoff, kDouble);
+  EXPECT_EQ(bit.text, fmt::format("(t{} ? 0u : 0x80000000u)", cutoff));
+  EXPECT_EQ(bit.reads, std::set<NodeId>{cutoff});
 }
 
 TEST(cuda_cutoff, what_is_read_is_told) {
   Pair p;
-  const CutoffWord word = cutoff_word(p.graph, {}, p.graph.binary(Op::Lt, p.squares, p.limit), kFloat);
-  EXPECT_EQ(word.reads, (std::set<NodeId>{p.x, p.y, p.limit}));
+  const RejectBit bit = find_reject_bit(p.graph, {}, p.graph.binary(Op::Lt, p.squares, p.limit), kFloat);
+  EXPECT_EQ(bit.reads, (std::set<NodeId>{p.x, p.y, p.limit}));
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ TEST(CudaLaunch, SeesWhatTheLaunchBeforeItHasWritten) {
   for (std::size_t k = 0; k < expected.size(); ++k) EXPECT_NEAR(got[k], expected[k], 1e-4 * std::abs(expected[k]));
 
   const KernelSource& source = dynamic_cast<const CudaKernel&>(*kernel).source;
-  const std::string wait = "  wait_for_earlier_launches();\n", combine = "  // What a group has is stored";
+  const std::string wait = "  pdl_wait();\n", combine = "  // The partial of a group of splits";
   EXPECT_NE(chained(shim, device, device.load(edited(edited(source, wait, ""), combine, wait + combine))), got);
   EXPECT_THAT(shim.take_failures(), testing::IsEmpty());
   EXPECT_THROW(chained(shim, device, device.load(edited(source, wait, ""))), DeviceError);

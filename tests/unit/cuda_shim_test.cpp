@@ -397,8 +397,8 @@ TEST_F(cuda_shim_streams, a_late_failure_is_told_to_who_waits) {
 
 // Numbers to numbers and back, the second time early.
 TEST_F(cuda_shim_streams, an_early_launch_sees_the_one_before_it_only_after_it_has_waited) {
-  const std::string good = replaced(kReverse, "  __shared__", "  wait_for_earlier_launches();\n  __shared__");
-  const std::string late = replaced(kReverse, "  __sync", "  wait_for_earlier_launches();\n  __sync");
+  const std::string good = replaced(kReverse, "  __shared__", "  pdl_wait();\n  __shared__");
+  const std::string late = replaced(kReverse, "  __sync", "  pdl_wait();\n  __sync");
   const FromTo there{numbers(64), block(4 * 64)}, back{there.to, block(4 * 64)};
   const auto early = [&](CudaFunction* kernel) {
     CudaLaunchAttribute attribute{kCudaProgrammaticStreamSerialization, 0, {1}};

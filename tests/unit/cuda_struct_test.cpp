@@ -47,11 +47,11 @@ TEST(CudaStruct, WhatIsReadTogetherStandsTogether) {
 }
 
 TEST(CudaStruct, SpreadIsAnOddNumberOfSixteens) {
-  EXPECT_EQ(spread(0), 0);
+  EXPECT_EQ(bank_padded(0), 0);
   for (int bytes = 1; bytes < 200; ++bytes) {
-    EXPECT_GE(spread(bytes), bytes);
-    EXPECT_LE(spread(bytes), bytes + 31);
-    EXPECT_EQ(spread(bytes) / 16 % 2, 1) << bytes;
+    EXPECT_GE(bank_padded(bytes), bytes);
+    EXPECT_LE(bank_padded(bytes), bytes + 31);
+    EXPECT_EQ(bank_padded(bytes) / 16 % 2, 1) << bytes;
   }
 }
 

@@ -156,14 +156,14 @@ TEST(emit_cuda, tiles_of_floats_are_summed_in_two_floats) {
 
 TEST(emit_cuda, a_cutoff_has_a_prepass_and_a_self_test_has_none) {
   const std::string cutoff = kernel(emit(from_library("lennard_jones"), {}), "nbcc_interact");
-  EXPECT_EQ(count(cutoff, "misses[r] = __funnelshift_l(sign(fmaf("), 1);
+  EXPECT_EQ(count(cutoff, "reject_mask[r] = __funnelshift_l(sign(fmaf("), 1);
   // What stands behind it is computed for hits only.
-  const std::size_t prepass = cutoff.find("misses[r] = 0"), hits = cutoff.find("while (hits != 0");
+  const std::size_t prepass = cutoff.find("reject_mask[r] = 0"), hits = cutoff.find("while (hits != 0");
   EXPECT_EQ(count(cutoff.substr(prepass, hits - prepass), "reciprocal("), 0);
   EXPECT_EQ(count(cutoff.substr(hits), "reciprocal("), 1);
   const std::string text = kernel(emit(from_library("nearest_neighbour"), {}), "nbcc_interact");
   EXPECT_THAT(text, HasSubstr("k == self[r]"));
-  EXPECT_THAT(text, Not(HasSubstr("misses[")));
+  EXPECT_THAT(text, Not(HasSubstr("reject_mask[")));
 }
 
 TEST(emit_cuda, what_sets_a_pair_apart_is_a_predicate) {
@@ -187,7 +187,7 @@ TEST(emit_cuda, behind_a_cutoff_only_hits_read_cold_data) {
   const KernelSource source = emit(from_library("sph_force"), {});
   const std::string text = kernel(source, "nbcc_interact");
   EXPECT_THAT(source.first().source, HasSubstr("struct __align__(16) ICold {"));
-  const std::size_t prepass = text.find("misses[r] = 0"), hits = text.find("while (hits != 0");
+  const std::size_t prepass = text.find("reject_mask[r] = 0"), hits = text.find("while (hits != 0");
   EXPECT_EQ(count(text.substr(prepass, hits - prepass), "mine."), 0);
   EXPECT_GT(count(text.substr(hits), "= mine."), 5);
   EXPECT_EQ(count(text.substr(hits), "= own[r]."), 4);  // place and reach
@@ -198,7 +198,7 @@ TEST(emit_cuda, behind_a_cutoff_only_hits_read_cold_data) {
 
 TEST(emit_cuda, the_nearest_image_is_rounded_by_additions) {
   const std::string fast = kernel(emit(from_library("lennard_jones"), {}), "nbcc_interact");
-  EXPECT_THAT(fast, HasSubstr("nearest_whole_product("));
+  EXPECT_THAT(fast, HasSubstr("nearest_integer_product("));
   EXPECT_THAT(fast, Not(HasSubstr("rint")));
   EXPECT_THAT(kernel(emit(from_library("lennard_jones"), {.math = Math::Precise}), "nbcc_interact"), HasSubstr("rint"));
 }
@@ -260,7 +260,7 @@ TEST(emit_cuda, finish_is_double_and_runs_after_the_last_split_only) {
   EXPECT_THAT(text, HasSubstr("store(a.out[3], row, all.arg3, kMinimum);"));
   EXPECT_THAT(source.first().source,
               HasSubstr("if (!carry(a, at, all)) continue;\n"
-                        "    const index i = i_particle(a, at);\n    finish(a, i, i, all, nowhere_of(a, i));"));
+                        "    const index i = i_particle(a, at);\n    finish(a, i, i, all, nan_if_non_finite(a, i));"));
 }
 
 TEST(emit_cuda, derived_values_are_made_where_a_particle_is_loaded) {

@@ -113,7 +113,7 @@ bool sets_apart(const std::string& condition) {
                             "input_i real xi; input_j real xj; param real rc = 1.0; output(sum) real s;\n"
                             "real d = xj - xi; skip_if(" +
                                 condition + "); s += 1.0 / d;"});
-  return sets_pairs_apart(p.pair)[std::size_t(p.contributions[0].guard)];
+  return excludes_single_pairs(p.pair)[std::size_t(p.contributions[0].guard)];
 }
 
 TEST(plan, equalities_set_pairs_apart) {

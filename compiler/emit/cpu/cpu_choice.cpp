@@ -52,7 +52,7 @@ std::string CpuPairBody::choose(const Choice& choice, int r, bool every_pair_cou
     for (int d = 0; d < along.width; ++d)
       values += fmt::format("{}({})({}[k])", d ? ", " : "", row_type(first),
                             node_name(plan_.outputs[std::size_t(along.first + d)].value, r));
-    carried += fmt::format("{{\nconst {} x[] = {{{}}};\ncarry_to<{}, {}>(place, {}, {}, x);\n}}\n", row_type(first),
+    carried += fmt::format("{{\nconst {} x[] = {{{}}};\ninsert_payload<{}, {}>(slot, {}, {}, x);\n}}\n", row_type(first),
                            values, choice.places, along.width, rows(first, along.first), i);
   }
   std::string text = fmt::format("if (const vmask better = {} & (is_better({}, {}, {}){}); any(better)) {{\n",
@@ -61,10 +61,10 @@ std::string CpuPairBody::choose(const Choice& choice, int r, bool every_pair_cou
       "for (int k = 0; k < (int)(sizeof(vint) / sizeof(int)); ++k) {{\n"
       "if (!better[k]) continue;\n"
       "const double number = (double)(j + k + (numbered ? 0 : a->j_offset));\n"
-      "{}make_place<{}>({}, a->arg + {}, {}, ({}){}[k], number, {});\n",
-      carried.empty() ? "" : "const int place = ", choice.places, rows(output, choice.first), choice.first, i,
+      "{}insert_sorted<{}>({}, a->arg + {}, {}, ({}){}[k], number, {});\n",
+      carried.empty() ? "" : "const int slot = ", choice.places, rows(output, choice.first), choice.first, i,
       row_type(output), value, choice.least());
-  if (!carried.empty()) text += fmt::format("if (place == {}) continue;\n{}", choice.places, carried);
+  if (!carried.empty()) text += fmt::format("if (slot == {}) continue;\n{}", choice.places, carried);
   text += fmt::format("}}\n{} = ({})((({}*)a->acc[{}])[{}]);\n", last, cpu_type(output.type, true), row_type(output),
                       choice.last(), i);
   if (output.is_whole()) text += fmt::format("open{}_{} = a->arg[{}][{}] < 0;\n", choice.first, r, choice.last(), i);

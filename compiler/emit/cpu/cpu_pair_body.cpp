@@ -12,7 +12,7 @@ namespace nbcc {
 namespace {
 
 // Of a pair: several times what the largest pipeline of the library has.
-constexpr std::size_t kManyOperations = 500;
+constexpr std::size_t kMaxOperationsToBlock = 500;
 
 std::string vector_type(Element element) { return fmt::format("v{}", c_name(element)); }
 
@@ -29,7 +29,7 @@ std::string address(const SidePlan& side, int column, char letter) {
 std::set<NodeId> find_exclusions(const Plan& plan) {
   std::set<NodeId> exclusions;
   if (plan.any_guard != kNone) return exclusions;
-  const std::vector<bool> apart = sets_pairs_apart(plan.graph);
+  const std::vector<bool> apart = excludes_single_pairs(plan.graph);
   for (const OutputPlan& output : plan.outputs)
     if (output.guard != kNone && apart[std::size_t(output.guard)]) exclusions.insert(output.guard);
   return exclusions;
@@ -53,7 +53,7 @@ CpuPairBody::CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpress
 // do not even for gravity, and one i at a time, whose iterations overlap all the same, is faster by a fifth.
 int CpuPairBody::choose_block(const Plan& plan, const CpuVectors& vectors) {
   // No register holds what so many operations leave, and Clang's time grows with the square of their number.
-  if (plan.pair.size() > kManyOperations) return 1;
+  if (plan.pair.size() > kMaxOperationsToBlock) return 1;
   // What is seldom reached behind a cutoff needs no registers; four would pass over too few.
   if (plan.any_guard != kNone) return 2;
   if (facts(vectors.isa).registers < 32) return 1;
@@ -221,7 +221,7 @@ std::string CpuPairBody::counted_pairs() const {
   std::string text;
   for (int r = 0; r < i_block_; ++r)
     text += fmt::format(
-        "const vmask live_{0} = but ? all_but(a->left_out[{1}], *(vnumbers*)(a->j_number + j), live) : live;\n", r,
+        "const vmask live_{0} = exclusions ? without_excluded(a->left_out[{1}], *(vnumbers*)(a->j_number + j), live) : live;\n", r,
         i_name(r));
   return text;
 }
@@ -245,10 +245,10 @@ std::string CpuPairBody::clear() const {
     for (int r = 0; r < i_block_; ++r) {
       const OutputPlan& output = plan_.outputs[k];
       if (output.of_choice) continue;
-      const bool goes_on = output.reduction == Reduction::Reference;
+      const bool continues = output.reduction == Reduction::Reference;
       text +=
           fmt::format("{0} {1} = ({0})({2});\n", cpu_type(output.type, true), cpu_accumulator(k, r),
-                      goes_on ? fmt::format("finite<{}>(a->acc[{}][{}])", cpu_type(output.type, false), k, i_name(r))
+                      continues ? fmt::format("finite<{}>(a->acc[{}][{}])", cpu_type(output.type, false), k, i_name(r))
                               : cpu_literal(output.identity(), output.type));
       if (keeps_index(output.reduction)) text += fmt::format("vint arg{}_{} = (vint)(-1);\n", k, r);
     }

@@ -117,7 +117,7 @@ KernelSource emit_cpu(const Pipeline& given, const Options& options, Isa isa, co
     check = fill_template("cpu_indices.cpp", {{"i", text[0]}, {"j", text[1]}, {"pair", text[2]}});
   }
   const std::string more = body.functions();
-  holes["finish"] = nowhere_statements(pipeline, plan, scalars) + finish_statements(pipeline, plan, scalars);
+  holes["finish"] = nan_or_zero_statements(pipeline, plan, scalars) + finish_statements(pipeline, plan, scalars);
   holes["functions"] = expressions.functions() + more;  // last: it knows by now which are used
   holes["interact"] = frame + fill_template("cpu_interact.cpp", {});
   if (!locate.empty()) holes["interact"] += fill_template("cpu_numbered.cpp", {}) + locate;

@@ -61,15 +61,15 @@ std::string cuda_choose(const Plan& plan, const CudaScalars& scalars, const std:
       std::string values;
       for (int d = 0; d < along.width; ++d)
         values += fmt::format("{}t{}", d ? ", " : "", output_of(plan, along.first + d).value);
-      carried += fmt::format("const {0} x{1}[] = {{{2}}};\ncarry_to<{3}, {4}>(place, sum[r].s{1}, x{1});\n",
+      carried += fmt::format("const {0} x{1}[] = {{{2}}};\ninsert_payload<{3}, {4}>(slot, sum[r].s{1}, x{1});\n",
                              cuda_type(output_of(plan, along.first).type, scalars), along.first, values, choice.places,
                              along.width);
     }
     text += fmt::format(
         "if (const index j = {0}; {1}is_before<{2}>(t{3}, j, sum[r].s{4}[{5}], sum[r].j{4}[{5}])) {{\n"
-        "{6}make_place<{7}, {2}>(sum[r].s{4}, sum[r].j{4}, t{3}, j);\n{8}}}\n",
+        "{6}insert_sorted<{7}, {2}>(sum[r].s{4}, sum[r].j{4}, t{3}, j);\n{8}}}\n",
         j, guard, choice.least(), output.value, choice.first, choice.places - 1,
-        carried.empty() ? "" : "const int place = ", choice.places, carried);
+        carried.empty() ? "" : "const int slot = ", choice.places, carried);
   }
   return text;
 }
@@ -101,12 +101,12 @@ void cuda_choice_partials(const Plan& plan, std::map<std::string, std::string>& 
     combined += fmt::format(
         "#pragma unroll 1\n"
         "for (int k = 0; k < {0} && part.arg{1}[k] >= 0; ++k) {{\n"
-        "const int place = make_partial_place<{0}, {2}>(all.acc{1}, all.arg{1}, part.acc{1}[k], part.arg{1}[k]);\n"
-        "if (place == {0}) break;\n",
+        "const int slot = insert_partial<{0}, {2}>(all.acc{1}, all.arg{1}, part.acc{1}[k], part.arg{1}[k]);\n"
+        "if (slot == {0}) break;\n",
         choice.places, choice.first, choice.least());
     for (const Choice::Carried& along : choice.carried) {
       add_values(along.first, choice.places * along.width);
-      combined += fmt::format("carry_partial_to<{0}, {1}>(place, all.acc{2}, part.acc{2} + k * {1});\n", choice.places,
+      combined += fmt::format("insert_partial_payload<{0}, {1}>(slot, all.acc{2}, part.acc{2} + k * {1});\n", choice.places,
                               along.width, along.first);
     }
     combined += "}\n";

@@ -1,4 +1,4 @@
-// The condition of a cutoff -> a word whose highest bit tells of misses. One door: cutoff_word(). The sign of a
+// The condition of a cutoff -> a word whose highest bit tells of misses. One door: find_reject_bit(). The sign of a
 // difference is such a bit: shifting it into a word takes one instruction where a condition would take three, and the
 // difference itself takes none where one side of it is a sum of products, which may as well begin with the other.
 #include "compiler/emit/cuda/cuda_cutoff.h"
@@ -13,8 +13,8 @@ namespace {
 
 // What is longer is computed as any condition is: an expression in the text repeats the parts that it shares, and
 // compilers bound how deep it may be.
-constexpr int kMostComparisons = 32;
-constexpr int kMostProducts = 32;  // of one sum, likewise
+constexpr int kMaxComparisons = 32;
+constexpr int kMaxProducts = 32;  // of one sum, likewise
 
 class CutoffText {
  public:
@@ -25,16 +25,16 @@ class CutoffText {
       int& count = comparisons_[std::size_t(id)];
       if (n.op == Op::Not) count = comparisons(n.args[0]);
       if (n.op == Op::And || n.op == Op::Or)
-        count = std::min(kMostComparisons + 1, comparisons(n.args[0]) + comparisons(n.args[1]));
+        count = std::min(kMaxComparisons + 1, comparisons(n.args[0]) + comparisons(n.args[1]));
     }
   }
 
-  std::string misses(NodeId id, bool negated) {
+  std::string reject_bit(NodeId id, bool negated) {
     const Node& n = graph_[id];
-    if (n.op == Op::Not) return misses(n.args[0], !negated);
-    if ((n.op == Op::And || n.op == Op::Or) && comparisons(id) <= kMostComparisons) {
+    if (n.op == Op::Not) return reject_bit(n.args[0], !negated);
+    if ((n.op == Op::And || n.op == Op::Or) && comparisons(id) <= kMaxComparisons) {
       const bool both = (n.op == Op::And) != negated;
-      const std::string a = misses(n.args[0], negated), b = misses(n.args[1], negated);
+      const std::string a = reject_bit(n.args[0], negated), b = reject_bit(n.args[1], negated);
       return fmt::format("({} {} {})", a, both ? "|" : "&", b);
     }
     if (!is_float_comparison(n)) {
@@ -67,7 +67,7 @@ class CutoffText {
     return n.binding == Binding::Pair && (n.op == Op::Fma || n.op == Op::Mul) && !plan_.image_shifts.count(id);
   }
   // start + node, or start - node.
-  std::string chain(NodeId id, const char* minus, const std::string& start, int products = kMostProducts) {
+  std::string chain(NodeId id, const char* minus, const std::string& start, int products = kMaxProducts) {
     const Node& n = graph_[id];
     if (products == 0 || !is_chain(id)) return fmt::format("{} {} {}", start, *minus ? "-" : "+", name(id));
     const std::string from = n.op == Op::Mul ? start : chain(n.args[2], minus, start, products - 1);
@@ -87,12 +87,12 @@ class CutoffText {
 
 }  // namespace
 
-CutoffWord cutoff_word(const Graph& graph, const Plan& plan, NodeId cutoff, const CudaScalars& scalars) {
+RejectBit find_reject_bit(const Graph& graph, const Plan& plan, NodeId cutoff, const CudaScalars& scalars) {
   CutoffText text(graph, plan, scalars);
-  CutoffWord word;
-  word.text = text.misses(cutoff, false);
-  word.reads = text.reads();
-  return word;
+  RejectBit bit;
+  bit.text = text.reject_bit(cutoff, false);
+  bit.reads = text.reads();
+  return bit;
 }
 
 }  // namespace nbcc

@@ -10,12 +10,12 @@
 
 namespace nbcc {
 
-struct CutoffWord {
+struct RejectBit {
   std::string text;        // an unsigned expression: the highest bit is 0 wherever the cutoff holds
   std::set<NodeId> reads;  // nodes that the text names
 };
 
 // `cutoff` is made of comparisons by And, Or and Not. The bit may be 0 where the cutoff does not hold, at equality.
-CutoffWord cutoff_word(const Graph& graph, const Plan& plan, NodeId cutoff, const CudaScalars& scalars);
+RejectBit find_reject_bit(const Graph& graph, const Plan& plan, NodeId cutoff, const CudaScalars& scalars);
 
 }  // namespace nbcc

@@ -38,12 +38,12 @@ int words_of_row(const CudaNeeds& needs) {
 
 // Two i of a lane where their values stay in registers, beside those of the walk and of a j-particle. Four were as fast
 // in groups of 128 i (0.89 of the rate of all pairs, one H200), and slower in groups of 64.
-int most_rows(const CudaNeeds& needs) { return words_of_row(needs) <= 36 ? 2 : 1; }
+int max_rows(const CudaNeeds& needs) { return words_of_row(needs) <= 36 ? 2 : 1; }
 
 // As many as there are registers for, of which a thread takes about `registers`.
 int resident_blocks(int registers) {
-  constexpr int kRegisters = kEmittedFor.registers / 128, kMost = 6;
-  return std::clamp(kRegisters / registers, 1, kMost);
+  constexpr int kRegisters = kEmittedFor.registers / 128, kMaxBlocks = 6;
+  return std::clamp(kRegisters / registers, 1, kMaxBlocks);
 }
 
 // Pairs of a row whose j are on their way at a time.
@@ -74,7 +74,7 @@ void add_cuda_lists(KernelSource& source, const Pipeline& pipeline, const Plan& 
                          {"pair_j", body.pair_j}, {"pair", body.pair},      {"flush", body.flush}};
   TemplateHoles pairs = holes;
   if (!source.only_listed()) {
-    const int most = most_rows(body.needs);
+    const int most = max_rows(body.needs);
     const std::vector<LaunchConfig> launches = launches_of_lists(most, packed_bytes, accumulators_of(source));
     holes["types"] = cuda_types(launches.front(), "0", options.precision, plan);
     holes["declare_self"] = body.tests_self ? "unsigned self[kRows];" : "";

@@ -53,12 +53,12 @@ int periodic_axes(const SearchLayout& layout) {
 // Blocks of nbcc_interact that a multiprocessor is to have registers for: five, since shared memory of more would be
 // taken from the cache (bench/RESULTS.md), and fewer where values would not stay in registers.
 int resident_blocks(const CudaNeeds& needs) {
-  constexpr int kRegisters = kEmittedFor.registers / kLaunch.threads, kMost = 5, kOfSearch = 48;
+  constexpr int kRegisters = kEmittedFor.registers / kLaunch.threads, kMaxBlocks = 5, kOfSearch = 48;
   const int words = needs.precision == Precision::Single ? 1 : 2;
   // Two pairs at a time; what is not in shared memory is read ahead.
   const int particles = needs.staged_bytes <= 16 ? 2 : 4;
   const int of_pair = needs.i_words + particles * needs.staged_bytes / 4 + 3 * words * needs.accumulators;
-  return std::clamp(kRegisters / (kOfSearch + of_pair), 2, kMost);
+  return std::clamp(kRegisters / (kOfSearch + of_pair), 2, kMaxBlocks);
 }
 
 // The same number in two graphs, and what it is the negative of.
@@ -158,7 +158,7 @@ LocateText locate_in_arrays(const Neighbourhood& neighbourhood, const Plan& plan
 }
 
 // Where JParticle has the coordinates of its particle, by axis, if it has them as floats.
-std::optional<std::vector<int>> place_columns(const Neighbourhood& neighbourhood, const Plan& plan,
+std::optional<std::vector<int>> position_columns(const Neighbourhood& neighbourhood, const Plan& plan,
                                               const CudaPairBody& body, Precision precision) {
   if (precision != Precision::Single) return {};
   std::vector<int> columns;
@@ -186,10 +186,10 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
   const std::string find_self =
       "const index same_number = i + a.i_offset - a.j_offset;\n"
       "self[0] = same_number >= 0 && same_number < js.count ? (unsigned)same_number : ~0u;";
-  const auto places = place_columns(neighbourhood, plan, body, options.precision);
-  std::string get_place;
-  for (std::size_t axis = 0; places && axis < places->size(); ++axis) {
-    get_place += fmt::format("place[{}] = other.c{};\n", axis, (*places)[axis]);
+  const auto columns = position_columns(neighbourhood, plan, body, options.precision);
+  std::string packed_position;
+  for (std::size_t axis = 0; columns && axis < columns->size(); ++axis) {
+    packed_position += fmt::format("position[{}] = other.c{};\n", axis, (*columns)[axis]);
   }
   const std::string blocks = std::to_string(resident_blocks(body.needs));
   const std::string sums = fill_template("cuda_search_sums.cuh", {{"resident_blocks", blocks},
@@ -204,7 +204,7 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
                                                {"locate_j", locate.j},
                                                {"locate_packed", locate_packed(neighbourhood, plan, body)},
                                                {"extent", locate.extent},
-                                               {"get_place", get_place},
+                                               {"packed_position", packed_position},
                                                {"sentinel", body.sentinel}});
   const std::string boxes =
       fill_template("cuda_search_boxes.cuh", {{"uniform", body.uniform}, {"load_j", body.stage_j}});
@@ -223,7 +223,7 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
                                                     {"reach", reach_name(source.search.reach)},
                                                     {"coordinates", coordinates},
                                                     {"packed_bytes", std::to_string(variant.packed_bytes)},
-                                                    {"placed", places && !source.search.triclinic ? "true" : "false"},
+                                                    {"packed_has_position", columns && !source.search.triclinic ? "true" : "false"},
                                                     {"cell", source.search.triclinic ? "true" : "false"},
                                                     {"domain", domain},
                                                     {"data", fill_template("cuda_search_data.h", {})},

@@ -74,7 +74,7 @@ class PairText {
   }
   std::vector<int> cold_order() const { return struct_order(loop_.i_cold, {}, plan_.i.columns); }
 
-  std::string members(const std::vector<int>& columns, const Side& side, bool spread) const {
+  std::string members(const std::vector<int>& columns, const Side& side, bool bank_padded) const {
     const std::vector<const Field*> fields = pipeline_.fields_of(side.role);
     std::map<int, std::string> comments;
     for (const auto& [node, column] : side.plan.derived) comments[column] = fmt::format("t{}", node);
@@ -88,8 +88,8 @@ class PairText {
                                                           : "");
       text += fmt::format("{} c{};  // {}\n", c_name(c.element), column, comments[column]);
     }
-    if (spread && needs_spreading(struct_bytes(columns, side.plan.columns)))
-      text += "__align__(16) int unread[4];  // so that particles read at the same time lie in different banks\n";
+    if (bank_padded && needs_bank_padding(struct_bytes(columns, side.plan.columns)))
+      text += "__align__(16) int padding[4];  // so that particles read at the same time lie in different banks\n";
     return text;
   }
 
@@ -267,7 +267,8 @@ class PairText {
     const std::string member = read(id, i_, is_cold ? "mine" : "own[r]");
     if (!member.empty()) return member;
     if (const auto image = images_.find(id); image != images_.end())
-      return statements_.statement(id, fmt::format("kAcross ? {} : t{}", statements_.expression(id), image->second));
+      return statements_.statement(
+          id, fmt::format("kMinimumImage ? {} : t{}", statements_.expression(id), image->second));
     return statements_.computed(id);
   }
 
@@ -276,7 +277,7 @@ class PairText {
     for (NodeId id : plan_.pair)
       if (loop_.prepass.count(id))
         text += statements_.is_larger(id) ? statements_.computed_larger(id) : pair_statement(id);
-    return text + fmt::format("misses[r] = __funnelshift_l({}, misses[r], 1);\n", loop_.word.text);
+    return text + fmt::format("reject_mask[r] = __funnelshift_l({}, reject_mask[r], 1);\n", loop_.reject.text);
   }
 
   std::string pair() const {
@@ -353,8 +354,8 @@ class PairText {
         .accumulators = 0,
         .i_words = i_bytes / 4,
         .written = 1,
-        .staged_bytes = loop_.has_prepass ? spread(j_bytes) : in_sixteens(j_bytes + (loop_.j_number ? 4 : 0)),
-        .cold_bytes = spread(cold),
+        .staged_bytes = loop_.has_prepass ? bank_padded(j_bytes) : rounded_up_to_16(j_bytes + (loop_.j_number ? 4 : 0)),
+        .cold_bytes = bank_padded(cold),
         .table_bytes = has_shared_tables() ? int(range_of_pairs(plan_).bytes) : 0,
         .pair_words = (j_bytes + cold) / 4};
     for (const OutputPlan& output : plan_.outputs) {

@@ -9,7 +9,7 @@
 // Neighbours stand anywhere, and the frame loads them:
 //   other                     a j-particle in registers; other.number is its position in the caller's array
 //   self[r]                   that of i itself
-//   kAcross                   a constant; false where no pair stands across an edge of a periodic box
+//   kMinimumImage                   a constant; false where no pair stands across an edge of a periodic box
 // Part of emit_cuda. What may stand in the text is tested by tests/unit/emit_cuda_test.cpp.
 #pragma once
 #include <cstdint>
@@ -35,7 +35,7 @@ enum class CudaPairs : std::uint8_t { All, Neighbours, Listed };
 struct CudaPairBody {
   std::string uniform;             // values of constants and params
   std::string load_i, stage_j;     // of one particle
-  std::string prepass_j, prepass;  // of a pair behind a cutoff: the bit that it misses goes into misses[r]
+  std::string prepass_j, prepass;  // of a pair behind a cutoff: the bit that it misses goes into reject_mask[r]
   std::string pair_j, pair;        // of a j-particle, for all i of a thread; of the pair with one of them
   std::string sentinel;            // members of the JParticle `other` that stands behind the last one
   std::string flush;               // from the terms of a tile to the sums

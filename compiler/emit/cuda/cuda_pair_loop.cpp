@@ -75,8 +75,8 @@ PairLoop analyse(const Plan& plan, const CudaStatements& statements, const CudaS
   for (const NodeId id : loop.needed)
     for (const NodeId difference : differences_tested(graph, id)) loop.minuends.insert(graph[difference].args[0]);
   if (loop.has_prepass) {
-    loop.word = cutoff_word(graph, plan, plan.any_guard, scalars);
-    loop.prepass = with_arguments(plan, statements, loop.word.reads, /*prepass=*/true);
+    loop.reject = find_reject_bit(graph, plan, plan.any_guard, scalars);
+    loop.prepass = with_arguments(plan, statements, loop.reject.reads, /*prepass=*/true);
   }
   loop.j_members = columns_of(graph, plan.j, Op::InputJ, loop.needed);
   const std::set<int> hot = columns_of(graph, plan.i, Op::InputI, loop.prepass);

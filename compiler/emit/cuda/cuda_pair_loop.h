@@ -12,7 +12,7 @@ namespace nbcc {
 struct PairLoop {
   std::set<NodeId> needed;  // nodes that have a statement
   bool has_prepass = false;
-  CutoffWord word;                             // of a prepass
+  RejectBit reject;                           // of a prepass
   std::set<NodeId> prepass;                    // nodes that it needs
   std::set<int> i_members, i_cold, j_members;  // columns that the loop reads; i_cold: for hits only
   std::set<NodeId> minuends;                   // inputs that the differences of all_zero() are taken from

@@ -77,7 +77,7 @@ void cuda_partial(const Pipeline& pipeline, const Plan& plan, CudaPairs pairs, T
     all_plain += fmt::format("{}is_plain(a.out[{}])", k == 0 ? "" : " & ", k);
     plain += fmt::format("store_plain(a.out[{}], row, {});\n", k, result);
     if (product || declared == Reduction::LogSumExp) {
-      store += cuda_store_onto(declared, k, result);
+      store += cuda_store_accumulated(declared, k, result);
       continue;
     }
     store += fmt::format("store(a.out[{}], row, {}, {});\n", k, result, sum ? "kSum" : least ? "kMinimum" : "kMaximum");
@@ -86,8 +86,8 @@ void cuda_partial(const Pipeline& pipeline, const Plan& plan, CudaPairs pairs, T
   holes["partial_size"] = std::to_string(size);
   ScalarSpelling spelling = cuda_scalar_spelling(pairs);
   spelling.result = [&](std::size_t k) { return result_name(plan, k); };
-  const std::string nowhere = nowhere_statements(pipeline, plan, spelling);
-  holes["nowhere"] = nowhere + (nowhere.empty() ? "return 0;" : "return nowhere;");
+  const std::string nan_or_zero = nan_or_zero_statements(pipeline, plan, spelling);
+  holes["nan_or_zero"] = nan_or_zero + (nan_or_zero.empty() ? "return 0;" : "return nan_or_zero;");
   holes["finish"] = finish_statements(pipeline, plan, spelling);
 }
 

@@ -60,9 +60,9 @@ std::string CudaStatements::expression(NodeId id) const {
   if (plan_.two_float.count(id)) return fmt::format("(t{0} - t{1}) + (t{0}l - t{1}l)", n.args[0], n.args[1]);
   if (rounds_product(n)) {
     const Node& product = graph_[n.args[0]];
-    return fmt::format("nearest_whole_product(t{}, t{})", product.args[0], product.args[1]);
+    return fmt::format("nearest_integer_product(t{}, t{})", product.args[0], product.args[1]);
   }
-  if (rounds(n)) return fmt::format("nearest_whole(t{})", n.args[0]);
+  if (rounds(n)) return fmt::format("nearest_integer(t{})", n.args[0]);
   if (const std::vector<NodeId> tested = differences_tested(graph_, id); !tested.empty())
     return fmt::format("all_zero(t{})", fmt::join(tested, ", t"));
   std::array<std::string, 3> args;

@@ -16,11 +16,11 @@ std::vector<int> struct_order(const std::set<int>& members, const std::set<int>&
 int struct_bytes(const std::vector<int>& order, const std::vector<Column>& columns);
 
 // Multiples of 16, which is how much a thread reads at a time.
-inline int in_sixteens(int bytes) { return (bytes + 15) / 16 * 16; }
+inline int rounded_up_to_16(int bytes) { return (bytes + 15) / 16 * 16; }
 
 // Where each thread reads a particle of its own: with an odd number of 16 bytes from one to the next, any eight in a
 // row lie in different banks of the memory.
-inline bool needs_spreading(int bytes) { return bytes > 0 && in_sixteens(bytes) / 16 % 2 == 0; }
-inline int spread(int bytes) { return in_sixteens(bytes) + (needs_spreading(bytes) ? 16 : 0); }
+inline bool needs_bank_padding(int bytes) { return bytes > 0 && rounded_up_to_16(bytes) / 16 % 2 == 0; }
+inline int bank_padded(int bytes) { return rounded_up_to_16(bytes) + (needs_bank_padding(bytes) ? 16 : 0); }
 
 }  // namespace nbcc

@@ -21,7 +21,7 @@ using Place = std::pair<NodeId, NodeId>;  // row and column
 bool is_of_pair(const Node& n) { return n.op == Op::Lookup && n.binding == Binding::Pair; }
 
 // By table: where pairs read it.
-std::map<int, std::set<Place>> places_read(const Pipeline& pipeline) {
+std::map<int, std::set<Place>> elements_read(const Pipeline& pipeline) {
   const std::vector<bool> needed = reachable(pipeline.pair, pipeline.roots());
   std::map<int, std::set<Place>> places;
   for (NodeId id = 0; id < pipeline.pair.size(); ++id) {
@@ -58,7 +58,7 @@ NodeId times(Graph& graph, NodeId node, std::int64_t factor) {
 }  // namespace
 
 std::map<int, PlacedTable> tables_of_pairs(const Pipeline& pipeline, Precision precision) {
-  const std::map<int, std::set<Place>> places = places_read(pipeline);
+  const std::map<int, std::set<Place>> places = elements_read(pipeline);
   std::map<int, PlacedTable> placed;
   std::int64_t offset = 0;
   const auto element = [&](const Table& table) {
@@ -86,7 +86,7 @@ std::map<int, PlacedTable> tables_of_pairs(const Pipeline& pipeline, Precision p
   return placed;
 }
 
-Pipeline with_places_in_bytes(Pipeline pipeline, const std::map<int, PlacedTable>& tables) {
+Pipeline with_byte_offsets(Pipeline pipeline, const std::map<int, PlacedTable>& tables) {
   if (tables.empty()) return pipeline;
   rewrite(pipeline, [&](Graph& target, const Node& old, std::array<NodeId, 3> args) {
     if (!is_of_pair(old)) return copy_node(target, old, args);

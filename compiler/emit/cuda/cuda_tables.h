@@ -15,7 +15,7 @@ namespace nbcc {
 std::map<int, PlacedTable> tables_of_pairs(const Pipeline& pipeline, Precision precision);
 
 // The same pipeline, but that a Lookup of a pair takes bytes: of the row from the first one, and of the column.
-Pipeline with_places_in_bytes(Pipeline pipeline, const std::map<int, PlacedTable>& tables);
+Pipeline with_byte_offsets(Pipeline pipeline, const std::map<int, PlacedTable>& tables);
 
 // Behind the plan's other tables, as Plan::tables_of_pairs, and Plan::loaded_with.
 void add_tables_of_pairs(Plan& plan, std::map<int, PlacedTable> tables);

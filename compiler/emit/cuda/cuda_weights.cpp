@@ -129,7 +129,7 @@ std::string cuda_combine_weighted(const Plan& plan, std::size_t k) {
   return text + fmt::format("all.acc{0} = to{0};\n", k);
 }
 
-std::string cuda_store_onto(Reduction declared, std::size_t k, const std::string& result) {
+std::string cuda_store_accumulated(Reduction declared, std::size_t k, const std::string& result) {
   const char* const function = declared == Reduction::Product ? "multiplied" : "log_added";
   return fmt::format("store(overwriting(a.out[{0}]), row, {1}(a.out[{0}], row, {2}), kSum);\n", k, function, result);
 }

@@ -21,6 +21,6 @@ std::string cuda_accumulate_weighted(const Plan& plan, std::size_t k, const Cuda
 std::string cuda_combine_weighted(const Plan& plan, std::size_t k);
 
 // Where a caller's array goes on, by the reduction that the output is declared with.
-std::string cuda_store_onto(Reduction declared, std::size_t k, const std::string& result);
+std::string cuda_store_accumulated(Reduction declared, std::size_t k, const std::string& result);
 
 }  // namespace nbcc

@@ -58,7 +58,7 @@ std::string cutoff_prepass(const CudaPairBody& body) {
 }
 
 // Those that pairs look up, into shared memory if they fit there.
-std::string share_tables(const CudaPairBody& body, const Plan& plan) {
+std::string stage_tables(const CudaPairBody& body, const Plan& plan) {
   if (body.needs.table_bytes == 0) return "";
   return fill_text("tables",
                    R"(__shared__ __align__(16) char tables[@{bytes}];  // read behind the barrier of the first tile
@@ -82,7 +82,7 @@ std::string all_pairs(const CudaPairBody& body, const Plan& plan, bool cutoff) {
   const bool fills_groups = cutoff && !plan.tables_of_pairs.empty();
   return fill_template("cuda_all_pairs.cu",
                        {{"declare_cold", body.has_cold_data ? cold : ""},
-                        {"share_tables", share_tables(body, plan)},
+                        {"stage_tables", stage_tables(body, plan)},
                         {"uniform", body.uniform},
                         {"load_i", body.load_i},
                         {"filled", fills_groups ? "(count + kGroup - 1) / kGroup * kGroup" : "count"},
@@ -130,7 +130,7 @@ KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neig
                        const TableIndices& indices) {
   const Pipeline accumulating = with_accumulators(given);
   const std::map<int, PlacedTable> tables = tables_of_pairs(accumulating, options.precision);
-  const Pipeline pipeline = with_places_in_bytes(accumulating, tables);
+  const Pipeline pipeline = with_byte_offsets(accumulating, tables);
   Plan plan = make_plan(pipeline, options);
   add_tables_of_pairs(plan, tables);
   KernelSource source = describe_kernel(pipeline, plan);
