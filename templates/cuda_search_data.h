@@ -96,7 +96,7 @@ struct Search {
   long long i_are_j;                 // nonzero: i and j are one set, with the same positions and reaches
   double skin;                       // in the caller's units of length
   long long first_group, end_group;  // the groups of this GPU, whole blocks of particles
-  unsigned* needed;  // [block of j] nonzero: a list of this GPU contains some of these j; null: one GPU
+  unsigned* needed;                  // [block of j] nonzero: a list of this GPU contains some of these j; null: one GPU
   // Group-ordered output buffer. The results of many i are stored there first and unpermuted by nbcc_collect, which
   // is faster than scattered stores in the caller's order.
   long long uses_output_buffer;

@@ -1,4 +1,4 @@
-// Pipeline -> Pipeline. One door: with_accumulators(). What is done with a pair is the backends'.
+// Pipeline -> Pipeline. Entry point: with_accumulators(). The backends write the statements of a pair.
 #include "compiler/emit/accumulators.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class Accumulating {
       if (is_exponential(reductions_[c])) weigh(int(c));
     for (std::size_t c = 0; c < reductions_.size(); ++c)
       if (is_exponential(reductions_[c])) divide(int(c));
-    // All references stand last: they are combined behind what they are of.
+    // All references come last, because they must be combined after the components that refer to them.
     for (auto& [key, group] : groups_)
       group.reference = add("nbcc_reference", Reduction::Reference, {key.logit, key.guard});
     finish();
@@ -43,7 +43,7 @@ class Accumulating {
 
   Group& group_of(int output) { return groups_[keys_.at(output)]; }
 
-  // The sum of the weights of a logsumexp is its own accumulator.
+  // A logsumexp accumulates the sum of the weights itself.
   void weigh(int output) {
     Contribution& c = pipeline_.contributions[std::size_t(output)];
     if (reductions_[std::size_t(output)] == Reduction::LogSumExp) {
@@ -74,13 +74,13 @@ class Accumulating {
     return field.first;
   }
 
-  // What a component was before finish(), of the type that finish() knows it by.
+  // The value of a component before finish(), converted to the type that finish() reads.
   NodeId result(Graph& graph, int output) {
     const auto at = std::size_t(output);
     return graph.cast(unrounded(graph, output), at < types_.size() ? types_[at] : Type::Double);
   }
 
-  // Made of accumulators in double precision.
+  // The same in double precision, computed from the accumulators.
   NodeId unrounded(Graph& graph, int output) {
     const auto at = std::size_t(output);
     const auto held = [&](int component) { return graph.leaf(Op::Output, component, Type::Double); };
@@ -96,14 +96,14 @@ class Accumulating {
     if (pipeline_.finished.empty())
       for (std::size_t c = 0; c < reductions_.size(); ++c)
         pipeline_.finished.push_back(pipeline_.finish.leaf(Op::Output, std::int64_t(c), types_[c]));
-    // What finish() leaves alone is as precise as other outputs are: nothing rounds it to a float.
+    // Outputs that finish() does not change are not rounded to float, like other outputs.
     std::vector<int> alone;
     for (int c = 0; c < int(reductions_.size()); ++c) {
       const Node& root = pipeline_.finish[pipeline_.finished[std::size_t(c)]];
       const bool is_float = is_exponential(reductions_[std::size_t(c)]) && types_[std::size_t(c)] == Type::Float;
       if (is_float && root.op == Op::Output && root.payload == c) alone.push_back(c);
     }
-    // Of the graph of pairs this is a copy: it has no such leaves.
+    // In the graph of pairs there are no Output leaves, so that it is copied unchanged.
     rewrite(pipeline_, [&](Graph& target, const Node& old, std::array<NodeId, 3> args) {
       return old.op == Op::Output ? result(target, int(old.payload)) : copy_node(target, old, args);
     });
@@ -114,7 +114,7 @@ class Accumulating {
 
   Pipeline pipeline_;
   std::vector<Type> types_;
-  std::vector<Reduction> reductions_;  // as the text has them
+  std::vector<Reduction> reductions_;  // as the source declares them
   std::map<int, Key> keys_;            // by output
   std::map<Key, Group> groups_;
 };

@@ -1,4 +1,4 @@
-// Pipeline and Plan -> KernelSource without its text. One door: describe_kernel(). Knows no backend.
+// Pipeline and Plan -> KernelSource without its source text. Entry point: describe_kernel(). Independent of backends.
 #include "compiler/emit/describe.h"
 
 #include <fmt/core.h>

@@ -1,5 +1,5 @@
-// What a KernelSource says of its pipeline: the part that is the same for every backend. The text, the target and the
-// shape of the work are left to the emitter.
+// The description of a pipeline in a KernelSource, which is the same for every backend. The emitter adds the source,
+// the target and the launch configurations.
 #pragma once
 #include "compiler/emit/plan.h"
 #include "compiler/ir/ir.h"

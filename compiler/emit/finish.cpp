@@ -1,5 +1,5 @@
-// Pipeline and Plan -> the scalar statements behind the sums. Doors: nan_or_zero_statements(), finish_statements(),
-// scalar_statements(). Knows no backend.
+// Pipeline and Plan -> the scalar statements after the sums. Entry points: nan_or_zero_statements(),
+// finish_statements(), scalar_statements(). Independent of backends.
 #include "compiler/emit/finish.h"
 
 #include <fmt/core.h>
@@ -15,7 +15,7 @@ class ScalarText {
  public:
   ScalarText(const Plan& plan, const ScalarSpelling& spelling) : plan_(plan), spelling_(spelling) {}
 
-  // Each node as a constant whose name is the prefix and the node's number.
+  // Defines a constant for each node; its name is the prefix and the node's number.
   std::string statements(const Graph& graph, const std::vector<NodeId>& nodes, char prefix) const {
     std::string text;
     for (NodeId id : nodes) {
@@ -62,7 +62,7 @@ class ScalarText {
   const ScalarSpelling& spelling_;
 };
 
-// Whether finish() leaves an output component as it is.
+// True if finish() does not change an output component.
 bool is_untouched(const Pipeline& pipeline, std::size_t output) {
   const Node& result = pipeline.finish[pipeline.finished[output]];
   return result.op == Op::Output && result.payload == std::int64_t(output);

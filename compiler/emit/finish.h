@@ -1,6 +1,5 @@
-// The end of every kernel: statements that turn what was accumulated for one i into its results, by the common factors
-// of the sums and by finish(). They are scalar and in double precision on every backend: a few operations per particle,
-// where accuracy costs nothing.
+// The end of every kernel: statements that turn the accumulators of one i into its results, by the common factors of
+// the sums and by finish(). They are scalar and in double precision on every backend, since they are few per particle.
 #pragma once
 #include <array>
 #include <functional>
@@ -11,27 +10,28 @@
 
 namespace nbcc {
 
-// How a backend's text says what stands in these statements. No type is Real any more.
+// How a backend spells the operands of these statements. Type::Real does not occur: it has become Double.
 struct ScalarSpelling {
-  const char* arguments;  // in front of the kernel's arguments: "a->"
-  const char* tables;     // likewise, where its tables are meant
+  const char* arguments;  // prefix of the kernel's arguments: "a->"
+  const char* tables;     // prefix of the kernel's tables
   std::string i_index, j_index;
-  // Of InputI, InputJ and InputPair.
+  // The value of an InputI, InputJ or InputPair node.
   std::function<std::string(const Node& node)> input;
-  // The place of an output component: its accumulator, or of argmin and argmax the index that was chosen, a double.
+  // The variable of an output component: its accumulator, or for argmin and argmax the selected index, a double.
   std::function<std::string(std::size_t output)> result;
   std::function<std::string(double value, Type type)> literal;
   std::function<std::string(const Graph& graph, const Node& node, const std::array<std::string, 3>& args)> operation;
 };
 
-// `nowhere`: NaN for an i with a coordinate that is NaN or infinite, else 0. Nothing where no result depends on it.
+// Defines `nan_or_zero`: NaN for an i with a non-finite position, else 0. Empty if no result depends on it.
 std::string nan_or_zero_statements(const Pipeline& pipeline, const Plan& plan, const ScalarSpelling& spelling);
 
-// Behind those. The text calls scaled(sum, factor) and to_index(double), which the backend defines.
+// Statements behind those of nan_or_zero_statements(). They call scaled(sum, factor) and to_index(double), which the
+// backend defines.
 std::string finish_statements(const Pipeline& pipeline, const Plan& plan, const ScalarSpelling& spelling);
 
-// Each of the nodes as a constant of double precision, or of its whole type, whose name is the prefix and its number.
-// Nodes stand behind their arguments.
+// Defines a constant for each node, in double precision or of its integer type. Its name is the prefix and the node's
+// number. `nodes` are in topological order.
 std::string scalar_statements(const Plan& plan, const Graph& graph, const std::vector<NodeId>& nodes, char prefix,
                               const ScalarSpelling& spelling);
 

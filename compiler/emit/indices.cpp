@@ -1,4 +1,4 @@
-// TableIndices -> statements of one particle. Doors: those of the header. Knows no backend.
+// TableIndices -> statements for one particle. Entry points: see the header. Independent of backends.
 #include "compiler/emit/indices.h"
 
 #include <fmt/core.h>
@@ -17,7 +17,7 @@ std::vector<NodeId> needed_for(const TableIndices& indices, const TableIndices::
   return nodes;
 }
 
-// Columns of the side's inputs among the nodes; false where one has none.
+// Adds the columns of the inputs among the nodes; false if an input has no column.
 bool find_columns(const TableIndices& indices, const SidePlan& side, const std::vector<NodeId>& nodes,
                   std::set<int>& columns) {
   for (const NodeId id : nodes) {
@@ -33,7 +33,7 @@ bool find_columns(const TableIndices& indices, const SidePlan& side, const std::
 
 const std::array<SidePlan Plan::*, kIndexSides> kSides{&Plan::i, &Plan::j, &Plan::listed};
 
-// The ranges of a side that some check adds up.
+// The ranges of a side that some check reads.
 std::set<int> wanted_ranges(const IndexChecks& checks, std::size_t side) {
   std::set<int> wanted;
   for (const IndexCheck& check : checks.checks)

@@ -1,4 +1,4 @@
-// Neighbourhood -> statements of one particle. Doors: those of the header. The search itself is the runtime's.
+// Neighbourhood -> statements that locate one particle. Entry points: see the header. The runtime does the search.
 #include "compiler/emit/locate.h"
 
 #include <fmt/core.h>
@@ -12,7 +12,7 @@ namespace {
 
 using Roots = std::vector<NodeId>;
 
-// Rows of doubles: one for each axis, and one for the reach.
+// The node of each double: one for each axis, then the reach.
 Roots rows(const Neighbourhood& n, NodeId Axis::* of_axis, NodeId reach) {
   Roots roots;
   for (const Axis& axis : n.axes) roots.push_back(axis.*of_axis);
@@ -31,22 +31,22 @@ std::vector<NodeId> needed_for(const Neighbourhood& n, const Roots& roots) {
   return nodes;
 }
 
-// Where the k-th row is kept is `place`.
-std::string stored(const Roots& roots, const std::string& place) {
+// Stores the k-th root in the lvalue `lvalue`, a format string of k.
+std::string stored(const Roots& roots, const std::string& lvalue) {
   std::string text;
   for (std::size_t k = 0; k < roots.size(); ++k)
-    if (roots[k] != kNone) text += fmt::format("{} = (double)n{};\n", fmt::format(fmt::runtime(place), k), roots[k]);
+    if (roots[k] != kNone) text += fmt::format("{} = (double)n{};\n", fmt::format(fmt::runtime(lvalue), k), roots[k]);
   return text;
 }
 
-// Behind four rows the cell's reduced vectors, and NaN if they cannot be told: its normals are.
-std::string reduced_basis(const Neighbourhood& n, const std::string& place) {
+// From row 4 on the reduced basis of the cell; NaN if its vectors span no volume, since the normals are NaN then.
+std::string reduced_basis(const Neighbourhood& n, const std::string& lvalue) {
   if (n.axes[0].cell == kNone) return "";
   std::string text;
   for (int k = 0; k < 3; ++k)
     for (int c = 0; c < 3; ++c)
       text += fmt::format("{0} = n{1}.v[{2}].{3} + 0 * n{1}.normal[{2}].{3};\n",
-                          fmt::format(fmt::runtime(place), 4 + 3 * k + c), n.axes[0].cell, k, "xyz"[c]);
+                          fmt::format(fmt::runtime(lvalue), 4 + 3 * k + c), n.axes[0].cell, k, "xyz"[c]);
   return text;
 }
 
@@ -86,7 +86,7 @@ std::optional<Formula::Op> formula_op(Op op) {
   }
 }
 
-// Appends the steps of a node; false: it has an operation that formulas have not.
+// Appends the steps of a node; false if it has an operation that Formula does not have.
 bool append_steps(const Neighbourhood& n, NodeId id, Formula& formula, std::map<NodeId, int>& step_of) {
   if (step_of.contains(id)) return true;
   const Node& node = n.graph[id];
@@ -113,14 +113,15 @@ Formula formula_of(const Neighbourhood& n, NodeId id) {
   Formula formula;
   std::map<NodeId, int> step_of;
   if (id == kNone || !append_steps(n, id, formula, step_of)) return {};
-  // A conversion of an earlier step is no step of its own.
+  // The result must be the last step. It is not if the node only converts an earlier step.
   if (step_of.at(id) + 1 != int(formula.steps.size())) return {};
   return formula;
 }
 
 using Mirror = std::set<std::pair<int, int>>;
 
-// Whether the formula of j is that of i with inputs of j in place of inputs of i.
+// True if the formulas of i and j are equal after inputs of i are replaced by inputs of j; collects the pairs of
+// inputs.
 bool mirrors(const Graph& graph, NodeId of_i, NodeId of_j, Mirror& inputs) {
   const Node &a = graph[of_i], &b = graph[of_j];
   if (a.op == Op::InputI && b.op == Op::InputJ && a.type == b.type)
@@ -178,7 +179,7 @@ bool can_locate(const Neighbourhood& n, const Plan& plan) {
       return node.op != Op::IIndex && node.op != Op::JIndex;
     });
   };
-  // `within` compares what the guards compare.
+  // nbcc_within evaluates the comparisons of the guards, which need columns as well.
   const bool can_compare = std::ranges::all_of(plan.for_within, [&](NodeId id) {
     const Node& node = plan.graph[id];
     if (node.op == Op::InputI) return plan.i.whole.contains(int(node.payload));

@@ -1,5 +1,5 @@
-// What a search for neighbours asks of a kernel's text: where particles are, how far they reach, and how long the axes
-// of the box are, as doubles.
+// Statements that a neighbour search calls: they compute, in double, the position and the reach of a particle, and the
+// lengths of the periodic box.
 #pragma once
 #include <string>
 
@@ -12,17 +12,17 @@ namespace nbcc {
 
 SearchLayout search_layout(const Neighbourhood& neighbourhood);
 
-// Whether the kernel has columns of all inputs that the search asks for.
+// True if the kernel has columns of all inputs that the search reads.
 bool can_locate(const Neighbourhood& neighbourhood, const Plan& plan);
 
-// The bodies of three functions: of an i-particle, of a j-particle, of the run.
+// The bodies of three functions: for an i-particle, for a j-particle, and for the run.
 struct LocateText {
   std::string i, j, extent;
 };
 
-// `rows` says where the function keeps its k-th double, as a format of k: coordinates by axis, and behind them the
-// reach where the particle has one of its own; of the run the lengths of the axes that are periodic, and behind them
-// the reach where it is the same for all, and from row 4 on a reduced basis of a cell of three vectors.
+// `rows`: for each function, the lvalue of its k-th double as a format string of k. For a particle: the coordinate
+// along each axis, then the reach if particles have their own. For the run: the lengths of the periodic axes, then the
+// reach if all particles have the same, and from row 4 on the reduced basis of a cell of three vectors.
 LocateText locate_text(const Neighbourhood& neighbourhood, const Plan& plan, const ScalarSpelling& spelling,
                        const LocateText& rows);
 

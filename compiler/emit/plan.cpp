@@ -1,4 +1,4 @@
-// Pipeline -> Plan. One door: make_plan(). It writes no text and knows no backend.
+// Pipeline -> Plan. Entry point: make_plan(). Independent of backends.
 #include "compiler/emit/plan.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace nbcc {
 namespace {
 
-// In topological order.
+// The nodes that the roots depend on, in topological order.
 std::vector<NodeId> needed_for(const std::vector<NodeId>& roots, const Graph& graph) {
   const std::vector<bool> needed = reachable(graph, roots);
   std::vector<NodeId> nodes;
@@ -59,7 +59,7 @@ class Planner {
     }
   }
 
-  // A count is a sum of ones.
+  // The reduction of the accumulator. A count is a sum of ones.
   static Reduction held_as(Reduction reduction) {
     return reduction == Reduction::Count ? Reduction::Sum : is_exponential(reduction) ? Reduction::Weighted : reduction;
   }
@@ -106,14 +106,14 @@ class Planner {
     return roots;
   }
 
-  // A value that is made once per particle and kept in a column. Conditions are made again in the loop: they are
-  // cheap there, and a column of them is not. Vectors have no columns.
+  // A value that is computed once per particle and stored in a column. Conditions are recomputed in the loop, which is
+  // cheaper than a column. Vectors have no columns.
   bool is_derived(NodeId id) const {
     const Node& n = graph_[id];
     return (n.binding == Binding::I || n.binding == Binding::J) && arity(n.op) > 0 && n.type > Type::Bool;
   }
 
-  // Walks down from the loop's roots and stops at what is made elsewhere.
+  // Walks from the loop's roots to their arguments and stops at nodes that are computed outside the loop.
   void find_stages() {
     std::vector<bool> in_loop(std::size_t(graph_.size()), false), uniform(std::size_t(graph_.size()), false);
     for (NodeId root : loop_roots())
@@ -136,7 +136,7 @@ class Planner {
       if (n.op == Op::Image)
         for (const NodeId d : graph_[n.args[0]].args)
           if (is_two_float(d)) plan_.shifted.insert(d);
-      // The frames know where i itself stands; they compare no indices.
+      // The frames know the index of i itself in a tile and need no nodes for this comparison.
       if (!is_self_test(graph_, n)) need(n, in_loop);
     }
     for (NodeId id = 0; id < graph_.size(); ++id) {
@@ -206,16 +206,15 @@ class Planner {
 
   // ---- cutoffs ----
 
-  // A condition that compares pair values of the particles (a cutoff) often fails for a whole vector of pairs; one
-  // that tells the particle from itself, or r2 > 0, almost never does, and testing for it would cost more than it
-  // saves.
+  // A cutoff, which compares pair values, often fails for all pairs of a vector. A condition that excludes i itself,
+  // such as r2 > 0, almost never does; testing it first would cost more than it saves.
   bool is_cutoff(const Node& n) const {
     if ((n.op != Op::Lt && n.op != Op::Le) || n.binding != Binding::Pair) return false;
     return !graph_.is_constant(n.args[0], 0) && !graph_.is_constant(n.args[1], 0);
   }
 
-  // What of a guard is worth testing first: a weaker condition, made of cutoffs alone, that holds wherever the guard
-  // does. kNone: there is none. Conditions share parts, so what has been found is kept.
+  // A weaker condition than the guard, built of cutoffs alone, that holds wherever the guard does; kNone if there is
+  // none. Results are memoised, because conditions share nodes.
   NodeId cutoff_of(NodeId id, bool negated = false) {
     if (const auto known = cutoffs_.find({id, negated}); known != cutoffs_.end()) return known->second;
     return cutoffs_[{id, negated}] = find_cutoff(id, negated);
@@ -282,7 +281,7 @@ std::vector<bool> excludes_single_pairs(const Graph& graph) {
 
 Plan make_plan(const Pipeline& pipeline, const Options& options) {
   Plan plan;
-  // A guard is followed down to its comparisons.
+  // The search for cutoffs in a guard is recursive and needs a large stack.
   run_on_own_stack(kDeepStack, [&] { plan = Planner(pipeline, options).run(); });
   return plan;
 }

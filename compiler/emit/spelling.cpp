@@ -1,4 +1,4 @@
-// Elements, numbers, lengths -> C++. Doors: those of the header. Knows no backend.
+// Elements, numbers, lengths -> C++. Entry points: see the header. Independent of backends.
 #include "compiler/emit/spelling.h"
 
 #include <fmt/core.h>
@@ -15,7 +15,7 @@ const char* c_name(Element element) {
 std::string whole_literal(double value) {
   constexpr auto kLargest = std::numeric_limits<std::int64_t>::max();
   if (value >= 0x1p63) return fmt::format("{}LL", kLargest);
-  // The minus is an operator, and what stands behind it must be a number by itself.
+  // -2^63 is no literal: the minus is an operator, and 2^63 is out of range.
   if (value <= -0x1p63) return fmt::format("({}LL - 1)", -kLargest);
   return fmt::format("{}", std::int64_t(value));
 }

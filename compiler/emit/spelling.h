@@ -1,4 +1,4 @@
-// What the texts of all backends spell alike: types of columns, literals of whole numbers, parts of lengths.
+// Spellings that all backends share: types of columns, integer literals, lower parts of lengths.
 // Tested by tests/unit/spelling_test.cpp.
 #pragma once
 #include <functional>
@@ -13,18 +13,19 @@ namespace nbcc {
 // "float", "double", "int", or "index", which every kernel's text defines to have 64 bits.
 const char* c_name(Element element);
 
-// For 64 bits; what is beyond them becomes the largest or the smallest number that there is.
+// A literal of a 64-bit integer; values out of range are clamped to the largest or the smallest int64.
 std::string whole_literal(double value);
 
-// `arguments` stands in front of the kernel's arguments, as in "a->"; the index counts all rows.
+// An element of a table. `arguments`: prefix of the kernel's arguments, as in "a->"; `index`: of the element, over all
+// rows.
 std::string table_element(const PlacedTable& table, const std::string& arguments, const std::string& index);
 
-// What a length that images are shifted by lacks in working precision, if it is a param or a constant. `arguments`
-// stands in front of the kernel's arguments, as in "a->"; the backend defines lower_part(double).
+// The lower part of a periodic length: its rounding error in working precision, if it is a param or a constant, else 0.
+// `arguments`: prefix of the kernel's arguments, as in "a->"; the backend defines lower_part(double).
 std::string lower_part_of_length(const Graph& graph, NodeId length, const char* arguments);
 
-// In mixed precision, a cell or an image with the lower parts of what it is made of (templates/cell.h.in). A value's
-// lower part stands in a variable of its name with an l behind; a difference's parts have an s and an e.
+// A cell or an image in mixed precision, with the lower parts of its arguments (templates/cell.h.in). The lower part of
+// a value is the variable with the suffix l; the parts of a difference have the suffixes s (rounded) and e (error).
 std::string vectors_with_parts(const Plan& plan, const Node& node,
                                const std::function<std::string(NodeId)>& value_name);
 

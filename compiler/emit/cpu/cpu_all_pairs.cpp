@@ -1,4 +1,4 @@
-// CpuPairBody -> the function that loops over all pairs of two ranges. One door: cpu_all_pairs().
+// CpuPairBody -> the function that loops over all pairs of two ranges. Entry point: cpu_all_pairs().
 #include "compiler/emit/cpu/cpu_all_pairs.h"
 
 #include <fmt/core.h>

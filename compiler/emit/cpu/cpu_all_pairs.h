@@ -1,11 +1,11 @@
-// The frame of all pairs: each i of a range with each j of a range. Part of emit_cpu.
+// The frame that loops over all pairs of a range of i and a range of j. Part of emit_cpu.
 #pragma once
 #include <string>
 
 #include "compiler/emit/cpu/cpu_pair_body.h"
 
 namespace nbcc {
-// What nbcc_interact and its kin are made of; every `tile` j the accumulators go into the rows of
-// results, counted from where the range of j begins.
+// The function template that nbcc_interact and its variants call. After every `tile` j, counted from the beginning of
+// the range of j, the accumulators are added to the rows of results.
 std::string cpu_all_pairs(CpuPairBody& body, int lanes, int tile);
 }  // namespace nbcc

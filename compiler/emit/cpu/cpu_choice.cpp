@@ -1,6 +1,6 @@
-// Choices of several places, and what goes along with them -> statements. Part of CpuPairBody; doors: clear_choice(),
-// choose(). All of a vector's pairs are compared with the last place at once; the few that are better go to their
-// places in memory one by one.
+// argmin and argmax with several slots, and their payloads -> statements. Part of CpuPairBody; entry points:
+// clear_choice(), choose(). All pairs of a vector are compared with the last slot at once; the few that are better are
+// inserted one by one into the sorted lists in memory.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 const char* row_type(const OutputPlan& output) { return output.is_whole() ? "index" : "double"; }
 
-// The rows from component `first` on.
+// Pointer to the rows from component `first` on.
 std::string rows(const OutputPlan& output, int first) {
   return fmt::format("({}* const*)a->acc + {}", row_type(output), first);
 }
@@ -21,7 +21,7 @@ std::string rows(const OutputPlan& output, int first) {
 std::string CpuPairBody::clear_choice(const Choice& choice) const {
   const OutputPlan& output = plan_.outputs[std::size_t(choice.first)];
   const std::string type = cpu_type(output.type, true);
-  // What no value is better than: for an i that is only repeated.
+  // The best possible value, which no value replaces: for repetitions of the last i.
   Reduction other = choice.least() ? Reduction::ArgMax : Reduction::ArgMin;
   const double best = output.is_whole() ? double(identity<std::int64_t>(other)) : identity<double>(other);
   std::string text;
@@ -32,7 +32,7 @@ std::string CpuPairBody::clear_choice(const Choice& choice) const {
       limit =
           fmt::format("{} ? {} : {}", there, limit, cpu_literal(best, output.is_whole() ? Type::Index : Type::Double));
     text += fmt::format("{0} last{1}_{2} = ({0})({3});\n", type, choice.first, r, limit);
-    // No whole number is worse than all others, as infinity is.
+    // Integers have no worst value like infinity; an empty last slot is a separate flag.
     if (output.is_whole())
       text += fmt::format("bool open{}_{} = {}a->arg[{}][{}] < 0;\n", choice.first, r, r == 0 ? "" : there + " && ",
                           choice.last(), i);
@@ -52,8 +52,8 @@ std::string CpuPairBody::choose(const Choice& choice, int r, bool every_pair_cou
     for (int d = 0; d < along.width; ++d)
       values += fmt::format("{}({})({}[k])", d ? ", " : "", row_type(first),
                             node_name(plan_.outputs[std::size_t(along.first + d)].value, r));
-    carried += fmt::format("{{\nconst {} x[] = {{{}}};\ninsert_payload<{}, {}>(slot, {}, {}, x);\n}}\n", row_type(first),
-                           values, choice.places, along.width, rows(first, along.first), i);
+    carried += fmt::format("{{\nconst {} x[] = {{{}}};\ninsert_payload<{}, {}>(slot, {}, {}, x);\n}}\n",
+                           row_type(first), values, choice.places, along.width, rows(first, along.first), i);
   }
   std::string text = fmt::format("if (const vmask better = {} & (is_better({}, {}, {}){}); any(better)) {{\n",
                                  counted(output, r, every_pair_counts), value, last, choice.least(), open);

@@ -1,5 +1,6 @@
-// Nodes -> C++ expressions over scalars or ext_vector_type vectors. Doors: CpuExpressions, cpu_type(), cpu_literal().
-// Mathematical functions beyond the instruction set are glibc's vector library (libmvec), by their ABI names.
+// Nodes -> C++ expressions over scalars or ext_vector_type vectors. Entry points: CpuExpressions, cpu_type(),
+// cpu_literal(). Mathematical functions beyond the instruction set are glibc's vector library (libmvec), by their ABI
+// names.
 #include "compiler/emit/cpu/cpu_expression.h"
 
 #include <fmt/core.h>
@@ -14,7 +15,7 @@
 namespace nbcc {
 
 namespace {
-// LLVM, which is not to know the functions of C by their names (jit/cpu_jit.cpp), is told that they touch no memory.
+// Attribute of the functions of libm: they access no memory. LLVM does not recognise them by name (jit/cpu_jit.cpp).
 constexpr const char* kConstant = "[[gnu::const]] ";
 }  // namespace
 
@@ -31,7 +32,7 @@ std::string cpu_literal(double value, Type type) {
   if (std::isinf(value)) return value > 0 ? "__builtin_inf()" : "-__builtin_inf()";
   if (type == Type::Bool) return value != 0 ? "-1" : "0";
   if (type < Type::Float) return whole_literal(value);
-  // Written as a double of full precision: the conversion to the node's type rounds once.
+  // A double literal of full precision, so that only the conversion to the node's type rounds.
   return fmt::format("{}", value).find_first_of(".en") == std::string::npos ? fmt::format("{}.0", value)
                                                                             : fmt::format("{}", value);
 }
@@ -51,13 +52,14 @@ std::string CpuExpressions::operation(const Graph& graph, const Node& node, cons
     return fmt::format("__builtin_convertvector({}, {})", a, type);
   }
   if (node.op == Op::Min || node.op == Op::Max) {
-    // A constant that is a number leaves only the other argument to be asked for NaN.
+    // If one argument is a constant other than NaN, only the other must be tested for NaN.
     const auto is_number = [&](NodeId id) { return graph.is_constant(id) && !std::isnan(graph.constant_value(id)); };
     const bool first = is_number(node.args[0]);
     if (first || is_number(node.args[1]))
       return fmt::format("{}imum_of_number({}, {})", name(node.op), first ? a : b, first ? b : a);
   }
-  // Outside the pair loop the estimate would save nothing; the correction that follows it finds nothing to do.
+  // Outside the pair loop an estimate would save nothing: there the exact result is taken, which the following
+  // refinement leaves unchanged.
   const OpFacts& op = facts(node.op == Op::RsqrtEstimate && !vector ? Op::Rsqrt : node.op);
   const CpuSpelling& spelling = cpu_spelling(op.op);
   if (spelling.is_special) throw InternalError(fmt::format("emit_cpu: no text for '{}'", op.name));
@@ -89,7 +91,7 @@ std::string CpuExpressions::function_text(const std::string& name, const std::st
   const int native = isa.register_bytes / (wide ? 8 : 4);
   const std::string head =
       fmt::format("NBCC_INLINE v{0} v_{1}(v{0} x{2}) ", element, name, two ? ", v" + element + " y" : "");
-  // Half a register of floats in a kernel of doubles: by way of double, which loses nothing.
+  // A vector of floats that fills half a register, in a kernel of doubles, is converted to double and back.
   if (vectors_.lanes() < native)
     return head +
            fmt::format("{{ return __builtin_convertvector(v_{}(__builtin_convertvector(x, vdouble){}), v{}); }}\n",
@@ -116,8 +118,8 @@ std::string CpuExpressions::functions() const {
     text += fmt::format("NBCC_INLINE double s_{0}(double x{1}) {{ return {0}(x{2}); }}\n", name,
                         arguments == 1 ? "" : ", double y", arguments == 1 ? "" : ", y");
   }
-  // x = k + f with f in [-1/2, 1/2] exactly; an odd k turns the sign. The cosine is the sine of what f lacks to 1/2,
-  // so that it too is exactly 0 where it should be.
+  // x = k + f exactly, with f in [-1/2, 1/2]; an odd k changes the sign. cos(pi f) = sin(pi (1/2 - |f|)), so that the
+  // cosine is exactly 0 at its zeros, too.
   const auto pi_functions = [&](const char* element, const char* head, const char* sine) {
     for (const auto& [name, argument] :
          {std::pair("sin_pi", "f"), std::pair("cos_pi", "({0})(0.5) - __builtin_elementwise_abs(f)")}) {

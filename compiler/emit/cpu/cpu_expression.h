@@ -14,7 +14,7 @@ namespace nbcc {
 struct CpuVectors {
   Isa isa{};
   Precision precision = Precision::Single;
-  int lanes() const;  // of one vector of reals
+  int lanes() const;  // lanes of a vector of reals
   const char* real() const { return precision == Precision::Double ? "double" : "float"; }
 };
 
@@ -25,19 +25,19 @@ std::string cpu_literal(double value, Type type);
 class CpuExpressions {
  public:
   explicit CpuExpressions(const CpuVectors& vectors) : vectors_(vectors) {}
-  // The node's operation on the given argument texts; leaves are not its business, Const is.
+  // The node's operation on the given arguments. Not for leaves.
   std::string operation(const Graph& graph, const Node& node, const std::array<std::string, 3>& args, bool vector);
-  // All functions used so far: mathematical ones, declared or made of such, and casts.
+  // Definitions of all functions used so far: mathematical functions and casts.
   std::string functions() const;
 
  private:
   std::string function_text(const std::string& name, const std::string& element, int arguments) const;
   void use_bessel();
   CpuVectors vectors_;
-  std::set<std::pair<std::string, int>> used_;  // of vectors: name, number of arguments
+  std::set<std::pair<std::string, int>> used_;  // vector functions: name, number of arguments
   std::set<std::pair<std::string, int>> used_scalars_;
-  std::set<std::string> of_scalars_;             // those of vectors that libmvec has none of
-  bool has_bessel_ = false, has_casts_ = false;  // casts of reals to whole numbers
+  std::set<std::string> of_scalars_;             // vector functions that libmvec does not have
+  bool has_bessel_ = false, has_casts_ = false;  // has_casts_: casts of reals to integers
 };
 
 }  // namespace nbcc

@@ -1,4 +1,4 @@
-// Neighbourhood -> functions of a CPU kernel. One door: cpu_locate().
+// Neighbourhood -> functions of a CPU kernel. Entry point: cpu_locate().
 #include "compiler/emit/cpu/cpu_locate.h"
 
 #include "compiler/text/fill_template.h"

@@ -1,4 +1,4 @@
-// The functions of a CPU kernel that tell a search where its particles are. Part of emit_cpu.
+// The functions of a CPU kernel that a neighbour search calls to locate particles. Part of emit_cpu.
 #pragma once
 #include <string>
 

@@ -1,4 +1,4 @@
-// Plan -> statements on vectors of j-particles. One door: CpuPairBody.
+// Plan -> statements on vectors of j-particles. Entry point: CpuPairBody.
 #include "compiler/emit/cpu/cpu_pair_body.h"
 
 #include <fmt/core.h>
@@ -11,12 +11,12 @@
 namespace nbcc {
 namespace {
 
-// Of a pair: several times what the largest pipeline of the library has.
+// Operations of a pair: several times the number of the largest pipeline in pipelines/.
 constexpr std::size_t kMaxOperationsToBlock = 500;
 
 std::string vector_type(Element element) { return fmt::format("v{}", c_name(element)); }
 
-// The address of one element.
+// The address of one element of a column.
 std::string address(const SidePlan& side, int column, std::string_view columns, std::string_view at) {
   const char* const element = c_name(side.columns[std::size_t(column)].element);
   return fmt::format("({}*)a->{}[{}] + {}", element, columns, column, at);
@@ -49,12 +49,13 @@ CpuPairBody::CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpress
       i_block_(i_block),
       exclusions_(find_exclusions(plan)) {}
 
-// Several i-particles share the loads of j, where the registers hold the values of all; with sixteen registers they
-// do not even for gravity, and one i at a time, whose iterations overlap all the same, is faster by a fifth.
+// The number of i-particles that share the loads of j, as many as registers can hold. Sixteen registers do not suffice
+// even for gravity; there one i at a time, whose iterations overlap anyway, is faster by 20%.
 int CpuPairBody::choose_block(const Plan& plan, const CpuVectors& vectors) {
-  // No register holds what so many operations leave, and Clang's time grows with the square of their number.
+  // The values of so many operations are spilled anyway, and Clang's time grows with the square of their number.
   if (plan.pair.size() > kMaxOperationsToBlock) return 1;
-  // What is seldom reached behind a cutoff needs no registers; four would pass over too few.
+  // Code behind a cutoff is seldom reached and needs no registers. With four i, too few vectors would fail the cutoff
+  // for all i.
   if (plan.any_guard != kNone) return 2;
   if (facts(vectors.isa).registers < 32) return 1;
   std::size_t per_i = plan.i.low.size() + plan.choices.size();
@@ -120,7 +121,7 @@ std::string CpuPairBody::uniform(const std::vector<NodeId>& nodes) {
 
 // ---- load ----------------------------------------------------------------------------------------------------------
 
-// A value that the particles bring along; empty for other nodes.
+// Loads an index, an input or a derived value; empty for other nodes. `read`: expression for an element of a column.
 std::string CpuPairBody::loaded(const SidePlan& side, NodeId id, int r,
                                 const std::function<std::string(int column)>& read, const std::string& index) const {
   const Node& n = graph_[id];
@@ -137,7 +138,7 @@ std::string CpuPairBody::loaded(const SidePlan& side, NodeId id, int r,
          (low == side.low.end() ? "" : named("l", read(low->second)));
 }
 
-// ... of a vector of particles. `numbered`: the condition under which they have numbers.
+// Loads a node for a vector of particles. `numbered`: the condition under which a->i_number or a->j_number exists.
 std::string CpuPairBody::vector_load(const SidePlan& side, char letter, NodeId id, const std::string& numbered) const {
   const auto read = [&](int column) {
     return fmt::format("*({}*)({})", vector_type(side.columns[std::size_t(column)].element),
@@ -149,7 +150,7 @@ std::string CpuPairBody::vector_load(const SidePlan& side, char letter, NodeId i
   return loaded(side, id, 0, read, index);
 }
 
-// What listed pairs have.
+// Loads an input of listed pairs.
 std::string CpuPairBody::listed_load(NodeId id) const {
   std::string text;
   for (int r = 0; r < i_block_; ++r)
@@ -163,7 +164,7 @@ std::string CpuPairBody::listed_load(NodeId id) const {
   return text;
 }
 
-// ... of one i-particle, in every lane.
+// Loads nodes of the i-particles, broadcast to all lanes.
 std::string CpuPairBody::load_i(const std::vector<NodeId>& nodes) const {
   std::string text;
   for (NodeId id : nodes) {
@@ -201,7 +202,7 @@ std::string CpuPairBody::pair() {
   for (NodeId id : plan_.pair)
     (plan_.any_guard == kNone || plan_.before_guard.count(id) ? test : rest) += pair_statement(id);
   if (plan_.any_guard != kNone) {
-    // No pair of these passes the cutoff: the rest need not be computed.
+    // If no pair passes the cutoff, the remaining statements are skipped.
     std::string any;
     for (int r = 0; r < i_block_; ++r) any += fmt::format("{}{}", r ? " | " : "", node_name(plan_.any_guard, r));
     test += fmt::format("if (!any({})) return;\n", any);
@@ -216,13 +217,14 @@ std::string CpuPairBody::within() {
   return text + fmt::format("const vmask within_cutoff = {};\n", node_name(plan_.within, 0));
 }
 
-// Those of the vector that count, for each i.
+// For each i, the mask of the vector's pairs that exist and are not excluded.
 std::string CpuPairBody::counted_pairs() const {
   std::string text;
   for (int r = 0; r < i_block_; ++r)
     text += fmt::format(
-        "const vmask live_{0} = exclusions ? without_excluded(a->left_out[{1}], *(vnumbers*)(a->j_number + j), live) : live;\n", r,
-        i_name(r));
+        "const vmask live_{0} = exclusions ? without_excluded(a->left_out[{1}], *(vnumbers*)(a->j_number + j), live) : "
+        "live;\n",
+        r, i_name(r));
   return text;
 }
 
@@ -230,7 +232,8 @@ std::string CpuPairBody::pair_statement(NodeId id) {
   const Binding binding = graph_[id].binding;
   if (binding == Binding::J)
     if (const std::string load = vector_load(plan_.j, 'j', id, "numbered"); !load.empty()) return load;
-  if (binding == Binding::I && (arity(graph_[id].op) == 0 || plan_.i.derived.count(id))) return "";  // load_i() has it
+  if (binding == Binding::I && (arity(graph_[id].op) == 0 || plan_.i.derived.count(id)))
+    return "";  // loaded by load_i()
   if (graph_[id].op == Op::InputPair) return listed_load(id);
   std::string text;
   for (int r = 0; r < copies(id); ++r) text += computed(id, r);
@@ -249,14 +252,14 @@ std::string CpuPairBody::clear() const {
       text +=
           fmt::format("{0} {1} = ({0})({2});\n", cpu_type(output.type, true), cpu_accumulator(k, r),
                       continues ? fmt::format("finite<{}>(a->acc[{}][{}])", cpu_type(output.type, false), k, i_name(r))
-                              : cpu_literal(output.identity(), output.type));
+                                : cpu_literal(output.identity(), output.type));
       if (keeps_index(output.reduction)) text += fmt::format("vint arg{}_{} = (vint)(-1);\n", k, r);
     }
   for (const Choice& choice : plan_.choices) text += clear_choice(choice);
   return text;
 }
 
-// Where guards set single pairs apart, nearly all vectors are without one: these add their terms unconditionally.
+// Exclusion guards fail for few vectors; a branch for all other vectors adds the terms unconditionally.
 std::string CpuPairBody::accumulate_all() const {
   const auto all = [this](bool every_pair_counts) {
     std::string text;
@@ -274,7 +277,7 @@ std::string CpuPairBody::accumulate_all() const {
   return fmt::format("if (__builtin_expect(all({}), true)) {{\n{}}} else {{\n{}}}\n", counted, all(true), all(false));
 }
 
-// Those of the vector that an output's guard lets count.
+// The mask of the vector's pairs that pass an output's guard.
 std::string CpuPairBody::counted(const OutputPlan& output, int r, bool every_pair_counts) const {
   std::string counted = every_pair_counts ? "all_lanes" : fmt::format("live_{}", r);
   if (output.guard != kNone && !(every_pair_counts && exclusions_.count(output.guard)))
@@ -282,12 +285,12 @@ std::string CpuPairBody::counted(const OutputPlan& output, int r, bool every_pai
   return counted;
 }
 
-// A product is fused into the sum; the compiler drops the product itself where nothing else needs it.
+// A fused product is also a node with a statement, which the compiler drops if nothing else reads it.
 std::string CpuPairBody::accumulate(std::size_t k, int r, bool every_pair_counts) const {
   const OutputPlan& output = plan_.outputs[k];
   const std::string sum = cpu_accumulator(k, r), value = node_name(output.value, r);
   const std::string counts = counted(output, r, every_pair_counts);
-  if (output.reduction == Reduction::Weighted) return "";  // with its reference
+  if (output.reduction == Reduction::Weighted) return "";  // accumulated with its reference
   if (output.reduction == Reduction::Reference) return accumulate_weighted(k, r, every_pair_counts);
   if (output.reduction == Reduction::Product)
     return fmt::format("{0} = choose({1}, {0} * {2}, {0});\n", sum, counts, value);
@@ -308,7 +311,7 @@ std::string CpuPairBody::reduce(int r) const {
   std::string text;
   for (std::size_t k = 0; k < plan_.outputs.size(); ++k) {
     const OutputPlan& output = plan_.outputs[k];
-    if (output.of_choice) continue;  // is in its row already
+    if (output.of_choice) continue;  // its rows are already up to date
     const std::string sum = cpu_accumulator(k, r), i = i_name(r);
     const char* const whole = output.is_whole() ? "(index*)" : "";
     const bool least = is_minimum(output.reduction);

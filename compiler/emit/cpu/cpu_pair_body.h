@@ -1,6 +1,6 @@
-// What a CPU kernel does with pairs of particles, as statements: load, compute, guard, accumulate, reduce. They know of
-// no loop. The frames do, such as cpu_all_pairs.h: they say in which order the pairs come. Part of emit_cpu.
-// What may stand in the statements is tested by tests/unit/emit_cpu_test.cpp.
+// Statements of a CPU kernel for pairs of particles: load, compute, guard, accumulate, reduce. They contain no loop
+// over particles; the frames, such as cpu_all_pairs.h, loop over the pairs. Part of emit_cpu. Tested by
+// tests/unit/emit_cpu_test.cpp.
 #pragma once
 #include <functional>
 #include <set>
@@ -12,37 +12,41 @@
 
 namespace nbcc {
 
-// The vector that holds what the r-th i has of output component k.
+// The name of the vector that accumulates output component k for the r-th i.
 std::string cpu_accumulator(std::size_t k, int r);
 
-// The statements find in the frame: `a`, the kernel's arguments; the i-particles at hand, i, i_1, i_2 ..., as indices
-// into the columns; `numbered`, whether they have numbers of their own; `j`, the first of a vector of j-particles;
-// `live`, which lanes of it there are, and `but`, whether some pairs are left out; `first_j`, from which on j is
-// counted since the accumulators were cleared. Statements of several i-particles are written breadth first (t7_0, t7_1,
-// then t8_0, t8_1): independent work stands side by side, and the compiler keeps it so.
+// Variables that the frame defines:
+//   a                 the kernel's arguments
+//   i, i_1, i_2 ...   the i-particles of the block, as indices into the columns
+//   numbered          particles have indices of their own, a->i_number and a->j_number
+//   j, live           the first of a vector of j-particles; mask of its lanes that exist
+//   exclusions        some pairs are excluded
+//   first_j           the j at which the accumulators were cleared; argmin and argmax count from it
+// Statements of several i-particles are written breadth first (t7_0, t7_1, then t8_0, t8_1), so that independent
+// operations are adjacent; the compiler keeps this order.
 class CpuPairBody {
  public:
   CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpressions& expressions);
-  // The same with so many i-particles at hand.
+  // The same with `i_block` given.
   CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpressions& expressions, int i_block);
 
-  int i_block() const { return i_block_; }  // i-particles at hand
-  static std::string i_name(int r);         // r from 0 to before i_block()
+  int i_block() const { return i_block_; }  // i-particles of a block, which share the loads of j
+  static std::string i_name(int r);         // 0 <= r < i_block()
 
-  // The columns that depend on one particle alone, of a vector of particles at `letter`, which is i or j; and what they
-  // need that is the same for all.
+  // Computes the derived columns of a vector of particles from `letter` on, which is i or j. prepare_uniform(): the
+  // nodes of constants and params that they need.
   std::string prepare_uniform(const SidePlan& side);
   std::string prepare(const SidePlan& side, char letter);
 
   std::string uniform() { return uniform(plan_.uniform); }
   std::string load_i() const { return load_i(plan_.pair); }
   std::string clear() const;
-  std::string pair();               // one vector of j against all i at hand, into the accumulators
-  std::string reduce(int r) const;  // the accumulators of the r-th i to the rows of results
-  // Of one i at hand: what Plan::within needs before the loop over j, and in it the mask of a vector's pairs.
+  std::string pair();               // accumulates one vector of j against all i of the block
+  std::string reduce(int r) const;  // adds the accumulators of the r-th i to the rows of results
+  // For one i: the nodes that Plan::within needs before the loop over j; in the loop, the mask of a vector's pairs.
   std::string before_within() { return uniform(plan_.for_within) + load_i(plan_.for_within); }
   std::string within();
-  std::string functions();  // that these statements call and not every kernel has
+  std::string functions();  // functions that these statements call and that not every kernel has
 
  private:
   static int choose_block(const Plan& plan, const CpuVectors& vectors);
@@ -73,7 +77,7 @@ class CpuPairBody {
   const Graph& graph_ = plan_.graph;
   CpuExpressions& expressions_;
   const int i_block_;
-  const std::set<NodeId> exclusions_;  // guards that fail for single pairs only
+  const std::set<NodeId> exclusions_;  // exclusion guards: they fail for single pairs only
 };
 
 }  // namespace nbcc

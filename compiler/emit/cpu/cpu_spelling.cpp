@@ -1,4 +1,4 @@
-// The table of what CPU kernels write for each operation. Door: cpu_spellings().
+// The table of CPU spellings. Entry point: cpu_spellings().
 #include "compiler/emit/cpu/cpu_spelling.h"
 
 #include <array>

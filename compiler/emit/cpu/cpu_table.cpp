@@ -1,5 +1,5 @@
-// A lookup over vectors: one load where all lanes want the same element; a permutation of registers where they want
-// elements of one short row, as of a table by types of atoms; else a load for each lane.
+// A table lookup over vectors: one load if all lanes read the same element; a permutation of registers if they read one
+// short row, as in a table by types of atoms; otherwise a load for each lane.
 #include "compiler/emit/cpu/cpu_table.h"
 
 #include <fmt/core.h>
@@ -11,7 +11,7 @@
 namespace nbcc {
 namespace {
 
-// Elements of the working precision that two registers hold, where the processor has instructions to permute them.
+// Elements of the working precision in two registers, if the processor can permute them; otherwise 0.
 int longest_row(const CpuVectors& vectors) {
   return facts(vectors.isa).table_template.empty() ? 0 : 2 * vectors.lanes();
 }
@@ -27,7 +27,7 @@ std::string cpu_lookup(const Graph& graph, const Node& node, const PlacedTable& 
                        const std::string& row, const std::string& column) {
   const std::string address = "&" + table_element(table, "a->", "0"), type = cpu_type(node.type, true);
   const Binding of_row = graph[node.args[0]].binding;
-  // Where i are lanes themselves, a number of i is another one in each.
+  // Outside pair nodes the lanes are i-particles, so that a row number of i differs between lanes.
   const bool one_row = is_uniform(of_row) || (of_row == Binding::I && node.binding == Binding::Pair);
   if (is_uniform(node.binding)) return fmt::format("({})(({})[{}[0] + {}[0]])", type, address, row, column);
   const bool short_row = (table.columns > 0 ? table.columns : table.count) <= longest_row(vectors);

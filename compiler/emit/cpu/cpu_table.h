@@ -1,4 +1,4 @@
-// Lookups -> text over vectors: what finds an element for every lane.
+// Table lookups -> expressions over vectors, which load an element for every lane.
 #pragma once
 #include <string>
 
@@ -11,7 +11,7 @@ namespace nbcc {
 // The functions that the expressions call.
 std::string cpu_tables(const CpuVectors& vectors);
 
-// `row` and `column` are the names of vectors.
+// `row`, `column`: names of index vectors.
 std::string cpu_lookup(const Graph& graph, const Node& node, const PlacedTable& table, const CpuVectors& vectors,
                        const std::string& row, const std::string& column);
 

@@ -1,8 +1,9 @@
-// Weighted sums and products on vectors of j-particles: logsumexp, softmax and what they are made of
-// (emit/accumulators.h). The rest of CpuPairBody.
+// Member functions of CpuPairBody for weighted sums (logsumexp, softmax; see emit/accumulators.h) and products, on
+// vectors of j-particles.
 //
-// All lanes share an i-particle's reference, so that the sums of lanes are added as others are. A vector with a logit
-// far above it raises it first; that is seldom, about as often as the logarithm of the number of pairs.
+// All lanes share the reference of an i-particle, so that the lanes are added like those of other sums. A vector with a
+// logit far above the reference raises it first, which is rare: the count grows like the logarithm of the number of
+// pairs.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -29,7 +30,7 @@ std::string CpuPairBody::functions() {
   return any ? fill_template("cpu_weights.h", {}) : "";
 }
 
-// The components of which the weights are relative to a reference.
+// The components whose weights are relative to this reference.
 std::vector<std::size_t> CpuPairBody::weighed_by(std::size_t reference) const {
   std::vector<std::size_t> components;
   for (std::size_t k = 0; k < plan_.outputs.size(); ++k)
@@ -54,7 +55,7 @@ std::string CpuPairBody::accumulate_weighted(std::size_t reference, int r, bool 
     sums += fmt::format("{0} = choose(counts, {1}, {0});\n", sum, next);
   }
   const char* const inlined = "__attribute__((always_inline))";
-  // A pair without a weight does not count, even if its value is infinite or NaN.
+  // A pair of weight 0 (logit -inf) is skipped, even if its value is infinite or NaN.
   std::string counts = counted(output, r, every_pair_counts);
   if (has_values) counts += fmt::format(" & to_mask({} != ({})(-__builtin_inf()))", node_name(output.value, r), type);
   return fmt::format(

@@ -1,5 +1,5 @@
-// Optimized pipeline -> CPU kernel text. Door: emit_cpu(). The text is templates/cpu_kernel.cpp.in
-// around a frame of pairs; what its holes hold is written by CpuPairBody and, behind the sums, by finish_statements().
+// Optimized pipeline -> CPU kernel source. Entry point: emit_cpu(). The source is templates/cpu_kernel.cpp.in with a
+// frame that loops over pairs; CpuPairBody writes the statements of pairs, finish_statements() those after the sums.
 #include "compiler/emit/cpu/emit_cpu.h"
 
 #include <fmt/core.h>
@@ -20,11 +20,11 @@
 namespace nbcc {
 namespace {
 
-// 128 terms per lane: their rounding errors in working precision stay near one unit, and the step to double costs
-// one or two operations in a hundred.
+// 128 terms per lane: their rounding error in working precision stays near one ulp, and adding the tile in double costs
+// 1 to 2% of the operations.
 constexpr int kTermsPerTile = 128;
 
-// Types, and the functions that statements call.
+// The types, and the functions that statements call.
 std::string types(const CpuVectors& vectors, const Plan& plan) {
   std::string numbers;
   for (int k = 0; k < vectors.lanes(); ++k) numbers += fmt::format("{}{}", k ? ", " : "", k);
@@ -43,7 +43,7 @@ std::string types(const CpuVectors& vectors, const Plan& plan) {
          (plan.tables.empty() ? "" : cpu_tables(vectors));
 }
 
-// What a particle has of an input, as a double or a whole number.
+// The value of an input of a particle, as a double or an integer.
 std::string input(const Plan& plan, const Node& n) {
   const SidePlan& side = n.op == Op::InputI ? plan.i : n.op == Op::InputJ ? plan.j : plan.listed;
   const char* const columns = n.op == Op::InputI ? "i" : n.op == Op::InputJ ? "j" : "pair";
@@ -118,7 +118,7 @@ KernelSource emit_cpu(const Pipeline& given, const Options& options, Isa isa, co
   }
   const std::string more = body.functions();
   holes["finish"] = nan_or_zero_statements(pipeline, plan, scalars) + finish_statements(pipeline, plan, scalars);
-  holes["functions"] = expressions.functions() + more;  // last: it knows by now which are used
+  holes["functions"] = expressions.functions() + more;  // last, when all used functions are known
   holes["interact"] = frame + fill_template("cpu_interact.cpp", {});
   if (!locate.empty()) holes["interact"] += fill_template("cpu_numbered.cpp", {}) + locate;
   holes["interact"] += check;

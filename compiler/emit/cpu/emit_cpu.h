@@ -1,4 +1,4 @@
-// Pipeline -> KernelSource for the CPU: C++ text in Clang's vector extensions, one lane per j-particle.
+// Pipeline -> KernelSource for the CPU: C++ source with Clang's vector extensions, one lane per j-particle.
 #pragma once
 #include "compiler/ir/ir.h"
 #include "compiler/isa.h"
@@ -9,8 +9,8 @@
 
 namespace nbcc {
 
-// `pipeline` is what optimize() made for facts(isa).target and the same options. With the neighbourhood that is proved
-// of it the kernel can be run on the pairs that a search finds; with its TableIndices runs check them.
+// `pipeline`: the result of optimize() for facts(isa).target and the same options. With a neighbourhood the kernel can
+// run on the pairs that a search finds; with TableIndices, runs check the bounds of table indices.
 KernelSource emit_cpu(const Pipeline& pipeline, const Options& options, Isa isa,
                       const Neighbourhood* neighbourhood = nullptr, const TableIndices& indices = {});
 

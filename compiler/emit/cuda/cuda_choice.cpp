@@ -1,5 +1,5 @@
-// Plan -> text about its choices. Doors: those of the header. Where a j-particle comes from, and in which order, it
-// does not ask: equal values go by their indices.
+// Plan -> statements for its choices (argmin and argmax with several slots). Entry points: see the header. The
+// result does not depend on the order of the j-particles: ties are decided by their indices.
 #include "compiler/emit/cuda/cuda_choice.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ std::string repeated(const std::string& value, int count) {
   return list;
 }
 
-// An array whose elements begin as the output does.
+// Declares an array whose elements have the same initial value.
 std::string array(const std::string& type, const std::string& name, int count, const std::string& initial) {
   return fmt::format("{} {}[{}] = {{{}}};\n", type, name, count, repeated(initial, count));
 }
@@ -106,8 +106,8 @@ void cuda_choice_partials(const Plan& plan, std::map<std::string, std::string>& 
         choice.places, choice.first, choice.least());
     for (const Choice::Carried& along : choice.carried) {
       add_values(along.first, choice.places * along.width);
-      combined += fmt::format("insert_partial_payload<{0}, {1}>(slot, all.acc{2}, part.acc{2} + k * {1});\n", choice.places,
-                              along.width, along.first);
+      combined += fmt::format("insert_partial_payload<{0}, {1}>(slot, all.acc{2}, part.acc{2} + k * {1});\n",
+                              choice.places, along.width, along.first);
     }
     combined += "}\n";
   }

@@ -1,6 +1,7 @@
-// The condition of a cutoff -> a word whose highest bit tells of misses. One door: find_reject_bit(). The sign of a
-// difference is such a bit: shifting it into a word takes one instruction where a condition would take three, and the
-// difference itself takes none where one side of it is a sum of products, which may as well begin with the other.
+// The condition of a cutoff -> an expression whose highest bit is 1 for a rejected pair. Entry point:
+// find_reject_bit(). The sign bit of a difference is such a bit: one instruction shifts it into a reject mask, where a
+// condition would take three. If one side is a sum of products, the difference costs nothing: the sum begins with the
+// other side.
 #include "compiler/emit/cuda/cuda_cutoff.h"
 
 #include <fmt/core.h>
@@ -11,10 +12,10 @@
 namespace nbcc {
 namespace {
 
-// What is longer is computed as any condition is: an expression in the text repeats the parts that it shares, and
-// compilers bound how deep it may be.
+// Limits of one expression; a longer condition is computed by statements of its nodes. The expression repeats shared
+// subexpressions, and compilers limit the depth of an expression.
 constexpr int kMaxComparisons = 32;
-constexpr int kMaxProducts = 32;  // of one sum, likewise
+constexpr int kMaxProducts = 32;  // of one sum
 
 class CutoffText {
  public:
@@ -41,7 +42,7 @@ class CutoffText {
       reads_.insert(id);
       return fmt::format("(t{} ? {} : {})", id, negated ? "0x80000000u" : "0u", negated ? "0u" : "0x80000000u");
     }
-    // What is equal counts as a hit, and so does NaN: hits are tested once more.
+    // Equality and NaN count as hits, because hits are tested again.
     return negated ? below(n.args[0], n.args[1]) : below(n.args[1], n.args[0]);
   }
 
@@ -55,7 +56,7 @@ class CutoffText {
            scalars_.resolved(graph_[n.args[1]].type) == Type::Float;
   }
 
-  // The highest bit: a < b.
+  // An expression whose highest bit is 1 if a < b.
   std::string below(NodeId a, NodeId b) {
     if (is_chain(b)) return fmt::format("sign({})", chain(b, "-", name(a)));
     if (is_chain(a)) return fmt::format("sign({})", chain(a, "", "-" + name(b)));
@@ -66,7 +67,7 @@ class CutoffText {
     const Node& n = graph_[id];
     return n.binding == Binding::Pair && (n.op == Op::Fma || n.op == Op::Mul) && !plan_.image_shifts.count(id);
   }
-  // start + node, or start - node.
+  // start + node, or start - node if `minus` is "-", as a chain of fused multiply-adds.
   std::string chain(NodeId id, const char* minus, const std::string& start, int products = kMaxProducts) {
     const Node& n = graph_[id];
     if (products == 0 || !is_chain(id)) return fmt::format("{} {} {}", start, *minus ? "-" : "+", name(id));
@@ -81,7 +82,7 @@ class CutoffText {
   const Graph& graph_;
   const Plan& plan_;
   const CudaScalars& scalars_;
-  std::vector<int> comparisons_;  // that the condition is written with, each as often as it is reached
+  std::vector<int> comparisons_;  // [node] comparisons of its expression, counted with repetitions
   std::set<NodeId> reads_;
 };
 

@@ -1,4 +1,4 @@
-// A cutoff as a word of bits, of which the highest tells whether a pair misses it. Part of emit_cuda.
+// A cutoff as an unsigned expression whose highest bit is 1 if the pair is rejected. Part of emit_cuda.
 // Tested by tests/unit/cuda_cutoff_test.cpp.
 #pragma once
 #include <set>
@@ -11,11 +11,11 @@
 namespace nbcc {
 
 struct RejectBit {
-  std::string text;        // an unsigned expression: the highest bit is 0 wherever the cutoff holds
-  std::set<NodeId> reads;  // nodes that the text names
+  std::string text;        // the expression: its highest bit is 0 wherever the cutoff holds
+  std::set<NodeId> reads;  // nodes that the expression names
 };
 
-// `cutoff` is made of comparisons by And, Or and Not. The bit may be 0 where the cutoff does not hold, at equality.
+// `cutoff`: comparisons joined by And, Or and Not. At equality the bit may be 0 although the cutoff does not hold.
 RejectBit find_reject_bit(const Graph& graph, const Plan& plan, NodeId cutoff, const CudaScalars& scalars);
 
 }  // namespace nbcc

@@ -1,4 +1,4 @@
-// Nodes -> CUDA C++ expressions. Doors: cuda_operation() and the small ones beside it.
+// Nodes -> CUDA C++ expressions. Entry points: see the header.
 #include "compiler/emit/cuda/cuda_expression.h"
 
 #include <fmt/core.h>
@@ -46,7 +46,8 @@ std::string cuda_operation(const Graph& graph, const Node& node, const std::arra
   }
   const bool single = type == Type::Float, fast = single && !scalars.exact;
   if (node.op == Op::Div && fast && graph.is_constant(node.args[0], 1)) return fmt::format("reciprocal({})", b);
-  // Outside the pair loop the estimate would save nothing; the correction that follows it finds nothing to do.
+  // Outside the pair loop an estimate would save nothing: there the exact result is taken, which the following
+  // refinement leaves unchanged.
   const CudaSpelling& spelling = cuda_spelling(node.op == Op::RsqrtEstimate && scalars.exact ? Op::Rsqrt : node.op);
   if (spelling.is_special) throw InternalError(fmt::format("emit_cuda: no text for '{}'", name(node.op)));
   std::string_view text = spelling.text;

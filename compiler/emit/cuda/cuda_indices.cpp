@@ -1,4 +1,4 @@
-// TableIndices -> templates/cuda_indices.cu.in. One door: cuda_indices().
+// TableIndices -> templates/cuda_indices.cu.in. Entry point: cuda_indices().
 #include "compiler/emit/cuda/cuda_indices.h"
 
 #include <fmt/core.h>

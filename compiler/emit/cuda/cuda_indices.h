@@ -1,4 +1,4 @@
-// The frame that checks the indices of tables on a GPU. Part of emit_cuda.
+// The kernel that checks the bounds of table indices on a GPU. Part of emit_cuda.
 #pragma once
 #include <string>
 
@@ -7,7 +7,8 @@
 
 namespace nbcc {
 
-// The variant of the checks that `source` lists; `body` may be of any frame. runtime/cuda/cuda_indices.cpp launches it.
+// The variant for the checks in source.index_checks; `body` may belong to any frame. runtime/cuda/cuda_indices.cpp
+// launches it.
 KernelVariant cuda_indices(const KernelSource& source, const TableIndices& indices, const Pipeline& pipeline,
                            const Plan& plan, const Options& options, const CudaPairBody& body);
 

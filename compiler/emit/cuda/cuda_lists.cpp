@@ -1,4 +1,4 @@
-// Pair body -> templates/cuda_lists.cu.in and cuda_pairs.cu.in. One door: add_cuda_lists().
+// Pair body -> templates/cuda_lists.cu.in and cuda_pairs.cu.in. Entry point: add_cuda_lists().
 #include "compiler/emit/cuda/cuda_lists.h"
 
 #include <fmt/core.h>
@@ -15,8 +15,9 @@ namespace {
 
 constexpr LaunchConfig kPairLaunch{128, 1, 128, 8, 1};
 
-// First a warp for the i of a group, each with a tile of j as large as shared memory has room for. Then, where the
-// partial sums of all warps fit into shared memory, all warps of a block for the i of a group, in which many j act.
+// Two launch configurations. The first: one warp for the i of a group, with the largest tile of j that fits into shared
+// memory. The second, if the partial sums of all warps fit into shared memory: all warps of a block for the i of a
+// group, which is better for long lists.
 std::vector<LaunchConfig> launches_of_lists(int rows, int bytes, int accumulators) {
   constexpr int kShared = kEmittedFor.shared_bytes_per_block;
   LaunchConfig config{128, rows, 128, 8, 1};
@@ -30,26 +31,26 @@ std::vector<LaunchConfig> launches_of_lists(int rows, int bytes, int accumulator
   return launches;
 }
 
-// Registers that a lane takes for one of its i.
+// Registers that a lane needs for one i.
 int words_of_row(const CudaNeeds& needs) {
   const int words = needs.precision == Precision::Single ? 1 : 2;
   return needs.i_words + 3 * words * needs.accumulators;
 }
 
-// Two i of a lane where their values stay in registers, beside those of the walk and of a j-particle. Four were as fast
-// in groups of 128 i (0.89 of the rate of all pairs, one H200), and slower in groups of 64.
+// Rows of 32 i of a warp: two if their values fit into registers, with those of the loop and of a j-particle. Four were
+// as fast in groups of 128 i (0.89 of the rate of all pairs, one H200), and slower in groups of 64.
 int max_rows(const CudaNeeds& needs) { return words_of_row(needs) <= 36 ? 2 : 1; }
 
-// As many as there are registers for, of which a thread takes about `registers`.
+// Resident blocks of a multiprocessor, if a thread needs about `registers` registers.
 int resident_blocks(int registers) {
   constexpr int kRegisters = kEmittedFor.registers / 128, kMaxBlocks = 6;
   return std::clamp(kRegisters / registers, 1, kMaxBlocks);
 }
 
-// Pairs of a row whose j are on their way at a time.
+// Pairs of a row whose j are in flight at a time.
 int pairs_ahead(const CudaNeeds& needs) { return needs.staged_bytes <= 16 ? 8 : 4; }
 
-// Where in the caller's array i itself stands among the j: nobody's number is the largest there is.
+// self[r]: the index of i itself among the j; ~0u, which is no index, if it is not among them.
 std::string find_self(const CudaPairBody& body) {
   if (!body.tests_self) return "";
   return "const index same_number = i + a.i_offset - a.j_offset;\n"
@@ -59,29 +60,29 @@ std::string find_self(const CudaPairBody& body) {
 }  // namespace
 
 void add_cuda_lists(KernelSource& source, const Pipeline& pipeline, const Plan& plan, const Options& options) {
-  std::map<int, int> places;
+  std::map<int, int> positions;
   for (std::size_t axis = 0; axis < source.search.j_positions.size(); ++axis)
-    places[source.search.j_positions[axis]] = int(axis);
-  const CudaPairBody body = cuda_pair_body(pipeline, plan, options, CudaPairs::Listed, {}, places);
+    positions[source.search.j_positions[axis]] = int(axis);
+  const CudaPairBody body = cuda_pair_body(pipeline, plan, options, CudaPairs::Listed, {}, positions);
   const std::string shifted =
       "#ifdef NBCC_READS_IN_PLACE\n#define NBCC_SHIFTED(x, by) ((x) + (by))\n#else\n#define NBCC_SHIFTED(x, by) "
       "(x)\n#endif\n";
   const std::string particles = shifted + cuda_particles(pipeline, plan, body);
   const std::string title = cuda_title(pipeline, options);
-  const int packed_bytes = (body.needs.staged_bytes + 4 + 15) / 16 * 16;  // with the particle's number
+  const int packed_bytes = (body.needs.staged_bytes + 4 + 15) / 16 * 16;  // with the particle's index
   TemplateHoles holes = {{"title", title},        {"particles", particles}, {"uniform", body.uniform},
                          {"load_i", body.load_i}, {"load_j", body.stage_j}, {"find_self", find_self(body)},
                          {"pair_j", body.pair_j}, {"pair", body.pair},      {"flush", body.flush}};
   TemplateHoles pairs = holes;
   if (!source.only_listed()) {
-    const int most = max_rows(body.needs);
-    const std::vector<LaunchConfig> launches = launches_of_lists(most, packed_bytes, accumulators_of(source));
+    const int rows = max_rows(body.needs);
+    const std::vector<LaunchConfig> launches = launches_of_lists(rows, packed_bytes, accumulators_of(source));
     holes["types"] = cuda_types(launches.front(), "0", options.precision, plan);
     holes["declare_self"] = body.tests_self ? "unsigned self[kRows];" : "";
     holes["left_out"] = fill_template("cuda_left_out.cuh", {});
     holes["params"] = std::to_string(std::max(source.params, 1));
-    holes["axes"] = std::to_string(places.size());
-    holes["resident_blocks"] = std::to_string(resident_blocks(80 + most * words_of_row(body.needs)));
+    holes["axes"] = std::to_string(positions.size());
+    holes["resident_blocks"] = std::to_string(resident_blocks(80 + rows * words_of_row(body.needs)));
     source.variants.push_back({Frame::Lists, fill_template("cuda_lists.cu", holes), launches, packed_bytes});
   }
   pairs["types"] = cuda_types(kPairLaunch, "0", options.precision, plan);

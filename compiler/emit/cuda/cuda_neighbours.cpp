@@ -1,6 +1,6 @@
-// Neighbourhood -> a CUDA text of its own: templates/cuda_search.cu.in and its parts around the statements of a pair
-// and those that locate a particle. One door: add_cuda_search(). What is launched when is the runtime's
-// (runtime/cuda/cuda_search).
+// Neighbourhood -> a separate CUDA source: templates/cuda_search.cu.in and cuda_search_*.cuh.in, filled with the
+// statements of a pair and those that locate a particle. Entry point: add_cuda_search(). runtime/cuda/cuda_search
+// launches the kernels.
 #include "compiler/emit/cuda/cuda_neighbours.h"
 
 #include <fmt/core.h>
@@ -50,18 +50,18 @@ int periodic_axes(const SearchLayout& layout) {
   return bits;
 }
 
-// Blocks of nbcc_interact that a multiprocessor is to have registers for: five, since shared memory of more would be
-// taken from the cache (bench/RESULTS.md), and fewer where values would not stay in registers.
+// Resident blocks of nbcc_interact on a multiprocessor: five, since the shared memory of more would be taken from the
+// L1 cache (bench/RESULTS.md), and fewer if values would not stay in registers.
 int resident_blocks(const CudaNeeds& needs) {
   constexpr int kRegisters = kEmittedFor.registers / kLaunch.threads, kMaxBlocks = 5, kOfSearch = 48;
   const int words = needs.precision == Precision::Single ? 1 : 2;
-  // Two pairs at a time; what is not in shared memory is read ahead.
+  // Two pairs at a time; j-particles that are not in shared memory are loaded ahead.
   const int particles = needs.staged_bytes <= 16 ? 2 : 4;
   const int of_pair = needs.i_words + particles * needs.staged_bytes / 4 + 3 * words * needs.accumulators;
   return std::clamp(kRegisters / (kOfSearch + of_pair), 2, kMaxBlocks);
 }
 
-// The same number in two graphs, and what it is the negative of.
+// same_leaf(): true for the same leaf in two graphs. without_sign(): strips negations.
 bool same_leaf(const Graph& a, NodeId in_a, const Graph& b, NodeId in_b) {
   const Node &x = a[in_a], &y = b[in_b];
   if (x.op != y.op) return false;
@@ -74,7 +74,7 @@ NodeId without_sign(const Graph& graph, NodeId id, bool& negative) {
   return without_sign(graph, graph[id].args[0], negative);
 }
 
-// difference / length, or times the reciprocal of the length.
+// True if the node is difference / length, or difference times the reciprocal of the length.
 bool is_in_lengths(const Graph& graph, NodeId id, NodeId difference, NodeId length) {
   const Node& n = graph[id];
   const auto is_reciprocal = [&](NodeId factor) {
@@ -89,9 +89,9 @@ bool is_in_lengths(const Graph& graph, NodeId id, NodeId difference, NodeId leng
                              (n.args[1] == difference && is_reciprocal(n.args[0])));
 }
 
-// Nodes that are the nearest copy of a difference along one of the neighbourhood's axes, each with that difference: for
-// pairs within reach it is the same, where none stands across an edge of the box. In mixed precision copies are made of
-// more digits than the difference has.
+// Minimum image along an axis of the neighbourhood -> the difference of positions of which it is the image. For pairs
+// within reach both are equal unless the pair crosses a periodic boundary. Images in mixed precision are not included,
+// since they have more digits than the difference.
 std::map<NodeId, NodeId> images_of(const Plan& plan, const Neighbourhood& neighbourhood) {
   const Graph& graph = plan.graph;
   std::map<NodeId, NodeId> images;
@@ -117,7 +117,8 @@ std::map<NodeId, NodeId> images_of(const Plan& plan, const Neighbourhood& neighb
   return images;
 }
 
-// The statements that locate a j-particle whose `other` is in registers, which need not read the caller's arrays again.
+// Statements that locate a j-particle from `other`, which is in registers, instead of reading the caller's arrays
+// again.
 std::string locate_packed(const Neighbourhood& neighbourhood, const Plan& plan, const CudaPairBody& body) {
   ScalarSpelling spelling = cuda_scalar_spelling();
   const auto from_array = spelling.input;
@@ -132,8 +133,8 @@ std::string locate_packed(const Neighbourhood& neighbourhood, const Plan& plan, 
   return locate_text(neighbourhood, plan, spelling, {"row[{}]", "row[{}]", "row[{}]"}).j;
 }
 
-// The statements that locate a particle of each side, and before these the same for arrays that are all of floats: what
-// is read needs no choice of a conversion then, so that all reads are on their way together.
+// Statements that locate a particle of each side. A first branch handles arrays of floats only: without a choice of
+// conversions, all loads are in flight together.
 LocateText locate_in_arrays(const Neighbourhood& neighbourhood, const Plan& plan) {
   const LocateText rows = {"row[{}]", "row[{}]", "row[{}]"};
   ScalarSpelling spelling = cuda_scalar_spelling();
@@ -157,9 +158,9 @@ LocateText locate_in_arrays(const Neighbourhood& neighbourhood, const Plan& plan
   return text;
 }
 
-// Where JParticle has the coordinates of its particle, by axis, if it has them as floats.
+// [axis] column of JParticle with the coordinate, if JParticle holds all coordinates as floats.
 std::optional<std::vector<int>> position_columns(const Neighbourhood& neighbourhood, const Plan& plan,
-                                              const CudaPairBody& body, Precision precision) {
+                                                 const CudaPairBody& body, Precision precision) {
   if (precision != Precision::Single) return {};
   std::vector<int> columns;
   for (const Axis& axis : neighbourhood.axes) {
@@ -180,9 +181,9 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
   const LocateText locate = locate_in_arrays(neighbourhood, plan);
   source.search = search_layout(neighbourhood);
   KernelVariant variant{Frame::Search, {}, {kLaunch}, (body.needs.staged_bytes + 15) / 16 * 16};
-  // In single precision coordinates are rounded, and their images are.
+  // In single precision, coordinates and their images are rounded to float.
   const char* const coordinates = options.precision == Precision::Single ? "0x1p-20" : "0x1p-48";
-  // Nobody's number is the largest there is.
+  // ~0u is the index of no j.
   const std::string find_self =
       "const index same_number = i + a.i_offset - a.j_offset;\n"
       "self[0] = same_number >= 0 && same_number < js.count ? (unsigned)same_number : ~0u;";
@@ -213,24 +214,25 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
                                      {"shared_bytes", std::to_string(kEmittedFor.shared_bytes)},
                                      {"reserved_bytes", std::to_string(kEmittedFor.reserved_shared_bytes)},
                                      {"bytes_per_block", std::to_string(kEmittedFor.shared_bytes_per_block)}});
-  variant.source = fill_template("cuda_search.cu", {{"title", cuda_title(pipeline, options)},
-                                                    {"types", cuda_types(kLaunch, "0", options.precision, plan)},
-                                                    {"left_out", fill_template("cuda_left_out.cuh", {})},
-                                                    {"instructions", fill_template("cuda_halves.cuh", {})},
-                                                    {"particles", cuda_particles(pipeline, plan, body)},
-                                                    {"axes", std::to_string(source.search.axes)},
-                                                    {"periodic", std::to_string(periodic_axes(source.search))},
-                                                    {"reach", reach_name(source.search.reach)},
-                                                    {"coordinates", coordinates},
-                                                    {"packed_bytes", std::to_string(variant.packed_bytes)},
-                                                    {"packed_has_position", columns && !source.search.triclinic ? "true" : "false"},
-                                                    {"cell", source.search.triclinic ? "true" : "false"},
-                                                    {"domain", domain},
-                                                    {"data", fill_template("cuda_search_data.h", {})},
-                                                    {"boxes", boxes},
-                                                    {"sort", fill_template("cuda_search_sort.cuh", {})},
-                                                    {"candidates", candidates},
-                                                    {"sums", sums}});
+  variant.source =
+      fill_template("cuda_search.cu", {{"title", cuda_title(pipeline, options)},
+                                       {"types", cuda_types(kLaunch, "0", options.precision, plan)},
+                                       {"left_out", fill_template("cuda_left_out.cuh", {})},
+                                       {"instructions", fill_template("cuda_halves.cuh", {})},
+                                       {"particles", cuda_particles(pipeline, plan, body)},
+                                       {"axes", std::to_string(source.search.axes)},
+                                       {"periodic", std::to_string(periodic_axes(source.search))},
+                                       {"reach", reach_name(source.search.reach)},
+                                       {"coordinates", coordinates},
+                                       {"packed_bytes", std::to_string(variant.packed_bytes)},
+                                       {"packed_has_position", columns && !source.search.triclinic ? "true" : "false"},
+                                       {"cell", source.search.triclinic ? "true" : "false"},
+                                       {"domain", domain},
+                                       {"data", fill_template("cuda_search_data.h", {})},
+                                       {"boxes", boxes},
+                                       {"sort", fill_template("cuda_search_sort.cuh", {})},
+                                       {"candidates", candidates},
+                                       {"sums", sums}});
   source.variants.push_back(std::move(variant));
 }
 

@@ -1,4 +1,4 @@
-// Plan -> the statements of one pair. One door: cuda_pair_body().
+// Plan -> the statements of one pair. Entry point: cuda_pair_body().
 #include "compiler/emit/cuda/cuda_pair_body.h"
 
 #include <fmt/format.h>
@@ -22,14 +22,14 @@ namespace {
 class PairText {
  public:
   PairText(const Pipeline& pipeline, const Plan& plan, const Options& options, CudaPairs pairs,
-           const std::map<NodeId, NodeId>& images, const std::map<int, int>& places)
+           const std::map<NodeId, NodeId>& images, const std::map<int, int>& positions)
       : pipeline_(pipeline),
         plan_(plan),
         options_(options),
         pairs_(pairs),
         images_(images),
-        places_(places),
-        // Square root and division are exact where the user asks for them in place of estimates.
+        positions_(positions),
+        // Square root and division are exact if the user requests it; otherwise they are estimates.
         scalars_{options.precision == Precision::Double,
                  options.math == Math::Precise || options.root == RootMode::Exact} {}
 
@@ -58,7 +58,7 @@ class PairText {
   }
 
  private:
-  // Of the i-particles or of the j-particles.
+  // The i-particles or the j-particles.
   struct Side {
     const SidePlan& plan;
     Op leaf;
@@ -68,7 +68,7 @@ class PairText {
 
   // ---- structs ---------------------------------------------------------------------------------------------------
 
-  // What the prepass reads stands together.
+  // Members that the prepass reads are adjacent.
   std::vector<int> j_order() const {
     return struct_order(loop_.j_members, columns_of(graph_, plan_.j, j_.leaf, loop_.prepass), plan_.j.columns);
   }
@@ -89,11 +89,11 @@ class PairText {
       text += fmt::format("{} c{};  // {}\n", c_name(c.element), column, comments[column]);
     }
     if (bank_padded && needs_bank_padding(struct_bytes(columns, side.plan.columns)))
-      text += "__align__(16) int padding[4];  // so that particles read at the same time lie in different banks\n";
+      text += "__align__(16) int padding[4];  // against bank conflicts\n";
     return text;
   }
 
-  // NaN, which no guard lets pass; of whole numbers 0, since they may be where an element of a table lies.
+  // Reals are NaN, which passes no guard; integers stay 0, since they may be indices of tables.
   std::string sentinel() const {
     std::string text;
     for (const int column : loop_.j_members) {
@@ -107,14 +107,14 @@ class PairText {
   void declare(TemplateHoles& holes) const {
     holes["i_members"] = members({loop_.i_members.begin(), loop_.i_members.end()}, i_, false) +
                          (loop_.i_index ? "index i;  // i_index\n" : "");
-    holes["j_members"] = members(j_order(), j_, loop_.has_prepass) +
-                         number_of_j("unsigned number;  // its position in the caller's array\n");
+    holes["j_members"] =
+        members(j_order(), j_, loop_.has_prepass) + number_of_j("unsigned number;  // index in the caller's array\n");
     holes["i_cold"] =
         loop_.i_cold.empty()
             ? ""
-            : "// What only pairs within the cutoff read of an i-particle.\nstruct __align__(16) ICold {\n" +
+            : "// Values of an i-particle that only hits of the cutoff read.\nstruct __align__(16) ICold {\n" +
                   members(cold_order(), i_, true) + "};\n";
-    // So that shared memory is read 16 bytes at a time; eight and less need no help.
+    // Alignment for 16-byte loads from shared memory; 8 bytes and less need none.
     const std::size_t j_size = loop_.j_members.size() + (loop_.j_number ? 1 : 0);
     const bool small = j_size < 2 || (j_size == 2 && !scalars_.wide);
     holes["j_alignment"] = small ? "" : "__align__(16) ";
@@ -138,7 +138,7 @@ class PairText {
 
   // ---- load ------------------------------------------------------------------------------------------------------
 
-  // For the loop, and for what each particle's own values are derived from.
+  // Nodes of constants and params for the loop and for derived values of particles.
   std::string uniform() const {
     std::set<NodeId> nodes(plan_.uniform.begin(), plan_.uniform.end());
     for (const SidePlan* side : {&plan_.i, &plan_.j})
@@ -149,8 +149,8 @@ class PairText {
     return text;
   }
 
-  // Fills the structs that `into` names for columns of the particle. What only its derived values are made of stays out
-  // of them. All loads come before the first store.
+  // Loads a particle. `into`: column -> the struct that it is stored in; columns that only derived values need are
+  // local variables. All loads come before the first store.
   std::string load(const Side& side, const std::map<int, std::string>& into) const {
     const auto name = [&](int column) {
       const auto record = into.find(column);
@@ -185,7 +185,8 @@ class PairText {
     }
     for (const auto& [id, column] : side.plan.derived)
       if (into.count(column)) text += set(column, fmt::format("t{}", id));
-    // all_zero() looks at bits, and -0 has other bits than 0. That of a lower part is 0, and so is every sum with it.
+    // all_zero() compares bits, so -0 is turned into 0. With a lower part (mixed precision) this is not necessary: the
+    // sum with the lower part, 0, is never -0.
     for (NodeId id : loop_.minuends) {
       if (graph_[id].op != side.leaf) continue;
       const int column = side.plan.whole.at(int(graph_[id].payload));
@@ -219,7 +220,7 @@ class PairText {
 
   // ---- compute ---------------------------------------------------------------------------------------------------
 
-  // An input or a derived value of the particle `from`; empty for other nodes.
+  // Reads an input or a derived value of the particle `from`; empty for other nodes.
   std::string read(NodeId id, const Side& side, const char* from) const {
     const Node& n = graph_[id];
     if (const auto derived = side.plan.derived.find(id); derived != side.plan.derived.end())
@@ -246,7 +247,7 @@ class PairText {
     return text;
   }
 
-  // What a listed pair has.
+  // Loads an input of a listed pair.
   std::string listed(NodeId id) const {
     const Node& n = graph_[id];
     const Element element = plan_.listed.columns[std::size_t(plan_.listed.whole.at(int(n.payload)))].element;
@@ -267,8 +268,8 @@ class PairText {
     const std::string member = read(id, i_, is_cold ? "mine" : "own[r]");
     if (!member.empty()) return member;
     if (const auto image = images_.find(id); image != images_.end())
-      return statements_.statement(
-          id, fmt::format("kMinimumImage ? {} : t{}", statements_.expression(id), image->second));
+      return statements_.statement(id,
+                                   fmt::format("kMinimumImage ? {} : t{}", statements_.expression(id), image->second));
     return statements_.computed(id);
   }
 
@@ -289,8 +290,8 @@ class PairText {
 
   // ---- accumulate ------------------------------------------------------------------------------------------------
 
-  // A hit of the prepass is tested once more, since its bit does not tell a pair on the cutoff from one within. No
-  // branch is worth that.
+  // Hits of the prepass are tested again, since its bit is a hit at equality, too. The test is predicated: a branch
+  // would cost more.
   std::string accumulate(std::size_t k) const {
     const OutputPlan& output = plan_.outputs[k];
     if (output.reduction >= Reduction::Product) return cuda_accumulate_weighted(plan_, k, scalars_);
@@ -311,7 +312,8 @@ class PairText {
     if (!keeps_index(output.reduction))
       return fmt::format("{0}{1} = {2}({1}, ({3}){4});\n", guard.empty() ? "" : fmt::format("if ({}) ", guard), best,
                          least ? "minimum" : "maximum", cuda_type(output.type, scalars_), value);
-    // Strictly better only: of equal values the first stays. No whole number is worse than all, as infinity is.
+    // Only a strictly better value replaces the best, so that a tie keeps the first. Integers have no worst value like
+    // infinity, so that an empty best is tested by its index.
     std::string better = fmt::format("{} {} {}", value, least ? "<" : ">", best);
     if (any_order()) return keep_best_neighbour(k, guard, better, value, best);
     if (output.is_whole()) better = fmt::format("({0} | (part[r].k{1} & sum[r].j{1}) < 0)", better, k);
@@ -319,7 +321,7 @@ class PairText {
                        value, k);
   }
 
-  // Neighbours come in any order: of equal values the lowest number stays.
+  // Neighbours come in any order, so that a tie must keep the lowest index.
   std::string keep_best_neighbour(std::size_t k, const std::string& guard, std::string better, const std::string& value,
                                   const std::string& best) const {
     const std::string chosen = fmt::format("sum[r].j{}", k);
@@ -329,7 +331,7 @@ class PairText {
                        guard.empty() ? "" : guard + " && ", better, best, value, chosen);
   }
 
-  // The position in the caller's array of the j-particle that stands at k.
+  // The index in the caller's array of the j-particle at index k of the tile.
   std::string j_number(const std::string& k) const { return any_order() ? "(index)other.number" : "first_j + " + k; }
 
   std::string flush() const {
@@ -343,7 +345,7 @@ class PairText {
     return text;
   }
 
-  // ---- what it takes ---------------------------------------------------------------------------------------------
+  // ---- resources -------------------------------------------------------------------------------------------------
 
   CudaNeeds needs() const {
     const int i_bytes = struct_bytes({loop_.i_members.begin(), loop_.i_members.end()}, plan_.i.columns);
@@ -376,27 +378,27 @@ class PairText {
     for (NodeId id : plan_.pair) {
       if (!per_i(id) || !loop_.needed.count(id) || (loop_.has_prepass && !loop_.prepass.count(id))) continue;
       const Node& n = graph_[id];
-      // Conditions fall away in a loop that does not meet the particle itself.
-      const bool falls_away = loop_.two_loops && n.type == Type::Bool;
-      statements += n.op != Op::InputI && n.op != Op::IIndex && n.op != Op::Neg && !falls_away;
+      // In a loop over tiles without i itself, the compiler removes the conditions.
+      const bool is_removed = loop_.two_loops && n.type == Type::Bool;
+      statements += n.op != Op::InputI && n.op != Op::IIndex && n.op != Op::Neg && !is_removed;
     }
     return statements;
   }
 
-  // Tile by tile, in working precision.
+  // True if a tile is summed in TileSums, in working precision.
   static bool is_summed(const OutputPlan& output) {
     return output.reduction == Reduction::Sum || output.reduction == Reduction::Weighted;
   }
   bool any_order() const { return pairs_ != CudaPairs::All; }
-  // What is said of a j-particle's number, where it is needed: always, if pairs are left out.
+  // `text` about JParticle::number, if the index is needed; with exclusions it always is.
   std::string number_of_j(const std::string& text) const {
     if (loop_.j_number || !any_order()) return loop_.j_number ? text : "";
     return "#ifdef NBCC_LEAVES_OUT\n" + text + "#endif\n";
   }
-  // A place may be shifted.
+  // Adds the shift of a listed range to a component that is a position.
   std::string shifted(const std::string& value, int component, const char* type) const {
-    const auto axis = places_.find(component);
-    if (axis == places_.end()) return value;
+    const auto axis = positions_.find(component);
+    if (axis == positions_.end()) return value;
     return fmt::format("NBCC_SHIFTED({}, ({})shift[{}])", value, type, axis->second);
   }
   bool per_i(NodeId id) const { return graph_[id].binding == Binding::I || graph_[id].binding == Binding::Pair; }
@@ -409,7 +411,7 @@ class PairText {
   const Options& options_;
   const CudaPairs pairs_;
   const std::map<NodeId, NodeId>& images_;
-  const std::map<int, int>& places_;
+  const std::map<int, int>& positions_;
   const CudaScalars scalars_;
   const CudaStatements statements_{
       graph_, plan_, options_, scalars_, pairs_ == CudaPairs::Listed ? "" : "a.", has_shared_tables()};
@@ -420,8 +422,8 @@ class PairText {
 }  // namespace
 
 CudaPairBody cuda_pair_body(const Pipeline& pipeline, const Plan& plan, const Options& options, CudaPairs pairs,
-                            const std::map<NodeId, NodeId>& images, const std::map<int, int>& places) {
-  return PairText(pipeline, plan, options, pairs, images, places).run();
+                            const std::map<NodeId, NodeId>& images, const std::map<int, int>& positions) {
+  return PairText(pipeline, plan, options, pairs, images, positions).run();
 }
 
 }  // namespace nbcc

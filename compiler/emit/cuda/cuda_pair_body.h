@@ -1,16 +1,16 @@
-// What is done with one pair of particles, and with each particle before and behind its pairs, as statements of CUDA
-// C++: load, compute, guard, accumulate, reduce, finish. Knows nothing of loops, tiles and j-splits: those are the
-// frame's, which names what the statements read and write:
-//   own[r], sum[r], part[r]   an i-particle in registers, its sums, and its terms of one tile
-//   cold[...]                 what of the i-particles only pairs within a cutoff read, in shared memory
-//   i, j                      positions in the caller's arrays of a particle that is loaded
-//   staged[k], first_j        j-particles in shared memory, and the position of the first
-//   self[r]                   where in the tile i itself stands; may_be_self: false in a loop that does not meet it
-// Neighbours stand anywhere, and the frame loads them:
-//   other                     a j-particle in registers; other.number is its position in the caller's array
-//   self[r]                   that of i itself
-//   kMinimumImage                   a constant; false where no pair stands across an edge of a periodic box
-// Part of emit_cuda. What may stand in the text is tested by tests/unit/emit_cuda_test.cpp.
+// Statements in CUDA C++ for one pair of particles and for each particle before and after its pairs: load, compute,
+// guard, accumulate, reduce, finish. Loops, tiles and j-splits belong to the frame, which defines the variables that
+// the statements read and write:
+//   own[r], sum[r], part[r]   the thread's r-th i-particle, in registers; its sums; its terms of one tile
+//   cold[...]                 ICold: values of the i-particles that only hits of a cutoff read, in shared memory
+//   i, j                      index in the caller's arrays of a particle that is loaded
+//   staged[k], first_j        j-particles in shared memory; index of the first
+//   self[r]                   index of i itself in the tile; may_be_self: false in a loop over a tile without i itself
+// CudaPairs::Neighbours and Listed, whose j come in any order and are loaded by the frame:
+//   other                     a j-particle in registers; other.number is its index in the caller's array
+//   self[r]                   index of i itself
+//   kMinimumImage             constant; false if no pair crosses a periodic boundary
+// Part of emit_cuda. Tested by tests/unit/emit_cuda_test.cpp.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -27,37 +27,37 @@ namespace nbcc {
 
 using TemplateHoles = std::map<std::string, std::string>;
 
-// Of a frame that meets all j tile by tile in their order, or one that meets those that a search has found.
-// Or that the caller lists: then params stand apart, as `param`, a j may be shifted as it is loaded, and a listed
-// pair's inputs are those of number p.
+// The pairs that a frame visits. All: all j, tile by tile, in order. Neighbours: the j that a search finds. Listed: the
+// caller's lists; params are read from the pointer `param`, a j may be shifted as it is loaded, and p is the index of a
+// listed pair.
 enum class CudaPairs : std::uint8_t { All, Neighbours, Listed };
 
 struct CudaPairBody {
-  std::string uniform;             // values of constants and params
-  std::string load_i, stage_j;     // of one particle
-  std::string prepass_j, prepass;  // of a pair behind a cutoff: the bit that it misses goes into reject_mask[r]
-  std::string pair_j, pair;        // of a j-particle, for all i of a thread; of the pair with one of them
-  std::string sentinel;            // members of the JParticle `other` that stands behind the last one
-  std::string flush;               // from the terms of a tile to the sums
+  std::string uniform;             // nodes of constants and params alone
+  std::string load_i, stage_j;     // load one particle
+  std::string prepass_j, prepass;  // cutoff test of a pair, shifted into reject_mask[r]
+  std::string pair_j, pair;        // once per j, for all i of a thread; once per pair
+  std::string sentinel;            // sets the JParticle `other` to the padding entry behind the last j
+  std::string flush;               // adds the terms of a tile to the sums
   CudaPairs pairs = CudaPairs::All;
-  TemplateHoles structs;    // of templates/cuda_particles.cuh.in: what a pair reads and is added to
-  std::set<int> j_columns;  // members of JParticle, by the plan's number
+  TemplateHoles structs;    // holes of templates/cuda_particles.cuh.in: IParticle, JParticle, sums
+  std::set<int> j_columns;  // columns of the plan that are members of JParticle
   bool tests_self = false;  // self[r] is read
-  bool two_loops = false;   // ... and `may_be_self`: tiles without an i of the block, nearly all, need no test
+  bool two_loops = false;   // so is may_be_self: most tiles contain no i of the block and need no test
   bool has_cold_data = false;
   CudaNeeds needs;
-  int pair_statements = 0;  // instructions of the loop for one i, about
+  int pair_statements = 0;  // approximate number of instructions of the pair loop for one i
 };
 
-// `images` are nodes that differ from others, differences of positions, only where a pair stands across an edge.
-// `places` are components of j, each with its axis, that listed ranges may shift.
+// `images`: minimum image -> difference of positions, which is equal unless the pair crosses a periodic boundary.
+// `positions`: component of j -> axis, for the components that shifts of listed ranges are added to.
 CudaPairBody cuda_pair_body(const Pipeline& pipeline, const Plan& plan, const Options& options, CudaPairs pairs,
-                            const std::map<NodeId, NodeId>& images = {}, const std::map<int, int>& places = {});
+                            const std::map<NodeId, NodeId>& images = {}, const std::map<int, int>& positions = {});
 
-// Of the statements in double precision: those of finish() and those of a search.
+// Spelling of the statements in double precision: of finish() and of a search.
 ScalarSpelling cuda_scalar_spelling(CudaPairs pairs = CudaPairs::All);
 
-// From sums to results: the holes of the struct Partial and of what is done with it, reduce and finish.
+// Fills the holes for the struct Partial and the statements on it: reduce and finish.
 void cuda_partial(const Pipeline& pipeline, const Plan& plan, CudaPairs pairs, TemplateHoles& holes);
 
 }  // namespace nbcc

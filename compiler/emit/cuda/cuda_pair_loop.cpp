@@ -1,4 +1,4 @@
-// Plan -> PairLoop. Door: analyse(). It writes no statement.
+// Plan -> PairLoop. Entry point: analyse().
 #include "compiler/emit/cuda/cuda_pair_loop.h"
 
 #include <algorithm>
@@ -22,7 +22,8 @@ std::set<NodeId> with_arguments(const Plan& plan, const CudaStatements& statemen
   return nodes;
 }
 
-// A product that only a fused sum takes needs no statement, nor does an index that is only compared with the other.
+// A product that only a fused sum reads needs no statement, nor does an index that is only compared with the other
+// index.
 std::set<NodeId> find_needed(const Plan& plan, const CudaStatements& statements, bool has_prepass) {
   std::set<NodeId> roots;
   if (has_prepass) roots.insert(plan.any_guard);
@@ -36,7 +37,7 @@ std::set<NodeId> find_needed(const Plan& plan, const CudaStatements& statements,
   return with_arguments(plan, statements, std::move(roots), /*prepass=*/false);
 }
 
-// A second loop is not worth it beside much else, or beside functions: logarithms in the plane take 10% more time.
+// A second loop does not pay in a long body or with functions: logarithms in two dimensions take 10% more time.
 bool is_worth_two_loops(const Plan& plan) {
   constexpr int kMaxPairNodes = 48;
   int pairs = 0;

@@ -1,6 +1,6 @@
-// Plan -> the members of Partial (one for each output, in their order, and behind it the index where the reduction
-// keeps one) and what is done with them. One door: cuda_partial(). Statements in double precision and with
-// exact division: a few operations per particle, where accuracy costs nothing.
+// Plan -> the members of Partial (for each output in order: its value, then its index if the reduction has one) and the
+// statements on them. Entry point: cuda_partial(). The statements are in double precision with exact division, since
+// they are few per particle.
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-// Plan and pair body -> the head of a CUDA text. Doors: those of the header. Writes no loop.
+// Plan and pair body -> the beginning of a CUDA source. Entry points: see the header.
 #include "compiler/emit/cuda/cuda_particles.h"
 
 #include <fmt/core.h>
@@ -35,7 +35,7 @@ std::string cuda_types(const LaunchConfig& own, const std::string& resident, Pre
 
 std::string cuda_particles(const Pipeline& pipeline, const Plan& plan, const CudaPairBody& body) {
   TemplateHoles holes = body.structs;
-  // An array of nothing is no C++.
+  // C++ has no arrays of length 0.
   const auto length = [&](Role role) { return std::to_string(std::max(pipeline.components(role), 1)); };
   holes["i_components"] = length(Role::InputI);
   holes["j_components"] = length(Role::InputJ);

@@ -1,5 +1,5 @@
-// What every CUDA text begins with, whatever its frame: types and functions, the argument, the structs of particles and
-// sums, and the way from sums to results. Part of emit_cuda.
+// The beginning of every CUDA source, for all frames: types and functions, the kernel's argument, the structs of
+// particles and sums, and the functions from sums to results. Part of emit_cuda.
 #pragma once
 #include <string>
 
@@ -10,8 +10,8 @@ namespace nbcc {
 
 std::string cuda_title(const Pipeline& pipeline, const Options& options);
 
-// `own` is the text's own launch configuration, `resident` an expression for the threads that a multiprocessor is to
-// have registers for. What only some plans need stands in their texts alone.
+// `own`: the default launch configuration of the source. `resident`: an expression for the minimum number of resident
+// threads of a multiprocessor. Functions that only some plans need are included for these plans only.
 std::string cuda_types(const LaunchConfig& own, const std::string& resident, Precision precision, const Plan& plan);
 
 std::string cuda_particles(const Pipeline& pipeline, const Plan& plan, const CudaPairBody& body);

@@ -1,5 +1,5 @@
-// The table of what CUDA kernels write for each operation. Door: cuda_spelling(). The functions are NVRTC's built-in
-// mathematics, which needs no header, and functions of templates/cuda_types.cuh.in.
+// The table of CUDA spellings. Entry point: cuda_spelling(). The functions are NVRTC's built-in mathematics, which
+// needs no header, and functions of templates/cuda_types.cuh.in.
 #include "compiler/emit/cuda/cuda_spelling.h"
 
 #include <array>

@@ -1,5 +1,4 @@
-// Node -> statement. Where one statement can do the work of several nodes, it names their arguments in place of its
-// own.
+// Node -> statement. A statement that fuses several nodes reads the arguments of the inner nodes.
 #include "compiler/emit/cuda/cuda_statement.h"
 
 #include <fmt/format.h>
@@ -70,7 +69,7 @@ std::string CudaStatements::expression(NodeId id) const {
   return cuda_operation(graph_, n, args, scalars_);
 }
 
-// All elements that stand side by side at one place, by the first lookup that wants one of them.
+// A vector load of the interleaved elements at one index; it belongs to the first lookup that reads one of them.
 std::string CudaStatements::loaded_by_pair(NodeId id) const {
   const Node& n = graph_[id];
   const PlacedTable& table = plan_.tables_of_pairs.at(int(n.payload));
@@ -78,13 +77,14 @@ std::string CudaStatements::loaded_by_pair(NodeId id) const {
   const std::string type =
       count == 1 ? c_name(table.element)
                  : fmt::format("{}{}", table.element == Element::Int64 ? "longlong" : c_name(table.element), count);
-  const std::string place = fmt::format("(t{} + t{})", n.args[0], n.args[1]);
+  const std::string offset = fmt::format("(t{} + t{})", n.args[0], n.args[1]);
   if (shared_tables_)
-    return fmt::format("*(const {}*)(tables + {} + {})", type, first - range_of_pairs(plan_).begin, place);
-  return fmt::format("__ldg((const {}*)((const char*)a.tables + {} + {}))", type, first, place);
+    return fmt::format("*(const {}*)(tables + {} + {})", type, first - range_of_pairs(plan_).begin, offset);
+  return fmt::format("__ldg((const {}*)((const char*)a.tables + {} + {}))", type, first, offset);
 }
 
-// To the nearest whole number; a product needs no statement of its own for it.
+// rounds(): the node rounds to the nearest integer. rounds_product(): its argument is a product, which is fused into
+// it.
 bool CudaStatements::rounds(const Node& n) const {
   return n.op == Op::Rint && options_.math == Math::Fast && scalars_.resolved(n.type) == Type::Float;
 }

@@ -1,5 +1,5 @@
-// A node as a statement of the CUDA text: const float t7 = t0 - t3; Part of emit_cuda.
-// What may stand in it is tested by tests/unit/emit_cuda_test.cpp.
+// A node as a statement of the CUDA source: const float t7 = t0 - t3; Part of emit_cuda. Tested by
+// tests/unit/emit_cuda_test.cpp.
 #pragma once
 #include <string>
 #include <vector>
@@ -13,8 +13,8 @@ namespace nbcc {
 
 class CudaStatements {
  public:
-  // `arguments` stands in front of the params: "a.", or nothing where a frame has them apart. `shared_tables`: pairs
-  // find theirs in shared memory, as `tables`.
+  // `arguments`: prefix of the params, "a." or empty if the frame has a pointer `param`. `shared_tables`: the tables of
+  // pair lookups are in shared memory, at `tables`.
   CudaStatements(const Graph& graph, const Plan& plan, const Options& options, const CudaScalars& scalars,
                  const char* arguments, bool shared_tables)
       : graph_(graph),
@@ -27,11 +27,11 @@ class CudaStatements {
   std::string computed(NodeId id) const;
   std::string expression(NodeId id) const;
   std::string statement(NodeId id, const std::string& value) const;
-  // The nodes that computed() names; none for a comparison of i with j, which the text keeps track of itself.
+  // The nodes that computed() names; none for i_index == j_index, which the frame tests.
   std::vector<NodeId> reads(NodeId id) const;
 
-  // Whether the node is the larger of two floats, as `max` means it; then reads() are these two and the condition.
-  // Where NaN only has to be noticed there is one instruction for it, computed_larger().
+  // True if the node selects the larger of two floats; then reads() are the two and the condition. In a prepass, whose
+  // hits are tested again, computed_larger() may replace it: one instruction, which gives NaN if either float is NaN.
   bool is_larger(NodeId id) const;
   std::string computed_larger(NodeId id) const;
 

@@ -1,5 +1,4 @@
-// Columns of a particle -> their order in a struct, and its size. Doors: struct_order(), struct_bytes(). Writes no
-// text.
+// Columns of a particle -> their order in a struct, and its size. Entry points: struct_order(), struct_bytes().
 #include "compiler/emit/cuda/cuda_struct.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// Lookups of pairs -> where their tables stand, and lookups that count in bytes. Doors: those of the header. Writes no
-// text.
+// Lookups of pairs -> the layout of their tables, and lookups with byte offsets. Entry points: see the header.
 #include "compiler/emit/cuda/cuda_tables.h"
 
 #include <algorithm>
@@ -14,24 +13,24 @@
 namespace nbcc {
 namespace {
 
-constexpr std::int64_t kLoadBytes = 16;  // that a thread loads at once
+constexpr std::int64_t kLoadBytes = 16;  // bytes of a thread's largest load
 
-using Place = std::pair<NodeId, NodeId>;  // row and column
+using Element2D = std::pair<NodeId, NodeId>;  // nodes of row and column
 
 bool is_of_pair(const Node& n) { return n.op == Op::Lookup && n.binding == Binding::Pair; }
 
-// By table: where pairs read it.
-std::map<int, std::set<Place>> elements_read(const Pipeline& pipeline) {
+// Table -> the row and column nodes at which pairs read the table.
+std::map<int, std::set<Element2D>> elements_read(const Pipeline& pipeline) {
   const std::vector<bool> needed = reachable(pipeline.pair, pipeline.roots());
-  std::map<int, std::set<Place>> places;
+  std::map<int, std::set<Element2D>> elements;
   for (NodeId id = 0; id < pipeline.pair.size(); ++id) {
     const Node& n = pipeline.pair[id];
-    if (needed[std::size_t(id)] && is_of_pair(n)) places[int(n.payload)].emplace(n.args[0], n.args[1]);
+    if (needed[std::size_t(id)] && is_of_pair(n)) elements[int(n.payload)].emplace(n.args[0], n.args[1]);
   }
-  return places;
+  return elements;
 }
 
-// What a row is the first element of, if its node says so: x of x * columns. kNone: it does not.
+// The row number x, if the node of the row's first element is x * columns; otherwise kNone.
 NodeId number_of_row(const Graph& graph, NodeId row, const Table& table) {
   const Node& n = graph[row];
   if (n.op != Op::Mul) return kNone;
@@ -40,11 +39,11 @@ NodeId number_of_row(const Graph& graph, NodeId row, const Table& table) {
   return kNone;
 }
 
-// Threads differ in i. Where these choose rows, and rows had an even number of elements, threads would meet in few of
-// the banks of shared memory.
-bool wants_odd_rows(const Graph& graph, const std::set<Place>& places, const Table& table) {
-  return std::ranges::all_of(places, [&](const Place& place) {
-    const auto& [row, column] = place;
+// Bank conflicts: threads differ in i. If i selects the row, rows with an even number of elements would map the threads
+// to few banks of shared memory.
+bool wants_odd_rows(const Graph& graph, const std::set<Element2D>& elements, const Table& table) {
+  return std::ranges::all_of(elements, [&](const Element2D& element) {
+    const auto& [row, column] = element;
     return graph[row].binding == Binding::I && graph[column].binding != Binding::Pair &&
            number_of_row(graph, row, table) != kNone;
   });
@@ -58,29 +57,29 @@ NodeId times(Graph& graph, NodeId node, std::int64_t factor) {
 }  // namespace
 
 std::map<int, PlacedTable> tables_of_pairs(const Pipeline& pipeline, Precision precision) {
-  const std::map<int, std::set<Place>> places = elements_read(pipeline);
+  const std::map<int, std::set<Element2D>> elements = elements_read(pipeline);
   std::map<int, PlacedTable> placed;
   std::int64_t offset = 0;
   const auto element = [&](const Table& table) {
     return element_of(pipeline.field_of(Role::Param, table.first).type, precision);
   };
-  for (const auto& [number, read] : places) {
+  for (const auto& [number, read] : elements) {
     if (placed.count(number)) continue;
     const Table& table = pipeline.tables[std::size_t(number)];
     const std::int64_t size = size_of(element(table)), columns = columns_of(table);
-    std::vector<int> beside;
-    for (const auto& [other, its] : places) {
+    std::vector<int> interleaved;
+    for (const auto& [other, its] : elements) {
       const Table& one = pipeline.tables[std::size_t(other)];
-      const bool is_alike =
+      const bool has_same_layout =
           its == read && one.count == table.count && columns_of(one) == columns && element(one) == element(table);
-      if (is_alike && !placed.count(other) && std::int64_t(beside.size() + 1) * size <= kLoadBytes)
-        beside.push_back(other);
+      if (has_same_layout && !placed.count(other) && std::int64_t(interleaved.size() + 1) * size <= kLoadBytes)
+        interleaved.push_back(other);
     }
-    const std::int64_t step = size * std::int64_t(std::bit_ceil(beside.size()));
+    const std::int64_t step = size * std::int64_t(std::bit_ceil(interleaved.size()));
     const std::int64_t row_step = step * (wants_odd_rows(pipeline.pair, read, table) ? columns | 1 : columns);
-    for (std::size_t k = 0; k < beside.size(); ++k)
-      placed[beside[k]] = {pipeline.tables[std::size_t(beside[k])], element(table), offset + std::int64_t(k) * size,
-                           step, row_step};
+    for (std::size_t k = 0; k < interleaved.size(); ++k)
+      placed[interleaved[k]] = {pipeline.tables[std::size_t(interleaved[k])], element(table),
+                                offset + std::int64_t(k) * size, step, row_step};
     offset += (table.count / columns * row_step + 15) / 16 * 16;
   }
   return placed;
@@ -118,15 +117,15 @@ void add_tables_of_pairs(Plan& plan, std::map<int, PlacedTable> tables) {
     if (!is_of_pair(n)) continue;
     const PlacedTable& table = plan.tables_of_pairs.at(int(n.payload));
     if (table.step == size_of(table.element)) continue;
-    const std::int64_t side_by_side = table.offset / table.step * table.step;
-    plan.loaded_with[id] = loads.try_emplace({n.args[0], n.args[1], side_by_side}, id).first->second;
+    const std::int64_t first_of_interleaved = table.offset / table.step * table.step;
+    plan.loaded_with[id] = loads.try_emplace({n.args[0], n.args[1], first_of_interleaved}, id).first->second;
   }
 }
 
 TableRange range_of_pairs(const Plan& plan) {
   TableRange range;
   if (plan.tables_of_pairs.empty()) return range;
-  // The first one begins all.
+  // The table with the lowest number comes first.
   range.begin = plan.tables_of_pairs.begin()->second.offset;
   std::int64_t end = 0;
   for (const auto& [number, table] : plan.tables_of_pairs) end = std::max(end, end_of(table));

@@ -1,6 +1,6 @@
-// Tables as pairs read them on a GPU. Those that are always read at the same places stand side by side, so that one
-// load fetches an element of each, and places are counted in bytes: what a row and a column contribute is then made
-// once per particle, and a pair adds the two. Part of emit_cuda.
+// Layout of the tables that pairs look up on a GPU. Tables that are always read at the same indices are interleaved, so
+// that one vector load reads an element of each. Lookups take byte offsets: those of row and column are computed once
+// per particle, and a pair adds the two. Part of emit_cuda.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -11,19 +11,20 @@
 
 namespace nbcc {
 
-// By the pipeline's number, those that pairs read: `offset` from the beginning of the first.
+// The tables that pairs look up, by the pipeline's number. PlacedTable::offset counts from the beginning of the first.
 std::map<int, PlacedTable> tables_of_pairs(const Pipeline& pipeline, Precision precision);
 
-// The same pipeline, but that a Lookup of a pair takes bytes: of the row from the first one, and of the column.
+// The same pipeline with Lookups of pairs that take byte offsets: of the row in the table, and of the column in the
+// row.
 Pipeline with_byte_offsets(Pipeline pipeline, const std::map<int, PlacedTable>& tables);
 
-// Behind the plan's other tables, as Plan::tables_of_pairs, and Plan::loaded_with.
+// Sets Plan::tables_of_pairs, with offsets behind the plan's other tables, and Plan::loaded_with.
 void add_tables_of_pairs(Plan& plan, std::map<int, PlacedTable> tables);
 
-// Where they are among all tables; no bytes where there are none.
+// The byte range of the tables of pair lookups among all tables; 0 bytes if there are none.
 struct TableRange {
   std::int64_t begin = 0, bytes = 0;
-  // Of a block's shared memory they may take a third.
+  // The tables may take a third of a block's shared memory.
   bool fits_shared() const { return bytes > 0 && bytes <= 16 << 10; }
 };
 TableRange range_of_pairs(const Plan& plan);

@@ -1,9 +1,9 @@
-// Plan -> text over the members of TileSums, Sums and Partial. Doors: those of the header.
+// Plan -> statements on the members of TileSums, Sums and Partial. Entry points: see the header.
 //
-// A thread keeps the reference of its i-particle beside the sums of all tiles. A logit far above it raises it, and then
-// the sums of this tile and of all tiles are scaled: about as often as the logarithm of the number of pairs, so that
-// the branch costs a comparison. That a weight may be as large as exp(8) before, makes it rarer still, and keeps the
-// roundings of logits that rise little by little from piling up.
+// A thread keeps the reference of its i-particle with the sums of all tiles. A logit that exceeds the reference by more
+// than 8 raises it, and then the sums of this tile and of all tiles are rescaled. The number of rescalings grows like
+// the logarithm of the number of pairs, so that the branch costs a comparison. The margin of 8 (weights up to exp(8))
+// makes rescalings rarer and keeps the rounding errors of slowly rising logits from accumulating.
 #include "compiler/emit/cuda/cuda_weights.h"
 
 #include <fmt/core.h>
@@ -17,9 +17,9 @@
 namespace nbcc {
 namespace {
 
-// Whether a logit may be infinite where products of two values are not: an input, param or element of a table that is a
-// term of it (a mask), an infinite constant, a logarithm, quotient or power. A comparison for each pair costs the
-// attention of pipelines/attention.pipe 18% (one H100), whose logits are products of inputs alone.
+// Decides if a logit may be infinite, taking products of two variables as finite: true if a term of the logit is an
+// input, a param or an element of a table (a mask), an infinite constant, a logarithm, a quotient or a power. Otherwise
+// a comparison for each pair is saved: 18% of pipelines/attention.pipe (one H100), whose logits are products of inputs.
 class InfiniteLogits {
  public:
   explicit InfiniteLogits(const Graph& graph) : graph_(graph) {}
@@ -101,7 +101,7 @@ std::string cuda_accumulate_weighted(const Plan& plan, std::size_t k, const Cuda
                                                       : fmt::format("part[r].s{0} = {1}(weight, t{2}, part[r].s{0});\n",
                                                                     m, narrow ? "fmaf" : "fma", weighted.value);
   }
-  // A pair without a weight does not count, even if its value is infinite or NaN.
+  // A pair of weight 0 (logit -inf) is skipped, even if its value is infinite or NaN.
   const std::string none =
       has_values && InfiniteLogits(plan.graph).may_be(output.value)
           ? fmt::format("if (t{} != {}) ", output.value,

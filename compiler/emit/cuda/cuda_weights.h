@@ -1,5 +1,5 @@
-// Weighted sums and products in the statements of a CUDA text: logsumexp, softmax and what they are made of
-// (emit/accumulators.h). Part of emit_cuda.
+// Statements of CUDA for weighted sums (logsumexp, softmax; see emit/accumulators.h) and for products. Part of
+// emit_cuda.
 #pragma once
 #include <string>
 
@@ -8,19 +8,20 @@
 
 namespace nbcc {
 
-// Whether templates/cuda_weights.cuh.in is called.
+// True if statements call functions of templates/cuda_weights.cuh.in.
 bool uses_cuda_weights(const Plan& plan);
 
-// What the member of Sums begins with.
+// Initial value of the output's member of Sums.
 std::string cuda_initial(const OutputPlan& output, const CudaScalars& scalars);
 
-// A pair's term of output component k: of a Reference with those of all that it is of, of a Weighted one nothing.
+// Accumulates a pair into output component k. A Reference includes all Weighted components that refer to it; for a
+// Weighted component the text is empty.
 std::string cuda_accumulate_weighted(const Plan& plan, std::size_t k, const CudaScalars& scalars);
 
-// From the members of `part` to those of `all`.
+// Combines the members of `part` into those of `all`.
 std::string cuda_combine_weighted(const Plan& plan, std::size_t k);
 
-// Where a caller's array goes on, by the reduction that the output is declared with.
+// Stores a result, combined with the array's old value if the output accumulates. `declared`: LogSumExp or Product.
 std::string cuda_store_accumulated(Reduction declared, std::size_t k, const std::string& result);
 
 }  // namespace nbcc

@@ -1,6 +1,7 @@
-// Optimized pipeline -> CUDA kernel text. Doors: emit_cuda(), cuda_target(). What is done with a pair is written by
-// cuda_pair_body(); here it is put into a frame, a template that loops over pairs. A thread is scalar code: the loop
-// over its i-particles is in the text, and NVRTC unrolls it. Does not choose the launch configuration for a device.
+// Optimized pipeline -> CUDA source. Entry points: emit_cuda(), cuda_target(). cuda_pair_body() writes the statements
+// of a pair; this file fills them into a frame, a template that loops over pairs. The code of a thread is scalar: the
+// source has a loop over its i-particles, which NVRTC unrolls. The runtime chooses the launch configuration for a
+// device.
 #include "compiler/emit/cuda/emit_cuda.h"
 
 #include <fmt/core.h>
@@ -25,11 +26,11 @@ namespace {
 
 // ---- the frame of all pairs ----------------------------------------------------------------------------------------
 
-// The loop over a tile, every pair once.
+// The loop over the pairs of a tile.
 std::string pair_loop(const CudaPairBody& body) {
   const std::string loop = fill_template("cuda_pair_loop.cuh", {{"pair_j", body.pair_j}, {"pair", body.pair}});
   if (!body.two_loops) return loop;
-  // The same sums either way.
+  // Both loops compute the same sums.
   return fill_text("two loops", R"(// With one i per thread a second loop costs more than the test.
 if (NBCC_I_PER_THREAD == 1 || tile_holds_self) {
   constexpr bool may_be_self = true;
@@ -42,7 +43,7 @@ if (NBCC_I_PER_THREAD == 1 || tile_holds_self) {
                    {{"loop", loop}});
 }
 
-// The same; where the source is compiled with exclusions, the tiles that may hold an excluded pair test each pair.
+// The same loop; if the source is compiled with exclusions, tiles that may hold an excluded pair test each pair.
 std::string pair_loop_with_exclusions(const CudaPairBody& body) {
   return fill_template("cuda_pair_loop_exclusions.cuh",
                        {{"may_be_self", body.two_loops ? "constexpr bool may_be_self = true;" : ""},
@@ -57,7 +58,7 @@ std::string cutoff_prepass(const CudaPairBody& body) {
       {{"prepass_j", body.prepass_j}, {"prepass", body.prepass}, {"pair_j", body.pair_j}, {"pair", body.pair}});
 }
 
-// Those that pairs look up, into shared memory if they fit there.
+// Copies the tables of pair lookups into shared memory, if they fit.
 std::string stage_tables(const CudaPairBody& body, const Plan& plan) {
   if (body.needs.table_bytes == 0) return "";
   return fill_text("tables",
@@ -78,7 +79,8 @@ std::string all_pairs(const CudaPairBody& body, const Plan& plan, bool cutoff) {
                               : "find_self(a, first_i, first_j, self);\n" + barrier);
   const std::string loop = cutoff ? cutoff_prepass(body) : pair_loop_with_exclusions(body);
   const char* const cold = "__shared__ ICold cold[kBlockI];  // read behind the barrier of the first tile";
-  // The test of a cutoff passes over whole groups. Any number does for a place, but none for an index of a table.
+  // The cutoff test reads full groups of a tile. Stale positions behind the last j do no harm, but stale table indices
+  // would: then the tile is filled up with the last j.
   const bool fills_groups = cutoff && !plan.tables_of_pairs.empty();
   return fill_template("cuda_all_pairs.cu",
                        {{"declare_cold", body.has_cold_data ? cold : ""},
@@ -93,7 +95,7 @@ std::string all_pairs(const CudaPairBody& body, const Plan& plan, bool cutoff) {
                         {"flush", body.flush}});
 }
 
-// ---- what surrounds it ----------------------------------------------------------------------------------------------
+// ---- the kernel -----------------------------------------------------------------------------------------------------
 
 std::string kernel(const Pipeline& pipeline, const Plan& plan, const Options& options, const CudaPairBody& body,
                    const LaunchConfig& own) {
@@ -109,7 +111,7 @@ std::string kernel(const Pipeline& pipeline, const Plan& plan, const Options& op
          all_pairs(body, plan, cutoff);
 }
 
-// The kernel makes the two parts of a value, and what is derived from it, by itself.
+// The columns that are copied to the GPU. The kernel itself computes upper and lower parts and derived values.
 std::vector<Column> transferred(const std::vector<Column>& columns) {
   std::vector<Column> wanted;
   for (const Column& c : columns) {
@@ -121,7 +123,8 @@ std::vector<Column> transferred(const std::vector<Column>& columns) {
 
 }  // namespace
 
-// 2^-22.9, which needs no refinement, and 2^-20.03 rounded up: see rsqrt_estimate in templates/cuda_types.cuh.in.
+// Errors of rsqrt_estimate() in templates/cuda_types.cuh.in: 2^-22.9, which needs no refinement, and 2^-20.03, rounded
+// up.
 Target cuda_target() {
   return {.rsqrt_error_float = 0x1.13p-23, .rsqrt_error_double = 0x1.8p-20, .fast_exp2 = true, .predicated = true};
 }

@@ -1,5 +1,5 @@
-// Pipeline -> KernelSource for NVIDIA's GPUs: CUDA text for NVRTC, any architecture from sm_75 on, compiled with
-// --fmad=false and no header. What the text exports and how its kernels are launched is said at its head.
+// Pipeline -> KernelSource for NVIDIA GPUs: CUDA source for NVRTC, for architectures from sm_75 on, compiled with
+// --fmad=false and without headers. The head of each source (templates/*.cu.in) describes its kernels and their grids.
 #pragma once
 #include "compiler/ir/ir.h"
 #include "compiler/kernel_source.h"
@@ -12,9 +12,9 @@ namespace nbcc {
 
 Target cuda_target();
 
-// `pipeline` is what optimize() made for cuda_target() and the same options. In the result `target` is "cuda", to which
-// the device adds its architecture. With a neighbourhood there is a variant that searches, and with TableIndices one
-// that checks them.
+// `pipeline`: the result of optimize() for cuda_target() and the same options. KernelSource::target is "cuda", to which
+// the device adds its architecture. With a neighbourhood there is a variant that searches neighbours, and with
+// TableIndices a variant that checks them.
 KernelSource emit_cuda(const Pipeline& pipeline, const Options& options, const Neighbourhood* neighbourhood = nullptr,
                        const TableIndices& indices = {});
 

@@ -6,10 +6,10 @@ namespace nbcc {
 
 struct GpuFacts {
   int compute_capability;      // 90: 9.0
-  int registers;               // of 32 bits, of a multiprocessor
-  int shared_bytes;            // of a multiprocessor
-  int shared_bytes_per_block;  // that a block can declare
-  int reserved_shared_bytes;   // of each block, for the system
+  int registers;               // 32-bit registers of a multiprocessor
+  int shared_bytes;            // shared memory of a multiprocessor
+  int shared_bytes_per_block;  // shared memory that a block can declare statically
+  int reserved_shared_bytes;   // shared memory of each block that the system reserves
 };
 
 // CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".

@@ -1,6 +1,6 @@
-// What a CUDA kernel has to hold -> the launch configurations that a device may choose from, and how many registers the
-// compiler may take in each. Nothing else decides threads and registers; the runtime, which knows the GPU and the
-// sizes, chooses among what stands here. Tested by tests/unit/launch_configs_test.cpp.
+// Resources that a CUDA kernel needs -> the launch configurations that a device may choose from, and the registers that
+// the compiler may use in each. The runtime, which knows the GPU and the numbers of particles, chooses among these
+// configurations. Tested by tests/unit/launch_configs_test.cpp.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,28 +10,28 @@
 
 namespace nbcc {
 
-// Of one kernel.
+// Resources that one kernel needs.
 struct CudaNeeds {
   Precision precision = Precision::Single;
   bool cutoff = false;   // the pair loop first tests which pairs are within the cutoff
-  int accumulators = 1;  // doubles that a j-split hands over for one i
+  int accumulators = 1;  // doubles of a Partial, for one i
   int i_words = 3;       // registers that one i-particle takes
-  int written = 20;      // statements of the pair loop that are written out; of one with a cutoff, those of the test
-  int staged_bytes = 0;  // of shared memory, for each j of a tile
-  int cold_bytes = 0;    // ... and for each i of a block, beside these
-  int table_bytes = 0;   // ... and for tables
-  int pair_words = 0;    // registers for what a pair reads from shared memory
-  bool plain = true;     // sums of what single instructions give: no functions, no extremes
-  bool guarded = false;  // some pairs do not count
+  int written = 20;      // statements in the body of the pair loop; with a cutoff, of the loop that tests it
+  int staged_bytes = 0;  // shared memory for each j of a tile
+  int cold_bytes = 0;    // shared memory for each i of a block, in addition
+  int table_bytes = 0;   // shared memory for tables, in addition
+  int pair_words = 0;    // registers for the values that a pair reads from shared memory
+  bool plain = true;     // sums of plain arithmetic: no functions, no extremes
+  bool guarded = false;  // some outputs have guards
 };
 
-// The text's own first; few, since each is compiled when it is first chosen.
+// The default of the source comes first. The list is short, since each is compiled when it is first chosen.
 std::vector<LaunchConfig> launch_configs(const CudaNeeds& needs);
 
-// Threads that a multiprocessor is to have registers for, at least, with so many i per thread; 0: as many registers as
-// the compiler likes.
+// Minimum number of resident threads of a multiprocessor with `i_per_thread`; 0: no minimum, so that the compiler may
+// use any number of registers.
 int resident_threads(const CudaNeeds& needs, int i_per_thread);
-// The same as an expression of NBCC_I_PER_THREAD.
+// resident_threads() as an expression of the macro NBCC_I_PER_THREAD.
 std::string resident_threads_text(const CudaNeeds& needs);
 
 }  // namespace nbcc
