@@ -1,5 +1,5 @@
-// What the host and the kernels of a search for neighbours both know: constants, the arrays in GPU memory and the
-// kernels' last argument. runtime/cuda/cuda_search.h includes this file, templates/cuda_search.cu.in embeds it. It is
+// Data that the host and the kernels of a neighbour search share: constants, the arrays in GPU memory and the kernels'
+// last argument. runtime/cuda/cuda_search.h includes this file, templates/cuda_search.cu.in embeds it. It is
 // plain C++ without headers of the standard library, which NVRTC does not have. All pointers are addresses of GPU
 // memory.
 #pragma once
@@ -56,14 +56,14 @@ struct Domain {
   float cell;                         // cells per unit; a cell holds 32 particles on average
   unsigned skipped_cells;             // mask: a hashed cell is counted if its number has none of these bits
   int wraps;                          // coordinates along a periodic axis may differ by more than its length
-  int images;                         // the lists do not know the periodic images along some axis
+  int images;                         // 1: the lists ignore the periodic images along some axis
   int curve;                          // 1: the particles are too uneven for columns and are sorted by Morton keys
   int search;                         // 1: the lists are rebuilt; 0: the lists of an earlier run still hold
   // What the lists were built for: extent(), and values of the host.
   double given[kMaxExtent], given_skin;
   long long counts[2], i_are_j, groups[2], has_inverse_order;
 };
-// All j, or the chosen i.
+// All j, or the selected i.
 struct SearchSet {
   long long count;
   PositionRecord* positions_at_rebuild;  // [particle] positions at the last rebuild of the lists; only with a skin
@@ -95,12 +95,12 @@ struct Search {
   unsigned* counters;                // 0 when a run begins
   long long i_are_j;                 // nonzero: i and j are one set, with the same positions and reaches
   double skin;                       // in the caller's units of length
-  long long first_group, end_group;  // the groups of this GPU, whole blocks of particles
+  long long first_group, end_group;  // the groups of this GPU, full blocks of particles
   unsigned* needed;                  // [block of j] nonzero: a list of this GPU contains some of these j; null: one GPU
   // Group-ordered output buffer. The results of many i are stored there first and unpermuted by nbcc_collect, which
   // is faster than scattered stores in the caller's order.
   long long uses_output_buffer;
-  char* output_buffer;                    // [sorted i][wanted output]
+  char* output_buffer;                    // [sorted i][requested output]
   long long output_stride, output_bytes;  // bytes from one i to the next, and of one output value
   unsigned* inverse_order;                // [i] its index among the sorted i; null: there is no output buffer
   const void* left_out;                   // [i] LeftOut; null in a kernel without exclusions

@@ -10,7 +10,7 @@
 
 namespace nbcc {
 
-// "float", "double", "int", or "index", which every kernel's text defines to have 64 bits.
+// "float", "double", "int", or "index", which every kernel source defines as a 64-bit integer.
 const char* c_name(Element element);
 
 // A literal of a 64-bit integer; values out of range are clamped to the largest or the smallest int64.

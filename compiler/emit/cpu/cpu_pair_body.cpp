@@ -54,8 +54,8 @@ CpuPairBody::CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpress
 int CpuPairBody::choose_block(const Plan& plan, const CpuVectors& vectors) {
   // The values of so many operations are spilled anyway, and Clang's time grows with the square of their number.
   if (plan.pair.size() > kMaxOperationsToBlock) return 1;
-  // Code behind a cutoff is seldom reached and needs no registers. With four i, too few vectors would fail the cutoff
-  // for all i.
+  // Code after a cutoff test is seldom reached and needs no registers. With four i, too few vectors would fail the
+  // cutoff for all i.
   if (plan.any_guard != kNone) return 2;
   if (facts(vectors.isa).registers < 32) return 1;
   std::size_t per_i = plan.i.low.size() + plan.choices.size();

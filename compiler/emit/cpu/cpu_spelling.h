@@ -8,7 +8,7 @@
 
 namespace nbcc {
 
-// Fields of the texts: {a}, {b} and {c} are the arguments, {t} is the type.
+// Fields of a spelling: {a}, {b} and {c} are the arguments, {t} is the type.
 struct CpuSpelling {
   Op op;
   std::string_view text = {};  // for vectors, and if `scalar` and `whole` are empty; empty: a call of v_libm or s_libm

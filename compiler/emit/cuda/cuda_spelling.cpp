@@ -95,7 +95,7 @@ constexpr std::array<CudaSpelling, kOpCount> kSpellings{{
     {.op = Op::Z, .text = "{a}.z"},
 }};
 
-// A new operation without a row, or a row without a text, does not compile.
+// An operation without a row, or a row without a spelling, is a compile error.
 constexpr bool is_complete() {
   for (std::size_t k = 0; k < kSpellings.size(); ++k) {
     const CudaSpelling& row = kSpellings[k];

@@ -8,7 +8,7 @@
 
 namespace nbcc {
 
-// Fields of the texts: {a}, {b} and {c} are the arguments, {t} is the type, {f} is the suffix f of C's float functions
+// Fields of a spelling: {a}, {b} and {c} are the arguments, {t} is the type, {f} is the suffix f of C's float functions
 // and literals, {u} is the unsigned type of {t}'s width, since signed overflow is undefined in C++ and wraps in the IR.
 struct CudaSpelling {
   Op op;

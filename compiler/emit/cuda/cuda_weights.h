@@ -15,7 +15,7 @@ bool uses_cuda_weights(const Plan& plan);
 std::string cuda_initial(const OutputPlan& output, const CudaScalars& scalars);
 
 // Accumulates a pair into output component k. A Reference includes all Weighted components that refer to it; for a
-// Weighted component the text is empty.
+// Weighted component the statement is empty.
 std::string cuda_accumulate_weighted(const Plan& plan, std::size_t k, const CudaScalars& scalars);
 
 // Combines the members of `part` into those of `all`.

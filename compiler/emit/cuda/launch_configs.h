@@ -1,5 +1,5 @@
 // Resources that a CUDA kernel needs -> the launch configurations that a device may choose from, and the registers that
-// the compiler may use in each. The runtime, which knows the GPU and the numbers of particles, chooses among these
+// the compiler may use in each. The runtime, which has the GPU and the numbers of particles, chooses among these
 // configurations. Tested by tests/unit/launch_configs_test.cpp.
 #pragma once
 #include <string>
