@@ -96,7 +96,7 @@ class Accumulating {
     if (pipeline_.finished.empty())
       for (std::size_t c = 0; c < reductions_.size(); ++c)
         pipeline_.finished.push_back(pipeline_.finish.leaf(Op::Output, std::int64_t(c), types_[c]));
-    // Outputs that finish() does not change are not rounded to float, like other outputs.
+    // As with other outputs, an output that finish() does not change is not rounded to float.
     std::vector<int> alone;
     for (int c = 0; c < int(reductions_.size()); ++c) {
       const Node& root = pipeline_.finish[pipeline_.finished[std::size_t(c)]];

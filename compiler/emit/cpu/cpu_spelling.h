@@ -11,7 +11,7 @@ namespace nbcc {
 // Fields of a spelling: {a}, {b} and {c} are the arguments, {t} is the type.
 struct CpuSpelling {
   Op op;
-  std::string_view text = {};  // for vectors, and if `scalar` and `whole` are empty; empty: a call of v_libm or s_libm
+  std::string_view text = {};    // for vectors; default of `scalar` and `whole`; empty: calls v_libm or s_libm
   std::string_view scalar = {};  // for scalars
   std::string_view whole = {};   // for integers
   std::string_view libm = {};    // the function of C's libm, without the suffix f of float
