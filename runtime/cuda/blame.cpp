@@ -1,4 +1,5 @@
-// Log -> lines. The text's values are called t0, t1, ... after the nodes that they are, and a node knows its line.
+// Compiler log -> pipeline lines. Values of a kernel source are named t0, t1, ... after their IR nodes;
+// KernelSource::lines maps a node to its pipeline line.
 #include "runtime/cuda/blame.h"
 
 #include <cstdlib>
@@ -22,7 +23,8 @@ std::string line_of(const std::string& text, int number) {
   return first == std::string::npos ? "" : line.substr(first);
 }
 
-// Of the first value that the line names, which is the one that it defines if it defines one; 0: of none.
+// The pipeline line of the first value that a source line names, which is the value that the line defines if it defines
+// one; 0 if there is none.
 int pipeline_line(const KernelSource& source, const std::string& line) {
   static const std::regex value("\\bt([0-9]+)");
   std::smatch found;
@@ -41,7 +43,7 @@ std::string blame(const KernelSource& kernel, const std::string& source, const s
     const int number = std::atoi((*at)[1].str().c_str());
     const std::string line = line_of(source, number);
     if (line.empty() || !said.insert(number).second) continue;
-    text += fmt::format("line {} of the text is: {}\n", number, line);
+    text += fmt::format("line {} of the kernel source is: {}\n", number, line);
     if (const int origin = pipeline_line(kernel, line); origin > 0)
       text += fmt::format("  from line {} of pipeline '{}'\n", origin, kernel.pipeline);
   }

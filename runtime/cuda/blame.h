@@ -1,4 +1,4 @@
-// Which lines of a pipeline a device compiler's complaints come from. Tested by tests/unit/blame_test.cpp.
+// Maps error messages of the device compiler to lines of the pipeline. Tested by tests/unit/blame_test.cpp.
 #pragma once
 #include <string>
 
@@ -6,9 +6,9 @@
 
 namespace nbcc {
 
-// For each line of `source`, a variant of the kernel, that the log reports an error in, as NVRTC does
-// ("gravity.cu(471): error: ..."): what stands there, and the line of the pipeline that it was made of, where it was
-// made of one. Ends with a newline unless empty.
+// `source` is a variant of the kernel, `log` the compiler's log. For each source line with an error, in NVRTC's format
+// ("gravity.cu(471): error: ..."), the result quotes the line and names the pipeline line from which it was generated,
+// if there is one. Ends with a newline unless empty.
 std::string blame(const KernelSource& kernel, const std::string& source, const std::string& log);
 
 }  // namespace nbcc

@@ -1,13 +1,12 @@
-// Sizes -> the launch configuration. Door: choose_launch(). Asks no device.
+// Sizes -> the launch configuration. Interface: choose_launch(). Queries no device.
 //
-// A block passes over the tiles of its j-split. A sum takes as long as the blocks of one multiprocessor: if all blocks
-// are resident at once, those of the busiest one; else as many waves of resident blocks as there are, and a share of a
-// wave at the end, when some multiprocessors have run out of blocks. More splits, or slices, even that out. Partial
-// sums of splits are combined through the GPU's memory, those of slices through shared memory, which costs far less;
-// but slices make tiles longer. More i per thread serve more pairs by one j that is read from shared memory, which
-// shows in the number of tiles that blocks pass over.
+// A block processes the tiles of its j-split. If all blocks are resident at once, the predicted time is that of the
+// busiest multiprocessor. Else it is the number of waves of resident blocks, plus a fraction of a wave at the end, when
+// some multiprocessors have run out of blocks. More splits, or slices, balance the load. Partial sums of splits are
+// combined through global memory, those of slices through shared memory, which costs far less; but slices make tiles
+// longer. With more i per thread, one j read from shared memory serves more pairs, and blocks process fewer tiles.
 //
-// The constants are a fit to what was measured on an H200 with 1024 to 140608 particles in all configurations: gravity,
+// The constants are a fit to measurements on an H200 with 1024 to 140608 particles in all configurations: gravity,
 // jerk, Lennard-Jones and SPH (docs/decisions/launch_model.md).
 #include "runtime/cuda/choose_launch.h"
 
@@ -21,20 +20,24 @@ namespace nbcc {
 namespace {
 
 // In clock cycles.
-constexpr double kTile = 1400;    // waiting for memory and at the barriers of a tile
-constexpr double kBlock = 1000;   // launch of a block, and loading its i-particles
-constexpr double kSlice = 13;     // combining what a slice has found, for each accumulator
-constexpr double kCombine = 230;  // a partial sum of four splits, which are fetched together
-constexpr double kIssue = 4;      // warps that a multiprocessor serves in a cycle
+constexpr double kTileCycles = 1400;    // per tile: waiting for memory and at barriers
+constexpr double kBlockCycles = 1000;   // per block: its launch, and loading its i-particles
+constexpr double kSliceCycles = 13;     // per slice and accumulator: combining the sums
+constexpr double kCombineCycles = 230;  // per accumulator and four splits, whose partial sums are loaded together
 
-constexpr double kEnd = 0.04;  // of a wave: what is lost at the end
+constexpr double kWarpsPerCycle = 4;  // warp instructions that a multiprocessor issues per clock cycle
 
-constexpr double kMostLost = 1.1;  // of slices: the cost of a pair, in that of a launch that fills the GPU
+constexpr double kTailWave = 0.04;  // fraction of a wave that is lost at the end of a launch
 
-constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 36, 40, 48, 56, 64, 80, 96, 128, 192, 256};
-constexpr std::int64_t kPartialBytes = std::int64_t(256) << 20;
+// The maximum cost of a pair in a slice, relative to a launch that fills the GPU.
+constexpr double kMaxRelativeCost = 1.1;
 
-// Of a configuration that need not be compiled yet: as many threads as of the one that is.
+constexpr int kSplitCounts[] = {1,  2,  3,  4,  6,  8,  10, 12, 14, 16,  20,  24,
+                                28, 32, 36, 40, 48, 56, 64, 80, 96, 128, 192, 256};
+constexpr std::int64_t kMaxPartialBytes = std::int64_t(256) << 20;
+
+// Estimates the resident blocks of a configuration that may not be compiled yet, assuming as many resident threads as
+// in the known configuration.
 int resident_blocks(const LaunchConfig& config, const LaunchConfig& known, int blocks_of_known) {
   return std::max(1, blocks_of_known * known.threads / config.threads);
 }
@@ -45,31 +48,31 @@ struct Model {
   std::int64_t ni, nj;
   int accumulators = accumulators_of(kernel);
 
-  // In clock cycles. `resident`: blocks of a multiprocessor at once.
+  // In clock cycles. `resident`: resident blocks per multiprocessor.
   double time(const LaunchConfig& config, int resident) const {
     const std::int64_t tiles = ceil_div(nj, config.j_tile);
     const double blocks = double(ceil_div(ni, config.i_per_block())) * config.j_splits;
     const double waves = blocks / (double(resident) * multiprocessors);
-    // A tile that is not full costs what it holds.
+    // Pairs per thread and tile. A single partial tile costs only the j it holds.
     const double pairs = double(std::min<std::int64_t>(nj, config.j_tile)) / config.j_slices * config.i_per_thread;
-    // Blocks on one multiprocessor, until each has passed over so many tiles.
+    // Cycles of `together` resident blocks of one multiprocessor, each of which processes `passes` tiles.
     const auto pass = [&](double together, double passes) {
       const double warps = together * config.threads / 32;
-      return passes * (warps * pairs * kernel.pair_statements / kIssue + kTile);
+      return passes * (warps * pairs * kernel.pair_statements / kWarpsPerCycle + kTileCycles);
     };
-    const double once = kBlock + kSlice * config.j_slices * accumulators;
+    const double once = kBlockCycles + kSliceCycles * config.j_slices * accumulators;
     const auto longest = double(ceil_div(tiles, config.j_splits));
     double cycles = 0;
     if (waves <= 1) {
       const auto most = double(ceil_div(std::int64_t(blocks), multiprocessors));
       cycles = pass(most, longest) + once;
     } else {
-      // The longer splits of one wave meet the shorter ones of another.
+      // Over several waves, longer and shorter splits average out on a multiprocessor.
       const double mean = double(tiles) / config.j_splits;
-      cycles = pass(resident, mean + (longest - mean) / waves) * (waves + kEnd) + once * waves;
+      cycles = pass(resident, mean + (longest - mean) / waves) * (waves + kTailWave) + once * waves;
     }
     if (config.j_splits == 1) return cycles;
-    return cycles + kCombine * double(ceil_div(ceil_div(config.j_splits, config.j_slices), 4) * accumulators);
+    return cycles + kCombineCycles * double(ceil_div(ceil_div(config.j_splits, config.j_slices), 4) * accumulators);
   }
 };
 
@@ -78,13 +81,13 @@ struct Model {
 LaunchConfig choose_launch(const KernelSource& kernel, std::span<const LaunchConfig> configs,
                            const CudaOccupancy& occupancy, std::int64_t ni, std::int64_t nj) {
   const Model model{kernel, occupancy.multiprocessors, ni, nj};
-  const std::int64_t room = kPartialBytes / (std::max<std::int64_t>(ni, 1) * model.accumulators * 8);
+  const std::int64_t room = kMaxPartialBytes / (std::max<std::int64_t>(ni, 1) * model.accumulators * 8);
   LaunchConfig best;
   double least = 0;
   for (LaunchConfig config : configs) {
     const int resident = resident_blocks(config, configs.front(), occupancy.resident_blocks);
     const std::int64_t most = std::min(ceil_div(nj, config.j_tile), room);
-    for (const int splits : kSplits) {
+    for (const int splits : kSplitCounts) {
       if (splits > 1 && splits > most) break;
       config.j_splits = splits;
       const double time = model.time(config, resident);
@@ -116,7 +119,7 @@ std::int64_t choose_slice(const KernelSource& kernel, const LaunchConfig& config
   std::int64_t slice = 0;
   for (int blocks = 1; blocks <= occupancy.resident_blocks; ++blocks) {
     const std::int64_t count = blocks_on_each(blocks);
-    if (cycles_of(count) > kMostLost * of_one * double(count)) continue;
+    if (cycles_of(count) > kMaxRelativeCost * of_one * double(count)) continue;
     if (slice > 0 && cycles_of(count) > cycles) break;
     slice = count;
   }

@@ -1,4 +1,4 @@
-// Particles and params -> the bytes that kernels are launched with. Doors: CudaArguments, launch_kernel().
+// Particles and params -> kernel arguments as bytes; launches. Interface: CudaArguments, launch_kernel().
 #include "runtime/cuda/cuda_arguments.h"
 
 #include <algorithm>
@@ -17,9 +17,9 @@ int components_of(const KernelSource& source, Role role) {
   return std::max(count, 1);
 }
 
-// The next `count` values of the argument, begun as their type says.
+// Constructs the next `count` values of the argument with the initial values of T. Advances `at`.
 template <typename T>
-T* place(std::byte*& at, int count) {
+T* construct(std::byte*& at, int count) {
   T* const first = reinterpret_cast<T*>(at);
   for (int k = 0; k < count; ++k, at += sizeof(T)) new (at) T{};
   return first;
@@ -36,13 +36,13 @@ CudaArguments::CudaArguments(const KernelSource& source) {
           std::size_t(outputs) * sizeof(CudaOutput) + std::size_t(params) * sizeof(double) + sizeof(CudaRun);
   bytes_ = std::make_unique<std::byte[]>(size_);
   std::byte* at = bytes_.get();
-  i_ = place<CudaView>(at, i);
-  j_ = place<CudaView>(at, j);
-  pairs_ = place<CudaView>(at, pairs);
-  if (tables > 0) tables_ = place<CudaDevicePointer>(at, tables);
-  outputs_ = place<CudaOutput>(at, outputs);
-  params_ = place<double>(at, params);
-  run_ = place<CudaRun>(at, 1);
+  i_ = construct<CudaView>(at, i);
+  j_ = construct<CudaView>(at, j);
+  pairs_ = construct<CudaView>(at, pairs);
+  if (tables > 0) tables_ = construct<CudaDevicePointer>(at, tables);
+  outputs_ = construct<CudaOutput>(at, outputs);
+  params_ = construct<double>(at, params);
+  run_ = construct<CudaRun>(at, 1);
 }
 
 CudaArguments::CudaArguments(const CudaArguments& other)
@@ -74,10 +74,10 @@ void CudaArguments::set_piece(const CudaPiece& piece) {
 }
 
 void launch_kernel(const CudaGpu& gpu, CudaFunction* function, const char* name, unsigned grid_x, unsigned grid_y,
-                   unsigned threads, void** arguments, CudaStream* stream, bool early) {
+                   unsigned threads, void** arguments, CudaStream* stream, bool overlaps) {
   const CudaDriver& driver = gpu.driver();
   CudaResult result = kCudaSuccess;
-  if (early && driver.launch_kernel_ex) {
+  if (overlaps && driver.launch_kernel_ex) {
     CudaLaunchAttribute attribute{};
     attribute.id = kCudaProgrammaticStreamSerialization;
     attribute.value = 1;

@@ -1,6 +1,6 @@
-// What the CUDA device needs of a compiler: text in, cubin or PTX out. libnbcc's own is NVRTC, opened at run time; the
-// tests bring one that compiles the same text for the CPU.
-// Tested by tests/unit/cuda_compiler_test.cpp.
+// The interface of the compiler that the CUDA device uses: CUDA source -> cubin or PTX. libnbcc opens NVRTC at run
+// time; the tests have a compiler that compiles the same source for the CPU. Tested by
+// tests/unit/cuda_compiler_test.cpp.
 #pragma once
 #include <memory>
 #include <string>
@@ -12,36 +12,38 @@ namespace nbcc {
 
 struct CudaCode {
   std::string image;  // cubin or PTX
-  // From the assembler's report on nbcc_interact; a cubin's only. 0 where it does not say.
+  // Per thread of nbcc_interact, from the report of ptxas. 0 for PTX and if the report does not contain the number.
   int registers = 0, spilled_bytes = 0;
-  std::string log = {};  // warnings, and that report
+  std::string log = {};  // warnings, and the report of ptxas
 };
 
 struct CudaCompiler {
   virtual ~CudaCompiler() = default;
-  // Names everything besides text, architecture and configuration that decides what compile() makes: "NVRTC 13.0".
+  // Names everything besides source, architecture and configuration that the output of compile() depends on: "NVRTC
+  // 13.0".
   virtual std::string identity() const = 0;
-  // The library's file; "" if it has none.
+  // The file of the compiler's library; "" if there is no file.
   virtual std::string path() const { return {}; }
-  // 13000: of CUDA 13.0, counted as drivers count theirs. A driver of an earlier major version (less than version() /
-  // 1000 * 1000) cannot load what compile() makes; within one major version cubins load in every driver. 0: in all.
+  // The CUDA version, numbered as drivers number theirs: 13000 is CUDA 13.0. A driver of an earlier major version (less
+  // than version() / 1000 * 1000) cannot load the output of compile(); all drivers of one major version load its
+  // cubins. 0: every driver loads the output.
   virtual int version() const { return 0; }
-  // "sm_75", ...: what compile() takes, in ascending order.
+  // The architectures that compile() accepts ("sm_75", ...), in ascending order.
   virtual std::vector<std::string> architectures() const = 0;
   enum class Form { Cubin, Ptx };
-  // Zeros of `config` leave what the text says. Throws TextRefused with the log if the text is refused, DeviceError for
-  // an architecture that it does not know.
+  // Zeros of `config` keep the defaults of the source. Throws TextRefused with the log if the compiler rejects the
+  // source, DeviceError for an architecture that the compiler does not know.
   virtual CudaCode compile(const std::string& text, const std::string& architecture, const LaunchConfig& config,
                            Form form = Form::Cubin) const = 0;
 };
 
-// "sm_90" -> 90, "sm_120a" -> 120: generation and step.
+// "sm_90" -> 90, "sm_120a" -> 120: compute capability, major * 10 + minor.
 int number_of_architecture(const std::string& name);
 // 13010 -> "13.1"
 std::string cuda_version_text(int version);
 
-// NVRTC, looked for beside a CUDA toolkit ($CUDA_HOME, $CUDA_PATH, /usr/local/cuda, /opt/cuda), by the loader's own
-// rules, and in the folders of NVIDIA's pip wheels. Throws DeviceError that lists the places looked at.
+// Opens NVRTC. Searches CUDA toolkits ($CUDA_HOME, $CUDA_PATH, /usr/local/cuda, /opt/cuda), the dynamic loader's search
+// path, and the folders of NVIDIA's pip wheels. Throws DeviceError that lists the locations searched.
 std::shared_ptr<const CudaCompiler> make_nvrtc();
 
 }  // namespace nbcc

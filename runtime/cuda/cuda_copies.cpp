@@ -1,4 +1,4 @@
-// Views of arrays -> the blocks of bytes that hold them, copied. Doors: CudaCopies::bring(), copied_bytes().
+// Views of arrays -> copies of the byte ranges that hold them. Interface: CudaCopies::copy(), copied_bytes().
 #include "runtime/cuda/cuda_copies.h"
 
 #include <algorithm>
@@ -10,19 +10,19 @@
 namespace nbcc {
 namespace {
 
-constexpr std::uint64_t kGrain = 256;  // bytes; a copy lies as its original does, up to multiples of it
+constexpr std::uint64_t kAlignment = 256;  // bytes; a copy's address equals the original's modulo this
 
 struct Block {
   std::uint64_t begin = 0, end = 0;  // addresses of the original
-  std::uint64_t copy = 0;            // behind the beginning of the copies
+  std::uint64_t copy = 0;            // byte offset of the copy in memory_
 };
 
 bool is_input(const FieldLayout& field, const ArrayView& view) {
   return field.role != Role::Output && field.role != Role::Param && view.data && view.count > 0;
 }
 
-// Of all inputs, from low addresses to high; no two share a byte. Those that only touch may be allocations of their
-// own, across whose border nothing can be copied.
+// The disjoint byte ranges of all inputs, in ascending order of address. Overlapping ranges are merged; adjacent ranges
+// are not, because they may be separate allocations, and one copy may not cross from one allocation to the next.
 std::vector<Block> blocks_of(const KernelSource& source, std::span<const ArrayView> views) {
   std::vector<Block> found, merged;
   for (std::size_t f = 0; f < source.fields.size(); ++f) {
@@ -48,13 +48,13 @@ std::uint64_t copied_bytes(const KernelSource& source, std::span<const ArrayView
   return bytes;
 }
 
-std::vector<ArrayView> CudaCopies::bring(const KernelSource& source, std::span<const ArrayView> views,
-                                         CudaStream* stream) {
+std::vector<ArrayView> CudaCopies::copy(const KernelSource& source, std::span<const ArrayView> views,
+                                        CudaStream* stream) {
   std::vector<Block> blocks = blocks_of(source, views);
   std::uint64_t bytes = 0;
   for (Block& block : blocks) {
-    block.copy = bytes + block.begin % kGrain;
-    bytes = (block.copy + (block.end - block.begin) + kGrain - 1) / kGrain * kGrain;
+    block.copy = bytes + block.begin % kAlignment;
+    bytes = (block.copy + (block.end - block.begin) + kAlignment - 1) / kAlignment * kAlignment;
   }
   if (bytes > memory_.bytes()) {
     gpu_.synchronize(stream);  // an earlier run may still read the old copies
@@ -69,10 +69,11 @@ std::vector<ArrayView> CudaCopies::bring(const KernelSource& source, std::span<c
   for (std::size_t f = 0; f < source.fields.size(); ++f) {
     if (!is_input(source.fields[f], views[f])) continue;
     const auto data = reinterpret_cast<std::uintptr_t>(views[f].data);
-    // The last block that begins at or before a byte of the field holds it: strides may be negative.
-    const auto behind = std::ranges::upper_bound(blocks, data, {}, &Block::begin);
-    const Block& home = *std::prev(behind);
-    copies[f].data = reinterpret_cast<void*>(memory_.data() + home.copy + (data - home.begin));
+    // The last block that begins at or before `data` contains it. `data` may lie inside the block: strides may be
+    // negative.
+    const auto next = std::ranges::upper_bound(blocks, data, {}, &Block::begin);
+    const Block& block = *std::prev(next);
+    copies[f].data = reinterpret_cast<void*>(memory_.data() + block.copy + (data - block.begin));
   }
   return copies;
 }

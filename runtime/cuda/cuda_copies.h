@@ -1,4 +1,4 @@
-// Inputs of a run that lie in the memory of one GPU -> copies of them in that of another, laid out in the same way.
+// Inputs of a run in the memory of one GPU -> peer copies with the same layout in the memory of another GPU.
 // Tested by tests/unit/cuda_group_test.cpp.
 #pragma once
 #include <span>
@@ -9,16 +9,17 @@
 
 namespace nbcc {
 
-// What a GPU copies of a run's inputs.
+// Bytes of a run's inputs that CudaCopies copies.
 std::uint64_t copied_bytes(const KernelSource& source, std::span<const ArrayView> views);
 
 class CudaCopies {
  public:
   explicit CudaCopies(const CudaGpu& gpu) : gpu_(gpu), memory_(gpu) {}
 
-  // Copies in `stream`, which is one of this GPU. Returns views of the copies, and of the outputs the caller's. Arrays
-  // that share bytes share them here, too. Throws DeviceError where the GPU has no room.
-  std::vector<ArrayView> bring(const KernelSource& source, std::span<const ArrayView> views, CudaStream* stream);
+  // Copies in `stream`, a stream of this GPU. Returns one view per field: for inputs a view of the copy, for outputs
+  // the caller's view. Copies of overlapping arrays overlap in the same way. Throws DeviceError if the GPU's memory
+  // does not suffice.
+  std::vector<ArrayView> copy(const KernelSource& source, std::span<const ArrayView> views, CudaStream* stream);
 
  private:
   const CudaGpu& gpu_;

@@ -1,5 +1,5 @@
-// A name -> a device; kernel text -> a Kernel of it. Doors: cuda_ordinal(), CudaDevice. Compiling and caching is
-// cuda_loader.cpp's, summing cuda_sum.cpp's.
+// A name -> a device; kernel source -> a Kernel of the device. Interface: cuda_ordinal(), CudaDevice. cuda_loader.cpp
+// compiles and caches, cuda_sum.cpp sums.
 #include "runtime/cuda/cuda_device.h"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ std::shared_ptr<const Kernel> CudaDevice::load(KernelSource source) {
 void* CudaDevice::allocate(std::size_t bytes) {
   const CudaContextGuard guard(gpu());
   CudaDevicePointer memory = 0;
-  // The driver refuses to allocate nothing.
+  // The driver refuses to allocate 0 bytes.
   gpu().require(gpu().driver().mem_alloc(&memory, std::max<std::size_t>(bytes, 1)), "allocating memory of the GPU");
   return reinterpret_cast<void*>(memory);
 }
@@ -61,7 +61,7 @@ void* CudaDevice::allocate_shared(std::size_t bytes) {
   const CudaContextGuard guard(gpu());
   void* memory = nullptr;
   const std::size_t some = std::max<std::size_t>(bytes, 1);
-  // With unified addresses, which all systems of 64 bits have, the GPU finds it where the host does.
+  // All 64-bit systems have unified virtual addressing, so the GPU uses the host's address.
   gpu().require(gpu().driver().mem_host_alloc(&memory, some, 0), "allocating pinned memory of the host");
   gpu().share(memory, some);
   return memory;
@@ -81,7 +81,7 @@ void CudaDevice::release(void* memory) noexcept {
     else
       gpu().driver().mem_free(reinterpret_cast<CudaDevicePointer>(memory));
   } catch (...) {
-    // The driver has ended, and the memory with it.
+    // The driver has shut down and has freed the memory.
   }
 }
 

@@ -1,7 +1,8 @@
-// A CUDA GPU as a device: the room that turns kernel text into programs on a GPU, and requests into launches of them.
-// From the bottom up: driver, memory (the GPU, and owners of what is in it), loader (text -> program), kernel (sizes ->
-// program), launch (pieces of a run -> launches), stage (arrays of the host), sum (request -> work in a stream),
-// device. Tested by tests/unit/cuda_device_test.cpp and, on a GPU, by tests/numeric/cuda_device_test.cpp.
+// A CUDA GPU as a device. This folder turns kernel source into programs on a GPU, and requests into launches of them.
+// From the bottom up: driver, memory (the GPU, and owners of its memory, events and streams), loader (source ->
+// program), kernel (sizes -> program), launch (pieces of a run -> launches), stage (arrays of the host), sum (request
+// -> work in a stream), device. Tested by tests/unit/cuda_device_test.cpp and, on a GPU, by
+// tests/numeric/cuda_device_test.cpp.
 #pragma once
 #include <functional>
 #include <memory>
@@ -15,9 +16,9 @@
 
 namespace nbcc {
 
-// Of a device's name: "cuda" is the first, "cuda:N" the one of that number; nothing for any other name.
+// The GPU's ordinal in a device name: 0 for "cuda", N for "cuda:N", nothing for any other name.
 std::optional<int> cuda_ordinal(std::string_view name);
-// The same, and "cuda:0,2" (cuda_group.h); "cuda:all" gives an empty list.
+// Also accepts the names of several GPUs, such as "cuda:0,2" (cuda_group.h); "cuda:all" gives an empty list.
 std::optional<std::vector<int>> cuda_ordinals(std::string_view name);
 
 class CudaDevice;
@@ -56,7 +57,7 @@ class CudaDevice final : public CudaGpus {
   const std::string& arch() const { return loader_->gpu().architecture(); }  // "sm_90"
   const CudaGpu& gpu() const { return loader_->gpu(); }
   const std::string& cache_folder() const { return loader_->cache_folder(); }
-  // Of kernels that are loaded from now on; at first none.
+  // The tunings that later calls of load() read; by default none.
   void set_tunings(CudaTunings tunings) { tunings_ = std::move(tunings); }
   const CudaTunings& tunings() const { return tunings_; }
 
@@ -66,7 +67,7 @@ class CudaDevice final : public CudaGpus {
   CudaTunings tunings_;
 };
 
-// The GPU that a device is, or of several the first one; null: it is none.
+// The device as a GPU, or the first GPU of a group; null if the device is no GPU.
 inline const CudaDevice* first_gpu(const KernelDevice& device) {
   return device.backend() == CudaGpus::kBackend ? &static_cast<const CudaGpus&>(device).first() : nullptr;
 }

@@ -1,5 +1,5 @@
-// Turns the NVIDIA driver's library, where there is one, into a table of its functions. One door: cuda_driver(). Looks
-// for no GPU beyond asking whether there is any, and makes no context.
+// The NVIDIA driver's library -> a table of its functions. Interface: cuda_driver(). Checks that there is a GPU, but
+// opens none and makes no context.
 #include "runtime/cuda/cuda_driver.h"
 
 #include <dlfcn.h>
@@ -44,19 +44,19 @@ class Library {
     take_if_there(member, symbol);
     if (!member) {
       throw DeviceError(fmt::format(
-          "the NVIDIA driver ({}) is too old: it lacks {}; nbcc wants one of CUDA 11.0 or later", name_, symbol));
+          "the NVIDIA driver ({}) is too old: it lacks {}; nbcc needs one of CUDA 11.0 or later", name_, symbol));
     }
   }
 
  private:
-  // Never closed: the driver leaves threads and exit handlers behind that live in it.
+  // Never closed: the driver's threads and exit handlers execute code of the library.
   void* handle_ = nullptr;
   std::string name_;
 };
 
-// The names are the ABI's. Where cuda.h maps a function to a later version, `_v2` is the one that all drivers since
-// CUDA 4 (the release of primary contexts: 11) have. Not so cuEventElapsedTime, whose second version came with 12.8:
-// the first serves older drivers as well.
+// Symbols of the ABI. If cuda.h maps a function to a later version, the symbol with `_v2` is the one that all drivers
+// since CUDA 4 have (cuDevicePrimaryCtxRelease_v2: since CUDA 11). Exception: cuEventElapsedTime_v2 came with CUDA
+// 12.8, so the first version is used, which all drivers have.
 CudaDriver fill(const Library& library) {
   CudaDriver driver{};
   library.take(driver.init, "cuInit");
@@ -149,8 +149,8 @@ CudaDriver open_cuda_driver(const std::vector<std::string>& libraries) {
   return driver;
 }
 
-// A failure is kept like a success and thrown again: cuInit answers the same for the life of a process, and a program
-// that asks before each run should not search the disk each time.
+// A failure is stored like a success and thrown again by every call: the result of cuInit does not change during a
+// process, and a program that asks before each run should not search the disk each time.
 const CudaDriver& cuda_driver() {
   struct Opened {
     CudaDriver driver{};

@@ -1,5 +1,6 @@
-// The functions of the CUDA driver that nbcc and its tests call, as a table that is filled when they are first wanted:
-// one binary serves machines with and without a GPU, and builds without the toolkit. Tests fill a table of their own.
+// The functions of the CUDA driver that nbcc and its tests call, as a table of pointers. The table is filled at first
+// use, so that one binary runs on machines with and without a GPU and builds without the toolkit. Tests fill their own
+// table.
 // Tested by tests/unit/cuda_driver_test.cpp.
 #pragma once
 #include <cstddef>
@@ -9,7 +10,7 @@
 
 namespace nbcc {
 
-// The driver's opaque types under names of our own, and its numbers (they are part of its binary interface).
+// The driver's opaque types under names of nbcc, and its constants, which are part of its ABI.
 struct CudaContext;
 struct CudaStream;
 struct CudaEvent;
@@ -30,7 +31,7 @@ constexpr unsigned kCudaGlobal = 1;                                             
 constexpr unsigned kCudaNonBlocking = 1;                                        // cuStreamCreate
 constexpr unsigned kCudaNoTiming = 2;                                           // cuEventCreate
 
-// Of cuLaunchKernelEx.
+// CUlaunchAttribute and CUlaunchConfig of cuLaunchKernelEx.
 struct alignas(8) CudaLaunchAttribute {
   int id;
   int padding;
@@ -47,7 +48,7 @@ struct CudaLaunchConfig {
 };
 constexpr int kCudaProgrammaticStreamSerialization = 6;  // CudaLaunchAttribute::id
 
-// Members are called as the driver's functions are, less `cu`; the arguments are theirs.
+// A member has the name of the driver's function without `cu`, and its arguments.
 struct CudaDriver {
   CudaResult (*init)(unsigned flags);
   CudaResult (*driver_get_version)(int* version);
@@ -72,22 +73,22 @@ struct CudaDriver {
   CudaResult (*mem_get_info)(std::size_t* free, std::size_t* total);
   CudaResult (*mem_alloc)(CudaDevicePointer* pointer, std::size_t bytes);
   CudaResult (*mem_alloc_managed)(CudaDevicePointer* pointer, std::size_t bytes, unsigned flags);
-  CudaResult (*mem_free)(CudaDevicePointer pointer);  // of either kind
+  CudaResult (*mem_free)(CudaDevicePointer pointer);  // from mem_alloc or mem_alloc_managed
   CudaResult (*mem_host_alloc)(void** pointer, std::size_t bytes, unsigned flags);
   CudaResult (*mem_free_host)(void* pointer);
   CudaResult (*memcpy_htod_async)(CudaDevicePointer to, const void* from, std::size_t bytes, CudaStream* stream);
   CudaResult (*memcpy_dtoh_async)(void* to, CudaDevicePointer from, std::size_t bytes, CudaStream* stream);
   CudaResult (*memset_d32_async)(CudaDevicePointer to, unsigned value, std::size_t count, CudaStream* stream);
-  // Between any two places that the driver knows, of one GPU or two.
+  // Between any two addresses that the driver knows, on one GPU or two.
   CudaResult (*memcpy_async)(CudaDevicePointer to, CudaDevicePointer from, std::size_t bytes, CudaStream* stream);
-  // No error for memory that the driver does not know: the type of it is 0.
+  // Memory that the driver does not know is no error; its type is 0.
   CudaResult (*pointer_get_attributes)(unsigned count, int* attributes, void** values, CudaDevicePointer pointer);
 
   CudaResult (*stream_create)(CudaStream** stream, unsigned flags);
   CudaResult (*stream_destroy)(CudaStream* stream);
   CudaResult (*stream_synchronize)(CudaStream* stream);
   CudaResult (*stream_wait_event)(CudaStream* stream, CudaEvent* event, unsigned flags);
-  CudaResult (*stream_is_capturing)(CudaStream* stream, int* status);  // 0: no
+  CudaResult (*stream_is_capturing)(CudaStream* stream, int* status);  // 0: not captured
   CudaResult (*event_create)(CudaEvent** event, unsigned flags);
   CudaResult (*event_destroy)(CudaEvent* event);
   CudaResult (*event_record)(CudaEvent* event, CudaStream* stream);
@@ -109,14 +110,14 @@ struct CudaDriver {
                                  void** extra);
 };
 
-// The driver of this machine, opened and initialised once. Throws DeviceError: what is missing and where it was looked
-// for (libcuda.so.1 by the loader's own rules), or that there is no GPU.
+// The driver of this machine, opened and initialised once. Throws DeviceError if there is no driver library (the
+// message says where the loader searched for libcuda.so.1) or no GPU.
 const CudaDriver& cuda_driver();
 
-// The same from the first of these libraries that the loader finds; each call opens anew.
+// Opens and initialises the first of these libraries that the loader finds. Every call opens it again.
 CudaDriver open_cuda_driver(const std::vector<std::string>& libraries);
 
-// Throws DeviceError unless `result` is success: "WHAT: CUDA_ERROR_NAME: its text".
+// Throws DeviceError "WHAT: CUDA_ERROR_NAME: description" unless `result` is success.
 void check(const CudaDriver& driver, CudaResult result, const std::string& what);
 
 }  // namespace nbcc

@@ -1,4 +1,4 @@
-// GPUs -> a device, and its kernels. Door: CudaGroup. Runs are cuda_group_sum.cpp's.
+// GPUs -> a device, and its kernels. Interface: CudaGroup. cuda_group_sum.cpp does the runs.
 #include "runtime/cuda/cuda_group.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class CudaGroupKernel final : public Kernel {
   bool shares_small_sums_;
 };
 
-void require_alike(const CudaGpu& one, const CudaGpu& other) {
+void require_same_model(const CudaGpu& one, const CudaGpu& other) {
   if (one.ordinal() == other.ordinal()) throw DeviceError(fmt::format("cuda:{} is named twice", one.ordinal()));
   if (one.model() != other.model() || one.multiprocessors() != other.multiprocessors())
     throw DeviceError(fmt::format(
@@ -54,7 +54,7 @@ CudaGroup::CudaGroup(std::vector<std::shared_ptr<CudaDevice>> members, bool shar
   for (const auto& member : members_) {
     for (const auto& other : members_) {
       if (&member == &other) break;
-      require_alike(other->gpu(), member->gpu());
+      require_same_model(other->gpu(), member->gpu());
     }
     ordinals.push_back(member->gpu().ordinal());
   }

@@ -1,13 +1,14 @@
 // Several GPUs of this process as one device: "cuda:all", "cuda:0,2".
 //
-// The i of a run are shared out. Over all pairs each GPU has a range of them; where a search or lists make groups, each
-// has consecutive groups. Arrays that lie on one of the GPUs are copied to the others by each run, from GPU to GPU;
-// that one does a larger part. Results are written straight to where they belong, those of a search pass through rows
-// (docs/decisions/several_gpus_as_one.md). Arrays of the host go to each GPU by itself, from threads of their own. The
-// same kernels are launched as for the whole run, so that results are the same bits for any number of GPUs.
+// The i of a run are divided among the GPUs. Over all pairs each GPU sums a range of i; if a search or lists make
+// groups, each GPU sums consecutive groups. If the arrays are on one of the GPUs (the owner), each run makes peer
+// copies of the inputs on the others, and the owner sums a larger fraction. The GPUs store results directly in the
+// caller's arrays; results of a search pass through the group-ordered output buffer
+// (docs/decisions/several_gpus_as_one.md). If the arrays are on the host, one thread per GPU sends them. The launch
+// configurations are those of a run on one GPU, so results are bitwise equal for any number of GPUs.
 //
-// Done by one of them alone: small sums, sums whose j come in parts, and sums over neighbours or lists from arrays of
-// the host, or of both the host and a GPU. Tested by tests/unit/cuda_group_test.cpp and
+// One GPU alone does small sums, sums whose j come in several runs (JPart), and sums over neighbours or lists from
+// arrays on the host, or on both the host and a GPU. Tested by tests/unit/cuda_group_test.cpp and
 // tests/numeric/cuda_group_test.cpp.
 #pragma once
 #include <memory>
@@ -20,8 +21,8 @@ namespace nbcc {
 
 class CudaGroup final : public CudaGpus {
  public:
-  // Two or more. Throws DeviceError for GPUs that are not alike, for one that is named twice, and where one cannot
-  // reach another's memory. `shares_small_sums`: also those that one GPU has done before they are copied; for tests.
+  // Two or more GPUs. Throws DeviceError for different models of GPU, for a GPU that is named twice, and if one GPU
+  // cannot access another's memory. `shares_small_sums`: also divides sums for which one GPU is faster; for tests.
   explicit CudaGroup(std::vector<std::shared_ptr<CudaDevice>> members, bool shares_small_sums = false);
 
   const std::string& name() const override { return name_; }  // "cuda:0,1, 2 x NVIDIA H200, sm_90"
@@ -29,7 +30,7 @@ class CudaGroup final : public CudaGpus {
   const CudaDevice& first() const override { return *members_.front(); }
   std::shared_ptr<const Kernel> load(KernelSource source) override;
   std::shared_ptr<const Kernel> load_each(const Load& load) override;
-  // Of the first of them.
+  // allocate(), write() and read() use the memory of the first GPU.
   void* allocate(std::size_t bytes) override { return members_.front()->allocate(bytes); }
   void* allocate_shared(std::size_t bytes) override;
   void release(void* memory) noexcept override;

@@ -1,7 +1,8 @@
-// A checked request -> a run on each of several GPUs. One door: CudaGroupSummation.
+// A checked request -> a run on each of several GPUs. Interface: CudaGroupSummation.
 //
-// From arrays on a GPU (home) nothing waits on the host: copies to the others follow in streams of theirs what the
-// caller's stream was given before, and the caller's stream goes on when all have stored their results.
+// If the arrays are on a GPU (the owner), the host does not wait. Each other GPU has a stream; its copies of the inputs
+// wait for the earlier work of the caller's stream, and the caller's stream then waits until all GPUs have stored their
+// results.
 #include "runtime/cuda/cuda_group_sum.h"
 
 #include <algorithm>
@@ -18,17 +19,17 @@
 namespace nbcc {
 namespace {
 
-// The work of one multiprocessor in a clock cycle, in round numbers, as measured on an H200 (132 multiprocessors,
-// 1.98 GHz; bench/RESULTS.md, "Several GPUs"). In a second it sums over 1.5e12 pairs or 5e11 listed pairs, or finds and
-// sums over the neighbours of 3e9 i.
-constexpr double kMeasuredCycles = 132 * 1.98e9;  // of all multiprocessors, in a second
+// The work of one multiprocessor per clock cycle, in round numbers, measured on an H200 (132 multiprocessors, 1.98 GHz;
+// bench/RESULTS.md, "Several GPUs"). In one second the H200 sums over 1.5e12 pairs or 5e11 listed pairs, or finds the
+// neighbours of 3e9 i and sums over them.
+constexpr double kMeasuredCycles = 132 * 1.98e9;  // of all multiprocessors, per second
 constexpr double kPairsPerCycle = 1.5e12 / kMeasuredCycles, kListedPerCycle = 5e11 / kMeasuredCycles,
                  kSearchedPerCycle = 3e9 / kMeasuredCycles;
-// The cost of sharing a run: launches and events on another GPU, in seconds, and copies between two by NVLink.
-constexpr double kLaunches = 50e-6, kBytesPerSecond = 3.5e11;
+// The cost of dividing a run: launches and events on another GPU, in seconds; bandwidth of peer copies by NVLink.
+constexpr double kSharingSeconds = 50e-6, kBytesPerSecond = 3.5e11;
 
-// Ranges of i begin at multiples, so that no GPU but the last has a block that is not full.
-constexpr std::int64_t kGrain = 256;
+// i-particles. Ranges of i begin at multiples of this, so that only the last GPU has a partially filled block.
+constexpr std::int64_t kGranularity = 256;
 
 bool is_bound(const FieldLayout& field, const ArrayView& view) {
   return field.role != Role::Param && view.data && view.count > 0;
@@ -39,7 +40,7 @@ bool is_bound(const FieldLayout& field, const ArrayView& view) {
 CudaGroupSummation::CudaGroupSummation(const std::vector<const CudaKernel*>& kernels, bool shares_small_sums)
     : source_(kernels.front()->source), shares_small_sums_(shares_small_sums) {
   for (const CudaKernel* kernel : kernels) members_.push_back(std::make_unique<Member>(*kernel));
-  // All GPUs have the rows of the first one, since a group takes GPUs of one model only.
+  // All GPUs have the same pair methods, since all GPUs of a group are of one model.
   for (const PairMethod& of_one : first().methods()) {
     const Cut cut = of_one.searches ? Cut::Search : of_one.name == "all pairs" ? Cut::Ranges : Cut::Groups;
     const SharedMethod shared{methods_.size(), cut};
@@ -53,7 +54,7 @@ CudaGroupSummation::~CudaGroupSummation() {
   try {
     wait(nullptr);
   } catch (...) {
-    // A GPU that has failed uses no memory any more.
+    // A GPU that has failed no longer uses memory.
   }
 }
 
@@ -82,7 +83,7 @@ CudaGroupSummation::Where CudaGroupSummation::find(const SumRequest& request) co
   const CudaGpu& gpu = members_.front()->gpu;
   const CudaContextGuard guard(gpu);
   bool host = false, mixed = false;
-  std::optional<std::size_t> home;
+  std::optional<std::size_t> owner_index;
   for (std::size_t f = 0; f < source_.fields.size(); ++f) {
     const ArrayView& view = request.views[f];
     if (!is_bound(source_.fields[f], view) || gpu.shares(view.data)) continue;
@@ -95,53 +96,53 @@ CudaGroupSummation::Where CudaGroupSummation::find(const SumRequest& request) co
     const auto owner =
         std::ranges::find_if(members_, [&](const auto& m) { return m->gpu.ordinal() == pointer.ordinal; });
     const std::size_t number = std::size_t(owner - members_.begin());
-    // Whoever runs it alone then names the array that it does not reach.
-    mixed = mixed || owner == members_.end() || home.value_or(number) != number;
-    home = number;
+    // In a mixed case one GPU runs alone, and its error message names the array that it cannot access.
+    mixed = mixed || owner == members_.end() || owner_index.value_or(number) != number;
+    owner_index = number;
   }
-  mixed = mixed || (host && home);
+  mixed = mixed || (host && owner_index);
   if (mixed) return {};
   if (host) return {true, {}};
-  return {false, home.value_or(0)};
+  return {false, owner_index.value_or(0)};
 }
 
 bool CudaGroupSummation::outputs_touch_inputs(const SumRequest& request) const {
   return find_overlap(source_.fields, request.views, disjoint).has_value();
 }
 
-// What the others wait for before they sum, and behind it, in seconds: copies of the inputs, and of a search's results.
+// Predicted seconds of the peer copies: of the inputs before the sums, and of a search's results after them.
 double CudaGroupSummation::seconds_of_copies(const SumRequest& request, Cut cut) const {
   const auto others = double(members_.size() - 1);
   double bytes = double(copied_bytes(source_, request.views)) * others;
   if (cut == Cut::Search) bytes += double(request.i_count * source_.outputs * 4) * others / (others + 1);
-  return kLaunches + bytes / kBytesPerSecond;
+  return kSharingSeconds + bytes / kBytesPerSecond;
 }
 
-// The part of a run that takes one GPU so many seconds which is done by the GPU that has the arrays, so that all are
-// done at the same time; 1: a run that the others would only delay. Whoever does what, it gives the same bits.
-double CudaGroupSummation::part_of_home(const SumRequest& request, Cut cut, double seconds) const {
+// The fraction of a run that the owner of the arrays does, so that all GPUs finish at the same time. `seconds`: the
+// run's time on one GPU. 1 if the other GPUs would only delay the run. Results do not depend on the fraction.
+double CudaGroupSummation::owner_fraction(const SumRequest& request, Cut cut, double seconds) const {
   const auto others = double(members_.size() - 1);
   if (shares_small_sums_) return 1 / (others + 1);
-  if (seconds < 2 * kLaunches) return 1;
+  if (seconds < 2 * kSharingSeconds) return 1;
   const double copies = seconds_of_copies(request, cut);
   return copies > seconds / 2 ? 1 : (1 + others * copies / seconds) / (others + 1);
 }
 
-// A part of all groups, or else of the i.
-std::vector<SumRequest> CudaGroupSummation::shares_of(const SumRequest& request, std::size_t home, Cut cut,
-                                                      double part_of_home) const {
+// One request per GPU: for Cut::Ranges a range of the i, else a fraction of the groups.
+std::vector<SumRequest> CudaGroupSummation::shares_of(const SumRequest& request, std::size_t owner_index, Cut cut,
+                                                      double owner_fraction) const {
   std::vector<SumRequest> shares;
   double from = 0;
   for (std::size_t m = 0; m < members_.size(); ++m) {
-    const double part = m == home ? part_of_home : (1 - part_of_home) / double(members_.size() - 1);
+    const double part = m == owner_index ? owner_fraction : (1 - owner_fraction) / double(members_.size() - 1);
     const double to = m + 1 == members_.size() ? 1 : from + part;
     SumRequest& own = shares.emplace_back(request);
     own.share = {request.i_count, from, to, epoch_};
     from = to;
     if (cut != Cut::Ranges) continue;
-    const std::int64_t grains = ceil_div(request.i_count, kGrain);
-    const std::int64_t begin = std::min(own.share.begin(grains) * kGrain, request.i_count);
-    own.i_count = std::min(own.share.end(grains) * kGrain, request.i_count) - begin;
+    const std::int64_t grains = ceil_div(request.i_count, kGranularity);
+    const std::int64_t begin = std::min(own.share.begin(grains) * kGranularity, request.i_count);
+    own.i_count = std::min(own.share.end(grains) * kGranularity, request.i_count) - begin;
     if (own.i_list)
       own.i_list += begin;
     else
@@ -150,7 +151,7 @@ std::vector<SumRequest> CudaGroupSummation::shares_of(const SumRequest& request,
   return shares;
 }
 
-// What each GPU takes, where all have the same share.
+// Launches and memory of each GPU, with equal shares.
 std::vector<DeviceWork> CudaGroupSummation::work(const SumRequest& request, const SharedMethod& method) {
   std::vector<DeviceWork> all;
   std::vector<SumRequest> shares = shares_of(request, 0, method.cut, 1 / double(members_.size()));
@@ -172,8 +173,8 @@ double CudaGroupSummation::seconds_of(const SumRequest& request, const SharedMet
   return seconds(pairs_of(request), kPairsPerCycle);
 }
 
-// Shares the run out to all GPUs if its arrays are on one of them and that takes less time, or if they are on the host
-// and ranges of i are shared out. Else one GPU runs it.
+// Divides the run among all GPUs if its arrays are on one GPU and dividing takes less time, or if its arrays are on the
+// host and ranges of i can be divided. Else one GPU does the run.
 void CudaGroupSummation::run(const SumRequest& request, const SharedMethod& method) {
   if (request.progress && method.cut != Cut::Search) {
     const double pairs = request.lists          ? double(request.lists->pairs)
@@ -181,30 +182,31 @@ void CudaGroupSummation::run(const SumRequest& request, const SharedMethod& meth
                                                 : pairs_of(request);
     request.progress->begin(pairs);
   }
-  // The accumulators of the parts before are on the GPU that ran them.
+  // The accumulators of the earlier j chunks are on the GPU that summed them.
   if (request.j_part != JPart::Whole) return run_alone(0, request, method);
   const Where where = find(request);
   const double seconds = seconds_of(request, method);
-  // A GPU that stores its results may not change what another still has to read.
+  // A GPU that stores its results must not overwrite inputs that another GPU still has to read.
   const bool from_host = method.cut == Cut::Ranges && where.host && !outputs_touch_inputs(request);
-  if (from_host && (shares_small_sums_ || seconds > 4 * kLaunches)) return run_from_host(request, method);
-  const std::size_t home = where.home.value_or(0);
-  const double part = where.home ? part_of_home(request, method.cut, seconds) : 1;
-  if (part == 1) return run_alone(home, request, method);
+  if (from_host && (shares_small_sums_ || seconds > 4 * kSharingSeconds)) return run_from_host(request, method);
+  const std::size_t owner_index = where.owner_index.value_or(0);
+  const double part = where.owner_index ? owner_fraction(request, method.cut, seconds) : 1;
+  if (part == 1) return run_alone(owner_index, request, method);
   if (method.cut != Cut::Search) {
-    // A GPU whose launches are cut makes its host wait.
-    const bool in_threads = request.progress && (shares_small_sums_ || seconds > CudaPace::kLongest);
-    return run_from(home, request, method, shares_of(request, home, method.cut, part), in_threads);
+    // A run whose launches are cut into slices blocks its host thread (CudaPace).
+    const bool in_threads = request.progress && (shares_small_sums_ || seconds > CudaPace::kMaxLaunchSeconds);
+    return run_from(owner_index, request, method, shares_of(request, owner_index, method.cut, part), in_threads);
   }
-  // Positions in the order of the groups mean the same on all GPUs where all have searched in the same runs.
-  if (!std::exchange(is_decomposed_, false) || home != decomposed_home_ || part != decomposed_part_) ++epoch_;
-  decomposed_home_ = home;
-  decomposed_part_ = part;
-  run_from(home, request, method, shares_of(request, home, method.cut, part), false);
+  // An index in the group order means the same particle on all GPUs only if all GPUs have searched in the same runs.
+  if (!std::exchange(is_decomposed_, false) || owner_index != decomposed_owner_ || part != decomposed_fraction_)
+    ++epoch_;
+  decomposed_owner_ = owner_index;
+  decomposed_fraction_ = part;
+  run_from(owner_index, request, method, shares_of(request, owner_index, method.cut, part), false);
   is_decomposed_ = true;
 }
 
-// A GPU's packed j hold if it took part in the run before.
+// A GPU's packed j are valid if the GPU took part in the previous run.
 void CudaGroupSummation::run_share(Member& member, SumRequest share, const SharedMethod& method) const {
   if (member.last_run != runs_ - 1) share.reuse = JReuse::None;
   member.last_run = runs_;
@@ -217,7 +219,7 @@ void CudaGroupSummation::run_alone(std::size_t member, const SumRequest& request
   last_ = member;
   ++runs_;
   is_decomposed_ = false;
-  // The lists that the member's search has kept hold in its next runs of this epoch.
+  // The neighbour lists of the member's search remain valid in its next runs of this epoch.
   whole.share.epoch = epoch_;
   run_share(*members_[member], whole, method);
 }
@@ -228,7 +230,7 @@ void CudaGroupSummation::run_from_host(const SumRequest& request, const SharedMe
   is_decomposed_ = false;
   for (std::size_t m = 0; m < members_.size(); ++m) {
     set_views(*members_[m], shares[m], {request.views.begin(), request.views.end()});
-    // The caller's stream is one of the first GPU.
+    // The caller's stream belongs to the first GPU.
     if (m > 0) shares[m].stream = nullptr;
   }
   last_ = 0;
@@ -239,7 +241,7 @@ void CudaGroupSummation::run_shares(const std::vector<SumRequest>& shares, const
                                     bool in_threads) {
   std::vector<std::exception_ptr> failures(members_.size());
   std::exception_ptr failure_of_asking;
-  // Short shares may end before this thread asks again.
+  // Short shares may end before this thread polls again.
   if (Progress* const progress = shares.front().progress; progress && in_threads) progress->poll();
   std::atomic<int> running = 0;
   {
@@ -260,7 +262,7 @@ void CudaGroupSummation::run_shares(const std::vector<SumRequest>& shares, const
         --running;
       });
     }
-    // Only this thread can ask; those of the others hear of it.
+    // Only this thread calls the caller's callback; the other threads read the flag that an interrupt sets.
     if (Progress* const progress = shares.front().progress; progress && in_threads) {
       try {
         progress->wait_until([&] { return running == 0; });
@@ -275,28 +277,29 @@ void CudaGroupSummation::run_shares(const std::vector<SumRequest>& shares, const
   if (failure_of_asking) std::rethrow_exception(failure_of_asking);
 }
 
-void CudaGroupSummation::run_from(std::size_t home, const SumRequest& request, const SharedMethod& method,
+void CudaGroupSummation::run_from(std::size_t owner_index, const SumRequest& request, const SharedMethod& method,
                                   std::vector<SumRequest> shares, bool in_threads) {
-  Member& owner = *members_[home];
+  Member& owner = *members_[owner_index];
   auto* const stream = static_cast<CudaStream*>(request.stream);
   {
     const CudaContextGuard guard(owner.gpu);
     int capturing = 0;
-    // The legacy default stream cannot be captured, and may not be asked.
+    // The legacy default stream cannot be captured, and querying it is an error.
     if (reinterpret_cast<std::uintptr_t>(stream) > 1)
       owner.gpu.require(owner.gpu.driver().stream_is_capturing(stream, &capturing), "asking whether it is captured");
     if (capturing != 0) throw DeviceError("a run on several GPUs cannot be captured");
   }
-  const bool to_home = outputs_touch_inputs(request);
-  last_ = home;
-  // All find alike whether i and j are one set.
+  const bool to_owner = outputs_touch_inputs(request);
+  last_ = owner_index;
+  // Reuse packed j on all GPUs or on none: the searches must agree on whether i and j are one set
+  // (CudaSearch::i_are_j).
   if (!std::ranges::all_of(members_, [&](const auto& member) { return member->last_run == runs_; }))
     for (SumRequest& share : shares) share.reuse = JReuse::None;
   ++runs_;
   try {
-    bring_copies(home, request, to_home, shares);
+    copy_inputs(owner_index, request, to_owner, shares);
     run_shares(shares, method, in_threads);
-    if (method.cut == Cut::Search) send_rows(home, shares);
+    if (method.cut == Cut::Search) send_buffer_ranges(owner_index, shares);
     for (const auto& member : members_) {
       if (member.get() == &owner) continue;
       {
@@ -307,7 +310,7 @@ void CudaGroupSummation::run_from(std::size_t home, const SumRequest& request, c
       member->done.make_wait(stream);
     }
   } catch (...) {
-    // Neither the caller's stream nor its wait() knows what the others are at. What failed first is thrown.
+    // Neither the caller's stream nor wait() waits for the streams of the other GPUs. The first failure is thrown.
     FirstFailure later;
     for (const auto& member : members_)
       later.attempt([&] {
@@ -316,29 +319,29 @@ void CudaGroupSummation::run_from(std::size_t home, const SumRequest& request, c
       });
     throw;
   }
-  if (method.cut == Cut::Search && owner.sum.rows_of(shares[home].share).at != 0) owner.sum.collect();
+  if (method.cut == Cut::Search && owner.sum.buffer_range(shares[owner_index].share).at != 0) owner.sum.unpermute();
 }
 
-// A search's results, of those who have them in rows: a particle's own place is in another GPU's memory, where the
-// particles of a group stand anywhere, and each number would travel by itself.
-void CudaGroupSummation::send_rows(std::size_t home, const std::vector<SumRequest>& shares) {
+// Copies a search's results, as parts of the group-ordered output buffer, to the owner. Direct stores into the owner's
+// memory would be one small transfer per number, since particles of a group are scattered in the caller's arrays.
+void CudaGroupSummation::send_buffer_ranges(std::size_t owner_index, const std::vector<SumRequest>& shares) {
   for (std::size_t m = 0; m < members_.size(); ++m) {
-    if (m == home) continue;
-    members_[m]->sum.send_rows(members_[home]->sum.rows_of(shares[m].share), shares[m].share);
+    if (m == owner_index) continue;
+    members_[m]->sum.send_buffer_range(members_[owner_index]->sum.buffer_range(shares[m].share), shares[m].share);
   }
 }
 
-// Memory that only runs of shares use.
+// For memory that only the runs of shares use.
 void CudaGroupSummation::reserve(Member& member, CudaBuffer& buffer, std::size_t bytes, const char* what) {
   if (bytes <= buffer.bytes()) return;
-  member.gpu.synchronize(member.stream.get());  // an earlier run may still use the old one
+  member.gpu.synchronize(member.stream.get());  // an earlier run may still use the old memory
   if (!buffer.reserve(bytes))
     throw DeviceError(fmt::format("out of memory of cuda:{}: there is no room for {} bytes of {}", member.gpu.ordinal(),
                                   bytes, what));
 }
 
-// Of a list on a GPU, what the share needs of it.
-void CudaGroupSummation::bring_list(Member& member, SumRequest& share, CudaStream* stream) {
+// Copies the share's part of a list of i from one GPU to another.
+void CudaGroupSummation::copy_list(Member& member, SumRequest& share, CudaStream* stream) {
   const std::size_t bytes = std::size_t(share.i_count) * sizeof(std::int64_t);
   reserve(member, member.list, bytes, "a list of i-particles");
   member.gpu.require(member.gpu.driver().memcpy_async(member.list.data(),
@@ -355,33 +358,33 @@ void CudaGroupSummation::set_views(Member& member, SumRequest& share, std::vecto
   share.binding = member.binding;
 }
 
-// To all but the one whose they are, and to that as well where results would overwrite them.
-void CudaGroupSummation::bring_copies(std::size_t home, const SumRequest& request, bool to_home,
-                                      std::vector<SumRequest>& shares) {
-  Member& owner = *members_[home];
+// Copies the inputs to all GPUs but the owner, and on the owner too if results would overwrite inputs (`to_owner`).
+void CudaGroupSummation::copy_inputs(std::size_t owner_index, const SumRequest& request, bool to_owner,
+                                     std::vector<SumRequest>& shares) {
+  Member& owner = *members_[owner_index];
   auto* const stream = static_cast<CudaStream*>(request.stream);
   const bool has_device_list = request.i_list && !owner.sum.can_read(request.i_list);
-  owner.sum.follow(stream);
+  owner.sum.make_wait(stream);
   {
     const CudaContextGuard guard(owner.gpu);
-    owner.done.record(stream);  // all that the caller gave it before, and the run before
+    owner.done.record(stream);  // the earlier work of the caller's stream, and the previous run
   }
   for (std::size_t m = 0; m < members_.size(); ++m) {
     Member& member = *members_[m];
-    if (m == home && !to_home) {
+    if (m == owner_index && !to_owner) {
       set_views(member, shares[m], {request.views.begin(), request.views.end()});
       continue;
     }
     const CudaContextGuard guard(member.gpu);
-    shares[m].stream = m == home ? stream : member.stream.get();
+    shares[m].stream = m == owner_index ? stream : member.stream.get();
     auto* const own = static_cast<CudaStream*>(shares[m].stream);
-    member.sum.follow(own);
-    if (m != home) owner.done.make_wait(own);
-    if (m != home && has_device_list && shares[m].i_count > 0) bring_list(member, shares[m], own);
-    set_views(member, shares[m], member.copies.bring(source_, request.views, own));
+    member.sum.make_wait(own);
+    if (m != owner_index) owner.done.make_wait(own);
+    if (m != owner_index && has_device_list && shares[m].i_count > 0) copy_list(member, shares[m], own);
+    set_views(member, shares[m], member.copies.copy(source_, request.views, own));
     member.copied.record(own);
   }
-  if (!to_home) return;
+  if (!to_owner) return;
   for (std::size_t m = 0; m < members_.size(); ++m) {
     const CudaContextGuard guard(members_[m]->gpu);
     for (const auto& other : members_) other->copied.make_wait(static_cast<CudaStream*>(shares[m].stream));

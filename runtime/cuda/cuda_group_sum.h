@@ -1,4 +1,4 @@
-// One sum on several GPUs: a run -> shares of it, each a run on one of them (cuda_group.h says which).
+// One sum on several GPUs: a run -> work shares, each a run on one GPU (cuda_group.h says how they are chosen).
 // Tested by tests/unit/cuda_group_test.cpp.
 #pragma once
 #include <functional>
@@ -14,7 +14,8 @@ namespace nbcc {
 
 class CudaGroupSummation final : public Summation {
  public:
-  // The kernels, one for each GPU, must outlive this object. `shares_small_sums`: also where one GPU would be faster.
+  // The kernels, one for each GPU, must outlive this object. `shares_small_sums`: also divides sums for which one GPU
+  // is faster.
   CudaGroupSummation(const std::vector<const CudaKernel*>& kernels, bool shares_small_sums);
   ~CudaGroupSummation() override;
   std::span<const PairMethod> methods() const override { return methods_; }
@@ -32,26 +33,26 @@ class CudaGroupSummation final : public Summation {
     const CudaGpu& gpu;
     CudaSummation sum;
     CudaCopies copies;
-    CudaBuffer list;               // of its i
+    CudaBuffer list;               // int64 indices of the i of its share
     std::vector<ArrayView> views;  // of its last share
-    std::uint64_t binding = 0;     // another number whenever they have changed, or the caller has bound anew
+    std::uint64_t binding = 0;     // changes whenever `views` have changed or the caller has bound arrays again
     std::uint64_t callers_binding = 0;
-    std::int64_t last_run = 0;  // in which it took part
+    std::int64_t last_run = 0;  // number of the last run in which the GPU took part
     CudaOwnStream stream;
     CudaEventOwner copied, done;
   };
-  // The parts that a method is shared out in: ranges of i; groups of lists; groups that a search makes.
+  // How the work of a pair method is divided: ranges of i; groups of lists; groups that a search makes.
   enum class Cut : std::uint8_t { Ranges, Groups, Search };
-  // How one of the GPUs' methods is shared out.
+  // A pair method and how its work is divided.
   struct SharedMethod {
-    std::size_t row = 0;  // among the methods of each GPU
+    std::size_t row = 0;  // index in methods() of each GPU
     Cut cut = Cut::Ranges;
   };
-  // Where the arrays of a run are: all on the host, all on one of the GPUs (managed memory counts as any one's), or
-  // here and there.
+  // The memory that holds the arrays of a run: `host`: all on the host; `owner_index`: all on this member (managed
+  // memory counts as any member's); neither: mixed.
   struct Where {
     bool host = false;
-    std::optional<std::size_t> home;  // a member
+    std::optional<std::size_t> owner_index;
   };
   CudaSummation& first() const { return members_.front()->sum; }
   Where find(const SumRequest& request) const;
@@ -60,29 +61,31 @@ class CudaGroupSummation final : public Summation {
   std::vector<DeviceWork> work(const SumRequest& request, const SharedMethod& method);
   void run(const SumRequest& request, const SharedMethod& method);
   double seconds_of(const SumRequest& request, const SharedMethod& method) const;
-  double part_of_home(const SumRequest& request, Cut cut, double seconds) const;
-  std::vector<SumRequest> shares_of(const SumRequest& request, std::size_t home, Cut cut, double part_of_home) const;
+  double owner_fraction(const SumRequest& request, Cut cut, double seconds) const;
+  std::vector<SumRequest> shares_of(const SumRequest& request, std::size_t owner_index, Cut cut,
+                                    double owner_fraction) const;
   void run_from_host(const SumRequest& request, const SharedMethod& method);
-  void run_from(std::size_t home, const SumRequest& request, const SharedMethod& method, std::vector<SumRequest> shares,
-                bool in_threads);
-  // Each on its GPU, those without i not; in a thread for each where a GPU may make its host wait.
+  void run_from(std::size_t owner_index, const SumRequest& request, const SharedMethod& method,
+                std::vector<SumRequest> shares, bool in_threads);
+  // Runs each share on its GPU; skips shares without i. `in_threads`: one host thread per GPU, because a run may block
+  // its thread.
   void run_shares(const std::vector<SumRequest>& shares, const SharedMethod& method, bool in_threads);
   void run_share(Member& member, SumRequest share, const SharedMethod& method) const;
   void run_alone(std::size_t member, const SumRequest& request, const SharedMethod& method);
-  void bring_list(Member& member, SumRequest& share, CudaStream* stream);
+  void copy_list(Member& member, SumRequest& share, CudaStream* stream);
   void set_views(Member& member, SumRequest& share, std::vector<ArrayView> views);
-  void send_rows(std::size_t home, const std::vector<SumRequest>& shares);
+  void send_buffer_ranges(std::size_t owner_index, const std::vector<SumRequest>& shares);
   static void reserve(Member& member, CudaBuffer& buffer, std::size_t bytes, const char* what);
-  void bring_copies(std::size_t home, const SumRequest& request, bool to_home, std::vector<SumRequest>& shares);
+  void copy_inputs(std::size_t owner_index, const SumRequest& request, bool to_owner, std::vector<SumRequest>& shares);
 
   const KernelSource& source_;
   const bool shares_small_sums_;
   std::vector<std::unique_ptr<Member>> members_;
   std::int64_t runs_ = 0;
-  // The decomposition of the last search: the member that has the arrays, its fraction of the groups, and the epoch,
-  // another number for another decomposition, or when a member has run without the others.
-  std::size_t decomposed_home_ = 0;
-  double decomposed_part_ = 0;
+  // The decomposition of the last search: the owner of the arrays, its fraction of the groups, and the epoch, a number
+  // that changes with the decomposition and when a member has run without the others.
+  std::size_t decomposed_owner_ = 0;
+  double decomposed_fraction_ = 0;
   std::int64_t epoch_ = 0;
   bool is_decomposed_ = false;  // the last run was such a search, and has not failed
   std::size_t last_ = 0;        // the member that has the last run's arrays, or ran alone

@@ -1,4 +1,4 @@
-// The list of chosen i on a GPU: int64 indices, sent through pinned memory so that the host need not wait.
+// The list of chosen i on a GPU: int64 indices, copied through pinned memory so that the host does not wait.
 // Tested by tests/unit/cuda_sum_test.cpp.
 #pragma once
 #include <cstdint>
@@ -12,13 +12,14 @@ class CudaIndexList {
  public:
   explicit CudaIndexList(const CudaGpu& gpu) : gpu_(gpu), list_(gpu), pinned_(gpu), sent_(gpu) {}
   bool has_room(std::int64_t count) const { return bytes_of(count) <= list_.bytes(); }
-  // When no earlier run reads the old list any more. False: the GPU has not so much memory.
+  // Call only when no earlier run reads the old list. False: the GPU's memory does not suffice.
   [[nodiscard]] bool reserve(std::int64_t count) { return list_.reserve(bytes_of(count)); }
   void release() { list_.release(); }
   std::size_t bytes() const { return list_.bytes(); }
-  // Copies `count` indices at `from`, for which there is room, in the stream's order. `from` may be overwritten then.
+  // Copies `count` indices at `from` in the stream's order. Call reserve() before. The caller may overwrite `from` when
+  // send() returns.
   CudaDevicePointer send(const std::int64_t* from, std::int64_t count, CudaStream* stream) {
-    sent_.wait();  // the pinned list of an earlier run may still be on its way
+    sent_.wait();  // the GPU may still copy the pinned list of an earlier run
     pinned_.reserve(bytes_of(count));
     std::memcpy(pinned_.data(), from, bytes_of(count));
     gpu_.send(list_.data(), pinned_.data(), bytes_of(count), stream);

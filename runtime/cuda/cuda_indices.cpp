@@ -1,4 +1,4 @@
-// One launch of checks, and what it reports. Door: CudaIndexChecks.
+// Launches the check of table indices and reads its report. Interface: CudaIndexChecks.
 #include "runtime/cuda/cuda_indices.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace nbcc {
 namespace {
 
-// Report and IndexCheck of the template.
+// The layouts of Report and IndexCheck in templates/cuda_indices.cu.in.
 struct Report {
   std::int64_t check, value[kIndexSides], particle[kIndexSides];
 };
@@ -22,7 +22,7 @@ struct Argument {
   std::int64_t listed_i_count, listed_j_count, params_by_group;
 };
 
-// Bytes of the ranges of one block; Range of the template has the layout of nbcc_index_range.
+// Bytes of the ranges of one block. Range of the template has the layout of nbcc_index_range.
 std::int64_t bytes_of_ranges(const IndexChecks& checks) {
   std::int64_t count = 0;
   for (const int of_side : checks.ranges) count += of_side;
@@ -42,7 +42,7 @@ std::int64_t count_of_listed(const KernelSource& source, const SumRequest& reque
 CudaIndexChecks::CudaIndexChecks(const CudaKernel& kernel, CudaArguments& arguments)
     : kernel_(kernel), arguments_(arguments), listed_(kernel.gpu()), ranges_(kernel.gpu()), report_(kernel.gpu()) {}
 
-std::int64_t CudaIndexChecks::most_blocks() const { return 2 * kernel_.gpu().multiprocessors(); }
+std::int64_t CudaIndexChecks::max_blocks() const { return 2 * kernel_.gpu().multiprocessors(); }
 
 bool CudaIndexChecks::checks(const SumRequest& request) const {
   return request.check_indices && kernel_.source.find(Frame::IndexChecks);
@@ -61,7 +61,7 @@ void CudaIndexChecks::send_listed(const ListedParticles& listed, bool capturing)
   const CudaGpu& gpu = kernel_.gpu();
   const std::size_t i_bytes = listed.i.size() * sizeof(std::int64_t), j_bytes = listed.j.size() * sizeof(std::int64_t);
   listed_number_ = 0;
-  if (!listed_.renew(i_bytes + j_bytes + 1))
+  if (!listed_.reallocate(i_bytes + j_bytes + 1))
     throw DeviceError("out of memory of the GPU: there is no room to check the indices of tables");
   if (i_bytes > 0) gpu.send(listed_.data(), listed.i.data(), i_bytes, nullptr);
   if (j_bytes > 0) gpu.send(listed_.data() + i_bytes, listed.j.data(), j_bytes, nullptr);
@@ -72,7 +72,7 @@ void CudaIndexChecks::send_listed(const ListedParticles& listed, bool capturing)
 void CudaIndexChecks::prepare(const SumRequest& request, bool capturing) {
   const KernelSource& source = kernel_.source;
   if (!checks(request)) return;
-  if (capturing) listed_.keep_old();
+  if (capturing) listed_.retain_for_capture();
   if (sends(request)) send_listed(*request.listed, capturing);
   if (program_) return;
   if (capturing)
@@ -83,7 +83,7 @@ void CudaIndexChecks::prepare(const SumRequest& request, bool capturing) {
   const CudaGpu& gpu = kernel_.gpu();
   const KernelVariant& checks = *source.find(Frame::IndexChecks);
   const CudaProgram* const program = kernel_.program_of({checks.frame, checks.launches.front()});
-  const std::int64_t bytes = kCounterBytes + most_blocks() * bytes_of_ranges(source.index_checks);
+  const std::int64_t bytes = kCounterBytes + max_blocks() * bytes_of_ranges(source.index_checks);
   if (!ranges_.reserve(std::size_t(bytes)))
     throw DeviceError("out of memory of the GPU: there is no room to check the indices of tables");
   report_.reserve(sizeof(Report));
@@ -93,7 +93,7 @@ void CudaIndexChecks::prepare(const SumRequest& request, bool capturing) {
                 "clearing memory of the GPU");
     gpu.synchronize(nullptr);
   } catch (...) {
-    // Freeing waits for what may still write.
+    // Freeing waits for a memset that may still write.
     ranges_.release();
     throw;
   }
@@ -109,7 +109,7 @@ void CudaIndexChecks::launch(const SumRequest& request, CudaStream* stream, bool
   const std::int64_t ni = request.lists_chosen_i ? listed_i : run.ni, nj = particles ? listed_j : run.nj;
   const std::int64_t pairs = count_of_listed(kernel_.source, request);
   const std::int64_t most = std::max({ni, nj, pairs, std::int64_t(1)}), threads = program_->config().threads;
-  const std::int64_t blocks = std::min(ceil_div(most, threads), most_blocks());
+  const std::int64_t blocks = std::min(ceil_div(most, threads), max_blocks());
   Argument argument{ranges_.data() + std::uint64_t(kCounterBytes),
                     ranges_.data(),
                     reinterpret_cast<std::uintptr_t>(report_.data()),
@@ -126,7 +126,7 @@ void CudaIndexChecks::launch(const SumRequest& request, CudaStream* stream, bool
 
 void CudaIndexChecks::report(const std::int64_t* i_numbers, std::int64_t i_first) {
   if (!program_) return;
-  // A launch may be at work; it has written the rest before the number of the check.
+  // A launch may be running. It writes the number of the check last, after the other members.
   auto* const report = reinterpret_cast<Report*>(report_.data());
   const std::atomic_ref<std::int64_t> check(report->check);
   Report found{check.load(std::memory_order_acquire), {}, {}};

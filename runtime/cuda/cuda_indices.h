@@ -1,6 +1,6 @@
-// The checks of table indices on a GPU (templates/cuda_indices.cu.in): a launch before each launch of a sum, over the
-// same particles, since that may store its results over them. What is found is in the host's memory when the stream has
-// come so far, and is an error when somebody waits or the next run begins. Tested by
+// The checks of table indices on a GPU (templates/cuda_indices.cu.in): one launch before each launch of a sum, over the
+// same particles, because the sum may store its results over them. The check writes an invalid index to pinned host
+// memory; the error is thrown when the caller waits or when the next run begins. Tested by
 // tests/numeric/table_index_test.cpp.
 #pragma once
 #include <cstdint>
@@ -16,27 +16,29 @@ class CudaIndexChecks {
  public:
   // Both must outlive this object.
   CudaIndexChecks(const CudaKernel& kernel, CudaArguments& arguments);
-  // True if prepare() sends lists, to memory that earlier launches may still read.
+  // True if prepare() will send lists, which overwrites memory that earlier launches may still read.
   bool sends(const SumRequest& request) const;
-  // Code, memory and lists for launch(). Throws DeviceError where these would be needed during a capture.
+  // Loads the code, allocates memory and sends lists for launch(). Throws DeviceError if that is needed during a
+  // capture.
   void prepare(const SumRequest& request, bool capturing);
-  // Checks the particles that the argument names, before they are summed over, if the request asks for it.
+  // Checks the particles that the argument names, if the request asks for checks.
   void launch(const SumRequest& request, CudaStream* stream, bool capturing);
-  // Throws UsageError for the index that a finished launch has found to lead out of its table, once. `i_numbers`: the
-  // particles that the launch took for those from `i_first` on, without offset; null: they are those.
+  // Throws UsageError, once, for an index outside its table that a finished launch has found. `i_numbers[k]`: the
+  // caller's index of the particle that the launch numbered i_first + k, both without i_offset; null: the launch used
+  // the caller's indices.
   void report(const std::int64_t* i_numbers = nullptr, std::int64_t i_first = 0);
 
  private:
   bool checks(const SumRequest& request) const;
   void send_listed(const ListedParticles& listed, bool capturing);
-  std::int64_t most_blocks() const;
+  std::int64_t max_blocks() const;
 
   const CudaKernel& kernel_;
   CudaArguments& arguments_;
   const CudaProgram* program_ = nullptr;
-  CudaBuffer listed_;               // the i of listed pairs, then their j
-  std::int64_t listed_number_ = 0;  // of the lists that these are of
-  CudaBuffer ranges_;               // [block][range], behind the counter of blocks
+  CudaBuffer listed_;               // int64 indices of the listed i, then of the listed j
+  std::int64_t listed_number_ = 0;  // ListedParticles::number of the lists in listed_
+  CudaBuffer ranges_;               // a counter of finished blocks (kCounterBytes), then [block][range]
   CudaPinned report_;
 };
 

@@ -1,4 +1,4 @@
-// Sizes -> a program and j-splits: what the caller asks for, else what was measured, else the model's choice. One door:
+// Sizes -> a program and j-splits: the caller's choice, else the stored tuning, else the model's choice. Interface:
 // CudaKernel::launch_for. Launches nothing.
 #include "runtime/cuda/cuda_kernel.h"
 
@@ -29,7 +29,7 @@ CudaLaunch CudaKernel::launch_for(std::int64_t ni, std::int64_t nj, bool exclusi
     const LaunchConfig chosen = config.compiled();
     for (const LaunchNumber& number : kLaunchNumbers)
       if (overrides.*number.member > 0) config.*number.member = overrides.*number.member;
-    // Another kernel wants other splits.
+    // The j-splits were chosen for another compiled configuration.
     if (config.compiled() != chosen) config.j_splits = overrides.j_splits;
     try {
       return open(config, ni, nj, exclusions, may_load);
@@ -43,7 +43,7 @@ CudaLaunch CudaKernel::launch_for(std::int64_t ni, std::int64_t nj, bool exclusi
   try {
     return open(config, ni, nj, exclusions, may_load);
   } catch (const TextRefused&) {
-    // Another compiler than the one it was measured with, or a file that someone has changed.
+    // The tuning was measured with another compiler, or its file was edited.
   } catch (const DeviceError&) {
   }
   {
@@ -77,7 +77,7 @@ CudaLaunch CudaKernel::open(LaunchConfig config, std::int64_t ni, std::int64_t n
   return {program, config.j_splits};
 }
 
-// Nothing: none was measured, the model was found best, or the kernel cannot be.
+// Nothing if there is no tuning, if `nbcc tune` found the model's choice best, or if the tuned kernel cannot be loaded.
 std::optional<LaunchConfig> CudaKernel::tuned_choice(std::int64_t ni, std::int64_t nj, bool exclusions) const {
   const std::optional<LaunchConfig> choice = tuned_.find(ni, nj);
   if (!choice || *choice == LaunchConfig{}) return {};

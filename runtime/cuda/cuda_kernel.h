@@ -1,4 +1,4 @@
-// A CUDA kernel with all its programs: which of them a sum of some size is run by.
+// A CUDA kernel with all its programs. Chooses the program and the j-splits for the size of a sum.
 // Tested by tests/unit/cuda_tuned_test.cpp and kernel_shape_test.cpp.
 #pragma once
 #include <map>
@@ -13,9 +13,9 @@
 
 namespace nbcc {
 
-// How a sum of some size is launched.
+// The program and the number of j-splits for a sum.
 struct CudaLaunch {
-  const CudaProgram* program = nullptr;  // null: it would have to be compiled or loaded first, and may not be
+  const CudaProgram* program = nullptr;  // null: it is not loaded, and loading is not allowed now (stream capture)
   int j_splits = 1;
 };
 
@@ -28,16 +28,15 @@ class CudaKernel final : public Kernel {
   const CudaGpu& gpu() const { return loader_->gpu(); }
   // The kernel's first variant, in the source's own configuration.
   const CudaProgram& program() const { return *program_of(first(false)); }
-  // For a sum over nj for ni. What `overrides` leaves open follows from what has been measured, else from the model. A
-  // measured configuration that cannot be compiled or loaded is tried once; throws UsageError if the compiler refuses
-  // what `overrides` asks for.
-  // `exclusions`: launches have a CudaLeftOutTable as a second argument.
+  // For a sum over nj j for each of ni i. Zeros of `overrides` are filled from a stored tuning, else from the model. A
+  // tuned configuration that cannot be compiled or loaded is tried once. Throws UsageError if the compiler rejects a
+  // configuration with `overrides`. `exclusions`: launches have a CudaLeftOutTable as a second argument.
   CudaLaunch launch_for(std::int64_t ni, std::int64_t nj, bool exclusions, bool may_load,
                         const LaunchConfig& overrides = {}) const;
-  // Null: it would have to be compiled or loaded first, and may not be.
+  // Null if the program is not loaded and may_load is false.
   const CudaProgram* program_of(const CudaVariant& variant, bool may_load = true) const;
   LaunchConfig model_choice(std::int64_t ni, std::int64_t nj) const;
-  // What measured configurations of this kernel are kept under.
+  // The key of this kernel's stored tunings.
   CudaTuningSubject tuning_subject() const {
     return {source.pipeline, source.first().source, gpu().model(), gpu().multiprocessors()};
   }

@@ -1,4 +1,4 @@
-// Pieces of a run -> launches. Door: CudaLauncher. Where arrays lie and which pieces there are is decided elsewhere.
+// Pieces of a run -> launches. Interface: CudaLauncher. Callers decide where arrays are and which pieces there are.
 #include "runtime/cuda/cuda_launch.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ LaunchConfig CudaLauncher::config() const {
   return config;
 }
 
-// No split is without a tile.
+// At most one split per tile.
 int CudaLauncher::splits_of(std::int64_t nj) const {
   return int(std::clamp<std::int64_t>(ceil_div(nj, program_->config().j_tile), 1, j_splits_));
 }
@@ -59,7 +59,7 @@ bool CudaLauncher::reserve(std::int64_t ni, CudaStream* stream) {
     gpu.require(gpu.driver().memset_d32_async(arrived_.data(), 0, arrived_.bytes() / sizeof(unsigned), stream),
                 "clearing memory of the GPU");
   } catch (...) {
-    // Never taken for cleared.
+    // The next run must not take this memory for cleared.
     arrived_.release();
     throw;
   }
@@ -71,9 +71,9 @@ void CudaLauncher::release() {
   arrived_.release();
 }
 
-void CudaLauncher::keep_old() {
-  partial_.keep_old();
-  arrived_.keep_old();
+void CudaLauncher::retain_for_capture() {
+  partial_.retain_for_capture();
+  arrived_.retain_for_capture();
 }
 
 void CudaLauncher::check_indices(const CudaPiece& piece, const CudaRunContext& context) {
@@ -83,22 +83,22 @@ void CudaLauncher::check_indices(const CudaPiece& piece, const CudaRunContext& c
 
 CudaOccupancy CudaLauncher::occupancy() const { return {kernel_.gpu().multiprocessors(), program_->resident_blocks()}; }
 
-void CudaLauncher::ask(Progress* progress) {
+void CudaLauncher::set_progress(Progress* progress) {
   pace_.begin(progress);
-  const double cycles = CudaPace::kLongest * kernel_.gpu().clock_hertz();
+  const double cycles = CudaPace::kMaxLaunchSeconds * kernel_.gpu().clock_hertz();
   slice_ = progress ? choose_slice(kernel_.source, config(), occupancy(), ni_, nj_, cycles) : 0;
 }
 
-// The memory of j-splits is that of this configuration.
+// `partial` and `arrived` are those of the current configuration.
 void CudaLauncher::set_piece(const CudaPiece& piece) {
   arguments_.set_piece(piece);
   arguments_.run().partial = partial_.data();
   arguments_.run().arrived = arrived_.data();
 }
 
-// A launch of no j that goes on with earlier ones has its i from them, and stores.
 void CudaLauncher::launch(const CudaPiece& piece, const CudaRunContext& context) {
-  // Before any slice stores a result, which may lie over the inputs that indices are made of.
+  // Check before any slice stores a result, which may overwrite the inputs that indices are computed from. A launch
+  // without j that continues earlier launches only stores: its i were checked before.
   if (piece.first || piece.nj > 0) check_indices(piece, context);
   const std::int64_t step = slice_ > 0 ? slice_ : piece.ni;
   for (std::int64_t begin = 0; begin < piece.ni; begin += step) {
@@ -112,15 +112,16 @@ void CudaLauncher::launch(const CudaPiece& piece, const CudaRunContext& context)
 }
 
 void CudaLauncher::launch_slice(const CudaPiece& piece, const CudaRunContext& context) {
-  if (pace_.is_asked()) {
+  if (pace_.is_active()) {
     const double cycles = predict_cycles(kernel_.source, config(), occupancy(), piece.ni, piece.nj);
-    pace_.make_room(cycles / kernel_.gpu().clock_hertz(), double(piece.ni) * double(piece.nj), context.stream);
+    pace_.before_launch(cycles / kernel_.gpu().clock_hertz(), double(piece.ni) * double(piece.nj), context.stream);
   }
   set_piece(piece);
   CudaLeftOutTable left_out = left_out_.table();
   void* arguments[] = {arguments_.data(), &left_out};
   const auto blocks = unsigned(ceil_div(piece.ni, i_per_block())), splits = unsigned(splits_of(piece.nj));
-  // With few particles getting ready is a fifth of the time. Not into graphs: docs/decisions/early_launches.md.
+  // PDL: with few particles the start of a kernel is a fifth of its time. Not in graphs:
+  // docs/decisions/early_launches.md.
   launch_kernel(kernel_.gpu(), program_->function(), "nbcc_interact", blocks, splits,
                 unsigned(program_->config().threads), arguments, context.stream,
                 program_->waits() && !context.capturing);

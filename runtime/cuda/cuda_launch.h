@@ -16,16 +16,16 @@
 
 namespace nbcc {
 
-// A run as its launches see it.
+// The run that launches belong to.
 struct CudaRunContext {
   const SumRequest& request;
   CudaStream* stream = nullptr;
-  bool capturing = false;  // the launches go into a graph
+  bool capturing = false;  // the stream is captured into a graph
 };
 
 class CudaLauncher {
  public:
-  // Both must outlive this object. `left_out`: what launches with exclusions read.
+  // Both must outlive this object. `left_out`: the table that launches with exclusions read.
   CudaLauncher(const CudaKernel& kernel, const CudaLeftOut& left_out)
       : kernel_(kernel),
         left_out_(left_out),
@@ -38,31 +38,32 @@ class CudaLauncher {
   CudaIndexChecks& index_checks() { return index_checks_; }
   CudaPace& pace() { return pace_; }
 
-  // Numbers of the launch configuration that the caller chooses from now on; zeros leave the choice.
+  // Numbers of the launch configuration that the caller chooses for the next runs; zeros are chosen by configure().
   void set_overrides(const LaunchConfig& overrides);
-  // For a sum over nj for ni; launches of pieces of it keep the configuration, so that no result depends on the pieces.
-  // Throws DeviceError if a kernel would have to be loaded and that is not allowed, UsageError if there can be no
-  // kernel of what the caller chose.
+  // Chooses the configuration for a sum over nj j for each of ni i. Launches of pieces of the sum keep it, so that no
+  // result depends on the pieces. Throws DeviceError if a kernel must be loaded but may_load is false, UsageError if
+  // the compiler rejects the caller's configuration.
   void configure(std::int64_t ni, std::int64_t nj, bool exclusions, bool may_load);
-  // After configure(): launches from now on ask `progress`, and are cut into slices of i that take CudaPace::kLongest
-  // at most. Null: they ask nothing, and are not cut.
-  void ask(Progress* progress);
-  LaunchConfig config() const;  // that configure() found
+  // Call after configure(). The next launches poll `progress`, and are cut into slices of i that are predicted to take
+  // at most CudaPace::kMaxLaunchSeconds. Null: no polling and no slices.
+  void set_progress(Progress* progress);
+  LaunchConfig config() const;  // chosen by configure()
   std::int64_t i_per_block() const { return program_->config().i_per_block(); }
-  // Of memory for each i, in a launch.
+  // Bytes of partial sums for each i of a launch.
   std::int64_t bytes_per_i() const { return j_splits_ * accumulators() * std::int64_t(sizeof(double)); }
   std::int64_t bytes_for(std::int64_t ni) const { return ni * bytes_per_i() + std::int64_t(arrived_bytes(ni)); }
   int accumulators() const { return accumulators_; }
 
-  // Memory for launches of up to ni of i. False: there is not so much. New memory is cleared in `stream`.
+  // Memory for launches of up to ni i-particles. reserve() returns false if the GPU's memory does not suffice, and
+  // clears new memory in `stream`.
   bool has_room(std::int64_t ni) const;
   [[nodiscard]] bool reserve(std::int64_t ni, CudaStream* stream);
   void release();
-  void keep_old();
+  void retain_for_capture();
   std::size_t bytes() const { return partial_.bytes() + arrived_.bytes(); }
 
   void launch(const CudaPiece& piece, const CudaRunContext& context);
-  // The indices of tables, where they are checked and launch() does not sum.
+  // Checks table indices for a sum that a CudaMethod does (launch() calls this itself).
   void check_indices(const CudaPiece& piece, const CudaRunContext& context);
 
  private:
@@ -77,11 +78,12 @@ class CudaLauncher {
   CudaArguments arguments_;
   int accumulators_ = accumulators_of(kernel_.source);
   LaunchConfig overrides_;
-  std::int64_t ni_ = -1, nj_ = -1;  // what the configuration is for
-  bool exclusions_ = false;         // the same
+  // The arguments of the last configure().
+  std::int64_t ni_ = -1, nj_ = -1;
+  bool exclusions_ = false;
   const CudaProgram* program_ = nullptr;
   int j_splits_ = 1;
-  std::int64_t slice_ = 0;  // the i of a launch at most; 0: all of a piece
+  std::int64_t slice_ = 0;  // maximum number of i per launch; 0: all i of a piece
   CudaBuffer partial_, arrived_;
   CudaPace pace_;
   CudaIndexChecks index_checks_{kernel_, arguments_};

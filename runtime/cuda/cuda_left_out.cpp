@@ -1,4 +1,4 @@
-// LeftOut -> bytes on the GPU. One door: CudaLeftOut::send().
+// LeftOut -> bytes on the GPU. Interface: CudaLeftOut::send().
 #include "runtime/cuda/cuda_left_out.h"
 
 #include <vector>
@@ -6,7 +6,7 @@
 namespace nbcc {
 namespace {
 
-// As the text has it.
+// The layout of LeftOut in templates/cuda_left_out.cuh.in.
 struct Entry {
   int first;
   unsigned near, next;
@@ -23,7 +23,7 @@ bool CudaLeftOut::send(const LeftOut& left_out) {
     of.push_back({int(out.first), unsigned(out.near), unsigned(out.near >> 32), int(out.far - left_out.far.data()),
                   int(out.far_count)});
   const std::size_t bytes = of.size() * sizeof(Entry), far_bytes = left_out.far.size() * sizeof(int);
-  if (!bytes_.renew(bytes + far_bytes + 1)) return false;
+  if (!bytes_.reallocate(bytes + far_bytes + 1)) return false;
   table_ = {bytes_.data(), bytes_.data() + bytes};
   if (bytes > 0) gpu_.send(table_.of, of.data(), bytes, nullptr);
   if (far_bytes > 0) gpu_.send(table_.far, left_out.far.data(), far_bytes, nullptr);

@@ -1,4 +1,5 @@
-// Lists -> arrays on the GPU and launches. One door: CudaLists. What lists say has been checked (runtime/sum/lists.h).
+// Lists -> arrays on the GPU and launches. Interface: CudaLists. The contents of lists were checked before
+// (runtime/sum/lists.h).
 #include "runtime/cuda/cuda_lists.h"
 
 #include <algorithm>
@@ -13,23 +14,24 @@
 namespace nbcc {
 namespace {
 
-constexpr std::int64_t kBlock = 256;
-// A group of which so many j act has four warps at work.
-constexpr std::int64_t kManyJ = 512;
-// Pairs that a kernel reads ahead of those it sums.
-constexpr std::size_t kAhead = 8;
-// 32 ranges are counted in 31 bits at a time, and a tile behind them.
-constexpr std::int64_t kMostOfRange = (std::int64_t(1) << 26) - 64;
+constexpr std::int64_t kPackThreads = 256;  // threads per block of nbcc_pack_j
+// If more j than this act on an i in the mean, all warps of a block sum one group.
+constexpr std::int64_t kMinJForWholeBlock = 512;
+// The maximum of pairs that a lane of cuda_pairs.cu.in loads ahead of its sums.
+constexpr std::size_t kPrefetchedPairs = 8;
+// The kernel counts the j of 32 ranges plus one tile in 31 bits.
+constexpr std::int64_t kMaxJPerRange = (std::int64_t(1) << 26) - 64;
 
-// Statements of pairs that a multiprocessor executes in a clock cycle, over lists: a third of what it can.
+// Statements of pair formulas that a multiprocessor executes per clock cycle in sums over lists: a third of its peak.
 constexpr double kStatementsPerCycle = 40;
 
-// As the texts have them.
+// The layout of Range in templates/cuda_lists.cu.in: positions in the order of the j.
 struct Range {
   int begin, count;
 };
 
-// Results are stored while other i still read; and kernels read whole elements.
+// Checks that no output overlaps the input_pair field, because results are stored while other i still read it, and that
+// its address and strides are aligned, because kernels load naturally aligned elements.
 void check_pair_input(const KernelSource& source, const SumRequest& request, std::size_t input) {
   const FieldLayout& field = source.fields[input];
   const ArrayView& view = request.views[input];
@@ -49,27 +51,28 @@ std::vector<int> narrowed(const std::vector<std::int64_t>& values) { return {val
 
 }  // namespace
 
-// Takes copies first, and sends them when it is known how many they are.
-class CudaLists::Parcel {
+// Collects the arrays in one host buffer, then allocates GPU memory of that size and sends them.
+class CudaLists::Upload {
  public:
   template <typename T>
+  // send() sets `at` to the GPU address of `values`.
   void add(const std::vector<T>& values, CudaDevicePointer& at) {
     const std::size_t begin = (bytes_.size() + 255) / 256 * 256;
     bytes_.resize(begin + values.size() * sizeof(T));
     if (!values.empty()) std::memcpy(bytes_.data() + begin, values.data(), values.size() * sizeof(T));
-    places_.emplace_back(&at, begin);
+    addresses_.emplace_back(&at, begin);
   }
   [[nodiscard]] bool send(const CudaGpu& gpu, CudaBuffer& to) const {
-    if (!to.renew(bytes_.size() + 1)) return false;
+    if (!to.reallocate(bytes_.size() + 1)) return false;
     gpu.send(to.data(), bytes_.data(), bytes_.size(), nullptr);
     gpu.synchronize(nullptr);
-    for (const auto& [place, begin] : places_) *place = to.data() + begin;
+    for (const auto& [address, begin] : addresses_) *address = to.data() + begin;
     return true;
   }
 
  private:
   std::vector<std::byte> bytes_;
-  std::vector<std::pair<CudaDevicePointer*, std::size_t>> places_;
+  std::vector<std::pair<CudaDevicePointer*, std::size_t>> addresses_;
 };
 
 CudaLists::CudaLists(const CudaKernel& kernel, CudaArguments& arguments, const CudaLeftOut& left_out, CudaPace& pace)
@@ -94,12 +97,12 @@ const KernelVariant& CudaLists::frame(const SumRequest& request) const {
   return *kernel_.source.find(request.lists ? Frame::Lists : Frame::ListedPairs);
 }
 
-// Groups in which many j act have all warps of a block at work. Those whose j are read in place are small systems or
-// cells of a grid, for which that configuration is not compiled.
+// If many j act on each i, all warps of a block sum one group. That configuration is not compiled for j that kernels
+// read from the caller's arrays: such groups are small systems or cells of a grid.
 CudaVariant CudaLists::variant(const SumRequest& request) const {
   const std::vector<LaunchConfig>& launches = frame(request).launches;
   if (!request.lists) return {Frame::ListedPairs, launches.front()};
-  const bool many_j = request.lists->pairs > kManyJ * std::max<std::int64_t>(request.lists->i_count(), 1);
+  const bool many_j = request.lists->pairs > kMinJForWholeBlock * std::max<std::int64_t>(request.lists->i_count(), 1);
   const bool in_place = reads_in_place(request);
   return {Frame::Lists, many_j && !in_place ? launches.back() : launches.front(), request.left_out != nullptr,
           in_place};
@@ -129,8 +132,8 @@ std::size_t CudaLists::bytes() const {
   return listed_.bytes() + packed_.bytes() + pairs_.bytes() + group_params_.bytes();
 }
 
-void CudaLists::keep_old() {
-  for (CudaBuffer* buffer : {&listed_, &packed_, &pairs_, &group_params_}) buffer->keep_old();
+void CudaLists::retain_for_capture() {
+  for (CudaBuffer* buffer : {&listed_, &packed_, &pairs_, &group_params_}) buffer->retain_for_capture();
 }
 
 void CudaLists::release() {
@@ -165,8 +168,8 @@ bool CudaLists::send_lists(const Lists& lists) {
     for (auto r = std::size_t(lists.range_first[std::size_t(group)]);
          r < std::size_t(lists.range_first[std::size_t(group) + 1]); ++r) {
       const std::int64_t end = lists.j_end[r];
-      for (std::int64_t begin = lists.j_begin[r]; begin < end; begin += kMostOfRange) {
-        ranges.push_back({int(begin), int(std::min(kMostOfRange, end - begin))});
+      for (std::int64_t begin = lists.j_begin[r]; begin < end; begin += kMaxJPerRange) {
+        ranges.push_back({int(begin), int(std::min(kMaxJPerRange, end - begin))});
         const auto shift = std::ptrdiff_t(r) * lists.axes;
         shifts.insert(shifts.end(), lists.shifts.begin() + (lists.shifts.empty() ? 0 : shift),
                       lists.shifts.begin() + (lists.shifts.empty() ? 0 : shift + lists.axes));
@@ -175,14 +178,14 @@ bool CudaLists::send_lists(const Lists& lists) {
     range_first.push_back(int(ranges.size()));
   }
   argument_.groups = lists.groups();
-  Parcel parcel;
-  parcel.add(narrowed(lists.i_first), argument_.i_first);
-  parcel.add(range_first, argument_.range_first);
-  parcel.add(ranges, argument_.ranges);
-  parcel.add(shifts, argument_.shifts);
-  parcel.add(lists.j_order, argument_.j_order);
-  parcel.add(lists.i_order, i_order_);
-  if (!parcel.send(kernel_.gpu(), listed_)) return false;
+  Upload upload;
+  upload.add(narrowed(lists.i_first), argument_.i_first);
+  upload.add(range_first, argument_.range_first);
+  upload.add(ranges, argument_.ranges);
+  upload.add(shifts, argument_.shifts);
+  upload.add(lists.j_order, argument_.j_order);
+  upload.add(lists.i_order, i_order_);
+  if (!upload.send(kernel_.gpu(), listed_)) return false;
   if (lists.j_order.empty()) argument_.j_order = 0;
   if (lists.shifts.empty()) argument_.shifts = 0;
   if (lists.i_order.empty()) i_order_ = 0;
@@ -190,7 +193,8 @@ bool CudaLists::send_lists(const Lists& lists) {
   return true;
 }
 
-// Of 32 rows the first pairs, then the second ones, and so on.
+// Transposes the rows in slabs of 32: [slab][k][row % 32] is the j of the row's k-th pair, so that the lanes of a warp
+// read adjacent indices. Shorter rows are padded with index 0.
 bool CudaLists::send_rows(const PairRows& rows) {
   sent_ = 0;
   const std::int64_t ni = std::int64_t(rows.first.size()) - 1;
@@ -205,17 +209,18 @@ bool CudaLists::send_rows(const PairRows& rows) {
       for (std::size_t k = 0; k < row.size(); ++k) numbers[begin + 32 * k + std::size_t(lane)] = row[k];
     }
   }
-  numbers.resize(numbers.size() + 2 * kAhead * 32, 0);
-  Parcel parcel;
-  parcel.add(rows.first, row_argument_.first);
-  parcel.add(slab_first, row_argument_.slab_first);
-  parcel.add(numbers, row_argument_.numbers);
-  if (!parcel.send(kernel_.gpu(), listed_)) return false;
+  numbers.resize(numbers.size() + 2 * kPrefetchedPairs * 32, 0);
+  Upload upload;
+  upload.add(rows.first, row_argument_.first);
+  upload.add(slab_first, row_argument_.slab_first);
+  upload.add(numbers, row_argument_.numbers);
+  if (!upload.send(kernel_.gpu(), listed_)) return false;
   sent_ = rows.number;
   return true;
 }
 
-// The inputs of pairs: where they are on the GPU, or as columns that are sent there.
+// Sets the kernel argument for the input_pair fields: their addresses if they are on the GPU, else packed columns that
+// are sent to the GPU.
 void CudaLists::send_pairs(const CudaRunContext& context) {
   const SumRequest& request = context.request;
   const KernelSource& source = kernel_.source;
@@ -253,8 +258,9 @@ void CudaLists::send_pairs(const CudaRunContext& context) {
   if (waited) pairs_sent_.record(context.stream);
 }
 
-// Blocks that share the i of a group: as many as the largest needs, but not many beyond what all need in the mean.
-unsigned CudaLists::shares_of_groups(const Lists& lists) const {
+// The number of blocks among which the i of each group are divided: enough for the largest group, but at most about
+// four times what the mean group needs.
+unsigned CudaLists::blocks_per_group(const Lists& lists) const {
   const std::int64_t of_share = 32 * std::int64_t(program_->config().i_per_thread);
   const std::int64_t mean = ceil_div(4 * lists.i_count(), of_share * std::max<std::int64_t>(lists.groups(), 1)) + 1;
   return unsigned(std::clamp<std::int64_t>(std::min(ceil_div(lists.most_i, of_share), mean), 1, 65535));
@@ -277,7 +283,7 @@ double CudaLists::units(const SumRequest& request) const {
   return request.lists ? double(request.lists->pairs) : double(request.listed_pairs->j.size());
 }
 
-// About, of a run's sums.
+// Predicted seconds of a run's sums.
 double CudaLists::seconds(const SumRequest& request) const {
   const double pairs = units(request) * (request.share.to - request.share.from);
   const CudaGpu& gpu = kernel_.gpu();
@@ -294,34 +300,34 @@ void CudaLists::run(const CudaRunContext& context, const CudaPiece& piece) {
   arguments_.set_piece(all);
   void* const particles = arguments_.data();
   const CudaGpu& gpu = kernel_.gpu();
-  const bool early = !context.capturing && program_->waits(), in_place = reads_in_place(request);
+  const bool overlaps = !context.capturing && program_->waits(), in_place = reads_in_place(request);
   argument_.packed = row_argument_.packed = packed_.data();
   argument_.left_out = left_out_.table();
   argument_.params = request.params_of_groups.empty() ? 0 : group_params_.data();
   void* const last = lists ? static_cast<void*>(&argument_) : &row_argument_;
   const auto launch = [&](CudaFunction* function, const char* name, std::int64_t x, unsigned y, std::int64_t threads,
-                          bool may_be_early) {
+                          bool may_overlap) {
     void* arguments[] = {particles, last};
     if (x > 0)
-      launch_kernel(gpu, function, name, unsigned(x), y, unsigned(threads), arguments, context.stream, may_be_early);
+      launch_kernel(gpu, function, name, unsigned(x), y, unsigned(threads), arguments, context.stream, may_overlap);
   };
-  if (!in_place) launch(pack_, "nbcc_pack_j", ceil_div(request.nj, kBlock), 1, kBlock, false);
+  if (!in_place) launch(pack_, "nbcc_pack_j", ceil_div(request.nj, kPackThreads), 1, kPackThreads, false);
   const LaunchConfig config = program_->config();
   const std::int64_t of_block = config.j_slices > 1 ? 1 : config.threads / 32;
   const std::int64_t blocks = lists ? ceil_div(lists->groups(), of_block) : ceil_div(piece.ni, config.threads);
   const std::int64_t first = request.share.begin(blocks), count = request.share.end(blocks) - first;
-  // A block finds its groups (rows) by first_group (first_i), so that the grid can be cut into slices.
+  // A block adds first_group (first_i) to its own group (row), so that the grid can be cut into several launches.
   const double whole = seconds(request);
-  const auto slices = std::int64_t(pace_.is_asked() ? std::ceil(whole / CudaPace::kLongest) : 1);
+  const auto slices = std::int64_t(pace_.is_active() ? std::ceil(whole / CudaPace::kMaxLaunchSeconds) : 1);
   const std::int64_t step = std::max<std::int64_t>(1, ceil_div(count, std::max<std::int64_t>(slices, 1)));
   for (std::int64_t begin = 0; begin < count; begin += step) {
     const std::int64_t blocks_now = std::min(step, count - begin);
     const double part = double(blocks_now) / double(count);
-    pace_.make_room(whole * part, units(request) * part, context.stream);
+    pace_.before_launch(whole * part, units(request) * part, context.stream);
     argument_.first_group = (first + begin) * of_block;
     row_argument_.first_i = (first + begin) * config.threads;
-    launch(program_->function(), "nbcc_interact", blocks_now, lists ? shares_of_groups(*lists) : 1, config.threads,
-           early && !(lists && in_place));
+    launch(program_->function(), "nbcc_interact", blocks_now, lists ? blocks_per_group(*lists) : 1, config.threads,
+           overlaps && !(lists && in_place));
   }
 }
 

@@ -1,5 +1,5 @@
-// Runs over lists of the caller: what is listed goes to the GPU once, the j-particles are
-// packed in the order of the lists by every run, and a launch sums (templates/cuda_lists.cu.in, cuda_pairs.cu.in).
+// Sums over lists of the caller. The lists are sent to the GPU once; each run launches a kernel that packs the
+// j-particles in the order of the lists, and a kernel that sums (templates/cuda_lists.cu.in, cuda_pairs.cu.in).
 // Tested by tests/numeric/lists_test.cpp.
 #pragma once
 #include <array>
@@ -15,7 +15,8 @@
 
 namespace nbcc {
 
-// The last argument of the kernels of cuda_lists.cu.in, and of cuda_pairs.cu.in, as the texts declare them.
+// The last argument of the kernels of cuda_lists.cu.in (CudaListArgument) and of cuda_pairs.cu.in (CudaRowArgument),
+// with the layouts that these sources declare.
 struct CudaListArgument {
   CudaDevicePointer i_first = 0, range_first = 0, ranges = 0, j_order = 0, shifts = 0, params = 0, packed = 0;
   CudaLeftOutTable left_out;
@@ -35,9 +36,9 @@ class CudaLists final : public CudaMethod {
   [[nodiscard]] bool reserve(const SumRequest& request) override;
   std::size_t bytes_for(const SumRequest& request) const override;
   std::size_t bytes() const override;
-  void keep_old() override;
+  void retain_for_capture() override;
   void release() override;
-  bool goes_by_numbers(const SumRequest&) const override { return true; }
+  bool uses_particle_indices(const SumRequest&) const override { return true; }
   bool reads_in_place(const SumRequest& request) const override;
   void send(const CudaRunContext& context) override;
   double units(const SumRequest& request) const override;
@@ -45,8 +46,8 @@ class CudaLists final : public CudaMethod {
   void run(const CudaRunContext& context, const CudaPiece& piece) override;
 
  private:
-  // Arrays that go to the GPU in one piece.
-  class Parcel;
+  // Several arrays, sent to the GPU as one block of memory.
+  class Upload;
   const KernelVariant& frame(const SumRequest& request) const;
   CudaVariant variant(const SumRequest& request) const;
   std::size_t packed_bytes(const SumRequest& request) const;
@@ -55,7 +56,7 @@ class CudaLists final : public CudaMethod {
   [[nodiscard]] bool send_lists(const Lists& lists);
   [[nodiscard]] bool send_rows(const PairRows& rows);
   void send_pairs(const CudaRunContext& context);
-  unsigned shares_of_groups(const Lists& lists) const;
+  unsigned blocks_per_group(const Lists& lists) const;
   double seconds(const SumRequest& request) const;
 
   const CudaKernel& kernel_;
@@ -63,11 +64,11 @@ class CudaLists final : public CudaMethod {
   const CudaLeftOut& left_out_;
   CudaPace& pace_;
 
-  const CudaProgram* program_ = nullptr;  // of the last reserve()
+  const CudaProgram* program_ = nullptr;  // loaded by the last reserve()
   CudaVariant program_variant_;
   CudaFunction* pack_ = nullptr;
 
-  std::int64_t sent_ = 0;  // the number of the lists, or rows, that are on the GPU
+  std::int64_t sent_ = 0;  // Lists::number or PairRows::number of the lists that are on the GPU
   CudaListArgument argument_;
   CudaRowArgument row_argument_;
   CudaDevicePointer i_order_ = 0;

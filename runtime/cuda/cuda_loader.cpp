@@ -1,4 +1,4 @@
-// Kernel text and launch configuration -> a function on a GPU. One door: CudaLoader::load. Launches nothing.
+// Kernel source and launch configuration -> a function on a GPU. Interface: CudaLoader::load. Launches nothing.
 #include "runtime/cuda/cuda_loader.h"
 
 #include <algorithm>
@@ -14,18 +14,18 @@
 namespace nbcc {
 namespace {
 
-// The driver's numbers for: invalid image, no binary for this GPU, invalid PTX, PTX of a version it does not know,
-// invalid source. The image is to blame, and not the GPU's state.
+// The driver's errors for a bad image: invalid image, no binary for this GPU, invalid PTX, unsupported PTX version,
+// invalid source. Other errors concern the state of the GPU.
 constexpr CudaResult kBadImage[] = {200, 209, 218, 222, 300};
 
-// From this architecture on the text waits for earlier launches (templates/cuda_types.cuh.in).
-constexpr int kFirstThatWaits = 90;
+// The first architecture whose kernels wait for earlier launches themselves, for PDL (templates/cuda_types.cuh.in).
+constexpr int kFirstPdlArchitecture = 90;
 
 struct BadImage : DeviceError {
   using DeviceError::DeviceError;
 };
 
-// Where a source that was refused can be looked at, without its ending; "" if it could not be written.
+// Writes a rejected source to a temporary file. Returns the path without its suffix; "" if writing failed.
 std::string keep_refused(const KernelSource& kernel, const std::string& source, const std::string& key) {
   try {
     const std::string stem = dump_stem(std::filesystem::temp_directory_path().string(), kernel, key);
@@ -55,11 +55,11 @@ CudaProgram::CudaProgram(std::shared_ptr<const CudaGpu> gpu, const std::string& 
     gpu_->require(driver.module_get_function(&function_, module_, "nbcc_interact"), "looking for nbcc_interact");
     gpu_->require(driver.occupancy_max_active_blocks_per_multiprocessor(&blocks_, function_, config_.threads, 0),
                   "asking for the kernel's occupancy");
-    // Not the GPU's architecture: the code may be older, in a library.
+    // Asks for the code's architecture, because code from a compiled library may be older than the GPU's.
     int version = 0;
     gpu_->require(driver.func_get_attribute(&version, kCudaPtxVersion, function_),
                   "asking for the kernel's architecture");
-    waits_ = version >= kFirstThatWaits;
+    waits_ = version >= kFirstPdlArchitecture;
   } catch (...) {
     driver.module_unload(module_);
     throw;
@@ -72,7 +72,7 @@ CudaProgram::~CudaProgram() {
     const CudaContextGuard guard(*gpu_);
     gpu_->driver().module_unload(module_);
   } catch (...) {
-    // A context that is gone has taken the module with it.
+    // A destroyed context has unloaded the module.
   }
 }
 
@@ -108,11 +108,11 @@ CudaLoader::CudaLoader(std::shared_ptr<const CudaGpu> gpu, std::shared_ptr<const
                     gpu_->ordinal(), gpu_->model(), gpu_->architecture(), compiler_->identity(),
                     known.empty() ? "none" : known.front()));
   }
-  // The driver translates PTX for what is newer than the compiler.
+  // For a GPU newer than the compiler, compile to PTX, which the driver translates.
   if (number_of_architecture(compiled_for_) != wanted) form_ = CudaCompiler::Form::Ptx;
 }
 
-// The first line is what a listing of the cache shows.
+// Listings of the cache show the first line.
 std::string CudaLoader::key_of(const KernelSource& kernel, const LaunchConfig& config,
                                const std::string& source) const {
   return fmt::format("{}, {}\n{}, {} {}\nthreads {}, i per thread {}, j tile {}, unroll {}, j_slices {}\n{}",
@@ -130,7 +130,7 @@ std::shared_ptr<const CudaProgram> CudaLoader::make(const KernelSource& kernel, 
                                                     const std::string& source, const std::string& key) {
   std::string stem;
   if (!dump_folder_.empty()) {
-    // Before anything can fail, so that there is something to look at when it does.
+    // Dump the source before anything can fail.
     stem = dump_stem(dump_folder_, kernel, key);
     write_dump(stem + ".cu", source);
   }
@@ -140,9 +140,10 @@ std::shared_ptr<const CudaProgram> CudaLoader::make(const KernelSource& kernel, 
     try {
       return compiler_->compile(source, compiled_for_, variant.config, form_).image;
     } catch (const TextRefused& e) {
-      // In a configuration of somebody's choice it may be that which is refused; else the bug is ours.
+      // A configuration chosen by the user may be invalid. A rejected source in any other configuration is a bug of
+      // nbcc: keep it.
       if (stem.empty() && !is_choice_by_size(kernel, variant)) stem = keep_refused(kernel, source, key);
-      const std::string place = stem.empty() ? "" : fmt::format("the text is in {}.cu", stem);
+      const std::string place = stem.empty() ? "" : fmt::format("the source is in {}.cu", stem);
       throw TextRefused(fmt::format("{}\n{}{}", e.what(), blame(kernel, source, e.what()), place));
     }
   };
@@ -154,7 +155,7 @@ std::shared_ptr<const CudaProgram> CudaLoader::make(const KernelSource& kernel, 
       program = std::make_shared<const CudaProgram>(gpu_, image, variant.config);
       if (again) cache_.store(key, image);
     } catch (const BadImage& e) {
-      // Whole, but nothing that this driver loads: as good as a broken entry.
+      // The entry is intact, but this driver cannot load it: treat it like a corrupt entry.
       cache_.remove(key);
       if (compiled) fail_to_open(kernel, e.what());
     }

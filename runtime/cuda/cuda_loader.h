@@ -1,4 +1,4 @@
-// Kernel text -> functions on a GPU: from memory, else from the disk cache, else compiled.
+// Kernel source -> functions on a GPU: from memory, else from the disk cache, else compiled.
 // Tested by tests/unit/cuda_device_test.cpp.
 #pragma once
 #include <memory>
@@ -24,9 +24,10 @@ class CudaProgram {
   CudaFunction* function() const { return function_; }
   CudaFunction* find(const char* name) const;             // another kernel of the source
   const LaunchConfig& config() const { return config_; }  // without j_splits
-  int resident_blocks() const { return blocks_; }         // of one multiprocessor at once
-  int local_bytes() const;                                // of each thread: arrays, and registers that did not suffice
-  // The code lets earlier launches of its stream come to their end before it touches memory.
+  int resident_blocks() const { return blocks_; }         // per multiprocessor
+  int local_bytes() const;                                // local memory per thread: arrays and spilled registers
+  // True if the kernels wait for earlier launches of the stream before they access memory (griddepcontrol.wait). Only
+  // such kernels may be launched with programmatic dependent launch (PDL).
   bool waits() const { return waits_; }
 
  private:
@@ -44,7 +45,7 @@ class CudaLoader {
   CudaLoader(std::shared_ptr<const CudaGpu> gpu, std::shared_ptr<const CudaCompiler> compiler, std::string cache_folder,
              std::string dump_folder);
 
-  // No number of the variant's configuration is 0 but j_splits, which does not matter. Throws DeviceError, and
+  // All numbers of the variant's configuration must be set except j_splits, which is ignored. Throws DeviceError and
   // TextRefused.
   std::shared_ptr<const CudaProgram> load(const KernelSource& kernel, const CudaVariant& variant);
 
@@ -60,7 +61,7 @@ class CudaLoader {
 
   std::shared_ptr<const CudaGpu> gpu_;
   std::shared_ptr<const CudaCompiler> compiler_;
-  std::string compiled_for_;  // the GPU's architecture, or the newest before it that the compiler knows
+  std::string compiled_for_;  // the GPU's architecture, or the newest older one that the compiler knows
   CudaCompiler::Form form_ = CudaCompiler::Form::Cubin;
   DiskCache cache_;
   std::string dump_folder_;

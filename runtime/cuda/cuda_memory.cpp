@@ -1,5 +1,5 @@
-// An ordinal -> a GPU with a context, and owners of memory, events and streams in it. Doors: CudaGpu, CudaContextGuard
-// and the owners. Knows no kernels. Destructors ask the driver and pass over what it answers: there is nobody to tell.
+// An ordinal -> a GPU with a context, and owners of memory, events and streams in it. Interface: CudaGpu,
+// CudaContextGuard and the owners. Knows no kernels. Destructors ignore errors of the driver: they cannot report them.
 #include "runtime/cuda/cuda_memory.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace nbcc {
 namespace {
 
-// For destructors: does `free` in the GPU's context if that can be had.
+// For destructors: calls `free` with the GPU's context current; ignores all errors.
 template <typename Free>
 void in_context(const CudaGpu& gpu, Free free) noexcept {
   try {
@@ -102,10 +102,10 @@ CudaContextGuard::~CudaContextGuard() {
 }
 
 CudaBuffer::~CudaBuffer() {
-  if (data_ != 0) old_.push_back(data_);
-  if (old_.empty()) return;
+  if (data_ != 0) retained_.push_back(data_);
+  if (retained_.empty()) return;
   in_context(gpu_, [&](const CudaDriver& driver) {
-    for (const CudaDevicePointer pointer : old_) driver.mem_free(pointer);
+    for (const CudaDevicePointer pointer : retained_) driver.mem_free(pointer);
   });
 }
 
@@ -113,7 +113,7 @@ bool CudaBuffer::reserve(std::size_t bytes) {
   if (bytes <= bytes_) return true;
   release();
   if (bytes > std::numeric_limits<std::size_t>::max() - 255) return false;
-  // The driver's allocations begin at multiples of 256 bytes anyway.
+  // Rounding up wastes nothing: the driver's allocations begin at multiples of 256 bytes.
   const std::size_t rounded = (bytes + 255) / 256 * 256;
   const CudaResult result = gpu_.driver().mem_alloc(&data_, rounded);
   if (result != kCudaSuccess) data_ = 0;
@@ -127,7 +127,7 @@ void CudaBuffer::release() {
   if (data_ == 0) return;
   const CudaDevicePointer pointer = std::exchange(data_, 0);
   bytes_ = 0;
-  if (keeps_old_) return old_.push_back(pointer);
+  if (retains_) return retained_.push_back(pointer);
   gpu_.require(gpu_.driver().mem_free(pointer), "freeing memory of the GPU");
 }
 

@@ -1,5 +1,5 @@
-// A GPU with its primary context, and owners of what lives in it. All calls go through the driver's table.
-// Tested by tests/unit/cuda_sum_test.cpp and cuda_stage_test.cpp.
+// A GPU with its primary context, and owners of its memory, events and streams. All calls go through the driver's
+// table. Tested by tests/unit/cuda_sum_test.cpp and cuda_stage_test.cpp.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace nbcc {
 
-// One GPU, its primary context retained: the one that programs of the CUDA runtime use, so that their pointers and
-// streams are ours as well. Outlives everything below.
+// One GPU; retains its primary context. Programs of the CUDA runtime use the primary context too, so nbcc can use their
+// pointers and streams. Must outlive all objects of the classes below.
 class CudaGpu {
  public:
   // Throws DeviceError: there is no such GPU.
@@ -29,23 +29,25 @@ class CudaGpu {
   const std::string& model() const { return model_; }                // "NVIDIA H200"
   const std::string& architecture() const { return architecture_; }  // "sm_90"
   int multiprocessors() const { return multiprocessors_; }
-  double clock_hertz() const { return clock_hertz_; }                           // at its peak
+  double clock_hertz() const { return clock_hertz_; }                           // peak
   double cycles_per_second() const { return clock_hertz_ * multiprocessors_; }  // of all multiprocessors
 
-  // Kernels of this GPU read and write memory of the other from now on. False: there is no way between the two.
+  // Enables peer access, so that kernels of this GPU can access memory of the other. False: peer access is not
+  // possible.
   [[nodiscard]] bool reach(const CudaGpu& other) const;
-  bool reaches(std::int64_t ordinal) const;  // its own memory, and what reach() has opened
+  bool reaches(std::int64_t ordinal) const;  // true for this GPU and for those opened by reach()
 
-  // Pinned memory of the host that counts as the GPU's own: kernels read and write it where it is. Any thread may ask.
+  // Registers pinned host memory that nbcc treats as memory of the GPU: kernels access it directly (zero-copy). Thread
+  // safe.
   void share(const void* begin, std::size_t bytes) const;
-  bool unshare(const void* begin) const;  // false: none begins there
+  bool unshare(const void* begin) const;  // false: no registered memory begins there
   bool shares(const void* at) const;
 
-  // Throws DeviceError unless `result` is success. A plain pointer: nothing is built when all is well.
+  // Throws DeviceError unless `result` is success. `what` is a plain pointer, so that success constructs no string.
   void require(CudaResult result, const char* what) const {
     if (result != kCudaSuccess) check(driver_, result, what);
   }
-  // With the context current.
+  // Asynchronous copies to and from the GPU. Call with the context current.
   void send(CudaDevicePointer to, const void* from, std::size_t bytes, CudaStream* stream) const {
     require(driver_.memcpy_htod_async(to, from, bytes, stream), "copying to the GPU");
   }
@@ -61,12 +63,12 @@ class CudaGpu {
   std::string model_, architecture_;
   int multiprocessors_ = 1;
   double clock_hertz_ = 1;
-  mutable std::mutex shared_mutex_;                       // of the two below
+  mutable std::mutex shared_mutex_;                       // protects the next two members
   mutable std::vector<int> reached_;                      // ordinals
-  mutable std::map<std::uintptr_t, std::size_t> shared_;  // bytes, by where they begin
+  mutable std::map<std::uintptr_t, std::size_t> shared_;  // address -> bytes
 };
 
-// The GPU's context is the current one of this thread as long as this lives; then the caller's is again.
+// Makes the GPU's context current in this thread; the destructor restores the caller's context.
 class CudaContextGuard {
  public:
   explicit CudaContextGuard(const CudaGpu& gpu);
@@ -79,8 +81,8 @@ class CudaContextGuard {
   bool pushed_ = false;
 };
 
-// Memory of the GPU that only grows; growing loses the contents. Nothing may use the old memory any more, except after
-// keep_old(). Call with the context current.
+// GPU memory that only grows; growing loses the contents and frees the old memory, so nothing may still use it, except
+// after retain_for_capture(). Call with the context current.
 class CudaBuffer {
  public:
   explicit CudaBuffer(const CudaGpu& gpu) : gpu_(gpu) {}
@@ -88,16 +90,16 @@ class CudaBuffer {
   CudaBuffer(const CudaBuffer&) = delete;
   CudaBuffer& operator=(const CudaBuffer&) = delete;
 
-  // False: the GPU has not so much memory, and the buffer is empty. Throws DeviceError for anything else.
+  // False: the GPU's memory does not suffice, and the buffer is empty. Throws DeviceError for any other failure.
   [[nodiscard]] bool reserve(std::size_t bytes);
-  // The same, for contents that a captured graph must not see: not in memory that it knows.
-  [[nodiscard]] bool renew(std::size_t bytes) {
-    if (keeps_old_) release();
+  // Like reserve(), for contents that captured graphs must not see: does not use memory whose address a graph may hold.
+  [[nodiscard]] bool reallocate(std::size_t bytes) {
+    if (retains_) release();
     return reserve(bytes);
   }
   void release();
-  // From now on memory that was handed out stays until the end: a captured graph knows its address.
-  void keep_old() { keeps_old_ = true; }
+  // From now on old memory is freed only by the destructor, because captured graphs may hold its address.
+  void retain_for_capture() { retains_ = true; }
   CudaDevicePointer data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
 
@@ -105,11 +107,11 @@ class CudaBuffer {
   const CudaGpu& gpu_;
   CudaDevicePointer data_ = 0;
   std::size_t bytes_ = 0;
-  bool keeps_old_ = false;
-  std::vector<CudaDevicePointer> old_;
+  bool retains_ = false;
+  std::vector<CudaDevicePointer> retained_;
 };
 
-// Memory of the host that the GPU copies from and to by itself. Only grows; growing loses the contents.
+// Pinned memory of the host, for asynchronous copies. Only grows; growing loses the contents.
 class CudaPinned {
  public:
   explicit CudaPinned(const CudaGpu& gpu) : gpu_(gpu) {}
@@ -126,7 +128,7 @@ class CudaPinned {
   std::size_t bytes_ = 0;
 };
 
-// A point in a stream. Made at the first record().
+// An event of a stream, created by the first record().
 class CudaEventOwner {
  public:
   explicit CudaEventOwner(const CudaGpu& gpu) : gpu_(gpu) {}
@@ -135,9 +137,9 @@ class CudaEventOwner {
   CudaEventOwner& operator=(const CudaEventOwner&) = delete;
 
   void record(CudaStream* stream);
-  // Both do nothing before the first record().
-  void make_wait(CudaStream* stream) const;  // what the stream is given from now on comes after the event
-  // Until all before the event is done. Where there is a `progress` it is asked meanwhile, and Interrupted is thrown.
+  // make_wait() and wait() do nothing before the first record().
+  void make_wait(CudaStream* stream) const;  // later work of `stream` waits for the event
+  // Blocks until the event has happened. With `progress`, polls it meanwhile; throws Interrupted if it interrupts.
   void wait(Progress* progress = nullptr) const;
 
  private:
@@ -145,7 +147,7 @@ class CudaEventOwner {
   CudaEvent* event_ = nullptr;
 };
 
-// A stream of our own that waits for no other. Made at the first get().
+// A stream of nbcc's that does not synchronise with the default stream. Created by the first get().
 class CudaOwnStream {
  public:
   explicit CudaOwnStream(const CudaGpu& gpu) : gpu_(gpu) {}

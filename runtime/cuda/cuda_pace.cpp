@@ -1,13 +1,13 @@
-// Predicted seconds of launches -> waits of the host. Door: CudaPace::make_room. Predicts nothing and launches nothing.
+// Predicted seconds of launches -> waits of the host. Interface: CudaPace::before_launch. Launches nothing.
 #include "runtime/cuda/cuda_pace.h"
 
 #include <utility>
 
 namespace nbcc {
 
-void CudaPace::make_room(double seconds, double units, CudaStream* stream) {
+void CudaPace::before_launch(double seconds, double units, CudaStream* stream) {
   if (!progress_) return;
-  if (ahead_ > 0 && ahead_ + seconds > kLongest) {
+  if (ahead_ > 0 && ahead_ + seconds > kMaxLaunchSeconds) {
     launched_.record(stream);
     launched_.wait(progress_);
     ahead_ = 0;

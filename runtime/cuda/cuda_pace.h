@@ -1,6 +1,6 @@
-// How far the host runs ahead of a GPU where a run may be interrupted. What has been launched cannot be called back, so
-// that before a launch which would make the work under way last longer than kLongest the host waits for what was
-// launched before, and asks the run's Progress meanwhile. Tested by tests/unit/cuda_progress_test.cpp.
+// Limits how far the host runs ahead of a GPU if the run may be interrupted. A launched kernel cannot be stopped.
+// Therefore, if a launch would make the unfinished work last longer than kMaxLaunchSeconds, the host first waits for
+// the earlier launches, and polls the run's Progress meanwhile. Tested by tests/unit/cuda_progress_test.cpp.
 #pragma once
 #include "runtime/cuda/cuda_memory.h"
 #include "runtime/sum/progress.h"
@@ -9,24 +9,24 @@ namespace nbcc {
 
 class CudaPace {
  public:
-  // Seconds, as predicted. Longer launches are cut into slices of i.
-  static constexpr double kLongest = 0.2;
+  // Predicted seconds. Longer launches are cut into slices of i.
+  static constexpr double kMaxLaunchSeconds = 0.2;
 
   explicit CudaPace(const CudaGpu& gpu) : launched_(gpu) {}
-  // For the launches from now on; null: the host never waits.
+  // Sets the Progress for the next launches; null: the host never waits.
   void begin(Progress* progress) {
     progress_ = progress;
     units_ = 0;
   }
-  bool is_asked() const { return progress_ != nullptr; }
-  // Before a launch that is predicted to take so long, and does so many units of the run's work. Throws Interrupted.
-  void make_room(double seconds, double units, CudaStream* stream);
-  // All that was launched is done.
-  void forget() { ahead_ = 0; }
+  bool is_active() const { return progress_ != nullptr; }
+  // Call before a launch with its predicted seconds and its units of the run's work. Throws Interrupted.
+  void before_launch(double seconds, double units, CudaStream* stream);
+  // Call when all launched work is done.
+  void mark_all_done() { ahead_ = 0; }
 
  private:
   Progress* progress_ = nullptr;
-  double ahead_ = 0, units_ = 0;  // under way: seconds, and units of this run
+  double ahead_ = 0, units_ = 0;  // launched but not known to be done: predicted seconds, and units of this run
   CudaEventOwner launched_;
 };
 

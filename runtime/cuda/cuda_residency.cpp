@@ -1,4 +1,4 @@
-// Bound arrays -> the memory, of the host or of a GPU, that each of them is in. Doors: find_residency(),
+// Bound arrays -> the memory, of the host or of a GPU, that holds each array. Interface: find_residency(),
 // residency_of(), find_pointer(). Reads no particle.
 #include "runtime/cuda/cuda_residency.h"
 
@@ -35,7 +35,7 @@ void check_alignment(const KernelSource& source, const FieldLayout& field, const
   if (field.components() > 1) check(view.component_stride, "component_stride");
 }
 
-// Inputs on the device that an output on the device shares memory with.
+// Finds inputs on the device that overlap an output on the device.
 void find_overlaps(const KernelSource& source, std::span<const ArrayView> views, CudaResidency& residency) {
   const auto touches = [&](Role role, IsApart test) {
     return find_overlap(source.fields, views, test, [&](std::size_t in, std::size_t out) {
@@ -44,13 +44,13 @@ void find_overlaps(const KernelSource& source, std::span<const ArrayView> views,
     });
   };
   residency.outputs_touch_j = touches(Role::InputJ, disjoint).has_value();
-  while (const auto found = touches(Role::InputI, independent)) residency.of[found->input] = Residency::Fetched;
+  while (const auto found = touches(Role::InputI, independent)) residency.of[found->input] = Residency::ViaHost;
 }
 
 }  // namespace
 
 CudaPointer find_pointer(const CudaGpu& gpu, const void* data) {
-  // Zeros, and wider than what the driver writes.
+  // The driver writes fewer bytes than these variables have, so they must be 0 before.
   std::int64_t type = 0, ordinal = 0, managed = 0;
   int which[] = {kCudaMemoryType, kCudaDeviceOrdinal, kCudaIsManaged};
   void* values[] = {&type, &ordinal, &managed};

@@ -1,5 +1,5 @@
-// The rows of a GPU: what each pair method costs there, and which obstacles there are. Doors: CudaSummation::methods().
-// Runs nothing.
+// The pair methods of a GPU, with the cost of each and the obstacles to it. Interface: CudaSummation::methods(). Runs
+// nothing.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -12,14 +12,14 @@
 namespace nbcc {
 namespace {
 
-// What a search costs at least, in pairs of each multiprocessor: bench/RESULTS.md.
-constexpr double kPairsOfSearch = 1e6;
+// The minimum cost of a search, in pairs per multiprocessor: bench/RESULTS.md.
+constexpr double kMinPairsOfSearch = 1e6;
 
-// Where so large a share of a periodic box is within reach, a search costs as much as all pairs.
-constexpr double kLargeShare = 0.1;
+// If more than this fraction of a periodic box is within reach, a search costs as much as all pairs.
+constexpr double kMaxFractionWithin = 0.1;
 
-// What share of a box is within reach, if params tell; else 0.
-double share_within(const SearchLayout& search, std::span<const double> params) {
+// The fraction of the periodic box that is within reach of a particle; 0 if the params do not determine it.
+double fraction_within(const SearchLayout& search, std::span<const double> params) {
   constexpr double kPi = std::numbers::pi;
   const auto value = [&](const Formula& formula) {
     return formula.steps.empty() ? 0 : std::abs(evaluate(formula, params));
@@ -67,31 +67,31 @@ PairMethod CudaSummation::row(std::string_view name, CudaMethod* method) {
   return row;
 }
 
-// Uses counts, params and free memory alone, so that equal runs take the same method where there is memory.
+// Depends only on counts, params and free memory, so that equal runs take the same method if memory suffices.
 std::optional<Estimate> CudaSummation::estimate_search(const SumRequest& request) {
   if (kernel_.source.search.axes == 0 || request.lists || request.listed_pairs || kernel_.source.nearest) return {};
   const double pairs = pairs_of(request);
   Estimate found{
-      .cost = std::max(least_cost_of_search(request.i_count, request.nj), kPairsOfSearch * gpu_.multiprocessors())};
+      .cost = std::max(least_cost_of_search(request.i_count, request.nj), kMinPairsOfSearch * gpu_.multiprocessors())};
   if (!kernel_.source.find(Frame::Search))
     found.obstacle =
         fmt::format("the code of pipeline '{}' for this GPU has no search for neighbours", kernel_.source.pipeline);
-  else if (std::max(request.i_count, request.nj) > CudaSearch::kMostParticles)
+  else if (std::max(request.i_count, request.nj) > CudaSearch::kMaxParticles)
     found.obstacle = fmt::format("on a GPU a search takes at most {} i- and j-particles, got {} and {}",
-                                 CudaSearch::kMostParticles, request.i_count, request.nj);
+                                 CudaSearch::kMaxParticles, request.i_count, request.nj);
   else if (request.nj == 0)
     found = {"there are no j", 0, true};
   if (request.pairs != PairChoice::Auto || !found.obstacle.empty()) return found;
   if (chosen_launch_) found.obstacle = "the caller has chosen a launch configuration of all pairs";
   if (found.cost > pairs) return found;
-  const double share = share_within(kernel_.source.search, request.params);
-  if (share > kLargeShare) found.cost = std::max(found.cost, pairs * share / kLargeShare);
+  const double share = fraction_within(kernel_.source.search, request.params);
+  if (share > kMaxFractionWithin) found.cost = std::max(found.cost, pairs * share / kMaxFractionWithin);
   if (found.cost <= pairs && !leaves_memory(request))
     found.obstacle = "its working memory would take more than half of what is free on the GPU";
   return found;
 }
 
-// True if a search leaves half of the free memory to others.
+// True if a search leaves half of the free memory to other users.
 bool CudaSummation::leaves_memory(const SumRequest& request) const {
   if (search_.has_room(request)) return true;
   const CudaContextGuard guard(gpu_);
@@ -111,7 +111,7 @@ DeviceWork CudaSummation::work(const SumRequest& request, CudaMethod* method) {
     return found;
   }
   launcher_.configure(request.i_of_run(), request.nj, request.left_out, true);
-  const std::int64_t piece = std::min(request.i_count, most_i_of_launch());
+  const std::int64_t piece = std::min(request.i_count, max_i_per_launch());
   found.launches = (request.i_count + piece - 1) / std::max<std::int64_t>(piece, 1);
   found.bytes = launcher_.bytes_for(piece) + std::int64_t(accumulator_bytes(request, false));
   return found;

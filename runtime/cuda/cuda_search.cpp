@@ -13,17 +13,18 @@ namespace {
 
 using namespace search_data;
 
-// Blocks of kernels whose blocks share the particles.
+// Grid sizes of kernels whose blocks loop over the particles.
 constexpr std::int64_t kMaxBlocksOfExtent = 528, kMaxBlocksOfKeys = 1056, kMaxBlocksOfSort = 264;
-// The least number of i whose output buffer pays, beyond what caches hold: bench/RESULTS.md, "Results in rows".
+// The minimum number of i for which the output buffer saves time; results of fewer i fit in the caches:
+// bench/RESULTS.md, "Results in rows".
 constexpr std::int64_t kMinBufferedI = 1 << 21;
 
 constexpr const char* kKernels[] = {"nbcc_find_extent", "nbcc_make_keys", "nbcc_make_curve_keys", "nbcc_sort",
                                     "nbcc_arrange",     "nbcc_list",      "nbcc_interact",        "nbcc_collect"};
 
-constexpr std::int64_t kAlignment = 256;  // bytes, of arrays
+constexpr std::int64_t kAlignment = 256;  // bytes; alignment of arrays
 
-// The range of a share's i in sorted order: whole blocks of nbcc_list.
+// The range of a work share's i in sorted order: full blocks of nbcc_list.
 std::pair<std::int64_t, std::int64_t> sorted_range(const SumRequest::Share& share, std::int64_t ni) {
   const std::int64_t blocks = ceil_div(ni, kBlock), end = std::min<std::int64_t>(share.end(blocks) * kBlock, ni);
   return {std::min<std::int64_t>(share.begin(blocks) * kBlock, end), end};
@@ -50,7 +51,7 @@ CudaSearch::Layout CudaSearch::layout(const SumRequest& request, CudaDevicePoint
   const std::int64_t ni = request.i_count, nj = request.nj;
   Layout made;
   Search& a = made.argument;
-  // An array of `count` elements of the type of the pointer.
+  // Reserves an array of `count` elements of type T.
   const auto take = [&]<typename T>(T*& array, std::int64_t count) {
     array = reinterpret_cast<T*>(at + made.bytes);
     made.bytes += std::size_t(round_up(count * std::int64_t(sizeof(T)), kAlignment));
@@ -104,7 +105,7 @@ bool CudaSearch::reserve(const SumRequest& request) {
     const CudaProgram* const program = kernel_.program_of({variant.frame, variant.launches.front(), exclusions});
     std::map<std::string_view, CudaFunction*> functions;
     for (const char* name : kKernels) functions[name] = program->find(name);
-    // The packed j in memory are of another program.
+    // The packed j in memory belong to another program.
     clear_domain_ = true;
     program_ = program;
     program_leaves_out_ = exclusions;
@@ -116,8 +117,8 @@ bool CudaSearch::reserve(const SumRequest& request) {
   return report_.reserve(sizeof(SearchReport)) && memory_.reserve(bytes);
 }
 
-// Positions and reaches of i and j are computed by the same formulas from the same arrays, and all i are chosen in
-// order.
+// True if positions and reaches of i and j are computed by the same formulas from the same arrays, and all i are chosen
+// in order.
 bool CudaSearch::i_are_j(const SumRequest& request, const CudaPiece& piece) const {
   const SearchLayout& search = kernel_.source.search;
   // Reused j may be older than their array.
@@ -194,12 +195,12 @@ void CudaSearch::run(const CudaRunContext& context, const CudaPiece& piece) {
   }
   last_ = search;
   last_ni_ = ni;
-  if (search.uses_output_buffer != 0 && !is_shared) collect(stream);
+  if (search.uses_output_buffer != 0 && !is_shared) unpermute(stream);
   clear_domain_ = false;
   ++runs_;
 }
 
-// The wanted outputs of an i are adjacent in the buffer. All have as many bytes as the largest element.
+// The requested outputs of an i are adjacent in the buffer. Each takes as many bytes as the largest element type.
 CudaArguments CudaSearch::into_output_buffer(Search& search) const {
   CudaArguments buffered = arguments_;
   for (int c = 0; c < kernel_.source.outputs; ++c) {
@@ -217,14 +218,14 @@ CudaArguments CudaSearch::into_output_buffer(Search& search) const {
   return buffered;
 }
 
-CudaSearch::Rows CudaSearch::rows_of(const SumRequest::Share& share) const {
+CudaSearch::BufferRange CudaSearch::buffer_range(const SumRequest::Share& share) const {
   if (last_.uses_output_buffer == 0) return {};
   const auto [first, end] = sorted_range(share, last_ni_);
   return {reinterpret_cast<CudaDevicePointer>(last_.output_buffer + first * last_.output_stride),
           std::size_t((end - first) * last_.output_stride)};
 }
 
-void CudaSearch::collect(CudaStream* stream) {
+void CudaSearch::unpermute(CudaStream* stream) {
   launch("nbcc_collect", unsigned(ceil_div(last_ni_, kBlock)), 1, kBlock, {arguments_.data(), &last_}, stream, false);
 }
 

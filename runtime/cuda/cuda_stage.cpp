@@ -1,10 +1,13 @@
-// A checked request with arrays of the host -> copies, launches, results. One door: CudaStaging::run. Arrays on the
-// device are read and written where they are.
+// A checked request with arrays on the host -> copies, launches, results. Interface: CudaStaging::run. Kernels access
+// arrays on the device directly.
 //
-// Three streams: copies to the GPU, the caller's with the launches, copies back. Chunks of i are the outer loop, chunks
-// of j the inner one; each kind of memory is there twice, and an event says when one of the two is free again. Outputs
-// are written when everything else has succeeded. So that this holds for outputs on the device as well, a launch of its
-// own stores them at the very end; i is then one chunk.
+//   stream in_      | send i0 | send j0 | send j1 | send i1 | ...
+//   caller's stream           | sum i0 with j0    | sum i0 with j1 | sum i1 with ...
+//   stream out_                                                    | receive results of i0 | ...
+//
+// Chunks of i are the outer loop, chunks of j the inner loop. Buffers are doubled, and an event says when a buffer is
+// free again. Outputs are written only after everything else has succeeded. To guarantee that for outputs on the device
+// too, a separate last launch stores them, and all i are one chunk.
 #include "runtime/cuda/cuda_stage.h"
 
 #include <algorithm>
@@ -21,13 +24,13 @@
 namespace nbcc {
 namespace {
 
-constexpr std::int64_t kGrain = 256;  // bytes; columns begin at multiples
-// Of the memory that is free: others, and the driver, want some as well.
-constexpr double kShare = 0.8;
+constexpr std::int64_t kAlignment = 256;  // bytes; columns begin at multiples of this
+// The fraction of the free memory that a run may use. Other programs and the driver need the rest.
+constexpr double kFractionOfFreeMemory = 0.8;
 
-std::int64_t column_bytes(std::int64_t rows, Element element) { return round_up(rows * size_of(element), kGrain); }
+std::int64_t column_bytes(std::int64_t rows, Element element) { return round_up(rows * size_of(element), kAlignment); }
 
-bool is_staged(Residency r) { return r == Residency::Host || r == Residency::Fetched; }
+bool is_staged(Residency r) { return r == Residency::Host || r == Residency::ViaHost; }
 
 }  // namespace
 
@@ -58,18 +61,18 @@ void CudaStaging::bind(const CudaResidency& residency) {
 }
 
 ArrayView CudaStaging::view_of(const SumRequest& request, std::size_t field) const {
-  return residency_.of[field] == Residency::Fetched ? fetched_views_[field] : request.views[field];
+  return residency_.of[field] == Residency::ViaHost ? via_host_views_[field] : request.views[field];
 }
 
 void CudaStaging::run(const SumRequest& request, const std::int64_t* list, CudaStream* stream, CudaMethod* method) {
   if (request.reuse == JReuse::None) resident_ = false;
   Plan plan;
   try {
-    fetch(request, stream);
+    stage_device_inputs(request, stream);
     plan = make_plan(request, list, method);
     size_memory(request, plan, stream);
-    point_outputs_on_device(request, method != nullptr);
-    pipe(request, plan, list, stream);
+    set_device_outputs(request, method != nullptr);
+    run_chunks(request, plan, list, stream);
     if (request.progress) {
       launched_.record(stream);
       launched_.wait(request.progress);
@@ -77,15 +80,15 @@ void CudaStaging::run(const SumRequest& request, const std::int64_t* list, CudaS
     wait_for_all(stream);
     launcher_.index_checks().report(plan.by_list ? nullptr : list, plan.lowest);
     if (residency_.device_outputs && !method && plan.last) {
-      publish(request, plan, stream);
+      store_device_outputs(request, plan, stream);
       gpu_.synchronize(stream);
     }
   } catch (...) {
-    // Nothing may be left behind that still writes into memory of ours.
+    // Wait until no copy or launch writes to our buffers.
     try {
       wait_for_all(stream);
     } catch (const DeviceError&) {
-      // What failed first is thrown.
+      // The first failure is thrown.
     }
     throw;
   }
@@ -109,16 +112,16 @@ CudaStaging::Plan CudaStaging::make_plan(const SumRequest& request, const std::i
   plan.rows = request.i_count;
   plan.lowest = list ? 0 : request.i_begin;
   plan.by_list = list && (kernel_.source.uses_i_index || request.left_out || residency_.device_i ||
-                          residency_.device_outputs || (method && method->goes_by_numbers(request)));
+                          residency_.device_outputs || (method && method->uses_particle_indices(request)));
   if (plan.by_list) {
     const auto [low, high] = std::minmax_element(list, list + request.i_count);
     plan.lowest = *low;
     plan.rows = *high - *low + 1;
   }
-  // The configuration follows from ni and nj, so that it is the same however much memory there is.
+  // The configuration depends on ni and nj only, not on the free memory.
   launcher_.configure(request.i_of_run(), j_staged_.empty() ? request.nj : std::min(request.nj, kCudaJChunk),
                       request.left_out && !method, true);
-  launcher_.ask(request.progress);
+  launcher_.set_progress(request.progress);
   return plan;
 }
 
@@ -132,10 +135,10 @@ CudaChunkQuestion CudaStaging::question(const SumRequest& request, const Plan& p
     question.i_work_bytes = std::int64_t(plan.method->bytes_for(request)) / std::max<std::int64_t>(plan.rows, 1);
   if (plan.by_list) question.i_work_bytes += std::int64_t(sizeof(std::int64_t));
   question.j_bytes = j_bytes_;
-  question.whole_i = plan.by_list || residency_.device_outputs || plan.method || !plan.first || !plan.last;
-  question.whole_j = request.keep_j || resident_ || plan.method;
-  question.i_grain = launcher_.i_per_block();
-  question.j_grain = kernel_.program().config().j_tile;
+  question.i_in_one_chunk = plan.by_list || residency_.device_outputs || plan.method || !plan.first || !plan.last;
+  question.j_resident = request.keep_j || resident_ || plan.method;
+  question.i_multiple = launcher_.i_per_block();
+  question.j_multiple = kernel_.program().config().j_tile;
   return question;
 }
 
@@ -146,11 +149,11 @@ std::size_t CudaStaging::bytes_held() const {
   return bytes;
 }
 
-// Bytes that a run may take.
+// Bytes that a run may use.
 std::int64_t CudaStaging::budget() const {
   std::size_t free = 0, total = 0;
   gpu_.require(gpu_.driver().mem_get_info(&free, &total), "asking for the GPU's memory");
-  return std::int64_t(kShare * double(free + bytes_held()));
+  return std::int64_t(kFractionOfFreeMemory * double(free + bytes_held()));
 }
 
 DeviceWork CudaStaging::work(const SumRequest& request, CudaMethod* method) {
@@ -178,14 +181,15 @@ void CudaStaging::size_memory(const SumRequest& request, Plan& plan, CudaStream*
       release(resident_);
       throw DeviceError(fmt::format(
           "out of memory of the GPU: this run needs {} bytes at least{}, and {} of {} are free", plan.chunks.bytes,
-          asked.whole_i || asked.whole_j ? " (what is kept on the device cannot be taken in chunks)" : "", free,
+          asked.i_in_one_chunk || asked.j_resident ? " (arrays on the device cannot be divided into chunks)" : "", free,
           total));
     }
     plan.several_launches =
         !plan.first || !plan.last || (!plan.method && (residency_.device_outputs || plan.chunks.j_chunk < asked.nj));
     if (reserve(request, plan, stream)) return;
-    // What the parts before have summed is in this memory.
-    if (!plan.first) throw DeviceError("out of memory of the GPU: a part of a sum needs more than the parts before it");
+    // Releasing memory would lose the sums of earlier runs over other j (JPart).
+    if (!plan.first)
+      throw DeviceError("out of memory of the GPU: a later run of a sum needs more than the earlier ones");
     release(resident_);
     if (plan.method && reserve(request, plan, stream)) return;
     bytes = plan.chunks.bytes - 1;  // one step smaller
@@ -199,8 +203,8 @@ bool CudaStaging::reserve(const SumRequest& request, const Plan& plan, CudaStrea
   std::int64_t i_bytes = 0, j_bytes = 0, chunk_bytes = 0;
   for (const StagedColumn& staged : i_staged_) i_bytes += column_bytes(chunks.i_chunk, staged.column.element);
   for (const StagedColumn& staged : j_staged_) {
-    j_bytes += chunks.whole_j ? column_bytes(request.nj, staged.column.element)
-                              : 2 * column_bytes(chunks.j_chunk, staged.column.element);
+    j_bytes += chunks.j_resident ? column_bytes(request.nj, staged.column.element)
+                                 : 2 * column_bytes(chunks.j_chunk, staged.column.element);
     chunk_bytes += column_bytes(chunks.j_chunk, staged.column.element);
   }
   const std::int64_t out_bytes = std::int64_t(out_staged_.size()) * column_bytes(chunks.i_chunk, Element::Double);
@@ -235,32 +239,33 @@ void CudaStaging::release(bool keep_j) {
   }
 }
 
-// Fields that an output would overwrite while others still read them, into memory of the host.
-void CudaStaging::fetch(const SumRequest& request, CudaStream* stream) {
-  fetched_views_.resize(kernel_.source.fields.size());
-  fetched_.resize(kernel_.source.fields.size());
+// Copies inputs that an output would overwrite while other i still read them to the host.
+void CudaStaging::stage_device_inputs(const SumRequest& request, CudaStream* stream) {
+  via_host_views_.resize(kernel_.source.fields.size());
+  via_host_.resize(kernel_.source.fields.size());
   bool any = false;
   for (std::size_t f = 0; f < kernel_.source.fields.size(); ++f) {
-    if (residency_.of[f] != Residency::Fetched) continue;
+    if (residency_.of[f] != Residency::ViaHost) continue;
     const ArrayView& view = request.views[f];
     const ByteRange range = bytes_of(view, kernel_.source.fields[f].components());
     const auto bytes = std::size_t(range.high - range.low);
     const auto from = std::uintptr_t(range.low);
-    fetched_[f].reserve(bytes);
-    gpu_.fetch(fetched_[f].data(), from, bytes, stream);
-    fetched_views_[f] = view;
-    fetched_views_[f].data = fetched_[f].data() + (reinterpret_cast<std::uintptr_t>(view.data) - from);
+    via_host_[f].reserve(bytes);
+    gpu_.fetch(via_host_[f].data(), from, bytes, stream);
+    via_host_views_[f] = view;
+    via_host_views_[f].data = via_host_[f].data() + (reinterpret_cast<std::uintptr_t>(view.data) - from);
     any = true;
   }
   if (any) gpu_.synchronize(stream);
 }
 
-void CudaStaging::pipe(const SumRequest& request, const Plan& plan, const std::int64_t* list, CudaStream* stream) {
+void CudaStaging::run_chunks(const SumRequest& request, const Plan& plan, const std::int64_t* list,
+                             CudaStream* stream) {
   if (plan.by_list) {
     list_.send(list, request.i_count, stream);
     clear_results(plan, stream);
   }
-  std::array<IChunk, 2> waiting{};  // whose results are on their way
+  std::array<IChunk, 2> waiting{};  // chunks whose results are being copied back
   const std::int64_t step = plan.by_list ? request.i_count : plan.chunks.i_chunk;
   int number = 0;
   IChunk chunk;
@@ -270,16 +275,17 @@ void CudaStaging::pipe(const SumRequest& request, const Plan& plan, const std::i
     chunk.first_row = plan.lowest + begin;
     chunk.row_count = plan.by_list ? plan.rows : chunk.end - begin;
     chunk.buffer = number % 2;
-    if (number >= 2) collect(plan, waiting[std::size_t(chunk.buffer)]);
+    if (number >= 2) gather(plan, waiting[std::size_t(chunk.buffer)]);
     send_i(request, plan, chunk, list, stream);
-    sum_chunk(request, plan, chunk, !resident_ && (number == 0 || !plan.chunks.whole_j), stream);
+    sum_chunk(request, plan, chunk, !resident_ && (number == 0 || !plan.chunks.j_resident), stream);
     receive(plan, chunk);
     waiting[std::size_t(chunk.buffer)] = chunk;
   }
-  for (int last = std::max(0, number - 2); last < number; ++last) collect(plan, waiting[std::size_t(last % 2)]);
+  for (int last = std::max(0, number - 2); last < number; ++last) gather(plan, waiting[std::size_t(last % 2)]);
 }
 
-// Rows that the list passes over are copied with the others: so that nothing is copied which nobody wrote.
+// The rows of i that are not in the list are copied back with the others, so clear them: uninitialised memory is never
+// copied.
 void CudaStaging::clear_results(const Plan& plan, CudaStream* stream) {
   const std::int64_t bytes = std::int64_t(out_staged_.size()) * column_bytes(plan.chunks.i_chunk, Element::Double);
   if (bytes == 0) return;
@@ -288,7 +294,7 @@ void CudaStaging::clear_results(const Plan& plan, CudaStream* stream) {
       "clearing memory of the GPU");
 }
 
-// Columns of a chunk of i, and where its results go, into the argument.
+// Sends the columns of a chunk of i; sets the kernel argument to the columns and to the buffers of its results.
 void CudaStaging::send_i(const SumRequest& request, const Plan& plan, const IChunk& chunk, const std::int64_t* list,
                          CudaStream* stream) {
   const auto b = std::size_t(chunk.buffer);
@@ -303,7 +309,7 @@ void CudaStaging::send_i(const SumRequest& request, const Plan& plan, const IChu
     pack(view_of(request, staged.field), staged.component, picked, staged.column, packed);
     const CudaDevicePointer column = i_[b].columns.data() + std::uint64_t(at);
     gpu_.send(column, packed, std::size_t(chunk.row_count * size), in_.get());
-    // The kernel counts particles from 0 in their set.
+    // The kernel uses the caller's indices: shift the address so that index first_row is the first row.
     launcher_.arguments().i(staged.of_role) = {column - std::uint64_t(chunk.first_row * size), size,
                                                std::int64_t(staged.column.element)};
     at += column_bytes(plan.chunks.i_chunk, staged.column.element);
@@ -324,7 +330,7 @@ void CudaStaging::send_j(const SumRequest& request, const Plan& plan, std::int64
                          CudaStream* stream) {
   const auto b = std::size_t(buffer);
   j_[b].sent.wait();
-  if (!plan.chunks.whole_j) j_[b].done.make_wait(in_.get());
+  if (!plan.chunks.j_resident) j_[b].done.make_wait(in_.get());
   std::int64_t from = 0;
   for (const StagedColumn& staged : j_staged_) {
     const std::int64_t size = size_of(staged.column.element);
@@ -347,9 +353,9 @@ CudaPiece CudaStaging::piece(const Plan& plan, const IChunk& chunk) const {
   return piece;
 }
 
-// Where the columns of j from `begin` on are, into the argument.
-void CudaStaging::point_at_j(const SumRequest& request, const Plan& plan, std::int64_t begin, int buffer) {
-  const bool whole = plan.chunks.whole_j;
+// Sets the kernel argument to the columns of the j from `begin` on.
+void CudaStaging::set_j_views(const SumRequest& request, const Plan& plan, std::int64_t begin, int buffer) {
+  const bool whole = plan.chunks.j_resident;
   const std::int64_t room = whole ? request.nj : plan.chunks.j_chunk;
   std::int64_t at = 0;
   for (const StagedColumn& staged : j_staged_) {
@@ -370,14 +376,14 @@ void CudaStaging::sum_chunk(const SumRequest& request, const Plan& plan, const I
   int buffer = 0;
   do {
     const std::int64_t end = std::min(begin + step, request.nj);
-    point_at_j(request, plan, begin, buffer);
+    set_j_views(request, plan, begin, buffer);
     if (send && end > begin && !j_staged_.empty()) send_j(request, plan, begin, end, buffer, stream);
     now.j_begin = begin;
     now.nj = end - begin;
     now.first = begin == 0 && plan.first;
     now.last = end == request.nj && plan.last && !residency_.device_outputs;
     if (!plan.method) launcher_.launch(now, context);
-    if (!plan.chunks.whole_j) j_[std::size_t(buffer)].done.record(stream);
+    if (!plan.chunks.j_resident) j_[std::size_t(buffer)].done.record(stream);
     begin = end;
     buffer = 1 - buffer;
   } while (begin < request.nj);
@@ -411,8 +417,8 @@ void CudaStaging::receive(const Plan& plan, const IChunk& chunk) {
   i_[b].received.record(out_.get());
 }
 
-// Results of one of several chunks to their rows among all.
-void CudaStaging::collect(const Plan& plan, const IChunk& chunk) {
+// Waits for the results of a chunk. Copies them to gathered_ if there are several chunks.
+void CudaStaging::gather(const Plan& plan, const IChunk& chunk) {
   if (out_staged_.empty() || !plan.last) return;
   const auto b = std::size_t(chunk.buffer);
   i_[b].received.wait();
@@ -425,9 +431,9 @@ void CudaStaging::collect(const Plan& plan, const IChunk& chunk) {
 }
 
 // Stores the outputs on the device.
-void CudaStaging::publish(const SumRequest& request, const Plan& plan, CudaStream* stream) {
+void CudaStaging::store_device_outputs(const SumRequest& request, const Plan& plan, CudaStream* stream) {
   for (const StagedColumn& staged : out_staged_) launcher_.arguments().output(staged.of_role).data = 0;
-  point_outputs_on_device(request, true);
+  set_device_outputs(request, true);
   IChunk all;
   all.end = request.i_count;
   all.first_row = plan.lowest;
@@ -436,7 +442,7 @@ void CudaStaging::publish(const SumRequest& request, const Plan& plan, CudaStrea
   launcher_.launch(finish, {request, stream});
 }
 
-void CudaStaging::point_outputs_on_device(const SumRequest& request, bool wanted) {
+void CudaStaging::set_device_outputs(const SumRequest& request, bool wanted) {
   for (std::size_t f = 0; f < kernel_.source.fields.size(); ++f) {
     const FieldLayout& field = kernel_.source.fields[f];
     if (field.role != Role::Output || residency_.of[f] != Residency::Device) continue;
@@ -444,7 +450,7 @@ void CudaStaging::point_outputs_on_device(const SumRequest& request, bool wanted
     for (int c = 0; c < field.components(); ++c) {
       CudaOutput& output = launcher_.arguments().output(field.first + c);
       output.data = wanted ? reinterpret_cast<std::uintptr_t>(view.data) + std::uint64_t(c * view.component_stride) : 0;
-      output.onto = request.accumulate ? 1 : 0;
+      output.accumulate = request.accumulate ? 1 : 0;
     }
   }
 }

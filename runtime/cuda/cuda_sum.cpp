@@ -1,8 +1,8 @@
-// A checked request -> work in a stream. One door: CudaSummation. Does not compile, and packs nothing (cuda_stage.cpp).
+// A checked request -> work in a stream. Interface: CudaSummation. Does not compile; cuda_stage.cpp packs.
 //
-// Between two runs of one sum in different streams stands an event, since they use the same working memory. It is
-// recorded with each run in a stream of the caller's, who may destroy it at any time; the legacy default stream stays,
-// so there it is recorded only when somebody waits.
+// Runs of one sum in different streams are ordered by an event, since they use the same working memory. In a stream
+// that the caller created, the event is recorded after each run, because the caller may destroy the stream at any time.
+// The predefined streams always exist; there the event is recorded only when it is needed.
 #include "runtime/cuda/cuda_sum.h"
 
 #include <algorithm>
@@ -18,18 +18,19 @@
 namespace nbcc {
 namespace {
 
-// The partial sums of j-splits may take so much at a time; more i-particles go in several launches.
-constexpr std::int64_t kPartialBytes = std::int64_t(1) << 30;
+// The maximum bytes of the partial sums of j-splits in one launch. More i-particles take several launches.
+constexpr std::int64_t kMaxPartialBytes = std::int64_t(1) << 30;
 
-// Handles that stand for streams which always exist: null and 1 for the legacy default stream, 2 for the thread's.
-bool lives_for_ever(CudaStream* stream) { return reinterpret_cast<std::uintptr_t>(stream) <= 2; }
+// Handles of predefined streams: null and 1 are the legacy default stream, 2 is the per-thread default stream.
+bool is_predefined(CudaStream* stream) { return reinterpret_cast<std::uintptr_t>(stream) <= 2; }
 bool can_be_captured(CudaStream* stream) { return reinterpret_cast<std::uintptr_t>(stream) > 1; }
 
 std::uint64_t address_of(const ArrayView& view, int component) {
   return reinterpret_cast<std::uintptr_t>(view.data) + std::uint64_t(component * view.component_stride);
 }
 
-// As SumState checks a list that it can read: two threads would store the results of an i that is chosen twice.
+// Checks a list of i that was on the GPU, like SumState checks lists on the host. An i may not be listed twice, because
+// two threads would store its results.
 void check_list(const KernelSource& source, const SumRequest& request, const std::int64_t* list) {
   for (std::size_t f = 0; f < source.fields.size(); ++f) {
     const bool of_i = source.fields[f].role == Role::InputI || source.fields[f].role == Role::Output;
@@ -56,7 +57,7 @@ CudaSummation::~CudaSummation() {
   try {
     wait(nullptr);
   } catch (...) {
-    // A GPU that has failed uses no memory any more.
+    // A GPU that has failed no longer uses memory.
   }
 }
 
@@ -77,7 +78,7 @@ void CudaSummation::wait_for_work(Progress* progress) {
   recorded_ = true;
   event_.wait(progress);
   under_way_ = false;
-  launcher_.pace().forget();
+  launcher_.pace().mark_all_done();
 }
 
 bool CudaSummation::can_read(const std::int64_t* list) const {
@@ -92,8 +93,8 @@ LaunchConfig CudaSummation::launch_for(std::int64_t ni, std::int64_t nj) {
   return launcher_.config();
 }
 
-void CudaSummation::send_rows(const CudaSearch::Rows& to, const SumRequest::Share& share) {
-  const CudaSearch::Rows from = rows_of(share);
+void CudaSummation::send_buffer_range(const CudaSearch::BufferRange& to, const SumRequest::Share& share) {
+  const CudaSearch::BufferRange from = buffer_range(share);
   if (from.bytes == 0) return;
   const CudaContextGuard guard(gpu_);
   launch_in(stream_, false, [&] {
@@ -102,7 +103,7 @@ void CudaSummation::send_rows(const CudaSearch::Rows& to, const SumRequest::Shar
   });
 }
 
-void CudaSummation::follow(CudaStream* stream) {
+void CudaSummation::make_wait(CudaStream* stream) {
   if (!under_way_ || stream == stream_) return;
   const CudaContextGuard guard(gpu_);
   if (!recorded_) event_.record(stream_);
@@ -110,9 +111,9 @@ void CudaSummation::follow(CudaStream* stream) {
   event_.make_wait(stream);
 }
 
-void CudaSummation::collect() {
+void CudaSummation::unpermute() {
   const CudaContextGuard guard(gpu_);
-  launch_in(stream_, false, [&] { search_.collect(stream_); });
+  launch_in(stream_, false, [&] { search_.unpermute(stream_); });
 }
 
 void CudaSummation::fetch(void* to, const void* from, std::size_t bytes) const {
@@ -130,7 +131,7 @@ SumStatistics CudaSummation::statistics() const {
   return statistics;
 }
 
-// What a run needs before its launches: the argument, and what kernels read besides the particles, on the GPU.
+// Prepares a run: sets the kernel argument, and sends index checks, exclusions and tables to the GPU.
 CudaRunContext CudaSummation::begin(const SumRequest& request, const CudaMethod* method) {
   CudaRunContext context{request, static_cast<CudaStream*>(request.stream)};
   if (can_be_captured(context.stream)) {
@@ -142,7 +143,7 @@ CudaRunContext CudaSummation::begin(const SumRequest& request, const CudaMethod*
   if (context.capturing && !request.may_be_captured)
     throw DeviceError("batches that are searched, each by itself, cannot be captured");
   CudaIndexChecks& checks = launcher_.index_checks();
-  // Errors that earlier runs have found, or a graph that the caller has launched since.
+  // Throws errors found by earlier runs or by graphs that the caller has launched since.
   if (!context.capturing) checks.report();
   if (checks.sends(request)) wait_for_work();
   checks.prepare(request, context.capturing);
@@ -177,7 +178,7 @@ void CudaSummation::run_staged(const CudaRunContext& context, CudaMethod* method
   const SumRequest& request = context.request;
   std::vector<std::int64_t> fetched;
   const std::int64_t* list = request.i_list;
-  // Memory that earlier runs still use may be given back.
+  // The run may free memory that earlier runs still use.
   wait_for_work(request.progress);
   if (list_on_device) {
     fetched.resize(std::size_t(request.i_count));
@@ -187,8 +188,8 @@ void CudaSummation::run_staged(const CudaRunContext& context, CudaMethod* method
     list = fetched.data();
     check_list(kernel_.source, request, list);
   }
-  // Kernels find particles by the caller's numbers in a list.
-  if (!list && method && method->goes_by_numbers(request) && request.i_begin != 0) {
+  // The kernels of `method` need the caller's indices, and get them from a list.
+  if (!list && method && method->uses_particle_indices(request) && request.i_begin != 0) {
     for (std::int64_t k = 0; k < request.i_count; ++k) fetched.push_back(request.i_begin + k);
     list = fetched.data();
   }
@@ -197,24 +198,24 @@ void CudaSummation::run_staged(const CudaRunContext& context, CudaMethod* method
 
 void CudaSummation::send_exclusions(const CudaRunContext& context) {
   const LeftOut* const left_out = context.request.left_out;
-  if (context.capturing) left_out_.keep_old();
+  if (context.capturing) left_out_.retain_for_capture();
   if (left_out_.holds(left_out)) return;
   if (context.capturing)
     throw DeviceError(
-        "the pairs that are left out are sent to the GPU, which cannot be done while a stream is captured: run once "
-        "before the capture");
+        "the excluded pairs are sent to the GPU, which cannot be done while a stream is captured: run once before the "
+        "capture");
   wait_for_work();
   if (left_out_.send(*left_out)) return;
-  // What other sums left behind.
+  // Free the working memory of earlier sums and try again.
   launcher_.release();
   if (begins(context.request.j_part)) accumulators_.release();
   if (!left_out_.send(*left_out))
-    throw DeviceError("out of memory of the GPU: there is no room for the table of the pairs that are left out");
+    throw DeviceError("out of memory of the GPU: there is no room for the table of excluded pairs");
 }
 
 void CudaSummation::send_tables(const CudaRunContext& context) {
   const Tables* const tables = context.request.tables;
-  if (context.capturing) tables_.keep_old();
+  if (context.capturing) tables_.retain_for_capture();
   if (!tables || tables->number == tables_number_) return;
   if (context.capturing)
     throw DeviceError(
@@ -223,7 +224,7 @@ void CudaSummation::send_tables(const CudaRunContext& context) {
   wait_for_work();
   tables_number_ = 0;
   const std::vector<std::byte>& bytes = tables->bytes;
-  if (!tables_.renew(bytes.size()))
+  if (!tables_.reallocate(bytes.size()))
     throw DeviceError("out of memory of the GPU: there is no room for tables of params");
   gpu_.send(tables_.data(), bytes.data(), bytes.size(), nullptr);
   gpu_.synchronize(nullptr);
@@ -231,8 +232,7 @@ void CudaSummation::send_tables(const CudaRunContext& context) {
   tables_number_ = tables->number;
 }
 
-// The argument's views of arrays on the device; those that pass through memory of the staging are set there, run by
-// run.
+// Sets the argument's views of arrays on the device. CudaStaging sets the views of staged arrays in each run.
 void CudaSummation::bind(const SumRequest& request) {
   const KernelSource& source = kernel_.source;
   binding_ = 0;
@@ -258,13 +258,14 @@ void CudaSummation::run_all_pairs(const CudaRunContext& context, bool list_on_de
   const SumRequest& request = context.request;
   const bool send = request.i_list && !list_on_device;
   launcher_.configure(request.i_of_run(), request.nj, request.left_out, !context.capturing);
-  launcher_.ask(context.capturing ? nullptr : request.progress);
+  launcher_.set_progress(context.capturing ? nullptr : request.progress);
   const std::int64_t piece = size_memory(context, send);
-  // Kernels and memory are there before the first launch: between two pieces nothing can fail but the GPU itself.
+  // Kernels are loaded and memory is allocated before the first launch, so that between two pieces only the GPU can
+  // fail.
   launch_in(context.stream, context.capturing, [&] { launch_all(context, list_on_device, piece); });
 }
 
-// Results are stored by the last launch, when all j have been read.
+// The last launch stores the results, when all j have been read.
 void CudaSummation::run_method(const CudaRunContext& context, CudaMethod& method, bool list_on_device) {
   const SumRequest& request = context.request;
   const bool send = request.i_list && !list_on_device;
@@ -286,7 +287,7 @@ void CudaSummation::run_method(const CudaRunContext& context, CudaMethod& method
   });
 }
 
-// Accumulators in memory: where several launches, or the parts of a sum, add to them.
+// Bytes of accumulators in memory, which are needed if several launches (`kept`) or several runs (JPart) add to them.
 std::size_t CudaSummation::accumulator_bytes(const SumRequest& request, bool kept) const {
   if (!kept && request.j_part == JPart::Whole) return 0;
   return std::size_t(request.i_count * launcher_.accumulators()) * sizeof(double);
@@ -298,19 +299,20 @@ void CudaSummation::size_method(const CudaRunContext& context, CudaMethod& metho
   const std::size_t sums = accumulator_bytes(request, false);
   if (method.has_room(request) && list_.has_room(indices) && sums <= accumulators_.bytes()) {
     if (!context.capturing) return;
-    method.keep_old();
-    accumulators_.keep_old();
+    method.retain_for_capture();
+    accumulators_.retain_for_capture();
     return;
   }
   if (context.capturing)
     throw DeviceError(
-        "a search, or a list, needs more working memory, or its code, which cannot be had while a stream is captured: "
+        "a search, or a list, needs more working memory, or its code, which cannot be obtained while a stream is "
+        "captured: "
         "run once before the capture");
-  // Earlier runs may still use what is given back now.
+  // Earlier runs may still use memory that reserve() frees.
   wait_for_work();
   const auto reserve = [&] { return method.reserve(request) && list_.reserve(indices) && accumulators_.reserve(sums); };
   if (reserve()) return;
-  // What sums over all pairs left behind.
+  // Free the working memory of sums over all pairs and try again.
   launcher_.release();
   if (request.j_part == JPart::Whole) accumulators_.release();
   if (!reserve())
@@ -318,7 +320,7 @@ void CudaSummation::size_method(const CudaRunContext& context, CudaMethod& metho
         fmt::format("out of memory of the GPU: {} and {} particles at once", request.i_count, request.nj));
 }
 
-// What is launched stands in the stream behind the run before.
+// `launch` enqueues work in `stream`, ordered after the previous run.
 template <typename Launch>
 void CudaSummation::launch_in(CudaStream* stream, bool capturing, const Launch& launch) {
   if (capturing) return launch();
@@ -334,7 +336,7 @@ void CudaSummation::launch_in(CudaStream* stream, bool capturing, const Launch& 
 
 void CudaSummation::accumulate_outputs(const SumRequest& request) {
   for (int c = 0; c < kernel_.source.outputs; ++c) {
-    launcher_.arguments().output(c).onto = request.accumulate ? 1 : 0;
+    launcher_.arguments().output(c).accumulate = request.accumulate ? 1 : 0;
   }
 }
 
@@ -343,28 +345,28 @@ void CudaSummation::launch_all(const CudaRunContext& context, bool list_on_devic
   CudaDevicePointer list = reinterpret_cast<std::uintptr_t>(request.i_list);
   if (request.i_list && !list_on_device) list = list_.send(request.i_list, request.i_count, context.stream);
   accumulate_outputs(request);
-  const bool apart = finish_apart(request), last = ends(request.j_part);
+  const bool apart = stores_in_own_launch(request), last = ends(request.j_part);
   launch_pieces(context, list, piece, begins(request.j_part), last && !apart, request.nj);
   if (last && apart) launch_pieces(context, list, piece, false, true, 0);
 }
 
-// As many as the partial sums of j-splits have memory for: whole blocks.
-std::int64_t CudaSummation::most_i_of_launch() const {
+// The number of i, a multiple of a block's, whose partial sums take at most kMaxPartialBytes.
+std::int64_t CudaSummation::max_i_per_launch() const {
   const std::int64_t grain = launcher_.i_per_block();
-  return std::max(grain, kPartialBytes / launcher_.bytes_per_i() / grain * grain);
+  return std::max(grain, kMaxPartialBytes / launcher_.bytes_per_i() / grain * grain);
 }
 
-// Working memory for a run, with launches of as many i as there is memory for. Returns that number.
+// Allocates the working memory of a run. Returns the number of i per launch, as many as there is memory for.
 std::int64_t CudaSummation::size_memory(const CudaRunContext& context, bool list) {
   const SumRequest& request = context.request;
   const std::int64_t grain = launcher_.i_per_block(), ni = request.i_count;
-  std::int64_t piece = std::min(ni, most_i_of_launch());
-  const std::size_t sums = accumulator_bytes(request, finish_apart(request));
+  std::int64_t piece = std::min(ni, max_i_per_launch());
+  const std::size_t sums = accumulator_bytes(request, stores_in_own_launch(request));
   const std::int64_t indices = list ? ni : 0;
   if (launcher_.has_room(piece) && sums <= accumulators_.bytes() && list_.has_room(indices)) {
     if (context.capturing) {
-      launcher_.keep_old();
-      accumulators_.keep_old();
+      launcher_.retain_for_capture();
+      accumulators_.retain_for_capture();
     }
     return piece;
   }
@@ -372,7 +374,7 @@ std::int64_t CudaSummation::size_memory(const CudaRunContext& context, bool list
     throw DeviceError(
         "working memory must grow, which cannot be done while a stream is captured: run once before the capture");
   }
-  // Earlier runs may still use what is given back now.
+  // Earlier runs may still use memory that reserve() frees.
   wait_for_work();
   const auto fail = [](std::size_t bytes) {
     throw DeviceError(fmt::format("out of memory of the GPU: {} bytes are needed at least", bytes));
@@ -403,7 +405,7 @@ void CudaSummation::launch_pieces(const CudaRunContext& context, CudaDevicePoint
   }
 }
 
-// What is given to `stream` from here on comes after the last run.
+// Later work of `stream` waits for the last run.
 void CudaSummation::begin_in(CudaStream* stream) {
   if (under_way_ && stream != stream_) {
     if (!recorded_) event_.record(stream_);
@@ -415,12 +417,12 @@ void CudaSummation::begin_in(CudaStream* stream) {
 }
 
 void CudaSummation::end_in(CudaStream* stream) {
-  if (lives_for_ever(stream)) return;
+  if (is_predefined(stream)) return;
   try {
     event_.record(stream);
     recorded_ = true;
   } catch (const DeviceError&) {
-    // The results are on their way, so the run has not failed; but who waits later may find the stream gone.
+    // The run has not failed, but wait for it here: the caller may destroy the stream before a later wait.
     gpu_.synchronize(stream);
     under_way_ = false;
   }
@@ -430,7 +432,7 @@ void CudaSummation::end_after_failure(CudaStream* stream) noexcept {
   try {
     end_in(stream);
   } catch (...) {
-    // What failed first is thrown; a GPU that has failed uses no memory any more.
+    // The first failure is thrown; a GPU that has failed no longer uses memory.
     under_way_ = false;
   }
 }

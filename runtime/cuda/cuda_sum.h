@@ -1,7 +1,8 @@
-// A sum on a GPU. From arrays on the device a run is one launch in the caller's stream, without copies; arrays of the
-// host pass through pinned memory in chunks (cuda_stage.h). Sums over neighbours begin with a search (cuda_search.h).
+// A sum on a GPU. If the arrays are on the device, a run is one launch in the caller's stream, without copies; arrays
+// on the host pass through pinned memory in chunks (cuda_stage.h). Sums over neighbours begin with a search
+// (cuda_search.h).
 //
-// The order in which terms join is fixed by the GPU, the kernel, ni and nj, so that results are equal bit for bit from
+// The order in which terms are added depends only on the GPU, the kernel, ni and nj, so results are bitwise equal from
 // run to run.
 // Tested by tests/unit/cuda_sum_test.cpp.
 #pragma once
@@ -22,13 +23,14 @@ class CudaSummation final : public Summation {
   explicit CudaSummation(const CudaKernel& kernel);
   ~CudaSummation() override;
   std::span<const PairMethod> methods() const override { return methods_; }
-  // After searches over the shares of a run: where the results of a share are in the group-ordered output buffer, and,
-  // when the results of all shares are in this one's, their way to the caller's arrays, in the stream of that run.
-  CudaSearch::Rows rows_of(const SumRequest::Share& share) const { return search_.rows_of(share); }
-  void send_rows(const CudaSearch::Rows& to, const SumRequest::Share& share);
-  void collect();
-  // What is given to a stream from here on comes after the last run.
-  void follow(CudaStream* stream);
+  // For a search divided among GPUs. buffer_range(): where a share's results are in this GPU's group-ordered output
+  // buffer. send_buffer_range(): copies this GPU's share to another GPU's buffer. unpermute(): scatters the buffer into
+  // the caller's arrays when it holds all shares. The last two work in the stream of the last run.
+  CudaSearch::BufferRange buffer_range(const SumRequest::Share& share) const { return search_.buffer_range(share); }
+  void send_buffer_range(const CudaSearch::BufferRange& to, const SumRequest::Share& share);
+  void unpermute();
+  // Later work of `stream` waits for the last run.
+  void make_wait(CudaStream* stream);
   void fetch(void* to, const void* from, std::size_t bytes) const override;
   void wait(Progress* progress) override;
   bool can_read(const std::int64_t* list) const override;
@@ -44,7 +46,7 @@ class CudaSummation final : public Summation {
   std::optional<Estimate> estimate_search(const SumRequest& request);
   bool leaves_memory(const SumRequest& request) const;
   DeviceWork work(const SumRequest& request, CudaMethod* method);
-  // `method` does the sums; null: launches over all pairs.
+  // If `method` is null, launches sum over all pairs.
   void run(const SumRequest& request, CudaMethod* method);
   CudaRunContext begin(const SumRequest& request, const CudaMethod* method);
   void send_exclusions(const CudaRunContext& context);
@@ -58,9 +60,9 @@ class CudaSummation final : public Summation {
   template <typename Launch>
   void launch_in(CudaStream* stream, bool capturing, const Launch& launch);
   void launch_all(const CudaRunContext& context, bool list_on_device, std::int64_t piece);
-  // Results may be stored only when all j have been read.
-  bool finish_apart(const SumRequest& request) const { return residency_.outputs_touch_j && request.nj > 0; }
-  std::int64_t most_i_of_launch() const;
+  // True if results may be stored only when all j have been read, so that a separate launch stores them.
+  bool stores_in_own_launch(const SumRequest& request) const { return residency_.outputs_touch_j && request.nj > 0; }
+  std::int64_t max_i_per_launch() const;
   std::size_t accumulator_bytes(const SumRequest& request, bool kept) const;
   std::int64_t size_memory(const CudaRunContext& context, bool list);
   void launch_pieces(const CudaRunContext& context, CudaDevicePointer list, std::int64_t piece, bool first, bool last,
@@ -74,20 +76,20 @@ class CudaSummation final : public Summation {
   const CudaGpu& gpu_;
   CudaLeftOut left_out_{gpu_};
   CudaLauncher launcher_{kernel_, left_out_};
-  bool chosen_launch_ = false;  // the caller has chosen a launch configuration, which is one of all pairs
-  bool searched_ = false;       // in the last run
+  bool chosen_launch_ = false;  // the caller has chosen a launch configuration, which applies to all pairs only
+  bool searched_ = false;       // the last run was a search
   CudaBuffer tables_{gpu_};
-  std::int64_t tables_number_ = 0;  // Tables::number of those in tables_; 0: none
+  std::int64_t tables_number_ = 0;  // Tables::number of the contents of tables_; 0: none
   CudaSearch search_{kernel_, launcher_.arguments(), left_out_};
   CudaLists lists_{kernel_, launcher_.arguments(), left_out_, launcher_.pace()};
   CudaBuffer accumulators_{gpu_};
   CudaIndexList list_{gpu_};
   CudaStaging staging_{kernel_, launcher_, accumulators_, list_, {&search_, &lists_}};
 
-  std::uint64_t binding_ = 0;  // of residency_ and of the argument
+  std::uint64_t binding_ = 0;  // SumRequest::binding for which residency_ and the kernel argument are set
   CudaResidency residency_;
 
-  // The stream of the last run, and whether its work may still be under way.
+  // The stream of the last run; whether its work may be unfinished; whether event_ was recorded after it.
   CudaStream* stream_ = nullptr;
   bool under_way_ = false, recorded_ = false;
   CudaEventOwner event_{gpu_};

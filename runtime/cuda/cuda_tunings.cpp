@@ -1,7 +1,7 @@
-// Sizes -> measured launch configurations, and back to disk. Door: CudaTunings. Measures nothing, and does not know
-// whether a configuration can be compiled.
+// Sizes -> measured launch configurations, read from disk and written to it. Interface: CudaTunings. Measures nothing,
+// and does not know whether a configuration can be compiled.
 //
-// A file is text, so that one can see what was found and take a line out:
+// A file is text, so that users can read it and delete lines:
 //
 //   nbcc tunings 1
 //   pipeline gravity
@@ -9,7 +9,7 @@
 //   text 6f0c1c5d2a9e4b7788f0d3c2b1a09e5f gravity, single precision, fast math
 //   ni 11 nj 11 threads 128 i_per_thread 1 j_tile 128 unroll 16 j_slices 1 j_splits 8 rate 5.11e+11 model 4.29e+11
 //
-// The first four lines must be these; of the others, one that is not as it should be is passed over.
+// The first four lines must have this form. Later lines that do not have the form of the fifth are ignored.
 #include "runtime/cuda/cuda_tunings.h"
 
 #include <xxhash.h>
@@ -31,8 +31,8 @@ namespace {
 
 constexpr std::string_view kFirstLine = "nbcc tunings 1";
 constexpr std::string_view kSuffix = ".tuning";
-// A file of every size class from 1 to 2^40 has less than 200 kB.
-constexpr std::size_t kMostBytes = std::size_t(1) << 20;
+// A file with every size class from 1 to 2^40 has less than 200 kB.
+constexpr std::size_t kMaxFileBytes = std::size_t(1) << 20;
 constexpr auto kWaitForWriter = std::chrono::seconds(2);
 
 std::string one_line(std::string text) {
@@ -40,7 +40,7 @@ std::string one_line(std::string text) {
   return text;
 }
 
-// "// gravity, single precision, fast math" of the text.
+// The first line of a kernel source, without "// ": "gravity, single precision, fast math".
 std::string first_line(const std::string& text) {
   std::string line = text.substr(0, std::min(text.find('\n'), std::size_t(200)));
   if (line.starts_with("// ")) line.erase(0, 3);
@@ -67,7 +67,7 @@ std::string file_name(const CudaTuningSubject& subject) {
   return readable + "-" + fingerprint(whole).substr(0, 16) + std::string(kSuffix);
 }
 
-// The text up to the next `end`, which is taken away with it.
+// Returns the text up to the next `end`, and removes both from `text`.
 std::string_view take_until(std::string_view& text, char end) {
   const std::string_view taken = text.substr(0, text.find(end));
   text.remove_prefix(std::min(text.size(), taken.size() + 1));
@@ -126,7 +126,7 @@ std::optional<Content> parse_file(std::string_view bytes) {
 
 std::optional<Content> read_file(const OwnFolder& folder, const std::string& name, OwnFolder::Status& status) {
   const OwnFile file = folder.open_file(name, status);
-  if (!file || status.bytes > kMostBytes) return {};
+  if (!file || status.bytes > kMaxFileBytes) return {};
   const std::optional<std::string> bytes = file.read(status.bytes);
   return bytes ? parse_file(*bytes) : std::nullopt;
 }
@@ -134,13 +134,13 @@ std::optional<Content> read_file(const OwnFolder& folder, const std::string& nam
 CudaTuningTable read_table(const OwnFolder& folder, const CudaTuningSubject& subject) {
   OwnFolder::Status status;
   std::optional<Content> content = read_file(folder, file_name(subject), status);
-  // A file that says what it is for, and has been given another's name.
+  // Compare all keys, because files may have been renamed.
   const bool same = content && content->pipeline_line == pipeline_line(subject) &&
                     content->gpu_line == gpu_line(subject) && content->fingerprint == fingerprint(subject.text);
   return same ? std::move(content->table) : CudaTuningTable();
 }
 
-// Who writes at the same time must not lose the other's sizes. Without a lock the last one to write wins.
+// Processes that write at the same time must not lose each other's size classes. Without the lock the last one wins.
 void wait_for(OwnLock& lock) {
   const auto deadline = std::chrono::steady_clock::now() + kWaitForWriter;
   while (lock.try_take() == OwnLock::State::Busy && std::chrono::steady_clock::now() < deadline) {
@@ -166,7 +166,7 @@ std::optional<LaunchConfig> CudaTuningTable::find(std::int64_t ni, std::int64_t 
   if (choices_.empty()) return {};
   const CudaSizeClass size = size_class(ni, nj);
   if (const CudaTuned* tuned = measured(size)) return tuned->config;
-  // Those that differ in one of the two first; of equally near ones the smaller.
+  // Classes that differ in one of the two numbers are preferred; among equally near classes, the smaller.
   const CudaTuned* nearest = nullptr;
   int least = 3;
   for (int i = -1; i <= 1; ++i) {

@@ -1,5 +1,6 @@
 // The variants of a CUDA kernel as a device compiles them: a source, the macros that select code in it, and a launch
-// configuration. One table of frames, so that a compiled library holds what a device asks for.
+// configuration. A compiled library and a device use the same table of frames, so that the library has every variant
+// that a device asks for.
 // Tested by tests/unit/emit_cuda_test.cpp and compiled_library_test.cpp.
 #pragma once
 #include <algorithm>
@@ -16,11 +17,11 @@ struct CudaVariant {
   Frame frame = Frame::AllPairs;
   LaunchConfig config;          // without j_splits
   bool exclusions = false;      // its nbcc_interact skips the pairs of a CudaLeftOutTable
-  bool reads_in_place = false;  // its j are read from the caller's arrays by each block, and may be shifted
+  bool reads_in_place = false;  // blocks read j from the caller's arrays, not packed j, and may add a range's shift
   auto operator<=>(const CudaVariant&) const = default;
 };
 
-// Which macros a frame's source knows.
+// The macros that a frame's source supports.
 struct CudaFrame {
   Frame frame;
   bool exclusions, reads_in_place;
@@ -30,14 +31,14 @@ constexpr CudaFrame kCudaFrames[] = {
     {Frame::ListedPairs, false, false}, {Frame::IndexChecks, false, false},
 };
 
-// What the compiler sees. The kernel has a variant of that frame.
+// The source with the variant's macros. The kernel must have a variant of that frame.
 inline std::string source_of(const KernelSource& kernel, const CudaVariant& variant) {
   return std::string(variant.exclusions ? "#define NBCC_LEAVES_OUT\n" : "") +
          (variant.reads_in_place ? "#define NBCC_READS_IN_PLACE\n" : "") + kernel.find(variant.frame)->source;
 }
 
-// True for the configurations of all pairs beside the source's own: a device takes them for the sums, by their size, in
-// which they are faster.
+// True for a configuration of all pairs other than the source's default: a device chooses it for the sizes of sums at
+// which it is faster.
 inline bool is_choice_by_size(const KernelSource& kernel, const CudaVariant& variant) {
   return variant.frame == Frame::AllPairs && variant.config != kernel.find(variant.frame)->launches.front();
 }

@@ -1,5 +1,5 @@
-// Turns CUDA text into a cubin or PTX through NVIDIA's run-time compiler, a library opened when it is first wanted. One
-// door: make_nvrtc(). Keeps nothing it has compiled and needs neither a GPU nor a header of CUDA's.
+// CUDA source -> a cubin or PTX, by NVIDIA's run-time compiler NVRTC, a library opened at first use. Interface:
+// make_nvrtc(). Caches nothing and needs neither a GPU nor CUDA's headers.
 #include "runtime/cuda/nvrtc.h"
 
 #include <dlfcn.h>
@@ -17,7 +17,7 @@
 namespace nbcc {
 namespace {
 
-// NVRTC's types under names of our own, and its numbers.
+// NVRTC's type under a name of nbcc, and its result codes.
 struct Program;
 constexpr int kSuccess = 0, kOutOfMemory = 1, kInvalidOption = 5, kCompilation = 6, kBuiltinOperationFailure = 7;
 
@@ -38,16 +38,16 @@ struct Functions {
   int (*get_ptx)(Program* program, char* ptx);
 };
 
-// The text says itself what is fused and what is flushed to zero, and every division and root that it leaves to the
-// compiler is IEEE's. Generic lambdas are the device's, as all functions are.
+// Kernel sources state fused operations and flushing to zero explicitly, so the compiler must add none; the remaining
+// divisions and roots are IEEE's. All functions, and so generic lambdas, are device functions.
 constexpr const char* kOptions[] = {"--std=c++17",     "--fmad=false",     "--ftz=false",
                                     "--prec-div=true", "--prec-sqrt=true", "--device-as-default-execution-space"};
 
-// NVRTC 13 keeps on disk what it has compiled, and what comes from there comes without the assembler's
-// report: spills would go unseen in all runs but the first. Earlier versions refuse the option.
+// NVRTC 13 has a disk cache, and code from that cache comes without the report of ptxas: spills would be detected only
+// at the first compilation. Earlier versions reject the option.
 constexpr const char* kNoCache = "--no-cache";
 
-constexpr int kMostRegisters = 255;  // of a thread
+constexpr int kMaxRegistersPerThread = 255;
 
 // The newest first. CUDA 11.2 to 11.8 share one name.
 constexpr const char* kLibraries[] = {"libnvrtc.so.15", "libnvrtc.so.14",   "libnvrtc.so.13",
@@ -72,7 +72,7 @@ bool take_all(void* library, Functions& nvrtc) {
          take(library, nvrtc.get_ptx_size, "nvrtcGetPTXSize") && take(library, nvrtc.get_ptx, "nvrtcGetPTX");
 }
 
-// The file behind a function, through all symbolic links: its name tells builds of one version apart.
+// The file that contains a function, with symbolic links resolved: its name distinguishes builds of one version.
 std::string file_of(const void* function) {
   Dl_info info{};
   if (!::dladdr(function, &info) || !info.dli_fname) return "libnvrtc.so";
@@ -92,8 +92,8 @@ class Nvrtc final : public CudaCompiler {
   explicit Nvrtc(const Functions& functions) : nvrtc_(functions) {
     path_ = file_of(reinterpret_cast<const void*>(nvrtc_.version));
     check(nvrtc_.version(&major_, &minor_), "nvrtcVersion");
-    // NVRTC opens its second half by name alone when it first compiles; the loader then takes the one that is open. So
-    // a toolkit that ldconfig does not know works, and two of them are not mixed.
+    // Open libnvrtc-builtins by path. NVRTC opens it by name at its first compilation and then gets the library that is
+    // already open. So a toolkit unknown to ldconfig works, and libraries of two toolkits are not mixed.
     ::dlopen(builtins().c_str(), RTLD_LAZY | RTLD_LOCAL);
     int count = 0;
     check(nvrtc_.get_num_supported_archs(&count), "nvrtcGetNumSupportedArchs");
@@ -101,7 +101,7 @@ class Nvrtc final : public CudaCompiler {
     check(nvrtc_.get_supported_archs(numbers.data()), "nvrtcGetSupportedArchs");
     std::ranges::sort(numbers);
     for (const int number : numbers) architectures_.push_back(fmt::format("sm_{}", number));
-    // Updates of one version make other code and call themselves the same; the file tells them apart.
+    // Updates of one version report the same version but generate different code; file name and size distinguish them.
     identity_ = fmt::format("NVRTC {}.{}, {} of {} bytes, {}", major_, minor_, path_.substr(path_.rfind('/') + 1),
                             bytes_of(path_), fmt::join(kOptions, " "));
     Handle empty{nvrtc_};
@@ -155,7 +155,7 @@ std::vector<std::string> options_for(const std::string& architecture, const Laun
                                      CudaCompiler::Form form, int fewer_resident) {
   std::vector<std::string> options(std::begin(kOptions), std::end(kOptions));
   if (form == CudaCompiler::Form::Ptx) {
-    // The assembler has no part in it.
+    // ptxas does not run for PTX.
     options.push_back("--gpu-architecture=compute_" + architecture.substr(3));
   } else {
     options.push_back("--gpu-architecture=" + architecture);
@@ -183,9 +183,10 @@ CudaCode Nvrtc::compile(const std::string& text, const std::string& architecture
     return compile_with(options_for(architecture, config, form, fewer_resident), text, architecture, form);
   };
   CudaCode code = attempt(0);
-  // The text asks for room for as many threads as its kind does well with. Where that leaves a thread too few
-  // registers, fewer threads are better, if they help.
-  for (int fewer = 128; code.spilled_bytes > 0 && code.registers < kMostRegisters && fewer <= 256; fewer += 128) {
+  // The source sets a minimum of resident threads (NBCC_RESIDENT), which limits registers. If values are spilled, try
+  // with 128 and 256 resident threads less, as long as that reduces spilling.
+  for (int fewer = 128; code.spilled_bytes > 0 && code.registers < kMaxRegistersPerThread && fewer <= 256;
+       fewer += 128) {
     CudaCode other = attempt(fewer);
     if (other.spilled_bytes >= code.spilled_bytes) break;
     code = std::move(other);
@@ -209,7 +210,7 @@ CudaCode Nvrtc::compile_with(const std::vector<std::string>& options, const std:
   CudaCode code;
   if (form == Form::Ptx) {
     code.image = get(handle.program, nvrtc_.get_ptx_size, nvrtc_.get_ptx, "nvrtcGetPTX");
-    code.image.erase(code.image.find_last_not_of('\0') + 1);  // whose end the size counts
+    code.image.erase(code.image.find_last_not_of('\0') + 1);  // nvrtcGetPTXSize counts the terminating 0
   } else {
     code.image = get(handle.program, nvrtc_.get_cubin_size, nvrtc_.get_cubin, "nvrtcGetCUBIN");
     read_assembler_report(log, code);
@@ -221,7 +222,7 @@ CudaCode Nvrtc::compile_with(const std::vector<std::string>& options, const std:
 void Nvrtc::fail(int result, const std::string& log, const std::string& architecture) const {
   if (result == kOutOfMemory) throw std::bad_alloc();
   if (result == kBuiltinOperationFailure || log.find("libnvrtc-builtins") != std::string::npos) {
-    throw DeviceError(fmt::format("NVRTC {}.{} ({}) cannot open its second half, which should be {}{}{}", major_,
+    throw DeviceError(fmt::format("NVRTC {}.{} ({}) cannot open its library of builtins, expected at {}{}{}", major_,
                                   minor_, path_, builtins(), log.empty() ? "" : ":\n", log));
   }
   const std::string message =
@@ -230,7 +231,7 @@ void Nvrtc::fail(int result, const std::string& log, const std::string& architec
   throw DeviceError(message);
 }
 
-// The number that stands before `unit` in the text, at its first occurrence.
+// The number directly before the first occurrence of `unit`; 0 if there is none.
 int number_before(std::string_view text, std::string_view unit) {
   const std::size_t end = text.find(unit);
   if (end == std::string_view::npos) return 0;
@@ -244,8 +245,8 @@ int number_before(std::string_view text, std::string_view unit) {
 }  // namespace
 
 void read_assembler_report(std::string_view log, CudaCode& code) {
-  // "Compiling entry function 'NAME'", then the properties of it and of the functions it calls, in any order, then the
-  // registers of the whole.
+  // The report has "Compiling entry function 'NAME'", then the properties of the entry function and of the functions
+  // that it calls, in any order, then the registers of the entry function.
   const std::size_t entry = log.find("Compiling entry function 'nbcc_interact'");
   if (entry == std::string_view::npos) return;
   log.remove_prefix(entry);
@@ -274,11 +275,11 @@ std::shared_ptr<const CudaCompiler> open_nvrtc(const std::vector<LibraryPlace>& 
       for (const char* library : kLibraries) {
         const std::string path = folder.empty() ? library : folder + "/" + library;
         if (!folder.empty() && ::access(path.c_str(), F_OK) != 0) continue;
-        // Never closed: NVRTC leaves exit handlers behind.
+        // Never closed: NVRTC's exit handlers execute code of the library.
         void* const handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
         Functions functions{};
         if (handle && take_all(handle, functions)) return std::make_shared<Nvrtc>(functions);
-        // That the loader knows none of the names is no problem but the answer.
+        // A library missing from the loader's search path is no problem to report.
         if (!handle && folder.empty()) continue;
         problems += handle ? fmt::format("\n  {}: older than CUDA 11.2", path) : fmt::format("\n  {}", ::dlerror());
       }

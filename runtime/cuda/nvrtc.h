@@ -1,4 +1,4 @@
-// The parts of make_nvrtc() (runtime/cuda/cuda_compiler.h): where NVRTC is looked for, opening it, reading its report.
+// The steps of make_nvrtc() (runtime/cuda/cuda_compiler.h): finding NVRTC, opening it, reading the report of ptxas.
 // Tested by tests/unit/cuda_compiler_test.cpp.
 #pragma once
 #include <memory>
@@ -11,21 +11,21 @@
 namespace nbcc {
 
 struct LibraryPlace {
-  std::string name;                  // for people: "$CUDA_HOME (not set)"
-  std::vector<std::string> folders;  // that are there; "" stands for the loader's own rules
+  std::string name;                  // for messages: "$CUDA_HOME (not set)"
+  std::vector<std::string> folders;  // existing folders; "" means the dynamic loader's search path
 };
 
-// Where NVRTC may be, the place to prefer first.
+// Locations where NVRTC may be, in order of preference.
 std::vector<LibraryPlace> nvrtc_places();
 
-// NVIDIA's wheels in the folder of Python packages that a file is in, be that environment active or not.
+// NVIDIA's wheels in the folder of Python packages that contains `file`, even if that environment is not active.
 LibraryPlace wheels_beside(const std::string& file);
 
-// The newest NVRTC of the first place that has one which opens. Throws DeviceError that names every place, and what was
-// wrong with those that were found.
+// The newest NVRTC of the first location that has a usable one. Throws DeviceError that lists every location, and the
+// problems of the libraries that were found.
 std::shared_ptr<const CudaCompiler> open_nvrtc(const std::vector<LibraryPlace>& places);
 
-// Fills in registers and spilled_bytes from what --ptxas-options=-v says of nbcc_interact.
+// Sets registers and spilled_bytes from the output of --ptxas-options=-v for nbcc_interact.
 void read_assembler_report(std::string_view log, CudaCode& code);
 
 }  // namespace nbcc

@@ -1,4 +1,5 @@
-// The environment and the folders of this machine -> where NVRTC may be. One door: nvrtc_places(). Opens no library.
+// The environment and the folders of this machine -> locations where NVRTC may be. Interface: nvrtc_places(). Opens no
+// library.
 #include <dlfcn.h>
 #include <glob.h>
 #include <sys/stat.h>
@@ -28,13 +29,13 @@ bool is_folder(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-// The paths that fit, the highest version first.
+// The paths that match a glob pattern, the highest version first.
 std::vector<std::string> matches(const std::string& pattern) {
   std::vector<std::string> found;
   ::glob_t paths{};
   if (::glob(pattern.c_str(), 0, nullptr, &paths) == 0) found.assign(paths.gl_pathv, paths.gl_pathv + paths.gl_pathc);
   ::globfree(&paths);
-  // "cuda-9.2" is older than "cuda-13.0": a longer number is a higher one.
+  // A longer name has a higher version: "cuda-9.2" is older than "cuda-13.0".
   std::ranges::sort(found, std::greater(), [](const std::string& name) { return std::pair(name.size(), name); });
   return found;
 }
@@ -46,7 +47,7 @@ void add_toolkit(LibraryPlace& place, const std::string& root) {
   }
 }
 
-// NVIDIA's wheels: nvidia-cuda-nvrtc-cu11 and -cu12, and nvidia-cuda-nvrtc from CUDA 13 on.
+// Adds NVIDIA's wheels: nvidia-cuda-nvrtc-cu11 and -cu12, and nvidia-cuda-nvrtc from CUDA 13 on.
 void add_packages(LibraryPlace& place, const std::string& packages) {
   for (const char* wheel : {"nvidia/cu1[3-9]/lib", "nvidia/cuda_nvrtc/lib"}) {
     for (const std::string& path : matches(packages + "/" + wheel)) place.folders.push_back(path);
@@ -77,12 +78,12 @@ LibraryPlace wheels_of_variable(const char* name) {
   LibraryPlace place{fmt::format("${}{}", name, prefix.empty() ? " (not set)" : " = " + prefix), {}};
   if (prefix.empty()) return place;
   add_wheels(place, prefix);
-  // Conda's own packages put their libraries here.
+  // Conda packages install libraries in PREFIX/lib.
   if (is_folder(prefix + "/lib")) place.folders.push_back(prefix + "/lib");
   return place;
 }
 
-// The file that this function is in.
+// The library or program file that contains this function.
 std::string own_file() {
   ::Dl_info info{};
   return ::dladdr(reinterpret_cast<const void*>(&own_file), &info) && info.dli_fname ? info.dli_fname : "";
@@ -109,8 +110,7 @@ LibraryPlace wheels_beside(const std::string& file) {
   return {"beside nbcc's Python package (not here)", {}};
 }
 
-// What the user has named comes first, then what an administrator has installed, then what came along with a Python
-// package.
+// In order of preference: toolkits named by the user, toolkits installed on the system, libraries of Python packages.
 std::vector<LibraryPlace> nvrtc_places() {
   std::vector<LibraryPlace> places = {toolkit_of_variable("CUDA_HOME"),
                                       toolkit_of_variable("CUDA_PATH"),

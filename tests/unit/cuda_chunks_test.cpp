@@ -6,7 +6,7 @@ namespace nbcc {
 namespace {
 
 CudaChunkQuestion question(std::int64_t ni, std::int64_t nj) {
-  return {.ni = ni, .nj = nj, .i_bytes = 44, .i_work_bytes = 200, .j_bytes = 16, .i_grain = 512, .j_grain = 128};
+  return {.ni = ni, .nj = nj, .i_bytes = 44, .i_work_bytes = 200, .j_bytes = 16, .i_multiple = 512, .j_multiple = 128};
 }
 
 constexpr std::int64_t kMuch = std::int64_t(100) << 30;
@@ -23,7 +23,7 @@ TEST(cuda_chunks, large_sets_overlap_and_all_j_stay) {
   const CudaChunks chunks = choose_chunks(question(10'000'000, 10'000'000), kMuch);
   EXPECT_EQ(chunks.j_chunk, kCudaJChunk);
   EXPECT_LT(chunks.i_chunk, 10'000'000);
-  EXPECT_TRUE(chunks.whole_j);
+  EXPECT_TRUE(chunks.j_resident);
 }
 
 // How chunks of j are cut decides the order in which terms join.
@@ -31,7 +31,7 @@ TEST(cuda_chunks, chunks_of_i_shrink_before_those_of_j) {
   const CudaChunkQuestion asked = question(1'000'000, 1'000'000);
   const CudaChunks chunks = choose_chunks(asked, 20'000'000);
   EXPECT_TRUE(chunks.fits);
-  EXPECT_FALSE(chunks.whole_j);
+  EXPECT_FALSE(chunks.j_resident);
   EXPECT_EQ(chunks.j_chunk, kCudaJChunk);
   EXPECT_LT(chunks.i_chunk, 100'000);
   EXPECT_EQ(chunks.i_chunk % 512, 0);
@@ -39,7 +39,7 @@ TEST(cuda_chunks, chunks_of_i_shrink_before_those_of_j) {
 
 TEST(cuda_chunks, what_is_kept_is_not_cut) {
   CudaChunkQuestion asked = question(1'000'000, 1'000'000);
-  asked.whole_i = asked.whole_j = true;
+  asked.i_in_one_chunk = asked.j_resident = true;
   const CudaChunks chunks = choose_chunks(asked, 1'000'000);
   EXPECT_FALSE(chunks.fits);
   EXPECT_EQ(chunks.i_chunk, 1'000'000);
