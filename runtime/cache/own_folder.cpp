@@ -34,7 +34,7 @@ bool others_may_write(const struct stat& status) { return (status.st_mode & (S_I
 // Whether anybody could put another folder in this one's place: where a folder of this user's above it may be written
 // by all, who may then rename what lies in it. (With the sticky bit, as /tmp has it, nobody may.) Those of other users
 // are their affair, and a group that shares a folder is one's own choice.
-bool is_way_open(const std::string& path) {
+bool is_replaceable(const std::string& path) {
   std::error_code error;
   const fs::path whole = fs::canonical(path, error);
   for (fs::path folder = whole.parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
@@ -118,7 +118,7 @@ OwnFolder OwnFolder::open(const std::string& path, std::string_view suffix) {
   OwnFile opened(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   struct stat status;
   if (!opened || ::fstat(opened.get(), &status) != 0 || !is_mine(status) || others_may_write(status)) return folder;
-  if (is_way_open(path)) return folder;
+  if (is_replaceable(path)) return folder;
   folder.opened_ = std::move(opened);
   folder.suffix_ = suffix;
   return folder;
@@ -137,7 +137,7 @@ OwnFolder::Trouble OwnFolder::trouble(const std::string& path) {
     if (!is_mine(status)) return {there + " is another user's", "name another folder"};
     if (others_may_write(status))
       return {there + " may be written by others, who could put code of theirs there", "chmod go-w '" + there + "'"};
-    if (is_way_open(there))
+    if (is_replaceable(there))
       return {"a folder above " + there + " may be written by all, who could put another in its place",
               "name another folder, or chmod o-w the one above"};
   }

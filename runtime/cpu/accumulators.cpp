@@ -1,5 +1,5 @@
-// Partial results of a kernel -> totals, by each output's reduction. Door: Accumulators. Calls no kernel and knows no
-// order: in which partial results are combined is the caller's affair.
+// Partial results of a kernel -> totals, by each output's reduction. Interface: Accumulators. Calls no kernel; the
+// caller chooses the order in which partial results are combined.
 #include "runtime/cpu/accumulators.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace nbcc {
 namespace {
 
-// Calls use(total, partial) with an output component's rows as numbers of their type.
+// Calls use(total, partial) with the rows of an output component, cast to their element type.
 template <typename Use>
 void with_rows(Element held_in, double* total, const double* partial, Use use) {
   if (held_in == Element::Int64)
@@ -32,7 +32,7 @@ void Accumulators::reserve(const KernelSource& source, std::int64_t positions) {
     for (const Choice::Carried& carried : choice.carried)
       std::fill_n(of_choice_.begin() + carried.first, choice.places * carried.width, true);
   }
-  // Rows a multiple of a page apart would fall into the same sets of the L1 cache; see PackedSide.
+  // Rows that are a multiple of a page apart would map to the same sets of the L1 cache; see PackedSide.
   const std::int64_t stride = round_up(positions, 512) + 72;
   memory_.reserve(std::size_t(accumulators_of(source) * stride) * sizeof(double));
   auto* row = reinterpret_cast<double*>(memory_.data());
@@ -54,17 +54,18 @@ void Accumulators::reset(std::int64_t begin, std::int64_t end) {
   }
 }
 
-// A Reference stands behind those that it is of, and is not combined yet.
+// Combines sums of weights exp(logit - reference). The rows of references come later, so they still hold the old
+// values.
 void Accumulators::combine_weighted(const Accumulators& partial, std::size_t c, std::int64_t from, std::int64_t begin,
                                     std::int64_t end) {
   const auto reference = std::size_t(source_->references[c]);
-  const double* const own = values_[reference] + begin;
-  const double* const its = partial.values_[reference] + from;
+  const double* const old_values = values_[reference] + begin;
+  const double* const new_values = partial.values_[reference] + from;
   const double* const terms = partial.values_[c] + from;
   double* const to = values_[c] + begin;
   for (std::int64_t k = 0; k < end - begin; ++k)
-    to[k] =
-        its[k] > own[k] ? to[k] * std::exp(own[k] - its[k]) + terms[k] : to[k] + terms[k] * std::exp(its[k] - own[k]);
+    to[k] = new_values[k] > old_values[k] ? to[k] * std::exp(old_values[k] - new_values[k]) + terms[k]
+                                          : to[k] + terms[k] * std::exp(new_values[k] - old_values[k]);
 }
 
 void Accumulators::copy(const Accumulators& other, std::int64_t from, std::int64_t begin, std::int64_t end) {
@@ -88,7 +89,7 @@ void Accumulators::combine(const Accumulators& partial, std::int64_t from, std::
               [&]<typename T>(T* to, const T* news) {
                 if (reduction == Reduction::Weighted) return combine_weighted(partial, c, from, begin, end);
                 if (reduction == Reduction::Sum) {
-                  // Apart, since of this loop the compiler makes vectors.
+                  // A separate loop, which the compiler vectorises.
                   for (std::int64_t k = 0; k < count; ++k) to[k] += news[k];
                   return;
                 }
@@ -97,7 +98,7 @@ void Accumulators::combine(const Accumulators& partial, std::int64_t from, std::
                   return;
                 }
                 for (std::int64_t k = 0; k < count; ++k) {
-                  // The first candidate is taken whatever it is, since no whole number is worse than all others.
+                  // Always take the first candidate, since no integer is worse than all others.
                   const bool is_lower = news[k] == to[k] && new_index[k] < to_index[k];
                   if (new_index[k] < 0 || (to_index[k] >= 0 && !is_better(reduction, news[k], to[k]) && !is_lower))
                     continue;
@@ -108,39 +109,41 @@ void Accumulators::combine(const Accumulators& partial, std::int64_t from, std::
   }
 }
 
-// The partial result's places for its i at `from`, one after the other, the best first, into those of one i. What
-// stands behind moves down.
+// Merges the slots of the partial result for the i at `from`, best first, into the sorted slots of the i at `at`. Worse
+// entries move down.
 void Accumulators::combine_choice(const Choice& choice, const Accumulators& partial, std::int64_t from,
                                   std::int64_t at) {
-  const auto first = std::size_t(choice.first), places = std::size_t(choice.places);
-  // Values are moved bit by bit, whatever they are.
+  const auto first = std::size_t(choice.first), slots = std::size_t(choice.places);
+  // memcpy, because values may be doubles or integers.
   const auto move = [at](double* to, const double* old) { std::memcpy(to + at, old + at, sizeof(double)); };
-  const auto take = [at, from](double* to, const double* its) { std::memcpy(to + at, its + from, sizeof(double)); };
-  const auto is_before = [&](std::size_t m, std::size_t place) {
-    const double j = partial.indices_[first + m][from], other_j = indices_[first + place][at];
+  const auto take = [at, from](double* to, const double* new_values) {
+    std::memcpy(to + at, new_values + from, sizeof(double));
+  };
+  const auto is_before = [&](std::size_t m, std::size_t slot) {
+    const double j = partial.indices_[first + m][from], other_j = indices_[first + slot][at];
     bool before = false;
-    with_rows(source_->held_in[first], values_[first + place], partial.values_[first + m],
+    with_rows(source_->held_in[first], values_[first + slot], partial.values_[first + m],
               [&]<typename T>(const T* there, const T* here) {
                 before = other_j < 0 || is_better(choice.reduction, here[from], there[at]) ||
                          (here[from] == there[at] && j < other_j);
               });
     return before;
   };
-  for (std::size_t m = 0, place = 0; m < places && partial.indices_[first + m][from] >= 0; ++m) {
-    while (place < places && !is_before(m, place)) ++place;
-    if (place == places) return;
-    for (std::size_t k = places - 1; k > place; --k) {
+  for (std::size_t m = 0, slot = 0; m < slots && partial.indices_[first + m][from] >= 0; ++m) {
+    while (slot < slots && !is_before(m, slot)) ++slot;
+    if (slot == slots) return;
+    for (std::size_t k = slots - 1; k > slot; --k) {
       move(values_[first + k], values_[first + k - 1]);
       move(indices_[first + k], indices_[first + k - 1]);
     }
-    take(values_[first + place], partial.values_[first + m]);
-    take(indices_[first + place], partial.indices_[first + m]);
+    take(values_[first + slot], partial.values_[first + m]);
+    take(indices_[first + slot], partial.indices_[first + m]);
     for (const Choice::Carried& carried : choice.carried) {
       const auto width = std::size_t(carried.width), begin = std::size_t(carried.first);
-      for (std::size_t k = places * width; k-- > (place + 1) * width;)
+      for (std::size_t k = slots * width; k-- > (slot + 1) * width;)
         move(values_[begin + k], values_[begin + k - width]);
       for (std::size_t d = 0; d < width; ++d)
-        take(values_[begin + place * width + d], partial.values_[begin + m * width + d]);
+        take(values_[begin + slot * width + d], partial.values_[begin + m * width + d]);
     }
   }
 }

@@ -1,5 +1,5 @@
-// What a CPU kernel accumulates for some i-particles: for each output component a row of doubles, or of 64-bit whole
-// numbers in their place, and where a reduction keeps an index a row of indices.
+// The accumulators of a CPU kernel: for each output component a row [i] of doubles or 64-bit integers, and for
+// reductions that keep an index a second row of indices (stored as doubles).
 // Tested by tests/unit/sum_test.cpp.
 #pragma once
 #include <cstdint>
@@ -11,18 +11,18 @@ namespace nbcc {
 
 class Accumulators {
  public:
-  // Room for so many i-particles; the contents are lost. `source` must outlive this object.
+  // Allocates rows for `positions` i-particles; the contents are lost. `source` must outlive this object.
   void reserve(const KernelSource& source, std::int64_t positions);
-  // Both over positions [begin, end).
+  // reset() sets positions [begin, end) to the identity of their reduction; combine() combines them with `partial`.
   void reset(std::int64_t begin, std::int64_t end);
   void combine(const Accumulators& partial, std::int64_t begin, std::int64_t end) {
     combine(partial, begin, begin, end);
   }
-  // The same of another's positions from `from` on, which stand at [begin, end) here; and taken over as they are.
+  // Combine, or copy, positions of another object from `from` on with, or to, positions [begin, end) of this one.
   void combine(const Accumulators& partial, std::int64_t from, std::int64_t begin, std::int64_t end);
   void copy(const Accumulators& other, std::int64_t from, std::int64_t begin, std::int64_t end);
 
-  // By output component; an index row is null where none is kept.
+  // [output component][i]; the index row is null if the reduction keeps no index.
   double* const* values() const { return values_.data(); }
   double* const* indices() const { return indices_.data(); }
 
@@ -33,7 +33,7 @@ class Accumulators {
 
   const KernelSource* source_ = nullptr;
   std::vector<Choice> choices_;
-  std::vector<bool> of_choice_;  // by output component: a part of one of these
+  std::vector<bool> of_choice_;  // [output component]: true if it belongs to one of choices_
   AlignedBuffer memory_;
   std::vector<double*> values_, indices_;
 };

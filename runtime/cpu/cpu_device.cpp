@@ -1,6 +1,5 @@
-// Turns kernel text into a Kernel that runs on this machine's cores: from memory, from the disk cache, or through the
-// toolchain. Doors: CpuDevice::load, CpuDevice::adopt for code that is there already. Does not compile by itself and
-// does not run sums (cpu_sum.cpp does).
+// Kernel source -> a Kernel that runs on this machine's cores: from memory, from the disk cache, or through the
+// toolchain. Interface: CpuDevice::load; CpuDevice::adopt for existing code. cpu_sum.cpp runs sums.
 #include "runtime/cpu/cpu_device.h"
 
 #include <algorithm>
@@ -23,7 +22,7 @@ namespace {
 using Load = std::function<std::shared_ptr<const CpuCode>(const KernelSource&, const KernelVariant&)>;
 
 struct CpuKernel final : Kernel {
-  // `lists_code`: of Frame::Lists; null where `loader` makes it.
+  // `lists_code`: the code of Frame::Lists; null if `loader` loads it when a run needs it.
   CpuKernel(KernelSource kernel_source, std::shared_ptr<const CpuCode> kernel_code,
             std::shared_ptr<const CpuCode> lists_code, Load loader, std::shared_ptr<ThreadPool> threads)
       : Kernel(std::move(kernel_source)),
@@ -42,11 +41,11 @@ struct CpuKernel final : Kernel {
   std::shared_ptr<const Kernel> nearest() const override;
 
   const std::shared_ptr<const CpuCode> code;
-  const Load load;  // null in a compiled library, which has the code of both variants
+  const Load load;  // null for a compiled library, which has the code of both variants
   const std::shared_ptr<ThreadPool> pool;
   mutable std::mutex mutex;
   mutable std::shared_ptr<const CpuCode> lists;   // null until a run needs it
-  mutable std::shared_ptr<const Kernel> bounded;  // the same
+  mutable std::shared_ptr<const Kernel> bounded;  // the kernel of nearest(); null until a run needs it
 };
 
 std::shared_ptr<const Kernel> load_kernel(KernelSource source, const Load& load, std::shared_ptr<ThreadPool> pool) {
@@ -63,7 +62,7 @@ std::shared_ptr<const Kernel> CpuKernel::nearest() const {
 
 constexpr std::align_val_t kMemoryAlignment{64};
 
-// The first line is what a listing of the cache shows.
+// Listings of the cache show the first line.
 std::string cache_key(const KernelSource& kernel, const KernelVariant& variant, const CpuToolchain& toolchain) {
   return fmt::format("{}, {}\n{}\n{}", kernel.pipeline, kernel.target, toolchain.identity(), variant.source);
 }
@@ -135,7 +134,7 @@ std::shared_ptr<const Kernel> CpuDevice::load(KernelSource source) {
     std::lock_guard lock(mutex_);
     toolchain = toolchain_;
   }
-  if (!toolchain) throw UsageError(fmt::format("{}: it has no compiler for kernel texts", name_));
+  if (!toolchain) throw UsageError(fmt::format("{}: there is no compiler for kernel sources", name_));
   return load_kernel(
       std::move(source),
       [loader = loader_, toolchain](const KernelSource& kernel, const KernelVariant& variant) {
@@ -154,7 +153,7 @@ std::shared_ptr<const CpuCode> CpuDevice::Loader::make(const KernelSource& kerne
                                                        const std::string& key, const CpuToolchain& toolchain) const {
   std::string stem;
   if (!dump_folder.empty()) {
-    // Before anything can fail, so that there is something to look at when it does.
+    // Dump the source before anything can fail.
     stem = dump_stem(dump_folder, kernel, key);
     write_dump(stem + ".cpp", variant.source);
   }
@@ -169,7 +168,7 @@ std::shared_ptr<const CpuCode> CpuDevice::Loader::make(const KernelSource& kerne
     code = toolchain.load(object);
   } catch (const DeviceError&) {
     if (compiled) throw;
-    // Whole, but no object of this toolchain: as good as a broken entry.
+    // The entry is intact, but this toolchain cannot load it: treat it like a corrupt entry.
     cache.remove(key);
     object = cache.get_or_make(key, compile);
     code = toolchain.load(object);
@@ -179,7 +178,7 @@ std::shared_ptr<const CpuCode> CpuDevice::Loader::make(const KernelSource& kerne
 }
 
 void* CpuDevice::allocate(std::size_t bytes) {
-  // Rounded up to the alignment, sizes near the largest would wrap around to none at all.
+  // Sizes near the maximum would overflow to 0 when rounded up to the alignment.
   if (bytes > std::size_t(std::numeric_limits<std::ptrdiff_t>::max())) throw std::bad_alloc();
   return ::operator new(bytes, kMemoryAlignment);
 }

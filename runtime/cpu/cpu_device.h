@@ -1,5 +1,5 @@
-// Kernel texts -> kernels that run on this machine's cores: the CPU as a device. The code comes from a toolchain
-// (cpu_toolchain.h), a run of it is CpuSummation's (cpu_sum.h).
+// The CPU as a device: kernel sources -> kernels that run on this machine's cores. A toolchain compiles
+// (cpu_toolchain.h), CpuSummation runs (cpu_sum.h).
 // Tested by tests/unit/cpu_device_test.cpp.
 #pragma once
 #include <functional>
@@ -20,15 +20,15 @@ class ThreadPool;
 
 // The widest instruction set that both this processor and its operating system offer.
 Isa detect_isa();
-// IsaFacts::name; throws UsageError for any other.
+// `name` is an IsaFacts::name. Throws UsageError for any other name.
 Isa isa_from_name(std::string_view name);
 
 class CpuDevice final : public KernelDevice {
  public:
   static constexpr std::string_view kBackend = "cpu";
-  // threads: 0 means all available cores. toolchain: null where there is none, or not yet. cache_folder, dump_folder:
-  // "" means none. Throws UsageError for a negative number of threads and DeviceError for an instruction set that this
-  // machine does not have.
+  // threads: 0 means all available cores. toolchain: null if there is none, or if provide() sets it later.
+  // cache_folder, dump_folder: "" means none. Throws UsageError for a negative number of threads and DeviceError for an
+  // instruction set that this machine does not have.
   CpuDevice(int threads, Isa isa, std::shared_ptr<const CpuToolchain> toolchain, std::string cache_folder,
             std::string dump_folder);
   ~CpuDevice() override;
@@ -45,10 +45,10 @@ class CpuDevice final : public KernelDevice {
   bool holds(const void*) override { return false; }
   void write(void* to, const void* from_host, std::size_t bytes) override;
   void read(void* to_host, const void* from, std::size_t bytes) override;
-  // A kernel whose code exists already, to run on this device's threads. `lists`: the code of Frame::Lists.
+  // Makes a kernel from existing code, to run on this device's threads. `lists`: the code of Frame::Lists.
   std::shared_ptr<const Kernel> adopt(KernelSource source, std::shared_ptr<const CpuCode> code,
                                       std::shared_ptr<const CpuCode> lists);
-  // For a device that was opened without one; does nothing if it has one.
+  // Sets the toolchain of a device that was opened without one; else does nothing.
   void provide(const std::shared_ptr<const CpuToolchain>& toolchain);
 
   int threads() const;
@@ -60,9 +60,9 @@ class CpuDevice final : public KernelDevice {
   Isa isa_;
   std::shared_ptr<const CpuToolchain> toolchain_;
   std::shared_ptr<ThreadPool> pool_;
-  std::shared_ptr<Loader> loader_;  // its kernels have it as well
+  std::shared_ptr<Loader> loader_;  // shared with the kernels
   std::string name_;
-  std::mutex mutex_;  // of toolchain_
+  std::mutex mutex_;  // protects toolchain_
 };
 
 }  // namespace nbcc

@@ -1,5 +1,5 @@
-// A request's particles -> ranges of the numbers that they add to indices of tables. Door: CpuSummation::check_indices,
-// which packs a chunk of particles after the other by itself, before anything of the run is stored. O(N).
+// A request's particles -> ranges of the terms that they contribute to table indices, in O(N) time. Interface:
+// CpuSummation::check_indices, which packs the particles itself, chunk by chunk, before the run stores anything.
 #include <algorithm>
 #include <limits>
 #include <mutex>
@@ -11,7 +11,7 @@
 namespace nbcc {
 namespace {
 
-constexpr std::int64_t kChunk = 4096;           // particles that are packed at a time
+constexpr std::int64_t kChunk = 4096;           // particles per chunk
 constexpr double kNanosecondsPerParticle = 10;  // to pack a few columns and widen a range
 
 constexpr std::array<Role, kIndexSides> kRoleOfSide{Role::InputI, Role::InputJ, Role::InputPair};
@@ -22,7 +22,7 @@ std::int64_t count_of_listed(const KernelSource& source, const SumRequest& reque
   return 0;
 }
 
-// The particles of the side by their numbers; null: consecutive ones from `first` on.
+// The indices of the particles to check; if `list` is null, [first, first + count).
 struct Checked {
   const std::int64_t* list = nullptr;
   std::int64_t first = 0, count = 0;
@@ -42,12 +42,12 @@ Checked checked_of(const KernelSource& source, const SumRequest& request, Role r
 void CpuSummation::check_indices(const SumRequest& request) {
   progress_ = request.progress;
   const std::int64_t lists = request.listed ? request.listed->number : 0;
-  const auto known = std::exchange(j_ranges_are_of_, std::nullopt);  // of nothing, should this be interrupted
+  const auto known = std::exchange(j_ranges_lists_, std::nullopt);  // no ranges are known if this is interrupted
   for (std::size_t side = 0; side < kIndexSides; ++side) {
     const bool kept = kRoleOfSide[side] == Role::InputJ && request.reuse == JReuse::Prepared && known == lists;
     if (source_.index_checks.ranges[side] > 0 && !kept) find_index_ranges(request, side);
   }
-  j_ranges_are_of_ = lists;
+  j_ranges_lists_ = lists;
   index_ranges_.check(source_, !request.params_of_groups.empty());
 }
 

@@ -1,7 +1,6 @@
-// Runs over lists of the caller: groups of i with ranges of j, and pairs one by one. A thread takes some i at a time,
-// puts the j that act on them side by side, a piece of the list after the other, and calls the kernel. Results are
-// stored when all are there, since the j of a list may be anybody's outputs.
-// Tested by tests/numeric/lists_test.cpp.
+// Sums over lists of the caller: groups of i with ranges of j, and listed pairs. A thread takes a block of i, gathers
+// the j that act on them, piece by piece, and calls the kernel for each piece. Results are stored after all sums, since
+// the j of a list may be outputs of any i. Tested by tests/numeric/lists_test.cpp.
 #include <algorithm>
 #include <numeric>
 #include <tuple>
@@ -11,9 +10,9 @@
 namespace nbcc {
 namespace {
 
-constexpr std::int64_t kShare = 128;    // i of a group that a thread takes at a time
-constexpr std::int64_t kRowBlock = 64;  // ... of those that have rows of pairs
-constexpr std::int64_t kPiece = 4096;   // j that are put side by side at a time
+constexpr std::int64_t kIPerPart = 128;     // maximum i of a GroupPart
+constexpr std::int64_t kIPerRowBlock = 64;  // i of a block with rows of listed pairs
+constexpr std::int64_t kJPerPiece = 4096;   // gathered j per piece
 
 }  // namespace
 
@@ -26,22 +25,22 @@ struct CpuSummation::Piece {
     j.reserve(capacity());
     pairs.reserve(capacity());
   }
-  // PairRows of a few pairs each fill whole vectors.
-  std::int64_t capacity() const { return kPiece + kRowBlock * lanes; }
+  // Each row of pairs is padded to full vectors.
+  std::int64_t capacity() const { return kJPerPiece + kIPerRowBlock * lanes; }
   bool is_empty() const { return numbers.empty(); }
   void clear() {
     numbers.clear();
     entries.clear();
     spans.clear();
   }
-  // The last one again, so that vectors hold ordinary numbers.
+  // Pads with copies of the last entry, so that full vectors hold ordinary numbers.
   void pad() {
     const auto padded = std::size_t(round_up(std::int64_t(numbers.size()), lanes));
     if (numbers.empty()) return;
     numbers.resize(padded, numbers.back());
     entries.resize(padded, entries.back());
   }
-  // Of equal values the lowest j is chosen, which kernels take to be the first.
+  // Among equal values argmin and argmax choose the lowest j; kernels choose the first, so sort by index.
   void sort_from(std::size_t begin) {
     if (!lowest_first) return;
     std::vector<std::pair<int, std::int64_t>> both;
@@ -51,15 +50,15 @@ struct CpuSummation::Piece {
   }
 
   struct Span {
-    std::int64_t i, begin, end;  // the i at this position, and its j in the piece
+    std::int64_t i, begin, end;  // position of the i; range of its j in the piece
   };
   PackedSide j, pairs;
   const std::int64_t lanes;
   const bool lowest_first;
-  std::vector<int> numbers;           // of the j, in the caller's array
-  std::vector<std::int64_t> entries;  // which range, or which listed pair, they are of
+  std::vector<int> numbers;           // [j of the piece]: index in the caller's array
+  std::vector<std::int64_t> entries;  // [j of the piece]: its range, or its listed pair
   std::vector<Span> spans;
-  Accumulators partial;  // where one piece's must be told from another's
+  Accumulators partial;  // results of one piece, for reductions that keep an index
 };
 
 template <typename Body>
@@ -85,21 +84,21 @@ void CpuSummation::on_pieces(std::int64_t count, const Body& body) {
   });
 }
 
-// Every share begins with a vector of its own.
-std::vector<CpuSummation::Share> CpuSummation::share_out(const Lists& lists) {
-  std::vector<Share> shares;
+// Every part begins a new vector.
+std::vector<CpuSummation::GroupPart> CpuSummation::divide_groups(const Lists& lists) {
+  std::vector<GroupPart> parts;
   for (std::int64_t group = 0; group < lists.groups(); ++group) {
     const std::int64_t end = lists.i_first[std::size_t(group) + 1];
-    for (std::int64_t first = lists.i_first[std::size_t(group)]; first < end; first += kShare) {
-      const std::int64_t count = std::min(kShare, end - first), begin = std::int64_t(chosen_i_.size());
+    for (std::int64_t first = lists.i_first[std::size_t(group)]; first < end; first += kIPerPart) {
+      const std::int64_t count = std::min(kIPerPart, end - first), begin = std::int64_t(chosen_i_.size());
       for (std::int64_t at = first; at < first + count; ++at)
         chosen_i_.push_back(lists.i_order.empty() ? at : lists.i_order[std::size_t(at)]);
       chosen_i_.resize(std::size_t(round_up(begin + count, source_.lanes)), chosen_i_.back());
-      shares.push_back({group, {begin, begin + count, std::int64_t(chosen_i_.size()), 0, {0, nullptr, count}}});
+      parts.push_back({group, {begin, begin + count, std::int64_t(chosen_i_.size()), 0, {0, nullptr, count}}});
     }
   }
-  for (Share& share : shares) share.block.picked.list = chosen_i_.data() + share.block.begin;
-  return shares;
+  for (GroupPart& part : parts) part.block.picked.list = chosen_i_.data() + part.block.begin;
+  return parts;
 }
 
 void CpuSummation::sum_lists(const SumRequest& request) {
@@ -108,46 +107,46 @@ void CpuSummation::sum_lists(const SumRequest& request) {
   interact_now_ = request.left_out ? code_now_->interact_but : code_now_->interact_numbered;
   const Lists& lists = *request.lists;
   pack_j(request);
-  const std::vector<Share> shares = share_out(lists);
+  const std::vector<GroupPart> parts = divide_groups(lists);
   i_numbers_.assign(chosen_i_.begin(), chosen_i_.end());
   if (request.left_out) left_out_.resize(chosen_i_.size());
   i_.reserve(std::int64_t(chosen_i_.size()));
   totals_.reserve(source_, std::int64_t(chosen_i_.size()));
   begin(double(lists.pairs));
-  on_pieces(std::int64_t(shares.size()), [&](std::int64_t k, Piece& piece) {
-    SumRequest mine = request;
+  on_pieces(std::int64_t(parts.size()), [&](std::int64_t k, Piece& piece) {
+    SumRequest group_request = request;
     if (!request.params_of_groups.empty())
-      mine.params = request.params_of_groups.subspan(std::size_t(shares[std::size_t(k)].group * source_.params),
-                                                     std::size_t(source_.params));
-    sum_share(mine, lists, shares[std::size_t(k)], piece);
+      group_request.params = request.params_of_groups.subspan(std::size_t(parts[std::size_t(k)].group * source_.params),
+                                                              std::size_t(source_.params));
+    sum_group_part(group_request, lists, parts[std::size_t(k)], piece);
   });
   if (!ends(request.j_part)) return;
-  pool_.parallel_for(std::int64_t(shares.size()),
-                     [&](std::int64_t k) { store_block(request, shares[std::size_t(k)].block); });
+  pool_.parallel_for(std::int64_t(parts.size()),
+                     [&](std::int64_t k) { store_block(request, parts[std::size_t(k)].block); });
 }
 
-void CpuSummation::sum_share(const SumRequest& request, const Lists& lists, const Share& share, Piece& piece) {
-  begin_block(request, share.block);
+void CpuSummation::sum_group_part(const SumRequest& request, const Lists& lists, const GroupPart& part, Piece& piece) {
+  begin_block(request, part.block);
   piece.clear();
-  for (std::int64_t range = lists.range_first[std::size_t(share.group)];
-       range < lists.range_first[std::size_t(share.group) + 1]; ++range) {
+  for (std::int64_t range = lists.range_first[std::size_t(part.group)];
+       range < lists.range_first[std::size_t(part.group) + 1]; ++range) {
     for (std::int64_t at = lists.j_begin[std::size_t(range)]; at < lists.j_end[std::size_t(range)]; ++at) {
       piece.numbers.push_back(lists.j_order.empty() ? int(at) : int(lists.j_order[std::size_t(at)]));
       piece.entries.push_back(range);
-      if (std::int64_t(piece.numbers.size()) == kPiece) sum_piece(request, lists, share, piece);
+      if (std::int64_t(piece.numbers.size()) == kJPerPiece) sum_piece(request, lists, part, piece);
     }
   }
-  sum_piece(request, lists, share, piece);
-  if (carry_block(request, share.block, i_numbers_.data() + share.block.begin)) finish_block(request, share.block);
+  sum_piece(request, lists, part, piece);
+  if (accumulate_block(request, part.block, i_numbers_.data() + part.block.begin)) finish_block(request, part.block);
 }
 
-void CpuSummation::sum_piece(const SumRequest& request, const Lists& lists, const Share& share, Piece& piece) {
+void CpuSummation::sum_piece(const SumRequest& request, const Lists& lists, const GroupPart& part, Piece& piece) {
   if (piece.is_empty()) return;
   piece.sort_from(0);
   const std::int64_t count = std::int64_t(piece.numbers.size());
   piece.pad();
   piece.j.gather(j_, piece.numbers);
-  nbcc_kernel_arguments given = arguments(request, share.block, piece.lowest_first ? piece.partial : totals_);
+  nbcc_kernel_arguments given = arguments(request, part.block, piece.lowest_first ? piece.partial : totals_);
   given.j = piece.j.columns();
   given.j_number = piece.numbers.data();
   const std::int64_t padded = std::int64_t(piece.numbers.size());
@@ -158,13 +157,13 @@ void CpuSummation::sum_piece(const SumRequest& request, const Lists& lists, cons
       piece.j.shift(source_.search.j_positions[std::size_t(axis)], lists.shifts[std::size_t(range * lists.axes + axis)],
                     begin, end);
   }
-  // What is derived of particles may be another thing here.
+  // Derived columns depend on shifts and on params of groups, so compute them again.
   if (!lists.shifts.empty() || !request.params_of_groups.empty()) code_now_->prepare_j(&given, 0, count);
-  const Block& block = share.block;
+  const Block& block = part.block;
   if (piece.lowest_first) piece.partial.reset(block.begin, block.padded);
   interact_now_(&given, block.begin, block.end, 0, count);
   if (piece.lowest_first) {
-    number_chosen(piece.partial, block, piece.numbers.data(), request.j_offset);
+    to_particle_indices(piece.partial, block, piece.numbers.data(), request.j_offset);
     totals_.combine(piece.partial, block.begin, block.end);
   }
   step(double(block.end - block.begin) * double(count));
@@ -177,7 +176,8 @@ void CpuSummation::sum_listed_pairs(const SumRequest& request) {
   interact_now_ = code_now_->interact_numbered;
   const PairRows& rows = *request.listed_pairs;
   pack_j(request);
-  const std::int64_t block_size = round_up(kRowBlock, source_.lanes), blocks = ceil_div(request.i_count, block_size);
+  const std::int64_t block_size = round_up(kIPerRowBlock, source_.lanes),
+                     blocks = ceil_div(request.i_count, block_size);
   const std::int64_t padded = blocks * block_size;
   for (std::int64_t k = 0; k < request.i_count; ++k)
     chosen_i_.push_back(request.i_list ? request.i_list[k] : request.i_begin + k);
@@ -211,7 +211,7 @@ void CpuSummation::sum_rows(const SumRequest& request, const PairRows& rows, con
       if (piece.lowest_first) piece.partial.reset(one.begin, one.end);
       interact_now_(&given, one.begin, one.end, span.begin, span.end);
       if (!piece.lowest_first) continue;
-      number_chosen(piece.partial, one, piece.numbers.data(), request.j_offset);
+      to_particle_indices(piece.partial, one, piece.numbers.data(), request.j_offset);
       totals_.combine(piece.partial, one.begin, one.end);
     }
     piece.clear();
@@ -222,8 +222,8 @@ void CpuSummation::sum_rows(const SumRequest& request, const PairRows& rows, con
     std::int64_t entry = rows.first[std::size_t(i)];
     while (entry < rows.first[std::size_t(i) + 1]) {
       const std::size_t begin = piece.numbers.size();
-      // As a whole: one by one they take as long as a short formula.
-      const std::int64_t taken = std::min(rows.first[std::size_t(i) + 1] - entry, kPiece - std::int64_t(begin));
+      // Append the row at once: appending entries one by one takes as long as a short pair formula.
+      const std::int64_t taken = std::min(rows.first[std::size_t(i) + 1] - entry, kJPerPiece - std::int64_t(begin));
       piece.numbers.insert(piece.numbers.end(), rows.j.begin() + entry, rows.j.begin() + entry + taken);
       piece.entries.resize(begin + std::size_t(taken));
       std::iota(piece.entries.begin() + std::ptrdiff_t(begin), piece.entries.end(), entry);
@@ -231,11 +231,11 @@ void CpuSummation::sum_rows(const SumRequest& request, const PairRows& rows, con
       piece.sort_from(begin);
       piece.spans.push_back({at, std::int64_t(begin), std::int64_t(piece.numbers.size())});
       piece.pad();
-      if (std::int64_t(piece.numbers.size()) >= kPiece) sum_all();
+      if (std::int64_t(piece.numbers.size()) >= kJPerPiece) sum_all();
     }
   }
   sum_all();
-  if (carry_block(request, block, nullptr)) finish_block(request, block);
+  if (accumulate_block(request, block, nullptr)) finish_block(request, block);
 }
 
 }  // namespace nbcc

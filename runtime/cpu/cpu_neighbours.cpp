@@ -1,5 +1,5 @@
-// Runs behind a proved cutoff on the CPU: the search's row, and sums over the j that the search gathers for groups of
-// i. Doors: CpuSummation::estimate_search(), survey_search(), sum_neighbours(), find_pairs(), statistics().
+// Runs with a proved cutoff on the CPU: estimates of the search, and sums over the j that the search gathers for groups
+// of i. Interface: CpuSummation::estimate_search(), survey_search(), sum_neighbours(), find_pairs(), statistics().
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -16,7 +16,7 @@ namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-// Adds the seconds that have passed since the last call.
+// add_to() adds the seconds since its last call, or since construction.
 class Stopwatch {
  public:
   void add_to(double& seconds) {
@@ -30,11 +30,11 @@ class Stopwatch {
 
 }  // namespace
 
-// Work of all threads on groups; the seconds are sums over the threads.
-struct CpuSummation::Worked {
+// Work on groups, summed over all threads; `lists` and `sums` are seconds.
+struct CpuSummation::WorkDone {
   std::int64_t pairs_tested = 0;
   double lists = 0, sums = 0;
-  void operator+=(const Worked& other) {
+  void operator+=(const WorkDone& other) {
     pairs_tested += other.pairs_tested;
     lists += other.lists;
     sums += other.sums;
@@ -44,15 +44,15 @@ struct CpuSummation::Worked {
 std::optional<Estimate> CpuSummation::estimate_search(const SumRequest& request) {
   if (source_.search.axes == 0 || request.lists || request.listed_pairs || source_.nearest) return {};
   Estimate found{.cost = least_cost_of_search(request.i_count, request.nj)};
-  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
-  if (std::max(request.i_count, request.nj) > kMost) {
-    found.obstacle =
-        fmt::format("a search takes at most {} i- and j-particles, got {} and {}", kMost, request.i_count, request.nj);
+  constexpr std::int64_t kMaxParticles = std::numeric_limits<int>::max();
+  if (std::max(request.i_count, request.nj) > kMaxParticles) {
+    found.obstacle = fmt::format("a search takes at most {} i- and j-particles, got {} and {}", kMaxParticles,
+                                 request.i_count, request.nj);
   }
   return found;
 }
 
-// Packs and locates the particles: all pairs, if they are chosen, find the j packed.
+// Packs and locates the particles. If all pairs are chosen instead, that method reuses the packed j.
 Estimate CpuSummation::survey_search(SumRequest& request) {
   Stopwatch watch;
   begin_run(request);
@@ -67,7 +67,7 @@ Estimate CpuSummation::survey_search(SumRequest& request) {
         "int",
         0, true};
   if (request.pairs == PairChoice::Cutoff) return {};
-  // A search that costs as much as all pairs is not made.
+  // Do not search if the cost reaches that of all pairs.
   const double cost = search_.cost();
   return {.cost = cost < pairs_of(request) ? cost : std::numeric_limits<double>::infinity()};
 }
@@ -93,9 +93,9 @@ void CpuSummation::sum_neighbours(const SumRequest& request) {
   if (request.left_out) left_out_.resize(std::size_t(padded));
   i_.reserve(padded);
   totals_.reserve(source_, padded);
-  Worked worked;
+  WorkDone worked;
   std::mutex worked_mutex;
-  // So many groups of i are a piece of work.
+  // Groups of i per work item.
   constexpr std::int64_t kGroups = 32;
   const std::int64_t pieces = ceil_div(search_.groups(), kGroups);
   const auto block_of = [&](std::int64_t piece) {
@@ -105,14 +105,14 @@ void CpuSummation::sum_neighbours(const SumRequest& request) {
   on_threads()(pieces, [&](std::int64_t piece) {
     const Block block = block_of(piece);
     begin_block(request, block);
-    std::unique_ptr<CpuSearch::Gathered> gathered = take_idle();
-    Worked here;
+    std::unique_ptr<CpuSearch::Gathered> gathered = take_gathered();
+    WorkDone here;
     for (std::int64_t group = piece * kGroups; group * SiteTree::kLeaf < block.end; ++group) {
       sum_group(request, group, *gathered, here);
       step(1);
     }
     give_back(std::move(gathered));
-    if (carry_block(request, block, search_.order_of_i().data() + block.begin)) finish_block(request, block);
+    if (accumulate_block(request, block, search_.order_of_i().data() + block.begin)) finish_block(request, block);
     const std::lock_guard lock(worked_mutex);
     worked += here;
   });
@@ -120,7 +120,7 @@ void CpuSummation::sum_neighbours(const SumRequest& request) {
   watch.add_to(groups);
   seconds.lists = worked.lists > 0 ? groups * worked.lists / (worked.lists + worked.sums) : 0;
   seconds.sums = groups - seconds.lists;
-  // Gathering allocates memory and may fail, so the outputs are stored when all groups are done.
+  // Gathering allocates memory and may fail, so outputs are stored only after all groups.
   if (ends(request.j_part))
     pool_.parallel_for(pieces, [&](std::int64_t piece) { store_block(request, block_of(piece)); });
   watch.add_to(seconds.sums);
@@ -132,7 +132,8 @@ FoundPairs CpuSummation::find_pairs(const SumRequest& request) {
   pack_j(request);
   if (!locate(request)) {
     if (request.i_count > 0 && request.nj > 0)
-      throw UsageError("neighbours: a length of the box or the reach is no number or 0, or nobody has a finite place");
+      throw UsageError(
+          "neighbours: a length of the box or the reach is no number or 0, or no particle has a finite position");
     return {source_.search.axes, std::vector<std::int64_t>(std::size_t(request.i_count) + 1, 0), {}, {}};
   }
   search_.sort(0, on_threads());
@@ -152,7 +153,7 @@ FoundPairs CpuSummation::find_pairs(const SumRequest& request) {
   return search_.find_pairs(given, request.left_out, request.i_count, by_group);
 }
 
-void CpuSummation::note(const Worked& worked, const SumStatistics::Seconds& seconds) {
+void CpuSummation::note(const WorkDone& worked, const SumStatistics::Seconds& seconds) {
   searched_ = true;
   ++statistics_.runs;
   statistics_.pairs_tested += worked.pairs_tested;
@@ -166,13 +167,13 @@ SumStatistics CpuSummation::statistics() const {
   SumStatistics known = statistics_;
   if (!searched_) return known;
   std::atomic<std::int64_t> within = 0;
-  // progress_ belongs to the last run, and no longer exists.
+  // Does not use progress_, whose object belonged to the last run and no longer exists.
   pool_.parallel_for(search_.groups(), [&](std::int64_t group) { within += search_.pairs_within(group); });
   known.pairs_within = within;
   return known;
 }
 
-std::unique_ptr<CpuSearch::Gathered> CpuSummation::take_idle() {
+std::unique_ptr<CpuSearch::Gathered> CpuSummation::take_gathered() {
   const std::lock_guard lock(idle_mutex_);
   if (idle_.empty()) return std::make_unique<CpuSearch::Gathered>(source_);
   std::unique_ptr<CpuSearch::Gathered> one = std::move(idle_.back());
@@ -185,16 +186,16 @@ void CpuSummation::give_back(std::unique_ptr<CpuSearch::Gathered> one) {
   idle_.push_back(std::move(one));
 }
 
-// Of consecutive groups.
+// The block of groups [first, last).
 Block CpuSummation::block_of_groups(std::int64_t first, std::int64_t last) const {
   const std::int64_t begin = first * SiteTree::kLeaf,
                      end = std::min(last * SiteTree::kLeaf, std::int64_t(chosen_i_.size()));
   return {begin, end, last * SiteTree::kLeaf, 0, {0, chosen_i_.data() + begin, end - begin}};
 }
 
-// False: all pairs must be summed over.
+// False: a search is not possible, and the run must sum over all pairs.
 bool CpuSummation::locate(const SumRequest& request) {
-  // Numbers of particles are ints here.
+  // The search stores particle indices as int.
   const auto is_far = [](std::int64_t i) { return i > std::numeric_limits<int>::max(); };
   if (request.i_list ? std::any_of(request.i_list, request.i_list + request.i_count, is_far)
                      : is_far(request.i_begin + request.i_count))
@@ -208,9 +209,9 @@ bool CpuSummation::locate(const SumRequest& request) {
   return search_.locate(arguments(request, {}, totals_), request.i_count, request.nj, on_threads());
 }
 
-// Results of one group, and of argmin and argmax the caller's numbers in place of positions among what was gathered.
+// Sums over the gathered j of one group.
 void CpuSummation::sum_group(const SumRequest& request, std::int64_t group, CpuSearch::Gathered& gathered,
-                             Worked& worked) {
+                             WorkDone& worked) {
   Stopwatch watch;
   search_.gather(group, gathered);
   watch.add_to(worked.lists);
@@ -219,7 +220,7 @@ void CpuSummation::sum_group(const SumRequest& request, std::int64_t group, CpuS
   given.j = gathered.columns.columns();
   given.j_number = gathered.numbers.data();
   interact_now_(&given, block.begin, block.end, 0, std::int64_t(gathered.positions.size()));
-  number_chosen(totals_, block, gathered.numbers.data(), request.j_offset);
+  to_particle_indices(totals_, block, gathered.numbers.data(), request.j_offset);
   worked.pairs_tested += (block.end - block.begin) * std::int64_t(gathered.positions.size());
   watch.add_to(worked.sums);
 }

@@ -1,4 +1,4 @@
-// Packed columns -> places, trees, and the j of each group. Door: CpuSearch. Sums nothing and stores no result.
+// Packed columns -> positions, trees, and the j of each group. Interface: CpuSearch. Sums nothing and stores no result.
 #include "runtime/cpu/cpu_search.h"
 
 #include <algorithm>
@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::int64_t kChunk = 4096;  // particles that a thread locates at a time
 
-// What rounding adds to a distance, of itself: less than the bare estimate of a root is off.
-constexpr double kRelative = 0x1p-10;
-// What rounding of coordinates in the kernel's precision, and of their images, adds to the distance of two particles,
-// of their largest coordinates; and how far apart two particles may be whose squared distance underflows.
+// A bound of the relative error of a distance in the kernel: larger than the error of an unrefined root estimate.
+constexpr double kRelativeError = 0x1p-10;
+// of_size: a bound of the error of a distance caused by rounding of coordinates and images in the kernel's precision,
+// relative to the largest coordinates. underflow: the largest distance whose square underflows.
 struct Rounding {
   double of_size, underflow;
 };
@@ -24,7 +24,8 @@ Rounding rounding_of(const KernelSource& source) {
       std::ranges::any_of(source.i_columns, [](const Column& column) { return column.element == Element::Float; });
   return single ? Rounding{0x1p-20, 0x1p-62} : Rounding{0x1p-48, 0x1p-510};
 }
-// The k-th particle drawn from `count`, without a period that a lattice's order could share.
+// The k-th sample out of `count` particles. Golden-ratio sampling, so that the samples have no common period with the
+// order of a lattice.
 std::int64_t drawn(int k, std::int64_t count) {
   constexpr double kGoldenRatio = 0.6180339887498949;
   const double at = (k + 0.5) * kGoldenRatio;
@@ -41,7 +42,7 @@ bool CpuSearch::locate_side(nbcc_locate_function locate, const nbcc_kernel_argum
   const std::int64_t rows = source_.search.axes + 1, chunks = ceil_div(count, kChunk);
   side.count = count;
   side.values.resize(std::size_t(rows * count));
-  side.nowhere.assign(std::size_t(count), 0);
+  side.non_finite.assign(std::size_t(count), 0);
   side.rows.clear();
   side.low = side.high = {};
   for (std::int64_t row = 0; row < rows; ++row) side.rows.push_back(side.values.data() + row * count);
@@ -49,47 +50,48 @@ bool CpuSearch::locate_side(nbcc_locate_function locate, const nbcc_kernel_argum
   for_each(chunks, [&](std::int64_t chunk) {
     const std::int64_t begin = chunk * kChunk, end = std::min(begin + kChunk, count);
     locate(&given, begin, end, side.rows.data());
-    extents[std::size_t(chunk)] = side.settle(begin, end);
+    extents[std::size_t(chunk)] = side.replace_non_finite(begin, end);
   });
   if (chunks == 0) return true;
-  const auto somewhere = std::ranges::find(extents, true, &Extent::any);
-  if (somewhere == extents.end()) return false;
-  const Extent any = *somewhere;
+  const auto first_finite = std::ranges::find(extents, true, &Extent::is_set);
+  if (first_finite == extents.end()) return false;
+  const Extent any = *first_finite;
   side.low = any.low;
   side.high = any.high;
   for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
     const Extent& extent = extents[std::size_t(chunk)];
     for (std::size_t axis = 0; axis + 1 < side.rows.size(); ++axis) {
-      side.low[axis] = std::min(side.low[axis], extent.any ? extent.low[axis] : any.low[axis]);
-      side.high[axis] = std::max(side.high[axis], extent.any ? extent.high[axis] : any.high[axis]);
-      for (std::int64_t k = chunk * kChunk; !extent.any && k < std::min((chunk + 1) * kChunk, count); ++k) {
+      side.low[axis] = std::min(side.low[axis], extent.is_set ? extent.low[axis] : any.low[axis]);
+      side.high[axis] = std::max(side.high[axis], extent.is_set ? extent.high[axis] : any.high[axis]);
+      for (std::int64_t k = chunk * kChunk; !extent.is_set && k < std::min((chunk + 1) * kChunk, count); ++k) {
         side.rows[axis][k] = any.low[axis];
-        side.nowhere[std::size_t(k)] = 1;
+        side.non_finite[std::size_t(k)] = 1;
       }
     }
   }
   return true;
 }
 
-// Where particles of one chunk are. The guards leave out whoever is nowhere, so that he may be taken to be anywhere: he
-// stands where the one before him does.
-CpuSearch::Extent CpuSearch::Located::settle(std::int64_t begin, std::int64_t end) {
+// Returns the extent of the particles [begin, end). The pipeline's guards reject pairs with a non-finite position, so
+// such a position may be replaced by any other: it gets the position of the last finite particle before it, or of the
+// first finite one.
+CpuSearch::Extent CpuSearch::Located::replace_non_finite(std::int64_t begin, std::int64_t end) {
   const auto axes = std::span(rows).first(rows.size() - 1);
-  const auto is_somewhere = [&](std::int64_t k) {
+  const auto is_finite = [&](std::int64_t k) {
     return std::ranges::all_of(axes, [k](const double* row) { return std::isfinite(row[k]); });
   };
-  double nothing = 0;  // NaN if one is none or infinite
+  double non_finite_sum = 0;  // NaN if any coordinate is NaN or infinite, else 0
   for (const double* row : axes)
-    for (std::int64_t k = begin; k < end; ++k) nothing += row[k] - row[k];
+    for (std::int64_t k = begin; k < end; ++k) non_finite_sum += row[k] - row[k];
   Extent extent;
-  std::int64_t somewhere = begin;
-  while (nothing != 0 && somewhere < end && !is_somewhere(somewhere)) ++somewhere;
-  extent.any = somewhere < end;
-  if (!extent.any) return extent;
-  for (std::int64_t k = begin; k < end && nothing != 0; ++k) {
-    nowhere[std::size_t(k)] = !is_somewhere(k);
-    if (!nowhere[std::size_t(k)]) somewhere = k;
-    for (double* row : axes) row[k] = row[somewhere];
+  std::int64_t last_finite = begin;
+  while (non_finite_sum != 0 && last_finite < end && !is_finite(last_finite)) ++last_finite;
+  extent.is_set = last_finite < end;
+  if (!extent.is_set) return extent;
+  for (std::int64_t k = begin; k < end && non_finite_sum != 0; ++k) {
+    non_finite[std::size_t(k)] = !is_finite(k);
+    if (!non_finite[std::size_t(k)]) last_finite = k;
+    for (double* row : axes) row[k] = row[last_finite];
   }
   for (std::size_t axis = 0; axis < axes.size(); ++axis) {
     double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -108,7 +110,7 @@ bool CpuSearch::locate(const nbcc_kernel_arguments& given, std::int64_t ni, std:
   if (!code_.extent || std::max(ni, nj) > std::numeric_limits<int>::max()) return false;
   if (!locate_side(code_.locate_i, given, ni, for_each, i_) || !locate_side(code_.locate_j, given, nj, for_each, j_))
     return false;
-  std::array<double, kMostAxes + 1 + 9> extent{};  // as nbcc_extent_function tells
+  std::array<double, kMaxAxes + 1 + 9> extent{};  // see nbcc_extent_function
   code_.extent(&given, extent.data());
   space_ = {};
   space_.axes = layout.axes;
@@ -120,21 +122,21 @@ bool CpuSearch::locate(const nbcc_kernel_arguments& given, std::int64_t ni, std:
     const double across = std::max(i_.high[axis], j_.high[axis]) - std::min(i_.low[axis], j_.low[axis]);
     const double length = layout.periodic[axis] ? std::fabs(extent[axis]) : 0;
     if (layout.periodic[axis] && !(length > 0 && std::isfinite(length))) return false;
-    // No pair is farther apart than half of a length: no pair has a nearer copy by it.
+    // If no pair is farther apart than half of the length, the minimum image is always the pair itself.
     space_.set_length(axis, length > 2.1 * across ? 0 : length);
     widest = std::max(widest, across);
   }
   const Rounding rounding = rounding_of(source_);
-  space_.relative = kRelative;
+  space_.relative = kRelativeError;
   space_.of_size = rounding.of_size;
   space_.absolute = rounding.underflow;
   if (layout.triclinic) {
-    std::array<Place, 3> basis{};
-    for (std::size_t k = 0; k < 9; ++k) basis[k / 3][k % 3] = extent[kMostAxes + 1 + k];
-    const SearchCell cell(basis, widest * std::sqrt(kMostAxes));
+    std::array<Vector3, 3> basis{};
+    for (std::size_t k = 0; k < 9; ++k) basis[k / 3][k % 3] = extent[kMaxAxes + 1 + k];
+    const SearchCell cell(basis, widest * std::sqrt(kMaxAxes));
     if (!cell.is_valid()) return false;
     space_.set_cell(cell);
-    space_.of_size *= 4;  // images in a cell take some roundings more
+    space_.of_size *= 4;  // images in a triclinic cell take more rounded operations
   }
   return std::isfinite(widest);
 }
@@ -145,18 +147,19 @@ double CpuSearch::Located::size(std::int64_t k) const {
   return size;
 }
 
-CpuSearch::Apart CpuSearch::apart(const Located& a, std::int64_t i, const Located& b, std::int64_t j) const {
-  Apart of;
+CpuSearch::Displacement CpuSearch::displacement(const Located& a, std::int64_t i, const Located& b,
+                                                std::int64_t j) const {
+  Displacement d;
   for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis)
-    of.difference[axis] = b.rows[axis][j] - a.rows[axis][i];
-  of.image = space_.short_copy(of.difference);
-  return of;
+    d.difference[axis] = b.rows[axis][j] - a.rows[axis][i];
+  d.image = space_.short_image(d.difference);
+  return d;
 }
 
-// Which share of all pairs a search would test, estimated from few particles, because extents tell nothing where some
-// are far from all others: of the drawn pairs those within reach, widened by the radius of a group. A group takes as
-// much room as its number of particles does near a drawn i, which the distance of the third nearest drawn one tells.
-double CpuSearch::share_of_pairs() const {
+// The fraction of all pairs that a search would test, estimated by sampling, because the extent is misleading if a few
+// particles are far from all others. The estimate is the fraction of sampled pairs within the reach plus the radius of
+// a group. The radius follows from the local density of i, given by the distance to the third nearest sampled i.
+double CpuSearch::fraction_tested() const {
   constexpr int kDrawn = 32, kNearest = 3;
   const auto drawn_i = int(std::min<std::int64_t>(kDrawn, i_.count));
   const int drawn_j = 2 * kDrawn;
@@ -165,7 +168,7 @@ double CpuSearch::share_of_pairs() const {
     const std::int64_t i = drawn(k, i_.count);
     std::array<double, kDrawn> distances{};
     for (int other = 0; other < drawn_i; ++other) {
-      const Place image = apart(i_, i, i_, drawn(other, i_.count)).image;
+      const Vector3 image = displacement(i_, i, i_, drawn(other, i_.count)).image;
       distances[std::size_t(other)] = dot(image, image);
     }
     const auto nearest = distances.begin() + std::min(kNearest, drawn_i - 1);
@@ -174,7 +177,7 @@ double CpuSearch::share_of_pairs() const {
     const double radius = std::sqrt(*nearest) * std::pow(std::min(1.0, of_group), 1.0 / space_.axes);
     for (int other = 0; other < drawn_j; ++other) {
       const std::int64_t j = drawn(other, j_.count);
-      const Place image = apart(i_, i, j_, j).image;
+      const Vector3 image = displacement(i_, i, j_, j).image;
       const double reach = space_.reach(i_.reach(i), j_.reach(j), i_.size(i) + j_.size(j)) + radius;
       tested += !(dot(image, image) > reach * reach);
     }
@@ -182,47 +185,47 @@ double CpuSearch::share_of_pairs() const {
   return double(tested) / double(drawn_i * drawn_j);
 }
 
-// To sort the particles, to find and gather the j of each group, and to test the pairs of the groups.
+// Sorting the particles, finding and gathering the j of each group, and testing the pairs of the groups.
 double CpuSearch::cost() const {
-  constexpr double kFind = 1000, kSort = 500;  // of one particle
+  constexpr double kFind = 1000, kSort = 500;  // in pairs, per particle
   const auto ni = double(i_.count), nj = double(j_.count);
   const double sorting = (ni + nj) * kSort + ni * kFind;
-  // Drawing pairs takes time that a small sum does not have.
-  return sorting < ni * nj ? sorting + 1.2 * ni * nj * share_of_pairs() : sorting;
+  // For small sums sampling would take too long.
+  return sorting < ni * nj ? sorting + 1.2 * ni * nj * fraction_tested() : sorting;
 }
 
 bool CpuSearch::holds(double skin) const {
-  const bool same_cell = !space_.cell || (sorted_space_.cell && space_.cell->is_of(*sorted_space_.cell));
-  if (!(skin > 0) || !same_cell || skin != skin_ || i_.values.size() != i_then_.size() ||
-      j_.values.size() != j_then_.size() || space_.length != sorted_space_.length ||
+  const bool same_cell = !space_.cell || (sorted_space_.cell && space_.cell->has_basis_of(*sorted_space_.cell));
+  if (!(skin > 0) || !same_cell || skin != skin_ || i_.values.size() != i_at_sort_.size() ||
+      j_.values.size() != j_at_sort_.size() || space_.length != sorted_space_.length ||
       space_.uniform > sorted_space_.uniform)
     return false;
   const auto stays = [&](const Located& side, const std::vector<double>& then, bool reaches) {
     for (std::int64_t k = 0; k < side.count; ++k) {
-      Place moved{};
+      Vector3 moved{};
       double size_then = longest_period_;
       for (std::size_t row = 0; row + 1 < side.rows.size(); ++row) {
         const double was = then[row * std::size_t(side.count) + std::size_t(k)];
         moved[row] = side.rows[row][k] - was;
         size_then = std::max(size_then, std::fabs(was));
       }
-      moved = space_.short_copy(moved);
+      moved = space_.short_image(moved);
       if (!(4 * dot(moved, moved) <= skin * skin) || !(side.size(k) <= 2 * size_then)) return false;
       if (reaches && !(side.reach(k) <= then[then.size() - std::size_t(side.count) + std::size_t(k)])) return false;
     }
     return true;
   };
-  return stays(i_, i_then_, source_.search.of_i()) && stays(j_, j_then_, source_.search.of_j());
+  return stays(i_, i_at_sort_, source_.search.of_i()) && stays(j_, j_at_sort_, source_.search.of_j());
 }
 
 void CpuSearch::sort(double skin, const ForEach& for_each) {
   const auto rows = [](const Located& side) { return std::vector<const double*>(side.rows.begin(), side.rows.end()); };
-  skin_ = 0;  // nothing holds, should there be no memory
+  skin_ = 0;  // holds() is false if an allocation below throws
   sorted_space_ = space_;
   SearchSpace wider = space_;
   if (skin > 0) {
-    // While the lists hold, a coordinate may grow to twice what it was, to twice a period when it is put back into the
-    // cell, or by half of the skin.
+    // While the lists are valid, a coordinate may grow to twice its value, to twice a period (when the particle is
+    // wrapped into the cell), or by half of the skin. The bounds of rounding errors must cover that.
     longest_period_ = std::max(skin, space_.cell ? space_.cell->largest() : *std::ranges::max_element(space_.length));
     wider.of_size *= 2;
     wider.absolute += skin + 2 * wider.of_size * longest_period_;
@@ -234,8 +237,8 @@ void CpuSearch::sort(double skin, const ForEach& for_each) {
   found_.clear();
   if (!(skin > 0)) return;
   found_.resize(std::size_t(groups()));
-  i_then_ = i_.values;
-  j_then_ = j_.values;
+  i_at_sort_ = i_.values;
+  j_at_sort_ = j_.values;
   skin_ = skin;
 }
 
@@ -252,13 +255,13 @@ void CpuSearch::gather(std::int64_t group, Gathered& gathered) {
   } else {
     positions.clear();
     j_tree_->find(i_tree().leaf(group), positions);
-    // Of equal extremes the lowest j is chosen, which kernels take to be the first.
+    // Among equal extremes argmin and argmax choose the lowest j; kernels choose the first, so sort by index.
     if (std::ranges::any_of(source_.reductions, keeps_index))
       std::ranges::sort(positions, {}, [&](int position) { return numbers[std::size_t(position)]; });
     if (!found_.empty()) found_[std::size_t(group)] = positions;
   }
   const auto count = positions.size();
-  // Behind the end stands the last one again, so that vectors hold ordinary numbers.
+  // Pad with copies of the last j, so that full vectors hold ordinary numbers.
   const auto padded = std::size_t(round_up(std::int64_t(count), source_.lanes));
   if (count > 0) positions.resize(padded, positions.back());
   if (std::int64_t(padded) > gathered.capacity) {
@@ -271,7 +274,7 @@ void CpuSearch::gather(std::int64_t group, Gathered& gathered) {
   positions.resize(count);
 }
 
-// The j's coordinates are put side by side first, so that memory is read at random once for a group.
+// Gathers the coordinates of the j first, so that random memory accesses occur once per group.
 std::int64_t CpuSearch::pairs_within(std::int64_t group) const {
   std::int64_t within = 0;
   std::vector<int> positions;
@@ -287,7 +290,7 @@ std::int64_t CpuSearch::pairs_within(std::int64_t group) const {
              last = std::min(first + SiteTree::kLeaf, order_of_i().size());
   for (std::size_t position = first; position < last; ++position) {
     const int i = order_of_i()[position];
-    if (i_.nowhere[std::size_t(i)]) continue;
+    if (i_.non_finite[std::size_t(i)]) continue;
     std::ranges::fill(distances, 0);
     for (std::size_t axis = 0; !space_.cell && axis < reach_row; ++axis) {
       const double x = i_.rows[axis][i], length = space_.length[axis], inverse = space_.inverse[axis];
@@ -297,7 +300,7 @@ std::int64_t CpuSearch::pairs_within(std::int64_t group) const {
       }
     }
     for (std::size_t k = 0; space_.cell && k < count; ++k) {
-      const Place image = space_.short_copy(
+      const Vector3 image = space_.short_image(
           {near[k] - i_.rows[0][i], near[count + k] - i_.rows[1][i], near[2 * count + k] - i_.rows[2][i]});
       distances[k] = dot(image, image);
     }
@@ -305,7 +308,7 @@ std::int64_t CpuSearch::pairs_within(std::int64_t group) const {
     for (std::size_t k = 0; k < count; ++k) {
       const double reach = space_.exact_reach(reach_of_i, near[reach_row * count + k]), reach2 = reach * reach;
       const bool is_near = source_.search.strict ? distances[k] < reach2 : distances[k] <= reach2;
-      within += reach >= 0 && is_near && !j_.nowhere[std::size_t(j_tree_->numbers()[std::size_t(positions[k])])];
+      within += reach >= 0 && is_near && !j_.non_finite[std::size_t(j_tree_->numbers()[std::size_t(positions[k])])];
     }
   }
   return within;
@@ -315,9 +318,9 @@ FoundPairs CpuSearch::find_pairs(const nbcc_kernel_arguments& given, const LeftO
                                  const ForEach& for_each) {
   struct Found {
     int j;
-    Place shift;
+    Vector3 shift;
   };
-  const auto is_left_out = [&](int i, int j) {
+  const auto is_excluded = [&](int i, int j) {
     const nbcc_left_out& out = left_out->of[std::size_t(i)];
     const std::int64_t from = j - out.first;
     return (from >= 0 && from < 64 && (out.near >> from & 1) != 0) ||
@@ -336,13 +339,13 @@ FoundPairs CpuSearch::find_pairs(const nbcc_kernel_arguments& given, const LeftO
                last = std::min(first + SiteTree::kLeaf, order_of_i().size());
     for (std::size_t position = first; position < last; ++position) {
       const int i = order_of_i()[position];
-      if (i_.nowhere[std::size_t(i)]) continue;
+      if (i_.non_finite[std::size_t(i)]) continue;
       code_.within(&now, i, 0, count, passes.data());
       for (std::size_t k = 0; k < passes.size(); ++k) {
         const int j = near.numbers[k];
-        if (passes[k] == 0 || j_.nowhere[std::size_t(j)] || (left_out && is_left_out(i, j))) continue;
-        const Apart of = apart(i_, i, j_, j);
-        of_i[std::size_t(i)].push_back({j, sum(of.image, -1, of.difference)});
+        if (passes[k] == 0 || j_.non_finite[std::size_t(j)] || (left_out && is_excluded(i, j))) continue;
+        const Displacement d = displacement(i_, i, j_, j);
+        of_i[std::size_t(i)].push_back({j, sum(d.image, -1, d.difference)});
       }
     }
   });

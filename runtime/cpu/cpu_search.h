@@ -1,7 +1,8 @@
-// A run on the CPU behind a proved cutoff: groups of i that stand near each other, each with the j that a search finds.
+// The neighbour search on the CPU, for pipelines with a proved cutoff: groups of nearby i, each with the j within
+// reach.
 //
-// For every group the packed j-particles within reach of its box are gathered, and the kernel of all pairs sums over
-// them. Groups and the order of their j follow from the chosen i and from the j, not from the number of threads.
+// For every group, the packed j-particles within reach of its bounding box are gathered, and the all-pairs kernel sums
+// over them. Groups and the order of their j depend on the chosen i and on the j, not on the number of threads.
 // Tested by tests/numeric/neighbour_search_test.cpp.
 #pragma once
 #include <memory>
@@ -21,19 +22,21 @@ class CpuSearch {
   // Both must outlive this object.
   CpuSearch(const KernelSource& source, const CpuCode& code);
 
-  // Computes the positions of particles whose packed columns, and params, are in `given`. False: a search cannot help,
-  // because no particle has a finite position, the extent overflows, or a length of the box is no positive number.
+  // Computes the positions of particles from their packed columns and the params in `given`. False: a search is not
+  // possible, because no particle has a finite position, the extent overflows, or a length of the periodic box is not
+  // positive and finite.
   bool locate(const nbcc_kernel_arguments& given, std::int64_t ni, std::int64_t nj, const ForEach& for_each);
-  // Pairs that a sum over all pairs evaluates in the time of a search and the sums over what it finds. After locate().
+  // The cost of a search and its sums, as the number of pairs that a sum over all pairs evaluates in the same time.
+  // Call after locate().
   double cost() const;
-  // Whether the order and the lists of an earlier sort(), with this skin, hold for the located particles.
+  // True if the order and the lists of the last sort(), made with the same skin, are valid for the located particles.
   bool holds(double skin) const;
-  // Sorts the located particles. With a skin what is found for the groups is kept.
+  // Sorts the located particles. With a skin > 0, later calls of gather() keep the lists of the groups.
   void sort(double skin, const ForEach& for_each);
-  // `j` are the packed particles, prepared: their columns in the order of the last sort().
+  // Copies the columns of the packed and prepared particles `j` into the order of the last sort().
   void arrange(const PackedSide& j);
 
-  // Groups of i; group k has positions [k * SiteTree::kLeaf, ...) of this order of the chosen ones.
+  // Groups of i; group k has the positions from k * SiteTree::kLeaf on in order_of_i(), an order of the chosen i.
   std::int64_t groups() const { return i_tree().leaves(); }
   const std::vector<int>& order_of_i() const { return i_tree().numbers(); }
 
@@ -41,60 +44,61 @@ class CpuSearch {
   struct Gathered {
     explicit Gathered(const KernelSource& source) : columns(source, Role::InputJ) {}
     std::vector<int> positions;  // in the sorted order
-    std::vector<int> numbers;    // in the caller's array, parallel to the columns
+    std::vector<int> numbers;    // indices in the caller's array, parallel to the columns
     PackedSide columns;
     std::int64_t capacity = 0;
   };
-  // Of different groups in several threads at once.
+  // Several threads may call this at once for different groups.
   void gather(std::int64_t group, Gathered& gathered);
 
-  // The number of a group's pairs within the proved reach, compared in double precision, exclusions included.
+  // The number of a group's pairs within the proved reach, compared in double precision. Counts excluded pairs too.
   std::int64_t pairs_within(std::int64_t group) const;
-  // The pairs that pass the kernel's own comparisons of distances (nbcc_within), but for exclusions; the j of an i in
-  // rising order. After sort() and arrange(). `given` has the prepared i in their order, and their numbers.
+  // The pairs that pass the kernel's own comparisons of distances (nbcc_within) and are not excluded; the j of each i
+  // in ascending order. Call after sort() and arrange(). `given` has the prepared chosen i in their order, and their
+  // indices.
   FoundPairs find_pairs(const nbcc_kernel_arguments& given, const LeftOut* left_out, std::int64_t ni,
                         const ForEach& for_each);
 
  private:
   struct Extent {
-    bool any = false;  // somebody is somewhere
-    std::array<double, kMostAxes> low{}, high{};
+    bool is_set = false;  // any particle has a finite position
+    std::array<double, kMaxAxes> low{}, high{};
   };
-  // A side's coordinates, and its reaches where it has any, by row.
+  // The coordinates of the i or of the j, and their reaches if there are any: [row][particle].
   struct Located {
-    Extent settle(std::int64_t begin, std::int64_t end);
-    std::vector<char> nowhere;  // nonzero: has another's place
+    Extent replace_non_finite(std::int64_t begin, std::int64_t end);
+    std::vector<char> non_finite;  // nonzero: the position was non-finite, and was replaced by that of another particle
     std::vector<double> values;
     std::vector<double*> rows;
     double reach(std::int64_t k) const { return rows.back()[k]; }
     double size(std::int64_t k) const;  // the largest absolute coordinate
     std::int64_t count = 0;
-    std::array<double, kMostAxes> low{}, high{};
+    std::array<double, kMaxAxes> low{}, high{};
   };
   bool locate_side(nbcc_locate_function locate, const nbcc_kernel_arguments& given, std::int64_t count,
                    const ForEach& for_each, Located& side);
 
-  // The caller's difference of positions of j and i, and a short copy of it.
-  struct Apart {
-    Place difference{}, image{};
+  // The difference of the positions of j and i, and a short periodic image of it.
+  struct Displacement {
+    Vector3 difference{}, image{};
   };
-  Apart apart(const Located& a, std::int64_t i, const Located& b, std::int64_t j) const;
-  double share_of_pairs() const;  // that a search would test
+  Displacement displacement(const Located& a, std::int64_t i, const Located& b, std::int64_t j) const;
+  double fraction_tested() const;  // of all pairs, in a search
   const SiteTree& i_tree() const { return i_tree_ ? *i_tree_ : *j_tree_; }
 
   const KernelSource& source_;
   const CpuCode& code_;
   SearchSpace space_;
   Located i_, j_;
-  std::optional<SiteTree> i_tree_, j_tree_;  // no tree of i: they are the j
+  std::optional<SiteTree> i_tree_, j_tree_;  // no tree of i if i and j have the same positions and reaches
   PackedSide sorted_j_;
 
-  // Of the last sort().
+  // State of the last sort().
   double skin_ = 0;
   SearchSpace sorted_space_;
-  double longest_period_ = 0;            // the largest length of the box, component of a lattice vector, or skin
-  std::vector<double> i_then_, j_then_;  // where they were
-  std::vector<std::vector<int>> found_;  // by group, when it has been gathered; empty without a skin
+  double longest_period_ = 0;  // the largest of: lengths of the box or components of lattice vectors, skin
+  std::vector<double> i_at_sort_, j_at_sort_;  // Located::values at the last sort()
+  std::vector<std::vector<int>> found_;        // [group]: positions of its j, filled by gather(); empty without a skin
 };
 
 }  // namespace nbcc

@@ -1,5 +1,5 @@
-// Turns a checked request into sums: packs, calls the kernel block by block, combines, unpacks. One door:
-// CpuSummation::run. Checks nothing, compiles nothing; how the work is divided is CpuPartition's to say.
+// A checked request -> sums: packs, calls the kernel block by block, combines, unpacks. Interface: CpuSummation. Checks
+// nothing and compiles nothing; CpuPartition decides how the work is divided.
 #include "runtime/cpu/cpu_sum.h"
 
 #include <algorithm>
@@ -17,11 +17,11 @@
 namespace nbcc {
 namespace {
 
-// Partial sums of the segments in work stay inside the second-level caches' reach.
-constexpr std::int64_t kPartialBytes = 16 << 20;
+// The maximum bytes of partial sums of segments in work, so that they stay in the L2 caches.
+constexpr std::int64_t kMaxPartialBytes = 16 << 20;
 
-// Whether results of some i may be stored while others have not been packed. In a list one i may stand twice.
-bool outputs_spare_inputs(const KernelSource& source, const SumRequest& request) {
+// True if results of some i may be stored before other i are packed. A list may contain an i twice.
+bool outputs_are_apart(const KernelSource& source, const SumRequest& request) {
   const auto is_of_i = [&](std::size_t in, std::size_t) { return source.fields[in].role == Role::InputI; };
   return !find_overlap(source.fields, request.views, request.i_list ? disjoint : independent, is_of_i);
 }
@@ -67,7 +67,7 @@ PairMethod CpuSummation::row(std::string_view name, void (CpuSummation::*run)(co
   return method;
 }
 
-// Packed columns and accumulators of the particles.
+// Bytes of the packed columns and accumulators.
 std::int64_t CpuSummation::working_set(const SumRequest& request) const {
   const auto bytes_of = [](const std::vector<Column>& columns) {
     std::int64_t bytes = 0;
@@ -78,7 +78,7 @@ std::int64_t CpuSummation::working_set(const SumRequest& request) const {
   return request.nj * bytes_of(source_.j_columns) + request.i_count * (bytes_of(source_.i_columns) + accumulators);
 }
 
-// Kernels with exclusions are of the variant of lists, and go by the particles' numbers.
+// Kernels with exclusions belong to Frame::Lists, and use particle indices.
 void CpuSummation::begin_run(const SumRequest& request) {
   progress_ = request.progress;
   searched_ = false;
@@ -89,18 +89,18 @@ void CpuSummation::begin_run(const SumRequest& request) {
   code_now_ = request.left_out ? &list_code_() : &code_;
   interact_now_ = request.left_out ? code_now_->interact_but : code_now_->interact;
   if (request.j_part != JPart::First) return;
-  held_.reserve(source_, request.i_count);
-  held_.reset(0, request.i_count);
+  running_.reserve(source_, request.i_count);
+  running_.reset(0, request.i_count);
 }
 
 void CpuSummation::sum_all_pairs(const SumRequest& request) {
   begin_run(request);
-  const bool spares_inputs = outputs_spare_inputs(source_, request);
-  CpuPartition partition(source_, request, pool_.threads(), !spares_inputs);
-  // While the block is in the thread's caches.
-  const bool store_at_once = spares_inputs && !partition.shares_segments();
+  const bool are_apart = outputs_are_apart(source_, request);
+  CpuPartition partition(source_, request, pool_.threads(), !are_apart);
+  // Store a block's results while the block is in the thread's caches.
+  const bool store_at_once = are_apart && !partition.shares_segments();
   std::vector<Block> blocks;
-  blocks.reserve(std::size_t(partition.most_blocks()));
+  blocks.reserve(std::size_t(partition.max_blocks()));
   reserve(partition);
   if (request.left_out) {
     i_numbers_.resize(std::size_t(partition.capacity()));
@@ -110,8 +110,8 @@ void CpuSummation::sum_all_pairs(const SumRequest& request) {
   }
   pack_j(request);
   begin(double(request.i_count) * double(request.nj));
-  // All memory is there, and kernels do not fail: from here on outputs may be written. Of a run that is interrupted
-  // some i have their results then.
+  // All memory is allocated, and kernels do not fail, so outputs may be written from here on. If the run is
+  // interrupted, only some i have their results.
   for (partition.next_batch(blocks); !blocks.empty(); partition.next_batch(blocks)) {
     if (partition.shares_segments())
       sum_by_segments(request, partition, blocks);
@@ -134,8 +134,8 @@ ForEach CpuSummation::on_threads() const {
   };
 }
 
-void CpuSummation::number_chosen(const Accumulators& sums, const Block& block, const int* numbers,
-                                 std::int64_t j_offset) const {
+void CpuSummation::to_particle_indices(const Accumulators& sums, const Block& block, const int* numbers,
+                                       std::int64_t j_offset) const {
   for (double* const row : std::span(sums.indices(), source_.reductions.size())) {
     if (!row) continue;
     for (std::int64_t i = block.begin; i < block.end; ++i)
@@ -148,14 +148,14 @@ void CpuSummation::reserve(const CpuPartition& partition) {
   totals_.reserve(source_, partition.capacity());
   const std::int64_t bytes = accumulators_of(source_) * partition.capacity() * std::int64_t(sizeof(double));
   const std::int64_t in_work =
-      partition.shares_segments() ? std::clamp<std::int64_t>(kPartialBytes / bytes, 1, partition.segments()) : 1;
+      partition.shares_segments() ? std::clamp<std::int64_t>(kMaxPartialBytes / bytes, 1, partition.segments()) : 1;
   partials_.resize(std::size_t(in_work));
   for (Accumulators& partial : partials_) partial.reserve(source_, partition.capacity());
 }
 
 void CpuSummation::pack_j(const SumRequest& request) {
   if (request.reuse == JReuse::Prepared || request.nj == 0) return;
-  if (!request.check_indices) j_ranges_are_of_.reset();
+  if (!request.check_indices) j_ranges_lists_.reset();
   const bool packed = request.reuse == JReuse::Packed;
   const std::int64_t padded = round_up(request.nj, source_.lanes), chunk = round_up(kPackChunk, source_.lanes);
   if (!packed) j_.reserve(padded);
@@ -180,14 +180,14 @@ void CpuSummation::sum_by_blocks(const SumRequest& request, const CpuPartition& 
       sum_segment(request, block, begin, std::min(begin + partition.segment_size(), request.nj), partials_[0]);
       totals_.combine(partials_[0], block.begin, block.end);
     }
-    if (!carry_block(request, block, nullptr)) return;
+    if (!accumulate_block(request, block, nullptr)) return;
     finish_block(request, block);
     if (store) store_block(request, block);
   });
 }
 
-// As sum_by_blocks, with every (block, segment) apart: as many segments as there are partial sums are in work at once,
-// and are combined in order.
+// Like sum_by_blocks, but every (block, segment) is a separate item. As many segments as there are partials_ are in
+// work at once, and are combined in order.
 void CpuSummation::sum_by_segments(const SumRequest& request, const CpuPartition& partition,
                                    const std::vector<Block>& blocks) {
   const std::int64_t count = std::int64_t(blocks.size()), size = partition.segment_size();
@@ -208,7 +208,7 @@ void CpuSummation::sum_by_segments(const SumRequest& request, const CpuPartition
   }
   for_each(count, one_pass, [&](std::int64_t b) {
     const Block& block = blocks[std::size_t(b)];
-    if (carry_block(request, block, nullptr)) finish_block(request, block);
+    if (accumulate_block(request, block, nullptr)) finish_block(request, block);
   });
 }
 
@@ -226,8 +226,8 @@ void CpuSummation::begin_block(const SumRequest& request, const Block& block) {
   code_now_->prepare_i(&given, block.begin, block.end);
 }
 
-// Whether a pair of the block and these j may be left out.
-bool CpuSummation::leaves_out_any(const Block& block, std::int64_t begin, std::int64_t end) const {
+// True if any pair of the block with j in [begin, end) may be excluded. Conservative.
+bool CpuSummation::has_exclusions(const Block& block, std::int64_t begin, std::int64_t end) const {
   return std::any_of(left_out_.begin() + block.begin, left_out_.begin() + block.end, [&](const nbcc_left_out& out) {
     const auto is_among = [&](int j) { return j >= begin && j < end; };
     return (out.near != 0 && out.first < end && out.first + 64 > begin) ||
@@ -239,27 +239,27 @@ void CpuSummation::sum_segment(const SumRequest& request, const Block& block, st
                                Accumulators& partial) const {
   partial.reset(block.begin, block.padded);
   const nbcc_kernel_arguments given = arguments(request, block, partial);
-  // Where nothing is left out the kernel need not ask; but it does not go by numbers.
+  // Tiles without exclusions use the kernel without checks, which takes no particle indices.
   nbcc_kernel_arguments plain = given;
   plain.i_offset = block.i_offset;
   plain.i_number = plain.j_number = nullptr;
-  const bool may_spare = request.left_out && std::ranges::none_of(source_.reductions, keeps_index);
+  const bool may_skip_checks = request.left_out && std::ranges::none_of(source_.reductions, keeps_index);
   for (std::int64_t j = begin; j < end; j += source_.tile) {
     const std::int64_t tile_end = std::min(j + source_.tile, end);
-    if (may_spare && !leaves_out_any(block, j, tile_end))
+    if (may_skip_checks && !has_exclusions(block, j, tile_end))
       code_.interact(&plain, block.begin, block.end, j, tile_end);
     else
       interact_now_(&given, block.begin, block.end, j, tile_end);
     step(double(block.end - block.begin) * double(tile_end - j));
   }
-  if (!j_numbers_.empty()) number_chosen(partial, block, j_numbers_.data(), request.j_offset);
+  if (!j_numbers_.empty()) to_particle_indices(partial, block, j_numbers_.data(), request.j_offset);
 }
 
-bool CpuSummation::carry_block(const SumRequest& request, const Block& block, const int* order) {
+bool CpuSummation::accumulate_block(const SumRequest& request, const Block& block, const int* order) {
   if (request.j_part == JPart::Whole) return true;
   const auto carry = [&](std::int64_t chosen, std::int64_t begin, std::int64_t end) {
-    held_.combine(totals_, begin, chosen, chosen + end - begin);
-    if (request.j_part == JPart::Last) totals_.copy(held_, chosen, begin, end);
+    running_.combine(totals_, begin, chosen, chosen + end - begin);
+    if (request.j_part == JPart::Last) totals_.copy(running_, chosen, begin, end);
   };
   if (!order) carry(block.chosen, block.begin, block.end);
   for (std::int64_t at = block.begin; order && at < block.end; ++at) carry(order[at - block.begin], at, at + 1);

@@ -1,8 +1,7 @@
-// A run on the CPU: blocks of packed i-particles against tiles of packed j-particles, shared out to threads.
+// A run on the CPU: blocks of packed i-particles against tiles of packed j-particles, divided among threads.
 //
-// The order in which terms combine is fixed by nj and the kernel alone, so that a result does not depend on the number
-// of threads, nor on which other i are asked for: tiles combine into a segment in order, segments into the total in
-// order.
+// The order in which terms are added depends on nj and the kernel alone, so a result depends neither on the number of
+// threads nor on the other chosen i: tiles combine into a segment in order, segments into the total in order.
 // Tested by tests/unit/sum_test.cpp.
 #pragma once
 #include <cstdint>
@@ -24,7 +23,7 @@ namespace nbcc {
 
 class CpuSummation final : public Summation {
  public:
-  // The code of the text of lists, which may have to be compiled first.
+  // Returns the code of Frame::Lists; the first call may compile it.
   using ListCode = std::function<const CpuCode&()>;
 
   // All must outlive this object.
@@ -35,8 +34,8 @@ class CpuSummation final : public Summation {
   SumStatistics statistics() const override;
 
  private:
-  // Rows of the caller's arrays that stay in the L1 cache while one component after the other is packed (measured: 256
-  // rows of three doubles take 20% less time than all three components row by row).
+  // Particles of the caller's arrays that stay in the L1 cache while their components are packed one by one (measured:
+  // 256 particles with three doubles take 20% less time than packing all three components particle by particle).
   static constexpr std::int64_t kPackChunk = 256;
 
   PairMethod row(std::string_view name, void (CpuSummation::*run)(const SumRequest&));
@@ -54,82 +53,83 @@ class CpuSummation final : public Summation {
                      bool store);
   void sum_by_segments(const SumRequest& request, const CpuPartition& partition, const std::vector<Block>& blocks);
 
-  // Chosen i that a list's j act on: a part of a group, which a thread takes at a time.
-  struct Share {
+  // A block of i of one group of lists, the work of one thread at a time.
+  struct GroupPart {
     std::int64_t group;
     Block block;
   };
-  // What a thread puts the j of a share into, a piece of the list at a time.
+  // A thread's buffer for the gathered j of a GroupPart; a long list takes several pieces.
   struct Piece;
   void begin_run(const SumRequest& request);
-  std::vector<Share> share_out(const Lists& lists);
-  void sum_share(const SumRequest& request, const Lists& lists, const Share& share, Piece& piece);
-  void sum_piece(const SumRequest& request, const Lists& lists, const Share& share, Piece& piece);
+  std::vector<GroupPart> divide_groups(const Lists& lists);
+  void sum_group_part(const SumRequest& request, const Lists& lists, const GroupPart& part, Piece& piece);
+  void sum_piece(const SumRequest& request, const Lists& lists, const GroupPart& part, Piece& piece);
   void sum_rows(const SumRequest& request, const PairRows& rows, const Block& block, Piece& piece);
   template <typename Body>
   void on_pieces(std::int64_t count, const Body& body);
-  // Positions among what was gathered -> the caller's numbers of j, for argmin and argmax.
-  void number_chosen(const Accumulators& sums, const Block& block, const int* numbers, std::int64_t j_offset) const;
+  // For argmin and argmax: replaces positions among gathered j by the caller's indices of j.
+  void to_particle_indices(const Accumulators& sums, const Block& block, const int* numbers,
+                           std::int64_t j_offset) const;
 
-  struct Worked;
+  struct WorkDone;
   bool locate(const SumRequest& request);
-  // So much of the work that begin() told is done.
+  // Reports work to the run's Progress: begin() the total, step() what is done.
   void step(double units) const {
     if (progress_) progress_->step(units);
   }
   void begin(double units) const {
     if (progress_) progress_->begin(units);
   }
-  void note(const Worked& worked, const SumStatistics::Seconds& seconds);
+  void note(const WorkDone& worked, const SumStatistics::Seconds& seconds);
   ForEach on_threads() const;
-  std::unique_ptr<CpuSearch::Gathered> take_idle();
+  std::unique_ptr<CpuSearch::Gathered> take_gathered();
   void give_back(std::unique_ptr<CpuSearch::Gathered> one);
   Block block_of_groups(std::int64_t first, std::int64_t last) const;
-  void sum_group(const SumRequest& request, std::int64_t group, CpuSearch::Gathered& gathered, Worked& worked);
+  void sum_group(const SumRequest& request, std::int64_t group, CpuSearch::Gathered& gathered, WorkDone& worked);
   void begin_block(const SumRequest& request, const Block& block);
-  bool leaves_out_any(const Block& block, std::int64_t begin, std::int64_t end) const;
+  bool has_exclusions(const Block& block, std::int64_t begin, std::int64_t end) const;
   void sum_segment(const SumRequest& request, const Block& block, std::int64_t begin, std::int64_t end,
                    Accumulators& partial) const;
-  // In a sum in parts: combines the block's totals with the accumulators of the parts before. `order`: which of the
-  // chosen i the block's positions hold; null: consecutive ones. True if these are the sums of all parts, to be
-  // finished and stored.
-  bool carry_block(const SumRequest& request, const Block& block, const int* order);
+  // In a sum whose j come in several runs (JPart): combines the block's totals with the accumulators of the earlier
+  // runs. `order`: for each position of the block, its number among the chosen i; null: consecutive numbers. True if
+  // the totals are now complete, to be finished and stored.
+  bool accumulate_block(const SumRequest& request, const Block& block, const int* order);
   void finish_block(const SumRequest& request, const Block& block) const;
   void store_block(const SumRequest& request, const Block& block) const;
   nbcc_kernel_arguments arguments(const SumRequest& request, const Block& block,
                                   const Accumulators& accumulators) const;
-  // Items 0 .. count-1, on several threads if `nanoseconds` of work are worth it. The run's progress is asked before
-  // each item, as by on_threads().
+  // Runs items 0 .. count-1, on several threads if `nanoseconds` of work are worth it. Polls the run's progress before
+  // each item, like on_threads().
   void for_each(std::int64_t count, double nanoseconds, const ThreadPool::Body& body);
-  // The same for what may not end half done.
+  // Like for_each(), for work that must not be interrupted halfway.
   void share_items(std::int64_t count, double nanoseconds, const ThreadPool::Body& body);
 
   const KernelSource& source_;
   const CpuCode& code_;
   const ListCode list_code_;
-  const CpuCode* code_now_ = &code_;  // of the run
+  const CpuCode* code_now_ = &code_;  // used by the current run
   nbcc_interact_function interact_now_ = nullptr;
-  Progress* progress_ = nullptr;  // of the run
+  Progress* progress_ = nullptr;  // of the current run
   ThreadPool& pool_;
   PackedSide i_, j_;
-  Accumulators totals_;                 // by position
-  Accumulators held_;                   // of a sum in parts, [accumulator][chosen i]: outlives the methods of its parts
-  std::vector<Accumulators> partials_;  // of the segments that threads have in work
+  Accumulators totals_;                 // [accumulator][position]
+  Accumulators running_;                // [accumulator][chosen i], kept between the runs (JPart) of one sum
+  std::vector<Accumulators> partials_;  // of the segments that threads work on
 
   CpuSearch search_;
-  // Of runs that number their particles; else empty.
-  std::vector<std::int64_t> chosen_i_;      // by position in the order of the search or of the lists
-  std::vector<int> i_numbers_, j_numbers_;  // by position
-  std::vector<nbcc_left_out> left_out_;     // by position of i
+  // Particle indices, for runs whose kernels need them; else empty.
+  std::vector<std::int64_t> chosen_i_;      // [position in the order of the search or of the lists]
+  std::vector<int> i_numbers_, j_numbers_;  // [position]
+  std::vector<nbcc_left_out> left_out_;     // [position of i]
   IndexRanges index_ranges_{source_.index_checks};
-  // The lists whose j the known ranges are of, where they are those of the packed j; 0: of all.
-  std::optional<std::int64_t> j_ranges_are_of_;
-  SumStatistics statistics_;      // but for pairs_within
-  bool searched_ = false;         // in the last run
+  // Number of the lists whose j index_ranges_ covers; 0: all j. Nothing if the ranges are not those of the packed j.
+  std::optional<std::int64_t> j_ranges_lists_;
+  SumStatistics statistics_;      // without pairs_within
+  bool searched_ = false;         // the last run was a search
   double seconds_of_locate_ = 0;  // of the survey before this run
   std::vector<PairMethod> methods_;
   std::mutex idle_mutex_;
-  std::vector<std::unique_ptr<CpuSearch::Gathered>> idle_;  // what no thread works with
+  std::vector<std::unique_ptr<CpuSearch::Gathered>> idle_;  // buffers that no thread uses
 };
 
 }  // namespace nbcc

@@ -1,4 +1,5 @@
-// What the CPU device needs of a compiler, so that the runtime knows nothing of LLVM: libnbcc_jit implements it.
+// The interface of the compiler that the CPU device uses. libnbcc_jit implements it, so the runtime does not depend on
+// LLVM.
 #pragma once
 #include <array>
 #include <memory>
@@ -8,30 +9,30 @@
 
 namespace nbcc {
 
-// Machine code of one kernel, mapped and ready; the functions live as long as this object.
+// Machine code of one kernel, mapped into memory. The functions are valid as long as this object.
 struct CpuCode {
   virtual ~CpuCode() = default;
   nbcc_prepare_function prepare_i = nullptr, prepare_j = nullptr;
   nbcc_interact_function interact = nullptr;
   nbcc_finish_function finish = nullptr;
-  // Null where nothing is known of neighbours.
+  // Null if no cutoff is proved.
   nbcc_locate_function locate_i = nullptr, locate_j = nullptr;
   nbcc_extent_function extent = nullptr;
-  // By side; null where no index of a table is checked.
+  // [side]; null if no index of a table is checked.
   std::array<nbcc_indices_function, kIndexSides> indices{};
   nbcc_within_function within = nullptr;
   nbcc_interact_function interact_numbered = nullptr;
-  nbcc_interact_function interact_but = nullptr;  // of Frame::Lists, which has no `interact`
+  nbcc_interact_function interact_but = nullptr;  // with exclusions; only in Frame::Lists, which has no `interact`
 };
 
 struct CpuToolchain {
   virtual ~CpuToolchain() = default;
-  // Names everything besides text and target that decides what compile() makes (compiler version, flags).
+  // Names everything besides source and target that the output of compile() depends on (compiler version, flags).
   virtual std::string identity() const = 0;
-  // A variant of a kernel -> relocatable object code (the bytes that the disk cache keeps). Throws InternalError if the
-  // compiler refuses the source.
+  // A variant of a kernel -> relocatable object code, which the disk cache stores. Throws InternalError if the compiler
+  // rejects the source.
   virtual std::string compile(const KernelSource& kernel, const KernelVariant& variant) const = 0;
-  // Maps object code. Throws DeviceError when the bytes are no such object.
+  // Maps object code. Throws DeviceError if the bytes are no object of this toolchain.
   virtual std::unique_ptr<CpuCode> load(const std::string& object) const = 0;
 };
 

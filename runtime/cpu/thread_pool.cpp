@@ -1,5 +1,5 @@
-// Turns a loop over independent items into the same loop on several cores. One door: ThreadPool::parallel_for.
-// Does not decide whether a loop is worth it, and has no queue: one job at a time, others run where they are asked for.
+// A loop over independent items -> the same loop on several cores. Interface: ThreadPool::parallel_for. Does not decide
+// whether that pays, and has no queue: one job at a time; other jobs run on the threads that call.
 #include "runtime/cpu/thread_pool.h"
 
 #include <pthread.h>
@@ -14,15 +14,15 @@
 namespace nbcc {
 namespace {
 
-// A sleeping thread takes 5 to 50 microseconds to come back, which is the whole of a small sum. Runs of an integrator
-// follow each other faster than this, so that the workers usually still look when the next one comes.
+// A sleeping thread takes 5 to 50 microseconds to wake up, as long as a small sum. Runs of an integrator follow each
+// other faster than kSpin, so workers usually still spin when the next run begins.
 constexpr auto kSpin = std::chrono::microseconds(50);
 constexpr int kMaxThreads = 4096;
 
 constexpr std::uint32_t kInside = 0x1fff, kOpen = 0x2000, kStop = 0x4000;
 constexpr int kNumberShift = 15;
 constexpr std::uint32_t number_of(std::uint32_t state) { return state >> kNumberShift; }
-// A job is joined once: its items only get fewer.
+// A worker joins a job once, because the job gets no new items.
 constexpr bool may_join(std::uint32_t state, std::uint32_t seen) { return (state & kOpen) && number_of(state) != seen; }
 
 void pause() {
@@ -33,8 +33,8 @@ void pause() {
 #endif
 }
 
-// Keeps asking `done` for about kSpin. Gives way between rounds: on a machine with more to do than cores, what we wait
-// for may be waiting for our core (measured: 80 instead of 30 microseconds for a small job).
+// Polls `done` for about kSpin. Yields between rounds: on an overloaded machine the awaited thread may need this core
+// (without yielding, a small job took 80 instead of 30 microseconds).
 template <typename Done>
 bool spin_until(Done done) {
   const auto end = std::chrono::steady_clock::now() + kSpin;
@@ -72,7 +72,7 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::start_threads() {
-  // Signals are the program's affair: its handlers must not find themselves on our threads.
+  // Block all signals, so that the program's signal handlers do not run on these threads.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -80,7 +80,7 @@ void ThreadPool::start_threads() {
     workers_.reserve(std::size_t(threads_ - 1));
     while (int(workers_.size()) < threads_ - 1) workers_.emplace_back(&ThreadPool::work, this);
   } catch (const std::system_error&) {
-    // The system gives no more threads: those that exist, or the caller alone, do the work.
+    // The system refuses more threads: the existing ones, or the caller alone, do the work.
   } catch (const std::bad_alloc&) {
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -101,7 +101,7 @@ void ThreadPool::parallel_for(std::int64_t count, const Body& body, Size size) {
   if (size == Size::Large || std::chrono::steady_clock::now() - last_end_ < kSpin) wake(count - 1);
   take_items();
 
-  // Closed from here on: only those that are inside still touch the job.
+  // Close the job: from here on only workers inside it access it.
   state_.fetch_and(~kOpen, std::memory_order_acq_rel);
   const auto empty = [this] { return (state_.load(std::memory_order_acquire) & kInside) == 0; };
   while (!spin_until(empty)) {
@@ -130,7 +130,7 @@ void ThreadPool::take_items() {
   }
 }
 
-// False when the job was closed in the meantime.
+// False if the job was closed in the meantime.
 bool ThreadPool::join(std::uint32_t& seen) {
   std::uint32_t state = state_.load(std::memory_order_acquire);
   while (may_join(state, seen)) {
@@ -142,7 +142,7 @@ bool ThreadPool::join(std::uint32_t& seen) {
   return false;
 }
 
-// False when there will be none.
+// False if the pool stops.
 bool ThreadPool::wait_for_job(std::uint32_t seen) const {
   std::uint32_t state = 0;
   const auto is_ready = [&] {

@@ -134,12 +134,12 @@ class Calls {
 };
 
 Calls& calls_of(const nbcc_image& image) {
-  const std::atomic_ref<void*> place(*image.calls);
-  if (void* const known = place.load(std::memory_order_acquire)) return *static_cast<Calls*>(known);
+  const std::atomic_ref<void*> slot(*image.calls);
+  if (void* const known = slot.load(std::memory_order_acquire)) return *static_cast<Calls*>(known);
   auto made = std::make_unique<Calls>(image);
   void* expected = nullptr;
   // Another thread may have been faster.
-  if (!place.compare_exchange_strong(expected, made.get())) return *static_cast<Calls*>(expected);
+  if (!slot.compare_exchange_strong(expected, made.get())) return *static_cast<Calls*>(expected);
   return *made.release();
 }
 

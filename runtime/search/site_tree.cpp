@@ -1,4 +1,4 @@
-// Coordinates -> a tree of boxes, and its particles near a box. Doors: SiteTree, SearchSpace, distance2().
+// Coordinates -> a tree of boxes, and its particles near a box. Interface: SiteTree, SearchSpace, distance2().
 #include "runtime/search/site_tree.h"
 
 #include <algorithm>
@@ -11,29 +11,30 @@
 namespace nbcc {
 namespace {
 
-// Subtrees of so many leaves are built by one thread.
-constexpr std::int64_t kLeavesOfThread = 512;
+// One thread builds subtrees with at most this many leaves.
+constexpr std::int64_t kLeavesPerThread = 512;
 
-// Several doubles, for compilers that make no vectors of loops with conditions.
+// A vector type, because compilers do not vectorise loops with conditions.
 typedef double Doubles __attribute__((vector_size(16)));
 constexpr int kDoubles = sizeof(Doubles) / sizeof(double);
 
-// A lower bound of the squared distance of two boxes, of which one may be a particle. `away`: the difference of their
-// centres in frame coordinates; `half`: half of their sides, added up. T is a double or several.
+// A lower bound of the squared distance of two boxes; a box may be a single particle. `away`: the difference of their
+// centres in frame coordinates; `half`: the sum of their half sides. T is double or a vector of doubles.
 //
-// The last axis alone decides which multiple of the last vector brings two boxes nearest, and how far apart they are
-// along that axis; only then are they known along the axes before it. Where the next multiple may be within reach as
-// well, and its vector is tilted, the axes before it add nothing.
+// The last axis alone decides which multiple of the last lattice vector brings the boxes nearest, and their distance
+// along that axis. A tilted vector also shifts the boxes along the earlier axes. If the next multiple of a tilted
+// vector may be within reach too, the shift along the earlier axes is ambiguous, and these axes add nothing to the
+// bound.
 template <typename T>
-T distance2_of(const SearchSpace& space, T* away, const Place& half, double reach) {
+T distance2_of(const SearchSpace& space, T* away, const Vector3& half, double reach) {
   T sum{}, known = sum + 1;  // known: 1, or 0 if the axis adds nothing
   for (std::size_t axis = std::size_t(space.axes); axis-- > 0;) {
     const double length = space.length[axis];
     if (length > 0) {
-      const T whole = (away[axis] * space.inverse[axis] + 0x1.8p52) - 0x1.8p52;
-      away[axis] -= length * whole;
+      const T multiple = (away[axis] * space.inverse[axis] + 0x1.8p52) - 0x1.8p52;
+      away[axis] -= length * multiple;
       if (space.tilted)
-        for (std::size_t other = 0; other < axis; ++other) away[other] -= space.tilt_of(axis, other) * whole;
+        for (std::size_t other = 0; other < axis; ++other) away[other] -= space.tilt_of(axis, other) * multiple;
     }
     const T distance = away[axis] < 0 ? -away[axis] : away[axis], between = distance - half[axis];
     const T gap = between > 0 ? between : between - between;
@@ -62,33 +63,34 @@ double SearchSpace::reach(double of_i, double of_j, double sizes) const {
 
 void SearchSpace::set_cell(const SearchCell& of) {
   cell = of;
-  for (std::size_t k = 0; k < kMostAxes; ++k) {
+  for (std::size_t k = 0; k < kMaxAxes; ++k) {
     set_length(k, of.width(k));
     for (std::size_t axis = 0; axis < k; ++axis) tilt[k - 1 + axis] = of.tilt(k, axis);
   }
-  tilted = tilt != std::array<double, kMostAxes>{};
+  tilted = tilt != std::array<double, kMaxAxes>{};
 }
 
-Place SearchSpace::short_copy(Place difference) const {
-  if (cell) return cell->short_copy(difference);
+Vector3 SearchSpace::short_image(Vector3 difference) const {
+  if (cell) return cell->short_image(difference);
   for (std::size_t axis = 0; axis < std::size_t(axes); ++axis)
     difference[axis] = nearest_image(difference[axis], length[axis], inverse[axis]);
   return difference;
 }
 
-Place SearchSpace::framed(const Place& position) const {
-  Place at = cell ? cell->framed(position) : position;
+Vector3 SearchSpace::to_frame(const Vector3& position) const {
+  Vector3 at = cell ? cell->to_frame(position) : position;
   for (std::size_t axis = 0; axis < std::size_t(axes); ++axis) {
-    // The nearest multiple, so that coordinates that are small beside the length are kept exactly.
+    // Subtract the nearest multiple, so that coordinates much smaller than the length remain exact.
     if (!cell && length[axis] > 0) at[axis] -= length[axis] * std::nearbyint(at[axis] / length[axis]);
-    // The quotient is too large for a double. Rounding then adds more than the length to the particle's reach.
+    // Non-finite if the quotient overflowed. Any value is correct then: the bound of rounding errors increases the
+    // particle's reach by more than the length.
     if (!std::isfinite(at[axis])) at[axis] = 0;
   }
   return at;
 }
 
 double distance2(const SearchSpace& space, const SiteBox& a, const SiteBox& b, double reach) {
-  Place away = sum(b.centre, -1, a.centre);
+  Vector3 away = sum(b.centre, -1, a.centre);
   return distance2_of(space, away.data(), sum(a.half, 1, b.half), reach);
 }
 
@@ -97,7 +99,7 @@ SiteTree::SiteTree(const SearchSpace& space, std::span<const double* const> rows
     : space_(space),
       leaves_(ceil_div(count, kLeaf)),
       reaches_(reaches ? rows[std::size_t(space.axes)] : nullptr),
-      sites_(std::size_t(count)),
+      records_(std::size_t(count)),
       numbers_(std::size_t(count)),
       reach_(reaches ? std::size_t(leaves_ * kLeaf) : 0),
       boxes_(std::size_t(std::max<std::int64_t>(2 * leaves_ - 1, 1))),
@@ -105,7 +107,7 @@ SiteTree::SiteTree(const SearchSpace& space, std::span<const double* const> rows
   if (count == 0) return;
   const double infinity = std::numeric_limits<double>::infinity();
   for (std::size_t axis = 0; axis < std::size_t(space.axes); ++axis)
-    places_[axis].resize(std::size_t(leaves_ * kLeaf), std::numeric_limits<double>::quiet_NaN());
+    coordinates_[axis].resize(std::size_t(leaves_ * kLeaf), std::numeric_limits<double>::quiet_NaN());
   constexpr std::int64_t chunk = 1024;
   const std::int64_t chunks = ceil_div(count, chunk);
   std::vector<Region> extents(static_cast<std::size_t>(chunks));
@@ -114,16 +116,16 @@ SiteTree::SiteTree(const SearchSpace& space, std::span<const double* const> rows
     extent.low.fill(infinity);
     extent.high.fill(-infinity);
     for (std::int64_t k = c * chunk; k < std::min(count, (c + 1) * chunk); ++k) {
-      Site& site = sites_[std::size_t(k)];
-      site.number = int(k);
-      site.size = 0;
+      Record& record = records_[std::size_t(k)];
+      record.number = int(k);
+      record.size = 0;
       for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis) {
-        site.at[axis] = rows[axis][k];
-        site.size = std::max(site.size, std::fabs(rows[axis][k]));
+        record.at[axis] = rows[axis][k];
+        record.size = std::max(record.size, std::fabs(rows[axis][k]));
       }
-      site.at = space_.framed(site.at);
+      record.at = space_.to_frame(record.at);
       for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis) {
-        const double at = site.at[axis];
+        const double at = record.at[axis];
         extent.low[axis] = std::min(extent.low[axis], at);
         extent.high[axis] = std::max(extent.high[axis], at);
       }
@@ -137,19 +139,19 @@ SiteTree::SiteTree(const SearchSpace& space, std::span<const double* const> rows
     }
   all.node = {0, 0, leaves_};
   build_all(all, for_each);
-  sites_ = {};
+  records_ = {};
   reaches_ = nullptr;
 }
 
-std::span<SiteTree::Site> SiteTree::sites_of(const Node& node) {
+std::span<SiteTree::Record> SiteTree::records_of(const Node& node) {
   const std::int64_t begin = node.first_leaf * kLeaf, end = (node.first_leaf + node.leaves) * kLeaf;
-  return std::span(sites_).subspan(std::size_t(begin), std::size_t(std::min(end, size()) - begin));
+  return std::span(records_).subspan(std::size_t(begin), std::size_t(std::min(end, size()) - begin));
 }
 
-// The first halvings one level after the other, then subtrees side by side.
+// Splits the first levels one after another, each level in parallel; then builds the subtrees in parallel.
 void SiteTree::build_all(const Region& all, const ForEach& for_each) {
   std::vector<std::vector<Region>> levels{{all}};
-  while (levels.back().front().node.leaves > kLeavesOfThread) {
+  while (levels.back().front().node.leaves > kLeavesPerThread) {
     const std::vector<Region>& level = levels.back();
     std::vector<Region> next(2 * level.size());
     for_each(std::int64_t(level.size()),
@@ -161,14 +163,14 @@ void SiteTree::build_all(const Region& all, const ForEach& for_each) {
     for (const Region& region : *level) join(region.node);
 }
 
-// Particles with smaller coordinates along the longest side come first; of equal ones, those of smaller numbers.
+// Particles are ordered by the coordinate along the longest side; for equal coordinates, by particle index.
 std::array<SiteTree::Region, 2> SiteTree::halve(const Region& region) {
   std::size_t longest = 0;
   for (std::size_t axis = 1; axis < std::size_t(space_.axes); ++axis)
     if (region.high[axis] - region.low[axis] > region.high[longest] - region.low[longest]) longest = axis;
-  const std::span<Site> sites = sites_of(region.node);
-  const auto middle = sites.begin() + region.node.left().leaves * kLeaf;
-  std::nth_element(sites.begin(), middle, sites.end(), [longest](const Site& a, const Site& b) {
+  const std::span<Record> records = records_of(region.node);
+  const auto middle = records.begin() + region.node.left().leaves * kLeaf;
+  std::nth_element(records.begin(), middle, records.end(), [longest](const Record& a, const Record& b) {
     return a.at[longest] != b.at[longest] ? a.at[longest] < b.at[longest] : a.number < b.number;
   });
   std::array<Region, 2> halves{region, region};
@@ -185,15 +187,15 @@ void SiteTree::build(const Region& region) {
 }
 
 void SiteTree::finish_leaf(const Node& leaf) {
-  const std::span<Site> sites = sites_of(leaf);
-  // The same order whatever the library's nth_element makes of it.
-  std::ranges::sort(sites, {}, &Site::number);
+  const std::span<Record> records = records_of(leaf);
+  // Sort, so that the order does not depend on the library's nth_element.
+  std::ranges::sort(records, {}, &Record::number);
   SiteBox& box = boxes_[std::size_t(leaf.index)];
   const auto first = std::size_t(leaf.first_leaf * kLeaf);
   for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis) {
-    double low = sites[0].at[axis], high = low;
-    for (std::size_t k = 0; k < sites.size(); ++k) {
-      const double x = places_[axis][first + k] = sites[k].at[axis];
+    double low = records[0].at[axis], high = low;
+    for (std::size_t k = 0; k < records.size(); ++k) {
+      const double x = coordinates_[axis][first + k] = records[k].at[axis];
       low = std::min(low, x);
       high = std::max(high, x);
     }
@@ -201,19 +203,19 @@ void SiteTree::finish_leaf(const Node& leaf) {
     box.half[axis] = (high - low) / 2;
   }
   box.reach = -std::numeric_limits<double>::infinity();
-  for (const Site& site : sites) box.size = std::max(box.size, site.size);
-  for (std::size_t k = 0; k < sites.size(); ++k) {
-    numbers_[first + k] = sites[k].number;
+  for (const Record& record : records) box.size = std::max(box.size, record.size);
+  for (std::size_t k = 0; k < records.size(); ++k) {
+    numbers_[first + k] = records[k].number;
     if (!reaches_) continue;
-    // A reach that is NaN bounds nothing.
-    const double reach = reaches_[sites[k].number];
+    // A NaN reach counts as infinite.
+    const double reach = reaches_[records[k].number];
     reach_[first + k] = std::isnan(reach) ? std::numeric_limits<double>::infinity() : reach;
     box.reach = std::max(box.reach, reach_[first + k]);
   }
   node_of_leaf_[std::size_t(leaf.first_leaf)] = leaf.index;
 }
 
-// A node's box from those of its halves.
+// Computes a node's box from the boxes of its children.
 void SiteTree::join(const Node& node) {
   const SiteBox &a = boxes_[std::size_t(node.left().index)], &b = boxes_[std::size_t(node.right().index)];
   SiteBox& box = boxes_[std::size_t(node.index)];
@@ -250,9 +252,9 @@ void SiteTree::find_in_leaf(const Node& leaf, const SiteBox& of_i, double reach,
   const auto first = std::size_t(leaf.first_leaf * kLeaf);
   Doubles distances[kLeaf / kDoubles];
   for (int v = 0; v < kLeaf / kDoubles; ++v) {
-    Doubles away[kMostAxes];
+    Doubles away[kMaxAxes];
     for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis) {
-      std::memcpy(&away[axis], places_[axis].data() + first + v * kDoubles, sizeof(Doubles));
+      std::memcpy(&away[axis], coordinates_[axis].data() + first + v * kDoubles, sizeof(Doubles));
       away[axis] -= of_i.centre[axis];
     }
     distances[v] = distance2_of(space_, away, of_i.half, reach);
@@ -264,7 +266,7 @@ void SiteTree::find_in_leaf(const Node& leaf, const SiteBox& of_i, double reach,
   for (int k = 0; k < kLeaf; ++k) {
     const double own = reach_.empty() ? reach : space_.reach(of_i.reach, reach_[first + std::size_t(k)], sizes);
     *next = int(first) + k;
-    // Behind the last particle distances are NaN, so that not even an infinite reach finds anything there.
+    // Distances of padding entries are NaN, so even an infinite reach does not include them.
     next += own >= 0 && distances[k / kDoubles][k % kDoubles] <= own * own;
   }
   positions.resize(std::size_t(next - positions.data()));

@@ -157,7 +157,7 @@ TEST_P(NeighbourLists, AreThePairsThatActAmongAll) {
     try {
       EXPECT_EQ(sums_over_found(sum, c), expected);
     } catch (const Error& e) {
-      EXPECT_THAT(e.what(), testing::HasSubstr("nobody has a finite place"));
+      EXPECT_THAT(e.what(), testing::HasSubstr("no particle has a finite position"));
     }
   }
 }

@@ -59,7 +59,7 @@ TEST(CpuPartition, ARangeIsTakenOnceInOrder) {
           position = block.padded;
         }
         EXPECT_LE(position, partition.capacity());
-        EXPECT_LE(std::int64_t(batch.blocks.size()), partition.most_blocks());
+        EXPECT_LE(std::int64_t(batch.blocks.size()), partition.max_blocks());
       }
       EXPECT_EQ(next, 5 + ni);
     }

@@ -8,24 +8,24 @@
 namespace nbcc {
 namespace {
 
-using Basis = std::array<Place, 3>;
+using Basis = std::array<Vector3, 3>;
 
 constexpr Basis kCells[] = {
-    {Place{1, 0, 0}, Place{0, 1, 0}, Place{0, 0, 1}},           // a cube
-    {Place{0, 1, 1}, Place{1, 0, 1}, Place{1, 1, 0}},           // close packed: no sharper angles in reduced cells
-    {Place{1, 0, 0}, Place{0.5, 0.87, 0}, Place{0.2, 0.1, 4}},  // long
-    {Place{1, 0, 0}, Place{-0.4, 3, 0}, Place{0.3, 1.4, 3.5}},  // flat
+    {Vector3{1, 0, 0}, Vector3{0, 1, 0}, Vector3{0, 0, 1}},  // a cube
+    {Vector3{0, 1, 1}, Vector3{1, 0, 1}, Vector3{1, 1, 0}},  // close packed: no sharper angles in reduced cells
+    {Vector3{1, 0, 0}, Vector3{0.5, 0.87, 0}, Vector3{0.2, 0.1, 4}},  // long
+    {Vector3{1, 0, 0}, Vector3{-0.4, 3, 0}, Vector3{0.3, 1.4, 3.5}},  // flat
 };
 
-Place random_place(std::mt19937_64& random, double size) {
+Vector3 random_place(std::mt19937_64& random, double size) {
   std::uniform_real_distribution<double> number(-size, size);
   return {number(random), number(random), number(random)};
 }
 
-double length(const Place& a) { return std::sqrt(dot(a, a)); }
+double length(const Vector3& a) { return std::sqrt(dot(a, a)); }
 
 // Of all copies by up to three of each vector.
-double nearest_of_many(const Basis& basis, const Place& d) {
+double nearest_of_many(const Basis& basis, const Vector3& d) {
   double nearest = length(d);
   for (int l = -3; l <= 3; ++l)
     for (int m = -3; m <= 3; ++m)
@@ -46,28 +46,28 @@ TEST(SearchCell, FramedPositionsAreCopies) {
       for (std::size_t axis = 0; axis < k; ++axis) framed[k][axis] = cell.tilt(k, axis);
     }
     for (int k = 0; k < 100; ++k) {
-      const Place a = random_place(random, 20), b = random_place(random, 20);
-      const Place in_frame = sum(cell.framed(a), -1, cell.framed(b)), copy = cell.short_copy(sum(a, -1, b));
+      const Vector3 a = random_place(random, 20), b = random_place(random, 20);
+      const Vector3 in_frame = sum(cell.to_frame(a), -1, cell.to_frame(b)), copy = cell.short_image(sum(a, -1, b));
       EXPECT_NEAR(nearest_of_many(framed, in_frame), nearest_of_many(basis, copy), 1e-12);
-      EXPECT_NEAR(length(sum(cell.framed(sum(a, 5, basis[1])), -1, cell.framed(a))), 0, 1e-12);
-      EXPECT_LE(length(cell.framed(a)), 0.5 * (length(basis[0]) + length(basis[1]) + length(basis[2])));
+      EXPECT_NEAR(length(sum(cell.to_frame(sum(a, 5, basis[1])), -1, cell.to_frame(a))), 0, 1e-12);
+      EXPECT_LE(length(cell.to_frame(a)), 0.5 * (length(basis[0]) + length(basis[1]) + length(basis[2])));
     }
   }
 }
 
 TEST(SearchCell, VectorsBeyondAllParticlesAreDropped) {
-  const Basis slab = {Place{1, 0, 0}, Place{0, 1, 0}, Place{0, 0, 1e30}};
+  const Basis slab = {Vector3{1, 0, 0}, Vector3{0, 1, 0}, Vector3{0, 0, 1e30}};
   const SearchCell cell(slab, 1.8);
   EXPECT_EQ(cell.largest(), 1);
   EXPECT_EQ(cell.width(1), 1);
   EXPECT_EQ(cell.width(2), 0);
-  EXPECT_EQ(cell.framed({0.25, 1.25, 7}), (Place{0.25, 0.25, 7}));
+  EXPECT_EQ(cell.to_frame({0.25, 1.25, 7}), (Vector3{0.25, 0.25, 7}));
 }
 
 TEST(SearchCell, ThreeVectorsMustSpanAVolume) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_FALSE(SearchCell({Place{1, 0, 0}, Place{2, 0, 0}, Place{0, 0, 1}}, 1.8).is_valid());
-  EXPECT_FALSE(SearchCell({Place{1, 0, 0}, Place{0, nan, 0}, Place{0, 0, 1}}, 1.8).is_valid());
+  EXPECT_FALSE(SearchCell({Vector3{1, 0, 0}, Vector3{2, 0, 0}, Vector3{0, 0, 1}}, 1.8).is_valid());
+  EXPECT_FALSE(SearchCell({Vector3{1, 0, 0}, Vector3{0, nan, 0}, Vector3{0, 0, 1}}, 1.8).is_valid());
 }
 
 }  // namespace
