@@ -1,10 +1,9 @@
-// Turns a key into the value that was once made for it, across processes. One door: DiskCache::get_or_make.
-// Does not know what a value is, has no limit of size, and never lets its own trouble out: whatever goes wrong here
-// is a miss.
+// A key -> the value made for it earlier, shared by processes. Interface: DiskCache::get_or_make. Values are opaque
+// bytes. The size of the cache is not limited. Every failure of the cache is a miss, never an exception.
 //
-// An entry is one file of the folder `kernels`, named by the key's hash: Header, key, value. It is written to a
-// temporary file and renamed, so that it is there whole or not at all. What is wrong with an entry's *content* deletes
-// it; what goes wrong while reading (an I/O error) deletes nothing.
+// An entry is one file of the folder `kernels`, named by the key's hash: Header, key, value. The file is written under
+// a temporary name and renamed, so that an entry is complete or missing. An entry with invalid content is deleted; an
+// I/O error while reading deletes nothing.
 #include "runtime/cache/disk_cache.h"
 
 #include <xxhash.h>
@@ -30,7 +29,7 @@ struct Header {
   std::uint32_t version = kVersion;
   std::uint32_t reserved = 0;
   std::uint64_t key_bytes = 0, value_bytes = 0;
-  std::uint64_t checksum = 0;  // of all else, this field being 0
+  std::uint64_t checksum = 0;  // of the entry, with this field set to 0
 };
 static_assert(sizeof(Header) == 40);
 
@@ -45,7 +44,7 @@ std::uint64_t checksum(Header header, std::string_view key_and_value) {
   return XXH3_64bits_withSeed(key_and_value.data(), key_and_value.size(), seed);
 }
 
-// The value inside a whole entry; nothing if the content is not what store() writes for this key.
+// The value in the bytes of an entry file; nothing if store() would not write this content for this key.
 std::optional<std::string> value_of(std::string_view entry, std::string_view key) {
   Header header;
   const Header expected;
@@ -89,7 +88,7 @@ std::string DiskCache::default_folder() {
     return std::string(value ? value : "");
   };
   if (const std::string own = variable("NBCC_CACHE_DIR"); !own.empty()) return own;
-  // The XDG base directory specification: a relative path is invalid and to be ignored.
+  // By the XDG base directory specification, relative paths are invalid and must be ignored.
   if (const std::string xdg = variable("XDG_CACHE_HOME"); xdg.starts_with('/')) return xdg + "/nbcc";
   if (const std::string home = variable("HOME"); home.starts_with('/')) return home + "/.cache/nbcc";
   return "";
@@ -125,9 +124,10 @@ std::string DiskCache::get_or_make(const std::string& key, const std::function<s
   auto wait = std::chrono::milliseconds(1);
   for (;;) {
     const OwnLock::State state = lock.try_take();
-    // Also with the lock in hand: its last holder may have stored the value since we looked.
+    // Look up again even after taking the lock: its last holder may have stored the value in the meantime.
     if (std::optional<std::string> value = lookup(key)) return *std::move(value);
-    // Where nothing can be locked, several may make and store the value: the last rename wins, none does harm.
+    // If locking is impossible, several processes may make and store the value: the last rename wins, which is
+    // harmless.
     if (state != OwnLock::State::Busy) break;
     if (std::chrono::steady_clock::now() >= deadline) return make();
     std::this_thread::sleep_for(wait);

@@ -1,5 +1,4 @@
-// A kernel's text or object -> a file with a telling name. Doors: dump_stem(), write_dump(). Decides nothing about
-// when.
+// A kernel's source or object -> a file with a readable name. Interface: dump_stem(), write_dump().
 #include "runtime/cache/dump.h"
 
 #include <xxhash.h>

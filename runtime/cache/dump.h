@@ -1,4 +1,4 @@
-// The texts and objects of kernels in a folder of the user's, to be looked at.
+// Dumps the sources and objects of kernels to a folder that the user names.
 #pragma once
 #include <string>
 
@@ -6,8 +6,8 @@
 
 namespace nbcc {
 
-// Path of a kernel's dumped files, without their ending; makes the folder. `key` keeps apart what differs in options
-// only. Throws DeviceError if the folder cannot be made.
+// The path of a kernel's dumped files, without suffix; makes the folder. The path contains a hash of `key`, so that
+// kernels which differ only in options get different files. Throws DeviceError if the folder cannot be made.
 std::string dump_stem(const std::string& folder, const KernelSource& source, const std::string& key);
 
 // Throws DeviceError if the file cannot be written.

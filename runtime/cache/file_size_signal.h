@@ -1,6 +1,6 @@
-// Writing where the system limits the size of files (ulimit -f): beyond the limit a write fails with EFBIG, but before
-// that the kernel sends SIGXFSZ, which ends a program that has said nothing of it. While one of these lives, the writes
-// of this thread only fail. How the program handles the signal is left as it is.
+// For writes under a limit of the file size (ulimit -f). A write beyond the limit fails with EFBIG, but the kernel also
+// sends SIGXFSZ, whose default action terminates the program. While a FileSizeSignalHeld exists, SIGXFSZ is blocked in
+// this thread, so that writes only fail. The program's handler of the signal does not change.
 // Tested by tests/unit/disk_cache_test.cpp.
 #pragma once
 #include <pthread.h>
@@ -23,8 +23,8 @@ class FileSizeSignalHeld {
   FileSizeSignalHeld(const FileSizeSignalHeld&) = delete;
   FileSizeSignalHeld& operator=(const FileSizeSignalHeld&) = delete;
   ~FileSizeSignalHeld() {
-    const int kept = errno;  // of the write that failed
-    // Sent to the thread that wrote, and so to be taken back by it; one that waited before is not ours.
+    const int kept = errno;  // of the failed write
+    // SIGXFSZ is sent to the thread that wrote, so this thread removes it. A signal that was pending before stays.
     const timespec at_once{0, 0};
     while (!was_pending_ && sigtimedwait(&signal_, nullptr, &at_once) < 0 && errno == EINTR) {
     }

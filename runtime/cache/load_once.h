@@ -1,5 +1,5 @@
-// A key -> what was loaded for it, in memory: by one thread, while others that want the same wait for it, and no
-// others.
+// A key -> the object loaded for it, in memory. One thread loads an object; only threads that ask for the same key
+// wait.
 #pragma once
 #include <map>
 #include <memory>
@@ -11,7 +11,7 @@ namespace nbcc {
 template <typename T>
 class LoadOnce {
  public:
-  // `load` returns a shared pointer; where it throws, the next one who asks tries again.
+  // `load` returns a shared pointer. If it throws, the next call for the key tries again.
   template <typename Load>
   std::shared_ptr<const T> get(const std::string& key, Load load) {
     const std::shared_ptr<Entry> entry = entry_of(key);

@@ -1,4 +1,4 @@
-// Names in a folder -> their bytes, and back. Doors: OwnFolder, OwnLock. Knows nothing of what the files hold.
+// File names in a folder -> their bytes, and back. Interface: OwnFolder, OwnLock. The contents of files are opaque.
 #include "runtime/cache/own_folder.h"
 
 #include <dirent.h>
@@ -22,18 +22,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A temporary file of this age has lost its writer.
+// The writer of a temporary file older than this is assumed to have ended.
 constexpr std::time_t kAbandonedSeconds = 3600;
 constexpr std::string_view kLockEnding = ".lock", kTemporaryEnding = ".tmp";
 
 bool is_mine(const struct stat& status) { return status.st_uid == ::geteuid(); }
 
-// Loading an entry is executing it, so that whoever may write one, or move one here, could run what he likes.
+// nbcc executes the code in entries, so a user who may write or move an entry could run any code.
 bool others_may_write(const struct stat& status) { return (status.st_mode & (S_IWGRP | S_IWOTH)) != 0; }
 
-// Whether anybody could put another folder in this one's place: where a folder of this user's above it may be written
-// by all, who may then rename what lies in it. (With the sticky bit, as /tmp has it, nobody may.) Those of other users
-// are their affair, and a group that shares a folder is one's own choice.
+// True if any user could replace this folder by another: if a parent folder of this user is writable by all users, who
+// may then rename its contents. (Not with the sticky bit, which /tmp has.) Parent folders of other users are not
+// checked, and write permission for a group is the user's own choice.
 bool is_replaceable(const std::string& path) {
   std::error_code error;
   const fs::path whole = fs::canonical(path, error);
@@ -47,8 +47,8 @@ bool is_replaceable(const std::string& path) {
 
 enum class Kind { Other, Entry, Lock, Temporary };
 
-// By the name alone: an entry's, which ends in the digits of a hash and the folder's suffix, or that with the ending of
-// a lock or of a temporary file (process and number).
+// Classifies a file by its name alone. An entry's name ends in the digits of a hash and the folder's suffix; locks and
+// temporary files append ".lock", or process, number and ".tmp", to it.
 Kind kind_of(const std::string& name, std::string_view suffix) {
   static const std::regex form(R"(.*[0-9a-f]{16}(\.[a-z]+)(\.lock|\.\d+-\d+\.tmp)?)");
   std::smatch parts;
@@ -85,7 +85,7 @@ void remove_abandoned(const OwnFolder& folder, std::string_view suffix) {
   const std::time_t now = std::time(nullptr);
   for (const std::string& name : names_in(folder)) {
     struct stat status;
-    // Most are entries, and a regular expression takes its time.
+    // Test the suffix first: most files are entries, and regular expressions are slow.
     if (!name.ends_with(kTemporaryEnding) || kind_of(name, suffix) != Kind::Temporary) continue;
     if (::fstatat(folder.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !is_mine(status)) continue;
     if (now - status.st_mtime > kAbandonedSeconds) ::unlinkat(folder.get(), name.c_str(), 0);
@@ -136,9 +136,9 @@ OwnFolder::Trouble OwnFolder::trouble(const std::string& path) {
   if (there == path) {
     if (!is_mine(status)) return {there + " is another user's", "name another folder"};
     if (others_may_write(status))
-      return {there + " may be written by others, who could put code of theirs there", "chmod go-w '" + there + "'"};
+      return {there + " may be written by others, who could store their own code there", "chmod go-w '" + there + "'"};
     if (is_replaceable(there))
-      return {"a folder above " + there + " may be written by all, who could put another in its place",
+      return {"a folder above " + there + " may be written by all users, who could replace it by another folder",
               "name another folder, or chmod o-w the one above"};
   }
   if (::access(there.c_str(), W_OK | X_OK) != 0)
@@ -153,7 +153,7 @@ OwnFolder OwnFolder::make(const std::string& path, std::string_view suffix) {
   return open(path, suffix);
 }
 
-// O_NONBLOCK: a pipe of that name must not hold us up.
+// O_NONBLOCK: opening a pipe of that name must not block.
 OwnFile OwnFolder::open_file(const std::string& name, Status& status) const {
   OwnFile file(::openat(get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat found;

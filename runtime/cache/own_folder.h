@@ -1,10 +1,9 @@
-// A folder of this user's in which several processes keep entries: read whole, replaced whole, locked. Folders and
-// files of other users, or that others may write, are as if they were not there. So are files of any other name than
-// entries, their locks and their temporary files have: the folder may be one in which somebody keeps more. For the
-// caches on disk, to which trouble is a miss: what goes wrong is told by an empty result, and only a lack of memory
-// throws.
+// A folder of this user in which several processes store entries. Entries are read and replaced as complete files, and
+// can be locked. Folders and files that other users own or may write are ignored. So are files whose names are not
+// those of entries, locks or temporary files, since the folder may contain other data. Made for the disk caches, where
+// a failure is a miss: functions report failures by empty results and throw only if memory runs out.
 //
-// An entry's name ends in 16 hexadecimal digits, those of a hash, and the folder's suffix.
+// An entry's name ends in the 16 hexadecimal digits of a hash and the folder's suffix.
 // Tested by tests/unit/disk_cache_test.cpp and cuda_tunings_test.cpp.
 #pragma once
 #include <ctime>
@@ -30,7 +29,7 @@ class OwnFile {
   explicit operator bool() const { return descriptor_ >= 0; }
   int get() const { return descriptor_; }
 
-  // Up to so many bytes from where the last read ended; nothing after an I/O error.
+  // Reads up to `most` bytes from the end of the last read on; nothing after an I/O error.
   std::optional<std::string> read(std::size_t most) const;
 
  private:
@@ -40,14 +39,15 @@ class OwnFile {
 class OwnFolder {
  public:
   OwnFolder() = default;
-  // `suffix` lives as long as the program. A folder that cannot be had, or is not ours, is as one that holds nothing.
+  // `suffix` must be valid until the program ends. If the folder cannot be opened, or another user owns or may write
+  // it, the result is false and has no entries.
   static OwnFolder open(const std::string& path, std::string_view suffix);
-  // Why open() and make() give no folder that can be written, and what helps; empty where they do. Makes nothing.
+  // Why open() and make() give no writable folder, and a remedy; empty if they do. Makes nothing.
   struct Trouble {
     std::string problem, remedy;
   };
   static Trouble trouble(const std::string& path);
-  // Makes it and those above it (0700) where they are missing.
+  // Like open(), but first makes the folder and its parents (mode 0700) if they are missing.
   static OwnFolder make(const std::string& path, std::string_view suffix);
   explicit operator bool() const { return bool(opened_); }
 
@@ -55,15 +55,15 @@ class OwnFolder {
     std::size_t bytes = 0;
     std::time_t modified = 0;
   };
-  // A regular file of this user's, which nobody else may write.
+  // Opens a regular file that this user owns and that no other user may write.
   OwnFile open_file(const std::string& name, Status& status) const;
   std::vector<std::string> entries() const;
 
-  // The parts one after the other, there whole or not at all: written beside and renamed. Temporary files that have
-  // lost their writers are removed at the same time.
+  // Writes the concatenated parts to a temporary file and renames it, so that the entry is complete or unchanged. Also
+  // removes old temporary files whose writers have ended.
   bool replace(const std::string& name, std::initializer_list<std::string_view> parts) const;
-  bool remove(const std::string& name) const;  // if it is this user's
-  // All entries, locks and temporary files of this user's; the number of the entries.
+  bool remove(const std::string& name) const;  // only if this user owns the file
+  // Removes all entries, locks and temporary files of this user. Returns the number of entries removed.
   int clear() const;
 
   int get() const { return opened_.get(); }
@@ -73,8 +73,8 @@ class OwnFolder {
   std::string_view suffix_;
 };
 
-// A lock on an entry that other processes, and other threads, see by its file. The file goes when the holder is done;
-// who waited for a file that went away takes the next one.
+// A lock on an entry, effective between processes and threads, by flock() on a lock file. The holder removes the file
+// when it is done; a waiter whose file was removed tries again with a new file.
 class OwnLock {
  public:
   enum class State { Held, Busy, Impossible };
@@ -91,7 +91,7 @@ class OwnLock {
   OwnFile file_;
 };
 
-// What a cache's own trouble looks like from outside: an empty result.
+// Returns the result of `attempt`, or an empty result if it throws.
 template <typename Try>
 auto quietly(Try attempt) -> decltype(attempt()) {
   try {

@@ -1,6 +1,6 @@
-// PipelineImage <-> bytes: CBOR behind a magic word, the version of its form and a checksum, since what it says (a
-// column's component, the lanes of a vector) is believed by all that runs the kernels. Doors: write_image(),
-// read_image(). Runs nothing and knows no files.
+// PipelineImage <-> bytes: a magic word, the format version, a checksum, and CBOR. The checksum is needed because the
+// runtime does not validate the contents, such as column components and vector lanes. Interface: write_image(),
+// read_image(). Runs nothing and opens no files.
 #include "runtime/image/image.h"
 
 #include <xxhash.h>
@@ -53,8 +53,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PipelineImage, made_by, precision, math, root
 namespace {
 
 constexpr std::string_view kMagic = "nbcc pipeline\n";
-// Goes up with every change of the lists above and of what they mean, and of what kernels take for granted
-// (kernel_source.h, cuda_arguments.h).
+// The format version. Increment it when the member lists above or their meaning change, and when the interface of
+// kernels changes (kernel_source.h, cuda_arguments.h).
 constexpr std::uint32_t kVersion = 17;
 
 static_assert(std::endian::native == std::endian::little);

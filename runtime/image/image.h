@@ -1,6 +1,6 @@
-// Compiled pipelines -> kernels: what a library holds of a pipeline, which is what the runtime must know of its
-// kernels, and its code for GPUs; the CPU kernels themselves are functions of the library. One string of bytes, the
-// same for every machine. Tested by tests/unit/image_test.cpp.
+// The description of a pipeline in a compiled library: the data that the runtime needs about its kernels, and its code
+// for GPUs. The CPU kernels themselves are functions of the library. Serialised as one machine-independent byte string.
+// Tested by tests/unit/image_test.cpp.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -16,25 +16,26 @@ namespace nbcc {
 struct CudaImage {
   std::string architecture;  // "sm_90"
   LaunchConfig config;       // without j_splits
-  bool ptx = false;          // else a cubin
-  std::uint64_t text = 0;    // of which of the kernel's texts: cuda_text_number()
-  int toolkit = 0;           // 13000: made by CUDA 13.0
+  bool ptx = false;          // false: a cubin
+  std::uint64_t text = 0;    // cuda_text_number() of the kernel source it was compiled from
+  int toolkit = 0;           // CUDA version of the compiler; 13000 is CUDA 13.0
   std::string bytes;
 };
 
 struct PipelineImage {
   std::string made_by;  // "nbcc 0.1.0"
   std::string precision, math, root;
-  std::vector<KernelSource> cpu;  // one for each instruction set, the best first; without texts
-  KernelSource cuda;              // with its texts
+  std::vector<KernelSource> cpu;  // one for each instruction set, the best first; without source code
+  KernelSource cuda;              // with source code
   std::vector<CudaImage> cuda_images;
 };
 
+// A hash of a CUDA kernel source.
 std::uint64_t cuda_text_number(std::string_view text);
 
-// Which elements a field's array has in the typed functions of a compiled library. `real` is the flavour's: Float or
-// Double, of all fields that hold no whole numbers. An index has 64 bits, be it a field of that type or what an argmin
-// finds; int and bool have 32.
+// The element type of a field's array in the typed functions of a compiled library. `real`: Float or Double, the type
+// of all fields that hold no integers. Index fields and results of argmin and argmax have 64 bits; int and bool have
+// 32.
 inline Element typed_element(const FieldLayout& field, Element real) {
   if (!field.integral) return real;
   const bool finds_index = field.role == Role::Output && keeps_index(field.reduction);
@@ -42,7 +43,7 @@ inline Element typed_element(const FieldLayout& field, Element real) {
 }
 
 std::string write_image(const PipelineImage& image);
-// Throws UsageError: these are no such bytes, or of another version of their form.
+// Throws UsageError if write_image() of this version of the format did not write these bytes.
 PipelineImage read_image(std::string_view bytes);
 
 }  // namespace nbcc

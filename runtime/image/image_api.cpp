@@ -1,5 +1,5 @@
-// Compiled pipelines through the C interface. Doors: the functions of nbcc_image.h and nbcc_last_error(). What runs a
-// sum is what runs it for a pipeline that was compiled here; only the way to its kernel is another.
+// Compiled pipelines through the C interface: the functions of nbcc_image.h, nbcc_last_error() and nbcc_last_warning().
+// Sums run as for pipelines compiled in the process; only the kernel is loaded differently.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -18,9 +18,9 @@
 namespace nbcc {
 namespace {
 
-// Of this thread's last failure in a function without an nbcc_error**.
+// The message of this thread's last failure in a function without an nbcc_error** parameter.
 thread_local std::string last_error;
-// Of this thread's last call of nbcc_image_run().
+// The warnings of this thread's last call of nbcc_image_run().
 thread_local std::string last_warning;
 
 const nbcc_image& checked_image(const nbcc_image* image) {
@@ -60,7 +60,7 @@ std::shared_ptr<const Kernel> load(KernelDevice& device, const nbcc_image& image
   return loader->load(device, image);
 }
 
-// Sets and binds every field; `arrays` as nbcc_image.h says.
+// Sets the counts and params, and binds the arrays of all fields; nbcc_image.h describes `arrays`.
 void bind_arrays(SumState& sum, const std::vector<FieldLayout>& fields, Element real, std::int64_t ni, std::int64_t nj,
                  const void* const* arrays) {
   sum.set_counts(ni, nj);
@@ -88,8 +88,8 @@ Element real_element(nbcc_element real) {
   throw UsageError("real numbers are NBCC_FLOAT or NBCC_DOUBLE_ELEMENT");
 }
 
-// What calls without handles run on, for all compiled pipelines of the process together: the first device that
-// $NBCC_DEVICE names, else all cores. Never closed, since no moment is known after which nobody calls.
+// The device of calls without handles, one for all compiled pipelines of the process: the first device that
+// $NBCC_DEVICE names, else all cores. Never closed, since another call may follow at any time.
 KernelDevice& device_of_calls() {
   static auto* const device = new std::shared_ptr([] {
     const char* const variable = std::getenv("NBCC_DEVICE");
@@ -99,7 +99,7 @@ KernelDevice& device_of_calls() {
   return **device;
 }
 
-// A pipeline there, with the sums that no call uses just now.
+// A pipeline on device_of_calls(), with a pool of sums that no call is using.
 class Calls {
  public:
   explicit Calls(const nbcc_image& image) : kernel_(load(device_of_calls(), image)) {}
@@ -110,7 +110,7 @@ class Calls {
     sum->run();
     sum->wait();
     for (const std::string& warning : sum->warnings()) last_warning += (last_warning.empty() ? "" : "\n") + warning;
-    // One that has failed is not used again: what it still holds of the call is not worth knowing.
+    // A sum that has thrown does not return to the pool, since its state is unknown.
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(sum));
   }
@@ -138,7 +138,7 @@ Calls& calls_of(const nbcc_image& image) {
   if (void* const known = slot.load(std::memory_order_acquire)) return *static_cast<Calls*>(known);
   auto made = std::make_unique<Calls>(image);
   void* expected = nullptr;
-  // Another thread may have been faster.
+  // Another thread may have stored its object first.
   if (!slot.compare_exchange_strong(expected, made.get())) return *static_cast<Calls*>(expected);
   return *made.release();
 }
@@ -186,7 +186,7 @@ nbcc_status nbcc_image_run(const nbcc_image* image, nbcc_element real, int64_t n
     nbcc::checked(arrays, "arrays");
     nbcc::calls_of(nbcc::checked_image(image)).run(nbcc::real_element(real), ni, nj, arrays);
   });
-  // Without memory for the message there is none.
+  // `error` is null if memory for the message could not be allocated.
   if (error) nbcc::keep_error(error);
   return status;
 }

@@ -1,5 +1,5 @@
-// A compiled pipeline's codes -> a Kernel. Doors: load_image(), for either kind of device. Reads no bytes (image.cpp
-// does) and runs nothing.
+// A compiled pipeline's codes -> a Kernel. Interface: load_image(), for CPU and CUDA devices. Runs nothing; image.cpp
+// reads the bytes.
 #include "runtime/image/image_kernel.h"
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 namespace nbcc {
 namespace {
 
-// Of PTX, which a driver translates for whatever is newer. A name with a letter, as sm_90a, is of that one
-// architecture.
+// True if the driver can translate PTX for `code` to run on `gpu`: the GPU must be as new or newer. Code for a name
+// with a letter, such as sm_90a, runs on that architecture only.
 bool runs_ptx(const std::string& gpu, const std::string& code) {
   const int has = number_of_architecture(gpu), needs = number_of_architecture(code);
   const bool is_specific = !code.empty() && (code.back() < '0' || code.back() > '9');
@@ -26,15 +26,15 @@ bool runs_cubin(const std::string& gpu, const std::string& code) {
   return runs_ptx(gpu, code) && number_of_architecture(gpu) / 10 == number_of_architecture(code) / 10;
 }
 
-// To the CUDA device a compiled pipeline is a compiler that knows the texts of one kernel and has compiled them before.
-// What it has not (another configuration, a GPU that none of its codes is for) it leaves to NVRTC.
+// Presents a compiled pipeline to the CUDA device as a compiler for the sources of one kernel: compile() returns the
+// library's code. NVRTC compiles code that the library lacks, for other configurations or GPUs.
 class ImageCompiler final : public CudaCompiler {
  public:
   ImageCompiler(const PipelineImage& image, std::string gpu, int driver_version, std::string cache_folder,
                 OpenCompiler open)
       : gpu_(std::move(gpu)), kernel_(image.cuda), open_(std::move(open)), cache_(std::move(cache_folder)) {
     for (const CudaImage& one : image.cuda_images) {
-      // A driver loads code of its own major version and of those before it.
+      // A driver loads code of its own CUDA major version and of earlier ones.
       if (one.toolkit / 1000 > driver_version / 1000) {
         too_new_ = std::max(too_new_, one.toolkit);
         continue;
@@ -49,10 +49,10 @@ class ImageCompiler final : public CudaCompiler {
   }
 
   std::string identity() const override { return "a compiled library"; }
-  // Always the GPU's own: whether that is machine code or PTX, the driver sees by itself.
+  // Always the GPU's own architecture: the driver itself distinguishes machine code from PTX.
   std::vector<std::string> architectures() const override { return {gpu_}; }
 
-  // The kernel's first variant, in this configuration.
+  // True if the image has code for the kernel's first variant in this configuration.
   bool holds(const LaunchConfig& config) const { return find(kernel_.first().source, config) != nullptr; }
   bool can_compile() const {
     try {
@@ -67,7 +67,7 @@ class ImageCompiler final : public CudaCompiler {
                    Form) const override {
     if (const CudaImage* const found = find(text, config)) return {found->bytes};
     const std::shared_ptr<const CudaCompiler> compiler = nvrtc();
-    // As CudaLoader chooses for a text.
+    // Choose the architecture like CudaLoader does.
     const std::vector<std::string> known = compiler->architectures();
     std::string target;
     for (const std::string& one : known) {
@@ -101,7 +101,7 @@ class ImageCompiler final : public CudaCompiler {
         reason = fmt::format("the library's code is of CUDA {}, which this driver is too old for",
                              cuda_version_text(too_new_));
       }
-      throw DeviceError(fmt::format("{}, and compiling its text needs NVRTC: {}", reason, e.what()));
+      throw DeviceError(fmt::format("{}, and compiling its source needs NVRTC: {}", reason, e.what()));
     }
     return opened_;
   }
@@ -158,13 +158,13 @@ std::shared_ptr<const Kernel> load_image(const CudaDevice& device, const Pipelin
   gpu.require(gpu.driver().driver_get_version(&driver_version), "asking for the driver's version");
   const auto codes = std::make_shared<const ImageCompiler>(image, gpu.architecture(), driver_version,
                                                            device.cache_folder(), std::move(compiler));
-  // A device of its own, which shares the GPU's primary context with all others, since a device has one compiler. It
-  // keeps nothing on disk: what is there to keep is in the library.
+  // Make a separate CudaDevice, because a device has one compiler. It uses the GPU's primary context like all others,
+  // and no disk cache, because the library holds the code.
   CudaDevice own(gpu.driver(), codes, gpu.ordinal(), "", device.dump_folder());
   own.set_tunings(device.tunings());
   KernelSource source = image.cuda;
   const auto is_missing = [&](const LaunchConfig& config) { return !codes->holds(config); };
-  // Sums of any size have to make do with the configurations that are there.
+  // Without NVRTC, restrict the launch configurations to those that the library holds.
   std::vector<LaunchConfig>& launches = source.first().launches;
   if (std::ranges::any_of(launches, is_missing) && !is_missing(launches.front()) && !codes->can_compile()) {
     std::erase_if(launches, is_missing);

@@ -1,4 +1,4 @@
-// A compiled pipeline -> a kernel of a device: which of the codes that it holds is the one to run.
+// A compiled pipeline -> a kernel of a device. Chooses among the codes that the library holds.
 // Tested by tests/unit/image_test.cpp.
 #pragma once
 #include <functional>
@@ -14,12 +14,12 @@
 
 namespace nbcc {
 
-// The best instruction set that the device was opened with or that is contained in it. Throws DeviceError if there is
-// none.
+// Loads the kernel of the best instruction set that the device's instruction set includes. Throws DeviceError if there
+// is none.
 std::shared_ptr<const Kernel> load_image(CpuDevice& device, const PipelineImage& image,
                                          std::span<const nbcc_image_kernel> kernels);
 
-// compiler: opens NVRTC, and throws DeviceError where there is none; called only for what the image does not hold.
+// Opens NVRTC; throws DeviceError if there is none. Called only for code that the image does not hold.
 using OpenCompiler = std::function<std::shared_ptr<const CudaCompiler>()>;
 std::shared_ptr<const Kernel> load_image(const CudaDevice& device, const PipelineImage& image, OpenCompiler compiler);
 

@@ -1,5 +1,5 @@
-/* What libraries made by `nbcc compile` and libnbcc_runtime know of each other. Programs need none of it: they include
- * the library's own header, which has a typed function for each pipeline.
+/* The interface between libraries made by `nbcc compile` and libnbcc_runtime. Programs do not need it: they include the
+ * library's own header, which has a typed function for each pipeline.
  * Tested by tests/unit/image_test.cpp and tests/library. */
 #ifndef NBCC_IMAGE_H
 #define NBCC_IMAGE_H
@@ -9,9 +9,9 @@
 extern "C" {
 #endif
 
-/* A CPU kernel: the functions of compiler/kernel_source.h, which the runtime alone calls. Those of the third line
- * are null where nothing is proved of neighbours, those of the fourth where no index of a table is checked; the last
- * two are of the text of lists. */
+/* A CPU kernel: the functions of compiler/kernel_source.h, which only the runtime calls. locate_i to interact_numbered
+ * are null if no cutoff is proved; the indices_* functions are null if no table index is checked; lists_numbered and
+ * lists_but are the kernel's functions for lists, without and with exclusions. */
 typedef void (*nbcc_image_function)(void);
 typedef struct nbcc_image_kernel {
   const char* isa; /* "avx2" */
@@ -21,33 +21,33 @@ typedef struct nbcc_image_kernel {
   nbcc_image_function lists_numbered, lists_but;
 } nbcc_image_kernel;
 
-/* A pipeline. Lives as long as the library is loaded, which must be as long as anything that was made of it is used. */
+/* A pipeline. Valid while the library is loaded; the library must stay loaded while objects made from it are used. */
 typedef struct nbcc_image {
-  size_t size;             /* sizeof(nbcc_image), so that the struct may grow */
-  const void* description; /* the bytes of runtime/image/image.h */
+  size_t size;             /* sizeof(nbcc_image), so that later versions may append members */
+  const void* description; /* bytes written by write_image(), runtime/image/image.h */
   size_t description_size;
   const nbcc_image_kernel* kernels; /* the best instruction set first */
   int kernel_count;
-  void** calls; /* to a null pointer at first; what nbcc_image_run keeps from call to call */
+  void** calls; /* points to a null pointer at first; nbcc_image_run keeps its state there between calls */
 } nbcc_image;
 
-/* The pipeline on a device, whichever library opened that: the CPU's best instruction set of those that it holds; on a
- * GPU the code for its architecture or the nearest below it of the same generation, else PTX that the driver
- * translates, else the text by way of NVRTC. */
+/* Loads the pipeline on a device, no matter which library opened the device. On a CPU: the kernel for the best
+ * instruction set that the image holds and the device supports. On a GPU: the code for its architecture or the nearest
+ * lower one of the same major version, else PTX that the driver translates, else the source compiled by NVRTC. */
 NBCC_API nbcc_status nbcc_pipeline_from_image(nbcc_device* device, const nbcc_image* image, nbcc_pipeline** pipeline,
                                               nbcc_error** error);
 
-/* Below, `arrays` has an entry for each field in order of declaration. An input or output: rows of its components, one
- * after the other, of element type `real` (NBCC_FLOAT or NBCC_DOUBLE_ELEMENT); int and bool fields are NBCC_INT32,
- * index fields and outputs that are an argmin or argmax NBCC_INT64. A param: its components as doubles. A null pointer
- * is an output that is not wanted. */
+/* Below, `arrays` has an entry for each field in order of declaration. Input or output: an array [particle][component]
+ * of element type `real` (NBCC_FLOAT or NBCC_DOUBLE_ELEMENT); int and bool fields are NBCC_INT32, index fields and
+ * outputs that are an argmin or argmax are NBCC_INT64. Param: its components as doubles. Null: the caller does not want
+ * the output. */
 
 /* Binds every field of a sum. */
 NBCC_API nbcc_status nbcc_sum_bind_arrays(nbcc_sum* sum, nbcc_element real, int64_t ni, int64_t nj,
                                           const void* const* arrays, nbcc_error** error);
-/* Sums on the device that NBCC_DEVICE of the environment names ("cuda", "cuda:1", ...), else on all cores of the CPU.
- * What this needs besides the arrays is made by the first call and kept until the process ends: threads or a GPU's
- * context, and working memory for as many calls as there were at once. Of a failure nbcc_last_error() tells. */
+/* Sums on the device that the environment variable NBCC_DEVICE names ("cuda", "cuda:1", ...), else on all CPU cores.
+ * The first call makes threads or a GPU context, which exist until the process ends; so does working memory, one set
+ * for each concurrent call. nbcc_last_error() describes a failure. */
 NBCC_API nbcc_status nbcc_image_run(const nbcc_image* image, nbcc_element real, int64_t ni, int64_t nj,
                                     const void* const* arrays);
 
