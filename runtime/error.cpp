@@ -1,5 +1,5 @@
-// Where the vtables and type information of the runtime's exceptions live: some files that throw them are compiled
-// without run-time type information, and theirs would be incomplete.
+// Defines the vtables and type information of the runtime's exceptions here, because some files that throw these
+// exceptions are compiled without run-time type information (RTTI) and would emit incomplete ones.
 #include "runtime/error.h"
 
 namespace nbcc {

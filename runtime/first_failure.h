@@ -1,5 +1,5 @@
-// Steps of which each is done although another has thrown, as where several devices are waited for. Threads do not
-// share it. Tested by tests/unit/first_failure_test.cpp.
+// Runs every one of several steps even if some throw, and then rethrows the first exception; used to wait for several
+// devices. An object is used by one thread only. Tested by tests/unit/first_failure_test.cpp.
 #pragma once
 #include <exception>
 
@@ -15,7 +15,7 @@ class FirstFailure {
       if (!first_) first_ = std::current_exception();
     }
   }
-  // Throws what was thrown first, if anything was.
+  // Throws the first exception of the steps, if there was one.
   void rethrow() const {
     if (first_) std::rethrow_exception(first_);
   }

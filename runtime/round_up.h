@@ -1,4 +1,4 @@
-// Whole numbers of blocks. n >= 0.
+// Integer division that rounds up, and rounding up to a multiple. n >= 0.
 #pragma once
 #include <cstdint>
 

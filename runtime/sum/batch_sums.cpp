@@ -1,4 +1,5 @@
-// A run over batches -> one over lists, and one for each batch that is searched. Door: BatchSums::method().
+// Splits a run over batches into one run over lists and one run for each batch that is searched. Entry point:
+// BatchSums::method().
 #include "runtime/sum/batch_sums.h"
 
 #include <algorithm>
@@ -14,7 +15,8 @@
 namespace nbcc {
 namespace {
 
-// The excluded j of the i of a batch, counted within it; nobody of another batch acts anyway.
+// The exclusions of one batch, with i and j counted from the batch's first particles. Excluded j of other batches are
+// dropped, because only j of the same batch act.
 PairRows rows_of(const PairRows& all, std::int64_t i_begin, std::int64_t i_end, std::int64_t j_begin,
                  std::int64_t j_end) {
   PairRows rows;
@@ -57,7 +59,7 @@ PairMethod BatchSums::method() {
   return row;
 }
 
-// Nothing where no batch is worth a search: then the sum is one over lists.
+// Returns no estimate if no batch is worth a search: then the pair method "lists" does the run.
 std::optional<Estimate> BatchSums::estimate(const SumRequest& request) {
   if (!request.lists || !request.lists->are_batches || kernel_.source.search.axes == 0) return {};
   choose(request);
@@ -65,12 +67,12 @@ std::optional<Estimate> BatchSums::estimate(const SumRequest& request) {
   Estimate found{.cost = cost_};
   if (const auto shared = find_overlap(kernel_.source.fields, request.views, disjoint)) {
     found.obstacle = fmt::format(
-        "output '{}' is in the memory of input '{}', and batches are searched and stored one after the other",
+        "output '{}' overlaps input '{}' in memory, and the results of a batch are stored before the next is searched",
         kernel_.source.fields[shared->output].name, kernel_.source.fields[shared->input].name);
   } else if (request.j_part != JPart::Whole) {
     found = {"the j come in parts", cost_, true};
   } else if (rest_ && request.accumulate && kernel_.source.has_finish) {
-    // To those that are searched what finish() makes of nothing would be added, beside their results.
+    // The run over lists stores all i: to each i of a searched batch it would add finish() of an empty sum.
     found = {"finish() would be applied twice", cost_, true};
   }
   return found;
@@ -94,13 +96,14 @@ SumRequest BatchSums::request_of(std::int64_t batch, const SumRequest& all) cons
   request.params_of_groups = {};
   request.may_be_captured = false;
   request.lists = nullptr;
-  // Listed particles have the numbers that they have among all.
+  // Listed particles are numbered over all batches, so they do not apply to one batch.
   request.listed = nullptr;
   request.lists_chosen_i = false;
   return request;
 }
 
-// Once for all runs over these batches. A batch is searched where the device's rows say so by counts and params.
+// Decides which batches are searched, once for all runs over the same batches, by comparing the costs that the device's
+// pair methods estimate from counts and params.
 void BatchSums::choose(const SumRequest& request) {
   if (number_ == request.lists->number && choice_ == request.pairs) return;
   forget();

@@ -1,5 +1,5 @@
-// Batches of which some are large systems behind a cutoff: each of these is summed by a run of its own, which searches
-// for neighbours within it, and all others at once over lists. Tested by tests/numeric/lists_test.cpp.
+// Sums over batches with a cutoff. Each large batch is summed by a separate run with a neighbour search within the
+// batch; all other batches are summed together by one run over lists. Tested by tests/numeric/lists_test.cpp.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -12,13 +12,13 @@ namespace nbcc {
 
 class BatchSums {
  public:
-  // Both must outlive this object. `all`: of the kernel; it sums over the batches that are not searched.
+  // Both must outlive this object. `all`: a summation of `kernel`; it sums over the batches that are not searched.
   BatchSums(const Kernel& kernel, const Summation& all) : kernel_(kernel), all_(all) {}
-  // The row of such sums. This object must outlive it. Batches are stored one after the other: if one fails, which only
-  // a device without memory does, others may be stored.
+  // The pair method "batches". This object must outlive it. Results are stored batch by batch: if one batch fails,
+  // which happens only when a device runs out of memory, results of other batches may have been stored.
   PairMethod method();
   void wait(Progress* progress);
-  // Other lists take the place of the batches that were searched.
+  // Discards the searches: the caller's lists have changed.
   void forget();
 
  private:
@@ -27,22 +27,22 @@ class BatchSums {
     std::unique_ptr<Summation> sum;
     std::vector<ArrayView> views;
     std::unique_ptr<const LeftOut> left_out;
-    std::int64_t left_out_number = 0;  // of the rows of all batches
+    std::int64_t left_out_number = 0;  // PairRows::number of the exclusions that `left_out` was made from
   };
   std::optional<Estimate> estimate(const SumRequest& request);
   SumRequest request_of(std::int64_t batch, const SumRequest& all) const;
   void choose(const SumRequest& request);
   void run(const SumRequest& request);
   void run(Searched& one, const SumRequest& all) const;
-  SumStatistics statistics() const;  // of the searches
+  SumStatistics statistics() const;  // summed over the searched batches
 
   const Kernel& kernel_;
   const Summation& all_;
-  std::int64_t number_ = 0;  // Lists::number of the batches chosen among; 0: none
+  std::int64_t number_ = 0;  // Lists::number for which choose() was done; 0: not done
   PairChoice choice_ = PairChoice::Auto;
   double cost_ = 0;
   std::vector<Searched> searched_;
-  std::optional<Lists> rest_;  // all groups; those that are searched have no j
+  std::optional<Lists> rest_;  // all groups; the ranges of searched batches are empty
 };
 
 }  // namespace nbcc

@@ -1,5 +1,5 @@
-// What is asked of a run, and cannot be done -> UsageErrors that say why. The doors are SumState's checks, which its
-// run calls before anything is read or written.
+// Checks the options of a run; throws UsageError with the reason if they are invalid. Entry points: the check functions
+// of SumState, which SumState::run calls before it reads or writes arrays.
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -18,24 +18,23 @@ void SumState::check_accumulate() const {
   for (std::size_t f = 0; f < kernel_->source.fields.size(); ++f) {
     const FieldLayout& field = kernel_->source.fields[f];
     if (field.role == Role::Output && given_[f] != Given::Ignored && keeps_index(field.reduction)) {
-      throw UsageError(fmt::format("{} is an {} and cannot be accumulated: an index alone does not tell its value",
+      throw UsageError(fmt::format("{} is an {} and cannot be accumulated: the index alone does not give its value",
                                    quoted(f), field.reduction == Reduction::ArgMin ? "argmin" : "argmax"));
     }
     if (field.role == Role::Output && given_[f] != Given::Ignored && field.reduction == Reduction::Softmax) {
-      throw UsageError(
-          fmt::format("{} is a softmax and cannot be accumulated: a mean alone does not tell the weights that it is of",
-                      quoted(f)));
+      throw UsageError(fmt::format(
+          "{} is a softmax and cannot be accumulated: the mean alone does not give the sum of its weights", quoted(f)));
     }
     if (field.role == Role::Output && given_[f] != Given::Ignored && field.reduction == Reduction::At)
       throw UsageError(
-          fmt::format("{} cannot be accumulated: it does not tell by which value it was chosen", quoted(f)));
+          fmt::format("{} cannot be accumulated: it does not contain the value by which it was chosen", quoted(f)));
   }
 }
 
 namespace {
 
-// Throws UsageError for an index that the list has twice: two threads would store the sums of one i, and onto outputs
-// that accumulate both would be added. Rising lists, as most are, need no memory.
+// Throws UsageError for an index that occurs twice in the list: two threads would store the sums of one i, and runs
+// that accumulate would add both. Rising lists, the usual case, need no memory for the check.
 void check_chosen_once(std::span<const std::int64_t> list, std::int64_t ni) {
   if (std::ranges::adjacent_find(list, std::greater_equal{}) == list.end()) return;
   std::vector<bool> seen(std::size_t(ni), false);
@@ -70,12 +69,12 @@ void SumState::check_choice(const RunChoice& choice, std::int64_t ni) const {
   }
 }
 
-// Lists and exclusions name the j of the part, by their numbers in its arrays.
+// Checks a run that is a part of a sum. Lists and exclusions of such a run index the j arrays of the part.
 void SumState::check_part(const RunChoice& choice, std::optional<std::int64_t> begun, std::int64_t i_count) const {
   if (choice.part == JPart::Whole) return;
   if (choice.part == JPart::First) return;
   if (!begun)
-    throw UsageError("part: there is no first part to go on from, or the sum that it began has ended or failed");
+    throw UsageError("part: there is no first part to continue, or the sum that it began has ended or failed");
   if (*begun != i_count)
     throw UsageError(
         fmt::format("part: the first part was of {}, this one is of {}", plural(*begun, "i-particle"), i_count));
@@ -89,7 +88,7 @@ void SumState::check_neighbours(std::string_view what) const {
   if (!kernel.neighbours.empty())
     throw UsageError(fmt::format("{}: pipeline '{}' has neighbours, {}, but this device does not search for them", what,
                                  kernel.pipeline, kernel.neighbours));
-  throw UsageError(fmt::format("{}: of pipeline '{}' it is not proved that distant pairs add nothing{}", what,
+  throw UsageError(fmt::format("{}: it is not proved for pipeline '{}' that distant pairs add nothing{}", what,
                                kernel.pipeline, kernel.no_neighbours.empty() ? "" : "; " + kernel.no_neighbours));
 }
 
@@ -108,14 +107,15 @@ void SumState::check_listed(const RunChoice& choice, std::int64_t ni, std::int64
   if (lists_) {
     lists_->check_counts(ni, nj);
     if (choice.i_list || choice.i_begin != 0 || (choice.i_count >= 0 && choice.i_count != ni))
-      throw UsageError(fmt::format("{}: they are of all i; a run cannot choose among these", lists_->what));
+      throw UsageError(fmt::format("{}: they cover all i; a run cannot select some i", lists_->what));
   }
   if (listed_pairs_) listed_pairs_->check_counts(ni, nj);
   const bool searched = lists_ && lists_->are_batches && kernel_->source.search.axes > 0;
   if ((lists_ || listed_pairs_) && !searched && request_.pairs == PairChoice::Cutoff)
     throw UsageError(
-        fmt::format("pairs = cutoff: which pairs act, the {} say", lists_ ? lists_->what : "listed pairs"));
-  if (left_out_ && listed_pairs_) throw UsageError("exclusions: leave the pairs out of those that are listed");
+        fmt::format("pairs = cutoff: the {} determine which pairs act", lists_ ? lists_->what : "listed pairs"));
+  if (left_out_ && listed_pairs_)
+    throw UsageError("exclusions: cannot be combined with listed pairs; do not list the excluded pairs");
   if (left_out_) left_out_rows_->check_counts(ni, nj);
   constexpr Role of_pairs[] = {Role::InputPair};
   const std::optional<std::int64_t> pairs = shared_count(of_pairs, "inputs of pairs", "pair");

@@ -1,5 +1,5 @@
-// What the runtime asks of a device: turn a kernel's text into something that runs, and run sums with it.
-// A device is one file pair (cpu_device, ...); nothing outside of it knows which one it is.
+// The interface of a device: KernelDevice compiles a kernel's source, Kernel is the result, Summation runs sums with
+// it. A device is one file pair (cpu_device, ...); code outside of that pair does not depend on the kind of device.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,29 +14,29 @@
 
 namespace nbcc {
 
-// The working memory of one sum on one device, kept from run to run. Used by one thread at a time.
+// One sum on one device, with its working memory, which is kept from run to run. Used by one thread at a time.
 struct Summation {
   virtual ~Summation() = default;
-  // The rows of this device, which live as long as it does. Rows that cost the same are chosen in this order.
+  // The pair methods of this device; they live as long as this object. Of methods with equal costs the first is chosen.
   virtual std::span<const PairMethod> methods() const = 0;
-  // Before a run that checks them: throws UsageError where an index leads out of its table. A GPU finds that while it
-  // runs, and reports it when the work is waited for or the next run begins.
+  // Called before a run that checks table indices: throws UsageError if an index is outside of its table. A GPU checks
+  // indices while it runs, and reports the error when the caller waits for the work or begins the next run.
   virtual void check_indices(const SumRequest&) {}
-  // Copies from the host's memory or the device's.
+  // Copies `bytes` bytes from host or device memory to host memory.
   virtual void fetch(void* to, const void* from, std::size_t bytes) const;
-  // The pairs within the proved reach, but for those left out. Throws UsageError where it cannot search.
+  // The pairs within the proved reach, without excluded pairs. Throws UsageError if the device cannot search.
   virtual FoundPairs find_pairs(const SumRequest& request);
-  // Returns when the work of all runs is done. Throws DeviceError if it failed, and Interrupted, where `progress` is
-  // not null and asks for that; the work then goes on.
+  // Returns when the work of all runs is done. Throws DeviceError if the work failed, and Interrupted if `progress` is
+  // not null and asks for an interrupt; the work then continues on the device.
   virtual void wait(Progress* /*progress*/) {}
-  // Whether the indices of a list can be read, and so checked, here.
+  // Whether the host can read this memory, so that indices in it can be checked.
   virtual bool can_read(const std::int64_t* list) const { return list != nullptr; }
-  // Counts the pairs within reach, which takes longer than a run.
+  // Includes a count of the pairs within reach, which takes longer than a run.
   virtual SumStatistics statistics() const { return {}; }
-  // Numbers of the launch configuration that runs take from now on; zeros leave the choice. Only GPUs have one.
+  // Sets the launch configuration of later runs; numbers that are 0 are chosen automatically. GPUs only.
   virtual void set_launch(const LaunchConfig&) {}
-  // In which a run of this size is done, all zeros where there is no choice. Throws UsageError: there can be no such
-  // kernel.
+  // The launch configuration of a run of this size; all zeros on devices without one. Throws UsageError if no kernel
+  // can have the configuration that was set.
   virtual LaunchConfig launch_for(std::int64_t /*ni*/, std::int64_t /*nj*/) { return {}; }
 };
 
@@ -44,9 +44,9 @@ struct Summation {
 struct Kernel {
   explicit Kernel(KernelSource kernel_source) : source(std::move(kernel_source)) {}
   virtual ~Kernel() = default;
-  // The kernel must outlive what it returns.
+  // Makes a sum. The kernel must outlive it.
   virtual std::unique_ptr<Summation> start() const = 0;
-  // Of source.nearest; null: there is none.
+  // The kernel of source.nearest; null if there is none.
   virtual std::shared_ptr<const Kernel> nearest() const { return nullptr; }
 
   const KernelSource source;
@@ -56,23 +56,23 @@ class KernelDevice {
  public:
   virtual ~KernelDevice() = default;
   virtual const std::string& name() const = 0;         // for people: "cpu, avx2, 2 threads"
-  virtual std::string_view backend() const = 0;        // the name of its row: "cpu", "cuda" (jit/backend.h)
-  virtual Isa isa() const { return {}; }               // of a CPU
-  virtual const std::string& dump_folder() const = 0;  // for kernel sources; "": none
-  // From memory, else from the disk cache, else compiled. Throws DeviceError, and where the device's compiler refuses
-  // the text InternalError (CPU) or TextRefused (CUDA).
+  virtual std::string_view backend() const = 0;        // the backend's name: "cpu", "cuda" (jit/backend.h)
+  virtual Isa isa() const { return {}; }               // the instruction set of a CPU
+  virtual const std::string& dump_folder() const = 0;  // folder to which kernel sources are written; "": none
+  // Takes the kernel from memory, else from the disk cache, else compiles it. Throws DeviceError; if the device's
+  // compiler rejects the source, InternalError (CPU) or TextRefused (CUDA).
   virtual std::shared_ptr<const Kernel> load(KernelSource source) = 0;
 
-  // Memory whose arrays runs read and write where they are, aligned to 64 bytes at least; for 0 bytes not null either.
-  // Throws DeviceError without so much of it.
+  // Allocates memory that runs read and write without a copy, aligned to at least 64 bytes; not null for 0 bytes
+  // either. Throws DeviceError if there is not enough memory.
   virtual void* allocate(std::size_t bytes) = 0;
-  // The same of the host's memory, which the caller reads and writes as well.
+  // The same with host memory, which the caller can also read and write.
   virtual void* allocate_shared(std::size_t bytes) = 0;
   virtual void release(void* memory) noexcept = 0;
-  // Whether an address is in memory that is the device's and not the host's own.
+  // Whether an address is in device memory rather than in ordinary host memory.
   virtual bool holds(const void* memory) = 0;
-  // Between either kind of memory and the host's: begin when what runs were given before in the default stream is done,
-  // and return when done themselves. Throw DeviceError.
+  // Copy between memory of either kind and ordinary host memory. A copy begins when earlier work of runs in the default
+  // stream is done, and returns when the copy is done. Throw DeviceError.
   virtual void write(void* to, const void* from_host, std::size_t bytes) = 0;
   virtual void read(void* to_host, const void* from, std::size_t bytes) = 0;
 };

@@ -1,4 +1,4 @@
-// One door: evaluate(). A formula has a few steps, and its value is asked for once per run or once per particle.
+// Entry point: evaluate(). A formula has a few steps and is evaluated once per run or once per particle.
 #include "runtime/sum/formula.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Formulas of params and inputs (kernel_source.h) -> numbers. Tested by tests/unit/image_warning_test.cpp.
+// Evaluates formulas of params and inputs (Formula in kernel_source.h). Tested by tests/unit/image_warning_test.cpp.
 #pragma once
 #include <span>
 
@@ -6,7 +6,8 @@
 
 namespace nbcc {
 
-// `inputs`: of one particle, by component; not read by a formula of params alone. The formula has a step at least.
+// `inputs`: the inputs of one particle, by component; not read by a formula of params alone. The formula must have at
+// least one step.
 double evaluate(const Formula& formula, std::span<const double> params, std::span<const double> inputs = {});
 
 }  // namespace nbcc

@@ -1,5 +1,5 @@
-// Doors: image_warning(), shortest_lattice_vector(). Reads inputs that reaches are made of, and no positions. Numbers
-// are written with all their digits, since a cutoff may be more than half of a box by the last of them.
+// Entry points: image_warning(), shortest_lattice_vector(). Reads the inputs from which reaches are computed, and no
+// positions. Numbers are printed with all digits, because a cutoff may exceed half of a box by the last digit only.
 #include "runtime/sum/image_warning.h"
 
 #include <algorithm>
@@ -20,11 +20,11 @@ Vector plus(const Vector& a, double factor, const Vector& b) {
   return {a[0] + factor * b[0], a[1] + factor * b[1], a[2] + factor * b[2]};
 }
 
-constexpr double kNone = -1;  // a reach that is not known, or of no particle
+constexpr double kNoReach = -1;  // the reach is unknown, or there are no particles
 
 // The periodic box of a run, or of one of its groups.
 struct Box {
-  double shortest = std::numeric_limits<double>::infinity();  // lattice vector
+  double shortest = std::numeric_limits<double>::infinity();  // length of the shortest lattice vector
   std::string text;
 };
 
@@ -51,12 +51,12 @@ std::optional<Box> box_of(const SearchLayout& search, std::span<const double> pa
   return box;
 }
 
-// The largest reach of a side's particles.
+// The largest reach of the particles of one side (i or j).
 double largest_reach(const KernelSource& kernel, const SumRequest& request, Role role, const Formula& formula,
                      std::span<const double> params, const std::function<bool(const void*)>& can_read) {
   constexpr std::int64_t kChunk = 256;
-  if (formula.steps.empty()) return kNone;
-  std::vector<std::pair<const ArrayView*, int>> views;  // by component of the inputs: its field and the place in it
+  if (formula.steps.empty()) return kNoReach;
+  std::vector<std::pair<const ArrayView*, int>> views;  // by component of the inputs: its field, component of the field
   std::vector<int> components;
   std::int64_t count = 0;
   for (std::size_t f = 0; f < kernel.fields.size(); ++f) {
@@ -68,11 +68,11 @@ double largest_reach(const KernelSource& kernel, const SumRequest& request, Role
   for (const Formula::Step& step : formula.steps)
     if (step.op == Formula::Op::Input) components.push_back(step.component);
   for (const int component : components)
-    if (count > 0 && !can_read(views[std::size_t(component)].first->data)) return kNone;
+    if (count > 0 && !can_read(views[std::size_t(component)].first->data)) return kNoReach;
   if (components.empty()) return std::fabs(evaluate(formula, params));
   std::vector<std::array<double, kChunk>> columns(components.size());
   std::vector<double> inputs(views.size());
-  double largest = kNone;
+  double largest = kNoReach;
   for (std::int64_t begin = 0; begin < count; begin += kChunk) {
     const std::int64_t rows = std::min(kChunk, count - begin);
     for (std::size_t k = 0; k < components.size(); ++k) {
@@ -95,21 +95,21 @@ double reach_of_run(const KernelSource& kernel, const SumRequest& request, std::
   using Kind = SearchLayout::Reach;
   const SearchLayout& search = kernel.search;
   if (search.reach == Kind::Uniform)
-    return search.reach_uniform.steps.empty() ? kNone : std::fabs(evaluate(search.reach_uniform, params));
+    return search.reach_uniform.steps.empty() ? kNoReach : std::fabs(evaluate(search.reach_uniform, params));
   const auto of = [&](bool has, Role role, const Formula& formula) {
-    return has ? largest_reach(kernel, request, role, formula, params, can_read) : kNone;
+    return has ? largest_reach(kernel, request, role, formula, params, can_read) : kNoReach;
   };
   const double i = of(search.of_i(), Role::InputI, search.reach_of_i),
                j = of(search.of_j(), Role::InputJ, search.reach_of_j);
-  if (search.reach == Kind::Min) return i == kNone ? j : j == kNone ? i : std::min(i, j);
+  if (search.reach == Kind::Min) return i == kNoReach ? j : j == kNoReach ? i : std::min(i, j);
   if (search.reach == Kind::Sum) return std::max(i, 0.0) + std::max(j, 0.0);
   return std::max(i, j);
 }
 
 }  // namespace
 
-// A basis is reduced (Minkowski) in three dimensions if no vector becomes shorter by adding the others, each at most
-// once with either sign; the shortest of its vectors is then the lattice's.
+// In three dimensions a basis is Minkowski-reduced if no basis vector becomes shorter by adding each of the other two
+// with a factor of -1, 0 or 1; the shortest basis vector is then a shortest vector of the lattice.
 double shortest_lattice_vector(const std::array<double, 9>& cell) {
   std::array<Vector, 3> v{};
   for (std::size_t k = 0; k < 9; ++k) v[k / 3][k % 3] = cell[k];
@@ -118,9 +118,9 @@ double shortest_lattice_vector(const std::array<double, 9>& cell) {
                       v[1][0] * v[2][1] - v[1][1] * v[2][0]};
   const double volume = std::fabs(dot(v[0], normal));
   if (!(volume > 0) || !std::isfinite(volume)) return std::numeric_limits<double>::quiet_NaN();
-  constexpr int kMostRounds = 1000;
+  constexpr int kMaxRounds = 1000;
   bool shorter = true;
-  for (int round = 0; shorter && round < kMostRounds; ++round) {
+  for (int round = 0; shorter && round < kMaxRounds; ++round) {
     shorter = false;
     for (std::size_t k = 0; k < 3; ++k) {
       const std::size_t a = (k + 1) % 3, b = (k + 2) % 3;
@@ -153,7 +153,7 @@ std::optional<std::string> image_warning(const KernelSource& kernel, const SumRe
     if (!box || !(box->shortest < std::numeric_limits<double>::infinity())) continue;
     const double reach = reach_of_run(kernel, request, params, can_read);
     if (!(reach > box->shortest / 2)) continue;
-    // Batches are named as the caller counts them.
+    // The warning names a batch by the caller's id.
     const bool has_ids = request.lists && !request.lists->batch_ids.empty();
     const std::int64_t number = has_ids ? request.lists->batch_ids[group] : std::int64_t(group);
     return fmt::format(

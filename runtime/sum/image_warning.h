@@ -1,10 +1,10 @@
-// A run's reach and periodic box -> whether several periodic images of one pair may be within reach, of which sums
-// count the nearest (minimum image) alone. Tested by tests/unit/image_warning_test.cpp.
+// Warns if the reach is so large for the periodic box that several periodic images of one pair may be within reach:
+// sums count only the nearest image (minimum image convention). Tested by tests/unit/image_warning_test.cpp.
 //
 //        v                      Two images of a pair are a lattice vector v apart. Both are within reach R of i only if
 //   j' <-----> j                |v| < 2 R; and for |v| < 2 R a pair at distance |v| / 2 has both. So the condition is
 //     \      /                  that R is more than half of the shortest lattice vector. The height of the cell, which
-//      \ R  / R                 is less in a skewed one, does not matter: nearest_image() finds the shortest image.
+//      \ R  / R                 is smaller in a skewed cell, does not matter: nearest_image() finds the shortest image.
 //       \  /
 //        i
 #pragma once
@@ -18,13 +18,14 @@
 
 namespace nbcc {
 
-// The length of the shortest vector of the lattice of a cell's three vectors, nine numbers; NaN where they are not
-// finite or span no volume.
+// The length of the shortest vector of the lattice spanned by a cell's three vectors (nine numbers, vector by vector);
+// NaN if the vectors are not finite or span no volume.
 double shortest_lattice_vector(const std::array<double, 9>& cell);
 
-// The text of the warning; nothing where no pair can have several images within reach, or that is not known: no reach
-// is proved, or its formula is none of Formula's. Of reaches of particles the largest counts, NaN aside; those that
-// `can_read` does not grant are not looked at. Each row of request.params_of_groups has a box or a reach of its own.
+// The text of the warning. Returns nothing if no pair can have several images within reach, or if the reach or the box
+// is unknown: no reach is proved, or Formula cannot express it. If particles have individual reaches, the largest one
+// counts, NaN ignored; arrays for which `can_read` is false are not read. Each row of request.params_of_groups is
+// checked separately, because it may have its own box or reach.
 std::optional<std::string> image_warning(const KernelSource& kernel, const SumRequest& request,
                                          const std::function<bool(const void*)>& can_read);
 

@@ -1,4 +1,5 @@
-// Ranges -> UsageError. Doors: those of the header. How the ranges are made is each device's.
+// Turns ranges that lead outside of a table into a UsageError. Entry points: those of the header. Each device computes
+// the ranges itself.
 #include "runtime/sum/index_check.h"
 
 #include <limits>
@@ -13,7 +14,7 @@ namespace {
 
 constexpr nbcc_index_range kEmpty{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min(),
                                   -1, -1};
-constexpr std::array<const char*, kIndexSides> kWho{"i-particle", "j-particle", "listed pair"};
+constexpr std::array<const char*, kIndexSides> kSideNames{"i-particle", "j-particle", "listed pair"};
 
 std::string text_of(__int128 index) {
   using Limits = std::numeric_limits<std::int64_t>;
@@ -35,12 +36,12 @@ void throw_index_beyond(const KernelSource& source, const IndexBeyond& beyond) {
   std::string who;
   for (std::size_t side = 0; side < kIndexSides; ++side) {
     if (check.parts[side].range < 0 || beyond.particle[side] < 0) continue;
-    who += fmt::format("{}{} {}", who.empty() ? " for " : " and ", kWho[side], beyond.particle[side]);
+    who += fmt::format("{}{} {}", who.empty() ? " for " : " and ", kSideNames[side], beyond.particle[side]);
     if (sides > 1) who += fmt::format(" ({} = {})", check.parts[side].text, beyond.value[side]);
   }
   const char* const things = check.dimension == 1 ? "rows" : check.dimension == 2 ? "columns" : "elements";
   throw UsageError(fmt::format(
-      "{} is {}{}, but table '{}' of pipeline '{}' (line {}) has {} {}, 0 to {}; where the nearest end is meant, set "
+      "{} is {}{}, but table '{}' of pipeline '{}' (line {}) has {} {}, 0 to {}; to read the nearest end instead, set "
       "the run's option clamp",
       check.index, text_of(index), who, check.table, source.pipeline, check.line, check.count, things,
       check.count - 1));
@@ -58,7 +59,7 @@ void IndexRanges::widen(std::size_t side, std::span<const nbcc_index_range> chun
     nbcc_index_range& all = ranges_[side][k];
     const nbcc_index_range& one = chunk[k];
     if (one.least > one.greatest) continue;
-    // The particle of lowest number is named, whichever thread comes first.
+    // Of equal values the particle with the lowest number is named, so that the message does not depend on threads.
     const std::int64_t at_least = number_of(one.at_least), at_greatest = number_of(one.at_greatest);
     if (one.least < all.least || (one.least == all.least && at_least < all.at_least))
       all.least = one.least, all.at_least = at_least;
@@ -73,7 +74,7 @@ void IndexRanges::check(const KernelSource& source, bool params_by_group) const 
     if (checks[k].uses_params && params_by_group) continue;
     for (const bool least : {true, false}) {
       IndexBeyond beyond{k, {}, {-1, -1, -1}};
-      __int128 index = 0;  // parts of 64 bits may be far apart
+      __int128 index = 0;  // a sum of 64-bit numbers
       bool any = true;
       for (std::size_t side = 0; side < kIndexSides; ++side) {
         if (checks[k].parts[side].range < 0) continue;

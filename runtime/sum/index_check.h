@@ -1,5 +1,6 @@
-// The ranges of the numbers that particles add to the indices of tables -> nothing, or the error that names the index,
-// the particles, the value and the table. Tested by tests/numeric/table_index_test.cpp.
+// Checks table indices. An index is a sum of one number of each side (i, j, listed pair); from the ranges of these
+// numbers follows whether an index can be outside of its table. The error names the index, the particles, the value and
+// the table. Tested by tests/numeric/table_index_test.cpp.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -11,25 +12,25 @@
 
 namespace nbcc {
 
-// An index that leads out of its table: what each side adds to it, and the particles (or listed pair) that do, by
-// i_index and j_index: their positions in the caller's arrays, and the offset of their side. -1: the side adds nothing,
-// or a param alone decides.
+// An index outside of its table. By side: the number that the side adds to the index, and the particle (or listed pair)
+// that adds it, as i_index or j_index counts it: index in the caller's arrays plus the offset of the side. Particle -1:
+// the side adds nothing, or only params do.
 struct IndexBeyond {
   std::size_t check = 0;  // among IndexChecks::checks
   std::array<std::int64_t, kIndexSides> value{}, particle{-1, -1, -1};
 };
 [[noreturn]] void throw_index_beyond(const KernelSource& source, const IndexBeyond& beyond);
 
-// The ranges of each side, by their numbers.
+// The ranges (least and greatest number, with their particles) of each side, indexed by IndexCheck::Part::range.
 class IndexRanges {
  public:
   explicit IndexRanges(const IndexChecks& checks);
   std::vector<nbcc_index_range>& of(std::size_t side) { return ranges_[side]; }
   void reset(std::size_t side);
-  // `number_of`: of the particle at a position of the chunk.
+  // Merges the ranges of a chunk of particles. `number_of`: position in the chunk -> number of the particle.
   void widen(std::size_t side, std::span<const nbcc_index_range> chunk,
              const std::function<std::int64_t(std::int64_t)>& number_of);
-  // Throws UsageError. Checks that depend on params are left out where groups have their own.
+  // Throws UsageError. `params_by_group`: groups have params of their own; checks that depend on params are skipped.
   void check(const KernelSource& source, bool params_by_group) const;
 
  private:

@@ -1,5 +1,4 @@
-// The caller's arrays -> lists without mistakes in them. Doors: read_lists(), lists_of_batches(), read_rows(). Sums
-// nothing.
+// Copies and checks the caller's lists. Entry points: read_lists(), lists_of_batches(), read_rows().
 #include "runtime/sum/lists.h"
 
 #include <algorithm>
@@ -13,15 +12,15 @@
 namespace nbcc {
 namespace {
 
-// Kernels count listed particles in 32 bits.
-constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+// Kernels count listed particles with 32-bit integers.
+constexpr std::int64_t kMaxCount = std::numeric_limits<int>::max();
 
 std::int64_t next_number() {
   static std::atomic<std::int64_t> last = 0;
   return ++last;
 }
 
-// Throws unless the values rise from 0 to `end`, or stay.
+// Throws unless the values begin with 0, end with `end` and never fall.
 void check_firsts(std::string_view what, std::string_view name, const std::vector<std::int64_t>& values,
                   std::int64_t end, std::string_view of) {
   if (values.front() != 0) throw UsageError(fmt::format("{}: {}[0] is {}, it must be 0", what, name, values.front()));
@@ -42,19 +41,19 @@ void check_order(std::string_view what, std::string_view name, const std::vector
       throw UsageError(
           fmt::format("{}: {}[{}] is {}, it must be from 0 to {}", what, name, k, order[k], order.size() - 1));
     if (seen[std::size_t(order[k])])
-      throw UsageError(fmt::format("{}: {}[{}] is {}, which stands before it as well", what, name, k, order[k]));
+      throw UsageError(fmt::format("{}: {}[{}] is {}, which has occurred before", what, name, k, order[k]));
     seen[std::size_t(order[k])] = true;
   }
 }
 
-void check_there(std::string_view what, std::string_view name, const void* array, std::int64_t count) {
+void check_not_null(std::string_view what, std::string_view name, const void* array, std::int64_t count) {
   if (count < 0) throw UsageError(fmt::format("{}: the count of {} must be 0 or more, got {}", what, name, count));
   if (count > 0 && !array) throw UsageError(fmt::format("{}: {} is a null pointer", what, name));
 }
 
-void check_most(std::string_view what, std::int64_t count, std::string_view of) {
-  if (count > kMost)
-    throw UsageError(fmt::format("{}: {} {} are more than the {} that can be", what, count, of, kMost));
+void check_limit(std::string_view what, std::int64_t count, std::string_view of) {
+  if (count > kMaxCount)
+    throw UsageError(fmt::format("{}: {} {} exceed the maximum of {}", what, count, of, kMaxCount));
 }
 
 void check_ids(char side, std::span<const std::int64_t> ids, std::int64_t batches) {
@@ -67,20 +66,20 @@ void check_ids(char side, std::span<const std::int64_t> ids, std::int64_t batche
     if (k > 0 && ids[k] < ids[k - 1])
       throw UsageError(
           fmt::format("batches: {}_batch[{}] is {}, less than the {} before it: the particles of a batch "
-                      "stand one after the other",
+                      "must be contiguous",
                       side, k, ids[k], ids[k - 1]));
   }
 }
 
 void count(Lists& lists) {
-  lists.most_i = lists.pairs = lists.most_j_end = 0;
+  lists.most_i = lists.pairs = lists.max_j_end = 0;
   for (std::size_t g = 0; g < std::size_t(lists.groups()); ++g) {
     const std::int64_t i = lists.i_first[g + 1] - lists.i_first[g];
     lists.most_i = std::max(lists.most_i, i);
     for (auto r = std::size_t(lists.range_first[g]); r < std::size_t(lists.range_first[g + 1]); ++r)
       lists.pairs += i * (lists.j_end[r] - lists.j_begin[r]);
   }
-  for (const std::int64_t end : lists.j_end) lists.most_j_end = std::max(lists.most_j_end, end);
+  for (const std::int64_t end : lists.j_end) lists.max_j_end = std::max(lists.max_j_end, end);
 }
 
 }  // namespace
@@ -95,7 +94,7 @@ void Lists::check_counts(std::int64_t ni, std::int64_t nj) const {
     throw UsageError(fmt::format("{}: the groups have {} i-particles, but there are {}", what, i_count(), ni));
   if (!j_order.empty() && std::int64_t(j_order.size()) != nj)
     throw UsageError(fmt::format("{}: j_order has {} entries, but there are {} j-particles", what, j_order.size(), nj));
-  if (most_j_end <= nj) return;
+  if (max_j_end <= nj) return;
   const auto beyond = std::ranges::find_if(j_end, [nj](std::int64_t end) { return end > nj; });
   throw UsageError(
       fmt::format("{}: j_end[{}] is {}, but there are {} j-particles", what, beyond - j_end.begin(), *beyond, nj));
@@ -106,16 +105,16 @@ Lists read_lists(const ListArrays& arrays, const Fetch<std::int64_t>& fetch, con
   lists.what = "lists";
   lists.number = next_number();
   const auto take = [&](std::string_view name, const std::int64_t* from, std::int64_t count) {
-    check_there(lists.what, name, from, count);
+    check_not_null(lists.what, name, from, count);
     return fetch(from, count);
   };
-  check_there(lists.what, "groups", &arrays, arrays.groups);
-  check_there(lists.what, "ranges", &arrays, arrays.ranges);
+  check_not_null(lists.what, "groups", &arrays, arrays.groups);
+  check_not_null(lists.what, "ranges", &arrays, arrays.ranges);
   lists.i_first = take("i_first", arrays.i_first, arrays.groups + 1);
   check_firsts(lists.what, "i_first", lists.i_first, lists.i_first.back(), "i-particles");
-  check_most(lists.what, lists.i_count(), "i-particles");
-  check_most(lists.what, arrays.j_count, "entries of j_order");
-  check_most(lists.what, arrays.ranges, "ranges");
+  check_limit(lists.what, lists.i_count(), "i-particles");
+  check_limit(lists.what, arrays.j_count, "entries of j_order");
+  check_limit(lists.what, arrays.ranges, "ranges");
   if (arrays.i_order) lists.i_order = take("i_order", arrays.i_order, lists.i_count());
   check_order(lists.what, "i_order", lists.i_order);
   lists.range_first = take("range_first", arrays.range_first, arrays.groups + 1);
@@ -125,9 +124,9 @@ Lists read_lists(const ListArrays& arrays, const Fetch<std::int64_t>& fetch, con
   for (std::size_t r = 0; r < lists.j_begin.size(); ++r) {
     if (lists.j_begin[r] < 0)
       throw UsageError(fmt::format("lists: j_begin[{}] is {}, it must be 0 or more", r, lists.j_begin[r]));
-    if (lists.j_end[r] < lists.j_begin[r] || lists.j_end[r] > kMost)
+    if (lists.j_end[r] < lists.j_begin[r] || lists.j_end[r] > kMaxCount)
       throw UsageError(fmt::format("lists: j_end[{}] is {}, it must be from j_begin[{}], {}, to {}", r, lists.j_end[r],
-                                   r, lists.j_begin[r], kMost));
+                                   r, lists.j_begin[r], kMaxCount));
   }
   if (arrays.j_order) lists.j_order = take("j_order", arrays.j_order, arrays.j_count);
   check_order(lists.what, "j_order", lists.j_order);
@@ -142,7 +141,7 @@ Lists read_lists(const ListArrays& arrays, const Fetch<std::int64_t>& fetch, con
 Lists lists_of_batches(std::int64_t batches, std::span<const std::int64_t> i_batch,
                        std::span<const std::int64_t> j_batch) {
   if (batches < 0) throw UsageError(fmt::format("batches: their count must be 0 or more, got {}", batches));
-  check_most("batches", std::int64_t(std::max(i_batch.size(), j_batch.size())), "particles");
+  check_limit("batches", std::int64_t(std::max(i_batch.size(), j_batch.size())), "particles");
   check_ids('i', i_batch, batches);
   check_ids('j', j_batch, batches);
   Lists lists;
@@ -184,8 +183,8 @@ void PairRows::check_counts(std::int64_t ni, std::int64_t nj) const {
   if (std::int64_t(first.size()) - 1 != ni)
     throw UsageError(
         fmt::format("{}: there are rows for {} i-particles, but there are {}", what, first.size() - 1, ni));
-  check_most(what, std::max(ni, nj), "particles");
-  if (most_j < nj) return;
+  check_limit(what, std::max(ni, nj), "particles");
+  if (max_j < nj) return;
   const auto beyond = std::ranges::find_if(j, [nj](int of) { return of >= nj; });
   throw UsageError(fmt::format("{}: j[{}] is {}, but there are {} j-particles", what, beyond - j.begin(), *beyond, nj));
 }
@@ -195,32 +194,32 @@ PairRows read_rows(std::string_view what, std::int64_t ni, const std::int64_t* f
   PairRows rows;
   rows.what = what;
   rows.number = next_number();
-  check_there(what, "i-particles", &rows, ni);
-  check_there(what, "first", first, ni + 1);
-  check_there(what, "j", j, count);
+  check_not_null(what, "i-particles", &rows, ni);
+  check_not_null(what, "first", first, ni + 1);
+  check_not_null(what, "j", j, count);
   rows.first = fetch(first, ni + 1);
   check_firsts(what, "first", rows.first, count, "entries of j");
   const std::vector<std::int64_t> wide = fetch(j, count);
   rows.j.reserve(wide.size());
   for (std::size_t k = 0; k < wide.size(); ++k) {
-    if (wide[k] < 0 || wide[k] >= kMost)
-      throw UsageError(fmt::format("{}: j[{}] is {}, it must be from 0 to {}", what, k, wide[k], kMost - 1));
+    if (wide[k] < 0 || wide[k] >= kMaxCount)
+      throw UsageError(fmt::format("{}: j[{}] is {}, it must be from 0 to {}", what, k, wide[k], kMaxCount - 1));
     rows.j.push_back(int(wide[k]));
-    rows.most_j = std::max(rows.most_j, wide[k]);
+    rows.max_j = std::max(rows.max_j, wide[k]);
   }
   return rows;
 }
 
 LeftOut::LeftOut(const PairRows& rows) : number(rows.number) {
-  constexpr int kNear = 64;
-  far.reserve(rows.j.size());  // so that they stay where they are
+  constexpr int kMaskBits = 64;  // of nbcc_left_out::near
+  far.reserve(rows.j.size());    // nbcc_left_out::far points into `far`, which must not be reallocated
   of.reserve(rows.first.size());
   for (std::int64_t i = 0; i + 1 < std::int64_t(rows.first.size()); ++i) {
     const std::span<const int> out = rows.of(i);
     nbcc_left_out left{0, 0, far.data() + far.size(), 0};
     if (!out.empty()) left.first = std::ranges::min(out);
     for (const int j : out) {
-      if (const std::int64_t from = j - left.first; from < kNear) {
+      if (const std::int64_t from = j - left.first; from < kMaskBits) {
         left.near |= std::uint64_t(1) << from;
       } else {
         far.push_back(j);
@@ -233,7 +232,7 @@ LeftOut::LeftOut(const PairRows& rows) : number(rows.number) {
 
 namespace {
 
-std::vector<std::int64_t> sorted_once(std::vector<std::int64_t> numbers) {
+std::vector<std::int64_t> sorted_unique(std::vector<std::int64_t> numbers) {
   std::ranges::sort(numbers);
   const auto repeated = std::ranges::unique(numbers);
   numbers.erase(repeated.begin(), repeated.end());
@@ -248,8 +247,8 @@ std::int64_t particle_at(const std::vector<std::int64_t>& order, std::int64_t po
 
 ListedParticles particles_of(const Lists& lists) {
   ListedParticles found{{}, {}, lists.number};
-  // A mark for each j, since ranges may overlap many times.
-  std::vector<bool> acts(std::size_t(lists.j_order.empty() ? lists.most_j_end : std::int64_t(lists.j_order.size())));
+  // Mark each j-slot rather than collecting indices, because many ranges may overlap.
+  std::vector<bool> acts(std::size_t(lists.j_order.empty() ? lists.max_j_end : std::int64_t(lists.j_order.size())));
   for (std::int64_t group = 0; group < lists.groups(); ++group) {
     const auto g = std::size_t(group);
     bool any = false;
@@ -263,14 +262,14 @@ ListedParticles particles_of(const Lists& lists) {
   }
   for (std::size_t at = 0; at < acts.size(); ++at)
     if (acts[at]) found.j.push_back(particle_at(lists.j_order, std::int64_t(at)));
-  return {sorted_once(std::move(found.i)), sorted_once(std::move(found.j)), found.number};
+  return {sorted_unique(std::move(found.i)), sorted_unique(std::move(found.j)), found.number};
 }
 
 ListedParticles particles_of(const PairRows& rows) {
   ListedParticles found{{}, {rows.j.begin(), rows.j.end()}, rows.number};
   for (std::size_t i = 0; i + 1 < rows.first.size(); ++i)
     if (rows.first[i + 1] > rows.first[i]) found.i.push_back(std::int64_t(i));
-  found.j = sorted_once(std::move(found.j));
+  found.j = sorted_unique(std::move(found.j));
   return found;
 }
 

@@ -1,4 +1,4 @@
-// Bounds that shrink from run to run. Door: NearestSum::method(), of sum.h.
+// Nearest neighbours by runs with decreasing bounds. Entry point: NearestSum::method() (sum.h).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,24 +9,25 @@
 namespace nbcc {
 namespace {
 
-constexpr std::int64_t kMostSearched = (std::int64_t(1) << 30) - 256;
-constexpr std::int64_t kFew = 512, kStep = 8;  // j that every i meets at first; how many more the next run has
-// Kernels that are cut otherwise may round otherwise.
-constexpr double kMore = 0x1p-12;
+constexpr std::int64_t kMaxSearchedParticles = (std::int64_t(1) << 30) - 256;
+constexpr std::int64_t kMaxSampleSize = 512;  // number of j in the first run, at most
+constexpr std::int64_t kStrideFactor = 8;     // each run has this many times the j of the run before
+// Bounds are enlarged by this fraction, because a kernel for another launch configuration may round differently.
+constexpr double kBoundMargin = 0x1p-12;
 
 bool is_finite(const ArrayView& view, int components) {
   if (view.element != Element::Float && view.element != Element::Double) return true;
   constexpr std::int64_t kChunk = 256;
   std::array<double, kChunk> values;
-  double nothing = 0;  // NaN if one is none or infinite
+  double zero = 0;  // x - x is NaN if x is NaN or infinite
   for (std::int64_t first = 0; first < view.count; first += kChunk) {
     const std::int64_t count = std::min(kChunk, view.count - first);
     for (int c = 0; c < components; ++c) {
       pack(view, c, {first, nullptr, count}, {c, Element::Double, Column::Part::Whole}, values.data());
-      for (std::int64_t k = 0; k < count; ++k) nothing += values[std::size_t(k)] - values[std::size_t(k)];
+      for (std::int64_t k = 0; k < count; ++k) zero += values[std::size_t(k)] - values[std::size_t(k)];
     }
   }
-  return nothing == 0;
+  return zero == 0;
 }
 
 }  // namespace
@@ -47,31 +48,31 @@ PairMethod NearestSum::method() {
 }
 
 std::optional<Estimate> NearestSum::estimate(const SumRequest& request) const {
-  constexpr double kFewI = 500, kFewJ = 20'000;  // all pairs of fewer take less time than searches
+  constexpr double kMinI = 500, kMinJ = 20'000;  // with fewer particles a sum over all pairs is faster than searches
   if (!kernel_.source.nearest || request.lists || request.listed_pairs) return {};
-  Estimate found{.cost = std::max(kFewJ * double(request.i_count), kFewI * double(request.nj)), .falls_back = true};
+  Estimate found{.cost = std::max(kMinJ * double(request.i_count), kMinI * double(request.nj)), .falls_back = true};
   if (request.j_part != JPart::Whole) found.obstacle = "the j come in parts";
   if (request.left_out) found.obstacle = "pairs are excluded";
   if (request.nj == 0) found.obstacle = "there are no j";
-  // More than every device's search can number.
-  if (request.pairs == PairChoice::Auto && std::max(request.i_count, request.nj) > kMostSearched)
+  // Not every device's search can index more particles.
+  if (request.pairs == PairChoice::Auto && std::max(request.i_count, request.nj) > kMaxSearchedParticles)
     found.obstacle = "there are too many particles for a search";
   return found;
 }
 
-// A number that is not finite makes the bounds meaningless; all pairs show what becomes of it. Arrays that cannot be
-// read here are searched only for pairs = cutoff.
+// Inputs that are not finite make the bounds meaningless, so such runs are left to the sum over all pairs. Arrays that
+// the host cannot read are searched only with pairs = cutoff.
 Estimate NearestSum::survey(const SumRequest& request) const {
   Estimate found = *estimate(request);
-  if (!kernel_.nearest()) found.obstacle = "the library has no code for it";
+  if (!kernel_.nearest()) found.obstacle = "the library has no kernel for it";
   if (!std::ranges::all_of(request.params, [](double value) { return std::isfinite(value); }))
     found.obstacle = "a param is not finite";
   for (std::size_t f = 0; f < kernel_.source.fields.size() && found.obstacle.empty(); ++f) {
     const FieldLayout& field = kernel_.source.fields[f];
     const ArrayView& view = request.views[f];
     if (field.role == Role::Param || !view.data) continue;
-    if (!of_kernel_.can_read(static_cast<const std::int64_t*>(view.data))) {
-      if (request.pairs == PairChoice::Auto) found.obstacle = "whether all inputs are finite cannot be read here";
+    if (!summation_.can_read(static_cast<const std::int64_t*>(view.data))) {
+      if (request.pairs == PairChoice::Auto) found.obstacle = "the host cannot check that all inputs are finite";
       continue;
     }
     if (field.role != Role::Output && !is_finite(view, field.components())) found.obstacle = "an input is not finite";
@@ -79,7 +80,7 @@ Estimate NearestSum::survey(const SumRequest& request) const {
   return found;
 }
 
-// Binds every stride-th j.
+// Binds the arrays for a run over every stride-th j.
 void NearestSum::bind(const SumRequest& request, std::int64_t stride) {
   const std::vector<FieldLayout>& fields = kernel_.source.fields;
   const std::int64_t nj = (request.nj + stride - 1) / stride;
@@ -104,41 +105,41 @@ void NearestSum::bind(const SumRequest& request, std::int64_t stride) {
     if (field.name == "nbcc_least" && last) sum_->ignore(field.name);
     if (field.name == "nbcc_least" && !last) sum_->bind(field.name, doubles(least_));
     if (field.name != "nbcc_j") continue;
-    numbers_.resize(std::size_t(request.nj));
-    std::iota(numbers_.begin(), numbers_.end(), request.j_offset);
-    sum_->bind(field.name, {numbers_.data(), Element::Int64, nj, 8 * stride, 8});
+    j_numbers_.resize(std::size_t(request.nj));
+    std::iota(j_numbers_.begin(), j_numbers_.end(), request.j_offset);
+    sum_->bind(field.name, {j_numbers_.data(), Element::Int64, nj, 8 * stride, 8});
   }
   sum_->set_counts(std::int64_t(bounds_.size()), nj);
   sum_->set_offsets(request.i_offset, request.j_offset);
-  // At first nobody has a bound.
-  sum_->set_pairs(nj <= kFew ? PairChoice::All : PairChoice::Cutoff);
+  // The first run has no bounds yet: it sums over all pairs of the sample.
+  sum_->set_pairs(nj <= kMaxSampleSize ? PairChoice::All : PairChoice::Cutoff);
 }
 
-// The last of the runs stores the outputs of the chosen i.
+// Only the last run stores the outputs of the chosen i.
 void NearestSum::run(const SumRequest& request) {
   if (!sum_) sum_.emplace(kernel_.nearest());
   bounds_.assign(std::size_t(request.ni), std::numeric_limits<double>::infinity());
   least_.assign(std::size_t(request.ni), std::numeric_limits<double>::infinity());
   std::int64_t stride = 1;
   double stages = 1;
-  for (; ceil_div(request.nj, stride) > kFew; stages += 1) stride *= kStep;
-  for (double stage = 0;; stride /= kStep, stage += 1) {
+  for (; ceil_div(request.nj, stride) > kMaxSampleSize; stages += 1) stride *= kStrideFactor;
+  for (double stage = 0;; stride /= kStrideFactor, stage += 1) {
     bind(request, stride);
-    // About as many pairs are met in each.
+    // Each run evaluates about as many pairs.
     if (request.progress) request.progress->set_stage(stage / stages, (stage + 1) / stages);
     RunChoice now;
     now.i_begin = request.i_begin;
     now.i_count = request.i_count;
     now.i_list = request.i_list;
     now.accumulate = request.accumulate && stride == 1;
-    // The last run, over all j by their own numbers, checks the indices of tables.
+    // Only the last run, over all j, checks the indices of tables.
     now.clamp = !request.check_indices || stride > 1;
     now.stream = request.stream;
     now.progress = request.progress;
     sum_->run(now);
     sum_->wait(request.progress);
     if (stride == 1) return;
-    for (std::size_t i = 0; i < bounds_.size(); ++i) bounds_[i] = least_[i] + kMore * std::fabs(least_[i]);
+    for (std::size_t i = 0; i < bounds_.size(); ++i) bounds_[i] = least_[i] + kBoundMargin * std::fabs(least_[i]);
   }
 }
 

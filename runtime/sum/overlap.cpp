@@ -1,5 +1,5 @@
-// Two strided arrays -> whether one may be written while the other is still read. Doors: bytes_of(), independent(),
-// disjoint(), and find_overlap() for all arrays of a kernel. Follows no pointer.
+// Tests whether one strided array may be written while another is still read. Entry points: bytes_of(), independent(),
+// disjoint(), and find_overlap() for all arrays of a kernel. Compares addresses; reads no data.
 #include "runtime/sum/overlap.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace nbcc {
 namespace {
 
-// Of particles [first, last].
+// The bytes of particles [first, last].
 ByteRange extent(const ArrayView& view, int components, std::int64_t first, std::int64_t last) {
   const __int128 base = reinterpret_cast<std::uintptr_t>(view.data);
   const __int128 a = __int128(first) * view.stride, b = __int128(last) * view.stride;
@@ -19,7 +19,7 @@ ByteRange extent(const ArrayView& view, int components, std::int64_t first, std:
 
 bool apart(const ByteRange& a, const ByteRange& b) { return a.high <= b.low || b.high <= a.low; }
 
-// Whether the fields of one particle, of both arrays together, lie within the distance to the next.
+// True if all bytes of one particle, in both arrays together, span at most the stride to the next particle.
 bool within_a_stride(const ArrayView& input, int inputs, const ArrayView& output, int outputs) {
   if (input.stride != output.stride) return false;
   const ByteRange in = extent(input, inputs, 0, 0), out = extent(output, outputs, 0, 0);

@@ -1,4 +1,4 @@
-// Whether the caller's arrays share bytes, so that storing results could change inputs that are still to be read.
+// Tests whether the caller's arrays overlap in memory, so that storing results could change inputs not yet read.
 // Tested by tests/unit/overlap_test.cpp.
 #pragma once
 #include <functional>
@@ -10,18 +10,18 @@
 
 namespace nbcc {
 
-// The bytes of all particles of a field, all components: from the lowest to behind the highest. Wide enough for any
-// strides.
+// The address range [low, high) of all particles and components of a field. 128 bits hold it for any strides.
 struct ByteRange {
   __int128 low = 0, high = 0;
 };
 ByteRange bytes_of(const ArrayView& view, int components);
 
-// True when writing an output of some particles cannot change an input of the others: the arrays lie apart, or the two
-// are parts of one array of structs (or the same array), so that each particle's fields lie within its own stride.
+// True if writing an output of one particle cannot change an input of another particle: the address ranges do not
+// overlap, or both are fields of one array of structs (or the same array), so that the fields of each particle lie
+// within its own stride.
 bool independent(const ArrayView& input, int inputs, const ArrayView& output, int outputs);
 
-// True when no byte belongs to both. May be false for arrays that interleave in an unusual way.
+// True if no byte belongs to both arrays. May return false for disjoint arrays that interleave in an unusual way.
 bool disjoint(const ArrayView& input, int inputs, const ArrayView& output, int outputs);
 
 // The first output, and the first input that is not independent of (or disjoint from) it, by index in `fields`. Only

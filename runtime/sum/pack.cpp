@@ -1,5 +1,5 @@
-// Turns the caller's strided arrays into packed columns (pack), and sums back into strided arrays (unpack).
-// Checks nothing: counts and indices were checked before. Does not know which particles belong to which block.
+// Packs the caller's strided arrays into columns (pack), and stores sums in strided arrays (unpack). Counts and indices
+// have been checked before. The caller chooses the particles of each block.
 #include "runtime/sum/pack.h"
 
 #include <algorithm>
@@ -73,8 +73,8 @@ std::byte* component_of(const ArrayView& view, int component) {
   return static_cast<std::byte*>(view.data) + component * view.component_stride;
 }
 
-// The three ways to find the next element; `contiguous` is apart because only there do loads become vector loads.
-// Count and stride are copied, since what is stored could change them for all the compiler knows.
+// Loops over indexed, contiguous and strided elements. The contiguous loop is separate because only its loads are
+// vectorized. Count and stride are copied to locals, because the compiler must assume that stores could change them.
 template <typename From, typename Take>
 void for_each_picked(const ArrayView& view, int component, const Picked& picked, Take take) {
   std::byte* const base = component_of(view, component);
@@ -132,7 +132,7 @@ void AlignedBuffer::Free::operator()(std::byte* p) const { std::free(p); }
 void AlignedBuffer::reserve(std::size_t bytes) {
   if (bytes <= bytes_) return;
   if (bytes > std::size_t(std::numeric_limits<std::ptrdiff_t>::max()) - 64) throw std::bad_alloc();
-  // The old block goes first: both together may be more than there is.
+  // Free the old block first, because memory may not suffice for both.
   memory_.reset();
   bytes_ = 0;
   const std::size_t rounded = (bytes + 63) / 64 * 64;
@@ -161,8 +161,8 @@ PackedSide::PackedSide(const KernelSource& source, Role side, std::span<const in
 }
 
 void PackedSide::reserve(std::int64_t capacity) {
-  // Columns that begin at the same offset of a page fall into the same sets of an 8-way L1 cache and push each other
-  // out; ten cache lines between them leave room for a tile of 160 floats of each.
+  // Columns that begin at the same offset within a page map to the same sets of an 8-way L1 cache and evict each other.
+  // A stagger of ten cache lines (640 bytes) leaves room for a tile of 160 floats of each column.
   constexpr std::int64_t page = 4096, stagger = 640;
   if (capacity > std::int64_t(1) << 56) throw std::bad_alloc();
   std::vector<std::int64_t> offsets;

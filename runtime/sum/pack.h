@@ -1,4 +1,4 @@
-// The caller's strided arrays, and the packed columns that kernels read.
+// Converts between the caller's strided arrays and the packed SoA arrays ("columns") that kernels read.
 // Tested by tests/unit/pack_test.cpp.
 #pragma once
 #include <array>
@@ -25,14 +25,15 @@ struct ArrayView {
   bool operator==(const ArrayView&) const = default;
 };
 
-// Which particles of a set stand in a row: `count` consecutive ones from `first`, or those of `list`.
+// A selection of particles: `count` consecutive ones from `first`, or, if `list` is not null, the indices
+// list[0..count).
 struct Picked {
   std::int64_t first = 0;
   const std::int64_t* list = nullptr;
   std::int64_t count = 0;
 };
 
-// Memory that begins at a multiple of 64 bytes and only grows; growing loses the contents.
+// A 64-byte-aligned buffer that only grows; growing discards its contents.
 class AlignedBuffer {
  public:
   void reserve(std::size_t bytes);  // throws std::bad_alloc
@@ -46,21 +47,23 @@ class AlignedBuffer {
   std::size_t bytes_ = 0;
 };
 
-// One side of a kernel, i or j: its columns, each 64-byte aligned, and the caller's fields that they are packed from.
+// The packed columns of one side (i, j or listed pairs), each 64-byte aligned, and the caller's fields from which they
+// are packed.
 class PackedSide {
  public:
   // `source` must outlive this object. `only`: the columns that pack() fills; empty: all.
   PackedSide(const KernelSource& source, Role side, std::span<const int> only = {});
-  // Room for `capacity` particles in every column; the contents are lost.
+  // Allocates every column for `capacity` particles and discards the contents.
   void reserve(std::int64_t capacity);
-  // The picked particles to `position` and behind. `views` are parallel to the kernel's fields.
+  // Packs the picked particles into the columns from `position` on. `views` are parallel to the kernel's fields.
   void pack(std::span<const ArrayView> views, const Picked& picked, std::int64_t position) const;
-  // Fills [position + count, position + padded) with the last of the `count` particles at `position`, so that what a
-  // vector holds behind the end computes with ordinary numbers.
+  // Fills [position + count, position + padded) with copies of the last of the `count` particles at `position`, so that
+  // the vector elements beyond the end compute with ordinary numbers.
   void pad(std::int64_t position, std::int64_t count, std::int64_t padded) const;
-  // The particles at these positions of another side of the same kernel, with what was prepared of them, to the front.
+  // Copies the particles at `positions` of `from`, a side of the same kernel, to the front of the columns, derived
+  // columns included.
   void gather(const PackedSide& from, std::span<const int> positions) const;
-  // Adds to a component of particles at [begin, end); what was derived of it must be prepared again.
+  // Adds `by` to a component of the particles at [begin, end). The caller must recompute the derived columns.
   void shift(int component, double by, std::int64_t begin, std::int64_t end) const;
   const void* const* columns() const { return pointers_.data(); }
 
@@ -72,19 +75,19 @@ class PackedSide {
   void* at(const Packed& packed, std::int64_t position) const;
 
   const std::vector<Column>& columns_;
-  std::vector<Packed> packed_;  // all but the derived ones
+  std::vector<Packed> packed_;  // the columns that pack() fills; derived columns are not among them
   AlignedBuffer memory_;
   std::vector<void*> pointers_;
 };
 
-// Component `component` of the picked particles, converted, to the column's elements at `to`. Real to integer
-// truncates and saturates (NaN gives 0). A value beyond float's range has High = infinity and Low = 0, so that their
-// sum is infinite and not NaN.
+// Converts component `component` of the picked particles to the column's element type and stores it at `to`. Real to
+// integer truncates and saturates; NaN gives 0. A value beyond float's range gets High = infinity and Low = 0, so that
+// High + Low is infinite and not NaN.
 void pack(const ArrayView& view, int component, const Picked& picked, const Column& column, void* to);
 
-// The opposite direction: values[c][k] (of double or std::int64_t) to component `component` + c of the k-th picked
-// particle, whose row is written once for all (one or three) of them; by `accumulate` (but ArgMin, ArgMax, At and
-// Softmax) combined with what stands there. Integers are rounded to the nearest and saturate; NaN gives 0.
+// The opposite direction: stores values[c][k] (double or std::int64_t) in component `component` + c of the k-th picked
+// particle, for c < count (1 or 3) in one pass over the particles. With `accumulate` (not ArgMin, ArgMax, At, Softmax)
+// the value is combined with the stored one. Conversion to integers rounds to the nearest and saturates; NaN gives 0.
 template <typename Value, std::size_t count>
 void unpack(const std::array<const Value*, count>& values, const ArrayView& view, int component, const Picked& picked,
             std::optional<Reduction> accumulate = {});

@@ -1,4 +1,4 @@
-// A number of things, in words: "1 particle", "2 particles".
+// A count with its noun, for messages: "1 particle", "2 particles".
 #pragma once
 #include <cstdint>
 #include <string>

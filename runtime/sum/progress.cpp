@@ -1,4 +1,4 @@
-// Units of work that are done -> calls of the caller's callback, one in a while. Door: Progress.
+// Calls the caller's callback at intervals, with the fraction of the work that is done. Entry point: Progress.
 #include "runtime/sum/progress.h"
 
 #include <algorithm>
@@ -34,10 +34,10 @@ bool Progress::asks_for_interrupt() {
 }
 
 bool Progress::ask() {
-  const double share = units_ > 0 ? std::min(done_.load(std::memory_order_relaxed) / units_, 1.0) : 0;
-  told_ = std::max(told_, from_ + (to_ - from_) * share);
-  if (callback_(told_)) interrupted_.store(true, std::memory_order_relaxed);
-  // Behind the callback, so that a slow one leaves time for the run.
+  const double fraction = units_ > 0 ? std::min(done_.load(std::memory_order_relaxed) / units_, 1.0) : 0;
+  reported_ = std::max(reported_, from_ + (to_ - from_) * fraction);
+  if (callback_(reported_)) interrupted_.store(true, std::memory_order_relaxed);
+  // The period begins after the callback returns, so that a slow callback leaves time for the run.
   next_ = Clock::now() + period_;
   return interrupted_.load(std::memory_order_relaxed);
 }

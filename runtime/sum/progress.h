@@ -1,5 +1,5 @@
-// How far a run is, and whether the caller wants it to go on: asked by the threads that work on the run, answered by a
-// callback of the caller's. Tested by tests/unit/progress_test.cpp.
+// Progress reports and interrupts: threads that work on a run count their work here; a callback of the caller gets the
+// progress and decides whether the run continues. Tested by tests/unit/progress_test.cpp.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -8,34 +8,35 @@
 
 namespace nbcc {
 
-// One run's. Only the thread that made the object, which is the one that called the library, ever calls the callback;
-// in other threads step() and poll() look at a flag.
+// The progress of one run. Only the thread that constructed the object, the one that called the library, calls the
+// callback; in other threads step() and poll() read a flag.
 class Progress {
  public:
-  // `done`: the fraction of the run's work that is done, from 0 to 1, never falling. True: interrupt the run.
+  // `done`: the fraction of the run's work that is done, from 0 to 1, never falling. Returns true to interrupt the run.
   using Callback = std::function<bool(double done)>;
   using Clock = std::chrono::steady_clock;
   static constexpr Clock::duration kPeriod = std::chrono::milliseconds(50);
 
-  // The callback is called when `period` has passed since the construction, and since it was called last.
+  // The callback is called when `period` has passed since the construction or since the last call.
   explicit Progress(Callback callback, Clock::duration period = kPeriod);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // In the thread of the callback, while no other works: the work from now on is between these fractions of the whole.
+  // The following work takes the run's progress from the fraction `from` to the fraction `to`. Call this in the thread
+  // of the callback, while no other thread works on the run.
   void set_stage(double from, double to);
-  // ... and consists of so many units, pairs say.
+  // The following work of the stage consists of `units` units, for example pairs.
   void begin(double units);
 
-  // Any thread may call these two. They throw Interrupted when the run shall end.
-  void step(double units);  // so many are done
+  // Any thread may call these two functions. They throw Interrupted if the run is to end.
+  void step(double units);  // `units` more units are done
   void poll() {
     if (asks_for_interrupt()) interrupt();
   }
-  // The same without an exception.
+  // The same as poll() without an exception: true if the run is to end.
   bool asks_for_interrupt();
 
-  // Returns when done() is true. Looks often at first, so that short waits end when they can.
+  // Returns when done() is true. Spins for the first 5 ms, so that short waits end without delay.
   template <typename Done>
   void wait_until(const Done& done) {
     constexpr Clock::duration kSpin = std::chrono::milliseconds(5);
@@ -57,7 +58,8 @@ class Progress {
   const Clock::duration period_;
   const std::thread::id owner_ = std::this_thread::get_id();
   Clock::time_point next_;  // time of the next call
-  double from_ = 0, to_ = 1, units_ = 0, told_ = 0;
+  double from_ = 0, to_ = 1, units_ = 0;
+  double reported_ = 0;          // greatest fraction that the callback has got
   std::atomic<double> done_{0};  // units
   std::atomic<bool> interrupted_{false};
 };

@@ -1,5 +1,5 @@
-// The reductions: how a partial result combines with the total. Min and max hand NaN on; argmin and argmax never
-// choose it, and keep the earlier of two equals.
+// Combines a partial result of a reduction with the total. Min and max propagate NaN; argmin and argmax never choose
+// NaN, and keep the earlier of two equal values.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -22,7 +22,7 @@ inline double log_added(double a, double b) {
   return larger + std::log1p(std::exp(std::min(a, b) - larger));
 }
 
-// Of a sum, minimum, maximum, product or logsumexp.
+// For sums, minima, maxima, products and logsumexp.
 template <typename T>
 T combined(Reduction reduction, T total, T partial) {
   if (is_sum(reduction)) return total + partial;
@@ -34,7 +34,7 @@ T combined(Reduction reduction, T total, T partial) {
   return is_better(reduction, partial, total) ? partial : total;
 }
 
-// Whether the results of an output component are 64-bit whole numbers; chosen indices are kept as doubles.
+// True if the results of an output component are 64-bit integers; chosen indices (argmin, argmax) are doubles.
 inline bool results_are_whole(const KernelSource& source, std::size_t output) {
   return source.held_in[output] == Element::Int64 && !keeps_index(source.reductions[output]);
 }

@@ -1,4 +1,5 @@
-// Rows and a request -> a plan. Doors: plan_run(), reason_of(). Knows no device and no method by name.
+// Plans a run: chooses one of the pair methods. Entry points: plan_run(), reason_of(). Depends on no particular device
+// or method.
 #include <stdexcept>
 
 #include "fmt/format.h"
@@ -10,8 +11,8 @@ namespace {
 
 bool is_possible(const std::optional<Estimate>& estimate) { return estimate && estimate->obstacle.empty(); }
 
-// Only rows that search are left where pairs = cutoff asks for one; all are, where these fall back or the caller's
-// lists leave none of them. Throws UsageError.
+// True if only methods that search may be chosen: pairs = cutoff is set and one of them can do the run. False if none
+// applies or if all of them have obstacles and fall back. Throws UsageError if an obstacle does not fall back.
 bool searches_only(std::span<const PairMethod> methods, const RunPlan& plan) {
   if (plan.choice != PairChoice::Cutoff) return false;
   std::string obstacle;
@@ -71,7 +72,7 @@ std::string reason_of(const RunPlan& plan, std::span<const PairMethod> methods) 
   }
   std::string reason = fmt::format("costs as much as {:.3g} pairs", plan.estimates[row]->cost);
   if (plan.choice != PairChoice::Auto) reason = fmt::format("pairs = {}", name(plan.choice));
-  if (!plan.given.empty()) reason = fmt::format("the {} say which pairs act", plan.given);
+  if (!plan.given.empty()) reason = fmt::format("the {} determine which pairs act", plan.given);
   return others.empty() ? reason : reason + "; " + others;
 }
 

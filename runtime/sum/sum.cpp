@@ -1,5 +1,5 @@
-// Turns calls that name fields into a SumRequest without mistakes in it. One door: SumState::run. Touches no particle:
-// reading, summing and writing is the device's (Summation).
+// Checks calls that name fields, and turns them into a SumRequest. Entry point: SumState::run. The device (Summation)
+// reads particles, sums and writes results.
 #include "runtime/sum/sum.h"
 
 #include <algorithm>
@@ -25,11 +25,11 @@ namespace {
 
 constexpr std::string_view kRoleNames[] = {"input_i", "input_j", "param", "output", "input_pair"};
 
-// More than any machine holds, and few enough that bytes of arrays, packed or not, can be counted in 64 bits.
-constexpr std::int64_t kMostParticles = std::int64_t(1) << 40;
+// More particles than any machine can hold; sizes of arrays in bytes stay below 2^63.
+constexpr std::int64_t kMaxParticles = std::int64_t(1) << 40;
 
-// Params are handed over as doubles. What is no value of the param's type would become another number unsaid; of whole
-// numbers beyond 2^53 a double leaves out some, so that one cannot know which was meant.
+// Checks that a param's value, which callers pass as a double, is a value of the param's type; otherwise the conversion
+// would change it silently. Integers beyond 2^53 are rejected, because a double does not represent all of them.
 void check_param(const FieldLayout& field, const std::string& quoted, double value) {
   const std::string type = field.type.substr(0, field.type.find('['));
   const double largest = type == "bool" ? 1 : type == "int" ? 2147483647 : 9007199254740991;
@@ -127,7 +127,7 @@ void SumState::set_param(std::string_view name, std::span<const double> values) 
   given_[f] = Given::Yes;
   params_of_groups_.erase(f);
   if (field.is_table) tables_.reset();
-  // What prepare_j derives from the packed columns may depend on params.
+  // Columns that prepare_j derives from the packed ones may depend on params.
   forget_j(JReuse::Packed);
 }
 
@@ -183,8 +183,7 @@ void SumState::set_launch(const LaunchConfig& overrides) {
 
 LaunchConfig SumState::launch_for(std::int64_t ni, std::int64_t nj) {
   if (ni < 1 || nj < 0) {
-    throw UsageError(
-        fmt::format("the launch configuration of a sum needs ni from 1 on and nj from 0 on, got {} and {}", ni, nj));
+    throw UsageError(fmt::format("launch configuration: ni must be 1 or more and nj 0 or more, got {} and {}", ni, nj));
   }
   return summation_->launch_for(ni, nj);
 }
@@ -203,13 +202,14 @@ std::int64_t SumState::count_of_side(char side, std::optional<std::int64_t> boun
                                      std::optional<std::int64_t> set) const {
   if (bound) return *bound;
   if (!set) {
-    throw UsageError(fmt::format("pipeline '{}': no bound field tells the number of {}-particles: set the counts",
+    throw UsageError(fmt::format("pipeline '{}': no bound field gives the number of {}-particles: set the counts",
                                  kernel_->source.pipeline, side));
   }
   return *set;
 }
 
-// The one count of these fields, if there are any; checks that all of them are there.
+// The common count of all fields with these roles; no value if there is no such field. Throws UsageError if a field is
+// not bound or has another count.
 std::optional<std::int64_t> SumState::shared_count(std::span<const Role> roles, std::string_view all,
                                                    std::string_view one) const {
   std::optional<std::size_t> first;
@@ -255,7 +255,7 @@ Fetch<T> SumState::fetch() const {
 }
 
 void SumState::forget_lists() {
-  // The searches of batches, and what they have counted, end with these batches.
+  // The searches of the old batches are discarded, and with them their statistics.
   if (last_plan_.method && last_plan_.given == "batches") last_plan_ = {};
   batch_sums_->forget();
   lists_.reset();
@@ -271,11 +271,11 @@ void SumState::set_lists(const std::optional<ListArrays>& arrays) {
   const SearchLayout& search = kernel_->source.search;
   if (arrays->shifts && search.j_positions.empty())
     throw UsageError(fmt::format(
-        "lists: shifts are added to places, but of pipeline '{}' it is not proved which inputs of j "
-        "these are{}{}",
+        "lists: shifts are added to positions, but it is not proved which inputs of j are the positions of pipeline "
+        "'{}'{}{}",
         kernel_->source.pipeline, kernel_->source.no_neighbours.empty() ? "" : "; ", kernel_->source.no_neighbours));
   if (arrays->shifts && arrays->axes != search.axes)
-    throw UsageError(fmt::format("lists: a shift has {} here, but places of pipeline '{}' have {}",
+    throw UsageError(fmt::format("lists: a shift has {}, but positions of pipeline '{}' have {}",
                                  plural(arrays->axes, "number"), kernel_->source.pipeline, search.axes));
   Lists lists = read_lists(*arrays, fetch<std::int64_t>(), fetch<double>());
   forget_lists();
@@ -304,7 +304,8 @@ void SumState::set_param_of_groups(std::string_view name, std::span<const double
   if (field.is_table)
     throw UsageError(fmt::format("{} is read as a table, which is the same for all batches and groups", quoted(f)));
   if (!lists_)
-    throw UsageError(fmt::format("{}: there are no batches, nor lists, to have values of their own", quoted(f)));
+    throw UsageError(fmt::format(
+        "{}: values for each batch or group are given, but there are neither batches nor lists", quoted(f)));
   const auto [groups, rest] = std::ldiv(long(values.size()), long(field.components()));
   if (groups != lists_->caller_groups() || rest != 0)
     throw UsageError(fmt::format("{} takes {} for each of {}, got {}", quoted(f), plural(field.components(), "value"),
@@ -371,17 +372,17 @@ void SumState::check_splines(std::size_t field, std::span<const double> params) 
 void SumState::make_tables() {
   if (tables_ || kernel_->source.tables.empty()) return;
   for (std::size_t f = 0; f < fields().size(); ++f)
-    if (fields()[f].is_table) check_splines(f, params_);  // defaults were not set by anybody
+    if (fields()[f].is_table) check_splines(f, params_);  // set_param has not checked defaults
   tables_ = std::make_unique<const Tables>(kernel_->source, params_);
 }
 
-// Before the run, which may write onto inputs.
+// Called before the run, because outputs may alias the inputs that the warning depends on.
 void SumState::warn_of(const SumRequest& request) {
   const auto can_read = [this](const void* data) {
     try {
       return summation_->can_read(static_cast<const std::int64_t*>(data));
     } catch (const UsageError&) {
-      return false;  // of memory of another GPU the run itself tells, by the field's name
+      return false;  // the run reports memory of another GPU, with the field's name
     }
   };
   const std::optional<std::string> images = image_warning(kernel_->source, request, can_read);
@@ -391,7 +392,7 @@ void SumState::warn_of(const SumRequest& request) {
 
 SumRequest SumState::prepare(const RunChoice& choice, std::optional<std::int64_t> begun) {
   const std::int64_t ni = count_of_i(), nj = count_of_j();
-  if (std::max({ni, nj, choice.i_list ? choice.i_count : 0}) > kMostParticles) throw std::bad_alloc();
+  if (std::max({ni, nj, choice.i_list ? choice.i_count : 0}) > kMaxParticles) throw std::bad_alloc();
   check_params();
   check_choice(choice, ni);
   if (choice.accumulate) check_accumulate();
@@ -408,24 +409,24 @@ RunPlan SumState::plan(const RunChoice& choice) {
 }
 
 void SumState::run(const RunChoice& choice) {
-  // The accumulators of a sum in parts end with a run that fails, or with one of another sum.
+  // A run that fails, or one that is not the next part, ends a sum in parts that has begun.
   SumRequest request = prepare(choice, std::exchange(i_in_parts_, std::nullopt));
-  const std::optional<std::int64_t> goes_on = ends(choice.part) ? std::nullopt : std::optional(request.i_count);
+  const std::optional<std::int64_t> i_in_next_part = ends(choice.part) ? std::nullopt : std::optional(request.i_count);
   warn_of(request);
-  if (request.i_count == 0) return void(i_in_parts_ = goes_on);
+  if (request.i_count == 0) return void(i_in_parts_ = i_in_next_part);
   check_whole_numbers(kernel_->source, request, *summation_, [this](std::size_t f) { return quoted(f); });
   check_indices(request);
-  // Nothing that was packed holds after a run that fails.
+  // After a run that fails, packed j-particles are not valid.
   request_.reuse = JReuse::None;
   RunPlan plan = plan_run(methods_, request);
   const SumRequest planned = std::exchange(plan.request, {});
   last_plan_ = std::move(plan);
   last_plan_.method->enqueue(planned);
   if (request.keep_j && last_plan_.method->keeps_j) request_.reuse = JReuse::Prepared;
-  i_in_parts_ = goes_on;
+  i_in_parts_ = i_in_next_part;
 }
 
-// Over lists the particles that they name are checked: others may have no element of a table.
+// In runs over lists only the listed particles are checked: the indices of others are never used.
 void SumState::check_indices(SumRequest& request) {
   if (!request.check_indices) return;
   if ((lists_ || listed_pairs_) && !listed_particles_)
@@ -438,10 +439,10 @@ void SumState::check_indices(SumRequest& request) {
 FoundPairs SumState::find_pairs(Progress* progress) {
   check_neighbours("neighbours");
   const std::int64_t ni = count_of_i(), nj = count_of_j();
-  if (std::max(ni, nj) > kMostParticles) throw std::bad_alloc();
+  if (std::max(ni, nj) > kMaxParticles) throw std::bad_alloc();
   check_params();
   check_listed({}, ni, nj);
-  if (lists_ || listed_pairs_) throw UsageError("neighbours: which pairs act, lists say, and nothing is searched for");
+  if (lists_ || listed_pairs_) throw UsageError("neighbours: lists determine which pairs act, so there is no search");
   make_tables();
   SumRequest request = request_of({}, ni, nj);
   request.progress = progress;
@@ -451,7 +452,7 @@ FoundPairs SumState::find_pairs(Progress* progress) {
 }
 
 FoundPairs Summation::find_pairs(const SumRequest&) {
-  throw UsageError("neighbours: this device does not hand them over; the CPU does");
+  throw UsageError("neighbours: this device does not return them; the CPU does");
 }
 
 void SumState::wait(Progress* progress) {

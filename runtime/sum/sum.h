@@ -1,5 +1,5 @@
-// A kernel and the caller's arrays -> sums: what is bound is checked and becomes a request (sum_request.h), plan_run()
-// chooses the pair method (pair_method.h), and the method carries it out without checking.
+// Sums with a kernel and the caller's arrays. SumState checks the bound arrays and makes a request (sum_request.h),
+// plan_run() chooses the pair method (pair_method.h), and the method executes the request without further checks.
 // Tested by tests/unit/sum_test.cpp.
 #pragma once
 #include <cstdint>
@@ -18,19 +18,19 @@ namespace nbcc {
 class BatchSums;
 class NearestSum;
 
-// Which i-particles, and what becomes of what the outputs hold.
+// The options of one run.
 struct RunChoice {
-  std::int64_t i_begin = 0, i_count = -1;  // i_count < 0: all from i_begin on
-  const std::int64_t* i_list = nullptr;    // i_count indices, each at most once
-  bool accumulate = false;
-  bool clamp = false;      // indices that lead out of a table find its nearest end; else they are errors
-  void* stream = nullptr;  // of a GPU
+  std::int64_t i_begin = 0, i_count = -1;  // i_count < 0: all i-particles from i_begin on
+  const std::int64_t* i_list = nullptr;    // i_count indices of i-particles, each at most once; null: a range
+  bool accumulate = false;                 // combine the results with the values in the outputs
+  bool clamp = false;                      // clamp indices outside of a table to its nearest end; else an error
+  void* stream = nullptr;                  // GPU: CUDA stream
   JPart part = JPart::Whole;
-  Progress* progress = nullptr;  // asked while the run is under way; null: nobody is
+  Progress* progress = nullptr;  // polled during the run; null: no progress and no interrupt
 };
 
-// Where a Progress is asked, Interrupted is thrown when it says so; the next run is then as after one that failed.
-// Every function throws UsageError; the message names the field, what was expected and what came.
+// Functions with a Progress throw Interrupted if it asks for an interrupt; the state is then as after a failed run.
+// Every function may throw UsageError; the message names the field, what was expected and what was given.
 class SumState {
  public:
   explicit SumState(std::shared_ptr<const Kernel> kernel);
@@ -44,35 +44,35 @@ class SumState {
   void set_counts(std::int64_t ni, std::int64_t nj);
   void keep_j(bool keep);
   void j_changed();
-  // Of a GPU; other devices have nothing to choose.
+  // Launch configurations of GPUs; other devices ignore them.
   void set_launch(const LaunchConfig& overrides);
   LaunchConfig launch_for(std::int64_t ni, std::int64_t nj);
   void set_pairs(PairChoice choice);
   void set_skin(double skin);
-  // Which pairs the runs from now on are over, as the caller lists them. Each takes the place of the others; nothing is
-  // asked for by an empty optional. What is given is copied.
+  // Set the lists of later runs: lists, batches or listed pairs; each replaces the previous one. An empty optional
+  // removes the lists. The arrays are copied.
   void set_lists(const std::optional<ListArrays>& arrays);
   void set_batches(std::int64_t batches, std::int64_t ni, const std::int64_t* i_batch, std::int64_t nj,
                    const std::int64_t* j_batch);
   void set_listed_pairs(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j);
   void forget_lists();
-  // Values of a param for each group of the lists, or each batch.
+  // Sets the values of a param for each group of the lists or each batch: values[group][component].
   void set_param_of_groups(std::string_view name, std::span<const double> values);
-  // Pairs that do not act, whatever the others are. `first` null: there are none.
+  // Sets the excluded pairs. Exclusions are independent of lists and batches. `first` null: none.
   void set_left_out(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j);
   bool has_lists() const { return lists_ || listed_pairs_ || left_out_; }
   SumStatistics statistics() const;
-  // Rows of this sum alone, which must outlive it, before those of the device.
+  // Adds a pair method to this sum alone, before those of the device. What the method refers to must outlive the sum.
   void add_method(PairMethod method);
-  // The plan of such a run, which is not carried out; particles are read where a row's survey does. As a run, a plan
-  // ends a sum in parts that has begun.
+  // Plans a run without executing it; a survey may read particles. Like a run, a plan ends a sum in parts that has
+  // begun.
   RunPlan plan(const RunChoice& choice = {});
   std::string reason_of(const RunPlan& plan) const { return nbcc::reason_of(plan, methods_); }
   FoundPairs find_pairs(Progress* progress = nullptr);
   void run(const RunChoice& choice = {});
-  void wait(Progress* progress = nullptr);  // for the work of all runs
-  // What the last run or search has to say of its results: a sentence each. A warning that holds in the next run as
-  // well keeps its text, so that who shows new texts shows it once.
+  void wait(Progress* progress = nullptr);  // waits for the work of all runs
+  // Warnings of the last run or search, one sentence each. A warning that applies to the next run as well keeps its
+  // text, so that a caller who prints only new texts prints it once.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
   ArrayView bound(std::string_view name) const { return views_[find(name)]; }
@@ -111,35 +111,36 @@ class SumState {
   std::vector<Given> given_;  // this and the next are parallel to the kernel's fields
   std::vector<ArrayView> views_;
   std::vector<double> params_;
-  std::unique_ptr<const Tables> tables_;  // of these; null: not made yet, or none
+  std::unique_ptr<const Tables> tables_;  // made from params_; null: not made yet, or the kernel has none
   std::optional<std::int64_t> ni_, nj_;
   std::unique_ptr<const Lists> lists_;
   std::optional<PairRows> listed_pairs_, left_out_rows_;
-  std::optional<ListedParticles> listed_particles_;  // of these or the lists, when indices have been checked
+  std::optional<ListedParticles> listed_particles_;  // of lists_ or listed_pairs_; made when indices are checked
   std::unique_ptr<const LeftOut> left_out_;
   std::unique_ptr<NearestSum> nearest_;
   std::unique_ptr<BatchSums> batch_sums_;
-  std::vector<PairMethod> methods_;         // added rows, those of the two sums above, those of the device
+  std::vector<PairMethod> methods_;         // added methods, those of the two sums above, those of the device
   RunPlan last_plan_;                       // of the last run, without its request
-  std::optional<std::int64_t> i_in_parts_;  // of a sum in parts that has begun: the chosen i
+  std::optional<std::int64_t> i_in_parts_;  // number of chosen i of a sum in parts that has begun
   std::map<std::size_t, std::vector<double>> params_of_groups_;  // by field: [group][component]
-  std::vector<double> table_of_params_;                          // [group][param]; empty: all have those of the run
-  SumRequest request_;                                           // what the next run has from before
+  std::vector<double> table_of_params_;                          // [group][param]; empty: all groups have params_
+  SumRequest request_;                                           // settings that later runs inherit
   std::vector<std::string> warnings_;
 };
 
-// Nearest neighbours without a guard, by searches: a run of a pipeline whose outputs are all a min or argmin of one
-// number that grows with a distance (compiler/passes/nearest.h) -> runs of the same with a bound for each i.
+// Nearest neighbours without a cutoff, by repeated searches. Applies to pipelines whose outputs are all the min or
+// argmin of one value that grows with a distance (compiler/passes/nearest.h). Each search runs the same pipeline with
+// an upper bound of the minimum for each i as its cutoff.
 //
-// First every i meets a few j, every 8^k-th of them all, and the least number that it meets is a bound. Behind that
-// bound a search meets eight times as many j, every 8^(k-1)-th, and so on; the last one meets all. However unevenly
-// particles are distributed, each search finds about as many j for an i as the one before: O(N log N) in all. Tested by
-// tests/numeric/nearest_test.cpp.
+// The first run takes a sample of the j, every 8^k-th; its minimum for each i is the first bound. The next run searches
+// eight times as many j, every 8^(k-1)-th, within that bound, and gives a smaller bound; the last run searches all j.
+// Each search finds about as many j for an i as the one before, even if particles are distributed unevenly: O(N log N)
+// in total. Tested by tests/numeric/nearest_test.cpp.
 class NearestSum {
  public:
-  // Both must outlive this object. `sum`: of the kernel.
-  NearestSum(const Kernel& kernel, const Summation& sum) : kernel_(kernel), of_kernel_(sum) {}
-  // The row of such sums. This object must outlive it.
+  // Both must outlive this object. `sum`: a summation of `kernel`.
+  NearestSum(const Kernel& kernel, const Summation& sum) : kernel_(kernel), summation_(sum) {}
+  // The pair method "nearest". This object must outlive it.
   PairMethod method();
 
  private:
@@ -149,10 +150,10 @@ class NearestSum {
   void bind(const SumRequest& request, std::int64_t stride);
 
   const Kernel& kernel_;
-  const Summation& of_kernel_;
-  std::optional<SumState> sum_;  // of KernelSource::nearest; made when a run needs it
-  std::vector<double> bounds_, least_;
-  std::vector<std::int64_t> numbers_;  // of j
+  const Summation& summation_;
+  std::optional<SumState> sum_;          // a sum of KernelSource::nearest; made when a run needs it
+  std::vector<double> bounds_, least_;   // by i: the bound of the current run, the minimum that it finds
+  std::vector<std::int64_t> j_numbers_;  // by j: its j_index
 };
 
 }  // namespace nbcc

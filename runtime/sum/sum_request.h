@@ -1,4 +1,4 @@
-// One run of a sum, checked: what it reads, which pairs it is asked for, and where its results go. Plain data.
+// One run of a sum as plain data, already checked: inputs, pairs and outputs.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -12,68 +12,69 @@
 
 namespace nbcc {
 
-// Which pairs the caller asks for. Auto: the method that costs least.
+// The caller's choice of pair methods. Auto: the method with the least cost.
 enum class PairChoice : std::uint8_t { Auto, All, Cutoff };
 constexpr std::string_view name(PairChoice choice) {
   return choice == PairChoice::Auto ? "auto" : choice == PairChoice::All ? "all" : "cutoff";
 }
 
-// How much of the packed j-particles of a sum's last run still holds.
+// How much of the packed j-particles of the sum's last run is still valid.
 enum class JReuse : std::uint8_t {
   None,      // the caller's arrays must be read again
-  Packed,    // the packed columns hold, the derived ones do not (a param or the offset has changed)
-  Prepared,  // everything holds
+  Packed,    // the packed columns are valid, the derived columns are not (a param or the offset has changed)
+  Prepared,  // all columns are valid
 };
 
-// A sum whose j come in parts, from run to run: the accumulators outlive a run, and finish() and the outputs wait for
-// the last one.
+// A sum may get its j in several runs (parts): the accumulators are kept between the runs, and only the last run
+// applies finish() and writes the outputs.
 enum class JPart : std::uint8_t { Whole, First, Next, Last };
 constexpr bool begins(JPart part) { return part == JPart::Whole || part == JPart::First; }
 constexpr bool ends(JPart part) { return part == JPart::Whole || part == JPart::Last; }
 
-// Every bound view has the right count, every index lies inside its set.
+// Every bound view has the right count; every index is within its array.
 struct SumRequest {
   std::span<const ArrayView> views;       // parallel to KernelSource::fields; an unwanted output has no data
-  std::span<const double> params;         // KernelSource::params values, and behind them those of tables
+  std::span<const double> params;         // KernelSource::params values, then KernelSource::table_params values
   const Tables* tables = nullptr;         // null: the kernel has none
-  std::int64_t ni = 0, nj = 0;            // of the sets
-  std::int64_t i_begin = 0, i_count = 0;  // the chosen i: a range, or
-  const std::int64_t* i_list = nullptr;   // i_count indices
+  std::int64_t ni = 0, nj = 0;            // number of bound particles
+  std::int64_t i_begin = 0, i_count = 0;  // the chosen i: [i_begin, i_begin + i_count), or
+  const std::int64_t* i_list = nullptr;   // ... i_count indices, if not null
   std::int64_t i_offset = 0, j_offset = 0;
   bool accumulate = false;
   JPart j_part = JPart::Whole;
   JReuse reuse = JReuse::None;
-  double skin = 0;              // what a search finds is kept until a particle has moved by half of it; 0: not at all
-  bool may_be_captured = true;  // into a graph of a GPU
-  bool check_indices = true;    // of tables: an index beyond its table is an error
+  double skin = 0;              // neighbour lists are kept until a particle has moved by half the skin; 0: not kept
+  bool may_be_captured = true;  // GPU: the run may be captured into a CUDA graph
+  bool check_indices = true;    // an index outside of its table is an error
 
-  // The pairs. At most one of `lists` and `listed_pairs` is given; neither: `pairs` chooses.
+  // The pairs. At most one of `lists` and `listed_pairs` is given; if neither is, `pairs` chooses.
   PairChoice pairs = PairChoice::Auto;
   const Lists* lists = nullptr;              // groups of i with ranges of j, or batches; all i are chosen
-  const PairRows* listed_pairs = nullptr;    // pairs one by one
-  const LeftOut* left_out = nullptr;         // excluded pairs, as kernels test for them; null: none
+  const PairRows* listed_pairs = nullptr;    // pairs listed one by one
+  const LeftOut* left_out = nullptr;         // excluded pairs, in the form that kernels test; null: none
   const PairRows* excluded_rows = nullptr;   // the same pairs, as the caller lists them
-  std::span<const double> params_of_groups;  // of listed groups: [group][param]; empty: those of the run
+  std::span<const double> params_of_groups;  // [group][param], for groups or batches; empty: `params` for all
 
-  const ListedParticles* listed = nullptr;  // particles whose indices are checked; null: all chosen i, and all j
-  bool lists_chosen_i = false;              // all i are chosen, so that of these, too, only the listed ones are checked
-  bool keep_j = false;                      // the next run will ask for the packed j-particles of this one
-  std::uint64_t binding = 0;                // another number whenever `views` has changed
+  const ListedParticles* listed = nullptr;  // particles whose table indices are checked; null: all chosen i, and all j
+  bool lists_chosen_i = false;              // check only the i of `listed`; false: check all chosen i
+  bool keep_j = false;                      // the next run may reuse the packed j-particles of this run
+  std::uint64_t binding = 0;                // changes whenever `views` changes
 
-  // The share of one of several devices in a run: `i_count` is the share's own, or all i are chosen and the device
-  // takes its share of the groups that a search or lists make. The order of terms follows from the entire run.
+  // The work share of one device in a run on several devices: either i_count is the share's number of i, or all i are
+  // chosen and the device takes a share of the groups of a search or of lists. The order of summation is that of the
+  // entire run, so results do not depend on the shares.
   struct Share {
-    std::int64_t i_of_run = 0;  // chosen i of the entire run; 0: the run is not shared
-    double from = 0, to = 1;    // fractions of the run; the next device's share begins where this one ends
-    std::int64_t epoch = 0;     // another number for another decomposition; what a search has kept holds within one
-    // The first of `count` things that belong to the share, and the one behind its last.
+    std::int64_t i_of_run = 0;  // number of chosen i of the entire run; 0: the run is not shared
+    double from = 0, to = 1;    // fractions of the run; the next device's share begins at `to`
+    std::int64_t epoch = 0;     // id of the decomposition; kept neighbour lists are valid for one decomposition only
+    // Of `count` items, those in [begin, end) belong to the share.
     std::int64_t begin(std::int64_t count) const { return std::int64_t(double(count) * from); }
     std::int64_t end(std::int64_t count) const { return std::int64_t(double(count) * to); }
   } share;
   std::int64_t i_of_run() const { return share.i_of_run > 0 ? share.i_of_run : i_count; }
 
-  void* stream = nullptr;        // of a GPU: the caller's stream, null for the legacy default one
-  Progress* progress = nullptr;  // asked during the run; null: it is not interrupted. Not when the run is captured
+  void* stream = nullptr;        // GPU: the caller's CUDA stream; null: the legacy default stream
+  Progress* progress = nullptr;  // polled during the run, except while it is captured; null: no interrupts
 };
 
 }  // namespace nbcc

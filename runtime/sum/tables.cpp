@@ -1,4 +1,4 @@
-// Values of params -> bytes of tables. One door: Tables.
+// Converts values of params to the bytes of tables. Entry points: Tables, spline_fault().
 #include "runtime/sum/tables.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ std::int64_t next_number() {
   return ++last;
 }
 
-// "[2]", or "[2][0]" of a param of two dimensions or of vectors: of the number k of a table.
+// The subscript of element k of a table: "[2]", or "[2][0]" for a param with two dimensions or of vectors.
 std::string entry(const Table& table, std::size_t k) {
   const auto columns = std::size_t(columns_of(table));
   const bool rows = table.columns > 0;
@@ -58,13 +58,13 @@ std::string fault_of(const PlacedTable& table, std::span<const double> params) {
     return fmt::format("its entry {} is {}, but a spline goes through finite numbers only",
                        entry(table, std::size_t(bad - elements.begin())), *bad);
   const bool narrow = table.element == Element::Float;
-  // A quarter of it, for the value is the sum of four of them.
+  // Divided by four, because a spline's value is the sum of four terms.
   const double largest = (narrow ? double(std::numeric_limits<float>::max()) : std::numeric_limits<double>::max()) / 4;
   const auto beyond = [&](double x) { return !(std::fabs(x) <= largest); };
   const auto bad = std::ranges::find_if(coefficients, beyond);
   if (bad == coefficients.end()) return "";
   return fmt::format(
-      "its entries are too large for a spline: from entry {} on a coefficient of it leaves the range of {} "
+      "its entries are too large for a spline: from entry {} on a coefficient exceeds the range of {} "
       "numbers",
       entry(table, std::size_t(bad - coefficients.begin())), narrow ? "32-bit" : "64-bit");
 }

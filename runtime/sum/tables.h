@@ -1,5 +1,5 @@
-// Params that kernels read at indices known at run time only -> what a kernel finds at KernelSource::tables, made once
-// for all runs with the same values. Tested by tests/numeric/table_test.cpp.
+// Converts params that kernels read at run-time indices (tables) to the bytes that kernels read, in the layout of
+// KernelSource::tables. Done once for all runs with the same params. Tested by tests/numeric/table_test.cpp.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace nbcc {
 
-// Why the splines through a param's elements would not be finite numbers, "" where they are. Names the first element
-// that is infinite or NaN, or the two between which a spline leaves the range of the numbers that kernels have of it.
+// Checks that splines through a param's elements are finite; returns "" or the reason why not. The reason names the
+// first element that is infinite or NaN, or from which on a coefficient overflows the kernel's number type.
 // `params`: the values of all params.
 std::string spline_fault(const KernelSource& source, const FieldLayout& field, std::span<const double> params);
 
@@ -20,7 +20,7 @@ struct Tables {
   // `params`: the values of all params.
   Tables(const KernelSource& source, std::span<const double> params);
   std::vector<std::byte> bytes;
-  std::int64_t number;  // of no other tables in this process
+  std::int64_t number;  // unique id in this process
 };
 
 }  // namespace nbcc

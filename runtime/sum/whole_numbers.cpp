@@ -1,4 +1,4 @@
-// Door: check_whole_numbers(). Converts nothing: pack.cpp does.
+// Entry point: check_whole_numbers(). Only checks; pack.cpp converts.
 #include "runtime/sum/whole_numbers.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using Int = std::numeric_limits<std::int32_t>;
 
-// Which particles of a set a run reads.
+// The particles that a run reads: a range, or, if `list` is not null, its `count` indices.
 struct Chosen {
   std::int64_t first = 0, count = 0;
   const std::int64_t* list = nullptr;

@@ -1,5 +1,5 @@
-// Arrays of int64 bound to inputs of type int -> an error that names the first value that an int cannot hold. Packing
-// saturates such values. Tested by tests/numeric/whole_numbers_test.cpp.
+// Checks int64 arrays that are bound to inputs of type int. Values beyond the range of int are an error, because
+// packing would saturate them. Tested by tests/numeric/whole_numbers_test.cpp.
 #pragma once
 #include <functional>
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace nbcc {
 
-// Throws UsageError. Reads the particles of the request; those of j only if the run reads the caller's arrays again.
-// `quoted` names a field; arrays that `summation` says are in a GPU's memory are not read.
+// Throws UsageError that names the first such value. Reads the i-particles of the request, and the j-particles only if
+// the run packs them again. `quoted` returns the name of a field for messages. Arrays that `summation` cannot read on
+// the host are not checked.
 void check_whole_numbers(const KernelSource& source, const SumRequest& request, const Summation& summation,
                          const std::function<std::string(std::size_t)>& quoted);
 

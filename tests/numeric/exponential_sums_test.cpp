@@ -314,9 +314,10 @@ TEST(ExponentialSums, ASoftmaxIsNotAccumulated) {
       accumulated(place, {1}, {0});
       ADD_FAILURE() << "it was, on " << place.name;
     } catch (const UsageError& error) {
-      EXPECT_STREQ(error.what(),
-                   "output 'y' of pipeline 'exponential' is a softmax and cannot be accumulated: a mean alone does not "
-                   "tell the weights that it is of");
+      EXPECT_STREQ(
+          error.what(),
+          "output 'y' of pipeline 'exponential' is a softmax and cannot be accumulated: the mean alone does not "
+          "give the sum of its weights");
     }
   });
 }

@@ -252,7 +252,7 @@ TEST_F(PartMistakes, OutputsWaitForTheLastPart) {
 }
 
 TEST_F(PartMistakes, AnotherRunEndsTheSum) {
-  const std::string none = "part: there is no first part to go on from, or the sum that it began has ended or failed";
+  const std::string none = "part: there is no first part to continue, or the sum that it began has ended or failed";
   EXPECT_EQ(message({.part = JPart::Last}), none);
   run(JPart::First);
   run(JPart::Whole);

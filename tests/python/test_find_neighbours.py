@@ -353,7 +353,7 @@ def test_one_that_is_nowhere_has_none(periodic):
 
 def test_what_is_refused(periodic, reaches, gravity):
     x, m = places(20, 10, 1), np.ones(20)
-    with pytest.raises(nbcc.UsageError, match="neighbours: of pipeline 'gravity' it is not proved that distant pairs"):
+    with pytest.raises(nbcc.UsageError, match="neighbours: it is not proved for pipeline 'gravity' that distant pairs"):
         gravity.find_neighbours(x, x, m)
     for box in ([0, 10, 10], [10, 10, 0], [10, np.inf, 10]):
         with pytest.raises(nbcc.UsageError, match="neighbours: a length of the box or the reach"):

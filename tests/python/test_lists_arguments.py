@@ -50,7 +50,7 @@ CASES = {
         "pull() takes one of lists=, batches= and listed_pairs=, got lists= and batches=",
     ),
     "no_lists": (TypeError, dict(lists=([0, N], [0])), "pull(): lists: expected nbcc.Lists, got tuple"),
-    "i_order": (nbcc.UsageError, lists(i_order=[0, 1, 2, 3, 3]), "lists: i_order[4] is 3, which stands before it"),
+    "i_order": (nbcc.UsageError, lists(i_order=[0, 1, 2, 3, 3]), "lists: i_order[4] is 3, which has occurred before"),
     "j_order_short": (nbcc.UsageError, lists(j_order=[0, 1]), "lists: j_order has 2 entries, but there are 5"),
     "j_order_empty": (ValueError, lists(j_order=[]), "lists: j_order: expected 5 integers, one for each j, got 0"),
     "j_beyond": (nbcc.UsageError, lists(j_end=[N, 6]), "lists: j_end[1] is 6, but there are 5 j-particles"),
@@ -59,12 +59,12 @@ CASES = {
     "shifts": (
         nbcc.UsageError,
         lists(shifts=np.zeros((2, 3))),
-        "of pipeline 'pull' it is not proved which inputs of j",
+        "not proved which inputs of j are the positions of pipeline 'pull'",
     ),
     "some_i": (
         nbcc.UsageError,
         dict(i=[1], out=(np.zeros((N, 3)), np.zeros(N), np.zeros(N)), **lists()),
-        "lists: they are of all i; a run cannot choose among these",
+        "lists: they cover all i; a run cannot select some i",
     ),
     "one_batch": (
         TypeError,
@@ -121,7 +121,7 @@ CASES = {
     "rows_beyond": (nbcc.UsageError, dict(exclusions=(ROWS[0], [1, N])), "exclusions: j[1] is 5, but there are 5"),
     "rows_short": (nbcc.UsageError, dict(listed_pairs=(ROWS[0], [1])), "first[5], the last, is 2, but there are 1"),
     "cutoff": (nbcc.UsageError, dict(pairs="cutoff"), "not proved that distant pairs add nothing"),
-    "both": (nbcc.UsageError, dict(listed_pairs=ROWS, exclusions=ROWS), "leave the pairs out of those that are listed"),
+    "both": (nbcc.UsageError, dict(listed_pairs=ROWS, exclusions=ROWS), "exclusions: cannot be combined with listed pairs"),
 }
 
 
@@ -189,7 +189,7 @@ def test_a_shift_has_as_many_numbers_as_places_have_axes(places, axes):
         shifts[0, axis] = 2
         assert (pipe(**arrays, lists=nbcc.Lists(*lists, shifts=shifts)) == 0).all()
     for wrong in (axes + 1, axes - 1):
-        with pytest.raises(nbcc.UsageError, match=rf"a shift has {wrong} numbers? here, but places .* have {axes}$"):
+        with pytest.raises(nbcc.UsageError, match=rf"a shift has {wrong} numbers?, but positions .* have {axes}$"):
             pipe(**arrays, lists=nbcc.Lists(*lists, shifts=np.zeros((1, wrong))))
     if axes == 1:
         assert (pipe(**arrays, lists=nbcc.Lists(*lists, shifts=[2])) == 0).all()
@@ -199,13 +199,13 @@ def test_shifts_of_places_that_are_formulas():
     text = "input_i real xi;\ninput_j real xj;\noutput(sum) real s;\nreal d = 2 * xj - xi;\n"
     pipe = nbcc.compile(source=text + "skip_if(d * d >= 1.0);\ns += 1.0;")
     assert pipe.info()["neighbours"]
-    with pytest.raises(nbcc.UsageError, match="lists: shifts are added to places, but .* not proved which inputs of j"):
+    with pytest.raises(nbcc.UsageError, match="lists: shifts are added to positions, but .* not proved which inputs of j"):
         pipe(M, M, **lists(shifts=[0, 0]))
 
 
 def test_the_search_is_not_asked_for():
     text = "input_i real xi;\ninput_j real xj;\noutput(sum) real s;\nreal d = xj - xi;\n"
     pipe = nbcc.compile(source=text + "skip_if(d * d >= 1.0);\ns += 1.0;", pairs="cutoff")
-    with pytest.raises(nbcc.UsageError, match="pairs = cutoff: which pairs act, the lists say"):
+    with pytest.raises(nbcc.UsageError, match="pairs = cutoff: the lists determine which pairs act"):
         pipe(M, M, **lists())
     assert pipe(M, M, pairs="auto", **lists()).tolist() == [5, 5, 2, 2, 2]

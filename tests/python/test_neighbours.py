@@ -95,7 +95,7 @@ def test_what_is_refused(near, gravity):
         near(x, x, skin=-1)
     assert same(near(x, x, pairs="cutoff"), near(x, x))
     for option in (dict(pairs="cutoff"), dict(skin=0.1)):
-        with pytest.raises(nbcc.UsageError, match="'gravity' it is not proved that distant pairs add nothing"):
+        with pytest.raises(nbcc.UsageError, match="not proved for pipeline 'gravity' that distant pairs add nothing"):
             gravity(x, x, np.ones(5), **option)
     assert gravity(x, x, np.ones(5)).pot.shape == (5,)
     with pytest.raises(ValueError, match="pairs: expected"):

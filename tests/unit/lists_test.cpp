@@ -75,13 +75,13 @@ TEST_F(ListsOfTheCaller, AreRefusedWithTheEntry) {
   EXPECT_EQ(with([](Given& g) { g.i_first = {0, 2, 1}; }), "lists: i_first[2] is 1, less than the 2 before it");
   EXPECT_EQ(with([](Given& g) { g.i_first = {1, 2, 3}; }), "lists: i_first[0] is 1, it must be 0");
   EXPECT_EQ(with([](Given& g) { g.i_order = {0, 1, 3}; }), "lists: i_order[2] is 3, it must be from 0 to 2");
-  EXPECT_EQ(with([](Given& g) { g.i_order = {0, 1, 1}; }), "lists: i_order[2] is 1, which stands before it as well");
+  EXPECT_EQ(with([](Given& g) { g.i_order = {0, 1, 1}; }), "lists: i_order[2] is 1, which has occurred before");
   EXPECT_EQ(with([](Given& g) { g.range_first = {0, 1, 2}; }),
             "lists: range_first[2], the last, is 2, but there are 3 ranges");
   EXPECT_EQ(with([](Given& g) { g.j_begin[1] = -1; }), "lists: j_begin[1] is -1, it must be 0 or more");
   EXPECT_EQ(with([](Given& g) { g.j_end[0] = -1; }),
             "lists: j_end[0] is -1, it must be from j_begin[0], 0, to 2147483647");
-  EXPECT_EQ(with([](Given& g) { g.j_order = {0, 0}; }), "lists: j_order[1] is 0, which stands before it as well");
+  EXPECT_EQ(with([](Given& g) { g.j_order = {0, 0}; }), "lists: j_order[1] is 0, which has occurred before");
 }
 
 // How many particles there are is known by the run.
@@ -115,7 +115,7 @@ TEST_F(ListsOfTheCaller, ShiftsNeedPlaces) {
     Sum(pipeline_()).lists(lists);
     FAIL();
   } catch (const Error& e) {
-    EXPECT_THAT(e.what(), testing::HasSubstr("it is not proved which inputs of j these are"));
+    EXPECT_THAT(e.what(), testing::HasSubstr("it is not proved which inputs of j are the positions of pipeline"));
   }
 }
 
@@ -131,7 +131,7 @@ TEST_F(ListsOfTheCaller, BatchesAreInOrder) {
   };
   EXPECT_EQ(refused_ids({0, 1}, {0, 3}), "batches: j_batch[1] is 3, it must be from 0 to 2");
   EXPECT_EQ(refused_ids({0, 2, 1}, {0}),
-            "batches: i_batch[2] is 1, less than the 2 before it: the particles of a batch stand one after the other");
+            "batches: i_batch[2] is 1, less than the 2 before it: the particles of a batch must be contiguous");
   EXPECT_EQ(refused_ids({0, 2, 2}, {0, 1, 2}), "");
   std::vector<double> x{1, 1, 1}, y{1, 10, 100}, out(3);
   sum.bind("xi", x).bind("xj", y).bind("s", out).run();
@@ -191,7 +191,7 @@ TEST_F(ListsOfTheCaller, ParamsOfBatchesEndWithThem) {
 TEST_F(ListsOfTheCaller, AbsurdSizesAreRefused) {
   Given given;
   given.i_first = {0, 2, std::int64_t(1) << 61};
-  EXPECT_THAT(refused(given), testing::HasSubstr("are more than the 2147483647 that can be"));
+  EXPECT_THAT(refused(given), testing::HasSubstr("exceed the maximum of 2147483647"));
 }
 
 TEST_F(ListsOfTheCaller, RowsAreRefusedWithTheEntry) {
@@ -211,7 +211,7 @@ TEST_F(ListsOfTheCaller, RowsAreRefusedWithTheEntry) {
   EXPECT_EQ(refused(sum, 3, 10), "pairs: there are rows for 2 i-particles, but there are 3");
   EXPECT_EQ(refused(sum, 2, 7), "pairs: j[0] is 7, but there are 7 j-particles");
   sum.exclusions(Numbers{0, 0, 0}, Numbers{});
-  EXPECT_EQ(refused(sum, 2, 8), "exclusions: leave the pairs out of those that are listed");
+  EXPECT_EQ(refused(sum, 2, 8), "exclusions: cannot be combined with listed pairs; do not list the excluded pairs");
 }
 
 // A pipeline with inputs of pairs sums over listed pairs, and says so.

@@ -317,7 +317,7 @@ TEST(Sum, CountsComeFromTheCallerWhereNoFieldTells) {
     sum.run();
     FAIL();
   } catch (const UsageError& e) {
-    EXPECT_STREQ(e.what(), "pipeline 'fake': no bound field tells the number of j-particles: set the counts");
+    EXPECT_STREQ(e.what(), "pipeline 'fake': no bound field gives the number of j-particles: set the counts");
   }
   sum.set_counts(77, 0);  // ni follows from the view
   sum.run();
@@ -453,9 +453,10 @@ TEST_F(SumErrors, Choices) {
 }
 
 TEST_F(SumErrors, AccumulatedIndex) {
-  EXPECT_EQ(run_message({0, -1, nullptr, true}),
-            "output 'near' of pipeline 'fake' is an argmin and cannot be accumulated: an index alone does not tell its "
-            "value");
+  EXPECT_EQ(
+      run_message({0, -1, nullptr, true}),
+      "output 'near' of pipeline 'fake' is an argmin and cannot be accumulated: the index alone does not give its "
+      "value");
 }
 
 // As GPUs are, of kernels whose texts have no functions to search with: what is proved is said, and that it does not
