@@ -104,7 +104,7 @@ nbcc_status nbcc_pipeline_from_file(nbcc_device* device, const char* path, const
 
 nbcc_status nbcc_check_text(const char* text, const char* name, nbcc_report** report, nbcc_error** error) {
   return compiling(error, [&] {
-    checked(report, "the place for the report");
+    checked(report, "report");
     *report = nullptr;
     const Source source = source_of(text, name);
     auto made = std::make_unique<nbcc_report>();
@@ -126,7 +126,7 @@ nbcc_status nbcc_check_text(const char* text, const char* name, nbcc_report** re
 nbcc_status nbcc_emit_text(const char* text, const char* name, const char* stage, const nbcc_pipeline_options* options,
                            const char* isa, nbcc_report** report, nbcc_error** error) {
   return compiling(error, [&] {
-    checked(report, "the place for the report");
+    checked(report, "report");
     *report = nullptr;
     checked(stage, "stage");
     const Source source = source_of(text, name);
@@ -144,7 +144,7 @@ nbcc_status nbcc_emit_text(const char* text, const char* name, const char* stage
 nbcc_status nbcc_adjoint_text(const char* text, const char* name, nbcc_adjoint_side side, const char* of,
                               const char* by, nbcc_report** report, nbcc_error** error) {
   return compiling(error, [&] {
-    checked(report, "the place for the report");
+    checked(report, "report");
     *report = nullptr;
     const int number = number_of(side);
     if (number < NBCC_ADJOINT_I || number > NBCC_ADJOINT_FORWARD) throw UsageError("side: no such side");
@@ -163,7 +163,7 @@ nbcc_status nbcc_adjoint_text(const char* text, const char* name, nbcc_adjoint_s
 nbcc_status nbcc_virial_text(const char* text, const char* name, const char* force, const char* place_i,
                              const char* place_j, nbcc_report** report, nbcc_error** error) {
   return compiling(error, [&] {
-    checked(report, "the place for the report");
+    checked(report, "report");
     *report = nullptr;
     const Source source = source_of(text, name);
     auto made = std::make_unique<nbcc_report>();

@@ -1,5 +1,5 @@
-// Turns the C interface's calls into those of KernelDevice, Kernel and SumState, and every exception into a status. The
-// doors are nbcc.h's functions but those marked [jit]. Nothing is computed here.
+// Implements the functions of nbcc.h, except those marked [jit], by calls of KernelDevice, Kernel and SumState, and
+// converts every exception to a status.
 #include <algorithm>
 #include <cstring>
 #include <exception>
@@ -53,11 +53,11 @@ KernelDevice& device_of(nbcc_device* device) { return *checked(device, "device")
 
 std::string_view name_of(const char* name) { return &checked(name, "name"); }
 
-// Whether there is anything to copy.
+// True if there is something to copy. Throws UsageError for a null pointer.
 bool has_ends(const void* to, const void* from, std::size_t bytes) {
   if (bytes == 0) return false;
-  if (!to) throw UsageError("the place to copy to is a null pointer");
-  if (!from) throw UsageError("the place to copy from is a null pointer");
+  if (!to) throw UsageError("the address to copy to is a null pointer");
+  if (!from) throw UsageError("the address to copy from is a null pointer");
   return true;
 }
 
@@ -69,7 +69,7 @@ ArrayView view_of(const nbcc_view& view) {
   return {view.data, Element(element), view.count, view.stride, view.component_stride};
 }
 
-// Calls body with what asks the sum's callback, or with null.
+// Calls body with a Progress that calls the sum's callback, or with null if there is no callback.
 template <typename Body>
 void with_progress(nbcc_sum& sum, const Body& body) {
   if (!sum.progress) return body(nullptr);
@@ -124,7 +124,7 @@ const char* nbcc_device_name(const nbcc_device* device) { return device ? device
 
 nbcc_status nbcc_cuda_count(int* count, nbcc_error** error) {
   return guarded(error, [&] {
-    nbcc::checked(count, "the place for the count") = 0;
+    nbcc::checked(count, "count") = 0;
     const nbcc::CudaDriver& driver = nbcc::cuda_driver();
     nbcc::check(driver, driver.device_get_count(count), "cuDeviceGetCount");
   });
@@ -133,7 +133,7 @@ nbcc_status nbcc_cuda_count(int* count, nbcc_error** error) {
 nbcc_status nbcc_device_allocate(nbcc_device* device, size_t bytes, void** memory, nbcc_error** error) {
   return guarded(error, [&] {
     nbcc::KernelDevice& on = nbcc::device_of(device);
-    nbcc::checked(memory, "the place for the memory") = nullptr;
+    nbcc::checked(memory, "memory") = nullptr;
     *memory = on.allocate(bytes);
   });
 }
@@ -141,7 +141,7 @@ nbcc_status nbcc_device_allocate(nbcc_device* device, size_t bytes, void** memor
 nbcc_status nbcc_device_allocate_shared(nbcc_device* device, size_t bytes, void** memory, nbcc_error** error) {
   return guarded(error, [&] {
     nbcc::KernelDevice& on = nbcc::device_of(device);
-    nbcc::checked(memory, "the place for the memory") = nullptr;
+    nbcc::checked(memory, "memory") = nullptr;
     *memory = on.allocate_shared(bytes);
   });
 }
@@ -165,8 +165,7 @@ nbcc_status nbcc_device_read(nbcc_device* device, void* to_host, const void* fro
 }
 
 nbcc_status nbcc_device_holds(nbcc_device* device, const void* memory, int* holds, nbcc_error** error) {
-  return guarded(
-      error, [&] { nbcc::checked(holds, "the place for the answer") = nbcc::device_of(device).holds(memory) ? 1 : 0; });
+  return guarded(error, [&] { nbcc::checked(holds, "holds") = nbcc::device_of(device).holds(memory) ? 1 : 0; });
 }
 
 void nbcc_pipeline_close(nbcc_pipeline* pipeline) { delete pipeline; }
@@ -207,7 +206,7 @@ int nbcc_pipeline_field(const nbcc_pipeline* pipeline, int k, nbcc_field* field)
 
 nbcc_status nbcc_sum_create(nbcc_pipeline* pipeline, nbcc_sum** sum, nbcc_error** error) {
   return guarded(error, [&] {
-    nbcc::checked(sum, "the place for the sum") = nullptr;
+    nbcc::checked(sum, "sum") = nullptr;
     *sum = new nbcc_sum{nbcc::SumState(nbcc::checked(pipeline, "pipeline").kernel)};
   });
 }
@@ -246,16 +245,16 @@ int nbcc_sum_field(const nbcc_sum* sum, int k, nbcc_field* field) {
 nbcc_status nbcc_sum_get_view(nbcc_sum* sum, const char* name, nbcc_view* view, nbcc_error** error) {
   return guarded(error, [&] {
     const nbcc::ArrayView bound = nbcc::state_of(sum).bound(nbcc::name_of(name));
-    nbcc::checked(view, "the place for the view") = {bound.data, nbcc_element(bound.element), bound.count, bound.stride,
-                                                     bound.component_stride};
+    nbcc::checked(view, "view") = {bound.data, nbcc_element(bound.element), bound.count, bound.stride,
+                                   bound.component_stride};
   });
 }
 
 nbcc_status nbcc_sum_get_counts(nbcc_sum* sum, int64_t* ni, int64_t* nj, nbcc_error** error) {
   return guarded(error, [&] {
     const auto [count_of_i, count_of_j] = nbcc::state_of(sum).counts();
-    nbcc::checked(ni, "the place for ni") = count_of_i;
-    nbcc::checked(nj, "the place for nj") = count_of_j;
+    nbcc::checked(ni, "ni") = count_of_i;
+    nbcc::checked(nj, "nj") = count_of_j;
   });
 }
 
@@ -323,7 +322,7 @@ int nbcc_sum_has_lists(const nbcc_sum* sum) { return sum && sum->state.has_lists
 
 nbcc_status nbcc_sum_get_statistics(const nbcc_sum* sum, nbcc_statistics* statistics, nbcc_error** error) {
   return guarded(error, [&] {
-    const std::size_t size = nbcc::checked(statistics, "the place for the statistics").size;
+    const std::size_t size = nbcc::checked(statistics, "statistics").size;
     if (size < sizeof(size_t)) throw nbcc::UsageError("statistics: `size` must be the size of the struct");
     nbcc::SumStatistics now = nbcc::state_of(const_cast<nbcc_sum*>(sum)).statistics();
     sum->method = std::move(now.method);
@@ -345,7 +344,7 @@ nbcc_status nbcc_sum_get_statistics(const nbcc_sum* sum, nbcc_statistics* statis
 
 nbcc_status nbcc_sum_find_neighbours(nbcc_sum* sum, nbcc_neighbour_list* found, nbcc_error** error) {
   return guarded(error, [&] {
-    const std::size_t size = nbcc::checked(found, "the place for the neighbours").size;
+    const std::size_t size = nbcc::checked(found, "found").size;
     if (size < sizeof(nbcc_neighbour_list)) throw nbcc::UsageError("neighbours: `size` must be the size of the struct");
     auto pairs = std::make_unique<nbcc::FoundPairs>();
     nbcc::with_progress(nbcc::checked(sum, "sum"),
@@ -428,7 +427,7 @@ const char* nbcc_sum_warning(const nbcc_sum* sum, int k) {
 nbcc_status nbcc_sum_wait(nbcc_sum* sum, nbcc_error** error) {
   return guarded(error, [&] {
     nbcc::with_progress(nbcc::checked(sum, "sum"), [&](nbcc::Progress* progress) {
-      // All has been launched, and nobody knows how much is left.
+      // All work has been launched; how much of it is left is unknown.
       if (progress) progress->set_stage(1, 1);
       sum->state.wait(progress);
     });

@@ -1,5 +1,5 @@
-// The C interface, nbcc.h -> the runtime's objects: what stands behind its handles, and how an exception becomes a
-// status. For the files that implement it.
+// For the files that implement the C interface nbcc.h: the structs of its opaque handles, and the conversion of
+// exceptions to statuses.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -26,20 +26,20 @@ struct nbcc_pipeline {
 
 struct nbcc_sum {
   nbcc::SumState state;
-  nbcc_progress progress = nullptr;  // with its first argument
-  void* progress_data = nullptr;
-  mutable std::string method = {}, reason = {};  // of the last nbcc_sum_get_statistics
+  nbcc_progress progress = nullptr;
+  void* progress_data = nullptr;                 // first argument of `progress`
+  mutable std::string method = {}, reason = {};  // strings returned by the last nbcc_sum_get_statistics
 };
 
 namespace nbcc {
 
-// Fills *error (where error is not null) and hands the status back. Without memory for the message *error becomes null.
+// Sets *error (if error is not null) and returns the status. Without memory for the message *error becomes null.
 nbcc_status fail(nbcc_error** error, nbcc_status status, const std::string& message) noexcept;
-// For use in a catch block: UsageError, DeviceError and a lack of memory get their status, anything else is
-// our bug.
+// For use in a catch block: UsageError, DeviceError, Interrupted and std::bad_alloc get their statuses; any other
+// exception is a defect of nbcc.
 nbcc_status fail_with_current_exception(nbcc_error** error) noexcept;
 
-// Runs the body; every exception becomes a status with a message, by way of `failed`, which may look at it.
+// Runs the body. If it throws, `failed`, called in the catch block, converts the exception to a status and a message.
 template <typename Body>
 nbcc_status guarded(nbcc_error** error, Body body,
                     nbcc_status (*failed)(nbcc_error**) noexcept = fail_with_current_exception) noexcept {
@@ -58,7 +58,8 @@ T& checked(T* pointer, const char* what) {
   return *pointer;
 }
 
-// A caller from C may have put any number into an enumeration; reading it as one would be undefined.
+// The number in an enumeration. A C caller may have stored any number; reading that as an enumeration is undefined in
+// C++.
 template <typename Enum>
 int number_of(const Enum& value) {
   static_assert(sizeof(Enum) == sizeof(int));
@@ -67,7 +68,8 @@ int number_of(const Enum& value) {
   return number;
 }
 
-// The caller's options as far as the caller's version of the struct knows them; null means the defaults.
+// Copies the first given->size bytes of the caller's options over the defaults, because the caller may have been
+// compiled with an older, shorter struct. null means the defaults.
 template <typename Options>
 Options read_options(const Options* given, Options defaults) {
   if (!given) return defaults;

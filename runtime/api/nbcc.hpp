@@ -7,10 +7,10 @@
 //       .bind("acc", acc).bind("pot", pot)
 //       .run();
 //
-// Quantities have the units of the caller's arrays; nbcc adds none. Everything that can fail throws nbcc::Error.
+// Quantities have the units of the caller's arrays; nbcc adds none. Functions that fail throw nbcc::Error.
 // Different objects may be used from different threads at once, one Sum from one thread at a time.
 //
-// The inline namespace keeps these names apart, for the linker, from those inside of nbcc.
+// The inline namespace gives these names other linker symbols than the names in the library's own namespace nbcc.
 #pragma once
 #include <array>
 #include <concepts>
@@ -44,14 +44,15 @@ struct Close {
   void operator()(nbcc_error* error) const { nbcc_error_free(error); }
 };
 
-// The call whose status it is must be a statement of its own: of two arguments either may be read first.
+// Throws if `status` is a failure. Call the function that sets *error in an earlier statement, because the order in
+// which arguments are evaluated is unspecified.
 inline void check(nbcc_status status, nbcc_error* error) {
   const std::unique_ptr<nbcc_error, Close> owner(error);
   if (status == NBCC_INTERRUPTED) throw Interrupted(error ? nbcc_error_message(error) : "interrupted");
   if (status != NBCC_OK) throw Error(status, error ? nbcc_error_message(error) : "out of memory");
 }
 
-// A function of nbcc.h, whose last argument is added here.
+// Calls a function of nbcc.h with an nbcc_error** as additional last argument; throws on failure.
 template <typename Function, typename... Given>
 void call(Function function, Given... given) {
   nbcc_error* error = nullptr;
@@ -63,15 +64,15 @@ void call(Function function, Given... given) {
 
 struct DeviceOptions {
   int threads = 0;    // 0: all cores that this process may run on
-  std::string isa{};  // "sse2", "avx2", "avx512"; empty: the best that this machine has
-  // Folders; "" means none. Without a value: $NBCC_CACHE_DIR, $XDG_CACHE_HOME/nbcc or ~/.cache/nbcc, and $NBCC_DUMP.
+  std::string isa{};  // "sse2", "avx2", "avx512"; empty: the best that this machine supports
+  // Folders; "" means none. No value: $NBCC_CACHE_DIR, $XDG_CACHE_HOME/nbcc or ~/.cache/nbcc; and $NBCC_DUMP.
   std::optional<std::string> cache_dir{}, dump_dir{};
 };
 
 class Device {
  public:
-  // "cpu", "cuda", "cuda:N", "cuda:0,2" or "cuda:all". Throws Error: NBCC_ERROR_DEVICE without such a device,
-  // NBCC_ERROR_USAGE for options that make no sense.
+  // name: "cpu", "cuda", "cuda:N", "cuda:0,2" or "cuda:all". Throws Error: NBCC_ERROR_DEVICE if there is no such
+  // device, NBCC_ERROR_USAGE if options are invalid.
   explicit Device(const std::string& name = "cpu", const DeviceOptions& options = {}) {
     nbcc_device_options given{};
     given.size = sizeof given;
@@ -83,7 +84,7 @@ class Device {
     detail::call(nbcc_device_open, name.c_str(), &given, &device);
     handle_.reset(device);
   }
-  // Takes over a device that was opened through nbcc.h.
+  // Takes ownership of a device that was opened through nbcc.h.
   explicit Device(nbcc_device* device) : handle_(device) {}
 
   std::string name() const {
@@ -95,11 +96,11 @@ class Device {
   std::unique_ptr<nbcc_device, detail::Close> handle_;
 };
 
-// Memory of a device, for arrays that runs read and write where they are; on the CPU it is the host's. Its contents are
-// not set. The device must outlive it. All functions throw Error.
+// Memory of a device, for arrays that runs use without a copy; on the CPU it is host memory. The contents are
+// uninitialized. The device must outlive the memory. All functions may throw Error.
 class DeviceMemory {
  public:
-  // shared: memory of the host, which the device reads and writes over the bus, and the caller at data(); see
+  // shared: host memory that the device reads and writes over the bus, and the caller through data(); see
   // nbcc_device_allocate_shared.
   DeviceMemory(const Device& device, std::size_t bytes, bool shared = false) : device_(device.get()), bytes_(bytes) {
     detail::call(shared ? nbcc_device_allocate_shared : nbcc_device_allocate, device_, bytes, &data_);
@@ -111,8 +112,8 @@ class DeviceMemory {
   void* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
 
-  // `bytes` bytes from or to the host, `offset` bytes behind the beginning. What the default stream was given before is
-  // done first; they return when they are done.
+  // Copy `bytes` bytes between the host and this memory from `offset` (bytes) on. The copy begins when earlier work in
+  // the default stream is done; the function returns when the copy is done.
   void write(std::size_t offset, const void* from_host, std::size_t bytes) {
     check_range(offset, bytes);
     detail::call(nbcc_device_write, device_, static_cast<std::byte*>(data_) + offset, from_host, bytes);
@@ -144,11 +145,11 @@ struct Field {
   std::string name;
   nbcc_role role = NBCC_INPUT_I;
   std::string type;     // as declared: "real", "vec3", "int", "float[4]"
-  std::string comment;  // what stands behind the declaration
+  std::string comment;  // the comment after the declaration
   int components = 1;   // numbers per particle
   bool integral = false;
-  nbcc_reduction reduction = NBCC_SUM;  // of an output
-  std::vector<double> defaults;         // of a param: empty, or one per component
+  nbcc_reduction reduction = NBCC_SUM;  // outputs only
+  std::vector<double> defaults;         // params only: empty, or one per component
 };
 
 // A field of an adjoint pipeline; see nbcc_adjoint_field.
@@ -160,8 +161,8 @@ struct AdjointField {
 
 class Pipeline {
  public:
-  // Both throw Error: NBCC_ERROR_INPUT with the diagnostics if the text is wrong, NBCC_ERROR_USAGE if the file cannot
-  // be read. `name` stands for the file's name in diagnostics.
+  // Both throw Error: NBCC_ERROR_INPUT with the diagnostics if the text has errors, NBCC_ERROR_USAGE if the file cannot
+  // be read. `name` appears in diagnostics as the file's name.
   static Pipeline from_text(const Device& device, const std::string& text, const std::string& name = "pipeline",
                             const PipelineOptions& options = {}) {
     const nbcc_pipeline_options given = plain(options);
@@ -184,7 +185,7 @@ class Pipeline {
     const std::unique_ptr<nbcc_report, decltype(&nbcc_report_free)> owner(report, nbcc_report_free);
     return nbcc_report_text(report);
   }
-  // What each field of that text holds, in its order; see nbcc_adjoint_field.
+  // The meaning of each field of that text, in order of declaration; see nbcc_adjoint_field.
   static std::vector<AdjointField> adjoint_fields(const std::string& text, nbcc_adjoint_side side,
                                                   const std::string& of = {}, const std::string& by = {},
                                                   const std::string& name = "pipeline") {
@@ -197,7 +198,7 @@ class Pipeline {
       fields.push_back({field.name, field.meaning, field.of, field.partner});
     return fields;
   }
-  // The text of the pipeline with an output FORCE_virial[6] besides, for from_text(); see nbcc_virial_text. Throws
+  // The text of the pipeline with an additional output FORCE_virial[6], for from_text(); see nbcc_virial_text. Throws
   // Error.
   static std::string virial_text(const std::string& text, const std::string& force = "force",
                                  const std::string& place_i = "xi", const std::string& place_j = "xj",
@@ -208,13 +209,13 @@ class Pipeline {
     const std::unique_ptr<nbcc_report, decltype(&nbcc_report_free)> owner(report, nbcc_report_free);
     return nbcc_report_text(report);
   }
-  // Takes over a pipeline that was opened through nbcc.h.
+  // Takes ownership of a pipeline that was opened through nbcc.h.
   explicit Pipeline(nbcc_pipeline* pipeline) : handle_(pipeline) {}
 
   std::string name() const { return nbcc_pipeline_name(handle_.get()); }
   // Floating point operations per interaction: the convention stated in the file, else the raw count.
   double operations() const { return nbcc_pipeline_operations(handle_.get()); }
-  // The pairs that can contribute, "|xj - xi| < rc" say; empty where the guards prove nothing, and why they do not.
+  // The pairs that can contribute, such as "|xj - xi| < rc"; empty if the guards prove nothing, and the reason why not.
   std::string neighbours() const { return nbcc_pipeline_neighbours(handle_.get()); }
   std::string no_neighbours() const { return nbcc_pipeline_no_neighbours(handle_.get()); }
   std::vector<Field> fields() const {  // in order of declaration
@@ -248,17 +249,17 @@ struct KernelShape {
   bool operator==(const KernelShape&) const = default;
 };
 
-// The pairs that pass the guards' comparisons of distances; see nbcc_neighbour_list.
+// The pairs within the cutoff, in CSR form; see nbcc_neighbour_list.
 struct NeighbourList {
   int axes = 0;
   std::vector<std::int64_t> first, j;
   std::vector<double> shifts;  // [pair][axis]
 };
 
-// A pipeline with arrays bound to its fields. Outputs are overwritten by run() and combined with what they hold, by
-// the output's reduction, by accumulate(). On failure no output was written (nbcc.h, nbcc_sum_run: how far that goes on
-// a GPU, and nbcc_sum_set_progress: after an interrupt). Outputs may be the same arrays as inputs. All functions throw
-// Error with NBCC_ERROR_USAGE, the message naming the field, what was expected and what came.
+// A pipeline with arrays bound to its fields. run() overwrites the outputs; accumulate() combines the results with the
+// values in the outputs, by the output's reduction. On failure no output has been written; see nbcc_sum_run for GPUs
+// and nbcc_sum_set_progress for interrupts. Outputs may be the same arrays as inputs. All functions may throw Error
+// with NBCC_ERROR_USAGE; the message names the field, what was expected and what was given.
 class Sum {
  public:
   explicit Sum(const Pipeline& pipeline) : fields_(pipeline.fields()) {
@@ -267,9 +268,9 @@ class Sum {
     handle_.reset(sum);
   }
 
-  // A param: one value, or one per component.
+  // Sets a param: one value, or one per component.
   Sum& set(const std::string& param, double value) { return set(param, std::span<const double>(&value, 1)); }
-  // A truth value, which only a bool takes.
+  // A truth value, only for params of type bool.
   template <std::same_as<bool> Truth>
   Sum& set(const std::string& param, Truth value) {
     const Field* const known = find(param);
@@ -282,7 +283,7 @@ class Sum {
     return call(nbcc_sum_set_param, param.c_str(), values.data(), int(values.size()));
   }
 
-  // An array for an input or an output. Every i-field has one count of particles, every j-field one.
+  // Binds an array to an input or output. All i-fields must have the same count of particles, and all j-fields.
   Sum& bind(const std::string& field, const View& array) {
     const Field* const known = find(field);
     if (array.read_only && known && known->role == NBCC_OUTPUT) {
@@ -290,41 +291,43 @@ class Sum {
     }
     return call(nbcc_sum_bind, field.c_str(), &array.where);
   }
-  // A contiguous array of shape (N), or (N, components) in row-major order for a field with several components.
+  // Binds a contiguous array of shape (N), or (N, components) in row-major order for a field with several components.
   template <ArrayRange R>
   Sum& bind(const std::string& field, R&& array) {
     const Field* const known = find(field);
     return bind(field, rows(array, known ? known->components : 1));
   }
-  // An output that is not wanted; it needs no array.
+  // Ignores an output; it needs no array.
   Sum& ignore(const std::string& output) { return call(nbcc_sum_ignore, output.c_str()); }
-  // What is added to i_index and j_index where the bound sets are parts of larger ones.
+  // Sets the numbers that are added to i_index and j_index, for bound arrays that are slices of larger ones.
   Sum& offsets(std::int64_t i_offset, std::int64_t j_offset) { return call(nbcc_sum_set_offsets, i_offset, j_offset); }
-  // For a side none of whose fields the pipeline has; otherwise the bound arrays tell.
+  // Sets the numbers of particles, for a side without fields; otherwise they follow from the bound arrays.
   Sum& counts(std::int64_t ni, std::int64_t nj) { return call(nbcc_sum_set_counts, ni, nj); }
-  // Whether the j-particles, once read by a run, stay packed until one of their fields is bound again or j_changed().
+  // keep: the next run packs the j-particles, which stay packed until a j-field is bound again or j_changed() is
+  // called.
   Sum& keep_j(bool keep = true) { return call(nbcc_sum_keep_j, keep ? 1 : 0); }
   Sum& j_changed() { return call(nbcc_sum_j_changed); }
-  // Which pairs the runs from now on compute; see nbcc_sum_set_pairs.
+  // Which pairs later runs compute; see nbcc_sum_set_pairs.
   Sum& pairs(nbcc_pairs chosen) { return call(nbcc_sum_set_pairs, chosen); }
-  // Keeps what a search finds until somebody has moved by half of this; see nbcc_sum_set_skin.
+  // Keeps neighbour lists until a particle has moved by half of `width`; see nbcc_sum_set_skin.
   Sum& skin(double width) { return call(nbcc_sum_set_skin, width); }
-  // Lists of the caller; see nbcc_lists, whose `size` is filled in here. no_lists(): no more, nor of the three below.
+  // Sets the caller's lists; see nbcc_lists, whose `size` is set here. no_lists() removes lists, batches and listed
+  // pairs.
   Sum& lists(nbcc_lists given) {
     given.size = sizeof given;
     return call(nbcc_sum_set_lists, &given);
   }
   Sum& no_lists() { return call(nbcc_sum_set_lists, nullptr); }
-  // Independent systems: the batch that each i and each j belongs to, in rising order; see nbcc_sum_set_batches.
+  // Independent systems: the batch id of each i and each j, in rising order; see nbcc_sum_set_batches.
   Sum& batches(std::int64_t count, std::span<const std::int64_t> i_batch, std::span<const std::int64_t> j_batch) {
     return call(nbcc_sum_set_batches, count, std::int64_t(i_batch.size()), i_batch.data(), std::int64_t(j_batch.size()),
                 j_batch.data());
   }
-  // A param's values, one batch (or group of the lists) after the other.
+  // Sets a param's values for each batch or each group of the lists: values[batch][component].
   Sum& set_batch(const std::string& param, std::span<const double> values) {
     return call(nbcc_sum_set_batch_param, param.c_str(), values.data(), std::int64_t(values.size()));
   }
-  // Pairs one by one, and pairs that do not act: the j of i are j[first[i]] to before j[first[i + 1]]; see
+  // Pairs listed one by one, and excluded pairs, in CSR form: the j of i are j[first[i]], ..., j[first[i + 1] - 1]; see
   // nbcc_sum_set_listed_pairs and nbcc_sum_set_exclusions.
   Sum& listed_pairs(std::span<const std::int64_t> first, std::span<const std::int64_t> j) {
     return call(nbcc_sum_set_listed_pairs, rows_in(first), first.data(), std::int64_t(j.size()), j.data());
@@ -333,7 +336,7 @@ class Sum {
     return call(nbcc_sum_set_exclusions, rows_in(first), first.data(), std::int64_t(j.size()), j.data());
   }
   Sum& no_exclusions() { return call(nbcc_sum_set_exclusions, 0, nullptr, 0, nullptr); }
-  // The neighbours themselves, as the arrays are now. On the CPU.
+  // The neighbour list, from the current contents of the arrays. CPU only.
   NeighbourList neighbours() {
     nbcc_neighbour_list found{};
     found.size = sizeof found;
@@ -345,7 +348,7 @@ class Sum {
     nbcc_neighbour_list_free(&found);
     return list;
   }
-  // What the last run or search has to say of its results (nbcc_sum_warning): mostly nothing.
+  // The warnings of the last run or search (nbcc_sum_warning); usually none.
   std::vector<std::string> warnings() const {
     std::vector<std::string> all;
     for (int k = 0; const char* const text = nbcc_sum_warning(handle_.get(), k); ++k) all.emplace_back(text);
@@ -381,24 +384,24 @@ class Sum {
     const auto [threads, i_per_thread, j_tile, unroll, j_slices, j_splits] = launch_configuration(ni, nj);
     return {threads, i_per_thread, j_tile, unroll, j_slices, j_splits};
   }
-  // Of a GPU: the CUstream or cudaStream_t, of its primary context, that the runs from now on are put into; null, as at
-  // first, is the legacy default stream.
+  // GPU: sets the stream of later runs, a CUstream or cudaStream_t of the primary context; null (the default) is the
+  // legacy default stream.
   Sum& stream(void* stream) {
     stream_ = stream;
     return *this;
   }
 
-  // True: in the runs from now on an index that leads out of a table finds its nearest end; false, as at first: it is
-  // an Error that names the index, the particle, the value and the table.
+  // True: later runs clamp an index outside of a table to the table's nearest end. False (the default): such an index
+  // is an Error that names the index, the particle, the value and the table.
   Sum& clamp(bool on) {
     clamp_ = on ? 1 : 0;
     return *this;
   }
 
-  // Called every 50 ms while run(), wait() or neighbours() is at work, in the thread that called it, with the fraction
-  // of the work that is done, from 0 to 1. If it returns true (one that returns nothing never does) the function throws
-  // Interrupted; if it throws, the function throws that. See nbcc_sum_set_progress for what outputs hold then. nullptr,
-  // as at first: nobody is called.
+  // Sets a callback that is called every 50 ms during run(), wait() or neighbours(), in the thread that called the
+  // function, with the fraction of the work that is done, from 0 to 1. If the callback returns true, the function
+  // throws Interrupted; if the callback throws, the function throws the same exception. A callback may return void. See
+  // nbcc_sum_set_progress for the contents of outputs after that. nullptr (the default): no callback.
   template <std::invocable<double> Callback>
   Sum& progress(Callback callback) {
     auto watcher = std::make_unique<Watcher>();
@@ -419,29 +422,30 @@ class Sum {
     return *this;
   }
 
-  // Sums over all j: for all i, for a range of i, for the i of a list (in any order, each at most once). The results of
-  // particle k stand at k in the outputs, whichever i are asked for.
+  // Sums over all j: for all i, for a range of i, for the i of a list (in any order, each at most once). The result of
+  // particle k is stored at index k of the outputs, also for a range or list.
   Sum& run() { return start(0, -1, nullptr, 0); }
   Sum& run(std::int64_t i_begin, std::int64_t i_count) { return start(i_begin, checked(i_count), nullptr, 0); }
   Sum& run(std::span<const std::int64_t> i_list) { return start_list(i_list, 0); }
-  // As run(), combined with what the outputs hold by their reductions. Not for argmin, argmax, at and softmax.
+  // As run(), but combines the results with the values in the outputs by their reductions. Not for argmin, argmax, at
+  // and softmax.
   Sum& accumulate() { return start(0, -1, nullptr, 1); }
   Sum& accumulate(std::int64_t i_begin, std::int64_t i_count) { return start(i_begin, checked(i_count), nullptr, 1); }
   Sum& accumulate(std::span<const std::int64_t> i_list) { return start_list(i_list, 1); }
-  // One of the runs that are one sum, whose j come in parts; see nbcc_part.
+  // One of several runs that are one sum over the j; see nbcc_part.
   Sum& run_part(nbcc_part part) {
     const nbcc_run_options options{sizeof(nbcc_run_options), 0, -1, nullptr, 0, stream_, part, clamp_};
     return call(nbcc_sum_run, &options);
   }
-  // The same with a list of `count` indices in memory of the GPU, which are used as they are, unchecked.
+  // As run() with a list of `count` indices in memory of the GPU, which are not checked.
   Sum& run_device_list(const std::int64_t* i_list, std::int64_t count) { return start(0, checked(count), i_list, 0); }
-  // A run whose arrays are all on a GPU returns when its work is in the stream; this returns when all work is done.
+  // Waits for the work of all runs. (A run whose arrays are all on a GPU returns when its work is in the stream.)
   Sum& wait() { return call(nbcc_sum_wait); }
 
   nbcc_sum* get() const { return handle_.get(); }
 
  private:
-  // The callback, and what it has thrown, which must not pass through functions of C.
+  // The callback, and the exception that it has thrown: exceptions must not pass through C functions.
   struct Watcher {
     std::function<bool(double)> ask;
     std::exception_ptr failure;
@@ -473,7 +477,7 @@ class Sum {
     return call(nbcc_sum_run, &options);
   }
   Sum& start_list(std::span<const std::int64_t> list, int accumulate) {
-    // A null list would mean the range: an empty span has to stay a list.
+    // A null list would mean a range, so an empty span needs a non-null pointer.
     static constexpr std::int64_t none = 0;
     return start(0, std::int64_t(list.size()), list.empty() ? &none : list.data(), accumulate);
   }

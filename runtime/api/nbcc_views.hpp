@@ -1,5 +1,4 @@
-// What the C++ interface says of arrays: views of the caller's memory, and the error that wrong ones are. A part of
-// nbcc.hpp, which includes it.
+// Array views and exceptions of the C++ interface. Included by nbcc.hpp.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -14,8 +13,7 @@
 namespace nbcc {
 inline namespace v0 {
 
-// What an nbcc_status other than NBCC_OK becomes. what() is the whole message, with all diagnostics of a pipeline's
-// text.
+// An nbcc_status other than NBCC_OK. what() is the entire message, with all diagnostics of a pipeline's text.
 class Error : public std::runtime_error {
  public:
   Error(nbcc_status status, const std::string& message) : std::runtime_error(message), status_(status) {}
@@ -25,7 +23,7 @@ class Error : public std::runtime_error {
   nbcc_status status_;
 };
 
-// NBCC_INTERRUPTED: the progress callback has asked for the end.
+// NBCC_INTERRUPTED: the progress callback has asked for an interrupt.
 class Interrupted : public Error {
  public:
   explicit Interrupted(const std::string& message) : Error(NBCC_INTERRUPTED, message) {}
@@ -48,26 +46,25 @@ struct ElementOf<T> : std::integral_constant<nbcc_element, NBCC_INT64> {};
 
 }  // namespace detail
 
-// The types that arrays may have: float, double, 32- and 64-bit signed integers, const or not.
+// Element types of arrays: float, double, 32- and 64-bit signed integers, const or not.
 template <typename T>
 concept ArrayElement = requires { detail::ElementOf<std::remove_cv_t<T>>::value; };
 
-// A contiguous range whose memory outlives the expression that it stands in: a vector, array or span by name.
+// A contiguous range whose memory outlives the full expression: a vector or array that is an lvalue, or a span.
 template <typename R>
 concept ArrayRange =
     std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && std::ranges::borrowed_range<R> &&
     ArrayElement<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
 
-// Where the components of a field's particles stand. The memory stays the caller's and must outlive the runs that use
-// it.
+// A strided view of an array of particles. The caller owns the memory, which must outlive the runs that use it.
 struct View {
   nbcc_view where{};
   bool read_only = false;
 };
 
-// `count` particles, from *first on; strides in bytes. Without strides: one number per particle, one after the other.
-// A member of an array of structs: view(&p[0].x, n, sizeof(P)); a vector of three such members one after the other
-// needs nothing more, others give the distance between the components.
+// Views `count` particles from *first on; strides in bytes. The default strides are those of a contiguous array of
+// numbers. For a member of an array of structs: view(&p[0].x, n, sizeof(P)); if the member is a vector, its components
+// are contiguous by default; otherwise component_stride is the distance between components.
 template <ArrayElement T>
 View view(T* first, std::int64_t count, std::int64_t stride = sizeof(T), std::int64_t component_stride = sizeof(T)) {
   using Plain = std::remove_cv_t<T>;
@@ -75,8 +72,8 @@ View view(T* first, std::int64_t count, std::int64_t stride = sizeof(T), std::in
           std::is_const_v<T>};
 }
 
-// An (N, width) array in row-major order: the components of a particle stand together. Throws Error if `array` is not
-// a whole number of rows.
+// Views an (N, width) array in row-major order: the components of a particle are contiguous. Throws Error if the size
+// of `array` is not a multiple of `width`.
 template <ArrayRange R>
 View rows(R&& array, std::int64_t width) {
   const std::int64_t size = std::int64_t(std::ranges::size(array));
@@ -88,7 +85,7 @@ View rows(R&& array, std::int64_t width) {
   return view(std::ranges::data(array), size / width, width * bytes, bytes);
 }
 
-// A (width, N) array in row-major order: all first components, then all second ones. Throws as rows().
+// Views a (width, N) array in row-major order: all first components, then all second components. Throws as rows().
 template <ArrayRange R>
 View columns(R&& array, std::int64_t width) {
   View result = rows(array, width);
@@ -98,18 +95,18 @@ View columns(R&& array, std::int64_t width) {
   return result;
 }
 
-// What the functions of compiled pipelines take: Width numbers for each particle, one particle after the other. Made of
-// contiguous ranges (a vector, array, span) of T or, where Width is not 1, of std::array<T, Width>; T is const for an
-// input. The memory stays the caller's.
+// The array arguments of compiled pipelines' functions: shape (count, Width), row-major. Converts from contiguous
+// ranges (vector, array, span) of T or, if Width is not 1, of std::array<T, Width>; T is const for an input. The caller
+// owns the memory.
 template <ArrayElement T, int Width>
 class Rows {
  public:
   using Row = std::array<std::remove_const_t<T>, Width>;
 
-  // An output that is not wanted.
+  // An output to be ignored.
   Rows() = default;
 
-  // Throws Error if this is not a whole number of rows.
+  // Throws Error if the size is not a multiple of Width.
   template <ArrayRange R>
     requires std::is_convertible_v<std::remove_reference_t<std::ranges::range_reference_t<R>> (*)[], T (*)[]>
   Rows(R&& numbers) : data_(std::ranges::data(numbers)), count_(rows(numbers, Width).where.count), is_wanted_(true) {}
@@ -141,7 +138,7 @@ struct RowCount {
   bool is_wanted;
 };
 
-// The one number of particles of a side's arguments.
+// The number of particles of one side; throws Error if the arguments of the side disagree.
 inline std::int64_t count_of(const char* pipeline, std::initializer_list<RowCount> arguments) {
   const RowCount* first = nullptr;
   for (const RowCount& one : arguments) {

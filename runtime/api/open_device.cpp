@@ -1,4 +1,4 @@
-// A name and options -> a device. Doors: open_device(), device_kinds(), first_device_name().
+// Opens a device by its name. Entry points: open_device(), device_kinds(), first_device_name().
 #include "runtime/api/open_device.h"
 
 #include <cstdlib>
@@ -15,7 +15,7 @@
 namespace nbcc {
 namespace {
 
-// In NVRTC's place where there is none: a device without it is of use to compiled pipelines.
+// Replaces NVRTC if it is not installed: compiled pipelines can run without it. Compiling throws the reason.
 class MissingCompiler final : public CudaCompiler {
  public:
   MissingCompiler(std::string gpu, std::string reason) : gpu_(std::move(gpu)), reason_(std::move(reason)) {}

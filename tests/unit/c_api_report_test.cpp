@@ -169,7 +169,7 @@ TEST(CApiReport, WrongArgumentsAreUsageErrors) {
   check(nullptr, "a.pipe", text);
   EXPECT_EQ(text.message(), "text is a null pointer");
   EXPECT_EQ(nbcc_check_text(kSum, nullptr, nullptr, &place.error), NBCC_ERROR_USAGE);
-  EXPECT_EQ(place.message(), "the place for the report is a null pointer");
+  EXPECT_EQ(place.message(), "report is a null pointer");
   EXPECT_EQ(nbcc_check_text(kSum, nullptr, nullptr, nullptr), NBCC_ERROR_USAGE);
 }
 

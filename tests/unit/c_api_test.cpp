@@ -205,7 +205,7 @@ TEST(CApi, NullPointersAreUsageErrors) {
   nbcc_sum* made = nullptr;
   expect(nbcc_sum_create(nullptr, &made, &error), "pipeline is a null pointer");
   EXPECT_EQ(made, nullptr);
-  expect(nbcc_sum_create(pipeline.get(), nullptr, &error), "the place for the sum is a null pointer");
+  expect(nbcc_sum_create(pipeline.get(), nullptr, &error), "sum is a null pointer");
   expect(nbcc_sum_run(nullptr, nullptr, &error), "sum is a null pointer");
   expect(nbcc_sum_bind(sum.get(), "xi", nullptr, &error), "view is a null pointer");
   const nbcc_view plain{nullptr, NBCC_FLOAT, 0, 0, 0};
