@@ -1,4 +1,4 @@
-// The rows of the backends. Doors: backends(), backend_named().
+// The table of backends. Entry points: backends(), backend_named().
 #include "jit/backend.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 namespace nbcc {
 namespace {
 
-// The source of one variant, or of the first one where the kernel has no such variant.
+// The source of the variant with this frame; of the first variant if the kernel has none.
 template <Frame frame>
 std::string source_of_frame(const KernelSource& kernel) {
   const KernelVariant* const variant = kernel.find(frame);
@@ -48,7 +48,7 @@ constexpr Backend kBackends[] = {
      .target = [](Isa) { return cuda_target(); },
      .emit = [](const Pipeline& optimized, const Options& options, Isa, const Neighbourhood* neighbourhood,
                 const TableIndices& indices) { return emit_cuda(optimized, options, neighbourhood, indices); },
-     .provide_compiler = [](KernelDevice&) {},  // has NVRTC where there is one
+     .provide_compiler = [](KernelDevice&) {},  // the device has loaded NVRTC itself, if it is installed
      .stages = kCudaStages},
 };
 

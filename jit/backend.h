@@ -1,6 +1,6 @@
-// The backends: how a pipeline becomes a kernel of one family of devices, one row each. What the runtime knows of the
-// same backend is in its own rows, since it knows no compiler (DeviceKind in runtime/api/open_device.h).
-// How to add one: CONTRIBUTING.md. Tested by tests/unit/backend_test.cpp.
+// The table of backends: how a pipeline is compiled for one family of devices. The runtime has a table of the same
+// backends without the compiler (DeviceKind in runtime/api/open_device.h).
+// How to add a backend: CONTRIBUTING.md. Tested by tests/unit/backend_test.cpp.
 #pragma once
 #include <span>
 #include <string>
@@ -17,25 +17,25 @@
 
 namespace nbcc {
 
-// A text that `nbcc emit` shows of a kernel.
+// A stage of a kernel that `nbcc emit` prints.
 struct KernelStage {
   std::string_view name;
-  std::string (*text)(const KernelSource& kernel);  // throws UsageError where the kernel has none
+  std::string (*text)(const KernelSource& kernel);  // throws UsageError if the kernel has no such stage
 };
 
 struct Backend {
   std::string_view name;         // KernelDevice::backend()
-  std::string_view file_ending;  // of sources in a dump folder
+  std::string_view file_ending;  // extension of sources in a dump folder
   bool tests_cutoff;             // its kernels have nbcc_within, which needs the cutoff's condition as a node
-  Target (*target)(Isa isa);     // what the passes optimise for
+  Target (*target)(Isa isa);     // the target for which the passes optimise
   KernelSource (*emit)(const Pipeline& optimized, const Options& options, Isa isa, const Neighbourhood* neighbourhood,
                        const TableIndices& indices);
-  void (*provide_compiler)(KernelDevice& device);  // to a device that the runtime has opened without
+  void (*provide_compiler)(KernelDevice& device);  // gives a device that the runtime has opened its compiler
   std::span<const KernelStage> stages;
 };
 
 std::span<const Backend> backends();
-// Throws UsageError for a device that no pipeline can be compiled for.
+// Throws UsageError if there is no compiler for this kind of device.
 const Backend& backend_named(std::string_view name);
 
 }  // namespace nbcc

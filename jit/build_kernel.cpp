@@ -1,5 +1,5 @@
-// Text -> KernelSource. Doors: build_kernel(), stage_text(). It decides nothing: each stage is
-// a call.
+// Compiles a pipeline to a KernelSource by calling the stages of the compiler in order. Entry points: build_kernel(),
+// stage_text(), adjoint_text(), virial_text().
 #include "jit/build_kernel.h"
 
 #include <fmt/format.h>
@@ -52,7 +52,7 @@ void describe_neighbours(KernelSource& kernel, const Pipeline& pipeline, const N
     kernel.no_neighbours = fmt::format("line {}: {}", proof.obstacle->where.line, proof.obstacle->reason);
 }
 
-// `build` makes a kernel of a pipeline.
+// Adds the kernel for a search of nearest neighbours, if the pipeline looks for these. `build` compiles a pipeline.
 template <typename Build>
 void add_nearest(KernelSource& kernel, const Pipeline& pipeline, const Build& build) {
   const std::optional<Pipeline> bounded = nearest_pipeline(pipeline);
@@ -71,7 +71,7 @@ KernelSource build_kernel(const Backend& backend, const Source& source, const Op
 
 KernelSource build_kernel(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa,
                           const std::string& dump_folder) {
-  // The neighbourhood is proved of the text as written: the passes replace guards and roots by faster ones.
+  // Prove the neighbourhood before the passes, because these replace guards and roots by faster forms.
   const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
   const Neighbourhood* const neighbourhood = proof.neighbourhood ? &*proof.neighbourhood : nullptr;
   const Pipeline compared = neighbourhood && backend.tests_cutoff ? with_within(pipeline, *neighbourhood) : pipeline;

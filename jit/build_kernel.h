@@ -1,5 +1,4 @@
-// A pipeline's text -> the kernel's source for a device: parse, optimize, plan, emit, in the order of the design's
-// walk.
+// Compiles a pipeline's text to a kernel's source for a device: parse, optimize, plan, emit (DESIGN.md).
 #pragma once
 #include <string>
 #include <string_view>
@@ -15,12 +14,12 @@
 
 namespace nbcc {
 
-// Throws CompileError. With a dump folder ("": none) every stage is written there: NAME.pipe, NAME.ir, NAME.optimized
-// and the kernel's source, NAME.cpu-ISA.cpp or NAME.cuda.cu; a folder that cannot be written is passed over. `isa` is
-// for backends of CPUs.
+// Throws CompileError. With a dump folder ("": none) every stage is written to that folder: NAME.pipe, NAME.ir,
+// NAME.optimized and the kernel's source, NAME.cpu-ISA.cpp or NAME.cuda.cu; write errors are ignored. `isa` is used by
+// CPU backends only.
 KernelSource build_kernel(const Backend& backend, const Source& source, const Options& options, Isa isa,
                           const std::string& dump_folder);
-// As above from a pipeline that has been parsed.
+// The same for a pipeline that has been parsed.
 KernelSource build_kernel(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa,
                           const std::string& dump_folder);
 
@@ -35,8 +34,8 @@ KernelSource build_cuda_kernel(const Text& text, const Options& options, const s
   return build_kernel(backend_named("cuda"), text, options, {}, dump_folder);
 }
 
-// The text of an adjoint pipeline (compiler/passes/adjoint.h). side: one of these, the last of which is the pipeline
-// with the outputs that adjoints need. of, by: names separated by commas; "": all. Throws UsageError.
+// The text of an adjoint pipeline (compiler/passes/adjoint.h). side: one of kAdjointSides; "forward" is the pipeline
+// with the additional outputs that adjoints need. of, by: names separated by commas; "": all. Throws UsageError.
 inline constexpr std::string_view kAdjointSides[] = {"i", "j", "set", "forward"};
 struct AdjointText {
   std::string text;
@@ -44,11 +43,12 @@ struct AdjointText {
 };
 AdjointText adjoint_text(const Pipeline& pipeline, std::string_view side, const std::string& of, const std::string& by);
 
-// The text of the pipeline with the virial of a force besides (compiler/passes/virial.h). Throws UsageError.
+// The text of the pipeline with the virial of a force as additional output (compiler/passes/virial.h). Throws
+// UsageError.
 std::string virial_text(const Pipeline& pipeline, const std::string& force, const std::string& place_i,
                         const std::string& place_j);
 
-// Names of the stages that stage_text() knows: "ir", "optimized" (for the CPU), and KernelStage::name.
+// Names of the stages for stage_text(): "ir", "optimized" (for the CPU), and KernelStage::name of all backends.
 std::vector<std::string_view> kernel_stages();
 // Throws UsageError for other names.
 std::string stage_text(const Pipeline& pipeline, std::string_view stage, const Options& options, Isa isa);

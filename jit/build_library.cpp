@@ -1,5 +1,6 @@
-// Pipelines -> LibraryFiles. Door: build_library(). Each step is a call: texts of every language, kernels for every
-// instruction set, code for every architecture, descriptions, linking. What takes long comes last. Writes no file.
+// Compiles pipelines to LibraryFiles. Entry point: build_library(). Steps: sources of every language, kernels for every
+// instruction set and GPU architecture, descriptions, linking. The slow steps are last, after all checks. Writes no
+// file.
 #include "jit/build_library.h"
 
 #include <fmt/format.h>
@@ -27,7 +28,7 @@ namespace {
 
 std::string version() { return std::string("nbcc ") + nbcc_version(); }
 
-// Sources in the place of code -> code, on all cores.
+// Compiles all images on all cores: `bytes` holds the source before and the machine code after the call.
 void compile_all(const CudaCompiler& compiler, std::vector<CudaImage>& images) {
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
@@ -43,8 +44,8 @@ void compile_all(const CudaCompiler& compiler, std::vector<CudaImage>& images) {
   for (std::future<void>& worker : workers) worker.get();
 }
 
-// Machine code of all variants, in every launch configuration that a device asks for by itself. For the newest
-// architecture PTX as well, for GPUs that are newer than that, without the configurations that sizes choose among.
+// Machine code of all variants, for every launch configuration that a device may choose. For the newest architecture
+// also PTX, which newer GPUs compile; PTX lacks the configurations that are chosen by the number of particles.
 std::vector<CudaImage> cuda_images(const LibraryRequest& request, const KernelSource& kernel) {
   std::vector<CudaImage> images;
   if (request.architectures.empty()) return images;
@@ -63,7 +64,7 @@ std::vector<CudaImage> cuda_images(const LibraryRequest& request, const KernelSo
   return images;
 }
 
-// The description of a pipeline; its kernels are added to `objects`.
+// Returns the description of a pipeline, and adds its CPU kernels to `objects`.
 std::string build_kernels(const LibraryRequest& request, const LibraryPipeline& one,
                           std::vector<LibraryObject>& objects) {
   PipelineImage image;
@@ -86,7 +87,8 @@ std::string build_kernels(const LibraryRequest& request, const LibraryPipeline& 
   return write_image(image);
 }
 
-// With the header that users get and those of bindings, and with what these include.
+// Compiles the library's C functions. The in-memory files are the library's header, the headers of bindings, and the
+// headers that these include.
 LibraryObject compile_functions(const LibraryText& library, const std::vector<Isa>& isas, ClangJob job) {
   const std::string nbcc_h(embedded_template("nbcc.h"));
   job.what = "the library's functions";
@@ -109,14 +111,15 @@ std::set<std::string> all_functions(const LibraryText& library) {
   return names;
 }
 
-// A namespace or module cannot have the name of a function that is in it, and nbcc has a module of its own.
+// The name of the namespace or module. It must differ from the functions in it, and from nbcc's own module `nbcc`.
 std::string name_of_module(const LibraryText& library) {
   const bool is_taken =
       library.name == "nbcc" || is_word(library.name) || all_functions(library).contains(library.name);
   return is_taken ? library.name + "_library" : library.name;
 }
 
-// "a::b": what functions are called in C is there beside its first part.
+// Checks a namespace such as "a::b". Its first component must not be the name of a C function, because both are in the
+// global scope.
 void check_namespace(const std::string& name, const LibraryText& library) {
   for (std::size_t begin = 0; begin < name.size();) {
     const std::size_t end = std::min(name.find("::", begin), name.size());
@@ -129,7 +132,7 @@ void check_namespace(const std::string& name, const LibraryText& library) {
   }
 }
 
-// In a comment of one line.
+// File names for a one-line comment.
 std::string file_names(const std::vector<Source>& sources) {
   std::string names;
   for (const Source& source : sources) {

@@ -1,5 +1,5 @@
-// The functions of nbcc.h that need a compiler: pipelines from texts, a text's diagnostics, and the stages of its way
-// to a kernel. All other functions are in runtime/api.
+// The functions of nbcc.h that need a compiler ([jit]): pipelines from texts, diagnostics, compilation stages, adjoints
+// and virials. All other functions are in runtime/api.
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -16,13 +16,13 @@ struct nbcc_report {
   std::string text;
   std::vector<nbcc::Diagnostic> diagnostics;
   std::vector<std::string> rendered;               // parallel to diagnostics
-  std::vector<nbcc::AdjointField> adjoint_fields;  // of an adjoint pipeline
+  std::vector<nbcc::AdjointField> adjoint_fields;  // empty unless the text is an adjoint pipeline
 };
 
 namespace nbcc {
 namespace {
 
-// Those of the compiler beside those that the runtime knows.
+// Converts the compiler's exceptions as well as the runtime's.
 nbcc_status fail_with_compilers_exception(nbcc_error** error) noexcept {
   try {
     throw;
@@ -42,11 +42,11 @@ nbcc_status compiling(nbcc_error** error, Body body) noexcept {
   return guarded(error, body, fail_with_compilers_exception);
 }
 
-// Throws UsageError for a number that is no precision, math or root. null means the defaults.
+// Throws UsageError for an invalid precision, math or root. null means the defaults.
 Options compile_options(const nbcc_pipeline_options* given) {
   const nbcc_pipeline_options o = read_options(
       given, nbcc_pipeline_options{sizeof(nbcc_pipeline_options), NBCC_SINGLE, NBCC_FAST, NBCC_ROOT_REFINED});
-  // Read as numbers: a caller in C may have put anything there.
+  // Read enumerations as integers: a C caller may have stored any number.
   const int precision = number_of(o.precision), math = number_of(o.math), root = number_of(o.root);
   if (precision < NBCC_SINGLE || precision > NBCC_DOUBLE) throw UsageError("options: no such precision");
   if (math < NBCC_FAST || math > NBCC_PRECISE) throw UsageError("options: no such math");

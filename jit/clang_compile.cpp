@@ -1,5 +1,5 @@
-// C and C++ text -> object code or assembly. Door: compile_in_memory(). Reads and writes no file and chooses no option:
-// what the text is for is the caller's business.
+// Compiles C and C++ source to object code or assembly. Entry point: compile_in_memory(). Reads and writes no file; the
+// caller chooses all options.
 #include "jit/clang_compile.h"
 
 #include <fmt/format.h>
@@ -46,7 +46,7 @@ std::string run_clang(const ClangJob& job, const char* form) {
   auto invocation = std::make_shared<clang::CompilerInvocation>();
   if (!clang::CompilerInvocation::CreateFromArgs(*invocation, arguments, *engine)) throw refused();
 
-  invocation->getDiagnosticOpts().ShowCarets = false;  // else Clang counts its diagnostics on the process's stderr
+  invocation->getDiagnosticOpts().ShowCarets = false;  // else Clang prints the number of diagnostics to stderr
   llvm::SmallVector<char, 0> bytes;
   {
     clang::CompilerInstance compiler;
@@ -64,7 +64,7 @@ std::string run_clang(const ClangJob& job, const char* form) {
 
 std::string compile_in_memory(const ClangJob& job, ClangForm form) {
   std::string bytes;
-  // Clang follows what a constant is initialised with, which may be the one before, and so on.
+  // Clang evaluates initialisers of constants recursively; a long chain of constants needs a deep stack.
   run_on_own_stack(kDeepStack, [&] {
     bytes = form == ClangForm::Object ? run_clang<clang::EmitObjAction>(job, "-emit-obj")
                                       : run_clang<clang::EmitAssemblyAction>(job, "-S");

@@ -1,5 +1,5 @@
-// Kernel text -> relocatable object -> callable functions. Doors: make_cpu_toolchain(), cpu_assembly(), cpu_object().
-// It caches nothing and chooses nothing: the target is named by the KernelSource.
+// Compiles kernel source to relocatable objects, and loads these as callable functions. Entry points:
+// make_cpu_toolchain(), cpu_assembly(), cpu_object(). No cache; KernelSource names the target.
 #include "jit/cpu_jit.h"
 
 #include <fmt/core.h>
@@ -21,11 +21,11 @@
 namespace nbcc {
 namespace {
 
-// Clang's options for every kernel; compiler/isa.h has the options of an instruction set. The stack is realigned
-// because Clang would else spill vectors to unaligned places, which costs up to half the speed. Contraction is off
-// because the text says itself where a product and a sum are fused. Built-in functions are off because LLVM would else
-// make other calls of those that the text declares: sin and cos of one number become sincos, exp2 and powers of whole
-// numbers ldexp, pow(10, x) exp10, none of which a kernel may call. Both are part of the cache's key.
+// Clang's options for every kernel; compiler/isa.h has the options of an instruction set. Both are part of the cache
+// key. The stack is realigned because Clang would otherwise spill vectors to unaligned addresses, which costs up to
+// half the speed. Contraction is off because the source contains explicit fma calls. Built-in functions are off because
+// LLVM would otherwise replace calls: sin and cos of one number by sincos, exp2 of integers by ldexp, pow(10, x) by
+// exp10; kernels may not call these functions.
 constexpr std::string_view kArguments =
     "-x c++ -std=c++20 -nostdsysteminc -nobuiltininc -fno-builtin -O3 -ffp-contract=off -fwrapv -mstackrealign "
     "-mrelocation-model pic -pic-level 2";
@@ -45,17 +45,17 @@ ClangJob job_of(const KernelSource& kernel, const KernelVariant& variant) {
           arguments_for(kernel.target)};
 }
 
-// The functions that a kernel may call: vector mathematics by its ABI names, the scalar functions that the emitter
-// spells, and those that code generation itself inserts. Nothing else of this process can be reached.
+// The functions that a kernel may call: vector math by its ABI names, the scalar functions that the emitter uses, and
+// the functions that code generation inserts. No other symbol of this process is visible to a kernel.
 bool is_allowed(llvm::StringRef symbol) {
   if (symbol.starts_with("_ZGV")) return true;
   static constexpr std::array kInserted{"memcpy", "memset", "memmove"};
   if (std::ranges::any_of(kInserted, [&](const char* n) { return symbol == n; })) return true;
-  const auto is = [&](std::string_view function) {  // of double, or of float
+  const auto is = [&](std::string_view function) {  // the function for double, or with the suffix f for float
     return !function.empty() && symbol.starts_with(function) &&
            (symbol.size() == function.size() || symbol.substr(function.size()) == "f");
   };
-  // LLVM makes calls of these where the processor has no such instruction.
+  // LLVM calls these functions if the processor has no such instruction.
   static constexpr std::array<std::string_view, 5> kRounding{"fma", "round", "trunc", "floor", "ceil"};
   return std::ranges::any_of(kRounding, is) || std::ranges::any_of(cpu_spellings(), is, &CpuSpelling::libm);
 }
@@ -73,7 +73,7 @@ void expect(llvm::Error error) {
 }
 
 struct LoadedCode : CpuCode {
-  std::unique_ptr<llvm::orc::LLJIT> jit;  // owns the memory that the functions lie in
+  std::unique_ptr<llvm::orc::LLJIT> jit;  // owns the memory of the functions
 };
 
 class ClangToolchain : public CpuToolchain {
@@ -96,7 +96,8 @@ class ClangToolchain : public CpuToolchain {
     builder.setPlatformSetUp(llvm::orc::setUpInactivePlatform);
     builder.setLinkProcessSymbolsByDefault(false);
     code->jit = expect(builder.create());
-    // What LLVM would print on stderr: it names the symbol that is missing, where lookup()'s own error does not.
+    // Collect LLVM's messages instead of printing them to stderr: they name a missing symbol, lookup()'s error does
+    // not.
     const auto log = std::make_shared<std::string>();
     code->jit->getExecutionSession().setErrorReporter(
         [log](llvm::Error error) { *log += llvm::toString(std::move(error)) + "\n"; });
@@ -110,7 +111,7 @@ class ClangToolchain : public CpuToolchain {
         library.addGenerator(std::move(*generator));
       else
         llvm::consumeError(
-            generator.takeError());  // no such library: symbols that it would have given are reported below
+            generator.takeError());  // the library is not installed: lookup() below reports missing symbols
     }
     expect(code->jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, "kernel.o")));
     const auto find = [&](const char* name) {
@@ -123,7 +124,7 @@ class ClangToolchain : public CpuToolchain {
     code->prepare_i = find("nbcc_prepare_i").toPtr<nbcc_prepare_function>();
     code->prepare_j = find("nbcc_prepare_j").toPtr<nbcc_prepare_function>();
     code->finish = find("nbcc_finish").toPtr<nbcc_finish_function>();
-    // As the text has them.
+    // Functions that only some kernels have.
     const auto find_if_there = [&]<typename Function>(const char* name, Function& function) {
       auto address = code->jit->lookup(name);
       if (address)

@@ -1,4 +1,4 @@
-// The CPU toolchain: kernel text -> object code -> functions, by Clang and LLVM inside this process.
+// The CPU toolchain: compiles kernel source to object code and loads its functions, by Clang and LLVM in this process.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,11 +10,11 @@ namespace nbcc {
 
 std::shared_ptr<const CpuToolchain> make_cpu_toolchain();
 
-// The kernel's first variant as assembly, for people.
+// The kernel's first variant as assembly, for reading.
 std::string cpu_assembly(const KernelSource& kernel);
 
-// Object code to be linked into a library: the toolchain's own, its functions named PREFIX_prepare_i, PREFIX_prepare_j
-// and so on, and visible inside that library alone.
+// Object code to be linked into a library: compiled as by the toolchain, with functions named PREFIX_prepare_i,
+// PREFIX_prepare_j etc. and hidden visibility.
 std::string cpu_object(const KernelSource& kernel, const KernelVariant& variant, const std::string& prefix);
 
 }  // namespace nbcc

@@ -1,5 +1,4 @@
-// Signatures -> the header for C, and the C text of its functions. Doors: c_header(), library_source(). Compiles
-// nothing.
+// Writes the C header and the C source of the functions from signatures. Entry points: c_header(), library_source().
 #include "jit/library_text.h"
 
 #include <fmt/format.h>
@@ -14,7 +13,7 @@
 namespace nbcc {
 namespace {
 
-// "[3]" for a vec3, "[4][3]" for four of them.
+// "[3]" for a vec3, "[4][3]" for an array of four vec3.
 std::string brackets(const std::vector<int>& shape) {
   std::string result;
   for (const int n : shape) result += fmt::format("[{}]", n);
@@ -58,8 +57,8 @@ struct Function {
   std::string prototype, body;
 };
 
-// The arrays and params in the order of the fields, as nbcc_image.h wants them. What is not the user's begins with
-// nbcc_, as no argument does (see signature_of()) and no pipeline.
+// The body of a function: collects the arrays and params in the order of the fields, as nbcc_image.h requires, and
+// makes the call. Local names begin with nbcc_, because no argument (see signature_of()) and no pipeline does.
 std::string body_of(const Signature& signature, const std::string& call) {
   std::string text;
   std::vector<std::string> addresses;
@@ -107,7 +106,7 @@ std::vector<Function> functions_of(const Signature& signature) {
           binds("double", "_bind", "NBCC_DOUBLE_ELEMENT"), binds("float", "_bind_f", "NBCC_FLOAT")};
 }
 
-// What a pipeline is to the runtime.
+// C source of a pipeline's nbcc_image, which the runtime reads: its description and the table of its kernels.
 std::string image_of(const Signature& signature, const std::vector<Isa>& isas) {
   const std::string& name = signature.pipeline;
   std::string text = fmt::format(

@@ -1,7 +1,6 @@
-// The pipelines of a compiled library -> its header for C, and the C text of the functions that this declares. What
-// other languages and other programs' interfaces need beside it are language bindings, of which this room knows only
-// their form (the folders of bindings/ hold them). Tested by tests/unit/library_text_test.cpp; tests/library compiles
-// and runs all of them.
+// Writes the C header of a compiled library and the C source of the functions that it declares. Interfaces for other
+// languages and programs are language bindings; this folder defines their type, the folders of bindings/ contain them.
+// Tested by tests/unit/library_text_test.cpp; tests/library compiles and runs all of them.
 #pragma once
 #include <functional>
 #include <string>
@@ -23,25 +22,25 @@ struct LibraryPipeline {
 };
 
 struct LibraryText {
-  std::string name;           // "forces", of libforces.so
+  std::string name;           // "forces" for libforces.so
   std::string made;           // "nbcc 0.1.0 from gravity.pipe (single precision, fast math)"
-  std::string cxx_namespace;  // also "a::b"
-  std::string module;         // Fortran's
+  std::string cxx_namespace;  // may be nested: "a::b"
+  std::string module;         // name of the Fortran module
   std::vector<LibraryPipeline> pipelines;
-  // What a binding adds to files that are not its own.
-  std::vector<std::string> more_functions;  // names
-  std::string more_prototypes;              // in the header for C
-  std::string more_source;                  // behind the pipelines' functions
-  std::string more_interfaces;              // in the module for Fortran
+  // Additions of bindings to the common files.
+  std::vector<std::string> more_functions;  // names of functions
+  std::string more_prototypes;              // for the C header
+  std::string more_source;                  // C source, after the pipelines' functions
+  std::string more_interfaces;              // for the Fortran module
 };
 
-// One file that a library is used by, beside the header for C.
+// An additional file for users of a library, such as a C++ header or a Fortran module.
 struct LanguageBinding {
   std::string file;  // "forces.hpp"
-  // Throws CompileError or UsageError for pipelines that the language or interface cannot have. Nothing has been
-  // compiled then.
+  // Returns the contents of the file. Throws CompileError or UsageError for pipelines that the language or interface
+  // does not support. Called before anything is compiled.
   std::function<std::string(const LibraryText&)> write;
-  // Before any file is written; null where there is nothing to add.
+  // Makes the binding's additions; called before any file is written. Null: no additions.
   std::function<void(LibraryText&)> extend = nullptr;
 };
 
@@ -54,19 +53,19 @@ std::string c_header(const LibraryText& library);
 std::string library_source(const LibraryText& library, const std::vector<Isa>& isas);
 std::string kernel_prefix(const std::string& pipeline, Isa isa);
 
-// The section of the library that a pipeline's description stands in.
+// Prefix of the names of the sections that contain the descriptions of pipelines.
 constexpr const char* kImageSectionPrefix = ".nbcc.";
 
-// For the text of every language: the first line of what the pipeline says of itself, or its name; that description and
-// a table of the arguments, as `in_table` writes them, line by line.
+// For comments in every language. title(): the first line of the pipeline's description, or its name. documentation():
+// the lines of the description, and of a table of the arguments, whose names `in_table` writes.
 std::string title(const Signature& signature);
 std::vector<std::string> documentation(const Signature& signature,
                                        const std::function<std::string(const Argument&)>& in_table);
 
-// Text behind which nothing of C is hidden and in which no comment ends too early.
+// Makes text safe inside a C comment: separates the characters of the sequences that begin and end comments.
 std::string inside_comment(std::string text);
 
-// `words` as a line, or as many as are needed to stay within 120 columns; the following lines are indented.
+// Joins `words` with commas, wrapped to 120 columns; continuation lines are indented.
 std::string wrapped(const std::string& begin, const std::vector<std::string>& words, const std::string& end,
                     const std::string& indent, const std::string& line_end = "");
 

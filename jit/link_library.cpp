@@ -1,6 +1,6 @@
-// Object code -> a library's bytes. Doors: link_shared_library(), make_archive(). The linker reads and writes files, in
-// a temporary folder that is gone afterwards; nothing of its path is in the library. Compiles nothing but the stand-in
-// for the runtime.
+// Links object code to a library's bytes. Entry points: link_shared_library(), make_archive(). The linker uses files in
+// a temporary folder, which is deleted afterwards; the library does not contain its path. Compiles only the stub of the
+// runtime.
 #include "jit/link_library.h"
 
 #include <dlfcn.h>
@@ -53,27 +53,27 @@ void run_linker(const std::vector<std::string>& options) {
   const lld::Result result = lld::lldMain(words, out_stream, log_stream, {{lld::Gnu, &lld::elf::link}});
   if (result.retCode == 0) return;
   if (log.find("undefined symbol") != std::string::npos) {
-    throw InternalError(fmt::format("a compiled library would call what is not there:\n{}", log));
+    throw InternalError(fmt::format("a compiled library has undefined symbols:\n{}", log));
   }
   throw DeviceError(fmt::format("linking the library failed:\n{}", log));
 }
 
-// A shared object with a library's name and functions that do nothing: all that the linker must know of the library,
-// so that the library itself need not be on this machine.
-void make_stand_in(const std::string& path, const TemporaryFolder& scratch, const LinkRequest& request) {
+// Makes a stub: a shared object with the runtime's soname and functions that do nothing. The linker needs no more, so
+// the runtime itself need not be installed.
+void make_stub(const std::string& path, const TemporaryFolder& scratch, const LinkRequest& request) {
   std::string text;
   for (const std::string& function : request.runtime_functions) text += fmt::format("void {}(void) {{}}\n", function);
-  const std::string object = scratch.file("stand_in.o");
-  write_file(object, compile_in_memory({"the runtime's stand-in",
-                                        {{"/stand_in.c", text}},
-                                        "/stand_in.c",
+  const std::string object = scratch.file("stub.o");
+  write_file(object, compile_in_memory({"the runtime's stub",
+                                        {{"/stub.c", text}},
+                                        "/stub.c",
                                         "-triple " + llvm::sys::getDefaultTargetTriple() +
                                             " -x c -mrelocation-model pic -pic-level 2"}));
   run_linker({"-shared", "--soname=" + request.runtime_soname, "-o", path, object});
 }
 
-// Where the loader of this process has a library of the C library's; "" if there is none, as libmvec on old systems.
-// Its symbols' versions are those that the made library will ask for, as with any linker.
+// The path of one of the C library's shared objects in this process; "" if there is none, as libmvec on old systems.
+// The new library requires the symbol versions of this file, as with any linker.
 std::string path_of(const char* soname) {
   void* const handle = ::dlopen(soname, RTLD_LAZY | RTLD_LOCAL);
   if (!handle) return {};
@@ -89,7 +89,7 @@ std::string path_of(const char* soname) {
 std::string link_shared_library(const LinkRequest& request) {
   const FileSizeSignalHeld held;
   const TemporaryFolder scratch;
-  const std::string result = scratch.file("library.so"), stand_in = scratch.file("runtime.so");
+  const std::string result = scratch.file("library.so"), stub = scratch.file("runtime.so");
   std::vector<std::string> options{"-shared",
                                    "--soname=" + request.soname,
                                    "-o",
@@ -107,8 +107,8 @@ std::string link_shared_library(const LinkRequest& request) {
     write_file(options.back(), object.bytes);
   }
   if (!request.runtime_functions.empty()) {
-    make_stand_in(stand_in, scratch, request);
-    options.push_back(stand_in);
+    make_stub(stub, scratch, request);
+    options.push_back(stub);
   }
   options.emplace_back("--as-needed");
   for (const char* soname : {"libmvec.so.1", "libm.so.6", "libc.so.6"}) {

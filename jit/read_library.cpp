@@ -1,6 +1,6 @@
-// Object files and archives -> sections. One door: sections_of_library(). Loads and runs nothing, and reads only the
-// bytes at hand, whatever they say of themselves: LLVM's own reader of archives follows the size of a member that is
-// cut off beyond the end, so that members are found here.
+// Reads sections from object files and archives. Entry point: sections_of_library(). Loads and runs nothing, and never
+// reads beyond the given bytes. Archive members are parsed here, because LLVM's archive reader reads beyond the end if
+// the last member is truncated.
 #include "jit/read_library.h"
 
 #include <charconv>
@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kArchive = "!<arch>\n", kObject =
                                                        "\x7f"
                                                        "ELF";
-// Of the header of a member: 60 bytes, of which ten say its size and the last two are these.
+// The header of an archive member: 60 bytes; ten digits from byte 48 on are the size; kHeaderEnd is the last two bytes.
 constexpr std::size_t kHeaderBytes = 60, kSizeAt = 48, kSizeDigits = 10;
 constexpr std::string_view kHeaderEnd = "`\n";
 
@@ -29,16 +29,16 @@ T expect(llvm::Expected<T> value) {
   return std::move(*value);
 }
 
-// Bytes that are no object, as an archive's table of symbols, have no sections.
+// Bytes that are not an ELF object, such as an archive's symbol table, have no sections.
 void add_sections(std::string_view bytes, llvm::StringRef prefix, std::vector<std::string>& found) {
   if (!bytes.starts_with(kObject)) return;
-  const std::string aligned(bytes);  // members begin at even places
+  const std::string aligned(bytes);  // members begin at even addresses only, LLVM needs more alignment
   const auto object = expect(llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(aligned, "library")));
   std::size_t taken = 0;
   for (const llvm::object::SectionRef& section : object->sections()) {
     llvm::Expected<llvm::StringRef> name = section.getName();
     if (!name) {
-      llvm::consumeError(name.takeError());  // a section without a name is none of ours
+      llvm::consumeError(name.takeError());  // nbcc makes no sections without a name
       continue;
     }
     if (!name->starts_with(prefix)) continue;
@@ -57,7 +57,7 @@ std::string_view take_member(std::string_view& rest) {
     throw UsageError("is no library: the archive is damaged or cut off");
   }
   const std::string_view member = rest.substr(kHeaderBytes, size);
-  // Members begin at even places; behind the last one the filling may be missing.
+  // Members begin at even offsets; the padding byte after the last member may be missing.
   rest.remove_prefix(std::min(rest.size(), kHeaderBytes + size + size % 2));
   return member;
 }

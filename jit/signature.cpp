@@ -1,5 +1,5 @@
-// KernelSource and text -> Signature. Doors: signature_of(), check_names(). Writes no declaration: library_text.cpp and
-// language bindings do.
+// Makes a Signature from a KernelSource and its text. Entry points: signature_of(), check_names(). Declarations are
+// written by library_text.cpp and language bindings.
 #include "jit/signature.h"
 
 #include <fmt/format.h>
@@ -18,8 +18,8 @@
 namespace nbcc {
 namespace {
 
-// Words of C and C++ that a file's name can be, with types and macros that are there without an include or by nbcc.h's.
-// What else they have, pipelines cannot use as names of fields either.
+// Words of C and C++ that could be the name of a file, with types and macros that are predefined or that nbcc.h
+// includes. Other words of C and C++ cannot be names of fields in a pipeline either.
 constexpr std::string_view kWords =
     " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class"
     " co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype"
@@ -31,7 +31,7 @@ constexpr std::string_view kWords =
     " uint16_t uint32_t uint64_t uint8_t uintmax_t uintptr_t union unix unsigned using virtual void volatile"
     " wchar_t while xor xor_eq ";
 
-// Functions that C's library has and compilers know: declaring them otherwise is an error.
+// Functions of the C library that compilers know as built-ins: another declaration is an error.
 constexpr std::string_view kFunctions =
     " abort abs acos acosh asin asinh atan atan2 atanh calloc cbrt ceil copysign cos cosh div dprintf erf erfc"
     " exit exp exp2 expm1 fabs fdim floor fma fmax fmin fmod free frexp gamma hypot index j0 j1 jn ldexp lgamma"
@@ -42,12 +42,12 @@ bool is_one_of(std::string_view words, const std::string& word) {
   return words.find(" " + word + " ") != std::string_view::npos;
 }
 
-// C and C++ keep such names for themselves.
+// Names that C and C++ reserve.
 bool is_kept_by_c(const std::string& name) {
   return name.starts_with("__") || (name.size() > 1 && name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z');
 }
 
-// Of <stdint.h>, which nbcc.h includes.
+// Macros of <stdint.h>, which nbcc.h includes.
 bool is_macro(const std::string& name) {
   const auto begins = [&](const char* with) { return name.starts_with(with); };
   const auto ends = [&](const char* with) { return name.ends_with(with); };
@@ -93,12 +93,12 @@ Argument count(Argument::Kind kind) {
   return {kind, std::string("n") + side, Argument::Number::Int64, {}, fmt::format("number of {}-particles", side)};
 }
 
-// What begins so is nbcc's, in declarations and in the functions' bodies.
+// Names with this prefix are used by nbcc in declarations and in the functions' bodies.
 bool is_ours(const std::string& name) { return lower(name).starts_with("nbcc_") && !name.ends_with('_'); }
 
-// Two arguments may not have one name; in Fortran capitals do not count.
+// Makes the names of arguments distinct, also case-insensitively for Fortran.
 void make_names_unique(const std::string& pipeline, std::vector<Argument>& arguments) {
-  // What P_bind() has besides the fields; what Fortran's declarations are made of.
+  // Names of the other arguments of P_bind(), and names that Fortran declarations use.
   std::set<std::string> taken{lower(pipeline), "ni",        "nj",      "sum",      "error", "c_int",
                               "c_int32_t",     "c_int64_t", "c_float", "c_double", "c_ptr"};
   for (Argument& argument : arguments) {
@@ -152,7 +152,7 @@ std::set<std::string> function_names(const std::string& pipeline) {
 }
 
 void check_names(const std::vector<std::string>& pipelines) {
-  std::map<std::string, std::string> owner;  // of each function's name
+  std::map<std::string, std::string> owner;  // function name (lower case) -> pipeline
   for (const std::string& name : pipelines) {
     const std::string remedy = "; a pipeline's name is that of its file";
     if (is_word(name)) {
@@ -163,14 +163,15 @@ void check_names(const std::vector<std::string>& pipelines) {
       throw UsageError(fmt::format("pipeline '{}' cannot be a function: C has one of that name{}", name, remedy));
     }
     if (lower(name) == "nbcc" || lower(name).starts_with("nbcc_")) {
-      throw UsageError(fmt::format("pipeline '{}' cannot be a function: nbcc's own names begin so{}", name, remedy));
+      throw UsageError(
+          fmt::format("pipeline '{}' cannot be a function: names with this prefix belong to nbcc{}", name, remedy));
     }
     for (const std::string& function : function_names(name)) {
       const auto [at, is_new] = owner.emplace(lower(function), name);
       if (is_new) continue;
       if (at->second == name || lower(at->second) == lower(name)) {
         throw UsageError(fmt::format("there are two pipelines '{}'{}{}", name,
-                                     at->second == name ? "" : ": capitals do not count in Fortran", remedy));
+                                     at->second == name ? "" : ": Fortran ignores case", remedy));
       }
       throw UsageError(
           fmt::format("pipelines '{}' and '{}' would both have a function '{}'{}", at->second, name, function, remedy));

@@ -1,5 +1,5 @@
-// A pipeline -> the arguments of its typed functions, from which the declarations of every language are written, and
-// names that they cannot have.
+// The arguments of a pipeline's typed functions, from which declarations in every language are written, and checks of
+// names.
 // Tested by tests/unit/signature_test.cpp.
 #pragma once
 #include <set>
@@ -13,45 +13,46 @@ namespace nbcc {
 
 struct Argument {
   enum class Kind : std::uint8_t { CountI, CountJ, InputI, InputJ, Param, Output, InputPair };
-  enum class Number : std::uint8_t { Real, Int32, Int64 };  // Real: double or float, by the function's flavour
+  enum class Number : std::uint8_t { Real, Int32, Int64 };  // Real: double or float, by the flavour of the function
   Kind kind = Kind::CountI;
-  std::string name;  // of the field, or "ni", "nj"; '_' is added to a word of C and to a name that is taken
+  std::string name;  // of the field, or "ni", "nj"; with '_' appended if it is a word of C or already in use
   Number number = Number::Int64;
-  std::vector<int> shape;  // of what one particle has: {} one number, {3} a vec3, {4, 3} four of them
-  std::string comment;     // what the pipeline's text says of the field, and of a param its default
-  FieldLayout field = {};  // none of a count
+  std::vector<int> shape;  // dimensions per particle: {} one number, {3} a vec3, {4, 3} four vec3
+  std::string comment;     // the comment of the field in the pipeline's text; for a param also its default
+  FieldLayout field = {};  // unused for counts
   bool is_count() const { return kind == Kind::CountI || kind == Kind::CountJ; }
   bool is_array() const { return !is_count() && kind != Kind::Param; }
   bool on_i() const { return kind == Kind::InputI || kind == Kind::Output; }
-  int width() const;  // numbers that one particle has
+  int width() const;  // numbers per particle
 };
 
 struct Signature {
   std::string pipeline;
-  std::vector<std::string> description;  // the comment at the head of its file, line by line
-  // The fields in order of declaration; before the first of each side stands that side's count. The count of a side
-  // that has no field stands before everything.
+  std::vector<std::string> description;  // lines of the comment at the head of the pipeline's file
+  // The fields in order of declaration; the count of a side precedes the side's first field. The count of a side
+  // without fields is first of all.
   std::vector<Argument> arguments;
-  // Its sums are over listed pairs, which no function takes: it is opened, and lists and arrays are given to a sum.
+  // The pipeline sums over listed pairs only. Typed functions take no lists, so it has only the function NAME_open.
   bool is_only_opened = false;
-  // Whether there are arrays that may be of double or of float: else both functions take the same arguments, and
-  // languages that know functions by these as well have one.
+  // True if some arrays may be of double or of float. If not, both flavours have the same arguments, and languages with
+  // overloading get one function.
   bool has_flavours() const;
 };
 
-// "double", "int32_t", of C: `real` is the flavour's. Params are few: they are double in either flavour.
+// The C type of an argument, "double" or "int32_t". `real`: the element type of real arrays. Params are double in both
+// flavours, because they are few.
 std::string c_type(const Argument& argument, const std::string& real);
 
 Signature signature_of(const Source& source, const KernelSource& kernel);
 
-// Throws UsageError where a function of the pipelines would be called as a word of C or C++, as one of C's own
-// functions or as another of them (in Fortran, where capitals do not count, as well).
+// Throws UsageError if the name of a pipeline's function would be a word of C or C++, the name of a C library function,
+// or the name of another pipeline's function (also case-insensitively, for Fortran).
 void check_names(const std::vector<std::string>& pipelines);
 
-// Of C or C++, so that nothing of the user's can be called so.
+// True for keywords, reserved names and macros of C or C++, which users cannot use as names.
 bool is_word(const std::string& name);
 
-// The names that a pipeline's functions have in C.
+// The names of a pipeline's C functions.
 std::set<std::string> function_names(const std::string& pipeline);
 
 }  // namespace nbcc

@@ -1,4 +1,4 @@
-// A folder of our own for what other programs read and write; gone at the end with all that is in it.
+// A temporary folder for files that other code reads and writes; the destructor deletes it with its contents.
 #pragma once
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@ class TemporaryFolder {
  public:
   TemporaryFolder() {
     std::string pattern = (std::filesystem::temp_directory_path() / "nbcc-XXXXXX").string();
-    if (!mkdtemp(pattern.data())) throw DeviceError("no temporary folder can be made: " + pattern);
+    if (!mkdtemp(pattern.data())) throw DeviceError("cannot create a temporary folder: " + pattern);
     path_ = pattern;
   }
   TemporaryFolder(const TemporaryFolder&) = delete;

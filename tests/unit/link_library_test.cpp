@@ -32,7 +32,7 @@ LinkRequest request_of(std::vector<LibraryObject> objects) {
 
 TEST(LinkLibrary, WhatItCallsIsFoundWhenItIsLoaded) {
   const test::ScratchFolder folder;
-  // The real one; the linker has seen a stand-in.
+  // The real one; the linker has seen a stub.
   const std::string there = folder.write(
       "libthere.so.5",
       link_shared_library({{object("there.o", "int there(int x) { return x + 1; }")}, "libthere.so.5", "", {}, {}}));
