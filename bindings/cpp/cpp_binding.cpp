@@ -1,4 +1,4 @@
-// Signatures -> the header for C++, over that for C. Door: cpp_binding(). Compiles nothing.
+// Writes the C++ header, which calls the functions of the C header. Entry point: cpp_binding().
 #include "bindings/cpp/cpp_binding.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ std::string number_type(const Argument& argument, const std::string& real) {
   return (argument.number == Argument::Number::Real ? "" : "std::") + c_type(argument, real);
 }
 
-// Counts are those of the rows, but for a side that has none.
+// True if a side has array arguments; its count then follows from these and is not an argument.
 bool has_rows(const Signature& signature, bool on_i) {
   for (const Argument& argument : signature.arguments) {
     if (argument.is_array() && argument.on_i() == on_i) return true;
@@ -34,7 +34,7 @@ std::string declaration(const Argument& argument, const std::string& real) {
   return fmt::format("const std::array<{}, {}>& {}", type, argument.width(), argument.name);
 }
 
-// As the C function takes it.
+// The expression that passes an argument to the C function.
 std::string passed(const Argument& argument, const std::string& real) {
   if (argument.is_count()) return argument.name;
   if (argument.shape.empty()) return argument.is_array() ? argument.name + ".data()" : argument.name;
@@ -52,7 +52,7 @@ std::string count_of_side(const Signature& signature, bool on_i) {
   std::vector<std::string> rows;
   for (const Argument& argument : signature.arguments) {
     if (!argument.is_array() || argument.on_i() != on_i) continue;
-    // An input has to be there, be it of no particles.
+    // Inputs are required, even if they have no particles.
     const std::string wanted = argument.kind == Argument::Kind::Output ? argument.name + ".is_wanted()" : "true";
     rows.push_back(fmt::format("{{\"{0}\", {0}.count(), {1}}}", argument.name, wanted));
   }

@@ -1,5 +1,5 @@
-// The pipelines of a compiled library -> NAME.hpp, functions of arrays that know their lengths, over the header for C.
-// Compiles nothing. Tested by tests/unit/library_text_test.cpp.
+// Writes NAME.hpp of a compiled library: C++ functions whose array arguments have lengths, over the C header.
+// Tested by tests/unit/library_text_test.cpp.
 #pragma once
 #include "jit/library_text.h"
 

@@ -1,5 +1,5 @@
-// A pipeline in CUNBODY-1's dialect -> cunbody_api.h, the C text of its functions, and what the library's other files
-// say of them. Door: cunbody_binding(). Compiles nothing.
+// Writes cunbody_api.h for a pipeline in CUNBODY-1's dialect, the C source of its functions, and their declarations in
+// the library's other files. Entry point: cunbody_binding().
 #include "bindings/cunbody/cunbody_binding.h"
 
 #include <fmt/format.h>
@@ -33,28 +33,27 @@ Rows rows_of(Role role) {
 std::string misfit(const Field& field) {
   if (field.role == Role::Param) {
     return fmt::format(
-        "param '{}' has no place in cunbody_api(), which takes no params; expected an element of INPUT_I, or a "
+        "param '{}' cannot be used with cunbody_api(), which takes no params; expected an element of INPUT_I, or a "
         "constant",
         field.name);
   }
   if (field.role == Role::InputPair)
-    return fmt::format("input_pair '{}' has no place in cunbody_api(), which sums over all pairs", field.name);
+    return fmt::format("input_pair '{}' cannot be used with cunbody_api(), which sums over all pairs", field.name);
   const Rows rows = rows_of(field.role);
   const bool one = field.components() == 1;
   return fmt::format(
-      "field '{}' does not fit cunbody_api(), which takes {} as rows of {}; expected {} {} of {} in its place",
-      field.name, rows.side, rows.array, one ? "an" : std::to_string(field.components()), one ? "element" : "elements",
-      rows.array);
+      "field '{}' does not fit cunbody_api(), which takes {} as rows of {}; expected {} {} of {} instead", field.name,
+      rows.side, rows.array, one ? "an" : std::to_string(field.components()), one ? "element" : "elements", rows.array);
 }
 
-// The numbers in a row that cunbody_api() takes or fills.
+// Numbers per row of cunbody_api()'s arrays.
 struct Widths {
   int i = 0, j = 0, output = 0;
-  // Whether they may be those of gravity with a softening length, which force() stands for.
+  // True if the rows have the sizes of softened gravity, for which CUNBODY-1 has force().
   bool has_force() const { return i == 4 && j == 4 && output == 3; }
 };
 
-// Throws CompileError, which names the fields that do not fit and what is expected in their place.
+// Throws CompileError that names the fields that do not fit, and the expected ones.
 Widths widths_of(const LibraryPipeline& one) {
   std::vector<Diagnostic> diagnostics;
   const std::vector<Field>& fields = one.pipeline.fields;
@@ -102,11 +101,9 @@ std::string fill(const char* name, const LibraryText& library, std::map<std::str
 }
 
 constexpr const char* kForcePrototype =
-    "\n/* Gravity as CUNBODY-1's users call it, for a pipeline whose INPUT_I is a position and eps2, whose INPUT_J is "
-    "a\n"
-    " * position and a mass, and whose OUTPUT is an acceleration. A failure is told on standard error, and a is "
-    "filled\n"
-    " * with NaN. A program may have a force() of its own instead. */\n"
+    "\n/* CUNBODY-1's function for gravity, for a pipeline whose INPUT_I is a position and eps2, whose INPUT_J is a\n"
+    " * position and a mass, and whose OUTPUT is an acceleration. A failure is printed to standard error, and a is\n"
+    " * filled with NaN. A program may define its own force() instead. */\n"
     "NBCC_API void force(double xj[][3], double mj[], double xi[][3], double eps2, double a[][3], int ni, int nj);";
 
 void extend(LibraryText& library) {

@@ -1,11 +1,11 @@
-// A pipeline in CUNBODY-1's dialect -> cunbody_api.h, and that program's functions in the library and its other files.
-// Tested by tests/unit/cunbody_binding_test.cpp; tests/library compiles and runs programs with it.
+// CUNBODY-1's interface for a pipeline in its dialect: cunbody_api.h, and the functions in the library and its other
+// files. Tested by tests/unit/cunbody_binding_test.cpp; tests/library compiles and runs programs with it.
 #pragma once
 #include "jit/library_text.h"
 
 namespace nbcc {
 
-// cunbody_api.h stands by itself: the library's own headers do not include it. Of libraries of one pipeline.
+// Only for libraries with one pipeline. The library's own headers do not include cunbody_api.h.
 LanguageBinding cunbody_binding();
 
 }  // namespace nbcc

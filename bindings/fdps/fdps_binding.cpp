@@ -1,6 +1,6 @@
-// Pipelines and the members of a user's classes -> NAME_fdps.hpp. Doors: class_map_from(), fdps_binding(). Knows no
-// user's class: whether a member is there and holds the right numbers is for the compiler of the user's program, which
-// the text tells what to say.
+// Writes NAME_fdps.hpp from pipelines and the names of members of a user's classes. Entry points: class_map_from(),
+// fdps_binding(). The user's classes are not known here: static assertions in the header check, in the user's program,
+// that the members exist and hold the right numbers.
 #include "bindings/fdps/fdps_binding.h"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ Location first_index(const Pipeline& pipeline) {
   return {};
 }
 
-// FDPS's tree gives several lists of j-particles for one i, none of which says which of all j these are.
+// FDPS's tree gives several lists of j-particles for one i, without the indices of these j among all j.
 void check_sums_over_parts(const LibraryPipeline& one) {
   std::vector<Diagnostic> diagnostics;
   for (const Field& field : one.pipeline.fields) {
@@ -42,13 +42,14 @@ void check_sums_over_parts(const LibraryPipeline& one) {
           {Severity::Error, field.where, "FDPS's lists have no pairs: an input_pair cannot be used with it"});
     if (field.role == Role::Output && field.reduction == Reduction::Softmax)
       diagnostics.push_back({Severity::Error, field.where,
-                             fmt::format("output '{}' is a softmax, which FDPS cannot use: it hands over a part of the "
-                                         "j-particles at a time, and the means of parts do not tell that of all",
+                             fmt::format("output '{}' is a softmax, which FDPS cannot use: it passes a subset of the "
+                                         "j-particles at a time, and the mean over all does not follow from the means "
+                                         "over subsets",
                                          field.name)});
     if (field.role != Role::Output || !keeps_index(field.reduction)) continue;
     diagnostics.push_back({Severity::Error, field.where,
-                           fmt::format("output '{}' is an {}, which FDPS cannot use: it hands over a part of the "
-                                       "j-particles at a time, and the index in a part tells nothing",
+                           fmt::format("output '{}' is an {}, which FDPS cannot use: it passes a subset of the "
+                                       "j-particles at a time, and the index in a subset has no meaning",
                                        field.name, name(field.reduction))});
   }
   if (one.cuda.uses_i_index || one.cuda.uses_j_index) {
@@ -62,7 +63,7 @@ void check_sums_over_parts(const LibraryPipeline& one) {
 bool is_output(const Argument& argument) { return argument.kind == Argument::Kind::Output; }
 bool is_param(const Argument& argument) { return argument.kind == Argument::Kind::Param; }
 
-// at_mj(p): a pointer to the member of *p, which column_mj() makes sure of.
+// Writes at_mj(p), which returns a pointer to the member of *p, and column_mj(p), which checks the member's type.
 std::string accessor(const std::string& pipeline, const FieldLayout& field, const std::vector<std::string>& members) {
   const std::string& name = field.name;
   const std::size_t choices = members.size();
@@ -102,7 +103,7 @@ std::string binding(const Argument& argument, const std::string& at) {
   return fmt::format("    sum.bind(\"{}\", {});\n", argument.field.name, at);
 }
 
-// What a walk's sums are stored in until FDPS asks for them.
+// The struct in which the sums of a walk are stored until FDPS retrieves them.
 std::string results_of(const Signature& signature) {
   std::string text = "  struct Results {\n";
   for (const Argument& argument : signature.arguments) {
@@ -131,7 +132,7 @@ std::string reduction_name(Reduction reduction) {
   return reduction == Reduction::Max ? "Greatest" : "Plus";
 }
 
-// Where the fields of a pipeline are, in whatever classes.
+// Writes the struct of accessors to a pipeline's fields in any classes.
 std::string fields_of(const Signature& signature, const ClassMap& map) {
   std::string accessors, inputs, outputs, results, combinations;
   for (const Argument& argument : signature.arguments) {
@@ -183,7 +184,7 @@ std::string params_of(const Signature& signature) {
   return text.empty() ? text : text + "\n";
 }
 
-// Each field has members, each entry of the map a field.
+// Checks that each field has members, and that each entry of the map is a field.
 void check_class_map(const LibraryText& library, const ClassMap& map) {
   std::vector<std::string> known;
   for (const LibraryPipeline& one : library.pipelines) {

@@ -1,4 +1,4 @@
-// Signatures -> a module for Fortran. Door: fortran_binding(). Compiles nothing.
+// Writes the Fortran module. Entry point: fortran_binding().
 #include "bindings/fortran/fortran_binding.h"
 
 #include <fmt/format.h>
@@ -14,10 +14,10 @@ std::string_view fortran_template(std::string_view name);
 
 namespace {
 
-// Names there begin with a letter.
+// Fortran names must begin with a letter.
 std::string fortran_name(const std::string& name) { return name.front() == '_' ? "f" + name : name; }
 
-// The innermost index of C is the first of Fortran: an array of vec3 is (3, *).
+// The last index in C is the first in Fortran: an array of vec3 is (3, *).
 std::string dimensions(const Argument& argument, const std::string& count) {
   std::string text;
   for (auto n = argument.shape.rbegin(); n != argument.shape.rend(); ++n) {
@@ -46,12 +46,12 @@ std::string comment(const Signature& signature) {
   return text;
 }
 
-// `binds`: of a sum's arrays, between its handle and the error; else the function that sums.
+// The interface of NAME_bind() if `binds`, which has the additional arguments sum and error; else of NAME().
 std::string function_of(const Signature& signature, const std::string& real, bool binds) {
   std::vector<std::string> names;
   for (const Argument& argument : signature.arguments) names.push_back(fortran_name(argument.name));
   if (binds) names.insert(names.begin(), "sum"), names.emplace_back("error");
-  // Of the flavours of one function; another pipeline may be called gravity_double.
+  // The specific name of a flavour. With the prefix nbcc_ it differs from the names of all pipelines.
   const std::string name = (real == "float" ? "nbcc_f_" : "nbcc_d_") + signature.pipeline + (binds ? "_bind" : "");
   const std::string c_name = signature.pipeline + (binds ? "_bind" : "") + (real == "float" ? "_f" : "");
   std::string text = wrapped(fmt::format("  integer(c_int) function {}(", name), names,
@@ -85,24 +85,24 @@ std::string interface_of(const Signature& signature) {
                     name, signature.pipeline);
 }
 
-// Throws UsageError where Fortran could not have the names of the functions or of their arguments.
+// Throws UsageError if a name of a function or of an argument is not valid in Fortran.
 void check_names(const Signature& signature) {
-  // 63, of which nbcc_d_ and _bind are ours.
-  constexpr std::size_t kLongest = 63, kLongestPipeline = 51;
+  // A Fortran name has at most 63 characters; nbcc adds the 12 of nbcc_d_ and _bind.
+  constexpr std::size_t kMaxName = 63, kMaxPipelineName = 51;
   const std::string& name = signature.pipeline;
   if (name.starts_with("c_") || name.starts_with("C_")) {
     throw UsageError(
-        fmt::format("pipeline '{}' cannot be a function in Fortran: names of iso_c_binding begin so", name));
+        fmt::format("pipeline '{}' cannot be a function in Fortran: names in iso_c_binding have this prefix", name));
   }
-  if (name.size() > kLongestPipeline) {
+  if (name.size() > kMaxPipelineName) {
     throw UsageError(
-        fmt::format("pipeline '{}' cannot be a function in Fortran: its name has {} characters, and {} fit", name,
-                    name.size(), kLongestPipeline));
+        fmt::format("pipeline '{}' cannot be a function in Fortran: its name has {} characters, the maximum is {}",
+                    name, name.size(), kMaxPipelineName));
   }
   for (const Argument& argument : signature.arguments) {
-    if (argument.name.size() <= kLongest) continue;
-    throw UsageError(fmt::format("pipeline '{}': Fortran has no names of more than {} characters, as '{}'", name,
-                                 kLongest, argument.name));
+    if (argument.name.size() <= kMaxName) continue;
+    throw UsageError(fmt::format("pipeline '{}': Fortran names have at most {} characters, '{}' has more", name,
+                                 kMaxName, argument.name));
   }
 }
 

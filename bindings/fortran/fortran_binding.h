@@ -1,5 +1,5 @@
-// The pipelines of a compiled library -> NAME.f90, a module of interfaces to its C functions. Compiles nothing. Tested
-// by tests/unit/library_text_test.cpp.
+// Writes NAME.f90 of a compiled library, a module of interfaces to its C functions. Tested by
+// tests/unit/library_text_test.cpp.
 #pragma once
 #include "jit/library_text.h"
 

@@ -1,5 +1,5 @@
-! nbcc's C interface for Fortran, as far as sums of compiled pipelines need it: devices, sums, runs, errors. What each
-! function does is said in nbcc.h, under the same name. Compile this file with your program.
+! The parts of nbcc's C interface that sums of compiled pipelines need, for Fortran: devices, sums, runs, errors. nbcc.h
+! describes each function under the same name. Compile this file with your program.
 !
 !   use nbcc
 !   use forces                        ! made by nbcc compile --fortran
@@ -31,15 +31,15 @@ module nbcc
     type(c_ptr) :: i_list = c_null_ptr
     integer(c_int) :: accumulate = 0
     type(c_ptr) :: stream = c_null_ptr
-    integer(c_int) :: part = 0                 ! of a sum whose j come in several runs
-    integer(c_int) :: clamp = 0                ! 1: an index that leads out of a table finds its nearest end
+    integer(c_int) :: part = 0                 ! for a sum over the j in several runs
+    integer(c_int) :: clamp = 0                ! 1: an index outside of a table is clamped to the nearest end
   end type
 
   type, bind(C), public :: nbcc_statistics
     integer(c_size_t) :: size = 88             ! of this type
     integer(c_int64_t) :: pairs_tested = 0, searches = 0, runs = 0, pairs_within = 0
     real(c_double) :: seconds_locate = 0, seconds_sort = 0, seconds_lists = 0, seconds_sums = 0
-    type(c_ptr) :: method = c_null_ptr, reason = c_null_ptr   ! strings of C, for nbcc_text
+    type(c_ptr) :: method = c_null_ptr, reason = c_null_ptr   ! C strings; convert with nbcc_text
   end type
 
   public :: nbcc_device_open, nbcc_device_close, nbcc_pipeline_close
@@ -48,7 +48,7 @@ module nbcc
   public :: nbcc_sum_get_statistics, nbcc_text
   public :: nbcc_error_free, nbcc_error_text
 
-  ! A callback of nbcc_sum_set_progress: done is the fraction of the work that is done; any result but 0 ends the run.
+  ! Callback of nbcc_sum_set_progress: done is the fraction of the work that is done; a result other than 0 interrupts.
   abstract interface
     integer(c_int) function nbcc_progress(data, done) bind(C)
       import
@@ -94,7 +94,7 @@ module nbcc
       type(c_ptr), value :: sum
       type(c_ptr), intent(out), optional :: error
     end function
-    ! The k-th warning of the last run, from 0 on, a string of C; a null pointer beyond the last one.
+    ! The k-th warning (from 0) of the last run, a C string; a null pointer if there are fewer.
     type(c_ptr) function nbcc_sum_warning(sum, k) bind(C)
       import
       type(c_ptr), value :: sum
@@ -147,14 +147,14 @@ module nbcc
 
 contains
 
-  ! What an error says; "" for a null pointer. The error itself stays to be freed.
+  ! The message of an error; "" for a null pointer. Does not free the error.
   function nbcc_error_text(error) result(message)
     type(c_ptr), intent(in) :: error
     character(len=:), allocatable :: message
     message = nbcc_text(message_of(error))
   end function
 
-  ! The characters of a string of C.
+  ! Converts a C string.
   function nbcc_text(address) result(message)
     type(c_ptr), intent(in) :: address
     character(len=:), allocatable :: message
