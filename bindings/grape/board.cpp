@@ -1,5 +1,5 @@
-// Turns j- and i-particles into forces, in a thread of its own. Its one door is Board. It knows no names of GRAPE's
-// interface and no board numbers, which are g5.cpp's.
+// Computes forces from j- and i-particles in a background thread. Entry point: Board. The names of GRAPE's interface
+// and the board numbers are in g5.cpp.
 #include "bindings/grape/board.h"
 
 #include <algorithm>
@@ -10,23 +10,23 @@ namespace {
 
 using grape::check_count, grape::check_given, grape::usage;
 
-// What was never written is no number, and so are forces from it.
+// Grows an array. Callers pass NaN as `unset`, so that forces from j-particles that were never written are NaN.
 template <typename T>
-void reach(std::vector<T>& array, std::size_t size, const T& unset) {
+void grow_to(std::vector<T>& array, std::size_t size, const T& unset) {
   if (array.size() < size) array.resize(size, unset);
 }
 
 }  // namespace
 
-Board::Board(const Pipeline& gravity, int room) : sum_(gravity), room_(room) { sum_.keep_j(); }
+Board::Board(const Pipeline& gravity, int capacity) : sum_(gravity), capacity_(capacity) { sum_.keep_j(); }
 
 void Board::setting(Setting which, const std::function<void()>& set) {
   work_.settle();
   try {
     set();
-    refused_[which].clear();
+    errors_[which].clear();
   } catch (const std::exception& error) {
-    refused_[which] = error.what();
+    errors_[which] = error.what();
     throw;
   }
 }
@@ -34,9 +34,9 @@ void Board::setting(Setting which, const std::function<void()>& set) {
 void Board::check_addresses(int address, int count) const {
   check_count("nj", count);
   if (address < 0) throw usage("address " + std::to_string(address) + ": addresses of j-particles begin at 0");
-  if (count > room_ - std::min(address, room_)) {
+  if (count > capacity_ - std::min(address, capacity_)) {
     throw usage(std::to_string(count) + " j-particles from address " + std::to_string(address) +
-                " on: there is room for " + std::to_string(room_));
+                " on: there is room for " + std::to_string(capacity_));
   }
 }
 
@@ -46,7 +46,7 @@ void Board::set_positions(int address, int count, const double x[][3]) {
     check_given("xj", x, count);
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     const std::size_t first = std::size_t(address);
-    reach(x_, first + std::size_t(count), {nan, nan, nan});
+    grow_to(x_, first + std::size_t(count), {nan, nan, nan});
     for (std::size_t k = 0; k < std::size_t(count); ++k) x_[first + k] = {x[k][0], x[k][1], x[k][2]};
     is_j_bound_ = false;
   });
@@ -57,7 +57,7 @@ void Board::set_masses(int address, int count, const double mass[]) {
     check_addresses(address, count);
     check_given("mj", mass, count);
     const std::size_t first = std::size_t(address);
-    reach(mass_, first + std::size_t(count), std::numeric_limits<double>::quiet_NaN());
+    grow_to(mass_, first + std::size_t(count), std::numeric_limits<double>::quiet_NaN());
     std::copy_n(mass, count, mass_.begin() + std::ptrdiff_t(first));
     is_j_bound_ = false;
   });
@@ -96,9 +96,9 @@ void Board::set_i(int ni, const double x[][3]) {
   });
 }
 
-// From here on the sum can run.
+// Checks the settings, and fills i_ and forces_ for the sum.
 void Board::prepare() {
-  for (const std::string& message : refused_) {
+  for (const std::string& message : errors_) {
     if (!message.empty()) throw usage(message);
   }
   if (nj_ < 0) throw usage("the number of j-particles is not known: call g5_set_n first");
@@ -124,7 +124,7 @@ void Board::start() noexcept {
     if (i_.empty()) return;
     work_.start([this] {
       if (!is_j_bound_) {
-        // A bound range has an address, also when it is empty.
+        // A bound array must have an address, even if it is empty.
         static constexpr double none = 0;
         sum_.bind("xj", view(nj_ > 0 ? x_.front().data() : &none, nj_, sizeof(Vec3)));
         sum_.bind("mj", view(nj_ > 0 ? mass_.data() : &none, nj_));

@@ -1,6 +1,5 @@
-// One board of GRAPE-5: a memory of j-particles, i-particles, and sums over the former in the background. Every
-// function may throw nbcc::Error; what is asked for while sums are under way waits for them. Test:
-// tests/grape/g5_test.cpp.
+// One board of GRAPE-5: j-particles, i-particles, and sums over the j-particles in a background thread. Every function
+// may throw nbcc::Error. A call during a sum waits until the sum is done. Test: tests/grape/g5_test.cpp.
 #pragma once
 #include <array>
 #include <functional>
@@ -21,21 +20,21 @@ struct Force {
 
 class Board {
  public:
-  // gravity: g5.pipe. The board holds `room` j-particles.
-  Board(const Pipeline& gravity, int room);
+  // gravity: the pipeline g5.pipe. capacity: maximum number of j-particles.
+  Board(const Pipeline& gravity, int capacity);
 
-  // What is refused here is told by the forces as well, until the same is set rightly: many programs look at nothing
-  // but forces.
+  // If a setting is invalid, forces() fails too, until the same setting is made with valid arguments: many programs
+  // check nothing but forces.
   void set_positions(int address, int count, const double x[][3]);
   void set_masses(int address, int count, const double mass[]);
   void set_count(int nj);
-  void set_softening(double eps2);                   // of all i-particles
-  void set_softenings(int ni, const double eps2[]);  // of each
+  void set_softening(double eps2);                   // one value for all i-particles
+  void set_softenings(int ni, const double eps2[]);  // one value for each i-particle
   void set_i(int ni, const double x[][3]);
 
-  // Throws nothing: what is wrong is told by forces().
+  // Starts the sums. Never throws: forces() reports errors.
   void start() noexcept;
-  // Of the first ni of the particles of the last start().
+  // Waits for the sums of the last start(), and returns the forces on the first ni i-particles.
   std::span<const Force> forces(int ni);
 
  private:
@@ -50,16 +49,16 @@ class Board {
   void prepare();
 
   Sum sum_;
-  int room_;
+  int capacity_;
   std::vector<Vec3> x_;
   std::vector<double> mass_;
-  int nj_ = -1;  // not set
+  int nj_ = -1;  // -1: not set
   bool is_j_bound_ = false;
   double eps2_ = 0;
-  std::vector<double> eps2s_;  // empty: eps2_
+  std::vector<double> eps2s_;  // by i-particle; empty: eps2_ for all
   std::vector<IParticle> i_;
   std::vector<Force> forces_;
-  std::array<std::string, kSettings> refused_;  // "": not
+  std::array<std::string, kSettings> errors_;  // by Setting: why its last arguments were invalid; "": they were valid
   bool is_started_ = false;
   grape::Background work_;
 };

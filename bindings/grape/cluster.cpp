@@ -1,7 +1,7 @@
-// Turns j-particles, a time and i-particles into forces and neighbours, the sums in a thread of their own. Its one door
-// is Cluster. It knows no names of GRAPE's interface and no cluster numbers, which are g6.cpp's.
+// Computes forces and neighbours from j-particles, a time and i-particles; the sums run in a background thread. Entry
+// point: Cluster. The names of GRAPE's interface and the cluster numbers are in g6.cpp.
 //
-// Prediction and sums, with the nearest neighbour, are made by the device; neighbour lists by the host.
+// The device computes the prediction, the sums and the nearest neighbours; the host makes the neighbour lists.
 #include "bindings/grape/cluster.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ Cluster::Cluster(Device device, nbcc_precision precision)
       j_(device_),
       pipeline_(grape::pipeline_of(device_, "g6", precision)),
       sum_(pipeline_) {
-  // A block of time steps larger than the pipes takes several sums at one time.
+  // A block step with more i-particles than pipes needs several sums at the same time, which share the packed j.
   sum_.keep_j();
 }
 
@@ -58,7 +58,7 @@ void Cluster::start(int nj, double eps2, std::vector<IParticle> i) noexcept {
     }
     sum_.set("eps2", eps2);
     work_.start([this, nj] {
-      // What was bound lies where it did, but is another.
+      // Bind again after a prediction: the addresses are unchanged, but the contents have changed.
       if (j_.predict(time_, std::size_t(nj))) j_.bind_to(sum_);
       if (i_.empty()) return;
       bind_i();
@@ -75,7 +75,7 @@ void Cluster::fail(std::exception_ptr why) {
   work_.fail(std::move(why));
 }
 
-// From here on results_ are those of the last start().
+// Waits for the sums; afterwards results_ are those of the last start(). Throws if there was no start() or it failed.
 void Cluster::check_calculated() {
   work_.check();
   if (!is_calculated_) throw usage("there is no calculation: call g6calc_firsthalf first");

@@ -1,5 +1,5 @@
-// One cluster of GRAPE-6: a memory of j-particles, and sums over them in the background. Every function may throw
-// nbcc::Error; what is asked for while sums are under way waits for them. Test: tests/grape/g6_test.cpp.
+// One cluster of GRAPE-6: j-particles, and sums over them in a background thread. Every function may throw nbcc::Error.
+// A call during a sum waits until the sum is done. Test: tests/grape/g6_test.cpp.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -29,13 +29,13 @@ class Cluster {
 
   void set_j(int address, const JParticle& particle);
   void set_time(double time);
-  // Starts the sums over the addresses below nj. Throws nothing: what is wrong is told by forces().
+  // Starts the sums over the addresses below nj. Never throws: forces() reports errors.
   void start(int nj, double eps2, std::vector<IParticle> i) noexcept;
-  // Takes the place of a start() that could not be made: forces() tells why.
+  // Call instead of start() if its arguments are invalid: forces() throws `why`.
   void fail(std::exception_ptr why);
-  // The results of the last start().
+  // Waits for the sums of the last start() and returns the results.
   std::vector<Force> forces();
-  // Of the last start(), each in ascending order of indices.
+  // By i-particle of the last start(): the indices of its neighbours, in ascending order.
   const std::vector<std::vector<int>>& neighbours();
   void forget();
 

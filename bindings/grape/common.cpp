@@ -1,5 +1,5 @@
-// Turns variables of the environment into a device's name, a precision, a count, and names into pipelines. Its doors
-// are the functions of its header. It opens nothing.
+// Reads environment variables: a device's name, a precision, a count; and compiles embedded pipelines. Entry points:
+// the functions of the header.
 #include "bindings/grape/common.h"
 
 #include <charconv>

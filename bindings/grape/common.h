@@ -1,5 +1,5 @@
-// What the interfaces of GRAPE-5 and GRAPE-6 share: the pipelines of this folder, what the environment says, failures,
-// and work in the background. Every function may throw nbcc::Error. Test: tests/grape/g5_test.cpp, g6_test.cpp.
+// Shared by the interfaces of GRAPE-5 and GRAPE-6: the pipelines of this folder, environment variables, errors, and a
+// background thread. Every function may throw nbcc::Error. Test: tests/grape/g5_test.cpp, g6_test.cpp.
 #pragma once
 #include <exception>
 #include <functional>
@@ -11,14 +11,14 @@
 
 namespace nbcc::grape {
 
-// "g6" of g6.pipe, which is embedded.
+// Compiles an embedded pipeline: "g6" is g6.pipe.
 Pipeline pipeline_of(const Device& device, const std::string& name, nbcc_precision precision);
 
-// Of $NBCC_DEVICE, "a,b,c", entry number `id`, over again from the first; "cpu" without it.
+// Entry number `id` (modulo the number of entries) of $NBCC_DEVICE, "a,b,c"; "cpu" if it is not set.
 std::string device_of(int id);
-// Of $NBCC_PRECISION; mixed without it.
+// The precision in $NBCC_PRECISION; mixed if it is not set.
 nbcc_precision precision();
-// A positive number in this variable, or `otherwise`.
+// The positive number in an environment variable; `otherwise` if it is not set or invalid.
 int count_of(const char* variable, int otherwise);
 
 inline Error usage(const std::string& message) { return Error(NBCC_ERROR_USAGE, message); }
@@ -27,15 +27,15 @@ inline void check_count(const char* name, int count) {
   if (count < 0) throw usage(std::string(name) + " is " + std::to_string(count));
 }
 
-// An array of so many particles; of none it may be null.
+// Throws for a null pointer, unless the array has no particles.
 inline void check_given(const char* name, const void* array, int count = 1) {
   if (count > 0 && !array) throw usage(std::string(name) + " is a null pointer");
 }
 
-// Of this thread.
+// The message of this thread's last failure.
 inline thread_local std::string last_error;
 
-// Whether the function threw nothing; else last_error says what.
+// Calls the function; if it throws, returns false and sets last_error.
 template <typename Function>
 bool succeeds(Function function) noexcept {
   try {
@@ -49,13 +49,13 @@ bool succeeds(Function function) noexcept {
   return false;
 }
 
-// One piece of work in a thread of its own, and how it failed, for whoever asks for its results. Its owner's last
-// member, so that its end is waited for before anything goes that it works on.
+// Runs one function in a background thread and keeps its exception for check(). Must be the last member of its owner,
+// so that the destructor waits for the thread before other members are destroyed.
 class Background {
  public:
-  // Where the system gives no thread, the one that waits does the work.
+  // If the system cannot create a thread, the thread that waits does the work.
   void start(std::function<void()> work) { work_ = std::async(std::move(work)); }
-  // From here on nothing is under way.
+  // Waits until the work is done, and keeps its exception.
   void settle() {
     if (!work_.valid()) return;
     try {

@@ -1,5 +1,5 @@
-// Turns the C names of GRAPE-5's interface into calls of Board: whether it is open, board numbers, the environment,
-// failures. Its doors are the functions of nbcc_g5.h without an underscore. It computes nothing.
+// Implements GRAPE-5's C functions (those of nbcc_g5.h without an underscore) by calls of Board. Keeps the open boards
+// by number, and handles environment variables and failures.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -18,9 +18,9 @@ namespace {
 
 using namespace grape;
 
-constexpr int kPipes = 4096, kRoom = 1 << 20;
+constexpr int kDefaultPipes = 4096, kDefaultCapacity = 1 << 20;
 
-int room() { return count_of("NBCC_G5_JMEMSIZE", kRoom); }
+int capacity() { return count_of("NBCC_G5_JMEMSIZE", kDefaultCapacity); }
 
 // g5.pipe on one device; boards on one device share it.
 struct Gravity {
@@ -30,26 +30,26 @@ struct Gravity {
   Pipeline pipeline;
 };
 
-// The interface has no handles, so the boards are the process's.
+// The interface has no handles, so the boards are global.
 struct Machine {
   std::mutex mutex;
   bool is_open = false, wants_cutoff = false;
-  std::string why_closed;  // of a g5_open that failed
+  std::string why_closed;  // why g5_open failed, for messages
   nbcc_precision precision = NBCC_MIXED;
-  int room = kRoom;
+  int capacity = kDefaultCapacity;
   double eps2 = 0;
   std::array<double, 3> range{};
   std::map<std::string, std::unique_ptr<Gravity>> gravities;
   std::map<int, std::unique_ptr<Board>> boards;
 };
 
-// Never destroyed: programs end without g5_close, when the driver of a GPU may have ended before.
+// Never destroyed, because a program may end without g5_close, and then the GPU driver may already be unloaded.
 Machine& machine() {
   static Machine* const one = new Machine;
   return *one;
 }
 
-// With the machine's lock held.
+// Returns board `id`; makes it if it does not exist. The caller holds the machine's lock.
 Board& found_or_made(Machine& m, int id) {
   if (!m.is_open) throw usage("GRAPE-5 is not open: call g5_open first" + m.why_closed);
   if (m.wants_cutoff) throw usage("there are no cutoff tables: write the force as a pipeline");
@@ -60,7 +60,7 @@ Board& found_or_made(Machine& m, int id) {
   if (gravity == m.gravities.end()) {
     gravity = m.gravities.emplace(name, std::make_unique<Gravity>(name, m.precision)).first;
   }
-  auto made = std::make_unique<Board>(gravity->second->pipeline, m.room);
+  auto made = std::make_unique<Board>(gravity->second->pipeline, m.capacity);
   made->set_softening(m.eps2);
   return *m.boards.emplace(id, std::move(made)).first->second;
 }
@@ -83,7 +83,7 @@ void open_machine() {
   last_error.clear();
   try {
     m.precision = grape::precision();
-    m.room = room();
+    m.capacity = capacity();
     m.is_open = true;
     found_or_made(m, 0);
     m.why_closed.clear();
@@ -122,7 +122,7 @@ const char* nbcc_g5_last_error(void) { return last_error.c_str(); }
 void g5_open(void) { succeeds(open_machine); }
 void g5_close(void) { succeeds(close_machine); }
 
-int g5_get_number_of_pipelines(void) { return count_of("NBCC_G5_PIPES", kPipes); }
+int g5_get_number_of_pipelines(void) { return count_of("NBCC_G5_PIPES", kDefaultPipes); }
 int g5_get_number_of_pipelines_per_board(void) { return g5_get_number_of_pipelines(); }
 int g5_get_number_of_real_pipelines(void) { return g5_get_number_of_pipelines(); }
 int g5_get_number_of_boards(void) { return 1; }
@@ -132,7 +132,7 @@ double g5_get_pcibus_freq(void) { return 1; }
 int g5_get_jmemsize(void) {
   Machine& m = machine();
   const std::lock_guard lock(m.mutex);
-  return m.is_open ? m.room : room();
+  return m.is_open ? m.capacity : capacity();
 }
 
 void g5_set_range(double xmin, double xmax, double mmin) {

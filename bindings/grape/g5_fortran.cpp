@@ -1,5 +1,5 @@
-// Turns the names that Fortran gives GRAPE-5's functions, with all arguments by address, into the C names. Its doors
-// are the functions of nbcc_g5.h with an underscore. It does nothing else.
+// The functions of nbcc_g5.h with a trailing underscore, as Fortran calls them: all arguments by address. Each calls
+// the C function.
 #include "bindings/grape/nbcc_g5.h"
 
 extern "C" {

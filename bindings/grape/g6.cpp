@@ -1,5 +1,5 @@
-// Turns the C names of GRAPE-6's interface into calls of Cluster: cluster numbers, the environment, arrays, return
-// values. Its doors are the functions of nbcc_g6.h without an underscore. It computes nothing.
+// Implements GRAPE-6's C functions (those of nbcc_g6.h without an underscore) by calls of Cluster. Keeps the open
+// clusters by number, and handles environment variables, arrays and return values.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -17,21 +17,21 @@ namespace {
 
 using namespace grape;
 
-constexpr int kPipes = 48;
+constexpr int kDefaultPipes = 48;
 
-// The interface has no handles, so the clusters are the process's.
+// The interface has no handles, so the clusters are global.
 struct Clusters {
   std::mutex mutex;
   std::map<int, std::unique_ptr<Cluster>> open;
 };
 
-// Never destroyed: programs end without g6_close, when the driver of a GPU may have ended before.
+// Never destroyed, because a program may end without g6_close, and then the GPU driver may already be unloaded.
 Clusters& clusters() {
   static Clusters* const all = new Clusters;
   return *all;
 }
 
-// 0, or -1: the value of most functions of the interface.
+// Calls the function and returns 0, or -1 if it throws: the return value of most functions of the interface.
 template <typename Function>
 int guarded(Function function) noexcept {
   return succeeds(function) ? 0 : -1;
@@ -54,7 +54,8 @@ void open_cluster(int id) {
 }
 
 void close_cluster(int id) {
-  std::map<int, std::unique_ptr<Cluster>>::node_type closed;  // before the lock: its end may take a while
+  std::map<int, std::unique_ptr<Cluster>>::node_type
+      closed;  // destroyed after the lock is released, because that may take long
   const std::lock_guard lock(clusters().mutex);
   closed = clusters().open.extract(id);
   if (closed.empty()) throw not_open(id);
@@ -75,7 +76,7 @@ std::vector<IParticle> i_particles(int ni, const int index[], const double xi[][
   return particles;
 }
 
-// nearest may be null.
+// Copies the results to the caller's arrays. nearest may be null.
 int results(int id, int ni, double acc[][3], double jerk[][3], double pot[], int nearest[]) {
   const int status = guarded([&] {
     check_count("ni", ni);
@@ -95,7 +96,7 @@ int results(int id, int ni, double acc[][3], double jerk[][3], double pot[], int
     }
   });
   if (status == 0) return 0;
-  // Many programs do not look at the return value.
+  // NaN, because many programs ignore the return value.
   for (int i = 0; i < ni; ++i) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     if (acc) std::fill_n(acc[i], 3, nan);
@@ -130,7 +131,7 @@ int g6_reset(int clusterid) {
 
 int g6_reset_fofpga(int clusterid) { return g6_reset(clusterid); }
 
-int g6_npipes(void) { return count_of("NBCC_G6_PIPES", kPipes); }
+int g6_npipes(void) { return count_of("NBCC_G6_PIPES", kDefaultPipes); }
 
 int g6_set_tunit(int) { return 0; }
 int g6_set_xunit(int) { return 0; }
@@ -157,7 +158,7 @@ void g6calc_firsthalf(int clusterid, int nj, int ni, const int index[], const do
                       const double[][3], const double[][3], const double[], double eps2, const double h2[]) {
   guarded([&] {
     Cluster& calculating = cluster(clusterid);
-    // Whatever fails from here on, the results before are not taken for these.
+    // Discard earlier results first, so that they are not returned if a later step fails.
     calculating.forget();
     try {
       calculating.start(nj, eps2, i_particles(ni, index, xi, vi, h2));
@@ -193,10 +194,10 @@ int g6_get_neighbour_list(int clusterid, int ipipe, int maxlength, int* nblen, i
                   std::to_string(lists.size()) + " particles");
     }
     const std::vector<int>& list = lists[std::size_t(ipipe)];
-    const std::size_t room = std::size_t(std::max(maxlength, 0));
-    std::copy_n(list.begin(), std::min(room, list.size()), nbl);
+    const std::size_t capacity = std::size_t(std::max(maxlength, 0));
+    std::copy_n(list.begin(), std::min(capacity, list.size()), nbl);
     *nblen = int(list.size());
-    is_cut = list.size() > room;
+    is_cut = list.size() > capacity;
   });
   return is_cut ? 1 : status;
 }

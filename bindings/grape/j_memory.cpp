@@ -1,5 +1,5 @@
-// Turns j-particles, each at a time of its own, into arrays on a device of where they are at one time. Its doors are
-// JMemory and pieces_of(). It sums nothing.
+// Predicts j-particles, each with its own time, to one common time, in arrays on a device. Entry points: JMemory,
+// pieces_of().
 #include "bindings/grape/j_memory.h"
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 namespace nbcc::g6 {
 namespace {
 
-// Between two written addresses, this many particles are sent along sooner than begin another copy.
-constexpr std::size_t kGap = 256;
+// Up to this many unchanged particles between two changed ones are copied with them, because another copy costs more.
+constexpr std::size_t kMaxGap = 256;
 
 static_assert(std::is_trivially_copyable_v<JParticle> && std::is_trivially_copyable_v<Predicted>);
 
@@ -24,7 +24,7 @@ std::vector<AddressRange> pieces_of(std::vector<std::size_t> addresses) {
   std::ranges::sort(addresses);
   std::vector<AddressRange> pieces;
   for (const std::size_t address : addresses) {
-    if (!pieces.empty() && address <= pieces.back().end + kGap) {
+    if (!pieces.empty() && address <= pieces.back().end + kMaxGap) {
       pieces.back().end = std::max(pieces.back().end, address + 1);
     } else {
       pieces.push_back({address, address + 1});
@@ -33,14 +33,14 @@ std::vector<AddressRange> pieces_of(std::vector<std::size_t> addresses) {
   return pieces;
 }
 
-// In double whatever the forces are in: their differences need positions in full.
+// Predicts in double, whatever the precision of the forces, because forces need differences of exact positions.
 JMemory::JMemory(const Device& device)
     : device_(device), pipeline_(grape::pipeline_of(device, "predict", NBCC_DOUBLE)), prediction_(pipeline_) {}
 
 void JMemory::set(std::size_t address, const JParticle& particle) {
   if (address >= particles_.size()) particles_.resize(address + 1);
   particles_[address] = particle;
-  // A program that writes over and over without asking for forces.
+  // Remove duplicates, for programs that write again and again without computing forces.
   if (unsent_.size() >= 2 * particles_.size()) {
     std::ranges::sort(unsent_);
     const auto [first, last] = std::ranges::unique(unsent_);
@@ -55,23 +55,23 @@ std::size_t JMemory::leading() {
   return leading_;
 }
 
-// From here on there is room on the device for all particles; where it is new, none of them is there.
-void JMemory::make_room() {
-  if (predicted_ && particles_.size() <= room_) return;
-  const std::size_t room = std::max(particles_.size(), 2 * room_);
-  // The old memory goes first: both may be more than a GPU has.
-  room_ = 0;
+// Allocates device memory for all particles. New memory is uninitialized, so all particles become unsent.
+void JMemory::reserve() {
+  if (predicted_ && particles_.size() <= capacity_) return;
+  const std::size_t capacity = std::max(particles_.size(), 2 * capacity_);
+  // Free the old memory first, because a GPU may not have enough for both.
+  capacity_ = 0;
   on_device_.reset();
   predicted_.reset();
-  on_device_.emplace(device_, room * sizeof(JParticle));
-  predicted_.emplace(device_, room * sizeof(Predicted));
-  room_ = room;
+  on_device_.emplace(device_, capacity * sizeof(JParticle));
+  predicted_.emplace(device_, capacity * sizeof(Predicted));
+  capacity_ = capacity;
   unsent_.resize(particles_.size());
   for (std::size_t k = 0; k < unsent_.size(); ++k) unsent_[k] = k;
 }
 
 void JMemory::send() {
-  make_room();
+  reserve();
   sent_index_.resize(particles_.size());
   for (const AddressRange& piece : pieces_of(unsent_)) {
     on_device_->write(piece.begin * sizeof(JParticle), &particles_[piece.begin],

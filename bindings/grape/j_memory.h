@@ -1,5 +1,6 @@
-// The j-particles of a GRAPE-6, in the memory of a device: what was written is sent when it is needed, and predicted
-// there. Every function may throw nbcc::Error. Used by one thread at a time. Test: tests/grape/j_memory_test.cpp.
+// The j-particles of a GRAPE-6, in host and device memory: changed particles are copied to the device when needed, and
+// predicted on the device. Every function may throw nbcc::Error. Used by one thread at a time. Test:
+// tests/grape/j_memory_test.cpp.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -13,7 +14,7 @@ namespace nbcc::g6 {
 
 using Vec3 = std::array<double, 3>;
 
-// As the caller gave it, at its own time. is_set: an address that was never written holds none.
+// A j-particle as the caller gave it, at its own time. is_set: false for an address that was never written.
 struct JParticle {
   bool is_set = false;
   int index = 0;
@@ -25,36 +26,38 @@ struct Predicted {
   Vec3 x, v;
 };
 
-// Addresses from begin to before end.
+// Addresses [begin, end).
 struct AddressRange {
   std::size_t begin, end;
   bool operator==(const AddressRange&) const = default;
 };
-// What is sent for addresses that were written: those that are not far apart in one piece, with what lies between.
+// The ranges to copy to the device for addresses that were written. Addresses that are near each other are in one
+// range, which includes the unchanged particles between them.
 std::vector<AddressRange> pieces_of(std::vector<std::size_t> addresses);
 
 class JMemory {
  public:
   explicit JMemory(const Device& device);
 
-  // In the host's memory; the device sees it with the next predict().
+  // Stores a particle in host memory; the next predict() copies it to the device.
   void set(std::size_t address, const JParticle& particle);
-  // How many addresses are set without a gap, from 0 on.
+  // The largest n such that all addresses below n are set.
   std::size_t leading();
 
-  // The first nj particles at `time`, all of them set. False: they are there already.
+  // Predicts the first nj particles, which must all be set, to `time`. Returns false if the last prediction still
+  // holds.
   bool predict(double time, std::size_t nj);
-  // Gives the particles of the last predict() to the fields of g6.pipe.
+  // Binds the particles of the last predict() to the fields of g6.pipe.
   void bind_to(Sum& force) const;
 
-  // Of the last predict(), whatever was set since.
+  // These refer to the last predict(), not to later calls of set().
   int index(std::size_t address) const { return sent_index_[address]; }
   std::size_t count() const { return nj_; }
   std::vector<Predicted> predicted() const;
 
  private:
   void send();
-  void make_room();
+  void reserve();
 
   const Device& device_;
   Pipeline pipeline_;
@@ -64,7 +67,7 @@ class JMemory {
   std::vector<std::size_t> unsent_;  // addresses, in the order in which they were written
   std::vector<int> sent_index_;
   std::optional<DeviceMemory> on_device_, predicted_;
-  std::size_t room_ = 0;  // particles in either
+  std::size_t capacity_ = 0;  // particles that on_device_ and predicted_ can hold
   double time_ = 0;
   std::size_t nj_ = 0;
   bool is_predicted_ = false;

@@ -10,22 +10,21 @@
  *   a = sum m_j x_ij / r^3,   p = +sum m_j / r,   x_ij = x_j - x_i, r^2 = |x_ij|^2 + eps^2, G = 1
  *
  * The potential is positive: programs for GRAPE-5 change its sign. An i-particle that is among the j-particles is not
- * left out: it adds nothing to its acceleration, and m/eps to its potential, which those programs take off where eps is
- * not 0. Without softening, two particles in one place add nothing to either.
+ * excluded: it adds nothing to its acceleration, and m/eps to its potential, which these programs subtract if eps is
+ * not 0. Without softening, two particles at one position add nothing to acceleration and potential.
  *
- *   $NBCC_DEVICE       "cpu" (default), "cuda", "cuda:1"; of several, "cuda:0,cuda:1", board k takes number k,
- *                      over again from the first
+ *   $NBCC_DEVICE       "cpu" (default), "cuda", "cuda:1"; with n devices, "cuda:0,cuda:1", board k uses number k
+ *                      modulo n
  *
  *   $NBCC_PRECISION    "mixed" (default), "double", "single"
  *
- *   $NBCC_G5_PIPES     what g5_get_number_of_pipelines answers; 4096 by default
+ *   $NBCC_G5_PIPES     value of g5_get_number_of_pipelines; 4096 by default
  *
- *   $NBCC_G5_JMEMSIZE  what g5_get_jmemsize answers, and the j-particles of a board; 1048576 by default
+ *   $NBCC_G5_JMEMSIZE  value of g5_get_jmemsize, and maximum number of j-particles of a board; 1048576 by default
  *
- * The first two and the last are read by g5_open. Functions return nothing, as GRAPE-5's do: what went wrong is told by
- * nbcc_g5_last_error, and by forces that are NaN: those after anything was refused, until the same is set rightly.
- * Nothing prints, nothing exits. One board is used from one thread at a time, different boards from as many as there
- * are. */
+ * g5_open reads the first two and the last. Functions return no status, as in GRAPE-5: nbcc_g5_last_error gives the
+ * error message, and after an invalid argument all forces are NaN until the same setting is made with valid arguments.
+ * No function prints or exits. Use one board from one thread at a time; different boards may be used at once. */
 #ifndef NBCC_G5_H
 #define NBCC_G5_H
 
@@ -39,54 +38,54 @@ extern "C" {
 #define NBCC_G5_API
 #endif
 
-/* What the last failure in this thread was, "" if there was none since g5_open was called in it. Not of GRAPE's
+/* The message of this thread's last failure, "" if there was none since this thread called g5_open. Not part of GRAPE's
  * interface. */
 NBCC_G5_API const char* nbcc_g5_last_error(void);
 
 /* ---- the machine ---------------------------------------------------------------------------------------- */
 
-/* Takes the device of board 0. A GRAPE-5 that is open stays as it is. */
+/* Opens the device of board 0. Has no effect if it is open. */
 NBCC_G5_API void g5_open(void);
-/* Gives all devices back; the particles are gone. Without g5_open it does nothing. */
+/* Releases all devices and particles. Without g5_open it has no effect. */
 NBCC_G5_API void g5_close(void);
-/* How many i-particles at a time suit the caller's arrays. Every function takes any number. */
+/* The number of i-particles for which the caller may size its arrays. Every function accepts any number. */
 NBCC_G5_API int g5_get_number_of_pipelines(void);
 NBCC_G5_API int g5_get_number_of_pipelines_per_board(void); /* the same */
 NBCC_G5_API int g5_get_number_of_real_pipelines(void);      /* the same */
-/* How many j-particles a board holds. More are refused. */
+/* The maximum number of j-particles of a board; more are an error. */
 NBCC_G5_API int g5_get_jmemsize(void);
-/* Functions without MC are those of board 0, and a program that goes through all boards finds this one: 1 and 0. */
+/* 1 and 0: a program that loops over all boards uses board 0, as the functions without MC do. */
 NBCC_G5_API int g5_get_number_of_boards(void);
 NBCC_G5_API int g5_get_firstcluster(void);
-/* There is no bus to ask: 1. */
+/* Always 1: there is no PCI bus. */
 NBCC_G5_API double g5_get_pcibus_freq(void);
 
-/* GRAPE-5 scaled its fixed-point numbers by the range of coordinates and the smallest mass. Ours are floating point:
- * the range is what g5_get_range gives back, and changes nothing; coordinates may lie outside of it, and there are no
- * periodic images. */
+/* GRAPE-5 scaled its fixed-point numbers by the range of coordinates and the smallest mass. nbcc uses floating point:
+ * the range has no effect, g5_get_range returns it; coordinates may be outside of it, and there are no periodic
+ * images. */
 NBCC_G5_API void g5_set_range(double xmin, double xmax, double mmin);
 NBCC_G5_API void g5_get_range(double* xmin, double* xmax, double* mmin);
-/* The length by which the cutoff table is stretched. Without a table, as here, it changes nothing. */
+/* The length by which a cutoff table is scaled. nbcc has no cutoff tables, so it has no effect. */
 NBCC_G5_API void g5_set_eta(double eta);
-/* There are no cutoff tables: all forces are NaN from then on, until g5_close. Write the force as a pipeline instead.
- */
+/* Not supported: after this call all forces are NaN until g5_close. Write such a force as a pipeline instead. */
 NBCC_G5_API void g5_set_cutoff_table(double (*ffunc)(double), double fcut, double fcor, double (*pfunc)(double),
                                      double pcut, double pcor);
 
 /* ---- particles ------------------------------------------------------------------------------------------ */
 
-/* nj j-particles from an address on; what was never written is NaN. */
+/* Sets nj j-particles from an address on. Particles that were never set are NaN. */
 NBCC_G5_API void g5_set_xmj(int adr, int nj, const double xj[][3], const double mj[]);
 NBCC_G5_API void g5_set_jp(int adr, int nj, const double mj[], const double xj[][3]);
 NBCC_G5_API void g5_set_xj(int adr, int nj, const double xj[][3]);
 NBCC_G5_API void g5_set_mj(int adr, int nj, const double mj[]);
-/* How many j-particles are summed over: those from address 0 on. */
+/* Sets the number of j-particles in the sums: addresses 0 to n - 1. */
 NBCC_G5_API void g5_set_n(int n);
-/* The softening length, or its square, of all i-particles, on all boards, those to come as well; 0 before it is
- * set, and after g5_close. May be set before g5_open. */
+/* Sets the softening length, or its square, of all i-particles on all boards, including boards that are made later; 0
+ * before it is set, and after g5_close. May be set before g5_open. */
 NBCC_G5_API void g5_set_eps_to_all(double eps);
 NBCC_G5_API void g5_set_eps2_to_all(double eps2);
-/* Of each i-particle, in the order of g5_set_xi; as long as none is set for all. */
+/* Sets the softening length, or its square, of each i-particle, in the order of g5_set_xi; in effect until one value is
+ * set for all. */
 NBCC_G5_API void g5_set_eps(int ni, const double eps[]);
 NBCC_G5_API void g5_set_eps2(int ni, const double eps2[]);
 
@@ -95,12 +94,12 @@ NBCC_G5_API void g5_set_eps2(int ni, const double eps2[]);
 NBCC_G5_API void g5_set_xi(int ni, const double xi[][3]);
 /* Starts the sums for these i-particles and returns. */
 NBCC_G5_API void g5_run(void);
-/* Waits for them. ni may be less than g5_set_xi was given. */
+/* Waits for the sums and returns the results. ni may be less than the ni of g5_set_xi. */
 NBCC_G5_API void g5_get_force(int ni, double a[][3], double p[]);
-/* The three of them, for any ni. */
+/* g5_set_xi, g5_run and g5_get_force, for any ni. */
 NBCC_G5_API void g5_calculate_force_on_x(const double x[][3], double a[][3], double p[], int ni);
 
-/* ---- the same of one board, which is made when it is first named: any number from 0 on ----------------------- */
+/* ---- the same for board devid >= 0, which is made by the first call with its number --------------------------- */
 
 NBCC_G5_API void g5_set_xmjMC(int devid, int adr, int nj, const double xj[][3], const double mj[]);
 NBCC_G5_API void g5_set_jpMC(int devid, int adr, int nj, const double mj[], const double xj[][3]);

@@ -107,7 +107,7 @@ TEST(LibraryText, NamesThatFortranCannotHave) {
     return "";
   };
   EXPECT_EQ(refused(std::string(51, 'p'), std::string(63, 'x')), "");
-  EXPECT_THAT(refused(std::string(52, 'p'), "x"), HasSubstr("52 characters, and 51 fit"));
+  EXPECT_THAT(refused(std::string(52, 'p'), "x"), HasSubstr("52 characters, the maximum is 51"));
   EXPECT_THAT(refused("p", std::string(64, 'x')), HasSubstr("more than 63 characters"));
   EXPECT_THAT(refused("C_int", "x"), HasSubstr("names of iso_c_binding"));
 }
