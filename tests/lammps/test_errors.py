@@ -29,12 +29,12 @@ def refused(commands, start=None):
 @pytest.mark.parametrize(
     "words, said",
     [
-        ("pair_style nbcc 2.4\npair_coeff * * {lj} rc=2.5", "2.400000, is less than what this pipeline reaches: |xj - xi| < rc"),
-        ("pair_style nbcc 2.4999999\npair_coeff * * {lj} rc=2.5", "is less than what this pipeline reaches"),
+        ("pair_style nbcc 2.4\npair_coeff * * {lj} rc=2.5", "2.400000, is less than the reach of this pipeline: |xj - xi| < rc"),
+        ("pair_style nbcc 2.4999999\npair_coeff * * {lj} rc=2.5", "is less than the reach of this pipeline"),
         ("pair_style nbcc 2.5\npair_coeff * * {lj} rcut=2.5", "there is no param 'rcut'; there are sigma, eps, rc, shift, box"),
         ("pair_style nbcc 2.5\npair_coeff * * {lj} rc=far", "param 'rc' takes numbers, @FILE or v_VARIABLE, got 'far'"),
         ("pair_style nbcc 2.5\npair_coeff * * {lj} rc=1,2", "param 'rc' takes 1 numbers, got 2"),
-        ("pair_style nbcc 2.5\npair_coeff * * {lj} box=9,9,9", "the box stays open: param 'box' is not to be set"),
+        ("pair_style nbcc 2.5\npair_coeff * * {lj} box=9,9,9", "the box stays open: param 'box' cannot be set"),
         ("pair_style nbcc 2.5\npair_coeff * * {lj} energy=force", "which is an output(sum) of 3 numbers"),
         ("pair_style nbcc 2.5\npair_coeff * * {lj} rc=v_none", "there is no variable 'none' for the param 'rc'"),
         ("pair_style nbcc 2.5\npair_coeff * * nothing.pipe", "cannot read the pipeline nothing.pipe"),
@@ -66,7 +66,7 @@ def test_formulas(tmp_path, text, words, said):
 def test_tables_that_are_too_small(tmp_path):
     (tmp_path / "formula.pipe").write_text(TABLE)
     said = refused(f"pair_style nbcc 2.5\npair_coeff * * {tmp_path}/formula.pipe\npair_coeff 3 * k=1", melt(types=3))
-    assert "param 'k' is a real[2][2], which has no place for types 3 and 1" in said
+    assert "param 'k' is a real[2][2], which has no element for types 3 and 1" in said
 
 
 def test_types_without_params(tmp_path):
@@ -84,5 +84,5 @@ def test_reaches_of_the_atoms_themselves(tmp_path):
     (tmp_path / "formula.pipe").write_text(OF_RADII)
     start = melt(style="sphere").replace("mass * 1.0", "set atom * diameter 0.5\nset atom 1*100 diameter 1.2")
     words = f"pair_coeff * * {tmp_path}/formula.pipe hi=radius hj=radius"
-    assert "is less than what this pipeline reaches" in refused(f"pair_style nbcc 1.1\n{words}", start)
+    assert "is less than the reach of this pipeline" in refused(f"pair_style nbcc 1.1\n{words}", start)
     state_of(start, f"{LOAD}\npair_style nbcc 1.2\n{words}")

@@ -1,4 +1,5 @@
-// What a pipeline is told by name -> sums over listed pairs. Doors: assign(), check_reach() and run().
+// Sums over listed pairs with a pipeline whose fields are assigned by name. Entry points: assign(), check_reach(),
+// run().
 #include "bindings/lammps/plugin/interaction.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace nbcc_lammps {
 namespace {
 
 constexpr double kUnset = std::numeric_limits<double>::quiet_NaN();
-constexpr double kOpen = 1e30;  // a length of a box that moves nothing to a nearer image
+constexpr double kOpenBoxLength = 1e30;  // so long that the nearest image is always the particle itself
 const std::map<std::string, int> kResults = {{"force", 3}, {"torque", 3}, {"energy", 1}, {"virial", 6}};
 
 std::string text_of(const std::string& path) {
@@ -22,21 +23,22 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// What LAMMPS calls a quantity, by the letter or word that pipelines have for it: qi and charge_j are "q".
+// Name in pipelines, without the side -> LAMMPS's name of the quantity: qi and charge_j are "q".
 const std::map<std::string, std::string> kQuantities = {
     {"x", "x"},          {"v", "v"},       {"q", "q"},         {"charge", "q"},
     {"m", "mass"},       {"mass", "mass"}, {"r", "radius"},    {"radius", "radius"},
     {"t", "type"},       {"type", "type"}, {"id", "id"},       {"tag", "id"},
     {"mol", "molecule"}, {"mu", "mu"},     {"omega", "omega"}, {"molecule", "molecule"}};
 
-// "xi" and "x_i" of an input of i become "x".
+// Removes the side from a name: "xi" and "x_i" of an input of i become "x".
 std::string without_side(std::string name, char side) {
   if (!name.empty() && name.back() == side) name.pop_back();
   if (!name.empty() && name.back() == '_') name.pop_back();
   return name;
 }
 
-// The numbers in "1,2.5" or, one behind the other, in the file of "@FILE"; nothing if there is anything else.
+// The numbers in "1,2.5", or in the file of "@FILE", separated by commas or white space; no value if a word is not a
+// number.
 std::optional<std::vector<double>> numbers_in(const std::string& value) {
   std::string list = value;
   if (value.starts_with('@')) {
@@ -58,7 +60,7 @@ std::optional<std::vector<double>> numbers_in(const std::string& value) {
   return numbers;
 }
 
-// The rows and columns in "real[3][4]"; 0 where there are none.
+// The numbers of rows and columns in "real[3][4]"; 0 and 0 for other types.
 std::pair<int, int> shape_of(const std::string& type) {
   const std::size_t first = type.find('['), second = first == std::string::npos ? first : type.find('[', first + 1);
   if (second == std::string::npos) return {0, 0};
@@ -72,8 +74,8 @@ std::string list_of(const std::vector<nbcc::Field>& fields, nbcc_role role) {
   return names.empty() ? "none" : names;
 }
 
-// The text for a search, which is of pipelines without inputs of pairs: these become inputs of j.
-std::string searched(std::string text) {
+// The pipeline's text for a search. A search does not support inputs of pairs, so these become inputs of j.
+std::string text_for_search(std::string text) {
   const std::string role = "input_pair";
   for (std::size_t at = 0; (at = text.find(role, at)) != std::string::npos;) text.replace(at, role.size(), "input_j");
   return text;
@@ -115,7 +117,7 @@ const nbcc::Field* Interaction::find(const std::string& name) const {
   return found == fields_.end() ? nullptr : &*found;
 }
 
-// Copies of atoms stand where they act, so that no pair may be moved to a nearer image.
+// Ghost atoms are at the positions where they act, so no pair may be replaced by a nearer image.
 void Interaction::open_box(const nbcc::Pipeline& pipeline) {
   const std::string proved = pipeline.neighbours();
   if (proved.find("in the periodic") == std::string::npos) return;
@@ -124,7 +126,7 @@ void Interaction::open_box(const nbcc::Pipeline& pipeline) {
   if (box == params_.end())
     refuse("takes nearest images (" + proved + "), and its box is not one param that can be opened; write xj - xi");
   box_ = box->first;
-  std::fill(box->second.begin(), box->second.end(), kOpen);
+  std::fill(box->second.begin(), box->second.end(), kOpenBoxLength);
 }
 
 void Interaction::guess_meanings() {
@@ -166,7 +168,7 @@ void Interaction::assign(const std::string& name, const std::string& value) {
     if (param(name).components != 1) refuse("param '" + name + "' is not one number, as " + value + " is");
     followed_[name] = value.substr(2);
   } else {
-    param(name);  // before its numbers, so that what has no name is told first
+    param(name);  // before the numbers, so that an unknown name is reported first
     const std::optional<std::vector<double>> numbers = numbers_in(value);
     if (!numbers) refuse("param '" + name + "' takes numbers, @FILE or v_VARIABLE, got '" + value + "'");
     set(name, *numbers);
@@ -178,14 +180,15 @@ void Interaction::set(const std::string& name, const std::vector<double>& values
     refuse("param '" + name + "' takes " + std::to_string(param(name).components) + " numbers, got " +
            std::to_string(values.size()));
   if (name == box_)
-    refuse("the box stays open: param '" + name + "' is not to be set, as copies of atoms stand where they act");
+    refuse("the box stays open: param '" + name +
+           "' cannot be set, because ghost atoms are already at the positions where they act");
   params_[name] = values;
 }
 
 void Interaction::set_element(const std::string& table, int type_i, int type_j, double value) {
   const auto [rows, columns] = shape_of(param(table).type);
   if (type_i >= std::min(rows, columns) || type_j >= std::min(rows, columns))
-    refuse("param '" + table + "' is a " + param(table).type + ", which has no place for types " +
+    refuse("param '" + table + "' is a " + param(table).type + ", which has no element for types " +
            std::to_string(type_i + 1) + " and " + std::to_string(type_j + 1));
   params_[table][std::size_t(type_i * columns + type_j)] = value;
   params_[table][std::size_t(type_j * columns + type_i)] = value;
@@ -204,7 +207,7 @@ void Interaction::check(int types) {
     for (std::size_t k = 0; k < values.size(); ++k) {
       if (!std::isnan(values[k])) continue;
       const int row = columns > 0 ? int(k) / columns : 0, column = columns > 0 ? int(k) % columns : 0;
-      if (row >= types || column >= types) continue;  // of a type that no atom has
+      if (row >= types || column >= types) continue;  // there is no such atom type
       refuse("param '" + field.name + "' has no value" +
              (columns > 0 ? " for types " + std::to_string(row + 1) + " and " + std::to_string(column + 1) : ""));
     }
@@ -221,15 +224,17 @@ void Interaction::give_params(nbcc::Sum& sum) const {
   }
 }
 
-// Every atom stands beside another one like itself, just behind the cutoff, and far from all others. What the proof
-// lets these reach, no pair may reach: of two atoms the one that reaches farther reaches as far beside one like itself.
+// Tests pairs of equal atoms: each atom k as i, and an atom with the same quantities as j at a distance just beyond the
+// cutoff; different k are far apart. A search finds a neighbour if the reach of such a pair exceeds the cutoff. Other
+// pairs need no test, because the reach of a pair is at most that of the atom with the larger reach and its equal.
 void Interaction::check_reach(double cutoff, std::int64_t count) {
   const nbcc::Device cpu("cpu", {.threads = 1});
-  const nbcc::Pipeline exact = nbcc::Pipeline::from_text(cpu, searched(text_), path_, {.precision = NBCC_DOUBLE});
+  const nbcc::Pipeline exact =
+      nbcc::Pipeline::from_text(cpu, text_for_search(text_), path_, {.precision = NBCC_DOUBLE});
   if (exact.neighbours().empty()) {
     const std::string why = exact.no_neighbours();
     refuse("no cutoff is proved of this pipeline" + (why.empty() ? "" : ": " + why) +
-           "; leave out pairs by skip_if(dot(dx, dx) >= rc * rc), with dx = xj - xi");
+           "; exclude pairs by skip_if(dot(dx, dx) >= rc * rc), with dx = xj - xi");
   }
   if (count == 0) return;
   nbcc::Sum sum(exact);
@@ -248,7 +253,7 @@ void Interaction::check_reach(double cutoff, std::int64_t count) {
     if (field.role == NBCC_INPUT_PAIR) sum.bind(field.name, ones);
   if (sum.neighbours().j.empty()) return;
   refuse("the cutoff of pair_style, " + std::to_string(cutoff) +
-         ", is less than what this pipeline reaches: " + exact.neighbours());
+         ", is less than the reach of this pipeline: " + exact.neighbours());
 }
 
 void Interaction::bind_inputs(nbcc::Sum& sum, std::int64_t ni, std::int64_t nj) const {

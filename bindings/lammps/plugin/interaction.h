@@ -1,9 +1,9 @@
-// A pipeline, numbers for its params, arrays of atoms and lists of pairs -> forces, energies and virials of the atoms.
-// Knows nbcc and no LAMMPS; pair_nbcc.h stands between the two.
+// Computes forces, energies and virials of atoms from a pipeline, values of its params, arrays of atoms and lists of
+// pairs. Uses nbcc and not LAMMPS; pair_nbcc.h connects the two.
 //
-// On each i acts every j of its list: a full list, which has each pair at both of its ends. Forces on i are whole, and
-// energies and virials half of those of i's pairs. j may be copies of atoms, as LAMMPS's ghosts are, that stand where
-// they act; so a periodic box that the pipeline has is set to be as good as infinite.
+// The list of pairs is a full list: each pair occurs for both of its atoms. The force on i is complete; the energy and
+// virial of i are half of those of its pairs. j may be ghost atoms, which are at the position of the periodic image
+// that acts; therefore a periodic box of the pipeline is set to a length that is practically infinite.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -20,7 +20,7 @@ struct Where {
   nbcc_precision precision = NBCC_DOUBLE;
 };
 
-// One number or several for each atom, `stride` bytes from atom to atom.
+// An array with one or several numbers per atom; `stride`: bytes from atom to atom.
 struct Quantity {
   const void* data = nullptr;
   nbcc_element element = NBCC_DOUBLE_ELEMENT;
@@ -28,14 +28,14 @@ struct Quantity {
   std::int64_t stride = 0;
 };
 
-// The pairs of one weight: the j of i are j[first[i]] to before j[first[i + 1]].
+// The pairs with one weight, in CSR form: the j of i are j[first[i]], ..., j[first[i + 1] - 1].
 struct Pairs {
   double weight = 1;
   std::vector<std::int64_t> first{0}, j;
   std::vector<double> special_lj, special_coul;  // by entry of j, for input_pair fields of these names
 };
 
-// By atom; empty where the pipeline has none.
+// Results by atom; an array is empty if the pipeline has no such output.
 struct Results {
   std::vector<double> force, torque, energy, virial;  // 3, 3, 1 and 6 numbers; virial in the order xx yy zz xy xz yz
 };
@@ -46,38 +46,39 @@ class Interaction {
   Interaction(const std::string& path, const Where& where);
 
   const std::string& path() const { return path_; }
-  // A param's numbers, or what a field stands for: an input for a quantity of atoms, an output for a result. Throws
-  // std::runtime_error for names and values that the pipeline has no use for.
+  // Sets a param, or the meaning of a field: the quantity of atoms that an input gets, the result that an output is.
+  // Throws std::runtime_error for unknown names and invalid values.
   void assign(const std::string& name, const std::string& value);
   void set(const std::string& param, const std::vector<double>& values);
-  // Of a table that is symmetric in two types, counted from 0.
+  // Sets two elements of a table that is symmetric in two types (from 0): (i, j) and (j, i).
   void set_element(const std::string& table, int type_i, int type_j, double value);
-  // Of params that a word names and that may be other numbers at every step: the word by the name of the param.
+  // Param name -> LAMMPS variable, for params whose values follow a variable and may change at every step.
   const std::map<std::string, std::string>& followed() const { return followed_; }
-  // When all is assigned. Throws where a param has no value, be it of one of `types` types, or an input no meaning.
+  // Call when everything is assigned. Throws if a param, or an element of a table for one of `types` atom types, has no
+  // value, if an input has no meaning, or if no output is the force.
   void check(int types);
 
-  // Which quantities inputs stand for, by the names that LAMMPS has for them; to be filled in by the caller.
+  // LAMMPS's name of a quantity -> its array, for the quantities that the inputs need; the caller sets the arrays.
   std::map<std::string, Quantity>& quantities() { return quantities_; }
-  // Whether pairs are weighed by the pipeline, which has an input_pair for that.
+  // True if the pipeline has an input_pair for the factors of special_bonds, and so weights the pairs itself.
   bool weighs_pairs() const { return weighs_pairs_; }
   bool has_result(const std::string& result) const { return meaning_of_output_.contains(result); }
 
-  // Throws where the pipeline lets an atom among the first `count`, with an atom like itself, act farther than
-  // `cutoff`, or nothing is proved of how far.
+  // Throws if no reach is proved, or if it is larger than `cutoff` for a pair of an atom among the first `count` and an
+  // atom with the same quantities.
   void check_reach(double cutoff, std::int64_t count);
 
   void set_pairs(std::vector<Pairs> lists);
-  // Sums for the first ni atoms of the quantities; the j are among the first nj. Throws nbcc::Error.
+  // Sums for the first ni atoms; the j are among the first nj atoms. Throws nbcc::Error.
   const Results& run(std::int64_t ni, std::int64_t nj, bool with_virial);
 
  private:
-  // The pipeline with or without its virial, and for each list of pairs a sum.
+  // The pipeline with or without the virial, and one sum for each list of pairs.
   struct Variant {
     std::unique_ptr<nbcc::Pipeline> pipeline;
     std::vector<std::unique_ptr<nbcc::Sum>> sums;
-    std::vector<int> listed;                     // by sum: of which round of lists
-    std::map<std::string, std::string> outputs;  // by result the output
+    std::vector<int> listed;                     // by sum: the round_ in which its lists were set
+    std::map<std::string, std::string> outputs;  // result -> output
   };
   const nbcc::Field* find(const std::string& name) const;
   nbcc::Field& param(const std::string& name);
@@ -95,12 +96,14 @@ class Interaction {
   nbcc::Device device_;
   std::vector<nbcc::Field> fields_;
   std::map<std::string, std::vector<double>> params_;
-  std::map<std::string, std::string> followed_, meaning_of_input_, meaning_of_output_;  // the last by the result
+  std::map<std::string, std::string> followed_;           // param -> variable
+  std::map<std::string, std::string> meaning_of_input_;   // input -> quantity
+  std::map<std::string, std::string> meaning_of_output_;  // result -> output
   std::map<std::string, Quantity> quantities_;
   bool weighs_pairs_ = false;
   Variant plain_, virial_;
   std::vector<Pairs> lists_;
-  int round_ = 0;
+  int round_ = 0;  // number of calls of set_pairs()
   Results results_, part_;
 };
 

@@ -1,6 +1,6 @@
-// Commands of LAMMPS, its atoms and its neighbour list -> an Interaction, and its results -> forces, energies and
-// virials of LAMMPS. A full neighbour list is asked for, so that an atom's force is whole where the atom is, with
-// newton on and off; ghosts act and are given nothing.
+// Passes LAMMPS's commands, atoms and neighbour list to an Interaction, and adds its results to LAMMPS's forces,
+// energies and virials. Requests a full neighbour list, so that each rank computes the complete force on its own atoms,
+// with newton on and off; ghosts act but get no forces.
 #include "bindings/lammps/plugin/pair_nbcc.h"
 
 #include <atom.h>
@@ -28,7 +28,7 @@ PairNbcc::PairNbcc(LAMMPS* lammps) : Pair(lammps) {
   single_enable = 0;
   restartinfo = 0;
   writedata = 0;
-  // The sum of x . f over atoms and ghosts would need forces on ghosts; pairs hand over their virial themselves.
+  // The virial as the sum of x . f over atoms and ghosts would need forces on ghosts; it is computed by pair instead.
   no_virial_fdotr_compute = 1;
 }
 
@@ -38,7 +38,8 @@ PairNbcc::~PairNbcc() {
   memory->destroy(cutsq);
 }
 
-// What nbcc refuses becomes an error of LAMMPS: of all ranks where all of them come to it, else of one.
+// Converts exceptions to errors of LAMMPS. everywhere: all ranks fail together (error->all), else this rank
+// (error->one).
 template <typename Body>
 void PairNbcc::guarded(bool everywhere, const Body& body) {
   std::string message;
@@ -88,7 +89,7 @@ void PairNbcc::settings(int count, char** words) {
   }
 }
 
-// Ranks of one machine share its GPUs in turn.
+// With device cuda the ranks use the GPUs round robin.
 void PairNbcc::open(const std::string& file) {
   where_.device = device_;
   if (device_ == "cuda") {
@@ -170,10 +171,10 @@ void PairNbcc::follow_variables() {
 }
 
 void PairNbcc::collect_quantities() {
-  for (auto& [name, place] : interaction_->quantities()) place = quantity(name);
+  for (auto& [name, array] : interaction_->quantities()) array = quantity(name);
 }
 
-// An array of all atoms, owned and ghosts, as it is at this step.
+// The current array of a quantity for all atoms, owned atoms and ghosts.
 Quantity PairNbcc::quantity(const std::string& name) {
   const std::size_t all = std::size_t(atom->nlocal + atom->nghost);
   if (name == "type") {
@@ -205,8 +206,8 @@ Quantity PairNbcc::quantity(const std::string& name) {
   return {array ? array : kNothing, element, 1, bytes};
 }
 
-// The neighbour list as nbcc reads it. The highest bits of a neighbour say which factor of special_bonds the pair has;
-// where the formula does not take these itself, pairs of one factor are a list of their own.
+// Converts LAMMPS's neighbour list. The highest bits of a neighbour select the pair's factor of special_bonds; unless
+// the formula reads these factors itself, the pairs with each factor form a separate list.
 void PairNbcc::list_pairs() {
   const double* const chosen = special_is_coul_ ? force->special_coul : force->special_lj;
   const bool by_formula = interaction_->weighs_pairs();
@@ -215,14 +216,14 @@ void PairNbcc::list_pairs() {
     lists[kind].weight = kind == 0 ? 1 : chosen[kind];
     lists[kind].first.assign(std::size_t(atom->nlocal) + 1, 0);
   }
-  // Atoms that are not in the list, of a group that hybrid leaves to others, have no pairs.
+  // Atoms that are not in the list, for example those that pair_style hybrid gives to other styles, have no pairs.
   std::vector<int> row(std::size_t(atom->nlocal), -1);
-  std::size_t most = 0;
+  std::size_t max_pairs = 0;
   for (int k = 0; k < list->inum; ++k) {
     row[std::size_t(list->ilist[k])] = list->ilist[k];
-    most += std::size_t(list->numneigh[list->ilist[k]]);
+    max_pairs += std::size_t(list->numneigh[list->ilist[k]]);
   }
-  lists[0].j.reserve(most);
+  lists[0].j.reserve(max_pairs);
   for (int i = 0; i < atom->nlocal; ++i) {
     const int count = row[std::size_t(i)] < 0 ? 0 : list->numneigh[i];
     for (int k = 0; k < count; ++k) {

@@ -1,8 +1,8 @@
 // pair_style nbcc: a pair formula in the language of nbcc as a pair style of LAMMPS.
 //
 //   pair_style nbcc CUTOFF [device cpu|cuda|cuda:N] [precision single|mixed|double] [threads N] [special lj|coul]
-//   pair_coeff * * FILE.pipe [NAME=VALUE ...]      the formula, its params, what its fields stand for
-//   pair_coeff I J NAME=NUMBER ...                 of tables by the types of both atoms
+//   pair_coeff * * FILE.pipe [NAME=VALUE ...]      the formula, its params, the meanings of its fields
+//   pair_coeff I J NAME=NUMBER ...                 elements of tables, by the types of both atoms
 #pragma once
 #include <pair.h>
 
@@ -42,8 +42,8 @@ class PairNbcc : public Pair {
   nbcc_lammps::Where where_;
   std::unique_ptr<nbcc_lammps::Interaction> interaction_;
   bool is_listed_ = false;
-  std::vector<int> types_;      // from 0, as the rows of tables are counted
-  std::vector<double> masses_;  // of atoms that have those of their types
+  std::vector<int> types_;      // by atom, from 0 as rows of tables
+  std::vector<double> masses_;  // by atom, if masses are given by type
 };
 
 }  // namespace LAMMPS_NS

@@ -1,4 +1,4 @@
-// The library is loaded -> LAMMPS knows `pair_style nbcc`.
+// Registers `pair_style nbcc` when LAMMPS loads the library.
 #include <lammps.h>
 
 #include "bindings/lammps/plugin/lammps_plugin.h"
