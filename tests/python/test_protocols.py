@@ -152,7 +152,7 @@ def test_dlpack_that_is_refused(gravity):
         def __dlpack__(self, **options):
             raise BufferError("it requires a gradient")
 
-    with pytest.raises(TypeError, match="'mj' .*: its library does not hand it out: it requires a gradient"):
+    with pytest.raises(TypeError, match="'mj' .*: its library does not export it: it requires a gradient"):
         gravity(CLOUD.x, CLOUD.x, Refuses(CLOUD.m))
     with pytest.raises(
         TypeError, match="'mj' .*: expected an array of the CPU or a CUDA GPU, got one on ROCm; copy it to the CPU"
@@ -315,7 +315,7 @@ def test_an_array_that_lies_where_nothing_is_read_is_named_with_its_place(gravit
     for given, options, message in (
         (OnMeta(), {}, "'mj' .*: expected an array of the CPU or a CUDA GPU, got one on meta"),
         (OnMetal(), {}, "'mj' .*: expected an array of the CPU or a CUDA GPU, got one on Metal; copy it to the CPU"),
-        (m, dict(eps2=OnMeta()), "'eps2' .*: expected numbers, got an array on meta that has none to read: Cannot copy"),
+        (m, dict(eps2=OnMeta()), "'eps2' .*: expected numbers, got an array on meta whose numbers cannot be read: Cannot copy"),
         (m, dict(out=(x.copy(), OnMeta())), "'pot' .*: expected an array of the CPU or a CUDA GPU, got one on meta"),
         (m, dict(i=OnMeta(), out=(x.copy(), m.copy())), "i: expected an array of the CPU or a CUDA GPU, got one on meta"),
         (m, dict(batches=(ids, OnMeta())), "j_batch: expected an array of the CPU or a CUDA GPU, got one on meta"),

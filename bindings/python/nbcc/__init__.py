@@ -5,9 +5,9 @@
     gravity = nbcc.compile("gravity.pipe")
     acc, pot = gravity(x, xj=x, mj=m, eps2=1e-4)
 
-Arrays may be NumPy's, CuPy's, PyTorch's, JAX's, or anything else that speaks DLPack, the CUDA array interface or the
-buffer protocol; they are read where they are, and results are of the same library. `help(nbcc.compile)` and
-`help(nbcc.Pipeline.__call__)` tell the rest.
+Arrays may be of NumPy, CuPy, PyTorch, JAX, or any other library that supports DLPack, the CUDA array interface or the
+buffer protocol. They are read without a copy, and results are arrays of the same library. See `help(nbcc.compile)` and
+`help(nbcc.Pipeline.__call__)`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """`nbcc.lammps`, which needs NumPy, when it is first asked for."""
+    """Imports `nbcc.lammps`, which needs NumPy, at its first use."""
     if name != "lammps":
         raise AttributeError(f"module 'nbcc' has no attribute {name!r}")
     return importlib.import_module(".lammps", __name__)
@@ -67,7 +67,7 @@ def __getattr__(name: str) -> Any:
 def info() -> Dict[str, Any]:
     """The library and the devices of this machine, as plain data.
 
-    version, library: of libnbcc_jit, and its path. devices: their names, as `compile` takes them. cpu: in words.
+    version, library: version and path of libnbcc_jit. devices: names for `compile`. cpu: description of the CPU device.
     cuda_problem: why there is no GPU, "" if there is one.
     """
     count, place = ctypes.c_int(), ErrorPlace()
@@ -83,7 +83,7 @@ def info() -> Dict[str, Any]:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """`%load_ext nbcc` makes the cell magic %%pipe known."""
+    """`%load_ext nbcc` registers the cell magic %%pipe."""
     from ._magic import register
 
     register(shell)

@@ -1,5 +1,5 @@
-"""A call's arguments -> where its inputs lie and what its params are. The door is `Arguments`, which `_call.Caller`
-stands on. What is wrong with one is said here, with its name.
+"""Matches and checks the inputs and params of a call, with errors that name the argument. Entry point: `Arguments`, the
+base class of `_call.Caller`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ Param = Tuple[int, Tuple[float, ...]]
 
 
 class Inputs(NamedTuple):
-    """What a call has found out about its inputs."""
+    """The inputs of a call, described."""
 
     views: List[Tuple[int, Field, View]]
-    like: Optional[Array]  # the first one: results are of its library; None: NumPy's
-    kept: List[Array]  # until the run has begun
+    like: Optional[Array]  # results get the library and device of this input; None: NumPy
+    kept: List[Array]  # keeps memory alive until the run has begun
     order: Order
     device: str
     ni: Optional[int]
@@ -32,16 +32,16 @@ class Inputs(NamedTuple):
 
 
 class Arguments:
-    """What a pipeline's calls may be given, and what is held already."""
+    """The arguments of a pipeline's calls, and their bound or default values."""
 
     def __init__(self, family: Family) -> None:
         self._family = family
-        # By field: what need not be given. _MISSING where it must be.
+        # By field: the bound or default value; _MISSING if the call must give one.
         self._held: List[Any] = [_MISSING if field.default is None else field.default for field in family.fields]
         self._resident = False
 
     def _match(self, positional: Sequence[Any], named: Mapping[str, Any]) -> List[Any]:
-        """Values by field. Raises TypeError for what is missing, unknown or given twice."""
+        """Values by field. Raises TypeError for arguments that are missing, unknown or given twice."""
         family = self._family
         values = list(self._held)
         if positional:
@@ -74,7 +74,7 @@ class Arguments:
         return made
 
     def _described(self, field: Field, value: Any, order: Order) -> Array:
-        if type(value) is Array:  # held, and described when it was bound
+        if type(value) is Array:  # a bound array, which has been described already
             return value
         try:
             found = describe(value, order, convert=field.role != OUTPUT)
@@ -102,7 +102,7 @@ class Arguments:
             return (found.pointer, element, shape[0], strides[0], strides[1], found.device)
         if shape == (0,):  # an empty list has neither rows nor a type
             return (found.pointer, element, 0, 0, ELEMENT_SIZES[element], found.device)
-        # (N, 2, 3) of two vectors: one stride from number to number must do.
+        # (N, 2, 3) for two vectors: the numbers of a particle must be evenly spaced.
         if rank == 3 and shape[1:] == field.shape and (strides[1] == shape[2] * strides[2] or shape[0] == 0):
             return (found.pointer, element, shape[0], strides[0], strides[2], found.device)
         expected = "(N, " + ", ".join(map(str, field.shape)) + ")" if field.shape else "(N,)"
@@ -131,7 +131,7 @@ class Arguments:
         return values
 
     def _params(self, values: List[Any], groups: Optional[int]) -> Tuple[List[Param], List[Tuple[int, Values]]]:
-        """groups: of lists or batches, for each of which a param may have a value; those that have are apart."""
+        """Params with one value, and params with values by group. groups: number of groups or batches."""
         if groups is None:
             return [(k, self._param(field, values[k])) for k, field in self._family.params], []
         params: List[Param] = []
@@ -150,8 +150,8 @@ class Arguments:
         return params, by_group
 
     def _seen(self, field: Field, value: Any, order: Order) -> Tuple[View, Optional[Array]]:
-        """Where an input or output lies. If it is not a plain array of NumPy's, its description too, which keeps what
-        had to be made to read it: a DLPack capsule, the copy of a list."""
+        """The view of an input or output. Unless the value is a plain NumPy array, also its description, which keeps
+        objects that were made to read it, such as a DLPack capsule or the copy of a list."""
         if type(value) is ndarray:
             pointer, element = plain_numpy(value)
             shape = value.shape
@@ -211,7 +211,7 @@ class Arguments:
         return Inputs(views, like, kept, order, device, ni, nj)
 
     def _listed_pairs(self, listing: Optional[Listing]) -> int:
-        """How many there are."""
+        """The number of listed pairs."""
         if listing is None or not isinstance(listing.listed, PairRows):
             raise TypeError(f"{self._family.name}() lacks listed_pairs=, for its {self._family.of_pairs[0]}")
         return listing.listed.j.shape[0]
@@ -231,7 +231,7 @@ class Arguments:
         return device
 
     def _wrong_count(self, field: Field, found: int, expected: int, views: List[Tuple[int, Field, View]]) -> Exception:
-        """views: what was counted before."""
+        """views: the inputs that were counted before."""
         side = "j" if field.role == INPUT_J else "i"
         roles = (INPUT_J,) if side == "j" else (INPUT_I, OUTPUT)
         others = [other.name for _, other, _ in views if other.role in roles and other is not field]
@@ -239,7 +239,7 @@ class Arguments:
         return self._wrong(ValueError, field, f"expected {expected} {side}-particles, as {who} has, got {found}")
 
     def _count(self, name: str, value: Any) -> Optional[int]:
-        """ni=, nj=."""
+        """Checks the option ni= or nj=."""
         return None if value is None else named(f"{self._family.name}(): {name}", whole, value, 0)
 
     def _check_device(self, field: Field, view: View, device: str) -> None:

@@ -1,5 +1,5 @@
-"""A caller's array -> where its numbers lie, by whichever protocol it speaks. The door is `describe`. Copies no array;
-lists and tuples, which are none, become one.
+"""Describes a caller's array: address, type, shape, strides and device, by any protocol that it supports. Entry point:
+`describe`. Arrays are not copied; lists and tuples are converted to arrays.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ CPU = "cpu"
 
 
 class Array(NamedTuple):
-    """Where an array's numbers lie. element is -1 for a type that nbcc does not read; dtype then names it."""
+    """An array's memory. element is -1 for a type that nbcc does not read; dtype then names it."""
 
     pointer: int
     element: int
@@ -46,18 +46,18 @@ class Array(NamedTuple):
     readonly: bool
     device: str  # "cpu" or "cuda:N"
     library: str  # the package of the array's type: "numpy", "torch", ...
-    owner: Any  # keeps the memory
+    owner: Any  # keeps the memory alive
 
 
-# The type of no value where there is no NumPy.
+# Without NumPy a type that no value has.
 ndarray: Any = numpy.ndarray if numpy else type("ndarray", (), {})
 
 
 def describe(value: Any, order: Order, convert: bool = True) -> Array:
-    """Raises TypeError for what is no array, or one that cannot be read in place; the message does not name it.
+    """Raises TypeError for values that are not arrays, or cannot be read in place; the message does not name the value.
 
-    convert: lists, and what NumPy alone knows how to make an array of, are copied into one; without it they are
-    refused.
+    convert: lists, and values that only NumPy can convert to an array, are copied to an array; without it they raise
+    TypeError.
     """
     if isinstance(value, ndarray):
         return _of_numpy(value)
@@ -79,8 +79,8 @@ def describe(value: Any, order: Order, convert: bool = True) -> Array:
 
 
 def _materialized(value: Any, convert: bool) -> Any:
-    """A tensor of PyTorch's whose memory does not hold its numbers as they are (the negative bit, the conjugate bit, a
-    tensor of zeros without memory) becomes one that does. DLPack tells nothing of these."""
+    """Clones a PyTorch tensor whose memory does not contain its values (negative bit, conjugate bit, a tensor of zeros
+    without memory), because DLPack does not export these properties."""
     for bit, question in (("negative", "is_neg"), ("conjugate", "is_conj"), ("zero", "_is_zerotensor")):
         is_set = getattr(value, question, None)
         if is_set is None or not is_set():
@@ -91,15 +91,15 @@ def _materialized(value: Any, convert: bool) -> Any:
     return value
 
 
-# Of an array that can be written and has no gaps, ctypes tells the address in a third of the time that NumPy's own
-# interface takes (0.4 against 1.4 microseconds, and a call asks for it five times).
+# For a writable contiguous array ctypes returns the address in a third of the time of NumPy's own interface (0.4
+# against 1.4 microseconds; a call needs five addresses).
 _address = ctypes.addressof
 _at_start = ctypes.c_char.from_buffer
 BY_DTYPE = {numpy.dtype(name): element for name, element in _BY_NAME.items()} if numpy else {}
 
 
 def plain_numpy(value: Any) -> Tuple[int, int]:
-    """Address and element of such an array of NumPy's; element -1: this is none, ask `describe`."""
+    """Address and element of a writable contiguous NumPy array; element -1: another kind of array, use `describe`."""
     element = BY_DTYPE.get(value.dtype, -1)
     try:
         return _address(_at_start(value)), element
@@ -108,9 +108,9 @@ def plain_numpy(value: Any) -> Tuple[int, int]:
 
 
 def cast_to_write(found: Array, to: str) -> str:
-    """The end of a message about an array of a type that is not read: what a caller writes to have it as `to`, "f8" or
-    "i8". "" where a cast would lose what the array says (complex numbers, dates, records; fractions and integers from 2^63 on
-    as "i8") or there is none to write."""
+    """The end of a message about an unsupported type: the expression that casts the array to `to`, "f8" or "i8". ""
+    if a cast would lose information (complex numbers, dates, records; fractions and integers from 2^63 on as "i8"),
+    or if the library has no cast."""
     kind = found.dtype.lstrip("<>=|")
     if to == "i8" and kind.startswith(("f", "bfloat", "uint64", "u8", "object")):
         return ""
@@ -163,12 +163,12 @@ def _of_cuda_interface(value: Any, interface: Dict[str, Any], order: Order) -> A
 def _cuda_interface_of(value: Any) -> Any:
     try:
         return getattr(value, "__cuda_array_interface__", None)
-    except RuntimeError:  # PyTorch's, of a tensor that requires a gradient; __dlpack__ then tells the reason
+    except RuntimeError:  # raised by PyTorch for a tensor that requires a gradient; __dlpack__ then gives the reason
         return None
 
 
 def _ordinal_of(value: Any) -> int:
-    """The interface does not tell which GPU; what else the object says of it, else the first."""
+    """The number of the array's GPU, which the CUDA array interface lacks: from other attributes, else 0."""
     if hasattr(value, "__dlpack_device__"):
         return _dlpack.device_of(value)[1]
     device = getattr(value, "device", None)
@@ -189,7 +189,7 @@ def _of_dlpack(value: Any, order: Order) -> Array:
         with on_gpu_of(library_of(value), device):
             tensor = _dlpack.read(value, stream)
     except (BufferError, RuntimeError) as error:
-        raise TypeError(f"its library does not hand it out: {error}") from error
+        raise TypeError(f"its library does not export it: {error}") from error
     library = library_of(value)
     return Array(
         tensor.pointer,
@@ -197,7 +197,7 @@ def _of_dlpack(value: Any, order: Order) -> Array:
         tensor.dtype,
         tensor.shape,
         tensor.strides,
-        # JAX's arrays never change, and the older form of a capsule cannot say so.
+        # JAX arrays are immutable, but unversioned capsules have no read-only flag.
         tensor.readonly or library in ("jax", "jaxlib"),
         device,
         "jax" if library == "jaxlib" else library,
@@ -229,7 +229,7 @@ _release_buffer.restype = None
 
 
 def _of_buffer(value: Any) -> Array:
-    # The view holds the buffer; Python's own interface to it lacks nothing but the address.
+    # The memoryview keeps the buffer and has all of its properties except the address.
     view = memoryview(value)
     code = view.format[1:] if view.format[:1] in ("@", "=", "<") else view.format
     element = _BY_FORMAT.get(code, -1)
@@ -250,7 +250,7 @@ def _of_buffer(value: Any) -> Array:
 
 
 def _address_of(view: memoryview) -> int:
-    """Of element 0."""
+    """The address of element 0."""
     buffer = _Buffer()
     _get_buffer(view, ctypes.addressof(buffer), 0x18)  # PyBUF_STRIDES: no copy is made for any layout
     address: Optional[int] = buffer.buf
@@ -259,7 +259,7 @@ def _address_of(view: memoryview) -> int:
 
 
 def _of_numbers(value: Any) -> Array:
-    """Rows of numbers: int64 if all are integers, else float64."""
+    """Converts nested lists of numbers: to int64 if all are integers, else float64."""
     try:
         shape, found = read(value, is_bool=True)
         integral = bool(found) and all(isinstance(number, int) and -(2**63) <= number < 2**63 for number in found)

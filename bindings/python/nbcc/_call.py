@@ -1,6 +1,5 @@
-"""A call's arguments -> one run of an nbcc_sum. The door is `Caller`, which knows a pipeline and is called like a
-function. What is wrong with what is asked of a run, or given for its outputs, is said here, with the argument's name;
-sums are the library's.
+"""Executes a call of a pipeline as one run of an nbcc_sum. Entry point: `Caller`, a callable object for a pipeline.
+Options of the run and output arrays are checked here, with errors that name the argument; the library does the sums.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from ._streams import LEGACY
 
 
 class Caller(Arguments):
-    """A pipeline that is called with its inputs; what is held by it already need not be given."""
+    """A pipeline that is called with its inputs; bound inputs and params with defaults need not be given."""
 
     def __init__(self, family: Family) -> None:
         super().__init__(family)
@@ -56,7 +55,7 @@ class Caller(Arguments):
     def _given_outputs(self, out: Any, wanted: List[Tuple[int, Field]]) -> Dict[int, Any]:
         if out is None:
             return {}
-        # The tuple first: whether it is a Mapping takes a microsecond to ask.
+        # Test for a tuple first, because isinstance(out, Mapping) takes a microsecond.
         if isinstance(out, (tuple, list)):
             if len(out) != len(wanted):
                 listed = ", ".join(field.name for _, field in wanted)
@@ -84,7 +83,7 @@ class Caller(Arguments):
         wanted: List[Tuple[int, Field]],
         given: Dict[int, Any],
         double: bool,
-        zeros: bool,  # not all rows will be written
+        zeros: bool,  # initialize new arrays to 0, because the run will not write all rows
     ) -> List[Tuple[int, Result, View]]:
         results: List[Tuple[int, Result, View]] = []
         real = DOUBLE if double else _real_element(inputs.views)
@@ -154,44 +153,46 @@ class Caller(Arguments):
 
         arrays, fields: the pipeline's inputs and params, by position in the order of their declaration or by name.
             An input is an array of float32, float64, int32 or int64 with one row for each particle: shape (N,) for a
-            scalar, (N, 3) for a vec3, whatever its strides, on the CPU or a CUDA GPU; it is read where it is. Units
-            are those that the pipeline's text states. An input_pair has a row for each of the listed pairs. A param is
-            a number, or one number for each component; with lists or batches also an array with one more axis in front,
-            of values for each group or batch.
-        out: arrays for the results: one, a tuple in the order of the outputs, or a dict by name. None among them: a
-            new array.
-        outputs: the names of the outputs that are wanted; the others are not summed up. All, if not given.
-        accumulate: results are combined with what `out` holds, by the output's reduction.
-        i: only these i-particles, a slice or indices (integers, each at most once); the result of particle k stands at k of
-            `out`, the other rows stay what they are. Of new arrays they are 0.
-        ni, nj: the number of particles, where the pipeline has no input (or output) that tells it.
-        i_offset, j_offset: added to i_index and j_index, where a set is a part of a larger one.
-        device: "cpu", "cuda:N", "cuda:0,2" or "cuda:all"; without it where the arrays lie, or what `compile` was told.
-        stream: of a GPU: an integer, or a stream of CuPy, PyTorch or Numba; without it the one in which the arrays'
-            library works.
+            scalar, (N, 3) for a vec3, with any strides, on the CPU or a CUDA GPU; it is read without a copy. Units are
+            those of the pipeline's text. An input_pair has a row for each listed pair. A param is a number, or one
+            number for each component; with lists or batches also an array with one more axis in front, for values of
+            each group or batch.
+        out: arrays for the results: one, a tuple in the order of the outputs, or a dict by name. An element None: a new
+            array.
+        outputs: the names of the outputs to compute. Default: all.
+        accumulate: combine the results with the values in `out`, by the output's reduction.
+        i: only these i-particles, a slice or indices (integers, each at most once). The result of particle k is stored
+            at index k of `out`; other rows are not changed. In new arrays they are 0.
+        ni, nj: the number of particles, if it does not follow from an input (or output).
+        i_offset, j_offset: added to i_index and j_index, for arrays that are slices of larger ones.
+        device: "cpu", "cuda:N", "cuda:0,2" or "cuda:all". Default: the device of `compile`, or that of the arrays.
+        stream: GPU only: an integer, or a stream of CuPy, PyTorch or Numba. Default: the current stream of the arrays'
+            library.
         precision, math, root, pairs, skin: as for `compile`.
         lists: nbcc.Lists, groups of i and the ranges of j that act on each.
-        batches: (i_batch, j_batch), integers of shape (ni,) and (nj,) in rising order: on an i act the j of the same
-            batch. There are as many as the largest tells; a third element gives another count.
+        batches: (i_batch, j_batch), integers of shape (ni,) and (nj,) in rising order: the j of a batch act on the i of
+            the same batch. The number of batches is the largest id + 1; a third element sets another number.
         listed_pairs: (first, j), integers of shape (ni + 1,) and (pairs,), or a sparse matrix in CSR form with a row
-            for each i: on i act j[first[i]] to before j[first[i + 1]], as often as they are named. Or nbcc.Rows.
-        exclusions: pairs that do not act, in the same form.
-            These four are for this call alone, and read anew by each but for nbcc.Lists and nbcc.Rows, which never
-            change: call after call with the same object is spared to copy and check it.
-        clamp: an index that leads out of a table finds the table's nearest end; without it that is an error, which
-            names the index, the particle, the value and the table. Of arrays on a GPU it is raised when results are
-            next waited for, or by the next call.
-        progress: True: a bar on sys.stderr, where that is a terminal or a notebook, if the call takes more than a second.
+            for each i, or nbcc.Rows: the j that act on i are j[first[i]], ..., j[first[i + 1] - 1]; a repeated j acts
+            repeatedly.
+        exclusions: excluded pairs, in the same form.
+            These four arguments apply to this call only. Each call reads and checks them again, except nbcc.Lists and
+            nbcc.Rows: these never change, so later calls with the same object skip the copy and the check.
+        clamp: clamp an index outside of a table to the table's nearest end. Without it such an index is an error, which
+            names the index, the particle, the value and the table. For arrays on a GPU the error is raised when results
+            are next waited for, or by the next call.
+        progress: True: a bar on sys.stderr, if that is a terminal or a notebook and the call takes more than a second.
             Or a function that is called in this thread about every 50 ms with the fraction that is done, from 0 to 1;
-            what it raises ends the sum, and is raised here.
+            an exception of this function ends the sum, and is raised by the call.
 
-        Ctrl-C, in the main thread, ends a sum. Arrays in `out` then have for each i the new result or what was there.
+        Ctrl-C, in the main thread, ends a sum. Arrays in `out` then have for each i either its new result or its old
+        value.
 
-        Returns the outputs in order of declaration, one by itself, several as a named tuple. They are of the library
-        of the first input of i, and lie where it does; float32 if all inputs of real numbers are, and precision is not
-        "double"; int64 for indices.
+        Returns the outputs in order of declaration, one by itself, several as a named tuple. They have the library and
+        the device of the first input of i; the type is float32 if all real inputs are float32 and precision is not
+        "double", else float64; int64 for indices.
 
-        Raises TypeError or ValueError, with the argument's name, what was expected and what came; DeviceError.
+        Raises TypeError or ValueError, with the argument's name, what was expected and what was given; DeviceError.
         """
         family = self._family
         values = self._match(arrays, fields)
@@ -231,12 +232,12 @@ class Caller(Arguments):
         if listing is not None:
             listing.check(family.name, inputs.device, inputs.nj or 0)
         kernel = family.kernel(inputs.device, options)
-        told = None if progress is None else function_of(family.name, progress)
+        callback = None if progress is None else function_of(family.name, progress)
         try:
-            self._run(kernel, inputs, results, params, by_group, (i_offset, j_offset), search, listing, run, told)
+            self._run(kernel, inputs, results, params, by_group, (i_offset, j_offset), search, listing, run, callback)
         finally:
-            if isinstance(told, Bar):
-                told.clear()
+            if isinstance(callback, Bar):
+                callback.clear()
         return self._handed_out(results)
 
     def _run(
@@ -273,7 +274,7 @@ class Caller(Arguments):
                 if waits:
                     used.wait()
             except BaseException:
-                if waits:  # the results are not returned, and their library does not know that a kernel still writes them
+                if waits:  # the results' library may free them, although a kernel still writes to them
                     used.wait_after_error()
                 raise
             used.warn()
@@ -282,8 +283,8 @@ class Caller(Arguments):
             idle.append(used)
 
     def _take(self, kernel: Kernel) -> Tuple[List[Sum], Sum]:
-        """A sum, and where it is put back. It is taken out while it is used: by each thread its own, and by a call
-        inside of a call as well."""
+        """Takes an idle sum, and returns it with the list to which the caller must return it. So concurrent threads,
+        and a call inside of a call, use different sums."""
         idle = self._idle.get(kernel)
         if idle is None:
             idle = self._idle.setdefault(kernel, [])
@@ -314,21 +315,21 @@ class Caller(Arguments):
         progress: Any = None,
         **fields: Any,
     ) -> Neighbours:
-        """The pairs that can contribute: those that pass the guards' comparisons of distances, of which
-        `info()["neighbours"]` tells the reach. Searched for on the CPU, whichever device the pipeline is for.
+        """The pairs that can contribute: those that pass the guards' comparisons of distances; `info()["neighbours"]`
+        has the reach. The search runs on the CPU for every pipeline.
 
-        arrays, fields, ni, nj, exclusions, progress: as for a call; arrays are of the host.
+        arrays, fields, ni, nj, exclusions, progress: as for a call; arrays must be on the host.
 
-        Returns nbcc.Neighbours (`first`, `j`, `shifts`), arrays of the caller's own: on i act j[first[i]] to before
-        j[first[i + 1]], in rising order, each from the place to which its row of `shifts` takes it, that of its copy
-        nearest to i. `listed_pairs=(found.first, found.j)` sums over them; `nbcc.Rows(found.first, found.j)` does for
-        call after call.
+        Returns nbcc.Neighbours (`first`, `j`, `shifts`), arrays that the caller owns: the neighbours of i are
+        j[first[i]], ..., j[first[i + 1] - 1], in rising order; `shifts` added to the position of j gives its periodic
+        image nearest to i. `listed_pairs=(found.first, found.j)` sums over these pairs; use
+        `nbcc.Rows(found.first, found.j)` for several calls.
 
-        Where both sides are one set, a particle and itself are a pair among them, unless they are excluded:
-        `exclusions=(range(n + 1), range(n))`. Distances are compared as the guards compare them, `<=` or `<`, in the
-        arithmetic of the kernel.
+        If i and j are one set, the pairs of particles with themselves are included, unless they are excluded:
+        `exclusions=(range(n + 1), range(n))`. Distances are compared as in the guards, `<=` or `<`, in the arithmetic
+        of the kernel.
 
-        Raises what calls do; UsageError where nothing is proved, or a length of the box is 0.
+        Raises what calls raise; UsageError if no reach is proved, or if a length of the box is 0.
         """
         family = self._family
         if family.of_pairs:
@@ -348,24 +349,24 @@ class Caller(Arguments):
         params, _ = self._params(values, None)
         if listing is not None:
             listing.check(family.name, CPU, inputs.nj or 0)
-        told = None if progress is None else function_of(family.name, progress)
+        callback = None if progress is None else function_of(family.name, progress)
         idle, used = self._take(family.kernel(CPU, family.options))
         try:
             self._give(used, inputs, params, listing)
             for k, _ in family.outputs:
                 used.ignore(k)
-            used.ask(told)
+            used.ask(callback)
             found = used.find_neighbours()
             used.warn()
             return found
         finally:
-            if isinstance(told, Bar):
-                told.clear()
+            if isinstance(callback, Bar):
+                callback.clear()
             used.forget()
             idle.append(used)
 
     def _counted(self, inputs: Inputs, wanted: List[Tuple[int, Field]], given: Dict[int, Any]) -> Inputs:
-        """Without an input of a side, outputs or ni= and nj= tell how many particles it has."""
+        """Sets ni from an output array, if the pipeline has no input of i. Raises TypeError if a count is unknown."""
         if inputs.nj is None:
             raise TypeError(f"{self._family.name}() has no input_j: nj= must tell the number of j-particles")
         for k, field in wanted:
@@ -390,7 +391,7 @@ class Caller(Arguments):
         return made
 
     def _run_options(self, inputs: Inputs, accumulate: bool, clamp: bool, i: Any) -> Optional[RunOptions]:
-        """None: all i, overwritten, indices of tables checked."""
+        """The options of a run. None is the default: all i, outputs overwritten, table indices checked."""
         stream = LEGACY if inputs.device == CPU else inputs.order.settle("", 0)
         if i is None and not accumulate and not clamp and stream == LEGACY:
             return None
@@ -419,28 +420,28 @@ class Caller(Arguments):
         if not is_read_by(inputs.device, found.device):
             raise ValueError(f"{name}(): i: expected indices on {inputs.device}, got some on {found.device}")
         options.i_count = found.shape[0]
-        # An empty list is a list too, and not the range that a null pointer means.
+        # An empty list needs a non-null pointer, because a null pointer means a range.
         options.i_list = found.pointer or ctypes.addressof(options)
         inputs.kept.append(found)
 
     def wait(self) -> None:
-        """Returns when all work on GPUs that this object's calls have begun is done.
+        """Returns when all GPU work of this object's calls is done.
 
-        Raises DeviceError if some of it failed. There is no need of it for results of CuPy, PyTorch and the like,
-        whose own operations come after ours in the same stream.
+        Raises DeviceError if some of it failed. Not needed for results of CuPy, PyTorch and similar libraries, whose
+        operations follow in the same stream.
         """
         self._for_idle(Sum.wait_alone)
 
     def statistics(self) -> Dict[str, Union[float, str]]:
-        """What was done in those calls of this object that summed over neighbours, see `pairs` of `compile`.
+        """Counts and times of this object's calls that summed over neighbours, see `pairs` of `compile`.
 
         method, reason: how a last call chose its pairs ("all pairs", "search", "lists", "listed pairs", "batches",
         "nearest"), and why; "" before the first call.
 
-        runs: their number. searches: those of them that had kept nothing that holds. pairs_tested: by kernels.
-        pairs_within: the proved reach, in the last run of each kernel; counted now, which takes longer than a run.
-        seconds_locate, seconds_sort, seconds_lists, seconds_sums: to find particles' places, to sort them, to find what
-        is near each group of i, to sum over that.
+        runs: number of runs over neighbours. searches: runs that searched, because no valid neighbour lists were kept.
+        pairs_tested: pairs that kernels tested. pairs_within: pairs within the proved reach in the last run of each
+        kernel; counted by this function, which takes longer than a run. seconds_locate, seconds_sort, seconds_lists,
+        seconds_sums: times to compute positions, to sort, to find the j near each group of i, and to sum over these.
         """
         texts = {"method": "", "reason": ""}
         total: Dict[str, float] = {field[0]: 0 for field in StatisticsStruct._fields_ if field[0] not in ("size", *texts)}
@@ -456,7 +457,7 @@ class Caller(Arguments):
         return {**total, **texts}
 
     def _for_idle(self, action: Callable[[Sum], None]) -> None:
-        """For all sums that no call uses just now."""
+        """Calls `action` with all sums that no call is using."""
         for kernel, idle in list(self._idle.items()):
             if kernel.generation != _library.generation:
                 continue
@@ -470,7 +471,7 @@ class Caller(Arguments):
                 idle.extend(taken)
 
 
-# Keywords of a call that are no fields; a field of such a name is given by position.
+# Keyword options of a call. A field with the name of an option must be passed by position.
 OPTIONS = frozenset(
     name
     for name, parameter in inspect.signature(Caller.__call__).parameters.items()
@@ -479,7 +480,7 @@ OPTIONS = frozenset(
 
 
 def _real_element(views: List[Tuple[int, Field, View]]) -> int:
-    """float32 if all inputs of real numbers are; float64 without any."""
+    """The type of real results: float32 if there are real inputs and all of them are float32, else float64."""
     single = False
     for _, _, view in views:
         if view[1] == DOUBLE:

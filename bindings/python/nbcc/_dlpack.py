@@ -1,7 +1,7 @@
-"""DLPack capsules -> where their numbers lie. The doors are `device_of` and `read`. Copies nothing.
+"""Reads DLPack capsules without a copy. Entry points: `device_of` and `read`.
 
-Layout of the structures: DLPack 1.0, dlpack.h. A capsule is only looked into, never consumed: it releases its tensor
-when it is collected, so whoever uses the memory keeps the capsule.
+Layout of the structures: DLPack 1.0, dlpack.h. Capsules are read but not consumed: a capsule releases its tensor when
+it is garbage collected, so users of the memory must keep the capsule.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class Tensor(NamedTuple):
 
 
 def device_of(value: Any) -> Tuple[int, int]:
-    """DLPack's type of device, and which of them. Raises TypeError where the array's library knows of none, as for a
-    tensor of PyTorch's that lies on "meta"."""
+    """DLPack's device type and the number of the device. Raises TypeError if the array's library has none, for example
+    for a PyTorch tensor on "meta"."""
     try:
         kind, ordinal = value.__dlpack_device__()
     except (BufferError, RuntimeError, ValueError) as error:
@@ -73,7 +73,7 @@ _DEVICES = {4: "OpenCL", 7: "Vulkan", 8: "Metal", 10: "ROCm", 14: "oneAPI", 15: 
 
 
 def place_of(value: Any, kind: int = 0) -> str:
-    """Where an array lies, as its library or DLPack calls it."""
+    """The name of an array's device, from its library or from DLPack's device type."""
     device = str(getattr(value, "device", ""))
     if re.fullmatch(r"[a-z]+(:\d+)?", device):
         return device
@@ -84,12 +84,12 @@ def _capsule(value: Any, stream: Optional[int]) -> Any:
     options = {} if stream is None else {"stream": stream}
     try:
         return value.__dlpack__(max_version=(1, 0), **options)
-    except TypeError:  # a producer from before version 1, which has no such argument
+    except TypeError:  # producers before DLPack 1.0 do not have this argument
         return value.__dlpack__(**options)
 
 
 def read(value: Any, stream: Optional[int]) -> Tensor:
-    """stream: of the GPU, in which the numbers must be ready (1: the legacy default one); None on the CPU."""
+    """stream: the GPU stream in which the data must be ready (1: the legacy default stream); None on the CPU."""
     capsule = _capsule(value, stream)
     readonly = False
     if _is_valid(capsule, b"dltensor_versioned"):

@@ -1,4 +1,4 @@
-"""What nbcc raises, and how a status of the C interface becomes an exception. The door is `check`."""
+"""The exceptions of nbcc, and the conversion of statuses of the C interface to exceptions. Entry point: `check`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _SEVERITIES = ("note", "warning", "error")
 
 
 class Diagnostic(NamedTuple):
-    """One remark about a pipeline's text; `str()` of it is the remark as a terminal shows it.
+    """A diagnostic of a pipeline's text; `str()` returns it as a terminal shows it.
 
-    severity: "error", "warning" or "note". line, column: from 1, columns in bytes; 0 means the text as a whole.
-    message: the remark alone. text: `file:line:column: severity: message`, the source line and a caret below it.
+    severity: "error", "warning" or "note". line, column: from 1, columns in bytes; 0 means the entire text.
+    message: the message alone. text: `file:line:column: severity: message`, the source line and a caret below it.
     """
 
     severity: str
@@ -29,14 +29,14 @@ class Diagnostic(NamedTuple):
 
 
 class Error(Exception):
-    """What nbcc raises, except for a caller's plain mistakes, which are TypeError and ValueError."""
+    """Base class of nbcc's exceptions. Plain mistakes of a caller raise TypeError and ValueError instead."""
 
 
 class CompileError(Error):
     """A pipeline's text has errors. `str()` shows all of them with lines and carets.
 
-    message, line, column: those of the first error. filename: the pipeline's. text: the first error with its source
-    line and caret. diagnostics: all remarks, warnings too, in the order of the text.
+    message, line, column: of the first error. filename: of the pipeline. text: the first error with its source line and
+    caret. diagnostics: all diagnostics, including warnings, in the order of the text.
     """
 
     def __init__(self, filename: str, diagnostics: Sequence[Diagnostic]) -> None:
@@ -52,17 +52,17 @@ class CompileError(Error):
     def __reduce__(self) -> tuple[object, ...]:
         return CompileError, (self.filename, self.diagnostics)
 
-    # IPython shows this instead of a stack, which tells nothing about the pipeline.
+    # IPython shows this instead of a stack trace, which would not help to find an error in a pipeline.
     def _render_traceback_(self) -> List[str]:
         return str(self).split("\n")
 
 
 class UsageError(Error, ValueError):
-    """The library refused an argument; the message names it, what was expected and what came."""
+    """An argument is invalid; the message names it, what was expected and what was given."""
 
 
 class DeviceError(Error, RuntimeError):
-    """There is no such device, it lacks memory, or its compiler failed; the message has its log."""
+    """There is no such device, it lacks memory, or its compiler failed; the message has the compiler's log."""
 
 
 class InternalError(Error, RuntimeError):
@@ -74,7 +74,7 @@ class PipelineWarning(UserWarning):
 
 
 class ErrorPlace:
-    """Where a function of the C interface puts its nbcc_error."""
+    """The output argument nbcc_error** of a function of the C interface."""
 
     __slots__ = ("_pointer", "address")
 

@@ -1,4 +1,4 @@
-"""A pipeline's text, and the kernels that are made of it as they are needed. The door is `Family`."""
+"""A pipeline's text, and its kernels, which are compiled when they are needed. Entry point: `Family`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._handles import Kernel, open_device
 
 
 class Family:
-    """A pipeline's text, and the kernels that have been made of it."""
+    """A pipeline's text, and the kernels that have been compiled from it."""
 
     def __init__(
         self,
@@ -26,7 +26,7 @@ class Family:
         self.filename = filename
         self.options = options
         self.device = device
-        self.search = search  # of calls that say nothing else
+        self.search = search  # default of calls
         self._choice = choice
         self._kernels: Dict[Tuple[int, str, Options], Kernel] = {}
         first = self.kernel(device or CPU, options)
@@ -38,10 +38,10 @@ class Family:
         self.inputs = [(k, field) for k, field in enumerate(self.fields) if field.role not in (PARAM, OUTPUT)]
         self.params = [(k, field) for k, field in enumerate(self.fields) if field.role == PARAM]
         self.outputs = [(k, field) for k, field in enumerate(self.fields) if field.role == OUTPUT]
-        # The input after which results are made: the first of i, or else the first.
+        # The input whose library and device results get: the first input of i, or else the first input.
         ranked = sorted(self.inputs, key=lambda one: one[1].role != INPUT_I)
         self.like = ranked[0][0] if ranked else -1
-        # No field tells the number of particles of a side.
+        # A side has no input, so its number of particles does not follow from the inputs.
         self.counts_are_given = not {INPUT_I, INPUT_J} <= {field.role for _, field in self.inputs}
         self.of_pairs = [field for _, field in self.inputs if field.role == INPUT_PAIR]
         self.arguments = {field.name: k for k, field in enumerate(self.fields) if field.role != OUTPUT}
@@ -49,12 +49,12 @@ class Family:
         self.result = self.result_type(tuple(field.name for _, field in self.outputs))
 
     def kernel(self, device: str, options: Options) -> Kernel:
-        """Compiled when it is first asked for. Raises DeviceError."""
+        """The kernel for a device; compiled at the first call. Raises DeviceError."""
         key = (_library.generation, device, options)
         found = self._kernels.get(key)
         if found is None:
             made = Kernel(open_device(device, self._choice), self.text, self.filename, options)
-            # Two threads may come here at once; one kernel is then for both.
+            # Two threads may compile at once; setdefault then keeps one kernel for both.
             found = self._kernels.setdefault(key, made)
         return found
 

@@ -1,4 +1,4 @@
-"""What a caller chooses of kernels, searches and devices, and what a pipeline's fields are: plain data, checked."""
+"""Options of kernels, searches and devices, and the fields of a pipeline: plain data, checked."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ REDUCTIONS = ("sum", "min", "max", "argmin", "argmax", "logsumexp", "softmax", "
 
 
 def _check_is_known(name: str, value: Any, known: Tuple[str, ...]) -> None:
-    if not isinstance(value, str) or value not in known:  # what an array is equal to is an array
+    if not isinstance(value, str) or value not in known:  # == on an array would return an array
         raise ValueError(f"{name}: expected {', '.join(map(repr, known))}, got {shown(value)}")
 
 
 class Options(NamedTuple):
-    """What a kernel is compiled with; see docs/how_to/choose_precision.md."""
+    """Compile options of a kernel; see docs/how_to/choose_precision.md."""
 
     precision: str = "single"
     math: str = "fast"
@@ -50,13 +50,13 @@ class Options(NamedTuple):
 
 
 class Search(NamedTuple):
-    """Which pairs a sum computes, and for how long what a search finds is kept."""
+    """Which pairs a sum computes, and the skin within which neighbour lists are kept."""
 
     pairs: str = "auto"
     skin: float = 0.0
 
     def changed(self, pairs: Optional[str], skin: Optional[float]) -> Search:
-        """The same with what is given. Raises ValueError, TypeError."""
+        """A copy with the arguments that are not None. Raises ValueError, TypeError."""
         if pairs is not None:
             _check_is_known("pairs", pairs, PAIRS)
         width = self.skin if skin is None else named("skin", real, skin)
@@ -64,7 +64,7 @@ class Search(NamedTuple):
 
 
 class DeviceChoice(NamedTuple):
-    """threads, isa: of the CPU. cache_dir: of compiled kernels; "" for none, None for the usual one."""
+    """threads, isa: of the CPU. cache_dir: folder of compiled kernels; "" for none, None for the default."""
 
     threads: int = 0
     isa: Optional[str] = None
@@ -72,11 +72,11 @@ class DeviceChoice(NamedTuple):
 
 
 class Field(NamedTuple):
-    """A field of a pipeline, as its text declares it.
+    """A field of a pipeline, as declared in its text.
 
-    role: "input_i", "input_j", "input_pair", "param" or "output". shape: of one particle's numbers, () for a scalar.
-    integral: int, index, bool, and outputs that are indices. reduction: of an output. default: of a param, one number
-    for each component; None where it has none.
+    role: "input_i", "input_j", "input_pair", "param" or "output". shape: shape per particle, () for a scalar.
+    integral: True for int, index, bool, and outputs that are indices. reduction: outputs only. default: params only,
+    one number for each component; None if there is no default.
     """
 
     name: str
@@ -94,11 +94,11 @@ class Field(NamedTuple):
 
 
 def device_name(device: Any) -> str:
-    """ "cpu", "cuda:N", "cuda:0,2" or "cuda:all", of a string, or of an object (PyTorch's, say) whose string is one.
-    Raises ValueError."""
+    """ "cpu", "cuda:N", "cuda:0,2" or "cuda:all", from a string, or from an object such as PyTorch's torch.device whose
+    str() is such a name. Raises ValueError."""
     try:
         text = str(device)
-    except ValueError:  # an integer of thousands of digits
+    except ValueError:  # Python does not print an integer of thousands of digits
         text = type(device).__name__
     if text in ("cuda", "gpu"):
         return "cuda:0"
@@ -108,6 +108,6 @@ def device_name(device: Any) -> str:
     raise ValueError(f"device: expected 'cpu', 'cuda', 'cuda:N', 'cuda:0,2' or 'cuda:all', got {text!r}")
 
 
-def is_read_by(device: str, place: str) -> bool:
-    """Whether sums on a device read arrays there: of the host, or of its GPU or one of its GPUs."""
-    return place in (CPU, device) or device == "cuda:all" or place[5:] in device[5:].split(",")
+def is_read_by(device: str, array_device: str) -> bool:
+    """True if sums on `device` can read arrays on `array_device`: the host, or one of the device's GPUs."""
+    return array_device in (CPU, device) or device == "cuda:all" or array_device[5:] in device[5:].split(",")

@@ -1,6 +1,6 @@
 """Owners of the C interface's handles: devices, kernels (a pipeline compiled for a device) and sums.
 
-The doors are `open_device`, `Kernel` and `Sum`. Checks no array: `_call` does, before it binds one.
+Entry points: `open_device`, `Kernel` and `Sum`. Arrays are checked by `_call` before it binds them.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from ._errors import INTERRUPTED, ErrorPlace, check, decode
 from ._fields import OUTPUT, PAIRS, REDUCTIONS, ROLES, DeviceChoice, Field, Options, Search
 from ._library import DeviceOptions, FieldStruct, NeighbourListStruct, RunOptions, StatisticsStruct
 from ._library import lib
-from ._lists import NOTHING_LISTED, Listing, Standing, Values
+from ._lists import NOTHING_LISTED, LastGiven, Listing, Values
 from ._neighbours import Neighbours, copied
 from ._progress import CALLBACK, Progress, Watch, may_be_interrupted
 
 
 class _Handle:
-    """Closes its handle when it is collected, in the process that opened it."""
+    """Closes its handle when it is garbage collected, but only in the process that opened it."""
 
     __slots__ = ("pointer", "generation")
     _close: ClassVar[Any]
@@ -33,7 +33,7 @@ class _Handle:
         self.pointer = ctypes.c_void_p()
         self.generation = _library.generation
 
-    # The module is an argument, since at the interpreter's end its global name may be gone.
+    # The module is a default argument, because its global name may be deleted when the interpreter exits.
     def __del__(self, library: Any = _library) -> None:
         if self.pointer and self.generation == library.generation:
             type(self)._close(self.pointer)
@@ -67,9 +67,9 @@ _devices: Dict[Tuple[int, str, DeviceChoice], Device] = {}
 
 
 def open_device(name: str, choice: DeviceChoice) -> Device:
-    """One for all who want the same, so that they share its threads and its kernels. Raises DeviceError."""
+    """Returns one device for all equal requests, so that these share its threads and kernels. Raises DeviceError."""
     key = (_library.generation, name, choice)
-    # Two threads may come here at once; setdefault then keeps one device for both.
+    # Two threads may open a device at once; setdefault then keeps one device for both.
     return _devices.get(key) or _devices.setdefault(key, Device(name, choice))
 
 
@@ -125,7 +125,7 @@ def _fields_of(pipeline: ctypes.c_void_p) -> Tuple[Field, ...]:
 
 
 def _shape_of(type_: str, components: int) -> Tuple[int, ...]:
-    """Of "real" (), of "vec3" (3,), of "float[4]" (4,), of "vec3[2]" (2, 3), of "real[9][27]" (9, 27)."""
+    """The shape of a type: "real" (), "vec3" (3,), "float[4]" (4,), "vec3[2]" (2, 3), "real[9][27]" (9, 27)."""
     match = re.fullmatch(r"(?:vec(\d)|\w+)((?:\[\d+\])*)", type_)
     if not match:
         return (components,) if components > 1 else ()
@@ -134,14 +134,15 @@ def _shape_of(type_: str, components: int) -> Tuple[int, ...]:
 
 # data, element, count, stride, component_stride of nbcc_view, with its padding.
 _VIEW = struct.Struct("@Pi4xqqq")
-View = Tuple[int, int, int, int, int, str]  # those five, and the device: equal only if the same memory is meant
+View = Tuple[int, int, int, int, int, str]  # these five and the device, so that equal views are the same memory
 
 
 _IGNORED: View = (0, 0, 0, 0, 0, "")
 
 
 def _level_of_caller() -> int:
-    """Of warnings.warn() in the function that calls this one: the first frame that is not the package's."""
+    """The stacklevel for warnings.warn() in the calling function that selects the first frame outside of the
+    package."""
     level, frame = 1, sys._getframe(1)
     package = __name__.rpartition(".")[0]
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
@@ -150,8 +151,8 @@ def _level_of_caller() -> int:
 
 
 class Sum(_Handle):
-    """An nbcc_sum, that remembers what is bound to it: binding the same again would cost time, and on a GPU a look at
-    where the memory lies. Used by one call at a time."""
+    """An nbcc_sum, with a record of what is bound to it, because binding the same array again costs time (on a GPU the
+    library queries the kind of memory). Used by one call at a time."""
 
     __slots__ = (
         "place",
@@ -178,7 +179,7 @@ class Sum(_Handle):
     def __init__(self, kernel: Kernel) -> None:
         super().__init__()
         self.place = ErrorPlace()
-        self.version = 0  # of the resident j, see _call.Caller
+        self.version = 0  # of the packed j-particles, see _call.Caller
         self._kernel = kernel
         self._names = [field.name.encode() for field in kernel.fields]
         self._bound: List[Optional[View]] = [None] * len(kernel.fields)
@@ -186,14 +187,14 @@ class Sum(_Handle):
         self._offsets = (0, 0)
         self._counts: Optional[Tuple[int, int]] = None
         self._search = Search()
-        self._listed, self._excluded = Standing(), Standing()
+        self._listed, self._excluded = LastGiven(), LastGiven()
         self._by_group: Set[int] = set()  # params that have values by group
         self._view = ctypes.create_string_buffer(_VIEW.size)
         self._at = ctypes.addressof(self._view)
         self._warned: List[bytes] = []  # warnings of the last run
         self._watch = Watch()
         self._answers = self._watch.answers()
-        self._asks: Optional[bool] = False  # the library has the callback; None: an earlier one
+        self._asks: Optional[bool] = False  # the library has the callback; None: it has an earlier one
         check(lib.nbcc_sum_create(kernel.pointer, ctypes.addressof(self.pointer), self.place.address), self.place)
 
     def bind(self, k: int, view: View) -> None:
@@ -241,38 +242,38 @@ class Sum(_Handle):
     def set_search(self, search: Search) -> None:
         if self._search == search:
             return
-        self._search = Search("", -1)  # unknown, should one of the two be refused
+        self._search = Search("", -1)  # unknown if one of the two calls fails
         check(lib.nbcc_sum_set_pairs(self.pointer, PAIRS.index(search.pairs), self.place.address), self.place)
         check(lib.nbcc_sum_set_skin(self.pointer, search.skin, self.place.address), self.place)
         self._search = search
 
     def set_listing(self, listing: Optional[Listing]) -> None:
-        """Ends what calls before have listed. Lists and Rows that are set already stay as they are; all else is given
-        anew each time, since the same arrays may hold other numbers."""
-        if listing is None and not self._listed.there and not self._excluded.there:
+        """Sets or removes lists and exclusions. Lists and Rows that are already set are kept; other arguments are set
+        again in each call, because the same arrays may have other contents."""
+        if listing is None and not self._listed.may_be_set and not self._excluded.may_be_set:
             return
         listed, exclusions, lists, rows = NOTHING_LISTED if listing is None else listing
         if listed is None:
-            if self._listed.there:
+            if self._listed.may_be_set:
                 check(lib.nbcc_sum_set_lists(self.pointer, None, self.place.address), self.place)
                 self._listed.end()
                 self._by_group.clear()
         elif not self._listed.is_still(lists):
             self._listed.begin()
             listed.give(self.pointer, self.place)
-            self._listed.stays(lists)
+            self._listed.remember(lists)
             self._by_group.clear()
         if exclusions is None:
-            if self._excluded.there:
+            if self._excluded.may_be_set:
                 check(lib.nbcc_sum_set_exclusions(self.pointer, 0, None, 0, None, self.place.address), self.place)
                 self._excluded.end()
         elif not self._excluded.is_still(rows):
             self._excluded.begin()
             exclusions.give_as_exclusions(self.pointer, self.place)
-            self._excluded.stays(rows)
+            self._excluded.remember(rows)
 
     def set_values(self, k: int, values: Values) -> None:
-        """Of a param by group, after set_listing and until other lists or set_param."""
+        """Sets a param's values by group. Call after set_listing; in effect until other lists or set_param."""
         self._by_group.add(k)
         check(
             lib.nbcc_sum_set_batch_param(
@@ -282,7 +283,7 @@ class Sum(_Handle):
         )
 
     def find_neighbours(self) -> Neighbours:
-        """Of the inputs that are bound."""
+        """The neighbour list of the bound inputs."""
         found = NeighbourListStruct(ctypes.sizeof(NeighbourListStruct))
         at = ctypes.addressof(found)
         self._end(lib.nbcc_sum_find_neighbours(self.pointer, at, self.place.address))
@@ -303,9 +304,9 @@ class Sum(_Handle):
         check(lib.nbcc_sum_j_changed(self.pointer, self.place.address), self.place)
 
     def ask(self, progress: Optional[Progress]) -> None:
-        """What is called from now on while the sum is at work: in the main thread this looks for signals too."""
+        """Sets the progress function of later runs. In the main thread the callback also checks for signals."""
         self._watch.progress = progress
-        if self._answers.gi_frame is None:  # ended by an exception between two of its lines
+        if self._answers.gi_frame is None:  # the generator has ended by an exception outside of its `try`
             self._asks, self._answers = None, self._watch.answers()
         asks = progress is not None or may_be_interrupted()
         if asks == self._asks:
@@ -315,7 +316,7 @@ class Sum(_Handle):
         self._asks = asks
 
     def forget(self) -> None:
-        """The caller's function, and what it has raised."""
+        """Drops the caller's progress function and its exception."""
         self._watch.progress = self._watch.error = None
 
     def run(self, options: Optional[RunOptions]) -> None:
@@ -324,7 +325,7 @@ class Sum(_Handle):
         )
 
     def _end(self, status: int) -> None:
-        """Of a function that may be interrupted: raises what the callback has raised."""
+        """Checks the status of a function that may be interrupted; then raises the callback's exception."""
         if status == INTERRUPTED:
             message, error = self.place.take(), self._watch.error
             self._watch.error = None
@@ -336,7 +337,8 @@ class Sum(_Handle):
             self.place.throw(status)
 
     def warn(self) -> None:
-        """Shows the warnings of the last run that the run before did not have, at the line that called the package."""
+        """Issues the warnings of the last run that the run before did not have, with the line that called the
+        package."""
         first = lib.nbcc_sum_warning(self.pointer, 0)
         if first is None and not self._warned:
             return
@@ -349,7 +351,7 @@ class Sum(_Handle):
                 warnings.warn(text.decode(), stacklevel=_level_of_caller())
 
     def wait_alone(self) -> None:
-        """Apart from a call."""
+        """Waits outside of a call, without a progress function."""
         self.ask(None)
         self.wait()
 
@@ -357,7 +359,7 @@ class Sum(_Handle):
         self._end(lib.nbcc_sum_wait(self.pointer, self.place.address))
 
     def wait_after_error(self) -> None:
-        """Until nothing that was launched writes any more; nobody is asked, and how it ends is not told."""
+        """Waits until launched work no longer writes, without a callback, and ignores errors."""
         self._asks = None
         for status in (
             lib.nbcc_sum_set_progress(self.pointer, None, None, self.place.address),

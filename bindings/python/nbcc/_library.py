@@ -1,7 +1,7 @@
-"""Finds libnbcc_jit and declares what this package calls of it (runtime/api/nbcc.h).
+"""Loads libnbcc_jit and declares the functions that this package calls (runtime/api/nbcc.h).
 
-The door is `lib`, the loaded library. Its functions are called with the GIL released, as ctypes.CDLL does. No status is
-looked at here: `_errors.check` does that.
+Entry point: `lib`, the loaded library. Its functions are called with the GIL released, as ctypes.CDLL does. Statuses
+are checked by `_errors.check`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ctypes import POINTER, c_char_p, c_double, c_int, c_int64, c_size_t, c_void
 from pathlib import Path
 from typing import List
 
-# The versions of the interface that this package was written for.
+# The version of the interface for which this package was written.
 MAJOR, MINOR = 0, 1
 
 
@@ -117,7 +117,7 @@ class StatisticsStruct(ctypes.Structure):
     ]
 
 
-# Handles and places for them are c_void_p throughout: integers on the Python side, which is the cheapest to pass.
+# Handles and pointers to them are declared c_void_p: plain integers in Python, which are the cheapest to pass.
 _P = c_void_p
 _FUNCTIONS = {
     "nbcc_version": (c_char_p, []),
@@ -172,7 +172,7 @@ _FUNCTIONS = {
 
 
 def candidates() -> List[str]:
-    """Where the library is looked for, in this order."""
+    """Names of the library, in the order in which they are tried."""
     named = os.environ.get("NBCC_LIBRARY")
     if named:
         return [named]
@@ -180,29 +180,29 @@ def candidates() -> List[str]:
     return ([str(beside)] if beside.exists() else []) + ["libnbcc_jit.so.0", "libnbcc_jit.so"]
 
 
-def _declare(loaded: ctypes.CDLL, place: str) -> ctypes.CDLL:
+def _declare(loaded: ctypes.CDLL, origin: str) -> ctypes.CDLL:
     for name, (result, arguments) in _FUNCTIONS.items():
         try:
             function = getattr(loaded, name)
         except AttributeError:
-            raise ImportError(f"{place} is not the libnbcc_jit of this package: it has no function {name}") from None
+            raise ImportError(f"{origin} is not the libnbcc_jit of this package: it has no function {name}") from None
         function.restype = result
         function.argtypes = arguments
     version = loaded.nbcc_version().decode()
     if version.split(".")[:2] != [str(MAJOR), str(MINOR)]:
-        raise ImportError(f"{place} is nbcc {version}, but this package needs {MAJOR}.{MINOR}")
+        raise ImportError(f"{origin} is nbcc {version}, but this package needs {MAJOR}.{MINOR}")
     return loaded
 
 
 def _load() -> ctypes.CDLL:
     problems = []
-    for place in candidates():
+    for candidate in candidates():
         try:
-            loaded = ctypes.CDLL(place)
+            loaded = ctypes.CDLL(candidate)
         except OSError as error:
             problems.append(str(error))
             continue
-        return _declare(loaded, place)
+        return _declare(loaded, candidate)
     raise ImportError(
         "nbcc's library could not be loaded:\n  "
         + "\n  ".join(problems)
@@ -213,8 +213,8 @@ def _load() -> ctypes.CDLL:
 lib = _load()
 path: str = lib._name
 
-# Threads do not survive a fork, and CUDA does not either: what was made before one is neither used nor closed in the
-# child, but made again there. `generation` counts the forks that lie behind this process.
+# Neither threads nor CUDA survive a fork: a child process neither uses nor closes handles that were made before the
+# fork, but makes new ones. `generation` counts the forks between the first process and this one.
 generation = 0
 
 

@@ -1,4 +1,4 @@
-"""Arrays that a caller lists pairs with -> contiguous int64 or float64, with errors that name the argument."""
+"""Converts the arrays of lists of pairs to contiguous int64 or float64, with errors that name the argument."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def _check_is_int64(what: str, one: int) -> None:
 
 
 def whole_numbers(what: str, value: Any, order: Optional[Order] = None) -> Array:
-    """Contiguous int64, of integers of any type that int64 holds; those of the host are copied if need be. order: of the
-    run; None: the array is read in the legacy stream, as all lists are."""
+    """Contiguous int64, from integers of any type whose values int64 can hold; host arrays are copied if necessary.
+    order: of the run; None: the array is read in the legacy stream, as all lists are."""
     order = order or Order(LEGACY)
     if isinstance(value, range):
         for one in (*value[:1], *value[-1:]):
@@ -44,7 +44,7 @@ def whole_numbers(what: str, value: Any, order: Optional[Order] = None) -> Array
     found = _described(what, value, order)
     if len(found.shape) != 1:
         raise ValueError(f"{what}: expected shape (N,), got {found.shape}")
-    if found.shape == (0,):  # an empty list has no type; and null pointers mean that there is none
+    if found.shape == (0,):  # an empty list has no type, and a null pointer would mean that there is no array
         return describe(array.array("q"), order)
     if found.element == INT64 and (found.strides == (8,) or found.shape == (1,)):
         return found
@@ -71,7 +71,7 @@ def whole_numbers(what: str, value: Any, order: Optional[Order] = None) -> Array
 
 
 def real_numbers(what: str, value: Any) -> Array:
-    """Contiguous float64, copied if need be."""
+    """Contiguous float64; copied if necessary."""
     found = _described(what, value, Order(LEGACY))
     if found.element == DOUBLE and (found.strides == contiguous(found.shape, 8) or 0 in found.shape):
         return found
@@ -85,7 +85,7 @@ def real_numbers(what: str, value: Any) -> Array:
 
 
 def read_only_copy(found: Array) -> Tuple[Any, Array]:
-    """Of numbers of the host without gaps."""
+    """A read-only copy of a contiguous host array with elements of 8 bytes."""
     result, where = of_host(found.shape, found.element)
     ctypes.memmove(where.pointer, found.pointer, 8 * math.prod(found.shape))
     if isinstance(result.value, ndarray):
@@ -95,7 +95,7 @@ def read_only_copy(found: Array) -> Tuple[Any, Array]:
 
 
 def doubles_of(value: Any, is_bool: bool = False) -> Any:
-    """A new array of all numbers in their order. Raises TypeError."""
+    """A new flat array of all numbers, in row-major order. Raises TypeError."""
     if type(value) is ndarray and not is_bool:
         if value.dtype.kind not in "iuf":
             raise TypeError(f"expected numbers, got {value.dtype}{cast_to_write(describe(value, Order(LEGACY)), 'f8')}")
@@ -107,5 +107,5 @@ def doubles_of(value: Any, is_bool: bool = False) -> Any:
 
 
 def int64_view(found: Array) -> Any:
-    """Of the CPU, without a copy."""
+    """A ctypes array over a CPU array of int64, without a copy."""
     return (ctypes.c_int64 * found.shape[0]).from_address(found.pointer)

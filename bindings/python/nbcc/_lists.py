@@ -1,5 +1,5 @@
-"""Which pairs act, as a caller lists them -> what the C interface takes. The doors are `Lists`, `Rows`, `listing_of`
-and `values_by_group`. How long arrays are is checked here; what their numbers say, by the library.
+"""Converts a caller's lists of pairs to arguments of the C interface. Entry points: `Lists`, `Rows`, `listing_of` and
+`values_by_group`. Lengths of arrays are checked here; the library checks their contents.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ._streams import LEGACY, Order
 
 
 class _Fixed:
-    """Arrays that never change, so that a sum to which they were given need not be given them again. Fields are
-    properties without setters; a copy is made of the same arrays."""
+    """Base class of immutable lists, which need not be passed to a sum again. Fields are properties without setters;
+    copy and pickle construct a new object from the same arrays."""
 
     _names: ClassVar[Tuple[str, ...]] = ()
     _values: Mapping[str, Any]  # by name; None: not given
@@ -34,8 +34,8 @@ def _field(name: str) -> Any:
 
 
 def _fixed(read: Sequence[Tuple[str, Array]], values: Mapping[str, Any]) -> Tuple[List[Tuple[str, Array]], Dict[str, Any]]:
-    """The arrays that a sum reads and the values of the fields: arrays of the host are replaced by copies that cannot be
-    written, arrays of a GPU stay what they are."""
+    """Returns the arrays that a sum reads, and the values of the fields. Host arrays are replaced by read-only copies;
+    arrays on a GPU are not copied."""
     fixed, held = [], dict(values)
     for name, found in read:
         if found.device == CPU:
@@ -47,22 +47,23 @@ def _fixed(read: Sequence[Tuple[str, Array]], values: Mapping[str, Any]) -> Tupl
 class Lists(_Fixed):
     """Groups of i, each with ranges of j that act on it: `gravity(x, x, m, lists=nbcc.Lists(...))`.
 
-    All numbers are positions; the orders tell which particle stands at one. Every i is in one group. Groups and ranges
-    may be empty; of ranges of one group that overlap j act as often as they are named.
+    Groups and ranges consist of slots; i_order and j_order map a slot to a particle. Every i is in exactly one group.
+    Groups and ranges may be empty; a j that is in several ranges of a group acts once for each.
 
-    i_first: integers of shape (groups + 1,), rising from 0: group g has the positions i_first[g] to before
-        i_first[g + 1].
-    range_first: integers of shape (groups + 1,), rising from 0 to the number of ranges: those of a group.
-    j_begin, j_end: integers of shape (ranges,): the first position of a range, and that behind its last.
-    i_order, j_order: integers of shape (ni,) and (nj,): the particle at a position, each once. None: the one of this
-        number.
-    shifts: real numbers of shape (ranges, axes), or (ranges,) of one axis: what is added to the places of a range's j.
-        For pipelines whose `info()["neighbours"]` tells which inputs of j are places. None: nothing.
+    i_first: integers of shape (groups + 1,), rising from 0: group g has the i-slots i_first[g], ...,
+        i_first[g + 1] - 1.
+    range_first: integers of shape (groups + 1,), rising from 0 to the number of ranges: group g has the ranges
+        range_first[g], ..., range_first[g + 1] - 1.
+    j_begin, j_end: integers of shape (ranges,): the first j-slot of a range, and one past the last.
+    i_order, j_order: integers of shape (ni,) and (nj,): the particle of a slot; each particle once. None: slot k is
+        particle k.
+    shifts: real numbers of shape (ranges, axes), or (ranges,) for one axis: added to the positions of a range's j. Only
+        for pipelines for which `info()["neighbours"]` shows which inputs of j are positions. None: no shifts.
 
-    Arrays may be any that inputs may be. Those of the host are copied, once, as int64 (float64 for shifts) that cannot
-    be written; those of a GPU must be contiguous int64 (float64), stay where they are, and must not be written any
-    more. So this never changes, and a pipeline that is called with it again neither copies nor checks it again. Raises
-    TypeError and ValueError; what the numbers say, calls check.
+    Arrays may be of any kind that inputs may have. Host arrays are copied once, as read-only int64 (float64 for
+    shifts); arrays on a GPU must be contiguous int64 (float64), are not copied, and must not be changed. So this
+    object never changes, and later calls with it skip the copy and the check. Raises TypeError and ValueError; calls
+    check the contents of the arrays.
     """
 
     _names = ("i_first", "range_first", "j_begin", "j_end", "i_order", "j_order", "shifts")
@@ -86,12 +87,12 @@ class Lists(_Fixed):
 
 
 class Rows(_Fixed):
-    """Some j for each i, for `listed_pairs=` and `exclusions=`: j[first[i]] to before j[first[i + 1]].
+    """Pairs in CSR form, for `listed_pairs=` and `exclusions=`: the j of i are j[first[i]], ..., j[first[i + 1] - 1].
 
-    first, j: integers of shape (ni + 1,) and (pairs,). Of a sparse matrix in CSR form they are `indptr` and `indices`.
+    first, j: integers of shape (ni + 1,) and (pairs,); `indptr` and `indices` of a sparse matrix in CSR form.
 
-    This never changes, and what is called with it again does not copy and check it again, as `Lists` tells. Raises
-    TypeError and ValueError.
+    This object never changes, so later calls with it skip the copy and the check, as for `Lists`. Raises TypeError and
+    ValueError.
     """
 
     _names = ("first", "j")
@@ -106,11 +107,11 @@ class Rows(_Fixed):
         return f"<nbcc.Rows of {self._read.first.shape[0] - 1} i: {self._read.j.shape[0]} pairs>"
 
 
-# ---- what a sum is told ------------------------------------------------------------------------------------
+# ---- arguments of the C interface --------------------------------------------------------------------------
 
 
 class PairRows(NamedTuple):
-    """Some j for each i: pairs that act, or that do not."""
+    """Listed or excluded pairs in CSR form."""
 
     first: Array
     j: Array
@@ -130,7 +131,7 @@ class PairRows(NamedTuple):
 
 
 class Batches(NamedTuple):
-    """Ids of particles; an i and a j of one id are a pair."""
+    """Batch ids of particles; an i and a j with equal ids are a pair."""
 
     groups: int
     i: Array
@@ -148,37 +149,37 @@ class Batches(NamedTuple):
 
 
 class Ranges(NamedTuple):
-    """What `Lists` are, read."""
+    """The arrays of `Lists`, converted and checked."""
 
     groups: int
     ranges: int
-    axes: int  # of a shift
-    read: List[Tuple[str, Array]]  # by the names of nbcc_lists
+    axes: int  # components of a shift
+    read: List[Tuple[str, Array]]  # (member of nbcc_lists, array)
 
     def arrays(self) -> List[Tuple[str, Array]]:
         return self.read
 
     def give(self, pointer: ctypes.c_void_p, place: ErrorPlace) -> None:
-        told = ListsStruct(ctypes.sizeof(ListsStruct), self.groups, self.ranges, axes=self.axes)
+        lists = ListsStruct(ctypes.sizeof(ListsStruct), self.groups, self.ranges, axes=self.axes)
         for name, found in self.read:
-            setattr(told, name, found.pointer)
+            setattr(lists, name, found.pointer)
             if name == "j_order":
-                told.j_count = found.shape[0]
-        check(lib.nbcc_sum_set_lists(pointer, ctypes.addressof(told), place.address), place)
+                lists.j_count = found.shape[0]
+        check(lib.nbcc_sum_set_lists(pointer, ctypes.addressof(lists), place.address), place)
 
 
 class Listing(NamedTuple):
-    """What a call says of its pairs."""
+    """The lists and exclusions of a call."""
 
     listed: Union[Ranges, Batches, PairRows, None]
     exclusions: Optional[PairRows]
-    # What of the caller's these are read of, if it never changes.
+    # The caller's Lists or Rows from which these were read; None for arguments that may change.
     listed_by: Optional[_Fixed] = None
     exclusions_by: Optional[_Fixed] = None
 
     @property
     def groups(self) -> Optional[int]:
-        """Of lists or batches, which may have params of their own; None: there are none."""
+        """The number of groups or batches, for which params may have values; None without lists and batches."""
         return None if self.listed is None or isinstance(self.listed, PairRows) else self.listed.groups
 
     @property
@@ -186,8 +187,8 @@ class Listing(NamedTuple):
         return {Ranges: "lists", Batches: "batches", PairRows: "listed_pairs"}.get(type(self.listed), "")
 
     def check(self, who: str, device: str, nj: int) -> None:
-        """Raises ValueError for arrays that a sum on this device cannot read, and for an empty order of j, which to the
-        library is none at all."""
+        """Raises ValueError for arrays that a sum on this device cannot read, and for an empty j_order, which the
+        library would take for a missing one."""
         for what, given in ((self.what, self.listed), ("exclusions", self.exclusions)):
             for name, found in given.arrays() if given is not None else ():
                 if not is_read_by(device, found.device):
@@ -203,23 +204,24 @@ class Listing(NamedTuple):
 NOTHING_LISTED = Listing(None, None)
 
 
-class Standing:
-    """What a sum has been given last, as far as it is known. Does not keep it: the library has copies of its own."""
+class LastGiven:
+    """The lists or exclusions that a sum was last given. Holds only a weak reference: the library has its own
+    copies."""
 
-    __slots__ = ("there", "_of")
+    __slots__ = ("may_be_set", "_of")
 
     def __init__(self) -> None:
         self.end()
 
     def end(self) -> None:
-        self.there = False
+        self.may_be_set = False
         self._of: Optional[weakref.ref[_Fixed]] = None
 
     def begin(self) -> None:
-        """It is about to be given; should it be refused, something may be there all the same."""
-        self.there, self._of = True, None
+        """Call before new lists are set. If the library rejects them, earlier lists may still be set."""
+        self.may_be_set, self._of = True, None
 
-    def stays(self, fixed: Optional[_Fixed]) -> None:
+    def remember(self, fixed: Optional[_Fixed]) -> None:
         self._of = None if fixed is None else weakref.ref(fixed)
 
     def is_still(self, fixed: Optional[_Fixed]) -> bool:
@@ -250,7 +252,7 @@ def listing_of(who: str, lists: Any, batches: Any, listed_pairs: Any, exclusions
     return Listing(listed, left_out, by, exclusions if isinstance(exclusions, Rows) else None)
 
 
-# ---- what is listed ----------------------------------------------------------------------------------------
+# ---- reading the caller's arguments ------------------------------------------------------------------------
 
 
 def _firsts(what: str, value: Any, of: str) -> Array:
@@ -286,7 +288,7 @@ def _batches_of(what: str, value: Any) -> Batches:
     ids = [whole_numbers(f"{what}: {side}_batch", one) for side, one in zip("ij", value)]
     if len(value) == 3:
         return Batches(named(f"{what}: count", whole, value[2], 0), *ids)
-    # What is negative the library refuses; one batch at least, so that it can tell the bounds.
+    # The library rejects negative ids; at least one batch, so that its message can name the bounds.
     largest = [
         max(_largest(f"{what}: {side}_batch", found, one), 0)
         for side, found, one in zip("ij", ids, value)
@@ -320,7 +322,7 @@ def _last(what: str, found: Array, value: Any) -> int:
 
 
 def _ranges_of(what: str, given: Mapping[str, Any]) -> Tuple[Ranges, Dict[str, Any]]:
-    """The ranges that a sum reads, and the fields of `Lists` that are made of these values."""
+    """Returns the ranges that a sum reads, and the values of the fields of `Lists`."""
     i_first = _firsts(f"{what}: i_first", given["i_first"], "groups")
     range_first = whole_numbers(f"{what}: range_first", given["range_first"])
     _expect(f"{what}: range_first", range_first, i_first.shape[0], "as i_first has")
@@ -348,7 +350,7 @@ def _ranges_of(what: str, given: Mapping[str, Any]) -> Tuple[Ranges, Dict[str, A
 
 
 class Values(NamedTuple):
-    """Of a param, for each group or batch."""
+    """The values of a param for each group or batch."""
 
     length: int
     numbers: Any  # contiguous float64
@@ -359,13 +361,13 @@ class Values(NamedTuple):
 
 
 def is_by_group(value: Any, field: Field, groups: int) -> bool:
-    """Whether this has one axis more than the param, of so many groups."""
+    """True if the value's shape is that of the param with an additional first axis of length `groups`."""
     found = shape_of(value)
     return found == (groups,) == (0,) or (found[:1] == (groups,) and is_shape_of(found[1:], field.shape))
 
 
 def values_by_group(value: Any, field: Field, groups: int) -> Optional[Values]:
-    """None: these are not values for each group. Raises TypeError."""
+    """Values of a param for each group; None if the value has the shape of one param. Raises TypeError."""
     if not is_by_group(value, field, groups):
         return None
     return Values(groups * field.components, doubles_of(value, field.type.startswith("bool")))

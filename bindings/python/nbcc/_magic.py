@@ -1,4 +1,4 @@
-"""The cell magic %%pipe of notebooks. The door is `register`."""
+"""The cell magic %%pipe of notebooks. Entry point: `register`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pairs that a search has found, as arrays of the caller's own. The doors are `Neighbours` and `copied`."""
+"""The pairs that a search has found, as arrays that the caller owns. Entry points: `Neighbours`, `copied`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ._results import of_host
 
 
 class Neighbours(NamedTuple):
-    """The pairs within a pipeline's reach, as `Pipeline.find_neighbours` tells them.
+    """The pairs within a pipeline's reach, as `Pipeline.find_neighbours` returns them.
 
-    On i act j[first[i]] to before j[first[i + 1]], in rising order.
+    The neighbours of i are j[first[i]], ..., j[first[i + 1] - 1], in rising order.
 
     first: int64, shape (ni + 1,). j: int64, shape (pairs,).
-    shifts: float64, shape (pairs, axes): what is added to the place of j to be at that copy of it, in a periodic box,
-        which is nearest to i. 0 without a box.
+    shifts: float64, shape (pairs, axes): added to the position of j, gives its periodic image nearest to i. 0 without a
+        box.
     """
 
     first: Any

@@ -1,5 +1,6 @@
-"""A param's value, a number or an array of numbers of whatever library, nested lists among them -> floats, and their
-shape: the doors are `read` and `is_shape_of`. An option's value -> an int, a float or a bool: `whole`, `real`, `flag`.
+"""Converts params and options. `read` returns the numbers and the shape of a param's value: a number, a nested list or
+an array of any library; `is_shape_of` compares shapes. `whole`, `real` and `flag` convert an option to int, float,
+bool.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ class Numbers(NamedTuple):
 
 
 def read(value: Any, is_bool: bool = False) -> Numbers:
-    """Raises TypeError for what is no real number. is_bool: truth values are numbers."""
+    """Raises TypeError for values that are not real numbers. is_bool: accept truth values as numbers."""
     kind = type(value)
     if kind is float or kind is int:
         return Numbers((), (value,))
@@ -27,7 +28,7 @@ def read(value: Any, is_bool: bool = False) -> Numbers:
 
 
 def what_is_wrong(value: Any, error: TypeError) -> str:
-    """The message of an error of `read`, with what the value is if it does not say that."""
+    """The message of an error of `read`, with the type of the value unless the message has it."""
     message = str(error)
     return message if message.startswith("expected") else f"expected numbers, got {type(value).__name__}: {message}"
 
@@ -46,14 +47,14 @@ def as_doubles(values: Sequence[Union[int, float]]) -> Tuple[float, ...]:
 
 
 def shown(value: Any) -> str:
-    """The value in a message. Python itself refuses to write out integers of thousands of digits."""
+    """The value for a message. Python raises an error when it prints an integer of thousands of digits."""
     if isinstance(value, int) and value.bit_length() > 64:
         return f"an integer of {value.bit_length()} bits"
     return repr(value)
 
 
 def whole(value: Any, least: int = -(2**63), most: int = 2**63 - 1) -> int:
-    """An option's integer: Python's, or a number of NumPy's. Raises TypeError, ValueError; the message does not name the
+    """An option's integer, a Python int or a NumPy integer. Raises TypeError, ValueError; the message does not name the
     option."""
     kind = type(value).__name__
     if isinstance(value, bool) or kind in ("bool_", "bool") or getattr(value, "shape", ()) != ():
@@ -80,7 +81,7 @@ def real(value: Any) -> float:
 
 
 def flag(value: Any) -> bool:
-    """An option that is true or false: a bool, Python's or NumPy's, or 0 or 1. Raises TypeError."""
+    """An option that is true or false: a Python or NumPy bool, or 0 or 1. Raises TypeError."""
     if type(value).__name__ in ("bool_", "bool"):
         return bool(value)
     try:
@@ -92,7 +93,7 @@ def flag(value: Any) -> bool:
 
 
 def named(name: str, convert: Callable[..., T], *arguments: Any) -> T:
-    """convert(*arguments), of which errors name the option."""
+    """Returns convert(*arguments); error messages get the option's name."""
     try:
         return convert(*arguments)
     except (TypeError, ValueError) as error:
@@ -100,7 +101,7 @@ def named(name: str, convert: Callable[..., T], *arguments: Any) -> T:
 
 
 def shape_of(value: Any) -> Tuple[int, ...]:
-    """Of a list, as its first rows tell it."""
+    """The shape of an array; of a nested list, the shape that its first rows have."""
     shape: Optional[Sequence[int]] = getattr(value, "shape", None)
     if shape is not None and not isinstance(value, type):
         return tuple(shape)
@@ -110,8 +111,8 @@ def shape_of(value: Any) -> Tuple[int, ...]:
 
 
 def is_shape_of(found: Sequence[int], declared: Sequence[int]) -> bool:
-    """Whether an array of this shape is one of the declared shape, its axes in their order: neighbouring axes may be
-    merged into one, or an axis be split into several, but not both; axes of length 1 count for nothing.
+    """True if a row-major array of shape `found` is acceptable for the declared shape: adjacent axes may be merged, or
+    an axis split into several, but not both; axes of length 1 are ignored.
 
     >>> is_shape_of((6,), (2, 3)), is_shape_of((3, 3, 27), (9, 27)), is_shape_of((3, 2), (2, 3))
     (True, True, False)
@@ -130,7 +131,7 @@ def _product(shape: Sequence[int]) -> int:
 
 
 def _ends(shape: Sequence[int]) -> Set[int]:
-    """Products of the first lengths: after how many elements of the row-major array an axis from the front ends."""
+    """The products of the first 0, 1, 2, ... lengths."""
     ends, product = {1}, 1
     for length in shape:
         product *= length
@@ -139,7 +140,7 @@ def _ends(shape: Sequence[int]) -> Set[int]:
 
 
 def _read(value: Any, is_bool: bool, values: List[Union[int, float]]) -> Tuple[int, ...]:
-    """The shape; the numbers are appended to `values`."""
+    """Returns the shape, and appends the numbers to `values`."""
     if isinstance(value, (list, tuple)):
         shapes = {_read(one, is_bool, values) for one in value}
         if len(shapes) > 1:
@@ -158,24 +159,24 @@ def _read(value: Any, is_bool: bool, values: List[Union[int, float]]) -> Tuple[i
 
 
 def _plain(value: Any) -> Any:
-    """An array as nested lists, wherever it lies."""
+    """An array on any device as nested lists."""
     try:
         if hasattr(value, "copy_to_host"):  # Numba's
             value = value.copy_to_host()
         return value.tolist() if hasattr(value, "tolist") else [one for one in value] if value.shape else float(value)
     except (NotImplementedError, RuntimeError) as error:  # PyTorch's, of a tensor on "meta"
-        place = getattr(value, "device", "a device unknown here")
-        raise TypeError(f"expected numbers, got an array on {place} that has none to read: {error}") from error
+        device = getattr(value, "device", "an unknown device")
+        raise TypeError(f"expected numbers, got an array on {device} whose numbers cannot be read: {error}") from error
 
 
 def _require_numbers(value: Any) -> None:
-    """Of an array, what its elements do not tell any more when they are taken out."""
+    """Raises TypeError for masks and types that would be lost when the elements are converted to numbers."""
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.ma.MaskedArray):
         raise TypeError("expected an array without a mask, got a masked array; nbcc would not see the mask")
     dtype: Any = getattr(value, "dtype", None)
     kind = getattr(dtype, "kind", "f")
-    # Dates, texts and structures; NumPy counts bfloat16 among the last.
+    # Dates, strings and structures; NumPy gives bfloat16 the kind of structures, too.
     if kind in "mMSUT" or (kind == "V" and dtype.type.__name__ == "void"):
         raise TypeError(f"expected real numbers, got {dtype}")
 
@@ -191,7 +192,7 @@ def _number(value: Any, is_bool: bool) -> Union[int, float]:
     if isinstance(value, numbers.Complex) and not isinstance(value, numbers.Real):
         raise TypeError(f"expected real numbers, got {name}")
     if isinstance(value, (str, bytes, bytearray)):
-        raise TypeError("a text is no number")
+        raise TypeError("a string is not a number")
     try:
         return float(value)
     except (ValueError, OverflowError) as error:

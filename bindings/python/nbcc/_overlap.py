@@ -1,4 +1,4 @@
-"""Whether arrays to be written share memory. The door is `share_memory`. Reads no particle."""
+"""Tests whether output arrays overlap in memory. Entry point: `share_memory`. Compares addresses; reads no data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from ._handles import View
 
 
 def share_memory(field: Field, view: View, other_field: Field, other: View) -> bool:
-    """Whether writing one could change the other. Fields of one array of structures lie between each other's rows."""
+    """True if writing one array could change the other. Fields of one array of structures interleave without
+    overlap."""
     if view[2] == 0 or other[2] == 0:
         return False
     low, high = _extent(view, field.components, view[2])

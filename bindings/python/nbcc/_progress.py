@@ -1,5 +1,5 @@
-"""What a run asks every 50 ms: whether Ctrl-C was pressed, and the caller's function of how far the run is. The doors are
-`Watch`, the callback of one nbcc_sum, and `function_of`, which reads a call's `progress=`.
+"""The callback that a run calls every 50 ms: it checks for Ctrl-C, and calls the caller's progress function. Entry
+points: `Watch`, the callback of one nbcc_sum, and `function_of`, which reads a call's `progress=`.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from typing import Any, Callable, Generator, Optional
 
 Progress = Callable[[float], Any]
 
-# A Python function would be the wrong callback: the interpreter looks for signals when it enters one, before any `try`,
-# and ctypes drops the KeyboardInterrupt. So the library calls send() of a generator that waits inside a `try`.
+# The callback is not a Python function, because the interpreter checks for signals when it enters a function, before
+# any `try`, and ctypes drops the KeyboardInterrupt. Instead the library calls send() of a generator that waits inside
+# a `try`.
 _send = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_double)(GeneratorType.send)
 CALLBACK = ctypes.cast(_send, ctypes.c_void_p).value
 
 
 class Watch:
-    """What the callback of one nbcc_sum calls, and what it has raised: that is why the run was interrupted."""
+    """The progress function of one nbcc_sum, and the exception that it has raised, which interrupted the run."""
 
     __slots__ = ("progress", "error")
 
@@ -29,8 +30,8 @@ class Watch:
         self.error: Optional[BaseException] = None
 
     def answers(self) -> GeneratorType[int, float, None]:
-        """Takes the fractions that are done, and gives 1 to interrupt the run, else 0. `id` of it is the callback's
-        `data`."""
+        """A generator that receives the fraction that is done, and yields 1 to interrupt the run, else 0. Its `id` is
+        the callback's `data`."""
         made = _answers(self)
         assert isinstance(made, GeneratorType)
         next(made)
@@ -50,21 +51,21 @@ def _answers(watch: Watch) -> Generator[int, float, None]:
                     if watch.progress is not None:
                         watch.progress(done)
                     answer = 0
-                except BaseException as error:  # the call that runs the sum raises it
-                    if waits and isinstance(error, GeneratorExit):  # of close()
+                except BaseException as error:  # the call that runs the sum raises this error again
+                    if waits and isinstance(error, GeneratorExit):  # raised by close()
                         return
                     watch.error, answer = error, 1
-        except BaseException as error:  # of a signal that came in the branch above
+        except BaseException as error:  # from a signal that arrived in the branch above
             watch.error, answer = error, 1
 
 
 def may_be_interrupted() -> bool:
-    """Signals are handled by the main thread alone."""
+    """True in the main thread: Python handles signals only there."""
     return threading.get_ident() == threading.main_thread().ident
 
 
 def function_of(name: str, progress: Any) -> Optional[Progress]:
-    """What a call's `progress=` asks for: a Bar, the caller's own function, or None. Raises TypeError."""
+    """The progress function for a call's `progress=`: a Bar, the caller's function, or None. Raises TypeError."""
     if progress is False:
         return None
     if progress is True:
@@ -78,7 +79,7 @@ def function_of(name: str, progress: Any) -> Optional[Progress]:
 
 
 class Bar:
-    """The bar of the command `nbcc`: on a terminal, or in a notebook, after one second."""
+    """A progress bar as that of the command `nbcc`: on a terminal or in a notebook, after one second."""
 
     def __init__(self) -> None:
         self._wanted = "ipykernel" in sys.modules or _is_terminal(sys.stderr)
@@ -101,7 +102,7 @@ class Bar:
             self._write("\r\x1b[K")
 
     def _write(self, text: str) -> None:
-        """Once that has failed there is no bar any more: no sum ends for it."""
+        """After a failure the bar is disabled, so that it never ends a sum."""
         try:
             sys.stderr.write(text)
             sys.stderr.flush()
@@ -110,7 +111,7 @@ class Bar:
 
 
 def _is_terminal(stream: Any) -> bool:
-    """Programs may put anything in the place of sys.stderr."""
+    """True for a terminal. Programs may replace sys.stderr by any object."""
     try:
         return bool(stream.isatty())
     except Exception:

@@ -1,8 +1,8 @@
-"""New arrays for results: of the caller's library, on the caller's device. The doors are `new_result` and
+"""Makes new arrays for results, of the caller's library and on the caller's device. Entry points: `new_result`,
 `of_host`.
 
-NumPy's where the caller's library has none of its own; where there is no NumPy either, array.array for numbers and
-memoryview for rows of numbers.
+If the caller's library has no arrays, results are NumPy arrays; without NumPy, array.array for numbers and memoryview
+for rows of numbers.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ _CODES = {FLOAT: "f", DOUBLE: "d", INT64: "q"}
 
 
 class Result(NamedTuple):
-    value: Any  # what the caller gets
-    # Where what the caller gets can be made only of what was written.
+    value: Any  # returned to the caller
+    # If not None, makes the returned array after the run, from the array that the run has written.
     convert: Optional[Callable[[], Any]] = None
-    # The caller's library does not know of our stream, so the work must be done before it gets the result.
+    # The caller's library does not use the run's stream, so the call must wait for the work.
     wait: bool = False
 
 
 def new_result(
     like: Optional[Array], shape: Tuple[int, ...], element: int, order: Order, zeros: bool = False
 ) -> Tuple[Result, Array]:
-    """The result, and where it is to be written. like: an input of the call; None: NumPy's. zeros: not all of it will be
-    written, and the rest is 0.
+    """The result, and the array to which the run writes. like: the input whose library and device the result gets;
+    None: NumPy. zeros: initialize to 0, because the run will not write all rows.
 
-    Raises TypeError for an array of a GPU whose library is not known here.
+    Raises TypeError for a GPU array of an unsupported library.
     """
     if like is None:
         return of_host(shape, element, zeros)
@@ -73,7 +73,7 @@ def of_host(shape: Tuple[int, ...], element: int, zeros: bool = False) -> Tuple[
         "builtins",
         flat,
     )
-    # A memoryview has no shape with a zero in it.
+    # A memoryview cannot have an axis of length 0.
     rows = len(shape) > 1 and count > 0
     code: Any = _CODES[element]
     return Result(memoryview(flat).cast("B").cast(code, shape) if rows else flat), where
@@ -87,8 +87,8 @@ _NUMPY_TYPES = [_arrays.numpy.dtype(name) for name in ELEMENT_NAMES] if _arrays.
 
 
 def _of_jax(like: Array, shape: Tuple[int, ...], element: int, order: Order, zeros: bool) -> Tuple[Result, Array]:
-    """JAX's arrays never change. On the CPU the result is summed into an array of NumPy's, of which JAX then makes its
-    own. On a GPU it is summed into a new array of JAX's that nobody has seen yet."""
+    """JAX arrays are immutable. On the CPU the run writes to a NumPy array, which is then converted to a JAX array.
+    On a GPU the run writes to a new JAX array that no other code has a reference to."""
     jax = sys.modules["jax"]
     if like.device == CPU:
         result, where = of_host(shape, element, zeros)

@@ -1,4 +1,4 @@
-"""Streams of a GPU, however a caller's library names them. The doors are `handle_of`, `Order` and `current`."""
+"""CUDA streams of callers' libraries. Entry points: `handle_of`, `Order` and `current`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import ctypes
 import sys
 from typing import Any, Optional
 
-LEGACY = 1  # the legacy default stream, as DLPack and CUDA name it
+LEGACY = 1  # handle of the legacy default stream in DLPack and CUDA
 
 
 def handle_of(stream: Any) -> int:
-    """An integer, or the stream object of CuPy, PyTorch, Numba or cuda.core, as a CUstream. 0 becomes LEGACY.
+    """Converts an integer or a stream object of CuPy, PyTorch, Numba or cuda.core to a CUstream. 0 becomes LEGACY.
 
     Raises TypeError.
     """
@@ -34,7 +34,7 @@ def handle_of(stream: Any) -> int:
 
 
 def current(library: str, ordinal: int) -> Optional[int]:
-    """The stream in which a caller's library works now; None where it has no such notion."""
+    """The current stream of a caller's library; None if the library has no current stream."""
     if library == "torch":
         return handle_of(sys.modules["torch"].cuda.current_stream(ordinal))
     if library == "cupy":
@@ -45,16 +45,16 @@ def current(library: str, ordinal: int) -> Optional[int]:
 
 
 def on_gpu_of(library: str, device: str) -> Any:
-    """PyTorch hands tensors of its current GPU out only."""
+    """A context in which `device` is the library's current GPU: PyTorch exports only tensors on its current GPU."""
     if library == "torch" and device != "cpu":
         return sys.modules["torch"].cuda.device(int(device[5:]))
     return contextlib.nullcontext()
 
 
 class Order:
-    """The stream of a run: the caller's choice, else that of the first array of a GPU that names one.
+    """The stream of a run: the caller's choice, else the stream of the first GPU array that has one.
 
-    Arrays that are being written in another stream are waited for.
+    For arrays in other streams, the run waits for these streams.
     """
 
     __slots__ = ("stream",)
@@ -69,14 +69,14 @@ class Order:
             _synchronize(stream, ordinal)
 
     def settle(self, library: str, ordinal: int) -> int:
-        """The stream, chosen now at the latest."""
+        """The stream of the run; if it is not chosen yet, the current stream of `library`."""
         if self.stream is None:
             self.stream = current(library, ordinal) or LEGACY
         return self.stream
 
 
 def _synchronize(stream: int, ordinal: int) -> None:
-    """In the GPU's primary context, which need not be this thread's current one."""
+    """Waits for a stream in the GPU's primary context, which need not be the thread's current context."""
     driver = ctypes.CDLL("libcuda.so.1")
     device, context = ctypes.c_int(), ctypes.c_void_p()
 

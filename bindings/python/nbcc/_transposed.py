@@ -1,5 +1,5 @@
-"""The pairs of a call, seen from the other side: what was j receives, and what was i acts. The door is `transposed`;
-derivatives by inputs of j are sums over these. Lists are turned on the host, those that never change once.
+"""The pairs of a call with i and j exchanged. Derivatives with respect to inputs of j are sums over these pairs. Entry
+point: `transposed`. Lists are transposed on the host; those of nbcc.Lists and nbcc.Rows only once.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ import numpy
 
 from ._lists import Lists, Rows
 
-# Of nbcc.Rows and nbcc.Lists, with the number of particles that the turned ones are of.
+# nbcc.Rows or nbcc.Lists -> (nj, its transpose for this number of j-particles).
 _turned: "weakref.WeakKeyDictionary[Any, Tuple[int, Any]]" = weakref.WeakKeyDictionary()
 
 
 class _TurnedRows(NamedTuple):
     rows: Rows
-    order: Any  # which of the given pairs each of these is
+    order: Any  # by pair of `rows`: index of the pair in the caller's list
 
 
 def transposed(options: Mapping[str, Any], ni: int, nj: int) -> Tuple[Dict[str, Any], Any]:
-    """The keywords of a call that has the same pairs, with i and j exchanged; and where pairs are listed one by one, in
-    which order these stand now, else None. ni, nj: as the first call has them."""
+    """The keywords of a call with the same pairs, with i and j exchanged; and for listed pairs the new order (index of
+    each pair in the caller's list), else None. ni, nj: of the original call."""
     turned = dict(options)
     for a, b in (("ni", "nj"), ("i_offset", "j_offset")):
         for name, other in ((a, b), (b, a)):
@@ -46,7 +46,7 @@ def transposed(options: Mapping[str, Any], ni: int, nj: int) -> Tuple[Dict[str, 
 
 
 def group_of_i(lists: Lists) -> Any:
-    """For each i the number of its group."""
+    """The group of each i-particle."""
     first = on_host(lists.i_first)
     by_position = numpy.repeat(numpy.arange(len(first) - 1), numpy.diff(first))
     if lists.i_order is None:
@@ -57,7 +57,7 @@ def group_of_i(lists: Lists) -> Any:
 
 
 def on_host(value: Any) -> Any:
-    """An array of any library as NumPy's."""
+    """Converts an array of any library to NumPy."""
     library = type(value).__module__.partition(".")[0]
     if library == "torch":
         value = value.detach().cpu().resolve_neg()
@@ -88,8 +88,8 @@ def _rows(what: str, value: Any, nj: int, chosen: Any) -> _TurnedRows:
 
 
 def _lists(lists: Lists, nj: int) -> Lists:
-    """Ranges of j are cut where any of them begins or ends. A piece of j becomes a group, and each range that covers it
-    a range over the i of its group, whose places are shifted the other way."""
+    """The transpose of lists. The j-slots are cut wherever a range begins or ends. Each piece becomes a group; each
+    range that covers the piece becomes a range over the i of its group, with the opposite shift."""
     kept = _turned.get(lists)
     if kept is not None and kept[0] == nj:
         return kept[1]  # type: ignore[no-any-return]
@@ -97,7 +97,7 @@ def _lists(lists: Lists, nj: int) -> Lists:
     cuts = numpy.unique(numpy.concatenate(([0, nj], begin, end)))
     first_piece, last_piece = numpy.searchsorted(cuts, begin), numpy.searchsorted(cuts, end)
     covered = numpy.maximum(last_piece - first_piece, 0)
-    of = numpy.repeat(numpy.arange(len(begin)), covered)  # a range, once for each piece of it
+    of = numpy.repeat(numpy.arange(len(begin)), covered)  # index of a range, once for each of its pieces
     piece = first_piece[of] + numpy.arange(len(of)) - _firsts(covered)[of]
     of = of[numpy.argsort(piece, kind="stable")]
     group = numpy.repeat(numpy.arange(len(i_first) - 1), numpy.diff(range_first))[of]
@@ -115,7 +115,7 @@ def _lists(lists: Lists, nj: int) -> Lists:
 
 
 def _only(chosen: Any, ni: int, nj: int) -> Lists:
-    """On all j act these i alone."""
+    """Lists in which only the chosen i act on all j."""
     if isinstance(chosen, slice):
         begin, end, _ = chosen.indices(ni)
         order = None

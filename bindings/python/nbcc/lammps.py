@@ -1,12 +1,12 @@
-"""A pair formula inside of LAMMPS by its library interface, for releases that load no plugins.
+"""A pair formula in LAMMPS through its library interface, for releases without plugins.
 
     lmp = lammps.lammps()
     lmp.commands_string(...)  # units, box, atoms, masses
     nbcc.lammps.pair_force(lmp, "lennard_jones.pipe", cutoff=2.5, rc=2.5)
     lmp.commands_string("fix 1 all nve\\nrun 1000")
 
-The door is `pair_force`. It stands on LAMMPS's `fix external`, which asks for the forces at every step. Where LAMMPS has
-the command `plugin`, `pair_style nbcc` does the same and more, without Python between the two.
+Entry point: `pair_force`. It uses LAMMPS's `fix external`, which requests forces at every step. If LAMMPS has the
+command `plugin`, use `pair_style nbcc` instead, which does more and needs no Python during the run.
 """
 
 from __future__ import annotations
@@ -43,23 +43,24 @@ def pair_force(
     skin: float = 0.0,
     **params: Any,
 ) -> Pipeline:
-    """Adds the forces of a pipeline to those of a LAMMPS, with their energy and pressure. Call it when the box and the
-    atoms are there.
+    """Adds the forces of a pipeline to LAMMPS's forces, with their energy and pressure. Call it after the box and the
+    atoms have been created.
 
     lmp: a `lammps.lammps`. path: the pipeline's file. All numbers are in LAMMPS's units.
-    cutoff: how far pairs act at most; no less than what is proved of the pipeline.
-    fields: what fields stand for that are not known by their names. Inputs are one of LAMMPS's quantities of atoms ("x",
-        "v", "q", "mass", "radius", "type" (from 0), "id", "molecule", "mu", "omega"), which xi and xj, qi and q_j are by
-        themselves; outputs are "force" (3 numbers), "energy" (half of that of i's pairs) and "virial" (6 numbers: half of
-        that of i's pairs, xx, yy, zz, xy, xz, yz). Without a virial it is made of the force.
-    fix: the name of the fix external. pair_style: also say `pair_style zero CUTOFF`, which makes LAMMPS keep the ghosts
-        that are needed; False where another pair style with as long a cutoff stays.
-    skin: how far nbcc keeps what it has found of neighbours: that of the command `neighbor` is a good one.
+    cutoff: the largest distance at which pairs act; at least the proved reach of the pipeline.
+    fields: the meaning of fields that do not follow from their names. An input is one of LAMMPS's quantities of atoms
+        ("x", "v", "q", "mass", "radius", "type" (from 0), "id", "molecule", "mu", "omega"); names such as xi and xj, qi
+        and q_j are known. An output is "force" (3 numbers), "energy" (half of the energy of i's pairs) or "virial" (6
+        numbers: half of the virial of i's pairs, xx, yy, zz, xy, xz, yz). Without a virial output the virial is
+        computed from the force.
+    fix: the name of the fix external. pair_style: also issue `pair_style zero CUTOFF`, which makes LAMMPS keep the
+        ghosts that are needed; use False if another pair style with at least this cutoff remains.
+    skin: of nbcc's neighbour lists; the skin of the command `neighbor` is a good choice.
     params: those of the pipeline.
 
-    On several ranks it needs mpi4py, of the MPI that LAMMPS is linked to. Factors of special_bonds are not known here, so
-    that bonds are refused unless they are all 1. Gives the pipeline. Raises UsageError for what has no meaning, as a
-    cutoff that is too short; what goes wrong while LAMMPS runs ends the run.
+    On several ranks it needs mpi4py, built with the MPI that LAMMPS is linked to. Factors of special_bonds are not
+    supported: bonds are an error unless all factors are 1. Returns the pipeline. Raises UsageError for invalid
+    arguments, such as a cutoff that is too short; errors while LAMMPS runs end the run.
     """
     pipeline = compile(path, device=device, precision=precision, threads=threads)
     _refuse_bonds(lmp)
@@ -80,7 +81,7 @@ def _refuse_bonds(lmp: Any) -> None:
 
 
 class _Force:
-    """What fix external calls at every step."""
+    """The callback of fix external, called at every step."""
 
     def __init__(
         self, lmp: Any, pipeline: Pipeline, fields: Dict[str, str], fix: str, skin: float, params: Dict[str, Any]
@@ -101,7 +102,7 @@ class _Force:
             raise UsageError(f"no output of {pipeline.name} is the force: say which, as fields={{'acc': 'force'}}")
         self._of_i = {field.name for field in inputs if field.role == INPUT_I}
         self._comm = _communicator(lmp)
-        self._itself: Optional[Rows] = None  # an atom and itself, which is no pair
+        self._itself: Optional[Rows] = None  # exclusions: each atom with itself
         if "virial" not in self._results:
             place_i, place_j = (
                 next((name for name, quantity in self._inputs.items() if quantity == "x" and (name in self._of_i) == of_i), "")
@@ -112,7 +113,7 @@ class _Force:
         self.pipeline = pipeline
 
     def _open_box(self, pipeline: Pipeline) -> None:
-        """Ghosts are the images: a periodic box that the pipeline has gets as good as infinite lengths."""
+        """Gives a periodic box of the pipeline practically infinite lengths, because ghosts are the periodic images."""
         proved = pipeline.info()["neighbours"] or ""
         if "in the periodic" not in proved:
             return
@@ -123,8 +124,8 @@ class _Force:
         self._params[box] = [1e30] * param.components
 
     def check_reach(self, cutoff: float) -> None:
-        """Each atom stands beside another one like itself, just behind the cutoff, and far from all others; none may be
-        within reach."""
+        """Tests each atom as i with an atom that has the same quantities as j, at a distance just beyond the cutoff and
+        far from all others; none of these pairs may be within reach."""
         info = self.pipeline.info()
         if not info["neighbours"]:
             why = f": {info['no_neighbours']}" if info["no_neighbours"] else ""
@@ -141,10 +142,11 @@ class _Force:
         }
         exact = compile(source=self.pipeline.text, name=self.pipeline.filename, precision="double", device="cpu")
         if len(exact.find_neighbours(**given, **self._params).j):
-            raise UsageError(f"the cutoff {cutoff} is less than what {self.pipeline.name} reaches: {info['neighbours']}")
+            reach = info["neighbours"]
+            raise UsageError(f"the cutoff {cutoff} is less than the reach of {self.pipeline.name}: {reach}")
 
     def _array(self, quantity: str, count: int) -> Any:
-        """Of the first `count` atoms, owned ones and ghosts, as they are now."""
+        """The current array of a quantity for the first `count` atoms, owned atoms and ghosts."""
         arrays = self._lmp.numpy
         if quantity == "type":
             return arrays.extract_atom("type", nelem=count) - 1
@@ -163,7 +165,7 @@ class _Force:
     def __call__(self, _: Any, step: int, owned: int, ids: Any, x: Any, force: Any) -> None:
         try:
             self._compute(owned, force)
-        except Exception as wrong:  # which ctypes would print and forget
+        except Exception as wrong:  # ctypes would print this exception and continue
             force[:] = np.nan
             if not hasattr(self._lmp, "error"):
                 raise
@@ -191,7 +193,7 @@ class _Force:
         self._lmp.fix_external_set_virial_global(self._fix, list(totals[:6]))
 
     def _total(self, numbers: Any) -> Any:
-        """Over all ranks: LAMMPS takes the energy and the virial of the whole system from each of them."""
+        """Sums over all ranks: LAMMPS takes the energy and the virial of the entire system from each rank."""
         if self._comm is None:
             return numbers
         return self._comm.allreduce(numbers)
@@ -210,7 +212,7 @@ def _quantity(field: Any) -> str:
 
 
 def _communicator(lmp: Any) -> Any:
-    """None on one rank."""
+    """LAMMPS's communicator; None on one rank."""
     if lmp.extract_setting("world_size") == 1:
         return None
     comm = lmp.get_mpi_comm()

@@ -1,4 +1,4 @@
-"""Sums over particles that are spread over the ranks of an MPI communicator, through mpi4py and libnbcc_mpi.
+"""Sums over particles that are distributed over the ranks of an MPI communicator, with mpi4py and libnbcc_mpi.
 
     from mpi4py import MPI
     import nbcc, nbcc.mpi
@@ -6,8 +6,8 @@
     gravity = nbcc.mpi.spread(nbcc.compile("gravity.pipe"), MPI.COMM_WORLD)
     acc, pot = gravity(x, xj=x, mj=m)      # this rank's particles, pulled by those of all ranks
 
-The door is `spread`. mpi4py and libnbcc_mpi must have been built with the same MPI. What a rank's Python finds wrong
-before a sum begins is told to the others here; from there on libnbcc_mpi does that.
+Entry point: `spread`. mpi4py and libnbcc_mpi must be built with the same MPI. An error on one rank before a sum
+begins is raised on all ranks by this module; later errors are distributed by libnbcc_mpi.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["Spread", "spread"]
 
 
 def _candidates() -> List[str]:
-    """Beside libnbcc_jit, or where the system's loader looks."""
+    """Paths of libnbcc_mpi beside libnbcc_jit, then names for the system's loader."""
     named = os.environ.get("NBCC_MPI_LIBRARY")
     if named:
         return [named]
@@ -39,10 +39,10 @@ def _candidates() -> List[str]:
 
 def _load() -> ctypes.CDLL:
     problems = []
-    for place in _candidates():
+    for candidate in _candidates():
         try:
-            # MPI loads components of its own, which look for its symbols among those of all.
-            loaded = ctypes.CDLL(place, mode=ctypes.RTLD_GLOBAL)
+            # RTLD_GLOBAL, because MPI loads components that need its symbols.
+            loaded = ctypes.CDLL(candidate, mode=ctypes.RTLD_GLOBAL)
         except OSError as error:
             problems.append(str(error))
             continue
@@ -62,7 +62,7 @@ def _load() -> ctypes.CDLL:
 
 _mpi = _load()
 
-# What may be raised on all ranks because one of them did, by its number here; others become RuntimeError.
+# Exceptions that are raised on all ranks with their own type, sent by index; others become RuntimeError.
 _KINDS: Tuple[Type[Exception], ...] = (TypeError, ValueError, UsageError, DeviceError, InternalError, RuntimeError)
 
 
@@ -72,13 +72,13 @@ def _kind_of(error: BaseException) -> int:
 
 
 class _Ring:
-    """An nbcc_mpi_ring, for sums on one device of each rank."""
+    """An nbcc_mpi_ring, for sums with one device per rank."""
 
     def __init__(self, comm: Any, device: Device) -> None:
         from mpi4py import MPI
 
         self.pointer = ctypes.c_void_p()
-        self._device = device  # which must stay open
+        self._device = device  # must stay open
         handle = ctypes.c_void_p if MPI._sizeof(MPI.Comm) == ctypes.sizeof(ctypes.c_void_p) else ctypes.c_int
         place = ErrorPlace()
         check(
@@ -111,9 +111,9 @@ class _RingSum(Sum):
 
 
 class Spread(Caller):
-    """A pipeline whose particles are spread over ranks; calling it sums over the j of all ranks for every i of this one.
+    """A pipeline for particles distributed over ranks; a call sums over the j of all ranks for every i of this rank.
 
-    Made by `spread`. Calls, and `close`, are collective: every rank makes them, in the same order.
+    Made by `spread`. Calls, and `close`, are collective: every rank must make them in the same order.
     """
 
     def __init__(self, pipeline: Pipeline, comm: Any) -> None:
@@ -126,19 +126,19 @@ class Spread(Caller):
         self._agreed = False
 
     def __call__(self, /, *arrays: Any, **keywords: Any) -> Any:
-        """Sums over the j of all ranks, for every i of this one.
+        """Sums over the j of all ranks, for every i of this rank.
 
         Arguments and results are those of nbcc.Pipeline.__call__: arrays are the particles of this rank, any number or
-        none. i_index, j_index and indices that are results count through all ranks, those of rank 0 first, so that
-        i_offset and j_offset are not for the caller to set; lists, batches, listed_pairs and exclusions are refused.
+        none. i_index, j_index and result indices count the particles of all ranks, those of rank 0 first; therefore
+        i_offset and j_offset cannot be set. lists, batches, listed_pairs and exclusions are errors.
 
-        Raises what such calls do, on every rank where one of them fails; its number is in the message.
+        Raises what calls of a pipeline raise; if one rank fails, on every rank, with the number of that rank.
         """
         self._agreed = False
         try:
             for name in ("i_offset", "j_offset"):
                 if keywords.get(name):
-                    raise TypeError(f"{self._family.name}(): {name}: which numbers particles have, their ranks say")
+                    raise TypeError(f"{self._family.name}(): {name}: cannot be set, the ranks determine it")
             return super().__call__(*arrays, **keywords)
         except Exception as error:
             if not self._agreed:
@@ -146,8 +146,8 @@ class Spread(Caller):
             raise
 
     def owners(self) -> Tuple[Tuple[int, ...], Tuple[int, ...]]:
-        """(i_first, j_first), of ranks + 1 numbers each: in the last call rank r had the i_index from i_first[r] to
-        before i_first[r + 1], and likewise j. Not collective. Raises UsageError before the first call."""
+        """(i_first, j_first), ranks + 1 numbers each: in the last call the i of rank r had i_index i_first[r], ...,
+        i_first[r + 1] - 1; j likewise. Not collective. Raises UsageError before the first call."""
         if self._last is None:
             raise UsageError(f"{self._family.name}: nothing has been summed yet")
         first, place = (ctypes.c_void_p * 2)(), ErrorPlace()
@@ -160,8 +160,8 @@ class Spread(Caller):
         return i_first, j_first
 
     def close(self) -> None:
-        """Gives back the duplicates of the communicator; the garbage collector, which has no order among ranks, does
-        not. Before MPI's end, if at all."""
+        """Frees the duplicates of the communicator. Collective, so the garbage collector does not do it. Optional;
+        call it before MPI_Finalize."""
         for ring in self._rings.values():
             _mpi.nbcc_mpi_ring_destroy(ring.pointer)
         self._rings.clear()
@@ -173,7 +173,7 @@ class Spread(Caller):
         return made
 
     def _ring(self, device: Device) -> _Ring:
-        """When this rank is ready to sum. A ring for each combination of the ranks' devices."""
+        """Agrees with all ranks that they are ready to sum, and returns the ring for the ranks' devices."""
         self._agreed = True
         devices = self._agree(None, device.name)
         ring = self._rings.get(devices)
@@ -183,18 +183,19 @@ class Spread(Caller):
         return ring
 
     def _agree(self, error: Optional[Exception], device: str) -> Tuple[str, ...]:
-        """The devices of all ranks, or on all of them the error of the lowest that has one."""
-        mine = (None if error is None else (_kind_of(error), str(error)), device)
-        everybody = self._comm.allgather(mine)
-        for rank, (failure, _) in enumerate(everybody):
+        """Returns the devices of all ranks; if some ranks have an error, raises that of the lowest rank on all
+        ranks."""
+        own = (None if error is None else (_kind_of(error), str(error)), device)
+        by_rank = self._comm.allgather(own)
+        for rank, (failure, _) in enumerate(by_rank):
             if failure is not None:
                 raise _KINDS[failure[0]](f"rank {rank}: {failure[1]}") from error
-        return tuple(of for _, of in everybody)
+        return tuple(of for _, of in by_rank)
 
 
 def spread(pipeline: Pipeline, comm: Any) -> Spread:
-    """The pipeline for particles that are spread over the ranks of `comm`, a communicator of mpi4py.
+    """The pipeline for particles that are distributed over the ranks of `comm`, a communicator of mpi4py.
 
-    Every rank compiles the pipeline for itself, from the same text with the same options. Raises TypeError.
+    Every rank must compile the pipeline from the same text with the same options. Raises TypeError.
     """
     return Spread(pipeline, comm)

@@ -1,4 +1,4 @@
-// The functions of libfmt 9, whose headers hold them all: what is declared as compiled elsewhere is compiled here.
+// Explicit instantiations of the functions of libfmt 9 that its headers declare extern, so that libfmt is not needed.
 #include <fmt/format-inl.h>
 
 static_assert(FMT_VERSION / 10000 == 9, "the list below is that of fmt 9");

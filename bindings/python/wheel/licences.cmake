@@ -1,4 +1,5 @@
-# cmake -DOUTPUT=FILE -P licences.cmake: the licences of what the wheel is linked to, as Debian's packages have them.
+# cmake -DOUTPUT=FILE -P licences.cmake: writes the licences of the projects that are linked into the wheel, from Debian's
+# packages.
 set(packages
   "LLVM, Clang, LLD|llvm-19-dev" "fmt|libfmt-dev" "HDF5|libhdf5-dev" "libaec|libaec-dev" "zlib|zlib1g-dev"
   "Zstandard|libzstd-dev" "xxHash|libxxhash-dev" "CLI11|libcli11-dev" "JSON for Modern C++|nlohmann-json3-dev"
@@ -9,7 +10,7 @@ foreach(entry IN LISTS packages)
   set(name "${CMAKE_MATCH_1}")
   file(GLOB copyright /usr/share/doc/${CMAKE_MATCH_2}/copyright)
   if(NOT copyright)
-    message(FATAL_ERROR "the licence of ${name} is not there: /usr/share/doc/${CMAKE_MATCH_2}/copyright")
+    message(FATAL_ERROR "the licence of ${name} is missing: /usr/share/doc/${CMAKE_MATCH_2}/copyright")
   endif()
   list(GET copyright 0 copyright)
   file(READ ${copyright} licence)

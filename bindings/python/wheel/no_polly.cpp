@@ -1,5 +1,5 @@
-// In Debian's archives Clang and LLD register the passes of Polly, which nobody runs unless told to, and whose own
-// archive is five times the size of nbcc. Here are none to register.
+// In Debian's archives Clang and LLD register the passes of Polly, which run only on request and whose archive is five
+// times the size of nbcc. This replacement registers no passes.
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
 
