@@ -75,7 +75,8 @@ void Cluster::fail(std::exception_ptr why) {
   work_.fail(std::move(why));
 }
 
-// Waits for the sums; afterwards results_ are those of the last start(). Throws if there was no start() or it failed.
+// Waits for the sums; afterwards results_ has the results of the last start(). Throws if there was no start() or it
+// failed.
 void Cluster::check_calculated() {
   work_.check();
   if (!is_calculated_) throw usage("there is no calculation: call g6calc_firsthalf first");

@@ -35,7 +35,7 @@ class Cluster {
   void fail(std::exception_ptr why);
   // Waits for the sums of the last start() and returns the results.
   std::vector<Force> forces();
-  // By i-particle of the last start(): the indices of its neighbours, in ascending order.
+  // The indices of the neighbours of each i-particle of the last start(), in ascending order.
   const std::vector<std::vector<int>>& neighbours();
   void forget();
 

@@ -1,4 +1,4 @@
-// Implements GRAPE-5's C functions (those of nbcc_g5.h without an underscore) by calls of Board. Keeps the open boards
+// Implements GRAPE-5's C functions (names in nbcc_g5.h without an underscore) by calls of Board. Keeps the open boards
 // by number, and handles environment variables and failures.
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-// Implements GRAPE-6's C functions (those of nbcc_g6.h without an underscore) by calls of Cluster. Keeps the open
+// Implements GRAPE-6's C functions (names in nbcc_g6.h without an underscore) by calls of Cluster. Keeps the open
 // clusters by number, and handles environment variables, arrays and return values.
 #include <algorithm>
 #include <limits>

@@ -427,8 +427,8 @@ class Sum {
   Sum& run() { return start(0, -1, nullptr, 0); }
   Sum& run(std::int64_t i_begin, std::int64_t i_count) { return start(i_begin, checked(i_count), nullptr, 0); }
   Sum& run(std::span<const std::int64_t> i_list) { return start_list(i_list, 0); }
-  // As run(), but combines the results with the values in the outputs by their reductions. Not for argmin, argmax, at
-  // and softmax.
+  // The same as run(), but combines the results with the values in the outputs by their reductions. Not for argmin,
+  // argmax, at and softmax.
   Sum& accumulate() { return start(0, -1, nullptr, 1); }
   Sum& accumulate(std::int64_t i_begin, std::int64_t i_count) { return start(i_begin, checked(i_count), nullptr, 1); }
   Sum& accumulate(std::span<const std::int64_t> i_list) { return start_list(i_list, 1); }
@@ -437,7 +437,7 @@ class Sum {
     const nbcc_run_options options{sizeof(nbcc_run_options), 0, -1, nullptr, 0, stream_, part, clamp_};
     return call(nbcc_sum_run, &options);
   }
-  // As run() with a list of `count` indices in memory of the GPU, which are not checked.
+  // The same as run() with a list of `count` indices in memory of the GPU, which are not checked.
   Sum& run_device_list(const std::int64_t* i_list, std::int64_t count) { return start(0, checked(count), i_list, 0); }
   // Waits for the work of all runs. (A run whose arrays are all on a GPU returns when its work is in the stream.)
   Sum& wait() { return call(nbcc_sum_wait); }

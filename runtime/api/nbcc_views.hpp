@@ -62,7 +62,7 @@ struct View {
   bool read_only = false;
 };
 
-// Views `count` particles from *first on; strides in bytes. The default strides are those of a contiguous array of
+// Views `count` particles from *first on; strides in bytes. By default the array is a contiguous array of
 // numbers. For a member of an array of structs: view(&p[0].x, n, sizeof(P)); if the member is a vector, its components
 // are contiguous by default; otherwise component_stride is the distance between components.
 template <ArrayElement T>

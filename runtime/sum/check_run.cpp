@@ -69,7 +69,7 @@ void SumState::check_choice(const RunChoice& choice, std::int64_t ni) const {
   }
 }
 
-// Checks a run that is a part of a sum. Lists and exclusions of such a run index the j arrays of the part.
+// Checks a run over a part of the j. Lists and exclusions index the j arrays of the part.
 void SumState::check_part(const RunChoice& choice, std::optional<std::int64_t> begun, std::int64_t i_count) const {
   if (choice.part == JPart::Whole) return;
   if (choice.part == JPart::First) return;

@@ -69,7 +69,7 @@ class KernelDevice {
   // The same with host memory, which the caller can also read and write.
   virtual void* allocate_shared(std::size_t bytes) = 0;
   virtual void release(void* memory) noexcept = 0;
-  // Whether an address is in device memory rather than in ordinary host memory.
+  // True if an address is in device memory rather than in ordinary host memory.
   virtual bool holds(const void* memory) = 0;
   // Copy between memory of either kind and ordinary host memory. A copy begins when earlier work of runs in the default
   // stream is done, and returns when the copy is done. Throw DeviceError.

@@ -1,5 +1,4 @@
-// Turns ranges that lead outside of a table into a UsageError. Entry points: those of the header. Each device computes
-// the ranges itself.
+// Turns ranges that lead outside of a table into a UsageError. Each device computes the ranges itself.
 #include "runtime/sum/index_check.h"
 
 #include <limits>

@@ -23,8 +23,7 @@ namespace nbcc {
 struct Estimate {
   std::string obstacle = {};  // why the method cannot do the run; empty: it can
   double cost = 0;            // in pairs that a sum over all pairs evaluates in the same time
-  // With pairs = cutoff and an obstacle: true: another method does the run, since results are the same; false: an
-  // error.
+  // If pairs = cutoff meets the obstacle: true: another method does the run, with the same results; false: an error.
   bool falls_back = false;
 };
 

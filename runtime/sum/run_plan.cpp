@@ -11,8 +11,9 @@ namespace {
 
 bool is_possible(const std::optional<Estimate>& estimate) { return estimate && estimate->obstacle.empty(); }
 
-// True if only methods that search may be chosen: pairs = cutoff is set and one of them can do the run. False if none
-// applies or if all of them have obstacles and fall back. Throws UsageError if an obstacle does not fall back.
+// True if pairs = cutoff restricts the choice to methods that search. False if no such method applies to the run, or if
+// the obstacles of every such method fall back. Throws UsageError if no such method can do the run, and an obstacle
+// does not fall back.
 bool searches_only(std::span<const PairMethod> methods, const RunPlan& plan) {
   if (plan.choice != PairChoice::Cutoff) return false;
   std::string obstacle;

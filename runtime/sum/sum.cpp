@@ -29,7 +29,7 @@ constexpr std::string_view kRoleNames[] = {"input_i", "input_j", "param", "outpu
 constexpr std::int64_t kMaxParticles = std::int64_t(1) << 40;
 
 // Checks that a param's value, which callers pass as a double, is a value of the param's type; otherwise the conversion
-// would change it silently. Integers beyond 2^53 are rejected, because a double does not represent all of them.
+// would change it silently. Integers beyond 2^53 are rejected, because a double does not represent every such integer.
 void check_param(const FieldLayout& field, const std::string& quoted, double value) {
   const std::string type = field.type.substr(0, field.type.find('['));
   const double largest = type == "bool" ? 1 : type == "int" ? 2147483647 : 9007199254740991;

@@ -62,7 +62,8 @@ class SumState {
   void set_left_out(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j);
   bool has_lists() const { return lists_ || listed_pairs_ || left_out_; }
   SumStatistics statistics() const;
-  // Adds a pair method to this sum alone, before those of the device. What the method refers to must outlive the sum.
+  // Adds a pair method to this sum, before the device's methods. Objects that the method refers to must outlive the
+  // sum.
   void add_method(PairMethod method);
   // Plans a run without executing it; a survey may read particles. Like a run, a plan ends a sum in parts that has
   // begun.
@@ -119,7 +120,7 @@ class SumState {
   std::unique_ptr<const LeftOut> left_out_;
   std::unique_ptr<NearestSum> nearest_;
   std::unique_ptr<BatchSums> batch_sums_;
-  std::vector<PairMethod> methods_;         // added methods, those of the two sums above, those of the device
+  std::vector<PairMethod> methods_;         // added methods, methods of nearest_ and batch_sums_, the device's methods
   RunPlan last_plan_;                       // of the last run, without its request
   std::optional<std::int64_t> i_in_parts_;  // number of chosen i of a sum in parts that has begun
   std::map<std::size_t, std::vector<double>> params_of_groups_;  // by field: [group][component]

@@ -61,13 +61,13 @@ struct SumRequest {
   std::uint64_t binding = 0;                // changes whenever `views` changes
 
   // The work share of one device in a run on several devices: either i_count is the share's number of i, or all i are
-  // chosen and the device takes a share of the groups of a search or of lists. The order of summation is that of the
+  // chosen and the device takes a share of the groups of a search or of lists. Terms are added in the order of the
   // entire run, so results do not depend on the shares.
   struct Share {
     std::int64_t i_of_run = 0;  // number of chosen i of the entire run; 0: the run is not shared
     double from = 0, to = 1;    // fractions of the run; the next device's share begins at `to`
     std::int64_t epoch = 0;     // id of the decomposition; kept neighbour lists are valid for one decomposition only
-    // Of `count` items, those in [begin, end) belong to the share.
+    // The share has the items [begin, end) of `count` items.
     std::int64_t begin(std::int64_t count) const { return std::int64_t(double(count) * from); }
     std::int64_t end(std::int64_t count) const { return std::int64_t(double(count) * to); }
   } share;

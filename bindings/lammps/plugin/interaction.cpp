@@ -225,8 +225,8 @@ void Interaction::give_params(nbcc::Sum& sum) const {
 }
 
 // Tests pairs of equal atoms: each atom k as i, and an atom with the same quantities as j at a distance just beyond the
-// cutoff; different k are far apart. A search finds a neighbour if the reach of such a pair exceeds the cutoff. Other
-// pairs need no test, because the reach of a pair is at most that of the atom with the larger reach and its equal.
+// cutoff; different k are far apart. A search finds a neighbour if the reach of a tested pair exceeds the cutoff.
+// Other pairs need no test: the atom with the larger reach has at least the same reach with its equal.
 void Interaction::check_reach(double cutoff, std::int64_t count) {
   const nbcc::Device cpu("cpu", {.threads = 1});
   const nbcc::Pipeline exact =

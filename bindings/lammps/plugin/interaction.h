@@ -2,8 +2,8 @@
 // pairs. Uses nbcc and not LAMMPS; pair_nbcc.h connects the two.
 //
 // The list of pairs is a full list: each pair occurs for both of its atoms. The force on i is complete; the energy and
-// virial of i are half of those of its pairs. j may be ghost atoms, which are at the position of the periodic image
-// that acts; therefore a periodic box of the pipeline is set to a length that is practically infinite.
+// virial of i are half of the sums over its pairs. j may be ghost atoms, which are at the position of the periodic
+// image that acts; therefore a periodic box of the pipeline is set to a length that is practically infinite.
 #pragma once
 #include <cstdint>
 #include <map>

@@ -89,7 +89,7 @@ void PairNbcc::settings(int count, char** words) {
   }
 }
 
-// With device cuda the ranks use the GPUs round robin.
+// Opens the device and the pipeline. On device cuda the ranks use the GPUs round robin.
 void PairNbcc::open(const std::string& file) {
   where_.device = device_;
   if (device_ == "cuda") {

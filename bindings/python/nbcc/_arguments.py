@@ -36,7 +36,7 @@ class Arguments:
 
     def __init__(self, family: Family) -> None:
         self._family = family
-        # By field: the bound or default value; _MISSING if the call must give one.
+        # The bound or default value of each field; _MISSING if the call must give one.
         self._held: List[Any] = [_MISSING if field.default is None else field.default for field in family.fields]
         self._resident = False
 
