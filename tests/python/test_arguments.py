@@ -214,9 +214,9 @@ def test_an_index_cannot_be_accumulated(nearest):
 
 def test_counts_that_nothing_tells():
     count = nbcc.compile(source="output(sum) real a; a += 1.0;")
-    with pytest.raises(TypeError, match="nj= must tell"):
+    with pytest.raises(TypeError, match="nj= must give"):
         count(ni=3)
-    with pytest.raises(TypeError, match="ni= or out= must tell"):
+    with pytest.raises(TypeError, match="ni= or out= must give"):
         count(nj=3)
 
 

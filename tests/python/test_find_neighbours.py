@@ -374,7 +374,7 @@ def test_what_is_refused(periodic, reaches, gravity):
     with pytest.raises(TypeError, match="expected a pipeline whose pairs are searched for; .* its input_pair real k"):
         bonds.find_neighbours(m, m, m)
     counts = nbcc.compile(source="input_j real x; output(sum) real s; s += x;", name="counts.pipe")
-    with pytest.raises(TypeError, match=r"counts\(\) has no input_i: ni= must tell"):
+    with pytest.raises(TypeError, match=r"counts\(\) has no input_i: ni= must give"):
         counts.find_neighbours(m)
     with pytest.raises(nbcc.UsageError, match="not proved"):
         counts.find_neighbours(m, ni=3)

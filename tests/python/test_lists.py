@@ -333,7 +333,7 @@ def test_pairs_of_particles_without_inputs():
     assert pipe([1.0, 2.0, 4.0], listed_pairs=pairs, ni=3, nj=9).tolist() == [3, 0, 4]
     with pytest.raises(nbcc.UsageError, match="there are rows for 3 i-particles, but there are 4"):
         pipe([1.0, 2.0, 4.0], listed_pairs=pairs, ni=4, nj=9)
-    with pytest.raises(TypeError, match="nj= must tell"):
+    with pytest.raises(TypeError, match="nj= must give"):
         pipe([1.0, 2.0, 4.0], listed_pairs=pairs, ni=3)
 
 

@@ -344,7 +344,7 @@ class Caller(Arguments):
         for side, count in (("i", inputs.ni), ("j", inputs.nj)):
             if count is None:
                 raise TypeError(
-                    f"{family.name}() has no input_{side}: n{side}= must tell the number of {side}-particles"
+                    f"{family.name}() has no input_{side}: n{side}= must give the number of {side}-particles"
                 )
         params, _ = self._params(values, None)
         if listing is not None:
@@ -368,11 +368,11 @@ class Caller(Arguments):
     def _counted(self, inputs: Inputs, wanted: List[Tuple[int, Field]], given: Dict[int, Any]) -> Inputs:
         """Sets ni from an output array, if the pipeline has no input of i. Raises TypeError if a count is unknown."""
         if inputs.nj is None:
-            raise TypeError(f"{self._family.name}() has no input_j: nj= must tell the number of j-particles")
+            raise TypeError(f"{self._family.name}() has no input_j: nj= must give the number of j-particles")
         for k, field in wanted:
             if k in given:
                 return inputs._replace(ni=self._seen(field, given[k], inputs.order)[0][2])
-        raise TypeError(f"{self._family.name}() has no input_i: ni= or out= must tell the number of i-particles")
+        raise TypeError(f"{self._family.name}() has no input_i: ni= or out= must give the number of i-particles")
 
     def _handed_out(self, results: List[Tuple[int, Result, View]]) -> Any:
         values = [result.convert() if result.convert else result.value for _, result, _ in results]
