@@ -1,4 +1,5 @@
-// A rank's arrays of j -> a block, and a block -> views of it. Doors: pack_block(), views_in_block(). Sends nothing.
+// Packs the j arrays of a rank into a block, and makes views of a block. Entry points: pack_block(), views_in_block().
+// Sends nothing.
 #include "mpi/block.h"
 
 #include <algorithm>
@@ -7,36 +8,37 @@
 namespace nbcc {
 namespace {
 
-std::int64_t field_cells(const JField& field, std::int64_t count, nbcc_element element) {
-  return (count * field.components * size_of_element(element) + kCell - 1) / kCell;
+std::int64_t field_units(const JField& field, std::int64_t count, nbcc_element element) {
+  return (count * field.components * size_of_element(element) + kBlockUnitBytes - 1) / kBlockUnitBytes;
 }
 
-// Numbers of an array -> the same, one behind the other.
+// Copies the elements of a strided array to contiguous memory.
 template <typename T>
-void copy_rows(const nbcc_view& from, int components, T* to) {
+void copy_strided(const nbcc_view& from, int components, T* to) {
   const auto* const first = static_cast<const std::byte*>(from.data);
   for (std::int64_t k = 0; k < from.count; ++k)
     for (int c = 0; c < components; ++c, ++to)
       std::memcpy(to, first + k * from.stride + c * from.component_stride, sizeof(T));
 }
 
-bool is_in_a_row(const nbcc_view& array, int components) {
+bool is_contiguous(const nbcc_view& array, int components) {
   const std::int64_t size = size_of_element(array.element);
   return (components == 1 || array.component_stride == size) && array.stride == size * components;
 }
 
 void copy_field(const nbcc_view& from, int components, std::byte* to) {
   const std::int64_t size = size_of_element(from.element);
-  if (is_in_a_row(from, components))
+  if (is_contiguous(from, components))
     std::memcpy(to, from.data, std::size_t(from.count * from.stride));
   else if (size == 4)
-    copy_rows(from, components, reinterpret_cast<std::uint32_t*>(to));
+    copy_strided(from, components, reinterpret_cast<std::uint32_t*>(to));
   else
-    copy_rows(from, components, reinterpret_cast<std::uint64_t*>(to));
+    copy_strided(from, components, reinterpret_cast<std::uint64_t*>(to));
 }
 
-// An array on the device -> the bytes that it spans, on the host, and the view of them there. Strides may be negative.
-nbcc_view fetched(nbcc_device* device, nbcc_view array, int components, std::vector<std::byte>& bytes) {
+// Copies the bytes that a device array spans into `bytes` on the host and returns the view of that copy. Strides may be
+// negative.
+nbcc_view staged_on_host(nbcc_device* device, nbcc_view array, int components, std::vector<std::byte>& bytes) {
   const std::int64_t rows = (array.count - 1) * array.stride, columns = (components - 1) * array.component_stride;
   const std::int64_t low = std::min<std::int64_t>(rows, 0) + std::min<std::int64_t>(columns, 0);
   const std::int64_t high = std::max<std::int64_t>(rows, 0) + std::max<std::int64_t>(columns, 0);
@@ -51,25 +53,25 @@ nbcc_view fetched(nbcc_device* device, nbcc_view array, int components, std::vec
 
 std::int64_t size_of_element(nbcc_element element) { return element == NBCC_FLOAT || element == NBCC_INT32 ? 4 : 8; }
 
-std::int64_t block_cells(const std::vector<JField>& fields, const Share& share) {
-  std::int64_t cells = 0;
-  for (std::size_t f = 0; f < fields.size(); ++f) cells += field_cells(fields[f], share.nj, share.elements[f]);
-  return cells;
+std::int64_t block_units(const std::vector<JField>& fields, const RankLayout& layout) {
+  std::int64_t units = 0;
+  for (std::size_t f = 0; f < fields.size(); ++f) units += field_units(fields[f], layout.nj, layout.elements[f]);
+  return units;
 }
 
-std::vector<nbcc_view> views_in_block(const std::vector<JField>& fields, const Share& share, void* data,
+std::vector<nbcc_view> views_in_block(const std::vector<JField>& fields, const RankLayout& layout, void* data,
                                       std::int64_t begin, std::int64_t count) {
   std::vector<nbcc_view> views;
   auto* at = static_cast<std::byte*>(data);
   for (std::size_t f = 0; f < fields.size(); ++f) {
-    const std::int64_t size = size_of_element(share.elements[f]), row = size * fields[f].components;
-    views.push_back({at + begin * row, share.elements[f], count, row, size});
-    at += kCell * field_cells(fields[f], share.nj, share.elements[f]);
+    const std::int64_t size = size_of_element(layout.elements[f]), row = size * fields[f].components;
+    views.push_back({at + begin * row, layout.elements[f], count, row, size});
+    at += kBlockUnitBytes * field_units(fields[f], layout.nj, layout.elements[f]);
   }
   return views;
 }
 
-std::vector<nbcc_view> some_of(std::vector<nbcc_view> arrays, std::int64_t begin, std::int64_t count) {
+std::vector<nbcc_view> subrange_of(std::vector<nbcc_view> arrays, std::int64_t begin, std::int64_t count) {
   for (nbcc_view& array : arrays) {
     array.data = static_cast<std::byte*>(array.data) + begin * array.stride;
     array.count = count;
@@ -77,22 +79,22 @@ std::vector<nbcc_view> some_of(std::vector<nbcc_view> arrays, std::int64_t begin
   return arrays;
 }
 
-void pack_block(nbcc_device* device, const std::vector<JField>& fields, const Share& share,
+void pack_block(nbcc_device* device, const std::vector<JField>& fields, const RankLayout& layout,
                 const std::vector<nbcc_view>& arrays, void* data) {
-  if (share.nj == 0) return;
+  if (layout.nj == 0) return;
   std::vector<std::byte> bytes;
-  const std::vector<nbcc_view> block = views_in_block(fields, share, data, 0, share.nj);
+  const std::vector<nbcc_view> block = views_in_block(fields, layout, data, 0, layout.nj);
   for (std::size_t f = 0; f < fields.size(); ++f) {
     const nbcc_view& array = arrays[f];
     const int components = fields[f].components;
     auto* const to = static_cast<std::byte*>(block[f].data);
     if (!on_device(device, array))
       copy_field(array, components, to);
-    else if (is_in_a_row(array, components))
+    else if (is_contiguous(array, components))
       detail::call(nbcc_device_read, device, static_cast<void*>(to), static_cast<const void*>(array.data),
                    std::size_t(array.count * array.stride));
     else
-      copy_field(fetched(device, array, components, bytes), components, to);
+      copy_field(staged_on_host(device, array, components, bytes), components, to);
   }
 }
 

@@ -1,6 +1,9 @@
-// The j-particles of a rank, side by side in one piece of memory, as they travel: each field's numbers of all
-// particles, one field behind the other. A rank's elements may differ from another's; they travel as they are. Tested
-// by tests/mpi/ring_test.cpp.
+// A block: the j-particles of one rank, packed into contiguous memory for sending. Each field is an array
+// [particle][component], padded to a multiple of kBlockUnitBytes; the fields follow each other:
+//
+//   | field 0: x0 y0 z0 x1 y1 z1 ... | padding | field 1: m0 m1 ... | padding |
+//
+// Element types may differ between ranks; a block keeps the types of its owner. Tested by tests/mpi/ring_test.cpp.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,9 +14,9 @@
 
 namespace nbcc {
 
-// Fields begin at multiples of so many bytes, and blocks have multiples: messages are counted in these, so that blocks
-// of more than 2^31 bytes can be counted in an int.
-constexpr std::int64_t kCell = 64;
+// Bytes. Fields begin at multiples of this and blocks have multiples of it. MPI counts messages in this unit, so that
+// an int can count blocks of more than 2^31 bytes.
+constexpr std::int64_t kBlockUnitBytes = 64;
 
 // An input of j.
 struct JField {
@@ -21,24 +24,24 @@ struct JField {
   int components = 1;
 };
 
-// What a rank has: the numbers of its particles, and the element of each input of j.
-struct Share {
+// The particles of a rank: their numbers, and the element type of each input of j.
+struct RankLayout {
   std::int64_t ni = 0, nj = 0;
-  std::vector<nbcc_element> elements;
+  std::vector<nbcc_element> elements;  // [JField]
 };
 
-std::int64_t size_of_element(nbcc_element element);
-// Of the block of a rank.
-std::int64_t block_cells(const std::vector<JField>& fields, const Share& share);
-// Of each field, `count` particles from `begin` on in the block at `data`.
-std::vector<nbcc_view> views_in_block(const std::vector<JField>& fields, const Share& share, void* data,
+std::int64_t size_of_element(nbcc_element element);  // bytes
+// The size of a rank's block, in units of kBlockUnitBytes.
+std::int64_t block_units(const std::vector<JField>& fields, const RankLayout& layout);
+// Returns a view per field of the particles begin .. begin + count - 1 in the block at `data`.
+std::vector<nbcc_view> views_in_block(const std::vector<JField>& fields, const RankLayout& layout, void* data,
                                       std::int64_t begin, std::int64_t count);
-// The same of arrays of the caller's.
-std::vector<nbcc_view> some_of(std::vector<nbcc_view> arrays, std::int64_t begin, std::int64_t count);
-// Whether an array is in the device's memory.
+// Returns views of the particles begin .. begin + count - 1 in the caller's arrays.
+std::vector<nbcc_view> subrange_of(std::vector<nbcc_view> arrays, std::int64_t begin, std::int64_t count);
+// True if the array lies in the device's memory.
 bool on_device(nbcc_device* device, const nbcc_view& array);
-// The caller's arrays, on the host or on the device, into the block at `data` on the host.
-void pack_block(nbcc_device* device, const std::vector<JField>& fields, const Share& share,
+// Copies the caller's arrays, which are on the host or on the device, into the block at `data` on the host.
+void pack_block(nbcc_device* device, const std::vector<JField>& fields, const RankLayout& layout,
                 const std::vector<nbcc_view>& arrays, void* data);
 
 }  // namespace nbcc

@@ -1,4 +1,4 @@
-// nbcc_mpi.h's functions -> calls of Ring, and every exception a status. Nothing is computed here.
+// The functions of nbcc_mpi.h: they call Ring and convert exceptions to status codes. Nothing is computed here.
 #include <algorithm>
 #include <cstring>
 #include <exception>
@@ -45,7 +45,7 @@ extern "C" {
 
 nbcc_status nbcc_mpi_ring_create(MPI_Comm comm, nbcc_device* device, nbcc_mpi_ring** ring, nbcc_error** error) {
   return guarded(error, [&] {
-    checked(ring, "the place for the ring") = nullptr;
+    checked(ring, "the address for the ring") = nullptr;
     *ring = new nbcc_mpi_ring{{comm, device}};
   });
 }
@@ -54,10 +54,11 @@ void nbcc_mpi_ring_destroy(nbcc_mpi_ring* ring) { delete ring; }
 
 nbcc_status nbcc_mpi_run(nbcc_mpi_ring* ring, nbcc_sum* sum, const nbcc_run_options* options, nbcc_error** error) {
   return guarded(error, [&] {
-    // As far as the caller's version of the struct knows its members.
+    // Copies the members that the caller's version of the struct has.
     nbcc_run_options chosen{sizeof(nbcc_run_options), 0, -1, nullptr, 0, nullptr, NBCC_WHOLE, 0};
     if (options) std::memcpy(&chosen, options, std::min(options->size, sizeof chosen));
-    chosen.size = options && options->size < sizeof(size_t) ? 0 : sizeof chosen;  // which nbcc_sum_run refuses
+    // nbcc_sum_run refuses size 0.
+    chosen.size = options && options->size < sizeof(size_t) ? 0 : sizeof chosen;
     checked(ring, "ring").ring.run(sum, chosen);
   });
 }
@@ -65,8 +66,8 @@ nbcc_status nbcc_mpi_run(nbcc_mpi_ring* ring, nbcc_sum* sum, const nbcc_run_opti
 nbcc_status nbcc_mpi_ring_owners(const nbcc_mpi_ring* ring, const int64_t** i_first, const int64_t** j_first,
                                  nbcc_error** error) {
   return guarded(error, [&] {
-    checked(i_first, "the place for i_first") = checked(ring, "ring").ring.first_i().data();
-    checked(j_first, "the place for j_first") = ring->ring.first_j().data();
+    checked(i_first, "the address for i_first") = checked(ring, "ring").ring.first_i().data();
+    checked(j_first, "the address for j_first") = ring->ring.first_j().data();
   });
 }
 

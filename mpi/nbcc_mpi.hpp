@@ -4,7 +4,7 @@
 //   nbcc::MpiRing ring(MPI_COMM_WORLD, device);
 //   nbcc::Sum sum(gravity);
 //   sum.bind("xi", x).bind("xj", x).bind("mj", m).bind("acc", acc);   // the particles of this rank
-//   ring.run(sum);                                                    // pulled by those of all ranks
+//   ring.run(sum);                                                    // sums over the j-particles of all ranks
 #pragma once
 #include <mpi.h>
 
@@ -18,31 +18,31 @@
 namespace nbcc {
 inline namespace v0 {
 
-// The ranks of a communicator, one behind the other in a ring. Constructor, destructor, run() and accumulate() are
-// collective; they throw Error on all ranks or on none, with the same message, which names the rank that failed.
+// A ring of all ranks of a communicator. Constructor, destructor, run() and accumulate() are collective. If one rank
+// fails, all ranks throw Error with the same message, which names the rank that failed.
 class MpiRing {
  public:
-  // The device is that of the sums, and must outlive the ring.
+  // `device` must be the device of the sums, and must outlive the ring.
   MpiRing(MPI_Comm comm, const Device& device) {
     nbcc_mpi_ring* ring = nullptr;
     detail::call(nbcc_mpi_ring_create, comm, device.get(), &ring);
     handle_.reset(ring);
   }
 
-  // Sums over the j of all ranks, for all i that this rank has bound to its own sum, or for some of them; see
+  // Sums over the j of all ranks, for all i that this rank has bound to `sum`, or for those in i_list; see
   // nbcc_mpi_run.
   void run(Sum& sum) { start(sum, {sizeof(nbcc_run_options), 0, -1, nullptr, 0, nullptr, NBCC_WHOLE, 0}); }
   void run(Sum& sum, std::span<const std::int64_t> i_list) {
-    // A null list would mean all i.
+    // A null pointer would mean all i, so an empty list needs a pointer.
     static constexpr std::int64_t none = 0;
     start(sum, {sizeof(nbcc_run_options), 0, std::int64_t(i_list.size()), i_list.empty() ? &none : i_list.data(), 0,
                 nullptr, NBCC_WHOLE, 0});
   }
   void run(Sum& sum, const nbcc_run_options& options) { start(sum, options); }
-  // As run(), combined with what the outputs hold by their reductions.
+  // Like run(), but combines the results with the present values of the outputs, by the reduction of each output.
   void accumulate(Sum& sum) { start(sum, {sizeof(nbcc_run_options), 0, -1, nullptr, 1, nullptr, NBCC_WHOLE, 0}); }
 
-  // The i_index of the first i of this rank in the last run, and the j_index of its first j.
+  // The i_index of the first i of a rank in the last run, and the j_index of its first j.
   std::int64_t i_offset(int rank) const { return owners().first[rank]; }
   std::int64_t j_offset(int rank) const { return owners().second[rank]; }
   nbcc_mpi_ring* get() const { return handle_.get(); }

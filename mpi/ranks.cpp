@@ -1,4 +1,4 @@
-// What each rank knows -> what all of them know. Door: Ranks. Sums nothing.
+// Collective exchange of errors and numbers between ranks. Entry point: Ranks. Knows no particles and no sums.
 #include "mpi/ranks.h"
 
 #include <string>
@@ -18,10 +18,10 @@ Ranks::Ranks(MPI_Comm comm) {
   check_mpi(MPI_Initialized(&initialised), "MPI_Initialized");
   check_mpi(MPI_Finalized(&finalised), "MPI_Finalized");
   if (initialised == 0 || finalised != 0)
-    throw Error(NBCC_ERROR_USAGE, "MPI is not initialised, or no more: call MPI_Init first");
+    throw Error(NBCC_ERROR_USAGE, "MPI is not initialised, or already finalised: call MPI_Init first");
   if (comm == MPI_COMM_NULL) throw Error(NBCC_ERROR_USAGE, "comm is MPI_COMM_NULL");
   check_mpi(MPI_Comm_dup(comm, &comm_), "MPI_Comm_dup");
-  // A library hands errors to its caller; MPI's own default ends the program.
+  // Errors are returned to the caller; MPI's default would end the program.
   check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   check_mpi(MPI_Comm_size(comm_, &count_), "MPI_Comm_size");
   check_mpi(MPI_Comm_rank(comm_, &own_), "MPI_Comm_rank");
@@ -34,16 +34,16 @@ Ranks::~Ranks() {
 }
 
 void Ranks::agree(const std::optional<Error>& mine) const {
-  const int of_mine = mine ? own_ : count_;
+  const int failed_rank = mine ? own_ : count_;  // count_: no failure
   int lowest = count_;
-  check_mpi(MPI_Allreduce(&of_mine, &lowest, 1, MPI_INT, MPI_MIN, comm_), "MPI_Allreduce");
+  check_mpi(MPI_Allreduce(&failed_rank, &lowest, 1, MPI_INT, MPI_MIN, comm_), "MPI_Allreduce");
   if (lowest == count_) return;
   std::string message = mine ? mine->what() : "";
-  int told[] = {mine ? int(mine->status()) : 0, int(message.size())};
-  check_mpi(MPI_Bcast(told, 2, MPI_INT, lowest, comm_), "MPI_Bcast");
-  message.resize(std::size_t(told[1]));
-  check_mpi(MPI_Bcast(message.data(), told[1], MPI_CHAR, lowest, comm_), "MPI_Bcast");
-  throw Error(nbcc_status(told[0]), "rank " + std::to_string(lowest) + ": " + message);
+  int status_and_length[] = {mine ? int(mine->status()) : 0, int(message.size())};
+  check_mpi(MPI_Bcast(status_and_length, 2, MPI_INT, lowest, comm_), "MPI_Bcast");
+  message.resize(std::size_t(status_and_length[1]));
+  check_mpi(MPI_Bcast(message.data(), status_and_length[1], MPI_CHAR, lowest, comm_), "MPI_Bcast");
+  throw Error(nbcc_status(status_and_length[0]), "rank " + std::to_string(lowest) + ": " + message);
 }
 
 std::vector<std::int64_t> Ranks::gather(const std::vector<std::int64_t>& mine) const {

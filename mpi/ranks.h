@@ -1,4 +1,5 @@
-// The ranks of a communicator: who they are, and how what went wrong on one of them becomes an error on all.
+// The ranks of a communicator: their number and order, and the agreement that turns an error of one rank into an error
+// of all.
 // Tested by tests/mpi/ring_test.cpp.
 #pragma once
 #include <mpi.h>
@@ -14,15 +15,15 @@
 
 namespace nbcc {
 
-// A call of MPI failed. Other ranks cannot be told, since that takes MPI.
+// A call of MPI failed. Other ranks do not learn of it, because that would take MPI.
 struct MpiFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Throws MpiFailure with MPI's own words.
+// Throws MpiFailure with MPI's message, unless `code` is MPI_SUCCESS.
 void check_mpi(int code, const char* call);
 
-// What one rank does by itself -> how it failed, if it did. A failure of MPI goes on to the caller.
+// Runs `body`, which concerns one rank only, and returns its exception as an Error. MpiFailure is not caught.
 template <typename Body>
 std::optional<Error> attempt(const Body& body) {
   try {
@@ -41,7 +42,7 @@ std::optional<Error> attempt(const Body& body) {
 
 class Ranks {
  public:
-  // Of a duplicate of the communicator. Throws Error where there is none, MpiFailure.
+  // Duplicates the communicator. Throws Error if `comm` is null or MPI is not initialised, and MpiFailure.
   explicit Ranks(MPI_Comm comm);
   ~Ranks();
   Ranks(const Ranks&) = delete;
@@ -50,12 +51,12 @@ class Ranks {
   MPI_Comm comm() const { return comm_; }
   int count() const { return count_; }
   int own() const { return own_; }
-  int before(int rank) const { return (rank + count_ - 1) % count_; }
-  int behind(int rank) const { return (rank + 1) % count_; }
+  int previous(int rank) const { return (rank + count_ - 1) % count_; }
+  int next(int rank) const { return (rank + 1) % count_; }
 
-  // Collective. Throws on all ranks, where any has failed, the Error of the lowest of these, with its number in front.
+  // Collective. If any rank passes an Error, all ranks throw the Error of the lowest such rank, prefixed by "rank N: ".
   void agree(const std::optional<Error>& mine) const;
-  // Collective. The numbers of all ranks, those of rank 0 first; each has as many.
+  // Collective. Returns the concatenated numbers of all ranks, rank 0 first. All ranks must pass the same count.
   std::vector<std::int64_t> gather(const std::vector<std::int64_t>& mine) const;
 
  private:

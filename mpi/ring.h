@@ -1,6 +1,13 @@
-// Sums over the j of all ranks, each rank for its own i. A block of j stays with a rank while it is summed up, and is
-// on its way to the next one meanwhile; after as many steps as there are ranks everybody has met every block. Tested by
-// tests/mpi/ring_test.cpp.
+// Sums over the j of all ranks, each rank for its own i. In each step every rank sums over one block of j and sends
+// that block to the next rank at the same time. After as many steps as there are ranks, every rank has summed over all
+// blocks:
+//
+//   block of rank   step 0   step 1   step 2
+//   on rank 0          0        2        1
+//   on rank 1          1        0        2
+//   on rank 2          2        1        0
+//
+// Tested by tests/mpi/ring_test.cpp.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,14 +18,14 @@
 
 namespace nbcc {
 
-// Memory of a device, or pinned memory of the host beside it, that grows and never shrinks.
+// A buffer in device memory or in pinned host memory; it grows and never shrinks.
 class RingBuffer {
  public:
   RingBuffer(nbcc_device* device, bool on_host) : device_(device), on_host_(on_host) {}
   ~RingBuffer() { nbcc_device_free(device_, data_); }
   RingBuffer(const RingBuffer&) = delete;
   RingBuffer& operator=(const RingBuffer&) = delete;
-  void reserve(std::size_t bytes);  // what was there is lost. Throws Error
+  void reserve(std::size_t bytes);  // the old content is lost when the buffer grows. Throws Error
   void* data() const { return data_; }
 
  private:
@@ -30,31 +37,32 @@ class RingBuffer {
 
 class Ring {
  public:
-  // Collective. Throws Error, on all ranks or on none, MpiFailure.
+  // Collective. Throws Error (on all ranks or on none) and MpiFailure.
   Ring(MPI_Comm comm, nbcc_device* device);
   ~Ring();
   void run(nbcc_sum* sum, const nbcc_run_options& options);
 
-  // By rank, and behind the last one the number of all: the first i and the first j of the last run.
+  // The global indices of the first i and the first j of each rank in the last run: [rank]; [number of ranks] is the
+  // total number.
   const std::vector<std::int64_t>& first_i() const { return first_i_; }
   const std::vector<std::int64_t>& first_j() const { return first_j_; }
 
  private:
-  class Bound;  // what the caller has bound to a sum
-  void exchange(const Bound& bound);
+  class BoundArrays;  // the j arrays that the caller has bound to a sum
+  void exchange(const BoundArrays& bound);
   void* block(int step) const;
   void start_transfer(int step, MPI_Request* requests);
-  std::optional<Error> circulate(Bound& bound, const nbcc_run_options& options);
-  void sum_block(Bound& bound, int owner, int step, nbcc_run_options options, MPI_Request* requests);
+  std::optional<Error> circulate(BoundArrays& bound, const nbcc_run_options& options);
+  void sum_block(BoundArrays& bound, int owner, int step, nbcc_run_options options, MPI_Request* requests);
 
   Ranks ranks_;
   nbcc_device* const device_;
   const bool on_gpu_, sends_from_gpu_;
-  MPI_Datatype cell_ = MPI_DATATYPE_NULL;  // kCell bytes
-  bool own_in_place_ = false;              // the own j are summed up where the caller has them
-  RingBuffer host_[2], gpu_[2];            // blocks: the one that is summed up, and the one that arrives
-  std::vector<JField> fields_;             // of the last run, as all below
-  std::vector<Share> shares_;              // by rank
+  MPI_Datatype unit_type_ = MPI_DATATYPE_NULL;  // kBlockUnitBytes bytes
+  bool own_in_place_ = false;                   // this rank's j are read from the caller's arrays, without a copy
+  RingBuffer host_[2], gpu_[2];                 // the block that is being summed, and the block that is being received
+  std::vector<JField> fields_;                  // of the last run, like all members below
+  std::vector<RankLayout> layouts_;             // [rank]
   std::vector<std::int64_t> first_i_, first_j_;
 };
 

@@ -1,14 +1,14 @@
-// Which numbers of a particle file are which field of a pipeline.
+// Chooses for each input field of a pipeline the column of a particle file that it is read from.
 //
-// Without more words a field takes the column of its own name, or of its name without the trailing i or j. A plain
-// array without column names gives its numbers to the fields in the order in which they are declared, those of i and
-// those of j each counting from the first.
+// By default a field is read from the column of the same name, or of its name without the trailing i or j. The numbers
+// of a plain array without column names go to the fields in the order of declaration; the i-fields and the j-fields
+// both begin at the first number.
 //
-// --bind says otherwise, field by field:
-//   xi=x          the column x, which has as many numbers as the field
-//   xi=data[3]    as many numbers as the field has, from number 3 of the column on
-//   INPUT_J[3]=m  all numbers of the column, as the components from 3 on
-//   INPUT_J[3]=x[1]  one number
+// --bind overrides this for a field:
+//   xi=x             the column x, which has as many components as the field
+//   xi=data[3]       as many components as the field has, from component 3 of the column on
+//   INPUT_J[3]=m     all components of the column m, as the components of the field from 3 on
+//   INPUT_J[3]=x[1]  one component
 #pragma once
 #include <string>
 #include <vector>
@@ -21,7 +21,7 @@ namespace nbcc {
 struct InputField {
   std::string name;
   std::string type;
-  bool acts = false;  // a j-field
+  bool acts = false;  // true: an input_j field
   bool integral = false;
   int components = 1;
   std::string stem() const;  // "x" of xi and xj
@@ -39,22 +39,23 @@ struct BoundField {
   std::vector<ColumnComponent> from;  // one for each component of the field
 };
 
-// A file's table, which the bound fields point into.
+// The table of the i-particles or of the j-particles. Bound fields point to its columns.
 struct ParticleSide {
   const ParticleTable* table = nullptr;
   std::string path;  // for messages
 };
 
-// One for each field, in their order. `overrides` are the values of --bind, each of which may be a list with commas.
-// Throws UsageError that names the field, and the columns that there are.
+// Returns one BoundField per field, in the order of `fields`. `overrides`: the values of --bind; each may be a
+// comma-separated list. Throws UsageError, which names the field and the existing columns.
 std::vector<BoundField> bind_particles(const std::vector<InputField>& fields, const ParticleSide& i,
                                        const ParticleSide& j, const std::vector<std::string>& overrides);
 
-// The columns that bind_particles() may look for on one side: i, or j where `acts`.
+// The columns that bind_particles() may look for in the table of i, or of j if `acts`.
 ColumnChoice columns_asked_for(const std::vector<InputField>& fields, bool acts,
                                const std::vector<std::string>& overrides);
 
-// Numbers in each row of a plain array that no field takes, where neither side takes them; 0 for tables with names.
+// How many numbers per row of a plain array no field is read from; the larger count where i and j have different
+// arrays. 0 for tables with column names.
 int unused_numbers(const std::vector<InputField>& fields, const ParticleSide& i, const ParticleSide& j);
 
 }  // namespace nbcc

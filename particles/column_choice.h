@@ -1,5 +1,5 @@
-// Which columns of a file that names its arrays (.npz, HDF5, structured .npy) are read. The others need not be such
-// that they could be: they may have any type, length and size.
+// Which columns are read of a file that names its arrays (.npz, HDF5, structured .npy). Columns that are not chosen may
+// have any type, length and size, because they are not read.
 #pragma once
 #include <algorithm>
 #include <functional>
@@ -13,30 +13,30 @@ namespace nbcc {
 
 struct ColumnChoice {
   bool all = true;
-  std::vector<std::string> names;  // where not all
-  std::string welcome;             // as well, if it is a column of numbers as long as the others; "" is none
+  std::vector<std::string> names;  // the chosen columns, unless `all`
+  std::string welcome;             // also read if it exists, holds numbers and has as many rows as the others; "": none
 
   ColumnChoice() = default;
-  // Those of --columns, of which none means all.
+  // The columns named by --columns; an empty list chooses all.
   ColumnChoice(const std::vector<ColumnName>& columns) : all(columns.empty()) {
     for (const ColumnName& column : columns) names.push_back(column.name);
   }
 
   bool takes(std::string_view name) const { return all || std::ranges::find(names, name) != names.end(); }
-  // By either of its names, of which the second may be "".
+  // True if either name of the column is chosen; the second name may be "".
   bool takes(std::string_view name, std::string_view also) const {
     return takes(name) || (!also.empty() && takes(also));
   }
 };
 
-// What a file says of a column before its numbers are read.
+// What a file states about a column before its numbers are read.
 struct FileColumn : ColumnOfFile {
-  bool readable = true;              // whether the numbers are such as are read
-  bool listed = true;                // not text or a grid, of which it is not said that they are there
+  bool readable = true;              // its type and shape can be read
+  bool listed = true;                // messages list it; false for text and for arrays of more than two dimensions
   std::function<ColumnData()> read;  // throws FileError
 };
 
-// Reads those that are chosen; `unnamed`: the only one, whose name is no name.
+// Reads the chosen columns. `unnamed`: the file holds one array without column names; it is always read.
 ParticleTable read_columns(const std::vector<FileColumn>& columns, const ColumnChoice& choice, bool unnamed);
 
 }  // namespace nbcc

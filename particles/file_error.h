@@ -1,5 +1,4 @@
-// The one way in which reading or writing a particle file fails: a path and the reason, with the place in the
-// text where there is one.
+// The exception of every failure to read or write a particle file: path and reason, and for text files line and column.
 #pragma once
 #include <stdexcept>
 #include <string>

@@ -1,4 +1,4 @@
-// The columns of the same particles, from several files, as one table.
+// Joins tables from several files, which hold different columns of the same particles.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,9 +12,10 @@ struct TableOfFile {
   std::string path;  // for messages
 };
 
-// The rows of the first, with the columns of the others added. Where both have a column id, rows belong together that
-// have the same, in any order, else those in the same place. What two tables have in common has to be the same, unless
-// `last_wins`. Throws FileError that names the file, UsageError where a table has no names.
+// Returns the rows of the first table with the columns of the other tables added. Rows are matched by the column id if
+// both tables have one (in any order), else by row number. A column that two tables have in common must hold the same
+// values, unless `last_wins`: then the values of the last table are taken. Throws FileError, which names the file, and
+// UsageError if a table has no column names.
 ParticleTable join_tables(std::vector<TableOfFile> tables, bool last_wins = false);
 
 }  // namespace nbcc

@@ -1,4 +1,4 @@
-// Particles as a file holds them: ordered, named columns of numbers, and notes about where they came from.
+// A particle table as a file holds it: named columns of numbers in the file's order, and attributes (key and value).
 // A column of `components` numbers per particle is row-major: component c of particle k is at k * components + c.
 #pragma once
 #include <cstdint>
@@ -19,7 +19,7 @@ struct ParticleColumn {
   std::string name;
   int components = 1;
   ColumnData data;
-  std::string also{};  // what its file calls it, where that is another name
+  std::string also{};  // its name in the file, if that differs from `name`; else ""
 
   ElementType type() const { return static_cast<ElementType>(data.index()); }
   std::int64_t rows() const;
@@ -28,7 +28,7 @@ struct ParticleColumn {
   std::string first_as_text() const;
 };
 
-// A column as it stands in a file of which not all was read.
+// A column of a file of which only chosen columns were read: name and shape, without the numbers.
 struct ColumnOfFile {
   std::string name;
   std::int64_t components = 1, rows = 0;
@@ -37,23 +37,23 @@ struct ColumnOfFile {
 
 struct ParticleTable {
   std::vector<ParticleColumn> columns;
-  std::vector<ColumnOfFile> in_file;  // all of them, in the file's order, where not all were asked for; else none
-  std::int64_t rows = 0;              // of the columns; where there are none, of those in the file
-  // Key and value, in order: "made by", "seed", "units" ... Keys hold letters, digits, spaces, '_' and '-'.
+  // All columns of the file, in its order, if only chosen columns were read; else empty.
+  std::vector<ColumnOfFile> in_file;
+  std::int64_t rows = 0;  // of `columns`; if there are none, of `in_file`
+  // Keys and values, in order: "made by", "seed", "units" ... Keys hold letters, digits, spaces, '_' and '-'.
   std::vector<std::pair<std::string, std::string>> attributes;
   // A plain array without column names: exactly one column, called "data", of shape (rows, components).
   bool unnamed = false;
-  // Of a format that nbcc does not write: its file is not to be replaced by a table.
+  // The file has a format that nbcc reads but does not write; a table must not overwrite it.
   bool of_other_format = false;
 
-  // What of a text is not as it was written: "column 'tag' holds 123456789012345678901"; "" where nothing is.
+  // The first integer of a text file that was rounded to double: "column 'tag' holds 123456789012345678901"; "": none.
   std::string rounded{};
 
-  // By its name, else by the one in its file; null when there is none.
+  // The column of this name, else the column with this name in the file; null if there is none.
   const ParticleColumn* find(std::string_view name) const;
   const std::string* find_attribute(std::string_view key) const;  // null when there is none
-  // "id, m, x[3]", with other names of the file as "m (Masses)": the columns, of the file where it has more, as one
-  // writes them for --columns.
+  // "id, m, x[3]": all columns of the file, for messages. A different name in the file is appended: "m (Masses)".
   std::string column_names() const;
 };
 
@@ -62,11 +62,11 @@ int element_size(ElementType type);               // bytes
 
 ColumnData make_data(ElementType type, std::size_t count);
 
-// The column in another type. An integer type takes whole numbers within its range only; throws
-// std::range_error that names the first value and row that do not fit. Rounds to nearest towards float.
+// Converts a column to another type. A conversion to an integer type accepts only integers within its range; throws
+// std::range_error, which names the first value and row that do not fit. A conversion to float rounds to nearest.
 ParticleColumn convert(const ParticleColumn& column, ElementType type);
 
-// Why the table is not one (names missing or twice, lengths that differ), or "" when all is well.
+// What is wrong with the table (missing or duplicate names, different lengths of columns), or "" if nothing is.
 std::string table_fault(const ParticleTable& table);
 
 }  // namespace nbcc

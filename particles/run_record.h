@@ -1,5 +1,5 @@
-// The record that a run leaves in the files that it writes: who made them by which command, the pipeline, the device,
-// the arithmetic, the params and the totals; a line for each.
+// The record of a run in the files that it writes: version, command, pipeline, device, arithmetic, params and totals,
+// one line each.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -9,11 +9,11 @@
 namespace nbcc {
 
 struct LineRange {
-  std::size_t first = 0, last = 0;  // the line behind it
+  std::size_t first = 0, last = 0;  // lines first to last - 1
 };
 
-// Where the lines ("key: value") of an earlier run of the same pipeline are, which the results' attributes replace; the
-// empty range before the first line where there are none. Lines that no run wrote are never in it.
+// The lines ("key: value") that an earlier run of the same pipeline wrote and that the attributes of `results` replace.
+// The empty range {0, 0} if there are none. The range never contains lines that no run wrote.
 LineRange lines_of_record(const std::vector<std::string_view>& lines, const ParticleTable& results);
 
 }  // namespace nbcc

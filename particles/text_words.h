@@ -1,4 +1,4 @@
-// Text files taken apart: into lines, lines into words, words into numbers.
+// Splits text files into lines, lines into words, and reads words as numbers.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,10 +13,10 @@ struct Word {
   long column;  // from 1
 };
 
-// The lines of a file, without their ends: LF, CR LF, or CR alone as old programs have it.
+// The lines of a file, without the line ends. Line ends are LF, CR LF, or CR alone, which old programs write.
 class TextLines {
  public:
-  // Throws FileError where the bytes are binary data; `what` it should be stands in the message, as "a text table".
+  // Throws FileError if the bytes are binary data. `what` names the expected content in the message: "a text table".
   TextLines(std::string_view bytes, const std::string& path, const char* what);
 
   bool next(std::string_view& line);  // false at the end
@@ -26,24 +26,25 @@ class TextLines {
   std::string_view bytes_;
   std::size_t at_ = 0;
   char end_ = '\n';
-  long number_ = 0;  // of the line that next() gave last, from 1
+  long number_ = 0;  // of the line that next() returned last, from 1
 };
 
 bool is_blank(char c);
 std::string_view trimmed(std::string_view text);
-std::string_view unquoted(std::string_view word);  // without the quotes around it, if there are some
+std::string_view unquoted(std::string_view word);  // without enclosing quotes
 
-// As it may stand in a message: short, without control characters.
+// The word as messages show it: at most 40 bytes, control characters replaced by '?'.
 std::string shown(std::string_view word);
 
 // "1 value", "3 values"
 std::string counted(std::int64_t count, std::string_view noun);
 
-// What stands between blanks, and between commas where these separate; `offset` characters come before the text.
+// The words between blanks, and between commas if `by_commas`. `offset`: characters of the line before `text`.
 std::vector<Word> words_in(std::string_view text, std::size_t offset = 0, bool by_commas = false);
 
-// Numbers as std::from_chars reads them (nan and inf too), with a leading '+', and 1.0D+00 as Fortran writes double
-// precision. Whole ones may also come as 1.0 or 1.0E+00, which some programs print. An error leaves the value alone.
+// Reads a number in the syntax of std::from_chars (nan and inf included), also with a leading '+' or with Fortran's
+// exponent of double precision, 1.0D+00. Integers may be written 1.0 or 1.0E+00, which some programs print. On an error
+// the value is unchanged.
 std::errc read_number(std::string_view word, double& value);
 std::errc read_number(std::string_view word, float& value);
 std::errc read_number(std::string_view word, std::int32_t& value);
@@ -51,7 +52,7 @@ std::errc read_number(std::string_view word, std::int64_t& value);
 
 bool is_number(std::string_view word);
 
-// Digits alone, with or without a sign in front.
+// Reads an integer written as digits only, with an optional sign.
 std::errc read_digits(std::string_view word, std::int64_t& value);
 
 }  // namespace nbcc

@@ -1,5 +1,5 @@
-// How far a device may be from the oracle in a choice of several places and in what goes along with it: not at all
-// where every candidate's place is certain, else anywhere. Tested by tests/unit/error_bound_test.cpp.
+// Error bounds of a choice (argmin or argmax with K slots and payload values): 0 in a slot whose candidate is certain,
+// infinite in any other slot. Tested by tests/unit/error_bound_test.cpp.
 #pragma once
 #include <functional>
 #include <vector>
@@ -11,13 +11,13 @@ namespace nbcc {
 
 class ChoiceError {
  public:
-  // `chosen` are the oracle's indices by place.
+  // `chosen`: the j indices that the oracle chose, by slot.
   ChoiceError(const Choice& choice, std::vector<double> chosen);
 
-  // A candidate that is there, or that may be there because its guard is uncertain; `of` gives a component's number.
+  // Takes a candidate; `certain` is false if rounding may decide its guard. `of` returns value and error of a component.
   void take(double j_index, bool certain, const std::function<RunningError::Number(int component)>& of);
 
-  // Calls set(component, error) for all components of the choice.
+  // Calls set(component, error) for all output components of the choice and of its payload.
   void tell(const std::function<void(int component, double error)>& set);
 
  private:
@@ -25,8 +25,9 @@ class ChoiceError {
 
   const Choice& choice_;
   std::vector<double> chosen_;
-  std::vector<std::vector<double>> carried_;  // [output that goes along][place and component]
-  std::vector<double> lows_, sure_highs_;     // of the candidates, seen as those of a minimum
+  std::vector<std::vector<double>> carried_;  // errors of the payload: [payload output][slot * width + component]
+  // Lower bounds of all candidates and upper bounds of the certain ones; negated for a maximum.
+  std::vector<double> lows_, sure_highs_;
 };
 
 }  // namespace nbcc

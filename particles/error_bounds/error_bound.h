@@ -1,9 +1,9 @@
-// How far a device's sums may be from the oracle's, said once.
+// The largest error that a device's outputs may have relative to the oracle's.
 //
-// The terms' errors are followed operation by operation (running_error.h) and added up; so r^-12, a cancellation inside
-// of a term or a pair just at a cutoff are allowed what they are due, and nothing more. Added are the rounding of the
-// sum itself (a tile of 128 terms in working precision), what becomes of the sum when the inputs are rounded to the
-// working precision, as they must be, and terms too small for its range.
+// The bound is the sum of: the errors of all terms, from a running error analysis (running_error.h), so that r^-12, a
+// cancellation inside a term or a pair at a cutoff is allowed just the error that it causes; the rounding of the
+// summation (tiles of 128 terms in working precision); the change of the sum when the inputs are rounded to working
+// precision; and the underflow of small terms.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -20,14 +20,13 @@ namespace nbcc {
 struct Expectation {
   Figures values;
   Figures scale;  // sum |term|, or |value| of a min or max, carried through finish()
-  // Largest error that may be: 0 where an index or a count has to be met exactly, infinite where rounding decides
-  // which of two it is.
+  // Largest allowed error: 0 where an index or a count must be exact, infinite where rounding may change it.
   Figures bound;
-  // In how many of its pairs rounding decides something that an output depends on: [asked i][output field].
+  // The number of pairs in which rounding decides something that an output depends on: [asked i][output field].
   std::vector<std::vector<std::int64_t>> undecided_pairs;
 };
 
-// The oracle's answer for the i in `which`.
+// Runs the oracle and the error analysis for the i-particles in `which`.
 Expectation expect(const Pipeline& pipeline, const OracleInput& input, std::span<const std::int64_t> which,
                    const Options& options, const Target& target);
 

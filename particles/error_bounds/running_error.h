@@ -1,10 +1,10 @@
-// How wrong a graph's values may be, node by node, when each operation rounds: a running error analysis in double
-// precision beside the values themselves.
+// Running error analysis of a graph: computes the value of each node and a bound of its rounding error, in double.
 //
-// The error of a node is what its arguments' errors do to it (tried out, all arguments together, each upwards and
-// downwards) and the rounding of its own operation. So a comparison is uncertain where its sides are closer than their
-// errors, a choice by an uncertain comparison may be wrong by the difference of its branches, and a rounded quotient by
-// a whole step: nothing has to be said about any operation but how well it is rounded.
+// The error of a node is the rounding of its operation plus the effect of its arguments' errors. That effect is found
+// by evaluating the operation with every combination of arguments shifted up and down by their errors. So a comparison
+// is uncertain if its sides are closer than their errors, a select with an uncertain condition may be wrong by the
+// difference of its branches, and a quotient that is rounded to an integer may be wrong by 1. The only property needed
+// of an operation is its rounding error.
 #pragma once
 #include <array>
 #include <functional>
@@ -25,17 +25,17 @@ double epsilon_of(Precision precision);
 
 class RunningError {
  public:
-  // A leaf's value and error at position k.
+  // The value and error of a node for one pair.
   struct Number {
     double value = 0, error = 0;
   };
   using Leaf = std::function<Number(const Node& leaf, int k)>;
 
-  // `tables`: the numbers of the pipeline's tables.
+  // `tables`: the elements of the pipeline's tables. `width`: the largest number of pairs in a batch.
   RunningError(const Graph& graph, const std::vector<NodeId>& roots, const Options& options, const Target& target,
                const std::vector<std::vector<double>>& tables, int width);
 
-  // Positions 0 .. count-1, at most width.
+  // Computes all nodes for the batch of pairs k = 0 .. count-1; count <= width. `leaf` returns the leaves.
   void compute(int count, const Leaf& leaf);
   Number at(NodeId id, int k) const {
     return {values_[std::size_t(id)][std::size_t(k)], errors_[std::size_t(id)][std::size_t(k)]};
@@ -56,7 +56,7 @@ class RunningError {
   Options options_;
   bool fused_;
   const std::vector<std::vector<double>>& tables_;
-  double estimate_ = 0;  // relative error of a bare estimate of a root
+  double estimate_ = 0;  // relative error of the hardware's reciprocal square root estimate, without correction
   std::vector<bool> needed_;
   std::vector<std::vector<double>> values_, errors_;  // [node][k]
   std::array<std::vector<double>, 3> moved_;

@@ -1,4 +1,4 @@
-// How wrong the sums of an i may be before finish(), when every operation on its pairs rounds.
+// Error bounds of the sums of one i-particle before finish(), when every operation on its pairs rounds.
 // Tested by tests/unit/error_bound_test.cpp.
 #pragma once
 #include <vector>
@@ -11,26 +11,26 @@ namespace nbcc {
 
 bool is_integral(const Field& field);
 
-// A leaf's value for a pair; without an error.
+// The value of a leaf for a pair (i, j); its error is 0. `pair`: the index into the inputs per pair.
 RunningError::Number leaf_of(const OracleInput& input, const Node& leaf, std::int64_t i, std::int64_t j,
                              std::int64_t pair);
 
 class ReducedError;
 
-// One i after another, its pairs in batches.
+// Processes one i-particle at a time: begin(), next() for each batch of its pairs, end().
 class SumError {
  public:
-  // `sums`: the oracle's, of `input`. All must outlive this object.
+  // `sums`: the oracle's sums for `input`. All arguments must outlive this object.
   SumError(const Pipeline& pipeline, const OracleInput& input, const Figures& sums, const Options& options,
            const Target& target);
   ~SumError();
 
-  // The i at position k of those asked for.
+  // `k`: the index of this i in `sums`.
   void begin(std::size_t k, std::int64_t i);
-  // Takes the next batch; how many pairs it has, 0 when there are no more.
+  // Processes the next batch and returns its number of pairs; 0 after the last batch.
   int next();
-  const RunningError& pairs() const { return pair_; }  // of that batch
-  std::vector<double> end();                           // by component
+  const RunningError& pairs() const { return pair_; }  // values and errors of the present batch
+  std::vector<double> end();                           // error bounds, [output component]
 
  private:
   const Pipeline& pipeline_;

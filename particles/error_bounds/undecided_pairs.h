@@ -1,5 +1,5 @@
-// In how many pairs rounding decides something that an output depends on: a guard, a choice between two values, a
-// number that becomes a whole one. Tested by tests/unit/error_bound_test.cpp.
+// Counts the pairs in which rounding decides something that an output depends on: a guard, the condition of a select, a
+// conversion to an integer. Tested by tests/unit/error_bound_test.cpp.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -11,21 +11,22 @@ namespace nbcc {
 
 class UndecidedPairs {
  public:
-  // `sums`: of which components of the sums each output component is made.
+  // `sums`: [output component] the components of the sums that finish() computes it from.
   UndecidedPairs(const Pipeline& pipeline, const std::vector<std::vector<int>>& sums);
 
-  // The first `count` pairs, from the inputs as they are and as they reach the device.
+  // Counts among the first `count` pairs of a batch: `exact` has the given inputs, `rounded` the device's inputs.
   void count(const RunningError& exact, const RunningError& rounded, int count);
-  // By output field, of all pairs since the last call.
+  // Returns the counts since the last call, [output field].
   std::vector<std::int64_t> take();
 
  private:
-  // What an output field goes by: the guards of its contributions, and nodes of which some depend on a decision.
+  // The decisions of an output field: the guards of its contributions, and other nodes that rounding may decide
+  // (conditions of selects, conversions to integers).
   struct Decisions {
     std::vector<NodeId> guards, others;
     bool always = false;  // one of the contributions has no guard
   };
-  std::vector<Decisions> decisions_;  // by output field
+  std::vector<Decisions> decisions_;  // [output field]
   std::vector<std::int64_t> undecided_;
 };
 

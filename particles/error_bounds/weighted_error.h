@@ -1,5 +1,5 @@
-// How wrong a device's logsumexp or softmax of one i may be: what the errors of logits and values, and the roundings of
-// a kernel that goes by a running maximum, make of them.
+// Error bounds of a device's logsumexp or softmax of one i, from the errors of logits and values and from the roundings
+// of a kernel that rescales its sums to a running maximum.
 // Tested by tests/unit/weighted_error_test.cpp.
 #pragma once
 #include <vector>
@@ -11,14 +11,14 @@ namespace nbcc {
 class WeightedError {
  public:
   using Number = RunningError::Number;
-  // `sum_roundings` is relative to the sum of sizes, as of any sum; `precision` is that of the weights.
+  // `sum_roundings`: error of the summation relative to the sum of |term|. `precision`: precision of the weights.
   WeightedError(double sum_roundings, Precision precision) : sum_roundings_(sum_roundings), precision_(precision) {}
 
-  // `certain`: its guard holds whatever is rounded.
+  // Takes a term; `certain` is false if rounding may decide its guard.
   void take(Number logit, Number value, bool certain) { terms_.push_back({logit, value, certain}); }
 
-  double of_logarithm(double value) const;
-  double of_mean(double value) const;
+  double of_logarithm(double value) const;  // error bound of a logsumexp whose exact value is `value`
+  double of_mean(double value) const;       // error bound of a softmax whose exact value is `value`
 
  private:
   struct Term {

@@ -1,5 +1,5 @@
-// Snapshots of GADGET and its kin (AREPO, GIZMO, SWIFT) in HDF5: a group PartTypeN for each kind of particle, whose
-// datasets are named in full. Here only the names; hdf5_file.cpp reads the numbers.
+// Names in HDF5 snapshots of GADGET and related codes (AREPO, GIZMO, SWIFT): a group PartTypeN for each particle type,
+// whose datasets have long names (Coordinates). hdf5_file.cpp reads the numbers.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -9,10 +9,10 @@
 
 namespace nbcc {
 
-// 1 of "PartType1", also behind slashes; nothing where the name is another's.
+// The number in the last component of a group's path: 1 for "/PartType1"; nothing for any other name.
 std::optional<int> gadget_type(std::string_view group);
 
-// Coordinates becomes x, Masses m and so on, unless there is a column of that name; the names of the file stay valid.
+// Renames Coordinates to x, Masses to m and so on, unless such a column exists. Lookup by the file's name still works.
 void take_gadget_names(std::vector<FileColumn>& columns);
 
 }  // namespace nbcc

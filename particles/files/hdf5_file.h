@@ -1,4 +1,4 @@
-// HDF5: one dataset for each column, in the root or in one group; attributes of that group.
+// Particle tables in HDF5: one dataset per column in the root group or in another group, and that group's attributes.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,18 +9,18 @@
 
 namespace nbcc {
 
-// Reads the datasets of `group`, or, where that is "", of the root or else of the only group. Datasets are (N) or
-// (N, K) of any byte order; float32, float64 and integers up to int64 (widened like those of .npy). Of datasets that
-// `choice` does not take only the shape is read. Single numbers and strings of fixed length, datasets or attributes,
-// become attributes; strings of variable length are passed over, because HDF5 1.10 crashes on damaged ones. A lone
-// dataset "data" is an unnamed table. Throws FileError.
+// Reads the datasets of `group`. If `group` is "", reads the root group, or the only group with datasets if the root
+// has none. Datasets have shape (N) or (N, K), any byte order, and type float32, float64 or an integer type up to int64
+// (widened as in .npy files). Only the shape is read of a dataset that `choice` does not choose. A single number or a
+// string of fixed length, dataset or attribute, becomes an attribute. Strings of variable length are ignored, because
+// HDF5 1.10 crashes on damaged ones. A single dataset "data" is an unnamed table. Throws FileError.
 ParticleTable read_hdf5(const std::string& path, const std::string& group = "", const ColumnChoice& choice = {});
 
-// The same from the bytes of a whole file; `name` stands in messages.
+// The same, from the bytes of an entire file; messages call it `name`.
 ParticleTable decode_hdf5(std::string_view bytes, const std::string& name, const std::string& group = "",
                           const ColumnChoice& choice = {});
 
-// The whole file: contiguous datasets at the root, in the table's order. Throws FileError.
+// Returns the bytes of a file with contiguous datasets in the root group, in the table's order. Throws FileError.
 std::string encode_hdf5(const ParticleTable& table, const std::string& path);
 
 }  // namespace nbcc

@@ -1,4 +1,4 @@
-// What reading an HDF5 file and changing one have in common: handles that close themselves, messages, groups, datasets.
+// Helpers for reading and updating HDF5 files: RAII handles, error messages, groups, datasets.
 #pragma once
 #include <hdf5.h>
 
@@ -20,7 +20,7 @@ class Handle {
   }
   operator hid_t() const { return id_; }
   bool valid() const { return id_ >= 0; }
-  // Closes after writing: HDF5 may store numbers only now. False: it could not store them.
+  // To be called after writing, because HDF5 may store numbers only at close. False: they could not be stored.
   [[nodiscard]] bool close() { return close_(std::exchange(id_, -1)) >= 0; }
 
  private:
@@ -28,7 +28,7 @@ class Handle {
   herr_t (*close_)(hid_t);
 };
 
-// For its lifetime HDF5 does not print its errors.
+// Keeps HDF5 from printing its error stack, as long as this object lives.
 class Silence {
  public:
   Silence();
@@ -41,7 +41,7 @@ class Silence {
   void* data_ = nullptr;
 };
 
-// Throws FileError with the innermost line of HDF5's error stack.
+// Throws FileError with `what` and the innermost line of HDF5's error stack.
 [[noreturn]] void fail_in_hdf5(const std::string& path, const std::string& what);
 
 struct Link {
@@ -51,10 +51,10 @@ struct Link {
 std::vector<Link> links_of(hid_t group, const std::string& path);
 std::ptrdiff_t datasets_in(const std::vector<Link>& links);
 
-// The group `name`; of "" the root, or the only group, that holds datasets. Throws FileError.
+// Opens the group `name`. "": the root group if it holds datasets, else the only group that does. Throws FileError.
 Handle open_group(hid_t file, const std::string& name, const std::string& path);
 
-// "" when the type is one of the four that we hold, after widening.
+// Sets `element` to the column type that holds numbers of this type and returns ""; else returns why there is none.
 std::string type_fault(hid_t type, ElementType& element);
 hid_t memory_type(ElementType type);
 

@@ -1,5 +1,5 @@
-// An HDF5 file with the outputs of a run among the datasets of the particles' group. All other objects stay as they
-// are. Tested by tests/unit/update_hdf5_test.cpp.
+// Writes the outputs of a run into an existing HDF5 file, as datasets of the particles' group. All other objects stay
+// unchanged. Tested by tests/unit/update_hdf5_test.cpp.
 #pragma once
 #include <string>
 
@@ -7,13 +7,13 @@
 
 namespace nbcc {
 
-// Throws FileError, which names `path`, where update_hdf5 could not write these columns and attributes without
-// changing something else. `group` as of read_hdf5.
+// Throws FileError, which names `path`, if update_hdf5 could not write these columns and attributes without changing
+// other objects. `group`: see read_hdf5.
 void check_update_hdf5(const std::string& path, const std::string& group, const ParticleTable& results);
 
-// Changes the file `draft`. A dataset of an output's name, type and shape is written to, so that its attributes, chunks
-// and filters stay. One of another type or shape is replaced where it has nothing but its numbers. The table's
-// attributes become those of the group. Throws FileError, which names `path`.
+// Changes the file `draft`. A dataset with an output's name, type and shape is overwritten and keeps its attributes,
+// chunks and filters. A dataset with the name but another type or shape is replaced if it has no attributes, chunks or
+// filters. The table's attributes become attributes of the group. Throws FileError, which names `path`.
 void update_hdf5(const std::string& draft, const std::string& path, const std::string& group,
                  const ParticleTable& results);
 

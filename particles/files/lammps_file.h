@@ -1,4 +1,4 @@
-// Data files of LAMMPS (read_data, write_data): a header with counts and the box, then sections.
+// LAMMPS data files (read_data, write_data): a header with counts and the simulation box, then sections.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,13 +8,14 @@
 
 namespace nbcc {
 
-// The rows of the section Atoms in their order, with the columns of its style ("Atoms # full"): id, mol, type, q, x,
-// image (the counts of box crossings, where they stand); v of the section Velocities, by id; m of the section Masses,
-// by type. options.columns names the words of a row of Atoms in place of the style. The box becomes attributes ("xlo
-// xhi"), also where it is triclinic. Types given by their labels become numbers. Throws FileError with line and column.
+// Reads the rows of the section Atoms, in their order. The columns follow from its style ("Atoms # full"): id, mol,
+// type, q, x, and image if the rows have image flags. v is read from the section Velocities, by id; m from the section
+// Masses, by type. options.columns, if given, names the words of a row of Atoms instead of the style. The header lines of
+// the box become attributes ("xlo xhi"), also those of a triclinic box. Type labels become type numbers. Throws
+// FileError with line and column.
 ParticleTable decode_lammps(std::string_view bytes, const std::string& path, const TextOptions& options = {});
 
-// Whether the header counts atoms: files of the ending .data may also be tables.
+// True if the header has a line "N atoms". Files named *.data may also be plain tables.
 bool looks_like_lammps(std::string_view bytes);
 
 }  // namespace nbcc

@@ -1,4 +1,4 @@
-// NumPy's .npy: a short header that spells a dtype and a shape, then the numbers.
+// NumPy's .npy format: a short header with dtype and shape, then the numbers.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,26 +10,26 @@
 
 namespace nbcc {
 
-// A whole file. Versions 1 to 3, C and Fortran order, either byte order. f4, f8, i4 and i8 stay what they are; bool,
-// i1, i2, u1 and u2 become int32 and u4 int64. Nothing is allocated that the bytes at hand cannot fill. A plain array
-// is an unnamed table; `choice` is among the fields of a structured dtype. Throws FileError.
+// Decodes an entire file: versions 1 to 3, C or Fortran order, either byte order. f4, f8, i4 and i8 keep their type;
+// bool, i1, i2, u1 and u2 become int32; u4 becomes int64. Never allocates more than `bytes` can fill. A plain array is
+// an unnamed table; `choice` selects among the fields of a structured dtype. Throws FileError.
 ParticleTable decode_npy(std::string_view bytes, const std::string& path, const ColumnChoice& choice = {});
 
-// All bytes of an array, which may be put into `room`.
+// Returns all bytes of an array; may store them in `room`, which the caller keeps alive.
 using NpyBytes = std::function<std::string_view(std::string& room)>;
 
-// The columns that an array is: one of the name `name`, or the fields of a structured dtype. Throws FileError.
+// The columns of an array: one called `name`, or one per field of a structured dtype. Throws FileError.
 std::vector<FileColumn> columns_of_npy(const NpyHeader& header, const std::string& name, const std::string& path,
                                        const NpyBytes& bytes);
 
-// Text and single numbers are no columns but notes.
+// True for arrays of text and for single values, which become attributes instead of columns.
 bool is_note(const NpyHeader& header);
 std::string decode_npy_note(std::string_view bytes, const std::string& path);  // UTF-8
 
-// (N) for one component, (N, K) otherwise and where always_two_dimensional asks for it.
+// Encodes a column of one component with shape (N), or (N, 1) if always_two_dimensional; of K components with (N, K).
 std::string encode_npy(const ParticleColumn& column, bool always_two_dimensional = false);
 
-// A 0-d array that holds one string, as numpy.array("text") is.
+// Encodes a 0-d array that holds one string, like numpy.array("text").
 std::string encode_npy_string(std::string_view utf8);
 
 }  // namespace nbcc

@@ -1,4 +1,4 @@
-// The header of an .npy array: which numbers, in which order, how many.
+// The header of an .npy array: dtype, order, shape.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -10,18 +10,18 @@
 namespace nbcc {
 
 constexpr std::string_view kNpyMagic = "\x93NUMPY";
-constexpr std::int64_t kLargestNpy = std::numeric_limits<std::int32_t>::max();  // of what is counted within a row
+constexpr std::int64_t kLargestNpy = std::numeric_limits<std::int32_t>::max();  // limit of numbers or bytes per row
 constexpr char kNativeOrder = std::endian::native == std::endian::little ? '<' : '>';
 
-// A field of a structured dtype, or the whole of a plain one.
+// One field of a structured dtype, or the single element type of a plain one.
 struct NpyField {
   std::string name;
   std::string type;  // as in the header: "<f8"
   char kind = 0;     // 'f', 'i', 'u', 'b', 'U', 'S', 'V' ...
-  bool swapped = false;
+  bool swapped = false;   // stored in the other byte order than this machine's
   std::int64_t size = 0;  // bytes of one element
   std::int64_t components = 1;
-  std::int64_t offset = 0;  // within the record
+  std::int64_t offset = 0;  // bytes from the beginning of the record
 };
 
 struct NpyHeader {
@@ -31,11 +31,11 @@ struct NpyHeader {
   std::vector<std::int64_t> shape;
 };
 
-// Takes the header off `bytes`, which is left at the numbers. Lengths are not negative and a record has less than
-// 2 GiB, but nothing was compared with the bytes that follow. Throws FileError.
+// Parses the header and removes it from `bytes`, which then begin with the numbers. Checks that lengths are not negative
+// and that a record is smaller than 2 GiB, but not that enough bytes follow. Throws FileError.
 NpyHeader take_npy_header(std::string_view& bytes, const std::string& path);
 
-// A code point; U+FFFD for what is none.
+// Appends a code point in UTF-8; U+FFFD if `code` is not a valid code point.
 void append_utf8(std::string& text, std::uint32_t code);
 
 }  // namespace nbcc

@@ -1,8 +1,8 @@
-// Particle files by name: `read_particles` turns a path into a table, `write_particles` a table into a file.
+// Reads and writes particle files of every format: `read_particles` (path to table), `write_particles` (table to path).
 //
-// The format follows from the ending: .npy, .npz, .h5 or .hdf5; everything else is text (.csv is written with
-// commas, .tsv with tabs). Read but not written are .xyz, .extxyz, and of LAMMPS .lmp, .lammps and a .data file that
-// counts atoms. "-" is standard input, whose format is told from its first bytes, or standard output.
+// The file name's ending gives the format: .npy, .npz, .h5 or .hdf5; all other endings are text (.csv is written with
+// commas, .tsv with tabs). Read but not written are .xyz, .extxyz and LAMMPS data files: .lmp, .lammps, and .data if the
+// header counts atoms. "-" is standard input, whose format is recognised by its first bytes, or standard output.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -19,54 +19,54 @@ namespace nbcc {
 enum class Format { Npy, Npz, Hdf5, Text, Csv, Tsv, Xyz, Lammps };
 
 struct ReadOptions {
-  // "id,m,x[3],v[3]": names for the columns of a text table, of the rows of an .xyz file and of the section Atoms, or
-  // of a plain array ('_' skips one; a list that names the columns overrides what a text says of them). In a file that
-  // names its own arrays (.npz, HDF5, structured .npy) it picks those columns. "name:float" also sets the element type.
-  // "" takes what the file says.
+  // "id,m,x[3],v[3]": column names for a text table, the rows of an .xyz file or of the LAMMPS section Atoms, or a plain
+  // array; they override names in the file, and '_' skips a number. In a file that names its arrays (.npz, HDF5,
+  // structured .npy) the list chooses those columns. "name:float" also sets the element type. "": the file's names.
   std::string columns;
-  // HDF5: the group to read, "" for the root or the only group. A path "file.h5:group" says the same.
+  // HDF5: the group to read; "" for the root or the only group. A path "file.h5:group" also names the group.
   std::string group;
-  // Where `columns` is "", of a file that names its own arrays: those that are read. Of texts it leaves out columns of
-  // names that nobody asks for.
+  // Used if `columns` is "". In a file that names its arrays: the columns to read. In text files every column of numbers
+  // is read, but a column of type names (H, O) only if it is chosen.
   ColumnChoice choice{};
-  // Names in texts that stand for 0, 1, ...: text_rows.h.
+  // Type names in text files that are read as 0, 1, ...: see text_rows.h.
   std::vector<std::string> types{};
-  // Of a text table: lines at its beginning that are not looked at.
+  // Text tables: the number of lines to skip at the beginning.
   std::int64_t skip_lines = 0;
 };
 
 struct WriteOptions {
   bool force = false;  // overwrite an existing file
-  // "npy", "npz", "h5", "text", "csv" or "tsv"; "" means by the ending, and text on standard output.
+  // "npy", "npz", "h5", "text", "csv" or "tsv"; "": by the file name's ending, text on standard output.
   std::string format;
 };
 
-// Throws FileError; a fault in `columns` itself is a UsageError.
+// Throws FileError, or UsageError if `columns` itself is faulty.
 ParticleTable read_particles(const std::string& path, const ReadOptions& options = {});
 
-// All numbers of a file, row by row. Throws FileError.
+// Returns all numbers of a file in row-major order. Throws FileError.
 struct NumberRows {
   std::vector<double> values;
   std::int64_t rows = 0;
 };
 NumberRows read_numbers(const std::string& path);
 
-// The whole file appears at once, or not at all. The table's attributes are recorded in it, except in .npy, which
-// has no place for them. Throws FileError.
+// Writes atomically: the complete file appears, or none. The table's attributes are stored in it, except in .npy, whose
+// format has no attributes. Throws FileError.
 void write_particles(const std::string& path, const ParticleTable& table, const WriteOptions& options = {});
 
-// The results of a run in the file of its particles, or in a copy of it. Whatever is not an output stays as it is: in
-// text and .npz byte by byte, in HDF5 object by object.
+// Writes the results of a run into the file of its particles, or into a copy of that file. All other data stay
+// unchanged: the same bytes in text and .npz, the same objects in HDF5.
 class ParticleUpdate {
  public:
-  // Of `from` ("file.h5:group" too) as it is now. None where `to` is of another format, or it is one that nbcc does not
-  // write or that holds a single array.
+  // Prepares an update of the present content of `from` (also "file.h5:group"), to be written to `to`. Nothing if `from`
+  // is no regular file, if the formats of the two differ, if nbcc does not write that format, or if it is .npy, which
+  // holds only one array.
   static std::optional<ParticleUpdate> of(const std::string& from, const std::string& to, const WriteOptions& options);
 
-  // Throws what write() would throw before it writes.
+  // Throws what write() would throw before it writes anything.
   void check(const ParticleTable& results) const;
-  // The columns, of as many rows as the file has, and the attributes. Throws FileError, also where the file has
-  // changed.
+  // Writes columns, which must have as many rows as the file, and attributes. Throws FileError, also if the file has
+  // changed since of().
   void write(const ParticleTable& results) const;
 
  private:
@@ -76,13 +76,13 @@ class ParticleUpdate {
   std::string from_, group_, to_;
   Format format_{};
   bool force_ = false;
-  std::array<std::int64_t, 4> state_{};  // of the file: which it is, its size, when it was written
+  std::array<std::int64_t, 4> state_{};  // of the file `from`: inode, bytes, modification time (s, ns)
 };
 
-// "file.h5" of "file.h5:group", and any other path as it is.
+// Returns "file.h5" for "file.h5:group"; any other path unchanged.
 std::string particle_file_of(const std::string& path);
 
-// Throws what write_particles would throw before it writes: so that a long run need not end in "file exists".
+// Throws what write_particles would throw before it writes, so that a long run does not end with "exists already".
 void check_writable(const std::string& path, const WriteOptions& options = {});
 
 }  // namespace nbcc

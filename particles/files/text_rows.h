@@ -1,5 +1,5 @@
-// Rows of words -> columns of numbers: what the readers of all text formats share. A column may hold the names of
-// types (H, O) in the place of numbers; --types says which number each of them stands for.
+// Converts rows of words to columns of numbers, for the readers of all text formats. A column may hold type names (H, O)
+// instead of numbers; --types assigns a number to each name.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,48 +10,48 @@
 
 namespace nbcc {
 
-// What a reader of text is told besides the bytes.
+// Options of the readers of text formats.
 struct TextOptions {
-  std::vector<ColumnName> columns;  // of --columns: the words of a row, in place of what the file says; may be empty
-  std::vector<std::string> types;   // of --types: names that stand for 0, 1, ...
-  std::int64_t skip_lines = 0;      // lines at the beginning of a text table that are not looked at
-  ColumnChoice choice{};            // columns of names that it does not take are left out; numbers are always read
+  std::vector<ColumnName> columns;  // from --columns: the columns of a row, instead of the file's; may be empty
+  std::vector<std::string> types;   // from --types: the names of types 0, 1, ...
+  std::int64_t skip_lines = 0;      // lines to skip at the beginning of a text table
+  ColumnChoice choice{};            // a column of type names is read only if chosen; columns of numbers always are
 };
 
-// The value of --types, as "H,O". Throws UsageError.
+// Parses the value of --types: "H,O". Throws UsageError.
 std::vector<std::string> parse_types(std::string_view text);
 
-// What the words of a column are. Automatic: in the first row it is seen whether they are numbers or names.
+// The kind of a column's words. Automatic: the first row decides between Number and Name. Truth: T or F.
 enum class WordKind { Automatic, Number, Name, Truth };
 
 struct RowColumn {
   ColumnName column;
-  std::string also;  // its name in the file, where that is another
+  std::string also;  // its name in the file, if that differs; else ""
   WordKind kind = WordKind::Automatic;
 };
 
 class TextRows {
  public:
-  // `types_from` says in messages where the types come from.
+  // `types_from` names the source of the type names in messages.
   TextRows(std::string path, std::vector<RowColumn> columns, const TextOptions& options,
            std::string types_from = "--types");
 
   std::int64_t words_wanted() const { return words_wanted_; }
-  // A row of words_wanted() words. Throws FileError.
+  // Appends a row of words_wanted() words. Throws FileError.
   void append(long line, const std::vector<Word>& words);
-  // Puts the columns into the table. Throws FileError where a column is asked for that holds names without a number.
+  // Moves the columns into the table. Throws FileError if a chosen column holds type names that have no number.
   void finish(ParticleTable& table);
 
  private:
-  struct Place {  // a word of every row
+  struct Place {  // the k-th word of every row
     WordKind kind;
-    long line = 0, column = 0;       // where its first name stands
-    std::vector<std::string> names;  // found, while it is not known which numbers they are
+    long line = 0, column = 0;       // position of the first type name without a number
+    std::vector<std::string> names;  // type names without a number, for the message
   };
-  // The words of a column as whole numbers, for as long as all of them are digits.
+  // The values of a column as int64, as long as all its words are integers; for integers beyond 2^53.
   struct Whole {
     bool possible = false;
-    std::string rounded;  // the first word of digits that a double does not hold
+    std::string rounded;  // the first integer that a double cannot represent
     std::vector<std::int64_t> values;
     void take(const Word& word);
   };
@@ -72,9 +72,9 @@ class TextRows {
   std::int64_t rows_ = 0;
   long line_ = 0;
   std::vector<Place> places_;
-  std::vector<ParticleColumn> data_;  // of the columns that are not skipped
-  std::vector<bool> asked_;           // of these
-  std::vector<Whole> whole_;          // of these
+  std::vector<ParticleColumn> data_;  // [column], without skipped columns
+  std::vector<bool> asked_;           // [column of data_] choice_ takes it
+  std::vector<Whole> whole_;          // [column of data_]
 };
 
 }  // namespace nbcc

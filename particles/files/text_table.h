@@ -1,8 +1,8 @@
-// Tables of numbers as text: whitespace or commas between the numbers, '#' begins a comment.
+// Tables of numbers as text: whitespace or commas separate the numbers, '#' begins a comment.
 //
-// The names of the columns come from the caller, from a comment directly above the first row ("# id m x[3] v[3]"),
-// or from a first row of names (CSV); particles/column_names.h tells how names are written. Without names the table is
-// unnamed. "# key: value" above the rows becomes an attribute.
+// Column names come from the caller, from a comment directly above the first row ("# id m x[3] v[3]"), or from a first
+// row of names (CSV); particles/column_names.h states their syntax. Without names the table is unnamed. A comment
+// "# key: value" above the rows becomes an attribute.
 #pragma once
 #include <string>
 #include <string_view>
@@ -12,25 +12,25 @@
 
 namespace nbcc {
 
-// The caller's columns win over the file's. A column of names is one of the numbers that options.types gives them, and
-// left out where nobody asks for it. A column of digits alone, of which some are beyond 2^53, is int64. Throws
-// FileError with line and column.
+// options.columns, if given, overrides the file's column names. A column of type names becomes a column of the numbers
+// that options.types assigns, and is omitted unless options.choice takes it. A column of integers only, some of them
+// not exact in a double, becomes int64. Throws FileError with line and column.
 ParticleTable decode_text(std::string_view bytes, const std::string& path, const TextOptions& options = {});
 
-// Which column is where in a text.
+// The columns of a text table and the line that names them.
 struct TextLayout {
-  std::vector<ColumnName> columns;  // of the words of a row, in order
-  long header_line = 0;             // that names them, counted from 1; 0 where no line does
-  bool header_is_row = false;       // else a comment
+  std::vector<ColumnName> columns;  // the columns of a row, in order
+  long header_line = 0;             // the line that names the columns, from 1; 0 if no line does
+  bool header_is_row = false;       // the header is a row of names (CSV); else it is a comment
   std::int64_t rows = 0;
 };
-// Throws what decode_text throws.
+// Throws the same exceptions as decode_text.
 TextLayout text_layout(std::string_view bytes, const std::string& path, const TextOptions& options);
 
 enum class TextStyle { Plain, Csv, Tsv };
 
-// 17 significant digits for double and 9 for float, so that the numbers come back as they were.
-// Row `row`, component `c` of a column, so.
+// Appends component `c` of row `row`: 17 significant digits for double and 9 for float, so that reading gives the same
+// number.
 void append_number(std::string& text, const ParticleColumn& column, std::int64_t row, int c);
 
 // "# key: value"

@@ -1,5 +1,5 @@
-// A text table with the outputs of a run among its columns. Everything else in the text stays as it is, byte by byte:
-// words, gaps, comments, line ends.
+// Writes the outputs of a run into the columns of an existing text table. All other bytes of the text (words, gaps,
+// comments, line ends) stay unchanged.
 // Tested by tests/unit/update_text_test.cpp.
 #pragma once
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace nbcc {
 
-// Columns of the table whose names the text has are replaced word by word; the others are added behind the last word of
-// each line. The attributes, the record of a run, become comments in front of all lines, or take the place of the last
-// record of that pipeline. `style` is that of a text with one column only. Throws FileError.
+// Columns whose names the text already has are replaced word by word; new columns are appended after the last word of
+// each line. The attributes (the record of a run) become comments at the beginning, or replace the earlier record of the
+// same pipeline. `style` gives the separator if the text has only one column. Throws FileError.
 std::string update_text(std::string_view bytes, const std::string& path, const ParticleTable& results, TextStyle style);
 
 }  // namespace nbcc

@@ -1,6 +1,6 @@
-// The generator behind every seed that a user can give. Blackman and Vigna's xoshiro256** (2018), its state filled
-// by splitmix64 as its authors advise; written out here because the distributions of <random> differ between
-// standard libraries, and one seed must mean one file everywhere.
+// The random number generator for every seed that a user can give: Blackman and Vigna's xoshiro256** (2018), its state
+// filled by splitmix64 as the authors recommend. It is implemented here because the distributions of <random> differ
+// between standard libraries, and a seed must give the same file everywhere.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -30,7 +30,7 @@ class RandomNumbers {
     return result;
   }
 
-  // In [0, 1), a multiple of 2^-53.
+  // Uniform in [0, 1); a multiple of 2^-53.
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
 
